@@ -1,0 +1,25 @@
+# Debian packages only (scripts/install_deps.sh). All of them are private: the public headers include the standard library alone.
+find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(fmt REQUIRED)
+find_package(Eigen3 REQUIRED NO_MODULE)
+find_package(yaml-cpp REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(JPEG REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(OpenCV REQUIRED COMPONENTS core imgproc imgcodecs)
+find_library(SINDRI_DNNL_LIBRARY dnnl REQUIRED)
+find_path(SINDRI_DNNL_INCLUDE dnnl.hpp REQUIRED)
+find_library(SINDRI_XXHASH_LIBRARY xxhash REQUIRED)
+find_path(SINDRI_XXHASH_INCLUDE xxhash.h REQUIRED)
+find_package(ZLIB REQUIRED)
+
+add_library(sindri_private_dependencies INTERFACE)
+target_include_directories(sindri_private_dependencies SYSTEM INTERFACE ${OpenCV_INCLUDE_DIRS} ${SINDRI_DNNL_INCLUDE} ${SINDRI_XXHASH_INCLUDE} ${EIGEN3_INCLUDE_DIR}
+  ${Protobuf_INCLUDE_DIRS})
+target_link_libraries(sindri_private_dependencies INTERFACE Threads::Threads fmt::fmt yaml-cpp nlohmann_json::nlohmann_json protobuf::libprotobuf JPEG::JPEG CLI11::CLI11
+  opencv_core opencv_imgproc opencv_imgcodecs ${SINDRI_DNNL_LIBRARY} ${SINDRI_XXHASH_LIBRARY} ZLIB::ZLIB)
+if(NOT SINDRI_SANITIZE STREQUAL "thread")
+  target_link_libraries(sindri_private_dependencies INTERFACE OpenMP::OpenMP_CXX)
+endif()

@@ -1,0 +1,64 @@
+// Reverse-mode differentiation over a tape. One rule per op (OpDef::vjp) serves eager and traced tensors and gradients of gradients.
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sindri/core/tensor.h"
+#include "sindri/export.h"
+#include "sindri/op/bind.h"
+#include "sindri/op/parameter.h"
+
+namespace sindri {
+
+using TensorList = std::vector<Tensor>;
+using TensorFn = std::function<TensorList(Span<const Tensor>)>;
+
+/// What second-order optimizers need of one use of a parameter: the input that met it and the gradient of the op's output.
+struct ParamUse { Parameter* param; const OpDef* op; Attrs attrs; Tensor input, output_grad; };
+
+struct Gradients {
+  TensorList of_inputs;        ///< one per requested input; undefined never: zeros where the loss does not depend on it
+  TensorList of_params;        ///< one per requested parameter, in the order asked for
+  std::vector<ParamUse> uses;  ///< filled on request
+};
+
+/// Records the ops that pass while it is in scope on this thread, then differentiates.
+///
+///   Tape tape;
+///   { TraceScope scope(tape); loss = net(x); }
+///   Gradients g = tape.backward({loss}, {}, {x}, params);
+class SINDRI_API Tape final : public Trace {
+ public:
+  Tape();
+  ~Tape() override;
+  std::vector<Tensor> apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) override;
+  Tensor read(Parameter& p, Trace* below) override;
+  void assign(Parameter& p, const Tensor& v, Trace* below) override;
+
+  /// Replaces the gradient rule of a recorded function: out = f(in) ran without this tape; `vjp(dout)` gives the gradients of `in`.
+  void record_custom(Span<const Tensor> in, Span<const Tensor> out, std::function<TensorList(Span<const Tensor> dout)> vjp);
+
+  /// Gradients of sum_i <outputs[i], seeds[i]> (seeds empty: ones). May be called more than once. Throws ValueError when an
+  /// output was not produced under this tape and nothing it depends on was.
+  Gradients backward(const TensorList& outputs, const TensorList& seeds, Span<const Tensor> inputs, Span<Parameter* const> params, bool with_uses = false) const;
+  size_t num_records() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Runs f(in) and gives it the gradient rule `vjp(in, out, dout)` in every tape in force, instead of the rules of the ops in f.
+SINDRI_API TensorList custom_gradient(const TensorFn& f, Span<const Tensor> in,
+                                      std::function<TensorList(Span<const Tensor> in, Span<const Tensor> out, Span<const Tensor> dout)> vjp);
+
+/// The function giving d sum(f)/d inputs[argnums] (all inputs when argnums is empty).
+SINDRI_API TensorFn grad(TensorFn f, std::vector<int> argnums = {});
+/// Value of f and gradients in one pass, with respect to inputs (argnums; empty: none) and parameters together.
+SINDRI_API std::pair<TensorList, Gradients> value_and_grad(const TensorFn& f, Span<const Tensor> in, const std::vector<int>& argnums, Span<Parameter* const> params,
+                                                           const TensorList& seeds = {});
+
+}  // namespace sindri

@@ -1,0 +1,21 @@
+// Leveled log lines on stderr, filtered by SINDRI_LOG=info,dispatch=debug,graph=debug (default: warn).
+#pragma once
+
+#include <string>
+
+#include "sindri/export.h"
+
+namespace sindri::log {
+
+enum class Level { kDebug, kInfo, kWarn, kError, kOff };
+
+/// True when a line of this level and topic would be written; check it before composing an expensive message.
+SINDRI_API bool enabled(Level level, const char* topic);
+/// Writes "[time] [level] [topic] message" to stderr. Thread-safe; never throws.
+SINDRI_API void write(Level level, const char* topic, const std::string& message);
+inline void debug(const char* topic, const std::string& m) { write(Level::kDebug, topic, m); }
+inline void info(const char* topic, const std::string& m) { write(Level::kInfo, topic, m); }
+inline void warn(const char* topic, const std::string& m) { write(Level::kWarn, topic, m); }
+inline void error(const char* topic, const std::string& m) { write(Level::kError, topic, m); }
+
+}  // namespace sindri::log

@@ -1,0 +1,6 @@
+// Marks the symbols that libsindri exports; everything else stays hidden.
+#pragma once
+#if defined(_WIN32)
+#error "Sindri supports Linux only"
+#endif
+#define SINDRI_API __attribute__((visibility("default")))

@@ -1,0 +1,49 @@
+// Graph mode: a function of tensors is traced once per signature, optimized, planned and then replayed.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sindri/autograd/grad.h"
+#include "sindri/core/tensor.h"
+#include "sindri/export.h"
+
+namespace sindri {
+
+struct CompileOptions {
+  std::string name = "fn";                    ///< in dumps and messages
+  /// Passes to leave out, by name ("all" for every one); SINDRI_DISABLE_PASSES=a,b adds to it.
+  std::vector<std::string> disable_passes = {};
+};
+
+/// What one compiled signature came to.
+struct ExecutableInfo {
+  int64_t nodes_traced = 0, nodes = 0;        ///< before and after passes
+  int64_t arena_bytes = 0;                    ///< planned memory for intermediate values
+  int64_t unplanned_bytes = 0;                ///< what they would take without reuse
+  double compile_seconds = 0;
+};
+
+/// A function with one Executable per (input metas, state metas, variant). Parameters read and assigned inside become states:
+/// read from and written to the Parameter at each call. Copies share the cache.
+class SINDRI_API CompiledFn {
+ public:
+  CompiledFn() = default;
+  CompiledFn(std::function<TensorList(Span<const Tensor>, int variant)> fn, CompileOptions opts);
+  /// Runs; traces and compiles first when this signature is new. Inputs are read during the call only.
+  TensorList operator()(Span<const Tensor> in, int variant = 0);
+  explicit operator bool() const { return impl_ != nullptr; }
+  /// Text of the optimized graph for a signature already compiled (the latest when there are several).
+  std::string graph_text() const;
+  ExecutableInfo info() const;
+  int64_t num_signatures() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+SINDRI_API CompiledFn compile(TensorFn fn, CompileOptions opts = {});
+
+}  // namespace sindri

@@ -1,0 +1,80 @@
+// Kernels: how an op is computed on a device. A KernelDef says whether it can serve a query and makes a Kernel for it;
+// the Kernel is cached and run many times. Several per op and device are tried in order of priority.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sindri/core/tensor.h"
+#include "sindri/export.h"
+#include "sindri/op/op_def.h"
+
+namespace sindri {
+
+/// Memory of one operand, in the layout its meta states.
+struct Buffer {
+  void* data = nullptr;
+  const TensorMeta* meta = nullptr;
+  template <class T> T* as() const { return static_cast<T*>(data); }
+};
+
+struct KernelQuery {
+  const OpDef& op;
+  const Attrs& attrs;
+  Span<const TensorMeta> in, out;
+};
+
+struct ExecContext {
+  void* workspace = nullptr;   ///< Kernel::workspace_bytes() bytes, 64-byte aligned, contents undefined
+};
+
+/// Made once per query and cached: owns descriptors, plans, packed sizes. run() may be called from several threads at once.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual int64_t workspace_bytes() const { return 0; }
+  virtual void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) = 0;
+};
+
+using SimpleKernelFn = void (*)(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out);
+
+struct KernelDef {
+  const char* op;
+  const char* name;                                    ///< "onednn", "avx", "reference"
+  int priority = 0;                                    ///< highest first; reference kernels have -100
+  /// Empty: it can run; else the reason, shown by SINDRI_LOG=dispatch=debug. Null: it always can.
+  std::string (*reject)(const KernelQuery&) = nullptr;
+  std::unique_ptr<Kernel> (*make)(const KernelQuery&) = nullptr;
+  /// Instead of make, for kernels without a plan.
+  SimpleKernelFn simple = nullptr;
+  Device::Kind device = Device::kCpu;
+};
+inline constexpr int kReferencePriority = -100;
+
+/// Adds a kernel at start-up: `const bool kReg = register_kernel({.op = "relu", .name = "reference", …});`.
+SINDRI_API bool register_kernel(KernelDef def);
+/// The kernels of an op, by priority.
+SINDRI_API std::vector<const KernelDef*> kernels_of(const std::string& op);
+
+/// Picks and makes (or finds in the cache) the kernel for a query. `only` restricts the choice to one kernel name.
+/// Throws DeviceError listing every kernel's reason when none can run.
+SINDRI_API std::shared_ptr<Kernel> select_kernel(const KernelQuery& q, const char* only = nullptr);
+/// As above without the cache, and says which KernelDef it was.
+SINDRI_API std::shared_ptr<Kernel> make_kernel(const KernelQuery& q, const KernelDef** chosen, const char* only = nullptr);
+
+/// While it lives, eager ops on this thread use only kernels of this name where the op has one (tests; SINDRI_KERNEL sets it process-wide).
+class SINDRI_API ForceKernel {
+ public:
+  explicit ForceKernel(const char* name);
+  ~ForceKernel();
+  ForceKernel(const ForceKernel&) = delete;
+  ForceKernel& operator=(const ForceKernel&) = delete;
+
+ private:
+  const char* previous_;
+};
+SINDRI_API const char* forced_kernel();
+
+}  // namespace sindri

@@ -1,0 +1,80 @@
+// An op is one record. All that the rest of the system knows of an op it reads here.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sindri/core/tensor.h"
+#include "sindri/export.h"
+#include "sindri/op/attrs.h"
+
+namespace sindri {
+
+template <class T> using Span = std::span<T>;
+
+/// What the gradient rule of an op may read. Tensors that the op does not save (OpTraits) have a meta but no data.
+struct VjpContext {
+  const Attrs& attrs;
+  Span<const Tensor> in;     ///< the op's inputs
+  Span<const Tensor> out;    ///< the op's outputs
+  Span<const Tensor> dout;   ///< gradients of the outputs; undefined where the output has none
+  Span<const bool> needs;    ///< which inputs need a gradient; the rule may leave the others undefined
+};
+
+/// Mixed precision class: kLower runs in half (matmul, conv), kFp32 in float32 (softmax, norms, losses), kFollow at the widest input.
+enum class AmpClass : uint8_t { kLower, kFp32, kFollow };
+
+/// How an op treats physical layout. Applied by the eager and graph interpreters alike (src/op/layout_rule.h):
+/// kAgnostic       every input of full output rank is brought to one layout: channels_last if any of them is, and the
+///                 output has it too. Elementwise ops.
+/// kFollowInput0   kernels handle input 0 (rank 4) in either layout; further rank-4 inputs follow it; rank-4 outputs too.
+/// kChannelsLastPreferred  rank-4 float inputs are brought to channels_last, except weights (see OpTraits::layout_weights).
+/// kContiguousOnly inputs are brought to contiguous; outputs are contiguous.
+/// kAsInferred     inputs as they come, outputs as infer states (to_layout itself).
+enum class LayoutRule : uint8_t { kAgnostic, kFollowInput0, kChannelsLastPreferred, kContiguousOnly, kAsInferred };
+
+inline constexpr uint32_t kSavesNone = 0, kSavesAll = ~0u;
+/// Bit i stands for input or output i: `saves_in = saves(0, 2)`.
+template <class... I> constexpr uint32_t saves(I... i) { return ((1u << i) | ... | 0u); }
+
+struct OpTraits {
+  AmpClass amp = AmpClass::kFollow;
+  LayoutRule layout = LayoutRule::kContiguousOnly;
+  uint32_t saves_in = kSavesAll;     ///< inputs whose values the gradient rule reads
+  uint32_t saves_out = kSavesNone;   ///< outputs whose values the gradient rule reads
+  uint32_t layout_weights = 0;       ///< inputs and (from bit 16) outputs that stay contiguous under kChannelsLastPreferred / kFollowInput0
+  int inplace_input = -1;            ///< output 0 may take the memory of this input
+  bool elementwise = false;          ///< output element i depends on input elements i only (after broadcasting)
+  bool random = false;               ///< reads the RNG key input; never merged by CSE across different `instance`
+  bool host_effect = false;          ///< must not be removed or constant-folded
+};
+
+struct OpDef {
+  const char* name;                  ///< unique, snake_case
+  const char* doc;                   ///< shapes, formula, errors, source
+  AttrsType attrs = attrs_type<NoAttrs>();
+  OpTraits traits = {};
+  /// Metas of the outputs (layouts are filled in later). Throws ShapeError, DTypeError or ValueError.
+  std::vector<TensorMeta> (*infer)(const Attrs&, Span<const TensorMeta> in) = nullptr;
+  /// Gradient with respect to every input, written with public op functions; null: not differentiable.
+  std::vector<Tensor> (*vjp)(const VjpContext&) = nullptr;
+  /// Elementwise ops: the scalar expression, for generated kernels.
+  const char* expr = nullptr;
+};
+
+/// Adds an op at start-up: `const OpDef& kRelu = register_op({.name = "relu", …});` at namespace scope of its .cc file.
+SINDRI_API const OpDef& register_op(OpDef def);
+/// Throws ValueError, with the nearest names, when there is no such op.
+SINDRI_API const OpDef& find_op(const std::string& name);
+/// Every op, sorted by name.
+SINDRI_API std::vector<const OpDef*> all_ops();
+
+/// Checks for infer functions; each throws with the op's name and what was found.
+SINDRI_API void check_arity(const char* op, Span<const TensorMeta> in, int expected);
+SINDRI_API void check_floating(const char* op, const TensorMeta& m, const char* which);
+SINDRI_API void check_same_dtype(const char* op, Span<const TensorMeta> in);
+SINDRI_API void check_rank(const char* op, const TensorMeta& m, const char* which, int rank);
+
+}  // namespace sindri

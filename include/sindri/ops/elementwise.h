@@ -1,0 +1,95 @@
+// Elementwise ops. Binary ops broadcast like NumPy and promote like promote_types; comparisons and logical ops give bool.
+// Every function is differentiable where mathematics allows and works in eager and graph mode alike.
+#pragma once
+
+#include "sindri/core/tensor.h"
+#include "sindri/export.h"
+
+namespace sindri::ops {
+
+// Unary. Floating ops on integers compute and return float32.
+SINDRI_API Tensor neg(const Tensor& x);
+SINDRI_API Tensor abs(const Tensor& x);
+SINDRI_API Tensor sign(const Tensor& x);
+SINDRI_API Tensor floor(const Tensor& x);
+SINDRI_API Tensor ceil(const Tensor& x);
+SINDRI_API Tensor round(const Tensor& x);                      ///< halves to even
+SINDRI_API Tensor exp(const Tensor& x);
+SINDRI_API Tensor expm1(const Tensor& x);
+SINDRI_API Tensor log(const Tensor& x);
+SINDRI_API Tensor log1p(const Tensor& x);
+SINDRI_API Tensor sqrt(const Tensor& x);
+SINDRI_API Tensor rsqrt(const Tensor& x);
+SINDRI_API Tensor square(const Tensor& x);
+SINDRI_API Tensor reciprocal(const Tensor& x);
+SINDRI_API Tensor sin(const Tensor& x);
+SINDRI_API Tensor cos(const Tensor& x);
+SINDRI_API Tensor erf(const Tensor& x);
+SINDRI_API Tensor tanh(const Tensor& x);
+SINDRI_API Tensor sigmoid(const Tensor& x);
+SINDRI_API Tensor relu(const Tensor& x);                       ///< gradient 0 at 0
+SINDRI_API Tensor relu6(const Tensor& x);
+SINDRI_API Tensor leaky_relu(const Tensor& x, double alpha = 0.2);
+SINDRI_API Tensor elu(const Tensor& x, double alpha = 1.0);
+/// approximate: 0.5x(1 + tanh(sqrt(2/pi)(x + 0.044715x^3))) (MindSpore's default); else 0.5x(1 + erf(x/sqrt 2)).
+SINDRI_API Tensor gelu(const Tensor& x, bool approximate = true);
+SINDRI_API Tensor silu(const Tensor& x);
+SINDRI_API Tensor softplus(const Tensor& x);
+SINDRI_API Tensor hswish(const Tensor& x);
+SINDRI_API Tensor hsigmoid(const Tensor& x);
+SINDRI_API Tensor logical_not(const Tensor& x);
+SINDRI_API Tensor isnan(const Tensor& x);
+SINDRI_API Tensor isfinite(const Tensor& x);
+
+// Binary.
+SINDRI_API Tensor add(const Tensor& a, const Tensor& b);
+SINDRI_API Tensor sub(const Tensor& a, const Tensor& b);
+SINDRI_API Tensor mul(const Tensor& a, const Tensor& b);
+SINDRI_API Tensor div(const Tensor& a, const Tensor& b);       ///< true division: integers give float32
+SINDRI_API Tensor floor_div(const Tensor& a, const Tensor& b);
+SINDRI_API Tensor mod(const Tensor& a, const Tensor& b);       ///< sign of the divisor, as in Python
+SINDRI_API Tensor pow(const Tensor& a, const Tensor& b);
+SINDRI_API Tensor maximum(const Tensor& a, const Tensor& b);   ///< NaN wins; gradient of a tie is shared equally
+SINDRI_API Tensor minimum(const Tensor& a, const Tensor& b);
+SINDRI_API Tensor equal(const Tensor& a, const Tensor& b);
+SINDRI_API Tensor not_equal(const Tensor& a, const Tensor& b);
+SINDRI_API Tensor less(const Tensor& a, const Tensor& b);
+SINDRI_API Tensor less_equal(const Tensor& a, const Tensor& b);
+SINDRI_API Tensor greater(const Tensor& a, const Tensor& b);
+SINDRI_API Tensor greater_equal(const Tensor& a, const Tensor& b);
+SINDRI_API Tensor logical_and(const Tensor& a, const Tensor& b);
+SINDRI_API Tensor logical_or(const Tensor& a, const Tensor& b);
+SINDRI_API Tensor logical_xor(const Tensor& a, const Tensor& b);
+
+/// Elements of a where cond (bool), else of b; all three broadcast.
+SINDRI_API Tensor where(const Tensor& cond, const Tensor& a, const Tensor& b);
+/// min(max(x, lo), hi); gradient 1 inside and at the borders.
+SINDRI_API Tensor clamp(const Tensor& x, double lo, double hi);
+/// Conversion of the element type. Float to integer truncates; to bool: != 0.
+SINDRI_API Tensor cast(const Tensor& x, DType dtype);
+
+/// A scalar operand takes the tensor's type, as in PyTorch; a fraction with an integer tensor gives float32.
+SINDRI_API Tensor scalar_like(const Tensor& x, double value);
+inline Tensor add(const Tensor& a, double b) { return add(a, scalar_like(a, b)); }
+inline Tensor sub(const Tensor& a, double b) { return sub(a, scalar_like(a, b)); }
+inline Tensor mul(const Tensor& a, double b) { return mul(a, scalar_like(a, b)); }
+inline Tensor div(const Tensor& a, double b) { return div(a, scalar_like(a, b)); }
+inline Tensor pow(const Tensor& a, double b) { return pow(a, scalar_like(a, b)); }
+
+}  // namespace sindri::ops
+
+namespace sindri {
+inline Tensor operator+(const Tensor& a, const Tensor& b) { return ops::add(a, b); }
+inline Tensor operator-(const Tensor& a, const Tensor& b) { return ops::sub(a, b); }
+inline Tensor operator*(const Tensor& a, const Tensor& b) { return ops::mul(a, b); }
+inline Tensor operator/(const Tensor& a, const Tensor& b) { return ops::div(a, b); }
+inline Tensor operator-(const Tensor& a) { return ops::neg(a); }
+inline Tensor operator+(const Tensor& a, double b) { return ops::add(a, b); }
+inline Tensor operator-(const Tensor& a, double b) { return ops::sub(a, b); }
+inline Tensor operator*(const Tensor& a, double b) { return ops::mul(a, b); }
+inline Tensor operator/(const Tensor& a, double b) { return ops::div(a, b); }
+inline Tensor operator+(double a, const Tensor& b) { return ops::add(ops::scalar_like(b, a), b); }
+inline Tensor operator-(double a, const Tensor& b) { return ops::sub(ops::scalar_like(b, a), b); }
+inline Tensor operator*(double a, const Tensor& b) { return ops::mul(ops::scalar_like(b, a), b); }
+inline Tensor operator/(double a, const Tensor& b) { return ops::div(ops::scalar_like(b, a), b); }
+}  // namespace sindri

@@ -1,0 +1,17 @@
+// Softmax and cross entropy.
+#pragma once
+#include "sindri/core/tensor.h"
+#include "sindri/export.h"
+
+namespace sindri::ops {
+
+SINDRI_API Tensor softmax(const Tensor& x, int64_t axis = -1);
+SINDRI_API Tensor log_softmax(const Tensor& x, int64_t axis = -1);
+/// -sum_c q_c log softmax(logits)_c per row: logits [N, C] float, labels [N] int32 or int64 in [0, C) -> [N]. q is 1 - s on the
+/// label plus s/C everywhere with label_smoothing s (PyTorch's CrossEntropyLoss). Rows labelled ignore_index give 0.
+/// Throws DataError (label out of range) naming the row and the value.
+SINDRI_API Tensor softmax_cross_entropy_sparse(const Tensor& logits, const Tensor& labels, double label_smoothing = 0, int64_t ignore_index = -100);
+/// As above for labels [N, C] of probabilities (not differentiable in labels).
+SINDRI_API Tensor softmax_cross_entropy_dense(const Tensor& logits, const Tensor& labels);
+
+}  // namespace sindri::ops

@@ -1,0 +1,52 @@
+// Ops that move or select elements.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sindri/core/tensor.h"
+#include "sindri/export.h"
+
+namespace sindri::ops {
+
+/// Same elements in row-major order; one dimension may be -1.
+SINDRI_API Tensor reshape(const Tensor& x, const Shape& shape);
+SINDRI_API Tensor flatten(const Tensor& x, int64_t start_axis = 1, int64_t end_axis = -1);
+SINDRI_API Tensor squeeze(const Tensor& x, int64_t axis);
+SINDRI_API Tensor expand_dims(const Tensor& x, int64_t axis);
+/// Dimension i of the result is dimension perm[i] of x.
+SINDRI_API Tensor transpose(const Tensor& x, const std::vector<int64_t>& perm);
+SINDRI_API Tensor concat(const std::vector<Tensor>& xs, int64_t axis);
+SINDRI_API Tensor stack(const std::vector<Tensor>& xs, int64_t axis);
+/// Pieces of the given sizes along `axis`; sizes must add up to the dimension.
+SINDRI_API std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, int64_t axis);
+/// NumPy slicing x[begin:end:stride] per dimension; negative begin and end count from the end, strides may be negative
+/// (then end = -dim-1 means "to the front"). Lists shorter than the rank leave the other dimensions whole.
+SINDRI_API Tensor slice(const Tensor& x, const std::vector<int64_t>& begin, const std::vector<int64_t>& end, const std::vector<int64_t>& stride = {});
+/// pads: before and after each dimension, 2·rank values. mode: "constant", "reflect", "symmetric" or "edge".
+SINDRI_API Tensor pad(const Tensor& x, const std::vector<int64_t>& pads, double value = 0, const std::string& mode = "constant");
+SINDRI_API Tensor broadcast_to(const Tensor& x, const Shape& shape);
+/// Inverse of broadcasting: sums the dimensions that broadcasting `shape` to x's shape had repeated.
+SINDRI_API Tensor sum_to(const Tensor& x, const Shape& shape);
+SINDRI_API Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats);
+/// Rows of x along `axis` picked by integer indices of any shape (NumPy take). Negative indices count from the end.
+/// Throws ValueError for an index out of range, naming it and its position.
+SINDRI_API Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis = 0);
+/// x with updates[i] added to row indices[i] of dimension `axis`, in index order (deterministic).
+SINDRI_API Tensor scatter_add(const Tensor& x, const Tensor& indices, const Tensor& updates, int64_t axis = 0);
+/// Picks one element per position along `axis` (torch.gather): indices have x's rank.
+SINDRI_API Tensor gather_elements(const Tensor& x, const Tensor& indices, int64_t axis);
+/// indices.shape + [depth]; an index out of range gives a row of `off`.
+SINDRI_API Tensor one_hot(const Tensor& indices, int64_t depth, double on = 1, double off = 0, DType dtype = DType::kFloat32);
+/// start, start + step, … below (above) stop.
+SINDRI_API Tensor arange(double start, double stop, double step = 1, DType dtype = DType::kInt64);
+/// A tensor of this shape and value, as an op (constant in graphs).
+SINDRI_API Tensor full(const Shape& shape, double value, DType dtype = DType::kFloat32);
+SINDRI_API Tensor zeros_like(const Tensor& x);
+SINDRI_API Tensor ones_like(const Tensor& x);
+/// Rows of an embedding table [V, D] -> ids.shape + [D]. Throws ValueError for an id out of range.
+SINDRI_API Tensor embedding(const Tensor& table, const Tensor& ids);
+/// Identity that passes no gradient.
+SINDRI_API Tensor stop_gradient(const Tensor& x);
+
+}  // namespace sindri::ops

@@ -1,0 +1,217 @@
+// The tape: what passed through bind, and the walk back over it.
+//
+// Tensors are known by id, so a record need not hold the data of a tensor its rule does not read. Rules call public op
+// functions; whatever interpreters are in force while backward runs execute, record (second derivatives) or trace them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "sindri/autograd/grad.h"
+#include "sindri/core/error.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/ops/shape.h"
+#include "src/core/tensor_impl.h"
+
+namespace sindri {
+
+namespace {
+
+struct Record {
+  const OpDef* op = nullptr;    // null: custom
+  Attrs attrs;
+  std::vector<Tensor> in, out;
+  std::string scope;
+  std::function<TensorList(Span<const Tensor>)> custom;
+};
+
+Tensor keep(const Tensor& t, uint32_t mask, size_t i) { return i < 32 && (mask >> i & 1u) != 0 ? t : make_meta_only(t); }
+
+}  // namespace
+
+struct Tape::State {
+  std::vector<Record> records;
+  std::unordered_map<uint64_t, Parameter*> param_of;      // tensor id -> parameter it was read from
+  std::unordered_map<Parameter*, Tensor> read_value;      // one handle per parameter while the tape lives
+};
+
+Tape::Tape() : state_(std::make_unique<State>()) {}
+Tape::~Tape() = default;
+size_t Tape::num_records() const { return state_->records.size(); }
+
+std::vector<Tensor> Tape::apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) {
+  std::vector<Tensor> out = apply_below(below, op, attrs, in);
+  if (op.vjp == nullptr) return out;
+  Record r;
+  r.op = &op;
+  r.attrs = attrs;
+  r.scope = current_scope();
+  for (size_t i = 0; i < in.size(); ++i) r.in.push_back(keep(in[i], op.traits.saves_in, i));
+  for (size_t i = 0; i < out.size(); ++i) r.out.push_back(keep(out[i], op.traits.saves_out, i));
+  state_->records.push_back(std::move(r));
+  return out;
+}
+
+Tensor Tape::read(Parameter& p, Trace* below) {
+  const auto it = state_->read_value.find(&p);
+  if (it != state_->read_value.end()) return it->second;
+  Tensor v = read_below(below, p);
+  state_->param_of[v.id()] = &p;
+  state_->read_value.emplace(&p, v);
+  return v;
+}
+
+void Tape::assign(Parameter& p, const Tensor& v, Trace* below) {
+  state_->read_value.erase(&p);   // later reads see the new value, which is no leaf
+  assign_below(below, p, v);
+  state_->read_value.emplace(&p, v);
+}
+
+void Tape::record_custom(Span<const Tensor> in, Span<const Tensor> out, std::function<TensorList(Span<const Tensor>)> vjp) {
+  Record r;
+  r.scope = current_scope();
+  for (const Tensor& t : in) r.in.push_back(make_meta_only(t));
+  for (const Tensor& t : out) r.out.push_back(make_meta_only(t));
+  r.custom = std::move(vjp);
+  state_->records.push_back(std::move(r));
+}
+
+namespace {
+
+using GradMap = std::unordered_map<uint64_t, Tensor>;
+
+void accumulate(GradMap* grads, const Tensor& of, const Tensor& g) {
+  const auto [it, fresh] = grads->emplace(of.id(), g);
+  if (!fresh) it->second = ops::add(it->second, g);
+}
+
+// The tensors the requested leaves can reach, so that no gradient is computed for the others.
+std::unordered_set<uint64_t> reachable(const std::vector<Record>& records, std::unordered_set<uint64_t> from) {
+  for (const Record& r : records) {
+    const bool hit = std::any_of(r.in.begin(), r.in.end(), [&](const Tensor& t) { return from.contains(t.id()); });
+    if (!hit) continue;
+    for (const Tensor& t : r.out) if (is_floating(t.dtype())) from.insert(t.id());
+  }
+  return from;
+}
+
+TensorList call_rule(const Record& r, const std::vector<Tensor>& dout, const std::unordered_set<uint64_t>& wanted) {
+  if (r.op == nullptr) return r.custom(dout);
+  // span<const bool> needs contiguous bools.
+  std::unique_ptr<bool[]> needs(new bool[r.in.size() + 1]);
+  for (size_t i = 0; i < r.in.size(); ++i) needs[i] = wanted.contains(r.in[i].id());
+  return r.op->vjp({r.attrs, r.in, r.out, dout, {needs.get(), r.in.size()}});
+}
+
+void check_rule_result(const Record& r, const TensorList& din) {
+  const char* name = r.op != nullptr ? r.op->name : "custom gradient";
+  if (din.size() != r.in.size()) throw InternalError(fmt::format("{}: the gradient rule returned {} gradients for {} inputs", name, din.size(), r.in.size()));
+  for (size_t i = 0; i < din.size(); ++i) {
+    if (din[i].defined() && din[i].shape() != r.in[i].shape())
+      throw InternalError(fmt::format("{}: gradient of input {} has shape {}, the input {}", name, i, din[i].shape().str(), r.in[i].shape().str()), r.scope.empty() ? "" : "in " + r.scope);
+  }
+}
+
+}  // namespace
+
+Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Span<const Tensor> inputs, Span<Parameter* const> params, bool with_uses) const {
+  std::unordered_set<uint64_t> leaves;
+  std::unordered_map<Parameter*, Tensor> leaf_of;
+  for (const Tensor& t : inputs) leaves.insert(t.id());
+  for (const auto& [id, p] : state_->param_of) {
+    if (std::find(params.begin(), params.end(), p) != params.end()) leaves.insert(id);
+  }
+  const std::unordered_set<uint64_t> wanted = reachable(state_->records, leaves);
+
+  GradMap grads;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!wanted.contains(outputs[i].id())) continue;
+    const Tensor seed = i < seeds.size() && seeds[i].defined() ? seeds[i] : ops::full(outputs[i].shape(), 1.0, outputs[i].dtype());
+    if (seed.shape() != outputs[i].shape()) throw ShapeError(fmt::format("backward: seed {} has shape {}, the output {}", i, seed.shape().str(), outputs[i].shape().str()));
+    accumulate(&grads, outputs[i], seed);
+  }
+
+  Gradients result;
+  for (auto it = state_->records.rbegin(); it != state_->records.rend(); ++it) {
+    const Record& r = *it;
+    std::vector<Tensor> dout;
+    bool any = false;
+    for (const Tensor& t : r.out) {
+      const auto g = grads.find(t.id());
+      dout.push_back(g == grads.end() ? Tensor() : g->second);
+      any = any || g != grads.end();
+    }
+    if (!any) continue;
+    if (std::none_of(r.in.begin(), r.in.end(), [&](const Tensor& t) { return wanted.contains(t.id()); })) continue;
+    if (with_uses && r.op != nullptr) {
+      for (size_t i = 1; i < r.in.size(); ++i) {
+        const auto p = state_->param_of.find(r.in[i].id());
+        if (p != state_->param_of.end()) result.uses.push_back({p->second, r.op, r.attrs, r.in[0], dout[0]});
+      }
+    }
+    const NameScope scope("grad");
+    const TensorList din = call_rule(r, dout, wanted);
+    check_rule_result(r, din);
+    for (size_t i = 0; i < din.size(); ++i) {
+      if (din[i].defined() && wanted.contains(r.in[i].id())) accumulate(&grads, r.in[i], din[i]);
+    }
+    // A leaf that is also an intermediate result keeps its gradient; others are no longer needed once their producer ran.
+    for (const Tensor& t : r.out) if (!leaves.contains(t.id())) grads.erase(t.id());
+  }
+
+  const auto take = [&](const Tensor& leaf) {
+    const auto g = grads.find(leaf.id());
+    return g != grads.end() ? g->second : ops::full(leaf.shape(), 0.0, leaf.dtype());
+  };
+  for (const Tensor& t : inputs) result.of_inputs.push_back(take(t));
+  std::unordered_map<Parameter*, uint64_t> id_of;
+  for (const auto& [id, p] : state_->param_of) id_of[p] = id;
+  for (Parameter* p : params) {
+    const auto id = id_of.find(p);
+    const auto g = id == id_of.end() ? grads.end() : grads.find(id->second);
+    result.of_params.push_back(g != grads.end() ? g->second : ops::full(p->shape(), 0.0, p->dtype()));
+  }
+  return result;
+}
+
+TensorList custom_gradient(const TensorFn& f, Span<const Tensor> in,
+                           std::function<TensorList(Span<const Tensor>, Span<const Tensor>, Span<const Tensor>)> vjp) {
+  auto* tape = dynamic_cast<Tape*>(&current_trace());
+  if (tape == nullptr) return f(in);
+  TensorList out;
+  {
+    const BelowScope below;
+    out = custom_gradient(f, in, vjp);
+  }
+  const TensorList held(in.begin(), in.end());
+  tape->record_custom(in, out, [held, out, vjp](Span<const Tensor> dout) { return vjp(held, out, dout); });
+  return out;
+}
+
+std::pair<TensorList, Gradients> value_and_grad(const TensorFn& f, Span<const Tensor> in, const std::vector<int>& argnums, Span<Parameter* const> params, const TensorList& seeds) {
+  Tape tape;
+  TensorList out;
+  {
+    const TraceScope scope(tape);
+    out = f(in);
+  }
+  TensorList wrt;
+  for (int i : argnums) {
+    if (i < 0 || static_cast<size_t>(i) >= in.size()) throw ValueError(fmt::format("value_and_grad: argument {} of {}", i, in.size()));
+    wrt.push_back(in[static_cast<size_t>(i)]);
+  }
+  Gradients g = tape.backward(out, seeds, wrt, params);
+  return {std::move(out), std::move(g)};
+}
+
+TensorFn grad(TensorFn f, std::vector<int> argnums) {
+  return [f = std::move(f), argnums = std::move(argnums)](Span<const Tensor> in) {
+    std::vector<int> which = argnums;
+    if (which.empty()) for (size_t i = 0; i < in.size(); ++i) which.push_back(static_cast<int>(i));
+    return value_and_grad(f, in, which, {}).second.of_inputs;
+  };
+}
+
+}  // namespace sindri

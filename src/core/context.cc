@@ -1,0 +1,125 @@
+// Process-wide settings and what the machine offers.
+#include "sindri/core/context.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <string_view>
+
+#include "sindri/core/error.h"
+#include "sindri/core/rng.h"
+
+namespace sindri {
+
+namespace {
+
+Context& mutable_context() {
+  static Context c;
+  return c;
+}
+
+int env_int(const char* name) {
+  const char* v = std::getenv(name);
+  if (v == nullptr || *v == 0) return 0;
+  char* end = nullptr;
+  const long n = std::strtol(v, &end, 10);
+  if (*end != 0 || n < 1 || n > 1024) throw SettingsError(fmt::format("{}={} is not a thread count", name, v), "environment", "use a whole number from 1 to 1024");
+  return static_cast<int>(n);
+}
+
+// cgroup v2 "max" or "quota period"; a container limited to 2 cores must not start 64 threads.
+int cgroup_cores() {
+  std::ifstream f("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (!(f >> quota >> period) || quota == "max" || period <= 0) return 1 << 20;
+  return std::max(1, static_cast<int>(std::ceil(std::atof(quota.c_str()) / period)));
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const int affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  return std::max(1, std::min(affinity, cgroup_cores()));
+}
+
+std::atomic<int>& thread_slot() {
+  static std::atomic<int> n = [] {
+    if (const int v = env_int("SINDRI_NUM_THREADS")) return v;
+    if (const int v = env_int("OMP_NUM_THREADS")) return v;
+    return usable_cores();
+  }();
+  return n;
+}
+
+std::atomic<bool>& strict_slot() {
+  static std::atomic<bool> on = [] {
+    const char* v = std::getenv("SINDRI_STRICT");
+    return v != nullptr && std::string_view(v) != "" && std::string_view(v) != "0";
+  }();
+  return on;
+}
+
+CpuIsa detect_isa() {
+  __builtin_cpu_init();
+  CpuIsa best = CpuIsa::kScalar;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) best = CpuIsa::kAvx2;
+  if (best == CpuIsa::kAvx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq")) best = CpuIsa::kAvx512;
+  if (best == CpuIsa::kAvx512 && __builtin_cpu_supports("avx512bf16")) best = CpuIsa::kAvx512Bf16;
+  const char* env = std::getenv("SINDRI_CPU_ISA");
+  if (env == nullptr || *env == 0) return best;
+  for (CpuIsa isa : {CpuIsa::kScalar, CpuIsa::kAvx2, CpuIsa::kAvx512, CpuIsa::kAvx512Bf16}) {
+    if (std::string_view(env) == cpu_isa_name(isa)) return std::min(isa, best);
+  }
+  throw SettingsError(fmt::format("SINDRI_CPU_ISA={} is not known", env), "environment", "use scalar, avx2, avx512 or avx512_bf16");
+}
+
+std::atomic<int64_t> g_seed{0};
+std::atomic<bool> g_seed_set{false};
+
+}  // namespace
+
+const Context& context() { return mutable_context(); }
+void set_mode(Mode mode) { mutable_context().mode = mode; }
+void set_device_target(const std::string& target) {
+  if (target != "CPU" && target != "GPU" && target != "Ascend")
+    throw ValueError(fmt::format("device_target '{}' is not known", target), "", "use CPU, GPU or Ascend");
+  mutable_context().device_target = target;
+}
+void set_save_graphs(bool on, const std::string& path) {
+  mutable_context().save_graphs = on;
+  mutable_context().save_graphs_path = path;
+}
+
+bool strict_mode() { return strict_slot().load(std::memory_order_relaxed); }
+void set_strict(bool on) { strict_slot().store(on); }
+int num_threads() { return thread_slot().load(std::memory_order_relaxed); }
+void set_num_threads(int n) {
+  if (n < 1 || n > 1024) throw ValueError(fmt::format("the number of threads must be from 1 to 1024, got {}", n));
+  thread_slot().store(n);
+}
+
+CpuIsa cpu_isa() {
+  static const CpuIsa isa = detect_isa();
+  return isa;
+}
+const char* cpu_isa_name(CpuIsa isa) {
+  static constexpr const char* kNames[] = {"scalar", "avx2", "avx512", "avx512_bf16"};
+  return kNames[static_cast<int>(isa)];
+}
+
+void set_seed(int64_t seed) {
+  if (seed < 0 || seed > 0xffffffffLL) throw ValueError(fmt::format("the seed must be from 0 to 2^32 - 1, got {}", seed));
+  g_seed = seed;
+  g_seed_set = true;
+}
+int64_t get_seed() { return g_seed; }
+bool seed_is_set() { return g_seed_set; }
+
+}  // namespace sindri

@@ -1,0 +1,68 @@
+// Log filter (SINDRI_LOG) and writer. Written directly to stderr: a logger that allocates threads or globals of its own
+// would outlive the library when it is unloaded.
+#include "sindri/core/log.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <sys/time.h>
+
+namespace sindri::log {
+
+namespace {
+
+Level parse_level(std::string_view s, Level fallback) {
+  if (s == "debug") return Level::kDebug;
+  if (s == "info") return Level::kInfo;
+  if (s == "warn" || s == "warning") return Level::kWarn;
+  if (s == "error") return Level::kError;
+  if (s == "off") return Level::kOff;
+  return fallback;
+}
+
+struct Filter {
+  Level base = Level::kWarn;
+  std::map<std::string, Level, std::less<>> topics;
+  Filter() {
+    const char* env = std::getenv("SINDRI_LOG");
+    std::string_view rest = env ? env : "";
+    while (!rest.empty()) {
+      const size_t comma = rest.find(',');
+      const std::string_view item = rest.substr(0, comma);
+      rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
+      const size_t eq = item.find('=');
+      if (eq == std::string_view::npos) base = parse_level(item, base);
+      else topics.emplace(item.substr(0, eq), parse_level(item.substr(eq + 1), base));
+    }
+  }
+};
+const Filter& filter() {
+  static const Filter f;
+  return f;
+}
+
+}  // namespace
+
+bool enabled(Level level, const char* topic) {
+  const auto it = filter().topics.find(std::string_view(topic));
+  return level >= (it == filter().topics.end() ? filter().base : it->second);
+}
+
+void write(Level level, const char* topic, const std::string& message) {
+  if (!enabled(level, topic)) return;
+  static std::mutex mutex;
+  static constexpr const char* kNames[] = {"debug", "info", "warning", "error"};
+  timeval tv{};
+  gettimeofday(&tv, nullptr);
+  tm t{};
+  localtime_r(&tv.tv_sec, &t);
+  char stamp[32];
+  std::strftime(stamp, sizeof stamp, "%H:%M:%S", &t);
+  const std::lock_guard lock(mutex);
+  std::fprintf(stderr, "[%s.%03ld] [%s] [%s] %s\n", stamp, static_cast<long>(tv.tv_usec / 1000), kNames[static_cast<int>(level)], topic, message.c_str());
+}
+
+}  // namespace sindri::log

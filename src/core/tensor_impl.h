@@ -1,0 +1,70 @@
+// What a Tensor handle points to. Three kinds: stored (host memory), symbolic (a value of a graph being traced),
+// and meta-only (a tape record that does not keep the data).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "sindri/core/tensor.h"
+
+namespace sindri {
+
+/// Aligned bytes from the current allocator; freed with the last handle.
+class Storage {
+ public:
+  explicit Storage(int64_t bytes);
+  /// Wraps memory owned by `keep_alive` (a slice of an arena).
+  Storage(void* data, int64_t bytes, std::shared_ptr<void> keep_alive) : data_(data), bytes_(bytes), owner_(std::move(keep_alive)) {}
+  ~Storage();
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+  void* data() const { return data_; }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  void* data_ = nullptr;
+  int64_t bytes_ = 0;
+  bool owned_ = false;
+  std::shared_ptr<void> owner_;
+};
+
+struct TensorImpl {
+  TensorMeta meta;
+  std::shared_ptr<Storage> storage;   // null: symbolic or meta-only
+  const void* graph = nullptr;        // the trace a symbolic value belongs to (opaque to core)
+  int32_t value = -1;                 // its value id there
+  uint64_t id = next_id();
+
+  static uint64_t next_id();
+};
+
+/// Source of host memory. The device layer installs a caching one at start.
+class HostAllocator {
+ public:
+  virtual ~HostAllocator() = default;
+  virtual void* allocate(int64_t bytes) = 0;     // 64-byte aligned; throws DeviceError(kMemory)
+  virtual void release(void* p, int64_t bytes) noexcept = 0;
+};
+void set_host_allocator(HostAllocator* allocator);
+HostAllocator& host_allocator();
+
+Tensor make_tensor(const TensorMeta& meta, std::shared_ptr<Storage> storage);
+Tensor make_symbolic(const TensorMeta& meta, const void* graph, int32_t value);
+/// The same value under an identity of its own.
+Tensor make_alias(const Tensor& t);
+/// Keeps id and meta, drops the data.
+Tensor make_meta_only(const Tensor& t);
+
+/// Calls f(logical_index, physical_index) in logical order. The one place that knows the physical order of a layout.
+template <class F> void for_each_element(const TensorMeta& m, F&& f) {
+  const int64_t n = m.numel();
+  if (m.layout != Layout::kChannelsLast) { for (int64_t i = 0; i < n; ++i) f(i, i); return; }
+  const int64_t N = m.shape[0], C = m.shape[1], H = m.shape[2], W = m.shape[3];
+  int64_t i = 0;
+  for (int64_t a = 0; a < N; ++a)
+    for (int64_t c = 0; c < C; ++c)
+      for (int64_t h = 0; h < H; ++h)
+        for (int64_t w = 0; w < W; ++w, ++i) f(i, ((a * H + h) * W + w) * C + c);
+}
+
+}  // namespace sindri

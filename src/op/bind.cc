@@ -1,0 +1,86 @@
+// The interpreter stack and the Cell path of each thread.
+#include "sindri/op/bind.h"
+
+#include <fmt/format.h>
+
+#include "sindri/core/error.h"
+#include "sindri/op/parameter.h"
+#include "src/core/tensor_impl.h"
+#include "src/op/eager.h"
+
+namespace sindri {
+
+namespace {
+
+thread_local Trace* t_top = nullptr;
+thread_local int t_graph_depth = 0;
+thread_local std::vector<std::string> t_scope;
+
+std::string describe_inputs(Span<const Tensor> in) {
+  std::string s;
+  for (const Tensor& t : in) s += (s.empty() ? "" : ", ") + (t.defined() ? t.meta().str() : std::string("undefined"));
+  return s;
+}
+
+}  // namespace
+
+Tensor Trace::read(Parameter& p, Trace* below) { return read_below(below, p); }
+void Trace::assign(Parameter& p, const Tensor& v, Trace* below) { assign_below(below, p, v); }
+
+TraceScope::TraceScope(Trace& t) : previous_(t_top) {
+  t.below_ = &current_trace();
+  t_top = &t;
+}
+TraceScope::~TraceScope() { t_top = previous_; }
+
+BelowScope::BelowScope() : previous_(t_top) {
+  if (t_top != nullptr) t_top = t_top->below_ == &eager_trace() ? nullptr : t_top->below_;
+}
+BelowScope::~BelowScope() { t_top = previous_; }
+
+TracingGraphScope::TracingGraphScope() { ++t_graph_depth; }
+TracingGraphScope::~TracingGraphScope() { --t_graph_depth; }
+bool is_tracing_graph() { return t_graph_depth > 0; }
+
+Trace& current_trace() { return t_top != nullptr ? *t_top : eager_trace(); }
+
+std::vector<Tensor> bind(const OpDef& op, Attrs attrs, Span<const Tensor> in) {
+  Trace& top = current_trace();
+  try {
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (!in[i].defined()) throw ValueError(fmt::format("{}: input {} is undefined", op.name, i));
+    }
+    return top.apply(op, attrs, in, top.below_);
+  } catch (Error& e) {
+    e.add_where(fmt::format("{}{} on {}", op.name, attrs.text(), describe_inputs(in)));
+    if (!t_scope.empty()) e.add_where("in " + current_scope());
+    throw;
+  }
+}
+
+std::string current_scope() {
+  std::string s;
+  for (const std::string& part : t_scope) s += (s.empty() ? "" : s.find('/') == std::string::npos ? "/" : ".") + part;
+  return s;
+}
+NameScope::NameScope(std::string name) { t_scope.push_back(std::move(name)); }
+NameScope::~NameScope() { t_scope.pop_back(); }
+
+Tensor Parameter::value() const {
+  Trace& top = current_trace();
+  return top.read(const_cast<Parameter&>(*this), top.below_);
+}
+
+Parameter::Parameter(const Tensor& init, std::string name, bool grad) : requires_grad(grad), stored_(make_alias(init)), name_(std::move(name)) {}
+void Parameter::store(const Tensor& v) { stored_ = make_alias(v); }
+
+void Parameter::assign(const Tensor& v) {
+  if (v.shape() != shape())
+    throw ShapeError(fmt::format("parameter '{}' has shape {}, assigned {}", name_, shape().str(), v.shape().str()));
+  if (v.dtype() != dtype())
+    throw DTypeError(fmt::format("parameter '{}' holds {}, assigned {}", name_, dtype_name(dtype()), dtype_name(v.dtype())), "", "convert it with ops::cast");
+  Trace& top = current_trace();
+  top.assign(*this, v, top.below_);
+}
+
+}  // namespace sindri

@@ -1,0 +1,23 @@
+// Declares the eager interpreter, the end of every stack that is not being traced into a graph.
+#pragma once
+
+#include "sindri/op/bind.h"
+
+namespace sindri {
+
+class EagerTrace final : public Trace {
+ public:
+  std::vector<Tensor> apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) override;
+  Tensor read(Parameter& p, Trace* below) override;
+  void assign(Parameter& p, const Tensor& v, Trace* below) override;
+};
+EagerTrace& eager_trace();
+
+/// Set by the graph tracer while it is on the stack, so that is_tracing_graph() needs no knowledge of graphs.
+class TracingGraphScope {
+ public:
+  TracingGraphScope();
+  ~TracingGraphScope();
+};
+
+}  // namespace sindri

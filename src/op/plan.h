@@ -1,0 +1,30 @@
+// The plan of one op call: input layouts, output metas, kernel. Made from (op, attributes, input metas) alone, so eager
+// dispatch caches it and the graph compiler asks for the same thing.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sindri/op/kernel.h"
+#include "sindri/op/op_def.h"
+
+namespace sindri {
+
+struct OpPlan {
+  std::vector<TensorMeta> in;      // as the kernel receives them
+  std::vector<TensorMeta> out;
+  std::shared_ptr<Kernel> kernel;
+  const KernelDef* kernel_def = nullptr;
+  int64_t workspace = 0;
+};
+
+/// infer + layout rule, without choosing a kernel.
+void infer_with_layout(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> given, std::vector<TensorMeta>* in, std::vector<TensorMeta>* out);
+/// The whole plan, from the cache when it has one.
+std::shared_ptr<const OpPlan> plan_op(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> given);
+/// Runs a plan on buffers of exactly its metas.
+void run_plan(const OpPlan& plan, Span<const Buffer> in, Span<const Buffer> out, void* workspace);
+/// A copy of t in another layout; t itself when it has it.
+Tensor convert_layout(const Tensor& t, Layout layout);
+
+}  // namespace sindri

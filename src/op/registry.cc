@@ -1,0 +1,126 @@
+// The one table of ops and the one table of kernels, filled by registrars before main.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "sindri/core/error.h"
+#include "sindri/core/log.h"
+#include "sindri/op/kernel.h"
+#include "sindri/op/op_def.h"
+#include "src/core/nearest.h"
+
+namespace sindri {
+
+namespace {
+
+std::map<std::string, OpDef>& ops() {
+  static std::map<std::string, OpDef> table;
+  return table;
+}
+std::map<std::string, std::vector<KernelDef>>& kernels() {
+  static std::map<std::string, std::vector<KernelDef>> table;
+  return table;
+}
+
+std::string list_metas(Span<const TensorMeta> metas) {
+  std::string s;
+  for (const TensorMeta& m : metas) s += (s.empty() ? "" : ", ") + m.str();
+  return s;
+}
+
+thread_local const char* t_forced = nullptr;
+
+}  // namespace
+
+const OpDef& register_op(OpDef def) {
+  const auto [it, inserted] = ops().emplace(def.name, def);
+  if (!inserted) { std::fprintf(stderr, "sindri: op '%s' is registered twice\n", def.name); std::abort(); }
+  return it->second;
+}
+
+const OpDef& find_op(const std::string& name) {
+  const auto it = ops().find(name);
+  if (it != ops().end()) return it->second;
+  std::vector<std::string> names;
+  for (const auto& [n, d] : ops()) names.push_back(n);
+  throw ValueError(fmt::format("no op is named '{}'", name), "", did_you_mean(name, names));
+}
+
+std::vector<const OpDef*> all_ops() {
+  std::vector<const OpDef*> out;
+  for (const auto& [name, def] : ops()) out.push_back(&def);
+  return out;
+}
+
+bool register_kernel(KernelDef def) {
+  auto& list = kernels()[def.op];
+  const auto at = std::find_if(list.begin(), list.end(), [&](const KernelDef& k) { return k.priority < def.priority; });
+  list.insert(at, def);
+  return true;
+}
+
+std::vector<const KernelDef*> kernels_of(const std::string& op) {
+  std::vector<const KernelDef*> out;
+  for (const KernelDef& k : kernels()[op]) out.push_back(&k);
+  return out;
+}
+
+namespace {
+
+// A kernel without a plan: keeps the query it was made for.
+class SimpleKernel : public Kernel {
+ public:
+  SimpleKernel(SimpleKernelFn fn, const KernelQuery& q) : fn_(fn), op_(q.op), attrs_(q.attrs), in_(q.in.begin(), q.in.end()), out_(q.out.begin(), q.out.end()) {}
+  void run(ExecContext&, Span<const Buffer> in, Span<const Buffer> out) override { fn_(KernelQuery{op_, attrs_, in_, out_}, in, out); }
+
+ private:
+  SimpleKernelFn fn_;
+  const OpDef& op_;
+  Attrs attrs_;
+  std::vector<TensorMeta> in_, out_;
+};
+
+}  // namespace
+
+std::shared_ptr<Kernel> make_kernel(const KernelQuery& q, const KernelDef** chosen, const char* only) {
+  std::string reasons;
+  const std::vector<KernelDef>& list = kernels()[q.op.name];
+  const bool has_only = only != nullptr && std::any_of(list.begin(), list.end(), [&](const KernelDef& k) { return std::string_view(k.name) == only; });
+  for (const KernelDef& k : list) {
+    if (has_only && std::string_view(k.name) != only) continue;
+    const std::string why = k.reject != nullptr ? k.reject(q) : "";
+    if (!why.empty()) { reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", k.name, why); continue; }
+    if (log::enabled(log::Level::kDebug, "dispatch"))
+      log::debug("dispatch", fmt::format("{}{} ({}) -> {}{}", q.op.name, q.attrs.text(), list_metas(q.in), k.name, reasons.empty() ? "" : " [" + reasons + "]"));
+    if (chosen != nullptr) *chosen = &k;
+    if (k.simple != nullptr) return std::make_shared<SimpleKernel>(k.simple, q);
+    return k.make(q);
+  }
+  throw DeviceError(fmt::format("{}: no kernel can compute it", q.op.name), fmt::format("inputs {}", list_metas(q.in)), reasons.empty() ? "no kernel is registered" : reasons);
+}
+
+ForceKernel::ForceKernel(const char* name) : previous_(t_forced) { t_forced = name; }
+ForceKernel::~ForceKernel() { t_forced = previous_; }
+const char* forced_kernel() {
+  static const char* env = std::getenv("SINDRI_KERNEL");
+  return t_forced != nullptr ? t_forced : env;
+}
+
+void check_arity(const char* op, Span<const TensorMeta> in, int expected) {
+  if (static_cast<int>(in.size()) != expected) throw ValueError(fmt::format("{}: expected {} inputs, got {}", op, expected, in.size()));
+}
+void check_floating(const char* op, const TensorMeta& m, const char* which) {
+  if (!is_floating(m.dtype)) throw DTypeError(fmt::format("{}: {} must be floating point, got {}", op, which, m.str()), "", "convert it with ops::cast");
+}
+void check_same_dtype(const char* op, Span<const TensorMeta> in) {
+  for (const TensorMeta& m : in) {
+    if (m.dtype != in[0].dtype) throw DTypeError(fmt::format("{}: inputs must have one element type, got {}", op, list_metas(in)), "", "convert with ops::cast");
+  }
+}
+void check_rank(const char* op, const TensorMeta& m, const char* which, int rank) {
+  if (m.shape.rank() != rank) throw ShapeError(fmt::format("{}: {} must have {} dimensions, got {}", op, which, rank, m.str()));
+}
+
+}  // namespace sindri
