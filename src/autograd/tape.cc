@@ -43,7 +43,8 @@ size_t Tape::num_records() const { return state_->records.size(); }
 
 std::vector<Tensor> Tape::apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) {
   std::vector<Tensor> out = apply_below(below, op, attrs, in);
-  if (op.vjp == nullptr) return out;
+  // An op without a rule is recorded too when its result could carry a gradient: backward then says so instead of giving zeros.
+  if (op.vjp == nullptr && std::none_of(out.begin(), out.end(), [](const Tensor& t) { return is_floating(t.dtype()); })) return out;
   Record r;
   r.op = &op;
   r.attrs = attrs;
@@ -90,6 +91,7 @@ void accumulate(GradMap* grads, const Tensor& of, const Tensor& g) {
 // The tensors the requested leaves can reach, so that no gradient is computed for the others.
 std::unordered_set<uint64_t> reachable(const std::vector<Record>& records, std::unordered_set<uint64_t> from) {
   for (const Record& r : records) {
+    if (r.op != nullptr && std::string_view(r.op->name) == "stop_gradient") continue;
     const bool hit = std::any_of(r.in.begin(), r.in.end(), [&](const Tensor& t) { return from.contains(t.id()); });
     if (!hit) continue;
     for (const Tensor& t : r.out) if (is_floating(t.dtype())) from.insert(t.id());
@@ -99,6 +101,8 @@ std::unordered_set<uint64_t> reachable(const std::vector<Record>& records, std::
 
 TensorList call_rule(const Record& r, const std::vector<Tensor>& dout, const std::unordered_set<uint64_t>& wanted) {
   if (r.op == nullptr) return r.custom(dout);
+  if (r.op->vjp == nullptr)
+    throw ValueError(fmt::format("op '{}' has no gradient, but the result asked for depends on it", r.op->name), r.scope.empty() ? "" : "in " + r.scope, "wrap its input in ops::stop_gradient");
   // span<const bool> needs contiguous bools.
   std::unique_ptr<bool[]> needs(new bool[r.in.size() + 1]);
   for (size_t i = 0; i < r.in.size(); ++i) needs[i] = wanted.contains(r.in[i].id());

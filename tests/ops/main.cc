@@ -1,0 +1,60 @@
+// ops_tests: runs the tests; --op-table prints every op with its number of samples and kernels; --dump-samples prints the
+// samples as JSON for tests/reference/make_op_expectations.py.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "sindri/op/kernel.h"
+#include "sindri/op/op_def.h"
+#include "tests/ops/samples.h"
+
+namespace {
+
+using sindri::test::all_samples;
+
+void print_op_table() {
+  std::map<std::string, int> samples;
+  for (const auto& s : all_samples()) ++samples[s.op];
+  fmt::print("{:<32} {:>7}  {:<12} {}\n", "op", "samples", "gradient", "kernels");
+  size_t total = 0;
+  for (const sindri::OpDef* op : sindri::all_ops()) {
+    std::string kernels;
+    for (const sindri::KernelDef* k : sindri::kernels_of(op->name)) kernels += (kernels.empty() ? "" : ", ") + std::string(k->name);
+    fmt::print("{:<32} {:>7}  {:<12} {}\n", op->name, samples[op->name], op->vjp != nullptr ? "yes" : "none", kernels);
+    total += static_cast<size_t>(samples[op->name]);
+  }
+  fmt::print("{} ops, {} samples\n", sindri::all_ops().size(), total);
+}
+
+struct ToJson {
+  nlohmann::json operator()(sindri::DType t) const { return sindri::dtype_name(t); }
+  nlohmann::json operator()(const sindri::Shape& s) const { return s.vec(); }
+  template <class T> nlohmann::json operator()(const T& v) const { return v; }
+};
+
+void dump_samples() {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& s : all_samples()) {
+    if (!s.torch) continue;
+    nlohmann::json attrs = nlohmann::json::object(), args = nlohmann::json::array();
+    const sindri::AttrFields fields = sindri::find_op(s.op).attrs.make(s.attrs).fields();
+    for (const auto& f : fields) attrs[f.name] = std::visit(ToJson{}, f.value);
+    for (const auto& a : s.args) {
+      args.push_back({{"shape", a.shape.vec()}, {"lo", a.lo}, {"hi", a.hi}, {"dtype", a.dtype ? sindri::dtype_name(*a.dtype) : ""}, {"kind", a.kind}, {"values", a.values}});
+    }
+    list.push_back({{"op", s.op}, {"name", s.name}, {"attrs", attrs}, {"args", args}, {"gradient", s.gradient}, {"no_gradient", s.no_gradient}});
+  }
+  fmt::print("{}\n", list.dump());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "--op-table") == 0) { print_op_table(); return 0; }
+  if (argc > 1 && std::strcmp(argv[1], "--dump-samples") == 0) { dump_samples(); return 0; }
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
