@@ -91,7 +91,6 @@ void accumulate(GradMap* grads, const Tensor& of, const Tensor& g) {
 // The tensors the requested leaves can reach, so that no gradient is computed for the others.
 std::unordered_set<uint64_t> reachable(const std::vector<Record>& records, std::unordered_set<uint64_t> from) {
   for (const Record& r : records) {
-    if (r.op != nullptr && std::string_view(r.op->name) == "stop_gradient") continue;
     const bool hit = std::any_of(r.in.begin(), r.in.end(), [&](const Tensor& t) { return from.contains(t.id()); });
     if (!hit) continue;
     for (const Tensor& t : r.out) if (is_floating(t.dtype())) from.insert(t.id());

@@ -1,0 +1,165 @@
+// Callbacks observe a training loop (MindSpore: mindspore.train.callback). They never change a step's arithmetic.
+//
+//   begin
+//   for every epoch:
+//     epoch_begin
+//     for every step (sunk: every chunk of sink_size steps):
+//       step_begin; run; step_end          -> request_stop() ends after this step
+//     epoch_end
+//   end
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sindri/export.h"
+#include "sindri/nn/cell.h"
+#include "sindri/optim/optimizer.h"
+
+namespace sindri::dataset {
+class Dataset;
+}
+
+namespace sindri::train {
+
+using MetricValues = std::map<std::string, double>;
+
+/// What callbacks see (MindSpore: run_context.original_args(), section "Fields of the callback parameters").
+struct SINDRI_API TrainState {
+  std::string mode = "train";               ///< "train" or "eval"
+  nn::Cell* network = nullptr;              ///< as given to Model
+  nn::Cell* train_network = nullptr;        ///< network with loss
+  optim::Optimizer* optimizer = nullptr;
+  dataset::Dataset* train_dataset = nullptr;
+  int64_t epoch_num = 0;                    ///< epochs asked for
+  int64_t batch_num = 0;                    ///< steps per epoch
+  int64_t batch_size = 0;
+  int64_t cur_epoch_num = 0;                ///< from 1
+  int64_t cur_step_num = 0;                 ///< from 1, across epochs
+  bool dataset_sink_mode = false;
+  Tensor net_outputs;                       ///< loss of the last step
+  MetricValues metrics;                     ///< of the last evaluation in this run, empty before
+  double last_step_seconds = 0;             ///< wall time of the last step (sunk: per step of the chunk), data included
+  double data_wait_seconds = 0;             ///< of which spent waiting for data
+  std::string dataset_state;                ///< position of the data iterator after this step, for checkpoints
+
+  /// Position of the current step in its epoch, from 1.
+  int64_t step_in_epoch() const { return batch_num > 0 ? (cur_step_num - 1) % batch_num + 1 : cur_step_num; }
+  void request_stop() { stop = true; }
+  bool stop = false;
+};
+
+/// Override what is needed. Exceptions end the training and reach the caller of Model::train.
+class SINDRI_API Callback {
+ public:
+  virtual ~Callback() = default;
+  virtual void begin(TrainState&) {}
+  virtual void epoch_begin(TrainState&) {}
+  virtual void step_begin(TrainState&) {}
+  virtual void step_end(TrainState&) {}
+  virtual void epoch_end(TrainState&) {}
+  virtual void end(TrainState&) {}
+};
+using CallbackPtr = std::shared_ptr<Callback>;
+
+/// Prints "epoch: 1 step: 625, loss is 2.302585" whenever at least per_print_times steps passed since the last line. Throws
+/// NonFiniteError when the loss is NaN or infinite (MindSpore: LossMonitor).
+class SINDRI_API LossMonitor : public Callback {
+ public:
+  explicit LossMonitor(int64_t per_print_times = 1, std::ostream* out = nullptr);
+  void step_end(TrainState& s) override;
+  void epoch_end(TrainState& s) override;
+
+ private:
+  int64_t per_print_times_, last_print_ = 0;
+  std::ostream* out_;
+};
+
+/// Prints "Train epoch time: 1234.567 ms, per step time: 12.346 ms" after each epoch (MindSpore: TimeMonitor). The divisor is the
+/// state's batch_num, else data_size.
+class SINDRI_API TimeMonitor : public Callback {
+ public:
+  explicit TimeMonitor(int64_t data_size = 0, std::ostream* out = nullptr);
+  void epoch_begin(TrainState& s) override;
+  void epoch_end(TrainState& s) override;
+
+ private:
+  int64_t data_size_;
+  std::ostream* out_;
+  double start_ = 0;
+};
+
+/// When to save and how many files to keep (MindSpore: CheckpointConfig). steps > 0 overrides seconds; keep_max > 0 overrides
+/// keep_per_n_minutes.
+struct CheckpointConfig {
+  int64_t save_checkpoint_steps = 1;
+  int64_t save_checkpoint_seconds = 0;
+  int64_t keep_checkpoint_max = 5;
+  int64_t keep_checkpoint_per_n_minutes = 0;
+  bool save_optimizer = true;      ///< false: the network's parameters only (not enough to resume)
+  bool mindspore1 = false;         ///< files MindSpore 1.x can read: integrity data goes into a .sum file
+};
+
+/// Saves PREFIX-EPOCH_STEP.ckpt (STEP within the epoch) during and at the end of training, then removes the oldest beyond
+/// keep_checkpoint_max. If the folder already holds files of the prefix, PREFIX_1, PREFIX_2, … is used, unless it is resuming.
+class SINDRI_API ModelCheckpoint : public Callback {
+ public:
+  /// Throws ValueError for a prefix with '/', or when no condition to save is set.
+  ModelCheckpoint(std::string prefix, std::string directory, CheckpointConfig config = {}, bool resuming = false);
+  void begin(TrainState& s) override;
+  void step_end(TrainState& s) override;
+  void end(TrainState& s) override;
+  /// Saves now, whatever the interval. Returns the path; empty when this step is saved already.
+  std::string save(TrainState& s);
+  const std::string& latest_ckpt_file_name() const { return latest_; }
+
+ private:
+  void rotate();
+  std::string prefix_, directory_, latest_;
+  CheckpointConfig config_;
+  int64_t last_step_ = 0;
+  double last_time_ = 0;
+  std::vector<std::pair<std::string, double>> saved_;   // path, time of saving
+};
+
+/// Stops when `monitor` (a metric name, or "loss") has not improved by min_delta for `patience` epochs.
+class SINDRI_API EarlyStopping : public Callback {
+ public:
+  EarlyStopping(std::string monitor, int64_t patience, double min_delta = 0, bool larger_is_better = false);
+  void epoch_end(TrainState& s) override;
+
+ private:
+  std::string monitor_;
+  int64_t patience_, waited_ = 0;
+  double min_delta_, best_ = 0;
+  bool larger_, seen_ = false;
+};
+
+/// Runs `evaluate` every `every` epochs and puts its result into TrainState::metrics.
+class SINDRI_API EvalCallback : public Callback {
+ public:
+  EvalCallback(std::function<MetricValues()> evaluate, int64_t every = 1);
+  void epoch_end(TrainState& s) override;
+
+ private:
+  std::function<MetricValues()> evaluate_;
+  int64_t every_;
+};
+
+/// Two std::functions as a callback.
+class SINDRI_API LambdaCallback : public Callback {
+ public:
+  using Fn = std::function<void(TrainState&)>;
+  explicit LambdaCallback(Fn on_step_end, Fn on_epoch_end = nullptr) : step_(std::move(on_step_end)), epoch_(std::move(on_epoch_end)) {}
+  void step_end(TrainState& s) override { if (step_) step_(s); }
+  void epoch_end(TrainState& s) override { if (epoch_) epoch_(s); }
+
+ private:
+  Fn step_, epoch_;
+};
+
+}  // namespace sindri::train

@@ -1,0 +1,62 @@
+// Model: trains, evaluates and applies a network (MindSpore: mindspore.Model).
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sindri/dataset/dataset.h"
+#include "sindri/export.h"
+#include "sindri/nn/cell.h"
+#include "sindri/nn/metric.h"
+#include "sindri/optim/optimizer.h"
+#include "sindri/train/callback.h"
+#include "sindri/train/train_step.h"
+
+namespace sindri::train {
+
+struct ModelOptions {
+  std::map<std::string, std::shared_ptr<nn::Metric>> metrics = {};   ///< evaluated by eval(); "loss" gets losses, the others (output, labels)
+  double loss_scale = 1;              ///< see TrainStepOptions
+  double clip_global_norm = 0;
+  CompileOptions compile = {};
+};
+
+struct TrainOptions {
+  bool dataset_sink_mode = true;      ///< GRAPH_MODE: callbacks once per sink_size steps, the loss is read once per chunk
+  int64_t sink_size = -1;             ///< steps per chunk; -1: one pass over the data
+  int64_t initial_epoch = 0;          ///< epochs already done (resuming)
+  int64_t initial_step = 0;           ///< steps already done in the epoch after those
+  std::string dataset_state = "";     ///< position of the data iterator, as TrainState::dataset_state gave it
+};
+
+class SINDRI_API Model {
+ public:
+  /// network: images -> outputs. loss: (outputs, labels) -> scalar, or null when the network's output is already the loss.
+  /// optimizer may be null for evaluation and prediction only.
+  Model(nn::CellPtr network, nn::CellPtr loss = nullptr, std::shared_ptr<optim::Optimizer> optimizer = nullptr, ModelOptions options = {});
+  ~Model();
+
+  /// Trains up to `epochs` epochs in all. Throws ValueError for an empty dataset, a repeated dataset without sink_size, or
+  /// options out of range; NonFiniteError when the loss of a step is not finite.
+  void train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data, const std::vector<CallbackPtr>& callbacks = {}, const TrainOptions& options = {});
+  /// Values of every metric over one pass of the data, in inference mode. Throws ValueError without metrics or data.
+  MetricValues eval(const std::shared_ptr<dataset::Dataset>& data);
+  /// Output of the network in inference mode.
+  Tensor predict(const Tensor& x);
+  nn::Cell& network() { return *network_; }
+  TrainStep& train_step() { return step_; }
+  /// The compiled train step, for graph text and memory figures; empty in PYNATIVE_MODE.
+  const CompiledFn& compiled_train_step() const;
+
+ private:
+  struct Loop;
+  void run_epochs(Loop& loop);
+  nn::CellPtr network_, loss_, net_with_loss_;
+  std::shared_ptr<optim::Optimizer> optimizer_;
+  ModelOptions options_;
+  TrainStep step_;
+  std::unique_ptr<StepRunner> runner_;
+  CompiledFn eval_fn_, predict_fn_;
+};
+
+}  // namespace sindri::train

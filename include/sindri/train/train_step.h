@@ -1,0 +1,58 @@
+// TrainStep: one training step as a function of tensors, cut into stages that algorithms wrap or replace.
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "sindri/autograd/grad.h"
+#include "sindri/export.h"
+#include "sindri/graph/compile.h"
+#include "sindri/nn/cell.h"
+#include "sindri/optim/optimizer.h"
+
+namespace sindri::train {
+
+/// What a step reports: the (unscaled) loss, scalar float32.
+struct StepResult { Tensor loss; };
+
+/// Stages are values: they are wrapped or replaced at build time, never edited. The default `run` calls them in order:
+///
+///   loss, grads = gradients(batch)        // forward on a tape, loss scale, backward
+///   grads       = reduce_gradients(grads) // mean over ranks; identity on one
+///   grads       = transform_gradients(grads)  // clipping, natural gradient
+///   update(grads)                         // optimizer rule for each parameter, written to the parameters
+///
+/// In GRAPH_MODE `run` is traced once and replayed; in PYNATIVE_MODE it is called.
+struct SINDRI_API TrainStep {
+  using Batch = TensorList;
+  std::function<Tensor(const Batch&)> forward;                                  ///< network and loss
+  std::function<std::pair<Tensor, Gradients>(TrainStep&, const Batch&)> gradients;  ///< calls forward
+  std::function<Gradients(Gradients)> reduce_gradients;
+  std::function<Gradients(Gradients)> transform_gradients;
+  std::function<void(const Gradients&)> update;
+  std::function<int(int64_t step)> variant;                                     ///< which compiled graph a step uses
+  std::function<StepResult(TrainStep&, const Batch&)> run;                      ///< calls the stages above
+};
+
+struct TrainStepOptions {
+  double loss_scale = 1;          ///< multiplies the seed of backward; the optimizer divides by its own loss_scale (MindSpore's FixedLossScaleManager, drop_overflow_update=False)
+  double clip_global_norm = 0;    ///< > 0: gradients are scaled so that their joint 2-norm is at most this
+};
+
+/// The default stages around a network with loss (inputs: the batch's columns; output: a scalar loss) and an optimizer. Both
+/// must outlive the step.
+SINDRI_API TrainStep make_train_step(nn::Cell& net_with_loss, optim::Optimizer& optimizer, const TrainStepOptions& options = {});
+
+/// Runs a TrainStep according to the context's mode; compiles in GRAPH_MODE.
+class SINDRI_API StepRunner {
+ public:
+  /// `step` is kept by reference and must outlive the runner.
+  explicit StepRunner(TrainStep& step, CompileOptions options = {});
+  StepResult operator()(const TrainStep::Batch& batch, int64_t step_index);
+  const CompiledFn& compiled() const { return compiled_; }
+
+ private:
+  TrainStep& step_;
+  CompiledFn compiled_;
+};
+
+}  // namespace sindri::train
