@@ -1,0 +1,97 @@
+// Callbacks that print or decide: LossMonitor, TimeMonitor, EarlyStopping, EvalCallback. Text is MindSpore's, since scripts and
+// people read it.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <iostream>
+
+#include "sindri/core/error.h"
+#include "sindri/train/callback.h"
+
+namespace sindri::train {
+
+namespace {
+
+double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// A float32 as Python prints it after conversion to a double: shortest text that reads back as that double.
+std::string python_float(double v) {
+  std::string s = fmt::format("{}", v);
+  return s.find_first_of(".einf") == std::string::npos ? s + ".0" : s;
+}
+
+}  // namespace
+
+LossMonitor::LossMonitor(int64_t per_print_times, std::ostream* out) : per_print_times_(per_print_times), out_(out != nullptr ? out : &std::cout) {
+  if (per_print_times < 0) throw ValueError(fmt::format("LossMonitor: per_print_times must not be negative, got {}", per_print_times));
+}
+
+void LossMonitor::step_end(TrainState& s) {
+  const double loss = s.net_outputs.item();
+  if (!std::isfinite(loss)) {
+    throw NonFiniteError(fmt::format("the loss is {}", loss), fmt::format("epoch {}, step {}", s.cur_epoch_num, s.step_in_epoch()),
+                         "lower the learning rate or clip gradients; SINDRI_CHECK_FINITE=1 names the first op that gave it");
+  }
+  if (s.cur_step_num <= last_print_) last_print_ = 0;   // a new training with the same callback
+  if (per_print_times_ == 0 || s.cur_step_num - last_print_ < per_print_times_) return;
+  last_print_ = s.cur_step_num;
+  *out_ << fmt::format("epoch: {} step: {}, loss is {}\n", s.cur_epoch_num, s.step_in_epoch(), python_float(loss)) << std::flush;
+}
+
+void LossMonitor::epoch_end(TrainState& s) {
+  if (s.metrics.empty()) return;
+  std::string text;
+  for (const auto& [name, value] : s.metrics) text += fmt::format("{}'{}': {}", text.empty() ? "" : ", ", name, python_float(value));
+  *out_ << fmt::format("Eval result: epoch {}, metrics: {{{}}}\n", s.cur_epoch_num, text) << std::flush;
+}
+
+TimeMonitor::TimeMonitor(int64_t data_size, std::ostream* out) : data_size_(data_size), out_(out != nullptr ? out : &std::cout) {
+  if (data_size < 0) throw ValueError(fmt::format("TimeMonitor: data_size must be positive, got {}", data_size));
+}
+
+void TimeMonitor::epoch_begin(TrainState&) { start_ = now_seconds(); }
+
+void TimeMonitor::epoch_end(TrainState& s) {
+  const int64_t steps = s.batch_num > 0 ? s.batch_num : data_size_;
+  if (steps <= 0) throw ValueError("TimeMonitor: neither the dataset nor data_size says how many steps an epoch has");
+  const double ms = (now_seconds() - start_) * 1e3;
+  std::string mode = s.mode;
+  if (!mode.empty()) mode[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(mode[0])));
+  *out_ << fmt::format("{} epoch time: {:5.3f} ms, per step time: {:5.3f} ms\n", mode, ms, ms / static_cast<double>(steps)) << std::flush;
+}
+
+EarlyStopping::EarlyStopping(std::string monitor, int64_t patience, double min_delta, bool larger_is_better)
+    : monitor_(std::move(monitor)), patience_(patience), min_delta_(min_delta), larger_(larger_is_better) {
+  if (patience < 0) throw ValueError(fmt::format("EarlyStopping: patience must not be negative, got {}", patience));
+  if (min_delta < 0) throw ValueError(fmt::format("EarlyStopping: min_delta must not be negative, got {}", min_delta));
+}
+
+void EarlyStopping::epoch_end(TrainState& s) {
+  double value = 0;
+  if (monitor_ == "loss" && !s.metrics.contains("loss")) {
+    value = s.net_outputs.item();
+  } else {
+    const auto it = s.metrics.find(monitor_);
+    if (it == s.metrics.end()) {
+      std::string known = "loss";
+      for (const auto& [name, v] : s.metrics) known += ", " + name;
+      throw ValueError(fmt::format("EarlyStopping: no metric is named '{}'", monitor_), "", "there are: " + known + "; put an EvalCallback before it");
+    }
+    value = it->second;
+  }
+  const bool better = !seen_ || (larger_ ? value > best_ + min_delta_ : value < best_ - min_delta_);
+  seen_ = true;
+  if (better) { best_ = value; waited_ = 0; return; }
+  if (++waited_ >= patience_) s.request_stop();
+}
+
+EvalCallback::EvalCallback(std::function<MetricValues()> evaluate, int64_t every) : evaluate_(std::move(evaluate)), every_(every) {
+  if (every < 1) throw ValueError(fmt::format("EvalCallback: every must be at least 1, got {}", every));
+}
+
+void EvalCallback::epoch_end(TrainState& s) {
+  if (s.cur_epoch_num % every_ == 0 || s.cur_epoch_num == s.epoch_num || s.stop) s.metrics = evaluate_();
+}
+
+}  // namespace sindri::train
