@@ -1,0 +1,17 @@
+// Reading and checking index tensors, before anything is moved: a bad index leaves no half-written result.
+#pragma once
+
+#include <vector>
+
+#include "sindri/op/kernel.h"
+
+namespace sindri::shape_ops {
+
+/// Index i of an int32 or int64 buffer.
+inline int64_t index_at(const Buffer& b, int64_t i) { return b.meta->dtype == DType::kInt32 ? b.as<int32_t>()[i] : b.as<int64_t>()[i]; }
+
+/// The indices as rows in [0, size). Negative ones count from the end where `wrap`. Throws ValueError that names the first
+/// index out of range and its position.
+std::vector<int64_t> read_indices(const char* op, const Buffer& indices, int64_t size, bool wrap);
+
+}  // namespace sindri::shape_ops
