@@ -45,6 +45,7 @@ struct SINDRI_API TrainState {
   MetricValues metrics;                     ///< of the last evaluation in this run, empty before
   double last_step_seconds = 0;             ///< wall time of the last step (sunk: per step of the chunk), data included
   double data_wait_seconds = 0;             ///< of which spent waiting for data
+  std::string data_stats;                   ///< one line on the data pipeline, set at the end
   std::string dataset_state;                ///< position of the data iterator after this step, for checkpoints
 
   /// Position of the current step in its epoch, from 1.

@@ -27,6 +27,9 @@ struct TrainOptions {
   int64_t initial_epoch = 0;          ///< epochs already done (resuming)
   int64_t initial_step = 0;           ///< steps already done in the epoch after those
   std::string dataset_state = "";     ///< position of the data iterator, as TrainState::dataset_state gave it
+  dataset::OnCorrupt on_corrupt = dataset::OnCorrupt::kFail;
+  int64_t max_corrupt = -1;
+  std::function<bool()> stop_requested = nullptr;   ///< asked after every step, also inside a chunk; true ends the training there
 };
 
 class SINDRI_API Model {
@@ -51,6 +54,7 @@ class SINDRI_API Model {
  private:
   struct Loop;
   void run_epochs(Loop& loop);
+  TensorList run_eval(const TensorList& batch);
   nn::CellPtr network_, loss_, net_with_loss_;
   std::shared_ptr<optim::Optimizer> optimizer_;
   ModelOptions options_;

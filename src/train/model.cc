@@ -1,0 +1,257 @@
+// Model: the training loop around a TrainStep, evaluation and prediction.
+#include "sindri/train/model.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "sindri/core/context.h"
+#include "sindri/core/error.h"
+#include "sindri/ops/random.h"
+
+namespace sindri::train {
+
+namespace {
+
+double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// Network and loss as one cell of the batch's columns (MindSpore: nn.WithLossCell). Child names carry no prefix of their own:
+// parameters keep the network's names.
+class WithLoss final : public nn::Cell {
+ public:
+  WithLoss(nn::CellPtr network, nn::CellPtr loss) : Cell("WithLoss"), network_(std::move(network)), loss_(std::move(loss)) {
+    add_child("network", network_);
+    add_child("loss", loss_);
+  }
+  nn::Value construct_values(Span<const nn::Value> in) override {
+    const nn::Value out = network_->call(in.first(1));
+    const nn::Value pair[] = {out, in[1]};
+    return loss_->call(pair);
+  }
+
+ private:
+  nn::CellPtr network_, loss_;
+};
+
+Tensor first_tensor(const nn::Value& v) {
+  const std::vector<Tensor> t = v.flatten();
+  if (t.empty()) throw ValueError("the network returned no tensor");
+  return t[0];
+}
+
+}  // namespace
+
+// State of one call of train().
+struct Model::Loop {
+  TrainState state;
+  const std::vector<CallbackPtr>& callbacks;
+  const TrainOptions& options;
+  std::unique_ptr<dataset::Iterator> data;
+  bool sink = false;
+  int64_t chunk = 1;            // steps between callbacks
+  bool endless = false;         // sink_size counts the steps of an epoch, data runs on across passes
+
+  template <class F> void notify(F f) {
+    for (const CallbackPtr& c : callbacks) f(*c);
+  }
+  // The next batch; starts a new pass of the data where `endless` says that epochs are not passes.
+  bool fetch(std::vector<Tensor>* batch) {
+    const double start = now_seconds();
+    bool got = data->next(batch);
+    if (!got && endless && data->next_epoch()) got = data->next(batch);
+    state.data_wait_seconds += now_seconds() - start;
+    return got;
+  }
+};
+
+Model::Model(nn::CellPtr network, nn::CellPtr loss, std::shared_ptr<optim::Optimizer> optimizer, ModelOptions options)
+    : network_(std::move(network)), loss_(std::move(loss)), optimizer_(std::move(optimizer)), options_(std::move(options)) {
+  if (!network_) throw ValueError("Model needs a network");
+  net_with_loss_ = loss_ ? std::make_shared<WithLoss>(network_, loss_) : network_;
+  network_->get_parameters();   // gives every parameter its path as name
+  if (optimizer_) {
+    step_ = make_train_step(*net_with_loss_, *optimizer_, {options_.loss_scale, options_.clip_global_norm});
+    CompileOptions compile_options = options_.compile;
+    compile_options.name = "train_step";
+    runner_ = std::make_unique<StepRunner>(step_, compile_options);
+  }
+}
+
+Model::~Model() = default;
+
+const CompiledFn& Model::compiled_train_step() const {
+  static const CompiledFn none;
+  return runner_ ? runner_->compiled() : none;
+}
+
+namespace {
+
+void check_columns(const std::vector<Tensor>& batch, bool has_loss) {
+  if (has_loss && batch.size() != 2)
+    throw ValueError(fmt::format("with a loss function the dataset must have two columns (data, label), it has {}", batch.size()), "", "use project({\"image\", \"label\"})");
+}
+
+// Stops before anything that was trained on garbage is saved; callbacks of this step do not run.
+void check_finite(double loss, const TrainState& s) {
+  if (std::isfinite(loss)) return;
+  const int64_t first = (s.step_in_epoch() - 1) * s.batch_size;
+  throw NonFiniteError(fmt::format("the loss is {}", loss),
+                       fmt::format("epoch {}, step {} (samples {} to {} of the epoch)", s.cur_epoch_num, s.step_in_epoch(), first, first + s.batch_size - 1),
+                       "lower the learning rate or clip gradients; SINDRI_CHECK_FINITE=1 names the first op that gave it; checkpoints saved before are good");
+}
+
+}  // namespace
+
+void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data, const std::vector<CallbackPtr>& callbacks, const TrainOptions& options) {
+  if (!optimizer_) throw ValueError("Model::train needs an optimizer");
+  if (!data) throw ValueError("Model::train needs a dataset");
+  if (epochs < 1) throw ValueError(fmt::format("epochs must be at least 1, got {}", epochs));
+  if (options.sink_size == 0 || options.sink_size < -1) throw ValueError(fmt::format("sink_size must be -1 or positive, got {}", options.sink_size));
+  if (options.initial_epoch < 0 || options.initial_step < 0) throw ValueError("initial_epoch and initial_step must not be negative");
+  const int64_t size = data->get_dataset_size();
+  const bool sink = options.dataset_sink_mode;
+  if (size < 0 && !(sink && options.sink_size > 0))
+    throw ValueError("the dataset repeats without end", "", "set sink_size, or give repeat() a count");
+
+  Loop loop{.state = {}, .callbacks = callbacks, .options = options, .data = nullptr};
+  TrainState& s = loop.state;
+  s.network = network_.get();
+  s.train_network = net_with_loss_.get();
+  s.optimizer = optimizer_.get();
+  s.train_dataset = data.get();
+  s.epoch_num = epochs;
+  s.batch_size = data->get_batch_size();
+  s.batch_num = sink && options.sink_size > 0 ? options.sink_size : size;
+  s.dataset_sink_mode = sink;
+  loop.sink = sink;
+  loop.endless = sink && options.sink_size > 0;
+  // Sunk graphs report once per chunk; eager mode reports every step (mindspore_api.md 13.2).
+  loop.chunk = sink && context().mode == Mode::kGraph ? s.batch_num : 1;
+  s.cur_step_num = options.initial_epoch * s.batch_num + options.initial_step;
+
+  dataset::IteratorOptions where;
+  if (!loop.endless) {
+    where.num_epochs = epochs;
+    where.start_epoch = options.initial_epoch;
+    where.start_batch = options.initial_step;
+  } else if (size > 0) {
+    where.start_epoch = s.cur_step_num / size;
+    where.start_batch = s.cur_step_num % size;
+  } else {
+    where.start_batch = s.cur_step_num;
+  }
+  if (!options.dataset_state.empty()) where.start_epoch = where.start_batch = 0;
+  where.on_corrupt = options.on_corrupt;
+  where.max_corrupt = options.max_corrupt;
+  loop.data = data->create_iterator(where);
+  if (!options.dataset_state.empty()) loop.data->load_state(options.dataset_state);
+
+  net_with_loss_->set_train(true);
+  loop.notify([&](Callback& c) { c.begin(s); });
+  run_epochs(loop);
+  loop.notify([&](Callback& c) { c.end(s); });
+}
+
+void Model::run_epochs(Loop& loop) {
+  TrainState& s = loop.state;
+  std::vector<Tensor> batch;
+  for (int64_t epoch = loop.options.initial_epoch + 1; epoch <= s.epoch_num && !s.stop; ++epoch) {
+    s.cur_epoch_num = epoch;
+    loop.notify([&](Callback& c) { c.epoch_begin(s); });
+    int64_t done = epoch == loop.options.initial_epoch + 1 ? loop.options.initial_step : 0;
+    while (done < s.batch_num && !s.stop) {
+      const int64_t steps = std::min(loop.chunk - done % loop.chunk, s.batch_num - done);
+      const double start = now_seconds();
+      int64_t ran = 0;
+      s.data_wait_seconds = 0;
+      for (; ran < steps; ++ran) {
+        if (!loop.fetch(&batch)) break;   // fewer rows than counted (dropped ones): the epoch ends here
+        check_columns(batch, loss_ != nullptr);
+        if (ran == 0) {
+          ++s.cur_step_num;
+          loop.notify([&](Callback& c) { c.step_begin(s); });
+        } else {
+          ++s.cur_step_num;
+        }
+        s.net_outputs = (*runner_)(batch, s.cur_step_num - 1).loss;
+        check_finite(s.net_outputs.item(), s);
+        if (loop.options.stop_requested && loop.options.stop_requested()) { ++ran; s.request_stop(); break; }
+      }
+      if (ran == 0) break;
+      done += ran;
+      s.last_step_seconds = (now_seconds() - start) / static_cast<double>(ran);
+      s.data_wait_seconds /= static_cast<double>(ran);
+      s.dataset_state = loop.data->state_dict();
+      loop.notify([&](Callback& c) { c.step_end(s); });
+    }
+    if (s.stop && done < s.batch_num) break;   // stopped inside the epoch: it has not ended
+    loop.notify([&](Callback& c) { c.epoch_end(s); });
+    if (!loop.endless && epoch < s.epoch_num) loop.data->next_epoch();
+  }
+  s.data_stats = loop.data->stats().str();
+}
+
+// {output} or {output, loss} of one batch.
+TensorList Model::run_eval(const TensorList& batch) {
+  const auto forward = [this](Span<const Tensor> in, int) -> TensorList {
+    const nn::Value x(in[0]);
+    const Tensor out = first_tensor(network_->call({&x, 1}));
+    if (!loss_) return {out};
+    const nn::Value pair[] = {nn::Value(out), nn::Value(in[1])};
+    return {out, loss_->call(pair).tensor()};
+  };
+  if (context().mode == Mode::kPynative) return forward(batch, 0);
+  if (!eval_fn_) {
+    CompileOptions compile_options = options_.compile;
+    compile_options.name = "eval_step";
+    eval_fn_ = CompiledFn(forward, compile_options);
+  }
+  return eval_fn_(batch);
+}
+
+MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data) {
+  if (options_.metrics.empty()) throw ValueError("Model::eval needs metrics", "", "give ModelOptions::metrics, for example {\"accuracy\", …}");
+  if (!data) throw ValueError("Model::eval needs a dataset");
+  if (data->get_dataset_size() < 0) throw ValueError("the dataset repeats without end", "", "give repeat() a count");
+  const bool was_training = net_with_loss_->training();
+  net_with_loss_->set_train(false);
+  for (auto& [name, metric] : options_.metrics) metric->clear();
+  const auto it = data->create_iterator({.num_epochs = 1});
+  std::vector<Tensor> batch;
+  while (it->next(&batch)) {
+    if (batch.size() < 2) throw ValueError(fmt::format("evaluation needs two columns (data, label), the dataset has {}", batch.size()));
+    const TensorList out = run_eval(batch);
+    for (auto& [name, metric] : options_.metrics) {
+      if (metric->uses_loss()) {
+        if (out.size() < 2) throw ValueError("metric 'loss' needs a Model with a loss function");
+        metric->update({out[1]});
+      } else {
+        metric->update({out[0], batch[1]});
+      }
+    }
+  }
+  net_with_loss_->set_train(was_training);
+  MetricValues values;
+  for (auto& [name, metric] : options_.metrics) values[name] = metric->value();
+  return values;
+}
+
+Tensor Model::predict(const Tensor& x) {
+  const bool was_training = network_->training();
+  network_->set_train(false);
+  const auto forward = [this](Span<const Tensor> in, int) -> TensorList {
+    const nn::Value v(in[0]);
+    return {first_tensor(network_->call({&v, 1}))};
+  };
+  if (!predict_fn_) {
+    CompileOptions compile_options = options_.compile;
+    compile_options.name = "predict";
+    predict_fn_ = CompiledFn(forward, compile_options);
+  }
+  const Tensor out = context().mode == Mode::kGraph ? predict_fn_({&x, 1})[0] : forward({&x, 1}, 0)[0];
+  network_->set_train(was_training);
+  return out;
+}
+
+}  // namespace sindri::train
