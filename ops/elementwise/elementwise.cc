@@ -1,0 +1,200 @@
+// Definitions of the elementwise ops with one and two inputs: records, gradient rules and public functions, from unary.def and binary.def.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "ops/elementwise/elementwise_impl.h"
+#include "ops/elementwise/grad_ops.h"
+#include "sindri/core/error.h"
+#include "sindri/op/bind.h"
+#include "sindri/op/op_def.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/ops/shape.h"
+
+namespace sindri {
+namespace {
+
+using namespace elementwise;
+
+enum Saves { kSavesNothing, kSavesX, kSavesY, kNoGradient };
+
+void check_domain(const char* op, Domain domain, const TensorMeta& m) {
+  if (domain == kFloating) check_floating(op, m, "the input");
+  if (domain == kNumeric && m.dtype == DType::kBool)
+    throw DTypeError(fmt::format("{}: not defined for bool, got {}", op, m.str()), "", "use a logical op, or convert with ops::cast");
+}
+
+TensorMeta result_meta(const Shape& shape, Domain domain, const TensorMeta& in) {
+  TensorMeta out = in;
+  out.shape = shape;
+  out.layout = Layout::kContiguous;
+  if (domain == kPredicate) out.dtype = DType::kBool;
+  return out;
+}
+
+std::vector<TensorMeta> infer_unary(const char* op, Domain domain, Span<const TensorMeta> in) {
+  check_arity(op, in, 1);
+  check_domain(op, domain, in[0]);
+  return {result_meta(in[0].shape, domain, in[0])};
+}
+
+std::vector<TensorMeta> infer_binary(const char* op, Domain domain, Span<const TensorMeta> in) {
+  check_arity(op, in, 2);
+  check_same_dtype(op, in);
+  check_domain(op, domain, in[0]);
+  return {result_meta(broadcast_shapes(in[0].shape, in[1].shape, op), domain, in[0])};
+}
+
+Tensor undo_broadcast(const Tensor& grad, const Tensor& input) { return grad.shape() == input.shape() ? grad : ops::sum_to(grad, input.shape()); }
+
+constexpr OpTraits unary_traits(Domain domain, Saves saved) {
+  return {.layout = LayoutRule::kAgnostic,
+          .saves_in = saved == kSavesX ? saves(0) : kSavesNone,
+          .saves_out = saved == kSavesY ? saves(0) : kSavesNone,
+          .inplace_input = domain == kPredicate ? -1 : 0,
+          .elementwise = true};
+}
+constexpr OpTraits binary_traits(Domain domain, uint32_t in, uint32_t out) {
+  return {.layout = LayoutRule::kAgnostic, .saves_in = in, .saves_out = out, .inplace_input = domain == kPredicate ? -1 : 0, .elementwise = true};
+}
+
+// Integers become float32 for ops of floating results.
+Tensor as_domain(const Tensor& x, Domain domain) { return domain == kFloating && !is_floating(x.dtype()) ? ops::cast(x, DType::kFloat32) : x; }
+
+Tensor apply_unary(const OpDef& op, Domain domain, Attrs attrs, const Tensor& x) { return bind1(op, std::move(attrs), {as_domain(x, domain)}); }
+
+Tensor apply_binary(const OpDef& op, Domain domain, Attrs attrs, const Tensor& a, const Tensor& b) {
+  DType t = promote_types(a.dtype(), b.dtype());
+  if (domain == kFloating && !is_floating(t)) t = DType::kFloat32;
+  return bind1(op, std::move(attrs), {ops::cast(a, t), ops::cast(b, t)});
+}
+
+// d/da a^b = b a^(b-1), and 0 for b = 0 whatever a is.
+Tensor pow_base_gradient(const Tensor& dy, const Tensor& a, const Tensor& b) {
+  const Tensor zero = ops::scalar_like(b, 0);
+  return ops::where(ops::equal(b, zero), zero, dy * (b * ops::pow(a, b - 1.0)));
+}
+// d/db a^b = a^b log a, and its limit 0 for a = 0, b >= 0.
+Tensor pow_exponent_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, const Tensor& y) {
+  const Tensor zero = ops::scalar_like(a, 0);
+  const Tensor at_zero = ops::logical_and(ops::equal(a, zero), ops::greater_equal(b, zero));
+  return ops::where(at_zero, zero, dy * (y * ops::log(a)));
+}
+
+// Second derivative of gelu. Tanh form with u = k(x + c x^3), t = tanh(u):
+//   (1 - t^2)u' + x/2 (1 - t^2)(u'' - 2t u'^2);   exact form: pdf(x)(2 - x^2).
+Tensor gelu_curvature(const Tensor& x, bool approximate) {
+  const Tensor x2 = ops::square(x);
+  if (!approximate) return ops::exp(x2 * -0.5) * ((2.0 - x2) * 0.39894228040143268);
+  constexpr double k = 0.79788456080286536, c = 0.044715;
+  const Tensor t = ops::tanh(x * (x2 * (k * c) + k)), sech2 = 1.0 - ops::square(t);
+  const Tensor u1 = x2 * (3 * k * c) + k, u2 = x * (6 * k * c);
+  return sech2 * (u1 + x * 0.5 * (u2 - t * ops::square(u1) * 2.0));
+}
+
+// s(1 - s)(2 + x(1 - 2s)) with s = sigmoid(x).
+Tensor silu_curvature(const Tensor& x) {
+  const Tensor s = ops::sigmoid(x);
+  return s * (1.0 - s) * (x * (1.0 - s * 2.0) + 2.0);
+}
+
+// clang-format off
+#define UNARY_WITH(op, AttrsT, domain, saved, expression, rule, text)                                                    \
+  const OpDef& k_##op = register_op({                                                                                    \
+      .name = #op,                                                                                                       \
+      .doc = text,                                                                                                       \
+      .attrs = attrs_type<AttrsT>(),                                                                                     \
+      .traits = unary_traits(domain, saved),                                                                             \
+      .infer = [](const Attrs&, Span<const TensorMeta> in) { return infer_unary(#op, domain, in); },                     \
+      .vjp = (saved) == kNoGradient ? nullptr : +[](const VjpContext& c) -> std::vector<Tensor> {                        \
+        [[maybe_unused]] const auto [p0, p1] = numbers_of(c.attrs);                                                      \
+        [[maybe_unused]] const Tensor &x = c.in[0], &y = c.out[0], &dy = c.dout[0];                                      \
+        return {rule};                                                                                                   \
+      },                                                                                                                 \
+      .expr = #expression,                                                                                               \
+  });
+#define UNARY(op, ...) UNARY_WITH(op, NoAttrs, __VA_ARGS__)
+#include "ops/elementwise/unary.def"
+#undef UNARY
+#undef UNARY_WITH
+
+#define BINARY_RECORD(op, AttrsT, domain, in_mask, out_mask, expression, rule, text)                                     \
+  const OpDef& k_##op = register_op({                                                                                    \
+      .name = #op,                                                                                                       \
+      .doc = text,                                                                                                       \
+      .attrs = attrs_type<AttrsT>(),                                                                                     \
+      .traits = binary_traits(domain, in_mask, out_mask),                                                                \
+      .infer = [](const Attrs&, Span<const TensorMeta> in) { return infer_binary(#op, domain, in); },                    \
+      .vjp = rule,                                                                                                       \
+      .expr = #expression,                                                                                               \
+  });
+#define BINARY_WITH(op, AttrsT, domain, in_mask, out_mask, expression, rule_a, rule_b, text)                             \
+  std::vector<Tensor> vjp_##op(const VjpContext& c) {                                                                    \
+    [[maybe_unused]] const auto [p0, p1] = numbers_of(c.attrs);                                                          \
+    [[maybe_unused]] const Tensor &a = c.in[0], &b = c.in[1], &y = c.out[0], &dy = c.dout[0];                            \
+    Tensor da, db;                                                                                                       \
+    if (c.needs[0]) da = rule_a;                                                                                         \
+    if (c.needs[1]) db = rule_b;                                                                                         \
+    return {da.defined() ? undo_broadcast(da, a) : da, db.defined() ? undo_broadcast(db, b) : db};                       \
+  }                                                                                                                      \
+  BINARY_RECORD(op, AttrsT, domain, in_mask, out_mask, expression, vjp_##op, text)
+#define BINARY(op, ...) BINARY_WITH(op, NoAttrs, __VA_ARGS__)
+#define BINARY_FLAT(op, domain, expression, text) BINARY_RECORD(op, NoAttrs, domain, kSavesNone, kSavesNone, expression, nullptr, text)
+#include "ops/elementwise/binary.def"
+#undef BINARY
+#undef BINARY_FLAT
+#undef BINARY_WITH
+#undef BINARY_RECORD
+
+}  // namespace
+
+namespace ops {
+
+#define UNARY(op, domain, ...) Tensor op(const Tensor& x) { return apply_unary(k_##op, domain, {}, x); }
+#define UNARY_WITH(...)
+#include "ops/elementwise/unary.def"
+#undef UNARY
+#undef UNARY_WITH
+
+#define BINARY(op, domain, ...) Tensor op(const Tensor& a, const Tensor& b) { return apply_binary(k_##op, domain, {}, a, b); }
+#define BINARY_FLAT(op, domain, ...) Tensor op(const Tensor& a, const Tensor& b) { return apply_binary(k_##op, domain, {}, a, b); }
+#define BINARY_WITH(...)
+#include "ops/elementwise/binary.def"
+#undef BINARY
+#undef BINARY_FLAT
+#undef BINARY_WITH
+// clang-format on
+
+Tensor leaky_relu(const Tensor& x, double alpha) { return apply_unary(k_leaky_relu, kFloating, Attrs::of(LeakyReluAttrs{alpha}), x); }
+Tensor elu(const Tensor& x, double alpha) { return apply_unary(k_elu, kFloating, Attrs::of(EluAttrs{alpha}), x); }
+Tensor gelu(const Tensor& x, bool approximate) { return apply_unary(k_gelu, kFloating, Attrs::of(GeluAttrs{approximate}), x); }
+Tensor leaky_relu_grad(const Tensor& dy, const Tensor& x, double alpha) {
+  return apply_binary(k_leaky_relu_grad, kFloating, Attrs::of(LeakyReluAttrs{alpha}), dy, x);
+}
+Tensor elu_grad(const Tensor& dy, const Tensor& x, double alpha) { return apply_binary(k_elu_grad, kFloating, Attrs::of(EluAttrs{alpha}), dy, x); }
+Tensor gelu_grad(const Tensor& dy, const Tensor& x, bool approximate) {
+  return apply_binary(k_gelu_grad, kFloating, Attrs::of(GeluAttrs{approximate}), dy, x);
+}
+Tensor clamp_grad(const Tensor& dy, const Tensor& x, double lo, double hi) {
+  return apply_binary(k_clamp_grad, kFloating, Attrs::of(ClampAttrs{lo, hi}), dy, x);
+}
+
+Tensor clamp(const Tensor& x, double lo, double hi) {
+  if (std::isnan(lo) || std::isnan(hi)) throw ValueError(fmt::format("clamp: bounds must be numbers, got [{}, {}]", lo, hi));
+  const bool fraction = std::floor(lo) != lo || std::floor(hi) != hi;
+  return apply_unary(k_clamp, fraction ? kFloating : kNumeric, Attrs::of(ClampAttrs{lo, hi}), x);
+}
+
+Tensor scalar_like(const Tensor& x, double value) {
+  DType t = x.dtype();
+  if (!is_floating(t)) {
+    if (std::floor(value) != value || std::isinf(value)) t = DType::kFloat32;
+    else if (t == DType::kBool) t = DType::kInt64;
+    const bool fits = t == DType::kUInt8 ? value >= 0 && value <= 255 : t == DType::kInt32 ? std::fabs(value) < 0x1p31 : t != DType::kInt64 || std::fabs(value) < 0x1p63;
+    if (!fits) throw ValueError(fmt::format("the scalar {} does not fit the tensor's type {}", value, dtype_name(t)), "", "convert the tensor with ops::cast first");
+  }
+  return full({}, value, t);
+}
+
+}  // namespace ops
+}  // namespace sindri
