@@ -1,0 +1,95 @@
+// See onednn.h.
+#include "src/device/cpu/onednn.h"
+
+#include <fmt/format.h>
+
+#include "sindri/core/context.h"
+#include "sindri/core/error.h"
+
+#ifndef SINDRI_PLAIN_THREADS
+#include <omp.h>
+#endif
+
+namespace sindri::onednn {
+
+namespace {
+
+using dnnl::memory;
+
+// SINDRI_CPU_ISA also caps what oneDNN generates. Must come before oneDNN makes its first primitive.
+void limit_isa() {
+  switch (cpu_isa()) {
+    case CpuIsa::kScalar: dnnl::set_max_cpu_isa(dnnl::cpu_isa::sse41); return;
+    case CpuIsa::kAvx2: dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx2); return;
+    case CpuIsa::kAvx512: dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_vnni); return;
+    case CpuIsa::kAvx512Bf16: return;
+  }
+}
+
+}  // namespace
+
+dnnl::engine& engine() {
+  static dnnl::engine e = [] {
+    limit_isa();
+    return dnnl::engine(dnnl::engine::kind::cpu, 0);
+  }();
+  return e;
+}
+
+dnnl::stream& stream() {
+  thread_local dnnl::stream s(engine());
+  return s;
+}
+
+std::string unavailable(DType dtype) {
+#ifdef SINDRI_PLAIN_THREADS
+  return "oneDNN runs on OpenMP, whose barriers the thread sanitizer does not see";
+#else
+  if (dtype == DType::kFloat32) return "";
+  if (dtype != DType::kBFloat16) return fmt::format("oneDNN has no CPU kernels for {}", dtype_name(dtype));
+  return cpu_isa() >= CpuIsa::kAvx512 ? "" : fmt::format("oneDNN computes bfloat16 with AVX-512 only, instruction set in use: {}", cpu_isa_name(cpu_isa()));
+#endif
+}
+
+memory::data_type data_type(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32: return memory::data_type::f32;
+    case DType::kBFloat16: return memory::data_type::bf16;
+    default: throw InternalError(fmt::format("oneDNN was asked for {}", dtype_name(dtype)));
+  }
+}
+
+memory::desc descriptor(const TensorMeta& m) {
+  memory::dims strides = contiguous_strides(m.shape).vec();
+  if (m.layout == Layout::kChannelsLast) {
+    const int64_t c = m.shape[1], h = m.shape[2], w = m.shape[3];
+    strides = {h * w * c, 1, w * c, c};
+  }
+  return {m.shape.vec(), data_type(m.dtype), strides};
+}
+
+#ifdef SINDRI_PLAIN_THREADS
+ThreadScope::ThreadScope(int) : previous_(0) {}
+ThreadScope::~ThreadScope() = default;
+#else
+ThreadScope::ThreadScope(int threads) : previous_(omp_get_max_threads()) {
+  if (threads != previous_) omp_set_num_threads(threads);
+}
+ThreadScope::~ThreadScope() {
+  if (omp_get_max_threads() != previous_) omp_set_num_threads(previous_);
+}
+#endif
+
+void execute(const dnnl::primitive& primitive, std::initializer_list<Argument> arguments) {
+  try {
+    std::unordered_map<int, memory> memories;
+    memories.reserve(arguments.size());
+    for (const Argument& a : arguments) memories.emplace(a.index, memory(*a.desc, engine(), const_cast<void*>(a.data)));
+    primitive.execute(stream(), memories);
+    stream().wait();
+  } catch (const dnnl::error& e) {
+    throw InternalError(fmt::format("oneDNN failed while running: {} (status {})", e.what(), static_cast<int>(e.status)));
+  }
+}
+
+}  // namespace sindri::onednn

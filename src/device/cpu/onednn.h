@@ -1,0 +1,75 @@
+// What kernels that call oneDNN share: engine, stream, descriptors of our tensors, thread count, errors. Include from kernel files only.
+#pragma once
+
+#include <dnnl.hpp>
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include "sindri/core/tensor.h"
+#include "sindri/op/kernel.h"
+
+namespace sindri::onednn {
+
+dnnl::engine& engine();
+/// One per thread: streams are not promised to be safe to share.
+dnnl::stream& stream();
+
+/// Empty when oneDNN can compute in `dtype` on this CPU; else the reason. float16 and float64 have no CPU kernels in oneDNN.
+std::string unavailable(DType dtype);
+dnnl::memory::data_type data_type(DType dtype);
+/// Rank-4 tensor in its layout, or any row-major tensor.
+dnnl::memory::desc descriptor(const TensorMeta& m);
+
+/// Threads oneDNN uses on this thread while the scope lives: both where primitives are made (they plan for a number of threads)
+/// and where they run.
+class ThreadScope {
+ public:
+  explicit ThreadScope(int threads);
+  ~ThreadScope();
+  ThreadScope(const ThreadScope&) = delete;
+  ThreadScope& operator=(const ThreadScope&) = delete;
+
+ private:
+  int previous_;
+};
+
+struct Argument {
+  int index;                        ///< DNNL_ARG_*
+  const dnnl::memory::desc* desc;
+  const void* data;
+};
+/// Runs the primitive on this thread's stream and waits.
+void execute(const dnnl::primitive& primitive, std::initializer_list<Argument> arguments);
+
+/// Makes a primitive descriptor; false with the reason when oneDNN has no optimised implementation (its plain loops count as none).
+template <class PrimitiveDesc, class Make> bool try_make(Make&& make, PrimitiveDesc* pd, std::string* why) {
+  try {
+    *pd = make();
+  } catch (const dnnl::error& e) {
+    *why = std::string("oneDNN: ") + e.what();
+    return false;
+  }
+  const std::string impl = pd->impl_info_str();
+  if (impl.find("ref") == std::string::npos) return true;
+  *why = "oneDNN has only its reference loops (" + impl + ")";
+  return false;
+}
+
+/// Offsets of 64-byte aligned regions of one workspace.
+class WorkspaceLayout {
+ public:
+  int64_t add(int64_t bytes) {
+    const int64_t at = size_;
+    size_ += (bytes + 63) / 64 * 64;
+    return at;
+  }
+  int64_t size() const { return size_; }
+
+ private:
+  int64_t size_ = 0;
+};
+inline void* at(void* workspace, int64_t offset) { return static_cast<char*>(workspace) + offset; }
+
+}  // namespace sindri::onednn
