@@ -8,7 +8,13 @@ find_package(nlohmann_json REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(CLI11 REQUIRED)
-find_package(OpenCV REQUIRED COMPONENTS core imgproc imgcodecs)
+# OpenCVConfig.cmake comes only with libopencv-dev, which brings all of OpenCV, VTK and Java: three libraries are found by name instead.
+foreach(module core imgproc imgcodecs)
+  find_library(SINDRI_OPENCV_${module}_LIBRARY opencv_${module} REQUIRED)
+endforeach()
+find_path(SINDRI_OPENCV_INCLUDE opencv2/core.hpp PATH_SUFFIXES opencv4 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo)
 find_library(SINDRI_DNNL_LIBRARY dnnl REQUIRED)
 find_path(SINDRI_DNNL_INCLUDE dnnl.hpp REQUIRED)
 find_library(SINDRI_XXHASH_LIBRARY xxhash REQUIRED)
@@ -16,10 +22,10 @@ find_path(SINDRI_XXHASH_INCLUDE xxhash.h REQUIRED)
 find_package(ZLIB REQUIRED)
 
 add_library(sindri_private_dependencies INTERFACE)
-target_include_directories(sindri_private_dependencies SYSTEM INTERFACE ${OpenCV_INCLUDE_DIRS} ${SINDRI_DNNL_INCLUDE} ${SINDRI_XXHASH_INCLUDE} ${EIGEN3_INCLUDE_DIR}
+target_include_directories(sindri_private_dependencies SYSTEM INTERFACE ${SINDRI_OPENCV_INCLUDE} ${SINDRI_DNNL_INCLUDE} ${SINDRI_XXHASH_INCLUDE} ${EIGEN3_INCLUDE_DIR}
   ${Protobuf_INCLUDE_DIRS})
 target_link_libraries(sindri_private_dependencies INTERFACE Threads::Threads fmt::fmt yaml-cpp nlohmann_json::nlohmann_json protobuf::libprotobuf JPEG::JPEG CLI11::CLI11
-  opencv_core opencv_imgproc opencv_imgcodecs ${SINDRI_DNNL_LIBRARY} ${SINDRI_XXHASH_LIBRARY} ZLIB::ZLIB)
+  ${SINDRI_OPENCV_core_LIBRARY} ${SINDRI_OPENCV_imgproc_LIBRARY} ${SINDRI_OPENCV_imgcodecs_LIBRARY} PkgConfig::CAIRO ${SINDRI_DNNL_LIBRARY} ${SINDRI_XXHASH_LIBRARY} ZLIB::ZLIB)
 if(NOT SINDRI_SANITIZE STREQUAL "thread")
   target_link_libraries(sindri_private_dependencies INTERFACE OpenMP::OpenMP_CXX)
 endif()

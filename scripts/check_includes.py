@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Checks who includes whom: the layer table below, device-library headers, and that public headers need the standard library only.
+
+usage: check_includes.py [--self-test] [ROOT]
+
+A layer is a folder: include/sindri/X and src/X are layer X; ops/, optim/, models/, boost/ and dataset/ at the root are layers of
+that name, whose public headers lie in include/sindri/X. Includes are written from the root ("src/core/nearest.h") or as public
+headers ("sindri/core/tensor.h").
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+BASE = {"core", "device", "op"}
+BELOW_NN = {"core", "device", "comm", "op", "ops", "autograd", "amp", "graph"}
+
+# layer -> (layers whose public headers it may include, layers whose private headers it may include); itself always.
+LAYERS = {
+    "core": (set(), set()),
+    "device": ({"core"}, {"core"}),
+    "comm": ({"core", "device"}, {"core", "device"}),
+    "op": ({"core", "device"}, {"core", "device"}),
+    "ops": ({"core", "device", "comm", "op"}, {"core", "device", "comm", "op"}),
+    "autograd": (BASE, BASE),
+    "amp": (BASE, BASE),
+    "graph": (BASE, BASE),
+    "nn": (BELOW_NN, {"core", "op", "autograd"}),
+    "optim": (BELOW_NN, {"core", "op"}),
+    "train": (BELOW_NN | {"nn", "optim", "dataset"}, {"core", "device", "op", "autograd"}),
+    "boost": (BELOW_NN | {"nn", "optim", "train", "dataset"}, set()),
+    "models": (BELOW_NN | {"nn", "optim", "train", "dataset"}, set()),
+    "dataset": ({"core", "device"}, set()),
+    "cli": (BELOW_NN | {"nn", "optim", "train", "dataset", "models"}, {"core", "train"}),
+}
+
+ROOT_LAYERS = ("ops", "optim", "models", "boost", "dataset")
+DEVICE_LIBRARY = re.compile(r"^(dnnl\w*\.h(pp)?|oneapi/dnnl/.*|cudnn\w*\.h|cublas\w*\.h|cuda\w*\.h|nvrtc\.h|mpi\.h|nccl\.h)$")
+STANDARD_HEADER = re.compile(r"^[a-z0-9_]+$")
+INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
+
+
+def layer_of(path):
+    """(layer, is it a public header) of a path from the root, or None when no layer owns it."""
+    parts = path.split("/")
+    if parts[:2] == ["include", "sindri"]:
+        return (parts[2], True) if len(parts) > 3 else None
+    if parts[0] == "src" and len(parts) > 2:
+        return parts[1], False
+    if parts[0] in ROOT_LAYERS and len(parts) > 1:
+        return parts[0], False
+    return None
+
+
+def check_quoted(path, layer, public, target):
+    """The broken rule of `#include "target"` in file `path`, or an empty string."""
+    if target.startswith("sindri/"):
+        found = layer_of("include/" + target)
+        if found is None:
+            return "" if target in ("sindri/export.h", "sindri/version.h") else f"{target} is the umbrella header, for users only"
+    else:
+        found = layer_of(target)
+        if found is None:
+            return f'"{target}" is not written from the root of the tree'
+    other, other_public = found
+    if other not in LAYERS:
+        return f"unknown layer {other} (add it to LAYERS)"
+    if public and not other_public:
+        return "a public header includes a private one"
+    if other == layer:
+        family = path.split("/")[1]
+        if layer == "ops" and not other_public and target.split("/")[1] != family:
+            return f"{path.split('/')[0]}/{family} includes another family's private header"
+        return ""
+    if other in LAYERS[layer][0 if other_public else 1]:
+        return ""
+    return f"{layer} must not include {'' if other_public else 'private headers of '}{other}"
+
+
+def check_file(path, text):
+    """All broken rules of one file as "path:line: message"."""
+    found = layer_of(path)
+    if found is None:
+        return []
+    layer, public = found
+    if layer not in LAYERS:
+        return [f"{path}:1: unknown layer {layer} (add it to LAYERS)"]
+    errors = []
+    for number, line in enumerate(text.splitlines(), 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        quoted, angled = match.groups()
+        message = check_quoted(path, layer, public, quoted) if quoted and not DEVICE_LIBRARY.match(quoted) and not quoted.endswith(".pb.h") else ""
+        library = quoted or angled
+        if DEVICE_LIBRARY.match(library) and (public or layer not in ("device", "comm", "ops")):
+            message = f"{library}: device libraries belong in src/device, src/comm and kernel files of ops/"
+        elif public and angled and not STANDARD_HEADER.match(angled):
+            message = f"<{angled}>: public headers include the standard library only"
+        if message:
+            errors.append(f"{path}:{number}: {message}")
+    return errors
+
+
+def check_tree(root):
+    errors, files = [], 0
+    for folder in ("include/sindri", "src", *ROOT_LAYERS):
+        for file in sorted((root / folder).rglob("*")):
+            if file.suffix in (".h", ".cc", ".cu", ".def"):
+                files += 1
+                errors += check_file(file.relative_to(root).as_posix(), file.read_text(encoding="utf-8"))
+    return errors, files
+
+
+# (file, include, is it allowed)
+CASES = [
+    ("src/core/a.cc", '"sindri/core/tensor.h"', True), ("src/core/a.cc", '"src/core/b.h"', True), ("src/core/a.cc", "<fmt/format.h>", True),
+    ("src/core/a.cc", '"sindri/op/bind.h"', False), ("src/core/a.cc", '"src/op/plan.h"', False),
+    ("include/sindri/core/a.h", "<vector>", True), ("include/sindri/core/a.h", "<fmt/format.h>", False),
+    ("include/sindri/core/a.h", '"src/core/b.h"', False), ("include/sindri/core/a.h", "<dnnl.hpp>", False),
+    ("src/device/cpu/a.cc", "<dnnl.hpp>", True), ("src/device/cpu/a.cc", '"sindri/op/bind.h"', False),
+    ("src/op/a.cc", '"sindri/ops/conv.h"', False), ("src/op/a.cc", '"sindri/autograd/grad.h"', False), ("src/op/a.cc", '"sindri/graph/compile.h"', False),
+    ("ops/conv/a.cc", '"sindri/ops/conv.h"', True), ("ops/conv/a.cc", '"ops/conv/b.h"', True), ("ops/conv/a.cc", '"ops/pool/b.h"', False),
+    ("ops/conv/a.cc", '"sindri/graph/compile.h"', False), ("ops/conv/a.cc", '"sindri/nn/cell.h"', False), ("ops/conv/a_cpu.cc", "<dnnl.hpp>", True),
+    ("src/autograd/a.cc", '"sindri/ops/conv.h"', False), ("src/graph/a.cc", '"sindri/nn/cell.h"', False), ("src/amp/a.cc", '"sindri/op/bind.h"', True),
+    ("src/nn/a.cc", '"sindri/ops/conv.h"', True), ("src/nn/a.cc", '"src/graph/graph.h"', False), ("src/nn/a.cc", '"sindri/train/model.h"', False),
+    ("optim/a.cc", '"sindri/optim/optimizer.h"', True), ("optim/a.cc", '"sindri/train/model.h"', False), ("optim/a.cc", '"src/graph/graph.h"', False),
+    ("src/train/a.cc", '"sindri/nn/cell.h"', True), ("src/train/a.cc", '"sindri/dataset/dataset.h"', True), ("src/train/a.cc", '"models/resnet.h"', False),
+    ("src/train/a.cc", '"sindri/models/resnet.h"', False), ("src/train/a.cc", "<dnnl.hpp>", False), ("src/train/a.cc", '"src/graph/graph.h"', False),
+    ("models/a.cc", '"sindri/nn/cell.h"', True), ("models/a.cc", '"src/core/nearest.h"', False),
+    ("dataset/a.cc", '"sindri/core/tensor.h"', True), ("dataset/a.cc", '"sindri/op/bind.h"', False), ("dataset/a.cc", '"src/core/nearest.h"', False),
+    ("src/nowhere/a.cc", '"sindri/core/tensor.h"', False), ("src/core/a.cc", '"b.h"', False), ("src/train/a.cc", '"sindri/sindri.h"', False),
+]
+
+
+def self_test():
+    failures = 0
+    for path, include, allowed in CASES:
+        errors = check_file(path, f"// text\n#include {include}\n")
+        if (not errors) != allowed or (errors and not errors[0].startswith(f"{path}:")):
+            failures += 1
+            print(f"self-test: {path} including {include}: expected {'no error' if allowed else 'an error'}, got {errors}")
+    with tempfile.TemporaryDirectory() as folder:
+        bad = pathlib.Path(folder) / "src" / "core" / "bad.cc"
+        bad.parent.mkdir(parents=True)
+        bad.write_text('#include "sindri/nn/cell.h"\n')
+        if check_tree(pathlib.Path(folder)) != (["src/core/bad.cc:1: core must not include nn"], 1):
+            failures += 1
+            print("self-test: a wrong edge in a tree on disk was not reported")
+    print(f"check_includes: self-test, {len(CASES) + 1} cases, {failures} failed")
+    return 1 if failures else 0
+
+
+def main():
+    arguments = sys.argv[1:]
+    if arguments == ["--self-test"]:
+        return self_test()
+    root = pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).resolve().parent.parent)
+    errors, files = check_tree(root)
+    print("\n".join(errors), end="\n" if errors else "")
+    print(f"check_includes: {files} files, {len(errors)} wrong includes")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Adds up the GoogleTest results that test programs wrote: prints "passed failed skipped", names failures and skips on stderr.
+
+usage: count_tests.py RESULTS_DIR BUILD_DIR
+
+A test that CTest ran (Testing/Temporary/LastTest.log) but that left no XML has crashed or timed out and counts as one failure.
+"""
+import pathlib
+import re
+import sys
+import xml.etree.ElementTree as ET
+
+
+def count(results: pathlib.Path):
+    """(passed, failed, skipped, notes, programs seen) over all XML files of a folder."""
+    passed = failed = skipped = 0
+    notes, seen = [], set()
+    for path in sorted(results.glob("*.xml")):
+        seen.add(path.stem)
+        for case in ET.parse(path).getroot().iter("testcase"):
+            name = f"{path.stem}: {case.get('classname')}.{case.get('name')}"
+            if case.find("failure") is not None:
+                failed += 1
+                notes.append(f"FAILED {name}")
+            elif case.get("status") == "notrun":
+                continue  # filtered out or disabled
+            elif case.get("result") == "skipped" or case.find("skipped") is not None:
+                skipped += 1
+                message = case.find("skipped")
+                reason = (message.get("message") or message.text or "") if message is not None else ""
+                notes.append(f"SKIPPED {name}: {' '.join(reason.split())}")
+            else:
+                passed += 1
+    return passed, failed, skipped, notes, seen
+
+
+def ran(build: pathlib.Path):
+    """Names of the programs in CTest's last log."""
+    log = build / "Testing" / "Temporary" / "LastTest.log"
+    if not log.exists():
+        return set()
+    return {name + "_tests" for name in re.findall(r"^\d+/\d+ Testing: (\S+)$", log.read_text(errors="replace"), re.M)}
+
+
+def main():
+    results, build = map(pathlib.Path, sys.argv[1:3])
+    passed, failed, skipped, notes, seen = count(results)
+    for name in sorted(ran(build) - seen):
+        if (build / "tests" / name).exists():
+            failed += 1
+            notes.append(f"FAILED {name}: ended without results (crash or timeout)")
+    print("\n".join(notes), file=sys.stderr, end="\n" if notes else "")
+    print(passed, failed, skipped)
+
+
+if __name__ == "__main__":
+    main()

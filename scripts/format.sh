@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Formats tracked C++ with clang-format. --check changes nothing, also runs shellcheck and compiles the Python files, and fails
+# when something is off. --tidy runs clang-tidy over build/release/compile_commands.json.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+mode=${1:-format}
+mapfile -t cxx < <(git ls-files '*.cc' '*.h' '*.cu')
+mapfile -t shell < <(git ls-files '*.sh' .ci/run)
+mapfile -t python < <(git ls-files '*.py')
+
+need() {
+  if ! command -v "$1" >/dev/null; then echo "error: $1 not found; run scripts/install_deps.sh" >&2; exit 5; fi
+}
+case $mode in
+  format)
+    need clang-format
+    clang-format -i "${cxx[@]}"
+    ;;
+  --check)
+    need clang-format
+    status=0
+    clang-format --dry-run --Werror "${cxx[@]}" || status=1
+    if command -v shellcheck >/dev/null; then shellcheck "${shell[@]}" || status=1; else echo "format: shellcheck not found, scripts unchecked"; fi
+    for file in "${python[@]}"; do python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file" || status=1; done
+    exit "$status"
+    ;;
+  --tidy)
+    need clang-tidy
+    if [[ ! -f build/release/compile_commands.json ]]; then echo "error: run scripts/build.sh first" >&2; exit 2; fi
+    git ls-files 'src/*.cc' 'ops/*.cc' 'optim/*.cc' 'models/*.cc' 'dataset/*.cc' | xargs -P "$(nproc)" -n 4 clang-tidy -p build/release --quiet
+    ;;
+  *)
+    echo "usage: scripts/format.sh [--check | --tidy]" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Installs the Debian 12 packages that building and testing Sindri needs, and nothing else. Without arguments: everything.
+# --build-only leaves out the formatters. What is installed already is skipped; when nothing is missing the network is not touched.
+set -euo pipefail
+
+usage() { echo "usage: scripts/install_deps.sh [--build-only | --list]"; }
+
+build_packages=(
+  g++ cmake ninja-build ccache lld git pkg-config   # toolchain
+  libdnnl-dev libeigen3-dev                         # CPU kernels
+  libopencv-core-dev libopencv-imgproc-dev libopencv-imgcodecs-dev libjpeg62-turbo-dev   # images
+  libprotobuf-dev protobuf-compiler libxxhash-dev zlib1g-dev                             # checkpoints
+  libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev                             # settings, program, text
+  libcairo2-dev                                                                          # pictures (brings a font)
+  libgtest-dev libgmock-dev libbenchmark-dev python3                                     # tests
+)
+format_packages=(clang-format clang-tidy shellcheck)
+
+packages=("${build_packages[@]}" "${format_packages[@]}")
+case "${1:-}" in
+  "") ;;
+  --build-only) packages=("${build_packages[@]}") ;;
+  --list) printf '%s\n' "${packages[@]}"; exit 0 ;;
+  -h | --help) usage; exit 0 ;;
+  *) usage >&2; exit 2 ;;
+esac
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "error: this script needs Debian's package tools (dpkg, apt-get); elsewhere install the equivalents of:" >&2
+  printf '  %s\n' "${packages[@]}" >&2
+  exit 5
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+  if [[ $state != installed* ]]; then missing+=("$package"); fi
+done
+if [[ ${#missing[@]} -eq 0 ]]; then
+  echo "install_deps: all ${#packages[@]} packages are installed"
+  exit 0
+fi
+echo "install_deps: missing: ${missing[*]}"
+
+if ! command -v apt-get >/dev/null; then
+  echo "error: apt-get not found; install the packages above by hand" >&2
+  exit 5
+fi
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then
+  if ! command -v sudo >/dev/null; then
+    echo "error: installing packages needs root, and there is no sudo; run as root: apt-get install ${missing[*]}" >&2
+    exit 5
+  fi
+  as_root=(sudo)
+fi
+
+# DEBIAN_FRONTEND goes through env because sudo drops it.
+apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o Dpkg::Use-Pty=0 "$@"; }
+install() { apt install -y --no-install-recommends "${missing[@]}"; }
+# A list that is missing or too old makes the first try fail; then it is fetched anew.
+if ! apt install -s --no-install-recommends "${missing[@]}" >/dev/null 2>&1 || ! install; then
+  apt update
+  install
+fi
+echo "install_deps: installed ${#missing[@]} packages"

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# From a fresh clone to a trained network: installs packages, builds, trains on the handwritten digits in dataset/digits.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+echo "== 1/3 dependencies"
+bash scripts/install_deps.sh --build-only
+echo "== 2/3 build"
+bash scripts/build.sh release sindri_program
+echo "== 3/3 training"
+echo "+ build/release/sindri train --config configs/digits.yaml"
+exec build/release/sindri train --config configs/digits.yaml "$@"

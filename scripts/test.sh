@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Builds Sindri and runs its tests. The last line is "N passed, N failed", over all test cases; the exit code says the same.
+#   scripts/test.sh [--asan] [--quick] [--no-deps] [--only NAME[,NAME]]
+# --asan: the same under AddressSanitizer, UBSan and LeakSanitizer (preset asan); --quick: leaves out tests with Slow in their
+# names; --only: some test programs, e.g. core,train; --no-deps: assumes the packages are installed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+preset=release quick=0 deps=1 only=""
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --asan) preset=asan ;;
+    --quick) quick=1 ;;
+    --no-deps) deps=0 ;;
+    --only) only=${2:?--only needs names}; shift ;;
+    -h | --help) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) echo "error: unknown argument $1" >&2; exit 2 ;;
+  esac
+  shift
+done
+
+passed=0 failed=0
+step() { echo "== $* (at ${SECONDS}s)"; }
+# count NAME COMMAND...: one check outside the test programs.
+count() {
+  local name=$1
+  shift
+  step "$name"
+  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $name"; fi
+}
+
+if [[ $deps -eq 1 ]]; then
+  step "dependencies"
+  bash scripts/install_deps.sh --build-only
+fi
+if [[ -z $only ]]; then
+  count "include rules: self-test" python3 scripts/check_includes.py --self-test
+  count "include rules" python3 scripts/check_includes.py
+fi
+
+step "build ($preset)"
+if [[ -z $only ]]; then
+  bash scripts/build.sh "$preset"
+else
+  IFS=, read -ra names <<<"$only"
+  bash scripts/build.sh "$preset" "${names[@]/%/_tests}"
+fi
+
+# ctest has no output to count in JUnit form for the cases inside a program, so each program writes GoogleTest's own XML.
+results=$PWD/build/$preset/test-results
+rm -rf "$results"
+mkdir -p "$results"
+export GTEST_OUTPUT=xml:$results/ GTEST_COLOR=no
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:strict_string_checks=1} UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+if [[ $quick -eq 1 ]]; then
+  export GTEST_FILTER='-*Slow*'
+fi
+ctest_args=(--test-dir "build/$preset" --output-on-failure --timeout "${SINDRI_TEST_TIMEOUT:-1500}")
+if [[ -n $only ]]; then ctest_args+=(-R "^(${only//,/|})\$"); fi
+step "tests ($preset)"
+ctest_ok=1
+ctest "${ctest_args[@]}" || ctest_ok=0
+
+if [[ -z $only && -x build/$preset/tests/ops_tests ]]; then
+  step "op table"
+  "build/$preset/tests/ops_tests" --op-table || { failed=$((failed + 1)); echo "FAILED: op table"; }
+fi
+
+# A program that crashed wrote no results: it counts as one failure.
+read -r cases_passed cases_failed cases_skipped < <(python3 scripts/count_tests.py "$results" "build/$preset")
+passed=$((passed + cases_passed))
+failed=$((failed + cases_failed))
+if [[ $ctest_ok -eq 0 && $failed -eq 0 ]]; then failed=1; fi
+step "done"
+if [[ $cases_skipped -gt 0 ]]; then echo "$cases_skipped skipped (reasons above)"; fi
+echo "$passed passed, $failed failed"
+[[ $failed -eq 0 ]]
