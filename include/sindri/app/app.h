@@ -1,0 +1,53 @@
+// What the `sindri` program does, as C++ calls: each verb of the command line is one function here.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sindri/export.h"
+#include "sindri/train/callback.h"
+#include "sindri/train/settings.h"
+
+namespace sindri::app {
+
+struct TrainRequest {
+  std::string command_line;        ///< recorded in env.json and shown as resume command
+  bool resume = false;             ///< continue from the newest good checkpoint of train.run_dir
+  std::string checkpoint;          ///< start from these weights (strict), or resume from this file when `resume`
+  bool dry_run = false;            ///< open the data, build the net, run one step, report memory and time, write nothing
+  bool quiet = false;              ///< no progress line
+};
+
+struct TrainReport {
+  std::string run_dir, checkpoint, metrics_file, picture;
+  train::MetricValues metrics;     ///< of the last evaluation
+  double train_seconds = 0, samples_per_second = 0;
+  int stopped_by_signal = 0;       ///< 0, or SIGINT / SIGTERM
+  std::string resume_command;      ///< set when stopped
+};
+
+/// Trains as the settings say and leaves a run folder (quality: config.resolved.yaml, env.json, repro.json, metrics.jsonl,
+/// metrics.csv, log.txt, checkpoints/, TensorBoard events, report.png). SIGINT and SIGTERM finish the step, save and return.
+SINDRI_API TrainReport train(const train::Settings& settings, const TrainRequest& request);
+
+/// Metrics of a checkpoint on the evaluation data.
+SINDRI_API train::MetricValues evaluate(const train::Settings& settings, const std::string& checkpoint);
+
+struct Prediction {
+  std::string file;
+  std::vector<std::pair<std::string, double>> classes;   ///< names and probabilities, best first
+};
+/// The `top` most probable classes of each image file.
+SINDRI_API std::vector<Prediction> predict(const train::Settings& settings, const std::string& checkpoint, const std::vector<std::string>& images, int top = 5);
+
+/// Table of cells with output shapes and parameters, and the totals.
+SINDRI_API std::string summary(const std::string& net, const train::Settings& settings, bool all_cells = false);
+
+/// What this machine offers and what the library was built with, one "name: value" a line.
+SINDRI_API std::string doctor();
+SINDRI_API std::string version_text();
+
+/// The settings a run folder was trained with (config.resolved.yaml), given the folder or a checkpoint in it; empty path when none.
+SINDRI_API std::string settings_file_of(const std::string& checkpoint);
+
+}  // namespace sindri::app

@@ -1,0 +1,31 @@
+// Everything a training needs to go on: parameters, optimizer state, random state, position in the data.
+#pragma once
+#include <string>
+
+#include "sindri/export.h"
+#include "sindri/nn/cell.h"
+#include "sindri/optim/optimizer.h"
+
+namespace sindri::train {
+
+struct TrainPosition {
+  int64_t epoch = 0;              ///< epochs completed
+  int64_t step_in_epoch = 0;      ///< steps completed in the epoch after those
+  int64_t step = 0;               ///< steps completed in all
+  std::string dataset_state;      ///< of the data iterator
+  std::string settings_hash;      ///< of the settings it was trained with; empty when unknown
+};
+
+struct SaveStateOptions {
+  bool save_optimizer = true;
+  bool mindspore1 = false;        ///< see CheckpointConfig
+};
+
+/// Writes a MindSpore-readable .ckpt: the network's parameters, the optimizer's state, the random state and the position.
+SINDRI_API void save_training_state(const std::string& path, nn::Cell& network, optim::Optimizer* optimizer, const TrainPosition& position, const SaveStateOptions& options = {});
+/// Loads all of it back. Throws CheckpointError when anything is missing, left over or of another shape.
+SINDRI_API TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer);
+/// Loads the network's parameters only (strict); optimizer entries in the file are ignored.
+SINDRI_API void load_weights(const std::string& path, nn::Cell& network);
+
+}  // namespace sindri::train

@@ -1,0 +1,153 @@
+// See data.h. The transform chains are the seeds' (create_dataset of the ResNet scripts) and the usual ones for small images.
+#include "src/app/data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sindri/core/error.h"
+#include "sindri/dataset/transforms.h"
+#include "sindri/dataset/vision.h"
+
+namespace sindri::app {
+
+namespace {
+
+using dataset::Dataset;
+using dataset::FoundData;
+using dataset::Transform;
+namespace vision = dataset::vision;
+
+struct Normalization { std::vector<double> mean, std; };   // per channel, pixels scaled to 0..1
+
+// Of the data sets themselves; ImageNet's for photographs.
+Normalization known_normalization(const std::string& kind, int64_t side) {
+  if (kind == "digits") return {{0.0}, {1.0}};
+  if (kind == "mnist") return {{0.1307}, {0.3081}};
+  if (kind == "fashion_mnist") return {{0.2860}, {0.3530}};
+  if (kind == "cifar10" || kind == "cifar100" || side <= 64) return {{0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616}};
+  return {{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}};
+}
+
+struct Source {
+  Dataset::Ptr data;
+  std::string kind;
+  bool encoded = false;   // images are file bytes
+};
+
+Source open_source(const train::Settings& s, const std::string& usage) {
+  const std::string& path = s.get_string("data.path");
+  std::string kind = s.get_string("data.kind");
+  const bool training = usage == "train";
+  const std::string part = training ? "train" : "test";
+  if (path.empty() && kind != "digits")
+    throw SettingsError("data.path is not set", "", "--set data.path=DIR, a folder with the training and evaluation data");
+  if (kind == "digits") return {dataset::DigitsDataset::make({.dataset_file = path, .usage = part, .shuffle = training}), kind, false};
+  if (kind == "cifar10") return {dataset::Cifar10Dataset::make({.dataset_dir = path, .usage = part, .shuffle = training}), kind, false};
+  if (kind == "cifar100") {
+    const auto d = dataset::Cifar100Dataset::make({.dataset_dir = path, .usage = part, .shuffle = training});
+    return {d->project({"image", "fine_label"})->rename({"fine_label"}, {"label"}), kind, false};
+  }
+  if (kind == "mnist" || kind == "fashion_mnist") return {dataset::MnistDataset::make({.dataset_dir = path, .usage = part, .shuffle = training}), kind, false};
+  const FoundData found = dataset::find_data(path, training ? "train" : "eval");
+  if (kind == "imagefolder" && found.kind != FoundData::Kind::kImageFolder)
+    throw DataError(ErrorCode::kDataMissing, fmt::format("data.kind is imagefolder, but {} holds {}", found.dir, found.kind_name()), path, "set data.kind: auto");
+  Dataset::Ptr data = dataset::open_data(found, training);
+  switch (found.kind) {
+    case FoundData::Kind::kImageFolder: return {data, "imagefolder", true};
+    case FoundData::Kind::kCifar10: return {data, "cifar10", false};
+    case FoundData::Kind::kCifar100: return {data->project({"image", "fine_label"})->rename({"fine_label"}, {"label"}), "cifar100", false};
+    case FoundData::Kind::kMnist: break;
+  }
+  return {data, "mnist", false};
+}
+
+Normalization normalization_of(const train::Settings& s, const std::string& kind, int64_t channels, int64_t side) {
+  Normalization n = known_normalization(kind, side);
+  if (!s.get_floats("data.mean").empty()) n.mean = s.get_floats("data.mean");
+  if (!s.get_floats("data.std").empty()) n.std = s.get_floats("data.std");
+  for (const auto* v : {&n.mean, &n.std}) {
+    if (v->size() != 1 && static_cast<int64_t>(v->size()) != channels)
+      throw SettingsError(fmt::format("data.mean and data.std need 1 or {} values, got {}", channels, v->size()), s.origin("data.mean"));
+  }
+  return n;
+}
+
+std::vector<Transform> image_chain(const train::Settings& s, const std::string& kind, bool encoded, const Shape& image, bool training) {
+  const int64_t side = image[1];
+  const bool augment = training && s.get_bool("data.augment") && kind != "digits" && kind != "mnist" && kind != "fashion_mnist";
+  std::vector<Transform> chain;
+  if (side > 64 && augment && encoded) {
+    chain.push_back(vision::RandomCropDecodeResize(vision::Size(side, side)));
+  } else {
+    if (encoded) chain.push_back(vision::Decode());
+    if (side > 64) {
+      chain.push_back(vision::Resize(vision::Size(side * 256 / 224)));
+      if (augment) chain.push_back(vision::RandomCrop(vision::Size(side, side)));
+      else chain.push_back(vision::CenterCrop(vision::Size(side, side)));
+    } else {
+      // Small data sets have the net's size already; an image of another size is brought to it first.
+      if (encoded || kind == "mnist" || kind == "fashion_mnist") chain.push_back(vision::Resize(vision::Size(side, side)));
+      if (augment) chain.push_back(vision::RandomCrop(vision::Size(side, side), {.padding = {4}}));
+    }
+  }
+  if (augment) chain.push_back(vision::RandomHorizontalFlip(0.5));
+  const double unit = kind == "digits" ? 16 : 255;
+  Normalization n = normalization_of(s, kind, image[0], side);
+  for (double& v : n.mean) v *= unit;
+  for (double& v : n.std) v *= unit;
+  chain.push_back(vision::Normalize(n.mean, n.std));
+  chain.push_back(vision::HWC2CHW());
+  return chain;
+}
+
+Dataset::Ptr finish(const train::Settings& s, const Source& source, const Shape& image, bool training) {
+  const int workers = static_cast<int>(s.get_int("data.workers"));
+  Dataset::Ptr d = source.data->map(image_chain(s, source.kind, source.encoded, image, training), {.input_columns = {"image"}, .num_parallel_workers = workers});
+  d = d->map({dataset::transforms::TypeCast(DType::kInt32)}, {.input_columns = {"label"}, .num_parallel_workers = workers});
+  // Training drops the short last batch, so that a step has one signature; evaluation must see every sample.
+  return d->batch(s.get_int("train.batch_size"), {.drop_remainder = training, .num_parallel_workers = workers});
+}
+
+std::vector<std::string> names_of(const Dataset& d, int64_t classes) {
+  std::vector<std::string> names(static_cast<size_t>(classes));
+  for (size_t i = 0; i < names.size(); ++i) names[i] = std::to_string(i);
+  for (const auto& [name, label] : d.get_class_indexing()) {
+    if (label >= 0 && label < classes) names[static_cast<size_t>(label)] = name;
+  }
+  return names;
+}
+
+}  // namespace
+
+Data open_data(const train::Settings& s, const Shape& image_shape, bool with_train) {
+  Data out;
+  const Source eval = open_source(s, "eval");
+  out.num_classes = eval.data->num_classes().value_or(0);
+  out.class_names = names_of(*eval.data, out.num_classes);
+  out.description = fmt::format("{}, {} evaluation samples", eval.kind, eval.data->get_dataset_size());
+  out.eval = finish(s, eval, image_shape, false);
+  if (!with_train) return out;
+  const Source train = open_source(s, "train");
+  const int64_t train_classes = train.data->num_classes().value_or(0);
+  if (train_classes != out.num_classes) {
+    throw DataError(fmt::format("the training data has {} classes, the evaluation data {}", train_classes, out.num_classes), s.get_string("data.path"),
+                    "both need the same class folders");
+  }
+  out.description = fmt::format("{}, {} training and {} evaluation samples", train.kind, train.data->get_dataset_size(), eval.data->get_dataset_size());
+  out.train = finish(s, train, image_shape, true);
+  return out;
+}
+
+std::shared_ptr<Dataset> open_images(const train::Settings& s, const Shape& image_shape, const std::vector<std::string>& files) {
+  const std::string& kind = s.get_string("data.kind");
+  dataset::GeneratorDataset::Options options;
+  options.column_names = {"image"};
+  options.size = static_cast<int64_t>(files.size());
+  options.row = [files](int64_t i) { return dataset::GeneratorDataset::Row{dataset::read_file(files[static_cast<size_t>(i)])}; };
+  options.shuffle = false;
+  const auto d = dataset::GeneratorDataset::make(options);
+  return d->map(image_chain(s, kind == "auto" ? "imagefolder" : kind, true, image_shape, false), {.input_columns = {"image"}})->batch(1);
+}
+
+}  // namespace sindri::app

@@ -1,0 +1,24 @@
+// Training and evaluation data from settings: source, augmentation, batches.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sindri/dataset/dataset.h"
+#include "sindri/train/settings.h"
+
+namespace sindri::app {
+
+struct Data {
+  std::shared_ptr<dataset::Dataset> train, eval;   // columns image f32 [N, C, H, W], label i32 [N]
+  std::vector<std::string> class_names;            // by label; numbers where the data has no names
+  int64_t num_classes = 0;
+  std::string description;                         // "imagefolder, 50000 training and 10000 evaluation samples"
+};
+
+/// Opens what `settings` name; image_shape is [C, H, W] of the net. train stays null when only evaluation is asked for.
+Data open_data(const train::Settings& settings, const Shape& image_shape, bool with_train);
+/// The evaluation transforms for single image files, batch 1.
+std::shared_ptr<dataset::Dataset> open_images(const train::Settings& settings, const Shape& image_shape, const std::vector<std::string>& files);
+
+}  // namespace sindri::app
