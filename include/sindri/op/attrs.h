@@ -66,6 +66,7 @@ class SINDRI_API Attrs {
     AttrFields fields;
     size_t hash = 0;
   };
+  explicit Attrs(std::shared_ptr<const Box> box) : box_(std::move(box)) {}
   template <class T> static const void* type_tag() { static const char tag = 0; return &tag; }
   void check(const void* tag) const;
   std::shared_ptr<const Box> box_;
@@ -83,9 +84,7 @@ template <class T> Attrs Attrs::of(T value) {
   box->fields = value.fields();
   box->hash = hash_fields(box->fields);
   box->value = std::make_shared<const T>(std::move(value));
-  Attrs a;
-  a.box_ = std::move(box);
-  return a;
+  return Attrs(std::shared_ptr<const Box>(std::move(box)));
 }
 
 template <class T> AttrsType attrs_type() {
