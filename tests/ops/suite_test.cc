@@ -22,7 +22,7 @@ namespace {
 
 TensorList run(const Sample& s, const TensorList& in) {
   const OpDef& op = find_op(s.op);
-  return bind(op, op.attrs.make(s.attrs), in);
+  return sindri::bind(op, op.attrs.make(s.attrs), in);
 }
 
 // Which inputs take part in the gradient: floating, of the type under test.
@@ -218,7 +218,7 @@ TEST_P(OpSuite, HalfFollowsFloat32) {
     }
     const TensorList half = run(s, half_in), exact = run(s, exact_in);
     for (size_t i = 0; i < half.size(); ++i) {
-      if (is_floating(half[i].dtype())) EXPECT_TRUE(close(half[i], exact[i], scaled(s, t))) << dtype_name(t) << ", output " << i;
+      if (is_floating(half[i].dtype())) { EXPECT_TRUE(close(half[i], exact[i], scaled(s, t))) << dtype_name(t) << ", output " << i; }
     }
   }
 }

@@ -1,0 +1,83 @@
+// Samples of conv2d and, from the same list, of its two gradient ops.
+#include "tests/ops/samples.h"
+
+namespace sindri::test {
+namespace {
+
+struct Case {
+  std::string name;
+  Shape x, w;
+  std::vector<int64_t> stride = {1, 1}, pad = {0, 0, 0, 0}, dilation = {1, 1};
+  int64_t groups = 1;
+};
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> list = {
+      {"plain", {2, 3, 5, 6}, {4, 3, 3, 3}},
+      {"pad1", {2, 3, 5, 5}, {4, 3, 3, 3}, {1, 1}, {1, 1, 1, 1}},
+      {"stride2_pad1", {2, 3, 8, 8}, {4, 3, 3, 3}, {2, 2}, {1, 1, 1, 1}},
+      {"stride2_remainder", {1, 2, 8, 7}, {3, 2, 3, 2}, {2, 2}},
+      {"stride_3_1", {1, 2, 9, 5}, {2, 2, 2, 2}, {3, 1}},
+      {"stride_beyond_kernel", {1, 2, 7, 7}, {2, 2, 2, 2}, {3, 3}},
+      {"asymmetric_pad", {1, 2, 5, 6}, {3, 2, 3, 3}, {1, 1}, {0, 1, 2, 0}},
+      {"same_stride2", {2, 3, 6, 6}, {4, 3, 3, 3}, {2, 2}, {0, 1, 0, 1}},
+      {"pad_beyond_kernel", {1, 2, 3, 3}, {2, 2, 2, 2}, {1, 1}, {3, 2, 2, 3}},
+      {"dilation2", {1, 2, 7, 8}, {3, 2, 3, 3}, {1, 1}, {0, 0, 0, 0}, {2, 2}},
+      {"dilation_1_3", {1, 2, 5, 9}, {2, 2, 3, 3}, {1, 1}, {1, 1, 3, 3}, {1, 3}},
+      {"dilation2_stride2_pad", {2, 2, 9, 8}, {2, 2, 3, 2}, {2, 2}, {2, 1, 1, 2}, {2, 2}},
+      {"one_by_one", {2, 8, 4, 4}, {16, 8, 1, 1}},
+      {"one_by_one_stride2", {2, 4, 7, 6}, {8, 4, 1, 1}, {2, 2}},
+      {"one_by_one_pad1", {1, 3, 3, 3}, {5, 3, 1, 1}, {1, 1}, {1, 1, 1, 1}},
+      {"groups2", {2, 4, 5, 5}, {6, 2, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 2},
+      {"groups3_one_by_one", {2, 6, 3, 3}, {9, 2, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 3},
+      {"groups_stride_dilation", {1, 4, 8, 8}, {4, 2, 3, 3}, {2, 1}, {1, 2, 0, 1}, {1, 2}, 2},
+      {"depthwise", {2, 8, 5, 5}, {8, 1, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 8},
+      {"depthwise_stride2", {1, 17, 6, 7}, {17, 1, 3, 3}, {2, 2}, {1, 1, 1, 1}, {1, 1}, 17},
+      {"depthwise_multiplier2", {1, 5, 5, 4}, {10, 1, 2, 3}, {1, 1}, {0, 1, 1, 1}, {1, 1}, 5},
+      {"channels7_9", {1, 7, 5, 5}, {9, 7, 3, 3}, {1, 1}, {1, 1, 1, 1}},
+      {"channels15_17", {1, 15, 4, 4}, {17, 15, 3, 3}, {1, 1}, {1, 1, 1, 1}},
+      {"channels16_16", {2, 16, 4, 4}, {16, 16, 3, 3}, {1, 1}, {1, 1, 1, 1}},
+      {"channels31_33", {1, 31, 3, 3}, {33, 31, 1, 1}},
+      {"channels33_8_stride2", {1, 33, 5, 5}, {8, 33, 3, 3}, {2, 2}, {1, 1, 1, 1}},
+      {"first_layer_7x7", {1, 3, 15, 15}, {8, 3, 7, 7}, {2, 2}, {3, 3, 3, 3}},
+      {"lenet_5x5", {2, 1, 12, 12}, {6, 1, 5, 5}},
+      {"kernel_is_input", {3, 2, 4, 5}, {3, 2, 4, 5}},
+      {"row_kernel", {1, 3, 4, 9}, {2, 3, 1, 5}, {1, 1}, {0, 0, 2, 2}},
+      {"column_kernel", {1, 3, 9, 4}, {2, 3, 5, 1}, {2, 1}, {2, 2, 0, 0}},
+      {"even_kernel", {1, 2, 6, 6}, {3, 2, 4, 4}, {1, 1}, {1, 2, 1, 2}},
+      {"one_pixel", {4, 3, 1, 1}, {5, 3, 1, 1}},
+      {"one_pixel_pad1", {2, 3, 1, 1}, {4, 3, 3, 3}, {1, 1}, {1, 1, 1, 1}},
+      {"single_everything", {1, 1, 1, 1}, {1, 1, 1, 1}},
+      {"batch_of_11", {11, 2, 3, 3}, {3, 2, 2, 2}},
+      {"batch_zero", {0, 3, 5, 5}, {4, 3, 3, 3}, {1, 1}, {1, 1, 1, 1}},
+  };
+  return list;
+}
+
+Shape output_shape(const Case& c) {
+  const auto size = [&](int axis) {
+    const auto a = static_cast<size_t>(axis);
+    return (c.x[2 + axis] + c.pad[2 * a] + c.pad[2 * a + 1] - c.dilation[a] * (c.w[2 + axis] - 1) - 1) / c.stride[a] + 1;
+  };
+  return {c.x[0], c.w[0], size(0), size(1)};
+}
+
+std::vector<Sample> samples() {
+  std::vector<Sample> out;
+  for (const Case& c : cases()) {
+    const AttrFields attrs = {{"stride", c.stride}, {"pad", c.pad}, {"dilation", c.dilation}, {"groups", c.groups}};
+    AttrFields of_input = attrs, of_weight = attrs;
+    of_input.push_back({"x_shape", c.x});
+    of_weight.push_back({"w_shape", c.w});
+    const Shape y = output_shape(c);
+    out.push_back({"conv2d", c.name, attrs, {{c.x}, {c.w}}});
+    out.push_back({"conv2d_input_grad", c.name, of_input, {{y}, {c.w}}});
+    out.push_back({"conv2d_weight_grad", c.name, of_weight, {{y}, {c.x}}});
+  }
+  return out;
+}
+
+const bool kSamples = add_samples(samples());
+
+}  // namespace
+}  // namespace sindri::test
