@@ -1,0 +1,170 @@
+// Softmax cross entropy with integer or probability labels. Beside the loss of each row the forward ops keep the row's
+// maximum m and log of sum(exp(x - m)): two numbers from which the gradient gets softmax in one pass over the logits.
+//
+//   loss = -sum_c q_c·log p_c      dlogits = dloss·(p·sum_c q_c - q),      p = softmax(logits)
+#include <fmt/format.h>
+
+#include "ops/loss/loss_common.h"
+#include "sindri/core/error.h"
+#include "sindri/op/bind.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/ops/loss.h"
+#include "sindri/ops/reduce.h"
+#include "sindri/ops/shape.h"
+
+namespace sindri::ops {
+
+void check_labels(const char* op, const Buffer& labels, int64_t classes, int64_t ignore_index) {
+  const int64_t rows = labels.meta->numel();
+  for (int64_t i = 0; i < rows; ++i) {
+    const int64_t label = load_label(labels, i);
+    if (label == ignore_index || (label >= 0 && label < classes)) continue;
+    throw DataError(ErrorCode::kLabelRange, fmt::format("{}: label {} in row {} is outside [0, {})", op, label, i, classes), fmt::format("row {} of {}", i, rows),
+                    fmt::format("give the network as many outputs as there are classes, or label rows to be left out {}", ignore_index));
+  }
+}
+
+namespace {
+
+void check_logits(const char* op, const TensorMeta& logits) {
+  check_floating(op, logits, "logits");
+  check_rank(op, logits, "logits", 2);
+  if (logits.shape[0] > 0 && logits.shape[1] < 1) throw ShapeError(fmt::format("{}: logits {} have no classes", op, logits.str()));
+}
+
+void check_sparse_labels(const char* op, const Attrs& attrs, const TensorMeta& logits, const TensorMeta& labels) {
+  if (labels.dtype != DType::kInt32 && labels.dtype != DType::kInt64)
+    throw DTypeError(fmt::format("{}: labels must be int32 or int64, got {}", op, labels.str()), "", "use softmax_cross_entropy_dense for labels that are probabilities");
+  if (labels.shape != Shape{logits.shape[0]})
+    throw ShapeError(fmt::format("{}: logits {} need labels [{}], got {}", op, logits.str(), logits.shape[0], labels.str()));
+  const double s = attrs.as<SparseCrossEntropyAttrs>().label_smoothing;
+  if (!(s >= 0 && s <= 1)) throw ValueError(fmt::format("{}: label_smoothing must be between 0 and 1, got {}", op, s));
+}
+
+void check_dense_labels(const char* op, const TensorMeta& logits, const TensorMeta& labels) {
+  check_floating(op, labels, "labels");
+  if (labels.shape != logits.shape) throw ShapeError(fmt::format("{}: logits {} need labels of their shape, got {}", op, logits.str(), labels.str()));
+}
+
+// loss in the logits' type; row maximum and log-sum in at least float32.
+std::vector<TensorMeta> row_outputs(const TensorMeta& logits) {
+  TensorMeta loss = logits;
+  loss.shape = {logits.shape[0]};
+  TensorMeta stat = loss;
+  stat.dtype = logits.dtype == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  return {loss, stat, stat};
+}
+
+void check_grad_inputs(const char* op, Span<const TensorMeta> in) {
+  check_arity(op, in, 5);
+  check_logits(op, in[1]);
+  const std::vector<TensorMeta> rows = row_outputs(in[1]);
+  for (const auto& [i, expected] : {std::pair{size_t{0}, rows[0]}, {size_t{3}, rows[1]}, {size_t{4}, rows[2]}}) {
+    if (in[i].shape != expected.shape || in[i].dtype != expected.dtype)
+      throw ShapeError(fmt::format("{}: input {} must be {} for logits {}, got {}", op, i, expected.str(), in[1].str(), in[i].str()));
+  }
+}
+
+std::vector<TensorMeta> infer_sparse(const Attrs& attrs, Span<const TensorMeta> in) {
+  check_arity("softmax_cross_entropy_sparse", in, 2);
+  check_logits("softmax_cross_entropy_sparse", in[0]);
+  check_sparse_labels("softmax_cross_entropy_sparse", attrs, in[0], in[1]);
+  return row_outputs(in[0]);
+}
+
+std::vector<TensorMeta> infer_dense(const Attrs&, Span<const TensorMeta> in) {
+  check_arity("softmax_cross_entropy_dense", in, 2);
+  check_logits("softmax_cross_entropy_dense", in[0]);
+  check_dense_labels("softmax_cross_entropy_dense", in[0], in[1]);
+  return row_outputs(in[0]);
+}
+
+std::vector<TensorMeta> infer_sparse_grad(const Attrs& attrs, Span<const TensorMeta> in) {
+  check_grad_inputs("softmax_cross_entropy_sparse_grad", in);
+  check_sparse_labels("softmax_cross_entropy_sparse_grad", attrs, in[1], in[2]);
+  return {in[1]};
+}
+
+std::vector<TensorMeta> infer_dense_grad(const Attrs&, Span<const TensorMeta> in) {
+  check_grad_inputs("softmax_cross_entropy_dense_grad", in);
+  check_dense_labels("softmax_cross_entropy_dense_grad", in[1], in[2]);
+  return {in[1]};
+}
+
+Tensor as_column(const Tensor& t) { return expand_dims(t, 1); }
+
+// d(dlogits)/dlogits: q is constant, so with cotangent a it is w·p·(a - sum(a·p)), w = dloss·sum(q).
+Tensor through_softmax(const Tensor& a, const Tensor& logits, const Tensor& weight) {
+  const Tensor p = softmax(logits, 1);
+  return as_column(weight) * (p * (a - sum(a * p, {1}, true)));
+}
+
+const OpDef& kSparseGrad = register_op({
+    .name = "softmax_cross_entropy_sparse_grad",
+    .doc = "dloss [N], logits [N, C], labels [N], and the logits' row maximum and log(sum(exp(x - maximum))) [N] -> dlogits = dloss·(softmax - q). The gradient with "
+           "respect to logits goes through the row statistics; they have none of their own.",
+    .attrs = attrs_type<SparseCrossEntropyAttrs>(),
+    .traits = {.amp = AmpClass::kFp32},
+    .infer = infer_sparse_grad,
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
+      const Tensor &a = c.dout[0], &dloss = c.in[0], &logits = c.in[1], &labels = c.in[2];
+      std::vector<Tensor> d(5);
+      if (c.needs[0]) d[0] = sum(a * bind1(kSparseGrad, c.attrs, {ones_like(dloss), logits, labels, c.in[3], c.in[4]}), {1});
+      if (c.needs[1]) {
+        const Tensor kept = cast(not_equal(labels, scalar_like(labels, static_cast<double>(c.attrs.as<SparseCrossEntropyAttrs>().ignore_index))), dloss.dtype());
+        d[1] = through_softmax(a, logits, dloss * kept);
+      }
+      return d;
+    },
+});
+
+const OpDef& kSparse = register_op({
+    .name = "softmax_cross_entropy_sparse",
+    .doc = "logits [N, C], labels [N] in [0, C) -> loss [N], row maximum [N], log(sum(exp(x - maximum))) [N]. Rows labelled ignore_index give loss 0. "
+           "Throws DataError (label out of range) naming the row and the value.",
+    .attrs = attrs_type<SparseCrossEntropyAttrs>(),
+    .traits = {.amp = AmpClass::kFp32, .saves_out = saves(1, 2)},
+    .infer = infer_sparse,
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
+      if (!c.dout[0].defined()) return {Tensor(), Tensor()};
+      return {bind1(kSparseGrad, c.attrs, {c.dout[0], c.in[0], c.in[1], c.out[1], c.out[2]}), Tensor()};
+    },
+});
+
+const OpDef& kDenseGrad = register_op({
+    .name = "softmax_cross_entropy_dense_grad",
+    .doc = "dloss [N], logits and labels [N, C], and the logits' row maximum and log(sum(exp(x - maximum))) [N] -> dlogits = dloss·(softmax·sum(labels) - labels). The "
+           "gradient with respect to logits goes through the row statistics; they have none of their own.",
+    .attrs = attrs_type<NoAttrs>(),
+    .traits = {.amp = AmpClass::kFp32},
+    .infer = infer_dense_grad,
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
+      const Tensor &a = c.dout[0], &dloss = c.in[0], &logits = c.in[1];
+      const Tensor q = cast(c.in[2], logits.dtype());
+      std::vector<Tensor> d(5);
+      if (c.needs[0]) d[0] = sum(a * bind1(kDenseGrad, c.attrs, {ones_like(dloss), logits, c.in[2], c.in[3], c.in[4]}), {1});
+      if (c.needs[1]) d[1] = through_softmax(a, logits, dloss * sum(q, {1}));
+      return d;
+    },
+});
+
+const OpDef& kDense = register_op({
+    .name = "softmax_cross_entropy_dense",
+    .doc = "logits [N, C], labels [N, C] of probabilities -> loss [N], row maximum [N], log(sum(exp(x - maximum))) [N]. Not differentiable in labels.",
+    .attrs = attrs_type<NoAttrs>(),
+    .traits = {.amp = AmpClass::kFp32, .saves_out = saves(1, 2)},
+    .infer = infer_dense,
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
+      if (!c.dout[0].defined()) return {Tensor(), Tensor()};
+      return {bind1(kDenseGrad, c.attrs, {c.dout[0], c.in[0], c.in[1], c.out[1], c.out[2]}), Tensor()};
+    },
+});
+
+}  // namespace
+
+Tensor softmax_cross_entropy_sparse(const Tensor& logits, const Tensor& labels, double label_smoothing, int64_t ignore_index) {
+  return bind1(kSparse, Attrs::of(SparseCrossEntropyAttrs{label_smoothing, ignore_index}), {logits, labels});
+}
+Tensor softmax_cross_entropy_dense(const Tensor& logits, const Tensor& labels) { return bind1(kDense, {}, {logits, labels}); }
+
+}  // namespace sindri::ops

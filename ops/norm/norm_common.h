@@ -1,0 +1,41 @@
+// What the normalisation ops share: attribute structs, the type of statistics and how memory divides into channels.
+#pragma once
+
+#include "sindri/op/attrs.h"
+#include "sindri/op/op_def.h"
+
+namespace sindri::ops {
+
+struct BatchNormAttrs {
+  double eps = 1e-5;
+  SINDRI_ATTRS(BatchNormAttrs, eps)
+};
+
+struct LayerNormAttrs {
+  int64_t begin_norm_axis = -1;
+  double eps = 1e-7;
+  SINDRI_ATTRS(LayerNormAttrs, begin_norm_axis, eps)
+};
+
+/// Means and variances of half types are float32.
+inline DType stats_dtype(DType x) { return x == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32; }
+
+/// x [N, C, ...] as n x c x s elements, element (i, j, k) at i·stride_n + j·stride_c + k·stride_s. Either planar (each
+/// channel's s elements contiguous) or interleaved (n = 1, channels contiguous: rank 2 and channels_last).
+struct ChannelView {
+  int64_t n = 1, c = 1, s = 1;
+  int64_t stride_n = 0, stride_c = 1, stride_s = 1;
+  bool planar = true;
+  int64_t count() const { return n * s; }
+};
+
+inline ChannelView channel_view(const TensorMeta& x) {
+  const int64_t batch = x.shape[0], c = x.shape[1];
+  int64_t s = 1;
+  for (int i = 2; i < x.shape.rank(); ++i) s *= x.shape[i];
+  if (c == 1) return {1, 1, batch * s, 0, batch * s, 1, true};
+  if (s == 1 || x.layout == Layout::kChannelsLast) return {1, c, batch * s, 0, 1, c, false};
+  return {batch, c, s, c * s, s, 1, true};
+}
+
+}  // namespace sindri::ops

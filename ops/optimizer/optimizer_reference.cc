@@ -1,0 +1,49 @@
+// Reference kernels of the optimizer updates: one element after the other, in double.
+#include <cmath>
+
+#include "ops/optimizer/optimizer_common.h"
+#include "src/device/cpu/element.h"
+
+namespace sindri::ops {
+namespace {
+
+void momentum_loop(const MomentumCoefficients& k, const Buffer& param, const Buffer& velocity, const Buffer& grad, const Buffer& new_param, const Buffer& new_velocity) {
+  for (int64_t i = 0; i < param.meta->numel(); ++i) {
+    const double p = load_element(param, i), g = load_element(grad, i) * k.grad_scale + k.weight_decay * p;
+    const double v = k.velocity_keep * load_element(velocity, i) + k.velocity_gain * g;
+    store_element(new_param, i, p - k.lr * (k.step_grad * g + k.step_velocity * v));
+    store_element(new_velocity, i, v);
+  }
+}
+
+void momentum(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) { momentum_loop(momentum_coefficients(q.attrs, in), in[0], in[1], in[2], out[0], out[1]); }
+
+void sgd(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  bool keep_velocity = false;
+  const MomentumCoefficients k = sgd_coefficients(q.attrs, in, &keep_velocity);
+  const double stat = load_element(in[2], 0);
+  momentum_loop(k, in[0], in[1], in[3], out[0], out[1]);
+  store_element(out[2], 0, keep_velocity ? stat : 0);
+}
+
+void adam_loop(const AdamCoefficients& k, Span<const Buffer> in, Span<const Buffer> out) {
+  for (int64_t i = 0; i < in[0].meta->numel(); ++i) {
+    const double p = load_element(in[0], i), g = load_element(in[3], i) * k.grad_scale + k.l2 * p;
+    const double m = k.beta1 * load_element(in[1], i) + (1 - k.beta1) * g, v = k.beta2 * load_element(in[2], i) + (1 - k.beta2) * g * g;
+    store_element(out[0], i, p - k.lr * ((k.step_m * m + k.step_grad * g) / (std::sqrt(v) + k.eps) + k.decay * p));
+    store_element(out[1], i, m);
+    store_element(out[2], i, v);
+  }
+}
+
+void adam(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) { adam_loop(adam_coefficients(q.attrs, in), in, out); }
+void adam_weight_decay(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) { adam_loop(adam_weight_decay_coefficients(q.attrs, in), in, out); }
+
+bool reference(const char* op, SimpleKernelFn fn) { return register_kernel({.op = op, .name = "reference", .priority = kReferencePriority, .simple = fn}); }
+const bool kMomentum = reference("momentum_update", momentum);
+const bool kSgd = reference("sgd_update", sgd);
+const bool kAdam = reference("adam_update", adam);
+const bool kAdamWeightDecay = reference("adam_weight_decay_update", adam_weight_decay);
+
+}  // namespace
+}  // namespace sindri::ops

@@ -1,0 +1,95 @@
+// Average pooling with fixed windows, adaptive windows, and over the whole image. All are linear, so each gradient op's
+// gradient is the forward op.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "ops/pool/pool_common.h"
+#include "sindri/core/error.h"
+#include "sindri/op/bind.h"
+
+namespace sindri::ops {
+namespace {
+
+std::vector<TensorMeta> infer_avg(const Attrs& attrs, Span<const TensorMeta> in) {
+  check_arity("avg_pool2d", in, 1);
+  return {infer_pooled("avg_pool2d", attrs.as<Pool2dAttrs>(), in[0])};
+}
+
+std::vector<TensorMeta> infer_avg_grad(const Attrs& attrs, Span<const TensorMeta> in) {
+  check_arity("avg_pool2d_grad", in, 1);
+  return {infer_unpooled("avg_pool2d_grad", attrs.as<Pool2dGradAttrs>(), in[0])};
+}
+
+TensorMeta resized(const char* op, const TensorMeta& x, const std::vector<int64_t>& size, const char* which) {
+  check_floating(op, x, "its input");
+  check_rank(op, x, "its input", 4);
+  if (x.shape[2] < 1 || x.shape[3] < 1) throw ShapeError(fmt::format("{}: height and width must be at least 1, got {}", op, x.str()));
+  if (size.size() != 2 || size[0] < 1 || size[1] < 1)
+    throw ValueError(fmt::format("{}: {} must be a height and a width of at least 1, got [{}]", op, which, fmt::join(size, ", ")));
+  TensorMeta y = x;
+  y.shape[2] = size[0];
+  y.shape[3] = size[1];
+  return y;
+}
+
+std::vector<TensorMeta> infer_adaptive(const Attrs& attrs, Span<const TensorMeta> in) {
+  check_arity("adaptive_avg_pool2d", in, 1);
+  return {resized("adaptive_avg_pool2d", in[0], attrs.as<AdaptivePool2dAttrs>().output_size, "output_size")};
+}
+
+std::vector<TensorMeta> infer_adaptive_grad(const Attrs& attrs, Span<const TensorMeta> in) {
+  check_arity("adaptive_avg_pool2d_grad", in, 1);
+  return {resized("adaptive_avg_pool2d_grad", in[0], attrs.as<AdaptivePool2dGradAttrs>().input_size, "input_size")};
+}
+
+Tensor avg_grad(const Tensor& dy, const Pool2dAttrs& a, const Shape& x);
+Tensor adaptive_grad(const Tensor& dy, const Shape& x);
+
+constexpr OpTraits kLinear = {.layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone};
+
+const OpDef& kAvg = register_op({
+    .name = "avg_pool2d",
+    .doc = "x [N, C, H, W] -> mean of each window [N, C, OH, OW]; padding counts in the divisor only with count_include_pad.",
+    .attrs = attrs_type<Pool2dAttrs>(),
+    .traits = kLinear,
+    .infer = infer_avg,
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {avg_grad(c.dout[0], c.attrs.as<Pool2dAttrs>(), c.in[0].shape())}; },
+});
+
+const OpDef& kAvgGrad = register_op({
+    .name = "avg_pool2d_grad",
+    .doc = "dy [N, C, OH, OW] of avg_pool2d -> dx [N, C, H, W].",
+    .attrs = attrs_type<Pool2dGradAttrs>(),
+    .traits = kLinear,
+    .infer = infer_avg_grad,
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {avg_pool2d(c.dout[0], c.attrs.as<Pool2dGradAttrs>().forward())}; },
+});
+
+const OpDef& kAdaptive = register_op({
+    .name = "adaptive_avg_pool2d",
+    .doc = "x [N, C, H, W] -> [N, C, oh, ow], mean over the windows [floor(i·H/oh), ceil((i+1)·H/oh)).",
+    .attrs = attrs_type<AdaptivePool2dAttrs>(),
+    .traits = kLinear,
+    .infer = infer_adaptive,
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {adaptive_grad(c.dout[0], c.in[0].shape())}; },
+});
+
+const OpDef& kAdaptiveGrad = register_op({
+    .name = "adaptive_avg_pool2d_grad",
+    .doc = "dy [N, C, oh, ow] of adaptive_avg_pool2d -> dx [N, C, H, W].",
+    .attrs = attrs_type<AdaptivePool2dGradAttrs>(),
+    .traits = kLinear,
+    .infer = infer_adaptive_grad,
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {adaptive_avg_pool2d(c.dout[0], c.in[0].shape()[2], c.in[0].shape()[3])}; },
+});
+
+Tensor avg_grad(const Tensor& dy, const Pool2dAttrs& a, const Shape& x) { return bind1(kAvgGrad, Attrs::of(with_input_size(a, x)), {dy}); }
+Tensor adaptive_grad(const Tensor& dy, const Shape& x) { return bind1(kAdaptiveGrad, Attrs::of(AdaptivePool2dGradAttrs{{x[2], x[3]}}), {dy}); }
+
+}  // namespace
+
+Tensor avg_pool2d(const Tensor& x, const Pool2dAttrs& attrs) { return bind1(kAvg, Attrs::of(attrs), {x}); }
+Tensor adaptive_avg_pool2d(const Tensor& x, int64_t oh, int64_t ow) { return bind1(kAdaptive, Attrs::of(AdaptivePool2dAttrs{{oh, ow}}), {x}); }
+Tensor global_avg_pool2d(const Tensor& x) { return adaptive_avg_pool2d(x, 1, 1); }
+
+}  // namespace sindri::ops
