@@ -20,6 +20,8 @@ class Storage {
   Storage& operator=(const Storage&) = delete;
   void* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
+  /// False for a wrapper: others may hold the same memory through an owner of their own.
+  bool owned() const { return owned_; }
 
  private:
   void* data_ = nullptr;

@@ -46,6 +46,7 @@ struct OpTraits {
   uint32_t saves_out = kSavesNone;   ///< outputs whose values the gradient rule reads
   uint32_t layout_weights = 0;       ///< inputs and (from bit 16) outputs that stay contiguous under kChannelsLastPreferred / kFollowInput0
   int inplace_input = -1;            ///< output 0 may take the memory of this input
+  uint32_t inplace_pairs = 0;        ///< bit k: output k may take the memory of input k (update ops); any subset of them at once
   bool elementwise = false;          ///< output element i depends on input elements i only (after broadcasting)
   bool random = false;               ///< reads the RNG key input; never merged by CSE across different `instance`
   bool host_effect = false;          ///< must not be removed or constant-folded

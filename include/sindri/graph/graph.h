@@ -1,0 +1,111 @@
+// Graph: the traced form of a function. An arena of nodes and values named by integers, in SSA form: no op mutates; state
+// enters as a value and leaves as a value. Passes read and rewrite it through the functions here, which keep users in step.
+//
+//   graph "step" {
+//     %0 = input : f32[32, 784]
+//     %1 = state "fc.weight" : f32[10, 784]
+//     %2 = constant : f32[] = {0.5}
+//     %3 = matmul(%0, %1) {transpose_b=true} : f32[32, 10] @ "Net/fc"
+//     ...
+//     state %1 <- %9
+//     return %3
+//   }
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sindri/core/tensor.h"
+#include "sindri/export.h"
+#include "sindri/op/op_def.h"
+#include "sindri/op/parameter.h"
+
+namespace sindri {
+
+using ValueId = int32_t;
+using NodeId = int32_t;
+inline constexpr int32_t kNoId = -1;
+
+/// A Parameter that the function reads or assigns: its value on entry and, where it changes, on exit.
+struct StateBinding {
+  Parameter* param = nullptr;   ///< null in a graph that was parsed without parameters
+  std::string name;
+  ValueId read = kNoId;         ///< always there, though it may have no users
+  ValueId written = kNoId;      ///< kNoId: unchanged
+};
+
+class SINDRI_API Graph {
+ public:
+  enum class Kind : uint8_t { kInput, kState, kConstant, kResult, kErased };
+  struct Value {
+    TensorMeta meta;
+    Kind kind = Kind::kErased;
+    NodeId producer = kNoId;          ///< for kResult
+    std::vector<NodeId> users;        ///< nodes reading it, one entry per operand (x·x lists its node twice)
+    Tensor constant;                  ///< for kConstant
+  };
+  struct Node {
+    const OpDef* op = nullptr;        ///< null once erased
+    Attrs attrs;
+    std::vector<ValueId> in, out;
+    std::string scope;                ///< path of the Cell that made it
+  };
+
+  explicit Graph(std::string graph_name = "fn") : name(std::move(graph_name)) {}
+
+  ValueId add_input(const TensorMeta& meta);
+  /// One per Parameter; `param` may be null (tests, parsed text).
+  ValueId add_state(Parameter* param, std::string state_name, const TensorMeta& meta);
+  ValueId add_constant(const Tensor& value);
+
+  /// Adds a node in front of `before` (kNoId: at the end) and returns its id. Output metas come from infer and the layout rule;
+  /// an input whose layout the op does not take gets a to_layout node in front. Throws what infer throws.
+  NodeId append(const OpDef& op, Attrs attrs, Span<const ValueId> in, std::string scope = {}, NodeId before = kNoId);
+  /// Everything that reads `from` (nodes, outputs, states) reads `to` instead. Their metas must be equal.
+  void replace_uses(ValueId from, ValueId to);
+  /// Removes a node whose results nothing reads.
+  void erase(NodeId n);
+  /// Removes a constant or a state that nothing reads or writes.
+  void erase_unused(ValueId v);
+
+  const Node& node(NodeId n) const { return nodes_[static_cast<size_t>(n)]; }
+  const Value& value(ValueId v) const { return values_[static_cast<size_t>(v)]; }
+  /// Live nodes in program order: every value is made before it is read.
+  const std::vector<NodeId>& order() const { return order_; }
+  size_t num_values() const { return values_.size(); }
+  /// True when the value is returned or written to a state.
+  bool leaves(ValueId v) const;
+  const std::vector<ValueId>& inputs() const { return inputs_; }
+  const std::vector<ValueId>& constants() const { return constants_; }
+  const std::vector<ValueId>& outputs() const { return outputs_; }
+  const std::vector<StateBinding>& states() const { return states_; }
+  void set_outputs(std::vector<ValueId> outputs) { outputs_ = std::move(outputs); }
+  void set_written(size_t state, ValueId v) { states_[state].written = v; }
+
+  /// The printed form, values numbered in order of appearance; parse_graph reads it back. Constants of more than 16 elements
+  /// appear as pool[i] with a hash of their bytes; they are appended to `pool` when it is given.
+  std::string text(std::vector<Tensor>* pool = nullptr) const;
+
+  std::string name;
+
+ private:
+  friend class GraphVerifier;
+  ValueId add_value(const TensorMeta& meta, Kind kind);
+  std::vector<Node> nodes_;
+  std::vector<Value> values_;
+  std::vector<NodeId> order_;
+  std::vector<ValueId> inputs_, outputs_, constants_;
+  std::vector<StateBinding> states_;
+};
+
+/// Reads the printed form. `pool` holds the large constants, in the order text() gave them; `params` (may be empty) the
+/// parameters of the states, in order. Throws ValueError with line and column, and what infer throws.
+SINDRI_API Graph parse_graph(std::string_view text, Span<const Tensor> pool = {}, Span<Parameter* const> params = {});
+
+/// Checks that the graph is legal: every value made before it is read, metas as infer gives them, users, states and constants in
+/// step. Throws InternalError naming the first offence; `after` says what made the graph.
+SINDRI_API void verify_graph(const Graph& graph, const std::string& after);
+
+}  // namespace sindri

@@ -1,0 +1,183 @@
+// See executable.h.
+//
+// Who may hold the memory of a state. A Parameter's storage is written in place only while nothing else holds it: a user who kept
+// a handle from value(), a checkpoint writer or a constant of a graph makes it shared, and the Parameter then gets a copy of its
+// own before the run (copy on write). So handles never change under their holders, and no step copies without need.
+#include "src/graph/executable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sindri/core/error.h"
+
+namespace sindri {
+
+namespace {
+
+// Index in physical order of the first element that is not finite, or -1.
+int64_t first_non_finite(const Buffer& b) {
+  if (!is_floating(b.meta->dtype)) return -1;
+  return dispatch_dtype(b.meta->dtype, [&]<class T>() -> int64_t {
+    const T* p = b.as<const T>();
+    for (int64_t i = 0, n = b.meta->numel(); i < n; ++i) if (!std::isfinite(static_cast<double>(p[i]))) return i;
+    return -1;
+  });
+}
+
+}  // namespace
+
+Executable::Executable(Graph graph, bool check_finite) : graph_(std::move(graph)), plan_(plan_memory(graph_)), check_finite_(check_finite) {
+  arena_ = std::make_unique<Storage>(plan_.arena_bytes);
+  int64_t workspace = 0;
+  for (NodeId n : graph_.order()) {
+    add_instruction(n);
+    workspace = std::max(workspace, instructions_.back().plan->workspace);
+  }
+  workspace_ = std::make_unique<Storage>(workspace);
+  old_.resize(graph_.states().size());
+  fresh_.resize(plan_.fresh.size());
+}
+
+void Executable::add_instruction(NodeId n) {
+  const Graph::Node& node = graph_.node(n);
+  std::vector<TensorMeta> metas;
+  for (ValueId v : node.in) metas.push_back(graph_.value(v).meta);
+  Instruction ins{n, plan_op(*node.op, node.attrs, metas), buffers_.size(), buffers_.size() + node.in.size(), &node.scope};
+  const auto add = [&](ValueId v, const TensorMeta* meta) {
+    const Location& at = plan_.at[static_cast<size_t>(v)];
+    void* data = nullptr;
+    if (at.place == Place::kArena) data = static_cast<char*>(arena_->data()) + at.offset;
+    else if (at.place == Place::kConstant) data = const_cast<void*>(graph_.value(v).constant.raw_data());
+    else patches_.push_back({buffers_.size(), at.place, at.index});
+    buffers_.push_back({data, meta});
+  };
+  for (size_t i = 0; i < node.in.size(); ++i) add(node.in[i], &ins.plan->in[i]);
+  for (size_t i = 0; i < node.out.size(); ++i) add(node.out[i], &ins.plan->out[i]);
+  instructions_.push_back(std::move(ins));
+}
+
+std::vector<Tensor> Executable::run(Span<const Tensor> in) {
+  struct Release {   // also when a kernel throws: handles kept here would make states look shared
+    Executable& e;
+    ~Release() {
+      std::fill(e.old_.begin(), e.old_.end(), Tensor());
+      std::fill(e.fresh_.begin(), e.fresh_.end(), Tensor());
+    }
+  } const release{*this};
+  prepare_states();
+  for (size_t i = 0; i < fresh_.size(); ++i) fresh_[i] = Tensor::empty(graph_.value(plan_.fresh[i]).meta);
+  patch_buffers(in);
+  run_instructions();
+  return finish(in);
+}
+
+void Executable::prepare_states() {
+  for (size_t s = 0; s < old_.size(); ++s) {
+    if (plan_.donated[s]) make_exclusive(s);
+    else old_[s] = graph_.states()[s].param->stored();
+  }
+}
+
+// The handle is renewed in any case: the slot is about to hold another value, which must not go by the old identity.
+void Executable::make_exclusive(size_t state) {
+  const StateBinding& b = graph_.states()[state];
+  const std::shared_ptr<TensorImpl>& impl = b.param->stored().impl();
+  const bool exclusive = impl.use_count() == 1 && impl->storage.use_count() == 1 && impl->storage->owned();
+  if (exclusive) b.param->store(b.param->stored());
+  else if (graph_.value(b.read).users.empty()) b.param->store(Tensor::empty(b.param->meta()));
+  else b.param->store(b.param->stored().clone());
+}
+
+void Executable::patch_buffers(Span<const Tensor> in) {
+  for (const Patch& p : patches_) {
+    const auto i = static_cast<size_t>(p.index);
+    const Tensor& t = p.place == Place::kInput ? in[i] : p.place == Place::kState ? graph_.states()[i].param->stored() : fresh_[i];
+    buffers_[p.buffer].data = const_cast<void*>(t.raw_data());
+  }
+}
+
+void Executable::run_instructions() {
+  for (const Instruction& ins : instructions_) {
+    const Span<const Buffer> in(buffers_.data() + ins.first_in, ins.plan->in.size()), out(buffers_.data() + ins.first_out, ins.plan->out.size());
+    try {
+      run_plan(*ins.plan, in, out, workspace_->data());
+    } catch (Error& e) {
+      e.add_where(fmt::format("{} in compiled function '{}'", graph_.node(ins.node).op->name, graph_.name));
+      if (!ins.scope->empty()) e.add_where("in " + *ins.scope);
+      throw;
+    }
+    if (check_finite_) check_outputs(ins);
+  }
+}
+
+void Executable::check_outputs(const Instruction& ins) const {
+  const Graph::Node& node = graph_.node(ins.node);
+  for (size_t k = 0; k < ins.plan->out.size(); ++k) {
+    const Buffer& b = buffers_[ins.first_out + k];
+    const int64_t i = first_non_finite(b);
+    if (i < 0) continue;
+    std::string inputs;
+    for (const TensorMeta& m : ins.plan->in) inputs += (inputs.empty() ? "" : ", ") + m.str();
+    throw NonFiniteError(fmt::format("{}: output {} {} is not finite (element {})", node.op->name, k, b.meta->str(), i),
+                         fmt::format("{}{} on {}{}", node.op->name, node.attrs.text(), inputs, node.scope.empty() ? "" : " | in " + node.scope),
+                         "it is the first op of the step with such a value: look at its inputs, lower the learning rate or the loss scale");
+  }
+}
+
+// Where a value is when all instructions have run. Inputs and constants are copied: the caller gets memory of its own.
+Tensor Executable::result(ValueId v, Span<const Tensor> in) const {
+  const Location& at = plan_.at[static_cast<size_t>(v)];
+  const auto i = static_cast<size_t>(at.index);
+  switch (at.place) {
+    case Place::kFresh: return fresh_[i];
+    case Place::kInput: return in[i].clone();
+    case Place::kConstant: return graph_.value(v).constant.clone();
+    case Place::kState: return plan_.donated[i] ? graph_.states()[i].param->stored() : old_[i];
+    default: throw InternalError("a result of the graph was planned into the arena", "compiled function " + graph_.name);
+  }
+}
+
+std::vector<Tensor> Executable::finish(Span<const Tensor> in) {
+  std::vector<Tensor> out;
+  for (size_t k = 0; k < graph_.outputs().size(); ++k) {
+    const auto& ids = graph_.outputs();
+    const auto same = static_cast<size_t>(std::find(ids.begin(), ids.begin() + static_cast<ptrdiff_t>(k), ids[k]) - ids.begin());
+    out.push_back(same < k ? out[same] : make_alias(result(ids[k], in)));
+  }
+  std::vector<Tensor> written(old_.size());   // all read before any is stored: states may exchange values
+  for (size_t s = 0; s < written.size(); ++s) {
+    const StateBinding& b = graph_.states()[s];
+    if (b.written != kNoId && !plan_.donated[s]) written[s] = result(b.written, in);
+  }
+  for (size_t s = 0; s < written.size(); ++s) if (written[s].defined()) graph_.states()[s].param->store(written[s]);
+  return out;
+}
+
+std::string Executable::place_text(ValueId v) const {
+  const Location& at = plan_.at[static_cast<size_t>(v)];
+  switch (at.place) {
+    case Place::kArena: return fmt::format("arena+{}", at.offset);
+    case Place::kConstant: return "constant";
+    case Place::kInput: return fmt::format("input {}", at.index);
+    case Place::kState: return fmt::format("state \"{}\"", graph_.states()[static_cast<size_t>(at.index)].name);
+    case Place::kFresh: return fmt::format("result {}", at.index);
+    default: return "nowhere";
+  }
+}
+
+std::string Executable::describe() const {
+  std::string s = fmt::format("{}: {} instructions, arena {} bytes ({} without reuse), {} in place, workspace {} bytes\n", graph_.name, instructions_.size(), plan_.arena_bytes,
+                              plan_.unplanned_bytes, plan_.inplace, workspace_->bytes());
+  for (const Instruction& ins : instructions_) {
+    const Graph::Node& n = graph_.node(ins.node);
+    std::string in, out;
+    for (ValueId v : n.in) in += (in.empty() ? "" : ", ") + place_text(v);
+    for (ValueId v : n.out) out += (out.empty() ? "" : ", ") + place_text(v) + " " + graph_.value(v).meta.str();
+    s += fmt::format("  {} [{}] ({}) -> {}\n", n.op->name, ins.plan->kernel_def->name, in, out);
+  }
+  return s;
+}
+
+}  // namespace sindri

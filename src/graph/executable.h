@@ -1,0 +1,61 @@
+// Executable: a planned graph as a flat list of instructions. Kernels, workspace and arena addresses are fixed when it is made;
+// a run patches in the addresses of inputs, states and outputs and calls the kernels in order.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sindri/graph/graph.h"
+#include "src/core/tensor_impl.h"
+#include "src/graph/memory_plan.h"
+#include "src/op/plan.h"
+
+namespace sindri {
+
+class Executable {
+ public:
+  /// `check_finite`: look at the outputs of every instruction and throw NonFiniteError naming the first bad one.
+  Executable(Graph graph, bool check_finite);
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+
+  /// Computes the outputs and the new values of the states. When a kernel throws, states already written in place keep what was
+  /// written, as parameters do in eager mode. Not for several threads at once.
+  std::vector<Tensor> run(Span<const Tensor> in);
+  const Graph& graph() const { return graph_; }
+  const MemoryPlan& plan() const { return plan_; }
+  /// One line per instruction: kernel, operands with their places, bytes.
+  std::string describe() const;
+
+ private:
+  struct Instruction {
+    NodeId node;
+    std::shared_ptr<const OpPlan> plan;
+    size_t first_in, first_out;        // into buffers_
+    const std::string* scope;
+  };
+  struct Patch { size_t buffer; Place place; int32_t index; };
+
+  void add_instruction(NodeId n);
+  void prepare_states();
+  void make_exclusive(size_t state);
+  void patch_buffers(Span<const Tensor> in);
+  void run_instructions();
+  void check_outputs(const Instruction& ins) const;
+  std::vector<Tensor> finish(Span<const Tensor> in);
+  Tensor result(ValueId v, Span<const Tensor> in) const;
+  std::string place_text(ValueId v) const;
+
+  Graph graph_;
+  MemoryPlan plan_;
+  bool check_finite_;
+  std::vector<Instruction> instructions_;
+  std::vector<Buffer> buffers_;
+  std::vector<Patch> patches_;
+  std::unique_ptr<Storage> arena_, workspace_;
+  std::vector<Tensor> old_;            // by state, during a run: the value on entry of states that are not donated
+  std::vector<Tensor> fresh_;          // during a run
+};
+
+}  // namespace sindri

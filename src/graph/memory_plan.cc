@@ -1,0 +1,174 @@
+// Lifetimes over the program order, then best-fit offsets.
+//
+// A block is a maximal chain of values that hand one slice on in place; it lives from its first definition to the last use of
+// its last value. Blocks are placed largest first, each in the tightest gap among those whose lives overlap its own; this
+// order wastes little because the activations of a network are few and large, and the small ones fill the gaps.
+#include "src/graph/memory_plan.h"
+
+#include <algorithm>
+
+namespace sindri {
+
+namespace {
+
+struct Block {
+  int64_t bytes = 0, offset = 0;
+  int32_t begin = 0, end = 0;   // positions in the program order, both inclusive
+};
+
+int64_t aligned(int64_t bytes) { return (bytes + kArenaAlign - 1) / kArenaAlign * kArenaAlign; }
+
+class Planner {
+ public:
+  explicit Planner(const Graph& g) : g_(g), position_(0), last_use_(g.num_values(), -1), kept_(g.num_values(), false), block_of_(g.num_values(), kNoId) {}
+
+  MemoryPlan run() {
+    plan_.at.resize(g_.num_values());
+    plan_.donated.assign(g_.states().size(), false);
+    place_boundary();
+    find_lifetimes();
+    for (size_t s = 0; s < g_.states().size(); ++s) donate(s);
+    for (ValueId v : g_.outputs()) make_fresh(v);
+    for (const StateBinding& b : g_.states()) if (b.written != kNoId) make_fresh(b.written);
+    for (size_t i = 0; i < g_.order().size(); ++i) assign_blocks(static_cast<int32_t>(i));
+    place_blocks();
+    return std::move(plan_);
+  }
+
+ private:
+  const Graph::Value& value(ValueId v) const { return g_.value(v); }
+  Location& at(ValueId v) { return plan_.at[static_cast<size_t>(v)]; }
+  bool is_result(ValueId v) const { return value(v).kind == Graph::Kind::kResult; }
+
+  void place_boundary() {
+    for (size_t i = 0; i < g_.inputs().size(); ++i) at(g_.inputs()[i]) = {Place::kInput, 0, static_cast<int32_t>(i)};
+    for (size_t i = 0; i < g_.states().size(); ++i) at(g_.states()[i].read) = {Place::kState, 0, static_cast<int32_t>(i)};
+    for (ValueId v : g_.constants()) at(v) = {Place::kConstant, 0, v};
+  }
+
+  void find_lifetimes() {
+    position_.clear();
+    for (size_t i = 0; i < g_.order().size(); ++i) {
+      const NodeId n = g_.order()[i];
+      if (static_cast<size_t>(n) >= position_.size()) position_.resize(static_cast<size_t>(n) + 1, -1);
+      position_[static_cast<size_t>(n)] = static_cast<int32_t>(i);
+      for (ValueId v : g_.node(n).in) last_use_[static_cast<size_t>(v)] = static_cast<int32_t>(i);
+    }
+    for (ValueId v : g_.outputs()) kept_[static_cast<size_t>(v)] = true;
+    for (const StateBinding& b : g_.states()) if (b.written != kNoId) kept_[static_cast<size_t>(b.written)] = true;
+  }
+
+  // May output k of the node be written over operand i while it is read? True says nothing of who else reads the operand.
+  bool may_overwrite(const Graph::Node& n, size_t k, size_t i) const {
+    const OpTraits& t = n.op->traits;
+    const TensorMeta &from = value(n.in[i]).meta, &to = value(n.out[k]).meta;
+    if (from.nbytes() != to.nbytes()) return false;
+    // An elementwise kernel reads element i of every operand before it writes element i, whichever operand it is.
+    if (t.elementwise && n.out.size() == 1 && from == to) return true;
+    const bool named = (k == 0 && t.inplace_input == static_cast<int>(i)) || (k == i && k < 32 && (t.inplace_pairs >> k & 1u) != 0);
+    return named && std::count(n.in.begin(), n.in.end(), n.in[i]) == 1;
+  }
+
+  // The new value of a state may be computed in the state's own storage when nothing reads the old value afterwards.
+  void donate(size_t s) {
+    const StateBinding& b = g_.states()[s];
+    if (b.written == kNoId || !is_result(b.written) || at(b.written).place != Place::kNone) return;
+    if (kept_[static_cast<size_t>(b.read)] || !(value(b.read).meta == value(b.written).meta)) return;
+    const NodeId producer = value(b.written).producer;
+    const int32_t made = position_[static_cast<size_t>(producer)], last = last_use_[static_cast<size_t>(b.read)];
+    if (last > made) return;
+    if (last == made) {
+      const Graph::Node& n = g_.node(producer);
+      const auto k = static_cast<size_t>(std::find(n.out.begin(), n.out.end(), b.written) - n.out.begin());
+      for (size_t i = 0; i < n.in.size(); ++i) if (n.in[i] == b.read && !may_overwrite(n, k, i)) return;
+    }
+    at(b.written) = {Place::kState, 0, static_cast<int32_t>(s)};
+    plan_.donated[s] = true;
+  }
+
+  void make_fresh(ValueId v) {
+    if (!is_result(v) || at(v).place != Place::kNone) return;
+    at(v) = {Place::kFresh, 0, static_cast<int32_t>(plan_.fresh.size())};
+    plan_.fresh.push_back(v);
+  }
+
+  void assign_blocks(int32_t i) {
+    const Graph::Node& n = g_.node(g_.order()[static_cast<size_t>(i)]);
+    std::vector<int32_t> taken;   // blocks another output of this node took over
+    for (size_t k = 0; k < n.out.size(); ++k) {
+      const ValueId v = n.out[k];
+      if (at(v).place != Place::kNone) continue;
+      const int64_t bytes = aligned(value(v).meta.nbytes());
+      plan_.unplanned_bytes += bytes;
+      int32_t b = inplace_block(n, k, i, taken);
+      if (b == kNoId) {
+        b = static_cast<int32_t>(blocks_.size());
+        blocks_.push_back({bytes, 0, i, i});
+      } else {
+        taken.push_back(b);
+        ++plan_.inplace;
+      }
+      block_of_[static_cast<size_t>(v)] = b;
+      blocks_[static_cast<size_t>(b)].end = std::max(i, last_use_[static_cast<size_t>(v)]);
+      at(v).place = Place::kArena;
+    }
+  }
+
+  // The block of an operand that dies at position i and may be overwritten; the operand the op names comes first.
+  int32_t inplace_block(const Graph::Node& n, size_t k, int32_t i, const std::vector<int32_t>& taken) const {
+    const auto usable = [&](size_t operand) {
+      const auto v = static_cast<size_t>(n.in[operand]);
+      const int32_t b = block_of_[v];
+      return b != kNoId && last_use_[v] == i && may_overwrite(n, k, operand) && std::find(taken.begin(), taken.end(), b) == taken.end();
+    };
+    const int named = n.op->traits.inplace_input;
+    if (k == 0 && named >= 0 && static_cast<size_t>(named) < n.in.size() && usable(static_cast<size_t>(named))) return block_of_[static_cast<size_t>(n.in[static_cast<size_t>(named)])];
+    for (size_t operand = 0; operand < n.in.size(); ++operand) {
+      if (usable(operand)) return block_of_[static_cast<size_t>(n.in[operand])];
+    }
+    return kNoId;
+  }
+
+  void place_blocks() {
+    std::vector<size_t> by_size(blocks_.size());
+    for (size_t i = 0; i < by_size.size(); ++i) by_size[i] = i;
+    std::stable_sort(by_size.begin(), by_size.end(), [&](size_t a, size_t b) { return blocks_[a].bytes > blocks_[b].bytes; });
+    std::vector<size_t> placed;   // by offset
+    for (size_t i : by_size) {
+      place(&blocks_[i], placed);
+      const auto where = std::upper_bound(placed.begin(), placed.end(), i, [&](size_t a, size_t b) { return blocks_[a].offset < blocks_[b].offset; });
+      placed.insert(where, i);
+      plan_.arena_bytes = std::max(plan_.arena_bytes, blocks_[i].offset + blocks_[i].bytes);
+    }
+    for (size_t v = 0; v < block_of_.size(); ++v) {
+      if (block_of_[v] != kNoId) plan_.at[v].offset = blocks_[static_cast<size_t>(block_of_[v])].offset;
+    }
+  }
+
+  // The tightest gap between blocks alive at the same time; behind them all when none is wide enough.
+  void place(Block* b, const std::vector<size_t>& placed) const {
+    int64_t end = 0, best = -1, best_gap = 0;
+    for (size_t i : placed) {
+      const Block& p = blocks_[i];
+      if (p.end < b->begin || p.begin > b->end) continue;
+      const int64_t gap = p.offset - end;
+      if (gap >= b->bytes && (best < 0 || gap < best_gap)) { best = end; best_gap = gap; }
+      end = std::max(end, p.offset + p.bytes);
+    }
+    b->offset = best >= 0 ? best : end;
+  }
+
+  const Graph& g_;
+  MemoryPlan plan_;
+  std::vector<int32_t> position_;      // by node: place in the program order
+  std::vector<int32_t> last_use_;      // by value; -1: never read by a node
+  std::vector<bool> kept_;             // by value: read when the run ends
+  std::vector<int32_t> block_of_;      // by value in the arena
+  std::vector<Block> blocks_;
+};
+
+}  // namespace
+
+MemoryPlan plan_memory(const Graph& graph) { return Planner(graph).run(); }
+
+}  // namespace sindri

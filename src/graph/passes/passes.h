@@ -1,0 +1,17 @@
+// The passes of the compiler, one per file.
+#pragma once
+
+#include "sindri/graph/pass.h"
+
+namespace sindri {
+
+/// to_layout(to_layout(x)) and to_layout to the layout x already has.
+std::unique_ptr<Pass> make_simplify_layout();
+/// Nodes whose inputs are all constants become constants.
+std::unique_ptr<Pass> make_fold_constants();
+/// One node for equal (op, attributes, inputs); one value for equal constants.
+std::unique_ptr<Pass> make_cse();
+/// Drops what no output, state or host effect needs.
+std::unique_ptr<Pass> make_dce();
+
+}  // namespace sindri
