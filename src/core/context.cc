@@ -81,7 +81,7 @@ CpuIsa detect_isa() {
 }
 
 std::atomic<int64_t> g_seed{0};
-std::atomic<bool> g_seed_set{false};
+std::atomic<int64_t> g_seed_generation{0};
 
 }  // namespace
 
@@ -117,9 +117,10 @@ const char* cpu_isa_name(CpuIsa isa) {
 void set_seed(int64_t seed) {
   if (seed < 0 || seed > 0xffffffffLL) throw ValueError(fmt::format("the seed must be from 0 to 2^32 - 1, got {}", seed));
   g_seed = seed;
-  g_seed_set = true;
+  ++g_seed_generation;
 }
 int64_t get_seed() { return g_seed; }
-bool seed_is_set() { return g_seed_set; }
+bool seed_is_set() { return g_seed_generation > 0; }
+int64_t seed_generation() { return g_seed_generation; }
 
 }  // namespace sindri

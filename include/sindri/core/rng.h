@@ -73,5 +73,7 @@ SINDRI_API void set_seed(int64_t seed);
 SINDRI_API int64_t get_seed();
 /// True once set_seed has been called.
 SINDRI_API bool seed_is_set();
+/// How often set_seed has been called: what counts draws "since set_seed" starts again when it changes.
+SINDRI_API int64_t seed_generation();
 
 }  // namespace sindri

@@ -1,6 +1,6 @@
 // Cell: the base of every layer and network (MindSpore: nn.Cell).
 #pragma once
-#include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,59 +35,89 @@ class SINDRI_API Cell {
   virtual Tensor construct(const Tensor& x);
   /// Forward in general. The default calls construct with its only tensor.
   virtual Value construct_values(Span<const Value> in);
-  /// A gradient of its own: override both. dout has one tensor per output tensor (zeros where there is no gradient).
+  /// A gradient of its own: override both. Inputs and outputs are the tensors of the Values, depth first; dout has one tensor
+  /// per output tensor (zeros where there is no gradient). As in MindSpore 1.x, parameters read inside then get no gradient.
   virtual bool has_bprop() const { return false; }
   virtual TensorList bprop(Span<const Tensor> in, Span<const Tensor> out, Span<const Tensor> dout);
 
   /// Calls the cell: pushes its name for messages, then constructs.
   Value call(Span<const Value> in);
+  Value call(std::initializer_list<Value> in) { return call(Span<const Value>(in.begin(), in.size())); }
+  /// For cells that give one tensor. Throws ValueError when the result is a tuple, list or dict.
   Tensor operator()(const Tensor& x);
   Tensor operator()(const Tensor& a, const Tensor& b);
 
   const std::string& class_name() const { return class_name_; }
   /// "Conv2d(3, 64, kernel_size=[7, 7], …)": for summaries and repr.
   virtual std::string describe() const { return class_name_ + "()"; }
+  /// describe() of the whole tree, one line per cell, indented, with the child names.
+  std::string tree() const;
 
   bool training() const { return training_; }
   /// Recursive. Returns *this.
   Cell& set_train(bool on = true);
-  /// Recursive: whether gradients of its parameters are wanted at all.
+  /// Recursive: whether gradients of its parameters are wanted at all. Turning it on again leaves buffers alone.
   Cell& set_requires_grad(bool on);
   /// Free-form marks read by algorithms ("thor", "less_bn"); recursive form for subtrees.
   Cell& add_flag(const std::string& name, bool value, bool recursive = false);
   bool flag(const std::string& name) const;
 
-  /// Every parameter once, with its dotted path, in definition order; buffers (requires_grad false) included.
+  /// Every parameter once, with its dotted path, in definition order; buffers (requires_grad false) included. Throws ValueError
+  /// when two parameters come to one path (cells attached without a prefix).
   std::vector<std::pair<std::string, Parameter*>> parameters_and_names();
   /// Every cell once: ("", this) first, then dotted paths.
   std::vector<std::pair<std::string, Cell*>> cells_and_names();
-  /// Parameters with requires_grad, in definition order. Sets every Parameter's name() to its path first.
+  /// Parameters with requires_grad, in definition order. Sets every Parameter's name() to its path first, unless the name is
+  /// already a longer path ending in it: asking a part of a network does not shorten the names the whole gave.
   std::vector<Parameter*> trainable_params();
   std::vector<Parameter*> untrainable_params();
   std::vector<Parameter*> get_parameters();
   /// Number of elements of trainable (or all) parameters.
   int64_t num_parameters(bool trainable_only = true);
-  const std::vector<std::pair<std::string, std::shared_ptr<Cell>>>& children() const { return children_; }
+  /// Direct children with their names, in definition order.
+  std::vector<std::pair<std::string, std::shared_ptr<Cell>>> children() const;
+  /// Direct parameters with their names, in definition order.
+  std::vector<std::pair<std::string, Parameter*>> own_parameters() const;
 
  protected:
   /// Adds a parameter; the name must be new in this cell and hold no dot.
   Parameter& param(const std::string& name, const Tensor& init, bool requires_grad = true);
   /// Adds state that is saved but not trained (moving averages).
   Parameter& buffer(const std::string& name, const Tensor& init) { return param(name, init, false); }
-  template <class T> std::shared_ptr<T> child(const std::string& name, std::shared_ptr<T> c) {
-    add_child(name, c);
+  /// Adds a child; the name must be new in this cell and hold no dot, the child must not contain this cell. Without prefix the
+  /// child's parameters keep the paths they have in the child (MindSpore: auto_prefix=False), as wrappers around a network want.
+  template <class T> std::shared_ptr<T> child(const std::string& name, std::shared_ptr<T> c, bool prefix = true) {
+    add_child(name, c, prefix);
     return c;
   }
-  void add_child(const std::string& name, std::shared_ptr<Cell> c);
-  /// Replaces a child of that name (less-BN, THOR, quantisation edit networks so).
+  void add_child(const std::string& name, std::shared_ptr<Cell> c, bool prefix = true);
+  /// Replaces the child of that name.
   void set_child(const std::string& name, std::shared_ptr<Cell> c);
+  /// Checks of construct_values: throws ValueError unless there are `count` inputs, all tensors, and returns them.
+  std::vector<Tensor> tensor_inputs(Span<const Value> in, size_t count) const;
 
  private:
+  struct ParamEntry {
+    std::string name;
+    std::unique_ptr<Parameter> param;
+    bool trainable;            // as declared; set_requires_grad(true) restores it
+  };
+  struct ChildEntry {
+    std::string name;
+    std::shared_ptr<Cell> cell;
+    bool prefix;
+  };
+  template <class F> void walk(const std::string& path, F&& f);   // f(path, cell), each cell once, parents first
+  void check_name(const std::string& name, const char* what) const;
+  void check_acyclic(const std::string& name, Cell* c);
+  void tree_lines(const std::string& indent, const std::string& label, std::string* out) const;
+
   std::string class_name_;
+  std::string place_;          // the name it was first attached under, for messages
   bool training_ = false;
   std::map<std::string, bool> flags_;
-  std::vector<std::pair<std::string, std::unique_ptr<Parameter>>> params_;
-  std::vector<std::pair<std::string, std::shared_ptr<Cell>>> children_;
+  std::vector<ParamEntry> params_;
+  std::vector<ChildEntry> children_;
 };
 
 using CellPtr = std::shared_ptr<Cell>;

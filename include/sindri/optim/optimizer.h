@@ -23,27 +23,59 @@ struct ParamGroup {
   std::vector<Parameter*> order_params;
 };
 
+/// Clipping of the gradients (after division by the loss scale, before weight decay). Zero: off.
+struct GradClip {
+  double global_norm = 0;       ///< largest L2 norm of all gradients together
+  double value = 0;             ///< largest absolute value of an element
+};
+
 struct OptimizerOptions {
   LearningRate learning_rate = 0.1;
   double weight_decay = 0;      ///< without groups it skips parameters whose names contain "beta" or "gamma", as MindSpore does
   double loss_scale = 1;        ///< gradients are divided by it
+  GradClip grad_clip = {};
+};
+
+/// What a concrete optimizer takes: parameters (all alike) or groups.
+class SINDRI_API Params {
+ public:
+  Params(std::vector<Parameter*> params) : params_(std::move(params)) {}     // NOLINT(google-explicit-constructor)
+  Params(std::vector<ParamGroup> groups) : groups_(std::move(groups)), grouped_(true) {}   // NOLINT(google-explicit-constructor)
+  bool grouped() const { return grouped_; }
+  const std::vector<Parameter*>& params() const { return params_; }
+  const std::vector<ParamGroup>& groups() const { return groups_; }
+
+ private:
+  std::vector<Parameter*> params_;
+  std::vector<ParamGroup> groups_;
+  bool grouped_ = false;
 };
 
 class SINDRI_API Optimizer {
  public:
-  /// Throws ValueError for a negative rate or decay, loss_scale <= 0, no or duplicate parameters.
-  Optimizer(std::string name, std::vector<Parameter*> params, OptimizerOptions o);
-  Optimizer(std::string name, std::vector<ParamGroup> groups, OptimizerOptions o);
+  /// Throws ValueError for a negative rate or decay, loss_scale <= 0, no, null, unnamed or duplicate parameters, and order_params
+  /// that do not hold exactly the groups' parameters.
+  Optimizer(std::string name, Params params, OptimizerOptions o);
   virtual ~Optimizer();
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
 
   const std::string& name() const { return name_; }
   /// In update order.
   const std::vector<Parameter*>& parameters() const { return params_; }
   /// Updates every parameter: grads in the order of parameters(). Reads lr at global_step, then advances it (when lr is
-  /// dynamic). All of it goes through ops, so it can be traced.
+  /// dynamic). All of it goes through ops, so it can be traced. Throws ValueError when the count differs, ShapeError for a
+  /// gradient of another shape.
   void apply(const TensorList& grads);
-  /// The learning rate(s) of the current step: one, or one per parameter with group rates.
+  /// The learning rate(s) of the current step, float32 scalars: one, or one per parameter with group rates.
   TensorList get_lr();
+  /// True when the rate depends on global_step.
+  bool dynamic_lr() const;
+  /// A fixed rate may be changed between steps without a new graph; throws ValueError when the rate is dynamic or per group.
+  void set_lr(double lr);
+  /// Weight decay of parameters()[i], the beta/gamma rule applied.
+  double weight_decay(size_t i) const;
+  const OptimizerOptions& base_options() const;
   /// All state that a checkpoint must carry, named as MindSpore names it ("moments.<param>", "global_step", "learning_rate", …).
   std::vector<Parameter*> state();
   Parameter& global_step() { return *global_step_; }
@@ -53,13 +85,17 @@ class SINDRI_API Optimizer {
   virtual int variant(int64_t step) const { (void)step; return 0; }   ///< which compiled graph a step uses
 
  protected:
-  /// State slots of one parameter, in the order update() receives them; called once per parameter.
+  /// State slots of one parameter, in the order update() receives them.
   struct Slot { std::string prefix; double init = 0; bool scalar = false; };
   virtual std::vector<Slot> slots() const = 0;
   /// The rule for one tensor: writes new values to `p` and `state`. weight_decay is 0 where it does not apply.
   virtual void update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, double grad_scale, const std::vector<Parameter*>& state) = 0;
   /// Before the first update of a step: shared scalars such as beta1_power.
   virtual void begin_update() {}
+  /// Whether weight decay without groups skips beta and gamma.
+  virtual bool filters_decay() const { return true; }
+  /// Whether decay is part of the gradient (so that centralisation sees it) or of the update rule.
+  virtual bool decays_gradient() const { return true; }
   /// A scalar state shared by all parameters ("momentum", "beta1_power"), float32.
   Parameter& shared_state(const std::string& name, double init);
   /// Derived constructors call it once their members are set.
@@ -67,6 +103,11 @@ class SINDRI_API Optimizer {
 
  private:
   struct Impl;
+  void add_groups(const Params& params);
+  void add_parameter(Parameter* p, size_t group);
+  void order_parameters(const std::vector<Parameter*>& order);
+  TensorList group_rates();
+  TensorList prepare(const TensorList& grads) const;
   std::unique_ptr<Impl> impl_;
   std::string name_;
   std::vector<Parameter*> params_;

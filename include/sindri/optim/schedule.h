@@ -1,6 +1,8 @@
 // Learning rates: a number, a table indexed by global step, or a schedule computed from it; and MindSpore's list-making functions.
 #pragma once
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "sindri/core/tensor.h"
@@ -11,6 +13,9 @@ namespace sindri::optim {
 /// A learning rate as a function of the global step, written with ops (MindSpore: nn.LearningRateSchedule).
 class SINDRI_API LearningRateSchedule {
  public:
+  LearningRateSchedule() = default;
+  LearningRateSchedule(const LearningRateSchedule&) = delete;
+  LearningRateSchedule& operator=(const LearningRateSchedule&) = delete;
   virtual ~LearningRateSchedule() = default;
   /// global_step: int32 scalar -> float32 scalar.
   virtual Tensor construct(const Tensor& global_step) const = 0;
@@ -21,7 +26,7 @@ class SINDRI_API LearningRate {
  public:
   LearningRate(double constant = 0.1) : constant_(constant) {}                                              // NOLINT(google-explicit-constructor)
   LearningRate(std::vector<float> per_step) : per_step_(std::move(per_step)) {}                             // NOLINT
-  LearningRate(std::shared_ptr<LearningRateSchedule> schedule) : schedule_(std::move(schedule)) {}          // NOLINT
+  template <class T> LearningRate(std::shared_ptr<T> schedule) : schedule_(std::move(schedule)) {}            // NOLINT
   bool dynamic() const { return !per_step_.empty() || schedule_ != nullptr; }
   double constant() const { return constant_; }
   const std::vector<float>& per_step() const { return per_step_; }
@@ -32,5 +37,110 @@ class SINDRI_API LearningRate {
   std::vector<float> per_step_;      ///< beyond its end the last value holds
   std::shared_ptr<LearningRateSchedule> schedule_;
 };
+
+// Schedules. p = step/decay_steps, with is_stair rounded down. Numbers out of range throw ValueError.
+
+/// (lr - end)·(1 - min(step, N)/N)^power + end; with update_decay_steps N grows by whole multiples instead of holding the end.
+class SINDRI_API PolynomialDecayLR final : public LearningRateSchedule {
+ public:
+  PolynomialDecayLR(double learning_rate, double end_learning_rate, int64_t decay_steps, double power, bool update_decay_steps = false);
+  Tensor construct(const Tensor& global_step) const override;
+
+ private:
+  double start_, end_;
+  int64_t steps_;
+  double power_;
+  bool update_;
+};
+
+/// lr·min(step, warmup_steps)/warmup_steps.
+class SINDRI_API WarmUpLR final : public LearningRateSchedule {
+ public:
+  WarmUpLR(double learning_rate, int64_t warmup_steps);
+  Tensor construct(const Tensor& global_step) const override;
+
+ private:
+  double lr_;
+  int64_t steps_;
+};
+
+/// lr·rate^p.
+class SINDRI_API ExponentialDecayLR final : public LearningRateSchedule {
+ public:
+  ExponentialDecayLR(double learning_rate, double decay_rate, int64_t decay_steps, bool is_stair = false);
+  Tensor construct(const Tensor& global_step) const override;
+
+ private:
+  double lr_, rate_;
+  int64_t steps_;
+  bool stair_;
+};
+
+/// lr·exp(-rate·p).
+class SINDRI_API NaturalExpDecayLR final : public LearningRateSchedule {
+ public:
+  NaturalExpDecayLR(double learning_rate, double decay_rate, int64_t decay_steps, bool is_stair = false);
+  Tensor construct(const Tensor& global_step) const override;
+
+ private:
+  double lr_, rate_;
+  int64_t steps_;
+  bool stair_;
+};
+
+/// lr/(1 + rate·p).
+class SINDRI_API InverseDecayLR final : public LearningRateSchedule {
+ public:
+  InverseDecayLR(double learning_rate, double decay_rate, int64_t decay_steps, bool is_stair = false);
+  Tensor construct(const Tensor& global_step) const override;
+
+ private:
+  double lr_, rate_;
+  int64_t steps_;
+  bool stair_;
+};
+
+/// min + (max - min)·(1 + cos(pi·min(step, N)/N))/2.
+class SINDRI_API CosineDecayLR final : public LearningRateSchedule {
+ public:
+  CosineDecayLR(double min_lr, double max_lr, int64_t decay_steps);
+  Tensor construct(const Tensor& global_step) const override;
+
+ private:
+  double min_, max_;
+  int64_t steps_;
+};
+
+// Lists of rates, one per step, in MindSpore's formulas; e = floor(step/step_per_epoch). Numbers out of range throw ValueError.
+
+/// learning_rates[i] before step milestone[i].
+SINDRI_API std::vector<float> piecewise_constant_lr(const std::vector<int64_t>& milestone, const std::vector<double>& learning_rates);
+/// lr·rate^(e/decay_epoch), the exponent rounded down with is_stair.
+SINDRI_API std::vector<float> exponential_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch, bool is_stair = false);
+/// lr·exp(-rate·e); with is_stair e is rounded down to a multiple of decay_epoch.
+SINDRI_API std::vector<float> natural_exp_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch, bool is_stair = false);
+/// lr/(1 + rate·e/decay_epoch), the quotient rounded down with is_stair.
+SINDRI_API std::vector<float> inverse_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch, bool is_stair = false);
+/// min + (max - min)·(1 + cos(pi·min(e, D)/D))/2, D = decay_epoch.
+SINDRI_API std::vector<float> cosine_decay_lr(double min_lr, double max_lr, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch);
+/// (lr - end)·(1 - min(e, D)/D)^power + end; with update_decay_epoch D grows by whole multiples.
+SINDRI_API std::vector<float> polynomial_decay_lr(double learning_rate, double end_learning_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch, double power,
+                                                  bool update_decay_epoch = false);
+/// lr·min(e, warmup_epoch)/warmup_epoch.
+SINDRI_API std::vector<float> warmup_lr(double learning_rate, int64_t total_step, int64_t step_per_epoch, int64_t warmup_epoch);
+
+/// Arguments of get_lr, in the words of the ResNet scripts' lr_generator.
+struct LrOptions {
+  double lr_init = 0, lr_end = 0, lr_max = 0.1;
+  int64_t warmup_epochs = 0, total_epochs = 0, steps_per_epoch = 0;
+  std::string lr_decay_mode = "linear";     ///< steps, poly, cosine or linear
+};
+/// A linear warm-up from lr_init to lr_max, then, over the remaining steps:
+/// steps: lr_max, times 0.1 from 30 %, 0.01 from 60 % and 0.001 from 80 % of all steps; poly: lr_max·(remaining fraction)²;
+/// cosine: lr_max·(T - i)/D·(1 + cos(0.94·pi·i/D))/2 + 1e-5·lr_max with T all and D decay steps; linear: down to lr_end.
+/// The cosine mode's warm-up reaches lr_max on its last step, the others' one step later.
+SINDRI_API std::vector<float> get_lr(const LrOptions& o);
+/// The cosine mode alone, warming up from 0, from step `global_step` on.
+SINDRI_API std::vector<float> warmup_cosine_annealing_lr(double lr, int64_t steps_per_epoch, int64_t warmup_epochs, int64_t max_epoch = 120, int64_t global_step = 0);
 
 }  // namespace sindri::optim

@@ -1,0 +1,48 @@
+// Conv2d.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "sindri/nn/cell.h"
+#include "sindri/nn/initializer.h"
+#include "sindri/nn/size.h"
+
+namespace sindri::nn {
+
+/// MindSpore's defaults: pad_mode "same", no bias, N(0, 0.01). (PyTorch: no padding, bias, HeUniform(sqrt(5)).)
+struct Conv2dOptions {
+  int64_t in_channels = 0;          ///< required
+  int64_t out_channels = 0;         ///< required
+  Size2 kernel_size = 0;            ///< required
+  Size2 stride = 1;
+  /// same: output ceil(in/stride), odd padding goes to the bottom and right; valid: none; pad: `padding` zeros.
+  std::string pad_mode = "same";
+  Pad4 padding = 0;                 ///< with pad_mode "pad" only
+  Size2 dilation = 1;
+  int64_t group = 1;
+  bool has_bias = false;
+  Init weight_init = "normal";
+  Init bias_init = "zeros";
+};
+
+/// x [N, in, H, W] -> [N, out, OH, OW]. Parameters weight [out, in/group, kh, kw] and, with has_bias, bias [out].
+class SINDRI_API Conv2d final : public Cell {
+ public:
+  using Options = Conv2dOptions;
+  explicit Conv2d(Options o);
+  /// Throws ValueError for missing or contradictory options.
+  static std::shared_ptr<Conv2d> make(Options o) { return std::make_shared<Conv2d>(std::move(o)); }
+  Tensor construct(const Tensor& x) override;
+  std::string describe() const override;
+  const Options& options() const { return options_; }
+  Parameter& weight() { return *weight_; }
+  /// Null without bias.
+  Parameter* bias() { return bias_; }
+
+ private:
+  Options options_;
+  Parameter* weight_ = nullptr;
+  Parameter* bias_ = nullptr;
+};
+
+}  // namespace sindri::nn

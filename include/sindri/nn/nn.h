@@ -1,0 +1,16 @@
+// Everything under sindri::nn.
+#pragma once
+#include "sindri/nn/activation.h"
+#include "sindri/nn/cell.h"
+#include "sindri/nn/clip.h"
+#include "sindri/nn/container.h"
+#include "sindri/nn/conv.h"
+#include "sindri/nn/dense.h"
+#include "sindri/nn/embedding.h"
+#include "sindri/nn/initializer.h"
+#include "sindri/nn/loss.h"
+#include "sindri/nn/metric.h"
+#include "sindri/nn/norm.h"
+#include "sindri/nn/pool.h"
+#include "sindri/nn/size.h"
+#include "sindri/nn/value.h"

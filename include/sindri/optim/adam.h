@@ -1,0 +1,60 @@
+// Adam and its variant with decoupled weight decay.
+#pragma once
+#include <string>
+
+#include "sindri/optim/optimizer.h"
+
+namespace sindri::optim {
+
+struct AdamOptions {
+  LearningRate learning_rate = 1e-3;
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+  double weight_decay = 0;          ///< added to the gradient
+  double loss_scale = 1;
+  bool use_nesterov = false;
+  GradClip grad_clip = {};
+};
+
+/// Adam with bias correction (Kingma & Ba 2015): p -= lr·sqrt(1 - beta2^t)/(1 - beta1^t)·m/(sqrt(v) + eps).
+/// State: moment1.<param>, moment2.<param>, beta1_power, beta2_power.
+class SINDRI_API Adam final : public Optimizer {
+ public:
+  using Options = AdamOptions;
+  /// Throws ValueError for betas outside (0, 1) or eps <= 0, and as Optimizer.
+  Adam(Params params, const Options& o);
+
+ protected:
+  std::vector<Slot> slots() const override { return {{.prefix = "moment1"}, {.prefix = "moment2"}}; }
+  void begin_update() override;
+  void update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, double grad_scale, const std::vector<Parameter*>& state) override;
+
+ private:
+  double beta1_, beta2_, eps_;
+  bool nesterov_;
+  Parameter *beta1_power_, *beta2_power_;
+};
+
+struct AdamWeightDecayOptions {
+  LearningRate learning_rate = 1e-3;
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-6;
+  double weight_decay = 0;          ///< decoupled: part of the step, not of the gradient
+  GradClip grad_clip = {};
+};
+
+/// p -= lr·(m/(sqrt(v) + eps) + weight_decay·p), without bias correction. State: adam_m.<param>, adam_v.<param>.
+class SINDRI_API AdamWeightDecay final : public Optimizer {
+ public:
+  using Options = AdamWeightDecayOptions;
+  /// Throws ValueError for betas outside (0, 1) or eps <= 0, and as Optimizer.
+  AdamWeightDecay(Params params, const Options& o);
+
+ protected:
+  std::vector<Slot> slots() const override { return {{.prefix = "adam_m"}, {.prefix = "adam_v"}}; }
+  void update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, double grad_scale, const std::vector<Parameter*>& state) override;
+  bool decays_gradient() const override { return false; }
+
+ private:
+  double beta1_, beta2_, eps_;
+};
+
+}  // namespace sindri::optim

@@ -1,0 +1,35 @@
+// Momentum.
+#pragma once
+#include <string>
+
+#include "sindri/optim/optimizer.h"
+
+namespace sindri::optim {
+
+struct MomentumOptions {
+  LearningRate learning_rate = 0.1;
+  double momentum = 0.9;
+  double weight_decay = 0;
+  double loss_scale = 1;
+  bool use_nesterov = false;
+  GradClip grad_clip = {};
+};
+
+/// v = momentum·v + g; p -= lr·v, with Nesterov p -= lr·(g + momentum·v) (Polyak 1964, Sutskever et al. 2013).
+/// State: moments.<param>, momentum. PyTorch's SGD with dampening 0.
+class SINDRI_API Momentum final : public Optimizer {
+ public:
+  using Options = MomentumOptions;
+  /// Throws ValueError for a negative momentum, and as Optimizer.
+  Momentum(Params params, const Options& o);
+
+ protected:
+  std::vector<Slot> slots() const override { return {{.prefix = "moments"}}; }
+  void update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, double grad_scale, const std::vector<Parameter*>& state) override;
+
+ private:
+  bool nesterov_;
+  Parameter* momentum_;
+};
+
+}  // namespace sindri::optim

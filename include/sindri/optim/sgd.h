@@ -1,0 +1,37 @@
+// SGD.
+#pragma once
+#include <string>
+
+#include "sindri/optim/optimizer.h"
+
+namespace sindri::optim {
+
+struct SGDOptions {
+  LearningRate learning_rate = 0.1;
+  double momentum = 0;
+  double dampening = 0;
+  double weight_decay = 0;          ///< applies to every parameter, beta and gamma included, as in MindSpore
+  double loss_scale = 1;
+  bool nesterov = false;            ///< needs momentum > 0 and dampening 0
+  GradClip grad_clip = {};
+};
+
+/// PyTorch's SGD: v = g on the first step, then momentum·v + (1 - dampening)·g; p -= lr·v (Nesterov: lr·(g + momentum·v)).
+/// State: accum.<param>, stat.<param> (1 before the first step, then 0).
+class SINDRI_API SGD final : public Optimizer {
+ public:
+  using Options = SGDOptions;
+  /// Throws ValueError for negative values and for Nesterov without momentum or with dampening, and as Optimizer.
+  SGD(Params params, const Options& o);
+
+ protected:
+  std::vector<Slot> slots() const override { return {{.prefix = "accum"}, {.prefix = "stat", .init = 1, .scalar = true}}; }
+  void update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, double grad_scale, const std::vector<Parameter*>& state) override;
+  bool filters_decay() const override { return false; }
+
+ private:
+  double momentum_, dampening_;
+  bool nesterov_;
+};
+
+}  // namespace sindri::optim

@@ -1,0 +1,25 @@
+// Momentum: the rule is one op.
+#include "sindri/optim/momentum.h"
+
+#include <fmt/format.h>
+
+#include "sindri/core/error.h"
+#include "sindri/ops/optimizer.h"
+
+namespace sindri::optim {
+
+Momentum::Momentum(Params params, const Options& o)
+    : Optimizer("Momentum", std::move(params), {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
+      nesterov_(o.use_nesterov) {
+  if (!(o.momentum >= 0)) throw ValueError(fmt::format("Momentum: momentum must not be negative, got {}", o.momentum));
+  momentum_ = &shared_state("momentum", o.momentum);
+  init_state();
+}
+
+void Momentum::update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, double grad_scale, const std::vector<Parameter*>& state) {
+  const std::vector<Tensor> out = ops::momentum_update(p.value(), state[0]->value(), grad, lr, momentum_->value(), weight_decay, grad_scale, nesterov_);
+  p.assign(out[0]);
+  state[0]->assign(out[1]);
+}
+
+}  // namespace sindri::optim

@@ -1,0 +1,214 @@
+// The tree of cells: names are paths, found by walking it when they are asked for, so that a cell may hang in two places.
+#include "sindri/nn/cell.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "sindri/core/error.h"
+#include "sindri/op/bind.h"
+#include "sindri/ops/shape.h"
+
+namespace sindri::nn {
+
+namespace {
+
+std::string join_path(const std::string& path, const std::string& name) { return path.empty() ? name : path + "." + name; }
+
+bool is_longer_path(const std::string& full, const std::string& path) {
+  return full.size() > path.size() + 1 && full.ends_with(path) && full[full.size() - path.size() - 1] == '.';
+}
+
+}  // namespace
+
+Cell::Cell(std::string class_name) : class_name_(std::move(class_name)) {}
+Cell::~Cell() = default;
+
+template <class F> void Cell::walk(const std::string& path, F&& f) {
+  std::unordered_set<const Cell*> seen;
+  const auto visit = [&](const auto& self, const std::string& at, Cell* c) -> void {
+    if (!seen.insert(c).second) return;
+    f(at, c);
+    for (const ChildEntry& e : c->children_) self(self, e.prefix ? join_path(at, e.name) : at, e.cell.get());
+  };
+  visit(visit, path, this);
+}
+
+Tensor Cell::construct(const Tensor&) {
+  throw ValueError(fmt::format("{} defines no construct", class_name_), "", "override construct(const Tensor&) or construct_values");
+}
+
+Value Cell::construct_values(Span<const Value> in) { return construct(tensor_inputs(in, 1)[0]); }
+
+TensorList Cell::bprop(Span<const Tensor>, Span<const Tensor>, Span<const Tensor>) {
+  throw ValueError(fmt::format("{} has has_bprop() but defines no bprop", class_name_));
+}
+
+std::vector<Tensor> Cell::tensor_inputs(Span<const Value> in, size_t count) const {
+  if (in.size() != count) throw ValueError(fmt::format("{} takes {} input{}, got {}", class_name_, count, count == 1 ? "" : "s", in.size()));
+  std::vector<Tensor> out;
+  for (const Value& v : in) out.push_back(v.tensor());
+  return out;
+}
+
+Value Cell::call(Span<const Value> in) {
+  const NameScope scope(place_.empty() || current_scope().empty() ? class_name_ : place_);
+  if (!has_bprop()) return construct_values(in);
+
+  const Value packed = Value::tuple({in.begin(), in.end()});
+  Value out;
+  const auto forward = [&](Span<const Tensor> tensors) {
+    const Value args = packed.with_tensors({tensors.begin(), tensors.end()});
+    std::vector<Value> items;
+    for (size_t i = 0; i < args.size(); ++i) items.push_back(args[i]);
+    out = construct_values(items);
+    return out.flatten();
+  };
+  const auto vjp = [this](Span<const Tensor> inputs, Span<const Tensor> outputs, Span<const Tensor> dout) {
+    TensorList filled(dout.begin(), dout.end());
+    for (size_t i = 0; i < filled.size(); ++i) if (!filled[i].defined()) filled[i] = ops::full(outputs[i].shape(), 0, outputs[i].dtype());
+    TensorList grads = bprop(inputs, outputs, filled);
+    if (grads.size() != inputs.size()) throw ValueError(fmt::format("{}: bprop returned {} gradients for {} inputs", class_name_, grads.size(), inputs.size()));
+    return grads;
+  };
+  const TensorList results = custom_gradient(forward, packed.flatten(), vjp);
+  return out.with_tensors(results);
+}
+
+Tensor Cell::operator()(const Tensor& x) { return call({Value(x)}).tensor(); }
+Tensor Cell::operator()(const Tensor& a, const Tensor& b) { return call({Value(a), Value(b)}).tensor(); }
+
+Cell& Cell::set_train(bool on) {
+  walk("", [on](const std::string&, Cell* c) { c->training_ = on; });
+  return *this;
+}
+
+Cell& Cell::set_requires_grad(bool on) {
+  walk("", [on](const std::string&, Cell* c) {
+    for (ParamEntry& e : c->params_) e.param->requires_grad = on && e.trainable;
+  });
+  return *this;
+}
+
+Cell& Cell::add_flag(const std::string& name, bool value, bool recursive) {
+  flags_[name] = value;
+  if (recursive) walk("", [&](const std::string&, Cell* c) { c->flags_[name] = value; });
+  return *this;
+}
+
+bool Cell::flag(const std::string& name) const {
+  const auto it = flags_.find(name);
+  return it != flags_.end() && it->second;
+}
+
+std::vector<std::pair<std::string, Parameter*>> Cell::parameters_and_names() {
+  std::vector<std::pair<std::string, Parameter*>> out;
+  std::unordered_set<std::string> names;
+  walk("", [&](const std::string& path, Cell* c) {
+    for (const ParamEntry& e : c->params_) {
+      std::string full = join_path(path, e.name);
+      if (!names.insert(full).second) throw ValueError(fmt::format("{} holds two parameters named '{}'", class_name_, full), "", "attach one of the cells with a prefix");
+      out.emplace_back(std::move(full), e.param.get());
+    }
+  });
+  return out;
+}
+
+std::vector<std::pair<std::string, Cell*>> Cell::cells_and_names() {
+  std::vector<std::pair<std::string, Cell*>> out;
+  walk("", [&](const std::string& path, Cell* c) { out.emplace_back(path, c); });
+  return out;
+}
+
+std::vector<Parameter*> Cell::get_parameters() {
+  std::vector<Parameter*> out;
+  for (const auto& [path, p] : parameters_and_names()) {
+    if (!is_longer_path(p->name(), path)) p->set_name(path);
+    out.push_back(p);
+  }
+  return out;
+}
+
+std::vector<Parameter*> Cell::trainable_params() {
+  std::vector<Parameter*> out;
+  for (Parameter* p : get_parameters()) if (p->requires_grad) out.push_back(p);
+  return out;
+}
+
+std::vector<Parameter*> Cell::untrainable_params() {
+  std::vector<Parameter*> out;
+  for (Parameter* p : get_parameters()) if (!p->requires_grad) out.push_back(p);
+  return out;
+}
+
+int64_t Cell::num_parameters(bool trainable_only) {
+  int64_t n = 0;
+  for (const auto& [path, p] : parameters_and_names()) if (p->requires_grad || !trainable_only) n += p->shape().numel();
+  return n;
+}
+
+std::vector<std::pair<std::string, std::shared_ptr<Cell>>> Cell::children() const {
+  std::vector<std::pair<std::string, std::shared_ptr<Cell>>> out;
+  for (const ChildEntry& e : children_) out.emplace_back(e.name, e.cell);
+  return out;
+}
+
+std::vector<std::pair<std::string, Parameter*>> Cell::own_parameters() const {
+  std::vector<std::pair<std::string, Parameter*>> out;
+  for (const ParamEntry& e : params_) out.emplace_back(e.name, e.param.get());
+  return out;
+}
+
+void Cell::check_name(const std::string& name, const char* what) const {
+  if (name.empty()) throw ValueError(fmt::format("{}: a {} needs a name", class_name_, what));
+  if (name.find('.') != std::string::npos) throw ValueError(fmt::format("{}: the {} name '{}' holds a dot", class_name_, what, name));
+  for (const ParamEntry& e : params_) if (e.name == name) throw ValueError(fmt::format("{} already has a parameter '{}'", class_name_, name));
+  for (const ChildEntry& e : children_) if (e.name == name) throw ValueError(fmt::format("{} already has a child '{}'", class_name_, name));
+}
+
+Parameter& Cell::param(const std::string& name, const Tensor& init, bool requires_grad) {
+  check_name(name, "parameter");
+  if (!init.defined()) throw ValueError(fmt::format("{}: parameter '{}' has no initial value", class_name_, name));
+  params_.push_back({name, std::make_unique<Parameter>(init, name, requires_grad), requires_grad});
+  return *params_.back().param;
+}
+
+void Cell::check_acyclic(const std::string& name, Cell* c) {
+  c->walk("", [&](const std::string&, Cell* inner) {
+    if (inner == this) throw ValueError(fmt::format("{}: child '{}' contains the cell itself", class_name_, name));
+  });
+}
+
+void Cell::add_child(const std::string& name, std::shared_ptr<Cell> c, bool prefix) {
+  check_name(name, "child");
+  if (c == nullptr) throw ValueError(fmt::format("{}: child '{}' is null", class_name_, name));
+  check_acyclic(name, c.get());
+  if (c->place_.empty()) c->place_ = name;
+  children_.push_back({name, std::move(c), prefix});
+}
+
+void Cell::set_child(const std::string& name, std::shared_ptr<Cell> c) {
+  if (c == nullptr) throw ValueError(fmt::format("{}: child '{}' is null", class_name_, name));
+  check_acyclic(name, c.get());
+  for (ChildEntry& e : children_) {
+    if (e.name != name) continue;
+    if (c->place_.empty()) c->place_ = name;
+    e.cell = std::move(c);
+    return;
+  }
+  throw ValueError(fmt::format("{} has no child '{}'", class_name_, name));
+}
+
+std::string Cell::tree() const {
+  std::string out;
+  tree_lines("", "", &out);
+  return out;
+}
+
+void Cell::tree_lines(const std::string& indent, const std::string& label, std::string* out) const {
+  *out += indent + label + describe() + "\n";
+  for (const ChildEntry& e : children_) e.cell->tree_lines(indent + "  ", "(" + e.name + "): ", out);
+}
+
+}  // namespace sindri::nn

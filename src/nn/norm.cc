@@ -1,0 +1,77 @@
+// Batch and layer normalisation layers: statistics kept between steps, options checked.
+#include "sindri/nn/norm.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sindri/core/error.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/ops/norm.h"
+#include "sindri/ops/shape.h"
+
+namespace sindri::nn {
+
+BatchNorm::BatchNorm(std::string class_name, int min_rank, int max_rank, Options o)
+    : Cell(std::move(class_name)), options_(std::move(o)), min_rank_(min_rank), max_rank_(max_rank) {
+  const auto fail = [&](const std::string& what) { throw ValueError(fmt::format("{}: {}", this->class_name(), what)); };
+  if (options_.num_features < 1) fail(fmt::format("num_features must be given and at least 1, got {}", options_.num_features));
+  if (!(options_.momentum >= 0 && options_.momentum <= 1)) fail(fmt::format("momentum must be from 0 to 1, got {}", options_.momentum));
+  if (!(options_.eps > 0)) fail(fmt::format("eps must be positive, got {}", options_.eps));
+  const Shape shape = {options_.num_features};
+  gamma_ = &param("gamma", initializer(options_.gamma_init, shape), options_.affine);
+  beta_ = &param("beta", initializer(options_.beta_init, shape), options_.affine);
+  moving_mean_ = &buffer("moving_mean", initializer(options_.moving_mean_init, shape));
+  moving_variance_ = &buffer("moving_variance", initializer(options_.moving_var_init, shape));
+}
+
+Tensor BatchNorm::construct(const Tensor& x) {
+  if (x.rank() < min_rank_ || x.rank() > max_rank_) {
+    const std::string want = min_rank_ == max_rank_ ? fmt::format("{}", min_rank_) : fmt::format("{} or {}", min_rank_, max_rank_);
+    throw ShapeError(fmt::format("{}: the input must have {} dimensions, got {}", class_name(), want, x.meta().str()));
+  }
+  if (x.dim(1) != options_.num_features) throw ShapeError(fmt::format("{}: num_features is {}, the input {} has {} channels", class_name(), options_.num_features, x.meta().str(), x.dim(1)));
+  if (!options_.use_batch_statistics.value_or(training()))
+    return ops::batch_norm_infer(x, gamma_->value(), beta_->value(), moving_mean_->value(), moving_variance_->value(), options_.eps);
+  const ops::BatchNormOut out = ops::batch_norm_train(x, gamma_->value(), beta_->value(), options_.eps);
+  if (training()) update_moving(out.mean, out.var, x.numel() / std::max<int64_t>(1, options_.num_features));
+  return out.y;
+}
+
+void BatchNorm::update_moving(const Tensor& mean, const Tensor& var, int64_t count) {
+  if (count == 0) return;   // an empty batch has no statistics
+  const double keep = options_.momentum, unbias = static_cast<double>(count) / static_cast<double>(std::max<int64_t>(1, count - 1));
+  const auto blend = [&](Parameter& p, const Tensor& batch, double factor) {
+    const Tensor v = ops::add(ops::mul(p.value(), keep), ops::mul(batch, (1 - keep) * factor));
+    p.assign(v.dtype() == p.dtype() ? v : ops::cast(v, p.dtype()));
+  };
+  blend(*moving_mean_, mean, 1);
+  blend(*moving_variance_, var, unbias);
+}
+
+std::string BatchNorm::describe() const {
+  return fmt::format("{}({}, eps={}, momentum={}{})", class_name(), options_.num_features, options_.eps, options_.momentum, options_.affine ? "" : ", affine=false");
+}
+
+LayerNorm::LayerNorm(Options o) : Cell("LayerNorm"), options_(std::move(o)) {
+  if (options_.normalized_shape.rank() == 0) throw ValueError("LayerNorm: normalized_shape is not given");
+  if (!(options_.epsilon > 0)) throw ValueError(fmt::format("LayerNorm: epsilon must be positive, got {}", options_.epsilon));
+  gamma_ = &param("gamma", initializer(options_.gamma_init, options_.normalized_shape));
+  beta_ = &param("beta", initializer(options_.beta_init, options_.normalized_shape));
+}
+
+Tensor LayerNorm::construct(const Tensor& x) {
+  const int norm_axis = normalize_axis(options_.begin_norm_axis, x.rank(), "LayerNorm"), params_axis = normalize_axis(options_.begin_params_axis, x.rank(), "LayerNorm");
+  const Shape params(std::span<const int64_t>(x.shape().begin() + params_axis, x.shape().end()));
+  if (params != options_.normalized_shape)
+    throw ShapeError(fmt::format("LayerNorm: normalized_shape is {}, the input {} has {} from axis {} on", options_.normalized_shape.str(), x.meta().str(), params.str(), params_axis));
+  if (norm_axis == params_axis) return ops::layer_norm(x, gamma_->value(), beta_->value(), norm_axis, options_.epsilon);
+  // Statistics over other dimensions than the parameters': normalise plainly, then scale.
+  const Shape normalized(std::span<const int64_t>(x.shape().begin() + norm_axis, x.shape().end()));
+  const Tensor plain = ops::layer_norm(x, ops::full(normalized, 1, gamma_->dtype()), ops::full(normalized, 0, gamma_->dtype()), norm_axis, options_.epsilon);
+  return ops::add(ops::mul(plain, gamma_->value()), beta_->value());
+}
+
+std::string LayerNorm::describe() const { return fmt::format("LayerNorm({}, epsilon={})", options_.normalized_shape.str(), options_.epsilon); }
+
+}  // namespace sindri::nn
