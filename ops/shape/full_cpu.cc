@@ -1,7 +1,7 @@
 // full and arange on the CPU.
 #include <algorithm>
-#include <type_traits>
 
+#include "ops/shape/convert.h"
 #include "ops/shape/shape_ops.h"
 #include "sindri/op/kernel.h"
 #include "src/device/cpu/parallel.h"
@@ -11,15 +11,9 @@ namespace {
 
 using namespace shape_ops;
 
-template <class T> T convert(double v) {
-  if constexpr (std::is_same_v<T, bool>) return v != 0;
-  else if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(v);
-  else return T(static_cast<float>(v));
-}
-
 void full_reference(const KernelQuery& q, Span<const Buffer>, Span<const Buffer> out) {
   dispatch_dtype(q.out[0].dtype, [&]<class T>() {
-    const T value = convert<T>(q.attrs.as<FullAttrs>().value);
+    const T value = from_double<T>(q.attrs.as<FullAttrs>().value);
     T* y = out[0].as<T>();
     for (int64_t i = 0; i < q.out[0].numel(); ++i) y[i] = value;
   });
@@ -27,7 +21,7 @@ void full_reference(const KernelQuery& q, Span<const Buffer>, Span<const Buffer>
 
 void full_parallel(const KernelQuery& q, Span<const Buffer>, Span<const Buffer> out) {
   dispatch_dtype(q.out[0].dtype, [&]<class T>() {
-    const T value = convert<T>(q.attrs.as<FullAttrs>().value);
+    const T value = from_double<T>(q.attrs.as<FullAttrs>().value);
     parallel_for(q.out[0].numel(), 32768, [&](int64_t b, int64_t e) { std::fill(out[0].as<T>() + b, out[0].as<T>() + e, value); });
   });
 }
@@ -35,7 +29,7 @@ void full_parallel(const KernelQuery& q, Span<const Buffer>, Span<const Buffer> 
 void arange_reference(const KernelQuery& q, Span<const Buffer>, Span<const Buffer> out) {
   const auto& a = q.attrs.as<ArangeAttrs>();
   dispatch_dtype(q.out[0].dtype, [&]<class T>() {
-    for (int64_t i = 0; i < q.out[0].numel(); ++i) out[0].as<T>()[i] = convert<T>(a.start + static_cast<double>(i) * a.step);
+    for (int64_t i = 0; i < q.out[0].numel(); ++i) out[0].as<T>()[i] = from_double<T>(a.start + static_cast<double>(i) * a.step);
   });
 }
 

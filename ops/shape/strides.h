@@ -14,6 +14,17 @@ inline Shape physical_strides(const TensorMeta& m) {
   return {h * w * c, 1, w * c, c};
 }
 
+/// Strides of a tensor along the dimensions of a larger shape it broadcasts to: 0 where it is repeated.
+inline Shape repeated_strides(const TensorMeta& small, const Shape& large) {
+  const Shape own = physical_strides(small);
+  Shape s = Shape::filled(large.rank(), 0);
+  const int shift = large.rank() - small.shape.rank();
+  for (int d = 0; d < small.shape.rank(); ++d) {
+    if (small.shape[d] != 1) s[d + shift] = own[d];
+  }
+  return s;
+}
+
 /// Calls f(index) for every index of `shape` in row-major order.
 template <class F> void for_each_index(const Shape& shape, F&& f) {
   if (shape.numel() == 0) return;
