@@ -65,12 +65,11 @@ void sparse(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out)
       if (weight != 0) loss -= weight * (load_element(in[0], n * classes + c) - s.max - s.log_sum);
     }
     store_element(out[0], n, loss);
-    store_element(out[1], n, s.max);
-    store_element(out[2], n, s.log_sum);
+    store_element(out[1], n, s.max + s.log_sum);
   }
 }
 
-// in: dloss, logits, labels, max, log_sum.
+// in: dloss, logits, labels, lse.
 void sparse_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const auto& a = q.attrs.as<SparseCrossEntropyAttrs>();
   const int64_t rows = q.in[1].shape[0], classes = q.in[1].shape[1];
@@ -78,7 +77,7 @@ void sparse_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer>
   for (int64_t n = 0; n < rows; ++n) {
     const int64_t label = load_label(in[2], n);
     for (int64_t c = 0; c < classes; ++c) {
-      const double p = std::exp(load_element(in[1], n * classes + c) - load_element(in[3], n) - load_element(in[4], n));
+      const double p = std::exp(load_element(in[1], n * classes + c) - load_element(in[3], n));
       const double d = label == a.ignore_index ? 0 : load_element(in[0], n) * (p - smoothed(c, label, classes, a.label_smoothing));
       store_element(out[0], n * classes + c, d);
     }
@@ -92,8 +91,7 @@ void dense(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) 
     double loss = 0;
     for (int64_t i = n * classes; i < (n + 1) * classes; ++i) loss -= load_element(in[1], i) * (load_element(in[0], i) - s.max - s.log_sum);
     store_element(out[0], n, loss);
-    store_element(out[1], n, s.max);
-    store_element(out[2], n, s.log_sum);
+    store_element(out[1], n, s.max + s.log_sum);
   }
 }
 
@@ -103,7 +101,7 @@ void dense_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> 
     double mass = 0;
     for (int64_t i = n * classes; i < (n + 1) * classes; ++i) mass += load_element(in[2], i);
     for (int64_t i = n * classes; i < (n + 1) * classes; ++i) {
-      const double p = std::exp(load_element(in[1], i) - load_element(in[3], n) - load_element(in[4], n));
+      const double p = std::exp(load_element(in[1], i) - load_element(in[3], n));
       store_element(out[0], i, load_element(in[0], n) * (p * mass - load_element(in[2], i)));
     }
   }

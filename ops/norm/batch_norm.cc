@@ -4,6 +4,8 @@
 //   dx = gamma·r·P(dy)     dgamma = sum(dy·xh)     dbeta = sum(dy)
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ops/norm/norm_common.h"
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
@@ -78,10 +80,21 @@ Axes all_but_channels(const Shape& x) {
 
 std::vector<Tensor> batch_norm_grad(const Tensor& dy, const Tensor& x, const Tensor& gamma, const Tensor& mean, const Tensor& var, double eps);
 
+double values_per_channel(const Shape& x) { return static_cast<double>(x.numel()) / static_cast<double>(std::max<int64_t>(1, x[1])); }
+
 std::vector<Tensor> vjp_train(const VjpContext& c) {
-  // mean and var carry no gradient of their own: batch_norm_grad accounts for their dependence on x.
-  if (!c.dout[0].defined()) return {Tensor(), Tensor(), Tensor()};
-  return batch_norm_grad(c.dout[0], c.in[0], c.in[1], c.out[1], c.out[2], c.attrs.as<BatchNormAttrs>().eps);
+  const Tensor& x = c.in[0];
+  std::vector<Tensor> d(3);
+  if (c.dout[0].defined()) d = batch_norm_grad(c.dout[0], x, c.in[1], c.out[1], c.out[2], c.attrs.as<BatchNormAttrs>().eps);
+  // A loss that reads the statistics themselves: dx += dmean/M + dvar·2(x - mean)/M.
+  const double count = values_per_channel(x.shape());
+  const auto add_dx = [&](const Tensor& t) { d[0] = d[0].defined() ? d[0] + to_dtype(t, x.dtype()) : to_dtype(t, x.dtype()); };
+  if (c.dout[1].defined()) add_dx(broadcast_to(along_channels(c.dout[1] / count, x.shape()), x.shape()));
+  if (c.dout[2].defined()) {
+    const Tensor wide = to_dtype(x, stats_dtype(x.dtype()));
+    add_dx((wide - ops::mean(wide, all_but_channels(x.shape()), true)) * along_channels(c.dout[2] * (2 / count), x.shape()));
+  }
+  return d;
 }
 
 std::vector<Tensor> vjp_infer(const VjpContext& c) {
@@ -128,8 +141,7 @@ std::vector<Tensor> vjp_grad(const VjpContext& ctx) {
   if (ctx.needs[1]) {
     const Tensor s2 = ops::mean(dy * xh, axes, true), a2 = ops::mean(a * xh, axes, true);
     const Tensor g = b * dy - gamma * r * (a * s2 + a2 * dy);
-    const double count = static_cast<double>(shape.numel()) / static_cast<double>(std::max<int64_t>(1, shape[1]));
-    d[1] = to_dtype(r_p(g) - xh * (gamma * r * dgamma / std::max(count, 1.0)), x_in.dtype());
+    d[1] = to_dtype(r_p(g) - xh * (gamma * r * dgamma / values_per_channel(shape)), x_in.dtype());
   }
   if (ctx.needs[2]) d[2] = to_dtype(reshape(dgamma, gamma_in.shape()), gamma_in.dtype());
   return d;

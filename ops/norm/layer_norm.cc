@@ -54,7 +54,7 @@ std::vector<TensorMeta> infer_grad(const Attrs& attrs, Span<const TensorMeta> in
   check_param("layer_norm_grad", in[1], axis, in[2], "gamma");
   const TensorMeta stats = row_stats(in[1], axis);
   for (size_t i = 3; i < 5; ++i) {
-    if (in[i].shape != stats.shape || in[i].dtype != stats.dtype)
+    if (in[i].shape != stats.shape || (in[i].dtype != stats.dtype && in[i].dtype != in[1].dtype))
       throw ShapeError(fmt::format("layer_norm_grad: row statistics must be {}, got {}", stats.str(), in[i].str()));
   }
   return {in[1], in[2], in[2]};
@@ -65,8 +65,19 @@ Tensor to_dtype(const Tensor& t, DType dtype) { return t.dtype() == dtype ? t : 
 std::vector<Tensor> layer_norm_grad(const Tensor& dy, const Tensor& x, const Tensor& gamma, const Tensor& mean, const Tensor& inv_std, const Attrs& attrs);
 
 std::vector<Tensor> vjp_forward(const VjpContext& c) {
-  if (!c.dout[0].defined()) return {Tensor(), Tensor(), Tensor()};
-  return layer_norm_grad(c.dout[0], c.in[0], c.in[1], c.out[1], c.out[2], c.attrs);
+  const Tensor& x = c.in[0];
+  std::vector<Tensor> d(3);
+  if (c.dout[0].defined()) d = layer_norm_grad(c.dout[0], x, c.in[1], c.out[1], c.out[2], c.attrs);
+  if (!c.dout[1].defined() && !c.dout[2].defined()) return d;
+  // A rule that reads the row statistics: dx += dmean/K - dr·r³·(x - mean)/K.
+  const double width = static_cast<double>(c.in[1].numel());
+  const auto add_dx = [&](const Tensor& t) { d[0] = d[0].defined() ? d[0] + to_dtype(t, x.dtype()) : to_dtype(t, x.dtype()); };
+  if (c.dout[1].defined()) add_dx(broadcast_to(c.dout[1] / width, x.shape()));
+  if (c.dout[2].defined()) {
+    const Tensor wide = to_dtype(x, stats_dtype(x.dtype())), &r = c.out[2];
+    add_dx((c.out[1] - wide) * (c.dout[2] * (r * r * r) / width));
+  }
+  return d;
 }
 
 // Differentiates L = <a, dx> + <b, dgamma> + <c, dbeta>. P is self-adjoint, so with A2 = mean(a·xh), S2 = mean(g·xh) per row:

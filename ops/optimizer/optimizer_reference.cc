@@ -7,30 +7,43 @@
 namespace sindri::ops {
 namespace {
 
+struct Step { double velocity, direction; };
+
+Step momentum_step(const MomentumCoefficients& k, double v, double g) {
+  const double updated = k.momentum * v + k.gain * g;
+  switch (k.velocity) {
+    case Velocity::kUpdate: return {updated, updated};
+    case Velocity::kNesterov: return {updated, g + k.momentum * updated};
+    case Velocity::kFirst: return {g, g};
+    case Velocity::kFirstNesterov: return {g, g + k.momentum * g};
+    default: return {v, g};
+  }
+}
+
 void momentum_loop(const MomentumCoefficients& k, const Buffer& param, const Buffer& velocity, const Buffer& grad, const Buffer& new_param, const Buffer& new_velocity) {
   for (int64_t i = 0; i < param.meta->numel(); ++i) {
     const double p = load_element(param, i), g = load_element(grad, i) * k.grad_scale + k.weight_decay * p;
-    const double v = k.velocity_keep * load_element(velocity, i) + k.velocity_gain * g;
-    store_element(new_param, i, p - k.lr * (k.step_grad * g + k.step_velocity * v));
-    store_element(new_velocity, i, v);
+    const Step s = momentum_step(k, load_element(velocity, i), g);
+    store_element(new_param, i, p - k.lr * s.direction);
+    store_element(new_velocity, i, s.velocity);
   }
 }
 
 void momentum(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) { momentum_loop(momentum_coefficients(q.attrs, in), in[0], in[1], in[2], out[0], out[1]); }
 
 void sgd(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
-  bool keep_velocity = false;
-  const MomentumCoefficients k = sgd_coefficients(q.attrs, in, &keep_velocity);
+  const MomentumCoefficients k = sgd_coefficients(q.attrs, in);
   const double stat = load_element(in[2], 0);
   momentum_loop(k, in[0], in[1], in[3], out[0], out[1]);
-  store_element(out[2], 0, keep_velocity ? stat : 0);
+  store_element(out[2], 0, k.velocity == Velocity::kUnused ? stat : 0);
 }
 
 void adam_loop(const AdamCoefficients& k, Span<const Buffer> in, Span<const Buffer> out) {
   for (int64_t i = 0; i < in[0].meta->numel(); ++i) {
     const double p = load_element(in[0], i), g = load_element(in[3], i) * k.grad_scale + k.l2 * p;
     const double m = k.beta1 * load_element(in[1], i) + (1 - k.beta1) * g, v = k.beta2 * load_element(in[2], i) + (1 - k.beta2) * g * g;
-    store_element(out[0], i, p - k.lr * ((k.step_m * m + k.step_grad * g) / (std::sqrt(v) + k.eps) + k.decay * p));
+    const double direction = k.nesterov ? k.beta1 * m + (1 - k.beta1) * g : m;
+    store_element(out[0], i, p - k.lr * (direction / (std::sqrt(v) + k.eps) + k.decay * p));
     store_element(out[1], i, m);
     store_element(out[2], i, v);
   }

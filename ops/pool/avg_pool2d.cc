@@ -1,7 +1,6 @@
 // Average pooling with fixed windows, adaptive windows, and over the whole image. All are linear, so each gradient op's
 // gradient is the forward op.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "ops/pool/pool_common.h"
 #include "sindri/core/error.h"
@@ -20,26 +19,27 @@ std::vector<TensorMeta> infer_avg_grad(const Attrs& attrs, Span<const TensorMeta
   return {infer_unpooled("avg_pool2d_grad", attrs.as<Pool2dGradAttrs>(), in[0])};
 }
 
-TensorMeta resized(const char* op, const TensorMeta& x, const std::vector<int64_t>& size, const char* which) {
+TensorMeta resized(const char* op, const TensorMeta& x, int64_t h, int64_t w) {
   check_floating(op, x, "its input");
   check_rank(op, x, "its input", 4);
   if (x.shape[2] < 1 || x.shape[3] < 1) throw ShapeError(fmt::format("{}: height and width must be at least 1, got {}", op, x.str()));
-  if (size.size() != 2 || size[0] < 1 || size[1] < 1)
-    throw ValueError(fmt::format("{}: {} must be a height and a width of at least 1, got [{}]", op, which, fmt::join(size, ", ")));
+  if (h < 1 || w < 1) throw ValueError(fmt::format("{}: cannot give a height of {} and a width of {}: both must be at least 1", op, h, w));
   TensorMeta y = x;
-  y.shape[2] = size[0];
-  y.shape[3] = size[1];
+  y.shape[2] = h;
+  y.shape[3] = w;
   return y;
 }
 
 std::vector<TensorMeta> infer_adaptive(const Attrs& attrs, Span<const TensorMeta> in) {
   check_arity("adaptive_avg_pool2d", in, 1);
-  return {resized("adaptive_avg_pool2d", in[0], attrs.as<AdaptivePool2dAttrs>().output_size, "output_size")};
+  const auto& a = attrs.as<AdaptivePool2dAttrs>();
+  return {resized("adaptive_avg_pool2d", in[0], a.oh, a.ow)};
 }
 
 std::vector<TensorMeta> infer_adaptive_grad(const Attrs& attrs, Span<const TensorMeta> in) {
   check_arity("adaptive_avg_pool2d_grad", in, 1);
-  return {resized("adaptive_avg_pool2d_grad", in[0], attrs.as<AdaptivePool2dGradAttrs>().input_size, "input_size")};
+  const auto& a = attrs.as<AdaptivePool2dGradAttrs>();
+  return {resized("adaptive_avg_pool2d_grad", in[0], a.h, a.w)};
 }
 
 Tensor avg_grad(const Tensor& dy, const Pool2dAttrs& a, const Shape& x);
@@ -84,12 +84,12 @@ const OpDef& kAdaptiveGrad = register_op({
 });
 
 Tensor avg_grad(const Tensor& dy, const Pool2dAttrs& a, const Shape& x) { return bind1(kAvgGrad, Attrs::of(with_input_size(a, x)), {dy}); }
-Tensor adaptive_grad(const Tensor& dy, const Shape& x) { return bind1(kAdaptiveGrad, Attrs::of(AdaptivePool2dGradAttrs{{x[2], x[3]}}), {dy}); }
+Tensor adaptive_grad(const Tensor& dy, const Shape& x) { return bind1(kAdaptiveGrad, Attrs::of(AdaptivePool2dGradAttrs{x[2], x[3]}), {dy}); }
 
 }  // namespace
 
 Tensor avg_pool2d(const Tensor& x, const Pool2dAttrs& attrs) { return bind1(kAvg, Attrs::of(attrs), {x}); }
-Tensor adaptive_avg_pool2d(const Tensor& x, int64_t oh, int64_t ow) { return bind1(kAdaptive, Attrs::of(AdaptivePool2dAttrs{{oh, ow}}), {x}); }
+Tensor adaptive_avg_pool2d(const Tensor& x, int64_t oh, int64_t ow) { return bind1(kAdaptive, Attrs::of(AdaptivePool2dAttrs{oh, ow}), {x}); }
 Tensor global_avg_pool2d(const Tensor& x) { return adaptive_avg_pool2d(x, 1, 1); }
 
 }  // namespace sindri::ops

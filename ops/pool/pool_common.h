@@ -24,13 +24,15 @@ inline Pool2dGradAttrs with_input_size(const Pool2dAttrs& a, const Shape& x) {
   return {a.kernel, a.stride, a.pad, a.ceil_mode, a.count_include_pad, {x[2], x[3]}};
 }
 
+/// Height and width of the output.
 struct AdaptivePool2dAttrs {
-  std::vector<int64_t> output_size = {1, 1};
-  SINDRI_ATTRS(AdaptivePool2dAttrs, output_size)
+  int64_t oh = 1, ow = 1;
+  SINDRI_ATTRS(AdaptivePool2dAttrs, oh, ow)
 };
+/// Height and width of the forward op's input.
 struct AdaptivePool2dGradAttrs {
-  std::vector<int64_t> input_size = {1, 1};
-  SINDRI_ATTRS(AdaptivePool2dGradAttrs, input_size)
+  int64_t h = 1, w = 1;
+  SINDRI_ATTRS(AdaptivePool2dGradAttrs, h, w)
 };
 
 /// Windows along one axis, clipped to the input: output o covers [begin[o], end[o]), never empty; both grow with o. `start` is
