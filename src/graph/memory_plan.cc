@@ -62,7 +62,7 @@ class Planner {
   bool may_overwrite(const Graph::Node& n, size_t k, size_t i) const {
     const OpTraits& t = n.op->traits;
     const TensorMeta &from = value(n.in[i]).meta, &to = value(n.out[k]).meta;
-    if (from.nbytes() != to.nbytes()) return false;
+    if (from.nbytes() != to.nbytes() || from.layout != to.layout) return false;   // [C, H, W] against channels_last [1, C, H, W]: other order
     // An elementwise kernel reads element i of every operand before it writes element i, whichever operand it is.
     if (t.elementwise && n.out.size() == 1 && from == to) return true;
     const bool named = (k == 0 && t.inplace_input == static_cast<int>(i)) || (k == i && k < 32 && (t.inplace_pairs >> k & 1u) != 0);
