@@ -71,7 +71,7 @@ Model::Model(nn::CellPtr network, nn::CellPtr loss, std::shared_ptr<optim::Optim
   net_with_loss_ = loss_ ? std::make_shared<WithLoss>(network_, loss_) : network_;
   network_->get_parameters();   // gives every parameter its path as name
   if (optimizer_) {
-    step_ = make_train_step(*net_with_loss_, *optimizer_, {options_.loss_scale, options_.clip_global_norm});
+    step_ = make_train_step(*net_with_loss_, *optimizer_, {options_.loss_scale});
     CompileOptions compile_options = options_.compile;
     compile_options.name = "train_step";
     runner_ = std::make_unique<StepRunner>(step_, compile_options);
@@ -124,6 +124,7 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   s.batch_size = data->get_batch_size();
   s.batch_num = sink && options.sink_size > 0 ? options.sink_size : size;
   s.dataset_sink_mode = sink;
+  s.settings_hash = options.settings_hash;
   loop.sink = sink;
   loop.endless = sink && options.sink_size > 0;
   // Sunk graphs report once per chunk; eager mode reports every step (mindspore_api.md 13.2).

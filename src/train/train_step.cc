@@ -7,25 +7,11 @@
 #include "sindri/core/error.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/random.h"
-#include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
 
 namespace sindri::train {
 
 namespace {
-
-Gradients clip_by_global_norm(Gradients g, double limit) {
-  Tensor total;
-  for (const Tensor& t : g.of_params) {
-    const Tensor s = ops::sum(ops::square(ops::cast(t, DType::kFloat32)));
-    total = total.defined() ? total + s : s;
-  }
-  if (!total.defined()) return g;
-  // limit / max(norm, limit): 1 while the norm is within the limit.
-  const Tensor factor = limit / ops::maximum(ops::sqrt(total), ops::scalar_like(total, limit));
-  for (Tensor& t : g.of_params) t = t * ops::cast(factor, t.dtype());
-  return g;
-}
 
 std::pair<Tensor, Gradients> loss_and_gradients(const TrainStep& step, const TrainStep::Batch& batch, const std::vector<Parameter*>& params, double loss_scale, bool with_uses) {
   Tape tape;
@@ -43,17 +29,13 @@ std::pair<Tensor, Gradients> loss_and_gradients(const TrainStep& step, const Tra
 
 TrainStep make_train_step(nn::Cell& net, optim::Optimizer& optimizer, const TrainStepOptions& options) {
   if (!(options.loss_scale > 0)) throw ValueError(fmt::format("loss_scale must be positive, got {}", options.loss_scale));
-  if (options.clip_global_norm < 0) throw ValueError(fmt::format("clip_global_norm must not be negative, got {}", options.clip_global_norm));
   TrainStep s;
   s.forward = [&net](const TrainStep::Batch& batch) {
     const std::vector<nn::Value> in(batch.begin(), batch.end());
     return net.call(in).tensor();
   };
   s.reduce_gradients = [](Gradients g) { return g; };
-  s.transform_gradients = [&optimizer, limit = options.clip_global_norm](Gradients g) {
-    g = optimizer.precondition(std::move(g));
-    return limit > 0 ? clip_by_global_norm(std::move(g), limit) : g;
-  };
+  s.transform_gradients = [&optimizer](Gradients g) { return optimizer.precondition(std::move(g)); };
   s.update = [&optimizer](const Gradients& g) { optimizer.apply(g.of_params); };
   s.variant = [&optimizer](int64_t step) { return optimizer.variant(step); };
   const std::vector<Parameter*> params = optimizer.parameters();

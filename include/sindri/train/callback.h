@@ -46,6 +46,7 @@ struct SINDRI_API TrainState {
   double last_step_seconds = 0;             ///< wall time of the last step (sunk: per step of the chunk), data included
   double data_wait_seconds = 0;             ///< of which spent waiting for data
   std::string data_stats;                   ///< one line on the data pipeline, set at the end
+  std::string settings_hash;                ///< of the settings in force, kept in checkpoints
   std::string dataset_state;                ///< position of the data iterator after this step, for checkpoints
 
   /// Position of the current step in its epoch, from 1.
@@ -117,10 +118,12 @@ class SINDRI_API ModelCheckpoint : public Callback {
   /// Saves now, whatever the interval. Returns the path; empty when this step is saved already.
   std::string save(TrainState& s);
   const std::string& latest_ckpt_file_name() const { return latest_; }
+  /// Why the last save failed; empty when it did not. A failed save does not end the training: the next interval tries again.
+  const std::string& last_error() const { return last_error_; }
 
  private:
   void rotate();
-  std::string prefix_, directory_, latest_;
+  std::string prefix_, directory_, latest_, last_error_;
   CheckpointConfig config_;
   int64_t last_step_ = 0;
   double last_time_ = 0;

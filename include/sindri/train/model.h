@@ -17,7 +17,6 @@ namespace sindri::train {
 struct ModelOptions {
   std::map<std::string, std::shared_ptr<nn::Metric>> metrics = {};   ///< evaluated by eval(); "loss" gets losses, the others (output, labels)
   double loss_scale = 1;              ///< see TrainStepOptions
-  double clip_global_norm = 0;
   CompileOptions compile = {};
 };
 
@@ -29,6 +28,7 @@ struct TrainOptions {
   std::string dataset_state = "";     ///< position of the data iterator, as TrainState::dataset_state gave it
   dataset::OnCorrupt on_corrupt = dataset::OnCorrupt::kFail;
   int64_t max_corrupt = -1;
+  std::string settings_hash = "";     ///< kept in checkpoints
   std::function<bool()> stop_requested = nullptr;   ///< asked after every step, also inside a chunk; true ends the training there
 };
 

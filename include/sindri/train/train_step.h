@@ -35,7 +35,6 @@ struct SINDRI_API TrainStep {
 
 struct TrainStepOptions {
   double loss_scale = 1;          ///< multiplies the seed of backward; the optimizer divides by its own loss_scale (MindSpore's FixedLossScaleManager, drop_overflow_update=False)
-  double clip_global_norm = 0;    ///< > 0: gradients are scaled so that their joint 2-norm is at most this
 };
 
 /// The default stages around a network with loss (inputs: the batch's columns; output: a scalar loss) and an optimizer. Both

@@ -1,0 +1,120 @@
+// ModelCheckpoint: when to save, under which name, and which older files to remove. A file is removed only after its successor
+// is safely on disk.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "sindri/core/error.h"
+#include "sindri/core/log.h"
+#include "sindri/train/callback.h"
+#include "sindri/train/checkpoint.h"
+#include "sindri/train/training_state.h"
+
+namespace sindri::train {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+bool has_prefix(const std::string& directory, const std::string& prefix) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(prefix + "-") && name.ends_with(".ckpt")) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+ModelCheckpoint::ModelCheckpoint(std::string prefix, std::string directory, CheckpointConfig config, bool resuming)
+    : prefix_(std::move(prefix)), directory_(std::move(directory)), config_(std::move(config)) {
+  if (prefix_.empty() || prefix_.find('/') != std::string::npos) throw ValueError(fmt::format("ModelCheckpoint: prefix '{}' must be a file name without '/'", prefix_));
+  if (config_.save_checkpoint_steps < 0 || config_.save_checkpoint_seconds < 0 || config_.keep_checkpoint_max < 0 || config_.keep_checkpoint_per_n_minutes < 0)
+    throw ValueError("ModelCheckpoint: intervals and counts must not be negative");
+  if (config_.save_checkpoint_steps == 0 && config_.save_checkpoint_seconds == 0 && config_.keep_checkpoint_max == 0 && config_.keep_checkpoint_per_n_minutes == 0)
+    throw ValueError("ModelCheckpoint: all four conditions are 0", "", "set save_checkpoint_steps or save_checkpoint_seconds");
+  if (directory_.empty()) directory_ = ".";
+  std::error_code error;
+  fs::create_directories(directory_, error);
+  if (error) throw IoError(fmt::format("cannot create the checkpoint folder: {}", error.message()), directory_, "choose a folder you may write to");
+  if (resuming) return;
+  const std::string base = prefix_;
+  for (int n = 1; has_prefix(directory_, prefix_); ++n) prefix_ = fmt::format("{}_{}", base, n);
+}
+
+void ModelCheckpoint::begin(TrainState& s) {
+  last_step_ = s.cur_step_num;
+  last_time_ = now_seconds();
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(directory_, ignored)) {   // resuming: earlier files count towards keep_checkpoint_max
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(prefix_ + "-") && name.ends_with(".ckpt")) {
+      saved_.emplace_back(entry.path().string(), std::chrono::duration<double>(entry.last_write_time(ignored).time_since_epoch()).count() - 1e12);
+    }
+  }
+  std::sort(saved_.begin(), saved_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+}
+
+void ModelCheckpoint::step_end(TrainState& s) {
+  const bool by_steps = config_.save_checkpoint_steps > 0 && s.cur_step_num - last_step_ >= config_.save_checkpoint_steps;
+  const bool by_time = config_.save_checkpoint_steps == 0 && config_.save_checkpoint_seconds > 0 &&
+                       now_seconds() - last_time_ >= static_cast<double>(config_.save_checkpoint_seconds);
+  if (by_steps || by_time) save(s);
+}
+
+void ModelCheckpoint::end(TrainState& s) { save(s); }
+
+std::string ModelCheckpoint::save(TrainState& s) {
+  if (s.cur_step_num == last_step_ && !latest_.empty()) return "";
+  if (s.cur_step_num == 0) return "";
+  const int64_t in_epoch = s.step_in_epoch();
+  const std::string path = (fs::path(directory_) / checkpoint_file_name(prefix_, s.cur_epoch_num, in_epoch)).string();
+  last_step_ = s.cur_step_num;
+  last_time_ = now_seconds();
+  const bool complete = in_epoch == s.batch_num;
+  const TrainPosition position{complete ? s.cur_epoch_num : s.cur_epoch_num - 1, complete ? 0 : in_epoch, s.cur_step_num, s.dataset_state, s.settings_hash};
+  try {
+    save_training_state(path, *s.network, s.optimizer, position, {config_.save_optimizer, config_.mindspore1});
+  } catch (const IoError& e) {
+    // The previous file is untouched; the training is worth more than this copy, and the next interval tries again.
+    log::error("checkpoint", fmt::format("not saved: {}", e.what()));
+    last_error_ = e.what();
+    return "";
+  }
+  last_error_.clear();
+  latest_ = path;
+  std::erase_if(saved_, [&](const auto& f) { return f.first == path; });
+  saved_.emplace_back(path, now_seconds());
+  rotate();
+  return path;
+}
+
+void ModelCheckpoint::rotate() {
+  const auto remove = [](const std::string& path) {
+    std::error_code error;
+    fs::remove(path, error);
+    fs::remove(path + ".sum", error);
+  };
+  if (config_.keep_checkpoint_max > 0) {
+    while (static_cast<int64_t>(saved_.size()) > config_.keep_checkpoint_max) {
+      remove(saved_.front().first);
+      saved_.erase(saved_.begin());
+    }
+  } else if (config_.keep_checkpoint_per_n_minutes > 0 && saved_.size() > 2) {
+    // Thin out: the newest always stays; of the others, one per interval.
+    const double interval = 60.0 * static_cast<double>(config_.keep_checkpoint_per_n_minutes);
+    const size_t candidate = saved_.size() - 2;
+    if (saved_[candidate].second - saved_[candidate - 1].second < interval) {
+      remove(saved_[candidate].first);
+      saved_.erase(saved_.begin() + static_cast<std::ptrdiff_t>(candidate));
+    }
+  }
+}
+
+}  // namespace sindri::train

@@ -1,0 +1,58 @@
+// See training_state.h.
+#include "sindri/train/training_state.h"
+
+#include <nlohmann/json.hpp>
+
+#include "sindri/core/error.h"
+#include "sindri/ops/random.h"
+#include "sindri/train/checkpoint.h"
+
+namespace sindri::train {
+
+namespace {
+
+constexpr const char* kRngEntry = "sindri.rng_state";
+constexpr const char* kPositionEntry = "sindri.position";
+
+using Named = std::vector<std::pair<std::string, Parameter*>>;
+
+Named all_state(nn::Cell& network, optim::Optimizer* optimizer) {
+  Named named = network.parameters_and_names();
+  if (optimizer == nullptr) return named;
+  for (Parameter* p : optimizer->state()) named.emplace_back(p->name(), p);
+  named.emplace_back(kRngEntry, &ops::rng_state());
+  return named;
+}
+
+}  // namespace
+
+void save_training_state(const std::string& path, nn::Cell& network, optim::Optimizer* optimizer, const TrainPosition& position, const SaveStateOptions& options) {
+  std::vector<CheckpointEntry> entries;
+  for (const auto& [name, p] : all_state(network, options.save_optimizer ? optimizer : nullptr)) entries.push_back(CheckpointEntry::of(name, p->stored().contiguous()));
+  entries.push_back(CheckpointEntry::number("epoch_num", position.step_in_epoch > 0 ? position.epoch + 1 : position.epoch));
+  entries.push_back(CheckpointEntry::number("step_num", position.step));
+  const nlohmann::json j = {{"version", 1}, {"epoch", position.epoch}, {"step_in_epoch", position.step_in_epoch}, {"step", position.step},
+                            {"dataset_state", position.dataset_state}, {"settings_hash", position.settings_hash}};
+  entries.push_back(CheckpointEntry::text(kPositionEntry, j.dump()));
+  save_checkpoint(entries, path, {.compat_mindspore1 = options.mindspore1});
+}
+
+TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer) {
+  const LoadedCheckpoint file = load_checkpoint(path);
+  if (file.find(kPositionEntry) == nullptr || file.find(kRngEntry) == nullptr)
+    throw CheckpointError("the checkpoint holds weights but no training state", path, "use it with --checkpoint to start a new training from its weights");
+  TrainPosition p;
+  try {
+    const nlohmann::json j = nlohmann::json::parse(file.text(kPositionEntry));
+    if (j.at("version").get<int>() != 1) throw CheckpointError("the training state is of a newer version", path, "use the Sindri version that wrote it");
+    p = {j.at("epoch"), j.at("step_in_epoch"), j.at("step"), j.at("dataset_state"), j.at("settings_hash")};
+  } catch (const nlohmann::json::exception& e) {
+    throw CheckpointError(ErrorCode::kCheckpointCorrupt, std::string("the position in the training cannot be read: ") + e.what(), path);
+  }
+  load_param_into_net(all_state(network, &optimizer), file, true);
+  return p;
+}
+
+void load_weights(const std::string& path, nn::Cell& network) { load_param_into_net(network.parameters_and_names(), load_checkpoint(path), true); }
+
+}  // namespace sindri::train
