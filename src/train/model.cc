@@ -8,6 +8,7 @@
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
+#include "sindri/core/log.h"
 #include "sindri/ops/random.h"
 
 namespace sindri::train {
@@ -71,7 +72,7 @@ Model::Model(nn::CellPtr network, nn::CellPtr loss, std::shared_ptr<optim::Optim
   net_with_loss_ = loss_ ? std::make_shared<WithLoss>(network_, loss_) : network_;
   network_->get_parameters();   // gives every parameter its path as name
   if (optimizer_) {
-    step_ = make_train_step(*net_with_loss_, *optimizer_, {options_.loss_scale});
+    step_ = make_train_step(*net_with_loss_, *optimizer_, {options_.loss_scale, options_.nan_policy == NanPolicy::kSkip});
     CompileOptions compile_options = options_.compile;
     compile_options.name = "train_step";
     runner_ = std::make_unique<StepRunner>(step_, compile_options);
@@ -93,11 +94,16 @@ void check_columns(const std::vector<Tensor>& batch, bool has_loss) {
 }
 
 // Stops before anything that was trained on garbage is saved; callbacks of this step do not run.
-void check_finite(double loss, const TrainState& s) {
+void check_finite(double loss, TrainState& s, NanPolicy policy) {
   if (std::isfinite(loss)) return;
   const int64_t first = (s.step_in_epoch() - 1) * s.batch_size;
-  throw NonFiniteError(fmt::format("the loss is {}", loss),
-                       fmt::format("epoch {}, step {} (samples {} to {} of the epoch)", s.cur_epoch_num, s.step_in_epoch(), first, first + s.batch_size - 1),
+  const std::string where = fmt::format("epoch {}, step {} (samples {} to {} of the epoch)", s.cur_epoch_num, s.step_in_epoch(), first, first + s.batch_size - 1);
+  if (policy == NanPolicy::kSkip) {
+    ++s.skipped_steps;
+    log::warn("train", fmt::format("the loss is {} at {}: the step is left out", loss, where));
+    return;
+  }
+  throw NonFiniteError(fmt::format("the loss is {}", loss), where,
                        "lower the learning rate or clip gradients; SINDRI_CHECK_FINITE=1 names the first op that gave it; checkpoints saved before are good");
 }
 
@@ -176,7 +182,7 @@ void Model::run_epochs(Loop& loop) {
           ++s.cur_step_num;
         }
         s.net_outputs = (*runner_)(batch, s.cur_step_num - 1).loss;
-        check_finite(s.net_outputs.item(), s);
+        check_finite(s.net_outputs.item(), s, options_.nan_policy);
         if (loop.options.stop_requested && loop.options.stop_requested()) { ++ran; s.request_stop(); break; }
       }
       if (ran == 0) break;

@@ -25,6 +25,24 @@ std::pair<Tensor, Gradients> loss_and_gradients(const TrainStep& step, const Tra
   return {loss, tape.backward({loss}, {ops::full(loss.shape(), loss_scale, loss.dtype())}, {}, params, with_uses)};
 }
 
+// Runs the step, then takes every state back to what it was where the loss is not finite: selected by ops, so that a compiled
+// step decides without asking the host.
+std::function<StepResult(TrainStep&, const TrainStep::Batch&)> guarded(std::function<StepResult(TrainStep&, const TrainStep::Batch&)> run, nn::Cell& net, optim::Optimizer& optimizer) {
+  return [run = std::move(run), &net, &optimizer](TrainStep& step, const TrainStep::Batch& batch) {
+    std::vector<Parameter*> states = net.get_parameters();
+    for (Parameter* p : optimizer.state()) states.push_back(p);
+    TensorList before;
+    for (Parameter* p : states) before.push_back(p->value());
+    StepResult r = run(step, batch);
+    const Tensor finite = ops::isfinite(r.loss);
+    for (size_t i = 0; i < states.size(); ++i) {
+      const Tensor after = states[i]->value();
+      if (after.id() != before[i].id()) states[i]->assign(ops::where(finite, after, before[i]));
+    }
+    return r;
+  };
+}
+
 }  // namespace
 
 TrainStep make_train_step(nn::Cell& net, optim::Optimizer& optimizer, const TrainStepOptions& options) {
@@ -49,6 +67,7 @@ TrainStep make_train_step(nn::Cell& net, optim::Optimizer& optimizer, const Trai
     ops::end_rng_step();
     return StepResult{ops::cast(loss, DType::kFloat32)};
   };
+  if (options.skip_nonfinite) s.run = guarded(std::move(s.run), net, optimizer);
   return s;
 }
 

@@ -43,6 +43,7 @@ struct SINDRI_API TrainState {
   bool dataset_sink_mode = false;
   Tensor net_outputs;                       ///< loss of the last step
   MetricValues metrics;                     ///< of the last evaluation in this run, empty before
+  int64_t skipped_steps = 0;                ///< steps left out because their loss was not finite (NanPolicy::kSkip)
   double last_step_seconds = 0;             ///< wall time of the last step (sunk: per step of the chunk), data included
   double data_wait_seconds = 0;             ///< of which spent waiting for data
   std::string data_stats;                   ///< one line on the data pipeline, set at the end

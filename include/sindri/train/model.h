@@ -14,9 +14,13 @@
 
 namespace sindri::train {
 
+/// What a loss that is not finite does to the training: end it with NonFiniteError, or leave out the update of that step.
+enum class NanPolicy { kStop, kSkip };
+
 struct ModelOptions {
   std::map<std::string, std::shared_ptr<nn::Metric>> metrics = {};   ///< evaluated by eval(); "loss" gets losses, the others (output, labels)
   double loss_scale = 1;              ///< see TrainStepOptions
+  NanPolicy nan_policy = NanPolicy::kStop;
   CompileOptions compile = {};
 };
 

@@ -51,14 +51,16 @@ ModelCheckpoint::ModelCheckpoint(std::string prefix, std::string directory, Chec
 void ModelCheckpoint::begin(TrainState& s) {
   last_step_ = s.cur_step_num;
   last_time_ = now_seconds();
+  // Resuming: earlier files count towards keep_checkpoint_max, oldest first.
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(directory_, ignored)) {   // resuming: earlier files count towards keep_checkpoint_max
+  std::vector<std::pair<fs::file_time_type, std::string>> earlier;
+  for (const auto& entry : fs::directory_iterator(directory_, ignored)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(prefix_ + "-") && name.ends_with(".ckpt")) {
-      saved_.emplace_back(entry.path().string(), std::chrono::duration<double>(entry.last_write_time(ignored).time_since_epoch()).count() - 1e12);
-    }
+    if (name.starts_with(prefix_ + "-") && name.ends_with(".ckpt")) earlier.emplace_back(entry.last_write_time(ignored), entry.path().string());
   }
-  std::sort(saved_.begin(), saved_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::sort(earlier.begin(), earlier.end());
+  saved_.clear();
+  for (const auto& [time, path] : earlier) saved_.emplace_back(path, 0.0);
 }
 
 void ModelCheckpoint::step_end(TrainState& s) {
@@ -71,8 +73,7 @@ void ModelCheckpoint::step_end(TrainState& s) {
 void ModelCheckpoint::end(TrainState& s) { save(s); }
 
 std::string ModelCheckpoint::save(TrainState& s) {
-  if (s.cur_step_num == last_step_ && !latest_.empty()) return "";
-  if (s.cur_step_num == 0) return "";
+  if (s.cur_step_num == last_step_) return "";   // saved already, or nothing trained since the file it was resumed from
   const int64_t in_epoch = s.step_in_epoch();
   const std::string path = (fs::path(directory_) / checkpoint_file_name(prefix_, s.cur_epoch_num, in_epoch)).string();
   last_step_ = s.cur_step_num;
