@@ -1,0 +1,142 @@
+// See atomic_file.h.
+#include "src/train/atomic_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "sindri/core/error.h"
+
+namespace sindri::train {
+
+int (*atomic_file_fault)(const char* call) = nullptr;
+
+namespace {
+
+// True when a test wants this call to fail; errno is set then.
+bool injected(const char* call) {
+  if (atomic_file_fault == nullptr) return false;
+  errno = atomic_file_fault(call);
+  return errno != 0;
+}
+
+const char* fix_for(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT: return "free some space on that disk, or choose another folder";
+    case EACCES:
+    case EPERM: return "change its permissions, or choose a folder you may write to";
+    case EROFS: return "choose a folder on a disk that is not read-only";
+    case ENOENT: return "check the path";
+    case EIO: return "check the disk (dmesg)";
+    default: return "";
+  }
+}
+
+}  // namespace
+
+void throw_io_error(const std::string& action, const std::string& what, const std::string& path, int error) {
+  throw IoError(fmt::format("cannot {} {}: {}", action, what, std::strerror(error)), path, fix_for(error));
+}
+
+AtomicFile::AtomicFile(std::string path, std::string what) : path_(std::move(path)), what_(std::move(what)) {
+  const size_t slash = path_.rfind('/');
+  folder_ = slash == std::string::npos ? "." : slash == 0 ? "/" : path_.substr(0, slash);
+  temporary_ = fmt::format("{}.tmp.{}", path_, getpid());
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+  fd_ = injected("open") ? -1 : open(temporary_.c_str(), kFlags, 0600);
+  if (fd_ < 0 && errno == EEXIST) {   // left by a process that had this number before and died
+    unlink(temporary_.c_str());
+    fd_ = open(temporary_.c_str(), kFlags, 0600);
+  }
+  if (fd_ < 0) throw_io_error("create", what_, path_, errno);
+}
+
+AtomicFile::~AtomicFile() { discard(); }
+
+void AtomicFile::discard() noexcept {
+  if (fd_ < 0) return;
+  close(fd_);
+  fd_ = -1;
+  unlink(temporary_.c_str());
+}
+
+void AtomicFile::fail(const char* action, int error) {
+  discard();
+  struct stat old {};
+  const bool kept = stat(path_.c_str(), &old) == 0;
+  throw IoError(fmt::format("cannot {} {}: {}{}", action, what_, std::strerror(error), kept ? "; the previous file is kept" : ""), path_, fix_for(error));
+}
+
+void AtomicFile::write(const void* data, int64_t bytes) {
+  if (fd_ < 0) throw InternalError("write to a file that failed or was committed", path_);
+  const char* p = static_cast<const char*>(data);
+  while (bytes > 0) {
+    constexpr int64_t kChunk = 64 << 20;   // one write() takes at most 2 GiB
+    const ssize_t n = injected("write") ? -1 : ::write(fd_, p, static_cast<size_t>(std::min(bytes, kChunk)));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) fail("write", n < 0 ? errno : EIO);
+    p += n;
+    bytes -= n;
+    written_ += n;
+  }
+}
+
+void AtomicFile::commit(unsigned mode) {
+  if (fd_ < 0) throw InternalError("commit of a file that failed or was committed", path_);
+  if (fchmod(fd_, mode) != 0) fail("set the permissions of", errno);
+  if (injected("fsync") || fsync(fd_) != 0) fail("sync", errno);
+  struct stat now {};
+  if (fstat(fd_, &now) != 0) fail("check", errno);
+  if (now.st_size != written_) fail("write all of", EIO);
+  if (injected("rename") || rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename", errno);
+  close(fd_);
+  fd_ = -1;
+  // Without this a power cut may lose the new name.
+  const int folder = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = folder >= 0 && !injected("fsync_folder") && fsync(folder) == 0;
+  const int error = errno;
+  if (folder >= 0) close(folder);
+  if (!synced) throw_io_error("sync the folder of", what_, path_, error);
+}
+
+void write_file_atomically(const std::string& path, std::string_view content, const std::string& what) {
+  AtomicFile file(path, what);
+  file.write(content);
+  file.commit();
+}
+
+std::string read_small_file(const std::string& path, int64_t max_bytes, const std::string& what) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);   // a FIFO must not block
+  if (fd < 0) throw_io_error("open", what, path, errno);
+  struct stat info {};
+  const bool regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  if (!regular) {
+    close(fd);
+    throw IoError(fmt::format("the {} is not a regular file", what), path, "check the path");
+  }
+  std::string content(static_cast<size_t>(std::min<int64_t>(info.st_size, max_bytes)), '\0');
+  size_t have = 0;
+  while (have < content.size()) {
+    const ssize_t n = read(fd, content.data() + have, content.size() - have);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      const int error = errno;
+      close(fd);
+      throw_io_error("read", what, path, error);
+    }
+    if (n == 0) break;
+    have += static_cast<size_t>(n);
+  }
+  close(fd);
+  content.resize(have);
+  return content;
+}
+
+}  // namespace sindri::train

@@ -1,0 +1,208 @@
+// From a loaded checkpoint into a network's parameters, and finding the newest checkpoint of a folder.
+#include <dirent.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "sindri/core/error.h"
+#include "sindri/core/log.h"
+#include "src/core/nearest.h"
+#include "src/train/atomic_file.h"
+#include "sindri/train/checkpoint.h"
+
+namespace sindri::train {
+
+namespace {
+
+using NamedParams = std::vector<std::pair<std::string, Parameter*>>;
+
+// The same elements under another shape, when the shapes differ in trailing dimensions of 1 only.
+std::optional<Tensor> fit_shape(const Tensor& value, const Shape& want) {
+  if (value.shape() == want) return value;
+  const auto trimmed = [](const Shape& s) {
+    std::vector<int64_t> v = s.vec();
+    while (!v.empty() && v.back() == 1) v.pop_back();
+    return v;
+  };
+  if (trimmed(value.shape()) != trimmed(want)) return std::nullopt;
+  return value.contiguous().view(want);
+}
+
+Tensor cast_float(const Tensor& t, DType to) {
+  const std::vector<double> values = t.to_vector<double>();
+  return Tensor::from_values(t.shape(), values, to);
+}
+
+// Optimizer slots ("moments.<param>"), counters and rates (no dot, at most one dimension) and texts are expected to be left over when
+// a training checkpoint is loaded into a bare network.
+bool is_training_state(const CheckpointEntry& e, const std::set<std::string>& net_names) {
+  if (e.kind != CheckpointEntry::kTensor) return true;
+  const size_t dot = e.name.find('.');
+  if (dot == std::string::npos) return e.tensor.rank() <= 1;
+  return net_names.contains(e.name.substr(dot + 1)) || (e.tensor.rank() == 0 && !net_names.contains(e.name));
+}
+
+struct Plan {
+  LoadReport report;
+  std::vector<std::pair<Parameter*, Tensor>> assignments;
+};
+
+// `skip` characters are taken off the front of the checkpoint's names.
+Plan match(const NamedParams& params, const LoadedCheckpoint& checkpoint, size_t skip, bool strict) {
+  std::map<std::string, const CheckpointEntry*> by_name;
+  for (const CheckpointEntry& e : checkpoint.entries) {
+    if (e.name.size() > skip) by_name[e.name.substr(skip)] = &e;
+  }
+  Plan plan;
+  std::set<std::string> net_names;
+  for (const auto& [name, param] : params) {
+    net_names.insert(name);
+    const auto it = by_name.find(name);
+    if (it == by_name.end()) {
+      plan.report.missing.push_back(name);
+      continue;
+    }
+    const CheckpointEntry& e = *it->second;
+    const std::string expected = fmt::format("{}{}", dtype_short_name(param->dtype()), param->shape().str());
+    if (e.kind != CheckpointEntry::kTensor) {
+      plan.report.mismatched.push_back({name, expected, "text"});
+      continue;
+    }
+    const std::optional<Tensor> value = fit_shape(e.tensor, param->shape());
+    const bool same_type = e.tensor.dtype() == param->dtype();
+    if (!value || (!same_type && (strict || !is_floating(e.tensor.dtype()) || !is_floating(param->dtype())))) {
+      plan.report.mismatched.push_back({name, expected, fmt::format("{}{}", dtype_short_name(e.tensor.dtype()), e.tensor.shape().str())});
+      continue;
+    }
+    plan.report.loaded.push_back(name);
+    plan.assignments.emplace_back(param, same_type ? *value : cast_float(*value, param->dtype()));
+  }
+  for (const auto& [name, e] : by_name) {
+    if (net_names.contains(name)) continue;
+    CheckpointEntry named = *e;
+    named.name = name;
+    (is_training_state(named, net_names) ? plan.report.state : plan.report.unexpected).push_back(name);
+  }
+  return plan;
+}
+
+// Dotted prefix that all entries with a dot share ("network."); empty when there is none.
+std::string common_prefix(const LoadedCheckpoint& checkpoint) {
+  std::optional<std::string> prefix;
+  for (const CheckpointEntry& e : checkpoint.entries) {
+    const size_t dot = e.name.find('.');
+    if (dot == std::string::npos) continue;
+    const std::string head = e.name.substr(0, dot + 1);
+    if (prefix && *prefix != head) return "";
+    prefix = head;
+  }
+  return prefix.value_or("");
+}
+
+std::string summary(const LoadReport& r) {
+  return fmt::format("{} loaded, {} missing, {} unexpected, {} mismatched", r.loaded.size(), r.missing.size(), r.unexpected.size(), r.mismatched.size());
+}
+
+}  // namespace
+
+std::string LoadReport::table() const {
+  constexpr size_t kShown = 40;
+  std::string out = summary(*this) + (stripped_prefix.empty() ? "" : fmt::format(" (without the prefix '{}')", stripped_prefix)) + "\n";
+  const auto section = [&](const std::vector<std::string>& names, const char* what, const std::vector<std::string>& others) {
+    for (size_t i = 0; i < names.size() && i < kShown; ++i) {
+      const std::string hint = others.size() <= 4096 ? did_you_mean(names[i], others) : "";
+      out += fmt::format("  {:<11} {}{}\n", what, names[i], hint.starts_with("did") ? "  (" + hint + ")" : "");
+    }
+    if (names.size() > kShown) out += fmt::format("  {:<11} ... and {} more\n", what, names.size() - kShown);
+  };
+  for (const Mismatch& m : mismatched) out += fmt::format("  {:<11} {}: expected {}, got {}\n", "mismatched", m.name, m.expected, m.found);
+  section(missing, "missing", unexpected);
+  section(unexpected, "unexpected", missing);
+  return out;
+}
+
+LoadReport load_param_into_net(const NamedParams& params, const LoadedCheckpoint& checkpoint, bool strict) {
+  Plan plan = match(params, checkpoint, 0, strict);
+  if (plan.report.loaded.empty() && plan.report.mismatched.empty() && !params.empty()) {
+    const std::string prefix = common_prefix(checkpoint);
+    if (!prefix.empty()) {
+      Plan stripped = match(params, checkpoint, prefix.size(), strict);
+      if (!stripped.report.loaded.empty()) {
+        plan = std::move(stripped);
+        plan.report.stripped_prefix = prefix;
+      }
+    }
+  }
+  const LoadReport& r = plan.report;
+  const bool fits = r.missing.empty() && r.unexpected.empty() && r.mismatched.empty();
+  if (strict && !fits) {
+    throw CheckpointError(ErrorCode::kCheckpointMismatch, "the checkpoint does not fit the network: " + r.table(), checkpoint.path,
+                          "check the net and its number of classes, or load without strict to take what fits");
+  }
+  for (const auto& [param, value] : plan.assignments) param->assign(value);
+  if (!fits) log::warn("checkpoint", fmt::format("{}: {}", checkpoint.path, r.table()));
+  return plan.report;
+}
+
+namespace {
+
+struct Candidate {
+  int64_t epoch = 0, step = 0;
+  int64_t mtime_ns = 0;
+  std::string path;
+  bool operator<(const Candidate& o) const { return std::tie(epoch, step, mtime_ns) < std::tie(o.epoch, o.step, o.mtime_ns); }
+};
+
+// "PREFIX-EPOCH_STEP.ckpt".
+bool parse_file_name(const std::string& file, const std::string& prefix, Candidate* c) {
+  if (!file.ends_with(".ckpt")) return false;
+  const size_t dash = file.rfind('-');
+  if (dash == std::string::npos || (!prefix.empty() && file.substr(0, dash) != prefix)) return false;
+  const char* end = file.data() + file.size() - 5;
+  const auto epoch = std::from_chars(file.data() + dash + 1, end, c->epoch);
+  if (epoch.ec != std::errc{} || epoch.ptr == end || *epoch.ptr != '_') return false;
+  const auto step = std::from_chars(epoch.ptr + 1, end, c->step);
+  return step.ec == std::errc{} && step.ptr == end;
+}
+
+std::vector<Candidate> list_candidates(const std::string& folder, const std::string& prefix) {
+  DIR* dir = opendir(folder.c_str());
+  if (dir == nullptr) throw_io_error("open", "checkpoint folder", folder, errno);
+  std::vector<Candidate> found;
+  while (const dirent* entry = readdir(dir)) {
+    Candidate c;
+    if (!parse_file_name(entry->d_name, prefix, &c)) continue;
+    c.path = folder + "/" + entry->d_name;
+    struct stat info {};
+    if (stat(c.path.c_str(), &info) != 0) continue;
+    c.mtime_ns = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
+    found.push_back(c);
+  }
+  closedir(dir);
+  std::sort(found.rbegin(), found.rend());
+  return found;
+}
+
+}  // namespace
+
+std::string find_newest_checkpoint(const std::string& folder, const std::string& prefix) {
+  std::string unverified;
+  for (const Candidate& c : list_candidates(folder, prefix)) {
+    try {
+      if (load_checkpoint(c.path).verified) return c.path;
+      if (unverified.empty()) unverified = c.path;
+    } catch (const Error& e) {
+      log::warn("checkpoint", fmt::format("skipped: {}", e.what()));
+    }
+  }
+  return unverified;
+}
+
+}  // namespace sindri::train

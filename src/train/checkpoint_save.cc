@@ -1,0 +1,168 @@
+// Writing .ckpt files: checksums first (so that the integrity entry can lead the file), then one message per slice.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sindri/core/error.h"
+#include "src/core/utf8.h"
+#include "src/train/atomic_file.h"
+#include "src/train/checkpoint_format.h"
+#include "src/train/wire.h"
+
+namespace sindri::train {
+
+CheckpointEntry CheckpointEntry::of(std::string name, const Tensor& t) { return {std::move(name), kTensor, t, {}}; }
+CheckpointEntry CheckpointEntry::text(std::string name, std::string value) { return {std::move(name), kText, {}, std::move(value)}; }
+CheckpointEntry CheckpointEntry::number(std::string name, int64_t value) {
+  return of(std::move(name), Tensor::from_data({}, DType::kInt64, &value));
+}
+CheckpointEntry CheckpointEntry::number(std::string name, double value) { return of(std::move(name), Tensor::scalar(value, DType::kFloat64)); }
+
+std::string checkpoint_file_name(const std::string& prefix, int64_t epoch, int64_t step) { return fmt::format("{}-{}_{}.ckpt", prefix, epoch, step); }
+
+namespace {
+
+// An entry as it goes to disk: row-major bytes and MindSpore's description of them.
+struct Encoded {
+  std::string type;
+  std::vector<int64_t> dims;
+  Tensor tensor;       // keeps the memory of `data`
+  std::string owned;
+  const void* data = nullptr;
+  int64_t bytes = 0;
+};
+
+Encoded encode(const CheckpointEntry& e) {
+  Encoded out;
+  switch (e.kind) {
+    case CheckpointEntry::kTensor:
+      if (!e.tensor.has_data()) throw CheckpointError(fmt::format("entry {} has no value to save", e.name), "", "save outside of graph tracing, after the parameters are set");
+      out.type = ckpt::type_name(e.tensor.dtype());
+      out.tensor = e.tensor.contiguous();
+      out.dims = out.tensor.rank() == 0 ? std::vector<int64_t>{0} : out.tensor.shape().vec();   // MindSpore writes scalars as [0]
+      out.data = out.tensor.raw_data();
+      out.bytes = out.tensor.nbytes();
+      return out;
+    case CheckpointEntry::kText: {
+      if (first_invalid_utf8(e.data) >= 0) throw CheckpointError(fmt::format("the text of entry {} is not UTF-8", e.name));
+      const std::u32string wide = utf8_to_utf32(e.data);
+      out.owned.assign(reinterpret_cast<const char*>(wide.data()), wide.size() * sizeof(char32_t));
+      out.type = "str";
+      out.dims = {0};
+      break;
+    }
+    case CheckpointEntry::kBytes:
+      out.owned = e.data;
+      out.type = "random_op";
+      out.dims = {0};
+      break;
+  }
+  out.bytes = static_cast<int64_t>(out.owned.size());
+  return out;
+}
+const void* payload(const Encoded& e) { return e.data != nullptr ? e.data : e.owned.data(); }
+
+void check_names(const std::vector<CheckpointEntry>& entries) {
+  if (static_cast<int64_t>(entries.size()) >= ckpt::kMaxEntries) throw CheckpointError(fmt::format("{} entries are more than a checkpoint holds ({})", entries.size(), ckpt::kMaxEntries - 1));
+  std::set<std::string> seen;
+  for (const CheckpointEntry& e : entries) {
+    if (e.name.empty() || e.name.size() > ckpt::kMaxTagBytes || first_invalid_utf8(e.name) >= 0 || e.name == ckpt::kIntegrityName) {
+      throw CheckpointError(fmt::format("'{}' cannot be the name of an entry", e.name.substr(0, 80)), "", fmt::format("use UTF-8 of 1 to {} bytes other than {}", ckpt::kMaxTagBytes, ckpt::kIntegrityName));
+    }
+    if (!seen.insert(e.name).second) throw CheckpointError(fmt::format("two entries are named {}", e.name), "", "names must be unique");
+  }
+}
+
+// Sends messages to the file and keeps the running CRC-32 of the trailer.
+class Writer {
+ public:
+  Writer(AtomicFile& file, bool trailer) : file_(file), trailer_(trailer) {}
+
+  // One Value message; `head` of TensorProto, then the content without a copy.
+  void value(const std::string& name, const std::string& type, const std::vector<int64_t>& dims, const void* data, int64_t bytes) {
+    std::string tensor;
+    for (const int64_t d : dims) wire::put_int(&tensor, 1, d);
+    wire::put_bytes(&tensor, 2, type);
+    wire::put_key(&tensor, 3, wire::kLengthDelimited);
+    wire::put_varint(&tensor, static_cast<uint64_t>(bytes));
+    std::string body;
+    wire::put_bytes(&body, 1, name);
+    wire::put_key(&body, 2, wire::kLengthDelimited);
+    wire::put_varint(&body, tensor.size() + static_cast<uint64_t>(bytes));
+    body += tensor;
+    std::string head;
+    wire::put_key(&head, 1, wire::kLengthDelimited);
+    wire::put_varint(&head, body.size() + static_cast<uint64_t>(bytes));
+    head += body;
+    write(head.data(), static_cast<int64_t>(head.size()));
+    write(data, bytes);
+  }
+
+  void finish() {
+    if (!trailer_) return;
+    std::string t = ckpt::kTrailerMark;
+    for (int shift = 72; shift >= 0; shift -= 8) t.push_back(shift >= 32 ? '\0' : static_cast<char>(crc_ >> shift));
+    file_.write(t);
+  }
+
+ private:
+  void write(const void* data, int64_t bytes) {
+    if (trailer_) crc_ = crc32_z(crc_, static_cast<const Bytef*>(data), static_cast<size_t>(bytes));
+    file_.write(data, bytes);
+  }
+  AtomicFile& file_;
+  bool trailer_;
+  uLong crc_ = crc32_z(0, nullptr, 0);
+};
+
+std::string integrity_of(const std::vector<CheckpointEntry>& entries) {
+  ckpt::Integrity sums;
+  for (const CheckpointEntry& entry : entries) {
+    const Encoded e = encode(entry);
+    sums.begin(entry.name, e.type, e.dims);
+    sums.content(payload(e), e.bytes);
+    sums.end();
+  }
+  return sums.text();
+}
+
+// Until the new checkpoint has its name, the .sum file describes the previous one as well: a crash between the two renames must not
+// make a good file look damaged.
+void write_sum_file(const std::string& path, const std::string& sums, bool keep_previous) {
+  const std::string sum = ckpt::sum_path(path);
+  std::string text = sums;
+  struct stat info {};
+  if (keep_previous && stat(sum.c_str(), &info) == 0) text += read_small_file(sum, int64_t{64} << 20, "checksum file");
+  write_file_atomically(sum, text, "checksum file");
+}
+
+}  // namespace
+
+std::string save_checkpoint(const std::vector<CheckpointEntry>& entries, const std::string& requested, const SaveOptions& options) {
+  const std::string path = requested.ends_with(".ckpt") ? requested : requested + ".ckpt";
+  if (options.slice_bytes <= 0) throw ValueError(fmt::format("save_checkpoint: slice_bytes is {}, must be positive", options.slice_bytes));
+  check_names(entries);
+  const std::string sums = integrity_of(entries);
+  AtomicFile file(path, "checkpoint");
+  Writer writer(file, !options.compat_mindspore1);
+  if (!options.compat_mindspore1) writer.value(ckpt::kIntegrityName, "UInt8", {static_cast<int64_t>(sums.size())}, sums.data(), static_cast<int64_t>(sums.size()));
+  for (const CheckpointEntry& entry : entries) {
+    const Encoded e = encode(entry);
+    const char* p = static_cast<const char*>(payload(e));
+    for (int64_t done = 0; done == 0 || done < e.bytes; done += options.slice_bytes) {
+      writer.value(entry.name, e.type, e.dims, p + done, std::min(options.slice_bytes, e.bytes - done));
+    }
+  }
+  writer.finish();
+  if (options.compat_mindspore1) write_sum_file(path, sums, true);
+  file.commit(0400);
+  if (options.compat_mindspore1) write_sum_file(path, sums, false);
+  else unlink(ckpt::sum_path(path).c_str());   // of an earlier mindspore1 file of this name; not consulted any more
+  return path;
+}
+
+}  // namespace sindri::train

@@ -1,0 +1,328 @@
+// Values of the settings table: reading them from text with checks, and printing them back.
+#include "sindri/train/settings.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <optional>
+#include <set>
+
+#include "sindri/core/error.h"
+#include "src/core/nearest.h"
+#include "src/train/atomic_file.h"
+#include "src/train/settings_yaml.h"
+
+namespace sindri::train {
+
+// Where a value comes from and how it was written.
+struct Settings::Source {
+  std::string origin;                // shown by print(): "digits.yaml:3:11", "SINDRI_TRAIN__EPOCHS", "--set"
+  std::string where;                 // in errors
+  std::vector<std::string> values;   // one, or the elements of a list
+  bool is_list = false;
+  bool quoted = false;               // text in quotes is no number
+};
+
+namespace {
+
+const SettingSpec* find_spec(const std::string& name) {
+  static const std::map<std::string, const SettingSpec*> by_name = [] {
+    std::map<std::string, const SettingSpec*> m;
+    for (const SettingSpec& s : Settings::schema()) m[s.name] = &s;
+    return m;
+  }();
+  const auto it = by_name.find(name);
+  return it == by_name.end() ? nullptr : it->second;
+}
+
+std::vector<std::string> section_names() {
+  std::set<std::string> s;
+  for (const SettingSpec& spec : Settings::schema()) s.insert(std::string(spec.name, std::string(spec.name).find('.')));
+  return {s.begin(), s.end()};
+}
+
+// Keys of the section when it is known, else whole names.
+std::string suggest(const std::string& name) {
+  const std::string section = name.substr(0, name.find('.'));
+  std::vector<std::string> all, same_section;
+  for (const SettingSpec& spec : Settings::schema()) {
+    all.emplace_back(spec.name);
+    if (all.back().starts_with(section + ".")) same_section.push_back(all.back());
+  }
+  const std::string near = did_you_mean(name, same_section.empty() ? all : same_section);
+  if (!near.empty()) return near;
+  return same_section.empty() ? did_you_mean(section, section_names()) : "see docs/settings.md for the names";
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> out;
+  for (size_t start = 0;;) {
+    const size_t end = text.find(separator, start);
+    out.push_back(text.substr(start, end - start));
+    if (end == std::string::npos) return out;
+    start = end + 1;
+  }
+}
+
+std::string trimmed(const std::string& s) {
+  const size_t a = s.find_first_not_of(" \t"), b = s.find_last_not_of(" \t");
+  return a == std::string::npos ? "" : s.substr(a, b - a + 1);
+}
+
+template <class T> std::optional<T> parse_number(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  T v{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!std::isfinite(v)) return std::nullopt;
+  }
+  return v;
+}
+
+// One value of a setting against the spec: message and fix name the setting, what it allows and what was found.
+class Checker {
+ public:
+  Checker(const SettingSpec& spec, const std::string& where) : spec_(spec), where_(where) {}
+
+  bool boolean(const std::string& text) const {
+    if (text == "true" || text == "True") return true;
+    if (text == "false" || text == "False") return false;
+    wrong("true or false", text);
+  }
+  int64_t integer(const std::string& text) const {
+    const auto v = parse_number<int64_t>(text);
+    if (!v) wrong("a whole number", text);
+    return in_range(*v);
+  }
+  double number(const std::string& text) const {
+    const auto v = parse_number<double>(text);
+    if (!v) wrong("a number", text);
+    return in_range(*v);
+  }
+  const std::string& choice(const std::string& text) const {
+    if (spec_.choices[0] == '\0') return text;
+    const std::vector<std::string> known = split(spec_.choices, '|');
+    if (std::find(known.begin(), known.end(), text) == known.end()) {
+      throw SettingsError(fmt::format("{}: expected {}, got '{}'", spec_.name, fmt::join(known, ", "), text), where_, did_you_mean(text, known));
+    }
+    return text;
+  }
+  [[noreturn]] void wrong(const char* expected, const std::string& got) const {
+    throw SettingsError(fmt::format("{}: expected {}, got '{}'", spec_.name, expected, got), where_, fmt::format("the default is {}", spec_.fallback[0] == '\0' ? "empty" : spec_.fallback));
+  }
+
+ private:
+  template <class T> T in_range(T v) const {
+    if (static_cast<double>(v) < spec_.min || static_cast<double>(v) > spec_.max) {
+      throw SettingsError(fmt::format("{}: expected {} to {}, got {}", spec_.name, spec_.min, spec_.max, v), where_, fmt::format("the default is {}", spec_.fallback));
+    }
+    return v;
+  }
+  const SettingSpec& spec_;
+  const std::string& where_;
+};
+
+// "[a, b]" or "a,b" as list elements.
+std::vector<std::string> list_elements(const std::string& text) {
+  std::string inner = trimmed(text);
+  if (inner.size() >= 2 && inner.front() == '[' && inner.back() == ']') inner = trimmed(inner.substr(1, inner.size() - 2));
+  if (inner.empty()) return {};
+  std::vector<std::string> parts = split(inner, ',');
+  for (std::string& p : parts) p = trimmed(p);
+  return parts;
+}
+
+// Shortest text that reads back to the same double; "5" stays "5".
+std::string number_text(double v) { return fmt::format("{}", v); }
+
+std::string yaml_text(const std::string& s) {
+  const bool plain = !s.empty() && s.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+") == std::string::npos &&
+                     (std::isalpha(static_cast<unsigned char>(s[0])) != 0 || s[0] == '/' || s[0] == '.') && s != "true" && s != "false" && s != "null";
+  if (plain) return s;
+  std::string out = "\"";
+  for (const char c : s) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    else out += c;
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+Settings::Settings() {
+  for (const SettingSpec& spec : schema()) assign(spec.name, {.origin = "default", .where = "the table of settings", .values = {spec.fallback}});
+}
+
+void Settings::assign(const std::string& name, const Source& source) {
+  const SettingSpec* spec = find_spec(name);
+  if (spec == nullptr) throw SettingsError(ErrorCode::kUnknownSetting, fmt::format("unknown setting {}", name), source.where, suggest(name));
+  const Checker check(*spec, source.where);
+  const bool wants_list = spec->type == SettingType::kFloatList || spec->type == SettingType::kIntList;
+  if (source.is_list && !wants_list) throw SettingsError(fmt::format("{}: expected one value, got a list of {}", name, source.values.size()), source.where, "write the value alone");
+  if (source.quoted && spec->type != SettingType::kString) {
+    throw SettingsError(fmt::format("{}: expected a value without quotes, got \"{}\"", name, source.values[0]), source.where, "remove the quotes");
+  }
+  Value value;
+  switch (spec->type) {
+    case SettingType::kBool: value = check.boolean(source.values[0]); break;
+    case SettingType::kInt: value = check.integer(source.values[0]); break;
+    case SettingType::kFloat: value = check.number(source.values[0]); break;
+    case SettingType::kString: value = check.choice(source.values[0]); break;
+    default: {
+      std::vector<double> list;
+      for (const std::string& v : source.is_list ? source.values : list_elements(source.values[0])) {
+        list.push_back(spec->type == SettingType::kIntList ? static_cast<double>(check.integer(v)) : check.number(v));
+      }
+      value = std::move(list);
+    }
+  }
+  slots_[name] = {std::move(value), source.origin};
+}
+
+void Settings::load_yaml(const std::string& path) { load_yaml_text(read_small_file(path, (1 << 20) + 1, "settings file"), path); }
+
+void Settings::load_yaml_text(const std::string& text, const std::string& origin) {
+  const std::vector<std::string> sections = section_names();
+  const std::string base = origin.substr(origin.rfind('/') + 1);
+  for (const YamlItem& item : parse_settings_yaml(text, origin)) {
+    const std::string position = fmt::format(":{}:{}", item.line, item.column), where = origin + position;
+    const bool known_section = std::find(sections.begin(), sections.end(), item.name) != sections.end();
+    if (item.kind == YamlItem::kSection) {
+      if (known_section) continue;
+      if (find_spec(item.name) != nullptr) throw SettingsError(fmt::format("{}: expected a value, got a mapping", item.name), where, "write the value behind the colon");
+      throw SettingsError(ErrorCode::kUnknownSetting, fmt::format("unknown section {}", item.name), where,
+                          item.name.find('.') == std::string::npos ? did_you_mean(item.name, sections) : suggest(item.name));
+    }
+    if (known_section) throw SettingsError(fmt::format("{} is a section, not a setting", item.name), where, "write its keys indented below it");
+    assign(item.name, {.origin = base + position, .where = where, .values = item.values, .is_list = item.kind == YamlItem::kList, .quoted = item.quoted});
+  }
+}
+
+void Settings::load_environment() {
+  std::vector<std::string> variables;
+  for (char** p = environ; p != nullptr && *p != nullptr; ++p) variables.emplace_back(*p);
+  load_environment(variables);
+}
+
+void Settings::load_environment(const std::vector<std::string>& variables) {
+  for (const std::string& v : variables) {
+    const size_t equals = v.find('=');
+    if (equals == std::string::npos || !v.starts_with("SINDRI_")) continue;
+    const std::string variable = v.substr(0, equals);
+    std::string name = variable.substr(7);
+    const size_t dot = name.find("__");
+    if (dot == std::string::npos) continue;   // SINDRI_LOG and the like
+    name.replace(dot, 2, ".");
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    assign(name, {.origin = variable, .where = "environment variable " + variable, .values = {v.substr(equals + 1)}});
+  }
+}
+
+void Settings::set(const std::string& assignment) {
+  const std::string where = "--set " + assignment;
+  const size_t equals = assignment.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw SettingsError(fmt::format("expected section.key=value, got '{}'", assignment), where, "for example --set train.epochs=3");
+  }
+  assign(trimmed(assignment.substr(0, equals)), {.origin = "--set", .where = where, .values = {assignment.substr(equals + 1)}});
+}
+
+void Settings::validate() const {
+  const auto fail = [&](const char* name, const std::string& message, const std::string& fix) {
+    throw SettingsError(fmt::format("{}: {}", name, message), fmt::format("{} from {}", name, origin(name)), fix);
+  };
+  const std::string& optimizer = get_string("optimizer.name");
+  if (get_bool("optimizer.nesterov")) {
+    if (optimizer != "momentum" && optimizer != "sgd") fail("optimizer.nesterov", fmt::format("{} has no Nesterov form", optimizer), "use momentum or sgd");
+    if (get_float("optimizer.momentum") == 0) fail("optimizer.nesterov", "Nesterov needs a momentum above 0", "set optimizer.momentum");
+  }
+  if (get_float("lr.warmup_epochs") > static_cast<double>(get_int("train.epochs"))) {
+    fail("lr.warmup_epochs", fmt::format("{} epochs of warm-up do not fit into {} epochs", get_float("lr.warmup_epochs"), get_int("train.epochs")), "lower it or raise train.epochs");
+  }
+  const std::vector<double>& milestones = get_floats("lr.milestones");
+  if (get_string("lr.schedule") == "step" && milestones.empty()) fail("lr.milestones", "the step schedule needs at least one epoch", "for example [30, 60, 80]");
+  if (std::adjacent_find(milestones.begin(), milestones.end(), std::greater_equal<>()) != milestones.end()) fail("lr.milestones", "epochs must rise", "sort them");
+  if (get_floats("data.mean").size() != get_floats("data.std").size()) {
+    fail("data.std", fmt::format("data.mean has {} values, data.std {}", get_floats("data.mean").size(), get_floats("data.std").size()), "give both or neither, one value per channel");
+  }
+  if (get_int("train.sink_size") == 0) fail("train.sink_size", "0 steps per call", "use -1 for a whole epoch, or a positive number");
+  if (get_string("checkpoint.prefix").find('/') != std::string::npos) fail("checkpoint.prefix", "a prefix holds no '/'", "set train.run_dir for the folder");
+}
+
+const Settings::Value& Settings::value(const std::string& name, SettingType type) const {
+  const SettingSpec* spec = find_spec(name);
+  if (spec == nullptr) throw InternalError("the program asks for an unknown setting " + name, "", did_you_mean(name, section_names()));
+  if (spec->type != type) throw InternalError("the program reads setting " + name + " as another type than its own");
+  return slots_.at(name).value;
+}
+
+bool Settings::get_bool(const std::string& name) const { return std::get<bool>(value(name, SettingType::kBool)); }
+int64_t Settings::get_int(const std::string& name) const { return std::get<int64_t>(value(name, SettingType::kInt)); }
+double Settings::get_float(const std::string& name) const { return std::get<double>(value(name, SettingType::kFloat)); }
+const std::string& Settings::get_string(const std::string& name) const { return std::get<std::string>(value(name, SettingType::kString)); }
+const std::vector<double>& Settings::get_floats(const std::string& name) const {
+  const SettingSpec* spec = find_spec(name);
+  return std::get<std::vector<double>>(value(name, spec != nullptr && spec->type == SettingType::kIntList ? SettingType::kIntList : SettingType::kFloatList));
+}
+std::vector<int64_t> Settings::get_ints(const std::string& name) const {
+  std::vector<int64_t> out;
+  for (const double v : std::get<std::vector<double>>(value(name, SettingType::kIntList))) out.push_back(static_cast<int64_t>(v));
+  return out;
+}
+
+const std::string& Settings::origin(const std::string& name) const {
+  const auto it = slots_.find(name);
+  if (it == slots_.end()) throw InternalError("the program asks for an unknown setting " + name);
+  return it->second.origin;
+}
+
+std::string Settings::text(const SettingSpec& spec) const {
+  const Value& v = slots_.at(spec.name).value;
+  switch (spec.type) {
+    case SettingType::kBool: return std::get<bool>(v) ? "true" : "false";
+    case SettingType::kInt: return std::to_string(std::get<int64_t>(v));
+    case SettingType::kFloat: return number_text(std::get<double>(v));
+    case SettingType::kString: return yaml_text(std::get<std::string>(v));
+    default: break;
+  }
+  std::string s;
+  for (const double x : std::get<std::vector<double>>(v)) s += (s.empty() ? "" : ", ") + number_text(x);
+  return "[" + s + "]";
+}
+
+std::string Settings::print() const {
+  std::string out;
+  for (const SettingSpec& spec : schema()) {
+    const std::string line = fmt::format("{}: {}", spec.name, text(spec));
+    out += fmt::format("{:<44}  # {}\n", line, origin(spec.name));
+  }
+  return out;
+}
+
+std::string Settings::to_yaml() const {
+  std::string out, section;
+  for (const SettingSpec& spec : schema()) {
+    const std::string name = spec.name;
+    const size_t dot = name.find('.');
+    if (name.substr(0, dot) != section) {
+      section = name.substr(0, dot);
+      out += section + ":\n";
+    }
+    out += fmt::format("  {}: {}\n", name.substr(dot + 1), text(spec));
+  }
+  return out;
+}
+
+std::string Settings::hash() const {
+  const std::string yaml = to_yaml();
+  return fmt::format("{:016x}", XXH64(yaml.data(), yaml.size(), 0));
+}
+
+}  // namespace sindri::train

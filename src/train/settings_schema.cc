@@ -1,0 +1,119 @@
+// The table of settings: the one place that knows their names, defaults, ranges and meaning.
+#include <fmt/format.h>
+
+#include "sindri/train/settings.h"
+
+namespace sindri::train {
+
+namespace {
+constexpr double kInf = std::numeric_limits<double>::infinity();
+}
+
+const std::vector<SettingSpec>& Settings::schema() {
+  using enum SettingType;
+  static const std::vector<SettingSpec> table = {
+      {.name = "model.name", .type = kString, .fallback = "", .doc = "net by name, e.g. lenet, resnet18, resnet20; `sindri summary` lists them"},
+      {.name = "model.num_classes", .type = kInt, .fallback = "0", .doc = "width of the last layer; 0: as many as the data has", .min = 0, .max = 1e6},
+      {.name = "model.variant", .type = kString, .fallback = "mindspore", .doc = "padding and batch-norm epsilon of ResNets as in that library", .choices = "mindspore|torchvision"},
+
+      {.name = "data.path", .type = kString, .fallback = "", .doc = "folder (or, for digits, file) with the data"},
+      {.name = "data.kind", .type = kString, .fallback = "auto", .doc = "format; auto looks at what the folder holds",
+       .choices = "auto|imagefolder|cifar10|cifar100|mnist|fashion_mnist|digits"},
+      {.name = "data.workers", .type = kInt, .fallback = "0", .doc = "threads that decode and augment; 0: one per usable core", .min = 0, .max = 256, .unit = "threads"},
+      {.name = "data.image_size", .type = kInt, .fallback = "0", .doc = "height and width the net sees; 0: as the net was designed for", .min = 0, .max = 4096, .unit = "pixels"},
+      {.name = "data.augment", .type = kBool, .fallback = "true", .doc = "random crop and flip of training images"},
+      {.name = "data.mean", .type = kFloatList, .fallback = "[]", .doc = "per channel, subtracted from pixels scaled to 0..1; empty: the data set's own", .min = -10, .max = 10},
+      {.name = "data.std", .type = kFloatList, .fallback = "[]", .doc = "per channel, divides after data.mean; empty: the data set's own", .min = 1e-6, .max = 10},
+      {.name = "data.on_corrupt", .type = kString, .fallback = "fail", .doc = "what a sample that cannot be read does", .choices = "fail|skip"},
+      {.name = "data.max_corrupt", .type = kInt, .fallback = "0", .doc = "with data.on_corrupt: skip, more skipped samples than this fail after all; 0: no limit",
+       .min = 0, .max = 1e9, .unit = "samples"},
+
+      {.name = "train.epochs", .type = kInt, .fallback = "10", .doc = "passes over the training data", .min = 1, .max = 1e6},
+      {.name = "train.max_steps", .type = kInt, .fallback = "0", .doc = "stop after this many steps; 0: no limit", .min = 0, .max = 1e12, .unit = "steps"},
+      {.name = "train.batch_size", .type = kInt, .fallback = "32", .doc = "samples per step", .min = 1, .max = 65536, .unit = "samples"},
+      {.name = "train.run_dir", .type = kString, .fallback = "", .doc = "run folder; empty: runs/<model>-NNN, the next free number"},
+      {.name = "train.mode", .type = kString, .fallback = "graph", .doc = "graph traces the whole step once; pynative runs op by op", .choices = "graph|pynative"},
+      {.name = "train.seed", .type = kInt, .fallback = "1", .doc = "of initial weights, shuffling, augmentation and dropout", .min = 0, .max = 4294967295.0},
+      {.name = "train.sink_mode", .type = kBool, .fallback = "false", .doc = "several steps per host call (dataset_sink_mode); callbacks see the last of them"},
+      {.name = "train.sink_size", .type = kInt, .fallback = "-1", .doc = "steps per call in sink mode; -1: a whole epoch", .min = -1, .max = 1e9, .unit = "steps"},
+      {.name = "train.eval_interval", .type = kInt, .fallback = "1", .doc = "evaluate every so many epochs; 0: only at the end", .min = 0, .max = 1e6, .unit = "epochs"},
+      {.name = "train.amp_level", .type = kString, .fallback = "O0", .doc = "mixed precision; this version has O0 (float32) only", .choices = "O0"},
+      {.name = "train.nan_policy", .type = kString, .fallback = "stop", .doc = "what a loss that is not finite does: end the run, or leave out the step's update", .choices = "stop|skip"},
+
+      {.name = "optimizer.name", .type = kString, .fallback = "momentum", .doc = "update rule", .choices = "momentum|sgd|adam|adam_weight_decay"},
+      {.name = "optimizer.momentum", .type = kFloat, .fallback = "0.9", .doc = "of momentum and sgd", .min = 0, .max = 1},
+      {.name = "optimizer.weight_decay", .type = kFloat, .fallback = "0.0001", .doc = "added to the gradient as weight_decay * weight; not for batch norm's gamma and beta", .min = 0, .max = 10},
+      {.name = "optimizer.nesterov", .type = kBool, .fallback = "false", .doc = "Nesterov's form of momentum and sgd"},
+      {.name = "optimizer.beta1", .type = kFloat, .fallback = "0.9", .doc = "of adam and adam_weight_decay", .min = 0, .max = 0.9999999},
+      {.name = "optimizer.beta2", .type = kFloat, .fallback = "0.999", .doc = "of adam and adam_weight_decay", .min = 0, .max = 0.9999999},
+      {.name = "optimizer.eps", .type = kFloat, .fallback = "1e-08", .doc = "of adam and adam_weight_decay", .min = 1e-30, .max = 1},
+      {.name = "optimizer.loss_scale", .type = kFloat, .fallback = "1", .doc = "the loss is multiplied and gradients are divided by it", .min = 1e-6, .max = 1e9},
+
+      {.name = "lr.schedule", .type = kString, .fallback = "constant", .doc = "course of the learning rate after the warm-up", .choices = "constant|cosine|linear|poly|step"},
+      {.name = "lr.init", .type = kFloat, .fallback = "0", .doc = "at the start of the warm-up", .min = 0, .max = 1000},
+      {.name = "lr.max", .type = kFloat, .fallback = "0.1", .doc = "after the warm-up; the rate itself when constant", .min = 0, .max = 1000},
+      {.name = "lr.end", .type = kFloat, .fallback = "0", .doc = "at the end of cosine, linear and poly", .min = 0, .max = 1000},
+      {.name = "lr.warmup_epochs", .type = kFloat, .fallback = "0", .doc = "linear rise from lr.init to lr.max", .min = 0, .max = 1e6, .unit = "epochs"},
+      {.name = "lr.power", .type = kFloat, .fallback = "2", .doc = "exponent of poly", .min = 0.01, .max = 100},
+      {.name = "lr.milestones", .type = kIntList, .fallback = "[]", .doc = "step: epochs after which the rate is multiplied by lr.gamma, rising", .min = 1, .max = 1e6, .unit = "epochs"},
+      {.name = "lr.gamma", .type = kFloat, .fallback = "0.1", .doc = "factor of step", .min = 1e-6, .max = 1},
+
+      {.name = "loss.name", .type = kString, .fallback = "softmax_cross_entropy", .doc = "what is minimised", .choices = "softmax_cross_entropy"},
+      {.name = "loss.label_smoothing", .type = kFloat, .fallback = "0", .doc = "share of the target spread over all classes", .min = 0, .max = 0.999},
+
+      {.name = "checkpoint.save_every_steps", .type = kInt, .fallback = "0", .doc = "save after so many steps; 0: not by steps", .min = 0, .max = 1e12, .unit = "steps"},
+      {.name = "checkpoint.save_every_epochs", .type = kInt, .fallback = "1", .doc = "save after so many epochs; 0: not by epochs (the end of a run always saves)", .min = 0, .max = 1e6, .unit = "epochs"},
+      {.name = "checkpoint.keep_max", .type = kInt, .fallback = "5", .doc = "older checkpoints of the run beyond this number are deleted", .min = 1, .max = 1e6, .unit = "files"},
+      {.name = "checkpoint.prefix", .type = kString, .fallback = "", .doc = "file name before -EPOCH_STEP.ckpt; empty: the net's name"},
+      {.name = "checkpoint.compat", .type = kString, .fallback = "current", .doc = "mindspore1: without trailer and integrity entry, with a .sum file beside it, for MindSpore 1.x and 2.0",
+       .choices = "current|mindspore1"},
+
+      {.name = "log.every", .type = kInt, .fallback = "0", .doc = "plain progress lines: one per so many steps; 0: one per 10 s", .min = 0, .max = 1e9, .unit = "steps"},
+  };
+  return table;
+}
+
+namespace {
+const char* type_name(SettingType type) {
+  switch (type) {
+    case SettingType::kBool: return "true or false";
+    case SettingType::kInt: return "whole number";
+    case SettingType::kFloat: return "number";
+    case SettingType::kString: return "text";
+    case SettingType::kFloatList: return "list of numbers";
+    case SettingType::kIntList: return "list of whole numbers";
+  }
+  return "";
+}
+
+std::string allowed(const SettingSpec& spec) {
+  if (spec.choices[0] != '\0') {
+    std::string s;
+    for (const char* p = spec.choices; *p != '\0'; ++p) s += *p == '|' ? ", " : std::string(1, *p);
+    return s;
+  }
+  if (spec.min == -kInf && spec.max == kInf) return type_name(spec.type);
+  return fmt::format("{}, {} .. {}", type_name(spec.type), spec.min, spec.max);
+}
+}  // namespace
+
+std::string Settings::schema_markdown() {
+  std::string out =
+      "# Settings\n\n"
+      "Made from the table in `src/train/settings_schema.cc`: the test `Settings.DocumentationIsUpToDate` compares the two and writes a fresh copy.\n\n"
+      "A value comes from the YAML file (`--config`), then from the environment (`train.epochs` is `SINDRI_TRAIN__EPOCHS`), then from\n"
+      "`--set train.epochs=3`; later wins. `--print-config` shows each value and where it came from.\n";
+  std::string section;
+  for (const SettingSpec& spec : schema()) {
+    const std::string name = spec.name, head = name.substr(0, name.find('.'));
+    if (head != section) {
+      section = head;
+      out += fmt::format("\n## {}\n\n| setting | default | allowed | unit | meaning |\n| --- | --- | --- | --- | --- |\n", section);
+    }
+    const std::string fallback = spec.fallback[0] == '\0' ? "(empty)" : fmt::format("`{}`", spec.fallback);
+    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", name, fallback, allowed(spec), spec.unit, spec.doc);
+  }
+  return out;
+}
+
+}  // namespace sindri::train

@@ -1,0 +1,22 @@
+// Reads the small part of YAML that settings need: a mapping of sections to mappings of keys to scalars or lists of scalars.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sindri::train {
+
+/// A value of the file, or the head of a mapping (which comes before what it holds).
+struct YamlItem {
+  enum Kind { kScalar, kList, kSection };
+  std::string name;                  // keys joined by dots
+  Kind kind = kScalar;
+  std::vector<std::string> values;   // one for a scalar
+  bool quoted = false;               // written in quotes: text, whatever it looks like
+  int line = 0, column = 0;          // of the key, from 1
+};
+
+/// All of `text`, in order. `origin` names the file in errors. Throws SettingsError (see Settings::load_yaml).
+std::vector<YamlItem> parse_settings_yaml(const std::string& text, const std::string& origin);
+
+}  // namespace sindri::train

@@ -1,0 +1,217 @@
+// Settings: precedence, origins, every refusal with its position, and that printed settings read back.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "sindri/core/error.h"
+#include "sindri/train/settings.h"
+#include "tests/train/temp_folder.h"
+
+namespace sindri::train {
+namespace {
+
+// The error that reading `yaml` gives.
+SettingsError refusal(const std::string& yaml) {
+  try {
+    Settings().load_yaml_text(yaml, "dir/test.yaml");
+  } catch (const SettingsError& e) {
+    return e;
+  }
+  ADD_FAILURE() << "accepted: " << yaml.substr(0, 200);
+  return SettingsError("accepted");
+}
+
+struct Case {
+  const char* yaml;
+  ErrorCode code;
+  const char* message;   // a part of it
+  const char* where;
+  const char* fix;
+};
+
+TEST(Settings, RefusesBadFiles) {
+  const Case cases[] = {
+      {"train:\n  epohcs: 3\n", ErrorCode::kUnknownSetting, "unknown setting train.epohcs", "dir/test.yaml:2:3", "did you mean 'train.epochs'?"},
+      {"trian:\n  epochs: 3\n", ErrorCode::kUnknownSetting, "unknown section trian", "dir/test.yaml:1:1", "did you mean 'train'?"},
+      {"trian: {}\n", ErrorCode::kUnknownSetting, "unknown section trian", "dir/test.yaml:1:1", "'train'"},
+      {"epochs: 3\n", ErrorCode::kUnknownSetting, "unknown setting epochs", "dir/test.yaml:1:1", ""},
+      {"train:\n  epochs: 3\n  epochs: 4\n", ErrorCode::kDuplicateSetting, "train.epochs is given twice, first in line 2", "dir/test.yaml:3:3", "remove"},
+      {"train: {epochs: 3}\ntrain: {seed: 1}\n", ErrorCode::kDuplicateSetting, "train is given twice", "dir/test.yaml:2:1", ""},
+      {"train:\n  epochs: many\n", ErrorCode::kSettings, "train.epochs: expected a whole number, got 'many'", "dir/test.yaml:2:3", "default is 10"},
+      {"train:\n  epochs: 3.5\n", ErrorCode::kSettings, "expected a whole number, got '3.5'", "dir/test.yaml:2:3", ""},
+      {"train:\n  epochs: 99999999999999999999\n", ErrorCode::kSettings, "expected a whole number", "dir/test.yaml:2:3", ""},
+      {"train:\n  epochs: \"3\"\n", ErrorCode::kSettings, "without quotes", "dir/test.yaml:2:3", "remove the quotes"},
+      {"train:\n  epochs: 0\n", ErrorCode::kSettings, "train.epochs: expected 1 to 1000000, got 0", "dir/test.yaml:2:3", ""},
+      {"train:\n  epochs: [1, 2]\n", ErrorCode::kSettings, "expected one value, got a list of 2", "dir/test.yaml:2:3", ""},
+      {"train:\n  epochs: {a: 1}\n", ErrorCode::kSettings, "train.epochs: expected a value, got a mapping", "dir/test.yaml:2:3", ""},
+      {"train:\n  epochs:\n", ErrorCode::kSettings, "train.epochs has no value", "dir/test.yaml:2", "write a value"},
+      {"train: 5\n", ErrorCode::kSettings, "train is a section", "dir/test.yaml:1:1", ""},
+      {"train:\n", ErrorCode::kSettings, "train has no value", "dir/test.yaml:1", "remove the section"},
+      {"train.epochs: 3\n", ErrorCode::kSettings, "holds a dot", "dir/test.yaml:1:1", "write train:"},
+      {"train:\n  sink_mode: yes\n", ErrorCode::kSettings, "expected true or false, got 'yes'", "dir/test.yaml:2:3", ""},
+      {"lr:\n  max: .inf\n", ErrorCode::kSettings, "expected a number", "dir/test.yaml:2:3", ""},
+      {"lr:\n  max: nan\n", ErrorCode::kSettings, "expected a number", "dir/test.yaml:2:3", ""},
+      {"lr:\n  schedule: cosin\n", ErrorCode::kSettings, "got 'cosin'", "dir/test.yaml:2:3", "did you mean 'cosine'?"},
+      {"train:\n  amp_level: O2\n", ErrorCode::kSettings, "expected O0, got 'O2'", "dir/test.yaml:2:3", ""},
+      {"data:\n  mean: [0.5, x]\n", ErrorCode::kSettings, "data.mean: expected a number, got 'x'", "dir/test.yaml:2:3", ""},
+      {"data:\n  mean: [[0.5]]\n", ErrorCode::kSettings, "list inside a list", "dir/test.yaml:2", ""},
+      {"data:\n  mean: [{a: 1}]\n", ErrorCode::kSettings, "mapping inside a list", "dir/test.yaml:2", ""},
+      {"data:\n  mean: [~]\n", ErrorCode::kSettings, "data.mean has no value", "dir/test.yaml:2", ""},
+      {"a: &x {b: 1}\n", ErrorCode::kSettings, "anchor", "dir/test.yaml:1", "write the value where it is used"},
+      {"train:\n  epochs: &n 3\n  seed: *n\n", ErrorCode::kSettings, "anchor", "dir/test.yaml:2", ""},
+      {"train:\n  epochs: !!int 3\n", ErrorCode::kSettings, "tag", "dir/test.yaml:2", "remove the tag"},
+      {"train: !mine\n  epochs: 3\n", ErrorCode::kSettings, "tag", "dir/test.yaml:1", ""},
+      {"- a\n", ErrorCode::kSettings, "holds a list, not a mapping", "dir/test.yaml:1", ""},
+      {"just text\n", ErrorCode::kSettings, "not a mapping", "dir/test.yaml:1", ""},
+      {"? [a]\n: 1\n", ErrorCode::kSettings, "cannot be a key", "dir/test.yaml:1", ""},
+      {"train: {epochs: 3}\n---\ntrain: {epochs: 4}\n", ErrorCode::kSettings, "more than one YAML document", "dir/test.yaml", ""},
+      {"train: [\n", ErrorCode::kSettings, "", "dir/test.yaml:", ""},
+      {"train:\n  epochs: 3\n bad indent: 4\n", ErrorCode::kSettings, "invalid YAML", "dir/test.yaml:3", ""},
+      {"model:\n  name: \xff\xfe\n", ErrorCode::kSettings, "not UTF-8", "dir/test.yaml, byte 15", ""},
+  };
+  for (const Case& c : cases) {
+    const SettingsError e = refusal(c.yaml);
+    EXPECT_EQ(e.code(), c.code) << c.yaml << e.what();
+    EXPECT_EQ(e.exit_code(), 2);
+    EXPECT_NE(e.message().find(c.message), std::string::npos) << c.yaml << "expected: " << c.message << "\ngot: " << e.what();
+    EXPECT_TRUE(e.where().starts_with(c.where)) << c.yaml << "expected: " << c.where << "\ngot: " << e.where();
+    EXPECT_NE(e.fix().find(c.fix), std::string::npos) << c.yaml << "expected: " << c.fix << "\ngot: " << e.fix();
+  }
+}
+
+TEST(Settings, RefusesLargeDeepAndZeroByteFiles) {
+  EXPECT_NE(refusal(std::string((1 << 20) + 1, '#')).message().find("more than the 1048576"), std::string::npos);
+  std::string deep;
+  for (int i = 0; i < 70; ++i) deep += std::string(static_cast<size_t>(i), ' ') + "a:\n";
+  EXPECT_NE(refusal(deep + std::string(70, ' ') + "b: 1\n").message().find("deeper than 64"), std::string::npos);
+  EXPECT_NE(refusal("a: " + std::string(70, '[') + std::string(70, ']')).message().find("list"), std::string::npos);
+  EXPECT_NE(refusal(std::string("train:\0 1", 9)).message().find("zero byte"), std::string::npos);
+  // Hundreds of thousands of brackets must not overflow any stack.
+  EXPECT_FALSE(std::string(refusal("a: " + std::string(500000, '[')).what()).empty());
+  EXPECT_FALSE(std::string(refusal("a: " + std::string(500000, '{')).what()).empty());
+}
+
+TEST(Settings, TruncatedFilesNeverCrash) {
+  const std::string yaml = "train:\n  epochs: 3\n  mode: \"graph\"\ndata:\n  mean: [0.1, 0.2]\n  std: [1, 2]\nmodel: {name: lenet}\n";
+  int accepted = 0;
+  for (size_t n = 0; n <= yaml.size(); ++n) {
+    try {
+      Settings().load_yaml_text(yaml.substr(0, n), "t.yaml");
+      ++accepted;
+    } catch (const SettingsError& e) {
+      EXPECT_FALSE(e.where().empty());
+    }
+  }
+  EXPECT_GT(accepted, 5);
+}
+
+TEST(Settings, LaterSourcesWinAndAreNamed) {
+  const TempFolder folder;
+  const std::string path = folder.file("run.yaml");
+  std::ofstream(path) << "train:\n  epochs: 3\n  batch_size: 64\n  seed: 7\ndata: {mean: [0.4914, 0.4822, 0.4465], std: [0.247, 0.2435, 0.2616]}\n";
+  Settings s;
+  EXPECT_EQ(s.get_int("train.epochs"), 10);
+  EXPECT_TRUE(s.is_default("train.epochs"));
+  s.load_yaml(path);
+  s.load_environment({"SINDRI_TRAIN__BATCH_SIZE=128", "SINDRI_TRAIN__SEED=8", "SINDRI_LOG=debug", "HOME=/x", "SINDRI_DATA__PATH=/some/where"});
+  s.set("train.seed=9");
+  s.set("lr.milestones=[10,20]");
+  s.set("model.name=resnet20");
+  s.validate();
+  EXPECT_EQ(s.get_int("train.epochs"), 3);
+  EXPECT_EQ(s.get_int("train.batch_size"), 128);
+  EXPECT_EQ(s.get_int("train.seed"), 9);
+  EXPECT_EQ(s.get_string("data.path"), "/some/where");
+  EXPECT_EQ(s.get_floats("data.mean"), (std::vector<double>{0.4914, 0.4822, 0.4465}));
+  EXPECT_EQ(s.get_ints("lr.milestones"), (std::vector<int64_t>{10, 20}));
+  EXPECT_EQ(s.origin("train.epochs"), "run.yaml:2:3");
+  EXPECT_EQ(s.origin("train.batch_size"), "SINDRI_TRAIN__BATCH_SIZE");
+  EXPECT_EQ(s.origin("train.seed"), "--set");
+  EXPECT_NE(s.print().find("train.seed: 9"), std::string::npos);
+  EXPECT_NE(s.print().find("# --set"), std::string::npos);
+}
+
+TEST(Settings, ProcessEnvironmentIsRead) {
+  setenv("SINDRI_OPTIMIZER__WEIGHT_DECAY", "0.5", 1);
+  Settings s;
+  s.load_environment();
+  unsetenv("SINDRI_OPTIMIZER__WEIGHT_DECAY");
+  EXPECT_EQ(s.get_float("optimizer.weight_decay"), 0.5);
+}
+
+TEST(Settings, RefusesBadVariablesAndAssignments) {
+  Settings s;
+  try {
+    s.load_environment({"SINDRI_TRAIN__EPOCH=3"});
+    FAIL();
+  } catch (const SettingsError& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kUnknownSetting);
+    EXPECT_EQ(e.where(), "environment variable SINDRI_TRAIN__EPOCH");
+    EXPECT_NE(e.fix().find("train.epochs"), std::string::npos);
+  }
+  for (const char* bad : {"train.epochs", "=3", "train.epochs=x", "nothing.at=1", "train.epochs=", ""}) EXPECT_THROW(s.set(bad), SettingsError) << bad;
+  EXPECT_EQ(s.get_int("train.epochs"), 10) << "a refused assignment changes nothing";
+  EXPECT_THROW(s.get_int("no.such"), InternalError);
+  EXPECT_THROW(s.get_int("model.name"), InternalError);
+}
+
+TEST(Settings, RulesBetweenSettings) {
+  const auto refused = [](std::initializer_list<const char*> sets, const char* part) {
+    Settings s;
+    for (const char* v : sets) s.set(v);
+    try {
+      s.validate();
+      ADD_FAILURE() << part;
+    } catch (const SettingsError& e) {
+      EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
+      EXPECT_FALSE(e.fix().empty());
+    }
+  };
+  refused({"optimizer.nesterov=true", "optimizer.momentum=0"}, "momentum above 0");
+  refused({"optimizer.nesterov=true", "optimizer.name=adam"}, "no Nesterov form");
+  refused({"lr.warmup_epochs=11"}, "do not fit");
+  refused({"lr.schedule=step"}, "at least one epoch");
+  refused({"lr.schedule=step", "lr.milestones=20,10"}, "must rise");
+  refused({"data.mean=0.5"}, "data.mean has 1 values");
+  refused({"train.sink_size=0"}, "0 steps");
+  refused({"checkpoint.prefix=a/b"}, "no '/'");
+  Settings().validate();
+}
+
+TEST(Settings, PrintedYamlReadsBack) {
+  Settings s;
+  for (const char* v : {"model.name=true", "data.path=/a b/\"c\"\\d", "lr.max=0.1000000000000000055", "data.mean=[0.1,-2e-7]", "data.std=[1,2]", "checkpoint.prefix=- x: y # z", "lr.end=1e-300"}) {
+    s.set(v);
+  }
+  Settings back;
+  back.load_yaml_text(s.to_yaml(), "again.yaml");
+  EXPECT_EQ(back.to_yaml(), s.to_yaml());
+  EXPECT_EQ(back.hash(), s.hash());
+  EXPECT_EQ(back.get_string("data.path"), "/a b/\"c\"\\d");
+  EXPECT_EQ(back.get_string("checkpoint.prefix"), "- x: y # z");
+  EXPECT_NE(Settings().hash(), s.hash());
+}
+
+TEST(Settings, MissingFileSaysSo) {
+  try {
+    Settings().load_yaml("/nonexistent/x.yaml");
+    FAIL();
+  } catch (const IoError& e) {
+    EXPECT_NE(std::string(e.what()).find("settings file"), std::string::npos);
+    EXPECT_NE(std::string(e.what()).find("/nonexistent/x.yaml"), std::string::npos);
+  }
+  EXPECT_THROW(Settings().load_yaml("/tmp"), IoError);
+}
+
+TEST(Settings, DocumentationIsUpToDate) {
+  std::ifstream in(std::string(SINDRI_SOURCE_DIR) + "/docs/settings.md");
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  if (text == Settings::schema_markdown()) return;
+  const std::string fresh = ::testing::TempDir() + "settings.md";
+  std::ofstream(fresh) << Settings::schema_markdown();
+  ADD_FAILURE() << "docs/settings.md differs from the table; copy " << fresh << " over it";
+}
+
+}  // namespace
+}  // namespace sindri::train
