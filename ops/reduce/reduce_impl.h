@@ -18,15 +18,27 @@ struct AxisAttrs {
   bool keep_dims = false;
   SINDRI_ATTRS(AxisAttrs, axis, keep_dims)
 };
+struct NormAttrs {
+  double p = 2;
+  std::vector<int64_t> axes;
+  bool keep_dims = false;
+  SINDRI_ATTRS(NormAttrs, p, axes, keep_dims)
+};
 struct CumsumAttrs {
   int64_t axis = -1;
-  SINDRI_ATTRS(CumsumAttrs, axis)
+  bool reverse = false;                  // sums from the end; the gradient of either direction is the other
+  SINDRI_ATTRS(CumsumAttrs, axis, reverse)
 };
 struct TopkAttrs {
   int64_t k = 1;
   int64_t axis = -1;
   bool largest = true;
   SINDRI_ATTRS(TopkAttrs, k, axis, largest)
+};
+struct TopkGradAttrs {
+  int64_t size = 1;                      // of dimension `axis` in topk's input
+  int64_t axis = -1;
+  SINDRI_ATTRS(TopkGradAttrs, size, axis)
 };
 
 /// reduced[d] says whether dimension d is reduced. Throws ValueError for an axis out of range or named twice.
@@ -35,5 +47,16 @@ AxisSet reduced_dims(const char* op, const std::vector<int64_t>& axes, int rank)
 Shape reduced_shape(const Shape& in, const AxisSet& reduced, bool keep_dims);
 /// Elements per output element.
 int64_t reduced_count(const Shape& in, const AxisSet& reduced);
+
+/// A contiguous tensor seen along one axis: element (o, i, k) is at (o * size + i) * inner + k.
+struct AxisView {
+  int64_t outer = 1, size = 1, inner = 1;
+};
+inline AxisView view_along(const char* op, const Shape& shape, int64_t axis) {
+  AxisView v;
+  const int at = normalize_axis(axis, shape.rank(), op);
+  for (int d = 0; d < shape.rank(); ++d) (d < at ? v.outer : d == at ? v.size : v.inner) *= shape[d];
+  return v;
+}
 
 }  // namespace sindri::reduce
