@@ -1,0 +1,104 @@
+// See build.h.
+#include "src/app/build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "sindri/core/error.h"
+#include "sindri/models/models.h"
+#include "sindri/nn/loss.h"
+#include "sindri/optim/adam.h"
+#include "sindri/optim/momentum.h"
+#include "sindri/optim/sgd.h"
+
+namespace sindri::app {
+
+std::string net_name(const train::Settings& s) {
+  const std::string& name = s.get_string("model.name");
+  if (name.empty()) {
+    std::string known;
+    for (const std::string& n : models::names()) known += (known.empty() ? "" : ", ") + n;
+    throw SettingsError("model.name is not set", "", "--set model.name=NET with NET one of: " + known);
+  }
+  models::input_shape(name);   // throws with the nearest names
+  return name;
+}
+
+Shape image_shape(const train::Settings& s) {
+  Shape shape = models::input_shape(net_name(s));
+  if (const int64_t side = s.get_int("data.image_size"); side > 0) shape[1] = shape[2] = side;
+  return shape;
+}
+
+nn::CellPtr make_network(const train::Settings& s, int64_t num_classes) {
+  const int64_t wanted = s.get_int("model.num_classes");
+  if (wanted > 0 && num_classes > wanted)
+    throw SettingsError(fmt::format("model.num_classes is {}, the data has {} classes", wanted, num_classes), s.origin("model.num_classes"), "leave it out to take the data's number");
+  return models::create(net_name(s), {.num_classes = wanted > 0 ? wanted : num_classes, .variant = s.get_string("model.variant")});
+}
+
+nn::CellPtr make_loss(const train::Settings& s, int64_t num_classes) {
+  const double smoothing = s.get_float("loss.label_smoothing");
+  const int64_t wanted = s.get_int("model.num_classes");
+  if (smoothing > 0) return nn::CrossEntropySmooth::make({.sparse = true, .reduction = "mean", .smooth_factor = smoothing, .num_classes = wanted > 0 ? wanted : num_classes});
+  return nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"});
+}
+
+namespace {
+
+double decayed(const train::Settings& s, int64_t step, int64_t steps_per_epoch, double fraction) {
+  const std::string& schedule = s.get_string("lr.schedule");
+  const double top = s.get_float("lr.max"), end = s.get_float("lr.end");
+  if (schedule == "cosine") return end + (top - end) * 0.5 * (1 + std::cos(std::numbers::pi * fraction));
+  if (schedule == "linear") return top + (end - top) * fraction;
+  if (schedule == "poly") return end + (top - end) * std::pow(1 - fraction, s.get_float("lr.power"));
+  if (schedule == "step") {
+    const std::vector<int64_t> milestones = s.get_ints("lr.milestones");
+    const auto passed = std::count_if(milestones.begin(), milestones.end(), [&](int64_t m) { return step >= m * steps_per_epoch; });
+    return top * std::pow(s.get_float("lr.gamma"), static_cast<double>(passed));
+  }
+  return top;
+}
+
+}  // namespace
+
+std::vector<float> learning_rates(const train::Settings& s, int64_t steps_per_epoch) {
+  const double top = s.get_float("lr.max"), first = s.get_float("lr.init");
+  const auto warmup = static_cast<int64_t>(std::llround(s.get_float("lr.warmup_epochs") * static_cast<double>(steps_per_epoch)));
+  if (s.get_string("lr.schedule") == "constant" && warmup == 0) return {static_cast<float>(top)};
+  const int64_t total = s.get_int("train.epochs") * steps_per_epoch;
+  std::vector<float> rates(static_cast<size_t>(total));
+  for (int64_t i = 0; i < total; ++i) {
+    const double fraction = static_cast<double>(i - warmup) / static_cast<double>(std::max<int64_t>(1, total - warmup));
+    rates[static_cast<size_t>(i)] = static_cast<float>(i < warmup ? first + (top - first) * static_cast<double>(i + 1) / static_cast<double>(warmup) : decayed(s, i, steps_per_epoch, fraction));
+  }
+  return rates;
+}
+
+std::shared_ptr<optim::Optimizer> make_optimizer(const train::Settings& s, nn::Cell& network, int64_t steps_per_epoch) {
+  const std::vector<float> rates = learning_rates(s, steps_per_epoch);
+  const optim::LearningRate lr = rates.size() == 1 ? optim::LearningRate(static_cast<double>(rates[0])) : optim::LearningRate(rates);
+  const std::string& name = s.get_string("optimizer.name");
+  const double decay = s.get_float("optimizer.weight_decay"), scale = s.get_float("optimizer.loss_scale");
+  const double beta1 = s.get_float("optimizer.beta1"), beta2 = s.get_float("optimizer.beta2"), eps = s.get_float("optimizer.eps");
+  const bool nesterov = s.get_bool("optimizer.nesterov");
+  const optim::GradClip clip{.global_norm = s.get_float("optimizer.clip_global_norm")};
+  const std::vector<Parameter*> params = network.trainable_params();
+  if (name == "momentum") {
+    return std::make_shared<optim::Momentum>(params, optim::MomentumOptions{.learning_rate = lr, .momentum = s.get_float("optimizer.momentum"), .weight_decay = decay, .loss_scale = scale,
+                                                                            .use_nesterov = nesterov, .grad_clip = clip});
+  }
+  if (name == "sgd") {
+    return std::make_shared<optim::SGD>(params, optim::SGDOptions{.learning_rate = lr, .momentum = s.get_float("optimizer.momentum"), .weight_decay = decay, .nesterov = nesterov,
+                                                                  .loss_scale = scale, .grad_clip = clip});
+  }
+  if (name == "adam") {
+    return std::make_shared<optim::Adam>(params, optim::AdamOptions{.learning_rate = lr, .beta1 = beta1, .beta2 = beta2, .eps = eps, .weight_decay = decay, .loss_scale = scale, .grad_clip = clip});
+  }
+  return std::make_shared<optim::AdamWeightDecay>(params, optim::AdamWeightDecayOptions{.learning_rate = lr, .beta1 = beta1, .beta2 = beta2, .eps = eps, .weight_decay = decay, .grad_clip = clip});
+}
+
+}  // namespace sindri::app

@@ -1,0 +1,24 @@
+// Network, loss, learning rate and optimizer from settings.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sindri/nn/cell.h"
+#include "sindri/optim/optimizer.h"
+#include "sindri/train/settings.h"
+
+namespace sindri::app {
+
+/// Name of the net; throws SettingsError when model.name is not set or unknown.
+std::string net_name(const train::Settings& s);
+/// [C, H, W] the net sees: its own, or data.image_size.
+Shape image_shape(const train::Settings& s);
+/// num_classes: of the data; model.num_classes overrides it.
+nn::CellPtr make_network(const train::Settings& s, int64_t num_classes);
+nn::CellPtr make_loss(const train::Settings& s, int64_t num_classes);
+/// One rate per step of the whole training; a single one when it never changes.
+std::vector<float> learning_rates(const train::Settings& s, int64_t steps_per_epoch);
+std::shared_ptr<optim::Optimizer> make_optimizer(const train::Settings& s, nn::Cell& network, int64_t steps_per_epoch);
+
+}  // namespace sindri::app
