@@ -21,7 +21,7 @@ namespace {
 
 struct Expected {
   int64_t batch = 0, side = 0, steps = 0, small_batch = 0, small_side = 0;
-  double first_loss64 = 0;
+  double lr = 0, first_loss64 = 0;
   std::vector<double> losses32, small_losses;
   struct Gradient { double torch_error = 0; std::vector<double> values; };
   std::map<std::string, Gradient> gradients, small_gradients;
@@ -36,7 +36,7 @@ Expected read_expected(const std::string& net) {
     std::string key, name;
     in >> key;
     const auto rest = [&] { return std::vector<double>(std::istream_iterator<double>(in), {}); };
-    if (key == "shape") in >> e.batch >> e.side >> e.steps >> e.small_batch >> e.small_side;
+    if (key == "shape") in >> e.batch >> e.side >> e.steps >> e.small_batch >> e.small_side >> e.lr;
     else if (key == "first_loss64") in >> e.first_loss64;
     else if (key == "losses32") e.losses32 = rest();
     else if (key == "small_losses") e.small_losses = rest();
@@ -84,7 +84,7 @@ struct Rig {
   train::TrainStep step;
   int64_t classes;
 
-  Rig(const std::string& name, int64_t num_classes, DType dtype) : classes(num_classes) {
+  Rig(const std::string& name, int64_t num_classes, DType dtype, double lr) : classes(num_classes) {
     net = models::create(name, {.num_classes = num_classes, .variant = "torchvision"});
     fill_parameters(*net, name);
     convert_parameters(*net, dtype);
@@ -92,14 +92,14 @@ struct Rig {
     const std::vector<Parameter*> params = net->trainable_params();
     with_loss = std::make_shared<WithLoss>(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}));
     with_loss->set_train();
-    optimizer = std::make_shared<optim::Momentum>(std::vector<optim::ParamGroup>{{.params = params}}, optim::MomentumOptions{.learning_rate = 0.01, .momentum = 0.9, .weight_decay = 1e-4});
+    optimizer = std::make_shared<optim::Momentum>(std::vector<optim::ParamGroup>{{.params = params}}, optim::MomentumOptions{.learning_rate = lr, .momentum = 0.9, .weight_decay = 1e-4});
     step = train::make_train_step(*with_loss, *optimizer);
   }
 };
 
 void check_float64(const std::string& name, int64_t classes) {
   const Expected e = read_expected(name);
-  Rig rig(name, classes, DType::kFloat64);
+  Rig rig(name, classes, DType::kFloat64, e.lr);
   const auto inner = rig.step.gradients;
   TensorList grads;
   rig.step.gradients = [&](train::TrainStep& s, const TensorList& batch) {
@@ -130,7 +130,7 @@ void check_float64(const std::string& name, int64_t classes) {
 void check_float32(const std::string& name, int64_t classes) {
   const Expected e = read_expected(name);
   {
-    Rig rig(name, classes, DType::kFloat32);
+    Rig rig(name, classes, DType::kFloat32, e.lr);
     const auto [loss, g] = rig.step.gradients(rig.step, formula_batch(name, 0, e.batch, e.side, classes, DType::kFloat32));
     EXPECT_NEAR(loss.item(), e.first_loss64, 1e-5 * e.first_loss64);
     double worst = 0;
@@ -143,7 +143,7 @@ void check_float32(const std::string& name, int64_t classes) {
     }
     fmt::print("{} float32: first loss {} (float64 {}), worst gradient error {:.2f}x PyTorch's own\n", name, loss.item(), e.first_loss64, worst);
   }
-  Rig rig(name, classes, DType::kFloat32);
+  Rig rig(name, classes, DType::kFloat32, e.lr);
   train::StepRunner run(rig.step);
   std::vector<double> losses;
   for (int64_t i = 0; i < e.steps; ++i) losses.push_back(run(formula_batch(name, i, e.batch, e.side, classes, DType::kFloat32), i).loss.item());

@@ -58,10 +58,11 @@ class Cifar(nn.Module):
         return self.fc(x.mean((2, 3)))
 
 
+# The rate of resnet18_cifar keeps 100 steps on four batches from fitting them perfectly: a loss of 0.001 could not be compared.
 # net: maker, classes, batch, image side, steps, lr; then batch, side of the reduced float64 run
 NETS = {
     "resnet50": (lambda: torchvision.models.resnet50(), 1000, 8, 224, 20, 0.01, 2, 64),
-    "resnet18_cifar": (lambda: Cifar([64, 128, 256, 512], 2), 10, 32, 32, 100, 0.01, 4, 16),
+    "resnet18_cifar": (lambda: Cifar([64, 128, 256, 512], 2), 10, 32, 32, 100, 0.0003, 4, 16),
 }
 
 
@@ -126,11 +127,11 @@ def main():
     folder, names = sys.argv[1], sys.argv[2:] or list(NETS)
     os.makedirs(folder, exist_ok=True)
     for name in names:
-        _, _, n, side, steps, _, small_n, small_side = NETS[name]
+        _, _, n, side, steps, lr, small_n, small_side = NETS[name]
         loss64, g64 = run(name, torch.float64, n, side, 1)
         loss32, g32 = run(name, torch.float32, n, side, steps)
         small_loss, small_g = run(name, torch.float64, small_n, small_side, 20)
-        lines = [f"torch {torch.__version__}", f"shape {n} {side} {steps} {small_n} {small_side}", f"first_loss64 {text(loss64[:1])}",
+        lines = [f"torch {torch.__version__}", f"shape {n} {side} {steps} {small_n} {small_side} {lr}", f"first_loss64 {text(loss64[:1])}",
                  f"losses32 {text(loss32)}", f"small_losses {text(small_loss)}"]
         for k in g64:
             a, b = picked(g64[k]), picked(g32[k])

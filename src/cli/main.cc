@@ -1,0 +1,178 @@
+// The `sindri` program: parses the command line and calls sindri::app. Nothing is computed here.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "sindri/app/app.h"
+#include "sindri/core/error.h"
+#include "sindri/train/error_report.h"
+#include "sindri/train/settings.h"
+
+namespace {
+
+using sindri::train::Settings;
+
+// What several verbs share.
+struct Common {
+  std::string config;
+  std::vector<std::string> sets;
+  bool print_config = false;
+};
+
+void add_settings_flags(CLI::App* verb, Common* c) {
+  verb->add_option("--config", c->config, "YAML file with settings")->type_name("FILE")->group("Settings");
+  verb->add_option("--set", c->sets, "one setting, as section.key=value; may be repeated, wins over file and environment")->type_name("KEY=VALUE")->allow_extra_args(false)->group("Settings");
+  verb->add_flag("--print-config", c->print_config, "print every setting and where its value comes from, then stop")->group("Settings");
+}
+
+// YAML file (else the one the checkpoint was trained with), then environment, then --set.
+Settings read_settings(const Common& c, const std::string& fallback_file = "") {
+  Settings s;
+  const std::string& file = c.config.empty() ? fallback_file : c.config;
+  if (!file.empty()) s.load_yaml(file);
+  s.load_environment();
+  for (const std::string& assignment : c.sets) s.set(assignment);
+  s.validate();
+  return s;
+}
+
+std::string command_line(int argc, char** argv) {
+  std::string s;
+  for (int i = 0; i < argc; ++i) {
+    std::string word = argv[i];
+    if (word.empty() || word.find_first_of(" \t\"'$\\*?[](){}<>|&;") != std::string::npos) {
+      std::string quoted = "'";
+      for (const char ch : word) quoted += ch == '\'' ? "'\\''" : std::string(1, ch);
+      word = quoted + "'";
+    }
+    s += (i > 0 ? " " : "") + word;
+  }
+  return s;
+}
+
+struct Program {
+  CLI::App app{"Sindri trains neural networks in MindSpore's manner.\n\nExamples:\n  sindri train --config configs/digits.yaml\n  sindri summary resnet50\n"};
+  Common common;
+  sindri::app::TrainRequest train;
+  std::string checkpoint, net;
+  std::vector<std::string> images;
+  int top = 5;
+  bool all_cells = false, settings_doc = false;
+  CLI::App *train_verb, *eval_verb, *predict_verb, *summary_verb, *doctor_verb, *version_verb;
+
+  Program() {
+    app.require_subcommand(1);
+    app.set_help_flag("-h,--help", "print this help");
+    app.get_formatter()->column_width(34);
+    add_train();
+    add_eval();
+    add_predict();
+    summary_verb = app.add_subcommand("summary", "Print a net's layers, shapes and parameter counts\n\nExamples:\n  sindri summary resnet50\n  sindri summary resnet20 --set model.num_classes=10 --all\n");
+    summary_verb->add_option("net", net, "name of the net; without it the names are listed")->type_name("NET");
+    summary_verb->add_flag("--all", all_cells, "every cell, not only the outer two levels");
+    add_settings_flags(summary_verb, &common);
+    doctor_verb = app.add_subcommand("doctor", "Print what this machine offers and how the library was built\n\nExamples:\n  sindri doctor\n  SINDRI_CPU_ISA=avx2 sindri doctor\n");
+    version_verb = app.add_subcommand("version", "Print the version\n\nExamples:\n  sindri version\n  sindri version | head -1\n");
+  }
+
+  void add_train() {
+    train_verb = app.add_subcommand("train",
+                                    "Train a net and leave a run folder with checkpoints, metrics and curves\n\nExamples:\n  sindri train --config configs/digits.yaml\n"
+                                    "  sindri train --config configs/resnet20_cifar10.yaml --set data.path=DIR --set train.epochs=5\n");
+    add_settings_flags(train_verb, &common);
+    train_verb->add_option("--checkpoint", train.checkpoint, "start from these weights (with --resume: continue from this file)")->type_name("FILE")->group("Start");
+    train_verb->add_flag("--resume", train.resume, "continue from the newest good checkpoint of train.run_dir")->group("Start");
+    train_verb->add_flag("--dry-run", train.dry_run, "open the data, build the net, run one step, print memory and time; write nothing")->group("Output");
+    train_verb->add_flag("--quiet", train.quiet, "plain lines instead of a live progress line")->group("Output");
+    train_verb->add_flag("--settings-doc", settings_doc, "print the table of settings as Markdown, then stop")->group("Output");
+  }
+
+  void add_eval() {
+    eval_verb = app.add_subcommand("eval", "Evaluate a checkpoint\n\nExamples:\n  sindri eval --checkpoint runs/digits-001/checkpoints/digits-30_44.ckpt\n  sindri eval --config configs/resnet20_cifar10.yaml --set data.path=DIR --checkpoint FILE\n");
+    eval_verb->add_option("--checkpoint", checkpoint, "file to evaluate; settings come from its run folder unless --config is given")->type_name("FILE")->required();
+    add_settings_flags(eval_verb, &common);
+  }
+
+  void add_predict() {
+    predict_verb = app.add_subcommand("predict", "Classify images\n\nExamples:\n  sindri predict --checkpoint FILE photo.jpg\n  sindri predict --checkpoint FILE --top 1 *.png\n");
+    predict_verb->add_option("--checkpoint", checkpoint, "weights; settings come from its run folder unless --config is given")->type_name("FILE")->required();
+    predict_verb->add_option("images", images, "image files")->type_name("IMAGE...")->required();
+    predict_verb->add_option("--top", top, "classes to print for each image")->type_name("N")->check(CLI::Range(1, 1000))->capture_default_str();
+    add_settings_flags(predict_verb, &common);
+  }
+
+  int run_train(const std::string& line) {
+    if (settings_doc) {
+      fmt::print("{}", Settings::schema_markdown());
+      return 0;
+    }
+    const Settings s = read_settings(common);
+    if (common.print_config) {
+      fmt::print("{}", s.print());
+      return 0;
+    }
+    train.command_line = line;
+    const sindri::app::TrainReport r = sindri::app::train(s, train);
+    return r.stopped_by_signal == SIGINT ? 130 : r.stopped_by_signal == SIGTERM ? 143 : 0;
+  }
+
+  int run_other() {
+    const std::string from_run = checkpoint.empty() ? "" : sindri::app::settings_file_of(checkpoint);
+    if (doctor_verb->parsed()) {
+      fmt::print("{}", sindri::app::doctor());
+      return 0;
+    }
+    if (version_verb->parsed()) {
+      fmt::print("{}", sindri::app::version_text());
+      return 0;
+    }
+    const Settings s = read_settings(common, from_run);
+    if (common.print_config) {
+      fmt::print("{}", s.print());
+      return 0;
+    }
+    if (summary_verb->parsed()) {
+      fmt::print("{}", sindri::app::summary(net, s, all_cells));
+    } else if (eval_verb->parsed()) {
+      for (const auto& [name, value] : sindri::app::evaluate(s, checkpoint)) fmt::print("{}: {:.6g}\n", name, value);
+    } else {
+      for (const sindri::app::Prediction& p : sindri::app::predict(s, checkpoint, images, top)) {
+        fmt::print("{}\n", p.file);
+        for (const auto& [name, probability] : p.classes) fmt::print("  {:<24} {:6.2f} %\n", name, 100 * probability);
+      }
+    }
+    return 0;
+  }
+};
+
+int fail(const sindri::Error& e) {
+  std::fflush(stdout);
+  fmt::print(stderr, "{}", sindri::train::format_error_report(e));
+  return e.exit_code();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Program program;
+  try {
+    program.app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& e) {
+    return program.app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    return fail(sindri::Error(sindri::ErrorCode::kUsage, e.what(), command_line(argc, argv), "see sindri --help, or sindri VERB --help"));
+  }
+  try {
+    return program.train_verb->parsed() ? program.run_train(command_line(argc, argv)) : program.run_other();
+  } catch (const sindri::Error& e) {
+    return fail(e);
+  } catch (const std::bad_alloc&) {
+    return fail(sindri::Error(sindri::ErrorCode::kMemory, "out of memory", "", "reduce train.batch_size or close other programs"));
+  } catch (const std::exception& e) {
+    return fail(sindri::Error(sindri::ErrorCode::kInternal, e.what(), "", "please report it with the command line"));
+  }
+}
