@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "sindri/core/tensor.h"
-#include "sindri/op/kernel.h"
 
 namespace sindri::onednn {
 
@@ -56,20 +55,5 @@ template <class PrimitiveDesc, class Make> bool try_make(Make&& make, PrimitiveD
   *why = "oneDNN has only its reference loops (" + impl + ")";
   return false;
 }
-
-/// Offsets of 64-byte aligned regions of one workspace.
-class WorkspaceLayout {
- public:
-  int64_t add(int64_t bytes) {
-    const int64_t at = size_;
-    size_ += (bytes + 63) / 64 * 64;
-    return at;
-  }
-  int64_t size() const { return size_; }
-
- private:
-  int64_t size_ = 0;
-};
-inline void* at(void* workspace, int64_t offset) { return static_cast<char*>(workspace) + offset; }
 
 }  // namespace sindri::onednn
