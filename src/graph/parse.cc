@@ -1,0 +1,301 @@
+// Reads the printed form of a graph. Nodes are appended one by one, so everything infer checks is checked, and the types in the
+// text must be those infer gives.
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "sindri/core/error.h"
+#include "sindri/graph/graph.h"
+
+namespace sindri {
+
+namespace {
+
+class Parser {
+ public:
+  Parser(std::string_view text, Span<const Tensor> pool, Span<Parameter* const> params) : text_(text), pool_(pool), params_(params), graph_("") {}
+
+  Graph run() {
+    expect_word("graph");
+    graph_.name = string();
+    expect("{");
+    while (!try_word("return")) statement();
+    std::vector<ValueId> outputs;
+    if (peek() == '%') do outputs.push_back(use()); while (try_symbol(","));
+    graph_.set_outputs(std::move(outputs));
+    expect("}");
+    skip_space();
+    if (at_ != text_.size()) fail("text behind the graph");
+    return std::move(graph_);
+  }
+
+ private:
+  // ----- characters -----
+  [[noreturn]] void fail(const std::string& what) const {
+    size_t line = 1, column = 1;
+    for (size_t i = 0; i < std::min(at_, text_.size()); ++i) {
+      if (text_[i] == '\n') { ++line; column = 1; }
+      else ++column;
+    }
+    throw ValueError(fmt::format("graph text: {}", what), fmt::format("line {}, column {}", line, column));
+  }
+  void skip_space() {
+    while (at_ < text_.size() && (std::isspace(static_cast<unsigned char>(text_[at_])) != 0)) ++at_;
+  }
+  char peek() {
+    skip_space();
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool try_symbol(std::string_view s) {
+    skip_space();
+    if (text_.substr(at_, s.size()) != s) return false;
+    at_ += s.size();
+    return true;
+  }
+  void expect(std::string_view s) {
+    if (!try_symbol(s)) fail(fmt::format("expected '{}'", s));
+  }
+  static bool word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+  std::string word() {
+    skip_space();
+    const size_t begin = at_;
+    while (at_ < text_.size() && word_char(text_[at_])) ++at_;
+    if (at_ == begin) fail("expected a name");
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+  bool try_word(std::string_view w) {
+    const size_t before = at_;
+    if (word_char(peek()) && word() == w) return true;
+    at_ = before;
+    return false;
+  }
+  void expect_word(std::string_view w) {
+    if (!try_word(w)) fail(fmt::format("expected '{}'", w));
+  }
+  std::string string() {
+    expect("\"");
+    std::string s;
+    for (; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+      if (text_[at_] == '\\' && at_ + 1 < text_.size()) {
+        ++at_;
+        s += text_[at_] == 'n' ? '\n' : text_[at_];
+      } else {
+        s += text_[at_];
+      }
+    }
+    expect("\"");
+    return s;
+  }
+  // The characters of a number, "inf" and "nan" included.
+  std::string number_text() {
+    skip_space();
+    const size_t begin = at_;
+    while (at_ < text_.size() && (word_char(text_[at_]) || text_[at_] == '.' || text_[at_] == '-' || text_[at_] == '+')) ++at_;
+    if (at_ == begin) fail("expected a number");
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+  int64_t integer() { return to_number<int64_t>(number_text()); }
+  template <class N> N to_number(const std::string& s) const {
+    N v{};
+    const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), v);
+    if (error != std::errc() || end != s.data() + s.size()) fail(fmt::format("'{}' is not {}", s, std::is_integral_v<N> ? "a 64-bit integer" : "a number in range"));
+    return v;
+  }
+
+  // ----- values and types -----
+  int32_t value_number() {
+    expect("%");
+    return static_cast<int32_t>(integer());
+  }
+  void define(int32_t number, ValueId v) {
+    if (!values_.emplace(number, v).second) fail(fmt::format("%{} is defined twice", number));
+  }
+  ValueId use() {
+    const int32_t n = value_number();
+    const auto it = values_.find(n);
+    if (it == values_.end()) fail(fmt::format("%{} is used before it is defined", n));
+    return it->second;
+  }
+  TensorMeta meta() {
+    TensorMeta m;
+    m.dtype = parse_dtype(word());
+    expect("[");
+    if (!try_symbol("]")) {
+      do {
+        const int64_t d = integer();
+        if (d < 0 || m.shape.rank() == Shape::kMaxRank) fail("not a shape");
+        m.shape.push_back(d);
+      } while (try_symbol(","));
+      expect("]");
+    }
+    if (try_symbol(":")) {
+      if (word() != layout_name(Layout::kChannelsLast) || m.shape.rank() != 4) fail("not a layout of this shape");
+      m.layout = Layout::kChannelsLast;
+    }
+    return m;
+  }
+
+  // ----- statements -----
+  void statement() {
+    if (try_word("state")) {   // state %1 <- %9
+      const ValueId read = use();
+      expect("<-");
+      const ValueId written = use();
+      for (size_t i = 0; i < graph_.states().size(); ++i) {
+        if (graph_.states()[i].read == read) return graph_.set_written(i, written);
+      }
+      fail("that value is not a state");
+    }
+    std::vector<int32_t> numbers;
+    if (peek() == '%') do numbers.push_back(value_number()); while (try_symbol(","));
+    expect("=");
+    const std::string what = word();
+    if (what == "input" || what == "state" || what == "constant") {
+      if (numbers.size() != 1) fail(what + " defines one value");
+      if (what == "input") define(numbers[0], (expect(":"), graph_.add_input(meta())));
+      else if (what == "state") define(numbers[0], state());
+      else define(numbers[0], (expect(":"), graph_.add_constant(constant(meta()))));
+    } else {
+      node(what, numbers);
+    }
+  }
+
+  ValueId state() {
+    const std::string name = string();
+    expect(":");
+    const TensorMeta m = meta();
+    const size_t i = graph_.states().size();
+    if (params_.empty()) return graph_.add_state(nullptr, name, m);
+    if (i >= params_.size()) fail(fmt::format("{} parameters given, the graph has more states", params_.size()));
+    if (!(params_[i]->meta() == m)) fail(fmt::format("state '{}' is {}, parameter '{}' {}", name, m.str(), params_[i]->name(), params_[i]->meta().str()));
+    return graph_.add_state(params_[i], name, m);
+  }
+
+  Tensor constant(const TensorMeta& m) {
+    expect("=");
+    if (try_word("pool")) {
+      expect("[");
+      const auto i = static_cast<size_t>(integer());
+      expect("]");
+      if (i >= pool_.size()) fail(fmt::format("the pool holds {} constants", pool_.size()));
+      const Tensor& t = pool_[i];
+      if (!(t.meta() == m)) fail(fmt::format("pool[{}] is {}, expected {}", i, t.meta().str(), m.str()));
+      expect_word("hash");
+      if (word() != fmt::format("0x{:016x}", XXH3_64bits(t.raw_data(), static_cast<size_t>(t.nbytes())))) fail(fmt::format("pool[{}] holds other bytes than the graph was printed with", i));
+      return t;
+    }
+    if (m.numel() > static_cast<int64_t>(text_.size())) fail("more elements than the text can hold");
+    Tensor t = Tensor::empty(m);
+    expect("{");
+    dispatch_dtype(m.dtype, [&]<class T>() {
+      T* p = t.mutable_data<T>();
+      for (int64_t i = 0; i < m.numel(); ++i) {
+        if (i > 0) expect(",");
+        p[i] = element<T>();
+      }
+    });
+    expect("}");
+    return t;
+  }
+
+  template <class T> T element() {
+    const std::string s = number_text();
+    if constexpr (std::is_same_v<T, bool>) {
+      if (s != "true" && s != "false") fail("expected true or false");
+      return s == "true";
+    } else if constexpr (std::is_integral_v<T>) {
+      const int64_t v = to_number<int64_t>(s);
+      if (static_cast<int64_t>(static_cast<T>(v)) != v) fail(fmt::format("{} does not fit {}", v, dtype_name(dtype_of<T>)));
+      return static_cast<T>(v);
+    } else if (s == "nan" && try_symbol("(")) {
+      const std::string bits = word();
+      expect(")");
+      const uint64_t v = std::strtoull(bits.c_str(), nullptr, 16);   // 0x…
+      T x;
+      std::memcpy(static_cast<void*>(&x), &v, sizeof x);   // little-endian: the low bytes
+      return x;
+    } else if constexpr (sizeof(T) == 8) {
+      return to_number<double>(s);
+    } else {
+      return T(to_number<float>(s));   // not by way of double: rounding twice could miss the nearest float
+    }
+  }
+
+  void node(const std::string& op_name, const std::vector<int32_t>& numbers) {
+    const OpDef& op = find_op(op_name);
+    std::vector<ValueId> in;
+    expect("(");
+    if (peek() == '%') do in.push_back(use()); while (try_symbol(","));
+    expect(")");
+    AttrFields fields;
+    if (try_symbol("{")) {
+      do {
+        std::string name = word();
+        expect("=");
+        fields.push_back({std::move(name), attribute()});
+      } while (try_symbol(","));
+      expect("}");
+    }
+    expect(":");
+    std::vector<TensorMeta> metas;
+    if (!numbers.empty()) do metas.push_back(meta()); while (try_symbol(","));
+    std::string scope;
+    if (try_symbol("@")) scope = string();
+    const size_t before = graph_.order().size();
+    const NodeId n = graph_.append(op, op.attrs.make(fields), in, scope);
+    if (graph_.order().size() != before + 1) fail(op_name + " takes its inputs in another layout");
+    const std::vector<ValueId>& out = graph_.node(n).out;
+    if (out.size() != numbers.size() || out.size() != metas.size()) fail(fmt::format("{} has {} outputs", op_name, out.size()));
+    for (size_t k = 0; k < out.size(); ++k) {
+      if (!(graph_.value(out[k]).meta == metas[k])) fail(fmt::format("output {} of {} is {}, the text says {}", k, op_name, graph_.value(out[k]).meta.str(), metas[k].str()));
+      define(numbers[k], out[k]);
+    }
+  }
+
+  // ----- attributes -----
+  AttrValue attribute() {
+    if (peek() == '"') return string();
+    if (try_symbol("[")) return list();
+    const std::string s = number_text();
+    if (s == "true" || s == "false") return s == "true";
+    const bool numeric = std::isdigit(static_cast<unsigned char>(s[0])) != 0 || s[0] == '-' || s[0] == '.' || s == "inf" || s == "nan";
+    if (!numeric) return parse_dtype(s);
+    if (is_decimal(s)) return to_number<double>(s);
+    return to_number<int64_t>(s);
+  }
+  static bool is_decimal(const std::string& s) { return s.find_first_of(".einf") != std::string::npos; }
+
+  AttrValue list() {
+    std::vector<std::string> items;
+    if (peek() != ']') do items.push_back(number_text()); while (try_symbol(","));
+    expect("]");
+    std::vector<int64_t> integers;
+    std::vector<double> doubles;
+    bool decimal = false;
+    for (const std::string& s : items) decimal = decimal || is_decimal(s);
+    for (const std::string& s : items) {
+      if (decimal) doubles.push_back(to_number<double>(s));
+      else integers.push_back(to_number<int64_t>(s));
+    }
+    if (decimal) return doubles;
+    return integers;
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  Span<const Tensor> pool_;
+  Span<Parameter* const> params_;
+  Graph graph_;
+  std::map<int32_t, ValueId> values_;
+};
+
+}  // namespace
+
+Graph parse_graph(std::string_view text, Span<const Tensor> pool, Span<Parameter* const> params) { return Parser(text, pool, params).run(); }
+
+}  // namespace sindri
