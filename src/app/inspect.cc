@@ -1,0 +1,95 @@
+// summary, doctor, version: what a net, a machine and a build are made of.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <thread>
+
+#include "sindri/app/app.h"
+#include "sindri/core/context.h"
+#include "sindri/core/error.h"
+#include "sindri/models/models.h"
+#include "sindri/op/op_def.h"
+#include "sindri/version.h"
+#include "src/app/build.h"
+
+namespace sindri::app {
+
+namespace {
+
+std::string with_commas(int64_t n) {
+  std::string s = std::to_string(n);
+  for (auto i = static_cast<int>(s.size()) - 3; i > 0; i -= 3) s.insert(static_cast<size_t>(i), ",");
+  return s;
+}
+
+std::string net_list() {
+  std::string out = "Nets (sindri summary NET):\n";
+  for (const std::string& n : models::names()) out += fmt::format("  {:<16} input {}\n", n, models::input_shape(n).str());
+  return out;
+}
+
+std::string cpu_model() {
+  std::ifstream f("/proc/cpuinfo");
+  for (std::string line; std::getline(f, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "unknown";
+}
+
+double memory_gib() {
+  std::ifstream f("/proc/meminfo");
+  std::string key;
+  double kib = 0;
+  f >> key >> kib;
+  return kib / 1024 / 1024;
+}
+
+}  // namespace
+
+std::string summary(const std::string& net, const train::Settings& settings, bool all_cells) {
+  if (net.empty()) return net_list();
+  const Shape input = models::input_shape(net);
+  const int64_t classes = settings.get_int("model.num_classes");
+  const nn::CellPtr model = classes > 0 ? models::create(net, {.num_classes = classes, .variant = settings.get_string("model.variant")})
+                                        : models::create(net, {.variant = settings.get_string("model.variant")});
+
+  std::map<const nn::Cell*, std::string> shapes;
+  {
+    const nn::CallObserver observer([&](const nn::Cell& cell, const nn::Value& out) {
+      const std::vector<Tensor> t = out.flatten();
+      if (!t.empty()) shapes[&cell] = t[0].shape().str();
+    });
+    Shape batched = input;
+    batched.insert(0, 1);
+    (*model)(Tensor::zeros(batched));
+  }
+
+  std::string out = fmt::format("{:<38} {:<18} {:>14}\n", "layer", "output", "parameters");
+  for (const auto& [name, cell] : model->cells_and_names()) {
+    const auto depth = name.empty() ? 0 : std::count(name.begin(), name.end(), '.') + 1;
+    if (!all_cells && depth > 2) continue;
+    out += fmt::format("{:<38} {:<18} {:>14}\n", std::string(static_cast<size_t>(depth) * 2, ' ') + (name.empty() ? net : name.substr(name.rfind('.') + 1)) + " (" + cell->class_name() + ")",
+                       shapes[cell], with_commas(cell->num_parameters()));
+  }
+  const int64_t trainable = model->num_parameters(), all = model->num_parameters(false);
+  out += fmt::format("\ninput: {}\nparameters: {} ({:.1f} MB as float32)\nbuffers: {}\n", input.str(), with_commas(trainable), static_cast<double>(trainable) * 4e-6, with_commas(all - trainable));
+  return out;
+}
+
+std::string doctor() {
+  std::string out = version_text();
+  out += fmt::format("cpu: {}\n", cpu_model());
+  out += fmt::format("cores: {} (threads used by kernels: {})\n", std::thread::hardware_concurrency(), num_threads());
+  out += fmt::format("instruction set in use: {}\n", cpu_isa_name(cpu_isa()));
+  out += fmt::format("memory: {:.1f} GiB\n", memory_gib());
+  out += fmt::format("strict mode: {}\n", strict_mode() ? "on" : "off");
+  out += "cuda: not built in\nmpi: not built in\npython: not built in\n";
+  out += fmt::format("ops: {}\n", all_ops().size());
+  return out;
+}
+
+std::string version_text() { return fmt::format("sindri {}\n", SINDRI_VERSION_STRING); }
+
+}  // namespace sindri::app
