@@ -54,8 +54,12 @@ std::vector<Tensor> Cell::tensor_inputs(Span<const Value> in, size_t count) cons
 
 Value Cell::call(Span<const Value> in) {
   const NameScope scope(place_.empty() || current_scope().empty() ? class_name_ : place_);
-  if (!has_bprop()) return construct_values(in);
+  Value out = has_bprop() ? call_with_bprop(in) : construct_values(in);
+  CallObserver::notify(*this, out);
+  return out;
+}
 
+Value Cell::call_with_bprop(Span<const Value> in) {
   const Value packed = Value::tuple({in.begin(), in.end()});
   Value out;
   const auto forward = [&](Span<const Tensor> tensors) {
@@ -74,6 +78,15 @@ Value Cell::call(Span<const Value> in) {
   };
   const TensorList results = custom_gradient(forward, packed.flatten(), vjp);
   return out.with_tensors(results);
+}
+
+namespace {
+thread_local CallObserver* t_observer = nullptr;
+}
+CallObserver::CallObserver(Fn fn) : fn_(std::move(fn)), previous_(t_observer) { t_observer = this; }
+CallObserver::~CallObserver() { t_observer = previous_; }
+void CallObserver::notify(const Cell& cell, const Value& out) {
+  if (t_observer != nullptr) t_observer->fn_(cell, out);
 }
 
 Tensor Cell::operator()(const Tensor& x) { return call({Value(x)}).tensor(); }

@@ -122,4 +122,20 @@ class SINDRI_API Cell {
 
 using CellPtr = std::shared_ptr<Cell>;
 
+/// While it lives, `fn` sees the output of every Cell called on this thread (summaries, probes).
+class SINDRI_API CallObserver {
+ public:
+  using Fn = std::function<void(const Cell& cell, const Value& out)>;
+  explicit CallObserver(Fn fn);
+  ~CallObserver();
+  CallObserver(const CallObserver&) = delete;
+  CallObserver& operator=(const CallObserver&) = delete;
+
+ private:
+  friend class Cell;
+  static void notify(const Cell& cell, const Value& out);
+  Fn fn_;
+  CallObserver* previous_;
+};
+
 }  // namespace sindri::nn
