@@ -97,6 +97,7 @@ class SINDRI_API Cell {
   std::vector<Tensor> tensor_inputs(Span<const Value> in, size_t count) const;
 
  private:
+  Value call_with_bprop(Span<const Value> in);
   struct ParamEntry {
     std::string name;
     std::unique_ptr<Parameter> param;
