@@ -28,7 +28,7 @@ struct Rate {
   bool dynamic() const { return schedule != nullptr || slot->shape().rank() == 1; }
 };
 
-Rate make_rate(const std::string& optimizer, const LearningRate& lr, const std::string& name) {
+Rate make_rate(const std::string& optimizer, const LearningRate& lr, const std::string& name, DType dtype) {
   const auto check = [&](double v, const std::string& which) {
     if (!(v >= 0)) throw ValueError(fmt::format("{}: the learning rate{} must not be negative, got {}", optimizer, which, v));
   };
@@ -37,12 +37,21 @@ Rate make_rate(const std::string& optimizer, const LearningRate& lr, const std::
   if (r.schedule != nullptr) return r;
   if (!lr.per_step().empty()) {
     for (size_t i = 0; i < lr.per_step().size(); ++i) check(lr.per_step()[i], fmt::format(" of step {}", i));
-    r.slot = std::make_unique<Parameter>(Tensor::from_vector({static_cast<int64_t>(lr.per_step().size())}, lr.per_step()), name, false);
+    const std::vector<double> table(lr.per_step().begin(), lr.per_step().end());
+    r.slot = std::make_unique<Parameter>(Tensor::from_values({static_cast<int64_t>(table.size())}, table, dtype), name, false);
     return r;
   }
   check(lr.constant(), "");
-  r.slot = std::make_unique<Parameter>(Tensor::scalar(lr.constant()), name, false);
+  r.slot = std::make_unique<Parameter>(Tensor::scalar(lr.constant(), dtype), name, false);
   return r;
+}
+
+// Rates and shared scalars are float32 as in MindSpore; float64 where the parameters are, so that a float64 training is one throughout.
+DType scalar_dtype(const Params& params) {
+  const auto wide = [](const Parameter* p) { return p != nullptr && p->dtype() == DType::kFloat64; };
+  bool any = std::any_of(params.params().begin(), params.params().end(), wide);
+  for (const ParamGroup& g : params.groups()) any = any || std::any_of(g.params.begin(), g.params.end(), wide);
+  return any ? DType::kFloat64 : DType::kFloat32;
 }
 
 bool skips_decay(const std::string& name) { return name.find("beta") != std::string::npos || name.find("gamma") != std::string::npos; }
@@ -64,6 +73,7 @@ struct Optimizer::Impl {
     bool centralize = false;
   };
   OptimizerOptions options;
+  DType scalar = DType::kFloat32;
   bool grouped = false, group_lr = false;
   std::vector<Rate> rates;         // [0] is the optimizer's own
   std::vector<Group> groups;
@@ -79,7 +89,8 @@ Optimizer::Optimizer(std::string name, Params params, OptimizerOptions o) : impl
     throw ValueError(fmt::format("{}: grad_clip must not be negative, got global_norm {} and value {}", name_, o.grad_clip.global_norm, o.grad_clip.value));
   impl_->options = std::move(o);
   impl_->grouped = params.grouped();
-  impl_->rates.push_back(make_rate(name_, impl_->options.learning_rate, "learning_rate"));
+  impl_->scalar = scalar_dtype(params);
+  impl_->rates.push_back(make_rate(name_, impl_->options.learning_rate, "learning_rate", impl_->scalar));
   if (params.grouped()) {
     add_groups(params);
   } else {
@@ -122,7 +133,7 @@ void Optimizer::add_groups(const Params& params) {
     size_t rate = 0;
     if (g.lr.has_value()) {
       rate = impl_->rates.size();
-      impl_->rates.push_back(make_rate(name_, *g.lr, fmt::format("learning_rate_group_{}", index)));
+      impl_->rates.push_back(make_rate(name_, *g.lr, fmt::format("learning_rate_group_{}", index), impl_->scalar));
       impl_->group_lr = true;
     }
     impl_->groups.push_back({rate, decay, g.grad_centralization});
@@ -157,7 +168,7 @@ void Optimizer::init_state() {
 }
 
 Parameter& Optimizer::shared_state(const std::string& name, double init) {
-  impl_->shared.push_back(std::make_unique<Parameter>(Tensor::scalar(init), name, false));
+  impl_->shared.push_back(std::make_unique<Parameter>(Tensor::scalar(init, impl_->scalar), name, false));
   return *impl_->shared.back();
 }
 
@@ -181,7 +192,7 @@ bool Optimizer::dynamic_lr() const {
 void Optimizer::set_lr(double lr) {
   if (impl_->group_lr || dynamic_lr()) throw ValueError(fmt::format("{}: set_lr needs one fixed learning rate; this one is {}", name_, impl_->group_lr ? "per group" : "dynamic"));
   if (!(lr >= 0)) throw ValueError(fmt::format("{}: the learning rate must not be negative, got {}", name_, lr));
-  impl_->rates[0].slot->assign(Tensor::scalar(lr));
+  impl_->rates[0].slot->assign(Tensor::scalar(lr, impl_->scalar));
 }
 
 double Optimizer::weight_decay(size_t i) const {
@@ -196,7 +207,7 @@ TensorList Optimizer::group_rates() {
     if (r.schedule != nullptr) {
       const Tensor lr = r.schedule->construct(ops::reshape(global_step_->value(), Shape{}));
       if (lr.numel() != 1) throw ShapeError(fmt::format("{}: the schedule gave {}, a scalar is expected", name_, lr.meta().str()));
-      out.push_back(ops::cast(ops::reshape(lr, Shape{}), DType::kFloat32));
+      out.push_back(ops::cast(ops::reshape(lr, Shape{}), impl_->scalar));
     } else if (!r.dynamic()) {
       out.push_back(r.slot->value());
     } else {

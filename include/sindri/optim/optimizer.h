@@ -67,7 +67,7 @@ class SINDRI_API Optimizer {
   /// dynamic). All of it goes through ops, so it can be traced. Throws ValueError when the count differs, ShapeError for a
   /// gradient of another shape.
   void apply(const TensorList& grads);
-  /// The learning rate(s) of the current step, float32 scalars: one, or one per parameter with group rates.
+  /// The learning rate(s) of the current step, scalars: one, or one per parameter with group rates.
   TensorList get_lr();
   /// True when the rate depends on global_step.
   bool dynamic_lr() const;
@@ -96,7 +96,7 @@ class SINDRI_API Optimizer {
   virtual bool filters_decay() const { return true; }
   /// Whether decay is part of the gradient (so that centralisation sees it) or of the update rule.
   virtual bool decays_gradient() const { return true; }
-  /// A scalar state shared by all parameters ("momentum", "beta1_power"), float32.
+  /// A scalar state shared by all parameters ("momentum", "beta1_power"): float32, float64 when a parameter is.
   Parameter& shared_state(const std::string& name, double init);
   /// Derived constructors call it once their members are set.
   void init_state();
