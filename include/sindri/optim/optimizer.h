@@ -16,11 +16,11 @@ namespace sindri::optim {
 /// One parameter group. Unset fields take the optimizer's own values. A group with order_params holds nothing else: it fixes the
 /// order in which parameters are updated and communicated.
 struct ParamGroup {
-  std::vector<Parameter*> params;
-  std::optional<LearningRate> lr;
-  std::optional<double> weight_decay;
+  std::vector<Parameter*> params = {};
+  std::optional<LearningRate> lr = {};
+  std::optional<double> weight_decay = {};
   bool grad_centralization = false;
-  std::vector<Parameter*> order_params;
+  std::vector<Parameter*> order_params = {};
 };
 
 /// Clipping of the gradients (after division by the loss scale, before weight decay). Zero: off.
