@@ -1,0 +1,62 @@
+// The key of the random ops: a Parameter, so that compiled steps read and write it like any other state.
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "ops/random/state.h"
+#include "sindri/core/error.h"
+#include "sindri/core/rng.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/ops/random.h"
+#include "sindri/ops/shape.h"
+
+namespace sindri {
+
+namespace {
+
+std::atomic<int64_t> g_instance{0};
+std::atomic<int64_t> g_seed_taken{-1};   // the global seed the state was last made from; -1: none
+
+Tensor key_tensor(int64_t seed, int64_t step, int64_t sample_offset) { return Tensor::from_vector<int64_t>({3}, {seed, step, sample_offset}); }
+
+Parameter& slot() {
+  static Parameter state = [] {
+    g_seed_taken = seed_is_set() ? get_seed() : -1;
+    return Parameter(key_tensor(get_seed(), 0, 0), "rng_state", false);
+  }();
+  return state;
+}
+
+}  // namespace
+
+int64_t random_ops::next_instance() { return g_instance.fetch_add(1); }
+
+Parameter& ops::rng_state() {
+  Parameter& state = slot();
+  // A set_seed since then starts the numbers again.
+  if (seed_is_set() && get_seed() != g_seed_taken) {
+    g_seed_taken = get_seed();
+    g_instance = 0;
+    state.store(key_tensor(get_seed(), 0, state.stored().data<int64_t>()[2]));
+  }
+  return state;
+}
+
+void ops::reset_rng(int64_t seed, int64_t step, int64_t sample_offset) {
+  if (step < 0 || sample_offset < 0) throw ValueError(fmt::format("reset_rng: step {} and sample offset {} must not be negative", step, sample_offset));
+  slot().store(key_tensor(seed, step, sample_offset));
+  g_seed_taken = seed_is_set() ? get_seed() : -1;
+  g_instance = 0;
+}
+
+void ops::begin_rng_step() {
+  rng_state();
+  g_instance = 0;
+}
+
+void ops::end_rng_step() {
+  const Tensor one_step = pad(full({1}, 1, DType::kInt64), {1, 1});   // {0, 1, 0}
+  rng_state().assign(add(rng_state().value(), one_step));
+}
+
+}  // namespace sindri
