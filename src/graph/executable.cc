@@ -29,6 +29,9 @@ int64_t first_non_finite(const Buffer& b) {
 }  // namespace
 
 Executable::Executable(Graph graph, bool check_finite) : graph_(std::move(graph)), plan_(plan_memory(graph_)), check_finite_(check_finite) {
+  for (const StateBinding& b : graph_.states()) {
+    if (b.param == nullptr) throw ValueError("state '" + b.name + "' has no parameter", "graph " + graph_.name, "give parse_graph the parameters");
+  }
   arena_ = std::make_unique<Storage>(plan_.arena_bytes);
   int64_t workspace = 0;
   for (NodeId n : graph_.order()) {

@@ -10,11 +10,15 @@ namespace sindri {
 
 namespace {
 
+constexpr const char* kFinishedTrace = "a tensor made inside a compiled function lives only during that call: return it from the function, or keep it in a Parameter";
 
 std::vector<Tensor> run_eager(const OpDef& op, const Attrs& attrs, Span<const Tensor> in) {
   std::vector<TensorMeta> metas;
   metas.reserve(in.size());
-  for (const Tensor& t : in) metas.push_back(t.meta());
+  for (const Tensor& t : in) {
+    if (t.is_symbolic()) throw ValueError(std::string(op.name) + ": a value of a finished trace is used outside of it", "", kFinishedTrace);
+    metas.push_back(t.meta());
+  }
   const auto plan = plan_op(op, attrs, metas);
 
   std::vector<Tensor> held(in.begin(), in.end());   // keeps converted copies alive through the run
@@ -42,7 +46,7 @@ std::vector<Tensor> EagerTrace::apply(const OpDef& op, const Attrs& attrs, Span<
 }
 Tensor EagerTrace::read(Parameter& p, Trace*) { return p.stored(); }
 void EagerTrace::assign(Parameter& p, const Tensor& v, Trace*) {
-  if (v.is_symbolic()) throw InternalError("a traced value is assigned to a parameter outside its trace", "parameter " + p.name());
+  if (v.is_symbolic()) throw ValueError("a value of a finished trace is assigned to a parameter", "parameter " + p.name(), kFinishedTrace);
   p.store(v);
 }
 

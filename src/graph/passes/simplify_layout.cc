@@ -1,6 +1,6 @@
 // Layout conversions that undo each other or do nothing. They arise where ops of different layout rules alternate: each
 // interpreter converts at every border without looking at its neighbours.
-#include <string>
+#include <string_view>
 
 #include "src/graph/passes/passes.h"
 
@@ -14,12 +14,11 @@ class SimplifyLayout final : public Pass {
 
   bool run(Graph& g, const PassContext&) override {
     bool changed = false;
-    for (NodeId n : std::vector<NodeId>(g.order())) {
+    for (NodeId n : std::vector<NodeId>(g.order())) {   // in program order, so that chains shrink from their start
       if (!is_to_layout(g, n)) continue;
-      const ValueId out = g.node(n).out[0];
-      const ValueId source = origin(g, g.node(n).in[0]);
-      if (source == g.node(n).in[0] && !(g.value(source).meta == g.value(out).meta)) continue;
-      g.replace_uses(out, g.value(source).meta == g.value(out).meta ? source : convert(g, n, source));
+      const ValueId same = equal_value(g, n);
+      if (same == kNoId) continue;
+      g.replace_uses(g.node(n).out[0], same);
       g.erase(n);
       changed = true;
     }
@@ -27,15 +26,16 @@ class SimplifyLayout final : public Pass {
   }
 
  private:
-  static bool is_to_layout(const Graph& g, NodeId n) { return std::string(g.node(n).op->name) == "to_layout"; }
-  // The value a chain of conversions started from: conversions never change a value.
-  static ValueId origin(const Graph& g, ValueId v) {
-    while (g.value(v).producer != kNoId && is_to_layout(g, g.value(v).producer)) v = g.node(g.value(v).producer).in[0];
-    return v;
-  }
-  static ValueId convert(Graph& g, NodeId n, ValueId source) {
-    const Graph::Node like = g.node(n);
-    return g.node(g.append(*like.op, like.attrs, {&source, 1}, like.scope, n)).out[0];
+  static bool is_to_layout(const Graph& g, NodeId n) { return n != kNoId && std::string_view(g.node(n).op->name) == "to_layout"; }
+
+  // A value that holds what the conversion gives: its input, or the input of the conversion before it.
+  static ValueId equal_value(const Graph& g, NodeId n) {
+    const ValueId in = g.node(n).in[0];
+    const TensorMeta& out = g.value(g.node(n).out[0]).meta;
+    if (g.value(in).meta == out) return in;
+    const NodeId before = g.value(in).producer;
+    if (is_to_layout(g, before) && g.value(g.node(before).in[0]).meta == out) return g.node(before).in[0];
+    return kNoId;
   }
 };
 
