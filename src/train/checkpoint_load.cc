@@ -335,6 +335,7 @@ class Parser {
       std::memcpy(&c, utf32.data() + i, 4);
       if (!append_utf8(c, &text)) file_.damaged(p.start, fmt::format("the text {} holds {:#x}, which is no character", quoted(p.tag), c));
     }
+    text.erase(text.find_last_not_of('\0') + 1);   // padding, as in NumPy
     return text;
   }
 

@@ -49,7 +49,9 @@ Encoded encode(const CheckpointEntry& e) {
       return out;
     case CheckpointEntry::kText: {
       if (first_invalid_utf8(e.data) >= 0) throw CheckpointError(fmt::format("the text of entry {} is not UTF-8", e.name));
-      const std::u32string wide = utf8_to_utf32(e.data);
+      if (e.data.find('\0') != std::string::npos) throw CheckpointError(fmt::format("the text of entry {} holds a zero character", e.name), "", "save it as bytes");
+      std::u32string wide = utf8_to_utf32(e.data);
+      if (wide.empty()) wide.push_back(U'\0');   // MindSpore fails on an empty payload; NumPy, and so MindSpore, drops trailing zeros
       out.owned.assign(reinterpret_cast<const char*>(wide.data()), wide.size() * sizeof(char32_t));
       out.type = "str";
       out.dims = {0};

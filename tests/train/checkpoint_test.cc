@@ -145,6 +145,7 @@ TEST(Checkpoint, RefusesWhatCannotBeSaved) {
   EXPECT_THROW(save_checkpoint({CheckpointEntry::of("a", t), CheckpointEntry::of("a", t)}, folder.file("x")), CheckpointError);
   EXPECT_THROW(save_checkpoint({CheckpointEntry::of("a", Tensor())}, folder.file("x")), CheckpointError);
   EXPECT_THROW(save_checkpoint({CheckpointEntry::text("a", "\xc3")}, folder.file("x")), CheckpointError);
+  EXPECT_THROW(save_checkpoint({CheckpointEntry::text("a", std::string(1, '\0'))}, folder.file("x")), CheckpointError);
   EXPECT_THROW(save_checkpoint({}, folder.file("x"), {.slice_bytes = 0}), ValueError);
   EXPECT_THROW(save_checkpoint({}, folder.file("no/such/folder/x")), IoError);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));

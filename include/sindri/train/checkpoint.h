@@ -13,7 +13,8 @@
 
 namespace sindri::train {
 
-/// One entry: a tensor, a text, or bytes that only their writer understands (MindSpore's random_op).
+/// One entry: a tensor, a text, or bytes that only their writer understands (MindSpore 1.x's random_op; later MindSpore cannot load a
+/// file that holds such an entry, so state of our own goes into UInt8 tensors instead).
 struct SINDRI_API CheckpointEntry {
   enum Kind { kTensor, kText, kBytes };
   std::string name;
