@@ -1,0 +1,135 @@
+// libjpeg reports errors by calling error_exit, which must not return: it jumps out of functions here that hold no C++ objects.
+#include "dataset/codec/jpeg.h"
+
+#include <fmt/format.h>
+
+#include <csetjmp>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include <jpeglib.h>   // needs <cstdio> and <cstddef> before it
+#include <jerror.h>
+
+#include "sindri/dataset/dataset.h"
+
+namespace sindri::dataset {
+
+namespace {
+
+struct ErrorManager {
+  jpeg_error_mgr base;       // first: libjpeg hands out a pointer to it
+  std::jmp_buf jump;
+  char message[JMSG_LENGTH_MAX];
+  int64_t harmless;          // warnings that leave the picture whole
+};
+
+ErrorManager& manager(j_common_ptr info) { return *reinterpret_cast<ErrorManager*>(info->err); }
+
+void error_exit(j_common_ptr info) {
+  info->err->format_message(info, manager(info).message);
+  std::longjmp(manager(info).jump, 1);
+}
+
+// Where data is missing or wrong the library would fill with grey and go on: such warnings end the decode. Those that leave the
+// picture whole (stray bytes before a marker, odd header fields) are counted.
+void emit_message(j_common_ptr info, int level) {
+  if (level >= 0) return;
+  switch (info->err->msg_code) {
+    case JWRN_EXTRANEOUS_DATA:
+    case JWRN_ADOBE_XFORM:
+    case JWRN_JFIF_MAJOR:
+    case JWRN_BOGUS_ICC: ++manager(info).harmless; return;
+    default: error_exit(info);
+  }
+}
+
+void output_message(j_common_ptr) {}
+
+}  // namespace
+
+struct JpegDecoder::State {
+  jpeg_decompress_struct info{};
+  ErrorManager error{};
+  std::vector<uint8_t> cmyk_row;
+};
+
+namespace {
+
+bool read_header(jpeg_decompress_struct* info, ErrorManager* error, const uint8_t* data, size_t bytes) {
+  if (setjmp(error->jump) != 0) return false;
+  jpeg_abort_decompress(info);
+  jpeg_mem_src(info, data, bytes);
+  jpeg_read_header(info, TRUE);
+  return true;
+}
+
+// R = K * C / 255 for Adobe's inverted CMYK, (255 - C)(255 - K) / 255 otherwise.
+void cmyk_to_rgb(const uint8_t* in, uint8_t* out, int64_t width, bool inverted) {
+  for (int64_t x = 0; x < width; ++x) {
+    const int k = inverted ? in[4 * x + 3] : 255 - in[4 * x + 3];
+    for (int c = 0; c < 3; ++c) {
+      const int v = inverted ? in[4 * x + c] : 255 - in[4 * x + c];
+      out[3 * x + c] = static_cast<uint8_t>(v * k / 255);
+    }
+  }
+}
+
+bool read_rows(jpeg_decompress_struct* info, ErrorManager* error, uint8_t* rgb, uint8_t* cmyk_row) {
+  if (setjmp(error->jump) != 0) return false;
+  const bool cmyk = cmyk_row != nullptr;
+  info->out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
+  info->dct_method = JDCT_ISLOW;
+  info->do_fancy_upsampling = TRUE;
+  jpeg_start_decompress(info);
+  const size_t stride = static_cast<size_t>(info->output_width) * 3;
+  while (info->output_scanline < info->output_height) {
+    const JDIMENSION y = info->output_scanline;
+    if (cmyk) {
+      JSAMPROW row = cmyk_row;
+      jpeg_read_scanlines(info, &row, 1);
+      cmyk_to_rgb(cmyk_row, rgb + y * stride, info->output_width, info->saw_Adobe_marker != 0);
+    } else {
+      JSAMPROW rows[8];
+      JDIMENSION n = 0;
+      for (; n < 8 && y + n < info->output_height; ++n) rows[n] = rgb + (y + n) * stride;
+      jpeg_read_scanlines(info, rows, n);
+    }
+  }
+  jpeg_finish_decompress(info);
+  return true;
+}
+
+}  // namespace
+
+JpegDecoder::JpegDecoder() : state_(std::make_unique<State>()) {
+  state_->info.err = jpeg_std_error(&state_->error.base);
+  state_->error.base.error_exit = error_exit;
+  state_->error.base.emit_message = emit_message;
+  state_->error.base.output_message = output_message;
+  if (setjmp(state_->error.jump) != 0) throw InternalError(fmt::format("libjpeg cannot start: {}", state_->error.message));
+  jpeg_create_decompress(&state_->info);
+}
+
+JpegDecoder::~JpegDecoder() { jpeg_destroy_decompress(&state_->info); }
+
+ImageSize JpegDecoder::open(const uint8_t* data, int64_t bytes) {
+  state_->error.harmless = 0;
+  if (!read_header(&state_->info, &state_->error, data, static_cast<size_t>(bytes)))
+    throw BadSample(fmt::format("damaged JPEG: {}", state_->error.message), "", "replace the file, or set data.on_corrupt: replace");
+  const ImageSize size{state_->info.image_height, state_->info.image_width};
+  if (size.height * size.width > kMaxPixels)
+    throw BadSample(fmt::format("the image has {} x {} pixels, the limit is 64 million", size.width, size.height), "", "make the picture smaller");
+  return size;
+}
+
+void JpegDecoder::decode(uint8_t* rgb, int64_t* warnings) {
+  const bool cmyk = state_->info.num_components == 4;
+  if (cmyk) state_->cmyk_row.resize(static_cast<size_t>(state_->info.image_width) * 4);
+  if (!read_rows(&state_->info, &state_->error, rgb, cmyk ? state_->cmyk_row.data() : nullptr))
+    throw BadSample(fmt::format("damaged JPEG: {}", state_->error.message), "", "replace the file, or set data.on_corrupt: replace");
+  *warnings += state_->error.harmless;
+}
+
+}  // namespace sindri::dataset

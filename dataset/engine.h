@@ -1,0 +1,102 @@
+// The running pipeline: batches in flight, the workers that fill them, and the consumer that takes them in order (dataset.md 4).
+//
+// Workers take runs of rows ("tickets") of the oldest batch that still has some; when none has, and there is room, one of them opens
+// the next batch. A row's slot in the batch block is its place in the order, so nothing is reordered later: a batch is ready when its
+// last row is done, and leaves when those before it have left. No room: workers sleep. That is all of the back-pressure.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "dataset/plan.h"
+#include "dataset/pool.h"
+
+namespace sindri::dataset {
+
+/// Where the next batch begins. `pass`, `row` and `taken` matter when bad rows are skipped, since batches then have no fixed place.
+struct Cursor {
+  int64_t epoch = 0, batch = 0;
+  int64_t pass = 0;    // of the batch's input, within the epoch
+  int64_t row = 0;     // next input row of that pass
+  int64_t taken = 0;   // good rows taken in that pass
+};
+
+class Engine {
+ public:
+  Engine(std::unique_ptr<Plan> plan, const IteratorOptions& options, int workers);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// The next batch; false at an epoch's end (then the engine stands at the next epoch's start).
+  bool next(std::vector<Tensor>* columns);
+  /// Drops everything in flight and continues at `c`.
+  void seek(const Cursor& c);
+  /// Behind what next() gave last.
+  const Cursor& consumed() const { return consumed_; }
+  const Plan& plan() const { return *plan_; }
+  Stats stats() const;
+
+ private:
+  struct Item {
+    Cursor begin, end;
+    bool epoch_end = false, ready = false, dropped = false;
+    uint64_t pass = 0;                  // of the program whose rows are listed
+    std::vector<int64_t> rows;          // their indices there
+    int64_t next_row = 0, running = 0;  // first row no worker has taken; workers busy on it
+    std::shared_ptr<uint8_t> block;
+    std::vector<Tensor> columns;        // of the batch leaf, before operations behind batch()
+    std::vector<Tensor> outputs;
+    std::exception_ptr error;
+    int64_t error_row = 0;
+  };
+  enum class Making { kSlots, kStacked, kSingle };
+
+  void start();
+  void stop();
+  void work(int index);
+  std::shared_ptr<Item> take_ticket(Worker& w, int64_t* begin, int64_t* end);
+  bool open_item(Worker& w, Item* item);
+  bool open_skipping(Worker& w, Item* item);
+  void run_ticket(Worker& w, Item& item, int64_t begin, int64_t end);
+  void fill_slots(Worker& w, Item& item, int64_t begin, int64_t end);
+  void fill_stacked(Worker& w, Item& item);
+  void fill_single(Worker& w, Item& item);
+  void finish_item(Worker& w, Item& item);
+  void finish_ticket(const std::shared_ptr<Item>& item, std::unique_lock<std::mutex>& lock, Worker& w);
+  void restart_from(const Item& item);
+  void set_error(Item& item, int64_t row, std::exception_ptr error);
+
+  std::unique_ptr<Plan> plan_;
+  const IteratorOptions options_;
+  const int num_workers_;
+  const Leaf* batch_ = nullptr;       // the batch at the end of the chain, if there is one
+  const Program* rows_ = nullptr;     // makes one row of it (or one item)
+  Making how_ = Making::kSingle;
+  int64_t passes_per_epoch_ = 1;      // of the batch's input; -1: endless
+  int64_t batch_rows_ = 1, grain_ = 1;
+  std::vector<int64_t> offsets_, row_bytes_;   // of each column in a block
+  std::shared_ptr<BlockPool> pool_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable work_cv_, ready_cv_;
+  std::deque<std::shared_ptr<Item>> inflight_;
+  Cursor produced_, consumed_;
+  bool stop_ = false, started_ = false;
+  std::atomic<bool> stopping_{false};
+  std::exception_ptr failure_;
+  std::vector<std::thread> threads_;
+  Stats stats_;
+  Counters counters_;
+};
+
+/// min(8, usable cores) for 0; otherwise `asked`, at most the usable cores (with a log line when it is less).
+int worker_count(int asked);
+
+}  // namespace sindri::dataset

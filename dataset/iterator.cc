@@ -1,0 +1,224 @@
+// The iterator users hold: epochs, state and seed around an engine.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "dataset/engine.h"
+#include "sindri/core/log.h"
+#include "sindri/core/rng.h"
+
+namespace sindri::dataset {
+
+namespace {
+
+constexpr int kStateFormat = 1;
+
+int64_t choose_seed(Node& root, const IteratorOptions& options) {
+  if (options.seed) {
+    if (*options.seed < 0 || *options.seed > 0xffffffffLL) throw ValueError(fmt::format("the data seed must be from 0 to 2^32 - 1, got {}", *options.seed));
+    return *options.seed;
+  }
+  if (seed_is_set()) return get_seed();
+  if (is_sharded(root)) return 0;   // ranks must agree without talking
+  const int64_t seed = static_cast<int64_t>(std::random_device{}());
+  log::info("data", fmt::format("no seed is set; this pipeline uses {}", seed));
+  return seed;
+}
+
+void check_options(const IteratorOptions& o) {
+  if (o.num_epochs == 0 || o.num_epochs < -1) throw ValueError(fmt::format("num_epochs must be at least 1, or -1 for no end, got {}", o.num_epochs));
+  if (o.start_epoch < 0 || o.start_batch < 0) throw ValueError(fmt::format("start_epoch and start_batch must not be negative, got {} and {}", o.start_epoch, o.start_batch));
+  if (o.prefetch < 1 || o.prefetch > 1024) throw ValueError(fmt::format("prefetch must be from 1 to 1024, got {}", o.prefetch));
+  if (o.num_workers < 0 || o.num_workers > 1024) throw ValueError(fmt::format("num_workers must be from 1 to 1024, or 0 for the default, got {}", o.num_workers));
+  if (o.memory_limit < 0) throw ValueError(fmt::format("memory_limit must not be negative, got {}", o.memory_limit));
+}
+
+bool has_batch(const Node& node) {
+  if (node.kind == Node::Kind::kBatch) return true;
+  for (const auto& in : node.inputs) {
+    if (has_batch(*in)) return true;
+  }
+  return false;
+}
+
+// Replacing and skipping look at single rows; a batch made inside one row's program cannot be mended.
+void check_corrupt_policy(const Node& root, OnCorrupt policy) {
+  if (policy == OnCorrupt::kFail) return;
+  const Node* n = &root;
+  while (n->kind != Node::Kind::kBatch && n->inputs.size() == 1) {
+    const bool passes = n->kind == Node::Kind::kMap || n->kind == Node::Kind::kRename || n->kind == Node::Kind::kProject || n->kind == Node::Kind::kRepeat;
+    if (policy == OnCorrupt::kSkip && !passes && has_batch(*n)) {
+      throw ValueError(fmt::format("on_corrupt = skip: {} stands behind batch(), where the number of batches is not known", node_str(*n)), "", "put it before batch(), or use on_corrupt = replace");
+    }
+    n = n->inputs[0].get();
+  }
+  for (const auto& in : n->inputs) {
+    if (has_batch(*in)) throw ValueError(fmt::format("on_corrupt = replace or skip needs one batch() at the end of the pipeline; {} has another below", node_str(*n)), "", "batch after zip or concat");
+  }
+  if (policy == OnCorrupt::kSkip && node_rows(n->kind == Node::Kind::kBatch ? *n->inputs[0] : const_cast<Node&>(root)) < 0)
+    throw ValueError("on_corrupt = skip: an endless repeat() stands before batch()", "", "put repeat() behind batch(), or use on_corrupt = replace");
+}
+
+class IteratorImpl : public Iterator {
+ public:
+  IteratorImpl(std::shared_ptr<const Dataset> dataset, IteratorOptions options) : dataset_(std::move(dataset)), options_(options) {
+    check_options(options_);
+    dataset_->get_dataset_size();   // raises for an empty data set, with the reason
+    check_corrupt_policy(*dataset_->node(), options_.on_corrupt);
+    seed_chosen_ = options_.seed.has_value() || seed_is_set() || is_sharded(*dataset_->node());
+    build(choose_seed(*dataset_->node(), options_));
+    Cursor start;
+    start.epoch = options_.start_epoch;
+    start.batch = options_.start_batch;
+    if (start.batch > 0 && options_.on_corrupt == OnCorrupt::kSkip)
+      throw ValueError("start_batch cannot be used with on_corrupt = skip: where a batch begins depends on the bad rows before it", "", "use load_state");
+    const int64_t items = engine_->plan().items;
+    if (items >= 0 && start.batch > items) throw ValueError(fmt::format("start_batch={} is beyond the {} batches of an epoch", start.batch, items));
+    engine_->seek(start);
+    epoch_ = start.epoch;
+    batch_ = start.batch;
+  }
+
+  bool next(std::vector<Tensor>* columns) override {
+    begun_ = true;
+    if (at_end_) return false;
+    if (options_.num_epochs >= 0 && epoch_ >= options_.start_epoch + options_.num_epochs) return false;
+    if (engine_->next(columns)) {
+      ++batch_;
+      return true;
+    }
+    at_end_ = true;
+    return false;
+  }
+
+  bool next_epoch() override {
+    begun_ = true;
+    if (options_.num_epochs >= 0 && epoch_ + 1 >= options_.start_epoch + options_.num_epochs) {
+      at_end_ = true;
+      return false;
+    }
+    ++epoch_;
+    batch_ = 0;
+    if (!at_end_) {
+      Cursor c;
+      c.epoch = epoch_;
+      engine_->seek(c);
+    }
+    at_end_ = false;
+    return true;
+  }
+
+  int64_t epoch() const override { return epoch_; }
+  int64_t batch() const override { return batch_; }
+  int64_t seed() const override { return engine_->plan().seed; }
+  Stats stats() const override { return engine_->stats(); }
+
+  std::string state_dict() const override {
+    nlohmann::json j = fingerprint();
+    // An epoch that has ended is said as such: the engine itself stands at the next one already.
+    const Cursor& c = engine_->consumed();
+    j["epoch"] = epoch_;
+    j["batch"] = batch_;
+    j["at_end"] = at_end_;
+    j["pass"] = at_end_ ? 0 : c.pass;
+    j["row"] = at_end_ ? 0 : c.row;
+    j["taken"] = at_end_ ? 0 : c.taken;
+    return j.dump();
+  }
+
+  void load_state(const std::string& text) override {
+    if (begun_) throw ValueError("load_state: the iterator has been read already", "", "make a new iterator and load the state first");
+    nlohmann::json j;
+    if (text.size() > (1u << 24)) throw DataError(fmt::format("the data state has {} bytes, more than any state can have", text.size()));
+    try {
+      j = nlohmann::json::parse(text, limit_depth);
+    } catch (const nlohmann::json::exception& e) {
+      throw DataError(fmt::format("the data state is not valid JSON: {}", e.what()), "", "pass what state_dict() returned");
+    }
+    if (!j.is_object()) throw DataError("the data state is not a JSON object", "", "pass what state_dict() returned");
+    if (!seed_chosen_) build(read_int(j, "seed", 0, 0xffffffffLL));
+    check_fingerprint(j);
+    const int64_t items = engine_->plan().items;
+    Cursor c;
+    c.epoch = read_int(j, "epoch", 0, INT64_MAX / 2);
+    c.batch = read_int(j, "batch", 0, items >= 0 ? items : INT64_MAX / 2);
+    c.pass = read_int(j, "pass", 0, INT64_MAX / 2);
+    c.row = read_int(j, "row", 0, INT64_MAX / 2);
+    c.taken = read_int(j, "taken", 0, c.row);
+    const bool at_end = j.contains("at_end") && j["at_end"].is_boolean() && j["at_end"].get<bool>();
+    epoch_ = c.epoch;
+    batch_ = c.batch;
+    at_end_ = at_end;
+    if (at_end) {
+      c = {};
+      c.epoch = epoch_ + 1;
+    }
+    engine_->seek(c);
+  }
+
+ private:
+  static bool limit_depth(int depth, nlohmann::json::parse_event_t event, nlohmann::json&) {
+    if (depth > 8 && event != nlohmann::json::parse_event_t::value) throw DataError("the data state is nested too deeply", "", "pass what state_dict() returned");
+    return true;
+  }
+
+  static int64_t read_int(const nlohmann::json& j, const char* name, int64_t least, int64_t most) {
+    if (!j.contains(name) || !j[name].is_number_integer()) throw DataError(fmt::format("the data state lacks the number '{}'", name), "", "pass what state_dict() returned");
+    const int64_t v = j[name].get<int64_t>();
+    if (v < least || v > most) throw DataError(fmt::format("the data state's '{}' is {}, expected {} to {}", name, v, least, most));
+    return v;
+  }
+
+  void build(int64_t seed) {
+    PlanOptions p;
+    p.seed = seed;
+    p.on_corrupt = options_.on_corrupt;
+    p.max_corrupt = options_.max_corrupt;
+    p.inflight_items = options_.prefetch + 1;
+    auto plan = make_plan(*dataset_->node(), p);
+    const int workers = options_.num_workers > 0 ? options_.num_workers : worker_count(plan->workers);
+    engine_ = std::make_unique<Engine>(std::move(plan), options_, workers);
+  }
+
+  nlohmann::json fingerprint() const {
+    const Plan& p = engine_->plan();
+    static constexpr const char* kPolicies[] = {"fail", "replace", "skip"};
+    return {{"format", kStateFormat}, {"seed", p.seed}, {"tree", p.tree}, {"listing", fmt::format("{:016x}", p.listing)}, {"size", p.items},
+            {"on_corrupt", kPolicies[static_cast<int>(p.on_corrupt)]}};
+  }
+
+  void check_fingerprint(const nlohmann::json& j) const {
+    const nlohmann::json mine = fingerprint();
+    for (const auto& [name, value] : mine.items()) {
+      if (j.contains(name) && j[name] == value) continue;
+      const std::string theirs = j.contains(name) ? j[name].dump() : "nothing";
+      throw DataError(fmt::format("the data state belongs to another pipeline: '{}' was {} when it was saved and is {} now", name, theirs, value.dump()), "",
+                      name == "seed" ? "use the same seed as the saved run" : name == "listing" ? "the files of the data set have changed; start from an epoch's beginning instead"
+                                                                                              : "build the pipeline as it was when the state was saved");
+    }
+  }
+
+  std::shared_ptr<const Dataset> dataset_;
+  IteratorOptions options_;
+  std::unique_ptr<Engine> engine_;
+  int64_t epoch_ = 0, batch_ = 0;
+  bool at_end_ = false, begun_ = false, seed_chosen_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Iterator> Dataset::create_iterator(IteratorOptions options) const { return std::make_unique<IteratorImpl>(shared_from_this(), options); }
+
+std::string Stats::str() const {
+  std::string s = fmt::format("rows {}, batches {}, workers {}, busy {:.1f} s, waited {:.1f} s, decoded {}, read {:.1f} MB, blocks {} x {:.1f} MB, bad {}", rows, batches, workers, busy_seconds,
+                              consumer_wait_seconds, decoded_full, static_cast<double>(bytes_read) * 1e-6, blocks, static_cast<double>(block_bytes) * 1e-6, bad_samples.size());
+  if (replaced > 0) s += fmt::format(", replaced {}", replaced);
+  if (rows_padded > 0) s += fmt::format(", repeated for equal shards {}", rows_padded);
+  if (decode_warnings > 0) s += fmt::format(", decode warnings {}", decode_warnings);
+  if (pool_overflow > 0) s += fmt::format(", pool overflow {}", pool_overflow);
+  return s;
+}
+
+}  // namespace sindri::dataset

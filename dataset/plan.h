@@ -1,0 +1,178 @@
+// The tree made ready to run: index arithmetic down to each source, and one list of steps per row.
+//
+// shuffle, repeat, skip, take and concat never touch a row: they only say which row of their input stands where. So every tree is a
+// map from (pass, index) to source rows, each node O(1) per row after its permutation of the pass is made, and resuming anywhere is
+// a matter of starting to count there.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "dataset/node.h"
+#include "dataset/order.h"
+#include "dataset/row.h"
+
+namespace sindri::dataset {
+
+struct Program;
+struct Worker;
+
+/// One index operation on the way from a row to the leaf it comes from.
+struct IndexOp {
+  Node::Kind kind = Node::Kind::kSkip;
+  int64_t count = 0;     // repeats, rows skipped, buffer size
+  int64_t rows = 0;      // rows of its input per pass
+  uint32_t number = 0;   // of the node, for the shuffle stream
+  int cache = -1;        // kShuffle: index of its PassCache
+};
+
+/// Rows of a sequential source, read forward by whoever asks first and kept for those who ask later.
+class SequentialReader {
+ public:
+  /// `window`: rows this far behind the newest are no longer asked for; -1: any may be (a shuffle lies above).
+  SequentialReader(const Source& source, int64_t window) : source_(source), window_(window) {}
+  std::vector<Tensor> take(uint64_t pass, int64_t index);
+
+ private:
+  struct Pass {
+    std::function<bool(std::vector<Tensor>*)> next;
+    int64_t read = 0;
+    std::map<int64_t, std::vector<Tensor>> kept;
+  };
+  const Source& source_;
+  int64_t window_;
+  std::mutex mutex_;
+  std::map<uint64_t, Pass> passes_;
+};
+
+/// Where a row's values begin: a source, or a node that needs programs of its own below it.
+struct Leaf {
+  Node::Kind kind = Node::Kind::kSource;         // kSource, kConcat or kBatch
+  std::vector<IndexOp> path;                     // from the program's index down to this leaf's
+  std::vector<int> regs;                         // registers it fills, one per column
+  Node* node = nullptr;
+  int id = 0;                                    // of a source, unique in the plan
+  int cache = -1;                                // kSource: index of its order's PassCache
+  int64_t rows = 0;                              // of its pass: for sources this shard's, for batches those of the input
+  std::vector<std::unique_ptr<Program>> programs;   // kConcat: one per input; kBatch: the input
+  std::vector<int64_t> sizes;                    // kConcat: rows of each input
+  std::unique_ptr<SequentialReader> reader;
+};
+
+struct Step {
+  std::shared_ptr<const RowOp> op;
+  std::vector<int> in, out;    // registers
+  std::vector<int> dest;       // output column of each result, -1: an intermediate one
+  uint32_t number = 0;         // of the operation in the tree, for its draws
+  size_t leaf = 0;             // whose key its draws take
+  std::string where;
+};
+
+struct Program {
+  std::vector<std::unique_ptr<Leaf>> leaves;
+  std::vector<Step> steps;
+  int num_regs = 0;
+  std::vector<int> outputs;             // register of each output column
+  std::vector<int> direct;              // output columns no step writes: copied from a leaf
+  std::vector<ColumnInfo> columns;
+};
+
+/// Bad rows met in a run, by source and row id.
+class BadRows {
+ public:
+  bool any() const { return count_.load(std::memory_order_relaxed) > 0; }
+  bool contains(int source, int64_t row_id) const;
+  /// False when it was known already.
+  bool add(int source, BadRow row);
+  int64_t size() const { return count_.load(); }
+  std::vector<BadRow> list() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::atomic<int64_t> count_{0};
+  std::set<std::pair<int, int64_t>> known_;
+  std::vector<BadRow> rows_;
+};
+
+/// A planned pipeline: what the workers share. Read-only but for its caches and bad rows.
+struct Plan {
+  std::unique_ptr<Program> top;         // one "row" of it is what next() gives
+  int64_t seed = 0;
+  uint64_t draw_key = 0;
+  OnCorrupt on_corrupt = OnCorrupt::kFail;
+  int64_t max_corrupt = 0;
+  bool sharded = false;
+  int workers = 1;                      // asked for by the nodes
+  int64_t rows_padded = 0;
+  std::vector<std::unique_ptr<PassCache<PassOrder>>> orders;
+  std::vector<std::unique_ptr<PassCache<std::vector<int64_t>>>> shuffles;
+  std::vector<std::string> tree;        // node_str of every node, depth first: part of the fingerprint
+  uint64_t listing = 0;                 // hash over all sources' listings
+  int64_t items = 0;                    // per epoch, -1: endless
+  BadRows bad;
+
+  /// The batch leaf whose rows can be made one by one by all workers; null: each item is made by one worker.
+  const Leaf* fused_batch() const {
+    const bool one = top->leaves.size() == 1 && top->leaves[0]->kind == Node::Kind::kBatch;
+    return one ? top->leaves[0].get() : nullptr;
+  }
+};
+
+struct PlanOptions {
+  int64_t seed = 0;
+  OnCorrupt on_corrupt = OnCorrupt::kFail;
+  int64_t max_corrupt = -1;
+  int64_t inflight_items = 3;
+};
+std::unique_ptr<Plan> make_plan(Node& root, const PlanOptions& options);
+/// True when a sampler without padding may leave this shard without rows.
+bool may_be_empty(const Node& node);
+/// True when any source of the tree is read in shards.
+bool is_sharded(const Node& node);
+
+/// A row that was dropped (OnCorrupt::kSkip); caught by the engine only.
+struct SkippedRow {};
+
+/// One thread's view of a plan: scratch, registers, and the orders it used last.
+struct Worker {
+  explicit Worker(Plan& p) : plan(p), orders(p.orders.size()), shuffles(p.shuffles.size()) {}
+  Plan& plan;
+  Scratch scratch;
+  int64_t replaced = 0;
+  template <class T> struct Last { uint64_t pass = ~0ull; std::shared_ptr<const T> value; };
+  std::vector<Last<PassOrder>> orders;
+  std::vector<Last<std::vector<int64_t>>> shuffles;
+  std::vector<Value> regs, call_in, call_out;
+  std::vector<RowKey> keys;
+  std::vector<Slot> call_slots;
+
+  /// Makes one row of `program`; values lie in slots where given (one per output column), else in scratch until the next row.
+  /// Bad rows are replaced or dropped (SkippedRow) as the plan says.
+  std::span<const Value> row(const Program& program, uint64_t pass, int64_t index, std::span<const Slot> slots);
+  /// Runs the steps of `program` on registers that are filled already (a whole batch, for operations behind batch()).
+  void run_steps(const Program& program, RowKey key, std::span<Value> r);
+  /// True when a row is known to be bad without reading it.
+  bool known_bad(const Program& program, uint64_t pass, int64_t index);
+  /// Applies a leaf's index operations.
+  void resolve(const Leaf& leaf, uint64_t* pass, int64_t* index);
+
+ private:
+  struct Origin { const Leaf* source = nullptr; RowKey key; };
+  void run(const Program& program, uint64_t pass, int64_t index, int64_t shift, std::span<Value> r, std::span<RowKey> k, std::span<const Slot> slots);
+  RowKey read_leaf(const Leaf& leaf, uint64_t pass, int64_t index, int64_t shift, std::span<Value> r, std::span<Value> out);
+  RowKey read_source(const Leaf& leaf, uint64_t pass, int64_t index, int64_t shift, std::span<Value> out);
+  void read_batch(const Leaf& leaf, uint64_t pass, int64_t index, std::span<Value> out);
+  void run_step(const Step& step, RowKey key, std::span<Value> r, std::span<const Slot> slots);
+  void note_bad(Error& e);
+  const PassOrder& order(const Leaf& leaf, uint64_t pass);
+  int64_t source_rows(const Program& program) const;
+  Origin origin_;               // of what is being read or transformed
+  const Step* step_ = nullptr;  // null while reading
+  std::vector<Origin> leaf_origin_;
+};
+
+}  // namespace sindri::dataset

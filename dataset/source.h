@@ -1,0 +1,63 @@
+// What a source of rows offers to the pipeline.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dataset/row.h"
+
+namespace sindri::dataset {
+
+/// A listing of rows. open() does whatever needs a file and runs once, before anything else is asked; afterwards all methods are
+/// thread-safe and hold no hidden state.
+class Source {
+ public:
+  virtual ~Source() = default;
+  /// Name and parameters that decide the rows, without folder names (a data set may move between runs).
+  virtual std::string str() const = 0;
+  virtual void open() = 0;
+  virtual int64_t rows() const = 0;
+  virtual std::vector<ColumnInfo> columns() const = 0;
+  /// Hash of the listing, for the fingerprint.
+  virtual uint64_t listing_hash() const = 0;
+  /// Fills one value per column; they stay valid until the scratch arena is reset. `pass` matters to sequential sources only.
+  virtual void read(uint64_t pass, int64_t row_id, Scratch& scratch, std::span<Value> out) const = 0;
+  /// File or record, for messages.
+  virtual std::string row_name(int64_t row_id) const = 0;
+  virtual std::map<std::string, int32_t> class_indexing() const { return {}; }
+  virtual std::optional<int64_t> num_classes() const { return {}; }
+  /// False where exceptions come from a function of the caller's.
+  virtual bool native() const { return true; }
+  /// Sequential sources: a function that fills one row after another of a pass, false at its end.
+  virtual std::function<bool(std::vector<Tensor>*)> open_pass(uint64_t pass) const { (void)pass; return {}; }
+  /// True: rows come one after another from row 0 of each pass.
+  virtual bool sequential() const { return false; }
+};
+
+/// Reads a whole file into scratch. Throws IoError naming the file.
+Value read_file(const std::string& path, Scratch& scratch);
+
+/// Read-only bytes of a file, mapped. Throws IoError.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  const uint8_t* data() const { return data_; }
+  int64_t bytes() const { return bytes_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  const uint8_t* data_ = nullptr;
+  int64_t bytes_ = 0;
+};
+
+/// Checks that `dir` can be read as a folder and lists it, sorted by byte value. Throws IoError(kIo) or DataError(kDataMissing).
+struct DirEntry { std::string name; unsigned char type; };   // type: DT_DIR, DT_REG, DT_LNK, DT_UNKNOWN as readdir gives it
+std::vector<DirEntry> list_folder(const std::string& dir, const char* who);
+
+}  // namespace sindri::dataset

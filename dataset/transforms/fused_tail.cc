@@ -1,0 +1,185 @@
+// Crop, flip, Rescale, Normalize, HWC2CHW and TypeCast of a uint8 image in one pass over the output, straight into the batch slot.
+#include "dataset/transforms/fused_tail.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "dataset/transforms/tail_simd.h"
+#include "dataset/transforms/vision_ops.h"
+
+namespace sindri::dataset {
+
+namespace {
+
+class FusedTailOp : public RowOp {
+ public:
+  explicit FusedTailOp(std::span<const FusePart> parts) : parts_(parts.begin(), parts.end()) {
+    for (const auto& p : parts_) {
+      if (const auto* crop = dynamic_cast<const CropOp*>(p.op.get())) crop_ = crop, crop_number_ = p.number;
+      else if (const auto* flip = dynamic_cast<const FlipOp*>(p.op.get())) flips_.emplace_back(flip, p.number);
+      else if (const auto* rescale = dynamic_cast<const RescaleOp*>(p.op.get())) f_.rescale = true, f_.a = rescale->scale, f_.b = rescale->bias;
+      else if (const auto* normalize = dynamic_cast<const NormalizeOp*>(p.op.get())) set_normalize(*normalize);
+      else if (dynamic_cast<const HwcToChwOp*>(p.op.get()) != nullptr) chw_ = true;
+      else if (const auto* cast = dynamic_cast<const TypeCastOp*>(p.op.get())) to_ = cast->to;
+    }
+  }
+
+  std::string str() const override {
+    std::vector<std::string> names;
+    for (const auto& p : parts_) names.push_back(p.op->str());
+    return fmt::format("{}", fmt::join(names, " + "));
+  }
+  bool random() const override {
+    return std::any_of(parts_.begin(), parts_.end(), [](const auto& p) { return p.op->random(); });
+  }
+  std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override {
+    std::vector<ColumnInfo> c(in.begin(), in.end());
+    for (const auto& p : parts_) c = p.op->infer(c);
+    return c;
+  }
+
+  void run(RowCall& call) const override {
+    const Value& in = call.inputs[0];
+    const bool usual = in.dtype == DType::kUInt8 && in.shape.rank() == 3 && (in.shape[2] == 1 || in.shape[2] == 3) && in.shape.numel() > 0 &&
+                       (!f_.normalize || channels_ == 1 || static_cast<int64_t>(channels_) == in.shape[2]);
+    if (usual) run_fused(call);
+    else run_parts(call);
+  }
+
+ private:
+  void set_normalize(const NormalizeOp& n) {
+    f_.normalize = true;
+    channels_ = n.channels();
+    for (size_t c = 0; c < 3; ++c) {
+      f_.scale[c] = n.scale[channels_ == 1 ? 0 : c];
+      f_.bias[c] = n.bias[channels_ == 1 ? 0 : c];
+    }
+  }
+
+  static PhiloxSequence draws(const RowCall& call, uint32_t number) {
+    DrawKey key = call.draws_key;
+    key.op = number;
+    return key.sequence();
+  }
+
+  // Inputs the loops below do not know (float images, [H, W]): each part by itself.
+  void run_parts(RowCall& call) const {
+    Value value = call.inputs[0];
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      DrawKey key = call.draws_key;
+      key.op = parts_[i].number;
+      RowCall part = call;
+      const bool last = i + 1 == parts_.size();
+      Value out;
+      RowCall inner(call.scratch, key, std::span<const Value>(&value, 1), std::span<Value>(&out, 1), {});
+      if (last) {
+        part.draws_key = key;
+        part.inputs = std::span<const Value>(&value, 1);
+        parts_[i].op->run(part);
+      } else {
+        parts_[i].op->run(inner);
+        value = out;
+      }
+    }
+  }
+
+  void run_fused(RowCall& call) const {
+    const Value& in = call.inputs[0];
+    const ImageDims d{in.shape[0], in.shape[1], in.shape[2]};
+    Window w{0, 0, d.height, d.width};
+    if (crop_ != nullptr) w = crop_->window(d, draws(call, crop_number_));
+    bool flip = false;
+    for (const auto& [op, number] : flips_) flip ^= op->flips(draws(call, number));
+    const int64_t c = d.channels, plane = w.height * w.width;
+    uint8_t* out = call.output(0, to_, chw_ ? Shape{c, w.height, w.width} : Shape{w.height, w.width, c});
+    const int64_t size = static_cast<int64_t>(dtype_size(to_));
+    // One row of the window as byte planes, and one plane of it as floats where the output is not float planes.
+    uint8_t* const planes = call.scratch.arena.allocate(c * w.width);
+    float* const row = reinterpret_cast<float*>(call.scratch.arena.allocate(w.width * 4));
+    const auto arithmetic = SINDRI_SIMD_CALL(tail_arithmetic_row);
+    for (int64_t y = 0; y < w.height; ++y) {
+      load_row(in, d, w, y, flip, planes);
+      for (int64_t k = 0; k < c; ++k) {
+        if (chw_ && to_ == DType::kFloat32) {
+          arithmetic(planes + k * w.width, w.width, f_, k, reinterpret_cast<float*>(out) + k * plane + y * w.width);
+          continue;
+        }
+        arithmetic(planes + k * w.width, w.width, f_, k, row);
+        const int64_t first = chw_ ? k * plane + y * w.width : y * w.width * c + k;
+        store_row(row, w.width, chw_ ? 1 : c, out + first * size);
+      }
+    }
+  }
+
+  // Row y of the window, mirrored if asked, as c byte planes; fill value outside the image.
+  void load_row(const Value& in, const ImageDims& d, const Window& w, int64_t y, bool flip, uint8_t* planes) const {
+    const int64_t sy = w.top + y;
+    const int64_t x0 = sy < 0 || sy >= d.height ? w.width : std::clamp<int64_t>(-w.left, 0, w.width);
+    const int64_t x1 = x0 == w.width ? w.width : std::clamp<int64_t>(d.width - w.left, x0, w.width);
+    if (x0 > 0 || x1 < w.width) {
+      for (int64_t k = 0; k < d.channels; ++k) {
+        const auto& fill = crop_->fill;
+        std::memset(planes + k * w.width, static_cast<int>(fill[fill.size() == 1 ? 0 : static_cast<size_t>(k)]), static_cast<size_t>(w.width));
+      }
+    }
+    if (x1 <= x0) return;
+    const int64_t first = flip ? w.width - x1 : x0;
+    SINDRI_SIMD_CALL(tail_split_row)(in.data + (sy * d.width + w.left + x0) * d.channels, x1 - x0, d.channels, flip, planes + first, w.width);
+  }
+
+  void store_row(const float* row, int64_t n, int64_t stride, uint8_t* out) const {
+    auto store = [&](auto* y) {
+      for (int64_t i = 0; i < n; ++i) y[i * stride] = row[i];
+    };
+    if (to_ == DType::kFloat32) store(reinterpret_cast<float*>(out));
+    else if (to_ == DType::kFloat16) store(reinterpret_cast<float16*>(out));
+    else store(reinterpret_cast<bfloat16*>(out));
+  }
+
+  std::vector<FusePart> parts_;
+  const CropOp* crop_ = nullptr;
+  uint32_t crop_number_ = 0;
+  std::vector<std::pair<const FlipOp*, uint32_t>> flips_;
+  TailArithmetic f_{};
+  size_t channels_ = 1;
+  bool chw_ = false;
+  DType to_ = DType::kFloat32;
+};
+
+// The order in which a tail may hold its parts; flips may repeat, everything else comes once.
+enum TailPart { kCrop, kFlip, kRescale, kNormalize, kLayout, kCast };
+
+std::optional<TailPart> tail_part(const RowOp& op) {
+  if (const auto* crop = dynamic_cast<const CropOp*>(&op)) {
+    return crop->border == vision::Border::kConstant ? std::optional(kCrop) : std::nullopt;
+  }
+  if (dynamic_cast<const FlipOp*>(&op) != nullptr) return kFlip;
+  if (dynamic_cast<const RescaleOp*>(&op) != nullptr) return kRescale;
+  if (const auto* n = dynamic_cast<const NormalizeOp*>(&op)) return n->hwc ? std::optional(kNormalize) : std::nullopt;
+  if (dynamic_cast<const HwcToChwOp*>(&op) != nullptr) return kLayout;
+  if (const auto* cast = dynamic_cast<const TypeCastOp*>(&op)) return is_half(cast->to) || cast->to == DType::kFloat32 ? std::optional(kCast) : std::nullopt;
+  return {};
+}
+
+}  // namespace
+
+Fused fuse_ops(std::span<const FusePart> parts) {
+  int last = -1;
+  size_t n = 0, useful = 0;
+  bool arithmetic = false;
+  for (; n < parts.size(); ++n) {
+    const std::optional<TailPart> p = tail_part(*parts[n].op);
+    if (!p || *p < last || (*p == last && *p != kFlip)) break;
+    last = *p;
+    arithmetic |= *p == kRescale || *p == kNormalize || *p == kCast;
+    if (arithmetic) useful = n + 1;   // without arithmetic the result would stay uint8
+  }
+  if (useful < 2) return {};
+  return {std::make_shared<FusedTailOp>(parts.first(useful)), useful};
+}
+
+}  // namespace sindri::dataset

@@ -1,0 +1,98 @@
+// cv::resize on memory of ours, and the decoders of formats other than JPEG.
+#include "dataset/transforms/resize.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <opencv2/core.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "dataset/codec/image_header.h"
+#include "dataset/codec/jpeg.h"
+
+namespace sindri::dataset {
+
+namespace {
+
+// OpenCV's own pool would compete with our workers; each call runs on the thread that makes it.
+void single_threaded_opencv() {
+  static const bool done = [] {
+    cv::setNumThreads(1);
+    return true;
+  }();
+  (void)done;
+}
+
+cv::Mat mat(const uint8_t* data, const ImageDims& d, DType dtype) {
+  const int type = CV_MAKETYPE(dtype == DType::kUInt8 ? CV_8U : CV_32F, static_cast<int>(d.channels));
+  return {static_cast<int>(d.height), static_cast<int>(d.width), type, const_cast<uint8_t*>(data)};
+}
+
+}  // namespace
+
+const char* inter_name(vision::Inter i) {
+  static constexpr const char* kNames[] = {"NEAREST", "LINEAR", "CUBIC", "AREA"};
+  return kNames[static_cast<int>(i)];
+}
+
+void resize_window(RowCall& call, const ImageDims& d, const Window& w, int64_t height, int64_t width, vision::Inter inter) {
+  single_threaded_opencv();
+  const Value& in = call.inputs[0];
+  Shape shape = in.shape;
+  shape[0] = height;
+  shape[1] = width;
+  uint8_t* out = call.output(0, in.dtype, shape);
+  static constexpr int kModes[] = {cv::INTER_NEAREST, cv::INTER_LINEAR, cv::INTER_CUBIC, cv::INTER_AREA};
+  try {
+    const cv::Mat src = mat(in.data, d, in.dtype)(cv::Rect(static_cast<int>(w.left), static_cast<int>(w.top), static_cast<int>(w.width), static_cast<int>(w.height)));
+    cv::Mat dst = mat(out, {height, width, d.channels}, in.dtype);
+    cv::resize(src, dst, dst.size(), 0, 0, kModes[static_cast<int>(inter)]);
+    if (dst.data != out) throw InternalError("cv::resize did not write to the given memory");
+  } catch (const cv::Exception& e) {
+    throw BadSample(fmt::format("resizing {} x {} to {} x {} failed: {}", w.height, w.width, height, width, e.what()));
+  }
+}
+
+namespace {
+
+Value decode_other(const Value& bytes, Scratch& scratch) {
+  const std::optional<ImageHeader> header = read_image_header(bytes.data, bytes.nbytes());
+  if (!header) {
+    throw BadSample(fmt::format("the file is not an image: it begins with {:02x} {:02x} {:02x} {:02x}", bytes.nbytes() > 0 ? bytes.data[0] : 0, bytes.nbytes() > 1 ? bytes.data[1] : 0,
+                                bytes.nbytes() > 2 ? bytes.data[2] : 0, bytes.nbytes() > 3 ? bytes.data[3] : 0), "", "use JPEG, PNG, BMP, TIFF or WebP");
+  }
+  if (header->size.height < 1 || header->size.width < 1 || header->size.height > kMaxPixels / header->size.width)
+    throw BadSample(fmt::format("the {} image has {} x {} pixels, the limit is 64 million", header->format, header->size.width, header->size.height), "", "make the picture smaller");
+  single_threaded_opencv();
+  try {
+    const cv::Mat file(1, static_cast<int>(bytes.nbytes()), CV_8U, const_cast<uint8_t*>(bytes.data));
+    const cv::Mat bgr = cv::imdecode(file, cv::IMREAD_COLOR | cv::IMREAD_IGNORE_ORIENTATION);
+    if (bgr.empty()) throw BadSample(fmt::format("the {} image cannot be decoded: it is damaged, or of a kind OpenCV does not read", header->format), "", "replace the file, or set data.on_corrupt: replace");
+    if (bgr.type() != CV_8UC3) throw InternalError(fmt::format("cv::imdecode gave type {}", bgr.type()));
+    Value v{nullptr, DType::kUInt8, {bgr.rows, bgr.cols, 3}};
+    uint8_t* out = scratch.arena.allocate(v.nbytes());
+    cv::Mat rgb(bgr.rows, bgr.cols, CV_8UC3, out);
+    cv::cvtColor(bgr, rgb, cv::COLOR_BGR2RGB);
+    v.data = out;
+    return v;
+  } catch (const cv::Exception& e) {
+    throw BadSample(fmt::format("the {} image cannot be decoded: {}", header->format, e.what()), "", "replace the file, or set data.on_corrupt: replace");
+  }
+}
+
+}  // namespace
+
+Value decode_image(const Value& bytes, Scratch& scratch) {
+  if (bytes.dtype != DType::kUInt8 || bytes.shape.rank() != 1) throw BadSample(fmt::format("Decode: the input is {}, expected file bytes uint8 [n]", value_str(bytes)));
+  ++scratch.counters.decoded_full;
+  if (!JpegDecoder::is_jpeg(bytes.data, bytes.nbytes())) return decode_other(bytes, scratch);
+  const ImageSize size = scratch.jpeg->open(bytes.data, bytes.nbytes());
+  Value v{nullptr, DType::kUInt8, {size.height, size.width, 3}};
+  uint8_t* out = scratch.arena.allocate(v.nbytes());
+  scratch.jpeg->decode(out, &scratch.counters.decode_warnings);
+  v.data = out;
+  return v;
+}
+
+}  // namespace sindri::dataset

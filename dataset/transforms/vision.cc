@@ -1,0 +1,428 @@
+// Image operations one by one: crops, flips, resizing, arithmetic, layout.
+#include "sindri/dataset/vision.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "dataset/transforms/resize.h"
+#include "dataset/transforms/vision_ops.h"
+
+namespace sindri::dataset {
+
+ImageDims image_dims(const Value& v, const char* who) {
+  const bool type = v.dtype == DType::kUInt8 || v.dtype == DType::kFloat32;
+  if (type && v.shape.rank() == 2 && v.shape.numel() > 0) return {v.shape[0], v.shape[1], 1};
+  if (type && v.shape.rank() == 3 && (v.shape[2] == 1 || v.shape[2] == 3) && v.shape.numel() > 0) return {v.shape[0], v.shape[1], v.shape[2]};
+  throw BadSample(fmt::format("{}: the input is {}, expected uint8 or float32 [H, W], [H, W, 1] or [H, W, 3], not empty", who, value_str(v)), "", "put Decode before it");
+}
+
+void check_image(const ColumnInfo& c, const char* who) {
+  if (c.dtype_known && c.dtype != DType::kUInt8 && c.dtype != DType::kFloat32)
+    throw DTypeError(fmt::format("{}: column '{}' is {}, expected uint8 or float32", who, c.name, dtype_name(c.dtype)), "", "put it before TypeCast");
+  if (!c.rank_known) return;
+  const bool rank = c.shape.rank() == 2 || c.shape.rank() == 3;
+  const bool channels = c.shape.rank() != 3 || c.shape[2] < 0 || c.shape[2] == 1 || c.shape[2] == 3;
+  if (!rank || !channels)
+    throw ShapeError(fmt::format("{}: column '{}' has shape {}, expected [H, W], [H, W, 1] or [H, W, 3]", who, c.name, c.shape.str()), "",
+                     c.shape.rank() == 1 ? "put Decode before it" : "put it before HWC2CHW and before batch()");
+}
+
+namespace {
+
+// Where a border takes its pixel from; -1: the fill value.
+int64_t border_index(int64_t i, int64_t n, vision::Border border) {
+  if (i >= 0 && i < n) return i;
+  if (border == vision::Border::kConstant) return -1;
+  if (border == vision::Border::kEdge) return std::clamp<int64_t>(i, 0, n - 1);
+  if (n == 1) return 0;
+  const int64_t period = border == vision::Border::kReflect ? 2 * (n - 1) : 2 * n;   // reflect: the edge pixel is not repeated
+  int64_t m = i % period;
+  if (m < 0) m += period;
+  return m < n ? m : border == vision::Border::kReflect ? period - m : period - 1 - m;
+}
+
+template <class T> void copy_window(const T* src, const ImageDims& d, const Window& w, vision::Border border, const std::vector<int64_t>& fill, T* dst) {
+  const int64_t c = d.channels;
+  // Columns [inside0, inside1) of the window lie in the image and are copied as one run.
+  const int64_t inside0 = std::clamp<int64_t>(-w.left, 0, w.width), inside1 = std::clamp<int64_t>(d.width - w.left, inside0, w.width);
+  for (int64_t y = 0; y < w.height; ++y) {
+    const int64_t sy = border_index(w.top + y, d.height, border);
+    T* row = dst + y * w.width * c;
+    auto outside = [&](int64_t from, int64_t to) {
+      for (int64_t x = from; x < to; ++x) {
+        const int64_t sx = sy < 0 ? -1 : border_index(w.left + x, d.width, border);
+        for (int64_t k = 0; k < c; ++k) {
+          row[x * c + k] = sx < 0 ? static_cast<T>(fill[fill.size() == 1 ? 0 : static_cast<size_t>(k)]) : src[(sy * d.width + sx) * c + k];
+        }
+      }
+    };
+    if (sy < 0) {
+      outside(0, w.width);
+      continue;
+    }
+    outside(0, inside0);
+    if (inside1 > inside0) std::memcpy(row + inside0 * c, src + (sy * d.width + w.left + inside0) * c, static_cast<size_t>((inside1 - inside0) * c) * sizeof(T));
+    outside(inside1, w.width);
+  }
+}
+
+std::string size_str(const vision::Size& s) { return s.width < 0 ? fmt::format("{}", s.height) : fmt::format("({}, {})", s.height, s.width); }
+
+vision::Size checked(vision::Size s, const char* who) {
+  if (s.height < 1 || (s.width != -1 && s.width < 1) || s.height > 65536 || s.width > 65536)
+    throw ValueError(fmt::format("{}: size {} is not from 1 to 65536", who, size_str(s)));
+  return s;
+}
+vision::Size square(vision::Size s) { return s.width < 0 ? vision::Size(s.height, s.height) : s; }
+
+Shape with_size(const ColumnInfo& c, int64_t h, int64_t w) {
+  Shape s = c.shape;
+  s[0] = h;
+  s[1] = w;
+  return s;
+}
+
+class RandomCropOp : public CropOp {
+ public:
+  RandomCropOp(vision::Size size, vision::RandomCropOptions o) : o_(std::move(o)) {
+    const vision::Size s = square(checked(size, "RandomCrop"));
+    height = s.height;
+    width = s.width;
+    border = o_.padding_mode;
+    fill = o_.fill_value;
+    if (fill.size() != 1 && fill.size() != 3) throw ValueError(fmt::format("RandomCrop: fill_value needs 1 or 3 values, got {}", fill.size()));
+    for (int64_t f : fill) {
+      if (f < 0 || f > 255) throw ValueError(fmt::format("RandomCrop: fill_value {} is not from 0 to 255", f));
+    }
+    const auto& p = o_.padding;
+    for (int64_t v : p) {
+      if (v < 0 || v > 65536) throw ValueError(fmt::format("RandomCrop: padding {} is not from 0 to 65536", v));
+    }
+    if (p.empty()) pad_ = {0, 0, 0, 0};
+    else if (p.size() == 1) pad_ = {p[0], p[0], p[0], p[0]};
+    else if (p.size() == 2) pad_ = {p[0], p[1], p[0], p[1]};
+    else if (p.size() == 4) pad_ = {p[0], p[1], p[2], p[3]};
+    else throw ValueError(fmt::format("RandomCrop: padding needs 1, 2 or 4 values, got {}", p.size()));
+  }
+  bool random() const override { return true; }
+  std::string str() const override {
+    static constexpr const char* kModes[] = {"CONSTANT", "EDGE", "REFLECT", "SYMMETRIC"};
+    return fmt::format("RandomCrop(size=({}, {}), padding=({}), pad_if_needed={}, fill_value=({}), padding_mode={})", height, width, fmt::join(pad_, ", "), o_.pad_if_needed,
+                       fmt::join(fill, ", "), kModes[static_cast<int>(border)]);
+  }
+  Window window(const ImageDims& d, PhiloxSequence draws) const override {
+    auto [left, top, right, bottom] = pad_;
+    if (o_.pad_if_needed && d.height + top + bottom < height) {
+      const int64_t more = height - d.height - top - bottom;
+      top += more;
+      bottom += more;
+    }
+    if (o_.pad_if_needed && d.width + left + right < width) {
+      const int64_t more = width - d.width - left - right;
+      left += more;
+      right += more;
+    }
+    const int64_t places_y = d.height + top + bottom - height + 1, places_x = d.width + left + right - width + 1;
+    if (places_y < 1 || places_x < 1) {
+      throw BadSample(fmt::format("RandomCrop: the crop of {} x {} does not fit into the padded image of {} x {}", height, width, d.height + top + bottom, d.width + left + right), "",
+                      "resize first, or set padding or pad_if_needed");
+    }
+    const int64_t x = static_cast<int64_t>(draws.next_below(static_cast<uint64_t>(places_x)));
+    const int64_t y = static_cast<int64_t>(draws.next_below(static_cast<uint64_t>(places_y)));
+    return {y - top, x - left, height, width};
+  }
+
+ private:
+  vision::RandomCropOptions o_;
+  std::array<int64_t, 4> pad_{};   // left, top, right, bottom
+};
+
+class CenterCropOp : public CropOp {
+ public:
+  explicit CenterCropOp(vision::Size size) {
+    const vision::Size s = square(checked(size, "CenterCrop"));
+    height = s.height;
+    width = s.width;
+  }
+  std::string str() const override { return fmt::format("CenterCrop(size=({}, {}))", height, width); }
+  Window window(const ImageDims& d, PhiloxSequence) const override {
+    if (height - d.height > 3 * d.height || width - d.width > 3 * d.width) {
+      throw BadSample(fmt::format("CenterCrop: {} x {} out of an image of {} x {} would be more than 3 times its size in padding", height, width, d.height, d.width), "", "resize first");
+    }
+    auto place = [](int64_t have, int64_t want) { return have >= want ? (have - want) / 2 : -((want - have + 1) / 2); };
+    return {place(d.height, height), place(d.width, width), height, width};
+  }
+};
+
+class ResizeOp : public RowOp {
+ public:
+  ResizeOp(vision::Size size, vision::Inter inter) : size_(checked(size, "Resize")), inter_(inter) {}
+  std::string str() const override { return fmt::format("Resize(size={}, interpolation={})", size_str(size_), inter_name(inter_)); }
+  std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override {
+    check_image(in[0], "Resize");
+    ColumnInfo c = in[0];
+    if (!c.rank_known) return {c};
+    if (size_.width > 0) c.shape = with_size(c, size_.height, size_.width);
+    else if (c.shape[0] > 0 && c.shape[1] > 0) {
+      const auto [h, w] = resized(c.shape[0], c.shape[1]);
+      c.shape = with_size(c, h, w);
+    } else {
+      c.shape = with_size(c, -1, -1);
+    }
+    return {c};
+  }
+  void run(RowCall& call) const override {
+    const ImageDims d = image_dims(call.inputs[0], "Resize");
+    const auto [h, w] = resized(d.height, d.width);
+    if (h > kMaxSide || w > kMaxSide || h * w > kMaxPixels) throw BadSample(fmt::format("Resize: {} x {} would become {} x {}, too large", d.height, d.width, h, w));
+    resize_window(call, d, {0, 0, d.height, d.width}, h, w, inter_);
+  }
+
+ private:
+  static constexpr int64_t kMaxSide = 65536, kMaxPixels = 64'000'000;
+  std::pair<int64_t, int64_t> resized(int64_t h, int64_t w) const {
+    if (size_.width > 0) return {size_.height, size_.width};
+    const int64_t s = size_.height;
+    if (h <= w) return {s, std::lround(static_cast<float>(w) / static_cast<float>(h) * static_cast<float>(s))};
+    return {std::lround(static_cast<float>(h) / static_cast<float>(w) * static_cast<float>(s)), s};
+  }
+  vision::Size size_;
+  vision::Inter inter_;
+};
+
+class RandomResizedCropOp : public RowOp {
+ public:
+  RandomResizedCropOp(vision::Size size, vision::RandomResizedCropOptions o, bool decodes) : size_(square(checked(size, "RandomResizedCrop"))), o_(o), decodes_(decodes) {
+    const auto& [s0, s1] = o.scale;
+    const auto& [r0, r1] = o.ratio;
+    if (!(s0 > 0) || !(s1 >= s0) || !std::isfinite(s1)) throw ValueError(fmt::format("{}: scale ({}, {}) is not a positive range", name(), s0, s1), "", "e.g. (0.08, 1.0)");
+    if (!(r0 > 0) || !(r1 >= r0) || !std::isfinite(r1)) throw ValueError(fmt::format("{}: ratio ({}, {}) is not a positive range", name(), r0, r1), "", "e.g. (3/4, 4/3)");
+    if (o.max_attempts < 1 || o.max_attempts > 10000) throw ValueError(fmt::format("{}: max_attempts must be from 1 to 10000, got {}", name(), o.max_attempts));
+  }
+  bool random() const override { return true; }
+  std::string str() const override {
+    return fmt::format("{}(size=({}, {}), scale=({}, {}), ratio=({}, {}), interpolation={}, max_attempts={})", name(), size_.height, size_.width, o_.scale[0], o_.scale[1], o_.ratio[0],
+                       o_.ratio[1], inter_name(o_.interpolation), o_.max_attempts);
+  }
+  std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override {
+    ColumnInfo c = in[0];
+    if (decodes_) {
+      if ((c.dtype_known && c.dtype != DType::kUInt8) || (c.rank_known && c.shape.rank() != 1))
+        throw ShapeError(fmt::format("{}: column '{}' is {}{}, expected file bytes uint8 [n]", name(), c.name, dtype_name(c.dtype), c.shape.str()), "", "use RandomResizedCrop for decoded images");
+      c.shape = {size_.height, size_.width, 3};
+      c.rank_known = c.dtype_known = true;
+      return {c};
+    }
+    check_image(c, name());
+    if (c.rank_known) c.shape = with_size(c, size_.height, size_.width);
+    return {c};
+  }
+  void run(RowCall& call) const override {
+    Value image = call.inputs[0];
+    if (decodes_) image = decode_image(image, call.scratch);
+    const ImageDims d = image_dims(image, name());
+    const Window box = crop_box(d, call.draws());
+    RowCall inner = call;
+    inner.inputs = std::span<const Value>(&image, 1);
+    resize_window(inner, d, box, size_.height, size_.width, o_.interpolation);
+  }
+
+ private:
+  const char* name() const { return decodes_ ? "RandomCropDecodeResize" : "RandomResizedCrop"; }
+
+  // Four words per attempt: area, aspect, x, y (dataset.md 6.2).
+  Window crop_box(const ImageDims& d, PhiloxSequence draws) const {
+    const double area = static_cast<double>(d.height) * static_cast<double>(d.width);
+    const double log0 = std::log(o_.ratio[0]), log1 = std::log(o_.ratio[1]);
+    auto below = [](uint32_t u, int64_t n) { return static_cast<int64_t>((static_cast<uint64_t>(u) * static_cast<uint64_t>(n)) >> 32); };
+    for (int i = 0; i < o_.max_attempts; ++i) {
+      const double u0 = draws.next_float(), u1 = draws.next_float();
+      const uint32_t u2 = draws.next_u32(), u3 = draws.next_u32();
+      const double a = area * (o_.scale[0] + u0 * (o_.scale[1] - o_.scale[0])), r = std::exp(log0 + u1 * (log1 - log0));
+      const int64_t w = std::llround(std::sqrt(a * r)), h = std::llround(static_cast<double>(w) / r);
+      if (w < 1 || h < 1 || w > d.width || h > d.height) continue;
+      return {below(u3, d.height - h + 1), below(u2, d.width - w + 1), h, w};
+    }
+    const double ratio = static_cast<double>(d.width) / static_cast<double>(d.height);
+    int64_t h = d.height, w = d.width;
+    if (ratio < o_.ratio[0]) h = std::clamp<int64_t>(std::llround(static_cast<double>(w) / o_.ratio[0]), 1, d.height);
+    else if (ratio > o_.ratio[1]) w = std::clamp<int64_t>(std::llround(static_cast<double>(h) * o_.ratio[1]), 1, d.width);
+    return {(d.height - h) / 2, (d.width - w) / 2, h, w};
+  }
+
+  vision::Size size_;
+  vision::RandomResizedCropOptions o_;
+  bool decodes_;
+};
+
+class DecodeOp : public RowOp {
+ public:
+  std::string str() const override { return "Decode()"; }
+  std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override {
+    ColumnInfo c = in[0];
+    if ((c.dtype_known && c.dtype != DType::kUInt8) || (c.rank_known && c.shape.rank() != 1))
+      throw ShapeError(fmt::format("Decode: column '{}' is {}{}, expected file bytes uint8 [n]", c.name, dtype_name(c.dtype), c.shape.str()), "",
+                       c.shape.rank() == 3 ? "the images are decoded already: leave Decode out" : "give it the image column");
+    c.dtype = DType::kUInt8;
+    c.shape = {-1, -1, 3};
+    c.rank_known = c.dtype_known = true;
+    return {c};
+  }
+  void run(RowCall& call) const override { call.forward(0, decode_image(call.inputs[0], call.scratch)); }
+};
+
+}  // namespace
+
+std::vector<ColumnInfo> CropOp::infer(std::span<const ColumnInfo> in) const {
+  check_image(in[0], "crop");
+  ColumnInfo c = in[0];
+  if (c.rank_known) c.shape = with_size(c, height, width);
+  return {c};
+}
+
+void CropOp::run(RowCall& call) const {
+  const Value& in = call.inputs[0];
+  const ImageDims d = image_dims(in, "crop");
+  const Window w = window(d, call.draws());
+  Shape shape = in.shape;
+  shape[0] = height;
+  shape[1] = width;
+  uint8_t* out = call.output(0, in.dtype, shape);
+  if (in.dtype == DType::kUInt8) copy_window(in.data, d, w, border, fill, out);
+  else copy_window(reinterpret_cast<const float*>(in.data), d, w, border, fill, reinterpret_cast<float*>(out));
+}
+
+std::string FlipOp::str() const { return random_ ? fmt::format("RandomHorizontalFlip(prob={})", prob) : "HorizontalFlip()"; }
+std::vector<ColumnInfo> FlipOp::infer(std::span<const ColumnInfo> in) const {
+  check_image(in[0], "RandomHorizontalFlip");
+  return {in[0]};
+}
+void FlipOp::run(RowCall& call) const {
+  const Value& in = call.inputs[0];
+  const ImageDims d = image_dims(in, "RandomHorizontalFlip");
+  if (!flips(call.draws())) return call.forward(0, in);
+  uint8_t* out = call.output(0, in.dtype, in.shape);
+  const size_t pixel = static_cast<size_t>(d.channels) * dtype_size(in.dtype);
+  for (int64_t y = 0; y < d.height; ++y) {
+    const uint8_t* src = in.data + static_cast<size_t>(y * d.width) * pixel;
+    uint8_t* dst = out + static_cast<size_t>((y + 1) * d.width) * pixel;
+    for (int64_t x = 0; x < d.width; ++x) std::memcpy(dst -= pixel, src + static_cast<size_t>(x) * pixel, pixel);
+  }
+}
+
+std::string RescaleOp::str() const { return fmt::format("Rescale({}, {})", scale, bias); }
+std::vector<ColumnInfo> RescaleOp::infer(std::span<const ColumnInfo> in) const {
+  ColumnInfo c = in[0];
+  if (c.dtype_known && c.dtype != DType::kUInt8 && c.dtype != DType::kFloat32)
+    throw DTypeError(fmt::format("Rescale: column '{}' is {}, expected uint8 or float32", c.name, dtype_name(c.dtype)), "", "put it before TypeCast");
+  c.dtype = DType::kFloat32;
+  c.dtype_known = true;
+  return {c};
+}
+void RescaleOp::run(RowCall& call) const {
+  const Value& in = call.inputs[0];
+  if (in.dtype != DType::kUInt8 && in.dtype != DType::kFloat32) throw BadSample(fmt::format("Rescale: the input is {}, expected uint8 or float32", value_str(in)));
+  float* out = reinterpret_cast<float*>(call.output(0, DType::kFloat32, in.shape));
+  const int64_t n = in.shape.numel();
+  if (in.dtype == DType::kUInt8) {
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(in.data[i]) * scale + bias;
+  } else {
+    const float* x = reinterpret_cast<const float*>(in.data);
+    for (int64_t i = 0; i < n; ++i) out[i] = x[i] * scale + bias;
+  }
+}
+
+NormalizeOp::NormalizeOp(std::vector<double> mean, std::vector<double> std, bool is_hwc) : hwc(is_hwc), mean_(std::move(mean)), std_(std::move(std)) {
+  if (mean_.size() != std_.size() || (mean_.size() != 1 && mean_.size() != 3))
+    throw ValueError(fmt::format("Normalize: {} means and {} standard deviations, expected 1 or 3 of each", mean_.size(), std_.size()));
+  for (size_t i = 0; i < mean_.size(); ++i) {
+    if (!(std_[i] > 0) || !std::isfinite(std_[i]) || !std::isfinite(mean_[i])) throw ValueError(fmt::format("Normalize: mean {} and std {} of channel {}: std must be positive", mean_[i], std_[i], i));
+    const float m = static_cast<float>(mean_[i]), s = static_cast<float>(std_[i]);
+    scale.push_back(1.0f / s);
+    bias.push_back(-(m / s));
+  }
+}
+std::string NormalizeOp::str() const { return fmt::format("Normalize(mean=({}), std=({}), is_hwc={})", fmt::join(mean_, ", "), fmt::join(std_, ", "), hwc); }
+std::vector<ColumnInfo> NormalizeOp::infer(std::span<const ColumnInfo> in) const {
+  ColumnInfo c = in[0];
+  if (hwc) check_image(c, "Normalize");
+  if (c.rank_known) {
+    const int64_t channels = c.shape.rank() == 2 ? 1 : c.shape.rank() == 3 ? c.shape[hwc ? 2 : 0] : 0;
+    if (channels == 0 || (channels > 0 && scale.size() > 1 && channels != static_cast<int64_t>(scale.size())))
+      throw ShapeError(fmt::format("Normalize: column '{}' has shape {} (is_hwc={}), the mean has {} values", c.name, c.shape.str(), hwc, scale.size()), "", "give one mean and std per channel");
+  }
+  if (c.dtype_known && c.dtype != DType::kUInt8 && c.dtype != DType::kFloat32) throw DTypeError(fmt::format("Normalize: column '{}' is {}, expected uint8 or float32", c.name, dtype_name(c.dtype)));
+  c.dtype = DType::kFloat32;
+  c.dtype_known = true;
+  return {c};
+}
+void NormalizeOp::run(RowCall& call) const {
+  const Value& in = call.inputs[0];
+  const int rank = in.shape.rank();
+  if ((rank != 2 && rank != 3) || (in.dtype != DType::kUInt8 && in.dtype != DType::kFloat32)) throw BadSample(fmt::format("Normalize: the input is {}, expected an image", value_str(in)));
+  const int64_t channels = rank == 2 ? 1 : in.shape[hwc ? 2 : 0];
+  if (scale.size() > 1 && channels != static_cast<int64_t>(scale.size())) throw BadSample(fmt::format("Normalize: the image {} has {} channels, the mean has {} values", value_str(in), channels, scale.size()));
+  float* out = reinterpret_cast<float*>(call.output(0, DType::kFloat32, in.shape));
+  const int64_t n = in.shape.numel(), plane = channels == 0 ? 0 : n / channels;
+  auto normalize = [&](const auto* x) {
+    for (int64_t i = 0; i < n; ++i) {
+      const size_t c = scale.size() == 1 ? 0 : static_cast<size_t>(hwc ? i % channels : i / plane);
+      out[i] = static_cast<float>(x[i]) * scale[c] + bias[c];
+    }
+  };
+  if (in.dtype == DType::kUInt8) normalize(in.data);
+  else normalize(reinterpret_cast<const float*>(in.data));
+}
+
+std::vector<ColumnInfo> HwcToChwOp::infer(std::span<const ColumnInfo> in) const {
+  ColumnInfo c = in[0];
+  if (!c.rank_known) return {c};
+  if (c.shape.rank() != 3) throw ShapeError(fmt::format("HWC2CHW: column '{}' has shape {}, expected [H, W, C]", c.name, c.shape.str()), "", "put it behind Decode and before batch()");
+  c.shape = {c.shape[2], c.shape[0], c.shape[1]};
+  return {c};
+}
+void HwcToChwOp::run(RowCall& call) const {
+  const Value& in = call.inputs[0];
+  if (in.shape.rank() != 3) throw BadSample(fmt::format("HWC2CHW: the input is {}, expected [H, W, C]", value_str(in)));
+  const int64_t h = in.shape[0], w = in.shape[1], c = in.shape[2];
+  uint8_t* out = call.output(0, in.dtype, {c, h, w});
+  auto transpose = [&](auto* dst) {
+    const auto* src = reinterpret_cast<decltype(dst)>(const_cast<uint8_t*>(in.data));
+    for (int64_t k = 0; k < c; ++k) {
+      for (int64_t i = 0; i < h * w; ++i) dst[k * h * w + i] = src[i * c + k];
+    }
+  };
+  switch (dtype_size(in.dtype)) {
+    case 1: transpose(out); break;
+    case 2: transpose(reinterpret_cast<uint16_t*>(out)); break;
+    case 4: transpose(reinterpret_cast<uint32_t*>(out)); break;
+    default: transpose(reinterpret_cast<uint64_t*>(out)); break;
+  }
+}
+
+namespace vision {
+
+Decode::Decode() : Transform(std::make_shared<DecodeOp>()) {}
+Resize::Resize(Size size, Inter interpolation) : Transform(std::make_shared<ResizeOp>(size, interpolation)) {}
+CenterCrop::CenterCrop(Size size) : Transform(std::make_shared<CenterCropOp>(size)) {}
+RandomCrop::RandomCrop(Size size, RandomCropOptions options) : Transform(std::make_shared<RandomCropOp>(size, std::move(options))) {}
+RandomResizedCrop::RandomResizedCrop(Size size, RandomResizedCropOptions options) : Transform(std::make_shared<RandomResizedCropOp>(size, options, false)) {}
+RandomCropDecodeResize::RandomCropDecodeResize(Size size, RandomResizedCropOptions options) : Transform(std::make_shared<RandomResizedCropOp>(size, options, true)) {}
+namespace {
+double checked_prob(double p) {
+  if (!(p >= 0 && p <= 1)) throw ValueError(fmt::format("RandomHorizontalFlip: prob must be from 0 to 1, got {}", p));
+  return p;
+}
+}  // namespace
+RandomHorizontalFlip::RandomHorizontalFlip(double prob) : Transform(std::make_shared<FlipOp>(checked_prob(prob), true)) {}
+HorizontalFlip::HorizontalFlip() : Transform(std::make_shared<FlipOp>(1.0, false)) {}
+Rescale::Rescale(double rescale, double shift) : Transform(std::make_shared<RescaleOp>(static_cast<float>(rescale), static_cast<float>(shift))) {}
+Normalize::Normalize(std::vector<double> mean, std::vector<double> std, bool is_hwc) : Transform(std::make_shared<NormalizeOp>(std::move(mean), std::move(std), is_hwc)) {}
+HWC2CHW::HWC2CHW() : Transform(std::make_shared<HwcToChwOp>()) {}
+
+}  // namespace vision
+}  // namespace sindri::dataset

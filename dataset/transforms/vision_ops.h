@@ -1,0 +1,90 @@
+// The image operations as the planner sees them: what fuse_ops needs to know of each, and helpers they share.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dataset/row.h"
+#include "sindri/dataset/vision.h"
+
+namespace sindri::dataset {
+
+/// File bytes -> uint8 [H, W, 3] in scratch. Throws BadSample.
+Value decode_image(const Value& bytes, Scratch& scratch);
+
+/// Height, width and channels of an image value; [H, W] has one channel. Throws BadSample for anything else.
+struct ImageDims { int64_t height, width, channels; };
+ImageDims image_dims(const Value& v, const char* who);
+/// The same for what is known ahead; throws ValueError when no row could be an image of uint8 or float32.
+void check_image(const ColumnInfo& c, const char* who);
+
+/// A window into an image, possibly reaching over its edges, where `fill` stands.
+struct Window { int64_t top, left, height, width; };
+
+class CropOp : public RowOp {   // RandomCrop and CenterCrop: what comes out is a window of the input
+ public:
+  std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override;
+  void run(RowCall& call) const override;
+  virtual Window window(const ImageDims& d, PhiloxSequence draws) const = 0;
+  vision::Border border = vision::Border::kConstant;
+  std::vector<int64_t> fill = {0};
+  int64_t height = 0, width = 0;
+};
+
+class FlipOp : public RowOp {
+ public:
+  FlipOp(double probability, bool is_random) : prob(probability), random_(is_random) {}
+  std::string str() const override;
+  bool random() const override { return random_; }
+  std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override;
+  void run(RowCall& call) const override;
+  bool flips(PhiloxSequence draws) const { return !random_ || draws.next_float() < static_cast<float>(prob); }
+  const double prob;
+
+ private:
+  bool random_;
+};
+
+class RescaleOp : public RowOp {
+ public:
+  RescaleOp(float rescale, float shift) : scale(rescale), bias(shift) {}
+  std::string str() const override;
+  std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override;
+  void run(RowCall& call) const override;
+  const float scale, bias;
+};
+
+class NormalizeOp : public RowOp {
+ public:
+  NormalizeOp(std::vector<double> mean, std::vector<double> std, bool is_hwc);
+  std::string str() const override;
+  std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override;
+  void run(RowCall& call) const override;
+  size_t channels() const { return scale.size(); }   // 1: the same for all
+  std::vector<float> scale, bias;   // 1 / std, -mean / std
+  const bool hwc;
+
+ private:
+  std::vector<double> mean_, std_;
+};
+
+class HwcToChwOp : public RowOp {
+ public:
+  std::string str() const override { return "HWC2CHW()"; }
+  std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override;
+  void run(RowCall& call) const override;
+};
+
+class TypeCastOp : public RowOp {
+ public:
+  explicit TypeCastOp(DType t) : to(t) {}
+  std::string str() const override;
+  std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override;
+  void run(RowCall& call) const override;
+  const DType to;
+};
+
+}  // namespace sindri::dataset
