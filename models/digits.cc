@@ -1,4 +1,4 @@
-// A small convolutional network for the 8x8 handwritten digits of the quickstart: about 27,000 parameters.
+// A small convolutional network for the 8x8 handwritten digits of the quickstart: about 26,000 parameters.
 #include "models/registry.h"
 #include "sindri/nn/nn.h"
 #include "sindri/ops/elementwise.h"

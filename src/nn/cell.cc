@@ -54,7 +54,14 @@ std::vector<Tensor> Cell::tensor_inputs(Span<const Value> in, size_t count) cons
 
 Value Cell::call(Span<const Value> in) {
   const NameScope scope(place_.empty() || current_scope().empty() ? class_name_ : place_);
-  Value out = has_bprop() ? call_with_bprop(in) : construct_values(in);
+  Value out;
+  try {
+    out = has_bprop() ? call_with_bprop(in) : construct_values(in);
+  } catch (Error& e) {
+    const std::string part = "in " + current_scope();   // also inside the longer path that an inner cell or bind has left
+    if (e.where().find(part) == std::string::npos) e.add_where(part);
+    throw;
+  }
   CallObserver::notify(*this, out);
   return out;
 }

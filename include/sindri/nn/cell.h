@@ -1,5 +1,6 @@
 // Cell: the base of every layer and network (MindSpore: nn.Cell).
 #pragma once
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <memory>

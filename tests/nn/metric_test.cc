@@ -1,0 +1,138 @@
+// Metrics against counts made by hand.
+#include "sindri/nn/metric.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "sindri/core/error.h"
+
+namespace sindri::nn {
+namespace {
+
+using ::testing::ElementsAre;
+
+Tensor scores(const std::vector<double>& v, int64_t classes) { return Tensor::from_values({static_cast<int64_t>(v.size()) / classes, classes}, v); }
+Tensor ints(const std::vector<int32_t>& v) { return Tensor::from_vector({static_cast<int64_t>(v.size())}, v); }
+
+// Predictions 1, 0, 2, 2 for labels 1, 0, 1, 2.
+const Tensor kScores = scores({0.1, 0.8, 0.1, 0.9, 0.05, 0.05, 0.1, 0.2, 0.7, 0, 0, 1}, 3);
+const Tensor kLabels = ints({1, 0, 1, 2});
+
+TEST(Metric, AccuracyOverBatches) {
+  Accuracy m;
+  EXPECT_THROW(m.eval(), ValueError);
+  m.update({kScores, kLabels});
+  EXPECT_DOUBLE_EQ(m.value(), 0.75);
+  m.update({scores({0.2, 0.8, 0}, 3), ints({0})});
+  EXPECT_DOUBLE_EQ(m.value(), 0.6);
+  m.clear();
+  EXPECT_THROW(m.eval(), ValueError);
+  m.update({kScores, scores({0, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, 3)});   // one-hot
+  EXPECT_DOUBLE_EQ(m.value(), 0.75);
+}
+
+TEST(Metric, AccuracyTakesTheFirstOfEqualScoresAndMultilabelRows) {
+  Accuracy tie;
+  tie.update({scores({1, 1, 0, 1}, 2), ints({0, 0})});
+  EXPECT_DOUBLE_EQ(tie.value(), 0.5);
+  Accuracy rows("multilabel");
+  rows.update({scores({1, 0, 1, 1}, 2), scores({1, 0, 0, 1}, 2)});
+  EXPECT_DOUBLE_EQ(rows.value(), 0.5);
+  EXPECT_THROW(rows.update({scores({0.5, 0}, 2), scores({1, 0}, 2)}), ValueError);
+}
+
+TEST(Metric, PrecisionRecallFbeta) {
+  Precision p;
+  Recall r;
+  Fbeta f1, f2(2);
+  for (Metric* m : std::vector<Metric*>{&p, &r, &f1, &f2}) m->update({kScores, kLabels});
+  EXPECT_THAT(p.eval(), ElementsAre(1, 1, 0.5));
+  EXPECT_THAT(r.eval(), ElementsAre(1, 0.5, 1));
+  EXPECT_DOUBLE_EQ(f1.eval()[1], 2 * 1 * 0.5 / 1.5);
+  EXPECT_DOUBLE_EQ(f2.eval()[1], 5 * 1 * 0.5 / (4 * 1 + 0.5));
+  EXPECT_DOUBLE_EQ(p.value(), 2.5 / 3);
+  Precision none;
+  none.update({scores({1, 0}, 2), ints({0})});
+  EXPECT_THAT(none.eval(), ElementsAre(1, 0)) << "a class never predicted gives 0";
+}
+
+TEST(Metric, TopK) {
+  TopKCategoricalAccuracy top1(1), top2(2);
+  for (Metric* m : std::vector<Metric*>{&top1, &top2}) m->update({kScores, kLabels});
+  EXPECT_DOUBLE_EQ(top1.value(), 0.75);
+  EXPECT_DOUBLE_EQ(top2.value(), 1);
+  TopKCategoricalAccuracy tie(2);
+  tie.update({scores({1, 1, 1}, 3), ints({2})});
+  EXPECT_DOUBLE_EQ(tie.value(), 0) << "of equal scores the lower classes come first";
+  EXPECT_THROW(TopKCategoricalAccuracy(5).update({kScores, kLabels}), ValueError);
+  EXPECT_THROW(TopKCategoricalAccuracy(0), ValueError);
+}
+
+TEST(Metric, ConfusionMatrix) {
+  ConfusionMatrix m;
+  m.update({kScores, kLabels});
+  EXPECT_EQ(m.count(1, 2), 1);
+  EXPECT_EQ(m.count(2, 2), 1);
+  EXPECT_DOUBLE_EQ(m.value(), 0.75);
+  EXPECT_THAT(m.eval(), ElementsAre(1, 0, 0, 0, 1, 1, 0, 0, 1));
+  ConfusionMatrix by_target(3, "target");
+  by_target.update({kScores, kLabels});
+  EXPECT_THAT(by_target.eval(), ElementsAre(1, 0, 0, 0, 0.5, 0.5, 0, 0, 1));
+  EXPECT_THROW(ConfusionMatrix(4).update({kScores, kLabels}), ShapeError);
+  EXPECT_THROW(ConfusionMatrix(3, "rows"), ValueError);
+  EXPECT_THROW(m.count(3, 0), ValueError);
+}
+
+TEST(Metric, LossErrorsAndPerplexity) {
+  Loss loss;
+  loss.update({Tensor::scalar(2)});
+  loss.update({Tensor::from_values({1}, {4})});
+  EXPECT_DOUBLE_EQ(loss.value(), 3);
+  EXPECT_TRUE(loss.uses_loss());
+  EXPECT_THROW(loss.update({Tensor::zeros({2})}), ShapeError);
+  MAE mae;
+  MSE mse;
+  for (Metric* m : std::vector<Metric*>{&mae, &mse}) m->update({scores({1, 2, 3, 4}, 2), scores({1, 4, 2, 4}, 2)});
+  EXPECT_DOUBLE_EQ(mae.value(), 3 / 2.0) << "per sample, not per element";
+  EXPECT_DOUBLE_EQ(mse.value(), 5 / 2.0);
+  Perplexity ppl;
+  ppl.update({scores({0.25, 0.75, 0.5, 0.5}, 2), ints({0, 1})});
+  EXPECT_NEAR(ppl.value(), std::exp(-(std::log(0.25) + std::log(0.5)) / 2), 1e-7);
+}
+
+TEST(Metric, NanIsNotRight) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  TopKCategoricalAccuracy top(1);
+  top.update({scores({nan, 1, 2}, 3), ints({0})});
+  EXPECT_DOUBLE_EQ(top.value(), 0);
+}
+
+TEST(Metric, RegistryAndErrors) {
+  for (const std::string& name : metric_names()) EXPECT_NE(make_metric(name), nullptr) << name;
+  try {
+    make_metric("acuracy");
+    FAIL();
+  } catch (const ValueError& e) {
+    EXPECT_NE(e.fix().find("'accuracy'"), std::string::npos) << e.what();
+  }
+  Accuracy m;
+  EXPECT_THROW(m.update({kScores}), ValueError);
+  EXPECT_THROW(m.update({kScores, ints({1, 2})}), ShapeError);
+  EXPECT_THROW(Accuracy("regression"), ValueError);
+  try {
+    m.update({kScores, ints({1, 0, 3, 2})});
+    FAIL();
+  } catch (const DataError& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kLabelRange);
+    EXPECT_NE(e.message().find("label 3 of sample 2"), std::string::npos) << e.what();
+  }
+  m.set_indexes({1, 0});
+  m.update({kLabels, kScores});
+  EXPECT_DOUBLE_EQ(m.value(), 0.75);
+}
+
+}  // namespace
+}  // namespace sindri::nn
