@@ -45,8 +45,6 @@ std::vector<TensorMeta> infer_binary(const char* op, Domain domain, Span<const T
   return {result_meta(broadcast_shapes(in[0].shape, in[1].shape, op), domain, in[0])};
 }
 
-Tensor undo_broadcast(const Tensor& grad, const Tensor& input) { return grad.shape() == input.shape() ? grad : ops::sum_to(grad, input.shape()); }
-
 constexpr OpTraits unary_traits(Domain domain, Saves saved) {
   return {.layout = LayoutRule::kAgnostic,
           .saves_in = saved == kSavesX ? saves(0) : kSavesNone,
@@ -135,7 +133,7 @@ Tensor silu_curvature(const Tensor& x) {
     Tensor da, db;                                                                                                       \
     if (c.needs[0]) da = rule_a;                                                                                         \
     if (c.needs[1]) db = rule_b;                                                                                         \
-    return {da.defined() ? undo_broadcast(da, a) : da, db.defined() ? undo_broadcast(db, b) : db};                       \
+    return {da.defined() ? ops::sum_to(da, a.shape()) : da, db.defined() ? ops::sum_to(db, b.shape()) : db};             \
   }                                                                                                                      \
   BINARY_RECORD(op, AttrsT, domain, in_mask, out_mask, expression, vjp_##op, text)
 #define BINARY(op, ...) BINARY_WITH(op, NoAttrs, __VA_ARGS__)

@@ -4,15 +4,12 @@
 #include <array>
 #include <limits>
 
+#include "ops/elementwise/domain.h"
 #include "sindri/core/tensor.h"
 #include "sindri/op/attrs.h"
 #include "src/core/tensor_impl.h"
 
 namespace sindri::elementwise {
-
-/// Element types an op takes; see unary.def and binary.def.
-enum class Domain { kNumericBool, kNumeric, kFloating, kPredicate };
-using enum Domain;
 
 struct LeakyReluAttrs {
   double alpha = 0.2;

@@ -23,8 +23,6 @@ std::vector<TensorMeta> infer_where(const Attrs&, Span<const TensorMeta> in) {
   return {out};
 }
 
-Tensor undo_broadcast(const Tensor& grad, const Tensor& input) { return grad.shape() == input.shape() ? grad : ops::sum_to(grad, input.shape()); }
-
 const OpDef& kWhere = register_op({
     .name = "where",
     .doc = "Elements of a where cond (bool), else of b; all three broadcast.",
@@ -33,8 +31,8 @@ const OpDef& kWhere = register_op({
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
       const Tensor &cond = c.in[0], &dy = c.dout[0], zero = ops::scalar_like(dy, 0);
       Tensor da, db;
-      if (c.needs[1]) da = undo_broadcast(ops::where(cond, dy, zero), c.in[1]);
-      if (c.needs[2]) db = undo_broadcast(ops::where(cond, zero, dy), c.in[2]);
+      if (c.needs[1]) da = ops::sum_to(ops::where(cond, dy, zero), c.in[1].shape());
+      if (c.needs[2]) db = ops::sum_to(ops::where(cond, zero, dy), c.in[2].shape());
       return {Tensor(), da, db};
     },
     .expr = "a ? b : c",

@@ -55,7 +55,7 @@ const OpDef& kNorm = register_op({
     .name = "norm",
     .doc = "p-norm over axes (empty: all), p = 1, 2 or infinity. Gradient 0 at 0 for p = 2.",
     .attrs = attrs_type<NormAttrs>(),
-    .traits = {.amp = AmpClass::kFp32, .saves_in = saves(0), .saves_out = saves(0)},
+    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = saves(0), .saves_out = saves(0)},
     .infer = infer_norm,
     .vjp = norm_vjp,
 });

@@ -96,8 +96,8 @@ std::vector<Tensor> extremum_vjp(const VjpContext& c) {
   return {hit * (with_kept_dims(c.dout[0], x, c.attrs) / hits)};
 }
 
-constexpr OpTraits kReadsNothing = {.saves_in = kSavesNone};
-constexpr OpTraits kReadsBoth = {.saves_in = saves(0), .saves_out = saves(0)};
+constexpr OpTraits kReadsNothing = {.layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone};
+constexpr OpTraits kReadsBoth = {.layout = LayoutRule::kFollowInput0, .saves_in = saves(0), .saves_out = saves(0)};
 
 const OpDef& kSum = register_op({
     .name = "sum",

@@ -40,7 +40,7 @@ template <class E, class Acc, class Step> std::vector<Acc> fold(const KernelQuer
 }
 
 template <class Out, class Acc> void write(Span<const Buffer> out, const std::vector<Acc>& acc) {
-  for (size_t o = 0; o < acc.size(); ++o) out[0].as<Out>()[o] = narrow<Out>(acc[o]);
+  for_each_element(*out[0].meta, [&](int64_t logical, int64_t physical) { out[0].as<Out>()[physical] = narrow<Out>(acc[static_cast<size_t>(logical)]); });
 }
 
 // For ops of floating input: calls f.template operator()<E>() for the element type.

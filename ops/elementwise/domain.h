@@ -1,0 +1,9 @@
+// Element types an elementwise op takes; see unary.def and binary.def.
+#pragma once
+
+namespace sindri::elementwise {
+
+enum class Domain { kNumericBool, kNumeric, kFloating, kPredicate };
+using enum Domain;
+
+}  // namespace sindri::elementwise

@@ -1,0 +1,54 @@
+// 64-bit two's complement integer whose arithmetic is defined for all values: overflow wraps, division by zero gives 0.
+// A template over a tag, so that each *_simd.cc build (tag in an unnamed namespace) has functions of its own.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace sindri::elementwise {
+
+template <class Tag> struct WrappingInt {
+  int64_t v = 0;
+
+  WrappingInt() = default;
+  /// Truncates; NaN gives 0, values out of range the nearest int64.
+  explicit WrappingInt(double d) : v(d != d ? 0 : d >= 0x1p63 ? INT64_MAX : d < -0x1p63 ? INT64_MIN : static_cast<int64_t>(d)) {}
+  template <class I> requires std::is_integral_v<I> explicit WrappingInt(I i) : v(static_cast<int64_t>(i)) {}
+  uint64_t u() const { return static_cast<uint64_t>(v); }
+
+  friend WrappingInt operator+(WrappingInt a, WrappingInt b) { return WrappingInt(a.u() + b.u()); }
+  friend WrappingInt operator-(WrappingInt a, WrappingInt b) { return WrappingInt(a.u() - b.u()); }
+  friend WrappingInt operator*(WrappingInt a, WrappingInt b) { return WrappingInt(a.u() * b.u()); }
+  friend WrappingInt operator-(WrappingInt a) { return WrappingInt(0 - a.u()); }
+  friend bool operator==(WrappingInt a, WrappingInt b) { return a.v == b.v; }
+  friend bool operator!=(WrappingInt a, WrappingInt b) { return a.v != b.v; }
+  friend bool operator<(WrappingInt a, WrappingInt b) { return a.v < b.v; }
+  friend bool operator<=(WrappingInt a, WrappingInt b) { return a.v <= b.v; }
+  friend bool operator>(WrappingInt a, WrappingInt b) { return a.v > b.v; }
+  friend bool operator>=(WrappingInt a, WrappingInt b) { return a.v >= b.v; }
+
+  friend WrappingInt abs(WrappingInt x) { return x.v < 0 ? -x : x; }
+  friend WrappingInt floor(WrappingInt x) { return x; }
+  friend WrappingInt ceil(WrappingInt x) { return x; }
+  friend WrappingInt rint(WrappingInt x) { return x; }
+  friend WrappingInt floor_div(WrappingInt a, WrappingInt b) {
+    if (b.v == 0) return b;
+    if (b.v == -1) return -a;                                     // INT64_MIN / -1 traps on x86
+    return WrappingInt(a.v / b.v - static_cast<int64_t>(a.v % b.v != 0 && (a.v < 0) != (b.v < 0)));
+  }
+  friend WrappingInt mod(WrappingInt a, WrappingInt b) {
+    if (b.v == 0 || b.v == -1) return WrappingInt();
+    const int64_t r = a.v % b.v;
+    return WrappingInt(r != 0 && (r < 0) != (b.v < 0) ? r + b.v : r);
+  }
+  friend WrappingInt pow(WrappingInt a, WrappingInt b) {
+    if (b.v < 0) return a.v == 1 ? a : WrappingInt(a.v != -1 ? 0 : b.v % 2 != 0 ? -1 : 1);
+    WrappingInt r(1);
+    for (uint64_t e = b.u(); e != 0; e >>= 1, a = a * a) {
+      if ((e & 1) != 0) r = r * a;
+    }
+    return r;
+  }
+};
+
+}  // namespace sindri::elementwise
