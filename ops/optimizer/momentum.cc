@@ -40,7 +40,7 @@ const OpDef& kMomentum = register_op({
     .doc = "param, velocity, grad, scalars lr and momentum -> param, velocity. g = grad·grad_scale + weight_decay·param; v = momentum·v + g; p -= lr·v, "
            "or with nesterov p -= lr·(g + momentum·v) (MindSpore nn.Momentum). Not differentiable.",
     .attrs = attrs_type<MomentumAttrs>(),
-    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .inplace_input = 0},
+    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .inplace_pairs = 0b11},
     .infer = infer_momentum,
 });
 
@@ -50,7 +50,7 @@ const OpDef& kSgd = register_op({
            "step, then momentum·v + (1 - dampening)·g; p -= lr·v, or with nesterov p -= lr·(g + momentum·v). With momentum 0: p -= lr·g, and accum and stat stay (MindSpore "
            "nn.SGD, PyTorch SGD). Not differentiable.",
     .attrs = attrs_type<SgdAttrs>(),
-    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .inplace_input = 0},
+    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .inplace_pairs = 0b111},
     .infer = infer_sgd,
 });
 
