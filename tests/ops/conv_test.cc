@@ -1,0 +1,139 @@
+// conv2d beyond the common suite: refused arguments, second derivatives, special values.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "sindri/autograd/grad.h"
+#include "sindri/core/error.h"
+#include "sindri/ops/conv.h"
+#include "tests/ops/compare.h"
+#include "tests/ops/samples.h"
+
+namespace sindri::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+Tensor input(const Shape& shape, int key, DType dtype = DType::kFloat64) {
+  std::vector<double> v(static_cast<size_t>(shape.numel()));
+  for (size_t i = 0; i < v.size(); ++i) v[i] = 2 * unit_value("conv_test", key, static_cast<int64_t>(i)) - 1;
+  return Tensor::from_values(shape, v, dtype);
+}
+
+template <class E, class F> std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  }
+  ADD_FAILURE() << "nothing of the expected type was thrown";
+  return "";
+}
+template <class E> std::string conv_error(const Shape& x, const Shape& w, const ops::Conv2dAttrs& a = {}) {
+  return message_of<E>([&] { ops::conv2d(Tensor::zeros(x), Tensor::zeros(w), a); });
+}
+
+TEST(Conv2dErrors, ChannelsAndGroups) {
+  const std::string m = conv_error<ShapeError>({2, 64, 8, 8}, {128, 32, 3, 3});
+  EXPECT_THAT(m, HasSubstr("conv2d: input has 64 channels, weight [128, 32, 3, 3] expects 32 (groups=1)"));
+  EXPECT_THAT(m, HasSubstr("groups=2"));
+  EXPECT_THAT(conv_error<ShapeError>({1, 6, 4, 4}, {4, 2, 1, 1}, {.groups = 3}), HasSubstr("4 output channels, which 3 groups do not divide"));
+  EXPECT_THAT(conv_error<ValueError>({1, 6, 4, 4}, {4, 6, 1, 1}, {.groups = 0}), HasSubstr("groups must be at least 1, got 0"));
+  EXPECT_THAT(conv_error<ValueError>({1, 6, 4, 4}, {4, 6, 1, 1}, {.groups = -2}), HasSubstr("got -2"));
+}
+
+TEST(Conv2dErrors, Sizes) {
+  EXPECT_THAT(conv_error<ShapeError>({1, 3, 4, 9}, {2, 3, 5, 5}), HasSubstr("the kernel spans 5 rows"));
+  EXPECT_THAT(conv_error<ShapeError>({1, 3, 9, 4}, {2, 3, 3, 3}, {.dilation = {1, 2}}), HasSubstr("the kernel spans 5 columns (size 3, dilation 2), the input has 4"));
+  EXPECT_THAT(conv_error<ShapeError>({1, 3, 9, 9}, {2, 3, 0, 3}), HasSubstr("kernel of weight [2, 3, 0, 3] is empty"));
+  EXPECT_THAT(conv_error<ShapeError>({3, 9, 9}, {2, 3, 3, 3}), HasSubstr("input must have 4 dimensions, got [3, 9, 9]"));
+  EXPECT_THAT(conv_error<ShapeError>({1, 3, 9, 9}, {2, 3, 3}), HasSubstr("weight must have 4 dimensions, got [2, 3, 3]"));
+}
+
+TEST(Conv2dErrors, Attributes) {
+  const Shape x = {1, 3, 9, 9}, w = {2, 3, 3, 3};
+  EXPECT_THAT(conv_error<ValueError>(x, w, {.stride = {0, 1}}), HasSubstr("stride must lie in [1, 2147483647], got [0, 1]"));
+  EXPECT_THAT(conv_error<ValueError>(x, w, {.stride = {1, -1}}), HasSubstr("got [1, -1]"));
+  EXPECT_THAT(conv_error<ValueError>(x, w, {.stride = {1}}), HasSubstr("stride needs 2 values, got [1]"));
+  EXPECT_THAT(conv_error<ValueError>(x, w, {.dilation = {1, 0}}), HasSubstr("dilation must lie in [1,"));
+  EXPECT_THAT(conv_error<ValueError>(x, w, {.dilation = {std::numeric_limits<int64_t>::max(), 1}}), HasSubstr("dilation must lie in"));
+  EXPECT_THAT(conv_error<ValueError>(x, w, {.pad = {1, 1}}), HasSubstr("pad needs 4 values, got [1, 1]"));
+  EXPECT_THAT(conv_error<ValueError>(x, w, {.pad = {0, 0, -1, 0}}), HasSubstr("pad must lie in [0,"));
+}
+
+TEST(Conv2dErrors, Types) {
+  const Tensor x = Tensor::zeros({1, 3, 9, 9}), w = Tensor::zeros({2, 3, 3, 3});
+  EXPECT_THAT(message_of<DTypeError>([&] { ops::conv2d(x, Tensor::zeros({2, 3, 3, 3}, DType::kFloat64)); }), HasSubstr("one element type"));
+  EXPECT_THAT(message_of<DTypeError>([&] { ops::conv2d(Tensor::zeros({1, 3, 9, 9}, DType::kInt32), w); }), HasSubstr("input must be floating point"));
+}
+
+TEST(Conv2dErrors, GradientShapes) {
+  const Tensor dy = Tensor::zeros({2, 4, 3, 3}), w = Tensor::zeros({4, 3, 3, 3}), x = Tensor::zeros({2, 3, 6, 6});
+  EXPECT_THAT(message_of<ShapeError>([&] { ops::conv2d_input_grad(dy, w, {2, 3, 6, 6}, {}); }), HasSubstr("dy has shape [2, 4, 3, 3], the convolution of input [2, 3, 6, 6]"));
+  EXPECT_THAT(message_of<ShapeError>([&] { ops::conv2d_weight_grad(dy, x, {4, 3, 3, 3}, {}); }), HasSubstr("gives [2, 4, 4, 4]"));
+  EXPECT_THAT(message_of<ShapeError>([&] { ops::conv2d_weight_grad(dy, x, {4, 3, 3}, {}); }), HasSubstr("weight must have 4 dimensions"));
+  EXPECT_THAT(message_of<ShapeError>([&] { ops::conv2d_input_grad(dy, w, {2, -3, 6, 6}, {}); }), HasSubstr("outside"));
+}
+
+// d/dv of v -> <grad of <y, dy>, u> against a central difference: the second derivative through both gradient ops.
+TEST(Conv2dSecondDerivative, AgreesWithDifferencesOfTheGradient) {
+  const ops::Conv2dAttrs a{.stride = {2, 1}, .pad = {1, 0, 1, 2}, .dilation = {1, 2}, .groups = 2};
+  const Tensor x = input({2, 4, 6, 7}, 0), w = input({6, 2, 3, 2}, 1), dy = input(ops::conv2d(x, w, a).shape(), 2);
+  const Tensor ux = input(x.shape(), 3), uw = input(w.shape(), 4);
+  // First derivatives in x and w, each weighted with a fixed tensor: outputs whose gradients are second derivatives.
+  const TensorFn first = [&](Span<const Tensor> in) { return TensorList{ops::conv2d_input_grad(in[2], in[1], x.shape(), a), ops::conv2d_weight_grad(in[2], in[0], w.shape(), a)}; };
+  const TensorList at = {x, w, dy};
+  const TensorList second = value_and_grad(first, at, {0, 1, 2}, {}, {ux, uw}).second.of_inputs;
+  const auto value = [&](const TensorList& in) {
+    const TensorList g = first(in);
+    double total = 0;
+    for (size_t o = 0; o < 2; ++o) {
+      const std::vector<double> v = g[o].to_vector<double>(), u = (o == 0 ? ux : uw).to_vector<double>();
+      for (size_t i = 0; i < v.size(); ++i) total += v[i] * u[i];
+    }
+    return total;
+  };
+  for (size_t k = 0; k < at.size(); ++k) {
+    const std::vector<double> analytic = second[k].to_vector<double>();
+    for (int64_t i = 0; i < at[k].numel(); i += 7) {
+      double side[2];
+      for (int s = 0; s < 2; ++s) {
+        TensorList moved = at;
+        moved[k] = at[k].clone();
+        moved[k].mutable_data<double>()[i] += s == 0 ? 1e-6 : -1e-6;
+        side[s] = value(moved);
+      }
+      const double numeric = (side[0] - side[1]) / 2e-6;
+      ASSERT_NEAR(analytic[static_cast<size_t>(i)], numeric, 1e-7 + 1e-5 * std::abs(numeric)) << "input " << k << ", element " << i;
+    }
+  }
+}
+
+// What a NaN or an infinity in one pixel reaches: exactly the outputs whose window holds it. Two channels, because oneDNN's bfloat16
+// kernels read channels in pairs and multiply the missing one of an odd count, which is the next pixel's, by a zero weight.
+TEST(Conv2dSpecialValues, StayInTheirWindow) {
+  for (const DType t : {DType::kFloat32, DType::kFloat64, DType::kBFloat16}) {
+    std::vector<double> v(50, 1.0);
+    v[0] = std::numeric_limits<double>::quiet_NaN();
+    v[24] = std::numeric_limits<double>::infinity();
+    const Tensor x = Tensor::from_values({1, 2, 5, 5}, v, t), w = Tensor::full({1, 2, 3, 3}, 1.0, t);
+    const std::vector<double> y = ops::conv2d(x, w).to_vector<double>();
+    ASSERT_EQ(y.size(), 9u);
+    EXPECT_TRUE(std::isnan(y[0])) << dtype_name(t);
+    EXPECT_TRUE(std::isinf(y[8])) << dtype_name(t);
+    for (size_t i = 1; i < 8; ++i) EXPECT_EQ(y[i], 18.0) << dtype_name(t) << ", output " << i;
+  }
+}
+
+TEST(Conv2dLayout, ActivationsLeaveChannelsLastWeightsContiguous) {
+  const Tensor x = input({2, 3, 5, 5}, 0, DType::kFloat32), w = input({4, 3, 3, 3}, 1, DType::kFloat32);
+  const Tensor y = ops::conv2d(x, w);
+  EXPECT_EQ(y.layout(), Layout::kChannelsLast);
+  EXPECT_EQ(ops::conv2d_input_grad(y, w, x.shape(), {}).layout(), Layout::kChannelsLast);
+  EXPECT_EQ(ops::conv2d_weight_grad(y, x, w.shape(), {}).layout(), Layout::kContiguous);
+}
+
+}  // namespace
+}  // namespace sindri::test
