@@ -1,0 +1,47 @@
+// What the linear algebra ops share: attributes, checks, and stacks of matrices [.., rows, columns].
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sindri/core/tensor.h"
+#include "sindri/op/attrs.h"
+#include "sindri/op/kernel.h"
+#include "sindri/op/op_def.h"
+
+namespace sindri::linalg {
+
+struct TriangularSolveAttrs {
+  bool lower = true, transpose = false, unit_diagonal = false;
+  SINDRI_ATTRS(TriangularSolveAttrs, lower, transpose, unit_diagonal)
+};
+
+/// Throws unless m has at least two dimensions and is float32 or float64.
+void check_matrix(const char* op, const TensorMeta& m, const char* which);
+/// As above, and the last two dimensions are equal.
+void check_square(const char* op, const TensorMeta& m, const char* which);
+/// Shape with the last two dimensions replaced; `columns` -1 leaves one dimension.
+Shape with_matrix(const Shape& s, int64_t rows, int64_t columns);
+
+struct Stack { int64_t batch, rows, columns; };
+Stack stack_of(const Shape& shape);
+
+/// "[2, 0]" for matrix `index` of a stack, "" for a single matrix.
+std::string batch_text(const Shape& shape, int64_t index);
+
+/// Runs f(i) for every matrix of a batch, in parallel when there are several. f returns -1, or where it failed; then throws
+/// what fail(i, f's value) makes of the first failure in batch order, whatever thread met it.
+void for_each_matrix(int64_t batch, const std::function<int64_t(int64_t)>& f, const std::function<void(int64_t, int64_t)>& fail);
+
+/// Throws ValueError for a matrix with NaN or infinite elements: iterative methods would not end well on it.
+void check_finite(const char* op, const Buffer& a);
+
+// For gradient rules.
+/// Last two dimensions exchanged.
+Tensor transposed(const Tensor& x);
+/// [n, n] of x's type: `below` under the diagonal, `on` on it, `above` over it.
+Tensor triangle_mask(const Tensor& like, int64_t n, double below, double on, double above);
+
+}  // namespace sindri::linalg
