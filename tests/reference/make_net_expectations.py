@@ -70,14 +70,24 @@ def mindspore_name(name):
     for a, b in (("downsample", "down_sample_layer"), ("fc.", "end_point.")):
         name = name.replace(a, b)
     head, leaf = name.rsplit(".", 1)
-    if ".bn" in "." + head.split(".")[-1].rjust(0) and head.split(".")[-1].startswith("bn") or head.endswith("down_sample_layer.1"):
+    cell = head.split(".")[-1]
+    if cell.startswith("bn") or head.endswith("down_sample_layer.1"):
         leaf = {"weight": "gamma", "bias": "beta"}[leaf]
     return f"{head}.{leaf}"
 
 
-def fill(net, net_name):
+def mindspore_names(net):
+    """(name in MindSpore's ResNets, parameter); their basic blocks call the norms bn1d and bn2d."""
+    basic = {k for k, m in net.named_modules() if isinstance(m, Basic)}
     for name, p in net.named_parameters():
         ms = mindspore_name(name)
+        if any(name.startswith(b + ".bn") for b in basic):
+            ms = ms.replace(".bn1.", ".bn1d.").replace(".bn2.", ".bn2d.")
+        yield ms, p
+
+
+def fill(net, net_name):
+    for ms, p in mindspore_names(net):
         u = torch.tensor(unit(f"{net_name}/{ms}", p.numel())).reshape(p.shape)
         if ms.endswith("gamma"):
             v = 0.8 + 0.4 * u
@@ -108,7 +118,7 @@ def run(net_name, dtype, n, side, steps):
         loss = F.cross_entropy(net(x), y)
         loss.backward()
         if s == 0:
-            grads = {mindspore_name(k): p.grad.detach().to(torch.float64).reshape(-1).clone().numpy() for k, p in net.named_parameters()}
+            grads = {k: p.grad.detach().to(torch.float64).reshape(-1).clone().numpy() for k, p in mindspore_names(net)}
         opt.step()
         losses.append(loss.item())
     return losses, grads
