@@ -1,0 +1,24 @@
+// How the program shows an exception on stderr.
+#pragma once
+
+#include <string>
+
+#include "sindri/core/error.h"
+#include "sindri/export.h"
+
+namespace sindri::train {
+
+/// The parts of an error on lines of their own, without a newline at the end:
+///
+///   error[E3004] record 18 of train-00003.tfrecord is corrupt (expected 0x77aa, got 0x1b2c)
+///     where: data/train-00003.tfrecord, byte 1048576
+///     fix: re-create the shard, or set data.on_corrupt: skip
+///
+/// Control characters, which may come from a file's content, are shown as '?'.
+SINDRI_API std::string format_error_report(const Error& e);
+/// The same for any exception: what is not an Error is an internal error, E1001 (std::bad_alloc is E5002).
+SINDRI_API std::string format_error_report(const std::exception& e);
+/// Exit code of the program for any exception.
+SINDRI_API int exit_code_of(const std::exception& e);
+
+}  // namespace sindri::train

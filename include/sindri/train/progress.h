@@ -1,0 +1,74 @@
+// What a training shows while it runs: one line that is redrawn on a terminal, plain lines elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <functional>
+#include <string>
+
+#include "sindri/export.h"
+
+namespace sindri::train {
+
+/// What is known after a step, or after several in sink mode.
+struct StepProgress {
+  int64_t epoch = 1, step = 1;       ///< from 1; step within the epoch
+  int64_t steps = 1;                 ///< steps since the last call
+  int64_t samples = 0;               ///< samples of those steps
+  double seconds = 0;                ///< what they took, without evaluation and saving
+  double loss = 0;
+  double lr = 0;
+  std::string metric = {};                ///< name, empty: none yet
+  double metric_value = 0;
+};
+
+struct ProgressOptions {
+  int64_t epochs = 1, steps_per_epoch = 1;
+  double evals_per_epoch = 0, saves_per_epoch = 0;   ///< for the remaining time
+  bool quiet = false;                ///< plain lines even on a terminal
+  int64_t log_every = 0;             ///< plain lines: every so many steps; 0: every 10 s
+  std::FILE* out = stdout;
+  std::function<double()> clock = {};     ///< seconds; empty: the steady clock
+};
+
+/// A terminal gets one line, redrawn at most 10 times a second and never wider than the window. Not a terminal, TERM=dumb or quiet:
+/// plain lines without control characters, one per 10 s (or log_every steps) and what print() is given. NO_COLOR leaves colour out.
+class SINDRI_API Progress {
+ public:
+  explicit Progress(ProgressOptions options);
+  /// Ends the redrawn line.
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void step(const StepProgress& s);
+  /// A line that stays: an epoch's result, a saved checkpoint, a warning.
+  void print(const std::string& line);
+  /// Names what takes long outside of steps ("reading the data", "evaluating"): on a terminal in place of the line, plain output gets a line.
+  void phase(const std::string& what);
+  /// Durations that count towards the remaining time.
+  void eval_took(double seconds) { eval_seconds_ = seconds; }
+  void save_took(double seconds) { save_seconds_ = seconds; }
+  /// Seconds to the end: the median duration of the last 50 steps, the first two of the run left out, times the steps that remain, plus
+  /// evaluation and saving. Negative while unknown.
+  double remaining() const;
+  bool redraws() const { return redraws_; }
+
+ private:
+  std::string compose(size_t columns) const;
+  void draw(const std::string& line);
+  void clear();
+  double now() const;
+  ProgressOptions options_;
+  bool redraws_ = false, color_ = false, drawn_ = false;
+  double last_draw_ = -1e9, last_plain_ = 0, eval_seconds_ = 0, save_seconds_ = 0;
+  int64_t steps_seen_ = 0, steps_since_plain_ = 0;
+  std::deque<double> durations_;   // per step, at most 50
+  StepProgress last_;
+};
+
+/// "1h02m", "3m12s", "45s".
+SINDRI_API std::string duration_text(double seconds);
+
+}  // namespace sindri::train

@@ -1,0 +1,78 @@
+// The folder a run leaves behind: settings, environment, metrics, log, TensorBoard events and checkpoints; one writer at a time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sindri/export.h"
+#include "sindri/train/settings.h"
+
+namespace sindri::train {
+
+/// Names and numbers of one event or row, in the order they are written.
+using MetricValues = std::vector<std::pair<std::string, double>>;
+
+/// What repro.json records beside what the program knows by itself (build flags, instruction set, threads, settings hash).
+struct ReproInfo {
+  std::map<std::string, int64_t> seeds = {};
+  std::string revision = {};         ///< version of Sindri, with the commit where it is known
+  int64_t world_size = 1;
+  std::string data_fingerprint = {};
+  std::string loss_bits_hash = {};   ///< LossHash::hex()
+};
+
+/// Creates the folder and its files and holds a lock on it (flock on "lock") until destroyed. Throws IoError: kRunFolderBusy when
+/// another process trains there, kIo when the folder cannot be made or written.
+///
+///   config.resolved.yaml  env.json  repro.json  metrics.jsonl  metrics.csv  log.txt  checkpoints/  events.out.tfevents.*
+class SINDRI_API RunFolder {
+ public:
+  /// `path` empty: runs/<name>-001, or the next free number. A folder that exists is continued: metrics and log are appended to.
+  RunFolder(const std::string& path, const std::string& name);
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  std::string checkpoints() const { return file("checkpoints"); }
+  /// True when the folder was there before and holds metrics of an earlier run.
+  bool continued() const { return continued_; }
+
+  void write_settings(const Settings& settings);
+  /// env.json: program, machine, instruction set, threads, SINDRI_ and OMP_ variables.
+  void write_environment();
+  void write_repro(const ReproInfo& info, const Settings& settings);
+
+  /// One line of metrics.jsonl, {"event": kind, "time": …, "epoch": …, "step": …, values}, on disk (to the kernel) when this returns.
+  /// NaN and infinities become the strings "NaN", "Infinity", "-Infinity": JSON has no numbers for them.
+  void event(const std::string& kind, int64_t epoch, int64_t step, const MetricValues& values);
+  /// One row of metrics.csv, which is rewritten in one step: a name that is new widens the header, an epoch that was there is replaced.
+  void epoch_row(int64_t epoch, const MetricValues& values);
+  /// A line of log.txt, with the time before it.
+  void log(const std::string& line);
+  /// A point of a TensorBoard curve.
+  void scalar(const std::string& tag, int64_t step, double value);
+
+ private:
+  struct Impl;
+  std::string path_;
+  bool continued_ = false;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Running hash of float32 loss bits, for repro.json: equal hashes mean equal losses bit by bit.
+class SINDRI_API LossHash {
+ public:
+  void add(float loss);
+  std::string hex() const;
+
+ private:
+  uint64_t state_ = 0;
+};
+
+}  // namespace sindri::train

@@ -1,0 +1,49 @@
+// See error_report.h.
+#include "sindri/train/error_report.h"
+
+#include <fmt/format.h>
+
+#include <new>
+
+namespace sindri::train {
+
+namespace {
+
+// Continuation lines are indented by `indent`; other control characters are masked.
+std::string clean(const std::string& text, int indent) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\n') out += "\n" + std::string(static_cast<size_t>(indent), ' ');
+    else out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  }
+  return out.substr(0, out.find_last_not_of(" \n") + 1);
+}
+
+std::string where_lines(std::string where) {
+  for (size_t at = where.find(" | "); at != std::string::npos; at = where.find(" | ", at)) where.replace(at, 3, "\n");
+  return clean(where, 9);   // below the text behind "  where: "
+}
+
+}  // namespace
+
+std::string format_error_report(const Error& e) {
+  std::string out = fmt::format("error[E{:04}] {}", static_cast<int>(e.code()), clean(e.message(), 2));
+  if (!e.where().empty()) out += "\n  where: " + where_lines(e.where());
+  if (!e.fix().empty()) out += "\n  fix: " + clean(e.fix(), 7);
+  return out;
+}
+
+std::string format_error_report(const std::exception& e) {
+  if (const auto* known = dynamic_cast<const Error*>(&e)) return format_error_report(*known);
+  if (dynamic_cast<const std::bad_alloc*>(&e) != nullptr) {
+    return format_error_report(DeviceError(ErrorCode::kMemory, "out of memory", "", "reduce train.batch_size or close other programs"));
+  }
+  return format_error_report(InternalError(fmt::format("unexpected error: {}", e.what()), "", "please report it, with the command and the settings used"));
+}
+
+int exit_code_of(const std::exception& e) {
+  if (const auto* known = dynamic_cast<const Error*>(&e)) return known->exit_code();
+  return dynamic_cast<const std::bad_alloc*>(&e) != nullptr ? 5 : 1;
+}
+
+}  // namespace sindri::train

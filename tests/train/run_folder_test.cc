@@ -1,0 +1,212 @@
+// Run folder: its files and what is in them, the lock, folders that cannot be used, TensorBoard framing.
+#include "sindri/train/run_folder.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "sindri/core/error.h"
+#include "src/train/event_file.h"
+#include "tests/train/checkpoint_util.h"
+#include "tests/train/temp_folder.h"
+
+namespace sindri::train {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::ifstream in(path);
+  std::vector<std::string> lines;
+  for (std::string l; std::getline(in, l);) lines.push_back(l);
+  return lines;
+}
+
+// Works in `path` while it lives: numbered folders are made below the current one.
+class WorkIn {
+ public:
+  explicit WorkIn(const std::string& path) : old_(std::filesystem::current_path()) { std::filesystem::current_path(path); }
+  ~WorkIn() { std::filesystem::current_path(old_); }
+
+ private:
+  std::filesystem::path old_;
+};
+
+TEST(RunFolder, HoldsEverythingARunLeavesBehind) {
+  const TempFolder temp;
+  const std::string path = temp.file("deep/run");
+  Settings settings;
+  settings.set("train.seed=42");
+  {
+    RunFolder run(path, "net");
+    EXPECT_EQ(run.path(), path);
+    EXPECT_FALSE(run.continued());
+    run.write_settings(settings);
+    run.write_environment();
+    run.write_repro({.seeds = {{"global", 42}}, .revision = "0.1.0", .data_fingerprint = "abc", .loss_bits_hash = "00ff"}, settings);
+    run.event("step", 1, 10, {{"loss", 0.5}, {"lr", 0.1}});
+    EXPECT_EQ(lines_of(run.file("metrics.jsonl")).size(), 1u) << "flushed at once";
+    run.event("step", 1, 11, {{"loss", std::nan("")}, {"max", INFINITY}, {"count", 7}});
+    run.epoch_row(1, {{"loss", 0.5}});
+    run.epoch_row(2, {{"loss", 0.25}, {"accuracy", 0.75}});
+    run.log("hello");
+    run.scalar("loss", 10, 0.5);
+    EXPECT_TRUE(std::filesystem::is_directory(run.checkpoints()));
+  }
+  Settings back;
+  back.load_yaml(path + "/config.resolved.yaml");
+  EXPECT_EQ(back.hash(), settings.hash());
+  const json env = json::parse(read_all(path + "/env.json")), repro = json::parse(read_all(path + "/repro.json"));
+  EXPECT_TRUE(env.contains("cpu_isa") && env.contains("threads") && env.contains("variables"));
+  EXPECT_EQ(repro["seeds"]["global"], 42);
+  EXPECT_EQ(repro["settings_hash"], settings.hash());
+  const std::vector<std::string> events = lines_of(path + "/metrics.jsonl");
+  ASSERT_EQ(events.size(), 2u);
+  const json first = json::parse(events[0]), second = json::parse(events[1]);
+  EXPECT_EQ(first["event"], "step");
+  EXPECT_EQ(first["step"], 10);
+  EXPECT_EQ(first["loss"], 0.5);
+  EXPECT_EQ(second["loss"], "NaN");
+  EXPECT_EQ(second["max"], "Infinity");
+  EXPECT_EQ(second["count"].dump(), "7");
+  EXPECT_THAT(lines_of(path + "/metrics.csv"), ElementsAre("epoch,loss,accuracy", "1,0.5,", "2,0.25,0.75"));
+  EXPECT_THAT(lines_of(path + "/log.txt"), ElementsAre(::testing::EndsWith(" hello")));
+}
+
+TEST(RunFolder, IsContinued) {
+  const TempFolder temp;
+  {
+    RunFolder run(temp.file("r"), "net");
+    run.event("epoch", 1, 1, {});
+    run.epoch_row(1, {{"loss", 3}, {"a,b\"c", 1}});
+    run.epoch_row(2, {{"loss", 2}});
+  }
+  RunFolder run(temp.file("r/"), "net");
+  EXPECT_TRUE(run.continued());
+  run.event("epoch", 2, 1, {});
+  run.epoch_row(2, {{"loss", 1}, {"acc", 0.5}});
+  EXPECT_EQ(lines_of(run.file("metrics.jsonl")).size(), 2u);
+  EXPECT_THAT(lines_of(run.file("metrics.csv")), ElementsAre("epoch,loss,a_b_c,acc", "1,3,1,", "2,1,,0.5"));
+}
+
+TEST(RunFolder, TakesTheNextFreeNumber) {
+  const TempFolder temp;
+  const WorkIn here(temp.path());
+  const RunFolder a("", "lenet"), b("", "lenet"), c("", "other");
+  EXPECT_EQ(a.path(), "runs/lenet-001");
+  EXPECT_EQ(b.path(), "runs/lenet-002");
+  EXPECT_EQ(c.path(), "runs/other-001");
+}
+
+TEST(RunFolder, HasOneWriter) {
+  const TempFolder temp;
+  {
+    const RunFolder mine(temp.file("r"), "net");
+    const pid_t child = fork();
+    if (child == 0) {
+      try {
+        const RunFolder theirs(temp.file("r"), "net");
+      } catch (const IoError& e) {
+        _exit(e.code() == ErrorCode::kRunFolderBusy && e.exit_code() == 5 && !e.fix().empty() ? 7 : 2);
+      }
+      _exit(1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(WEXITSTATUS(status), 7);
+    EXPECT_THROW(RunFolder(temp.file("r"), "net"), IoError) << "in the same process as well";
+  }
+  EXPECT_NO_THROW(RunFolder(temp.file("r"), "net")) << "free again";
+}
+
+TEST(RunFolder, FoldersThatCannotBeUsed) {
+  const TempFolder temp;
+  std::ofstream(temp.file("file")) << "x";
+  for (const std::string& path : {temp.file("file"), temp.file("file/below"), std::string("/proc/no/such")}) {
+    try {
+      RunFolder run(path, "net");
+      ADD_FAILURE() << path;
+    } catch (const IoError& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kIo);
+      EXPECT_NE(std::string(e.what()).find(path), std::string::npos) << e.what();
+      EXPECT_NE(e.fix().find("train.run_dir"), std::string::npos) << e.what();
+    }
+  }
+  // Permissions do not stop root, so a child gives root up.
+  const std::string locked = temp.file("locked");
+  ASSERT_EQ(mkdir(locked.c_str(), 0555), 0);
+  chmod(temp.path().c_str(), 0755);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (getuid() == 0 && setuid(65534) != 0) _exit(3);
+    try {
+      RunFolder run(locked, "net");
+    } catch (const IoError& e) {
+      _exit(std::string(e.what()).find("Permission denied") != std::string::npos && !e.fix().empty() ? 7 : 2);
+    }
+    _exit(1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
+TEST(LossHash, SeesEveryBitAndTheOrder) {
+  LossHash a, b, c;
+  a.add(1.0f), a.add(2.0f);
+  b.add(2.0f), b.add(1.0f);
+  c.add(1.0f), c.add(std::nextafterf(2.0f, 3.0f));
+  EXPECT_NE(a.hex(), b.hex());
+  EXPECT_NE(a.hex(), c.hex());
+  LossHash again;
+  again.add(1.0f), again.add(2.0f);
+  EXPECT_EQ(a.hex(), again.hex());
+}
+
+TEST(EventFile, ChecksumsAndFrames) {
+  EXPECT_EQ(crc32c("123456789"), 0xe3069283u);   // the check value of CRC-32C
+  EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);   // RFC 3720, B.4
+  const std::string frame = tfrecord_frame("abc");
+  ASSERT_EQ(frame.size(), 8u + 4 + 3 + 4);
+  uint64_t length = 0;
+  uint32_t length_crc = 0, data_crc = 0;
+  std::memcpy(&length, frame.data(), 8), std::memcpy(&length_crc, frame.data() + 8, 4), std::memcpy(&data_crc, frame.data() + 15, 4);
+  EXPECT_EQ(length, 3u);
+  EXPECT_EQ(length_crc, masked_crc32c(frame.substr(0, 8)));
+  EXPECT_EQ(data_crc, masked_crc32c("abc"));
+}
+
+TEST(EventFile, HoldsVersionAndScalars) {
+  const TempFolder temp;
+  std::string path;
+  {
+    EventFile events(temp.path()), second(temp.path());
+    path = events.path();
+    EXPECT_NE(path, second.path());
+    events.scalar("train/loss", 300, 0.5);
+  }
+  const std::string bytes = read_all(path);
+  std::vector<std::string> records;
+  for (size_t at = 0; at < bytes.size();) {
+    uint64_t n = 0;
+    std::memcpy(&n, bytes.data() + at, 8);
+    records.push_back(bytes.substr(at + 12, n));
+    EXPECT_EQ(bytes.substr(at, n + 16), tfrecord_frame(records.back()));
+    at += n + 16;
+  }
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].substr(9), std::string("\x1a\x0d" "brain.Event:2"));
+  // wall_time (9 bytes), step = 300, summary { value { tag, simple_value = 0.5f } }
+  EXPECT_EQ(records[1].substr(9), std::string("\x10\xac\x02\x2a\x13\x0a\x11\x0a\x0atrain/loss\x15\x00\x00\x00\x3f", 3 + 2 + 2 + 2 + 10 + 5));
+}
+
+}  // namespace
+}  // namespace sindri::train
