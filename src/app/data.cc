@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "sindri/core/error.h"
 #include "sindri/dataset/transforms.h"
@@ -109,6 +111,14 @@ Dataset::Ptr finish(const train::Settings& s, const Source& source, const Shape&
   return d->batch(s.get_int("train.batch_size"), {.drop_remainder = training, .num_parallel_workers = workers});
 }
 
+Tensor file_bytes(const std::string& path) {
+  std::ifstream f(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(f), {}};
+  if (!f.good() && !f.eof()) throw DataError(ErrorCode::kDataMissing, fmt::format("cannot read {}", path), path, "check the path");
+  if (bytes.empty()) throw DataError(ErrorCode::kDataMissing, fmt::format("{} is missing or empty", path), path, "check the path");
+  return Tensor::from_data({static_cast<int64_t>(bytes.size())}, DType::kUInt8, bytes.data());
+}
+
 std::vector<std::string> names_of(const Dataset& d, int64_t classes) {
   std::vector<std::string> names(static_cast<size_t>(classes));
   for (size_t i = 0; i < names.size(); ++i) names[i] = std::to_string(i);
@@ -144,7 +154,7 @@ std::shared_ptr<Dataset> open_images(const train::Settings& s, const Shape& imag
   dataset::GeneratorDataset::Options options;
   options.column_names = {"image"};
   options.size = static_cast<int64_t>(files.size());
-  options.row = [files](int64_t i) { return dataset::GeneratorDataset::Row{dataset::read_file(files[static_cast<size_t>(i)])}; };
+  options.row = [files](int64_t i) { return dataset::GeneratorDataset::Row{file_bytes(files[static_cast<size_t>(i)])}; };
   options.shuffle = false;
   const auto d = dataset::GeneratorDataset::make(options);
   return d->map(image_chain(s, kind == "auto" ? "imagefolder" : kind, true, image_shape, false), {.input_columns = {"image"}})->batch(1);

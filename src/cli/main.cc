@@ -151,7 +151,7 @@ struct Program {
 
 int fail(const sindri::Error& e) {
   std::fflush(stdout);
-  fmt::print(stderr, "{}", sindri::train::format_error_report(e));
+  fmt::print(stderr, "{}\n", sindri::train::format_error_report(e));
   return e.exit_code();
 }
 

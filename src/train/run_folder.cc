@@ -222,13 +222,13 @@ void RunFolder::write_repro(const ReproInfo& info, const Settings& settings) {
   write_file_atomically(file("repro.json"), j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n", "repro.json");
 }
 
-void RunFolder::event(const std::string& kind, int64_t epoch, int64_t step, const MetricValues& values) {
+void RunFolder::event(const std::string& kind, int64_t epoch, int64_t step, const EventValues& values) {
   ordered_json j = {{"event", kind}, {"time", std::round(now_seconds() * 1000) / 1000}, {"epoch", epoch}, {"step", step}};
   for (const auto& [name, v] : values) j[name] = number(v);
   impl_->metrics->line(j.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
 }
 
-void RunFolder::epoch_row(int64_t epoch, const MetricValues& values) {
+void RunFolder::epoch_row(int64_t epoch, const EventValues& values) {
   std::map<std::string, std::string> row;
   for (const auto& [raw_name, v] : values) {
     const std::string name = column_name(raw_name);

@@ -272,6 +272,16 @@ struct SINDRI_API GeneratorDataset {
   };
   static Dataset::Ptr make(Options options);
 };
+/// The handwritten 8 x 8 digits that come with Sindri: image uint8 [8, 8, 1] of 0..16, label int32. usage: "train", "test" (every fifth
+/// sample) or "all" (also ""). dataset_file: the table, or its folder; empty: dataset/digits below the current folder.
+struct SINDRI_API DigitsDataset {
+  struct Options {
+    std::string dataset_file = {};
+    std::string usage = {};
+    SINDRI_DATASET_SOURCE_OPTIONS
+  };
+  static Dataset::Ptr make(Options options);
+};
 #undef SINDRI_DATASET_SOURCE_OPTIONS
 
 /// A data set found below a folder.

@@ -14,7 +14,7 @@
 namespace sindri::train {
 
 /// Names and numbers of one event or row, in the order they are written.
-using MetricValues = std::vector<std::pair<std::string, double>>;
+using EventValues = std::vector<std::pair<std::string, double>>;
 
 /// What repro.json records beside what the program knows by itself (build flags, instruction set, threads, settings hash).
 struct ReproInfo {
@@ -50,9 +50,9 @@ class SINDRI_API RunFolder {
 
   /// One line of metrics.jsonl, {"event": kind, "time": …, "epoch": …, "step": …, values}, on disk (to the kernel) when this returns.
   /// NaN and infinities become the strings "NaN", "Infinity", "-Infinity": JSON has no numbers for them.
-  void event(const std::string& kind, int64_t epoch, int64_t step, const MetricValues& values);
+  void event(const std::string& kind, int64_t epoch, int64_t step, const EventValues& values);
   /// One row of metrics.csv, which is rewritten in one step: a name that is new widens the header, an epoch that was there is replaced.
-  void epoch_row(int64_t epoch, const MetricValues& values);
+  void epoch_row(int64_t epoch, const EventValues& values);
   /// A line of log.txt, with the time before it.
   void log(const std::string& line);
   /// A point of a TensorBoard curve.

@@ -1,0 +1,403 @@
+// The train verb: settings in, run folder out.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+
+#include "sindri/app/app.h"
+#include "sindri/core/context.h"
+#include "sindri/core/error.h"
+#include "sindri/core/log.h"
+#include "sindri/core/rng.h"
+#include "sindri/nn/metric.h"
+#include "sindri/ops/random.h"
+#include "sindri/train/checkpoint.h"
+#include "sindri/train/model.h"
+#include "sindri/train/picture.h"
+#include "sindri/train/progress.h"
+#include "sindri/train/run_folder.h"
+#include "sindri/train/training_state.h"
+#include "sindri/version.h"
+#include "src/app/build.h"
+#include "src/app/data.h"
+
+namespace sindri::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+using train::Settings;
+using train::TrainState;
+
+double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+std::atomic<int> g_signal{0};
+
+// SIGINT and SIGTERM set a flag that the loop reads after each step; the second one ends the process at once.
+class SignalGuard {
+ public:
+  SignalGuard() {
+    g_signal = 0;
+    struct sigaction action {};
+    action.sa_handler = [](int number) { g_signal = number; };
+    action.sa_flags = SA_RESETHAND;   // back to the default, so that a second signal kills
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, &old_int_);
+    sigaction(SIGTERM, &action, &old_term_);
+  }
+  ~SignalGuard() {
+    sigaction(SIGINT, &old_int_, nullptr);
+    sigaction(SIGTERM, &old_term_, nullptr);
+  }
+
+ private:
+  struct sigaction old_int_ {}, old_term_ {};
+};
+
+// Everything a run is made of.
+struct Session {
+  Session(const Settings& set, const TrainRequest& req) : settings(set), request(req) {}
+  const Settings& settings;
+  const TrainRequest& request;
+  Shape image;
+  Data data;
+  nn::CellPtr network;
+  std::shared_ptr<optim::Optimizer> optimizer;
+  std::shared_ptr<nn::ConfusionMatrix> confusion;
+  std::unique_ptr<train::Model> model;
+  std::unique_ptr<train::RunFolder> folder;
+  std::unique_ptr<train::Progress> progress;
+  std::shared_ptr<train::ModelCheckpoint> checkpoint;
+  std::vector<float> rates;
+  int64_t steps_per_epoch = 0;
+  train::TrainOptions options;
+  train::LossHash loss_hash;
+  train::RunPicture picture;
+  TrainReport report;
+  double eval_seconds = 0;
+  int64_t samples_trained = 0;
+  double step_seconds = 0;
+
+  double rate_at(int64_t step) const { return rates[static_cast<size_t>(std::clamp<int64_t>(step, 0, static_cast<int64_t>(rates.size()) - 1))]; }
+};
+
+void build(Session* s) {
+  const Settings& set = s->settings;
+  set_seed(set.get_int("train.seed"));
+  set_mode(set.get_string("train.mode") == "graph" ? Mode::kGraph : Mode::kPynative);
+  ops::reset_rng(set.get_int("train.seed"));
+  s->image = image_shape(set);
+  s->data = open_data(set, s->image, true);
+  s->network = make_network(set, s->data.num_classes);
+  s->steps_per_epoch = s->data.train->get_dataset_size();
+  s->rates = learning_rates(set, s->steps_per_epoch);
+  s->optimizer = make_optimizer(set, *s->network, s->steps_per_epoch);
+  s->confusion = std::make_shared<nn::ConfusionMatrix>(s->data.num_classes);
+  train::ModelOptions options;
+  options.metrics = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}, {"confusion_matrix", s->confusion}};
+  if (s->data.num_classes > 5) options.metrics["top_5_accuracy"] = nn::make_metric("top_5_accuracy");
+  options.loss_scale = set.get_float("optimizer.loss_scale");
+  options.nan_policy = set.get_string("train.nan_policy") == "skip" ? train::NanPolicy::kSkip : train::NanPolicy::kStop;
+  s->model = std::make_unique<train::Model>(s->network, make_loss(set, s->data.num_classes), s->optimizer, options);
+}
+
+// Weights to start from, or the whole state of a training to continue.
+void load_start(Session* s) {
+  const TrainRequest& r = s->request;
+  if (!r.resume) {
+    if (!r.checkpoint.empty()) train::load_weights(r.checkpoint, *s->network);
+    return;
+  }
+  const std::string path = !r.checkpoint.empty() ? r.checkpoint : train::find_newest_checkpoint(s->folder->checkpoints());
+  if (path.empty()) {
+    s->progress->print("no checkpoint to resume from yet: starting from the beginning");
+    return;
+  }
+  const train::TrainPosition p = train::load_training_state(path, *s->network, *s->optimizer);
+  if (!p.settings_hash.empty() && p.settings_hash != s->settings.hash())
+    log::warn("train", fmt::format("the settings differ from those {} was trained with; the result will not be that of an uninterrupted run", path));
+  s->options.initial_epoch = p.epoch;
+  s->options.initial_step = p.step_in_epoch;
+  s->options.dataset_state = p.dataset_state;
+  s->progress->print(fmt::format("resuming from {} (epoch {}, step {} of the epoch)", path, p.epoch + 1, p.step_in_epoch));
+}
+
+train::MetricValues run_eval(Session* s) {
+  s->progress->phase("evaluating");
+  const double start = now_seconds();
+  train::MetricValues m = s->model->eval(s->data.eval);
+  m.erase("confusion_matrix");
+  s->eval_seconds = now_seconds() - start;
+  s->progress->eval_took(s->eval_seconds);
+  return m;
+}
+
+// Writes what each step and epoch came to, to the terminal and to the run folder.
+class Recorder final : public train::Callback {
+ public:
+  explicit Recorder(Session* s) : s_(s) {}
+
+  void begin(TrainState& state) override { last_step_ = state.cur_step_num; }
+  void step_end(TrainState& state) override {
+    const int64_t steps = state.cur_step_num - last_step_, samples = steps * state.batch_size;
+    last_step_ = state.cur_step_num;
+    const auto loss = static_cast<float>(state.net_outputs.item());
+    const double seconds = state.last_step_seconds * static_cast<double>(steps), rate = s_->rate_at(state.cur_step_num - 1);
+    s_->loss_hash.add(loss);
+    s_->samples_trained += samples;
+    s_->step_seconds += seconds;
+    epoch_loss_ += static_cast<double>(loss) * static_cast<double>(steps);
+    epoch_steps_ += steps;
+    epoch_seconds_ += seconds;
+    s_->folder->event("step", state.cur_epoch_num, state.cur_step_num,
+                      {{"loss", loss}, {"lr", rate}, {"throughput/samples_per_sec", static_cast<double>(samples) / std::max(seconds, 1e-9)}, {"time/data_wait", state.data_wait_seconds}});
+    s_->folder->scalar("train/loss", state.cur_step_num, loss);
+    train::StepProgress p{.epoch = state.cur_epoch_num, .step = state.step_in_epoch(), .steps = steps, .samples = samples, .seconds = seconds, .loss = loss, .lr = rate};
+    if (const auto it = state.metrics.find("accuracy"); it != state.metrics.end()) {
+      p.metric = "accuracy";
+      p.metric_value = it->second;
+    }
+    s_->progress->step(p);
+    if (const int64_t limit = s_->settings.get_int("train.max_steps"); limit > 0 && state.cur_step_num >= limit) state.request_stop();
+  }
+
+  void epoch_end(TrainState& state) override {
+    const double mean_loss = epoch_steps_ > 0 ? epoch_loss_ / static_cast<double>(epoch_steps_) : NAN;
+    const double rate = epoch_seconds_ > 0 ? static_cast<double>(epoch_steps_ * state.batch_size) / epoch_seconds_ : 0;
+    const bool evaluated = !state.metrics.empty() && state.metrics != seen_;
+    train::EventValues row = {{"train_loss", mean_loss}, {"throughput/samples_per_sec", rate}};
+    std::string line = fmt::format("epoch {}/{}: loss {:.4f}", state.cur_epoch_num, state.epoch_num, mean_loss);
+    if (evaluated) {
+      for (const auto& [name, value] : state.metrics) {
+        row.emplace_back("eval_" + name, value);
+        s_->folder->scalar("eval/" + name, state.cur_step_num, value);
+      }
+      line += fmt::format(", eval loss {:.4f}, accuracy {:.4f}", state.metrics.at("loss"), state.metrics.at("accuracy"));
+      seen_ = state.metrics;
+    }
+    line += fmt::format(", {:.0f} samples/s", rate);
+    s_->folder->event("epoch", state.cur_epoch_num, state.cur_step_num, row);
+    s_->folder->epoch_row(state.cur_epoch_num, row);
+    s_->folder->log(line);
+    s_->progress->print(line);
+    s_->picture.loss[0].values.push_back(mean_loss);
+    s_->picture.loss[1].values.push_back(evaluated ? state.metrics.at("loss") : NAN);
+    s_->picture.accuracy[0].values.push_back(evaluated ? state.metrics.at("accuracy") : NAN);
+    epoch_loss_ = epoch_seconds_ = 0;
+    epoch_steps_ = 0;
+  }
+
+ private:
+  Session* s_;
+  int64_t last_step_ = 0, epoch_steps_ = 0;
+  double epoch_loss_ = 0, epoch_seconds_ = 0;
+  train::MetricValues seen_;
+};
+
+void open_folder(Session* s) {
+  const Settings& set = s->settings;
+  const std::string& dir = set.get_string("train.run_dir");
+  if (s->request.resume && dir.empty() && s->request.checkpoint.empty())
+    throw SettingsError("--resume needs the run folder to continue", "", "--set train.run_dir=DIR, or --checkpoint FILE");
+  s->folder = std::make_unique<train::RunFolder>(dir, net_name(set));
+  if (s->folder->continued() && !s->request.resume)
+    throw IoError(ErrorCode::kRunFolderBusy, fmt::format("{} holds an earlier run", s->folder->path()), s->folder->path(), "continue it with --resume, or choose another train.run_dir");
+  s->folder->write_settings(set);
+  s->folder->write_environment();
+}
+
+void make_progress(Session* s) {
+  const Settings& set = s->settings;
+  const int64_t every = set.get_int("train.eval_interval"), saves = set.get_int("checkpoint.save_every_epochs");
+  s->progress = std::make_unique<train::Progress>(train::ProgressOptions{.epochs = set.get_int("train.epochs"), .steps_per_epoch = s->steps_per_epoch,
+                                                                        .evals_per_epoch = every > 0 ? 1.0 / static_cast<double>(every) : 0,
+                                                                        .saves_per_epoch = saves > 0 ? 1.0 / static_cast<double>(saves) : 0, .quiet = s->request.quiet,
+                                                                        .log_every = set.get_int("log.every")});
+}
+
+std::vector<train::CallbackPtr> make_callbacks(Session* s) {
+  const Settings& set = s->settings;
+  std::vector<train::CallbackPtr> list;
+  if (const int64_t every = set.get_int("train.eval_interval"); every > 0) list.push_back(std::make_shared<train::EvalCallback>([s] { return run_eval(s); }, every));
+  train::CheckpointConfig config;
+  config.save_checkpoint_steps = set.get_int("checkpoint.save_every_steps");
+  config.keep_checkpoint_max = set.get_int("checkpoint.keep_max");
+  config.mindspore1 = set.get_string("checkpoint.compat") == "mindspore1";
+  const std::string prefix = set.get_string("checkpoint.prefix").empty() ? net_name(set) : set.get_string("checkpoint.prefix");
+  s->checkpoint = std::make_shared<train::ModelCheckpoint>(prefix, s->folder->checkpoints(), config, s->request.resume);
+  list.push_back(std::make_shared<Recorder>(s));
+  list.push_back(s->checkpoint);
+  if (const int64_t every = set.get_int("checkpoint.save_every_epochs"); every > 0) {
+    list.push_back(std::make_shared<train::LambdaCallback>(nullptr, [s, every](TrainState& state) {
+      if (state.cur_epoch_num % every != 0) return;
+      const double start = now_seconds();
+      s->checkpoint->save(state);
+      s->progress->save_took(now_seconds() - start);
+    }));
+  }
+  return list;
+}
+
+void write_repro(Session* s) {
+  s->folder->write_repro({.seeds = {{"train", s->settings.get_int("train.seed")}}, .revision = SINDRI_VERSION_STRING, .world_size = 1,
+                          .data_fingerprint = s->data.description, .loss_bits_hash = s->loss_hash.hex()}, s->settings);
+}
+
+void finish(Session* s) {
+  TrainReport& r = s->report;
+  write_repro(s);
+  r.run_dir = s->folder->path();
+  r.checkpoint = s->checkpoint->latest_ckpt_file_name();
+  r.metrics_file = s->folder->file("metrics.csv");
+  r.samples_per_second = s->step_seconds > 0 ? static_cast<double>(s->samples_trained) / s->step_seconds : 0;
+  if (r.stopped_by_signal != 0) {
+    r.resume_command = fmt::format("{} --resume", s->request.command_line);
+    if (s->settings.get_string("train.run_dir").empty()) r.resume_command += " --set train.run_dir=" + r.run_dir;
+    s->progress->print(fmt::format("stopped by signal after saving {}", r.checkpoint));
+    s->progress->print("resume with: " + r.resume_command);
+    return;
+  }
+  const int64_t n = s->confusion->num_classes();
+  for (int64_t i = 0; i < n && n <= 100; ++i) {
+    std::vector<int64_t>& row = s->picture.confusion.emplace_back();
+    for (int64_t j = 0; j < n; ++j) row.push_back(s->confusion->count(i, j));
+  }
+  if (n <= 100) s->picture.class_names = s->data.class_names;
+  r.picture = s->folder->file("report.png");
+  train::write_picture(s->picture, r.picture);
+  for (const auto& [name, value] : r.metrics) s->progress->print(fmt::format("{}: {:.4f}", name, value));
+  s->progress->print(fmt::format("trained {} samples in {:.1f} s ({:.0f} samples/s without evaluation)", s->samples_trained, r.train_seconds, r.samples_per_second));
+  s->progress->print("checkpoint: " + r.checkpoint);
+  s->progress->print("metrics:    " + r.metrics_file);
+  s->progress->print("picture:    " + r.picture);
+  s->progress->print("next:       sindri eval --checkpoint " + r.checkpoint);
+}
+
+TrainReport dry_run(Session* s) {
+  const auto it = s->data.train->create_iterator({.num_epochs = 1});
+  TensorList batch;
+  it->next(&batch);
+  nn::Cell& net = *s->network;
+  net.set_train(true);
+  train::StepRunner run(s->model->train_step());
+  double first = 0, second = 0;
+  for (double* seconds : {&first, &second}) {
+    const double start = now_seconds();
+    (void)run(batch, 0).loss.item();
+    *seconds = now_seconds() - start;
+  }
+  const double total = second * static_cast<double>(s->steps_per_epoch * s->settings.get_int("train.epochs"));
+  fmt::print("data: {}\nnet: {}, {} parameters\nfirst step: {:.2f} s, further steps: {:.3f} s\n", s->data.description, net_name(s->settings), net.num_parameters(), first, second);
+  if (context().mode == Mode::kGraph) {
+    const ExecutableInfo info = run.compiled().info();
+    fmt::print("memory for intermediate values: {:.1f} MB ({:.1f} MB without reuse)\n", static_cast<double>(info.arena_bytes) * 1e-6, static_cast<double>(info.unplanned_bytes) * 1e-6);
+  }
+  fmt::print("estimated time for {} epochs of {} steps: {}\n", s->settings.get_int("train.epochs"), s->steps_per_epoch, train::duration_text(total));
+  return {};
+}
+
+}  // namespace
+
+TrainReport train(const Settings& settings, const TrainRequest& request) {
+  Session s(settings, request);
+  build(&s);
+  if (request.dry_run) return dry_run(&s);
+  open_folder(&s);
+  make_progress(&s);
+  s.progress->print(fmt::format("{}: {} parameters; {}", net_name(settings), s.network->num_parameters(), s.data.description));
+  s.progress->print("run folder: " + s.folder->path());
+  s.picture.title = fmt::format("{} on {}", net_name(settings), s.data.description);
+  s.picture.loss = {{"training", {}}, {"evaluation", {}}};
+  s.picture.accuracy = {{"evaluation", {}}};
+  load_start(&s);
+
+  train::TrainOptions& o = s.options;
+  o.dataset_sink_mode = settings.get_bool("train.sink_mode");
+  o.sink_size = settings.get_int("train.sink_size");
+  o.on_corrupt = settings.get_string("data.on_corrupt") == "skip" ? dataset::OnCorrupt::kSkip : dataset::OnCorrupt::kFail;
+  o.max_corrupt = settings.get_int("data.max_corrupt") > 0 ? settings.get_int("data.max_corrupt") : -1;
+  o.settings_hash = settings.hash();
+  o.stop_requested = [] { return g_signal != 0; };
+
+  const SignalGuard guard;
+  const double start = now_seconds();
+  try {
+    if (o.initial_epoch < settings.get_int("train.epochs")) s.model->train(settings.get_int("train.epochs"), s.data.train, make_callbacks(&s), o);
+    else throw SettingsError(fmt::format("nothing to do: {} of {} epochs are trained", o.initial_epoch, settings.get_int("train.epochs")), "train.epochs", "raise train.epochs");
+  } catch (const Error& e) {
+    s.folder->log(std::string("error: ") + e.what());
+    throw;
+  }
+  s.report.train_seconds = now_seconds() - start;
+  s.report.stopped_by_signal = g_signal;
+  if (g_signal == 0) s.report.metrics = run_eval(&s);
+  finish(&s);
+  return s.report;
+}
+
+train::MetricValues evaluate(const Settings& settings, const std::string& checkpoint) {
+  const Data data = open_data(settings, image_shape(settings), false);
+  const nn::CellPtr network = make_network(settings, data.num_classes);
+  train::load_weights(checkpoint, *network);
+  set_mode(settings.get_string("train.mode") == "graph" ? Mode::kGraph : Mode::kPynative);
+  train::ModelOptions options;
+  options.metrics = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}};
+  if (data.num_classes > 5) options.metrics["top_5_accuracy"] = nn::make_metric("top_5_accuracy");
+  train::Model model(network, make_loss(settings, data.num_classes), nullptr, options);
+  return model.eval(data.eval);
+}
+
+std::vector<Prediction> predict(const Settings& settings, const std::string& checkpoint, const std::vector<std::string>& images, int top) {
+  const Shape image = image_shape(settings);
+  std::vector<std::string> names;
+  int64_t classes = settings.get_int("model.num_classes");
+  try {
+    const Data data = open_data(settings, image, false);
+    names = data.class_names;
+    classes = std::max(classes, data.num_classes);
+  } catch (const DataError&) {
+    // The data need not be here to classify an image; its class names are then unknown.
+    if (classes == 0) throw SettingsError("the number of classes is not known without the data", "", "--set model.num_classes=N");
+  }
+  const nn::CellPtr network = make_network(settings, classes);
+  train::load_weights(checkpoint, *network);
+  train::Model model(network);
+  const auto it = open_images(settings, image, images)->create_iterator({.num_epochs = 1});
+  std::vector<Prediction> out;
+  std::vector<Tensor> batch;
+  for (size_t i = 0; it->next(&batch); ++i) {
+    const std::vector<double> logits = model.predict(batch[0]).to_vector<double>();
+    const double largest = *std::max_element(logits.begin(), logits.end());
+    double total = 0;
+    std::vector<std::pair<double, size_t>> order;
+    for (size_t c = 0; c < logits.size(); ++c) {
+      order.emplace_back(-std::exp(logits[c] - largest), c);
+      total -= order.back().first;
+    }
+    std::sort(order.begin(), order.end());
+    Prediction p{images[i], {}};
+    for (size_t k = 0; k < order.size() && k < static_cast<size_t>(top); ++k) {
+      const size_t c = order[k].second;
+      p.classes.emplace_back(c < names.size() ? names[c] : std::to_string(c), -order[k].first / total);
+    }
+    out.push_back(std::move(p));
+  }
+  return out;
+}
+
+std::string settings_file_of(const std::string& checkpoint) {
+  const fs::path folder = fs::path(checkpoint).parent_path();
+  for (const fs::path& base : {folder, folder.parent_path()}) {
+    const fs::path file = base / "config.resolved.yaml";
+    std::error_code ignored;
+    if (fs::exists(file, ignored)) return file.string();
+  }
+  return "";
+}
+
+}  // namespace sindri::app
