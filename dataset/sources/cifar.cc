@@ -73,10 +73,10 @@ class CifarSource : public Source {
     std::string found;
     for (const auto& e : entries) {
       const std::string& n = e.name;
-      if (ends_with(n, ".gz") || ends_with(n, ".tgz") || ends_with(n, ".tar")) found = fmt::format("; {} is packed: unpack it first", n);
+      if (ends_with(n, ".gz") || ends_with(n, ".tgz") || ends_with(n, ".tar")) found += fmt::format("; {} is packed: unpack it first", n);
       else if (!ends_with(n, ".bin") && (n == "batches.meta" || n == "data_batch_1" || n == "test_batch" || n == "train" || n == "test") && e.type == 8)
-        found = fmt::format("; {} is the Python (pickle) form, the binary form is needed", n);
-      else if (n == "cifar-10-batches-bin" || n == "cifar-100-binary" || n == "cifar-10-verify-bin") found = fmt::format("; did you mean {}/{}?", o_.dataset_dir, n);
+        found += fmt::format("; {} is the Python (pickle) form, the binary form is needed", n);
+      else if (n == "cifar-10-batches-bin" || n == "cifar-100-binary" || n == "cifar-10-verify-bin") found += fmt::format("; did you mean {}/{}?", o_.dataset_dir, n);
     }
     throw DataError(ErrorCode::kDataMissing, fmt::format("{}: no {} in {}{}", who_, wanted, o_.dataset_dir, found), o_.dataset_dir,
                     fmt::format("use the '{} binary version' from the CIFAR page", hundred_ ? "CIFAR-100" : "CIFAR-10"));

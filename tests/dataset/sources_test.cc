@@ -1,0 +1,245 @@
+// Sources on tiny files written here: contents, order, and every refusal of hostile or misplaced files.
+#include <unistd.h>
+
+#include "tests/dataset/helpers.h"
+
+namespace sindri::dataset {
+namespace {
+
+std::vector<uint8_t> cifar_record(int labels, int first_label, int seed) {
+  std::vector<uint8_t> r;
+  for (int k = 0; k < labels; ++k) r.push_back(static_cast<uint8_t>(first_label + k));
+  for (int i = 0; i < 3072; ++i) r.push_back(static_cast<uint8_t>((i * 7 + seed) % 251));
+  return r;
+}
+std::vector<uint8_t> operator+(std::vector<uint8_t> a, const std::vector<uint8_t>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+std::vector<uint8_t> big(uint32_t v) { return {static_cast<uint8_t>(v >> 24), static_cast<uint8_t>(v >> 16), static_cast<uint8_t>(v >> 8), static_cast<uint8_t>(v)}; }
+std::vector<uint8_t> idx_images(uint32_t n) {
+  auto b = big(2051) + big(n) + big(28) + big(28);
+  for (uint32_t i = 0; i < n * 784; ++i) b.push_back(static_cast<uint8_t>(i % 253));
+  return b;
+}
+std::vector<uint8_t> idx_labels(uint32_t n) {
+  auto b = big(2049) + big(n);
+  for (uint32_t i = 0; i < n; ++i) b.push_back(static_cast<uint8_t>(i % 10));
+  return b;
+}
+
+template <class E> E open_error(const Dataset::Ptr& d) {
+  return caught<E>([&] { d->get_dataset_size(); });
+}
+
+TEST(Cifar, TenReadsRowsInFileOrder) {
+  TempDir dir;
+  write_bytes(dir / "data_batch_1.bin", cifar_record(1, 3, 0) + cifar_record(1, 4, 1));
+  write_bytes(dir / "data_batch_2.bin", cifar_record(1, 5, 2));
+  write_bytes(dir / "test_batch.bin", cifar_record(1, 6, 3));
+  auto make = [&](const char* usage) { return Cifar10Dataset::make({.dataset_dir = dir.str(), .usage = usage, .shuffle = false}); };
+  EXPECT_EQ(make("train")->get_dataset_size(), 3);
+  EXPECT_EQ(make("test")->get_dataset_size(), 1);
+  auto d = make("all")->batch(4);
+  EXPECT_EQ(d->get_col_names(), (std::vector<std::string>{"image", "label"}));
+  auto it = d->create_iterator({.num_epochs = 1});
+  std::vector<Tensor> c;
+  ASSERT_TRUE(it->next(&c));
+  EXPECT_EQ(c[0].meta().str(), "u8[4, 32, 32, 3]");
+  EXPECT_EQ(c[1].to_vector<int64_t>(), (std::vector<int64_t>{3, 4, 5, 6}));
+  // Row 1, pixel (2, 5), channel 1: byte 1024 + 2 * 32 + 5 of its planes.
+  EXPECT_EQ(c[0].data<uint8_t>()[((1 * 32 + 2) * 32 + 5) * 3 + 1], ((1024 + 69) * 7 + 1) % 251);
+}
+
+TEST(Cifar, HundredHasTwoLabels) {
+  TempDir dir;
+  write_bytes(dir / "train.bin", cifar_record(2, 18, 0));
+  auto it = Cifar100Dataset::make({.dataset_dir = dir.str(), .usage = "train"})->create_iterator({.num_epochs = 1});
+  std::vector<Tensor> c;
+  ASSERT_TRUE(it->next(&c));
+  EXPECT_EQ(c[1].item(), 18);
+  EXPECT_EQ(c[2].item(), 19);
+  EXPECT_EQ(c[2].dtype(), DType::kInt32);
+}
+
+TEST(Cifar, RefusesDamageAndOtherForms) {
+  TempDir dir;
+  auto make = [&] { return Cifar10Dataset::make({.dataset_dir = dir.str(), .usage = "train"}); };
+  EXPECT_EQ(open_error<DataError>(make()).code(), ErrorCode::kDataMissing);
+  write_bytes(dir / "data_batch_1", {1});
+  EXPECT_NE(open_error<DataError>(make()).message().find("pickle"), std::string::npos);
+  write_bytes(dir / "cifar-10-binary.tar.gz", {1});
+  EXPECT_NE(open_error<DataError>(make()).message().find("packed"), std::string::npos);
+  write_bytes(dir / "data_batch_1.bin", {});
+  EXPECT_EQ(open_error<DataError>(make()).code(), ErrorCode::kDataEmpty);
+  const auto record = cifar_record(1, 3, 0);
+  for (size_t n : {size_t{1}, size_t{100}, record.size() - 1, record.size() + 1}) {
+    auto bytes = record + record;
+    bytes.resize(n);
+    write_bytes(dir / "data_batch_1.bin", bytes);
+    const DataError e = open_error<DataError>(make());
+    EXPECT_EQ(e.code(), ErrorCode::kDataCorrupt);
+    EXPECT_NE(e.message().find("multiple of 3073"), std::string::npos);
+  }
+  write_bytes(dir / "data_batch_1.bin", record + cifar_record(1, 10, 0));
+  const DataError e = open_error<DataError>(make());
+  EXPECT_EQ(e.code(), ErrorCode::kLabelRange);
+  EXPECT_NE(e.where().find("byte 3073"), std::string::npos) << e.what();
+  EXPECT_THROW(Cifar10Dataset::make({.dataset_dir = dir.str(), .usage = "trian"}), ValueError);
+}
+
+TEST(Mnist, ReadsImagesAndLabels) {
+  TempDir dir;
+  write_bytes(dir / "train-images-idx3-ubyte", idx_images(3));
+  write_bytes(dir / "train-labels-idx1-ubyte", idx_labels(3));
+  write_bytes(dir / "t10k-images.idx3-ubyte", idx_images(2));
+  write_bytes(dir / "t10k-labels.idx1-ubyte", idx_labels(2));
+  EXPECT_EQ(MnistDataset::make({.dataset_dir = dir.str()})->get_dataset_size(), 5);
+  auto it = FashionMnistDataset::make({.dataset_dir = dir.str(), .usage = "train", .shuffle = false})->batch(3)->create_iterator({.num_epochs = 1});
+  std::vector<Tensor> c;
+  ASSERT_TRUE(it->next(&c));
+  EXPECT_EQ(c[0].meta().str(), "u8[3, 28, 28, 1]");
+  EXPECT_EQ(c[0].data<uint8_t>()[784 + 10], 794 % 253) << "pixels are unchanged";
+  EXPECT_EQ(c[1].to_vector<int64_t>(), (std::vector<int64_t>{0, 1, 2}));
+}
+
+TEST(Mnist, RefusesEveryTruncationAndWrongHeader) {
+  TempDir dir;
+  auto make = [&] { return MnistDataset::make({.dataset_dir = dir.str(), .usage = "train"}); };
+  EXPECT_EQ(open_error<DataError>(make()).code(), ErrorCode::kDataMissing);
+  write_bytes(dir / "train-images-idx3-ubyte.gz", {1});
+  EXPECT_NE(open_error<DataError>(make()).message().find("gunzip"), std::string::npos);
+  const auto images = idx_images(2), labels = idx_labels(2);
+  write_bytes(dir / "train-labels-idx1-ubyte", labels);
+  for (size_t n = 0; n < images.size(); n += n < 40 ? 1 : 97) {
+    auto cut = images;
+    cut.resize(n);
+    write_bytes(dir / "train-images-idx3-ubyte", cut);
+    EXPECT_EQ(open_error<DataError>(make()).code(), ErrorCode::kDataCorrupt) << n << " bytes";
+  }
+  for (size_t byte = 0; byte < 16; ++byte) {
+    auto flipped = images;
+    flipped[byte] ^= 0x80;
+    write_bytes(dir / "train-images-idx3-ubyte", flipped);
+    EXPECT_EQ(open_error<DataError>(make()).code(), ErrorCode::kDataCorrupt) << "byte " << byte;
+  }
+  write_bytes(dir / "train-images-idx3-ubyte", images);
+  for (size_t n = 0; n < labels.size(); ++n) {
+    auto cut = labels;
+    cut.resize(n);
+    write_bytes(dir / "train-labels-idx1-ubyte", cut);
+    EXPECT_EQ(open_error<DataError>(make()).code(), ErrorCode::kDataCorrupt) << n << " bytes";
+  }
+  auto bad = labels;
+  bad.back() = 10;
+  write_bytes(dir / "train-labels-idx1-ubyte", bad);
+  EXPECT_EQ(open_error<DataError>(make()).code(), ErrorCode::kLabelRange);
+  write_bytes(dir / "train-labels-idx1-ubyte", idx_labels(3));
+  EXPECT_NE(open_error<DataError>(make()).message().find("expected 2 labels"), std::string::npos);
+}
+
+TEST(ImageFolder, ClassesFilesAndColumns) {
+  TempDir dir;
+  const auto jpg = encoded(picture(8, 8, 1));
+  for (const char* f : {"b/2.JPG", "b/1.jpeg", "a/x.png", "a/.hidden.jpg", "a/notes.txt", "Z/1.jpg", ".cache/1.jpg"}) write_bytes(dir / f, jpg);
+  std::filesystem::create_directories(dir / "empty");
+  auto make = [&](ImageFolderDataset::Options o) {
+    o.dataset_dir = dir.str();
+    o.shuffle = false;
+    return ImageFolderDataset::make(o);
+  };
+  auto d = make({});
+  EXPECT_EQ(d->get_class_indexing(), (std::map<std::string, int32_t>{{"Z", 0}, {"a", 1}, {"b", 2}, {"empty", 3}}));
+  EXPECT_EQ(d->get_dataset_size(), 4);
+  auto labels = d->project({"label"})->batch(4)->create_iterator({.num_epochs = 1});
+  EXPECT_EQ(epoch_values(*labels), (std::vector<int64_t>{0, 1, 2, 2}));
+  EXPECT_EQ(make({.extensions = {".txt"}})->get_dataset_size(), 1);
+  EXPECT_EQ(make({.class_indexing = {{"a", 7}}})->get_dataset_size(), 1);
+  EXPECT_EQ(open_error<DataError>(make({.allow_empty_classes = false})).code(), ErrorCode::kDataEmpty);
+  const DataError missing = open_error<DataError>(make({.class_indexing = {{"emty", 0}}}));
+  EXPECT_NE(missing.fix().find("empty"), std::string::npos) << missing.what();
+  auto decoded = make({.decode = true})->create_iterator({.num_epochs = 1});
+  std::vector<Tensor> c;
+  ASSERT_TRUE(decoded->next(&c));
+  EXPECT_EQ(c[0].meta().str(), "u8[8, 8, 3]");
+}
+
+TEST(ImageFolder, ProblemsWithTheFolder) {
+  TempDir dir;
+  auto make = [](const std::string& path) { return ImageFolderDataset::make({.dataset_dir = path}); };
+  EXPECT_EQ(open_error<DataError>(make(dir / "nowhere")).code(), ErrorCode::kDataMissing);
+  EXPECT_NE(open_error<DataError>(make(dir.str())).message().find("no class folders"), std::string::npos);
+  write_bytes(dir / "1.jpg", {1});
+  EXPECT_NE(open_error<DataError>(make(dir.str())).message().find("1 images lie directly"), std::string::npos);
+  EXPECT_NE(open_error<IoError>(make(dir / "1.jpg")).fix().find("folder"), std::string::npos);
+  write_bytes(dir / "a/readme.md", {1});
+  const DataError none = open_error<DataError>(make(dir.str()));
+  EXPECT_EQ(none.code(), ErrorCode::kDataEmpty);
+  EXPECT_NE(none.message().find("1 x .md"), std::string::npos) << none.what();
+  EXPECT_THROW(ImageFolderDataset::make({.dataset_dir = dir.str(), .extensions = {"jpg"}}), ValueError);
+}
+
+TEST(ImageFolder, LinksStayInsideTheRoot) {
+  TempDir dir, outside;
+  const auto jpg = encoded(picture(8, 8, 1));
+  write_bytes(dir / "a/1.jpg", jpg);
+  write_bytes(outside / "secret.jpg", jpg);
+  ASSERT_EQ(::symlink("1.jpg", (dir / "a/2.jpg").c_str()), 0);
+  ASSERT_EQ(::symlink((outside / "secret.jpg").c_str(), (dir / "a/3.jpg").c_str()), 0);
+  ASSERT_EQ(::symlink("nothing.jpg", (dir / "a/4.jpg").c_str()), 0);
+  EXPECT_EQ(ImageFolderDataset::make({.dataset_dir = dir.str()})->get_dataset_size(), 2);
+}
+
+TEST(ImageFolder, FileThatVanishesIsABadSample) {
+  TempDir dir;
+  make_image_folder(dir.str(), 1, 6);
+  auto d = ImageFolderDataset::make({.dataset_dir = dir.str(), .shuffle = false})->map({vision::Decode(), vision::RandomCrop(8)}, {.input_columns = {"image"}})->batch(3);
+  EXPECT_EQ(d->get_dataset_size(), 2);
+  std::filesystem::remove(dir / "class_0/004.jpg");
+  auto it = d->create_iterator({.num_epochs = 1, .on_corrupt = OnCorrupt::kSkip});
+  std::vector<Tensor> c;
+  while (it->next(&c)) {}
+  ASSERT_EQ(it->stats().bad_samples.size(), 1u);
+  EXPECT_EQ(it->stats().bad_samples[0].row_id, 4);
+  EXPECT_NE(it->stats().bad_samples[0].reason.find("No such file"), std::string::npos);
+}
+
+TEST(FindData, LayoutsOfTheModelScripts) {
+  const auto jpg = encoded(picture(8, 8, 1));
+  for (const char* name : {"val", "validation_preprocess", "ilsvrc_eval", "test"}) {
+    TempDir dir;
+    write_bytes(dir / (std::string(name) + "/cat/1.jpg"), jpg);
+    write_bytes(dir / "train/cat/1.jpg", jpg);
+    const FoundData eval = find_data(dir.str(), "eval");
+    EXPECT_EQ(eval.kind, FoundData::Kind::kImageFolder);
+    EXPECT_EQ(eval.dir, dir / name);
+    EXPECT_EQ(find_data(dir.str(), "train").dir, dir / "train");
+    EXPECT_EQ(open_data(eval)->get_dataset_size(), 1);
+  }
+  TempDir dir;
+  write_bytes(dir / "ilsvrc/n01/1.jpg", jpg);
+  EXPECT_EQ(find_data(dir.str(), "train").dir, dir / "ilsvrc");
+  EXPECT_THROW(find_data(dir.str(), "evl"), ValueError);
+  EXPECT_EQ(find_data(dir / "ilsvrc", "train").dir, dir / "ilsvrc") << "the class folders themselves";
+}
+
+TEST(FindData, BinariesAndWhatIsMissing) {
+  TempDir dir;
+  write_bytes(dir / "cifar-10-batches-bin/data_batch_1.bin", cifar_record(1, 0, 0));
+  write_bytes(dir / "cifar-10-batches-bin/test_batch.bin", cifar_record(1, 0, 0) + cifar_record(1, 0, 0));
+  const FoundData eval = find_data(dir.str(), "eval");
+  EXPECT_EQ(eval.kind, FoundData::Kind::kCifar10);
+  EXPECT_EQ(open_data(eval)->get_dataset_size(), 2);
+  EXPECT_EQ(open_data(find_data(dir / "cifar-10-batches-bin", "train"))->get_dataset_size(), 1);
+  TempDir mnist;
+  write_bytes(mnist / "train/train-images-idx3-ubyte", idx_images(3));
+  write_bytes(mnist / "train/train-labels-idx1-ubyte", idx_labels(3));
+  EXPECT_EQ(open_data(find_data(mnist.str(), "train"))->get_dataset_size(), 3);
+  const DataError e = caught<DataError>([&] { find_data(mnist.str(), "eval"); });
+  EXPECT_EQ(e.code(), ErrorCode::kDataMissing);
+  for (const char* part : {"validation_preprocess", "ilsvrc_eval", "found: train"}) EXPECT_NE(e.message().find(part), std::string::npos) << e.what();
+}
+
+}  // namespace
+}  // namespace sindri::dataset

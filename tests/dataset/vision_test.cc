@@ -1,0 +1,299 @@
+// Transforms against OpenCV and plain loops; decoding of good, odd and hostile files; fused chains against separate steps.
+#include <cmath>
+#include <opencv2/imgproc.hpp>
+
+#include "tests/dataset/helpers.h"
+
+namespace sindri::dataset {
+namespace {
+
+Tensor bytes_tensor(const std::vector<uint8_t>& b) { return Tensor::from_vector({static_cast<int64_t>(b.size())}, b); }
+Tensor image(int h, int w, int seed, int channels = 3) {
+  const cv::Mat m = picture(h, w, seed, channels);
+  return Tensor::from_data({h, w, channels}, DType::kUInt8, m.data);
+}
+cv::Mat as_mat(const Tensor& t) {
+  const int type = CV_MAKETYPE(t.dtype() == DType::kUInt8 ? CV_8U : CV_32F, static_cast<int>(t.rank() == 3 ? t.dim(2) : 1));
+  return cv::Mat(static_cast<int>(t.dim(0)), static_cast<int>(t.dim(1)), type, const_cast<void*>(t.raw_data()));
+}
+void expect_same(const Tensor& a, const Tensor& b) {
+  ASSERT_EQ(a.meta().str(), b.meta().str());
+  EXPECT_EQ(std::memcmp(a.raw_data(), b.raw_data(), static_cast<size_t>(a.nbytes())), 0);
+}
+Tensor rgb(const cv::Mat& bgr) {
+  cv::Mat m;
+  cv::cvtColor(bgr, m, cv::COLOR_BGR2RGB);
+  return Tensor::from_data({m.rows, m.cols, 3}, DType::kUInt8, m.data);
+}
+
+TEST(Decode, EqualsOpenCvForEverySubsamplingAndOddSizes) {
+  for (int h : {1, 7, 8, 17, 40}) {
+    for (int w : {1, 9, 16, 33}) {
+      for (bool progressive : {false, true}) {
+        std::vector<uint8_t> file;
+        cv::imencode(".jpg", picture(h, w, h * 100 + w), file, {cv::IMWRITE_JPEG_QUALITY, 90, cv::IMWRITE_JPEG_PROGRESSIVE, progressive ? 1 : 0});
+        expect_same(vision::Decode()(bytes_tensor(file)), rgb(cv::imdecode(file, cv::IMREAD_COLOR)));
+      }
+    }
+  }
+}
+
+TEST(Decode, GreyIsExpandedAndOtherFormatsAreKnownByTheirBytes) {
+  const cv::Mat grey = picture(12, 10, 3, 1);
+  const Tensor g = vision::Decode()(bytes_tensor(encoded(grey)));
+  EXPECT_EQ(g.shape(), (Shape{12, 10, 3}));
+  for (int64_t i = 0; i < 120; ++i) {
+    EXPECT_EQ(g.data<uint8_t>()[3 * i], g.data<uint8_t>()[3 * i + 1]);
+    EXPECT_EQ(g.data<uint8_t>()[3 * i], g.data<uint8_t>()[3 * i + 2]);
+  }
+  for (const char* suffix : {".png", ".bmp", ".tiff", ".webp"}) {
+    const auto file = encoded(picture(9, 11, 5), suffix);
+    expect_same(vision::Decode()(bytes_tensor(file)), rgb(cv::imdecode(file, cv::IMREAD_COLOR)));
+  }
+}
+
+TEST(Decode, EveryTruncationIsABadSampleAndNoFlippedByteCrashes) {
+  const auto file = encoded(picture(24, 24, 1));
+  for (size_t n = 0; n + 2 < file.size(); ++n) {   // the last two bytes are the end marker: without them the picture is whole but cut
+    std::vector<uint8_t> cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(n));
+    EXPECT_THROW(vision::Decode()(bytes_tensor(cut)), BadSample) << n << " of " << file.size() << " bytes";
+  }
+  int refused = 0;
+  for (size_t i = 0; i < file.size(); ++i) {
+    auto flipped = file;
+    flipped[i] ^= 0xff;
+    try {
+      vision::Decode()(bytes_tensor(flipped));
+    } catch (const BadSample&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 0);
+  const auto png = encoded(picture(24, 24, 1), ".png");
+  for (size_t n = 0; n < 33; ++n) EXPECT_THROW(vision::Decode()(bytes_tensor({png.begin(), png.begin() + static_cast<std::ptrdiff_t>(n)})), BadSample);
+}
+
+TEST(Decode, HugeSizesAreRefusedFromTheHeader) {
+  auto jpg = encoded(picture(16, 16, 1));
+  for (size_t i = 0; i + 8 < jpg.size(); ++i) {
+    if (jpg[i] == 0xff && jpg[i + 1] == 0xc0) jpg[i + 5] = jpg[i + 6] = jpg[i + 7] = jpg[i + 8] = 0xf0;   // height and width of the frame
+  }
+  EXPECT_NE(caught<BadSample>([&] { vision::Decode()(bytes_tensor(jpg)); }).message().find("64 million"), std::string::npos);
+  auto png = encoded(picture(16, 16, 1), ".png");
+  png[16] = png[20] = 0x7f;
+  EXPECT_NE(caught<BadSample>([&] { vision::Decode()(bytes_tensor(png)); }).message().find("64 million"), std::string::npos);
+}
+
+TEST(Resize, SizesAndPixelsAsOpenCv) {
+  const std::pair<vision::Inter, int> modes[] = {{vision::Inter::kLinear, cv::INTER_LINEAR}, {vision::Inter::kNearest, cv::INTER_NEAREST},
+                                                 {vision::Inter::kCubic, cv::INTER_CUBIC}, {vision::Inter::kArea, cv::INTER_AREA}};
+  for (const auto& [inter, cv_mode] : modes) {
+    for (int channels : {1, 3}) {
+      for (auto [h, w] : {std::pair{10, 14}, {31, 7}, {1, 1}, {20, 20}}) {
+        const Tensor in = image(20, 17, 4, channels);
+        cv::Mat expected;
+        cv::resize(as_mat(in), expected, {w, h}, 0, 0, cv_mode);
+        expect_same(vision::Resize({h, w}, inter)(in), Tensor::from_data({h, w, channels}, DType::kUInt8, expected.data));
+      }
+    }
+  }
+  EXPECT_EQ(vision::Resize(10)(image(20, 33, 1)).shape(), (Shape{10, 17, 3})) << "lround(33 / 20 * 10)";
+  EXPECT_EQ(vision::Resize(10)(image(33, 20, 1)).shape(), (Shape{17, 10, 3}));
+  EXPECT_THROW(vision::Resize(0), ValueError);
+  EXPECT_THROW(vision::Resize({4, 4})(Tensor::zeros({4, 4, 3}, DType::kInt32)), DTypeError);
+  EXPECT_THROW(vision::Resize({4, 4})(Tensor::zeros({4, 4, 2}, DType::kUInt8)), ShapeError);
+  EXPECT_THROW(vision::Resize({4, 4})(Tensor::zeros({4}, DType::kUInt8)), ShapeError);
+}
+
+TEST(Crops, CenterCropCutsAndPads) {
+  const Tensor in = image(9, 8, 2);
+  const Tensor out = vision::CenterCrop({4, 3})(in);
+  for (int y = 0; y < 4; ++y) {
+    for (int x = 0; x < 3; ++x) EXPECT_EQ(out.data<uint8_t>()[(y * 3 + x) * 3], in.data<uint8_t>()[((y + 2) * 8 + x + 2) * 3]);
+  }
+  const Tensor padded = vision::CenterCrop({12, 8})(in);   // 3 rows of padding: 2 above, 1 below
+  EXPECT_EQ(padded.data<uint8_t>()[1 * 8 * 3], 0);
+  EXPECT_EQ(padded.data<uint8_t>()[2 * 8 * 3], in.data<uint8_t>()[0]);
+  EXPECT_THROW(vision::CenterCrop(100)(in), BadSample);
+}
+
+TEST(Crops, RandomCropReachesAllPlacesWithPaddingOfEveryKind) {
+  const Tensor in = image(6, 5, 3);
+  const std::pair<vision::Border, int> borders[] = {{vision::Border::kConstant, cv::BORDER_CONSTANT}, {vision::Border::kEdge, cv::BORDER_REPLICATE},
+                                                    {vision::Border::kReflect, cv::BORDER_REFLECT_101}, {vision::Border::kSymmetric, cv::BORDER_REFLECT}};
+  for (const auto& [border, cv_border] : borders) {
+    cv::Mat padded;
+    cv::copyMakeBorder(as_mat(in), padded, 2, 4, 1, 3, cv_border, cv::Scalar(7, 8, 9));
+    const vision::RandomCrop crop({5, 4}, {.padding = {1, 2, 3, 4}, .fill_value = {7, 8, 9}, .padding_mode = border});
+    std::map<std::pair<int, int>, int> places;
+    for (int i = 0; i < 600; ++i) {
+      const Tensor out = crop(in);
+      bool found = false;
+      for (int y = 0; y + 5 <= padded.rows && !found; ++y) {
+        for (int x = 0; x + 4 <= padded.cols && !found; ++x) {
+          const cv::Mat diff = padded(cv::Rect(x, y, 4, 5)) != as_mat(out);
+          found = cv::countNonZero(diff.reshape(1)) == 0;
+          if (found) ++places[{y, x}];
+        }
+      }
+      ASSERT_TRUE(found) << "not a window of the padded image";
+    }
+    EXPECT_GE(places.size(), 40u) << "of 8 x 6 places (equal windows count once)";
+  }
+  EXPECT_THROW(vision::RandomCrop(7)(in), BadSample);
+  EXPECT_EQ(vision::RandomCrop(7, {.pad_if_needed = true})(in).shape(), (Shape{7, 7, 3}));
+  EXPECT_THROW(vision::RandomCrop(7, {.padding = {1, 2, 3}}), ValueError);
+  EXPECT_THROW(vision::RandomCrop(7, {.padding = {-1}}), ValueError);
+}
+
+TEST(Crops, RandomResizedCropStatisticsAndDecodingForm) {
+  // A ramp image shows where a crop was cut and how wide it is: the values at the edges of the result.
+  const int side = 200;
+  cv::Mat ramp(side, side, CV_32FC3);
+  for (int y = 0; y < side; ++y) {
+    for (int x = 0; x < side; ++x) ramp.at<cv::Vec3f>(y, x) = {static_cast<float>(x), static_cast<float>(y), 0};
+  }
+  const Tensor in = Tensor::from_data({side, side, 3}, DType::kFloat32, ramp.data);
+  const vision::RandomResizedCrop crop(64);
+  double area = 0, centre = 0;
+  const int n = 1500;
+  for (int i = 0; i < n; ++i) {
+    const Tensor out = crop(in);
+    const float* p = out.data<float>();
+    const float* last = p + (63 * 64 + 63) * 3;
+    const double w = (last[0] - p[0]) * 64 / 63 , h = (last[1] - p[1]) * 64 / 63;
+    EXPECT_GT(w / h, 0.72);
+    EXPECT_LT(w / h, 1.38);
+    area += w * h / (side * side) / n;
+    centre += (last[0] + p[0]) / 2 / n;
+  }
+  EXPECT_NEAR(area, 0.5, 0.05) << "uniform in (0.08, 1), less what does not fit";
+  EXPECT_NEAR(centre, (side - 1) / 2.0, 4);
+  const auto file = encoded(picture(50, 70, 9));
+  const vision::RandomResizedCrop a(24);
+  const vision::RandomCropDecodeResize b(24);
+  for (int i = 0; i < 20; ++i) expect_same(b(bytes_tensor(file)), a(vision::Decode()(bytes_tensor(file))));
+  EXPECT_THROW(vision::RandomResizedCrop(8, {.scale = {0.5, 0.1}}), ValueError);
+}
+
+TEST(Arithmetic, RescaleNormalizeFlipLayout) {
+  const Tensor in = image(4, 5, 6);
+  const Tensor n = vision::Normalize({10, 20, 30}, {2, 4, 5})(in);
+  const Tensor r = vision::Rescale(0.5, -1)(in);
+  const Tensor f = vision::HorizontalFlip()(in);
+  const Tensor t = vision::HWC2CHW()(in);
+  EXPECT_EQ(t.shape(), (Shape{3, 4, 5}));
+  for (int y = 0; y < 4; ++y) {
+    for (int x = 0; x < 5; ++x) {
+      for (int c = 0; c < 3; ++c) {
+        const int i = (y * 5 + x) * 3 + c;
+        const float v = in.data<uint8_t>()[i];
+        const float mean[] = {10, 20, 30}, std[] = {2, 4, 5};
+        EXPECT_EQ(n.data<float>()[i], v * (1 / std[c]) + -(mean[c] / std[c]));
+        EXPECT_EQ(r.data<float>()[i], v * 0.5f - 1);
+        EXPECT_EQ(f.data<uint8_t>()[(y * 5 + 4 - x) * 3 + c], in.data<uint8_t>()[i]);
+        EXPECT_EQ(t.data<uint8_t>()[(c * 4 + y) * 5 + x], in.data<uint8_t>()[i]);
+      }
+    }
+  }
+  const Tensor chw = vision::Normalize({10, 20, 30}, {2, 4, 5}, false)(t);
+  expect_same(chw, vision::HWC2CHW()(n));
+  EXPECT_THROW(vision::Normalize({1}, {0}), ValueError);
+  EXPECT_THROW(vision::Normalize({1, 2}, {1, 2}), ValueError);
+  EXPECT_THROW(vision::Normalize({1, 2, 3}, {1, 2, 3})(image(4, 4, 1, 1)), ShapeError);
+  EXPECT_THROW(vision::RandomHorizontalFlip(1.5), ValueError);
+}
+
+TEST(Arithmetic, FlipRateIsTheProbability) {
+  const Tensor in = image(2, 3, 1);
+  const Tensor flipped = vision::HorizontalFlip()(in);
+  const vision::RandomHorizontalFlip flip(0.3);
+  int n = 0;
+  for (int i = 0; i < 4000; ++i) n += std::memcmp(flip(in).raw_data(), flipped.raw_data(), 18) == 0 ? 1 : 0;
+  EXPECT_NEAR(n / 4000.0, 0.3, 0.03);
+}
+
+TEST(Casts, TypeCastAndOneHot) {
+  const Tensor x = Tensor::from_vector({5}, std::vector<float>{-1.7f, 0.f, 300.f, std::nanf(""), 1e20f});
+  EXPECT_EQ(transforms::TypeCast(DType::kUInt8)(x).to_vector<int64_t>(), (std::vector<int64_t>{0, 0, 255, 0, 255}));
+  EXPECT_EQ(transforms::TypeCast(DType::kInt32)(x).to_vector<int64_t>(), (std::vector<int64_t>{-1, 0, 300, 0, 2147483647}));
+  EXPECT_EQ(transforms::TypeCast(DType::kBool)(x).to_vector<int64_t>(), (std::vector<int64_t>{1, 0, 1, 1, 1}));
+  EXPECT_EQ(transforms::TypeCast(DType::kFloat16)(x).to_vector<double>()[2], 300);
+  const Tensor label = Tensor::scalar(2, DType::kInt32);
+  EXPECT_EQ(transforms::OneHot(4)(label).to_vector<int64_t>(), (std::vector<int64_t>{0, 0, 1, 0}));
+  const auto smooth = transforms::OneHot(4, 0.2)(label);
+  EXPECT_EQ(smooth.dtype(), DType::kFloat32);
+  EXPECT_FLOAT_EQ(smooth.data<float>()[2], 0.85f);
+  EXPECT_FLOAT_EQ(smooth.data<float>()[0], 0.05f);
+  EXPECT_EQ(caught<BadSample>([&] { transforms::OneHot(2)(label); }).code(), ErrorCode::kLabelRange);
+  EXPECT_THROW(transforms::OneHot(2)(Tensor::zeros({1})), DTypeError);
+  EXPECT_THROW(transforms::OneHot(0), ValueError);
+}
+
+// Every chain the planner may fuse gives the same bits as its parts, for odd widths around the vector length, and every type.
+TEST(Fusion, SameBitsAsSeparateSteps) {
+  const std::vector<std::vector<Transform>> chains = {
+      {vision::RandomCrop({13, 15}, {.padding = {4}, .fill_value = {1, 2, 3}}), vision::RandomHorizontalFlip(), vision::Rescale(1.0 / 255, -0.1), vision::Normalize({0.5, 0.4, 0.3}, {0.2, 0.3, 0.4}),
+       vision::HWC2CHW()},
+      {vision::RandomHorizontalFlip(), vision::HorizontalFlip(), vision::Normalize({120}, {60})},
+      {vision::CenterCrop({40, 40}), vision::Rescale(-1, 0), vision::HWC2CHW(), transforms::TypeCast(DType::kBFloat16)},
+      {vision::Normalize({1, 2, 3}, {4, 5, 6}), transforms::TypeCast(DType::kFloat16)},
+      {vision::HWC2CHW(), transforms::TypeCast(DType::kFloat32)},
+      {vision::Rescale(2, 1), vision::HWC2CHW(), vision::HorizontalFlip()},   // the last part does not belong to the tail: an error either way
+  };
+  for (size_t k = 0; k < chains.size(); ++k) {
+    for (int w : {1, 7, 15, 16, 17, 31, 33, 65}) {
+      for (int channels : {1, 3}) {
+        std::vector<uint8_t> pixels(static_cast<size_t>(6 * 19 * w * channels));
+        for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i * 37 + i / 7);
+        const Tensor images = Tensor::from_vector({6, 19, w, channels}, pixels);
+        auto read = [&]() -> std::vector<uint64_t> {
+          auto d = NumpySlicesDataset::make({.columns = {{"image", images}}})->map(chains[k])->batch(2);
+          try {
+            return all_hashes(*d->create_iterator({.num_epochs = 1, .seed = 3}), 1);
+          } catch (const Error& e) {
+            return {static_cast<uint64_t>(e.code())};
+          }
+        };
+        const auto fused = read();
+        ::setenv("SINDRI_DATA_PLAN", "none", 1);
+        const auto separate = read();
+        ::unsetenv("SINDRI_DATA_PLAN");
+        EXPECT_EQ(fused, separate) << "chain " << k << ", width " << w << ", channels " << channels;
+      }
+    }
+  }
+}
+
+TEST(Fusion, FloatAndRankTwoImagesTakeThePlainWay) {
+  const Tensor f = Tensor::full({3, 6, 7, 3}, 2.5);
+  auto d = NumpySlicesDataset::make({.columns = {{"image", f}}})->map({vision::RandomHorizontalFlip(), vision::Normalize({1}, {2}), vision::HWC2CHW()})->batch(3);
+  auto it = d->create_iterator({.num_epochs = 1});
+  std::vector<Tensor> c;
+  ASSERT_TRUE(it->next(&c));
+  EXPECT_EQ(c[0].meta().str(), "f32[3, 3, 6, 7]");
+  EXPECT_EQ(c[0].data<float>()[5], 0.75f);
+  EXPECT_THROW(NumpySlicesDataset::make({.columns = {{"image", Tensor::zeros({3, 6, 7})}}})->map({vision::HWC2CHW()})->columns(), ShapeError);
+}
+
+TEST(Shapes, VaryingImagesNeedAResizeBeforeBatch) {
+  TempDir dir;
+  write_bytes(dir / "a/1.jpg", encoded(picture(8, 8, 1)));
+  write_bytes(dir / "a/2.jpg", encoded(picture(8, 9, 1)));
+  auto make = [&](std::vector<Transform> t) { return ImageFolderDataset::make({.dataset_dir = dir.str(), .shuffle = false})->map(std::move(t), {.input_columns = {"image"}}); };
+  std::vector<Tensor> c;
+  auto it = make({vision::Decode()})->batch(2)->create_iterator({.num_epochs = 1});
+  const DataError e = caught<DataError>([&] { it->next(&c); });
+  EXPECT_NE(e.fix().find("Resize"), std::string::npos) << e.what();
+  auto rows = make({vision::Decode()})->create_iterator({.num_epochs = 1});
+  ASSERT_TRUE(rows->next(&c));
+  EXPECT_EQ(c[0].shape(), (Shape{8, 8, 3}));
+  ASSERT_TRUE(rows->next(&c));
+  EXPECT_EQ(c[0].shape(), (Shape{8, 9, 3}));
+  const ShapeError twice = caught<ShapeError>([&] { make({vision::Decode(), vision::Decode()})->columns(); });
+  EXPECT_NE(twice.what(), nullptr);
+  EXPECT_NE(std::string(twice.what()).find("map operation 2"), std::string::npos) << twice.what();
+}
+
+}  // namespace
+}  // namespace sindri::dataset
