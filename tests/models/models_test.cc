@@ -53,7 +53,7 @@ TEST(Models, ParameterNamesAreMindSpores) {
 }
 
 TEST(Models, OutputShapes) {
-  for (const std::string& name : {"lenet", "mlp", "digits", "resnet20", "resnet18_cifar"}) {
+  for (const char* name : {"lenet", "mlp", "digits", "resnet20", "resnet18_cifar"}) {
     const Shape in = input_shape(name);
     Shape batch = {2};
     for (int64_t d : in) batch.push_back(d);
@@ -87,8 +87,8 @@ TEST(Models, SameSeedSameWeights) {
 TEST(Models, ZeroInitResidual) {
   auto net = create("resnet20", {.zero_init_residual = true});
   for (const auto& [name, p] : net->parameters_and_names()) {
-    if (name.ends_with("bn2d.gamma")) EXPECT_EQ(p->stored().to_vector<double>()[0], 0) << name;
-    if (name.ends_with("bn1d.gamma")) EXPECT_EQ(p->stored().to_vector<double>()[0], 1) << name;
+    if (!name.ends_with("d.gamma")) continue;
+    EXPECT_EQ(p->stored().to_vector<double>()[0], name.ends_with("bn2d.gamma") ? 0 : 1) << name;
   }
 }
 

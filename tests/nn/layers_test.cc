@@ -8,6 +8,7 @@
 #include "sindri/graph/compile.h"
 #include "sindri/nn/nn.h"
 #include "sindri/ops/conv.h"
+#include "sindri/ops/elementwise.h"
 #include "sindri/ops/norm.h"
 #include "sindri/ops/random.h"
 #include "sindri/ops/reduce.h"
