@@ -58,7 +58,8 @@ nn::Init init_or(const std::string& alias, const nn::Init& otherwise) {
 nn::Init torch_bias(int64_t fan_in) { return nn::Uniform(1 / std::sqrt(static_cast<double>(fan_in))); }
 
 void refuse_resnet_options(const std::string& name, const ModelOptions& options) {
-  if (!options.variant.empty()) throw ValueError(name + " has no variants, got '" + options.variant + "'", "", "leave variant out");
+  if (!options.variant.empty() && options.variant != "mindspore")
+    throw ValueError(name + " has the variant mindspore only, got '" + options.variant + "'", "", "leave variant out");
   if (options.zero_init_residual) throw ValueError(name + " has no residual blocks to zero", "", "leave zero_init_residual out");
 }
 

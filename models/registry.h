@@ -23,7 +23,7 @@ bool register_models(std::vector<ModelEntry> entries);
 nn::Init init_or(const std::string& alias, const nn::Init& otherwise);
 /// PyTorch's default for the bias of a dense layer: U(-1/sqrt(fan_in), 1/sqrt(fan_in)).
 nn::Init torch_bias(int64_t fan_in);
-/// Throws ValueError, naming the network, for an option it has no use for.
+/// For networks of one form, MindSpore's: throws ValueError, naming the network, for another variant or zero_init_residual.
 void refuse_resnet_options(const std::string& name, const ModelOptions& options);
 
 }  // namespace sindri::models

@@ -14,7 +14,7 @@ struct ModelOptions {
   int64_t num_classes = 0;          ///< default 1000 for ImageNet networks, 10 for the others
   int64_t in_channels = 0;          ///< image channels
   /// ResNets: "mindspore" (as MindSpore's model zoo: pad_mode same, batch norm eps 1e-4) or "torchvision" (explicit padding k/2, eps
-  /// 1e-5). Default: mindspore for ImageNet networks, torchvision for CIFAR ones.
+  /// 1e-5). Default: mindspore for ImageNet networks, torchvision for CIFAR ones. The others have MindSpore's form only.
   std::string variant = "";
   /// Initializer aliases for convolutions and dense layers; "torch" stands for PyTorch's layer default, HeUniform(sqrt(5)).
   std::string conv_init = "", dense_init = "";

@@ -1,0 +1,293 @@
+// Optimizers against loops in double over 50 steps; groups, decay rules, rates, clipping, names, refusals.
+#include "sindri/optim/optimizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "sindri/core/error.h"
+#include "sindri/graph/compile.h"
+#include "sindri/optim/adam.h"
+#include "sindri/optim/momentum.h"
+#include "sindri/optim/sgd.h"
+
+namespace sindri::optim {
+namespace {
+
+using ::testing::ElementsAre;
+using Vec = std::vector<double>;
+
+// Two parameters: "fc.weight" [2, 3] and "bn.gamma" [3], and gradients that change from step to step.
+struct Net {
+  explicit Net(DType t = DType::kFloat64)
+      : weight(Tensor::from_values({2, 3}, {1, -2, 3, -0.5, 0.25, 2}, t), "fc.weight"), gamma(Tensor::from_values({3}, {1, 1.5, 0.5}, t), "bn.gamma"), dtype(t) {}
+  std::vector<Parameter*> all() { return {&weight, &gamma}; }
+  TensorList grads(int step, const std::vector<Parameter*>& of) const {
+    TensorList out;
+    for (const Parameter* p : of) {
+      Vec v(static_cast<size_t>(p->shape().numel()));
+      for (size_t i = 0; i < v.size(); ++i) v[i] = std::sin(0.7 * step + 1.3 * static_cast<double>(i) + static_cast<double>(v.size()));
+      out.push_back(Tensor::from_values(p->shape(), v, dtype));
+    }
+    return out;
+  }
+  Parameter weight, gamma;
+  DType dtype;
+};
+
+// The rule for one parameter: value, gradient (decay not added), number of the step from 1.
+using Rule = std::function<void(Vec*, const Vec&, int)>;
+
+void run_and_compare(Optimizer& opt, Net& net, const std::vector<Rule>& rules, double tol, double loss_scale = 1) {
+  std::vector<Vec> want;
+  for (const Parameter* p : opt.parameters()) want.push_back(p->stored().to_vector<double>());
+  for (int t = 1; t <= 50; ++t) {
+    TensorList grads = net.grads(t, opt.parameters());
+    for (size_t k = 0; k < rules.size(); ++k) {
+      rules[k](&want[k], grads[k].to_vector<double>(), t);
+      if (loss_scale != 1) {
+        Vec scaled = grads[k].to_vector<double>();
+        for (double& g : scaled) g *= loss_scale;
+        grads[k] = Tensor::from_values(grads[k].shape(), scaled, net.dtype);
+      }
+    }
+    opt.apply(grads);
+  }
+  for (size_t k = 0; k < rules.size(); ++k) {
+    const Vec got = opt.parameters()[k]->stored().to_vector<double>();
+    for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[k][i], tol * std::max(1.0, std::abs(want[k][i]))) << opt.parameters()[k]->name() << " " << i;
+  }
+}
+
+Rule momentum_rule(double lr, double momentum, double wd, bool nesterov = false) {
+  auto v = std::make_shared<Vec>();
+  return [=](Vec* p, const Vec& grad, int) {
+    v->resize(p->size(), 0);
+    for (size_t i = 0; i < p->size(); ++i) {
+      const double g = grad[i] + wd * (*p)[i];
+      (*v)[i] = momentum * (*v)[i] + g;
+      (*p)[i] -= lr * (nesterov ? g + momentum * (*v)[i] : (*v)[i]);
+    }
+  };
+}
+
+Rule sgd_rule(double lr, double momentum, double dampening, double wd, bool nesterov) {
+  auto v = std::make_shared<Vec>();
+  return [=](Vec* p, const Vec& grad, int t) {
+    v->resize(p->size(), 0);
+    for (size_t i = 0; i < p->size(); ++i) {
+      const double g = grad[i] + wd * (*p)[i];
+      (*v)[i] = t == 1 ? g : momentum * (*v)[i] + (1 - dampening) * g;
+      (*p)[i] -= lr * (momentum == 0 ? g : nesterov ? g + momentum * (*v)[i] : (*v)[i]);
+    }
+  };
+}
+
+Rule adam_rule(double lr, double b1, double b2, double eps, double wd, bool decoupled) {
+  auto m = std::make_shared<Vec>(), v = std::make_shared<Vec>();
+  return [=](Vec* p, const Vec& grad, int t) {
+    m->resize(p->size(), 0);
+    v->resize(p->size(), 0);
+    for (size_t i = 0; i < p->size(); ++i) {
+      const double g = decoupled ? grad[i] : grad[i] + wd * (*p)[i];
+      (*m)[i] = b1 * (*m)[i] + (1 - b1) * g;
+      (*v)[i] = b2 * (*v)[i] + (1 - b2) * g * g;
+      const double ratio = (*m)[i] / (std::sqrt((*v)[i]) + eps);
+      if (decoupled) (*p)[i] -= lr * (ratio + wd * (*p)[i]);
+      else (*p)[i] -= lr * std::sqrt(1 - std::pow(b2, t)) / (1 - std::pow(b1, t)) * ratio;
+    }
+  };
+}
+
+TEST(Momentum, FiftyStepsAndBetaGammaKeepTheirSize) {
+  Net net;
+  Momentum opt(net.all(), {.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 0.1, .loss_scale = 8});
+  run_and_compare(opt, net, {momentum_rule(0.05, 0.9, 0.1), momentum_rule(0.05, 0.9, 0)}, 1e-12, 8);
+}
+
+TEST(Momentum, Float32AndNesterov) {
+  Net net(DType::kFloat32);
+  Momentum opt(net.all(), {.learning_rate = 0.05, .momentum = 0.9, .use_nesterov = true});
+  run_and_compare(opt, net, {momentum_rule(0.05, 0.9, 0, true), momentum_rule(0.05, 0.9, 0, true)}, 2e-6);
+}
+
+TEST(Sgd, FiftyStepsDecayEverything) {
+  for (const auto& [momentum, dampening, nesterov] : std::vector<std::tuple<double, double, bool>>{{0, 0, false}, {0.9, 0.3, false}, {0.8, 0, true}}) {
+    Net net;
+    SGD opt(net.all(), {.learning_rate = 0.05, .momentum = momentum, .dampening = dampening, .weight_decay = 0.1, .nesterov = nesterov});
+    run_and_compare(opt, net, {sgd_rule(0.05, momentum, dampening, 0.1, nesterov), sgd_rule(0.05, momentum, dampening, 0.1, nesterov)}, 1e-12);
+  }
+}
+
+TEST(Adam, FiftySteps) {
+  Net net;
+  Adam opt(net.all(), {.learning_rate = 0.01, .beta1 = 0.8, .beta2 = 0.95, .weight_decay = 0.1});
+  run_and_compare(opt, net, {adam_rule(0.01, 0.8, 0.95, 1e-8, 0.1, false), adam_rule(0.01, 0.8, 0.95, 1e-8, 0, false)}, 1e-11);
+  Net decoupled;
+  AdamWeightDecay other(decoupled.all(), {.learning_rate = 0.01, .weight_decay = 0.1});
+  run_and_compare(other, decoupled, {adam_rule(0.01, 0.9, 0.999, 1e-6, 0.1, true), adam_rule(0.01, 0.9, 0.999, 1e-6, 0, true)}, 1e-11);
+}
+
+TEST(Groups, OwnRateDecayAndOrder) {
+  Net net;
+  std::vector<ParamGroup> groups(3);
+  groups[0] = {.params = {&net.weight}, .lr = 0.02, .weight_decay = 0.3};
+  groups[1] = {.params = {&net.gamma}};
+  groups[2].order_params = {&net.gamma, &net.weight};
+  Momentum opt(groups, {.learning_rate = 0.1, .momentum = 0.5, .weight_decay = 0.05});
+  EXPECT_THAT(opt.parameters(), ElementsAre(&net.gamma, &net.weight));
+  EXPECT_DOUBLE_EQ(opt.weight_decay(0), 0.05) << "with groups gamma is decayed as given";
+  const TensorList lr = opt.get_lr();
+  ASSERT_EQ(lr.size(), 2u);
+  EXPECT_DOUBLE_EQ(lr[0].item(), 0.1);
+  EXPECT_DOUBLE_EQ(lr[1].item(), 0.02);
+  run_and_compare(opt, net, {momentum_rule(0.1, 0.5, 0.05), momentum_rule(0.02, 0.5, 0.3)}, 1e-12);
+}
+
+TEST(Groups, CentralisationTakesTheMeanOffDecayedGradients) {
+  Net net;
+  std::vector<ParamGroup> groups(2);
+  groups[0] = {.params = {&net.weight}, .weight_decay = 0.2, .grad_centralization = true};
+  groups[1] = {.params = {&net.gamma}, .grad_centralization = true};   // one dimension: left alone
+  Momentum opt(groups, {.learning_rate = 0.1, .momentum = 0, .loss_scale = 4});
+  const Rule plain = momentum_rule(0.1, 0, 0);
+  const Rule centred = [](Vec* p, const Vec& grad, int) {
+    Vec g = grad;
+    for (size_t i = 0; i < 6; ++i) g[i] += 0.2 * (*p)[i];
+    for (size_t r = 0; r < 2; ++r) {
+      const double mean = (g[r * 3] + g[r * 3 + 1] + g[r * 3 + 2]) / 3;
+      for (size_t c = 0; c < 3; ++c) (*p)[r * 3 + c] -= 0.1 * (g[r * 3 + c] - mean);
+    }
+  };
+  run_and_compare(opt, net, {centred, plain}, 1e-12, 4);
+}
+
+TEST(Rates, ATableAndItsEnd) {
+  Net net;
+  Momentum opt(net.all(), {.learning_rate = std::vector<float>{0.5f, 0.25f, 0.125f}, .momentum = 0});
+  EXPECT_TRUE(opt.dynamic_lr());
+  for (double want : {0.5, 0.25, 0.125, 0.125}) {
+    EXPECT_EQ(opt.get_lr()[0].item(), want);
+    const Vec before = net.gamma.stored().to_vector<double>();
+    const TensorList g = net.grads(1, opt.parameters());
+    opt.apply(g);
+    EXPECT_NEAR(net.gamma.stored().to_vector<double>()[0], before[0] - want * g[1].to_vector<double>()[0], 1e-12);
+  }
+  EXPECT_EQ(opt.global_step().stored().to_vector<int32_t>(), std::vector<int32_t>{4});
+  EXPECT_EQ(opt.global_step().dtype(), DType::kInt32);
+  EXPECT_THROW(opt.set_lr(0.1), ValueError);
+}
+
+TEST(Rates, AScheduleAndAConstant) {
+  Net net(DType::kFloat32);
+  Momentum opt(net.all(), {.learning_rate = std::make_shared<WarmUpLR>(0.4, 4)});
+  for (int t = 0; t < 6; ++t) {
+    EXPECT_FLOAT_EQ(static_cast<float>(opt.get_lr()[0].item()), 0.1f * static_cast<float>(std::min(t, 4)));
+    opt.apply(net.grads(t, opt.parameters()));
+  }
+  Momentum fixed(net.all(), {.learning_rate = 0.1});
+  fixed.apply(net.grads(1, fixed.parameters()));
+  EXPECT_EQ(fixed.global_step().stored().to_vector<int32_t>(), std::vector<int32_t>{0}) << "advances with a dynamic rate only";
+  fixed.set_lr(0.25);
+  EXPECT_EQ(fixed.get_lr()[0].item(), 0.25);
+}
+
+TEST(Clipping, GlobalNormAfterUnscaling) {
+  Net net;
+  Momentum opt(net.all(), {.learning_rate = 1, .momentum = 0, .loss_scale = 10, .grad_clip = {.global_norm = 1}});
+  const Vec w = net.weight.stored().to_vector<double>(), g = net.gamma.stored().to_vector<double>();
+  opt.apply({Tensor::full({2, 3}, 20, DType::kFloat64), Tensor::full({3}, 0, DType::kFloat64)});   // 2 unscaled, norm 2·sqrt(6)
+  for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(net.weight.stored().to_vector<double>()[i], w[i] - 1 / std::sqrt(6.0), 1e-12);
+  EXPECT_EQ(net.gamma.stored().to_vector<double>(), g);
+  Net other;
+  Momentum by_value(other.all(), {.learning_rate = 1, .momentum = 0, .grad_clip = {.value = 0.5}});
+  by_value.apply({Tensor::full({2, 3}, -3, DType::kFloat64), Tensor::full({3}, 0.25, DType::kFloat64)});
+  EXPECT_NEAR(other.weight.stored().to_vector<double>()[0], 1.5, 1e-12);
+  EXPECT_NEAR(other.gamma.stored().to_vector<double>()[0], 0.75, 1e-12);
+}
+
+std::vector<std::string> state_names(Optimizer& opt) {
+  std::vector<std::string> out;
+  for (const Parameter* p : opt.state()) out.push_back(p->name());
+  return out;
+}
+
+TEST(State, NamesAreMindSpores) {
+  Net net;
+  Momentum momentum(net.all(), {});
+  EXPECT_THAT(state_names(momentum), ElementsAre("moments.fc.weight", "moments.bn.gamma", "momentum", "learning_rate", "global_step"));
+  SGD sgd(net.all(), {});
+  EXPECT_THAT(state_names(sgd), ElementsAre("accum.fc.weight", "accum.bn.gamma", "stat.fc.weight", "stat.bn.gamma", "learning_rate", "global_step"));
+  Adam adam(net.all(), {});
+  EXPECT_THAT(state_names(adam), ElementsAre("moment1.fc.weight", "moment1.bn.gamma", "moment2.fc.weight", "moment2.bn.gamma", "beta1_power", "beta2_power", "learning_rate", "global_step"));
+  AdamWeightDecay decoupled(net.all(), {});
+  EXPECT_THAT(state_names(decoupled), ElementsAre("adam_m.fc.weight", "adam_m.bn.gamma", "adam_v.fc.weight", "adam_v.bn.gamma", "learning_rate", "global_step"));
+  EXPECT_EQ(momentum.global_step().shape(), (Shape{1}));
+}
+
+TEST(Graph, TracedStepsEqualEagerOnes) {
+  Net eager(DType::kFloat32), traced(DType::kFloat32);
+  const auto make = [](Net& net) {
+    return std::make_unique<Adam>(net.all(), AdamOptions{.learning_rate = std::vector<float>{0.1f, 0.05f, 0.02f}, .weight_decay = 0.01, .loss_scale = 2, .grad_clip = {.global_norm = 3}});
+  };
+  auto a = make(eager), b = make(traced);
+  CompiledFn step = compile([&](Span<const Tensor> g) -> TensorList {
+    b->apply({g.begin(), g.end()});
+    return {b->get_lr()[0]};
+  }, {.disable_passes = {"all"}});
+  for (int t = 0; t < 5; ++t) {
+    a->apply(eager.grads(t, eager.all()));
+    step(traced.grads(t, traced.all()));
+  }
+  EXPECT_EQ(step.num_signatures(), 1);
+  EXPECT_EQ(eager.weight.stored().to_vector<float>(), traced.weight.stored().to_vector<float>());
+  const std::vector<Parameter*> sa = a->state(), sb = b->state();
+  for (size_t i = 0; i < sa.size(); ++i) EXPECT_EQ(sa[i]->stored().to_vector<double>(), sb[i]->stored().to_vector<double>()) << sa[i]->name();
+}
+
+TEST(Optimizer, Refusals) {
+  Net net;
+  Parameter unnamed(Tensor::zeros({1}), ""), twin(Tensor::zeros({1}), "fc.weight");
+  EXPECT_THROW(Momentum(std::vector<Parameter*>{}, {}), ValueError);
+  EXPECT_THROW(Momentum(std::vector<Parameter*>{nullptr}, {}), ValueError);
+  EXPECT_THROW(Momentum(std::vector<Parameter*>{&unnamed}, {}), ValueError);
+  EXPECT_THROW(Momentum(std::vector<Parameter*>{&net.weight, &net.weight}, {}), ValueError);
+  EXPECT_THROW(Momentum(std::vector<Parameter*>{&net.weight, &twin}, {}), ValueError);
+  EXPECT_THROW(Momentum(net.all(), {.learning_rate = -0.1}), ValueError);
+  EXPECT_THROW(Momentum(net.all(), {.learning_rate = std::vector<float>{0.1f, -0.1f}}), ValueError);
+  EXPECT_THROW(Momentum(net.all(), {.momentum = -1}), ValueError);
+  EXPECT_THROW(Momentum(net.all(), {.weight_decay = -1}), ValueError);
+  EXPECT_THROW(Momentum(net.all(), {.loss_scale = 0}), ValueError);
+  EXPECT_THROW(SGD(net.all(), {.nesterov = true}), ValueError);
+  EXPECT_THROW(SGD(net.all(), {.momentum = 0.9, .dampening = 0.1, .nesterov = true}), ValueError);
+  EXPECT_THROW(Adam(net.all(), {.beta1 = 1}), ValueError);
+  EXPECT_THROW(Adam(net.all(), {.eps = 0}), ValueError);
+  Momentum opt(net.all(), {});
+  EXPECT_THROW(opt.apply({Tensor::zeros({2, 3})}), ValueError);
+  EXPECT_THROW(opt.apply({Tensor::zeros({2, 3}), Tensor::zeros({4})}), ShapeError);
+  EXPECT_THROW(opt.apply({Tensor::zeros({2, 3}), Tensor()}), ShapeError);
+}
+
+TEST(Groups, Refusals) {
+  Net net;
+  const auto with_order = [&](std::vector<Parameter*> order) {
+    std::vector<ParamGroup> groups(2);
+    groups[0].params = {&net.weight};
+    groups[1].order_params = std::move(order);
+    return groups;
+  };
+  EXPECT_NO_THROW(Momentum(with_order({&net.weight}), {}));
+  EXPECT_THROW(Momentum(with_order({&net.gamma}), {}), ValueError);
+  EXPECT_THROW(Momentum(with_order({&net.weight, &net.weight}), {}), ValueError);
+  std::vector<ParamGroup> both = with_order({&net.weight});
+  both[1].params = {&net.gamma};
+  EXPECT_THROW(Momentum(both, {}), ValueError);
+  EXPECT_THROW(Momentum(std::vector<ParamGroup>(1), {}), ValueError);
+  EXPECT_THROW(Momentum(std::vector<ParamGroup>{{.params = {&net.weight}, .weight_decay = -1}}, {}), ValueError);
+  EXPECT_THROW(Momentum(std::vector<ParamGroup>{{.params = {&net.weight}}, {.params = {&net.weight}}}, {}), ValueError);
+}
+
+}  // namespace
+}  // namespace sindri::optim
