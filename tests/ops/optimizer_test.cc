@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "sindri/autograd/grad.h"
 #include "sindri/core/error.h"
 #include "sindri/op/kernel.h"
 #include "src/op/plan.h"
@@ -37,7 +38,7 @@ void expect_close(const Tensor& actual, const std::vector<double>& expected, con
 }
 
 class OptimizerSteps : public ::testing::TestWithParam<DType> {};
-INSTANTIATE_TEST_SUITE_P(Types, OptimizerSteps, ::testing::Values(DType::kFloat32, DType::kFloat64), [](const auto& info) { return std::string(dtype_name(info.param)); });
+INSTANTIATE_TEST_SUITE_P(Types, OptimizerSteps, ::testing::Values(DType::kFloat32, DType::kFloat64), [](const auto& type) { return std::string(dtype_name(type.param)); });
 
 TEST_P(OptimizerSteps, Momentum) {
   const DType t = GetParam();
