@@ -44,10 +44,8 @@ elseif(NOT SINDRI_SANITIZE STREQUAL "")
   message(FATAL_ERROR "SINDRI_SANITIZE=${SINDRI_SANITIZE}: use address or thread")
 endif()
 
-find_program(SINDRI_LLD NAMES ld.lld)
-if(SINDRI_LLD)
-  target_link_options(sindri_settings INTERFACE -fuse-ld=lld)
-endif()
+# The default linker, not lld: gcc gives some functions an empty .cold part, and lld 14 then indexes that part's unwind entry in
+# place of the next function's, so that an exception through the latter aborts.
 
 # Settings, include paths and private dependencies of a target of ours.
 function(sindri_compile_settings target)

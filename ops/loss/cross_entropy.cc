@@ -1,6 +1,5 @@
-// Softmax cross entropy with integer or probability labels. Beside the loss of each row the forward ops keep lse =
-// log(sum(exp(x))), from which the gradient gets softmax = exp(x - lse) in one pass over the logits. lse is float64 whatever the
-// logits are: in float32 its rounding alone would cost large logits their digits.
+// Softmax cross entropy with integer or probability labels. The gradient ops compute softmax again from the logits: a row is in
+// cache while it is needed, and a stored log-sum-exp in float32 would cost large logits their digits.
 //
 //   loss = -sum_c q_c·log p_c      dlogits = dloss·(p·sum_c q_c - q),      p = softmax(logits)
 #include <fmt/format.h>
@@ -47,37 +46,32 @@ void check_dense_labels(const char* op, const TensorMeta& logits, const TensorMe
   if (labels.shape != logits.shape) throw ShapeError(fmt::format("{}: logits {} need labels of their shape, got {}", op, logits.str(), labels.str()));
 }
 
-// loss in the logits' type; lse.
-std::vector<TensorMeta> row_outputs(const TensorMeta& logits) {
+TensorMeta loss_of(const TensorMeta& logits) {
   TensorMeta loss = logits;
   loss.shape = {logits.shape[0]};
-  TensorMeta lse = loss;
-  lse.dtype = DType::kFloat64;
-  return {loss, lse};
+  return loss;
 }
 
 void check_grad_inputs(const char* op, Span<const TensorMeta> in) {
-  check_arity(op, in, 4);
+  check_arity(op, in, 3);
   check_logits(op, in[1]);
-  const std::vector<TensorMeta> rows = row_outputs(in[1]);
-  for (const auto& [i, expected] : {std::pair{size_t{0}, rows[0]}, {size_t{3}, rows[1]}}) {
-    if (in[i].shape != expected.shape || in[i].dtype != expected.dtype)
-      throw ShapeError(fmt::format("{}: input {} must be {} for logits {}, got {}", op, i, expected.str(), in[1].str(), in[i].str()));
-  }
+  const TensorMeta loss = loss_of(in[1]);
+  if (in[0].shape != loss.shape || in[0].dtype != loss.dtype)
+    throw ShapeError(fmt::format("{}: dloss must be {} for logits {}, got {}", op, loss.str(), in[1].str(), in[0].str()));
 }
 
 std::vector<TensorMeta> infer_sparse(const Attrs& attrs, Span<const TensorMeta> in) {
   check_arity("softmax_cross_entropy_sparse", in, 2);
   check_logits("softmax_cross_entropy_sparse", in[0]);
   check_sparse_labels("softmax_cross_entropy_sparse", attrs, in[0], in[1]);
-  return row_outputs(in[0]);
+  return {loss_of(in[0])};
 }
 
 std::vector<TensorMeta> infer_dense(const Attrs&, Span<const TensorMeta> in) {
   check_arity("softmax_cross_entropy_dense", in, 2);
   check_logits("softmax_cross_entropy_dense", in[0]);
   check_dense_labels("softmax_cross_entropy_dense", in[0], in[1]);
-  return row_outputs(in[0]);
+  return {loss_of(in[0])};
 }
 
 std::vector<TensorMeta> infer_sparse_grad(const Attrs& attrs, Span<const TensorMeta> in) {
@@ -94,16 +88,6 @@ std::vector<TensorMeta> infer_dense_grad(const Attrs&, Span<const TensorMeta> in
 
 Tensor as_column(const Tensor& t) { return expand_dims(t, 1); }
 
-std::vector<Tensor> vjp_forward(const OpDef& grad_op, const VjpContext& c) {
-  const Tensor& logits = c.in[0];
-  Tensor d;
-  if (c.dout[0].defined()) d = bind1(grad_op, c.attrs, {c.dout[0], logits, c.in[1], c.out[1]});
-  if (c.dout[1].defined()) {
-    const Tensor through_lse = as_column(cast(c.dout[1], logits.dtype())) * softmax(logits, 1);
-    d = d.defined() ? d + through_lse : through_lse;
-  }
-  return {d, Tensor()};
-}
 
 // d(dlogits)/dlogits: q is constant, so with cotangent a it is w·p·(a - sum(a·p)), w = dloss·sum(q).
 Tensor through_softmax(const Tensor& a, const Tensor& logits, const Tensor& weight) {
@@ -113,15 +97,14 @@ Tensor through_softmax(const Tensor& a, const Tensor& logits, const Tensor& weig
 
 const OpDef& kSparseGrad = register_op({
     .name = "softmax_cross_entropy_sparse_grad",
-    .doc = "dloss [N], logits [N, C], labels [N], and lse [N] of the logits -> dlogits = dloss·(softmax - q). The gradient with "
-           "respect to logits goes through lse, which has none of its own.",
+    .doc = "dloss [N], logits [N, C], labels [N] -> dlogits = dloss·(softmax - q) of softmax_cross_entropy_sparse; rows labelled ignore_index give 0.",
     .attrs = attrs_type<SparseCrossEntropyAttrs>(),
     .traits = {.amp = AmpClass::kFp32},
     .infer = infer_sparse_grad,
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
       const Tensor &a = c.dout[0], &dloss = c.in[0], &logits = c.in[1], &labels = c.in[2];
-      std::vector<Tensor> d(4);
-      if (c.needs[0]) d[0] = sum(a * bind1(kSparseGrad, c.attrs, {ones_like(dloss), logits, labels, c.in[3]}), {1});
+      std::vector<Tensor> d(3);
+      if (c.needs[0]) d[0] = sum(a * bind1(kSparseGrad, c.attrs, {ones_like(dloss), logits, labels}), {1});
       if (c.needs[1]) {
         const Tensor kept = cast(not_equal(labels, scalar_like(labels, static_cast<double>(c.attrs.as<SparseCrossEntropyAttrs>().ignore_index))), dloss.dtype());
         d[1] = through_softmax(a, logits, dloss * kept);
@@ -132,26 +115,25 @@ const OpDef& kSparseGrad = register_op({
 
 const OpDef& kSparse = register_op({
     .name = "softmax_cross_entropy_sparse",
-    .doc = "logits [N, C], labels [N] in [0, C) -> loss [N] and lse = log(sum(exp(x))) [N] float64. Rows labelled ignore_index give loss 0. "
+    .doc = "logits [N, C], labels [N] in [0, C) -> loss [N]. Rows labelled ignore_index give loss 0. "
            "Throws DataError (label out of range) naming the row and the value.",
     .attrs = attrs_type<SparseCrossEntropyAttrs>(),
-    .traits = {.amp = AmpClass::kFp32, .saves_out = saves(1)},
+    .traits = {.amp = AmpClass::kFp32},
     .infer = infer_sparse,
-    .vjp = [](const VjpContext& c) { return vjp_forward(kSparseGrad, c); },
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {bind1(kSparseGrad, c.attrs, {c.dout[0], c.in[0], c.in[1]}), Tensor()}; },
 });
 
 const OpDef& kDenseGrad = register_op({
     .name = "softmax_cross_entropy_dense_grad",
-    .doc = "dloss [N], logits and labels [N, C], and lse [N] of the logits -> dlogits = dloss·(softmax·sum(labels) - labels). The "
-           "gradient with respect to logits goes through lse, which has none of its own.",
+    .doc = "dloss [N], logits and labels [N, C] -> dlogits = dloss·(softmax·sum(labels) - labels) of softmax_cross_entropy_dense. Not differentiable in labels.",
     .attrs = attrs_type<NoAttrs>(),
     .traits = {.amp = AmpClass::kFp32},
     .infer = infer_dense_grad,
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
       const Tensor &a = c.dout[0], &dloss = c.in[0], &logits = c.in[1];
       const Tensor q = cast(c.in[2], logits.dtype());
-      std::vector<Tensor> d(4);
-      if (c.needs[0]) d[0] = sum(a * bind1(kDenseGrad, c.attrs, {ones_like(dloss), logits, c.in[2], c.in[3]}), {1});
+      std::vector<Tensor> d(3);
+      if (c.needs[0]) d[0] = sum(a * bind1(kDenseGrad, c.attrs, {ones_like(dloss), logits, c.in[2]}), {1});
       if (c.needs[1]) d[1] = through_softmax(a, logits, dloss * sum(q, {1}));
       return d;
     },
@@ -159,11 +141,11 @@ const OpDef& kDenseGrad = register_op({
 
 const OpDef& kDense = register_op({
     .name = "softmax_cross_entropy_dense",
-    .doc = "logits [N, C], labels [N, C] of probabilities -> loss [N] and lse = log(sum(exp(x))) [N] float64. Not differentiable in labels.",
+    .doc = "logits [N, C], labels [N, C] of probabilities -> loss [N]. Not differentiable in labels.",
     .attrs = attrs_type<NoAttrs>(),
-    .traits = {.amp = AmpClass::kFp32, .saves_out = saves(1)},
+    .traits = {.amp = AmpClass::kFp32},
     .infer = infer_dense,
-    .vjp = [](const VjpContext& c) { return vjp_forward(kDenseGrad, c); },
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {bind1(kDenseGrad, c.attrs, {c.dout[0], c.in[0], c.in[1]}), Tensor()}; },
 });
 
 }  // namespace

@@ -65,19 +65,19 @@ void sparse(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out)
       if (weight != 0) loss -= weight * (load_element(in[0], n * classes + c) - s.max - s.log_sum);
     }
     store_element(out[0], n, loss);
-    store_element(out[1], n, s.max + s.log_sum);
   }
 }
 
-// in: dloss, logits, labels, lse.
+// in: dloss, logits, labels.
 void sparse_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const auto& a = q.attrs.as<SparseCrossEntropyAttrs>();
   const int64_t rows = q.in[1].shape[0], classes = q.in[1].shape[1];
   check_labels(q.op.name, in[2], classes, a.ignore_index);
   for (int64_t n = 0; n < rows; ++n) {
     const int64_t label = load_label(in[2], n);
+    const RowStats s = row_stats(in[1], n * classes, classes, 1);
     for (int64_t c = 0; c < classes; ++c) {
-      const double p = std::exp(load_element(in[1], n * classes + c) - load_element(in[3], n));
+      const double p = std::exp(load_element(in[1], n * classes + c) - s.max - s.log_sum);
       const double d = label == a.ignore_index ? 0 : load_element(in[0], n) * (p - smoothed(c, label, classes, a.label_smoothing));
       store_element(out[0], n * classes + c, d);
     }
@@ -91,7 +91,6 @@ void dense(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) 
     double loss = 0;
     for (int64_t i = n * classes; i < (n + 1) * classes; ++i) loss -= load_element(in[1], i) * (load_element(in[0], i) - s.max - s.log_sum);
     store_element(out[0], n, loss);
-    store_element(out[1], n, s.max + s.log_sum);
   }
 }
 
@@ -99,9 +98,10 @@ void dense_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> 
   const int64_t rows = q.in[1].shape[0], classes = q.in[1].shape[1];
   for (int64_t n = 0; n < rows; ++n) {
     double mass = 0;
+    const RowStats s = row_stats(in[1], n * classes, classes, 1);
     for (int64_t i = n * classes; i < (n + 1) * classes; ++i) mass += load_element(in[2], i);
     for (int64_t i = n * classes; i < (n + 1) * classes; ++i) {
-      const double p = std::exp(load_element(in[1], i) - load_element(in[3], n));
+      const double p = std::exp(load_element(in[1], i) - s.max - s.log_sum);
       store_element(out[0], i, load_element(in[0], n) * (p * mass - load_element(in[2], i)));
     }
   }

@@ -91,9 +91,9 @@ def pooled(kind):
         x = t[0]
         k, s, p = a["kernel"], a["stride"], a["pad"]
         if kind == "max":
-            if p[0] == p[1] and p[2] == p[3] and not a["ceil_mode"]:
-                return F.max_pool2d(F.pad(x, pad4(p), value=float("-inf")), k, s)
-            return None
+            if p[0] == p[1] and p[2] == p[3]:
+                return F.max_pool2d(x, k, s, (p[0], p[2]), ceil_mode=a["ceil_mode"])
+            return None if a["ceil_mode"] else F.max_pool2d(F.pad(x, pad4(p), value=float("-inf")), k, s)
         if p[0] == p[1] and p[2] == p[3]:
             return F.avg_pool2d(x, k, s, (p[0], p[2]), a["ceil_mode"], a["count_include_pad"])
         return None
@@ -107,7 +107,9 @@ def cross_entropy_sparse(t, a):
 def layer_norm(t, a):
     x = t[0]
     axis = a["begin_norm_axis"] % x.dim()
-    return F.layer_norm(x, x.shape[axis:], t[1], t[2], a["eps"])
+    within = list(range(axis, x.dim()))
+    inv_std = torch.rsqrt(x.var(within, unbiased=False, keepdim=True) + a["eps"])
+    return F.layer_norm(x, x.shape[axis:], t[1], t[2], a["eps"]), x.mean(within, keepdim=True), inv_std
 
 
 def matmul(t, a):
@@ -182,7 +184,7 @@ def lines_of(s):
         if t.is_floating_point() and t.requires_grad:
             w = torch.tensor(2 * unit(f"{keyed}#{100 + i}", t.numel()) - 1).reshape(t.shape)
             total = total + (t * w).sum()
-    if not s["gradient"] or not free or not torch.is_tensor(total) or s["op"] == "batch_norm_train":
+    if not s["gradient"] or not free or not torch.is_tensor(total):
         return
     grads = torch.autograd.grad(total, [args[i] for i in free], allow_unused=True)
     for i, g in zip(free, grads):

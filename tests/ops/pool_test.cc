@@ -1,0 +1,113 @@
+// Pooling beyond the common suite: ties, special values, threads, bad arguments.
+#include "sindri/ops/pool.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sindri/autograd/grad.h"
+#include "sindri/core/context.h"
+#include "sindri/core/error.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/ops/reduce.h"
+#include "src/op/plan.h"
+#include "tests/ops/compare.h"
+#include "tests/ops/samples.h"
+
+namespace sindri {
+namespace {
+
+const ops::Pool2dAttrs kTwo = {.kernel = {2, 2}, .stride = {2, 2}};
+
+Tensor max_gradient(const Tensor& x, const ops::Pool2dAttrs& a) {
+  return grad([&](Span<const Tensor> in) { return TensorList{ops::sum(ops::max_pool2d(in[0], a))}; })(TensorList{x})[0];
+}
+
+TEST(MaxPool, FirstOfEqualValuesTakesTheGradient) {
+  const Tensor x = Tensor::from_values({1, 1, 2, 4}, {1, 3, 0, 0, 3, 3, 0, 0});
+  for (const Layout layout : {Layout::kContiguous, Layout::kChannelsLast})
+    EXPECT_EQ(max_gradient(convert_layout(x, layout), kTwo).to_vector<double>(), (std::vector<double>{0, 1, 1, 0, 0, 0, 0, 0}));
+}
+
+TEST(MaxPool, OverlappingWindowsAddUp) {
+  const Tensor x = Tensor::from_values({1, 1, 3, 3}, {0, 0, 0, 0, 9, 0, 0, 0, 0});
+  for (const Layout layout : {Layout::kContiguous, Layout::kChannelsLast})
+    EXPECT_EQ(max_gradient(convert_layout(x, layout), {.kernel = {2, 2}}).to_vector<double>(), (std::vector<double>{0, 0, 0, 0, 4, 0, 0, 0, 0}));
+}
+
+TEST(MaxPool, NaNWinsAndMinusInfinityIsAValue) {
+  const double inf = HUGE_VAL, nan = std::nan("");
+  const Tensor x = Tensor::from_values({1, 1, 2, 6}, {1, nan, -inf, -inf, -inf, inf, 2, 3, -inf, -inf, 0, nan});
+  for (const Layout layout : {Layout::kContiguous, Layout::kChannelsLast}) {
+    const std::vector<double> y = ops::max_pool2d(convert_layout(x, layout), kTwo).to_vector<double>();
+    EXPECT_TRUE(std::isnan(y[0]));
+    EXPECT_EQ(y[1], -inf);
+    EXPECT_TRUE(std::isnan(y[2]));
+    const std::vector<double> g = max_gradient(convert_layout(x, layout), kTwo).to_vector<double>();
+    EXPECT_EQ(g, (std::vector<double>{0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1}));
+  }
+}
+
+TEST(AvgPool, PaddingCountsOnlyWhenAsked) {
+  const Tensor x = Tensor::full({1, 1, 2, 2}, 1);
+  ops::Pool2dAttrs a = {.kernel = {2, 2}, .stride = {2, 2}, .pad = {1, 1, 1, 1}};
+  EXPECT_EQ(ops::avg_pool2d(x, a).to_vector<double>(), (std::vector<double>{1, 1, 1, 1}));
+  a.count_include_pad = true;
+  EXPECT_EQ(ops::avg_pool2d(x, a).to_vector<double>(), (std::vector<double>{0.25, 0.25, 0.25, 0.25}));
+}
+
+TEST(AvgPool, GlobalIsTheMean) {
+  const Tensor y = ops::global_avg_pool2d(Tensor::from_values({1, 2, 1, 3}, {1, 2, 6, -1, 0, 1}));
+  EXPECT_EQ(y.shape(), (Shape{1, 2, 1, 1}));
+  EXPECT_EQ(y.to_vector<double>(), (std::vector<double>{3, 0}));
+}
+
+// Contiguous images wider than the vectorised kernels hold on their stack go to the reference kernel.
+TEST(MaxPool, VeryWideImage) {
+  std::vector<double> v(2 * 5000);
+  for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<double>(i);
+  const Tensor y = ops::max_pool2d(Tensor::from_values({1, 1, 2, 5000}, v), kTwo);
+  EXPECT_EQ(y.numel(), 2500);
+  EXPECT_EQ(y.to_vector<double>()[2499], 9999);
+}
+
+TEST(Pool, SameBitsForAnyNumberOfThreads) {
+  const int before = num_threads();
+  const ops::Pool2dAttrs a = {.kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}};
+  for (const Layout layout : {Layout::kContiguous, Layout::kChannelsLast}) {
+    const Tensor x = convert_layout(test::make_inputs({.op = "pool_test", .name = "threads", .args = {{{3, 20, 30, 31}}}}, DType::kFloat32)[0], layout);
+    const auto run = [&] {
+      const auto f = [&](Span<const Tensor> in) { return TensorList{ops::sum(ops::square(ops::max_pool2d(in[0], a))) + ops::sum(ops::square(ops::avg_pool2d(in[0], a)))}; };
+      return TensorList{ops::max_pool2d(x, a), ops::avg_pool2d(x, a), ops::global_avg_pool2d(x), grad(f)(TensorList{x})[0]};
+    };
+    set_num_threads(1);
+    const TensorList one = run();
+    for (int n : {2, 3, 8}) {
+      set_num_threads(n);
+      const TensorList many = run();
+      for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(test::same_bits(one[i], many[i])) << "result " << i << " with " << n << " threads";
+    }
+  }
+  set_num_threads(before);
+}
+
+TEST(Pool, BadArguments) {
+  const Tensor x = Tensor::zeros({1, 2, 4, 4});
+  EXPECT_THROW(ops::max_pool2d(Tensor::zeros({2, 4, 4}), kTwo), ShapeError);
+  EXPECT_THROW(ops::max_pool2d(Tensor::zeros({1, 2, 4, 4}, DType::kInt32), kTwo), DTypeError);
+  EXPECT_THROW(ops::max_pool2d(x, {.kernel = {2}}), ValueError);
+  EXPECT_THROW(ops::max_pool2d(x, {.kernel = {2, 0}}), ValueError);
+  EXPECT_THROW(ops::max_pool2d(x, {.kernel = {2, 2}, .stride = {0, 1}}), ValueError);
+  EXPECT_THROW(ops::max_pool2d(x, {.kernel = {2, 2}, .stride = {1, int64_t{1} << 40}}), ValueError);
+  EXPECT_THROW(ops::max_pool2d(x, {.kernel = {2, 2}, .pad = {0, 0, 0}}), ValueError);
+  EXPECT_THROW(ops::max_pool2d(x, {.kernel = {2, 2}, .pad = {0, -1, 0, 0}}), ValueError);
+  EXPECT_THROW(ops::avg_pool2d(x, {.kernel = {2, 2}, .pad = {2, 0, 0, 0}}), ValueError);
+  EXPECT_THROW(ops::avg_pool2d(x, {.kernel = {5, 5}}), ShapeError);
+  EXPECT_THROW(ops::avg_pool2d(Tensor::zeros({1, 2, 0, 4}), {}), ShapeError);
+  EXPECT_THROW(ops::adaptive_avg_pool2d(x, 0, 2), ValueError);
+  EXPECT_THROW(ops::adaptive_avg_pool2d(Tensor::zeros({4, 4}), 2, 2), ShapeError);
+  EXPECT_THROW(ops::global_avg_pool2d(Tensor::zeros({1, 2, 0, 0})), ShapeError);
+}
+
+}  // namespace
+}  // namespace sindri
