@@ -58,15 +58,11 @@ class Planner {
     for (const StateBinding& b : g_.states()) if (b.written != kNoId) kept_[static_cast<size_t>(b.written)] = true;
   }
 
-  // May output k of the node be written over operand i while it is read? True says nothing of who else reads the operand.
   bool may_overwrite(const Graph::Node& n, size_t k, size_t i) const {
-    const OpTraits& t = n.op->traits;
-    const TensorMeta &from = value(n.in[i]).meta, &to = value(n.out[k]).meta;
-    if (from.nbytes() != to.nbytes() || from.layout != to.layout) return false;   // [C, H, W] against channels_last [1, C, H, W]: other order
-    // An elementwise kernel reads element i of every operand before it writes element i, whichever operand it is.
-    if (t.elementwise && n.out.size() == 1 && from == to) return true;
-    const bool named = (k == 0 && t.inplace_input == static_cast<int>(i)) || (k == i && k < 32 && (t.inplace_pairs >> k & 1u) != 0);
-    return named && std::count(n.in.begin(), n.in.end(), n.in[i]) == 1;
+    const bool elementwise = n.op->traits.elementwise && n.out.size() == 1;
+    // Where the op only promises element k of operand k, a second reading of the operand has no promise.
+    if (!elementwise && std::count(n.in.begin(), n.in.end(), n.in[i]) > 1) return false;
+    return output_may_overwrite(n.op->traits, n.out.size(), k, value(n.out[k]).meta, i, value(n.in[i]).meta);
   }
 
   // The new value of a state may be computed in the state's own storage when nothing reads the old value afterwards.
@@ -168,6 +164,13 @@ class Planner {
 };
 
 }  // namespace
+
+bool output_may_overwrite(const OpTraits& traits, size_t num_outputs, size_t k, const TensorMeta& out, size_t i, const TensorMeta& in) {
+  if (in.nbytes() != out.nbytes() || in.layout != out.layout) return false;   // [C, H, W] against channels_last [1, C, H, W]: another order
+  // An elementwise kernel reads element j of every operand before it writes element j, whichever operand it is.
+  if (traits.elementwise && num_outputs == 1 && in == out) return true;
+  return (k == 0 && traits.inplace_input == static_cast<int>(i)) || (k == i && k < 32 && (traits.inplace_pairs >> k & 1u) != 0);
+}
 
 MemoryPlan plan_memory(const Graph& graph) { return Planner(graph).run(); }
 

@@ -29,6 +29,9 @@ struct MemoryPlan {
 
 inline constexpr int64_t kArenaAlign = 64;
 
+/// Whether kernels of an op promise to compute output k right when it lies on exactly the memory of operand i.
+bool output_may_overwrite(const OpTraits& traits, size_t num_outputs, size_t k, const TensorMeta& out, size_t i, const TensorMeta& in);
+
 MemoryPlan plan_memory(const Graph& graph);
 
 }  // namespace sindri

@@ -31,6 +31,18 @@ TEST(Aliasing, StateIsUpdatedInPlaceAndKeepsItsStorage) {
   EXPECT_EQ(values(v.value()), (std::vector<double>{1.5, 1.5, 1.5}));
 }
 
+TEST(Aliasing, ANewValueHasANewIdentity) {
+  Parameter p(vec({1, 2}), "p");
+  CompiledFn f = compile([&](Span<const Tensor>) -> TensorList {
+    p.assign(scale(p.value(), 2));
+    return {};
+  });
+  run(f, {});
+  const uint64_t id = p.value().id();   // no handle is kept, so the second run writes in place
+  run(f, {});
+  EXPECT_NE(p.value().id(), id);
+}
+
 TEST(Aliasing, HeldHandleDoesNotSeeLaterValues) {
   Parameter p(vec({1, 2}), "p");
   CompiledFn f = compile([&](Span<const Tensor>) -> TensorList {

@@ -46,6 +46,14 @@ TEST(MemoryPlan, OpsThatDoNotAllowItNeverRunInPlace) {
   EXPECT_EQ(p.inplace, 0);
 }
 
+TEST(MemoryPlan, AnOperandReadTwiceIsOverwrittenByElementwiseOpsOnly) {
+  const MemoryPlan update = plan_of(wrap("%0 = input : f32[4]\n%1 = test_relu(%0) : f32[4]\n%2, %3 = test_update(%1, %0, %1) : f32[4], f32[4]\n%4 = test_add(%2, %3) : f32[4]\n"
+                                         "%5 = test_sum(%4) : f32[]\nreturn %5\n"));
+  EXPECT_NE(update.at[2].offset, update.at[1].offset);
+  const MemoryPlan square = plan_of(wrap("%0 = input : f32[4]\n%1 = test_relu(%0) : f32[4]\n%2 = test_mul(%1, %1) : f32[4]\n%3 = test_sum(%2) : f32[]\nreturn %3\n"));
+  EXPECT_EQ(square.inplace, 1);
+}
+
 TEST(MemoryPlan, SmallValuesFillTheHolesLargeOnesLeave) {
   const MemoryPlan p = plan_of(wrap("%0 = input : f32[64]\n%1 = test_outer(%0, %0) : f32[64, 64]\n%2 = test_outer(%0, %0) : f32[64, 64]\n%3 = test_sum(%1) : f32[]\n"
                                     "%4 = test_sum(%2) : f32[]\n%5 = test_add(%3, %4) : f32[]\n%6 = test_outer(%0, %5) : f32[64, 1]\n%7 = test_sum(%6) : f32[]\nreturn %7\n"));
