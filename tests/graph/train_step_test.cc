@@ -13,6 +13,7 @@
 #include "sindri/ops/norm.h"
 #include "sindri/ops/optimizer.h"
 #include "sindri/ops/pool.h"
+#include "sindri/ops/random.h"
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
 #include "tests/graph/test_ops.h"
@@ -159,6 +160,36 @@ TEST(TrainStep, StatesKeepTheirMemory) {
   f(in);
   size_t i = 0;
   for (const auto* list : {&net.params, &net.state}) for (const auto& q : *list) EXPECT_EQ(q->stored().raw_data(), before[i++]) << q->name();
+}
+
+// Dropout draws anew in every replay, the same numbers as eager mode: the key is a state and the step advances it.
+TEST(TrainStep, DropoutDrawsWhatEagerDraws) {
+  Parameter a(Tensor::full({64}, 1), "a"), b(Tensor::full({64}, 1), "b");
+  const auto step = [](Parameter& p, Span<const Tensor> in) -> TensorList {
+    ops::begin_rng_step();
+    Parameter* wrt[] = {&p};
+    const auto [out, g] = value_and_grad([&](Span<const Tensor> x) -> TensorList { return {ops::sum(ops::dropout(ops::dropout(p.value(), 0.5) * x[0], 0.75))}; }, in, {}, wrt);
+    p.assign(p.value() - g.of_params[0] * 0.125);
+    ops::end_rng_step();
+    return out;
+  };
+  const Tensor x[] = {wave({64}, 0)};
+  std::vector<Tensor> want;
+  ops::reset_rng(7);
+  for (int s = 0; s < 4; ++s) {
+    step(a, x);
+    want.push_back(a.value());
+  }
+  const Tensor key = ops::rng_state().value();
+  ops::reset_rng(7);
+  CompiledFn f = compile([&](Span<const Tensor> in) { return step(b, in); });
+  for (size_t s = 0; s < 4; ++s) {
+    f(x);
+    EXPECT_TRUE(same_bits(want[s], b.value())) << "step " << s;
+  }
+  EXPECT_EQ(f.num_signatures(), 1);
+  EXPECT_TRUE(same_bits(key, ops::rng_state().value()));
+  EXPECT_FALSE(same_bits(want[0], want[1]));
 }
 
 TEST(TrainStep, PrintedGraphReadsBack) {
