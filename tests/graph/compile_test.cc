@@ -1,7 +1,9 @@
 // The cache of executables, what a compiled function tells about itself, and the switches.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <thread>
 
 #include "sindri/autograd/grad.h"
 #include "sindri/core/context.h"
@@ -164,6 +166,28 @@ TEST(Compile, UnderATapeTheOpsAreRecorded) {
   CompiledFn outer = compile([&](Span<const Tensor> in) -> TensorList { return {ops::sum(square(in)[0])}; });
   EXPECT_EQ(outer(x)[0].item(), 13);
   EXPECT_EQ(square.num_signatures(), 0);   // became part of the outer graph
+}
+
+TEST(Compile, CallsFromSeveralThreadsRunOneAfterTheOther) {
+  Parameter p(vec({0, 0}), "p");
+  CompiledFn f = compile([&](Span<const Tensor> in) -> TensorList {
+    p.assign(add(p.value(), in[0]));
+    return {scale(in[0], 2)};
+  });
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 50; ++i) {
+        const double x = t + 1;
+        if (values(run(f, {vec({x, -x})})[0]) != std::vector<double>{2 * x, -2 * x}) ++wrong;
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(f.num_signatures(), 1);
+  EXPECT_EQ(values(p.value()), (std::vector<double>{500, -500}));
 }
 
 TEST(Compile, HostEffectsRunEveryTimeAndNeverWhileCompiling) {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/graph/compile.h"
 #include "sindri/graph/pass.h"
@@ -137,6 +138,18 @@ TEST(PassManager, DumpsTheGraphBehindEachPass) {
   EXPECT_EQ(count(read_text(dir / files[0]), "test_scale"), 3u);
   EXPECT_EQ(count(read_text(dir / files[2]), "test_scale"), 2u);
   EXPECT_EQ(read_text(dir / files[3]), text);
+  fs::remove_all(dir);
+}
+
+TEST(PassManager, SaveGraphsOfTheContextDumpsToo) {
+  const fs::path dir = fs::path(testing::TempDir()) / "sindri_save_graphs";
+  fs::remove_all(dir);
+  const Context before = context();
+  set_save_graphs(true, dir.string());
+  compiled_text({.name = "saved"});
+  set_save_graphs(before.save_graphs, before.save_graphs_path);
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir), fs::directory_iterator()), 5);   // as traced, and behind four passes
+  EXPECT_TRUE(fs::exists(dir / "saved_0_04_dce.ir"));
   fs::remove_all(dir);
 }
 

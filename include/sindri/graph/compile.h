@@ -25,8 +25,11 @@ struct ExecutableInfo {
   double compile_seconds = 0;
 };
 
-/// A function with one Executable per (input metas, state metas, variant). Parameters read and assigned inside become states:
-/// read from and written to the Parameter at each call. Copies share the cache.
+/// A function with one Executable per (input metas, state metas, variant, strict mode, threads). Parameters read and assigned
+/// inside become states: read from and written to the Parameter at each call; they must outlive the function. Everything else
+/// the function looks at (captured tensors, flags, the clock) is fixed when a signature is traced. Copies share the cache; calls
+/// from several threads run one after the other. Inside another trace or under a Tape the function itself is called, so that
+/// its ops are recorded one by one.
 class SINDRI_API CompiledFn {
  public:
   CompiledFn() = default;
