@@ -34,9 +34,9 @@ TEST(Compile, TracesOncePerSignature) {
   EXPECT_EQ(values(run(f, {vec({-2, 2, 3})})[0]), (std::vector<double>{0, 2, 3}));
   EXPECT_EQ(traces, 2);
   EXPECT_EQ(f.num_signatures(), 2);
-  EXPECT_EQ(values(run(f, {vec({-5, 5})})[0]), (std::vector<double>{0, 5}));   // back to the first
+  EXPECT_EQ(values(run(f, {vec({-5, 5})})[0]), (std::vector<double>{0, 5}));  // back to the first
   EXPECT_EQ(traces, 2);
-  CompiledFn copy = f;   // copies share the cache
+  CompiledFn copy = f;  // copies share the cache
   run(copy, {vec({1, 2})});
   EXPECT_EQ(traces, 2);
 }
@@ -94,7 +94,7 @@ TEST(Compile, OldSignaturesAreDroppedBeyondThirtyTwo) {
   });
   for (int64_t n = 1; n <= 40; ++n) {
     run(f, {Tensor::zeros({n})});
-    run(f, {Tensor::zeros({1})});   // kept alive by use
+    run(f, {Tensor::zeros({1})});  // kept alive by use
   }
   EXPECT_EQ(traces, 40);
   EXPECT_EQ(f.num_signatures(), 32);
@@ -126,14 +126,16 @@ TEST(SignatureHistory, NamesRankTypeVariantAndParameterChanges) {
     s.states.push_back({&p, {{1, 2, 3, 4}, DType::kFloat32, i == 0 ? Layout::kContiguous : Layout::kChannelsLast, {}}});
     warning = h.add("f", s);
   }
-  EXPECT_NE(warning.find("(input 0 shape: [2], [2, 1]; input 0 type: float32, float64; parameter 'net.w' layout: contiguous, channels_last; variant: 0, 1)"), std::string::npos) << warning;
+  EXPECT_NE(warning.find("(input 0 shape: [2], [2, 1]; input 0 type: float32, float64; parameter 'net.w' layout: contiguous, channels_last; variant: 0, 1)"),
+            std::string::npos)
+      << warning;
 }
 
 TEST(Compile, InfoCountsNodesAndMemory) {
   CompiledFn f = compile([](Span<const Tensor> in) -> TensorList {
     Tensor x = in[0];
-    for (int i = 1; i <= 8; ++i) x = call1("test_outer", {call1("test_sum", {x}), scale(in[0], i)});   // [] x [1000] -> [1, 1000], never in place
-    relu(x);   // dead
+    for (int i = 1; i <= 8; ++i) x = call1("test_outer", {call1("test_sum", {x}), scale(in[0], i)});  // [] x [1000] -> [1, 1000], never in place
+    relu(x);  // dead
     return {x};
   });
   EXPECT_EQ(f.info().nodes, 0);
@@ -165,7 +167,7 @@ TEST(Compile, UnderATapeTheOpsAreRecorded) {
   EXPECT_EQ(square.num_signatures(), 0);
   CompiledFn outer = compile([&](Span<const Tensor> in) -> TensorList { return {ops::sum(square(in)[0])}; });
   EXPECT_EQ(outer(x)[0].item(), 13);
-  EXPECT_EQ(square.num_signatures(), 0);   // became part of the outer graph
+  EXPECT_EQ(square.num_signatures(), 0);  // became part of the outer graph
 }
 
 TEST(Compile, CallsFromSeveralThreadsRunOneAfterTheOther) {

@@ -15,13 +15,15 @@
 namespace sindri::test {
 namespace {
 
-struct Pair { size_t out, in; };
+struct Pair {
+  size_t out, in;
+};
 
 struct Call {
   const OpDef* op;
   Attrs attrs;
   std::vector<TensorMeta> in_metas, out_metas;
-  std::vector<Tensor> in;   // in the layouts the kernel takes
+  std::vector<Tensor> in;  // in the layouts the kernel takes
 
   Call(const Sample& s, DType t) : op(&find_op(s.op)), attrs(op->attrs.make(s.attrs)), in(make_inputs(s, t)) {
     std::vector<TensorMeta> given;
@@ -44,7 +46,8 @@ struct Call {
     for (const Tensor& t : in) x.push_back(t.clone());
     for (size_t k = 0; k < out_metas.size(); ++k) {
       Tensor out = Tensor::empty(out_metas[k]);
-      for (const Pair& p : shared) if (p.out == k) out = make_tensor(out_metas[k], x[p.in].impl()->storage);
+      for (const Pair& p : shared)
+        if (p.out == k) out = make_tensor(out_metas[k], x[p.in].impl()->storage);
       y.push_back(out);
     }
     std::vector<Buffer> ins, outs;
@@ -73,14 +76,14 @@ TEST_P(InPlace, EqualsThePlainForm) {
       try {
         kernel = make_kernel({*call.op, call.attrs, call.in_metas, call.out_metas}, nullptr, k->name);
       } catch (const DeviceError&) {
-        continue;   // it declined
+        continue;  // it declined
       }
       const std::vector<Tensor> plain = call.run(*kernel, {});
       for (const std::vector<Pair>& shared : ways) {
         const std::vector<Tensor> in_place = call.run(*kernel, shared);
         for (size_t i = 0; i < plain.size(); ++i)
-          EXPECT_TRUE(same_bits(in_place[i], plain[i])) << "kernel " << k->name << ", " << dtype_name(t) << ": output " << i << " differs with output " << shared[0].out
-                                                        << " on operand " << shared[0].in << (shared.size() > 1 ? " and others" : "");
+          EXPECT_TRUE(same_bits(in_place[i], plain[i])) << "kernel " << k->name << ", " << dtype_name(t) << ": output " << i << " differs with output "
+                                                        << shared[0].out << " on operand " << shared[0].in << (shared.size() > 1 ? " and others" : "");
       }
     }
   }
