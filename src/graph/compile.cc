@@ -10,9 +10,9 @@
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
 #include "sindri/graph/pass.h"
-#include "src/graph/settings.h"
 #include "src/graph/executable.h"
 #include "src/graph/passes/passes.h"
+#include "src/graph/settings.h"
 #include "src/graph/signature.h"
 #include "src/graph/trace.h"
 #include "src/op/eager.h"
@@ -43,7 +43,7 @@ struct CompiledFn::Impl {
   // Most recently used first. Bounded, as each entry owns an arena: a function fed with ever new shapes must not eat the memory.
   static constexpr size_t kMaxEntries = 32;
   std::list<Entry> entries;
-  const Entry* latest = nullptr;           // most recently compiled
+  const Entry* latest = nullptr;  // most recently compiled
   SignatureHistory history;
 
   Entry& find_or_compile(Span<const Tensor> in, int variant);
@@ -65,7 +65,8 @@ CompiledFn::Impl::Entry CompiledFn::Impl::compile_entry(Signature signature, Spa
   std::vector<TensorMeta> metas;
   for (const Tensor& t : in) metas.push_back(t.meta());
   const int variant = signature.variant;
-  Graph graph = trace_function(opts.name, [&](Span<const Tensor> x) { return fn(x, variant); }, metas);
+  Graph graph = trace_function(
+      opts.name, [&](Span<const Tensor> x) { return fn(x, variant); }, metas);
   e.info.nodes_traced = static_cast<int64_t>(graph.order().size());
   for (const StateBinding& s : graph.states()) signature.states.push_back({s.param, s.param->meta()});
   run_passes(graph, default_passes(), pass_context(opts));
@@ -76,8 +77,9 @@ CompiledFn::Impl::Entry CompiledFn::Impl::compile_entry(Signature signature, Spa
   e.info.compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   e.signature = std::move(signature);
   if (log::enabled(log::Level::kDebug, "graph")) log::debug("graph", e.executable->describe());
-  log::info("graph", fmt::format("compiled '{}' in {:.3f} s: {} nodes ({} traced), arena {} bytes ({} without reuse)", opts.name, e.info.compile_seconds, e.info.nodes,
-                                 e.info.nodes_traced, e.info.arena_bytes, e.info.unplanned_bytes));
+  log::info("graph",
+            fmt::format("compiled '{}' in {:.3f} s: {} nodes ({} traced), arena {} bytes ({} without reuse)", opts.name, e.info.compile_seconds, e.info.nodes,
+                        e.info.nodes_traced, e.info.arena_bytes, e.info.unplanned_bytes));
   return e;
 }
 

@@ -21,7 +21,8 @@ int64_t first_non_finite(const Buffer& b) {
   if (!is_floating(b.meta->dtype)) return -1;
   return dispatch_dtype(b.meta->dtype, [&]<class T>() -> int64_t {
     const T* p = b.as<const T>();
-    for (int64_t i = 0, n = b.meta->numel(); i < n; ++i) if (!std::isfinite(static_cast<double>(p[i]))) return i;
+    for (int64_t i = 0, n = b.meta->numel(); i < n; ++i)
+      if (!std::isfinite(static_cast<double>(p[i]))) return i;
     return -1;
   });
 }
@@ -62,7 +63,7 @@ void Executable::add_instruction(NodeId n) {
 }
 
 std::vector<Tensor> Executable::run(Span<const Tensor> in) {
-  struct Release {   // also when a kernel throws: handles kept here would make states look shared
+  struct Release {  // also when a kernel throws: handles kept here would make states look shared
     Executable& e;
     ~Release() {
       std::fill(e.old_.begin(), e.old_.end(), Tensor());
@@ -149,12 +150,13 @@ std::vector<Tensor> Executable::finish(Span<const Tensor> in) {
     const auto same = static_cast<size_t>(std::find(ids.begin(), ids.begin() + static_cast<ptrdiff_t>(k), ids[k]) - ids.begin());
     out.push_back(same < k ? out[same] : make_alias(result(ids[k], in)));
   }
-  std::vector<Tensor> written(old_.size());   // all read before any is stored: states may exchange values
+  std::vector<Tensor> written(old_.size());  // all read before any is stored: states may exchange values
   for (size_t s = 0; s < written.size(); ++s) {
     const StateBinding& b = graph_.states()[s];
     if (b.written != kNoId && !plan_.donated[s]) written[s] = result(b.written, in);
   }
-  for (size_t s = 0; s < written.size(); ++s) if (written[s].defined()) graph_.states()[s].param->store(written[s]);
+  for (size_t s = 0; s < written.size(); ++s)
+    if (written[s].defined()) graph_.states()[s].param->store(written[s]);
   return out;
 }
 
@@ -171,8 +173,8 @@ std::string Executable::place_text(ValueId v) const {
 }
 
 std::string Executable::describe() const {
-  std::string s = fmt::format("{}: {} instructions, arena {} bytes ({} without reuse), {} in place, workspace {} bytes\n", graph_.name, instructions_.size(), plan_.arena_bytes,
-                              plan_.unplanned_bytes, plan_.inplace, workspace_->bytes());
+  std::string s = fmt::format("{}: {} instructions, arena {} bytes ({} without reuse), {} in place, workspace {} bytes\n", graph_.name, instructions_.size(),
+                              plan_.arena_bytes, plan_.unplanned_bytes, plan_.inplace, workspace_->bytes());
   for (const Instruction& ins : instructions_) {
     const Graph::Node& n = graph_.node(ins.node);
     std::string in, out;

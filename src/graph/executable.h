@@ -32,10 +32,14 @@ class Executable {
   struct Instruction {
     NodeId node;
     std::shared_ptr<const OpPlan> plan;
-    size_t first_in, first_out;        // into buffers_
+    size_t first_in, first_out;  // into buffers_
     const std::string* scope;
   };
-  struct Patch { size_t buffer; Place place; int32_t index; };
+  struct Patch {
+    size_t buffer;
+    Place place;
+    int32_t index;
+  };
 
   void add_instruction(NodeId n);
   void prepare_states();
@@ -54,8 +58,8 @@ class Executable {
   std::vector<Buffer> buffers_;
   std::vector<Patch> patches_;
   std::unique_ptr<Storage> arena_, workspace_;
-  std::vector<Tensor> old_;            // by state, during a run: the value on entry of states that are not donated
-  std::vector<Tensor> fresh_;          // during a run
+  std::vector<Tensor> old_;  // by state, during a run: the value on entry of states that are not donated
+  std::vector<Tensor> fresh_;  // during a run
 };
 
 }  // namespace sindri

@@ -72,7 +72,7 @@ void Graph::replace_uses(ValueId from, ValueId to) {
   if (!(f.meta == t.meta)) throw InternalError(fmt::format("a value {} cannot stand for one {}", t.meta.str(), f.meta.str()), "graph " + name);
   for (NodeId n : f.users) {
     auto& in = nodes_[static_cast<size_t>(n)].in;
-    *std::find(in.begin(), in.end(), from) = to;   // one entry of users per operand
+    *std::find(in.begin(), in.end(), from) = to;  // one entry of users per operand
     t.users.push_back(n);
   }
   f.users.clear();
@@ -84,13 +84,14 @@ void Graph::replace_uses(ValueId from, ValueId to) {
 
 bool Graph::leaves(ValueId v) const {
   return std::find(outputs_.begin(), outputs_.end(), v) != outputs_.end() ||
-         std::any_of(states_.begin(), states_.end(), [v](const StateBinding& s) { return s.written == v; });
+      std::any_of(states_.begin(), states_.end(), [v](const StateBinding& s) { return s.written == v; });
 }
 
 void Graph::erase(NodeId n) {
   Node& node = nodes_[static_cast<size_t>(n)];
   for (ValueId v : node.out) {
-    if (!value(v).users.empty() || leaves(v)) throw InternalError(fmt::format("node {} ({}) is erased while its result is read", n, node.op->name), "graph " + name);
+    if (!value(v).users.empty() || leaves(v))
+      throw InternalError(fmt::format("node {} ({}) is erased while its result is read", n, node.op->name), "graph " + name);
   }
   for (ValueId v : node.in) {
     auto& users = values_[static_cast<size_t>(v)].users;

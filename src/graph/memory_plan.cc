@@ -13,14 +13,14 @@ namespace {
 
 struct Block {
   int64_t bytes = 0, offset = 0;
-  int32_t begin = 0, end = 0;   // positions in the program order, both inclusive
+  int32_t begin = 0, end = 0;  // positions in the program order, both inclusive
 };
 
 int64_t aligned(int64_t bytes) { return (bytes + kArenaAlign - 1) / kArenaAlign * kArenaAlign; }
 
 class Planner {
  public:
-  explicit Planner(const Graph& g) : g_(g), position_(0), last_use_(g.num_values(), -1), kept_(g.num_values(), false), block_of_(g.num_values(), kNoId) {}
+  explicit Planner(const Graph& g) : g_(g), last_use_(g.num_values(), -1), kept_(g.num_values(), false), block_of_(g.num_values(), kNoId) {}
 
   MemoryPlan run() {
     plan_.at.resize(g_.num_values());
@@ -29,7 +29,8 @@ class Planner {
     find_lifetimes();
     for (size_t s = 0; s < g_.states().size(); ++s) donate(s);
     for (ValueId v : g_.outputs()) make_fresh(v);
-    for (const StateBinding& b : g_.states()) if (b.written != kNoId) make_fresh(b.written);
+    for (const StateBinding& b : g_.states())
+      if (b.written != kNoId) make_fresh(b.written);
     for (size_t i = 0; i < g_.order().size(); ++i) assign_blocks(static_cast<int32_t>(i));
     place_blocks();
     return std::move(plan_);
@@ -47,7 +48,6 @@ class Planner {
   }
 
   void find_lifetimes() {
-    position_.clear();
     for (size_t i = 0; i < g_.order().size(); ++i) {
       const NodeId n = g_.order()[i];
       if (static_cast<size_t>(n) >= position_.size()) position_.resize(static_cast<size_t>(n) + 1, -1);
@@ -55,18 +55,15 @@ class Planner {
       for (ValueId v : g_.node(n).in) last_use_[static_cast<size_t>(v)] = static_cast<int32_t>(i);
     }
     for (ValueId v : g_.outputs()) kept_[static_cast<size_t>(v)] = true;
-    for (const StateBinding& b : g_.states()) if (b.written != kNoId) kept_[static_cast<size_t>(b.written)] = true;
+    for (const StateBinding& b : g_.states())
+      if (b.written != kNoId) kept_[static_cast<size_t>(b.written)] = true;
   }
 
-  // May output k of the node be written over operand i while it is read? True says nothing of who else reads the operand.
   bool may_overwrite(const Graph::Node& n, size_t k, size_t i) const {
-    const OpTraits& t = n.op->traits;
-    const TensorMeta &from = value(n.in[i]).meta, &to = value(n.out[k]).meta;
-    if (from.nbytes() != to.nbytes() || from.layout != to.layout) return false;   // [C, H, W] against channels_last [1, C, H, W]: other order
-    // An elementwise kernel reads element i of every operand before it writes element i, whichever operand it is.
-    if (t.elementwise && n.out.size() == 1 && from == to) return true;
-    const bool named = (k == 0 && t.inplace_input == static_cast<int>(i)) || (k == i && k < 32 && (t.inplace_pairs >> k & 1u) != 0);
-    return named && std::count(n.in.begin(), n.in.end(), n.in[i]) == 1;
+    const bool elementwise = n.op->traits.elementwise && n.out.size() == 1;
+    // Where the op only promises element k of operand k, a second reading of the operand has no promise.
+    if (!elementwise && std::count(n.in.begin(), n.in.end(), n.in[i]) > 1) return false;
+    return output_may_overwrite(n.op->traits, n.out.size(), k, value(n.out[k]).meta, i, value(n.in[i]).meta);
   }
 
   // The new value of a state may be computed in the state's own storage when nothing reads the old value afterwards.
@@ -80,7 +77,8 @@ class Planner {
     if (last == made) {
       const Graph::Node& n = g_.node(producer);
       const auto k = static_cast<size_t>(std::find(n.out.begin(), n.out.end(), b.written) - n.out.begin());
-      for (size_t i = 0; i < n.in.size(); ++i) if (n.in[i] == b.read && !may_overwrite(n, k, i)) return;
+      for (size_t i = 0; i < n.in.size(); ++i)
+        if (n.in[i] == b.read && !may_overwrite(n, k, i)) return;
     }
     at(b.written) = {Place::kState, 0, static_cast<int32_t>(s)};
     plan_.donated[s] = true;
@@ -94,7 +92,7 @@ class Planner {
 
   void assign_blocks(int32_t i) {
     const Graph::Node& n = g_.node(g_.order()[static_cast<size_t>(i)]);
-    std::vector<int32_t> taken;   // blocks another output of this node took over
+    std::vector<int32_t> taken;  // blocks another output of this node took over
     for (size_t k = 0; k < n.out.size(); ++k) {
       const ValueId v = n.out[k];
       if (at(v).place != Place::kNone) continue;
@@ -122,7 +120,8 @@ class Planner {
       return b != kNoId && last_use_[v] == i && may_overwrite(n, k, operand) && std::find(taken.begin(), taken.end(), b) == taken.end();
     };
     const int named = n.op->traits.inplace_input;
-    if (k == 0 && named >= 0 && static_cast<size_t>(named) < n.in.size() && usable(static_cast<size_t>(named))) return block_of_[static_cast<size_t>(n.in[static_cast<size_t>(named)])];
+    if (k == 0 && named >= 0 && static_cast<size_t>(named) < n.in.size() && usable(static_cast<size_t>(named)))
+      return block_of_[static_cast<size_t>(n.in[static_cast<size_t>(named)])];
     for (size_t operand = 0; operand < n.in.size(); ++operand) {
       if (usable(operand)) return block_of_[static_cast<size_t>(n.in[operand])];
     }
@@ -133,7 +132,7 @@ class Planner {
     std::vector<size_t> by_size(blocks_.size());
     for (size_t i = 0; i < by_size.size(); ++i) by_size[i] = i;
     std::stable_sort(by_size.begin(), by_size.end(), [&](size_t a, size_t b) { return blocks_[a].bytes > blocks_[b].bytes; });
-    std::vector<size_t> placed;   // by offset
+    std::vector<size_t> placed;  // by offset
     for (size_t i : by_size) {
       place(&blocks_[i], placed);
       const auto where = std::upper_bound(placed.begin(), placed.end(), i, [&](size_t a, size_t b) { return blocks_[a].offset < blocks_[b].offset; });
@@ -152,7 +151,10 @@ class Planner {
       const Block& p = blocks_[i];
       if (p.end < b->begin || p.begin > b->end) continue;
       const int64_t gap = p.offset - end;
-      if (gap >= b->bytes && (best < 0 || gap < best_gap)) { best = end; best_gap = gap; }
+      if (gap >= b->bytes && (best < 0 || gap < best_gap)) {
+        best = end;
+        best_gap = gap;
+      }
       end = std::max(end, p.offset + p.bytes);
     }
     b->offset = best >= 0 ? best : end;
@@ -160,14 +162,21 @@ class Planner {
 
   const Graph& g_;
   MemoryPlan plan_;
-  std::vector<int32_t> position_;      // by node: place in the program order
-  std::vector<int32_t> last_use_;      // by value; -1: never read by a node
-  std::vector<bool> kept_;             // by value: read when the run ends
-  std::vector<int32_t> block_of_;      // by value in the arena
+  std::vector<int32_t> position_;  // by node: place in the program order
+  std::vector<int32_t> last_use_;  // by value; -1: never read by a node
+  std::vector<bool> kept_;  // by value: read when the run ends
+  std::vector<int32_t> block_of_;  // by value in the arena
   std::vector<Block> blocks_;
 };
 
 }  // namespace
+
+bool output_may_overwrite(const OpTraits& traits, size_t num_outputs, size_t k, const TensorMeta& out, size_t i, const TensorMeta& in) {
+  if (in.nbytes() != out.nbytes() || in.layout != out.layout) return false;  // [C, H, W] against channels_last [1, C, H, W]: another order
+  // An elementwise kernel reads element j of every operand before it writes element j, whichever operand it is.
+  if (traits.elementwise && num_outputs == 1 && in == out) return true;
+  return (k == 0 && traits.inplace_input == static_cast<int>(i)) || (k == i && k < 32 && (traits.inplace_pairs >> k & 1u) != 0);
+}
 
 MemoryPlan plan_memory(const Graph& graph) { return Planner(graph).run(); }
 

@@ -14,20 +14,23 @@ enum class Place : uint8_t { kNone, kArena, kConstant, kInput, kState, kFresh };
 
 struct Location {
   Place place = Place::kNone;
-  int64_t offset = 0;      // kArena: bytes
-  int32_t index = kNoId;   // kInput, kState, kFresh: which
+  int64_t offset = 0;  // kArena: bytes
+  int32_t index = kNoId;  // kInput, kState, kFresh: which
 };
 
 struct MemoryPlan {
-  std::vector<Location> at;                // by value id
-  std::vector<ValueId> fresh;              // value of each kFresh index
-  std::vector<bool> donated;               // by state: its written value is computed in its own storage
-  int64_t arena_bytes = 0;                 // with reuse
-  int64_t unplanned_bytes = 0;             // without
-  int64_t inplace = 0;                     // values that took over the slice of an input
+  std::vector<Location> at;  // by value id
+  std::vector<ValueId> fresh;  // value of each kFresh index
+  std::vector<bool> donated;  // by state: its written value is computed in its own storage
+  int64_t arena_bytes = 0;  // with reuse
+  int64_t unplanned_bytes = 0;  // without
+  int64_t inplace = 0;  // values that took over the slice of an input
 };
 
 inline constexpr int64_t kArenaAlign = 64;
+
+/// Whether kernels of an op promise to compute output k right when it lies on exactly the memory of operand i.
+bool output_may_overwrite(const OpTraits& traits, size_t num_outputs, size_t k, const TensorMeta& out, size_t i, const TensorMeta& in);
 
 MemoryPlan plan_memory(const Graph& graph);
 

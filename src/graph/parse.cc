@@ -26,7 +26,9 @@ class Parser {
     expect("{");
     while (!try_word("return")) statement();
     std::vector<ValueId> outputs;
-    if (peek() == '%') do outputs.push_back(use()); while (try_symbol(","));
+    if (peek() == '%') do
+        outputs.push_back(use());
+      while (try_symbol(","));
     graph_.set_outputs(std::move(outputs));
     expect("}");
     skip_space();
@@ -39,8 +41,10 @@ class Parser {
   [[noreturn]] void fail(const std::string& what) const {
     size_t line = 1, column = 1;
     for (size_t i = 0; i < std::min(at_, text_.size()); ++i) {
-      if (text_[i] == '\n') { ++line; column = 1; }
-      else ++column;
+      if (text_[i] == '\n') {
+        ++line;
+        column = 1;
+      } else ++column;
     }
     throw ValueError(fmt::format("graph text: {}", what), fmt::format("line {}, column {}", line, column));
   }
@@ -103,7 +107,8 @@ class Parser {
   template <class N> N to_number(const std::string& s) const {
     N v{};
     const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), v);
-    if (error != std::errc() || end != s.data() + s.size()) fail(fmt::format("'{}' is not {}", s, std::is_integral_v<N> ? "a 64-bit integer" : "a number in range"));
+    if (error != std::errc() || end != s.data() + s.size())
+      fail(fmt::format("'{}' is not {}", s, std::is_integral_v<N> ? "a 64-bit integer" : "a number in range"));
     return v;
   }
 
@@ -142,7 +147,7 @@ class Parser {
 
   // ----- statements -----
   void statement() {
-    if (try_word("state")) {   // state %1 <- %9
+    if (try_word("state")) {  // state %1 <- %9
       const ValueId read = use();
       expect("<-");
       const ValueId written = use();
@@ -152,7 +157,9 @@ class Parser {
       fail("that value is not a state");
     }
     std::vector<int32_t> numbers;
-    if (peek() == '%') do numbers.push_back(value_number()); while (try_symbol(","));
+    if (peek() == '%') do
+        numbers.push_back(value_number());
+      while (try_symbol(","));
     expect("=");
     const std::string what = word();
     if (what == "input" || what == "state" || what == "constant") {
@@ -186,7 +193,8 @@ class Parser {
       const Tensor& t = pool_[i];
       if (!(t.meta() == m)) fail(fmt::format("pool[{}] is {}, expected {}", i, t.meta().str(), m.str()));
       expect_word("hash");
-      if (word() != fmt::format("0x{:016x}", XXH3_64bits(t.raw_data(), static_cast<size_t>(t.nbytes())))) fail(fmt::format("pool[{}] holds other bytes than the graph was printed with", i));
+      if (word() != fmt::format("0x{:016x}", XXH3_64bits(t.raw_data(), static_cast<size_t>(t.nbytes()))))
+        fail(fmt::format("pool[{}] holds other bytes than the graph was printed with", i));
       return t;
     }
     if (m.numel() > static_cast<int64_t>(text_.size())) fail("more elements than the text can hold");
@@ -215,14 +223,14 @@ class Parser {
     } else if (s == "nan" && try_symbol("(")) {
       const std::string bits = word();
       expect(")");
-      const uint64_t v = std::strtoull(bits.c_str(), nullptr, 16);   // 0x…
+      const uint64_t v = std::strtoull(bits.c_str(), nullptr, 16);  // 0x…
       T x;
-      std::memcpy(static_cast<void*>(&x), &v, sizeof x);   // little-endian: the low bytes
+      std::memcpy(static_cast<void*>(&x), &v, sizeof x);  // little-endian: the low bytes
       return x;
     } else if constexpr (sizeof(T) == 8) {
       return to_number<double>(s);
     } else {
-      return T(to_number<float>(s));   // not by way of double: rounding twice could miss the nearest float
+      return T(to_number<float>(s));  // not by way of double: rounding twice could miss the nearest float
     }
   }
 
@@ -230,7 +238,9 @@ class Parser {
     const OpDef& op = find_op(op_name);
     std::vector<ValueId> in;
     expect("(");
-    if (peek() == '%') do in.push_back(use()); while (try_symbol(","));
+    if (peek() == '%') do
+        in.push_back(use());
+      while (try_symbol(","));
     expect(")");
     AttrFields fields;
     if (try_symbol("{")) {
@@ -243,7 +253,9 @@ class Parser {
     }
     expect(":");
     std::vector<TensorMeta> metas;
-    if (!numbers.empty()) do metas.push_back(meta()); while (try_symbol(","));
+    if (!numbers.empty()) do
+        metas.push_back(meta());
+      while (try_symbol(","));
     std::string scope;
     if (try_symbol("@")) scope = string();
     const size_t before = graph_.order().size();
@@ -252,7 +264,8 @@ class Parser {
     const std::vector<ValueId>& out = graph_.node(n).out;
     if (out.size() != numbers.size() || out.size() != metas.size()) fail(fmt::format("{} has {} outputs", op_name, out.size()));
     for (size_t k = 0; k < out.size(); ++k) {
-      if (!(graph_.value(out[k]).meta == metas[k])) fail(fmt::format("output {} of {} is {}, the text says {}", k, op_name, graph_.value(out[k]).meta.str(), metas[k].str()));
+      if (!(graph_.value(out[k]).meta == metas[k]))
+        fail(fmt::format("output {} of {} is {}, the text says {}", k, op_name, graph_.value(out[k]).meta.str(), metas[k].str()));
       define(numbers[k], out[k]);
     }
   }
@@ -272,7 +285,9 @@ class Parser {
 
   AttrValue list() {
     std::vector<std::string> items;
-    if (peek() != ']') do items.push_back(number_text()); while (try_symbol(","));
+    if (peek() != ']') do
+        items.push_back(number_text());
+      while (try_symbol(","));
     expect("]");
     std::vector<int64_t> integers;
     std::vector<double> doubles;

@@ -20,7 +20,8 @@ void check_disabled(const PassList& passes, const std::vector<std::string>& disa
     if (d == "all" || std::any_of(passes.begin(), passes.end(), [&](const auto& p) { return d == p->name(); })) continue;
     std::string known;
     for (const auto& p : passes) known += std::string(known.empty() ? "" : ", ") + p->name();
-    throw SettingsError(fmt::format("there is no graph pass '{}' to disable", d), "CompileOptions::disable_passes or SINDRI_DISABLE_PASSES", "the passes are: " + known + "; or all");
+    throw SettingsError(fmt::format("there is no graph pass '{}' to disable", d), "CompileOptions::disable_passes or SINDRI_DISABLE_PASSES",
+                        "the passes are: " + known + "; or all");
   }
 }
 
@@ -28,7 +29,7 @@ void check_disabled(const PassList& passes, const std::vector<std::string>& disa
 void dump(const Graph& graph, const PassContext& context, size_t index, const char* stage) {
   if (context.dump_dir.empty()) return;
   const std::filesystem::path file = std::filesystem::path(context.dump_dir) / fmt::format("{}_{:02}_{}.ir", context.dump_prefix, index, stage);
-  std::error_code ignored;   // a folder that cannot be made shows when the file is opened
+  std::error_code ignored;  // a folder that cannot be made shows when the file is opened
   std::filesystem::create_directories(context.dump_dir, ignored);
   std::ofstream f(file);
   f << graph.text();
@@ -48,7 +49,8 @@ void run_passes(Graph& graph, const PassList& passes, const PassContext& context
     if (none || has(context.disabled, pass.name())) continue;
     const size_t before = graph.order().size();
     const bool changed = pass.run(graph, context);
-    if (log::enabled(log::Level::kDebug, "graph")) log::debug("graph", fmt::format("{}: {} {} nodes -> {}{}", graph.name, pass.name(), before, graph.order().size(), changed ? "" : ", unchanged"));
+    if (log::enabled(log::Level::kDebug, "graph"))
+      log::debug("graph", fmt::format("{}: {} {} nodes -> {}{}", graph.name, pass.name(), before, graph.order().size(), changed ? "" : ", unchanged"));
     dump(graph, context, i + 1, pass.name());
     if (context.verify) verify_graph(graph, pass.name());
   }

@@ -47,7 +47,7 @@ std::string elements_text(const Tensor& t) {
   std::string s;
   dispatch_dtype(t.dtype(), [&]<class T>() {
     const T* p = static_cast<const T*>(t.raw_data());
-    for (int64_t i = 0; i < t.numel(); ++i) s += (i == 0 ? "" : ", ") + element_text(p + i);   // in physical order
+    for (int64_t i = 0; i < t.numel(); ++i) s += (i == 0 ? "" : ", ") + element_text(p + i);  // in physical order
   });
   return s;
 }
@@ -94,7 +94,8 @@ class Printer {
       metas += (metas.empty() ? "" : ", ") + meta(v);
     }
     const std::string attrs = n.attrs.text();
-    return fmt::format("  {} = {}({}){} : {}{}\n", out, n.op->name, in, attrs.empty() ? "" : " " + attrs, metas, n.scope.empty() ? "" : " @ " + quoted(n.scope));
+    return fmt::format("  {} = {}({}){} : {}{}\n", out, n.op->name, in, attrs.empty() ? "" : " " + attrs, metas,
+                       n.scope.empty() ? "" : " @ " + quoted(n.scope));
   }
 
   const Graph& g_;

@@ -29,30 +29,42 @@ template <class F> void note_change(const std::vector<Signature>& all, const std
 template <class F> void note_meta_changes(const std::vector<Signature>& all, const std::string& name, F&& meta, std::string* out) {
   const int rank = meta(all[0]).shape.rank();
   const bool same_rank = std::all_of(all.begin(), all.end(), [&](const Signature& s) { return meta(s).shape.rank() == rank; });
-  if (!same_rank) note_change(all, name + " shape", [&](const Signature& s) { return meta(s).shape.str(); }, out);
+  if (!same_rank)
+    note_change(
+        all, name + " shape", [&](const Signature& s) { return meta(s).shape.str(); }, out);
   for (int d = 0; same_rank && d < rank; ++d) {
-    note_change(all, fmt::format("{} dimension {}", name, d), [&](const Signature& s) { return std::to_string(meta(s).shape[d]); }, out);
+    note_change(
+        all, fmt::format("{} dimension {}", name, d), [&](const Signature& s) { return std::to_string(meta(s).shape[d]); }, out);
   }
-  note_change(all, name + " type", [&](const Signature& s) { return std::string(dtype_name(meta(s).dtype)); }, out);
-  note_change(all, name + " layout", [&](const Signature& s) { return std::string(layout_name(meta(s).layout)); }, out);
+  note_change(
+      all, name + " type", [&](const Signature& s) { return std::string(dtype_name(meta(s).dtype)); }, out);
+  note_change(
+      all, name + " layout", [&](const Signature& s) { return std::string(layout_name(meta(s).layout)); }, out);
 }
 
 std::string changes(const std::vector<Signature>& all) {
   std::string out;
   const size_t inputs = all[0].inputs.size();
   if (std::any_of(all.begin(), all.end(), [&](const Signature& s) { return s.inputs.size() != inputs; })) {
-    note_change(all, "number of inputs", [](const Signature& s) { return std::to_string(s.inputs.size()); }, &out);
+    note_change(
+        all, "number of inputs", [](const Signature& s) { return std::to_string(s.inputs.size()); }, &out);
   } else {
-    for (size_t i = 0; i < inputs; ++i) note_meta_changes(all, fmt::format("input {}", i), [i](const Signature& s) -> const TensorMeta& { return s.inputs[i]; }, &out);
+    for (size_t i = 0; i < inputs; ++i)
+      note_meta_changes(
+          all, fmt::format("input {}", i), [i](const Signature& s) -> const TensorMeta& { return s.inputs[i]; }, &out);
   }
   for (size_t i = 0; i < all[0].states.size(); ++i) {
     const Parameter* p = all[0].states[i].param;
     if (std::any_of(all.begin(), all.end(), [&](const Signature& s) { return i >= s.states.size() || s.states[i].param != p; })) break;
-    note_meta_changes(all, "parameter '" + p->name() + "'", [i](const Signature& s) -> const TensorMeta& { return s.states[i].meta; }, &out);
+    note_meta_changes(
+        all, "parameter '" + p->name() + "'", [i](const Signature& s) -> const TensorMeta& { return s.states[i].meta; }, &out);
   }
-  note_change(all, "variant", [](const Signature& s) { return std::to_string(s.variant); }, &out);
-  note_change(all, "threads", [](const Signature& s) { return std::to_string(s.threads); }, &out);
-  note_change(all, "strict mode", [](const Signature& s) { return std::string(s.strict ? "on" : "off"); }, &out);
+  note_change(
+      all, "variant", [](const Signature& s) { return std::to_string(s.variant); }, &out);
+  note_change(
+      all, "threads", [](const Signature& s) { return std::to_string(s.threads); }, &out);
+  note_change(
+      all, "strict mode", [](const Signature& s) { return std::string(s.strict ? "on" : "off"); }, &out);
   return out;
 }
 
@@ -60,7 +72,7 @@ std::string changes(const std::vector<Signature>& all) {
 
 bool Signature::matches(const Signature& call) const {
   return inputs == call.inputs && variant == call.variant && strict == call.strict && threads == call.threads && forced_kernel == call.forced_kernel &&
-         std::all_of(states.begin(), states.end(), [](const State& s) { return s.param->meta() == s.meta; });
+      std::all_of(states.begin(), states.end(), [](const State& s) { return s.param->meta() == s.meta; });
 }
 
 Signature make_signature(Span<const Tensor> in, int variant) {
@@ -77,8 +89,10 @@ std::string SignatureHistory::add(const std::string& function, const Signature& 
   seen_.push_back(s);
   if (seen_.size() != kManySignatures) return "";
   const std::string what = changes(seen_);
-  return fmt::format("'{}' has been compiled for {} signatures ({}); each costs a trace and memory of its own | pad to a fixed size, or drop the incomplete last batch (drop_remainder)",
-                     function, kManySignatures, what.empty() ? "nothing visible changes" : what);
+  return fmt::format(
+      "'{}' has been compiled for {} signatures ({}); each costs a trace and memory of its own | pad to a fixed size, or drop the incomplete last batch "
+      "(drop_remainder)",
+      function, kManySignatures, what.empty() ? "nothing visible changes" : what);
 }
 
 }  // namespace sindri

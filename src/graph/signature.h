@@ -11,13 +11,16 @@
 namespace sindri {
 
 struct Signature {
-  struct State { const Parameter* param; TensorMeta meta; };
+  struct State {
+    const Parameter* param;
+    TensorMeta meta;
+  };
   std::vector<TensorMeta> inputs;
   int variant = 0;
-  bool strict = false;          // kernels and their partitions depend on these three
+  bool strict = false;  // kernels and their partitions depend on these three
   int threads = 1;
   std::string forced_kernel;
-  std::vector<State> states;    // known once the function was traced
+  std::vector<State> states;  // known once the function was traced
 
   /// True when a call with this signature may run now: the same call, and states whose metas are still those.
   bool matches(const Signature& call) const;

@@ -24,7 +24,7 @@ ValueId GraphTrace::value_of(const Tensor& t) {
   }
   if (!t.has_data()) throw InternalError("the gradient rule reads a tensor its op does not save", "", "declare it in saves_in / saves_out");
   const auto [it, fresh] = constant_of_.emplace(t.id(), kNoId);
-  if (fresh) it->second = graph_->add_constant(t);   // the graph keeps the tensor, so its id stays taken
+  if (fresh) it->second = graph_->add_constant(t);  // the graph keeps the tensor, so its id stays taken
   return it->second;
 }
 

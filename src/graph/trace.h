@@ -4,9 +4,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sindri/autograd/grad.h"
 #include "sindri/graph/graph.h"
 #include "sindri/op/bind.h"
+#include "sindri/op/tensor_fn.h"
 
 namespace sindri {
 
@@ -26,12 +26,15 @@ class GraphTrace final : public Trace {
   Tensor symbol(ValueId v) const;
   size_t state_of(Parameter& p);
 
-  struct State { Parameter* param; Tensor current; };
+  struct State {
+    Parameter* param;
+    Tensor current;
+  };
   Graph* graph_;
-  uint64_t first_id_;                                        // tensors with a smaller id are of an earlier trace
-  std::vector<State> states_;                                // parallel to graph states
+  uint64_t first_id_;  // tensors with a smaller id are of an earlier trace
+  std::vector<State> states_;  // parallel to graph states
   std::unordered_map<Parameter*, size_t> state_index_;
-  std::unordered_map<uint64_t, ValueId> constant_of_;        // tensor id -> value
+  std::unordered_map<uint64_t, ValueId> constant_of_;  // tensor id -> value
 };
 
 /// Traces fn on symbolic tensors of the given metas. Errors of the function pass through.

@@ -68,9 +68,7 @@ class GraphVerifier {
     }
     try {
       infer_with_layout(*n.op, n.attrs, given, &in, &out);
-    } catch (const Error& e) {
-      fail(fmt::format("{}: {}", where, e.what()));
-    }
+    } catch (const Error& e) { fail(fmt::format("{}: {}", where, e.what())); }
     for (size_t i = 0; i < in.size(); ++i) {
       if (!(in[i] == given[i])) fail(fmt::format("{} takes input {} as {}, it is {}", where, i, in[i].str(), given[i].str()));
     }

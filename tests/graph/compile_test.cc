@@ -1,7 +1,9 @@
 // The cache of executables, what a compiled function tells about itself, and the switches.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <thread>
 
 #include "sindri/autograd/grad.h"
 #include "sindri/core/context.h"
@@ -32,9 +34,9 @@ TEST(Compile, TracesOncePerSignature) {
   EXPECT_EQ(values(run(f, {vec({-2, 2, 3})})[0]), (std::vector<double>{0, 2, 3}));
   EXPECT_EQ(traces, 2);
   EXPECT_EQ(f.num_signatures(), 2);
-  EXPECT_EQ(values(run(f, {vec({-5, 5})})[0]), (std::vector<double>{0, 5}));   // back to the first
+  EXPECT_EQ(values(run(f, {vec({-5, 5})})[0]), (std::vector<double>{0, 5}));  // back to the first
   EXPECT_EQ(traces, 2);
-  CompiledFn copy = f;   // copies share the cache
+  CompiledFn copy = f;  // copies share the cache
   run(copy, {vec({1, 2})});
   EXPECT_EQ(traces, 2);
 }
@@ -92,7 +94,7 @@ TEST(Compile, OldSignaturesAreDroppedBeyondThirtyTwo) {
   });
   for (int64_t n = 1; n <= 40; ++n) {
     run(f, {Tensor::zeros({n})});
-    run(f, {Tensor::zeros({1})});   // kept alive by use
+    run(f, {Tensor::zeros({1})});  // kept alive by use
   }
   EXPECT_EQ(traces, 40);
   EXPECT_EQ(f.num_signatures(), 32);
@@ -124,14 +126,16 @@ TEST(SignatureHistory, NamesRankTypeVariantAndParameterChanges) {
     s.states.push_back({&p, {{1, 2, 3, 4}, DType::kFloat32, i == 0 ? Layout::kContiguous : Layout::kChannelsLast, {}}});
     warning = h.add("f", s);
   }
-  EXPECT_NE(warning.find("(input 0 shape: [2], [2, 1]; input 0 type: float32, float64; parameter 'net.w' layout: contiguous, channels_last; variant: 0, 1)"), std::string::npos) << warning;
+  EXPECT_NE(warning.find("(input 0 shape: [2], [2, 1]; input 0 type: float32, float64; parameter 'net.w' layout: contiguous, channels_last; variant: 0, 1)"),
+            std::string::npos)
+      << warning;
 }
 
 TEST(Compile, InfoCountsNodesAndMemory) {
   CompiledFn f = compile([](Span<const Tensor> in) -> TensorList {
     Tensor x = in[0];
-    for (int i = 1; i <= 8; ++i) x = call1("test_outer", {call1("test_sum", {x}), scale(in[0], i)});   // [] x [1000] -> [1, 1000], never in place
-    relu(x);   // dead
+    for (int i = 1; i <= 8; ++i) x = call1("test_outer", {call1("test_sum", {x}), scale(in[0], i)});  // [] x [1000] -> [1, 1000], never in place
+    relu(x);  // dead
     return {x};
   });
   EXPECT_EQ(f.info().nodes, 0);
@@ -163,7 +167,29 @@ TEST(Compile, UnderATapeTheOpsAreRecorded) {
   EXPECT_EQ(square.num_signatures(), 0);
   CompiledFn outer = compile([&](Span<const Tensor> in) -> TensorList { return {ops::sum(square(in)[0])}; });
   EXPECT_EQ(outer(x)[0].item(), 13);
-  EXPECT_EQ(square.num_signatures(), 0);   // became part of the outer graph
+  EXPECT_EQ(square.num_signatures(), 0);  // became part of the outer graph
+}
+
+TEST(Compile, CallsFromSeveralThreadsRunOneAfterTheOther) {
+  Parameter p(vec({0, 0}), "p");
+  CompiledFn f = compile([&](Span<const Tensor> in) -> TensorList {
+    p.assign(add(p.value(), in[0]));
+    return {scale(in[0], 2)};
+  });
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 50; ++i) {
+        const double x = t + 1;
+        if (values(run(f, {vec({x, -x})})[0]) != std::vector<double>{2 * x, -2 * x}) ++wrong;
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(f.num_signatures(), 1);
+  EXPECT_EQ(values(p.value()), (std::vector<double>{500, -500}));
 }
 
 TEST(Compile, HostEffectsRunEveryTimeAndNeverWhileCompiling) {

@@ -22,13 +22,25 @@ TEST(Aliasing, StateIsUpdatedInPlaceAndKeepsItsStorage) {
     v.assign(out[1]);
     return {call1("test_sum", {out[0]})};
   });
-  EXPECT_EQ(run1(f, {vec({1, 1, 1})}).item(), 3);   // the first run gives the slots memory of their own
+  EXPECT_EQ(run1(f, {vec({1, 1, 1})}).item(), 3);  // the first run gives the slots memory of their own
   const void *pp = p.stored().raw_data(), *vp = v.stored().raw_data();
   EXPECT_EQ(run1(f, {vec({1, 1, 1})}).item(), -1.5);
   EXPECT_EQ(p.stored().raw_data(), pp);
   EXPECT_EQ(v.stored().raw_data(), vp);
   EXPECT_EQ(values(p.value()), (std::vector<double>{-1.5, -0.5, 0.5}));
   EXPECT_EQ(values(v.value()), (std::vector<double>{1.5, 1.5, 1.5}));
+}
+
+TEST(Aliasing, ANewValueHasANewIdentity) {
+  Parameter p(vec({1, 2}), "p");
+  CompiledFn f = compile([&](Span<const Tensor>) -> TensorList {
+    p.assign(scale(p.value(), 2));
+    return {};
+  });
+  run(f, {});
+  const uint64_t id = p.value().id();  // no handle is kept, so the second run writes in place
+  run(f, {});
+  EXPECT_NE(p.value().id(), id);
 }
 
 TEST(Aliasing, HeldHandleDoesNotSeeLaterValues) {
@@ -43,7 +55,7 @@ TEST(Aliasing, HeldHandleDoesNotSeeLaterValues) {
   run(f, {});
   EXPECT_EQ(values(held), (std::vector<double>{2, 4}));
   EXPECT_EQ(values(p.value()), (std::vector<double>{4, 8}));
-  EXPECT_NE(p.value().id(), id);   // another value, another identity
+  EXPECT_NE(p.value().id(), id);  // another value, another identity
 }
 
 TEST(Aliasing, ViewOfAStateDoesNotSeeLaterValues) {
@@ -52,7 +64,7 @@ TEST(Aliasing, ViewOfAStateDoesNotSeeLaterValues) {
     p.assign(scale(p.value(), 2));
     return {};
   });
-  const Tensor view = p.value().view({2, 1});   // another handle of the same storage
+  const Tensor view = p.value().view({2, 1});  // another handle of the same storage
   run(f, {});
   EXPECT_EQ(values(view), (std::vector<double>{1, 2}));
   EXPECT_EQ(values(p.value()), (std::vector<double>{2, 4}));
@@ -78,7 +90,7 @@ TEST(Aliasing, StatesExchangeComputedValues) {
   Parameter a(vec({1, 2}), "a"), b(vec({3, 4}), "b");
   CompiledFn f = compile([&](Span<const Tensor>) -> TensorList {
     const Tensor x = a.value(), y = b.value();
-    a.assign(scale(y, 2));   // reads y before b is written, but x is read after a would be
+    a.assign(scale(y, 2));  // reads y before b is written, but x is read after a would be
     b.assign(scale(x, 3));
     return {};
   });
@@ -161,7 +173,7 @@ TEST(Aliasing, OutputIsAState) {
 TEST(Aliasing, NewValueOfAStateIsReturnedAndKept) {
   Parameter p(vec({1, 2}), "p");
   CompiledFn f = compile([&](Span<const Tensor>) -> TensorList {
-    p.assign(scale(p.value(), 2));   // donated: the old value has no other reader
+    p.assign(scale(p.value(), 2));  // donated: the old value has no other reader
     return {p.value()};
   });
   std::vector<Tensor> kept;
@@ -175,7 +187,7 @@ TEST(Aliasing, InputIsTheStateItself) {
   Parameter p(vec({1, 2}), "p");
   CompiledFn f = compile([&](Span<const Tensor> in) -> TensorList {
     p.assign(scale(p.value(), 10));
-    return {add(p.value(), in[0])};   // the input is read after the state is written
+    return {add(p.value(), in[0])};  // the input is read after the state is written
   });
   EXPECT_EQ(values(run1(f, {p.value()})), (std::vector<double>{11, 22}));
   EXPECT_EQ(values(run1(f, {p.value()})), (std::vector<double>{110, 220}));
@@ -189,7 +201,7 @@ TEST(Aliasing, InputBecomesAStateAndAnOutput) {
   });
   Tensor x = vec({1, 2});
   const Tensor y = run1(f, {x});
-  x.mutable_data<float>()[0] = 99;   // a caller that refills its batch buffer
+  x.mutable_data<float>()[0] = 99;  // a caller that refills its batch buffer
   EXPECT_EQ(values(p.value()), (std::vector<double>{1, 2}));
   EXPECT_EQ(values(y), (std::vector<double>{1, 2}));
 }
@@ -207,7 +219,7 @@ TEST(Aliasing, OutputsReturnedTwiceConstantAndFromTheSameInput) {
   EXPECT_EQ(values(a[2]), (std::vector<double>{7, 7}));
   EXPECT_EQ(values(a[3]), (std::vector<double>{-1, 1}));
   EXPECT_EQ(values(b[1]), (std::vector<double>{2, 3}));
-  EXPECT_NE(a[2].raw_data(), b[2].raw_data());   // memory of its own
+  EXPECT_NE(a[2].raw_data(), b[2].raw_data());  // memory of its own
 }
 
 TEST(Aliasing, ConstantHoldsTheValueAStateHadWhileTracing) {
@@ -281,8 +293,8 @@ TEST(Executable, ErrorOfAKernelNamesOpFunctionAndCell) {
   } catch (const ValueError& e) {
     EXPECT_EQ(std::string(e.what()), "test_positive: found a negative value | test_positive in compiled function 'checked' | in Net/check");
   }
-  EXPECT_EQ(values(run1(f, {vec({3})})), (std::vector<double>{3}));   // usable after an error
-  EXPECT_EQ(values(p.value()), (std::vector<double>{8, 16}));          // the failing run had written its state already, as eager mode does
+  EXPECT_EQ(values(run1(f, {vec({3})})), (std::vector<double>{3}));  // usable after an error
+  EXPECT_EQ(values(p.value()), (std::vector<double>{8, 16}));  // the failing run had written its state already, as eager mode does
 }
 
 }  // namespace

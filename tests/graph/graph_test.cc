@@ -135,7 +135,11 @@ TEST(GraphText, ConstantsKeepTheirBits) {
 }
 
 TEST(GraphText, AttributesOfEveryKindReadBack) {
-  struct Case { const char* op; AttrFields attrs; std::vector<Shape> in; };
+  struct Case {
+    const char* op;
+    AttrFields attrs;
+    std::vector<Shape> in;
+  };
   const Case all[] = {{"transpose", {{"perm", std::vector<int64_t>{1, 0}}}, {{2, 3}}},
                       {"test_scale", {{"factor", -std::numeric_limits<double>::infinity()}}, {{2}}},
                       {"test_scale", {{"factor", 3.0}}, {{2}}},
@@ -152,7 +156,11 @@ TEST(GraphText, AttributesOfEveryKindReadBack) {
   }
 }
 
-struct BadText { const char* name; const char* text; const char* message; };
+struct BadText {
+  const char* name;
+  const char* text;
+  const char* message;
+};
 const BadText kBadTexts[] = {
     {"empty", "", "expected 'graph'"},
     {"cut", "graph \"f\" {\n  %0 = input : f32[2]", "expected '='"},
@@ -181,14 +189,14 @@ TEST_P(BadGraphText, IsRefused) {
   try {
     parse_graph(GetParam().text);
     FAIL() << "accepted";
-  } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find(GetParam().message), std::string::npos) << e.what();
-  }
+  } catch (const Error& e) { EXPECT_NE(std::string(e.what()).find(GetParam().message), std::string::npos) << e.what(); }
 }
 INSTANTIATE_TEST_SUITE_P(All, BadGraphText, ::testing::ValuesIn(kBadTexts), [](const auto& test_case) { return std::string(test_case.param.name); });
 
 TEST(GraphText, EveryTruncationIsRefused) {
-  const std::string text = "graph \"f\" {\n  %0 = state \"s\" : f32[2]\n  %1 = constant : f32[2] = {1, nan(0x7fc00000)}\n  %2 = test_add(%0, %1) : f32[2] @ \"a\"\n  state %0 <- %2\n  return %2\n}";
+  const std::string text =
+      "graph \"f\" {\n  %0 = state \"s\" : f32[2]\n  %1 = constant : f32[2] = {1, nan(0x7fc00000)}\n  %2 = test_add(%0, %1) : f32[2] @ \"a\"\n  state %0 <- "
+      "%2\n  return %2\n}";
   ASSERT_NO_THROW(parse_graph(text));
   for (size_t n = 0; n < text.size(); ++n) EXPECT_THROW(parse_graph(text.substr(0, n)), Error) << n;
 }

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/graph/compile.h"
 #include "sindri/graph/pass.h"
@@ -43,7 +44,7 @@ class GoldenPass : public ::testing::TestWithParam<std::string> {};
 TEST_P(GoldenPass, GivesTheExpectedGraph) {
   const std::string before = read_text(kGolden / (GetParam() + ".before.ir"));
   Graph g = parse_graph(before);
-  ASSERT_EQ(g.text(), before);   // the file is in canonical form
+  ASSERT_EQ(g.text(), before);  // the file is in canonical form
   PassList passes = default_passes();
   const std::string pass_name = GetParam().substr(0, GetParam().find('/'));
   const auto pass = std::find_if(passes.begin(), passes.end(), [&](const auto& p) { return p->name() == pass_name; });
@@ -51,7 +52,7 @@ TEST_P(GoldenPass, GivesTheExpectedGraph) {
   EXPECT_TRUE((*pass)->run(g, {}));
   verify_graph(g, pass_name);
   EXPECT_EQ(g.text(), read_text(kGolden / (GetParam() + ".after.ir")));
-  EXPECT_FALSE((*pass)->run(g, {}));   // once is enough
+  EXPECT_FALSE((*pass)->run(g, {}));  // once is enough
 }
 
 INSTANTIATE_TEST_SUITE_P(Passes, GoldenPass, ::testing::ValuesIn(cases()), [](const auto& test_case) {
@@ -62,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(Passes, GoldenPass, ::testing::ValuesIn(cases()), [](co
 
 TEST(FoldConstants, LargeResultIsFoldedWhenItsInputsAreLarger) {
   Graph g;
-  const ValueId big = g.add_constant(Tensor::full({1 << 19}, 1)), also = g.add_constant(Tensor::full({1 << 19}, 2));   // 2 MiB each
+  const ValueId big = g.add_constant(Tensor::full({1 << 19}, 1)), also = g.add_constant(Tensor::full({1 << 19}, 2));  // 2 MiB each
   const ValueId in[] = {big, also};
   const ValueId sum = g.node(g.append(find_op("test_add"), Attrs(), in)).out[0];
   g.set_outputs({sum});
@@ -76,9 +77,7 @@ TEST(FoldConstants, ErrorNamesOpAndCell) {
   try {
     make_fold_constants()->run(g, {});
     FAIL() << "no error";
-  } catch (const ValueError& e) {
-    EXPECT_EQ(std::string(e.what()), "test_positive: found a negative value | test_positive on constants | in Net/check");
-  }
+  } catch (const ValueError& e) { EXPECT_EQ(std::string(e.what()), "test_positive: found a negative value | test_positive on constants | in Net/check"); }
 }
 
 // ----- the pass manager -----
@@ -133,10 +132,23 @@ TEST(PassManager, DumpsTheGraphBehindEachPass) {
   std::vector<std::string> files;
   for (const auto& e : fs::directory_iterator(dir)) files.push_back(e.path().filename().string());
   std::sort(files.begin(), files.end());
-  EXPECT_EQ(files, (std::vector<std::string>{"my_step_2_0_00_traced.ir", "my_step_2_0_01_simplify_layout.ir", "my_step_2_0_03_cse.ir", "my_step_2_0_04_dce.ir"}));
+  EXPECT_EQ(files,
+            (std::vector<std::string>{"my_step_2_0_00_traced.ir", "my_step_2_0_01_simplify_layout.ir", "my_step_2_0_03_cse.ir", "my_step_2_0_04_dce.ir"}));
   EXPECT_EQ(count(read_text(dir / files[0]), "test_scale"), 3u);
   EXPECT_EQ(count(read_text(dir / files[2]), "test_scale"), 2u);
   EXPECT_EQ(read_text(dir / files[3]), text);
+  fs::remove_all(dir);
+}
+
+TEST(PassManager, SaveGraphsOfTheContextDumpsToo) {
+  const fs::path dir = fs::path(testing::TempDir()) / "sindri_save_graphs";
+  fs::remove_all(dir);
+  const Context before = context();
+  set_save_graphs(true, dir.string());
+  compiled_text({.name = "saved"});
+  set_save_graphs(before.save_graphs, before.save_graphs_path);
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir), fs::directory_iterator()), 5);  // as traced, and behind four passes
+  EXPECT_TRUE(fs::exists(dir / "saved_0_04_dce.ir"));
   fs::remove_all(dir);
 }
 
@@ -165,7 +177,7 @@ TEST(PassManager, VerifierNamesThePassThatBrokeTheGraph) {
   PassList passes;
   passes.push_back(std::make_unique<Broken>());
   PassContext context;
-  run_passes(g, passes, context);   // unchecked
+  run_passes(g, passes, context);  // unchecked
   context.verify = true;
   Graph h = parse_graph("graph \"f\" {\n  %0 = input : f32[1]\n  %1 = test_relu(%0) : f32[1]\n  return %1\n}\n");
   try {

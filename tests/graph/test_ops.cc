@@ -69,30 +69,40 @@ const bool kDefined[] = {
                          const auto f = static_cast<float>(q.attrs.as<ScaleAttrs>().factor);
                          map1(q, in, out, [f](float x) { return f * x; });
                        }),
-    define<FullAttrs>("test_full", OpTraits{}, [](const Attrs& a, Span<const TensorMeta>) { return f32(a.as<FullAttrs>().shape); },
-                      [](const KernelQuery& q, In, In out) {
-                        for (int64_t i = 0; i < q.out[0].numel(); ++i) out[0].as<float>()[i] = static_cast<float>(q.attrs.as<FullAttrs>().value);
-                      }),
-    define("test_sum", OpTraits{}, [](const Attrs&, Span<const TensorMeta>) { return f32({}); },
-           [](const KernelQuery& q, In in, In out) {
-             float s = 0;
-             for (int64_t i = 0; i < q.in[0].numel(); ++i) s += in[0].as<const float>()[i];
-             *out[0].as<float>() = s;
-           }),
+    define<FullAttrs>(
+        "test_full", OpTraits{}, [](const Attrs& a, Span<const TensorMeta>) { return f32(a.as<FullAttrs>().shape); },
+        [](const KernelQuery& q, In, In out) {
+          for (int64_t i = 0; i < q.out[0].numel(); ++i) out[0].as<float>()[i] = static_cast<float>(q.attrs.as<FullAttrs>().value);
+        }),
+    define(
+        "test_sum", OpTraits{}, [](const Attrs&, Span<const TensorMeta>) { return f32({}); },
+        [](const KernelQuery& q, In in, In out) {
+          float s = 0;
+          for (int64_t i = 0; i < q.in[0].numel(); ++i) s += in[0].as<const float>()[i];
+          *out[0].as<float>() = s;
+        }),
     // [n], [m] -> [n, m]: reads an operand again after it has written, so it must never run in place.
-    define("test_outer", OpTraits{}, [](const Attrs&, Span<const TensorMeta> in) { return f32({in[0].numel(), in[1].numel()}); },
-           [](const KernelQuery& q, In in, In out) {
-             const int64_t n = q.in[1].numel();
-             for (int64_t i = 0; i < q.out[0].numel(); ++i) out[0].as<float>()[i] = in[0].as<const float>()[i / n] * in[1].as<const float>()[i % n];
-           }),
-    define("test_update", OpTraits{.inplace_pairs = 0b11}, [](const Attrs&, Span<const TensorMeta> in) { return std::vector<TensorMeta>{in[0], in[1]}; },
-           [](const KernelQuery& q, In in, In out) {
-             for (int64_t i = 0; i < q.out[0].numel(); ++i) {
-               const float v = in[1].as<const float>()[i] * 0.5f + in[2].as<const float>()[i], p = in[0].as<const float>()[i] - v;
-               out[0].as<float>()[i] = p;
-               out[1].as<float>()[i] = v;
-             }
-           }),
+    define(
+        "test_outer", OpTraits{},
+        [](const Attrs&, Span<const TensorMeta> in) {
+          return f32({in[0].numel(), in[1].numel()});
+        },
+        [](const KernelQuery& q, In in, In out) {
+          const int64_t n = q.in[1].numel();
+          for (int64_t i = 0; i < q.out[0].numel(); ++i) out[0].as<float>()[i] = in[0].as<const float>()[i / n] * in[1].as<const float>()[i % n];
+        }),
+    define(
+        "test_update", OpTraits{.inplace_pairs = 0b11},
+        [](const Attrs&, Span<const TensorMeta> in) {
+          return std::vector<TensorMeta>{in[0], in[1]};
+        },
+        [](const KernelQuery& q, In in, In out) {
+          for (int64_t i = 0; i < q.out[0].numel(); ++i) {
+            const float v = in[1].as<const float>()[i] * 0.5f + in[2].as<const float>()[i], p = in[0].as<const float>()[i] - v;
+            out[0].as<float>()[i] = p;
+            out[1].as<float>()[i] = v;
+          }
+        }),
     define("test_nhwc", OpTraits{.layout = LayoutRule::kChannelsLastPreferred}, like_input0, copy),
     define("test_nchw", OpTraits{.layout = LayoutRule::kContiguousOnly}, like_input0, copy),
     define<RandomAttrs>("test_random", OpTraits{.random = true}, like_input0, copy),

@@ -19,9 +19,7 @@ std::string traced(const TensorFn& fn, std::vector<TensorMeta> inputs) { return 
 template <class E, class F> std::string error_of(F&& run) {
   try {
     run();
-  } catch (const E& e) {
-    return e.what();
-  }
+  } catch (const E& e) { return e.what(); }
   return "no error";
 }
 
@@ -41,7 +39,12 @@ TEST(Trace, OpsBecomeNodesWithTheirScope) {
 
 TEST(Trace, ConcreteTensorsBecomeOneConstantEach) {
   const Tensor c = vec({1, 2}), equal = vec({1, 2});
-  EXPECT_EQ(traced([&](Span<const Tensor> in) -> TensorList { return {add(add(add(in[0], c), c), equal), c}; }, {f32({2})}), R"(graph "f" {
+  EXPECT_EQ(traced(
+                [&](Span<const Tensor> in) -> TensorList {
+                  return {add(add(add(in[0], c), c), equal), c};
+                },
+                {f32({2})}),
+            R"(graph "f" {
   %0 = input : f32[2]
   %1 = constant : f32[2] = {1, 2}
   %2 = constant : f32[2] = {1, 2}
@@ -58,7 +61,7 @@ TEST(Trace, ReadsSeeTheLastAssignment) {
   EXPECT_EQ(traced(
                 [&](Span<const Tensor>) -> TensorList {
                   const Tensor old = p.value();
-                  EXPECT_EQ(p.value().id(), old.id());   // one handle per value: the tape knows parameters by it
+                  EXPECT_EQ(p.value().id(), old.id());  // one handle per value: the tape knows parameters by it
                   p.assign(scale(old, 2));
                   EXPECT_NE(p.value().id(), old.id());
                   p.assign(add(p.value(), old));
@@ -74,7 +77,7 @@ TEST(Trace, ReadsSeeTheLastAssignment) {
   return %3
 }
 )");
-  EXPECT_EQ(values(p.value()), (std::vector<double>{1, 2}));   // tracing stores nothing
+  EXPECT_EQ(values(p.value()), (std::vector<double>{1, 2}));  // tracing stores nothing
 }
 
 TEST(Trace, AssigningTheOldValueBackLeavesTheStateUnwritten) {
@@ -92,13 +95,15 @@ TEST(Trace, AssigningTheOldValueBackLeavesTheStateUnwritten) {
 
 TEST(Trace, TwoParametersOfEqualValueKeepTheirIdentity) {
   Parameter a(vec({1}), "a"), b(vec({1}), "b");
-  trace_function("f", [&](Span<const Tensor>) -> TensorList {
-    const Tensor x = relu(a.value());
-    a.assign(x);
-    b.assign(x);
-    EXPECT_NE(a.value().id(), b.value().id());
-    return {};
-  }, {});
+  trace_function("f",
+                 [&](Span<const Tensor>) -> TensorList {
+                   const Tensor x = relu(a.value());
+                   a.assign(x);
+                   b.assign(x);
+                   EXPECT_NE(a.value().id(), b.value().id());
+                   return {};
+                 },
+                 {});
 }
 
 TEST(Trace, LayoutConversionsAreNodes) {
@@ -140,7 +145,7 @@ TEST(Trace, ErrorsInTheFunctionPassThroughAndLeaveNothingBehind) {
   const Tensor x[] = {vec({1, 2})};
   EXPECT_THROW(f(x), ShapeError);
   EXPECT_FALSE(is_tracing_graph());
-  EXPECT_EQ(values(relu(vec({-1, 1}))), (std::vector<double>{0, 1}));   // eager again
+  EXPECT_EQ(values(relu(vec({-1, 1}))), (std::vector<double>{0, 1}));  // eager again
   EXPECT_EQ(f.num_signatures(), 0);
 }
 

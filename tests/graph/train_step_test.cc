@@ -13,6 +13,7 @@
 #include "sindri/ops/norm.h"
 #include "sindri/ops/optimizer.h"
 #include "sindri/ops/pool.h"
+#include "sindri/ops/random.h"
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
 #include "tests/graph/test_ops.h"
@@ -44,7 +45,8 @@ struct Net {
   void add(const std::string& name, const Tensor& init) { params.push_back(std::make_unique<Parameter>(init, name)); }
   TensorList step(Span<const Tensor> in) {
     std::vector<Parameter*> wrt;
-    for (const auto& q : params) if (q->requires_grad) wrt.push_back(q.get());
+    for (const auto& q : params)
+      if (q->requires_grad) wrt.push_back(q.get());
     const auto [out, g] = value_and_grad([&](Span<const Tensor> a) -> TensorList { return {loss(a[0], a[1])}; }, in, {}, wrt);
     update(g.of_params);
     return out;
@@ -106,7 +108,8 @@ struct ConvNet final : Net {
     state[10]->assign(state[10]->value() * 0.9);
     state[11]->assign(state[11]->value() * 0.999);
     for (size_t i = 0; i < 5; ++i) {
-      const auto out = ops::adam_update(params[i]->value(), state[2 * i]->value(), state[2 * i + 1]->value(), grads[i], Tensor::scalar(0.01), state[10]->value(), state[11]->value());
+      const auto out = ops::adam_update(params[i]->value(), state[2 * i]->value(), state[2 * i + 1]->value(), grads[i], Tensor::scalar(0.01),
+                                        state[10]->value(), state[11]->value());
       params[i]->assign(out[0]);
       state[2 * i]->assign(out[1]);
       state[2 * i + 1]->assign(out[2]);
@@ -115,8 +118,10 @@ struct ConvNet final : Net {
 };
 
 void expect_equal(const Net& a, const Net& b, int step, const char* what) {
-  for (size_t i = 0; i < a.params.size(); ++i) ASSERT_TRUE(same_bits(a.params[i]->value(), b.params[i]->value())) << a.params[i]->name() << ", step " << step << ", " << what;
-  for (size_t i = 0; i < a.state.size(); ++i) ASSERT_TRUE(same_bits(a.state[i]->value(), b.state[i]->value())) << a.state[i]->name() << ", step " << step << ", " << what;
+  for (size_t i = 0; i < a.params.size(); ++i)
+    ASSERT_TRUE(same_bits(a.params[i]->value(), b.params[i]->value())) << a.params[i]->name() << ", step " << step << ", " << what;
+  for (size_t i = 0; i < a.state.size(); ++i)
+    ASSERT_TRUE(same_bits(a.state[i]->value(), b.state[i]->value())) << a.state[i]->name() << ", step " << step << ", " << what;
 }
 
 template <class N, class Batch> void expect_graph_equals_eager(int steps, Batch&& batch) {
@@ -134,7 +139,7 @@ template <class N, class Batch> void expect_graph_equals_eager(int steps, Batch&
     if (s == 0) first = got.item();
     last = got.item();
   }
-  EXPECT_LT(last, first);   // it trains
+  EXPECT_LT(last, first);  // it trains
   EXPECT_EQ(f.num_signatures(), 1);
   EXPECT_LT(f.info().nodes, f.info().nodes_traced);
   EXPECT_LT(f.info().arena_bytes, f.info().unplanned_bytes);
@@ -155,10 +160,43 @@ TEST(TrainStep, StatesKeepTheirMemory) {
   const TensorList in = {wave({16, 20}, 0), labels(16, 10, 0)};
   f(in);
   std::vector<const void*> before;
-  for (const auto* list : {&net.params, &net.state}) for (const auto& q : *list) before.push_back(q->stored().raw_data());
+  for (const auto* list : {&net.params, &net.state})
+    for (const auto& q : *list) before.push_back(q->stored().raw_data());
   f(in);
   size_t i = 0;
-  for (const auto* list : {&net.params, &net.state}) for (const auto& q : *list) EXPECT_EQ(q->stored().raw_data(), before[i++]) << q->name();
+  for (const auto* list : {&net.params, &net.state})
+    for (const auto& q : *list) EXPECT_EQ(q->stored().raw_data(), before[i++]) << q->name();
+}
+
+// Dropout draws anew in every replay, the same numbers as eager mode: the key is a state and the step advances it.
+TEST(TrainStep, DropoutDrawsWhatEagerDraws) {
+  Parameter a(Tensor::full({64}, 1), "a"), b(Tensor::full({64}, 1), "b");
+  const auto step = [](Parameter& p, Span<const Tensor> in) -> TensorList {
+    ops::begin_rng_step();
+    Parameter* wrt[] = {&p};
+    const auto [out, g] =
+        value_and_grad([&](Span<const Tensor> x) -> TensorList { return {ops::sum(ops::dropout(ops::dropout(p.value(), 0.5) * x[0], 0.75))}; }, in, {}, wrt);
+    p.assign(p.value() - g.of_params[0] * 0.125);
+    ops::end_rng_step();
+    return out;
+  };
+  const Tensor x[] = {wave({64}, 0)};
+  std::vector<Tensor> want;
+  ops::reset_rng(7);
+  for (int s = 0; s < 4; ++s) {
+    step(a, x);
+    want.push_back(a.value());
+  }
+  const Tensor key = ops::rng_state().value();
+  ops::reset_rng(7);
+  CompiledFn f = compile([&](Span<const Tensor> in) { return step(b, in); });
+  for (size_t s = 0; s < 4; ++s) {
+    f(x);
+    EXPECT_TRUE(same_bits(want[s], b.value())) << "step " << s;
+  }
+  EXPECT_EQ(f.num_signatures(), 1);
+  EXPECT_TRUE(same_bits(key, ops::rng_state().value()));
+  EXPECT_FALSE(same_bits(want[0], want[1]));
 }
 
 TEST(TrainStep, PrintedGraphReadsBack) {

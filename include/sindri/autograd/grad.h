@@ -10,11 +10,9 @@
 #include "sindri/export.h"
 #include "sindri/op/bind.h"
 #include "sindri/op/parameter.h"
+#include "sindri/op/tensor_fn.h"
 
 namespace sindri {
-
-using TensorList = std::vector<Tensor>;
-using TensorFn = std::function<TensorList(Span<const Tensor>)>;
 
 /// What second-order optimizers need of one use of a parameter: the input that met it and the gradient of the op's output.
 struct ParamUse { Parameter* param; const OpDef* op; Attrs attrs; Tensor input, output_grad; };

@@ -30,10 +30,10 @@ inline constexpr int32_t kNoId = -1;
 
 /// A Parameter that the function reads or assigns: its value on entry and, where it changes, on exit.
 struct StateBinding {
-  Parameter* param = nullptr;   ///< null in a graph that was parsed without parameters
+  Parameter* param = nullptr;  ///< null in a graph that was parsed without parameters
   std::string name;
-  ValueId read = kNoId;         ///< always there, though it may have no users
-  ValueId written = kNoId;      ///< kNoId: unchanged
+  ValueId read = kNoId;  ///< always there, though it may have no users
+  ValueId written = kNoId;  ///< kNoId: unchanged
 };
 
 class SINDRI_API Graph {
@@ -42,15 +42,15 @@ class SINDRI_API Graph {
   struct Value {
     TensorMeta meta;
     Kind kind = Kind::kErased;
-    NodeId producer = kNoId;          ///< for kResult
-    std::vector<NodeId> users;        ///< nodes reading it, one entry per operand (x·x lists its node twice)
-    Tensor constant;                  ///< for kConstant
+    NodeId producer = kNoId;  ///< for kResult
+    std::vector<NodeId> users;  ///< nodes reading it, one entry per operand (x·x lists its node twice)
+    Tensor constant;  ///< for kConstant
   };
   struct Node {
-    const OpDef* op = nullptr;        ///< null once erased
+    const OpDef* op = nullptr;  ///< null once erased
     Attrs attrs;
     std::vector<ValueId> in, out;
-    std::string scope;                ///< path of the Cell that made it
+    std::string scope;  ///< path of the Cell that made it
   };
 
   explicit Graph(std::string graph_name = "fn") : name(std::move(graph_name)) {}

@@ -12,10 +12,10 @@ namespace sindri {
 
 /// What a pass may know besides the graph.
 struct PassContext {
-  std::string dump_dir;                     ///< text of the graph before and after each pass goes here; empty: nowhere
-  std::string dump_prefix = "fn";           ///< start of those file names
-  bool verify = false;                      ///< check the graph after each pass
-  std::vector<std::string> disabled = {};   ///< pass names to leave out; "all" for every one
+  std::string dump_dir;  ///< text of the graph before and after each pass goes here; empty: nowhere
+  std::string dump_prefix = "fn";  ///< start of those file names
+  bool verify = false;  ///< check the graph after each pass
+  std::vector<std::string> disabled = {};  ///< pass names to leave out; "all" for every one
 };
 
 class SINDRI_API Pass {

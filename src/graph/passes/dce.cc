@@ -13,7 +13,7 @@ class Dce final : public Pass {
   bool run(Graph& g, const PassContext&) override {
     bool changed = false;
     const std::vector<NodeId> order = g.order();
-    for (auto n = order.rbegin(); n != order.rend(); ++n) {   // users before producers
+    for (auto n = order.rbegin(); n != order.rend(); ++n) {  // users before producers
       if (!dead(g, *n)) continue;
       g.erase(*n);
       changed = true;
@@ -28,7 +28,8 @@ class Dce final : public Pass {
  private:
   static bool dead(const Graph& g, NodeId n) {
     if (g.node(n).op->traits.host_effect) return false;
-    for (ValueId v : g.node(n).out) if (!g.value(v).users.empty() || g.leaves(v)) return false;
+    for (ValueId v : g.node(n).out)
+      if (!g.value(v).users.empty() || g.leaves(v)) return false;
     return true;
   }
   static bool drop_unused(Graph& g, ValueId v) {

@@ -14,7 +14,7 @@ class SimplifyLayout final : public Pass {
 
   bool run(Graph& g, const PassContext&) override {
     bool changed = false;
-    for (NodeId n : std::vector<NodeId>(g.order())) {   // in program order, so that chains shrink from their start
+    for (NodeId n : std::vector<NodeId>(g.order())) {  // in program order, so that chains shrink from their start
       if (!is_to_layout(g, n)) continue;
       const ValueId same = equal_value(g, n);
       if (same == kNoId) continue;
