@@ -21,8 +21,9 @@ namespace {
 constexpr int64_t kMaxAttr = std::numeric_limits<int32_t>::max();
 
 void check_list(const char* op, const char* name, const std::vector<int64_t>& v, size_t length, int64_t least) {
-  if (v.size() != length) throw ValueError(fmt::format("{}: {} needs {} values, got [{}]", op, name, length, fmt::join(v, ", ")), "",
-      length == 2 ? "give rows and columns" : "give top, bottom, left and right");
+  if (v.size() != length)
+    throw ValueError(fmt::format("{}: {} needs {} values, got [{}]", op, name, length, fmt::join(v, ", ")), "",
+                     length == 2 ? "give rows and columns" : "give top, bottom, left and right");
   for (int64_t x : v) {
     if (x < least || x > kMaxAttr) throw ValueError(fmt::format("{}: {} must lie in [{}, {}], got [{}]", op, name, least, kMaxAttr, fmt::join(v, ", ")));
   }
@@ -31,8 +32,9 @@ void check_list(const char* op, const char* name, const std::vector<int64_t>& v,
 int64_t output_size(const char* op, const char* axis, int64_t in, int64_t before, int64_t after, int64_t kernel, int64_t stride, int64_t dilation) {
   const int64_t padded = in + before + after, span = dilation * (kernel - 1) + 1;
   if (padded < span)
-    throw ShapeError(fmt::format("{}: the kernel spans {} {} (size {}, dilation {}), the input has {} with padding ({} + {} + {})", op, span, axis, kernel, dilation, padded, in,
-                                 before, after), "", "use a smaller kernel or dilation, or more padding");
+    throw ShapeError(fmt::format("{}: the kernel spans {} {} (size {}, dilation {}), the input has {} with padding ({} + {} + {})", op, span, axis, kernel,
+                                 dilation, padded, in, before, after),
+                     "", "use a smaller kernel or dilation, or more padding");
   return (padded - span) / stride + 1;
 }
 
@@ -58,8 +60,7 @@ ConvGeometry make_geometry(const char* op, const ops::Conv2dAttrs& a, const Shap
     throw ShapeError(fmt::format("{}: input has {} channels, weight {} expects {} (groups={})", op, x[1], w.str(), w[1] * a.groups, a.groups), "",
                      splits ? fmt::format("check in_channels, or set groups={}", x[1] / w[1]) : "check in_channels");
   }
-  if (w[0] % a.groups != 0)
-    throw ShapeError(fmt::format("{}: weight {} has {} output channels, which {} groups do not divide", op, w.str(), w[0], a.groups));
+  if (w[0] % a.groups != 0) throw ShapeError(fmt::format("{}: weight {} has {} output channels, which {} groups do not divide", op, w.str(), w[0], a.groups));
   ConvGeometry g{};
   g.n = x[0], g.c = x[1], g.h = x[2], g.w = x[3];
   g.o = w[0], g.kh = w[2], g.kw = w[3], g.groups = a.groups;
@@ -99,8 +100,9 @@ void check_operands(const char* op, Span<const TensorMeta> in, const char* first
 
 void check_dy(const char* op, const ConvGeometry& g, const Shape& dy) {
   if (dy == g.y_shape()) return;
-  throw ShapeError(fmt::format("{}: dy has shape {}, the convolution of input {} with weight {} gives {}", op, dy.str(), g.x_shape().str(), g.w_shape().str(), g.y_shape().str()), "",
-                   "pass the stride, pad, dilation and groups of the forward convolution");
+  throw ShapeError(fmt::format("{}: dy has shape {}, the convolution of input {} with weight {} gives {}", op, dy.str(), g.x_shape().str(), g.w_shape().str(),
+                               g.y_shape().str()),
+                   "", "pass the stride, pad, dilation and groups of the forward convolution");
 }
 
 std::vector<TensorMeta> infer_forward(const Attrs& attrs, Span<const TensorMeta> in) {
@@ -140,15 +142,13 @@ std::vector<Tensor> vjp_forward(const VjpContext& c) {
 // in: dy, w; dout has the shape of x
 std::vector<Tensor> vjp_input_grad(const VjpContext& c) {
   const ops::Conv2dAttrs a = common_attrs(c.attrs.as<Conv2dInputGradAttrs>());
-  return {c.needs[0] ? ops::conv2d(c.dout[0], c.in[1], a) : Tensor{},
-          c.needs[1] ? ops::conv2d_weight_grad(c.in[0], c.dout[0], c.in[1].shape(), a) : Tensor{}};
+  return {c.needs[0] ? ops::conv2d(c.dout[0], c.in[1], a) : Tensor{}, c.needs[1] ? ops::conv2d_weight_grad(c.in[0], c.dout[0], c.in[1].shape(), a) : Tensor{}};
 }
 
 // in: dy, x; dout has the shape of w
 std::vector<Tensor> vjp_weight_grad(const VjpContext& c) {
   const ops::Conv2dAttrs a = common_attrs(c.attrs.as<Conv2dWeightGradAttrs>());
-  return {c.needs[0] ? ops::conv2d(c.in[1], c.dout[0], a) : Tensor{},
-          c.needs[1] ? ops::conv2d_input_grad(c.in[0], c.dout[0], c.in[1].shape(), a) : Tensor{}};
+  return {c.needs[0] ? ops::conv2d(c.in[1], c.dout[0], a) : Tensor{}, c.needs[1] ? ops::conv2d_input_grad(c.in[0], c.dout[0], c.in[1].shape(), a) : Tensor{}};
 }
 
 constexpr uint32_t kWeightInput1 = 1u << 1, kWeightOutput0 = 1u << 16;

@@ -88,7 +88,8 @@ template <class T> class Im2col {
     parallel_for(count, std::max<int64_t>(1, 16384 / k_), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         T* to = columns + r * k_;
-        for_each_tap(g_, row + r, group, [&](int64_t from, int64_t at) { std::copy_n(x + from, cg, to + at); }, [&](int64_t at) { std::fill_n(to + at, cg, T(0)); });
+        for_each_tap(
+            g_, row + r, group, [&](int64_t from, int64_t at) { std::copy_n(x + from, cg, to + at); }, [&](int64_t at) { std::fill_n(to + at, cg, T(0)); });
       }
     });
     return {columns, k_, 1};
@@ -102,7 +103,12 @@ template <class T> class Im2col {
       const int64_t from_row = std::max(row, (first + begin) * per_image), to_row = std::min(row + count, (first + end) * per_image);
       for (int64_t r = from_row; r < to_row; ++r) {
         const T* from = columns + (r - row) * k_;
-        for_each_tap(g_, r, group, [&](int64_t to, int64_t at) { for (int64_t c = 0; c < cg; ++c) dx[to + c] += from[at + c]; }, [](int64_t) {});
+        for_each_tap(
+            g_, r, group,
+            [&](int64_t to, int64_t at) {
+              for (int64_t c = 0; c < cg; ++c) dx[to + c] += from[at + c];
+            },
+            [](int64_t) {});
       }
     });
   }
@@ -133,7 +139,7 @@ class Im2colConv final : public Kernel {
  public:
   explicit Im2colConv(const KernelQuery& q) : direction_(conv::direction_of(q)), g_(conv::geometry_of(q)), dtype_(q.in[0].dtype) {
     const int64_t size = dtype_ == DType::kFloat64 ? 8 : 4, k = g_.kh * g_.kw * g_.c_per_group(), rows = g_.n * g_.oh * g_.ow;
-    constexpr int64_t kColumnBytes = 4 << 20;   // about what an L2 or a share of L3 holds
+    constexpr int64_t kColumnBytes = 4 << 20;  // about what an L2 or a share of L3 holds
     block_ = std::clamp<int64_t>(kColumnBytes / (k * size), 64, std::max<int64_t>(64, rows));
     WorkspaceLayout layout;
     columns_at_ = layout.add(std::min(block_, rows) * k * size);

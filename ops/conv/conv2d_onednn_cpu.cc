@@ -47,7 +47,7 @@ struct Descriptors {
 // A primitive for a fixed number of images.
 struct Part {
   dnnl::primitive primitive;
-  dnnl::reorder reorder;          // of the weight, or back for its gradient; empty when the library works on OIHW
+  dnnl::reorder reorder;  // of the weight, or back for its gradient; empty when the library works on OIHW
   memory::desc weight, weight_plain, x, y, scratchpad;
   bool packed() const { return weight != weight_plain; }
 };
@@ -69,41 +69,44 @@ template <class PrimitiveDesc> void finish_part(const PrimitiveDesc& pd, const m
 }
 
 // Empty, and *part filled when given; or why oneDNN cannot.
+template <class Primitive, class Make, class Weight>
+std::string build(const Descriptors& d, bool weight_is_output, Make&& make, Weight&& weight_of, Part* part) {
+  typename Primitive::primitive_desc pd;
+  std::string why;
+  if (!onednn::try_make(make, &pd, &why) || part == nullptr) return why;
+  part->primitive = Primitive(pd);
+  finish_part(pd, weight_of(pd), d, weight_is_output, part);
+  return "";
+}
+
 std::string make_part(Direction direction, const Descriptors& d, Part* part) {
+  using Forward = dnnl::convolution_forward;
+  using InputGrad = dnnl::convolution_backward_data;
+  using WeightGrad = dnnl::convolution_backward_weights;
   const auto algorithm = dnnl::algorithm::convolution_direct;
   const dnnl::engine& engine = onednn::engine();
-  std::string why;
-  // The hint of the backward descriptors; it need not have an optimised implementation itself.
+  const dnnl::primitive_attr attr = user_scratchpad();
+  const auto weights = [](const auto& pd) { return pd.weights_desc(); };
+  // Also the hint of the backward descriptors.
   const auto forward = [&] {
-    return dnnl::convolution_forward::primitive_desc({dnnl::prop_kind::forward_training, algorithm, d.x, d.forward_weight, d.y, d.stride, d.dilation, d.pad_before, d.pad_after},
-                                                     user_scratchpad(), engine);
+    const Forward::desc desc(dnnl::prop_kind::forward_training, algorithm, d.x, d.forward_weight, d.y, d.stride, d.dilation, d.pad_before, d.pad_after);
+    return Forward::primitive_desc(desc, attr, engine);
   };
-  if (direction == Direction::kForward) {
-    dnnl::convolution_forward::primitive_desc pd;
-    if (!onednn::try_make(forward, &pd, &why)) return why;
-    if (part == nullptr) return "";
-    part->primitive = dnnl::convolution_forward(pd);
-    finish_part(pd, pd.weights_desc(), d, false, part);
-  } else if (direction == Direction::kInputGrad) {
-    dnnl::convolution_backward_data::primitive_desc pd;
-    const auto make = [&] {
-      return dnnl::convolution_backward_data::primitive_desc({algorithm, d.x, d.weight_any, d.y, d.stride, d.dilation, d.pad_before, d.pad_after}, user_scratchpad(), engine, forward());
-    };
-    if (!onednn::try_make(make, &pd, &why)) return why;
-    if (part == nullptr) return "";
-    part->primitive = dnnl::convolution_backward_data(pd);
-    finish_part(pd, pd.weights_desc(), d, false, part);
-  } else {
-    dnnl::convolution_backward_weights::primitive_desc pd;
-    const auto make = [&] {
-      return dnnl::convolution_backward_weights::primitive_desc({algorithm, d.x, d.weight_any, d.y, d.stride, d.dilation, d.pad_before, d.pad_after}, user_scratchpad(), engine, forward());
-    };
-    if (!onednn::try_make(make, &pd, &why)) return why;
-    if (part == nullptr) return "";
-    part->primitive = dnnl::convolution_backward_weights(pd);
-    finish_part(pd, pd.diff_weights_desc(), d, true, part);
+  const auto input_grad = [&] {
+    const InputGrad::desc desc(algorithm, d.x, d.weight_any, d.y, d.stride, d.dilation, d.pad_before, d.pad_after);
+    return InputGrad::primitive_desc(desc, attr, engine, forward());
+  };
+  const auto weight_grad = [&] {
+    const WeightGrad::desc desc(algorithm, d.x, d.weight_any, d.y, d.stride, d.dilation, d.pad_before, d.pad_after);
+    return WeightGrad::primitive_desc(desc, attr, engine, forward());
+  };
+  switch (direction) {
+    case Direction::kForward: return build<Forward>(d, false, forward, weights, part);
+    case Direction::kInputGrad: return build<InputGrad>(d, false, input_grad, weights, part);
+    default:
+      return build<WeightGrad>(
+          d, true, weight_grad, [](const auto& pd) { return pd.diff_weights_desc(); }, part);
   }
-  return "";
 }
 
 int64_t bytes(const memory::desc& d) { return static_cast<int64_t>(d.get_size()); }
@@ -115,16 +118,28 @@ void run_reorder(const Part& part, const memory::desc& from, const void* src, co
 void run_part(Direction direction, const Part& p, const void* x, const void* weight, const void* y, void* scratchpad) {
   switch (direction) {
     case Direction::kForward:
-      return onednn::execute(p.primitive, {{DNNL_ARG_SRC, &p.x, x}, {DNNL_ARG_WEIGHTS, &p.weight, weight}, {DNNL_ARG_DST, &p.y, y}, {DNNL_ARG_SCRATCHPAD, &p.scratchpad, scratchpad}});
+      return onednn::execute(
+          p.primitive,
+          {{DNNL_ARG_SRC, &p.x, x}, {DNNL_ARG_WEIGHTS, &p.weight, weight}, {DNNL_ARG_DST, &p.y, y}, {DNNL_ARG_SCRATCHPAD, &p.scratchpad, scratchpad}});
     case Direction::kInputGrad:
-      return onednn::execute(p.primitive, {{DNNL_ARG_DIFF_DST, &p.y, y}, {DNNL_ARG_WEIGHTS, &p.weight, weight}, {DNNL_ARG_DIFF_SRC, &p.x, x}, {DNNL_ARG_SCRATCHPAD, &p.scratchpad, scratchpad}});
+      return onednn::execute(p.primitive,
+                             {{DNNL_ARG_DIFF_DST, &p.y, y},
+                              {DNNL_ARG_WEIGHTS, &p.weight, weight},
+                              {DNNL_ARG_DIFF_SRC, &p.x, x},
+                              {DNNL_ARG_SCRATCHPAD, &p.scratchpad, scratchpad}});
     case Direction::kWeightGrad:
-      return onednn::execute(p.primitive, {{DNNL_ARG_SRC, &p.x, x}, {DNNL_ARG_DIFF_DST, &p.y, y}, {DNNL_ARG_DIFF_WEIGHTS, &p.weight, weight}, {DNNL_ARG_SCRATCHPAD, &p.scratchpad, scratchpad}});
+      return onednn::execute(p.primitive,
+                             {{DNNL_ARG_SRC, &p.x, x},
+                              {DNNL_ARG_DIFF_DST, &p.y, y},
+                              {DNNL_ARG_DIFF_WEIGHTS, &p.weight, weight},
+                              {DNNL_ARG_SCRATCHPAD, &p.scratchpad, scratchpad}});
   }
 }
 
 // The three operands of a query by their role, whatever the direction.
-struct Operands { char *x, *weight, *y; };
+struct Operands {
+  char *x, *weight, *y;
+};
 Operands operands(Direction direction, Span<const Buffer> in, Span<const Buffer> out) {
   const auto p = [](const Buffer& b) { return static_cast<char*>(b.data); };
   switch (direction) {
@@ -164,14 +179,18 @@ class OneDnnConv final : public Kernel {
   int64_t scratchpad_at_ = 0, weight_at_ = 0, workspace_ = 0;
 };
 
-// At most this many pieces: enough for the cores of a CPU socket to share, few enough that partial weight gradients stay small.
-constexpr int64_t kMaxPieces = 16;
-
+// How strict mode cuts the batch: by shape alone, in pieces enough for the cores of a socket to share. Every piece of a weight
+// gradient writes a partial result of the weight's size, so large weights get fewer.
 struct Pieces {
-  int64_t count, images, last;   // pieces, images of each, images of the last one
-  explicit Pieces(int64_t batch) : images(fixed_chunks(batch, kMaxPieces)) {
-    count = fixed_chunks(batch, images);
-    last = batch - images * (count - 1);
+  int64_t count, images, last;  // pieces, images of each, images of the last one
+
+  Pieces(Direction direction, const ConvGeometry& g) {
+    constexpr int64_t kMost = 16, kFewest = 4, kPartialBytes = 16 << 20;
+    const int64_t weight_bytes = std::max<int64_t>(1, g.weight_numel()) * static_cast<int64_t>(sizeof(float));
+    const int64_t wanted = direction == Direction::kWeightGrad ? std::clamp(kPartialBytes / weight_bytes, kFewest, kMost) : kMost;
+    images = fixed_chunks(g.n, wanted);
+    count = fixed_chunks(g.n, images);
+    last = g.n - images * (count - 1);
   }
 };
 
@@ -183,7 +202,8 @@ Descriptors strict_descriptors(const KernelQuery& q, int64_t images) {
 
 class StrictOneDnnConv final : public Kernel {
  public:
-  explicit StrictOneDnnConv(const KernelQuery& q) : direction_(conv::direction_of(q)), dtype_(q.in[0].dtype), geometry_(conv::geometry_of(q)), pieces_(geometry_.n) {
+  explicit StrictOneDnnConv(const KernelQuery& q)
+      : direction_(conv::direction_of(q)), dtype_(q.in[0].dtype), geometry_(conv::geometry_of(q)), pieces_(direction_, geometry_) {
     const onednn::ThreadScope one_thread(1);
     make(q, pieces_.images);
     if (pieces_.last != pieces_.images) make(q, pieces_.last);
@@ -230,6 +250,9 @@ class StrictOneDnnConv final : public Kernel {
   int64_t x_bytes() const { return pieces_.images * geometry_.c * geometry_.h * geometry_.w * static_cast<int64_t>(dtype_size(dtype_)); }
   int64_t y_bytes() const { return pieces_.images * geometry_.o * geometry_.oh * geometry_.ow * static_cast<int64_t>(dtype_size(dtype_)); }
 
+  // When all pieces share one packed format their results are added there, and only the sum is brought to OIHW.
+  bool sums_packed() const { return parts_.size() == 1 && parts_[0].packed(); }
+
   void run_weight_grad(void* workspace, const Operands& o) {
     parallel_tasks(pieces_.count, [&](int64_t i) {
       const onednn::ThreadScope one_thread(1);
@@ -238,19 +261,40 @@ class StrictOneDnnConv final : public Kernel {
       void* partial = workspace_at(workspace, partial_at_[at]);
       void* weight = p.packed() ? workspace_at(workspace, packed_at_[at]) : partial;
       run_part(direction_, p, o.x + i * x_bytes(), weight, o.y + i * y_bytes(), workspace_at(workspace, scratchpad_at_[at]));
-      if (p.packed()) run_reorder(p, p.weight, weight, p.weight_plain, partial);
+      if (p.packed() && !sums_packed()) run_reorder(p, p.weight, weight, p.weight_plain, partial);
     });
-    const auto sum = [&]<class T>(T* dw) {
-      parallel_for(geometry_.weight_numel(), 4096, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          float total = 0;
-          for (const int64_t partial : partial_at_) total += static_cast<const float*>(workspace_at(workspace, partial))[i];
-          dw[i] = static_cast<T>(total);
+    const int64_t count = geometry_.weight_numel();
+    float* plain = dtype_ == DType::kFloat32 ? reinterpret_cast<float*>(o.weight) : static_cast<float*>(workspace_at(workspace, partial_at_[0]));
+    if (sums_packed()) {
+      const Part& p = parts_[0];
+      float* packed = static_cast<float*>(workspace_at(workspace, packed_at_[0]));
+      add_in_order(workspace, packed_at_, bytes(p.weight) / static_cast<int64_t>(sizeof(float)), packed);
+      const onednn::ThreadScope one_thread(1);
+      run_reorder(p, p.weight, packed, p.weight_plain, plain);
+    } else {
+      add_in_order(workspace, partial_at_, count, plain);
+    }
+    if (dtype_ == DType::kFloat32) return;
+    bfloat16* dw = reinterpret_cast<bfloat16*>(o.weight);
+    parallel_for(count, 16384, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) dw[i] = bfloat16(plain[i]);
+    });
+  }
+
+  // `to` may be the first of the terms.
+  static void add_in_order(void* workspace, const std::vector<int64_t>& terms, int64_t count, float* to) {
+    parallel_for(count, 16384, [&](int64_t begin, int64_t end) {
+      constexpr int64_t kBlock = 2048;  // stays in L1 while the terms stream by
+      for (int64_t first = begin; first < end; first += kBlock) {
+        const int64_t last = std::min(end, first + kBlock);
+        const float* term0 = static_cast<const float*>(workspace_at(workspace, terms[0]));
+        if (to != term0) std::copy(term0 + first, term0 + last, to + first);
+        for (size_t t = 1; t < terms.size(); ++t) {
+          const float* term = static_cast<const float*>(workspace_at(workspace, terms[t]));
+          for (int64_t i = first; i < last; ++i) to[i] += term[i];
         }
-      });
-    };
-    if (dtype_ == DType::kBFloat16) sum(reinterpret_cast<bfloat16*>(o.weight));
-    else sum(reinterpret_cast<float*>(o.weight));
+      }
+    });
   }
 
   Direction direction_;
@@ -258,7 +302,7 @@ class StrictOneDnnConv final : public Kernel {
   ConvGeometry geometry_;
   Pieces pieces_;
   int64_t workspace_ = 0;
-  std::vector<Part> parts_;   // for a full piece, and for a shorter last one
+  std::vector<Part> parts_;  // for a full piece, and for a shorter last one
   std::vector<int64_t> scratchpad_at_, packed_at_, partial_at_;
 };
 
@@ -282,7 +326,7 @@ std::string reject_strict(const KernelQuery& q) {
   std::string why = reject_common(q);
   if (!why.empty()) return why;
   const onednn::ThreadScope one_thread(1);
-  const Pieces pieces(conv::geometry_of(q).n);
+  const Pieces pieces(conv::direction_of(q), conv::geometry_of(q));
   for (const int64_t images : {pieces.images, pieces.last}) {
     if (why.empty()) why = make_part(conv::direction_of(q), strict_descriptors(q, images), nullptr);
   }
@@ -294,7 +338,7 @@ std::unique_ptr<Kernel> make_onednn(const KernelQuery& q) { return std::make_uni
 
 bool add(const char* op) {
   return register_kernel({.op = op, .name = "onednn", .priority = 20, .reject = reject_onednn, .make = make_onednn}) &&
-         register_kernel({.op = op, .name = "onednn_strict", .priority = 20, .reject = reject_strict, .make = make_strict});
+      register_kernel({.op = op, .name = "onednn_strict", .priority = 20, .reject = reject_strict, .make = make_strict});
 }
 const bool kForward = add("conv2d"), kInputGrad = add("conv2d_input_grad"), kWeightGrad = add("conv2d_weight_grad");
 

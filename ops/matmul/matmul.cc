@@ -54,8 +54,9 @@ Problem make_problem(const char* op, bool batched, const MatmulAttrs& attrs, con
   p.n = attrs.transpose_b ? b_rows : b_cols;
   const int64_t k_of_b = attrs.transpose_b ? b_cols : b_rows;
   if (p.k != k_of_b)
-    throw ShapeError(fmt::format("{}: inner dimensions differ, expected {} of a {}{} but b {}{} has {}", op, p.k, a.str(), attrs.transpose_a ? " (transposed)" : "", b.str(),
-                                 attrs.transpose_b ? " (transposed)" : "", k_of_b), "", "check the shapes, or set transpose_a or transpose_b");
+    throw ShapeError(fmt::format("{}: inner dimensions differ, expected {} of a {}{} but b {}{} has {}", op, p.k, a.str(),
+                                 attrs.transpose_a ? " (transposed)" : "", b.str(), attrs.transpose_b ? " (transposed)" : "", k_of_b),
+                     "", "check the shapes, or set transpose_a or transpose_b");
   p.a_row = attrs.transpose_a ? 1 : a_cols, p.a_col = attrs.transpose_a ? a_cols : 1;
   p.b_row = attrs.transpose_b ? 1 : b_cols, p.b_col = attrs.transpose_b ? b_cols : 1;
   const int rank = std::max(a.rank(), b.rank()) - 2;

@@ -21,7 +21,8 @@ template <class From, class To> void convert(const From* from, To* to, int64_t n
 template <class T> void multiply(const Problem& p, const T* a, const T* b, T* c) {
   const auto one = [&](int64_t i) {
     const auto at = static_cast<size_t>(i);
-    gemm(p.m, p.n, p.k, MatrixView<T>{a + p.a_offset[at], p.a_row, p.a_col}, MatrixView<T>{b + p.b_offset[at], p.b_row, p.b_col}, c + i * p.m * p.n, p.n, false);
+    gemm(p.m, p.n, p.k, MatrixView<T>{a + p.a_offset[at], p.a_row, p.a_col}, MatrixView<T>{b + p.b_offset[at], p.b_row, p.b_col}, c + i * p.m * p.n, p.n,
+         false);
   };
   // Many small matrices: a thread takes whole ones; a few large ones are cut into tiles by gemm itself.
   const int64_t work = 2 * p.m * p.n * std::max<int64_t>(1, p.k);
@@ -33,7 +34,8 @@ template <class T> void multiply(const Problem& p, const T* a, const T* b, T* c)
 
 class GemmMatmul final : public Kernel {
  public:
-  explicit GemmMatmul(const KernelQuery& q) : problem_(matmul::problem_of(q)), dtype_(q.in[0].dtype), a_size_(q.in[0].numel()), b_size_(q.in[1].numel()), c_size_(q.out[0].numel()) {}
+  explicit GemmMatmul(const KernelQuery& q)
+      : problem_(matmul::problem_of(q)), dtype_(q.in[0].dtype), a_size_(q.in[0].numel()), b_size_(q.in[1].numel()), c_size_(q.out[0].numel()) {}
   int64_t workspace_bytes() const override { return is_half(dtype_) ? (a_size_ + b_size_ + c_size_) * static_cast<int64_t>(sizeof(float)) : 0; }
 
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {

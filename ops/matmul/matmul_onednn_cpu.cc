@@ -36,8 +36,8 @@ bool make_descriptor(const Problem& p, int64_t ldc, DType dtype, dnnl::matmul::p
       [&] {
         dnnl::primitive_attr attr;
         attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-        const dnnl::matmul::desc desc(matrix_descriptor(p.a_batch, p.m, p.k, p.a_row, p.a_col, dtype), matrix_descriptor(p.b_batch, p.k, p.n, p.b_row, p.b_col, dtype),
-                                      matrix_descriptor(p.batch, p.m, p.n, ldc, 1, dtype));
+        const dnnl::matmul::desc desc(matrix_descriptor(p.a_batch, p.m, p.k, p.a_row, p.a_col, dtype),
+                                      matrix_descriptor(p.b_batch, p.k, p.n, p.b_row, p.b_col, dtype), matrix_descriptor(p.batch, p.m, p.n, ldc, 1, dtype));
         return dnnl::matmul::primitive_desc(desc, attr, onednn::engine());
       },
       pd, why);
@@ -58,7 +58,11 @@ class OneDnnMatmul final : public Kernel {
 
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
     const onednn::ThreadScope threads(threads_);
-    onednn::execute(primitive_, {{DNNL_ARG_SRC, &a_, in[0].data}, {DNNL_ARG_WEIGHTS, &b_, in[1].data}, {DNNL_ARG_DST, &c_, out[0].data}, {DNNL_ARG_SCRATCHPAD, &scratchpad_, ctx.workspace}});
+    onednn::execute(primitive_,
+                    {{DNNL_ARG_SRC, &a_, in[0].data},
+                     {DNNL_ARG_WEIGHTS, &b_, in[1].data},
+                     {DNNL_ARG_DST, &c_, out[0].data},
+                     {DNNL_ARG_SCRATCHPAD, &scratchpad_, ctx.workspace}});
   }
 
  private:
@@ -68,7 +72,7 @@ class OneDnnMatmul final : public Kernel {
 };
 
 // Equal pieces of the longer side of the result, the last one shorter: lengths that are a multiple of the library's own blocks.
-constexpr int64_t kMaxPieces = 16, kRowBlock = 32, kColumnBlock = 64;
+constexpr int64_t kMaxPieces = 16, kRowBlock = 64, kColumnBlock = 256;
 
 class StrictOneDnnMatmul final : public Kernel {
  public:
@@ -94,8 +98,11 @@ class StrictOneDnnMatmul final : public Kernel {
       const int64_t b = problem_.b_offset[static_cast<size_t>(matrix)] + (by_rows_ ? 0 : first * problem_.b_col);
       const int64_t c = matrix * problem_.m * problem_.n + (by_rows_ ? first * problem_.n : first);
       const auto at = [&](const Buffer& buffer, int64_t element) { return static_cast<char*>(buffer.data) + element * size_; };
-      onednn::execute(p.primitive, {{DNNL_ARG_SRC, &p.a, at(in[0], a)}, {DNNL_ARG_WEIGHTS, &p.b, at(in[1], b)}, {DNNL_ARG_DST, &p.c, at(out[0], c)},
-                                    {DNNL_ARG_SCRATCHPAD, &p.scratchpad, static_cast<char*>(ctx.workspace) + task * scratchpad_}});
+      onednn::execute(p.primitive,
+                      {{DNNL_ARG_SRC, &p.a, at(in[0], a)},
+                       {DNNL_ARG_WEIGHTS, &p.b, at(in[1], b)},
+                       {DNNL_ARG_DST, &p.c, at(out[0], c)},
+                       {DNNL_ARG_SCRATCHPAD, &p.scratchpad, static_cast<char*>(ctx.workspace) + task * scratchpad_}});
     });
   }
 
@@ -122,7 +129,7 @@ class StrictOneDnnMatmul final : public Kernel {
   Problem problem_;
   int64_t size_, length_ = 0, pieces_ = 0, scratchpad_ = 0;
   bool by_rows_ = true;
-  std::vector<Part> parts_;   // for a full piece, and for the last one
+  std::vector<Part> parts_;  // for a full piece, and for the last one
 };
 
 std::string reject_common(const KernelQuery& q) {
@@ -143,7 +150,7 @@ std::unique_ptr<Kernel> make_strict(const KernelQuery& q) { return std::make_uni
 
 bool add(const char* op) {
   return register_kernel({.op = op, .name = "onednn", .priority = 20, .reject = reject_onednn, .make = make_onednn}) &&
-         register_kernel({.op = op, .name = "onednn_strict", .priority = 20, .reject = reject_strict, .make = make_strict});
+      register_kernel({.op = op, .name = "onednn_strict", .priority = 20, .reject = reject_strict, .make = make_strict});
 }
 const bool kMatmul = add("matmul"), kBatchMatmul = add("batch_matmul");
 

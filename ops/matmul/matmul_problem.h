@@ -18,8 +18,8 @@ struct MatmulAttrs {
 struct Problem {
   int64_t m, n, k;
   int64_t a_row, a_col, b_row, b_col;
-  Shape batch;                              ///< leading dimensions of the result
-  Shape a_batch, b_batch;                   ///< those of A and B, padded with ones to the same rank
+  Shape batch;  ///< leading dimensions of the result
+  Shape a_batch, b_batch;  ///< those of A and B, padded with ones to the same rank
   std::vector<int64_t> a_offset, b_offset;  ///< first element of each matrix of the batch
 
   int64_t matrices() const { return static_cast<int64_t>(a_offset.size()); }

@@ -55,7 +55,7 @@ struct ConvCase {
 };
 std::vector<ConvCase> conv_cases() {
   return {
-      {{17, 16, 9, 9}, {32, 16, 3, 3}, {.pad = {1, 1, 1, 1}}},                       // 17 images: pieces of 2 and a last one of 1
+      {{17, 16, 9, 9}, {32, 16, 3, 3}, {.pad = {1, 1, 1, 1}}},  // 17 images: pieces of 2 and a last one of 1
       {{33, 3, 12, 12}, {16, 3, 5, 5}, {.stride = {2, 2}, .pad = {2, 1, 2, 1}}},
       {{4, 64, 7, 7}, {64, 64, 1, 1}, {}},
       {{5, 32, 8, 8}, {32, 1, 3, 3}, {.pad = {1, 1, 1, 1}, .groups = 32}},

@@ -25,9 +25,7 @@ Tensor input(const Shape& shape, int key, DType dtype = DType::kFloat64) {
 template <class E, class F> std::string message_of(F&& f) {
   try {
     f();
-  } catch (const E& e) {
-    return e.what();
-  }
+  } catch (const E& e) { return e.what(); }
   ADD_FAILURE() << "nothing of the expected type was thrown";
   return "";
 }
@@ -46,7 +44,8 @@ TEST(Conv2dErrors, ChannelsAndGroups) {
 
 TEST(Conv2dErrors, Sizes) {
   EXPECT_THAT(conv_error<ShapeError>({1, 3, 4, 9}, {2, 3, 5, 5}), HasSubstr("the kernel spans 5 rows"));
-  EXPECT_THAT(conv_error<ShapeError>({1, 3, 9, 4}, {2, 3, 3, 3}, {.dilation = {1, 2}}), HasSubstr("the kernel spans 5 columns (size 3, dilation 2), the input has 4"));
+  EXPECT_THAT(conv_error<ShapeError>({1, 3, 9, 4}, {2, 3, 3, 3}, {.dilation = {1, 2}}),
+              HasSubstr("the kernel spans 5 columns (size 3, dilation 2), the input has 4"));
   EXPECT_THAT(conv_error<ShapeError>({1, 3, 9, 9}, {2, 3, 0, 3}), HasSubstr("kernel of weight [2, 3, 0, 3] is empty"));
   EXPECT_THAT(conv_error<ShapeError>({3, 9, 9}, {2, 3, 3, 3}), HasSubstr("input must have 4 dimensions, got [3, 9, 9]"));
   EXPECT_THAT(conv_error<ShapeError>({1, 3, 9, 9}, {2, 3, 3}), HasSubstr("weight must have 4 dimensions, got [2, 3, 3]"));
@@ -71,7 +70,10 @@ TEST(Conv2dErrors, Types) {
 
 TEST(Conv2dErrors, GradientShapes) {
   const Tensor dy = Tensor::zeros({2, 4, 3, 3}), w = Tensor::zeros({4, 3, 3, 3}), x = Tensor::zeros({2, 3, 6, 6});
-  EXPECT_THAT(message_of<ShapeError>([&] { ops::conv2d_input_grad(dy, w, {2, 3, 6, 6}, {}); }), HasSubstr("dy has shape [2, 4, 3, 3], the convolution of input [2, 3, 6, 6]"));
+  EXPECT_THAT(message_of<ShapeError>([&] {
+                ops::conv2d_input_grad(dy, w, {2, 3, 6, 6}, {});
+              }),
+              HasSubstr("dy has shape [2, 4, 3, 3], the convolution of input [2, 3, 6, 6]"));
   EXPECT_THAT(message_of<ShapeError>([&] { ops::conv2d_weight_grad(dy, x, {4, 3, 3, 3}, {}); }), HasSubstr("gives [2, 4, 4, 4]"));
   EXPECT_THAT(message_of<ShapeError>([&] { ops::conv2d_weight_grad(dy, x, {4, 3, 3}, {}); }), HasSubstr("weight must have 4 dimensions"));
   EXPECT_THAT(message_of<ShapeError>([&] { ops::conv2d_input_grad(dy, w, {2, -3, 6, 6}, {}); }), HasSubstr("outside"));
@@ -83,7 +85,9 @@ TEST(Conv2dSecondDerivative, AgreesWithDifferencesOfTheGradient) {
   const Tensor x = input({2, 4, 6, 7}, 0), w = input({6, 2, 3, 2}, 1), dy = input(ops::conv2d(x, w, a).shape(), 2);
   const Tensor ux = input(x.shape(), 3), uw = input(w.shape(), 4);
   // First derivatives in x and w, each weighted with a fixed tensor: outputs whose gradients are second derivatives.
-  const TensorFn first = [&](Span<const Tensor> in) { return TensorList{ops::conv2d_input_grad(in[2], in[1], x.shape(), a), ops::conv2d_weight_grad(in[2], in[0], w.shape(), a)}; };
+  const TensorFn first = [&](Span<const Tensor> in) {
+    return TensorList{ops::conv2d_input_grad(in[2], in[1], x.shape(), a), ops::conv2d_weight_grad(in[2], in[0], w.shape(), a)};
+  };
   const TensorList at = {x, w, dy};
   const TensorList second = value_and_grad(first, at, {0, 1, 2}, {}, {ux, uw}).second.of_inputs;
   const auto value = [&](const TensorList& in) {

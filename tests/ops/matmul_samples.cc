@@ -30,8 +30,20 @@ std::vector<Sample> samples() {
   add(transposed("matmul", "row_by_matrix", {}, {}, 1, 33, 16));
   add(transposed("matmul", "matrix_by_column", {}, {}, 31, 9, 1));
   add(transposed("matmul", "dense_layer", {}, {}, 8, 31, 33));
-  for (const auto& [m, k, n] : std::vector<std::array<int64_t, 3>>{{1, 1, 1}, {2, 1, 3}, {1, 7, 1}, {7, 8, 9}, {15, 16, 8}, {16, 16, 16}, {33, 31, 15}, {9, 33, 17}, {32, 8, 32},
-                                                                    {4, 129, 3}, {0, 3, 4}, {3, 0, 4}, {3, 4, 0}, {0, 0, 0}}) {
+  for (const auto& [m, k, n] : std::vector<std::array<int64_t, 3>>{{1, 1, 1},
+                                                                   {2, 1, 3},
+                                                                   {1, 7, 1},
+                                                                   {7, 8, 9},
+                                                                   {15, 16, 8},
+                                                                   {16, 16, 16},
+                                                                   {33, 31, 15},
+                                                                   {9, 33, 17},
+                                                                   {32, 8, 32},
+                                                                   {4, 129, 3},
+                                                                   {0, 3, 4},
+                                                                   {3, 0, 4},
+                                                                   {3, 4, 0},
+                                                                   {0, 0, 0}}) {
     out.push_back({"matmul", "size_" + std::to_string(m) + "_" + std::to_string(k) + "_" + std::to_string(n), {}, {{{m, k}}, {{k, n}}}});
   }
   add(transposed("batch_matmul", "rank2", {}, {}, 4, 5, 6));
@@ -41,8 +53,12 @@ std::vector<Sample> samples() {
   add(transposed("batch_matmul", "broadcast_left", {}, {4}, 3, 5, 2));
   add(transposed("batch_matmul", "broadcast_both", {2, 1, 2}, {3, 1}, 2, 3, 4));
   add(transposed("batch_matmul", "odd_sizes", {2}, {2}, 17, 9, 15));
-  for (const auto& [b, m, k, n] : std::vector<std::array<int64_t, 4>>{{0, 2, 3, 4}, {2, 0, 3, 4}, {2, 3, 0, 4}, {2, 3, 4, 0}, {1, 1, 1, 1}, {5, 1, 16, 1}, {2, 16, 33, 8}}) {
-    out.push_back({"batch_matmul", "size_" + std::to_string(b) + "_" + std::to_string(m) + "_" + std::to_string(k) + "_" + std::to_string(n), {}, {{{b, m, k}}, {{b, k, n}}}});
+  for (const auto& [b, m, k, n] :
+       std::vector<std::array<int64_t, 4>>{{0, 2, 3, 4}, {2, 0, 3, 4}, {2, 3, 0, 4}, {2, 3, 4, 0}, {1, 1, 1, 1}, {5, 1, 16, 1}, {2, 16, 33, 8}}) {
+    out.push_back({"batch_matmul",
+                   "size_" + std::to_string(b) + "_" + std::to_string(m) + "_" + std::to_string(k) + "_" + std::to_string(n),
+                   {},
+                   {{{b, m, k}}, {{b, k, n}}}});
   }
   return out;
 }

@@ -27,9 +27,7 @@ Tensor input(const Shape& shape, int key, DType dtype = DType::kFloat64) {
 template <class E, class F> std::string message_of(F&& f) {
   try {
     f();
-  } catch (const E& e) {
-    return e.what();
-  }
+  } catch (const E& e) { return e.what(); }
   ADD_FAILURE() << "nothing of the expected type was thrown";
   return "";
 }
@@ -69,7 +67,7 @@ TEST(Matmul, NaNAndInfinityPropagateInEveryKernel) {
       try {
         c = ops::matmul(a, b).to_vector<double>();
       } catch (const DeviceError&) {
-        continue;   // declined
+        continue;  // declined
       }
       EXPECT_TRUE(std::isnan(c[0])) << k->name;
       EXPECT_EQ(c[1], inf) << k->name;

@@ -15,7 +15,9 @@ namespace {
 
 // One per thread, made at its first product.
 void* pack_buffer() {
-  struct Free { void operator()(void* p) const { std::free(p); } };
+  struct Free {
+    void operator()(void* p) const { std::free(p); }
+  };
   thread_local std::unique_ptr<void, Free> buffer(std::aligned_alloc(64, static_cast<size_t>(kGemmPackBytes)));
   if (buffer == nullptr) throw std::bad_alloc();
   return buffer.get();
@@ -40,14 +42,19 @@ template <class T> void gemm_tiles(int64_t m, int64_t n, int64_t k, MatrixView<T
   parallel_for(rows * cols, std::max<int64_t>(1, 200'000 / std::max<int64_t>(1, tile_work)), [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
       const int64_t i = t / cols * kGemmTileM, j = t % cols * tile_n;
-      tile(std::min(m - i, kGemmTileM), std::min(n - j, tile_n), k, MatrixView<T>{a.data + i * a.row, a.row, a.col}, MatrixView<T>{b.data + j * b.col, b.row, b.col}, c + i * ldc + j, ldc, accumulate);
+      tile(std::min(m - i, kGemmTileM), std::min(n - j, tile_n), k, MatrixView<T>{a.data + i * a.row, a.row, a.col},
+           MatrixView<T>{b.data + j * b.col, b.row, b.col}, c + i * ldc + j, ldc, accumulate);
     }
   });
 }
 
 }  // namespace
 
-void gemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c, int64_t ldc, bool accumulate) { gemm_tiles(m, n, k, a, b, c, ldc, accumulate); }
-void gemm(int64_t m, int64_t n, int64_t k, MatrixView<double> a, MatrixView<double> b, double* c, int64_t ldc, bool accumulate) { gemm_tiles(m, n, k, a, b, c, ldc, accumulate); }
+void gemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c, int64_t ldc, bool accumulate) {
+  gemm_tiles(m, n, k, a, b, c, ldc, accumulate);
+}
+void gemm(int64_t m, int64_t n, int64_t k, MatrixView<double> a, MatrixView<double> b, double* c, int64_t ldc, bool accumulate) {
+  gemm_tiles(m, n, k, a, b, c, ldc, accumulate);
+}
 
 }  // namespace sindri

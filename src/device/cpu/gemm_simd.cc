@@ -8,11 +8,11 @@ namespace sindri::SINDRI_SIMD_NS {
 namespace {
 
 #if defined(__AVX512F__)
-constexpr int kVectorBytes = 64, kRows = 12;   // 24 of 32 registers hold C
+constexpr int kVectorBytes = 64, kRows = 12;  // 24 of 32 registers hold C
 #elif defined(__AVX2__)
-constexpr int kVectorBytes = 32, kRows = 6;    // 12 of 16
+constexpr int kVectorBytes = 32, kRows = 6;  // 12 of 16
 #else
-constexpr int kVectorBytes = 16, kRows = 4;    // 8 of 16
+constexpr int kVectorBytes = 16, kRows = 4;  // 8 of 16
 #endif
 
 template <class T> struct Vector;
@@ -51,8 +51,8 @@ static inline __attribute__((always_inline)) V<double> multiply_add(V<double> a,
 }
 
 // Panels of `width` lines of a strided matrix, zero-filled at the end: out[panel][depth][width].
-template <class T, int width> static inline __attribute__((always_inline)) void pack_panels(const T* __restrict src, int64_t lines, int64_t depth, int64_t line_stride, int64_t depth_stride,
-                                                                                            T* __restrict out) {
+template <class T, int width> static inline __attribute__((always_inline)) void pack_panels(const T* __restrict src, int64_t lines, int64_t depth,
+                                                                                            int64_t line_stride, int64_t depth_stride, T* __restrict out) {
   for (int64_t first = 0; first < lines; first += width) {
     const T* from = src + first * line_stride;
     const int64_t count = lines - first < width ? lines - first : width;
@@ -71,20 +71,22 @@ template <class T, int width> static inline __attribute__((always_inline)) void 
 }
 
 // block [kRows, kCols] = A panel [k, kRows] · B panel [k, kCols]
-template <class T> static inline __attribute__((always_inline)) void register_block(int64_t k, const T* __restrict a, const T* __restrict b, V<T> (&block)[kRows][2]) {
+template <class T>
+static inline __attribute__((always_inline)) void register_block(int64_t k, const T* __restrict a, const T* __restrict b, V<T> (&block)[kRows][2]) {
   for (int r = 0; r < kRows; ++r) block[r][0] = block[r][1] = V<T>{};
   for (int64_t d = 0; d < k; ++d) {
     const V<T> b0 = load(b + d * kCols<T>), b1 = load(b + d * kCols<T> + kLanes<T>);
 #pragma GCC unroll 12
     for (int r = 0; r < kRows; ++r) {
-      const V<T> x = a[d * kRows + r] - V<T>{};   // broadcast
+      const V<T> x = a[d * kRows + r] - V<T>{};  // broadcast
       block[r][0] = multiply_add(x, b0, block[r][0]);
       block[r][1] = multiply_add(x, b1, block[r][1]);
     }
   }
 }
 
-template <class T> static inline __attribute__((always_inline)) void write_block(const V<T> (&block)[kRows][2], int64_t rows, int64_t cols, T* c, int64_t ldc, bool accumulate) {
+template <class T>
+static inline __attribute__((always_inline)) void write_block(const V<T> (&block)[kRows][2], int64_t rows, int64_t cols, T* c, int64_t ldc, bool accumulate) {
   if (cols == kCols<T>) {
     for (int r = 0; r < kRows; ++r) {
       if (r >= rows) break;
@@ -103,8 +105,8 @@ template <class T> static inline __attribute__((always_inline)) void write_block
   }
 }
 
-template <class T> static inline __attribute__((always_inline)) void tile(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b, int64_t b_row, int64_t b_col,
-                                                                          T* c, int64_t ldc, bool accumulate, T* pack) {
+template <class T> static inline __attribute__((always_inline)) void tile(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b,
+                                                                          int64_t b_row, int64_t b_col, T* c, int64_t ldc, bool accumulate, T* pack) {
   T *packed_a = pack, *packed_b = pack + kGemmTileM * kGemmBlockK;
   for (int64_t k0 = 0; k0 < k; k0 += kGemmBlockK) {
     const int64_t depth = k - k0 < kGemmBlockK ? k - k0 : kGemmBlockK;
@@ -121,10 +123,12 @@ template <class T> static inline __attribute__((always_inline)) void tile(int64_
 
 }  // namespace
 
-void gemm_tile_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* b, int64_t b_row, int64_t b_col, float* c, int64_t ldc, bool accumulate, void* pack) {
+void gemm_tile_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* b, int64_t b_row, int64_t b_col, float* c,
+                   int64_t ldc, bool accumulate, void* pack) {
   tile<float>(m, n, k, a, a_row, a_col, b, b_row, b_col, c, ldc, accumulate, static_cast<float*>(pack));
 }
-void gemm_tile_f64(int64_t m, int64_t n, int64_t k, const double* a, int64_t a_row, int64_t a_col, const double* b, int64_t b_row, int64_t b_col, double* c, int64_t ldc, bool accumulate, void* pack) {
+void gemm_tile_f64(int64_t m, int64_t n, int64_t k, const double* a, int64_t a_row, int64_t a_col, const double* b, int64_t b_row, int64_t b_col, double* c,
+                   int64_t ldc, bool accumulate, void* pack) {
   tile<double>(m, n, k, a, a_row, a_col, b, b_row, b_col, c, ldc, accumulate, static_cast<double*>(pack));
 }
 

@@ -13,7 +13,11 @@ inline constexpr int64_t kGemmPackBytes = kGemmBlockK * (kGemmTileM * 8 + kGemmT
 }  // namespace sindri
 
 // m <= kGemmTileM, n * sizeof(element) <= kGemmTileBytesN; pack: kGemmPackBytes, 64-byte aligned.
+// clang-format off
 SINDRI_SIMD_DECLARE(
-void gemm_tile_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* b, int64_t b_row, int64_t b_col, float* c, int64_t ldc, bool accumulate, void* pack);
-void gemm_tile_f64(int64_t m, int64_t n, int64_t k, const double* a, int64_t a_row, int64_t a_col, const double* b, int64_t b_row, int64_t b_col, double* c, int64_t ldc, bool accumulate, void* pack);
+  void gemm_tile_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* b, int64_t b_row, int64_t b_col,
+                     float* c, int64_t ldc, bool accumulate, void* pack);
+  void gemm_tile_f64(int64_t m, int64_t n, int64_t k, const double* a, int64_t a_row, int64_t a_col, const double* b, int64_t b_row, int64_t b_col,
+                     double* c, int64_t ldc, bool accumulate, void* pack);
 )
+// clang-format on

@@ -87,9 +87,7 @@ void execute(const dnnl::primitive& primitive, std::initializer_list<Argument> a
     for (const Argument& a : arguments) memories.emplace(a.index, memory(*a.desc, engine(), const_cast<void*>(a.data)));
     primitive.execute(stream(), memories);
     stream().wait();
-  } catch (const dnnl::error& e) {
-    throw InternalError(fmt::format("oneDNN failed while running: {} (status {})", e.what(), static_cast<int>(e.status)));
-  }
+  } catch (const dnnl::error& e) { throw InternalError(fmt::format("oneDNN failed while running: {} (status {})", e.what(), static_cast<int>(e.status))); }
 }
 
 }  // namespace sindri::onednn

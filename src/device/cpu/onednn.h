@@ -35,7 +35,7 @@ class ThreadScope {
 };
 
 struct Argument {
-  int index;                        ///< DNNL_ARG_*
+  int index;  ///< DNNL_ARG_*
   const dnnl::memory::desc* desc;
   const void* data;
 };
