@@ -44,10 +44,8 @@ elseif(NOT SINDRI_SANITIZE STREQUAL "")
   message(FATAL_ERROR "SINDRI_SANITIZE=${SINDRI_SANITIZE}: use address or thread")
 endif()
 
-find_program(SINDRI_LLD NAMES ld.lld)
-if(SINDRI_LLD)
-  target_link_options(sindri_settings INTERFACE -fuse-ld=lld)
-endif()
+# The default linker, not lld: gcc 12 leaves empty `.cold` functions whose unwind entries share an address with the function behind
+# them, and lld 14 may list the empty one, so that an exception passing through the other ends the program.
 
 # Settings, include paths and private dependencies of a target of ours.
 function(sindri_compile_settings target)
