@@ -39,7 +39,9 @@ template <class T> int64_t factor_eigen(const T* a, T* l, int64_t n) {
   MatrixMap<T> out(l, n, n);
   out = ConstMatrixMap<T>(a, n, n);
   const Eigen::LLT<Eigen::Ref<Matrix<T>>> llt(out);
-  if (llt.info() != Eigen::Success) return factor(a, l, n);   // says which pivot
+  bool positive = llt.info() == Eigen::Success;
+  for (int64_t i = 0; i < n && positive; ++i) positive = l[i * n + i] > 0;   // Eigen lets NaN through
+  if (!positive) return factor(a, l, n);                                     // says which pivot
   out.template triangularView<Eigen::StrictlyUpper>().setZero();
   return -1;
 }

@@ -13,7 +13,7 @@
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/random.h"
 #include "sindri/ops/shape.h"
-#include "src/op/eager.h"
+#include "src/op/plan.h"
 #include "tests/ops/compare.h"
 
 namespace sindri::test {
