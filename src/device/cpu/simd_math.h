@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-#define SINDRI_SIMD_INLINE static inline __attribute__((always_inline, unused))
+#define SINDRI_SIMD_MEMBER inline __attribute__((always_inline, unused))
+#define SINDRI_SIMD_INLINE static SINDRI_SIMD_MEMBER
 
 namespace sindri::simd_math {
 
