@@ -44,22 +44,34 @@ SINDRI_SIMD_INLINE float pow(float a, float b) { return static_cast<float>(__bui
 template <class E, bool predicate> struct ResultOf { using type = E; };
 template <class E> struct ResultOf<E, true> { using type = Bool; };
 
+// The loops are compiled once more for an attribute p0 of 0 and of 1 where there are attributes, so that a choice between two
+// formulas (gelu) is made outside the loop.
 template <class Functor, class E> struct UnaryLoop {
-  static void run(const void* const* in, void* out, int64_t n, const double* p) {
-    const double p0 = p[0], p1 = p[1];
-    const E* x = static_cast<const E*>(in[0]);
-    auto* y = static_cast<typename ResultOf<E, Functor::kDomain == kPredicate>::type*>(out);
+  using Out = typename ResultOf<E, Functor::kDomain == kPredicate>::type;
+  static SINDRI_SIMD_MEMBER void loop(const E* x, Out* y, int64_t n, double p0, double p1) {
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) store(Functor::eval(load(x[i]), p0, p1), y + i);
   }
+  static void run(const void* const* in, void* out, int64_t n, const double* p) {
+    const E* x = static_cast<const E*>(in[0]);
+    Out* y = static_cast<Out*>(out);
+    if (Functor::kHasAttrs && p[0] == 0) loop(x, y, n, 0, p[1]);
+    else if (Functor::kHasAttrs && p[0] == 1) loop(x, y, n, 1, p[1]);
+    else loop(x, y, n, p[0], p[1]);
+  }
 };
 template <class Functor, class E> struct BinaryLoop {
-  static void run(const void* const* in, void* out, int64_t n, const double* p) {
-    const double p0 = p[0], p1 = p[1];
-    const E *a = static_cast<const E*>(in[0]), *b = static_cast<const E*>(in[1]);
-    auto* y = static_cast<typename ResultOf<E, Functor::kDomain == kPredicate>::type*>(out);
+  using Out = typename ResultOf<E, Functor::kDomain == kPredicate>::type;
+  static SINDRI_SIMD_MEMBER void loop(const E* a, const E* b, Out* y, int64_t n, double p0, double p1) {
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) store(Functor::eval(load(a[i]), load(b[i]), p0, p1), y + i);
+  }
+  static void run(const void* const* in, void* out, int64_t n, const double* p) {
+    const E *a = static_cast<const E*>(in[0]), *b = static_cast<const E*>(in[1]);
+    Out* y = static_cast<Out*>(out);
+    if (Functor::kHasAttrs && p[0] == 0) loop(a, b, y, n, 0, p[1]);
+    else if (Functor::kHasAttrs && p[0] == 1) loop(a, b, y, n, 1, p[1]);
+    else loop(a, b, y, n, p[0], p[1]);
   }
 };
 template <template <class, class> class Loop, class Functor, class E> constexpr TileFn entry() {
@@ -68,23 +80,27 @@ template <template <class, class> class Loop, class Functor, class E> constexpr 
 }
 
 // clang-format off
-#define UNARY_WITH(id, AttrsT, domain, saved, expression, ...)                                                   \
+#define UNARY_LOOP(id, has_attrs, domain, saved, expression, ...)                                                \
   struct Unary_##id {                                                                                            \
     static constexpr Domain kDomain = domain;                                                                    \
-    template <class T> __attribute__((always_inline)) static auto eval(T x, [[maybe_unused]] double p0, [[maybe_unused]] double p1) { return expression; } \
+    static constexpr bool kHasAttrs = has_attrs;                                                                 \
+    template <class T> static SINDRI_SIMD_MEMBER auto eval(T x, [[maybe_unused]] double p0, [[maybe_unused]] double p1) { return expression; } \
   };
-#define UNARY(id, ...) UNARY_WITH(id, NoAttrs, __VA_ARGS__)
+#define UNARY(id, ...) UNARY_LOOP(id, false, __VA_ARGS__)
+#define UNARY_WITH(id, AttrsT, ...) UNARY_LOOP(id, true, __VA_ARGS__)
 #include "ops/elementwise/unary.def"
 #undef UNARY
 #undef UNARY_WITH
 
-#define BINARY_FLAT(id, domain, expression, ...)                                                                 \
+#define BINARY_LOOP(id, has_attrs, domain, expression, ...)                                                      \
   struct Binary_##id {                                                                                           \
     static constexpr Domain kDomain = domain;                                                                    \
-    template <class T> __attribute__((always_inline)) static auto eval(T a, T b, [[maybe_unused]] double p0, [[maybe_unused]] double p1) { return expression; } \
+    static constexpr bool kHasAttrs = has_attrs;                                                                 \
+    template <class T> static SINDRI_SIMD_MEMBER auto eval(T a, T b, [[maybe_unused]] double p0, [[maybe_unused]] double p1) { return expression; } \
   };
-#define BINARY_WITH(id, AttrsT, domain, saves_in, saves_out, ...) BINARY_FLAT(id, domain, __VA_ARGS__)
-#define BINARY(id, ...) BINARY_WITH(id, NoAttrs, __VA_ARGS__)
+#define BINARY(id, domain, saves_in, saves_out, ...) BINARY_LOOP(id, false, domain, __VA_ARGS__)
+#define BINARY_WITH(id, AttrsT, domain, saves_in, saves_out, ...) BINARY_LOOP(id, true, domain, __VA_ARGS__)
+#define BINARY_FLAT(id, ...) BINARY_LOOP(id, false, __VA_ARGS__)
 #include "ops/elementwise/binary.def"
 #undef BINARY
 #undef BINARY_WITH

@@ -88,7 +88,10 @@ const OpDef& kTopkGrad = register_op({
     .attrs = attrs_type<TopkGradAttrs>(),
     .traits = {.saves_in = saves(1)},
     .infer = infer_topk_grad,
-    .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {ops::gather_elements(c.dout[0], c.in[1], c.attrs.as<TopkGradAttrs>().axis), Tensor()}; },
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
+      if (c.in[0].rank() == 0) return {c.dout[0], Tensor()};
+      return {ops::gather_elements(c.dout[0], c.in[1], c.attrs.as<TopkGradAttrs>().axis), Tensor()};
+    },
 });
 
 Tensor topk_grad(const Tensor& dy, const Tensor& indices, int64_t size, int64_t axis) {

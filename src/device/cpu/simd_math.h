@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-#define SINDRI_SIMD_INLINE static inline __attribute__((always_inline, unused))
+#define SINDRI_SIMD_MEMBER inline __attribute__((always_inline, unused))
+#define SINDRI_SIMD_INLINE static SINDRI_SIMD_MEMBER
 
 namespace sindri::simd_math {
 
@@ -51,7 +52,7 @@ SINDRI_SIMD_INLINE float expm1(float x) {
   p = p * x + 1.66666671e-1f;
   p = p * x + 0.5f;
   const float near = p * x * x + x, far = exp(x) - 1.0f;
-  return abs(x) < 0.5f ? near : far;
+  return x == 0.0f ? x : abs(x) < 0.5f ? near : far;       // keeps -0
 }
 
 // x = 2^n (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)).
@@ -91,7 +92,7 @@ SINDRI_SIMD_INLINE float tanh(float x) {
   p = p * z + 1.33327697e-1f;
   p = p * z - 3.33333289e-1f;
   const float near = p * z * x + x, far = 1.0f - 2.0f / (exp(a + a) + 1.0f);
-  return a < 0.625f ? near : x < 0.0f ? -far : far;
+  return a == 0.0f ? x : a < 0.625f ? near : x < 0.0f ? -far : far;   // keeps -0
 }
 
 SINDRI_SIMD_INLINE float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
