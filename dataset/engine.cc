@@ -394,6 +394,7 @@ Stats Engine::stats() const {
   Stats s = stats_;
   s.rows = counters_.rows;
   s.decoded_full = counters_.decoded_full;
+  s.decoded_window = counters_.decoded_window;
   s.decode_warnings = counters_.decode_warnings;
   s.bytes_read = counters_.bytes_read;
   s.rows_padded = plan_->rows_padded;

@@ -212,8 +212,8 @@ class IteratorImpl : public Iterator {
 std::unique_ptr<Iterator> Dataset::create_iterator(IteratorOptions options) const { return std::make_unique<IteratorImpl>(shared_from_this(), options); }
 
 std::string Stats::str() const {
-  std::string s = fmt::format("rows {}, batches {}, workers {}, busy {:.1f} s, waited {:.1f} s, decoded {}, read {:.1f} MB, blocks {} x {:.1f} MB, bad {}", rows, batches, workers, busy_seconds,
-                              consumer_wait_seconds, decoded_full, static_cast<double>(bytes_read) * 1e-6, blocks, static_cast<double>(block_bytes) * 1e-6, bad_samples.size());
+  std::string s = fmt::format("rows {}, batches {}, workers {}, busy {:.1f} s, waited {:.1f} s, decoded {} + {} windows, read {:.1f} MB, blocks {} x {:.1f} MB, bad {}", rows, batches, workers, busy_seconds,
+                              consumer_wait_seconds, decoded_full, decoded_window, static_cast<double>(bytes_read) * 1e-6, blocks, static_cast<double>(block_bytes) * 1e-6, bad_samples.size());
   if (replaced > 0) s += fmt::format(", replaced {}", replaced);
   if (rows_padded > 0) s += fmt::format(", repeated for equal shards {}", rows_padded);
   if (decode_warnings > 0) s += fmt::format(", decode warnings {}", decode_warnings);

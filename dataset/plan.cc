@@ -215,6 +215,7 @@ class Compiler {
       if (!fused.op) continue;
       Step& first = p.steps[i];
       first.op = fused.op;
+      first.number = fused.number;
       first.out = p.steps[chain[fused.length - 1]].out;
       first.where = fmt::format("fused map operations, {}", fused.op->str());
       for (size_t k = fused.length - 1; k >= 1; --k) p.steps.erase(p.steps.begin() + static_cast<std::ptrdiff_t>(chain[k]));

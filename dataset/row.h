@@ -47,10 +47,11 @@ class Arena {
 
 /// Counters of one worker; summed under the engine's lock.
 struct Counters {
-  int64_t rows = 0, decoded_full = 0, decode_warnings = 0, bytes_read = 0;
+  int64_t rows = 0, decoded_full = 0, decoded_window = 0, decode_warnings = 0, bytes_read = 0;
   void add(const Counters& o) {
     rows += o.rows;
     decoded_full += o.decoded_full;
+    decoded_window += o.decoded_window;
     decode_warnings += o.decode_warnings;
     bytes_read += o.bytes_read;
   }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstddef>
 #include <cstdio>
@@ -101,6 +102,29 @@ bool read_rows(jpeg_decompress_struct* info, ErrorManager* error, uint8_t* rgb, 
   return true;
 }
 
+// Columns of the box were rounded to whole iMCUs already, so jpeg_crop_scanline changes neither left nor width. The skip begins at row 0,
+// an iMCU boundary, and ends on one.
+bool read_box(jpeg_decompress_struct* info, ErrorManager* error, const JpegDecoder::Box* box, uint8_t* rgb) {
+  if (setjmp(error->jump) != 0) return false;
+  info->out_color_space = JCS_RGB;
+  info->dct_method = JDCT_ISLOW;
+  info->do_fancy_upsampling = TRUE;
+  jpeg_start_decompress(info);
+  JDIMENSION left = static_cast<JDIMENSION>(box->left), width = static_cast<JDIMENSION>(box->width);
+  if (box->left > 0 || box->width < info->output_width) jpeg_crop_scanline(info, &left, &width);
+  if (left != box->left || width != box->width) ERREXIT(info, JERR_WIDTH_OVERFLOW);
+  if (box->top > 0) jpeg_skip_scanlines(info, static_cast<JDIMENSION>(box->top));
+  const size_t stride = static_cast<size_t>(box->width) * 3;
+  for (int64_t y = 0; y < box->height;) {
+    JSAMPROW rows[8];
+    JDIMENSION n = 0;
+    for (; n < 8 && y + n < box->height; ++n) rows[n] = rgb + static_cast<size_t>(y + n) * stride;
+    y += jpeg_read_scanlines(info, rows, n);
+  }
+  jpeg_abort_decompress(info);
+  return true;
+}
+
 }  // namespace
 
 JpegDecoder::JpegDecoder() : state_(std::make_unique<State>()) {
@@ -128,6 +152,26 @@ void JpegDecoder::decode(uint8_t* rgb, int64_t* warnings) {
   const bool cmyk = state_->info.num_components == 4;
   if (cmyk) state_->cmyk_row.resize(static_cast<size_t>(state_->info.image_width) * 4);
   if (!read_rows(&state_->info, &state_->error, rgb, cmyk ? state_->cmyk_row.data() : nullptr))
+    throw BadSample(fmt::format("damaged JPEG: {}", state_->error.message), "", "replace the file, or set data.on_corrupt: replace");
+  *warnings += state_->error.harmless;
+}
+
+JpegDecoder::Box JpegDecoder::window_box(int64_t top, int64_t left, int64_t height, int64_t width) const {
+  const jpeg_decompress_struct& info = state_->info;
+  if (info.progressive_mode || info.arith_code || (info.num_components != 1 && info.num_components != 3)) return {};
+  const int64_t w = info.image_width, mcu_h = info.max_v_samp_factor * DCTSIZE, mcu_w = info.max_h_samp_factor * DCTSIZE;
+  // Smoothed chroma at the window's edge needs its neighbours: one iMCU row above, one iMCU column on each side. Below, the library
+  // itself reads on as far as it must.
+  Box b;
+  b.top = std::max<int64_t>(0, top / mcu_h - 1) * mcu_h;
+  b.left = std::max<int64_t>(0, left / mcu_w - 1) * mcu_w;
+  b.width = std::min(w, ((left + width + mcu_w - 1) / mcu_w + 1) * mcu_w) - b.left;
+  b.height = top + height - b.top;
+  return b;
+}
+
+void JpegDecoder::decode_window(const Box& box, uint8_t* rgb, int64_t* warnings) {
+  if (!read_box(&state_->info, &state_->error, &box, rgb))
     throw BadSample(fmt::format("damaged JPEG: {}", state_->error.message), "", "replace the file, or set data.on_corrupt: replace");
   *warnings += state_->error.harmless;
 }

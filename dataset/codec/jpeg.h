@@ -24,6 +24,13 @@ class JpegDecoder {
   /// `warnings` counts damage that does not touch the picture (extraneous bytes before a marker).
   void decode(uint8_t* rgb, int64_t* warnings);
 
+  /// What decode_window() would decode for a window of the picture: a box that holds it, with the margin that makes its pixels equal
+  /// those of a full decode (dataset.md 5.3). Empty width where only a full decode will do (progressive, CMYK, ...).
+  struct Box { int64_t top = 0, left = 0, height = 0, width = 0; };
+  Box window_box(int64_t top, int64_t left, int64_t height, int64_t width) const;
+  /// Decodes the box that window_box() gave into RGB rows of box.width * 3 bytes, and stops there.
+  void decode_window(const Box& box, uint8_t* rgb, int64_t* warnings);
+
  private:
   struct State;
   std::unique_ptr<State> state_;

@@ -168,6 +168,10 @@ std::optional<TailPart> tail_part(const RowOp& op) {
 }  // namespace
 
 Fused fuse_ops(std::span<const FusePart> parts) {
+  if (parts.size() >= 2) {
+    // Decode and crop: only the window is decoded.
+    if (auto op = fuse_decode_crop(*parts[0].op, *parts[1].op)) return {std::move(op), 2, parts[1].number};
+  }
   int last = -1;
   size_t n = 0, useful = 0;
   bool arithmetic = false;
@@ -179,7 +183,7 @@ Fused fuse_ops(std::span<const FusePart> parts) {
     if (arithmetic) useful = n + 1;   // without arithmetic the result would stay uint8
   }
   if (useful < 2) return {};
-  return {std::make_shared<FusedTailOp>(parts.first(useful)), useful};
+  return {std::make_shared<FusedTailOp>(parts.first(useful)), useful, parts[0].number};
 }
 
 }  // namespace sindri::dataset

@@ -1,4 +1,4 @@
-// Chains of operations that one pass over the image can do (dataset.md 4.2).
+// Chains of operations that one operation can do at once (dataset.md 4.2).
 #pragma once
 
 #include <memory>
@@ -15,6 +15,7 @@ struct FusePart {
 struct Fused {
   std::shared_ptr<const RowOp> op;   // null: nothing to gain
   size_t length = 0;                 // parts it stands for, from the first
+  uint32_t number = 0;               // whose draws it takes, where it takes its own
 };
 /// The longest prefix of `parts` that a fused operation replaces with the same bits.
 Fused fuse_ops(std::span<const FusePart> parts);

@@ -83,16 +83,41 @@ Value decode_other(const Value& bytes, Scratch& scratch) {
 
 }  // namespace
 
-Value decode_image(const Value& bytes, Scratch& scratch) {
+OpenedImage open_image(const Value& bytes, Scratch& scratch) {
   if (bytes.dtype != DType::kUInt8 || bytes.shape.rank() != 1) throw BadSample(fmt::format("Decode: the input is {}, expected file bytes uint8 [n]", value_str(bytes)));
-  ++scratch.counters.decoded_full;
-  if (!JpegDecoder::is_jpeg(bytes.data, bytes.nbytes())) return decode_other(bytes, scratch);
+  if (!JpegDecoder::is_jpeg(bytes.data, bytes.nbytes())) {
+    ++scratch.counters.decoded_full;
+    const Value pixels = decode_other(bytes, scratch);
+    return {false, pixels.shape[0], pixels.shape[1], pixels};
+  }
   const ImageSize size = scratch.jpeg->open(bytes.data, bytes.nbytes());
-  Value v{nullptr, DType::kUInt8, {size.height, size.width, 3}};
+  return {true, size.height, size.width, {}};
+}
+
+namespace {
+Value decode_whole(const OpenedImage& image, Scratch& scratch) {
+  if (!image.jpeg) return image.pixels;
+  ++scratch.counters.decoded_full;
+  Value v{nullptr, DType::kUInt8, {image.height, image.width, 3}};
   uint8_t* out = scratch.arena.allocate(v.nbytes());
   scratch.jpeg->decode(out, &scratch.counters.decode_warnings);
   v.data = out;
   return v;
 }
+}  // namespace
+
+DecodedWindow decode_window(const OpenedImage& image, int64_t top, int64_t left, int64_t height, int64_t width, Scratch& scratch) {
+  JpegDecoder::Box box;
+  if (image.jpeg) box = scratch.jpeg->window_box(top, left, height, width);
+  if (box.width == 0) return {decode_whole(image, scratch), 0, 0};
+  ++scratch.counters.decoded_window;
+  Value v{nullptr, DType::kUInt8, {box.height, box.width, 3}};
+  uint8_t* out = scratch.arena.allocate(v.nbytes());
+  scratch.jpeg->decode_window(box, out, &scratch.counters.decode_warnings);
+  v.data = out;
+  return {v, box.top, box.left};
+}
+
+Value decode_image(const Value& bytes, Scratch& scratch) { return decode_whole(open_image(bytes, scratch), scratch); }
 
 }  // namespace sindri::dataset

@@ -222,14 +222,20 @@ class RandomResizedCropOp : public RowOp {
     return {c};
   }
   void run(RowCall& call) const override {
-    Value image = call.inputs[0];
-    if (decodes_) image = decode_image(image, call.scratch);
-    const ImageDims d = image_dims(image, name());
-    const Window box = crop_box(d, call.draws());
+    if (!decodes_) {
+      const ImageDims d = image_dims(call.inputs[0], name());
+      return resize_window(call, d, crop_box(d, call.draws()), size_.height, size_.width, o_.interpolation);
+    }
+    const OpenedImage image = open_image(call.inputs[0], call.scratch);
+    Window w = crop_box({image.height, image.width, 3}, call.draws());
+    const DecodedWindow part = decode_window(image, w.top, w.left, w.height, w.width, call.scratch);
+    w.top -= part.top;
+    w.left -= part.left;
     RowCall inner = call;
-    inner.inputs = std::span<const Value>(&image, 1);
-    resize_window(inner, d, box, size_.height, size_.width, o_.interpolation);
+    inner.inputs = std::span<const Value>(&part.pixels, 1);
+    resize_window(inner, {part.pixels.shape[0], part.pixels.shape[1], 3}, w, size_.height, size_.width, o_.interpolation);
   }
+  std::shared_ptr<const RowOp> decoding() const { return decodes_ ? nullptr : std::make_shared<RandomResizedCropOp>(size_, o_, true); }
 
  private:
   const char* name() const { return decodes_ ? "RandomCropDecodeResize" : "RandomResizedCrop"; }
@@ -276,6 +282,12 @@ class DecodeOp : public RowOp {
 };
 
 }  // namespace
+
+std::shared_ptr<const RowOp> fuse_decode_crop(const RowOp& decode, const RowOp& crop) {
+  const auto* resized_crop = dynamic_cast<const RandomResizedCropOp*>(&crop);
+  if (dynamic_cast<const DecodeOp*>(&decode) == nullptr || resized_crop == nullptr) return nullptr;
+  return resized_crop->decoding();
+}
 
 std::vector<ColumnInfo> CropOp::infer(std::span<const ColumnInfo> in) const {
   check_image(in[0], "crop");

@@ -15,6 +15,18 @@ namespace sindri::dataset {
 /// File bytes -> uint8 [H, W, 3] in scratch. Throws BadSample.
 Value decode_image(const Value& bytes, Scratch& scratch);
 
+/// A decoded image of which only a box may exist; `top` and `left` of the box in the whole picture.
+struct DecodedWindow { Value pixels; int64_t top = 0, left = 0; };
+/// Size of an image file in memory; JPEG files keep their header open in scratch.jpeg for decode_window.
+struct OpenedImage { bool jpeg = false; int64_t height = 0, width = 0; Value pixels; };
+/// Reads a JPEG's header; other formats are decoded at once. Throws BadSample.
+OpenedImage open_image(const Value& bytes, Scratch& scratch);
+/// Pixels of at least this window, equal to those of a full decode.
+DecodedWindow decode_window(const OpenedImage& image, int64_t top, int64_t left, int64_t height, int64_t width, Scratch& scratch);
+
+/// RandomCropDecodeResize for Decode followed by RandomResizedCrop; null for other pairs.
+std::shared_ptr<const RowOp> fuse_decode_crop(const RowOp& decode, const RowOp& crop);
+
 /// Height, width and channels of an image value; [H, W] has one channel. Throws BadSample for anything else.
 struct ImageDims { int64_t height, width, channels; };
 ImageDims image_dims(const Value& v, const char* who);

@@ -1,7 +1,11 @@
 // Transforms against OpenCV and plain loops; decoding of good, odd and hostile files; fused chains against separate steps.
 #include <cmath>
+#include <cstdio>
 #include <opencv2/imgproc.hpp>
 
+#include <jpeglib.h>   // needs <cstdio> before it
+
+#include "dataset/codec/jpeg.h"
 #include "tests/dataset/helpers.h"
 
 namespace sindri::dataset {
@@ -82,6 +86,79 @@ TEST(Decode, HugeSizesAreRefusedFromTheHeader) {
   auto png = encoded(picture(16, 16, 1), ".png");
   png[16] = png[20] = 0x7f;
   EXPECT_NE(caught<BadSample>([&] { vision::Decode()(bytes_tensor(png)); }).message().find("64 million"), std::string::npos);
+}
+
+// A baseline JPEG with the given luma sampling factors; 1 component is grey, 4 is CMYK.
+std::vector<uint8_t> jpeg(const cv::Mat& m, int h_factor, int v_factor) {
+  jpeg_compress_struct info{};
+  jpeg_error_mgr error{};
+  info.err = jpeg_std_error(&error);
+  jpeg_create_compress(&info);
+  unsigned char* memory = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&info, &memory, &size);
+  info.image_width = static_cast<JDIMENSION>(m.cols);
+  info.image_height = static_cast<JDIMENSION>(m.rows);
+  info.input_components = m.channels();
+  info.in_color_space = m.channels() == 1 ? JCS_GRAYSCALE : m.channels() == 3 ? JCS_RGB : JCS_CMYK;
+  jpeg_set_defaults(&info);
+  jpeg_set_quality(&info, 92, TRUE);
+  if (m.channels() == 3) {
+    info.comp_info[0].h_samp_factor = h_factor;
+    info.comp_info[0].v_samp_factor = v_factor;
+  }
+  jpeg_start_compress(&info, TRUE);
+  while (info.next_scanline < info.image_height) {
+    JSAMPROW row = const_cast<JSAMPROW>(m.ptr(static_cast<int>(info.next_scanline)));
+    jpeg_write_scanlines(&info, &row, 1);
+  }
+  jpeg_finish_compress(&info);
+  const std::vector<uint8_t> bytes(memory, memory + size);
+  jpeg_destroy_compress(&info);
+  std::free(memory);
+  return bytes;
+}
+
+TEST(Decode, WindowEqualsFullDecodeForAllSamplings) {
+  JpegDecoder decoder;
+  PhiloxSequence draws(17, 0, 0, 0);
+  int64_t windows = 0, smaller = 0;
+  for (auto [hf, vf, channels] : {std::tuple{1, 1, 3}, {2, 1, 3}, {1, 2, 3}, {2, 2, 3}, {4, 1, 3}, {1, 1, 1}}) {
+    for (int i = 0; i < 60; ++i) {
+      const int h = i < 40 ? i + 1 : static_cast<int>(40 + draws.next_below(160)), w = i < 40 ? static_cast<int>(1 + draws.next_below(40)) : static_cast<int>(40 + draws.next_below(160));
+      const auto file = jpeg(picture(h, w, i, channels), hf, vf);
+      int64_t warnings = 0;
+      decoder.open(file.data(), static_cast<int64_t>(file.size()));
+      std::vector<uint8_t> full(static_cast<size_t>(h * w * 3));
+      decoder.decode(full.data(), &warnings);
+      for (int k = 0; k < 30; ++k) {
+        const int64_t ch = 1 + static_cast<int64_t>(draws.next_below(static_cast<uint64_t>(h))), cw = 1 + static_cast<int64_t>(draws.next_below(static_cast<uint64_t>(w)));
+        const int64_t top = static_cast<int64_t>(draws.next_below(static_cast<uint64_t>(h - ch + 1))), left = static_cast<int64_t>(draws.next_below(static_cast<uint64_t>(w - cw + 1)));
+        decoder.open(file.data(), static_cast<int64_t>(file.size()));
+        const JpegDecoder::Box box = decoder.window_box(top, left, ch, cw);
+        ASSERT_GT(box.width, 0);
+        std::vector<uint8_t> part(static_cast<size_t>(box.height * box.width * 3));
+        decoder.decode_window(box, part.data(), &warnings);
+        ++windows;
+        smaller += box.height * box.width < h * w ? 1 : 0;
+        for (int64_t y = 0; y < ch; ++y) {
+          ASSERT_EQ(std::memcmp(&full[static_cast<size_t>(((top + y) * w + left) * 3)], &part[static_cast<size_t>(((top - box.top + y) * box.width + left - box.left) * 3)],
+                                static_cast<size_t>(cw * 3)), 0)
+              << hf << "x" << vf << " " << h << "x" << w << ", window " << top << " " << left << " " << ch << " " << cw << ", row " << y;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(windows, 6 * 60 * 30);
+  EXPECT_GT(smaller, windows / 4) << "some windows must have spared work";
+}
+
+TEST(Decode, CmykIsConverted) {
+  cv::Mat m(16, 16, CV_8UC4, cv::Scalar(200, 100, 50, 180));
+  const Tensor t = vision::Decode()(bytes_tensor(jpeg(m, 1, 1)));   // libjpeg writes the Adobe marker: values are inverted
+  EXPECT_NEAR(t.data<uint8_t>()[0], 200 * 180 / 255, 3);
+  EXPECT_NEAR(t.data<uint8_t>()[1], 100 * 180 / 255, 3);
+  EXPECT_NEAR(t.data<uint8_t>()[2], 50 * 180 / 255, 3);
 }
 
 TEST(Resize, SizesAndPixelsAsOpenCv) {
@@ -263,6 +340,27 @@ TEST(Fusion, SameBitsAsSeparateSteps) {
       }
     }
   }
+}
+
+TEST(Fusion, DecodeAndCropDecodeOnlyTheWindow) {
+  TempDir dir;
+  for (int i = 0; i < 4; ++i) write_bytes(dir / ("a/" + std::to_string(i) + ".jpg"), encoded(picture(150, 170, i)));
+  auto read = [&](int64_t* windows) {
+    auto d = ImageFolderDataset::make({.dataset_dir = dir.str()});
+    d = d->map({vision::Decode(), vision::RandomResizedCrop(16, {.scale = {0.08, 0.2}}), vision::RandomHorizontalFlip(), vision::Normalize({1, 2, 3}, {4, 5, 6}), vision::HWC2CHW()})->batch(2);
+    auto it = d->create_iterator({.num_epochs = 3, .seed = 3});
+    const auto h = all_hashes(*it, 3);
+    *windows = it->stats().decoded_window;
+    return h;
+  };
+  int64_t windows = 0;
+  const auto fused = read(&windows);
+  EXPECT_EQ(windows, 12);
+  ::setenv("SINDRI_DATA_PLAN", "none", 1);
+  const auto separate = read(&windows);
+  ::unsetenv("SINDRI_DATA_PLAN");
+  EXPECT_EQ(windows, 0);
+  EXPECT_EQ(fused, separate);
 }
 
 TEST(Fusion, FloatAndRankTwoImagesTakeThePlainWay) {

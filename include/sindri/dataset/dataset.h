@@ -119,6 +119,7 @@ struct Stats {
   int64_t batches = 0;           ///< batches handed to the consumer
   int64_t rows_padded = 0;       ///< rows repeated per pass so that shards are equally long
   int64_t decoded_full = 0;      ///< whole images decoded
+  int64_t decoded_window = 0;    ///< only the part that a crop needs decoded
   int64_t decode_warnings = 0;   ///< damage the JPEG library could ignore (extraneous bytes before a marker)
   int64_t bytes_read = 0;        ///< of files
   int64_t replaced = 0;          ///< rows that another one stood in for
