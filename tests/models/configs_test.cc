@@ -1,0 +1,39 @@
+// Every file under configs/ reads without complaint and describes a network, an optimizer and a schedule that can be made.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "sindri/models/models.h"
+#include "sindri/train/settings.h"
+#include "src/app/build.h"
+
+namespace sindri {
+namespace {
+
+TEST(Configs, EachOneBuilds) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(SINDRI_SOURCE_DIR) + "/configs")) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++files;
+    SCOPED_TRACE(entry.path().filename().string());
+    train::Settings s;
+    ASSERT_NO_THROW(s.load_yaml(entry.path().string()));
+    ASSERT_NO_THROW(s.validate());
+    const std::string name = app::net_name(s);
+    EXPECT_TRUE(entry.path().filename().string().starts_with(name.substr(0, name.find('_'))));
+    const int64_t steps = 10;
+    const std::vector<float> rates = app::learning_rates(s, steps);
+    EXPECT_TRUE(rates.size() == 1 || static_cast<int64_t>(rates.size()) == steps * s.get_int("train.epochs"));
+    EXPECT_FLOAT_EQ(*std::max_element(rates.begin(), rates.end()), static_cast<float>(s.get_float("lr.max")));
+    // The large networks' weights are drawn elsewhere; here their names and settings count.
+    if (models::default_num_classes(name) != 10) continue;
+    const nn::CellPtr net = app::make_network(s, 10);
+    EXPECT_GT(net->num_parameters(), 0);
+    EXPECT_NO_THROW(app::make_optimizer(s, *net, steps));
+  }
+  EXPECT_EQ(files, 13);
+}
+
+}  // namespace
+}  // namespace sindri
