@@ -31,7 +31,8 @@ LAYERS = {
     "boost": (BELOW_NN | {"nn", "optim", "train", "dataset"}, set()),
     "models": (BELOW_NN | {"nn", "optim", "train", "dataset"}, set()),
     "dataset": ({"core", "device"}, set()),
-    "cli": (BELOW_NN | {"nn", "optim", "train", "dataset", "models"}, {"core", "train"}),
+    "app": (BELOW_NN | {"nn", "optim", "train", "dataset", "models"}, {"core", "train"}),
+    "cli": (BELOW_NN | {"nn", "optim", "train", "dataset", "models", "app"}, {"core", "train"}),
 }
 
 ROOT_LAYERS = ("ops", "optim", "models", "boost", "dataset")
@@ -129,6 +130,7 @@ CASES = [
     ("src/train/a.cc", '"sindri/models/resnet.h"', False), ("src/train/a.cc", "<dnnl.hpp>", False), ("src/train/a.cc", '"src/graph/graph.h"', False),
     ("models/a.cc", '"sindri/nn/cell.h"', True), ("models/a.cc", '"src/core/nearest.h"', False),
     ("dataset/a.cc", '"sindri/core/tensor.h"', True), ("dataset/a.cc", '"sindri/op/bind.h"', False), ("dataset/a.cc", '"src/core/nearest.h"', False),
+    ("src/app/a.cc", '"sindri/models/models.h"', True), ("src/train/a.cc", '"sindri/app/app.h"', False), ("src/cli/main.cc", '"sindri/app/app.h"', True),
     ("src/nowhere/a.cc", '"sindri/core/tensor.h"', False), ("src/core/a.cc", '"b.h"', False), ("src/train/a.cc", '"sindri/sindri.h"', False),
 ]
 
