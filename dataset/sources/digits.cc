@@ -1,10 +1,11 @@
-// The 1,797 handwritten 8 x 8 digits that come with Sindri (dataset/digits/README.md): a gzipped table, 64 pixels 0..16 and a label a line.
+// The 8x8 handwritten digits (dataset/digits/README.md): a CSV file, packed or not, of 64 pixels 0..16 and a label per line.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <xxhash.h>
 #include <zlib.h>
 
 #include <charconv>
+#include <cstdio>
 
 #include "dataset/node.h"
 #include "dataset/sources/byte_files.h"
@@ -13,8 +14,10 @@ namespace sindri::dataset {
 
 namespace {
 
-constexpr int64_t kSide = 8, kPixels = kSide * kSide, kEvery = 5;   // every fifth sample is for testing
-constexpr size_t kMaxBytes = 16u << 20;                              // unpacked; the real table has 0.3 MB
+constexpr int64_t kSide = 8, kPixels = kSide * kSide;
+constexpr int kMaxPixel = 16, kClasses = 10;
+constexpr int64_t kTestEvery = 5;                // lines 5, 10, 15, … are the test set
+constexpr int64_t kMaxText = int64_t{64} << 20;   // the real file has 264,712 bytes; a small packed file must not grow without bound
 
 class DigitsSource : public Source {
  public:
@@ -22,14 +25,12 @@ class DigitsSource : public Source {
   std::string str() const override { return fmt::format("DigitsDataset(usage={})", o_.usage.empty() ? "all" : o_.usage); }
 
   void open() override {
-    path_ = o_.dataset_file;
+    path_ = o_.dataset_file.empty() ? "dataset/digits/digits.csv.gz" : o_.dataset_file;
     struct stat info {};
-    if (path_.empty()) path_ = "dataset/digits";
     if (stat(path_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) path_ += "/digits.csv.gz";
-    const std::string text = unpack();
-    parse(text);
-    if (labels_.empty()) throw DataError(ErrorCode::kDataEmpty, fmt::format("{} holds no samples for '{}'", path_, o_.usage), path_, "restore dataset/digits/digits.csv.gz");
-    hash_ = XXH3_64bits(text.data(), text.size());
+    parse(read_text());
+    if (labels_.empty()) throw DataError(ErrorCode::kDataEmpty, fmt::format("DigitsDataset: {} holds no digits", path_), path_, "copy dataset/digits from the sources again");
+    hash_ = XXH3_64bits_withSeed(pixels_.data(), pixels_.size(), XXH3_64bits(labels_.data(), labels_.size()));
   }
   int64_t rows() const override { return static_cast<int64_t>(labels_.size()); }
   std::vector<ColumnInfo> columns() const override { return {{"image", DType::kUInt8, {kSide, kSide, 1}}, {"label", DType::kInt32, {}}}; }
@@ -38,52 +39,78 @@ class DigitsSource : public Source {
     out[0] = {pixels_.data() + row_id * kPixels, DType::kUInt8, {kSide, kSide, 1}};
     out[1] = label_value(scratch, labels_[static_cast<size_t>(row_id)]);
   }
-  std::string row_name(int64_t row_id) const override { return fmt::format("{}, sample {}", path_, row_id); }
-  std::optional<int64_t> num_classes() const override { return 10; }
+  std::string row_name(int64_t row_id) const override { return fmt::format("{}, line {}", path_, lines_[static_cast<size_t>(row_id)]); }
+  std::optional<int64_t> num_classes() const override { return kClasses; }
 
  private:
-  std::string unpack() const {
-    gzFile f = gzopen(path_.c_str(), "rb");
-    if (f == nullptr) throw DataError(ErrorCode::kDataMissing, fmt::format("cannot open the digits table {}", path_), path_, "give data.path the folder dataset/digits of the source tree, or the file itself");
+  // gzread passes files that are not packed through unchanged.
+  std::string read_text() const {
+    struct stat info {};
+    if (stat(path_.c_str(), &info) != 0) {
+      throw DataError(ErrorCode::kDataMissing, fmt::format("DigitsDataset: {} does not exist", path_), path_, "start in the root of the sources, or set data.path to dataset/digits there");
+    }
+    gzFile file = S_ISREG(info.st_mode) ? gzopen(path_.c_str(), "rb") : nullptr;
+    if (file == nullptr) throw IoError(fmt::format("DigitsDataset: cannot open {}", path_), path_, "check its kind and permissions");
     std::string text;
-    char block[65536];
+    char buffer[1 << 16];
     int n = 0;
-    while ((n = gzread(f, block, sizeof block)) > 0 && text.size() < kMaxBytes) text.append(block, static_cast<size_t>(n));
-    const bool whole = n == 0 && gzclose_r(f) == Z_OK;
-    if (!whole) throw DataError(ErrorCode::kDataCorrupt, fmt::format("{} is damaged or too large", path_), path_, "restore dataset/digits/digits.csv.gz");
+    while ((n = gzread(file, buffer, sizeof buffer)) > 0 && static_cast<int64_t>(text.size()) <= kMaxText) text.append(buffer, static_cast<size_t>(n));
+    int state = Z_OK;
+    gzerror(file, &state);
+    // Closing tells of a packed stream that ends early.
+    const int closed = gzclose(file);
+    if (n < 0 || state != Z_OK || closed != Z_OK) throw DataError(ErrorCode::kDataCorrupt, fmt::format("DigitsDataset: {} is damaged (gzip)", path_), path_, "copy dataset/digits from the sources again");
+    if (static_cast<int64_t>(text.size()) > kMaxText) throw DataError(ErrorCode::kDataCorrupt, fmt::format("DigitsDataset: {} holds more than {} bytes", path_, kMaxText), path_, "is this the right file?");
     return text;
   }
 
-  [[noreturn]] void corrupt(int64_t line, const std::string& what) const {
-    throw DataError(ErrorCode::kDataCorrupt, fmt::format("{}: {}", path_, what), fmt::format("{}, line {}", path_, line + 1), "each line needs 64 numbers 0..16 and a label 0..9");
+  void parse(const std::string& text) {
+    int64_t line = 0;
+    for (size_t start = 0; start < text.size();) {
+      const size_t end = std::min(text.find('\n', start), text.size());
+      const std::string_view row(text.data() + start, end - start);
+      start = end + 1;
+      ++line;
+      const bool test = line % kTestEvery == 0;
+      if ((o_.usage == "train" && test) || (o_.usage == "test" && !test)) {
+        parse_row(row, line, false);
+      } else {
+        parse_row(row, line, true);
+        lines_.push_back(line);
+      }
+    }
   }
 
-  void parse(const std::string& text) {
-    const char *p = text.data(), *end = p + text.size();
-    for (int64_t line = 0; p < end; ++line) {
-      const bool test = line % kEvery == kEvery - 1;
-      const bool wanted = o_.usage.empty() || o_.usage == "all" || (o_.usage == "test") == test;
-      for (int64_t i = 0; i <= kPixels; ++i) {
-        int v = -1;
-        const auto [next, error] = std::from_chars(p, end, v);
-        const bool last = i == kPixels;
-        if (error != std::errc() || v < 0 || v > (last ? 9 : 16)) corrupt(line, fmt::format("value {} is not a number from 0 to {}", i + 1, last ? 9 : 16));
-        p = next;
-        if (!last && (p == end || *p != ',')) corrupt(line, fmt::format("{} values, expected {}", i + 1, kPixels + 1));
-        if (!last) ++p;
-        if (!wanted) continue;
-        if (last) labels_.push_back(static_cast<uint8_t>(v));
-        else pixels_.push_back(static_cast<uint8_t>(v));
+  // Rows of the other part are checked as well: a damaged file is damaged for both.
+  void parse_row(std::string_view row, int64_t line, bool keep) {
+    if (row.ends_with('\r')) row.remove_suffix(1);
+    uint8_t values[kPixels + 1];
+    const char* p = row.data();
+    const char* const end = row.data() + row.size();
+    for (int64_t i = 0; i <= kPixels; ++i) {
+      int v = 0;
+      const auto [next, error] = std::from_chars(p, end, v);
+      if (error != std::errc{}) corrupt(line, fmt::format("expected {} numbers, number {} cannot be read", kPixels + 1, i + 1));
+      if (i < kPixels && (v < 0 || v > kMaxPixel)) corrupt(line, fmt::format("pixel {}: expected 0 to {}, got {}", i + 1, kMaxPixel, v));
+      if (i == kPixels && (v < 0 || v >= kClasses)) {
+        throw DataError(ErrorCode::kLabelRange, fmt::format("label of line {}: expected 0 to {}, got {}", line, kClasses - 1, v), fmt::format("{}, line {}", path_, line), "copy dataset/digits from the sources again");
       }
-      if (p < end && *p == '\r') ++p;
-      if (p < end && *p != '\n') corrupt(line, "more than 65 values");
-      if (p < end) ++p;
+      values[i] = static_cast<uint8_t>(v);
+      p = next;
+      if (i < kPixels ? p == end || *p++ != ',' : p != end) corrupt(line, fmt::format("expected {} numbers with commas between them", kPixels + 1));
     }
+    if (!keep) return;
+    pixels_.insert(pixels_.end(), values, values + kPixels);
+    labels_.push_back(values[kPixels]);
+  }
+  [[noreturn]] void corrupt(int64_t line, const std::string& what) const {
+    throw DataError(ErrorCode::kDataCorrupt, fmt::format("DigitsDataset: {}", what), fmt::format("{}, line {}", path_, line), "copy dataset/digits from the sources again");
   }
 
   DigitsDataset::Options o_;
   std::string path_;
   std::vector<uint8_t> pixels_, labels_;
+  std::vector<int64_t> lines_;   // of the file, from 1
   uint64_t hash_ = 0;
 };
 

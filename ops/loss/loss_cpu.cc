@@ -4,7 +4,7 @@
 
 #include "ops/loss/loss_common.h"
 #include "ops/loss/softmax_simd.h"
-#include "src/device/cpu/element.h"
+#include "src/op/element.h"
 #include "src/device/cpu/parallel.h"
 
 namespace sindri::ops {

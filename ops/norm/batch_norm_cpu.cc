@@ -9,7 +9,7 @@
 
 #include "ops/norm/batch_norm_simd.h"
 #include "ops/norm/norm_common.h"
-#include "src/device/cpu/element.h"
+#include "src/op/element.h"
 #include "src/device/cpu/parallel.h"
 
 namespace sindri::ops {

@@ -5,7 +5,7 @@
 
 #include "ops/norm/layer_norm_simd.h"
 #include "ops/norm/norm_common.h"
-#include "src/device/cpu/element.h"
+#include "src/op/element.h"
 #include "src/device/cpu/parallel.h"
 
 namespace sindri::ops {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "src/device/cpu/element.h"
+#include "src/op/element.h"
 
 namespace sindri::ops {
 

@@ -1,7 +1,7 @@
 // Optimizer updates on the CPU: one vectorised pass over parameter, states and gradient, split over threads.
 #include "ops/optimizer/optimizer_common.h"
 #include "ops/optimizer/optimizer_simd.h"
-#include "src/device/cpu/element.h"
+#include "src/op/element.h"
 #include "src/device/cpu/parallel.h"
 
 namespace sindri::ops {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "ops/optimizer/optimizer_common.h"
-#include "src/device/cpu/element.h"
+#include "src/op/element.h"
 
 namespace sindri::ops {
 namespace {

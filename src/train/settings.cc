@@ -106,7 +106,7 @@ class Checker {
     return in_range(*v);
   }
   const std::string& choice(const std::string& text) const {
-    if (spec_.choices[0] == '\0') return text;
+    if (spec_.choices[0] == '\0' || text == spec_.fallback) return text;   // a default may be empty beside the choices
     const std::vector<std::string> known = split(spec_.choices, '|');
     if (std::find(known.begin(), known.end(), text) == known.end()) {
       throw SettingsError(fmt::format("{}: expected {}, got '{}'", spec_.name, fmt::join(known, ", "), text), where_, did_you_mean(text, known));

@@ -14,7 +14,7 @@ const std::vector<SettingSpec>& Settings::schema() {
   static const std::vector<SettingSpec> table = {
       {.name = "model.name", .type = kString, .fallback = "", .doc = "net by name, e.g. lenet, resnet18, resnet20; `sindri summary` lists them"},
       {.name = "model.num_classes", .type = kInt, .fallback = "0", .doc = "width of the last layer; 0: as many as the data has", .min = 0, .max = 1e6},
-      {.name = "model.variant", .type = kString, .fallback = "mindspore", .doc = "padding and batch-norm epsilon of ResNets as in that library", .choices = "mindspore|torchvision"},
+      {.name = "model.variant", .type = kString, .fallback = "", .doc = "padding and batch-norm epsilon of ResNets as in that library; empty: as the net was published", .choices = "mindspore|torchvision"},
 
       {.name = "data.path", .type = kString, .fallback = "", .doc = "folder (or, for digits, file) with the data"},
       {.name = "data.kind", .type = kString, .fallback = "auto", .doc = "format; auto looks at what the folder holds",
@@ -25,8 +25,8 @@ const std::vector<SettingSpec>& Settings::schema() {
       {.name = "data.mean", .type = kFloatList, .fallback = "[]", .doc = "per channel, subtracted from pixels scaled to 0..1; empty: the data set's own", .min = -10, .max = 10},
       {.name = "data.std", .type = kFloatList, .fallback = "[]", .doc = "per channel, divides after data.mean; empty: the data set's own", .min = 1e-6, .max = 10},
       {.name = "data.on_corrupt", .type = kString, .fallback = "fail", .doc = "what a sample that cannot be read does", .choices = "fail|skip"},
-      {.name = "data.max_corrupt", .type = kInt, .fallback = "0", .doc = "with data.on_corrupt: skip, more skipped samples than this fail after all; 0: no limit",
-       .min = 0, .max = 1e9, .unit = "samples"},
+      {.name = "data.max_corrupt", .type = kInt, .fallback = "-1", .doc = "with data.on_corrupt: skip, more bad samples than this end the run; -1: 100 or 0.1 % of all, the larger",
+       .min = -1, .max = 1e9, .unit = "samples"},
 
       {.name = "train.epochs", .type = kInt, .fallback = "10", .doc = "passes over the training data", .min = 1, .max = 1e6},
       {.name = "train.max_steps", .type = kInt, .fallback = "0", .doc = "stop after this many steps; 0: no limit", .min = 0, .max = 1e12, .unit = "steps"},
@@ -47,6 +47,7 @@ const std::vector<SettingSpec>& Settings::schema() {
       {.name = "optimizer.beta1", .type = kFloat, .fallback = "0.9", .doc = "of adam and adam_weight_decay", .min = 0, .max = 0.9999999},
       {.name = "optimizer.beta2", .type = kFloat, .fallback = "0.999", .doc = "of adam and adam_weight_decay", .min = 0, .max = 0.9999999},
       {.name = "optimizer.eps", .type = kFloat, .fallback = "1e-08", .doc = "of adam and adam_weight_decay", .min = 1e-30, .max = 1},
+      {.name = "optimizer.clip_global_norm", .type = kFloat, .fallback = "0", .doc = "gradients are scaled down so that their common L2 norm is at most this; 0: off", .min = 0, .max = 1e9},
       {.name = "optimizer.loss_scale", .type = kFloat, .fallback = "1", .doc = "the loss is multiplied and gradients are divided by it", .min = 1e-6, .max = 1e9},
 
       {.name = "lr.schedule", .type = kString, .fallback = "constant", .doc = "course of the learning rate after the warm-up", .choices = "constant|cosine|linear|poly|step"},

@@ -249,6 +249,17 @@ struct SINDRI_API FashionMnistDataset {
   static Dataset::Ptr make(Options options);
 };
 
+/// The 1,797 handwritten digits of dataset/digits: image uint8 [8, 8, 1] with values 0 to 16, label int32. Every fifth sample is the
+/// test set. dataset_file: the CSV file, packed or not, or its folder; empty: dataset/digits/digits.csv.gz.
+struct SINDRI_API DigitsDataset {
+  struct Options {
+    std::string dataset_file = {};
+    std::string usage = {};   ///< "train", "test" or "all" (also "")
+    SINDRI_DATASET_SOURCE_OPTIONS
+  };
+  static Dataset::Ptr make(Options options);
+};
+
 /// Tensors in memory, sliced along dimension 0. Nothing is copied.
 struct SINDRI_API NumpySlicesDataset {
   struct Options {
@@ -269,16 +280,6 @@ struct SINDRI_API GeneratorDataset {
     std::vector<std::string> column_names = {};
     /// Element types to convert to; none: as the first row has them.
     std::vector<DType> column_types = {};
-    SINDRI_DATASET_SOURCE_OPTIONS
-  };
-  static Dataset::Ptr make(Options options);
-};
-/// The handwritten 8 x 8 digits that come with Sindri: image uint8 [8, 8, 1] of 0..16, label int32. usage: "train", "test" (every fifth
-/// sample) or "all" (also ""). dataset_file: the table, or its folder; empty: dataset/digits below the current folder.
-struct SINDRI_API DigitsDataset {
-  struct Options {
-    std::string dataset_file = {};
-    std::string usage = {};
     SINDRI_DATASET_SOURCE_OPTIONS
   };
   static Dataset::Ptr make(Options options);
