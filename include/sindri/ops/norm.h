@@ -13,7 +13,7 @@ struct BatchNormOut {
   Tensor var;    ///< [C] batch variance, biased (divided by the count)
 };
 /// Training form over every dimension but 1 (x [N, C, ...], rank 2 to 5): y = (x - mean)·rsqrt(var + eps)·gamma + beta.
-/// gamma, beta [C]. mean and var carry no gradient. One pass statistics in float32 (float64 for float64).
+/// gamma, beta [C]. All outputs are differentiable in x. One pass statistics in float32 (float64 for float64).
 SINDRI_API BatchNormOut batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta, double eps = 1e-5);
 /// Inference form with given statistics [C]; differentiable in x, gamma and beta.
 SINDRI_API Tensor batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Tensor& mean, const Tensor& var, double eps = 1e-5);
