@@ -52,7 +52,7 @@ template <bool kEigen> void cholesky(const KernelQuery& q, Span<const Buffer> in
   with_type(q.in[0].dtype, [&](auto* type) {
     using T = std::remove_pointer_t<decltype(type)>;
     for_each_matrix(
-        s.batch,
+        s.batch, s.rows * s.rows * s.rows / 3,
         [&](int64_t i) {
           const T* a = in[0].as<T>() + i * s.rows * s.rows;
           T* l = out[0].as<T>() + i * s.rows * s.rows;
@@ -104,7 +104,7 @@ template <bool kEigen> void triangular_solve(const KernelQuery& q, Span<const Bu
   with_type(q.in[0].dtype, [&](auto* type) {
     using T = std::remove_pointer_t<decltype(type)>;
     for_each_matrix(
-        s.batch,
+        s.batch, s.rows * s.rows * s.columns,
         [&](int64_t i) -> int64_t {
           const T *a = in[0].as<T>() + i * s.rows * s.rows, *b = in[1].as<T>() + i * s.rows * s.columns;
           T* x = out[0].as<T>() + i * s.rows * s.columns;

@@ -81,7 +81,7 @@ template <bool kEigen, class T> void eigh(const KernelQuery& q, Span<const Buffe
   if (s.rows == 0) return;
   check_finite("eigh", in[0]);
   for_each_matrix(
-      s.batch,
+      s.batch, 20 * s.rows * s.rows * s.rows,
       [&](int64_t i) -> int64_t {
         const Dense lower = ConstMatrixMap<T>(in[0].as<T>() + i * s.rows * s.rows, s.rows, s.rows).template cast<double>();
         const Dense a = lower.selfadjointView<Eigen::Lower>();

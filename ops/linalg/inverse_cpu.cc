@@ -52,7 +52,7 @@ template <bool kEigen, class T> void inverse(const KernelQuery& q, Span<const Bu
   const Stack s = stack_of(q.in[0].shape);
   if (s.rows == 0) return;
   for_each_matrix(
-      s.batch,
+      s.batch, s.rows * s.rows * s.rows,
       [&](int64_t i) {
         const T* a = in[0].as<T>() + i * s.rows * s.rows;
         T* y = out[0].as<T>() + i * s.rows * s.rows;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sindri/core/error.h"
@@ -47,9 +48,11 @@ std::string batch_text(const Shape& shape, int64_t index) {
   return fmt::format(" [{}]", fmt::join(at, ", "));
 }
 
-void for_each_matrix(int64_t batch, const std::function<int64_t(int64_t)>& f, const std::function<void(int64_t, int64_t)>& fail) {
+void for_each_matrix(int64_t batch, int64_t cost, const std::function<int64_t(int64_t)>& f, const std::function<void(int64_t, int64_t)>& fail) {
   std::vector<int64_t> failed(static_cast<size_t>(batch), -1);
-  parallel_tasks(batch, [&](int64_t i) { failed[static_cast<size_t>(i)] = f(i); });
+  parallel_for(batch, std::max<int64_t>(1, 100000 / std::max<int64_t>(1, cost)), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) failed[static_cast<size_t>(i)] = f(i);
+  });
   for (int64_t i = 0; i < batch; ++i) {
     if (failed[static_cast<size_t>(i)] >= 0) fail(i, failed[static_cast<size_t>(i)]);
   }

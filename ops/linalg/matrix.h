@@ -31,9 +31,10 @@ Stack stack_of(const Shape& shape);
 /// "[2, 0]" for matrix `index` of a stack, "" for a single matrix.
 std::string batch_text(const Shape& shape, int64_t index);
 
-/// Runs f(i) for every matrix of a batch, in parallel when there are several. f returns -1, or where it failed; then throws
-/// what fail(i, f's value) makes of the first failure in batch order, whatever thread met it.
-void for_each_matrix(int64_t batch, const std::function<int64_t(int64_t)>& f, const std::function<void(int64_t, int64_t)>& fail);
+/// Runs f(i) for every matrix of a batch, in parallel where there is enough to do; `cost`: about the multiplications of one. f
+/// returns -1, or where it failed; then throws what fail(i, f's value) makes of the first failure in batch order, whatever
+/// thread met it.
+void for_each_matrix(int64_t batch, int64_t cost, const std::function<int64_t(int64_t)>& f, const std::function<void(int64_t, int64_t)>& fail);
 
 /// Throws ValueError for a matrix with NaN or infinite elements: iterative methods would not end well on it.
 void check_finite(const char* op, const Buffer& a);

@@ -97,7 +97,7 @@ template <bool kEigen, class T> void svd(const KernelQuery& q, Span<const Buffer
   if (k == 0) return;
   check_finite("svd", in[0]);
   for_each_matrix(
-      s.batch,
+      s.batch, 20 * s.rows * s.columns * k,
       [&](int64_t i) -> int64_t {
         const Dense a = ConstMatrixMap<T>(in[0].as<T>() + i * s.rows * s.columns, s.rows, s.columns).template cast<double>();
         Factors f = kEigen ? eigen(a) : reference(a);

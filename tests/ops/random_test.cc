@@ -9,6 +9,7 @@
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/rng.h"
+#include "sindri/graph/compile.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/random.h"
@@ -209,6 +210,29 @@ TEST_F(Random, EndOfStepAdvancesTheStep) {
   EXPECT_FALSE(same_bits(a, b));
   ops::reset_rng(3, 11, 5);
   EXPECT_TRUE(same_bits(ops::random_uniform({8}), b));
+}
+
+// A compiled step draws fresh numbers at every call, the same as eager steps would.
+TEST_F(Random, CompiledStepsDrawWhatEagerStepsDraw) {
+  const Tensor x = Tensor::full({8, 32}, 1);
+  const auto step = [](Span<const Tensor> in) {
+    ops::begin_rng_step();
+    TensorList out{ops::dropout(in[0], 0.5), ops::dropout(in[0], 0.5), ops::random_normal({5})};
+    ops::end_rng_step();
+    return out;
+  };
+  ops::reset_rng(17, 3);
+  std::vector<TensorList> eager;
+  for (int i = 0; i < 3; ++i) eager.push_back(step({&x, 1}));
+  ops::reset_rng(17, 3);
+  CompiledFn compiled = compile(step);
+  for (const TensorList& expected : eager) {
+    const TensorList out = compiled({&x, 1});
+    for (size_t i = 0; i < out.size(); ++i) EXPECT_TRUE(same_bits(out[i], expected[i])) << "output " << i;
+    EXPECT_FALSE(same_bits(out[0], out[1])) << "two instances in one step";
+  }
+  EXPECT_FALSE(same_bits(eager[0][0], eager[1][0])) << "two steps";
+  EXPECT_EQ(ops::rng_state().stored().data<int64_t>()[1], 6);
 }
 
 TEST_F(Random, SetSeedReachesTheState) {
