@@ -21,7 +21,7 @@ namespace {
 
 struct Expected {
   int64_t batch = 0, side = 0, steps = 0, small_batch = 0, small_side = 0;
-  double lr = 0, first_loss64 = 0;
+  double lr = 0, small_lr = 0, first_loss64 = 0;
   std::vector<double> losses32, small_losses;
   struct Gradient { double torch_error = 0; std::vector<double> values; };
   std::map<std::string, Gradient> gradients, small_gradients;
@@ -36,7 +36,7 @@ Expected read_expected(const std::string& net) {
     std::string key, name;
     in >> key;
     const auto rest = [&] { return std::vector<double>(std::istream_iterator<double>(in), {}); };
-    if (key == "shape") in >> e.batch >> e.side >> e.steps >> e.small_batch >> e.small_side >> e.lr;
+    if (key == "shape") in >> e.batch >> e.side >> e.steps >> e.small_batch >> e.small_side >> e.lr >> e.small_lr;
     else if (key == "first_loss64") in >> e.first_loss64;
     else if (key == "losses32") e.losses32 = rest();
     else if (key == "small_losses") e.small_losses = rest();
@@ -99,7 +99,7 @@ struct Rig {
 
 void check_float64(const std::string& name, int64_t classes) {
   const Expected e = read_expected(name);
-  Rig rig(name, classes, DType::kFloat64, e.lr);
+  Rig rig(name, classes, DType::kFloat64, e.small_lr);
   const auto inner = rig.step.gradients;
   TensorList grads;
   rig.step.gradients = [&](train::TrainStep& s, const TensorList& batch) {
