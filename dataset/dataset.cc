@@ -93,7 +93,8 @@ Sampler DistributedSampler(int64_t num_shards, int64_t shard_id, bool shuffle, s
   check_cap("DistributedSampler", num_samples);
   if (num_shards < 1) throw ValueError(fmt::format("num_shards must be at least 1, got {}", num_shards));
   if (shard_id < 0 || shard_id >= num_shards) throw ValueError(fmt::format("shard_id must be from 0 to {}, got {}", num_shards - 1, shard_id));
-  if (offset < -1 || offset >= num_shards) throw ValueError(fmt::format("DistributedSampler: offset must be from 0 to {} or -1 for none, got {}", num_shards - 1, offset));
+  if (offset < -1 || offset >= num_shards)
+    throw ValueError(fmt::format("DistributedSampler: offset must be from 0 to {} or -1 for none, got {}", num_shards - 1, offset));
   Sampler s;
   s.kind = Sampler::Kind::kDistributed;
   s.num_shards = num_shards;
@@ -115,7 +116,8 @@ OrderSpec make_order(const char* who, std::optional<int64_t> num_samples, std::o
                      std::optional<int64_t> num_shards, std::optional<int64_t> shard_id) {
   check_cap(who, num_samples);
   if (num_shards.has_value() != shard_id.has_value()) {
-    throw ValueError(fmt::format("{}: num_shards and shard_id come together, only {} is given", who, num_shards ? "num_shards" : "shard_id"), "", "give both or neither");
+    throw ValueError(fmt::format("{}: num_shards and shard_id come together, only {} is given", who, num_shards ? "num_shards" : "shard_id"), "",
+                     "give both or neither");
   }
   if (sampler && (shuffle || num_shards)) {
     throw ValueError(fmt::format("{}: a sampler excludes {}", who, shuffle ? "shuffle" : "num_shards and shard_id"), "",
@@ -226,14 +228,16 @@ namespace {
   if (node.kind == Node::Kind::kBatch) {
     const int64_t rows = node_rows(*node.inputs[0]);
     if (rows > 0) {
-      throw DataError(ErrorCode::kDataEmpty, fmt::format("0 batches: {} rows, batch_size={}, drop_remainder={}", rows, node.count, node.drop_remainder ? "True" : "False"),
+      throw DataError(ErrorCode::kDataEmpty,
+                      fmt::format("0 batches: {} rows, batch_size={}, drop_remainder={}", rows, node.count, node.drop_remainder ? "True" : "False"),
                       node_str(node), "use a smaller batch_size, or drop_remainder=False");
     }
   }
   for (auto& in : node.inputs) {
     if (node_rows(*in) == 0) raise_empty(*in);
   }
-  throw DataError(ErrorCode::kDataEmpty, fmt::format("the data set has no rows behind {}", node_str(node)), node_str(node), "check the counts of skip, num_samples and the source");
+  throw DataError(ErrorCode::kDataEmpty, fmt::format("the data set has no rows behind {}", node_str(node)), node_str(node),
+                  "check the counts of skip, num_samples and the source");
 }
 }  // namespace
 

@@ -39,7 +39,11 @@ int64_t default_memory_limit() {
   std::ifstream info("/proc/meminfo");
   std::string word;
   while (info >> word) {
-    if (word == "MemTotal:") { info >> total; total *= 1024; break; }
+    if (word == "MemTotal:") {
+      info >> total;
+      total *= 1024;
+      break;
+    }
   }
   std::ifstream group("/sys/fs/cgroup/memory.max");
   int64_t limit = 0;
@@ -60,7 +64,8 @@ Engine::Engine(std::unique_ptr<Plan> plan, const IteratorOptions& options, int w
   batch_ = plan_->fused_batch();
   rows_ = batch_ != nullptr ? batch_->programs[0].get() : plan_->top.get();
   if (batch_ != nullptr) {
-    for (const IndexOp& op : batch_->path) passes_per_epoch_ = op.kind != Node::Kind::kRepeat ? passes_per_epoch_ : op.count < 0 || passes_per_epoch_ < 0 ? -1 : passes_per_epoch_ * op.count;
+    for (const IndexOp& op : batch_->path)
+      passes_per_epoch_ = op.kind != Node::Kind::kRepeat ? passes_per_epoch_ : op.count < 0 || passes_per_epoch_ < 0 ? -1 : passes_per_epoch_ * op.count;
     batch_rows_ = batch_->node->count;
     how_ = Making::kStacked;
     bool known = !rows_->columns.empty();
@@ -76,8 +81,10 @@ Engine::Engine(std::unique_ptr<Plan> plan, const IteratorOptions& options, int w
       const int64_t blocks = options_.prefetch + 2;
       const int64_t limit = options_.memory_limit > 0 ? options_.memory_limit : default_memory_limit();
       if (bytes > 0 && blocks > limit / bytes) {
-        throw DeviceError(ErrorCode::kMemory, fmt::format("the data pipeline needs {} blocks of {} bytes (batch_size={}, prefetch={}), more than its memory limit of {} bytes", blocks,
-                                                          bytes, batch_rows_, options_.prefetch, limit), "", "use a smaller batch_size or prefetch, or raise data.memory_limit");
+        throw DeviceError(ErrorCode::kMemory,
+                          fmt::format("the data pipeline needs {} blocks of {} bytes (batch_size={}, prefetch={}), more than its memory limit of {} bytes",
+                                      blocks, bytes, batch_rows_, options_.prefetch, limit),
+                          "", "use a smaller batch_size or prefetch, or raise data.memory_limit");
       }
       pool_ = std::make_shared<BlockPool>(bytes, blocks);
       // Runs of rows: long enough to make locking cheap, short enough that workers end a batch together.
@@ -168,14 +175,15 @@ bool Engine::open_skipping(Worker& w, Item* item) {
   Cursor& c = produced_;
   while (true) {
     if (per_epoch >= 0 && c.pass >= per_epoch) {
-      if (c.batch == 0 && n > 0) throw DataError(ErrorCode::kDataEmpty, fmt::format("0 batches are left: {} rows, {} of them bad", n, plan_->bad.size()), "", "repair the data set");
+      if (c.batch == 0 && n > 0)
+        throw DataError(ErrorCode::kDataEmpty, fmt::format("0 batches are left: {} rows, {} of them bad", n, plan_->bad.size()), "", "repair the data set");
       item->epoch_end = item->ready = true;
       c = {c.epoch + 1, 0, 0, 0, 0};
       item->end = c;
       return true;
     }
     item->pass = per_epoch < 0 ? static_cast<uint64_t>(c.pass) : static_cast<uint64_t>(c.epoch * per_epoch + c.pass);
-    const int64_t scan_end = plan_->sharded ? 2 * n : n;   // a second round at most: bad rows are not met twice
+    const int64_t scan_end = plan_->sharded ? 2 * n : n;  // a second round at most: bad rows are not met twice
     while (static_cast<int64_t>(item->rows.size()) < batch_rows_ && c.taken < n && (n < 0 || c.row < scan_end)) {
       const int64_t row = c.row++ % n;
       if (w.known_bad(*rows_, item->pass, row)) continue;
@@ -244,9 +252,7 @@ void Engine::fill_slots(Worker& w, Item& item, int64_t begin, int64_t end) {
     for (size_t c = 0; c < columns; ++c) slots[c].data = item.block.get() + offsets_[c] + i * row_bytes_[c];
     try {
       w.row(*rows_, item.pass, item.rows[static_cast<size_t>(i)], slots);
-    } catch (const SkippedRow&) {
-      throw;
-    } catch (...) {
+    } catch (const SkippedRow&) { throw; } catch (...) {
       set_error(item, i, std::current_exception());
       return;
     }
@@ -267,8 +273,9 @@ void Engine::fill_stacked(Worker& w, Item& item) {
         shape.erase(0);
         Shape first = t.shape();
         first.erase(0);
-        throw DataError(fmt::format("batch: column '{}' of row {} is {}{}, the rows before it are {}{}", rows_->columns[c].name, item.rows[static_cast<size_t>(i)], dtype_name(v.dtype),
-                                    shape.str(), dtype_name(t.dtype()), first.str()), "", "rows of one batch need equal shapes: add a Resize or a crop before batch()");
+        throw DataError(fmt::format("batch: column '{}' of row {} is {}{}, the rows before it are {}{}", rows_->columns[c].name,
+                                    item.rows[static_cast<size_t>(i)], dtype_name(v.dtype), shape.str(), dtype_name(t.dtype()), first.str()),
+                        "", "rows of one batch need equal shapes: add a Resize or a crop before batch()");
       }
       if (v.nbytes() > 0) std::memcpy(static_cast<uint8_t*>(t.mutable_raw_data()) + i * v.nbytes(), v.data, static_cast<size_t>(v.nbytes()));
     }
@@ -287,9 +294,7 @@ void Engine::run_ticket(Worker& w, Item& item, int64_t begin, int64_t end) {
   if (how_ == Making::kSlots) return fill_slots(w, item, begin, end);
   try {
     how_ == Making::kStacked ? fill_stacked(w, item) : fill_single(w, item);
-  } catch (const SkippedRow&) {
-    throw;
-  } catch (...) {
+  } catch (const SkippedRow&) { throw; } catch (...) {
     set_error(item, 0, std::current_exception());
   }
 }
@@ -349,9 +354,7 @@ void Engine::finish_ticket(const std::shared_ptr<Item>& item, std::unique_lock<s
     std::exception_ptr error;
     try {
       finish_item(w, *item);
-    } catch (...) {
-      error = std::current_exception();
-    }
+    } catch (...) { error = std::current_exception(); }
     lock.lock();
     if (error) item->error = error;
   }
@@ -375,9 +378,7 @@ void Engine::work(int) {
     const auto t = Clock::now();
     try {
       run_ticket(w, *item, begin, end);
-    } catch (const SkippedRow&) {
-      skipped = true;
-    }
+    } catch (const SkippedRow&) { skipped = true; }
     const double busy = seconds_since(t);
     lock.lock();
     stats_.busy_seconds += busy;

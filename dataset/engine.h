@@ -1,4 +1,4 @@
-// The running pipeline: batches in flight, the workers that fill them, and the consumer that takes them in order (dataset.md 4).
+// The running pipeline: batches in flight, the workers that fill them, and the consumer that takes them in order.
 //
 // Workers take runs of rows ("tickets") of the oldest batch that still has some; when none has, and there is room, one of them opens
 // the next batch. A row's slot in the batch block is its place in the order, so nothing is reordered later: a batch is ready when its
@@ -22,9 +22,9 @@ namespace sindri::dataset {
 /// Where the next batch begins. `pass`, `row` and `taken` matter when bad rows are skipped, since batches then have no fixed place.
 struct Cursor {
   int64_t epoch = 0, batch = 0;
-  int64_t pass = 0;    // of the batch's input, within the epoch
-  int64_t row = 0;     // next input row of that pass
-  int64_t taken = 0;   // good rows taken in that pass
+  int64_t pass = 0;  // of the batch's input, within the epoch
+  int64_t row = 0;  // next input row of that pass
+  int64_t taken = 0;  // good rows taken in that pass
 };
 
 class Engine {
@@ -47,11 +47,11 @@ class Engine {
   struct Item {
     Cursor begin, end;
     bool epoch_end = false, ready = false, dropped = false;
-    uint64_t pass = 0;                  // of the program whose rows are listed
-    std::vector<int64_t> rows;          // their indices there
+    uint64_t pass = 0;  // of the program whose rows are listed
+    std::vector<int64_t> rows;  // their indices there
     int64_t next_row = 0, running = 0;  // first row no worker has taken; workers busy on it
     std::shared_ptr<uint8_t> block;
-    std::vector<Tensor> columns;        // of the batch leaf, before operations behind batch()
+    std::vector<Tensor> columns;  // of the batch leaf, before operations behind batch()
     std::vector<Tensor> outputs;
     std::exception_ptr error;
     int64_t error_row = 0;
@@ -76,12 +76,12 @@ class Engine {
   std::unique_ptr<Plan> plan_;
   const IteratorOptions options_;
   const int num_workers_;
-  const Leaf* batch_ = nullptr;       // the batch at the end of the chain, if there is one
-  const Program* rows_ = nullptr;     // makes one row of it (or one item)
+  const Leaf* batch_ = nullptr;  // the batch at the end of the chain, if there is one
+  const Program* rows_ = nullptr;  // makes one row of it (or one item)
   Making how_ = Making::kSingle;
-  int64_t passes_per_epoch_ = 1;      // of the batch's input; -1: endless
+  int64_t passes_per_epoch_ = 1;  // of the batch's input; -1: endless
   int64_t batch_rows_ = 1, grain_ = 1;
-  std::vector<int64_t> offsets_, row_bytes_;   // of each column in a block
+  std::vector<int64_t> offsets_, row_bytes_;  // of each column in a block
   std::shared_ptr<BlockPool> pool_;
 
   mutable std::mutex mutex_;

@@ -17,7 +17,9 @@ namespace sindri::dataset {
 namespace {
 struct Descriptor {
   explicit Descriptor(int f) : fd(f) {}
-  ~Descriptor() { if (fd >= 0) ::close(fd); }
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int fd;
@@ -50,7 +52,7 @@ Value read_file(const std::string& path, Scratch& scratch) {
 MappedFile::MappedFile(const std::string& path) : path_(path) {
   const Descriptor d(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (d.fd < 0) throw IoError(fmt::format("cannot open {}: {}", path, std::strerror(errno)), path, "check that the file exists and may be read");
-  struct stat st{};
+  struct stat st {};
   if (::fstat(d.fd, &st) != 0) throw IoError(fmt::format("cannot stat {}: {}", path, std::strerror(errno)), path);
   if (!S_ISREG(st.st_mode)) throw IoError(fmt::format("{} is not a regular file", path), path);
   bytes_ = st.st_size;

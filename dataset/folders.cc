@@ -14,7 +14,7 @@ namespace sindri::dataset {
 namespace {
 
 bool is_dir(const std::string& path) {
-  struct stat st{};
+  struct stat st {};
   return ::stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode);
 }
 
@@ -105,14 +105,17 @@ FoundData find_data(const std::string& root, const std::string& usage) {
 
   std::vector<std::string> shown(top.names.begin(), top.names.begin() + std::min<std::ptrdiff_t>(10, static_cast<std::ptrdiff_t>(top.names.size())));
   if (top.names.size() > shown.size()) shown.push_back(fmt::format("and {} more", top.names.size() - shown.size()));
-  throw DataError(ErrorCode::kDataMissing,
-                  fmt::format("no {} data in {}: looked for CIFAR .bin and MNIST idx files there, and for these folders with class folders or such files in them: {}; found: {}", usage, root,
-                              fmt::join(candidates, ", "), shown.empty() ? "nothing" : fmt::format("{}", fmt::join(shown, ", "))),
-                  root, train ? "set data.path to the folder that holds train/<class>/<image>" : "set data.path to the folder that holds val/<class>/<image>");
+  throw DataError(
+      ErrorCode::kDataMissing,
+      fmt::format(
+          "no {} data in {}: looked for CIFAR .bin and MNIST idx files there, and for these folders with class folders or such files in them: {}; found: {}",
+          usage, root, fmt::join(candidates, ", "), shown.empty() ? "nothing" : fmt::format("{}", fmt::join(shown, ", "))),
+      root, train ? "set data.path to the folder that holds train/<class>/<image>" : "set data.path to the folder that holds val/<class>/<image>");
 }
 
 Dataset::Ptr open_data(const FoundData& found, std::optional<bool> shuffle, std::optional<int64_t> num_shards, std::optional<int64_t> shard_id) {
-  if (found.kind == FoundData::Kind::kImageFolder) return ImageFolderDataset::make({.dataset_dir = found.dir, .shuffle = shuffle, .num_shards = num_shards, .shard_id = shard_id});
+  if (found.kind == FoundData::Kind::kImageFolder)
+    return ImageFolderDataset::make({.dataset_dir = found.dir, .shuffle = shuffle, .num_shards = num_shards, .shard_id = shard_id});
   Cifar10Dataset::Options o{.dataset_dir = found.dir, .usage = found.usage, .shuffle = shuffle, .num_shards = num_shards, .shard_id = shard_id};
   if (found.kind == FoundData::Kind::kCifar10) return Cifar10Dataset::make(o);
   return found.kind == FoundData::Kind::kCifar100 ? Cifar100Dataset::make(o) : MnistDataset::make(o);

@@ -21,7 +21,7 @@ int64_t choose_seed(Node& root, const IteratorOptions& options) {
     return *options.seed;
   }
   if (seed_is_set()) return get_seed();
-  if (is_sharded(root)) return 0;   // ranks must agree without talking
+  if (is_sharded(root)) return 0;  // ranks must agree without talking
   const int64_t seed = static_cast<int64_t>(std::random_device{}());
   log::info("data", fmt::format("no seed is set; this pipeline uses {}", seed));
   return seed;
@@ -29,9 +29,11 @@ int64_t choose_seed(Node& root, const IteratorOptions& options) {
 
 void check_options(const IteratorOptions& o) {
   if (o.num_epochs == 0 || o.num_epochs < -1) throw ValueError(fmt::format("num_epochs must be at least 1, or -1 for no end, got {}", o.num_epochs));
-  if (o.start_epoch < 0 || o.start_batch < 0) throw ValueError(fmt::format("start_epoch and start_batch must not be negative, got {} and {}", o.start_epoch, o.start_batch));
+  if (o.start_epoch < 0 || o.start_batch < 0)
+    throw ValueError(fmt::format("start_epoch and start_batch must not be negative, got {} and {}", o.start_epoch, o.start_batch));
   if (o.prefetch < 1 || o.prefetch > 1024) throw ValueError(fmt::format("prefetch must be from 1 to 1024, got {}", o.prefetch));
-  if (o.num_workers < 0 || o.num_workers > 1024) throw ValueError(fmt::format("num_workers must be from 1 to 1024, or 0 for the default, got {}", o.num_workers));
+  if (o.num_workers < 0 || o.num_workers > 1024)
+    throw ValueError(fmt::format("num_workers must be from 1 to 1024, or 0 for the default, got {}", o.num_workers));
   if (o.memory_limit < 0) throw ValueError(fmt::format("memory_limit must not be negative, got {}", o.memory_limit));
 }
 
@@ -50,12 +52,15 @@ void check_corrupt_policy(const Node& root, OnCorrupt policy) {
   while (n->kind != Node::Kind::kBatch && n->inputs.size() == 1) {
     const bool passes = n->kind == Node::Kind::kMap || n->kind == Node::Kind::kRename || n->kind == Node::Kind::kProject || n->kind == Node::Kind::kRepeat;
     if (policy == OnCorrupt::kSkip && !passes && has_batch(*n)) {
-      throw ValueError(fmt::format("on_corrupt = skip: {} stands behind batch(), where the number of batches is not known", node_str(*n)), "", "put it before batch(), or use on_corrupt = replace");
+      throw ValueError(fmt::format("on_corrupt = skip: {} stands behind batch(), where the number of batches is not known", node_str(*n)), "",
+                       "put it before batch(), or use on_corrupt = replace");
     }
     n = n->inputs[0].get();
   }
   for (const auto& in : n->inputs) {
-    if (has_batch(*in)) throw ValueError(fmt::format("on_corrupt = replace or skip needs one batch() at the end of the pipeline; {} has another below", node_str(*n)), "", "batch after zip or concat");
+    if (has_batch(*in))
+      throw ValueError(fmt::format("on_corrupt = replace or skip needs one batch() at the end of the pipeline; {} has another below", node_str(*n)), "",
+                       "batch after zip or concat");
   }
   if (policy == OnCorrupt::kSkip && node_rows(n->kind == Node::Kind::kBatch ? *n->inputs[0] : const_cast<Node&>(root)) < 0)
     throw ValueError("on_corrupt = skip: an endless repeat() stands before batch()", "", "put repeat() behind batch(), or use on_corrupt = replace");
@@ -65,7 +70,7 @@ class IteratorImpl : public Iterator {
  public:
   IteratorImpl(std::shared_ptr<const Dataset> dataset, IteratorOptions options) : dataset_(std::move(dataset)), options_(options) {
     check_options(options_);
-    dataset_->get_dataset_size();   // raises for an empty data set, with the reason
+    dataset_->get_dataset_size();  // raises for an empty data set, with the reason
     check_corrupt_policy(*dataset_->node(), options_.on_corrupt);
     seed_chosen_ = options_.seed.has_value() || seed_is_set() || is_sharded(*dataset_->node());
     build(choose_seed(*dataset_->node(), options_));
@@ -160,12 +165,14 @@ class IteratorImpl : public Iterator {
 
  private:
   static bool limit_depth(int depth, nlohmann::json::parse_event_t event, nlohmann::json&) {
-    if (depth > 8 && event != nlohmann::json::parse_event_t::value) throw DataError("the data state is nested too deeply", "", "pass what state_dict() returned");
+    if (depth > 8 && event != nlohmann::json::parse_event_t::value)
+      throw DataError("the data state is nested too deeply", "", "pass what state_dict() returned");
     return true;
   }
 
   static int64_t read_int(const nlohmann::json& j, const char* name, int64_t least, int64_t most) {
-    if (!j.contains(name) || !j[name].is_number_integer()) throw DataError(fmt::format("the data state lacks the number '{}'", name), "", "pass what state_dict() returned");
+    if (!j.contains(name) || !j[name].is_number_integer())
+      throw DataError(fmt::format("the data state lacks the number '{}'", name), "", "pass what state_dict() returned");
     const int64_t v = j[name].get<int64_t>();
     if (v < least || v > most) throw DataError(fmt::format("the data state's '{}' is {}, expected {} to {}", name, v, least, most));
     return v;
@@ -185,8 +192,9 @@ class IteratorImpl : public Iterator {
   nlohmann::json fingerprint() const {
     const Plan& p = engine_->plan();
     static constexpr const char* kPolicies[] = {"fail", "replace", "skip"};
-    return {{"format", kStateFormat}, {"seed", p.seed}, {"tree", p.tree}, {"listing", fmt::format("{:016x}", p.listing)}, {"size", p.items},
-            {"on_corrupt", kPolicies[static_cast<int>(p.on_corrupt)]}};
+    return {{"format", kStateFormat}, {"seed", p.seed},
+            {"tree", p.tree},         {"listing", fmt::format("{:016x}", p.listing)},
+            {"size", p.items},        {"on_corrupt", kPolicies[static_cast<int>(p.on_corrupt)]}};
   }
 
   void check_fingerprint(const nlohmann::json& j) const {
@@ -195,8 +203,9 @@ class IteratorImpl : public Iterator {
       if (j.contains(name) && j[name] == value) continue;
       const std::string theirs = j.contains(name) ? j[name].dump() : "nothing";
       throw DataError(fmt::format("the data state belongs to another pipeline: '{}' was {} when it was saved and is {} now", name, theirs, value.dump()), "",
-                      name == "seed" ? "use the same seed as the saved run" : name == "listing" ? "the files of the data set have changed; start from an epoch's beginning instead"
-                                                                                              : "build the pipeline as it was when the state was saved");
+                      name == "seed"          ? "use the same seed as the saved run"
+                          : name == "listing" ? "the files of the data set have changed; start from an epoch's beginning instead"
+                                              : "build the pipeline as it was when the state was saved");
     }
   }
 
@@ -212,8 +221,10 @@ class IteratorImpl : public Iterator {
 std::unique_ptr<Iterator> Dataset::create_iterator(IteratorOptions options) const { return std::make_unique<IteratorImpl>(shared_from_this(), options); }
 
 std::string Stats::str() const {
-  std::string s = fmt::format("rows {}, batches {}, workers {}, busy {:.1f} s, waited {:.1f} s, decoded {} + {} windows, read {:.1f} MB, blocks {} x {:.1f} MB, bad {}", rows, batches, workers, busy_seconds,
-                              consumer_wait_seconds, decoded_full, decoded_window, static_cast<double>(bytes_read) * 1e-6, blocks, static_cast<double>(block_bytes) * 1e-6, bad_samples.size());
+  std::string s =
+      fmt::format("rows {}, batches {}, workers {}, busy {:.1f} s, waited {:.1f} s, decoded {} + {} windows, read {:.1f} MB, blocks {} x {:.1f} MB, bad {}",
+                  rows, batches, workers, busy_seconds, consumer_wait_seconds, decoded_full, decoded_window, static_cast<double>(bytes_read) * 1e-6, blocks,
+                  static_cast<double>(block_bytes) * 1e-6, bad_samples.size());
   if (replaced > 0) s += fmt::format(", replaced {}", replaced);
   if (rows_padded > 0) s += fmt::format(", repeated for equal shards {}", rows_padded);
   if (decode_warnings > 0) s += fmt::format(", decode warnings {}", decode_warnings);

@@ -96,13 +96,17 @@ ColumnInfo common(const ColumnInfo& a, const ColumnInfo& b) {
 }
 
 std::vector<ColumnInfo> concat_columns(const std::vector<ColumnInfo>& a, const std::vector<ColumnInfo>& b) {
-  if (a.size() != b.size()) throw ValueError(fmt::format("concat: the first data set has {} columns, the second {}", a.size(), b.size()), "", "project both to the same columns");
+  if (a.size() != b.size())
+    throw ValueError(fmt::format("concat: the first data set has {} columns, the second {}", a.size(), b.size()), "", "project both to the same columns");
   std::vector<ColumnInfo> out;
   for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i].name != b[i].name) throw ValueError(fmt::format("concat: column {} is '{}' in the first data set and '{}' in the second", i, a[i].name, b[i].name), "", "rename or project one of them");
+    if (a[i].name != b[i].name)
+      throw ValueError(fmt::format("concat: column {} is '{}' in the first data set and '{}' in the second", i, a[i].name, b[i].name), "",
+                       "rename or project one of them");
     if (a[i].dtype_known && b[i].dtype_known && a[i].dtype != b[i].dtype)
-      throw DTypeError(fmt::format("concat: column '{}' is {} in the first data set and {} in the second", a[i].name, dtype_name(a[i].dtype), dtype_name(b[i].dtype)), "",
-                       "add a TypeCast to one of them");
+      throw DTypeError(
+          fmt::format("concat: column '{}' is {} in the first data set and {} in the second", a[i].name, dtype_name(a[i].dtype), dtype_name(b[i].dtype)), "",
+          "add a TypeCast to one of them");
     out.push_back(common(a[i], b[i]));
   }
   return out;
@@ -136,7 +140,8 @@ std::vector<ColumnInfo> infer_ops(const Node& node, std::vector<ColumnInfo> in) 
   }
   const size_t named = node.out_names.empty() ? std::max<size_t>(1, node.in_names.size()) : node.out_names.size();
   if (in.size() != named)
-    throw ValueError(fmt::format("map: the last operation gives {} columns, {} are named", in.size(), named), node_str(node), "give output_columns one name per result");
+    throw ValueError(fmt::format("map: the last operation gives {} columns, {} are named", in.size(), named), node_str(node),
+                     "give output_columns one name per result");
   return in;
 }
 
@@ -154,7 +159,8 @@ std::vector<ColumnInfo> node_columns(Node& node) {
       break;
     }
     case Node::Kind::kRename:
-      for (size_t i = 0; i < node.in_names.size(); ++i) columns[static_cast<size_t>(column_index(columns, node.in_names[i], "rename"))].name = node.out_names[i];
+      for (size_t i = 0; i < node.in_names.size(); ++i)
+        columns[static_cast<size_t>(column_index(columns, node.in_names[i], "rename"))].name = node.out_names[i];
       break;
     case Node::Kind::kProject: {
       std::vector<ColumnInfo> kept;

@@ -12,9 +12,9 @@
 
 namespace sindri::dataset {
 
-/// Order, cap and share of a source's rows (dataset.md 3.2, 3.3).
+/// Order, cap and share of a source's rows.
 struct OrderSpec {
-  Sampler sampler;               // num_shards, shard_id and shuffle of the source are folded into it
+  Sampler sampler;  // num_shards, shard_id and shuffle of the source are folded into it
   bool sharded() const { return sampler.kind == Sampler::Kind::kDistributed && sampler.num_shards > 1; }
   std::string str() const { return sampler.str(); }
 };
@@ -23,16 +23,16 @@ struct Node {
   enum class Kind { kSource, kMap, kBatch, kShuffle, kRepeat, kSkip, kTake, kRename, kProject, kZip, kConcat };
   Kind kind = Kind::kSource;
   std::vector<std::shared_ptr<Node>> inputs;
-  std::string consumer;                          // what uses this node; a second use is an error
+  std::string consumer;  // what uses this node; a second use is an error
 
-  std::shared_ptr<Source> source;                // kSource
+  std::shared_ptr<Source> source;  // kSource
   OrderSpec order;
   std::once_flag opened;
-  std::vector<Transform> ops;                    // kMap
+  std::vector<Transform> ops;  // kMap
   std::vector<std::string> in_names, out_names;  // kMap, kRename, kProject
-  int64_t count = 0;                             // batch size, buffer size, repeats (-1: endless), rows to skip or take
+  int64_t count = 0;  // batch size, buffer size, repeats (-1: endless), rows to skip or take
   bool drop_remainder = false;
-  int workers = 0;                               // asked for; 0: default
+  int workers = 0;  // asked for; 0: default
 };
 
 /// Folds a source's options into an order. Throws ValueError for combinations that exclude each other.
@@ -49,7 +49,10 @@ std::vector<ColumnInfo> node_columns(Node& node);
 std::string node_str(const Node& node);
 int column_index(const std::vector<ColumnInfo>& columns, const std::string& name, const std::string& who);
 /// For a map: which columns go in, what they are called afterwards, and the columns of the result.
-struct MapColumns { std::vector<int> in; std::vector<std::string> out_names; };
+struct MapColumns {
+  std::vector<int> in;
+  std::vector<std::string> out_names;
+};
 MapColumns map_columns(const Node& node, const std::vector<ColumnInfo>& columns);
 /// Types through the operations of a map over its input columns.
 std::vector<ColumnInfo> infer_ops(const Node& node, std::vector<ColumnInfo> in);

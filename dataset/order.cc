@@ -10,8 +10,8 @@ namespace sindri::dataset {
 
 namespace {
 
-constexpr uint64_t kOrderStream = 0x6f72646572ull;      // "order"
-constexpr uint64_t kShuffleStream = 0x73687566666c65ull;   // "shuffle"
+constexpr uint64_t kOrderStream = 0x6f72646572ull;  // "order"
+constexpr uint64_t kShuffleStream = 0x73687566666c65ull;  // "shuffle"
 
 PhiloxSequence stream(uint64_t name, int64_t seed, uint64_t pass, uint32_t node) {
   return {hash_combine(seed_key(seed), name), node, static_cast<uint32_t>(pass), static_cast<uint32_t>(pass >> 32)};

@@ -1,4 +1,4 @@
-// The order of one pass: which source row stands at which place (dataset.md 3.2 to 3.4).
+// The order of one pass: which source row stands at which place.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class PassOrder {
 
  private:
   int64_t size_, rows_, shards_ = 1, shard_ = 0, offset_ = 0, start_ = 0;
-  std::vector<int64_t> permuted_;   // row id at each position; empty: position + start_
+  std::vector<int64_t> permuted_;  // row id at each position; empty: position + start_
 };
 
 /// The last few passes' orders, shared by workers. Make is `std::shared_ptr<const T>(uint64_t pass)`.

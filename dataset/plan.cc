@@ -51,7 +51,7 @@ class Compiler {
         for (const auto& name : node.in_names) regs.push_back(in[static_cast<size_t>(column_index(columns, name, "project"))]);
         return regs;
       }
-      case Node::Kind::kTake: break;   // the first rows keep their index
+      case Node::Kind::kTake: break;  // the first rows keep their index
       case Node::Kind::kShuffle:
         if (node_rows(*node.inputs[0]) < 0) throw ValueError("shuffle: its input has no end", node_str(node), "put repeat() behind shuffle()");
         plan_.shuffles.push_back(std::make_unique<PassCache<std::vector<int64_t>>>());
@@ -81,7 +81,8 @@ class Compiler {
     leaf->path = std::move(path);
     if (s.sequential()) {
       if (options_.on_corrupt != OnCorrupt::kFail)
-        throw ValueError("a sequential source cannot replace or skip bad rows: it cannot be read again", node_str(node), "use a random-access source, or on_corrupt = fail");
+        throw ValueError("a sequential source cannot replace or skip bad rows: it cannot be read again", node_str(node),
+                         "use a random-access source, or on_corrupt = fail");
       leaf->reader = std::make_unique<SequentialReader>(s, shuffled ? -1 : (options_.inflight_items + 1) * std::max<int64_t>(1, rows_per_item_));
     } else {
       plan_.orders.push_back(std::make_unique<PassCache<PassOrder>>());
@@ -118,7 +119,8 @@ class Compiler {
     }
     rows_per_item_ = outer;
     leaf->rows = leaf->sizes[0];
-    if (node.kind == Node::Kind::kConcat && leaf->sizes[0] < 0) throw ValueError("concat: its first input has no end", node_str(node), "put repeat() behind concat()");
+    if (node.kind == Node::Kind::kConcat && leaf->sizes[0] < 0)
+      throw ValueError("concat: its first input has no end", node_str(node), "put repeat() behind concat()");
     return add_leaf(std::move(leaf), leaf->programs[0]->columns.size(), p);
   }
 
@@ -137,7 +139,7 @@ class Compiler {
       for (int k = 0; k < s.op->num_outputs(); ++k) current.push_back(p.num_regs++);
       s.out = current;
       s.number = next_number_++;
-      s.leaf = leaves_before;   // of several leaves (zip), the first below this map
+      s.leaf = leaves_before;  // of several leaves (zip), the first below this map
       s.where = fmt::format("map operation {}, {}", i + 1, s.op->str());
       p.steps.push_back(std::move(s));
     }
@@ -195,7 +197,7 @@ class Compiler {
   // Replaces chains of single-column steps by one step where a fused operation exists; same bits, one pass over the image.
   static void fuse(Program& p) {
     std::vector<int> uses(static_cast<size_t>(p.num_regs), 0);
-    for (int r : p.outputs) uses[static_cast<size_t>(r)] += 2;   // an output must exist by itself
+    for (int r : p.outputs) uses[static_cast<size_t>(r)] += 2;  // an output must exist by itself
     for (const auto& s : p.steps) {
       for (int r : s.in) ++uses[static_cast<size_t>(r)];
     }
@@ -233,7 +235,8 @@ class Compiler {
 }  // namespace
 
 bool may_be_empty(const Node& node) {
-  if (node.kind == Node::Kind::kSource) return node.order.sampler.kind == Sampler::Kind::kDistributed && (!node.order.sampler.pad || node.order.sampler.offset >= 0);
+  if (node.kind == Node::Kind::kSource)
+    return node.order.sampler.kind == Sampler::Kind::kDistributed && (!node.order.sampler.pad || node.order.sampler.offset >= 0);
   return std::any_of(node.inputs.begin(), node.inputs.end(), [](const auto& in) { return may_be_empty(*in); });
 }
 

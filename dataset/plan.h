@@ -24,10 +24,10 @@ struct Worker;
 /// One index operation on the way from a row to the leaf it comes from.
 struct IndexOp {
   Node::Kind kind = Node::Kind::kSkip;
-  int64_t count = 0;     // repeats, rows skipped, buffer size
-  int64_t rows = 0;      // rows of its input per pass
-  uint32_t number = 0;   // of the node, for the shuffle stream
-  int cache = -1;        // kShuffle: index of its PassCache
+  int64_t count = 0;  // repeats, rows skipped, buffer size
+  int64_t rows = 0;  // rows of its input per pass
+  uint32_t number = 0;  // of the node, for the shuffle stream
+  int cache = -1;  // kShuffle: index of its PassCache
 };
 
 /// Rows of a sequential source, read forward by whoever asks first and kept for those who ask later.
@@ -51,24 +51,24 @@ class SequentialReader {
 
 /// Where a row's values begin: a source, or a node that needs programs of its own below it.
 struct Leaf {
-  Node::Kind kind = Node::Kind::kSource;         // kSource, kConcat or kBatch
-  std::vector<IndexOp> path;                     // from the program's index down to this leaf's
-  std::vector<int> regs;                         // registers it fills, one per column
+  Node::Kind kind = Node::Kind::kSource;  // kSource, kConcat or kBatch
+  std::vector<IndexOp> path;  // from the program's index down to this leaf's
+  std::vector<int> regs;  // registers it fills, one per column
   Node* node = nullptr;
-  int id = 0;                                    // of a source, unique in the plan
-  int cache = -1;                                // kSource: index of its order's PassCache
-  int64_t rows = 0;                              // of its pass: for sources this shard's, for batches those of the input
-  std::vector<std::unique_ptr<Program>> programs;   // kConcat: one per input; kBatch: the input
-  std::vector<int64_t> sizes;                    // kConcat: rows of each input
+  int id = 0;  // of a source, unique in the plan
+  int cache = -1;  // kSource: index of its order's PassCache
+  int64_t rows = 0;  // of its pass: for sources this shard's, for batches those of the input
+  std::vector<std::unique_ptr<Program>> programs;  // kConcat: one per input; kBatch: the input
+  std::vector<int64_t> sizes;  // kConcat: rows of each input
   std::unique_ptr<SequentialReader> reader;
 };
 
 struct Step {
   std::shared_ptr<const RowOp> op;
-  std::vector<int> in, out;    // registers
-  std::vector<int> dest;       // output column of each result, -1: an intermediate one
-  uint32_t number = 0;         // of the operation in the tree, for its draws
-  size_t leaf = 0;             // whose key its draws take
+  std::vector<int> in, out;  // registers
+  std::vector<int> dest;  // output column of each result, -1: an intermediate one
+  uint32_t number = 0;  // of the operation in the tree, for its draws
+  size_t leaf = 0;  // whose key its draws take
   std::string where;
 };
 
@@ -76,8 +76,8 @@ struct Program {
   std::vector<std::unique_ptr<Leaf>> leaves;
   std::vector<Step> steps;
   int num_regs = 0;
-  std::vector<int> outputs;             // register of each output column
-  std::vector<int> direct;              // output columns no step writes: copied from a leaf
+  std::vector<int> outputs;  // register of each output column
+  std::vector<int> direct;  // output columns no step writes: copied from a leaf
   std::vector<ColumnInfo> columns;
 };
 
@@ -100,19 +100,19 @@ class BadRows {
 
 /// A planned pipeline: what the workers share. Read-only but for its caches and bad rows.
 struct Plan {
-  std::unique_ptr<Program> top;         // one "row" of it is what next() gives
+  std::unique_ptr<Program> top;  // one "row" of it is what next() gives
   int64_t seed = 0;
   uint64_t draw_key = 0;
   OnCorrupt on_corrupt = OnCorrupt::kFail;
   int64_t max_corrupt = 0;
   bool sharded = false;
-  int workers = 1;                      // asked for by the nodes
+  int workers = 1;  // asked for by the nodes
   int64_t rows_padded = 0;
   std::vector<std::unique_ptr<PassCache<PassOrder>>> orders;
   std::vector<std::unique_ptr<PassCache<std::vector<int64_t>>>> shuffles;
-  std::vector<std::string> tree;        // node_str of every node, depth first: part of the fingerprint
-  uint64_t listing = 0;                 // hash over all sources' listings
-  int64_t items = 0;                    // per epoch, -1: endless
+  std::vector<std::string> tree;  // node_str of every node, depth first: part of the fingerprint
+  uint64_t listing = 0;  // hash over all sources' listings
+  int64_t items = 0;  // per epoch, -1: endless
   BadRows bad;
 
   /// The batch leaf whose rows can be made one by one by all workers; null: each item is made by one worker.
@@ -143,7 +143,10 @@ struct Worker {
   Plan& plan;
   Scratch scratch;
   int64_t replaced = 0;
-  template <class T> struct Last { uint64_t pass = ~0ull; std::shared_ptr<const T> value; };
+  template <class T> struct Last {
+    uint64_t pass = ~0ull;
+    std::shared_ptr<const T> value;
+  };
   std::vector<Last<PassOrder>> orders;
   std::vector<Last<std::vector<int64_t>>> shuffles;
   std::vector<Value> regs, call_in, call_out;
@@ -161,7 +164,10 @@ struct Worker {
   void resolve(const Leaf& leaf, uint64_t* pass, int64_t* index);
 
  private:
-  struct Origin { const Leaf* source = nullptr; RowKey key; };
+  struct Origin {
+    const Leaf* source = nullptr;
+    RowKey key;
+  };
   void run(const Program& program, uint64_t pass, int64_t index, int64_t shift, std::span<Value> r, std::span<RowKey> k, std::span<const Slot> slots);
   RowKey read_leaf(const Leaf& leaf, uint64_t pass, int64_t index, int64_t shift, std::span<Value> r, std::span<Value> out);
   RowKey read_source(const Leaf& leaf, uint64_t pass, int64_t index, int64_t shift, std::span<Value> out);
@@ -170,7 +176,7 @@ struct Worker {
   void note_bad(Error& e);
   const PassOrder& order(const Leaf& leaf, uint64_t pass);
   int64_t source_rows(const Program& program) const;
-  Origin origin_;               // of what is being read or transformed
+  Origin origin_;  // of what is being read or transformed
   const Step* step_ = nullptr;  // null while reading
   std::vector<Origin> leaf_origin_;
 };

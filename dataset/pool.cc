@@ -18,9 +18,10 @@ size_t mapped_bytes(int64_t block_bytes) { return static_cast<size_t>(std::max<i
 uint8_t* BlockPool::make() const {
   void* p = ::mmap(nullptr, mapped_bytes(block_bytes_), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) {
-    throw DeviceError(ErrorCode::kMemory, fmt::format("cannot allocate a batch block of {} bytes", block_bytes_), "", "reduce the batch size or the prefetch depth");
+    throw DeviceError(ErrorCode::kMemory, fmt::format("cannot allocate a batch block of {} bytes", block_bytes_), "",
+                      "reduce the batch size or the prefetch depth");
   }
-  ::madvise(p, mapped_bytes(block_bytes_), MADV_HUGEPAGE);   // a hint; kernels without it go on with small pages
+  ::madvise(p, mapped_bytes(block_bytes_), MADV_HUGEPAGE);  // a hint; kernels without it go on with small pages
   return static_cast<uint8_t*>(p);
 }
 

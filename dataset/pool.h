@@ -1,4 +1,4 @@
-// Blocks of batch memory: made once, lent to batches, back when the last tensor on them is gone (dataset.md 4.4).
+// Blocks of batch memory: made once, lent to batches, back when the last tensor on them is gone.
 #pragma once
 
 #include <cstdint>

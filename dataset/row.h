@@ -17,8 +17,8 @@ namespace sindri::dataset {
 /// All that a row's randomness may depend on, besides the seed and the operation's number.
 struct RowKey {
   uint64_t pass = 0;
-  int64_t position = 0;   // in the globally ordered pass, before sharding
-  int64_t row_id = 0;     // index in the source's fixed listing
+  int64_t position = 0;  // in the globally ordered pass, before sharding
+  int64_t row_id = 0;  // index in the source's fixed listing
 };
 
 /// A column's value inside a worker. The memory belongs to the source, the scratch arena or a batch slot.
@@ -38,7 +38,10 @@ class Arena {
   int64_t capacity() const { return capacity_; }
 
  private:
-  struct Chunk { std::unique_ptr<uint8_t[]> data; int64_t bytes; };
+  struct Chunk {
+    std::unique_ptr<uint8_t[]> data;
+    int64_t bytes;
+  };
   std::vector<Chunk> chunks_;
   size_t chunk_ = 0;
   int64_t offset_ = 0, used_ = 0, high_ = 0, capacity_ = 0;
@@ -67,13 +70,13 @@ struct Scratch {
   Scratch& operator=(const Scratch&) = delete;
   Arena arena;
   Counters counters;
-  std::string path;                     // file name being opened
-  int64_t file_bytes = 1 << 16;         // size of the largest file so far, first guess for the next
+  std::string path;  // file name being opened
+  int64_t file_bytes = 1 << 16;  // size of the largest file so far, first guess for the next
   std::unique_ptr<JpegDecoder> jpeg;
-  std::vector<Tensor> tensors;          // keeps values alive that functions of the caller's returned
+  std::vector<Tensor> tensors;  // keeps values alive that functions of the caller's returned
 };
 
-/// Key of the draws of one operation for one row (dataset.md 3.5): counter = (draw / 4, operation, pass, position).
+/// Key of the draws of one operation for one row: counter = (draw / 4, operation, pass, position).
 struct DrawKey {
   uint64_t seed_key = 0;
   uint32_t op = 0;
@@ -89,7 +92,7 @@ inline uint64_t seed_key(int64_t seed) { return mix64(static_cast<uint64_t>(seed
 
 /// Where an operation's results go: into the batch slot when it is the last to touch a column, else into scratch.
 struct Slot {
-  uint8_t* data = nullptr;   // null: use scratch
+  uint8_t* data = nullptr;  // null: use scratch
   DType dtype = DType::kUInt8;
   Shape shape;
 };

@@ -31,7 +31,10 @@ class Source {
   /// False where exceptions come from a function of the caller's.
   virtual bool native() const { return true; }
   /// Sequential sources: a function that fills one row after another of a pass, false at its end.
-  virtual std::function<bool(std::vector<Tensor>*)> open_pass(uint64_t pass) const { (void)pass; return {}; }
+  virtual std::function<bool(std::vector<Tensor>*)> open_pass(uint64_t pass) const {
+    (void)pass;
+    return {};
+  }
   /// True: rows come one after another from row 0 of each pass.
   virtual bool sequential() const { return false; }
 };
@@ -57,7 +60,10 @@ class MappedFile {
 };
 
 /// Checks that `dir` can be read as a folder and lists it, sorted by byte value. Throws IoError(kIo) or DataError(kDataMissing).
-struct DirEntry { std::string name; unsigned char type; };   // type: DT_DIR, DT_REG, DT_LNK, DT_UNKNOWN as readdir gives it
+struct DirEntry {
+  std::string name;
+  unsigned char type;
+};  // type: DT_DIR, DT_REG, DT_LNK, DT_UNKNOWN as readdir gives it
 std::vector<DirEntry> list_folder(const std::string& dir, const char* who);
 
 }  // namespace sindri::dataset

@@ -85,9 +85,8 @@ void Worker::resolve(const Leaf& leaf, uint64_t* pass, int64_t* index) {
 const PassOrder& Worker::order(const Leaf& leaf, uint64_t pass) {
   auto& last = orders[static_cast<size_t>(leaf.cache)];
   if (last.value == nullptr || last.pass != pass) {
-    last.value = plan.orders[static_cast<size_t>(leaf.cache)]->get(pass, [&](uint64_t p) {
-      return std::make_shared<const PassOrder>(leaf.node->order, leaf.node->source->rows(), plan.seed, p);
-    });
+    last.value = plan.orders[static_cast<size_t>(leaf.cache)]->get(
+        pass, [&](uint64_t p) { return std::make_shared<const PassOrder>(leaf.node->order, leaf.node->source->rows(), plan.seed, p); });
     last.pass = pass;
   }
   return *last.value;
@@ -132,8 +131,9 @@ void Worker::read_batch(const Leaf& leaf, uint64_t pass, int64_t index, std::spa
       Shape row = out[c].shape;
       row.erase(0);
       if (v.dtype != out[c].dtype || !(v.shape == row)) {
-        throw BadSample(fmt::format("batch: column '{}' of row {} is {}, the rows before it are {}{}", inner.columns[c].name, begin + i, value_str(v), dtype_name(out[c].dtype), row.str()), "",
-                        "rows of one batch need equal shapes: add a Resize or a crop before batch()");
+        throw BadSample(fmt::format("batch: column '{}' of row {} is {}, the rows before it are {}{}", inner.columns[c].name, begin + i, value_str(v),
+                                    dtype_name(out[c].dtype), row.str()),
+                        "", "rows of one batch need equal shapes: add a Resize or a crop before batch()");
       }
       if (v.nbytes() > 0) std::memcpy(const_cast<uint8_t*>(out[c].data) + i * v.nbytes(), v.data, static_cast<size_t>(v.nbytes()));
     }
@@ -158,7 +158,7 @@ RowKey Worker::read_leaf(const Leaf& leaf, uint64_t pass, int64_t index, int64_t
     run(inner, pass, part == 0 ? index : index - leaf.sizes[0], shift, inner_regs, inner_keys, {});
     for (size_t c = 0; c < out.size(); ++c) out[c] = inner_regs[static_cast<size_t>(inner.outputs[c])];
     key = inner_keys[0];
-    if (part == 1) key.position += leaf.sizes[0];   // keeps the draws of the two parts apart
+    if (part == 1) key.position += leaf.sizes[0];  // keeps the draws of the two parts apart
   }
   for (size_t c = 0; c < out.size(); ++c) r[static_cast<size_t>(leaf.regs[c])] = out[c];
   return key;
@@ -169,7 +169,8 @@ void Worker::run_step(const Step& step, RowKey key, std::span<Value> r, std::spa
   const DrawKey draws{plan.draw_key, step.number, key.pass, key.position};
   if (step.in.size() == 1 && step.out.size() == 1) {
     const std::span<const Slot> slot = slots.empty() || step.dest[0] < 0 ? std::span<const Slot>() : slots.subspan(static_cast<size_t>(step.dest[0]), 1);
-    RowCall call(scratch, draws, std::span<const Value>(&r[static_cast<size_t>(step.in[0])], 1), std::span<Value>(&r[static_cast<size_t>(step.out[0])], 1), slot);
+    RowCall call(scratch, draws, std::span<const Value>(&r[static_cast<size_t>(step.in[0])], 1), std::span<Value>(&r[static_cast<size_t>(step.out[0])], 1),
+                 slot);
     step.op->run(call);
     return;
   }
@@ -234,7 +235,8 @@ void Worker::note_bad(Error& e) {
   if (plan.bad.add(leaf.id, {origin_.key.row_id, name, e.message()})) {
     log::warn("data", fmt::format("bad sample {}: {}", plan.bad.size(), e.what()));
     if (plan.bad.size() > plan.max_corrupt) {
-      throw DataError(ErrorCode::kDataCorrupt, fmt::format("{} bad samples, more than max_corrupt={}; the last one: {}", plan.bad.size(), plan.max_corrupt, e.message()), e.where(),
+      throw DataError(ErrorCode::kDataCorrupt,
+                      fmt::format("{} bad samples, more than max_corrupt={}; the last one: {}", plan.bad.size(), plan.max_corrupt, e.message()), e.where(),
                       "repair the files, or raise data.max_corrupt");
     }
   }
@@ -254,16 +256,16 @@ std::span<const Value> Worker::row(const Program& program, uint64_t pass, int64_
       if (shift > 0) ++replaced;
       return regs;
     } catch (const KnownBad&) {
-    } catch (BadSample& e) {
-      note_bad(e);
-    } catch (Error& e) {
+    } catch (BadSample& e) { note_bad(e); } catch (Error& e) {
       const bool native = step_ != nullptr ? step_->op->native() : origin_.source == nullptr || origin_.source->node->source->native();
       if (!native || !about_the_row(e)) throw;
       note_bad(e);
     }
     if (plan.on_corrupt == OnCorrupt::kSkip) throw SkippedRow{};
     if (shift + 1 >= source_rows(program)) {
-      throw DataError(ErrorCode::kDataCorrupt, fmt::format("no good row is left to replace row {}: all {} rows of this shard are bad", index, source_rows(program)), "", "repair the data set");
+      throw DataError(ErrorCode::kDataCorrupt,
+                      fmt::format("no good row is left to replace row {}: all {} rows of this shard are bad", index, source_rows(program)), "",
+                      "repair the data set");
     }
   }
 }

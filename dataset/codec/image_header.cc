@@ -12,7 +12,9 @@ struct Bytes {
   const uint8_t* data;
   int64_t n;
   bool has(int64_t offset, int64_t count) const { return offset >= 0 && count >= 0 && offset <= n && count <= n - offset; }
-  bool starts(const char* magic, int64_t count, int64_t offset = 0) const { return has(offset, count) && std::memcmp(data + offset, magic, static_cast<size_t>(count)) == 0; }
+  bool starts(const char* magic, int64_t count, int64_t offset = 0) const {
+    return has(offset, count) && std::memcmp(data + offset, magic, static_cast<size_t>(count)) == 0;
+  }
   uint32_t little(int64_t o, int count) const {
     uint32_t v = 0;
     for (int i = 0; i < count; ++i) v |= static_cast<uint32_t>(data[o + i]) << (8 * i);
@@ -63,7 +65,7 @@ std::optional<ImageHeader> read_image_header(const uint8_t* data, int64_t bytes)
   }
   if (b.starts("BM", 2)) {
     if (!b.has(14, 12)) return {};
-    if (b.little(14, 4) == 12) return ImageHeader{"BMP", {b.little(20, 2), b.little(18, 2)}};   // OS/2: 16-bit sizes
+    if (b.little(14, 4) == 12) return ImageHeader{"BMP", {b.little(20, 2), b.little(18, 2)}};  // OS/2: 16-bit sizes
     return ImageHeader{"BMP", {std::llabs(static_cast<int32_t>(b.little(22, 4))), std::llabs(static_cast<int32_t>(b.little(18, 4)))}};
   }
   if (b.starts("GIF8", 4) && b.has(6, 4)) return ImageHeader{"GIF", {b.little(8, 2), b.little(6, 2)}};

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <vector>
 
-#include <jpeglib.h>   // needs <cstdio> and <cstddef> before it
 #include <jerror.h>
+#include <jpeglib.h>  // needs <cstdio> and <cstddef> before it
 
 #include "sindri/dataset/dataset.h"
 
@@ -20,10 +20,10 @@ namespace sindri::dataset {
 namespace {
 
 struct ErrorManager {
-  jpeg_error_mgr base;       // first: libjpeg hands out a pointer to it
+  jpeg_error_mgr base;  // first: libjpeg hands out a pointer to it
   std::jmp_buf jump;
   char message[JMSG_LENGTH_MAX];
-  int64_t harmless;          // warnings that leave the picture whole
+  int64_t harmless;  // warnings that leave the picture whole
 };
 
 ErrorManager& manager(j_common_ptr info) { return *reinterpret_cast<ErrorManager*>(info->err); }

@@ -1,4 +1,4 @@
-// JPEG by libjpeg-turbo, directly: one decompressor per worker, its errors as exceptions (dataset.md 5.2).
+// JPEG by libjpeg-turbo, directly: one decompressor per worker, its errors as exceptions.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,9 @@ namespace sindri::dataset {
 
 inline constexpr int64_t kMaxPixels = 64'000'000;
 
-struct ImageSize { int64_t height = 0, width = 0; };
+struct ImageSize {
+  int64_t height = 0, width = 0;
+};
 
 class JpegDecoder {
  public:
@@ -25,8 +27,10 @@ class JpegDecoder {
   void decode(uint8_t* rgb, int64_t* warnings);
 
   /// What decode_window() would decode for a window of the picture: a box that holds it, with the margin that makes its pixels equal
-  /// those of a full decode (dataset.md 5.3). Empty width where only a full decode will do (progressive, CMYK, ...).
-  struct Box { int64_t top = 0, left = 0, height = 0, width = 0; };
+  /// those of a full decode. Empty width where only a full decode will do (progressive, CMYK, ...).
+  struct Box {
+    int64_t top = 0, left = 0, height = 0, width = 0;
+  };
   Box window_box(int64_t top, int64_t left, int64_t height, int64_t width) const;
   /// Decodes the box that window_box() gave into RGB rows of box.width * 3 bytes, and stops there.
   void decode_window(const Box& box, uint8_t* rgb, int64_t* warnings);

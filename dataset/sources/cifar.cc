@@ -1,4 +1,4 @@
-// CIFAR-10 and CIFAR-100 binaries (dataset.md 8.2): label bytes, then 32 x 32 planes of R, G, B.
+// CIFAR-10 and CIFAR-100 binaries: label bytes, then 32 x 32 planes of R, G, B.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <xxhash.h>
@@ -16,7 +16,8 @@ constexpr int64_t kPixels = 32 * 32;
 
 class CifarSource : public Source {
  public:
-  CifarSource(Cifar10Dataset::Options o, bool hundred) : o_(std::move(o)), hundred_(hundred), who_(hundred ? "Cifar100Dataset" : "Cifar10Dataset"), labels_(hundred ? 2 : 1) {
+  CifarSource(Cifar10Dataset::Options o, bool hundred)
+      : o_(std::move(o)), hundred_(hundred), who_(hundred ? "Cifar100Dataset" : "Cifar10Dataset"), labels_(hundred ? 2 : 1) {
     check_usage(o_.usage, who_);
   }
   std::string str() const override { return fmt::format("{}(usage={})", who_, o_.usage.empty() ? "all" : o_.usage); }
@@ -29,7 +30,8 @@ class CifarSource : public Source {
     }
     if (names.empty()) raise_missing(entries);
     for (const auto& name : names) open_file(o_.dataset_dir + "/" + name);
-    if (rows_ == 0) throw DataError(ErrorCode::kDataEmpty, fmt::format("{}: the files in {} are empty", who_, o_.dataset_dir), o_.dataset_dir, "download the data set again");
+    if (rows_ == 0)
+      throw DataError(ErrorCode::kDataEmpty, fmt::format("{}: the files in {} are empty", who_, o_.dataset_dir), o_.dataset_dir, "download the data set again");
   }
   int64_t rows() const override { return rows_; }
   std::vector<ColumnInfo> columns() const override {
@@ -69,14 +71,16 @@ class CifarSource : public Source {
   }
 
   [[noreturn]] void raise_missing(const std::vector<DirEntry>& entries) const {
-    const char* wanted = hundred_ ? (o_.usage == "test" ? "test.bin" : "train.bin and test.bin") : (o_.usage == "test" ? "test_batch.bin" : "data_batch_1.bin ... data_batch_5.bin");
+    const char* wanted = hundred_ ? (o_.usage == "test" ? "test.bin" : "train.bin and test.bin")
+                                  : (o_.usage == "test" ? "test_batch.bin" : "data_batch_1.bin ... data_batch_5.bin");
     std::string found;
     for (const auto& e : entries) {
       const std::string& n = e.name;
       if (ends_with(n, ".gz") || ends_with(n, ".tgz") || ends_with(n, ".tar")) found += fmt::format("; {} is packed: unpack it first", n);
       else if (!ends_with(n, ".bin") && (n == "batches.meta" || n == "data_batch_1" || n == "test_batch" || n == "train" || n == "test") && e.type == 8)
         found += fmt::format("; {} is the Python (pickle) form, the binary form is needed", n);
-      else if (n == "cifar-10-batches-bin" || n == "cifar-100-binary" || n == "cifar-10-verify-bin") found += fmt::format("; did you mean {}/{}?", o_.dataset_dir, n);
+      else if (n == "cifar-10-batches-bin" || n == "cifar-100-binary" || n == "cifar-10-verify-bin")
+        found += fmt::format("; did you mean {}/{}?", o_.dataset_dir, n);
     }
     throw DataError(ErrorCode::kDataMissing, fmt::format("{}: no {} in {}{}", who_, wanted, o_.dataset_dir, found), o_.dataset_dir,
                     fmt::format("use the '{} binary version' from the CIFAR page", hundred_ ? "CIFAR-100" : "CIFAR-10"));
@@ -85,8 +89,8 @@ class CifarSource : public Source {
   void open_file(const std::string& path) {
     auto f = std::make_unique<MappedFile>(path);
     if (f->bytes() % record_bytes() != 0) {
-      throw DataError(ErrorCode::kDataCorrupt, fmt::format("{} has {} bytes, expected a multiple of {}", path, f->bytes(), record_bytes()), fmt::format("{}, byte {}", path, f->bytes()),
-                      "the file is cut short or of another data set; download it again");
+      throw DataError(ErrorCode::kDataCorrupt, fmt::format("{} has {} bytes, expected a multiple of {}", path, f->bytes(), record_bytes()),
+                      fmt::format("{}, byte {}", path, f->bytes()), "the file is cut short or of another data set; download it again");
     }
     const int64_t n = f->bytes() / record_bytes();
     std::vector<uint8_t> labels;

@@ -1,4 +1,4 @@
-// root/class/file (dataset.md 7.1, 8.1). Labels are the byte-sorted class folders' numbers.
+// root/class/file. Labels are the byte-sorted class folders' numbers.
 #include <dirent.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -43,7 +43,8 @@ class ImageFolderSource : public Source {
   explicit ImageFolderSource(ImageFolderDataset::Options o) : o_(std::move(o)) {}
 
   std::string str() const override {
-    return fmt::format("ImageFolder(extensions=[{}], class_indexing=[{}], decode={})", fmt::join(o_.extensions, ","), fmt::join(o_.class_indexing, ","), o_.decode);
+    return fmt::format("ImageFolder(extensions=[{}], class_indexing=[{}], decode={})", fmt::join(o_.extensions, ","), fmt::join(o_.class_indexing, ","),
+                       o_.decode);
   }
 
   void open() override {
@@ -59,8 +60,9 @@ class ImageFolderSource : public Source {
     }
     if (classes.empty()) {
       throw DataError(ErrorCode::kDataMissing,
-                      loose > 0 ? fmt::format("{} images lie directly in {}; ImageFolderDataset expects {}/<class>/<image>", loose, o_.dataset_dir, o_.dataset_dir)
-                                : fmt::format("{} has no class folders; ImageFolderDataset expects {}/<class>/<image>", o_.dataset_dir, o_.dataset_dir),
+                      loose > 0
+                          ? fmt::format("{} images lie directly in {}; ImageFolderDataset expects {}/<class>/<image>", loose, o_.dataset_dir, o_.dataset_dir)
+                          : fmt::format("{} has no class folders; ImageFolderDataset expects {}/<class>/<image>", o_.dataset_dir, o_.dataset_dir),
                       o_.dataset_dir, "put the images of each class into a folder of its own");
     }
     choose_classes(classes);
@@ -94,7 +96,7 @@ class ImageFolderSource : public Source {
   std::optional<int64_t> num_classes() const override { return static_cast<int64_t>(order_.size()); }
 
  private:
-  // "class/file" of a row: names of all rows lie in one string, their ends in another array (8.1: the index is small).
+  // "class/file" of a row: names of all rows lie in one string, their ends in another array.
   std::string_view name(int64_t row) const {
     const uint64_t begin = row == 0 ? 0 : ends_[static_cast<size_t>(row) - 1];
     return std::string_view(names_).substr(begin, ends_[static_cast<size_t>(row)] - begin);
@@ -109,7 +111,7 @@ class ImageFolderSource : public Source {
       ++outside_;
       return DT_UNKNOWN;
     }
-    struct stat st{};
+    struct stat st {};
     if (::stat(path.c_str(), &st) != 0) return DT_UNKNOWN;
     return S_ISDIR(st.st_mode) ? DT_DIR : S_ISREG(st.st_mode) ? DT_REG : DT_UNKNOWN;
   }
@@ -122,8 +124,9 @@ class ImageFolderSource : public Source {
     for (const auto& [name, label] : o_.class_indexing) {
       if (label < 0) throw ValueError(fmt::format("class_indexing: '{}' has the negative label {}", name, label));
       if (std::find(found.begin(), found.end(), name) == found.end())
-        throw DataError(ErrorCode::kDataMissing, fmt::format("class_indexing names '{}', a folder that {} does not have", name, o_.dataset_dir), o_.dataset_dir, did_you_mean(name, found));
-      order_.emplace_back(name, label);   // a std::map: byte order already
+        throw DataError(ErrorCode::kDataMissing, fmt::format("class_indexing names '{}', a folder that {} does not have", name, o_.dataset_dir), o_.dataset_dir,
+                        did_you_mean(name, found));
+      order_.emplace_back(name, label);  // a std::map: byte order already
     }
   }
 
@@ -131,7 +134,8 @@ class ImageFolderSource : public Source {
     const std::string dir = o_.dataset_dir + "/" + cls;
     for (const auto& e : list_folder(dir, "ImageFolderDataset")) {
       const std::string suffix = suffix_of(e.name);
-      const bool wanted = o_.extensions.empty() ? e.name[0] != '.' && is_image_suffix(suffix) : std::find(o_.extensions.begin(), o_.extensions.end(), suffix) != o_.extensions.end();
+      const bool wanted = o_.extensions.empty() ? e.name[0] != '.' && is_image_suffix(suffix)
+                                                : std::find(o_.extensions.begin(), o_.extensions.end(), suffix) != o_.extensions.end();
       if (!wanted || type_of(dir + "/" + e.name, e.type) != DT_REG) {
         ++skipped_[e.type == DT_DIR ? "(folder)" : suffix];
         continue;
@@ -146,11 +150,15 @@ class ImageFolderSource : public Source {
     std::string seen;
     for (const auto& [suffix, n] : skipped_) seen += fmt::format("{}{} x {}", seen.empty() ? "" : ", ", n, suffix);
     if (label_.empty()) {
-      throw DataError(ErrorCode::kDataEmpty, fmt::format("no images in the {} class folders of {}; other entries: {}", order_.size(), o_.dataset_dir, seen.empty() ? "none" : seen), o_.dataset_dir,
-                      o_.extensions.empty() ? "images end in .jpg .jpeg .png .bmp .webp .tif .tiff or .gif" : fmt::format("extensions is [{}]", fmt::join(o_.extensions, ", ")));
+      throw DataError(ErrorCode::kDataEmpty,
+                      fmt::format("no images in the {} class folders of {}; other entries: {}", order_.size(), o_.dataset_dir, seen.empty() ? "none" : seen),
+                      o_.dataset_dir,
+                      o_.extensions.empty() ? "images end in .jpg .jpeg .png .bmp .webp .tif .tiff or .gif"
+                                            : fmt::format("extensions is [{}]", fmt::join(o_.extensions, ", ")));
     }
     if (!empty.empty() && !o_.allow_empty_classes)
-      throw DataError(ErrorCode::kDataEmpty, fmt::format("class folders without images: {}", fmt::join(empty, ", ")), o_.dataset_dir, "fill or remove them, or set allow_empty_classes");
+      throw DataError(ErrorCode::kDataEmpty, fmt::format("class folders without images: {}", fmt::join(empty, ", ")), o_.dataset_dir,
+                      "fill or remove them, or set allow_empty_classes");
     if (!empty.empty()) log::warn("data", fmt::format("{}: class folders without images keep their labels: {}", o_.dataset_dir, fmt::join(empty, ", ")));
     if (!skipped_.empty()) log::warn("data", fmt::format("{}: entries left out: {}", o_.dataset_dir, seen));
     if (outside_ > 0) log::warn("data", fmt::format("{}: {} links lead out of the folder or nowhere and are left out", o_.dataset_dir, outside_));
@@ -158,7 +166,7 @@ class ImageFolderSource : public Source {
 
   ImageFolderDataset::Options o_;
   std::string root_;
-  std::vector<std::pair<std::string, int32_t>> order_;   // class folders with their labels
+  std::vector<std::pair<std::string, int32_t>> order_;  // class folders with their labels
   std::string names_;
   std::vector<uint64_t> ends_;
   std::vector<int32_t> label_;

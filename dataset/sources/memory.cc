@@ -20,7 +20,8 @@ class SlicesSource : public Source {
       if (!t.defined()) throw ValueError(fmt::format("NumpySlicesDataset: column '{}' is undefined", name));
       if (t.rank() < 1) throw ShapeError(fmt::format("NumpySlicesDataset: column '{}' is a scalar, it has no rows to slice", name));
       if (t.dim(0) != columns_[0].second.dim(0)) {
-        throw ShapeError(fmt::format("NumpySlicesDataset: column '{}' has {} rows, column '{}' has {}", name, t.dim(0), columns_[0].first, columns_[0].second.dim(0)));
+        throw ShapeError(
+            fmt::format("NumpySlicesDataset: column '{}' has {} rows, column '{}' has {}", name, t.dim(0), columns_[0].first, columns_[0].second.dim(0)));
       }
       t = t.contiguous();
       Shape row = t.shape();
@@ -97,7 +98,7 @@ class GeneratorSource : public Source {
   void read(uint64_t, int64_t row_id, Scratch& scratch, std::span<Value> out) const override {
     GeneratorDataset::Row row;
     if (o_.num_parallel_workers <= 1) {
-      std::lock_guard lock(mutex_);   // one call at a time unless the caller says the function is thread-safe
+      std::lock_guard lock(mutex_);  // one call at a time unless the caller says the function is thread-safe
       row = o_.row(row_id);
     } else {
       row = o_.row(row_id);
@@ -122,7 +123,8 @@ class GeneratorSource : public Source {
 
  private:
   void check(GeneratorDataset::Row* row) const {
-    if (row->size() != o_.column_names.size()) throw ValueError(fmt::format("GeneratorDataset: the function gave {} values, there are {} column_names", row->size(), o_.column_names.size()));
+    if (row->size() != o_.column_names.size())
+      throw ValueError(fmt::format("GeneratorDataset: the function gave {} values, there are {} column_names", row->size(), o_.column_names.size()));
     for (size_t c = 0; c < row->size(); ++c) {
       Tensor& t = (*row)[c];
       if (!t.defined()) throw ValueError(fmt::format("GeneratorDataset: column '{}' is an undefined tensor", o_.column_names[c]));
@@ -145,7 +147,8 @@ Dataset::Ptr NumpySlicesDataset::make(Options o) {
 
 Dataset::Ptr GeneratorDataset::make(Options o) {
   if (o.rows && (o.sampler || o.shuffle.value_or(false) || o.num_shards)) {
-    throw ValueError("GeneratorDataset: a sequential source takes no sampler, shuffle or shards", "", "give row and size for random access, or mix rows with shuffle(buffer_size)");
+    throw ValueError("GeneratorDataset: a sequential source takes no sampler, shuffle or shards", "",
+                     "give row and size for random access, or mix rows with shuffle(buffer_size)");
   }
   const std::optional<bool> shuffle = o.rows ? std::optional<bool>(false) : o.shuffle;
   OrderSpec order = make_order("GeneratorDataset", o.num_samples, shuffle, o.sampler, o.num_shards, o.shard_id);

@@ -1,4 +1,4 @@
-// MNIST and Fashion-MNIST idx files (dataset.md 8.3): big-endian headers, one byte per pixel.
+// MNIST and Fashion-MNIST idx files: big-endian headers, one byte per pixel.
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -14,7 +14,9 @@ namespace {
 constexpr uint32_t kImagesMagic = 2051, kLabelsMagic = 2049;
 constexpr int64_t kImagesHeader = 16, kLabelsHeader = 8, kSide = 28;
 
-uint32_t big_endian(const uint8_t* p) { return static_cast<uint32_t>(p[0]) << 24 | static_cast<uint32_t>(p[1]) << 16 | static_cast<uint32_t>(p[2]) << 8 | p[3]; }
+uint32_t big_endian(const uint8_t* p) {
+  return static_cast<uint32_t>(p[0]) << 24 | static_cast<uint32_t>(p[1]) << 16 | static_cast<uint32_t>(p[2]) << 8 | p[3];
+}
 
 class MnistSource : public Source {
  public:
@@ -26,7 +28,9 @@ class MnistSource : public Source {
     if (o_.usage != "test") open_part(entries, "train");
     if (o_.usage != "train") open_part(entries, "t10k");
     if (parts_.empty()) raise_missing(entries, o_.usage == "test" ? "t10k" : "train", "images-idx3-ubyte");
-    if (rows_ == 0) throw DataError(ErrorCode::kDataEmpty, fmt::format("{}: the files in {} hold no images", who_, o_.dataset_dir), o_.dataset_dir, "download the data set again");
+    if (rows_ == 0)
+      throw DataError(ErrorCode::kDataEmpty, fmt::format("{}: the files in {} hold no images", who_, o_.dataset_dir), o_.dataset_dir,
+                      "download the data set again");
   }
   int64_t rows() const override { return rows_; }
   std::vector<ColumnInfo> columns() const override { return {{"image", DType::kUInt8, {kSide, kSide, 1}}, {"label", DType::kInt32, {}}}; }
@@ -45,7 +49,7 @@ class MnistSource : public Source {
  private:
   struct Part {
     std::unique_ptr<MappedFile> images, labels;
-    int64_t end = 0;   // rows up to and with this part
+    int64_t end = 0;  // rows up to and with this part
   };
 
   static std::string find(const std::vector<DirEntry>& entries, const std::string& prefix, const char* kind, const char* rank) {
@@ -70,7 +74,7 @@ class MnistSource : public Source {
     const std::string images = find(entries, prefix, "images", "idx3"), labels = find(entries, prefix, "labels", "idx1");
     if (images.empty() && labels.empty()) {
       if (o_.usage == "train" || o_.usage == "test") raise_missing(entries, prefix, "images-idx3-ubyte");
-      return;   // "all" takes what there is
+      return;  // "all" takes what there is
     }
     if (images.empty()) raise_missing(entries, prefix, "images-idx3-ubyte");
     if (labels.empty()) raise_missing(entries, prefix, "labels-idx1-ubyte");
@@ -86,7 +90,8 @@ class MnistSource : public Source {
   }
 
   [[noreturn]] static void corrupt(const MappedFile& f, const std::string& what, int64_t byte) {
-    throw DataError(ErrorCode::kDataCorrupt, fmt::format("{}: {}", f.path(), what), fmt::format("{}, byte {}", f.path(), byte), "the file is damaged or of another kind; download it again");
+    throw DataError(ErrorCode::kDataCorrupt, fmt::format("{}: {}", f.path(), what), fmt::format("{}, byte {}", f.path(), byte),
+                    "the file is damaged or of another kind; download it again");
   }
 
   static int64_t check_images(const MappedFile& f) {
@@ -96,7 +101,8 @@ class MnistSource : public Source {
     const int64_t n = big_endian(f.data() + 4), rows = big_endian(f.data() + 8), columns = big_endian(f.data() + 12);
     if (rows != kSide || columns != kSide) corrupt(f, fmt::format("expected images of 28 x 28, got {} x {}", rows, columns), 8);
     // n < 2^32 and an image has 784 bytes: the product stays far below 2^63.
-    if (kImagesHeader + n * kSide * kSide != f.bytes()) corrupt(f, fmt::format("{} images need {} bytes, the file has {}", n, kImagesHeader + n * kSide * kSide, f.bytes()), 4);
+    if (kImagesHeader + n * kSide * kSide != f.bytes())
+      corrupt(f, fmt::format("{} images need {} bytes, the file has {}", n, kImagesHeader + n * kSide * kSide, f.bytes()), 4);
     return n;
   }
 
@@ -109,8 +115,9 @@ class MnistSource : public Source {
     if (kLabelsHeader + n != f.bytes()) corrupt(f, fmt::format("{} labels need {} bytes, the file has {}", n, kLabelsHeader + n, f.bytes()), 4);
     for (int64_t i = 0; i < n; ++i) {
       const uint8_t label = f.data()[kLabelsHeader + i];
-      if (label > 9) throw DataError(ErrorCode::kLabelRange, fmt::format("label {} of {} is {}, expected 0 to 9", i, f.path(), label), fmt::format("{}, byte {}", f.path(), kLabelsHeader + i),
-                                     "the file is damaged or of another data set; download it again");
+      if (label > 9)
+        throw DataError(ErrorCode::kLabelRange, fmt::format("label {} of {} is {}, expected 0 to 9", i, f.path(), label),
+                        fmt::format("{}, byte {}", f.path(), kLabelsHeader + i), "the file is damaged or of another data set; download it again");
     }
   }
 

@@ -45,7 +45,7 @@ class FusedTailOp : public RowOp {
   void run(RowCall& call) const override {
     const Value& in = call.inputs[0];
     const bool usual = in.dtype == DType::kUInt8 && in.shape.rank() == 3 && (in.shape[2] == 1 || in.shape[2] == 3) && in.shape.numel() > 0 &&
-                       (!f_.normalize || channels_ == 1 || static_cast<int64_t>(channels_) == in.shape[2]);
+        (!f_.normalize || channels_ == 1 || static_cast<int64_t>(channels_) == in.shape[2]);
     if (usual) run_fused(call);
     else run_parts(call);
   }
@@ -154,9 +154,7 @@ class FusedTailOp : public RowOp {
 enum TailPart { kCrop, kFlip, kRescale, kNormalize, kLayout, kCast };
 
 std::optional<TailPart> tail_part(const RowOp& op) {
-  if (const auto* crop = dynamic_cast<const CropOp*>(&op)) {
-    return crop->border == vision::Border::kConstant ? std::optional(kCrop) : std::nullopt;
-  }
+  if (const auto* crop = dynamic_cast<const CropOp*>(&op)) { return crop->border == vision::Border::kConstant ? std::optional(kCrop) : std::nullopt; }
   if (dynamic_cast<const FlipOp*>(&op) != nullptr) return kFlip;
   if (dynamic_cast<const RescaleOp*>(&op) != nullptr) return kRescale;
   if (const auto* n = dynamic_cast<const NormalizeOp*>(&op)) return n->hwc ? std::optional(kNormalize) : std::nullopt;
@@ -180,7 +178,7 @@ Fused fuse_ops(std::span<const FusePart> parts) {
     if (!p || *p < last || (*p == last && *p != kFlip)) break;
     last = *p;
     arithmetic |= *p == kRescale || *p == kNormalize || *p == kCast;
-    if (arithmetic) useful = n + 1;   // without arithmetic the result would stay uint8
+    if (arithmetic) useful = n + 1;  // without arithmetic the result would stay uint8
   }
   if (useful < 2) return {};
   return {std::make_shared<FusedTailOp>(parts.first(useful)), useful, parts[0].number};

@@ -45,13 +45,12 @@ void resize_window(RowCall& call, const ImageDims& d, const Window& w, int64_t h
   uint8_t* out = call.output(0, in.dtype, shape);
   static constexpr int kModes[] = {cv::INTER_NEAREST, cv::INTER_LINEAR, cv::INTER_CUBIC, cv::INTER_AREA};
   try {
-    const cv::Mat src = mat(in.data, d, in.dtype)(cv::Rect(static_cast<int>(w.left), static_cast<int>(w.top), static_cast<int>(w.width), static_cast<int>(w.height)));
+    const cv::Mat src =
+        mat(in.data, d, in.dtype)(cv::Rect(static_cast<int>(w.left), static_cast<int>(w.top), static_cast<int>(w.width), static_cast<int>(w.height)));
     cv::Mat dst = mat(out, {height, width, d.channels}, in.dtype);
     cv::resize(src, dst, dst.size(), 0, 0, kModes[static_cast<int>(inter)]);
     if (dst.data != out) throw InternalError("cv::resize did not write to the given memory");
-  } catch (const cv::Exception& e) {
-    throw BadSample(fmt::format("resizing {} x {} to {} x {} failed: {}", w.height, w.width, height, width, e.what()));
-  }
+  } catch (const cv::Exception& e) { throw BadSample(fmt::format("resizing {} x {} to {} x {} failed: {}", w.height, w.width, height, width, e.what())); }
 }
 
 namespace {
@@ -59,16 +58,20 @@ namespace {
 Value decode_other(const Value& bytes, Scratch& scratch) {
   const std::optional<ImageHeader> header = read_image_header(bytes.data, bytes.nbytes());
   if (!header) {
-    throw BadSample(fmt::format("the file is not an image: it begins with {:02x} {:02x} {:02x} {:02x}", bytes.nbytes() > 0 ? bytes.data[0] : 0, bytes.nbytes() > 1 ? bytes.data[1] : 0,
-                                bytes.nbytes() > 2 ? bytes.data[2] : 0, bytes.nbytes() > 3 ? bytes.data[3] : 0), "", "use JPEG, PNG, BMP, TIFF or WebP");
+    throw BadSample(fmt::format("the file is not an image: it begins with {:02x} {:02x} {:02x} {:02x}", bytes.nbytes() > 0 ? bytes.data[0] : 0,
+                                bytes.nbytes() > 1 ? bytes.data[1] : 0, bytes.nbytes() > 2 ? bytes.data[2] : 0, bytes.nbytes() > 3 ? bytes.data[3] : 0),
+                    "", "use JPEG, PNG, BMP, TIFF or WebP");
   }
   if (header->size.height < 1 || header->size.width < 1 || header->size.height > kMaxPixels / header->size.width)
-    throw BadSample(fmt::format("the {} image has {} x {} pixels, the limit is 64 million", header->format, header->size.width, header->size.height), "", "make the picture smaller");
+    throw BadSample(fmt::format("the {} image has {} x {} pixels, the limit is 64 million", header->format, header->size.width, header->size.height), "",
+                    "make the picture smaller");
   single_threaded_opencv();
   try {
     const cv::Mat file(1, static_cast<int>(bytes.nbytes()), CV_8U, const_cast<uint8_t*>(bytes.data));
     const cv::Mat bgr = cv::imdecode(file, cv::IMREAD_COLOR | cv::IMREAD_IGNORE_ORIENTATION);
-    if (bgr.empty()) throw BadSample(fmt::format("the {} image cannot be decoded: it is damaged, or of a kind OpenCV does not read", header->format), "", "replace the file, or set data.on_corrupt: replace");
+    if (bgr.empty())
+      throw BadSample(fmt::format("the {} image cannot be decoded: it is damaged, or of a kind OpenCV does not read", header->format), "",
+                      "replace the file, or set data.on_corrupt: replace");
     if (bgr.type() != CV_8UC3) throw InternalError(fmt::format("cv::imdecode gave type {}", bgr.type()));
     Value v{nullptr, DType::kUInt8, {bgr.rows, bgr.cols, 3}};
     uint8_t* out = scratch.arena.allocate(v.nbytes());
@@ -84,7 +87,8 @@ Value decode_other(const Value& bytes, Scratch& scratch) {
 }  // namespace
 
 OpenedImage open_image(const Value& bytes, Scratch& scratch) {
-  if (bytes.dtype != DType::kUInt8 || bytes.shape.rank() != 1) throw BadSample(fmt::format("Decode: the input is {}, expected file bytes uint8 [n]", value_str(bytes)));
+  if (bytes.dtype != DType::kUInt8 || bytes.shape.rank() != 1)
+    throw BadSample(fmt::format("Decode: the input is {}, expected file bytes uint8 [n]", value_str(bytes)));
   if (!JpegDecoder::is_jpeg(bytes.data, bytes.nbytes())) {
     ++scratch.counters.decoded_full;
     const Value pixels = decode_other(bytes, scratch);

@@ -19,7 +19,5 @@ struct TailArithmetic {
 
 // split_row: [width] pixels of c channels at src -> c byte planes `plane` apart, mirrored when flip.
 // arithmetic_row: n bytes of channel c -> floats.
-SINDRI_SIMD_DECLARE(
-  void tail_split_row(const uint8_t* src, int64_t width, int64_t channels, bool flip, uint8_t* planes, int64_t plane);
-  void tail_arithmetic_row(const uint8_t* x, int64_t n, const ::sindri::dataset::TailArithmetic& f, int64_t channel, float* y);
-)
+SINDRI_SIMD_DECLARE(void tail_split_row(const uint8_t* src, int64_t width, int64_t channels, bool flip, uint8_t* planes, int64_t plane);
+                    void tail_arithmetic_row(const uint8_t* x, int64_t n, const ::sindri::dataset::TailArithmetic& f, int64_t channel, float* y);)

@@ -43,7 +43,8 @@ class OneHotOp : public RowOp {
   std::string str() const override { return fmt::format("OneHot(num_classes={}, smoothing_rate={})", classes_, rate_); }
   std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override {
     ColumnInfo c = in[0];
-    if (c.dtype_known && (!is_integral(c.dtype) || c.dtype == DType::kBool)) throw DTypeError(fmt::format("OneHot: column '{}' is {}, expected whole numbers", c.name, dtype_name(c.dtype)));
+    if (c.dtype_known && (!is_integral(c.dtype) || c.dtype == DType::kBool))
+      throw DTypeError(fmt::format("OneHot: column '{}' is {}, expected whole numbers", c.name, dtype_name(c.dtype)));
     if (c.rank_known && c.shape.rank() > 1) throw ShapeError(fmt::format("OneHot: column '{}' has shape {}, expected [] or [N]", c.name, c.shape.str()));
     if (c.rank_known) c.shape.push_back(classes_);
     if (rate_ > 0) c.dtype = DType::kFloat32, c.dtype_known = true;
@@ -51,7 +52,8 @@ class OneHotOp : public RowOp {
   }
   void run(RowCall& call) const override {
     const Value& in = call.inputs[0];
-    if (!is_integral(in.dtype) || in.dtype == DType::kBool || in.shape.rank() > 1) throw BadSample(fmt::format("OneHot: the input is {}, expected whole numbers [] or [N]", value_str(in)));
+    if (!is_integral(in.dtype) || in.dtype == DType::kBool || in.shape.rank() > 1)
+      throw BadSample(fmt::format("OneHot: the input is {}, expected whole numbers [] or [N]", value_str(in)));
     const DType to = rate_ > 0 ? DType::kFloat32 : in.dtype;
     Shape shape = in.shape;
     shape.push_back(classes_);
@@ -63,7 +65,8 @@ class OneHotOp : public RowOp {
       for (int64_t i = 0; i < n; ++i) {
         const int64_t label = static_cast<int64_t>(labels[i]);
         if (label < 0 || label >= classes_) {
-          throw BadSample(ErrorCode::kLabelRange, fmt::format("OneHot: label {} is not from 0 to {}", label, classes_ - 1), "", "set num_classes to the number of classes in the data");
+          throw BadSample(ErrorCode::kLabelRange, fmt::format("OneHot: label {} is not from 0 to {}", label, classes_ - 1), "",
+                          "set num_classes to the number of classes in the data");
         }
         dispatch_dtype(to, [&]<class To>() {
           To* row = reinterpret_cast<To*>(out) + i * classes_;
@@ -104,7 +107,8 @@ class FunctionOp : public RowOp {
     } else {
       out = fn_(in);
     }
-    if (out.size() != static_cast<size_t>(outputs_)) throw ValueError(fmt::format("Function '{}' returned {} tensors, expected {}", name_, out.size(), outputs_), "", "give num_outputs");
+    if (out.size() != static_cast<size_t>(outputs_))
+      throw ValueError(fmt::format("Function '{}' returned {} tensors, expected {}", name_, out.size(), outputs_), "", "give num_outputs");
     for (size_t k = 0; k < out.size(); ++k) {
       if (!out[k].defined()) throw ValueError(fmt::format("Function '{}' returned an undefined tensor as result {}", name_, k));
       const Tensor t = out[k].contiguous();
@@ -164,7 +168,8 @@ namespace transforms {
 TypeCast::TypeCast(DType output_type) : Transform(std::make_shared<TypeCastOp>(output_type)) {}
 OneHot::OneHot(int64_t num_classes, double smoothing_rate) : Transform(std::make_shared<OneHotOp>(num_classes, smoothing_rate)) {}
 Function::Function(std::string name, Fn fn, int num_outputs) : Transform(std::make_shared<FunctionOp>(std::move(name), std::move(fn), nullptr, num_outputs)) {}
-Function::Function(std::string name, RandomFn fn, int num_outputs) : Transform(std::make_shared<FunctionOp>(std::move(name), nullptr, std::move(fn), num_outputs)) {}
+Function::Function(std::string name, RandomFn fn, int num_outputs)
+    : Transform(std::make_shared<FunctionOp>(std::move(name), nullptr, std::move(fn), num_outputs)) {}
 }  // namespace transforms
 
 }  // namespace sindri::dataset

@@ -17,7 +17,8 @@ ImageDims image_dims(const Value& v, const char* who) {
   const bool type = v.dtype == DType::kUInt8 || v.dtype == DType::kFloat32;
   if (type && v.shape.rank() == 2 && v.shape.numel() > 0) return {v.shape[0], v.shape[1], 1};
   if (type && v.shape.rank() == 3 && (v.shape[2] == 1 || v.shape[2] == 3) && v.shape.numel() > 0) return {v.shape[0], v.shape[1], v.shape[2]};
-  throw BadSample(fmt::format("{}: the input is {}, expected uint8 or float32 [H, W], [H, W, 1] or [H, W, 3], not empty", who, value_str(v)), "", "put Decode before it");
+  throw BadSample(fmt::format("{}: the input is {}, expected uint8 or float32 [H, W], [H, W, 1] or [H, W, 3], not empty", who, value_str(v)), "",
+                  "put Decode before it");
 }
 
 void check_image(const ColumnInfo& c, const char* who) {
@@ -39,7 +40,7 @@ int64_t border_index(int64_t i, int64_t n, vision::Border border) {
   if (border == vision::Border::kConstant) return -1;
   if (border == vision::Border::kEdge) return std::clamp<int64_t>(i, 0, n - 1);
   if (n == 1) return 0;
-  const int64_t period = border == vision::Border::kReflect ? 2 * (n - 1) : 2 * n;   // reflect: the edge pixel is not repeated
+  const int64_t period = border == vision::Border::kReflect ? 2 * (n - 1) : 2 * n;  // reflect: the edge pixel is not repeated
   int64_t m = i % period;
   if (m < 0) m += period;
   return m < n ? m : border == vision::Border::kReflect ? period - m : period - 1 - m;
@@ -65,7 +66,8 @@ template <class T> void copy_window(const T* src, const ImageDims& d, const Wind
       continue;
     }
     outside(0, inside0);
-    if (inside1 > inside0) std::memcpy(row + inside0 * c, src + (sy * d.width + w.left + inside0) * c, static_cast<size_t>((inside1 - inside0) * c) * sizeof(T));
+    if (inside1 > inside0)
+      std::memcpy(row + inside0 * c, src + (sy * d.width + w.left + inside0) * c, static_cast<size_t>((inside1 - inside0) * c) * sizeof(T));
     outside(inside1, w.width);
   }
 }
@@ -111,8 +113,8 @@ class RandomCropOp : public CropOp {
   bool random() const override { return true; }
   std::string str() const override {
     static constexpr const char* kModes[] = {"CONSTANT", "EDGE", "REFLECT", "SYMMETRIC"};
-    return fmt::format("RandomCrop(size=({}, {}), padding=({}), pad_if_needed={}, fill_value=({}), padding_mode={})", height, width, fmt::join(pad_, ", "), o_.pad_if_needed,
-                       fmt::join(fill, ", "), kModes[static_cast<int>(border)]);
+    return fmt::format("RandomCrop(size=({}, {}), padding=({}), pad_if_needed={}, fill_value=({}), padding_mode={})", height, width, fmt::join(pad_, ", "),
+                       o_.pad_if_needed, fmt::join(fill, ", "), kModes[static_cast<int>(border)]);
   }
   Window window(const ImageDims& d, PhiloxSequence draws) const override {
     auto [left, top, right, bottom] = pad_;
@@ -128,8 +130,9 @@ class RandomCropOp : public CropOp {
     }
     const int64_t places_y = d.height + top + bottom - height + 1, places_x = d.width + left + right - width + 1;
     if (places_y < 1 || places_x < 1) {
-      throw BadSample(fmt::format("RandomCrop: the crop of {} x {} does not fit into the padded image of {} x {}", height, width, d.height + top + bottom, d.width + left + right), "",
-                      "resize first, or set padding or pad_if_needed");
+      throw BadSample(fmt::format("RandomCrop: the crop of {} x {} does not fit into the padded image of {} x {}", height, width, d.height + top + bottom,
+                                  d.width + left + right),
+                      "", "resize first, or set padding or pad_if_needed");
     }
     const int64_t x = static_cast<int64_t>(draws.next_below(static_cast<uint64_t>(places_x)));
     const int64_t y = static_cast<int64_t>(draws.next_below(static_cast<uint64_t>(places_y)));
@@ -138,7 +141,7 @@ class RandomCropOp : public CropOp {
 
  private:
   vision::RandomCropOptions o_;
-  std::array<int64_t, 4> pad_{};   // left, top, right, bottom
+  std::array<int64_t, 4> pad_{};  // left, top, right, bottom
 };
 
 class CenterCropOp : public CropOp {
@@ -151,7 +154,9 @@ class CenterCropOp : public CropOp {
   std::string str() const override { return fmt::format("CenterCrop(size=({}, {}))", height, width); }
   Window window(const ImageDims& d, PhiloxSequence) const override {
     if (height - d.height > 3 * d.height || width - d.width > 3 * d.width) {
-      throw BadSample(fmt::format("CenterCrop: {} x {} out of an image of {} x {} would be more than 3 times its size in padding", height, width, d.height, d.width), "", "resize first");
+      throw BadSample(
+          fmt::format("CenterCrop: {} x {} out of an image of {} x {} would be more than 3 times its size in padding", height, width, d.height, d.width), "",
+          "resize first");
     }
     auto place = [](int64_t have, int64_t want) { return have >= want ? (have - want) / 2 : -((want - have + 1) / 2); };
     return {place(d.height, height), place(d.width, width), height, width};
@@ -178,7 +183,8 @@ class ResizeOp : public RowOp {
   void run(RowCall& call) const override {
     const ImageDims d = image_dims(call.inputs[0], "Resize");
     const auto [h, w] = resized(d.height, d.width);
-    if (h > kMaxSide || w > kMaxSide || h * w > kMaxPixels) throw BadSample(fmt::format("Resize: {} x {} would become {} x {}, too large", d.height, d.width, h, w));
+    if (h > kMaxSide || w > kMaxSide || h * w > kMaxPixels)
+      throw BadSample(fmt::format("Resize: {} x {} would become {} x {}, too large", d.height, d.width, h, w));
     resize_window(call, d, {0, 0, d.height, d.width}, h, w, inter_);
   }
 
@@ -196,23 +202,27 @@ class ResizeOp : public RowOp {
 
 class RandomResizedCropOp : public RowOp {
  public:
-  RandomResizedCropOp(vision::Size size, vision::RandomResizedCropOptions o, bool decodes) : size_(square(checked(size, "RandomResizedCrop"))), o_(o), decodes_(decodes) {
+  RandomResizedCropOp(vision::Size size, vision::RandomResizedCropOptions o, bool decodes)
+      : size_(square(checked(size, "RandomResizedCrop"))), o_(o), decodes_(decodes) {
     const auto& [s0, s1] = o.scale;
     const auto& [r0, r1] = o.ratio;
-    if (!(s0 > 0) || !(s1 >= s0) || !std::isfinite(s1)) throw ValueError(fmt::format("{}: scale ({}, {}) is not a positive range", name(), s0, s1), "", "e.g. (0.08, 1.0)");
-    if (!(r0 > 0) || !(r1 >= r0) || !std::isfinite(r1)) throw ValueError(fmt::format("{}: ratio ({}, {}) is not a positive range", name(), r0, r1), "", "e.g. (3/4, 4/3)");
+    if (!(s0 > 0) || !(s1 >= s0) || !std::isfinite(s1))
+      throw ValueError(fmt::format("{}: scale ({}, {}) is not a positive range", name(), s0, s1), "", "e.g. (0.08, 1.0)");
+    if (!(r0 > 0) || !(r1 >= r0) || !std::isfinite(r1))
+      throw ValueError(fmt::format("{}: ratio ({}, {}) is not a positive range", name(), r0, r1), "", "e.g. (3/4, 4/3)");
     if (o.max_attempts < 1 || o.max_attempts > 10000) throw ValueError(fmt::format("{}: max_attempts must be from 1 to 10000, got {}", name(), o.max_attempts));
   }
   bool random() const override { return true; }
   std::string str() const override {
-    return fmt::format("{}(size=({}, {}), scale=({}, {}), ratio=({}, {}), interpolation={}, max_attempts={})", name(), size_.height, size_.width, o_.scale[0], o_.scale[1], o_.ratio[0],
-                       o_.ratio[1], inter_name(o_.interpolation), o_.max_attempts);
+    return fmt::format("{}(size=({}, {}), scale=({}, {}), ratio=({}, {}), interpolation={}, max_attempts={})", name(), size_.height, size_.width, o_.scale[0],
+                       o_.scale[1], o_.ratio[0], o_.ratio[1], inter_name(o_.interpolation), o_.max_attempts);
   }
   std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override {
     ColumnInfo c = in[0];
     if (decodes_) {
       if ((c.dtype_known && c.dtype != DType::kUInt8) || (c.rank_known && c.shape.rank() != 1))
-        throw ShapeError(fmt::format("{}: column '{}' is {}{}, expected file bytes uint8 [n]", name(), c.name, dtype_name(c.dtype), c.shape.str()), "", "use RandomResizedCrop for decoded images");
+        throw ShapeError(fmt::format("{}: column '{}' is {}{}, expected file bytes uint8 [n]", name(), c.name, dtype_name(c.dtype), c.shape.str()), "",
+                         "use RandomResizedCrop for decoded images");
       c.shape = {size_.height, size_.width, 3};
       c.rank_known = c.dtype_known = true;
       return {c};
@@ -240,7 +250,7 @@ class RandomResizedCropOp : public RowOp {
  private:
   const char* name() const { return decodes_ ? "RandomCropDecodeResize" : "RandomResizedCrop"; }
 
-  // Four words per attempt: area, aspect, x, y (dataset.md 6.2).
+  // Four words per attempt: area, aspect, x, y.
   Window crop_box(const ImageDims& d, PhiloxSequence draws) const {
     const double area = static_cast<double>(d.height) * static_cast<double>(d.width);
     const double log0 = std::log(o_.ratio[0]), log1 = std::log(o_.ratio[1]);
@@ -337,7 +347,8 @@ std::vector<ColumnInfo> RescaleOp::infer(std::span<const ColumnInfo> in) const {
 }
 void RescaleOp::run(RowCall& call) const {
   const Value& in = call.inputs[0];
-  if (in.dtype != DType::kUInt8 && in.dtype != DType::kFloat32) throw BadSample(fmt::format("Rescale: the input is {}, expected uint8 or float32", value_str(in)));
+  if (in.dtype != DType::kUInt8 && in.dtype != DType::kFloat32)
+    throw BadSample(fmt::format("Rescale: the input is {}, expected uint8 or float32", value_str(in)));
   float* out = reinterpret_cast<float*>(call.output(0, DType::kFloat32, in.shape));
   const int64_t n = in.shape.numel();
   if (in.dtype == DType::kUInt8) {
@@ -352,7 +363,8 @@ NormalizeOp::NormalizeOp(std::vector<double> mean, std::vector<double> std, bool
   if (mean_.size() != std_.size() || (mean_.size() != 1 && mean_.size() != 3))
     throw ValueError(fmt::format("Normalize: {} means and {} standard deviations, expected 1 or 3 of each", mean_.size(), std_.size()));
   for (size_t i = 0; i < mean_.size(); ++i) {
-    if (!(std_[i] > 0) || !std::isfinite(std_[i]) || !std::isfinite(mean_[i])) throw ValueError(fmt::format("Normalize: mean {} and std {} of channel {}: std must be positive", mean_[i], std_[i], i));
+    if (!(std_[i] > 0) || !std::isfinite(std_[i]) || !std::isfinite(mean_[i]))
+      throw ValueError(fmt::format("Normalize: mean {} and std {} of channel {}: std must be positive", mean_[i], std_[i], i));
     const float m = static_cast<float>(mean_[i]), s = static_cast<float>(std_[i]);
     scale.push_back(1.0f / s);
     bias.push_back(-(m / s));
@@ -365,9 +377,11 @@ std::vector<ColumnInfo> NormalizeOp::infer(std::span<const ColumnInfo> in) const
   if (c.rank_known) {
     const int64_t channels = c.shape.rank() == 2 ? 1 : c.shape.rank() == 3 ? c.shape[hwc ? 2 : 0] : 0;
     if (channels == 0 || (channels > 0 && scale.size() > 1 && channels != static_cast<int64_t>(scale.size())))
-      throw ShapeError(fmt::format("Normalize: column '{}' has shape {} (is_hwc={}), the mean has {} values", c.name, c.shape.str(), hwc, scale.size()), "", "give one mean and std per channel");
+      throw ShapeError(fmt::format("Normalize: column '{}' has shape {} (is_hwc={}), the mean has {} values", c.name, c.shape.str(), hwc, scale.size()), "",
+                       "give one mean and std per channel");
   }
-  if (c.dtype_known && c.dtype != DType::kUInt8 && c.dtype != DType::kFloat32) throw DTypeError(fmt::format("Normalize: column '{}' is {}, expected uint8 or float32", c.name, dtype_name(c.dtype)));
+  if (c.dtype_known && c.dtype != DType::kUInt8 && c.dtype != DType::kFloat32)
+    throw DTypeError(fmt::format("Normalize: column '{}' is {}, expected uint8 or float32", c.name, dtype_name(c.dtype)));
   c.dtype = DType::kFloat32;
   c.dtype_known = true;
   return {c};
@@ -375,9 +389,11 @@ std::vector<ColumnInfo> NormalizeOp::infer(std::span<const ColumnInfo> in) const
 void NormalizeOp::run(RowCall& call) const {
   const Value& in = call.inputs[0];
   const int rank = in.shape.rank();
-  if ((rank != 2 && rank != 3) || (in.dtype != DType::kUInt8 && in.dtype != DType::kFloat32)) throw BadSample(fmt::format("Normalize: the input is {}, expected an image", value_str(in)));
+  if ((rank != 2 && rank != 3) || (in.dtype != DType::kUInt8 && in.dtype != DType::kFloat32))
+    throw BadSample(fmt::format("Normalize: the input is {}, expected an image", value_str(in)));
   const int64_t channels = rank == 2 ? 1 : in.shape[hwc ? 2 : 0];
-  if (scale.size() > 1 && channels != static_cast<int64_t>(scale.size())) throw BadSample(fmt::format("Normalize: the image {} has {} channels, the mean has {} values", value_str(in), channels, scale.size()));
+  if (scale.size() > 1 && channels != static_cast<int64_t>(scale.size()))
+    throw BadSample(fmt::format("Normalize: the image {} has {} channels, the mean has {} values", value_str(in), channels, scale.size()));
   float* out = reinterpret_cast<float*>(call.output(0, DType::kFloat32, in.shape));
   const int64_t n = in.shape.numel(), plane = channels == 0 ? 0 : n / channels;
   auto normalize = [&](const auto* x) {
@@ -393,7 +409,9 @@ void NormalizeOp::run(RowCall& call) const {
 std::vector<ColumnInfo> HwcToChwOp::infer(std::span<const ColumnInfo> in) const {
   ColumnInfo c = in[0];
   if (!c.rank_known) return {c};
-  if (c.shape.rank() != 3) throw ShapeError(fmt::format("HWC2CHW: column '{}' has shape {}, expected [H, W, C]", c.name, c.shape.str()), "", "put it behind Decode and before batch()");
+  if (c.shape.rank() != 3)
+    throw ShapeError(fmt::format("HWC2CHW: column '{}' has shape {}, expected [H, W, C]", c.name, c.shape.str()), "",
+                     "put it behind Decode and before batch()");
   c.shape = {c.shape[2], c.shape[0], c.shape[1]};
   return {c};
 }
@@ -423,7 +441,8 @@ Resize::Resize(Size size, Inter interpolation) : Transform(std::make_shared<Resi
 CenterCrop::CenterCrop(Size size) : Transform(std::make_shared<CenterCropOp>(size)) {}
 RandomCrop::RandomCrop(Size size, RandomCropOptions options) : Transform(std::make_shared<RandomCropOp>(size, std::move(options))) {}
 RandomResizedCrop::RandomResizedCrop(Size size, RandomResizedCropOptions options) : Transform(std::make_shared<RandomResizedCropOp>(size, options, false)) {}
-RandomCropDecodeResize::RandomCropDecodeResize(Size size, RandomResizedCropOptions options) : Transform(std::make_shared<RandomResizedCropOp>(size, options, true)) {}
+RandomCropDecodeResize::RandomCropDecodeResize(Size size, RandomResizedCropOptions options)
+    : Transform(std::make_shared<RandomResizedCropOp>(size, options, true)) {}
 namespace {
 double checked_prob(double p) {
   if (!(p >= 0 && p <= 1)) throw ValueError(fmt::format("RandomHorizontalFlip: prob must be from 0 to 1, got {}", p));
@@ -433,7 +452,8 @@ double checked_prob(double p) {
 RandomHorizontalFlip::RandomHorizontalFlip(double prob) : Transform(std::make_shared<FlipOp>(checked_prob(prob), true)) {}
 HorizontalFlip::HorizontalFlip() : Transform(std::make_shared<FlipOp>(1.0, false)) {}
 Rescale::Rescale(double rescale, double shift) : Transform(std::make_shared<RescaleOp>(static_cast<float>(rescale), static_cast<float>(shift))) {}
-Normalize::Normalize(std::vector<double> mean, std::vector<double> std, bool is_hwc) : Transform(std::make_shared<NormalizeOp>(std::move(mean), std::move(std), is_hwc)) {}
+Normalize::Normalize(std::vector<double> mean, std::vector<double> std, bool is_hwc)
+    : Transform(std::make_shared<NormalizeOp>(std::move(mean), std::move(std), is_hwc)) {}
 HWC2CHW::HWC2CHW() : Transform(std::make_shared<HwcToChwOp>()) {}
 
 }  // namespace vision

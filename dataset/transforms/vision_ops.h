@@ -16,9 +16,16 @@ namespace sindri::dataset {
 Value decode_image(const Value& bytes, Scratch& scratch);
 
 /// A decoded image of which only a box may exist; `top` and `left` of the box in the whole picture.
-struct DecodedWindow { Value pixels; int64_t top = 0, left = 0; };
+struct DecodedWindow {
+  Value pixels;
+  int64_t top = 0, left = 0;
+};
 /// Size of an image file in memory; JPEG files keep their header open in scratch.jpeg for decode_window.
-struct OpenedImage { bool jpeg = false; int64_t height = 0, width = 0; Value pixels; };
+struct OpenedImage {
+  bool jpeg = false;
+  int64_t height = 0, width = 0;
+  Value pixels;
+};
 /// Reads a JPEG's header; other formats are decoded at once. Throws BadSample.
 OpenedImage open_image(const Value& bytes, Scratch& scratch);
 /// Pixels of at least this window, equal to those of a full decode.
@@ -28,15 +35,19 @@ DecodedWindow decode_window(const OpenedImage& image, int64_t top, int64_t left,
 std::shared_ptr<const RowOp> fuse_decode_crop(const RowOp& decode, const RowOp& crop);
 
 /// Height, width and channels of an image value; [H, W] has one channel. Throws BadSample for anything else.
-struct ImageDims { int64_t height, width, channels; };
+struct ImageDims {
+  int64_t height, width, channels;
+};
 ImageDims image_dims(const Value& v, const char* who);
 /// The same for what is known ahead; throws ValueError when no row could be an image of uint8 or float32.
 void check_image(const ColumnInfo& c, const char* who);
 
 /// A window into an image, possibly reaching over its edges, where `fill` stands.
-struct Window { int64_t top, left, height, width; };
+struct Window {
+  int64_t top, left, height, width;
+};
 
-class CropOp : public RowOp {   // RandomCrop and CenterCrop: what comes out is a window of the input
+class CropOp : public RowOp {  // RandomCrop and CenterCrop: what comes out is a window of the input
  public:
   std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override;
   void run(RowCall& call) const override;
@@ -75,8 +86,8 @@ class NormalizeOp : public RowOp {
   std::string str() const override;
   std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override;
   void run(RowCall& call) const override;
-  size_t channels() const { return scale.size(); }   // 1: the same for all
-  std::vector<float> scale, bias;   // 1 / std, -mean / std
+  size_t channels() const { return scale.size(); }  // 1: the same for all
+  std::vector<float> scale, bias;  // 1 / std, -mean / std
   const bool hwc;
 
  private:

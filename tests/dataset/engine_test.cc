@@ -24,7 +24,8 @@ Dataset::Ptr images(const std::string& dir, bool with_delay = false) {
   auto d = ImageFolderDataset::make({.dataset_dir = dir});
   if (with_delay) d = d->map({delay()}, {.input_columns = {"image"}});
   d = d->map({vision::Decode(), vision::RandomCrop(20, {.padding = {2}}), vision::RandomHorizontalFlip(), vision::Rescale(1.0 / 255, 0),
-              vision::Normalize({0.5, 0.4, 0.3}, {0.2, 0.25, 0.3}), vision::HWC2CHW()}, {.input_columns = {"image"}});
+              vision::Normalize({0.5, 0.4, 0.3}, {0.2, 0.25, 0.3}), vision::HWC2CHW()},
+             {.input_columns = {"image"}});
   return d->shuffle(5)->repeat(2)->batch(4);
 }
 
@@ -33,7 +34,7 @@ std::vector<uint64_t> hashes(const Dataset::Ptr& d, int workers, int prefetch, i
   return all_hashes(*it, epochs);
 }
 
-class PlanMode {   // SINDRI_DATA_PLAN for as long as it lives
+class PlanMode {  // SINDRI_DATA_PLAN for as long as it lives
  public:
   explicit PlanMode(const char* v) { ::setenv("SINDRI_DATA_PLAN", v, 1); }
   ~PlanMode() { ::unsetenv("SINDRI_DATA_PLAN"); }
@@ -90,7 +91,7 @@ void check_resume(const std::function<Dataset::Ptr()>& make, OnCorrupt policy = 
       all.push_back(h);
     }
     all.push_back(0);
-    states.push_back(first->state_dict());   // behind the end of the epoch
+    states.push_back(first->state_dict());  // behind the end of the epoch
     all.push_back(1);
   }
   for (size_t k = 0; k < states.size(); ++k) {
@@ -101,7 +102,7 @@ void check_resume(const std::function<Dataset::Ptr()>& make, OnCorrupt policy = 
     size_t expected = k;
     while (true) {
       const bool more = it->next(&c);
-      if (all[expected] == 1) {   // the state stood at the end already
+      if (all[expected] == 1) {  // the state stood at the end already
         EXPECT_FALSE(more);
         if (++expected == all.size() || !it->next_epoch()) break;
         continue;
@@ -131,12 +132,20 @@ TEST(Resume, AtEveryBatchForEveryNodeKind) {
   check_resume([] { return Dataset::zip({counting(6, true), counting(8, true)->rename({"x"}, {"y"})})->batch(4); }, OnCorrupt::kFail, "zip, rename");
   check_resume([] { return counting(9, true, 2, 1)->batch(2); }, OnCorrupt::kFail, "shard");
   check_resume([] { return counting(5, true); }, OnCorrupt::kFail, "no batch");
-  check_resume([] {
-    return GeneratorDataset::make({.rows = [] {
-      auto i = std::make_shared<int>(0);
-      return [i](GeneratorDataset::Row* r) { return *i < 9 ? (*r = {Tensor::scalar((*i)++, DType::kInt32)}, true) : false; };
-    }, .column_names = {"n"}})->shuffle(4)->batch(2);
-  }, OnCorrupt::kFail, "sequential generator");
+  check_resume(
+      [] {
+        return GeneratorDataset::make({.rows =
+                                           [] {
+                                             auto i = std::make_shared<int>(0);
+                                             return [i](GeneratorDataset::Row* r) {
+                                               return *i < 9 ? (*r = {Tensor::scalar((*i)++, DType::kInt32)}, true) : false;
+                                             };
+                                           },
+                                       .column_names = {"n"}})
+            ->shuffle(4)
+            ->batch(2);
+      },
+      OnCorrupt::kFail, "sequential generator");
 }
 
 TEST(Resume, StateOfAnotherPipelineIsRefusedWithTheField) {
@@ -196,9 +205,7 @@ TEST(Errors, ExceptionOfAWorkerReachesNextWithItsOwnType) {
 TEST(Errors, LeavingEarlyJoinsWorkersQuickly) {
   TempDir dir;
   make_image_folder(dir.str(), 2, 10);
-  auto threads = [] {
-    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
-  };
+  auto threads = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator()); };
   const auto before = threads();
   const auto t = std::chrono::steady_clock::now();
   for (int i = 0; i < 200; ++i) {

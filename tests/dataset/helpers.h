@@ -131,9 +131,7 @@ inline Dataset::Ptr counting(int64_t n, std::optional<bool> shuffle = false, std
 template <class E, class F> E caught(F&& f) {
   try {
     f();
-  } catch (const E& e) {
-    return e;
-  } catch (const std::exception& e) {
+  } catch (const E& e) { return e; } catch (const std::exception& e) {
     ADD_FAILURE() << "another exception: " << e.what();
     throw;
   }

@@ -130,7 +130,12 @@ TEST(Pipeline, MapBehindBatchAndFunctionsWithSeveralColumns) {
   });
   EXPECT_EQ(read(counting(4)->batch(2)->map({plus})), (std::vector<int64_t>{1, 2, 3, 4}));
   EXPECT_EQ(read(counting(4)->map({plus, plus})->batch(2)), (std::vector<int64_t>{2, 3, 4, 5}));
-  auto two = transforms::Function("twice", [](const std::vector<Tensor>& in) { return std::vector<Tensor>{in[0], in[0]}; }, 2);
+  auto two = transforms::Function(
+      "twice",
+      [](const std::vector<Tensor>& in) {
+        return std::vector<Tensor>{in[0], in[0]};
+      },
+      2);
   auto d = counting(3)->map({two}, {.input_columns = {"x"}, .output_columns = {"a", "b"}})->batch(3);
   EXPECT_EQ(d->get_col_names(), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(read(d), iota(3));
@@ -200,9 +205,7 @@ TEST(Shards, WithoutPaddingAndWithOffsetNothingRepeats) {
         for (int64_t s = 0; s < n; ++s) {
           const OrderSpec spec{DistributedSampler(n, s, false, {}, offset, false)};
           const PassOrder o(spec, rows, 0, 0);
-          if (offset >= 0) {
-            EXPECT_EQ(o.size(), (rows + offset) / n + (s < (rows + offset) % n ? 1 : 0) - (s < offset ? 1 : 0));
-          }
+          if (offset >= 0) { EXPECT_EQ(o.size(), (rows + offset) / n + (s < (rows + offset) % n ? 1 : 0) - (s < offset ? 1 : 0)); }
           for (int64_t i = 0; i < o.size(); ++i) seen.insert(o.row_id(o.position(i)));
         }
         const auto all = iota(rows);

@@ -18,20 +18,23 @@ std::string real_data(const std::string& name) {
 Dataset::Ptr cifar_train(const std::string& dir) {
   auto d = ImageFolderDataset::make({.dataset_dir = dir + "/train"});
   d = d->map({vision::Decode(), vision::RandomCrop(32, {.padding = {4}}), vision::RandomHorizontalFlip(),
-              vision::Normalize({125.3, 123.0, 113.9}, {63.0, 62.1, 66.7}), vision::HWC2CHW()}, {.input_columns = {"image"}});
+              vision::Normalize({125.3, 123.0, 113.9}, {63.0, 62.1, 66.7}), vision::HWC2CHW()},
+             {.input_columns = {"image"}});
   return d->batch(128, {.drop_remainder = true});
 }
 
 Dataset::Ptr imagenet_train(const std::string& dir, int64_t repeat) {
   auto d = ImageFolderDataset::make({.dataset_dir = dir});
-  d = d->map({vision::RandomCropDecodeResize(224), vision::RandomHorizontalFlip(), vision::Normalize({123.675, 116.28, 103.53}, {58.395, 57.12, 57.375}), vision::HWC2CHW()},
+  d = d->map({vision::RandomCropDecodeResize(224), vision::RandomHorizontalFlip(), vision::Normalize({123.675, 116.28, 103.53}, {58.395, 57.12, 57.375}),
+              vision::HWC2CHW()},
              {.input_columns = {"image"}});
   return d->repeat(repeat)->batch(64);
 }
 
 Dataset::Ptr imagenet_eval(const std::string& dir) {
   auto d = ImageFolderDataset::make({.dataset_dir = dir, .shuffle = false});
-  d = d->map({vision::Decode(), vision::Resize(256), vision::CenterCrop(224), vision::Normalize({123.675, 116.28, 103.53}, {58.395, 57.12, 57.375}), vision::HWC2CHW()},
+  d = d->map({vision::Decode(), vision::Resize(256), vision::CenterCrop(224), vision::Normalize({123.675, 116.28, 103.53}, {58.395, 57.12, 57.375}),
+              vision::HWC2CHW()},
              {.input_columns = {"image"}});
   return d->batch(64);
 }

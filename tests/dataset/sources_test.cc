@@ -17,7 +17,9 @@ std::vector<uint8_t> operator+(std::vector<uint8_t> a, const std::vector<uint8_t
   return a;
 }
 
-std::vector<uint8_t> big(uint32_t v) { return {static_cast<uint8_t>(v >> 24), static_cast<uint8_t>(v >> 16), static_cast<uint8_t>(v >> 8), static_cast<uint8_t>(v)}; }
+std::vector<uint8_t> big(uint32_t v) {
+  return {static_cast<uint8_t>(v >> 24), static_cast<uint8_t>(v >> 16), static_cast<uint8_t>(v >> 8), static_cast<uint8_t>(v)};
+}
 std::vector<uint8_t> idx_images(uint32_t n) {
   auto b = big(2051) + big(n) + big(28) + big(28);
   for (uint32_t i = 0; i < n * 784; ++i) b.push_back(static_cast<uint8_t>(i % 253));
@@ -194,7 +196,9 @@ TEST(ImageFolder, LinksStayInsideTheRoot) {
 TEST(ImageFolder, FileThatVanishesIsABadSample) {
   TempDir dir;
   make_image_folder(dir.str(), 1, 6);
-  auto d = ImageFolderDataset::make({.dataset_dir = dir.str(), .shuffle = false})->map({vision::Decode(), vision::RandomCrop(8)}, {.input_columns = {"image"}})->batch(3);
+  auto d = ImageFolderDataset::make({.dataset_dir = dir.str(), .shuffle = false})
+               ->map({vision::Decode(), vision::RandomCrop(8)}, {.input_columns = {"image"}})
+               ->batch(3);
   EXPECT_EQ(d->get_dataset_size(), 2);
   std::filesystem::remove(dir / "class_0/004.jpg");
   auto it = d->create_iterator({.num_epochs = 1, .on_corrupt = OnCorrupt::kSkip});

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <opencv2/imgproc.hpp>
 
-#include <jpeglib.h>   // needs <cstdio> before it
+#include <jpeglib.h>  // needs <cstdio> before it
 
 #include "dataset/codec/jpeg.h"
 #include "tests/dataset/helpers.h"
@@ -58,7 +58,7 @@ TEST(Decode, GreyIsExpandedAndOtherFormatsAreKnownByTheirBytes) {
 
 TEST(Decode, EveryTruncationIsABadSampleAndNoFlippedByteCrashes) {
   const auto file = encoded(picture(24, 24, 1));
-  for (size_t n = 0; n + 2 < file.size(); ++n) {   // the last two bytes are the end marker: without them the picture is whole but cut
+  for (size_t n = 0; n + 2 < file.size(); ++n) {  // the last two bytes are the end marker: without them the picture is whole but cut
     std::vector<uint8_t> cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(n));
     EXPECT_THROW(vision::Decode()(bytes_tensor(cut)), BadSample) << n << " of " << file.size() << " bytes";
   }
@@ -68,9 +68,7 @@ TEST(Decode, EveryTruncationIsABadSampleAndNoFlippedByteCrashes) {
     flipped[i] ^= 0xff;
     try {
       vision::Decode()(bytes_tensor(flipped));
-    } catch (const BadSample&) {
-      ++refused;
-    }
+    } catch (const BadSample&) { ++refused; }
   }
   EXPECT_GT(refused, 0);
   const auto png = encoded(picture(24, 24, 1), ".png");
@@ -80,7 +78,7 @@ TEST(Decode, EveryTruncationIsABadSampleAndNoFlippedByteCrashes) {
 TEST(Decode, HugeSizesAreRefusedFromTheHeader) {
   auto jpg = encoded(picture(16, 16, 1));
   for (size_t i = 0; i + 8 < jpg.size(); ++i) {
-    if (jpg[i] == 0xff && jpg[i + 1] == 0xc0) jpg[i + 5] = jpg[i + 6] = jpg[i + 7] = jpg[i + 8] = 0xf0;   // height and width of the frame
+    if (jpg[i] == 0xff && jpg[i + 1] == 0xc0) jpg[i + 5] = jpg[i + 6] = jpg[i + 7] = jpg[i + 8] = 0xf0;  // height and width of the frame
   }
   EXPECT_NE(caught<BadSample>([&] { vision::Decode()(bytes_tensor(jpg)); }).message().find("64 million"), std::string::npos);
   auto png = encoded(picture(16, 16, 1), ".png");
@@ -125,15 +123,18 @@ TEST(Decode, WindowEqualsFullDecodeForAllSamplings) {
   int64_t windows = 0, smaller = 0;
   for (auto [hf, vf, channels] : {std::tuple{1, 1, 3}, {2, 1, 3}, {1, 2, 3}, {2, 2, 3}, {4, 1, 3}, {1, 1, 1}}) {
     for (int i = 0; i < 60; ++i) {
-      const int h = i < 40 ? i + 1 : static_cast<int>(40 + draws.next_below(160)), w = i < 40 ? static_cast<int>(1 + draws.next_below(40)) : static_cast<int>(40 + draws.next_below(160));
+      const int h = i < 40 ? i + 1 : static_cast<int>(40 + draws.next_below(160)),
+                w = i < 40 ? static_cast<int>(1 + draws.next_below(40)) : static_cast<int>(40 + draws.next_below(160));
       const auto file = jpeg(picture(h, w, i, channels), hf, vf);
       int64_t warnings = 0;
       decoder.open(file.data(), static_cast<int64_t>(file.size()));
       std::vector<uint8_t> full(static_cast<size_t>(h * w * 3));
       decoder.decode(full.data(), &warnings);
       for (int k = 0; k < 30; ++k) {
-        const int64_t ch = 1 + static_cast<int64_t>(draws.next_below(static_cast<uint64_t>(h))), cw = 1 + static_cast<int64_t>(draws.next_below(static_cast<uint64_t>(w)));
-        const int64_t top = static_cast<int64_t>(draws.next_below(static_cast<uint64_t>(h - ch + 1))), left = static_cast<int64_t>(draws.next_below(static_cast<uint64_t>(w - cw + 1)));
+        const int64_t ch = 1 + static_cast<int64_t>(draws.next_below(static_cast<uint64_t>(h))),
+                      cw = 1 + static_cast<int64_t>(draws.next_below(static_cast<uint64_t>(w)));
+        const int64_t top = static_cast<int64_t>(draws.next_below(static_cast<uint64_t>(h - ch + 1))),
+                      left = static_cast<int64_t>(draws.next_below(static_cast<uint64_t>(w - cw + 1)));
         decoder.open(file.data(), static_cast<int64_t>(file.size()));
         const JpegDecoder::Box box = decoder.window_box(top, left, ch, cw);
         ASSERT_GT(box.width, 0);
@@ -142,8 +143,9 @@ TEST(Decode, WindowEqualsFullDecodeForAllSamplings) {
         ++windows;
         smaller += box.height * box.width < h * w ? 1 : 0;
         for (int64_t y = 0; y < ch; ++y) {
-          ASSERT_EQ(std::memcmp(&full[static_cast<size_t>(((top + y) * w + left) * 3)], &part[static_cast<size_t>(((top - box.top + y) * box.width + left - box.left) * 3)],
-                                static_cast<size_t>(cw * 3)), 0)
+          ASSERT_EQ(std::memcmp(&full[static_cast<size_t>(((top + y) * w + left) * 3)],
+                                &part[static_cast<size_t>(((top - box.top + y) * box.width + left - box.left) * 3)], static_cast<size_t>(cw * 3)),
+                    0)
               << hf << "x" << vf << " " << h << "x" << w << ", window " << top << " " << left << " " << ch << " " << cw << ", row " << y;
         }
       }
@@ -155,15 +157,17 @@ TEST(Decode, WindowEqualsFullDecodeForAllSamplings) {
 
 TEST(Decode, CmykIsConverted) {
   cv::Mat m(16, 16, CV_8UC4, cv::Scalar(200, 100, 50, 180));
-  const Tensor t = vision::Decode()(bytes_tensor(jpeg(m, 1, 1)));   // libjpeg writes the Adobe marker: values are inverted
+  const Tensor t = vision::Decode()(bytes_tensor(jpeg(m, 1, 1)));  // libjpeg writes the Adobe marker: values are inverted
   EXPECT_NEAR(t.data<uint8_t>()[0], 200 * 180 / 255, 3);
   EXPECT_NEAR(t.data<uint8_t>()[1], 100 * 180 / 255, 3);
   EXPECT_NEAR(t.data<uint8_t>()[2], 50 * 180 / 255, 3);
 }
 
 TEST(Resize, SizesAndPixelsAsOpenCv) {
-  const std::pair<vision::Inter, int> modes[] = {{vision::Inter::kLinear, cv::INTER_LINEAR}, {vision::Inter::kNearest, cv::INTER_NEAREST},
-                                                 {vision::Inter::kCubic, cv::INTER_CUBIC}, {vision::Inter::kArea, cv::INTER_AREA}};
+  const std::pair<vision::Inter, int> modes[] = {{vision::Inter::kLinear, cv::INTER_LINEAR},
+                                                 {vision::Inter::kNearest, cv::INTER_NEAREST},
+                                                 {vision::Inter::kCubic, cv::INTER_CUBIC},
+                                                 {vision::Inter::kArea, cv::INTER_AREA}};
   for (const auto& [inter, cv_mode] : modes) {
     for (int channels : {1, 3}) {
       for (auto [h, w] : {std::pair{10, 14}, {31, 7}, {1, 1}, {20, 20}}) {
@@ -188,7 +192,7 @@ TEST(Crops, CenterCropCutsAndPads) {
   for (int y = 0; y < 4; ++y) {
     for (int x = 0; x < 3; ++x) EXPECT_EQ(out.data<uint8_t>()[(y * 3 + x) * 3], in.data<uint8_t>()[((y + 2) * 8 + x + 2) * 3]);
   }
-  const Tensor padded = vision::CenterCrop({12, 8})(in);   // 3 rows of padding: 2 above, 1 below
+  const Tensor padded = vision::CenterCrop({12, 8})(in);  // 3 rows of padding: 2 above, 1 below
   EXPECT_EQ(padded.data<uint8_t>()[1 * 8 * 3], 0);
   EXPECT_EQ(padded.data<uint8_t>()[2 * 8 * 3], in.data<uint8_t>()[0]);
   EXPECT_THROW(vision::CenterCrop(100)(in), BadSample);
@@ -196,8 +200,10 @@ TEST(Crops, CenterCropCutsAndPads) {
 
 TEST(Crops, RandomCropReachesAllPlacesWithPaddingOfEveryKind) {
   const Tensor in = image(6, 5, 3);
-  const std::pair<vision::Border, int> borders[] = {{vision::Border::kConstant, cv::BORDER_CONSTANT}, {vision::Border::kEdge, cv::BORDER_REPLICATE},
-                                                    {vision::Border::kReflect, cv::BORDER_REFLECT_101}, {vision::Border::kSymmetric, cv::BORDER_REFLECT}};
+  const std::pair<vision::Border, int> borders[] = {{vision::Border::kConstant, cv::BORDER_CONSTANT},
+                                                    {vision::Border::kEdge, cv::BORDER_REPLICATE},
+                                                    {vision::Border::kReflect, cv::BORDER_REFLECT_101},
+                                                    {vision::Border::kSymmetric, cv::BORDER_REFLECT}};
   for (const auto& [border, cv_border] : borders) {
     cv::Mat padded;
     cv::copyMakeBorder(as_mat(in), padded, 2, 4, 1, 3, cv_border, cv::Scalar(7, 8, 9));
@@ -238,7 +244,7 @@ TEST(Crops, RandomResizedCropStatisticsAndDecodingForm) {
     const Tensor out = crop(in);
     const float* p = out.data<float>();
     const float* last = p + (63 * 64 + 63) * 3;
-    const double w = (last[0] - p[0]) * 64 / 63 , h = (last[1] - p[1]) * 64 / 63;
+    const double w = (last[0] - p[0]) * 64 / 63, h = (last[1] - p[1]) * 64 / 63;
     EXPECT_GT(w / h, 0.72);
     EXPECT_LT(w / h, 1.38);
     area += w * h / (side * side) / n;
@@ -310,13 +316,13 @@ TEST(Casts, TypeCastAndOneHot) {
 // Every chain the planner may fuse gives the same bits as its parts, for odd widths around the vector length, and every type.
 TEST(Fusion, SameBitsAsSeparateSteps) {
   const std::vector<std::vector<Transform>> chains = {
-      {vision::RandomCrop({13, 15}, {.padding = {4}, .fill_value = {1, 2, 3}}), vision::RandomHorizontalFlip(), vision::Rescale(1.0 / 255, -0.1), vision::Normalize({0.5, 0.4, 0.3}, {0.2, 0.3, 0.4}),
-       vision::HWC2CHW()},
+      {vision::RandomCrop({13, 15}, {.padding = {4}, .fill_value = {1, 2, 3}}), vision::RandomHorizontalFlip(), vision::Rescale(1.0 / 255, -0.1),
+       vision::Normalize({0.5, 0.4, 0.3}, {0.2, 0.3, 0.4}), vision::HWC2CHW()},
       {vision::RandomHorizontalFlip(), vision::HorizontalFlip(), vision::Normalize({120}, {60})},
       {vision::CenterCrop({40, 40}), vision::Rescale(-1, 0), vision::HWC2CHW(), transforms::TypeCast(DType::kBFloat16)},
       {vision::Normalize({1, 2, 3}, {4, 5, 6}), transforms::TypeCast(DType::kFloat16)},
       {vision::HWC2CHW(), transforms::TypeCast(DType::kFloat32)},
-      {vision::Rescale(2, 1), vision::HWC2CHW(), vision::HorizontalFlip()},   // the last part does not belong to the tail: an error either way
+      {vision::Rescale(2, 1), vision::HWC2CHW(), vision::HorizontalFlip()},  // the last part does not belong to the tail: an error either way
   };
   for (size_t k = 0; k < chains.size(); ++k) {
     for (int w : {1, 7, 15, 16, 17, 31, 33, 65}) {
@@ -328,9 +334,7 @@ TEST(Fusion, SameBitsAsSeparateSteps) {
           auto d = NumpySlicesDataset::make({.columns = {{"image", images}}})->map(chains[k])->batch(2);
           try {
             return all_hashes(*d->create_iterator({.num_epochs = 1, .seed = 3}), 1);
-          } catch (const Error& e) {
-            return {static_cast<uint64_t>(e.code())};
-          }
+          } catch (const Error& e) { return {static_cast<uint64_t>(e.code())}; }
         };
         const auto fused = read();
         ::setenv("SINDRI_DATA_PLAN", "none", 1);
@@ -347,7 +351,9 @@ TEST(Fusion, DecodeAndCropDecodeOnlyTheWindow) {
   for (int i = 0; i < 4; ++i) write_bytes(dir / ("a/" + std::to_string(i) + ".jpg"), encoded(picture(150, 170, i)));
   auto read = [&](int64_t* windows) {
     auto d = ImageFolderDataset::make({.dataset_dir = dir.str()});
-    d = d->map({vision::Decode(), vision::RandomResizedCrop(16, {.scale = {0.08, 0.2}}), vision::RandomHorizontalFlip(), vision::Normalize({1, 2, 3}, {4, 5, 6}), vision::HWC2CHW()})->batch(2);
+    d = d->map({vision::Decode(), vision::RandomResizedCrop(16, {.scale = {0.08, 0.2}}), vision::RandomHorizontalFlip(),
+                vision::Normalize({1, 2, 3}, {4, 5, 6}), vision::HWC2CHW()})
+            ->batch(2);
     auto it = d->create_iterator({.num_epochs = 3, .seed = 3});
     const auto h = all_hashes(*it, 3);
     *windows = it->stats().decoded_window;
@@ -365,7 +371,8 @@ TEST(Fusion, DecodeAndCropDecodeOnlyTheWindow) {
 
 TEST(Fusion, FloatAndRankTwoImagesTakeThePlainWay) {
   const Tensor f = Tensor::full({3, 6, 7, 3}, 2.5);
-  auto d = NumpySlicesDataset::make({.columns = {{"image", f}}})->map({vision::RandomHorizontalFlip(), vision::Normalize({1}, {2}), vision::HWC2CHW()})->batch(3);
+  auto d =
+      NumpySlicesDataset::make({.columns = {{"image", f}}})->map({vision::RandomHorizontalFlip(), vision::Normalize({1}, {2}), vision::HWC2CHW()})->batch(3);
   auto it = d->create_iterator({.num_epochs = 1});
   std::vector<Tensor> c;
   ASSERT_TRUE(it->next(&c));
@@ -378,7 +385,9 @@ TEST(Shapes, VaryingImagesNeedAResizeBeforeBatch) {
   TempDir dir;
   write_bytes(dir / "a/1.jpg", encoded(picture(8, 8, 1)));
   write_bytes(dir / "a/2.jpg", encoded(picture(8, 9, 1)));
-  auto make = [&](std::vector<Transform> t) { return ImageFolderDataset::make({.dataset_dir = dir.str(), .shuffle = false})->map(std::move(t), {.input_columns = {"image"}}); };
+  auto make = [&](std::vector<Transform> t) {
+    return ImageFolderDataset::make({.dataset_dir = dir.str(), .shuffle = false})->map(std::move(t), {.input_columns = {"image"}});
+  };
   std::vector<Tensor> c;
   auto it = make({vision::Decode()})->batch(2)->create_iterator({.num_epochs = 1});
   const DataError e = caught<DataError>([&] { it->next(&c); });

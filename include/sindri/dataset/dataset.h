@@ -1,4 +1,4 @@
-// The data pipeline: sources, operations on them, iterators (MindSpore: mindspore.dataset). Design: docs/design/dataset.md.
+// The data pipeline: sources, operations on them, iterators (MindSpore: mindspore.dataset).
 //
 //   auto d = ImageFolderDataset::make({.dataset_dir = dir, .shuffle = true});
 //   d = d->map({vision::Decode(), vision::Resize({224, 224})}, {.input_columns = {"image"}, .num_parallel_workers = 2});
@@ -63,8 +63,8 @@ class SINDRI_API Sampler {
 SINDRI_API Sampler SequentialSampler(std::optional<int64_t> start_index = {}, std::optional<int64_t> num_samples = {});
 SINDRI_API Sampler RandomSampler(bool replacement = false, std::optional<int64_t> num_samples = {});
 /// pad = false: no row appears twice, shards differ by at most one row (for sharded evaluation). offset: -1 for none.
-SINDRI_API Sampler DistributedSampler(int64_t num_shards, int64_t shard_id, bool shuffle = true, std::optional<int64_t> num_samples = {},
-                                      int64_t offset = -1, bool pad = true);
+SINDRI_API Sampler DistributedSampler(int64_t num_shards, int64_t shard_id, bool shuffle = true, std::optional<int64_t> num_samples = {}, int64_t offset = -1,
+                                      bool pad = true);
 SINDRI_API Sampler SubsetSampler(std::vector<int64_t> indices, std::optional<int64_t> num_samples = {});
 SINDRI_API Sampler SubsetRandomSampler(std::vector<int64_t> indices, std::optional<int64_t> num_samples = {});
 
@@ -83,9 +83,9 @@ struct BatchOptions {
 
 /// What to do with a row that cannot be read, decoded or transformed.
 enum class OnCorrupt {
-  kFail,      ///< the run ends with an error that names the file
-  kReplace,   ///< the next good row of the same order stands in, with its own random draws
-  kSkip,      ///< the row vanishes and later ones move up; shards are refilled from the start of their order
+  kFail,  ///< the run ends with an error that names the file
+  kReplace,  ///< the next good row of the same order stands in, with its own random draws
+  kSkip,  ///< the row vanishes and later ones move up; shards are refilled from the start of their order
 };
 
 struct IteratorOptions {
@@ -110,26 +110,26 @@ struct IteratorOptions {
 /// One bad row met so far.
 struct BadRow {
   int64_t row_id = 0;
-  std::string name;     ///< file or record
+  std::string name;  ///< file or record
   std::string reason;
 };
 /// What a pipeline did so far.
 struct Stats {
-  int64_t rows = 0;              ///< rows made, prefetched ones included
-  int64_t batches = 0;           ///< batches handed to the consumer
-  int64_t rows_padded = 0;       ///< rows repeated per pass so that shards are equally long
-  int64_t decoded_full = 0;      ///< whole images decoded
-  int64_t decoded_window = 0;    ///< only the part that a crop needs decoded
-  int64_t decode_warnings = 0;   ///< damage the JPEG library could ignore (extraneous bytes before a marker)
-  int64_t bytes_read = 0;        ///< of files
-  int64_t replaced = 0;          ///< rows that another one stood in for
-  int64_t pool_overflow = 0;     ///< blocks made because the consumer held more than the pool has
+  int64_t rows = 0;  ///< rows made, prefetched ones included
+  int64_t batches = 0;  ///< batches handed to the consumer
+  int64_t rows_padded = 0;  ///< rows repeated per pass so that shards are equally long
+  int64_t decoded_full = 0;  ///< whole images decoded
+  int64_t decoded_window = 0;  ///< only the part that a crop needs decoded
+  int64_t decode_warnings = 0;  ///< damage the JPEG library could ignore (extraneous bytes before a marker)
+  int64_t bytes_read = 0;  ///< of files
+  int64_t replaced = 0;  ///< rows that another one stood in for
+  int64_t pool_overflow = 0;  ///< blocks made because the consumer held more than the pool has
   int64_t blocks = 0, block_bytes = 0;
   int workers = 0;
-  double busy_seconds = 0;       ///< summed over workers
-  double consumer_wait_seconds = 0;   ///< time spent inside next() without a batch ready
+  double busy_seconds = 0;  ///< summed over workers
+  double consumer_wait_seconds = 0;  ///< time spent inside next() without a batch ready
   std::vector<BadRow> bad_samples;
-  std::string str() const;       ///< one line
+  std::string str() const;  ///< one line
 };
 
 /// Reads a pipeline. Nothing runs before the first next(); the destructor stops and joins every worker. For one thread at a time.
@@ -201,12 +201,12 @@ class SINDRI_API Dataset : public std::enable_shared_from_this<Dataset> {
 
 // What every source accepts. num_samples caps the rows per shard, after shuffling. shuffle unset means shuffled when there is no
 // sampler. num_shards and shard_id come together; a sampler excludes shuffle, num_shards and shard_id.
-#define SINDRI_DATASET_SOURCE_OPTIONS                                                                                       \
-  std::optional<int64_t> num_samples = {};                                                                                  \
-  int num_parallel_workers = 0;                                                                                             \
-  std::optional<bool> shuffle = {};                                                                                         \
-  std::optional<Sampler> sampler = {};                                                                                      \
-  std::optional<int64_t> num_shards = {};                                                                                   \
+#define SINDRI_DATASET_SOURCE_OPTIONS \
+  std::optional<int64_t> num_samples = {}; \
+  int num_parallel_workers = 0; \
+  std::optional<bool> shuffle = {}; \
+  std::optional<Sampler> sampler = {}; \
+  std::optional<int64_t> num_shards = {}; \
   std::optional<int64_t> shard_id = {};
 
 /// root/class/file; columns image (uint8 file bytes, or [H, W, 3] with decode) and label (int32). Classes are sorted by byte value.
@@ -290,8 +290,8 @@ struct SINDRI_API GeneratorDataset {
 struct FoundData {
   enum class Kind { kImageFolder, kCifar10, kCifar100, kMnist };
   Kind kind = Kind::kImageFolder;
-  std::string dir;      ///< what to give as dataset_dir
-  std::string usage;    ///< "train" or "test"; empty for image folders
+  std::string dir;  ///< what to give as dataset_dir
+  std::string usage;  ///< "train" or "test"; empty for image folders
   const char* kind_name() const;
 };
 /// Looks below `root` for the data of `usage` ("train" or "eval"): CIFAR binaries, MNIST idx files, or class folders under the names

@@ -19,7 +19,7 @@ enum class Border { kConstant, kEdge, kReflect, kSymmetric };
 
 /// Height and width; one number means a square, or for Resize the shorter edge.
 struct Size {
-  Size(int64_t edge) : height(edge), width(-1) {}                    // NOLINT(google-explicit-constructor)
+  Size(int64_t edge) : height(edge), width(-1) {}  // NOLINT(google-explicit-constructor)
   Size(int64_t h, int64_t w) : height(h), width(w) {}
   int64_t height, width;
 };
