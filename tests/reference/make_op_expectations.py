@@ -143,7 +143,8 @@ OPS.update({
     "sum": reduce(lambda x, d, k: x.sum(d, keepdim=k)), "mean": reduce(lambda x, d, k: x.mean(d, keepdim=k)), "prod": reduce(prod),
     "max": reduce(lambda x, d, k: x.amax(d, keepdim=k)), "min": reduce(lambda x, d, k: x.amin(d, keepdim=k)),
     "logsumexp": reduce(lambda x, d, k: torch.logsumexp(x, d, keepdim=k)),
-    "norm": reduce(lambda x, d, k: x) , "cumsum": lambda t, a: torch.cumsum(t[0], a["axis"]),
+    "norm": lambda t, a: reduce(lambda x, d, k: torch.linalg.vector_norm(x, a["p"], d, k))(t, a),
+    "cumsum": lambda t, a: torch.flip(torch.cumsum(torch.flip(t[0], [a["axis"]]), a["axis"]), [a["axis"]]) if a.get("reverse") else torch.cumsum(t[0], a["axis"]),
     "matmul": matmul, "batch_matmul": matmul, "conv2d": lambda t, a: conv2d(t[0], t[1], a),
     "conv2d_input_grad": lambda t, a: conv_grad("x")(t, a, a["x_shape"]), "conv2d_weight_grad": lambda t, a: conv_grad("w")(t, a, a["w_shape"]),
     "batch_norm_train": batch_norm, "batch_norm_infer": lambda t, a: F.batch_norm(t[0], t[3], t[4], t[1], t[2], False, 0.1, a["eps"]),
@@ -157,7 +158,6 @@ OPS.update({
     "sum_to": lambda t, a: t[0].sum_to_size(a["shape"]), "tile": lambda t, a: t[0].tile(a["repeats"]),
     "cholesky": lambda t, a: torch.linalg.cholesky(t[0]), "inverse": lambda t, a: torch.linalg.inv(t[0]),
 })
-OPS.pop("norm")
 
 
 def stored(t):
