@@ -106,6 +106,19 @@ TEST_P(ModelResume, WithABadRowLeftOut) { resumes_anywhere(5); }
 
 INSTANTIATE_TEST_SUITE_P(Modes, ModelResume, testing::Values(Mode::kGraph, Mode::kPynative));
 
+// What `sindri eval` does with a checkpoint of a training: optimizer and random state are left aside, strictly.
+TEST(ModelTrain, WeightsOfATrainingCheckpointLoadIntoABareNetwork) {
+  const TempFolder folder;
+  const Outcome trained = run(-1, 0, "", folder.path());
+  auto net = nn::Dense::make({.in_channels = 2, .out_channels = 3});
+  train::load_weights(train::find_newest_checkpoint(folder.path()), *net);
+  std::vector<float> weights;
+  for (Parameter* p : net->get_parameters()) {
+    for (const float v : p->stored().to_vector<float>()) weights.push_back(v);
+  }
+  EXPECT_EQ(weights, trained.weights);
+}
+
 TEST(ModelTrain, MaxStepsCountsStepsOfEarlierRuns) {
   const TempFolder folder;
   EXPECT_EQ(run(-1, 4, "", folder.path()).steps, 4);
