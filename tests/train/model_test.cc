@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "sindri/core/context.h"
 #include "sindri/core/rng.h"
 #include "sindri/nn/dense.h"
@@ -117,6 +119,27 @@ TEST(ModelTrain, WeightsOfATrainingCheckpointLoadIntoABareNetwork) {
     for (const float v : p->stored().to_vector<float>()) weights.push_back(v);
   }
   EXPECT_EQ(weights, trained.weights);
+}
+
+TEST(ModelTrain, RotationLeavesFilesOfALongerPrefixAlone) {
+  const TempFolder folder;
+  const std::string other = folder.file("net-large-1_1.ckpt");
+  train::save_checkpoint({train::CheckpointEntry::number("x", int64_t{1})}, other);
+  const std::string first = folder.file("net-1_1.ckpt");
+  train::save_checkpoint({train::CheckpointEntry::number("x", int64_t{1})}, first);
+  train::ModelCheckpoint checkpoint("net", folder.path(), {.keep_checkpoint_max = 1}, true);
+  auto net = nn::Dense::make({.in_channels = 2, .out_channels = 3});
+  train::TrainState s;
+  s.network = net.get();
+  checkpoint.begin(s);
+  s.cur_epoch_num = s.cur_step_num = 1;
+  s.batch_num = 2;
+  ++s.cur_step_num;
+  s.epoch_complete = true;
+  checkpoint.save(s);
+  EXPECT_FALSE(std::filesystem::exists(first));
+  EXPECT_TRUE(std::filesystem::exists(other));
+  EXPECT_TRUE(std::filesystem::exists(folder.file("net-1_2.ckpt")));
 }
 
 TEST(ModelTrain, MaxStepsCountsStepsOfEarlierRuns) {

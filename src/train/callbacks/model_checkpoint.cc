@@ -21,11 +21,17 @@ namespace {
 
 double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
+// PREFIX-EPOCH_STEP.ckpt of exactly this prefix: those of "net-large" are not of "net", and must not be rotated away with them.
+bool is_of_prefix(const std::string& name, const std::string& prefix) {
+  if (!name.starts_with(prefix + "-") || !name.ends_with(".ckpt")) return false;
+  const std::string numbers = name.substr(prefix.size() + 1, name.size() - prefix.size() - 6);
+  return std::count(numbers.begin(), numbers.end(), '_') == 1 && numbers.find_first_not_of("0123456789_") == std::string::npos;
+}
+
 bool has_prefix(const std::string& directory, const std::string& prefix) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(prefix + "-") && name.ends_with(".ckpt")) return true;
+    if (is_of_prefix(entry.path().filename().string(), prefix)) return true;
   }
   return false;
 }
@@ -55,8 +61,7 @@ void ModelCheckpoint::begin(TrainState& s) {
   std::error_code ignored;
   std::vector<std::pair<fs::file_time_type, std::string>> earlier;
   for (const auto& entry : fs::directory_iterator(directory_, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(prefix_ + "-") && name.ends_with(".ckpt")) earlier.emplace_back(entry.last_write_time(ignored), entry.path().string());
+    if (is_of_prefix(entry.path().filename().string(), prefix_)) earlier.emplace_back(entry.last_write_time(ignored), entry.path().string());
   }
   std::sort(earlier.begin(), earlier.end());
   saved_.clear();
