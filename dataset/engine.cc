@@ -84,7 +84,7 @@ Engine::Engine(std::unique_ptr<Plan> plan, const IteratorOptions& options, int w
         throw DeviceError(ErrorCode::kMemory,
                           fmt::format("the data pipeline needs {} blocks of {} bytes (batch_size={}, prefetch={}), more than its memory limit of {} bytes",
                                       blocks, bytes, batch_rows_, options_.prefetch, limit),
-                          "", "use a smaller batch_size or prefetch, or raise data.memory_limit");
+                          "", "use a smaller batch_size or prefetch, or raise IteratorOptions::memory_limit");
       }
       pool_ = std::make_shared<BlockPool>(bytes, blocks);
       // Runs of rows: long enough to make locking cheap, short enough that workers end a batch together.

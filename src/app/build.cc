@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "sindri/core/error.h"
+#include "sindri/core/nearest.h"
 #include "sindri/models/models.h"
 #include "sindri/nn/loss.h"
 #include "sindri/optim/adam.h"
@@ -23,7 +24,9 @@ std::string net_name(const train::Settings& s) {
     for (const std::string& n : models::names()) known += (known.empty() ? "" : ", ") + n;
     throw SettingsError("model.name is not set", "", "--set model.name=NET with NET one of: " + known);
   }
-  models::input_shape(name);   // throws with the nearest names
+  const std::vector<std::string> known = models::names();
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    throw SettingsError(fmt::format("model.name: no net is named '{}'", name), s.origin("model.name"), did_you_mean(name, known));
   return name;
 }
 
@@ -33,17 +36,20 @@ Shape image_shape(const train::Settings& s) {
   return shape;
 }
 
-nn::CellPtr make_network(const train::Settings& s, int64_t num_classes) {
+int64_t class_count(const train::Settings& s, int64_t data_classes) {
   const int64_t wanted = s.get_int("model.num_classes");
-  if (wanted > 0 && num_classes > wanted)
-    throw SettingsError(fmt::format("model.num_classes is {}, the data has {} classes", wanted, num_classes), s.origin("model.num_classes"), "leave it out to take the data's number");
-  return models::create(net_name(s), {.num_classes = wanted > 0 ? wanted : num_classes, .variant = s.get_string("model.variant")});
+  if (wanted > 0 && data_classes > wanted)
+    throw SettingsError(fmt::format("model.num_classes is {}, the data has {} classes", wanted, data_classes), s.origin("model.num_classes"), "leave it out to take the data's number");
+  return wanted > 0 ? wanted : data_classes;
+}
+
+nn::CellPtr make_network(const train::Settings& s, int64_t num_classes) {
+  return models::create(net_name(s), {.num_classes = class_count(s, num_classes), .variant = s.get_string("model.variant")});
 }
 
 nn::CellPtr make_loss(const train::Settings& s, int64_t num_classes) {
   const double smoothing = s.get_float("loss.label_smoothing");
-  const int64_t wanted = s.get_int("model.num_classes");
-  if (smoothing > 0) return nn::CrossEntropySmooth::make({.sparse = true, .reduction = "mean", .smooth_factor = smoothing, .num_classes = wanted > 0 ? wanted : num_classes});
+  if (smoothing > 0) return nn::CrossEntropySmooth::make({.sparse = true, .reduction = "mean", .smooth_factor = smoothing, .num_classes = class_count(s, num_classes)});
   return nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"});
 }
 

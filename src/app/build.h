@@ -14,6 +14,8 @@ namespace sindri::app {
 std::string net_name(const train::Settings& s);
 /// [C, H, W] the net sees: its own, or data.image_size.
 Shape image_shape(const train::Settings& s);
+/// Classes the net tells apart: model.num_classes, else those of the data. Throws SettingsError when the data has more.
+int64_t class_count(const train::Settings& s, int64_t data_classes);
 /// num_classes: of the data; model.num_classes overrides it.
 nn::CellPtr make_network(const train::Settings& s, int64_t num_classes);
 nn::CellPtr make_loss(const train::Settings& s, int64_t num_classes);

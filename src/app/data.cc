@@ -75,6 +75,24 @@ Normalization normalization_of(const train::Settings& s, const std::string& kind
   return n;
 }
 
+// Height and width of the images in the data set's own files; 0: they differ.
+int64_t native_side(const std::string& kind) {
+  if (kind == "cifar10" || kind == "cifar100") return 32;
+  if (kind == "mnist" || kind == "fashion_mnist") return 28;
+  return kind == "digits" ? 8 : 0;
+}
+
+// [H, W, 3] -> [H, W, 1] with the weights of ITU-R BT.601, for nets of one channel.
+Transform grayscale() {
+  return dataset::transforms::Function("grayscale", [](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+    Tensor out = Tensor::empty({in[0].dim(0), in[0].dim(1), 1}, DType::kUInt8);
+    const uint8_t* rgb = in[0].data<uint8_t>();
+    uint8_t* gray = out.mutable_data<uint8_t>();
+    for (int64_t i = 0; i < out.numel(); ++i) gray[i] = static_cast<uint8_t>((299 * rgb[3 * i] + 587 * rgb[3 * i + 1] + 114 * rgb[3 * i + 2] + 500) / 1000);
+    return {out};
+  });
+}
+
 std::vector<Transform> image_chain(const train::Settings& s, const std::string& kind, bool encoded, const Shape& image, bool training) {
   const int64_t side = image[1];
   const bool augment = training && s.get_bool("data.augment") && kind != "digits" && kind != "mnist" && kind != "fashion_mnist";
@@ -88,13 +106,14 @@ std::vector<Transform> image_chain(const train::Settings& s, const std::string& 
       if (augment) chain.push_back(vision::RandomCrop(vision::Size(side, side)));
       else chain.push_back(vision::CenterCrop(vision::Size(side, side)));
     } else {
-      // Small data sets have the net's size already; an image of another size is brought to it first.
-      if (encoded || kind == "mnist" || kind == "fashion_mnist") chain.push_back(vision::Resize(vision::Size(side, side)));
+      // Small data sets mostly have the net's size already; an image of another size is brought to it first.
+      if (encoded || side != native_side(kind)) chain.push_back(vision::Resize(vision::Size(side, side)));
       if (augment) chain.push_back(vision::RandomCrop(vision::Size(side, side), {.padding = {4}}));
     }
   }
   if (augment) chain.push_back(vision::RandomHorizontalFlip(0.5));
-  const double unit = kind == "digits" ? 16 : 255;
+  if (encoded && image[0] == 1) chain.push_back(grayscale());
+  const double unit = kind == "digits" && !encoded ? 16 : 255;   // the largest pixel value
   Normalization n = normalization_of(s, kind, image[0], side);
   for (double& v : n.mean) v *= unit;
   for (double& v : n.std) v *= unit;
@@ -157,7 +176,8 @@ std::shared_ptr<Dataset> open_images(const train::Settings& s, const Shape& imag
   options.row = [files](int64_t i) { return dataset::GeneratorDataset::Row{file_bytes(files[static_cast<size_t>(i)])}; };
   options.shuffle = false;
   const auto d = dataset::GeneratorDataset::make(options);
-  return d->map(image_chain(s, kind == "auto" ? "imagefolder" : kind, true, image_shape, false), {.input_columns = {"image"}})->batch(1);
+  const std::string likely = image_shape[0] == 1 ? "mnist" : "imagefolder";
+  return d->map(image_chain(s, kind == "auto" ? likely : kind, true, image_shape, false), {.input_columns = {"image"}})->batch(1);
 }
 
 }  // namespace sindri::app

@@ -52,9 +52,11 @@ double memory_gib() {
 
 }  // namespace
 
-std::string summary(const std::string& net, const train::Settings& settings, bool all_cells) {
+std::string summary(const std::string& named, const train::Settings& settings, bool all_cells) {
+  const std::string net = named.empty() ? settings.get_string("model.name") : named;
   if (net.empty()) return net_list();
-  const Shape input = models::input_shape(net);
+  Shape input = models::input_shape(net);
+  if (const int64_t side = settings.get_int("data.image_size"); side > 0) input[1] = input[2] = side;
   const int64_t classes = settings.get_int("model.num_classes");
   const nn::CellPtr model = classes > 0 ? models::create(net, {.num_classes = classes, .variant = settings.get_string("model.variant")})
                                         : models::create(net, {.variant = settings.get_string("model.variant")});

@@ -38,14 +38,18 @@ double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_
 
 std::atomic<int> g_signal{0};
 
-// SIGINT and SIGTERM set a flag that the loop reads after each step; the second one ends the process at once.
+// SIGINT and SIGTERM set a flag that the loop reads after each step; a second one, of either kind, ends the process at once.
 class SignalGuard {
  public:
   SignalGuard() {
     g_signal = 0;
     struct sigaction action {};
-    action.sa_handler = [](int number) { g_signal = number; };
-    action.sa_flags = SA_RESETHAND;   // back to the default, so that a second signal kills
+    action.sa_handler = [](int number) {
+      g_signal = number;
+      signal(SIGINT, SIG_DFL);
+      signal(SIGTERM, SIG_DFL);
+    };
+    action.sa_flags = SA_RESTART;   // writes under way are not torn
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, &old_int_);
     sigaction(SIGTERM, &action, &old_term_);
@@ -79,7 +83,9 @@ struct Session {
   train::LossHash loss_hash;
   train::RunPicture picture;
   TrainReport report;
-  double eval_seconds = 0;
+  train::MetricValues metrics;             // of the last evaluation
+  int64_t evaluations = 0, epoch = 0;
+  int64_t steps_done = 0, evaluated_at = -1;   // in all; how many they were at the last evaluation
   int64_t samples_trained = 0;
   double step_seconds = 0;
 
@@ -94,13 +100,15 @@ void build(Session* s) {
   s->image = image_shape(set);
   s->data = open_data(set, s->image, true);
   s->network = make_network(set, s->data.num_classes);
-  s->steps_per_epoch = s->data.train->get_dataset_size();
+  // Sunk with a size of its own, an epoch is that many steps, wherever a pass over the data ends.
+  const bool sized = set.get_bool("train.sink_mode") && set.get_int("train.sink_size") > 0;
+  s->steps_per_epoch = sized ? set.get_int("train.sink_size") : s->data.train->get_dataset_size();
   s->rates = learning_rates(set, s->steps_per_epoch);
   s->optimizer = make_optimizer(set, *s->network, s->steps_per_epoch);
-  s->confusion = std::make_shared<nn::ConfusionMatrix>(s->data.num_classes);
+  s->confusion = std::make_shared<nn::ConfusionMatrix>(class_count(set, s->data.num_classes));
   train::ModelOptions options;
   options.metrics = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}, {"confusion_matrix", s->confusion}};
-  if (s->data.num_classes > 5) options.metrics["top_5_accuracy"] = nn::make_metric("top_5_accuracy");
+  if (class_count(set, s->data.num_classes) > 5) options.metrics["top_5_accuracy"] = nn::make_metric("top_5_accuracy");
   options.loss_scale = set.get_float("optimizer.loss_scale");
   options.nan_policy = set.get_string("train.nan_policy") == "skip" ? train::NanPolicy::kSkip : train::NanPolicy::kStop;
   s->model = std::make_unique<train::Model>(s->network, make_loss(set, s->data.num_classes), s->optimizer, options);
@@ -123,18 +131,25 @@ void load_start(Session* s) {
     log::warn("train", fmt::format("the settings differ from those {} was trained with; the result will not be that of an uninterrupted run", path));
   s->options.initial_epoch = p.epoch;
   s->options.initial_step = p.step_in_epoch;
+  s->options.initial_total = p.step;
   s->options.dataset_state = p.dataset_state;
   s->progress->print(fmt::format("resuming from {} (epoch {}, step {} of the epoch)", path, p.epoch + 1, p.step_in_epoch));
+}
+
+dataset::OnCorrupt on_corrupt(const Settings& s) {
+  const std::string& policy = s.get_string("data.on_corrupt");
+  return policy == "skip" ? dataset::OnCorrupt::kSkip : policy == "replace" ? dataset::OnCorrupt::kReplace : dataset::OnCorrupt::kFail;
 }
 
 train::MetricValues run_eval(Session* s) {
   s->progress->phase("evaluating");
   const double start = now_seconds();
-  train::MetricValues m = s->model->eval(s->data.eval);
-  m.erase("confusion_matrix");
-  s->eval_seconds = now_seconds() - start;
-  s->progress->eval_took(s->eval_seconds);
-  return m;
+  s->metrics = s->model->eval(s->data.eval, on_corrupt(s->settings), s->settings.get_int("data.max_corrupt"));
+  s->metrics.erase("confusion_matrix");   // its one number is the accuracy again
+  ++s->evaluations;
+  s->evaluated_at = s->steps_done;
+  s->progress->eval_took(now_seconds() - start);
+  return s->metrics;
 }
 
 // Writes what each step and epoch came to, to the terminal and to the run folder.
@@ -142,17 +157,21 @@ class Recorder final : public train::Callback {
  public:
   explicit Recorder(Session* s) : s_(s) {}
 
-  void begin(TrainState& state) override { last_step_ = state.cur_step_num; }
+  void begin(TrainState& state) override { s_->steps_done = last_step_ = state.cur_step_num; }
   void step_end(TrainState& state) override {
     const int64_t steps = state.cur_step_num - last_step_, samples = steps * state.batch_size;
-    last_step_ = state.cur_step_num;
+    s_->steps_done = last_step_ = state.cur_step_num;
+    s_->epoch = state.cur_epoch_num;
     const auto loss = static_cast<float>(state.net_outputs.item());
     const double seconds = state.last_step_seconds * static_cast<double>(steps), rate = s_->rate_at(state.cur_step_num - 1);
     s_->loss_hash.add(loss);
     s_->samples_trained += samples;
     s_->step_seconds += seconds;
-    epoch_loss_ += static_cast<double>(loss) * static_cast<double>(steps);
-    epoch_steps_ += steps;
+    if (std::isfinite(loss)) {   // train.nan_policy: skip leaves the others out
+      epoch_loss_ += static_cast<double>(loss) * static_cast<double>(steps);
+      epoch_steps_ += steps;
+    }
+    epoch_samples_ += samples;
     epoch_seconds_ += seconds;
     s_->folder->event("step", state.cur_epoch_num, state.cur_step_num,
                       {{"loss", loss}, {"lr", rate}, {"throughput/samples_per_sec", static_cast<double>(samples) / std::max(seconds, 1e-9)}, {"time/data_wait", state.data_wait_seconds}});
@@ -163,13 +182,20 @@ class Recorder final : public train::Callback {
       p.metric_value = it->second;
     }
     s_->progress->step(p);
-    if (const int64_t limit = s_->settings.get_int("train.max_steps"); limit > 0 && state.cur_step_num >= limit) state.request_stop();
   }
 
-  void epoch_end(TrainState& state) override {
+  void epoch_end(TrainState& state) override { write_epoch(state); }
+  // A training that stops within an epoch has a row for the part it did; resuming replaces it.
+  void end(TrainState& state) override {
+    if (epoch_samples_ > 0) write_epoch(state);
+  }
+
+ private:
+  void write_epoch(TrainState& state) {
     const double mean_loss = epoch_steps_ > 0 ? epoch_loss_ / static_cast<double>(epoch_steps_) : NAN;
-    const double rate = epoch_seconds_ > 0 ? static_cast<double>(epoch_steps_ * state.batch_size) / epoch_seconds_ : 0;
-    const bool evaluated = !state.metrics.empty() && state.metrics != seen_;
+    const double rate = epoch_seconds_ > 0 ? static_cast<double>(epoch_samples_) / epoch_seconds_ : 0;
+    const bool evaluated = s_->evaluations > evaluations_;
+    evaluations_ = s_->evaluations;
     train::EventValues row = {{"train_loss", mean_loss}, {"throughput/samples_per_sec", rate}};
     std::string line = fmt::format("epoch {}/{}: loss {:.4f}", state.cur_epoch_num, state.epoch_num, mean_loss);
     if (evaluated) {
@@ -178,8 +204,8 @@ class Recorder final : public train::Callback {
         s_->folder->scalar("eval/" + name, state.cur_step_num, value);
       }
       line += fmt::format(", eval loss {:.4f}, accuracy {:.4f}", state.metrics.at("loss"), state.metrics.at("accuracy"));
-      seen_ = state.metrics;
     }
+    if (state.skipped_steps > 0) row.emplace_back("skipped_steps", static_cast<double>(state.skipped_steps));
     line += fmt::format(", {:.0f} samples/s", rate);
     s_->folder->event("epoch", state.cur_epoch_num, state.cur_step_num, row);
     s_->folder->epoch_row(state.cur_epoch_num, row);
@@ -189,14 +215,12 @@ class Recorder final : public train::Callback {
     s_->picture.loss[1].values.push_back(evaluated ? state.metrics.at("loss") : NAN);
     s_->picture.accuracy[0].values.push_back(evaluated ? state.metrics.at("accuracy") : NAN);
     epoch_loss_ = epoch_seconds_ = 0;
-    epoch_steps_ = 0;
+    epoch_steps_ = epoch_samples_ = 0;
   }
 
- private:
   Session* s_;
-  int64_t last_step_ = 0, epoch_steps_ = 0;
+  int64_t last_step_ = 0, epoch_steps_ = 0, epoch_samples_ = 0, evaluations_ = 0;
   double epoch_loss_ = 0, epoch_seconds_ = 0;
-  train::MetricValues seen_;
 };
 
 void open_folder(Session* s) {
@@ -248,6 +272,27 @@ void write_repro(Session* s) {
                           .data_fingerprint = s->data.description, .loss_bits_hash = s->loss_hash.hex()}, s->settings);
 }
 
+std::string shell_quoted(const std::string& word) {
+  if (!word.empty() && word.find_first_of(" \t\"'$\\*?[](){}<>|&;`!~#") == std::string::npos) return word;
+  std::string s = "'";
+  for (const char c : word) s += c == '\'' ? "'\\''" : std::string(1, c);
+  return s + "'";
+}
+
+// From the settings in the run folder, not from the command line: that may name a checkpoint to start from.
+std::string resume_command(const Session& s) {
+  const std::string program = s.request.command_line.substr(0, s.request.command_line.find(' '));
+  return fmt::format("{} train --config {} --set {} --resume", program.empty() ? "sindri" : program, shell_quoted(s.folder->file("config.resolved.yaml")),
+                     shell_quoted("train.run_dir=" + s.folder->path()));
+}
+
+// A save that failed within the training is tried again at the next interval; behind the last one there is none.
+void check_saved(const Session& s) {
+  if (s.checkpoint->last_error().empty()) return;
+  const std::string& last = s.checkpoint->latest_ckpt_file_name();
+  throw IoError("the last checkpoint was not saved: " + s.checkpoint->last_error(), s.folder->checkpoints(), last.empty() ? "" : "the one before is " + last);
+}
+
 void finish(Session* s) {
   TrainReport& r = s->report;
   write_repro(s);
@@ -256,8 +301,8 @@ void finish(Session* s) {
   r.metrics_file = s->folder->file("metrics.csv");
   r.samples_per_second = s->step_seconds > 0 ? static_cast<double>(s->samples_trained) / s->step_seconds : 0;
   if (r.stopped_by_signal != 0) {
-    r.resume_command = fmt::format("{} --resume", s->request.command_line);
-    if (s->settings.get_string("train.run_dir").empty()) r.resume_command += " --set train.run_dir=" + r.run_dir;
+    r.resume_command = resume_command(*s);
+    check_saved(*s);
     s->progress->print(fmt::format("stopped by signal after saving {}", r.checkpoint));
     s->progress->print("resume with: " + r.resume_command);
     return;
@@ -268,8 +313,10 @@ void finish(Session* s) {
     for (int64_t j = 0; j < n; ++j) row.push_back(s->confusion->count(i, j));
   }
   if (n <= 100) s->picture.class_names = s->data.class_names;
+  for (auto i = static_cast<int64_t>(s->picture.class_names.size()); i < n && n <= 100; ++i) s->picture.class_names.push_back(std::to_string(i));
   r.picture = s->folder->file("report.png");
   train::write_picture(s->picture, r.picture);
+  check_saved(*s);
   for (const auto& [name, value] : r.metrics) s->progress->print(fmt::format("{}: {:.4f}", name, value));
   s->progress->print(fmt::format("trained {} samples in {:.1f} s ({:.0f} samples/s without evaluation)", s->samples_trained, r.train_seconds, r.samples_per_second));
   s->progress->print("checkpoint: " + r.checkpoint);
@@ -306,7 +353,10 @@ TrainReport dry_run(Session* s) {
 TrainReport train(const Settings& settings, const TrainRequest& request) {
   Session s(settings, request);
   build(&s);
-  if (request.dry_run) return dry_run(&s);
+  if (request.dry_run) {
+    if (!request.checkpoint.empty()) train::load_weights(request.checkpoint, *s.network);
+    return dry_run(&s);
+  }
   open_folder(&s);
   make_progress(&s);
   s.progress->print(fmt::format("{}: {} parameters; {}", net_name(settings), s.network->num_parameters(), s.data.description));
@@ -319,23 +369,32 @@ TrainReport train(const Settings& settings, const TrainRequest& request) {
   train::TrainOptions& o = s.options;
   o.dataset_sink_mode = settings.get_bool("train.sink_mode");
   o.sink_size = settings.get_int("train.sink_size");
-  o.on_corrupt = settings.get_string("data.on_corrupt") == "skip" ? dataset::OnCorrupt::kSkip : dataset::OnCorrupt::kFail;
-  o.max_corrupt = settings.get_int("data.max_corrupt") > 0 ? settings.get_int("data.max_corrupt") : -1;
+  o.on_corrupt = on_corrupt(settings);
+  o.max_corrupt = settings.get_int("data.max_corrupt");
+  o.max_steps = settings.get_int("train.max_steps");
   o.settings_hash = settings.hash();
   o.stop_requested = [] { return g_signal != 0; };
 
   const SignalGuard guard;
   const double start = now_seconds();
   try {
-    if (o.initial_epoch < settings.get_int("train.epochs")) s.model->train(settings.get_int("train.epochs"), s.data.train, make_callbacks(&s), o);
-    else throw SettingsError(fmt::format("nothing to do: {} of {} epochs are trained", o.initial_epoch, settings.get_int("train.epochs")), "train.epochs", "raise train.epochs");
+    const int64_t epochs = settings.get_int("train.epochs");
+    if (o.initial_epoch >= epochs)
+      throw SettingsError(fmt::format("nothing to do: {} of {} epochs are trained", o.initial_epoch, epochs), "train.epochs", "see the metrics with sindri eval --checkpoint FILE");
+    if (o.max_steps > 0 && o.initial_total >= o.max_steps)
+      throw SettingsError(fmt::format("nothing to do: {} of {} steps are trained", o.initial_total, o.max_steps), "train.max_steps", "raise train.max_steps");
+    s.model->train(epochs, s.data.train, make_callbacks(&s), o);
   } catch (const Error& e) {
     s.folder->log(std::string("error: ") + e.what());
     throw;
   }
   s.report.train_seconds = now_seconds() - start;
   s.report.stopped_by_signal = g_signal;
-  if (g_signal == 0) s.report.metrics = run_eval(&s);
+  if (g_signal == 0 && s.evaluated_at != s.steps_done) {
+    run_eval(&s);
+    s.folder->event("eval", s.epoch, s.steps_done, {s.metrics.begin(), s.metrics.end()});
+  }
+  s.report.metrics = s.metrics;
   finish(&s);
   return s.report;
 }
@@ -347,9 +406,9 @@ train::MetricValues evaluate(const Settings& settings, const std::string& checkp
   set_mode(settings.get_string("train.mode") == "graph" ? Mode::kGraph : Mode::kPynative);
   train::ModelOptions options;
   options.metrics = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}};
-  if (data.num_classes > 5) options.metrics["top_5_accuracy"] = nn::make_metric("top_5_accuracy");
+  if (class_count(settings, data.num_classes) > 5) options.metrics["top_5_accuracy"] = nn::make_metric("top_5_accuracy");
   train::Model model(network, make_loss(settings, data.num_classes), nullptr, options);
-  return model.eval(data.eval);
+  return model.eval(data.eval, on_corrupt(settings), settings.get_int("data.max_corrupt"));
 }
 
 std::vector<Prediction> predict(const Settings& settings, const std::string& checkpoint, const std::vector<std::string>& images, int top) {
@@ -366,6 +425,7 @@ std::vector<Prediction> predict(const Settings& settings, const std::string& che
   }
   const nn::CellPtr network = make_network(settings, classes);
   train::load_weights(checkpoint, *network);
+  set_mode(settings.get_string("train.mode") == "graph" ? Mode::kGraph : Mode::kPynative);
   train::Model model(network);
   const auto it = open_images(settings, image, images)->create_iterator({.num_epochs = 1});
   std::vector<Prediction> out;

@@ -5,7 +5,6 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <new>
 
 #include "sindri/app/app.h"
 #include "sindri/core/error.h"
@@ -72,7 +71,7 @@ struct Program {
     add_eval();
     add_predict();
     summary_verb = app.add_subcommand("summary", "Print a net's layers, shapes and parameter counts\n\nExamples:\n  sindri summary resnet50\n  sindri summary resnet20 --set model.num_classes=10 --all\n");
-    summary_verb->add_option("net", net, "name of the net; without it the names are listed")->type_name("NET");
+    summary_verb->add_option("net", net, "name of the net; without it model.name of the settings, or else the names are listed")->type_name("NET");
     summary_verb->add_flag("--all", all_cells, "every cell, not only the outer two levels");
     add_settings_flags(summary_verb, &common);
     doctor_verb = app.add_subcommand("doctor", "Print what this machine offers and how the library was built\n\nExamples:\n  sindri doctor\n  SINDRI_CPU_ISA=avx2 sindri doctor\n");
@@ -85,8 +84,8 @@ struct Program {
                                     "  sindri train --config configs/resnet20_cifar10.yaml --set data.path=DIR --set train.epochs=5\n");
     add_settings_flags(train_verb, &common);
     train_verb->add_option("--checkpoint", train.checkpoint, "start from these weights (with --resume: continue from this file)")->type_name("FILE")->group("Start");
-    train_verb->add_flag("--resume", train.resume, "continue from the newest good checkpoint of train.run_dir")->group("Start");
-    train_verb->add_flag("--dry-run", train.dry_run, "open the data, build the net, run one step, print memory and time; write nothing")->group("Output");
+    CLI::Option* resume = train_verb->add_flag("--resume", train.resume, "continue from the newest good checkpoint of train.run_dir")->group("Start");
+    train_verb->add_flag("--dry-run", train.dry_run, "open the data, build the net, run two steps, print memory and time; write nothing")->group("Output")->excludes(resume);
     train_verb->add_flag("--quiet", train.quiet, "plain lines instead of a live progress line")->group("Output");
     train_verb->add_flag("--settings-doc", settings_doc, "print the table of settings as Markdown, then stop")->group("Output");
   }
@@ -149,10 +148,10 @@ struct Program {
   }
 };
 
-int fail(const sindri::Error& e) {
+int fail(const std::exception& e) {
   std::fflush(stdout);
   fmt::print(stderr, "{}\n", sindri::train::format_error_report(e));
-  return e.exit_code();
+  return sindri::train::exit_code_of(e);
 }
 
 }  // namespace
@@ -168,11 +167,7 @@ int main(int argc, char** argv) {
   }
   try {
     return program.train_verb->parsed() ? program.run_train(command_line(argc, argv)) : program.run_other();
-  } catch (const sindri::Error& e) {
-    return fail(e);
-  } catch (const std::bad_alloc&) {
-    return fail(sindri::Error(sindri::ErrorCode::kMemory, "out of memory", "", "reduce train.batch_size or close other programs"));
   } catch (const std::exception& e) {
-    return fail(sindri::Error(sindri::ErrorCode::kInternal, e.what(), "", "please report it with the command line"));
+    return fail(e);
   }
 }

@@ -89,6 +89,12 @@ Tensor make_meta_only(const Tensor& t) {
 Tensor Tensor::empty(const TensorMeta& meta) {
   if (meta.layout == Layout::kChannelsLast && meta.shape.rank() != 4)
     throw ShapeError(fmt::format("channels_last needs 4 dimensions, got {}", meta.shape.str()));
+  for (const int64_t d : meta.shape) {
+    if (d < 0) throw ShapeError(fmt::format("a tensor cannot have the shape {}: dimension {} is negative", meta.shape.str(), d));
+  }
+  constexpr int64_t kMostBytes = int64_t{1} << 56;   // beyond any machine, and sizes computed from it stay inside 64 bits
+  if (meta.numel() > kMostBytes / static_cast<int64_t>(dtype_size(meta.dtype)))
+    throw DeviceError(ErrorCode::kMemory, fmt::format("a tensor {} is larger than any memory", meta.str()), "", "check the shape");
   return make_tensor(meta, std::make_shared<Storage>(meta.nbytes()));
 }
 Tensor Tensor::empty(const Shape& shape, DType dtype, Layout layout) { return empty(TensorMeta{shape, dtype, layout, {}}); }

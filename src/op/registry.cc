@@ -24,6 +24,13 @@ std::map<std::string, std::vector<KernelDef>>& kernels() {
   return table;
 }
 
+// Looked up without inserting: several threads plan ops at once.
+const std::vector<KernelDef>& kernel_list(const std::string& op) {
+  static const std::vector<KernelDef> none;
+  const auto it = kernels().find(op);
+  return it == kernels().end() ? none : it->second;
+}
+
 std::string list_metas(Span<const TensorMeta> metas) {
   std::string s;
   for (const TensorMeta& m : metas) s += (s.empty() ? "" : ", ") + m.str();
@@ -63,7 +70,7 @@ bool register_kernel(KernelDef def) {
 
 std::vector<const KernelDef*> kernels_of(const std::string& op) {
   std::vector<const KernelDef*> out;
-  for (const KernelDef& k : kernels()[op]) out.push_back(&k);
+  for (const KernelDef& k : kernel_list(op)) out.push_back(&k);
   return out;
 }
 
@@ -86,7 +93,7 @@ class SimpleKernel : public Kernel {
 
 std::shared_ptr<Kernel> make_kernel(const KernelQuery& q, const KernelDef** chosen, const char* only) {
   std::string reasons;
-  const std::vector<KernelDef>& list = kernels()[q.op.name];
+  const std::vector<KernelDef>& list = kernel_list(q.op.name);
   const bool has_only = only != nullptr && std::any_of(list.begin(), list.end(), [&](const KernelDef& k) { return std::string_view(k.name) == only; });
   for (const KernelDef& k : list) {
     if (has_only && std::string_view(k.name) != only) continue;

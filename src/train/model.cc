@@ -9,6 +9,7 @@
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
+#include "sindri/nn/loss.h"
 #include "sindri/ops/random.h"
 
 namespace sindri::train {
@@ -16,24 +17,6 @@ namespace sindri::train {
 namespace {
 
 double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-// Network and loss as one cell of the batch's columns (MindSpore: nn.WithLossCell). Child names carry no prefix of their own:
-// parameters keep the network's names.
-class WithLoss final : public nn::Cell {
- public:
-  WithLoss(nn::CellPtr network, nn::CellPtr loss) : Cell("WithLoss"), network_(std::move(network)), loss_(std::move(loss)) {
-    add_child("network", network_);
-    add_child("loss", loss_);
-  }
-  nn::Value construct_values(Span<const nn::Value> in) override {
-    const nn::Value out = network_->call(in.first(1));
-    const nn::Value pair[] = {out, in[1]};
-    return loss_->call(pair);
-  }
-
- private:
-  nn::CellPtr network_, loss_;
-};
 
 Tensor first_tensor(const nn::Value& v) {
   const std::vector<Tensor> t = v.flatten();
@@ -69,7 +52,7 @@ struct Model::Loop {
 Model::Model(nn::CellPtr network, nn::CellPtr loss, std::shared_ptr<optim::Optimizer> optimizer, ModelOptions options)
     : network_(std::move(network)), loss_(std::move(loss)), optimizer_(std::move(optimizer)), options_(std::move(options)) {
   if (!network_) throw ValueError("Model needs a network");
-  net_with_loss_ = loss_ ? std::make_shared<WithLoss>(network_, loss_) : network_;
+  net_with_loss_ = loss_ ? nn::WithLossCell::make(network_, loss_) : network_;
   network_->get_parameters();   // gives every parameter its path as name
   if (optimizer_) {
     step_ = make_train_step(*net_with_loss_, *optimizer_, {options_.loss_scale, options_.nan_policy == NanPolicy::kSkip});
@@ -135,7 +118,7 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   loop.endless = sink && options.sink_size > 0;
   // Sunk graphs report once per chunk; eager mode reports every step (mindspore_api.md 13.2).
   loop.chunk = sink && context().mode == Mode::kGraph ? s.batch_num : 1;
-  s.cur_step_num = options.initial_epoch * s.batch_num + options.initial_step;
+  s.cur_step_num = options.initial_total >= 0 ? options.initial_total : options.initial_epoch * s.batch_num + options.initial_step;
 
   dataset::IteratorOptions where;
   if (!loop.endless) {
@@ -152,7 +135,11 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   where.on_corrupt = options.on_corrupt;
   where.max_corrupt = options.max_corrupt;
   loop.data = data->create_iterator(where);
-  if (!options.dataset_state.empty()) loop.data->load_state(options.dataset_state);
+  if (!options.dataset_state.empty()) {
+    loop.data->load_state(options.dataset_state);
+    // A state saved behind the last batch of an epoch stands in that epoch still.
+    if (!loop.endless && loop.data->epoch() < options.initial_epoch) loop.data->next_epoch();
+  }
 
   net_with_loss_->set_train(true);
   loop.notify([&](Callback& c) { c.begin(s); });
@@ -163,12 +150,16 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
 void Model::run_epochs(Loop& loop) {
   TrainState& s = loop.state;
   std::vector<Tensor> batch;
+  const int64_t limit = loop.options.max_steps > 0 ? loop.options.max_steps : INT64_MAX;
   for (int64_t epoch = loop.options.initial_epoch + 1; epoch <= s.epoch_num && !s.stop; ++epoch) {
-    s.cur_epoch_num = epoch;
-    loop.notify([&](Callback& c) { c.epoch_begin(s); });
+    if (s.cur_step_num >= limit) break;
     int64_t done = epoch == loop.options.initial_epoch + 1 ? loop.options.initial_step : 0;
+    s.cur_epoch_num = epoch;
+    s.steps_before_epoch = s.cur_step_num - done;
+    s.epoch_complete = false;
+    loop.notify([&](Callback& c) { c.epoch_begin(s); });
     while (done < s.batch_num && !s.stop) {
-      const int64_t steps = std::min(loop.chunk - done % loop.chunk, s.batch_num - done);
+      const int64_t steps = std::min({loop.chunk - done % loop.chunk, s.batch_num - done, limit - s.cur_step_num});
       const double start = now_seconds();
       int64_t ran = 0;
       s.data_wait_seconds = 0;
@@ -187,12 +178,15 @@ void Model::run_epochs(Loop& loop) {
       }
       if (ran == 0) break;
       done += ran;
+      s.epoch_complete = done == s.batch_num;
+      if (s.cur_step_num >= limit) s.request_stop();
       s.last_step_seconds = (now_seconds() - start) / static_cast<double>(ran);
       s.data_wait_seconds /= static_cast<double>(ran);
       s.dataset_state = loop.data->state_dict();
       loop.notify([&](Callback& c) { c.step_end(s); });
     }
     if (s.stop && done < s.batch_num) break;   // stopped inside the epoch: it has not ended
+    s.epoch_complete = true;
     loop.notify([&](Callback& c) { c.epoch_end(s); });
     if (!loop.endless && epoch < s.epoch_num) loop.data->next_epoch();
   }
@@ -217,14 +211,14 @@ TensorList Model::run_eval(const TensorList& batch) {
   return eval_fn_(batch);
 }
 
-MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data) {
+MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset::OnCorrupt on_corrupt, int64_t max_corrupt) {
   if (options_.metrics.empty()) throw ValueError("Model::eval needs metrics", "", "give ModelOptions::metrics, for example {\"accuracy\", …}");
   if (!data) throw ValueError("Model::eval needs a dataset");
   if (data->get_dataset_size() < 0) throw ValueError("the dataset repeats without end", "", "give repeat() a count");
   const bool was_training = net_with_loss_->training();
   net_with_loss_->set_train(false);
   for (auto& [name, metric] : options_.metrics) metric->clear();
-  const auto it = data->create_iterator({.num_epochs = 1});
+  const auto it = data->create_iterator({.num_epochs = 1, .on_corrupt = on_corrupt, .max_corrupt = max_corrupt});
   std::vector<Tensor> batch;
   while (it->next(&batch)) {
     if (batch.size() < 2) throw ValueError(fmt::format("evaluation needs two columns (data, label), the dataset has {}", batch.size()));

@@ -252,6 +252,7 @@ void Settings::validate() const {
   if (get_floats("data.mean").size() != get_floats("data.std").size()) {
     fail("data.std", fmt::format("data.mean has {} values, data.std {}", get_floats("data.mean").size(), get_floats("data.std").size()), "give both or neither, one value per channel");
   }
+  if (get_float("optimizer.loss_scale") != 1 && optimizer == "adam_weight_decay") fail("optimizer.loss_scale", "adam_weight_decay has no loss scale", "leave it out, or use adam");
   if (get_int("train.sink_size") == 0) fail("train.sink_size", "0 steps per call", "use -1 for a whole epoch, or a positive number");
   if (get_string("checkpoint.prefix").find('/') != std::string::npos) fail("checkpoint.prefix", "a prefix holds no '/'", "set train.run_dir for the folder");
 }
@@ -321,8 +322,11 @@ std::string Settings::to_yaml() const {
 }
 
 std::string Settings::hash() const {
-  const std::string yaml = to_yaml();
-  return fmt::format("{:016x}", XXH64(yaml.data(), yaml.size(), 0));
+  std::string text_of_all;
+  for (const SettingSpec& spec : schema()) {
+    if (spec.changes_result) text_of_all += fmt::format("{}: {}\n", spec.name, text(spec));
+  }
+  return fmt::format("{:016x}", XXH64(text_of_all.data(), text_of_all.size(), 0));
 }
 
 }  // namespace sindri::train

@@ -172,5 +172,11 @@ TEST(Error, JoinsItsParts) {
   EXPECT_STREQ(e.what(), "what | where | in Net/conv1 | fix");
 }
 
+TEST(Tensor, ImpossibleShapesAreRefused) {
+  EXPECT_THROW(Tensor::empty({2, -1}), ShapeError);
+  EXPECT_THROW(Tensor::empty({int64_t{1} << 61}, DType::kFloat64), DeviceError);   // its bytes do not fit 64 bits
+  EXPECT_EQ(Tensor::empty({0, int64_t{1} << 40}).numel(), 0);
+}
+
 }  // namespace
 }  // namespace sindri

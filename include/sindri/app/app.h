@@ -14,8 +14,8 @@ struct TrainRequest {
   std::string command_line;        ///< recorded in env.json and shown as resume command
   bool resume = false;             ///< continue from the newest good checkpoint of train.run_dir
   std::string checkpoint;          ///< start from these weights (strict), or resume from this file when `resume`
-  bool dry_run = false;            ///< open the data, build the net, run one step, report memory and time, write nothing
-  bool quiet = false;              ///< no progress line
+  bool dry_run = false;            ///< open the data, build the net, run two steps, report memory and time, write nothing
+  bool quiet = false;              ///< plain lines instead of a live progress line
 };
 
 struct TrainReport {
@@ -40,7 +40,7 @@ struct Prediction {
 /// The `top` most probable classes of each image file.
 SINDRI_API std::vector<Prediction> predict(const train::Settings& settings, const std::string& checkpoint, const std::vector<std::string>& images, int top = 5);
 
-/// Table of cells with output shapes and parameters, and the totals.
+/// Table of cells with output shapes and parameters, and the totals. Without a name: of the settings' net, else the list of all nets.
 SINDRI_API std::string summary(const std::string& net, const train::Settings& settings, bool all_cells = false);
 
 /// What this machine offers and what the library was built with, one "name: value" a line.

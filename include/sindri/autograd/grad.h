@@ -39,8 +39,8 @@ class SINDRI_API Tape final : public Trace {
   /// Replaces the gradient rule of a recorded function: out = f(in) ran without this tape; `vjp(dout)` gives the gradients of `in`.
   void record_custom(Span<const Tensor> in, Span<const Tensor> out, std::function<TensorList(Span<const Tensor> dout)> vjp);
 
-  /// Gradients of sum_i <outputs[i], seeds[i]> (seeds empty: ones). May be called more than once. Throws ValueError when an
-  /// output was not produced under this tape and nothing it depends on was.
+  /// Gradients of sum_i <outputs[i], seeds[i]> (seeds empty: ones); zeros where no output depends on the input or parameter. May be
+  /// called more than once. Throws ShapeError for a seed of another shape, ValueError when an op on the way has no gradient.
   Gradients backward(const TensorList& outputs, const TensorList& seeds, Span<const Tensor> inputs, Span<Parameter* const> params, bool with_uses = false) const;
   size_t num_records() const;
 

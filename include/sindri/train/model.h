@@ -25,10 +25,12 @@ struct ModelOptions {
 };
 
 struct TrainOptions {
-  bool dataset_sink_mode = true;      ///< GRAPH_MODE: callbacks once per sink_size steps, the loss is read once per chunk
+  bool dataset_sink_mode = true;      ///< GRAPH_MODE: callbacks once per sink_size steps
   int64_t sink_size = -1;             ///< steps per chunk; -1: one pass over the data
   int64_t initial_epoch = 0;          ///< epochs already done (resuming)
   int64_t initial_step = 0;           ///< steps already done in the epoch after those
+  int64_t initial_total = -1;         ///< steps already done in all; -1: initial_epoch full epochs and initial_step
+  int64_t max_steps = 0;              ///< the training ends when this many steps are done in all, those of earlier runs included; 0: no limit
   std::string dataset_state = "";     ///< position of the data iterator, as TrainState::dataset_state gave it
   dataset::OnCorrupt on_corrupt = dataset::OnCorrupt::kFail;
   int64_t max_corrupt = -1;
@@ -47,7 +49,7 @@ class SINDRI_API Model {
   /// options out of range; NonFiniteError when the loss of a step is not finite.
   void train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data, const std::vector<CallbackPtr>& callbacks = {}, const TrainOptions& options = {});
   /// Values of every metric over one pass of the data, in inference mode. Throws ValueError without metrics or data.
-  MetricValues eval(const std::shared_ptr<dataset::Dataset>& data);
+  MetricValues eval(const std::shared_ptr<dataset::Dataset>& data, dataset::OnCorrupt on_corrupt = dataset::OnCorrupt::kFail, int64_t max_corrupt = -1);
   /// Output of the network in inference mode.
   Tensor predict(const Tensor& x);
   nn::Cell& network() { return *network_; }

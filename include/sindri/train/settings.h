@@ -26,6 +26,7 @@ struct SettingSpec {
   double max = std::numeric_limits<double>::infinity();
   const char* choices = "";    ///< strings: the allowed values, separated by '|'; empty: any text
   const char* unit = "";
+  bool changes_result = true;  ///< false: says where files go or how often something is written; trained weights do not depend on it
 };
 
 /// Values for every name of the table.
@@ -73,7 +74,8 @@ class SINDRI_API Settings {
   std::string print() const;
   /// All values as YAML that load_yaml reads back to the same values.
   std::string to_yaml() const;
-  /// xxh64 of to_yaml(), 16 hex digits: the settings hash of repro.json and checkpoints.
+  /// xxh64 of the settings that the trained weights depend on (SettingSpec::changes_result), 16 hex digits: the settings hash of
+  /// repro.json and checkpoints.
   std::string hash() const;
   /// Markdown of the table (docs/settings.md is its output, compared by a test).
   static std::string schema_markdown();

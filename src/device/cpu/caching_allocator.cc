@@ -45,18 +45,21 @@ class CachingAllocator final : public HostAllocator {
     const int64_t size = size_class(bytes);
     {
       const std::lock_guard lock(mutex_);
-      stats_.in_use += size;
-      stats_.peak = std::max(stats_.peak, stats_.in_use);
-      if (void* p = take_cached(size)) return p;
+      if (void* p = take_cached(size)) {
+        count(size);
+        return p;
+      }
     }
     void* p = fresh_block(size);
     if (p == nullptr) {
       trim();
       p = fresh_block(size);
     }
-    if (p != nullptr) return p;
     const std::lock_guard lock(mutex_);
-    stats_.in_use -= size;
+    if (p != nullptr) {
+      count(size);   // not before: a request that fails must not raise the peak that bounds the cache
+      return p;
+    }
     throw DeviceError(ErrorCode::kMemory, fmt::format("cannot allocate {} bytes of host memory ({} in use)", bytes, stats_.in_use), "", "reduce the batch size or close other programs");
   }
 
@@ -87,6 +90,11 @@ class CachingAllocator final : public HostAllocator {
     std::vector<void*> blocks;
     uint64_t last_use = 0;
   };
+
+  void count(int64_t size) {
+    stats_.in_use += size;
+    stats_.peak = std::max(stats_.peak, stats_.in_use);
+  }
 
   void* take_cached(int64_t size) {
     const auto it = free_.find(size);

@@ -21,11 +21,17 @@ namespace {
 
 double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
+// PREFIX-EPOCH_STEP.ckpt of exactly this prefix: those of "net-large" are not of "net", and must not be rotated away with them.
+bool is_of_prefix(const std::string& name, const std::string& prefix) {
+  if (!name.starts_with(prefix + "-") || !name.ends_with(".ckpt")) return false;
+  const std::string numbers = name.substr(prefix.size() + 1, name.size() - prefix.size() - 6);
+  return std::count(numbers.begin(), numbers.end(), '_') == 1 && numbers.find_first_not_of("0123456789_") == std::string::npos;
+}
+
 bool has_prefix(const std::string& directory, const std::string& prefix) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(prefix + "-") && name.ends_with(".ckpt")) return true;
+    if (is_of_prefix(entry.path().filename().string(), prefix)) return true;
   }
   return false;
 }
@@ -55,8 +61,7 @@ void ModelCheckpoint::begin(TrainState& s) {
   std::error_code ignored;
   std::vector<std::pair<fs::file_time_type, std::string>> earlier;
   for (const auto& entry : fs::directory_iterator(directory_, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(prefix_ + "-") && name.ends_with(".ckpt")) earlier.emplace_back(entry.last_write_time(ignored), entry.path().string());
+    if (is_of_prefix(entry.path().filename().string(), prefix_)) earlier.emplace_back(entry.last_write_time(ignored), entry.path().string());
   }
   std::sort(earlier.begin(), earlier.end());
   saved_.clear();
@@ -78,7 +83,7 @@ std::string ModelCheckpoint::save(TrainState& s) {
   const std::string path = (fs::path(directory_) / checkpoint_file_name(prefix_, s.cur_epoch_num, in_epoch)).string();
   last_step_ = s.cur_step_num;
   last_time_ = now_seconds();
-  const bool complete = in_epoch == s.batch_num;
+  const bool complete = s.epoch_complete;
   const TrainPosition position{complete ? s.cur_epoch_num : s.cur_epoch_num - 1, complete ? 0 : in_epoch, s.cur_step_num, s.dataset_state, s.settings_hash};
   try {
     save_training_state(path, *s.network, s.optimizer, position, {config_.save_optimizer, config_.mindspore1});
