@@ -21,9 +21,13 @@ std::string net_name(const train::Settings& s) {
   if (name.empty()) {
     std::string known;
     for (const std::string& n : models::names()) known += (known.empty() ? "" : ", ") + n;
-    throw SettingsError("model.name is not set", "", "--set model.name=NET with NET one of: " + known);
+    throw SettingsError("model.name is not set", "settings", "--set model.name=NET with NET one of: " + known);
   }
-  models::input_shape(name);   // throws with the nearest names
+  try {
+    models::input_shape(name);
+  } catch (const ValueError& e) {
+    throw SettingsError("model.name: " + e.message(), s.origin("model.name"), e.fix());
+  }
   return name;
 }
 

@@ -75,6 +75,25 @@ Normalization normalization_of(const train::Settings& s, const std::string& kind
   return n;
 }
 
+void check_channels(const train::Settings& s, const std::string& kind, const Shape& image) {
+  const int64_t channels = kind == "digits" || kind == "mnist" || kind == "fashion_mnist" ? 1 : 3;
+  if (channels == image[0]) return;
+  throw SettingsError(fmt::format("{} takes images of {} channel{}, the data ({}) has {}", s.get_string("model.name"), image[0], image[0] == 1 ? "" : "s", kind, channels),
+                      fmt::format("model.name from {}, data.path {}", s.origin("model.name"), s.get_string("data.path")), "choose a net for these images; `sindri summary` lists the nets with their inputs");
+}
+
+// A colour picture as the one channel that nets for handwriting take: luminance as in ITU-R BT.601.
+Transform to_gray() {
+  return dataset::transforms::Function("to_gray", [](const std::vector<Tensor>& in) {
+    const Tensor rgb = in[0].contiguous();   // [H, W, 3], uint8
+    const int64_t height = rgb.shape()[0], width = rgb.shape()[1];
+    const auto* p = static_cast<const uint8_t*>(rgb.raw_data());
+    std::vector<uint8_t> gray(static_cast<size_t>(height * width));
+    for (size_t i = 0; i < gray.size(); ++i) gray[i] = static_cast<uint8_t>((299 * p[3 * i] + 587 * p[3 * i + 1] + 114 * p[3 * i + 2] + 500) / 1000);
+    return std::vector<Tensor>{Tensor::from_data({height, width, 1}, DType::kUInt8, gray.data())};
+  });
+}
+
 std::vector<Transform> image_chain(const train::Settings& s, const std::string& kind, bool encoded, const Shape& image, bool training) {
   const int64_t side = image[1];
   const bool augment = training && s.get_bool("data.augment") && kind != "digits" && kind != "mnist" && kind != "fashion_mnist";
@@ -83,6 +102,7 @@ std::vector<Transform> image_chain(const train::Settings& s, const std::string& 
     chain.push_back(vision::RandomCropDecodeResize(vision::Size(side, side)));
   } else {
     if (encoded) chain.push_back(vision::Decode());
+    if (encoded && image[0] == 1) chain.push_back(to_gray());
     if (side > 64) {
       chain.push_back(vision::Resize(vision::Size(side * 256 / 224)));
       if (augment) chain.push_back(vision::RandomCrop(vision::Size(side, side)));
@@ -94,7 +114,7 @@ std::vector<Transform> image_chain(const train::Settings& s, const std::string& 
     }
   }
   if (augment) chain.push_back(vision::RandomHorizontalFlip(0.5));
-  const double unit = kind == "digits" ? 16 : 255;
+  const double unit = kind == "digits" && !encoded ? 16 : 255;   // the value of white
   Normalization n = normalization_of(s, kind, image[0], side);
   for (double& v : n.mean) v *= unit;
   for (double& v : n.std) v *= unit;
@@ -104,6 +124,7 @@ std::vector<Transform> image_chain(const train::Settings& s, const std::string& 
 }
 
 Dataset::Ptr finish(const train::Settings& s, const Source& source, const Shape& image, bool training) {
+  check_channels(s, source.kind, image);
   const int workers = static_cast<int>(s.get_int("data.workers"));
   Dataset::Ptr d = source.data->map(image_chain(s, source.kind, source.encoded, image, training), {.input_columns = {"image"}, .num_parallel_workers = workers});
   d = d->map({dataset::transforms::TypeCast(DType::kInt32)}, {.input_columns = {"label"}, .num_parallel_workers = workers});
@@ -157,7 +178,7 @@ std::shared_ptr<Dataset> open_images(const train::Settings& s, const Shape& imag
   options.row = [files](int64_t i) { return dataset::GeneratorDataset::Row{file_bytes(files[static_cast<size_t>(i)])}; };
   options.shuffle = false;
   const auto d = dataset::GeneratorDataset::make(options);
-  return d->map(image_chain(s, kind == "auto" ? "imagefolder" : kind, true, image_shape, false), {.input_columns = {"image"}})->batch(1);
+  return d->map(image_chain(s, kind != "auto" ? kind : image_shape[0] == 1 ? "mnist" : "imagefolder", true, image_shape, false), {.input_columns = {"image"}})->batch(1);
 }
 
 }  // namespace sindri::app

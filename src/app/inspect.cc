@@ -54,7 +54,13 @@ double memory_gib() {
 
 std::string summary(const std::string& net, const train::Settings& settings, bool all_cells) {
   if (net.empty()) return net_list();
-  const Shape input = models::input_shape(net);
+  Shape input;
+  try {
+    input = models::input_shape(net);
+  } catch (ValueError& e) {
+    e.add_where("sindri summary " + net);
+    throw;
+  }
   const int64_t classes = settings.get_int("model.num_classes");
   const nn::CellPtr model = classes > 0 ? models::create(net, {.num_classes = classes, .variant = settings.get_string("model.variant")})
                                         : models::create(net, {.variant = settings.get_string("model.variant")});

@@ -36,6 +36,20 @@ using train::TrainState;
 
 double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
+dataset::OnCorrupt on_corrupt(const Settings& s) {
+  const std::string& policy = s.get_string("data.on_corrupt");
+  return policy == "skip" ? dataset::OnCorrupt::kSkip : policy == "replace" ? dataset::OnCorrupt::kReplace : dataset::OnCorrupt::kFail;
+}
+// A metric must not count one sample twice, so evaluation leaves bad samples out where training replaces them.
+dataset::OnCorrupt on_corrupt_in_eval(const Settings& s) {
+  return on_corrupt(s) == dataset::OnCorrupt::kFail ? dataset::OnCorrupt::kFail : dataset::OnCorrupt::kSkip;
+}
+
+void require_checkpoint(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) throw CheckpointError("the checkpoint does not exist", path, "check the path; a run keeps its checkpoints in RUN/checkpoints/");
+}
+
 std::atomic<int> g_signal{0};
 
 // SIGINT and SIGTERM set a flag that the loop reads after each step; the second one ends the process at once.
@@ -76,6 +90,7 @@ struct Session {
   std::vector<float> rates;
   int64_t steps_per_epoch = 0;
   train::TrainOptions options;
+  std::string resumed_from;   // checkpoint file
   train::LossHash loss_hash;
   train::RunPicture picture;
   TrainReport report;
@@ -109,6 +124,7 @@ void build(Session* s) {
 // Weights to start from, or the whole state of a training to continue.
 void load_start(Session* s) {
   const TrainRequest& r = s->request;
+  if (!r.checkpoint.empty()) require_checkpoint(r.checkpoint);
   if (!r.resume) {
     if (!r.checkpoint.empty()) train::load_weights(r.checkpoint, *s->network);
     return;
@@ -124,13 +140,14 @@ void load_start(Session* s) {
   s->options.initial_epoch = p.epoch;
   s->options.initial_step = p.step_in_epoch;
   s->options.dataset_state = p.dataset_state;
+  s->resumed_from = path;
   s->progress->print(fmt::format("resuming from {} (epoch {}, step {} of the epoch)", path, p.epoch + 1, p.step_in_epoch));
 }
 
 train::MetricValues run_eval(Session* s) {
   s->progress->phase("evaluating");
   const double start = now_seconds();
-  train::MetricValues m = s->model->eval(s->data.eval);
+  train::MetricValues m = s->model->eval(s->data.eval, on_corrupt_in_eval(s->settings), s->settings.get_int("data.max_corrupt"));
   m.erase("confusion_matrix");
   s->eval_seconds = now_seconds() - start;
   s->progress->eval_took(s->eval_seconds);
@@ -151,8 +168,10 @@ class Recorder final : public train::Callback {
     s_->loss_hash.add(loss);
     s_->samples_trained += samples;
     s_->step_seconds += seconds;
-    epoch_loss_ += static_cast<double>(loss) * static_cast<double>(steps);
-    epoch_steps_ += steps;
+    if (std::isfinite(loss)) {   // else the step was left out (train.nan_policy: skip)
+      epoch_loss_ += static_cast<double>(loss) * static_cast<double>(steps);
+      epoch_steps_ += steps;
+    }
     epoch_seconds_ += seconds;
     s_->folder->event("step", state.cur_epoch_num, state.cur_step_num,
                       {{"loss", loss}, {"lr", rate}, {"throughput/samples_per_sec", static_cast<double>(samples) / std::max(seconds, 1e-9)}, {"time/data_wait", state.data_wait_seconds}});
@@ -192,6 +211,11 @@ class Recorder final : public train::Callback {
     epoch_steps_ = 0;
   }
 
+  void end(TrainState& state) override {
+    s_->folder->log("data: " + state.data_stats);
+    if (state.skipped_steps > 0) s_->progress->print(fmt::format("{} steps were left out: their loss was not finite", state.skipped_steps));
+  }
+
  private:
   Session* s_;
   int64_t last_step_ = 0, epoch_steps_ = 0;
@@ -207,8 +231,10 @@ void open_folder(Session* s) {
   s->folder = std::make_unique<train::RunFolder>(dir, net_name(set));
   if (s->folder->continued() && !s->request.resume)
     throw IoError(ErrorCode::kRunFolderBusy, fmt::format("{} holds an earlier run", s->folder->path()), s->folder->path(), "continue it with --resume, or choose another train.run_dir");
-  s->folder->write_settings(set);
-  s->folder->write_environment();
+  Settings resolved = set;
+  resolved.set("train.run_dir=" + s->folder->path());   // so that this file alone is enough to resume
+  s->folder->write_settings(resolved);
+  s->folder->write_environment(s->request.command_line);
 }
 
 void make_progress(Session* s) {
@@ -243,6 +269,17 @@ std::vector<train::CallbackPtr> make_callbacks(Session* s) {
   return list;
 }
 
+// The settings file of the run folder holds everything, its own path included.
+std::string resume_command(const Session& s) {
+  return fmt::format("{} train --config {} --resume", shell_word(s.request.program), shell_word(s.folder->file("config.resolved.yaml")));
+}
+
+// True when the checkpoint resumed from is that of the finished run.
+bool trained_already(const Session& s) {
+  const int64_t limit = s.settings.get_int("train.max_steps"), per_epoch = s.options.dataset_sink_mode && s.options.sink_size > 0 ? s.options.sink_size : s.steps_per_epoch;
+  return s.options.initial_epoch >= s.settings.get_int("train.epochs") || (limit > 0 && s.options.initial_epoch * per_epoch + s.options.initial_step >= limit);
+}
+
 void write_repro(Session* s) {
   s->folder->write_repro({.seeds = {{"train", s->settings.get_int("train.seed")}}, .revision = SINDRI_VERSION_STRING, .world_size = 1,
                           .data_fingerprint = s->data.description, .loss_bits_hash = s->loss_hash.hex()}, s->settings);
@@ -252,13 +289,12 @@ void finish(Session* s) {
   TrainReport& r = s->report;
   write_repro(s);
   r.run_dir = s->folder->path();
-  r.checkpoint = s->checkpoint->latest_ckpt_file_name();
+  r.checkpoint = s->checkpoint && !s->checkpoint->latest_ckpt_file_name().empty() ? s->checkpoint->latest_ckpt_file_name() : s->resumed_from;
   r.metrics_file = s->folder->file("metrics.csv");
   r.samples_per_second = s->step_seconds > 0 ? static_cast<double>(s->samples_trained) / s->step_seconds : 0;
   if (r.stopped_by_signal != 0) {
-    r.resume_command = fmt::format("{} --resume", s->request.command_line);
-    if (s->settings.get_string("train.run_dir").empty()) r.resume_command += " --set train.run_dir=" + r.run_dir;
-    s->progress->print(fmt::format("stopped by signal after saving {}", r.checkpoint));
+    r.resume_command = resume_command(*s);
+    s->progress->print(fmt::format("stopped by signal; newest checkpoint: {}", r.checkpoint));
     s->progress->print("resume with: " + r.resume_command);
     return;
   }
@@ -275,7 +311,7 @@ void finish(Session* s) {
   s->progress->print("checkpoint: " + r.checkpoint);
   s->progress->print("metrics:    " + r.metrics_file);
   s->progress->print("picture:    " + r.picture);
-  s->progress->print("next:       sindri eval --checkpoint " + r.checkpoint);
+  s->progress->print(fmt::format("next:       {} eval --checkpoint {}", shell_word(s->request.program), shell_word(r.checkpoint)));
 }
 
 TrainReport dry_run(Session* s) {
@@ -319,16 +355,16 @@ TrainReport train(const Settings& settings, const TrainRequest& request) {
   train::TrainOptions& o = s.options;
   o.dataset_sink_mode = settings.get_bool("train.sink_mode");
   o.sink_size = settings.get_int("train.sink_size");
-  o.on_corrupt = settings.get_string("data.on_corrupt") == "skip" ? dataset::OnCorrupt::kSkip : dataset::OnCorrupt::kFail;
-  o.max_corrupt = settings.get_int("data.max_corrupt") > 0 ? settings.get_int("data.max_corrupt") : -1;
+  o.on_corrupt = on_corrupt(settings);
+  o.max_corrupt = settings.get_int("data.max_corrupt");
   o.settings_hash = settings.hash();
   o.stop_requested = [] { return g_signal != 0; };
 
   const SignalGuard guard;
   const double start = now_seconds();
   try {
-    if (o.initial_epoch < settings.get_int("train.epochs")) s.model->train(settings.get_int("train.epochs"), s.data.train, make_callbacks(&s), o);
-    else throw SettingsError(fmt::format("nothing to do: {} of {} epochs are trained", o.initial_epoch, settings.get_int("train.epochs")), "train.epochs", "raise train.epochs");
+    if (!trained_already(s)) s.model->train(settings.get_int("train.epochs"), s.data.train, make_callbacks(&s), o);
+    else s.progress->print("all steps are trained already; raise train.epochs or train.max_steps to go on");
   } catch (const Error& e) {
     s.folder->log(std::string("error: ") + e.what());
     throw;
@@ -337,6 +373,10 @@ TrainReport train(const Settings& settings, const TrainRequest& request) {
   s.report.stopped_by_signal = g_signal;
   if (g_signal == 0) s.report.metrics = run_eval(&s);
   finish(&s);
+  // The run is over, but its last state is not on disk.
+  if (s.checkpoint && !s.checkpoint->last_error().empty())
+    throw IoError("the last checkpoint could not be saved: " + s.checkpoint->last_error(), s.folder->checkpoints(),
+                  "make room or fix the permissions, then continue from the checkpoint before it: " + resume_command(s));
   return s.report;
 }
 
@@ -349,7 +389,7 @@ train::MetricValues evaluate(const Settings& settings, const std::string& checkp
   options.metrics = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}};
   if (data.num_classes > 5) options.metrics["top_5_accuracy"] = nn::make_metric("top_5_accuracy");
   train::Model model(network, make_loss(settings, data.num_classes), nullptr, options);
-  return model.eval(data.eval);
+  return model.eval(data.eval, on_corrupt_in_eval(settings), settings.get_int("data.max_corrupt"));
 }
 
 std::vector<Prediction> predict(const Settings& settings, const std::string& checkpoint, const std::vector<std::string>& images, int top) {
@@ -390,7 +430,15 @@ std::vector<Prediction> predict(const Settings& settings, const std::string& che
   return out;
 }
 
+std::string shell_word(const std::string& text) {
+  if (!text.empty() && text.find_first_of(" \t\n\"'$\\*?[](){}<>|&;#~`!") == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
 std::string settings_file_of(const std::string& checkpoint) {
+  require_checkpoint(checkpoint);
   const fs::path folder = fs::path(checkpoint).parent_path();
   for (const fs::path& base : {folder, folder.parent_path()}) {
     const fs::path file = base / "config.resolved.yaml";

@@ -217,14 +217,18 @@ TensorList Model::run_eval(const TensorList& batch) {
   return eval_fn_(batch);
 }
 
-MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data) {
+MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset::OnCorrupt on_corrupt, int64_t max_corrupt) {
   if (options_.metrics.empty()) throw ValueError("Model::eval needs metrics", "", "give ModelOptions::metrics, for example {\"accuracy\", …}");
   if (!data) throw ValueError("Model::eval needs a dataset");
   if (data->get_dataset_size() < 0) throw ValueError("the dataset repeats without end", "", "give repeat() a count");
   const bool was_training = net_with_loss_->training();
   net_with_loss_->set_train(false);
   for (auto& [name, metric] : options_.metrics) metric->clear();
-  const auto it = data->create_iterator({.num_epochs = 1});
+  dataset::IteratorOptions once;
+  once.num_epochs = 1;
+  once.on_corrupt = on_corrupt;
+  once.max_corrupt = max_corrupt;
+  const auto it = data->create_iterator(once);
   std::vector<Tensor> batch;
   while (it->next(&batch)) {
     if (batch.size() < 2) throw ValueError(fmt::format("evaluation needs two columns (data, label), the dataset has {}", batch.size()));

@@ -321,7 +321,15 @@ std::string Settings::to_yaml() const {
 }
 
 std::string Settings::hash() const {
-  const std::string yaml = to_yaml();
+  // Without what no bit of the training depends on: a run that was moved, lengthened by max_steps or watched more closely is the same run.
+  Settings same = *this;
+  for (const SettingSpec& spec : schema()) {
+    const std::string name = spec.name;
+    if (name.starts_with("checkpoint.") || name == "train.run_dir" || name == "train.max_steps" || name == "train.eval_interval" || name == "data.workers" || name == "log.every") {
+      same.assign(name, {.origin = "", .where = "", .values = {spec.fallback}});
+    }
+  }
+  const std::string yaml = same.to_yaml();
   return fmt::format("{:016x}", XXH64(yaml.data(), yaml.size(), 0));
 }
 

@@ -24,8 +24,8 @@ const std::vector<SettingSpec>& Settings::schema() {
       {.name = "data.augment", .type = kBool, .fallback = "true", .doc = "random crop and flip of training images"},
       {.name = "data.mean", .type = kFloatList, .fallback = "[]", .doc = "per channel, subtracted from pixels scaled to 0..1; empty: the data set's own", .min = -10, .max = 10},
       {.name = "data.std", .type = kFloatList, .fallback = "[]", .doc = "per channel, divides after data.mean; empty: the data set's own", .min = 1e-6, .max = 10},
-      {.name = "data.on_corrupt", .type = kString, .fallback = "fail", .doc = "what a sample that cannot be read does", .choices = "fail|skip"},
-      {.name = "data.max_corrupt", .type = kInt, .fallback = "-1", .doc = "with data.on_corrupt: skip, more bad samples than this end the run; -1: 100 or 0.1 % of all, the larger",
+      {.name = "data.on_corrupt", .type = kString, .fallback = "fail", .doc = "what a sample that cannot be read does: end the run, vanish, or let the next good one stand in", .choices = "fail|skip|replace"},
+      {.name = "data.max_corrupt", .type = kInt, .fallback = "-1", .doc = "with skip or replace, more bad samples than this end the run; -1: 100 or 0.1 % of all, the larger",
        .min = -1, .max = 1e9, .unit = "samples"},
 
       {.name = "train.epochs", .type = kInt, .fallback = "10", .doc = "passes over the training data", .min = 1, .max = 1e6},

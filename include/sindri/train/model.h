@@ -47,7 +47,8 @@ class SINDRI_API Model {
   /// options out of range; NonFiniteError when the loss of a step is not finite.
   void train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data, const std::vector<CallbackPtr>& callbacks = {}, const TrainOptions& options = {});
   /// Values of every metric over one pass of the data, in inference mode. Throws ValueError without metrics or data.
-  MetricValues eval(const std::shared_ptr<dataset::Dataset>& data);
+  /// Samples that cannot be read end it or, as on_corrupt says, are left out.
+  MetricValues eval(const std::shared_ptr<dataset::Dataset>& data, dataset::OnCorrupt on_corrupt = dataset::OnCorrupt::kFail, int64_t max_corrupt = -1);
   /// Output of the network in inference mode.
   Tensor predict(const Tensor& x);
   nn::Cell& network() { return *network_; }

@@ -73,7 +73,8 @@ class SINDRI_API Settings {
   std::string print() const;
   /// All values as YAML that load_yaml reads back to the same values.
   std::string to_yaml() const;
-  /// xxh64 of to_yaml(), 16 hex digits: the settings hash of repro.json and checkpoints.
+  /// xxh64 of the settings that results depend on (so not of train.run_dir, checkpoint.*, data.workers and the like), 16 hex digits:
+  /// the settings hash of repro.json and checkpoints.
   std::string hash() const;
   /// Markdown of the table (docs/settings.md is its output, compared by a test).
   static std::string schema_markdown();
