@@ -26,7 +26,7 @@ std::string net_name(const train::Settings& s) {
   try {
     models::input_shape(name);
   } catch (const ValueError& e) {
-    throw SettingsError("model.name: " + e.message(), s.origin("model.name"), e.fix());
+    throw SettingsError("model.name: " + e.message(), "model.name, from " + s.origin("model.name"), e.fix());
   }
   return name;
 }
@@ -40,7 +40,7 @@ Shape image_shape(const train::Settings& s) {
 nn::CellPtr make_network(const train::Settings& s, int64_t num_classes) {
   const int64_t wanted = s.get_int("model.num_classes");
   if (wanted > 0 && num_classes > wanted)
-    throw SettingsError(fmt::format("model.num_classes is {}, the data has {} classes", wanted, num_classes), s.origin("model.num_classes"), "leave it out to take the data's number");
+    throw SettingsError(fmt::format("model.num_classes is {}, the data has {} classes", wanted, num_classes), "model.num_classes, from " + s.origin("model.num_classes"), "leave it out to take the data's number");
   return models::create(net_name(s), {.num_classes = wanted > 0 ? wanted : num_classes, .variant = s.get_string("model.variant")});
 }
 

@@ -79,7 +79,7 @@ void check_channels(const train::Settings& s, const std::string& kind, const Sha
   const int64_t channels = kind == "digits" || kind == "mnist" || kind == "fashion_mnist" ? 1 : 3;
   if (channels == image[0]) return;
   throw SettingsError(fmt::format("{} takes images of {} channel{}, the data ({}) has {}", s.get_string("model.name"), image[0], image[0] == 1 ? "" : "s", kind, channels),
-                      fmt::format("model.name from {}, data.path {}", s.origin("model.name"), s.get_string("data.path")), "choose a net for these images; `sindri summary` lists the nets with their inputs");
+                      fmt::format("model.name, from {}", s.origin("model.name")), "choose a net for these images; `sindri summary` lists the nets with their inputs");
 }
 
 // A colour picture as the one channel that nets for handwriting take: luminance as in ITU-R BT.601.
@@ -108,8 +108,9 @@ std::vector<Transform> image_chain(const train::Settings& s, const std::string& 
       if (augment) chain.push_back(vision::RandomCrop(vision::Size(side, side)));
       else chain.push_back(vision::CenterCrop(vision::Size(side, side)));
     } else {
-      // Small data sets have the net's size already; an image of another size is brought to it first.
-      if (encoded || kind == "mnist" || kind == "fashion_mnist") chain.push_back(vision::Resize(vision::Size(side, side)));
+      // Small data sets mostly have the net's size already; an image of another size is brought to it first.
+      const int64_t stored = encoded ? 0 : kind == "digits" ? 8 : kind == "mnist" || kind == "fashion_mnist" ? 28 : 32;
+      if (side != stored) chain.push_back(vision::Resize(vision::Size(side, side)));
       if (augment) chain.push_back(vision::RandomCrop(vision::Size(side, side), {.padding = {4}}));
     }
   }

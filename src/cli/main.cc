@@ -162,9 +162,10 @@ struct Program {
 
 // The first word names the verb: CLI11 alone would only say that a verb is missing.
 void check_verb(const Program& p, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
+  if (argc >= 2 && argv[1][0] == '-') return;
   std::vector<std::string> verbs;
   for (const CLI::App* v : p.app.get_subcommands([](const CLI::App*) { return true; })) verbs.push_back(v->get_name());
+  if (argc < 2) throw sindri::Error(sindri::ErrorCode::kUsage, "no verb given", command_line(argc, argv), fmt::format("one of: {}; see sindri --help", fmt::join(verbs, ", ")));
   if (std::find(verbs.begin(), verbs.end(), argv[1]) != verbs.end()) return;
   throw sindri::Error(sindri::ErrorCode::kUsage, fmt::format("unknown verb '{}'", argv[1]), command_line(argc, argv), sindri::did_you_mean(argv[1], verbs));
 }
