@@ -43,7 +43,7 @@ Source open_source(const train::Settings& s, const std::string& usage) {
   const bool training = usage == "train";
   const std::string part = training ? "train" : "test";
   if (path.empty() && kind != "digits")
-    throw SettingsError("data.path is not set", "", "--set data.path=DIR, a folder with the training and evaluation data");
+    throw SettingsError("data.path is not set", "settings", "--set data.path=DIR, a folder with the training and evaluation data");
   if (kind == "digits") return {dataset::DigitsDataset::make({.dataset_file = path, .usage = part, .shuffle = training}), kind, false};
   if (kind == "cifar10") return {dataset::Cifar10Dataset::make({.dataset_dir = path, .usage = part, .shuffle = training}), kind, false};
   if (kind == "cifar100") {

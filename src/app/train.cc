@@ -227,7 +227,7 @@ void open_folder(Session* s) {
   const Settings& set = s->settings;
   const std::string& dir = set.get_string("train.run_dir");
   if (s->request.resume && dir.empty() && s->request.checkpoint.empty())
-    throw SettingsError("--resume needs the run folder to continue", "", "--set train.run_dir=DIR, or --checkpoint FILE");
+    throw SettingsError("--resume needs the run folder to continue", "command line", "--set train.run_dir=DIR, or --checkpoint FILE");
   s->folder = std::make_unique<train::RunFolder>(dir, net_name(set));
   if (s->folder->continued() && !s->request.resume)
     throw IoError(ErrorCode::kRunFolderBusy, fmt::format("{} holds an earlier run", s->folder->path()), s->folder->path(), "continue it with --resume, or choose another train.run_dir");

@@ -40,10 +40,10 @@ Tensor cast_float(const Tensor& t, DType to) {
   return Tensor::from_values(t.shape(), values, to);
 }
 
-// Optimizer slots ("moments.<param>"), counters and rates (no dot, at most one dimension) and texts are expected to be left over when
-// a training checkpoint is loaded into a bare network.
+// Optimizer slots ("moments.<param>"), counters and rates (no dot, at most one dimension), texts and our own "sindri." entries are
+// expected to be left over when a training checkpoint is loaded into a bare network.
 bool is_training_state(const CheckpointEntry& e, const std::set<std::string>& net_names) {
-  if (e.kind != CheckpointEntry::kTensor) return true;
+  if (e.kind != CheckpointEntry::kTensor || e.name.starts_with("sindri.")) return true;
   const size_t dot = e.name.find('.');
   if (dot == std::string::npos) return e.tensor.rank() <= 1;
   return net_names.contains(e.name.substr(dot + 1)) || (e.tensor.rank() == 0 && !net_names.contains(e.name));

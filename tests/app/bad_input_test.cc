@@ -67,7 +67,7 @@ TEST(BadData, EmptyFolders) {
   expect_error(run(jpegs(temp.file("nothing"), temp.file("run"))), 3, "E3002", {temp.file("nothing")});
   fs::create_directories(temp.file("hollow/train/a"));
   fs::create_directories(temp.file("hollow/test/a"));
-  expect_error(run(jpegs(temp.file("hollow"), temp.file("run"))), 3, "E3003", {temp.file("hollow")});
+  expect_error(run(jpegs(temp.file("hollow"), temp.file("run"))), 3, "E3002", {temp.file("hollow")});
 }
 
 TEST(BadData, ClassFoldersDiffer) {
