@@ -139,6 +139,7 @@ void load_start(Session* s) {
     log::warn("train", fmt::format("the settings differ from those {} was trained with; the result will not be that of an uninterrupted run", path));
   s->options.initial_epoch = p.epoch;
   s->options.initial_step = p.step_in_epoch;
+  s->options.initial_total_steps = p.step;
   s->options.dataset_state = p.dataset_state;
   s->resumed_from = path;
   s->progress->print(fmt::format("resuming from {} (epoch {}, step {} of the epoch)", path, p.epoch + 1, p.step_in_epoch));
@@ -276,8 +277,8 @@ std::string resume_command(const Session& s) {
 
 // True when the checkpoint resumed from is that of the finished run.
 bool trained_already(const Session& s) {
-  const int64_t limit = s.settings.get_int("train.max_steps"), per_epoch = s.options.dataset_sink_mode && s.options.sink_size > 0 ? s.options.sink_size : s.steps_per_epoch;
-  return s.options.initial_epoch >= s.settings.get_int("train.epochs") || (limit > 0 && s.options.initial_epoch * per_epoch + s.options.initial_step >= limit);
+  const int64_t limit = s.settings.get_int("train.max_steps");
+  return s.options.initial_epoch >= s.settings.get_int("train.epochs") || (limit > 0 && s.options.initial_total_steps >= limit);
 }
 
 void write_repro(Session* s) {

@@ -136,7 +136,8 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   loop.endless = sink && options.sink_size > 0;
   // Sunk graphs report once per chunk; eager mode reports every step (mindspore_api.md 13.2).
   loop.chunk = sink && context().mode == Mode::kGraph ? s.batch_num : 1;
-  s.cur_step_num = options.initial_epoch * s.batch_num + options.initial_step;
+  // Epochs that lost corrupt samples were shorter, so the sum is only the answer where the caller has none.
+  s.cur_step_num = options.initial_total_steps >= 0 ? options.initial_total_steps : options.initial_epoch * s.batch_num + options.initial_step;
 
   dataset::IteratorOptions where;
   if (!loop.endless) {
@@ -153,7 +154,11 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   where.on_corrupt = options.on_corrupt;
   where.max_corrupt = options.max_corrupt;
   loop.data = data->create_iterator(where);
-  if (!options.dataset_state.empty()) loop.data->load_state(options.dataset_state);
+  if (!options.dataset_state.empty()) {
+    loop.data->load_state(options.dataset_state);
+    // A state from the end of an epoch stands behind its last batch: the epoch to train is the next one.
+    if (!loop.endless && options.initial_step == 0) loop.data->next_epoch();
+  }
 
   net_with_loss_->set_train(true);
   loop.notify([&](Callback& c) { c.begin(s); });
@@ -165,9 +170,11 @@ void Model::run_epochs(Loop& loop) {
   TrainState& s = loop.state;
   std::vector<Tensor> batch;
   for (int64_t epoch = loop.options.initial_epoch + 1; epoch <= s.epoch_num && !s.stop; ++epoch) {
-    s.cur_epoch_num = epoch;
-    loop.notify([&](Callback& c) { c.epoch_begin(s); });
     int64_t done = epoch == loop.options.initial_epoch + 1 ? loop.options.initial_step : 0;
+    s.cur_epoch_num = epoch;
+    s.steps_before_epoch = s.cur_step_num - done;
+    s.epoch_ended = false;
+    loop.notify([&](Callback& c) { c.epoch_begin(s); });
     while (done < s.batch_num && !s.stop) {
       const int64_t steps = std::min(loop.chunk - done % loop.chunk, s.batch_num - done);
       const double start = now_seconds();
@@ -194,6 +201,7 @@ void Model::run_epochs(Loop& loop) {
       loop.notify([&](Callback& c) { c.step_end(s); });
     }
     if (s.stop && done < s.batch_num) break;   // stopped inside the epoch: it has not ended
+    s.epoch_ended = true;
     loop.notify([&](Callback& c) { c.epoch_end(s); });
     if (!loop.endless && epoch < s.epoch_num) loop.data->next_epoch();
   }

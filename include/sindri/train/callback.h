@@ -40,6 +40,8 @@ struct SINDRI_API TrainState {
   int64_t batch_size = 0;
   int64_t cur_epoch_num = 0;                ///< from 1
   int64_t cur_step_num = 0;                 ///< from 1, across epochs
+  int64_t steps_before_epoch = 0;           ///< cur_step_num when this epoch began
+  bool epoch_ended = false;                 ///< in epoch_end: the data gave all it has, which may be fewer than batch_num steps
   bool dataset_sink_mode = false;
   Tensor net_outputs;                       ///< loss of the last step
   MetricValues metrics;                     ///< of the last evaluation in this run, empty before
@@ -51,7 +53,7 @@ struct SINDRI_API TrainState {
   std::string dataset_state;                ///< position of the data iterator after this step, for checkpoints
 
   /// Position of the current step in its epoch, from 1.
-  int64_t step_in_epoch() const { return batch_num > 0 ? (cur_step_num - 1) % batch_num + 1 : cur_step_num; }
+  int64_t step_in_epoch() const { return cur_step_num - steps_before_epoch; }
   void request_stop() { stop = true; }
   bool stop = false;
 };

@@ -29,6 +29,7 @@ struct TrainOptions {
   int64_t sink_size = -1;             ///< steps per chunk; -1: one pass over the data
   int64_t initial_epoch = 0;          ///< epochs already done (resuming)
   int64_t initial_step = 0;           ///< steps already done in the epoch after those
+  int64_t initial_total_steps = -1;   ///< steps already done in all; -1: what whole epochs before initial_step come to
   std::string dataset_state = "";     ///< position of the data iterator, as TrainState::dataset_state gave it
   dataset::OnCorrupt on_corrupt = dataset::OnCorrupt::kFail;
   int64_t max_corrupt = -1;

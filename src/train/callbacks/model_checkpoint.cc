@@ -78,7 +78,7 @@ std::string ModelCheckpoint::save(TrainState& s) {
   const std::string path = (fs::path(directory_) / checkpoint_file_name(prefix_, s.cur_epoch_num, in_epoch)).string();
   last_step_ = s.cur_step_num;
   last_time_ = now_seconds();
-  const bool complete = in_epoch == s.batch_num;
+  const bool complete = in_epoch == s.batch_num || s.epoch_ended;
   const TrainPosition position{complete ? s.cur_epoch_num : s.cur_epoch_num - 1, complete ? 0 : in_epoch, s.cur_step_num, s.dataset_state, s.settings_hash};
   try {
     save_training_state(path, *s.network, s.optimizer, position, {config_.save_optimizer, config_.mindspore1});
