@@ -36,6 +36,11 @@ using train::TrainState;
 
 double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
+void require_checkpoint(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) throw CheckpointError("the checkpoint does not exist", path, "check the path; a run keeps its checkpoints in RUN/checkpoints/");
+}
+
 std::atomic<int> g_signal{0};
 
 // SIGINT and SIGTERM set a flag that the loop reads after each step; a second one, of either kind, ends the process at once.
@@ -232,7 +237,7 @@ void open_folder(Session* s) {
   if (s->folder->continued() && !s->request.resume)
     throw IoError(ErrorCode::kRunFolderBusy, fmt::format("{} holds an earlier run", s->folder->path()), s->folder->path(), "continue it with --resume, or choose another train.run_dir");
   s->folder->write_settings(set);
-  s->folder->write_environment();
+  s->folder->write_environment(s->request.command_line);
 }
 
 void make_progress(Session* s) {
@@ -281,9 +286,7 @@ std::string shell_quoted(const std::string& word) {
 
 // From the settings in the run folder, not from the command line: that may name a checkpoint to start from.
 std::string resume_command(const Session& s) {
-  const std::string program = s.request.command_line.substr(0, s.request.command_line.find(' '));
-  return fmt::format("{} train --config {} --set {} --resume", program.empty() ? "sindri" : program, shell_quoted(s.folder->file("config.resolved.yaml")),
-                     shell_quoted("train.run_dir=" + s.folder->path()));
+  return fmt::format("{} train --config {} --resume", shell_word(s.request.program), shell_word(s.folder->file("config.resolved.yaml")));
 }
 
 // A save that failed within the training is tried again at the next interval; behind the last one there is none.
@@ -322,7 +325,7 @@ void finish(Session* s) {
   s->progress->print("checkpoint: " + r.checkpoint);
   s->progress->print("metrics:    " + r.metrics_file);
   s->progress->print("picture:    " + r.picture);
-  s->progress->print("next:       sindri eval --checkpoint " + r.checkpoint);
+  s->progress->print(fmt::format("next:       {} eval --checkpoint {}", shell_word(s->request.program), shell_word(r.checkpoint)));
 }
 
 TrainReport dry_run(Session* s) {
@@ -450,7 +453,15 @@ std::vector<Prediction> predict(const Settings& settings, const std::string& che
   return out;
 }
 
+std::string shell_word(const std::string& text) {
+  if (!text.empty() && text.find_first_of(" \t\n\"'$\\*?[](){}<>|&;#~`!") == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
 std::string settings_file_of(const std::string& checkpoint) {
+  require_checkpoint(checkpoint);
   const fs::path folder = fs::path(checkpoint).parent_path();
   for (const fs::path& base : {folder, folder.parent_path()}) {
     const fs::path file = base / "config.resolved.yaml";

@@ -2,12 +2,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "sindri/app/app.h"
 #include "sindri/core/error.h"
+#include "sindri/core/nearest.h"
 #include "sindri/train/error_report.h"
 #include "sindri/train/settings.h"
 
@@ -42,16 +45,21 @@ Settings read_settings(const Common& c, const std::string& fallback_file = "") {
 std::string command_line(int argc, char** argv) {
   std::string s;
   for (int i = 0; i < argc; ++i) {
-    std::string word = argv[i];
-    if (word.empty() || word.find_first_of(" \t\"'$\\*?[](){}<>|&;") != std::string::npos) {
-      std::string quoted = "'";
-      for (const char ch : word) quoted += ch == '\'' ? "'\\''" : std::string(1, ch);
-      word = quoted + "'";
-    }
-    s += (i > 0 ? " " : "") + word;
+    s += (i > 0 ? " " : "") + sindri::app::shell_word(argv[i]);
   }
   return s;
 }
+
+// Below the program's own help stand the verbs with one line each; their examples are in their own help.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_subcommand(const CLI::App* verb) const override {
+    const std::string text = verb->get_description();
+    std::string out = "  " + verb->get_name();
+    out.resize(std::max(out.size() + 1, get_column_width()), ' ');
+    return out + text.substr(0, text.find('\n')) + "\n";
+  }
+};
 
 struct Program {
   CLI::App app{"Sindri trains neural networks in MindSpore's manner.\n\nExamples:\n  sindri train --config configs/digits.yaml\n  sindri summary resnet50\n"};
@@ -59,11 +67,14 @@ struct Program {
   sindri::app::TrainRequest train;
   std::string checkpoint, net;
   std::vector<std::string> images;
+  std::string program_name = "sindri";   // as it was called
   int top = 5;
   bool all_cells = false, settings_doc = false;
   CLI::App *train_verb, *eval_verb, *predict_verb, *summary_verb, *doctor_verb, *version_verb;
 
   Program() {
+    app.name("sindri");
+    app.formatter(std::make_shared<HelpFormatter>());
     app.require_subcommand(1);
     app.set_help_flag("-h,--help", "print this help");
     app.get_formatter()->column_width(34);
@@ -114,6 +125,7 @@ struct Program {
       fmt::print("{}", s.print());
       return 0;
     }
+    train.program = program_name;
     train.command_line = line;
     const sindri::app::TrainReport r = sindri::app::train(s, train);
     return r.stopped_by_signal == SIGINT ? 130 : r.stopped_by_signal == SIGTERM ? 143 : 0;
@@ -148,26 +160,62 @@ struct Program {
   }
 };
 
-int fail(const std::exception& e) {
+// The first word names the verb: CLI11 alone would only say that a verb is missing.
+void check_verb(const Program& p, int argc, char** argv) {
+  if (argc >= 2 && argv[1][0] == '-') return;
+  std::vector<std::string> verbs;
+  for (const CLI::App* v : p.app.get_subcommands([](const CLI::App*) { return true; })) verbs.push_back(v->get_name());
+  if (argc < 2) throw sindri::Error(sindri::ErrorCode::kUsage, "no verb given", command_line(argc, argv), fmt::format("one of: {}; see sindri --help", fmt::join(verbs, ", ")));
+  if (std::find(verbs.begin(), verbs.end(), argv[1]) != verbs.end()) return;
+  throw sindri::Error(sindri::ErrorCode::kUsage, fmt::format("unknown verb '{}'", argv[1]), command_line(argc, argv), sindri::did_you_mean(argv[1], verbs));
+}
+
+// What CLI11 refused, with the nearest flag where one was misspelt.
+sindri::Error usage_error(const Program& p, const CLI::ParseError& e, int argc, char** argv) {
+  std::string fix = "see sindri --help, or sindri VERB --help";
+  if (const auto verbs = p.app.get_subcommands(); !verbs.empty()) {
+    fix = fmt::format("see sindri {} --help", verbs[0]->get_name());
+    std::vector<std::string> flags;
+    for (const CLI::Option* o : verbs[0]->get_options()) {
+      for (const std::string& name : o->get_lnames()) flags.push_back("--" + name);
+    }
+    for (int i = 2; i < argc; ++i) {
+      const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+      const bool unknown = word.starts_with("--") && std::find(flags.begin(), flags.end(), word) == flags.end();
+      if (const std::string near = unknown ? sindri::did_you_mean(word, flags) : ""; !near.empty()) return {sindri::ErrorCode::kUsage, fmt::format("unknown flag {}", word), command_line(argc, argv), near};
+    }
+  }
+  return {sindri::ErrorCode::kUsage, e.what(), command_line(argc, argv), fix};
+}
+
+int fail(const sindri::Error& e) {
   std::fflush(stdout);
   fmt::print(stderr, "{}\n", sindri::train::format_error_report(e));
-  return sindri::train::exit_code_of(e);
+  return e.exit_code();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   Program program;
+  program.program_name = argv[0];
   try {
+    check_verb(program, argc, argv);
     program.app.parse(argc, argv);
   } catch (const CLI::CallForHelp& e) {
     return program.app.exit(e);
   } catch (const CLI::ParseError& e) {
-    return fail(sindri::Error(sindri::ErrorCode::kUsage, e.what(), command_line(argc, argv), "see sindri --help, or sindri VERB --help"));
+    return fail(usage_error(program, e, argc, argv));
+  } catch (const sindri::Error& e) {
+    return fail(e);
   }
   try {
     return program.train_verb->parsed() ? program.run_train(command_line(argc, argv)) : program.run_other();
-  } catch (const std::exception& e) {
+  } catch (const sindri::Error& e) {
     return fail(e);
+  } catch (const std::bad_alloc&) {
+    return fail(sindri::Error(sindri::ErrorCode::kMemory, "out of memory", "", "reduce train.batch_size or close other programs"));
+  } catch (const std::exception& e) {
+    return fail(sindri::Error(sindri::ErrorCode::kInternal, e.what(), "", "please report it with the command line"));
   }
 }

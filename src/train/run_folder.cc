@@ -187,13 +187,14 @@ RunFolder::~RunFolder() = default;
 
 void RunFolder::write_settings(const Settings& settings) { write_file_atomically(file("config.resolved.yaml"), settings.to_yaml(), "settings file"); }
 
-void RunFolder::write_environment() {
+void RunFolder::write_environment(const std::string& command_line) {
   utsname u{};
   uname(&u);
   ordered_json j = {{"time", now_text()},       {"program", "sindri"},     {"host", u.nodename},
                     {"kernel", u.release},      {"machine", u.machine},    {"compiler", __VERSION__},
                     {"build", build_flags()},   {"cpu_isa", cpu_isa_name(cpu_isa())}, {"threads", num_threads()},
                     {"device_target", context().device_target}};
+  if (!command_line.empty()) j["command"] = command_line;
   ordered_json variables = ordered_json::object();
   std::vector<std::string> sorted;
   for (char** p = environ; p != nullptr && *p != nullptr; ++p) sorted.emplace_back(*p);

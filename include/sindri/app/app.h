@@ -11,7 +11,8 @@
 namespace sindri::app {
 
 struct TrainRequest {
-  std::string command_line;        ///< recorded in env.json and shown as resume command
+  std::string program = "sindri";  ///< as it was called, for the commands a run suggests
+  std::string command_line;        ///< recorded in env.json
   bool resume = false;             ///< continue from the newest good checkpoint of train.run_dir
   std::string checkpoint;          ///< start from these weights (strict), or resume from this file when `resume`
   bool dry_run = false;            ///< open the data, build the net, run two steps, report memory and time, write nothing
@@ -47,7 +48,11 @@ SINDRI_API std::string summary(const std::string& net, const train::Settings& se
 SINDRI_API std::string doctor();
 SINDRI_API std::string version_text();
 
-/// The settings a run folder was trained with (config.resolved.yaml), given the folder or a checkpoint in it; empty path when none.
+/// The settings file (config.resolved.yaml) of the run folder that holds the checkpoint; empty when there is none. Throws
+/// CheckpointError when the checkpoint does not exist.
 SINDRI_API std::string settings_file_of(const std::string& checkpoint);
+
+/// `text` as one word of a shell command line: quoted where it must be.
+SINDRI_API std::string shell_word(const std::string& text);
 
 }  // namespace sindri::app

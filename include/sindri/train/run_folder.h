@@ -44,8 +44,8 @@ class SINDRI_API RunFolder {
   bool continued() const { return continued_; }
 
   void write_settings(const Settings& settings);
-  /// env.json: program, machine, instruction set, threads, SINDRI_ and OMP_ variables.
-  void write_environment();
+  /// env.json: program, command line, machine, instruction set, threads, SINDRI_ and OMP_ variables.
+  void write_environment(const std::string& command_line = "");
   void write_repro(const ReproInfo& info, const Settings& settings);
 
   /// One line of metrics.jsonl, {"event": kind, "time": …, "epoch": …, "step": …, values}, on disk (to the kernel) when this returns.

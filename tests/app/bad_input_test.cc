@@ -1,0 +1,358 @@
+// What the program does with bad input: one clear error (what, where, fix), the exit code of its kind, and nothing lost that was saved.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "sindri/core/context.h"
+#include "sindri/core/error.h"
+#include "sindri/dataset/dataset.h"
+#include "sindri/nn/dense.h"
+#include "sindri/nn/loss.h"
+#include "sindri/optim/momentum.h"
+#include "sindri/train/checkpoint.h"
+#include "sindri/train/model.h"
+#include "sindri/train/run_folder.h"
+#include "tests/app/program.h"
+#include "tests/train/checkpoint_util.h"
+
+namespace sindri::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+// `sindri train` on the digits: 44 steps of 32 samples an epoch.
+std::vector<std::string> digits(const std::string& run_dir, std::vector<std::string> more = {}) {
+  std::vector<std::string> a = {"train", "--config", "configs/digits.yaml", "--quiet", "--set", "train.epochs=2"};
+  if (!run_dir.empty()) a.insert(a.end(), {"--set", "train.run_dir=" + run_dir});
+  for (const std::string& s : more) {
+    if (!s.starts_with("--")) a.emplace_back("--set");
+    a.push_back(s);
+  }
+  return a;
+}
+
+// `sindri train` on a folder of JPEG files with ResNet-20: `steps` steps of 8 samples.
+std::vector<std::string> jpegs(const std::string& data, const std::string& run_dir, std::vector<std::string> more = {}) {
+  std::vector<std::string> a = {"train", "--quiet"};
+  for (const std::string& s : {std::string("model.name=resnet20"), "data.path=" + data, "train.run_dir=" + run_dir, std::string("train.batch_size=8"), std::string("train.epochs=1")}) a.insert(a.end(), {"--set", s});
+  for (const std::string& s : more) a.insert(a.end(), {"--set", s});
+  return a;
+}
+
+void write_file(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+TEST(BadData, MissingFolder) {
+  const TempFolder temp;
+  expect_error(run(jpegs(temp.file("absent"), temp.file("run"))), 3, "E3002", {temp.file("absent")});
+  EXPECT_FALSE(fs::exists(temp.file("run"))) << "nothing is made for a training that cannot start";
+}
+
+TEST(BadData, PathNotSet) {
+  const TempFolder temp;
+  expect_error(run({"train", "--set", "model.name=resnet20", "--set", "train.run_dir=" + temp.file("run")}), 2, "E2010", {"data.path"});
+}
+
+TEST(BadData, EmptyFolders) {
+  const TempFolder temp;
+  fs::create_directories(temp.file("nothing"));
+  expect_error(run(jpegs(temp.file("nothing"), temp.file("run"))), 3, "E3002", {temp.file("nothing")});
+  fs::create_directories(temp.file("hollow/train/a"));
+  fs::create_directories(temp.file("hollow/test/a"));
+  expect_error(run(jpegs(temp.file("hollow"), temp.file("run"))), 3, "E3002", {temp.file("hollow")});
+}
+
+TEST(BadData, ClassFoldersDiffer) {
+  const TempFolder temp;
+  make_jpeg_data(temp.file("data"), 2, 8, 2);
+  fs::remove_all(temp.file("data/test/class_1"));
+  expect_error(run(jpegs(temp.file("data"), temp.file("run"))), 3, "E3001", {"2 classes", temp.file("data")});
+}
+
+TEST(BadData, CorruptJpegFailsByNameOrIsLeftOut) {
+  const TempFolder temp;
+  make_jpeg_data(temp.file("data"), 2, 12, 6);
+  const std::string train_victim = temp.file("data/train/class_1/104.jpg"), test_victim = temp.file("data/test/class_0/101.jpg");
+  const std::string good = train::read_all(train_victim);
+  fs::resize_file(train_victim, good.size() / 2);
+  expect_error(run(jpegs(temp.file("data"), temp.file("run"))), 3, "E3004", {"class_1/104.jpg", "data.on_corrupt"});
+
+  // A bad file among the evaluation images must not end a run that was told to skip either.
+  write_file(test_victim, "this is not a picture");
+  for (const std::string policy : {"skip", "replace"}) {
+    const Result r = run(jpegs(temp.file("data"), temp.file("run_" + policy), {"data.on_corrupt=" + policy}));
+    SCOPED_TRACE("repeat: " + r.command + "\n" + r.out + r.err);
+    EXPECT_EQ(r.code, 0);
+    EXPECT_NE(r.err.find("class_1/104.jpg"), std::string::npos) << "what is left out is named";
+    EXPECT_NE(r.err.find("class_0/101.jpg"), std::string::npos);
+    // 23 good images: two whole batches of 8. With a stand-in 24: three.
+    EXPECT_EQ(last_step(temp.file("run_" + policy)), policy == "skip" ? 2 : 3);
+    EXPECT_EQ(expect_good_checkpoints(temp.file("run_" + policy)), 1u);
+  }
+  expect_error(run(jpegs(temp.file("data"), temp.file("run0"), {"data.on_corrupt=skip", "data.max_corrupt=0"})), 3, "E3004", {"max_corrupt"});
+}
+
+TEST(BadData, WrongImagesForTheNet) {
+  const TempFolder temp;
+  expect_error(run(digits(temp.file("run"), {"model.name=resnet20"})), 2, "E2010", {"resnet20", "3 channels", "has 1"});
+  make_jpeg_data(temp.file("data"), 2, 8, 2);
+  expect_error(run(jpegs(temp.file("data"), temp.file("run"), {"model.name=lenet"})), 2, "E2010", {"lenet", "1 channel", "has 3"});
+  // LeNet's second convolution has nothing left of an image this small: the op and the cell are named.
+  expect_error(run(digits(temp.file("small"), {"model.name=lenet", "data.image_size=8"})), 2, "E2001", {"conv2d", "conv2"});
+}
+
+TEST(BadData, MoreClassesThanOutputs) {
+  const TempFolder temp;
+  expect_error(run(digits(temp.file("run"), {"model.num_classes=5"})), 2, "E2010", {"model.num_classes is 5", "10 classes"});
+}
+
+class LabelRange : public testing::TestWithParam<Mode> {};
+
+TEST_P(LabelRange, ReachesTheLoss) {
+  const Mode before = context().mode;
+  set_mode(GetParam());
+  const auto data = dataset::NumpySlicesDataset::make({.columns = {{"x", Tensor::full({6, 2}, 1)}, {"y", Tensor::from_vector<int32_t>({6}, {0, 1, 2, 0, 3, 1})}}, .shuffle = false})->batch(2);
+  const auto net = nn::Dense::make({.in_channels = 2, .out_channels = 3});
+  const auto optimizer = std::make_shared<optim::Momentum>(net->trainable_params(), optim::MomentumOptions{.learning_rate = 0.1, .momentum = 0.9});
+  train::Model model(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer);
+  try {
+    model.train(1, data, {}, {.dataset_sink_mode = false});
+    ADD_FAILURE() << "label 3 of 3 classes was taken";
+  } catch (const DataError& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kLabelRange);
+    EXPECT_NE(std::string(e.what()).find("label 3 in row 0"), std::string::npos) << e.what();
+    EXPECT_FALSE(e.fix().empty());
+  }
+  set_mode(before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, LabelRange, testing::Values(Mode::kGraph, Mode::kPynative), [](const auto& mode) { return mode.param == Mode::kGraph ? "Graph" : "Pynative"; });
+
+TEST(BadSettings, FileLineColumnAndNearestName) {
+  const TempFolder temp;
+  const std::string file = temp.file("bad.yaml");
+  const auto with = [&](const std::string& text) {
+    write_file(file, text);
+    return run({"train", "--config", file, "--set", "train.run_dir=" + temp.file("run")});
+  };
+  expect_error(with("model:\n  name: digits\ndata:\n  kind: digits\ntrain:\n  epocs: 3\n"), 2, "E2011", {"train.epocs", file + ":6:3", "did you mean 'train.epochs'"});
+  expect_error(with("model:\n  name: digits\ntrain:\n  epochs: many\n"), 2, "E2010", {"train.epochs: expected a whole number, got 'many'", file + ":4:3"});
+  expect_error(with("model:\n  name: digits\ntrain:\n  epochs: 0\n"), 2, "E2010", {"train.epochs", "got 0", file + ":4:3"});
+  expect_error(with("train:\n  seed: 1\n  seed: 2\n"), 2, "E2012", {"train.seed", file + ":3:3", "line 2"});
+  expect_error(with("trian:\n  seed: 1\n"), 2, "E2011", {file + ":1:1", "did you mean 'train'"});
+  expect_error(with("model: {name: digits\n"), 2, "E2010", {file});
+  expect_error(run({"train", "--config", temp.file("absent.yaml")}), 5, "E5001", {temp.file("absent.yaml")});
+  expect_error(run({"train", "--set", "train.epocs=3"}), 2, "E2011", {"--set train.epocs=3", "did you mean 'train.epochs'"});
+  expect_error(run({"train", "--set", "nonsense"}), 2, "E2010", {"nonsense"});
+  expect_error(run({"train"}, {.environment = {{"SINDRI_TRAIN__EPOCS", "3"}}}), 2, "E2011", {"SINDRI_TRAIN__EPOCS"});
+  EXPECT_FALSE(fs::exists(temp.file("run")));
+}
+
+TEST(BadSettings, UnknownNet) {
+  expect_error(run({"train", "--set", "model.name=resnet21", "--set", "data.kind=digits"}), 2, "E2010", {"resnet21", "did you mean 'resnet20'"});
+  expect_error(run({"summary", "resnet5"}), 2, "E2003", {"resnet5", "did you mean 'resnet50'"});
+  expect_error(run({"train", "--set", "data.kind=digits"}), 2, "E2010", {"model.name is not set", "resnet18_cifar"});
+}
+
+TEST(BadUsage, VerbsAndFlags) {
+  expect_error(run({}), 2, "E2020", {"no verb", "train"});
+  expect_error(run({"trian"}), 2, "E2020", {"unknown verb 'trian'", "did you mean 'train'"});
+  expect_error(run({"train", "--resum"}), 2, "E2020", {"--resum", "did you mean '--resume'"});
+  expect_error(run({"--nonsense"}), 2, "E2020", {"--nonsense"});
+  expect_error(run({"eval"}), 2, "E2020", {"--checkpoint"});
+  expect_error(run({"predict", "--checkpoint", "x.ckpt", "--top", "0", "a.jpg"}), 2, "E2020", {"--top"});
+  expect_error(run({"train", "--config", "configs/digits.yaml", "--resume"}), 2, "E2010", {"--resume", "train.run_dir"});
+}
+
+// One training of two epochs with several checkpoints, which the tests damage copies of.
+class BadCheckpoint : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    temp_ = new TempFolder;
+    const Result r = run(digits(temp_->file("run"), {"checkpoint.save_every_steps=20"}));
+    ASSERT_EQ(r.code, 0) << r.command << "\n" << r.err;
+  }
+  static void TearDownTestSuite() {
+    delete temp_;
+    temp_ = nullptr;
+  }
+  void SetUp() override {
+    fs::copy(temp_->file("run"), copy_.file("run"), fs::copy_options::recursive);
+    files_ = checkpoints(run_dir());
+    ASSERT_GE(files_.size(), 3u);
+  }
+  std::string run_dir() const { return copy_.file("run"); }
+
+  // Continues the damaged run: it must start from `from` and come to the very file that the undamaged run left.
+  void expect_resumes_from(const std::string& from, const std::string& good_last) {
+    const Result r = run(digits(run_dir(), {"checkpoint.save_every_steps=20", "--resume"}));
+    SCOPED_TRACE("repeat: " + r.command + "\n" + r.out + r.err);
+    EXPECT_EQ(r.code, 0);
+    EXPECT_NE(r.err.find("skipped: "), std::string::npos) << "the damaged file is named";
+    EXPECT_NE(r.err.find(files_.back()), std::string::npos);
+    EXPECT_NE(r.out.find("resuming from " + from), std::string::npos);
+    EXPECT_EQ(train::read_all(files_.back()), good_last);
+    for (const auto& [step, losses] : step_losses(run_dir())) {
+      for (const std::string& loss : losses) EXPECT_EQ(loss, losses[0]) << "step " << step;
+    }
+  }
+
+  static TempFolder* temp_;
+  const TempFolder copy_;
+  std::vector<std::string> files_;   // oldest first
+};
+
+TempFolder* BadCheckpoint::temp_ = nullptr;
+
+TEST_F(BadCheckpoint, TruncatedFallsBackToTheOneBefore) {
+  const std::string good = train::read_all(files_.back());
+  train::overwrite(files_.back(), good.substr(0, good.size() * 2 / 3));
+  expect_resumes_from(files_[files_.size() - 2], good);
+}
+
+TEST_F(BadCheckpoint, FlippedBitFallsBackToTheOneBefore) {
+  const std::string good = train::read_all(files_.back());
+  std::string bad = good;
+  bad[bad.size() / 2] = static_cast<char>(bad[bad.size() / 2] ^ 4);
+  train::overwrite(files_.back(), bad);
+  expect_resumes_from(files_[files_.size() - 2], good);
+}
+
+TEST_F(BadCheckpoint, NamedFileIsRefused) {
+  const std::string good = train::read_all(files_[0]);
+  std::string flipped = good;
+  flipped[flipped.size() / 3] = static_cast<char>(flipped[flipped.size() / 3] ^ 1);
+  for (const std::string& bad : {good.substr(0, good.size() / 2), flipped, std::string()}) {
+    train::overwrite(files_[0], bad);
+    expect_error(run({"eval", "--checkpoint", files_[0]}), 4, "E4002", {files_[0]});
+    const TempFolder other;
+    std::vector<std::string> start = digits(other.file("run"));
+    start.insert(start.end(), {"--checkpoint", files_[0]});
+    expect_error(run(start), 4, "E4002", {files_[0]});
+    start.push_back("--resume");
+    expect_error(run(start), 4, "E4002", {files_[0]});
+  }
+}
+
+TEST_F(BadCheckpoint, OtherNetOrMissing) {
+  expect_error(run({"eval", "--checkpoint", files_[0], "--set", "model.name=lenet"}), 4, "E4003", {files_[0]});
+  expect_error(run({"eval", "--checkpoint", copy_.file("absent.ckpt")}), 4, "E4001", {copy_.file("absent.ckpt")});
+  expect_error(run({"predict", "--checkpoint", copy_.file("absent.ckpt"), "a.png"}), 4, "E4001", {copy_.file("absent.ckpt")});
+  expect_error(run({"predict", "--checkpoint", files_[0], copy_.file("absent.png")}), 3, "E3002", {copy_.file("absent.png")});
+}
+
+TEST_F(BadCheckpoint, AllDamagedStartsOverAndSaysSo) {
+  for (const std::string& file : files_) train::overwrite(file, "damaged");
+  const Result r = run(digits(run_dir(), {"--resume"}));
+  SCOPED_TRACE("repeat: " + r.command + "\n" + r.out + r.err);
+  EXPECT_EQ(r.code, 0);
+  EXPECT_NE(r.out.find("starting from the beginning"), std::string::npos);
+}
+
+TEST_F(BadCheckpoint, ResumingAFinishedRunOnlyEvaluates) {
+  const std::string before = train::read_all(files_.back());
+  const Result r = run(digits(run_dir(), {"--resume"}));
+  SCOPED_TRACE("repeat: " + r.command + "\n" + r.out + r.err);
+  EXPECT_EQ(r.code, 0);
+  EXPECT_NE(r.out.find("trained already"), std::string::npos);
+  EXPECT_NE(r.out.find("accuracy: "), std::string::npos);
+  EXPECT_EQ(train::read_all(files_.back()), before);
+}
+
+TEST_F(BadCheckpoint, EarlierRunIsNotOverwritten) {
+  const std::string before = train::read_all(files_.back());
+  expect_error(run(digits(run_dir())), 5, "E5003", {run_dir(), "--resume"});
+  EXPECT_EQ(train::read_all(files_.back()), before);
+}
+
+TEST(RunFolderTrouble, CannotBeMade) {
+  const TempFolder temp;
+  write_file(temp.file("file"), "x");
+  expect_error(run(digits(temp.file("file/run"))), 5, "E5001", {temp.file("file/run"), "train.run_dir"});
+  expect_error(run(digits(temp.file("file"))), 5, "E5001", {temp.file("file")});
+  expect_error(run(digits("/proc/no-such-run")), 5, "E5001", {"/proc/no-such-run"});
+}
+
+TEST(RunFolderTrouble, NotWritable) {
+  const TempFolder temp;
+  fs::create_directories(temp.file("run"));
+  if (geteuid() != 0) {
+    fs::permissions(temp.file("run"), fs::perms::owner_read | fs::perms::owner_exec);
+    expect_error(run(digits(temp.file("run"))), 5, "E5001", {temp.file("run"), "ermission denied"});
+    fs::permissions(temp.file("run"), fs::perms::owner_all);
+    return;
+  }
+  // Permissions do not bind root; a file system mounted read-only does.
+  if (mount("tmpfs", temp.file("run").c_str(), "tmpfs", MS_RDONLY, "size=64k") != 0) GTEST_SKIP() << "running as root without the right to mount (" << std::strerror(errno) << "): a read-only run folder cannot be made";
+  expect_error(run(digits(temp.file("run"))), 5, "E5001", {temp.file("run"), "ead-only file system"});
+  umount(temp.file("run").c_str());
+}
+
+TEST(RunFolderTrouble, InUseByAnotherProcess) {
+  const TempFolder temp;
+  const train::RunFolder mine(temp.file("run"), "digits");
+  expect_error(run(digits(temp.file("run"))), 5, "E5003", {temp.file("run"), "another process"});
+  expect_error(run(digits(temp.file("run"), {"--resume"})), 5, "E5003", {temp.file("run"), "another process"});
+}
+
+// A limit on the size of files stands for a disk that is full when a checkpoint is written: metrics still fit, checkpoints do not.
+TEST(RunFolderTrouble, CheckpointsThatCannotBeWrittenAreReportedAtTheEnd) {
+  const TempFolder temp;
+  const auto limit = [] {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit bytes = {100'000, 100'000};   // a checkpoint of this net has about 220,000
+    setrlimit(RLIMIT_FSIZE, &bytes);
+  };
+  const Result r = run(digits(temp.file("run"), {"train.epochs=1"}), {.environment = {}, .in_child = limit});
+  expect_error(r, 5, "E5001", {"the last checkpoint could not be saved", "File too large", "--resume"});
+  EXPECT_TRUE(checkpoints(temp.file("run")).empty());
+  for (const auto& entry : fs::directory_iterator(temp.file("run/checkpoints"))) ADD_FAILURE() << "left behind: " << entry.path();
+  // With room again the run goes on.
+  const Result again = run(digits(temp.file("run"), {"train.epochs=1", "--resume"}));
+  EXPECT_EQ(again.code, 0) << again.command << "\n" << again.err;
+  EXPECT_EQ(expect_good_checkpoints(temp.file("run")), 1u);
+}
+
+// Weight decay times learning rate is 10,000: weights overflow within a few steps.
+const std::vector<std::string> kDiverges = {"lr.schedule=constant", "lr.warmup_epochs=0", "lr.max=1000", "optimizer.weight_decay=10", "checkpoint.save_every_steps=1", "train.epochs=1"};
+
+TEST(NanLoss, EndsTheRunAndKeepsWhatWasSaved) {
+  for (const std::string mode : {"graph", "pynative"}) {
+    const TempFolder temp;
+    std::vector<std::string> more = kDiverges;
+    more.push_back("train.mode=" + mode);
+    const Result r = run(digits(temp.file("run"), more));
+    const int64_t last = last_step(temp.file("run"));
+    expect_error(r, 6, "E6001", {"the loss is", "epoch 1, step " + std::to_string(last + 1), "lower the learning rate"});
+    EXPECT_GE(last, 2);
+    EXPECT_GE(expect_good_checkpoints(temp.file("run")), 2u);
+    EXPECT_NE(train::read_all(temp.file("run/log.txt")).find("error: the loss is"), std::string::npos);
+  }
+}
+
+TEST(NanLoss, PolicySkipGoesOn) {
+  const TempFolder temp;
+  std::vector<std::string> more = kDiverges;
+  more.push_back("train.nan_policy=skip");
+  const Result r = run(digits(temp.file("run"), more));
+  SCOPED_TRACE("repeat: " + r.command + "\n" + r.out);
+  EXPECT_EQ(r.code, 0);
+  EXPECT_EQ(last_step(temp.file("run")), 44);
+  EXPECT_NE(r.out.find("steps were left out"), std::string::npos);
+  // The weights are those before the first bad step, not garbage.
+  for (const train::CheckpointEntry& e : train::load_checkpoint(checkpoints(temp.file("run")).back()).entries) {
+    if (e.kind != train::CheckpointEntry::kTensor || !is_floating(e.tensor.dtype())) continue;
+    for (const double v : e.tensor.to_vector<double>()) ASSERT_FALSE(std::isnan(v)) << e.name;
+  }
+}
+
+}  // namespace
+}  // namespace sindri::app

@@ -1,0 +1,200 @@
+// See program.h.
+#include "tests/app/program.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+#include <sstream>
+
+#include "sindri/app/app.h"
+#include "sindri/train/checkpoint.h"
+
+namespace sindri::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+std::string read_text(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string program_path() {
+  const char* path = std::getenv("SINDRI_PROGRAM");
+  if (path == nullptr || *path == '\0') throw std::runtime_error("set SINDRI_PROGRAM to the path of the sindri program (CTest does)");
+  return fs::absolute(path).string();
+}
+
+// The environment of the tests without settings (SINDRI_TRAIN__EPOCHS) and GoogleTest's own.
+std::vector<std::string> child_environment(const RunOptions& options) {
+  std::map<std::string, std::string> merged;
+  for (char** p = environ; *p != nullptr; ++p) {
+    const std::string v = *p;
+    const size_t equals = v.find('=');
+    if (!(v.starts_with("SINDRI_") && v.substr(0, equals).find("__") != std::string::npos) && !v.starts_with("GTEST_")) merged[v.substr(0, equals)] = v.substr(equals + 1);
+  }
+  merged.try_emplace("OMP_WAIT_POLICY", "passive");   // threads that spin would take the cores from programs that run beside this one
+  for (const auto& [name, value] : options.environment) merged[name] = value;
+  std::vector<std::string> out;
+  for (const auto& [name, value] : merged) out.push_back(name + "=" + value);
+  return out;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> out;
+  for (std::string& s : strings) out.push_back(s.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+}  // namespace
+
+Program::Program(std::vector<std::string> arguments, const RunOptions& options) {
+  arguments.insert(arguments.begin(), program_path());
+  for (const auto& [name, value] : options.environment) result_.command += name + "=" + shell_word(value) + " ";
+  for (const std::string& a : arguments) result_.command += (&a == arguments.data() ? "" : " ") + shell_word(a);
+  std::vector<std::string> environment = child_environment(options);
+  const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
+  const std::string out = outputs_.file("out"), err = outputs_.file("err");
+  pid_ = fork();
+  if (pid_ < 0) throw std::runtime_error("fork failed");
+  if (pid_ > 0) return;
+  const int out_fd = open(out.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600), err_fd = open(err.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (chdir(SINDRI_SOURCE_DIR) != 0 || dup2(out_fd, 1) < 0 || dup2(err_fd, 2) < 0) _exit(127);
+  if (options.in_child) options.in_child();
+  execve(argv[0], argv.data(), envp.data());
+  _exit(127);
+}
+
+Program::~Program() {
+  if (ended_) return;
+  kill(pid_, SIGKILL);
+  reap(true);
+}
+
+bool Program::reap(bool block) {
+  if (ended_) return true;
+  int status = 0;
+  const pid_t got = waitpid(pid_, &status, block ? 0 : WNOHANG);
+  if (got == 0) return false;
+  ended_ = true;
+  result_.signalled = WIFSIGNALED(status);
+  result_.code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  result_.out = read_text(outputs_.file("out"));
+  result_.err = read_text(outputs_.file("err"));
+  return true;
+}
+
+void Program::signal(int number) const {
+  if (!ended_) kill(pid_, number);
+}
+
+bool Program::running() { return !reap(false); }
+
+bool Program::wait_until(const std::function<bool()>& condition) {
+  while (!condition()) {
+    if (!running()) return condition();
+    usleep(500);   // between two looks; the order of events does not depend on it
+  }
+  return true;
+}
+
+Result Program::wait(double limit_seconds) {
+  const double end = now_seconds() + limit_seconds;
+  while (!reap(false)) {
+    if (now_seconds() > end) {
+      signal(SIGKILL);
+      reap(true);
+      ADD_FAILURE() << "still running after " << limit_seconds << " s: " << result_.command;
+      break;
+    }
+    usleep(500);
+  }
+  return result_;
+}
+
+Result run(std::vector<std::string> arguments, const RunOptions& options) {
+  Program p(std::move(arguments), options);
+  return p.wait();
+}
+
+void expect_error(const Result& r, int code, const std::string& number, const std::vector<std::string>& pieces) {
+  SCOPED_TRACE("repeat: " + r.command + "\nstdout:\n" + r.out + "\nstderr:\n" + r.err);
+  EXPECT_EQ(r.code, code);
+  EXPECT_FALSE(r.signalled);
+  for (const std::string& piece : {"error[" + number + "]", std::string("\n  where: "), std::string("\n  fix: ")}) EXPECT_NE(r.err.find(piece), std::string::npos) << "no '" << piece << "'";
+  for (const std::string& piece : pieces) EXPECT_NE(r.err.find(piece), std::string::npos) << "no '" << piece << "'";
+}
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+std::map<int64_t, std::vector<std::string>> step_losses(const std::string& run_dir) {
+  std::map<int64_t, std::vector<std::string>> out;
+  std::ifstream in(run_dir + "/metrics.jsonl");
+  for (std::string line; std::getline(in, line);) {
+    const auto j = nlohmann::json::parse(line);
+    if (j.at("event") == "step") out[j.at("step")].push_back(j.at("loss").dump());
+  }
+  return out;
+}
+
+int64_t last_step(const std::string& run_dir) {
+  const std::string text = read_text(run_dir + "/metrics.jsonl");
+  const size_t at = text.rfind("\"step\":");
+  return at == std::string::npos ? 0 : std::atoll(text.c_str() + at + 7);
+}
+
+std::vector<std::string> checkpoints(const std::string& run_dir) {
+  std::vector<std::pair<fs::file_time_type, std::string>> found;
+  for (const auto& entry : fs::directory_iterator(run_dir + "/checkpoints")) {
+    if (entry.path().extension() == ".ckpt") found.emplace_back(entry.last_write_time(), entry.path().string());
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> out;
+  for (auto& [time, path] : found) out.push_back(std::move(path));
+  return out;
+}
+
+size_t expect_good_checkpoints(const std::string& run_dir) {
+  const std::vector<std::string> files = checkpoints(run_dir);
+  for (const std::string& path : files) EXPECT_TRUE(train::load_checkpoint(path).verified) << path;
+  return files.size();
+}
+
+void make_jpeg_data(const std::string& dir, int classes, int train_per_class, int test_per_class, int side) {
+  for (const char* part : {"train", "test"}) {
+    for (int c = 0; c < classes; ++c) {
+      const std::string folder = dir + "/" + part + "/class_" + std::to_string(c);
+      fs::create_directories(folder);
+      const bool training = std::string(part) == "train";
+      for (int i = 0; i < (training ? train_per_class : test_per_class); ++i) {
+        cv::Mat m(side, side, CV_8UC3);
+        cv::RNG noise(static_cast<uint64_t>(c * 1000 + i + (training ? 0 : 500)) * 2654435761u + 1);
+        noise.fill(m, cv::RNG::UNIFORM, 0, 90);
+        // A square in the colour and size of the class, anywhere.
+        const int size = side / 4 + c * side / 8, x = noise.uniform(0, side - size), y = noise.uniform(0, side - size);
+        cv::rectangle(m, {x, y, size, size}, cv::Scalar(c % 3 == 0 ? 220 : 60, c % 3 == 1 ? 220 : 60, c % 3 == 2 ? 220 : 60), cv::FILLED);
+        if (!cv::imwrite(folder + "/" + std::to_string(100 + i) + ".jpg", m)) throw std::runtime_error("cannot write a JPEG to " + folder);
+      }
+    }
+  }
+}
+
+}  // namespace sindri::app

@@ -1,0 +1,73 @@
+// Runs the real `sindri` program: arguments and environment in, exit code and both outputs back. The path of the program comes in
+// the environment variable SINDRI_PROGRAM, which CTest sets.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/train/temp_folder.h"
+
+namespace sindri::app {
+
+struct Result {
+  int code = -1;            // exit code; 128 + number when a signal ended it
+  bool signalled = false;
+  std::string out, err;
+  std::string command;      // to repeat it by hand, from the root of the sources
+};
+
+struct RunOptions {
+  std::map<std::string, std::string> environment = {};   // added to that of the tests
+  std::function<void()> in_child = nullptr;              // before the program starts; only async-signal-safe calls
+};
+
+/// A started program. It runs in the root of the sources, so that configs/ and dataset/ are found.
+class Program {
+ public:
+  explicit Program(std::vector<std::string> arguments, const RunOptions& options = {});
+  ~Program();   // kills it when it still runs
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  void signal(int number) const;
+  bool running();
+  /// Waits for the end. Kills it after `limit_seconds`, which fails the test.
+  Result wait(double limit_seconds = 120);
+  /// Polls until `condition` holds; false when the program ended first.
+  bool wait_until(const std::function<bool()>& condition);
+  const std::string& command() const { return result_.command; }
+
+ private:
+  bool reap(bool block);
+  TempFolder outputs_;
+  pid_t pid_ = -1;
+  bool ended_ = false;
+  Result result_;
+};
+
+Result run(std::vector<std::string> arguments, const RunOptions& options = {});
+
+/// Exit code, "error[Ennnn]", "where:", "fix:" and the given pieces of text on stderr; the command is shown when one is missing.
+void expect_error(const Result& r, int code, const std::string& number, const std::vector<std::string>& pieces);
+
+/// Splits `text` as a shell does that meets no special characters; for the commands a run suggests.
+std::vector<std::string> words(const std::string& text);
+
+/// Step number -> every loss that metrics.jsonl of a run folder has for it, as printed.
+std::map<int64_t, std::vector<std::string>> step_losses(const std::string& run_dir);
+/// Number of the last step in metrics.jsonl; 0 before the first.
+int64_t last_step(const std::string& run_dir);
+
+/// Checkpoint files of a run folder, oldest step first.
+std::vector<std::string> checkpoints(const std::string& run_dir);
+/// Fails unless every checkpoint of the run loads and verifies; returns how many there are.
+size_t expect_good_checkpoints(const std::string& run_dir);
+
+/// DIR/train and DIR/test with class folders of small JPEG files that a net can tell apart.
+void make_jpeg_data(const std::string& dir, int classes = 3, int train_per_class = 16, int test_per_class = 4, int side = 32);
+
+}  // namespace sindri::app

@@ -1,0 +1,166 @@
+// The verbs of the program on good input: what they print, and that training, eval and predict agree with each other.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+#include <sstream>
+
+#include "tests/app/program.h"
+
+namespace sindri::app {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> out;
+  for (std::string line; std::getline(in, line);) out.push_back(line);
+  return out;
+}
+
+std::string run_ok(const std::vector<std::string>& arguments) {
+  const Result r = run(arguments);
+  EXPECT_EQ(r.code, 0) << "repeat: " << r.command << "\n" << r.out << r.err;
+  return r.out;
+}
+
+// The rest of the line that starts with `label`.
+std::string value_of(const std::string& text, const std::string& label) {
+  for (const std::string& line : lines_of(text)) {
+    if (line.starts_with(label)) return line.substr(line.find_first_not_of(' ', label.size()));
+  }
+  ADD_FAILURE() << "no line '" << label << "' in\n" << text;
+  return "";
+}
+
+TEST(Verbs, HelpIsShortAndStartsWithTwoExamples) {
+  for (const std::string verb : {"", "train", "eval", "predict", "summary", "doctor", "version"}) {
+    const std::string text = run_ok(verb.empty() ? std::vector<std::string>{"--help"} : std::vector<std::string>{verb, "--help"});
+    SCOPED_TRACE(text);
+    const std::vector<std::string> lines = lines_of(text);
+    EXPECT_LE(lines.size(), 60u);
+    ASSERT_GE(lines.size(), 6u);
+    EXPECT_EQ(lines[2], "Examples:");
+    EXPECT_TRUE(lines[3].starts_with("  sindri ") || lines[3].starts_with("  SINDRI_"));
+    EXPECT_THAT(lines[3], HasSubstr("sindri " + (verb.empty() ? "train" : verb)));
+    EXPECT_THAT(lines[4], HasSubstr("sindri " + (verb.empty() ? "summary" : verb)));
+    EXPECT_THAT(text, testing::Not(HasSubstr(fs::path(std::getenv("SINDRI_PROGRAM")).parent_path().string()))) << "no path of this machine";
+  }
+}
+
+TEST(Verbs, ExamplesOfTheHelpAreAccepted) {
+  EXPECT_THAT(run_ok({"summary", "resnet20", "--set", "model.num_classes=10", "--all"}), HasSubstr("parameters: 27"));
+  EXPECT_THAT(run_ok({"train", "--config", "configs/digits.yaml", "--print-config"}), HasSubstr("model.name: digits"));
+}
+
+TEST(Verbs, SummaryCounts) {
+  EXPECT_THAT(run_ok({"summary", "resnet50"}), HasSubstr("parameters: 25,557,032"));
+  EXPECT_THAT(run_ok({"summary", "resnet18"}), HasSubstr("parameters: 11,689,512"));
+  EXPECT_THAT(run_ok({"summary"}), HasSubstr("seresnet50"));
+}
+
+TEST(Verbs, VersionAndDoctor) {
+  EXPECT_THAT(run_ok({"version"}), testing::MatchesRegex("sindri [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  const std::string text = run_ok({"doctor"});
+  for (const char* label : {"sindri ", "cpu: ", "cores: ", "instruction set in use: ", "memory: ", "ops: "}) value_of(text, label);
+  const Result r = run({"doctor"}, {.environment = {{"SINDRI_CPU_ISA", "scalar"}}});
+  EXPECT_EQ(value_of(r.out, "instruction set in use: "), "scalar") << r.command << "\n" << r.err;
+}
+
+TEST(Verbs, PrintConfigNamesEverySource) {
+  const Result r = run({"train", "--config", "configs/digits.yaml", "--set", "lr.max=0.25", "--print-config"}, {.environment = {{"SINDRI_TRAIN__EPOCHS", "7"}}});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_THAT(r.out, testing::ContainsRegex("model.name: digits +# digits.yaml:3:3"));
+  EXPECT_THAT(r.out, testing::ContainsRegex("train.epochs: 7 +# SINDRI_TRAIN__EPOCHS"));
+  EXPECT_THAT(r.out, testing::ContainsRegex("lr.max: 0.25 +# --set"));
+  EXPECT_THAT(r.out, testing::ContainsRegex("train.seed: 1 +# default"));
+}
+
+TEST(Verbs, DryRunWritesNothing) {
+  const TempFolder temp;
+  for (const std::string mode : {"graph", "pynative"}) {
+    const std::string out = run_ok({"train", "--config", "configs/digits.yaml", "--dry-run", "--set", "train.run_dir=" + temp.file("run"), "--set", "train.mode=" + mode});
+    for (const char* label : {"data: digits, 1438 training and 359 evaluation samples", "net: digits, 25978 parameters", "first step: ", "estimated time for 20 epochs of 44 steps: "}) EXPECT_THAT(out, HasSubstr(label));
+    if (mode == "graph") {
+      EXPECT_THAT(out, HasSubstr("memory for intermediate values: "));
+    }
+    EXPECT_FALSE(fs::exists(temp.file("run")));
+  }
+}
+
+TEST(Verbs, TrainLeavesARunFolderAndEvalAgrees) {
+  const TempFolder temp;
+  const std::string out = run_ok({"train", "--config", "configs/digits.yaml", "--set", "train.epochs=2", "--set", "train.run_dir=" + temp.file("run")});
+  EXPECT_EQ(out.find('\r'), std::string::npos) << "not a terminal: plain lines";
+  EXPECT_EQ(out.find('\x1b'), std::string::npos);
+  for (const char* name : {"config.resolved.yaml", "env.json", "repro.json", "metrics.jsonl", "metrics.csv", "log.txt", "report.png"}) EXPECT_GT(fs::file_size(temp.file("run") + "/" + name), 0u) << name;
+  for (const char* label : {"checkpoint: ", "metrics:", "picture:"}) EXPECT_TRUE(fs::exists(value_of(out, label))) << label;
+  const auto env = nlohmann::json::parse(std::ifstream(temp.file("run/env.json")));
+  EXPECT_THAT(env.at("command").get<std::string>(), HasSubstr("--set train.epochs=2"));
+
+  // The next command it names, as it stands.
+  std::vector<std::string> next = words(value_of(out, "next: "));
+  ASSERT_GE(next.size(), 4u);
+  EXPECT_EQ(next[0], std::getenv("SINDRI_PROGRAM"));
+  next.erase(next.begin());
+  const std::string eval = run_ok(next);
+  EXPECT_NEAR(std::stod(value_of(eval, "accuracy: ")), std::stod(value_of(out, "accuracy: ")), 5e-5);
+  EXPECT_NEAR(std::stod(value_of(eval, "loss: ")), std::stod(value_of(out, "loss: ")), 5e-5);
+  EXPECT_GT(std::stod(value_of(eval, "accuracy: ")), 0.8);
+  next.insert(next.end(), {"--set", "train.mode=pynative"});
+  EXPECT_EQ(run_ok(next), eval);
+
+  // A drawn one, white on black as the digits are.
+  cv::Mat one(64, 64, CV_8UC3, cv::Scalar::all(0));
+  cv::line(one, {34, 4}, {34, 60}, cv::Scalar::all(255), 12);
+  cv::imwrite(temp.file("one.png"), one);
+  const std::vector<std::string> predicted = lines_of(run_ok({"predict", "--checkpoint", value_of(out, "checkpoint: "), "--top", "3", temp.file("one.png")}));
+  ASSERT_EQ(predicted.size(), 4u);
+  EXPECT_EQ(predicted[0], temp.file("one.png"));
+  EXPECT_EQ(words(predicted[1]).at(0), "1");
+}
+
+TEST(Verbs, PredictNamesTheClassFolders) {
+  const TempFolder temp;
+  make_jpeg_data(temp.file("data"), 3, 32, 8);
+  std::vector<std::string> a = {"train", "--quiet"};
+  for (const std::string& s : {std::string("model.name=resnet20"), "data.path=" + temp.file("data"), "train.run_dir=" + temp.file("run"), std::string("train.batch_size=16"), std::string("train.epochs=4"),
+                               std::string("lr.max=0.05"), std::string("data.augment=false")}) {
+    a.insert(a.end(), {"--set", s});
+  }
+  const std::string out = run_ok(a), checkpoint = value_of(out, "checkpoint: ");
+  const std::string first = temp.file("data/test/class_0/100.jpg"), second = temp.file("data/test/class_1/100.jpg");
+  const std::vector<std::string> predicted = lines_of(run_ok({"predict", "--checkpoint", checkpoint, first, second}));
+  ASSERT_EQ(predicted.size(), 8u);   // for each: the file, three classes
+  EXPECT_EQ(predicted[0], first);
+  EXPECT_EQ(predicted[4], second);
+  double total = 0;
+  for (size_t i = 1; i < 4; ++i) {
+    EXPECT_THAT(predicted[i], testing::ContainsRegex("^  class_[0-2] +[0-9.]+ %"));
+    total += std::stod(words(predicted[i]).at(1));
+  }
+  EXPECT_NEAR(total, 100, 0.02);
+  // The accuracy that eval counts is what predict says file by file.
+  std::vector<std::string> all = {"predict", "--checkpoint", checkpoint, "--top", "1"};
+  std::vector<std::string> truth;
+  for (const auto& entry : fs::recursive_directory_iterator(temp.file("data/test"))) {
+    if (!entry.is_regular_file()) continue;
+    all.push_back(entry.path().string());
+    truth.push_back(entry.path().parent_path().filename().string());
+  }
+  const std::vector<std::string> answers = lines_of(run_ok(all));
+  ASSERT_EQ(answers.size(), 2 * truth.size());
+  double right = 0;
+  for (size_t i = 0; i < truth.size(); ++i) right += words(answers[2 * i + 1]).at(0) == truth[i] ? 1 : 0;
+  EXPECT_NEAR(right / static_cast<double>(truth.size()), std::stod(value_of(run_ok({"eval", "--checkpoint", checkpoint}), "accuracy: ")), 1e-5);
+}
+
+}  // namespace
+}  // namespace sindri::app
