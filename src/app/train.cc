@@ -122,6 +122,7 @@ void build(Session* s) {
 // Weights to start from, or the whole state of a training to continue.
 void load_start(Session* s) {
   const TrainRequest& r = s->request;
+  if (!r.checkpoint.empty()) require_checkpoint(r.checkpoint);
   if (!r.resume) {
     if (!r.checkpoint.empty()) train::load_weights(r.checkpoint, *s->network);
     return;
@@ -275,13 +276,6 @@ std::vector<train::CallbackPtr> make_callbacks(Session* s) {
 void write_repro(Session* s) {
   s->folder->write_repro({.seeds = {{"train", s->settings.get_int("train.seed")}}, .revision = SINDRI_VERSION_STRING, .world_size = 1,
                           .data_fingerprint = s->data.description, .loss_bits_hash = s->loss_hash.hex()}, s->settings);
-}
-
-std::string shell_quoted(const std::string& word) {
-  if (!word.empty() && word.find_first_of(" \t\"'$\\*?[](){}<>|&;`!~#") == std::string::npos) return word;
-  std::string s = "'";
-  for (const char c : word) s += c == '\'' ? "'\\''" : std::string(1, c);
-  return s + "'";
 }
 
 // From the settings in the run folder, not from the command line: that may name a checkpoint to start from.
