@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <system_error>
 
 #include "sindri/core/log.h"
 #include "src/core/tensor_impl.h"
@@ -95,9 +96,15 @@ Engine::Engine(std::unique_ptr<Plan> plan, const IteratorOptions& options, int w
 
 Engine::~Engine() { stop(); }
 
+// With fewer threads than wanted it goes on more slowly; without any it could only wait for ever.
 void Engine::start() {
+  try {
+    for (int i = 0; i < num_workers_; ++i) threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error& e) {
+    if (threads_.empty()) throw DeviceError(fmt::format("the data pipeline cannot start a thread: {}", e.what()), "", "raise the limit of processes (ulimit -u)");
+    log::warn("data", fmt::format("only {} of {} workers could be started: {}", threads_.size(), num_workers_, e.what()));
+  }
   started_ = true;
-  for (int i = 0; i < num_workers_; ++i) threads_.emplace_back([this, i] { work(i); });
 }
 
 void Engine::stop() {
@@ -124,8 +131,9 @@ bool Engine::next(std::vector<Tensor>* columns) {
   if (failure_) std::rethrow_exception(failure_);
   if (!started_) start();
   const auto begin = Clock::now();
-  ready_cv_.wait(lock, [&] { return !inflight_.empty() && inflight_.front()->ready; });
+  ready_cv_.wait(lock, [&] { return failure_ || (!inflight_.empty() && inflight_.front()->ready); });
   stats_.consumer_wait_seconds += seconds_since(begin);
+  if (failure_) std::rethrow_exception(failure_);
   std::shared_ptr<Item> item = std::move(inflight_.front());
   inflight_.pop_front();
   work_cv_.notify_all();
@@ -362,7 +370,18 @@ void Engine::finish_ticket(const std::shared_ptr<Item>& item, std::unique_lock<s
   ready_cv_.notify_all();
 }
 
-void Engine::work(int) {
+// Exceptions of rows are kept with their batch. One from beside them (no memory for a ticket) ends the pipeline, not the process.
+void Engine::work() {
+  try {
+    run_worker();
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::current_exception();
+    ready_cv_.notify_all();
+  }
+}
+
+void Engine::run_worker() {
   Worker w(*plan_);
   std::unique_lock lock(mutex_);
   while (!stop_) {

@@ -60,7 +60,8 @@ class Engine {
 
   void start();
   void stop();
-  void work(int index);
+  void work();
+  void run_worker();
   std::shared_ptr<Item> take_ticket(Worker& w, int64_t* begin, int64_t* end);
   bool open_item(Worker& w, Item* item);
   bool open_skipping(Worker& w, Item* item);

@@ -132,7 +132,13 @@ void load_start(Session* s) {
     s->progress->print("no checkpoint to resume from yet: starting from the beginning");
     return;
   }
+  // What the settings say holds, also where it is kept beside the state that changes from step to step.
+  std::vector<std::pair<Parameter*, Tensor>> from_settings;
+  for (Parameter* state : s->optimizer->state()) {
+    if (state->name() == "learning_rate" || state->name() == "momentum") from_settings.emplace_back(state, state->stored());
+  }
   const train::TrainPosition p = train::load_training_state(path, *s->network, *s->optimizer);
+  for (const auto& [state, value] : from_settings) state->store(value);
   if (!p.settings_hash.empty() && p.settings_hash != s->settings.hash())
     log::warn("train", fmt::format("the settings differ from those {} was trained with; the result will not be that of an uninterrupted run", path));
   s->options.initial_epoch = p.epoch;

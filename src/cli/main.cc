@@ -102,7 +102,7 @@ struct Program {
   }
 
   void add_eval() {
-    eval_verb = app.add_subcommand("eval", "Evaluate a checkpoint\n\nExamples:\n  sindri eval --checkpoint runs/digits-001/checkpoints/digits-30_44.ckpt\n  sindri eval --config configs/resnet20_cifar10.yaml --set data.path=DIR --checkpoint FILE\n");
+    eval_verb = app.add_subcommand("eval", "Evaluate a checkpoint\n\nExamples:\n  sindri eval --checkpoint runs/digits-001/checkpoints/digits-20_44.ckpt\n  sindri eval --config configs/resnet20_cifar10.yaml --set data.path=DIR --checkpoint FILE\n");
     eval_verb->add_option("--checkpoint", checkpoint, "file to evaluate; settings come from its run folder unless --config is given")->type_name("FILE")->required();
     add_settings_flags(eval_verb, &common);
   }

@@ -49,7 +49,13 @@ TrainPosition load_training_state(const std::string& path, nn::Cell& network, op
   } catch (const nlohmann::json::exception& e) {
     throw CheckpointError(ErrorCode::kCheckpointCorrupt, std::string("the position in the training cannot be read: ") + e.what(), path);
   }
-  load_param_into_net(all_state(network, &optimizer), file, true);
+  Named wanted = all_state(network, &optimizer);
+  // A table of rates has one entry per step: one of another length belongs to another number of epochs, and the optimizer keeps its own.
+  std::erase_if(wanted, [&](const auto& named) {
+    const CheckpointEntry* e = named.first.starts_with("learning_rate") && named.second->shape().rank() == 1 ? file.find(named.first) : nullptr;
+    return e != nullptr && e->kind == CheckpointEntry::kTensor && e->tensor.rank() == 1 && e->tensor.shape() != named.second->shape();
+  });
+  load_param_into_net(wanted, file, true);
   return p;
 }
 

@@ -5,8 +5,8 @@
 
 namespace sindri::ops {
 
-SINDRI_API Tensor softmax(const Tensor& x, int64_t axis = -1);
-SINDRI_API Tensor log_softmax(const Tensor& x, int64_t axis = -1);
+SINDRI_API Tensor softmax(const Tensor& x, int64_t axis = -1);  ///< e^x / sum(e^x) along `axis`
+SINDRI_API Tensor log_softmax(const Tensor& x, int64_t axis = -1);  ///< log(softmax(x)), computed without overflow
 /// -sum_c q_c log softmax(logits)_c per row: logits [N, C] float, labels [N] int32 or int64 in [0, C) -> [N]. q is 1 - s on the
 /// label plus s/C everywhere with label_smoothing s (PyTorch's CrossEntropyLoss). Rows labelled ignore_index give 0.
 /// Throws DataError (label out of range) naming the row and the value.

@@ -11,13 +11,13 @@ namespace sindri::ops {
 
 /// Same elements in row-major order; one dimension may be -1.
 SINDRI_API Tensor reshape(const Tensor& x, const Shape& shape);
-SINDRI_API Tensor flatten(const Tensor& x, int64_t start_axis = 1, int64_t end_axis = -1);
-SINDRI_API Tensor squeeze(const Tensor& x, int64_t axis);
-SINDRI_API Tensor expand_dims(const Tensor& x, int64_t axis);
+SINDRI_API Tensor flatten(const Tensor& x, int64_t start_axis = 1, int64_t end_axis = -1);  ///< dimensions start_axis to end_axis as one
+SINDRI_API Tensor squeeze(const Tensor& x, int64_t axis);      ///< without dimension `axis`, which must be 1
+SINDRI_API Tensor expand_dims(const Tensor& x, int64_t axis);  ///< with a new dimension of 1 at `axis`
 /// Dimension i of the result is dimension perm[i] of x.
 SINDRI_API Tensor transpose(const Tensor& x, const std::vector<int64_t>& perm);
-SINDRI_API Tensor concat(const std::vector<Tensor>& xs, int64_t axis);
-SINDRI_API Tensor stack(const std::vector<Tensor>& xs, int64_t axis);
+SINDRI_API Tensor concat(const std::vector<Tensor>& xs, int64_t axis);  ///< one behind the other along `axis`
+SINDRI_API Tensor stack(const std::vector<Tensor>& xs, int64_t axis);  ///< side by side along a new dimension `axis`
 /// Pieces of the given sizes along `axis`; sizes must add up to the dimension.
 SINDRI_API std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, int64_t axis);
 /// NumPy slicing x[begin:end:stride] per dimension; negative begin and end count from the end, strides may be negative
@@ -25,10 +25,10 @@ SINDRI_API std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>
 SINDRI_API Tensor slice(const Tensor& x, const std::vector<int64_t>& begin, const std::vector<int64_t>& end, const std::vector<int64_t>& stride = {});
 /// pads: before and after each dimension, 2·rank values. mode: "constant", "reflect", "symmetric" or "edge".
 SINDRI_API Tensor pad(const Tensor& x, const std::vector<int64_t>& pads, double value = 0, const std::string& mode = "constant");
-SINDRI_API Tensor broadcast_to(const Tensor& x, const Shape& shape);
+SINDRI_API Tensor broadcast_to(const Tensor& x, const Shape& shape);  ///< x repeated as NumPy broadcasts it
 /// Inverse of broadcasting: sums the dimensions that broadcasting `shape` to x's shape had repeated.
 SINDRI_API Tensor sum_to(const Tensor& x, const Shape& shape);
-SINDRI_API Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats);
+SINDRI_API Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats);  ///< x repeated repeats[d] times along dimension d
 /// Rows of x along `axis` picked by integer indices of any shape (NumPy take). Negative indices count from the end.
 /// Throws ValueError for an index out of range, naming it and its position.
 SINDRI_API Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis = 0);
@@ -42,8 +42,8 @@ SINDRI_API Tensor one_hot(const Tensor& indices, int64_t depth, double on = 1, d
 SINDRI_API Tensor arange(double start, double stop, double step = 1, DType dtype = DType::kInt64);
 /// A tensor of this shape and value, as an op (constant in graphs).
 SINDRI_API Tensor full(const Shape& shape, double value, DType dtype = DType::kFloat32);
-SINDRI_API Tensor zeros_like(const Tensor& x);
-SINDRI_API Tensor ones_like(const Tensor& x);
+SINDRI_API Tensor zeros_like(const Tensor& x);                 ///< of x's shape and type
+SINDRI_API Tensor ones_like(const Tensor& x);                  ///< of x's shape and type
 /// Rows of an embedding table [V, D] -> ids.shape + [D]. Throws ValueError for an id out of range.
 SINDRI_API Tensor embedding(const Tensor& table, const Tensor& ids);
 /// Identity that passes no gradient.

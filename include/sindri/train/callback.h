@@ -72,7 +72,7 @@ class SINDRI_API Callback {
 using CallbackPtr = std::shared_ptr<Callback>;
 
 /// Prints "epoch: 1 step: 625, loss is 2.302585" whenever at least per_print_times steps passed since the last line. Throws
-/// NonFiniteError when the loss is NaN or infinite (MindSpore: LossMonitor).
+/// NonFiniteError when the loss is NaN or infinite, unless NanPolicy::kSkip left the step out (MindSpore: LossMonitor).
 class SINDRI_API LossMonitor : public Callback {
  public:
   explicit LossMonitor(int64_t per_print_times = 1, std::ostream* out = nullptr);
@@ -80,7 +80,7 @@ class SINDRI_API LossMonitor : public Callback {
   void epoch_end(TrainState& s) override;
 
  private:
-  int64_t per_print_times_, last_print_ = 0;
+  int64_t per_print_times_, last_print_ = 0, skipped_ = 0;
   std::ostream* out_;
 };
 

@@ -23,7 +23,8 @@ struct SaveStateOptions {
 
 /// Writes a MindSpore-readable .ckpt: the network's parameters, the optimizer's state, the random state and the position.
 SINDRI_API void save_training_state(const std::string& path, nn::Cell& network, optim::Optimizer* optimizer, const TrainPosition& position, const SaveStateOptions& options = {});
-/// Loads all of it back. Throws CheckpointError when anything is missing, left over or of another shape.
+/// Loads all of it back. Throws CheckpointError when anything is missing, left over or of another shape; only a table of learning
+/// rates may have another length (training goes on for more epochs than planned): then the optimizer keeps its own.
 SINDRI_API TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer);
 /// Loads the network's parameters only (strict); optimizer entries in the file are ignored.
 SINDRI_API void load_weights(const std::string& path, nn::Cell& network);
