@@ -66,6 +66,10 @@ if [[ -z $only && -x build/$preset/tests/ops_tests ]]; then
   "build/$preset/tests/ops_tests" --op-table || { failed=$((failed + 1)); echo "FAILED: op table"; }
 fi
 
+if [[ -z $only && $preset == release ]]; then
+  count "installed package" bash scripts/test_package.sh "build/$preset"
+fi
+
 # A program that crashed wrote no results: it counts as one failure.
 read -r cases_passed cases_failed cases_skipped < <(python3 scripts/count_tests.py "$results" "build/$preset")
 passed=$((passed + cases_passed))

@@ -22,11 +22,11 @@ std::string net_name(const train::Settings& s) {
   if (name.empty()) {
     std::string known;
     for (const std::string& n : models::names()) known += (known.empty() ? "" : ", ") + n;
-    throw SettingsError("model.name is not set", "", "--set model.name=NET with NET one of: " + known);
+    throw SettingsError("model.name is not set", "settings", "--set model.name=NET with NET one of: " + known);
   }
   const std::vector<std::string> known = models::names();
   if (std::find(known.begin(), known.end(), name) == known.end())
-    throw SettingsError(fmt::format("model.name: no net is named '{}'", name), s.origin("model.name"), did_you_mean(name, known));
+    throw SettingsError(fmt::format("model.name: no net is named '{}'", name), "model.name, from " + s.origin("model.name"), did_you_mean(name, known));
   return name;
 }
 
@@ -39,7 +39,7 @@ Shape image_shape(const train::Settings& s) {
 int64_t class_count(const train::Settings& s, int64_t data_classes) {
   const int64_t wanted = s.get_int("model.num_classes");
   if (wanted > 0 && data_classes > wanted)
-    throw SettingsError(fmt::format("model.num_classes is {}, the data has {} classes", wanted, data_classes), s.origin("model.num_classes"), "leave it out to take the data's number");
+    throw SettingsError(fmt::format("model.num_classes is {}, the data has {} classes", wanted, data_classes), "model.num_classes, from " + s.origin("model.num_classes"), "leave it out to take the data's number");
   return wanted > 0 ? wanted : data_classes;
 }
 

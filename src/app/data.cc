@@ -43,7 +43,7 @@ Source open_source(const train::Settings& s, const std::string& usage) {
   const bool training = usage == "train";
   const std::string part = training ? "train" : "test";
   if (path.empty() && kind != "digits")
-    throw SettingsError("data.path is not set", "", "--set data.path=DIR, a folder with the training and evaluation data");
+    throw SettingsError("data.path is not set", "settings", "--set data.path=DIR, a folder with the training and evaluation data");
   if (kind == "digits") return {dataset::DigitsDataset::make({.dataset_file = path, .usage = part, .shuffle = training}), kind, false};
   if (kind == "cifar10") return {dataset::Cifar10Dataset::make({.dataset_dir = path, .usage = part, .shuffle = training}), kind, false};
   if (kind == "cifar100") {
@@ -93,6 +93,13 @@ Transform grayscale() {
   });
 }
 
+void check_channels(const train::Settings& s, const std::string& kind, const Shape& image) {
+  const int64_t channels = kind == "digits" || kind == "mnist" || kind == "fashion_mnist" ? 1 : 3;
+  if (channels == image[0]) return;
+  throw SettingsError(fmt::format("{} takes images of {} channel{}, the data ({}) has {}", s.get_string("model.name"), image[0], image[0] == 1 ? "" : "s", kind, channels),
+                      "model.name, from " + s.origin("model.name"), "choose a net for these images; `sindri summary` lists the nets with their inputs");
+}
+
 std::vector<Transform> image_chain(const train::Settings& s, const std::string& kind, bool encoded, const Shape& image, bool training) {
   const int64_t side = image[1];
   const bool augment = training && s.get_bool("data.augment") && kind != "digits" && kind != "mnist" && kind != "fashion_mnist";
@@ -123,6 +130,7 @@ std::vector<Transform> image_chain(const train::Settings& s, const std::string& 
 }
 
 Dataset::Ptr finish(const train::Settings& s, const Source& source, const Shape& image, bool training) {
+  check_channels(s, source.kind, image);
   const int workers = static_cast<int>(s.get_int("data.workers"));
   Dataset::Ptr d = source.data->map(image_chain(s, source.kind, source.encoded, image, training), {.input_columns = {"image"}, .num_parallel_workers = workers});
   d = d->map({dataset::transforms::TypeCast(DType::kInt32)}, {.input_columns = {"label"}, .num_parallel_workers = workers});

@@ -55,7 +55,13 @@ double memory_gib() {
 std::string summary(const std::string& named, const train::Settings& settings, bool all_cells) {
   const std::string net = named.empty() ? settings.get_string("model.name") : named;
   if (net.empty()) return net_list();
-  Shape input = models::input_shape(net);
+  Shape input;
+  try {
+    input = models::input_shape(net);
+  } catch (ValueError& e) {
+    e.add_where("sindri summary " + net);
+    throw;
+  }
   if (const int64_t side = settings.get_int("data.image_size"); side > 0) input[1] = input[2] = side;
   const int64_t classes = settings.get_int("model.num_classes");
   const nn::CellPtr model = classes > 0 ? models::create(net, {.num_classes = classes, .variant = settings.get_string("model.variant")})

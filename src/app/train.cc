@@ -85,6 +85,7 @@ struct Session {
   std::vector<float> rates;
   int64_t steps_per_epoch = 0;
   train::TrainOptions options;
+  std::string resumed_from;   // checkpoint file
   train::LossHash loss_hash;
   train::RunPicture picture;
   TrainReport report;
@@ -145,6 +146,7 @@ void load_start(Session* s) {
   s->options.initial_step = p.step_in_epoch;
   s->options.initial_total = p.step;
   s->options.dataset_state = p.dataset_state;
+  s->resumed_from = path;
   s->progress->print(fmt::format("resuming from {} (epoch {}, step {} of the epoch)", path, p.epoch + 1, p.step_in_epoch));
 }
 
@@ -153,10 +155,13 @@ dataset::OnCorrupt on_corrupt(const Settings& s) {
   return policy == "skip" ? dataset::OnCorrupt::kSkip : policy == "replace" ? dataset::OnCorrupt::kReplace : dataset::OnCorrupt::kFail;
 }
 
+// A metric must not count one sample twice, so evaluation leaves out the bad samples that training replaces.
+dataset::OnCorrupt on_corrupt_in_eval(const Settings& s) { return on_corrupt(s) == dataset::OnCorrupt::kFail ? dataset::OnCorrupt::kFail : dataset::OnCorrupt::kSkip; }
+
 train::MetricValues run_eval(Session* s) {
   s->progress->phase("evaluating");
   const double start = now_seconds();
-  s->metrics = s->model->eval(s->data.eval, on_corrupt(s->settings), s->settings.get_int("data.max_corrupt"));
+  s->metrics = s->model->eval(s->data.eval, on_corrupt_in_eval(s->settings), s->settings.get_int("data.max_corrupt"));
   s->metrics.erase("confusion_matrix");   // its one number is the accuracy again
   ++s->evaluations;
   s->evaluated_at = s->steps_done;
@@ -200,6 +205,8 @@ class Recorder final : public train::Callback {
   // A training that stops within an epoch has a row for the part it did; resuming replaces it.
   void end(TrainState& state) override {
     if (epoch_samples_ > 0) write_epoch(state);
+    s_->folder->log("data: " + state.data_stats);
+    if (state.skipped_steps > 0) s_->progress->print(fmt::format("{} steps were left out: their loss was not finite", state.skipped_steps));
   }
 
  private:
@@ -239,11 +246,13 @@ void open_folder(Session* s) {
   const Settings& set = s->settings;
   const std::string& dir = set.get_string("train.run_dir");
   if (s->request.resume && dir.empty() && s->request.checkpoint.empty())
-    throw SettingsError("--resume needs the run folder to continue", "", "--set train.run_dir=DIR, or --checkpoint FILE");
+    throw SettingsError("--resume needs the run folder to continue", "command line", "--set train.run_dir=DIR, or --checkpoint FILE");
   s->folder = std::make_unique<train::RunFolder>(dir, net_name(set));
   if (s->folder->continued() && !s->request.resume)
     throw IoError(ErrorCode::kRunFolderBusy, fmt::format("{} holds an earlier run", s->folder->path()), s->folder->path(), "continue it with --resume, or choose another train.run_dir");
-  s->folder->write_settings(set);
+  Settings resolved = set;
+  resolved.set("train.run_dir=" + s->folder->path());   // a numbered folder too: this file alone is enough to resume
+  s->folder->write_settings(resolved);
   s->folder->write_environment(s->request.command_line);
 }
 
@@ -291,16 +300,17 @@ std::string resume_command(const Session& s) {
 
 // A save that failed within the training is tried again at the next interval; behind the last one there is none.
 void check_saved(const Session& s) {
-  if (s.checkpoint->last_error().empty()) return;
+  if (!s.checkpoint || s.checkpoint->last_error().empty()) return;
   const std::string& last = s.checkpoint->latest_ckpt_file_name();
-  throw IoError("the last checkpoint was not saved: " + s.checkpoint->last_error(), s.folder->checkpoints(), last.empty() ? "" : "the one before is " + last);
+  throw IoError("the last checkpoint was not saved: " + s.checkpoint->last_error(), s.folder->checkpoints(),
+                fmt::format("{}; then go on with: {}", last.empty() ? "make room or fix the permissions" : "the one before is " + last, resume_command(s)));
 }
 
 void finish(Session* s) {
   TrainReport& r = s->report;
   write_repro(s);
   r.run_dir = s->folder->path();
-  r.checkpoint = s->checkpoint->latest_ckpt_file_name();
+  r.checkpoint = s->checkpoint && !s->checkpoint->latest_ckpt_file_name().empty() ? s->checkpoint->latest_ckpt_file_name() : s->resumed_from;
   r.metrics_file = s->folder->file("metrics.csv");
   r.samples_per_second = s->step_seconds > 0 ? static_cast<double>(s->samples_trained) / s->step_seconds : 0;
   if (r.stopped_by_signal != 0) {
@@ -382,11 +392,9 @@ TrainReport train(const Settings& settings, const TrainRequest& request) {
   const double start = now_seconds();
   try {
     const int64_t epochs = settings.get_int("train.epochs");
-    if (o.initial_epoch >= epochs)
-      throw SettingsError(fmt::format("nothing to do: {} of {} epochs are trained", o.initial_epoch, epochs), "train.epochs", "see the metrics with sindri eval --checkpoint FILE");
-    if (o.max_steps > 0 && o.initial_total >= o.max_steps)
-      throw SettingsError(fmt::format("nothing to do: {} of {} steps are trained", o.initial_total, o.max_steps), "train.max_steps", "raise train.max_steps");
-    s.model->train(epochs, s.data.train, make_callbacks(&s), o);
+    // A run that a signal stopped behind its last step is resumed like any other: what is left is the evaluation.
+    if (o.initial_epoch >= epochs || (o.max_steps > 0 && o.initial_total >= o.max_steps)) s.progress->print("all steps are trained already; raise train.epochs or train.max_steps to go on");
+    else s.model->train(epochs, s.data.train, make_callbacks(&s), o);
   } catch (const Error& e) {
     s.folder->log(std::string("error: ") + e.what());
     throw;
@@ -411,7 +419,7 @@ train::MetricValues evaluate(const Settings& settings, const std::string& checkp
   options.metrics = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}};
   if (class_count(settings, data.num_classes) > 5) options.metrics["top_5_accuracy"] = nn::make_metric("top_5_accuracy");
   train::Model model(network, make_loss(settings, data.num_classes), nullptr, options);
-  return model.eval(data.eval, on_corrupt(settings), settings.get_int("data.max_corrupt"));
+  return model.eval(data.eval, on_corrupt_in_eval(settings), settings.get_int("data.max_corrupt"));
 }
 
 std::vector<Prediction> predict(const Settings& settings, const std::string& checkpoint, const std::vector<std::string>& images, int top) {

@@ -81,12 +81,13 @@ void check_finite(double loss, TrainState& s, NanPolicy policy) {
   if (std::isfinite(loss)) return;
   const int64_t first = (s.step_in_epoch() - 1) * s.batch_size;
   const std::string where = fmt::format("epoch {}, step {} (samples {} to {} of the epoch)", s.cur_epoch_num, s.step_in_epoch(), first, first + s.batch_size - 1);
+  const char* value = std::isnan(loss) ? "NaN" : loss > 0 ? "infinite" : "-infinite";   // a NaN's sign means nothing
   if (policy == NanPolicy::kSkip) {
     ++s.skipped_steps;
-    log::warn("train", fmt::format("the loss is {} at {}: the step is left out", loss, where));
+    log::warn("train", fmt::format("the loss is {} at {}: the step is left out", value, where));
     return;
   }
-  throw NonFiniteError(fmt::format("the loss is {}", loss), where,
+  throw NonFiniteError(fmt::format("the loss is {}", value), where,
                        "lower the learning rate or clip gradients; SINDRI_CHECK_FINITE=1 names the first op that gave it; checkpoints saved before are good");
 }
 

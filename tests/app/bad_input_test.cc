@@ -244,6 +244,9 @@ TEST_F(BadCheckpoint, NamedFileIsRefused) {
 
 TEST_F(BadCheckpoint, OtherNetOrMissing) {
   expect_error(run({"eval", "--checkpoint", files_[0], "--set", "model.name=lenet"}), 4, "E4003", {files_[0]});
+  std::vector<std::string> from_missing = digits(copy_.file("other"));
+  from_missing.insert(from_missing.end(), {"--checkpoint", copy_.file("absent.ckpt")});
+  expect_error(run(from_missing), 4, "E4001", {copy_.file("absent.ckpt")});
   expect_error(run({"eval", "--checkpoint", copy_.file("absent.ckpt")}), 4, "E4001", {copy_.file("absent.ckpt")});
   expect_error(run({"predict", "--checkpoint", copy_.file("absent.ckpt"), "a.png"}), 4, "E4001", {copy_.file("absent.ckpt")});
   expect_error(run({"predict", "--checkpoint", files_[0], copy_.file("absent.png")}), 3, "E3002", {copy_.file("absent.png")});
@@ -312,7 +315,7 @@ TEST(RunFolderTrouble, CheckpointsThatCannotBeWrittenAreReportedAtTheEnd) {
     setrlimit(RLIMIT_FSIZE, &bytes);
   };
   const Result r = run(digits(temp.file("run"), {"train.epochs=1"}), {.environment = {}, .in_child = limit});
-  expect_error(r, 5, "E5001", {"the last checkpoint could not be saved", "File too large", "--resume"});
+  expect_error(r, 5, "E5001", {"the last checkpoint was not saved", "File too large", "--resume"});
   EXPECT_TRUE(checkpoints(temp.file("run")).empty());
   for (const auto& entry : fs::directory_iterator(temp.file("run/checkpoints"))) ADD_FAILURE() << "left behind: " << entry.path();
   // With room again the run goes on.

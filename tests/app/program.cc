@@ -74,7 +74,7 @@ Program::Program(std::vector<std::string> arguments, const RunOptions& options) 
   if (pid_ < 0) throw std::runtime_error("fork failed");
   if (pid_ > 0) return;
   const int out_fd = open(out.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600), err_fd = open(err.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  if (chdir(SINDRI_SOURCE_DIR) != 0 || dup2(out_fd, 1) < 0 || dup2(err_fd, 2) < 0) _exit(127);
+  if (chdir(options.directory.c_str()) != 0 || dup2(out_fd, 1) < 0 || dup2(err_fd, 2) < 0) _exit(127);
   if (options.in_child) options.in_child();
   execve(argv[0], argv.data(), envp.data());
   _exit(127);

@@ -22,10 +22,11 @@ struct Result {
 
 struct RunOptions {
   std::map<std::string, std::string> environment = {};   // added to that of the tests
+  std::string directory = SINDRI_SOURCE_DIR;             // working directory: by default configs/ and dataset/ are found
   std::function<void()> in_child = nullptr;              // before the program starts; only async-signal-safe calls
 };
 
-/// A started program. It runs in the root of the sources, so that configs/ and dataset/ are found.
+/// A started program.
 class Program {
  public:
   explicit Program(std::vector<std::string> arguments, const RunOptions& options = {});

@@ -156,6 +156,28 @@ INSTANTIATE_TEST_SUITE_P(Tasks, Resume,
                                          Task{"CorruptJpegSkipped", true, "data.on_corrupt=skip", 20}),   // 47 good images: epochs of 5 steps
                          [](const auto& task) { return task.param.name; });
 
+// Without train.run_dir the run goes to runs/NET-NNN; the command it suggests finds it again.
+TEST(ResumeNumbered, SuggestedCommandNamesTheFolder) {
+  const TempFolder temp;
+  const RunOptions here = {.directory = temp.path()};
+  const std::string source = SINDRI_SOURCE_DIR;
+  Program p({"train", "--quiet", "--config", source + "/configs/digits.yaml", "--set", "data.path=" + source + "/dataset/digits", "--set", "train.epochs=40"}, here);
+  p.wait_until([&] { return last_step(temp.file("runs/digits-001")) >= 3; });
+  p.signal(SIGTERM);
+  const Result r = p.wait();
+  SCOPED_TRACE("repeat: " + r.command + "\n" + r.out + r.err);
+  ASSERT_EQ(r.code, 143);
+  const size_t at = r.out.find("resume with: ");
+  ASSERT_NE(at, std::string::npos);
+  std::vector<std::string> suggested = words(r.out.substr(at + 13, r.out.find('\n', at) - at - 13));
+  suggested.erase(suggested.begin());
+  suggested.insert(suggested.end(), {"--set", "train.max_steps=" + std::to_string(last_step(temp.file("runs/digits-001")) + 5)});
+  const Result again = run(suggested, here);
+  EXPECT_EQ(again.code, 0) << again.command << "\n" << again.out << again.err;
+  EXPECT_NE(again.out.find("resuming from runs/digits-001/"), std::string::npos) << again.out;
+  EXPECT_FALSE(std::filesystem::exists(temp.file("runs/digits-002")));
+}
+
 // Steps per call do not matter either: the stop comes inside a chunk, and the last checkpoint holds the same bits.
 TEST(ResumeSink, InsideAChunk) {
   const TempFolder temp;
