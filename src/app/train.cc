@@ -430,9 +430,9 @@ std::vector<Prediction> predict(const Settings& settings, const std::string& che
     const Data data = open_data(settings, image, false);
     names = data.class_names;
     classes = std::max(classes, data.num_classes);
-  } catch (const DataError&) {
+  } catch (const Error& e) {
     // The data need not be here to classify an image; its class names are then unknown.
-    if (classes == 0) throw SettingsError("the number of classes is not known without the data", "", "--set model.num_classes=N");
+    if (classes == 0) throw SettingsError("the number of classes is not known without the data: " + e.message(), e.where(), "--set model.num_classes=N");
   }
   const nn::CellPtr network = make_network(settings, classes);
   train::load_weights(checkpoint, *network);

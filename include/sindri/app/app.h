@@ -10,6 +10,7 @@
 
 namespace sindri::app {
 
+/// What a training takes besides its settings.
 struct TrainRequest {
   std::string program = "sindri";  ///< as it was called, for the commands a run suggests
   std::string command_line;        ///< recorded in env.json
@@ -19,6 +20,7 @@ struct TrainRequest {
   bool quiet = false;              ///< plain lines instead of a live progress line
 };
 
+/// What a training left behind.
 struct TrainReport {
   std::string run_dir, checkpoint, metrics_file, picture;
   train::MetricValues metrics;     ///< of the last evaluation
@@ -34,6 +36,7 @@ SINDRI_API TrainReport train(const train::Settings& settings, const TrainRequest
 /// Metrics of a checkpoint on the evaluation data.
 SINDRI_API train::MetricValues evaluate(const train::Settings& settings, const std::string& checkpoint);
 
+/// One classified image.
 struct Prediction {
   std::string file;
   std::vector<std::pair<std::string, double>> classes;   ///< names and probabilities, best first
@@ -46,6 +49,7 @@ SINDRI_API std::string summary(const std::string& net, const train::Settings& se
 
 /// What this machine offers and what the library was built with, one "name: value" a line.
 SINDRI_API std::string doctor();
+/// "sindri 0.1.0", with a newline.
 SINDRI_API std::string version_text();
 
 /// The settings file (config.resolved.yaml) of the run folder that holds the checkpoint; empty when there is none. Throws

@@ -60,14 +60,19 @@ class SINDRI_API Sampler {
   std::vector<int64_t> indices;
   std::string str() const;
 };
+/// Rows in their order, from start_index on.
 SINDRI_API Sampler SequentialSampler(std::optional<int64_t> start_index = {}, std::optional<int64_t> num_samples = {});
+/// A new permutation each pass; with replacement, independent draws.
 SINDRI_API Sampler RandomSampler(bool replacement = false, std::optional<int64_t> num_samples = {});
 /// pad = false: no row appears twice, shards differ by at most one row (for sharded evaluation). offset: -1 for none.
 SINDRI_API Sampler DistributedSampler(int64_t num_shards, int64_t shard_id, bool shuffle = true, std::optional<int64_t> num_samples = {}, int64_t offset = -1,
                                       bool pad = true);
+/// These rows, in this order.
 SINDRI_API Sampler SubsetSampler(std::vector<int64_t> indices, std::optional<int64_t> num_samples = {});
+/// These rows, in a new order each pass.
 SINDRI_API Sampler SubsetRandomSampler(std::vector<int64_t> indices, std::optional<int64_t> num_samples = {});
 
+/// Where map() reads and writes.
 struct MapOptions {
   /// Columns handed to the first operation; none: the first column.
   std::vector<std::string> input_columns = {};
@@ -76,6 +81,7 @@ struct MapOptions {
   /// 0: min(8, usable cores). Clamped to the usable cores.
   int num_parallel_workers = 0;
 };
+/// drop_remainder leaves out a last batch that is not full.
 struct BatchOptions {
   bool drop_remainder = false;
   int num_parallel_workers = 0;
@@ -88,6 +94,7 @@ enum class OnCorrupt {
   kSkip,  ///< the row vanishes and later ones move up; shards are refilled from the start of their order
 };
 
+/// How a pipeline is read.
 struct IteratorOptions {
   /// How many epochs will be asked for; -1: no end. Batches of a next epoch are prepared while one ends.
   int64_t num_epochs = -1;
@@ -244,6 +251,7 @@ struct SINDRI_API MnistDataset {
   using Options = Cifar10Dataset::Options;
   static Dataset::Ptr make(Options options);
 };
+/// As MnistDataset: the same files and columns.
 struct SINDRI_API FashionMnistDataset {
   using Options = Cifar10Dataset::Options;
   static Dataset::Ptr make(Options options);

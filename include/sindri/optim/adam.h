@@ -6,6 +6,7 @@
 
 namespace sindri::optim {
 
+/// Options of Adam, with MindSpore's defaults.
 struct AdamOptions {
   LearningRate learning_rate = 1e-3;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
@@ -34,6 +35,7 @@ class SINDRI_API Adam final : public Optimizer {
   Parameter *beta1_power_, *beta2_power_;
 };
 
+/// Options of AdamWeightDecay, with MindSpore's defaults.
 struct AdamWeightDecayOptions {
   LearningRate learning_rate = 1e-3;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-6;

@@ -6,6 +6,7 @@
 
 namespace sindri::optim {
 
+/// Options of Momentum, with MindSpore's defaults.
 struct MomentumOptions {
   LearningRate learning_rate = 0.1;
   double momentum = 0.9;

@@ -6,6 +6,7 @@
 
 namespace sindri::optim {
 
+/// Options of SGD, with MindSpore's defaults.
 struct SGDOptions {
   LearningRate learning_rate = 0.1;
   double momentum = 0;

@@ -29,6 +29,7 @@ struct SINDRI_API CheckpointEntry {
   static CheckpointEntry number(std::string name, double value);
 };
 
+/// Variants of the file form.
 struct SaveOptions {
   /// Without trailer and integrity entry, with a .sum file beside it: for MindSpore 1.x and 2.0 (setting checkpoint.compat).
   bool compat_mindspore1 = false;
@@ -42,6 +43,7 @@ struct SaveOptions {
 /// bad names or unsupported values, IoError when the disk refuses: then a previous file of that name is unchanged.
 SINDRI_API std::string save_checkpoint(const std::vector<CheckpointEntry>& entries, const std::string& path, const SaveOptions& options = {});
 
+/// A file's entries, and whether they were checked.
 struct SINDRI_API LoadedCheckpoint {
   std::string path;
   std::vector<CheckpointEntry> entries;   ///< in file order, without the integrity entry

@@ -17,6 +17,7 @@ namespace sindri::train {
 /// What a loss that is not finite does to the training: end it with NonFiniteError, or leave out the update of that step.
 enum class NanPolicy { kStop, kSkip };
 
+/// What evaluation and the training step are made with.
 struct ModelOptions {
   std::map<std::string, std::shared_ptr<nn::Metric>> metrics = {};   ///< evaluated by eval(); "loss" gets losses, the others (output, labels)
   double loss_scale = 1;              ///< see TrainStepOptions
@@ -24,6 +25,7 @@ struct ModelOptions {
   CompileOptions compile = {};
 };
 
+/// How train() reads the data, where it begins and when it ends.
 struct TrainOptions {
   bool dataset_sink_mode = true;      ///< GRAPH_MODE: callbacks once per sink_size steps
   int64_t sink_size = -1;             ///< steps per chunk; -1: one pass over the data
@@ -38,6 +40,7 @@ struct TrainOptions {
   std::function<bool()> stop_requested = nullptr;   ///< asked after every step, also inside a chunk; true ends the training there
 };
 
+/// A network with what trains and judges it. One training at a time; callbacks see its state (callback.h).
 class SINDRI_API Model {
  public:
   /// network: images -> outputs. loss: (outputs, labels) -> scalar, or null when the network's output is already the loss.

@@ -14,6 +14,7 @@
 
 namespace sindri::train {
 
+/// What a setting holds.
 enum class SettingType { kBool, kInt, kFloat, kString, kFloatList, kIntList };
 
 /// One row of the table.

@@ -33,6 +33,7 @@ struct SINDRI_API TrainStep {
   std::function<StepResult(TrainStep&, const Batch&)> run;                      ///< calls the stages above
 };
 
+/// Loss scale, and what a loss that is not finite does.
 struct TrainStepOptions {
   double loss_scale = 1;          ///< multiplies the seed of backward; the optimizer divides by its own loss_scale (MindSpore's FixedLossScaleManager, drop_overflow_update=False)
   bool skip_nonfinite = false;    ///< a step whose loss is NaN or infinite leaves every parameter and all optimizer state as they were

@@ -8,6 +8,7 @@
 
 namespace sindri::train {
 
+/// Where in a training a checkpoint was made.
 struct TrainPosition {
   int64_t epoch = 0;              ///< epochs completed
   int64_t step_in_epoch = 0;      ///< steps completed in the epoch after those
@@ -16,6 +17,7 @@ struct TrainPosition {
   std::string settings_hash;      ///< of the settings it was trained with; empty when unknown
 };
 
+/// What save_training_state leaves out, and for whom it writes.
 struct SaveStateOptions {
   bool save_optimizer = true;
   bool mindspore1 = false;        ///< see CheckpointConfig
