@@ -43,7 +43,9 @@ std::vector<std::string> digits(const std::string& run_dir, std::vector<std::str
 // `sindri train` on a folder of JPEG files with ResNet-20: `steps` steps of 8 samples.
 std::vector<std::string> jpegs(const std::string& data, const std::string& run_dir, std::vector<std::string> more = {}) {
   std::vector<std::string> a = {"train", "--quiet"};
-  for (const std::string& s : {std::string("model.name=resnet20"), "data.path=" + data, "train.run_dir=" + run_dir, std::string("train.batch_size=8"), std::string("train.epochs=1")}) a.insert(a.end(), {"--set", s});
+  for (const std::string& s :
+       {std::string("model.name=resnet20"), "data.path=" + data, "train.run_dir=" + run_dir, std::string("train.batch_size=8"), std::string("train.epochs=1")})
+    a.insert(a.end(), {"--set", s});
   for (const std::string& s : more) a.insert(a.end(), {"--set", s});
   return a;
 }
@@ -119,7 +121,9 @@ class LabelRange : public testing::TestWithParam<Mode> {};
 TEST_P(LabelRange, ReachesTheLoss) {
   const Mode before = context().mode;
   set_mode(GetParam());
-  const auto data = dataset::NumpySlicesDataset::make({.columns = {{"x", Tensor::full({6, 2}, 1)}, {"y", Tensor::from_vector<int32_t>({6}, {0, 1, 2, 0, 3, 1})}}, .shuffle = false})->batch(2);
+  const auto data = dataset::NumpySlicesDataset::make(
+                        {.columns = {{"x", Tensor::full({6, 2}, 1)}, {"y", Tensor::from_vector<int32_t>({6}, {0, 1, 2, 0, 3, 1})}}, .shuffle = false})
+                        ->batch(2);
   const auto net = nn::Dense::make({.in_channels = 2, .out_channels = 3});
   const auto optimizer = std::make_shared<optim::Momentum>(net->trainable_params(), optim::MomentumOptions{.learning_rate = 0.1, .momentum = 0.9});
   train::Model model(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer);
@@ -134,7 +138,8 @@ TEST_P(LabelRange, ReachesTheLoss) {
   set_mode(before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, LabelRange, testing::Values(Mode::kGraph, Mode::kPynative), [](const auto& mode) { return mode.param == Mode::kGraph ? "Graph" : "Pynative"; });
+INSTANTIATE_TEST_SUITE_P(Modes, LabelRange, testing::Values(Mode::kGraph, Mode::kPynative),
+                         [](const auto& mode) { return mode.param == Mode::kGraph ? "Graph" : "Pynative"; });
 
 TEST(BadSettings, FileLineColumnAndNearestName) {
   const TempFolder temp;
@@ -143,7 +148,8 @@ TEST(BadSettings, FileLineColumnAndNearestName) {
     write_file(file, text);
     return run({"train", "--config", file, "--set", "train.run_dir=" + temp.file("run")});
   };
-  expect_error(with("model:\n  name: digits\ndata:\n  kind: digits\ntrain:\n  epocs: 3\n"), 2, "E2011", {"train.epocs", file + ":6:3", "did you mean 'train.epochs'"});
+  expect_error(with("model:\n  name: digits\ndata:\n  kind: digits\ntrain:\n  epocs: 3\n"), 2, "E2011",
+               {"train.epocs", file + ":6:3", "did you mean 'train.epochs'"});
   expect_error(with("model:\n  name: digits\ntrain:\n  epochs: many\n"), 2, "E2010", {"train.epochs: expected a whole number, got 'many'", file + ":4:3"});
   expect_error(with("model:\n  name: digits\ntrain:\n  epochs: 0\n"), 2, "E2010", {"train.epochs", "got 0", file + ":4:3"});
   expect_error(with("train:\n  seed: 1\n  seed: 2\n"), 2, "E2012", {"train.seed", file + ":3:3", "line 2"});
@@ -207,7 +213,7 @@ class BadCheckpoint : public testing::Test {
 
   static TempFolder* temp_;
   const TempFolder copy_;
-  std::vector<std::string> files_;   // oldest first
+  std::vector<std::string> files_;  // oldest first
 };
 
 TempFolder* BadCheckpoint::temp_ = nullptr;
@@ -294,7 +300,8 @@ TEST(RunFolderTrouble, NotWritable) {
     return;
   }
   // Permissions do not bind root; a file system mounted read-only does.
-  if (mount("tmpfs", temp.file("run").c_str(), "tmpfs", MS_RDONLY, "size=64k") != 0) GTEST_SKIP() << "running as root without the right to mount (" << std::strerror(errno) << "): a read-only run folder cannot be made";
+  if (mount("tmpfs", temp.file("run").c_str(), "tmpfs", MS_RDONLY, "size=64k") != 0)
+    GTEST_SKIP() << "running as root without the right to mount (" << std::strerror(errno) << "): a read-only run folder cannot be made";
   expect_error(run(digits(temp.file("run"))), 5, "E5001", {temp.file("run"), "ead-only file system"});
   umount(temp.file("run").c_str());
 }
@@ -311,7 +318,7 @@ TEST(RunFolderTrouble, CheckpointsThatCannotBeWrittenAreReportedAtTheEnd) {
   const TempFolder temp;
   const auto limit = [] {
     signal(SIGXFSZ, SIG_IGN);
-    const rlimit bytes = {100'000, 100'000};   // a checkpoint of this net has about 220,000
+    const rlimit bytes = {100'000, 100'000};  // a checkpoint of this net has about 220,000
     setrlimit(RLIMIT_FSIZE, &bytes);
   };
   const Result r = run(digits(temp.file("run"), {"train.epochs=1"}), {.environment = {}, .in_child = limit});
@@ -325,7 +332,8 @@ TEST(RunFolderTrouble, CheckpointsThatCannotBeWrittenAreReportedAtTheEnd) {
 }
 
 // Weight decay times learning rate is 10,000: weights overflow within a few steps.
-const std::vector<std::string> kDiverges = {"lr.schedule=constant", "lr.warmup_epochs=0", "lr.max=1000", "optimizer.weight_decay=10", "checkpoint.save_every_steps=1", "train.epochs=1"};
+const std::vector<std::string> kDiverges = {"lr.schedule=constant",          "lr.warmup_epochs=0", "lr.max=1000", "optimizer.weight_decay=10",
+                                            "checkpoint.save_every_steps=1", "train.epochs=1"};
 
 TEST(NanLoss, EndsTheRunAndKeepsWhatWasSaved) {
   for (const std::string mode : {"graph", "pynative"}) {

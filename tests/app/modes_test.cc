@@ -13,8 +13,9 @@ struct Variant {
 
 std::map<int64_t, std::vector<std::string>> train_20_steps(const TempFolder& temp, const Variant& v) {
   std::vector<std::string> a = {"train", "--quiet"};
-  for (const std::string& s : {std::string("model.name=resnet20"), "data.path=" + temp.file("data"), "train.run_dir=" + temp.file(v.name), std::string("train.batch_size=8"), std::string("train.epochs=4"),
-                               std::string("train.max_steps=20"), std::string("train.eval_interval=0"), std::string("lr.max=0.05"), "train.mode=" + v.mode}) {
+  for (const std::string& s : {std::string("model.name=resnet20"), "data.path=" + temp.file("data"), "train.run_dir=" + temp.file(v.name),
+                               std::string("train.batch_size=8"), std::string("train.epochs=4"), std::string("train.max_steps=20"),
+                               std::string("train.eval_interval=0"), std::string("lr.max=0.05"), "train.mode=" + v.mode}) {
     a.insert(a.end(), {"--set", s});
   }
   const Result r = run(a, {.environment = v.environment});

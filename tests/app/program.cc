@@ -33,21 +33,16 @@ std::string read_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::string program_path() {
-  const char* path = std::getenv("SINDRI_PROGRAM");
-  if (path == nullptr || *path == '\0') throw std::runtime_error("set SINDRI_PROGRAM to the path of the sindri program (CTest does)");
-  return fs::absolute(path).string();
-}
-
 // The environment of the tests without settings (SINDRI_TRAIN__EPOCHS) and GoogleTest's own.
 std::vector<std::string> child_environment(const RunOptions& options) {
   std::map<std::string, std::string> merged;
   for (char** p = environ; *p != nullptr; ++p) {
     const std::string v = *p;
     const size_t equals = v.find('=');
-    if (!(v.starts_with("SINDRI_") && v.substr(0, equals).find("__") != std::string::npos) && !v.starts_with("GTEST_")) merged[v.substr(0, equals)] = v.substr(equals + 1);
+    if (!(v.starts_with("SINDRI_") && v.substr(0, equals).find("__") != std::string::npos) && !v.starts_with("GTEST_"))
+      merged[v.substr(0, equals)] = v.substr(equals + 1);
   }
-  merged.try_emplace("OMP_WAIT_POLICY", "passive");   // threads that spin would take the cores from programs that run beside this one
+  merged.try_emplace("OMP_WAIT_POLICY", "passive");  // threads that spin would take the cores from programs that run beside this one
   for (const auto& [name, value] : options.environment) merged[name] = value;
   std::vector<std::string> out;
   for (const auto& [name, value] : merged) out.push_back(name + "=" + value);
@@ -62,6 +57,11 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 }
 
 }  // namespace
+
+std::string program_path() {
+  const char* path = std::getenv("SINDRI_PROGRAM");
+  return path != nullptr && *path != '\0' ? fs::absolute(path).string() : (fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "sindri").string();
+}
 
 Program::Program(std::vector<std::string> arguments, const RunOptions& options) {
   arguments.insert(arguments.begin(), program_path());
@@ -108,7 +108,7 @@ bool Program::running() { return !reap(false); }
 bool Program::wait_until(const std::function<bool()>& condition) {
   while (!condition()) {
     if (!running()) return condition();
-    usleep(500);   // between two looks; the order of events does not depend on it
+    usleep(500);  // between two looks; the order of events does not depend on it
   }
   return true;
 }
@@ -136,7 +136,8 @@ void expect_error(const Result& r, int code, const std::string& number, const st
   SCOPED_TRACE("repeat: " + r.command + "\nstdout:\n" + r.out + "\nstderr:\n" + r.err);
   EXPECT_EQ(r.code, code);
   EXPECT_FALSE(r.signalled);
-  for (const std::string& piece : {"error[" + number + "]", std::string("\n  where: "), std::string("\n  fix: ")}) EXPECT_NE(r.err.find(piece), std::string::npos) << "no '" << piece << "'";
+  for (const std::string& piece : {"error[" + number + "]", std::string("\n  where: "), std::string("\n  fix: ")})
+    EXPECT_NE(r.err.find(piece), std::string::npos) << "no '" << piece << "'";
   for (const std::string& piece : pieces) EXPECT_NE(r.err.find(piece), std::string::npos) << "no '" << piece << "'";
 }
 
@@ -159,6 +160,11 @@ int64_t last_step(const std::string& run_dir) {
   const std::string text = read_text(run_dir + "/metrics.jsonl");
   const size_t at = text.rfind("\"step\":");
   return at == std::string::npos ? 0 : std::atoll(text.c_str() + at + 7);
+}
+
+int64_t event_count(const std::string& run_dir) {
+  const std::string text = read_text(run_dir + "/metrics.jsonl");
+  return std::count(text.begin(), text.end(), '\n');
 }
 
 std::vector<std::string> checkpoints(const std::string& run_dir) {

@@ -1,5 +1,4 @@
-// Runs the real `sindri` program: arguments and environment in, exit code and both outputs back. The path of the program comes in
-// the environment variable SINDRI_PROGRAM, which CTest sets.
+// Runs the real `sindri` program: arguments and environment in, exit code and both outputs back.
 #pragma once
 
 #include <sys/types.h>
@@ -14,23 +13,26 @@
 namespace sindri::app {
 
 struct Result {
-  int code = -1;            // exit code; 128 + number when a signal ended it
+  int code = -1;  // exit code; 128 + number when a signal ended it
   bool signalled = false;
   std::string out, err;
-  std::string command;      // to repeat it by hand, from the root of the sources
+  std::string command;  // to repeat it by hand, from the root of the sources
 };
 
 struct RunOptions {
-  std::map<std::string, std::string> environment = {};   // added to that of the tests
-  std::string directory = SINDRI_SOURCE_DIR;             // working directory: by default configs/ and dataset/ are found
-  std::function<void()> in_child = nullptr;              // before the program starts; only async-signal-safe calls
+  std::map<std::string, std::string> environment = {};  // added to that of the tests
+  std::string directory = SINDRI_SOURCE_DIR;  // working directory: by default configs/ and dataset/ are found
+  std::function<void()> in_child = nullptr;  // before the program starts; only async-signal-safe calls
 };
+
+/// SINDRI_PROGRAM, which CTest sets; else the program that was built beside these tests.
+std::string program_path();
 
 /// A started program.
 class Program {
  public:
   explicit Program(std::vector<std::string> arguments, const RunOptions& options = {});
-  ~Program();   // kills it when it still runs
+  ~Program();  // kills it when it still runs
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
@@ -62,6 +64,9 @@ std::vector<std::string> words(const std::string& text);
 std::map<int64_t, std::vector<std::string>> step_losses(const std::string& run_dir);
 /// Number of the last step in metrics.jsonl; 0 before the first.
 int64_t last_step(const std::string& run_dir);
+
+/// Lines of metrics.jsonl; every run that goes on adds some.
+int64_t event_count(const std::string& run_dir);
 
 /// Checkpoint files of a run folder, oldest step first.
 std::vector<std::string> checkpoints(const std::string& run_dir);

@@ -27,16 +27,17 @@ uint64_t test_seed() {
 
 struct Task {
   const char* name;
-  bool jpeg;            // ResNet-20 on augmented JPEG files; else the digits
-  const char* extra;    // one more setting
-  int64_t steps;        // of the whole run
+  bool jpeg;  // ResNet-20 on augmented JPEG files; else the digits
+  const char* extra;  // one more setting
+  int64_t steps;  // of the whole run
 };
 void PrintTo(const Task& t, std::ostream* out) { *out << t.name; }
 
 class Resume : public testing::TestWithParam<Task> {
  protected:
   void SetUp() override {
-    std::cout << "repeat: SINDRI_TEST_SEED=" << test_seed() << " app_tests --gtest_filter=" << testing::UnitTest::GetInstance()->current_test_info()->test_suite_name() << "."
+    std::cout << "repeat: SINDRI_TEST_SEED=" << test_seed()
+              << " app_tests --gtest_filter=" << testing::UnitTest::GetInstance()->current_test_info()->test_suite_name() << "."
               << testing::UnitTest::GetInstance()->current_test_info()->name() << "\n";
     random_.seed(test_seed());
     if (GetParam().jpeg) make_jpeg_data(temp_.file("data"));
@@ -61,7 +62,9 @@ class Resume : public testing::TestWithParam<Task> {
     for (const std::string& s : sets) a.insert(a.end(), {"--set", s});
     return a;
   }
-  std::vector<std::string> resume(const std::string& run_name) const { return {"train", "--quiet", "--config", temp_.file(run_name) + "/config.resolved.yaml", "--resume"}; }
+  std::vector<std::string> resume(const std::string& run_name) const {
+    return {"train", "--quiet", "--config", temp_.file(run_name) + "/config.resolved.yaml", "--resume"};
+  }
 
   int64_t random_step() { return std::uniform_int_distribution<int64_t>(1, GetParam().steps * 3 / 4)(random_); }
 
@@ -77,7 +80,8 @@ class Resume : public testing::TestWithParam<Task> {
       for (const std::string& loss : it->second) EXPECT_EQ(loss, losses[0]) << "step " << step;
     }
     EXPECT_EQ(parts.rbegin()->first, GetParam().steps);
-    const train::LoadedCheckpoint a = train::load_checkpoint(checkpoints(temp_.file("whole")).back()), b = train::load_checkpoint(checkpoints(temp_.file(run_name)).back());
+    const train::LoadedCheckpoint a = train::load_checkpoint(checkpoints(temp_.file("whole")).back()),
+                                  b = train::load_checkpoint(checkpoints(temp_.file(run_name)).back());
     ASSERT_EQ(a.entries.size(), b.entries.size());
     for (size_t i = 0; i < a.entries.size(); ++i) {
       const train::CheckpointEntry &x = a.entries[i], &y = b.entries[i];
@@ -113,7 +117,7 @@ TEST_P(Resume, AfterSigterm) {
     ASSERT_NE(at, std::string::npos);
     std::vector<std::string> suggested = words(r.out.substr(at + 13, r.out.find('\n', at) - at - 13));
     ASSERT_FALSE(suggested.empty());
-    EXPECT_EQ(suggested[0], std::getenv("SINDRI_PROGRAM"));
+    EXPECT_EQ(suggested[0], program_path());
     suggested.erase(suggested.begin());
     const int64_t stopped_at = last_step(temp_.file(name));
     const Result again = run(suggested);
@@ -131,16 +135,16 @@ TEST_P(Resume, AfterKill) {
   Result r;
   int kills = 0;
   for (int round = 0; round < 3; ++round) {
-    const int64_t step = random_step();
+    const int64_t events = event_count(temp_.file("killed")) + std::uniform_int_distribution<int64_t>(1, GetParam().steps / 3)(random_);
     const auto delay = std::chrono::microseconds(std::uniform_int_distribution<int>(0, 20'000)(random_));
     Program p(round == 0 ? command("killed") : resume("killed"));
-    p.wait_until([&] { return last_step(temp_.file("killed")) >= step; });
+    p.wait_until([&] { return event_count(temp_.file("killed")) >= events; });
     // Anywhere within or between steps and in the middle of a save: that is the point of this wait.
     for (const auto end = std::chrono::steady_clock::now() + delay; std::chrono::steady_clock::now() < end && p.running();) continue;
     p.signal(SIGKILL);
     r = p.wait();
-    SCOPED_TRACE("kill " + std::to_string(round) + " at step " + std::to_string(step) + "\nrepeat: " + r.command + "\n" + r.out + r.err);
-    if (r.code == 0) break;   // it was done first
+    SCOPED_TRACE("kill " + std::to_string(round) + " at event " + std::to_string(events) + "\nrepeat: " + r.command + "\n" + r.out + r.err);
+    if (r.code == 0) break;  // it was done first
     ASSERT_TRUE(r.signalled);
     ++kills;
     expect_good_checkpoints(temp_.file("killed"));
@@ -152,8 +156,9 @@ TEST_P(Resume, AfterKill) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tasks, Resume,
-                         testing::Values(Task{"Digits", false, "train.seed=3", 88}, Task{"DigitsPynative", false, "train.mode=pynative", 88}, Task{"AugmentedJpeg", true, "data.workers=2", 24},
-                                         Task{"CorruptJpegSkipped", true, "data.on_corrupt=skip", 20}),   // 47 good images: epochs of 5 steps
+                         testing::Values(Task{"Digits", false, "train.seed=3", 88}, Task{"DigitsPynative", false, "train.mode=pynative", 88},
+                                         Task{"AugmentedJpeg", true, "data.workers=2", 24},
+                                         Task{"CorruptJpegSkipped", true, "data.on_corrupt=skip", 20}),  // 47 good images: epochs of 5 steps
                          [](const auto& task) { return task.param.name; });
 
 // Without train.run_dir the run goes to runs/NET-NNN; the command it suggests finds it again.
@@ -161,7 +166,8 @@ TEST(ResumeNumbered, SuggestedCommandNamesTheFolder) {
   const TempFolder temp;
   const RunOptions here = {.directory = temp.path()};
   const std::string source = SINDRI_SOURCE_DIR;
-  Program p({"train", "--quiet", "--config", source + "/configs/digits.yaml", "--set", "data.path=" + source + "/dataset/digits", "--set", "train.epochs=40"}, here);
+  Program p({"train", "--quiet", "--config", source + "/configs/digits.yaml", "--set", "data.path=" + source + "/dataset/digits", "--set", "train.epochs=40"},
+            here);
   p.wait_until([&] { return last_step(temp.file("runs/digits-001")) >= 3; });
   p.signal(SIGTERM);
   const Result r = p.wait();
@@ -183,13 +189,15 @@ TEST(ResumeSink, InsideAChunk) {
   const TempFolder temp;
   const auto command = [&](const std::string& name) {
     std::vector<std::string> a = {"train", "--quiet", "--config", "configs/digits.yaml"};
-    for (const std::string& s : {std::string("train.epochs=2"), std::string("train.sink_mode=true"), std::string("train.sink_size=11"), "train.run_dir=" + temp.file(name)}) a.insert(a.end(), {"--set", s});
+    for (const std::string& s :
+         {std::string("train.epochs=2"), std::string("train.sink_mode=true"), std::string("train.sink_size=11"), "train.run_dir=" + temp.file(name)})
+      a.insert(a.end(), {"--set", s});
     return a;
   };
   const Result whole = run(command("whole"));
   ASSERT_EQ(whole.code, 0) << whole.command << "\n" << whole.err;
   const int64_t steps = last_step(temp.file("whole"));
-  EXPECT_EQ(steps, 22);   // sink_size is the length of an epoch
+  EXPECT_EQ(steps, 22);  // sink_size is the length of an epoch
   Program p(command("stopped"));
   p.wait_until([&] { return last_step(temp.file("stopped")) >= 11; });
   p.signal(SIGTERM);
@@ -198,7 +206,8 @@ TEST(ResumeSink, InsideAChunk) {
   ASSERT_TRUE(r.code == 143 || r.code == 0);
   const Result again = run({"train", "--quiet", "--config", temp.file("stopped/config.resolved.yaml"), "--resume"});
   EXPECT_EQ(again.code, 0) << again.err;
-  EXPECT_EQ(train::load_checkpoint(checkpoints(temp.file("stopped")).back()).entries.size(), train::load_checkpoint(checkpoints(temp.file("whole")).back()).entries.size());
+  EXPECT_EQ(train::load_checkpoint(checkpoints(temp.file("stopped")).back()).entries.size(),
+            train::load_checkpoint(checkpoints(temp.file("whole")).back()).entries.size());
   const auto a = train::load_checkpoint(checkpoints(temp.file("whole")).back()), b = train::load_checkpoint(checkpoints(temp.file("stopped")).back());
   for (const train::CheckpointEntry& e : a.entries) {
     const train::CheckpointEntry* other = b.find(e.name);

@@ -51,7 +51,7 @@ TEST(Verbs, HelpIsShortAndStartsWithTwoExamples) {
     EXPECT_TRUE(lines[3].starts_with("  sindri ") || lines[3].starts_with("  SINDRI_"));
     EXPECT_THAT(lines[3], HasSubstr("sindri " + (verb.empty() ? "train" : verb)));
     EXPECT_THAT(lines[4], HasSubstr("sindri " + (verb.empty() ? "summary" : verb)));
-    EXPECT_THAT(text, testing::Not(HasSubstr(fs::path(std::getenv("SINDRI_PROGRAM")).parent_path().string()))) << "no path of this machine";
+    EXPECT_THAT(text, testing::Not(HasSubstr(fs::path(program_path()).parent_path().string()))) << "no path of this machine";
   }
 }
 
@@ -75,7 +75,8 @@ TEST(Verbs, VersionAndDoctor) {
 }
 
 TEST(Verbs, PrintConfigNamesEverySource) {
-  const Result r = run({"train", "--config", "configs/digits.yaml", "--set", "lr.max=0.25", "--print-config"}, {.environment = {{"SINDRI_TRAIN__EPOCHS", "7"}}});
+  const Result r =
+      run({"train", "--config", "configs/digits.yaml", "--set", "lr.max=0.25", "--print-config"}, {.environment = {{"SINDRI_TRAIN__EPOCHS", "7"}}});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_THAT(r.out, testing::ContainsRegex("model.name: digits +# digits.yaml:3:3"));
   EXPECT_THAT(r.out, testing::ContainsRegex("train.epochs: 7 +# SINDRI_TRAIN__EPOCHS"));
@@ -86,11 +87,12 @@ TEST(Verbs, PrintConfigNamesEverySource) {
 TEST(Verbs, DryRunWritesNothing) {
   const TempFolder temp;
   for (const std::string mode : {"graph", "pynative"}) {
-    const std::string out = run_ok({"train", "--config", "configs/digits.yaml", "--dry-run", "--set", "train.run_dir=" + temp.file("run"), "--set", "train.mode=" + mode});
-    for (const char* label : {"data: digits, 1438 training and 359 evaluation samples", "net: digits, 25978 parameters", "first step: ", "estimated time for 20 epochs of 44 steps: "}) EXPECT_THAT(out, HasSubstr(label));
-    if (mode == "graph") {
-      EXPECT_THAT(out, HasSubstr("memory for intermediate values: "));
-    }
+    const std::string out =
+        run_ok({"train", "--config", "configs/digits.yaml", "--dry-run", "--set", "train.run_dir=" + temp.file("run"), "--set", "train.mode=" + mode});
+    for (const char* label : {"data: digits, 1438 training and 359 evaluation samples", "net: digits, 25978 parameters",
+                              "first step: ", "estimated time for 20 epochs of 44 steps: "})
+      EXPECT_THAT(out, HasSubstr(label));
+    if (mode == "graph") { EXPECT_THAT(out, HasSubstr("memory for intermediate values: ")); }
     EXPECT_FALSE(fs::exists(temp.file("run")));
   }
 }
@@ -100,7 +102,8 @@ TEST(Verbs, TrainLeavesARunFolderAndEvalAgrees) {
   const std::string out = run_ok({"train", "--config", "configs/digits.yaml", "--set", "train.epochs=2", "--set", "train.run_dir=" + temp.file("run")});
   EXPECT_EQ(out.find('\r'), std::string::npos) << "not a terminal: plain lines";
   EXPECT_EQ(out.find('\x1b'), std::string::npos);
-  for (const char* name : {"config.resolved.yaml", "env.json", "repro.json", "metrics.jsonl", "metrics.csv", "log.txt", "report.png"}) EXPECT_GT(fs::file_size(temp.file("run") + "/" + name), 0u) << name;
+  for (const char* name : {"config.resolved.yaml", "env.json", "repro.json", "metrics.jsonl", "metrics.csv", "log.txt", "report.png"})
+    EXPECT_GT(fs::file_size(temp.file("run") + "/" + name), 0u) << name;
   for (const char* label : {"checkpoint: ", "metrics:", "picture:"}) EXPECT_TRUE(fs::exists(value_of(out, label))) << label;
   const auto env = nlohmann::json::parse(std::ifstream(temp.file("run/env.json")));
   EXPECT_THAT(env.at("command").get<std::string>(), HasSubstr("--set train.epochs=2"));
@@ -108,7 +111,7 @@ TEST(Verbs, TrainLeavesARunFolderAndEvalAgrees) {
   // The next command it names, as it stands.
   std::vector<std::string> next = words(value_of(out, "next: "));
   ASSERT_GE(next.size(), 4u);
-  EXPECT_EQ(next[0], std::getenv("SINDRI_PROGRAM"));
+  EXPECT_EQ(next[0], program_path());
   next.erase(next.begin());
   const std::string eval = run_ok(next);
   EXPECT_NEAR(std::stod(value_of(eval, "accuracy: ")), std::stod(value_of(out, "accuracy: ")), 5e-5);
@@ -131,14 +134,15 @@ TEST(Verbs, PredictNamesTheClassFolders) {
   const TempFolder temp;
   make_jpeg_data(temp.file("data"), 3, 32, 8);
   std::vector<std::string> a = {"train", "--quiet"};
-  for (const std::string& s : {std::string("model.name=resnet20"), "data.path=" + temp.file("data"), "train.run_dir=" + temp.file("run"), std::string("train.batch_size=16"), std::string("train.epochs=4"),
-                               std::string("lr.max=0.05"), std::string("data.augment=false")}) {
+  for (const std::string& s :
+       {std::string("model.name=resnet20"), "data.path=" + temp.file("data"), "train.run_dir=" + temp.file("run"), std::string("train.batch_size=16"),
+        std::string("train.epochs=4"), std::string("lr.max=0.05"), std::string("data.augment=false")}) {
     a.insert(a.end(), {"--set", s});
   }
   const std::string out = run_ok(a), checkpoint = value_of(out, "checkpoint: ");
   const std::string first = temp.file("data/test/class_0/100.jpg"), second = temp.file("data/test/class_1/100.jpg");
   const std::vector<std::string> predicted = lines_of(run_ok({"predict", "--checkpoint", checkpoint, first, second}));
-  ASSERT_EQ(predicted.size(), 8u);   // for each: the file, three classes
+  ASSERT_EQ(predicted.size(), 8u);  // for each: the file, three classes
   EXPECT_EQ(predicted[0], first);
   EXPECT_EQ(predicted[4], second);
   double total = 0;
