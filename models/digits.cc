@@ -19,19 +19,24 @@ class Digits final : public nn::Cell {
         bn3_(child("bn3", nn::BatchNorm2d::make({.num_features = 64}))),
         pool_(child("pool", nn::MaxPool2d::make({.kernel_size = 2, .stride = 2}))),
         flatten_(child("flatten", nn::Flatten::make())),
-        fc_(child("fc", nn::Dense::make({.in_channels = 64 * 2 * 2, .out_channels = o.num_classes, .weight_init = init_or(o.dense_init.empty() ? "torch" : o.dense_init, "normal"), .bias_init = torch_bias(256)}))) {}
+        fc_(child("fc",
+                  nn::Dense::make({.in_channels = 64 * 2 * 2,
+                                   .out_channels = o.num_classes,
+                                   .weight_init = init_or(o.dense_init.empty() ? "torch" : o.dense_init, "normal"),
+                                   .bias_init = torch_bias(256)}))) {}
 
   // [N, C, 8, 8] -> [N, num_classes]
   Tensor construct(const Tensor& x) override {
     Tensor y = ops::relu((*bn1_)((*conv1_)(x)));
-    y = (*pool_)(ops::relu((*bn2_)((*conv2_)(y))));   // [N, 32, 4, 4]
-    y = (*pool_)(ops::relu((*bn3_)((*conv3_)(y))));   // [N, 64, 2, 2]
+    y = (*pool_)(ops::relu((*bn2_)((*conv2_)(y))));  // [N, 32, 4, 4]
+    y = (*pool_)(ops::relu((*bn3_)((*conv3_)(y))));  // [N, 64, 2, 2]
     return (*fc_)((*flatten_)(y));
   }
 
  private:
   static std::shared_ptr<nn::Conv2d> conv(const ModelOptions& o, int64_t in, int64_t out) {
-    return nn::Conv2d::make({.in_channels = in, .out_channels = out, .kernel_size = 3, .pad_mode = "pad", .padding = 1, .weight_init = init_or(o.conv_init, "he_normal")});
+    return nn::Conv2d::make(
+        {.in_channels = in, .out_channels = out, .kernel_size = 3, .pad_mode = "pad", .padding = 1, .weight_init = init_or(o.conv_init, "he_normal")});
   }
   std::shared_ptr<nn::Conv2d> conv1_;
   std::shared_ptr<nn::BatchNorm2d> bn1_;
@@ -45,9 +50,9 @@ class Digits final : public nn::Cell {
 };
 
 const bool kRegistered = register_models({{"digits", {1, 8, 8}, 10, [](const std::string& name, const ModelOptions& o) -> nn::CellPtr {
-                                            refuse_resnet_options(name, o);
-                                            return std::make_shared<Digits>(o);
-                                          }}});
+                                             refuse_resnet_options(name, o);
+                                             return std::make_shared<Digits>(o);
+                                           }}});
 
 }  // namespace
 

@@ -32,7 +32,10 @@ class LeNet final : public nn::Cell {
     return nn::Conv2d::make({.in_channels = in, .out_channels = out, .kernel_size = 5, .pad_mode = "valid", .weight_init = init_or(o.conv_init, "he_uniform")});
   }
   static std::shared_ptr<nn::Dense> dense(const ModelOptions& o, int64_t in, int64_t out) {
-    return nn::Dense::make({.in_channels = in, .out_channels = out, .weight_init = init_or(o.dense_init, nn::Normal(0.02)), .bias_init = o.dense_init == "torch" ? torch_bias(in) : "zeros"});
+    return nn::Dense::make({.in_channels = in,
+                            .out_channels = out,
+                            .weight_init = init_or(o.dense_init, nn::Normal(0.02)),
+                            .bias_init = o.dense_init == "torch" ? torch_bias(in) : "zeros"});
   }
   std::shared_ptr<nn::Conv2d> conv1_, conv2_;
   std::shared_ptr<nn::MaxPool2d> pool_;
@@ -41,9 +44,9 @@ class LeNet final : public nn::Cell {
 };
 
 const bool kRegistered = register_models({{"lenet", {1, 32, 32}, 10, [](const std::string& name, const ModelOptions& o) -> nn::CellPtr {
-                                            refuse_resnet_options(name, o);
-                                            return std::make_shared<LeNet>(o);
-                                          }}});
+                                             refuse_resnet_options(name, o);
+                                             return std::make_shared<LeNet>(o);
+                                           }}});
 
 }  // namespace
 

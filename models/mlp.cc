@@ -24,17 +24,20 @@ class Mlp final : public nn::Cell {
   // PyTorch's layer default: N(0, 0.01) makes three dense layers in a row start almost flat.
   static std::shared_ptr<nn::Dense> dense(const ModelOptions& o, int64_t in, int64_t out) {
     const bool torch = o.dense_init.empty() || o.dense_init == "torch";
-    return nn::Dense::make({.in_channels = in, .out_channels = out, .weight_init = init_or(torch ? "torch" : o.dense_init, "normal"), .bias_init = torch ? torch_bias(in) : "zeros"});
+    return nn::Dense::make({.in_channels = in,
+                            .out_channels = out,
+                            .weight_init = init_or(torch ? "torch" : o.dense_init, "normal"),
+                            .bias_init = torch ? torch_bias(in) : "zeros"});
   }
   std::shared_ptr<nn::Flatten> flatten_;
   std::shared_ptr<nn::Dense> fc1_, fc2_, fc3_;
 };
 
 const bool kRegistered = register_models({{"mlp", {1, 28, 28}, 10, [](const std::string& name, const ModelOptions& o) -> nn::CellPtr {
-                                            refuse_resnet_options(name, o);
-                                            if (!o.conv_init.empty()) throw ValueError(name + " has no convolutions for conv_init '" + o.conv_init + "'");
-                                            return std::make_shared<Mlp>(o);
-                                          }}});
+                                             refuse_resnet_options(name, o);
+                                             if (!o.conv_init.empty()) throw ValueError(name + " has no convolutions for conv_init '" + o.conv_init + "'");
+                                             return std::make_shared<Mlp>(o);
+                                           }}});
 
 }  // namespace
 

@@ -10,7 +10,7 @@ namespace sindri::models {
 
 struct ModelEntry {
   std::string name;
-  Shape input;                      // one image [C, H, W]
+  Shape input;  // one image [C, H, W]
   int64_t num_classes;
   /// Options arrive with num_classes and in_channels filled in.
   nn::CellPtr (*make)(const std::string& name, const ModelOptions& options);

@@ -13,11 +13,17 @@ namespace sindri::models {
 
 namespace {
 
-constexpr int64_t kExpansion = 4;   // of the bottleneck: output channels over inner ones
+constexpr int64_t kExpansion = 4;  // of the bottleneck: output channels over inner ones
 
 std::shared_ptr<nn::Conv2d> conv(const ResNetStyle& s, int64_t in, int64_t out, int64_t kernel, int64_t stride = 1) {
   const int64_t pad = s.same_padding ? 0 : kernel / 2;
-  return nn::Conv2d::make({.in_channels = in, .out_channels = out, .kernel_size = kernel, .stride = stride, .pad_mode = s.same_padding ? "same" : "pad", .padding = pad, .weight_init = s.conv_init});
+  return nn::Conv2d::make({.in_channels = in,
+                           .out_channels = out,
+                           .kernel_size = kernel,
+                           .stride = stride,
+                           .pad_mode = s.same_padding ? "same" : "pad",
+                           .padding = pad,
+                           .weight_init = s.conv_init});
 }
 
 std::shared_ptr<nn::BatchNorm2d> norm(const ResNetStyle& s, int64_t channels, bool last = false) {
@@ -66,8 +72,8 @@ class BasicBlock final : public nn::Cell {
 };
 
 struct BottleneckOptions {
-  int64_t reduction = 0;      // of the squeeze-and-excitation; 0: none
-  bool pooled = false;        // strides by 2x2 pooling behind the 3x3 convolution and before the shortcut's
+  int64_t reduction = 0;  // of the squeeze-and-excitation; 0: none
+  bool pooled = false;  // strides by 2x2 pooling behind the 3x3 convolution and before the shortcut's
 };
 
 // 1x1, 3x3 (which has the stride), 1x1.
@@ -104,7 +110,7 @@ class Bottleneck final : public nn::Cell {
  private:
   // Channels weighted by a function of their means.
   Tensor excite(const Tensor& y) {
-    const Tensor means = ops::flatten(ops::global_avg_pool2d(y));   // [N, C]
+    const Tensor means = ops::flatten(ops::global_avg_pool2d(y));  // [N, C]
     const Tensor weights = ops::sigmoid((*se_dense_1_)(ops::relu((*se_dense_0_)(means))));
     return ops::mul(y, ops::reshape(weights, {y.dim(0), y.dim(1), 1, 1}));
   }
@@ -173,7 +179,11 @@ using Squeeze = ResNetSpec::Squeeze;
 
 ResNetSpec imagenet(Block block, std::vector<int64_t> layers, Squeeze squeeze = Squeeze::kNone) {
   const int64_t k = block == Block::kBottleneck ? kExpansion : 1;
-  return {.block = block, .stem = squeeze == Squeeze::kZoo ? Stem::kThreeConvs : Stem::kImageNet, .squeeze = squeeze, .layers = std::move(layers), .widths = {64 * k, 128 * k, 256 * k, 512 * k}};
+  return {.block = block,
+          .stem = squeeze == Squeeze::kZoo ? Stem::kThreeConvs : Stem::kImageNet,
+          .squeeze = squeeze,
+          .layers = std::move(layers),
+          .widths = {64 * k, 128 * k, 256 * k, 512 * k}};
 }
 ResNetSpec cifar(std::vector<int64_t> layers, std::vector<int64_t> widths) {
   return {.block = Block::kBasic, .stem = Stem::kCifar, .layers = std::move(layers), .widths = std::move(widths)};
@@ -206,7 +216,7 @@ ResNetSpec spec_of(const std::string& name, const ModelOptions& o) {
   if (name == "resnet18_cifar") return cifar({2, 2, 2, 2}, {64, 128, 256, 512});
   if (name == "resnet20") return cifar({3, 3, 3}, {16, 32, 64});
   if (name == "resnet32") return cifar({5, 5, 5}, {16, 32, 64});
-  return cifar({9, 9, 9}, {16, 32, 64});   // resnet56
+  return cifar({9, 9, 9}, {16, 32, 64});  // resnet56
 }
 
 nn::CellPtr make_imagenet(const std::string& name, const ModelOptions& o) {

@@ -20,7 +20,8 @@ void check_betas(const char* who, double beta1, double beta2, double eps) {
 }  // namespace
 
 Adam::Adam(Params params, const Options& o)
-    : Optimizer("Adam", std::move(params), {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
+    : Optimizer("Adam", std::move(params),
+                {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
       beta1_(o.beta1),
       beta2_(o.beta2),
       eps_(o.eps),
@@ -37,8 +38,8 @@ void Adam::begin_update() {
 }
 
 void Adam::update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, double grad_scale, const std::vector<Parameter*>& state) {
-  const std::vector<Tensor> out = ops::adam_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, beta1_power_->value(), beta2_power_->value(), beta1_, beta2_, eps_,
-                                                   weight_decay, grad_scale, nesterov_);
+  const std::vector<Tensor> out = ops::adam_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, beta1_power_->value(), beta2_power_->value(),
+                                                   beta1_, beta2_, eps_, weight_decay, grad_scale, nesterov_);
   p.assign(out[0]);
   state[0]->assign(out[1]);
   state[1]->assign(out[2]);
@@ -54,7 +55,8 @@ AdamWeightDecay::AdamWeightDecay(Params params, const Options& o)
 }
 
 void AdamWeightDecay::update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, double grad_scale, const std::vector<Parameter*>& state) {
-  const std::vector<Tensor> out = ops::adam_weight_decay_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, beta1_, beta2_, eps_, weight_decay, grad_scale);
+  const std::vector<Tensor> out =
+      ops::adam_weight_decay_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, beta1_, beta2_, eps_, weight_decay, grad_scale);
   p.assign(out[0]);
   state[0]->assign(out[1]);
   state[1]->assign(out[2]);

@@ -9,7 +9,8 @@
 namespace sindri::optim {
 
 Momentum::Momentum(Params params, const Options& o)
-    : Optimizer("Momentum", std::move(params), {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
+    : Optimizer("Momentum", std::move(params),
+                {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
       nesterov_(o.use_nesterov) {
   if (!(o.momentum >= 0)) throw ValueError(fmt::format("Momentum: momentum must not be negative, got {}", o.momentum));
   momentum_ = &shared_state("momentum", o.momentum);

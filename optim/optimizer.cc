@@ -68,16 +68,16 @@ Tensor centralize(const Tensor& grad) {
 
 struct Optimizer::Impl {
   struct Group {
-    size_t rate = 0;               // index into rates
+    size_t rate = 0;  // index into rates
     double weight_decay = 0;
     bool centralize = false;
   };
   OptimizerOptions options;
   DType scalar = DType::kFloat32;
   bool grouped = false, group_lr = false;
-  std::vector<Rate> rates;         // [0] is the optimizer's own
+  std::vector<Rate> rates;  // [0] is the optimizer's own
   std::vector<Group> groups;
-  std::vector<size_t> group_of;    // per parameter, in update order
+  std::vector<size_t> group_of;  // per parameter, in update order
   std::vector<std::vector<Parameter*>> state_of;
   std::vector<std::unique_ptr<Parameter>> slots, shared;
 };
@@ -101,7 +101,8 @@ Optimizer::Optimizer(std::string name, Params params, OptimizerOptions o) : impl
   std::unordered_set<std::string> names;
   for (const Parameter* p : params_) {
     if (!names.insert(p->name()).second)
-      throw ValueError(fmt::format("{}: two parameters are named '{}'", name_, p->name()), "", "take them from one network's trainable_params(), which names them by path");
+      throw ValueError(fmt::format("{}: two parameters are named '{}'", name_, p->name()), "",
+                       "take them from one network's trainable_params(), which names them by path");
   }
   global_step_ = std::make_unique<Parameter>(Tensor::zeros({1}, DType::kInt32), "global_step", false);
 }
@@ -110,7 +111,9 @@ Optimizer::~Optimizer() = default;
 
 void Optimizer::add_parameter(Parameter* p, size_t group) {
   if (p == nullptr) throw ValueError(fmt::format("{}: parameter {} is null", name_, params_.size()));
-  if (p->name().empty()) throw ValueError(fmt::format("{}: parameter {} has no name", name_, params_.size()), "", "its state is named after it: take it from a Cell's trainable_params()");
+  if (p->name().empty())
+    throw ValueError(fmt::format("{}: parameter {} has no name", name_, params_.size()), "",
+                     "its state is named after it: take it from a Cell's trainable_params()");
   if (std::find(params_.begin(), params_.end(), p) != params_.end()) throw ValueError(fmt::format("{}: parameter '{}' is given twice", name_, p->name()));
   params_.push_back(p);
   impl_->group_of.push_back(group);
@@ -146,11 +149,13 @@ void Optimizer::order_parameters(const std::vector<Parameter*>& order) {
   std::unordered_map<const Parameter*, size_t> group;
   for (size_t i = 0; i < params_.size(); ++i) group[params_[i]] = impl_->group_of[i];
   for (const Parameter* p : order) {
-    if (p == nullptr || !group.contains(p)) throw ValueError(fmt::format("{}: order_params holds '{}', which is in no group", name_, p == nullptr ? "null" : p->name()));
+    if (p == nullptr || !group.contains(p))
+      throw ValueError(fmt::format("{}: order_params holds '{}', which is in no group", name_, p == nullptr ? "null" : p->name()));
   }
   const std::unordered_set<const Parameter*> distinct(order.begin(), order.end());
   if (distinct.size() != order.size() || distinct.size() != params_.size())
-    throw ValueError(fmt::format("{}: order_params holds {} parameters ({} distinct), the groups {}", name_, order.size(), distinct.size(), params_.size()), "", "name each parameter of the groups once");
+    throw ValueError(fmt::format("{}: order_params holds {} parameters ({} distinct), the groups {}", name_, order.size(), distinct.size(), params_.size()), "",
+                     "name each parameter of the groups once");
   params_ = order;
   for (size_t i = 0; i < params_.size(); ++i) impl_->group_of[i] = group[params_[i]];
 }
@@ -176,9 +181,11 @@ std::vector<Parameter*> Optimizer::state() {
   std::vector<Parameter*> out;
   // Slot by slot ("moments.*" before the next prefix), as MindSpore's ParameterTuples come.
   const size_t per_param = impl_->state_of.empty() ? 0 : impl_->state_of[0].size();
-  for (size_t s = 0; s < per_param; ++s) for (const auto& state : impl_->state_of) out.push_back(state[s]);
+  for (size_t s = 0; s < per_param; ++s)
+    for (const auto& state : impl_->state_of) out.push_back(state[s]);
   for (const auto& p : impl_->shared) out.push_back(p.get());
-  for (const Rate& r : impl_->rates) if (r.slot != nullptr) out.push_back(r.slot.get());
+  for (const Rate& r : impl_->rates)
+    if (r.slot != nullptr) out.push_back(r.slot.get());
   out.push_back(global_step_.get());
   return out;
 }
@@ -190,7 +197,8 @@ bool Optimizer::dynamic_lr() const {
 }
 
 void Optimizer::set_lr(double lr) {
-  if (impl_->group_lr || dynamic_lr()) throw ValueError(fmt::format("{}: set_lr needs one fixed learning rate; this one is {}", name_, impl_->group_lr ? "per group" : "dynamic"));
+  if (impl_->group_lr || dynamic_lr())
+    throw ValueError(fmt::format("{}: set_lr needs one fixed learning rate; this one is {}", name_, impl_->group_lr ? "per group" : "dynamic"));
   if (!(lr >= 0)) throw ValueError(fmt::format("{}: the learning rate must not be negative, got {}", name_, lr));
   impl_->rates[0].slot->assign(Tensor::scalar(lr, impl_->scalar));
 }
@@ -211,7 +219,7 @@ TensorList Optimizer::group_rates() {
     } else if (!r.dynamic()) {
       out.push_back(r.slot->value());
     } else {
-      const Tensor last = ops::full({1}, static_cast<double>(r.slot->shape()[0] - 1), DType::kInt32);   // beyond the table its last value holds
+      const Tensor last = ops::full({1}, static_cast<double>(r.slot->shape()[0] - 1), DType::kInt32);  // beyond the table its last value holds
       out.push_back(ops::reshape(ops::gather(r.slot->value(), ops::minimum(global_step_->value(), last)), Shape{}));
     }
   }
@@ -231,9 +239,11 @@ TensorList Optimizer::prepare(const TensorList& grads) const {
   const GradClip& clip = impl_->options.grad_clip;
   if (clip.global_norm == 0 && clip.value == 0) return grads;
   TensorList out = grads;
-  if (impl_->options.loss_scale != 1) for (Tensor& g : out) g = ops::mul(g, 1 / impl_->options.loss_scale);
+  if (impl_->options.loss_scale != 1)
+    for (Tensor& g : out) g = ops::mul(g, 1 / impl_->options.loss_scale);
   if (clip.global_norm > 0) out = nn::clip_by_global_norm(out, clip.global_norm);
-  if (clip.value > 0) for (Tensor& g : out) g = nn::clip_by_value(g, -clip.value, clip.value);
+  if (clip.value > 0)
+    for (Tensor& g : out) g = nn::clip_by_value(g, -clip.value, clip.value);
   return out;
 }
 
@@ -241,7 +251,8 @@ void Optimizer::apply(const TensorList& grads) {
   if (grads.size() != params_.size()) throw ValueError(fmt::format("{}: {} gradients for {} parameters", name_, grads.size(), params_.size()));
   for (size_t i = 0; i < grads.size(); ++i) {
     if (!grads[i].defined() || grads[i].shape() != params_[i]->shape())
-      throw ShapeError(fmt::format("{}: the gradient of '{}' is {}, the parameter {}", name_, params_[i]->name(), grads[i].defined() ? grads[i].meta().str() : "undefined", params_[i]->meta().str()));
+      throw ShapeError(fmt::format("{}: the gradient of '{}' is {}, the parameter {}", name_, params_[i]->name(),
+                                   grads[i].defined() ? grads[i].meta().str() : "undefined", params_[i]->meta().str()));
   }
   if (impl_->state_of.empty()) throw InternalError(fmt::format("{}: init_state was not called by the constructor", name_));
   const GradClip& clip = impl_->options.grad_clip;

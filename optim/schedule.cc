@@ -46,14 +46,15 @@ PolynomialDecayLR::PolynomialDecayLR(double learning_rate, double end_learning_r
     : start_(learning_rate), end_(end_learning_rate), steps_(decay_steps), power_(power), update_(update_decay_steps) {
   check_positive("PolynomialDecayLR", "learning_rate", learning_rate);
   check_not_negative("PolynomialDecayLR", "end_learning_rate", end_learning_rate);
-  if (end_learning_rate >= learning_rate) throw ValueError(fmt::format("PolynomialDecayLR: end_learning_rate {} must be below learning_rate {}", end_learning_rate, learning_rate));
+  if (end_learning_rate >= learning_rate)
+    throw ValueError(fmt::format("PolynomialDecayLR: end_learning_rate {} must be below learning_rate {}", end_learning_rate, learning_rate));
   check_positive("PolynomialDecayLR", "decay_steps", static_cast<double>(decay_steps));
   check_positive("PolynomialDecayLR", "power", power);
 }
 
 Tensor PolynomialDecayLR::construct(const Tensor& global_step) const {
   const auto n = static_cast<double>(steps_);
-  Tensor p;   // fraction of the decay done
+  Tensor p;  // fraction of the decay done
   if (update_) {
     const Tensor step = as_float(global_step);
     const Tensor periods = ops::maximum(ops::ceil(ops::div(step, n)), constant(1));
@@ -74,13 +75,17 @@ ExponentialDecayLR::ExponentialDecayLR(double learning_rate, double decay_rate, 
     : lr_(learning_rate), rate_(decay_rate), steps_(decay_steps), stair_(is_stair) {
   check_decay("ExponentialDecayLR", learning_rate, decay_rate, decay_steps);
 }
-Tensor ExponentialDecayLR::construct(const Tensor& global_step) const { return ops::mul(ops::pow(constant(rate_), progress(global_step, steps_, stair_)), lr_); }
+Tensor ExponentialDecayLR::construct(const Tensor& global_step) const {
+  return ops::mul(ops::pow(constant(rate_), progress(global_step, steps_, stair_)), lr_);
+}
 
 NaturalExpDecayLR::NaturalExpDecayLR(double learning_rate, double decay_rate, int64_t decay_steps, bool is_stair)
     : lr_(learning_rate), rate_(decay_rate), steps_(decay_steps), stair_(is_stair) {
   check_decay("NaturalExpDecayLR", learning_rate, decay_rate, decay_steps);
 }
-Tensor NaturalExpDecayLR::construct(const Tensor& global_step) const { return ops::mul(ops::exp(ops::mul(progress(global_step, steps_, stair_), -rate_)), lr_); }
+Tensor NaturalExpDecayLR::construct(const Tensor& global_step) const {
+  return ops::mul(ops::exp(ops::mul(progress(global_step, steps_, stair_), -rate_)), lr_);
+}
 
 InverseDecayLR::InverseDecayLR(double learning_rate, double decay_rate, int64_t decay_steps, bool is_stair)
     : lr_(learning_rate), rate_(decay_rate), steps_(decay_steps), stair_(is_stair) {
@@ -124,14 +129,16 @@ std::vector<float> piecewise_constant_lr(const std::vector<int64_t>& milestone, 
     throw ValueError(fmt::format("piecewise_constant_lr: {} milestones for {} learning rates", milestone.size(), learning_rates.size()));
   std::vector<float> out;
   for (size_t i = 0; i < milestone.size(); ++i) {
-    if (milestone[i] <= static_cast<int64_t>(out.size())) throw ValueError(fmt::format("piecewise_constant_lr: milestone {} must be above {}, got {}", i, out.size(), milestone[i]));
+    if (milestone[i] <= static_cast<int64_t>(out.size()))
+      throw ValueError(fmt::format("piecewise_constant_lr: milestone {} must be above {}, got {}", i, out.size(), milestone[i]));
     check_not_negative("piecewise_constant_lr", "a learning rate", learning_rates[i]);
     out.resize(static_cast<size_t>(milestone[i]), static_cast<float>(learning_rates[i]));
   }
   return out;
 }
 
-std::vector<float> exponential_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch, bool is_stair) {
+std::vector<float> exponential_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch,
+                                        bool is_stair) {
   check_decay("exponential_decay_lr", learning_rate, decay_rate, decay_epoch);
   check_list("exponential_decay_lr", total_step, step_per_epoch, decay_epoch);
   return per_step(total_step, step_per_epoch, [&](double e) {
@@ -140,7 +147,8 @@ std::vector<float> exponential_decay_lr(double learning_rate, double decay_rate,
   });
 }
 
-std::vector<float> natural_exp_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch, bool is_stair) {
+std::vector<float> natural_exp_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch,
+                                        bool is_stair) {
   check_decay("natural_exp_decay_lr", learning_rate, decay_rate, decay_epoch);
   check_list("natural_exp_decay_lr", total_step, step_per_epoch, decay_epoch);
   const auto d = static_cast<double>(decay_epoch);
@@ -162,14 +170,16 @@ std::vector<float> cosine_decay_lr(double min_lr, double max_lr, int64_t total_s
   if (min_lr >= max_lr) throw ValueError(fmt::format("cosine_decay_lr: min_lr {} must be below max_lr {}", min_lr, max_lr));
   check_list("cosine_decay_lr", total_step, step_per_epoch, decay_epoch);
   const auto d = static_cast<double>(decay_epoch);
-  return per_step(total_step, step_per_epoch, [&](double e) { return min_lr + 0.5 * (max_lr - min_lr) * (1 + std::cos(std::numbers::pi * std::min(e, d) / d)); });
+  return per_step(total_step, step_per_epoch,
+                  [&](double e) { return min_lr + 0.5 * (max_lr - min_lr) * (1 + std::cos(std::numbers::pi * std::min(e, d) / d)); });
 }
 
-std::vector<float> polynomial_decay_lr(double learning_rate, double end_learning_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch, double power,
-                                       bool update_decay_epoch) {
+std::vector<float> polynomial_decay_lr(double learning_rate, double end_learning_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch,
+                                       double power, bool update_decay_epoch) {
   check_positive("polynomial_decay_lr", "learning_rate", learning_rate);
   check_not_negative("polynomial_decay_lr", "end_learning_rate", end_learning_rate);
-  if (end_learning_rate >= learning_rate) throw ValueError(fmt::format("polynomial_decay_lr: end_learning_rate {} must be below learning_rate {}", end_learning_rate, learning_rate));
+  if (end_learning_rate >= learning_rate)
+    throw ValueError(fmt::format("polynomial_decay_lr: end_learning_rate {} must be below learning_rate {}", end_learning_rate, learning_rate));
   check_positive("polynomial_decay_lr", "power", power);
   check_list("polynomial_decay_lr", total_step, step_per_epoch, decay_epoch);
   return per_step(total_step, step_per_epoch, [&](double e) {
@@ -190,7 +200,7 @@ std::vector<float> warmup_lr(double learning_rate, int64_t total_step, int64_t s
 namespace {
 
 struct Span2 {
-  double total, warmup;   // steps
+  double total, warmup;  // steps
   double decay() const { return total - warmup; }
 };
 
@@ -224,7 +234,8 @@ std::vector<float> get_lr(const LrOptions& o) {
   check_positive("get_lr", "steps_per_epoch", static_cast<double>(o.steps_per_epoch));
   check_not_negative("get_lr", "warmup_epochs", static_cast<double>(o.warmup_epochs));
   for (double lr : {o.lr_init, o.lr_end, o.lr_max}) check_not_negative("get_lr", "a learning rate", lr);
-  if (o.warmup_epochs > o.total_epochs) throw ValueError(fmt::format("get_lr: warmup_epochs {} are more than total_epochs {}", o.warmup_epochs, o.total_epochs));
+  if (o.warmup_epochs > o.total_epochs)
+    throw ValueError(fmt::format("get_lr: warmup_epochs {} are more than total_epochs {}", o.warmup_epochs, o.total_epochs));
   struct Mode {
     const char* name;
     double (*f)(const LrOptions&, const Span2&, double);
@@ -241,7 +252,13 @@ std::vector<float> get_lr(const LrOptions& o) {
 }
 
 std::vector<float> warmup_cosine_annealing_lr(double lr, int64_t steps_per_epoch, int64_t warmup_epochs, int64_t max_epoch, int64_t global_step) {
-  std::vector<float> all = get_lr({.lr_init = 0, .lr_end = 0, .lr_max = lr, .warmup_epochs = warmup_epochs, .total_epochs = max_epoch, .steps_per_epoch = steps_per_epoch, .lr_decay_mode = "cosine"});
+  std::vector<float> all = get_lr({.lr_init = 0,
+                                   .lr_end = 0,
+                                   .lr_max = lr,
+                                   .warmup_epochs = warmup_epochs,
+                                   .total_epochs = max_epoch,
+                                   .steps_per_epoch = steps_per_epoch,
+                                   .lr_decay_mode = "cosine"});
   if (global_step < 0 || global_step >= static_cast<int64_t>(all.size()))
     throw ValueError(fmt::format("warmup_cosine_annealing_lr: global_step {} is not in [0, {})", global_step, all.size()));
   return {all.begin() + global_step, all.end()};

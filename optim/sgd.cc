@@ -9,7 +9,8 @@
 namespace sindri::optim {
 
 SGD::SGD(Params params, const Options& o)
-    : Optimizer("SGD", std::move(params), {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
+    : Optimizer("SGD", std::move(params),
+                {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
       momentum_(o.momentum),
       dampening_(o.dampening),
       nesterov_(o.nesterov) {
@@ -21,7 +22,8 @@ SGD::SGD(Params params, const Options& o)
 }
 
 void SGD::update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, double grad_scale, const std::vector<Parameter*>& state) {
-  const std::vector<Tensor> out = ops::sgd_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, momentum_, dampening_, weight_decay, grad_scale, nesterov_);
+  const std::vector<Tensor> out =
+      ops::sgd_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, momentum_, dampening_, weight_decay, grad_scale, nesterov_);
   p.assign(out[0]);
   state[0]->assign(out[1]);
   state[1]->assign(out[2]);

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int64_t kSide = 8, kPixels = kSide * kSide;
 constexpr int kMaxPixel = 16, kClasses = 10;
-constexpr int64_t kTestEvery = 5;                // lines 5, 10, 15, … are the test set
-constexpr int64_t kMaxText = int64_t{64} << 20;   // the real file has 264,712 bytes; a small packed file must not grow without bound
+constexpr int64_t kTestEvery = 5;  // lines 5, 10, 15, … are the test set
+constexpr int64_t kMaxText = int64_t{64} << 20;  // the real file has 264,712 bytes; a small packed file must not grow without bound
 
 class DigitsSource : public Source {
  public:
@@ -29,7 +29,8 @@ class DigitsSource : public Source {
     struct stat info {};
     if (stat(path_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) path_ += "/digits.csv.gz";
     parse(read_text());
-    if (labels_.empty()) throw DataError(ErrorCode::kDataEmpty, fmt::format("DigitsDataset: {} holds no digits", path_), path_, "copy dataset/digits from the sources again");
+    if (labels_.empty())
+      throw DataError(ErrorCode::kDataEmpty, fmt::format("DigitsDataset: {} holds no digits", path_), path_, "copy dataset/digits from the sources again");
     hash_ = XXH3_64bits_withSeed(pixels_.data(), pixels_.size(), XXH3_64bits(labels_.data(), labels_.size()));
   }
   int64_t rows() const override { return static_cast<int64_t>(labels_.size()); }
@@ -47,7 +48,8 @@ class DigitsSource : public Source {
   std::string read_text() const {
     struct stat info {};
     if (stat(path_.c_str(), &info) != 0) {
-      throw DataError(ErrorCode::kDataMissing, fmt::format("DigitsDataset: {} does not exist", path_), path_, "start in the root of the sources, or set data.path to dataset/digits there");
+      throw DataError(ErrorCode::kDataMissing, fmt::format("DigitsDataset: {} does not exist", path_), path_,
+                      "start in the root of the sources, or set data.path to dataset/digits there");
     }
     gzFile file = S_ISREG(info.st_mode) ? gzopen(path_.c_str(), "rb") : nullptr;
     if (file == nullptr) throw IoError(fmt::format("DigitsDataset: cannot open {}", path_), path_, "check its kind and permissions");
@@ -59,8 +61,10 @@ class DigitsSource : public Source {
     gzerror(file, &state);
     // Closing tells of a packed stream that ends early.
     const int closed = gzclose(file);
-    if (n < 0 || state != Z_OK || closed != Z_OK) throw DataError(ErrorCode::kDataCorrupt, fmt::format("DigitsDataset: {} is damaged (gzip)", path_), path_, "copy dataset/digits from the sources again");
-    if (static_cast<int64_t>(text.size()) > kMaxText) throw DataError(ErrorCode::kDataCorrupt, fmt::format("DigitsDataset: {} holds more than {} bytes", path_, kMaxText), path_, "is this the right file?");
+    if (n < 0 || state != Z_OK || closed != Z_OK)
+      throw DataError(ErrorCode::kDataCorrupt, fmt::format("DigitsDataset: {} is damaged (gzip)", path_), path_, "copy dataset/digits from the sources again");
+    if (static_cast<int64_t>(text.size()) > kMaxText)
+      throw DataError(ErrorCode::kDataCorrupt, fmt::format("DigitsDataset: {} holds more than {} bytes", path_, kMaxText), path_, "is this the right file?");
     return text;
   }
 
@@ -93,7 +97,8 @@ class DigitsSource : public Source {
       if (error != std::errc{}) corrupt(line, fmt::format("expected {} numbers, number {} cannot be read", kPixels + 1, i + 1));
       if (i < kPixels && (v < 0 || v > kMaxPixel)) corrupt(line, fmt::format("pixel {}: expected 0 to {}, got {}", i + 1, kMaxPixel, v));
       if (i == kPixels && (v < 0 || v >= kClasses)) {
-        throw DataError(ErrorCode::kLabelRange, fmt::format("label of line {}: expected 0 to {}, got {}", line, kClasses - 1, v), fmt::format("{}, line {}", path_, line), "copy dataset/digits from the sources again");
+        throw DataError(ErrorCode::kLabelRange, fmt::format("label of line {}: expected 0 to {}, got {}", line, kClasses - 1, v),
+                        fmt::format("{}, line {}", path_, line), "copy dataset/digits from the sources again");
       }
       values[i] = static_cast<uint8_t>(v);
       p = next;
@@ -104,13 +109,14 @@ class DigitsSource : public Source {
     labels_.push_back(values[kPixels]);
   }
   [[noreturn]] void corrupt(int64_t line, const std::string& what) const {
-    throw DataError(ErrorCode::kDataCorrupt, fmt::format("DigitsDataset: {}", what), fmt::format("{}, line {}", path_, line), "copy dataset/digits from the sources again");
+    throw DataError(ErrorCode::kDataCorrupt, fmt::format("DigitsDataset: {}", what), fmt::format("{}, line {}", path_, line),
+                    "copy dataset/digits from the sources again");
   }
 
   DigitsDataset::Options o_;
   std::string path_;
   std::vector<uint8_t> pixels_, labels_;
-  std::vector<int64_t> lines_;   // of the file, from 1
+  std::vector<int64_t> lines_;  // of the file, from 1
   uint64_t hash_ = 0;
 };
 

@@ -170,9 +170,7 @@ Tensor leaky_relu_grad(const Tensor& dy, const Tensor& x, double alpha) {
   return apply_binary(k_leaky_relu_grad, kFloating, Attrs::of(LeakyReluAttrs{alpha}), dy, x);
 }
 Tensor elu_grad(const Tensor& dy, const Tensor& x, double alpha) { return apply_binary(k_elu_grad, kFloating, Attrs::of(EluAttrs{alpha}), dy, x); }
-Tensor gelu_grad(const Tensor& dy, const Tensor& x, bool approximate) {
-  return apply_binary(k_gelu_grad, kFloating, Attrs::of(GeluAttrs{approximate}), dy, x);
-}
+Tensor gelu_grad(const Tensor& dy, const Tensor& x, bool approximate) { return apply_binary(k_gelu_grad, kFloating, Attrs::of(GeluAttrs{approximate}), dy, x); }
 Tensor clamp_grad(const Tensor& dy, const Tensor& x, double lo, double hi) {
   return apply_binary(k_clamp_grad, kFloating, Attrs::of(ClampAttrs{lo, hi}), dy, x);
 }
@@ -188,8 +186,11 @@ Tensor scalar_like(const Tensor& x, double value) {
   if (!is_floating(t)) {
     if (std::floor(value) != value || std::isinf(value)) t = DType::kFloat32;
     else if (t == DType::kBool) t = DType::kInt64;
-    const bool fits = t == DType::kUInt8 ? value >= 0 && value <= 255 : t == DType::kInt32 ? std::fabs(value) < 0x1p31 : t != DType::kInt64 || std::fabs(value) < 0x1p63;
-    if (!fits) throw ValueError(fmt::format("the scalar {} does not fit the tensor's type {}", value, dtype_name(t)), "", "convert the tensor with ops::cast first");
+    const bool fits = t == DType::kUInt8 ? value >= 0 && value <= 255
+        : t == DType::kInt32             ? std::fabs(value) < 0x1p31
+                                         : t != DType::kInt64 || std::fabs(value) < 0x1p63;
+    if (!fits)
+      throw ValueError(fmt::format("the scalar {} does not fit the tensor's type {}", value, dtype_name(t)), "", "convert the tensor with ops::cast first");
   }
   return full({}, value, t);
 }

@@ -84,7 +84,8 @@ template <class Functor> void run_binary(const KernelQuery& q, Span<const Buffer
 
 void run_where(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   dispatch_dtype(q.out[0].dtype, [&]<class E>() {
-    for_each_broadcast<3>(q.in, q.out[0], [&](const auto& at, int64_t o) { out[0].as<E>()[o] = in[0].as<bool>()[at[0]] ? in[1].as<E>()[at[1]] : in[2].as<E>()[at[2]]; });
+    for_each_broadcast<3>(q.in, q.out[0],
+                          [&](const auto& at, int64_t o) { out[0].as<E>()[o] = in[0].as<bool>()[at[0]] ? in[1].as<E>()[at[1]] : in[2].as<E>()[at[2]]; });
   });
 }
 

@@ -7,12 +7,16 @@ namespace sindri::SINDRI_SIMD_NS {
 namespace {
 
 using elementwise::BinaryId, elementwise::TileFn, elementwise::UnaryId;
-using simd_math::abs, simd_math::ceil, simd_math::cos, simd_math::erf, simd_math::exp, simd_math::expm1, simd_math::floor, simd_math::log, simd_math::log1p, simd_math::rint;
+using simd_math::abs, simd_math::ceil, simd_math::cos, simd_math::erf, simd_math::exp, simd_math::expm1, simd_math::floor, simd_math::log, simd_math::log1p,
+    simd_math::rint;
 using simd_math::sigmoid, simd_math::sin, simd_math::sqrt, simd_math::tanh;
 
 // Functions of the expressions that are no elementary functions. T is float or double.
 template <class T> SINDRI_SIMD_INLINE T hsigmoid(T x) { return x <= T(-3) ? T(0) : x >= T(3) ? T(1) : (x + T(3)) / T(6); }
-template <class T> SINDRI_SIMD_INLINE T silu_slope(T x) { const T s = sigmoid(x); return s * (T(1) + x * (T(1) - s)); }
+template <class T> SINDRI_SIMD_INLINE T silu_slope(T x) {
+  const T s = sigmoid(x);
+  return s * (T(1) + x * (T(1) - s));
+}
 
 // (1 + tanh u) / 2 = sigmoid(2u) with u = k(x + c x^3): no cancellation for negative x.
 template <class T> SINDRI_SIMD_INLINE T gelu_gate(T x) { return sigmoid(x * (T(1.5957691216057308) + T(1.5957691216057308 * 0.044715) * (x * x))); }
@@ -110,8 +114,8 @@ template <template <class, class> class Loop, class Functor, class E> constexpr 
 }  // namespace
 
 // Rows are in the order of the ids, columns in the order of DType.
-#define ROW(Loop, F)                                                                                                      \
-  {entry<Loop, F, Bool>(), entry<Loop, F, uint8_t>(), entry<Loop, F, int32_t>(), entry<Loop, F, int64_t>(),               \
+#define ROW(Loop, F) \
+  {entry<Loop, F, Bool>(), entry<Loop, F, uint8_t>(), entry<Loop, F, int32_t>(), entry<Loop, F, int64_t>(), \
    entry<Loop, F, F16>(),  entry<Loop, F, Bf16>(),    entry<Loop, F, float>(),   entry<Loop, F, double>()},
 
 TileFn unary_tile(UnaryId id, int dtype) {

@@ -13,8 +13,8 @@ namespace {
 
 using namespace elementwise;
 
-constexpr int64_t kTile = 1024;               // elements; three operand buffers of 8-byte elements stay within L1
-constexpr int64_t kParallelGrain = 16384;     // elements per thread below which starting threads costs more than it saves
+constexpr int64_t kTile = 1024;  // elements; three operand buffers of 8-byte elements stay within L1
+constexpr int64_t kParallelGrain = 16384;  // elements per thread below which starting threads costs more than it saves
 constexpr size_t kMaxOperands = 3;
 
 // Operand memory as the output is walked: the dimensions in physical order, joined where every operand allows.
@@ -59,7 +59,8 @@ template <class E> void gather(const Walk& w, size_t k, const E* from, int64_t b
     const E* p = from + offset;
     if (step == 0) std::fill_n(to, run, *p);
     else if (step == 1) std::copy_n(p, run, to);
-    else for (int64_t i = 0; i < run; ++i) to[i] = p[i * step];
+    else
+      for (int64_t i = 0; i < run; ++i) to[i] = p[i * step];
     to += run;
     n -= run;
     index[last] += run;
@@ -83,7 +84,13 @@ void gather_bytes(const Walk& w, size_t k, size_t element_size, const void* from
 
 class TileKernel final : public Kernel {
  public:
-  TileKernel(const KernelQuery& q, TileFn tile) : tile_(tile), operands_(q.in.size()), numel_(q.out[0].numel()), out_size_(dtype_size(q.out[0].dtype)), numbers_(numbers_of(q.attrs)), walk_(make_walk(q.in, q.out[0])) {
+  TileKernel(const KernelQuery& q, TileFn tile)
+      : tile_(tile),
+        operands_(q.in.size()),
+        numel_(q.out[0].numel()),
+        out_size_(dtype_size(q.out[0].dtype)),
+        numbers_(numbers_of(q.attrs)),
+        walk_(make_walk(q.in, q.out[0])) {
     for (size_t k = 0; k < operands_; ++k) {
       element_size_[k] = dtype_size(q.in[k].dtype);
       int64_t dense = 1;
@@ -102,9 +109,8 @@ class TileKernel final : public Kernel {
   void run(ExecContext&, Span<const Buffer> in, Span<const Buffer> out) override {
     if (numel_ == 0) return;
     char* y = static_cast<char*>(out[0].data);
-    parallel_for(fixed_chunks(numel_, kTile), kParallelGrain / kTile, [&](int64_t first, int64_t last) {
-      run_range(in, y, first * kTile, std::min(numel_, last * kTile));
-    });
+    parallel_for(fixed_chunks(numel_, kTile), kParallelGrain / kTile,
+                 [&](int64_t first, int64_t last) { run_range(in, y, first * kTile, std::min(numel_, last * kTile)); });
   }
 
  private:

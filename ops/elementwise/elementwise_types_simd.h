@@ -15,7 +15,9 @@ using elementwise::Domain;
 using enum elementwise::Domain;
 using simd_math::Bf16, simd_math::F16;
 
-struct Bool { uint8_t u; };
+struct Bool {
+  uint8_t u;
+};
 struct SimdTag;
 using Int = elementwise::WrappingInt<SimdTag>;
 
@@ -29,7 +31,7 @@ SINDRI_SIMD_INLINE float load(float e) { return e; }
 SINDRI_SIMD_INLINE double load(double e) { return e; }
 
 SINDRI_SIMD_INLINE void store(bool v, Bool* out) { out->u = v; }
-SINDRI_SIMD_INLINE void store(int v, Bool* out) { out->u = v != 0; }   // a & b of two bools is an int
+SINDRI_SIMD_INLINE void store(int v, Bool* out) { out->u = v != 0; }  // a & b of two bools is an int
 SINDRI_SIMD_INLINE void store(Int v, Bool* out) { out->u = v.v != 0; }
 SINDRI_SIMD_INLINE void store(Int v, uint8_t* out) { *out = static_cast<uint8_t>(v.v); }
 SINDRI_SIMD_INLINE void store(Int v, int32_t* out) { *out = static_cast<int32_t>(v.v); }

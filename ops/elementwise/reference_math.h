@@ -30,7 +30,10 @@ inline double floor_div(double a, double b) {
 
 inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 inline double hsigmoid(double x) { return x <= -3 ? 0.0 : x >= 3 ? 1.0 : (x + 3) / 6; }
-inline double silu_slope(double x) { const double s = sigmoid(x); return s * (1 + x * (1 - s)); }
+inline double silu_slope(double x) {
+  const double s = sigmoid(x);
+  return s * (1 + x * (1 - s));
+}
 
 inline constexpr double kSqrt2OverPi = 0.79788456080286536, kGeluCubic = 0.044715, kSqrtHalf = 0.70710678118654752, kInvSqrt2Pi = 0.39894228040143268;
 inline double gelu_tanh(double x) { return 0.5 * x * (1 + std::tanh(kSqrt2OverPi * (x + kGeluCubic * x * x * x))); }

@@ -15,7 +15,8 @@ using elementwise::CastAttrs;
 
 std::vector<TensorMeta> infer_where(const Attrs&, Span<const TensorMeta> in) {
   check_arity("where", in, 3);
-  if (in[0].dtype != DType::kBool) throw DTypeError(fmt::format("where: the condition must be bool, got {}", in[0].str()), "", "compare with 0: ops::not_equal");
+  if (in[0].dtype != DType::kBool)
+    throw DTypeError(fmt::format("where: the condition must be bool, got {}", in[0].str()), "", "compare with 0: ops::not_equal");
   check_same_dtype("where", in.subspan(1));
   TensorMeta out = in[1];
   out.shape = broadcast_shapes(in[0].shape, broadcast_shapes(in[1].shape, in[2].shape, "where"), "where");

@@ -46,13 +46,18 @@ template <class From, class To> struct CastLoop {
 }  // namespace
 
 TileFn where_tile(int element_size) {
-  return element_size == 1 ? &WhereLoop<uint8_t>::run : element_size == 2 ? &WhereLoop<uint16_t>::run : element_size == 4 ? &WhereLoop<uint32_t>::run : &WhereLoop<uint64_t>::run;
+  return element_size == 1 ? &WhereLoop<uint8_t>::run
+      : element_size == 2  ? &WhereLoop<uint16_t>::run
+      : element_size == 4  ? &WhereLoop<uint32_t>::run
+                           : &WhereLoop<uint64_t>::run;
 }
 
 TileFn cast_tile(int from, int to) {
-#define ROW(F)                                                                                                                                           \
-  {&CastLoop<F, Bool>::run, &CastLoop<F, uint8_t>::run, &CastLoop<F, int32_t>::run, &CastLoop<F, int64_t>::run, &CastLoop<F, F16>::run, &CastLoop<F, Bf16>::run, \
-   &CastLoop<F, float>::run, &CastLoop<F, double>::run}
+#define ROW(F) \
+  { \
+    &CastLoop<F, Bool>::run, &CastLoop<F, uint8_t>::run, &CastLoop<F, int32_t>::run, &CastLoop<F, int64_t>::run, &CastLoop<F, F16>::run, \
+        &CastLoop<F, Bf16>::run, &CastLoop<F, float>::run, &CastLoop<F, double>::run \
+  }
   static constexpr TileFn table[kNumDTypes][kNumDTypes] = {ROW(Bool), ROW(uint8_t), ROW(int32_t), ROW(int64_t), ROW(F16), ROW(Bf16), ROW(float), ROW(double)};
   return table[from][to];
 }

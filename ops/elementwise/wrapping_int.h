@@ -13,7 +13,9 @@ template <class Tag> struct WrappingInt {
   WrappingInt() = default;
   /// Truncates; NaN gives 0, values out of range the nearest int64.
   explicit WrappingInt(double d) : v(d != d ? 0 : d >= 0x1p63 ? INT64_MAX : d < -0x1p63 ? INT64_MIN : static_cast<int64_t>(d)) {}
-  template <class I> requires std::is_integral_v<I> explicit WrappingInt(I i) : v(static_cast<int64_t>(i)) {}
+  template <class I>
+  requires std::is_integral_v<I>
+  explicit WrappingInt(I i) : v(static_cast<int64_t>(i)) {}
   uint64_t u() const { return static_cast<uint64_t>(v); }
 
   friend WrappingInt operator+(WrappingInt a, WrappingInt b) { return WrappingInt(a.u() + b.u()); }
@@ -33,7 +35,7 @@ template <class Tag> struct WrappingInt {
   friend WrappingInt rint(WrappingInt x) { return x; }
   friend WrappingInt floor_div(WrappingInt a, WrappingInt b) {
     if (b.v == 0) return b;
-    if (b.v == -1) return -a;                                     // INT64_MIN / -1 traps on x86
+    if (b.v == -1) return -a;  // INT64_MIN / -1 traps on x86
     return WrappingInt(a.v / b.v - static_cast<int64_t>(a.v % b.v != 0 && (a.v < 0) != (b.v < 0)));
   }
   friend WrappingInt mod(WrappingInt a, WrappingInt b) {

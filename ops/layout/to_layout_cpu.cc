@@ -50,7 +50,8 @@ void run_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffe
   std::vector<int64_t> place(static_cast<size_t>(q.in[0].numel()));
   for_each_element(q.out[0], [&](int64_t i, int64_t j) { place[static_cast<size_t>(i)] = j; });
   for_each_element(q.in[0], [&](int64_t i, int64_t j) {
-    std::memcpy(static_cast<char*>(out[0].data) + place[static_cast<size_t>(i)] * static_cast<int64_t>(size), static_cast<const char*>(in[0].data) + j * static_cast<int64_t>(size), size);
+    std::memcpy(static_cast<char*>(out[0].data) + place[static_cast<size_t>(i)] * static_cast<int64_t>(size),
+                static_cast<const char*>(in[0].data) + j * static_cast<int64_t>(size), size);
   });
 }
 

@@ -19,8 +19,8 @@ using namespace linalg;
 std::vector<Tensor> cholesky_vjp(const VjpContext& c) {
   const Tensor& l = c.out[0];
   const Tensor p = ops::mul(ops::batch_matmul(l, c.dout[0], true), triangle_mask(l, l.dim(-1), 1, 0.5, 0));
-  const Tensor half = ops::triangular_solve(l, p, true, true);                 // L⁻ᵀ·P
-  const Tensor s = ops::triangular_solve(l, transposed(half), true, true);     // Sᵀ = L⁻ᵀ·(L⁻ᵀ·P)ᵀ
+  const Tensor half = ops::triangular_solve(l, p, true, true);  // L⁻ᵀ·P
+  const Tensor s = ops::triangular_solve(l, transposed(half), true, true);  // Sᵀ = L⁻ᵀ·(L⁻ᵀ·P)ᵀ
   return {ops::mul(ops::add(s, transposed(s)), 0.5)};
 }
 

@@ -40,8 +40,8 @@ template <class T> int64_t factor_eigen(const T* a, T* l, int64_t n) {
   out = ConstMatrixMap<T>(a, n, n);
   const Eigen::LLT<Eigen::Ref<Matrix<T>>> llt(out);
   bool positive = llt.info() == Eigen::Success;
-  for (int64_t i = 0; i < n && positive; ++i) positive = l[i * n + i] > 0;   // Eigen lets NaN through
-  if (!positive) return factor(a, l, n);                                     // says which pivot
+  for (int64_t i = 0; i < n && positive; ++i) positive = l[i * n + i] > 0;  // Eigen lets NaN through
+  if (!positive) return factor(a, l, n);  // says which pivot
   out.template triangularView<Eigen::StrictlyUpper>().setZero();
   return -1;
 }
@@ -59,8 +59,9 @@ template <bool kEigen> void cholesky(const KernelQuery& q, Span<const Buffer> in
           return kEigen ? factor_eigen(a, l, s.rows) : factor(a, l, s.rows);
         },
         [&](int64_t i, int64_t pivot) {
-          throw ValueError(fmt::format("cholesky: matrix{} of {} is not positive definite: pivot {} is not above 0", batch_text(q.in[0].shape, i), q.in[0].str(), pivot), "",
-                           "add a multiple of the identity (damping)");
+          throw ValueError(
+              fmt::format("cholesky: matrix{} of {} is not positive definite: pivot {} is not above 0", batch_text(q.in[0].shape, i), q.in[0].str(), pivot), "",
+              "add a multiple of the identity (damping)");
         });
   });
 }
@@ -119,7 +120,8 @@ template <bool kEigen> void triangular_solve(const KernelQuery& q, Span<const Bu
 const bool kCholesky = register_kernel({.op = "cholesky", .name = "eigen", .simple = cholesky<true>});
 const bool kCholeskyReference = register_kernel({.op = "cholesky", .name = "reference", .priority = kReferencePriority, .simple = cholesky<false>});
 const bool kSolve = register_kernel({.op = "triangular_solve", .name = "eigen", .simple = triangular_solve<true>});
-const bool kSolveReference = register_kernel({.op = "triangular_solve", .name = "reference", .priority = kReferencePriority, .simple = triangular_solve<false>});
+const bool kSolveReference =
+    register_kernel({.op = "triangular_solve", .name = "reference", .priority = kReferencePriority, .simple = triangular_solve<false>});
 
 }  // namespace
 }  // namespace sindri

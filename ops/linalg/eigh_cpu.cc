@@ -93,7 +93,9 @@ template <bool kEigen, class T> void eigh(const KernelQuery& q, Span<const Buffe
         MatrixMap<T>(out[1].as<T>() + i * s.rows * s.rows, s.rows, s.rows) = v.cast<T>();
         return -1;
       },
-      [&](int64_t i, int64_t) { throw ValueError(fmt::format("eigh: the iteration did not converge on matrix{} of {}", batch_text(q.in[0].shape, i), q.in[0].str())); });
+      [&](int64_t i, int64_t) {
+        throw ValueError(fmt::format("eigh: the iteration did not converge on matrix{} of {}", batch_text(q.in[0].shape, i), q.in[0].str()));
+      });
 }
 
 template <bool kEigen> void run(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {

@@ -17,7 +17,7 @@ using namespace linalg;
 // Returns -1, or the column without a pivot.
 template <class T> int64_t invert(const T* a, T* y, int64_t n) {
   const int64_t width = 2 * n;
-  std::vector<double> w(static_cast<size_t>(n * width), 0.0);   // [a | I]
+  std::vector<double> w(static_cast<size_t>(n * width), 0.0);  // [a | I]
   const auto at = [&](int64_t i, int64_t j) -> double& { return w[static_cast<size_t>(i * width + j)]; };
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < n; ++j) at(i, j) = static_cast<double>(a[i * n + j]);
@@ -25,7 +25,8 @@ template <class T> int64_t invert(const T* a, T* y, int64_t n) {
   }
   for (int64_t c = 0; c < n; ++c) {
     int64_t best = c;
-    for (int64_t i = c + 1; i < n; ++i) if (std::abs(at(i, c)) > std::abs(at(best, c))) best = i;
+    for (int64_t i = c + 1; i < n; ++i)
+      if (std::abs(at(i, c)) > std::abs(at(best, c))) best = i;
     if (!(std::abs(at(best, c)) > 0)) return c;
     for (int64_t j = 0; j < width; ++j) std::swap(at(c, j), at(best, j));
     const double pivot = at(c, c);
@@ -43,7 +44,8 @@ template <class T> int64_t invert(const T* a, T* y, int64_t n) {
 
 template <class T> int64_t invert_eigen(const T* a, T* y, int64_t n) {
   const Eigen::PartialPivLU<Matrix<T>> lu{ConstMatrixMap<T>(a, n, n)};
-  for (int64_t i = 0; i < n; ++i) if (!(std::abs(lu.matrixLU()(i, i)) > 0)) return i;
+  for (int64_t i = 0; i < n; ++i)
+    if (!(std::abs(lu.matrixLU()(i, i)) > 0)) return i;
   MatrixMap<T>(y, n, n) = lu.inverse();
   return -1;
 }

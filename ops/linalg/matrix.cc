@@ -64,7 +64,8 @@ void check_finite(const char* op, const Buffer& a) {
     for (int64_t i = 0; i < a.meta->numel(); ++i) {
       if (std::isfinite(p[i])) continue;
       const int64_t n = s.rows * s.columns, e = i % n;
-      throw ValueError(fmt::format("{}: matrix{} has the element {} at row {}, column {}", op, batch_text(a.meta->shape, i / n), p[i], e / s.columns, e % s.columns));
+      throw ValueError(
+          fmt::format("{}: matrix{} has the element {} at row {}, column {}", op, batch_text(a.meta->shape, i / n), p[i], e / s.columns, e % s.columns));
     }
   };
   if (a.meta->dtype == DType::kFloat32) check(a.as<float>());

@@ -25,7 +25,9 @@ void check_square(const char* op, const TensorMeta& m, const char* which);
 /// Shape with the last two dimensions replaced; `columns` -1 leaves one dimension.
 Shape with_matrix(const Shape& s, int64_t rows, int64_t columns);
 
-struct Stack { int64_t batch, rows, columns; };
+struct Stack {
+  int64_t batch, rows, columns;
+};
 Stack stack_of(const Shape& shape);
 
 /// "[2, 0]" for matrix `index` of a stack, "" for a single matrix.

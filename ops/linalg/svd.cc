@@ -33,7 +33,7 @@ Tensor turning(const Tensor& s, const Tensor& q, const Tensor& dq) {
 std::vector<Tensor> vjp(const VjpContext& c) {
   const Tensor &u = c.out[0], &s = c.out[1], &v = c.out[2], &du = c.dout[0], &ds = c.dout[1], &dv = c.dout[2];
   const int64_t m = u.dim(-2), n = v.dim(-2), k = s.dim(-1);
-  const Tensor row = ops::expand_dims(s, -2), column = ops::expand_dims(s, -1);   // ·S and S·
+  const Tensor row = ops::expand_dims(s, -2), column = ops::expand_dims(s, -1);  // ·S and S·
   Tensor inner, da;
   if (ds.defined()) inner = ops::mul(ops::expand_dims(ds, -1), triangle_mask(s, k, 0, 1, 0));
   if (du.defined()) inner = plus(inner, ops::mul(turning(s, u, du), row));
@@ -54,7 +54,9 @@ const OpDef& kSvd = register_op({
       check_matrix("svd", in[0], "the input");
       const Stack s = stack_of(in[0].shape);
       const int64_t k = std::min(s.rows, s.columns);
-      const auto out = [&](int64_t rows, int64_t columns) { return TensorMeta{with_matrix(in[0].shape, rows, columns), in[0].dtype, Layout::kContiguous, in[0].device}; };
+      const auto out = [&](int64_t rows, int64_t columns) {
+        return TensorMeta{with_matrix(in[0].shape, rows, columns), in[0].dtype, Layout::kContiguous, in[0].device};
+      };
       return {out(s.rows, k), out(k, -1), out(s.columns, k)};
     },
     .vjp = vjp,

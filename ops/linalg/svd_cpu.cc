@@ -15,7 +15,10 @@ namespace {
 using namespace linalg;
 using Dense = Eigen::MatrixXd;
 
-struct Factors { Dense u, v; Eigen::VectorXd s; };
+struct Factors {
+  Dense u, v;
+  Eigen::VectorXd s;
+};
 
 // Replaces column c of u, whose singular value is 0, by a unit vector orthogonal to columns 0 … c-1.
 void complete(Dense* u, int64_t c) {

@@ -19,7 +19,8 @@ void check_labels(const char* op, const Buffer& labels, int64_t classes, int64_t
   for (int64_t i = 0; i < rows; ++i) {
     const int64_t label = load_label(labels, i);
     if (label == ignore_index || (label >= 0 && label < classes)) continue;
-    throw DataError(ErrorCode::kLabelRange, fmt::format("{}: label {} in row {} is outside [0, {})", op, label, i, classes), fmt::format("row {} of {}", i, rows),
+    throw DataError(ErrorCode::kLabelRange, fmt::format("{}: label {} in row {} is outside [0, {})", op, label, i, classes),
+                    fmt::format("row {} of {}", i, rows),
                     fmt::format("give the network as many outputs as there are classes, or label rows to be left out {}", ignore_index));
   }
 }
@@ -34,7 +35,8 @@ void check_logits(const char* op, const TensorMeta& logits) {
 
 void check_sparse_labels(const char* op, const Attrs& attrs, const TensorMeta& logits, const TensorMeta& labels) {
   if (labels.dtype != DType::kInt32 && labels.dtype != DType::kInt64)
-    throw DTypeError(fmt::format("{}: labels must be int32 or int64, got {}", op, labels.str()), "", "use softmax_cross_entropy_dense for labels that are probabilities");
+    throw DTypeError(fmt::format("{}: labels must be int32 or int64, got {}", op, labels.str()), "",
+                     "use softmax_cross_entropy_dense for labels that are probabilities");
   if (labels.shape != Shape{logits.shape[0]})
     throw ShapeError(fmt::format("{}: logits {} need labels [{}], got {}", op, logits.str(), logits.shape[0], labels.str()));
   const double s = attrs.as<SparseCrossEntropyAttrs>().label_smoothing;
@@ -88,7 +90,6 @@ std::vector<TensorMeta> infer_dense_grad(const Attrs&, Span<const TensorMeta> in
 
 Tensor as_column(const Tensor& t) { return expand_dims(t, 1); }
 
-
 // d(dlogits)/dlogits: q is constant, so with cotangent a it is w·p·(a - sum(a·p)), w = dloss·sum(q).
 Tensor through_softmax(const Tensor& a, const Tensor& logits, const Tensor& weight) {
   const Tensor p = softmax(logits, 1);
@@ -106,7 +107,8 @@ const OpDef& kSparseGrad = register_op({
       std::vector<Tensor> d(3);
       if (c.needs[0]) d[0] = sum(a * bind1(kSparseGrad, c.attrs, {ones_like(dloss), logits, labels}), {1});
       if (c.needs[1]) {
-        const Tensor kept = cast(not_equal(labels, scalar_like(labels, static_cast<double>(c.attrs.as<SparseCrossEntropyAttrs>().ignore_index))), dloss.dtype());
+        const Tensor kept =
+            cast(not_equal(labels, scalar_like(labels, static_cast<double>(c.attrs.as<SparseCrossEntropyAttrs>().ignore_index))), dloss.dtype());
         d[1] = through_softmax(a, logits, dloss * kept);
       }
       return d;
@@ -120,12 +122,15 @@ const OpDef& kSparse = register_op({
     .attrs = attrs_type<SparseCrossEntropyAttrs>(),
     .traits = {.amp = AmpClass::kFp32},
     .infer = infer_sparse,
-    .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {bind1(kSparseGrad, c.attrs, {c.dout[0], c.in[0], c.in[1]}), Tensor()}; },
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
+      return {bind1(kSparseGrad, c.attrs, {c.dout[0], c.in[0], c.in[1]}), Tensor()};
+    },
 });
 
 const OpDef& kDenseGrad = register_op({
     .name = "softmax_cross_entropy_dense_grad",
-    .doc = "dloss [N], logits and labels [N, C] -> dlogits = dloss·(softmax·sum(labels) - labels) of softmax_cross_entropy_dense. Not differentiable in labels.",
+    .doc =
+        "dloss [N], logits and labels [N, C] -> dlogits = dloss·(softmax·sum(labels) - labels) of softmax_cross_entropy_dense. Not differentiable in labels.",
     .attrs = attrs_type<NoAttrs>(),
     .traits = {.amp = AmpClass::kFp32},
     .infer = infer_dense_grad,
@@ -145,7 +150,9 @@ const OpDef& kDense = register_op({
     .attrs = attrs_type<NoAttrs>(),
     .traits = {.amp = AmpClass::kFp32},
     .infer = infer_dense,
-    .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {bind1(kDenseGrad, c.attrs, {c.dout[0], c.in[0], c.in[1]}), Tensor()}; },
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
+      return {bind1(kDenseGrad, c.attrs, {c.dout[0], c.in[0], c.in[1]}), Tensor()};
+    },
 });
 
 }  // namespace

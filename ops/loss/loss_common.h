@@ -19,7 +19,9 @@ struct SparseCrossEntropyAttrs {
 };
 
 /// x as outer x width x inner elements, normalised over the middle.
-struct AxisView { int64_t outer = 1, width = 1, inner = 1; };
+struct AxisView {
+  int64_t outer = 1, width = 1, inner = 1;
+};
 AxisView axis_view(const Shape& shape, int64_t axis, const char* op);
 
 /// Label of row i, int32 or int64.

@@ -4,13 +4,13 @@
 
 #include "ops/loss/loss_common.h"
 #include "ops/loss/softmax_simd.h"
-#include "src/op/element.h"
 #include "src/device/cpu/parallel.h"
+#include "src/op/element.h"
 
 namespace sindri::ops {
 namespace {
 
-constexpr int64_t kGrain = 4096;   // elements worth a thread: exp is costly
+constexpr int64_t kGrain = 4096;  // elements worth a thread: exp is costly
 
 const void* at(const Buffer& b, int64_t i) { return static_cast<const char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
 void* at_mutable(const Buffer& b, int64_t i) { return static_cast<char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
@@ -93,7 +93,8 @@ void dense(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) 
   const int64_t rows = q.in[0].shape[0], classes = q.in[0].shape[1];
   for_rows(rows, classes, [&](int64_t n) {
     const RowStats s = row_stats(in[0], n, classes);
-    store_element(out[0], n, SINDRI_SIMD_CALL(cross_entropy_dense_row)(q.in[0].dtype, at(in[0], n * classes), at(in[1], n * classes), classes, s.log_sum_exp()));
+    store_element(out[0], n,
+                  SINDRI_SIMD_CALL(cross_entropy_dense_row)(q.in[0].dtype, at(in[0], n * classes), at(in[1], n * classes), classes, s.log_sum_exp()));
   });
 }
 
@@ -101,8 +102,8 @@ void dense_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> 
   const int64_t rows = q.in[1].shape[0], classes = q.in[1].shape[1];
   for_rows(rows, classes, [&](int64_t n) {
     const int64_t i = n * classes;
-    SINDRI_SIMD_CALL(cross_entropy_dense_grad_row)(q.in[1].dtype, at(in[1], i), at(in[2], i), at_mutable(out[0], i), classes, row_stats(in[1], n, classes).log_sum_exp(),
-                                                   load_element(in[0], n));
+    SINDRI_SIMD_CALL(cross_entropy_dense_grad_row)
+    (q.in[1].dtype, at(in[1], i), at(in[2], i), at_mutable(out[0], i), classes, row_stats(in[1], n, classes).log_sum_exp(), load_element(in[0], n));
   });
 }
 

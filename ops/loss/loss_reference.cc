@@ -7,7 +7,9 @@
 namespace sindri::ops {
 namespace {
 
-struct RowStats { double max, log_sum; };
+struct RowStats {
+  double max, log_sum;
+};
 
 // Of `width` elements from `base` on, `step` apart. An all -inf row gives NaN, as in PyTorch; so does one that holds NaN or +inf.
 RowStats row_stats(const Buffer& x, int64_t base, int64_t width, int64_t step) {

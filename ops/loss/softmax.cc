@@ -60,7 +60,9 @@ const OpDef& kSoftmax = register_op({
     .attrs = attrs_type<SoftmaxAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone, .saves_out = saves(0), .inplace_input = 0},
     .infer = [](const Attrs& a, Span<const TensorMeta> in) { return infer_forward("softmax", a, in); },
-    .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {bind1(kSoftmaxGrad, c.attrs, {c.dout[0], c.out[0]})}; },
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
+      return {bind1(kSoftmaxGrad, c.attrs, {c.dout[0], c.out[0]})};
+    },
 });
 
 // dx = dy - exp(y)·sum(dy); its derivative with cotangent a: by dy, a - sum(a·exp(y)); by y, -a·exp(y)·sum(dy).
@@ -85,7 +87,9 @@ const OpDef& kLogSoftmax = register_op({
     .attrs = attrs_type<SoftmaxAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone, .saves_out = saves(0), .inplace_input = 0},
     .infer = [](const Attrs& a, Span<const TensorMeta> in) { return infer_forward("log_softmax", a, in); },
-    .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {bind1(kLogSoftmaxGrad, c.attrs, {c.dout[0], c.out[0]})}; },
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
+      return {bind1(kLogSoftmaxGrad, c.attrs, {c.dout[0], c.out[0]})};
+    },
 });
 
 }  // namespace

@@ -57,12 +57,15 @@ template <class T> SINDRI_SIMD_INLINE void row(bool log, const T* x, T* y, int64
   using A = typename Compute<T>::type;
   const A m = row_max(x, n);
   if (log) {
-    const A log_sum = static_cast<A>(simd_math::log(sum_terms<A>(n, [&](int64_t i) __attribute__((always_inline)) { return simd_math::exp(widen(x[i]) - m); })));
+    const A log_sum = static_cast<A>(simd_math::log(sum_terms<A>(
+        n, [&](int64_t i) __attribute__((always_inline)) { return simd_math::exp(widen(x[i]) - m); })));
 #pragma omp simd
     for (int64_t i = 0; i < n; ++i) narrow((widen(x[i]) - m) - log_sum, &y[i]);
     return;
   }
-  const A inverse = static_cast<A>(1 / sum_terms<A>(n, [&](int64_t i) __attribute__((always_inline)) { return simd_math::exp(widen(x[i]) - m); }));
+  const A inverse = static_cast<A>(1 /
+                                   sum_terms<A>(
+                                       n, [&](int64_t i) __attribute__((always_inline)) { return simd_math::exp(widen(x[i]) - m); }));
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) narrow(simd_math::exp(widen(x[i]) - m) * inverse, &y[i]);
 }
@@ -100,11 +103,13 @@ template <class T> SINDRI_SIMD_INLINE void block(bool log, const T* x, T* y, int
 template <class T> SINDRI_SIMD_INLINE void grad_row(bool log, const T* __restrict dy, const T* __restrict y, T* __restrict dx, int64_t n) {
   using A = typename Compute<T>::type;
   if (log) {
-    const A sum = static_cast<A>(sum_terms<A>(n, [&](int64_t i) __attribute__((always_inline)) { return widen(dy[i]); }));
+    const A sum = static_cast<A>(sum_terms<A>(
+        n, [&](int64_t i) __attribute__((always_inline)) { return widen(dy[i]); }));
     for (int64_t i = 0; i < n; ++i) narrow(widen(dy[i]) - simd_math::exp(widen(y[i])) * sum, &dx[i]);
     return;
   }
-  const A sum = static_cast<A>(sum_terms<A>(n, [&](int64_t i) __attribute__((always_inline)) { return widen(dy[i]) * widen(y[i]); }));
+  const A sum = static_cast<A>(sum_terms<A>(
+      n, [&](int64_t i) __attribute__((always_inline)) { return widen(dy[i]) * widen(y[i]); }));
   for (int64_t i = 0; i < n; ++i) narrow(widen(y[i]) * (widen(dy[i]) - sum), &dx[i]);
 }
 
@@ -115,11 +120,11 @@ template <class T> SINDRI_SIMD_INLINE void grad_block(bool log, const T* __restr
     A s[kBlock];
     for (int64_t c = 0; c < n; ++c) s[c] = 0;
     for (int64_t k = 0; k < width; ++k) {
-      const T *__restrict g = dy + k * inner + c0, *__restrict v = y + k * inner + c0;
+      const T* __restrict g = dy + k * inner + c0, * __restrict v = y + k * inner + c0;
       for (int64_t c = 0; c < n; ++c) s[c] += log ? widen(g[c]) : widen(g[c]) * widen(v[c]);
     }
     for (int64_t k = 0; k < width; ++k) {
-      const T *__restrict g = dy + k * inner + c0, *__restrict v = y + k * inner + c0;
+      const T* __restrict g = dy + k * inner + c0, * __restrict v = y + k * inner + c0;
       T* __restrict d = dx + k * inner + c0;
       if (log) {
         for (int64_t c = 0; c < n; ++c) narrow(widen(g[c]) - simd_math::exp(widen(v[c])) * s[c], &d[c]);
@@ -134,8 +139,10 @@ template <class T> SINDRI_SIMD_INLINE void row_stats(const T* x, int64_t n, doub
   using A = typename Compute<T>::type;
   const A m = row_max(x, n);
   *max = static_cast<double>(m);
-  *sum_exp = sum_terms<A>(n, [&](int64_t i) __attribute__((always_inline)) { return simd_math::exp(widen(x[i]) - m); });
-  *sum_shifted = sum_terms<A>(n, [&](int64_t i) __attribute__((always_inline)) { return widen(x[i]) - m; });
+  *sum_exp = sum_terms<A>(
+      n, [&](int64_t i) __attribute__((always_inline)) { return simd_math::exp(widen(x[i]) - m); });
+  *sum_shifted = sum_terms<A>(
+      n, [&](int64_t i) __attribute__((always_inline)) { return widen(x[i]) - m; });
 }
 
 template <class T> SINDRI_SIMD_INLINE void sparse_grad_row(const T* __restrict x, T* __restrict dx, int64_t n, double lse, double scale_d, double offset_d) {
@@ -148,24 +155,43 @@ template <class T> SINDRI_SIMD_INLINE void sparse_grad_row(const T* __restrict x
 template <class T> SINDRI_SIMD_INLINE double dense_row(const T* x, const T* q, int64_t n, double lse) {
   using A = typename Compute<T>::type;
   const Shift<A> shift(lse);
-  return -sum_terms<A>(n, [&](int64_t i) __attribute__((always_inline)) { return widen(q[i]) * shift(widen(x[i])); });
+  return -sum_terms<A>(
+      n, [&](int64_t i) __attribute__((always_inline)) { return widen(q[i]) * shift(widen(x[i])); });
 }
 
-template <class T> SINDRI_SIMD_INLINE void dense_grad_row(const T* __restrict x, const T* __restrict q, T* __restrict dx, int64_t n, double lse, double scale_d) {
+template <class T>
+SINDRI_SIMD_INLINE void dense_grad_row(const T* __restrict x, const T* __restrict q, T* __restrict dx, int64_t n, double lse, double scale_d) {
   using A = typename Compute<T>::type;
   const Shift<A> shift(lse);
-  const A scale = static_cast<A>(scale_d), mass = static_cast<A>(sum_terms<A>(n, [&](int64_t i) __attribute__((always_inline)) { return widen(q[i]); }));
+  const A scale = static_cast<A>(scale_d),
+          mass = static_cast<A>(sum_terms<A>(
+              n, [&](int64_t i) __attribute__((always_inline)) { return widen(q[i]); }));
   for (int64_t i = 0; i < n; ++i) narrow(scale * (simd_math::exp(shift(widen(x[i]))) * mass - widen(q[i])), &dx[i]);
 }
 
 }  // namespace
 
-#define SINDRI_EACH_TYPE(CALL)                              \
-  switch (t) {                                              \
-    case DType::kBFloat16: { using T = Bf16; CALL; break; }   \
-    case DType::kFloat16: { using T = F16; CALL; break; }     \
-    case DType::kFloat32: { using T = float; CALL; break; }   \
-    default: { using T = double; CALL; }                      \
+#define SINDRI_EACH_TYPE(CALL) \
+  switch (t) { \
+    case DType::kBFloat16: { \
+      using T = Bf16; \
+      CALL; \
+      break; \
+    } \
+    case DType::kFloat16: { \
+      using T = F16; \
+      CALL; \
+      break; \
+    } \
+    case DType::kFloat32: { \
+      using T = float; \
+      CALL; \
+      break; \
+    } \
+    default: { \
+      using T = double; \
+      CALL; \
+    } \
   }
 
 void softmax_row_stats(DType t, const void* x, int64_t n, double* max, double* sum_exp, double* sum_shifted) {

@@ -19,8 +19,7 @@ namespace {
 
 void check_input(const char* op, const TensorMeta& x, double eps) {
   check_floating(op, x, "x");
-  if (x.shape.rank() < 2 || x.shape.rank() > 5)
-    throw ShapeError(fmt::format("{}: x must have 2 to 5 dimensions [N, C, ...], got {}", op, x.str()));
+  if (x.shape.rank() < 2 || x.shape.rank() > 5) throw ShapeError(fmt::format("{}: x must have 2 to 5 dimensions [N, C, ...], got {}", op, x.str()));
   if (!(eps >= 0)) throw ValueError(fmt::format("{}: eps must be at least 0, got {}", op, eps));
 }
 
@@ -28,8 +27,9 @@ void check_channels(const char* op, const TensorMeta& x, const TensorMeta& m, co
   if (m.shape != Shape{x.shape[1]})
     throw ShapeError(fmt::format("{}: x {} has {} channels, {} must be [{}], got {}", op, x.str(), x.shape[1], which, x.shape[1], m.str()));
   if (m.dtype != x.dtype && m.dtype != stats_dtype(x.dtype))
-    throw DTypeError(fmt::format("{}: {} must be {} (or {}) for x {}, got {}", op, which, dtype_name(stats_dtype(x.dtype)), dtype_name(x.dtype), x.str(), m.str()), "",
-                     "convert it with ops::cast");
+    throw DTypeError(
+        fmt::format("{}: {} must be {} (or {}) for x {}, got {}", op, which, dtype_name(stats_dtype(x.dtype)), dtype_name(x.dtype), x.str(), m.str()), "",
+        "convert it with ops::cast");
 }
 
 TensorMeta per_channel(const TensorMeta& x) {
@@ -125,7 +125,9 @@ std::vector<Tensor> vjp_grad(const VjpContext& ctx) {
   const Axes axes = all_but_channels(shape);
   const DType wide = stats_dtype(x_in.dtype());
   const auto channels = [&](const Tensor& t) { return along_channels(to_dtype(t, wide), shape); };
-  const auto cotangent = [&](size_t i) { return ctx.dout[i].defined() ? to_dtype(ctx.dout[i], wide) : zeros_like(i == 0 ? to_dtype(x_in, wide) : to_dtype(gamma_in, wide)); };
+  const auto cotangent = [&](size_t i) {
+    return ctx.dout[i].defined() ? to_dtype(ctx.dout[i], wide) : zeros_like(i == 0 ? to_dtype(x_in, wide) : to_dtype(gamma_in, wide));
+  };
 
   const Tensor dy = to_dtype(dy_in, wide), x = to_dtype(x_in, wide), gamma = channels(gamma_in);
   const Tensor a = cotangent(0), b = channels(cotangent(1)), c = channels(cotangent(2));

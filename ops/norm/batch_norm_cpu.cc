@@ -9,20 +9,20 @@
 
 #include "ops/norm/batch_norm_simd.h"
 #include "ops/norm/norm_common.h"
-#include "src/op/element.h"
 #include "src/device/cpu/parallel.h"
+#include "src/op/element.h"
 
 namespace sindri::ops {
 namespace {
 
-constexpr int64_t kPiece = 32768;      // elements of one piece, about
-constexpr int64_t kMinRows = 64;       // with many channels: so many rows that a piece's sums stay small beside its data
-constexpr int64_t kGrain = 16384;      // elements worth a thread
+constexpr int64_t kPiece = 32768;  // elements of one piece, about
+constexpr int64_t kMinRows = 64;  // with many channels: so many rows that a piece's sums stay small beside its data
+constexpr int64_t kGrain = 16384;  // elements worth a thread
 
 // How x divides into pieces. Piece p of channel c has its partial sums at [p·C + c].
 struct Pieces {
   ChannelView view;
-  int64_t length = 0;     // rows (interleaved) or elements of a plane
+  int64_t length = 0;  // rows (interleaved) or elements of a plane
   int64_t per_plane = 0;  // planar: pieces of one plane
   int64_t count = 0;
 
@@ -129,7 +129,7 @@ class BatchNormTrain final : public BatchNormKernel {
     const double count = static_cast<double>(v.count());
     for (int64_t c = 0; c < v.c; ++c) {
       const double d = w.total(0)[c] / count, variance = w.total(1)[c] / count - d * d;
-      const double mean = w.shift()[c] + d, var = variance < 0 ? 0 : variance;   // NaN stays NaN
+      const double mean = w.shift()[c] + d, var = variance < 0 ? 0 : variance;  // NaN stays NaN
       store_element(out[1], c, mean);
       store_element(out[2], c, var);
       put(type_, w.coefficient(0), c, mean);
@@ -216,12 +216,15 @@ class BatchNormGrad final : public BatchNormKernel {
     const ChannelView& v = pieces_.view;
     if (v.planar) {
       pieces_.for_runs([&](int64_t, int64_t c, int64_t i, int64_t n) {
-        SINDRI_SIMD_CALL(bn_grad_run)(type_, at(dy, i), at(x, i), at_mutable(dx, i), n, coefficient(w, 0, c), coefficient(w, 1, c), coefficient(w, 2, c), coefficient(w, 3, c));
+        SINDRI_SIMD_CALL(bn_grad_run)
+        (type_, at(dy, i), at(x, i), at_mutable(dx, i), n, coefficient(w, 0, c), coefficient(w, 1, c), coefficient(w, 2, c), coefficient(w, 3, c));
       });
       return;
     }
     pieces_.for_rows([&](int64_t, int64_t row, int64_t rows) {
-      SINDRI_SIMD_CALL(bn_grad_rows)(type_, at(dy, row * v.c), at(x, row * v.c), at_mutable(dx, row * v.c), rows, v.c, w.coefficient(0), w.coefficient(1), w.coefficient(2), w.coefficient(3));
+      SINDRI_SIMD_CALL(bn_grad_rows)
+      (type_, at(dy, row * v.c), at(x, row * v.c), at_mutable(dx, row * v.c), rows, v.c, w.coefficient(0), w.coefficient(1), w.coefficient(2),
+       w.coefficient(3));
     });
   }
 };

@@ -16,8 +16,8 @@ template <class T> struct Compute { using type = float; };
 template <> struct Compute<double> { using type = double; };
 
 // Four rows at a time, so that the accumulators are read and written once for four rows of x.
-template <class T> SINDRI_SIMD_INLINE void stats_rows(const T* __restrict x, int64_t rows, int64_t channels, const double* __restrict shift, double* __restrict sum,
-                                                      double* __restrict square) {
+template <class T> SINDRI_SIMD_INLINE void stats_rows(const T* __restrict x, int64_t rows, int64_t channels, const double* __restrict shift,
+                                                      double* __restrict sum, double* __restrict square) {
   for (int64_t c = 0; c < channels; ++c) sum[c] = square[c] = 0;
   int64_t r = 0;
   for (; r + 4 <= rows; r += 4) {
@@ -41,12 +41,12 @@ template <class T> SINDRI_SIMD_INLINE void stats_rows(const T* __restrict x, int
   }
 }
 
-template <class T> SINDRI_SIMD_INLINE void grad_sums_rows(const T* __restrict dy, const T* __restrict x, int64_t rows, int64_t channels, const double* __restrict mean,
-                                                          double* __restrict sum, double* __restrict dot) {
+template <class T> SINDRI_SIMD_INLINE void grad_sums_rows(const T* __restrict dy, const T* __restrict x, int64_t rows, int64_t channels,
+                                                          const double* __restrict mean, double* __restrict sum, double* __restrict dot) {
   for (int64_t c = 0; c < channels; ++c) sum[c] = dot[c] = 0;
   int64_t r = 0;
   for (; r + 2 <= rows; r += 2) {
-    const T *__restrict g = dy + r * channels, *__restrict p = x + r * channels;
+    const T* __restrict g = dy + r * channels, * __restrict p = x + r * channels;
 #pragma omp simd
     for (int64_t c = 0; c < channels; ++c) {
       const double g0 = widen(g[c]), g1 = widen(g[c + channels]);
@@ -55,7 +55,7 @@ template <class T> SINDRI_SIMD_INLINE void grad_sums_rows(const T* __restrict dy
     }
   }
   for (; r < rows; ++r) {
-    const T *__restrict g = dy + r * channels, *__restrict p = x + r * channels;
+    const T* __restrict g = dy + r * channels, * __restrict p = x + r * channels;
 #pragma omp simd
     for (int64_t c = 0; c < channels; ++c) {
       const double g0 = widen(g[c]);
@@ -112,8 +112,9 @@ template <class T> SINDRI_SIMD_INLINE void grad_sums_run(const T* __restrict dy,
   *dot = add_lanes(d);
 }
 
-template <class T, class A = typename Compute<T>::type>
-SINDRI_SIMD_INLINE void apply_rows(const T* __restrict x, T* __restrict y, int64_t rows, int64_t channels, const A* __restrict mean, const A* __restrict scale, const A* __restrict beta) {
+template <class T, class A = typename Compute<T>::type> SINDRI_SIMD_INLINE void apply_rows(const T* __restrict x, T* __restrict y, int64_t rows,
+                                                                                           int64_t channels, const A* __restrict mean,
+                                                                                           const A* __restrict scale, const A* __restrict beta) {
   for (int64_t r = 0; r < rows; ++r) {
     const T* __restrict p = x + r * channels;
     T* __restrict o = y + r * channels;
@@ -122,11 +123,11 @@ SINDRI_SIMD_INLINE void apply_rows(const T* __restrict x, T* __restrict y, int64
   }
 }
 
-template <class T, class A = typename Compute<T>::type>
-SINDRI_SIMD_INLINE void grad_rows(const T* __restrict dy, const T* __restrict x, T* __restrict dx, int64_t rows, int64_t channels, const A* __restrict mean, const A* __restrict a,
-                                  const A* __restrict b, const A* __restrict k) {
+template <class T, class A = typename Compute<T>::type> SINDRI_SIMD_INLINE void grad_rows(const T* __restrict dy, const T* __restrict x, T* __restrict dx,
+                                                                                          int64_t rows, int64_t channels, const A* __restrict mean,
+                                                                                          const A* __restrict a, const A* __restrict b, const A* __restrict k) {
   for (int64_t r = 0; r < rows; ++r) {
-    const T *__restrict g = dy + r * channels, *__restrict p = x + r * channels;
+    const T* __restrict g = dy + r * channels, * __restrict p = x + r * channels;
     T* __restrict o = dx + r * channels;
 #pragma omp simd
     for (int64_t c = 0; c < channels; ++c) narrow((widen(g[c]) * a[c] - (widen(p[c]) - mean[c]) * b[c]) - k[c], &o[c]);
@@ -135,12 +136,31 @@ SINDRI_SIMD_INLINE void grad_rows(const T* __restrict dy, const T* __restrict x,
 
 }  // namespace
 
-#define SINDRI_EACH_TYPE(CALL)                                          \
-  switch (t) {                                                          \
-    case DType::kBFloat16: { using T = Bf16; using A [[maybe_unused]] = float; CALL; return; }   \
-    case DType::kFloat16: { using T = F16; using A [[maybe_unused]] = float; CALL; return; }     \
-    case DType::kFloat32: { using T = float; using A [[maybe_unused]] = float; CALL; return; }   \
-    default: { using T = double; using A [[maybe_unused]] = double; CALL; }                      \
+#define SINDRI_EACH_TYPE(CALL) \
+  switch (t) { \
+    case DType::kBFloat16: { \
+      using T = Bf16; \
+      using A [[maybe_unused]] = float; \
+      CALL; \
+      return; \
+    } \
+    case DType::kFloat16: { \
+      using T = F16; \
+      using A [[maybe_unused]] = float; \
+      CALL; \
+      return; \
+    } \
+    case DType::kFloat32: { \
+      using T = float; \
+      using A [[maybe_unused]] = float; \
+      CALL; \
+      return; \
+    } \
+    default: { \
+      using T = double; \
+      using A [[maybe_unused]] = double; \
+      CALL; \
+    } \
   }
 
 void bn_stats_rows(DType t, const void* x, int64_t rows, int64_t channels, const double* shift, double* sum, double* square) {
@@ -156,11 +176,13 @@ void bn_grad_sums_run(DType t, const void* dy, const void* x, int64_t n, double 
   SINDRI_EACH_TYPE(grad_sums_run(static_cast<const T*>(dy), static_cast<const T*>(x), n, mean, sum, dot))
 }
 void bn_apply_rows(DType t, const void* x, void* y, int64_t rows, int64_t channels, const void* mean, const void* scale, const void* beta) {
-  SINDRI_EACH_TYPE(apply_rows(static_cast<const T*>(x), static_cast<T*>(y), rows, channels, static_cast<const A*>(mean), static_cast<const A*>(scale), static_cast<const A*>(beta)))
+  SINDRI_EACH_TYPE(apply_rows(static_cast<const T*>(x), static_cast<T*>(y), rows, channels, static_cast<const A*>(mean), static_cast<const A*>(scale),
+                              static_cast<const A*>(beta)))
 }
-void bn_grad_rows(DType t, const void* dy, const void* x, void* dx, int64_t rows, int64_t channels, const void* mean, const void* a, const void* b, const void* c) {
-  SINDRI_EACH_TYPE(grad_rows(static_cast<const T*>(dy), static_cast<const T*>(x), static_cast<T*>(dx), rows, channels, static_cast<const A*>(mean), static_cast<const A*>(a),
-                             static_cast<const A*>(b), static_cast<const A*>(c)))
+void bn_grad_rows(DType t, const void* dy, const void* x, void* dx, int64_t rows, int64_t channels, const void* mean, const void* a, const void* b,
+                  const void* c) {
+  SINDRI_EACH_TYPE(grad_rows(static_cast<const T*>(dy), static_cast<const T*>(x), static_cast<T*>(dx), rows, channels, static_cast<const A*>(mean),
+                             static_cast<const A*>(a), static_cast<const A*>(b), static_cast<const A*>(c)))
 }
 void bn_apply_run(DType t, const void* x_v, void* y_v, int64_t n, double mean_d, double scale_d, double beta_d) {
   SINDRI_EACH_TYPE({

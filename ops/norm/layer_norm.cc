@@ -25,10 +25,12 @@ int check_input(const char* op, const Attrs& attrs, const TensorMeta& x) {
 
 void check_param(const char* op, const TensorMeta& x, int axis, const TensorMeta& m, const char* which) {
   const Shape expected(x.shape.span().subspan(static_cast<size_t>(axis)));
-  if (m.shape != expected) throw ShapeError(fmt::format("{}: x {} normalised from dimension {} on needs {} {}, got {}", op, x.str(), axis, which, expected.str(), m.str()));
+  if (m.shape != expected)
+    throw ShapeError(fmt::format("{}: x {} normalised from dimension {} on needs {} {}, got {}", op, x.str(), axis, which, expected.str(), m.str()));
   if (m.dtype != x.dtype && m.dtype != stats_dtype(x.dtype))
-    throw DTypeError(fmt::format("{}: {} must be {} (or {}) for x {}, got {}", op, which, dtype_name(stats_dtype(x.dtype)), dtype_name(x.dtype), x.str(), m.str()), "",
-                     "convert it with ops::cast");
+    throw DTypeError(
+        fmt::format("{}: {} must be {} (or {}) for x {}, got {}", op, which, dtype_name(stats_dtype(x.dtype)), dtype_name(x.dtype), x.str(), m.str()), "",
+        "convert it with ops::cast");
 }
 
 // Row statistics keep the rank of x, so that they broadcast: [4, 7, 16] normalised over 16 has [4, 7, 1].
@@ -117,7 +119,8 @@ std::vector<Tensor> vjp_grad(const VjpContext& ctx) {
 
 const OpDef& kForward = register_op({
     .name = "layer_norm",
-    .doc = "x, gamma and beta of x's dimensions from begin_norm_axis on -> y as x, mean and rsqrt(var + eps) per row. y = (x - mean)·rsqrt(var + eps)·gamma + beta.",
+    .doc = "x, gamma and beta of x's dimensions from begin_norm_axis on -> y as x, mean and rsqrt(var + eps) per row. y = (x - mean)·rsqrt(var + eps)·gamma + "
+           "beta.",
     .attrs = attrs_type<LayerNormAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .saves_in = saves(0, 1), .saves_out = saves(1, 2)},
     .infer = infer_forward,

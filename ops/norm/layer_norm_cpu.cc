@@ -5,15 +5,15 @@
 
 #include "ops/norm/layer_norm_simd.h"
 #include "ops/norm/norm_common.h"
-#include "src/op/element.h"
 #include "src/device/cpu/parallel.h"
+#include "src/op/element.h"
 
 namespace sindri::ops {
 namespace {
 
-constexpr int64_t kGrain = 8192;     // elements worth a thread
-constexpr int64_t kPiece = 32768;    // elements of a piece of rows, about
-constexpr int64_t kMinRows = 64;     // so that a piece's partial sums stay small beside its data
+constexpr int64_t kGrain = 8192;  // elements worth a thread
+constexpr int64_t kPiece = 32768;  // elements of a piece of rows, about
+constexpr int64_t kMinRows = 64;  // so that a piece's partial sums stay small beside its data
 
 const void* at(const Buffer& b, int64_t i) { return static_cast<const char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
 void* at_mutable(const Buffer& b, int64_t i) { return static_cast<char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
@@ -64,7 +64,7 @@ class LayerNormGrad final : public Kernel {
   // in: dy, x, gamma, mean, inv_std; out: dx, dgamma, dbeta.
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
     double* gamma = static_cast<double*>(ctx.workspace);
-    double* partial = gamma + width_;   // piece p: dgamma at 2·p·width, dbeta behind it
+    double* partial = gamma + width_;  // piece p: dgamma at 2·p·width, dbeta behind it
     copy_param(type_, in[2], gamma);
     parallel_for(pieces_, 1, [&](int64_t b, int64_t e) {
       for (int64_t p = b; p < e; ++p) run_piece(p, in, out[0], gamma, partial + 2 * p * width_);
@@ -81,8 +81,9 @@ class LayerNormGrad final : public Kernel {
   void run_piece(int64_t p, Span<const Buffer> in, const Buffer& dx, const double* gamma, double* sums) const {
     std::fill(sums, sums + 2 * width_, 0.0);
     for (int64_t r = p * length_; r < std::min(rows_, (p + 1) * length_); ++r) {
-      SINDRI_SIMD_CALL(layer_norm_grad_row)(type_, at(in[0], r * width_), at(in[1], r * width_), at_mutable(dx, r * width_), width_, load_element(in[3], r), load_element(in[4], r),
-                                            gamma, sums, sums + width_);
+      SINDRI_SIMD_CALL(layer_norm_grad_row)
+      (type_, at(in[0], r * width_), at(in[1], r * width_), at_mutable(dx, r * width_), width_, load_element(in[3], r), load_element(in[4], r), gamma, sums,
+       sums + width_);
     }
   }
 

@@ -7,7 +7,9 @@
 namespace sindri::ops {
 namespace {
 
-struct MeanVar { double mean, var; };
+struct MeanVar {
+  double mean, var;
+};
 
 // Elements of one channel, in order: f(offset).
 template <class F> void for_channel(const ChannelView& v, int64_t c, F&& f) {
@@ -68,12 +70,16 @@ void layer_norm(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> 
   const int64_t width = q.in[1].numel(), rows = q.out[1].numel();
   const double eps = q.attrs.as<LayerNormAttrs>().eps;
   for (int64_t r = 0; r < rows; ++r) {
-    const auto each = [&](auto&& f) { for (int64_t k = 0; k < width; ++k) f(r * width + k); };
+    const auto each = [&](auto&& f) {
+      for (int64_t k = 0; k < width; ++k) f(r * width + k);
+    };
     const MeanVar m = mean_var(in[0], width, each);
     const double inv_std = 1 / std::sqrt(m.var + eps);
     store_element(out[1], r, m.mean);
     store_element(out[2], r, inv_std);
-    each([&](int64_t i) { store_element(out[0], i, (load_element(in[0], i) - m.mean) * inv_std * load_element(in[1], i - r * width) + load_element(in[2], i - r * width)); });
+    each([&](int64_t i) {
+      store_element(out[0], i, (load_element(in[0], i) - m.mean) * inv_std * load_element(in[1], i - r * width) + load_element(in[2], i - r * width));
+    });
   }
 }
 

@@ -38,9 +38,10 @@ std::vector<TensorMeta> infer_adam_weight_decay(const Attrs& attrs, Span<const T
 
 const OpDef& kAdam = register_op({
     .name = "adam_update",
-    .doc = "param, m, v, grad, scalars lr, beta1_power, beta2_power -> param, m, v. g = grad·grad_scale + weight_decay·param; m = beta1·m + (1-beta1)·g; "
-           "v = beta2·v + (1-beta2)·g²; p -= lr·sqrt(1-beta2_power)/(1-beta1_power)·m/(sqrt(v)+eps), with nesterov beta1·m + (1-beta1)·g for m there (MindSpore "
-           "nn.Adam). Not differentiable.",
+    .doc =
+        "param, m, v, grad, scalars lr, beta1_power, beta2_power -> param, m, v. g = grad·grad_scale + weight_decay·param; m = beta1·m + (1-beta1)·g; "
+        "v = beta2·v + (1-beta2)·g²; p -= lr·sqrt(1-beta2_power)/(1-beta1_power)·m/(sqrt(v)+eps), with nesterov beta1·m + (1-beta1)·g for m there (MindSpore "
+        "nn.Adam). Not differentiable.",
     .attrs = attrs_type<AdamAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .inplace_pairs = 0b111},
     .infer = infer_adam,
@@ -62,8 +63,8 @@ std::vector<Tensor> adam_update(const Tensor& param, const Tensor& m, const Tens
   return bind(kAdam, Attrs::of(AdamAttrs{beta1, beta2, eps, weight_decay, grad_scale, nesterov}), {param, m, v, grad, lr, beta1_power, beta2_power});
 }
 
-std::vector<Tensor> adam_weight_decay_update(const Tensor& param, const Tensor& m, const Tensor& v, const Tensor& grad, const Tensor& lr, double beta1, double beta2,
-                                             double eps, double weight_decay, double grad_scale) {
+std::vector<Tensor> adam_weight_decay_update(const Tensor& param, const Tensor& m, const Tensor& v, const Tensor& grad, const Tensor& lr, double beta1,
+                                             double beta2, double eps, double weight_decay, double grad_scale) {
   return bind(kAdamWeightDecay, Attrs::of(AdamWeightDecayAttrs{beta1, beta2, eps, weight_decay, grad_scale}), {param, m, v, grad, lr});
 }
 

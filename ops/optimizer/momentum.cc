@@ -46,8 +46,10 @@ const OpDef& kMomentum = register_op({
 
 const OpDef& kSgd = register_op({
     .name = "sgd_update",
-    .doc = "param, accum, scalar stat (above 0 before the first step), grad, scalar lr -> param, accum, stat = 0. g = grad·grad_scale + weight_decay·param; v = g on the first "
-           "step, then momentum·v + (1 - dampening)·g; p -= lr·v, or with nesterov p -= lr·(g + momentum·v). With momentum 0: p -= lr·g, and accum and stat stay (MindSpore "
+    .doc = "param, accum, scalar stat (above 0 before the first step), grad, scalar lr -> param, accum, stat = 0. g = grad·grad_scale + weight_decay·param; v "
+           "= g on the first "
+           "step, then momentum·v + (1 - dampening)·g; p -= lr·v, or with nesterov p -= lr·(g + momentum·v). With momentum 0: p -= lr·g, and accum and stat "
+           "stay (MindSpore "
            "nn.SGD, PyTorch SGD). Not differentiable.",
     .attrs = attrs_type<SgdAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .inplace_pairs = 0b111},
@@ -56,13 +58,13 @@ const OpDef& kSgd = register_op({
 
 }  // namespace
 
-std::vector<Tensor> momentum_update(const Tensor& param, const Tensor& velocity, const Tensor& grad, const Tensor& lr, const Tensor& momentum, double weight_decay,
-                                    double grad_scale, bool nesterov) {
+std::vector<Tensor> momentum_update(const Tensor& param, const Tensor& velocity, const Tensor& grad, const Tensor& lr, const Tensor& momentum,
+                                    double weight_decay, double grad_scale, bool nesterov) {
   return bind(kMomentum, Attrs::of(MomentumAttrs{weight_decay, grad_scale, nesterov}), {param, velocity, grad, lr, momentum});
 }
 
-std::vector<Tensor> sgd_update(const Tensor& param, const Tensor& accum, const Tensor& stat, const Tensor& grad, const Tensor& lr, double momentum, double dampening,
-                               double weight_decay, double grad_scale, bool nesterov) {
+std::vector<Tensor> sgd_update(const Tensor& param, const Tensor& accum, const Tensor& stat, const Tensor& grad, const Tensor& lr, double momentum,
+                               double dampening, double weight_decay, double grad_scale, bool nesterov) {
   return bind(kSgd, Attrs::of(SgdAttrs{momentum, dampening, weight_decay, grad_scale, nesterov}), {param, accum, stat, grad, lr});
 }
 

@@ -10,8 +10,12 @@ namespace sindri::ops {
 // in: param, velocity, grad, lr, momentum.
 MomentumCoefficients momentum_coefficients(const Attrs& attrs, Span<const Buffer> in) {
   const auto& a = attrs.as<MomentumAttrs>();
-  return {.velocity = a.nesterov ? Velocity::kNesterov : Velocity::kUpdate, .lr = load_element(in[3], 0), .weight_decay = a.weight_decay, .grad_scale = a.grad_scale,
-          .momentum = load_element(in[4], 0), .gain = 1};
+  return {.velocity = a.nesterov ? Velocity::kNesterov : Velocity::kUpdate,
+          .lr = load_element(in[3], 0),
+          .weight_decay = a.weight_decay,
+          .grad_scale = a.grad_scale,
+          .momentum = load_element(in[4], 0),
+          .gain = 1};
 }
 
 // in: param, accum, stat, grad, lr.
@@ -19,21 +23,33 @@ MomentumCoefficients sgd_coefficients(const Attrs& attrs, Span<const Buffer> in)
   const auto& a = attrs.as<SgdAttrs>();
   const bool first = load_element(in[2], 0) > 0;
   const Velocity with_momentum = first ? (a.nesterov ? Velocity::kFirstNesterov : Velocity::kFirst) : a.nesterov ? Velocity::kNesterov : Velocity::kUpdate;
-  return {.velocity = a.momentum == 0 ? Velocity::kUnused : with_momentum, .lr = load_element(in[4], 0), .weight_decay = a.weight_decay, .grad_scale = a.grad_scale,
-          .momentum = a.momentum, .gain = 1 - a.dampening};
+  return {.velocity = a.momentum == 0 ? Velocity::kUnused : with_momentum,
+          .lr = load_element(in[4], 0),
+          .weight_decay = a.weight_decay,
+          .grad_scale = a.grad_scale,
+          .momentum = a.momentum,
+          .gain = 1 - a.dampening};
 }
 
 // in: param, m, v, grad, lr, beta1_power, beta2_power.
 AdamCoefficients adam_coefficients(const Attrs& attrs, Span<const Buffer> in) {
   const auto& a = attrs.as<AdamAttrs>();
   const double corrected = load_element(in[4], 0) * std::sqrt(1 - load_element(in[6], 0)) / (1 - load_element(in[5], 0));
-  return {.lr = corrected, .l2 = a.weight_decay, .decay = 0, .grad_scale = a.grad_scale, .beta1 = a.beta1, .beta2 = a.beta2, .eps = a.eps, .nesterov = a.nesterov};
+  return {
+      .lr = corrected, .l2 = a.weight_decay, .decay = 0, .grad_scale = a.grad_scale, .beta1 = a.beta1, .beta2 = a.beta2, .eps = a.eps, .nesterov = a.nesterov};
 }
 
 // in: param, m, v, grad, lr.
 AdamCoefficients adam_weight_decay_coefficients(const Attrs& attrs, Span<const Buffer> in) {
   const auto& a = attrs.as<AdamWeightDecayAttrs>();
-  return {.lr = load_element(in[4], 0), .l2 = 0, .decay = a.weight_decay, .grad_scale = a.grad_scale, .beta1 = a.beta1, .beta2 = a.beta2, .eps = a.eps, .nesterov = false};
+  return {.lr = load_element(in[4], 0),
+          .l2 = 0,
+          .decay = a.weight_decay,
+          .grad_scale = a.grad_scale,
+          .beta1 = a.beta1,
+          .beta2 = a.beta2,
+          .eps = a.eps,
+          .nesterov = false};
 }
 
 }  // namespace sindri::ops

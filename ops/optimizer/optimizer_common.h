@@ -46,20 +46,26 @@ struct AdamWeightDecayAttrs {
 
 /// What becomes of the velocity v, with g = grad·grad_scale + weight_decay·p.
 enum class Velocity {
-  kUpdate,      ///< v' = momentum·v + gain·g; p' = p - lr·v'
-  kNesterov,    ///< v' = momentum·v + gain·g; p' = p - lr·(g + momentum·v')
-  kFirst,       ///< v' = g; p' = p - lr·v'
+  kUpdate,  ///< v' = momentum·v + gain·g; p' = p - lr·v'
+  kNesterov,  ///< v' = momentum·v + gain·g; p' = p - lr·(g + momentum·v')
+  kFirst,  ///< v' = g; p' = p - lr·v'
   kFirstNesterov,
-  kUnused,      ///< v' = v; p' = p - lr·g
+  kUnused,  ///< v' = v; p' = p - lr·g
 };
-struct MomentumCoefficients { Velocity velocity; double lr, weight_decay, grad_scale, momentum, gain; };
+struct MomentumCoefficients {
+  Velocity velocity;
+  double lr, weight_decay, grad_scale, momentum, gain;
+};
 MomentumCoefficients momentum_coefficients(const Attrs& attrs, Span<const Buffer> in);
 MomentumCoefficients sgd_coefficients(const Attrs& attrs, Span<const Buffer> in);
 
 /// g = grad·grad_scale + l2·p; m' = beta1·m + (1-beta1)·g; v' = beta2·v + (1-beta2)·g²;
 /// p' = p - lr·(m' / (sqrt(v') + eps) + decay·p), with nesterov beta1·m' + (1-beta1)·g for m' there.
 /// Covers Adam (lr holds the bias correction; weight decay is l2) and AdamWeightDecay (decay).
-struct AdamCoefficients { double lr, l2, decay, grad_scale, beta1, beta2, eps; bool nesterov; };
+struct AdamCoefficients {
+  double lr, l2, decay, grad_scale, beta1, beta2, eps;
+  bool nesterov;
+};
 AdamCoefficients adam_coefficients(const Attrs& attrs, Span<const Buffer> in);
 AdamCoefficients adam_weight_decay_coefficients(const Attrs& attrs, Span<const Buffer> in);
 

@@ -7,7 +7,9 @@
 namespace sindri::ops {
 namespace {
 
-struct Step { double velocity, direction; };
+struct Step {
+  double velocity, direction;
+};
 
 Step momentum_step(const MomentumCoefficients& k, double v, double g) {
   const double updated = k.momentum * v + k.gain * g;
@@ -20,7 +22,8 @@ Step momentum_step(const MomentumCoefficients& k, double v, double g) {
   }
 }
 
-void momentum_loop(const MomentumCoefficients& k, const Buffer& param, const Buffer& velocity, const Buffer& grad, const Buffer& new_param, const Buffer& new_velocity) {
+void momentum_loop(const MomentumCoefficients& k, const Buffer& param, const Buffer& velocity, const Buffer& grad, const Buffer& new_param,
+                   const Buffer& new_velocity) {
   for (int64_t i = 0; i < param.meta->numel(); ++i) {
     const double p = load_element(param, i), g = load_element(grad, i) * k.grad_scale + k.weight_decay * p;
     const Step s = momentum_step(k, load_element(velocity, i), g);
@@ -29,7 +32,9 @@ void momentum_loop(const MomentumCoefficients& k, const Buffer& param, const Buf
   }
 }
 
-void momentum(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) { momentum_loop(momentum_coefficients(q.attrs, in), in[0], in[1], in[2], out[0], out[1]); }
+void momentum(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  momentum_loop(momentum_coefficients(q.attrs, in), in[0], in[1], in[2], out[0], out[1]);
+}
 
 void sgd(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const MomentumCoefficients k = sgd_coefficients(q.attrs, in);

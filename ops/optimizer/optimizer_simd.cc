@@ -14,8 +14,10 @@ using simd_math::widen;
 // Numbers as in enum Velocity.
 constexpr int kUpdate = 0, kNesterov = 1, kFirst = 2, kFirstNesterov = 3, kUnused = 4;
 
-template <int kVelocity, class T, class G> SINDRI_SIMD_INLINE void momentum_loop(const MomentumScalars& k, int64_t n, const T* p, const T* v, const G* g, T* new_p, T* new_v) {
-  const T lr = static_cast<T>(k.lr), decay = static_cast<T>(k.weight_decay), scale = static_cast<T>(k.grad_scale), momentum = static_cast<T>(k.momentum), gain = static_cast<T>(k.gain);
+template <int kVelocity, class T, class G>
+SINDRI_SIMD_INLINE void momentum_loop(const MomentumScalars& k, int64_t n, const T* p, const T* v, const G* g, T* new_p, T* new_v) {
+  const T lr = static_cast<T>(k.lr), decay = static_cast<T>(k.weight_decay), scale = static_cast<T>(k.grad_scale), momentum = static_cast<T>(k.momentum),
+          gain = static_cast<T>(k.gain);
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
     const T x = p[i], d = static_cast<T>(widen(g[i])) * scale + decay * x;
@@ -28,7 +30,8 @@ template <int kVelocity, class T, class G> SINDRI_SIMD_INLINE void momentum_loop
 
 template <bool kNesterovStep, class T, class G>
 SINDRI_SIMD_INLINE void adam_loop(const AdamScalars& k, int64_t n, const T* p, const T* m, const T* v, const G* g, T* new_p, T* new_m, T* new_v) {
-  const T lr = static_cast<T>(k.lr), l2 = static_cast<T>(k.l2), decay = static_cast<T>(k.decay), scale = static_cast<T>(k.grad_scale), eps = static_cast<T>(k.eps);
+  const T lr = static_cast<T>(k.lr), l2 = static_cast<T>(k.l2), decay = static_cast<T>(k.decay), scale = static_cast<T>(k.grad_scale),
+          eps = static_cast<T>(k.eps);
   const T b1 = static_cast<T>(k.beta1), b2 = static_cast<T>(k.beta2), c1 = static_cast<T>(1 - k.beta1), c2 = static_cast<T>(1 - k.beta2);
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
@@ -41,7 +44,8 @@ SINDRI_SIMD_INLINE void adam_loop(const AdamScalars& k, int64_t n, const T* p, c
   }
 }
 
-template <class T, class G> SINDRI_SIMD_INLINE void momentum_typed(const MomentumScalars& k, int64_t n, const void* p_v, const void* v_v, const void* g_v, void* new_p_v, void* new_v_v) {
+template <class T, class G>
+SINDRI_SIMD_INLINE void momentum_typed(const MomentumScalars& k, int64_t n, const void* p_v, const void* v_v, const void* g_v, void* new_p_v, void* new_v_v) {
   const T *p = static_cast<const T*>(p_v), *v = static_cast<const T*>(v_v);
   const G* g = static_cast<const G*>(g_v);
   T *new_p = static_cast<T*>(new_p_v), *new_v = static_cast<T*>(new_v_v);
@@ -54,27 +58,29 @@ template <class T, class G> SINDRI_SIMD_INLINE void momentum_typed(const Momentu
   }
 }
 
-template <class T, class G>
-SINDRI_SIMD_INLINE void adam_typed(const AdamScalars& k, int64_t n, const void* p, const void* m, const void* v, const void* g, void* new_p, void* new_m, void* new_v) {
+template <class T, class G> SINDRI_SIMD_INLINE void adam_typed(const AdamScalars& k, int64_t n, const void* p, const void* m, const void* v, const void* g,
+                                                               void* new_p, void* new_m, void* new_v) {
   if (k.nesterov) {
-    adam_loop<true>(k, n, static_cast<const T*>(p), static_cast<const T*>(m), static_cast<const T*>(v), static_cast<const G*>(g), static_cast<T*>(new_p), static_cast<T*>(new_m),
-                    static_cast<T*>(new_v));
+    adam_loop<true>(k, n, static_cast<const T*>(p), static_cast<const T*>(m), static_cast<const T*>(v), static_cast<const G*>(g), static_cast<T*>(new_p),
+                    static_cast<T*>(new_m), static_cast<T*>(new_v));
   } else {
-    adam_loop<false>(k, n, static_cast<const T*>(p), static_cast<const T*>(m), static_cast<const T*>(v), static_cast<const G*>(g), static_cast<T*>(new_p), static_cast<T*>(new_m),
-                     static_cast<T*>(new_v));
+    adam_loop<false>(k, n, static_cast<const T*>(p), static_cast<const T*>(m), static_cast<const T*>(v), static_cast<const G*>(g), static_cast<T*>(new_p),
+                     static_cast<T*>(new_m), static_cast<T*>(new_v));
   }
 }
 
 }  // namespace
 
-void momentum_run(DType param_type, DType grad_type, const MomentumScalars& k, int64_t n, const void* p, const void* v, const void* g, void* new_p, void* new_v) {
+void momentum_run(DType param_type, DType grad_type, const MomentumScalars& k, int64_t n, const void* p, const void* v, const void* g, void* new_p,
+                  void* new_v) {
   if (param_type == DType::kFloat64) momentum_typed<double, double>(k, n, p, v, g, new_p, new_v);
   else if (grad_type == DType::kBFloat16) momentum_typed<float, Bf16>(k, n, p, v, g, new_p, new_v);
   else if (grad_type == DType::kFloat16) momentum_typed<float, F16>(k, n, p, v, g, new_p, new_v);
   else momentum_typed<float, float>(k, n, p, v, g, new_p, new_v);
 }
 
-void adam_run(DType param_type, DType grad_type, const AdamScalars& k, int64_t n, const void* p, const void* m, const void* v, const void* g, void* new_p, void* new_m, void* new_v) {
+void adam_run(DType param_type, DType grad_type, const AdamScalars& k, int64_t n, const void* p, const void* m, const void* v, const void* g, void* new_p,
+              void* new_m, void* new_v) {
   if (param_type == DType::kFloat64) adam_typed<double, double>(k, n, p, m, v, g, new_p, new_m, new_v);
   else if (grad_type == DType::kBFloat16) adam_typed<float, Bf16>(k, n, p, m, v, g, new_p, new_m, new_v);
   else if (grad_type == DType::kFloat16) adam_typed<float, F16>(k, n, p, m, v, g, new_p, new_m, new_v);

@@ -45,11 +45,13 @@ void check_pool_attrs(const char* op, const Pool2dAttrs& a, int64_t h, int64_t w
   check_list(op, "pad", a.pad, 4, 0);
   for (size_t i = 0; i < 4; ++i) {
     if (a.pad[i] >= a.kernel[i / 2])
-      throw ValueError(fmt::format("{}: pad [{}] must be smaller than kernel [{}], else a window would hold only padding", op, fmt::join(a.pad, ", "), fmt::join(a.kernel, ", ")));
+      throw ValueError(fmt::format("{}: pad [{}] must be smaller than kernel [{}], else a window would hold only padding", op, fmt::join(a.pad, ", "),
+                                   fmt::join(a.kernel, ", ")));
   }
   if (h < 1 || w < 1) throw ShapeError(fmt::format("{}: height and width must be at least 1, got {} x {}", op, h, w));
   if (pooled_size(a, 0, h) < 1 || pooled_size(a, 1, w) < 1) {
-    throw ShapeError(fmt::format("{}: kernel [{}] is larger than the padded input {} x {} (pad [{}])", op, fmt::join(a.kernel, ", "), h, w, fmt::join(a.pad, ", ")));
+    throw ShapeError(
+        fmt::format("{}: kernel [{}] is larger than the padded input {} x {} (pad [{}])", op, fmt::join(a.kernel, ", "), h, w, fmt::join(a.pad, ", ")));
   }
 }
 
@@ -94,7 +96,8 @@ TensorMeta infer_unpooled(const char* op, const Pool2dGradAttrs& a, const Tensor
   x.shape[2] = a.input_size[0];
   x.shape[3] = a.input_size[1];
   const TensorMeta y = infer_pooled(op, a.forward(), x);
-  if (y.shape != dy.shape) throw ShapeError(fmt::format("{}: dy must be {} for an input of {} x {}, got {}", op, y.shape.str(), x.shape[2], x.shape[3], dy.str()));
+  if (y.shape != dy.shape)
+    throw ShapeError(fmt::format("{}: dy must be {} for an input of {} x {}, got {}", op, y.shape.str(), x.shape[2], x.shape[3], dy.str()));
   return x;
 }
 

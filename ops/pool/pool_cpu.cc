@@ -10,7 +10,7 @@
 namespace sindri::ops {
 namespace {
 
-constexpr int64_t kGrain = 16384;   // elements worth a thread
+constexpr int64_t kGrain = 16384;  // elements worth a thread
 
 const char* at(const Buffer& b, int64_t i) { return static_cast<const char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
 char* at_mutable(const Buffer& b, int64_t i) { return static_cast<char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
@@ -26,9 +26,7 @@ struct Axis {
       to.push_back(std::upper_bound(axis.begin.begin(), axis.begin.end(), i) - axis.begin.begin());
     }
   }
-  PoolTable table() const {
-    return {axis.in, axis.out, axis.start.data(), axis.begin.data(), axis.end.data(), axis.divisor.data(), from.data(), to.data()};
-  }
+  PoolTable table() const { return {axis.in, axis.out, axis.start.data(), axis.begin.data(), axis.end.data(), axis.divisor.data(), from.data(), to.data()}; }
 };
 
 class PoolKernel : public Kernel {
@@ -82,7 +80,9 @@ class MaxPool final : public MaxPoolKernel {
       });
       return;
     }
-    for_planes([&](int64_t i) { SINDRI_SIMD_CALL(max_pool_plane)(type_, image_, at(in[0], i * x_plane()), at_mutable(out[0], i * y_plane()), at_mutable(out[1], i * y_plane())); });
+    for_planes([&](int64_t i) {
+      SINDRI_SIMD_CALL(max_pool_plane)(type_, image_, at(in[0], i * x_plane()), at_mutable(out[0], i * y_plane()), at_mutable(out[1], i * y_plane()));
+    });
   }
 };
 
@@ -96,7 +96,9 @@ class MaxPoolGrad final : public MaxPoolKernel {
       });
       return;
     }
-    for_planes([&](int64_t i) { SINDRI_SIMD_CALL(max_pool_grad_plane)(type_, image_, at(in[0], i * y_plane()), at(in[1], i * y_plane()), at_mutable(out[0], i * x_plane())); });
+    for_planes([&](int64_t i) {
+      SINDRI_SIMD_CALL(max_pool_grad_plane)(type_, image_, at(in[0], i * y_plane()), at(in[1], i * y_plane()), at_mutable(out[0], i * x_plane()));
+    });
   }
 };
 
@@ -119,7 +121,9 @@ class AverageGrad final : public PoolKernel {
   using PoolKernel::PoolKernel;
   void run(ExecContext&, Span<const Buffer> in, Span<const Buffer> out) override {
     if (x_.channels_last) {
-      for_rows(x_.h, [&](int64_t n, int64_t h) { SINDRI_SIMD_CALL(avg_pool_grad_row)(type_, image_, at(in[0], n * y_image()), h, at_mutable(out[0], x_.at(n, 0, h, 0))); });
+      for_rows(x_.h, [&](int64_t n, int64_t h) {
+        SINDRI_SIMD_CALL(avg_pool_grad_row)(type_, image_, at(in[0], n * y_image()), h, at_mutable(out[0], x_.at(n, 0, h, 0)));
+      });
       return;
     }
     for_planes([&](int64_t i) { SINDRI_SIMD_CALL(avg_pool_grad_plane)(type_, image_, at(in[0], i * y_plane()), at_mutable(out[0], i * x_plane())); });

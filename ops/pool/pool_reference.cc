@@ -7,7 +7,9 @@
 namespace sindri::ops {
 namespace {
 
-struct Window { int64_t n, c, oh, ow; };
+struct Window {
+  int64_t n, c, oh, ow;
+};
 
 template <class F> void for_windows(const ImageView& y, F&& f) {
   for (int64_t n = 0; n < y.n; ++n)
@@ -41,7 +43,10 @@ void max_pool(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> ou
     int64_t place = -1;
     for_window(x, rows, cols, o, a.kernel[1], [&](int64_t i, int64_t k) {
       const double v = load_element(in[0], i);
-      if (place < 0 || v > best || std::isnan(v)) { best = v; place = k; }
+      if (place < 0 || v > best || std::isnan(v)) {
+        best = v;
+        place = k;
+      }
     });
     store_element(out[0], y.at(o.n, o.c, o.oh, o.ow), best);
     store_index(out[1], y.at(o.n, o.c, o.oh, o.ow), place);
@@ -53,20 +58,24 @@ template <class F> void for_argmax(const Pool2dAttrs& a, const ImageView& x, con
   const PoolAxis rows = pool_axis(a, 0, x.h), cols = pool_axis(a, 1, x.w);
   for_windows(y, [&](const Window& o) {
     const int64_t j = y.at(o.n, o.c, o.oh, o.ow), place = load_index(argmax, j);
-    for_window(x, rows, cols, o, a.kernel[1], [&](int64_t i, int64_t k) { if (k == place) f(i, j); });
+    for_window(x, rows, cols, o, a.kernel[1], [&](int64_t i, int64_t k) {
+      if (k == place) f(i, j);
+    });
   });
 }
 
 void max_pool_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   // Added up in double: overlapping windows may share a maximum.
   std::vector<double> dx(static_cast<size_t>(q.out[0].numel()));
-  for_argmax(q.attrs.as<Pool2dGradAttrs>().forward(), image_view(q.out[0]), image_view(q.in[0]), in[1], [&](int64_t i, int64_t j) { dx[static_cast<size_t>(i)] += load_element(in[0], j); });
+  for_argmax(q.attrs.as<Pool2dGradAttrs>().forward(), image_view(q.out[0]), image_view(q.in[0]), in[1],
+             [&](int64_t i, int64_t j) { dx[static_cast<size_t>(i)] += load_element(in[0], j); });
   for (size_t i = 0; i < dx.size(); ++i) store_element(out[0], static_cast<int64_t>(i), dx[i]);
 }
 
 void max_pool_take(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   clear(out[0]);
-  for_argmax(q.attrs.as<Pool2dAttrs>(), image_view(q.in[0]), image_view(q.out[0]), in[1], [&](int64_t i, int64_t j) { store_element(out[0], j, load_element(in[0], i)); });
+  for_argmax(q.attrs.as<Pool2dAttrs>(), image_view(q.in[0]), image_view(q.out[0]), in[1],
+             [&](int64_t i, int64_t j) { store_element(out[0], j, load_element(in[0], i)); });
 }
 
 void average(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out, const PoolAxis& rows, const PoolAxis& cols) {
@@ -74,7 +83,8 @@ void average(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out
   for_windows(y, [&](const Window& o) {
     double sum = 0;
     for_window(x, rows, cols, o, 0, [&](int64_t i, int64_t) { sum += load_element(in[0], i); });
-    store_element(out[0], y.at(o.n, o.c, o.oh, o.ow), sum / static_cast<double>(rows.divisor[static_cast<size_t>(o.oh)] * cols.divisor[static_cast<size_t>(o.ow)]));
+    store_element(out[0], y.at(o.n, o.c, o.oh, o.ow),
+                  sum / static_cast<double>(rows.divisor[static_cast<size_t>(o.oh)] * cols.divisor[static_cast<size_t>(o.ow)]));
   });
 }
 
@@ -82,7 +92,8 @@ void average_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer
   const ImageView x = image_view(q.out[0]), y = image_view(q.in[0]);
   std::vector<double> dx(static_cast<size_t>(q.out[0].numel()));
   for_windows(y, [&](const Window& o) {
-    const double share = load_element(in[0], y.at(o.n, o.c, o.oh, o.ow)) / static_cast<double>(rows.divisor[static_cast<size_t>(o.oh)] * cols.divisor[static_cast<size_t>(o.ow)]);
+    const double share = load_element(in[0], y.at(o.n, o.c, o.oh, o.ow)) /
+        static_cast<double>(rows.divisor[static_cast<size_t>(o.oh)] * cols.divisor[static_cast<size_t>(o.ow)]);
     for_window(x, rows, cols, o, 0, [&](int64_t i, int64_t) { dx[static_cast<size_t>(i)] += share; });
   });
   for (size_t i = 0; i < dx.size(); ++i) store_element(out[0], static_cast<int64_t>(i), dx[i]);

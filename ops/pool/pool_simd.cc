@@ -14,14 +14,20 @@ using simd_math::widen;
 template <class T> struct Compute { using type = float; };
 template <> struct Compute<double> { using type = double; };
 
-constexpr int64_t kBlock = 64;   // channels whose running values stay in registers
+constexpr int64_t kBlock = 64;  // channels whose running values stay in registers
 
 // Calls body(c0, n) on blocks of channels; n is the constant kBlock for all but the last.
-#define SINDRI_FOR_BLOCKS(channels, BODY)                                          \
-  {                                                                                \
-    int64_t c0 = 0;                                                                \
-    for (; c0 + kBlock <= (channels); c0 += kBlock) { constexpr int64_t n = kBlock; BODY } \
-    if (c0 < (channels)) { const int64_t n = (channels) - c0; BODY }               \
+#define SINDRI_FOR_BLOCKS(channels, BODY) \
+  { \
+    int64_t c0 = 0; \
+    for (; c0 + kBlock <= (channels); c0 += kBlock) { \
+      constexpr int64_t n = kBlock; \
+      BODY \
+    } \
+    if (c0 < (channels)) { \
+      const int64_t n = (channels)-c0; \
+      BODY \
+    } \
   }
 
 template <class T, class I> SINDRI_SIMD_INLINE void max_row(const PoolImage& p, const T* __restrict x, int64_t oh, T* __restrict y, I* __restrict argmax) {
@@ -213,7 +219,7 @@ template <class T> SINDRI_SIMD_INLINE void avg_plane(const PoolImage& p, const T
       const int64_t w = p.cols.begin[ow], n = p.cols.end[ow] - w, h0 = p.rows.begin[oh], h1 = p.rows.end[oh];
       A sum = 0;
       if (n == p.cols.in) {
-        sum = run_sum<A>(x + h0 * n, (h1 - h0) * n);   // whole rows are one run
+        sum = run_sum<A>(x + h0 * n, (h1 - h0) * n);  // whole rows are one run
       } else {
         for (int64_t h = h0; h < h1; ++h) sum += run_sum<A>(x + h * p.cols.in + w, n);
       }
@@ -238,12 +244,27 @@ template <class T> SINDRI_SIMD_INLINE void avg_grad_plane(const PoolImage& p, co
 
 }  // namespace
 
-#define SINDRI_EACH_TYPE(CALL)                              \
-  switch (t) {                                              \
-    case DType::kBFloat16: { using T = Bf16; CALL; return; }  \
-    case DType::kFloat16: { using T = F16; CALL; return; }    \
-    case DType::kFloat32: { using T = float; CALL; return; }  \
-    default: { using T = double; CALL; }                      \
+#define SINDRI_EACH_TYPE(CALL) \
+  switch (t) { \
+    case DType::kBFloat16: { \
+      using T = Bf16; \
+      CALL; \
+      return; \
+    } \
+    case DType::kFloat16: { \
+      using T = F16; \
+      CALL; \
+      return; \
+    } \
+    case DType::kFloat32: { \
+      using T = float; \
+      CALL; \
+      return; \
+    } \
+    default: { \
+      using T = double; \
+      CALL; \
+    } \
   }
 
 void max_pool_row(DType t, const PoolImage& p, const void* x, int64_t oh, void* y, void* argmax) {
@@ -254,7 +275,9 @@ void max_pool_grad_row(DType t, const PoolImage& p, const void* dy, const void* 
   SINDRI_EACH_TYPE(p.wide_index ? max_grad_row(p, static_cast<const T*>(dy), static_cast<const int32_t*>(argmax), h, static_cast<T*>(dx))
                                 : max_grad_row(p, static_cast<const T*>(dy), static_cast<const uint8_t*>(argmax), h, static_cast<T*>(dx)))
 }
-void avg_pool_row(DType t, const PoolImage& p, const void* x, int64_t oh, void* y) { SINDRI_EACH_TYPE(avg_row(p, static_cast<const T*>(x), oh, static_cast<T*>(y))) }
+void avg_pool_row(DType t, const PoolImage& p, const void* x, int64_t oh, void* y) {
+  SINDRI_EACH_TYPE(avg_row(p, static_cast<const T*>(x), oh, static_cast<T*>(y)))
+}
 void avg_pool_grad_row(DType t, const PoolImage& p, const void* dy, int64_t h, void* dx) {
   SINDRI_EACH_TYPE(avg_grad_row(p, static_cast<const T*>(dy), h, static_cast<T*>(dx)))
 }
@@ -267,6 +290,8 @@ void max_pool_grad_plane(DType t, const PoolImage& p, const void* dy, const void
                                 : max_grad_plane(p, static_cast<const T*>(dy), static_cast<const uint8_t*>(argmax), static_cast<T*>(dx)))
 }
 void avg_pool_plane(DType t, const PoolImage& p, const void* x, void* y) { SINDRI_EACH_TYPE(avg_plane(p, static_cast<const T*>(x), static_cast<T*>(y))) }
-void avg_pool_grad_plane(DType t, const PoolImage& p, const void* dy, void* dx) { SINDRI_EACH_TYPE(avg_grad_plane(p, static_cast<const T*>(dy), static_cast<T*>(dx))) }
+void avg_pool_grad_plane(DType t, const PoolImage& p, const void* dy, void* dx) {
+  SINDRI_EACH_TYPE(avg_grad_plane(p, static_cast<const T*>(dy), static_cast<T*>(dx)))
+}
 
 }  // namespace sindri::SINDRI_SIMD_NS

@@ -18,7 +18,8 @@ std::vector<TensorMeta> infer(const char* op, const Attrs& attrs, Span<const Ten
   if (in[1].shape != Shape{3} || in[1].dtype != DType::kInt64)
     throw ShapeError(fmt::format("{}: expected the key int64[3] (seed, step, sample offset), got {}", op, in[1].str()), "", "pass rng_state().value()");
   const double keep = attrs.as<DropoutAttrs>().keep_prob;
-  if (!(keep > 0 && keep <= 1)) throw ValueError(fmt::format("{}: keep_prob must be above 0 and at most 1, got {}", op, keep), "", "keep_prob is the probability to keep an element");
+  if (!(keep > 0 && keep <= 1))
+    throw ValueError(fmt::format("{}: keep_prob must be above 0 and at most 1, got {}", op, keep), "", "keep_prob is the probability to keep an element");
   return {in[0]};
 }
 
@@ -51,7 +52,7 @@ const OpDef& kDropoutGrad = register_op({
 }  // namespace
 
 Tensor ops::dropout(const Tensor& x, double keep_prob) {
-  const Tensor key = rng_state().value();   // before the instance is taken: a new seed restarts the count
+  const Tensor key = rng_state().value();  // before the instance is taken: a new seed restarts the count
   return bind1(kDropout, Attrs::of(DropoutAttrs{keep_prob, next_instance()}), {x, key});
 }
 

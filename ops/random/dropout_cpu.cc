@@ -32,7 +32,7 @@ void run_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffe
   });
 }
 
-constexpr int64_t kStretch = 4096;   // elements whose words are made at a time: 16 KiB, a multiple of four
+constexpr int64_t kStretch = 4096;  // elements whose words are made at a time: 16 KiB, a multiple of four
 
 // Elements [e, e + n) of one sample stored in row-major order.
 template <class T> void apply_row(const T* x, const uint32_t* words, T* y, int64_t n, int32_t threshold, double scale) {
@@ -46,12 +46,16 @@ template <class T> void apply_row(const T* x, const uint32_t* words, T* y, int64
 }
 
 // The same for a sample stored H, W, C: logical element c·HW + p lies at p·C + c.
-template <class T> void apply_channels_last(const T* x, const uint32_t* words, T* y, int64_t e, int64_t n, int64_t channels, int64_t pixels, int32_t threshold, double scale) {
+template <class T>
+void apply_channels_last(const T* x, const uint32_t* words, T* y, int64_t e, int64_t n, int64_t channels, int64_t pixels, int32_t threshold, double scale) {
   int64_t c = e / pixels, p = e % pixels;
   for (int64_t i = 0; i < n; ++i) {
     const int64_t at = p * channels + c;
     y[at] = static_cast<int32_t>(words[i] >> 8) < threshold ? kept(x[at], scale) : T(0);
-    if (++p == pixels) { p = 0; ++c; }
+    if (++p == pixels) {
+      p = 0;
+      ++c;
+    }
   }
 }
 

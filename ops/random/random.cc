@@ -38,7 +38,8 @@ std::vector<TensorMeta> infer_uniform(const Attrs& attrs, Span<const TensorMeta>
   check_key("random_uniform", in);
   const auto& a = attrs.as<UniformAttrs>();
   check_floating_dtype("random_uniform", a.dtype);
-  if (!std::isfinite(a.high - a.low) || a.low > a.high) throw ValueError(fmt::format("random_uniform: expected finite low <= high, got {} and {}", a.low, a.high));
+  if (!std::isfinite(a.high - a.low) || a.low > a.high)
+    throw ValueError(fmt::format("random_uniform: expected finite low <= high, got {} and {}", a.low, a.high));
   return drawn("random_uniform", a.shape, a.dtype);
 }
 
@@ -108,7 +109,7 @@ const OpDef& kPermutation = register_op({
 namespace ops {
 
 Tensor random_uniform(const Shape& shape, double low, double high, DType dtype) {
-  const Tensor key = rng_state().value();   // before the instance is taken: a new seed restarts the count
+  const Tensor key = rng_state().value();  // before the instance is taken: a new seed restarts the count
   return bind1(kUniform, Attrs::of(UniformAttrs{shape, low, high, dtype, next_instance()}), {key});
 }
 Tensor random_normal(const Shape& shape, double mean, double stddev, DType dtype) {

@@ -22,7 +22,7 @@ template <class T> T converted(double v) {
   else return T(static_cast<float>(v));
 }
 
-constexpr int64_t kStretch = 2048;   // elements filled from one buffer of words, a multiple of four
+constexpr int64_t kStretch = 2048;  // elements filled from one buffer of words, a multiple of four
 
 // 64-bit word k of a block.
 uint64_t wide(const uint32_t* words, int64_t k) { return static_cast<uint64_t>(words[2 * k + 1]) << 32 | words[2 * k]; }
@@ -98,7 +98,8 @@ template <class T> double normal_of(const std::array<uint32_t, 4>& block, int64_
     if constexpr (kWords<T> == 2)
       return box_muller((static_cast<double>(wide(block.data(), 0) >> 11) + 1) * 0x1p-53, static_cast<double>(wide(block.data(), 1) >> 11) * 0x1p-53);
     else
-      return box_muller((static_cast<double>(block[static_cast<size_t>(k & ~int64_t{1})]) + 1) * 0x1p-32, static_cast<double>(block[static_cast<size_t>(k | 1)]) * 0x1p-32);
+      return box_muller((static_cast<double>(block[static_cast<size_t>(k & ~int64_t{1})]) + 1) * 0x1p-32,
+                        static_cast<double>(block[static_cast<size_t>(k | 1)]) * 0x1p-32);
   }();
   return k % 2 == 0 ? pair.first : pair.second;
 }
@@ -160,7 +161,8 @@ void permutation_reference(const KernelQuery& q, Span<const Buffer> in, Span<con
   const auto& a = q.attrs.as<PermutationAttrs>();
   const int64_t* state = in[0].as<int64_t>();
   const auto step = static_cast<uint64_t>(state[1]);
-  PhiloxSequence draws(hash_combine(static_cast<uint64_t>(state[0]), static_cast<uint64_t>(a.instance)), 0, static_cast<uint32_t>(step), static_cast<uint32_t>(step >> 32));
+  PhiloxSequence draws(hash_combine(static_cast<uint64_t>(state[0]), static_cast<uint64_t>(a.instance)), 0, static_cast<uint32_t>(step),
+                       static_cast<uint32_t>(step >> 32));
   int64_t* y = out[0].as<int64_t>();
   for (int64_t i = 0; i < a.n; ++i) y[i] = i;
   for (int64_t i = a.n - 1; i > 0; --i) std::swap(y[i], y[draws.next_below(static_cast<uint64_t>(i) + 1)]);
@@ -171,9 +173,12 @@ const bool kNormal = register_kernel({.op = "random_normal", .name = "blocked", 
 const bool kTruncated = register_kernel({.op = "random_truncated_normal", .name = "parallel", .simple = truncated_normal<true>});
 const bool kUniformReference = register_kernel({.op = "random_uniform", .name = "reference", .priority = kReferencePriority, .simple = uniform_reference});
 const bool kNormalReference = register_kernel({.op = "random_normal", .name = "reference", .priority = kReferencePriority, .simple = normal_reference});
-const bool kTruncatedReference = register_kernel({.op = "random_truncated_normal", .name = "reference", .priority = kReferencePriority, .simple = truncated_normal<false>});
-const bool kBernoulliReference = register_kernel({.op = "random_bernoulli", .name = "reference", .priority = kReferencePriority, .simple = bernoulli_reference});
-const bool kPermutationReference = register_kernel({.op = "random_permutation", .name = "reference", .priority = kReferencePriority, .simple = permutation_reference});
+const bool kTruncatedReference =
+    register_kernel({.op = "random_truncated_normal", .name = "reference", .priority = kReferencePriority, .simple = truncated_normal<false>});
+const bool kBernoulliReference =
+    register_kernel({.op = "random_bernoulli", .name = "reference", .priority = kReferencePriority, .simple = bernoulli_reference});
+const bool kPermutationReference =
+    register_kernel({.op = "random_permutation", .name = "reference", .priority = kReferencePriority, .simple = permutation_reference});
 
 }  // namespace
 }  // namespace sindri

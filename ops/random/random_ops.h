@@ -23,7 +23,7 @@ struct UniformAttrs {
   int64_t instance = 0;
   SINDRI_ATTRS(UniformAttrs, shape, low, high, dtype, instance)
 };
-struct NormalAttrs {                    // random_normal, random_truncated_normal
+struct NormalAttrs {  // random_normal, random_truncated_normal
   Shape shape;
   double mean = 0, stddev = 1;
   DType dtype = DType::kFloat32;
@@ -61,7 +61,8 @@ struct Stream {
   /// Counter words 1 to 3 of local sample `i`.
   std::array<uint32_t, 3> sample(int64_t i, uint32_t stream = 0) const {
     const uint64_t s = offset + static_cast<uint64_t>(i);
-    return {static_cast<uint32_t>(s), static_cast<uint32_t>(step), (stream & 0xffu) | static_cast<uint32_t>((s >> 32) & 0xfffu) << 8 | static_cast<uint32_t>((step >> 32) & 0xfffu) << 20};
+    return {static_cast<uint32_t>(s), static_cast<uint32_t>(step),
+            (stream & 0xffu) | static_cast<uint32_t>((s >> 32) & 0xfffu) << 8 | static_cast<uint32_t>((step >> 32) & 0xfffu) << 20};
   }
   /// The four words of block `b` of local sample `i`.
   std::array<uint32_t, 4> block(int64_t i, uint32_t b, uint32_t stream = 0) const {
@@ -71,7 +72,9 @@ struct Stream {
 };
 
 /// A tensor seen as samples of equally many elements; a scalar is one sample.
-struct Samples { int64_t count, each; };
+struct Samples {
+  int64_t count, each;
+};
 inline Samples samples_of(const Shape& shape) {
   if (shape.rank() == 0) return {1, 1};
   int64_t each = 1;

@@ -8,7 +8,7 @@ namespace {
 
 #define SINDRI_INLINE static inline __attribute__((always_inline))
 
-constexpr int kLanes = 16;   // blocks made at a time
+constexpr int kLanes = 16;  // blocks made at a time
 
 // Ten rounds of Philox4x32 on kLanes counters that differ in word 0.
 SINDRI_INLINE void philox_lanes(const uint32_t* key, const uint32_t* counter, uint32_t first, uint32_t (&out)[4 * kLanes]) {
@@ -53,7 +53,7 @@ SINDRI_INLINE uint64_t double_to_bits(double d) {
 
 // ln x for normal x > 0: x = m·2^e with m in [2^-1/2, 2^1/2), ln m = 2 artanh f, f = (m-1)/(m+1), |f| < 0.1716.
 SINDRI_INLINE double log_positive(double x) {
-  const uint64_t u = double_to_bits(x) + 0x00095f619980c433ull;   // 1 - 2^-1/2 in the mantissa: rounds the exponent at 2^-1/2
+  const uint64_t u = double_to_bits(x) + 0x00095f619980c433ull;  // 1 - 2^-1/2 in the mantissa: rounds the exponent at 2^-1/2
   const int64_t e = static_cast<int64_t>(u >> 52) - 1023;
   const double m = bits_to_double((u & 0x000fffffffffffffull) + 0x3fe6a09e667f3bcdull);
   const double f = (m - 1) / (m + 1), s = f * f;

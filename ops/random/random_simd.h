@@ -13,5 +13,4 @@ SINDRI_SIMD_DECLARE(
     void dropout_f32(const float* x, const uint32_t* words, float* y, int64_t n, int32_t threshold, float scale);
     void dropout_bf16(const uint16_t* x, const uint32_t* words, uint16_t* y, int64_t n, int32_t threshold, float scale);
     // n (even) standard normal numbers from n words, or for the second from 2n words with 53 bits each.
-    void normal_from_u32(const uint32_t* words, double* z, int64_t n);
-    void normal_from_u64(const uint32_t* words, double* z, int64_t n);)
+    void normal_from_u32(const uint32_t* words, double* z, int64_t n); void normal_from_u64(const uint32_t* words, double* z, int64_t n);)

@@ -15,7 +15,7 @@ namespace sindri {
 namespace {
 
 std::atomic<int64_t> g_instance{0};
-std::atomic<int64_t> g_seed_taken{-1};   // the global seed the state was last made from; -1: none
+std::atomic<int64_t> g_seed_taken{-1};  // the global seed the state was last made from; -1: none
 
 Tensor key_tensor(int64_t seed, int64_t step, int64_t sample_offset) { return Tensor::from_vector<int64_t>({3}, {seed, step, sample_offset}); }
 
@@ -55,7 +55,7 @@ void ops::begin_rng_step() {
 }
 
 void ops::end_rng_step() {
-  const Tensor one_step = pad(full({1}, 1, DType::kInt64), {1, 1});   // {0, 1, 0}
+  const Tensor one_step = pad(full({1}, 1, DType::kInt64), {1, 1});  // {0, 1, 0}
   rng_state().assign(add(rng_state().value(), one_step));
 }
 

@@ -32,7 +32,8 @@ std::vector<TensorMeta> infer_norm(const Attrs& attrs, Span<const TensorMeta> in
   check_arity("norm", in, 1);
   check_floating("norm", in[0], "the input");
   const auto& a = attrs.as<NormAttrs>();
-  if (a.p != 1 && a.p != 2 && a.p != std::numeric_limits<double>::infinity()) throw ValueError(fmt::format("norm: p = {}", a.p), "", "p must be 1, 2 or infinity");
+  if (a.p != 1 && a.p != 2 && a.p != std::numeric_limits<double>::infinity())
+    throw ValueError(fmt::format("norm: p = {}", a.p), "", "p must be 1, 2 or infinity");
   return {reduced_meta("norm", in[0], a.axes, a.keep_dims)};
 }
 

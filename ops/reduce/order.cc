@@ -45,7 +45,9 @@ std::vector<TensorMeta> infer_topk(const Attrs& attrs, Span<const TensorMeta> in
   values.layout = Layout::kContiguous;
   const int axis = normalize_axis(a.axis, in[0].shape.rank(), "topk");
   const int64_t size = in[0].shape.rank() == 0 ? 1 : in[0].shape[axis];
-  if (a.k < 0 || a.k > size) throw ValueError(fmt::format("topk: k = {} of axis {} with {} elements in {}", a.k, a.axis, size, in[0].str()), "", "k must be between 0 and the size of the axis");
+  if (a.k < 0 || a.k > size)
+    throw ValueError(fmt::format("topk: k = {} of axis {} with {} elements in {}", a.k, a.axis, size, in[0].str()), "",
+                     "k must be between 0 and the size of the axis");
   if (in[0].shape.rank() > 0) values.shape[axis] = a.k;
   else if (a.k == 0) throw ShapeError("topk: k = 0 of a scalar");
   TensorMeta indices = values;
@@ -57,7 +59,8 @@ Tensor topk_grad(const Tensor& dy, const Tensor& indices, int64_t size, int64_t 
 
 const OpDef& kTopk = register_op({
     .name = "topk",
-    .doc = "The k largest (or smallest) elements along `axis`, sorted: values and int64 indices. Equal values keep the lower index first; NaN counts as largest.",
+    .doc =
+        "The k largest (or smallest) elements along `axis`, sorted: values and int64 indices. Equal values keep the lower index first; NaN counts as largest.",
     .attrs = attrs_type<TopkAttrs>(),
     .traits = {.saves_in = kSavesNone, .saves_out = saves(1)},
     .infer = infer_topk,

@@ -96,7 +96,8 @@ void run_norm(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> ou
     if (p == 1) acc = fold<E>(q, in, 0.0, [](double a, double v, size_t) { return a + std::fabs(v); });
     else if (p == 2) acc = fold<E>(q, in, 0.0, [](double a, double v, size_t) { return a + v * v; });
     else acc = fold<E>(q, in, 0.0, [](double a, double v, size_t) { return ranks_before<true>(std::fabs(v), a) ? std::fabs(v) : a; });
-    if (p == 2) for (double& a : acc) a = std::sqrt(a);
+    if (p == 2)
+      for (double& a : acc) a = std::sqrt(a);
     write<E>(out, acc);
   });
 }

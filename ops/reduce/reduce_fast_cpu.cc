@@ -20,13 +20,13 @@ namespace {
 
 using namespace reduce;
 
-constexpr int64_t kRowUnit = 8192;        // elements
-constexpr int64_t kColumnBlock = 512;     // doubles of an accumulator block: 4 KiB, stays in L1
-constexpr int64_t kColumnUnit = 32768;    // elements of a block of columns times a piece of rows
+constexpr int64_t kRowUnit = 8192;  // elements
+constexpr int64_t kColumnBlock = 512;  // doubles of an accumulator block: 4 KiB, stays in L1
+constexpr int64_t kColumnUnit = 32768;  // elements of a block of columns times a piece of rows
 constexpr int64_t kParallelGrain = 16384;
 
 struct Group {
-  int64_t size, stride, out_stride;       // strides in elements of input and output
+  int64_t size, stride, out_stride;  // strides in elements of input and output
 };
 // Offsets of all index combinations of some groups, first group slowest.
 int64_t count(const std::vector<Group>& groups) {
@@ -34,7 +34,9 @@ int64_t count(const std::vector<Group>& groups) {
   for (const Group& g : groups) n *= g.size;
   return n;
 }
-struct Offsets { int64_t in = 0, out = 0; };
+struct Offsets {
+  int64_t in = 0, out = 0;
+};
 Offsets offsets_of(const std::vector<Group>& groups, int64_t i) {
   Offsets o;
   for (size_t g = groups.size(); g-- > 0; i /= groups[g].size) {
@@ -73,7 +75,8 @@ class FoldKernel final : public Kernel {
       const bool r = reduced[static_cast<size_t>(d)];
       const Group g{in.shape[d], in_strides[d], r ? 0 : out_strides[out_dim[static_cast<size_t>(d)]]};
       std::vector<Group>& list = r ? reduced_ : kept_;
-      const bool joins = !list.empty() && any_ && last_reduced == r && list.back().stride == g.stride * g.size && list.back().out_stride == g.out_stride * g.size;
+      const bool joins =
+          !list.empty() && any_ && last_reduced == r && list.back().stride == g.stride * g.size && list.back().out_stride == g.out_stride * g.size;
       if (joins) list.back() = {list.back().size * g.size, g.stride, g.out_stride};
       else list.push_back(g);
       last_reduced = r;
@@ -137,14 +140,15 @@ class FoldKernel final : public Kernel {
       return fold_row(fold_, static_cast<int>(type_), x + at * element_, std::min(kRowUnit, inner_.size - begin));
     };
     if (outputs >= num_threads() || units == 1) {
-      parallel_for(outputs, std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(1, units * std::min(kRowUnit, inner_.size))), [&](int64_t first, int64_t last) {
-        for (int64_t o = first; o < last; ++o) {
-          const Offsets at = offsets_of(kept_, o);
-          double acc = identity();
-          for (int64_t u = 0; u < units; ++u) acc = combine(acc, unit(at.in, u));
-          put(out, at.out, acc);
-        }
-      });
+      parallel_for(outputs, std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(1, units * std::min(kRowUnit, inner_.size))),
+                   [&](int64_t first, int64_t last) {
+                     for (int64_t o = first; o < last; ++o) {
+                       const Offsets at = offsets_of(kept_, o);
+                       double acc = identity();
+                       for (int64_t u = 0; u < units; ++u) acc = combine(acc, unit(at.in, u));
+                       put(out, at.out, acc);
+                     }
+                   });
       return;
     }
     std::vector<double> partial(static_cast<size_t>(units));
@@ -205,18 +209,20 @@ class FoldKernel final : public Kernel {
 
   Fold fold_;
   DType type_;
-  int64_t element_;                       // bytes
-  std::vector<Group> reduced_, kept_;     // without inner_ and down_
-  Group inner_{1, 1, 0};                  // innermost group, contiguous
-  Group down_{1, 0, 0};                   // innermost reduced group above kept columns
-  bool rows_ = true;                      // inner_ is reduced
+  int64_t element_;  // bytes
+  std::vector<Group> reduced_, kept_;  // without inner_ and down_
+  Group inner_{1, 1, 0};  // innermost group, contiguous
+  Group down_{1, 0, 0};  // innermost reduced group above kept columns
+  bool rows_ = true;  // inner_ is reduced
   bool any_ = false;
   bool root_ = false;
   int64_t numel_ = 0, outputs_ = 0;
   double divisor_ = 1;
 };
 
-std::string reject_integers(const KernelQuery& q) { return is_floating(q.in[0].dtype) ? "" : "integers are left to the reference kernel, which is exact in int64"; }
+std::string reject_integers(const KernelQuery& q) {
+  return is_floating(q.in[0].dtype) ? "" : "integers are left to the reference kernel, which is exact in int64";
+}
 
 template <Fold fold> std::unique_ptr<Kernel> make_fold(const KernelQuery& q) { return std::make_unique<FoldKernel>(q, fold); }
 std::unique_ptr<Kernel> make_norm(const KernelQuery& q) {

@@ -26,7 +26,7 @@ struct NormAttrs {
 };
 struct CumsumAttrs {
   int64_t axis = -1;
-  bool reverse = false;                  // sums from the end; the gradient of either direction is the other
+  bool reverse = false;  // sums from the end; the gradient of either direction is the other
   SINDRI_ATTRS(CumsumAttrs, axis, reverse)
 };
 struct TopkAttrs {
@@ -36,7 +36,7 @@ struct TopkAttrs {
   SINDRI_ATTRS(TopkAttrs, k, axis, largest)
 };
 struct TopkGradAttrs {
-  int64_t size = 1;                      // of dimension `axis` in topk's input
+  int64_t size = 1;  // of dimension `axis` in topk's input
   int64_t axis = -1;
   SINDRI_ATTRS(TopkGradAttrs, size, axis)
 };

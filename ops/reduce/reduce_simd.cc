@@ -12,9 +12,7 @@ using simd_math::Bf16, simd_math::F16;
 
 constexpr int kLanes = 32;
 
-template <Fold fold> SINDRI_SIMD_INLINE double identity() {
-  return fold == Fold::kMax ? -__builtin_inf() : fold == Fold::kMin ? __builtin_inf() : 0.0;
-}
+template <Fold fold> SINDRI_SIMD_INLINE double identity() { return fold == Fold::kMax ? -__builtin_inf() : fold == Fold::kMin ? __builtin_inf() : 0.0; }
 template <Fold fold> SINDRI_SIMD_INLINE double mapped(double v) {
   return fold == Fold::kSumAbs || fold == Fold::kMaxAbs ? __builtin_fabs(v) : fold == Fold::kSumSquare ? v * v : v;
 }

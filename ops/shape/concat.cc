@@ -65,7 +65,8 @@ std::vector<TensorMeta> infer_split(const Attrs& attrs, Span<const TensorMeta> i
     out.back().shape[axis] = size;
   }
   if (total != in[0].shape[axis])
-    throw ShapeError(fmt::format("split: sizes [{}] add up to {}, dimension {} of {} has {}", fmt::join(a.sizes, ", "), total, axis, in[0].shape.str(), in[0].shape[axis]));
+    throw ShapeError(
+        fmt::format("split: sizes [{}] add up to {}, dimension {} of {} has {}", fmt::join(a.sizes, ", "), total, axis, in[0].shape.str(), in[0].shape[axis]));
   return out;
 }
 

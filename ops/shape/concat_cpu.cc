@@ -16,7 +16,8 @@ void concat_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Bu
   int64_t begin = 0;
   for (size_t k = 0; k < in.size(); ++k) {
     const Shape from = physical_strides(q.in[k]);
-    for_each_index(q.in[k].shape, [&](const Shape& i) { copy_element(out[0].data, offset_of(i, to) + begin * to[axis], in[k].data, offset_of(i, from), size); });
+    for_each_index(q.in[k].shape,
+                   [&](const Shape& i) { copy_element(out[0].data, offset_of(i, to) + begin * to[axis], in[k].data, offset_of(i, from), size); });
     begin += q.in[k].shape[axis];
   }
 }
@@ -28,7 +29,8 @@ void split_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buf
   int64_t begin = 0;
   for (size_t k = 0; k < out.size(); ++k) {
     const Shape to = physical_strides(q.out[k]);
-    for_each_index(q.out[k].shape, [&](const Shape& i) { copy_element(out[k].data, offset_of(i, to), in[0].data, offset_of(i, from) + begin * from[axis], size); });
+    for_each_index(q.out[k].shape,
+                   [&](const Shape& i) { copy_element(out[k].data, offset_of(i, to), in[0].data, offset_of(i, from) + begin * from[axis], size); });
     begin += q.out[k].shape[axis];
   }
 }

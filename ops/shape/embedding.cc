@@ -50,7 +50,9 @@ const OpDef& kEmbeddingGrad = register_op({
     .attrs = attrs_type<EmbeddingGradAttrs>(),
     .traits = {.layout = LayoutRule::kContiguousOnly, .saves_in = saves(1)},
     .infer = infer_embedding_grad,
-    .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {c.needs[0] ? ops::embedding(c.dout[0], c.in[1]) : Tensor{}, Tensor{}}; },
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
+      return {c.needs[0] ? ops::embedding(c.dout[0], c.in[1]) : Tensor{}, Tensor{}};
+    },
 });
 
 Tensor embedding_grad(const Tensor& dy, const Tensor& ids, int64_t rows) { return bind1(kEmbeddingGrad, Attrs::of(EmbeddingGradAttrs{rows}), {dy, ids}); }

@@ -24,7 +24,8 @@ void embedding_parallel(const KernelQuery& q, Span<const Buffer> in, Span<const 
   const int64_t bytes = q.in[0].shape[1] * static_cast<int64_t>(dtype_size(q.in[0].dtype));
   if (bytes == 0) return;
   parallel_for(static_cast<int64_t>(ids.size()), std::max<int64_t>(1, 65536 / bytes), [&](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e; ++i) std::memcpy(out[0].as<char>() + i * bytes, in[0].as<char>() + ids[static_cast<size_t>(i)] * bytes, static_cast<size_t>(bytes));
+    for (int64_t i = b; i < e; ++i)
+      std::memcpy(out[0].as<char>() + i * bytes, in[0].as<char>() + ids[static_cast<size_t>(i)] * bytes, static_cast<size_t>(bytes));
   });
 }
 
@@ -39,7 +40,8 @@ template <auto kScatter> void embedding_grad(const KernelQuery& q, Span<const Bu
 const bool kEmbeddingParallel = register_kernel({.op = "embedding", .name = "parallel", .simple = embedding_parallel});
 const bool kEmbedding = register_kernel({.op = "embedding", .name = "reference", .priority = kReferencePriority, .simple = embedding_reference});
 const bool kGradGrouped = register_kernel({.op = "embedding_grad", .name = "grouped", .simple = embedding_grad<scatter_rows>});
-const bool kGrad = register_kernel({.op = "embedding_grad", .name = "reference", .priority = kReferencePriority, .simple = embedding_grad<scatter_rows_reference>});
+const bool kGrad =
+    register_kernel({.op = "embedding_grad", .name = "reference", .priority = kReferencePriority, .simple = embedding_grad<scatter_rows_reference>});
 
 }  // namespace
 }  // namespace sindri

@@ -39,9 +39,11 @@ std::vector<TensorMeta> infer_scatter_add(const Attrs& attrs, Span<const TensorM
   const int axis = normalize_axis(attrs.as<AxisAttrs>().axis, in[0].shape.rank(), "scatter_add");
   const Shape expected = gather_shape("scatter_add", in[0].shape, in[1].shape, axis);
   if (in[2].shape != expected)
-    throw ShapeError(fmt::format("scatter_add: expected updates of shape {} for x {}, indices {} and axis {}, got {}", expected.str(), in[0].str(), in[1].str(), axis, in[2].str()));
+    throw ShapeError(fmt::format("scatter_add: expected updates of shape {} for x {}, indices {} and axis {}, got {}", expected.str(), in[0].str(), in[1].str(),
+                                 axis, in[2].str()));
   if (in[2].dtype != in[0].dtype || in[0].dtype == DType::kBool)
-    throw DTypeError(fmt::format("scatter_add: x {} and updates {} must have one type that can be added", in[0].str(), in[2].str()), "", "convert with ops::cast");
+    throw DTypeError(fmt::format("scatter_add: x {} and updates {} must have one type that can be added", in[0].str(), in[2].str()), "",
+                     "convert with ops::cast");
   return {{in[0].shape, in[0].dtype, Layout::kContiguous, in[0].device}};
 }
 

@@ -33,7 +33,8 @@ void gather_parallel(const KernelQuery& q, Span<const Buffer> in, Span<const Buf
   if (bytes == 0) return;
   parallel_for(r.outer * count, std::max<int64_t>(1, 65536 / bytes), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      std::memcpy(out[0].as<char>() + i * bytes, in[0].as<char>() + (i / count * r.rows + picked[static_cast<size_t>(i % count)]) * bytes, static_cast<size_t>(bytes));
+      std::memcpy(out[0].as<char>() + i * bytes, in[0].as<char>() + (i / count * r.rows + picked[static_cast<size_t>(i % count)]) * bytes,
+                  static_cast<size_t>(bytes));
   });
 }
 

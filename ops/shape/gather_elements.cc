@@ -22,7 +22,8 @@ int check_elements(const char* op, const Shape& x, const TensorMeta& indices, in
   const int axis = normalize_axis(axis_attr, x.rank(), op);
   for (int d = 0; d < x.rank(); ++d) {
     if (d != axis && indices.shape[d] > x[d])
-      throw ShapeError(fmt::format("{}: dimension {} of indices {} is larger than that of the input {}", op, d, indices.str(), x.str()), "", fmt::format("only dimension {} may be", axis));
+      throw ShapeError(fmt::format("{}: dimension {} of indices {} is larger than that of the input {}", op, d, indices.str(), x.str()), "",
+                       fmt::format("only dimension {} may be", axis));
   }
   return axis;
 }

@@ -33,7 +33,8 @@ void grad_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buff
   const int axis = normalize_axis(a.axis, a.shape.rank(), "gather_elements_grad");
   dispatch_dtype(q.in[0].dtype, [&]<class T>() {
     std::vector<double> sums(static_cast<size_t>(q.out[0].numel()), 0.0);
-    for_each_pick("gather_elements_grad", a.shape, in[1], axis, [&](int64_t i, int64_t j) { sums[static_cast<size_t>(j)] += static_cast<double>(in[0].as<T>()[i]); });
+    for_each_pick("gather_elements_grad", a.shape, in[1], axis,
+                  [&](int64_t i, int64_t j) { sums[static_cast<size_t>(j)] += static_cast<double>(in[0].as<T>()[i]); });
     for (size_t i = 0; i < sums.size(); ++i) out[0].as<T>()[i] = from_double<T>(sums[i]);
   });
 }

@@ -24,8 +24,9 @@ std::vector<int64_t> read_indices(const char* op, const Buffer& indices, int64_t
   for (size_t i = 0; i < rows.size(); ++i) {
     const int64_t k = index_at(indices, static_cast<int64_t>(i));
     if (k < low || k >= size) {
-      throw ValueError(fmt::format("{}: index {} at position {} is outside a dimension of size {}", op, k, position_text(indices.meta->shape, static_cast<int64_t>(i)), size), "",
-                       size > 0 ? fmt::format("indices must be from {} to {}", low, size - 1) : "the dimension is empty");
+      throw ValueError(fmt::format("{}: index {} at position {} is outside a dimension of size {}", op, k,
+                                   position_text(indices.meta->shape, static_cast<int64_t>(i)), size),
+                       "", size > 0 ? fmt::format("indices must be from {} to {}", low, size - 1) : "the dimension is empty");
     }
     rows[i] = k < 0 ? k + size : k;
   }

@@ -20,7 +20,10 @@ template <class F> void for_each_source(const PadSpec& spec, const TensorMeta& p
     int64_t j = 0;
     for (int d = 0; d < index.rank(); ++d) {
       const int64_t s = spec.source(index[d], d, plain.shape[d]);
-      if (s < 0) { j = -1; break; }
+      if (s < 0) {
+        j = -1;
+        break;
+      }
       j += s * from[d];
     }
     f(offset_of(index, to), j);
@@ -31,7 +34,8 @@ void pad_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffe
   const auto& a = q.attrs.as<PadAttrs>();
   dispatch_dtype(q.in[0].dtype, [&]<class T>() {
     const T value = from_double<T>(a.value);
-    for_each_source(resolve_pad("pad", q.in[0].shape, a.pads, a.mode), q.out[0], q.in[0], [&](int64_t i, int64_t j) { out[0].as<T>()[i] = j < 0 ? value : in[0].as<T>()[j]; });
+    for_each_source(resolve_pad("pad", q.in[0].shape, a.pads, a.mode), q.out[0], q.in[0],
+                    [&](int64_t i, int64_t j) { out[0].as<T>()[i] = j < 0 ? value : in[0].as<T>()[j]; });
   });
 }
 
@@ -54,8 +58,9 @@ void pad_grad_reference(const KernelQuery& q, Span<const Buffer> in, Span<const 
   const auto& a = q.attrs.as<PadGradAttrs>();
   dispatch_dtype(q.in[0].dtype, [&]<class T>() {
     std::vector<double> sums(static_cast<size_t>(q.out[0].numel()), 0.0);
-    for_each_source(resolve_pad("pad_grad", a.shape, a.pads, a.mode), q.in[0], q.out[0],
-                    [&](int64_t i, int64_t j) { if (j >= 0) sums[static_cast<size_t>(j)] += static_cast<double>(in[0].as<T>()[i]); });
+    for_each_source(resolve_pad("pad_grad", a.shape, a.pads, a.mode), q.in[0], q.out[0], [&](int64_t i, int64_t j) {
+      if (j >= 0) sums[static_cast<size_t>(j)] += static_cast<double>(in[0].as<T>()[i]);
+    });
     for (size_t i = 0; i < sums.size(); ++i) out[0].as<T>()[i] = from_double<T>(sums[i]);
   });
 }

@@ -31,7 +31,8 @@ Shape resolve_reshape(const Shape& from, Shape to) {
     if (n % known == 0) to[unknown] = n / known;
   }
   if (unknown >= 0 ? n % known != 0 : n != known)
-    throw ShapeError(fmt::format("reshape: {} has {} elements, shape {} {}", from.str(), n, to.str(), unknown >= 0 ? fmt::format("needs a multiple of {}", known) : fmt::format("needs {}", known)));
+    throw ShapeError(fmt::format("reshape: {} has {} elements, shape {} {}", from.str(), n, to.str(),
+                                 unknown >= 0 ? fmt::format("needs a multiple of {}", known) : fmt::format("needs {}", known)));
   return to;
 }
 
@@ -72,7 +73,10 @@ Tensor flatten(const Tensor& x, int64_t start_axis, int64_t end_axis) {
   Shape to;
   int64_t merged = 1;
   for (int d = 0; d < from.rank(); ++d) {
-    if (d < start || d > end) { to.push_back(from[d]); continue; }
+    if (d < start || d > end) {
+      to.push_back(from[d]);
+      continue;
+    }
     merged *= from[d];
     if (d == end) to.push_back(merged);
   }

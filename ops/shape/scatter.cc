@@ -32,10 +32,12 @@ void scatter_rows_reference(const Rows& r, const std::vector<int64_t>& picked, c
 
 namespace {
 
-constexpr int64_t kColumns = 256;   // columns one task sums; its accumulators stay in L1
+constexpr int64_t kColumns = 256;  // columns one task sums; its accumulators stay in L1
 
 // Positions in `picked`, grouped by row and in index order within each group; first[g] is where group g begins.
-struct Groups { std::vector<int64_t> order, first; };
+struct Groups {
+  std::vector<int64_t> order, first;
+};
 Groups group_by_row(const std::vector<int64_t>& picked) {
   Groups g;
   g.order.resize(picked.size());
@@ -65,13 +67,14 @@ void scatter_rows(const Rows& r, const std::vector<int64_t>& picked, const Buffe
   if (picked.empty() || y.meta->numel() == 0) return;
   const Groups g = group_by_row(picked);
   const auto groups = static_cast<int64_t>(g.first.size()) - 1, blocks = (r.inner + kColumns - 1) / kColumns, count = static_cast<int64_t>(picked.size());
-  const int64_t work = count * std::min(r.inner, kColumns) / groups + 1;   // mean elements of a task
+  const int64_t work = count * std::min(r.inner, kColumns) / groups + 1;  // mean elements of a task
   dispatch_dtype(y.meta->dtype, [&]<class T>() {
     parallel_for(r.outer * groups * blocks, std::max<int64_t>(1, 16384 / work), [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t o = task / (groups * blocks), group = task / blocks % groups, i = task % blocks * kColumns;
         const int64_t row = picked[static_cast<size_t>(g.order[static_cast<size_t>(g.first[static_cast<size_t>(group)])])];
-        add_group(g, static_cast<size_t>(group), updates.as<T>() + o * count * r.inner + i, r.inner, y.as<T>() + (o * r.rows + row) * r.inner + i, std::min(kColumns, r.inner - i));
+        add_group(g, static_cast<size_t>(group), updates.as<T>() + o * count * r.inner + i, r.inner, y.as<T>() + (o * r.rows + row) * r.inner + i,
+                  std::min(kColumns, r.inner - i));
       }
     });
   });

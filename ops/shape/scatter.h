@@ -8,7 +8,9 @@
 namespace sindri::shape_ops {
 
 /// A tensor seen as [outer, rows, inner] around the indexed dimension.
-struct Rows { int64_t outer = 1, rows = 1, inner = 1; };
+struct Rows {
+  int64_t outer = 1, rows = 1, inner = 1;
+};
 Rows rows_around(const Shape& shape, int axis);
 
 /// y[o, picked[k], i] += updates[o, k, i] in order of k; y holds the start values. Serial and plain.

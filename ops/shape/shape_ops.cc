@@ -44,9 +44,11 @@ void resolve_dim(int64_t size, int64_t begin, int64_t end, int64_t stride, int64
 
 }  // namespace
 
-SliceRange resolve_slice(const char* op, const Shape& shape, const std::vector<int64_t>& begin, const std::vector<int64_t>& end, const std::vector<int64_t>& stride) {
+SliceRange resolve_slice(const char* op, const Shape& shape, const std::vector<int64_t>& begin, const std::vector<int64_t>& end,
+                         const std::vector<int64_t>& stride) {
   if (begin.size() != end.size() || (!stride.empty() && stride.size() != begin.size()))
-    throw ValueError(fmt::format("{}: begin has {} entries, end {} and stride {}", op, begin.size(), end.size(), stride.size()), "", "give one entry of each per dimension");
+    throw ValueError(fmt::format("{}: begin has {} entries, end {} and stride {}", op, begin.size(), end.size(), stride.size()), "",
+                     "give one entry of each per dimension");
   if (begin.size() > static_cast<size_t>(shape.rank()))
     throw ValueError(fmt::format("{}: {} entries for shape {} of {} dimensions", op, begin.size(), shape.str(), shape.rank()));
   SliceRange r{Shape::filled(shape.rank(), 0), Shape::filled(shape.rank(), 1), shape};
@@ -55,7 +57,7 @@ SliceRange resolve_slice(const char* op, const Shape& shape, const std::vector<i
     const int64_t s = stride.empty() ? 1 : stride[i];
     if (s == 0) throw ValueError(fmt::format("{}: stride of dimension {} is 0", op, d));
     resolve_dim(shape[d], begin[i], end[i], s, &r.begin[d], &r.count[d]);
-    r.stride[d] = r.count[d] > 1 ? s : 1;   // keeps begin + i·stride inside the dimension, so kernels cannot overflow
+    r.stride[d] = r.count[d] > 1 ? s : 1;  // keeps begin + i·stride inside the dimension, so kernels cannot overflow
     if (r.count[d] == 0) r.begin[d] = 0;
   }
   return r;
@@ -63,11 +65,13 @@ SliceRange resolve_slice(const char* op, const Shape& shape, const std::vector<i
 
 std::vector<int> resolve_perm(const Shape& shape, const std::vector<int64_t>& perm) {
   if (perm.size() != static_cast<size_t>(shape.rank()))
-    throw ValueError(fmt::format("transpose: perm [{}] has {} entries, the input {} has {} dimensions", fmt::join(perm, ", "), perm.size(), shape.str(), shape.rank()));
+    throw ValueError(
+        fmt::format("transpose: perm [{}] has {} entries, the input {} has {} dimensions", fmt::join(perm, ", "), perm.size(), shape.str(), shape.rank()));
   std::vector<int> axes;
   for (int64_t p : perm) {
     const int a = normalize_axis(p, shape.rank(), "transpose");
-    if (std::find(axes.begin(), axes.end(), a) != axes.end()) throw ValueError(fmt::format("transpose: perm [{}] names axis {} twice", fmt::join(perm, ", "), a));
+    if (std::find(axes.begin(), axes.end(), a) != axes.end())
+      throw ValueError(fmt::format("transpose: perm [{}] names axis {} twice", fmt::join(perm, ", "), a));
     axes.push_back(a);
   }
   return axes;
@@ -95,12 +99,15 @@ int64_t pad_limit(PadMode mode, int64_t size) {
 PadSpec resolve_pad(const char* op, const Shape& shape, const std::vector<int64_t>& pads, const std::string& mode) {
   PadSpec spec{Shape::filled(shape.rank(), 0), shape, parse_mode(op, mode)};
   if (pads.size() != 2 * static_cast<size_t>(shape.rank()))
-    throw ValueError(fmt::format("{}: pads has {} entries, shape {} needs {}", op, pads.size(), shape.str(), 2 * shape.rank()), "", "give before and after for each dimension");
+    throw ValueError(fmt::format("{}: pads has {} entries, shape {} needs {}", op, pads.size(), shape.str(), 2 * shape.rank()), "",
+                     "give before and after for each dimension");
   for (int d = 0; d < shape.rank(); ++d) {
     const int64_t before = pads[2 * static_cast<size_t>(d)], after = pads[2 * static_cast<size_t>(d) + 1];
-    if (before < 0 || after < 0) throw ValueError(fmt::format("{}: pads ({}, {}) of dimension {} are negative", op, before, after, d), "", "use ops::slice to cut");
+    if (before < 0 || after < 0)
+      throw ValueError(fmt::format("{}: pads ({}, {}) of dimension {} are negative", op, before, after, d), "", "use ops::slice to cut");
     if (std::max(before, after) > pad_limit(spec.mode, shape[d]))
-      throw ValueError(fmt::format("{}: mode {} can add at most {} elements to dimension {} of {}, asked for ({}, {})", op, mode, pad_limit(spec.mode, shape[d]), d, shape.str(), before, after));
+      throw ValueError(fmt::format("{}: mode {} can add at most {} elements to dimension {} of {}, asked for ({}, {})", op, mode,
+                                   pad_limit(spec.mode, shape[d]), d, shape.str(), before, after));
     spec.before[d] = before;
     if (__builtin_add_overflow(before, after, &spec.out[d]) || __builtin_add_overflow(spec.out[d], shape[d], &spec.out[d]))
       throw ValueError(fmt::format("{}: pads ({}, {}) of dimension {} overflow", op, before, after, d));

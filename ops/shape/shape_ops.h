@@ -11,7 +11,7 @@
 
 namespace sindri::shape_ops {
 
-struct ShapeAttrs {                    // reshape, broadcast_to, sum_to
+struct ShapeAttrs {  // reshape, broadcast_to, sum_to
   Shape shape;
   SINDRI_ATTRS(ShapeAttrs, shape)
 };
@@ -19,7 +19,7 @@ struct TransposeAttrs {
   std::vector<int64_t> perm;
   SINDRI_ATTRS(TransposeAttrs, perm)
 };
-struct AxisAttrs {                     // concat, gather, scatter_add, gather_elements
+struct AxisAttrs {  // concat, gather, scatter_add, gather_elements
   int64_t axis = 0;
   SINDRI_ATTRS(AxisAttrs, axis)
 };
@@ -33,29 +33,29 @@ struct SliceAttrs {
   SINDRI_ATTRS(SliceAttrs, begin, end, stride)
 };
 struct SliceGradAttrs {
-  Shape shape;                         // of the sliced tensor
+  Shape shape;  // of the sliced tensor
   std::vector<int64_t> begin, end, stride;
   SINDRI_ATTRS(SliceGradAttrs, shape, begin, end, stride)
 };
 struct PadAttrs {
-  std::vector<int64_t> pads;           // before, after of each dimension
+  std::vector<int64_t> pads;  // before, after of each dimension
   double value = 0;
   std::string mode = "constant";
   SINDRI_ATTRS(PadAttrs, pads, value, mode)
 };
 struct PadGradAttrs {
-  Shape shape;                         // of the tensor that was padded
+  Shape shape;  // of the tensor that was padded
   std::vector<int64_t> pads;
   std::string mode = "reflect";
   SINDRI_ATTRS(PadGradAttrs, shape, pads, mode)
 };
 struct GatherElementsGradAttrs {
-  Shape shape;                         // of the tensor gathered from
+  Shape shape;  // of the tensor gathered from
   int64_t axis = 0;
   SINDRI_ATTRS(GatherElementsGradAttrs, shape, axis)
 };
 struct EmbeddingGradAttrs {
-  int64_t rows = 0;                    // of the table
+  int64_t rows = 0;  // of the table
   SINDRI_ATTRS(EmbeddingGradAttrs, rows)
 };
 struct OneHotAttrs {
@@ -82,8 +82,11 @@ void check_shape(const char* op, const Shape& shape, DType dtype);
 void check_value(const char* op, double value, DType dtype);
 
 /// A slice per dimension: element i of the result is begin + i·stride of the source.
-struct SliceRange { Shape begin, stride, count; };
-SliceRange resolve_slice(const char* op, const Shape& shape, const std::vector<int64_t>& begin, const std::vector<int64_t>& end, const std::vector<int64_t>& stride);
+struct SliceRange {
+  Shape begin, stride, count;
+};
+SliceRange resolve_slice(const char* op, const Shape& shape, const std::vector<int64_t>& begin, const std::vector<int64_t>& end,
+                         const std::vector<int64_t>& stride);
 
 /// The permutation with negative axes mapped. Throws unless it names every axis once.
 std::vector<int> resolve_perm(const Shape& shape, const std::vector<int64_t>& perm);

@@ -29,7 +29,7 @@ void slice_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buf
 void slice_grad_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const auto& a = q.attrs.as<SliceGradAttrs>();
   const size_t size = dtype_size(q.in[0].dtype);
-  if (q.out[0].nbytes() > 0) std::memset(out[0].data, 0, static_cast<size_t>(q.out[0].nbytes()));   // all bits 0 is 0 in every type
+  if (q.out[0].nbytes() > 0) std::memset(out[0].data, 0, static_cast<size_t>(q.out[0].nbytes()));  // all bits 0 is 0 in every type
   for_each_pair(resolve_slice("slice_grad", a.shape, a.begin, a.end, a.stride), q.in[0], q.out[0],
                 [&](int64_t i, int64_t j) { copy_element(out[0].data, j, in[0].data, i, size); });
 }

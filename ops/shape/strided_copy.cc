@@ -12,10 +12,12 @@ namespace sindri::shape_ops {
 
 namespace {
 
-constexpr int64_t kGrain = 16384;   // elements one thread should have before a second one is worth waking
+constexpr int64_t kGrain = 16384;  // elements one thread should have before a second one is worth waking
 constexpr int64_t kTile = 16;
 
-struct Dim { int64_t size, dst, src; };
+struct Dim {
+  int64_t size, dst, src;
+};
 
 // Dimensions from the slowest to the fastest of dst, without those of size 1, neighbours merged where both sides allow it.
 struct Plan {
@@ -73,7 +75,10 @@ class OuterWalk {
 
 template <class T> void copy_run(T* dst, const T* src, const Dim& d) {
   if (d.dst == 1 && d.src == 1) {
-    if (d.size >= 16) { std::memcpy(dst, src, static_cast<size_t>(d.size) * sizeof(T)); return; }
+    if (d.size >= 16) {
+      std::memcpy(dst, src, static_cast<size_t>(d.size) * sizeof(T));
+      return;
+    }
     for (int64_t i = 0; i < d.size; ++i) dst[i] = src[i];
   } else if (d.dst == 1 && d.src == 0) {
     std::fill(dst, dst + d.size, *src);
@@ -130,9 +135,15 @@ template <class T> void copy_tiled(const Plan& p, int tiled, T* dst, const T* sr
 }
 
 template <class T> void copy(const Plan& p, T* dst, const T* src) {
-  if (p.rank == 0) { *dst = *src; return; }
+  if (p.rank == 0) {
+    *dst = *src;
+    return;
+  }
   const int tiled = tile_dimension(p);
-  if (tiled >= 0) { copy_tiled(p, tiled, dst, src); return; }
+  if (tiled >= 0) {
+    copy_tiled(p, tiled, dst, src);
+    return;
+  }
   const Dim inner = p.dims[static_cast<size_t>(p.rank - 1)];
   if (p.rank == 1) {
     parallel_for(inner.size, kGrain, [&](int64_t b, int64_t e) { copy_run(dst + b * inner.dst, src + b * inner.src, {e - b, inner.dst, inner.src}); });

@@ -30,7 +30,9 @@ void run_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffe
   });
 }
 
-struct Groups { int64_t k1 = 1, r1 = 1, k2 = 1, r2 = 1; };
+struct Groups {
+  int64_t k1 = 1, r1 = 1, k2 = 1, r2 = 1;
+};
 
 // Fills `g` from the slowest dimension on. Empty when the kept dimensions are not in x's physical order or alternate more often.
 std::optional<Groups> group_dimensions(const TensorMeta& x, const TensorMeta& y) {
@@ -39,7 +41,7 @@ std::optional<Groups> group_dimensions(const TensorMeta& x, const TensorMeta& y)
   Groups g;
   int64_t* const parts[] = {&g.k1, &g.r1, &g.k2, &g.r2};
   int part = 0;
-  int64_t expected = y.numel();   // stride of the next kept dimension times its size
+  int64_t expected = y.numel();  // stride of the next kept dimension times its size
   for (int i = 0; i < x.shape.rank(); ++i) {
     const int d = x.layout == Layout::kChannelsLast ? order_nhwc[i] : i;
     if (x.shape[d] == 1) continue;
@@ -50,7 +52,10 @@ std::optional<Groups> group_dimensions(const TensorMeta& x, const TensorMeta& y)
     if (part > 3) return std::nullopt;
     *parts[part] *= x.shape[d];
   }
-  if (g.r2 == 1 && g.k2 == 1) { std::swap(g.k1, g.k2); std::swap(g.r1, g.r2); }   // [K, R] are runs
+  if (g.r2 == 1 && g.k2 == 1) {
+    std::swap(g.k1, g.k2);
+    std::swap(g.r1, g.r2);
+  }  // [K, R] are runs
   return g;
 }
 
@@ -72,14 +77,17 @@ template <class Stored, class Columns, class Run> std::vector<double> sum_groups
       }
     });
   } else {
-    parallel_for(static_cast<int64_t>(partial.size()), std::max<int64_t>(1, 32768 / (std::min(rows, g.r1) * std::min(run, g.r2))), [&](int64_t begin, int64_t end) {
-      for (int64_t t = begin; t < end; ++t) {   // t = ((k1, row piece), k2, run piece)
-        const int64_t c0 = t % run_pieces * run, k2 = t / run_pieces % g.k2, piece = t / run_pieces / g.k2, k1 = piece / row_pieces, r0 = piece % row_pieces * rows;
-        double sum = 0;
-        for (int64_t r = r0; r < std::min(r0 + rows, g.r1); ++r) sum += sum_run(x + (k1 * g.r1 + r) * plane + k2 * g.r2 + c0, std::min(run, g.r2 - c0));
-        partial[static_cast<size_t>(t)] = sum;
-      }
-    });
+    parallel_for(static_cast<int64_t>(partial.size()), std::max<int64_t>(1, 32768 / (std::min(rows, g.r1) * std::min(run, g.r2))),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t t = begin; t < end; ++t) {  // t = ((k1, row piece), k2, run piece)
+                     const int64_t c0 = t % run_pieces * run, k2 = t / run_pieces % g.k2, piece = t / run_pieces / g.k2, k1 = piece / row_pieces,
+                                   r0 = piece % row_pieces * rows;
+                     double sum = 0;
+                     for (int64_t r = r0; r < std::min(r0 + rows, g.r1); ++r)
+                       sum += sum_run(x + (k1 * g.r1 + r) * plane + k2 * g.r2 + c0, std::min(run, g.r2 - c0));
+                     partial[static_cast<size_t>(t)] = sum;
+                   }
+                 });
   }
   std::vector<double> sums(static_cast<size_t>(g.k1 * g.k2), 0.0);
   const double* p = partial.data();

@@ -19,9 +19,21 @@ SINDRI_INLINE uint32_t float_to_bits(float f) {
   return u;
 }
 
-struct F32 { using Stored = float; using Value = float; SINDRI_INLINE float load(float v) { return v; } };
-struct F64 { using Stored = double; using Value = double; SINDRI_INLINE double load(double v) { return v; } };
-struct BF16 { using Stored = uint16_t; using Value = float; SINDRI_INLINE float load(uint16_t v) { return bits_to_float(static_cast<uint32_t>(v) << 16); } };
+struct F32 {
+  using Stored = float;
+  using Value = float;
+  SINDRI_INLINE float load(float v) { return v; }
+};
+struct F64 {
+  using Stored = double;
+  using Value = double;
+  SINDRI_INLINE double load(double v) { return v; }
+};
+struct BF16 {
+  using Stored = uint16_t;
+  using Value = float;
+  SINDRI_INLINE float load(uint16_t v) { return bits_to_float(static_cast<uint32_t>(v) << 16); }
+};
 struct F16 {
   using Stored = uint16_t;
   using Value = float;
@@ -33,7 +45,7 @@ struct F16 {
   }
 };
 
-constexpr int64_t kColumns = 64, kRows = 32;   // a block's sums fit four 512-bit registers
+constexpr int64_t kColumns = 64, kRows = 32;  // a block's sums fit four 512-bit registers
 
 template <class K> SINDRI_INLINE void add_rows(const typename K::Stored* __restrict x, int64_t rows, int64_t stride, int64_t columns, double* __restrict sums) {
   for (int64_t c0 = 0; c0 < columns; c0 += kColumns) {
@@ -54,7 +66,7 @@ template <class K> SINDRI_INLINE void add_rows(const typename K::Stored* __restr
   }
 }
 
-constexpr int64_t kLanes = 32, kRun = 1024;    // a lane adds at most kRun / kLanes values in the narrow type
+constexpr int64_t kLanes = 32, kRun = 1024;  // a lane adds at most kRun / kLanes values in the narrow type
 
 template <class K> SINDRI_INLINE double sum_run(const typename K::Stored* __restrict x, int64_t n) {
   double total = 0;

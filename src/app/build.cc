@@ -39,7 +39,8 @@ Shape image_shape(const train::Settings& s) {
 int64_t class_count(const train::Settings& s, int64_t data_classes) {
   const int64_t wanted = s.get_int("model.num_classes");
   if (wanted > 0 && data_classes > wanted)
-    throw SettingsError(fmt::format("model.num_classes is {}, the data has {} classes", wanted, data_classes), "model.num_classes, from " + s.origin("model.num_classes"), "leave it out to take the data's number");
+    throw SettingsError(fmt::format("model.num_classes is {}, the data has {} classes", wanted, data_classes),
+                        "model.num_classes, from " + s.origin("model.num_classes"), "leave it out to take the data's number");
   return wanted > 0 ? wanted : data_classes;
 }
 
@@ -49,7 +50,8 @@ nn::CellPtr make_network(const train::Settings& s, int64_t num_classes) {
 
 nn::CellPtr make_loss(const train::Settings& s, int64_t num_classes) {
   const double smoothing = s.get_float("loss.label_smoothing");
-  if (smoothing > 0) return nn::CrossEntropySmooth::make({.sparse = true, .reduction = "mean", .smooth_factor = smoothing, .num_classes = class_count(s, num_classes)});
+  if (smoothing > 0)
+    return nn::CrossEntropySmooth::make({.sparse = true, .reduction = "mean", .smooth_factor = smoothing, .num_classes = class_count(s, num_classes)});
   return nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"});
 }
 
@@ -79,7 +81,8 @@ std::vector<float> learning_rates(const train::Settings& s, int64_t steps_per_ep
   std::vector<float> rates(static_cast<size_t>(total));
   for (int64_t i = 0; i < total; ++i) {
     const double fraction = static_cast<double>(i - warmup) / static_cast<double>(std::max<int64_t>(1, total - warmup));
-    rates[static_cast<size_t>(i)] = static_cast<float>(i < warmup ? first + (top - first) * static_cast<double>(i + 1) / static_cast<double>(warmup) : decayed(s, i, steps_per_epoch, fraction));
+    rates[static_cast<size_t>(i)] = static_cast<float>(i < warmup ? first + (top - first) * static_cast<double>(i + 1) / static_cast<double>(warmup)
+                                                                  : decayed(s, i, steps_per_epoch, fraction));
   }
   return rates;
 }
@@ -94,17 +97,30 @@ std::shared_ptr<optim::Optimizer> make_optimizer(const train::Settings& s, nn::C
   const optim::GradClip clip{.global_norm = s.get_float("optimizer.clip_global_norm")};
   const std::vector<Parameter*> params = network.trainable_params();
   if (name == "momentum") {
-    return std::make_shared<optim::Momentum>(params, optim::MomentumOptions{.learning_rate = lr, .momentum = s.get_float("optimizer.momentum"), .weight_decay = decay, .loss_scale = scale,
-                                                                            .use_nesterov = nesterov, .grad_clip = clip});
+    return std::make_shared<optim::Momentum>(params,
+                                             optim::MomentumOptions{.learning_rate = lr,
+                                                                    .momentum = s.get_float("optimizer.momentum"),
+                                                                    .weight_decay = decay,
+                                                                    .loss_scale = scale,
+                                                                    .use_nesterov = nesterov,
+                                                                    .grad_clip = clip});
   }
   if (name == "sgd") {
-    return std::make_shared<optim::SGD>(params, optim::SGDOptions{.learning_rate = lr, .momentum = s.get_float("optimizer.momentum"), .weight_decay = decay, .nesterov = nesterov,
-                                                                  .loss_scale = scale, .grad_clip = clip});
+    return std::make_shared<optim::SGD>(params,
+                                        optim::SGDOptions{.learning_rate = lr,
+                                                          .momentum = s.get_float("optimizer.momentum"),
+                                                          .weight_decay = decay,
+                                                          .nesterov = nesterov,
+                                                          .loss_scale = scale,
+                                                          .grad_clip = clip});
   }
   if (name == "adam") {
-    return std::make_shared<optim::Adam>(params, optim::AdamOptions{.learning_rate = lr, .beta1 = beta1, .beta2 = beta2, .eps = eps, .weight_decay = decay, .loss_scale = scale, .grad_clip = clip});
+    return std::make_shared<optim::Adam>(
+        params,
+        optim::AdamOptions{.learning_rate = lr, .beta1 = beta1, .beta2 = beta2, .eps = eps, .weight_decay = decay, .loss_scale = scale, .grad_clip = clip});
   }
-  return std::make_shared<optim::AdamWeightDecay>(params, optim::AdamWeightDecayOptions{.learning_rate = lr, .beta1 = beta1, .beta2 = beta2, .eps = eps, .weight_decay = decay, .grad_clip = clip});
+  return std::make_shared<optim::AdamWeightDecay>(
+      params, optim::AdamWeightDecayOptions{.learning_rate = lr, .beta1 = beta1, .beta2 = beta2, .eps = eps, .weight_decay = decay, .grad_clip = clip});
 }
 
 }  // namespace sindri::app

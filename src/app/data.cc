@@ -20,7 +20,9 @@ using dataset::FoundData;
 using dataset::Transform;
 namespace vision = dataset::vision;
 
-struct Normalization { std::vector<double> mean, std; };   // per channel, pixels scaled to 0..1
+struct Normalization {
+  std::vector<double> mean, std;
+};  // per channel, pixels scaled to 0..1
 
 // Of the data sets themselves; ImageNet's for photographs.
 Normalization known_normalization(const std::string& kind, int64_t side) {
@@ -34,7 +36,7 @@ Normalization known_normalization(const std::string& kind, int64_t side) {
 struct Source {
   Dataset::Ptr data;
   std::string kind;
-  bool encoded = false;   // images are file bytes
+  bool encoded = false;  // images are file bytes
 };
 
 Source open_source(const train::Settings& s, const std::string& usage) {
@@ -53,7 +55,8 @@ Source open_source(const train::Settings& s, const std::string& usage) {
   if (kind == "mnist" || kind == "fashion_mnist") return {dataset::MnistDataset::make({.dataset_dir = path, .usage = part, .shuffle = training}), kind, false};
   const FoundData found = dataset::find_data(path, training ? "train" : "eval");
   if (kind == "imagefolder" && found.kind != FoundData::Kind::kImageFolder)
-    throw DataError(ErrorCode::kDataMissing, fmt::format("data.kind is imagefolder, but {} holds {}", found.dir, found.kind_name()), path, "set data.kind: auto");
+    throw DataError(ErrorCode::kDataMissing, fmt::format("data.kind is imagefolder, but {} holds {}", found.dir, found.kind_name()), path,
+                    "set data.kind: auto");
   Dataset::Ptr data = dataset::open_data(found, training);
   switch (found.kind) {
     case FoundData::Kind::kImageFolder: return {data, "imagefolder", true};
@@ -96,8 +99,9 @@ Transform grayscale() {
 void check_channels(const train::Settings& s, const std::string& kind, const Shape& image) {
   const int64_t channels = kind == "digits" || kind == "mnist" || kind == "fashion_mnist" ? 1 : 3;
   if (channels == image[0]) return;
-  throw SettingsError(fmt::format("{} takes images of {} channel{}, the data ({}) has {}", s.get_string("model.name"), image[0], image[0] == 1 ? "" : "s", kind, channels),
-                      "model.name, from " + s.origin("model.name"), "choose a net for these images; `sindri summary` lists the nets with their inputs");
+  throw SettingsError(
+      fmt::format("{} takes images of {} channel{}, the data ({}) has {}", s.get_string("model.name"), image[0], image[0] == 1 ? "" : "s", kind, channels),
+      "model.name, from " + s.origin("model.name"), "choose a net for these images; `sindri summary` lists the nets with their inputs");
 }
 
 std::vector<Transform> image_chain(const train::Settings& s, const std::string& kind, bool encoded, const Shape& image, bool training) {
@@ -120,7 +124,7 @@ std::vector<Transform> image_chain(const train::Settings& s, const std::string& 
   }
   if (augment) chain.push_back(vision::RandomHorizontalFlip(0.5));
   if (encoded && image[0] == 1) chain.push_back(grayscale());
-  const double unit = kind == "digits" && !encoded ? 16 : 255;   // the largest pixel value
+  const double unit = kind == "digits" && !encoded ? 16 : 255;  // the largest pixel value
   Normalization n = normalization_of(s, kind, image[0], side);
   for (double& v : n.mean) v *= unit;
   for (double& v : n.std) v *= unit;
@@ -132,7 +136,8 @@ std::vector<Transform> image_chain(const train::Settings& s, const std::string& 
 Dataset::Ptr finish(const train::Settings& s, const Source& source, const Shape& image, bool training) {
   check_channels(s, source.kind, image);
   const int workers = static_cast<int>(s.get_int("data.workers"));
-  Dataset::Ptr d = source.data->map(image_chain(s, source.kind, source.encoded, image, training), {.input_columns = {"image"}, .num_parallel_workers = workers});
+  Dataset::Ptr d =
+      source.data->map(image_chain(s, source.kind, source.encoded, image, training), {.input_columns = {"image"}, .num_parallel_workers = workers});
   d = d->map({dataset::transforms::TypeCast(DType::kInt32)}, {.input_columns = {"label"}, .num_parallel_workers = workers});
   // Training drops the short last batch, so that a step has one signature; evaluation must see every sample.
   return d->batch(s.get_int("train.batch_size"), {.drop_remainder = training, .num_parallel_workers = workers});

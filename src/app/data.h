@@ -10,10 +10,10 @@
 namespace sindri::app {
 
 struct Data {
-  std::shared_ptr<dataset::Dataset> train, eval;   // columns image f32 [N, C, H, W], label i32 [N]
-  std::vector<std::string> class_names;            // by label; numbers where the data has no names
+  std::shared_ptr<dataset::Dataset> train, eval;  // columns image f32 [N, C, H, W], label i32 [N]
+  std::vector<std::string> class_names;  // by label; numbers where the data has no names
   int64_t num_classes = 0;
-  std::string description;                         // "imagefolder, 50000 training and 10000 evaluation samples"
+  std::string description;  // "imagefolder, 50000 training and 10000 evaluation samples"
 };
 
 /// Opens what `settings` name; image_shape is [C, H, W] of the net. train stays null when only evaluation is asked for.

@@ -82,11 +82,14 @@ std::string summary(const std::string& named, const train::Settings& settings, b
   for (const auto& [name, cell] : model->cells_and_names()) {
     const auto depth = name.empty() ? 0 : std::count(name.begin(), name.end(), '.') + 1;
     if (!all_cells && depth > 2) continue;
-    out += fmt::format("{:<38} {:<18} {:>14}\n", std::string(static_cast<size_t>(depth) * 2, ' ') + (name.empty() ? net : name.substr(name.rfind('.') + 1)) + " (" + cell->class_name() + ")",
-                       shapes[cell], with_commas(cell->num_parameters()));
+    out += fmt::format(
+        "{:<38} {:<18} {:>14}\n",
+        std::string(static_cast<size_t>(depth) * 2, ' ') + (name.empty() ? net : name.substr(name.rfind('.') + 1)) + " (" + cell->class_name() + ")",
+        shapes[cell], with_commas(cell->num_parameters()));
   }
   const int64_t trainable = model->num_parameters(), all = model->num_parameters(false);
-  out += fmt::format("\ninput: {}\nparameters: {} ({:.1f} MB as float32)\nbuffers: {}\n", input.str(), with_commas(trainable), static_cast<double>(trainable) * 4e-6, with_commas(all - trainable));
+  out += fmt::format("\ninput: {}\nparameters: {} ({:.1f} MB as float32)\nbuffers: {}\n", input.str(), with_commas(trainable),
+                     static_cast<double>(trainable) * 4e-6, with_commas(all - trainable));
   return out;
 }
 

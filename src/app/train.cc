@@ -38,7 +38,8 @@ double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_
 
 void require_checkpoint(const std::string& path) {
   std::error_code ignored;
-  if (!fs::exists(path, ignored)) throw CheckpointError("the checkpoint does not exist", path, "check the path; a run keeps its checkpoints in RUN/checkpoints/");
+  if (!fs::exists(path, ignored))
+    throw CheckpointError("the checkpoint does not exist", path, "check the path; a run keeps its checkpoints in RUN/checkpoints/");
 }
 
 std::atomic<int> g_signal{0};
@@ -54,7 +55,7 @@ class SignalGuard {
       signal(SIGINT, SIG_DFL);
       signal(SIGTERM, SIG_DFL);
     };
-    action.sa_flags = SA_RESTART;   // writes under way are not torn
+    action.sa_flags = SA_RESTART;  // writes under way are not torn
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, &old_int_);
     sigaction(SIGTERM, &action, &old_term_);
@@ -65,7 +66,8 @@ class SignalGuard {
   }
 
  private:
-  struct sigaction old_int_ {}, old_term_ {};
+  struct sigaction old_int_ {
+  }, old_term_{};
 };
 
 // Everything a run is made of.
@@ -85,13 +87,13 @@ struct Session {
   std::vector<float> rates;
   int64_t steps_per_epoch = 0;
   train::TrainOptions options;
-  std::string resumed_from;   // checkpoint file
+  std::string resumed_from;  // checkpoint file
   train::LossHash loss_hash;
   train::RunPicture picture;
   TrainReport report;
-  train::MetricValues metrics;             // of the last evaluation
+  train::MetricValues metrics;  // of the last evaluation
   int64_t evaluations = 0, epoch = 0;
-  int64_t steps_done = 0, evaluated_at = -1;   // in all; how many they were at the last evaluation
+  int64_t steps_done = 0, evaluated_at = -1;  // in all; how many they were at the last evaluation
   int64_t samples_trained = 0;
   double step_seconds = 0;
 
@@ -156,13 +158,15 @@ dataset::OnCorrupt on_corrupt(const Settings& s) {
 }
 
 // A metric must not count one sample twice, so evaluation leaves out the bad samples that training replaces.
-dataset::OnCorrupt on_corrupt_in_eval(const Settings& s) { return on_corrupt(s) == dataset::OnCorrupt::kFail ? dataset::OnCorrupt::kFail : dataset::OnCorrupt::kSkip; }
+dataset::OnCorrupt on_corrupt_in_eval(const Settings& s) {
+  return on_corrupt(s) == dataset::OnCorrupt::kFail ? dataset::OnCorrupt::kFail : dataset::OnCorrupt::kSkip;
+}
 
 train::MetricValues run_eval(Session* s) {
   s->progress->phase("evaluating");
   const double start = now_seconds();
   s->metrics = s->model->eval(s->data.eval, on_corrupt_in_eval(s->settings), s->settings.get_int("data.max_corrupt"));
-  s->metrics.erase("confusion_matrix");   // its one number is the accuracy again
+  s->metrics.erase("confusion_matrix");  // its one number is the accuracy again
   ++s->evaluations;
   s->evaluated_at = s->steps_done;
   s->progress->eval_took(now_seconds() - start);
@@ -184,16 +188,20 @@ class Recorder final : public train::Callback {
     s_->loss_hash.add(loss);
     s_->samples_trained += samples;
     s_->step_seconds += seconds;
-    if (std::isfinite(loss)) {   // train.nan_policy: skip leaves the others out
+    if (std::isfinite(loss)) {  // train.nan_policy: skip leaves the others out
       epoch_loss_ += static_cast<double>(loss) * static_cast<double>(steps);
       epoch_steps_ += steps;
     }
     epoch_samples_ += samples;
     epoch_seconds_ += seconds;
     s_->folder->event("step", state.cur_epoch_num, state.cur_step_num,
-                      {{"loss", loss}, {"lr", rate}, {"throughput/samples_per_sec", static_cast<double>(samples) / std::max(seconds, 1e-9)}, {"time/data_wait", state.data_wait_seconds}});
+                      {{"loss", loss},
+                       {"lr", rate},
+                       {"throughput/samples_per_sec", static_cast<double>(samples) / std::max(seconds, 1e-9)},
+                       {"time/data_wait", state.data_wait_seconds}});
     s_->folder->scalar("train/loss", state.cur_step_num, loss);
-    train::StepProgress p{.epoch = state.cur_epoch_num, .step = state.step_in_epoch(), .steps = steps, .samples = samples, .seconds = seconds, .loss = loss, .lr = rate};
+    train::StepProgress p{
+        .epoch = state.cur_epoch_num, .step = state.step_in_epoch(), .steps = steps, .samples = samples, .seconds = seconds, .loss = loss, .lr = rate};
     if (const auto it = state.metrics.find("accuracy"); it != state.metrics.end()) {
       p.metric = "accuracy";
       p.metric_value = it->second;
@@ -249,9 +257,10 @@ void open_folder(Session* s) {
     throw SettingsError("--resume needs the run folder to continue", "command line", "--set train.run_dir=DIR, or --checkpoint FILE");
   s->folder = std::make_unique<train::RunFolder>(dir, net_name(set));
   if (s->folder->continued() && !s->request.resume)
-    throw IoError(ErrorCode::kRunFolderBusy, fmt::format("{} holds an earlier run", s->folder->path()), s->folder->path(), "continue it with --resume, or choose another train.run_dir");
+    throw IoError(ErrorCode::kRunFolderBusy, fmt::format("{} holds an earlier run", s->folder->path()), s->folder->path(),
+                  "continue it with --resume, or choose another train.run_dir");
   Settings resolved = set;
-  resolved.set("train.run_dir=" + s->folder->path());   // a numbered folder too: this file alone is enough to resume
+  resolved.set("train.run_dir=" + s->folder->path());  // a numbered folder too: this file alone is enough to resume
   s->folder->write_settings(resolved);
   s->folder->write_environment(s->request.command_line);
 }
@@ -259,16 +268,19 @@ void open_folder(Session* s) {
 void make_progress(Session* s) {
   const Settings& set = s->settings;
   const int64_t every = set.get_int("train.eval_interval"), saves = set.get_int("checkpoint.save_every_epochs");
-  s->progress = std::make_unique<train::Progress>(train::ProgressOptions{.epochs = set.get_int("train.epochs"), .steps_per_epoch = s->steps_per_epoch,
-                                                                        .evals_per_epoch = every > 0 ? 1.0 / static_cast<double>(every) : 0,
-                                                                        .saves_per_epoch = saves > 0 ? 1.0 / static_cast<double>(saves) : 0, .quiet = s->request.quiet,
-                                                                        .log_every = set.get_int("log.every")});
+  s->progress = std::make_unique<train::Progress>(train::ProgressOptions{.epochs = set.get_int("train.epochs"),
+                                                                         .steps_per_epoch = s->steps_per_epoch,
+                                                                         .evals_per_epoch = every > 0 ? 1.0 / static_cast<double>(every) : 0,
+                                                                         .saves_per_epoch = saves > 0 ? 1.0 / static_cast<double>(saves) : 0,
+                                                                         .quiet = s->request.quiet,
+                                                                         .log_every = set.get_int("log.every")});
 }
 
 std::vector<train::CallbackPtr> make_callbacks(Session* s) {
   const Settings& set = s->settings;
   std::vector<train::CallbackPtr> list;
-  if (const int64_t every = set.get_int("train.eval_interval"); every > 0) list.push_back(std::make_shared<train::EvalCallback>([s] { return run_eval(s); }, every));
+  if (const int64_t every = set.get_int("train.eval_interval"); every > 0)
+    list.push_back(std::make_shared<train::EvalCallback>([s] { return run_eval(s); }, every));
   train::CheckpointConfig config;
   config.save_checkpoint_steps = set.get_int("checkpoint.save_every_steps");
   config.keep_checkpoint_max = set.get_int("checkpoint.keep_max");
@@ -289,8 +301,12 @@ std::vector<train::CallbackPtr> make_callbacks(Session* s) {
 }
 
 void write_repro(Session* s) {
-  s->folder->write_repro({.seeds = {{"train", s->settings.get_int("train.seed")}}, .revision = SINDRI_VERSION_STRING, .world_size = 1,
-                          .data_fingerprint = s->data.description, .loss_bits_hash = s->loss_hash.hex()}, s->settings);
+  s->folder->write_repro({.seeds = {{"train", s->settings.get_int("train.seed")}},
+                          .revision = SINDRI_VERSION_STRING,
+                          .world_size = 1,
+                          .data_fingerprint = s->data.description,
+                          .loss_bits_hash = s->loss_hash.hex()},
+                         s->settings);
 }
 
 // From the settings in the run folder, not from the command line: that may name a checkpoint to start from.
@@ -331,7 +347,8 @@ void finish(Session* s) {
   train::write_picture(s->picture, r.picture);
   check_saved(*s);
   for (const auto& [name, value] : r.metrics) s->progress->print(fmt::format("{}: {:.4f}", name, value));
-  s->progress->print(fmt::format("trained {} samples in {:.1f} s ({:.0f} samples/s without evaluation)", s->samples_trained, r.train_seconds, r.samples_per_second));
+  s->progress->print(
+      fmt::format("trained {} samples in {:.1f} s ({:.0f} samples/s without evaluation)", s->samples_trained, r.train_seconds, r.samples_per_second));
   s->progress->print("checkpoint: " + r.checkpoint);
   s->progress->print("metrics:    " + r.metrics_file);
   s->progress->print("picture:    " + r.picture);
@@ -352,10 +369,12 @@ TrainReport dry_run(Session* s) {
     *seconds = now_seconds() - start;
   }
   const double total = second * static_cast<double>(s->steps_per_epoch * s->settings.get_int("train.epochs"));
-  fmt::print("data: {}\nnet: {}, {} parameters\nfirst step: {:.2f} s, further steps: {:.3f} s\n", s->data.description, net_name(s->settings), net.num_parameters(), first, second);
+  fmt::print("data: {}\nnet: {}, {} parameters\nfirst step: {:.2f} s, further steps: {:.3f} s\n", s->data.description, net_name(s->settings),
+             net.num_parameters(), first, second);
   if (context().mode == Mode::kGraph) {
     const ExecutableInfo info = run.compiled().info();
-    fmt::print("memory for intermediate values: {:.1f} MB ({:.1f} MB without reuse)\n", static_cast<double>(info.arena_bytes) * 1e-6, static_cast<double>(info.unplanned_bytes) * 1e-6);
+    fmt::print("memory for intermediate values: {:.1f} MB ({:.1f} MB without reuse)\n", static_cast<double>(info.arena_bytes) * 1e-6,
+               static_cast<double>(info.unplanned_bytes) * 1e-6);
   }
   fmt::print("estimated time for {} epochs of {} steps: {}\n", s->settings.get_int("train.epochs"), s->steps_per_epoch, train::duration_text(total));
   return {};
@@ -393,7 +412,8 @@ TrainReport train(const Settings& settings, const TrainRequest& request) {
   try {
     const int64_t epochs = settings.get_int("train.epochs");
     // A run that a signal stopped behind its last step is resumed like any other: what is left is the evaluation.
-    if (o.initial_epoch >= epochs || (o.max_steps > 0 && o.initial_total >= o.max_steps)) s.progress->print("all steps are trained already; raise train.epochs or train.max_steps to go on");
+    if (o.initial_epoch >= epochs || (o.max_steps > 0 && o.initial_total >= o.max_steps))
+      s.progress->print("all steps are trained already; raise train.epochs or train.max_steps to go on");
     else s.model->train(epochs, s.data.train, make_callbacks(&s), o);
   } catch (const Error& e) {
     s.folder->log(std::string("error: ") + e.what());

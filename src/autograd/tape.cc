@@ -20,7 +20,7 @@ namespace sindri {
 namespace {
 
 struct Record {
-  const OpDef* op = nullptr;    // null: custom
+  const OpDef* op = nullptr;  // null: custom
   Attrs attrs;
   std::vector<Tensor> in, out;
   std::string scope;
@@ -33,8 +33,8 @@ Tensor keep(const Tensor& t, uint32_t mask, size_t i) { return i < 32 && (mask >
 
 struct Tape::State {
   std::vector<Record> records;
-  std::unordered_map<uint64_t, Parameter*> param_of;      // tensor id -> parameter it was read from
-  std::unordered_map<Parameter*, Tensor> read_value;      // one handle per parameter while the tape lives
+  std::unordered_map<uint64_t, Parameter*> param_of;  // tensor id -> parameter it was read from
+  std::unordered_map<Parameter*, Tensor> read_value;  // one handle per parameter while the tape lives
 };
 
 Tape::Tape() : state_(std::make_unique<State>()) {}
@@ -65,7 +65,7 @@ Tensor Tape::read(Parameter& p, Trace* below) {
 }
 
 void Tape::assign(Parameter& p, const Tensor& v, Trace* below) {
-  state_->read_value.erase(&p);   // later reads see the new value, which is no leaf
+  state_->read_value.erase(&p);  // later reads see the new value, which is no leaf
   assign_below(below, p, v);
   state_->read_value.emplace(&p, v);
 }
@@ -93,7 +93,8 @@ std::unordered_set<uint64_t> reachable(const std::vector<Record>& records, std::
   for (const Record& r : records) {
     const bool hit = std::any_of(r.in.begin(), r.in.end(), [&](const Tensor& t) { return from.contains(t.id()); });
     if (!hit) continue;
-    for (const Tensor& t : r.out) if (is_floating(t.dtype())) from.insert(t.id());
+    for (const Tensor& t : r.out)
+      if (is_floating(t.dtype())) from.insert(t.id());
   }
   return from;
 }
@@ -101,7 +102,8 @@ std::unordered_set<uint64_t> reachable(const std::vector<Record>& records, std::
 TensorList call_rule(const Record& r, const std::vector<Tensor>& dout, const std::unordered_set<uint64_t>& wanted) {
   if (r.op == nullptr) return r.custom(dout);
   if (r.op->vjp == nullptr)
-    throw ValueError(fmt::format("op '{}' has no gradient, but the result asked for depends on it", r.op->name), r.scope.empty() ? "" : "in " + r.scope, "wrap its input in ops::stop_gradient");
+    throw ValueError(fmt::format("op '{}' has no gradient, but the result asked for depends on it", r.op->name), r.scope.empty() ? "" : "in " + r.scope,
+                     "wrap its input in ops::stop_gradient");
   // span<const bool> needs contiguous bools.
   std::unique_ptr<bool[]> needs(new bool[r.in.size() + 1]);
   for (size_t i = 0; i < r.in.size(); ++i) needs[i] = wanted.contains(r.in[i].id());
@@ -113,7 +115,8 @@ void check_rule_result(const Record& r, const TensorList& din) {
   if (din.size() != r.in.size()) throw InternalError(fmt::format("{}: the gradient rule returned {} gradients for {} inputs", name, din.size(), r.in.size()));
   for (size_t i = 0; i < din.size(); ++i) {
     if (din[i].defined() && din[i].shape() != r.in[i].shape())
-      throw InternalError(fmt::format("{}: gradient of input {} has shape {}, the input {}", name, i, din[i].shape().str(), r.in[i].shape().str()), r.scope.empty() ? "" : "in " + r.scope);
+      throw InternalError(fmt::format("{}: gradient of input {} has shape {}, the input {}", name, i, din[i].shape().str(), r.in[i].shape().str()),
+                          r.scope.empty() ? "" : "in " + r.scope);
   }
 }
 
@@ -132,7 +135,8 @@ Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Spa
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!wanted.contains(outputs[i].id())) continue;
     const Tensor seed = i < seeds.size() && seeds[i].defined() ? seeds[i] : ops::full(outputs[i].shape(), 1.0, outputs[i].dtype());
-    if (seed.shape() != outputs[i].shape()) throw ShapeError(fmt::format("backward: seed {} has shape {}, the output {}", i, seed.shape().str(), outputs[i].shape().str()));
+    if (seed.shape() != outputs[i].shape())
+      throw ShapeError(fmt::format("backward: seed {} has shape {}, the output {}", i, seed.shape().str(), outputs[i].shape().str()));
     accumulate(&grads, outputs[i], seed);
   }
 
@@ -161,7 +165,8 @@ Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Spa
       if (din[i].defined() && wanted.contains(r.in[i].id())) accumulate(&grads, r.in[i], din[i]);
     }
     // A leaf that is also an intermediate result keeps its gradient; others are no longer needed once their producer ran.
-    for (const Tensor& t : r.out) if (!leaves.contains(t.id())) grads.erase(t.id());
+    for (const Tensor& t : r.out)
+      if (!leaves.contains(t.id())) grads.erase(t.id());
   }
 
   const auto take = [&](const Tensor& leaf) {
@@ -193,7 +198,8 @@ TensorList custom_gradient(const TensorFn& f, Span<const Tensor> in,
   return out;
 }
 
-std::pair<TensorList, Gradients> value_and_grad(const TensorFn& f, Span<const Tensor> in, const std::vector<int>& argnums, Span<Parameter* const> params, const TensorList& seeds) {
+std::pair<TensorList, Gradients> value_and_grad(const TensorFn& f, Span<const Tensor> in, const std::vector<int>& argnums, Span<Parameter* const> params,
+                                                const TensorList& seeds) {
   Tape tape;
   TensorList out;
   {
@@ -212,7 +218,8 @@ std::pair<TensorList, Gradients> value_and_grad(const TensorFn& f, Span<const Te
 TensorFn grad(TensorFn f, std::vector<int> argnums) {
   return [f = std::move(f), argnums = std::move(argnums)](Span<const Tensor> in) {
     std::vector<int> which = argnums;
-    if (which.empty()) for (size_t i = 0; i < in.size(); ++i) which.push_back(static_cast<int>(i));
+    if (which.empty())
+      for (size_t i = 0; i < in.size(); ++i) which.push_back(static_cast<int>(i));
     return value_and_grad(f, in, which, {}).second.of_inputs;
   };
 }

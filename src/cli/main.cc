@@ -27,7 +27,10 @@ struct Common {
 
 void add_settings_flags(CLI::App* verb, Common* c) {
   verb->add_option("--config", c->config, "YAML file with settings")->type_name("FILE")->group("Settings");
-  verb->add_option("--set", c->sets, "one setting, as section.key=value; may be repeated, wins over file and environment")->type_name("KEY=VALUE")->allow_extra_args(false)->group("Settings");
+  verb->add_option("--set", c->sets, "one setting, as section.key=value; may be repeated, wins over file and environment")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false)
+      ->group("Settings");
   verb->add_flag("--print-config", c->print_config, "print every setting and where its value comes from, then stop")->group("Settings");
 }
 
@@ -44,9 +47,7 @@ Settings read_settings(const Common& c, const std::string& fallback_file = "") {
 
 std::string command_line(int argc, char** argv) {
   std::string s;
-  for (int i = 0; i < argc; ++i) {
-    s += (i > 0 ? " " : "") + sindri::app::shell_word(argv[i]);
-  }
+  for (int i = 0; i < argc; ++i) { s += (i > 0 ? " " : "") + sindri::app::shell_word(argv[i]); }
   return s;
 }
 
@@ -67,7 +68,7 @@ struct Program {
   sindri::app::TrainRequest train;
   std::string checkpoint, net;
   std::vector<std::string> images;
-  std::string program_name = "sindri";   // as it was called
+  std::string program_name = "sindri";  // as it was called
   int top = 5;
   bool all_cells = false, settings_doc = false;
   CLI::App *train_verb, *eval_verb, *predict_verb, *summary_verb, *doctor_verb, *version_verb;
@@ -81,34 +82,47 @@ struct Program {
     add_train();
     add_eval();
     add_predict();
-    summary_verb = app.add_subcommand("summary", "Print a net's layers, shapes and parameter counts\n\nExamples:\n  sindri summary resnet50\n  sindri summary resnet20 --set model.num_classes=10 --all\n");
+    summary_verb = app.add_subcommand("summary",
+                                      "Print a net's layers, shapes and parameter counts\n\nExamples:\n  sindri summary resnet50\n  sindri summary resnet20 "
+                                      "--set model.num_classes=10 --all\n");
     summary_verb->add_option("net", net, "name of the net; without it model.name of the settings, or else the names are listed")->type_name("NET");
     summary_verb->add_flag("--all", all_cells, "every cell, not only the outer two levels");
     add_settings_flags(summary_verb, &common);
-    doctor_verb = app.add_subcommand("doctor", "Print what this machine offers and how the library was built\n\nExamples:\n  sindri doctor\n  SINDRI_CPU_ISA=avx2 sindri doctor\n");
+    doctor_verb = app.add_subcommand(
+        "doctor", "Print what this machine offers and how the library was built\n\nExamples:\n  sindri doctor\n  SINDRI_CPU_ISA=avx2 sindri doctor\n");
     version_verb = app.add_subcommand("version", "Print the version\n\nExamples:\n  sindri version\n  sindri version | head -1\n");
   }
 
   void add_train() {
-    train_verb = app.add_subcommand("train",
-                                    "Train a net and leave a run folder with checkpoints, metrics and curves\n\nExamples:\n  sindri train --config configs/digits.yaml\n"
-                                    "  sindri train --config configs/resnet20_cifar10.yaml --set data.path=DIR --set train.epochs=5\n");
+    train_verb =
+        app.add_subcommand("train",
+                           "Train a net and leave a run folder with checkpoints, metrics and curves\n\nExamples:\n  sindri train --config configs/digits.yaml\n"
+                           "  sindri train --config configs/resnet20_cifar10.yaml --set data.path=DIR --set train.epochs=5\n");
     add_settings_flags(train_verb, &common);
-    train_verb->add_option("--checkpoint", train.checkpoint, "start from these weights (with --resume: continue from this file)")->type_name("FILE")->group("Start");
+    train_verb->add_option("--checkpoint", train.checkpoint, "start from these weights (with --resume: continue from this file)")
+        ->type_name("FILE")
+        ->group("Start");
     CLI::Option* resume = train_verb->add_flag("--resume", train.resume, "continue from the newest good checkpoint of train.run_dir")->group("Start");
-    train_verb->add_flag("--dry-run", train.dry_run, "open the data, build the net, run two steps, print memory and time; write nothing")->group("Output")->excludes(resume);
+    train_verb->add_flag("--dry-run", train.dry_run, "open the data, build the net, run two steps, print memory and time; write nothing")
+        ->group("Output")
+        ->excludes(resume);
     train_verb->add_flag("--quiet", train.quiet, "plain lines instead of a live progress line")->group("Output");
     train_verb->add_flag("--settings-doc", settings_doc, "print the table of settings as Markdown, then stop")->group("Output");
   }
 
   void add_eval() {
-    eval_verb = app.add_subcommand("eval", "Evaluate a checkpoint\n\nExamples:\n  sindri eval --checkpoint runs/digits-001/checkpoints/digits-20_44.ckpt\n  sindri eval --config configs/resnet20_cifar10.yaml --set data.path=DIR --checkpoint FILE\n");
-    eval_verb->add_option("--checkpoint", checkpoint, "file to evaluate; settings come from its run folder unless --config is given")->type_name("FILE")->required();
+    eval_verb = app.add_subcommand("eval",
+                                   "Evaluate a checkpoint\n\nExamples:\n  sindri eval --checkpoint runs/digits-001/checkpoints/digits-20_44.ckpt\n  sindri "
+                                   "eval --config configs/resnet20_cifar10.yaml --set data.path=DIR --checkpoint FILE\n");
+    eval_verb->add_option("--checkpoint", checkpoint, "file to evaluate; settings come from its run folder unless --config is given")
+        ->type_name("FILE")
+        ->required();
     add_settings_flags(eval_verb, &common);
   }
 
   void add_predict() {
-    predict_verb = app.add_subcommand("predict", "Classify images\n\nExamples:\n  sindri predict --checkpoint FILE photo.jpg\n  sindri predict --checkpoint FILE --top 1 *.png\n");
+    predict_verb = app.add_subcommand(
+        "predict", "Classify images\n\nExamples:\n  sindri predict --checkpoint FILE photo.jpg\n  sindri predict --checkpoint FILE --top 1 *.png\n");
     predict_verb->add_option("--checkpoint", checkpoint, "weights; settings come from its run folder unless --config is given")->type_name("FILE")->required();
     predict_verb->add_option("images", images, "image files")->type_name("IMAGE...")->required();
     predict_verb->add_option("--top", top, "classes to print for each image")->type_name("N")->check(CLI::Range(1, 1000))->capture_default_str();
@@ -165,7 +179,9 @@ void check_verb(const Program& p, int argc, char** argv) {
   if (argc >= 2 && argv[1][0] == '-') return;
   std::vector<std::string> verbs;
   for (const CLI::App* v : p.app.get_subcommands([](const CLI::App*) { return true; })) verbs.push_back(v->get_name());
-  if (argc < 2) throw sindri::Error(sindri::ErrorCode::kUsage, "no verb given", command_line(argc, argv), fmt::format("one of: {}; see sindri --help", fmt::join(verbs, ", ")));
+  if (argc < 2)
+    throw sindri::Error(sindri::ErrorCode::kUsage, "no verb given", command_line(argc, argv),
+                        fmt::format("one of: {}; see sindri --help", fmt::join(verbs, ", ")));
   if (std::find(verbs.begin(), verbs.end(), argv[1]) != verbs.end()) return;
   throw sindri::Error(sindri::ErrorCode::kUsage, fmt::format("unknown verb '{}'", argv[1]), command_line(argc, argv), sindri::did_you_mean(argv[1], verbs));
 }
@@ -182,7 +198,8 @@ sindri::Error usage_error(const Program& p, const CLI::ParseError& e, int argc, 
     for (int i = 2; i < argc; ++i) {
       const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
       const bool unknown = word.starts_with("--") && std::find(flags.begin(), flags.end(), word) == flags.end();
-      if (const std::string near = unknown ? sindri::did_you_mean(word, flags) : ""; !near.empty()) return {sindri::ErrorCode::kUsage, fmt::format("unknown flag {}", word), command_line(argc, argv), near};
+      if (const std::string near = unknown ? sindri::did_you_mean(word, flags) : ""; !near.empty())
+        return {sindri::ErrorCode::kUsage, fmt::format("unknown flag {}", word), command_line(argc, argv), near};
     }
   }
   return {sindri::ErrorCode::kUsage, e.what(), command_line(argc, argv), fix};
@@ -202,20 +219,12 @@ int main(int argc, char** argv) {
   try {
     check_verb(program, argc, argv);
     program.app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& e) {
-    return program.app.exit(e);
-  } catch (const CLI::ParseError& e) {
+  } catch (const CLI::CallForHelp& e) { return program.app.exit(e); } catch (const CLI::ParseError& e) {
     return fail(usage_error(program, e, argc, argv));
-  } catch (const sindri::Error& e) {
-    return fail(e);
-  }
+  } catch (const sindri::Error& e) { return fail(e); }
   try {
     return program.train_verb->parsed() ? program.run_train(command_line(argc, argv)) : program.run_other();
-  } catch (const sindri::Error& e) {
-    return fail(e);
-  } catch (const std::bad_alloc&) {
+  } catch (const sindri::Error& e) { return fail(e); } catch (const std::bad_alloc&) {
     return fail(sindri::Error(sindri::ErrorCode::kMemory, "out of memory", "", "reduce train.batch_size or close other programs"));
-  } catch (const std::exception& e) {
-    return fail(sindri::Error(sindri::ErrorCode::kInternal, e.what(), "", "please report it with the command line"));
-  }
+  } catch (const std::exception& e) { return fail(sindri::Error(sindri::ErrorCode::kInternal, e.what(), "", "please report it with the command line")); }
 }

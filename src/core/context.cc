@@ -28,7 +28,8 @@ int env_int(const char* name) {
   if (v == nullptr || *v == 0) return 0;
   char* end = nullptr;
   const long n = std::strtol(v, &end, 10);
-  if (*end != 0 || n < 1 || n > 1024) throw SettingsError(fmt::format("{}={} is not a thread count", name, v), "environment", "use a whole number from 1 to 1024");
+  if (*end != 0 || n < 1 || n > 1024)
+    throw SettingsError(fmt::format("{}={} is not a thread count", name, v), "environment", "use a whole number from 1 to 1024");
   return static_cast<int>(n);
 }
 
@@ -70,7 +71,8 @@ CpuIsa detect_isa() {
   CpuIsa best = CpuIsa::kScalar;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) best = CpuIsa::kAvx2;
   if (best == CpuIsa::kAvx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512dq")) best = CpuIsa::kAvx512;
+      __builtin_cpu_supports("avx512dq"))
+    best = CpuIsa::kAvx512;
   if (best == CpuIsa::kAvx512 && __builtin_cpu_supports("avx512bf16")) best = CpuIsa::kAvx512Bf16;
   const char* env = std::getenv("SINDRI_CPU_ISA");
   if (env == nullptr || *env == 0) return best;

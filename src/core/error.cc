@@ -6,7 +6,8 @@ namespace sindri {
 const char* error_code_text(ErrorCode code) {
   switch (code) {
 #define SINDRI_ERROR_CODE(name, number, text) \
-  case ErrorCode::name: return text;
+  case ErrorCode::name: \
+    return text;
 #include "sindri/core/error_codes.def"
 #undef SINDRI_ERROR_CODE
   }

@@ -2,13 +2,13 @@
 // would outlive the library when it is unloaded.
 #include "sindri/core/log.h"
 
+#include <sys/time.h>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <map>
 #include <mutex>
 #include <string_view>
-#include <sys/time.h>
 
 namespace sindri::log {
 

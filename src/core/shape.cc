@@ -28,8 +28,7 @@ int64_t Shape::dim(int64_t axis) const {
 int64_t Shape::numel() const {
   int64_t n = 1;
   for (int i = 0; i < rank_; ++i) {
-    if (__builtin_mul_overflow(n, dims_[static_cast<size_t>(i)], &n))
-      throw ValueError(fmt::format("shape {} has more elements than 64 bits can count", str()));
+    if (__builtin_mul_overflow(n, dims_[static_cast<size_t>(i)], &n)) throw ValueError(fmt::format("shape {} has more elements than 64 bits can count", str()));
   }
   return n;
 }
@@ -65,8 +64,8 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* op) {
     const int ia = i - (rank - a.rank()), ib = i - (rank - b.rank());
     const int64_t da = ia < 0 ? 1 : a[ia], db = ib < 0 ? 1 : b[ib];
     if (da != db && da != 1 && db != 1) {
-      throw ShapeError(fmt::format("{}: shapes {} and {} do not broadcast: dimension {} is {} and {}", op, a.str(), b.str(), i, da, db),
-                       "", "sizes must be equal, or one of them 1; dimensions are matched from the right");
+      throw ShapeError(fmt::format("{}: shapes {} and {} do not broadcast: dimension {} is {} and {}", op, a.str(), b.str(), i, da, db), "",
+                       "sizes must be equal, or one of them 1; dimensions are matched from the right");
     }
     out[i] = da == 1 ? db : da;
   }
@@ -75,8 +74,7 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* op) {
 
 int normalize_axis(int64_t axis, int rank, const char* op) {
   const int64_t r = std::max(rank, 1);
-  if (axis < -r || axis >= r)
-    throw ValueError(fmt::format("{}: axis {} is outside [{}, {}] for {} dimensions", op, axis, -r, r - 1, rank));
+  if (axis < -r || axis >= r) throw ValueError(fmt::format("{}: axis {} is outside [{}, {}] for {} dimensions", op, axis, -r, r - 1, rank));
   return static_cast<int>(axis < 0 ? axis + r : axis);
 }
 

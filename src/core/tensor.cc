@@ -19,8 +19,7 @@ class PlainAllocator : public HostAllocator {
   void* allocate(int64_t bytes) override {
     void* p = std::aligned_alloc(64, static_cast<size_t>((bytes + 63) / 64 * 64));
     if (p == nullptr) {
-      throw DeviceError(ErrorCode::kMemory, fmt::format("cannot allocate {} bytes of host memory", bytes), "",
-                        "reduce the batch size or close other programs");
+      throw DeviceError(ErrorCode::kMemory, fmt::format("cannot allocate {} bytes of host memory", bytes), "", "reduce the batch size or close other programs");
     }
     return p;
   }
@@ -38,9 +37,7 @@ HostAllocator*& allocator_slot() {
 void set_host_allocator(HostAllocator* allocator) { allocator_slot() = allocator; }
 HostAllocator& host_allocator() { return *allocator_slot(); }
 
-Storage::Storage(int64_t bytes) : bytes_(bytes), owned_(true) {
-  data_ = bytes > 0 ? host_allocator().allocate(bytes) : nullptr;
-}
+Storage::Storage(int64_t bytes) : bytes_(bytes), owned_(true) { data_ = bytes > 0 ? host_allocator().allocate(bytes) : nullptr; }
 Storage::~Storage() {
   if (owned_ && data_ != nullptr) host_allocator().release(data_, bytes_);
 }
@@ -92,7 +89,7 @@ Tensor Tensor::empty(const TensorMeta& meta) {
   for (const int64_t d : meta.shape) {
     if (d < 0) throw ShapeError(fmt::format("a tensor cannot have the shape {}: dimension {} is negative", meta.shape.str(), d));
   }
-  constexpr int64_t kMostBytes = int64_t{1} << 56;   // beyond any machine, and sizes computed from it stay inside 64 bits
+  constexpr int64_t kMostBytes = int64_t{1} << 56;  // beyond any machine, and sizes computed from it stay inside 64 bits
   if (meta.numel() > kMostBytes / static_cast<int64_t>(dtype_size(meta.dtype)))
     throw DeviceError(ErrorCode::kMemory, fmt::format("a tensor {} is larger than any memory", meta.str()), "", "check the shape");
   return make_tensor(meta, std::make_shared<Storage>(meta.nbytes()));
@@ -154,8 +151,7 @@ bool Tensor::has_data() const { return impl_ && impl_->storage != nullptr; }
 
 void Tensor::check_type(DType t) const {
   if (meta().dtype != t)
-    throw DTypeError(fmt::format("the tensor holds {}, read as {}", dtype_name(dtype()), dtype_name(t)), "",
-                     "use to_vector<T>() to convert, or ops::cast");
+    throw DTypeError(fmt::format("the tensor holds {}, read as {}", dtype_name(dtype()), dtype_name(t)), "", "use to_vector<T>() to convert, or ops::cast");
 }
 
 const void* Tensor::raw_data() const {
@@ -206,9 +202,7 @@ Tensor Tensor::contiguous() const {
   const char* src = static_cast<const char*>(raw_data());
   char* dst = static_cast<char*>(t.mutable_raw_data());
   const size_t size = dtype_size(dtype());
-  for_each_element(meta(), [&](int64_t i, int64_t j) {
-    std::memcpy(dst + static_cast<size_t>(i) * size, src + static_cast<size_t>(j) * size, size);
-  });
+  for_each_element(meta(), [&](int64_t i, int64_t j) { std::memcpy(dst + static_cast<size_t>(i) * size, src + static_cast<size_t>(j) * size, size); });
   return t;
 }
 
@@ -237,7 +231,11 @@ void print_dim(const Tensor& t, const std::vector<double>& v, int d, int64_t off
   *out += "[";
   for (int64_t i = 0; i < n; ++i) {
     if (i > 0) *out += d + 1 == t.rank() ? " " : "\n" + std::string(static_cast<size_t>(d + 1), ' ');
-    if (cut && i == 3) { *out += "..."; i = n - 4; continue; }
+    if (cut && i == 3) {
+      *out += "...";
+      i = n - 4;
+      continue;
+    }
     print_dim(t, v, d + 1, offset + i * stride, out);
   }
   *out += "]";

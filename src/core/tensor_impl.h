@@ -32,9 +32,9 @@ class Storage {
 
 struct TensorImpl {
   TensorMeta meta;
-  std::shared_ptr<Storage> storage;   // null: symbolic or meta-only
-  const void* graph = nullptr;        // the trace a symbolic value belongs to (opaque to core)
-  int32_t value = -1;                 // its value id there
+  std::shared_ptr<Storage> storage;  // null: symbolic or meta-only
+  const void* graph = nullptr;  // the trace a symbolic value belongs to (opaque to core)
+  int32_t value = -1;  // its value id there
   uint64_t id = next_id();
 
   static uint64_t next_id();
@@ -44,7 +44,7 @@ struct TensorImpl {
 class HostAllocator {
  public:
   virtual ~HostAllocator() = default;
-  virtual void* allocate(int64_t bytes) = 0;     // 64-byte aligned; throws DeviceError(kMemory)
+  virtual void* allocate(int64_t bytes) = 0;  // 64-byte aligned; throws DeviceError(kMemory)
   virtual void release(void* p, int64_t bytes) noexcept = 0;
 };
 void set_host_allocator(HostAllocator* allocator);
@@ -60,7 +60,10 @@ Tensor make_meta_only(const Tensor& t);
 /// Calls f(logical_index, physical_index) in logical order. The one place that knows the physical order of a layout.
 template <class F> void for_each_element(const TensorMeta& m, F&& f) {
   const int64_t n = m.numel();
-  if (m.layout != Layout::kChannelsLast) { for (int64_t i = 0; i < n; ++i) f(i, i); return; }
+  if (m.layout != Layout::kChannelsLast) {
+    for (int64_t i = 0; i < n; ++i) f(i, i);
+    return;
+  }
   const int64_t N = m.shape[0], C = m.shape[1], H = m.shape[2], W = m.shape[3];
   int64_t i = 0;
   for (int64_t a = 0; a < N; ++a)

@@ -40,18 +40,12 @@ CellPtr get_activation(const std::string& name) {
     CellPtr (*make)();
   };
   static const std::vector<Entry> kTable = {
-      {"relu", [] { return CellPtr(ReLU::make()); }},
-      {"relu6", [] { return CellPtr(ReLU6::make()); }},
-      {"leakyrelu", [] { return CellPtr(LeakyReLU::make()); }},
-      {"elu", [] { return CellPtr(ELU::make()); }},
-      {"sigmoid", [] { return CellPtr(Sigmoid::make()); }},
-      {"tanh", [] { return CellPtr(Tanh::make()); }},
-      {"gelu", [] { return CellPtr(GELU::make()); }},
-      {"silu", [] { return CellPtr(SiLU::make()); }},
-      {"hswish", [] { return CellPtr(HSwish::make()); }},
-      {"hsigmoid", [] { return CellPtr(HSigmoid::make()); }},
-      {"softmax", [] { return CellPtr(Softmax::make()); }},
-      {"logsoftmax", [] { return CellPtr(LogSoftmax::make()); }},
+      {"relu", [] { return CellPtr(ReLU::make()); }},           {"relu6", [] { return CellPtr(ReLU6::make()); }},
+      {"leakyrelu", [] { return CellPtr(LeakyReLU::make()); }}, {"elu", [] { return CellPtr(ELU::make()); }},
+      {"sigmoid", [] { return CellPtr(Sigmoid::make()); }},     {"tanh", [] { return CellPtr(Tanh::make()); }},
+      {"gelu", [] { return CellPtr(GELU::make()); }},           {"silu", [] { return CellPtr(SiLU::make()); }},
+      {"hswish", [] { return CellPtr(HSwish::make()); }},       {"hsigmoid", [] { return CellPtr(HSigmoid::make()); }},
+      {"softmax", [] { return CellPtr(Softmax::make()); }},     {"logsoftmax", [] { return CellPtr(LogSoftmax::make()); }},
   };
   std::string lower = name;
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

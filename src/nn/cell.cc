@@ -58,7 +58,7 @@ Value Cell::call(Span<const Value> in) {
   try {
     out = has_bprop() ? call_with_bprop(in) : construct_values(in);
   } catch (Error& e) {
-    const std::string part = "in " + current_scope();   // also inside the longer path that an inner cell or bind has left
+    const std::string part = "in " + current_scope();  // also inside the longer path that an inner cell or bind has left
     if (e.where().find(part) == std::string::npos) e.add_where(part);
     throw;
   }
@@ -78,7 +78,8 @@ Value Cell::call_with_bprop(Span<const Value> in) {
   };
   const auto vjp = [this](Span<const Tensor> inputs, Span<const Tensor> outputs, Span<const Tensor> dout) {
     TensorList filled(dout.begin(), dout.end());
-    for (size_t i = 0; i < filled.size(); ++i) if (!filled[i].defined()) filled[i] = ops::full(outputs[i].shape(), 0, outputs[i].dtype());
+    for (size_t i = 0; i < filled.size(); ++i)
+      if (!filled[i].defined()) filled[i] = ops::full(outputs[i].shape(), 0, outputs[i].dtype());
     TensorList grads = bprop(inputs, outputs, filled);
     if (grads.size() != inputs.size()) throw ValueError(fmt::format("{}: bprop returned {} gradients for {} inputs", class_name_, grads.size(), inputs.size()));
     return grads;
@@ -128,7 +129,8 @@ std::vector<std::pair<std::string, Parameter*>> Cell::parameters_and_names() {
   walk("", [&](const std::string& path, Cell* c) {
     for (const ParamEntry& e : c->params_) {
       std::string full = join_path(path, e.name);
-      if (!names.insert(full).second) throw ValueError(fmt::format("{} holds two parameters named '{}'", class_name_, full), "", "attach one of the cells with a prefix");
+      if (!names.insert(full).second)
+        throw ValueError(fmt::format("{} holds two parameters named '{}'", class_name_, full), "", "attach one of the cells with a prefix");
       out.emplace_back(std::move(full), e.param.get());
     }
   });
@@ -152,19 +154,22 @@ std::vector<Parameter*> Cell::get_parameters() {
 
 std::vector<Parameter*> Cell::trainable_params() {
   std::vector<Parameter*> out;
-  for (Parameter* p : get_parameters()) if (p->requires_grad) out.push_back(p);
+  for (Parameter* p : get_parameters())
+    if (p->requires_grad) out.push_back(p);
   return out;
 }
 
 std::vector<Parameter*> Cell::untrainable_params() {
   std::vector<Parameter*> out;
-  for (Parameter* p : get_parameters()) if (!p->requires_grad) out.push_back(p);
+  for (Parameter* p : get_parameters())
+    if (!p->requires_grad) out.push_back(p);
   return out;
 }
 
 int64_t Cell::num_parameters(bool trainable_only) {
   int64_t n = 0;
-  for (const auto& [path, p] : parameters_and_names()) if (p->requires_grad || !trainable_only) n += p->shape().numel();
+  for (const auto& [path, p] : parameters_and_names())
+    if (p->requires_grad || !trainable_only) n += p->shape().numel();
   return n;
 }
 
@@ -183,8 +188,10 @@ std::vector<std::pair<std::string, Parameter*>> Cell::own_parameters() const {
 void Cell::check_name(const std::string& name, const char* what) const {
   if (name.empty()) throw ValueError(fmt::format("{}: a {} needs a name", class_name_, what));
   if (name.find('.') != std::string::npos) throw ValueError(fmt::format("{}: the {} name '{}' holds a dot", class_name_, what, name));
-  for (const ParamEntry& e : params_) if (e.name == name) throw ValueError(fmt::format("{} already has a parameter '{}'", class_name_, name));
-  for (const ChildEntry& e : children_) if (e.name == name) throw ValueError(fmt::format("{} already has a child '{}'", class_name_, name));
+  for (const ParamEntry& e : params_)
+    if (e.name == name) throw ValueError(fmt::format("{} already has a parameter '{}'", class_name_, name));
+  for (const ChildEntry& e : children_)
+    if (e.name == name) throw ValueError(fmt::format("{} already has a child '{}'", class_name_, name));
 }
 
 Parameter& Cell::param(const std::string& name, const Tensor& init, bool requires_grad) {

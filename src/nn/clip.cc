@@ -33,7 +33,7 @@ Tensor global_norm(const TensorList& xs) {
   if (xs.empty()) throw ValueError("global_norm: no tensors are given");
   Tensor total;
   for (const Tensor& x : xs) {
-    const Tensor wide = is_half(x.dtype()) ? ops::cast(x, DType::kFloat32) : x;   // squares of half overflow early
+    const Tensor wide = is_half(x.dtype()) ? ops::cast(x, DType::kFloat32) : x;  // squares of half overflow early
     const Tensor s = ops::sum(ops::square(wide));
     total = total.defined() ? ops::add(total, s) : s;
   }

@@ -38,14 +38,16 @@ Conv2d::Conv2d(Options o) : Cell(kName), options_(std::move(o)) {
 
 Tensor Conv2d::construct(const Tensor& x) {
   const std::vector<int64_t> pads = pads_for(kName, x, options_.pad_mode, options_.padding, options_.kernel_size, options_.stride, options_.dilation);
-  const Tensor y = ops::conv2d(x, weight_->value(), {.stride = options_.stride.vec(), .pad = pads, .dilation = options_.dilation.vec(), .groups = options_.group});
+  const Tensor y =
+      ops::conv2d(x, weight_->value(), {.stride = options_.stride.vec(), .pad = pads, .dilation = options_.dilation.vec(), .groups = options_.group});
   if (bias_ == nullptr) return y;
   return ops::add(y, ops::reshape(bias_->value(), {1, options_.out_channels, 1, 1}));
 }
 
 std::string Conv2d::describe() const {
   const Options& o = options_;
-  std::string s = fmt::format("Conv2d({}, {}, kernel_size={}, stride={}, pad_mode='{}'", o.in_channels, o.out_channels, size_text(o.kernel_size), size_text(o.stride), o.pad_mode);
+  std::string s = fmt::format("Conv2d({}, {}, kernel_size={}, stride={}, pad_mode='{}'", o.in_channels, o.out_channels, size_text(o.kernel_size),
+                              size_text(o.stride), o.pad_mode);
   if (o.padding.any()) s += ", padding=" + Shape(o.padding.vec()).str();
   if (o.dilation.h != 1 || o.dilation.w != 1) s += ", dilation=" + size_text(o.dilation);
   if (o.group != 1) s += fmt::format(", group={}", o.group);

@@ -50,7 +50,7 @@ class NormalSource {
       have_ = false;
       return spare_;
     }
-    const double u = 1.0 - u64_to_unit_double(rng_.next_u64());   // in (0, 1]: the logarithm is finite
+    const double u = 1.0 - u64_to_unit_double(rng_.next_u64());  // in (0, 1]: the logarithm is finite
     const double angle = 2 * std::numbers::pi * u64_to_unit_double(rng_.next_u64());
     const double r = std::sqrt(-2 * std::log(u));
     spare_ = r * std::sin(angle);
@@ -118,11 +118,13 @@ void fill_orthogonal(const Shape& shape, PhiloxSequence& rng, double gain, Value
   fill_normal(rng, 0, 1, v);
   if (rows <= cols) {
     orthonormalize_rows(rows, cols, v);
-  } else {   // more rows than columns: the columns are made orthonormal, on the transpose
+  } else {  // more rows than columns: the columns are made orthonormal, on the transpose
     Values t(v->size());
-    for (int64_t r = 0; r < rows; ++r) for (int64_t c = 0; c < cols; ++c) t[static_cast<size_t>(c * rows + r)] = (*v)[static_cast<size_t>(r * cols + c)];
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < cols; ++c) t[static_cast<size_t>(c * rows + r)] = (*v)[static_cast<size_t>(r * cols + c)];
     orthonormalize_rows(cols, rows, &t);
-    for (int64_t r = 0; r < rows; ++r) for (int64_t c = 0; c < cols; ++c) (*v)[static_cast<size_t>(r * cols + c)] = t[static_cast<size_t>(c * rows + r)];
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < cols; ++c) (*v)[static_cast<size_t>(r * cols + c)] = t[static_cast<size_t>(c * rows + r)];
   }
   for (double& x : *v) x *= gain;
 }
@@ -146,7 +148,7 @@ void fill_sparse(const Shape& shape, PhiloxSequence& rng, double sparsity, doubl
   std::vector<int64_t> order(static_cast<size_t>(rows));
   for (int64_t c = 0; c < cols; ++c) {
     std::iota(order.begin(), order.end(), 0);
-    for (int64_t i = 0; i < zeros; ++i) {   // the first `zeros` places of a Fisher-Yates shuffle
+    for (int64_t i = 0; i < zeros; ++i) {  // the first `zeros` places of a Fisher-Yates shuffle
       const int64_t j = i + static_cast<int64_t>(rng.next_below(static_cast<uint64_t>(rows - i)));
       std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(j)]);
       (*v)[static_cast<size_t>(order[static_cast<size_t>(i)] * cols + c)] = 0;
@@ -197,7 +199,7 @@ uint64_t next_draw() {
   return count++;
 }
 
-constexpr uint64_t kInitializerStream = 0x696e6974;   // keeps these draws apart from other users of the seed
+constexpr uint64_t kInitializerStream = 0x696e6974;  // keeps these draws apart from other users of the seed
 
 }  // namespace
 
@@ -221,11 +223,13 @@ void Init::check() const {
 std::string Init::describe() const { return init_ != nullptr ? init_->describe() : tensor_.defined() ? "Tensor" + tensor_.shape().str() : "undefined"; }
 
 Tensor initializer(const Init& init, const Shape& shape, DType dtype) {
-  for (int64_t d : shape) if (d < 1) throw ValueError(fmt::format("initializer: shape {} has a dimension below 1", shape.str()));
+  for (int64_t d : shape)
+    if (d < 1) throw ValueError(fmt::format("initializer: shape {} has a dimension below 1", shape.str()));
   if (init.initializer() == nullptr) {
     const Tensor& t = init.tensor();
     if (!t.defined()) throw ValueError("initializer: the given tensor is undefined");
-    if (t.shape() != shape) throw ShapeError(fmt::format("initializer: a tensor of shape {} is given for a parameter of shape {}", t.shape().str(), shape.str()));
+    if (t.shape() != shape)
+      throw ShapeError(fmt::format("initializer: a tensor of shape {} is given for a parameter of shape {}", t.shape().str(), shape.str()));
     return t.dtype() == dtype ? t.clone() : Tensor::from_values(shape, t.to_vector<double>(), dtype);
   }
   PhiloxSequence rng(hash_combine(hash_combine(kInitializerStream, static_cast<uint64_t>(get_seed())), next_draw()), 0, 0, 0);
@@ -239,12 +243,14 @@ std::pair<int64_t, int64_t> fan_in_and_out(const Shape& shape) {
 }
 
 double calculate_gain(const std::string& nonlinearity, double negative_slope) {
-  static const std::vector<std::string> kLinear = {"linear", "conv1d", "conv2d", "conv3d", "conv1d_transpose", "conv2d_transpose", "conv3d_transpose", "sigmoid"};
+  static const std::vector<std::string> kLinear = {"linear",           "conv1d",           "conv2d",           "conv3d",
+                                                   "conv1d_transpose", "conv2d_transpose", "conv3d_transpose", "sigmoid"};
   if (std::find(kLinear.begin(), kLinear.end(), nonlinearity) != kLinear.end()) return 1;
   if (nonlinearity == "tanh") return 5.0 / 3;
   if (nonlinearity == "relu") return std::numbers::sqrt2;
   if (nonlinearity == "leaky_relu") return std::sqrt(2 / (1 + negative_slope * negative_slope));
-  throw ValueError(fmt::format("initializer: nonlinearity '{}' is not known", nonlinearity), "", did_you_mean(nonlinearity, {"linear", "sigmoid", "tanh", "relu", "leaky_relu"}));
+  throw ValueError(fmt::format("initializer: nonlinearity '{}' is not known", nonlinearity), "",
+                   did_you_mean(nonlinearity, {"linear", "sigmoid", "tanh", "relu", "leaky_relu"}));
 }
 
 std::shared_ptr<Initializer> Constant(double value) {
@@ -261,7 +267,8 @@ std::shared_ptr<Initializer> Normal(double sigma, double mean) {
 std::shared_ptr<Initializer> TruncatedNormal(double sigma, double mean, double a, double b) {
   check_non_negative("TruncatedNormal", "sigma", sigma);
   // Drawing again must end: the kept part of the normal may not be vanishingly small.
-  if (!(a < b) || a > 4 || b < -4 || b - a < 1e-3) throw ValueError(fmt::format("TruncatedNormal: the range [{}, {}] (in sigmas) is empty or too far out", a, b));
+  if (!(a < b) || a > 4 || b < -4 || b - a < 1e-3)
+    throw ValueError(fmt::format("TruncatedNormal: the range [{}, {}] (in sigmas) is empty or too far out", a, b));
   return make(fmt::format("TruncatedNormal(sigma={}, mean={}, a={}, b={})", sigma, mean, a, b),
               [=](const Shape&, PhiloxSequence& rng, Values* v) { fill_truncated(rng, mean, sigma, a, b, v); });
 }
@@ -290,17 +297,16 @@ std::shared_ptr<Initializer> XavierNormal(double gain) {
 std::shared_ptr<Initializer> HeUniform(double negative_slope, const std::string& mode, const std::string& nonlinearity) {
   check_mode("HeUniform", mode);
   const double gain = calculate_gain(nonlinearity, negative_slope);
-  return make(fmt::format("HeUniform(negative_slope={}, mode='{}', nonlinearity='{}')", negative_slope, mode, nonlinearity), [=](const Shape& shape, PhiloxSequence& rng, Values* v) {
-    fill_uniform(rng, gain * std::sqrt(3.0 / static_cast<double>(fan_of(shape, mode))), v);
-  });
+  return make(
+      fmt::format("HeUniform(negative_slope={}, mode='{}', nonlinearity='{}')", negative_slope, mode, nonlinearity),
+      [=](const Shape& shape, PhiloxSequence& rng, Values* v) { fill_uniform(rng, gain * std::sqrt(3.0 / static_cast<double>(fan_of(shape, mode))), v); });
 }
 
 std::shared_ptr<Initializer> HeNormal(double negative_slope, const std::string& mode, const std::string& nonlinearity) {
   check_mode("HeNormal", mode);
   const double gain = calculate_gain(nonlinearity, negative_slope);
-  return make(fmt::format("HeNormal(negative_slope={}, mode='{}', nonlinearity='{}')", negative_slope, mode, nonlinearity), [=](const Shape& shape, PhiloxSequence& rng, Values* v) {
-    fill_normal(rng, 0, gain / std::sqrt(static_cast<double>(fan_of(shape, mode))), v);
-  });
+  return make(fmt::format("HeNormal(negative_slope={}, mode='{}', nonlinearity='{}')", negative_slope, mode, nonlinearity),
+              [=](const Shape& shape, PhiloxSequence& rng, Values* v) { fill_normal(rng, 0, gain / std::sqrt(static_cast<double>(fan_of(shape, mode))), v); });
 }
 
 std::shared_ptr<Initializer> VarianceScaling(double scale, const std::string& mode, const std::string& distribution) {
@@ -308,15 +314,16 @@ std::shared_ptr<Initializer> VarianceScaling(double scale, const std::string& mo
   if (mode != "fan_avg") check_mode("VarianceScaling", mode);
   if (distribution != "truncated_normal" && distribution != "untruncated_normal" && distribution != "uniform")
     throw ValueError(fmt::format("VarianceScaling: distribution '{}' is not known", distribution), "", "use truncated_normal, untruncated_normal or uniform");
-  return make(fmt::format("VarianceScaling(scale={}, mode='{}', distribution='{}')", scale, mode, distribution), [=](const Shape& shape, PhiloxSequence& rng, Values* v) {
-    const auto [fan_in, fan_out] = fan_in_and_out(shape);
-    const double fan = mode == "fan_avg" ? 0.5 * static_cast<double>(fan_in + fan_out) : static_cast<double>(mode == "fan_in" ? fan_in : fan_out);
-    const double variance = scale / std::max(1.0, fan);
-    constexpr double kTruncatedStd = 0.87962566103423978;   // standard deviation of N(0, 1) cut to [-2, 2]
-    if (distribution == "truncated_normal") fill_truncated(rng, 0, std::sqrt(variance) / kTruncatedStd, -2, 2, v);
-    else if (distribution == "untruncated_normal") fill_normal(rng, 0, std::sqrt(variance), v);
-    else fill_uniform(rng, std::sqrt(3 * variance), v);
-  });
+  return make(fmt::format("VarianceScaling(scale={}, mode='{}', distribution='{}')", scale, mode, distribution),
+              [=](const Shape& shape, PhiloxSequence& rng, Values* v) {
+                const auto [fan_in, fan_out] = fan_in_and_out(shape);
+                const double fan = mode == "fan_avg" ? 0.5 * static_cast<double>(fan_in + fan_out) : static_cast<double>(mode == "fan_in" ? fan_in : fan_out);
+                const double variance = scale / std::max(1.0, fan);
+                constexpr double kTruncatedStd = 0.87962566103423978;  // standard deviation of N(0, 1) cut to [-2, 2]
+                if (distribution == "truncated_normal") fill_truncated(rng, 0, std::sqrt(variance) / kTruncatedStd, -2, 2, v);
+                else if (distribution == "untruncated_normal") fill_normal(rng, 0, std::sqrt(variance), v);
+                else fill_uniform(rng, std::sqrt(3 * variance), v);
+              });
 }
 
 std::shared_ptr<Initializer> Identity() {

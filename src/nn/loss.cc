@@ -21,7 +21,8 @@ void check_classes(const char* who, const Tensor& logits) {
 }
 
 void check_same_shape(const char* who, const Tensor& logits, const Tensor& labels) {
-  if (logits.shape() != labels.shape()) throw ShapeError(fmt::format("{}: logits {} and labels {} must have one shape", who, logits.meta().str(), labels.meta().str()));
+  if (logits.shape() != labels.shape())
+    throw ShapeError(fmt::format("{}: logits {} and labels {} must have one shape", who, logits.meta().str(), labels.meta().str()));
 }
 
 // [N, C, d...] -> [N·d..., C], so that each row is one distribution.
@@ -60,7 +61,8 @@ CrossEntropySmooth::CrossEntropySmooth(Options o) : LossBase("CrossEntropySmooth
   if (options_.num_classes < 2) throw ValueError(fmt::format("CrossEntropySmooth: num_classes must be at least 2, got {}", options_.num_classes));
   const double most = 1 - 1 / static_cast<double>(options_.num_classes);
   if (!(options_.smooth_factor >= 0 && options_.smooth_factor <= most))
-    throw ValueError(fmt::format("CrossEntropySmooth: smooth_factor must be from 0 to {:.4g} (the uniform distribution), got {}", most, options_.smooth_factor));
+    throw ValueError(
+        fmt::format("CrossEntropySmooth: smooth_factor must be from 0 to {:.4g} (the uniform distribution), got {}", most, options_.smooth_factor));
 }
 
 Tensor CrossEntropySmooth::compute(const Tensor& logits, const Tensor& labels) {
@@ -76,7 +78,8 @@ Tensor CrossEntropySmooth::compute(const Tensor& logits, const Tensor& labels) {
 CrossEntropyLoss::CrossEntropyLoss(Options o) : LossBase("CrossEntropyLoss", o.reduction), options_(std::move(o)) {
   if (!(options_.label_smoothing >= 0 && options_.label_smoothing <= 1))
     throw ValueError(fmt::format("CrossEntropyLoss: label_smoothing must be from 0 to 1, got {}", options_.label_smoothing));
-  if (options_.weight.defined() && options_.weight.rank() != 1) throw ShapeError(fmt::format("CrossEntropyLoss: weight must be [C], got {}", options_.weight.meta().str()));
+  if (options_.weight.defined() && options_.weight.rank() != 1)
+    throw ShapeError(fmt::format("CrossEntropyLoss: weight must be [C], got {}", options_.weight.meta().str()));
 }
 
 Tensor CrossEntropyLoss::compute(const Tensor& logits, const Tensor& labels) {
@@ -90,7 +93,8 @@ Tensor CrossEntropyLoss::compute(const Tensor& logits, const Tensor& labels) {
     const Tensor rows = of_probabilities(classes_last(logits), classes_last(labels));
     return reduction() == "none" ? ops::reshape(rows, spatial) : get_loss(rows);
   }
-  if (labels.shape() != spatial) throw ShapeError(fmt::format("CrossEntropyLoss: labels must be {} for logits {}, got {}", spatial.str(), logits.meta().str(), labels.meta().str()));
+  if (labels.shape() != spatial)
+    throw ShapeError(fmt::format("CrossEntropyLoss: labels must be {} for logits {}, got {}", spatial.str(), logits.meta().str(), labels.meta().str()));
   const Tensor flat = ops::reshape(labels, {-1});
   const Tensor rows = of_indices(classes_last(logits), flat);
   if (reduction() == "none") return ops::reshape(rows, spatial);
@@ -106,7 +110,8 @@ Tensor CrossEntropyLoss::of_indices(const Tensor& logits, const Tensor& labels) 
   const int64_t C = logits.dim(1);
   const double s = options_.label_smoothing;
   const Tensor logp = ops::log_softmax(logits, 1);
-  const Tensor q = ops::mul(ops::one_hot(labels, C, 1 - s + s / static_cast<double>(C), s / static_cast<double>(C), logp.dtype()), ops::cast(options_.weight, logp.dtype()));
+  const Tensor q =
+      ops::mul(ops::one_hot(labels, C, 1 - s + s / static_cast<double>(C), s / static_cast<double>(C), logp.dtype()), ops::cast(options_.weight, logp.dtype()));
   const Tensor counted = ops::cast(ops::not_equal(labels, ops::scalar_like(labels, static_cast<double>(options_.ignore_index))), logp.dtype());
   return ops::neg(ops::mul(ops::sum(ops::mul(q, logp), {1}), counted));
 }
@@ -139,7 +144,8 @@ WithLossCell::WithLossCell(CellPtr backbone, CellPtr loss_fn)
     : Cell("WithLossCell"), backbone_(child("backbone", std::move(backbone), false)), loss_fn_(child("loss_fn", std::move(loss_fn), false)) {}
 
 Value WithLossCell::construct_values(Span<const Value> in) {
-  if (in.size() < 2) throw ValueError(fmt::format("WithLossCell takes the network's inputs and the labels, got {} value{}", in.size(), in.size() == 1 ? "" : "s"));
+  if (in.size() < 2)
+    throw ValueError(fmt::format("WithLossCell takes the network's inputs and the labels, got {} value{}", in.size(), in.size() == 1 ? "" : "s"));
   const Value logits = backbone_->call(in.first(in.size() - 1));
   return loss_fn_->call({logits, in.back()});
 }

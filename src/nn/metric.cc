@@ -43,10 +43,12 @@ std::vector<int64_t> class_labels(const char* who, const Tensor& scores, const T
     for (int64_t i = 0; i < n; ++i) out.push_back(argmax(rows.data() + i * classes, classes));
     return out;
   }
-  if (labels.rank() != 1 || labels.dim(0) != n) throw ShapeError(fmt::format("{}: labels must be [{}] or {}, got {}", who, n, scores.shape().str(), labels.meta().str()));
+  if (labels.rank() != 1 || labels.dim(0) != n)
+    throw ShapeError(fmt::format("{}: labels must be [{}] or {}, got {}", who, n, scores.shape().str(), labels.meta().str()));
   out = labels.to_vector<int64_t>();
   for (size_t i = 0; i < out.size(); ++i) {
-    if (out[i] < 0 || out[i] >= classes) throw DataError(ErrorCode::kLabelRange, fmt::format("{}: label {} of sample {} is not in [0, {})", who, out[i], i, classes));
+    if (out[i] < 0 || out[i] >= classes)
+      throw DataError(ErrorCode::kLabelRange, fmt::format("{}: label {} of sample {} is not in [0, {})", who, out[i], i, classes));
   }
   return out;
 }
@@ -66,14 +68,16 @@ void check_inputs(const char* who, const std::vector<Tensor>& in, size_t count) 
 }
 
 bool parse_eval_type(const char* who, const std::string& eval_type) {
-  if (eval_type != "classification" && eval_type != "multilabel") throw ValueError(fmt::format("{}: eval_type '{}' is not known", who, eval_type), "", "use classification or multilabel");
+  if (eval_type != "classification" && eval_type != "multilabel")
+    throw ValueError(fmt::format("{}: eval_type '{}' is not known", who, eval_type), "", "use classification or multilabel");
   return eval_type == "multilabel";
 }
 
 // Two tensors of one shape [N, C] holding zeros and ones.
 std::pair<std::vector<int64_t>, std::vector<int64_t>> binary_rows(const char* who, const std::vector<Tensor>& in) {
   check_scores(who, in[0]);
-  if (in[0].shape() != in[1].shape()) throw ShapeError(fmt::format("{}: predictions {} and labels {} must have one shape", who, in[0].meta().str(), in[1].meta().str()));
+  if (in[0].shape() != in[1].shape())
+    throw ShapeError(fmt::format("{}: predictions {} and labels {} must have one shape", who, in[0].meta().str(), in[1].meta().str()));
   std::vector<int64_t> out[2];
   for (size_t t = 0; t < 2; ++t) {
     for (const double v : in[t].to_vector<double>()) {
@@ -181,7 +185,8 @@ void ClassCounts::add(const std::vector<Tensor>& in) {
     predicted_.assign(classes, 0);
     actual_.assign(classes, 0);
   }
-  if (classes != predicted_.size()) throw ShapeError(fmt::format("{}: predictions {} have {} classes, those before {}", name_, in[0].meta().str(), classes, predicted_.size()));
+  if (classes != predicted_.size())
+    throw ShapeError(fmt::format("{}: predictions {} have {} classes, those before {}", name_, in[0].meta().str(), classes, predicted_.size()));
   if (!multilabel_) {
     const Classified c = classify(name_, in);
     for (size_t i = 0; i < c.actual.size(); ++i) {
@@ -231,7 +236,8 @@ std::vector<double> Fbeta::eval() const {
 
 void Loss::add(const std::vector<Tensor>& in) {
   check_inputs("Loss", in, 1);
-  if (in[0].numel() != 1) throw ShapeError(fmt::format("Loss: one number is expected, got {}", in[0].meta().str()), "", "use a loss with reduction 'mean' or 'sum'");
+  if (in[0].numel() != 1)
+    throw ShapeError(fmt::format("Loss: one number is expected, got {}", in[0].meta().str()), "", "use a loss with reduction 'mean' or 'sum'");
   sum_ += in[0].item();
   ++count_;
 }
@@ -255,7 +261,7 @@ void TopKCategoricalAccuracy::add(const std::vector<Tensor>& in) {
   for (int64_t i = 0; i < n; ++i) {
     const double* row = scores.data() + i * classes;
     const int64_t label = labels[static_cast<size_t>(i)];
-    int64_t before = 0;   // classes that rank before the label
+    int64_t before = 0;  // classes that rank before the label
     for (int64_t c = 0; c < classes; ++c) before += row[c] > row[label] || (row[c] == row[label] && c < label);
     correct_ += before < k_ && !std::isnan(row[label]);
   }
@@ -267,7 +273,8 @@ std::vector<double> TopKCategoricalAccuracy::eval() const {
   return {static_cast<double>(correct_) / static_cast<double>(total_)};
 }
 
-ConfusionMatrix::ConfusionMatrix(int64_t num_classes, const std::string& normalize) : wanted_classes_(num_classes), classes_(num_classes), normalize_(normalize) {
+ConfusionMatrix::ConfusionMatrix(int64_t num_classes, const std::string& normalize)
+    : wanted_classes_(num_classes), classes_(num_classes), normalize_(normalize) {
   if (num_classes < 0) throw ValueError(fmt::format("ConfusionMatrix: num_classes must not be negative, got {}", num_classes));
   static const std::vector<std::string> kModes = {"no_norm", "target", "prediction", "all"};
   if (std::find(kModes.begin(), kModes.end(), normalize) == kModes.end())
@@ -287,7 +294,8 @@ void ConfusionMatrix::add(const std::vector<Tensor>& in) {
     classes_ = c.classes;
     counts_.assign(static_cast<size_t>(classes_ * classes_), 0);
   }
-  if (c.classes != classes_) throw ShapeError(fmt::format("ConfusionMatrix: predictions {} have {} classes, expected {}", in[0].meta().str(), c.classes, classes_));
+  if (c.classes != classes_)
+    throw ShapeError(fmt::format("ConfusionMatrix: predictions {} have {} classes, expected {}", in[0].meta().str(), c.classes, classes_));
   for (size_t i = 0; i < c.actual.size(); ++i) ++counts_[static_cast<size_t>(c.actual[i] * classes_ + c.predicted[i])];
 }
 
@@ -306,7 +314,10 @@ std::vector<double> ConfusionMatrix::eval() const {
     column[i % row.size()] += static_cast<double>(counts_[i]);
   }
   for (size_t i = 0; i < counts_.size(); ++i) {
-    const double by = normalize_ == "target" ? row[i / row.size()] : normalize_ == "prediction" ? column[i % row.size()] : normalize_ == "all" ? static_cast<double>(total) : 1;
+    const double by = normalize_ == "target" ? row[i / row.size()]
+        : normalize_ == "prediction"         ? column[i % row.size()]
+        : normalize_ == "all"                ? static_cast<double>(total)
+                                             : 1;
     out.push_back(ratio(static_cast<double>(counts_[i]), by));
   }
   return out;

@@ -30,7 +30,8 @@ Tensor BatchNorm::construct(const Tensor& x) {
     const std::string want = min_rank_ == max_rank_ ? fmt::format("{}", min_rank_) : fmt::format("{} or {}", min_rank_, max_rank_);
     throw ShapeError(fmt::format("{}: the input must have {} dimensions, got {}", class_name(), want, x.meta().str()));
   }
-  if (x.dim(1) != options_.num_features) throw ShapeError(fmt::format("{}: num_features is {}, the input {} has {} channels", class_name(), options_.num_features, x.meta().str(), x.dim(1)));
+  if (x.dim(1) != options_.num_features)
+    throw ShapeError(fmt::format("{}: num_features is {}, the input {} has {} channels", class_name(), options_.num_features, x.meta().str(), x.dim(1)));
   if (!options_.use_batch_statistics.value_or(training()))
     return ops::batch_norm_infer(x, gamma_->value(), beta_->value(), moving_mean_->value(), moving_variance_->value(), options_.eps);
   const ops::BatchNormOut out = ops::batch_norm_train(x, gamma_->value(), beta_->value(), options_.eps);
@@ -39,7 +40,7 @@ Tensor BatchNorm::construct(const Tensor& x) {
 }
 
 void BatchNorm::update_moving(const Tensor& mean, const Tensor& var, int64_t count) {
-  if (count == 0) return;   // an empty batch has no statistics
+  if (count == 0) return;  // an empty batch has no statistics
   const double keep = options_.momentum, unbias = static_cast<double>(count) / static_cast<double>(std::max<int64_t>(1, count - 1));
   const auto blend = [&](Parameter& p, const Tensor& batch, double factor) {
     const Tensor v = ops::add(ops::mul(p.value(), keep), ops::mul(batch, (1 - keep) * factor));
@@ -50,7 +51,8 @@ void BatchNorm::update_moving(const Tensor& mean, const Tensor& var, int64_t cou
 }
 
 std::string BatchNorm::describe() const {
-  return fmt::format("{}({}, eps={}, momentum={}{})", class_name(), options_.num_features, options_.eps, options_.momentum, options_.affine ? "" : ", affine=false");
+  return fmt::format("{}({}, eps={}, momentum={}{})", class_name(), options_.num_features, options_.eps, options_.momentum,
+                     options_.affine ? "" : ", affine=false");
 }
 
 LayerNorm::LayerNorm(Options o) : Cell("LayerNorm"), options_(std::move(o)) {
@@ -61,10 +63,12 @@ LayerNorm::LayerNorm(Options o) : Cell("LayerNorm"), options_(std::move(o)) {
 }
 
 Tensor LayerNorm::construct(const Tensor& x) {
-  const int norm_axis = normalize_axis(options_.begin_norm_axis, x.rank(), "LayerNorm"), params_axis = normalize_axis(options_.begin_params_axis, x.rank(), "LayerNorm");
+  const int norm_axis = normalize_axis(options_.begin_norm_axis, x.rank(), "LayerNorm"),
+            params_axis = normalize_axis(options_.begin_params_axis, x.rank(), "LayerNorm");
   const Shape params(std::span<const int64_t>(x.shape().begin() + params_axis, x.shape().end()));
   if (params != options_.normalized_shape)
-    throw ShapeError(fmt::format("LayerNorm: normalized_shape is {}, the input {} has {} from axis {} on", options_.normalized_shape.str(), x.meta().str(), params.str(), params_axis));
+    throw ShapeError(fmt::format("LayerNorm: normalized_shape is {}, the input {} has {} from axis {} on", options_.normalized_shape.str(), x.meta().str(),
+                                 params.str(), params_axis));
   if (norm_axis == params_axis) return ops::layer_norm(x, gamma_->value(), beta_->value(), norm_axis, options_.epsilon);
   // Statistics over other dimensions than the parameters': normalise plainly, then scale.
   const Shape normalized(std::span<const int64_t>(x.shape().begin() + norm_axis, x.shape().end()));

@@ -25,8 +25,10 @@ void check_pad_mode(const char* who, const std::string& pad_mode, const Pad4& pa
   if (pad_mode != "same" && pad_mode != "valid" && pad_mode != "pad")
     throw ValueError(fmt::format("{}: pad_mode '{}' is not known", who, pad_mode), "", did_you_mean(pad_mode, {"same", "valid", "pad"}));
   if (pad_mode != "pad" && padding.any())
-    throw ValueError(fmt::format("{}: padding {} is given with pad_mode '{}'", who, Shape(padding.vec()).str(), pad_mode), "", "set pad_mode to 'pad', or leave padding at 0");
-  for (int64_t p : padding.vec()) if (p < 0) throw ValueError(fmt::format("{}: padding {} is negative", who, Shape(padding.vec()).str()));
+    throw ValueError(fmt::format("{}: padding {} is given with pad_mode '{}'", who, Shape(padding.vec()).str(), pad_mode), "",
+                     "set pad_mode to 'pad', or leave padding at 0");
+  for (int64_t p : padding.vec())
+    if (p < 0) throw ValueError(fmt::format("{}: padding {} is negative", who, Shape(padding.vec()).str()));
 }
 
 void check_size(const char* who, const char* what, const Size2& s) {
@@ -34,9 +36,10 @@ void check_size(const char* who, const char* what, const Size2& s) {
   if (s.h < 1 || s.w < 1) throw ValueError(fmt::format("{}: {} must be at least 1, got {}", who, what, size_text(s)));
 }
 
-std::vector<int64_t> pads_for(const char* who, const Tensor& x, const std::string& pad_mode, const Pad4& padding, const Size2& kernel, const Size2& stride, const Size2& dilation) {
+std::vector<int64_t> pads_for(const char* who, const Tensor& x, const std::string& pad_mode, const Pad4& padding, const Size2& kernel, const Size2& stride,
+                              const Size2& dilation) {
   if (x.rank() != 4) throw ShapeError(fmt::format("{}: the input must be [N, C, H, W], got {}", who, x.meta().str()));
-  if (pad_mode != "same") return padding.vec();   // all zero with "valid"
+  if (pad_mode != "same") return padding.vec();  // all zero with "valid"
   const auto [top, bottom] = same_pads(x.dim(2), kernel.h, stride.h, dilation.h);
   const auto [left, right] = same_pads(x.dim(3), kernel.w, stride.w, dilation.w);
   return {top, bottom, left, right};

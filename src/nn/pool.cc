@@ -28,7 +28,10 @@ template <class Options> std::string text(const char* who, const Options& o) {
 }
 
 template <class Options> ops::Pool2dAttrs attrs(const char* who, const Tensor& x, const Options& o) {
-  return {.kernel = o.kernel_size.vec(), .stride = o.stride.vec(), .pad = pads_for(who, x, o.pad_mode, o.padding, o.kernel_size, o.stride), .ceil_mode = o.ceil_mode};
+  return {.kernel = o.kernel_size.vec(),
+          .stride = o.stride.vec(),
+          .pad = pads_for(who, x, o.pad_mode, o.padding, o.kernel_size, o.stride),
+          .ceil_mode = o.ceil_mode};
 }
 
 }  // namespace
@@ -45,7 +48,9 @@ Tensor AvgPool2d::construct(const Tensor& x) {
 }
 std::string AvgPool2d::describe() const { return text("AvgPool2d", options_); }
 
-AdaptiveAvgPool2d::AdaptiveAvgPool2d(Options o) : Cell("AdaptiveAvgPool2d"), options_(o) { check_size("AdaptiveAvgPool2d", "output_size", options_.output_size); }
+AdaptiveAvgPool2d::AdaptiveAvgPool2d(Options o) : Cell("AdaptiveAvgPool2d"), options_(o) {
+  check_size("AdaptiveAvgPool2d", "output_size", options_.output_size);
+}
 Tensor AdaptiveAvgPool2d::construct(const Tensor& x) { return ops::adaptive_avg_pool2d(x, options_.output_size.h, options_.output_size.w); }
 std::string AdaptiveAvgPool2d::describe() const { return fmt::format("AdaptiveAvgPool2d(output_size={})", size_text(options_.output_size)); }
 

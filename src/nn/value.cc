@@ -56,7 +56,8 @@ const Value& Value::operator[](size_t i) const {
 
 const Value& Value::at(const std::string& key) const {
   if (kind_ != Kind::kDict) throw ValueError(fmt::format("a {} has no key '{}'", kind_name(kind_), key));
-  for (size_t i = 0; i < keys_.size(); ++i) if (keys_[i] == key) return items_[i];
+  for (size_t i = 0; i < keys_.size(); ++i)
+    if (keys_[i] == key) return items_[i];
   throw ValueError(fmt::format("no key '{}'; there are: {}", key, fmt::join(keys_, ", ")));
 }
 

@@ -59,13 +59,28 @@ struct Hash {
 
 // A parsed value may be of a neighbouring kind: 2 for 2.0, [2, 3] for a shape or a list of doubles, [] for any list.
 bool coerce(const AttrValue& given, AttrValue* slot) {
-  if (given.index() == slot->index()) { *slot = given; return true; }
-  if (const auto* i = std::get_if<int64_t>(&given); i && std::holds_alternative<double>(*slot)) { *slot = static_cast<double>(*i); return true; }
-  if (const auto* v = std::get_if<std::vector<int64_t>>(&given)) {
-    if (std::holds_alternative<Shape>(*slot)) { *slot = Shape(*v); return true; }
-    if (std::holds_alternative<std::vector<double>>(*slot)) { *slot = std::vector<double>(v->begin(), v->end()); return true; }
+  if (given.index() == slot->index()) {
+    *slot = given;
+    return true;
   }
-  if (const auto* s = std::get_if<Shape>(&given); s && std::holds_alternative<std::vector<int64_t>>(*slot)) { *slot = s->vec(); return true; }
+  if (const auto* i = std::get_if<int64_t>(&given); i && std::holds_alternative<double>(*slot)) {
+    *slot = static_cast<double>(*i);
+    return true;
+  }
+  if (const auto* v = std::get_if<std::vector<int64_t>>(&given)) {
+    if (std::holds_alternative<Shape>(*slot)) {
+      *slot = Shape(*v);
+      return true;
+    }
+    if (std::holds_alternative<std::vector<double>>(*slot)) {
+      *slot = std::vector<double>(v->begin(), v->end());
+      return true;
+    }
+  }
+  if (const auto* s = std::get_if<Shape>(&given); s && std::holds_alternative<std::vector<int64_t>>(*slot)) {
+    *slot = s->vec();
+    return true;
+  }
   return false;
 }
 
@@ -86,7 +101,8 @@ void merge_fields(AttrFields* into, const AttrFields& given, const char* type_na
       if (f.name != g.name) continue;
       found = true;
       if (!coerce(g.value, &f.value))
-        throw DTypeError(fmt::format("{}: attribute '{}' cannot be {}", type_name, g.name, attr_value_text(g.value)), "", fmt::format("its default is {}", attr_value_text(f.value)));
+        throw DTypeError(fmt::format("{}: attribute '{}' cannot be {}", type_name, g.name, attr_value_text(g.value)), "",
+                         fmt::format("its default is {}", attr_value_text(f.value)));
     }
     if (found) continue;
     std::string known;

@@ -75,8 +75,7 @@ Parameter::Parameter(const Tensor& init, std::string name, bool grad) : requires
 void Parameter::store(const Tensor& v) { stored_ = make_alias(v); }
 
 void Parameter::assign(const Tensor& v) {
-  if (v.shape() != shape())
-    throw ShapeError(fmt::format("parameter '{}' has shape {}, assigned {}", name_, shape().str(), v.shape().str()));
+  if (v.shape() != shape()) throw ShapeError(fmt::format("parameter '{}' has shape {}, assigned {}", name_, shape().str(), v.shape().str()));
   if (v.dtype() != dtype())
     throw DTypeError(fmt::format("parameter '{}' holds {}, assigned {}", name_, dtype_name(dtype()), dtype_name(v.dtype())), "", "convert it with ops::cast");
   Trace& top = current_trace();

@@ -10,7 +10,8 @@ namespace sindri {
 
 namespace {
 
-constexpr const char* kFinishedTrace = "a tensor made inside a compiled function lives only during that call: return it from the function, or keep it in a Parameter";
+constexpr const char* kFinishedTrace =
+    "a tensor made inside a compiled function lives only during that call: return it from the function, or keep it in a Parameter";
 
 std::vector<Tensor> run_eager(const OpDef& op, const Attrs& attrs, Span<const Tensor> in) {
   std::vector<TensorMeta> metas;
@@ -21,7 +22,7 @@ std::vector<Tensor> run_eager(const OpDef& op, const Attrs& attrs, Span<const Te
   }
   const auto plan = plan_op(op, attrs, metas);
 
-  std::vector<Tensor> held(in.begin(), in.end());   // keeps converted copies alive through the run
+  std::vector<Tensor> held(in.begin(), in.end());  // keeps converted copies alive through the run
   std::vector<Buffer> ins, outs;
   ins.reserve(in.size());
   for (size_t i = 0; i < held.size(); ++i) {
@@ -41,9 +42,7 @@ std::vector<Tensor> run_eager(const OpDef& op, const Attrs& attrs, Span<const Te
 
 }  // namespace
 
-std::vector<Tensor> EagerTrace::apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace*) {
-  return run_eager(op, attrs, in);
-}
+std::vector<Tensor> EagerTrace::apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace*) { return run_eager(op, attrs, in); }
 Tensor EagerTrace::read(Parameter& p, Trace*) { return p.stored(); }
 void EagerTrace::assign(Parameter& p, const Tensor& v, Trace*) {
   if (v.is_symbolic()) throw ValueError("a value of a finished trace is assigned to a parameter", "parameter " + p.name(), kFinishedTrace);

@@ -24,7 +24,9 @@ struct Key {
     return hash == o.hash && op == o.op && strict == o.strict && threads == o.threads && forced == o.forced && attrs == o.attrs && in == o.in;
   }
 };
-struct KeyHash { size_t operator()(const Key& k) const { return k.hash; } };
+struct KeyHash {
+  size_t operator()(const Key& k) const { return k.hash; }
+};
 
 Key make_key(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> in) {
   const char* forced = forced_kernel();

@@ -11,7 +11,7 @@
 namespace sindri {
 
 struct OpPlan {
-  std::vector<TensorMeta> in;      // as the kernel receives them
+  std::vector<TensorMeta> in;  // as the kernel receives them
   std::vector<TensorMeta> out;
   std::shared_ptr<Kernel> kernel;
   const KernelDef* kernel_def = nullptr;

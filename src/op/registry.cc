@@ -43,7 +43,10 @@ thread_local const char* t_forced = nullptr;
 
 const OpDef& register_op(OpDef def) {
   const auto [it, inserted] = ops().emplace(def.name, def);
-  if (!inserted) { std::fprintf(stderr, "sindri: op '%s' is registered twice\n", def.name); std::abort(); }
+  if (!inserted) {
+    std::fprintf(stderr, "sindri: op '%s' is registered twice\n", def.name);
+    std::abort();
+  }
   return it->second;
 }
 
@@ -79,7 +82,8 @@ namespace {
 // A kernel without a plan: keeps the query it was made for.
 class SimpleKernel : public Kernel {
  public:
-  SimpleKernel(SimpleKernelFn fn, const KernelQuery& q) : fn_(fn), op_(q.op), attrs_(q.attrs), in_(q.in.begin(), q.in.end()), out_(q.out.begin(), q.out.end()) {}
+  SimpleKernel(SimpleKernelFn fn, const KernelQuery& q)
+      : fn_(fn), op_(q.op), attrs_(q.attrs), in_(q.in.begin(), q.in.end()), out_(q.out.begin(), q.out.end()) {}
   void run(ExecContext&, Span<const Buffer> in, Span<const Buffer> out) override { fn_(KernelQuery{op_, attrs_, in_, out_}, in, out); }
 
  private:
@@ -98,14 +102,19 @@ std::shared_ptr<Kernel> make_kernel(const KernelQuery& q, const KernelDef** chos
   for (const KernelDef& k : list) {
     if (has_only && std::string_view(k.name) != only) continue;
     const std::string why = k.reject != nullptr ? k.reject(q) : "";
-    if (!why.empty()) { reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", k.name, why); continue; }
+    if (!why.empty()) {
+      reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", k.name, why);
+      continue;
+    }
     if (log::enabled(log::Level::kDebug, "dispatch"))
-      log::debug("dispatch", fmt::format("{}{} ({}) -> {}{}", q.op.name, q.attrs.text(), list_metas(q.in), k.name, reasons.empty() ? "" : " [" + reasons + "]"));
+      log::debug("dispatch",
+                 fmt::format("{}{} ({}) -> {}{}", q.op.name, q.attrs.text(), list_metas(q.in), k.name, reasons.empty() ? "" : " [" + reasons + "]"));
     if (chosen != nullptr) *chosen = &k;
     if (k.simple != nullptr) return std::make_shared<SimpleKernel>(k.simple, q);
     return k.make(q);
   }
-  throw DeviceError(fmt::format("{}: no kernel can compute it", q.op.name), fmt::format("inputs {}", list_metas(q.in)), reasons.empty() ? "no kernel is registered" : reasons);
+  throw DeviceError(fmt::format("{}: no kernel can compute it", q.op.name), fmt::format("inputs {}", list_metas(q.in)),
+                    reasons.empty() ? "no kernel is registered" : reasons);
 }
 
 ForceKernel::ForceKernel(const char* name) : previous_(t_forced) { t_forced = name; }
@@ -123,7 +132,8 @@ void check_floating(const char* op, const TensorMeta& m, const char* which) {
 }
 void check_same_dtype(const char* op, Span<const TensorMeta> in) {
   for (const TensorMeta& m : in) {
-    if (m.dtype != in[0].dtype) throw DTypeError(fmt::format("{}: inputs must have one element type, got {}", op, list_metas(in)), "", "convert with ops::cast");
+    if (m.dtype != in[0].dtype)
+      throw DTypeError(fmt::format("{}: inputs must have one element type, got {}", op, list_metas(in)), "", "convert with ops::cast");
   }
 }
 void check_rank(const char* op, const TensorMeta& m, const char* which, int rank) {

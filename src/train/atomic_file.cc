@@ -51,7 +51,7 @@ AtomicFile::AtomicFile(std::string path, std::string what) : path_(std::move(pat
   temporary_ = fmt::format("{}.tmp.{}", path_, getpid());
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
   fd_ = injected("open") ? -1 : open(temporary_.c_str(), kFlags, 0600);
-  if (fd_ < 0 && errno == EEXIST) {   // left by a process that had this number before and died
+  if (fd_ < 0 && errno == EEXIST) {  // left by a process that had this number before and died
     unlink(temporary_.c_str());
     fd_ = open(temporary_.c_str(), kFlags, 0600);
   }
@@ -78,7 +78,7 @@ void AtomicFile::write(const void* data, int64_t bytes) {
   if (fd_ < 0) throw InternalError("write to a file that failed or was committed", path_);
   const char* p = static_cast<const char*>(data);
   while (bytes > 0) {
-    constexpr int64_t kChunk = 64 << 20;   // one write() takes at most 2 GiB
+    constexpr int64_t kChunk = 64 << 20;  // one write() takes at most 2 GiB
     const ssize_t n = injected("write") ? -1 : ::write(fd_, p, static_cast<size_t>(std::min(bytes, kChunk)));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) fail("write", n < 0 ? errno : EIO);
@@ -113,7 +113,7 @@ void write_file_atomically(const std::string& path, std::string_view content, co
 }
 
 std::string read_small_file(const std::string& path, int64_t max_bytes, const std::string& what) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);   // a FIFO must not block
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO must not block
   if (fd < 0) throw_io_error("open", what, path, errno);
   struct stat info {};
   const bool regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);

@@ -98,7 +98,8 @@ class Cursor {
   Cursor field() {
     const int64_t start = at_;
     const uint64_t length = varint();
-    if (length > static_cast<uint64_t>(end_ - at_)) file_->damaged(start, fmt::format("a field of {} bytes is longer than the {} bytes left", length, end_ - at_));
+    if (length > static_cast<uint64_t>(end_ - at_))
+      file_->damaged(start, fmt::format("a field of {} bytes is longer than the {} bytes left", length, end_ - at_));
     Cursor inner(*file_, at_, at_ + static_cast<int64_t>(length));
     at_ += static_cast<int64_t>(length);
     return inner;
@@ -117,10 +118,10 @@ class Cursor {
 
 // One Value message; the content stays in the file.
 struct Piece {
-  int64_t start = 0;   // of the message, for errors
+  int64_t start = 0;  // of the message, for errors
   std::string tag, type;
   std::vector<int64_t> dims;
-  std::vector<std::pair<int64_t, int64_t>> content;   // (offset, bytes), one per slice
+  std::vector<std::pair<int64_t, int64_t>> content;  // (offset, bytes), one per slice
   int64_t bytes = 0;
 };
 
@@ -134,7 +135,7 @@ class Parser {
     if (file_.size() == 0) file_.damaged(0, "the file is empty");
     const bool trailer = check_trailer();
     Cursor top(file_, 0, body_);
-    std::optional<Piece> open;   // an entry whose slices may go on
+    std::optional<Piece> open;  // an entry whose slices may go on
     while (!top.done()) {
       Piece piece = read_value(top);
       if (open && open->tag == piece.tag) {
@@ -181,7 +182,9 @@ class Parser {
     Piece p;
     p.start = top.at();
     if (top.varint() != (1u << 3 | wire::kLengthDelimited)) {
-      file_.damaged(p.start, p.start == 0 ? "it does not begin like a MindSpore checkpoint (is it encrypted, or another kind of file?)" : "bytes that belong to no tensor");
+      file_.damaged(
+          p.start,
+          p.start == 0 ? "it does not begin like a MindSpore checkpoint (is it encrypted, or another kind of file?)" : "bytes that belong to no tensor");
     }
     Cursor value = top.field();
     bool has_tag = false, has_tensor = false;
@@ -195,8 +198,8 @@ class Parser {
         has_tensor = true;
         read_tensor(value.field(), &p);
       } else if (key == (3u << 3 | wire::kLengthDelimited)) {
-        throw CheckpointError(fmt::format("entry {} is a map tensor (MapParameter), which Sindri does not have", quoted(p.tag)), fmt::format("{}, byte {}", file_.path(), at),
-                              "save the checkpoint without map parameters");
+        throw CheckpointError(fmt::format("entry {} is a map tensor (MapParameter), which Sindri does not have", quoted(p.tag)),
+                              fmt::format("{}, byte {}", file_.path(), at), "save the checkpoint without map parameters");
       } else {
         file_.damaged(at, fmt::format("unknown or repeated field {} of an entry", key >> 3));
       }
@@ -206,7 +209,8 @@ class Parser {
   }
 
   std::string read_tag(const Cursor& field, int64_t at) {
-    if (field.left() == 0 || field.left() > static_cast<int64_t>(ckpt::kMaxTagBytes)) file_.damaged(at, fmt::format("a name has {} bytes, allowed are 1 to {}", field.left(), ckpt::kMaxTagBytes));
+    if (field.left() == 0 || field.left() > static_cast<int64_t>(ckpt::kMaxTagBytes))
+      file_.damaged(at, fmt::format("a name has {} bytes, allowed are 1 to {}", field.left(), ckpt::kMaxTagBytes));
     std::string tag = field.bytes();
     if (first_invalid_utf8(tag) >= 0) file_.damaged(at, "a name is not UTF-8");
     return tag;
@@ -220,7 +224,7 @@ class Parser {
       const uint64_t key = t.varint();
       if (key == (1u << 3 | wire::kVarint)) {
         add_dim(static_cast<int64_t>(t.varint()), at, p);
-      } else if (key == (1u << 3 | wire::kLengthDelimited)) {   // packed form
+      } else if (key == (1u << 3 | wire::kLengthDelimited)) {  // packed form
         for (Cursor dims = t.field(); !dims.done();) add_dim(static_cast<int64_t>(dims.varint()), at, p);
       } else if (key == (2u << 3 | wire::kLengthDelimited) && !has_type) {
         has_type = true;
@@ -248,7 +252,8 @@ class Parser {
   // MindSpore splits payloads above 512 MiB: adjacent values with the same name and the dims of the whole.
   void join(Piece& whole, const Piece& next) {
     const std::optional<int64_t> want = expected_bytes(whole);
-    if (whole.dims != next.dims || whole.type != next.type) file_.damaged(next.start, fmt::format("slices of {} differ in dims or element type", quoted(whole.tag)));
+    if (whole.dims != next.dims || whole.type != next.type)
+      file_.damaged(next.start, fmt::format("slices of {} differ in dims or element type", quoted(whole.tag)));
     if (!want || whole.bytes >= *want) file_.damaged(next.start, fmt::format("the name {} occurs twice", quoted(whole.tag)));
     whole.content.push_back(next.content[0]);
     if (__builtin_add_overflow(whole.bytes, next.bytes, &whole.bytes)) file_.damaged(next.start, "slices overflow 64 bits");
@@ -264,7 +269,8 @@ class Parser {
     bool empty = false;
     for (const int64_t d : p.dims) {
       if (d == 0) empty = true;
-      else if (__builtin_mul_overflow(bytes, d, &bytes)) file_.damaged(p.start, fmt::format("the dims [{}] of {} overflow 64 bits", fmt::join(p.dims, ", "), quoted(p.tag)));
+      else if (__builtin_mul_overflow(bytes, d, &bytes))
+        file_.damaged(p.start, fmt::format("the dims [{}] of {} overflow 64 bits", fmt::join(p.dims, ", "), quoted(p.tag)));
     }
     return empty ? 0 : bytes;
   }
@@ -285,7 +291,8 @@ class Parser {
       e.tensor = read_tensor_data(p);
     }
     if (integrity) {
-      integrity_ = e.kind == CheckpointEntry::kTensor ? std::string(static_cast<const char*>(e.tensor.raw_data()), static_cast<size_t>(e.tensor.nbytes())) : e.data;
+      integrity_ =
+          e.kind == CheckpointEntry::kTensor ? std::string(static_cast<const char*>(e.tensor.raw_data()), static_cast<size_t>(e.tensor.nbytes())) : e.data;
       return;
     }
     sums_.content(e.kind == CheckpointEntry::kTensor ? e.tensor.raw_data() : raw_.data(), p.bytes);
@@ -305,8 +312,8 @@ class Parser {
     if (!ckpt::parse_type_name(p.type, &type)) {
       static const std::set<std::string> kForeign = {"Int8", "Int16", "UInt16", "UInt32", "UInt64", "Int4", "Complex64", "Complex128"};
       if (kForeign.contains(p.type)) {
-        throw CheckpointError(fmt::format("entry {} holds {}, an element type Sindri does not have", quoted(p.tag), p.type), fmt::format("{}, byte {}", file_.path(), p.start),
-                              "cast it before saving");
+        throw CheckpointError(fmt::format("entry {} holds {}, an element type Sindri does not have", quoted(p.tag), p.type),
+                              fmt::format("{}, byte {}", file_.path(), p.start), "cast it before saving");
       }
       file_.damaged(p.start, fmt::format("entry {} has the unknown element type {}", quoted(p.tag), quoted(p.type)));
     }
@@ -324,7 +331,8 @@ class Parser {
   // A bool other than 0 and 1 is undefined behaviour for whoever reads it.
   void check_bools(const Piece& p, const Tensor& t) {
     const auto* b = static_cast<const uint8_t*>(t.raw_data());
-    if (std::any_of(b, b + t.nbytes(), [](uint8_t v) { return v > 1; })) file_.damaged(p.start, fmt::format("entry {} holds a Bool that is neither 0 nor 1", quoted(p.tag)));
+    if (std::any_of(b, b + t.nbytes(), [](uint8_t v) { return v > 1; }))
+      file_.damaged(p.start, fmt::format("entry {} holds a Bool that is neither 0 nor 1", quoted(p.tag)));
   }
 
   std::string decode_text(const Piece& p, const std::string& utf32) {
@@ -335,7 +343,7 @@ class Parser {
       std::memcpy(&c, utf32.data() + i, 4);
       if (!append_utf8(c, &text)) file_.damaged(p.start, fmt::format("the text {} holds {:#x}, which is no character", quoted(p.tag), c));
     }
-    text.erase(text.find_last_not_of('\0') + 1);   // padding, as in NumPy
+    text.erase(text.find_last_not_of('\0') + 1);  // padding, as in NumPy
     return text;
   }
 
@@ -366,7 +374,7 @@ class Parser {
   int64_t body_ = 0;
   std::set<std::string> tags_;
   std::optional<std::string> integrity_;
-  std::string raw_;   // payload of the text or bytes read last
+  std::string raw_;  // payload of the text or bytes read last
   ckpt::Integrity sums_;
 };
 
@@ -388,14 +396,16 @@ namespace {
 const Tensor& scalar_entry(const LoadedCheckpoint& c, const std::string& name) {
   const CheckpointEntry* e = c.find(name);
   if (e == nullptr) throw CheckpointError(fmt::format("the checkpoint has no entry {}", name), c.path, "was it saved by a training run of this version?");
-  if (e->kind != CheckpointEntry::kTensor || e->tensor.numel() != 1) throw CheckpointError(fmt::format("entry {} of the checkpoint is not a number", name), c.path);
+  if (e->kind != CheckpointEntry::kTensor || e->tensor.numel() != 1)
+    throw CheckpointError(fmt::format("entry {} of the checkpoint is not a number", name), c.path);
   return e->tensor;
 }
 }  // namespace
 
 int64_t LoadedCheckpoint::integer(const std::string& name) const {
   const Tensor& t = scalar_entry(*this, name);
-  if (!is_integral(t.dtype())) throw CheckpointError(fmt::format("entry {} of the checkpoint is {}, expected a whole number", name, dtype_name(t.dtype())), path);
+  if (!is_integral(t.dtype()))
+    throw CheckpointError(fmt::format("entry {} of the checkpoint is {}, expected a whole number", name, dtype_name(t.dtype())), path);
   return t.to_vector<int64_t>()[0];
 }
 double LoadedCheckpoint::number(const std::string& name) const { return scalar_entry(*this, name).item(); }

@@ -13,9 +13,9 @@
 
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
+#include "sindri/train/checkpoint.h"
 #include "src/core/nearest.h"
 #include "src/train/atomic_file.h"
-#include "sindri/train/checkpoint.h"
 
 namespace sindri::train {
 
@@ -198,9 +198,7 @@ std::string find_newest_checkpoint(const std::string& folder, const std::string&
     try {
       if (load_checkpoint(c.path).verified) return c.path;
       if (unverified.empty()) unverified = c.path;
-    } catch (const Error& e) {
-      log::warn("checkpoint", fmt::format("skipped: {}", e.what()));
-    }
+    } catch (const Error& e) { log::warn("checkpoint", fmt::format("skipped: {}", e.what())); }
   }
   return unverified;
 }

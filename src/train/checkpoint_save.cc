@@ -17,9 +17,7 @@ namespace sindri::train {
 
 CheckpointEntry CheckpointEntry::of(std::string name, const Tensor& t) { return {std::move(name), kTensor, t, {}}; }
 CheckpointEntry CheckpointEntry::text(std::string name, std::string value) { return {std::move(name), kText, {}, std::move(value)}; }
-CheckpointEntry CheckpointEntry::number(std::string name, int64_t value) {
-  return of(std::move(name), Tensor::from_data({}, DType::kInt64, &value));
-}
+CheckpointEntry CheckpointEntry::number(std::string name, int64_t value) { return of(std::move(name), Tensor::from_data({}, DType::kInt64, &value)); }
 CheckpointEntry CheckpointEntry::number(std::string name, double value) { return of(std::move(name), Tensor::scalar(value, DType::kFloat64)); }
 
 std::string checkpoint_file_name(const std::string& prefix, int64_t epoch, int64_t step) { return fmt::format("{}-{}_{}.ckpt", prefix, epoch, step); }
@@ -30,7 +28,7 @@ namespace {
 struct Encoded {
   std::string type;
   std::vector<int64_t> dims;
-  Tensor tensor;       // keeps the memory of `data`
+  Tensor tensor;  // keeps the memory of `data`
   std::string owned;
   const void* data = nullptr;
   int64_t bytes = 0;
@@ -40,18 +38,20 @@ Encoded encode(const CheckpointEntry& e) {
   Encoded out;
   switch (e.kind) {
     case CheckpointEntry::kTensor:
-      if (!e.tensor.has_data()) throw CheckpointError(fmt::format("entry {} has no value to save", e.name), "", "save outside of graph tracing, after the parameters are set");
+      if (!e.tensor.has_data())
+        throw CheckpointError(fmt::format("entry {} has no value to save", e.name), "", "save outside of graph tracing, after the parameters are set");
       out.type = ckpt::type_name(e.tensor.dtype());
       out.tensor = e.tensor.contiguous();
-      out.dims = out.tensor.rank() == 0 ? std::vector<int64_t>{0} : out.tensor.shape().vec();   // MindSpore writes scalars as [0]
+      out.dims = out.tensor.rank() == 0 ? std::vector<int64_t>{0} : out.tensor.shape().vec();  // MindSpore writes scalars as [0]
       out.data = out.tensor.raw_data();
       out.bytes = out.tensor.nbytes();
       return out;
     case CheckpointEntry::kText: {
       if (first_invalid_utf8(e.data) >= 0) throw CheckpointError(fmt::format("the text of entry {} is not UTF-8", e.name));
-      if (e.data.find('\0') != std::string::npos) throw CheckpointError(fmt::format("the text of entry {} holds a zero character", e.name), "", "save it as bytes");
+      if (e.data.find('\0') != std::string::npos)
+        throw CheckpointError(fmt::format("the text of entry {} holds a zero character", e.name), "", "save it as bytes");
       std::u32string wide = utf8_to_utf32(e.data);
-      if (wide.empty()) wide.push_back(U'\0');   // MindSpore fails on an empty payload; NumPy, and so MindSpore, drops trailing zeros
+      if (wide.empty()) wide.push_back(U'\0');  // MindSpore fails on an empty payload; NumPy, and so MindSpore, drops trailing zeros
       out.owned.assign(reinterpret_cast<const char*>(wide.data()), wide.size() * sizeof(char32_t));
       out.type = "str";
       out.dims = {0};
@@ -69,11 +69,13 @@ Encoded encode(const CheckpointEntry& e) {
 const void* payload(const Encoded& e) { return e.data != nullptr ? e.data : e.owned.data(); }
 
 void check_names(const std::vector<CheckpointEntry>& entries) {
-  if (static_cast<int64_t>(entries.size()) >= ckpt::kMaxEntries) throw CheckpointError(fmt::format("{} entries are more than a checkpoint holds ({})", entries.size(), ckpt::kMaxEntries - 1));
+  if (static_cast<int64_t>(entries.size()) >= ckpt::kMaxEntries)
+    throw CheckpointError(fmt::format("{} entries are more than a checkpoint holds ({})", entries.size(), ckpt::kMaxEntries - 1));
   std::set<std::string> seen;
   for (const CheckpointEntry& e : entries) {
     if (e.name.empty() || e.name.size() > ckpt::kMaxTagBytes || first_invalid_utf8(e.name) >= 0 || e.name == ckpt::kIntegrityName) {
-      throw CheckpointError(fmt::format("'{}' cannot be the name of an entry", e.name.substr(0, 80)), "", fmt::format("use UTF-8 of 1 to {} bytes other than {}", ckpt::kMaxTagBytes, ckpt::kIntegrityName));
+      throw CheckpointError(fmt::format("'{}' cannot be the name of an entry", e.name.substr(0, 80)), "",
+                            fmt::format("use UTF-8 of 1 to {} bytes other than {}", ckpt::kMaxTagBytes, ckpt::kIntegrityName));
     }
     if (!seen.insert(e.name).second) throw CheckpointError(fmt::format("two entries are named {}", e.name), "", "names must be unique");
   }
@@ -151,7 +153,8 @@ std::string save_checkpoint(const std::vector<CheckpointEntry>& entries, const s
   const std::string sums = integrity_of(entries);
   AtomicFile file(path, "checkpoint");
   Writer writer(file, !options.compat_mindspore1);
-  if (!options.compat_mindspore1) writer.value(ckpt::kIntegrityName, "UInt8", {static_cast<int64_t>(sums.size())}, sums.data(), static_cast<int64_t>(sums.size()));
+  if (!options.compat_mindspore1)
+    writer.value(ckpt::kIntegrityName, "UInt8", {static_cast<int64_t>(sums.size())}, sums.data(), static_cast<int64_t>(sums.size()));
   for (const CheckpointEntry& entry : entries) {
     const Encoded e = encode(entry);
     const char* p = static_cast<const char*>(payload(e));
@@ -163,7 +166,7 @@ std::string save_checkpoint(const std::vector<CheckpointEntry>& entries, const s
   if (options.compat_mindspore1) write_sum_file(path, sums, true);
   file.commit(0400);
   if (options.compat_mindspore1) write_sum_file(path, sums, false);
-  else unlink(ckpt::sum_path(path).c_str());   // of an earlier mindspore1 file of this name; not consulted any more
+  else unlink(ckpt::sum_path(path).c_str());  // of an earlier mindspore1 file of this name; not consulted any more
   return path;
 }
 

@@ -21,7 +21,7 @@ std::string clean(const std::string& text, int indent) {
 
 std::string where_lines(std::string where) {
   for (size_t at = where.find(" | "); at != std::string::npos; at = where.find(" | ", at)) where.replace(at, 3, "\n");
-  return clean(where, 9);   // below the text behind "  where: "
+  return clean(where, 9);  // below the text behind "  where: "
 }
 
 }  // namespace

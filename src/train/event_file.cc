@@ -65,7 +65,8 @@ EventFile::~EventFile() {
 
 void EventFile::write(const std::string& event) {
   const std::string frame = tfrecord_frame(event);
-  if (std::fwrite(frame.data(), 1, frame.size(), file_) != frame.size() || std::fflush(file_) != 0) throw_io_error("write", "TensorBoard event file", path_, errno);
+  if (std::fwrite(frame.data(), 1, frame.size(), file_) != frame.size() || std::fflush(file_) != 0)
+    throw_io_error("write", "TensorBoard event file", path_, errno);
 }
 
 void EventFile::scalar(const std::string& tag, int64_t step, double value) {

@@ -33,8 +33,8 @@ struct Model::Loop {
   const TrainOptions& options;
   std::unique_ptr<dataset::Iterator> data;
   bool sink = false;
-  int64_t chunk = 1;            // steps between callbacks
-  bool endless = false;         // sink_size counts the steps of an epoch, data runs on across passes
+  int64_t chunk = 1;  // steps between callbacks
+  bool endless = false;  // sink_size counts the steps of an epoch, data runs on across passes
 
   template <class F> void notify(F f) {
     for (const CallbackPtr& c : callbacks) f(*c);
@@ -53,7 +53,7 @@ Model::Model(nn::CellPtr network, nn::CellPtr loss, std::shared_ptr<optim::Optim
     : network_(std::move(network)), loss_(std::move(loss)), optimizer_(std::move(optimizer)), options_(std::move(options)) {
   if (!network_) throw ValueError("Model needs a network");
   net_with_loss_ = loss_ ? nn::WithLossCell::make(network_, loss_) : network_;
-  network_->get_parameters();   // gives every parameter its path as name
+  network_->get_parameters();  // gives every parameter its path as name
   if (optimizer_) {
     step_ = make_train_step(*net_with_loss_, *optimizer_, {options_.loss_scale, options_.nan_policy == NanPolicy::kSkip});
     CompileOptions compile_options = options_.compile;
@@ -73,15 +73,17 @@ namespace {
 
 void check_columns(const std::vector<Tensor>& batch, bool has_loss) {
   if (has_loss && batch.size() != 2)
-    throw ValueError(fmt::format("with a loss function the dataset must have two columns (data, label), it has {}", batch.size()), "", "use project({\"image\", \"label\"})");
+    throw ValueError(fmt::format("with a loss function the dataset must have two columns (data, label), it has {}", batch.size()), "",
+                     "use project({\"image\", \"label\"})");
 }
 
 // Stops before anything that was trained on garbage is saved; callbacks of this step do not run.
 void check_finite(double loss, TrainState& s, NanPolicy policy) {
   if (std::isfinite(loss)) return;
   const int64_t first = (s.step_in_epoch() - 1) * s.batch_size;
-  const std::string where = fmt::format("epoch {}, step {} (samples {} to {} of the epoch)", s.cur_epoch_num, s.step_in_epoch(), first, first + s.batch_size - 1);
-  const char* value = std::isnan(loss) ? "NaN" : loss > 0 ? "infinite" : "-infinite";   // a NaN's sign means nothing
+  const std::string where =
+      fmt::format("epoch {}, step {} (samples {} to {} of the epoch)", s.cur_epoch_num, s.step_in_epoch(), first, first + s.batch_size - 1);
+  const char* value = std::isnan(loss) ? "NaN" : loss > 0 ? "infinite" : "-infinite";  // a NaN's sign means nothing
   if (policy == NanPolicy::kSkip) {
     ++s.skipped_steps;
     log::warn("train", fmt::format("the loss is {} at {}: the step is left out", value, where));
@@ -101,8 +103,7 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   if (options.initial_epoch < 0 || options.initial_step < 0) throw ValueError("initial_epoch and initial_step must not be negative");
   const int64_t size = data->get_dataset_size();
   const bool sink = options.dataset_sink_mode;
-  if (size < 0 && !(sink && options.sink_size > 0))
-    throw ValueError("the dataset repeats without end", "", "set sink_size, or give repeat() a count");
+  if (size < 0 && !(sink && options.sink_size > 0)) throw ValueError("the dataset repeats without end", "", "set sink_size, or give repeat() a count");
 
   Loop loop{.state = {}, .callbacks = callbacks, .options = options, .data = nullptr};
   TrainState& s = loop.state;
@@ -165,7 +166,7 @@ void Model::run_epochs(Loop& loop) {
       int64_t ran = 0;
       s.data_wait_seconds = 0;
       for (; ran < steps; ++ran) {
-        if (!loop.fetch(&batch)) break;   // fewer rows than counted (dropped ones): the epoch ends here
+        if (!loop.fetch(&batch)) break;  // fewer rows than counted (dropped ones): the epoch ends here
         check_columns(batch, loss_ != nullptr);
         if (ran == 0) {
           ++s.cur_step_num;
@@ -175,7 +176,11 @@ void Model::run_epochs(Loop& loop) {
         }
         s.net_outputs = (*runner_)(batch, s.cur_step_num - 1).loss;
         check_finite(s.net_outputs.item(), s, options_.nan_policy);
-        if (loop.options.stop_requested && loop.options.stop_requested()) { ++ran; s.request_stop(); break; }
+        if (loop.options.stop_requested && loop.options.stop_requested()) {
+          ++ran;
+          s.request_stop();
+          break;
+        }
       }
       if (ran == 0) break;
       done += ran;
@@ -186,7 +191,7 @@ void Model::run_epochs(Loop& loop) {
       s.dataset_state = loop.data->state_dict();
       loop.notify([&](Callback& c) { c.step_end(s); });
     }
-    if (s.stop && done < s.batch_num) break;   // stopped inside the epoch: it has not ended
+    if (s.stop && done < s.batch_num) break;  // stopped inside the epoch: it has not ended
     s.epoch_complete = true;
     loop.notify([&](Callback& c) { c.epoch_end(s); });
     if (!loop.endless && epoch < s.epoch_num) loop.data->next_epoch();

@@ -16,11 +16,15 @@ namespace sindri::train {
 
 namespace {
 
-struct Color { double r, g, b; };
+struct Color {
+  double r, g, b;
+};
 constexpr Color kInk{0.15, 0.17, 0.2}, kFaint{0.45, 0.48, 0.52}, kGrid{0.9, 0.91, 0.92};
 constexpr Color kCurves[] = {{0.12, 0.38, 0.75}, {0.87, 0.45, 0.1}, {0.16, 0.55, 0.3}, {0.6, 0.25, 0.6}};
 
-struct Box { double x, y, w, h; };
+struct Box {
+  double x, y, w, h;
+};
 enum class Align { kLeft, kCenter, kRight };
 
 class Canvas {
@@ -99,9 +103,13 @@ double nice_step(double range, int count) {
   const double raw = range / count, power = std::pow(10, std::floor(std::log10(raw))), m = raw / power;
   return (m < 1.5 ? 1 : m < 3.5 ? 2 : m < 7.5 ? 5 : 10) * power;
 }
-std::string tick_text(double v, double step) { return fmt::format("{:.{}f}", v == 0 ? 0 : v, std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)))); }
+std::string tick_text(double v, double step) {
+  return fmt::format("{:.{}f}", v == 0 ? 0 : v, std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9))));
+}
 
-struct Range { double low, high; };
+struct Range {
+  double low, high;
+};
 Range range_of(const std::vector<Curve>& curves, bool share) {
   Range r{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
   for (const Curve& c : curves) {
@@ -143,7 +151,8 @@ void draw_chart(Canvas& c, const Box& box, const std::string& title, const std::
     c.text(tick_text(v, step), plot.x - 8, py(v), 13, Align::kRight, kFaint);
   }
   const auto x_step = static_cast<size_t>(std::max(1.0, nice_step(static_cast<double>(epochs), 8)));
-  for (size_t e = 1; e <= epochs; e += e == 1 && x_step > 1 ? x_step - 1 : x_step) c.text(std::to_string(e), px(static_cast<double>(e)), plot.y + plot.h + 14, 13, Align::kCenter, kFaint);
+  for (size_t e = 1; e <= epochs; e += e == 1 && x_step > 1 ? x_step - 1 : x_step)
+    c.text(std::to_string(e), px(static_cast<double>(e)), plot.y + plot.h + 14, 13, Align::kCenter, kFaint);
   c.line(plot.x, plot.y + plot.h, plot.x + plot.w, plot.y + plot.h, 1.5, kFaint);
   c.text("epoch", plot.x + plot.w / 2, plot.y + plot.h + 34, 13, Align::kCenter, kFaint);
   for (size_t i = 0; i < curves.size(); ++i) {
@@ -202,12 +211,14 @@ void draw_confusion(Canvas& c, const Box& box, const RunPicture& p) {
       const double t = std::sqrt(share);
       const Color strong = i == j ? kCurves[0] : Color{0.8, 0.22, 0.15};
       const Box b{grid.x + static_cast<double>(j) * cell, grid.y + static_cast<double>(i) * cell, cell, cell};
-      c.fill({b.x + 0.5, b.y + 0.5, b.w - 1, b.h - 1}, {1 - t * (1 - strong.r) - (1 - t) * 0.04, 1 - t * (1 - strong.g) - (1 - t) * 0.04, 1 - t * (1 - strong.b) - (1 - t) * 0.03});
+      c.fill({b.x + 0.5, b.y + 0.5, b.w - 1, b.h - 1},
+             {1 - t * (1 - strong.r) - (1 - t) * 0.04, 1 - t * (1 - strong.g) - (1 - t) * 0.04, 1 - t * (1 - strong.b) - (1 - t) * 0.03});
       if (v > 0 && cell >= 20) c.text(std::to_string(v), b.x + cell / 2, b.y + cell / 2, font, Align::kCenter, t > 0.55 ? Color{1, 1, 1} : kInk);
     }
     const double middle = (static_cast<double>(i) + 0.5) * cell;
     if (i % row_step == 0) c.text(fitted(c, class_name(p, i), 13, label - 8), grid.x - 8, grid.y + middle, 13, Align::kRight, kFaint);
-    if (i % column_step == 0) c.text(fitted(c, class_name(p, i), 13, cell * static_cast<double>(column_step) - 2), grid.x + middle, grid.y + side + 14, 13, Align::kCenter, kFaint);
+    if (i % column_step == 0)
+      c.text(fitted(c, class_name(p, i), 13, cell * static_cast<double>(column_step) - 2), grid.x + middle, grid.y + side + 14, 13, Align::kCenter, kFaint);
   }
   c.vertical_text("true class", box.x + 12, grid.y + side / 2, 13);
   c.text("predicted class", grid.x + side / 2, grid.y + side + 34, 13, Align::kCenter, kFaint);
@@ -218,9 +229,11 @@ void draw_confusion(Canvas& c, const Box& box, const RunPicture& p) {
 void write_picture(const RunPicture& p, const std::string& path) {
   const size_t n = p.confusion.size();
   for (const auto& row : p.confusion) {
-    if (row.size() != n) throw ValueError(fmt::format("write_picture: the confusion matrix has {} rows, one of them with {} columns; it must be square", n, row.size()));
+    if (row.size() != n)
+      throw ValueError(fmt::format("write_picture: the confusion matrix has {} rows, one of them with {} columns; it must be square", n, row.size()));
   }
-  if (n > 0 && !p.class_names.empty() && p.class_names.size() != n) throw ValueError(fmt::format("write_picture: {} class names for {} classes", p.class_names.size(), n));
+  if (n > 0 && !p.class_names.empty() && p.class_names.size() != n)
+    throw ValueError(fmt::format("write_picture: {} class names for {} classes", p.class_names.size(), n));
   constexpr double kWidth = 1360, kHeight = 760, kMargin = 36;
   const double charts = n > 0 ? 600 : kWidth - 2 * kMargin;
   Canvas c(static_cast<int>(kWidth), static_cast<int>(kHeight));

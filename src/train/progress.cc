@@ -19,7 +19,7 @@ namespace {
 constexpr double kRedrawSeconds = 0.1;
 constexpr double kPlainSeconds = 10;
 constexpr size_t kMedianOf = 50;
-constexpr int64_t kWarmUpSteps = 2;   // tracing and first-touch memory make them slow
+constexpr int64_t kWarmUpSteps = 2;  // tracing and first-touch memory make them slow
 
 size_t terminal_columns(std::FILE* out) {
   winsize w{};
@@ -101,7 +101,8 @@ double Progress::remaining() const {
   std::nth_element(sorted.begin(), middle, sorted.end());
   const double steps_left = static_cast<double>((options_.epochs - last_.epoch) * options_.steps_per_epoch + options_.steps_per_epoch - last_.step);
   const double epochs_left = steps_left / static_cast<double>(std::max<int64_t>(options_.steps_per_epoch, 1));
-  return *middle * std::max(steps_left, 0.0) + std::max(epochs_left, 0.0) * (options_.evals_per_epoch * eval_seconds_ + options_.saves_per_epoch * save_seconds_);
+  return *middle * std::max(steps_left, 0.0) +
+      std::max(epochs_left, 0.0) * (options_.evals_per_epoch * eval_seconds_ + options_.saves_per_epoch * save_seconds_);
 }
 
 // The line for a window of that many columns (0: no limit, plain). Parts are dropped from the least important until it fits; one
@@ -109,9 +110,10 @@ double Progress::remaining() const {
 std::string Progress::compose(size_t columns) const {
   struct Part {
     std::string text;
-    int rank;   // 0: most important
+    int rank;  // 0: most important
   };
-  std::vector<Part> parts = {{fmt::format("epoch {}/{}", last_.epoch, options_.epochs), 0}, {fmt::format("{}/{}", last_.step, options_.steps_per_epoch), 1},
+  std::vector<Part> parts = {{fmt::format("epoch {}/{}", last_.epoch, options_.epochs), 0},
+                             {fmt::format("{}/{}", last_.step, options_.steps_per_epoch), 1},
                              {fmt::format("loss {:.4f}", last_.loss), 2}};
   if (!last_.metric.empty()) parts.push_back({fmt::format("{} {:.4f}", last_.metric, last_.metric_value), 4});
   parts.push_back({fmt::format("lr {:.3g}", last_.lr), 6});

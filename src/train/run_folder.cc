@@ -87,7 +87,8 @@ std::string create_numbered(const std::string& name) {
 
 // Metric names become column names; what would need quoting becomes '_', so that reading back is splitting at commas.
 std::string column_name(std::string s) {
-  std::replace_if(s.begin(), s.end(), [](char c) { return c == ',' || c == '"' || c == '\n' || c == '\r'; }, '_');
+  std::replace_if(
+      s.begin(), s.end(), [](char c) { return c == ',' || c == '"' || c == '\n' || c == '\r'; }, '_');
   return s;
 }
 
@@ -105,11 +106,11 @@ struct RunFolder::Impl {
   int lock = -1;
   std::unique_ptr<LineFile> metrics, log;
   std::unique_ptr<EventFile> events;
-  std::vector<std::string> columns;                          // of metrics.csv, without epoch
-  std::vector<std::pair<std::string, std::map<std::string, std::string>>> rows;   // (epoch, values) of this process and those read back
+  std::vector<std::string> columns;  // of metrics.csv, without epoch
+  std::vector<std::pair<std::string, std::map<std::string, std::string>>> rows;  // (epoch, values) of this process and those read back
 
   ~Impl() {
-    if (lock >= 0) close(lock);   // releases the flock
+    if (lock >= 0) close(lock);  // releases the flock
   }
   void read_csv(const std::string& path);
   std::string csv() const;
@@ -171,7 +172,8 @@ RunFolder::RunFolder(const std::string& path, const std::string& name) : impl_(s
   if (impl_->lock < 0) folder_error("write to", path_, errno);
   if (flock(impl_->lock, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) folder_error("lock", path_, errno);
-    throw IoError(ErrorCode::kRunFolderBusy, "another process is writing to the run folder", path_, "wait for it, stop it, or set train.run_dir to another folder");
+    throw IoError(ErrorCode::kRunFolderBusy, "another process is writing to the run folder", path_,
+                  "wait for it, stop it, or set train.run_dir to another folder");
   }
   fs::create_directories(checkpoints(), error);
   if (error) folder_error("write to", checkpoints(), error.value());
@@ -190,10 +192,11 @@ void RunFolder::write_settings(const Settings& settings) { write_file_atomically
 void RunFolder::write_environment(const std::string& command_line) {
   utsname u{};
   uname(&u);
-  ordered_json j = {{"time", now_text()},       {"program", "sindri"},     {"host", u.nodename},
-                    {"kernel", u.release},      {"machine", u.machine},    {"compiler", __VERSION__},
-                    {"build", build_flags()},   {"cpu_isa", cpu_isa_name(cpu_isa())}, {"threads", num_threads()},
-                    {"device_target", context().device_target}};
+  ordered_json j = {{"time", now_text()},       {"program", "sindri"},
+                    {"host", u.nodename},       {"kernel", u.release},
+                    {"machine", u.machine},     {"compiler", __VERSION__},
+                    {"build", build_flags()},   {"cpu_isa", cpu_isa_name(cpu_isa())},
+                    {"threads", num_threads()}, {"device_target", context().device_target}};
   if (!command_line.empty()) j["command"] = command_line;
   ordered_json variables = ordered_json::object();
   std::vector<std::string> sorted;

@@ -21,11 +21,11 @@ namespace sindri::train {
 
 // Where a value comes from and how it was written.
 struct Settings::Source {
-  std::string origin;                // shown by print(): "digits.yaml:3:11", "SINDRI_TRAIN__EPOCHS", "--set"
-  std::string where;                 // in errors
-  std::vector<std::string> values;   // one, or the elements of a list
+  std::string origin;  // shown by print(): "digits.yaml:3:11", "SINDRI_TRAIN__EPOCHS", "--set"
+  std::string where;  // in errors
+  std::vector<std::string> values;  // one, or the elements of a list
   bool is_list = false;
-  bool quoted = false;               // text in quotes is no number
+  bool quoted = false;  // text in quotes is no number
 };
 
 namespace {
@@ -106,7 +106,7 @@ class Checker {
     return in_range(*v);
   }
   const std::string& choice(const std::string& text) const {
-    if (spec_.choices[0] == '\0' || text == spec_.fallback) return text;   // a default may be empty beside the choices
+    if (spec_.choices[0] == '\0' || text == spec_.fallback) return text;  // a default may be empty beside the choices
     const std::vector<std::string> known = split(spec_.choices, '|');
     if (std::find(known.begin(), known.end(), text) == known.end()) {
       throw SettingsError(fmt::format("{}: expected {}, got '{}'", spec_.name, fmt::join(known, ", "), text), where_, did_you_mean(text, known));
@@ -114,13 +114,15 @@ class Checker {
     return text;
   }
   [[noreturn]] void wrong(const char* expected, const std::string& got) const {
-    throw SettingsError(fmt::format("{}: expected {}, got '{}'", spec_.name, expected, got), where_, fmt::format("the default is {}", spec_.fallback[0] == '\0' ? "empty" : spec_.fallback));
+    throw SettingsError(fmt::format("{}: expected {}, got '{}'", spec_.name, expected, got), where_,
+                        fmt::format("the default is {}", spec_.fallback[0] == '\0' ? "empty" : spec_.fallback));
   }
 
  private:
   template <class T> T in_range(T v) const {
     if (static_cast<double>(v) < spec_.min || static_cast<double>(v) > spec_.max) {
-      throw SettingsError(fmt::format("{}: expected {} to {}, got {}", spec_.name, spec_.min, spec_.max, v), where_, fmt::format("the default is {}", spec_.fallback));
+      throw SettingsError(fmt::format("{}: expected {} to {}, got {}", spec_.name, spec_.min, spec_.max, v), where_,
+                          fmt::format("the default is {}", spec_.fallback));
     }
     return v;
   }
@@ -143,7 +145,7 @@ std::string number_text(double v) { return fmt::format("{}", v); }
 
 std::string yaml_text(const std::string& s) {
   const bool plain = !s.empty() && s.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+") == std::string::npos &&
-                     (std::isalpha(static_cast<unsigned char>(s[0])) != 0 || s[0] == '/' || s[0] == '.') && s != "true" && s != "false" && s != "null";
+      (std::isalpha(static_cast<unsigned char>(s[0])) != 0 || s[0] == '/' || s[0] == '.') && s != "true" && s != "false" && s != "null";
   if (plain) return s;
   std::string out = "\"";
   for (const char c : s) {
@@ -165,7 +167,8 @@ void Settings::assign(const std::string& name, const Source& source) {
   if (spec == nullptr) throw SettingsError(ErrorCode::kUnknownSetting, fmt::format("unknown setting {}", name), source.where, suggest(name));
   const Checker check(*spec, source.where);
   const bool wants_list = spec->type == SettingType::kFloatList || spec->type == SettingType::kIntList;
-  if (source.is_list && !wants_list) throw SettingsError(fmt::format("{}: expected one value, got a list of {}", name, source.values.size()), source.where, "write the value alone");
+  if (source.is_list && !wants_list)
+    throw SettingsError(fmt::format("{}: expected one value, got a list of {}", name, source.values.size()), source.where, "write the value alone");
   if (source.quoted && spec->type != SettingType::kString) {
     throw SettingsError(fmt::format("{}: expected a value without quotes, got \"{}\"", name, source.values[0]), source.where, "remove the quotes");
   }
@@ -196,7 +199,8 @@ void Settings::load_yaml_text(const std::string& text, const std::string& origin
     const bool known_section = std::find(sections.begin(), sections.end(), item.name) != sections.end();
     if (item.kind == YamlItem::kSection) {
       if (known_section) continue;
-      if (find_spec(item.name) != nullptr) throw SettingsError(fmt::format("{}: expected a value, got a mapping", item.name), where, "write the value behind the colon");
+      if (find_spec(item.name) != nullptr)
+        throw SettingsError(fmt::format("{}: expected a value, got a mapping", item.name), where, "write the value behind the colon");
       throw SettingsError(ErrorCode::kUnknownSetting, fmt::format("unknown section {}", item.name), where,
                           item.name.find('.') == std::string::npos ? did_you_mean(item.name, sections) : suggest(item.name));
     }
@@ -218,7 +222,7 @@ void Settings::load_environment(const std::vector<std::string>& variables) {
     const std::string variable = v.substr(0, equals);
     std::string name = variable.substr(7);
     const size_t dot = name.find("__");
-    if (dot == std::string::npos) continue;   // SINDRI_LOG and the like
+    if (dot == std::string::npos) continue;  // SINDRI_LOG and the like
     name.replace(dot, 2, ".");
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     assign(name, {.origin = variable, .where = "environment variable " + variable, .values = {v.substr(equals + 1)}});
@@ -244,15 +248,20 @@ void Settings::validate() const {
     if (get_float("optimizer.momentum") == 0) fail("optimizer.nesterov", "Nesterov needs a momentum above 0", "set optimizer.momentum");
   }
   if (get_float("lr.warmup_epochs") > static_cast<double>(get_int("train.epochs"))) {
-    fail("lr.warmup_epochs", fmt::format("{} epochs of warm-up do not fit into {} epochs", get_float("lr.warmup_epochs"), get_int("train.epochs")), "lower it or raise train.epochs");
+    fail("lr.warmup_epochs", fmt::format("{} epochs of warm-up do not fit into {} epochs", get_float("lr.warmup_epochs"), get_int("train.epochs")),
+         "lower it or raise train.epochs");
   }
   const std::vector<double>& milestones = get_floats("lr.milestones");
-  if (get_string("lr.schedule") == "step" && milestones.empty()) fail("lr.milestones", "the step schedule needs at least one epoch", "for example [30, 60, 80]");
-  if (std::adjacent_find(milestones.begin(), milestones.end(), std::greater_equal<>()) != milestones.end()) fail("lr.milestones", "epochs must rise", "sort them");
+  if (get_string("lr.schedule") == "step" && milestones.empty())
+    fail("lr.milestones", "the step schedule needs at least one epoch", "for example [30, 60, 80]");
+  if (std::adjacent_find(milestones.begin(), milestones.end(), std::greater_equal<>()) != milestones.end())
+    fail("lr.milestones", "epochs must rise", "sort them");
   if (get_floats("data.mean").size() != get_floats("data.std").size()) {
-    fail("data.std", fmt::format("data.mean has {} values, data.std {}", get_floats("data.mean").size(), get_floats("data.std").size()), "give both or neither, one value per channel");
+    fail("data.std", fmt::format("data.mean has {} values, data.std {}", get_floats("data.mean").size(), get_floats("data.std").size()),
+         "give both or neither, one value per channel");
   }
-  if (get_float("optimizer.loss_scale") != 1 && optimizer == "adam_weight_decay") fail("optimizer.loss_scale", "adam_weight_decay has no loss scale", "leave it out, or use adam");
+  if (get_float("optimizer.loss_scale") != 1 && optimizer == "adam_weight_decay")
+    fail("optimizer.loss_scale", "adam_weight_decay has no loss scale", "leave it out, or use adam");
   if (get_int("train.sink_size") == 0) fail("train.sink_size", "0 steps per call", "use -1 for a whole epoch, or a positive number");
   if (get_string("checkpoint.prefix").find('/') != std::string::npos) fail("checkpoint.prefix", "a prefix holds no '/'", "set train.run_dir for the folder");
 }

@@ -34,7 +34,7 @@ class Reader : public YAML::EventHandler {
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     no_anchor(mark, anchor);
-    if (stack_.empty()) return;   // an empty file sets nothing
+    if (stack_.empty()) return;  // an empty file sets nothing
     if (is_key()) fail(mark, "a key is empty", kShape);
     const Level& top = stack_.back();
     const std::string name = top.in_list ? items.back().name : path(top.key);
@@ -50,7 +50,7 @@ class Reader : public YAML::EventHandler {
     if (stack_.empty()) fail(mark, fmt::format("the file holds '{}', not a mapping", value), kShape);
     Level& top = stack_.back();
     if (top.in_list) {
-      items.back().values.push_back(value);   // lists hold scalars only, so the last item is this list
+      items.back().values.push_back(value);  // lists hold scalars only, so the last item is this list
     } else if (is_key()) {
       take_key(mark, value);
     } else {
@@ -89,9 +89,9 @@ class Reader : public YAML::EventHandler {
  private:
   struct Level {
     bool in_list = false;
-    bool has_key = false;                           // a key was read, its value comes next
+    bool has_key = false;  // a key was read, its value comes next
     std::string key;
-    int line = 0, column = 0;                       // of that key
+    int line = 0, column = 0;  // of that key
     std::map<std::string, std::pair<int, int>> seen;
   };
 
@@ -104,10 +104,13 @@ class Reader : public YAML::EventHandler {
   }
   void take_key(const YAML::Mark& mark, const std::string& key) {
     Level& top = stack_.back();
-    if (key.find('.') != std::string::npos) fail(mark, fmt::format("the key '{}' holds a dot", key), fmt::format("write {}: and, indented below it, {}: value", key.substr(0, key.find('.')), key.substr(key.find('.') + 1)));
+    if (key.find('.') != std::string::npos)
+      fail(mark, fmt::format("the key '{}' holds a dot", key),
+           fmt::format("write {}: and, indented below it, {}: value", key.substr(0, key.find('.')), key.substr(key.find('.') + 1)));
     const auto [it, fresh] = top.seen.try_emplace(key, mark.line + 1, mark.column + 1);
     if (!fresh) {
-      throw SettingsError(ErrorCode::kDuplicateSetting, fmt::format("{} is given twice, first in line {}", path(key), it->second.first), at(mark), "remove one of them");
+      throw SettingsError(ErrorCode::kDuplicateSetting, fmt::format("{} is given twice, first in line {}", path(key), it->second.first), at(mark),
+                          "remove one of them");
     }
     top.key = key;
     top.has_key = true;
@@ -126,7 +129,9 @@ class Reader : public YAML::EventHandler {
   void no_tag(const YAML::Mark& mark, const std::string& tag) {
     if (!tag.empty() && tag != "?" && tag != "!") refuse(mark, fmt::format("tag {}", tag), "remove the tag");
   }
-  [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& what, const std::string& fix) { fail(mark, "settings files may not use YAML's " + what, fix); }
+  [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& what, const std::string& fix) {
+    fail(mark, "settings files may not use YAML's " + what, fix);
+  }
   [[noreturn]] void fail(const YAML::Mark& mark, const std::string& message, const std::string& fix) { throw SettingsError(message, at(mark), fix); }
   std::string at(const YAML::Mark& mark) const { return fmt::format("{}:{}:{}", origin_, mark.line + 1, mark.column + 1); }
 
@@ -143,7 +148,8 @@ std::vector<YamlItem> parse_settings_yaml(const std::string& text, const std::st
   if (const int64_t bad = first_invalid_utf8(text); bad >= 0) {
     throw SettingsError("the settings file is not UTF-8 text", fmt::format("{}, byte {}", origin, bad), "save it as UTF-8");
   }
-  if (const size_t nul = text.find('\0'); nul != std::string::npos) throw SettingsError("the settings file holds a zero byte", fmt::format("{}, byte {}", origin, nul));
+  if (const size_t nul = text.find('\0'); nul != std::string::npos)
+    throw SettingsError("the settings file holds a zero byte", fmt::format("{}, byte {}", origin, nul));
   std::istringstream in(text);
   Reader reader(origin);
   try {
@@ -154,7 +160,8 @@ std::vector<YamlItem> parse_settings_yaml(const std::string& text, const std::st
       if (parser.HandleNextDocument(rest)) throw SettingsError("the file holds more than one YAML document", origin, "remove the '---' lines");
     }
   } catch (const YAML::Exception& e) {
-    throw SettingsError(fmt::format("invalid YAML: {}", e.msg), fmt::format("{}:{}:{}", origin, e.mark.line + 1, e.mark.column + 1), "check the indentation, quotes and brackets near there");
+    throw SettingsError(fmt::format("invalid YAML: {}", e.msg), fmt::format("{}:{}:{}", origin, e.mark.line + 1, e.mark.column + 1),
+                        "check the indentation, quotes and brackets near there");
   }
   return std::move(reader.items);
 }

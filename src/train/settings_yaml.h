@@ -9,11 +9,11 @@ namespace sindri::train {
 /// A value of the file, or the head of a mapping (which comes before what it holds).
 struct YamlItem {
   enum Kind { kScalar, kList, kSection };
-  std::string name;                  // keys joined by dots
+  std::string name;  // keys joined by dots
   Kind kind = kScalar;
-  std::vector<std::string> values;   // one for a scalar
-  bool quoted = false;               // written in quotes: text, whatever it looks like
-  int line = 0, column = 0;          // of the key, from 1
+  std::vector<std::string> values;  // one for a scalar
+  bool quoted = false;  // written in quotes: text, whatever it looks like
+  int line = 0, column = 0;  // of the key, from 1
 };
 
 /// All of `text`, in order. `origin` names the file in errors. Throws SettingsError (see Settings::load_yaml).

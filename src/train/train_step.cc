@@ -13,7 +13,8 @@ namespace sindri::train {
 
 namespace {
 
-std::pair<Tensor, Gradients> loss_and_gradients(const TrainStep& step, const TrainStep::Batch& batch, const std::vector<Parameter*>& params, double loss_scale, bool with_uses) {
+std::pair<Tensor, Gradients> loss_and_gradients(const TrainStep& step, const TrainStep::Batch& batch, const std::vector<Parameter*>& params, double loss_scale,
+                                                bool with_uses) {
   Tape tape;
   Tensor loss;
   {
@@ -27,7 +28,8 @@ std::pair<Tensor, Gradients> loss_and_gradients(const TrainStep& step, const Tra
 
 // Runs the step, then takes every state back to what it was where the loss is not finite: selected by ops, so that a compiled
 // step decides without asking the host.
-std::function<StepResult(TrainStep&, const TrainStep::Batch&)> guarded(std::function<StepResult(TrainStep&, const TrainStep::Batch&)> run, nn::Cell& net, optim::Optimizer& optimizer) {
+std::function<StepResult(TrainStep&, const TrainStep::Batch&)> guarded(std::function<StepResult(TrainStep&, const TrainStep::Batch&)> run, nn::Cell& net,
+                                                                       optim::Optimizer& optimizer) {
   return [run = std::move(run), &net, &optimizer](TrainStep& step, const TrainStep::Batch& batch) {
     std::vector<Parameter*> states = net.get_parameters();
     for (Parameter* p : optimizer.state()) states.push_back(p);
@@ -72,7 +74,8 @@ TrainStep make_train_step(nn::Cell& net, optim::Optimizer& optimizer, const Trai
 }
 
 StepRunner::StepRunner(TrainStep& step, CompileOptions options) : step_(step) {
-  compiled_ = CompiledFn([this](Span<const Tensor> in, int) -> TensorList { return {step_.run(step_, TrainStep::Batch(in.begin(), in.end())).loss}; }, std::move(options));
+  compiled_ = CompiledFn([this](Span<const Tensor> in, int) -> TensorList { return {step_.run(step_, TrainStep::Batch(in.begin(), in.end())).loss}; },
+                         std::move(options));
 }
 
 StepResult StepRunner::operator()(const TrainStep::Batch& batch, int64_t step_index) {

@@ -26,13 +26,19 @@ Named all_state(nn::Cell& network, optim::Optimizer* optimizer) {
 
 }  // namespace
 
-void save_training_state(const std::string& path, nn::Cell& network, optim::Optimizer* optimizer, const TrainPosition& position, const SaveStateOptions& options) {
+void save_training_state(const std::string& path, nn::Cell& network, optim::Optimizer* optimizer, const TrainPosition& position,
+                         const SaveStateOptions& options) {
   std::vector<CheckpointEntry> entries;
-  for (const auto& [name, p] : all_state(network, options.save_optimizer ? optimizer : nullptr)) entries.push_back(CheckpointEntry::of(name, p->stored().contiguous()));
+  for (const auto& [name, p] : all_state(network, options.save_optimizer ? optimizer : nullptr))
+    entries.push_back(CheckpointEntry::of(name, p->stored().contiguous()));
   entries.push_back(CheckpointEntry::number("epoch_num", position.step_in_epoch > 0 ? position.epoch + 1 : position.epoch));
   entries.push_back(CheckpointEntry::number("step_num", position.step));
-  const nlohmann::json j = {{"version", 1}, {"epoch", position.epoch}, {"step_in_epoch", position.step_in_epoch}, {"step", position.step},
-                            {"dataset_state", position.dataset_state}, {"settings_hash", position.settings_hash}};
+  const nlohmann::json j = {{"version", 1},
+                            {"epoch", position.epoch},
+                            {"step_in_epoch", position.step_in_epoch},
+                            {"step", position.step},
+                            {"dataset_state", position.dataset_state},
+                            {"settings_hash", position.settings_hash}};
   entries.push_back(CheckpointEntry::text(kPositionEntry, j.dump()));
   save_checkpoint(entries, path, {.compat_mindspore1 = options.mindspore1});
 }

@@ -117,9 +117,7 @@ TEST(Grad, NamesAnOpWithoutRule) {
   try {
     grad(f)({&x, 1});
     FAIL();
-  } catch (const ValueError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("op 'momentum_update' has no gradient"));
-  }
+  } catch (const ValueError& e) { EXPECT_THAT(e.what(), HasSubstr("op 'momentum_update' has no gradient")); }
 }
 
 TEST(Grad, SeedOfWrongShapeIsRefused) {

@@ -41,9 +41,7 @@ TEST(Shape, Broadcasts) {
   try {
     broadcast_shapes({2, 3}, {4, 3}, "add");
     FAIL();
-  } catch (const ShapeError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("add: shapes [2, 3] and [4, 3] do not broadcast"));
-  }
+  } catch (const ShapeError& e) { EXPECT_THAT(e.what(), HasSubstr("add: shapes [2, 3] and [4, 3] do not broadcast")); }
 }
 
 TEST(DType, NamesRoundTrip) {
@@ -77,11 +75,11 @@ TEST(DType, HalfConversionsAreExactForAllBitPatterns) {
     if (std::isnan(static_cast<float>(b))) continue;
     ASSERT_EQ(bfloat16(static_cast<float>(b)).bits, b.bits);
   }
-  EXPECT_EQ(float16(65520.0f).bits, 0x7c00);          // half way above the largest rounds to infinity
+  EXPECT_EQ(float16(65520.0f).bits, 0x7c00);  // half way above the largest rounds to infinity
   EXPECT_EQ(float16(65519.0f).bits, 0x7bff);
-  EXPECT_EQ(float16(0x1p-25f).bits, 0x0000);          // half of the smallest: to even, zero
+  EXPECT_EQ(float16(0x1p-25f).bits, 0x0000);  // half of the smallest: to even, zero
   EXPECT_EQ(float16(0x1.8p-25f).bits, 0x0001);
-  EXPECT_EQ(float16(1.0f + 0x1p-11f).bits, 0x3c00);   // tie to even
+  EXPECT_EQ(float16(1.0f + 0x1p-11f).bits, 0x3c00);  // tie to even
   EXPECT_EQ(bfloat16(1.0f + 0x1p-8f).bits, 0x3f80);
   EXPECT_TRUE(std::isnan(static_cast<float>(bfloat16(std::numeric_limits<float>::quiet_NaN()))));
 }
@@ -109,7 +107,7 @@ TEST(Tensor, ZeroSizeWorks) {
 
 TEST(Tensor, ChannelsLastKeepsLogicalOrder) {
   Tensor t = Tensor::empty({1, 2, 1, 3}, DType::kFloat32, Layout::kChannelsLast);
-  const float physical[] = {0, 3, 1, 4, 2, 5};   // pixels (0,3) (1,4) (2,5)
+  const float physical[] = {0, 3, 1, 4, 2, 5};  // pixels (0,3) (1,4) (2,5)
   std::copy(std::begin(physical), std::end(physical), t.mutable_data<float>());
   EXPECT_THAT(t.to_vector<float>(), ::testing::ElementsAre(0, 1, 2, 3, 4, 5));
   EXPECT_THAT(t.contiguous().to_vector<float>(), ::testing::ElementsAre(0, 1, 2, 3, 4, 5));
@@ -138,7 +136,7 @@ TEST(Rng, BelowIsUniform) {
   PhiloxSequence draws(7, 1, 2, 3);
   std::array<int, 6> count{};
   for (int i = 0; i < 60000; ++i) ++count[draws.next_below(6)];
-  for (const int c : count) EXPECT_NEAR(c, 10000, 400);   // 4 sigma
+  for (const int c : count) EXPECT_NEAR(c, 10000, 400);  // 4 sigma
 }
 
 TEST(Context, ChecksArguments) {
@@ -151,9 +149,15 @@ TEST(Parallel, CoversTheRangeOnceAndPassesExceptions) {
   const int before = num_threads();
   set_num_threads(3);
   std::vector<int> hits(1000, 0);
-  parallel_for(1000, 1, [&](int64_t b, int64_t e) { for (int64_t i = b; i < e; ++i) ++hits[static_cast<size_t>(i)]; });
+  parallel_for(1000, 1, [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; ++i) ++hits[static_cast<size_t>(i)];
+  });
   EXPECT_THAT(hits, ::testing::Each(1));
-  EXPECT_THROW(parallel_tasks(8, [](int64_t i) { if (i == 5) throw ValueError("five"); }), ValueError);
+  EXPECT_THROW(parallel_tasks(8,
+                              [](int64_t i) {
+                                if (i == 5) throw ValueError("five");
+                              }),
+               ValueError);
   set_num_threads(before);
 }
 
@@ -174,7 +178,7 @@ TEST(Error, JoinsItsParts) {
 
 TEST(Tensor, ImpossibleShapesAreRefused) {
   EXPECT_THROW(Tensor::empty({2, -1}), ShapeError);
-  EXPECT_THROW(Tensor::empty({int64_t{1} << 61}, DType::kFloat64), DeviceError);   // its bytes do not fit 64 bits
+  EXPECT_THROW(Tensor::empty({int64_t{1} << 61}, DType::kFloat64), DeviceError);  // its bytes do not fit 64 bits
   EXPECT_EQ(Tensor::empty({0, int64_t{1} << 40}).numel(), 0);
 }
 

@@ -50,7 +50,7 @@ DataError refusal(const std::string& content, bool packed = false) {
     gzFile f = gzopen(path.c_str(), "wb");
     gzwrite(f, content.data(), static_cast<unsigned>(content.size()));
     gzclose(f);
-    std::filesystem::resize_file(path, std::filesystem::file_size(path) - 9);   // into the packed data
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) - 9);  // into the packed data
   } else {
     std::ofstream(path, std::ios::binary) << content;
   }
@@ -78,7 +78,8 @@ TEST(Digits, RefusesDamagedFiles) {
   EXPECT_EQ(pixel.code(), ErrorCode::kDataCorrupt);
   EXPECT_NE(pixel.message().find("expected 0 to 16, got 17"), std::string::npos) << pixel.what();
   EXPECT_NE(pixel.where().find(", line 2"), std::string::npos) << pixel.what();
-  for (const std::string& bad : {std::string("\n"), std::string("1,2,3\n"), line(1, 1) + "\n" + line(1, 1), line(1, 1).substr(0, 100), "x" + line(1, 1), line(1, 1).insert(129, ","), std::string(1, '\0')}) {
+  for (const std::string& bad : {std::string("\n"), std::string("1,2,3\n"), line(1, 1) + "\n" + line(1, 1), line(1, 1).substr(0, 100), "x" + line(1, 1),
+                                 line(1, 1).insert(129, ","), std::string(1, '\0')}) {
     EXPECT_EQ(refusal(bad).code(), ErrorCode::kDataCorrupt) << bad;
   }
   std::string many;

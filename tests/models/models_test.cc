@@ -16,9 +16,9 @@ namespace {
 
 // torchvision's counts for the ImageNet ResNets; the others by the layer formulas of their papers (CIFAR nets with 1x1 shortcuts).
 TEST(Models, ParameterCounts) {
-  const std::map<std::string, int64_t> counts = {{"resnet18", 11689512},      {"resnet34", 21797672}, {"resnet50", 25557032}, {"resnet101", 44549160}, {"resnet152", 60192808},
-                                                 {"resnet18_cifar", 11173962}, {"resnet20", 272474},   {"resnet32", 466906},   {"resnet56", 855770},    {"lenet", 61684},
-                                                 {"mlp", 669706},              {"digits", 25978}};
+  const std::map<std::string, int64_t> counts = {
+      {"resnet18", 11689512}, {"resnet34", 21797672}, {"resnet50", 25557032}, {"resnet101", 44549160}, {"resnet152", 60192808}, {"resnet18_cifar", 11173962},
+      {"resnet20", 272474},   {"resnet32", 466906},   {"resnet56", 855770},   {"lenet", 61684},        {"mlp", 669706},         {"digits", 25978}};
   // Constant weights: the large networks would spend their time drawing.
   for (const auto& [name, count] : counts) {
     ModelOptions o{.dense_init = "zeros"};
@@ -37,15 +37,18 @@ std::set<std::string> names_of(const std::string& net, const ModelOptions& o) {
 TEST(Models, ParameterNamesAreMindSpores) {
   const ModelOptions zeros{.conv_init = "zeros", .dense_init = "zeros"};
   const auto resnet50 = names_of("resnet50", zeros);
-  for (const char* name : {"conv1.weight", "bn1.gamma", "bn1.beta", "bn1.moving_mean", "bn1.moving_variance", "layer1.0.conv1.weight", "layer1.0.bn3.gamma", "layer1.0.down_sample_layer.0.weight",
-                           "layer1.0.down_sample_layer.1.gamma", "layer4.2.conv3.weight", "end_point.weight", "end_point.bias"})
+  for (const char* name :
+       {"conv1.weight", "bn1.gamma", "bn1.beta", "bn1.moving_mean", "bn1.moving_variance", "layer1.0.conv1.weight", "layer1.0.bn3.gamma",
+        "layer1.0.down_sample_layer.0.weight", "layer1.0.down_sample_layer.1.gamma", "layer4.2.conv3.weight", "end_point.weight", "end_point.bias"})
     EXPECT_TRUE(resnet50.contains(name)) << name;
   EXPECT_EQ(resnet50.size(), 53u * 5 + 2) << "53 convolutions with their batch norms, one dense layer";
   const auto resnet18 = names_of("resnet18", zeros);
-  for (const char* name : {"layer1.0.bn1d.gamma", "layer4.1.bn2d.beta", "layer2.0.down_sample_layer.1.moving_mean"}) EXPECT_TRUE(resnet18.contains(name)) << name;
+  for (const char* name : {"layer1.0.bn1d.gamma", "layer4.1.bn2d.beta", "layer2.0.down_sample_layer.1.moving_mean"})
+    EXPECT_TRUE(resnet18.contains(name)) << name;
   EXPECT_FALSE(resnet18.contains("layer1.0.down_sample_layer.0.weight")) << "no shortcut where shapes agree";
   const auto se = names_of("seresnet50", zeros);
-  for (const char* name : {"conv1_0.weight", "bn1_0.gamma", "conv1_2.weight", "layer2.0.e2.0.weight", "layer3.5.se_dense_0.weight", "layer4.2.se_dense_1.bias"}) EXPECT_TRUE(se.contains(name)) << name;
+  for (const char* name : {"conv1_0.weight", "bn1_0.gamma", "conv1_2.weight", "layer2.0.e2.0.weight", "layer3.5.se_dense_0.weight", "layer4.2.se_dense_1.bias"})
+    EXPECT_TRUE(se.contains(name)) << name;
   EXPECT_FALSE(se.contains("layer3.0.se_dense_0.weight"));
   const auto lenet = names_of("lenet", zeros);
   for (const char* name : {"conv1.weight", "conv2.weight", "fc1.weight", "fc1.bias", "fc3.bias"}) EXPECT_TRUE(lenet.contains(name)) << name;
@@ -76,8 +79,12 @@ TEST(Models, VariantsDifferInPaddingAndEps) {
     o.variant = variant;
     return create("resnet18", o)->tree();
   };
-  EXPECT_THAT(stem(""), ::testing::HasSubstr("(conv1): Conv2d(3, 64, kernel_size=[7, 7], stride=[2, 2], pad_mode='same', has_bias=false)\n  (bn1): BatchNorm2d(64, eps=0.0001, momentum=0.9)"));
-  EXPECT_THAT(stem("torchvision"), ::testing::HasSubstr("pad_mode='pad', padding=[3, 3, 3, 3], has_bias=false)\n  (bn1): BatchNorm2d(64, eps=1e-05, momentum=0.9)"));
+  EXPECT_THAT(
+      stem(""),
+      ::testing::HasSubstr(
+          "(conv1): Conv2d(3, 64, kernel_size=[7, 7], stride=[2, 2], pad_mode='same', has_bias=false)\n  (bn1): BatchNorm2d(64, eps=0.0001, momentum=0.9)"));
+  EXPECT_THAT(stem("torchvision"),
+              ::testing::HasSubstr("pad_mode='pad', padding=[3, 3, 3, 3], has_bias=false)\n  (bn1): BatchNorm2d(64, eps=1e-05, momentum=0.9)"));
 }
 
 TEST(Models, SameSeedSameWeights) {
@@ -99,9 +106,7 @@ TEST(Models, Refusals) {
   try {
     create("resnet5O");
     FAIL();
-  } catch (const ValueError& e) {
-    EXPECT_THAT(e.fix(), ::testing::HasSubstr("'resnet50'"));
-  }
+  } catch (const ValueError& e) { EXPECT_THAT(e.fix(), ::testing::HasSubstr("'resnet50'")); }
   EXPECT_THROW(create("resnet20", {.variant = "torch"}), ValueError);
   EXPECT_THROW(create("resnet20", {.num_classes = -1}), ValueError);
   EXPECT_THROW(create("resnet20", {.conv_init = "xavier"}), ValueError);

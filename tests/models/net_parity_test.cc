@@ -23,7 +23,10 @@ struct Expected {
   int64_t batch = 0, side = 0, steps = 0, small_batch = 0, small_side = 0;
   double lr = 0, small_lr = 0, first_loss64 = 0;
   std::vector<double> losses32, small_losses;
-  struct Gradient { double torch_error = 0; std::vector<double> values; };
+  struct Gradient {
+    double torch_error = 0;
+    std::vector<double> values;
+  };
   std::map<std::string, Gradient> gradients, small_gradients;
 };
 
@@ -62,7 +65,9 @@ double relative_error(const std::vector<double>& a, const std::vector<double>& e
   for (size_t i = 0; i < a.size(); ++i) d[i] = a[i] - e[i];
   return norm2(d) / std::max(norm2(e), 1e-300);
 }
-double mean_of_last(const std::vector<double>& v, size_t n) { return std::accumulate(v.end() - static_cast<std::ptrdiff_t>(n), v.end(), 0.0) / static_cast<double>(n); }
+double mean_of_last(const std::vector<double>& v, size_t n) {
+  return std::accumulate(v.end() - static_cast<std::ptrdiff_t>(n), v.end(), 0.0) / static_cast<double>(n);
+}
 
 class WithLoss : public nn::Cell {
  public:
@@ -88,11 +93,12 @@ struct Rig {
     net = models::create(name, {.num_classes = num_classes, .variant = "torchvision"});
     fill_parameters(*net, name);
     convert_parameters(*net, dtype);
-    if (dtype == DType::kFloat64) fill_parameters(*net, name);   // the formula's values, not their float32 rounding
+    if (dtype == DType::kFloat64) fill_parameters(*net, name);  // the formula's values, not their float32 rounding
     const std::vector<Parameter*> params = net->trainable_params();
     with_loss = std::make_shared<WithLoss>(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}));
     with_loss->set_train();
-    optimizer = std::make_shared<optim::Momentum>(std::vector<optim::ParamGroup>{{.params = params}}, optim::MomentumOptions{.learning_rate = lr, .momentum = 0.9, .weight_decay = 1e-4});
+    optimizer = std::make_shared<optim::Momentum>(std::vector<optim::ParamGroup>{{.params = params}},
+                                                  optim::MomentumOptions{.learning_rate = lr, .momentum = 0.9, .weight_decay = 1e-4});
     step = train::make_train_step(*with_loss, *optimizer);
   }
 };
@@ -124,7 +130,8 @@ void check_float64(const std::string& name, int64_t classes) {
     worst = std::max(worst, err);
   }
   for (size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(losses[i], e.small_losses[i], 1e-8 * std::max(1.0, e.small_losses[i])) << "step " << i + 1;
-  fmt::print("{} float64: worst gradient error {:.2e}, loss after {} steps {} (PyTorch {})\n", name, worst, losses.size(), losses.back(), e.small_losses.back());
+  fmt::print("{} float64: worst gradient error {:.2e}, loss after {} steps {} (PyTorch {})\n", name, worst, losses.size(), losses.back(),
+             e.small_losses.back());
 }
 
 void check_float32(const std::string& name, int64_t classes) {

@@ -195,7 +195,7 @@ TEST(Cell, CustomBprop) {
   const TensorList x = {Tensor::from_values({2}, {1, 2})};
   const TensorFn f = [&](Span<const Tensor> t) -> TensorList { return {ops::sum(ops::square(cell(t[0])))}; };
   EXPECT_DOUBLE_EQ(f(x)[0].item(), 9 + 36);
-  EXPECT_THAT(grad(f)(x)[0].to_vector<double>(), ElementsAre(2 * 3 * 7, 2 * 6 * 7));   // 2y·7 with y = 3x
+  EXPECT_THAT(grad(f)(x)[0].to_vector<double>(), ElementsAre(2 * 3 * 7, 2 * 6 * 7));  // 2y·7 with y = 3x
   const CompiledFn compiled = compile(grad(f));
   EXPECT_THAT(CompiledFn(compiled)(x)[0].to_vector<double>(), ElementsAre(42, 84));
   Seven wrong(2);

@@ -78,7 +78,8 @@ void expect_orthonormal(const Shape& shape, double gain) {
     for (int64_t j = 0; j < n; ++j) {
       double dot = 0;
       for (int64_t k = 0; k < std::max(rows, cols); ++k) {
-        dot += rows <= cols ? m[static_cast<size_t>(i * cols + k)] * m[static_cast<size_t>(j * cols + k)] : m[static_cast<size_t>(k * cols + i)] * m[static_cast<size_t>(k * cols + j)];
+        dot += rows <= cols ? m[static_cast<size_t>(i * cols + k)] * m[static_cast<size_t>(j * cols + k)]
+                            : m[static_cast<size_t>(k * cols + i)] * m[static_cast<size_t>(k * cols + j)];
       }
       EXPECT_NEAR(dot, i == j ? gain * gain : 0, 1e-12);
     }
@@ -102,7 +103,7 @@ TEST(Initializer, SparseZeroesAShareOfEveryColumn) {
   for (size_t c = 0; c < 7; ++c) {
     int zeros = 0;
     for (size_t r = 0; r < 10; ++r) zeros += w[r * 7 + c] == 0;
-    EXPECT_EQ(zeros, 3);   // ceil(0.25·10)
+    EXPECT_EQ(zeros, 3);  // ceil(0.25·10)
   }
 }
 
@@ -118,13 +119,12 @@ TEST(Initializer, SameSeedSameValuesAndEachDrawItsOwn) {
 }
 
 TEST(Initializer, AliasesInAnyCase) {
-  for (const char* name : {"XavierUniform", "xavier_uniform", "HeNormal", "he_normal", "TruncatedNormal", "Orthogonal", "varianceScaling", "dirac", "ONES"}) EXPECT_NO_THROW(Init{name}) << name;
+  for (const char* name : {"XavierUniform", "xavier_uniform", "HeNormal", "he_normal", "TruncatedNormal", "Orthogonal", "varianceScaling", "dirac", "ONES"})
+    EXPECT_NO_THROW(Init{name}) << name;
   try {
     Init{"xavieruniforn"};
     FAIL();
-  } catch (const ValueError& e) {
-    EXPECT_NE(e.fix().find("'xavieruniform'"), std::string::npos) << e.what();
-  }
+  } catch (const ValueError& e) { EXPECT_NE(e.fix().find("'xavieruniform'"), std::string::npos) << e.what(); }
 }
 
 TEST(Initializer, Errors) {

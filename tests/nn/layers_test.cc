@@ -49,7 +49,15 @@ TEST(Conv2d, SamePadsTheBottomAndRightFirst) {
 }
 
 TEST(Conv2d, BiasGroupsPaddingAndDilation) {
-  auto conv = Conv2d::make({.in_channels = 4, .out_channels = 6, .kernel_size = 3, .pad_mode = "pad", .padding = {1, 0, 2, 1}, .dilation = {1, 2}, .group = 2, .has_bias = true, .bias_init = 0.5});
+  auto conv = Conv2d::make({.in_channels = 4,
+                            .out_channels = 6,
+                            .kernel_size = 3,
+                            .pad_mode = "pad",
+                            .padding = {1, 0, 2, 1},
+                            .dilation = {1, 2},
+                            .group = 2,
+                            .has_bias = true,
+                            .bias_init = 0.5});
   const Tensor x = ramp({2, 4, 8, 9});
   const Tensor plain = ops::conv2d(x, conv->weight().value(), {.pad = {1, 0, 2, 1}, .dilation = {1, 2}, .groups = 2});
   expect_near((*conv)(x), plain + 0.5, 0);
@@ -68,15 +76,14 @@ TEST(Conv2d, Refusals) {
   try {
     Conv2d::make({.in_channels = 1, .out_channels = 1, .kernel_size = 3, .pad_mode = "smae"});
     FAIL();
-  } catch (const ValueError& e) {
-    EXPECT_THAT(e.fix(), HasSubstr("'same'"));
-  }
+  } catch (const ValueError& e) { EXPECT_THAT(e.fix(), HasSubstr("'same'")); }
   EXPECT_THROW((*Conv2d::make({.in_channels = 3, .out_channels = 4, .kernel_size = 3}))(ramp({3, 8, 8})), ShapeError);
   EXPECT_THROW((*Conv2d::make({.in_channels = 3, .out_channels = 4, .kernel_size = 3}))(ramp({1, 2, 8, 8})), ShapeError);
 }
 
 TEST(Dense, ProductOverTheLastDimension) {
-  auto dense = Dense::make({.in_channels = 3, .out_channels = 2, .weight_init = Tensor::from_values({2, 3}, {1, 2, 3, 4, 5, 6}), .bias_init = 0.5, .activation = "relu"});
+  auto dense = Dense::make(
+      {.in_channels = 3, .out_channels = 2, .weight_init = Tensor::from_values({2, 3}, {1, 2, 3, 4, 5, 6}), .bias_init = 0.5, .activation = "relu"});
   EXPECT_THAT((*dense)(Tensor::from_values({1, 3}, {1, 0, -1})).to_vector<double>(), ElementsAre(0, 0));
   const Tensor x = ramp({2, 4, 3});
   expect_near((*dense)(x), (*dense)(x.view({8, 3})).view({2, 4, 2}), 0);
@@ -95,9 +102,11 @@ TEST(BatchNorm2d, TrainingUsesTheBatchAndMovesTheStatistics) {
   const Tensor y = (*bn)(x);
   for (size_t c = 0; c < 2; ++c) {
     double sum = 0, square = 0;
-    for (size_t n = 0; n < 3; ++n) for (size_t k = 0; k < 4; ++k) sum += v[(n * 2 + c) * 4 + k];
+    for (size_t n = 0; n < 3; ++n)
+      for (size_t k = 0; k < 4; ++k) sum += v[(n * 2 + c) * 4 + k];
     const double mean = sum / 12;
-    for (size_t n = 0; n < 3; ++n) for (size_t k = 0; k < 4; ++k) square += (v[(n * 2 + c) * 4 + k] - mean) * (v[(n * 2 + c) * 4 + k] - mean);
+    for (size_t n = 0; n < 3; ++n)
+      for (size_t k = 0; k < 4; ++k) square += (v[(n * 2 + c) * 4 + k] - mean) * (v[(n * 2 + c) * 4 + k] - mean);
     EXPECT_NEAR(bn->moving_mean().stored().to_vector<double>()[c], 0.2 * mean, 1e-6);
     EXPECT_NEAR(bn->moving_variance().stored().to_vector<double>()[c], 0.8 + 0.2 * square / 11, 1e-5) << "unbiased";
     EXPECT_NEAR(y.to_vector<double>()[c * 4], (v[c * 4] - mean) / std::sqrt(square / 12 + 1e-5), 1e-5) << "biased";

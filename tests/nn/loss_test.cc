@@ -11,7 +11,7 @@
 namespace sindri::nn {
 namespace {
 
-const std::vector<double> kLogits = {1, -2, 0.5, 3, 0, -1, 2, 2, -3, 0.25, 0.75, 1.5};   // [4, 3]
+const std::vector<double> kLogits = {1, -2, 0.5, 3, 0, -1, 2, 2, -3, 0.25, 0.75, 1.5};  // [4, 3]
 const std::vector<int64_t> kLabels = {0, 2, 1, 2};
 
 double log_softmax(const std::vector<double>& x, size_t row, size_t c, size_t classes) {
@@ -81,7 +81,8 @@ TEST(Loss, CrossEntropyLossIgnoresALabel) {
 TEST(Loss, CrossEntropyLossOverPositions) {
   // [1, 3, 4]: position j holds row j of the matrix case.
   std::vector<double> x(12);
-  for (size_t i = 0; i < 4; ++i) for (size_t c = 0; c < 3; ++c) x[c * 4 + i] = kLogits[i * 3 + c];
+  for (size_t i = 0; i < 4; ++i)
+    for (size_t c = 0; c < 3; ++c) x[c * 4 + i] = kLogits[i * 3 + c];
   const Tensor in = Tensor::from_values({1, 3, 4}, x, DType::kFloat64);
   const Tensor out = (*CrossEntropyLoss::make({.reduction = "none"}))(in, Tensor::from_vector({1, 4}, kLabels));
   EXPECT_EQ(out.shape(), (Shape{1, 4}));

@@ -30,7 +30,7 @@ TEST(Metric, AccuracyOverBatches) {
   EXPECT_DOUBLE_EQ(m.value(), 0.6);
   m.clear();
   EXPECT_THROW(m.eval(), ValueError);
-  m.update({kScores, scores({0, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, 3)});   // one-hot
+  m.update({kScores, scores({0, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, 3)});  // one-hot
   EXPECT_DOUBLE_EQ(m.value(), 0.75);
 }
 
@@ -115,9 +115,7 @@ TEST(Metric, RegistryAndErrors) {
   try {
     make_metric("acuracy");
     FAIL();
-  } catch (const ValueError& e) {
-    EXPECT_NE(e.fix().find("'accuracy'"), std::string::npos) << e.what();
-  }
+  } catch (const ValueError& e) { EXPECT_NE(e.fix().find("'accuracy'"), std::string::npos) << e.what(); }
   Accuracy m;
   EXPECT_THROW(m.update({kScores}), ValueError);
   EXPECT_THROW(m.update({kScores, ints({1, 2})}), ShapeError);

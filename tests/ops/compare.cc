@@ -29,10 +29,14 @@ Tolerance tolerance_of(DType t) {
     const double excess = std::abs(a[i] - e[i]) / (tol.relative * std::abs(e[i]) + tol.absolute + 1e-300);
     if (excess <= 1) continue;
     ++bad;
-    if (!(excess <= worst)) { worst = excess; at = i; }
+    if (!(excess <= worst)) {
+      worst = excess;
+      at = i;
+    }
   }
   if (bad == 0) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << fmt::format("{} of {} elements of {} differ; worst at {}: {} expected {} ({}x the tolerance)", bad, a.size(), actual.meta().str(), at, a[at], e[at], worst);
+  return ::testing::AssertionFailure() << fmt::format("{} of {} elements of {} differ; worst at {}: {} expected {} ({}x the tolerance)", bad, a.size(),
+                                                      actual.meta().str(), at, a[at], e[at], worst);
 }
 
 ::testing::AssertionResult same_bits(const Tensor& a, const Tensor& b) {
@@ -42,7 +46,8 @@ Tolerance tolerance_of(DType t) {
   const char *p = static_cast<const char*>(x.raw_data()), *q = static_cast<const char*>(y.raw_data());
   for (size_t i = 0, n = static_cast<size_t>(a.numel()); i < n; ++i) {
     if (std::memcmp(p + i * size, q + i * size, size) == 0) continue;
-    return ::testing::AssertionFailure() << fmt::format("element {} of {}: {} against {}", i, a.meta().str(), x.to_vector<double>()[i], y.to_vector<double>()[i]);
+    return ::testing::AssertionFailure() << fmt::format("element {} of {}: {} against {}", i, a.meta().str(), x.to_vector<double>()[i],
+                                                        y.to_vector<double>()[i]);
   }
   return ::testing::AssertionSuccess();
 }

@@ -33,7 +33,9 @@ void expect_values(const Tensor& t, const Values& expected) {
   ASSERT_EQ(got.size(), expected.size());
   for (size_t i = 0; i < got.size(); ++i) {
     if (std::isnan(expected[i])) EXPECT_TRUE(std::isnan(got[i])) << "element " << i << " is " << got[i];
-    else EXPECT_TRUE(got[i] == expected[i] && std::signbit(got[i]) == std::signbit(expected[i])) << "element " << i << ": " << got[i] << ", expected " << expected[i];
+    else
+      EXPECT_TRUE(got[i] == expected[i] && std::signbit(got[i]) == std::signbit(expected[i]))
+          << "element " << i << ": " << got[i] << ", expected " << expected[i];
   }
 }
 Tensor vec(const Values& v, DType t = DType::kFloat32) { return Tensor::from_values({static_cast<int64_t>(v.size())}, v, t); }
@@ -73,7 +75,7 @@ TEST(Elementwise, ExponentialAndLogarithmAtTheEdgesOfFloat) {
   for (size_t i = 0; i < y.size(); ++i) {
     const float e = std::exp(x.to_vector<float>()[i]);
     if (std::isinf(e) || e == 0) EXPECT_EQ(y[i], e) << i;
-    else EXPECT_NEAR(y[i] / e, 1, e < 1e-37F ? 0.5 : 5e-7) << i;   // a subnormal has few bits
+    else EXPECT_NEAR(y[i] / e, 1, e < 1e-37F ? 0.5 : 5e-7) << i;  // a subnormal has few bits
   }
   const Tensor tiny = vec({1e-45, 1e-40, 1.17549435e-38, 3.4e38});
   const std::vector<float> l = ops::log(tiny).to_vector<float>(), v = tiny.to_vector<float>();
@@ -81,10 +83,21 @@ TEST(Elementwise, ExponentialAndLogarithmAtTheEdgesOfFloat) {
 }
 
 TEST(Elementwise, FloatFunctionsStayWithinThreeUnitsInTheLastPlace) {
-  struct Function { const char* name; Tensor (*op)(const Tensor&); double (*exact)(double); double lo, hi; };
+  struct Function {
+    const char* name;
+    Tensor (*op)(const Tensor&);
+    double (*exact)(double);
+    double lo, hi;
+  };
   const Function functions[] = {
-      {"exp", ops::exp, std::exp, -80, 80},   {"expm1", ops::expm1, std::expm1, -3, 3}, {"log", ops::log, std::log, 1e-3, 50},  {"log1p", ops::log1p, std::log1p, -0.9, 50},
-      {"tanh", ops::tanh, std::tanh, -10, 10}, {"erf", ops::erf, std::erf, -5, 5},       {"sin", ops::sin, std::sin, -10, 10}, {"sqrt", ops::sqrt, std::sqrt, 0, 50},
+      {"exp", ops::exp, std::exp, -80, 80},
+      {"expm1", ops::expm1, std::expm1, -3, 3},
+      {"log", ops::log, std::log, 1e-3, 50},
+      {"log1p", ops::log1p, std::log1p, -0.9, 50},
+      {"tanh", ops::tanh, std::tanh, -10, 10},
+      {"erf", ops::erf, std::erf, -5, 5},
+      {"sin", ops::sin, std::sin, -10, 10},
+      {"sqrt", ops::sqrt, std::sqrt, 0, 50},
       {"sigmoid", ops::sigmoid, [](double v) { return 1 / (1 + std::exp(-v)); }, -80, 80},
   };
   for (const Function& f : functions) {
@@ -136,7 +149,8 @@ TEST(Elementwise, IntegersNeverTrap) {
     expect_values(ops::mod(a, b), {1, 1, -1, -1, 0, 0});
     expect_values(ops::pow(vec({2, -1, 0, 3}, DType::kInt32), vec({10, -3, -1, 0}, DType::kInt32)), {1024, -1, 0, 1});
     expect_values(ops::abs(vec({lowest32}, DType::kInt32)), {lowest32});
-    const Tensor most = Tensor::from_vector<int64_t>({1}, {INT64_MAX}), least = Tensor::from_vector<int64_t>({1}, {INT64_MIN}), one = Tensor::from_vector<int64_t>({1}, {1});
+    const Tensor most = Tensor::from_vector<int64_t>({1}, {INT64_MAX}), least = Tensor::from_vector<int64_t>({1}, {INT64_MIN}),
+                 one = Tensor::from_vector<int64_t>({1}, {1});
     EXPECT_EQ(ops::add(most, one).to_vector<int64_t>()[0], INT64_MIN);
     EXPECT_EQ(ops::floor_div(least, ops::neg(one)).to_vector<int64_t>()[0], INT64_MIN);
     expect_values(ops::sub(vec({1}, DType::kUInt8), vec({2}, DType::kUInt8)), {255});
@@ -158,13 +172,14 @@ TEST(Elementwise, CastOfSpecialValuesIsDefined) {
     expect_values(ops::cast(x, DType::kBool), {1, 1, 1, 1, 1});
     expect_values(ops::cast(vec({0, -0.0, 1e-30}), DType::kBool), {0, 0, 1});
     expect_values(ops::cast(vec({1e6, 65519, 65520, 1e-8, 3e-8}), DType::kFloat16), {kInf, 65504, kInf, 0, 5.9604644775390625e-08});
-    expect_values(ops::cast(vec({1.00390625, 1.01171875, kNan}), DType::kBFloat16), {1, 1.015625, kNan});   // ties to even
+    expect_values(ops::cast(vec({1.00390625, 1.01171875, kNan}), DType::kBFloat16), {1, 1.015625, kNan});  // ties to even
     expect_values(ops::cast(vec({3, 0, -1}, DType::kInt32), DType::kBool), {1, 0, 1});
   });
 }
 
 TEST(Elementwise, TypesOfResults) {
-  const Tensor f = vec({1}), h = vec({1}, DType::kFloat16), b = vec({1}, DType::kBFloat16), i = vec({2}, DType::kInt32), l = vec({3}, DType::kInt64), flag = vec({1}, DType::kBool);
+  const Tensor f = vec({1}), h = vec({1}, DType::kFloat16), b = vec({1}, DType::kBFloat16), i = vec({2}, DType::kInt32), l = vec({3}, DType::kInt64),
+               flag = vec({1}, DType::kBool);
   EXPECT_EQ((i + f).dtype(), DType::kFloat32);
   EXPECT_EQ((h + b).dtype(), DType::kFloat32);
   EXPECT_EQ((i + l).dtype(), DType::kInt64);

@@ -43,9 +43,7 @@ Tensor separated(const std::string& name, int64_t n) {
 std::string message_of(const std::function<void()>& f) {
   try {
     f();
-  } catch (const ValueError& e) {
-    return e.what();
-  }
+  } catch (const ValueError& e) { return e.what(); }
   return "no ValueError";
 }
 
@@ -100,14 +98,14 @@ TEST(Cholesky, FactorsAndIgnoresTheUpperTriangle) {
   const Tensor l = ops::cholesky(a);
   EXPECT_TRUE(close(ops::batch_matmul(l, l, false, true), a, {1e-12, 1e-12}));
   Tensor spoiled = a.clone();
-  spoiled.mutable_data<double>()[1] = 99;   // row 0, column 1
+  spoiled.mutable_data<double>()[1] = 99;  // row 0, column 1
   for (const char* kernel : {"eigen", "reference"}) {
     const ForceKernel force(kernel);
     EXPECT_TRUE(close(ops::cholesky(spoiled), l, {1e-12, 1e-12})) << kernel;
   }
 }
 TEST(Cholesky, NamesBatchIndexAndPivot) {
-  const Tensor a = Tensor::from_vector<float>({2, 2, 2}, {1, 0, 0, 1, 4, 2, 2, 1});   // the second: pivots 4, 0
+  const Tensor a = Tensor::from_vector<float>({2, 2, 2}, {1, 0, 0, 1, 4, 2, 2, 1});  // the second: pivots 4, 0
   for (const char* kernel : {"eigen", "reference"}) {
     const ForceKernel force(kernel);
     const std::string m = message_of([&] { ops::cholesky(a); });
@@ -126,7 +124,10 @@ TEST(Inverse, SingularMatrixIsNamed) {
 }
 
 TEST(Eigh, GradientForSymmetricInput) {
-  const Function both = [](const Tensor& a) { const auto [w, v] = ops::eigh(a); return TensorList{w, v}; };
+  const Function both = [](const Tensor& a) {
+    const auto [w, v] = ops::eigh(a);
+    return TensorList{w, v};
+  };
   for (int64_t n : {1, 2, 4}) check_symmetric_gradient(both, separated("eigh", n));
   check_symmetric_gradient([](const Tensor& a) { return TensorList{ops::eigh(a).first}; }, separated("values", 4));
   check_symmetric_gradient([](const Tensor& a) { return TensorList{ops::eigh(a).second}; }, separated("vectors", 4));
@@ -141,7 +142,8 @@ TEST(Eigh, DecomposesWithPositiveLargestComponents) {
     EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
     for (size_t c = 0; c < 12; ++c) {
       double largest = 0;
-      for (size_t r = 0; r < 12; ++r) if (std::abs(vectors[r * 12 + c]) > std::abs(largest)) largest = vectors[r * 12 + c];
+      for (size_t r = 0; r < 12; ++r)
+        if (std::abs(vectors[r * 12 + c]) > std::abs(largest)) largest = vectors[r * 12 + c];
       EXPECT_GT(largest, 0) << "column " << c;
     }
   }

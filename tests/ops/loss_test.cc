@@ -19,7 +19,8 @@ namespace {
 Tensor labels(const std::vector<double>& v, DType t = DType::kInt32) { return Tensor::from_values({static_cast<int64_t>(v.size())}, v, t); }
 
 Tensor sparse_gradient(const Tensor& logits, const Tensor& label, double smoothing = 0, int64_t ignore = -100) {
-  return grad([&](Span<const Tensor> in) { return TensorList{ops::sum(ops::softmax_cross_entropy_sparse(in[0], label, smoothing, ignore))}; })(TensorList{logits})[0];
+  return grad([&](Span<const Tensor> in) { return TensorList{ops::sum(ops::softmax_cross_entropy_sparse(in[0], label, smoothing, ignore))}; })(
+      TensorList{logits})[0];
 }
 
 TEST(CrossEntropy, LabelOutOfRangeNamesRowAndValue) {
@@ -92,7 +93,10 @@ TEST(Softmax, SameBitsForAnyNumberOfThreads) {
   const int before = num_threads();
   const Tensor x = test::make_inputs({.op = "loss_test", .name = "threads", .args = {{{70, 333}}}}, DType::kFloat32)[0];
   const Tensor label = test::make_inputs({.op = "loss_test", .name = "threads_labels", .args = {{{70}, 0, 333, DType::kInt32}}}, DType::kFloat32)[0];
-  const auto run = [&] { return TensorList{ops::softmax(x), ops::softmax(x, 0), ops::log_softmax(x), ops::softmax_cross_entropy_sparse(x, label, 0.1), sparse_gradient(x, label, 0.1)}; };
+  const auto run = [&] {
+    return TensorList{ops::softmax(x), ops::softmax(x, 0), ops::log_softmax(x), ops::softmax_cross_entropy_sparse(x, label, 0.1),
+                      sparse_gradient(x, label, 0.1)};
+  };
   set_num_threads(1);
   const TensorList one = run();
   for (int n : {2, 3, 8}) {

@@ -43,7 +43,12 @@ void dump_samples() {
     const sindri::AttrFields fields = sindri::find_op(s.op).attrs.make(s.attrs).fields();
     for (const auto& f : fields) attrs[f.name] = std::visit(ToJson{}, f.value);
     for (const auto& a : s.args) {
-      args.push_back({{"shape", a.shape.vec()}, {"lo", a.lo}, {"hi", a.hi}, {"dtype", a.dtype ? sindri::dtype_name(*a.dtype) : ""}, {"kind", a.kind}, {"values", a.values}});
+      args.push_back({{"shape", a.shape.vec()},
+                      {"lo", a.lo},
+                      {"hi", a.hi},
+                      {"dtype", a.dtype ? sindri::dtype_name(*a.dtype) : ""},
+                      {"kind", a.kind},
+                      {"values", a.values}});
     }
     list.push_back({{"op", s.op}, {"name", s.name}, {"attrs", attrs}, {"args", args}, {"gradient", s.gradient}, {"no_gradient", s.no_gradient}});
   }
@@ -53,8 +58,14 @@ void dump_samples() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::strcmp(argv[1], "--op-table") == 0) { print_op_table(); return 0; }
-  if (argc > 1 && std::strcmp(argv[1], "--dump-samples") == 0) { dump_samples(); return 0; }
+  if (argc > 1 && std::strcmp(argv[1], "--op-table") == 0) {
+    print_op_table();
+    return 0;
+  }
+  if (argc > 1 && std::strcmp(argv[1], "--dump-samples") == 0) {
+    dump_samples();
+    return 0;
+  }
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -13,27 +13,53 @@ struct Case {
 
 const std::vector<Case>& batch_cases() {
   static const std::vector<Case> list = {
-      {"plain", {4, 3, 5, 6}}, {"eps_1e-3", {4, 3, 5, 6}, 1e-3}, {"eps_large", {3, 2, 4, 4}, 0.5}, {"square", {2, 4, 4, 4}},
-      {"one_channel", {3, 1, 4, 5}}, {"one_sample", {1, 5, 6, 7}}, {"one_pixel", {9, 6, 1, 1}}, {"one_row", {3, 4, 1, 9}}, {"one_column", {3, 4, 9, 1}},
+      {"plain", {4, 3, 5, 6}},
+      {"eps_1e-3", {4, 3, 5, 6}, 1e-3},
+      {"eps_large", {3, 2, 4, 4}, 0.5},
+      {"square", {2, 4, 4, 4}},
+      {"one_channel", {3, 1, 4, 5}},
+      {"one_sample", {1, 5, 6, 7}},
+      {"one_pixel", {9, 6, 1, 1}},
+      {"one_row", {3, 4, 1, 9}},
+      {"one_column", {3, 4, 9, 1}},
       {"no_channels", {2, 0, 3, 3}},
-      {"channels7", {3, 7, 3, 3}}, {"channels8", {3, 8, 3, 3}}, {"channels9", {3, 9, 3, 3}}, {"channels15", {3, 15, 3, 3}}, {"channels16", {3, 16, 3, 3}},
-      {"channels17", {3, 17, 3, 3}}, {"channels31", {3, 31, 2, 3}}, {"channels33", {3, 33, 2, 3}}, {"channels64", {2, 64, 2, 4}},
-      {"plane7", {3, 3, 1, 7}}, {"plane15", {3, 3, 3, 5}}, {"plane16", {3, 3, 4, 4}}, {"plane17", {3, 3, 1, 17}}, {"plane33", {2, 3, 3, 11}}, {"plane130", {1, 2, 10, 13}},
-      {"rank2", {8, 5}}, {"rank2_odd", {17, 9}}, {"rank2_one_channel", {16, 1}}, {"rank3", {4, 5, 7}}, {"rank3_wide", {2, 3, 65}},
-      {"rank5", {2, 3, 2, 3, 4}}, {"rank5_deep", {2, 2, 5, 2, 3}},
+      {"channels7", {3, 7, 3, 3}},
+      {"channels8", {3, 8, 3, 3}},
+      {"channels9", {3, 9, 3, 3}},
+      {"channels15", {3, 15, 3, 3}},
+      {"channels16", {3, 16, 3, 3}},
+      {"channels17", {3, 17, 3, 3}},
+      {"channels31", {3, 31, 2, 3}},
+      {"channels33", {3, 33, 2, 3}},
+      {"channels64", {2, 64, 2, 4}},
+      {"plane7", {3, 3, 1, 7}},
+      {"plane15", {3, 3, 3, 5}},
+      {"plane16", {3, 3, 4, 4}},
+      {"plane17", {3, 3, 1, 17}},
+      {"plane33", {2, 3, 3, 11}},
+      {"plane130", {1, 2, 10, 13}},
+      {"rank2", {8, 5}},
+      {"rank2_odd", {17, 9}},
+      {"rank2_one_channel", {16, 1}},
+      {"rank3", {4, 5, 7}},
+      {"rank3_wide", {2, 3, 65}},
+      {"rank5", {2, 3, 2, 3, 4}},
+      {"rank5_deep", {2, 2, 5, 2, 3}},
       // Many values per channel: several pieces of a reduction.
-      {"many_rows", {601, 3}}, {"many_pixels", {2, 2, 20, 25}},
+      {"many_rows", {601, 3}},
+      {"many_pixels", {2, 2, 20, 25}},
   };
   return list;
 }
 
 const std::vector<Case>& layer_cases() {
   static const std::vector<Case> list = {
-      {"plain", {4, 10}, 1e-5}, {"mindspore_eps", {4, 10}, 1e-7}, {"eps_large", {4, 10}, 0.5}, {"rank1", {12}, 1e-5}, {"rank3", {2, 3, 8}, 1e-5}, {"rank4", {2, 3, 2, 6}, 1e-5},
-      {"rank5", {2, 1, 2, 3, 5}, 1e-5}, {"one_row", {1, 9}, 1e-5}, {"width2", {5, 2}, 1e-2}, {"width3", {5, 3}, 1e-3}, {"no_rows", {0, 5}, 1e-5}, {"no_rows_rank3", {2, 0, 5}, 1e-5},
-      {"width7", {3, 7}, 1e-5}, {"width8", {3, 8}, 1e-5}, {"width9", {3, 9}, 1e-5}, {"width15", {3, 15}, 1e-5}, {"width16", {3, 16}, 1e-5}, {"width17", {3, 17}, 1e-5},
-      {"width31", {3, 31}, 1e-5}, {"width32", {3, 32}, 1e-5}, {"width33", {3, 33}, 1e-5}, {"width63", {2, 63}, 1e-5}, {"width64", {2, 64}, 1e-5}, {"width65", {2, 65}, 1e-5},
-      {"width257", {3, 257}, 1e-5}, {"rows17", {17, 5}, 1e-5}, {"rows70", {70, 6}, 1e-5}, {"rows130", {130, 4}, 1e-4},
+      {"plain", {4, 10}, 1e-5},      {"mindspore_eps", {4, 10}, 1e-7},   {"eps_large", {4, 10}, 0.5}, {"rank1", {12}, 1e-5},      {"rank3", {2, 3, 8}, 1e-5},
+      {"rank4", {2, 3, 2, 6}, 1e-5}, {"rank5", {2, 1, 2, 3, 5}, 1e-5},   {"one_row", {1, 9}, 1e-5},   {"width2", {5, 2}, 1e-2},   {"width3", {5, 3}, 1e-3},
+      {"no_rows", {0, 5}, 1e-5},     {"no_rows_rank3", {2, 0, 5}, 1e-5}, {"width7", {3, 7}, 1e-5},    {"width8", {3, 8}, 1e-5},   {"width9", {3, 9}, 1e-5},
+      {"width15", {3, 15}, 1e-5},    {"width16", {3, 16}, 1e-5},         {"width17", {3, 17}, 1e-5},  {"width31", {3, 31}, 1e-5}, {"width32", {3, 32}, 1e-5},
+      {"width33", {3, 33}, 1e-5},    {"width63", {2, 63}, 1e-5},         {"width64", {2, 64}, 1e-5},  {"width65", {2, 65}, 1e-5}, {"width257", {3, 257}, 1e-5},
+      {"rows17", {17, 5}, 1e-5},     {"rows70", {70, 6}, 1e-5},          {"rows130", {130, 4}, 1e-4},
   };
   return list;
 }
@@ -41,7 +67,9 @@ const std::vector<Case>& layer_cases() {
 Sample batch_sample(const std::string& op, const Case& c) {
   const Shape channels = {c.x[1]};
   if (op == "batch_norm_train") return {op, c.name, {{"eps", c.eps}}, {{c.x}, {channels}, {channels}}};
-  if (op == "batch_norm_infer") return {.op = op, .name = c.name, .attrs = {{"eps", c.eps}}, .args = {{c.x}, {channels}, {channels}, {channels}, {channels, 0.1, 3}}, .no_gradient = {3, 4}};
+  if (op == "batch_norm_infer")
+    return {
+        .op = op, .name = c.name, .attrs = {{"eps", c.eps}}, .args = {{c.x}, {channels}, {channels}, {channels}, {channels, 0.1, 3}}, .no_gradient = {3, 4}};
   // Its rule takes mean and var for those of x, which they are not here: norm_test.cc differentiates twice through x.
   return {.op = op, .name = c.name, .attrs = {{"eps", c.eps}}, .args = {{c.x}, {c.x}, {channels}, {channels}, {channels, 0.1, 3}}, .gradient = false};
 }

@@ -75,7 +75,8 @@ TEST(BatchNorm, GradientThroughStatistics) {
   })(in);
   const std::vector<double> x = in[0].to_vector<double>(), d = g[0].to_vector<double>();
   double mean = 0;
-  for (size_t n = 0; n < 4; ++n) for (size_t s = 0; s < 3; ++s) mean += x[n * 6 + s] / 12;
+  for (size_t n = 0; n < 4; ++n)
+    for (size_t s = 0; s < 3; ++s) mean += x[n * 6 + s] / 12;
   EXPECT_NEAR(d[0], 1.0 / 12 + 2.0 / 12 * (x[0] - mean), 1e-12);
 }
 
@@ -88,8 +89,10 @@ TEST(BatchNorm, VarianceFarFromZero) {
     const std::vector<double> v = x.to_vector<double>(), var = o.var.to_vector<double>(), mean = o.mean.to_vector<double>();
     for (size_t c = 0; c < 5; ++c) {
       double m = 0, s = 0;
-      for (size_t n = 0; n < 4; ++n) for (size_t i = 0; i < 63; ++i) m += v[(n * 5 + c) * 63 + i] / 252;
-      for (size_t n = 0; n < 4; ++n) for (size_t i = 0; i < 63; ++i) s += (v[(n * 5 + c) * 63 + i] - m) * (v[(n * 5 + c) * 63 + i] - m) / 252;
+      for (size_t n = 0; n < 4; ++n)
+        for (size_t i = 0; i < 63; ++i) m += v[(n * 5 + c) * 63 + i] / 252;
+      for (size_t n = 0; n < 4; ++n)
+        for (size_t i = 0; i < 63; ++i) s += (v[(n * 5 + c) * 63 + i] - m) * (v[(n * 5 + c) * 63 + i] - m) / 252;
       EXPECT_NEAR(mean[c], m, 1e-7 * m);
       EXPECT_NEAR(var[c], s, 1e-6 * s);
     }
@@ -101,8 +104,8 @@ TEST(BatchNorm, NonFiniteStaysInItsChannel) {
   for (const Layout layout : {Layout::kContiguous, Layout::kChannelsLast}) {
     std::vector<double> v(2 * 3 * 2 * 2, 0.0);
     for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<double>(i % 5);
-    v[0] = std::nan("");    // channel 0
-    v[16] = inf;            // channel 1, not its first value
+    v[0] = std::nan("");  // channel 0
+    v[16] = inf;  // channel 1, not its first value
     const Tensor x = convert_layout(Tensor::from_values({2, 3, 2, 2}, v), layout);
     const ops::BatchNormOut o = ops::batch_norm_train(x, Tensor::full({3}, 1), Tensor::full({3}, 0));
     const std::vector<double> y = o.y.to_vector<double>(), mean = o.mean.to_vector<double>(), var = o.var.to_vector<double>();
@@ -129,12 +132,16 @@ using NormThreads = Threads;
 // Large enough to be cut into several pieces.
 TEST_F(NormThreads, SameBitsForAnyNumber) {
   const auto run = [](Layout layout) {
-    const Tensor x = convert_layout(values({3, 40, 33, 31}, "x", DType::kFloat32), layout), gamma = values({40}, "gamma", DType::kFloat32), beta = values({40}, "beta", DType::kFloat32);
+    const Tensor x = convert_layout(values({3, 40, 33, 31}, "x", DType::kFloat32), layout), gamma = values({40}, "gamma", DType::kFloat32),
+                 beta = values({40}, "beta", DType::kFloat32);
     const Tensor wide = values({700, 60}, "wide", DType::kFloat32), g = values({60}, "g", DType::kFloat32), b = values({60}, "b", DType::kFloat32);
     TensorList out = {ops::batch_norm_train(x, gamma, beta).y};
     const Tensor u = values(x.shape(), "u", DType::kFloat32), w = values(wide.shape(), "w", DType::kFloat32);
-    for (const Tensor& t : grad([&](Span<const Tensor> in) { return TensorList{ops::sum(ops::batch_norm_train(in[0], in[1], in[2]).y * u)}; })(TensorList{x, gamma, beta})) out.push_back(t);
-    for (const Tensor& t : grad([&](Span<const Tensor> in) { return TensorList{ops::sum(ops::layer_norm(in[0], in[1], in[2]) * w)}; })(TensorList{wide, g, b})) out.push_back(t);
+    for (const Tensor& t :
+         grad([&](Span<const Tensor> in) { return TensorList{ops::sum(ops::batch_norm_train(in[0], in[1], in[2]).y * u)}; })(TensorList{x, gamma, beta}))
+      out.push_back(t);
+    for (const Tensor& t : grad([&](Span<const Tensor> in) { return TensorList{ops::sum(ops::layer_norm(in[0], in[1], in[2]) * w)}; })(TensorList{wide, g, b}))
+      out.push_back(t);
     return out;
   };
   for (const Layout layout : {Layout::kContiguous, Layout::kChannelsLast}) {
@@ -171,9 +178,7 @@ TEST(BatchNorm, BadArguments) {
   try {
     ops::batch_norm_train(x, four, three);
     FAIL();
-  } catch (const ShapeError& e) {
-    EXPECT_NE(e.message().find("gamma must be [3], got f32[4]"), std::string::npos) << e.message();
-  }
+  } catch (const ShapeError& e) { EXPECT_NE(e.message().find("gamma must be [3], got f32[4]"), std::string::npos) << e.message(); }
 }
 
 TEST(LayerNorm, BadArguments) {

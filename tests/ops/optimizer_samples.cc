@@ -14,8 +14,18 @@ std::vector<Sample> all() {
   const auto add = [&](const std::string& op, const std::string& name, const AttrFields& attrs, std::vector<Arg> args) {
     s.push_back({.op = op, .name = name, .attrs = attrs, .args = std::move(args), .gradient = false, .half = false});
   };
-  for (const auto& [name, shape] : std::vector<std::pair<std::string, Shape>>{{"plain", {3, 4}}, {"size1", {1}}, {"size0", {0, 3}}, {"scalar", {}}, {"size7", {7}}, {"size8", {8}}, {"size9", {9}},
-                                                                             {"size15", {15}}, {"size17", {17}}, {"size33", {33}}, {"image", {2, 3, 4, 5}}, {"several_pieces", {1999}}}) {
+  for (const auto& [name, shape] : std::vector<std::pair<std::string, Shape>>{{"plain", {3, 4}},
+                                                                              {"size1", {1}},
+                                                                              {"size0", {0, 3}},
+                                                                              {"scalar", {}},
+                                                                              {"size7", {7}},
+                                                                              {"size8", {8}},
+                                                                              {"size9", {9}},
+                                                                              {"size15", {15}},
+                                                                              {"size17", {17}},
+                                                                              {"size33", {33}},
+                                                                              {"image", {2, 3, 4, 5}},
+                                                                              {"several_pieces", {1999}}}) {
     const Arg p = state(shape), g = state(shape);
     add("momentum_update", name, {}, {p, state(shape), g, scalar(0.1), scalar(0.9)});
     add("sgd_update", name, {{"momentum", 0.9}}, {p, state(shape), scalar(0), g, scalar(0.1)});
@@ -25,7 +35,10 @@ std::vector<Sample> all() {
   const Shape shape = {5, 7};
   const Arg p = state(shape), g = state(shape), half_grad = {shape, -1, 1, DType::kBFloat16}, f16_grad = {shape, -1, 1, DType::kFloat16};
   const AttrFields decay = {{"weight_decay", 1e-2}, {"grad_scale", 1.0 / 128}};
-  const auto with = [](AttrFields a, const AttrField& f) { a.push_back(f); return a; };
+  const auto with = [](AttrFields a, const AttrField& f) {
+    a.push_back(f);
+    return a;
+  };
   add("momentum_update", "decay_scale", decay, {p, state(shape), g, scalar(0.1), scalar(0.9)});
   add("momentum_update", "nesterov", with(decay, {"nesterov", true}), {p, state(shape), g, scalar(0.1), scalar(0.9)});
   add("momentum_update", "bf16_grad", decay, {p, state(shape), half_grad, scalar(0.1), scalar(0.9)});
@@ -38,7 +51,8 @@ std::vector<Sample> all() {
   add("sgd_update", "bf16_grad", {{"momentum", 0.9}}, {p, state(shape), scalar(0), half_grad, scalar(0.1)});
   add("adam_update", "decay_scale", decay, {p, state(shape), positive(shape), g, scalar(0.1), scalar(0.9), scalar(0.999)});
   add("adam_update", "nesterov", with(decay, {"nesterov", true}), {p, state(shape), positive(shape), g, scalar(0.1), scalar(0.9), scalar(0.999)});
-  add("adam_update", "bf16_grad", {{"beta1", 0.8}, {"beta2", 0.99}, {"eps", 1e-4}}, {p, state(shape), positive(shape), half_grad, scalar(0.1), scalar(0.64), scalar(0.98)});
+  add("adam_update", "bf16_grad", {{"beta1", 0.8}, {"beta2", 0.99}, {"eps", 1e-4}},
+      {p, state(shape), positive(shape), half_grad, scalar(0.1), scalar(0.64), scalar(0.98)});
   add("adam_weight_decay_update", "decay_scale", decay, {p, state(shape), positive(shape), g, scalar(0.1)});
   add("adam_weight_decay_update", "f16_grad", {{"weight_decay", 0.1}}, {p, state(shape), positive(shape), f16_grad, scalar(0.1)});
   return s;

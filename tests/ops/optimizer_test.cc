@@ -19,7 +19,9 @@ namespace {
 constexpr int kSteps = 50;
 constexpr size_t kSize = 37;
 
-std::vector<double> start() { return test::make_inputs({.op = "optimizer_test", .name = "start", .args = {{{kSize}}}}, DType::kFloat64)[0].to_vector<double>(); }
+std::vector<double> start() {
+  return test::make_inputs({.op = "optimizer_test", .name = "start", .args = {{{kSize}}}}, DType::kFloat64)[0].to_vector<double>();
+}
 // A gradient that depends on the parameter, so that errors would feed back.
 double gradient(double p, int step, size_t i) { return 0.3 * p + 0.5 * std::sin(static_cast<double>(step) + static_cast<double>(i)); }
 double rate(int step) { return 0.05 / (1 + 0.1 * step); }
@@ -34,11 +36,13 @@ Tensor scalar(double v, DType t) { return Tensor::scalar(v, t); }
 void expect_close(const Tensor& actual, const std::vector<double>& expected, const char* what) {
   const double tolerance = actual.dtype() == DType::kFloat64 ? 1e-12 : 1e-5;
   const std::vector<double> a = actual.to_vector<double>();
-  for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], expected[i], tolerance * (1 + std::abs(expected[i]))) << what << ", element " << i << ", " << dtype_name(actual.dtype());
+  for (size_t i = 0; i < a.size(); ++i)
+    ASSERT_NEAR(a[i], expected[i], tolerance * (1 + std::abs(expected[i]))) << what << ", element " << i << ", " << dtype_name(actual.dtype());
 }
 
 class OptimizerSteps : public ::testing::TestWithParam<DType> {};
-INSTANTIATE_TEST_SUITE_P(Types, OptimizerSteps, ::testing::Values(DType::kFloat32, DType::kFloat64), [](const auto& type) { return std::string(dtype_name(type.param)); });
+INSTANTIATE_TEST_SUITE_P(Types, OptimizerSteps, ::testing::Values(DType::kFloat32, DType::kFloat64),
+                         [](const auto& type) { return std::string(dtype_name(type.param)); });
 
 TEST_P(OptimizerSteps, Momentum) {
   const DType t = GetParam();
@@ -63,7 +67,10 @@ TEST_P(OptimizerSteps, Momentum) {
 
 TEST_P(OptimizerSteps, Sgd) {
   const DType t = GetParam();
-  struct Case { double momentum, dampening; bool nesterov; };
+  struct Case {
+    double momentum, dampening;
+    bool nesterov;
+  };
   for (const Case& c : {Case{0, 0, false}, Case{0.9, 0, false}, Case{0.9, 0.3, false}, Case{0.9, 0, true}}) {
     const double decay = 1e-2, scale = 0.25;
     std::vector<double> p = start(), v(kSize);
@@ -77,7 +84,8 @@ TEST_P(OptimizerSteps, Sgd) {
         }
         p[i] -= rate(step) * d;
       }
-      const std::vector<Tensor> o = ops::sgd_update(tp, tv, stat, gradients(tp, step, scale), scalar(rate(step), t), c.momentum, c.dampening, decay, scale, c.nesterov);
+      const std::vector<Tensor> o =
+          ops::sgd_update(tp, tv, stat, gradients(tp, step, scale), scalar(rate(step), t), c.momentum, c.dampening, decay, scale, c.nesterov);
       tp = o[0];
       tv = o[1];
       stat = o[2];
@@ -103,7 +111,8 @@ TEST_P(OptimizerSteps, Adam) {
         const double direction = nesterov ? b1 * m[i] + (1 - b1) * g : m[i];
         p[i] -= rate(step) * std::sqrt(1 - p2) / (1 - p1) * direction / (std::sqrt(v[i]) + eps);
       }
-      const std::vector<Tensor> o = ops::adam_update(tp, tm, tv, gradients(tp, step, scale), scalar(rate(step), t), scalar(p1, t), scalar(p2, t), b1, b2, eps, decay, scale, nesterov);
+      const std::vector<Tensor> o =
+          ops::adam_update(tp, tm, tv, gradients(tp, step, scale), scalar(rate(step), t), scalar(p1, t), scalar(p2, t), b1, b2, eps, decay, scale, nesterov);
       tp = o[0];
       tm = o[1];
       tv = o[2];
@@ -161,7 +170,8 @@ TEST(OptimizerUpdate, InPlace) {
       for (size_t i = 0; i < memory.size(); ++i) ins.push_back({memory[i].mutable_raw_data(), &plan->in[i]});
       for (size_t i = 0; i < plan->out.size(); ++i) outs.push_back({memory[states->second[i]].mutable_raw_data(), &plan->out[i]});
       run_plan(*plan, ins, outs, nullptr);
-      for (size_t i = 0; i < outs.size(); ++i) EXPECT_TRUE(test::same_bits(memory[states->second[i]], expected[i])) << s.op << "/" << s.name << ", kernel " << k->name << ", output " << i;
+      for (size_t i = 0; i < outs.size(); ++i)
+        EXPECT_TRUE(test::same_bits(memory[states->second[i]], expected[i])) << s.op << "/" << s.name << ", kernel " << k->name << ", output " << i;
       ++checked;
     }
   }

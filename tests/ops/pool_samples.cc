@@ -8,7 +8,7 @@ using Ints = std::vector<int64_t>;
 
 struct Case {
   std::string name;
-  Shape x, y;                     // y as PyTorch's formula gives it
+  Shape x, y;  // y as PyTorch's formula gives it
   Ints kernel, stride, pad = {0, 0, 0, 0};
   bool ceil_mode = false, count_include_pad = false;
 };
@@ -73,10 +73,21 @@ std::vector<Sample> all() {
   s.push_back({"max_pool2d_take", large.name, pool_attrs(large), {{large.x}, {large.y, 0, 272, DType::kInt32}}});
   s.push_back({"avg_pool2d", large.name, pool_attrs(large), {{large.x}}});
 
-  struct Adaptive { std::string name; Shape x; int64_t oh, ow; };
-  for (const Adaptive& c : std::vector<Adaptive>{{"plain", {2, 3, 6, 6}, 3, 3}, {"uneven", {1, 2, 7, 5}, 3, 2}, {"global", {2, 5, 7, 7}, 1, 1}, {"identity", {1, 2, 3, 4}, 3, 4},
-                                                 {"larger", {1, 2, 2, 3}, 4, 5}, {"one_row", {2, 2, 1, 6}, 1, 4}, {"no_samples", {0, 2, 4, 4}, 2, 2}, {"channels17", {2, 17, 4, 3}, 2, 2},
-                                                 {"channels32", {1, 32, 7, 7}, 1, 1}, {"vgg", {1, 2, 9, 9}, 7, 7}}) {
+  struct Adaptive {
+    std::string name;
+    Shape x;
+    int64_t oh, ow;
+  };
+  for (const Adaptive& c : std::vector<Adaptive>{{"plain", {2, 3, 6, 6}, 3, 3},
+                                                 {"uneven", {1, 2, 7, 5}, 3, 2},
+                                                 {"global", {2, 5, 7, 7}, 1, 1},
+                                                 {"identity", {1, 2, 3, 4}, 3, 4},
+                                                 {"larger", {1, 2, 2, 3}, 4, 5},
+                                                 {"one_row", {2, 2, 1, 6}, 1, 4},
+                                                 {"no_samples", {0, 2, 4, 4}, 2, 2},
+                                                 {"channels17", {2, 17, 4, 3}, 2, 2},
+                                                 {"channels32", {1, 32, 7, 7}, 1, 1},
+                                                 {"vgg", {1, 2, 9, 9}, 7, 7}}) {
     s.push_back({"adaptive_avg_pool2d", c.name, {{"oh", c.oh}, {"ow", c.ow}}, {{c.x}}});
     s.push_back({"adaptive_avg_pool2d_grad", c.name, {{"h", c.x[2]}, {"w", c.x[3]}}, {{{c.x[0], c.x[1], c.oh, c.ow}}}});
   }

@@ -77,7 +77,9 @@ TEST(Pool, SameBitsForAnyNumberOfThreads) {
   for (const Layout layout : {Layout::kContiguous, Layout::kChannelsLast}) {
     const Tensor x = convert_layout(test::make_inputs({.op = "pool_test", .name = "threads", .args = {{{3, 20, 30, 31}}}}, DType::kFloat32)[0], layout);
     const auto run = [&] {
-      const auto f = [&](Span<const Tensor> in) { return TensorList{ops::sum(ops::square(ops::max_pool2d(in[0], a))) + ops::sum(ops::square(ops::avg_pool2d(in[0], a)))}; };
+      const auto f = [&](Span<const Tensor> in) {
+        return TensorList{ops::sum(ops::square(ops::max_pool2d(in[0], a))) + ops::sum(ops::square(ops::avg_pool2d(in[0], a)))};
+      };
       return TensorList{ops::max_pool2d(x, a), ops::avg_pool2d(x, a), ops::global_avg_pool2d(x), grad(f)(TensorList{x})[0]};
     };
     set_num_threads(1);

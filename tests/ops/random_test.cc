@@ -26,7 +26,9 @@ class Random : public ::testing::Test {
   void SetUp() override { ops::reset_rng(1234); }
 };
 
-struct Moments { double mean, variance, skew, kurtosis, lowest, highest; };
+struct Moments {
+  double mean, variance, skew, kurtosis, lowest, highest;
+};
 Moments moments(const Tensor& t) {
   const std::vector<double> v = t.to_vector<double>();
   const double n = static_cast<double>(v.size()), mean = std::accumulate(v.begin(), v.end(), 0.0) / n;
@@ -40,7 +42,7 @@ Moments moments(const Tensor& t) {
   return {mean, m2, m3 / std::pow(m2, 1.5), m4 / (m2 * m2), *std::min_element(v.begin(), v.end()), *std::max_element(v.begin(), v.end())};
 }
 
-constexpr int64_t kDraws = 200000;   // bounds below are five standard errors
+constexpr int64_t kDraws = 200000;  // bounds below are five standard errors
 
 TEST_F(Random, UniformMoments) {
   for (DType t : {DType::kFloat32, DType::kFloat64}) {
@@ -85,7 +87,7 @@ TEST_F(Random, TruncatedNormalStaysInside) {
   for (DType t : {DType::kFloat32, DType::kFloat64}) {
     const Moments m = moments(ops::random_truncated_normal({kDraws / 4}, 1, 0.5, t));
     EXPECT_NEAR(m.mean, 1, 0.01);
-    EXPECT_NEAR(m.variance, 0.25 * 0.77374, 0.005);   // 1 - 4φ(2)/(2Φ(2) - 1)
+    EXPECT_NEAR(m.variance, 0.25 * 0.77374, 0.005);  // 1 - 4φ(2)/(2Φ(2) - 1)
     EXPECT_GE(m.lowest, 0);
     EXPECT_LE(m.highest, 2);
     EXPECT_GT(m.highest, 1.99);
@@ -101,7 +103,7 @@ TEST_F(Random, PermutationIsOneAndUniform) {
   EXPECT_FALSE(std::is_sorted(p.begin(), p.end()));
   std::sort(p.begin(), p.end());
   for (size_t i = 0; i < p.size(); ++i) ASSERT_EQ(p[i], static_cast<int64_t>(i));
-  std::vector<int> count(24);   // of the orders of four
+  std::vector<int> count(24);  // of the orders of four
   for (int i = 0; i < 12000; ++i) {
     const std::vector<int64_t> q = ops::random_permutation(4).to_vector<int64_t>();
     int code = 0;
@@ -114,7 +116,7 @@ TEST_F(Random, PermutationIsOneAndUniform) {
   }
   double chi2 = 0;
   for (int c : count) chi2 += (c - 500.0) * (c - 500.0) / 500;
-  EXPECT_LT(chi2, 60);   // 23 degrees of freedom: exceeded with probability 4e-5
+  EXPECT_LT(chi2, 60);  // 23 degrees of freedom: exceeded with probability 4e-5
 }
 
 TEST_F(Random, DropoutKeepsTheMean) {
@@ -155,7 +157,8 @@ TEST_F(Random, NumbersDoNotDependOnThreads) {
   for (int threads : {1, 2, 3, 4}) {
     set_num_threads(threads);
     ops::reset_rng(5);
-    const TensorList all{ops::dropout(Tensor::full({9, 10000}, 1), 0.5), ops::random_uniform({40000}), ops::random_normal({3, 20001}), ops::random_truncated_normal({9, 999}), ops::random_permutation(500)};
+    const TensorList all{ops::dropout(Tensor::full({9, 10000}, 1), 0.5), ops::random_uniform({40000}), ops::random_normal({3, 20001}),
+                         ops::random_truncated_normal({9, 999}), ops::random_permutation(500)};
     if (first.empty()) first = all;
     for (size_t i = 0; i < all.size(); ++i) EXPECT_TRUE(same_bits(all[i], first[i])) << threads << " threads, op " << i;
   }
@@ -182,15 +185,15 @@ TEST_F(Random, RowsFollowTheirGlobalPosition) {
   const Tensor images = Tensor::full({10, 3, 5, 7}, 1), rows = Tensor::full({6, 3, 5, 7}, 1);
   const auto draw = [](int64_t offset, int64_t n, const Tensor& x) {
     ops::reset_rng(21, 9, offset);
-    return TensorList{ops::dropout(x, 0.5),           ops::random_uniform({n, 13}), ops::random_uniform({n, 13}, 0, 1, DType::kFloat64), ops::random_normal({n, 5}),
-                      ops::random_truncated_normal({n}), ops::random_bernoulli({n, 2, 3})};
+    return TensorList{ops::dropout(x, 0.5),       ops::random_uniform({n, 13}),      ops::random_uniform({n, 13}, 0, 1, DType::kFloat64),
+                      ops::random_normal({n, 5}), ops::random_truncated_normal({n}), ops::random_bernoulli({n, 2, 3})};
   };
   const TensorList all = draw(0, 10, images), tail = draw(4, 6, rows);
   for (size_t i = 0; i < all.size(); ++i) EXPECT_TRUE(same_bits(ops::slice(all[i], {4}, {10}), tail[i])) << "op " << i;
 }
 
 TEST_F(Random, DropoutMaskFollowsTheLogicalElement) {
-  const Tensor x = Tensor::full({3, 37, 11, 13}, 1);   // more elements per sample than one stretch
+  const Tensor x = Tensor::full({3, 37, 11, 13}, 1);  // more elements per sample than one stretch
   ops::reset_rng(2);
   const Tensor plain = ops::dropout(x, 0.5);
   ops::reset_rng(2);
@@ -247,7 +250,8 @@ TEST_F(Random, SetSeedReachesTheState) {
 // The stream is part of the contract: checkpoints and data-parallel ranks rely on it. Philox itself against Random123's known answers.
 TEST_F(Random, KnownAnswers) {
   EXPECT_EQ(philox4x32({0, 0, 0, 0}, {0, 0}).v, (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
-  EXPECT_EQ(philox4x32({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}).v, (std::array<uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox4x32({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}).v,
+            (std::array<uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
   ops::reset_rng(7, 2, 3);
   const uint64_t key = hash_combine(7, 0);
   const auto block = philox4x32({1, 3 + 1, 2, 0}, {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)}).v;

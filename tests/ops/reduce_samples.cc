@@ -9,20 +9,44 @@ namespace {
 using Ints = std::vector<int64_t>;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-struct Case { const char* name; Shape shape; Ints axes; bool keep_dims; };
+struct Case {
+  const char* name;
+  Shape shape;
+  Ints axes;
+  bool keep_dims;
+};
 const std::vector<Case>& cases() {
   static const std::vector<Case> list = {
-      {"all", {4, 9}, {}, false},          {"all_kept", {4, 9}, {}, true},             {"rows", {5, 17}, {1}, false},         {"rows_kept", {5, 17}, {-1}, true},
-      {"columns", {7, 16}, {0}, false},    {"columns_kept", {31, 3}, {0}, true},       {"scalar", {}, {}, false},             {"one", {1}, {0}, false},
-      {"channel", {2, 3, 4, 5}, {0, 2, 3}, false}, {"channel_kept", {2, 17, 3, 2}, {0, 2, 3}, true}, {"pixels", {2, 3, 4, 5}, {2, 3}, false}, {"pixels_kept", {2, 8, 3, 3}, {-2, -1}, true},
-      {"batch", {4, 3, 2, 5}, {0}, false}, {"batch_kept", {4, 3, 2, 5}, {0}, true},    {"over_channels", {2, 5, 3, 4}, {1}, false}, {"over_channels_kept", {2, 5, 3, 4}, {1}, true},
-      {"middle", {3, 8, 5}, {1}, false},   {"ends", {3, 8, 5}, {0, 2}, false},         {"size1_axis", {3, 1, 9}, {1}, false}, {"n31", {31}, {}, false},
-      {"n33", {33}, {0}, false},           {"unsorted_axes", {2, 3, 4}, {2, 0}, false}, {"rank5", {2, 3, 2, 3, 2}, {1, 3}, false}, {"empty_kept", {0, 3}, {1}, false},
+      {"all", {4, 9}, {}, false},
+      {"all_kept", {4, 9}, {}, true},
+      {"rows", {5, 17}, {1}, false},
+      {"rows_kept", {5, 17}, {-1}, true},
+      {"columns", {7, 16}, {0}, false},
+      {"columns_kept", {31, 3}, {0}, true},
+      {"scalar", {}, {}, false},
+      {"one", {1}, {0}, false},
+      {"channel", {2, 3, 4, 5}, {0, 2, 3}, false},
+      {"channel_kept", {2, 17, 3, 2}, {0, 2, 3}, true},
+      {"pixels", {2, 3, 4, 5}, {2, 3}, false},
+      {"pixels_kept", {2, 8, 3, 3}, {-2, -1}, true},
+      {"batch", {4, 3, 2, 5}, {0}, false},
+      {"batch_kept", {4, 3, 2, 5}, {0}, true},
+      {"over_channels", {2, 5, 3, 4}, {1}, false},
+      {"over_channels_kept", {2, 5, 3, 4}, {1}, true},
+      {"middle", {3, 8, 5}, {1}, false},
+      {"ends", {3, 8, 5}, {0, 2}, false},
+      {"size1_axis", {3, 1, 9}, {1}, false},
+      {"n31", {31}, {}, false},
+      {"n33", {33}, {0}, false},
+      {"unsorted_axes", {2, 3, 4}, {2, 0}, false},
+      {"rank5", {2, 3, 2, 3, 2}, {1, 3}, false},
+      {"empty_kept", {0, 3}, {1}, false},
   };
   return list;
 }
 
-bool reduction(const std::string& op, const char* kind = "uniform", double lo = -2, double hi = 2, AttrFields attrs = {}, const std::string& prefix = "", bool half = true) {
+bool reduction(const std::string& op, const char* kind = "uniform", double lo = -2, double hi = 2, AttrFields attrs = {}, const std::string& prefix = "",
+               bool half = true) {
   std::vector<Sample> out;
   for (const Case& c : cases()) {
     Sample s{op, prefix + c.name, attrs, {{.shape = c.shape, .lo = lo, .hi = hi, .kind = kind}}};
@@ -36,29 +60,51 @@ bool reduction(const std::string& op, const char* kind = "uniform", double lo = 
 bool integer_reduction(const std::string& op, const std::vector<DType>& types, double lo, double hi) {
   std::vector<Sample> out;
   for (DType t : types)
-    out.push_back({op, std::string(dtype_name(t)), {{"axes", Ints{1}}}, {{.shape = {3, 7}, .lo = lo, .hi = t == DType::kBool ? 2 : hi, .dtype = t, .kind = "integers"}}});
+    out.push_back(
+        {op, std::string(dtype_name(t)), {{"axes", Ints{1}}}, {{.shape = {3, 7}, .lo = lo, .hi = t == DType::kBool ? 2 : hi, .dtype = t, .kind = "integers"}}});
   return add_samples(out);
 }
 const std::vector<DType> kIntegers = {DType::kBool, DType::kUInt8, DType::kInt32, DType::kInt64};
 
 // Largest and smallest need distinct values: at a tie the gradient is no derivative.
 const bool kReductions[] = {
-    reduction("sum"), reduction("mean"), reduction("prod", "away0", -1.5, 1.5), reduction("max", "distinct"), reduction("min", "distinct"),
-    reduction("norm", "away0", -2, 2, {{"p", 1.0}}, "l1_"), reduction("norm", "away0", -2, 2, {{"p", 2.0}}, "l2_"),
-    reduction("norm", "distinct", 1, 3, {{"p", kInf}}, "max_"), reduction("logsumexp"), reduction("any", "integers", 0, 2), reduction("all", "integers", 0, 2),
-    integer_reduction("sum", kIntegers, 0, 200), integer_reduction("prod", kIntegers, 0, 4), integer_reduction("max", kIntegers, 0, 200), integer_reduction("min", kIntegers, 0, 200),
-    integer_reduction("any", kIntegers, 0, 2), integer_reduction("all", kIntegers, 0, 2),
+    reduction("sum"),
+    reduction("mean"),
+    reduction("prod", "away0", -1.5, 1.5),
+    reduction("max", "distinct"),
+    reduction("min", "distinct"),
+    reduction("norm", "away0", -2, 2, {{"p", 1.0}}, "l1_"),
+    reduction("norm", "away0", -2, 2, {{"p", 2.0}}, "l2_"),
+    reduction("norm", "distinct", 1, 3, {{"p", kInf}}, "max_"),
+    reduction("logsumexp"),
+    reduction("any", "integers", 0, 2),
+    reduction("all", "integers", 0, 2),
+    integer_reduction("sum", kIntegers, 0, 200),
+    integer_reduction("prod", kIntegers, 0, 4),
+    integer_reduction("max", kIntegers, 0, 200),
+    integer_reduction("min", kIntegers, 0, 200),
+    integer_reduction("any", kIntegers, 0, 2),
+    integer_reduction("all", kIntegers, 0, 2),
 };
 const bool kEmptyExtents = add_samples({
-    {"sum", "of_nothing", {{"axes", Ints{0}}}, {{{0, 3}}}}, {"mean", "of_nothing", {{"axes", Ints{0}}}, {{{0, 3}}}, false}, {"prod", "of_nothing", {{"axes", Ints{0}}}, {{{0, 3}}}},
-    {"norm", "of_nothing", {{"axes", Ints{0}}}, {{{0, 3}}}}, {"logsumexp", "of_nothing", {{"axes", Ints{0}}}, {{{0, 3}}}},
-    {"any", "of_nothing", {{"axes", Ints{0}}}, {{{0, 3}}}}, {"all", "of_nothing", {{"axes", Ints{0}}}, {{{0, 3}}}},
+    {"sum", "of_nothing", {{"axes", Ints{0}}}, {{{0, 3}}}},
+    {"mean", "of_nothing", {{"axes", Ints{0}}}, {{{0, 3}}}, false},
+    {"prod", "of_nothing", {{"axes", Ints{0}}}, {{{0, 3}}}},
+    {"norm", "of_nothing", {{"axes", Ints{0}}}, {{{0, 3}}}},
+    {"logsumexp", "of_nothing", {{"axes", Ints{0}}}, {{{0, 3}}}},
+    {"any", "of_nothing", {{"axes", Ints{0}}}, {{{0, 3}}}},
+    {"all", "of_nothing", {{"axes", Ints{0}}}, {{{0, 3}}}},
 });
 
-struct AxisCase { const char* name; Shape shape; int64_t axis; };
+struct AxisCase {
+  const char* name;
+  Shape shape;
+  int64_t axis;
+};
 const std::vector<AxisCase>& axis_cases() {
-  static const std::vector<AxisCase> list = {{"last", {4, 9}, -1}, {"first", {17, 3}, 0}, {"middle", {2, 7, 5}, 1}, {"images", {2, 8, 3, 3}, 1}, {"width", {2, 3, 4, 5}, 3},
-                                             {"one", {1}, 0},      {"n16", {16}, 0},      {"n33", {33}, 0},         {"size1", {5, 1}, 1},         {"no_rows", {0, 3}, 1}};
+  static const std::vector<AxisCase> list = {{"last", {4, 9}, -1},       {"first", {17, 3}, 0}, {"middle", {2, 7, 5}, 1}, {"images", {2, 8, 3, 3}, 1},
+                                             {"width", {2, 3, 4, 5}, 3}, {"one", {1}, 0},       {"n16", {16}, 0},         {"n33", {33}, 0},
+                                             {"size1", {5, 1}, 1},       {"no_rows", {0, 3}, 1}};
   return list;
 }
 bool along_axis() {
@@ -76,8 +122,9 @@ bool along_axis() {
     out.push_back({"topk", c.name, {{"k", k}, {"axis", c.axis}}, {distinct}});
     out.push_back({"topk", std::string(c.name) + "_smallest", {{"k", k}, {"axis", c.axis}, {"largest", false}}, {distinct}});
   }
-  for (DType t : kIntegers) out.push_back({"cumsum", std::string(dtype_name(t)), {}, {{.shape = {3, 7}, .lo = 0, .hi = t == DType::kBool ? 2.0 : 9.0, .dtype = t}}});
-  for (Sample& s : out) s.half = s.op == "cumsum";   // in half, distinct values meet and the order changes
+  for (DType t : kIntegers)
+    out.push_back({"cumsum", std::string(dtype_name(t)), {}, {{.shape = {3, 7}, .lo = 0, .hi = t == DType::kBool ? 2.0 : 9.0, .dtype = t}}});
+  for (Sample& s : out) s.half = s.op == "cumsum";  // in half, distinct values meet and the order changes
   return add_samples(out);
 }
 const bool kAlongAxis = along_axis();

@@ -19,7 +19,9 @@ using Values = std::vector<double>;
 constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
 
 Tensor vec(const Values& v, DType t = DType::kFloat32) { return Tensor::from_values({static_cast<int64_t>(v.size())}, v, t); }
-TensorList gradient_of(Tensor (*f)(const Tensor&), const Tensor& x) { return grad([=](Span<const Tensor> in) { return TensorList{f(in[0])}; })(TensorList{x}); }
+TensorList gradient_of(Tensor (*f)(const Tensor&), const Tensor& x) {
+  return grad([=](Span<const Tensor> in) { return TensorList{f(in[0])}; })(TensorList{x});
+}
 template <class F> void with_each_kernel(F&& f) {
   for (const char* name : {"simd", "reference"}) {
     SCOPED_TRACE(name);
@@ -114,7 +116,9 @@ TEST(Reduce, LongSumsAreExactAndIndependentOfThreads) {
   const Tensor x = Tensor::from_vector<float>({n, c, h, w}, v), y = convert_layout(x, Layout::kChannelsLast);
   double total = 0;
   for (float f : v) total += static_cast<double>(f);
-  struct Axes { ops::Axes axes; };
+  struct Axes {
+    ops::Axes axes;
+  };
   for (const Axes& a : {Axes{{}}, Axes{{0, 2, 3}}, Axes{{0}}, Axes{{2, 3}}, Axes{{1}}, Axes{{0, 1}}, Axes{{3}}}) {
     std::vector<float> first, first_last;
     for (int threads : {1, 2, 3, 8}) {

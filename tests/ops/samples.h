@@ -33,11 +33,11 @@ struct Sample {
   std::string op, name;
   AttrFields attrs = {};
   std::vector<Arg> args = {};
-  bool gradient = true;                 ///< numeric gradient of every floating input without a fixed dtype
-  std::vector<int> no_gradient = {};    ///< inputs left out of it
-  bool half = true;                     ///< also compared in bfloat16 and float16 against float32
-  bool torch = true;                    ///< compared with stored PyTorch expectations where the script knows the op
-  double tolerance = 1;                 ///< factor on the suite's tolerances
+  bool gradient = true;  ///< numeric gradient of every floating input without a fixed dtype
+  std::vector<int> no_gradient = {};  ///< inputs left out of it
+  bool half = true;  ///< also compared in bfloat16 and float16 against float32
+  bool torch = true;  ///< compared with stored PyTorch expectations where the script knows the op
+  double tolerance = 1;  ///< factor on the suite's tolerances
 };
 
 bool add_samples(std::vector<Sample> samples);

@@ -26,9 +26,7 @@ Ints values(const Tensor& t) { return t.to_vector<int64_t>(); }
 template <class E> std::string message_of(const std::function<void()>& f) {
   try {
     f();
-  } catch (const E& e) {
-    return e.what();
-  }
+  } catch (const E& e) { return e.what(); }
   return "not thrown";
 }
 
@@ -169,7 +167,8 @@ TEST(Broadcast, Errors) {
 
 TEST(SumTo, BitsDoNotDependOnThreads) {
   const int before = num_threads();
-  for (const auto& [from, to] : std::vector<std::pair<Shape, Shape>>{{{3000, 70}, {70}}, {{64, 24, 10, 10}, {24, 1, 1}}, {{7, 40000}, {7, 1}}, {{200000}, {}}, {{4, 300, 5, 20}, {4, 1, 5, 1}}}) {
+  for (const auto& [from, to] : std::vector<std::pair<Shape, Shape>>{
+           {{3000, 70}, {70}}, {{64, 24, 10, 10}, {24, 1, 1}}, {{7, 40000}, {7, 1}}, {{200000}, {}}, {{4, 300, 5, 20}, {4, 1, 5, 1}}}) {
     std::vector<float> v(static_cast<size_t>(from.numel()));
     for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(unit_value("sum_to", 0, static_cast<int64_t>(i)) - 0.5);
     const Tensor x = Tensor::from_vector(from, v);
@@ -197,9 +196,9 @@ TEST(SumTo, SpecialValues) {
     EXPECT_EQ(y[0], inf);
     EXPECT_TRUE(std::isnan(y[1]));
     EXPECT_TRUE(std::isnan(y[2]));
-    EXPECT_EQ(y[3], 0x1p-23);   // subnormal in float16
+    EXPECT_EQ(y[3], 0x1p-23);  // subnormal in float16
   }
-  EXPECT_EQ(values(ops::sum_to(Tensor::from_vector<int64_t>({2}, {kMax, 1}), {1})), (Ints{kMin}));   // wraps
+  EXPECT_EQ(values(ops::sum_to(Tensor::from_vector<int64_t>({2}, {kMax, 1}), {1})), (Ints{kMin}));  // wraps
 }
 
 TEST(Gather, IndexErrorsNameIndexAndPosition) {
@@ -210,7 +209,10 @@ TEST(Gather, IndexErrorsNameIndexAndPosition) {
     EXPECT_THAT(message_of<ValueError>([&] { ops::embedding(x, bad); }), HasSubstr("embedding: index -3 at position [0, 1] is outside a dimension of size 3"));
     EXPECT_THAT(message_of<ValueError>([&] { ops::scatter_add(x, bad, counted({2, 2, 2})); }), HasSubstr("scatter_add: index 3 at position [1, 0]"));
   }
-  EXPECT_THAT(message_of<ValueError>([&] { ops::gather_elements(x, Tensor::from_vector<int32_t>({1, 2}, {0, -4}), 0); }), HasSubstr("index -4 at position [0, 1]"));
+  EXPECT_THAT(message_of<ValueError>([&] {
+                ops::gather_elements(x, Tensor::from_vector<int32_t>({1, 2}, {0, -4}), 0);
+              }),
+              HasSubstr("index -4 at position [0, 1]"));
   EXPECT_THROW(ops::gather(counted({0, 2}), Tensor::zeros({1}, DType::kInt64)), ValueError);
 }
 
@@ -257,7 +259,7 @@ TEST(ScatterAdd, KernelsAgreeBitForBitWhateverTheThreads) {
 TEST(Full, ValuesAndErrors) {
   EXPECT_EQ(ops::zeros_like(counted({2, 2})).dtype(), DType::kInt64);
   EXPECT_EQ(values(ops::ones_like(counted({3}))), (Ints{1, 1, 1}));
-  EXPECT_EQ(values(ops::full({1}, -2.9, DType::kInt32)), (Ints{-2}));   // truncates, as cast does
+  EXPECT_EQ(values(ops::full({1}, -2.9, DType::kInt32)), (Ints{-2}));  // truncates, as cast does
   EXPECT_THROW(ops::full({-1}, 0), ValueError);
   EXPECT_THROW(ops::full({kMax, 2}, 0), ValueError);
   EXPECT_THROW(ops::full({kMax / 2}, 0), ValueError);

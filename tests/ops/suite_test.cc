@@ -151,7 +151,7 @@ TEST_P(OpSuite, KernelsAgreeWithReference) {
       try {
         actual = run(s, in);
       } catch (const DeviceError&) {
-        continue;   // it declined, with a reason
+        continue;  // it declined, with a reason
       }
       for (size_t i = 0; i < expected.size(); ++i)
         EXPECT_TRUE(close(actual[i], expected[i], scaled(s, expected[i].dtype()))) << "kernel " << k->name << ", output " << i << ", " << dtype_name(t);
@@ -237,7 +237,7 @@ const Expectations& expectations_of(const std::string& op) {
     int64_t count = 0;
     words >> sample >> kind >> index >> count;
     std::vector<double>& v = it->second[fmt::format("{} {} {}", sample, kind, index)];
-    while (words >> word) v.push_back(std::strtod(word.c_str(), nullptr));   // reads nan and inf, unlike operator>>
+    while (words >> word) v.push_back(std::strtod(word.c_str(), nullptr));  // reads nan and inf, unlike operator>>
     EXPECT_EQ(v.size(), static_cast<size_t>(std::min<int64_t>(count, 200))) << op << ": " << sample;
   }
   return it->second;
@@ -277,7 +277,8 @@ TEST_P(OpSuite, AgreesWithStoredPyTorch) {
 std::string sample_name(const ::testing::TestParamInfo<size_t>& info) {
   const Sample& s = all_samples()[info.param];
   std::string n = s.op + "_" + s.name;
-  for (char& c : n) if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  for (char& c : n)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   return n;
 }
 std::vector<size_t> indices() {

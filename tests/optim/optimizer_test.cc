@@ -22,7 +22,9 @@ using Vec = std::vector<double>;
 // Two parameters: "fc.weight" [2, 3] and "bn.gamma" [3], and gradients that change from step to step.
 struct Net {
   explicit Net(DType t = DType::kFloat64)
-      : weight(Tensor::from_values({2, 3}, {1, -2, 3, -0.5, 0.25, 2}, t), "fc.weight"), gamma(Tensor::from_values({3}, {1, 1.5, 0.5}, t), "bn.gamma"), dtype(t) {}
+      : weight(Tensor::from_values({2, 3}, {1, -2, 3, -0.5, 0.25, 2}, t), "fc.weight"),
+        gamma(Tensor::from_values({3}, {1, 1.5, 0.5}, t), "bn.gamma"),
+        dtype(t) {}
   std::vector<Parameter*> all() { return {&weight, &gamma}; }
   TensorList grads(int step, const std::vector<Parameter*>& of) const {
     TensorList out;
@@ -57,7 +59,8 @@ void run_and_compare(Optimizer& opt, Net& net, const std::vector<Rule>& rules, d
   }
   for (size_t k = 0; k < rules.size(); ++k) {
     const Vec got = opt.parameters()[k]->stored().to_vector<double>();
-    for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[k][i], tol * std::max(1.0, std::abs(want[k][i]))) << opt.parameters()[k]->name() << " " << i;
+    for (size_t i = 0; i < got.size(); ++i)
+      EXPECT_NEAR(got[i], want[k][i], tol * std::max(1.0, std::abs(want[k][i]))) << opt.parameters()[k]->name() << " " << i;
   }
 }
 
@@ -150,7 +153,7 @@ TEST(Groups, CentralisationTakesTheMeanOffDecayedGradients) {
   Net net;
   std::vector<ParamGroup> groups(2);
   groups[0] = {.params = {&net.weight}, .weight_decay = 0.2, .grad_centralization = true};
-  groups[1] = {.params = {&net.gamma}, .grad_centralization = true};   // one dimension: left alone
+  groups[1] = {.params = {&net.gamma}, .grad_centralization = true};  // one dimension: left alone
   Momentum opt(groups, {.learning_rate = 0.1, .momentum = 0, .loss_scale = 4});
   const Rule plain = momentum_rule(0.1, 0, 0);
   const Rule centred = [](Vec* p, const Vec& grad, int) {
@@ -198,7 +201,7 @@ TEST(Clipping, GlobalNormAfterUnscaling) {
   Net net;
   Momentum opt(net.all(), {.learning_rate = 1, .momentum = 0, .loss_scale = 10, .grad_clip = {.global_norm = 1}});
   const Vec w = net.weight.stored().to_vector<double>(), g = net.gamma.stored().to_vector<double>();
-  opt.apply({Tensor::full({2, 3}, 20, DType::kFloat64), Tensor::full({3}, 0, DType::kFloat64)});   // 2 unscaled, norm 2·sqrt(6)
+  opt.apply({Tensor::full({2, 3}, 20, DType::kFloat64), Tensor::full({3}, 0, DType::kFloat64)});  // 2 unscaled, norm 2·sqrt(6)
   for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(net.weight.stored().to_vector<double>()[i], w[i] - 1 / std::sqrt(6.0), 1e-12);
   EXPECT_EQ(net.gamma.stored().to_vector<double>(), g);
   Net other;
@@ -221,22 +224,29 @@ TEST(State, NamesAreMindSpores) {
   SGD sgd(net.all(), {});
   EXPECT_THAT(state_names(sgd), ElementsAre("accum.fc.weight", "accum.bn.gamma", "stat.fc.weight", "stat.bn.gamma", "learning_rate", "global_step"));
   Adam adam(net.all(), {});
-  EXPECT_THAT(state_names(adam), ElementsAre("moment1.fc.weight", "moment1.bn.gamma", "moment2.fc.weight", "moment2.bn.gamma", "beta1_power", "beta2_power", "learning_rate", "global_step"));
+  EXPECT_THAT(state_names(adam),
+              ElementsAre("moment1.fc.weight", "moment1.bn.gamma", "moment2.fc.weight", "moment2.bn.gamma", "beta1_power", "beta2_power", "learning_rate",
+                          "global_step"));
   AdamWeightDecay decoupled(net.all(), {});
-  EXPECT_THAT(state_names(decoupled), ElementsAre("adam_m.fc.weight", "adam_m.bn.gamma", "adam_v.fc.weight", "adam_v.bn.gamma", "learning_rate", "global_step"));
+  EXPECT_THAT(state_names(decoupled),
+              ElementsAre("adam_m.fc.weight", "adam_m.bn.gamma", "adam_v.fc.weight", "adam_v.bn.gamma", "learning_rate", "global_step"));
   EXPECT_EQ(momentum.global_step().shape(), (Shape{1}));
 }
 
 TEST(Graph, TracedStepsEqualEagerOnes) {
   Net eager(DType::kFloat32), traced(DType::kFloat32);
   const auto make = [](Net& net) {
-    return std::make_unique<Adam>(net.all(), AdamOptions{.learning_rate = std::vector<float>{0.1f, 0.05f, 0.02f}, .weight_decay = 0.01, .loss_scale = 2, .grad_clip = {.global_norm = 3}});
+    return std::make_unique<Adam>(
+        net.all(),
+        AdamOptions{.learning_rate = std::vector<float>{0.1f, 0.05f, 0.02f}, .weight_decay = 0.01, .loss_scale = 2, .grad_clip = {.global_norm = 3}});
   };
   auto a = make(eager), b = make(traced);
-  CompiledFn step = compile([&](Span<const Tensor> g) -> TensorList {
-    b->apply({g.begin(), g.end()});
-    return {b->get_lr()[0]};
-  }, {.disable_passes = {"all"}});
+  CompiledFn step = compile(
+      [&](Span<const Tensor> g) -> TensorList {
+        b->apply({g.begin(), g.end()});
+        return {b->get_lr()[0]};
+      },
+      {.disable_passes = {"all"}});
   for (int t = 0; t < 5; ++t) {
     a->apply(eager.grads(t, eager.all()));
     step(traced.grads(t, traced.all()));

@@ -38,7 +38,8 @@ TEST(Schedule, Lists) {
   EXPECT_THAT(piecewise_constant_lr({2, 5}, {0.5, 0.25}), ::testing::ElementsAre(0.5f, 0.5f, 0.25f, 0.25f, 0.25f));
   const auto exponential = exponential_decay_lr(0.1, 0.9, 12, 2, 3), stairs = exponential_decay_lr(0.1, 0.9, 12, 2, 3, true);
   const auto natural = natural_exp_decay_lr(0.1, 0.9, 12, 2, 3, true), inverse = inverse_decay_lr(0.1, 0.5, 12, 2, 3);
-  const auto cosine = cosine_decay_lr(0.01, 0.1, 12, 2, 4), poly = polynomial_decay_lr(0.1, 0.01, 12, 2, 4, 0.5), grown = polynomial_decay_lr(0.1, 0.01, 12, 2, 4, 1, true);
+  const auto cosine = cosine_decay_lr(0.01, 0.1, 12, 2, 4), poly = polynomial_decay_lr(0.1, 0.01, 12, 2, 4, 0.5),
+             grown = polynomial_decay_lr(0.1, 0.01, 12, 2, 4, 1, true);
   const auto warm = warmup_lr(0.1, 12, 2, 4);
   for (size_t i = 0; i < 12; ++i) {
     const double e = std::floor(static_cast<double>(i) / 2);

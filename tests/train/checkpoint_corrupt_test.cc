@@ -96,7 +96,11 @@ std::vector<Case> cases() {
       {"no tensor", message_of(no_tensor), "'w' has no tensor"},
       {"empty value", message_of(""), "an entry has no name"},
       {"type twice", value("w", type_twice), "repeated field 2 of a tensor"},
-      {"no content", value("w", std::string("\x12\x07" "Float32")), "no content"},
+      {"no content",
+       value("w",
+             std::string("\x12\x07"
+                         "Float32")),
+       "no content"},
       {"no type", value("w", std::string("\x1a\x00", 2)), "no element type"},
       {"trailing bytes", good + "xyz", "bytes that belong to no tensor"},
       {"trailing zero", good + std::string(1, '\0'), "bytes that belong to no tensor"},
@@ -110,7 +114,9 @@ std::vector<Case> cases() {
       {"bool that is 2", value("b", tensor({1}, "Bool", "\x02")), "neither 0 nor 1"},
       {"wrong checksum", good + trailer(crc_of(good) ^ 1), "checksum of the file: expected"},
       {"checksum beyond 64 bits", good + "crc_num\1" + std::string(9, '\0'), "more than 64 bits"},
-      {"integrity says otherwise", value("sindri.integrity", tensor({3}, "UInt8", "abc")) + good + trailer(crc_of(value("sindri.integrity", tensor({3}, "UInt8", "abc")) + good)), "differ from what was saved"},
+      {"integrity says otherwise",
+       value("sindri.integrity", tensor({3}, "UInt8", "abc")) + good + trailer(crc_of(value("sindri.integrity", tensor({3}, "UInt8", "abc")) + good)),
+       "differ from what was saved"},
       {"integrity without trailer", value("sindri.integrity", tensor({3}, "UInt8", "abc")) + good, "its trailer is missing"},
   };
 }

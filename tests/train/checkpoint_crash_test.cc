@@ -22,7 +22,7 @@ std::vector<CheckpointEntry> state(int64_t step, int64_t floats = 50000) {
 
 struct Fault {
   std::string call;
-  int error = 0, after = 0;   // fails on the call number `after` from 0
+  int error = 0, after = 0;  // fails on the call number `after` from 0
 } fault;
 int inject(const char* call) { return fault.call == call && fault.after-- == 0 ? fault.error : 0; }
 
@@ -72,9 +72,7 @@ TEST(SaveFaults, CompatFileAndItsSumFileNeverDisagree) {
       fault = {call, EIO, after};
       try {
         save_checkpoint(state(2), path, compat);
-      } catch (const IoError&) {
-        ++failures;
-      }
+      } catch (const IoError&) { ++failures; }
       const LoadedCheckpoint c = load_checkpoint(path);
       EXPECT_TRUE(c.verified) << call << " " << after;
       EXPECT_EQ(c.find("w")->tensor.to_vector<float>()[0], static_cast<float>(c.integer("step_num")));
@@ -109,13 +107,11 @@ TEST(SaveFaults, KillAtRandomTimesLosesNothing) {
           if (write(pipe_ends[1], &step, sizeof step) != sizeof step) _exit(1);
           if (step % 10000 > 2) unlink(folder.file(checkpoint_file_name("net", 1, step - 2)).c_str());
         }
-      } catch (...) {
-        _exit(2);
-      }
+      } catch (...) { _exit(2); }
     }
     close(pipe_ends[1]);
     int64_t reported = 0;
-    ASSERT_EQ(read(pipe_ends[0], &reported, sizeof reported), static_cast<ssize_t>(sizeof reported));   // at least one save is done
+    ASSERT_EQ(read(pipe_ends[0], &reported, sizeof reported), static_cast<ssize_t>(sizeof reported));  // at least one save is done
     random = random * 6364136223846793005u + 1442695040888963407u;
     usleep(static_cast<useconds_t>((random >> 33) % 20000));
     kill(child, SIGKILL);

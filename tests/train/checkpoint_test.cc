@@ -62,7 +62,8 @@ TEST(Checkpoint, SlicedTensorsAreJoined) {
   const TempFolder folder;
   std::vector<float> values(1000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
-  const std::vector<CheckpointEntry> saved = {CheckpointEntry::of("a", Tensor::from_vector<float>({10, 100}, values)), CheckpointEntry::of("b", Tensor::from_vector<float>({1000}, values))};
+  const std::vector<CheckpointEntry> saved = {CheckpointEntry::of("a", Tensor::from_vector<float>({10, 100}, values)),
+                                              CheckpointEntry::of("b", Tensor::from_vector<float>({1000}, values))};
   for (const int64_t slice : {1, 7, 4000, 3999, 4001}) {
     const std::string path = save_checkpoint(saved, folder.file("s"), {.slice_bytes = slice});
     const LoadedCheckpoint loaded = load_checkpoint(path);
@@ -109,10 +110,11 @@ TEST(Checkpoint, IsAPlainProtobufMessage) {
   const auto field = [](const char* name, int number, const char* label, const char* type) {
     return "field { name: '" + std::string(name) + "' number: " + std::to_string(number) + " label: LABEL_" + label + " " + type + " } ";
   };
-  const std::string definition = "name: 'checkpoint.proto' message_type { name: 'Checkpoint' " + field("value", 1, "REPEATED", "type: TYPE_MESSAGE type_name: '.Value'") + "}" +
-                                 "message_type { name: 'Value' " + field("tag", 1, "REQUIRED", "type: TYPE_STRING") + field("tensor", 2, "OPTIONAL", "type: TYPE_MESSAGE type_name: '.TensorProto'") + "}" +
-                                 "message_type { name: 'TensorProto' " + field("dims", 1, "REPEATED", "type: TYPE_INT64") + field("tensor_type", 2, "REQUIRED", "type: TYPE_STRING") +
-                                 field("tensor_content", 3, "REQUIRED", "type: TYPE_BYTES") + "}";
+  const std::string definition = "name: 'checkpoint.proto' message_type { name: 'Checkpoint' " +
+      field("value", 1, "REPEATED", "type: TYPE_MESSAGE type_name: '.Value'") + "}" + "message_type { name: 'Value' " +
+      field("tag", 1, "REQUIRED", "type: TYPE_STRING") + field("tensor", 2, "OPTIONAL", "type: TYPE_MESSAGE type_name: '.TensorProto'") + "}" +
+      "message_type { name: 'TensorProto' " + field("dims", 1, "REPEATED", "type: TYPE_INT64") + field("tensor_type", 2, "REQUIRED", "type: TYPE_STRING") +
+      field("tensor_content", 3, "REQUIRED", "type: TYPE_BYTES") + "}";
   google::protobuf::FileDescriptorProto file;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(definition, &file));
   google::protobuf::DescriptorPool pool;

@@ -35,10 +35,10 @@ dataset::Dataset::Ptr rows(int64_t bad) {
 }
 
 struct Outcome {
-  std::vector<double> losses;      // of every step, in the order they ran
-  std::vector<int64_t> epoch_of;   // and the epoch each belongs to
+  std::vector<double> losses;  // of every step, in the order they ran
+  std::vector<int64_t> epoch_of;  // and the epoch each belongs to
   std::vector<float> weights;
-  int64_t steps = 0;               // cur_step_num at the end
+  int64_t steps = 0;  // cur_step_num at the end
 };
 
 // Trains until `stop` steps are done in all (0: to the end), from the checkpoint `from` when given.

@@ -97,7 +97,15 @@ struct Script {
       Progress p(o);
       for (int i = 1; i <= steps; ++i) {
         time += seconds_per_step;
-        p.step({.epoch = 3, .step = i, .steps = 1, .samples = 128, .seconds = seconds_per_step, .loss = 1.23456, .lr = 0.05, .metric = "accuracy", .metric_value = 0.5125});
+        p.step({.epoch = 3,
+                .step = i,
+                .steps = 1,
+                .samples = 128,
+                .seconds = seconds_per_step,
+                .loss = 1.23456,
+                .lr = 0.05,
+                .metric = "accuracy",
+                .metric_value = 0.5125});
       }
       p.print("epoch 3 done");
     }
@@ -131,7 +139,7 @@ TEST(Progress, AllPartsInOrderWhenThereIsRoom) {
 TEST(Progress, AtMostTenRedrawsASecond) {
   const Variable term("TERM", "xterm");
   Output out(80);
-  const std::vector<std::string> lines = visible(Script().run(&out, {}, 1000, 0.001));   // one second
+  const std::vector<std::string> lines = visible(Script().run(&out, {}, 1000, 0.001));  // one second
   EXPECT_LE(lines.size(), 12u);
   EXPECT_GE(lines.size(), 9u);
 }
@@ -154,8 +162,8 @@ TEST(Progress, PlainWherePlainIsAskedFor) {
   for (const Way& w : {Way{"xterm", 0, false}, Way{"dumb", 80, false}, Way{"xterm", 80, true}, Way{nullptr, 80, false}}) {
     const Variable term("TERM", w.term);
     Output out(w.columns);
-    std::string text = Script().run(&out, {.quiet = w.quiet}, 450, 0.2);   // 90 s
-    if (w.columns > 0) std::erase(text, '\r');   // the terminal driver's own \r\n
+    std::string text = Script().run(&out, {.quiet = w.quiet}, 450, 0.2);  // 90 s
+    if (w.columns > 0) std::erase(text, '\r');  // the terminal driver's own \r\n
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
     EXPECT_EQ(text.find('\r'), std::string::npos);
     const std::vector<std::string> lines = visible(text);

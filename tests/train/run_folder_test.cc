@@ -114,9 +114,7 @@ TEST(RunFolder, HasOneWriter) {
     if (child == 0) {
       try {
         const RunFolder theirs(temp.file("r"), "net");
-      } catch (const IoError& e) {
-        _exit(e.code() == ErrorCode::kRunFolderBusy && e.exit_code() == 5 && !e.fix().empty() ? 7 : 2);
-      }
+      } catch (const IoError& e) { _exit(e.code() == ErrorCode::kRunFolderBusy && e.exit_code() == 5 && !e.fix().empty() ? 7 : 2); }
       _exit(1);
     }
     int status = 0;
@@ -149,9 +147,7 @@ TEST(RunFolder, FoldersThatCannotBeUsed) {
     if (getuid() == 0 && setuid(65534) != 0) _exit(3);
     try {
       RunFolder run(locked, "net");
-    } catch (const IoError& e) {
-      _exit(std::string(e.what()).find("Permission denied") != std::string::npos && !e.fix().empty() ? 7 : 2);
-    }
+    } catch (const IoError& e) { _exit(std::string(e.what()).find("Permission denied") != std::string::npos && !e.fix().empty() ? 7 : 2); }
     _exit(1);
   }
   int status = 0;
@@ -172,8 +168,8 @@ TEST(LossHash, SeesEveryBitAndTheOrder) {
 }
 
 TEST(EventFile, ChecksumsAndFrames) {
-  EXPECT_EQ(crc32c("123456789"), 0xe3069283u);   // the check value of CRC-32C
-  EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);   // RFC 3720, B.4
+  EXPECT_EQ(crc32c("123456789"), 0xe3069283u);  // the check value of CRC-32C
+  EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);  // RFC 3720, B.4
   const std::string frame = tfrecord_frame("abc");
   ASSERT_EQ(frame.size(), 8u + 4 + 3 + 4);
   uint64_t length = 0;
@@ -203,7 +199,9 @@ TEST(EventFile, HoldsVersionAndScalars) {
     at += n + 16;
   }
   ASSERT_EQ(records.size(), 2u);
-  EXPECT_EQ(records[0].substr(9), std::string("\x1a\x0d" "brain.Event:2"));
+  EXPECT_EQ(records[0].substr(9),
+            std::string("\x1a\x0d"
+                        "brain.Event:2"));
   // wall_time (9 bytes), step = 300, summary { value { tag, simple_value = 0.5f } }
   EXPECT_EQ(records[1].substr(9), std::string("\x10\xac\x02\x2a\x13\x0a\x11\x0a\x0atrain/loss\x15\x00\x00\x00\x3f", 3 + 2 + 2 + 2 + 10 + 5));
 }

@@ -15,9 +15,7 @@ namespace {
 SettingsError refusal(const std::string& yaml) {
   try {
     Settings().load_yaml_text(yaml, "dir/test.yaml");
-  } catch (const SettingsError& e) {
-    return e;
-  }
+  } catch (const SettingsError& e) { return e; }
   ADD_FAILURE() << "accepted: " << yaml.substr(0, 200);
   return SettingsError("accepted");
 }
@@ -25,7 +23,7 @@ SettingsError refusal(const std::string& yaml) {
 struct Case {
   const char* yaml;
   ErrorCode code;
-  const char* message;   // a part of it
+  const char* message;  // a part of it
   const char* where;
   const char* fix;
 };
@@ -99,9 +97,7 @@ TEST(Settings, TruncatedFilesNeverCrash) {
     try {
       Settings().load_yaml_text(yaml.substr(0, n), "t.yaml");
       ++accepted;
-    } catch (const SettingsError& e) {
-      EXPECT_FALSE(e.where().empty());
-    }
+    } catch (const SettingsError& e) { EXPECT_FALSE(e.where().empty()); }
   }
   EXPECT_GT(accepted, 5);
 }
@@ -181,7 +177,8 @@ TEST(Settings, RulesBetweenSettings) {
 
 TEST(Settings, PrintedYamlReadsBack) {
   Settings s;
-  for (const char* v : {"model.name=true", "data.path=/a b/\"c\"\\d", "lr.max=0.1000000000000000055", "data.mean=[0.1,-2e-7]", "data.std=[1,2]", "checkpoint.prefix=- x: y # z", "lr.end=1e-300"}) {
+  for (const char* v : {"model.name=true", "data.path=/a b/\"c\"\\d", "lr.max=0.1000000000000000055", "data.mean=[0.1,-2e-7]", "data.std=[1,2]",
+                        "checkpoint.prefix=- x: y # z", "lr.end=1e-300"}) {
     s.set(v);
   }
   Settings back;

@@ -16,13 +16,14 @@ int main() {
     points.insert(points.end(), {t * std::cos(angle) / 4, t * std::sin(angle) / 4});
     labels.push_back(static_cast<int32_t>(i % 3));
   }
-  auto data = dataset::NumpySlicesDataset::make({.columns = {{"x", Tensor::from_vector<float>({n, 2}, points)}, {"y", Tensor::from_vector<int32_t>({n}, labels)}}});
+  auto data =
+      dataset::NumpySlicesDataset::make({.columns = {{"x", Tensor::from_vector<float>({n, 2}, points)}, {"y", Tensor::from_vector<int32_t>({n}, labels)}}});
   data = data->batch(60);
 
-  auto net = std::make_shared<nn::SequentialCell>(std::vector<nn::CellPtr>{
-      nn::Dense::make({.in_channels = 2, .out_channels = 64, .weight_init = "he_uniform"}), std::make_shared<nn::Tanh>(),
-      nn::Dense::make({.in_channels = 64, .out_channels = 64, .weight_init = "he_uniform"}), std::make_shared<nn::Tanh>(),
-      nn::Dense::make({.in_channels = 64, .out_channels = 3})});
+  auto net = std::make_shared<nn::SequentialCell>(
+      std::vector<nn::CellPtr>{nn::Dense::make({.in_channels = 2, .out_channels = 64, .weight_init = "he_uniform"}), std::make_shared<nn::Tanh>(),
+                               nn::Dense::make({.in_channels = 64, .out_channels = 64, .weight_init = "he_uniform"}), std::make_shared<nn::Tanh>(),
+                               nn::Dense::make({.in_channels = 64, .out_channels = 3})});
   auto optimizer = std::make_shared<optim::Adam>(net->trainable_params(), optim::AdamOptions{.learning_rate = 0.01});
   train::Model model(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer,
                      {.metrics = {{"accuracy", nn::make_metric("accuracy")}}});

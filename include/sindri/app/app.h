@@ -13,20 +13,20 @@ namespace sindri::app {
 /// What a training takes besides its settings.
 struct TrainRequest {
   std::string program = "sindri";  ///< as it was called, for the commands a run suggests
-  std::string command_line;        ///< recorded in env.json
-  bool resume = false;             ///< continue from the newest good checkpoint of train.run_dir
-  std::string checkpoint;          ///< start from these weights (strict), or resume from this file when `resume`
-  bool dry_run = false;            ///< open the data, build the net, run two steps, report memory and time, write nothing
-  bool quiet = false;              ///< plain lines instead of a live progress line
+  std::string command_line;  ///< recorded in env.json
+  bool resume = false;  ///< continue from the newest good checkpoint of train.run_dir
+  std::string checkpoint;  ///< start from these weights (strict), or resume from this file when `resume`
+  bool dry_run = false;  ///< open the data, build the net, run two steps, report memory and time, write nothing
+  bool quiet = false;  ///< plain lines instead of a live progress line
 };
 
 /// What a training left behind.
 struct TrainReport {
   std::string run_dir, checkpoint, metrics_file, picture;
-  train::MetricValues metrics;     ///< of the last evaluation
+  train::MetricValues metrics;  ///< of the last evaluation
   double train_seconds = 0, samples_per_second = 0;
-  int stopped_by_signal = 0;       ///< 0, or SIGINT / SIGTERM
-  std::string resume_command;      ///< set when stopped
+  int stopped_by_signal = 0;  ///< 0, or SIGINT / SIGTERM
+  std::string resume_command;  ///< set when stopped
 };
 
 /// Trains as the settings say and leaves a run folder (quality: config.resolved.yaml, env.json, repro.json, metrics.jsonl,
@@ -39,7 +39,7 @@ SINDRI_API train::MetricValues evaluate(const train::Settings& settings, const s
 /// One classified image.
 struct Prediction {
   std::string file;
-  std::vector<std::pair<std::string, double>> classes;   ///< names and probabilities, best first
+  std::vector<std::pair<std::string, double>> classes;  ///< names and probabilities, best first
 };
 /// The `top` most probable classes of each image file.
 SINDRI_API std::vector<Prediction> predict(const train::Settings& settings, const std::string& checkpoint, const std::vector<std::string>& images, int top = 5);

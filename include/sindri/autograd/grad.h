@@ -15,11 +15,16 @@
 namespace sindri {
 
 /// What second-order optimizers need of one use of a parameter: the input that met it and the gradient of the op's output.
-struct ParamUse { Parameter* param; const OpDef* op; Attrs attrs; Tensor input, output_grad; };
+struct ParamUse {
+  Parameter* param;
+  const OpDef* op;
+  Attrs attrs;
+  Tensor input, output_grad;
+};
 
 struct Gradients {
-  TensorList of_inputs;        ///< one per requested input; undefined never: zeros where the loss does not depend on it
-  TensorList of_params;        ///< one per requested parameter, in the order asked for
+  TensorList of_inputs;  ///< one per requested input; undefined never: zeros where the loss does not depend on it
+  TensorList of_params;  ///< one per requested parameter, in the order asked for
   std::vector<ParamUse> uses;  ///< filled on request
 };
 
@@ -41,7 +46,8 @@ class SINDRI_API Tape final : public Trace {
 
   /// Gradients of sum_i <outputs[i], seeds[i]> (seeds empty: ones); zeros where no output depends on the input or parameter. May be
   /// called more than once. Throws ShapeError for a seed of another shape, ValueError when an op on the way has no gradient.
-  Gradients backward(const TensorList& outputs, const TensorList& seeds, Span<const Tensor> inputs, Span<Parameter* const> params, bool with_uses = false) const;
+  Gradients backward(const TensorList& outputs, const TensorList& seeds, Span<const Tensor> inputs, Span<Parameter* const> params,
+                     bool with_uses = false) const;
   size_t num_records() const;
 
  private:
@@ -56,7 +62,7 @@ SINDRI_API TensorList custom_gradient(const TensorFn& f, Span<const Tensor> in,
 /// The function giving d sum(f)/d inputs[argnums] (all inputs when argnums is empty).
 SINDRI_API TensorFn grad(TensorFn f, std::vector<int> argnums = {});
 /// Value of f and gradients in one pass, with respect to inputs (argnums; empty: none) and parameters together.
-SINDRI_API std::pair<TensorList, Gradients> value_and_grad(const TensorFn& f, Span<const Tensor> in, const std::vector<int>& argnums, Span<Parameter* const> params,
-                                                           const TensorList& seeds = {});
+SINDRI_API std::pair<TensorList, Gradients> value_and_grad(const TensorFn& f, Span<const Tensor> in, const std::vector<int>& argnums,
+                                                           Span<Parameter* const> params, const TensorList& seeds = {});
 
 }  // namespace sindri

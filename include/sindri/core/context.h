@@ -14,8 +14,8 @@ inline constexpr Mode PYNATIVE_MODE = Mode::kPynative;
 
 struct Context {
   Mode mode = Mode::kGraph;
-  std::string device_target = "CPU";    ///< "CPU", "GPU" or "Ascend"; kept as asked for
-  bool save_graphs = false;             ///< write each compiled graph as text to save_graphs_path
+  std::string device_target = "CPU";  ///< "CPU", "GPU" or "Ascend"; kept as asked for
+  bool save_graphs = false;  ///< write each compiled graph as text to save_graphs_path
   std::string save_graphs_path = ".";
 };
 

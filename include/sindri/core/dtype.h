@@ -19,7 +19,10 @@ struct bfloat16 {
   bfloat16() = default;
   bfloat16(float f) {  // NOLINT(google-explicit-constructor): arithmetic type
     uint32_t u = std::bit_cast<uint32_t>(f);
-    if ((u & 0x7fffffffu) > 0x7f800000u) { bits = static_cast<uint16_t>((u >> 16) | 0x40u); return; }
+    if ((u & 0x7fffffffu) > 0x7f800000u) {
+      bits = static_cast<uint16_t>((u >> 16) | 0x40u);
+      return;
+    }
     bits = static_cast<uint16_t>((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
   }
   operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }  // NOLINT
@@ -30,15 +33,15 @@ struct float16 {
   uint16_t bits = 0;
   float16() = default;
   float16(float f) : bits(static_cast<uint16_t>(from_float(f))) {}  // NOLINT(google-explicit-constructor)
-  operator float() const { return to_float(bits); }                // NOLINT
+  operator float() const { return to_float(bits); }  // NOLINT
 
  private:
   static uint32_t from_float(float f) {
     uint32_t u = std::bit_cast<uint32_t>(f), sign = (u >> 16) & 0x8000u;
     u &= 0x7fffffffu;
     if (u >= 0x7f800000u) return sign | (u > 0x7f800000u ? 0x7e00u : 0x7c00u);
-    if (u >= 0x477ff000u) return sign | 0x7c00u;                     // rounds past 65504
-    if (u < 0x38800000u) {                                           // subnormal half: let the FPU round
+    if (u >= 0x477ff000u) return sign | 0x7c00u;  // rounds past 65504
+    if (u < 0x38800000u) {  // subnormal half: let the FPU round
       float a = std::bit_cast<float>(u) + 0.5f;
       return sign | (std::bit_cast<uint32_t>(a) - 0x3f000000u);
     }

@@ -38,13 +38,13 @@ class SINDRI_API Error : public std::runtime_error {
   std::string message_, where_, fix_, text_;
 };
 
-#define SINDRI_ERROR_CLASS(Name, default_code)                                                     \
-  class SINDRI_API Name : public Error {                                                           \
-   public:                                                                                         \
-    explicit Name(std::string message, std::string where = {}, std::string fix = {})               \
-        : Error(ErrorCode::default_code, std::move(message), std::move(where), std::move(fix)) {}  \
-    Name(ErrorCode code, std::string message, std::string where = {}, std::string fix = {})        \
-        : Error(code, std::move(message), std::move(where), std::move(fix)) {}                     \
+#define SINDRI_ERROR_CLASS(Name, default_code) \
+  class SINDRI_API Name : public Error { \
+   public: \
+    explicit Name(std::string message, std::string where = {}, std::string fix = {}) \
+        : Error(ErrorCode::default_code, std::move(message), std::move(where), std::move(fix)) {} \
+    Name(ErrorCode code, std::string message, std::string where = {}, std::string fix = {}) \
+        : Error(code, std::move(message), std::move(where), std::move(fix)) {} \
   };
 
 SINDRI_ERROR_CLASS(InternalError, kInternal)

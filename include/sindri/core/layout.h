@@ -8,8 +8,6 @@ namespace sindri {
 /// kOpaque: bytes only kernels that share its tag can read (a packed weight).
 enum class Layout : uint8_t { kContiguous, kChannelsLast, kOpaque };
 
-inline const char* layout_name(Layout l) {
-  return l == Layout::kContiguous ? "contiguous" : l == Layout::kChannelsLast ? "channels_last" : "opaque";
-}
+inline const char* layout_name(Layout l) { return l == Layout::kContiguous ? "contiguous" : l == Layout::kChannelsLast ? "channels_last" : "opaque"; }
 
 }  // namespace sindri

@@ -12,14 +12,16 @@
 
 namespace sindri {
 
-struct Philox4 { std::array<uint32_t, 4> v; };
+struct Philox4 {
+  std::array<uint32_t, 4> v;
+};
 
 /// One block of four 32-bit words.
 inline Philox4 philox4x32(std::array<uint32_t, 4> ctr, std::array<uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
     const uint64_t p0 = 0xD2511F53ull * ctr[0], p1 = 0xCD9E8D57ull * ctr[2];
-    ctr = {static_cast<uint32_t>(p1 >> 32) ^ ctr[1] ^ key[0], static_cast<uint32_t>(p1),
-           static_cast<uint32_t>(p0 >> 32) ^ ctr[3] ^ key[1], static_cast<uint32_t>(p0)};
+    ctr = {static_cast<uint32_t>(p1 >> 32) ^ ctr[1] ^ key[0], static_cast<uint32_t>(p1), static_cast<uint32_t>(p0 >> 32) ^ ctr[3] ^ key[1],
+           static_cast<uint32_t>(p0)};
     key[0] += 0x9E3779B9u;
     key[1] += 0xBB67AE85u;
   }
@@ -45,10 +47,16 @@ class PhiloxSequence {
  public:
   PhiloxSequence(uint64_t key, uint32_t a, uint32_t b, uint32_t c) : key_{static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)}, a_(a), b_(b), c_(c) {}
   uint32_t next_u32() {
-    if (pos_ == 4) { block_ = philox4x32({index_++, a_, b_, c_}, key_); pos_ = 0; }
+    if (pos_ == 4) {
+      block_ = philox4x32({index_++, a_, b_, c_}, key_);
+      pos_ = 0;
+    }
     return block_.v[static_cast<size_t>(pos_++)];
   }
-  uint64_t next_u64() { uint64_t lo = next_u32(); return lo | (static_cast<uint64_t>(next_u32()) << 32); }
+  uint64_t next_u64() {
+    uint64_t lo = next_u32();
+    return lo | (static_cast<uint64_t>(next_u32()) << 32);
+  }
   float next_float() { return u32_to_unit_float(next_u32()); }
   double next_double() { return u64_to_unit_double(next_u64()); }
   /// Uniform integer in [0, n), n > 0, by multiply-shift with rejection (no bias).

@@ -18,8 +18,8 @@ class SINDRI_API Shape {
  public:
   static constexpr int kMaxRank = 8;
   Shape() = default;
-  Shape(std::initializer_list<int64_t> dims);          // NOLINT(google-explicit-constructor): {2, 3} reads as a shape
-  Shape(const std::vector<int64_t>& dims);             // NOLINT(google-explicit-constructor)
+  Shape(std::initializer_list<int64_t> dims);  // NOLINT(google-explicit-constructor): {2, 3} reads as a shape
+  Shape(const std::vector<int64_t>& dims);  // NOLINT(google-explicit-constructor)
   explicit Shape(std::span<const int64_t> dims);
   /// A shape of `rank` dimensions, all equal to `fill`.
   static Shape filled(int rank, int64_t fill);

@@ -32,7 +32,7 @@ struct TensorImpl;  // src/core/tensor_impl.h
 
 class SINDRI_API Tensor {
  public:
-  Tensor() = default;                                       ///< undefined; defined() is false
+  Tensor() = default;  ///< undefined; defined() is false
 
   /// Uninitialised memory.
   static Tensor empty(const Shape& shape, DType dtype = DType::kFloat32, Layout layout = Layout::kContiguous);
@@ -53,7 +53,7 @@ class SINDRI_API Tensor {
 
   bool defined() const { return impl_ != nullptr; }
   explicit operator bool() const = delete;
-  const TensorMeta& meta() const;                           ///< throws ValueError when undefined
+  const TensorMeta& meta() const;  ///< throws ValueError when undefined
   const Shape& shape() const { return meta().shape; }
   DType dtype() const { return meta().dtype; }
   Layout layout() const { return meta().layout; }
@@ -67,9 +67,15 @@ class SINDRI_API Tensor {
   /// False also for records that kept only the meta of an unsaved tensor.
   bool has_data() const;
   /// Host memory in physical order. Throws DTypeError when T is not the dtype, ValueError when symbolic.
-  template <class T> const T* data() const { check_type(dtype_of<T>); return static_cast<const T*>(raw_data()); }
+  template <class T> const T* data() const {
+    check_type(dtype_of<T>);
+    return static_cast<const T*>(raw_data());
+  }
   /// For filling a tensor just made with empty(); never write to a tensor others can see.
-  template <class T> T* mutable_data() { check_type(dtype_of<T>); return static_cast<T*>(mutable_raw_data()); }
+  template <class T> T* mutable_data() {
+    check_type(dtype_of<T>);
+    return static_cast<T*>(mutable_raw_data());
+  }
   const void* raw_data() const;
   void* mutable_raw_data();
 

@@ -262,7 +262,7 @@ struct SINDRI_API FashionMnistDataset {
 struct SINDRI_API DigitsDataset {
   struct Options {
     std::string dataset_file = {};
-    std::string usage = {};   ///< "train", "test" or "all" (also "")
+    std::string usage = {};  ///< "train", "test" or "all" (also "")
     SINDRI_DATASET_SOURCE_OPTIONS
   };
   static Dataset::Ptr make(Options options);

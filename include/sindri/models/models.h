@@ -11,8 +11,8 @@ namespace sindri::models {
 
 /// Zero or empty: the network's own default.
 struct ModelOptions {
-  int64_t num_classes = 0;          ///< default 1000 for ImageNet networks, 10 for the others
-  int64_t in_channels = 0;          ///< image channels
+  int64_t num_classes = 0;  ///< default 1000 for ImageNet networks, 10 for the others
+  int64_t in_channels = 0;  ///< image channels
   /// ResNets: "mindspore" (as MindSpore's model zoo: pad_mode same, batch norm eps 1e-4) or "torchvision" (explicit padding k/2, eps
   /// 1e-5). Default: mindspore for ImageNet networks, torchvision for CIFAR ones. The others have MindSpore's form only.
   std::string variant = "";

@@ -8,18 +8,18 @@
 
 namespace sindri::nn {
 
-#define SINDRI_ACTIVATION(Name)                                                 \
-  class SINDRI_API Name final : public Cell {                                   \
-   public:                                                                      \
-    Name() : Cell(#Name) {}                                                     \
-    static std::shared_ptr<Name> make() { return std::make_shared<Name>(); }    \
-    Tensor construct(const Tensor& x) override;                                 \
+#define SINDRI_ACTIVATION(Name) \
+  class SINDRI_API Name final : public Cell { \
+   public: \
+    Name() : Cell(#Name) {} \
+    static std::shared_ptr<Name> make() { return std::make_shared<Name>(); } \
+    Tensor construct(const Tensor& x) override; \
   }
 SINDRI_ACTIVATION(ReLU);
 SINDRI_ACTIVATION(ReLU6);
 SINDRI_ACTIVATION(Sigmoid);
 SINDRI_ACTIVATION(Tanh);
-SINDRI_ACTIVATION(SiLU);       ///< x·sigmoid(x)
+SINDRI_ACTIVATION(SiLU);  ///< x·sigmoid(x)
 SINDRI_ACTIVATION(HSwish);
 SINDRI_ACTIVATION(HSigmoid);
 #undef SINDRI_ACTIVATION
@@ -87,8 +87,8 @@ class SINDRI_API LogSoftmax final : public Cell {
 SINDRI_API CellPtr get_activation(const std::string& name);
 
 struct DropoutOptions {
-  double keep_prob = 0.5;                       ///< in (0, 1]
-  std::optional<double> p = std::nullopt;       ///< in [0, 1): the probability to drop; when given, keep_prob is 1 - p
+  double keep_prob = 0.5;  ///< in (0, 1]
+  std::optional<double> p = std::nullopt;  ///< in [0, 1): the probability to drop; when given, keep_prob is 1 - p
 };
 
 /// In training zeroes elements and scales the kept ones by 1/keep_prob; otherwise the identity.

@@ -102,20 +102,20 @@ class SINDRI_API Cell {
   struct ParamEntry {
     std::string name;
     std::unique_ptr<Parameter> param;
-    bool trainable;            // as declared; set_requires_grad(true) restores it
+    bool trainable;  // as declared; set_requires_grad(true) restores it
   };
   struct ChildEntry {
     std::string name;
     std::shared_ptr<Cell> cell;
     bool prefix;
   };
-  template <class F> void walk(const std::string& path, F&& f);   // f(path, cell), each cell once, parents first
+  template <class F> void walk(const std::string& path, F&& f);  // f(path, cell), each cell once, parents first
   void check_name(const std::string& name, const char* what) const;
   void check_acyclic(const std::string& name, Cell* c);
   void tree_lines(const std::string& indent, const std::string& label, std::string* out) const;
 
   std::string class_name_;
-  std::string place_;          // the name it was first attached under, for messages
+  std::string place_;  // the name it was first attached under, for messages
   bool training_ = false;
   std::map<std::string, bool> flags_;
   std::vector<ParamEntry> params_;

@@ -11,13 +11,13 @@ namespace sindri::nn {
 
 /// MindSpore's defaults: pad_mode "same", no bias, N(0, 0.01). (PyTorch: no padding, bias, HeUniform(sqrt(5)).)
 struct Conv2dOptions {
-  int64_t in_channels = 0;          ///< required
-  int64_t out_channels = 0;         ///< required
-  Size2 kernel_size = 0;            ///< required
+  int64_t in_channels = 0;  ///< required
+  int64_t out_channels = 0;  ///< required
+  Size2 kernel_size = 0;  ///< required
   Size2 stride = 1;
   /// same: output ceil(in/stride), odd padding goes to the bottom and right; valid: none; pad: `padding` zeros.
   std::string pad_mode = "same";
-  Pad4 padding = 0;                 ///< with pad_mode "pad" only
+  Pad4 padding = 0;  ///< with pad_mode "pad" only
   Size2 dilation = 1;
   int64_t group = 1;
   bool has_bias = false;

@@ -9,12 +9,12 @@
 namespace sindri::nn {
 
 struct DenseOptions {
-  int64_t in_channels = 0;          ///< required
-  int64_t out_channels = 0;         ///< required
+  int64_t in_channels = 0;  ///< required
+  int64_t out_channels = 0;  ///< required
   Init weight_init = "normal";
   Init bias_init = "zeros";
   bool has_bias = true;
-  std::string activation = "";      ///< a name for get_activation, or none
+  std::string activation = "";  ///< a name for get_activation, or none
 };
 
 /// y = activation(x·Wᵀ + b): x [..., in] -> [..., out]. Parameters weight [out, in] and bias [out].

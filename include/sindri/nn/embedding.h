@@ -10,11 +10,11 @@
 namespace sindri::nn {
 
 struct EmbeddingOptions {
-  int64_t vocab_size = 0;                            ///< required
-  int64_t embedding_size = 0;                        ///< required
-  bool use_one_hot = false;                          ///< compute by a product with one-hot rows
+  int64_t vocab_size = 0;  ///< required
+  int64_t embedding_size = 0;  ///< required
+  bool use_one_hot = false;  ///< compute by a product with one-hot rows
   Init embedding_table = "normal";
-  std::optional<int64_t> padding_idx = std::nullopt; ///< this row starts as zeros
+  std::optional<int64_t> padding_idx = std::nullopt;  ///< this row starts as zeros
 };
 
 /// ids of any shape -> ids.shape + [embedding_size]. Parameter embedding_table [vocab_size, embedding_size].

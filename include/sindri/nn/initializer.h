@@ -26,12 +26,12 @@ class SINDRI_API Init {
  public:
   /// Aliases, in any case: normal, truncatednormal, uniform, zero(s), one(s), xavieruniform, xaviernormal, heuniform, henormal
   /// (the last four also with an underscore), identity, orthogonal, variancescaling, dirac. Throws ValueError with the nearest alias.
-  Init(const char* alias) : Init(std::string(alias)) {}                                     // NOLINT(google-explicit-constructor)
-  Init(const std::string& alias);                                                           // NOLINT(google-explicit-constructor)
-  Init(double constant);                                                                    // NOLINT(google-explicit-constructor)
-  Init(int constant) : Init(static_cast<double>(constant)) {}                               // NOLINT(google-explicit-constructor)
-  Init(Tensor value) : tensor_(std::move(value)) {}                                         // NOLINT(google-explicit-constructor)
-  template <class T> Init(std::shared_ptr<T> init) : init_(std::move(init)) { check(); }    // NOLINT(google-explicit-constructor)
+  Init(const char* alias) : Init(std::string(alias)) {}  // NOLINT(google-explicit-constructor)
+  Init(const std::string& alias);  // NOLINT(google-explicit-constructor)
+  Init(double constant);  // NOLINT(google-explicit-constructor)
+  Init(int constant) : Init(static_cast<double>(constant)) {}  // NOLINT(google-explicit-constructor)
+  Init(Tensor value) : tensor_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  template <class T> Init(std::shared_ptr<T> init) : init_(std::move(init)) { check(); }  // NOLINT(google-explicit-constructor)
 
   const Tensor& tensor() const { return tensor_; }
   const std::shared_ptr<const Initializer>& initializer() const { return init_; }
@@ -68,12 +68,14 @@ SINDRI_API std::shared_ptr<Initializer> XavierUniform(double gain = 1);
 /// N(0, gain²·2/(fan_in + fan_out)).
 SINDRI_API std::shared_ptr<Initializer> XavierNormal(double gain = 1);
 /// U(-b, b), b = gain·sqrt(3/fan) (He et al. 2015). PyTorch's default for Conv2d and Linear is HeUniform(sqrt(5)).
-SINDRI_API std::shared_ptr<Initializer> HeUniform(double negative_slope = 0, const std::string& mode = "fan_in", const std::string& nonlinearity = "leaky_relu");
+SINDRI_API std::shared_ptr<Initializer> HeUniform(double negative_slope = 0, const std::string& mode = "fan_in",
+                                                  const std::string& nonlinearity = "leaky_relu");
 /// N(0, gain²/fan).
 SINDRI_API std::shared_ptr<Initializer> HeNormal(double negative_slope = 0, const std::string& mode = "fan_in", const std::string& nonlinearity = "leaky_relu");
 /// Variance scale/fan; mode fan_in, fan_out or fan_avg; distribution truncated_normal (rescaled to that variance),
 /// untruncated_normal or uniform.
-SINDRI_API std::shared_ptr<Initializer> VarianceScaling(double scale = 1, const std::string& mode = "fan_in", const std::string& distribution = "truncated_normal");
+SINDRI_API std::shared_ptr<Initializer> VarianceScaling(double scale = 1, const std::string& mode = "fan_in",
+                                                        const std::string& distribution = "truncated_normal");
 /// Ones on the diagonal of a matrix.
 SINDRI_API std::shared_ptr<Initializer> Identity();
 /// Orthonormal rows (or columns, whichever are fewer) of the matrix [dim 0, the rest], times gain (Saxe et al. 2013).

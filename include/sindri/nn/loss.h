@@ -26,7 +26,7 @@ class SINDRI_API LossBase : public Cell {
 };
 
 struct SoftmaxCrossEntropyOptions {
-  bool sparse = false;              ///< labels: class indices [N] int32/int64; else probabilities [N, C]
+  bool sparse = false;  ///< labels: class indices [N] int32/int64; else probabilities [N, C]
   std::string reduction = "none";
 };
 
@@ -63,7 +63,7 @@ class SINDRI_API CrossEntropySmooth final : public LossBase {
 };
 
 struct CrossEntropyLossOptions {
-  Tensor weight = {};               ///< [C] weight per class; undefined: ones
+  Tensor weight = {};  ///< [C] weight per class; undefined: ones
   int64_t ignore_index = -100;
   std::string reduction = "mean";
   double label_smoothing = 0;
@@ -79,7 +79,7 @@ class SINDRI_API CrossEntropyLoss final : public LossBase {
   Tensor compute(const Tensor& logits, const Tensor& labels) override;
 
  private:
-  Tensor of_indices(const Tensor& logits, const Tensor& labels);        // rows [N, C], [N]
+  Tensor of_indices(const Tensor& logits, const Tensor& labels);  // rows [N, C], [N]
   Tensor of_probabilities(const Tensor& logits, const Tensor& labels);  // rows [N, C] both
   Options options_;
 };
@@ -108,8 +108,8 @@ class SINDRI_API L1Loss final : public LossBase {
 
 struct BCEWithLogitsLossOptions {
   std::string reduction = "mean";
-  Tensor weight = {};               ///< factor per element, broadcast; undefined: ones
-  Tensor pos_weight = {};           ///< factor on the positive term, broadcast; undefined: ones
+  Tensor weight = {};  ///< factor per element, broadcast; undefined: ones
+  Tensor pos_weight = {};  ///< factor on the positive term, broadcast; undefined: ones
 };
 
 /// Binary cross entropy of sigmoid(logits): -(pos_weight·y·log σ(x) + (1 - y)·log(1 - σ(x)))·weight, computed without overflow.
@@ -128,7 +128,9 @@ class SINDRI_API BCEWithLogitsLoss final : public LossBase {
 class SINDRI_API WithLossCell final : public Cell {
  public:
   WithLossCell(CellPtr backbone, CellPtr loss_fn);
-  static std::shared_ptr<WithLossCell> make(CellPtr backbone, CellPtr loss_fn) { return std::make_shared<WithLossCell>(std::move(backbone), std::move(loss_fn)); }
+  static std::shared_ptr<WithLossCell> make(CellPtr backbone, CellPtr loss_fn) {
+    return std::make_shared<WithLossCell>(std::move(backbone), std::move(loss_fn));
+  }
   Value construct_values(Span<const Value> in) override;
   const CellPtr& backbone() const { return backbone_; }
 

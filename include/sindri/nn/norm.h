@@ -10,10 +10,10 @@
 namespace sindri::nn {
 
 struct BatchNormOptions {
-  int64_t num_features = 0;         ///< required
+  int64_t num_features = 0;  ///< required
   double eps = 1e-5;
-  double momentum = 0.9;            ///< weight of the OLD moving value (PyTorch's momentum is 1 - this)
-  bool affine = true;               ///< false: gamma and beta are not trained
+  double momentum = 0.9;  ///< weight of the OLD moving value (PyTorch's momentum is 1 - this)
+  bool affine = true;  ///< false: gamma and beta are not trained
   Init gamma_init = "ones";
   Init beta_init = "zeros";
   Init moving_mean_init = "zeros";
@@ -61,12 +61,12 @@ class SINDRI_API BatchNorm2d final : public BatchNorm {
 };
 
 struct LayerNormOptions {
-  Shape normalized_shape = {};      ///< required: shape of gamma and beta
-  int64_t begin_norm_axis = -1;     ///< statistics run over the dimensions from here on
-  int64_t begin_params_axis = -1;   ///< gamma and beta apply from here on
+  Shape normalized_shape = {};  ///< required: shape of gamma and beta
+  int64_t begin_norm_axis = -1;  ///< statistics run over the dimensions from here on
+  int64_t begin_params_axis = -1;  ///< gamma and beta apply from here on
   Init gamma_init = "ones";
   Init beta_init = "zeros";
-  double epsilon = 1e-7;            ///< PyTorch: 1e-5
+  double epsilon = 1e-7;  ///< PyTorch: 1e-5
 };
 
 /// Parameters gamma and beta of normalized_shape (Ba et al. 2016).

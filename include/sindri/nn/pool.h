@@ -10,10 +10,10 @@ namespace sindri::nn {
 
 struct MaxPool2dOptions {
   Size2 kernel_size = 1;
-  Size2 stride = 1;                 ///< 1 unless given (PyTorch: the kernel size)
-  std::string pad_mode = "valid";   ///< valid, same (as Conv2d; pads with -inf) or pad
-  Pad4 padding = 0;                 ///< with pad_mode "pad" only; at most half the kernel
-  bool ceil_mode = false;           ///< not with pad_mode "same"
+  Size2 stride = 1;  ///< 1 unless given (PyTorch: the kernel size)
+  std::string pad_mode = "valid";  ///< valid, same (as Conv2d; pads with -inf) or pad
+  Pad4 padding = 0;  ///< with pad_mode "pad" only; at most half the kernel
+  bool ceil_mode = false;  ///< not with pad_mode "same"
 };
 
 class SINDRI_API MaxPool2d final : public Cell {
@@ -34,7 +34,7 @@ struct AvgPool2dOptions {
   std::string pad_mode = "valid";
   Pad4 padding = 0;
   bool ceil_mode = false;
-  bool count_include_pad = true;    ///< with pad_mode "pad"; "same" never counts its padding
+  bool count_include_pad = true;  ///< with pad_mode "pad"; "same" never counts its padding
 };
 
 class SINDRI_API AvgPool2d final : public Cell {
@@ -50,7 +50,7 @@ class SINDRI_API AvgPool2d final : public Cell {
 };
 
 struct AdaptiveAvgPool2dOptions {
-  Size2 output_size = 0;            ///< required
+  Size2 output_size = 0;  ///< required
 };
 
 class SINDRI_API AdaptiveAvgPool2d final : public Cell {

@@ -13,7 +13,7 @@ class SINDRI_API Value {
  public:
   enum class Kind { kNone, kTensor, kTuple, kList, kDict };
   Value() = default;
-  Value(Tensor t) : kind_(Kind::kTensor), tensor_(std::move(t)) {}   // NOLINT(google-explicit-constructor)
+  Value(Tensor t) : kind_(Kind::kTensor), tensor_(std::move(t)) {}  // NOLINT(google-explicit-constructor)
   static Value tuple(std::vector<Value> items);
   static Value list(std::vector<Value> items);
   static Value dict(std::vector<std::pair<std::string, Value>> items);

@@ -39,14 +39,14 @@ SINDRI_API void merge_fields(AttrFields* into, const AttrFields& given, const ch
 class Attrs;
 /// Everything the system knows of one attribute struct.
 struct AttrsType {
-  const char* name;                                    ///< "Conv2dAttrs"
-  Attrs (*make)(const AttrFields& given);              ///< defaults, with the given fields replaced
+  const char* name;  ///< "Conv2dAttrs"
+  Attrs (*make)(const AttrFields& given);  ///< defaults, with the given fields replaced
 };
 
 /// A value of some attribute struct, type-erased. Copies share it; it never changes.
 class SINDRI_API Attrs {
  public:
-  Attrs();                                             ///< no attributes
+  Attrs();  ///< no attributes
   template <class T> static Attrs of(T value);
   /// The struct. Throws InternalError when this holds another type.
   template <class T> const T& as() const {
@@ -67,7 +67,10 @@ class SINDRI_API Attrs {
     size_t hash = 0;
   };
   explicit Attrs(std::shared_ptr<const Box> box) : box_(std::move(box)) {}
-  template <class T> static const void* type_tag() { static const char tag = 0; return &tag; }
+  template <class T> static const void* type_tag() {
+    static const char tag = 0;
+    return &tag;
+  }
   void check(const void* tag) const;
   std::shared_ptr<const Box> box_;
 };

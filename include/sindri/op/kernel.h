@@ -27,7 +27,7 @@ struct KernelQuery {
 };
 
 struct ExecContext {
-  void* workspace = nullptr;   ///< Kernel::workspace_bytes() bytes, 64-byte aligned, contents undefined
+  void* workspace = nullptr;  ///< Kernel::workspace_bytes() bytes, 64-byte aligned, contents undefined
 };
 
 /// Made once per query and cached: owns descriptors, plans, packed sizes. run() may be called from several threads at once.
@@ -42,8 +42,8 @@ using SimpleKernelFn = void (*)(const KernelQuery& q, Span<const Buffer> in, Spa
 
 struct KernelDef {
   const char* op;
-  const char* name;                                    ///< "onednn", "avx", "reference"
-  int priority = 0;                                    ///< highest first; reference kernels have -100
+  const char* name;  ///< "onednn", "avx", "reference"
+  int priority = 0;  ///< highest first; reference kernels have -100
   /// Empty: it can run; else the reason, shown by SINDRI_LOG=dispatch=debug. Null: it always can.
   std::string (*reject)(const KernelQuery&) = nullptr;
   std::unique_ptr<Kernel> (*make)(const KernelQuery&) = nullptr;

@@ -17,10 +17,10 @@ template <class T> using Span = std::span<T>;
 /// What the gradient rule of an op may read. Tensors that the op does not save (OpTraits) have a meta but no data.
 struct VjpContext {
   const Attrs& attrs;
-  Span<const Tensor> in;     ///< the op's inputs
-  Span<const Tensor> out;    ///< the op's outputs
-  Span<const Tensor> dout;   ///< gradients of the outputs; undefined where the output has none
-  Span<const bool> needs;    ///< which inputs need a gradient; the rule may leave the others undefined
+  Span<const Tensor> in;  ///< the op's inputs
+  Span<const Tensor> out;  ///< the op's outputs
+  Span<const Tensor> dout;  ///< gradients of the outputs; undefined where the output has none
+  Span<const bool> needs;  ///< which inputs need a gradient; the rule may leave the others undefined
 };
 
 /// Mixed precision class: kLower runs in half (matmul, conv), kFp32 in float32 (softmax, norms, losses), kFollow at the widest input.
@@ -42,19 +42,19 @@ template <class... I> constexpr uint32_t saves(I... i) { return ((1u << i) | ...
 struct OpTraits {
   AmpClass amp = AmpClass::kFollow;
   LayoutRule layout = LayoutRule::kContiguousOnly;
-  uint32_t saves_in = kSavesAll;     ///< inputs whose values the gradient rule reads
-  uint32_t saves_out = kSavesNone;   ///< outputs whose values the gradient rule reads
-  uint32_t layout_weights = 0;       ///< inputs and (from bit 16) outputs that stay contiguous under kChannelsLastPreferred / kFollowInput0
-  int inplace_input = -1;            ///< output 0 may take the memory of this input
-  uint32_t inplace_pairs = 0;        ///< bit k: output k may take the memory of input k (update ops); any subset of them at once
-  bool elementwise = false;          ///< output element i depends on input elements i only (after broadcasting)
-  bool random = false;               ///< reads the RNG key input; never merged by CSE across different `instance`
-  bool host_effect = false;          ///< must not be removed or constant-folded
+  uint32_t saves_in = kSavesAll;  ///< inputs whose values the gradient rule reads
+  uint32_t saves_out = kSavesNone;  ///< outputs whose values the gradient rule reads
+  uint32_t layout_weights = 0;  ///< inputs and (from bit 16) outputs that stay contiguous under kChannelsLastPreferred / kFollowInput0
+  int inplace_input = -1;  ///< output 0 may take the memory of this input
+  uint32_t inplace_pairs = 0;  ///< bit k: output k may take the memory of input k (update ops); any subset of them at once
+  bool elementwise = false;  ///< output element i depends on input elements i only (after broadcasting)
+  bool random = false;  ///< reads the RNG key input; never merged by CSE across different `instance`
+  bool host_effect = false;  ///< must not be removed or constant-folded
 };
 
 struct OpDef {
-  const char* name;                  ///< unique, snake_case
-  const char* doc;                   ///< shapes, formula, errors, source
+  const char* name;  ///< unique, snake_case
+  const char* doc;  ///< shapes, formula, errors, source
   AttrsType attrs = attrs_type<NoAttrs>();
   OpTraits traits = {};
   /// Metas of the outputs (layouts are filled in later). Throws ShapeError, DTypeError or ValueError.

@@ -31,7 +31,7 @@ class SINDRI_API Parameter {
 
   // For the base interpreters and executables: the tensor held now, whatever is being traced.
   const Tensor& stored() const { return stored_; }
-  void store(const Tensor& v);   // keeps a handle with an identity of its own, so that two slots never share one
+  void store(const Tensor& v);  // keeps a handle with an identity of its own, so that two slots never share one
 
  private:
   Tensor stored_;

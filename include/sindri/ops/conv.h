@@ -9,8 +9,8 @@
 namespace sindri::ops {
 
 struct Conv2dAttrs {
-  std::vector<int64_t> stride = {1, 1};          ///< rows, columns
-  std::vector<int64_t> pad = {0, 0, 0, 0};       ///< zeros added at top, bottom, left, right
+  std::vector<int64_t> stride = {1, 1};  ///< rows, columns
+  std::vector<int64_t> pad = {0, 0, 0, 0};  ///< zeros added at top, bottom, left, right
   std::vector<int64_t> dilation = {1, 1};
   int64_t groups = 1;
   SINDRI_ATTRS(Conv2dAttrs, stride, pad, dilation, groups)

@@ -8,54 +8,54 @@
 namespace sindri::ops {
 
 // Unary. Floating ops on integers compute and return float32.
-SINDRI_API Tensor neg(const Tensor& x);                        ///< -x
-SINDRI_API Tensor abs(const Tensor& x);                        ///< |x|; gradient 0 at 0
-SINDRI_API Tensor sign(const Tensor& x);                       ///< 1, 0 or -1; 0 for NaN
-SINDRI_API Tensor floor(const Tensor& x);                      ///< largest whole number <= x
-SINDRI_API Tensor ceil(const Tensor& x);                       ///< smallest whole number >= x
-SINDRI_API Tensor round(const Tensor& x);                      ///< halves to even
-SINDRI_API Tensor exp(const Tensor& x);                        ///< e^x
-SINDRI_API Tensor expm1(const Tensor& x);                      ///< e^x - 1, accurate near 0
-SINDRI_API Tensor log(const Tensor& x);                        ///< natural logarithm
-SINDRI_API Tensor log1p(const Tensor& x);                      ///< log(1 + x), accurate near 0
-SINDRI_API Tensor sqrt(const Tensor& x);                       ///< NaN below 0
-SINDRI_API Tensor rsqrt(const Tensor& x);                      ///< 1/sqrt(x)
-SINDRI_API Tensor square(const Tensor& x);                     ///< x*x
-SINDRI_API Tensor reciprocal(const Tensor& x);                 ///< 1/x
-SINDRI_API Tensor sin(const Tensor& x);                        ///< of radians
-SINDRI_API Tensor cos(const Tensor& x);                        ///< of radians
-SINDRI_API Tensor erf(const Tensor& x);                        ///< error function
-SINDRI_API Tensor tanh(const Tensor& x);                       ///< hyperbolic tangent
-SINDRI_API Tensor sigmoid(const Tensor& x);                    ///< 1/(1 + e^-x)
-SINDRI_API Tensor relu(const Tensor& x);                       ///< gradient 0 at 0
-SINDRI_API Tensor relu6(const Tensor& x);                      ///< min(max(x, 0), 6)
+SINDRI_API Tensor neg(const Tensor& x);  ///< -x
+SINDRI_API Tensor abs(const Tensor& x);  ///< |x|; gradient 0 at 0
+SINDRI_API Tensor sign(const Tensor& x);  ///< 1, 0 or -1; 0 for NaN
+SINDRI_API Tensor floor(const Tensor& x);  ///< largest whole number <= x
+SINDRI_API Tensor ceil(const Tensor& x);  ///< smallest whole number >= x
+SINDRI_API Tensor round(const Tensor& x);  ///< halves to even
+SINDRI_API Tensor exp(const Tensor& x);  ///< e^x
+SINDRI_API Tensor expm1(const Tensor& x);  ///< e^x - 1, accurate near 0
+SINDRI_API Tensor log(const Tensor& x);  ///< natural logarithm
+SINDRI_API Tensor log1p(const Tensor& x);  ///< log(1 + x), accurate near 0
+SINDRI_API Tensor sqrt(const Tensor& x);  ///< NaN below 0
+SINDRI_API Tensor rsqrt(const Tensor& x);  ///< 1/sqrt(x)
+SINDRI_API Tensor square(const Tensor& x);  ///< x*x
+SINDRI_API Tensor reciprocal(const Tensor& x);  ///< 1/x
+SINDRI_API Tensor sin(const Tensor& x);  ///< of radians
+SINDRI_API Tensor cos(const Tensor& x);  ///< of radians
+SINDRI_API Tensor erf(const Tensor& x);  ///< error function
+SINDRI_API Tensor tanh(const Tensor& x);  ///< hyperbolic tangent
+SINDRI_API Tensor sigmoid(const Tensor& x);  ///< 1/(1 + e^-x)
+SINDRI_API Tensor relu(const Tensor& x);  ///< gradient 0 at 0
+SINDRI_API Tensor relu6(const Tensor& x);  ///< min(max(x, 0), 6)
 SINDRI_API Tensor leaky_relu(const Tensor& x, double alpha = 0.2);  ///< x above 0, alpha*x else
-SINDRI_API Tensor elu(const Tensor& x, double alpha = 1.0);    ///< x above 0, alpha*(e^x - 1) else
+SINDRI_API Tensor elu(const Tensor& x, double alpha = 1.0);  ///< x above 0, alpha*(e^x - 1) else
 /// approximate: 0.5x(1 + tanh(sqrt(2/pi)(x + 0.044715x^3))) (MindSpore's default); else 0.5x(1 + erf(x/sqrt 2)).
 SINDRI_API Tensor gelu(const Tensor& x, bool approximate = true);
-SINDRI_API Tensor silu(const Tensor& x);                       ///< x*sigmoid(x)
-SINDRI_API Tensor softplus(const Tensor& x);                   ///< log(1 + e^x), without overflow
-SINDRI_API Tensor hswish(const Tensor& x);                     ///< x*relu6(x + 3)/6
-SINDRI_API Tensor hsigmoid(const Tensor& x);                   ///< relu6(x + 3)/6
-SINDRI_API Tensor logical_not(const Tensor& x);                ///< true where x is 0
-SINDRI_API Tensor isnan(const Tensor& x);                      ///< true where x is NaN
-SINDRI_API Tensor isfinite(const Tensor& x);                   ///< true where x is neither NaN nor infinite
+SINDRI_API Tensor silu(const Tensor& x);  ///< x*sigmoid(x)
+SINDRI_API Tensor softplus(const Tensor& x);  ///< log(1 + e^x), without overflow
+SINDRI_API Tensor hswish(const Tensor& x);  ///< x*relu6(x + 3)/6
+SINDRI_API Tensor hsigmoid(const Tensor& x);  ///< relu6(x + 3)/6
+SINDRI_API Tensor logical_not(const Tensor& x);  ///< true where x is 0
+SINDRI_API Tensor isnan(const Tensor& x);  ///< true where x is NaN
+SINDRI_API Tensor isfinite(const Tensor& x);  ///< true where x is neither NaN nor infinite
 
 // Binary.
-SINDRI_API Tensor add(const Tensor& a, const Tensor& b);       ///< a + b
-SINDRI_API Tensor sub(const Tensor& a, const Tensor& b);       ///< a - b
-SINDRI_API Tensor mul(const Tensor& a, const Tensor& b);       ///< a*b
-SINDRI_API Tensor div(const Tensor& a, const Tensor& b);       ///< true division: integers give float32
+SINDRI_API Tensor add(const Tensor& a, const Tensor& b);  ///< a + b
+SINDRI_API Tensor sub(const Tensor& a, const Tensor& b);  ///< a - b
+SINDRI_API Tensor mul(const Tensor& a, const Tensor& b);  ///< a*b
+SINDRI_API Tensor div(const Tensor& a, const Tensor& b);  ///< true division: integers give float32
 SINDRI_API Tensor floor_div(const Tensor& a, const Tensor& b);  ///< floor(a/b); 0 for integers divided by 0
-SINDRI_API Tensor mod(const Tensor& a, const Tensor& b);       ///< sign of the divisor, as in Python
-SINDRI_API Tensor pow(const Tensor& a, const Tensor& b);       ///< a^b
-SINDRI_API Tensor maximum(const Tensor& a, const Tensor& b);   ///< NaN wins; gradient of a tie is shared equally
-SINDRI_API Tensor minimum(const Tensor& a, const Tensor& b);   ///< NaN wins; gradient of a tie is shared equally
-SINDRI_API Tensor equal(const Tensor& a, const Tensor& b);     ///< a == b; comparisons with NaN as in IEEE 754
+SINDRI_API Tensor mod(const Tensor& a, const Tensor& b);  ///< sign of the divisor, as in Python
+SINDRI_API Tensor pow(const Tensor& a, const Tensor& b);  ///< a^b
+SINDRI_API Tensor maximum(const Tensor& a, const Tensor& b);  ///< NaN wins; gradient of a tie is shared equally
+SINDRI_API Tensor minimum(const Tensor& a, const Tensor& b);  ///< NaN wins; gradient of a tie is shared equally
+SINDRI_API Tensor equal(const Tensor& a, const Tensor& b);  ///< a == b; comparisons with NaN as in IEEE 754
 SINDRI_API Tensor not_equal(const Tensor& a, const Tensor& b);  ///< a != b
-SINDRI_API Tensor less(const Tensor& a, const Tensor& b);      ///< a < b
+SINDRI_API Tensor less(const Tensor& a, const Tensor& b);  ///< a < b
 SINDRI_API Tensor less_equal(const Tensor& a, const Tensor& b);  ///< a <= b
-SINDRI_API Tensor greater(const Tensor& a, const Tensor& b);   ///< a > b
+SINDRI_API Tensor greater(const Tensor& a, const Tensor& b);  ///< a > b
 SINDRI_API Tensor greater_equal(const Tensor& a, const Tensor& b);  ///< a >= b
 SINDRI_API Tensor logical_and(const Tensor& a, const Tensor& b);  ///< both are not 0
 SINDRI_API Tensor logical_or(const Tensor& a, const Tensor& b);  ///< a or b is not 0

@@ -8,9 +8,9 @@
 namespace sindri::ops {
 
 struct BatchNormOut {
-  Tensor y;      ///< as x
-  Tensor mean;   ///< [C] float32 (float64 for float64 x), batch mean
-  Tensor var;    ///< [C] batch variance, biased (divided by the count)
+  Tensor y;  ///< as x
+  Tensor mean;  ///< [C] float32 (float64 for float64 x), batch mean
+  Tensor var;  ///< [C] batch variance, biased (divided by the count)
 };
 /// Training form over every dimension but 1 (x [N, C, ...], rank 2 to 5): y = (x - mean)·rsqrt(var + eps)·gamma + beta.
 /// gamma, beta [C]. All outputs are differentiable in x. One pass statistics in float32 (float64 for float64).

@@ -17,11 +17,12 @@ SINDRI_API std::vector<Tensor> sgd_update(const Tensor& param, const Tensor& acc
                                           double dampening = 0, double weight_decay = 0, double grad_scale = 1, bool nesterov = false);
 /// Adam (Kingma & Ba 2015) with bias correction through beta1_power and beta2_power (scalars, already multiplied for this
 /// step); MindSpore nn.Adam: p -= lr·sqrt(1-b2^t)/(1-b1^t)·m/(sqrt(v)+eps). -> {p, m, v}
-SINDRI_API std::vector<Tensor> adam_update(const Tensor& param, const Tensor& m, const Tensor& v, const Tensor& grad, const Tensor& lr, const Tensor& beta1_power,
-                                           const Tensor& beta2_power, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-8, double weight_decay = 0,
-                                           double grad_scale = 1, bool nesterov = false);
+SINDRI_API std::vector<Tensor> adam_update(const Tensor& param, const Tensor& m, const Tensor& v, const Tensor& grad, const Tensor& lr,
+                                           const Tensor& beta1_power, const Tensor& beta2_power, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-8,
+                                           double weight_decay = 0, double grad_scale = 1, bool nesterov = false);
 /// p -= lr·(m/(sqrt(v)+eps) + weight_decay·p), no bias correction (MindSpore nn.AdamWeightDecay). -> {p, m, v}
-SINDRI_API std::vector<Tensor> adam_weight_decay_update(const Tensor& param, const Tensor& m, const Tensor& v, const Tensor& grad, const Tensor& lr, double beta1 = 0.9,
-                                                        double beta2 = 0.999, double eps = 1e-6, double weight_decay = 0, double grad_scale = 1);
+SINDRI_API std::vector<Tensor> adam_weight_decay_update(const Tensor& param, const Tensor& m, const Tensor& v, const Tensor& grad, const Tensor& lr,
+                                                        double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-6, double weight_decay = 0,
+                                                        double grad_scale = 1);
 
 }  // namespace sindri::ops

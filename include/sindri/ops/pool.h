@@ -11,9 +11,9 @@ namespace sindri::ops {
 struct Pool2dAttrs {
   std::vector<int64_t> kernel = {1, 1};
   std::vector<int64_t> stride = {1, 1};
-  std::vector<int64_t> pad = {0, 0, 0, 0};       ///< top, bottom, left, right; max pads with -inf
+  std::vector<int64_t> pad = {0, 0, 0, 0};  ///< top, bottom, left, right; max pads with -inf
   bool ceil_mode = false;
-  bool count_include_pad = false;                ///< average only: divide by the kernel size at the border too
+  bool count_include_pad = false;  ///< average only: divide by the kernel size at the border too
   SINDRI_ATTRS(Pool2dAttrs, kernel, stride, pad, ceil_mode, count_include_pad)
 };
 

@@ -10,13 +10,13 @@
 namespace sindri::ops {
 
 using Axes = std::vector<int64_t>;
-SINDRI_API Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);    ///< bool and u8 sum as int64; of nothing: 0
-SINDRI_API Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);   ///< integers give float32; of nothing: NaN
+SINDRI_API Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);  ///< bool and u8 sum as int64; of nothing: 0
+SINDRI_API Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);  ///< integers give float32; of nothing: NaN
 SINDRI_API Tensor prod(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);  ///< bool and u8 give int64; of nothing: 1
 /// Largest element; NaN wins; equal maxima share the gradient equally. Throws ValueError over an empty extent.
 SINDRI_API Tensor max(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 SINDRI_API Tensor min(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);  ///< as max, with the smallest
-SINDRI_API Tensor any(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);    ///< -> bool
+SINDRI_API Tensor any(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);  ///< -> bool
 SINDRI_API Tensor all(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);  ///< -> bool; of nothing: true
 /// Index (int64) of the first largest element along `axis`.
 SINDRI_API Tensor argmax(const Tensor& x, int64_t axis = -1, bool keep_dims = false);

@@ -12,7 +12,7 @@ namespace sindri::ops {
 /// Same elements in row-major order; one dimension may be -1.
 SINDRI_API Tensor reshape(const Tensor& x, const Shape& shape);
 SINDRI_API Tensor flatten(const Tensor& x, int64_t start_axis = 1, int64_t end_axis = -1);  ///< dimensions start_axis to end_axis as one
-SINDRI_API Tensor squeeze(const Tensor& x, int64_t axis);      ///< without dimension `axis`, which must be 1
+SINDRI_API Tensor squeeze(const Tensor& x, int64_t axis);  ///< without dimension `axis`, which must be 1
 SINDRI_API Tensor expand_dims(const Tensor& x, int64_t axis);  ///< with a new dimension of 1 at `axis`
 /// Dimension i of the result is dimension perm[i] of x.
 SINDRI_API Tensor transpose(const Tensor& x, const std::vector<int64_t>& perm);
@@ -42,8 +42,8 @@ SINDRI_API Tensor one_hot(const Tensor& indices, int64_t depth, double on = 1, d
 SINDRI_API Tensor arange(double start, double stop, double step = 1, DType dtype = DType::kInt64);
 /// A tensor of this shape and value, as an op (constant in graphs).
 SINDRI_API Tensor full(const Shape& shape, double value, DType dtype = DType::kFloat32);
-SINDRI_API Tensor zeros_like(const Tensor& x);                 ///< of x's shape and type
-SINDRI_API Tensor ones_like(const Tensor& x);                  ///< of x's shape and type
+SINDRI_API Tensor zeros_like(const Tensor& x);  ///< of x's shape and type
+SINDRI_API Tensor ones_like(const Tensor& x);  ///< of x's shape and type
 /// Rows of an embedding table [V, D] -> ids.shape + [D]. Throws ValueError for an id out of range.
 SINDRI_API Tensor embedding(const Tensor& table, const Tensor& ids);
 /// Identity that passes no gradient.

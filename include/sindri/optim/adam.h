@@ -10,7 +10,7 @@ namespace sindri::optim {
 struct AdamOptions {
   LearningRate learning_rate = 1e-3;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
-  double weight_decay = 0;          ///< added to the gradient
+  double weight_decay = 0;  ///< added to the gradient
   double loss_scale = 1;
   bool use_nesterov = false;
   GradClip grad_clip = {};
@@ -39,7 +39,7 @@ class SINDRI_API Adam final : public Optimizer {
 struct AdamWeightDecayOptions {
   LearningRate learning_rate = 1e-3;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-6;
-  double weight_decay = 0;          ///< decoupled: part of the step, not of the gradient
+  double weight_decay = 0;  ///< decoupled: part of the step, not of the gradient
   GradClip grad_clip = {};
 };
 

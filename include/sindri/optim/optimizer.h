@@ -25,22 +25,22 @@ struct ParamGroup {
 
 /// Clipping of the gradients (after division by the loss scale, before weight decay). Zero: off.
 struct GradClip {
-  double global_norm = 0;       ///< largest L2 norm of all gradients together
-  double value = 0;             ///< largest absolute value of an element
+  double global_norm = 0;  ///< largest L2 norm of all gradients together
+  double value = 0;  ///< largest absolute value of an element
 };
 
 struct OptimizerOptions {
   LearningRate learning_rate = 0.1;
-  double weight_decay = 0;      ///< without groups it skips parameters whose names contain "beta" or "gamma", as MindSpore does
-  double loss_scale = 1;        ///< gradients are divided by it
+  double weight_decay = 0;  ///< without groups it skips parameters whose names contain "beta" or "gamma", as MindSpore does
+  double loss_scale = 1;  ///< gradients are divided by it
   GradClip grad_clip = {};
 };
 
 /// What a concrete optimizer takes: parameters (all alike) or groups.
 class SINDRI_API Params {
  public:
-  Params(std::vector<Parameter*> params) : params_(std::move(params)) {}     // NOLINT(google-explicit-constructor)
-  Params(std::vector<ParamGroup> groups) : groups_(std::move(groups)), grouped_(true) {}   // NOLINT(google-explicit-constructor)
+  Params(std::vector<Parameter*> params) : params_(std::move(params)) {}  // NOLINT(google-explicit-constructor)
+  Params(std::vector<ParamGroup> groups) : groups_(std::move(groups)), grouped_(true) {}  // NOLINT(google-explicit-constructor)
   bool grouped() const { return grouped_; }
   const std::vector<Parameter*>& params() const { return params_; }
   const std::vector<ParamGroup>& groups() const { return groups_; }
@@ -80,13 +80,20 @@ class SINDRI_API Optimizer {
   std::vector<Parameter*> state();
   Parameter& global_step() { return *global_step_; }
 
-  virtual bool wants_uses() const { return false; }               ///< THOR: ask backward for ParamUse
-  virtual Gradients precondition(Gradients g) { return g; }       ///< THOR: natural gradient from the uses
-  virtual int variant(int64_t step) const { (void)step; return 0; }   ///< which compiled graph a step uses
+  virtual bool wants_uses() const { return false; }  ///< THOR: ask backward for ParamUse
+  virtual Gradients precondition(Gradients g) { return g; }  ///< THOR: natural gradient from the uses
+  virtual int variant(int64_t step) const {
+    (void)step;
+    return 0;
+  }  ///< which compiled graph a step uses
 
  protected:
   /// State slots of one parameter, in the order update() receives them.
-  struct Slot { std::string prefix; double init = 0; bool scalar = false; };
+  struct Slot {
+    std::string prefix;
+    double init = 0;
+    bool scalar = false;
+  };
   virtual std::vector<Slot> slots() const = 0;
   /// The rule for one tensor: writes new values to `p` and `state`. weight_decay is 0 where it does not apply.
   virtual void update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, double grad_scale, const std::vector<Parameter*>& state) = 0;

@@ -24,9 +24,9 @@ class SINDRI_API LearningRateSchedule {
 /// What optimizers take as learning rate.
 class SINDRI_API LearningRate {
  public:
-  LearningRate(double constant = 0.1) : constant_(constant) {}                                              // NOLINT(google-explicit-constructor)
-  LearningRate(std::vector<float> per_step) : per_step_(std::move(per_step)) {}                             // NOLINT
-  template <class T> LearningRate(std::shared_ptr<T> schedule) : schedule_(std::move(schedule)) {}            // NOLINT
+  LearningRate(double constant = 0.1) : constant_(constant) {}  // NOLINT(google-explicit-constructor)
+  LearningRate(std::vector<float> per_step) : per_step_(std::move(per_step)) {}  // NOLINT
+  template <class T> LearningRate(std::shared_ptr<T> schedule) : schedule_(std::move(schedule)) {}  // NOLINT
   bool dynamic() const { return !per_step_.empty() || schedule_ != nullptr; }
   double constant() const { return constant_; }
   const std::vector<float>& per_step() const { return per_step_; }
@@ -34,7 +34,7 @@ class SINDRI_API LearningRate {
 
  private:
   double constant_ = 0.1;
-  std::vector<float> per_step_;      ///< beyond its end the last value holds
+  std::vector<float> per_step_;  ///< beyond its end the last value holds
   std::shared_ptr<LearningRateSchedule> schedule_;
 };
 
@@ -116,16 +116,19 @@ class SINDRI_API CosineDecayLR final : public LearningRateSchedule {
 /// learning_rates[i] before step milestone[i].
 SINDRI_API std::vector<float> piecewise_constant_lr(const std::vector<int64_t>& milestone, const std::vector<double>& learning_rates);
 /// lr·rate^(e/decay_epoch), the exponent rounded down with is_stair.
-SINDRI_API std::vector<float> exponential_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch, bool is_stair = false);
+SINDRI_API std::vector<float> exponential_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch,
+                                                   bool is_stair = false);
 /// lr·exp(-rate·e); with is_stair e is rounded down to a multiple of decay_epoch.
-SINDRI_API std::vector<float> natural_exp_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch, bool is_stair = false);
+SINDRI_API std::vector<float> natural_exp_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch,
+                                                   bool is_stair = false);
 /// lr/(1 + rate·e/decay_epoch), the quotient rounded down with is_stair.
-SINDRI_API std::vector<float> inverse_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch, bool is_stair = false);
+SINDRI_API std::vector<float> inverse_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch,
+                                               bool is_stair = false);
 /// min + (max - min)·(1 + cos(pi·min(e, D)/D))/2, D = decay_epoch.
 SINDRI_API std::vector<float> cosine_decay_lr(double min_lr, double max_lr, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch);
 /// (lr - end)·(1 - min(e, D)/D)^power + end; with update_decay_epoch D grows by whole multiples.
-SINDRI_API std::vector<float> polynomial_decay_lr(double learning_rate, double end_learning_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch, double power,
-                                                  bool update_decay_epoch = false);
+SINDRI_API std::vector<float> polynomial_decay_lr(double learning_rate, double end_learning_rate, int64_t total_step, int64_t step_per_epoch,
+                                                  int64_t decay_epoch, double power, bool update_decay_epoch = false);
 /// lr·min(e, warmup_epoch)/warmup_epoch.
 SINDRI_API std::vector<float> warmup_lr(double learning_rate, int64_t total_step, int64_t step_per_epoch, int64_t warmup_epoch);
 
@@ -133,7 +136,7 @@ SINDRI_API std::vector<float> warmup_lr(double learning_rate, int64_t total_step
 struct LrOptions {
   double lr_init = 0, lr_end = 0, lr_max = 0.1;
   int64_t warmup_epochs = 0, total_epochs = 0, steps_per_epoch = 0;
-  std::string lr_decay_mode = "linear";     ///< steps, poly, cosine or linear
+  std::string lr_decay_mode = "linear";  ///< steps, poly, cosine or linear
 };
 /// A linear warm-up from lr_init to lr_max, then, over the remaining steps:
 /// steps: lr_max, times 0.1 from 30 %, 0.01 from 60 % and 0.001 from 80 % of all steps; poly: lr_max·(remaining fraction)²;
@@ -141,6 +144,7 @@ struct LrOptions {
 /// The cosine mode's warm-up reaches lr_max on its last step, the others' one step later.
 SINDRI_API std::vector<float> get_lr(const LrOptions& o);
 /// The cosine mode alone, warming up from 0, from step `global_step` on.
-SINDRI_API std::vector<float> warmup_cosine_annealing_lr(double lr, int64_t steps_per_epoch, int64_t warmup_epochs, int64_t max_epoch = 120, int64_t global_step = 0);
+SINDRI_API std::vector<float> warmup_cosine_annealing_lr(double lr, int64_t steps_per_epoch, int64_t warmup_epochs, int64_t max_epoch = 120,
+                                                         int64_t global_step = 0);
 
 }  // namespace sindri::optim

@@ -11,8 +11,8 @@ struct SGDOptions {
   LearningRate learning_rate = 0.1;
   double momentum = 0;
   double dampening = 0;
-  double weight_decay = 0;          ///< applies to every parameter, beta and gamma included, as in MindSpore
-  bool nesterov = false;            ///< needs momentum > 0 and dampening 0
+  double weight_decay = 0;  ///< applies to every parameter, beta and gamma included, as in MindSpore
+  bool nesterov = false;  ///< needs momentum > 0 and dampening 0
   double loss_scale = 1;
   GradClip grad_clip = {};
 };

@@ -30,27 +30,27 @@ using MetricValues = std::map<std::string, double>;
 
 /// What callbacks see (MindSpore: run_context.original_args(), section "Fields of the callback parameters").
 struct SINDRI_API TrainState {
-  std::string mode = "train";               ///< "train" or "eval"
-  nn::Cell* network = nullptr;              ///< as given to Model
-  nn::Cell* train_network = nullptr;        ///< network with loss
+  std::string mode = "train";  ///< "train" or "eval"
+  nn::Cell* network = nullptr;  ///< as given to Model
+  nn::Cell* train_network = nullptr;  ///< network with loss
   optim::Optimizer* optimizer = nullptr;
   dataset::Dataset* train_dataset = nullptr;
-  int64_t epoch_num = 0;                    ///< epochs asked for
-  int64_t batch_num = 0;                    ///< steps per epoch
+  int64_t epoch_num = 0;  ///< epochs asked for
+  int64_t batch_num = 0;  ///< steps per epoch
   int64_t batch_size = 0;
-  int64_t cur_epoch_num = 0;                ///< from 1
-  int64_t cur_step_num = 0;                 ///< from 1, across epochs
-  int64_t steps_before_epoch = 0;           ///< cur_step_num when this epoch began
-  bool epoch_complete = false;              ///< no further step belongs to this epoch: all are done, or the data ended early (bad samples left out)
+  int64_t cur_epoch_num = 0;  ///< from 1
+  int64_t cur_step_num = 0;  ///< from 1, across epochs
+  int64_t steps_before_epoch = 0;  ///< cur_step_num when this epoch began
+  bool epoch_complete = false;  ///< no further step belongs to this epoch: all are done, or the data ended early (bad samples left out)
   bool dataset_sink_mode = false;
-  Tensor net_outputs;                       ///< loss of the last step
-  MetricValues metrics;                     ///< of the last evaluation in this run, empty before
-  int64_t skipped_steps = 0;                ///< steps left out because their loss was not finite (NanPolicy::kSkip)
-  double last_step_seconds = 0;             ///< wall time of the last step (sunk: per step of the chunk), data included
-  double data_wait_seconds = 0;             ///< of which spent waiting for data
-  std::string data_stats;                   ///< one line on the data pipeline, set at the end
-  std::string settings_hash;                ///< of the settings in force, kept in checkpoints
-  std::string dataset_state;                ///< position of the data iterator after this step, for checkpoints
+  Tensor net_outputs;  ///< loss of the last step
+  MetricValues metrics;  ///< of the last evaluation in this run, empty before
+  int64_t skipped_steps = 0;  ///< steps left out because their loss was not finite (NanPolicy::kSkip)
+  double last_step_seconds = 0;  ///< wall time of the last step (sunk: per step of the chunk), data included
+  double data_wait_seconds = 0;  ///< of which spent waiting for data
+  std::string data_stats;  ///< one line on the data pipeline, set at the end
+  std::string settings_hash;  ///< of the settings in force, kept in checkpoints
+  std::string dataset_state;  ///< position of the data iterator after this step, for checkpoints
 
   /// Position of the current step in its epoch, from 1.
   int64_t step_in_epoch() const { return cur_step_num - steps_before_epoch; }
@@ -105,8 +105,8 @@ struct CheckpointConfig {
   int64_t save_checkpoint_seconds = 0;
   int64_t keep_checkpoint_max = 5;
   int64_t keep_checkpoint_per_n_minutes = 0;
-  bool save_optimizer = true;      ///< false: the network's parameters only (not enough to resume)
-  bool mindspore1 = false;         ///< files MindSpore 1.x can read: integrity data goes into a .sum file
+  bool save_optimizer = true;  ///< false: the network's parameters only (not enough to resume)
+  bool mindspore1 = false;  ///< files MindSpore 1.x can read: integrity data goes into a .sum file
 };
 
 /// Saves PREFIX-EPOCH_STEP.ckpt (STEP within the epoch) during and at the end of training, then removes the oldest beyond
@@ -130,7 +130,7 @@ class SINDRI_API ModelCheckpoint : public Callback {
   CheckpointConfig config_;
   int64_t last_step_ = 0;
   double last_time_ = 0;
-  std::vector<std::pair<std::string, double>> saved_;   // path, time of saving
+  std::vector<std::pair<std::string, double>> saved_;  // path, time of saving
 };
 
 /// Stops when `monitor` (a metric name, or "loss") has not improved by min_delta for `patience` epochs.
@@ -162,8 +162,12 @@ class SINDRI_API LambdaCallback : public Callback {
  public:
   using Fn = std::function<void(TrainState&)>;
   explicit LambdaCallback(Fn on_step_end, Fn on_epoch_end = nullptr) : step_(std::move(on_step_end)), epoch_(std::move(on_epoch_end)) {}
-  void step_end(TrainState& s) override { if (step_) step_(s); }
-  void epoch_end(TrainState& s) override { if (epoch_) epoch_(s); }
+  void step_end(TrainState& s) override {
+    if (step_) step_(s);
+  }
+  void epoch_end(TrainState& s) override {
+    if (epoch_) epoch_(s);
+  }
 
  private:
   Fn step_, epoch_;

@@ -20,7 +20,7 @@ struct SINDRI_API CheckpointEntry {
   std::string name;
   Kind kind = kTensor;
   Tensor tensor;
-  std::string data;   ///< UTF-8 text, or bytes
+  std::string data;  ///< UTF-8 text, or bytes
 
   static CheckpointEntry of(std::string name, const Tensor& t);
   static CheckpointEntry text(std::string name, std::string value);
@@ -46,9 +46,9 @@ SINDRI_API std::string save_checkpoint(const std::vector<CheckpointEntry>& entri
 /// A file's entries, and whether they were checked.
 struct SINDRI_API LoadedCheckpoint {
   std::string path;
-  std::vector<CheckpointEntry> entries;   ///< in file order, without the integrity entry
-  bool verified = false;                  ///< checksums were present; they are always checked
-  std::string notice;                     ///< "no integrity data" when the file carries none
+  std::vector<CheckpointEntry> entries;  ///< in file order, without the integrity entry
+  bool verified = false;  ///< checksums were present; they are always checked
+  std::string notice;  ///< "no integrity data" when the file carries none
 
   const CheckpointEntry* find(const std::string& name) const;
   /// Scalar and text entries. Throw CheckpointError when the entry is missing or of another kind.
@@ -64,13 +64,15 @@ SINDRI_API LoadedCheckpoint load_checkpoint(const std::string& path);
 
 /// What became of the names of a network and of a checkpoint.
 struct SINDRI_API LoadReport {
-  struct Mismatch { std::string name, expected, found; };
+  struct Mismatch {
+    std::string name, expected, found;
+  };
   std::vector<std::string> loaded;
-  std::vector<std::string> missing;       ///< in the network only
-  std::vector<std::string> unexpected;    ///< in the checkpoint only
-  std::vector<Mismatch> mismatched;       ///< in both, shape or dtype differ
-  std::vector<std::string> state;         ///< in the checkpoint only, but plainly training state: optimizer slots, counters, texts
-  std::string stripped_prefix;            ///< common prefix that had to be removed from the checkpoint's names, if any
+  std::vector<std::string> missing;  ///< in the network only
+  std::vector<std::string> unexpected;  ///< in the checkpoint only
+  std::vector<Mismatch> mismatched;  ///< in both, shape or dtype differ
+  std::vector<std::string> state;  ///< in the checkpoint only, but plainly training state: optimizer slots, counters, texts
+  std::string stripped_prefix;  ///< common prefix that had to be removed from the checkpoint's names, if any
   /// One line per name that was not loaded, with the nearest name of the other side.
   std::string table() const;
 };
@@ -79,7 +81,8 @@ struct SINDRI_API LoadReport {
 /// differ. Strict: a missing, unexpected or mismatched name throws CheckpointError(kCheckpointMismatch) with the table, and
 /// nothing is assigned. Otherwise names that fit are assigned, float widths are cast, and the report says what was left out.
 /// When not a single name fits, one common dotted prefix is taken off the checkpoint's names and matching is tried again.
-SINDRI_API LoadReport load_param_into_net(const std::vector<std::pair<std::string, Parameter*>>& params, const LoadedCheckpoint& checkpoint, bool strict = true);
+SINDRI_API LoadReport load_param_into_net(const std::vector<std::pair<std::string, Parameter*>>& params, const LoadedCheckpoint& checkpoint,
+                                          bool strict = true);
 
 /// "PREFIX-EPOCH_STEP.ckpt", both counted from 1, the step within its epoch.
 SINDRI_API std::string checkpoint_file_name(const std::string& prefix, int64_t epoch, int64_t step);

@@ -19,25 +19,25 @@ enum class NanPolicy { kStop, kSkip };
 
 /// What evaluation and the training step are made with.
 struct ModelOptions {
-  std::map<std::string, std::shared_ptr<nn::Metric>> metrics = {};   ///< evaluated by eval(); "loss" gets losses, the others (output, labels)
-  double loss_scale = 1;              ///< see TrainStepOptions
+  std::map<std::string, std::shared_ptr<nn::Metric>> metrics = {};  ///< evaluated by eval(); "loss" gets losses, the others (output, labels)
+  double loss_scale = 1;  ///< see TrainStepOptions
   NanPolicy nan_policy = NanPolicy::kStop;
   CompileOptions compile = {};
 };
 
 /// How train() reads the data, where it begins and when it ends.
 struct TrainOptions {
-  bool dataset_sink_mode = true;      ///< GRAPH_MODE: callbacks once per sink_size steps
-  int64_t sink_size = -1;             ///< steps per chunk; -1: one pass over the data
-  int64_t initial_epoch = 0;          ///< epochs already done (resuming)
-  int64_t initial_step = 0;           ///< steps already done in the epoch after those
-  int64_t initial_total = -1;         ///< steps already done in all; -1: initial_epoch full epochs and initial_step
-  int64_t max_steps = 0;              ///< the training ends when this many steps are done in all, those of earlier runs included; 0: no limit
-  std::string dataset_state = "";     ///< position of the data iterator, as TrainState::dataset_state gave it
+  bool dataset_sink_mode = true;  ///< GRAPH_MODE: callbacks once per sink_size steps
+  int64_t sink_size = -1;  ///< steps per chunk; -1: one pass over the data
+  int64_t initial_epoch = 0;  ///< epochs already done (resuming)
+  int64_t initial_step = 0;  ///< steps already done in the epoch after those
+  int64_t initial_total = -1;  ///< steps already done in all; -1: initial_epoch full epochs and initial_step
+  int64_t max_steps = 0;  ///< the training ends when this many steps are done in all, those of earlier runs included; 0: no limit
+  std::string dataset_state = "";  ///< position of the data iterator, as TrainState::dataset_state gave it
   dataset::OnCorrupt on_corrupt = dataset::OnCorrupt::kFail;
   int64_t max_corrupt = -1;
-  std::string settings_hash = "";     ///< kept in checkpoints
-  std::function<bool()> stop_requested = nullptr;   ///< asked after every step, also inside a chunk; true ends the training there
+  std::string settings_hash = "";  ///< kept in checkpoints
+  std::function<bool()> stop_requested = nullptr;  ///< asked after every step, also inside a chunk; true ends the training there
 };
 
 /// A network with what trains and judges it. One training at a time; callbacks see its state (callback.h).

@@ -18,9 +18,9 @@ struct Curve {
 struct RunPicture {
   std::string title;
   std::vector<Curve> loss;
-  std::vector<Curve> accuracy;                    ///< shares 0..1
-  std::vector<std::vector<int64_t>> confusion;    ///< [true class][predicted class] counts, square; empty: left out
-  std::vector<std::string> class_names;           ///< empty: 0, 1, 2, …
+  std::vector<Curve> accuracy;  ///< shares 0..1
+  std::vector<std::vector<int64_t>> confusion;  ///< [true class][predicted class] counts, square; empty: left out
+  std::vector<std::string> class_names;  ///< empty: 0, 1, 2, …
 };
 
 /// Writes the picture in one step (a previous file stays whole on failure). Throws ValueError for a matrix that is not square or

@@ -13,23 +13,23 @@ namespace sindri::train {
 
 /// What is known after a step, or after several in sink mode.
 struct StepProgress {
-  int64_t epoch = 1, step = 1;       ///< from 1; step within the epoch
-  int64_t steps = 1;                 ///< steps since the last call
-  int64_t samples = 0;               ///< samples of those steps
-  double seconds = 0;                ///< what they took, without evaluation and saving
+  int64_t epoch = 1, step = 1;  ///< from 1; step within the epoch
+  int64_t steps = 1;  ///< steps since the last call
+  int64_t samples = 0;  ///< samples of those steps
+  double seconds = 0;  ///< what they took, without evaluation and saving
   double loss = 0;
   double lr = 0;
-  std::string metric = {};                ///< name, empty: none yet
+  std::string metric = {};  ///< name, empty: none yet
   double metric_value = 0;
 };
 
 struct ProgressOptions {
   int64_t epochs = 1, steps_per_epoch = 1;
-  double evals_per_epoch = 0, saves_per_epoch = 0;   ///< for the remaining time
-  bool quiet = false;                ///< plain lines even on a terminal
-  int64_t log_every = 0;             ///< plain lines: every so many steps; 0: every 10 s
+  double evals_per_epoch = 0, saves_per_epoch = 0;  ///< for the remaining time
+  bool quiet = false;  ///< plain lines even on a terminal
+  int64_t log_every = 0;  ///< plain lines: every so many steps; 0: every 10 s
   std::FILE* out = stdout;
-  std::function<double()> clock = {};     ///< seconds; empty: the steady clock
+  std::function<double()> clock = {};  ///< seconds; empty: the steady clock
 };
 
 /// A terminal gets one line, redrawn at most 10 times a second and never wider than the window. Not a terminal, TERM=dumb or quiet:
@@ -64,7 +64,7 @@ class SINDRI_API Progress {
   bool redraws_ = false, color_ = false, drawn_ = false;
   double last_draw_ = -1e9, last_plain_ = 0, eval_seconds_ = 0, save_seconds_ = 0;
   int64_t steps_seen_ = 0, steps_since_plain_ = 0;
-  std::deque<double> durations_;   // per step, at most 50
+  std::deque<double> durations_;  // per step, at most 50
   StepProgress last_;
 };
 

@@ -19,10 +19,10 @@ using EventValues = std::vector<std::pair<std::string, double>>;
 /// What repro.json records beside what the program knows by itself (build flags, instruction set, threads, settings hash).
 struct ReproInfo {
   std::map<std::string, int64_t> seeds = {};
-  std::string revision = {};         ///< version of Sindri, with the commit where it is known
+  std::string revision = {};  ///< version of Sindri, with the commit where it is known
   int64_t world_size = 1;
   std::string data_fingerprint = {};
-  std::string loss_bits_hash = {};   ///< LossHash::hex()
+  std::string loss_bits_hash = {};  ///< LossHash::hex()
 };
 
 /// Creates the folder and its files and holds a lock on it (flock on "lock") until destroyed. Throws IoError: kRunFolderBusy when

@@ -19,13 +19,13 @@ enum class SettingType { kBool, kInt, kFloat, kString, kFloatList, kIntList };
 
 /// One row of the table.
 struct SettingSpec {
-  const char* name;            ///< "section.key"
+  const char* name;  ///< "section.key"
   SettingType type;
-  const char* fallback;        ///< default, as it would be written in YAML
+  const char* fallback;  ///< default, as it would be written in YAML
   const char* doc;
-  double min = -std::numeric_limits<double>::infinity();   ///< numbers and list elements: smallest and largest allowed
+  double min = -std::numeric_limits<double>::infinity();  ///< numbers and list elements: smallest and largest allowed
   double max = std::numeric_limits<double>::infinity();
-  const char* choices = "";    ///< strings: the allowed values, separated by '|'; empty: any text
+  const char* choices = "";  ///< strings: the allowed values, separated by '|'; empty: any text
   const char* unit = "";
   bool changes_result = true;  ///< false: says where files go or how often something is written; trained weights do not depend on it
 };

@@ -12,7 +12,9 @@
 namespace sindri::train {
 
 /// What a step reports: the (unscaled) loss, scalar float32.
-struct StepResult { Tensor loss; };
+struct StepResult {
+  Tensor loss;
+};
 
 /// Stages are values: they are wrapped or replaced at build time, never edited. The default `run` calls them in order:
 ///
@@ -24,19 +26,20 @@ struct StepResult { Tensor loss; };
 /// In GRAPH_MODE `run` is traced once and replayed; in PYNATIVE_MODE it is called.
 struct SINDRI_API TrainStep {
   using Batch = TensorList;
-  std::function<Tensor(const Batch&)> forward;                                  ///< network and loss
+  std::function<Tensor(const Batch&)> forward;  ///< network and loss
   std::function<std::pair<Tensor, Gradients>(TrainStep&, const Batch&)> gradients;  ///< calls forward
   std::function<Gradients(Gradients)> reduce_gradients;
   std::function<Gradients(Gradients)> transform_gradients;
   std::function<void(const Gradients&)> update;
-  std::function<int(int64_t step)> variant;                                     ///< which compiled graph a step uses
-  std::function<StepResult(TrainStep&, const Batch&)> run;                      ///< calls the stages above
+  std::function<int(int64_t step)> variant;  ///< which compiled graph a step uses
+  std::function<StepResult(TrainStep&, const Batch&)> run;  ///< calls the stages above
 };
 
 /// Loss scale, and what a loss that is not finite does.
 struct TrainStepOptions {
-  double loss_scale = 1;          ///< multiplies the seed of backward; the optimizer divides by its own loss_scale (MindSpore's FixedLossScaleManager, drop_overflow_update=False)
-  bool skip_nonfinite = false;    ///< a step whose loss is NaN or infinite leaves every parameter and all optimizer state as they were
+  double loss_scale =
+      1;  ///< multiplies the seed of backward; the optimizer divides by its own loss_scale (MindSpore's FixedLossScaleManager, drop_overflow_update=False)
+  bool skip_nonfinite = false;  ///< a step whose loss is NaN or infinite leaves every parameter and all optimizer state as they were
 };
 
 /// The default stages around a network with loss (inputs: the batch's columns; output: a scalar loss) and an optimizer. Both

@@ -10,21 +10,22 @@ namespace sindri::train {
 
 /// Where in a training a checkpoint was made.
 struct TrainPosition {
-  int64_t epoch = 0;              ///< epochs completed
-  int64_t step_in_epoch = 0;      ///< steps completed in the epoch after those
-  int64_t step = 0;               ///< steps completed in all
-  std::string dataset_state;      ///< of the data iterator
-  std::string settings_hash;      ///< of the settings it was trained with; empty when unknown
+  int64_t epoch = 0;  ///< epochs completed
+  int64_t step_in_epoch = 0;  ///< steps completed in the epoch after those
+  int64_t step = 0;  ///< steps completed in all
+  std::string dataset_state;  ///< of the data iterator
+  std::string settings_hash;  ///< of the settings it was trained with; empty when unknown
 };
 
 /// What save_training_state leaves out, and for whom it writes.
 struct SaveStateOptions {
   bool save_optimizer = true;
-  bool mindspore1 = false;        ///< see CheckpointConfig
+  bool mindspore1 = false;  ///< see CheckpointConfig
 };
 
 /// Writes a MindSpore-readable .ckpt: the network's parameters, the optimizer's state, the random state and the position.
-SINDRI_API void save_training_state(const std::string& path, nn::Cell& network, optim::Optimizer* optimizer, const TrainPosition& position, const SaveStateOptions& options = {});
+SINDRI_API void save_training_state(const std::string& path, nn::Cell& network, optim::Optimizer* optimizer, const TrainPosition& position,
+                                    const SaveStateOptions& options = {});
 /// Loads all of it back. Throws CheckpointError when anything is missing, left over or of another shape; only a table of learning
 /// rates may have another length (training goes on for more epochs than planned): then the optimizer keeps its own.
 SINDRI_API TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer);

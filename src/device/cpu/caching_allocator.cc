@@ -17,9 +17,9 @@ namespace sindri {
 
 namespace {
 
-constexpr int64_t kHugeBlock = 4 << 20;       // from here on blocks ask for huge pages
+constexpr int64_t kHugeBlock = 4 << 20;  // from here on blocks ask for huge pages
 constexpr size_t kHugePage = 2u << 20;
-constexpr int64_t kSlack = 64 << 20;          // kept beyond the peak, for sizes that come and go
+constexpr int64_t kSlack = 64 << 20;  // kept beyond the peak, for sizes that come and go
 
 // Powers of two below 4 KiB, then steps of 1/8 of the next lower power of two: at most 12 % waste.
 int64_t size_class(int64_t bytes) {
@@ -35,7 +35,7 @@ void* fresh_block(int64_t size) {
   if (size < kHugeBlock) return std::aligned_alloc(64, static_cast<size_t>(size));
   const size_t rounded = (static_cast<size_t>(size) + kHugePage - 1) / kHugePage * kHugePage;
   void* p = std::aligned_alloc(kHugePage, rounded);
-  if (p != nullptr) madvise(p, rounded, MADV_HUGEPAGE);   // a hint: a kernel without it uses small pages
+  if (p != nullptr) madvise(p, rounded, MADV_HUGEPAGE);  // a hint: a kernel without it uses small pages
   return p;
 }
 
@@ -57,10 +57,11 @@ class CachingAllocator final : public HostAllocator {
     }
     const std::lock_guard lock(mutex_);
     if (p != nullptr) {
-      count(size);   // not before: a request that fails must not raise the peak that bounds the cache
+      count(size);  // not before: a request that fails must not raise the peak that bounds the cache
       return p;
     }
-    throw DeviceError(ErrorCode::kMemory, fmt::format("cannot allocate {} bytes of host memory ({} in use)", bytes, stats_.in_use), "", "reduce the batch size or close other programs");
+    throw DeviceError(ErrorCode::kMemory, fmt::format("cannot allocate {} bytes of host memory ({} in use)", bytes, stats_.in_use), "",
+                      "reduce the batch size or close other programs");
   }
 
   void release(void* p, int64_t bytes) noexcept override {
@@ -123,11 +124,11 @@ class CachingAllocator final : public HostAllocator {
 };
 
 CachingAllocator& instance() {
-  static CachingAllocator* a = new CachingAllocator;   // outlives static tensors
+  static CachingAllocator* a = new CachingAllocator;  // outlives static tensors
   return *a;
 }
 const bool kInstalled = [] {
-#ifndef __SANITIZE_ADDRESS__   // AddressSanitizer must see every block come and go
+#ifndef __SANITIZE_ADDRESS__  // AddressSanitizer must see every block come and go
   set_host_allocator(&instance());
 #endif
   return true;

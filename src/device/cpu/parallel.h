@@ -20,7 +20,10 @@ void parallel_tasks(int64_t tasks, const std::function<void(int64_t)>& body);
 template <class F> void parallel_for(int64_t n, int64_t grain, F&& f) {
   if (n <= 0) return;
   const int64_t pieces = std::min<int64_t>(num_threads(), std::max<int64_t>(1, n / std::max<int64_t>(1, grain)));
-  if (pieces <= 1) { f(static_cast<int64_t>(0), n); return; }
+  if (pieces <= 1) {
+    f(static_cast<int64_t>(0), n);
+    return;
+  }
   parallel_tasks(pieces, [&](int64_t p) { f(n * p / pieces, n * (p + 1) / pieces); });
 }
 

@@ -13,12 +13,18 @@
 
 #include "sindri/core/context.h"
 
-#define SINDRI_SIMD_DECLARE(...)              \
-  namespace sindri::simd_scalar { __VA_ARGS__ } \
-  namespace sindri::simd_avx2 { __VA_ARGS__ }   \
-  namespace sindri::simd_avx512 { __VA_ARGS__ }
+#define SINDRI_SIMD_DECLARE(...) \
+  namespace sindri::simd_scalar { \
+  __VA_ARGS__ \
+  } \
+  namespace sindri::simd_avx2 { \
+  __VA_ARGS__ \
+  } \
+  namespace sindri::simd_avx512 { \
+  __VA_ARGS__ \
+  }
 
-#define SINDRI_SIMD_CALL(fn)                                                              \
-  (::sindri::cpu_isa() >= ::sindri::CpuIsa::kAvx512 ? &::sindri::simd_avx512::fn          \
-   : ::sindri::cpu_isa() >= ::sindri::CpuIsa::kAvx2 ? &::sindri::simd_avx2::fn            \
-                                                    : &::sindri::simd_scalar::fn)
+#define SINDRI_SIMD_CALL(fn) \
+  (::sindri::cpu_isa() >= ::sindri::CpuIsa::kAvx512     ? &::sindri::simd_avx512::fn \
+       : ::sindri::cpu_isa() >= ::sindri::CpuIsa::kAvx2 ? &::sindri::simd_avx2::fn \
+                                                        : &::sindri::simd_scalar::fn)

@@ -29,7 +29,7 @@ SINDRI_SIMD_INLINE float scale(float x, int32_t n) {
 // e^x = 2^n e^r with n = round(x / ln 2), |r| <= ln 2 / 2; ln 2 in two parts, the first with trailing zeros so that n * part is exact.
 SINDRI_SIMD_INLINE float exp(float x) {
   const float bounded = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x;
-  const float shifted = bounded * 1.44269504f + 12582912.0f;       // 1.5 * 2^23: adding it rounds to a whole number
+  const float shifted = bounded * 1.44269504f + 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
   const float n = shifted - 12582912.0f;
   const float r = (bounded - n * 0.693359375f) + n * 2.12194440e-4f;
   float p = 1.98919813e-4f;
@@ -52,14 +52,14 @@ SINDRI_SIMD_INLINE float expm1(float x) {
   p = p * x + 1.66666671e-1f;
   p = p * x + 0.5f;
   const float near = p * x * x + x, far = exp(x) - 1.0f;
-  return x == 0.0f ? x : abs(x) < 0.5f ? near : far;       // keeps -0
+  return x == 0.0f ? x : abs(x) < 0.5f ? near : far;  // keeps -0
 }
 
 // x = 2^n (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)).
 SINDRI_SIMD_INLINE float log(float x) {
   const bool tiny = x < 1.17549435e-38f;
   const uint32_t u = bits(tiny ? x * 8388608.0f : x);
-  const uint32_t at_half = u - 0x3f3504f3u;                        // so that the exponent field counts from sqrt(1/2)
+  const uint32_t at_half = u - 0x3f3504f3u;  // so that the exponent field counts from sqrt(1/2)
   const int32_t n = static_cast<int32_t>(at_half) >> 23;
   const float f = from_bits((at_half & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
   const float e = static_cast<float>(n) - (tiny ? 23.0f : 0.0f);
@@ -74,7 +74,7 @@ SINDRI_SIMD_INLINE float log(float x) {
   p = p * f + 3.33333312e-1f;
   const float f2 = f * f;
   const float y = (p * f * f2 + (e * -2.12194440e-4f - 0.5f * f2) + f) + e * 0.693359375f;
-  const float special = x == 0.0f ? -__builtin_inff() : x < 0.0f ? __builtin_nanf("") : x;   // +inf and NaN stay themselves
+  const float special = x == 0.0f ? -__builtin_inff() : x < 0.0f ? __builtin_nanf("") : x;  // +inf and NaN stay themselves
   return x > 0.0f && x < __builtin_inff() ? y : special;
 }
 
@@ -92,7 +92,7 @@ SINDRI_SIMD_INLINE float tanh(float x) {
   p = p * z + 1.33327697e-1f;
   p = p * z - 3.33333289e-1f;
   const float near = p * z * x + x, far = 1.0f - 2.0f / (exp(a + a) + 1.0f);
-  return a == 0.0f ? x : a < 0.625f ? near : x < 0.0f ? -far : far;   // keeps -0
+  return a == 0.0f ? x : a < 0.625f ? near : x < 0.0f ? -far : far;  // keeps -0
 }
 
 SINDRI_SIMD_INLINE float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
@@ -136,8 +136,12 @@ SINDRI_SIMD_INLINE double erf(double x) { return __builtin_erf(x); }
 SINDRI_SIMD_INLINE double sigmoid(double x) { return 1.0 / (1.0 + __builtin_exp(-x)); }
 
 /// bfloat16 and float16 as their bits; conversions round to nearest even, as the classes in dtype.h do.
-struct Bf16 { uint16_t u; };
-struct F16 { uint16_t u; };
+struct Bf16 {
+  uint16_t u;
+};
+struct F16 {
+  uint16_t u;
+};
 
 SINDRI_SIMD_INLINE float widen(Bf16 h) { return from_bits(static_cast<uint32_t>(h.u) << 16); }
 SINDRI_SIMD_INLINE float widen(F16 h) {
@@ -156,7 +160,7 @@ SINDRI_SIMD_INLINE void narrow(float x, Bf16* out) {
 SINDRI_SIMD_INLINE void narrow(float x, F16* out) {
   const uint32_t u = bits(x), sign = (u >> 16) & 0x8000u, a = u & 0x7fffffffu;
   const uint32_t normal = (a - 0x38000000u + 0xfffu + ((a >> 13) & 1u)) >> 13;
-  const uint32_t subnormal = bits(from_bits(a) + 0.5f) - 0x3f000000u;          // the addition rounds at the last subnormal bit
+  const uint32_t subnormal = bits(from_bits(a) + 0.5f) - 0x3f000000u;  // the addition rounds at the last subnormal bit
   const uint32_t finite = a < 0x38800000u ? subnormal : a >= 0x477ff000u ? 0x7c00u : normal;
   out->u = static_cast<uint16_t>(sign | (a > 0x7f800000u ? 0x7e00u : finite));
 }

@@ -40,10 +40,12 @@ bool has_prefix(const std::string& directory, const std::string& prefix) {
 
 ModelCheckpoint::ModelCheckpoint(std::string prefix, std::string directory, CheckpointConfig config, bool resuming)
     : prefix_(std::move(prefix)), directory_(std::move(directory)), config_(std::move(config)) {
-  if (prefix_.empty() || prefix_.find('/') != std::string::npos) throw ValueError(fmt::format("ModelCheckpoint: prefix '{}' must be a file name without '/'", prefix_));
+  if (prefix_.empty() || prefix_.find('/') != std::string::npos)
+    throw ValueError(fmt::format("ModelCheckpoint: prefix '{}' must be a file name without '/'", prefix_));
   if (config_.save_checkpoint_steps < 0 || config_.save_checkpoint_seconds < 0 || config_.keep_checkpoint_max < 0 || config_.keep_checkpoint_per_n_minutes < 0)
     throw ValueError("ModelCheckpoint: intervals and counts must not be negative");
-  if (config_.save_checkpoint_steps == 0 && config_.save_checkpoint_seconds == 0 && config_.keep_checkpoint_max == 0 && config_.keep_checkpoint_per_n_minutes == 0)
+  if (config_.save_checkpoint_steps == 0 && config_.save_checkpoint_seconds == 0 && config_.keep_checkpoint_max == 0 &&
+      config_.keep_checkpoint_per_n_minutes == 0)
     throw ValueError("ModelCheckpoint: all four conditions are 0", "", "set save_checkpoint_steps or save_checkpoint_seconds");
   if (directory_.empty()) directory_ = ".";
   std::error_code error;
@@ -71,14 +73,14 @@ void ModelCheckpoint::begin(TrainState& s) {
 void ModelCheckpoint::step_end(TrainState& s) {
   const bool by_steps = config_.save_checkpoint_steps > 0 && s.cur_step_num - last_step_ >= config_.save_checkpoint_steps;
   const bool by_time = config_.save_checkpoint_steps == 0 && config_.save_checkpoint_seconds > 0 &&
-                       now_seconds() - last_time_ >= static_cast<double>(config_.save_checkpoint_seconds);
+      now_seconds() - last_time_ >= static_cast<double>(config_.save_checkpoint_seconds);
   if (by_steps || by_time) save(s);
 }
 
 void ModelCheckpoint::end(TrainState& s) { save(s); }
 
 std::string ModelCheckpoint::save(TrainState& s) {
-  if (s.cur_step_num == last_step_) return "";   // saved already, or nothing trained since the file it was resumed from
+  if (s.cur_step_num == last_step_) return "";  // saved already, or nothing trained since the file it was resumed from
   const int64_t in_epoch = s.step_in_epoch();
   const std::string path = (fs::path(directory_) / checkpoint_file_name(prefix_, s.cur_epoch_num, in_epoch)).string();
   last_step_ = s.cur_step_num;

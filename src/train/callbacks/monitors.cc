@@ -29,13 +29,13 @@ LossMonitor::LossMonitor(int64_t per_print_times, std::ostream* out) : per_print
 
 void LossMonitor::step_end(TrainState& s) {
   const double loss = s.net_outputs.item();
-  const bool left_out = s.skipped_steps != skipped_;   // NanPolicy::kSkip has dealt with it
+  const bool left_out = s.skipped_steps != skipped_;  // NanPolicy::kSkip has dealt with it
   skipped_ = s.skipped_steps;
   if (!std::isfinite(loss) && !left_out) {
     throw NonFiniteError(fmt::format("the loss is {}", loss), fmt::format("epoch {}, step {}", s.cur_epoch_num, s.step_in_epoch()),
                          "lower the learning rate or clip gradients; SINDRI_CHECK_FINITE=1 names the first op that gave it");
   }
-  if (s.cur_step_num <= last_print_) last_print_ = 0;   // a new training with the same callback
+  if (s.cur_step_num <= last_print_) last_print_ = 0;  // a new training with the same callback
   if (per_print_times_ == 0 || s.cur_step_num - last_print_ < per_print_times_) return;
   last_print_ = s.cur_step_num;
   *out_ << fmt::format("epoch: {} step: {}, loss is {}\n", s.cur_epoch_num, s.step_in_epoch(), python_float(loss)) << std::flush;
@@ -84,7 +84,11 @@ void EarlyStopping::epoch_end(TrainState& s) {
   }
   const bool better = !seen_ || (larger_ ? value > best_ + min_delta_ : value < best_ - min_delta_);
   seen_ = true;
-  if (better) { best_ = value; waited_ = 0; return; }
+  if (better) {
+    best_ = value;
+    waited_ = 0;
+    return;
+  }
   if (++waited_ >= patience_) s.request_stop();
 }
 
