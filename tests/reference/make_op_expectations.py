@@ -135,9 +135,9 @@ OPS = {n: (lambda f: lambda t, a: f(t[0]))(f) for n, f in UNARY.items()}
 OPS.update({n: (lambda f: lambda t, a: f(t[0], t[1]))(f) for n, f in BINARY.items()})
 OPS.update({
     "relu6": lambda t, a: F.relu6(t[0]), "silu": lambda t, a: F.silu(t[0]), "softplus": lambda t, a: F.softplus(t[0], threshold=1e9),
-    "hswish": lambda t, a: F.hardswish(t[0]), "hsigmoid": lambda t, a: F.hardsigmoid(t[0]),
+    "hswish": lambda t, a: F.hardswish(t[0]), "hsigmoid": lambda t, a: F.relu6(t[0] + 3) / 6,  # F.hardsigmoid multiplies by 1/6 rounded to float32
     "leaky_relu": lambda t, a: F.leaky_relu(t[0], a["alpha"]), "elu": lambda t, a: F.elu(t[0], a["alpha"]),
-    "gelu": lambda t, a: F.gelu(t[0], approximate="tanh"), "gelu_erf": lambda t, a: F.gelu(t[0]), "gelu_tanh": lambda t, a: F.gelu(t[0], approximate="tanh"),
+    "gelu": lambda t, a: F.gelu(t[0], approximate="tanh" if a["approximate"] else "none"),
     "isnan": lambda t, a: torch.isnan(t[0]), "isfinite": lambda t, a: torch.isfinite(t[0]), "logical_not": lambda t, a: torch.logical_not(t[0]),
     "where": lambda t, a: torch.where(t[0], t[1], t[2]), "clamp": lambda t, a: torch.clamp(t[0], a["lo"], a["hi"]),
     "sum": reduce(lambda x, d, k: x.sum(d, keepdim=k)), "mean": reduce(lambda x, d, k: x.mean(d, keepdim=k)), "prod": reduce(prod),
