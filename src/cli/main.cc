@@ -219,7 +219,7 @@ int fail(const sindri::Error& e) {
 void limit_spinning(char** argv) {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
   setenv("GOMP_SPINCOUNT", "3000", 1);
-  execv("/proc/self/exe", argv);   // returns only when it fails; then the default stays
+  execv("/proc/self/exe", argv);  // returns only when it fails; then the default stays
 }
 
 }  // namespace
