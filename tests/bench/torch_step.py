@@ -52,7 +52,7 @@ def step():
     loss = F.cross_entropy(net(x), y)
     loss.backward()
     opt.step()
-    return float(loss)
+    return loss.item()
 
 
 t = time.perf_counter()
