@@ -7,7 +7,6 @@
 #include "sindri/core/error.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/random.h"
-#include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
 
 namespace sindri::train {
@@ -27,7 +26,7 @@ std::pair<Tensor, Gradients> loss_and_gradients(const TrainStep& step, const Tra
   return {loss, tape.backward({loss}, {ops::full(loss.shape(), loss_scale, loss.dtype())}, {}, params, with_uses)};
 }
 
-// Runs the step, then takes every state back to what it was where the loss or a new value is not finite: selected by ops, so that a compiled
+// Runs the step, then takes every state back to what it was where the loss is not finite: selected by ops, so that a compiled
 // step decides without asking the host.
 std::function<StepResult(TrainStep&, const TrainStep::Batch&)> guarded(std::function<StepResult(TrainStep&, const TrainStep::Batch&)> run, nn::Cell& net,
                                                                        optim::Optimizer& optimizer) {
@@ -37,17 +36,11 @@ std::function<StepResult(TrainStep&, const TrainStep::Batch&)> guarded(std::func
     TensorList before;
     for (Parameter* p : states) before.push_back(p->value());
     StepResult r = run(step, batch);
-    // NaN and infinities survive a product with 0, so this sum is 0 exactly when every new value is finite.
-    Tensor check = r.loss * 0.0;
-    std::vector<std::pair<size_t, Tensor>> changed;
+    const Tensor finite = ops::isfinite(r.loss);
     for (size_t i = 0; i < states.size(); ++i) {
       const Tensor after = states[i]->value();
-      if (after.id() == before[i].id()) continue;
-      changed.emplace_back(i, after);
-      if (is_floating(after.dtype())) check = check + ops::cast(ops::sum(after * 0.0), DType::kFloat32);
+      if (after.id() != before[i].id()) states[i]->assign(ops::where(finite, after, before[i]));
     }
-    const Tensor finite = ops::isfinite(check);
-    for (const auto& [i, after] : changed) states[i]->assign(ops::where(finite, after, before[i]));
     return r;
   };
 }

@@ -39,7 +39,7 @@ struct SINDRI_API TrainStep {
 struct TrainStepOptions {
   double loss_scale =
       1;  ///< multiplies the seed of backward; the optimizer divides by its own loss_scale (MindSpore's FixedLossScaleManager, drop_overflow_update=False)
-  bool skip_nonfinite = false;  ///< a step whose loss or update is NaN or infinite leaves every parameter and all optimizer state as they were
+  bool skip_nonfinite = false;  ///< a step whose loss is NaN or infinite leaves every parameter and all optimizer state as they were
 };
 
 /// The default stages around a network with loss (inputs: the batch's columns; output: a scalar loss) and an optimizer. Both
