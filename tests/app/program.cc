@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -168,13 +169,18 @@ int64_t event_count(const std::string& run_dir) {
 }
 
 std::vector<std::string> checkpoints(const std::string& run_dir) {
-  std::vector<std::pair<fs::file_time_type, std::string>> found;
+  // By epoch and step in the name: copied files may carry any order of times.
+  std::vector<std::pair<std::pair<int, int>, std::string>> found;
   for (const auto& entry : fs::directory_iterator(run_dir + "/checkpoints")) {
-    if (entry.path().extension() == ".ckpt") found.emplace_back(entry.last_write_time(), entry.path().string());
+    if (entry.path().extension() != ".ckpt") continue;
+    const std::string name = entry.path().stem().string();
+    int epoch = 0, step = 0;
+    EXPECT_EQ(std::sscanf(name.c_str() + name.rfind('-'), "-%d_%d", &epoch, &step), 2) << name;
+    found.emplace_back(std::make_pair(epoch, step), entry.path().string());
   }
   std::sort(found.begin(), found.end());
   std::vector<std::string> out;
-  for (auto& [time, path] : found) out.push_back(std::move(path));
+  for (auto& [when, path] : found) out.push_back(std::move(path));
   return out;
 }
 
