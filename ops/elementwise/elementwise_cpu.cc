@@ -9,20 +9,30 @@ namespace {
 using namespace elementwise;
 using namespace reference;
 
-// Physical offsets in the memory of each operand as the output is walked in logical order.
-template <size_t N, class F> void for_each_broadcast(Span<const TensorMeta> in, const TensorMeta& out, F&& f) {
-  std::array<Shape, N> strides;
-  for (size_t k = 0; k < N; ++k) strides[k] = operand_strides(in[k], out.shape);
-  const Shape steps = contiguous_strides(out.shape);
-  for_each_element(out, [&](int64_t logical, int64_t physical) {
-    std::array<int64_t, N> at{};
-    for (int d = 0; d < out.shape.rank(); ++d) {
-      const int64_t index = logical / steps[d] % out.shape[d];
-      for (size_t k = 0; k < N; ++k) at[k] += index * strides[k][d];
+// One element: reads *in[k], writes *out. Walks are compiled once, behind a pointer to this, and not once per op and type.
+using ElementFn = void (*)(const char* const* in, char* out, const double* p);
+
+// Calls f for every element of out in logical order; operands are repeated where their shape says so.
+void for_each_broadcast(ElementFn f, Span<const Buffer> in, const Buffer& out, const double* p) {
+  constexpr size_t kMost = 3;
+  const TensorMeta& meta = *out.meta;
+  std::array<Shape, kMost> strides;
+  for (size_t k = 0; k < in.size(); ++k) strides[k] = operand_strides(*in[k].meta, meta.shape);
+  const Shape steps = contiguous_strides(meta.shape);
+  for_each_element(meta, [&](int64_t logical, int64_t physical) {
+    std::array<int64_t, kMost> at{};
+    for (int d = 0; d < meta.shape.rank(); ++d) {
+      const int64_t index = logical / steps[d] % meta.shape[d];
+      for (size_t k = 0; k < in.size(); ++k) at[k] += index * strides[k][d];
     }
-    f(at, physical);
+    std::array<const char*, kMost> from{};
+    for (size_t k = 0; k < in.size(); ++k) from[k] = in[k].as<const char>() + at[k] * static_cast<int64_t>(dtype_size(in[k].meta->dtype));
+    f(from.data(), out.as<char>() + physical * static_cast<int64_t>(dtype_size(meta.dtype)), p);
   });
 }
+
+template <class E> const E& element(const char* p) { return *reinterpret_cast<const E*>(p); }
+template <class E> E& element(char* p) { return *reinterpret_cast<E*>(p); }
 
 // Calls f.template operator()<E>() for the element types of a domain; infer has refused the others.
 template <Domain domain, class F> void dispatch_domain(DType t, F&& f) {
@@ -32,28 +42,25 @@ template <Domain domain, class F> void dispatch_domain(DType t, F&& f) {
   });
 }
 
+template <class Functor, class E, class V> void put(char* to, V value) {
+  if constexpr (Functor::kDomain == kPredicate) element<bool>(to) = static_cast<bool>(value);
+  else element<E>(to) = store<E>(value);
+}
+
 template <class Functor> void run_unary(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
-  const auto p = numbers_of(q.attrs);
+  ElementFn f = nullptr;
   dispatch_domain<Functor::kDomain>(q.in[0].dtype, [&]<class E>() {
-    using R = std::conditional_t<Functor::kDomain == kPredicate, bool, E>;
-    for_each_broadcast<1>(q.in, q.out[0], [&](const auto& at, int64_t o) {
-      const auto y = Functor::eval(load(in[0].as<E>()[at[0]]), p[0], p[1]);
-      if constexpr (Functor::kDomain == kPredicate) out[0].as<R>()[o] = static_cast<bool>(y);
-      else out[0].as<R>()[o] = store<R>(y);
-    });
+    f = [](const char* const* x, char* y, const double* p) { put<Functor, E>(y, Functor::eval(load(element<E>(x[0])), p[0], p[1])); };
   });
+  for_each_broadcast(f, in, out[0], numbers_of(q.attrs).data());
 }
 
 template <class Functor> void run_binary(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
-  const auto p = numbers_of(q.attrs);
+  ElementFn f = nullptr;
   dispatch_domain<Functor::kDomain>(q.in[0].dtype, [&]<class E>() {
-    using R = std::conditional_t<Functor::kDomain == kPredicate, bool, E>;
-    for_each_broadcast<2>(q.in, q.out[0], [&](const auto& at, int64_t o) {
-      const auto y = Functor::eval(load(in[0].as<E>()[at[0]]), load(in[1].as<E>()[at[1]]), p[0], p[1]);
-      if constexpr (Functor::kDomain == kPredicate) out[0].as<R>()[o] = static_cast<bool>(y);
-      else out[0].as<R>()[o] = store<R>(y);
-    });
+    f = [](const char* const* x, char* y, const double* p) { put<Functor, E>(y, Functor::eval(load(element<E>(x[0])), load(element<E>(x[1])), p[0], p[1])); };
   });
+  for_each_broadcast(f, in, out[0], numbers_of(q.attrs).data());
 }
 
 // clang-format off
@@ -83,18 +90,19 @@ template <class Functor> void run_binary(const KernelQuery& q, Span<const Buffer
 // clang-format on
 
 void run_where(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  ElementFn f = nullptr;
   dispatch_dtype(q.out[0].dtype, [&]<class E>() {
-    for_each_broadcast<3>(q.in, q.out[0],
-                          [&](const auto& at, int64_t o) { out[0].as<E>()[o] = in[0].as<bool>()[at[0]] ? in[1].as<E>()[at[1]] : in[2].as<E>()[at[2]]; });
+    f = [](const char* const* x, char* y, const double*) { element<E>(y) = element<bool>(x[0]) ? element<E>(x[1]) : element<E>(x[2]); };
   });
+  for_each_broadcast(f, in, out[0], nullptr);
 }
 
 void run_cast(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  ElementFn f = nullptr;
   dispatch_dtype(q.in[0].dtype, [&]<class From>() {
-    dispatch_dtype(q.out[0].dtype, [&]<class To>() {
-      for_each_broadcast<1>(q.in, q.out[0], [&](const auto& at, int64_t o) { out[0].as<To>()[o] = store<To>(load(in[0].as<From>()[at[0]])); });
-    });
+    dispatch_dtype(q.out[0].dtype, [&]<class To>() { f = [](const char* const* x, char* y, const double*) { element<To>(y) = store<To>(load(element<From>(x[0]))); }; });
   });
+  for_each_broadcast(f, in, out[0], nullptr);
 }
 
 const bool kWhere = register_kernel({.op = "where", .name = "reference", .priority = kReferencePriority, .simple = run_where});
