@@ -15,9 +15,7 @@
 #include "sindri/ops/shape.h"
 
 namespace sindri::ops {
-namespace {
-
-void check_input(const char* op, const TensorMeta& x, double eps) {
+void check_batch_norm_input(const char* op, const TensorMeta& x, double eps) {
   check_floating(op, x, "x");
   if (x.shape.rank() < 2 || x.shape.rank() > 5) throw ShapeError(fmt::format("{}: x must have 2 to 5 dimensions [N, C, ...], got {}", op, x.str()));
   if (!(eps >= 0)) throw ValueError(fmt::format("{}: eps must be at least 0, got {}", op, eps));
@@ -36,9 +34,11 @@ TensorMeta per_channel(const TensorMeta& x) {
   return {.shape = {x.shape[1]}, .dtype = stats_dtype(x.dtype), .layout = Layout::kContiguous, .device = x.device};
 }
 
+namespace {
+
 std::vector<TensorMeta> infer_train(const Attrs& attrs, Span<const TensorMeta> in) {
   check_arity("batch_norm_train", in, 3);
-  check_input("batch_norm_train", in[0], attrs.as<BatchNormAttrs>().eps);
+  check_batch_norm_input("batch_norm_train", in[0], attrs.as<BatchNormAttrs>().eps);
   check_channels("batch_norm_train", in[0], in[1], "gamma");
   check_channels("batch_norm_train", in[0], in[2], "beta");
   return {in[0], per_channel(in[0]), per_channel(in[0])};
@@ -46,7 +46,7 @@ std::vector<TensorMeta> infer_train(const Attrs& attrs, Span<const TensorMeta> i
 
 std::vector<TensorMeta> infer_infer(const Attrs& attrs, Span<const TensorMeta> in) {
   check_arity("batch_norm_infer", in, 5);
-  check_input("batch_norm_infer", in[0], attrs.as<BatchNormAttrs>().eps);
+  check_batch_norm_input("batch_norm_infer", in[0], attrs.as<BatchNormAttrs>().eps);
   const char* names[] = {"x", "gamma", "beta", "mean", "var"};
   for (size_t i = 1; i < 5; ++i) check_channels("batch_norm_infer", in[0], in[i], names[i]);
   return {in[0]};
@@ -54,7 +54,7 @@ std::vector<TensorMeta> infer_infer(const Attrs& attrs, Span<const TensorMeta> i
 
 std::vector<TensorMeta> infer_grad(const Attrs& attrs, Span<const TensorMeta> in) {
   check_arity("batch_norm_grad", in, 5);
-  check_input("batch_norm_grad", in[0], attrs.as<BatchNormAttrs>().eps);
+  check_batch_norm_input("batch_norm_grad", in[0], attrs.as<BatchNormAttrs>().eps);
   if (in[0].shape != in[1].shape || in[0].dtype != in[1].dtype)
     throw ShapeError(fmt::format("batch_norm_grad: dy {} and x {} must be alike", in[0].str(), in[1].str()));
   const char* names[] = {"dy", "x", "gamma", "mean", "var"};

@@ -1,7 +1,8 @@
 // Batch normalisation on the CPU: vectorised over channels where they are contiguous, else along each channel's plane.
 //
 // Memory traffic is the cost: the training form reads x twice and writes y once, the gradient reads dy and x twice and writes
-// dx once. Statistics take one pass: sums of d and d² with d = x - shift, the shift being the channel's first value, which
+// dx once. The forms with relu (and residual) move no more than that, one more reading of each further operand, and where the
+// gradient is that of a sum or of a residual, one writing and reading of g in place of the second readings. Statistics take one pass: sums of d and d² with d = x - shift, the shift being the channel's first value, which
 // keeps var = mean(d²) - mean(d)² from cancelling. Sums are double, over pieces whose size depends on the shape only and
 // that are added in order, so the bits do not depend on the number of threads.
 #include <algorithm>
@@ -54,11 +55,11 @@ struct Pieces {
   }
 };
 
-// Arrays of one kernel run: two partial sums per piece, their totals, and up to four coefficients per channel.
+// Arrays of one kernel run: two partial sums per piece, their totals, and up to six coefficients per channel.
 class Workspace {
  public:
   Workspace(const Pieces& p, void* memory) : pieces_(p), base_(static_cast<double*>(memory)) {}
-  static int64_t bytes(const Pieces& p) { return (2 * p.count + 7) * p.view.c * static_cast<int64_t>(sizeof(double)); }
+  static int64_t bytes(const Pieces& p) { return (2 * p.count + 9) * p.view.c * static_cast<int64_t>(sizeof(double)); }
   double* partial(int which, int64_t piece) { return base_ + (which * pieces_.count + piece) * pieces_.view.c; }
   double* total(int which) { return base_ + (2 * pieces_.count + which) * pieces_.view.c; }
   double* shift() { return total(2); }
@@ -89,28 +90,37 @@ void put(DType x, void* array, int64_t i, double v) {
 const void* at(const Buffer& b, int64_t i) { return static_cast<const char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
 void* at_mutable(const Buffer& b, int64_t i) { return static_cast<char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
 
+// Places of the per-channel coefficients in the workspace.
+enum Coefficient { kMean, kScale, kBeta, kA, kB, kC };
+
 class BatchNormKernel : public Kernel {
  public:
-  BatchNormKernel(const KernelQuery& q, size_t x_input) : pieces_(q.in[x_input]), type_(q.in[x_input].dtype), eps_(q.attrs.as<BatchNormAttrs>().eps) {}
+  BatchNormKernel(const TensorMeta& x, double eps) : pieces_(x), type_(x.dtype), eps_(eps) {}
   int64_t workspace_bytes() const override { return Workspace::bytes(pieces_); }
 
  protected:
-  // y = (x - mean)·scale + beta with the workspace's coefficients 0, 1, 2.
-  void apply(Workspace& w, const Buffer& x, const Buffer& y) const {
-    const ChannelView& v = pieces_.view;
-    if (!v.planar) {
-      pieces_.for_rows([&](int64_t, int64_t row, int64_t rows) {
-        SINDRI_SIMD_CALL(bn_apply_rows)(type_, at(x, row * v.c), at_mutable(y, row * v.c), rows, v.c, w.coefficient(0), w.coefficient(1), w.coefficient(2));
-      });
-      return;
-    }
-    pieces_.for_runs([&](int64_t, int64_t c, int64_t i, int64_t n) {
-      SINDRI_SIMD_CALL(bn_apply_run)(type_, at(x, i), at_mutable(y, i), n, coefficient(w, 0, c), coefficient(w, 1, c), coefficient(w, 2, c));
-    });
+  // The three coefficients of y = (x - mean)·scale + beta. From the stored statistics, so that the gradient finds the same bits.
+  void set_forward(Workspace& w, int64_t c, const Buffer& gamma, const Buffer& beta, const Buffer& mean, const Buffer& var) const {
+    put(type_, w.coefficient(kMean), c, load_element(mean, c));
+    put(type_, w.coefficient(kScale), c, load_element(gamma, c) / std::sqrt(load_element(var, c) + eps_));
+    put(type_, w.coefficient(kBeta), c, load_element(beta, c));
   }
 
-  double coefficient(Workspace& w, int which, int64_t c) const {
-    return type_ == DType::kFloat64 ? static_cast<double*>(w.coefficient(which))[c] : static_cast<double>(static_cast<float*>(w.coefficient(which))[c]);
+  void apply(Workspace& w, const Buffer& x, const Buffer* residual, const Buffer& y, bool relu) const {
+    const ChannelView& v = pieces_.view;
+    const auto operands = [&](int64_t i, int64_t c) {
+      return BnApply{type_, at(x, i), residual != nullptr ? at(*residual, i) : nullptr, at_mutable(y, i), coefficient(w, kMean, c), coefficient(w, kScale, c),
+                     coefficient(w, kBeta, c), relu};
+    };
+    if (!v.planar) {
+      pieces_.for_rows([&](int64_t, int64_t row, int64_t rows) { SINDRI_SIMD_CALL(bn_apply_rows)(operands(row * v.c, 0), rows, v.c); });
+    } else {
+      pieces_.for_runs([&](int64_t, int64_t c, int64_t i, int64_t n) { SINDRI_SIMD_CALL(bn_apply_run)(operands(i, c), n); });
+    }
+  }
+
+  const void* coefficient(Workspace& w, Coefficient which, int64_t c) const {
+    return static_cast<const char*>(w.coefficient(which)) + c * static_cast<int64_t>(type_ == DType::kFloat64 ? sizeof(double) : sizeof(float));
   }
 
   Pieces pieces_;
@@ -118,10 +128,10 @@ class BatchNormKernel : public Kernel {
   double eps_;
 };
 
-// in: x, gamma, beta; out: y, mean, var.
-class BatchNormTrain final : public BatchNormKernel {
+// in: x, gamma, beta [, residual]; out: y, mean, var. With relu also the op batch_norm_relu.
+template <bool kRelu> class BatchNormTrain final : public BatchNormKernel {
  public:
-  explicit BatchNormTrain(const KernelQuery& q) : BatchNormKernel(q, 0) {}
+  explicit BatchNormTrain(const KernelQuery& q) : BatchNormKernel(q.in[0], q.attrs.as<BatchNormAttrs>().eps) {}
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
     Workspace w(pieces_, ctx.workspace);
     const ChannelView& v = pieces_.view;
@@ -129,14 +139,11 @@ class BatchNormTrain final : public BatchNormKernel {
     const double count = static_cast<double>(v.count());
     for (int64_t c = 0; c < v.c; ++c) {
       const double d = w.total(0)[c] / count, variance = w.total(1)[c] / count - d * d;
-      const double mean = w.shift()[c] + d, var = variance < 0 ? 0 : variance;  // NaN stays NaN
-      store_element(out[1], c, mean);
-      store_element(out[2], c, var);
-      put(type_, w.coefficient(0), c, mean);
-      put(type_, w.coefficient(1), c, load_element(in[1], c) / std::sqrt(var + eps_));
-      put(type_, w.coefficient(2), c, load_element(in[2], c));
+      store_element(out[1], c, w.shift()[c] + d);
+      store_element(out[2], c, variance < 0 ? 0 : variance);  // NaN stays NaN
+      set_forward(w, c, in[1], in[2], out[1], out[2]);
     }
-    apply(w, in[0], out[0]);
+    apply(w, in[0], in.size() > 3 ? &in[3] : nullptr, out[0], kRelu);
   }
 
  private:
@@ -162,77 +169,121 @@ class BatchNormTrain final : public BatchNormKernel {
 // in: x, gamma, beta, mean, var; out: y.
 class BatchNormInfer final : public BatchNormKernel {
  public:
-  explicit BatchNormInfer(const KernelQuery& q) : BatchNormKernel(q, 0) {}
+  explicit BatchNormInfer(const KernelQuery& q) : BatchNormKernel(q.in[0], q.attrs.as<BatchNormAttrs>().eps) {}
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
     Workspace w(pieces_, ctx.workspace);
-    for (int64_t c = 0; c < pieces_.view.c; ++c) {
-      put(type_, w.coefficient(0), c, load_element(in[3], c));
-      put(type_, w.coefficient(1), c, load_element(in[1], c) / std::sqrt(load_element(in[4], c) + eps_));
-      put(type_, w.coefficient(2), c, load_element(in[2], c));
-    }
-    apply(w, in[0], out[0]);
+    for (int64_t c = 0; c < pieces_.view.c; ++c) set_forward(w, c, in[1], in[2], in[3], in[4]);
+    apply(w, in[0], nullptr, out[0], false);
   }
 };
 
-// in: dy, x, gamma, mean, var; out: dx, dgamma, dbeta. With s1 = sum(dy), s2 = sum(dy·(x - mean)):
-// dx = gamma·r·(dy - s1/M - (x - mean)·r²·s2/M), dgamma = r·s2, dbeta = s1.
-class BatchNormGrad final : public BatchNormKernel {
- public:
-  explicit BatchNormGrad(const KernelQuery& q) : BatchNormKernel(q, 1) {}
-  void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
-    Workspace w(pieces_, ctx.workspace);
+// With g the gradient of the normalised value, s1 = sum(g) and s2 = sum(g·(x - mean)):
+// dx = gamma·r·(g - s1/M - (x - mean)·r²·s2/M), dgamma = r·s2, dbeta = s1.
+class GradKernel : public BatchNormKernel {
+ protected:
+  using BatchNormKernel::BatchNormKernel;
+  // y: with mask kOutput; dy2: added to dy; g: where the masked (and added) gradient is stored.
+  struct Operands {
+    const Buffer *dy, *x, *gamma, *mean, *var;
+    BnMask mask = BnMask::kNone;
+    const Buffer *dy2 = nullptr, *y = nullptr, *g = nullptr;
+  };
+
+  void compute(Workspace& w, const Operands& o, Span<const Buffer> out) const {
     const ChannelView& v = pieces_.view;
     const double count = static_cast<double>(v.count());
-    for (int64_t c = 0; c < v.c; ++c) w.shift()[c] = load_element(in[3], c);
-    sums(w, in[0], in[1]);
+    for (int64_t c = 0; c < v.c; ++c) w.shift()[c] = load_element(*o.mean, c);
+    sums(w, o);
     for (int64_t c = 0; c < v.c; ++c) {
-      const double r = 1 / std::sqrt(load_element(in[4], c) + eps_), s1 = w.total(0)[c], s2 = w.total(1)[c], scale = load_element(in[2], c) * r;
+      const double r = 1 / std::sqrt(load_element(*o.var, c) + eps_), s1 = w.total(0)[c], s2 = w.total(1)[c], scale = load_element(*o.gamma, c) * r;
       store_element(out[1], c, r * s2);
       store_element(out[2], c, s1);
-      put(type_, w.coefficient(0), c, w.shift()[c]);
-      put(type_, w.coefficient(1), c, scale);
-      put(type_, w.coefficient(2), c, scale * r * r * s2 / count);
-      put(type_, w.coefficient(3), c, scale * s1 / count);
+      put(type_, w.coefficient(kA), c, scale);
+      put(type_, w.coefficient(kB), c, scale * r * r * s2 / count);
+      put(type_, w.coefficient(kC), c, scale * s1 / count);
     }
-    write_dx(w, in[0], in[1], out[0]);
+    Operands second = o;
+    if (o.g != nullptr) second = {.dy = o.g, .x = o.x, .gamma = o.gamma, .mean = o.mean, .var = o.var};
+    write_dx(w, second, out[0]);
   }
 
  private:
-  void sums(Workspace& w, const Buffer& dy, const Buffer& x) const {
+  BnGrad operands(Workspace& w, const Operands& o, int64_t i, int64_t c) const {
+    return {type_,
+            o.mask,
+            at(*o.dy, i),
+            o.dy2 != nullptr ? at(*o.dy2, i) : nullptr,
+            at(*o.x, i),
+            o.y != nullptr ? at(*o.y, i) : nullptr,
+            o.g != nullptr ? at_mutable(*o.g, i) : nullptr,
+            coefficient(w, kMean, c),
+            coefficient(w, kScale, c),
+            coefficient(w, kBeta, c)};
+  }
+
+  void sums(Workspace& w, const Operands& o) const {
     const ChannelView& v = pieces_.view;
     if (v.planar) {
       pieces_.for_runs([&](int64_t p, int64_t c, int64_t i, int64_t n) {
-        SINDRI_SIMD_CALL(bn_grad_sums_run)(type_, at(dy, i), at(x, i), n, w.shift()[c], w.partial(0, p) + c, w.partial(1, p) + c);
+        SINDRI_SIMD_CALL(bn_grad_sums_run)(operands(w, o, i, c), n, w.shift()[c], w.partial(0, p) + c, w.partial(1, p) + c);
       });
     } else {
       pieces_.for_rows([&](int64_t p, int64_t row, int64_t rows) {
-        SINDRI_SIMD_CALL(bn_grad_sums_rows)(type_, at(dy, row * v.c), at(x, row * v.c), rows, v.c, w.shift(), w.partial(0, p), w.partial(1, p));
+        SINDRI_SIMD_CALL(bn_grad_sums_rows)(operands(w, o, row * v.c, 0), rows, v.c, w.shift(), w.partial(0, p), w.partial(1, p));
       });
     }
     w.add_up();
   }
 
-  void write_dx(Workspace& w, const Buffer& dy, const Buffer& x, const Buffer& dx) const {
+  void write_dx(Workspace& w, const Operands& o, const Buffer& dx) const {
     const ChannelView& v = pieces_.view;
+    const auto write = [&](auto function, int64_t i, int64_t c, auto... size) {
+      function(operands(w, o, i, c), at_mutable(dx, i), size..., coefficient(w, kA, c), coefficient(w, kB, c), coefficient(w, kC, c));
+    };
     if (v.planar) {
-      pieces_.for_runs([&](int64_t, int64_t c, int64_t i, int64_t n) {
-        SINDRI_SIMD_CALL(bn_grad_run)
-        (type_, at(dy, i), at(x, i), at_mutable(dx, i), n, coefficient(w, 0, c), coefficient(w, 1, c), coefficient(w, 2, c), coefficient(w, 3, c));
-      });
-      return;
+      pieces_.for_runs([&](int64_t, int64_t c, int64_t i, int64_t n) { write(SINDRI_SIMD_CALL(bn_grad_run), i, c, n); });
+    } else {
+      pieces_.for_rows([&](int64_t, int64_t row, int64_t rows) { write(SINDRI_SIMD_CALL(bn_grad_rows), row * v.c, 0, rows, v.c); });
     }
-    pieces_.for_rows([&](int64_t, int64_t row, int64_t rows) {
-      SINDRI_SIMD_CALL(bn_grad_rows)
-      (type_, at(dy, row * v.c), at(x, row * v.c), at_mutable(dx, row * v.c), rows, v.c, w.coefficient(0), w.coefficient(1), w.coefficient(2),
-       w.coefficient(3));
-    });
   }
 };
 
+// in: dy, x, gamma, mean, var; out: dx, dgamma, dbeta.
+class BatchNormGrad final : public GradKernel {
+ public:
+  explicit BatchNormGrad(const KernelQuery& q) : GradKernel(q.in[1], q.attrs.as<BatchNormAttrs>().eps) {}
+  void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
+    Workspace w(pieces_, ctx.workspace);
+    for (int64_t c = 0; c < pieces_.view.c; ++c) put(type_, w.coefficient(kMean), c, load_element(in[3], c));
+    compute(w, {.dy = &in[0], .x = &in[1], .gamma = &in[2], .mean = &in[3], .var = &in[4]}, out);
+  }
+};
+
+// in: dy, x, gamma, beta, mean, var [, y of a form with residual] [, dy2]; out: dx, dgamma, dbeta [, g].
+class BatchNormReluGrad final : public GradKernel {
+ public:
+  explicit BatchNormReluGrad(const KernelQuery& q)
+      : GradKernel(q.in[1], q.attrs.as<BatchNormReluGradAttrs>().eps), attrs_(q.attrs.as<BatchNormReluGradAttrs>()) {}
+  void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
+    Workspace w(pieces_, ctx.workspace);
+    for (int64_t c = 0; c < pieces_.view.c; ++c) set_forward(w, c, in[2], in[3], in[4], in[5]);
+    Operands o{.dy = &in[0], .x = &in[1], .gamma = &in[2], .mean = &in[4], .var = &in[5], .mask = attrs_.residual ? BnMask::kOutput : BnMask::kInput};
+    if (attrs_.residual) o.y = &in[6];
+    if (attrs_.sum) o.dy2 = &in.back();
+    if (attrs_.gives_g()) o.g = &out[3];
+    compute(w, o, out);
+  }
+
+ private:
+  BatchNormReluGradAttrs attrs_;
+};
+
 template <class K> std::unique_ptr<Kernel> make(const KernelQuery& q) { return std::make_unique<K>(q); }
-const bool kTrain = register_kernel({.op = "batch_norm_train", .name = "simd", .make = make<BatchNormTrain>});
+const bool kTrain = register_kernel({.op = "batch_norm_train", .name = "simd", .make = make<BatchNormTrain<false>>});
+const bool kTrainRelu = register_kernel({.op = "batch_norm_relu", .name = "simd", .make = make<BatchNormTrain<true>>});
 const bool kInfer = register_kernel({.op = "batch_norm_infer", .name = "simd", .make = make<BatchNormInfer>});
 const bool kGrad = register_kernel({.op = "batch_norm_grad", .name = "simd", .make = make<BatchNormGrad>});
+const bool kReluGrad = register_kernel({.op = "batch_norm_relu_grad", .name = "simd", .make = make<BatchNormReluGrad>});
 
 }  // namespace
 }  // namespace sindri::ops

@@ -10,14 +10,39 @@
 // sum[c] = sum over rows of d, square[c] = sum of d², d = x - shift[c].
 SINDRI_SIMD_DECLARE(void bn_stats_rows(DType t, const void* x, int64_t rows, int64_t channels, const double* shift, double* sum, double* square);)
 SINDRI_SIMD_DECLARE(void bn_stats_run(DType t, const void* x, int64_t n, double shift, double* sum, double* square);)
-// y = (x - mean)·scale + beta.
-SINDRI_SIMD_DECLARE(void bn_apply_rows(DType t, const void* x, void* y, int64_t rows, int64_t channels, const void* mean, const void* scale, const void* beta);)
-SINDRI_SIMD_DECLARE(void bn_apply_run(DType t, const void* x, void* y, int64_t n, double mean, double scale, double beta);)
-// sum[c] = sum over rows of dy, dot[c] = sum of dy·(x - mean[c]).
-SINDRI_SIMD_DECLARE(void bn_grad_sums_rows(DType t, const void* dy, const void* x, int64_t rows, int64_t channels, const double* mean, double* sum,
-                                           double* dot);)
-SINDRI_SIMD_DECLARE(void bn_grad_sums_run(DType t, const void* dy, const void* x, int64_t n, double mean, double* sum, double* dot);)
-// dx = a·dy - b·(x - mean) - c.
-SINDRI_SIMD_DECLARE(void bn_grad_rows(DType t, const void* dy, const void* x, void* dx, int64_t rows, int64_t channels, const void* mean, const void* a,
-                                      const void* b, const void* c);)
-SINDRI_SIMD_DECLARE(void bn_grad_run(DType t, const void* dy, const void* x, void* dx, int64_t n, double mean, double a, double b, double c);)
+// y = (x - mean)·scale + beta; with relu max(y + residual, 0), the residual when given. Each step rounds to the type of x, as the
+// separate ops do. Arrays of coefficients have C elements for rows and one for a run.
+namespace sindri {
+struct BnApply {
+  DType type;
+  const void* x;
+  const void* residual;  // null: none
+  void* y;
+  const void *mean, *scale, *beta;
+  bool relu;
+};
+}  // namespace sindri
+SINDRI_SIMD_DECLARE(void bn_apply_rows(const ::sindri::BnApply& a, int64_t rows, int64_t channels);)
+SINDRI_SIMD_DECLARE(void bn_apply_run(const ::sindri::BnApply& a, int64_t n);)
+
+namespace sindri {
+// What the gradient reads as the gradient of the normalised value: g = dy, or what is left of dy (+ dy2) where relu let it through.
+enum class BnMask : uint8_t {
+  kNone,
+  kInput,  // recomputed from x: (x - mean)·scale + beta > 0
+  kOutput,  // from the output y of relu: y > 0
+};
+struct BnGrad {
+  DType type;
+  BnMask mask;
+  const void *dy, *dy2, *x, *y;  // dy2: null or added to dy; y: for kOutput
+  void* g;  // null, or where g is stored by the pass over sums
+  const void *mean, *scale, *beta;  // coefficients of the forward form
+};
+}  // namespace sindri
+// sum[c] = sum over rows of g, dot[c] = sum of g·(x - shift[c]). Stores g when asked.
+SINDRI_SIMD_DECLARE(void bn_grad_sums_rows(const ::sindri::BnGrad& a, int64_t rows, int64_t channels, const double* shift, double* sum, double* dot);)
+SINDRI_SIMD_DECLARE(void bn_grad_sums_run(const ::sindri::BnGrad& a, int64_t n, double shift, double* sum, double* dot);)
+// dx = a·g - b·(x - mean) - c with g masked from x, or read as it is from dy.
+SINDRI_SIMD_DECLARE(void bn_grad_rows(const ::sindri::BnGrad& g, void* dx, int64_t rows, int64_t channels, const void* a, const void* b, const void* c);)
+SINDRI_SIMD_DECLARE(void bn_grad_run(const ::sindri::BnGrad& g, void* dx, int64_t n, const void* a, const void* b, const void* c);)

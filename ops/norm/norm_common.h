@@ -11,6 +11,16 @@ struct BatchNormAttrs {
   SINDRI_ATTRS(BatchNormAttrs, eps)
 };
 
+/// residual: the forward form had one, and its output y is given in place of a recomputed mask. sum: the gradient of y is dy + dy2.
+struct BatchNormReluGradAttrs {
+  double eps = 1e-5;
+  bool residual = false;
+  bool sum = false;
+  SINDRI_ATTRS(BatchNormReluGradAttrs, eps, residual, sum)
+  bool gives_g() const { return residual || sum; }
+  size_t num_inputs() const { return 6u + (residual ? 1u : 0u) + (sum ? 1u : 0u); }
+};
+
 struct LayerNormAttrs {
   int64_t begin_norm_axis = -1;
   double eps = 1e-7;
@@ -19,6 +29,12 @@ struct LayerNormAttrs {
 
 /// Means and variances of half types are float32.
 inline DType stats_dtype(DType x) { return x == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32; }
+
+/// Checks of the batch norm ops; they throw naming `op`.
+void check_batch_norm_input(const char* op, const TensorMeta& x, double eps);
+void check_channels(const char* op, const TensorMeta& x, const TensorMeta& m, const char* which);
+/// Meta of a statistic of x.
+TensorMeta per_channel(const TensorMeta& x);
 
 /// x [N, C, ...] as n x c x s elements, element (i, j, k) at i·stride_n + j·stride_c + k·stride_s. Either planar (each
 /// channel's s elements contiguous) or interleaved (n = 1, channels contiguous: rank 2 and channels_last).

@@ -66,6 +66,41 @@ void batch_norm_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buf
   }
 }
 
+// The separate ops in turn, each value rounded to the type of x between them.
+void batch_norm_relu(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  batch_norm_train(q, in.subspan(0, 3), out);
+  for (int64_t i = 0, n = q.in[0].numel(); i < n; ++i) {
+    if (in.size() > 3) store_element(out[0], i, load_element(out[0], i) + load_element(in[3], i));
+    const double v = load_element(out[0], i);
+    store_element(out[0], i, v < 0 ? 0 : v);
+  }
+}
+
+// in: dy, x, gamma, beta, mean, var [, y] [, dy2]; out: dx, dgamma, dbeta [, g].
+void batch_norm_relu_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  const auto& a = q.attrs.as<BatchNormReluGradAttrs>();
+  const ChannelView v = channel_view(q.in[1]);
+  std::vector<char> memory(static_cast<size_t>(q.in[0].nbytes()));
+  const Buffer g{a.gives_g() ? out[3].data : memory.data(), in[0].meta}, before_relu{memory.data(), in[0].meta};
+  for (int64_t c = 0; c < v.c; ++c) {
+    const double scale = load_element(in[2], c) / std::sqrt(load_element(in[5], c) + a.eps);
+    for_channel(v, c, [&](int64_t i) {
+      double dy = load_element(in[0], i);
+      if (a.sum) {
+        store_element(g, i, dy + load_element(in.back(), i));
+        dy = load_element(g, i);
+      }
+      store_element(before_relu, i, (load_element(in[1], i) - load_element(in[4], c)) * scale + load_element(in[3], c));
+      const double y = load_element(a.residual ? in[6] : before_relu, i);
+      store_element(g, i, y <= 0 ? 0 : dy);
+    });
+  }
+  const Buffer plain[] = {g, in[1], in[2], in[4], in[5]};
+  const TensorMeta metas[] = {q.in[0], q.in[1], q.in[2], q.in[4], q.in[5]};
+  const Attrs attrs = Attrs::of(BatchNormAttrs{a.eps});
+  batch_norm_grad({q.op, attrs, metas, q.out}, plain, out);
+}
+
 void layer_norm(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const int64_t width = q.in[1].numel(), rows = q.out[1].numel();
   const double eps = q.attrs.as<LayerNormAttrs>().eps;
@@ -113,6 +148,8 @@ void layer_norm_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buf
 const bool kTrain = register_kernel({.op = "batch_norm_train", .name = "reference", .priority = kReferencePriority, .simple = batch_norm_train});
 const bool kInfer = register_kernel({.op = "batch_norm_infer", .name = "reference", .priority = kReferencePriority, .simple = batch_norm_infer});
 const bool kGrad = register_kernel({.op = "batch_norm_grad", .name = "reference", .priority = kReferencePriority, .simple = batch_norm_grad});
+const bool kRelu = register_kernel({.op = "batch_norm_relu", .name = "reference", .priority = kReferencePriority, .simple = batch_norm_relu});
+const bool kReluGrad = register_kernel({.op = "batch_norm_relu_grad", .name = "reference", .priority = kReferencePriority, .simple = batch_norm_relu_grad});
 const bool kLayer = register_kernel({.op = "layer_norm", .name = "reference", .priority = kReferencePriority, .simple = layer_norm});
 const bool kLayerGrad = register_kernel({.op = "layer_norm_grad", .name = "reference", .priority = kReferencePriority, .simple = layer_norm_grad});
 

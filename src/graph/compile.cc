@@ -27,6 +27,7 @@ PassList default_passes() {
   passes.push_back(make_fold_constants());
   passes.push_back(make_cse());
   passes.push_back(make_dce());
+  passes.push_back(make_fuse_norm_act());
   return passes;
 }
 

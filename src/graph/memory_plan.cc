@@ -63,7 +63,7 @@ class Planner {
     const bool elementwise = n.op->traits.elementwise && n.out.size() == 1;
     // Where the op only promises element k of operand k, a second reading of the operand has no promise.
     if (!elementwise && std::count(n.in.begin(), n.in.end(), n.in[i]) > 1) return false;
-    return output_may_overwrite(n.op->traits, n.out.size(), k, value(n.out[k]).meta, i, value(n.in[i]).meta);
+    return output_may_overwrite(*n.op, n.attrs, n.in.size(), n.out.size(), k, value(n.out[k]).meta, i, value(n.in[i]).meta);
   }
 
   // The new value of a state may be computed in the state's own storage when nothing reads the old value afterwards.
@@ -171,10 +171,13 @@ class Planner {
 
 }  // namespace
 
-bool output_may_overwrite(const OpTraits& traits, size_t num_outputs, size_t k, const TensorMeta& out, size_t i, const TensorMeta& in) {
+bool output_may_overwrite(const OpDef& op, const Attrs& attrs, size_t num_inputs, size_t num_outputs, size_t k, const TensorMeta& out, size_t i,
+                          const TensorMeta& in) {
+  const OpTraits& traits = op.traits;
   if (in.nbytes() != out.nbytes() || in.layout != out.layout) return false;  // [C, H, W] against channels_last [1, C, H, W]: another order
   // An elementwise kernel reads element j of every operand before it writes element j, whichever operand it is.
   if (traits.elementwise && num_outputs == 1 && in == out) return true;
+  if (traits.may_overwrite != nullptr && traits.may_overwrite(attrs, num_inputs, k, i)) return true;
   return (k == 0 && traits.inplace_input == static_cast<int>(i)) || (k == i && k < 32 && (traits.inplace_pairs >> k & 1u) != 0);
 }
 

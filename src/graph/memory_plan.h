@@ -30,7 +30,8 @@ struct MemoryPlan {
 inline constexpr int64_t kArenaAlign = 64;
 
 /// Whether kernels of an op promise to compute output k right when it lies on exactly the memory of operand i.
-bool output_may_overwrite(const OpTraits& traits, size_t num_outputs, size_t k, const TensorMeta& out, size_t i, const TensorMeta& in);
+bool output_may_overwrite(const OpDef& op, const Attrs& attrs, size_t num_inputs, size_t num_outputs, size_t k, const TensorMeta& out, size_t i,
+                          const TensorMeta& in);
 
 MemoryPlan plan_memory(const Graph& graph);
 

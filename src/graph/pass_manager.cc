@@ -17,11 +17,11 @@ bool has(const std::vector<std::string>& list, const char* name) { return std::f
 
 void check_disabled(const PassList& passes, const std::vector<std::string>& disabled) {
   for (const std::string& d : disabled) {
-    if (d == "all" || std::any_of(passes.begin(), passes.end(), [&](const auto& p) { return d == p->name(); })) continue;
+    if (d == "all" || d == "rounding" || std::any_of(passes.begin(), passes.end(), [&](const auto& p) { return d == p->name(); })) continue;
     std::string known;
     for (const auto& p : passes) known += std::string(known.empty() ? "" : ", ") + p->name();
     throw SettingsError(fmt::format("there is no graph pass '{}' to disable", d), "CompileOptions::disable_passes or SINDRI_DISABLE_PASSES",
-                        "the passes are: " + known + "; or all");
+                        "the passes are: " + known + "; rounding for those that change the last bits; or all");
   }
 }
 
@@ -46,7 +46,7 @@ void run_passes(Graph& graph, const PassList& passes, const PassContext& context
   const bool none = has(context.disabled, "all");
   for (size_t i = 0; i < passes.size(); ++i) {
     Pass& pass = *passes[i];
-    if (none || has(context.disabled, pass.name())) continue;
+    if (none || has(context.disabled, pass.name()) || (!pass.keeps_bits() && has(context.disabled, "rounding"))) continue;
     const size_t before = graph.order().size();
     const bool changed = pass.run(graph, context);
     if (log::enabled(log::Level::kDebug, "graph"))

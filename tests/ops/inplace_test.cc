@@ -36,7 +36,7 @@ struct Call {
     std::vector<Pair> p;
     for (size_t k = 0; k < out_metas.size(); ++k)
       for (size_t i = 0; i < in.size(); ++i)
-        if (output_may_overwrite(op->traits, out_metas.size(), k, out_metas[k], i, in_metas[i])) p.push_back({k, i});
+        if (output_may_overwrite(*op, attrs, in_metas.size(), out_metas.size(), k, out_metas[k], i, in_metas[i])) p.push_back({k, i});
     return p;
   }
 
@@ -93,7 +93,7 @@ std::vector<size_t> samples_with_promises() {
   std::vector<size_t> out;
   for (size_t i = 0; i < all_samples().size(); ++i) {
     const OpTraits& t = find_op(all_samples()[i].op).traits;
-    if (t.elementwise || t.inplace_input >= 0 || t.inplace_pairs != 0) out.push_back(i);
+    if (t.elementwise || t.inplace_input >= 0 || t.inplace_pairs != 0 || t.may_overwrite != nullptr) out.push_back(i);
   }
   return out;
 }

@@ -89,6 +89,25 @@ std::vector<Sample> all() {
   for (const std::string op : {"batch_norm_train", "batch_norm_infer", "batch_norm_grad"}) {
     for (const Case& c : batch_cases()) s.push_back(batch_sample(op, c));
   }
+  for (const Case& c : batch_cases()) {
+    const Shape channels = {c.x[1]};
+    s.push_back({.op = "batch_norm_relu", .name = c.name, .attrs = {{"eps", c.eps}}, .args = {{c.x}, {channels}, {channels}}, .gradient = false});
+    s.push_back({.op = "batch_norm_relu", .name = c.name + "_residual", .attrs = {{"eps", c.eps}}, .args = {{c.x}, {channels}, {channels}, {c.x}}, .gradient = false});
+    for (const bool residual : {false, true}) {
+      for (const bool sum : {false, true}) {
+        std::vector<Arg> args = {{c.x}, {c.x}, {channels}, {channels}, {channels}, {channels, 0.1, 3}};
+        args.resize(args.size() + (residual ? 1 : 0) + (sum ? 1 : 0), Arg{c.x});
+        s.push_back({.op = "batch_norm_relu_grad",
+                     .name = c.name + (residual ? "_residual" : "") + (sum ? "_sum" : ""),
+                     .attrs = {{"eps", c.eps}, {"residual", residual}, {"sum", sum}},
+                     .args = args,
+                     .gradient = false,
+                     // Half types round where relu switches to another place than float32 does; norm_test.cc compares with the separate ops.
+                     .half = residual,
+                     .torch = false});
+      }
+    }
+  }
   // Statistics of nothing are NaN, of one value its own; PyTorch refuses both.
   s.push_back({.op = "batch_norm_train", .name = "no_values", .args = {{{0, 3, 2, 2}}, {{3}}, {{3}}}, .gradient = false, .torch = false});
   s.push_back({.op = "batch_norm_train", .name = "one_value", .args = {{{1, 3, 1, 1}}, {{3}}, {{3}}}, .torch = false});

@@ -15,13 +15,15 @@ struct PassContext {
   std::string dump_dir;  ///< text of the graph before and after each pass goes here; empty: nowhere
   std::string dump_prefix = "fn";  ///< start of those file names
   bool verify = false;  ///< check the graph after each pass
-  std::vector<std::string> disabled = {};  ///< pass names to leave out; "all" for every one
+  std::vector<std::string> disabled = {};  ///< pass names to leave out; "all" for every one, "rounding" for those that do not keep bits
 };
 
 class SINDRI_API Pass {
  public:
   virtual ~Pass() = default;
   virtual const char* name() const = 0;
+  /// False when results may differ in the last bits (other order of sums, fewer roundings). Disabled together by the name "rounding".
+  virtual bool keeps_bits() const { return true; }
   /// Returns true when it changed the graph.
   virtual bool run(Graph& graph, const PassContext& context) = 0;
 };

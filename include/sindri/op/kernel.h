@@ -17,6 +17,7 @@ namespace sindri {
 struct Buffer {
   void* data = nullptr;
   const TensorMeta* meta = nullptr;
+  const void* prepared = nullptr;  ///< this operand as Kernel::prepare left it, or null; data may be null then
   template <class T> T* as() const { return static_cast<T*>(data); }
 };
 
@@ -35,6 +36,15 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual int64_t workspace_bytes() const { return 0; }
+  /// Bytes of operand `in` in a form of the kernel's own (packed weights); 0: it has none. Where an operand keeps its value over
+  /// many runs, the caller prepares it once and passes Buffer::prepared.
+  virtual int64_t prepared_bytes(size_t in) const {
+    (void)in;
+    return 0;
+  }
+  virtual void prepare(size_t in, const Buffer& from, void* to) const {
+    (void)in, (void)from, (void)to;
+  }
   virtual void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) = 0;
 };
 

@@ -47,6 +47,8 @@ struct OpTraits {
   uint32_t layout_weights = 0;  ///< inputs and (from bit 16) outputs that stay contiguous under kChannelsLastPreferred / kFollowInput0
   int inplace_input = -1;  ///< output 0 may take the memory of this input
   uint32_t inplace_pairs = 0;  ///< bit k: output k may take the memory of input k (update ops); any subset of them at once
+  /// Pairs that depend on the attributes: may output `out` take the memory of input `in`? Those allowed may all happen at once.
+  bool (*may_overwrite)(const Attrs&, size_t num_inputs, size_t out, size_t in) = nullptr;
   bool elementwise = false;  ///< output element i depends on input elements i only (after broadcasting)
   bool random = false;  ///< reads the RNG key input; never merged by CSE across different `instance`
   bool host_effect = false;  ///< must not be removed or constant-folded

@@ -11,6 +11,8 @@ std::unique_ptr<Pass> make_simplify_layout();
 std::unique_ptr<Pass> make_fold_constants();
 /// One node for equal (op, attributes, inputs); one value for equal constants.
 std::unique_ptr<Pass> make_cse();
+/// batch norm (+ add) + relu and their gradients as single ops.
+std::unique_ptr<Pass> make_fuse_norm_act();
 /// Drops what no output, state or host effect needs.
 std::unique_ptr<Pass> make_dce();
 

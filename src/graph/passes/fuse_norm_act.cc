@@ -1,0 +1,131 @@
+// batch_norm_train (+ add) + relu and their gradients become one op each. The fused ops do the arithmetic of the separate ones,
+// rounding included, so no bit changes; what they save is memory traffic. In units of one activation, read or written:
+//
+//   forward   batch_norm_train, relu                 5 -> 3       with a residual  8 -> 4
+//   gradient  relu_grad, batch_norm_grad             8 -> 5       with a residual  8 -> 7, with a sum before it 11 -> 8
+//
+// Patterns are found by the relu. Forward:  y, mean, var = batch_norm_train(x, gamma, beta); s = add(y, residual); r = relu(s), with y
+// and s read by nothing else. Gradient: g = relu_grad(d, r); dx, … = batch_norm_grad(g, x, gamma, mean, var), d perhaps an add.
+#include <algorithm>
+#include <string_view>
+
+#include "src/graph/passes/passes.h"
+
+namespace sindri {
+
+namespace {
+
+class FuseNormAct final : public Pass {
+ public:
+  const char* name() const override { return "fuse_norm_act"; }
+
+  bool run(Graph& g, const PassContext&) override {
+    bool changed = false;
+    for (NodeId n : std::vector<NodeId>(g.order())) {
+      if (is(g, n, "relu")) changed |= fuse_forward(g, n);
+    }
+    for (NodeId n : std::vector<NodeId>(g.order())) {
+      if (is(g, n, "relu_grad")) changed |= fuse_gradient(g, n);
+    }
+    return changed;
+  }
+
+ private:
+  static bool is(const Graph& g, NodeId n, std::string_view op) { return n != kNoId && g.node(n).op != nullptr && op == g.node(n).op->name; }
+  static bool only_user(const Graph& g, ValueId v, NodeId n) { return !g.leaves(v) && g.value(v).users == std::vector<NodeId>{n}; }
+  static size_t position(const Graph& g, NodeId n) {
+    return static_cast<size_t>(std::find(g.order().begin(), g.order().end(), n) - g.order().begin());
+  }
+  // Whether v is there when node n runs.
+  static bool before(const Graph& g, ValueId v, NodeId n) { return g.value(v).producer == kNoId || position(g, g.value(v).producer) < position(g, n); }
+
+  // The batch norm whose y is v, when nothing but `user` reads y and the op's fused form can stand where it stands.
+  static NodeId norm_of(const Graph& g, ValueId v, NodeId user) {
+    const NodeId n = g.value(v).producer;
+    return is(g, n, "batch_norm_train") && g.node(n).out[0] == v && only_user(g, v, user) ? n : kNoId;
+  }
+
+  static bool fuse_forward(Graph& g, NodeId relu) {
+    const ValueId s = g.node(relu).in[0];
+    NodeId norm = norm_of(g, s, relu), add = kNoId;
+    ValueId residual = kNoId;
+    if (norm == kNoId) {
+      add = g.value(s).producer;
+      if (!is(g, add, "add") || !only_user(g, s, relu)) return false;
+      for (size_t i : {0u, 1u}) {
+        const ValueId y = g.node(add).in[i], other = g.node(add).in[1 - i];
+        const NodeId candidate = norm_of(g, y, add);
+        if (candidate == kNoId || !(g.value(other).meta == g.value(y).meta) || !before(g, other, candidate)) continue;
+        norm = candidate;
+        residual = other;
+      }
+      if (norm == kNoId) return false;
+    }
+    static const OpDef& op = find_op("batch_norm_relu");
+    std::vector<ValueId> in = g.node(norm).in;
+    if (residual != kNoId) in.push_back(residual);
+    // In the place of the norm: its statistics may be read before the relu.
+    const NodeId fused = g.append(op, op.attrs.make(g.node(norm).attrs.fields()), in, g.node(norm).scope, norm);
+    g.replace_uses(g.node(relu).out[0], g.node(fused).out[0]);
+    for (size_t k : {1u, 2u}) g.replace_uses(g.node(norm).out[k], g.node(fused).out[k]);
+    g.erase(relu);
+    if (add != kNoId) g.erase(add);
+    g.erase(norm);
+    return true;
+  }
+
+  // The batch_norm_grad that reads g and belongs to the forward node.
+  static NodeId gradient_of(const Graph& g, ValueId value, NodeId forward) {
+    const Graph::Node& f = g.node(forward);
+    for (NodeId n : g.value(value).users) {
+      const Graph::Node& b = g.node(n);
+      if (is(g, n, "batch_norm_grad") && b.in == std::vector<ValueId>{value, f.in[0], f.in[1], f.out[1], f.out[2]} && b.attrs.fields() == f.attrs.fields())
+        return n;
+    }
+    return kNoId;
+  }
+
+  static bool fuse_gradient(Graph& g, NodeId relu_grad) {
+    const ValueId r = g.node(relu_grad).in[1], masked = g.node(relu_grad).out[0];
+    const NodeId forward = g.value(r).producer;
+    if (!is(g, forward, "batch_norm_relu") || g.node(forward).out[0] != r) return false;
+    const NodeId norm_grad = gradient_of(g, masked, forward);
+    if (norm_grad == kNoId || g.leaves(masked)) return false;
+    const bool residual = g.node(forward).in.size() > 3;
+    // Without residual and sum, g is not stored: nothing else may read it.
+    const NodeId add = sum_before(g, relu_grad);
+    if (!residual && add == kNoId && !only_user(g, masked, norm_grad)) return false;
+
+    static const OpDef& op = find_op("batch_norm_relu_grad");
+    const Graph::Node f = g.node(forward);
+    const ValueId dy = add != kNoId ? g.node(add).in[0] : g.node(relu_grad).in[0];
+    std::vector<ValueId> in = {dy, f.in[0], f.in[1], f.in[2], f.out[1], f.out[2]};
+    if (residual) in.push_back(r);
+    if (add != kNoId) in.push_back(g.node(add).in[1]);
+    AttrFields attrs = f.attrs.fields();
+    attrs.push_back({"residual", residual});
+    attrs.push_back({"sum", add != kNoId});
+    const NodeId fused = g.append(op, op.attrs.make(attrs), in, g.node(norm_grad).scope, relu_grad);
+    for (size_t k : {0u, 1u, 2u}) g.replace_uses(g.node(norm_grad).out[k], g.node(fused).out[k]);
+    g.erase(norm_grad);
+    if (residual || add != kNoId) g.replace_uses(masked, g.node(fused).out[3]);
+    g.erase(relu_grad);
+    if (add != kNoId) g.erase(add);
+    return true;
+  }
+
+  // The sum of two gradients that only relu_grad reads.
+  static NodeId sum_before(const Graph& g, NodeId relu_grad) {
+    const ValueId d = g.node(relu_grad).in[0];
+    const NodeId add = g.value(d).producer;
+    if (!is(g, add, "add") || !only_user(g, d, relu_grad)) return kNoId;
+    const auto& meta = g.value(d).meta;
+    return g.value(g.node(add).in[0]).meta == meta && g.value(g.node(add).in[1]).meta == meta ? add : kNoId;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> make_fuse_norm_act() { return std::make_unique<FuseNormAct>(); }
+
+}  // namespace sindri
