@@ -74,12 +74,16 @@ ConvGeometry make_geometry(const char* op, const ops::Conv2dAttrs& a, const Shap
 
 Direction direction_of(const KernelQuery& q) {
   const std::string_view name = q.op.name;
-  return name == "conv2d" ? Direction::kForward : name == "conv2d_input_grad" ? Direction::kInputGrad : Direction::kWeightGrad;
+  return name == "conv2d" || name == "conv2d_bias_act" ? Direction::kForward : name == "conv2d_input_grad" ? Direction::kInputGrad : Direction::kWeightGrad;
 }
 
 ConvGeometry geometry_of(const KernelQuery& q) {
   switch (direction_of(q)) {
-    case Direction::kForward: return make_geometry(q.op.name, q.attrs.as<ops::Conv2dAttrs>(), q.in[0].shape, q.in[1].shape);
+    case Direction::kForward: {
+      const bool fused = std::string_view(q.op.name) == "conv2d_bias_act";
+      const ops::Conv2dAttrs a = fused ? common_attrs(q.attrs.as<Conv2dBiasActAttrs>()) : q.attrs.as<ops::Conv2dAttrs>();
+      return make_geometry(q.op.name, a, q.in[0].shape, q.in[1].shape);
+    }
     case Direction::kInputGrad: return make_geometry(q.op.name, common_attrs(q.attrs.as<Conv2dInputGradAttrs>()), q.out[0].shape, q.in[1].shape);
     default: return make_geometry(q.op.name, common_attrs(q.attrs.as<Conv2dWeightGradAttrs>()), q.in[1].shape, q.out[0].shape);
   }

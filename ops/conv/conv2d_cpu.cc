@@ -1,7 +1,8 @@
-// Reference kernels of conv2d and its gradients: the definition, element by element, sums in double.
+// Reference kernels of conv2d, its gradients and its form with bias: the definition, element by element, sums in double.
 #include <vector>
 
 #include "ops/conv/conv_geometry.h"
+#include "src/op/element.h"
 
 namespace sindri {
 namespace {
@@ -41,6 +42,20 @@ template <class F> void for_each_product(const ConvGeometry& g, F&& f) {
             }
 }
 
+// What conv2d_bias_act does to the sums.
+void finish(const KernelQuery& q, Span<const Buffer> in, const Index4& at_out, std::vector<double>* sum) {
+  const Shape& y = q.out[0].shape;
+  for (int64_t n = 0; n < y[0]; ++n)
+    for (int64_t o = 0; o < y[1]; ++o)
+      for (int64_t i = 0; i < y[2]; ++i)
+        for (int64_t j = 0; j < y[3]; ++j) {
+          const int64_t at = at_out(n, o, i, j);
+          double& v = (*sum)[static_cast<size_t>(at)];
+          v += load_element(in[2], o) + (in.size() > 3 ? load_element(in[3], at) : 0);
+          if (q.attrs.as<conv::Conv2dBiasActAttrs>().relu && v < 0) v = 0;
+        }
+}
+
 template <class T> void reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const ConvGeometry g = conv::geometry_of(q);
   const conv::Direction direction = conv::direction_of(q);
@@ -57,6 +72,7 @@ template <class T> void reference(const KernelQuery& q, Span<const Buffer> in, S
       case conv::Direction::kWeightGrad: return add(at_out(o, k, r, s), at_a(n, o, i, j), at_b(n, c, h, w));
     }
   });
+  if (q.in.size() > 2) finish(q, in, at_out, &sum);
   T* y = out[0].as<T>();
   for (size_t i = 0; i < sum.size(); ++i) y[i] = static_cast<T>(static_cast<std::conditional_t<sizeof(T) == 8, double, float>>(sum[i]));
 }
@@ -72,6 +88,7 @@ void run_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffe
 
 const bool kForward = register_kernel({.op = "conv2d", .name = "reference", .priority = kReferencePriority, .simple = run_reference});
 const bool kInputGrad = register_kernel({.op = "conv2d_input_grad", .name = "reference", .priority = kReferencePriority, .simple = run_reference});
+const bool kBiasAct = register_kernel({.op = "conv2d_bias_act", .name = "reference", .priority = kReferencePriority, .simple = run_reference});
 const bool kWeightGrad = register_kernel({.op = "conv2d_weight_grad", .name = "reference", .priority = kReferencePriority, .simple = run_reference});
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ops/conv/conv_geometry.h"
@@ -26,7 +27,8 @@ using dnnl::memory;
 
 // Descriptors of one convolution over `batch` images. Grouped weights are the same OIHW memory seen as [G, O/G, C/G, KH, KW].
 struct Descriptors {
-  memory::desc x, y, weight_any, weight_plain, forward_weight;
+  memory::desc x, y, weight_any, weight_plain, forward_weight, bias;  // bias: zero without one
+  bool residual = false, relu = false;  // of conv2d_bias_act
   memory::dims stride, dilation, pad_before, pad_after;
 
   Descriptors(const ConvGeometry& g, int64_t batch, DType activations, DType weights)
@@ -47,6 +49,7 @@ struct Descriptors {
 // A primitive for a fixed number of images.
 struct Part {
   dnnl::primitive primitive;
+  memory::desc bias;
   dnnl::reorder reorder;  // of the weight, or back for its gradient; empty when the library works on OIHW
   memory::desc weight, weight_plain, x, y, scratchpad;
   bool packed() const { return weight != weight_plain; }
@@ -59,7 +62,7 @@ dnnl::primitive_attr user_scratchpad() {
 }
 
 template <class PrimitiveDesc> void finish_part(const PrimitiveDesc& pd, const memory::desc& weight, const Descriptors& d, bool weight_is_output, Part* part) {
-  part->x = d.x, part->y = d.y;
+  part->x = d.x, part->y = d.y, part->bias = d.bias;
   part->weight = weight;
   part->weight_plain = d.weight_plain;
   part->scratchpad = pd.scratchpad_desc();
@@ -89,8 +92,18 @@ std::string make_part(Direction direction, const Descriptors& d, Part* part) {
   const auto weights = [](const auto& pd) { return pd.weights_desc(); };
   // Also the hint of the backward descriptors.
   const auto forward = [&] {
-    const Forward::desc desc(dnnl::prop_kind::forward_training, algorithm, d.x, d.forward_weight, d.y, d.stride, d.dilation, d.pad_before, d.pad_after);
-    return Forward::primitive_desc(desc, attr, engine);
+    if (d.bias.is_zero()) {
+      const Forward::desc desc(dnnl::prop_kind::forward_training, algorithm, d.x, d.forward_weight, d.y, d.stride, d.dilation, d.pad_before, d.pad_after);
+      return Forward::primitive_desc(desc, attr, engine);
+    }
+    dnnl::primitive_attr with_post_ops = attr;
+    dnnl::post_ops post_ops;
+    if (d.residual) post_ops.append_sum();
+    if (d.relu) post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+    with_post_ops.set_post_ops(post_ops);
+    const Forward::desc desc(dnnl::prop_kind::forward_inference, algorithm, d.x, d.forward_weight, d.bias, d.y, d.stride, d.dilation, d.pad_before,
+                             d.pad_after);
+    return Forward::primitive_desc(desc, with_post_ops, engine);
   };
   const auto input_grad = [&] {
     const InputGrad::desc desc(algorithm, d.x, d.weight_any, d.y, d.stride, d.dilation, d.pad_before, d.pad_after);
@@ -115,9 +128,16 @@ void run_reorder(const Part& part, const memory::desc& from, const void* src, co
   onednn::execute(part.reorder, {{DNNL_ARG_FROM, &from, src}, {DNNL_ARG_TO, &to, dst}});
 }
 
-void run_part(Direction direction, const Part& p, const void* x, const void* weight, const void* y, void* scratchpad) {
+void run_part(Direction direction, const Part& p, const void* x, const void* weight, const void* y, void* scratchpad, const void* bias = nullptr) {
   switch (direction) {
     case Direction::kForward:
+      if (bias != nullptr)
+        return onednn::execute(p.primitive,
+                               {{DNNL_ARG_SRC, &p.x, x},
+                                {DNNL_ARG_WEIGHTS, &p.weight, weight},
+                                {DNNL_ARG_BIAS, &p.bias, bias},
+                                {DNNL_ARG_DST, &p.y, y},
+                                {DNNL_ARG_SCRATCHPAD, &p.scratchpad, scratchpad}});
       return onednn::execute(
           p.primitive,
           {{DNNL_ARG_SRC, &p.x, x}, {DNNL_ARG_WEIGHTS, &p.weight, weight}, {DNNL_ARG_DST, &p.y, y}, {DNNL_ARG_SCRATCHPAD, &p.scratchpad, scratchpad}});
@@ -149,12 +169,21 @@ Operands operands(Direction direction, Span<const Buffer> in, Span<const Buffer>
   }
 }
 
+Descriptors descriptors_of(const KernelQuery& q) {
+  const ConvGeometry g = conv::geometry_of(q);
+  Descriptors d(g, g.n, q.in[0].dtype, q.in[0].dtype);
+  if (std::string_view(q.op.name) != "conv2d_bias_act") return d;
+  d.bias = onednn::descriptor(q.in[2]);
+  d.residual = q.in.size() > 3;
+  d.relu = q.attrs.as<conv::Conv2dBiasActAttrs>().relu;
+  return d;
+}
+
 class OneDnnConv final : public Kernel {
  public:
   explicit OneDnnConv(const KernelQuery& q) : direction_(conv::direction_of(q)), threads_(num_threads()) {
     const onednn::ThreadScope threads(threads_);
-    const ConvGeometry g = conv::geometry_of(q);
-    const std::string why = make_part(direction_, Descriptors(g, g.n, q.in[0].dtype, q.in[0].dtype), &part_);
+    const std::string why = make_part(direction_, descriptors_of(q), &part_);
     if (!why.empty()) throw InternalError("conv2d: " + why);
     WorkspaceLayout layout;
     scratchpad_at_ = layout.add(bytes(part_.scratchpad));
@@ -162,17 +191,42 @@ class OneDnnConv final : public Kernel {
     workspace_ = layout.size();
   }
   int64_t workspace_bytes() const override { return workspace_; }
+  int64_t prepared_bytes(size_t in) const override { return in == 1 && takes_weight() ? bytes(part_.weight) : 0; }
+  void prepare(size_t, const Buffer& from, void* to) const override {
+    const onednn::ThreadScope threads(threads_);
+    run_reorder(part_, part_.weight_plain, from.data, part_.weight, to);
+  }
 
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
     const onednn::ThreadScope threads(threads_);
     const Operands o = operands(direction_, in, out);
-    void* weight = part_.packed() ? workspace_at(ctx.workspace, weight_at_) : o.weight;
-    if (part_.packed() && direction_ != Direction::kWeightGrad) run_reorder(part_, part_.weight_plain, o.weight, part_.weight, weight);
-    run_part(direction_, part_, o.x, weight, o.y, workspace_at(ctx.workspace, scratchpad_at_));
-    if (part_.packed() && direction_ == Direction::kWeightGrad) run_reorder(part_, part_.weight, weight, part_.weight_plain, o.weight);
+    void* scratchpad = workspace_at(ctx.workspace, scratchpad_at_);
+    if (direction_ == Direction::kWeightGrad) {
+      void* weight = part_.packed() ? workspace_at(ctx.workspace, weight_at_) : o.weight;
+      run_part(direction_, part_, o.x, weight, o.y, scratchpad);
+      if (part_.packed()) run_reorder(part_, part_.weight, weight, part_.weight_plain, o.weight);
+      return;
+    }
+    const void* weight = o.weight;
+    if (takes_weight() && in[1].prepared != nullptr) {
+      weight = in[1].prepared;
+    } else if (takes_weight()) {
+      void* packed = workspace_at(ctx.workspace, weight_at_);
+      run_reorder(part_, part_.weight_plain, o.weight, part_.weight, packed);
+      weight = packed;
+    }
+    // The library adds to what the result holds.
+    if (in.size() > 3 && in[3].data != out[0].data) copy(in[3], out[0]);
+    run_part(direction_, part_, o.x, weight, o.y, scratchpad, in.size() > 2 ? in[2].data : nullptr);
   }
 
  private:
+  bool takes_weight() const { return part_.packed() && direction_ != Direction::kWeightGrad; }
+  static void copy(const Buffer& from, const Buffer& to) {
+    parallel_for(from.meta->nbytes(), 1 << 16,
+                 [&](int64_t begin, int64_t end) { std::copy(from.as<char>() + begin, from.as<char>() + end, to.as<char>() + begin); });
+  }
+
   Direction direction_;
   int threads_;
   Part part_;
@@ -317,8 +371,7 @@ std::string reject_onednn(const KernelQuery& q) {
   const std::string why = reject_common(q);
   if (!why.empty()) return why;
   const onednn::ThreadScope threads(num_threads());
-  const ConvGeometry g = conv::geometry_of(q);
-  return make_part(conv::direction_of(q), Descriptors(g, g.n, q.in[0].dtype, q.in[0].dtype), nullptr);
+  return make_part(conv::direction_of(q), descriptors_of(q), nullptr);
 }
 
 std::string reject_strict(const KernelQuery& q) {
@@ -341,6 +394,7 @@ bool add(const char* op) {
       register_kernel({.op = op, .name = "onednn_strict", .priority = 20, .reject = reject_strict, .make = make_strict});
 }
 const bool kForward = add("conv2d"), kInputGrad = add("conv2d_input_grad"), kWeightGrad = add("conv2d_weight_grad");
+const bool kBiasAct = register_kernel({.op = "conv2d_bias_act", .name = "onednn", .priority = 20, .reject = reject_onednn, .make = make_onednn});
 
 }  // namespace
 }  // namespace sindri

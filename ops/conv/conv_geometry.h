@@ -30,6 +30,19 @@ struct Conv2dWeightGradAttrs {
   SINDRI_ATTRS(Conv2dWeightGradAttrs, stride, pad, dilation, groups, w_shape)
 };
 
+struct Conv2dBiasActAttrs {
+  std::vector<int64_t> stride = {1, 1};
+  std::vector<int64_t> pad = {0, 0, 0, 0};
+  std::vector<int64_t> dilation = {1, 1};
+  int64_t groups = 1;
+  bool relu = false;
+  SINDRI_ATTRS(Conv2dBiasActAttrs, stride, pad, dilation, groups, relu)
+};
+struct FoldBatchNormAttrs {
+  double eps = 1e-5;
+  SINDRI_ATTRS(FoldBatchNormAttrs, eps)
+};
+
 /// x [n, c, h, w], weight [o, c/groups, kh, kw], y [n, o, oh, ow].
 struct ConvGeometry {
   int64_t n, c, h, w;

@@ -28,6 +28,8 @@ PassList default_passes() {
   passes.push_back(make_cse());
   passes.push_back(make_dce());
   passes.push_back(make_fuse_norm_act());
+  passes.push_back(make_fuse_conv());
+  passes.push_back(make_dce());
   return passes;
 }
 

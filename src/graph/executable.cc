@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "sindri/core/error.h"
 
@@ -34,17 +35,19 @@ Executable::Executable(Graph graph, bool check_finite) : graph_(std::move(graph)
     if (b.param == nullptr) throw ValueError("state '" + b.name + "' has no parameter", "graph " + graph_.name, "give parse_graph the parameters");
   }
   arena_ = std::make_unique<Storage>(plan_.arena_bytes);
+  steady_.resize(plan_.steady.size());
+  for (ValueId v : plan_.steady) steady_kept_.push_back(graph_.leaves(v));
+  const std::vector<bool> steady = steady_nodes(graph_);
+  for (NodeId n : graph_.order()) add_instruction(n, steady[static_cast<size_t>(n)]);
   int64_t workspace = 0;
-  for (NodeId n : graph_.order()) {
-    add_instruction(n);
-    workspace = std::max(workspace, instructions_.back().plan->workspace);
-  }
+  for (const auto* program : {&steady_program_, &instructions_})
+    for (const Instruction& i : *program) workspace = std::max(workspace, i.plan->workspace);
   workspace_ = std::make_unique<Storage>(workspace);
   old_.resize(graph_.states().size());
   fresh_.resize(plan_.fresh.size());
 }
 
-void Executable::add_instruction(NodeId n) {
+void Executable::add_instruction(NodeId n, bool steady) {
   const Graph::Node& node = graph_.node(n);
   std::vector<TensorMeta> metas;
   for (ValueId v : node.in) metas.push_back(graph_.value(v).meta);
@@ -59,7 +62,25 @@ void Executable::add_instruction(NodeId n) {
   };
   for (size_t i = 0; i < node.in.size(); ++i) add(node.in[i], &ins.plan->in[i]);
   for (size_t i = 0; i < node.out.size(); ++i) add(node.out[i], &ins.plan->out[i]);
-  instructions_.push_back(std::move(ins));
+  (steady ? steady_program_ : instructions_).push_back(std::move(ins));
+  if (steady) return;
+  for (size_t i = 0; i < node.in.size(); ++i) prepare_operand(i);
+}
+
+// Lets the latest instruction of the main program have an operand in its own form, where the operand keeps its value between runs.
+void Executable::prepare_operand(size_t operand) {
+  const Instruction& ins = instructions_.back();
+  const ValueId v = graph_.node(ins.node).in[operand];
+  const Location& at = plan_.at[static_cast<size_t>(v)];
+  const bool fixed = at.place == Place::kConstant || at.place == Place::kSteady ||
+      (at.place == Place::kState && graph_.states()[static_cast<size_t>(at.index)].written == kNoId);
+  const int64_t bytes = fixed ? ins.plan->kernel->prepared_bytes(operand) : 0;
+  if (bytes > 0) {
+    prepared_.push_back({instructions_.size() - 1, operand, std::make_unique<Storage>(bytes)});
+    buffers_[ins.first_in + operand].prepared = prepared_.back().memory->data();
+  } else if (at.place == Place::kSteady) {
+    steady_kept_[static_cast<size_t>(at.index)] = true;
+  }
 }
 
 std::vector<Tensor> Executable::run(Span<const Tensor> in) {
@@ -72,9 +93,44 @@ std::vector<Tensor> Executable::run(Span<const Tensor> in) {
   } const release{*this};
   prepare_states();
   for (size_t i = 0; i < fresh_.size(); ++i) fresh_[i] = Tensor::empty(graph_.value(plan_.fresh[i]).meta);
+  if (states_changed()) refresh_steady();
   patch_buffers(in);
-  run_instructions();
+  run_instructions(instructions_);
   return finish(in);
+}
+
+// A Parameter renews the identity of its value whenever it may have changed.
+bool Executable::states_changed() {
+  if (steady_program_.empty() && prepared_.empty()) return false;
+  bool changed = seen_.empty();
+  size_t i = 0;
+  seen_.resize(graph_.states().size() + 1, 0);
+  for (const StateBinding& b : graph_.states()) {
+    const uint64_t id = b.written == kNoId ? b.param->stored().id() : 0;
+    changed |= seen_[i] != id;
+    seen_[i++] = id;
+  }
+  return changed;
+}
+
+void Executable::refresh_steady() {
+  try {
+    for (size_t i = 0; i < steady_.size(); ++i) {
+      if (steady_[i] == nullptr) steady_[i] = std::make_unique<Storage>(graph_.value(plan_.steady[i]).meta.nbytes());
+    }
+    patch_buffers({});
+    run_instructions(steady_program_);
+    for (const Prepared& p : prepared_) {
+      const Instruction& ins = instructions_[p.instruction];
+      ins.plan->kernel->prepare(p.operand, buffers_[ins.first_in + p.operand], p.memory->data());
+    }
+  } catch (...) {
+    seen_.clear();  // the next run tries again
+    throw;
+  }
+  for (size_t i = 0; i < steady_.size(); ++i) {
+    if (!steady_kept_[i]) steady_[i].reset();
+  }
 }
 
 void Executable::prepare_states() {
@@ -94,16 +150,21 @@ void Executable::make_exclusive(size_t state) {
   else b.param->store(b.param->stored().clone());
 }
 
+// Without inputs (before the steady program, which reads none) their places stay as they are.
 void Executable::patch_buffers(Span<const Tensor> in) {
   for (const Patch& p : patches_) {
     const auto i = static_cast<size_t>(p.index);
-    const Tensor& t = p.place == Place::kInput ? in[i] : p.place == Place::kState ? graph_.states()[i].param->stored() : fresh_[i];
-    buffers_[p.buffer].data = const_cast<void*>(t.raw_data());
+    void* data = nullptr;
+    if (p.place == Place::kSteady) data = steady_[i] != nullptr ? steady_[i]->data() : nullptr;
+    else if (p.place == Place::kState) data = const_cast<void*>(graph_.states()[i].param->stored().raw_data());
+    else if (p.place == Place::kFresh) data = const_cast<void*>(fresh_[i].raw_data());
+    else if (i < in.size()) data = const_cast<void*>(in[i].raw_data());
+    buffers_[p.buffer].data = data;
   }
 }
 
-void Executable::run_instructions() {
-  for (const Instruction& ins : instructions_) {
+void Executable::run_instructions(const std::vector<Instruction>& program) {
+  for (const Instruction& ins : program) {
     const Span<const Buffer> in(buffers_.data() + ins.first_in, ins.plan->in.size()), out(buffers_.data() + ins.first_out, ins.plan->out.size());
     try {
       run_plan(*ins.plan, in, out, workspace_->data());
@@ -138,6 +199,11 @@ Tensor Executable::result(ValueId v, Span<const Tensor> in) const {
     case Place::kFresh: return fresh_[i];
     case Place::kInput: return in[i].clone();
     case Place::kConstant: return graph_.value(v).constant.clone();
+    case Place::kSteady: {
+      const Tensor copy = Tensor::empty(graph_.value(v).meta);
+      std::memcpy(const_cast<void*>(copy.raw_data()), steady_[i]->data(), static_cast<size_t>(copy.nbytes()));
+      return copy;
+    }
     case Place::kState: return plan_.donated[i] ? graph_.states()[i].param->stored() : old_[i];
     default: throw InternalError("a result of the graph was planned into the arena", "compiled function " + graph_.name);
   }
@@ -168,6 +234,7 @@ std::string Executable::place_text(ValueId v) const {
     case Place::kInput: return fmt::format("input {}", at.index);
     case Place::kState: return fmt::format("state \"{}\"", graph_.states()[static_cast<size_t>(at.index)].name);
     case Place::kFresh: return fmt::format("result {}", at.index);
+    case Place::kSteady: return fmt::format("steady {}", at.index);
     default: return "nowhere";
   }
 }
@@ -175,13 +242,17 @@ std::string Executable::place_text(ValueId v) const {
 std::string Executable::describe() const {
   std::string s = fmt::format("{}: {} instructions, arena {} bytes ({} without reuse), {} in place, workspace {} bytes\n", graph_.name, instructions_.size(),
                               plan_.arena_bytes, plan_.unplanned_bytes, plan_.inplace, workspace_->bytes());
-  for (const Instruction& ins : instructions_) {
+  const auto add = [&](const Instruction& ins, const char* indent) {
     const Graph::Node& n = graph_.node(ins.node);
     std::string in, out;
-    for (ValueId v : n.in) in += (in.empty() ? "" : ", ") + place_text(v);
+    for (size_t i = 0; i < n.in.size(); ++i)
+      in += (in.empty() ? "" : ", ") + place_text(n.in[i]) + (buffers_[ins.first_in + i].prepared != nullptr ? " prepared" : "");
     for (ValueId v : n.out) out += (out.empty() ? "" : ", ") + place_text(v) + " " + graph_.value(v).meta.str();
-    s += fmt::format("  {} [{}] ({}) -> {}\n", n.op->name, ins.plan->kernel_def->name, in, out);
-  }
+    s += fmt::format("{}{} [{}] ({}) -> {}\n", indent, n.op->name, ins.plan->kernel_def->name, in, out);
+  };
+  if (!steady_program_.empty()) s += "  when states changed:\n";
+  for (const Instruction& ins : steady_program_) add(ins, "    ");
+  for (const Instruction& ins : instructions_) add(ins, "  ");
   return s;
 }
 

@@ -1,5 +1,6 @@
 // Executable: a planned graph as a flat list of instructions. Kernels, workspace and arena addresses are fixed when it is made;
-// a run patches in the addresses of inputs, states and outputs and calls the kernels in order.
+// a run patches in the addresses of inputs, states and outputs and calls the kernels in order. What follows from states that the
+// graph does not write (steady_nodes) is computed, and brought into the kernels' own form, only when one of them changed.
 #pragma once
 
 #include <memory>
@@ -41,11 +42,20 @@ class Executable {
     int32_t index;
   };
 
-  void add_instruction(NodeId n);
+  // An operand that kernel `instruction` of the main program takes in its own form.
+  struct Prepared {
+    size_t instruction, operand;
+    std::unique_ptr<Storage> memory;
+  };
+
+  void add_instruction(NodeId n, bool steady);
+  void prepare_operand(size_t operand);
+  bool states_changed();
+  void refresh_steady();
   void prepare_states();
   void make_exclusive(size_t state);
   void patch_buffers(Span<const Tensor> in);
-  void run_instructions();
+  void run_instructions(const std::vector<Instruction>& program);
   void check_outputs(const Instruction& ins) const;
   std::vector<Tensor> finish(Span<const Tensor> in);
   Tensor result(ValueId v, Span<const Tensor> in) const;
@@ -54,7 +64,11 @@ class Executable {
   Graph graph_;
   MemoryPlan plan_;
   bool check_finite_;
-  std::vector<Instruction> instructions_;
+  std::vector<Instruction> steady_program_, instructions_;
+  std::vector<Prepared> prepared_;
+  std::vector<std::unique_ptr<Storage>> steady_;  // by index; null while nothing outside the steady program needs it
+  std::vector<bool> steady_kept_;  // by index: read by the main program, or a result
+  std::vector<uint64_t> seen_;  // identities of the unwritten states' values the steady program ran with
   std::vector<Buffer> buffers_;
   std::vector<Patch> patches_;
   std::unique_ptr<Storage> arena_, workspace_;

@@ -26,6 +26,7 @@ class Planner {
     plan_.at.resize(g_.num_values());
     plan_.donated.assign(g_.states().size(), false);
     place_boundary();
+    place_steady();
     find_lifetimes();
     for (size_t s = 0; s < g_.states().size(); ++s) donate(s);
     for (ValueId v : g_.outputs()) make_fresh(v);
@@ -45,6 +46,17 @@ class Planner {
     for (size_t i = 0; i < g_.inputs().size(); ++i) at(g_.inputs()[i]) = {Place::kInput, 0, static_cast<int32_t>(i)};
     for (size_t i = 0; i < g_.states().size(); ++i) at(g_.states()[i].read) = {Place::kState, 0, static_cast<int32_t>(i)};
     for (ValueId v : g_.constants()) at(v) = {Place::kConstant, 0, v};
+  }
+
+  void place_steady() {
+    const std::vector<bool> steady = steady_nodes(g_);
+    for (NodeId n : g_.order()) {
+      if (!steady[static_cast<size_t>(n)]) continue;
+      for (ValueId v : g_.node(n).out) {
+        at(v) = {Place::kSteady, 0, static_cast<int32_t>(plan_.steady.size())};
+        plan_.steady.push_back(v);
+      }
+    }
   }
 
   void find_lifetimes() {
@@ -179,6 +191,23 @@ bool output_may_overwrite(const OpDef& op, const Attrs& attrs, size_t num_inputs
   if (traits.elementwise && num_outputs == 1 && in == out) return true;
   if (traits.may_overwrite != nullptr && traits.may_overwrite(attrs, num_inputs, k, i)) return true;
   return (k == 0 && traits.inplace_input == static_cast<int>(i)) || (k == i && k < 32 && (traits.inplace_pairs >> k & 1u) != 0);
+}
+
+std::vector<bool> steady_nodes(const Graph& graph) {
+  std::vector<bool> fixed(graph.num_values(), false), steady;
+  for (ValueId v : graph.constants()) fixed[static_cast<size_t>(v)] = true;
+  for (const StateBinding& s : graph.states()) fixed[static_cast<size_t>(s.read)] = s.written == kNoId;
+  for (NodeId n : graph.order()) {
+    const Graph::Node& node = graph.node(n);
+    if (static_cast<size_t>(n) >= steady.size()) steady.resize(static_cast<size_t>(n) + 1, false);
+    if (node.op->traits.host_effect || node.op->traits.random) continue;
+    // A node without inputs (arange, full) costs less than the memory to keep it.
+    const bool all = !node.in.empty() && std::all_of(node.in.begin(), node.in.end(), [&](ValueId v) { return fixed[static_cast<size_t>(v)]; });
+    if (!all) continue;
+    steady[static_cast<size_t>(n)] = true;
+    for (ValueId v : node.out) fixed[static_cast<size_t>(v)] = true;
+  }
+  return steady;
 }
 
 MemoryPlan plan_memory(const Graph& graph) { return Planner(graph).run(); }

@@ -9,18 +9,19 @@
 namespace sindri {
 
 /// kState: the storage of a Parameter, read, or written in place (donated). kFresh: a tensor allocated at each run, which leaves
-/// with the caller or a Parameter. kNone: erased values.
-enum class Place : uint8_t { kNone, kArena, kConstant, kInput, kState, kFresh };
+/// with the caller or a Parameter. kSteady: memory that keeps its contents from run to run. kNone: erased values.
+enum class Place : uint8_t { kNone, kArena, kConstant, kInput, kState, kFresh, kSteady };
 
 struct Location {
   Place place = Place::kNone;
   int64_t offset = 0;  // kArena: bytes
-  int32_t index = kNoId;  // kInput, kState, kFresh: which
+  int32_t index = kNoId;  // kInput, kState, kFresh, kSteady: which
 };
 
 struct MemoryPlan {
   std::vector<Location> at;  // by value id
   std::vector<ValueId> fresh;  // value of each kFresh index
+  std::vector<ValueId> steady;  // value of each kSteady index
   std::vector<bool> donated;  // by state: its written value is computed in its own storage
   int64_t arena_bytes = 0;  // with reuse
   int64_t unplanned_bytes = 0;  // without
@@ -32,6 +33,10 @@ inline constexpr int64_t kArenaAlign = 64;
 /// Whether kernels of an op promise to compute output k right when it lies on exactly the memory of operand i.
 bool output_may_overwrite(const OpDef& op, const Attrs& attrs, size_t num_inputs, size_t num_outputs, size_t k, const TensorMeta& out, size_t i,
                           const TensorMeta& in);
+
+/// By node id: what follows from constants and from states the graph does not write. Such nodes run again only when one of those
+/// states was given another value: folded and packed weights of an inference graph.
+std::vector<bool> steady_nodes(const Graph& graph);
 
 MemoryPlan plan_memory(const Graph& graph);
 

@@ -45,8 +45,8 @@ TEST_P(FuseNormAct, KeepsEveryBit) {
     in.push_back(wave({5}, 1.0 + i, stats));
     in.push_back(wave({5}, 2.0 + i, stats));
   }
-  const auto fn = [](Span<const Tensor> a) {
-    auto [out, grads] = value_and_grad(blocks, a, {0, 1, 2, 3, 4, 5, 6, 7, 8});
+  const TensorFn fn = [](Span<const Tensor> a) -> TensorList {
+    auto [out, grads] = value_and_grad(blocks, a, {0, 1, 2, 3, 4, 5, 6, 7, 8}, {});
     out.insert(out.end(), grads.of_inputs.begin(), grads.of_inputs.end());
     return out;
   };

@@ -1,4 +1,5 @@
 // Each pass against golden text: tests/graph/golden/<pass>/<case>.before.ir goes through the pass and must come out as .after.ir.
+// SINDRI_UPDATE_GOLDEN=1 writes the .after.ir files instead; read what changed before committing them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +52,9 @@ TEST_P(GoldenPass, GivesTheExpectedGraph) {
   ASSERT_NE(pass, passes.end());
   EXPECT_TRUE((*pass)->run(g, {}));
   verify_graph(g, pass_name);
-  EXPECT_EQ(g.text(), read_text(kGolden / (GetParam() + ".after.ir")));
+  const fs::path after = kGolden / (GetParam() + ".after.ir");
+  if (std::getenv("SINDRI_UPDATE_GOLDEN") != nullptr) std::ofstream(after) << g.text();
+  EXPECT_EQ(g.text(), read_text(after));
   EXPECT_FALSE((*pass)->run(g, {}));  // once is enough
 }
 
@@ -132,11 +135,16 @@ TEST(PassManager, DumpsTheGraphBehindEachPass) {
   std::vector<std::string> files;
   for (const auto& e : fs::directory_iterator(dir)) files.push_back(e.path().filename().string());
   std::sort(files.begin(), files.end());
-  EXPECT_EQ(files,
-            (std::vector<std::string>{"my_step_2_0_00_traced.ir", "my_step_2_0_01_simplify_layout.ir", "my_step_2_0_03_cse.ir", "my_step_2_0_04_dce.ir"}));
+  std::vector<std::string> expected = {"my_step_2_0_00_traced.ir"};
+  const PassList passes = default_passes();
+  for (size_t i = 0; i < passes.size(); ++i) {
+    const std::string number = (i + 1 < 10 ? "0" : "") + std::to_string(i + 1);
+    if (passes[i]->name() != std::string("fold_constants")) expected.push_back("my_step_2_0_" + number + "_" + passes[i]->name() + ".ir");
+  }
+  ASSERT_EQ(files, expected);
   EXPECT_EQ(count(read_text(dir / files[0]), "test_scale"), 3u);
   EXPECT_EQ(count(read_text(dir / files[2]), "test_scale"), 2u);
-  EXPECT_EQ(read_text(dir / files[3]), text);
+  EXPECT_EQ(read_text(dir / files.back()), text);
   fs::remove_all(dir);
 }
 
@@ -147,7 +155,7 @@ TEST(PassManager, SaveGraphsOfTheContextDumpsToo) {
   set_save_graphs(true, dir.string());
   compiled_text({.name = "saved"});
   set_save_graphs(before.save_graphs, before.save_graphs_path);
-  EXPECT_EQ(std::distance(fs::directory_iterator(dir), fs::directory_iterator()), 5);  // as traced, and behind four passes
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir), fs::directory_iterator()), static_cast<ptrdiff_t>(default_passes().size() + 1));  // and as traced
   EXPECT_TRUE(fs::exists(dir / "saved_0_04_dce.ir"));
   fs::remove_all(dir);
 }

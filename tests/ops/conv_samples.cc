@@ -73,6 +73,23 @@ std::vector<Sample> samples() {
     out.push_back({"conv2d", c.name, attrs, {{c.x}, {c.w}}});
     out.push_back({"conv2d_input_grad", c.name, of_input, {{y}, {c.w}}});
     out.push_back({"conv2d_weight_grad", c.name, of_weight, {{y}, {c.x}}});
+    const Shape channels = {c.w[0]};
+    for (const bool relu : {false, true}) {
+      for (const bool residual : {false, true}) {
+        AttrFields fused = attrs;
+        fused.push_back({"relu", relu});
+        std::vector<Arg> args = {{c.x}, {c.w}, {channels}};
+        if (residual) args.push_back({y});
+        const std::string name = c.name + (relu ? "_relu" : "") + (residual ? "_residual" : "");
+        out.push_back({.op = "conv2d_bias_act", .name = name, .attrs = fused, .args = args, .gradient = false, .torch = false});
+      }
+    }
+    out.push_back({.op = "fold_batch_norm",
+                   .name = c.name,
+                   .attrs = {{"eps", 1e-3}},
+                   .args = {{c.w}, {channels}, {channels}, {channels}, {channels, 0.1, 3}},
+                   .gradient = false,
+                   .torch = false});
   }
   return out;
 }

@@ -99,7 +99,9 @@ std::vector<size_t> samples_with_promises() {
 }
 INSTANTIATE_TEST_SUITE_P(Ops, InPlace, ::testing::ValuesIn(samples_with_promises()), [](const auto& test_case) {
   const Sample& s = all_samples()[test_case.param];
-  return s.op + "_" + s.name;
+  std::string name = s.op + "_" + s.name;
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return name;
 });
 
 }  // namespace

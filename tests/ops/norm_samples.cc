@@ -89,10 +89,12 @@ std::vector<Sample> all() {
   for (const std::string op : {"batch_norm_train", "batch_norm_infer", "batch_norm_grad"}) {
     for (const Case& c : batch_cases()) s.push_back(batch_sample(op, c));
   }
+  // Rounding between the steps cancels digits in half types, and moves the place where relu switches: tests/graph/fuse_norm_act_test.cc
+  // compares them with the separate ops.
   for (const Case& c : batch_cases()) {
     const Shape channels = {c.x[1]};
     s.push_back({.op = "batch_norm_relu", .name = c.name, .attrs = {{"eps", c.eps}}, .args = {{c.x}, {channels}, {channels}}, .gradient = false});
-    s.push_back({.op = "batch_norm_relu", .name = c.name + "_residual", .attrs = {{"eps", c.eps}}, .args = {{c.x}, {channels}, {channels}, {c.x}}, .gradient = false});
+    s.push_back({.op = "batch_norm_relu", .name = c.name + "_residual", .attrs = {{"eps", c.eps}}, .args = {{c.x}, {channels}, {channels}, {c.x}}, .gradient = false, .half = false});
     for (const bool residual : {false, true}) {
       for (const bool sum : {false, true}) {
         std::vector<Arg> args = {{c.x}, {c.x}, {channels}, {channels}, {channels}, {channels, 0.1, 3}};
@@ -102,8 +104,7 @@ std::vector<Sample> all() {
                      .attrs = {{"eps", c.eps}, {"residual", residual}, {"sum", sum}},
                      .args = args,
                      .gradient = false,
-                     // Half types round where relu switches to another place than float32 does; norm_test.cc compares with the separate ops.
-                     .half = residual,
+                     .half = residual && !sum,
                      .torch = false});
       }
     }
