@@ -15,6 +15,7 @@
 #include "sindri/core/log.h"
 #include "sindri/core/rng.h"
 #include "sindri/nn/metric.h"
+#include "sindri/op/kernel_choice.h"
 #include "sindri/ops/random.h"
 #include "sindri/train/checkpoint.h"
 #include "sindri/train/model.h"
@@ -173,6 +174,16 @@ train::MetricValues run_eval(Session* s) {
   return s->metrics;
 }
 
+void write_repro(Session* s) {
+  s->folder->write_repro({.seeds = {{"train", s->settings.get_int("train.seed")}},
+                          .revision = SINDRI_VERSION_STRING,
+                          .world_size = 1,
+                          .data_fingerprint = s->data.description,
+                          .loss_bits_hash = s->loss_hash.hex(),
+                          .kernel_choices = kernel_choices()},
+                         s->settings);
+}
+
 // Writes what each step and epoch came to, to the terminal and to the run folder.
 class Recorder final : public train::Callback {
  public:
@@ -184,6 +195,8 @@ class Recorder final : public train::Callback {
     s_->steps_done = last_step_ = state.cur_step_num;
     s_->epoch = state.cur_epoch_num;
     const auto loss = static_cast<float>(state.net_outputs.item());
+    if (!repro_written_) write_repro(s_);  // the kernels are chosen by now; a run that is killed is resumed with them
+    repro_written_ = true;
     const double seconds = state.last_step_seconds * static_cast<double>(steps), rate = s_->rate_at(state.cur_step_num - 1);
     s_->loss_hash.add(loss);
     s_->samples_trained += samples;
@@ -248,6 +261,7 @@ class Recorder final : public train::Callback {
   Session* s_;
   int64_t last_step_ = 0, epoch_steps_ = 0, epoch_samples_ = 0, evaluations_ = 0;
   double epoch_loss_ = 0, epoch_seconds_ = 0;
+  bool repro_written_ = false;
 };
 
 void open_folder(Session* s) {
@@ -256,6 +270,7 @@ void open_folder(Session* s) {
   if (s->request.resume && dir.empty() && s->request.checkpoint.empty())
     throw SettingsError("--resume needs the run folder to continue", "command line", "--set train.run_dir=DIR, or --checkpoint FILE");
   s->folder = std::make_unique<train::RunFolder>(dir, net_name(set));
+  if (s->request.resume) set_kernel_choices(s->folder->recorded_kernel_choices());
   if (s->folder->continued() && !s->request.resume)
     throw IoError(ErrorCode::kRunFolderBusy, fmt::format("{} holds an earlier run", s->folder->path()), s->folder->path(),
                   "continue it with --resume, or choose another train.run_dir");
@@ -298,15 +313,6 @@ std::vector<train::CallbackPtr> make_callbacks(Session* s) {
     }));
   }
   return list;
-}
-
-void write_repro(Session* s) {
-  s->folder->write_repro({.seeds = {{"train", s->settings.get_int("train.seed")}},
-                          .revision = SINDRI_VERSION_STRING,
-                          .world_size = 1,
-                          .data_fingerprint = s->data.description,
-                          .loss_bits_hash = s->loss_hash.hex()},
-                         s->settings);
 }
 
 // From the settings in the run folder, not from the command line: that may name a checkpoint to start from.

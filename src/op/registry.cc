@@ -10,6 +10,7 @@
 #include "sindri/op/kernel.h"
 #include "sindri/op/op_def.h"
 #include "src/core/nearest.h"
+#include "src/op/kernel_choice.h"
 
 namespace sindri {
 
@@ -99,22 +100,27 @@ std::shared_ptr<Kernel> make_kernel(const KernelQuery& q, const KernelDef** chos
   std::string reasons;
   const std::vector<KernelDef>& list = kernel_list(q.op.name);
   const bool has_only = only != nullptr && std::any_of(list.begin(), list.end(), [&](const KernelDef& k) { return std::string_view(k.name) == only; });
+  std::vector<const KernelDef*> alternatives;  // of equal priority
   for (const KernelDef& k : list) {
     if (has_only && std::string_view(k.name) != only) continue;
+    if (!alternatives.empty() && k.priority < alternatives[0]->priority) break;
     const std::string why = k.reject != nullptr ? k.reject(q) : "";
-    if (!why.empty()) {
-      reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", k.name, why);
-      continue;
-    }
-    if (log::enabled(log::Level::kDebug, "dispatch"))
-      log::debug("dispatch",
-                 fmt::format("{}{} ({}) -> {}{}", q.op.name, q.attrs.text(), list_metas(q.in), k.name, reasons.empty() ? "" : " [" + reasons + "]"));
-    if (chosen != nullptr) *chosen = &k;
+    if (why.empty()) alternatives.push_back(&k);
+    else reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", k.name, why);
+  }
+  if (alternatives.empty())
+    throw DeviceError(fmt::format("{}: no kernel can compute it", q.op.name), fmt::format("inputs {}", list_metas(q.in)),
+                      reasons.empty() ? "no kernel is registered" : reasons);
+  const auto make = [&](const KernelDef& k) -> std::shared_ptr<Kernel> {
     if (k.simple != nullptr) return std::make_shared<SimpleKernel>(k.simple, q);
     return k.make(q);
-  }
-  throw DeviceError(fmt::format("{}: no kernel can compute it", q.op.name), fmt::format("inputs {}", list_metas(q.in)),
-                    reasons.empty() ? "no kernel is registered" : reasons);
+  };
+  const KernelDef* k = choose_kernel(q, alternatives, make);
+  if (log::enabled(log::Level::kDebug, "dispatch"))
+    log::debug("dispatch",
+               fmt::format("{}{} ({}) -> {}{}", q.op.name, q.attrs.text(), list_metas(q.in), k->name, reasons.empty() ? "" : " [" + reasons + "]"));
+  if (chosen != nullptr) *chosen = k;
+  return make(*k);
 }
 
 ForceKernel::ForceKernel(const char* name) : previous_(t_forced) { t_forced = name; }

@@ -16,10 +16,12 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
+#include "sindri/core/log.h"
 #include "src/train/atomic_file.h"
 #include "src/train/event_file.h"
 
@@ -222,8 +224,20 @@ void RunFolder::write_repro(const ReproInfo& info, const Settings& settings) {
                           {"world_size", info.world_size},
                           {"data_fingerprint", info.data_fingerprint},
                           {"settings_hash", settings.hash()},
-                          {"loss_bits_hash", info.loss_bits_hash}};
+                          {"loss_bits_hash", info.loss_bits_hash},
+                          {"kernel_choices", info.kernel_choices}};
   write_file_atomically(file("repro.json"), j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n", "repro.json");
+}
+
+std::map<std::string, std::string> RunFolder::recorded_kernel_choices() const {
+  std::ifstream f(file("repro.json"));
+  if (!f) return {};
+  try {
+    return nlohmann::json::parse(f).value("kernel_choices", std::map<std::string, std::string>());
+  } catch (const nlohmann::json::exception& e) {
+    log::warn("train", fmt::format("{} cannot be read, kernels are chosen anew: {}", file("repro.json"), e.what()));
+    return {};
+  }
 }
 
 void RunFolder::event(const std::string& kind, int64_t epoch, int64_t step, const EventValues& values) {

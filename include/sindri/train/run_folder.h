@@ -23,6 +23,7 @@ struct ReproInfo {
   int64_t world_size = 1;
   std::string data_fingerprint = {};
   std::string loss_bits_hash = {};  ///< LossHash::hex()
+  std::map<std::string, std::string> kernel_choices = {};  ///< kernel_choices()
 };
 
 /// Creates the folder and its files and holds a lock on it (flock on "lock") until destroyed. Throws IoError: kRunFolderBusy when
@@ -47,6 +48,8 @@ class SINDRI_API RunFolder {
   /// env.json: program, command line, machine, instruction set, threads, SINDRI_ and OMP_ variables.
   void write_environment(const std::string& command_line = "");
   void write_repro(const ReproInfo& info, const Settings& settings);
+  /// The kernel choices repro.json of an earlier run in this folder recorded; empty when there is none.
+  std::map<std::string, std::string> recorded_kernel_choices() const;
 
   /// One line of metrics.jsonl, {"event": kind, "time": …, "epoch": …, "step": …, values}, on disk (to the kernel) when this returns.
   /// NaN and infinities become the strings "NaN", "Infinity", "-Infinity": JSON has no numbers for them.

@@ -1,0 +1,30 @@
+// Which of several fast kernels serves a shape: measured once, kept on disk, recorded so that a run can be repeated bit by bit.
+//
+// Kernels of an op with equal priority are alternatives. Where more than one accepts a query they are timed on the spot and the
+// fastest is used from then on, in this process and (through the cache file) in later ones. Results of alternatives may differ in
+// the last bits, so the choices of a training go to repro.json and are restored on resume. Strict mode measures nothing: the
+// first alternative by name is used.
+#pragma once
+#include <map>
+#include <string>
+
+#include "sindri/export.h"
+
+namespace sindri {
+
+/// Choices by query ("conv2d{stride=[1, 1], …}(f32[16, 64, 56, 56]:channels_last, …) avx512 2 threads") -> kernel name.
+using KernelChoices = std::map<std::string, std::string>;
+
+/// Whether alternatives are measured: SINDRI_TUNE=0 or set_kernel_tuning(false) turns it off, strict mode too.
+SINDRI_API bool kernel_tuning();
+SINDRI_API void set_kernel_tuning(bool on);
+/// The choices this process has made or been given and used.
+SINDRI_API KernelChoices kernel_choices();
+/// Choices that come before the cache file and before measuring (those of a run that is resumed, those of rank 0). A kernel that does
+/// not exist or declines on this machine is passed over with a warning. Plans made before are not made again.
+SINDRI_API void set_kernel_choices(const KernelChoices& choices);
+/// The cache file: SINDRI_CACHE_DIR/kernels.json, else $XDG_CACHE_HOME/sindri/kernels.json or ~/.cache/sindri/kernels.json; empty when
+/// there is no home. A file that cannot be read or written is passed over with a warning: it only saves time.
+SINDRI_API std::string kernel_cache_file();
+
+}  // namespace sindri

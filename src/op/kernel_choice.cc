@@ -1,0 +1,209 @@
+// See sindri/op/kernel_choice.h. The cache file is JSON, {"version", "choices": {query: kernel}}; it is read again before a choice
+// is added, and replaced in one step, so that processes that start together end with the same choices.
+#include "src/op/kernel_choice.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "sindri/core/context.h"
+#include "sindri/core/log.h"
+#include "sindri/op/kernel_choice.h"
+#include "sindri/version.h"
+#include "src/core/tensor_impl.h"
+
+namespace sindri {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct State {
+  std::mutex mutex;
+  bool tuning = [] {
+    const char* v = std::getenv("SINDRI_TUNE");
+    return v == nullptr || std::string_view(v) != "0";
+  }();
+  KernelChoices given, used, cached;
+  bool cache_read = false;
+};
+State& state() {
+  static State s;
+  return s;
+}
+
+std::string key_of(const KernelQuery& q) {
+  std::string in;
+  for (const TensorMeta& m : q.in) in += (in.empty() ? "" : ", ") + m.str();
+  return fmt::format("{}{}({}) {} {} threads", q.op.name, q.attrs.text(), in, cpu_isa_name(cpu_isa()), num_threads());
+}
+
+KernelChoices read_cache(const std::string& file) {
+  KernelChoices out;
+  std::ifstream f(file);
+  if (!f) return out;
+  try {
+    const nlohmann::json j = nlohmann::json::parse(f);
+    if (j.at("version") != SINDRI_VERSION_STRING) return out;  // other kernels may be faster now
+    for (const auto& [key, name] : j.at("choices").items()) out[key] = name.get<std::string>();
+  } catch (const nlohmann::json::exception& e) {
+    log::warn("dispatch", fmt::format("the kernel cache {} cannot be read and is made anew: {}", file, e.what()));
+    out.clear();
+  }
+  return out;
+}
+
+void write_cache(const std::string& file, const KernelChoices& choices) {
+  const std::string part = fmt::format("{}.{}", file, ::getpid());
+  std::error_code error;
+  fs::create_directories(fs::path(file).parent_path(), error);
+  {
+    std::ofstream f(part);
+    f << nlohmann::json{{"version", SINDRI_VERSION_STRING}, {"choices", choices}}.dump(1) << "\n";
+    f.close();
+    if (!f) error = std::make_error_code(std::errc::io_error);
+  }
+  if (!error) fs::rename(part, file, error);
+  if (!error) return;
+  std::error_code ignored;
+  fs::remove(part, ignored);
+  log::warn("dispatch", fmt::format("the kernel cache {} cannot be written ({}): choices are measured again next time", file, error.message()));
+}
+
+// Buffers to time kernels on. Ones: no kernel is slower on them than on data (zeros and denormals can mislead).
+class Trial {
+ public:
+  explicit Trial(const KernelQuery& q) {
+    for (const TensorMeta& m : q.in) add(m, &in_);
+    for (const TensorMeta& m : q.out) add(m, &out_);
+  }
+  double seconds(Kernel& kernel) {
+    const Storage workspace(kernel.workspace_bytes());
+    ExecContext context{workspace.data()};
+    double best = 1e30, total = 0;
+    kernel.run(context, in_, out_);  // warms up
+    for (int i = 0; i < kMostRuns && (i < 2 || total < kEnough); ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      kernel.run(context, in_, out_);
+      const double t = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      best = std::min(best, t);
+      total += t;
+    }
+    return best;
+  }
+
+ private:
+  static constexpr int kMostRuns = 50;
+  static constexpr double kEnough = 0.02;
+
+  void add(const TensorMeta& m, std::vector<Buffer>* to) {
+    memory_.push_back(std::make_unique<Storage>(m.nbytes()));
+    void* data = memory_.back()->data();
+    if (is_floating(m.dtype)) {
+      dispatch_dtype(m.dtype, [&]<class T>() { std::fill_n(static_cast<T*>(data), m.numel(), static_cast<T>(1.0f)); });
+    } else {
+      std::memset(data, 0, static_cast<size_t>(m.nbytes()));
+    }
+    to->push_back({data, &m});
+  }
+  std::vector<std::unique_ptr<Storage>> memory_;
+  std::vector<Buffer> in_, out_;
+};
+
+const KernelDef* find(const std::vector<const KernelDef*>& list, const std::string& name) {
+  const auto it = std::find_if(list.begin(), list.end(), [&](const KernelDef* k) { return name == k->name; });
+  return it == list.end() ? nullptr : *it;
+}
+
+const KernelDef* measure(const KernelQuery& q, const std::string& key, const std::vector<const KernelDef*>& alternatives,
+                         const std::function<std::shared_ptr<Kernel>(const KernelDef&)>& make) {
+  Trial trial(q);
+  const KernelDef* best = nullptr;
+  double best_seconds = 0;
+  std::string text;
+  for (const KernelDef* k : alternatives) {
+    const double t = trial.seconds(*make(*k));
+    text += fmt::format("{}{} {:.1f} us", text.empty() ? "" : ", ", k->name, t * 1e6);
+    if (best != nullptr && t >= best_seconds) continue;
+    best = k;
+    best_seconds = t;
+  }
+  log::info("dispatch", fmt::format("measured {}: {}", key, text));
+  return best;
+}
+
+}  // namespace
+
+bool kernel_tuning() {
+  const std::lock_guard lock(state().mutex);
+  return state().tuning && !strict_mode();
+}
+void set_kernel_tuning(bool on) {
+  const std::lock_guard lock(state().mutex);
+  state().tuning = on;
+}
+KernelChoices kernel_choices() {
+  const std::lock_guard lock(state().mutex);
+  return state().used;
+}
+void set_kernel_choices(const KernelChoices& choices) {
+  const std::lock_guard lock(state().mutex);
+  state().given = choices;
+}
+
+std::string kernel_cache_file() {
+  const auto variable = [](const char* name) {
+    const char* v = std::getenv(name);
+    return std::string(v != nullptr ? v : "");
+  };
+  if (const std::string dir = variable("SINDRI_CACHE_DIR"); !dir.empty()) return dir + "/kernels.json";
+  if (const std::string dir = variable("XDG_CACHE_HOME"); !dir.empty()) return dir + "/sindri/kernels.json";
+  const std::string home = variable("HOME");
+  return home.empty() ? "" : home + "/.cache/sindri/kernels.json";
+}
+
+const KernelDef* choose_kernel(const KernelQuery& q, const std::vector<const KernelDef*>& alternatives,
+                               const std::function<std::shared_ptr<Kernel>(const KernelDef&)>& make) {
+  const KernelDef* first = *std::min_element(alternatives.begin(), alternatives.end(),
+                                             [](const KernelDef* a, const KernelDef* b) { return std::string_view(a->name) < b->name; });
+  if (alternatives.size() == 1 || !kernel_tuning()) return first;
+  State& s = state();
+  const std::lock_guard lock(s.mutex);  // also keeps two measurements apart
+  const std::string key = key_of(q);
+  const auto known = [&](const KernelChoices& choices) -> const KernelDef* {
+    const auto it = choices.find(key);
+    return it == choices.end() ? nullptr : find(alternatives, it->second);
+  };
+  if (s.given.contains(key) && known(s.given) == nullptr)
+    log::warn("dispatch", fmt::format("{}: the recorded kernel '{}' is not there; bits may differ from the recorded run", key, s.given[key]));
+  const KernelDef* k = known(s.given);
+  if (k == nullptr) k = known(s.used);
+  const std::string file = kernel_cache_file();
+  if (k == nullptr && !file.empty()) {
+    if (!s.cache_read || !s.cached.contains(key)) s.cached = read_cache(file);
+    s.cache_read = true;
+    k = known(s.cached);
+  }
+  if (k == nullptr) {
+    k = measure(q, key, alternatives, make);
+    if (!file.empty()) {
+      s.cached = read_cache(file);
+      if (const KernelDef* other = known(s.cached)) k = other;  // another process was faster
+      s.cached[key] = k->name;
+      write_cache(file, s.cached);
+    }
+  }
+  s.used[key] = k->name;
+  return k;
+}
+
+}  // namespace sindri

@@ -1,0 +1,132 @@
+// Alternatives of equal priority: measured once, kept on disk, recorded, restored, fixed in strict mode.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "sindri/core/context.h"
+#include "sindri/op/kernel.h"
+#include "sindri/op/kernel_choice.h"
+
+namespace sindri {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::atomic<int> slow_runs{0}, fast_runs{0};
+
+std::vector<TensorMeta> infer_same(const Attrs&, Span<const TensorMeta> in) { return {in[0]}; }
+const OpDef& kOp = register_op({.name = "test_choice", .doc = "x -> x", .infer = infer_same});
+// By name "a_slow" comes first, by time "b_fast".
+const bool kSlow = register_kernel({.op = "test_choice", .name = "a_slow", .priority = 5, .simple = [](const KernelQuery&, Span<const Buffer>, Span<const Buffer>) {
+                                      ++slow_runs;
+                                      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                                    }});
+const bool kFast = register_kernel(
+    {.op = "test_choice", .name = "b_fast", .priority = 5, .simple = [](const KernelQuery&, Span<const Buffer>, Span<const Buffer>) { ++fast_runs; }});
+const bool kLower = register_kernel({.op = "test_choice", .name = "c_lower", .priority = 1, .simple = [](const KernelQuery&, Span<const Buffer>, Span<const Buffer>) {}});
+
+class KernelChoice : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    dir_ = fs::path(testing::TempDir()) / "sindri_kernel_choice";
+    fs::remove_all(dir_);
+    setenv("SINDRI_CACHE_DIR", dir_.c_str(), 1);
+    tuning_ = kernel_tuning();
+    set_kernel_tuning(true);
+    slow_runs = fast_runs = 0;
+  }
+  void TearDown() override {
+    set_kernel_tuning(tuning_);
+    set_kernel_choices({});
+    unsetenv("SINDRI_CACHE_DIR");
+    fs::remove_all(dir_);
+  }
+  // A size of its own for each test: choices are kept for the life of the process.
+  static std::string choose(int64_t size) {
+    const TensorMeta m = Tensor::zeros({size}).meta();
+    const Attrs attrs;
+    const KernelDef* chosen = nullptr;
+    make_kernel({kOp, attrs, {&m, 1}, {&m, 1}}, &chosen);
+    return chosen->name;
+  }
+  static std::string key(int64_t size) {
+    for (const auto& [k, name] : kernel_choices())
+      if (k.find("[" + std::to_string(size) + "]") != std::string::npos) return k;
+    return "";
+  }
+  fs::path dir_;
+  bool tuning_ = true;
+};
+
+TEST_F(KernelChoice, TheFastestIsMeasuredOnce) {
+  EXPECT_EQ(choose(101), "b_fast");
+  const int runs = slow_runs;
+  EXPECT_GT(runs, 0);
+  EXPECT_EQ(choose(101), "b_fast");
+  EXPECT_EQ(slow_runs, runs);
+  EXPECT_EQ(kernel_choices().at(key(101)), "b_fast");
+}
+
+TEST_F(KernelChoice, StrictModeAndTuningOffTakeTheFirstByName) {
+  set_strict(true);
+  EXPECT_EQ(choose(102), "a_slow");
+  set_strict(false);
+  set_kernel_tuning(false);
+  EXPECT_EQ(choose(102), "a_slow");
+  EXPECT_EQ(slow_runs, 0);
+  EXPECT_EQ(key(102), "");
+}
+
+TEST_F(KernelChoice, GivenChoicesComeFirst) {
+  EXPECT_EQ(choose(103), "b_fast");
+  std::string other = key(103);
+  other.replace(other.find("103"), 3, "104");
+  const int runs = slow_runs;
+  set_kernel_choices({{other, "a_slow"}});
+  EXPECT_EQ(choose(104), "a_slow");
+  EXPECT_EQ(slow_runs, runs);
+  EXPECT_EQ(kernel_choices().at(other), "a_slow");
+}
+
+TEST_F(KernelChoice, AGivenKernelThatIsNotThereIsMeasuredInstead) {
+  EXPECT_EQ(choose(105), "b_fast");
+  std::string other = key(105);
+  other.replace(other.find("105"), 3, "106");
+  set_kernel_choices({{other, "gone"}});
+  EXPECT_EQ(choose(106), "b_fast");
+}
+
+TEST_F(KernelChoice, TheCacheFileIsReadAndTheChoiceOfAnotherProcessStands) {
+  EXPECT_EQ(choose(107), "b_fast");
+  std::ifstream in(kernel_cache_file());
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  ASSERT_NE(text.find("b_fast"), std::string::npos);
+  text.replace(text.find("[107]"), 5, "[108]");
+  text.replace(text.find("b_fast"), 6, "a_slow");
+  std::ofstream(kernel_cache_file()) << text;
+  const int runs = slow_runs;
+  EXPECT_EQ(choose(108), "a_slow");
+  EXPECT_EQ(slow_runs, runs);
+}
+
+TEST_F(KernelChoice, ABrokenCacheFileIsMadeAnew) {
+  fs::create_directories(dir_);
+  std::ofstream(kernel_cache_file()) << "{\"version\": ";
+  EXPECT_EQ(choose(109), "b_fast");
+  std::ifstream in(kernel_cache_file());
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_NE(text.find("[109]"), std::string::npos);
+}
+
+TEST_F(KernelChoice, AFolderThatCannotBeWrittenOnlyCostsTime) {
+  std::ofstream(fs::path(testing::TempDir()) / "sindri_cache_is_a_file") << "x";
+  setenv("SINDRI_CACHE_DIR", (fs::path(testing::TempDir()) / "sindri_cache_is_a_file").c_str(), 1);
+  EXPECT_EQ(choose(110), "b_fast");
+}
+
+}  // namespace
+}  // namespace sindri
