@@ -37,9 +37,10 @@ void Adam::begin_update() {
   beta2_power_->assign(ops::mul(beta2_power_->value(), beta2_));
 }
 
-void Adam::update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, double grad_scale, const std::vector<Parameter*>& state) {
+void Adam::update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                  const std::vector<Parameter*>& state) {
   const std::vector<Tensor> out = ops::adam_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, beta1_power_->value(), beta2_power_->value(),
-                                                   beta1_, beta2_, eps_, weight_decay, grad_scale, nesterov_);
+                                                   beta1_, beta2_, eps_, weight_decay, control.grad_scale, nesterov_, control.inv_scale, control.skip);
   p.assign(out[0]);
   state[0]->assign(out[1]);
   state[1]->assign(out[2]);
@@ -54,9 +55,10 @@ AdamWeightDecay::AdamWeightDecay(Params params, const Options& o)
   init_state();
 }
 
-void AdamWeightDecay::update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, double grad_scale, const std::vector<Parameter*>& state) {
+void AdamWeightDecay::update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                             const std::vector<Parameter*>& state) {
   const std::vector<Tensor> out =
-      ops::adam_weight_decay_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, beta1_, beta2_, eps_, weight_decay, grad_scale);
+      ops::adam_weight_decay_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, beta1_, beta2_, eps_, weight_decay, control.grad_scale, control.inv_scale, control.skip);
   p.assign(out[0]);
   state[0]->assign(out[1]);
   state[1]->assign(out[2]);

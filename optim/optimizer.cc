@@ -64,6 +64,11 @@ Tensor centralize(const Tensor& grad) {
   return ops::sub(grad, ops::mean(grad, axes, true));
 }
 
+Tensor rescaled(Tensor g, double scale, const Tensor& inv_scale) {
+  if (scale != 1) g = ops::mul(g, scale);
+  return inv_scale.defined() ? ops::mul(g, ops::cast(inv_scale, g.dtype())) : g;
+}
+
 }  // namespace
 
 struct Optimizer::Impl {
@@ -235,48 +240,61 @@ TensorList Optimizer::get_lr() {
 }
 
 // Unscaled and clipped gradients when clipping is on; else as they came, and update() unscales them.
-TensorList Optimizer::prepare(const TensorList& grads) const {
+TensorList Optimizer::prepare(const TensorList& grads, const Tensor& inv_scale) const {
   const GradClip& clip = impl_->options.grad_clip;
   if (clip.global_norm == 0 && clip.value == 0) return grads;
   TensorList out = grads;
-  if (impl_->options.loss_scale != 1)
-    for (Tensor& g : out) g = ops::mul(g, 1 / impl_->options.loss_scale);
+  for (Tensor& g : out) g = rescaled(g, 1 / impl_->options.loss_scale, inv_scale);
   if (clip.global_norm > 0) out = nn::clip_by_global_norm(out, clip.global_norm);
   if (clip.value > 0)
     for (Tensor& g : out) g = nn::clip_by_value(g, -clip.value, clip.value);
   return out;
 }
 
-void Optimizer::apply(const TensorList& grads) {
+void Optimizer::check_gradients(const TensorList& grads) const {
   if (grads.size() != params_.size()) throw ValueError(fmt::format("{}: {} gradients for {} parameters", name_, grads.size(), params_.size()));
   for (size_t i = 0; i < grads.size(); ++i) {
     if (!grads[i].defined() || grads[i].shape() != params_[i]->shape())
       throw ShapeError(fmt::format("{}: the gradient of '{}' is {}, the parameter {}", name_, params_[i]->name(),
                                    grads[i].defined() ? grads[i].meta().str() : "undefined", params_[i]->meta().str()));
   }
+}
+
+void Optimizer::apply(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip) {
+  check_gradients(grads);
   if (impl_->state_of.empty()) throw InternalError(fmt::format("{}: init_state was not called by the constructor", name_));
   const GradClip& clip = impl_->options.grad_clip;
-  const TensorList prepared = prepare(grads);
-  const double scale = clip.global_norm == 0 && clip.value == 0 ? 1 / impl_->options.loss_scale : 1;
+  const bool clips = clip.global_norm != 0 || clip.value != 0;
+  const TensorList prepared = prepare(grads, inv_scale);
+  const UpdateControl whole = clips ? UpdateControl{.grad_scale = 1, .inv_scale = {}, .skip = skip}
+                                    : UpdateControl{.grad_scale = 1 / impl_->options.loss_scale, .inv_scale = inv_scale, .skip = skip};
   const TensorList rates = group_rates();
+  TensorList shared_before;
+  for (const auto& s : impl_->shared) shared_before.push_back(s->value());
   begin_update();
   for (size_t i = 0; i < params_.size(); ++i) {
     Parameter& p = *params_[i];
     const Impl::Group& group = impl_->groups[impl_->group_of[i]];
     Tensor g = prepared[i];
-    double decay = weight_decay(i), remaining_scale = scale;
+    double decay = weight_decay(i);
+    UpdateControl control = whole;
     if (group.centralize) {
-      if (scale != 1) g = ops::mul(g, scale);
-      remaining_scale = 1;
+      g = rescaled(g, control.grad_scale, control.inv_scale);
+      control = {.grad_scale = 1, .inv_scale = {}, .skip = skip};
       if (decay != 0 && decays_gradient()) {
         g = ops::add(g, ops::mul(p.value(), decay));
         decay = 0;
       }
       g = centralize(g);
     }
-    update(p, g, rates[group.rate], decay, remaining_scale, impl_->state_of[i]);
+    update(p, g, rates[group.rate], decay, control, impl_->state_of[i]);
   }
-  if (dynamic_lr()) global_step_->assign(ops::add(global_step_->value(), ops::full({1}, 1, DType::kInt32)));
+  const auto advance = [&](Parameter& p, const Tensor& before, const Tensor& after) { p.assign(skip.defined() ? ops::where(skip, before, after) : after); };
+  for (size_t i = 0; skip.defined() && i < shared_before.size(); ++i) {
+    const Tensor after = impl_->shared[i]->value();
+    if (after.id() != shared_before[i].id()) advance(*impl_->shared[i], shared_before[i], after);
+  }
+  if (dynamic_lr()) advance(*global_step_, global_step_->value(), ops::add(global_step_->value(), ops::full({1}, 1, DType::kInt32)));
 }
 
 }  // namespace sindri::optim

@@ -154,7 +154,7 @@ const OpDef& kTrain = register_op({
     .doc = "x [N, C, ...], gamma [C], beta [C] -> y as x, mean [C], var [C]: y = (x - mean)·rsqrt(var + eps)·gamma + beta over every dimension but 1. "
            "var is biased. mean and var are NaN when there are no values.",
     .attrs = attrs_type<BatchNormAttrs>(),
-    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = saves(0, 1), .saves_out = saves(1, 2)},
+    .traits = {.amp = AmpClass::kMixed, .amp_wide = saves(1, 2), .layout = LayoutRule::kFollowInput0, .saves_in = saves(0, 1), .saves_out = saves(1, 2)},
     .infer = infer_train,
     .vjp = vjp_train,
 });
@@ -163,7 +163,7 @@ const OpDef& kInfer = register_op({
     .name = "batch_norm_infer",
     .doc = "x [N, C, ...], gamma, beta, mean, var [C] -> (x - mean)·rsqrt(var + eps)·gamma + beta. Differentiable in x, gamma and beta.",
     .attrs = attrs_type<BatchNormAttrs>(),
-    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = saves(0, 1, 3, 4)},
+    .traits = {.amp = AmpClass::kMixed, .amp_wide = saves(1, 2, 3, 4), .layout = LayoutRule::kFollowInput0, .saves_in = saves(0, 1, 3, 4)},
     .infer = infer_infer,
     .vjp = vjp_infer,
 });
@@ -173,7 +173,7 @@ const OpDef& kGrad = register_op({
     .doc = "dy, x [N, C, ...], gamma [C], and x's mean and var [C] -> dx, dgamma, dbeta of batch_norm_train. mean and var are those of x: the "
            "gradient with respect to x goes through them and they have none of their own.",
     .attrs = attrs_type<BatchNormAttrs>(),
-    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0},
+    .traits = {.amp = AmpClass::kMixed, .amp_wide = saves(2, 3, 4), .layout = LayoutRule::kFollowInput0},
     .infer = infer_grad,
     .vjp = vjp_grad,
 });

@@ -10,7 +10,7 @@ namespace sindri::ops {
 namespace {
 
 std::vector<TensorMeta> infer_momentum(const Attrs& attrs, Span<const TensorMeta> in) {
-  check_arity("momentum_update", in, 5);
+  check_arity_with_controls("momentum_update", in, 5);
   check_state("momentum_update", in, {{1, "velocity"}});
   check_grad("momentum_update", in[0], in[2]);
   check_scalar("momentum_update", in[3], "lr");
@@ -21,7 +21,7 @@ std::vector<TensorMeta> infer_momentum(const Attrs& attrs, Span<const TensorMeta
 }
 
 std::vector<TensorMeta> infer_sgd(const Attrs& attrs, Span<const TensorMeta> in) {
-  check_arity("sgd_update", in, 5);
+  check_arity_with_controls("sgd_update", in, 5);
   check_state("sgd_update", in, {{1, "accum"}});
   check_scalar("sgd_update", in[2], "stat");
   check_grad("sgd_update", in[0], in[3]);
@@ -38,7 +38,7 @@ std::vector<TensorMeta> infer_sgd(const Attrs& attrs, Span<const TensorMeta> in)
 const OpDef& kMomentum = register_op({
     .name = "momentum_update",
     .doc = "param, velocity, grad, scalars lr and momentum -> param, velocity. g = grad·grad_scale + weight_decay·param; v = momentum·v + g; p -= lr·v, "
-           "or with nesterov p -= lr·(g + momentum·v) (MindSpore nn.Momentum). Not differentiable.",
+           "or with nesterov p -= lr·(g + momentum·v) (MindSpore nn.Momentum). " SINDRI_UPDATE_CONTROLS_DOC "Not differentiable.",
     .attrs = attrs_type<MomentumAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .inplace_pairs = 0b11},
     .infer = infer_momentum,
@@ -50,7 +50,7 @@ const OpDef& kSgd = register_op({
            "= g on the first "
            "step, then momentum·v + (1 - dampening)·g; p -= lr·v, or with nesterov p -= lr·(g + momentum·v). With momentum 0: p -= lr·g, and accum and stat "
            "stay (MindSpore "
-           "nn.SGD, PyTorch SGD). Not differentiable.",
+           "nn.SGD, PyTorch SGD). " SINDRI_UPDATE_CONTROLS_DOC "Not differentiable.",
     .attrs = attrs_type<SgdAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .inplace_pairs = 0b111},
     .infer = infer_sgd,
@@ -59,13 +59,13 @@ const OpDef& kSgd = register_op({
 }  // namespace
 
 std::vector<Tensor> momentum_update(const Tensor& param, const Tensor& velocity, const Tensor& grad, const Tensor& lr, const Tensor& momentum,
-                                    double weight_decay, double grad_scale, bool nesterov) {
-  return bind(kMomentum, Attrs::of(MomentumAttrs{weight_decay, grad_scale, nesterov}), {param, velocity, grad, lr, momentum});
+                                    double weight_decay, double grad_scale, bool nesterov, const Tensor& inv_scale, const Tensor& skip) {
+  return bind_update(kMomentum, Attrs::of(MomentumAttrs{weight_decay, grad_scale, nesterov}), {param, velocity, grad, lr, momentum}, inv_scale, skip);
 }
 
 std::vector<Tensor> sgd_update(const Tensor& param, const Tensor& accum, const Tensor& stat, const Tensor& grad, const Tensor& lr, double momentum,
-                               double dampening, double weight_decay, double grad_scale, bool nesterov) {
-  return bind(kSgd, Attrs::of(SgdAttrs{momentum, dampening, weight_decay, grad_scale, nesterov}), {param, accum, stat, grad, lr});
+                               double dampening, double weight_decay, double grad_scale, bool nesterov, const Tensor& inv_scale, const Tensor& skip) {
+  return bind_update(kSgd, Attrs::of(SgdAttrs{momentum, dampening, weight_decay, grad_scale, nesterov}), {param, accum, stat, grad, lr}, inv_scale, skip);
 }
 
 }  // namespace sindri::ops

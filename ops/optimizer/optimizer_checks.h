@@ -29,6 +29,15 @@ inline void check_scalar(const char* op, const TensorMeta& m, const char* which)
   check_floating(op, m, which);
   if (m.numel() != 1) throw ShapeError(fmt::format("{}: {} must hold one value, got {}", op, which, m.str()));
 }
+/// `fixed` inputs, then inv_scale (floating scalar) and skip (bool scalar), of which either may be missing.
+inline void check_arity_with_controls(const char* op, Span<const TensorMeta> in, size_t fixed) {
+  if (in.size() < fixed || in.size() > fixed + 2)
+    throw ValueError(fmt::format("{}: expected {} inputs, then perhaps inv_scale and skip, got {}", op, fixed, in.size()));
+  const bool has_skip = in.size() > fixed && in.back().dtype == DType::kBool;
+  if (in.size() == fixed + 2 && !has_skip) throw DTypeError(fmt::format("{}: skip must be bool, got {}", op, in.back().str()));
+  if (has_skip && in.back().numel() != 1) throw ShapeError(fmt::format("{}: skip must hold one value, got {}", op, in.back().str()));
+  if (in.size() - (has_skip ? 1 : 0) > fixed) check_scalar(op, in[fixed], "inv_scale");
+}
 inline void check_not_negative(const char* op, double v, const char* which) {
   if (!(v >= 0)) throw ValueError(fmt::format("{}: {} must be at least 0, got {}", op, which, v));
 }

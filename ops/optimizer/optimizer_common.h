@@ -9,6 +9,20 @@
 
 namespace sindri::ops {
 
+/// The optional last inputs of every update op, for the docs.
+#define SINDRI_UPDATE_CONTROLS_DOC "Optional last inputs: inv_scale, a scalar multiplying grad too; skip, a bool scalar: true gives the old values. "
+
+/// The values of those inputs, for the kernels; `fixed` inputs come before them.
+struct UpdateControls {
+  double inv_scale = 1;
+  bool skip = false;
+};
+UpdateControls update_controls(Span<const Buffer> in, size_t fixed);
+/// The outputs of a skipped update: output k is input k, its memory perhaps too.
+void keep_states(Span<const Buffer> in, Span<const Buffer> out);
+/// Binds `op` to `inputs`, then those of the two that are defined.
+std::vector<Tensor> bind_update(const OpDef& op, Attrs attrs, std::vector<Tensor> inputs, const Tensor& inv_scale, const Tensor& skip);
+
 struct MomentumAttrs {
   double weight_decay = 0;
   double grad_scale = 1;

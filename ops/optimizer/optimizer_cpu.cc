@@ -20,10 +20,12 @@ void update_momentum(const MomentumCoefficients& k, const Buffer& p, const Buffe
 }
 
 void momentum(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  if (update_controls(in, 5).skip) return keep_states(in, out);
   update_momentum(momentum_coefficients(q.attrs, in), in[0], in[1], in[2], out[0], out[1]);
 }
 
 void sgd(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  if (update_controls(in, 5).skip) return keep_states(in, out);
   const MomentumCoefficients k = sgd_coefficients(q.attrs, in);
   const double stat = load_element(in[2], 0);
   update_momentum(k, in[0], in[1], in[3], out[0], out[1]);
@@ -39,8 +41,12 @@ void update_adam(const AdamCoefficients& k, Span<const Buffer> in, Span<const Bu
   });
 }
 
-void adam(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) { update_adam(adam_coefficients(q.attrs, in), in, out); }
+void adam(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  if (update_controls(in, 7).skip) return keep_states(in, out);
+  update_adam(adam_coefficients(q.attrs, in), in, out);
+}
 void adam_weight_decay(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  if (update_controls(in, 5).skip) return keep_states(in, out);
   update_adam(adam_weight_decay_coefficients(q.attrs, in), in, out);
 }
 

@@ -33,10 +33,12 @@ void momentum_loop(const MomentumCoefficients& k, const Buffer& param, const Buf
 }
 
 void momentum(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  if (update_controls(in, 5).skip) return keep_states(in, out);
   momentum_loop(momentum_coefficients(q.attrs, in), in[0], in[1], in[2], out[0], out[1]);
 }
 
 void sgd(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  if (update_controls(in, 5).skip) return keep_states(in, out);
   const MomentumCoefficients k = sgd_coefficients(q.attrs, in);
   const double stat = load_element(in[2], 0);
   momentum_loop(k, in[0], in[1], in[3], out[0], out[1]);
@@ -54,8 +56,14 @@ void adam_loop(const AdamCoefficients& k, Span<const Buffer> in, Span<const Buff
   }
 }
 
-void adam(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) { adam_loop(adam_coefficients(q.attrs, in), in, out); }
-void adam_weight_decay(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) { adam_loop(adam_weight_decay_coefficients(q.attrs, in), in, out); }
+void adam(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  if (update_controls(in, 7).skip) return keep_states(in, out);
+  adam_loop(adam_coefficients(q.attrs, in), in, out);
+}
+void adam_weight_decay(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  if (update_controls(in, 5).skip) return keep_states(in, out);
+  adam_loop(adam_weight_decay_coefficients(q.attrs, in), in, out);
+}
 
 bool reference(const char* op, SimpleKernelFn fn) { return register_kernel({.op = op, .name = "reference", .priority = kReferencePriority, .simple = fn}); }
 const bool kMomentum = reference("momentum_update", momentum);

@@ -35,7 +35,9 @@ struct Tape::State {
   std::vector<Record> records;
   std::unordered_map<uint64_t, Parameter*> param_of;  // tensor id -> parameter it was read from
   std::unordered_map<Parameter*, Tensor> read_value;  // one handle per parameter while the tape lives
+  bool paused = false;  // nothing is recorded: the ops in force belong to a function with a rule of its own
 };
+
 
 Tape::Tape() : state_(std::make_unique<State>()) {}
 Tape::~Tape() = default;
@@ -43,6 +45,7 @@ size_t Tape::num_records() const { return state_->records.size(); }
 
 std::vector<Tensor> Tape::apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) {
   std::vector<Tensor> out = apply_below(below, op, attrs, in);
+  if (state_->paused) return out;
   // An op without a rule is recorded too when its result could carry a gradient: backward then says so instead of giving zeros.
   if (op.vjp == nullptr && std::none_of(out.begin(), out.end(), [](const Tensor& t) { return is_floating(t.dtype()); })) return out;
   Record r;
@@ -56,6 +59,7 @@ std::vector<Tensor> Tape::apply(const OpDef& op, const Attrs& attrs, Span<const 
 }
 
 Tensor Tape::read(Parameter& p, Trace* below) {
+  if (state_->paused) return read_below(below, p);
   const auto it = state_->read_value.find(&p);
   if (it != state_->read_value.end()) return it->second;
   Tensor v = read_below(below, p);
@@ -184,17 +188,43 @@ Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Spa
   return result;
 }
 
+namespace {
+
+class TapePause {
+ public:
+  explicit TapePause(bool* paused) : paused_(paused) { *paused_ = true; }
+  ~TapePause() { *paused_ = false; }
+  TapePause(const TapePause&) = delete;
+  TapePause& operator=(const TapePause&) = delete;
+
+ private:
+  bool* paused_;
+};
+
+}  // namespace
+
 TensorList custom_gradient(const TensorFn& f, Span<const Tensor> in,
                            std::function<TensorList(Span<const Tensor>, Span<const Tensor>, Span<const Tensor>)> vjp) {
-  auto* tape = dynamic_cast<Tape*>(&current_trace());
+  // The innermost tape need not be the top interpreter: casts of mixed precision happen above it.
+  Tape* tape = nullptr;
+  for (Trace* t = &current_trace(); t != nullptr && tape == nullptr; t = t->below()) {
+    tape = dynamic_cast<Tape*>(t);
+    if (tape != nullptr && tape->state_->paused) tape = nullptr;
+  }
   if (tape == nullptr) return f(in);
   TensorList out;
   {
-    const BelowScope below;
+    const TapePause pause(&tape->state_->paused);
     out = custom_gradient(f, in, vjp);
   }
   const TensorList held(in.begin(), in.end());
-  tape->record_custom(in, out, [held, out, vjp](Span<const Tensor> dout) { return vjp(held, out, dout); });
+  tape->record_custom(in, out, [held, out, vjp](Span<const Tensor> dout) {
+    TensorList din = vjp(held, out, dout);
+    for (size_t i = 0; i < din.size() && i < held.size(); ++i) {  // a rule written for float32 may meet half values
+      if (din[i].defined() && is_floating(held[i].dtype())) din[i] = ops::cast(din[i], held[i].dtype());
+    }
+    return din;
+  });
   return out;
 }
 

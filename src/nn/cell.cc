@@ -56,7 +56,7 @@ Value Cell::call(Span<const Value> in) {
   const NameScope scope(place_.empty() || current_scope().empty() ? class_name_ : place_);
   Value out;
   try {
-    out = has_bprop() ? call_with_bprop(in) : construct_values(in);
+    out = run(in);
   } catch (Error& e) {
     const std::string part = "in " + current_scope();  // also inside the longer path that an inner cell or bind has left
     if (e.where().find(part) == std::string::npos) e.add_where(part);
@@ -64,6 +64,29 @@ Value Cell::call(Span<const Value> in) {
   }
   CallObserver::notify(*this, out);
   return out;
+}
+
+namespace {
+
+Value cast_value(const Value& v, DType dtype) {
+  std::vector<Tensor> tensors = v.flatten();
+  for (Tensor& t : tensors) t = amp::cast_floating(t, dtype);
+  return v.with_tensors(tensors);
+}
+
+}  // namespace
+
+Value Cell::run(Span<const Value> in) {
+  const auto construct_in_type = [&] {
+    const amp::CellScope scope(class_name_, to_float_);
+    if (!to_float_.has_value()) return has_bprop() ? call_with_bprop(in) : construct_values(in);
+    std::vector<Value> cast;
+    for (const Value& v : in) cast.push_back(cast_value(v, *to_float_));
+    return has_bprop() ? call_with_bprop(cast) : construct_values(cast);
+  };
+  if (amp_ == nullptr) return construct_in_type();
+  const amp::AmpScope scope(*amp_);
+  return cast_value(construct_in_type(), DType::kFloat32);
 }
 
 Value Cell::call_with_bprop(Span<const Value> in) {
@@ -109,6 +132,21 @@ Cell& Cell::set_requires_grad(bool on) {
   walk("", [on](const std::string&, Cell* c) {
     for (ParamEntry& e : c->params_) e.param->requires_grad = on && e.trainable;
   });
+  return *this;
+}
+
+Cell& Cell::to_float(DType dtype) {
+  if (dtype != DType::kFloat32 && !is_half(dtype))
+    throw ValueError(fmt::format("{}: to_float takes float16, bfloat16 or float32, got {}", class_name_, dtype_name(dtype)));
+  walk("", [dtype](const std::string&, Cell* c) { c->to_float_ = dtype; });
+  return *this;
+}
+
+Cell& Cell::set_mixed_precision(const amp::Options& options) {
+  std::vector<std::string> classes;
+  walk("", [&](const std::string&, Cell* c) { classes.push_back(c->class_name_); });
+  amp::check(options, classes);
+  amp_ = std::make_unique<const amp::Options>(options);
   return *this;
 }
 

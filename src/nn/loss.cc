@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "sindri/amp/amp.h"
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
 #include "sindri/ops/elementwise.h"
@@ -33,6 +34,12 @@ Tensor classes_last(const Tensor& x) {
   perm.erase(perm.begin() + 1);
   perm.push_back(1);
   return ops::reshape(ops::transpose(x, perm), {-1, x.dim(1)});
+}
+
+Value in_float32(const Value& v) {
+  std::vector<Tensor> tensors = v.flatten();
+  for (Tensor& t : tensors) t = amp::cast_floating(t, DType::kFloat32);
+  return v.with_tensors(tensors);
 }
 
 }  // namespace
@@ -147,7 +154,9 @@ Value WithLossCell::construct_values(Span<const Value> in) {
   if (in.size() < 2)
     throw ValueError(fmt::format("WithLossCell takes the network's inputs and the labels, got {} value{}", in.size(), in.size() == 1 ? "" : "s"));
   const Value logits = backbone_->call(in.first(in.size() - 1));
-  return loss_fn_->call({logits, in.back()});
+  if (!amp::is_casting()) return loss_fn_->call({logits, in.back()});
+  const amp::FullPrecisionScope float32;  // output and labels in float32, then the loss, as in MindSpore
+  return loss_fn_->call({in_float32(logits), in_float32(in.back())});
 }
 
 }  // namespace sindri::nn

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "sindri/amp/amp.h"
 #include "sindri/core/error.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/norm.h"
@@ -41,6 +42,7 @@ Tensor BatchNorm::construct(const Tensor& x) {
 
 void BatchNorm::update_moving(const Tensor& mean, const Tensor& var, int64_t count) {
   if (count == 0) return;  // an empty batch has no statistics
+  const amp::FullPrecisionScope float32;  // a mean moves by less than a half type can tell
   const double keep = options_.momentum, unbias = static_cast<double>(count) / static_cast<double>(std::max<int64_t>(1, count - 1));
   const auto blend = [&](Parameter& p, const Tensor& batch, double factor) {
     const Tensor v = ops::add(ops::mul(p.value(), keep), ops::mul(batch, (1 - keep) * factor));

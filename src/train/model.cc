@@ -54,8 +54,17 @@ Model::Model(nn::CellPtr network, nn::CellPtr loss, std::shared_ptr<optim::Optim
   if (!network_) throw ValueError("Model needs a network");
   net_with_loss_ = loss_ ? nn::WithLossCell::make(network_, loss_) : network_;
   network_->get_parameters();  // gives every parameter its path as name
+  std::vector<std::string> classes;
+  for (const auto& [path, cell] : network_->cells_and_names()) classes.push_back(cell->class_name());
+  amp::check(options_.amp, classes);
   if (optimizer_) {
-    step_ = make_train_step(*net_with_loss_, *optimizer_, {options_.loss_scale, options_.nan_policy == NanPolicy::kSkip});
+    const bool narrow = options_.amp.level == amp::Level::kO2 && options_.amp.dtype == DType::kFloat16;
+    if (options_.loss_scale_manager == nullptr && options_.loss_scale == 1 && narrow) options_.loss_scale_manager = std::make_shared<DynamicLossScaleManager>();
+    step_ = make_train_step(*net_with_loss_, *optimizer_,
+                            {.loss_scale = options_.loss_scale,
+                             .skip_nonfinite = options_.nan_policy == NanPolicy::kSkip,
+                             .amp = options_.amp,
+                             .loss_scale_manager = options_.loss_scale_manager});
     CompileOptions compile_options = options_.compile;
     compile_options.name = "train_step";
     runner_ = std::make_unique<StepRunner>(step_, compile_options);
@@ -77,8 +86,15 @@ void check_columns(const std::vector<Tensor>& batch, bool has_loss) {
                      "use project({\"image\", \"label\"})");
 }
 
-// Stops before anything that was trained on garbage is saved; callbacks of this step do not run.
-void check_finite(double loss, TrainState& s, NanPolicy policy) {
+// Stops before anything that was trained on garbage is saved; callbacks of this step do not run. `left_out`: the step itself has
+// found something that is not finite and changed nothing.
+void check_finite(double loss, bool left_out, TrainState& s, NanPolicy policy) {
+  if (left_out && s.loss_scale_manager != nullptr && s.loss_scale_manager->get_drop_overflow_update()) ++s.overflow_steps;
+  else if (left_out && std::isfinite(loss)) ++s.skipped_steps;
+  if (left_out && std::isfinite(loss)) {
+    log::debug("train", fmt::format("a gradient is not finite at step {}: the step is left out", s.cur_step_num));
+    return;
+  }
   if (std::isfinite(loss)) return;
   const int64_t first = (s.step_in_epoch() - 1) * s.batch_size;
   const std::string where =
@@ -110,6 +126,7 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   s.network = network_.get();
   s.train_network = net_with_loss_.get();
   s.optimizer = optimizer_.get();
+  s.loss_scale_manager = options_.loss_scale_manager.get();
   s.train_dataset = data.get();
   s.epoch_num = epochs;
   s.batch_size = data->get_batch_size();
@@ -174,8 +191,9 @@ void Model::run_epochs(Loop& loop) {
         } else {
           ++s.cur_step_num;
         }
-        s.net_outputs = (*runner_)(batch, s.cur_step_num - 1).loss;
-        check_finite(s.net_outputs.item(), s, options_.nan_policy);
+        const StepResult result = (*runner_)(batch, s.cur_step_num - 1);
+        s.net_outputs = result.loss;
+        check_finite(result.loss.item(), result.finite.defined() && result.finite.item() == 0, s, options_.nan_policy);
         if (loop.options.stop_requested && loop.options.stop_requested()) {
           ++ran;
           s.request_stop();
@@ -199,11 +217,18 @@ void Model::run_epochs(Loop& loop) {
   s.data_stats = loop.data->stats().str();
 }
 
+// The network at its amp level; what it gives is float32 again, for losses and metrics.
+Tensor Model::run_network(const Tensor& x) {
+  const amp::AmpScope scope(options_.amp);
+  const nn::Value v(x);
+  const Tensor out = first_tensor(network_->call({&v, 1}));
+  return options_.amp.active() ? amp::cast_floating(out, DType::kFloat32) : out;
+}
+
 // {output} or {output, loss} of one batch.
 TensorList Model::run_eval(const TensorList& batch) {
   const auto forward = [this](Span<const Tensor> in, int) -> TensorList {
-    const nn::Value x(in[0]);
-    const Tensor out = first_tensor(network_->call({&x, 1}));
+    const Tensor out = run_network(in[0]);
     if (!loss_) return {out};
     const nn::Value pair[] = {nn::Value(out), nn::Value(in[1])};
     return {out, loss_->call(pair).tensor()};
@@ -247,10 +272,7 @@ MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset:
 Tensor Model::predict(const Tensor& x) {
   const bool was_training = network_->training();
   network_->set_train(false);
-  const auto forward = [this](Span<const Tensor> in, int) -> TensorList {
-    const nn::Value v(in[0]);
-    return {first_tensor(network_->call({&v, 1}))};
-  };
+  const auto forward = [this](Span<const Tensor> in, int) -> TensorList { return {run_network(in[0])}; };
   if (!predict_fn_) {
     CompileOptions compile_options = options_.compile;
     compile_options.name = "predict";

@@ -16,10 +16,12 @@ constexpr const char* kPositionEntry = "sindri.position";
 
 using Named = std::vector<std::pair<std::string, Parameter*>>;
 
-Named all_state(nn::Cell& network, optim::Optimizer* optimizer) {
+Named all_state(nn::Cell& network, optim::Optimizer* optimizer, LossScaleManager* scale) {
   Named named = network.parameters_and_names();
   if (optimizer == nullptr) return named;
   for (Parameter* p : optimizer->state()) named.emplace_back(p->name(), p);
+  if (scale != nullptr)
+    for (Parameter* p : scale->state()) named.emplace_back(p->name(), p);
   named.emplace_back(kRngEntry, &ops::rng_state());
   return named;
 }
@@ -29,7 +31,7 @@ Named all_state(nn::Cell& network, optim::Optimizer* optimizer) {
 void save_training_state(const std::string& path, nn::Cell& network, optim::Optimizer* optimizer, const TrainPosition& position,
                          const SaveStateOptions& options) {
   std::vector<CheckpointEntry> entries;
-  for (const auto& [name, p] : all_state(network, options.save_optimizer ? optimizer : nullptr))
+  for (const auto& [name, p] : all_state(network, options.save_optimizer ? optimizer : nullptr, options.loss_scale_manager))
     entries.push_back(CheckpointEntry::of(name, p->stored().contiguous()));
   entries.push_back(CheckpointEntry::number("epoch_num", position.step_in_epoch > 0 ? position.epoch + 1 : position.epoch));
   entries.push_back(CheckpointEntry::number("step_num", position.step));
@@ -43,7 +45,7 @@ void save_training_state(const std::string& path, nn::Cell& network, optim::Opti
   save_checkpoint(entries, path, {.compat_mindspore1 = options.mindspore1});
 }
 
-TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer) {
+TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer, LossScaleManager* loss_scale_manager) {
   const LoadedCheckpoint file = load_checkpoint(path);
   if (file.find(kPositionEntry) == nullptr || file.find(kRngEntry) == nullptr)
     throw CheckpointError("the checkpoint holds weights but no training state", path, "use it with --checkpoint to start a new training from its weights");
@@ -55,7 +57,7 @@ TrainPosition load_training_state(const std::string& path, nn::Cell& network, op
   } catch (const nlohmann::json::exception& e) {
     throw CheckpointError(ErrorCode::kCheckpointCorrupt, std::string("the position in the training cannot be read: ") + e.what(), path);
   }
-  Named wanted = all_state(network, &optimizer);
+  Named wanted = all_state(network, &optimizer, loss_scale_manager);
   // A table of rates has one entry per step: one of another length belongs to another number of epochs, and the optimizer keeps its own.
   std::erase_if(wanted, [&](const auto& named) {
     const CheckpointEntry* e = named.first.starts_with("learning_rate") && named.second->shape().rank() == 1 ? file.find(named.first) : nullptr;

@@ -26,6 +26,8 @@ struct Gradients {
   TensorList of_inputs;  ///< one per requested input; undefined never: zeros where the loss does not depend on it
   TensorList of_params;  ///< one per requested parameter, in the order asked for
   std::vector<ParamUse> uses;  ///< filled on request
+  Tensor inv_scale;  ///< float32 scalar still to be multiplied onto of_params (1 / loss scale); undefined: they are unscaled
+  Tensor skip;  ///< bool scalar: true when the update must be left out; undefined: it never is
 };
 
 /// Records the ops that pass while it is in scope on this thread, then differentiates.
@@ -35,6 +37,7 @@ struct Gradients {
 ///   Gradients g = tape.backward({loss}, {}, {x}, params);
 class SINDRI_API Tape final : public Trace {
  public:
+  using VjpFn = std::function<TensorList(Span<const Tensor> in, Span<const Tensor> out, Span<const Tensor> dout)>;
   Tape();
   ~Tape() override;
   std::vector<Tensor> apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) override;
@@ -51,6 +54,7 @@ class SINDRI_API Tape final : public Trace {
   size_t num_records() const;
 
  private:
+  friend SINDRI_API TensorList custom_gradient(const TensorFn& f, Span<const Tensor> in, VjpFn vjp);
   struct State;
   std::unique_ptr<State> state_;
 };

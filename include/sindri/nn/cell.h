@@ -4,10 +4,12 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "sindri/amp/amp.h"
 #include "sindri/autograd/grad.h"
 #include "sindri/export.h"
 #include "sindri/nn/value.h"
@@ -59,6 +61,13 @@ class SINDRI_API Cell {
   Cell& set_train(bool on = true);
   /// Recursive: whether gradients of its parameters are wanted at all. Turning it on again leaves buffers alone.
   Cell& set_requires_grad(bool on);
+  /// Recursive: floating inputs of these cells and the ops inside run in `dtype` (float16, bfloat16 or float32), whatever the amp
+  /// level; parameters stay as they are stored and are cast where they are used. The result keeps the type. float64 is left alone.
+  /// Returns *this. Throws ValueError for other types.
+  Cell& to_float(DType dtype);
+  /// Runs this cell, and what it contains, under an amp level of its own; its outputs come back as float32. The names in the
+  /// options' lists are checked against the cells inside (amp::check).
+  Cell& set_mixed_precision(const amp::Options& options);
   /// Free-form marks read by algorithms ("thor", "less_bn"); recursive form for subtrees.
   Cell& add_flag(const std::string& name, bool value, bool recursive = false);
   bool flag(const std::string& name) const;
@@ -98,6 +107,7 @@ class SINDRI_API Cell {
   std::vector<Tensor> tensor_inputs(Span<const Value> in, size_t count) const;
 
  private:
+  Value run(Span<const Value> in);
   Value call_with_bprop(Span<const Value> in);
   struct ParamEntry {
     std::string name;
@@ -118,6 +128,8 @@ class SINDRI_API Cell {
   std::string place_;  // the name it was first attached under, for messages
   bool training_ = false;
   std::map<std::string, bool> flags_;
+  std::optional<DType> to_float_;
+  std::unique_ptr<const amp::Options> amp_;
   std::vector<ParamEntry> params_;
   std::vector<ChildEntry> children_;
 };

@@ -26,6 +26,8 @@ class SINDRI_API Trace {
   virtual Tensor read(Parameter& p, Trace* below);
   /// Eager: swaps the stored value; graph: binds the value to the state slot.
   virtual void assign(Parameter& p, const Tensor& v, Trace* below);
+  /// The interpreter this one was pushed on; null at the bottom.
+  Trace* below() const { return below_; }
 
  private:
   friend class TraceScope;

@@ -23,8 +23,9 @@ struct VjpContext {
   Span<const bool> needs;  ///< which inputs need a gradient; the rule may leave the others undefined
 };
 
-/// Mixed precision class: kLower runs in half (matmul, conv), kFp32 in float32 (softmax, norms, losses), kFollow at the widest input.
-enum class AmpClass : uint8_t { kLower, kFp32, kFollow };
+/// Mixed precision class (src/amp/amp_trace.cc): kLower runs in half (matmul, conv), kFp32 in float32 (softmax, losses), kMixed takes
+/// and gives half activations beside float32 parameters (batch norm: half in memory, float32 inside), kFollow goes with its inputs.
+enum class AmpClass : uint8_t { kLower, kFp32, kMixed, kFollow };
 
 /// How an op treats physical layout. Applied by the eager and graph interpreters alike (src/op/layout_rule.h):
 /// kAgnostic       every input of full output rank is brought to one layout: channels_last if any of them is, and the
@@ -41,6 +42,7 @@ template <class... I> constexpr uint32_t saves(I... i) { return ((1u << i) | ...
 
 struct OpTraits {
   AmpClass amp = AmpClass::kFollow;
+  uint32_t amp_wide = 0;  ///< kMixed: inputs that stay float32 (parameters and statistics)
   LayoutRule layout = LayoutRule::kContiguousOnly;
   uint32_t saves_in = kSavesAll;  ///< inputs whose values the gradient rule reads
   uint32_t saves_out = kSavesNone;  ///< outputs whose values the gradient rule reads

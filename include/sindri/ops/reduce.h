@@ -18,6 +18,8 @@ SINDRI_API Tensor max(const Tensor& x, const Axes& axes = {}, bool keep_dims = f
 SINDRI_API Tensor min(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);  ///< as max, with the smallest
 SINDRI_API Tensor any(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);  ///< -> bool
 SINDRI_API Tensor all(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);  ///< -> bool; of nothing: true
+/// Whether every element of every tensor (floating, at least one tensor) is neither NaN nor infinite: a bool scalar.
+SINDRI_API Tensor all_finite(const std::vector<Tensor>& tensors);
 /// Index (int64) of the first largest element along `axis`.
 SINDRI_API Tensor argmax(const Tensor& x, int64_t axis = -1, bool keep_dims = false);
 SINDRI_API Tensor argmin(const Tensor& x, int64_t axis = -1, bool keep_dims = false);  ///< as argmax, with the smallest

@@ -26,7 +26,8 @@ class SINDRI_API Momentum final : public Optimizer {
 
  protected:
   std::vector<Slot> slots() const override { return {{.prefix = "moments"}}; }
-  void update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, double grad_scale, const std::vector<Parameter*>& state) override;
+  void update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+              const std::vector<Parameter*>& state) override;
 
  private:
   bool nesterov_;

@@ -36,6 +36,13 @@ struct OptimizerOptions {
   GradClip grad_clip = {};
 };
 
+/// What an update rule does to its gradient first, and whether it takes effect.
+struct UpdateControl {
+  double grad_scale = 1;  ///< multiplies the gradient
+  Tensor inv_scale = {};  ///< float32 scalar that multiplies it too (1 / loss scale); undefined: 1
+  Tensor skip = {};  ///< bool scalar: true leaves parameter and state as they are; undefined: false
+};
+
 /// What a concrete optimizer takes: parameters (all alike) or groups.
 class SINDRI_API Params {
  public:
@@ -66,7 +73,9 @@ class SINDRI_API Optimizer {
   /// Updates every parameter: grads in the order of parameters(). Reads lr at global_step, then advances it (when lr is
   /// dynamic). All of it goes through ops, so it can be traced. Throws ValueError when the count differs, ShapeError for a
   /// gradient of another shape.
-  void apply(const TensorList& grads);
+  /// Under a loss scale, `inv_scale` (float32 scalar) multiplies every gradient; where `skip` (bool scalar) is true, parameters and
+  /// all state stay as they are, without the host being asked.
+  void apply(const TensorList& grads, const Tensor& inv_scale = {}, const Tensor& skip = {});
   /// The learning rate(s) of the current step, scalars: one, or one per parameter with group rates.
   TensorList get_lr();
   /// True when the rate depends on global_step.
@@ -95,8 +104,10 @@ class SINDRI_API Optimizer {
     bool scalar = false;
   };
   virtual std::vector<Slot> slots() const = 0;
-  /// The rule for one tensor: writes new values to `p` and `state`. weight_decay is 0 where it does not apply.
-  virtual void update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, double grad_scale, const std::vector<Parameter*>& state) = 0;
+  /// The rule for one tensor: writes new values to `p` and `state`, unless `control` says to leave them. weight_decay is 0 where it
+  /// does not apply.
+  virtual void update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                      const std::vector<Parameter*>& state) = 0;
   /// Before the first update of a step: shared scalars such as beta1_power.
   virtual void begin_update() {}
   /// Whether weight decay without groups skips beta and gamma.
@@ -113,8 +124,9 @@ class SINDRI_API Optimizer {
   void add_groups(const Params& params);
   void add_parameter(Parameter* p, size_t group);
   void order_parameters(const std::vector<Parameter*>& order);
+  void check_gradients(const TensorList& grads) const;
   TensorList group_rates();
-  TensorList prepare(const TensorList& grads) const;
+  TensorList prepare(const TensorList& grads, const Tensor& inv_scale) const;
   std::unique_ptr<Impl> impl_;
   std::string name_;
   std::vector<Parameter*> params_;

@@ -19,6 +19,7 @@
 #include "sindri/export.h"
 #include "sindri/nn/cell.h"
 #include "sindri/optim/optimizer.h"
+#include "sindri/train/loss_scale.h"
 
 namespace sindri::dataset {
 class Dataset;
@@ -45,7 +46,9 @@ struct SINDRI_API TrainState {
   bool dataset_sink_mode = false;
   Tensor net_outputs;  ///< loss of the last step
   MetricValues metrics;  ///< of the last evaluation in this run, empty before
-  int64_t skipped_steps = 0;  ///< steps left out because their loss was not finite (NanPolicy::kSkip)
+  int64_t skipped_steps = 0;  ///< steps left out because their loss or a gradient was not finite (NanPolicy::kSkip)
+  int64_t overflow_steps = 0;  ///< steps left out by the loss scale, because a gradient overflowed
+  LossScaleManager* loss_scale_manager = nullptr;  ///< null without one; get_loss_scale() is the scale of the next step
   double last_step_seconds = 0;  ///< wall time of the last step (sunk: per step of the chunk), data included
   double data_wait_seconds = 0;  ///< of which spent waiting for data
   std::string data_stats;  ///< one line on the data pipeline, set at the end

@@ -21,6 +21,9 @@ enum class NanPolicy { kStop, kSkip };
 struct ModelOptions {
   std::map<std::string, std::shared_ptr<nn::Metric>> metrics = {};  ///< evaluated by eval(); "loss" gets losses, the others (output, labels)
   double loss_scale = 1;  ///< see TrainStepOptions
+  amp::Options amp = {};  ///< amp_level, its half type, keep_batchnorm_fp32, lists; evaluation and prediction run at it too
+  /// Null: at level O2 with float16 a DynamicLossScaleManager, else none.
+  std::shared_ptr<LossScaleManager> loss_scale_manager = nullptr;
   NanPolicy nan_policy = NanPolicy::kStop;
   CompileOptions compile = {};
 };
@@ -57,6 +60,8 @@ class SINDRI_API Model {
   Tensor predict(const Tensor& x);
   nn::Cell& network() { return *network_; }
   TrainStep& train_step() { return step_; }
+  /// As given, or made by default; null without one.
+  const std::shared_ptr<LossScaleManager>& loss_scale_manager() const { return options_.loss_scale_manager; }
   /// The compiled train step, for graph text and memory figures; empty in PYNATIVE_MODE.
   const CompiledFn& compiled_train_step() const;
 
@@ -64,6 +69,7 @@ class SINDRI_API Model {
   struct Loop;
   void run_epochs(Loop& loop);
   TensorList run_eval(const TensorList& batch);
+  Tensor run_network(const Tensor& x);
   nn::CellPtr network_, loss_, net_with_loss_;
   std::shared_ptr<optim::Optimizer> optimizer_;
   ModelOptions options_;

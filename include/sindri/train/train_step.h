@@ -3,26 +3,32 @@
 #include <functional>
 #include <memory>
 
+#include "sindri/amp/amp.h"
 #include "sindri/autograd/grad.h"
 #include "sindri/export.h"
 #include "sindri/graph/compile.h"
 #include "sindri/nn/cell.h"
 #include "sindri/optim/optimizer.h"
+#include "sindri/train/loss_scale.h"
 
 namespace sindri::train {
 
-/// What a step reports: the (unscaled) loss, scalar float32.
+/// What a step reports.
 struct StepResult {
-  Tensor loss;
+  Tensor loss;  ///< unscaled, scalar float32
+  Tensor finite = {};  ///< bool scalar: false when the step was left out; undefined where steps never are (TrainStepOptions)
 };
 
 /// Stages are values: they are wrapped or replaced at build time, never edited. The default `run` calls them in order:
 ///
-///   loss, grads = gradients(batch)        // forward on a tape, loss scale, backward
+///   loss, grads = gradients(batch)        // forward on a tape (casts of mixed precision above it), loss scale, backward
 ///   grads       = reduce_gradients(grads) // mean over ranks; identity on one
+///   grads.skip  = !all_finite(grads)      // under a loss scale that drops overflows, or skip_nonfinite
 ///   grads       = transform_gradients(grads)  // clipping, natural gradient
 ///   update(grads)                         // optimizer rule for each parameter, written to the parameters
 ///
+/// Under a loss scale gradients stay scaled until the update: grads.inv_scale rides along. A stage that makes new Gradients hands
+/// inv_scale and skip on; one that unscales clears inv_scale.
 /// In GRAPH_MODE `run` is traced once and replayed; in PYNATIVE_MODE it is called.
 struct SINDRI_API TrainStep {
   using Batch = TensorList;
@@ -35,15 +41,17 @@ struct SINDRI_API TrainStep {
   std::function<StepResult(TrainStep&, const Batch&)> run;  ///< calls the stages above
 };
 
-/// Loss scale, and what a loss that is not finite does.
+/// Precision, loss scale, and what a step that is not finite does.
 struct TrainStepOptions {
-  double loss_scale =
-      1;  ///< multiplies the seed of backward; the optimizer divides by its own loss_scale (MindSpore's FixedLossScaleManager, drop_overflow_update=False)
-  bool skip_nonfinite = false;  ///< a step whose loss is NaN or infinite leaves every parameter and all optimizer state as they were
+  double loss_scale = 1;  ///< multiplies the seed of backward; the optimizer divides by its own loss_scale. Not beside a manager
+  bool skip_nonfinite = false;  ///< a step whose loss or a gradient is NaN or infinite leaves every parameter and all optimizer state as they were
+  amp::Options amp = {};  ///< of the forward pass; parameters, gradients and optimizer state are float32 at every level
+  std::shared_ptr<LossScaleManager> loss_scale_manager = nullptr;
 };
 
 /// The default stages around a network with loss (inputs: the batch's columns; output: a scalar loss) and an optimizer. Both
-/// must outlive the step.
+/// must outlive the step. Throws ValueError for amp options that do not fit the network (amp::check) or a loss scale that the
+/// optimizer's own contradicts.
 SINDRI_API TrainStep make_train_step(nn::Cell& net_with_loss, optim::Optimizer& optimizer, const TrainStepOptions& options = {});
 
 /// Runs a TrainStep according to the context's mode; compiles in GRAPH_MODE.
@@ -57,6 +65,7 @@ class SINDRI_API StepRunner {
  private:
   TrainStep& step_;
   CompiledFn compiled_;
+  bool reports_finite_ = false;  // as traced
 };
 
 }  // namespace sindri::train

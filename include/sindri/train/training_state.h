@@ -5,6 +5,7 @@
 #include "sindri/export.h"
 #include "sindri/nn/cell.h"
 #include "sindri/optim/optimizer.h"
+#include "sindri/train/loss_scale.h"
 
 namespace sindri::train {
 
@@ -21,6 +22,7 @@ struct TrainPosition {
 struct SaveStateOptions {
   bool save_optimizer = true;
   bool mindspore1 = false;  ///< see CheckpointConfig
+  LossScaleManager* loss_scale_manager = nullptr;  ///< whose state is saved with the optimizer's
 };
 
 /// Writes a MindSpore-readable .ckpt: the network's parameters, the optimizer's state, the random state and the position.
@@ -28,7 +30,8 @@ SINDRI_API void save_training_state(const std::string& path, nn::Cell& network, 
                                     const SaveStateOptions& options = {});
 /// Loads all of it back. Throws CheckpointError when anything is missing, left over or of another shape; only a table of learning
 /// rates may have another length (training goes on for more epochs than planned): then the optimizer keeps its own.
-SINDRI_API TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer);
+SINDRI_API TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer,
+                                             LossScaleManager* loss_scale_manager = nullptr);
 /// Loads the network's parameters only (strict); optimizer entries in the file are ignored.
 SINDRI_API void load_weights(const std::string& path, nn::Cell& network);
 

@@ -88,7 +88,7 @@ std::string ModelCheckpoint::save(TrainState& s) {
   const bool complete = s.epoch_complete;
   const TrainPosition position{complete ? s.cur_epoch_num : s.cur_epoch_num - 1, complete ? 0 : in_epoch, s.cur_step_num, s.dataset_state, s.settings_hash};
   try {
-    save_training_state(path, *s.network, s.optimizer, position, {config_.save_optimizer, config_.mindspore1});
+    save_training_state(path, *s.network, s.optimizer, position, {config_.save_optimizer, config_.mindspore1, s.loss_scale_manager});
   } catch (const IoError& e) {
     // The previous file is untouched; the training is worth more than this copy, and the next interval tries again.
     log::error("checkpoint", fmt::format("not saved: {}", e.what()));

@@ -1,0 +1,90 @@
+// Mixed precision: which ops run in a half type, decided while a network runs (MindSpore: amp levels O0 to O3).
+//
+//   amp::AmpScope scope({.level = amp::Level::kO2});
+//   Tensor y = net(x);       // casts are inserted where ops are bound; parameters stay float32
+//
+// The casts are ops: a tape under the scope records them, so the gradient of a float32 parameter is float32.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sindri/core/tensor.h"
+#include "sindri/export.h"
+#include "sindri/op/op_def.h"
+
+namespace sindri::amp {
+
+/// kO0: nothing is cast. kO1: matrix products and convolutions in half, softmax, norms and losses in float32, other ops at the widest
+/// of their inputs. kO2: everything in half except softmax, layer norm and losses; batch norm reads and writes half activations
+/// beside float32 parameters and statistics. kO3: batch norm's parameters too.
+enum class Level : uint8_t { kO0, kO1, kO2, kO3 };
+
+/// "O0" … "O3". parse_level throws ValueError for other text.
+SINDRI_API const char* level_name(Level level);
+SINDRI_API Level parse_level(const std::string& text);
+/// "bf16", "bfloat16", "f16" or "float16". Throws ValueError for other text.
+SINDRI_API DType parse_half(const std::string& text);
+
+struct Options {
+  Level level = Level::kO0;
+  DType dtype = DType::kBFloat16;  ///< the half type: bfloat16 or float16
+  std::optional<bool> keep_batchnorm_fp32 = {};  ///< unset: true, at O3 false. False needs O2 or O3.
+  /// Names of ops ("matmul") or classes of Cells ("Dense") that run in half (white) or in float32 (black) whatever the level says. A
+  /// Cell's entry covers all that runs inside it; the innermost Cell named holds. At O0 only the white list has a meaning.
+  std::vector<std::string> white_list = {}, black_list = {};
+
+  bool active() const { return level != Level::kO0 || !white_list.empty(); }
+  bool keeps_batchnorm() const { return keep_batchnorm_fp32.value_or(level != Level::kO3); }
+};
+
+/// Throws DTypeError for a dtype that is no half type; ValueError for keep_batchnorm_fp32=false below O2, a black list at O0, a name in
+/// both lists, and a name that is neither an op nor one of `cell_classes`.
+SINDRI_API void check(const Options& options, const std::vector<std::string>& cell_classes);
+
+/// While it lives, ops on this thread are cast as the options say. Inside another AmpScope it replaces that one's options.
+class SINDRI_API AmpScope {
+ public:
+  explicit AmpScope(const Options& options);
+  ~AmpScope();
+  AmpScope(const AmpScope&) = delete;
+  AmpScope& operator=(const AmpScope&) = delete;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// While it lives, nothing is cast on this thread: for losses, and for state that must keep its precision (moving averages).
+class SINDRI_API FullPrecisionScope {
+ public:
+  FullPrecisionScope();
+  ~FullPrecisionScope();
+  FullPrecisionScope(const FullPrecisionScope&) = delete;
+  FullPrecisionScope& operator=(const FullPrecisionScope&) = delete;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// What a Cell adds while it is constructed: its type set with to_float, or the entry of its class in the lists in force.
+class SINDRI_API CellScope {
+ public:
+  CellScope(const std::string& cell_class, std::optional<DType> to_float);
+  ~CellScope();
+  CellScope(const CellScope&) = delete;
+  CellScope& operator=(const CellScope&) = delete;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// True while casts are inserted on this thread.
+SINDRI_API bool is_casting();
+/// `t` in `dtype` if it is bfloat16, float16 or float32, else `t`. Recorded, and not subject to the scopes above.
+SINDRI_API Tensor cast_floating(const Tensor& t, DType dtype);
+
+}  // namespace sindri::amp

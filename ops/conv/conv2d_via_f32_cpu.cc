@@ -1,0 +1,12 @@
+// conv2d and its gradients for half types that oneDNN does not compute on this processor (float16 anywhere in version 2.6, bfloat16
+// below AVX-512).
+#include "src/op/via_float32.h"
+
+namespace sindri {
+namespace {
+
+const bool kForward = register_via_float32("conv2d"), kInputGrad = register_via_float32("conv2d_input_grad"),
+           kWeightGrad = register_via_float32("conv2d_weight_grad");
+
+}  // namespace
+}  // namespace sindri

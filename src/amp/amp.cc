@@ -1,0 +1,139 @@
+// Names and checks of the options, and the scopes that put the casting interpreter on a thread's stack.
+#include "sindri/amp/amp.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sindri/core/error.h"
+#include "sindri/core/nearest.h"
+#include "src/amp/amp_trace.h"
+
+namespace sindri::amp {
+
+namespace {
+
+// One interpreter per stack: scopes inside change its policy, so that an inner choice replaces the outer one.
+thread_local AmpTrace* t_trace = nullptr;
+
+// The interpreter of a scope: the one in force with another policy, or a new one.
+class Installed {
+ public:
+  Installed(const Policy& policy, const Options* level) {
+    if (t_trace != nullptr) {
+      previous_ = t_trace->policy;
+      previous_level_ = t_trace->level;
+    } else {
+      own_ = std::make_unique<AmpTrace>();
+      pushed_ = std::make_unique<TraceScope>(*own_);
+      t_trace = own_.get();
+    }
+    t_trace->policy = policy;
+    t_trace->level = level;
+  }
+  ~Installed() {
+    t_trace->policy = previous_;
+    t_trace->level = previous_level_;
+    if (own_ != nullptr) t_trace = nullptr;
+  }
+  Installed(const Installed&) = delete;
+  Installed& operator=(const Installed&) = delete;
+
+ private:
+  std::unique_ptr<AmpTrace> own_;
+  std::unique_ptr<TraceScope> pushed_;
+  Policy previous_;
+  const Options* previous_level_ = nullptr;
+};
+
+bool contains(const std::vector<std::string>& list, const std::string& name) { return std::find(list.begin(), list.end(), name) != list.end(); }
+
+void check_name(const char* list, const std::string& name, const std::vector<std::string>& cell_classes) {
+  if (contains(cell_classes, name)) return;
+  std::vector<std::string> known = cell_classes;
+  for (const OpDef* op : all_ops()) {
+    if (op->name == name) return;
+    known.emplace_back(op->name);
+  }
+  throw ValueError(fmt::format("mixed precision: {} names '{}', which is neither an op nor a class of Cell in this network", list, name), "",
+                   did_you_mean(name, known));
+}
+
+}  // namespace
+
+const char* level_name(Level level) {
+  static constexpr const char* kNames[] = {"O0", "O1", "O2", "O3"};
+  return kNames[static_cast<size_t>(level)];
+}
+
+Level parse_level(const std::string& text) {
+  for (const Level level : {Level::kO0, Level::kO1, Level::kO2, Level::kO3}) {
+    if (text == level_name(level)) return level;
+  }
+  throw ValueError(fmt::format("amp_level '{}' is not known", text), "", "use O0, O1, O2 or O3");
+}
+
+DType parse_half(const std::string& text) {
+  if (text == "bf16" || text == "bfloat16") return DType::kBFloat16;
+  if (text == "f16" || text == "float16") return DType::kFloat16;
+  throw ValueError(fmt::format("amp_dtype '{}' is not known", text), "", "use bf16 or f16");
+}
+
+void check(const Options& o, const std::vector<std::string>& cell_classes) {
+  if (!is_half(o.dtype)) throw DTypeError(fmt::format("mixed precision: the half type must be bfloat16 or float16, got {}", dtype_name(o.dtype)));
+  if (o.level <= Level::kO1 && !o.keeps_batchnorm())
+    throw ValueError(fmt::format("mixed precision: keep_batchnorm_fp32=false has no meaning at level {}", level_name(o.level)), "",
+                     "leave it out, or use level O2 or O3");
+  if (o.level == Level::kO0 && !o.black_list.empty())
+    throw ValueError("mixed precision: a black list has no meaning at level O0, where nothing is cast", "", "use level O1, O2 or O3");
+  for (const std::string& name : o.white_list) {
+    check_name("white_list", name, cell_classes);
+    if (contains(o.black_list, name)) throw ValueError(fmt::format("mixed precision: '{}' is in white_list and in black_list", name));
+  }
+  for (const std::string& name : o.black_list) check_name("black_list", name, cell_classes);
+}
+
+struct AmpScope::State {
+  explicit State(const Options& o)
+      : options(o), installed({.kind = o.active() ? Policy::Kind::kLevel : Policy::Kind::kOff, .options = &options}, o.active() ? &options : nullptr) {}
+  Options options;
+  Installed installed;
+};
+AmpScope::AmpScope(const Options& options) {
+  if (options.active() || t_trace != nullptr) state_ = std::make_unique<State>(options);
+}
+AmpScope::~AmpScope() = default;
+
+struct FullPrecisionScope::State {
+  Installed installed{{}, t_trace->level};
+};
+FullPrecisionScope::FullPrecisionScope() {
+  if (t_trace != nullptr) state_ = std::make_unique<State>();
+}
+FullPrecisionScope::~FullPrecisionScope() = default;
+
+struct CellScope::State {
+  explicit State(DType dtype) : installed({.kind = Policy::Kind::kUniform, .dtype = dtype}, t_trace != nullptr ? t_trace->level : nullptr) {}
+  Installed installed;
+};
+CellScope::CellScope(const std::string& cell_class, std::optional<DType> to_float) {
+  if (to_float.has_value()) {
+    state_ = std::make_unique<State>(*to_float);
+    return;
+  }
+  if (t_trace == nullptr || t_trace->level == nullptr || t_trace->policy.kind == Policy::Kind::kOff) return;
+  const Options& o = *t_trace->level;
+  if (contains(o.black_list, cell_class)) state_ = std::make_unique<State>(DType::kFloat32);
+  else if (contains(o.white_list, cell_class)) state_ = std::make_unique<State>(o.dtype);
+}
+CellScope::~CellScope() = default;
+
+bool is_casting() { return t_trace != nullptr && t_trace->policy.kind != Policy::Kind::kOff; }
+
+Tensor cast_floating(const Tensor& t, DType dtype) {
+  if (!is_floating(t.dtype()) || t.dtype() == DType::kFloat64 || t.dtype() == dtype) return t;
+  static const OpDef& op = find_op("cast");
+  return bind1(op, op.attrs.make({{"dtype", dtype}}), {t});
+}
+
+}  // namespace sindri::amp

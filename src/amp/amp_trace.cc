@@ -1,0 +1,99 @@
+// The casting rule, by the op's AmpClass:
+//
+//            kLower   kFp32     kMixed                           kFollow
+//   O1       half     float32   float32                          widest input
+//   O2       half     float32   half, parameters float32         half
+//   O3       half     float32   half                             half
+//
+// keep_batchnorm_fp32 moves kMixed between the last two rows. Lists and to_float come before the table. Integers, bool and
+// float64 are never touched; ops without a gradient rule (comparisons, argmax) stay at the widest input, so that what they decide
+// does not depend on the level.
+#include "src/amp/amp_trace.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace sindri::amp {
+
+namespace {
+
+bool castable(const Tensor& t) { return is_floating(t.dtype()) && t.dtype() != DType::kFloat64; }
+
+bool contains(const std::vector<std::string>& list, std::string_view name) { return std::find(list.begin(), list.end(), name) != list.end(); }
+
+// These say themselves what type they give, or move bytes only.
+bool keeps_types(const OpDef& op) {
+  const std::string_view name = op.name;
+  return name == "cast" || name == "to_layout";
+}
+
+// The one type of all castable inputs, float32 where they differ.
+DType widest(Span<const Tensor> in) {
+  DType found = DType::kBool;
+  for (const Tensor& t : in) {
+    if (!castable(t)) continue;
+    if (found != DType::kBool && t.dtype() != found) return DType::kFloat32;
+    found = t.dtype();
+  }
+  return found;
+}
+
+const OpDef& cast_op() {
+  static const OpDef& op = find_op("cast");
+  return op;
+}
+
+const Attrs& cast_attrs(DType dtype) {
+  static const Attrs bf16 = cast_op().attrs.make({{"dtype", DType::kBFloat16}}), f16 = cast_op().attrs.make({{"dtype", DType::kFloat16}}),
+                     f32 = cast_op().attrs.make({{"dtype", DType::kFloat32}});
+  return dtype == DType::kBFloat16 ? bf16 : dtype == DType::kFloat16 ? f16 : f32;
+}
+
+}  // namespace
+
+AmpTrace::Rule AmpTrace::rule_for(const OpDef& op) const {
+  if (policy.kind == Policy::Kind::kOff || keeps_types(op)) return {};
+  const bool follows = op.traits.amp == AmpClass::kFollow;
+  if (policy.kind == Policy::Kind::kUniform) return follows && op.vjp == nullptr ? Rule{Target::kWidest} : Rule{Target::kOne, policy.dtype};
+  const Options& o = *policy.options;
+  if (contains(o.black_list, op.name)) return {Target::kOne, DType::kFloat32};
+  if (contains(o.white_list, op.name)) return {Target::kOne, o.dtype};
+  switch (op.traits.amp) {
+    case AmpClass::kFp32: return {Target::kOne, DType::kFloat32};
+    case AmpClass::kLower: return o.level == Level::kO0 ? Rule{Target::kWidest} : Rule{Target::kOne, o.dtype};
+    case AmpClass::kMixed:
+      if (o.level <= Level::kO1) return {Target::kOne, DType::kFloat32};
+      return {o.keeps_batchnorm() ? Target::kMixed : Target::kOne, o.dtype};
+    default: return o.level <= Level::kO1 || op.vjp == nullptr ? Rule{Target::kWidest} : Rule{Target::kOne, o.dtype};
+  }
+}
+
+Tensor AmpTrace::converted(const Tensor& t, DType dtype, Trace* below) {
+  if (!castable(t) || t.dtype() == dtype) return t;
+  for (const auto& [id, source] : widened_) {
+    if (id == t.id() && source.dtype() == dtype) return source;
+  }
+  return apply_below(below, cast_op(), cast_attrs(dtype), {&t, 1})[0];
+}
+
+std::vector<Tensor> AmpTrace::apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) {
+  const Rule rule = rule_for(op);
+  if (rule.target == Target::kAsIs) {
+    std::vector<Tensor> out = apply_below(below, op, attrs, in);
+    if (&op == &cast_op() && is_half(in[0].dtype()) && out[0].dtype() == DType::kFloat32) {
+      widened_[next_widened_] = {out[0].id(), in[0]};
+      next_widened_ = (next_widened_ + 1) % widened_.size();
+    }
+    return out;
+  }
+  if (std::any_of(in.begin(), in.end(), [](const Tensor& t) { return t.dtype() == DType::kFloat64; })) return apply_below(below, op, attrs, in);
+  const DType common = rule.target == Target::kWidest ? widest(in) : rule.dtype;
+  std::vector<Tensor> cast(in.begin(), in.end());
+  for (size_t i = 0; i < cast.size(); ++i) {
+    const bool wide = rule.target == Target::kMixed && i < 32 && (op.traits.amp_wide >> i & 1u) != 0;
+    cast[i] = converted(cast[i], wide ? DType::kFloat32 : common, below);
+  }
+  return apply_below(below, op, attrs, cast);
+}
+
+}  // namespace sindri::amp

@@ -1,0 +1,43 @@
+// The interpreter of mixed precision: it casts an op's inputs, then hands the op on. The one place where casts are inserted.
+#pragma once
+
+#include <array>
+#include <utility>
+
+#include "sindri/amp/amp.h"
+#include "sindri/op/bind.h"
+
+namespace sindri::amp {
+
+/// What the trace does with the ops that pass now.
+struct Policy {
+  enum class Kind : uint8_t { kOff, kLevel, kUniform };
+  Kind kind = Kind::kOff;
+  const Options* options = nullptr;  ///< kLevel: level and lists
+  DType dtype = DType::kFloat32;  ///< kUniform: the type of every op
+};
+
+class AmpTrace final : public Trace {
+ public:
+  std::vector<Tensor> apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) override;
+
+  Policy policy;
+  const Options* level = nullptr;  ///< of the AmpScope in force, for the lists that name Cells; null under to_float alone
+
+ private:
+  /// A type for all inputs, or each its own.
+  enum class Target : uint8_t { kAsIs, kWidest, kOne, kMixed };
+  struct Rule {
+    Target target = Target::kAsIs;
+    DType dtype = DType::kFloat32;  ///< kOne: of all inputs; kMixed: of activations
+  };
+  Rule rule_for(const OpDef& op) const;
+  Tensor converted(const Tensor& t, DType dtype, Trace* below);
+
+  /// The last casts that widened: casting their result back takes their source instead. Such pairs come from ops that bring
+  /// their inputs to one type before they are bound (half activations plus a float32 bias).
+  std::array<std::pair<uint64_t, Tensor>, 8> widened_;
+  size_t next_widened_ = 0;
+};
+
+}  // namespace sindri::amp
