@@ -27,7 +27,7 @@ void keep_states(Span<const Buffer> in, Span<const Buffer> out) {
 std::vector<Tensor> bind_update(const OpDef& op, Attrs attrs, std::vector<Tensor> inputs, const Tensor& inv_scale, const Tensor& skip) {
   if (inv_scale.defined()) inputs.push_back(inv_scale);
   if (skip.defined()) inputs.push_back(skip);
-  return bind(op, std::move(attrs), inputs);
+  return sindri::bind(op, std::move(attrs), Span<const Tensor>(inputs));
 }
 
 // in: param, velocity, grad, lr, momentum.

@@ -123,4 +123,20 @@ std::shared_ptr<optim::Optimizer> make_optimizer(const train::Settings& s, nn::C
       params, optim::AdamWeightDecayOptions{.learning_rate = lr, .beta1 = beta1, .beta2 = beta2, .eps = eps, .weight_decay = decay, .grad_clip = clip});
 }
 
+amp::Options amp_options(const train::Settings& s) {
+  amp::Options o{.level = amp::parse_level(s.get_string("train.amp_level")), .dtype = amp::parse_half(s.get_string("train.amp_dtype"))};
+  if (const std::string& keep = s.get_string("train.keep_batchnorm_fp32"); keep != "auto") o.keep_batchnorm_fp32 = keep == "true";
+  return o;
+}
+
+std::shared_ptr<train::LossScaleManager> make_loss_scale(const train::Settings& s) {
+  const std::string& type = s.get_string("loss_scale.type");
+  const double init = s.get_float("loss_scale.init");
+  if (type == "fixed") return std::make_shared<train::FixedLossScaleManager>(init == 0 ? 128 : init);
+  const amp::Options o = amp_options(s);
+  const bool by_default = type == "auto" && o.level == amp::Level::kO2 && o.dtype == DType::kFloat16 && s.get_float("optimizer.loss_scale") == 1;
+  if (type != "dynamic" && !by_default) return nullptr;
+  return std::make_shared<train::DynamicLossScaleManager>(init == 0 ? 0x1p24 : init, s.get_float("loss_scale.factor"), s.get_int("loss_scale.window"));
+}
+
 }  // namespace sindri::app

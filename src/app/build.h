@@ -23,4 +23,8 @@ nn::CellPtr make_loss(const train::Settings& s, int64_t num_classes);
 std::vector<float> learning_rates(const train::Settings& s, int64_t steps_per_epoch);
 std::shared_ptr<optim::Optimizer> make_optimizer(const train::Settings& s, nn::Cell& network, int64_t steps_per_epoch);
 
+amp::Options amp_options(const train::Settings& s);
+/// Null for none.
+std::shared_ptr<train::LossScaleManager> make_loss_scale(const train::Settings& s);
+
 }  // namespace sindri::app

@@ -119,6 +119,8 @@ void build(Session* s) {
   options.metrics = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}, {"confusion_matrix", s->confusion}};
   if (class_count(set, s->data.num_classes) > 5) options.metrics["top_5_accuracy"] = nn::make_metric("top_5_accuracy");
   options.loss_scale = set.get_float("optimizer.loss_scale");
+  options.amp = amp_options(set);
+  options.loss_scale_manager = make_loss_scale(set);
   options.nan_policy = set.get_string("train.nan_policy") == "skip" ? train::NanPolicy::kSkip : train::NanPolicy::kStop;
   s->model = std::make_unique<train::Model>(s->network, make_loss(set, s->data.num_classes), s->optimizer, options);
 }
@@ -141,7 +143,7 @@ void load_start(Session* s) {
   for (Parameter* state : s->optimizer->state()) {
     if (state->name() == "learning_rate" || state->name() == "momentum") from_settings.emplace_back(state, state->stored());
   }
-  const train::TrainPosition p = train::load_training_state(path, *s->network, *s->optimizer);
+  const train::TrainPosition p = train::load_training_state(path, *s->network, *s->optimizer, s->model->loss_scale_manager().get());
   for (const auto& [state, value] : from_settings) state->store(value);
   if (!p.settings_hash.empty() && p.settings_hash != s->settings.hash())
     log::warn("train", fmt::format("the settings differ from those {} was trained with; the result will not be that of an uninterrupted run", path));
@@ -227,7 +229,8 @@ class Recorder final : public train::Callback {
   void end(TrainState& state) override {
     if (epoch_samples_ > 0) write_epoch(state);
     s_->folder->log("data: " + state.data_stats);
-    if (state.skipped_steps > 0) s_->progress->print(fmt::format("{} steps were left out: their loss was not finite", state.skipped_steps));
+    if (state.skipped_steps > 0) s_->progress->print(fmt::format("{} steps were left out: their loss or a gradient was not finite", state.skipped_steps));
+    if (state.overflow_steps > 0) s_->progress->print(fmt::format("{} steps were left out by the loss scale", state.overflow_steps));
   }
 
  private:
@@ -245,6 +248,8 @@ class Recorder final : public train::Callback {
       }
       line += fmt::format(", eval loss {:.4f}, accuracy {:.4f}", state.metrics.at("loss"), state.metrics.at("accuracy"));
     }
+    if (state.loss_scale_manager != nullptr) row.emplace_back("loss_scale", state.loss_scale_manager->get_loss_scale());
+    if (state.overflow_steps > 0) row.emplace_back("overflow_steps", static_cast<double>(state.overflow_steps));
     if (state.skipped_steps > 0) row.emplace_back("skipped_steps", static_cast<double>(state.skipped_steps));
     line += fmt::format(", {:.0f} samples/s", rate);
     s_->folder->event("epoch", state.cur_epoch_num, state.cur_step_num, row);
@@ -444,6 +449,7 @@ train::MetricValues evaluate(const Settings& settings, const std::string& checkp
   train::ModelOptions options;
   options.metrics = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}};
   if (class_count(settings, data.num_classes) > 5) options.metrics["top_5_accuracy"] = nn::make_metric("top_5_accuracy");
+  options.amp = amp_options(settings);
   train::Model model(network, make_loss(settings, data.num_classes), nullptr, options);
   return model.eval(data.eval, on_corrupt_in_eval(settings), settings.get_int("data.max_corrupt"));
 }
@@ -463,7 +469,9 @@ std::vector<Prediction> predict(const Settings& settings, const std::string& che
   const nn::CellPtr network = make_network(settings, classes);
   train::load_weights(checkpoint, *network);
   set_mode(settings.get_string("train.mode") == "graph" ? Mode::kGraph : Mode::kPynative);
-  train::Model model(network);
+  train::ModelOptions options;
+  options.amp = amp_options(settings);
+  train::Model model(network, nullptr, nullptr, options);
   const auto it = open_images(settings, image, images)->create_iterator({.num_epochs = 1});
   std::vector<Prediction> out;
   std::vector<Tensor> batch;

@@ -59,12 +59,14 @@ Model::Model(nn::CellPtr network, nn::CellPtr loss, std::shared_ptr<optim::Optim
   amp::check(options_.amp, classes);
   if (optimizer_) {
     const bool narrow = options_.amp.level == amp::Level::kO2 && options_.amp.dtype == DType::kFloat16;
-    if (options_.loss_scale_manager == nullptr && options_.loss_scale == 1 && narrow) options_.loss_scale_manager = std::make_shared<DynamicLossScaleManager>();
+    const bool by_default = narrow && options_.loss_scale == 1 && optimizer_->base_options().loss_scale == 1;
+    if (options_.loss_scale_manager.has_value()) loss_scale_manager_ = *options_.loss_scale_manager;
+    else if (by_default) loss_scale_manager_ = std::make_shared<DynamicLossScaleManager>();
     step_ = make_train_step(*net_with_loss_, *optimizer_,
                             {.loss_scale = options_.loss_scale,
                              .skip_nonfinite = options_.nan_policy == NanPolicy::kSkip,
                              .amp = options_.amp,
-                             .loss_scale_manager = options_.loss_scale_manager});
+                             .loss_scale_manager = loss_scale_manager_});
     CompileOptions compile_options = options_.compile;
     compile_options.name = "train_step";
     runner_ = std::make_unique<StepRunner>(step_, compile_options);
@@ -86,22 +88,21 @@ void check_columns(const std::vector<Tensor>& batch, bool has_loss) {
                      "use project({\"image\", \"label\"})");
 }
 
-// Stops before anything that was trained on garbage is saved; callbacks of this step do not run. `left_out`: the step itself has
-// found something that is not finite and changed nothing.
+// Stops before anything that was trained on garbage is saved; callbacks of this step do not run. `left_out`: the step has found
+// something that is not finite itself, and changed nothing.
 void check_finite(double loss, bool left_out, TrainState& s, NanPolicy policy) {
-  if (left_out && s.loss_scale_manager != nullptr && s.loss_scale_manager->get_drop_overflow_update()) ++s.overflow_steps;
-  else if (left_out && std::isfinite(loss)) ++s.skipped_steps;
-  if (left_out && std::isfinite(loss)) {
-    log::debug("train", fmt::format("a gradient is not finite at step {}: the step is left out", s.cur_step_num));
-    return;
-  }
-  if (std::isfinite(loss)) return;
+  const bool scaled = s.loss_scale_manager != nullptr && s.loss_scale_manager->get_drop_overflow_update();
+  if (left_out) ++(scaled ? s.overflow_steps : s.skipped_steps);
+  if (std::isfinite(loss) && (scaled || !left_out)) return;  // a scale that is too large for a step is part of its working
   const int64_t first = (s.step_in_epoch() - 1) * s.batch_size;
   const std::string where =
       fmt::format("epoch {}, step {} (samples {} to {} of the epoch)", s.cur_epoch_num, s.step_in_epoch(), first, first + s.batch_size - 1);
+  if (std::isfinite(loss)) {
+    log::warn("train", fmt::format("a gradient is not finite at {}: the step is left out", where));
+    return;
+  }
   const char* value = std::isnan(loss) ? "NaN" : loss > 0 ? "infinite" : "-infinite";  // a NaN's sign means nothing
   if (policy == NanPolicy::kSkip) {
-    ++s.skipped_steps;
     log::warn("train", fmt::format("the loss is {} at {}: the step is left out", value, where));
     return;
   }
@@ -126,7 +127,7 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   s.network = network_.get();
   s.train_network = net_with_loss_.get();
   s.optimizer = optimizer_.get();
-  s.loss_scale_manager = options_.loss_scale_manager.get();
+  s.loss_scale_manager = loss_scale_manager_.get();
   s.train_dataset = data.get();
   s.epoch_num = epochs;
   s.batch_size = data->get_batch_size();

@@ -238,10 +238,31 @@ void Settings::set(const std::string& assignment) {
   assign(trimmed(assignment.substr(0, equals)), {.origin = "--set", .where = where, .values = {assignment.substr(equals + 1)}});
 }
 
+void Settings::fail(const char* name, const std::string& message, const std::string& fix) const {
+  throw SettingsError(fmt::format("{}: {}", name, message), fmt::format("{} from {}", name, origin(name)), fix);
+}
+
+// Mixed precision and loss scale: no setting may be there for nothing.
+void Settings::validate_precision() const {
+  const std::string &level = get_string("train.amp_level"), &half = get_string("train.amp_dtype"), &type = get_string("loss_scale.type");
+  if (level == "O0" && half != "bf16") fail("train.amp_dtype", "nothing is cast at train.amp_level O0", "set train.amp_level");
+  if (level <= "O1" && get_string("train.keep_batchnorm_fp32") == "false")
+    fail("train.keep_batchnorm_fp32", fmt::format("batch norm runs in float32 at train.amp_level {}", level), "leave it out, or use O2 or O3");
+  const bool dynamic = type == "dynamic" || (type == "auto" && level == "O2" && half == "f16" && get_float("optimizer.loss_scale") == 1);
+  const bool scales = dynamic || type == "fixed";
+  if (!scales && get_float("loss_scale.init") != 0) fail("loss_scale.init", fmt::format("there is no loss scale with loss_scale.type {}", type), "use fixed or dynamic");
+  if (dynamic && get_float("loss_scale.init") != 0 && get_float("loss_scale.init") < 1) fail("loss_scale.init", "a dynamic loss scale is at least 1", "raise it");
+  for (const char* name : {"loss_scale.factor", "loss_scale.window"}) {
+    if (!dynamic && text(*find_spec(name)) != find_spec(name)->fallback)
+      fail(name, fmt::format("only a dynamic loss scale uses it, loss_scale.type is {}", type), "set loss_scale.type=dynamic");
+  }
+  if (get_float("optimizer.loss_scale") == 1) return;
+  if (get_string("optimizer.name") == "adam_weight_decay")
+    fail("optimizer.loss_scale", "adam_weight_decay has no loss scale", "leave it out, or use adam or loss_scale.type");
+  if (scales) fail("optimizer.loss_scale", fmt::format("gradients would be divided by it and by the scale of loss_scale.type {}", type), "set one of the two");
+}
+
 void Settings::validate() const {
-  const auto fail = [&](const char* name, const std::string& message, const std::string& fix) {
-    throw SettingsError(fmt::format("{}: {}", name, message), fmt::format("{} from {}", name, origin(name)), fix);
-  };
   const std::string& optimizer = get_string("optimizer.name");
   if (get_bool("optimizer.nesterov")) {
     if (optimizer != "momentum" && optimizer != "sgd") fail("optimizer.nesterov", fmt::format("{} has no Nesterov form", optimizer), "use momentum or sgd");
@@ -260,8 +281,7 @@ void Settings::validate() const {
     fail("data.std", fmt::format("data.mean has {} values, data.std {}", get_floats("data.mean").size(), get_floats("data.std").size()),
          "give both or neither, one value per channel");
   }
-  if (get_float("optimizer.loss_scale") != 1 && optimizer == "adam_weight_decay")
-    fail("optimizer.loss_scale", "adam_weight_decay has no loss scale", "leave it out, or use adam");
+  validate_precision();
   if (get_int("train.sink_size") == 0) fail("train.sink_size", "0 steps per call", "use -1 for a whole epoch, or a positive number");
   if (get_string("checkpoint.prefix").find('/') != std::string::npos) fail("checkpoint.prefix", "a prefix holds no '/'", "set train.run_dir for the folder");
 }

@@ -1,6 +1,7 @@
 // Model: trains, evaluates and applies a network (MindSpore: mindspore.Model).
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,8 @@ struct ModelOptions {
   std::map<std::string, std::shared_ptr<nn::Metric>> metrics = {};  ///< evaluated by eval(); "loss" gets losses, the others (output, labels)
   double loss_scale = 1;  ///< see TrainStepOptions
   amp::Options amp = {};  ///< amp_level, its half type, keep_batchnorm_fp32, lists; evaluation and prediction run at it too
-  /// Null: at level O2 with float16 a DynamicLossScaleManager, else none.
-  std::shared_ptr<LossScaleManager> loss_scale_manager = nullptr;
+  /// Unset: at level O2 with float16 a DynamicLossScaleManager (unless loss_scale or the optimizer's own is set), else none; null: none.
+  std::optional<std::shared_ptr<LossScaleManager>> loss_scale_manager = {};
   NanPolicy nan_policy = NanPolicy::kStop;
   CompileOptions compile = {};
 };
@@ -61,7 +62,7 @@ class SINDRI_API Model {
   nn::Cell& network() { return *network_; }
   TrainStep& train_step() { return step_; }
   /// As given, or made by default; null without one.
-  const std::shared_ptr<LossScaleManager>& loss_scale_manager() const { return options_.loss_scale_manager; }
+  const std::shared_ptr<LossScaleManager>& loss_scale_manager() const { return loss_scale_manager_; }
   /// The compiled train step, for graph text and memory figures; empty in PYNATIVE_MODE.
   const CompiledFn& compiled_train_step() const;
 
@@ -73,6 +74,7 @@ class SINDRI_API Model {
   nn::CellPtr network_, loss_, net_with_loss_;
   std::shared_ptr<optim::Optimizer> optimizer_;
   ModelOptions options_;
+  std::shared_ptr<LossScaleManager> loss_scale_manager_;
   TrainStep step_;
   std::unique_ptr<StepRunner> runner_;
   CompiledFn eval_fn_, predict_fn_;

@@ -91,6 +91,8 @@ class SINDRI_API Settings {
   void assign(const std::string& name, const Source& source);
   const Value& value(const std::string& name, SettingType type) const;
   std::string text(const SettingSpec& spec) const;
+  [[noreturn]] void fail(const char* name, const std::string& message, const std::string& fix) const;
+  void validate_precision() const;
   std::map<std::string, Slot> slots_;
 };
 

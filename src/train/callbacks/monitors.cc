@@ -29,8 +29,8 @@ LossMonitor::LossMonitor(int64_t per_print_times, std::ostream* out) : per_print
 
 void LossMonitor::step_end(TrainState& s) {
   const double loss = s.net_outputs.item();
-  const bool left_out = s.skipped_steps != skipped_;  // NanPolicy::kSkip has dealt with it
-  skipped_ = s.skipped_steps;
+  const bool left_out = s.skipped_steps + s.overflow_steps != skipped_;  // NanPolicy::kSkip has dealt with it
+  skipped_ = s.skipped_steps + s.overflow_steps;
   if (!std::isfinite(loss) && !left_out) {
     throw NonFiniteError(fmt::format("the loss is {}", loss), fmt::format("epoch {}, step {}", s.cur_epoch_num, s.step_in_epoch()),
                          "lower the learning rate or clip gradients; SINDRI_CHECK_FINITE=1 names the first op that gave it");
