@@ -26,6 +26,7 @@
 #include "sindri/optim/adam.h"
 #include "sindri/optim/momentum.h"
 #include "sindri/optim/sgd.h"
+#include "sindri/train/amp.h"
 #include "sindri/train/checkpoint.h"
 #include "sindri/train/model.h"
 #include "sindri/train/training_state.h"

@@ -1,4 +1,4 @@
-// conv2d and its gradients for half types that oneDNN does not compute on this processor (float16 anywhere in version 2.6, bfloat16
+// conv2d, its gradients and conv2d_bias_act for half types that oneDNN does not compute on this processor (float16 anywhere in version 2.6, bfloat16
 // below AVX-512).
 #include "src/op/via_float32.h"
 
@@ -6,7 +6,7 @@ namespace sindri {
 namespace {
 
 const bool kForward = register_via_float32("conv2d"), kInputGrad = register_via_float32("conv2d_input_grad"),
-           kWeightGrad = register_via_float32("conv2d_weight_grad");
+           kWeightGrad = register_via_float32("conv2d_weight_grad"), kBiasAct = register_via_float32("conv2d_bias_act");
 
 }  // namespace
 }  // namespace sindri

@@ -59,8 +59,10 @@ const OpDef& kAdamWeightDecay = register_op({
 }  // namespace
 
 std::vector<Tensor> adam_update(const Tensor& param, const Tensor& m, const Tensor& v, const Tensor& grad, const Tensor& lr, const Tensor& beta1_power,
-                                const Tensor& beta2_power, double beta1, double beta2, double eps, double weight_decay, double grad_scale, bool nesterov, const Tensor& inv_scale, const Tensor& skip) {
-  return bind_update(kAdam, Attrs::of(AdamAttrs{beta1, beta2, eps, weight_decay, grad_scale, nesterov}), {param, m, v, grad, lr, beta1_power, beta2_power}, inv_scale, skip);
+                                const Tensor& beta2_power, double beta1, double beta2, double eps, double weight_decay, double grad_scale, bool nesterov,
+                                const Tensor& inv_scale, const Tensor& skip) {
+  return bind_update(kAdam, Attrs::of(AdamAttrs{beta1, beta2, eps, weight_decay, grad_scale, nesterov}), {param, m, v, grad, lr, beta1_power, beta2_power},
+                     inv_scale, skip);
 }
 
 std::vector<Tensor> adam_weight_decay_update(const Tensor& param, const Tensor& m, const Tensor& v, const Tensor& grad, const Tensor& lr, double beta1,

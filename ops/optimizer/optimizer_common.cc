@@ -58,8 +58,14 @@ MomentumCoefficients sgd_coefficients(const Attrs& attrs, Span<const Buffer> in)
 AdamCoefficients adam_coefficients(const Attrs& attrs, Span<const Buffer> in) {
   const auto& a = attrs.as<AdamAttrs>();
   const double corrected = load_element(in[4], 0) * std::sqrt(1 - load_element(in[6], 0)) / (1 - load_element(in[5], 0));
-  return {
-      .lr = corrected, .l2 = a.weight_decay, .decay = 0, .grad_scale = a.grad_scale * update_controls(in, 7).inv_scale, .beta1 = a.beta1, .beta2 = a.beta2, .eps = a.eps, .nesterov = a.nesterov};
+  return {.lr = corrected,
+          .l2 = a.weight_decay,
+          .decay = 0,
+          .grad_scale = a.grad_scale * update_controls(in, 7).inv_scale,
+          .beta1 = a.beta1,
+          .beta2 = a.beta2,
+          .eps = a.eps,
+          .nesterov = a.nesterov};
 }
 
 // in: param, m, v, grad, lr.

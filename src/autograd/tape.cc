@@ -38,7 +38,6 @@ struct Tape::State {
   bool paused = false;  // nothing is recorded: the ops in force belong to a function with a rule of its own
 };
 
-
 Tape::Tape() : state_(std::make_unique<State>()) {}
 Tape::~Tape() = default;
 size_t Tape::num_records() const { return state_->records.size(); }

@@ -27,12 +27,20 @@ class ViaFloat32 final : public Kernel {
     workspace_ = layout.size();
   }
   int64_t workspace_bytes() const override { return workspace_; }
+  int64_t prepared_bytes(size_t in) const override { return kernel_->prepared_bytes(in); }
+  void prepare(size_t in, const Buffer& from, void* to) const override {
+    if (in_at_[in] == kInPlace) return kernel_->prepare(in, from, to);
+    std::vector<float> wide(static_cast<size_t>(in_[in].numel()));
+    half_to_float(half_, from.data, wide.data(), in_[in].numel());
+    kernel_->prepare(in, {wide.data(), &in_[in]}, to);
+  }
 
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
     std::vector<Buffer> wide_in, wide_out;
     for (size_t i = 0; i < in.size(); ++i) {
-      wide_in.push_back({in_at_[i] == kInPlace ? in[i].data : workspace_at(ctx.workspace, in_at_[i]), &in_[i]});
-      if (in_at_[i] != kInPlace) half_to_float(half_, in[i].data, wide_in[i].as<float>(), in_[i].numel());
+      const bool as_it_is = in_at_[i] == kInPlace || in[i].prepared != nullptr;
+      wide_in.push_back({as_it_is ? in[i].data : workspace_at(ctx.workspace, in_at_[i]), &in_[i], in[i].prepared});
+      if (!as_it_is) half_to_float(half_, in[i].data, wide_in[i].as<float>(), in_[i].numel());
     }
     for (size_t i = 0; i < out.size(); ++i) wide_out.push_back({out_at_[i] == kInPlace ? out[i].data : workspace_at(ctx.workspace, out_at_[i]), &out_[i]});
     ExecContext inner{workspace_at(ctx.workspace, kernel_at_)};

@@ -250,8 +250,10 @@ void Settings::validate_precision() const {
     fail("train.keep_batchnorm_fp32", fmt::format("batch norm runs in float32 at train.amp_level {}", level), "leave it out, or use O2 or O3");
   const bool dynamic = type == "dynamic" || (type == "auto" && level == "O2" && half == "f16" && get_float("optimizer.loss_scale") == 1);
   const bool scales = dynamic || type == "fixed";
-  if (!scales && get_float("loss_scale.init") != 0) fail("loss_scale.init", fmt::format("there is no loss scale with loss_scale.type {}", type), "use fixed or dynamic");
-  if (dynamic && get_float("loss_scale.init") != 0 && get_float("loss_scale.init") < 1) fail("loss_scale.init", "a dynamic loss scale is at least 1", "raise it");
+  if (!scales && get_float("loss_scale.init") != 0)
+    fail("loss_scale.init", fmt::format("there is no loss scale with loss_scale.type {}", type), "use fixed or dynamic");
+  if (dynamic && get_float("loss_scale.init") != 0 && get_float("loss_scale.init") < 1)
+    fail("loss_scale.init", "a dynamic loss scale is at least 1", "raise it");
   for (const char* name : {"loss_scale.factor", "loss_scale.window"}) {
     if (!dynamic && text(*find_spec(name)) != find_spec(name)->fallback)
       fail(name, fmt::format("only a dynamic loss scale uses it, loss_scale.type is {}", type), "set loss_scale.type=dynamic");

@@ -87,8 +87,9 @@ void check_options(nn::Cell& net, const optim::Optimizer& optimizer, const Train
   const double own = optimizer.base_options().loss_scale;
   if (!o.loss_scale_manager->get_drop_overflow_update()) {
     if (const double scale = o.loss_scale_manager->get_loss_scale(); own != scale)
-      throw ValueError(fmt::format("without drop_overflow_update the optimizer divides by the loss scale: the manager's is {}, {}'s {}", scale, optimizer.name(), own),
-                       "", "give both the same loss_scale");
+      throw ValueError(
+          fmt::format("without drop_overflow_update the optimizer divides by the loss scale: the manager's is {}, {}'s {}", scale, optimizer.name(), own), "",
+          "give both the same loss_scale");
   } else if (own != 1) {
     throw ValueError(fmt::format("gradients would be divided twice: by the loss scale manager's scale, and by {}'s loss_scale {}", optimizer.name(), own), "",
                      "leave the optimizer's loss_scale at 1");
@@ -112,7 +113,8 @@ TrainStep make_train_step(nn::Cell& net, optim::Optimizer& optimizer, const Trai
   s.variant = [&optimizer](int64_t step) { return optimizer.variant(step); };
   const std::shared_ptr<LossScaleManager>& manager = options.loss_scale_manager;
   const bool drops = manager != nullptr && manager->get_drop_overflow_update();
-  s.gradients = [params = optimizer.parameters(), fixed = options.loss_scale, manager, drops, uses = optimizer.wants_uses()](TrainStep& step, const Batch& batch) {
+  s.gradients = [params = optimizer.parameters(), fixed = options.loss_scale, manager, drops, uses = optimizer.wants_uses()](TrainStep& step,
+                                                                                                                             const Batch& batch) {
     const Tensor scale = manager != nullptr ? manager->scale() : ops::full({}, fixed, DType::kFloat32);
     auto result = loss_and_gradients(step, batch, params, scale, uses);
     if (drops) result.second.inv_scale = ops::reciprocal(scale);

@@ -214,9 +214,7 @@ TEST(Casting, ACellsOwnGradientRuleHolds) {
 template <class F> std::string message_of(F&& f) {
   try {
     f();
-  } catch (const Error& e) {
-    return e.what();
-  }
+  } catch (const Error& e) { return e.what(); }
   return "nothing was thrown";
 }
 

@@ -33,8 +33,7 @@ TensorList small_batch(int64_t n, int64_t seed, double scale) {
   std::vector<double> x, labels;
   for (int64_t i = 0; i < n; ++i) {
     labels.push_back(static_cast<double>(i % 3));
-    for (int64_t p = 0; p < 36; ++p)
-      x.push_back(scale * ((p % 6 == i % 3 * 2 ? 1.0 : 0.0) + noise(static_cast<uint64_t>((seed * 1000 + i) * 36 + p)) - 0.5));
+    for (int64_t p = 0; p < 36; ++p) x.push_back(scale * ((p % 6 == i % 3 * 2 ? 1.0 : 0.0) + noise(static_cast<uint64_t>((seed * 1000 + i) * 36 + p)) - 0.5));
   }
   return {Tensor::from_values({n, 1, 6, 6}, x, DType::kFloat32), Tensor::from_values({n}, labels, DType::kInt32)};
 }

@@ -1,4 +1,6 @@
 // Samples of the optimizer update ops. Their values over many steps are in optimizer_test.cc.
+#include <cmath>
+
 #include "tests/ops/samples.h"
 
 namespace sindri::test {
@@ -55,6 +57,21 @@ std::vector<Sample> all() {
       {p, state(shape), positive(shape), half_grad, scalar(0.1), scalar(0.64), scalar(0.98)});
   add("adam_weight_decay_update", "decay_scale", decay, {p, state(shape), positive(shape), g, scalar(0.1)});
   add("adam_weight_decay_update", "f16_grad", {{"weight_decay", 0.1}}, {p, state(shape), positive(shape), f16_grad, scalar(0.1)});
+  // A loss scale that is a tensor, and updates that are left out.
+  const Arg inv_scale = scalar(1.0 / 64), skip{.shape = {}, .dtype = DType::kBool, .values = {1}}, go_on{.shape = {}, .dtype = DType::kBool, .values = {0}};
+  const Arg overflowed{.shape = shape, .values = std::vector<double>(35, HUGE_VAL)};
+  for (const auto& [name, more] : std::vector<std::pair<std::string, std::vector<Arg>>>{
+           {"inv_scale", {inv_scale}}, {"skip_alone", {skip}}, {"inv_scale_go_on", {inv_scale, go_on}}, {"inv_scale_skip", {inv_scale, skip}}}) {
+    const Arg& grad = more.back().values[0] == 1 ? overflowed : g;
+    const auto extended = [&more = more](std::vector<Arg> args) {
+      args.insert(args.end(), more.begin(), more.end());
+      return args;
+    };
+    add("momentum_update", name, decay, extended({p, state(shape), grad, scalar(0.1), scalar(0.9)}));
+    add("sgd_update", name, {{"momentum", 0.9}}, extended({p, state(shape), scalar(1), grad, scalar(0.1)}));
+    add("adam_update", name, decay, extended({p, state(shape), positive(shape), grad, scalar(0.1), scalar(0.9), scalar(0.999)}));
+    add("adam_weight_decay_update", name, decay, extended({p, state(shape), positive(shape), grad, scalar(0.1)}));
+  }
   return s;
 }
 
