@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "sindri/amp/amp.h"
 #include "sindri/nn/cell.h"
 #include "sindri/optim/optimizer.h"
+#include "sindri/train/loss_scale.h"
 #include "sindri/train/settings.h"
 
 namespace sindri::app {

@@ -55,7 +55,7 @@ Model::Model(nn::CellPtr network, nn::CellPtr loss, std::shared_ptr<optim::Optim
   net_with_loss_ = loss_ ? nn::WithLossCell::make(network_, loss_) : network_;
   network_->get_parameters();  // gives every parameter its path as name
   std::vector<std::string> classes;
-  for (const auto& [path, cell] : network_->cells_and_names()) classes.push_back(cell->class_name());
+  for (const auto& [path, cell] : net_with_loss_->cells_and_names()) classes.push_back(cell->class_name());
   amp::check(options_.amp, classes);
   if (optimizer_) {
     const bool narrow = options_.amp.level == amp::Level::kO2 && options_.amp.dtype == DType::kFloat16;

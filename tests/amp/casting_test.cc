@@ -63,8 +63,8 @@ TEST(Casting, InputsOfEveryOpAtEveryLevel) {
     EXPECT_THAT(ran.of("matmul"), ElementsAre(types(e.matmul, 2)));
     // The bias, and (always in float32) the moving averages.
     const std::string bias = types(e.bias, 2), wide = types(kF32, 2);
-    if (bias == wide) EXPECT_THAT(ran.of("add"), ElementsAre(wide));
-    else EXPECT_THAT(ran.of("add"), ElementsAre(bias, wide));
+    const std::vector<std::string> additions = bias == wide ? std::vector{wide} : std::vector{bias, wide};
+    EXPECT_EQ(ran.of("add"), additions);
     EXPECT_THAT(ran.of("mul"), ElementsAre(wide));
     EXPECT_THAT(ran.of("softmax_cross_entropy_sparse"), ElementsAre(kF32));
     EXPECT_THAT(ran.of("mean"), ElementsAre(kF32));
@@ -101,7 +101,9 @@ TEST(Casting, GradientsOfParametersAreFloat32AndNearThoseOfFloat32) {
         EXPECT_EQ(got[i].dtype(), DType::kFloat32);
         const double size = ops::norm(exact[i]).item(), off = ops::norm(ops::sub(got[i], exact[i])).item();
         EXPECT_LE(off, 16 * unit * size + 1e-4) << amp::level_name(level) << " " << dtype_name(half) << " parameter " << i;
-        if (level != Level::kO1 && size > 1e-3) EXPECT_GT(off, 0) << "nothing was computed in " << dtype_name(half);
+        if (level != Level::kO1 && size > 1e-3) {
+          EXPECT_GT(off, 0) << "nothing was computed in " << dtype_name(half);
+        }
       }
     }
   }
@@ -225,7 +227,7 @@ TEST(Casting, RefusesOptionsThatWouldDoNothing) {
   EXPECT_THAT(check({.black_list = {"Dense"}}), HasSubstr("no meaning at level O0"));
   EXPECT_THAT(check({.level = Level::kO2, .white_list = {"Dense"}, .black_list = {"Dense"}}), HasSubstr("in white_list and in black_list"));
   EXPECT_THAT(check({.level = Level::kO2, .white_list = {"matmull"}}), HasSubstr("did you mean 'matmul'?"));
-  EXPECT_THAT(check({.level = Level::kO2, .black_list = {"Dens"}}), HasSubstr("did you mean 'Dense'?"));
+  EXPECT_THAT(check({.level = Level::kO2, .black_list = {"Dens"}}), HasSubstr("did you mean 'Dense'"));
   EXPECT_EQ(check({.level = Level::kO2, .keep_batchnorm_fp32 = false, .black_list = {"Dense", "add"}}), "nothing was thrown");
   EXPECT_THROW(amp::parse_level("O4"), ValueError);
   EXPECT_THROW(amp::parse_half("f32"), ValueError);
