@@ -54,6 +54,9 @@ void ops::begin_rng_step() {
   g_instance = 0;
 }
 
+int64_t ops::rng_instance() { return g_instance; }
+void ops::set_rng_instance(int64_t next) { g_instance = next; }
+
 void ops::end_rng_step() {
   const Tensor one_step = pad(full({1}, 1, DType::kInt64), {1, 1});  // {0, 1, 0}
   rng_state().assign(add(rng_state().value(), one_step));

@@ -128,6 +128,34 @@ CellScope::CellScope(const std::string& cell_class, std::optional<DType> to_floa
 }
 CellScope::~CellScope() = default;
 
+namespace {
+
+// A policy with options of its own, as those it was taken from may be gone.
+struct Captured {
+  Policy policy;
+  std::optional<Options> options, level;
+};
+struct Restored {
+  explicit Restored(const Captured& c)
+      : captured(c), installed(with_own_options(&captured), captured.level.has_value() ? &*captured.level : nullptr) {}
+  static Policy with_own_options(Captured* c) {
+    if (c->options.has_value()) c->policy.options = &*c->options;
+    return c->policy;
+  }
+  Captured captured;
+  Installed installed;
+};
+
+}  // namespace
+
+std::function<std::shared_ptr<void>()> capture() {
+  if (t_trace == nullptr) return [] { return std::make_shared<FullPrecisionScope>(); };
+  Captured c{t_trace->policy, {}, {}};
+  if (c.policy.options != nullptr) c.options = *c.policy.options;
+  if (t_trace->level != nullptr) c.level = *t_trace->level;
+  return [c] { return std::make_shared<Restored>(c); };
+}
+
 bool is_casting() { return t_trace != nullptr && t_trace->policy.kind != Policy::Kind::kOff; }
 
 Tensor cast_floating(const Tensor& t, DType dtype) {

@@ -8,6 +8,7 @@
 
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
+#include "sindri/ops/random.h"
 #include "sindri/ops/shape.h"
 
 namespace sindri::nn {
@@ -15,6 +16,12 @@ namespace sindri::nn {
 namespace {
 
 std::string join_path(const std::string& path, const std::string& name) { return path.empty() ? name : path + "." + name; }
+
+std::vector<Value> items_of(const Value& tuple) {
+  std::vector<Value> items;
+  for (size_t i = 0; i < tuple.size(); ++i) items.push_back(tuple[i]);
+  return items;
+}
 
 bool is_longer_path(const std::string& full, const std::string& path) {
   return full.size() > path.size() + 1 && full.ends_with(path) && full[full.size() - path.size() - 1] == '.';
@@ -79,10 +86,13 @@ Value cast_value(const Value& v, DType dtype) {
 Value Cell::run(Span<const Value> in) {
   const auto construct_in_type = [&] {
     const amp::CellScope scope(class_name_, to_float_);
-    if (!to_float_.has_value()) return has_bprop() ? call_with_bprop(in) : construct_values(in);
+    const auto construct = [&](Span<const Value> args) {
+      return has_bprop() ? call_with_bprop(args) : recompute_ ? call_recomputed(args) : construct_values(args);
+    };
+    if (!to_float_.has_value()) return construct(in);
     std::vector<Value> cast;
     for (const Value& v : in) cast.push_back(cast_value(v, *to_float_));
-    return has_bprop() ? call_with_bprop(cast) : construct_values(cast);
+    return construct(cast);
   };
   if (amp_ == nullptr) return construct_in_type();
   const amp::AmpScope scope(*amp_);
@@ -94,9 +104,7 @@ Value Cell::call_with_bprop(Span<const Value> in) {
   Value out;
   const auto forward = [&](Span<const Tensor> tensors) {
     const Value args = packed.with_tensors({tensors.begin(), tensors.end()});
-    std::vector<Value> items;
-    for (size_t i = 0; i < args.size(); ++i) items.push_back(args[i]);
-    out = construct_values(items);
+    out = construct_values(items_of(args));
     return out.flatten();
   };
   const auto vjp = [this](Span<const Tensor> inputs, Span<const Tensor> outputs, Span<const Tensor> dout) {
@@ -109,6 +117,75 @@ Value Cell::call_with_bprop(Span<const Value> in) {
   };
   const TensorList results = custom_gradient(forward, packed.flatten(), vjp);
   return out.with_tensors(results);
+}
+
+namespace {
+
+// Parameters as they were when a forward pass began. Under it a repeated pass reads those values and changes none.
+class ReplayTrace final : public Trace {
+ public:
+  explicit ReplayTrace(std::map<Parameter*, Tensor> values) : values_(std::move(values)) {}
+  std::vector<Tensor> apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) override { return apply_below(below, op, attrs, in); }
+  Tensor read(Parameter& p, Trace* below) override {
+    const auto it = values_.find(&p);
+    return it != values_.end() ? it->second : read_below(below, p);
+  }
+  void assign(Parameter& p, const Tensor& v, Trace*) override { values_[&p] = v; }
+
+ private:
+  std::map<Parameter*, Tensor> values_;
+};
+
+}  // namespace
+
+// The cell as one op on the tape, whose inputs are its arguments and its trainable parameters; the rule runs it again on a tape of
+// its own. The scope "recompute" keeps the compiler from merging the repeated nodes with those of the first pass.
+Value Cell::call_recomputed(Span<const Value> in) {
+  const Value packed = Value::tuple({in.begin(), in.end()});
+  const TensorList arguments = packed.flatten();
+  std::map<Parameter*, Tensor> before = {{&ops::rng_state(), ops::rng_state().value()}};
+  TensorList inputs = arguments;
+  std::vector<Parameter*> trained;
+  for (Parameter* p : get_parameters()) {
+    before[p] = p->value();
+    if (!p->requires_grad) continue;
+    trained.push_back(p);
+    inputs.push_back(before[p]);
+  }
+  const int64_t instance = ops::rng_instance();
+  Value out;
+  const auto forward = [&](Span<const Tensor>) {
+    out = construct_values(in);
+    return out.flatten();
+  };
+  const auto rule = [this, packed, arguments, before, trained, instance, casting = amp::capture()](Span<const Tensor>, Span<const Tensor>,
+                                                                                                 Span<const Tensor> dout) {
+    const int64_t next = ops::rng_instance();
+    ops::set_rng_instance(instance);
+    ReplayTrace replay(before);
+    const TraceScope replaying(replay);
+    Tape tape;
+    TensorList again;
+    {
+      const TraceScope recording(tape);
+      const std::shared_ptr<void> same_casts = casting();
+      const NameScope scope("recompute"), own(class_name_);
+      again = construct_values(items_of(packed.with_tensors(arguments))).flatten();
+    }
+    ops::set_rng_instance(next);
+    const Gradients g = tape.backward(again, {dout.begin(), dout.end()}, arguments, trained);
+    TensorList grads;
+    for (const Tensor& t : g.of_inputs) grads.push_back(is_floating(t.dtype()) ? t : Tensor());
+    grads.insert(grads.end(), g.of_params.begin(), g.of_params.end());
+    return grads;
+  };
+  const TensorList results = custom_gradient(forward, inputs, rule);
+  return out.with_tensors(results);
+}
+
+Cell& Cell::recompute(bool on) {
+  recompute_ = on;
+  return *this;
 }
 
 namespace {

@@ -5,6 +5,7 @@
 //
 // The casts are ops: a tape under the scope records them, so the gradient of a float32 parameter is float32.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -81,6 +82,10 @@ class SINDRI_API CellScope {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// A function that puts what is cast on this thread now in force again, as long as the object it returns lives: for a forward pass that
+/// is repeated after its scopes have ended.
+SINDRI_API std::function<std::shared_ptr<void>()> capture();
 
 /// True while casts are inserted on this thread.
 SINDRI_API bool is_casting();

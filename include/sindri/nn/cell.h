@@ -68,6 +68,11 @@ class SINDRI_API Cell {
   /// Runs this cell, and what it contains, under an amp level of its own; its outputs come back as float32. The names in the
   /// options' lists are checked against the cells inside (amp::check).
   Cell& set_mixed_precision(const amp::Options& options);
+  /// The values inside this cell are not kept for the gradient but computed again when it needs them (activation checkpointing, Chen
+  /// et al. 2016, arXiv:1604.06174; MindSpore: Cell.recompute): memory for one more forward pass of the cell. Values and gradients keep
+  /// their bits; random numbers and moving averages advance once. Not recursive. Returns *this.
+  Cell& recompute(bool on = true);
+  bool recomputes() const { return recompute_; }
   /// Free-form marks read by algorithms ("thor", "less_bn"); recursive form for subtrees.
   Cell& add_flag(const std::string& name, bool value, bool recursive = false);
   bool flag(const std::string& name) const;
@@ -109,6 +114,7 @@ class SINDRI_API Cell {
  private:
   Value run(Span<const Value> in);
   Value call_with_bprop(Span<const Value> in);
+  Value call_recomputed(Span<const Value> in);
   struct ParamEntry {
     std::string name;
     std::unique_ptr<Parameter> param;
@@ -126,7 +132,7 @@ class SINDRI_API Cell {
 
   std::string class_name_;
   std::string place_;  // the name it was first attached under, for messages
-  bool training_ = false;
+  bool training_ = false, recompute_ = false;
   std::map<std::string, bool> flags_;
   std::optional<DType> to_float_;
   std::unique_ptr<const amp::Options> amp_;

@@ -15,6 +15,9 @@ SINDRI_API Parameter& rng_state();
 SINDRI_API void reset_rng(int64_t seed, int64_t step = 0, int64_t sample_offset = 0);
 /// Starts a step: instances count from 0 again. Called by TrainStep before tracing or running a step.
 SINDRI_API void begin_rng_step();
+/// Number the next random op of the step gets. Setting it back makes a forward pass that is repeated draw the same numbers.
+SINDRI_API int64_t rng_instance();
+SINDRI_API void set_rng_instance(int64_t next);
 /// Ends a step: writes step + 1 to the state through ops, so that it is part of the compiled step.
 SINDRI_API void end_rng_step();
 

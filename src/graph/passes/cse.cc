@@ -1,8 +1,10 @@
 // Common subexpressions: two nodes with equal op, attributes and inputs compute the same values. Random ops carry an `instance`
-// attribute, so draws meant to differ do differ here too.
+// attribute, so draws meant to differ do differ here too. What a Cell marked `recompute` computes again for its gradient stays apart
+// from what it computed first: merging them would keep the values alive that were to be dropped.
 #include <xxhash.h>
 
 #include <cstring>
+#include <string_view>
 #include <unordered_map>
 
 #include "sindri/core/rng.h"
@@ -41,14 +43,25 @@ class Cse final : public Pass {
   static uint64_t hash(const Graph::Node& n) {
     uint64_t h = hash_combine(reinterpret_cast<uintptr_t>(n.op), n.attrs.hash());
     for (ValueId v : n.in) h = hash_combine(h, static_cast<uint64_t>(v));
-    return h;
+    return hash_combine(h, is_repeated(n) ? 1 : 0);
+  }
+
+  // Whether "recompute" is a part of the scope path ("WithLossCell/grad.recompute.Block.conv1").
+  static bool is_repeated(const Graph::Node& n) {
+    constexpr std::string_view kPart = "recompute";
+    const std::string_view scope = n.scope;
+    for (size_t at = scope.find(kPart); at != std::string_view::npos; at = scope.find(kPart, at + 1)) {
+      const auto border = [&](size_t i) { return i >= scope.size() || scope[i] == '.' || scope[i] == '/'; };
+      if ((at == 0 || border(at - 1)) && border(at + kPart.size())) return true;
+    }
+    return false;
   }
 
   static NodeId find(const Graph& g, const std::unordered_multimap<uint64_t, NodeId>& seen, uint64_t key, NodeId n) {
     const Graph::Node& a = g.node(n);
     for (auto [it, end] = seen.equal_range(key); it != end; ++it) {
       const Graph::Node& b = g.node(it->second);
-      if (a.op == b.op && a.attrs == b.attrs && a.in == b.in) return it->second;
+      if (a.op == b.op && a.attrs == b.attrs && a.in == b.in && is_repeated(a) == is_repeated(b)) return it->second;
     }
     return kNoId;
   }
