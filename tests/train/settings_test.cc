@@ -171,6 +171,12 @@ TEST(Settings, RulesBetweenSettings) {
   refused({"lr.schedule=step", "lr.milestones=20,10"}, "must rise");
   refused({"data.mean=0.5"}, "data.mean has 1 values");
   refused({"train.sink_size=0"}, "0 steps");
+  refused({"train.amp_dtype=f16"}, "nothing is cast");
+  refused({"train.amp_level=O1", "train.keep_batchnorm_fp32=false"}, "batch norm runs in float32 at train.amp_level O1");
+  refused({"train.amp_level=O2", "loss_scale.init=8"}, "no loss scale with loss_scale.type auto");
+  refused({"loss_scale.type=dynamic", "loss_scale.init=0.5"}, "at least 1");
+  refused({"loss_scale.type=fixed", "loss_scale.window=5"}, "only a dynamic loss scale");
+  refused({"loss_scale.type=dynamic", "optimizer.loss_scale=128"}, "divided by it and by the scale");
   refused({"checkpoint.prefix=a/b"}, "no '/'");
   Settings().validate();
 }
