@@ -155,6 +155,9 @@ std::vector<Tensor> vjp_weight_grad(const VjpContext& c) {
   return {c.needs[0] ? ops::conv2d(c.in[1], c.dout[0], a) : Tensor{}, c.needs[1] ? ops::conv2d_input_grad(c.in[0], c.dout[0], c.in[1].shape(), a) : Tensor{}};
 }
 
+// Each element of y takes C/groups·KH·KW multiplications and additions, padding counted; both gradients take as many as y itself.
+int64_t flops(const Shape& y, const Shape& w) { return 2 * y.numel() * w[1] * w[2] * w[3]; }
+
 constexpr uint32_t kWeightInput1 = 1u << 1, kWeightOutput0 = 1u << 16;
 
 const OpDef& kConv2d = register_op({
@@ -166,6 +169,7 @@ const OpDef& kConv2d = register_op({
     .traits = {.amp = AmpClass::kLower, .layout = LayoutRule::kChannelsLastPreferred, .layout_weights = kWeightInput1},
     .infer = infer_forward,
     .vjp = vjp_forward,
+    .flops = [](const Attrs&, Span<const TensorMeta> in, Span<const TensorMeta> out) { return flops(out[0].shape, in[1].shape); },
 });
 
 const OpDef& kInputGrad = register_op({
@@ -175,6 +179,7 @@ const OpDef& kInputGrad = register_op({
     .traits = {.amp = AmpClass::kLower, .layout = LayoutRule::kChannelsLastPreferred, .layout_weights = kWeightInput1},
     .infer = infer_input_grad,
     .vjp = vjp_input_grad,
+    .flops = [](const Attrs&, Span<const TensorMeta> in, Span<const TensorMeta>) { return flops(in[0].shape, in[1].shape); },
 });
 
 const OpDef& kWeightGrad = register_op({
@@ -184,6 +189,7 @@ const OpDef& kWeightGrad = register_op({
     .traits = {.amp = AmpClass::kLower, .layout = LayoutRule::kChannelsLastPreferred, .layout_weights = kWeightOutput0},
     .infer = infer_weight_grad,
     .vjp = vjp_weight_grad,
+    .flops = [](const Attrs&, Span<const TensorMeta> in, Span<const TensorMeta> out) { return flops(in[0].shape, out[0].shape); },
 });
 
 }  // namespace

@@ -53,6 +53,11 @@ const OpDef& kBiasAct = register_op({
                .layout_weights = 1u << 1,
                .may_overwrite = [](const Attrs&, size_t, size_t, size_t in) { return in == 3; }},
     .infer = infer_bias_act,
+    // The convolution, and bias, residual and relu where they are there.
+    .flops = [](const Attrs& attrs, Span<const TensorMeta> in, Span<const TensorMeta> out) -> int64_t {
+      const int64_t behind = static_cast<int64_t>(in.size()) - 2 + (attrs.as<Conv2dBiasActAttrs>().relu ? 1 : 0);
+      return out[0].numel() * (2 * in[1].shape[1] * in[1].shape[2] * in[1].shape[3] + behind);
+    },
 });
 
 const OpDef& kFold = register_op({

@@ -103,6 +103,12 @@ std::vector<Tensor> vjp(const VjpContext& c, Tensor (*product)(const Tensor&, co
   return {da, db};
 }
 
+// 2·M·N·K for each matrix of the result.
+int64_t flops(const Attrs& attrs, Span<const TensorMeta> in, Span<const TensorMeta> out) {
+  const Shape& a = in[0].shape;
+  return 2 * out[0].numel() * a[a.rank() - (attrs.as<MatmulAttrs>().transpose_a ? 2 : 1)];
+}
+
 const OpDef& kMatmul = register_op({
     .name = "matmul",
     .doc = "op(a) . op(b): a [M, K] ([K, M] when transpose_a), b [K, N] ([N, K] when transpose_b) -> [M, N]. K = 0 gives zeros.\n"
@@ -111,6 +117,7 @@ const OpDef& kMatmul = register_op({
     .traits = {.amp = AmpClass::kLower},
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) { return infer("matmul", false, attrs, in); },
     .vjp = [](const VjpContext& c) { return vjp(c, ops::matmul); },
+    .flops = flops,
 });
 
 const OpDef& kBatchMatmul = register_op({
@@ -120,6 +127,7 @@ const OpDef& kBatchMatmul = register_op({
     .traits = {.amp = AmpClass::kLower},
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) { return infer("batch_matmul", true, attrs, in); },
     .vjp = [](const VjpContext& c) { return vjp(c, ops::batch_matmul); },
+    .flops = flops,
 });
 
 }  // namespace

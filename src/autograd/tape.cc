@@ -161,7 +161,7 @@ Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Spa
         if (p != state_->param_of.end()) result.uses.push_back({p->second, r.op, r.attrs, r.in[0], dout[0]});
       }
     }
-    const NameScope scope("grad");
+    const NameScope scope(r.scope.empty() ? "grad" : "grad/" + r.scope);
     const TensorList din = call_rule(r, dout, wanted);
     check_rule_result(r, din);
     for (size_t i = 0; i < din.size(); ++i) {

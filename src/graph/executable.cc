@@ -133,6 +133,13 @@ void Executable::refresh_steady() {
   }
 }
 
+int64_t Executable::steady_bytes() const {
+  int64_t bytes = 0;
+  for (const auto& s : steady_) bytes += s != nullptr ? s->bytes() : 0;
+  for (const Prepared& p : prepared_) bytes += p.memory->bytes();
+  return bytes;
+}
+
 void Executable::prepare_states() {
   for (size_t s = 0; s < old_.size(); ++s) {
     if (plan_.donated[s]) make_exclusive(s);
@@ -167,7 +174,8 @@ void Executable::run_instructions(const std::vector<Instruction>& program) {
   for (const Instruction& ins : program) {
     const Span<const Buffer> in(buffers_.data() + ins.first_in, ins.plan->in.size()), out(buffers_.data() + ins.first_out, ins.plan->out.size());
     try {
-      run_plan(*ins.plan, in, out, workspace_->data());
+      const Graph::Node& node = graph_.node(ins.node);
+      run_observed(*node.op, node.attrs, ins.scope, *ins.plan, in, out, workspace_->data());
     } catch (Error& e) {
       e.add_where(fmt::format("{} in compiled function '{}'", graph_.node(ins.node).op->name, graph_.name));
       if (!ins.scope->empty()) e.add_where("in " + *ins.scope);

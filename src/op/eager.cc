@@ -36,7 +36,7 @@ std::vector<Tensor> run_eager(const OpDef& op, const Attrs& attrs, Span<const Te
     outs.push_back({results.back().mutable_raw_data(), &m});
   }
   Storage workspace(plan->workspace);
-  run_plan(*plan, ins, outs, workspace.data());
+  run_observed(op, attrs, nullptr, *plan, ins, outs, workspace.data());
   return results;
 }
 

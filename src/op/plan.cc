@@ -6,6 +6,8 @@
 
 #include "sindri/core/context.h"
 #include "sindri/core/rng.h"
+#include "sindri/op/bind.h"
+#include "sindri/op/observer.h"
 #include "src/op/layout_rule.h"
 
 namespace sindri {
@@ -73,6 +75,18 @@ std::shared_ptr<const OpPlan> plan_op(const OpDef& op, const Attrs& attrs, Span<
 void run_plan(const OpPlan& plan, Span<const Buffer> in, Span<const Buffer> out, void* workspace) {
   ExecContext ctx{workspace};
   plan.kernel->run(ctx, in, out);
+}
+
+void run_observed(const OpDef& op, const Attrs& attrs, const std::string* scope, const OpPlan& plan, Span<const Buffer> in, Span<const Buffer> out,
+                  void* workspace) {
+  KernelObserver* const observer = kernel_observer();
+  if (observer == nullptr) return run_plan(plan, in, out, workspace);
+  const std::string here = scope != nullptr ? *scope : current_scope();
+  const auto begin = std::chrono::steady_clock::now();
+  run_plan(plan, in, out, workspace);
+  uint32_t prepared = 0;
+  for (size_t i = 0; i < in.size() && i < 32; ++i) prepared |= in[i].prepared != nullptr ? 1u << i : 0u;
+  observer->on_kernel({op, attrs, plan.kernel_def->name, plan.in, plan.out, prepared, here, begin, std::chrono::steady_clock::now()});
 }
 
 std::shared_ptr<Kernel> select_kernel(const KernelQuery& q, const char* only) { return make_kernel(q, nullptr, only); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "sindri/op/kernel.h"
@@ -24,6 +25,9 @@ void infer_with_layout(const OpDef& op, const Attrs& attrs, Span<const TensorMet
 std::shared_ptr<const OpPlan> plan_op(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> given);
 /// Runs a plan on buffers of exactly its metas.
 void run_plan(const OpPlan& plan, Span<const Buffer> in, Span<const Buffer> out, void* workspace);
+/// run_plan, reported to the KernelObserver in force. `scope` null: the current one.
+void run_observed(const OpDef& op, const Attrs& attrs, const std::string* scope, const OpPlan& plan, Span<const Buffer> in, Span<const Buffer> out,
+                  void* workspace);
 /// A copy of t in another layout; t itself when it has it.
 Tensor convert_layout(const Tensor& t, Layout layout);
 

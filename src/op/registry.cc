@@ -51,6 +51,14 @@ const OpDef& register_op(OpDef def) {
   return it->second;
 }
 
+int64_t count_flops(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> in, Span<const TensorMeta> out) {
+  if (op.flops != nullptr) return op.flops(attrs, in, out);
+  if (!op.traits.elementwise) return -1;
+  int64_t n = 0;
+  for (const TensorMeta& m : out) n += m.numel();
+  return n;
+}
+
 const OpDef& find_op(const std::string& name) {
   const auto it = ops().find(name);
   if (it != ops().end()) return it->second;
@@ -117,8 +125,7 @@ std::shared_ptr<Kernel> make_kernel(const KernelQuery& q, const KernelDef** chos
   };
   const KernelDef* k = choose_kernel(q, alternatives, make);
   if (log::enabled(log::Level::kDebug, "dispatch"))
-    log::debug("dispatch",
-               fmt::format("{}{} ({}) -> {}{}", q.op.name, q.attrs.text(), list_metas(q.in), k->name, reasons.empty() ? "" : " [" + reasons + "]"));
+    log::debug("dispatch", fmt::format("{}{} ({}) -> {}{}", q.op.name, q.attrs.text(), list_metas(q.in), k->name, reasons.empty() ? "" : " [" + reasons + "]"));
   if (chosen != nullptr) *chosen = k;
   return make(*k);
 }

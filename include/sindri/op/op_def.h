@@ -67,7 +67,12 @@ struct OpDef {
   std::vector<Tensor> (*vjp)(const VjpContext&) = nullptr;
   /// Elementwise ops: the scalar expression, for generated kernels.
   const char* expr = nullptr;
+  /// Arithmetic operations of one call, a multiplication and an addition counted as two; null: see count_flops.
+  int64_t (*flops)(const Attrs&, Span<const TensorMeta> in, Span<const TensorMeta> out) = nullptr;
 };
+
+/// What OpDef::flops says; without it one operation per output element for elementwise ops, and -1 (not known) for others.
+SINDRI_API int64_t count_flops(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> in, Span<const TensorMeta> out);
 
 /// Adds an op at start-up: `const OpDef& kRelu = register_op({.name = "relu", …});` at namespace scope of its .cc file.
 SINDRI_API const OpDef& register_op(OpDef def);
