@@ -11,6 +11,7 @@
 #include "sindri/core/log.h"
 #include "sindri/graph/pass.h"
 #include "src/graph/executable.h"
+#include "src/graph/memory_report.h"
 #include "src/graph/passes/passes.h"
 #include "src/graph/settings.h"
 #include "src/graph/signature.h"
@@ -51,6 +52,7 @@ struct CompiledFn::Impl {
 
   Entry& find_or_compile(Span<const Tensor> in, int variant);
   Entry compile_entry(Signature signature, Span<const Tensor> in);
+  static const Executable& latest_executable(Impl* impl, std::unique_lock<std::mutex>* lock);
 };
 
 CompiledFn::CompiledFn(std::function<TensorList(Span<const Tensor>, int variant)> fn, CompileOptions opts) : impl_(std::make_shared<Impl>()) {
@@ -118,12 +120,27 @@ TensorList CompiledFn::operator()(Span<const Tensor> in, int variant) {
   return impl_->find_or_compile(in, variant).executable->run(in);
 }
 
-std::string CompiledFn::graph_text() const {
+// The executable compiled last; `lock` then holds the mutex.
+const Executable& CompiledFn::Impl::latest_executable(Impl* impl, std::unique_lock<std::mutex>* lock) {
   const char* none = "the compiled function has no graph yet";
-  if (impl_ == nullptr) throw ValueError(none, "", "make it with compile()");
-  const std::lock_guard lock(impl_->mutex);
-  if (impl_->latest == nullptr) throw ValueError(none, "compiled function " + impl_->opts.name, "call it once first");
-  return impl_->latest->executable->graph().text();
+  if (impl == nullptr) throw ValueError(none, "", "make it with compile()");
+  *lock = std::unique_lock(impl->mutex);
+  if (impl->latest == nullptr) throw ValueError(none, "compiled function " + impl->opts.name, "call it once first");
+  return *impl->latest->executable;
+}
+
+std::string CompiledFn::graph_text() const {
+  std::unique_lock<std::mutex> lock;
+  return Impl::latest_executable(impl_.get(), &lock).graph().text();
+}
+
+MemoryReport CompiledFn::memory_report() const {
+  std::unique_lock<std::mutex> lock;
+  const Executable& e = Impl::latest_executable(impl_.get(), &lock);
+  MemoryReport r = explain_memory(e.graph(), e.plan());
+  r.workspace_bytes = e.workspace_bytes();
+  r.steady_bytes = e.steady_bytes();
+  return r;
 }
 
 ExecutableInfo CompiledFn::info() const {

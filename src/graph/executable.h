@@ -26,6 +26,9 @@ class Executable {
   std::vector<Tensor> run(Span<const Tensor> in);
   const Graph& graph() const { return graph_; }
   const MemoryPlan& plan() const { return plan_; }
+  int64_t workspace_bytes() const { return workspace_->bytes(); }
+  /// Kept between runs: results of the steady program, and operands in their kernels' own form.
+  int64_t steady_bytes() const;
   /// One line per instruction: kernel, operands with their places, bytes.
   std::string describe() const;
 

@@ -7,6 +7,7 @@
 
 #include "sindri/core/tensor.h"
 #include "sindri/export.h"
+#include "sindri/graph/memory_report.h"
 #include "sindri/op/tensor_fn.h"
 
 namespace sindri {
@@ -40,6 +41,8 @@ class SINDRI_API CompiledFn {
   /// Text of the optimized graph for a signature already compiled (the latest when there are several).
   std::string graph_text() const;
   ExecutableInfo info() const;
+  /// Where its memory goes, of the latest signature. Throws ValueError before the first call.
+  MemoryReport memory_report() const;
   int64_t num_signatures() const;
 
  private:

@@ -1,0 +1,37 @@
+// What a compiled function's memory consists of, and which values are alive where its arena is fullest.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sindri/core/tensor.h"
+#include "sindri/export.h"
+
+namespace sindri {
+
+/// A value in the arena, alive at the peak.
+struct LiveValue {
+  std::string scope;  ///< path of the Cell that made it
+  std::string op;  ///< the op that made it
+  TensorMeta meta;
+  int64_t bytes = 0;  ///< its slice of the arena, alignment included
+};
+
+struct MemoryReport {
+  int64_t arena_bytes = 0;  ///< live_bytes + gap_bytes
+  int64_t live_bytes = 0;  ///< of the values alive at the peak
+  int64_t gap_bytes = 0;  ///< between their slices: room that no value uses at that moment
+  int64_t workspace_bytes = 0;  ///< scratch memory shared by all kernels
+  int64_t state_bytes = 0;  ///< parameters, optimizer state, buffers: in their own storage
+  int64_t input_bytes = 0;  ///< the caller's tensors
+  int64_t constant_bytes = 0;
+  int64_t steady_bytes = 0;  ///< kept between runs: what follows from states that do not change, and weights in their kernels' own form
+  int64_t result_bytes = 0;  ///< new tensors made for each run: outputs, and new values of states that cannot be written in place
+  int64_t instructions = 0;  ///< of every run
+  int64_t peak_instruction = 0;  ///< where the most bytes are alive, counted from 0
+  std::string peak_op, peak_scope;
+  std::vector<LiveValue> live;  ///< at the peak, largest first
+};
+
+}  // namespace sindri
