@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <thread>
 
@@ -13,6 +12,7 @@
 #include "sindri/op/op_def.h"
 #include "sindri/version.h"
 #include "src/app/build.h"
+#include "src/app/workload.h"
 
 namespace sindri::app {
 
@@ -32,22 +32,6 @@ std::string net_list() {
   std::string out = "Nets (sindri summary NET):\n";
   for (const std::string& n : models::names()) out += fmt::format("  {:<16} input {}\n", n, models::input_shape(n).str());
   return out;
-}
-
-std::string cpu_model() {
-  std::ifstream f("/proc/cpuinfo");
-  for (std::string line; std::getline(f, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown";
-}
-
-double memory_gib() {
-  std::ifstream f("/proc/meminfo");
-  std::string key;
-  double kib = 0;
-  f >> key >> kib;
-  return kib / 1024 / 1024;
 }
 
 }  // namespace

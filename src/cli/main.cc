@@ -15,6 +15,7 @@
 #include "sindri/core/nearest.h"
 #include "sindri/train/error_report.h"
 #include "sindri/train/settings.h"
+#include "src/cli/measure_verbs.h"
 
 namespace {
 
@@ -73,6 +74,7 @@ struct Program {
   std::string program_name = "sindri";  // as it was called
   int top = 5;
   bool all_cells = false, settings_doc = false;
+  MeasureVerbs measure;
   CLI::App *train_verb, *eval_verb, *predict_verb, *summary_verb, *doctor_verb, *version_verb;
 
   Program() {
@@ -90,6 +92,7 @@ struct Program {
     summary_verb->add_option("net", net, "name of the net; without it model.name of the settings, or else the names are listed")->type_name("NET");
     summary_verb->add_flag("--all", all_cells, "every cell, not only the outer two levels");
     add_settings_flags(summary_verb, &common);
+    measure.add_to(&app);
     doctor_verb = app.add_subcommand(
         "doctor", "Print what this machine offers and how the library was built\n\nExamples:\n  sindri doctor\n  SINDRI_CPU_ISA=avx2 sindri doctor\n");
     version_verb = app.add_subcommand("version", "Print the version\n\nExamples:\n  sindri version\n  sindri version | head -1\n");
@@ -235,7 +238,9 @@ int main(int argc, char** argv) {
     return fail(usage_error(program, e, argc, argv));
   } catch (const sindri::Error& e) { return fail(e); }
   try {
-    return program.train_verb->parsed() ? program.run_train(command_line(argc, argv)) : program.run_other();
+    const std::string line = command_line(argc, argv);
+    if (program.measure.parsed()) return program.measure.run(line);
+    return program.train_verb->parsed() ? program.run_train(line) : program.run_other();
   } catch (const sindri::Error& e) { return fail(e); } catch (const std::bad_alloc&) {
     return fail(sindri::Error(sindri::ErrorCode::kMemory, "out of memory", "", "reduce train.batch_size or close other programs"));
   } catch (const std::exception& e) { return fail(sindri::Error(sindri::ErrorCode::kInternal, e.what(), "", "please report it with the command line")); }

@@ -65,6 +65,8 @@ class SINDRI_API Model {
   const std::shared_ptr<LossScaleManager>& loss_scale_manager() const { return loss_scale_manager_; }
   /// The compiled train step, for graph text and memory figures; empty in PYNATIVE_MODE.
   const CompiledFn& compiled_train_step() const;
+  /// The compiled prediction; empty before the first predict() and in PYNATIVE_MODE.
+  const CompiledFn& compiled_predict() const { return predict_fn_; }
 
  private:
   struct Loop;

@@ -1,0 +1,91 @@
+// The instruments of the `sindri` program as C++ calls: benchmark (speed beside other frameworks) and profile (where a step's time
+// and memory go). docs/guide/measuring.md explains what they print.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sindri/export.h"
+#include "sindri/graph/memory_report.h"
+
+namespace sindri::app {
+
+/// A step to be measured, on constant data that is ready in memory. Training: Momentum, weight decay 1e-4.
+struct Workload {
+  std::string net;  ///< as models::names()
+  int64_t batch = 32;
+  std::string precision = "f32";  ///< f32, bf16 or f16 (mixed precision level O2)
+  std::string task = "train";  ///< train or infer
+  std::string mode = "graph";  ///< graph or pynative
+  int threads = 0;  ///< 0: num_threads()
+};
+
+/// What a benchmark is asked to do.
+struct BenchmarkRequest {
+  Workload workload;
+  std::vector<int64_t> batches = {};  ///< further batch sizes, Sindri only: step time as a + b·batch
+  std::vector<int> threads = {};  ///< further thread counts, Sindri (and its convolutions) only
+  std::vector<std::string> compare = {};  ///< pytorch, mindspore, convolutions
+  bool quick = false;  ///< fewer and shorter blocks, no torch.compile, ends within 60 s
+  int rounds = 0;  ///< blocks of each contestant; 0: 7, with quick 3
+  double block_seconds = 0;  ///< length of a block (it holds at least one step); 0: 3, with quick at most 1
+  std::string program = "/proc/self/exe";  ///< the `sindri` program: its own steps run in child processes, as the peers do
+  std::string json_file = {};  ///< gets the report's JSON; empty: none
+  std::string command_line = {};  ///< recorded in the JSON
+  std::function<void(const std::string&)> progress = nullptr;  ///< gets one line when something that takes long begins
+};
+
+/// One contestant's measurements.
+struct BenchmarkRun {
+  std::string framework = {}, version = {}, mode = {};
+  int64_t batch = 0;
+  int threads = 0;
+  double ms_per_step = 0;  ///< median over blocks of each block's median
+  double samples_per_second = 0;
+  double spread = 0;  ///< (slowest block - fastest block) / median
+  double build_s = 0;  ///< making net, optimizer and data; imports are not counted
+  double first_step_s = 0;  ///< the first step, with tracing and compiling
+  double peak_memory_mb = 0;  ///< peak resident set of its process
+  int64_t steps = 0;  ///< steps that were timed
+  std::vector<double> blocks_ms = {};  ///< median of each block, in order
+  std::map<std::string, double> more = {};  ///< Sindri: compile_s, nodes, nodes_traced, arena_mb, gflop_per_step
+};
+
+struct BenchmarkReport {
+  std::vector<BenchmarkRun> runs;  ///< Sindri first
+  /// Our samples per second over theirs: best_pytorch, best_mindspore, convolutions_limit (over what convolutions and matmuls alone take).
+  std::map<std::string, double> ratios;
+  std::string table;  ///< for the terminal
+  std::string json;
+};
+
+/// Measures in interleaved blocks: every contestant is a process of its own, one runs at a time, the others are stopped. Throws
+/// Error (usage) when a peer that was asked for cannot be used, and what check of the workload throws. A mode of a peer that fails
+/// (torch.compile without a compiler) is left out and named in the report.
+SINDRI_API BenchmarkReport benchmark(const BenchmarkRequest& request);
+/// One of benchmark's processes: builds the step ("step", or "convolutions" for its convolutions and matmuls alone) and times it as
+/// told by lines on stdin. Returns the exit code.
+SINDRI_API int benchmark_worker(const Workload& workload, const std::string& what);
+
+/// What a profile is asked to do.
+struct ProfileRequest {
+  Workload workload;
+  int steps = 5;  ///< observed steps, behind two that are not
+  std::string trace_file = {};  ///< Chrome trace; empty: none
+  int rows = 20;  ///< of each table; the JSON holds all
+  std::string json_file = {};  ///< gets the report's JSON; empty: none
+  std::string command_line = {};
+};
+
+struct ProfileReport {
+  MemoryReport memory;  ///< empty in mode pynative
+  std::string table;
+  std::string json;
+};
+
+/// Runs a few steps with every kernel observed: table of ops, of single instructions, and the memory plan's peak by Cell.
+SINDRI_API ProfileReport profile(const ProfileRequest& request);
+
+}  // namespace sindri::app

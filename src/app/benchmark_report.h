@@ -1,0 +1,27 @@
+// What a benchmark came to, and its table and JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "sindri/app/measure.h"
+#include "src/app/contestants.h"
+
+namespace sindri::app {
+
+struct BenchmarkOutcome {
+  std::vector<BenchmarkRun> runs;
+  std::vector<LeftOut> left_out;
+  int rounds = 0;
+  double block_seconds = 0;
+};
+
+/// "graph", with batch and threads: "graph, batch 64, 2 threads".
+std::string label(const BenchmarkRun& r);
+BenchmarkReport make_report(const BenchmarkRequest& request, const BenchmarkOutcome& outcome);
+/// {"cpu", "instruction_set", "threads", "cores", "memory_gib"}
+nlohmann::ordered_json machine_record(int threads);
+nlohmann::ordered_json workload_record(const Workload& w);
+
+}  // namespace sindri::app

@@ -1,0 +1,47 @@
+// Who takes part in a benchmark: our own steps and the peers' modes, each a process of its own.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sindri/app/measure.h"
+#include "src/app/child_process.h"
+
+namespace sindri::app {
+
+/// A run that failed or found no time, and why.
+struct LeftOut {
+  std::string framework, mode, reason;
+};
+
+/// Writes the peers' programs to a folder that is removed with this object, and knows how to start each contestant.
+class ContestantFactory {
+ public:
+  /// Throws Error (usage) when a framework to compare with is not known, does not build the net, or no Python is set for it.
+  explicit ContestantFactory(const BenchmarkRequest& request);
+  ~ContestantFactory();
+  ContestantFactory(const ContestantFactory&) = delete;
+  ContestantFactory& operator=(const ContestantFactory&) = delete;
+
+  /// framework, mode, batch and threads of every contestant, in the order of a round.
+  const std::vector<BenchmarkRun>& plan() const { return plan_; }
+  std::unique_ptr<ChildProcess> start(const BenchmarkRun& run);
+  /// The Python of a framework, empty when none is set, and how a missing one is mended.
+  static std::string python(const std::string& framework);
+  static std::string fix(const std::string& framework);
+
+ private:
+  void add_peer(const std::string& framework);
+  ChildOptions own(const BenchmarkRun& run) const;
+  ChildOptions peer(const BenchmarkRun& run) const;
+  const BenchmarkRequest& request_;
+  std::string folder_;
+  std::vector<BenchmarkRun> plan_;
+};
+
+/// The peers' programs (scripts/peers), from a file that CMake makes.
+extern const char* const kPytorchPeer;
+extern const char* const kMindsporePeer;
+
+}  // namespace sindri::app

@@ -1,0 +1,82 @@
+// See machine.h.
+#include "src/app/machine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "sindri/core/tensor.h"
+#include "sindri/ops/matmul.h"
+
+namespace sindri::app {
+
+namespace {
+
+double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// Each thread copies its share again and again for some milliseconds; the best of three such runs. Threads that find no free core
+// would copy alone at the end and seem fast, so the time counted is that of the slowest.
+double copy_bytes_per_second(int64_t bytes, int threads) {
+  const auto share = static_cast<size_t>(std::max<int64_t>(64, bytes / 2 / threads));
+  std::vector<std::vector<char>> from(static_cast<size_t>(threads)), to(from.size());
+  double best = 0;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    std::vector<double> speeds(from.size());
+    std::vector<std::thread> workers;
+    for (size_t i = 0; i < from.size(); ++i) {
+      workers.emplace_back([&, i] {
+        if (from[i].empty()) {  // by the thread that reads it: memory belongs to the node that touches it first
+          from[i].assign(share, 1);
+          to[i].assign(share, 0);
+        }
+        int64_t copies = 0;
+        const double start = now_seconds();
+        double elapsed = 0;
+        for (; elapsed < 0.008 || copies < 2; elapsed = now_seconds() - start) {
+          for (size_t k = 0; k < 1 + 65536 / share; ++k, ++copies) {
+            std::memcpy(to[i].data(), from[i].data(), share);
+            asm volatile("" : : "r"(to[i].data()) : "memory");  // keeps the copy
+          }
+        }
+        speeds[i] = 2 * static_cast<double>(share) * static_cast<double>(copies) / elapsed;
+      });
+    }
+    for (std::thread& t : workers) t.join();
+    best = std::max(best, *std::min_element(speeds.begin(), speeds.end()) * threads);
+  }
+  return best;
+}
+
+double matmul_flops_per_second(DType dtype) {
+  double best = 0;
+  for (int64_t n : {512, 2048}) {
+    const Tensor a = Tensor::full({n, n}, 0.5, dtype), b = Tensor::full({n, n}, 0.25, dtype);
+    ops::matmul(a, b);
+    double elapsed = 0;
+    for (int i = 0; i < 3; ++i) {
+      const double start = now_seconds();
+      ops::matmul(a, b);
+      elapsed = now_seconds() - start;
+      best = std::max(best, 2.0 * static_cast<double>(n * n * n) / elapsed);
+    }
+    if (elapsed > 0.05) break;  // a slow machine or type: the larger one would take seconds
+  }
+  return best;
+}
+
+}  // namespace
+
+double MachineLimits::copy_speed(int64_t bytes) const {
+  const auto next = std::find_if(copy.begin(), copy.end(), [&](const CopySpeed& c) { return c.bytes >= bytes; });
+  return next != copy.end() ? next->bytes_per_second : copy.back().bytes_per_second;
+}
+
+MachineLimits measure_limits(int threads, const std::string& precision) {
+  MachineLimits m;
+  for (int64_t bytes = 16 << 10; bytes <= 256 << 20; bytes *= 4) m.copy.push_back({bytes, copy_bytes_per_second(bytes, threads)});
+  m.flops_per_second = matmul_flops_per_second(parse_dtype(precision));
+  return m;
+}
+
+}  // namespace sindri::app

@@ -1,0 +1,92 @@
+// See measure_verbs.h.
+#include "src/cli/measure_verbs.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+void MeasureVerbs::add_to(CLI::App* app) {
+  benchmark_ = app->add_subcommand("benchmark",
+                                   "Time a net's step, beside PyTorch and MindSpore in interleaved blocks\n\nExamples:\n"
+                                   "  sindri benchmark resnet20 --batch 128 --quick\n"
+                                   "  sindri benchmark resnet50 --batch 16 --compare pytorch,mindspore,convolutions --json row1.json\n");
+  add_workload_flags(benchmark_);
+  benchmark_
+      ->add_option("--compare", request_.compare,
+                   "pytorch and mindspore: their Python is named by SINDRI_PEERS_PYTHON (scripts/peers.sh makes one); convolutions: the "
+                   "step's convolutions and matmuls alone")
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group("Comparison");
+  benchmark_->add_flag("--quick", request_.quick, "short blocks, without torch.compile; ends within 60 s")->group("Comparison");
+  benchmark_->add_option("--rounds", request_.rounds, "blocks of each contestant (default: 7, with --quick 3)")->type_name("N")->group("Comparison");
+  benchmark_->add_option("--seconds", request_.block_seconds, "length of a block, at least one step (default: 3, with --quick at most 1)")
+      ->type_name("S")
+      ->group("Comparison");
+  benchmark_->add_flag("--quiet", quiet_, "no lines about progress on stderr")->group("Output");
+  benchmark_->add_option("--worker", worker_, "")->group("");  // how the program starts its own contestants
+
+  profile_ = app->add_subcommand("profile",
+                                 "Show where the time and memory of a net's step go, by op, instruction and Cell\n\nExamples:\n"
+                                 "  sindri profile resnet50 --batch 16 --trace trace.json\n"
+                                 "  sindri profile lenet --batch 32 --task infer --json profile.json\n");
+  add_workload_flags(profile_);
+  profile_->add_option("--steps", profiled_.steps, "steps to observe, behind two that are not")
+      ->type_name("K")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  profile_->add_option("--rows", profiled_.rows, "rows of each table; the JSON has all")->type_name("N")->check(CLI::Range(1, 100000))->capture_default_str();
+  profile_->add_option("--trace", profiled_.trace_file, "timeline for chrome://tracing or ui.perfetto.dev")->type_name("FILE")->group("Output");
+}
+
+void MeasureVerbs::add_workload_flags(CLI::App* verb) {
+  sindri::app::Workload& w = request_.workload;
+  verb->add_option("net", w.net, "name of the net; sindri summary lists them")->type_name("NET")->required();
+  CLI::Option* batch = verb->add_option("--batch", batches_, "samples per step")->delimiter(',')->allow_extra_args(false)->capture_default_str();
+  verb->add_option("--precision", w.precision, "f32, bf16 or f16 (mixed precision O2)")->type_name("TYPE")->capture_default_str();
+  verb->add_option("--task", w.task, "train or infer")->type_name("TASK")->capture_default_str();
+  verb->add_option("--mode", w.mode, "graph or pynative")->type_name("MODE")->capture_default_str();
+  CLI::Option* threads =
+      verb->add_option("--threads", threads_, "threads of kernels (default: as sindri doctor says)")->delimiter(',')->allow_extra_args(false);
+  batch->type_name(verb == benchmark_ ? "N[,N...]" : "N");
+  threads->type_name(verb == benchmark_ ? "N[,N...]" : "N");
+  if (verb == benchmark_) {
+    batch->description("samples per step; more sizes add runs of Sindri alone and the fit a + b*batch");
+    threads->description("threads of kernels; more numbers add runs of Sindri alone (default: as sindri doctor says)");
+  } else {
+    batch->expected(1);
+    threads->expected(1);
+  }
+  verb->add_option("--json", json_file_, "write the results as JSON")->type_name("FILE")->group("Output");
+}
+
+int MeasureVerbs::run(const std::string& command_line) {
+  request_.workload.batch = batches_.at(0);
+  request_.batches.assign(batches_.begin() + 1, batches_.end());
+  if (!threads_.empty()) {
+    request_.workload.threads = threads_[0];
+    request_.threads.assign(threads_.begin() + 1, threads_.end());
+  }
+  return benchmark_->parsed() ? run_benchmark(command_line) : run_profile(command_line);
+}
+
+int MeasureVerbs::run_benchmark(const std::string& command_line) {
+  if (!worker_.empty()) return sindri::app::benchmark_worker(request_.workload, worker_);
+  request_.command_line = command_line;
+  request_.json_file = json_file_;
+  if (!quiet_) request_.progress = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  const sindri::app::BenchmarkReport report = sindri::app::benchmark(request_);
+  fmt::print("{}", report.table);
+  return 0;
+}
+
+int MeasureVerbs::run_profile(const std::string& command_line) {
+  profiled_.workload = request_.workload;
+  profiled_.command_line = command_line;
+  profiled_.json_file = json_file_;
+  const sindri::app::ProfileReport report = sindri::app::profile(profiled_);
+  fmt::print("{}", report.table);
+  if (!profiled_.trace_file.empty()) fmt::print("\ntimeline: {}\n", profiled_.trace_file);
+  return 0;
+}
