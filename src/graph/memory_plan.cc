@@ -189,7 +189,9 @@ bool output_may_overwrite(const OpDef& op, const Attrs& attrs, size_t num_inputs
   if (in.nbytes() != out.nbytes() || in.layout != out.layout) return false;  // [C, H, W] against channels_last [1, C, H, W]: another order
   // An elementwise kernel reads element j of every operand before it writes element j, whichever operand it is.
   if (traits.elementwise && num_outputs == 1 && in == out) return true;
-  if (traits.may_overwrite != nullptr && traits.may_overwrite(attrs, num_inputs, k, i)) return true;
+  // With several outputs a broadcast operand of as many bytes would be overwritten before it is read again.
+  const bool in_order = !traits.elementwise || in == out;
+  if (in_order && traits.may_overwrite != nullptr && traits.may_overwrite(attrs, num_inputs, k, i)) return true;
   return (k == 0 && traits.inplace_input == static_cast<int>(i)) || (k == i && k < 32 && (traits.inplace_pairs >> k & 1u) != 0);
 }
 

@@ -3,22 +3,21 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <cctype>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 
 #include "sindri/core/error.h"
 #include "sindri/graph/graph.h"
+#include "src/op/text_reader.h"
 
 namespace sindri {
 
 namespace {
 
-class Parser {
+class Parser : private TextReader {
  public:
-  Parser(std::string_view text, Span<const Tensor> pool, Span<Parameter* const> params) : text_(text), pool_(pool), params_(params), graph_("") {}
+  Parser(std::string_view text, Span<const Tensor> pool, Span<Parameter* const> params) : TextReader(text, "graph text"), pool_(pool), params_(params), graph_("") {}
 
   Graph run() {
     expect_word("graph");
@@ -31,87 +30,11 @@ class Parser {
       while (try_symbol(","));
     graph_.set_outputs(std::move(outputs));
     expect("}");
-    skip_space();
-    if (at_ != text_.size()) fail("text behind the graph");
+    if (!at_end()) fail("text behind the graph");
     return std::move(graph_);
   }
 
  private:
-  // ----- characters -----
-  [[noreturn]] void fail(const std::string& what) const {
-    size_t line = 1, column = 1;
-    for (size_t i = 0; i < std::min(at_, text_.size()); ++i) {
-      if (text_[i] == '\n') {
-        ++line;
-        column = 1;
-      } else ++column;
-    }
-    throw ValueError(fmt::format("graph text: {}", what), fmt::format("line {}, column {}", line, column));
-  }
-  void skip_space() {
-    while (at_ < text_.size() && (std::isspace(static_cast<unsigned char>(text_[at_])) != 0)) ++at_;
-  }
-  char peek() {
-    skip_space();
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-  bool try_symbol(std::string_view s) {
-    skip_space();
-    if (text_.substr(at_, s.size()) != s) return false;
-    at_ += s.size();
-    return true;
-  }
-  void expect(std::string_view s) {
-    if (!try_symbol(s)) fail(fmt::format("expected '{}'", s));
-  }
-  static bool word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-  std::string word() {
-    skip_space();
-    const size_t begin = at_;
-    while (at_ < text_.size() && word_char(text_[at_])) ++at_;
-    if (at_ == begin) fail("expected a name");
-    return std::string(text_.substr(begin, at_ - begin));
-  }
-  bool try_word(std::string_view w) {
-    const size_t before = at_;
-    if (word_char(peek()) && word() == w) return true;
-    at_ = before;
-    return false;
-  }
-  void expect_word(std::string_view w) {
-    if (!try_word(w)) fail(fmt::format("expected '{}'", w));
-  }
-  std::string string() {
-    expect("\"");
-    std::string s;
-    for (; at_ < text_.size() && text_[at_] != '"'; ++at_) {
-      if (text_[at_] == '\\' && at_ + 1 < text_.size()) {
-        ++at_;
-        s += text_[at_] == 'n' ? '\n' : text_[at_];
-      } else {
-        s += text_[at_];
-      }
-    }
-    expect("\"");
-    return s;
-  }
-  // The characters of a number, "inf" and "nan" included.
-  std::string number_text() {
-    skip_space();
-    const size_t begin = at_;
-    while (at_ < text_.size() && (word_char(text_[at_]) || text_[at_] == '.' || text_[at_] == '-' || text_[at_] == '+')) ++at_;
-    if (at_ == begin) fail("expected a number");
-    return std::string(text_.substr(begin, at_ - begin));
-  }
-  int64_t integer() { return to_number<int64_t>(number_text()); }
-  template <class N> N to_number(const std::string& s) const {
-    N v{};
-    const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), v);
-    if (error != std::errc() || end != s.data() + s.size())
-      fail(fmt::format("'{}' is not {}", s, std::is_integral_v<N> ? "a 64-bit integer" : "a number in range"));
-    return v;
-  }
-
   // ----- values and types -----
   int32_t value_number() {
     expect("%");
@@ -197,7 +120,7 @@ class Parser {
         fail(fmt::format("pool[{}] holds other bytes than the graph was printed with", i));
       return t;
     }
-    if (m.numel() > static_cast<int64_t>(text_.size())) fail("more elements than the text can hold");
+    if (m.numel() > static_cast<int64_t>(size())) fail("more elements than the text can hold");
     Tensor t = Tensor::empty(m);
     expect("{");
     dispatch_dtype(m.dtype, [&]<class T>() {
@@ -242,15 +165,7 @@ class Parser {
         in.push_back(use());
       while (try_symbol(","));
     expect(")");
-    AttrFields fields;
-    if (try_symbol("{")) {
-      do {
-        std::string name = word();
-        expect("=");
-        fields.push_back({std::move(name), attribute()});
-      } while (try_symbol(","));
-      expect("}");
-    }
+    const AttrFields fields = attributes();
     expect(":");
     std::vector<TensorMeta> metas;
     if (!numbers.empty()) do
@@ -270,39 +185,6 @@ class Parser {
     }
   }
 
-  // ----- attributes -----
-  AttrValue attribute() {
-    if (peek() == '"') return string();
-    if (try_symbol("[")) return list();
-    const std::string s = number_text();
-    if (s == "true" || s == "false") return s == "true";
-    const bool numeric = std::isdigit(static_cast<unsigned char>(s[0])) != 0 || s[0] == '-' || s[0] == '.' || s == "inf" || s == "nan";
-    if (!numeric) return parse_dtype(s);
-    if (is_decimal(s)) return to_number<double>(s);
-    return to_number<int64_t>(s);
-  }
-  static bool is_decimal(const std::string& s) { return s.find_first_of(".einf") != std::string::npos; }
-
-  AttrValue list() {
-    std::vector<std::string> items;
-    if (peek() != ']') do
-        items.push_back(number_text());
-      while (try_symbol(","));
-    expect("]");
-    std::vector<int64_t> integers;
-    std::vector<double> doubles;
-    bool decimal = false;
-    for (const std::string& s : items) decimal = decimal || is_decimal(s);
-    for (const std::string& s : items) {
-      if (decimal) doubles.push_back(to_number<double>(s));
-      else integers.push_back(to_number<int64_t>(s));
-    }
-    if (decimal) return doubles;
-    return integers;
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
   Span<const Tensor> pool_;
   Span<Parameter* const> params_;
   Graph graph_;

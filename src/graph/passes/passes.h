@@ -15,6 +15,8 @@ std::unique_ptr<Pass> make_cse();
 std::unique_ptr<Pass> make_fuse_norm_act();
 /// conv2d + batch_norm_infer or bias (+ add) (+ relu) as one op.
 std::unique_ptr<Pass> make_fuse_conv();
+/// Elementwise ops that feed each other as one node, run tile by tile.
+std::unique_ptr<Pass> make_fuse_elementwise();
 /// Drops what no output, state or host effect needs.
 std::unique_ptr<Pass> make_dce();
 

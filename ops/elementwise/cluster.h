@@ -1,0 +1,42 @@
+// The program of an elementwise_cluster, as its definition and its kernels see it.
+//
+//   mul(i0, i1); leaky_relu(t0) {alpha=0.2}; add(t1, i2); out t2, t0
+//
+// Step k makes t_k from inputs i_n of the op and from earlier steps.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sindri/op/op_def.h"
+
+namespace sindri::elementwise {
+
+inline constexpr size_t kMaxClusterInputs = 8, kMaxClusterSteps = 16;
+
+struct ClusterAttrs {
+  std::string program;
+  SINDRI_ATTRS(ClusterAttrs, program)
+};
+
+struct ClusterOperand {
+  bool step = false;  ///< the result of step `index`, else input `index`
+  size_t index = 0;
+};
+struct ClusterStep {
+  const OpDef* op = nullptr;
+  Attrs attrs;
+  std::vector<ClusterOperand> in;
+};
+struct ClusterProgram {
+  std::vector<ClusterStep> steps;
+  std::vector<size_t> out;  ///< the steps whose results leave, each once
+};
+
+/// Throws ValueError with the place in the text: unknown or not elementwise ops, operands that are not there yet, results that
+/// nothing reads, more than kMaxClusterSteps.
+ClusterProgram parse_cluster(const std::string& text);
+/// The result of every step; all have one shape. Throws what the ops' infer functions throw, and ShapeError.
+std::vector<TensorMeta> infer_cluster_steps(const ClusterProgram& program, Span<const TensorMeta> in);
+
+}  // namespace sindri::elementwise
