@@ -43,7 +43,7 @@ const OpDef& kAdam = register_op({
         "v = beta2·v + (1-beta2)·g²; p -= lr·sqrt(1-beta2_power)/(1-beta1_power)·m/(sqrt(v)+eps), with nesterov beta1·m + (1-beta1)·g for m there (MindSpore "
         "nn.Adam). " SINDRI_UPDATE_CONTROLS_DOC "Not differentiable.",
     .attrs = attrs_type<AdamAttrs>(),
-    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .inplace_pairs = 0b111},
+    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .inplace_pairs = 0b111, .update_inputs = 4},
     .infer = infer_adam,
 });
 
@@ -52,7 +52,7 @@ const OpDef& kAdamWeightDecay = register_op({
     .doc = "param, m, v, grad, scalar lr -> param, m, v. g = grad·grad_scale; m = beta1·m + (1-beta1)·g; v = beta2·v + (1-beta2)·g²; "
            "p -= lr·(m/(sqrt(v)+eps) + weight_decay·p) (MindSpore nn.AdamWeightDecay). " SINDRI_UPDATE_CONTROLS_DOC "Not differentiable.",
     .attrs = attrs_type<AdamWeightDecayAttrs>(),
-    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .inplace_pairs = 0b111},
+    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .inplace_pairs = 0b111, .update_inputs = 4},
     .infer = infer_adam_weight_decay,
 });
 

@@ -40,7 +40,7 @@ const OpDef& kMomentum = register_op({
     .doc = "param, velocity, grad, scalars lr and momentum -> param, velocity. g = grad·grad_scale + weight_decay·param; v = momentum·v + g; p -= lr·v, "
            "or with nesterov p -= lr·(g + momentum·v) (MindSpore nn.Momentum). " SINDRI_UPDATE_CONTROLS_DOC "Not differentiable.",
     .attrs = attrs_type<MomentumAttrs>(),
-    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .inplace_pairs = 0b11},
+    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .inplace_pairs = 0b11, .update_inputs = 3},
     .infer = infer_momentum,
 });
 
@@ -52,7 +52,7 @@ const OpDef& kSgd = register_op({
            "stay (MindSpore "
            "nn.SGD, PyTorch SGD). " SINDRI_UPDATE_CONTROLS_DOC "Not differentiable.",
     .attrs = attrs_type<SgdAttrs>(),
-    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .inplace_pairs = 0b111},
+    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .inplace_pairs = 0b111, .update_inputs = 4},
     .infer = infer_sgd,
 });
 

@@ -1,63 +1,107 @@
 // Optimizer updates on the CPU: one vectorised pass over parameter, states and gradient, split over threads.
+#include <string_view>
+
 #include "ops/optimizer/optimizer_common.h"
-#include "ops/optimizer/optimizer_simd.h"
+#include "ops/optimizer/prepared_update.h"
 #include "src/device/cpu/parallel.h"
 #include "src/op/element.h"
 
 namespace sindri::ops {
 namespace {
 
-constexpr int64_t kGrain = 16384;  // elements worth a thread
-
 const void* at(const Buffer& b, int64_t i) { return static_cast<const char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
 void* at_mutable(const Buffer& b, int64_t i) { return static_cast<char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
 
-void update_momentum(const MomentumCoefficients& k, const Buffer& p, const Buffer& v, const Buffer& g, const Buffer& new_p, const Buffer& new_v) {
-  const MomentumScalars s{static_cast<int>(k.velocity), k.lr, k.weight_decay, k.grad_scale, k.momentum, k.gain};
-  parallel_for(p.meta->numel(), kGrain, [&](int64_t b, int64_t e) {
-    SINDRI_SIMD_CALL(momentum_run)(p.meta->dtype, g.meta->dtype, s, e - b, at(p, b), at(v, b), at(g, b), at_mutable(new_p, b), at_mutable(new_v, b));
-  });
+PreparedUpdate nothing_but_old_values(Span<const Buffer> in, Span<const Buffer> out) {
+  keep_states(in, out);
+  return {};
 }
 
-void momentum(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
-  if (update_controls(in, 5).skip) return keep_states(in, out);
-  update_momentum(momentum_coefficients(q.attrs, in), in[0], in[1], in[2], out[0], out[1]);
+// in: param, velocity, grad; out: param, velocity.
+void momentum_range(const PreparedUpdate& u, int64_t b, int64_t e) {
+  SINDRI_SIMD_CALL(momentum_run)
+  (u.in[0].meta->dtype, u.in[2].meta->dtype, u.momentum, e - b, at(u.in[0], b), at(u.in[1], b), at(u.in[2], b), at_mutable(u.out[0], b),
+   at_mutable(u.out[1], b));
 }
 
-void sgd(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
-  if (update_controls(in, 5).skip) return keep_states(in, out);
-  const MomentumCoefficients k = sgd_coefficients(q.attrs, in);
-  const double stat = load_element(in[2], 0);
-  update_momentum(k, in[0], in[1], in[3], out[0], out[1]);
-  store_element(out[2], 0, k.velocity == Velocity::kUnused ? stat : 0);
+PreparedUpdate momentum_update(const MomentumCoefficients& k, const Buffer& p, const Buffer& v, const Buffer& g, const Buffer& new_p, const Buffer& new_v) {
+  return {.range = momentum_range,
+          .numel = p.meta->numel(),
+          .momentum = {static_cast<int>(k.velocity), k.lr, k.weight_decay, k.grad_scale, k.momentum, k.gain},
+          .in = {p, v, g},
+          .out = {new_p, new_v}};
 }
 
-void update_adam(const AdamCoefficients& k, Span<const Buffer> in, Span<const Buffer> out) {
-  const AdamScalars s{k.lr, k.l2, k.decay, k.grad_scale, k.beta1, k.beta2, k.eps, k.nesterov};
-  parallel_for(in[0].meta->numel(), kGrain, [&](int64_t b, int64_t e) {
-    SINDRI_SIMD_CALL(adam_run)
-    (in[0].meta->dtype, in[3].meta->dtype, s, e - b, at(in[0], b), at(in[1], b), at(in[2], b), at(in[3], b), at_mutable(out[0], b), at_mutable(out[1], b),
-     at_mutable(out[2], b));
-  });
+PreparedUpdate prepare_momentum(const Attrs& attrs, Span<const Buffer> in, Span<const Buffer> out) {
+  if (update_controls(in, 5).skip) return nothing_but_old_values(in, out);
+  return momentum_update(momentum_coefficients(attrs, in), in[0], in[1], in[2], out[0], out[1]);
 }
 
-void adam(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
-  if (update_controls(in, 7).skip) return keep_states(in, out);
-  update_adam(adam_coefficients(q.attrs, in), in, out);
-}
-void adam_weight_decay(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
-  if (update_controls(in, 5).skip) return keep_states(in, out);
-  update_adam(adam_weight_decay_coefficients(q.attrs, in), in, out);
+PreparedUpdate prepare_sgd(const Attrs& attrs, Span<const Buffer> in, Span<const Buffer> out) {
+  if (update_controls(in, 5).skip) return nothing_but_old_values(in, out);
+  const MomentumCoefficients k = sgd_coefficients(attrs, in);
+  store_element(out[2], 0, k.velocity == Velocity::kUnused ? load_element(in[2], 0) : 0);
+  return momentum_update(k, in[0], in[1], in[3], out[0], out[1]);
 }
 
-template <size_t kGrad> std::string reject(const KernelQuery& q) {
-  return (q.in[0].dtype == DType::kFloat64) == (q.in[kGrad].dtype == DType::kFloat64) ? "" : "only one of param and grad is float64";
+// in: param, m, v, grad; out: param, m, v.
+void adam_range(const PreparedUpdate& u, int64_t b, int64_t e) {
+  SINDRI_SIMD_CALL(adam_run)
+  (u.in[0].meta->dtype, u.in[3].meta->dtype, u.adam, e - b, at(u.in[0], b), at(u.in[1], b), at(u.in[2], b), at(u.in[3], b), at_mutable(u.out[0], b),
+   at_mutable(u.out[1], b), at_mutable(u.out[2], b));
 }
 
-const bool kMomentum = register_kernel({.op = "momentum_update", .name = "simd", .reject = reject<2>, .simple = momentum});
-const bool kSgd = register_kernel({.op = "sgd_update", .name = "simd", .reject = reject<3>, .simple = sgd});
-const bool kAdam = register_kernel({.op = "adam_update", .name = "simd", .reject = reject<3>, .simple = adam});
-const bool kAdamWeightDecay = register_kernel({.op = "adam_weight_decay_update", .name = "simd", .reject = reject<3>, .simple = adam_weight_decay});
+PreparedUpdate adam_update(const AdamCoefficients& k, Span<const Buffer> in, Span<const Buffer> out) {
+  return {.range = adam_range,
+          .numel = in[0].meta->numel(),
+          .adam = {k.lr, k.l2, k.decay, k.grad_scale, k.beta1, k.beta2, k.eps, k.nesterov},
+          .in = {in[0], in[1], in[2], in[3]},
+          .out = {out[0], out[1], out[2]}};
+}
+
+PreparedUpdate prepare_adam(const Attrs& attrs, Span<const Buffer> in, Span<const Buffer> out) {
+  if (update_controls(in, 7).skip) return nothing_but_old_values(in, out);
+  return adam_update(adam_coefficients(attrs, in), in, out);
+}
+
+PreparedUpdate prepare_adam_weight_decay(const Attrs& attrs, Span<const Buffer> in, Span<const Buffer> out) {
+  if (update_controls(in, 5).skip) return nothing_but_old_values(in, out);
+  return adam_update(adam_weight_decay_coefficients(attrs, in), in, out);
+}
+
+constexpr struct {
+  const char* op;
+  PrepareUpdate prepare;
+} kUpdates[] = {
+    {"momentum_update", prepare_momentum},
+    {"sgd_update", prepare_sgd},
+    {"adam_update", prepare_adam},
+    {"adam_weight_decay_update", prepare_adam_weight_decay},
+};
+
+void run_update(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  const PreparedUpdate u = find_prepare(q.op)(q.attrs, in, out);
+  parallel_for(u.numel, kUpdateGrain, [&](int64_t b, int64_t e) { u.range(u, b, e); });
+}
+
+const bool kRegistered = [] {
+  for (const auto& u : kUpdates)
+    register_kernel({.op = u.op, .name = "simd", .reject = [](const KernelQuery& q) { return reject_update(q.op, q.in); }, .simple = run_update});
+  return true;
+}();
 
 }  // namespace
+
+PrepareUpdate find_prepare(const OpDef& op) {
+  for (const auto& u : kUpdates) {
+    if (std::string_view(u.op) == op.name) return u.prepare;
+  }
+  return nullptr;
+}
+
+std::string reject_update(const OpDef& op, Span<const TensorMeta> in) {
+  const TensorMeta& grad = in[op.traits.update_inputs - 1];
+  return (in[0].dtype == DType::kFloat64) == (grad.dtype == DType::kFloat64) ? "" : "only one of param and grad is float64";
+}
+
 }  // namespace sindri::ops

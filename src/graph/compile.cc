@@ -31,6 +31,7 @@ PassList default_passes() {
   passes.push_back(make_fuse_norm_act());
   passes.push_back(make_fuse_conv());
   passes.push_back(make_fuse_elementwise());
+  passes.push_back(make_group_updates());
   passes.push_back(make_dce());
   return passes;
 }

@@ -11,6 +11,40 @@ Arg state(const Shape& s) { return {s, -1, 1}; }
 Arg positive(const Shape& s) { return {s, 0, 1}; }
 Arg scalar(double v) { return {.shape = {}, .values = {v}}; }
 
+// Parameters of several sizes as one node; the shared scalars come last.
+template <class Add> void add_groups(const Add& add) {
+  const auto group = [&](const std::string& name, const std::string& update, const std::vector<Shape>& shapes, const std::vector<Arg>& scalars, bool second_state,
+                         bool stat, std::optional<DType> grad = std::nullopt) {
+    std::vector<Arg> args;
+    for (const Shape& shape : shapes) {
+      args.push_back(state(shape));
+      args.push_back(state(shape));
+      if (second_state) args.push_back(positive(shape));
+      if (stat) args.push_back(scalar(shape.rank() == 1 ? 1 : 0));  // first steps and later ones
+      args.push_back({shape, -1, 1, grad});
+    }
+    args.insert(args.end(), scalars.begin(), scalars.end());
+    add("group_update", name, {{"update", update}, {"tensors", static_cast<int64_t>(shapes.size())}}, std::move(args));
+  };
+  const std::vector<Arg> lr = {scalar(0.1)}, two = {scalar(0.1), scalar(0.9)}, three = {scalar(0.1), scalar(0.81), scalar(0.998)};
+  const std::vector<Shape> sizes = {{7}, {}, {2, 3, 4, 5}, {0, 3}, {33}, {1999}};
+  group("momentum", "momentum_update", sizes, two, false, false);
+  group("momentum_decay", "momentum_update {weight_decay=0.01, grad_scale=0.5, nesterov=true}", sizes, two, false, false);
+  group("momentum_one", "momentum_update", {{17}}, two, false, false);
+  group("momentum_bf16_grad", "momentum_update", sizes, two, false, false, DType::kBFloat16);
+  group("sgd", "sgd_update {momentum=0.9, dampening=0.5}", sizes, lr, false, true);
+  group("adam", "adam_update", sizes, three, true, false);
+  group("adam_nesterov", "adam_update {nesterov=true}", {{8}, {9}, {15}}, three, true, false);
+  const Arg inv_scale = scalar(1.0 / 64), skip{.shape = {}, .dtype = DType::kBool, .values = {1}}, go_on{.shape = {}, .dtype = DType::kBool, .values = {0}};
+  group("momentum_inv_scale", "momentum_update", sizes, {scalar(0.1), scalar(0.9), inv_scale}, false, false);
+  group("momentum_go_on", "momentum_update", sizes, {scalar(0.1), scalar(0.9), inv_scale, go_on}, false, false);
+  group("momentum_skip", "momentum_update", sizes, {scalar(0.1), scalar(0.9), inv_scale, skip}, false, false);
+  group("sgd_skip", "sgd_update {momentum=0.9}", sizes, {scalar(0.1), skip}, false, true);
+  group("adam_skip", "adam_update", sizes, {scalar(0.1), scalar(0.81), scalar(0.998), skip}, true, false);
+  group("adam_weight_decay_skip", "adam_weight_decay_update", sizes, {scalar(0.1), inv_scale, skip}, true, false);
+  group("adam_weight_decay", "adam_weight_decay_update {weight_decay=0.1}", sizes, lr, true, false, DType::kFloat16);
+}
+
 std::vector<Sample> all() {
   std::vector<Sample> s;
   const auto add = [&](const std::string& op, const std::string& name, const AttrFields& attrs, std::vector<Arg> args) {
@@ -72,6 +106,7 @@ std::vector<Sample> all() {
     add("adam_update", name, decay, extended({p, state(shape), positive(shape), grad, scalar(0.1), scalar(0.9), scalar(0.999)}));
     add("adam_weight_decay_update", name, decay, extended({p, state(shape), positive(shape), grad, scalar(0.1)}));
   }
+  add_groups(add);
   return s;
 }
 

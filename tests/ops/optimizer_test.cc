@@ -8,7 +8,9 @@
 
 #include "sindri/autograd/grad.h"
 #include "sindri/core/error.h"
+#include "sindri/op/bind.h"
 #include "sindri/op/kernel.h"
+#include "src/core/tensor_impl.h"
 #include "src/op/plan.h"
 #include "tests/ops/compare.h"
 #include "tests/ops/samples.h"
@@ -201,6 +203,31 @@ TEST(OptimizerUpdate, BadArguments) {
   EXPECT_THROW(ops::adam_update(p, p, p, p, one, one, one, 1.0), ValueError);
   EXPECT_THROW(ops::adam_update(p, p, p, p, one, one, one, 0.9, 0.999, -1), ValueError);
   EXPECT_THROW(ops::adam_weight_decay_update(p, p, p, p, one, 0.9, -0.1), ValueError);
+}
+
+TEST(GroupUpdate, BadArguments) {
+  const Tensor p = Tensor::full({4}, 1), lr = scalar(0.1, DType::kFloat32);
+  const OpDef& op = find_op("group_update");
+  const auto call = [&](const std::string& update, int64_t tensors, const std::vector<Tensor>& in) {
+    return sindri::bind(op, op.attrs.make({{"update", update}, {"tensors", tensors}}), Span<const Tensor>(in));
+  };
+  const std::vector<Tensor> one = {p, p, p, lr, lr};
+  EXPECT_EQ(call("momentum_update {nesterov=true}", 1, one).size(), 2u);
+  EXPECT_THROW(call("relu", 1, {p}), ValueError);
+  EXPECT_THROW(call("momentum", 1, one), ValueError);
+  EXPECT_THROW(call("", 1, one), ValueError);
+  EXPECT_THROW(call("momentum_update {nesterov=true", 1, one), ValueError);
+  EXPECT_THROW(call("momentum_update {decay=0.1}", 1, one), ValueError);
+  EXPECT_THROW(call("momentum_update {} momentum_update", 1, one), ValueError);
+  EXPECT_THROW(call("momentum_update", 0, one), ValueError);
+  EXPECT_THROW(call("momentum_update", -1, one), ValueError);
+  EXPECT_THROW(call("momentum_update", 2, one), ValueError);
+  EXPECT_THROW(call("momentum_update", int64_t{1} << 62, one), ValueError);
+  EXPECT_THROW(call("momentum_update", 1, {p, p, Tensor::full({5}, 1), lr, lr}), ShapeError);
+  EXPECT_THROW(call("momentum_update", 1, {p, p, p, p, lr}), ShapeError);  // lr must be a scalar
+  const Tensor image = Tensor::full({1, 2, 3, 4}, 1), moved = convert_layout(image, Layout::kChannelsLast);
+  EXPECT_THROW(call("momentum_update", 1, {image, moved, image, lr, lr}), ValueError);
+  EXPECT_EQ(call("momentum_update", 1, {moved, moved, moved, lr, lr})[0].layout(), Layout::kChannelsLast);
 }
 
 }  // namespace

@@ -51,6 +51,9 @@ struct OpTraits {
   uint32_t inplace_pairs = 0;  ///< bit k: output k may take the memory of input k (update ops); any subset of them at once
   /// Pairs that depend on the attributes: may output `out` take the memory of input `in`? Those allowed may all happen at once.
   bool (*may_overwrite)(const Attrs&, size_t num_inputs, size_t out, size_t in) = nullptr;
+  /// Optimizer updates: this many first inputs belong to one parameter, the scalars behind them to all; 0 for other ops. Such nodes are
+  /// grouped (src/graph/passes/group_updates.cc); output k is the new value of input k.
+  uint32_t update_inputs = 0;
   bool elementwise = false;  ///< output element i depends on input elements i only (after broadcasting)
   bool random = false;  ///< reads the RNG key input; never merged by CSE across different `instance`
   bool host_effect = false;  ///< must not be removed or constant-folded

@@ -17,6 +17,8 @@ std::unique_ptr<Pass> make_fuse_norm_act();
 std::unique_ptr<Pass> make_fuse_conv();
 /// Elementwise ops that feed each other as one node, run tile by tile.
 std::unique_ptr<Pass> make_fuse_elementwise();
+/// Optimizer updates with equal attributes and scalars as one node of many parameters.
+std::unique_ptr<Pass> make_group_updates();
 /// Drops what no output, state or host effect needs.
 std::unique_ptr<Pass> make_dce();
 

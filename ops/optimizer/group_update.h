@@ -1,0 +1,34 @@
+// What the definition and the kernels of group_update share.
+#pragma once
+
+#include <string>
+
+#include "sindri/op/op_def.h"
+
+namespace sindri::ops {
+
+struct GroupUpdateAttrs {
+  std::string update;  ///< the op and its attributes: "momentum_update {weight_decay=0.0001}"
+  int64_t tensors = 1;
+  SINDRI_ATTRS(GroupUpdateAttrs, update, tensors)
+};
+
+/// The update op of a group, and which inputs and outputs belong to which parameter.
+struct UpdateGroup {
+  const OpDef* op;
+  Attrs attrs;
+  size_t tensors, own_inputs, own_outputs;
+
+  /// The inputs or buffers of one call of the op, from those of the group: the parameter's own, then the shared scalars.
+  template <class T> std::vector<T> inputs_of(size_t tensor, Span<const T> in) const {
+    std::vector<T> one;
+    one.reserve(own_inputs + in.size() - tensors * own_inputs);
+    for (size_t i = 0; i < own_inputs; ++i) one.push_back(in[tensor * own_inputs + i]);
+    for (size_t i = tensors * own_inputs; i < in.size(); ++i) one.push_back(in[i]);
+    return one;
+  }
+};
+/// Throws ValueError when the text names no update op or is not one op.
+UpdateGroup parse_update_group(const Attrs& attrs);
+
+}  // namespace sindri::ops

@@ -1,0 +1,111 @@
+// Optimizer updates of one kind become few nodes of many parameters, each run in one parallel region: a network has dozens of updates
+// too small to be worth one of their own. Bits do not change.
+//
+//   p0', v0' = momentum_update(p0, v0, g0, lr, m) {…}         p0', v0', p1', v1' =
+//   p1', v1' = momentum_update(p1, v1, g1, lr, m) {…}     ->      group_update(p0, v0, g0, p1, v1, g1, lr, m) {update="momentum_update {…}", tensors=2}
+//
+// A group stands where its last member stood, so the gradients of the others live longer. Updates come at the end of a step, where all
+// gradients are alive anyway; where they do not, a group that would raise the arena is not formed.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/graph/memory_plan.h"
+#include "src/graph/passes/passes.h"
+
+namespace sindri {
+
+namespace {
+
+constexpr size_t kMaxMembers = 64;
+
+class GroupUpdates final : public Pass {
+ public:
+  const char* name() const override { return "group_updates"; }
+
+  bool run(Graph& g, const PassContext&) override {
+    const std::vector<std::vector<NodeId>> groups = find(g);
+    if (groups.empty()) return false;
+    const int64_t arena = plan_memory(g).arena_bytes;
+    Graph all = g;
+    for (const auto& members : groups) replace(all, members);
+    if (plan_memory(all).arena_bytes <= arena) {
+      g = std::move(all);
+      return true;
+    }
+    bool changed = false;
+    for (const auto& members : groups) {
+      Graph one = g;
+      replace(one, members);
+      if (plan_memory(one).arena_bytes > arena) continue;
+      g = std::move(one);
+      changed = true;
+    }
+    return changed;
+  }
+
+ private:
+  static bool is_update(const Graph& g, NodeId n) {
+    const size_t own = g.node(n).op->traits.update_inputs;
+    return own > 0 && g.node(n).in.size() >= own;
+  }
+
+  static bool alike(const Graph& g, NodeId x, NodeId y) {
+    const Graph::Node &a = g.node(x), &b = g.node(y);
+    const auto own = static_cast<ptrdiff_t>(a.op->traits.update_inputs);
+    if (a.op != b.op || !(a.attrs == b.attrs) || !std::equal(a.in.begin() + own, a.in.end(), b.in.begin() + own, b.in.end())) return false;
+    // One kernel serves a group: it may decline a mixture of types that it takes apart.
+    return std::equal(a.in.begin(), a.in.begin() + own, b.in.begin(), [&](ValueId v, ValueId w) { return g.value(v).meta.dtype == g.value(w).meta.dtype; });
+  }
+
+  // Groups of two members and more. A group is closed when something reads a member's result: it could not wait for more.
+  static std::vector<std::vector<NodeId>> find(const Graph& g) {
+    std::vector<std::vector<NodeId>> open, closed;
+    for (NodeId n : g.order()) {
+      const auto reads = [&](const std::vector<NodeId>& group) {
+        return std::any_of(g.node(n).in.begin(), g.node(n).in.end(), [&](ValueId v) {
+          return g.value(v).producer != kNoId && std::find(group.begin(), group.end(), g.value(v).producer) != group.end();
+        });
+      };
+      for (size_t i = 0; i < open.size();) {
+        const bool full = open[i].size() == kMaxMembers;
+        if (!full && !reads(open[i])) {
+          ++i;
+          continue;
+        }
+        closed.push_back(std::move(open[i]));
+        open.erase(open.begin() + static_cast<ptrdiff_t>(i));
+      }
+      if (!is_update(g, n)) continue;
+      const auto like = std::find_if(open.begin(), open.end(), [&](const auto& group) { return alike(g, group[0], n); });
+      if (like == open.end()) open.push_back({n});
+      else like->push_back(n);
+    }
+    closed.insert(closed.end(), open.begin(), open.end());
+    std::erase_if(closed, [](const auto& group) { return group.size() < 2; });
+    return closed;
+  }
+
+  static void replace(Graph& g, const std::vector<NodeId>& members) {
+    const Graph::Node first = g.node(members[0]), last = g.node(members.back());
+    const auto own = static_cast<ptrdiff_t>(first.op->traits.update_inputs);
+    std::vector<ValueId> in, out;
+    for (NodeId n : members) {
+      in.insert(in.end(), g.node(n).in.begin(), g.node(n).in.begin() + own);
+      out.insert(out.end(), g.node(n).out.begin(), g.node(n).out.end());
+    }
+    in.insert(in.end(), first.in.begin() + own, first.in.end());
+    static const OpDef& op = find_op("group_update");
+    const std::string attrs = first.attrs.text();
+    const std::string update = fmt::format("{}{}{}", first.op->name, attrs.empty() ? "" : " ", attrs);
+    const NodeId group = g.append(op, op.attrs.make({{"update", update}, {"tensors", static_cast<int64_t>(members.size())}}), in, last.scope, members.back());
+    for (size_t k = 0; k < out.size(); ++k) g.replace_uses(out[k], g.node(group).out[k]);
+    for (NodeId n : members) g.erase(n);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> make_group_updates() { return std::make_unique<GroupUpdates>(); }
+
+}  // namespace sindri
