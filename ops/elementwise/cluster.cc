@@ -125,8 +125,9 @@ std::vector<TensorMeta> infer_cluster_steps(const ClusterProgram& program, Span<
     for (const ClusterOperand& o : s.in) operands.push_back(o.step ? made[o.index] : in[o.index]);
     made.push_back(s.op->infer(s.attrs, operands)[0]);
     if (made.back().shape != made[0].shape)
-      throw ShapeError(fmt::format("elementwise_cluster: t{} ({}) has shape {}, t0 {}", made.size() - 1, s.op->name, made.back().shape.str(), made[0].shape.str()), "",
-                       "steps of another shape belong into another node");
+      throw ShapeError(
+          fmt::format("elementwise_cluster: t{} ({}) has shape {}, t0 {}", made.size() - 1, s.op->name, made.back().shape.str(), made[0].shape.str()), "",
+          "steps of another shape belong into another node");
   }
   return made;
 }

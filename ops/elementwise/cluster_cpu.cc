@@ -45,8 +45,7 @@ class ClusterKernel final : public Kernel {
   void run(ExecContext&, Span<const Buffer> in, Span<const Buffer> out) override {
     if (numel_ == 0) return;
     const int64_t grain = std::max<int64_t>(1, kParallelGrain / static_cast<int64_t>(steps_.size()) / tile_);
-    parallel_for(fixed_chunks(numel_, tile_), grain,
-                 [&](int64_t first, int64_t last) { run_range(in, out, first * tile_, std::min(numel_, last * tile_)); });
+    parallel_for(fixed_chunks(numel_, tile_), grain, [&](int64_t first, int64_t last) { run_range(in, out, first * tile_, std::min(numel_, last * tile_)); });
   }
 
  private:
@@ -93,7 +92,8 @@ class ClusterKernel final : public Kernel {
       const auto width = static_cast<int64_t>(dtype_size(made[k].dtype));
       std::vector<size_t> dying;
       for (size_t v : steps_[k].in) {
-        if (v >= inputs && buffer_[v] != kNone && last_use[v] == k && std::find(dying.begin(), dying.end(), buffer_[v]) == dying.end()) dying.push_back(buffer_[v]);
+        if (v >= inputs && buffer_[v] != kNone && last_use[v] == k && std::find(dying.begin(), dying.end(), buffer_[v]) == dying.end())
+          dying.push_back(buffer_[v]);
       }
       if (out_of_step_[k] != kNone) {
         streamed += width;

@@ -14,7 +14,8 @@ namespace {
 std::vector<TensorMeta> infer(const Attrs& attrs, Span<const TensorMeta> in) {
   const UpdateGroup g = parse_update_group(attrs);
   if (in.size() / g.own_inputs < g.tensors)
-    throw ValueError(fmt::format("group_update: {} parameters of {} need {} inputs each and scalars, got {} inputs", g.tensors, g.op->name, g.own_inputs, in.size()));
+    throw ValueError(
+        fmt::format("group_update: {} parameters of {} need {} inputs each and scalars, got {} inputs", g.tensors, g.op->name, g.own_inputs, in.size()));
   std::vector<TensorMeta> out;
   for (size_t t = 0; t < g.tensors; ++t) {
     const std::vector<TensorMeta> given = g.inputs_of(t, in);
@@ -22,7 +23,8 @@ std::vector<TensorMeta> infer(const Attrs& attrs, Span<const TensorMeta> in) {
     infer_with_layout(*g.op, g.attrs, given, &taken, &made);
     for (size_t i = 0; i < given.size(); ++i)
       if (taken[i].layout != given[i].layout)
-        throw ValueError(fmt::format("group_update: input {} of parameter {} is {}, {} takes it {}", i, t, given[i].str(), g.op->name, layout_name(taken[i].layout)));
+        throw ValueError(
+            fmt::format("group_update: input {} of parameter {} is {}, {} takes it {}", i, t, given[i].str(), g.op->name, layout_name(taken[i].layout)));
     out.insert(out.end(), made.begin(), made.end());
   }
   return out;
@@ -35,8 +37,9 @@ bool may_overwrite(const Attrs& attrs, size_t, size_t out, size_t in) {
 
 const OpDef& kGroupUpdate = register_op({
     .name = "group_update",
-    .doc = "The inputs of `update` that belong to one parameter, for each of `tensors` parameters, then the scalars they share -> the outputs of each. `update` "
-           "is an op of the optimizer updates with its attributes. Same bits as the separate ops. Made by the graph compiler; not differentiable.",
+    .doc =
+        "The inputs of `update` that belong to one parameter, for each of `tensors` parameters, then the scalars they share -> the outputs of each. `update` "
+        "is an op of the optimizer updates with its attributes. Same bits as the separate ops. Made by the graph compiler; not differentiable.",
     .attrs = attrs_type<GroupUpdateAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kAsInferred, .saves_in = kSavesNone, .may_overwrite = may_overwrite},
     .infer = infer,

@@ -17,7 +17,8 @@ namespace {
 
 class Parser : private TextReader {
  public:
-  Parser(std::string_view text, Span<const Tensor> pool, Span<Parameter* const> params) : TextReader(text, "graph text"), pool_(pool), params_(params), graph_("") {}
+  Parser(std::string_view text, Span<const Tensor> pool, Span<Parameter* const> params)
+      : TextReader(text, "graph text"), pool_(pool), params_(params), graph_("") {}
 
   Graph run() {
     expect_word("graph");

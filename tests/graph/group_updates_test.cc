@@ -43,10 +43,18 @@ struct Optimizer {
   Rule rule;
 };
 const Optimizer kOptimizers[] = {
-    {"momentum", 2, [](const std::vector<Tensor>& s, const Tensor& g, const Tensor& lr) { return ops::momentum_update(s[0], s[1], g, lr, lr, 1e-2, 0.5, true); }},
-    {"sgd", 3, [](const std::vector<Tensor>& s, const Tensor& g, const Tensor& lr) { return ops::sgd_update(s[0], s[1], s[2], g, lr, 0.9, 0.1, 1e-2, 1.0, false); }},
-    {"adam", 3, [](const std::vector<Tensor>& s, const Tensor& g, const Tensor& lr) { return ops::adam_update(s[0], s[1], s[2], g, lr, lr, lr, 0.9, 0.99, 1e-6, 1e-2, 1.0, false); }},
-    {"adam_weight_decay", 3, [](const std::vector<Tensor>& s, const Tensor& g, const Tensor& lr) { return ops::adam_weight_decay_update(s[0], s[1], s[2], g, lr, 0.9, 0.99, 1e-6, 1e-2, 1.0); }},
+    {"momentum", 2,
+     [](const std::vector<Tensor>& s, const Tensor& g, const Tensor& lr) { return ops::momentum_update(s[0], s[1], g, lr, lr, 1e-2, 0.5, true); }},
+    {"sgd", 3,
+     [](const std::vector<Tensor>& s, const Tensor& g, const Tensor& lr) { return ops::sgd_update(s[0], s[1], s[2], g, lr, 0.9, 0.1, 1e-2, 1.0, false); }},
+    {"adam", 3,
+     [](const std::vector<Tensor>& s, const Tensor& g, const Tensor& lr) {
+       return ops::adam_update(s[0], s[1], s[2], g, lr, lr, lr, 0.9, 0.99, 1e-6, 1e-2, 1.0, false);
+     }},
+    {"adam_weight_decay", 3,
+     [](const std::vector<Tensor>& s, const Tensor& g, const Tensor& lr) {
+       return ops::adam_weight_decay_update(s[0], s[1], s[2], g, lr, 0.9, 0.99, 1e-6, 1e-2, 1.0);
+     }},
 };
 
 class GroupUpdates : public ::testing::TestWithParam<Optimizer> {};
@@ -104,7 +112,8 @@ TEST_P(GroupUpdates, KeepsEveryBitAndTheArena) {
     EXPECT_EQ(count(grouped.text, "= group_update("), 1u) << grouped.text;
     EXPECT_NE(grouped.text.find("tensors=6"), std::string::npos) << grouped.text;  // all but the one with another gradient type
     EXPECT_LE(grouped.arena_bytes, plain.arena_bytes);
-    for (size_t i = 0; i < plain.values.size(); ++i) EXPECT_TRUE(same_bits(plain.values[i], grouped.values[i])) << "state " << i << ", " << threads << " threads";
+    for (size_t i = 0; i < plain.values.size(); ++i)
+      EXPECT_TRUE(same_bits(plain.values[i], grouped.values[i])) << "state " << i << ", " << threads << " threads";
   }
 }
 

@@ -8,12 +8,28 @@ std::vector<Sample> all() {
   std::vector<Sample> s;
   const auto add = [&](const std::string& name, const std::string& program, std::vector<Arg> args) {
     // Every step rounds to the type of its operands: in half precision errors of several steps meet.
-    s.push_back({.op = "elementwise_cluster", .name = name, .attrs = {{"program", program}}, .args = std::move(args), .gradient = false, .torch = false, .tolerance = 4});
+    s.push_back({.op = "elementwise_cluster",
+                 .name = name,
+                 .attrs = {{"program", program}},
+                 .args = std::move(args),
+                 .gradient = false,
+                 .torch = false,
+                 .tolerance = 4});
   };
   const std::string chain = "mul(i0, i1); leaky_relu(t0) {alpha=0.2}; add(t1, i2); out t2", two = "mul(i0, i1); tanh(t0); sub(t1, i0); out t2, t0";
-  for (const auto& [name, shape] : std::vector<std::pair<std::string, Shape>>{
-           {"scalar", {}}, {"one", {1}}, {"empty", {0, 3}}, {"n7", {7}}, {"n8", {8}}, {"n9", {9}}, {"n15", {15}}, {"n16", {16}}, {"n17", {17}}, {"n31", {31}},
-           {"n33", {33}}, {"images", {2, 3, 4, 5}}, {"one_tile_and_more", {2049}}}) {
+  for (const auto& [name, shape] : std::vector<std::pair<std::string, Shape>>{{"scalar", {}},
+                                                                              {"one", {1}},
+                                                                              {"empty", {0, 3}},
+                                                                              {"n7", {7}},
+                                                                              {"n8", {8}},
+                                                                              {"n9", {9}},
+                                                                              {"n15", {15}},
+                                                                              {"n16", {16}},
+                                                                              {"n17", {17}},
+                                                                              {"n31", {31}},
+                                                                              {"n33", {33}},
+                                                                              {"images", {2, 3, 4, 5}},
+                                                                              {"one_tile_and_more", {2049}}}) {
     add("chain_" + name, chain, {{shape}, {shape}, {shape}});
     add("two_results_" + name, two, {{shape}, {shape}});
   }
@@ -26,7 +42,8 @@ std::vector<Sample> all() {
   add("shared_operand", "mul(i0, i0); add(t0, i0); mul(t1, t0); out t2", {{{21}}});
   add("predicates", "less(i0, i1); logical_not(t0); where(t1, i0, i1); out t2, t1", {{{5, 7}, -2, 2, {}, "distinct"}, {{5, 7}, -2, 2, {}, "distinct"}});
   add("casts", "cast(i0) {dtype=f64}; mul(t0, i1); cast(t1) {dtype=f32}; out t2, t1", {{{5, 9}}, {{9}, -2, 2, DType::kFloat64}});
-  add("integers", "mul(i0, i1); add(t0, i1); cast(t1) {dtype=u8}; out t2, t1", {{{33}, 0, 9, DType::kInt32, "integers"}, {{33}, 0, 9, DType::kInt32, "integers"}});
+  add("integers", "mul(i0, i1); add(t0, i1); cast(t1) {dtype=u8}; out t2, t1",
+      {{{33}, 0, 9, DType::kInt32, "integers"}, {{33}, 0, 9, DType::kInt32, "integers"}});
   add("eight_inputs_sixteen_steps",
       "add(i0, i1); add(i2, i3); add(i4, i5); add(i6, i7); sub(t0, t1); sub(t2, t3); mul(t4, t5); sigmoid(t6); mul(t7, i0); sub(t8, i1); "
       "maximum(t9, t4); minimum(t10, t5); neg(t11); abs(t12); add(t13, t0); mul(t14, t7); out t15",

@@ -13,8 +13,8 @@ Arg scalar(double v) { return {.shape = {}, .values = {v}}; }
 
 // Parameters of several sizes as one node; the shared scalars come last.
 template <class Add> void add_groups(const Add& add) {
-  const auto group = [&](const std::string& name, const std::string& update, const std::vector<Shape>& shapes, const std::vector<Arg>& scalars, bool second_state,
-                         bool stat, std::optional<DType> grad = std::nullopt) {
+  const auto group = [&](const std::string& name, const std::string& update, const std::vector<Shape>& shapes, const std::vector<Arg>& scalars,
+                         bool second_state, bool stat, std::optional<DType> grad = std::nullopt) {
     std::vector<Arg> args;
     for (const Shape& shape : shapes) {
       args.push_back(state(shape));

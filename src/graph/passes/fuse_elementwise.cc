@@ -65,7 +65,8 @@ class Finder {
       cluster_of_[static_cast<size_t>(n)] = own;
       for (ValueId v : g_.node(n).in) {
         const NodeId p = g_.value(v).producer;
-        if (p != kNoId && cluster_of_[static_cast<size_t>(p)] != kNoId && cluster_of_[static_cast<size_t>(p)] != own) take_in(own, cluster_of_[static_cast<size_t>(p)]);
+        if (p != kNoId && cluster_of_[static_cast<size_t>(p)] != kNoId && cluster_of_[static_cast<size_t>(p)] != own)
+          take_in(own, cluster_of_[static_cast<size_t>(p)]);
       }
     }
     std::erase_if(clusters_, [](const Cluster& c) { return c.nodes.size() < 2; });
@@ -79,7 +80,9 @@ class Finder {
     const Graph::Node& node = g_.node(n);
     const OpTraits& t = node.op->traits;
     if (!t.elementwise || node.op->expr == nullptr || t.random || t.host_effect || node.out.size() != 1 || node.in.empty()) return false;
-    const auto printable = [](const AttrField& f) { return std::holds_alternative<bool>(f.value) || std::holds_alternative<double>(f.value) || std::holds_alternative<DType>(f.value); };
+    const auto printable = [](const AttrField& f) {
+      return std::holds_alternative<bool>(f.value) || std::holds_alternative<double>(f.value) || std::holds_alternative<DType>(f.value);
+    };
     return std::all_of(node.attrs.fields().begin(), node.attrs.fields().end(), printable);
   }
 
@@ -93,7 +96,8 @@ class Finder {
     if (steady_[static_cast<size_t>(last)] != steady_[static_cast<size_t>(b.nodes[0])]) return;
     Cluster both;
     both.nodes.resize(a.nodes.size() + b.nodes.size());
-    std::merge(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(), both.nodes.begin(), [&](NodeId x, NodeId y) { return position(x) < position(y); });
+    std::merge(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(), both.nodes.begin(),
+               [&](NodeId x, NodeId y) { return position(x) < position(y); });
     both.inputs = inputs_of(g_, both.nodes);
     if (both.nodes.size() > kMaxSteps || both.inputs.size() > kMaxInputs) return;
     if (!may_wait(b, both.nodes, last) || held(b, both.nodes, last) > 0) return;
@@ -114,7 +118,9 @@ class Finder {
   // than all: its new value could not be computed in its storage.
   int64_t held(const Cluster& b, const std::vector<NodeId>& inside, NodeId last) const {
     const size_t from = position(b.nodes.back()), to = position(last);
-    if (std::all_of(g_.order().begin() + static_cast<ptrdiff_t>(from), g_.order().begin() + static_cast<ptrdiff_t>(to), [&](NodeId n) { return has(inside, n); })) return 0;
+    if (std::all_of(g_.order().begin() + static_cast<ptrdiff_t>(from), g_.order().begin() + static_cast<ptrdiff_t>(to),
+                    [&](NodeId n) { return has(inside, n); }))
+      return 0;
     int64_t bytes = 0;
     for (ValueId v : b.inputs) {
       const auto& users = g_.value(v).users;
