@@ -28,7 +28,7 @@ int bench(const std::string& name, int64_t batch, const std::string& mode, doubl
   set_mode(mode == "pynative" ? Mode::kPynative : Mode::kGraph);
   const Shape image = models::input_shape(name);
   const int64_t classes = image[1] == 224 ? 1000 : 10;
-  const nn::CellPtr net = models::create(name, {.num_classes = classes, .variant = "torchvision"});
+  const nn::CellPtr net = models::create(name, {.num_classes = classes, .variant = name.starts_with("resnet") ? "torchvision" : ""});
   nn::WithLossCell with_loss(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}));
   with_loss.set_train();
   optim::Momentum optimizer(net->trainable_params(), {.learning_rate = 0.01, .momentum = 0.9, .weight_decay = 1e-4});
@@ -56,7 +56,7 @@ int bench(const std::string& name, int64_t batch, const std::string& mode, doubl
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   fmt::print(
-      "{{\"framework\": \"sindri\", \"net\": \"{}\", \"batch\": {}, \"mode\": \"{}\", \"isa\": \"{}\", \"threads\": {}, \"ms_per_step\": {:.2f}, "
+      "{{\"framework\": \"sindri\", \"net\": \"{}\", \"batch\": {}, \"mode\": \"{}\", \"isa\": \"{}\", \"threads\": {}, \"ms_per_step\": {:.4f}, "
       "\"samples_per_second\": {:.2f}, \"first_step_s\": {:.2f}, \"peak_memory_mb\": {}}}\n",
       name, batch, mode, cpu_isa_name(cpu_isa()), num_threads(), median * 1e3, static_cast<double>(batch) / median, first, usage.ru_maxrss / 1024);
   return 0;

@@ -1,6 +1,7 @@
 """PyTorch's training step of one of our nets, timed as step_bench.cc does. usage: torch_step.py NET BATCH MODE [SECONDS]
 
-MODE: eager, or channels_last. NET: resnet50, resnet18 (ImageNet stems, torchvision's) or resnet20 (CIFAR, projection shortcuts).
+MODE: eager, channels_last, compile, or compile_channels_last.
+NET: resnet50, resnet18 (ImageNet stems, torchvision's), resnet20 (CIFAR, projection shortcuts), lenet or mlp.
 """
 import json
 import resource
@@ -30,6 +31,11 @@ class Block(nn.Module):
 
 
 def make():
+    if NET == "lenet":
+        return nn.Sequential(nn.Conv2d(1, 6, 5, bias=False), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5, bias=False), nn.ReLU(), nn.MaxPool2d(2),
+                             nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10)), (1, 32, 32), 10
+    if NET == "mlp":
+        return nn.Sequential(nn.Flatten(), nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10)), (1, 28, 28), 10
     if NET != "resnet20":
         return getattr(torchvision.models, NET)(), (3, 224, 224), 1000
     layers, i = [nn.Conv2d(3, 16, 3, 1, 1, bias=False), nn.BatchNorm2d(16), nn.ReLU()], 16
@@ -42,8 +48,10 @@ def make():
 
 net, shape, classes = make()
 x, y = torch.randn(BATCH, *shape), torch.randint(0, classes, (BATCH,))
-if MODE == "channels_last":
+if MODE.endswith("channels_last"):
     net, x = net.to(memory_format=torch.channels_last), x.contiguous(memory_format=torch.channels_last)
+if MODE.startswith("compile"):
+    net = torch.compile(net)
 opt = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
 
 
@@ -65,6 +73,6 @@ while len(times) < 5 or time.perf_counter() - begin < SECONDS:
     step()
     times.append(time.perf_counter() - t)
 median = sorted(times)[len(times) // 2]
-print(json.dumps({"framework": "torch " + torch.__version__, "net": NET, "batch": BATCH, "mode": MODE, "threads": 2, "ms_per_step": round(median * 1e3, 2),
+print(json.dumps({"framework": "torch " + torch.__version__, "net": NET, "batch": BATCH, "mode": MODE, "threads": 2, "ms_per_step": round(median * 1e3, 4),
                   "samples_per_second": round(BATCH / median, 2), "first_step_s": round(first, 2),
                   "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}))
