@@ -58,7 +58,7 @@ const OpDef& kGrad = register_op({
     .name = "max_pool2d_grad",
     .doc = "dy and argmax [N, C, OH, OW] of max_pool2d -> dx [N, C, H, W]: each dy added where its maximum came from.",
     .attrs = attrs_type<Pool2dGradAttrs>(),
-    .traits = {.layout = LayoutRule::kFollowInput0, .saves_in = saves(1)},
+    .traits = {.layout = LayoutRule::kFollowInput0, .saves_in = saves(1), .layout_lead = 1},  // dx in the layout that x had
     .infer = infer_grad,
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
       return {take(c.dout[0], c.in[1], c.attrs.as<Pool2dGradAttrs>().forward()), Tensor()};

@@ -88,8 +88,18 @@ class MaxPool final : public MaxPoolKernel {
 
 class MaxPoolGrad final : public MaxPoolKernel {
  public:
-  explicit MaxPoolGrad(const KernelQuery& q) : MaxPoolKernel(q.out[0], q.attrs.as<Pool2dGradAttrs>().forward()) {}
+  explicit MaxPoolGrad(const KernelQuery& q) : MaxPoolKernel(q.out[0], q.attrs.as<Pool2dGradAttrs>().forward()) {
+    const Pool2dAttrs a = q.attrs.as<Pool2dGradAttrs>().forward();
+    separate_ = x_.n * x_.c > 0 && side_by_side(rows_.axis, a.kernel[0], a.stride[0]) && side_by_side(cols_.axis, a.kernel[1], a.stride[1]);
+  }
   void run(ExecContext&, Span<const Buffer> in, Span<const Buffer> out) override {
+    if (x_.channels_last && separate_) {
+      for_rows(rows_.axis.out, [&](int64_t n, int64_t oh) {
+        SINDRI_SIMD_CALL(max_pool_grad_separate)
+        (type_, image_, at(in[0], n * y_image()), at(in[1], n * y_image()), oh, at_mutable(out[0], n * x_.stride_n));
+      });
+      return;
+    }
     if (x_.channels_last) {
       for_rows(x_.h, [&](int64_t n, int64_t h) {
         SINDRI_SIMD_CALL(max_pool_grad_row)(type_, image_, at(in[0], n * y_image()), at(in[1], n * y_image()), h, at_mutable(out[0], x_.at(n, 0, h, 0)));
@@ -100,6 +110,13 @@ class MaxPoolGrad final : public MaxPoolKernel {
       SINDRI_SIMD_CALL(max_pool_grad_plane)(type_, image_, at(in[0], i * y_plane()), at(in[1], i * y_plane()), at_mutable(out[0], i * x_plane()));
     });
   }
+
+ private:
+  // No window overlaps another or reaches over the border.
+  static bool side_by_side(const PoolAxis& axis, int64_t kernel, int64_t stride) {
+    return kernel == stride && axis.start.front() == 0 && axis.out * stride <= axis.in;
+  }
+  bool separate_ = false;
 };
 
 class Average final : public PoolKernel {

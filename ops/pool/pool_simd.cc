@@ -3,6 +3,8 @@
 
 #include "src/device/cpu/simd_math.h"
 
+#pragma GCC diagnostic ignored "-Wpsabi"  // vectors wider than the registers pass between functions that are always inlined
+
 namespace sindri::SINDRI_SIMD_NS {
 namespace {
 
@@ -16,25 +18,135 @@ template <> struct Compute<double> { using type = double; };
 
 constexpr int64_t kBlock = 64;  // channels whose running values stay in registers
 
-// Calls body(c0, n) on blocks of channels; n is the constant kBlock for all but the last.
-#define SINDRI_FOR_BLOCKS(channels, BODY) \
+// Visits the channels of one position. BODY sees c0 and n, SHORT sees c0 and kLanes: blocks of 64 channels, then SHORT for
+// one vector, since loops this short leave gcc's vectoriser without anything to do. The last SHORT may reach beyond the channels as long as it
+// stays within `room` elements from the position's first: what it reads there it ignores, and what it writes there belongs to the
+// position that the same loop computes next.
+#define SINDRI_FOR_BLOCKS(A, channels, room, SHORT, BODY) \
   { \
     int64_t c0 = 0; \
     for (; c0 + kBlock <= (channels); c0 += kBlock) { \
       constexpr int64_t n = kBlock; \
       BODY \
     } \
-    if (c0 < (channels)) { \
-      const int64_t n = (channels)-c0; \
-      BODY \
+    while (c0 < (channels)) { \
+      if (kHalf<A> != 0 && (channels)-c0 <= kHalf<A> && c0 + kHalf<A> <= (room)) { \
+        constexpr int kLanes = kHalf<A> != 0 ? kHalf<A> : kFull<A>; \
+        SHORT; \
+        c0 += kLanes; \
+      } else if (c0 + kFull<A> <= (room)) { \
+        constexpr int kLanes = kFull<A>; \
+        SHORT; \
+        c0 += kLanes; \
+      } else { \
+        const int64_t n = (channels)-c0; \
+        BODY \
+        break; \
+      } \
     } \
   }
+
+// Lanes of the widest registers, and of half of them where the instruction set has such.
+#if defined(__AVX512F__)
+template <class A> constexpr int kFull = 64 / static_cast<int>(sizeof(A));
+template <class A> constexpr int kHalf = kFull<A> / 2;
+#elif defined(__AVX2__)
+template <class A> constexpr int kFull = 32 / static_cast<int>(sizeof(A));
+template <class A> constexpr int kHalf = kFull<A> / 2;
+#else
+template <class A> constexpr int kFull = 16 / static_cast<int>(sizeof(A));
+template <class A> constexpr int kHalf = 0;
+#endif
+
+template <class A> struct IndexOf { using type = int32_t; };
+template <> struct IndexOf<double> { using type = int64_t; };
+
+// kLanes values as vectors: A computes, Index holds places and comparison results.
+template <class A, int kLanes> struct Lanes {
+  using I = typename IndexOf<A>::type;
+  typedef A Value __attribute__((vector_size(kLanes * sizeof(A))));
+  typedef I Index __attribute__((vector_size(kLanes * sizeof(A))));
+
+  template <class T> static SINDRI_SIMD_MEMBER Value load(const T* p) {
+    Value v;
+    if constexpr (sizeof(T) == sizeof(A)) {
+      __builtin_memcpy(&v, p, sizeof v);
+    } else {
+      for (int i = 0; i < kLanes; ++i) v[i] = widen(p[i]);
+    }
+    return v;
+  }
+  template <class T> static SINDRI_SIMD_MEMBER void store(Value v, T* p) {
+    if constexpr (sizeof(T) == sizeof(A)) {
+      __builtin_memcpy(p, &v, sizeof v);
+    } else {
+      for (int i = 0; i < kLanes; ++i) narrow(v[i], &p[i]);
+    }
+  }
+  template <class S> static SINDRI_SIMD_MEMBER Index load_index(const S* p) {
+    typedef S Stored __attribute__((vector_size(kLanes * sizeof(S))));
+    Stored s;
+    __builtin_memcpy(&s, p, sizeof s);
+    return __builtin_convertvector(s, Index);
+  }
+  template <class S> static SINDRI_SIMD_MEMBER void store_index(Index v, S* p) {
+    typedef S Stored __attribute__((vector_size(kLanes * sizeof(S))));
+    const Stored s = __builtin_convertvector(v, Stored);
+    __builtin_memcpy(p, &s, sizeof s);
+  }
+};
+
+SINDRI_SIMD_INLINE int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// Elements from a position of x (or of y) to the end of the image, for the last position of the block [0, h_end) x [0, w_end).
+SINDRI_SIMD_INLINE int64_t room_in_x(const PoolImage& p, int64_t h_end, int64_t w_end) {
+  return (p.rows.in * p.cols.in - ((h_end - 1) * p.cols.in + w_end - 1)) * p.channels;
+}
+SINDRI_SIMD_INLINE int64_t room_in_y(const PoolImage& p, int64_t oh_end, int64_t ow_end) {
+  return (p.rows.out * p.cols.out - ((oh_end - 1) * p.cols.out + ow_end - 1)) * p.channels;
+}
+
+// A window clipped to the image, read once per position: tables would be read again after every store of a byte.
+struct Window {
+  int64_t h0, h1, w0, w1, place;  // place: of (h0, w0) within the unclipped window
+};
+SINDRI_SIMD_INLINE Window window_of(const PoolImage& p, int64_t oh, int64_t ow) {
+  const int64_t h = p.rows.begin[oh], w = p.cols.begin[ow];
+  return {h, p.rows.end[oh], w, p.cols.end[ow], (h - p.rows.start[oh]) * p.kernel_w + w - p.cols.start[ow]};
+}
+
+// kRows, kCols: size of the window, 0 for any.
+template <int kLanes, int kRows, int kCols, class T, class I>
+SINDRI_SIMD_INLINE void max_lanes_of(const PoolImage& p, const Window& o, const T* __restrict x, T* __restrict y, I* __restrict argmax) {
+  using A = typename Compute<T>::type;
+  using L = Lanes<A, kLanes>;
+  const int64_t rows = kRows != 0 ? kRows : o.h1 - o.h0, cols = kCols != 0 ? kCols : o.w1 - o.w0, C = p.channels, width = p.cols.in;
+  const T* row = x + (o.h0 * width + o.w0) * C;
+  typename L::Value best = L::load(row);
+  typename L::Index place = static_cast<typename L::I>(o.place) + typename L::Index{};
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = i == 0 ? 1 : 0; j < cols; ++j) {
+      const typename L::Value a = L::load(row + (i * width + j) * C);
+      const typename L::Index take = (a > best) | (a != a);
+      best = take ? a : best;
+      place = take ? static_cast<typename L::I>(o.place + i * p.kernel_w + j) + typename L::Index{} : place;
+    }
+  L::store(best, y);
+  L::store_index(place, argmax);
+}
+template <int kLanes, class T, class I>
+SINDRI_SIMD_INLINE void max_lanes(const PoolImage& p, const Window& o, const T* __restrict x, T* __restrict y, I* __restrict argmax) {
+  if (o.h1 - o.h0 == 2 && o.w1 - o.w0 == 2) return max_lanes_of<kLanes, 2, 2>(p, o, x, y, argmax);
+  max_lanes_of<kLanes, 0, 0>(p, o, x, y, argmax);
+}
 
 template <class T, class I> SINDRI_SIMD_INLINE void max_row(const PoolImage& p, const T* __restrict x, int64_t oh, T* __restrict y, I* __restrict argmax) {
   using A = typename Compute<T>::type;
   const int64_t C = p.channels;
   for (int64_t ow = 0; ow < p.cols.out; ++ow) {
-    SINDRI_FOR_BLOCKS(C, {
+    const Window window = window_of(p, oh, ow);
+    const int64_t room = smaller((p.cols.out - ow) * C, room_in_x(p, window.h1, window.w1));
+    SINDRI_FOR_BLOCKS(A, C, room, (max_lanes<kLanes>(p, window, x + c0, y + ow * C + c0, argmax + ow * C + c0)), {
       A best[kBlock];
       int32_t place[kBlock];
       for (int64_t c = 0; c < n; ++c) {
@@ -58,12 +170,63 @@ template <class T, class I> SINDRI_SIMD_INLINE void max_row(const PoolImage& p, 
   }
 }
 
+template <int kLanes, class T, class I>
+SINDRI_SIMD_INLINE void max_grad_lanes(const PoolImage& p, const T* __restrict dy, const I* __restrict argmax, int64_t h, int64_t w, T* __restrict dx) {
+  using A = typename Compute<T>::type;
+  using L = Lanes<A, kLanes>;
+  typename L::Value sum = {};
+  for (int64_t oh = p.rows.from[h]; oh < p.rows.to[h]; ++oh)
+    for (int64_t ow = p.cols.from[w]; ow < p.cols.to[w]; ++ow) {
+      const int64_t at = (oh * p.cols.out + ow) * p.channels;
+      const auto k = static_cast<typename L::I>((h - p.rows.start[oh]) * p.kernel_w + w - p.cols.start[ow]);
+      const typename L::Index here = L::load_index(argmax + at) == k;
+      sum += here ? L::load(dy + at) : typename L::Value{};
+    }
+  L::store(sum, dx);
+}
+
+template <int kLanes, class T, class I>
+SINDRI_SIMD_INLINE void separate_lanes(const T* __restrict dy, const I* __restrict argmax, int32_t k, T* __restrict dx) {
+  using L = Lanes<typename Compute<T>::type, kLanes>;
+  const typename L::Index here = L::load_index(argmax) == static_cast<typename L::I>(k);
+  L::store(typename L::Value{} + (here ? L::load(dy) : typename L::Value{}), dx);
+}
+
+// Windows side by side (stride = kernel, no padding), of which each input has at most one: row oh of dy fills kernel_h rows of dx.
+template <class T, class I>
+SINDRI_SIMD_INLINE void max_grad_separate(const PoolImage& p, const T* __restrict dy, const I* __restrict argmax, int64_t oh, T* __restrict dx) {
+  using A = typename Compute<T>::type;
+  const int64_t C = p.channels, width = p.cols.in, kh = p.rows.end[0], kw = p.kernel_w, outs = p.cols.out, used = outs * kw;
+  const int64_t last = oh + 1 == p.rows.out ? p.rows.in : (oh + 1) * kh;  // rows no window covers follow the last one
+  for (int64_t h = oh * kh; h < last; ++h) {
+    T* row = dx + h * width * C;
+    const int64_t from = h < (oh + 1) * kh ? used : 0;
+    for (int64_t i = from * C; i < width * C; ++i) narrow(static_cast<A>(0), &row[i]);
+  }
+  for (int64_t i = 0; i < kh; ++i) {
+    T* row = dx + (oh * kh + i) * width * C;
+    for (int64_t ow = 0; ow < outs; ++ow) {
+      const T* g = dy + (oh * outs + ow) * C;
+      const I* place = argmax + (oh * outs + ow) * C;
+      const int64_t readable = room_in_y(p, oh + 1, ow + 1);
+      for (int64_t w = ow * kw; w < (ow + 1) * kw; ++w) {
+        const auto k = static_cast<int32_t>(i * kw + w - ow * kw);
+        const int64_t room = smaller((used - w) * C, readable);
+        SINDRI_FOR_BLOCKS(A, C, room, (separate_lanes<kLanes>(g + c0, place + c0, k, row + w * C + c0)), {
+          for (int64_t c = 0; c < n; ++c) narrow(static_cast<A>(0) + (static_cast<int32_t>(place[c0 + c]) == k ? widen(g[c0 + c]) : 0), &row[w * C + c0 + c]);
+        })
+      }
+    }
+  }
+}
+
 template <class T, class I>
 SINDRI_SIMD_INLINE void max_grad_row(const PoolImage& p, const T* __restrict dy, const I* __restrict argmax, int64_t h, T* __restrict dx) {
   using A = typename Compute<T>::type;
   const int64_t C = p.channels;
   for (int64_t w = 0; w < p.cols.in; ++w) {
-    SINDRI_FOR_BLOCKS(C, {
+    const int64_t room = smaller((p.cols.in - w) * C, room_in_y(p, p.rows.to[h], p.cols.to[w]));
+    SINDRI_FOR_BLOCKS(A, C, room, (max_grad_lanes<kLanes>(p, dy + c0, argmax + c0, h, w, dx + w * C + c0)), {
       A sum[kBlock];
       for (int64_t c = 0; c < n; ++c) sum[c] = 0;
       for (int64_t oh = p.rows.from[h]; oh < p.rows.to[h]; ++oh)
@@ -77,12 +240,26 @@ SINDRI_SIMD_INLINE void max_grad_row(const PoolImage& p, const T* __restrict dy,
   }
 }
 
+template <int kLanes, class T>
+SINDRI_SIMD_INLINE void avg_lanes(const PoolImage& p, const T* __restrict x, int64_t oh, int64_t ow, T* __restrict y) {
+  using A = typename Compute<T>::type;
+  using L = Lanes<A, kLanes>;
+  typename L::Value sum = {};
+  for (int64_t h = p.rows.begin[oh]; h < p.rows.end[oh]; ++h) {
+    typename L::Value part = {};
+    for (int64_t w = p.cols.begin[ow]; w < p.cols.end[ow]; ++w) part += L::load(x + (h * p.cols.in + w) * p.channels);
+    sum += part;
+  }
+  L::store(sum / static_cast<A>(p.rows.divisor[oh] * p.cols.divisor[ow]), y);
+}
+
 template <class T> SINDRI_SIMD_INLINE void avg_row(const PoolImage& p, const T* __restrict x, int64_t oh, T* __restrict y) {
   using A = typename Compute<T>::type;
   const int64_t C = p.channels;
   for (int64_t ow = 0; ow < p.cols.out; ++ow) {
     const A divisor = static_cast<A>(p.rows.divisor[oh] * p.cols.divisor[ow]);
-    SINDRI_FOR_BLOCKS(C, {
+    const int64_t room = smaller((p.cols.out - ow) * C, room_in_x(p, p.rows.end[oh], p.cols.end[ow]));
+    SINDRI_FOR_BLOCKS(A, C, room, (avg_lanes<kLanes>(p, x + c0, oh, ow, y + ow * C + c0)), {
       A sum[kBlock];
       for (int64_t c = 0; c < n; ++c) sum[c] = 0;
       for (int64_t h = p.rows.begin[oh]; h < p.rows.end[oh]; ++h) {
@@ -99,11 +276,25 @@ template <class T> SINDRI_SIMD_INLINE void avg_row(const PoolImage& p, const T* 
   }
 }
 
+template <int kLanes, class T>
+SINDRI_SIMD_INLINE void avg_grad_lanes(const PoolImage& p, const T* __restrict dy, int64_t h, int64_t w, T* __restrict dx) {
+  using A = typename Compute<T>::type;
+  using L = Lanes<A, kLanes>;
+  typename L::Value sum = {};
+  for (int64_t oh = p.rows.from[h]; oh < p.rows.to[h]; ++oh)
+    for (int64_t ow = p.cols.from[w]; ow < p.cols.to[w]; ++ow) {
+      const A share = static_cast<A>(1) / static_cast<A>(p.rows.divisor[oh] * p.cols.divisor[ow]);
+      sum += L::load(dy + (oh * p.cols.out + ow) * p.channels) * share;
+    }
+  L::store(sum, dx);
+}
+
 template <class T> SINDRI_SIMD_INLINE void avg_grad_row(const PoolImage& p, const T* __restrict dy, int64_t h, T* __restrict dx) {
   using A = typename Compute<T>::type;
   const int64_t C = p.channels;
   for (int64_t w = 0; w < p.cols.in; ++w) {
-    SINDRI_FOR_BLOCKS(C, {
+    const int64_t room = smaller((p.cols.in - w) * C, room_in_y(p, p.rows.to[h], p.cols.to[w]));
+    SINDRI_FOR_BLOCKS(A, C, room, (avg_grad_lanes<kLanes>(p, dy + c0, h, w, dx + w * C + c0)), {
       A sum[kBlock];
       for (int64_t c = 0; c < n; ++c) sum[c] = 0;
       for (int64_t oh = p.rows.from[h]; oh < p.rows.to[h]; ++oh)
@@ -126,6 +317,19 @@ SINDRI_SIMD_INLINE void covered(const PoolTable& cols, int64_t kw, int64_t strid
   while (*hi > *lo && first + (*hi - 1) * stride >= cols.in) --*hi;
 }
 
+constexpr int64_t kKeptColumns = 16;  // kernels up to this wide find their ranges once per plane
+
+struct CoveredColumns {
+  int64_t lo[kKeptColumns], hi[kKeptColumns];
+};
+SINDRI_SIMD_INLINE void find_covered(const PoolImage& p, CoveredColumns* c) {
+  for (int64_t kw = 0; kw < p.kernel_w && kw < kKeptColumns; ++kw) covered(p.cols, kw, p.stride_w, &c->lo[kw], &c->hi[kw]);
+}
+SINDRI_SIMD_INLINE void covered_columns(const PoolImage& p, const CoveredColumns& c, int64_t kw, int64_t* lo, int64_t* hi) {
+  if (kw >= kKeptColumns) return covered(p.cols, kw, p.stride_w, lo, hi);
+  *lo = c.lo[kw], *hi = c.hi[kw];
+}
+
 // Folds column kw of one input row into the running maxima of a row of windows. kStride 0: any.
 template <int64_t kStride, class T, class A>
 SINDRI_SIMD_INLINE void max_column(const T* __restrict row, int64_t any_stride, int64_t n, int32_t k, A* __restrict best, int32_t* __restrict place) {
@@ -144,6 +348,8 @@ template <class T, class I> SINDRI_SIMD_INLINE void max_plane(const PoolImage& p
   const int64_t ow = p.cols.out, s = p.stride_w;
   A best[kMaxPoolWidth];
   int32_t place[kMaxPoolWidth];
+  CoveredColumns columns;
+  find_covered(p, &columns);
   for (int64_t oh = 0; oh < p.rows.out; ++oh) {
     for (int64_t i = 0; i < ow; ++i) {
       best[i] = -static_cast<A>(__builtin_inff());
@@ -152,7 +358,7 @@ template <class T, class I> SINDRI_SIMD_INLINE void max_plane(const PoolImage& p
     for (int64_t h = p.rows.begin[oh]; h < p.rows.end[oh]; ++h)
       for (int64_t kw = 0; kw < p.kernel_w; ++kw) {
         int64_t lo = 0, hi = 0;
-        covered(p.cols, kw, s, &lo, &hi);
+        covered_columns(p, columns, kw, &lo, &hi);
         if (lo >= hi) continue;
         const T* row = x + h * p.cols.in + p.cols.start[0] + kw + lo * s;
         const int32_t k = static_cast<int32_t>((h - p.rows.start[oh]) * p.kernel_w + kw);
@@ -176,12 +382,14 @@ template <class T, class I> SINDRI_SIMD_INLINE void max_grad_plane(const PoolIma
   using A = typename Compute<T>::type;
   const int64_t ow = p.cols.out, width = p.cols.in, s = p.stride_w;
   A sum[kMaxPoolWidth];
+  CoveredColumns columns;
+  find_covered(p, &columns);
   for (int64_t h = 0; h < p.rows.in; ++h) {
     for (int64_t i = 0; i < width; ++i) sum[i] = 0;
     for (int64_t oh = p.rows.from[h]; oh < p.rows.to[h]; ++oh)
       for (int64_t kw = 0; kw < p.kernel_w; ++kw) {
         int64_t lo = 0, hi = 0;
-        covered(p.cols, kw, s, &lo, &hi);
+        covered_columns(p, columns, kw, &lo, &hi);
         if (lo >= hi) continue;
         A* to = sum + p.cols.start[0] + kw + lo * s;
         const int64_t at = oh * ow + lo;
@@ -274,6 +482,10 @@ void max_pool_row(DType t, const PoolImage& p, const void* x, int64_t oh, void* 
 void max_pool_grad_row(DType t, const PoolImage& p, const void* dy, const void* argmax, int64_t h, void* dx) {
   SINDRI_EACH_TYPE(p.wide_index ? max_grad_row(p, static_cast<const T*>(dy), static_cast<const int32_t*>(argmax), h, static_cast<T*>(dx))
                                 : max_grad_row(p, static_cast<const T*>(dy), static_cast<const uint8_t*>(argmax), h, static_cast<T*>(dx)))
+}
+void max_pool_grad_separate(DType t, const PoolImage& p, const void* dy, const void* argmax, int64_t oh, void* dx) {
+  SINDRI_EACH_TYPE(p.wide_index ? max_grad_separate(p, static_cast<const T*>(dy), static_cast<const int32_t*>(argmax), oh, static_cast<T*>(dx))
+                                : max_grad_separate(p, static_cast<const T*>(dy), static_cast<const uint8_t*>(argmax), oh, static_cast<T*>(dx)))
 }
 void avg_pool_row(DType t, const PoolImage& p, const void* x, int64_t oh, void* y) {
   SINDRI_EACH_TYPE(avg_row(p, static_cast<const T*>(x), oh, static_cast<T*>(y)))

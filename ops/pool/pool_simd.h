@@ -32,6 +32,8 @@ SINDRI_SIMD_DECLARE(void max_pool_row(DType t, const PoolImage& p, const void* x
 SINDRI_SIMD_DECLARE(void avg_pool_row(DType t, const PoolImage& p, const void* x, int64_t oh, void* y);)
 // Input row h of an image: dy, argmax [OH, OW, C] -> dx [W, C].
 SINDRI_SIMD_DECLARE(void max_pool_grad_row(DType t, const PoolImage& p, const void* dy, const void* argmax, int64_t h, void* dx);)
+// The same when windows lie side by side (stride = kernel, inside the image): fills the rows of the image dx under output row oh.
+SINDRI_SIMD_DECLARE(void max_pool_grad_separate(DType t, const PoolImage& p, const void* dy, const void* argmax, int64_t oh, void* dx);)
 SINDRI_SIMD_DECLARE(void avg_pool_grad_row(DType t, const PoolImage& p, const void* dy, int64_t h, void* dx);)
 // One plane: x [H, W] <-> y [OH, OW].
 SINDRI_SIMD_DECLARE(void max_pool_plane(DType t, const PoolImage& p, const void* x, void* y, void* argmax);)

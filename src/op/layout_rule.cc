@@ -42,7 +42,7 @@ void apply_layout_rule(const OpDef& op, std::vector<TensorMeta>* in, std::vector
       set_all(out, Layout::kChannelsLast, weights_out);
       return;
     case LayoutRule::kFollowInput0: {
-      const Layout l = in->empty() ? Layout::kContiguous : (*in)[0].layout;
+      const Layout l = t.layout_lead >= in->size() ? Layout::kContiguous : (*in)[t.layout_lead].layout;
       set_all(in, l, weights_in);
       set_all(out, l, weights_out);
       return;

@@ -31,6 +31,7 @@ enum class AmpClass : uint8_t { kLower, kFp32, kMixed, kFollow };
 /// kAgnostic       every input of full output rank is brought to one layout: channels_last if any of them is, and the
 ///                 output has it too. Elementwise ops.
 /// kFollowInput0   kernels handle input 0 (rank 4) in either layout; further rank-4 inputs follow it; rank-4 outputs too.
+///                 OpTraits::layout_lead names another input to follow, such as one that the forward op saved.
 /// kChannelsLastPreferred  rank-4 float inputs are brought to channels_last, except weights (see OpTraits::layout_weights).
 /// kContiguousOnly inputs are brought to contiguous; outputs are contiguous.
 /// kAsInferred     inputs as they come, outputs as infer states (to_layout itself).
@@ -47,6 +48,7 @@ struct OpTraits {
   uint32_t saves_in = kSavesAll;  ///< inputs whose values the gradient rule reads
   uint32_t saves_out = kSavesNone;  ///< outputs whose values the gradient rule reads
   uint32_t layout_weights = 0;  ///< inputs and (from bit 16) outputs that stay contiguous under kChannelsLastPreferred / kFollowInput0
+  uint8_t layout_lead = 0;  ///< the input that kFollowInput0 follows
   int inplace_input = -1;  ///< output 0 may take the memory of this input
   uint32_t inplace_pairs = 0;  ///< bit k: output k may take the memory of input k (update ops); any subset of them at once
   /// Pairs that depend on the attributes: may output `out` take the memory of input `in`? Those allowed may all happen at once.

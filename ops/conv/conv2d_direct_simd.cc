@@ -1,0 +1,236 @@
+// See conv2d_direct_simd.h. Every output sums over its taps in one order, whatever block of pixels it is computed in.
+#include "ops/conv/conv2d_direct_simd.h"
+
+#include <immintrin.h>
+
+#include "src/device/cpu/simd_math.h"
+
+namespace sindri::SINDRI_SIMD_NS {
+namespace {
+
+typedef float F4 __attribute__((vector_size(16)));
+typedef float F8 __attribute__((vector_size(32)));
+typedef float F16Lanes __attribute__((vector_size(64)));
+
+// Contraction is off for the whole build, so fused multiply-add is asked for by name.
+#if defined(__AVX512F__)
+using Widest = F16Lanes;
+SINDRI_SIMD_INLINE F16Lanes multiply_add(F16Lanes a, F16Lanes b, F16Lanes c) {
+  return reinterpret_cast<F16Lanes>(_mm512_fmadd_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(c)));
+}
+#endif
+#if defined(__FMA__)
+SINDRI_SIMD_INLINE F8 multiply_add(F8 a, F8 b, F8 c) {
+  return reinterpret_cast<F8>(_mm256_fmadd_ps(reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b), reinterpret_cast<__m256>(c)));
+}
+#if !defined(__AVX512F__)
+using Widest = F8;
+#endif
+#else
+using Widest = F4;
+SINDRI_SIMD_INLINE F4 multiply_add(F4 a, F4 b, F4 c) { return a * b + c; }
+#endif
+
+template <class V> constexpr int kFloats = static_cast<int>(sizeof(V) / sizeof(float));
+template <class V> SINDRI_SIMD_INLINE V load(const float* p) {
+  V v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+template <class V> SINDRI_SIMD_INLINE void store(float* p, V v) { __builtin_memcpy(p, &v, sizeof v); }
+template <class V> SINDRI_SIMD_INLINE V broadcast(float x) { return x - V{}; }
+
+// What holds 8 output channels.
+#if defined(__AVX512F__)
+using Eight = F8;
+#else
+using Eight = Widest;
+#endif
+
+// Registers that hold sums: of 32 with AVX-512, else of 16; the others hold weights and broadcasts.
+constexpr int kSums = kFloats<Widest> == 16 ? 24 : kFloats<Widest> == 8 ? 12 : 8;
+
+// kPixels neighbouring outputs of a row. kStride 0: any.
+template <class V, int kVecs, int kPixels, int64_t kStride>
+SINDRI_SIMD_INLINE void conv_pixels(const DirectConv& d, const float* __restrict x, const float* __restrict weight, float* y, int64_t room) {
+  const int64_t stride = kStride != 0 ? kStride : d.pixel_stride;
+  V sum[kPixels][kVecs];
+#pragma GCC unroll 12
+  for (int p = 0; p < kPixels; ++p)
+    for (int v = 0; v < kVecs; ++v) sum[p][v] = V{};
+  for (int64_t k = 0; k < d.taps; ++k) {
+    const float* from = x + d.offset[k];
+    V w[kVecs];
+    for (int v = 0; v < kVecs; ++v) w[v] = load<V>(weight + (k * kVecs + v) * kFloats<V>);
+#pragma GCC unroll 12
+    for (int p = 0; p < kPixels; ++p) {
+      const V value = broadcast<V>(from[p * stride]);
+      for (int v = 0; v < kVecs; ++v) sum[p][v] = multiply_add(value, w[v], sum[p][v]);
+    }
+  }
+  constexpr int64_t kLanes = kVecs * kFloats<V>;
+  for (int p = 0; p < kPixels; ++p) {
+    float* to = y + p * d.o;
+    if (p * d.o + kLanes <= room) {  // lanes beyond o fall on the next pixel, which is written later
+      for (int v = 0; v < kVecs; ++v) store<V>(to + v * kFloats<V>, sum[p][v]);
+      continue;
+    }
+    float lane[kLanes];
+    for (int v = 0; v < kVecs; ++v) store<V>(lane + v * kFloats<V>, sum[p][v]);
+    for (int64_t o = 0; o < d.o; ++o) to[o] = lane[o];
+  }
+}
+
+template <class V, int kVecs, int64_t kStride>
+SINDRI_SIMD_INLINE void conv_image(const DirectConv& d, const float* x, const float* weight, float* y) {
+  constexpr int kMost = kFloats<Widest> == 16 ? 12 : kSums / kVecs;
+  const float* const end = y + d.oh * d.ow * d.o;
+  for (int64_t i = 0; i < d.oh; ++i) {
+    const float* row = x + i * d.row_stride;
+    for (int64_t j = 0; j < d.ow;) {
+      const float* from = row + j * d.pixel_stride;
+      const int64_t left = d.ow - j, room = end - y;
+      int64_t done = 1;
+      if (left >= kMost) conv_pixels<V, kVecs, kMost, kStride>(d, from, weight, y, room), done = kMost;
+      else if (kMost > 4 && left >= 4) conv_pixels<V, kVecs, 4, kStride>(d, from, weight, y, room), done = 4;
+      else if (left >= 2) conv_pixels<V, kVecs, 2, kStride>(d, from, weight, y, room), done = 2;
+      else conv_pixels<V, kVecs, 1, kStride>(d, from, weight, y, room);
+      j += done;
+      y += done * d.o;
+    }
+  }
+}
+
+// Sums of kTaps taps, `count` of them real, over all pixels of an image.
+template <class V, int kVecs, int kTaps>
+SINDRI_SIMD_INLINE void weight_grad_taps(const DirectConv& d, const float* __restrict x, const float* __restrict dy, int64_t room, const int32_t* offset,
+                                         int64_t count, float* partial) {
+  constexpr int64_t kLanes = kVecs * kFloats<V>;
+  int64_t at[kTaps];
+  V sum[kTaps][kVecs];
+#pragma GCC unroll 25
+  for (int t = 0; t < kTaps; ++t) {
+    at[t] = offset[t < count ? t : 0];
+    for (int v = 0; v < kVecs; ++v) sum[t][v] = t < count ? load<V>(partial + t * kLanes + v * kFloats<V>) : V{};
+  }
+  for (int64_t i = 0; i < d.oh; ++i)
+    for (int64_t j = 0; j < d.ow; ++j) {
+      const float* from = x + i * d.row_stride + j * d.pixel_stride;
+      const int64_t pixel = (i * d.ow + j) * d.o;
+      float edge[kLanes];
+      const float* g = dy + pixel;
+      if (pixel + kLanes > room) {  // the last pixels of the last image
+        for (int64_t o = 0; o < kLanes; ++o) edge[o] = o < d.o ? g[o] : 0;
+        g = edge;
+      }
+      V w[kVecs];
+      for (int v = 0; v < kVecs; ++v) w[v] = load<V>(g + v * kFloats<V>);
+#pragma GCC unroll 25
+      for (int t = 0; t < kTaps; ++t) {
+        const V value = broadcast<V>(from[at[t]]);
+        for (int v = 0; v < kVecs; ++v) sum[t][v] = multiply_add(value, w[v], sum[t][v]);
+      }
+    }
+#pragma GCC unroll 25
+  for (int t = 0; t < kTaps; ++t)
+    for (int v = 0; v < kVecs; ++v)
+      if (t < count) store<V>(partial + t * kLanes + v * kFloats<V>, sum[t][v]);
+}
+
+template <class V, int kVecs> SINDRI_SIMD_INLINE void weight_grad(const DirectConv& d, const float* x, const float* dy, int64_t room, float* partial) {
+  constexpr int kWide = kFloats<Widest> == 16 ? 25 : (kSums + 1) / kVecs, kNarrow = kFloats<Widest> == 16 ? 9 : kWide / 2;
+  for (int64_t t = 0; t < d.taps;) {
+    const int64_t left = d.taps - t;
+    float* to = partial + t * kVecs * kFloats<V>;
+    if (left > 2 * kNarrow) {
+      weight_grad_taps<V, kVecs, kWide>(d, x, dy, room, d.offset + t, left < kWide ? left : kWide, to);
+      t += kWide;
+    } else {
+      weight_grad_taps<V, kVecs, kNarrow>(d, x, dy, room, d.offset + t, left < kNarrow ? left : kNarrow, to);
+      t += kNarrow;
+    }
+  }
+}
+
+// Lanes of the block at `first` that belong to the run keep their value, others become zero, so that an infinite gradient cannot put
+// NaN (infinity times a padding weight) next to the run.
+template <class V> SINDRI_SIMD_INLINE V keep_run(V v, int64_t first, int64_t run) {
+  static const int32_t kMask[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+  typedef int32_t Bits __attribute__((vector_size(sizeof(V))));
+  Bits mask;
+  __builtin_memcpy(&mask, kMask + 16 - (run - first), sizeof mask);
+  return reinterpret_cast<V>(reinterpret_cast<Bits>(v) & mask);
+}
+
+// sums [kPixels, kDirectRunBlock] of one kernel row: the gradient of kPixels pixels times the weight.
+template <class V, int kPixels>
+SINDRI_SIMD_INLINE void input_grad_sums(const DirectInputGrad& d, const float* __restrict dy, const float* __restrict weight, int64_t length, float* sums) {
+  constexpr int kVecs = static_cast<int>(kDirectRunBlock) / kFloats<V>;
+  V sum[kPixels][kVecs];
+#pragma GCC unroll 6
+  for (int p = 0; p < kPixels; ++p) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVecs; ++v) sum[p][v] = V{};
+  }
+  for (int64_t o = 0; o < d.o; ++o) {
+    V w[kVecs];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVecs; ++v) w[v] = load<V>(weight + o * length + v * kFloats<V>);
+#pragma GCC unroll 6
+    for (int p = 0; p < kPixels; ++p) {
+      const V value = broadcast<V>(dy[p * d.o + o]);
+#pragma GCC unroll 8
+      for (int v = 0; v < kVecs; ++v) sum[p][v] = multiply_add(value, w[v], sum[p][v]);
+    }
+  }
+#pragma GCC unroll 6
+  for (int p = 0; p < kPixels; ++p) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVecs; ++v) store<V>(sums + (p * kVecs + v) * kFloats<V>, sum[p][v]);
+  }
+}
+
+// Runs of neighbouring pixels overlap in dx. A load of what was just stored elsewhere waits for it, so all kernel rows are computed
+// first and their additions go in turns: each waits for the one a whole turn before.
+template <class V, int kPixels>
+SINDRI_SIMD_INLINE void input_grad_block(const DirectInputGrad& d, const float* dy, const float* weight, float* dx) {
+  const int64_t length = direct_run_length(d.run);
+  alignas(64) float sums[kDirectMaxKernelRows * kPixels * kDirectRunBlock];
+  for (int64_t first = 0; first < d.run; first += kDirectRunBlock) {
+    for (int64_t r = 0; r < d.kernel_rows; ++r)
+      input_grad_sums<V, kPixels>(d, dy, weight + r * d.o * length + first, length, sums + r * kPixels * kDirectRunBlock);
+    const int64_t end = d.run - first < kDirectRunBlock ? d.run - first : kDirectRunBlock;
+    for (int64_t p = 0; p < kPixels; ++p)
+      for (int64_t r = 0; r < d.kernel_rows; ++r) {
+        float* to = dx + p * d.pixel_stride + r * d.kernel_row_stride + first;
+        const float* from = sums + (r * kPixels + p) * kDirectRunBlock;
+        int64_t i = 0;
+        for (; i + kFloats<V> <= end; i += kFloats<V>) store<V>(to + i, load<V>(to + i) + load<V>(from + i));
+        if (i < end) store<V>(to + i, load<V>(to + i) + keep_run(load<V>(from + i), i, end));
+      }
+  }
+}
+
+}  // namespace
+
+void direct_conv_image(const DirectConv& d, const float* x, const float* weight, float* y) {
+  constexpr int kVecs8 = 8 / kFloats<Eight>, kVecs = 16 / kFloats<Widest>;
+  if (d.lanes == 8) return d.pixel_stride == 1 ? conv_image<Eight, kVecs8, 1>(d, x, weight, y) : conv_image<Eight, kVecs8, 0>(d, x, weight, y);
+  return d.pixel_stride == 1 ? conv_image<Widest, kVecs, 1>(d, x, weight, y) : conv_image<Widest, kVecs, 0>(d, x, weight, y);
+}
+
+void direct_conv_weight_grad(const DirectConv& d, const float* x, const float* dy, int64_t room, float* partial) {
+  if (d.lanes == 8) return weight_grad<Eight, 8 / kFloats<Eight>>(d, x, dy, room, partial);
+  return weight_grad<Widest, 16 / kFloats<Widest>>(d, x, dy, room, partial);
+}
+
+void direct_conv_input_grad_row(const DirectInputGrad& d, const float* dy, const float* weight, float* dx) {
+  constexpr int kVecs = static_cast<int>(kDirectRunBlock) / kFloats<Widest>;
+  constexpr int kMost = kFloats<Widest> == 16 ? 6 : kSums / kVecs > 1 ? kSums / kVecs : 1;
+  int64_t j = 0;
+  for (; j + kMost <= d.ow; j += kMost) input_grad_block<Widest, kMost>(d, dy + j * d.o, weight, dx + j * d.pixel_stride);
+  for (; kMost > 2 && j + 2 <= d.ow; j += 2) input_grad_block<Widest, 2>(d, dy + j * d.o, weight, dx + j * d.pixel_stride);
+  for (; j < d.ow; ++j) input_grad_block<Widest, 1>(d, dy + j * d.o, weight, dx + j * d.pixel_stride);
+}
+
+}  // namespace sindri::SINDRI_SIMD_NS
