@@ -41,6 +41,9 @@ const std::vector<Case>& cases() {
       {"channels33_8_stride2", {1, 33, 5, 5}, {8, 33, 3, 3}, {2, 2}, {1, 1, 1, 1}},
       {"first_layer_7x7", {1, 3, 15, 15}, {8, 3, 7, 7}, {2, 2}, {3, 3, 3, 3}},
       {"lenet_5x5", {2, 1, 12, 12}, {6, 1, 5, 5}},
+      {"lenet_second", {1, 6, 9, 9}, {16, 6, 5, 5}},
+      {"few_channels_wide_rows", {2, 1, 4, 33}, {5, 1, 3, 3}},  // 31 outputs in a row: blocks of every size
+      {"few_channels_stride2_pad", {3, 2, 9, 9}, {8, 2, 3, 3}, {2, 2}, {1, 1, 1, 1}},
       {"kernel_is_input", {3, 2, 4, 5}, {3, 2, 4, 5}},
       {"row_kernel", {1, 3, 4, 9}, {2, 3, 1, 5}, {1, 1}, {0, 0, 2, 2}},
       {"column_kernel", {1, 3, 9, 4}, {2, 3, 5, 1}, {2, 1}, {2, 2, 0, 0}},
