@@ -33,7 +33,7 @@ class PoolKernel : public Kernel {
  public:
   // x: the unpooled meta, which states the layout of all operands.
   PoolKernel(const TensorMeta& x, PoolAxis rows, PoolAxis cols) : x_(image_view(x)), type_(x.dtype), rows_(std::move(rows)), cols_(std::move(cols)) {
-    image_ = {.rows = rows_.table(), .cols = cols_.table(), .channels = x_.c, .kernel_w = 0, .stride_w = 0, .wide_index = false};
+    image_ = {.rows = rows_.table(), .cols = cols_.table(), .channels = x_.c, .kernel_w = 0, .stride_w = 0, .wide_index = false, .separate = false};
   }
 
  protected:
@@ -66,6 +66,12 @@ class MaxPoolKernel : public PoolKernel {
     image_.kernel_w = a.kernel[1];
     image_.stride_w = a.stride[1];
     image_.wide_index = argmax_dtype(a) == DType::kInt32;
+    image_.separate = side_by_side(rows_.axis, a.kernel[0], a.stride[0]) && side_by_side(cols_.axis, a.kernel[1], a.stride[1]);
+  }
+
+ private:
+  static bool side_by_side(const PoolAxis& axis, int64_t kernel, int64_t stride) {
+    return kernel == stride && axis.start.front() == 0 && axis.out * stride <= axis.in;
   }
 };
 
@@ -88,12 +94,9 @@ class MaxPool final : public MaxPoolKernel {
 
 class MaxPoolGrad final : public MaxPoolKernel {
  public:
-  explicit MaxPoolGrad(const KernelQuery& q) : MaxPoolKernel(q.out[0], q.attrs.as<Pool2dGradAttrs>().forward()) {
-    const Pool2dAttrs a = q.attrs.as<Pool2dGradAttrs>().forward();
-    separate_ = x_.n * x_.c > 0 && side_by_side(rows_.axis, a.kernel[0], a.stride[0]) && side_by_side(cols_.axis, a.kernel[1], a.stride[1]);
-  }
+  explicit MaxPoolGrad(const KernelQuery& q) : MaxPoolKernel(q.out[0], q.attrs.as<Pool2dGradAttrs>().forward()) {}
   void run(ExecContext&, Span<const Buffer> in, Span<const Buffer> out) override {
-    if (x_.channels_last && separate_) {
+    if (x_.channels_last && image_.separate) {
       for_rows(rows_.axis.out, [&](int64_t n, int64_t oh) {
         SINDRI_SIMD_CALL(max_pool_grad_separate)
         (type_, image_, at(in[0], n * y_image()), at(in[1], n * y_image()), oh, at_mutable(out[0], n * x_.stride_n));
@@ -110,13 +113,6 @@ class MaxPoolGrad final : public MaxPoolKernel {
       SINDRI_SIMD_CALL(max_pool_grad_plane)(type_, image_, at(in[0], i * y_plane()), at(in[1], i * y_plane()), at_mutable(out[0], i * x_plane()));
     });
   }
-
- private:
-  // No window overlaps another or reaches over the border.
-  static bool side_by_side(const PoolAxis& axis, int64_t kernel, int64_t stride) {
-    return kernel == stride && axis.start.front() == 0 && axis.out * stride <= axis.in;
-  }
-  bool separate_ = false;
 };
 
 class Average final : public PoolKernel {

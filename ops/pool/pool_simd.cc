@@ -140,10 +140,36 @@ SINDRI_SIMD_INLINE void max_lanes(const PoolImage& p, const Window& o, const T* 
   max_lanes_of<kLanes, 0, 0>(p, o, x, y, argmax);
 }
 
+// The outputs of a row of windows side by side whose channels fit one vector, as far as x can be read in whole vectors; returns how
+// many. Nothing but the maxima is left to compute, and small images need it: they have few channels and many positions.
+template <int kLanes, class T, class I>
+SINDRI_SIMD_INLINE int64_t max_row_of_vectors(const PoolImage& p, const T* __restrict x, int64_t oh, T* __restrict y, I* __restrict argmax) {
+  const int64_t C = p.channels, kh = p.rows.end[0], kw = p.kernel_w;
+  int64_t count = p.cols.out;
+  while (count > 0 && room_in_x(p, (oh + 1) * kh, count * kw) < kLanes) --count;
+  Window o = {oh * kh, oh * kh + kh, 0, kw, 0};
+  for (int64_t ow = 0; ow < count; ++ow) {
+    if ((p.cols.out - ow) * C >= kLanes) {
+      max_lanes<kLanes>(p, o, x, y + ow * C, argmax + ow * C);
+    } else {
+      T last_y[kLanes];
+      I last_argmax[kLanes];
+      max_lanes<kLanes>(p, o, x, last_y, last_argmax);
+      __builtin_memcpy(y + ow * C, last_y, static_cast<size_t>(C) * sizeof(T));
+      __builtin_memcpy(argmax + ow * C, last_argmax, static_cast<size_t>(C) * sizeof(I));
+    }
+    o.w0 += kw, o.w1 += kw;
+  }
+  return count;
+}
+
 template <class T, class I> SINDRI_SIMD_INLINE void max_row(const PoolImage& p, const T* __restrict x, int64_t oh, T* __restrict y, I* __restrict argmax) {
   using A = typename Compute<T>::type;
   const int64_t C = p.channels;
-  for (int64_t ow = 0; ow < p.cols.out; ++ow) {
+  int64_t first = 0;
+  if (p.separate && kHalf<A> != 0 && C <= kHalf<A>) first = max_row_of_vectors<kHalf<A> != 0 ? kHalf<A> : kFull<A>>(p, x, oh, y, argmax);
+  else if (p.separate && C <= kFull<A>) first = max_row_of_vectors<kFull<A>>(p, x, oh, y, argmax);
+  for (int64_t ow = first; ow < p.cols.out; ++ow) {
     const Window window = window_of(p, oh, ow);
     const int64_t room = smaller((p.cols.out - ow) * C, room_in_x(p, window.h1, window.w1));
     SINDRI_FOR_BLOCKS(A, C, room, (max_lanes<kLanes>(p, window, x + c0, y + ow * C + c0, argmax + ow * C + c0)), {
@@ -185,11 +211,43 @@ SINDRI_SIMD_INLINE void max_grad_lanes(const PoolImage& p, const T* __restrict d
   L::store(sum, dx);
 }
 
-template <int kLanes, class T, class I>
-SINDRI_SIMD_INLINE void separate_lanes(const T* __restrict dy, const I* __restrict argmax, int32_t k, T* __restrict dx) {
+// One dy to the kRows x kCols places of its window (0: p's kernel). kEdge: `room` elements of each row may be written.
+template <int kLanes, int kRows, int kCols, bool kEdge, class T, class I>
+SINDRI_SIMD_INLINE void max_grad_window(const PoolImage& p, const T* __restrict dy, const I* __restrict argmax, int64_t room, T* __restrict dx) {
   using L = Lanes<typename Compute<T>::type, kLanes>;
-  const typename L::Index here = L::load_index(argmax) == static_cast<typename L::I>(k);
-  L::store(typename L::Value{} + (here ? L::load(dy) : typename L::Value{}), dx);
+  const int64_t rows = kRows != 0 ? kRows : p.rows.end[0], cols = kCols != 0 ? kCols : p.kernel_w, C = p.channels, width = p.cols.in;
+  const typename L::Value g = typename L::Value{} + L::load(dy);
+  const typename L::Index place = L::load_index(argmax);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < cols; ++j) {
+      const typename L::Index here = place == static_cast<typename L::I>(i * cols + j);
+      const typename L::Value v = here ? g : typename L::Value{};
+      T* to = dx + (i * width + j) * C;
+      if (!kEdge || room - j * C >= kLanes) {
+        L::store(v, to);
+      } else {
+        T last[kLanes];
+        L::store(v, last);
+        __builtin_memcpy(to, last, static_cast<size_t>(C) * sizeof(T));
+      }
+    }
+}
+
+// As max_row_of_vectors, for the first windows of row oh.
+template <int kLanes, class T, class I>
+SINDRI_SIMD_INLINE int64_t max_grad_of_vectors(const PoolImage& p, const T* __restrict dy, const I* __restrict argmax, int64_t oh, T* __restrict dx) {
+  const int64_t C = p.channels, kh = p.rows.end[0], kw = p.kernel_w, outs = p.cols.out;
+  int64_t count = outs;
+  while (count > 0 && room_in_y(p, oh + 1, count) < kLanes) --count;
+  T* to = dx + oh * kh * p.cols.in * C;
+  for (int64_t ow = 0; ow < count; ++ow) {
+    const int64_t at = (oh * outs + ow) * C, room = (outs - ow) * kw * C;
+    T* window = to + ow * kw * C;
+    if (room - (kw - 1) * C < kLanes) max_grad_window<kLanes, 0, 0, true>(p, dy + at, argmax + at, room, window);
+    else if (kh == 2 && kw == 2) max_grad_window<kLanes, 2, 2, false>(p, dy + at, argmax + at, room, window);
+    else max_grad_window<kLanes, 0, 0, false>(p, dy + at, argmax + at, room, window);
+  }
+  return count;
 }
 
 // Windows side by side (stride = kernel, no padding), of which each input has at most one: row oh of dy fills kernel_h rows of dx.
@@ -203,20 +261,18 @@ SINDRI_SIMD_INLINE void max_grad_separate(const PoolImage& p, const T* __restric
     const int64_t from = h < (oh + 1) * kh ? used : 0;
     for (int64_t i = from * C; i < width * C; ++i) narrow(static_cast<A>(0), &row[i]);
   }
-  for (int64_t i = 0; i < kh; ++i) {
-    T* row = dx + (oh * kh + i) * width * C;
-    for (int64_t ow = 0; ow < outs; ++ow) {
-      const T* g = dy + (oh * outs + ow) * C;
-      const I* place = argmax + (oh * outs + ow) * C;
-      const int64_t readable = room_in_y(p, oh + 1, ow + 1);
-      for (int64_t w = ow * kw; w < (ow + 1) * kw; ++w) {
-        const auto k = static_cast<int32_t>(i * kw + w - ow * kw);
-        const int64_t room = smaller((used - w) * C, readable);
-        SINDRI_FOR_BLOCKS(A, C, room, (separate_lanes<kLanes>(g + c0, place + c0, k, row + w * C + c0)), {
-          for (int64_t c = 0; c < n; ++c) narrow(static_cast<A>(0) + (static_cast<int32_t>(place[c0 + c]) == k ? widen(g[c0 + c]) : 0), &row[w * C + c0 + c]);
-        })
+  int64_t first = 0;
+  if (kHalf<A> != 0 && C <= kHalf<A>) first = max_grad_of_vectors<kHalf<A> != 0 ? kHalf<A> : kFull<A>>(p, dy, argmax, oh, dx);
+  else if (C <= kFull<A>) first = max_grad_of_vectors<kFull<A>>(p, dy, argmax, oh, dx);
+  for (int64_t ow = first; ow < outs; ++ow) {
+    const T* g = dy + (oh * outs + ow) * C;
+    const I* place = argmax + (oh * outs + ow) * C;
+    for (int64_t i = 0; i < kh; ++i)
+      for (int64_t j = 0; j < kw; ++j) {
+        T* __restrict to = dx + ((oh * kh + i) * width + ow * kw + j) * C;
+        const auto k = static_cast<int32_t>(i * kw + j);
+        for (int64_t c = 0; c < C; ++c) narrow(static_cast<A>(0) + (static_cast<int32_t>(place[c]) == k ? widen(g[c]) : 0), &to[c]);
       }
-    }
   }
 }
 

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -14,6 +16,7 @@
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/shape.h"
 #include "src/core/tensor_impl.h"
+#include "src/op/scope.h"
 
 namespace sindri {
 
@@ -23,9 +26,11 @@ struct Record {
   const OpDef* op = nullptr;  // null: custom
   Attrs attrs;
   std::vector<Tensor> in, out;
-  std::string scope;
+  ScopeLink scope;
   std::function<TensorList(Span<const Tensor>)> custom;
 };
+
+std::string where_of(const Record& r) { return r.scope == nullptr ? "" : "in " + scope_path(r.scope); }
 
 Tensor keep(const Tensor& t, uint32_t mask, size_t i) { return i < 32 && (mask >> i & 1u) != 0 ? t : make_meta_only(t); }
 
@@ -50,7 +55,9 @@ std::vector<Tensor> Tape::apply(const OpDef& op, const Attrs& attrs, Span<const 
   Record r;
   r.op = &op;
   r.attrs = attrs;
-  r.scope = current_scope();
+  r.scope = current_scope_link();
+  r.in.reserve(in.size());
+  r.out.reserve(out.size());
   for (size_t i = 0; i < in.size(); ++i) r.in.push_back(keep(in[i], op.traits.saves_in, i));
   for (size_t i = 0; i < out.size(); ++i) r.out.push_back(keep(out[i], op.traits.saves_out, i));
   state_->records.push_back(std::move(r));
@@ -75,7 +82,7 @@ void Tape::assign(Parameter& p, const Tensor& v, Trace* below) {
 
 void Tape::record_custom(Span<const Tensor> in, Span<const Tensor> out, std::function<TensorList(Span<const Tensor>)> vjp) {
   Record r;
-  r.scope = current_scope();
+  r.scope = current_scope_link();
   for (const Tensor& t : in) r.in.push_back(make_meta_only(t));
   for (const Tensor& t : out) r.out.push_back(make_meta_only(t));
   r.custom = std::move(vjp);
@@ -102,15 +109,19 @@ std::unordered_set<uint64_t> reachable(const std::vector<Record>& records, std::
   return from;
 }
 
+constexpr size_t kFewInputs = 16;
+
 TensorList call_rule(const Record& r, const std::vector<Tensor>& dout, const std::unordered_set<uint64_t>& wanted) {
   if (r.op == nullptr) return r.custom(dout);
   if (r.op->vjp == nullptr)
-    throw ValueError(fmt::format("op '{}' has no gradient, but the result asked for depends on it", r.op->name), r.scope.empty() ? "" : "in " + r.scope,
+    throw ValueError(fmt::format("op '{}' has no gradient, but the result asked for depends on it", r.op->name), where_of(r),
                      "wrap its input in ops::stop_gradient");
   // span<const bool> needs contiguous bools.
-  std::unique_ptr<bool[]> needs(new bool[r.in.size() + 1]);
+  std::array<bool, kFewInputs> few;
+  std::unique_ptr<bool[]> many(r.in.size() > kFewInputs ? new bool[r.in.size()] : nullptr);
+  bool* needs = many != nullptr ? many.get() : few.data();
   for (size_t i = 0; i < r.in.size(); ++i) needs[i] = wanted.contains(r.in[i].id());
-  return r.op->vjp({r.attrs, r.in, r.out, dout, {needs.get(), r.in.size()}});
+  return r.op->vjp({r.attrs, r.in, r.out, dout, {needs, r.in.size()}});
 }
 
 void check_rule_result(const Record& r, const TensorList& din) {
@@ -119,7 +130,7 @@ void check_rule_result(const Record& r, const TensorList& din) {
   for (size_t i = 0; i < din.size(); ++i) {
     if (din[i].defined() && din[i].shape() != r.in[i].shape())
       throw InternalError(fmt::format("{}: gradient of input {} has shape {}, the input {}", name, i, din[i].shape().str(), r.in[i].shape().str()),
-                          r.scope.empty() ? "" : "in " + r.scope);
+                          where_of(r));
   }
 }
 
@@ -144,9 +155,11 @@ Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Spa
   }
 
   Gradients result;
+  std::vector<Tensor> dout;
+  const NameScope scope("grad");
   for (auto it = state_->records.rbegin(); it != state_->records.rend(); ++it) {
     const Record& r = *it;
-    std::vector<Tensor> dout;
+    dout.clear();
     bool any = false;
     for (const Tensor& t : r.out) {
       const auto g = grads.find(t.id());
@@ -161,7 +174,8 @@ Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Spa
         if (p != state_->param_of.end()) result.uses.push_back({p->second, r.op, r.attrs, r.in[0], dout[0]});
       }
     }
-    const NameScope scope(r.scope.empty() ? "grad" : "grad/" + r.scope);
+    std::optional<NameScope> cell;  // nodes say which Cell they are the gradient of; eager calls have no use for it
+    if (r.scope != nullptr && is_tracing_graph()) cell.emplace(scope_path(r.scope));
     const TensorList din = call_rule(r, dout, wanted);
     check_rule_result(r, din);
     for (size_t i = 0; i < din.size(); ++i) {

@@ -10,6 +10,7 @@
 #include "sindri/op/bind.h"
 #include "sindri/ops/random.h"
 #include "sindri/ops/shape.h"
+#include "src/op/scope.h"
 
 namespace sindri::nn {
 
@@ -60,7 +61,7 @@ std::vector<Tensor> Cell::tensor_inputs(Span<const Value> in, size_t count) cons
 }
 
 Value Cell::call(Span<const Value> in) {
-  const NameScope scope(place_.empty() || current_scope().empty() ? class_name_ : place_);
+  const NameScope scope(place_.empty() || current_scope_link() == nullptr ? class_name_ : place_);
   Value out;
   try {
     out = run(in);

@@ -7,6 +7,7 @@
 #include "sindri/op/parameter.h"
 #include "src/core/tensor_impl.h"
 #include "src/op/eager.h"
+#include "src/op/scope.h"
 
 namespace sindri {
 
@@ -14,7 +15,7 @@ namespace {
 
 thread_local Trace* t_top = nullptr;
 thread_local int t_graph_depth = 0;
-thread_local std::vector<std::string> t_scope;
+thread_local ScopeLink t_scope;
 
 std::string describe_inputs(Span<const Tensor> in) {
   std::string s;
@@ -53,18 +54,25 @@ std::vector<Tensor> bind(const OpDef& op, Attrs attrs, Span<const Tensor> in) {
     return top.apply(op, attrs, in, top.below_);
   } catch (Error& e) {
     e.add_where(fmt::format("{}{} on {}", op.name, attrs.text(), describe_inputs(in)));
-    if (!t_scope.empty()) e.add_where("in " + current_scope());
+    if (t_scope != nullptr) e.add_where("in " + current_scope());
     throw;
   }
 }
 
-std::string current_scope() {
-  std::string s;
-  for (const std::string& part : t_scope) s += (s.empty() ? "" : s.find('/') == std::string::npos ? "/" : ".") + part;
-  return s;
+const ScopeLink& current_scope_link() { return t_scope; }
+
+std::string scope_path(const ScopeLink& scope) {
+  if (scope == nullptr) return "";
+  const std::string outer = scope_path(scope->outer);
+  return outer.empty() ? scope->name : outer + (scope->outer->outer == nullptr ? "/" : ".") + scope->name;
 }
-NameScope::NameScope(std::string name) { t_scope.push_back(std::move(name)); }
-NameScope::~NameScope() { t_scope.pop_back(); }
+
+std::string current_scope() { return scope_path(t_scope); }
+NameScope::NameScope(std::string name) { t_scope = std::make_shared<const ScopeNode>(ScopeNode{std::move(t_scope), std::move(name)}); }
+NameScope::~NameScope() {
+  ScopeLink outer = t_scope->outer;
+  t_scope = std::move(outer);
+}
 
 Tensor Parameter::value() const {
   Trace& top = current_trace();

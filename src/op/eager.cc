@@ -1,6 +1,8 @@
 // The bottom interpreter of PYNATIVE_MODE: find the plan, bring inputs to its layouts, allocate, run.
 #include "src/op/eager.h"
 
+#include <array>
+
 #include "sindri/core/error.h"
 #include "sindri/op/parameter.h"
 #include "src/core/tensor_impl.h"
@@ -13,30 +15,50 @@ namespace {
 constexpr const char* kFinishedTrace =
     "a tensor made inside a compiled function lives only during that call: return it from the function, or keep it in a Parameter";
 
-std::vector<Tensor> run_eager(const OpDef& op, const Attrs& attrs, Span<const Tensor> in) {
-  std::vector<TensorMeta> metas;
-  metas.reserve(in.size());
-  for (const Tensor& t : in) {
-    if (t.is_symbolic()) throw ValueError(std::string(op.name) + ": a value of a finished trace is used outside of it", "", kFinishedTrace);
-    metas.push_back(t.meta());
-  }
-  const auto plan = plan_op(op, attrs, metas);
+// Operands of one call; few of them without a heap allocation.
+class Operands {
+ public:
+  explicit Operands(size_t count) : many_(count > kFew ? count : 0), at_(count > kFew ? many_.data() : few_.data()) {}
+  Buffer& operator[](size_t i) { return at_[i]; }
+  Span<const Buffer> span(size_t first, size_t count) const { return {at_ + first, count}; }
 
-  std::vector<Tensor> held(in.begin(), in.end());  // keeps converted copies alive through the run
-  std::vector<Buffer> ins, outs;
-  ins.reserve(in.size());
-  for (size_t i = 0; i < held.size(); ++i) {
-    if (held[i].layout() != plan->in[i].layout) held[i] = convert_layout(held[i], plan->in[i].layout);
-    ins.push_back({const_cast<void*>(held[i].raw_data()), &plan->in[i]});
+ private:
+  static constexpr size_t kFew = 12;
+  std::array<Buffer, kFew> few_;
+  std::vector<Buffer> many_;
+  Buffer* at_;
+};
+
+// reshape is the one op whose result has the bytes of its input: it shares them. Ops never write to storage that others hold.
+bool is_view(const OpDef& op, const OpPlan& plan, const Tensor& in) {
+  static const OpDef& reshape = find_op("reshape");
+  return &op == &reshape && in.layout() == plan.in[0].layout && forced_kernel() == nullptr;
+}
+
+std::vector<Tensor> run_eager(const OpDef& op, const Attrs& attrs, Span<const Tensor> in) {
+  for (const Tensor& t : in)
+    if (t.is_symbolic()) throw ValueError(std::string(op.name) + ": a value of a finished trace is used outside of it", "", kFinishedTrace);
+  const auto plan = plan_call(op, attrs, in);
+  if (!in.empty() && is_view(op, *plan, in[0])) return {in[0].view(plan->out[0].shape)};
+
+  std::vector<Tensor> converted;  // copies in another layout live through the run
+  Operands operands(in.size() + plan->out.size());
+  for (size_t i = 0; i < in.size(); ++i) {
+    const Tensor* t = &in[i];
+    if (t->layout() != plan->in[i].layout) {
+      converted.push_back(convert_layout(*t, plan->in[i].layout));
+      t = &converted.back();
+    }
+    operands[i] = {const_cast<void*>(t->raw_data()), &plan->in[i]};
   }
   std::vector<Tensor> results;
   results.reserve(plan->out.size());
   for (const TensorMeta& m : plan->out) {
     results.push_back(Tensor::empty(m));
-    outs.push_back({results.back().mutable_raw_data(), &m});
+    operands[in.size() + results.size() - 1] = {results.back().mutable_raw_data(), &m};
   }
-  Storage workspace(plan->workspace);
-  run_observed(op, attrs, nullptr, *plan, ins, outs, workspace.data());
+  const Storage workspace(plan->workspace);
+  run_observed(op, attrs, nullptr, *plan, operands.span(0, in.size()), operands.span(in.size(), results.size()), workspace.data());
   return results;
 }
 
@@ -57,7 +79,9 @@ EagerTrace& eager_trace() {
 Tensor convert_layout(const Tensor& t, Layout layout) {
   if (t.layout() == layout) return t;
   static const OpDef& op = find_op("to_layout");
-  return run_eager(op, op.attrs.make({{"layout", std::string(layout_name(layout))}}), {&t, 1})[0];
+  static const Attrs to_channels_last = op.attrs.make({{"layout", std::string(layout_name(Layout::kChannelsLast))}});
+  static const Attrs to_contiguous = op.attrs.make({{"layout", std::string(layout_name(Layout::kContiguous))}});
+  return run_eager(op, layout == Layout::kChannelsLast ? to_channels_last : to_contiguous, {&t, 1})[0];
 }
 
 }  // namespace sindri

@@ -2,7 +2,7 @@
 #include "src/op/plan.h"
 
 #include <mutex>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "sindri/core/context.h"
 #include "sindri/core/rng.h"
@@ -26,21 +26,56 @@ struct Key {
     return hash == o.hash && op == o.op && strict == o.strict && threads == o.threads && forced == o.forced && attrs == o.attrs && in == o.in;
   }
 };
-struct KeyHash {
+
+struct Entry {
+  Key key;
+  OpPlan plan;
+};
+using EntryPtr = std::shared_ptr<const Entry>;
+
+struct HashOfEntry {
+  using is_transparent = void;
   size_t operator()(const Key& k) const { return k.hash; }
+  size_t operator()(const EntryPtr& e) const { return e->key.hash; }
+};
+struct SameKey {
+  using is_transparent = void;
+  bool operator()(const EntryPtr& a, const EntryPtr& b) const { return a->key == b->key; }
+  bool operator()(const Key& a, const EntryPtr& b) const { return a == b->key; }
+  bool operator()(const EntryPtr& a, const Key& b) const { return a->key == b; }
 };
 
-Key make_key(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> in) {
+// What a call asks for, without copies of its metas: meta(i) gives the i-th of `count`.
+template <class MetaOf> struct Call {
+  const OpDef& op;
+  const Attrs& attrs;
+  size_t count;
+  MetaOf meta;
   const char* forced = forced_kernel();
-  Key k{&op, attrs, {in.begin(), in.end()}, forced != nullptr ? forced : "", strict_mode(), num_threads(), 0};
-  uint64_t h = hash_combine(reinterpret_cast<uintptr_t>(&op), attrs.hash());
-  for (const TensorMeta& m : in) {
-    h = hash_combine(h, static_cast<uint64_t>(m.dtype) * 16 + static_cast<uint64_t>(m.layout));
-    for (int64_t d : m.shape) h = hash_combine(h, static_cast<uint64_t>(d));
+  bool strict = strict_mode();
+  int threads = num_threads();
+
+  size_t hash() const {
+    uint64_t h = hash_combine(reinterpret_cast<uintptr_t>(&op), attrs.hash());
+    for (size_t i = 0; i < count; ++i) {
+      const TensorMeta& m = meta(i);
+      h = hash_combine(h, static_cast<uint64_t>(m.dtype) * 16 + static_cast<uint64_t>(m.layout));
+      for (int64_t d : m.shape) h = hash_combine(h, static_cast<uint64_t>(d));
+    }
+    return hash_combine(h, static_cast<uint64_t>(strict) + static_cast<uint64_t>(threads) * 2);
   }
-  k.hash = hash_combine(h, static_cast<uint64_t>(k.strict) + static_cast<uint64_t>(k.threads) * 2);
-  return k;
-}
+  bool is(const Key& k) const {
+    if (k.op != &op || k.strict != strict || k.threads != threads || k.in.size() != count || k.forced != (forced != nullptr ? forced : "")) return false;
+    for (size_t i = 0; i < count; ++i)
+      if (k.in[i] != meta(i)) return false;
+    return k.attrs == attrs;
+  }
+  Key key(size_t hash) const {
+    Key k{&op, attrs, {}, forced != nullptr ? forced : "", strict, threads, hash};
+    for (size_t i = 0; i < count; ++i) k.in.push_back(meta(i));
+    return k;
+  }
+};
 
 // Bounded: varying shapes would otherwise grow it for ever. Dropping everything is rare and only costs remaking plans.
 constexpr size_t kMaxPlans = 16384;
@@ -53,23 +88,51 @@ void infer_with_layout(const OpDef& op, const Attrs& attrs, Span<const TensorMet
   apply_layout_rule(op, in, out);
 }
 
-std::shared_ptr<const OpPlan> plan_op(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> given) {
+namespace {
+
+EntryPtr make_entry(Key key) {
+  auto e = std::make_shared<Entry>(Entry{std::move(key), {}});
+  OpPlan& plan = e->plan;
+  infer_with_layout(*e->key.op, e->key.attrs, e->key.in, &plan.in, &plan.out);
+  plan.kernel = make_kernel({*e->key.op, e->key.attrs, plan.in, plan.out}, &plan.kernel_def, forced_kernel());
+  plan.workspace = plan.kernel->workspace_bytes();
+  return e;
+}
+
+// The table all threads share.
+EntryPtr find_or_make(Key key) {
   static std::mutex mutex;
-  static std::unordered_map<Key, std::shared_ptr<const OpPlan>, KeyHash> cache;
-  Key key = make_key(op, attrs, given);
+  static std::unordered_set<EntryPtr, HashOfEntry, SameKey> cache;
   {
     const std::lock_guard lock(mutex);
     const auto it = cache.find(key);
-    if (it != cache.end()) return it->second;
+    if (it != cache.end()) return *it;
   }
-  auto plan = std::make_shared<OpPlan>();
-  infer_with_layout(op, attrs, given, &plan->in, &plan->out);
-  plan->kernel = make_kernel({op, attrs, plan->in, plan->out}, &plan->kernel_def, forced_kernel());
-  plan->workspace = plan->kernel->workspace_bytes();
+  EntryPtr made = make_entry(std::move(key));
   const std::lock_guard lock(mutex);
   if (cache.size() >= kMaxPlans) cache.clear();
-  cache.emplace(std::move(key), plan);
-  return plan;
+  return *cache.insert(std::move(made)).first;
+}
+
+// Each thread keeps the plans it met last, by hash, so that a loop of eager calls neither locks nor copies a key.
+template <class MetaOf> std::shared_ptr<const OpPlan> find_plan(const Call<MetaOf>& call) {
+  constexpr size_t kRecent = 1024;
+  thread_local std::vector<EntryPtr> recent(kRecent);
+  const size_t hash = call.hash();
+  EntryPtr& slot = recent[hash % kRecent];
+  if (slot == nullptr || slot->key.hash != hash || !call.is(slot->key)) slot = find_or_make(call.key(hash));
+  return {slot, &slot->plan};
+}
+
+}  // namespace
+
+std::shared_ptr<const OpPlan> plan_op(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> given) {
+  const auto meta = [given](size_t i) -> const TensorMeta& { return given[i]; };
+  return find_plan(Call<decltype(meta)>{op, attrs, given.size(), meta});
+}
+std::shared_ptr<const OpPlan> plan_call(const OpDef& op, const Attrs& attrs, Span<const Tensor> in) {
+  const auto meta = [in](size_t i) -> const TensorMeta& { return in[i].meta(); };
+  return find_plan(Call<decltype(meta)>{op, attrs, in.size(), meta});
 }
 
 void run_plan(const OpPlan& plan, Span<const Buffer> in, Span<const Buffer> out, void* workspace) {

@@ -1,8 +1,9 @@
 // Host memory cache: freed blocks are kept by size class and handed out again, because a fresh 25 MB activation costs
 // more in page faults than in arithmetic. Bounded: in use and cached together stay near the peak that was in use.
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdlib>
-#include <map>
 #include <mutex>
 #include <vector>
 
@@ -21,15 +22,24 @@ constexpr int64_t kHugeBlock = 4 << 20;  // from here on blocks ask for huge pag
 constexpr size_t kHugePage = 2u << 20;
 constexpr int64_t kSlack = 64 << 20;  // kept beyond the peak, for sizes that come and go
 
-// Powers of two below 4 KiB, then steps of 1/8 of the next lower power of two: at most 12 % waste.
-int64_t size_class(int64_t bytes) {
-  int64_t p = 64;
-  while (p < bytes && p < 4096) p *= 2;
-  if (p >= bytes) return p;
-  while (p * 2 < bytes) p *= 2;
-  const int64_t step = p / 8;
-  return (bytes + step - 1) / step * step;
+// Powers of two below 4 KiB, then steps of 1/8 of the next lower power of two: at most 12 % waste. Classes are numbered without gaps.
+constexpr int kSmallest = 6, kSteps = 12;  // 64 bytes; from 4 KiB on eight classes per power of two
+struct SizeClass {
+  size_t index;
+  int64_t bytes;
+};
+SizeClass size_class(int64_t bytes) {
+  const auto rest = static_cast<uint64_t>(std::max<int64_t>(bytes, 1) - 1);  // so that a power of two is in the class it ends
+  const int log = std::bit_width(rest);  // 2^log >= bytes > 2^(log - 1)
+  if (log <= kSteps) {
+    const int power = std::max(log, kSmallest);
+    return {static_cast<size_t>(power - kSmallest), int64_t{1} << power};
+  }
+  const int shift = log - 1 - 3;
+  const auto step = static_cast<int64_t>(rest >> shift) + 1;  // 9 … 16 eighths of the lower power
+  return {static_cast<size_t>(kSteps - kSmallest + 1 + (log - 1 - kSteps) * 8 + step - 9), step << shift};
 }
+constexpr size_t kClasses = static_cast<size_t>(kSteps - kSmallest + 1 + (63 - kSteps) * 8);
 
 void* fresh_block(int64_t size) {
   if (size < kHugeBlock) return std::aligned_alloc(64, static_cast<size_t>(size));
@@ -42,10 +52,10 @@ void* fresh_block(int64_t size) {
 class CachingAllocator final : public HostAllocator {
  public:
   void* allocate(int64_t bytes) override {
-    const int64_t size = size_class(bytes);
+    const auto [index, size] = size_class(bytes);
     {
       const std::lock_guard lock(mutex_);
-      if (void* p = take_cached(size)) {
+      if (void* p = take_cached(index, size)) {
         count(size);
         return p;
       }
@@ -65,10 +75,11 @@ class CachingAllocator final : public HostAllocator {
   }
 
   void release(void* p, int64_t bytes) noexcept override {
-    const int64_t size = size_class(bytes);
+    const auto [index, size] = size_class(bytes);
     const std::lock_guard lock(mutex_);
     stats_.in_use -= size;
-    FreeList& list = free_[size];
+    FreeList& list = free_[index];
+    list.size = size;
     list.blocks.push_back(p);
     list.last_use = ++clock_;
     stats_.cached += size;
@@ -89,6 +100,7 @@ class CachingAllocator final : public HostAllocator {
  private:
   struct FreeList {
     std::vector<void*> blocks;
+    int64_t size = 0;
     uint64_t last_use = 0;
   };
 
@@ -97,28 +109,28 @@ class CachingAllocator final : public HostAllocator {
     stats_.peak = std::max(stats_.peak, stats_.in_use);
   }
 
-  void* take_cached(int64_t size) {
-    const auto it = free_.find(size);
-    if (it == free_.end() || it->second.blocks.empty()) return nullptr;
-    void* p = it->second.blocks.back();
-    it->second.blocks.pop_back();
-    it->second.last_use = ++clock_;
+  void* take_cached(size_t index, int64_t size) {
+    FreeList& list = free_[index];
+    if (list.blocks.empty()) return nullptr;
+    void* p = list.blocks.back();
+    list.blocks.pop_back();
+    list.last_use = ++clock_;
     stats_.cached -= size;
     return p;
   }
 
   void evict_oldest() {
-    auto oldest = free_.end();
-    for (auto it = free_.begin(); it != free_.end(); ++it) {
-      if (!it->second.blocks.empty() && (oldest == free_.end() || it->second.last_use < oldest->second.last_use)) oldest = it;
+    FreeList* oldest = nullptr;
+    for (FreeList& list : free_) {
+      if (!list.blocks.empty() && (oldest == nullptr || list.last_use < oldest->last_use)) oldest = &list;
     }
-    std::free(oldest->second.blocks.back());
-    oldest->second.blocks.pop_back();
-    stats_.cached -= oldest->first;
+    std::free(oldest->blocks.back());
+    oldest->blocks.pop_back();
+    stats_.cached -= oldest->size;
   }
 
   std::mutex mutex_;
-  std::map<int64_t, FreeList> free_;
+  std::array<FreeList, kClasses> free_;
   uint64_t clock_ = 0;
   HostMemoryStats stats_;
 };
