@@ -105,6 +105,11 @@ bool may_overwrite(const Attrs& attrs, size_t, size_t out, size_t in) {
   return program.out[out] == first;
 }
 
+// One operation per element and step, as for the separate ops.
+int64_t flops(const Attrs& attrs, Span<const TensorMeta>, Span<const TensorMeta> out) {
+  return out[0].numel() * static_cast<int64_t>(parse_cluster(attrs.as<ClusterAttrs>().program).steps.size());
+}
+
 const OpDef& kCluster = register_op({
     .name = "elementwise_cluster",
     .doc = "Elementwise ops run tile by tile in cache: `program` lists steps t0, t1, ... of inputs i0, i1, ... and steps before, then the results: "
@@ -112,6 +117,7 @@ const OpDef& kCluster = register_op({
     .attrs = attrs_type<ClusterAttrs>(),
     .traits = {.layout = LayoutRule::kAgnostic, .saves_in = kSavesNone, .may_overwrite = may_overwrite, .elementwise = true},
     .infer = infer,
+    .flops = flops,
 });
 
 }  // namespace

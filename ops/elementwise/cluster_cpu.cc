@@ -39,7 +39,7 @@ class ClusterKernel final : public Kernel {
     for (size_t k = 0; k < program.out.size(); ++k) out_of_step_[program.out[k]] = k;
     for (const TensorMeta& m : q.out) out_size_.push_back(dtype_size(m.dtype));
     plan_steps(program, q.in, made);
-    plan_buffers(program, made);
+    plan_buffers(made);
   }
 
   void run(ExecContext&, Span<const Buffer> in, Span<const Buffer> out) override {
@@ -69,53 +69,44 @@ class ClusterKernel final : public Kernel {
     }
   }
 
-  // Gives every gathered input a buffer of its own, and values in between one each from the step that makes them to their last
-  // reader; the buffer of a value that dies in a step may hold that step's result only if elements have the same size.
-  void plan_buffers(const ClusterProgram& program, const std::vector<TensorMeta>& made) {
+  // Gives every gathered input a buffer of its own, and every value in between one from the step that makes it to its last reader.
+  // That reader may write its result into it: buffers are shared between values of one element size only.
+  void plan_buffers(const std::vector<TensorMeta>& made) {
     const size_t inputs = operands_.size(), values = inputs + made.size();
+    std::vector<int64_t> widths;  // bytes per element, by buffer
+    int64_t bytes = 0;  // per element: buffers, and operands and results used in their own memory
+    buffer_.assign(values, kNone);
+    const auto add_buffer = [&](size_t value, int64_t width) {
+      buffer_[value] = widths.size();
+      widths.push_back(width);
+      bytes += width;
+    };
+    for (size_t k = 0; k < inputs; ++k) {
+      const auto width = static_cast<int64_t>(operands_.element_size(k));
+      if (operands_.access(k) == Access::kInPlace) bytes += width;
+      else add_buffer(k, width);
+    }
     std::vector<size_t> last_use(values, 0), free;
     for (size_t k = 0; k < steps_.size(); ++k)
       for (size_t v : steps_[k].in) last_use[v] = k;
-    std::vector<int64_t> widths;  // bytes per element, by buffer
-    int64_t streamed = 0;  // bytes per element of operands and results used in their own memory
-    buffer_.assign(values, kNone);
-    for (size_t k = 0; k < inputs; ++k) {
-      const auto width = static_cast<int64_t>(operands_.element_size(k));
-      if (operands_.access(k) == Access::kInPlace) {
-        streamed += width;
-        continue;
-      }
-      buffer_[k] = widths.size();
-      widths.push_back(width);
-    }
-    for (size_t k = 0; k < program.steps.size(); ++k) {
-      const auto width = static_cast<int64_t>(dtype_size(made[k].dtype));
-      std::vector<size_t> dying;
+    for (size_t k = 0; k < made.size(); ++k) {
       for (size_t v : steps_[k].in) {
-        if (v >= inputs && buffer_[v] != kNone && last_use[v] == k && std::find(dying.begin(), dying.end(), buffer_[v]) == dying.end())
-          dying.push_back(buffer_[v]);
+        const bool dies = v >= inputs && buffer_[v] != kNone && last_use[v] == k;
+        if (dies && std::find(free.begin(), free.end(), buffer_[v]) == free.end()) free.push_back(buffer_[v]);
       }
+      const auto width = static_cast<int64_t>(dtype_size(made[k].dtype));
+      const auto same = std::find_if(free.begin(), free.end(), [&](size_t b) { return widths[b] == width; });
       if (out_of_step_[k] != kNone) {
-        streamed += width;
+        bytes += width;
+      } else if (same == free.end()) {
+        add_buffer(inputs + k, width);
       } else {
-        auto& from = std::any_of(dying.begin(), dying.end(), [&](size_t b) { return widths[b] == width; }) ? dying : free;
-        auto it = std::find_if(from.begin(), from.end(), [&](size_t b) { return widths[b] == width; });
-        if (it == from.end()) {
-          buffer_[inputs + k] = widths.size();
-          widths.push_back(width);
-        } else {
-          buffer_[inputs + k] = *it;
-          from.erase(it);
-        }
+        buffer_[inputs + k] = *same;
+        free.erase(same);
       }
-      free.insert(free.end(), dying.begin(), dying.end());
     }
-    int64_t buffered = 0;
-    for (int64_t w : widths) buffered += w;
-    const int64_t longest = kTileBytes / (buffered + streamed) / kTileMultiple * kTileMultiple;
-    tile_ = std::clamp(longest, kTileMultiple, kLongestTile);
-    size_t offset = 0;
-    for (int64_t w : widths) {
+    tile_ = std::clamp(kTileBytes / bytes / kTileMultiple * kTileMultiple, kTileMultiple, kLongestTile);
+    for (size_t offset = 0; int64_t w : widths) {
       offsets_.push_back(offset);
       offset += static_cast<size_t>(w * tile_);
     }

@@ -60,12 +60,12 @@ const Optimizer kOptimizers[] = {
 class GroupUpdates : public ::testing::TestWithParam<Optimizer> {};
 
 // Three steps of every shape, the second parameter with a gradient in bfloat16.
-struct Run {
+struct Trained {
   std::vector<Tensor> values;
   std::string text;
   int64_t arena_bytes;
 };
-Run run(const Optimizer& optimizer, const std::vector<std::string>& disabled) {
+Trained train(const Optimizer& optimizer, const std::vector<std::string>& disabled) {
   std::vector<std::unique_ptr<Parameter>> states;
   for (size_t p = 0; p < shapes().size(); ++p)
     for (size_t k = 0; k < optimizer.states; ++k) {
@@ -90,7 +90,7 @@ Run run(const Optimizer& optimizer, const std::vector<std::string>& disabled) {
       },
       {.disable_passes = disabled});
   for (int i = 0; i < 3; ++i) step(TensorList{Tensor::full({}, 0.5 + i), Tensor::full({}, 0.01)});
-  Run r;
+  Trained r;
   for (const auto& s : states) r.values.push_back(s->value());
   r.text = step.graph_text();
   r.arena_bytes = step.info().arena_bytes;
@@ -104,11 +104,11 @@ size_t count(const std::string& text, const std::string& what) {
 }
 
 TEST_P(GroupUpdates, KeepsEveryBitAndTheArena) {
-  const Run plain = run(GetParam(), {"group_updates"});
+  const Trained plain = train(GetParam(), {"group_updates"});
   EXPECT_EQ(count(plain.text, "group_update"), 0u);
   for (int threads : {1, 2, 3}) {
     const Threads set(threads);
-    const Run grouped = run(GetParam(), {});
+    const Trained grouped = train(GetParam(), {});
     EXPECT_EQ(count(grouped.text, "= group_update("), 1u) << grouped.text;
     EXPECT_NE(grouped.text.find("tensors=6"), std::string::npos) << grouped.text;  // all but the one with another gradient type
     EXPECT_LE(grouped.arena_bytes, plain.arena_bytes);
@@ -119,7 +119,7 @@ TEST_P(GroupUpdates, KeepsEveryBitAndTheArena) {
 
 // Every state of a grouped update is computed in its own storage.
 TEST_P(GroupUpdates, StatesAreDonated) {
-  Graph g = parse_graph(run(GetParam(), {}).text);
+  Graph g = parse_graph(train(GetParam(), {}).text);
   const MemoryPlan plan = plan_memory(g);
   for (size_t s = 0; s < plan.donated.size(); ++s) EXPECT_TRUE(plan.donated[s]) << g.states()[s].name;
 }
