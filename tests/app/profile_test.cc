@@ -112,6 +112,20 @@ TEST(Profile, PeakOfTheMemoryPlanIsExplainedToTheByte) {
   }
 }
 
+TEST(Profile, HalfPrecisionReachesTheConvolutions) {
+  for (const char* half : {"bf16", "f16"}) {
+    const json j = profiled({"--precision", half}).report;
+    int convolutions = 0;
+    for (const json& i : j.at("instructions")) {
+      if (i.at("op") != "conv2d") continue;
+      ++convolutions;
+      EXPECT_THAT(i.at("operands").get<std::string>(), testing::StartsWith(std::string(half) + "[4, "));
+    }
+    EXPECT_EQ(convolutions, 3) << half;
+    EXPECT_EQ(j.at("workload").at("precision"), half);
+  }
+}
+
 TEST(Profile, PynativeHasOpsButNoPlan) {
   const json j = profiled({"--mode", "pynative"}).report;
   EXPECT_GT(j.at("ops").size(), 5u);
