@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "sindri/core/context.h"
@@ -97,6 +98,16 @@ ordered_json run_record(const BenchmarkRun& r) {
   return j;
 }
 
+// The beginning of a message without its line breaks and rules, which peers' own messages have.
+std::string one_line(const std::string& text) {
+  std::istringstream in(text);
+  std::string out;
+  for (std::string word; in >> word && out.size() < 160;) {
+    if (word.find_first_not_of("-=") != std::string::npos) out += (out.empty() ? "" : " ") + word;
+  }
+  return out;
+}
+
 std::string table_text(const BenchmarkRequest& q, const BenchmarkOutcome& o, const std::map<std::string, double>& ratios) {
   const Workload& w = q.workload;
   std::string t =
@@ -108,7 +119,7 @@ std::string table_text(const BenchmarkRequest& q, const BenchmarkOutcome& o, con
     t += fmt::format("{:<10} {:<36} {:>10.3f} {:>12.1f} {:>6.1f}% {:>9.2f} {:>9.0f}\n", r.framework, mode, r.ms_per_step, r.samples_per_second, r.spread * 100,
                      r.first_step_s, r.peak_memory_mb);
   }
-  for (const LeftOut& l : o.left_out) t += fmt::format("left out: {} {}: {}\n", l.framework, l.mode, l.reason.substr(0, 200));
+  for (const LeftOut& l : o.left_out) t += fmt::format("left out: {} {}: {}\n", l.framework, l.mode, one_line(l.reason));
   if (!ratios.empty()) t += "\n";
   const char* const meaning[][2] = {{"best_pytorch", "our samples per second over PyTorch's in its fastest mode"},
                                     {"best_mindspore", "over MindSpore's in its fastest mode"},

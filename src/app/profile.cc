@@ -191,7 +191,7 @@ std::string cost_tables(const ProfileRequest& q, const Measured& m) {
   for (size_t i = 0; i < std::min(rows, m.instructions.size()); ++i) {
     const Cost& c = m.instructions[i];
     t += fmt::format("{:<46} {} {} {}\n", fmt::format("{} {}", c.op, short_cell(c.scope)).substr(0, 46), row(c, m),
-                     c.memory_bound ? "memory    " : "arithmetic", c.operands);
+                     c.memory_bound ? "memory    " : "arithmetic", c.operands.size() <= 160 ? c.operands : c.operands.substr(0, 160) + " ...");
   }
   if (m.instructions.size() > rows) t += fmt::format("and {} more (--rows)\n", m.instructions.size() - rows);
   return t;

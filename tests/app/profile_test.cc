@@ -38,7 +38,7 @@ Profiled profiled(const std::vector<std::string>& more) {
 
 TEST(Profile, TableNamesOpsKernelsAndLimits) {
   const std::string text = profiled({}).result.out;
-  for (const char* piece : {"conv2d [", "conv2d_weight_grad [", "momentum_update [", "over limit", "limits measured here: matmul", "arena at its peak", "gaps"})
+  for (const char* piece : {"conv2d [", "conv2d_weight_grad [", "group_update [", "over limit", "limits measured here: matmul", "arena at its peak", "gaps"})
     EXPECT_THAT(text, HasSubstr(piece));
 }
 
@@ -146,7 +146,7 @@ TEST(Timeline, EnvironmentVariableWritesOneForAnyRun) {
   std::set<std::string> names;
   const json trace = read_json(temp.file("t.json"));
   for (const json& e : trace.at("traceEvents")) names.insert(e.at("name"));
-  EXPECT_THAT(names, testing::IsSupersetOf({"conv2d", "conv2d_weight_grad", "momentum_update"}));
+  EXPECT_THAT(names, testing::IsSupersetOf({"conv2d", "conv2d_weight_grad", "group_update"}));
 }
 
 }  // namespace
