@@ -4,6 +4,7 @@
 
 #include "sindri/core/error.h"
 #include "sindri/graph/compile.h"
+#include "sindri/ops/shape.h"
 #include "tests/graph/test_ops.h"
 
 namespace sindri {
@@ -204,6 +205,21 @@ TEST(Aliasing, InputBecomesAStateAndAnOutput) {
   x.mutable_data<float>()[0] = 99;  // a caller that refills its batch buffer
   EXPECT_EQ(values(p.value()), (std::vector<double>{1, 2}));
   EXPECT_EQ(values(y), (std::vector<double>{1, 2}));
+}
+
+// An eager reshape shares the storage of its input, here the slot of a state that a compiled function updates in place.
+TEST(Aliasing, AReshapedHandleKeepsItsValueWhenTheStateIsUpdated) {
+  Parameter p(vec({1, 2, 3, 4}), "p");
+  CompiledFn f = compile([&](Span<const Tensor>) -> TensorList {
+    p.assign(scale(p.value(), 2));
+    return {};
+  });
+  run(f, {});  // the slot has memory of its own now
+  const Tensor view = ops::reshape(p.value(), {2, 2});
+  EXPECT_EQ(view.raw_data(), p.stored().raw_data());
+  run(f, {});
+  EXPECT_EQ(values(view), (std::vector<double>{2, 4, 6, 8}));
+  EXPECT_EQ(values(p.value()), (std::vector<double>{4, 8, 12, 16}));
 }
 
 TEST(Aliasing, OutputsReturnedTwiceConstantAndFromTheSameInput) {

@@ -131,6 +131,19 @@ TEST(Conv2dSpecialValues, StayInTheirWindow) {
   }
 }
 
+// The same for the gradient of the input, where a kernel row of 3 * 5 elements ends within a vector.
+TEST(Conv2dSpecialValues, AnInfiniteGradientStaysInItsWindow) {
+  Tensor dy = Tensor::zeros({1, 4, 3, 9}, DType::kFloat32);
+  dy.mutable_data<float>()[4] = std::numeric_limits<float>::infinity();  // channel 0, row 0, column 4
+  const Tensor w = Tensor::full({4, 3, 2, 5}, 1.0, DType::kFloat32);
+  const std::vector<double> dx = ops::conv2d_input_grad(dy, w, {1, 3, 4, 13}, {}).to_vector<double>();
+  for (size_t i = 0; i < dx.size(); ++i) {
+    const size_t row = i / 13 % 4, column = i % 13;
+    if (row < 2 && column >= 4 && column < 9) EXPECT_TRUE(std::isinf(dx[i])) << i;
+    else EXPECT_EQ(dx[i], 0) << i;
+  }
+}
+
 TEST(Conv2dLayout, ActivationsLeaveChannelsLastWeightsContiguous) {
   const Tensor x = input({2, 3, 5, 5}, 0, DType::kFloat32), w = input({4, 3, 3, 3}, 1, DType::kFloat32);
   const Tensor y = ops::conv2d(x, w);

@@ -8,6 +8,7 @@
 #include "sindri/autograd/grad.h"
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
+#include "sindri/op/bind.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/reduce.h"
 #include "src/op/plan.h"
@@ -109,6 +110,30 @@ TEST(Pool, BadArguments) {
   EXPECT_THROW(ops::adaptive_avg_pool2d(x, 0, 2), ValueError);
   EXPECT_THROW(ops::adaptive_avg_pool2d(Tensor::zeros({4, 4}), 2, 2), ShapeError);
   EXPECT_THROW(ops::global_avg_pool2d(Tensor::zeros({1, 2, 0, 0})), ShapeError);
+}
+
+// What comes back from a flatten is contiguous; the gradient goes on in the layout the forward op worked in.
+TEST(MaxPool, GradientHasTheLayoutOfTheInput) {
+  const Tensor dy = Tensor::full({2, 3, 2, 2}, 1.0), argmax = Tensor::zeros({2, 3, 2, 2}, DType::kUInt8);
+  const OpDef& op = find_op("max_pool2d_grad");
+  const std::vector<int64_t> two = {2, 2}, size = {4, 4};
+  const Attrs attrs = op.attrs.make({{"kernel", two}, {"stride", two}, {"input_size", size}});
+  for (const Layout layout : {Layout::kContiguous, Layout::kChannelsLast})
+    EXPECT_EQ(bind(op, attrs, {dy, convert_layout(argmax, layout)})[0].layout(), layout);
+}
+
+// Two NaNs in a window: the place is that of the later one, in vectors as in the loops for single channels.
+TEST(MaxPool, LastNanOfAWindowIsItsPlace) {
+  std::vector<double> v(6 * 4 * 4, 1.0);
+  for (size_t c = 0; c < 6; ++c) v[c * 16] = v[c * 16 + 5] = std::nan("");
+  const Tensor x = Tensor::from_values({1, 6, 4, 4}, v);
+  for (const Layout layout : {Layout::kContiguous, Layout::kChannelsLast}) {
+    const std::vector<double> dx = max_gradient(convert_layout(x, layout), kTwo).to_vector<double>();
+    for (size_t c = 0; c < 6; ++c) {
+      EXPECT_EQ(dx[c * 16], 0) << c;
+      EXPECT_EQ(dx[c * 16 + 5], 1) << c;
+    }
+  }
 }
 
 }  // namespace

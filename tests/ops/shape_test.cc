@@ -274,5 +274,15 @@ TEST(Full, ValuesAndErrors) {
   EXPECT_THROW(ops::arange(0, 5, 1, DType::kBool), DTypeError);
 }
 
+// Eager reshape moves nothing: the result is a tensor of its own over the same memory, which outlives its input.
+TEST(Reshape, SharesTheMemoryOfItsInput) {
+  Tensor x = counted({2, 3});
+  const Tensor y = ops::reshape(x, {3, -1});
+  EXPECT_EQ(y.raw_data(), x.raw_data());
+  EXPECT_NE(y.id(), x.id());
+  x = Tensor();
+  EXPECT_EQ(values(y), (Ints{0, 1, 2, 3, 4, 5}));
+}
+
 }  // namespace
 }  // namespace sindri::test
