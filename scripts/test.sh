@@ -52,6 +52,7 @@ rm -rf "$results"
 mkdir -p "$results"
 export GTEST_OUTPUT=xml:$results/ GTEST_COLOR=no
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:strict_string_checks=1} UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+export SINDRI_CACHE_DIR=${SINDRI_CACHE_DIR:-$PWD/build/$preset/cache}  # measured kernel choices stay out of the home folder
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
 if [[ $quick -eq 1 ]]; then
   export GTEST_FILTER='-*Slow*'

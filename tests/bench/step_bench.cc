@@ -1,5 +1,5 @@
 // step_bench NET BATCH [graph|pynative] [SECONDS]: median time of a training step on constant data, as one JSON line.
-// tests/bench/compare.sh runs it in turns with PyTorch's step of the same net (torch_step.py).
+// The quick way to time one change; `sindri benchmark` compares with other frameworks.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
