@@ -88,16 +88,14 @@ class DirectConvKernel final : public Kernel {
   const float* padded(const float* x, float* copy) const {
     if (!has_padding_) return x;
     std::fill_n(copy, padded_image_, 0.0f);
-    for (int64_t h = 0; h < g_.h; ++h)
-      std::copy_n(x + h * g_.w * g_.c, g_.w * g_.c, copy + ((h + g_.pad_top) * padded_w_ + g_.pad_left) * g_.c);
+    for (int64_t h = 0; h < g_.h; ++h) std::copy_n(x + h * g_.w * g_.c, g_.w * g_.c, copy + ((h + g_.pad_top) * padded_w_ + g_.pad_left) * g_.c);
     return copy;
   }
 
   void input_grad(const float* dy, const float* weight, float* copy, float* dx) const {
     std::fill_n(copy, padded_image_, 0.0f);
     for (int64_t i = 0; i < g_.oh; ++i) SINDRI_SIMD_CALL(direct_conv_input_grad_row)(runs_, dy + i * g_.ow * g_.o, weight, copy + i * runs_.row_stride);
-    for (int64_t h = 0; h < g_.h; ++h)
-      std::copy_n(copy + ((h + g_.pad_top) * padded_w_ + g_.pad_left) * g_.c, g_.w * g_.c, dx + h * g_.w * g_.c);
+    for (int64_t h = 0; h < g_.h; ++h) std::copy_n(copy + ((h + g_.pad_top) * padded_w_ + g_.pad_left) * g_.c, g_.w * g_.c, dx + h * g_.w * g_.c);
   }
 
   // [O, C, KH, KW] -> [KH, KW, C, lanes], zeros behind the output channels.

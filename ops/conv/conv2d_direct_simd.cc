@@ -81,8 +81,7 @@ SINDRI_SIMD_INLINE void conv_pixels(const DirectConv& d, const float* __restrict
   }
 }
 
-template <class V, int kVecs, int64_t kStride>
-SINDRI_SIMD_INLINE void conv_image(const DirectConv& d, const float* x, const float* weight, float* y) {
+template <class V, int kVecs, int64_t kStride> SINDRI_SIMD_INLINE void conv_image(const DirectConv& d, const float* x, const float* weight, float* y) {
   constexpr int kMost = kFloats<Widest> == 16 ? 12 : kSums / kVecs;
   const float* const end = y + d.oh * d.ow * d.o;
   for (int64_t i = 0; i < d.oh; ++i) {
@@ -102,9 +101,8 @@ SINDRI_SIMD_INLINE void conv_image(const DirectConv& d, const float* x, const fl
 }
 
 // Sums of kTaps taps, `count` of them real, over all pixels of an image.
-template <class V, int kVecs, int kTaps>
-SINDRI_SIMD_INLINE void weight_grad_taps(const DirectConv& d, const float* __restrict x, const float* __restrict dy, int64_t room, const int32_t* offset,
-                                         int64_t count, float* partial) {
+template <class V, int kVecs, int kTaps> SINDRI_SIMD_INLINE void weight_grad_taps(const DirectConv& d, const float* __restrict x, const float* __restrict dy,
+                                                                                  int64_t room, const int32_t* offset, int64_t count, float* partial) {
   constexpr int64_t kLanes = kVecs * kFloats<V>;
   int64_t at[kTaps];
   V sum[kTaps][kVecs];
@@ -192,8 +190,7 @@ SINDRI_SIMD_INLINE void input_grad_sums(const DirectInputGrad& d, const float* _
 
 // Runs of neighbouring pixels overlap in dx. A load of what was just stored elsewhere waits for it, so all kernel rows are computed
 // first and their additions go in turns: each waits for the one a whole turn before.
-template <class V, int kPixels>
-SINDRI_SIMD_INLINE void input_grad_block(const DirectInputGrad& d, const float* dy, const float* weight, float* dx) {
+template <class V, int kPixels> SINDRI_SIMD_INLINE void input_grad_block(const DirectInputGrad& d, const float* dy, const float* weight, float* dx) {
   const int64_t length = direct_run_length(d.run);
   alignas(64) float sums[kDirectMaxKernelRows * kPixels * kDirectRunBlock];
   for (int64_t first = 0; first < d.run; first += kDirectRunBlock) {

@@ -86,8 +86,8 @@ SINDRI_SIMD_INLINE void output_tile(const float* m, int64_t stride, int64_t c, f
 }
 
 // block [rows, kPanel] = sum over d of a(r, d)·b(d, ·), a(r, d) at a + r·a_row + d·a_step, b(d, ·) at b + d·b_step.
-template <int rows> SINDRI_SIMD_INLINE void register_block(int64_t depth, const float* a, int64_t a_row, int64_t a_step, const float* b, int64_t b_step,
-                                                           V (&block)[kRows][2]) {
+template <int rows>
+SINDRI_SIMD_INLINE void register_block(int64_t depth, const float* a, int64_t a_row, int64_t a_step, const float* b, int64_t b_step, V (&block)[kRows][2]) {
   for (int r = 0; r < rows; ++r) block[r][0] = block[r][1] = V{};
   for (int64_t d = 0; d < depth; ++d) {
     const V b0 = load(b + d * b_step), b1 = load(b + d * b_step + kLanes);
@@ -134,8 +134,8 @@ SINDRI_SIMD_INLINE void multiply(int64_t m, int64_t n, int64_t depth, const floa
 
 void winograd_input(const float* const* d, int64_t channels, float* v, int64_t stride) {
   const float *const p0 = d[0], *const p1 = d[1], *const p2 = d[2], *const p3 = d[3], *const p4 = d[4], *const p5 = d[5], *const p6 = d[6], *const p7 = d[7],
-              *const p8 = d[8], *const p9 = d[9], *const p10 = d[10], *const p11 = d[11], *const p12 = d[12], *const p13 = d[13], *const p14 = d[14],
-              *const p15 = d[15];
+                     *const p8 = d[8], *const p9 = d[9], *const p10 = d[10], *const p11 = d[11], *const p12 = d[12], *const p13 = d[13], *const p14 = d[14],
+                     *const p15 = d[15];
   float* __restrict out = v;
 #pragma omp simd
   for (int64_t c = 0; c < channels; ++c) {
@@ -153,7 +153,7 @@ void winograd_input(const float* const* d, int64_t channels, float* v, int64_t s
 
 void winograd_output(const float* m, int64_t stride, int64_t channels, float* const* y) {
   if (y[1] != nullptr && y[2] != nullptr && y[3] != nullptr) {
-    float *__restrict y0 = y[0], *__restrict y1 = y[1], *__restrict y2 = y[2], *__restrict y3 = y[3];
+    float* __restrict y0 = y[0], * __restrict y1 = y[1], * __restrict y2 = y[2], * __restrict y3 = y[3];
 #pragma omp simd
     for (int64_t c = 0; c < channels; ++c) {
       float r[4];

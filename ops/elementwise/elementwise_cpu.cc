@@ -100,7 +100,8 @@ void run_where(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> o
 void run_cast(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   ElementFn f = nullptr;
   dispatch_dtype(q.in[0].dtype, [&]<class From>() {
-    dispatch_dtype(q.out[0].dtype, [&]<class To>() { f = [](const char* const* x, char* y, const double*) { element<To>(y) = store<To>(load(element<From>(x[0]))); }; });
+    dispatch_dtype(q.out[0].dtype,
+                   [&]<class To>() { f = [](const char* const* x, char* y, const double*) { element<To>(y) = store<To>(load(element<From>(x[0]))); }; });
   });
   for_each_broadcast(f, in, out[0], nullptr);
 }

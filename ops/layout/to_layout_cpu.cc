@@ -38,9 +38,8 @@ void run(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const int64_t n = from.shape[0], c = from.shape[1], hw = from.shape[2] * from.shape[3];
   const int64_t rows = from.layout == Layout::kContiguous ? c : hw, cols = from.layout == Layout::kContiguous ? hw : c;
   if (rows == 1 || cols == 1) {  // one channel, or images of one pixel: both layouts are the same bytes
-    parallel_for(from.nbytes(), 256 << 10, [&](int64_t b, int64_t e) {
-      std::memcpy(out[0].as<char>() + b, in[0].as<const char>() + b, static_cast<size_t>(e - b));
-    });
+    parallel_for(from.nbytes(), 256 << 10,
+                 [&](int64_t b, int64_t e) { std::memcpy(out[0].as<char>() + b, in[0].as<const char>() + b, static_cast<size_t>(e - b)); });
     return;
   }
   switch (dtype_size(from.dtype)) {

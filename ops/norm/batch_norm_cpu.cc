@@ -109,8 +109,14 @@ class BatchNormKernel : public Kernel {
   void apply(Workspace& w, const Buffer& x, const Buffer* residual, const Buffer& y, bool relu) const {
     const ChannelView& v = pieces_.view;
     const auto operands = [&](int64_t i, int64_t c) {
-      return BnApply{type_, at(x, i), residual != nullptr ? at(*residual, i) : nullptr, at_mutable(y, i), coefficient(w, kMean, c), coefficient(w, kScale, c),
-                     coefficient(w, kBeta, c), relu};
+      return BnApply{type_,
+                     at(x, i),
+                     residual != nullptr ? at(*residual, i) : nullptr,
+                     at_mutable(y, i),
+                     coefficient(w, kMean, c),
+                     coefficient(w, kScale, c),
+                     coefficient(w, kBeta, c),
+                     relu};
     };
     if (!v.planar) {
       pieces_.for_rows([&](int64_t, int64_t row, int64_t rows) { SINDRI_SIMD_CALL(bn_apply_rows)(operands(row * v.c, 0), rows, v.c); });

@@ -75,9 +75,9 @@ template <class T> struct GradOperands {
         g(a.g != nullptr ? static_cast<T*>(a.g) + offset : nullptr) {}
 };
 
-template <class T, BnMask kMask, bool kSum, bool kStore>
-SINDRI_SIMD_INLINE void grad_sums_rows(const BnGrad& a, int64_t rows, int64_t channels, const double* __restrict shift, double* __restrict sum,
-                                       double* __restrict dot) {
+template <class T, BnMask kMask, bool kSum, bool kStore> SINDRI_SIMD_INLINE void grad_sums_rows(const BnGrad& a, int64_t rows, int64_t channels,
+                                                                                                const double* __restrict shift, double* __restrict sum,
+                                                                                                double* __restrict dot) {
   using A = typename Compute<T>::type;
   const A* __restrict mean = static_cast<const A*>(a.mean);
   const A* __restrict scale = static_cast<const A*>(a.scale);
@@ -193,8 +193,8 @@ template <class T, bool kRelu, bool kResidual> SINDRI_SIMD_INLINE void apply_run
 }
 
 // dx may be the memory of dy: element i is read before it is written.
-template <class T, BnMask kMask> SINDRI_SIMD_INLINE void grad_rows(const BnGrad& g, void* dx, int64_t rows, int64_t channels, const void* a_v, const void* b_v,
-                                                                   const void* k_v) {
+template <class T, BnMask kMask>
+SINDRI_SIMD_INLINE void grad_rows(const BnGrad& g, void* dx, int64_t rows, int64_t channels, const void* a_v, const void* b_v, const void* k_v) {
   using A = typename Compute<T>::type;
   const A* __restrict mean = static_cast<const A*>(g.mean);
   const A* __restrict scale = static_cast<const A*>(g.scale);

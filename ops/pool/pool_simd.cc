@@ -40,8 +40,7 @@ constexpr int64_t kBlock = 64;  // channels whose running values stay in registe
         c0 += kLanes; \
       } else { \
         const int64_t n = (channels)-c0; \
-        BODY \
-        break; \
+        BODY break; \
       } \
     } \
   }
@@ -167,7 +166,7 @@ template <class T, class I> SINDRI_SIMD_INLINE void max_row(const PoolImage& p, 
   using A = typename Compute<T>::type;
   const int64_t C = p.channels;
   int64_t first = 0;
-  if (p.separate && kHalf<A> != 0 && C <= kHalf<A>) first = max_row_of_vectors<kHalf<A> != 0 ? kHalf<A> : kFull<A>>(p, x, oh, y, argmax);
+  if (p.separate && kHalf<A> != 0 && C <= kHalf<A>) first = max_row_of_vectors < kHalf<A> != 0 ? kHalf<A> : kFull < A >> (p, x, oh, y, argmax);
   else if (p.separate && C <= kFull<A>) first = max_row_of_vectors<kFull<A>>(p, x, oh, y, argmax);
   for (int64_t ow = first; ow < p.cols.out; ++ow) {
     const Window window = window_of(p, oh, ow);
@@ -262,7 +261,7 @@ SINDRI_SIMD_INLINE void max_grad_separate(const PoolImage& p, const T* __restric
     for (int64_t i = from * C; i < width * C; ++i) narrow(static_cast<A>(0), &row[i]);
   }
   int64_t first = 0;
-  if (kHalf<A> != 0 && C <= kHalf<A>) first = max_grad_of_vectors<kHalf<A> != 0 ? kHalf<A> : kFull<A>>(p, dy, argmax, oh, dx);
+  if (kHalf<A> != 0 && C <= kHalf<A>) first = max_grad_of_vectors < kHalf<A> != 0 ? kHalf<A> : kFull < A >> (p, dy, argmax, oh, dx);
   else if (C <= kFull<A>) first = max_grad_of_vectors<kFull<A>>(p, dy, argmax, oh, dx);
   for (int64_t ow = first; ow < outs; ++ow) {
     const T* g = dy + (oh * outs + ow) * C;
@@ -296,8 +295,7 @@ SINDRI_SIMD_INLINE void max_grad_row(const PoolImage& p, const T* __restrict dy,
   }
 }
 
-template <int kLanes, class T>
-SINDRI_SIMD_INLINE void avg_lanes(const PoolImage& p, const T* __restrict x, int64_t oh, int64_t ow, T* __restrict y) {
+template <int kLanes, class T> SINDRI_SIMD_INLINE void avg_lanes(const PoolImage& p, const T* __restrict x, int64_t oh, int64_t ow, T* __restrict y) {
   using A = typename Compute<T>::type;
   using L = Lanes<A, kLanes>;
   typename L::Value sum = {};
@@ -332,8 +330,7 @@ template <class T> SINDRI_SIMD_INLINE void avg_row(const PoolImage& p, const T* 
   }
 }
 
-template <int kLanes, class T>
-SINDRI_SIMD_INLINE void avg_grad_lanes(const PoolImage& p, const T* __restrict dy, int64_t h, int64_t w, T* __restrict dx) {
+template <int kLanes, class T> SINDRI_SIMD_INLINE void avg_grad_lanes(const PoolImage& p, const T* __restrict dy, int64_t h, int64_t w, T* __restrict dx) {
   using A = typename Compute<T>::type;
   using L = Lanes<A, kLanes>;
   typename L::Value sum = {};

@@ -136,8 +136,7 @@ struct Captured {
   std::optional<Options> options, level;
 };
 struct Restored {
-  explicit Restored(const Captured& c)
-      : captured(c), installed(with_own_options(&captured), captured.level.has_value() ? &*captured.level : nullptr) {}
+  explicit Restored(const Captured& c) : captured(c), installed(with_own_options(&captured), captured.level.has_value() ? &*captured.level : nullptr) {}
   static Policy with_own_options(Captured* c) {
     if (c->options.has_value()) c->policy.options = &*c->options;
     return c->policy;

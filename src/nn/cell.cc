@@ -160,7 +160,7 @@ Value Cell::call_recomputed(Span<const Value> in) {
     return out.flatten();
   };
   const auto rule = [this, packed, arguments, before, trained, instance, casting = amp::capture()](Span<const Tensor>, Span<const Tensor>,
-                                                                                                 Span<const Tensor> dout) {
+                                                                                                   Span<const Tensor> dout) {
     const int64_t next = ops::rng_instance();
     ops::set_rng_instance(instance);
     ReplayTrace replay(before);

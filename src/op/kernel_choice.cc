@@ -173,8 +173,8 @@ std::string kernel_cache_file() {
 
 const KernelDef* choose_kernel(const KernelQuery& q, const std::vector<const KernelDef*>& alternatives,
                                const std::function<std::shared_ptr<Kernel>(const KernelDef&)>& make) {
-  const KernelDef* first = *std::min_element(alternatives.begin(), alternatives.end(),
-                                             [](const KernelDef* a, const KernelDef* b) { return std::string_view(a->name) < b->name; });
+  const KernelDef* first =
+      *std::min_element(alternatives.begin(), alternatives.end(), [](const KernelDef* a, const KernelDef* b) { return std::string_view(a->name) < b->name; });
   if (alternatives.size() == 1 || !kernel_tuning()) return first;
   State& s = state();
   const std::lock_guard lock(s.mutex);  // also keeps two measurements apart

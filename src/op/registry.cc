@@ -125,8 +125,7 @@ std::shared_ptr<Kernel> make_kernel(const KernelQuery& q, const KernelDef** chos
   };
   const KernelDef* k = choose_kernel(q, alternatives, make);
   if (log::enabled(log::Level::kDebug, "dispatch"))
-    log::debug("dispatch",
-               fmt::format("{}{} ({}) -> {}{}", q.op.name, q.attrs.text(), list_metas(q.in), k->name, reasons.empty() ? "" : " [" + reasons + "]"));
+    log::debug("dispatch", fmt::format("{}{} ({}) -> {}{}", q.op.name, q.attrs.text(), list_metas(q.in), k->name, reasons.empty() ? "" : " [" + reasons + "]"));
   if (chosen != nullptr) *chosen = k;
   return make(*k);
 }

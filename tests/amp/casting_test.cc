@@ -101,9 +101,7 @@ TEST(Casting, GradientsOfParametersAreFloat32AndNearThoseOfFloat32) {
         EXPECT_EQ(got[i].dtype(), DType::kFloat32);
         const double size = ops::norm(exact[i]).item(), off = ops::norm(ops::sub(got[i], exact[i])).item();
         EXPECT_LE(off, 16 * unit * size + 1e-4) << amp::level_name(level) << " " << dtype_name(half) << " parameter " << i;
-        if (level != Level::kO1 && size > 1e-3) {
-          EXPECT_GT(off, 0) << "nothing was computed in " << dtype_name(half);
-        }
+        if (level != Level::kO1 && size > 1e-3) { EXPECT_GT(off, 0) << "nothing was computed in " << dtype_name(half); }
       }
     }
   }

@@ -56,9 +56,11 @@ int bench(const std::string& name, int64_t batch, const std::string& mode, doubl
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   fmt::print(
-      "{{\"framework\": \"sindri\", \"net\": \"{}\", \"batch\": {}, \"mode\": \"{}\", \"isa\": \"{}\", \"threads\": {}, \"ms_per_step\": {:.4f}, \"ms_fastest\": {:.4f}, "
+      "{{\"framework\": \"sindri\", \"net\": \"{}\", \"batch\": {}, \"mode\": \"{}\", \"isa\": \"{}\", \"threads\": {}, \"ms_per_step\": {:.4f}, "
+      "\"ms_fastest\": {:.4f}, "
       "\"samples_per_second\": {:.2f}, \"first_step_s\": {:.2f}, \"peak_memory_mb\": {}}}\n",
-      name, batch, mode, cpu_isa_name(cpu_isa()), num_threads(), median * 1e3, times[0] * 1e3, static_cast<double>(batch) / median, first, usage.ru_maxrss / 1024);
+      name, batch, mode, cpu_isa_name(cpu_isa()), num_threads(), median * 1e3, times[0] * 1e3, static_cast<double>(batch) / median, first,
+      usage.ru_maxrss / 1024);
   return 0;
 }
 

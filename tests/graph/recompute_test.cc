@@ -78,9 +78,7 @@ TEST_P(Recompute, KeepsEveryBitAndState) {
   const Outcome plain = step(false, graph, half), again = step(true, graph, half);
   ASSERT_EQ(plain.values.size(), again.values.size());
   for (size_t i = 0; i < plain.values.size(); ++i) EXPECT_TRUE(test::same_bits(plain.values[i], again.values[i])) << "value " << i;
-  if (graph) {
-    EXPECT_LT(again.arena, plain.arena * 3 / 4);
-  }
+  if (graph) { EXPECT_LT(again.arena, plain.arena * 3 / 4); }
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, Recompute, ::testing::Combine(::testing::Bool(), ::testing::Bool()));

@@ -21,13 +21,15 @@ std::atomic<int> slow_runs{0}, fast_runs{0};
 std::vector<TensorMeta> infer_same(const Attrs&, Span<const TensorMeta> in) { return {in[0]}; }
 const OpDef& kOp = register_op({.name = "test_choice", .doc = "x -> x", .infer = infer_same});
 // By name "a_slow" comes first, by time "b_fast".
-const bool kSlow = register_kernel({.op = "test_choice", .name = "a_slow", .priority = 5, .simple = [](const KernelQuery&, Span<const Buffer>, Span<const Buffer>) {
-                                      ++slow_runs;
-                                      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-                                    }});
+const bool kSlow =
+    register_kernel({.op = "test_choice", .name = "a_slow", .priority = 5, .simple = [](const KernelQuery&, Span<const Buffer>, Span<const Buffer>) {
+                       ++slow_runs;
+                       std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                     }});
 const bool kFast = register_kernel(
     {.op = "test_choice", .name = "b_fast", .priority = 5, .simple = [](const KernelQuery&, Span<const Buffer>, Span<const Buffer>) { ++fast_runs; }});
-const bool kLower = register_kernel({.op = "test_choice", .name = "c_lower", .priority = 1, .simple = [](const KernelQuery&, Span<const Buffer>, Span<const Buffer>) {}});
+const bool kLower =
+    register_kernel({.op = "test_choice", .name = "c_lower", .priority = 1, .simple = [](const KernelQuery&, Span<const Buffer>, Span<const Buffer>) {}});
 
 class KernelChoice : public ::testing::Test {
  protected:

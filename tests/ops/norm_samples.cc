@@ -94,7 +94,12 @@ std::vector<Sample> all() {
   for (const Case& c : batch_cases()) {
     const Shape channels = {c.x[1]};
     s.push_back({.op = "batch_norm_relu", .name = c.name, .attrs = {{"eps", c.eps}}, .args = {{c.x}, {channels}, {channels}}, .gradient = false});
-    s.push_back({.op = "batch_norm_relu", .name = c.name + "_residual", .attrs = {{"eps", c.eps}}, .args = {{c.x}, {channels}, {channels}, {c.x}}, .gradient = false, .half = false});
+    s.push_back({.op = "batch_norm_relu",
+                 .name = c.name + "_residual",
+                 .attrs = {{"eps", c.eps}},
+                 .args = {{c.x}, {channels}, {channels}, {c.x}},
+                 .gradient = false,
+                 .half = false});
     for (const bool residual : {false, true}) {
       for (const bool sum : {false, true}) {
         std::vector<Arg> args = {{c.x}, {c.x}, {channels}, {channels}, {channels}, {channels, 0.1, 3}};

@@ -118,8 +118,7 @@ TEST(MaxPool, GradientHasTheLayoutOfTheInput) {
   const OpDef& op = find_op("max_pool2d_grad");
   const std::vector<int64_t> two = {2, 2}, size = {4, 4};
   const Attrs attrs = op.attrs.make({{"kernel", two}, {"stride", two}, {"input_size", size}});
-  for (const Layout layout : {Layout::kContiguous, Layout::kChannelsLast})
-    EXPECT_EQ(bind(op, attrs, {dy, convert_layout(argmax, layout)})[0].layout(), layout);
+  for (const Layout layout : {Layout::kContiguous, Layout::kChannelsLast}) EXPECT_EQ(bind(op, attrs, {dy, convert_layout(argmax, layout)})[0].layout(), layout);
 }
 
 // Two NaNs in a window: the place is that of the later one, in vectors as in the loops for single channels.

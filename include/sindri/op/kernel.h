@@ -42,9 +42,7 @@ class Kernel {
     (void)in;
     return 0;
   }
-  virtual void prepare(size_t in, const Buffer& from, void* to) const {
-    (void)in, (void)from, (void)to;
-  }
+  virtual void prepare(size_t in, const Buffer& from, void* to) const { (void)in, (void)from, (void)to; }
   virtual void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) = 0;
 };
 

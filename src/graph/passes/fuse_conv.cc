@@ -109,7 +109,8 @@ class FuseConv final : public Pass {
     const DType dtype = g.value(*w).meta.dtype;
     if (is(g, producer, "cast") && g.value(g.node(producer).in[0]).meta.dtype == wide(dtype)) *w = g.node(producer).in[0];
     const auto& n = g.node(norm).in;
-    const NodeId folded = g.append(op, op.attrs.make(g.node(norm).attrs.fields()), std::vector<ValueId>{*w, n[1], n[2], n[3], n[4]}, g.node(norm).scope, before);
+    const NodeId folded =
+        g.append(op, op.attrs.make(g.node(norm).attrs.fields()), std::vector<ValueId>{*w, n[1], n[2], n[3], n[4]}, g.node(norm).scope, before);
     *w = g.node(folded).out[0];
     *bias = g.node(folded).out[1];
     if (g.value(*w).meta.dtype == dtype) return;

@@ -33,9 +33,7 @@ class FuseNormAct final : public Pass {
  private:
   static bool is(const Graph& g, NodeId n, std::string_view op) { return n != kNoId && g.node(n).op != nullptr && op == g.node(n).op->name; }
   static bool only_user(const Graph& g, ValueId v, NodeId n) { return !g.leaves(v) && g.value(v).users == std::vector<NodeId>{n}; }
-  static size_t position(const Graph& g, NodeId n) {
-    return static_cast<size_t>(std::find(g.order().begin(), g.order().end(), n) - g.order().begin());
-  }
+  static size_t position(const Graph& g, NodeId n) { return static_cast<size_t>(std::find(g.order().begin(), g.order().end(), n) - g.order().begin()); }
   // Whether v is there when node n runs.
   static bool before(const Graph& g, ValueId v, NodeId n) { return g.value(v).producer == kNoId || position(g, g.value(v).producer) < position(g, n); }
 
