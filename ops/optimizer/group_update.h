@@ -22,10 +22,13 @@ struct UpdateGroup {
   /// The inputs or buffers of one call of the op, from those of the group: the parameter's own, then the shared scalars.
   template <class T> std::vector<T> inputs_of(size_t tensor, Span<const T> in) const {
     std::vector<T> one;
-    one.reserve(own_inputs + in.size() - tensors * own_inputs);
-    for (size_t i = 0; i < own_inputs; ++i) one.push_back(in[tensor * own_inputs + i]);
-    for (size_t i = tensors * own_inputs; i < in.size(); ++i) one.push_back(in[i]);
+    inputs_of(tensor, in, &one);
     return one;
+  }
+  template <class T> void inputs_of(size_t tensor, Span<const T> in, std::vector<T>* one) const {
+    const Span<const T> own = in.subspan(tensor * own_inputs, own_inputs), shared = in.subspan(tensors * own_inputs);
+    one->assign(own.begin(), own.end());
+    one->insert(one->end(), shared.begin(), shared.end());
   }
 };
 /// Throws ValueError when the text names no update op or is not one op.

@@ -22,14 +22,20 @@ std::string reject(const KernelQuery& q) {
 class GroupKernel final : public Kernel {
  public:
   explicit GroupKernel(const KernelQuery& q) : group_(parse_update_group(q.attrs)), prepare_(find_prepare(*group_.op)) {
-    for (size_t t = 0; t < group_.tensors; ++t) first_.push_back((t == 0 ? 0 : first_.back()) + (t == 0 ? 0 : q.in[(t - 1) * group_.own_inputs].numel()));
-    numel_ = first_.back() + q.in[(group_.tensors - 1) * group_.own_inputs].numel();
+    for (size_t t = 0; t < group_.tensors; ++t) {
+      first_.push_back(numel_);
+      numel_ += q.in[t * group_.own_inputs].numel();
+    }
   }
 
   void run(ExecContext&, Span<const Buffer> in, Span<const Buffer> out) override {
     std::vector<PreparedUpdate> updates;
-    for (size_t t = 0; t < group_.tensors; ++t)
-      updates.push_back(prepare_(group_.attrs, group_.inputs_of(t, in), out.subspan(t * group_.own_outputs, group_.own_outputs)));
+    std::vector<Buffer> one;
+    updates.reserve(group_.tensors);
+    for (size_t t = 0; t < group_.tensors; ++t) {
+      group_.inputs_of(t, in, &one);
+      updates.push_back(prepare_(group_.attrs, one, out.subspan(t * group_.own_outputs, group_.own_outputs)));
+    }
     parallel_for(numel_, kUpdateGrain, [&](int64_t begin, int64_t end) {
       auto t = static_cast<size_t>(std::upper_bound(first_.begin(), first_.end(), begin) - first_.begin()) - 1;
       for (; t < updates.size() && first_[t] < end; ++t) {
