@@ -9,6 +9,7 @@
 
 #include "ops/conv/conv2d_direct_simd.h"
 #include "ops/conv/conv_geometry.h"
+#include "sindri/core/context.h"
 #include "src/device/cpu/parallel.h"
 #include "src/device/cpu/workspace.h"
 
@@ -34,7 +35,8 @@ class DirectConvKernel final : public Kernel {
       for (int64_t q_ = 0; q_ < g_.kw; ++q_)
         for (int64_t c = 0; c < g_.c; ++c) offsets_.push_back(static_cast<int32_t>(p * g_.dilation_h * row + q_ * g_.dilation_w * g_.c + c));
     const int64_t lanes = g_.o <= kMaxLanes / 2 ? kMaxLanes / 2 : kMaxLanes;
-    pixels_ = {static_cast<int64_t>(offsets_.size()), offsets_.data(), g_.stride_w * g_.c, g_.stride_h * row, g_.oh, g_.ow, g_.o, lanes};
+    const int64_t run = g_.dilation_w == 1 ? g_.kw * g_.c : g_.c;
+    pixels_ = {static_cast<int64_t>(offsets_.size()), offsets_.data(), g_.stride_w * g_.c, g_.stride_h * row, g_.oh, g_.ow, g_.o, lanes, run};
     runs_ = {g_.kh, g_.kw * g_.c, g_.stride_w * g_.c, g_.stride_h * row, g_.dilation_h * row, g_.ow, g_.o};
     WorkspaceLayout layout;
     const int64_t packed = direction_ == Direction::kInputGrad ? g_.kh * g_.o * direct_run_length(runs_.run) : pixels_.taps * lanes;
@@ -143,7 +145,7 @@ std::string reject(const KernelQuery& q) {
   if (g.o > kMaxLanes) return "more than 16 output channels";
   constexpr int64_t kMaxOffset = int64_t{1} << 30;
   if ((g.h + g.pad_top + g.pad_bottom) * (g.w + g.pad_left + g.pad_right) * g.c > kMaxOffset) return "the image is too large";
-  const int64_t taps = g.c * g.kh * g.kw;
+  if (g.c > kMaxLanes / 2) return "more than 8 input channels";
   if (conv::direction_of(q) == Direction::kInputGrad) {
     if (g.dilation_w != 1) return "dilated columns";
     if (g.kh > kDirectMaxKernelRows) return "more than 16 kernel rows";
@@ -151,8 +153,9 @@ std::string reject(const KernelQuery& q) {
     if (run > 64 || run * 8 < direct_run_length(run) * 5) return "a kernel row fills the vectors badly";
     return "";
   }
-  if (g.o > kMaxLanes / 2) return "oneDNN is faster from 9 output channels";
-  return taps <= 256 ? "" : "more than 256 weights per output channel";
+  if (conv::direction_of(q) == Direction::kWeightGrad && g.o > kMaxLanes / 2 && cpu_isa() >= CpuIsa::kAvx512)
+    return "oneDNN is faster from 9 output channels on with AVX-512";
+  return g.c * g.kh * g.kw <= 256 ? "" : "more than 256 weights per output channel";
 }
 std::unique_ptr<Kernel> make(const KernelQuery& q) { return std::make_unique<DirectConvKernel>(q); }
 

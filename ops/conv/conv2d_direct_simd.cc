@@ -55,49 +55,56 @@ template <class V, int kVecs, int kPixels, int64_t kStride>
 SINDRI_SIMD_INLINE void conv_pixels(const DirectConv& d, const float* __restrict x, const float* __restrict weight, float* y, int64_t room) {
   const int64_t stride = kStride != 0 ? kStride : d.pixel_stride;
   V sum[kPixels][kVecs];
-#pragma GCC unroll 12
+#pragma GCC unroll 14
   for (int p = 0; p < kPixels; ++p)
     for (int v = 0; v < kVecs; ++v) sum[p][v] = V{};
   for (int64_t k = 0; k < d.taps; ++k) {
     const float* from = x + d.offset[k];
     V w[kVecs];
     for (int v = 0; v < kVecs; ++v) w[v] = load<V>(weight + (k * kVecs + v) * kFloats<V>);
-#pragma GCC unroll 12
+#pragma GCC unroll 14
     for (int p = 0; p < kPixels; ++p) {
       const V value = broadcast<V>(from[p * stride]);
       for (int v = 0; v < kVecs; ++v) sum[p][v] = multiply_add(value, w[v], sum[p][v]);
     }
   }
   constexpr int64_t kLanes = kVecs * kFloats<V>;
-  for (int p = 0; p < kPixels; ++p) {
-    float* to = y + p * d.o;
-    if (p * d.o + kLanes <= room) {  // lanes beyond o fall on the next pixel, which is written later
-      for (int v = 0; v < kVecs; ++v) store<V>(to + v * kFloats<V>, sum[p][v]);
-      continue;
-    }
-    float lane[kLanes];
-    for (int v = 0; v < kVecs; ++v) store<V>(lane + v * kFloats<V>, sum[p][v]);
-    for (int64_t o = 0; o < d.o; ++o) to[o] = lane[o];
+  if ((kPixels - 1) * d.o + kLanes <= room) {  // lanes beyond o fall on the next pixel, which is written later
+#pragma GCC unroll 14
+    for (int p = 0; p < kPixels; ++p)
+      for (int v = 0; v < kVecs; ++v) store<V>(y + p * d.o + v * kFloats<V>, sum[p][v]);
+    return;
   }
+  float lanes[kPixels * kLanes];
+#pragma GCC unroll 14
+  for (int p = 0; p < kPixels; ++p)
+    for (int v = 0; v < kVecs; ++v) store<V>(lanes + p * kLanes + v * kFloats<V>, sum[p][v]);
+  for (int64_t p = 0; p < kPixels; ++p)
+    for (int64_t o = 0; o < d.o; ++o) y[p * d.o + o] = lanes[p * kLanes + o];
+}
+
+// Blocks of a row: as few as kMost allows, of nearly equal length, because short ones leave the multipliers waiting for each other.
+SINDRI_SIMD_INLINE int64_t block_length(int64_t left, int64_t most) {
+  const int64_t blocks = (left + most - 1) / most;
+  return (left + blocks - 1) / blocks;
+}
+
+template <class V, int kVecs, int kPixels, int64_t kStride>
+SINDRI_SIMD_INLINE void conv_block(const DirectConv& d, int64_t pixels, const float* x, const float* weight, float* y, int64_t room) {
+  if (pixels == kPixels) return conv_pixels<V, kVecs, kPixels, kStride>(d, x, weight, y, room);
+  if constexpr (kPixels > 1) conv_block<V, kVecs, kPixels - 1, kStride>(d, pixels, x, weight, y, room);
 }
 
 template <class V, int kVecs, int64_t kStride> SINDRI_SIMD_INLINE void conv_image(const DirectConv& d, const float* x, const float* weight, float* y) {
-  constexpr int kMost = kFloats<Widest> == 16 ? 12 : kSums / kVecs;
+  constexpr int kMost = kFloats<Widest> == 16 ? 14 : kSums / kVecs;
   const float* const end = y + d.oh * d.ow * d.o;
-  for (int64_t i = 0; i < d.oh; ++i) {
-    const float* row = x + i * d.row_stride;
+  for (int64_t i = 0; i < d.oh; ++i)
     for (int64_t j = 0; j < d.ow;) {
-      const float* from = row + j * d.pixel_stride;
-      const int64_t left = d.ow - j, room = end - y;
-      int64_t done = 1;
-      if (left >= kMost) conv_pixels<V, kVecs, kMost, kStride>(d, from, weight, y, room), done = kMost;
-      else if (kMost > 4 && left >= 4) conv_pixels<V, kVecs, 4, kStride>(d, from, weight, y, room), done = 4;
-      else if (left >= 2) conv_pixels<V, kVecs, 2, kStride>(d, from, weight, y, room), done = 2;
-      else conv_pixels<V, kVecs, 1, kStride>(d, from, weight, y, room);
-      j += done;
-      y += done * d.o;
+      const int64_t pixels = block_length(d.ow - j, kMost);
+      conv_block<V, kVecs, kMost, kStride>(d, pixels, x + i * d.row_stride + j * d.pixel_stride, weight, y, end - y);
+      j += pixels;
+      y += pixels * d.o;
     }
-  }
 }
 
 // Sums of kTaps taps, `count` of them real, over all pixels of an image.
@@ -135,7 +142,63 @@ template <class V, int kVecs, int kTaps> SINDRI_SIMD_INLINE void weight_grad_tap
       if (t < count) store<V>(partial + t * kLanes + v * kFloats<V>, sum[t][v]);
 }
 
+// The same for kRows kernel rows of kRun neighbouring taps each: addresses of a row's taps are then constants from one pointer, where
+// separate offsets do not fit the registers. Rows behind the last real one (`rows`) repeat the first.
+template <class V, int kVecs, int kRows, int kRun> SINDRI_SIMD_INLINE void weight_grad_runs(const DirectConv& d, const float* __restrict x,
+                                                                                            const float* __restrict dy, int64_t room, const int32_t* offset,
+                                                                                            int64_t rows, float* partial) {
+  constexpr int64_t kLanes = kVecs * kFloats<V>;
+  int64_t at[kRows];
+  V sum[kRows][kRun][kVecs];
+#pragma GCC unroll 5
+  for (int r = 0; r < kRows; ++r) {
+    at[r] = offset[r < rows ? r * kRun : 0];
+#pragma GCC unroll 5
+    for (int t = 0; t < kRun; ++t)
+      for (int v = 0; v < kVecs; ++v) sum[r][t][v] = r < rows ? load<V>(partial + (r * kRun + t) * kLanes + v * kFloats<V>) : V{};
+  }
+  for (int64_t i = 0; i < d.oh; ++i)
+    for (int64_t j = 0; j < d.ow; ++j) {
+      const float* from = x + i * d.row_stride + j * d.pixel_stride;
+      const int64_t pixel = (i * d.ow + j) * d.o;
+      float edge[kLanes];
+      const float* g = dy + pixel;
+      if (pixel + kLanes > room) {
+        for (int64_t o = 0; o < kLanes; ++o) edge[o] = o < d.o ? g[o] : 0;
+        g = edge;
+      }
+      V w[kVecs];
+      for (int v = 0; v < kVecs; ++v) w[v] = load<V>(g + v * kFloats<V>);
+#pragma GCC unroll 5
+      for (int r = 0; r < kRows; ++r) {
+        const float* row = from + at[r];
+#pragma GCC unroll 5
+        for (int t = 0; t < kRun; ++t) {
+          const V value = broadcast<V>(row[t]);
+          for (int v = 0; v < kVecs; ++v) sum[r][t][v] = multiply_add(value, w[v], sum[r][t][v]);
+        }
+      }
+    }
+#pragma GCC unroll 5
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 5
+    for (int t = 0; t < kRun; ++t)
+      for (int v = 0; v < kVecs; ++v)
+        if (r < rows) store<V>(partial + (r * kRun + t) * kLanes + v * kFloats<V>, sum[r][t][v]);
+  }
+}
+
+template <class V, int kVecs, int kRun>
+SINDRI_SIMD_INLINE void weight_grad_of_runs(const DirectConv& d, const float* x, const float* dy, int64_t room, float* partial) {
+  constexpr int kMost = kSums / (kRun * kVecs), kFit = kFloats<Widest> == 16 && kRun == 5 ? 5 : kMost > 5 ? 5 : kMost > 0 ? kMost : 1;
+  const int64_t rows = d.taps / kRun;
+  for (int64_t r = 0; r < rows; r += kFit)
+    weight_grad_runs<V, kVecs, kFit, kRun>(d, x, dy, room, d.offset + r * kRun, rows - r < kFit ? rows - r : kFit, partial + r * kRun * kVecs * kFloats<V>);
+}
+
 template <class V, int kVecs> SINDRI_SIMD_INLINE void weight_grad(const DirectConv& d, const float* x, const float* dy, int64_t room, float* partial) {
+  if (d.run == 5) return weight_grad_of_runs<V, kVecs, 5>(d, x, dy, room, partial);
+  if (d.run == 3) return weight_grad_of_runs<V, kVecs, 3>(d, x, dy, room, partial);
   constexpr int kWide = kFloats<Widest> == 16 ? 25 : (kSums + 1) / kVecs, kNarrow = kFloats<Widest> == 16 ? 9 : kWide / 2;
   for (int64_t t = 0; t < d.taps;) {
     const int64_t left = d.taps - t;
@@ -208,6 +271,12 @@ template <class V, int kPixels> SINDRI_SIMD_INLINE void input_grad_block(const D
   }
 }
 
+template <class V, int kPixels>
+SINDRI_SIMD_INLINE void input_grad_pixels(const DirectInputGrad& d, int64_t pixels, const float* dy, const float* weight, float* dx) {
+  if (pixels == kPixels) return input_grad_block<V, kPixels>(d, dy, weight, dx);
+  if constexpr (kPixels > 1) input_grad_pixels<V, kPixels - 1>(d, pixels, dy, weight, dx);
+}
+
 }  // namespace
 
 void direct_conv_image(const DirectConv& d, const float* x, const float* weight, float* y) {
@@ -224,10 +293,11 @@ void direct_conv_weight_grad(const DirectConv& d, const float* x, const float* d
 void direct_conv_input_grad_row(const DirectInputGrad& d, const float* dy, const float* weight, float* dx) {
   constexpr int kVecs = static_cast<int>(kDirectRunBlock) / kFloats<Widest>;
   constexpr int kMost = kFloats<Widest> == 16 ? 6 : kSums / kVecs > 1 ? kSums / kVecs : 1;
-  int64_t j = 0;
-  for (; j + kMost <= d.ow; j += kMost) input_grad_block<Widest, kMost>(d, dy + j * d.o, weight, dx + j * d.pixel_stride);
-  for (; kMost > 2 && j + 2 <= d.ow; j += 2) input_grad_block<Widest, 2>(d, dy + j * d.o, weight, dx + j * d.pixel_stride);
-  for (; j < d.ow; ++j) input_grad_block<Widest, 1>(d, dy + j * d.o, weight, dx + j * d.pixel_stride);
+  for (int64_t j = 0; j < d.ow;) {
+    const int64_t pixels = block_length(d.ow - j, kMost);
+    input_grad_pixels<Widest, kMost>(d, pixels, dy + j * d.o, weight, dx + j * d.pixel_stride);
+    j += pixels;
+  }
 }
 
 }  // namespace sindri::SINDRI_SIMD_NS

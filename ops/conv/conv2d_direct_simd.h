@@ -15,6 +15,7 @@ struct DirectConv {
   int64_t pixel_stride, row_stride;
   int64_t oh, ow, o;
   int64_t lanes;  ///< 8 or 16, at least o
+  int64_t run;  ///< taps come in runs of this many neighbouring elements
 };
 
 /// Input gradient: a pixel of dy touches, for each kernel row, `run` consecutive elements of dx (kw * c of them).
