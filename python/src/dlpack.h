@@ -1,0 +1,10 @@
+// DLPack (github.com/dmlc/dlpack, ABI version 0): the structure and its exchange with Python capsules.
+#pragma once
+#include "casters.h"
+
+namespace sindri::python {
+
+py::capsule to_dlpack(const Tensor& t);
+Tensor from_dlpack(const py::object& o);
+
+}  // namespace sindri::python

@@ -1,0 +1,259 @@
+// Scopes and functions of the engine: tape, custom gradients, compiled functions, mixed precision, context, seeds, initializers.
+#include <fmt/format.h>
+
+#include "casters.h"
+#include "sindri/amp/amp.h"
+#include "sindri/autograd/grad.h"
+#include "sindri/core/context.h"
+#include "sindri/core/log.h"
+#include "sindri/core/rng.h"
+#include "sindri/graph/compile.h"
+#include "sindri/nn/initializer.h"
+#include "sindri/op/bind.h"
+#include "sindri/ops/random.h"
+
+namespace sindri::python {
+
+namespace {
+
+TensorList to_list(py::handle sequence) {
+  TensorList out;
+  for (const py::handle h : py::reinterpret_borrow<py::iterable>(sequence)) out.push_back(h.is_none() ? Tensor() : to_tensor(h));
+  return out;
+}
+
+std::vector<Parameter*> params_of(py::handle sequence) {
+  std::vector<Parameter*> out;
+  for (const py::handle h : py::reinterpret_borrow<py::iterable>(sequence)) out.push_back(py::cast<PyParameter&>(h).param.get());
+  return out;
+}
+
+/// A scope of the engine as a context manager. Scopes must end in the reverse order of their beginning: `with` sees to that.
+template <class Scope, class... Args> struct PyScope {
+  explicit PyScope(Args... a) : args(std::move(a)...) {}
+  void enter() {
+    if (scope != nullptr) throw ValueError("the scope is in force already", "", "make a new one for every `with`");
+    scope = std::apply([](const auto&... a) { return std::make_unique<Scope>(a...); }, args);
+  }
+  void exit() { scope.reset(); }
+  std::tuple<Args...> args;
+  std::unique_ptr<Scope> scope;
+};
+
+template <class S> py::class_<S> bind_scope(py::module_& m, const char* name, const char* doc) {
+  py::class_<S> c(m, name, doc);
+  c.def("__enter__", [](py::object self) {
+    py::cast<S&>(self).enter();
+    return self;
+  });
+  c.def("__exit__", [](S& s, const py::args&) { s.exit(); });
+  return c;
+}
+
+using NameScopePy = PyScope<NameScope, std::string>;
+using AmpScopePy = PyScope<amp::AmpScope, amp::Options>;
+using FullPrecisionPy = PyScope<amp::FullPrecisionScope>;
+using BelowPy = PyScope<BelowScope>;
+struct CellScopePy : PyScope<amp::CellScope, std::string, std::optional<DType>> {
+  using PyScope::PyScope;
+};
+
+/// A Tape whose Parameters stay alive with it.
+struct PyTape {
+  Tape tape;
+  ParameterKeeper keeper;
+  std::unique_ptr<TraceScope> scope;
+  std::unique_ptr<ParameterKeeper::Scope> keeping;
+  void enter() {
+    if (scope != nullptr) throw ValueError("the tape is recording already");
+    scope = std::make_unique<TraceScope>(tape);
+    keeping = std::make_unique<ParameterKeeper::Scope>(keeper);
+  }
+  void exit() {
+    keeping.reset();
+    scope.reset();
+  }
+};
+
+py::tuple backward(PyTape& t, const py::object& outputs, const py::object& seeds, const py::object& inputs, const py::object& params) {
+  const TensorList out = to_list(outputs), seed = seeds.is_none() ? TensorList() : to_list(seeds), in = to_list(inputs);
+  const std::vector<Parameter*> p = params_of(params);
+  Gradients g;
+  {
+    const py::gil_scoped_release release;  // custom gradients take it again
+    g = t.tape.backward(out, seed, in, p);
+  }
+  return py::make_tuple(to_python_tuple(g.of_inputs), to_python_tuple(g.of_params));
+}
+
+void bind_gradients(py::module_& m) {
+  py::class_<PyTape> tape(m, "Tape", "Records the ops inside `with tape:`; backward() differentiates what was recorded, as often as asked.");
+  tape.def(py::init<>());
+  tape.def("__enter__", [](py::object self) {
+    py::cast<PyTape&>(self).enter();
+    return self;
+  });
+  tape.def("__exit__", [](PyTape& t, const py::args&) { t.exit(); });
+  tape.def("backward", &backward, py::arg("outputs"), py::arg("seeds"), py::arg("inputs"), py::arg("params"),
+           "Gradients of sum(<output, seed>) (seeds None: ones): (of inputs, of params), zeros where nothing depends on one.");
+  m.def("custom_gradient", [](const py::function& f, const py::object& inputs, const py::function& vjp) {
+    const TensorList in = to_list(inputs);
+    // The rule may be called long after, from a thread without the lock, and dropped then.
+    const std::shared_ptr<py::function> rule(new py::function(vjp), [](py::function* p) {
+      if (Py_IsInitialized() == 0) return;
+      const py::gil_scoped_acquire acquire;
+      delete p;
+    });
+    const TensorList out = custom_gradient([&f](std::span<const Tensor> x) { return to_list(f(to_python_tuple({x.begin(), x.end()}))); }, in,
+                                           [rule](Span<const Tensor> x, Span<const Tensor> y, Span<const Tensor> dy) {
+                                             const py::gil_scoped_acquire acquire;
+                                             py::tuple d(dy.size());
+                                             for (size_t i = 0; i < dy.size(); ++i) d[i] = dy[i].defined() ? to_python(dy[i]) : py::object(py::none());
+                                             return to_list((*rule)(to_python_tuple({x.begin(), x.end()}), to_python_tuple({y.begin(), y.end()}), d));
+                                           });
+    return to_python_tuple(out);
+  }, py::arg("f"), py::arg("inputs"), py::arg("vjp"), "f(inputs) -> outputs with the gradient rule vjp(inputs, outputs, douts) -> dinputs (None: no gradient).");
+}
+
+/// A Python function of tensors, compiled per signature. Parameters it reads or writes live as long as it does.
+class PyCompiled {
+ public:
+  PyCompiled(py::function f, CompileOptions options) : f_(std::move(f)) {
+    fn_ = CompiledFn([this](std::span<const Tensor> in, int) {
+      const py::gil_scoped_acquire acquire;
+      const ParameterKeeper::Scope keeping(keeper_);
+      return to_list(f_(to_python_tuple({in.begin(), in.end()})));
+    }, std::move(options));
+  }
+  py::tuple call(const py::object& inputs) {
+    const TensorList in = to_list(inputs);
+    // A step of its own for the random ops, whatever ran before it (random.h).
+    if (ops::rng_instance() != 0) ops::end_rng_step();
+    ops::begin_rng_step();
+    TensorList out;
+    {
+      const py::gil_scoped_release release;
+      out = fn_(in);
+    }
+    ops::set_rng_instance(0);
+    return to_python_tuple(out);
+  }
+  const CompiledFn& fn() const { return fn_; }
+
+ private:
+  py::function f_;
+  ParameterKeeper keeper_;
+  CompiledFn fn_;
+};
+
+void bind_compile(py::module_& m) {
+  py::class_<PyCompiled> c(m, "CompiledFn", "A function of tensors that is traced once per signature and then replayed without Python.");
+  c.def(py::init([](py::function f, std::string name, std::vector<std::string> disable_passes) {
+    return std::make_unique<PyCompiled>(std::move(f), CompileOptions{.name = std::move(name), .disable_passes = std::move(disable_passes)});
+  }), py::arg("f"), py::arg("name") = "fn", py::arg("disable_passes") = std::vector<std::string>{});
+  c.def("__call__", &PyCompiled::call, py::arg("inputs"), "Runs it on a sequence of tensors; returns a tuple of tensors.");
+  c.def("graph_text", [](const PyCompiled& p) { return p.fn().graph_text(); }, "The optimized graph of the latest signature.");
+  c.def_property_readonly("num_signatures", [](const PyCompiled& p) { return p.fn().num_signatures(); });
+  c.def("info", [](const PyCompiled& p) {
+    const ExecutableInfo i = p.fn().info();
+    py::dict d;
+    d["nodes_traced"] = i.nodes_traced, d["nodes"] = i.nodes, d["arena_bytes"] = i.arena_bytes, d["unplanned_bytes"] = i.unplanned_bytes;
+    d["compile_seconds"] = i.compile_seconds;
+    return d;
+  });
+  m.def("is_tracing_graph", &is_tracing_graph, "True while a graph is traced on this thread.");
+  // What an outermost eager call does around itself, so that it draws the numbers that the compiled one draws.
+  m.def("begin_step", [] {
+    if (ops::rng_instance() != 0) ops::end_rng_step();
+    ops::begin_rng_step();
+  });
+  m.def("end_step", [] {
+    if (ops::rng_instance() != 0) ops::end_rng_step();
+    ops::set_rng_instance(0);
+  });
+}
+
+amp::Options amp_options(const std::string& level, DType dtype, std::optional<bool> keep_batchnorm_fp32, std::vector<std::string> white, std::vector<std::string> black) {
+  return {.level = amp::parse_level(level), .dtype = dtype, .keep_batchnorm_fp32 = keep_batchnorm_fp32, .white_list = std::move(white), .black_list = std::move(black)};
+}
+
+void bind_amp(py::module_& m) {
+  py::class_<amp::Options>(m, "AmpOptions", "Mixed precision: level, half type, lists (include/sindri/amp/amp.h).")
+      .def(py::init(&amp_options), py::arg("level") = "O0", py::arg("dtype") = DType::kBFloat16, py::arg("keep_batchnorm_fp32") = py::none(),
+           py::arg("white_list") = std::vector<std::string>{}, py::arg("black_list") = std::vector<std::string>{})
+      .def_property_readonly("level", [](const amp::Options& o) { return amp::level_name(o.level); })
+      .def_property_readonly("dtype", [](const amp::Options& o) { return o.dtype; })
+      .def_property_readonly("active", &amp::Options::active)
+      .def("check", [](const amp::Options& o, const std::vector<std::string>& cell_classes) { amp::check(o, cell_classes); }, py::arg("cell_classes"));
+  bind_scope<AmpScopePy>(m, "AmpScope", "Casts the ops inside `with`, as the options say.").def(py::init<amp::Options>(), py::arg("options"));
+  bind_scope<FullPrecisionPy>(m, "FullPrecisionScope", "Nothing is cast inside `with`.").def(py::init<>());
+  bind_scope<CellScopePy>(m, "CellScope", "What a Cell adds while it is constructed.")
+      .def(py::init<std::string, std::optional<DType>>(), py::arg("cell_class"), py::arg("to_float") = py::none());
+  m.def("is_casting", &amp::is_casting, "True while casts are inserted on this thread.");
+  m.def("cast_floating", &amp::cast_floating, py::arg("t"), py::arg("dtype"), "In dtype if it is bfloat16, float16 or float32, else as it is; not subject to scopes.");
+}
+
+void bind_context(py::module_& m) {
+  m.def("set_mode", [](int mode) { set_mode(mode == 0 ? Mode::kGraph : Mode::kPynative); });
+  m.def("get_mode", [] { return context().mode == Mode::kGraph ? 0 : 1; });
+  m.def("set_device_target", &set_device_target);
+  m.def("get_device_target", [] { return context().device_target; });
+  m.def("set_save_graphs", &set_save_graphs, py::arg("on"), py::arg("path") = ".");
+  m.def("set_strict", &set_strict);
+  m.def("strict_mode", &strict_mode);
+  m.def("set_num_threads", &set_num_threads);
+  m.def("num_threads", &num_threads);
+  m.def("cpu_isa", [] { return cpu_isa_name(cpu_isa()); });
+  m.def("set_seed", &set_seed);
+  m.def("get_seed", [] { return seed_is_set() ? py::object(py::int_(get_seed())) : py::object(py::none()); });
+  m.def("reset_rng", &ops::reset_rng, py::arg("seed"), py::arg("step") = 0, py::arg("sample_offset") = 0);
+  m.def("rng_state", [] { return ops::rng_state().stored(); }, "The key of the random ops: seed, step, sample offset.");
+  m.def("set_rng_state", [](const Tensor& t) { ops::rng_state().assign(t.clone()); });
+  m.def("log_warning", [](const std::string& topic, const std::string& message) { log::warn(topic.c_str(), message); });
+  bind_scope<NameScopePy>(m, "NameScope", "A part of the path that messages and profiles show.").def(py::init<std::string>(), py::arg("name"));
+  bind_scope<BelowPy>(m, "BelowScope", "Inside `with`, the interpreter on top (a tape) sees nothing.").def(py::init<>());
+  m.def("current_scope", &current_scope);
+  m.def("call_in_scope", [](const std::string& name, const py::object& f, const py::args& args, const py::kwargs& kwargs) {
+    const NameScope scope(name);
+    return f(*args, **kwargs);
+  }, "f(*args, **kwargs) under the name of a Cell.");
+}
+
+void bind_initializers(py::module_& m) {
+  using Ptr = std::shared_ptr<nn::Initializer>;
+  py::class_<nn::Initializer, Ptr>(m, "NativeInitializer", "How to fill a tensor (include/sindri/nn/initializer.h).").def("__repr__", &nn::Initializer::describe);
+  py::module_ i = m.def_submodule("init", "Initializers of the engine.");
+  i.def("Zero", &nn::Zero);
+  i.def("One", &nn::One);
+  i.def("Constant", &nn::Constant, py::arg("value"));
+  i.def("Normal", &nn::Normal, py::arg("sigma") = 0.01, py::arg("mean") = 0.0);
+  i.def("TruncatedNormal", &nn::TruncatedNormal, py::arg("sigma") = 0.01, py::arg("mean") = 0.0, py::arg("a") = -2.0, py::arg("b") = 2.0);
+  i.def("Uniform", &nn::Uniform, py::arg("scale") = 0.07);
+  i.def("XavierUniform", &nn::XavierUniform, py::arg("gain") = 1.0);
+  i.def("XavierNormal", &nn::XavierNormal, py::arg("gain") = 1.0);
+  i.def("HeUniform", &nn::HeUniform, py::arg("negative_slope") = 0.0, py::arg("mode") = "fan_in", py::arg("nonlinearity") = "leaky_relu");
+  i.def("HeNormal", &nn::HeNormal, py::arg("negative_slope") = 0.0, py::arg("mode") = "fan_in", py::arg("nonlinearity") = "leaky_relu");
+  i.def("VarianceScaling", &nn::VarianceScaling, py::arg("scale") = 1.0, py::arg("mode") = "fan_in", py::arg("distribution") = "truncated_normal");
+  i.def("Identity", &nn::Identity);
+  i.def("Orthogonal", &nn::Orthogonal, py::arg("gain") = 1.0);
+  i.def("Dirac", &nn::Dirac, py::arg("groups") = 1);
+  i.def("Sparse", &nn::Sparse, py::arg("sparsity"), py::arg("sigma") = 0.01);
+  i.def("draw", [](const Ptr& init, const Shape& shape, DType dtype) { return nn::initializer(init, shape, dtype); }, py::arg("init"), py::arg("shape"),
+        py::arg("dtype") = DType::kFloat32, "A tensor filled by the initializer; draws count on from set_seed.");
+  i.def("draw_alias", [](const std::string& alias, const Shape& shape, DType dtype) { return nn::initializer(alias, shape, dtype); }, py::arg("alias"), py::arg("shape"),
+        py::arg("dtype") = DType::kFloat32);
+  i.def("fan_in_and_out", &nn::fan_in_and_out, py::arg("shape"));
+  i.def("calculate_gain", &nn::calculate_gain, py::arg("nonlinearity"), py::arg("negative_slope") = 0.0);
+}
+
+}  // namespace
+
+void bind_engine(py::module_& m) {
+  bind_gradients(m);
+  bind_compile(m);
+  bind_amp(m);
+  bind_context(m);
+  bind_initializers(m);
+}
+
+}  // namespace sindri::python

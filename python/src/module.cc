@@ -1,0 +1,19 @@
+// sindri._core: the engine as Python sees it. Only the public headers under include/sindri are used here; what gives it MindSpore's
+// manners is Python code in python/sindri.
+#include "casters.h"
+#include "sindri/version.h"
+
+PYBIND11_MODULE(_core, m) {
+  using namespace sindri::python;
+  m.doc() = "Sindri's engine: tensors, ops, gradients, compiled functions, data pipelines, checkpoints.";
+  m.attr("version") = SINDRI_VERSION_STRING;
+  bind_errors(m);
+  bind_dtype(m);
+  bind_tensor(m);
+  bind_parameter(m);
+  bind_ops(m);
+  bind_nn_ops(m);
+  bind_engine(m);
+  bind_dataset(m);
+  bind_train(m);
+}

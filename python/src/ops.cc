@@ -1,0 +1,163 @@
+// _core.ops: the public functions of include/sindri/ops, elementwise, shape and reduction families.
+#include "casters.h"
+#include "sindri/op/bind.h"
+#include "sindri/op/op_def.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/ops/reduce.h"
+#include "sindri/ops/shape.h"
+
+namespace sindri::python {
+
+namespace {
+
+using Unary = Tensor (*)(const Tensor&);
+using Binary = Tensor (*)(const Tensor&, const Tensor&);
+
+// One side may be a Python number, which takes the other's type.
+template <Binary F> Tensor binary(py::handle a, py::handle b) {
+  const bool number_a = PyFloat_Check(a.ptr()) || PyLong_Check(a.ptr()), number_b = PyFloat_Check(b.ptr()) || PyLong_Check(b.ptr());
+  if (number_a && !number_b) {
+    const Tensor y = to_tensor(b);
+    return F(ops::scalar_like(y, py::cast<double>(a)), y);
+  }
+  const Tensor x = to_tensor(a);
+  const Tensor y = number_b ? ops::scalar_like(x, py::cast<double>(b)) : to_tensor(b);
+  if (x.numel() + y.numel() <= (1 << 15)) return F(x, y);
+  const py::gil_scoped_release release;
+  return F(x, y);
+}
+
+Tensor where(const Tensor& cond, py::handle a, py::handle b) {
+  const auto is_number = [](py::handle h) { return PyFloat_Check(h.ptr()) || PyLong_Check(h.ptr()); };
+  if (is_number(a) && !is_number(b)) {
+    const Tensor y = to_tensor(b);
+    return ops::where(cond, ops::scalar_like(y, py::cast<double>(a)), y);
+  }
+  const Tensor x = to_tensor(a);
+  return ops::where(cond, x, is_number(b) ? ops::scalar_like(x, py::cast<double>(b)) : to_tensor(b));
+}
+
+AttrValue to_attr(py::handle h) {
+  if (PyBool_Check(h.ptr())) return h.ptr() == Py_True;
+  if (PyLong_Check(h.ptr())) return py::cast<int64_t>(h);
+  if (PyFloat_Check(h.ptr())) return py::cast<double>(h);
+  if (py::isinstance<py::str>(h)) return py::cast<std::string>(h);
+  if (PyTuple_Check(h.ptr()) || PyList_Check(h.ptr())) {
+    for (const py::handle item : h)
+      if (PyFloat_Check(item.ptr())) return py::cast<std::vector<double>>(h);
+    return py::cast<std::vector<int64_t>>(h);
+  }
+  return to_dtype(h);
+}
+
+// A field's own type decides: a tuple may be a Shape or a list, an int a double.
+AttrFields to_fields(const OpDef& op, const py::dict& attrs) {
+  AttrFields fields;
+  const Attrs defaults = op.attrs.make({});
+  for (const auto& [key, value] : attrs) {
+    AttrField f{py::cast<std::string>(key), to_attr(value)};
+    for (const AttrField& d : defaults.fields()) {
+      if (d.name != f.name) continue;
+      if (std::holds_alternative<double>(d.value) && std::holds_alternative<int64_t>(f.value)) f.value = static_cast<double>(std::get<int64_t>(f.value));
+      if (std::holds_alternative<Shape>(d.value)) f.value = to_shape(value);
+      if (std::holds_alternative<std::vector<double>>(d.value)) f.value = py::cast<std::vector<double>>(value);
+    }
+    fields.push_back(std::move(f));
+  }
+  return fields;
+}
+
+py::dict describe(const OpDef& op) {
+  py::dict fields;
+  const Attrs defaults = op.attrs.make({});
+  for (const AttrField& f : defaults.fields()) fields[f.name.c_str()] = attr_value_text(f.value);
+  py::dict d;
+  d["name"] = op.name;
+  d["doc"] = op.doc;
+  d["attrs"] = fields;
+  d["differentiable"] = op.vjp != nullptr;
+  return d;
+}
+
+void bind_elementwise(py::module_& m) {
+  const auto unary = [&](const char* name, Unary f) { m.def(name, f, py::arg("x"), py::call_guard<ReleaseForLongCall>()); };
+#define SINDRI_UNARY(name) unary(#name, &ops::name);
+  SINDRI_UNARY(neg) SINDRI_UNARY(abs) SINDRI_UNARY(sign) SINDRI_UNARY(floor) SINDRI_UNARY(ceil) SINDRI_UNARY(round) SINDRI_UNARY(exp) SINDRI_UNARY(expm1)
+  SINDRI_UNARY(log) SINDRI_UNARY(log1p) SINDRI_UNARY(sqrt) SINDRI_UNARY(rsqrt) SINDRI_UNARY(square) SINDRI_UNARY(reciprocal) SINDRI_UNARY(sin)
+  SINDRI_UNARY(cos) SINDRI_UNARY(erf) SINDRI_UNARY(tanh) SINDRI_UNARY(sigmoid) SINDRI_UNARY(relu) SINDRI_UNARY(relu6) SINDRI_UNARY(silu)
+  SINDRI_UNARY(softplus) SINDRI_UNARY(hswish) SINDRI_UNARY(hsigmoid) SINDRI_UNARY(logical_not) SINDRI_UNARY(isnan) SINDRI_UNARY(isfinite)
+  SINDRI_UNARY(zeros_like) SINDRI_UNARY(ones_like) SINDRI_UNARY(stop_gradient)
+#undef SINDRI_UNARY
+#define SINDRI_BINARY(name) m.def(#name, &binary<static_cast<Binary>(&ops::name)>, py::arg("a"), py::arg("b"));
+  SINDRI_BINARY(add) SINDRI_BINARY(sub) SINDRI_BINARY(mul) SINDRI_BINARY(div) SINDRI_BINARY(floor_div) SINDRI_BINARY(mod) SINDRI_BINARY(pow)
+  SINDRI_BINARY(maximum) SINDRI_BINARY(minimum) SINDRI_BINARY(equal) SINDRI_BINARY(not_equal) SINDRI_BINARY(less) SINDRI_BINARY(less_equal)
+  SINDRI_BINARY(greater) SINDRI_BINARY(greater_equal) SINDRI_BINARY(logical_and) SINDRI_BINARY(logical_or) SINDRI_BINARY(logical_xor)
+#undef SINDRI_BINARY
+  m.def("leaky_relu", &ops::leaky_relu, py::arg("x"), py::arg("alpha") = 0.2, py::call_guard<ReleaseForLongCall>());
+  m.def("elu", &ops::elu, py::arg("x"), py::arg("alpha") = 1.0, py::call_guard<ReleaseForLongCall>());
+  m.def("gelu", &ops::gelu, py::arg("x"), py::arg("approximate") = true, py::call_guard<ReleaseForLongCall>());
+  m.def("where", &where, py::arg("cond"), py::arg("a"), py::arg("b"));
+  m.def("clamp", &ops::clamp, py::arg("x"), py::arg("lo"), py::arg("hi"), py::call_guard<ReleaseForLongCall>());
+  m.def("cast", [](const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }, py::arg("x"), py::arg("dtype"));
+  m.def("scalar_like", &ops::scalar_like, py::arg("x"), py::arg("value"));
+}
+
+void bind_shape(py::module_& m) {
+  m.def("reshape", &ops::reshape, py::arg("x"), py::arg("shape"));
+  m.def("flatten", &ops::flatten, py::arg("x"), py::arg("start_axis") = 1, py::arg("end_axis") = -1);
+  m.def("squeeze", &ops::squeeze, py::arg("x"), py::arg("axis"));
+  m.def("expand_dims", &ops::expand_dims, py::arg("x"), py::arg("axis"));
+  m.def("transpose", &ops::transpose, py::arg("x"), py::arg("perm"), py::call_guard<ReleaseForLongCall>());
+  m.def("concat", &ops::concat, py::arg("xs"), py::arg("axis"), py::call_guard<ReleaseForLongCall>());
+  m.def("stack", &ops::stack, py::arg("xs"), py::arg("axis"), py::call_guard<ReleaseForLongCall>());
+  m.def("split", [](const Tensor& x, const std::vector<int64_t>& sizes, int64_t axis) { return to_python_tuple(ops::split(x, sizes, axis)); }, py::arg("x"),
+        py::arg("sizes"), py::arg("axis"));
+  m.def("slice", &ops::slice, py::arg("x"), py::arg("begin"), py::arg("end"), py::arg("stride") = std::vector<int64_t>{});
+  m.def("pad", &ops::pad, py::arg("x"), py::arg("pads"), py::arg("value") = 0.0, py::arg("mode") = "constant", py::call_guard<ReleaseForLongCall>());
+  m.def("broadcast_to", &ops::broadcast_to, py::arg("x"), py::arg("shape"), py::call_guard<ReleaseForLongCall>());
+  m.def("sum_to", &ops::sum_to, py::arg("x"), py::arg("shape"), py::call_guard<ReleaseForLongCall>());
+  m.def("tile", &ops::tile, py::arg("x"), py::arg("repeats"), py::call_guard<ReleaseForLongCall>());
+  m.def("gather", &ops::gather, py::arg("x"), py::arg("indices"), py::arg("axis") = 0, py::call_guard<ReleaseForLongCall>());
+  m.def("scatter_add", &ops::scatter_add, py::arg("x"), py::arg("indices"), py::arg("updates"), py::arg("axis") = 0, py::call_guard<ReleaseForLongCall>());
+  m.def("gather_elements", &ops::gather_elements, py::arg("x"), py::arg("indices"), py::arg("axis"), py::call_guard<ReleaseForLongCall>());
+  m.def("one_hot", &ops::one_hot, py::arg("indices"), py::arg("depth"), py::arg("on") = 1.0, py::arg("off") = 0.0, py::arg("dtype") = DType::kFloat32);
+  m.def("arange", &ops::arange, py::arg("start"), py::arg("stop"), py::arg("step") = 1.0, py::arg("dtype") = DType::kInt64);
+  m.def("full", &ops::full, py::arg("shape"), py::arg("value"), py::arg("dtype") = DType::kFloat32);
+  m.def("embedding", &ops::embedding, py::arg("table"), py::arg("ids"), py::call_guard<ReleaseForLongCall>());
+}
+
+void bind_reduce(py::module_& m) {
+  using Reduce = Tensor (*)(const Tensor&, const ops::Axes&, bool);
+  const auto reduce = [&](const char* name, Reduce f) {
+    m.def(name, f, py::arg("x"), py::arg("axes") = ops::Axes{}, py::arg("keep_dims") = false, py::call_guard<ReleaseForLongCall>());
+  };
+  reduce("sum", &ops::sum), reduce("mean", &ops::mean), reduce("prod", &ops::prod), reduce("max", &ops::max), reduce("min", &ops::min);
+  reduce("any", &ops::any), reduce("all", &ops::all), reduce("logsumexp", &ops::logsumexp);
+  m.def("all_finite", &ops::all_finite, py::arg("tensors"), py::call_guard<ReleaseForLongCall>());
+  m.def("argmax", &ops::argmax, py::arg("x"), py::arg("axis") = -1, py::arg("keep_dims") = false, py::call_guard<ReleaseForLongCall>());
+  m.def("argmin", &ops::argmin, py::arg("x"), py::arg("axis") = -1, py::arg("keep_dims") = false, py::call_guard<ReleaseForLongCall>());
+  m.def("topk", &ops::topk, py::arg("x"), py::arg("k"), py::arg("axis") = -1, py::arg("largest") = true, py::call_guard<ReleaseForLongCall>());
+  m.def("norm", &ops::norm, py::arg("x"), py::arg("p") = 2.0, py::arg("axes") = ops::Axes{}, py::arg("keep_dims") = false, py::call_guard<ReleaseForLongCall>());
+  m.def("cumsum", &ops::cumsum, py::arg("x"), py::arg("axis") = -1, py::call_guard<ReleaseForLongCall>());
+}
+
+}  // namespace
+
+void bind_ops(py::module_& m) {
+  py::module_ o = m.def_submodule("ops", "The functions of include/sindri/ops: eager, recorded by a tape, or traced, as the scopes in force say.");
+  bind_elementwise(o);
+  bind_shape(o);
+  bind_reduce(o);
+  m.def("run_op", [](const std::string& name, const std::vector<Tensor>& inputs, const py::dict& attrs) {
+    const OpDef& op = find_op(name);
+    return to_python_tuple(bind(op, op.attrs.make(to_fields(op, attrs)), inputs));
+  }, py::arg("name"), py::arg("inputs"), py::arg("attrs") = py::dict(), "Runs any op of the registry; attrs by the names describe_op gives.");
+  m.def("describe_op", [](const std::string& name) { return describe(find_op(name)); });
+  m.def("op_names", [] {
+    std::vector<std::string> names;
+    for (const OpDef* op : all_ops()) names.emplace_back(op->name);
+    return names;
+  });
+}
+
+}  // namespace sindri::python

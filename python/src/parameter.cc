@@ -1,0 +1,124 @@
+// Parameter: the named state slot, as a Tensor that reads its current value.
+#include <fmt/format.h>
+
+#include "casters.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/ops/shape.h"
+
+namespace sindri::python {
+
+Tensor PyParameter::value() {
+  if (ParameterKeeper* k = ParameterKeeper::current()) k->add(param);
+  return param->value();
+}
+
+void PyParameter::set_value(const Tensor& t) {
+  if (ParameterKeeper* k = ParameterKeeper::current()) k->add(param);
+  param->assign(t);
+}
+
+namespace {
+
+std::unique_ptr<PyParameter> make_parameter(const py::object& data, const py::object& name, bool requires_grad) {
+  if (PyBool_Check(data.ptr()))
+    throw ValueError("a Parameter cannot be made of a bool", "Parameter", "give a number, a NumPy array, a list or a Tensor");
+  if (py::isinstance<py::str>(data) || data.is_none())
+    throw DTypeError(fmt::format("a Parameter cannot be made of {}", py::cast<std::string>(py::repr(data))), "Parameter", "give a number, a NumPy array, a list or a Tensor");
+  std::string text = "Parameter";
+  if (!name.is_none()) {
+    if (!py::isinstance<py::str>(name)) throw DTypeError(fmt::format("name must be a str, got {}", py::cast<std::string>(py::repr(name))), "Parameter");
+    text = py::cast<std::string>(name);
+    if (text.find_first_not_of(" \t\n") == std::string::npos || text.size() > 1024)
+      throw ValueError(fmt::format("a Parameter's name has 1 to 1024 characters, got {}", text.size()), "Parameter", "give another name");
+  }
+  Tensor t;
+  if (PyLong_Check(data.ptr())) {
+    t = Tensor::full({}, py::cast<double>(data), DType::kInt32);
+  } else {
+    t = to_tensor(data);
+  }
+  if (t.is_symbolic()) throw ValueError("a Parameter cannot be made inside code that is being compiled", "Parameter", "make it in __init__");
+  // A value of its own: what the tensor it came from is given later must not show here.
+  return std::make_unique<PyParameter>(std::make_shared<Parameter>(t.contiguous().clone(), text, requires_grad));
+}
+
+// Writing a value of another type: floats may lose width, nothing may gain it (contract 3.1, set_data).
+Tensor fit(const Parameter& p, const Tensor& v, bool* narrowed) {
+  *narrowed = false;
+  if (v.dtype() == p.dtype()) return v;
+  const bool up = promote_types(v.dtype(), p.dtype()) == v.dtype() && v.dtype() != p.dtype();
+  if (up && !(is_floating(v.dtype()) && is_floating(p.dtype())))
+    throw DTypeError(fmt::format("Parameter '{}' is {}, the new value is {}", p.name(), dtype_name(p.dtype()), dtype_name(v.dtype())), "", "cast the value first");
+  *narrowed = up;
+  return ops::cast(v, p.dtype());
+}
+
+void set_data(PyParameter& self, const py::object& data) {
+  Tensor v;
+  if (tensor_of(data) == nullptr && !py::isinstance<py::array>(data)) {
+    if (PyLong_Check(data.ptr()) || PyFloat_Check(data.ptr())) {
+      v = Tensor::full(self.param->shape(), py::cast<double>(data), self.param->dtype());
+    } else {
+      v = to_tensor(data);
+    }
+  } else {
+    v = to_tensor(data);
+  }
+  if (!(v.shape() == self.param->shape())) {
+    if (v.numel() != 1 || self.param->meta().numel() != 1)
+      throw ShapeError(fmt::format("Parameter '{}' has shape {}, the new value {}", self.param->name(), self.param->shape().str(), v.shape().str()), "Parameter.set_data",
+                       "give a value of the same shape");
+    v = ops::reshape(v, self.param->shape());
+  }
+  bool narrowed = false;
+  self.set_value(fit(*self.param, v, &narrowed));
+}
+
+// A write in program order, as the ops Assign and the training wrappers do it; numbers become tensors of the Parameter's type.
+void assign(PyParameter& self, const py::object& value) {
+  const Parameter& p = *self.param;
+  Tensor v;
+  if (PyFloat_Check(value.ptr()) || PyLong_Check(value.ptr())) {
+    v = ops::full(p.shape(), py::cast<double>(value), p.dtype());
+  } else {
+    v = to_tensor(value);
+  }
+  if (v.dtype() != p.dtype()) {
+    if (promote_types(v.dtype(), p.dtype()) != p.dtype() && !(is_floating(v.dtype()) && is_floating(p.dtype())))
+      throw DTypeError(fmt::format("Parameter '{}' is {}, the value assigned is {}", p.name(), dtype_name(p.dtype()), dtype_name(v.dtype())), "", "cast the value first");
+    v = ops::cast(v, p.dtype());
+  }
+  if (!(v.shape() == p.shape())) {
+    if (v.numel() == p.meta().numel()) {
+      v = ops::reshape(v, p.shape());
+    } else if (v.rank() <= p.shape().rank() && v.numel() == 1) {
+      v = ops::broadcast_to(v, p.shape());
+    }
+  }
+  self.set_value(v);
+}
+
+}  // namespace
+
+void bind_parameter(py::module_& m) {
+  py::class_<PyParameter, PyTensor> c(m, "Parameter", "A named tensor that training changes; see sindri.Parameter.");
+  c.def(py::init([](const py::object& data, const py::object& name, bool requires_grad, bool, bool) { return make_parameter(data, name, requires_grad); }),
+        py::arg("default_input"), py::arg("name") = py::none(), py::arg("requires_grad") = true, py::arg("layerwise_parallel") = false,
+        py::arg("parallel_optimizer") = true);
+  c.def_property(
+      "_name", [](PyParameter& p) { return p.param->name(); }, [](PyParameter& p, const std::string& name) { p.param->set_name(name); });
+  c.def_property(
+      "_requires_grad", [](PyParameter& p) { return p.param->requires_grad; }, [](PyParameter& p, bool on) { p.param->requires_grad = on; });
+  c.def("value", [](PyParameter& p) { return p.value(); }, "The value now, in eager code; in traced code the value the program has reached.");
+  c.def("set_data", [](py::object self, const py::object& data, bool) {
+    set_data(*py::cast<PyParameter*>(self), data);
+    return self;
+  }, py::arg("data"), py::arg("slice_shape") = false);
+  c.def("assign", [](py::object self, const py::object& value) {
+    assign(*py::cast<PyParameter*>(self), value);
+    return self;
+  }, py::arg("value"), "Writes a value, in program order; returns the Parameter.");
+  c.def_property_readonly("_same_as", [](PyParameter& p) { return reinterpret_cast<intptr_t>(p.param.get()); });
+}
+
+}  // namespace sindri::python

@@ -1,0 +1,345 @@
+// Tensor: construction from Python values, NumPy and DLPack without copies, operators.
+#include <fmt/format.h>
+
+#include "casters.h"
+#include "dlpack.h"
+#include "sindri/core/external.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/ops/matmul.h"
+#include "sindri/ops/shape.h"
+
+namespace sindri::python {
+
+namespace {
+
+py::handle g_tensor_type;  // a borrowed type object that lives as long as the module
+
+py::dtype numpy_dtype(DType t) {
+  switch (t) {
+    case DType::kBool: return py::dtype::of<bool>();
+    case DType::kUInt8: return py::dtype::of<uint8_t>();
+    case DType::kInt32: return py::dtype::of<int32_t>();
+    case DType::kInt64: return py::dtype::of<int64_t>();
+    case DType::kFloat16: return py::dtype("float16");
+    case DType::kFloat32: return py::dtype::of<float>();
+    case DType::kFloat64: return py::dtype::of<double>();
+    default: throw DTypeError("NumPy has no bfloat16", "Tensor.asnumpy", "convert it first: t.astype(sindri.float32).asnumpy()");
+  }
+}
+
+// The element type for a NumPy array; integer types the engine lacks are widened.
+std::optional<DType> dtype_of_numpy(const py::dtype& d, py::object* widen_to) {
+  const char kind = d.kind();
+  const auto size = d.itemsize();
+  if (kind == 'b') return DType::kBool;
+  if (kind == 'f') return size == 2 ? DType::kFloat16 : size == 4 ? DType::kFloat32 : size == 8 ? std::optional(DType::kFloat64) : std::nullopt;
+  if (kind == 'i') {
+    if (size == 8) return DType::kInt64;
+    if (size < 4) *widen_to = py::dtype::of<int32_t>();
+    return DType::kInt32;
+  }
+  if (kind == 'u') {
+    if (size == 1) return DType::kUInt8;
+    *widen_to = size == 2 ? py::dtype::of<int32_t>() : py::dtype::of<int64_t>();
+    return size == 2 ? DType::kInt32 : DType::kInt64;
+  }
+  return std::nullopt;
+}
+
+Tensor with_dtype(const Tensor& t, const py::object& dtype) {
+  if (dtype.is_none()) return t;
+  const DType want = to_dtype(dtype);
+  return t.dtype() == want ? t : ops::cast(t, want);
+}
+
+Tensor from_sequence(py::handle data) {
+  // NumPy reads nested sequences; floats among them mean float32 here, as in MindSpore.
+  if (py::isinstance<py::list>(data) || py::isinstance<py::tuple>(data)) {
+    const py::sequence items = py::reinterpret_borrow<py::sequence>(data);
+    if (items.size() > 0 && tensor_of(items[0]) != nullptr) {
+      std::vector<Tensor> parts;
+      for (const py::handle item : items) parts.push_back(to_tensor(item));
+      return ops::stack(parts, 0);
+    }
+  }
+  py::array a = py::array::ensure(data);
+  if (!a) {
+    PyErr_Clear();
+    throw DTypeError(fmt::format("cannot make a Tensor of {}", py::cast<std::string>(py::str(py::type::of(data)))), "Tensor",
+                     "give a number, a nested list of numbers, a NumPy array or a Tensor");
+  }
+  if (a.dtype().kind() == 'f' && !py::isinstance<py::array>(data)) a = py::array_t<float, py::array::c_style | py::array::forcecast>(a);
+  return from_numpy(a, false);
+}
+
+std::unique_ptr<PyTensor> make_tensor(const py::object& data, const py::object& dtype, const py::object& shape, const py::object& init) {
+  auto t = std::make_unique<PyTensor>();
+  if (!init.is_none()) {
+    if (shape.is_none()) throw ValueError("init needs a shape", "Tensor", "give shape and dtype beside init");
+    t->lazy_shape = to_shape(shape);
+    t->lazy_dtype = dtype.is_none() ? DType::kFloat32 : to_dtype(dtype);
+    t->init = init;
+    return t;
+  }
+  if (data.is_none()) {
+    if (shape.is_none()) throw ValueError("neither input_data nor init is given", "Tensor", "give input_data, or shape, dtype and init");
+    t->held = Tensor::zeros(to_shape(shape), dtype.is_none() ? DType::kFloat32 : to_dtype(dtype));
+    return t;
+  }
+  if (PyTensor* other = tensor_of(data)) {
+    const Tensor value = other->value();
+    t->held = with_dtype(value.is_symbolic() ? value : value.clone(), dtype);
+  } else {
+    t->held = with_dtype(to_tensor(data), dtype);
+  }
+  if (!shape.is_none() && !(to_shape(shape) == t->held.shape())) t->held = ops::reshape(t->held, to_shape(shape));
+  return t;
+}
+
+void need_value(const Tensor& t, const char* what) {
+  if (t.is_symbolic()) throw TracedValue(fmt::format("{} of a tensor that is being traced", what));
+}
+
+bool truth(PyTensor& self) {
+  const Tensor t = self.value();
+  need_value(t, "the truth value");
+  if (t.numel() != 1)
+    throw ValueError(fmt::format("the truth value of a tensor with {} elements is ambiguous", t.numel()), "", "use .any() or .all(), or compare single elements");
+  return t.item() != 0;
+}
+
+py::object item_of(PyTensor& self) {
+  const Tensor t = self.value();
+  need_value(t, "an element");
+  if (t.numel() != 1) throw ValueError(fmt::format("item() needs one element, the tensor has {}", t.numel()), "", "index it first");
+  if (t.dtype() == DType::kBool) return py::bool_(t.item() != 0);
+  if (is_integral(t.dtype())) return py::int_(t.to_vector<int64_t>()[0]);
+  return py::float_(t.item());
+}
+
+// Operators. A Python number takes the tensor's type (a fraction beside integers gives float32).
+
+using Binary = Tensor (*)(const Tensor&, const Tensor&);
+
+bool is_number(py::handle h) { return PyFloat_Check(h.ptr()) || PyLong_Check(h.ptr()); }  // bool is an int in Python
+double number(py::handle h) { return PyFloat_Check(h.ptr()) ? PyFloat_AS_DOUBLE(h.ptr()) : PyLong_AsDouble(h.ptr()); }
+
+// Neither a tensor nor something that becomes one: leave it to Python, which asks the other operand.
+bool operand(py::handle h, const Tensor& other, Tensor* out) {
+  if (PyTensor* t = tensor_of(h)) {
+    *out = t->value();
+    return true;
+  }
+  if (is_number(h)) {
+    *out = ops::scalar_like(other, number(h));
+    return true;
+  }
+  if (py::isinstance<py::array>(h) || PyList_Check(h.ptr()) || PyTuple_Check(h.ptr())) {
+    *out = to_tensor(h);
+    return true;
+  }
+  if (py::hasattr(h, "__float__") && py::hasattr(h, "dtype")) {  // NumPy scalars
+    *out = ops::scalar_like(other, py::cast<double>(py::float_(py::reinterpret_borrow<py::object>(h))));
+    return true;
+  }
+  return false;
+}
+
+template <Binary F> py::object run(const Tensor& a, const Tensor& b) {
+  if (a.numel() + b.numel() <= (1 << 15)) return to_python(F(a, b));
+  Tensor out;
+  {
+    const py::gil_scoped_release release;
+    out = F(a, b);
+  }
+  return to_python(std::move(out));
+}
+
+template <Binary F> py::object forward(py::handle self, py::handle other) {
+  const Tensor a = tensor_of(self)->value();
+  Tensor b;
+  if (!operand(other, a, &b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  return run<F>(a, b);
+}
+
+template <Binary F> py::object reflected(py::handle self, py::handle other) {
+  const Tensor a = tensor_of(self)->value();
+  Tensor b;
+  if (!operand(other, a, &b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  return run<F>(b, a);
+}
+
+Tensor matrix_product(const Tensor& a, const Tensor& b) {
+  if (a.rank() == 2 && b.rank() == 2) return ops::matmul(a, b);
+  const Tensor left = a.rank() == 1 ? ops::expand_dims(a, 0) : a, right = b.rank() == 1 ? ops::expand_dims(b, 1) : b;
+  Tensor out = ops::batch_matmul(left, right);
+  if (b.rank() == 1) out = ops::squeeze(out, -1);
+  if (a.rank() == 1) out = ops::squeeze(out, b.rank() == 1 ? -1 : -2);
+  return out;
+}
+
+template <class Class> void def_operators(Class& c) {
+  constexpr Binary add = ops::add, sub = ops::sub, mul = ops::mul, div = ops::div, pow = ops::pow;
+  c.def("__add__", forward<add>).def("__radd__", reflected<add>).def("__sub__", forward<sub>).def("__rsub__", reflected<sub>);
+  c.def("__mul__", forward<mul>).def("__rmul__", reflected<mul>).def("__truediv__", forward<div>).def("__rtruediv__", reflected<div>);
+  c.def("__floordiv__", forward<ops::floor_div>).def("__rfloordiv__", reflected<ops::floor_div>);
+  c.def("__mod__", forward<ops::mod>).def("__rmod__", reflected<ops::mod>).def("__pow__", forward<pow>).def("__rpow__", reflected<pow>);
+  c.def("__matmul__", forward<matrix_product>).def("__rmatmul__", reflected<matrix_product>);
+  c.def("__eq__", forward<ops::equal>).def("__ne__", forward<ops::not_equal>);
+  c.def("__lt__", forward<ops::less>).def("__le__", forward<ops::less_equal>);
+  c.def("__gt__", forward<ops::greater>).def("__ge__", forward<ops::greater_equal>);
+  c.def("__and__", forward<ops::logical_and>).def("__or__", forward<ops::logical_or>).def("__xor__", forward<ops::logical_xor>);
+  c.def("__rand__", reflected<ops::logical_and>).def("__ror__", reflected<ops::logical_or>);
+  c.def("__invert__", [](PyTensor& t) { return ops::logical_not(t.value()); });
+  c.def("__neg__", [](PyTensor& t) { return ops::neg(t.value()); }).def("__pos__", [](PyTensor& t) { return t.value(); });
+  c.def("__abs__", [](PyTensor& t) { return ops::abs(t.value()); });
+  // An own __eq__ would leave the class without a hash: identity, as contract 3.1 says.
+  c.def("__hash__", [](py::handle self) { return reinterpret_cast<intptr_t>(self.ptr()) >> 4; });
+}
+
+py::tuple byte_strides(const Tensor& t) {
+  const Shape s = t.shape();
+  const auto size = static_cast<int64_t>(dtype_size(t.dtype()));
+  if (t.layout() == Layout::kChannelsLast) {
+    const int64_t c = s[1] * size;
+    return py::make_tuple(s[2] * s[3] * c, size, s[3] * c, c);
+  }
+  const Shape strides = contiguous_strides(s);
+  py::tuple out(static_cast<size_t>(s.rank()));
+  for (int i = 0; i < s.rank(); ++i) out[static_cast<size_t>(i)] = strides[i] * size;
+  return out;
+}
+
+}  // namespace
+
+void PyTensor::materialize() {
+  if (!init) throw ValueError("the tensor is undefined");
+  const py::object drawn = init.attr("_draw")(shape_tuple(lazy_shape), dtype_object(lazy_dtype));
+  held = to_tensor(drawn);
+  init = py::object();
+}
+
+ParameterKeeper*& ParameterKeeper::current() {
+  thread_local ParameterKeeper* k = nullptr;
+  return k;
+}
+
+int64_t& loaded_elements() {
+  thread_local int64_t n = 0;
+  return n;
+}
+
+PyTensor* tensor_of(py::handle h) {
+  if (!PyObject_TypeCheck(h.ptr(), reinterpret_cast<PyTypeObject*>(g_tensor_type.ptr()))) return nullptr;
+  return py::cast<PyTensor*>(h);
+}
+
+py::object to_python(Tensor t) { return py::cast(std::make_unique<PyTensor>(std::move(t))); }
+
+py::tuple to_python_tuple(const std::vector<Tensor>& ts) {
+  py::tuple out(ts.size());
+  for (size_t i = 0; i < ts.size(); ++i) out[i] = to_python(ts[i]);
+  return out;
+}
+
+Tensor to_tensor(py::handle h) {
+  if (PyTensor* t = tensor_of(h)) return t->value();
+  if (PyBool_Check(h.ptr())) return Tensor::full({}, h.ptr() == Py_True ? 1 : 0, DType::kBool);
+  if (PyFloat_Check(h.ptr())) return Tensor::full({}, PyFloat_AS_DOUBLE(h.ptr()), DType::kFloat32);
+  if (PyLong_Check(h.ptr())) return Tensor::from_vector<int64_t>({}, {py::cast<int64_t>(h)});
+  if (py::isinstance<py::array>(h)) return from_numpy(py::reinterpret_borrow<py::array>(h), false);
+  return from_sequence(h);
+}
+
+Shape to_shape(py::handle h) {
+  if (PyLong_Check(h.ptr())) return Shape{py::cast<int64_t>(h)};
+  std::vector<int64_t> dims;
+  for (const py::handle d : py::reinterpret_borrow<py::iterable>(h)) dims.push_back(py::cast<int64_t>(d));
+  return Shape(dims);
+}
+
+py::tuple shape_tuple(const Shape& s) {
+  py::tuple out(static_cast<size_t>(s.rank()));
+  for (int i = 0; i < s.rank(); ++i) out[static_cast<size_t>(i)] = s[i];
+  return out;
+}
+
+py::array to_numpy(const Tensor& t) {
+  need_value(t, "the values");
+  const py::dtype d = numpy_dtype(t.dtype());
+  auto* keep = new Tensor(t);
+  const py::capsule owner(keep, [](void* p) { delete static_cast<Tensor*>(p); });
+  return py::array(d, py::cast<std::vector<py::ssize_t>>(shape_tuple(t.shape())), py::cast<std::vector<py::ssize_t>>(byte_strides(t)),
+                   t.numel() > 0 ? t.raw_data() : nullptr, owner);
+}
+
+Tensor from_numpy(const py::array& a, bool share) {
+  py::object widen;
+  const std::optional<DType> dtype = dtype_of_numpy(a.dtype(), &widen);
+  if (!dtype.has_value())
+    throw DTypeError(fmt::format("NumPy type {} has no tensor type", py::cast<std::string>(py::str(a.dtype()))), "Tensor",
+                     "use bool, integers, float16, float32 or float64");
+  if (share) {
+    if (widen) throw DTypeError(fmt::format("memory of NumPy type {} cannot be shared", py::cast<std::string>(py::str(a.dtype()))), "Tensor.from_numpy", "use Tensor(array)");
+    if ((a.flags() & py::array::c_style) == 0) throw ValueError("the array is not contiguous", "Tensor.from_numpy", "use numpy.ascontiguousarray(array)");
+    auto* keep = new py::array(a);
+    const std::shared_ptr<void> owner(keep, [](void* p) {
+      if (Py_IsInitialized() == 0) return;  // the process is ending
+      const py::gil_scoped_acquire acquire;
+      delete static_cast<py::array*>(p);
+    });
+    return wrap_memory({to_shape(py::cast(std::vector<py::ssize_t>(a.shape(), a.shape() + a.ndim()))), *dtype}, const_cast<void*>(a.data()), owner);
+  }
+  py::array c = widen ? py::array(a.attr("astype")(widen)) : a;
+  c = py::array::ensure(c, py::array::c_style);
+  if (!a.dtype().attr("isnative").cast<bool>()) c = py::array(c.attr("astype")(c.dtype().attr("newbyteorder")("=")));
+  return Tensor::from_data(to_shape(py::cast(std::vector<py::ssize_t>(c.shape(), c.shape() + c.ndim()))), *dtype, c.data());
+}
+
+void bind_tensor(py::module_& m) {
+  py::class_<PyTensor> c(m, "Tensor", py::dynamic_attr(), "An n-dimensional array; see sindri.Tensor.");
+  g_tensor_type = c;
+  c.def(py::init(&make_tensor), py::arg("input_data") = py::none(), py::arg("dtype") = py::none(), py::arg("shape") = py::none(), py::arg("init") = py::none());
+  c.def_property_readonly("shape", [](PyTensor& t) { return shape_tuple(t.held.defined() || !t.init ? t.value().shape() : t.lazy_shape); });
+  c.def_property_readonly("dtype", [](PyTensor& t) { return dtype_object(t.held.defined() || !t.init ? t.value().dtype() : t.lazy_dtype); });
+  c.def_property_readonly("ndim", [](PyTensor& t) { return t.value().rank(); });
+  c.def_property_readonly("size", [](PyTensor& t) { return t.value().numel(); });
+  c.def_property_readonly("itemsize", [](PyTensor& t) { return dtype_size(t.value().dtype()); });
+  c.def_property_readonly("nbytes", [](PyTensor& t) { return t.value().nbytes(); });
+  c.def_property_readonly("strides", [](PyTensor& t) { return byte_strides(t.value()); });
+  c.def_property_readonly("has_init", [](PyTensor& t) { return static_cast<bool>(t.init); });
+  c.def_property_readonly("is_symbolic", [](PyTensor& t) { return t.value().is_symbolic(); }, "True for a value of a graph that is being traced.");
+  c.def_property_readonly("_id", [](PyTensor& t) { return t.value().id(); });
+  c.def("_detached", [](PyTensor& t) { return t.value(); }, "The value now, as a Tensor that is no Parameter.");
+  c.def("_replace", [](PyTensor& t, const Tensor& v) { t.set_value(v); }, "Gives this handle another value.");
+  c.def("asnumpy", [](PyTensor& t) { return to_numpy(t.value()); }, "NumPy view of the values, without a copy; writes to it change the tensor.");
+  c.def("__array__", [](PyTensor& t, const py::object& dtype, const py::object& copy) -> py::object {
+    py::object a = to_numpy(t.value());
+    if (!dtype.is_none()) a = a.attr("astype")(dtype, py::arg("copy") = false);
+    return !copy.is_none() && py::cast<bool>(copy) ? a.attr("copy")() : a;
+  }, py::arg("dtype") = py::none(), py::arg("copy") = py::none());
+  c.def_static("from_numpy", [](const py::object& a) {
+    if (!py::isinstance<py::array>(a)) throw DTypeError(fmt::format("expected a NumPy array, got {}", py::cast<std::string>(py::str(py::type::of(a)))), "Tensor.from_numpy");
+    return from_numpy(py::reinterpret_borrow<py::array>(a), true);
+  }, "A Tensor over the memory of a contiguous array: writes to the array are visible in the Tensor.");
+  c.def("item", [](PyTensor& t) { return item_of(t); });
+  c.def("astype", [](PyTensor& t, DType dtype, bool) { return ops::cast(t.value(), dtype); }, py::arg("dtype"), py::arg("copy") = true);
+  c.def("__bool__", truth);
+  c.def("__int__", [](PyTensor& t) { return py::int_(item_of(t)); });
+  c.def("__float__", [](PyTensor& t) { return py::float_(item_of(t)); });
+  c.def("__index__", [](PyTensor& t) {
+    if (!is_integral(t.value().dtype())) throw DTypeError("only an integer tensor of one element can be an index");
+    return py::int_(item_of(t));
+  });
+  c.def("__len__", [](PyTensor& t) {
+    if (t.value().rank() == 0) throw DTypeError("a tensor of rank 0 has no length");
+    return t.value().shape()[0];
+  });
+  c.def("__dlpack__", [](PyTensor& t, const py::object&, const py::kwargs&) { need_value(t.value(), "the memory"); return to_dlpack(t.value()); }, py::arg("stream") = py::none());
+  c.def("__dlpack_device__", [](PyTensor&) { return py::make_tuple(1, 0); });
+  c.def("init_data", [](py::object self, const py::args&, const py::kwargs&) { tensor_of(self)->value(); return self; }, "Draws the values of a lazy tensor.");
+  def_operators(c);
+  m.def("from_dlpack", [](const py::object& o) { return from_dlpack(o); }, "A Tensor over the memory of an object with __dlpack__ (CPU).");
+}
+
+}  // namespace sindri::python
