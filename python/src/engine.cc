@@ -9,6 +9,7 @@
 #include "sindri/core/rng.h"
 #include "sindri/graph/compile.h"
 #include "sindri/nn/initializer.h"
+#include "sindri/nn/recompute.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/random.h"
 
@@ -86,6 +87,27 @@ py::tuple backward(PyTape& t, const py::object& outputs, const py::object& seeds
   return py::make_tuple(to_python_tuple(g.of_inputs), to_python_tuple(g.of_params));
 }
 
+// A Python object that C++ may copy and drop on any thread, with or without the interpreter lock.
+std::shared_ptr<py::function> shared_function(const py::function& f) {
+  return {new py::function(f), [](py::function* p) {
+            if (Py_IsInitialized() == 0) return;  // the process is ending
+            const py::gil_scoped_acquire acquire;
+            delete p;
+          }};
+}
+
+py::tuple recompute(const py::function& f, const py::object& inputs, const py::object& params, const std::string& name) {
+  const auto shared = shared_function(f);
+  // Python's Parameters live as long as the record, which holds plain pointers.
+  auto keep = std::make_shared<std::vector<std::shared_ptr<Parameter>>>();
+  for (const py::handle h : py::reinterpret_borrow<py::iterable>(params)) keep->push_back(py::cast<PyParameter&>(h).param);
+  const auto run = [shared, keep](std::span<const Tensor> in) {
+    const py::gil_scoped_acquire acquire;
+    return to_list((*shared)(to_python_tuple({in.begin(), in.end()})));
+  };
+  return to_python_tuple(nn::recompute_function(run, to_list(inputs), params_of(params), name));
+}
+
 void bind_gradients(py::module_& m) {
   py::class_<PyTape> tape(m, "Tape", "Records the ops inside `with tape:`; backward() differentiates what was recorded, as often as asked.");
   tape.def(py::init<>());
@@ -98,12 +120,7 @@ void bind_gradients(py::module_& m) {
            "Gradients of sum(<output, seed>) (seeds None: ones): (of inputs, of params), zeros where nothing depends on one.");
   m.def("custom_gradient", [](const py::function& f, const py::object& inputs, const py::function& vjp) {
     const TensorList in = to_list(inputs);
-    // The rule may be called long after, from a thread without the lock, and dropped then.
-    const std::shared_ptr<py::function> rule(new py::function(vjp), [](py::function* p) {
-      if (Py_IsInitialized() == 0) return;
-      const py::gil_scoped_acquire acquire;
-      delete p;
-    });
+    const std::shared_ptr<py::function> rule = shared_function(vjp);
     const TensorList out = custom_gradient([&f](std::span<const Tensor> x) { return to_list(f(to_python_tuple({x.begin(), x.end()}))); }, in,
                                            [rule](Span<const Tensor> x, Span<const Tensor> y, Span<const Tensor> dy) {
                                              const py::gil_scoped_acquire acquire;
@@ -113,6 +130,8 @@ void bind_gradients(py::module_& m) {
                                            });
     return to_python_tuple(out);
   }, py::arg("f"), py::arg("inputs"), py::arg("vjp"), "f(inputs) -> outputs with the gradient rule vjp(inputs, outputs, douts) -> dinputs (None: no gradient).");
+  m.def("recompute", &recompute, py::arg("f"), py::arg("inputs"), py::arg("params"), py::arg("name"),
+        "f(inputs) -> outputs, whose values are computed again for the gradient; params: what f reads.");
 }
 
 /// A Python function of tensors, compiled per signature. Parameters it reads or writes live as long as it does.
@@ -209,6 +228,12 @@ void bind_context(py::module_& m) {
   m.def("reset_rng", &ops::reset_rng, py::arg("seed"), py::arg("step") = 0, py::arg("sample_offset") = 0);
   m.def("rng_state", [] { return ops::rng_state().stored(); }, "The key of the random ops: seed, step, sample offset.");
   m.def("set_rng_state", [](const Tensor& t) { ops::rng_state().assign(t.clone()); });
+  m.def("rng_key", [] { return ops::rng_state().value(); }, "The key, as the interpreters in force see it.");
+  m.def("next_rng_instance", [] {
+    const int64_t mine = ops::rng_instance();
+    ops::set_rng_instance(mine + 1);
+    return mine;
+  }, "Number of the next random op of the step.");
   m.def("log_warning", [](const std::string& topic, const std::string& message) { log::warn(topic.c_str(), message); });
   bind_scope<NameScopePy>(m, "NameScope", "A part of the path that messages and profiles show.").def(py::init<std::string>(), py::arg("name"));
   bind_scope<BelowPy>(m, "BelowScope", "Inside `with`, the interpreter on top (a tape) sees nothing.").def(py::init<>());

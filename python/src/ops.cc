@@ -150,7 +150,7 @@ void bind_ops(py::module_& m) {
   bind_reduce(o);
   m.def("run_op", [](const std::string& name, const std::vector<Tensor>& inputs, const py::dict& attrs) {
     const OpDef& op = find_op(name);
-    return to_python_tuple(bind(op, op.attrs.make(to_fields(op, attrs)), inputs));
+    return to_python_tuple(sindri::bind(op, op.attrs.make(to_fields(op, attrs)), inputs));
   }, py::arg("name"), py::arg("inputs"), py::arg("attrs") = py::dict(), "Runs any op of the registry; attrs by the names describe_op gives.");
   m.def("describe_op", [](const std::string& name) { return describe(find_op(name)); });
   m.def("op_names", [] {

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "sindri/core/error.h"
+#include "sindri/nn/recompute.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/random.h"
 #include "sindri/ops/shape.h"
@@ -120,68 +121,16 @@ Value Cell::call_with_bprop(Span<const Value> in) {
   return out.with_tensors(results);
 }
 
-namespace {
-
-// Parameters as they were when a forward pass began. Under it a repeated pass reads those values and changes none.
-class ReplayTrace final : public Trace {
- public:
-  explicit ReplayTrace(std::map<Parameter*, Tensor> values) : values_(std::move(values)) {}
-  std::vector<Tensor> apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) override { return apply_below(below, op, attrs, in); }
-  Tensor read(Parameter& p, Trace* below) override {
-    const auto it = values_.find(&p);
-    return it != values_.end() ? it->second : read_below(below, p);
-  }
-  void assign(Parameter& p, const Tensor& v, Trace*) override { values_[&p] = v; }
-
- private:
-  std::map<Parameter*, Tensor> values_;
-};
-
-}  // namespace
-
-// The cell as one op on the tape, whose inputs are its arguments and its trainable parameters; the rule runs it again on a tape of
-// its own. The scope "recompute" keeps the compiler from merging the repeated nodes with those of the first pass.
 Value Cell::call_recomputed(Span<const Value> in) {
   const Value packed = Value::tuple({in.begin(), in.end()});
-  const TensorList arguments = packed.flatten();
-  std::map<Parameter*, Tensor> before = {{&ops::rng_state(), ops::rng_state().value()}};
-  TensorList inputs = arguments;
-  std::vector<Parameter*> trained;
-  for (Parameter* p : get_parameters()) {
-    before[p] = p->value();
-    if (!p->requires_grad) continue;
-    trained.push_back(p);
-    inputs.push_back(before[p]);
-  }
-  const int64_t instance = ops::rng_instance();
-  Value out;
-  const auto forward = [&](Span<const Tensor>) {
-    out = construct_values(in);
-    return out.flatten();
+  // The structure of the first run's result; runs for the gradient need none.
+  const auto out = std::make_shared<Value>();
+  const auto construct = [this, packed, out](Span<const Tensor> tensors) {
+    *out = construct_values(items_of(packed.with_tensors({tensors.begin(), tensors.end()})));
+    return out->flatten();
   };
-  const auto rule = [this, packed, arguments, before, trained, instance, casting = amp::capture()](Span<const Tensor>, Span<const Tensor>,
-                                                                                                   Span<const Tensor> dout) {
-    const int64_t next = ops::rng_instance();
-    ops::set_rng_instance(instance);
-    ReplayTrace replay(before);
-    const TraceScope replaying(replay);
-    Tape tape;
-    TensorList again;
-    {
-      const TraceScope recording(tape);
-      const std::shared_ptr<void> same_casts = casting();
-      const NameScope scope("recompute"), own(class_name_);
-      again = construct_values(items_of(packed.with_tensors(arguments))).flatten();
-    }
-    ops::set_rng_instance(next);
-    const Gradients g = tape.backward(again, {dout.begin(), dout.end()}, arguments, trained);
-    TensorList grads;
-    for (const Tensor& t : g.of_inputs) grads.push_back(is_floating(t.dtype()) ? t : Tensor());
-    grads.insert(grads.end(), g.of_params.begin(), g.of_params.end());
-    return grads;
-  };
-  const TensorList results = custom_gradient(forward, inputs, rule);
-  return out.with_tensors(results);
+  const TensorList results = recompute_function(construct, packed.flatten(), get_parameters(), class_name_);
+  return out->with_tensors(results);
 }
 
 Cell& Cell::recompute(bool on) {

@@ -1,0 +1,30 @@
+"""Sindri: deep-learning training in C++ with MindSpore's names and manners.
+
+    import sindri as ms
+    from sindri import nn, ops, Tensor, Model
+
+docs/guide/python.md is the guide; scripts written for MindSpore run through the package `mindspore` (python/mindspore).
+"""
+from sindri import _core
+from sindri._core import (CheckpointError, CommError, DataError, DeviceError, DTypeError, Error, InternalError, InvalidValueError, IoError, NonFiniteError,
+                          SettingsError, ShapeError, TracedValueError)
+from sindri.common import *
+from sindri.common import dtype
+from sindri.context import *
+from sindri import context
+from sindri.context import ParallelMode
+from sindri import nn, ops
+from sindri.ops import grad, value_and_grad
+from sindri.ops.composite.grad import get_grad, jvp, vjp
+from sindri import amp, boost, communication, dataset, log, mindrecord, models, mstx, numpy, parallel, profiler, runtime, train
+from sindri import _checkparam
+from sindri.train import *
+from sindri.log import get_level, get_log_config
+from sindri.parallel import Layout, get_algo_parameters, reset_algo_parameters, set_algo_parameters, shard
+from sindri.profiler import DynamicProfilerMonitor, Profiler
+from sindri.common._tensor_methods import attach as _attach
+from sindri.common.not_yet import NotYetError
+
+__version__ = _core.version
+_attach(Tensor)
+del _attach

@@ -1,0 +1,89 @@
+"""Element types (MindSpore: mindspore.dtype).
+
+Tensors have bool, uint8, int32, int64, float16, bfloat16, float32 or float64 elements. The other names exist because scripts mention
+them; a NumPy array of such a type becomes a tensor of the next wider type there is (int8, int16, uint16 -> int32; uint32, uint64 -> int64).
+"""
+import numpy as _np
+
+from sindri._core import DType, dtypes as _dtypes, promote_types
+
+bool_ = _dtypes["Bool"]
+uint8 = ubyte = _dtypes["UInt8"]
+int32 = intc = _dtypes["Int32"]
+int64 = intp = long = _dtypes["Int64"]
+float16 = half = _dtypes["Float16"]
+bfloat16 = _dtypes["BFloat16"]
+float32 = single = _dtypes["Float32"]
+float64 = double = _dtypes["Float64"]
+int8 = byte = _dtypes["Int8"]
+int16 = short = _dtypes["Int16"]
+uint16 = ushort = _dtypes["UInt16"]
+uint32 = uintc = _dtypes["UInt32"]
+uint64 = uintp = _dtypes["UInt64"]
+complex64 = _dtypes["Complex64"]
+complex128 = _dtypes["Complex128"]
+string = _dtypes["String"]
+type_none = _dtypes["TypeNone"]
+tensor = tensor_type = _dtypes["Tensor"]
+number = _dtypes["Number"]
+int_ = _dtypes["Int"]
+uint = _dtypes["UInt"]
+float_ = _dtypes["Float"]
+list_ = _dtypes["List"]
+tuple_ = _dtypes["Tuple"]
+function = _dtypes["Function"]
+type_type = _dtypes["Type"]
+Bool, Int, Float, Number = bool_, int_, float_, number
+
+number_type = (int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64, bfloat16, complex64, complex128)
+int_type = (int8, int16, int32, int64)
+uint_type = (uint8, uint16, uint32, uint64)
+float_type = (float16, float32, float64, bfloat16)
+all_types = (bool_,) + number_type
+
+_NUMPY = {
+    bool_: _np.bool_, int8: _np.int8, int16: _np.int16, int32: _np.int32, int64: _np.int64, uint8: _np.uint8, uint16: _np.uint16, uint32: _np.uint32,
+    uint64: _np.uint64, float16: _np.float16, float32: _np.float32, float64: _np.float64, complex64: _np.complex64, complex128: _np.complex128,
+}
+_NUMPY_ABSTRACT = {int_: _np.int64, uint: _np.uint64, float_: _np.float64}
+
+
+def dtype_to_nptype(type_):
+    """The NumPy type of an element type. bfloat16 gives float32, as NumPy has none. Raises KeyError for a type without one."""
+    if type_ is bfloat16:
+        return _np.float32
+    return _NUMPY[type_]
+
+
+def dtype_to_pytype(type_):
+    """bool, int or float for an element type. Raises KeyError for a type without one."""
+    return {"b": bool, "i": int, "u": int, "f": float, "c": complex}[_np.dtype({**_NUMPY, **_NUMPY_ABSTRACT, bfloat16: _np.float32}[type_]).kind]
+
+
+def pytype_to_dtype(obj):
+    """The element type of a Python or NumPy type, or of an element type itself. Raises NotImplementedError for another object."""
+    if isinstance(obj, DType):
+        return obj
+    simple = {bool: bool_, int: int64, float: float64, str: string, list: list_, tuple: tuple_, type(None): type_none}
+    if isinstance(obj, type) and obj in simple:
+        return simple[obj]
+    for ours, numpys in _NUMPY.items():
+        if obj is numpys or (isinstance(obj, _np.dtype) and obj == numpys):
+            return ours
+    raise NotImplementedError(f"{obj!r} has no element type | pytype_to_dtype | give a Python or NumPy number type")
+
+
+def get_py_obj_dtype(obj):
+    """The element type of a value: a tensor's own, or that of the Python value's type."""
+    return obj.dtype if hasattr(obj, "dtype") and isinstance(obj.dtype, DType) else pytype_to_dtype(type(obj))
+
+
+def issubclass_(type_, dtype):
+    """Whether an element type is `dtype` or belongs to the class of types `dtype` (number, int_, float_, uint)."""
+    if type_ is dtype:
+        return True
+    groups = {number: number_type, int_: int_type, uint: uint_type, float_: float_type}
+    return dtype in groups and type_ in groups[dtype]
+
+
+_simple_types = {"bool": bool_, "int": int64, "float": float32}

@@ -1,0 +1,16 @@
+"""The error of names that exist before what they stand for does."""
+
+__all__ = ["NotYetError", "not_yet"]
+
+
+class NotYetError(NotImplementedError):
+    """A part of the MindSpore surface that a later version of Sindri brings. `symbol` and `part` say which."""
+
+    def __init__(self, symbol: str, part: str):
+        self.symbol, self.part = symbol, part
+        super().__init__(f"{symbol} is not available yet | it comes with Sindri's {part} part | see docs/guide/python.md for what there is")
+
+
+def not_yet(symbol: str, part: str):
+    """Raises NotYetError for `symbol`, which comes with `part` ("distributed", "THOR", "boost", "BERT" or "export")."""
+    raise NotYetError(symbol, part)

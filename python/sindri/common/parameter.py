@@ -1,0 +1,120 @@
+"""Parameter and ParameterTuple (MindSpore: mindspore.Parameter, mindspore.ParameterTuple)."""
+from sindri._core import Parameter, Tensor
+
+__all__ = ["Parameter", "ParameterTuple", "PARAMETER_NAME_DEFAULT"]
+
+PARAMETER_NAME_DEFAULT = "Parameter"
+
+
+def _set_name(self, name):
+    if name is None:
+        name = PARAMETER_NAME_DEFAULT
+    if not isinstance(name, str):
+        raise ValueError(f"a Parameter's name must be a str, got {name!r} | Parameter.name")
+    if not name.strip() or len(name) > 1024:
+        raise ValueError(f"a Parameter's name has 1 to 1024 characters, got {len(name)} | Parameter.name | give another name")
+    self._name = name
+
+
+def _set_requires_grad(self, on):
+    if not isinstance(on, (bool, int)):
+        raise TypeError(f"requires_grad must be a bool, got {on!r} | Parameter.requires_grad")
+    self._requires_grad = bool(on)
+
+
+def _clone(self, init="same"):
+    """A Parameter of the same shape and type: with this one's value ('same'), zeros, a number, or drawn by an initializer's name."""
+    from sindri.common.initializer import initializer
+    if isinstance(init, str) and init == "same":
+        value = Tensor(self)
+    elif isinstance(init, (int, float)) and not isinstance(init, bool):
+        value = initializer(init, self.shape, self.dtype)
+    else:
+        value = initializer(init, self.shape, self.dtype)
+    other = Parameter(value, name=self.name, requires_grad=self.requires_grad)
+    for key in ("comm_fusion", "layerwise_parallel", "parallel_optimizer"):
+        setattr(other, key, getattr(self, key))
+    return other
+
+
+def _str(self):
+    return f"Parameter (name={self.name}, shape={self.shape}, dtype={self.dtype}, requires_grad={self.requires_grad})"
+
+
+def _hint(name, default):
+    """An attribute that scripts set for parallel runs: stored, and read by nothing on one rank."""
+    key = "_hint_" + name
+
+    def get(self):
+        return self.__dict__.get(key, default)
+
+    def put(self, value):
+        self.__dict__[key] = value
+
+    return property(get, put, doc=f"{name}: stored; read by parallel runs only.")
+
+
+Parameter.__module__ = "sindri.common.parameter"
+Parameter.name = property(lambda self: self._name, _set_name, doc="The name; set to the attribute path when attached to a Cell.")
+Parameter.requires_grad = property(lambda self: self._requires_grad, _set_requires_grad, doc="Whether training changes it.")
+Parameter.data = property(lambda self: self, lambda self, value: self.set_data(value), doc="The Parameter itself; assigning sets the value.")
+Parameter.clone = _clone
+Parameter.__str__ = _str
+Parameter.__repr__ = _str
+Parameter.__reduce__ = lambda self: (_rebuild, (Tensor(self), self.name, self.requires_grad))
+Parameter.__deepcopy__ = lambda self, memo: memo.setdefault(id(self), Parameter(Tensor(self), self.name, self.requires_grad))
+Parameter.__setitem__ = lambda self, key, value: self.assign(_with_item(self, key, value))
+for _name, _default in (("comm_fusion", 1), ("layerwise_parallel", False), ("parallel_optimizer", True), ("cache_enable", False), ("key", -1),
+                        ("is_init", True), ("sliced", False), ("inited_param", None), ("is_param_ps", False), ("param_info", None)):
+    setattr(Parameter, _name, _hint(_name, _default))
+
+
+def _with_item(self, key, value):
+    from sindri.common._indexing import with_item
+    return with_item(self.value(), key, value)
+
+
+def _rebuild(value, name, requires_grad):
+    return Parameter(value, name, requires_grad)
+
+
+def _inplace(op):
+    def update(self, other):
+        self.assign(op(self, other))
+        return self
+    return update
+
+
+Parameter.__iadd__ = _inplace(lambda a, b: a + b)
+Parameter.__isub__ = _inplace(lambda a, b: a - b)
+Parameter.__imul__ = _inplace(lambda a, b: a * b)
+Parameter.__itruediv__ = _inplace(lambda a, b: a / b)
+
+
+class ParameterTuple(tuple):
+    """An immutable tuple of Parameters with different names. Raises TypeError for other members, ValueError for equal names."""
+
+    def __new__(cls, iterable):
+        data = tuple(iterable)
+        seen = {}
+        for p in data:
+            if not isinstance(p, Parameter):
+                raise TypeError(f"expected Parameters, got {type(p).__name__} | ParameterTuple")
+            if p.name in seen and seen[p.name] is not p and p.name != PARAMETER_NAME_DEFAULT:
+                raise ValueError(f"two Parameters are named '{p.name}' | ParameterTuple | give them different names")
+            seen[p.name] = p
+        return super().__new__(cls, data)
+
+    def clone(self, prefix: str, init="same") -> "ParameterTuple":
+        """Copies named `prefix.<name>` (init: see Parameter.clone): how optimizers name their state."""
+        if not isinstance(prefix, str) or not prefix:
+            raise TypeError(f"prefix must be a str that is not empty, got {prefix!r} | ParameterTuple.clone")
+        out = []
+        for p in self:
+            q = p.clone(init)
+            q.name = f"{prefix}.{p.name}"
+            out.append(q)
+        return ParameterTuple(out)
+
+    def __parameter_tuple__(self):
+        """Marks the class."""

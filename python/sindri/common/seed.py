@@ -1,0 +1,23 @@
+"""Seeds (MindSpore: mindspore.set_seed)."""
+
+import numpy as _np
+
+from sindri import _core
+
+__all__ = ["set_seed", "get_seed"]
+
+
+def set_seed(seed: int) -> None:
+    """Seeds initializers, random ops, data pipelines, and NumPy's generator. Raises TypeError unless it is an int, ValueError when negative."""
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise TypeError(f"seed must be an int, got {seed!r} | set_seed")
+    if seed < 0:
+        raise ValueError(f"seed must not be negative, got {seed} | set_seed")
+    _core.set_seed(seed)
+    _core.reset_rng(seed)
+    _np.random.seed(seed % (1 << 32))
+
+
+def get_seed():
+    """The seed set, or None."""
+    return _core.get_seed()

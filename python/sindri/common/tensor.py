@@ -1,0 +1,66 @@
+"""Tensor (MindSpore: mindspore.Tensor): the class of sindri._core with text forms, indexing and the methods of common/_tensor_methods.py."""
+import numpy as np
+
+from sindri._core import Tensor, from_dlpack
+from sindri.common import _indexing
+from sindri.common import dtype as mstype
+
+__all__ = ["Tensor", "from_dlpack", "tensor"]
+
+
+def _values(t) -> np.ndarray:
+    return (t.astype(mstype.float32) if t.dtype is mstype.bfloat16 else t).asnumpy()
+
+
+def _str(self) -> str:
+    return f"<traced {list(self.shape)} {self.dtype}>" if self.is_symbolic else str(_values(self))
+
+
+def _value_text(values: np.ndarray) -> str:
+    """As MindSpore writes values in repr: floats with eight digits behind the point, rows below `value=`."""
+    if values.ndim == 0:
+        return " " + (f"{float(values):.8g}" if values.dtype.kind == "f" else str(values))
+    with np.printoptions(formatter={"float_kind": lambda x: f"{x: .8e}"} if values.dtype.kind == "f" else None):
+        text = str(values)
+    return (" " if values.ndim == 1 else "\n") + text
+
+
+def _repr(self) -> str:
+    head = f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, "
+    return head + ("traced)" if self.is_symbolic else f"value={_value_text(_values(self))})")
+
+
+def _iter(self):
+    if not self.shape:
+        raise TypeError("a tensor of rank 0 cannot be iterated | Tensor.__iter__ | use item()")
+    return (self[i] for i in range(self.shape[0]))
+
+
+def _reduce(self):
+    return _rebuild, (self.asnumpy() if self.dtype is not mstype.bfloat16 else _values(self), self.dtype)
+
+
+def _rebuild(values, dtype):
+    return Tensor(values, dtype)
+
+
+def _copy(self):
+    return Tensor(self)
+
+
+def tensor(input_data=None, dtype=None, shape=None, init=None) -> Tensor:
+    """Tensor(...), by MindSpore's name of the function."""
+    return Tensor(input_data, dtype, shape, init)
+
+
+Tensor.__module__ = "sindri.common.tensor"
+Tensor.__str__ = _str
+Tensor.__repr__ = _repr
+Tensor.__iter__ = _iter
+Tensor.__reduce__ = _reduce
+Tensor.__deepcopy__ = lambda self, memo: Tensor(self)
+Tensor.__copy__ = _copy
+Tensor.__getitem__ = _indexing.getitem
+Tensor.__setitem__ = _indexing.setitem
+Tensor.__array_priority__ = 1000.0  # numpy_array * tensor asks the tensor
+Tensor.__array_ufunc__ = None

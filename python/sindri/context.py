@@ -1,0 +1,208 @@
+"""Process-wide settings (MindSpore: mindspore.context)."""
+import os
+
+from sindri import _core
+
+__all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "MODE_LIST", "set_context", "get_context", "set_auto_parallel_context", "get_auto_parallel_context",
+           "reset_auto_parallel_context", "ParallelMode", "set_ps_context", "get_ps_context", "reset_ps_context", "set_device", "set_offload_context",
+           "get_offload_context", "set_fl_context", "era"]
+
+GRAPH_MODE, PYNATIVE_MODE = 0, 1
+_TARGETS = ("Ascend", "GPU", "CPU", "Davinci")
+
+
+def era() -> int:
+    """1 or 2: whose defaults hold where MindSpore 1.x and 2.x differ (execution mode, Model.train's dataset_sink_mode). From SINDRI_MINDSPORE_ERA, default 2."""
+    text = os.environ.get("SINDRI_MINDSPORE_ERA", "2")
+    if text not in ("1", "2"):
+        raise ValueError(f"SINDRI_MINDSPORE_ERA must be 1 or 2, got {text!r}")
+    return int(text)
+
+
+class ParallelMode:
+    """Names of the parallel modes."""
+
+    STAND_ALONE = "stand_alone"
+    DATA_PARALLEL = "data_parallel"
+    HYBRID_PARALLEL = "hybrid_parallel"
+    SEMI_AUTO_PARALLEL = "semi_auto_parallel"
+    AUTO_PARALLEL = "auto_parallel"
+    MODE_LIST = [STAND_ALONE, DATA_PARALLEL, HYBRID_PARALLEL, SEMI_AUTO_PARALLEL, AUTO_PARALLEL]
+
+
+MODE_LIST = ParallelMode.MODE_LIST
+
+# Keys that act on the engine, and keys that are stored: hints to MindSpore's back ends with nothing to steer here (docs/guide/python.md).
+_ACTING = {"mode": 1, "device_target": "CPU", "save_graphs": False, "save_graphs_path": ".", "runtime_num_threads": 0, "deterministic": "OFF"}
+_STORED = {
+    "device_id": 0, "enable_graph_kernel": False, "graph_kernel_flags": "", "reserve_class_name_in_scope": True, "enable_auto_mixed_precision": False,
+    "enable_reduce_precision": True, "max_call_depth": 1000, "max_device_memory": "1024GB", "mempool_block_size": "1GB", "variable_memory_max_size": "0GB",
+    "check_bprop": False, "grad_for_scalar": False, "enable_sparse": False, "print_file_path": "", "env_config_path": "", "enable_dump": False,
+    "save_dump_path": ".", "enable_compile_cache": False, "compile_cache_path": "./", "load_compile_cache": False, "save_compile_cache": False,
+    "inter_op_parallel_num": 0, "memory_optimize_level": "O0", "memory_offload": "OFF", "ascend_config": {}, "gpu_config": {}, "jit_syntax_level": 2,
+    "pynative_synchronize": False, "precompile_only": False, "auto_tune_mode": "NO_TUNE", "enable_profiling": False, "profiling_options": "",
+    "op_timeout": 900, "debug_level": 0, "jit_config": {}, "support_binary": False, "enable_mem_offload": False, "exec_order": "enhanced_bfs",
+    "aoe_tune_mode": "", "aoe_config": {}, "jit_enable_inplace_ops": True,
+}
+_TYPES = {"mode": int, "device_target": str, "save_graphs": (bool, int), "save_graphs_path": str, "device_id": int, "runtime_num_threads": int,
+          "deterministic": str, "enable_graph_kernel": bool, "graph_kernel_flags": str, "max_call_depth": int, "max_device_memory": str,
+          "reserve_class_name_in_scope": bool, "enable_reduce_precision": bool, "check_bprop": bool, "grad_for_scalar": bool, "enable_sparse": bool}
+_values = {**_ACTING, **_STORED}
+
+
+def _fail(key, message):
+    raise ValueError(f"{message} | set_context({key}=…)")
+
+
+def set_context(**kwargs) -> None:
+    """Sets context keys (contract section 4). `device_target` is kept as asked for also where there is no such device: then the CPU computes.
+
+    mode, device_target, save_graphs, save_graphs_path, runtime_num_threads and deterministic act; the other keys are stored and can be read
+    back. Raises ValueError for an unknown key or a value out of range, TypeError for a value of another type.
+    """
+    for key, value in kwargs.items():
+        if key not in _values:
+            raise ValueError(f"unknown context key '{key}' | set_context | keys are: {', '.join(sorted(_values))}")
+        if key in _TYPES and (not isinstance(value, _TYPES[key]) or isinstance(value, bool) and _TYPES[key] is int):
+            raise TypeError(f"expected {_TYPES[key]}, got {value!r} | set_context({key}=…)")
+        _check_and_act(key, value, kwargs)
+        _values[key] = value
+
+
+def _check_and_act(key, value, kwargs):
+    if key == "mode":
+        if value not in (GRAPH_MODE, PYNATIVE_MODE):
+            _fail(key, f"mode must be GRAPH_MODE (0) or PYNATIVE_MODE (1), got {value}")
+        _core.set_mode(value)
+    elif key == "device_target":
+        if value not in _TARGETS:
+            _fail(key, f"device_target must be one of {', '.join(_TARGETS)}, got {value!r}")
+    elif key == "device_id":
+        if not 0 <= value <= 4095:
+            _fail(key, f"device_id must be from 0 to 4095, got {value}")
+    elif key == "save_graphs":
+        if value not in (False, True, 0, 1, 2, 3):
+            _fail(key, f"save_graphs must be a bool or 0 to 3, got {value}")
+        _core.set_save_graphs(bool(value), kwargs.get("save_graphs_path", _values["save_graphs_path"]))
+    elif key == "save_graphs_path":
+        _core.set_save_graphs(bool(_values["save_graphs"]), value)
+    elif key == "runtime_num_threads":
+        if value < 0:
+            _fail(key, f"runtime_num_threads must not be negative, got {value}")
+        if value > 0:
+            _core.set_num_threads(value)
+    elif key == "deterministic":
+        if value not in ("ON", "OFF"):
+            _fail(key, f"deterministic must be 'ON' or 'OFF', got {value!r}")
+        _core.set_strict(value == "ON")
+    elif key == "max_call_depth" and value <= 0:
+        _fail(key, f"max_call_depth must be positive, got {value}")
+
+
+def get_context(attr_key):
+    """The value of a context key. Raises ValueError for an unknown one."""
+    if attr_key not in _values:
+        raise ValueError(f"unknown context key '{attr_key}' | get_context | keys are: {', '.join(sorted(_values))}")
+    return _core.get_mode() if attr_key == "mode" else _values[attr_key]
+
+
+def set_device(device_target, device_id=None) -> None:
+    """device_target and device_id of set_context, as MindSpore 2.5 spells it. Raises ValueError for an unknown target."""
+    set_context(device_target=device_target, **({} if device_id is None else {"device_id": device_id}))
+
+
+_PARALLEL_DEFAULTS = {
+    "device_num": 1, "global_rank": 0, "gradients_mean": False, "gradient_fp32_sync": True, "parallel_mode": "stand_alone",
+    "search_mode": "dynamic_programming", "auto_parallel_search_mode": "dynamic_programming", "parameter_broadcast": False,
+    "strategy_ckpt_load_file": "", "strategy_ckpt_save_file": "", "full_batch": False, "dataset_strategy": "data_parallel",
+    "enable_parallel_optimizer": False, "all_reduce_fusion_config": [], "pipeline_stages": 1, "grad_accumulation_step": 1,
+    "pipeline_result_broadcast": False, "enable_alltoall": False, "comm_fusion": None, "loss_repeated_mean": True, "group_ckpt_save_file": "",
+    "auto_pipeline": False, "communi_parallel_mode": "all_group_parallel", "optimizer_weight_shard_size": -1,
+    "optimizer_weight_shard_aggregated_save": False, "sharding_propagation": False, "force_fp32_communication": False,
+    "parallel_optimizer_config": {"gradient_accumulation_shard": False, "parallel_optimizer_threshold": 64, "optimizer_weight_shard_size": -1},
+    "strategy_ckpt_config": {"load_file": "", "save_file": "", "only_trainable_params": True}, "pipeline_config": {},
+}
+_parallel = dict(_PARALLEL_DEFAULTS)
+
+
+def set_auto_parallel_context(**kwargs) -> None:
+    """Settings of parallel runs (contract section 4): stored, read by the wrappers. Raises ValueError for an unknown key or value, RuntimeError for a misused parallel optimizer."""
+    for key, value in kwargs.items():
+        if key not in _parallel:
+            raise ValueError(f"unknown key '{key}' | set_auto_parallel_context | keys are: {', '.join(sorted(_parallel))}")
+        if key == "parallel_mode" and value not in MODE_LIST:
+            raise ValueError(f"parallel_mode must be one of {', '.join(MODE_LIST)}, got {value!r} | set_auto_parallel_context")
+        if key in ("search_mode", "auto_parallel_search_mode") and value not in ("dynamic_programming", "recursive_programming", "sharding_propagation"):
+            raise ValueError(f"unknown search mode {value!r} | set_auto_parallel_context")
+        if key in ("device_num", "pipeline_stages", "grad_accumulation_step") and (not isinstance(value, int) or value < 1):
+            raise ValueError(f"{key} must be a positive int, got {value!r} | set_auto_parallel_context")
+        if key == "global_rank" and (not isinstance(value, int) or value < 0):
+            raise ValueError(f"global_rank must be an int that is not negative, got {value!r} | set_auto_parallel_context")
+        if type(_PARALLEL_DEFAULTS[key]) is bool and not isinstance(value, bool):
+            raise TypeError(f"{key} must be a bool, got {value!r} | set_auto_parallel_context")
+        if isinstance(_PARALLEL_DEFAULTS[key], dict):
+            value = {**_parallel[key], **value}
+        _parallel[key] = value
+
+
+def get_auto_parallel_context(attr_key):
+    """The value of a key of parallel runs. Raises ValueError for an unknown one."""
+    if attr_key not in _parallel:
+        raise ValueError(f"unknown key '{attr_key}' | get_auto_parallel_context")
+    return _parallel[attr_key]
+
+
+def reset_auto_parallel_context() -> None:
+    """Sets every key of parallel runs back to its default."""
+    _parallel.clear()
+    _parallel.update(_PARALLEL_DEFAULTS)
+
+
+_PS_DEFAULTS = {"enable_ps": False, "config_file_path": "", "scheduler_manage_port": 11202, "enable_ssl": False, "client_password": "", "server_password": ""}
+_ps = dict(_PS_DEFAULTS)
+
+
+def set_ps_context(**kwargs) -> None:
+    """Settings of parameter servers: stored. Raises ValueError for an unknown key; enable_ps=True comes with distributed runs."""
+    for key, value in kwargs.items():
+        if key not in _ps:
+            raise ValueError(f"unknown key '{key}' | set_ps_context")
+        if key == "enable_ps" and value:
+            from sindri.common.not_yet import not_yet
+            not_yet("set_ps_context(enable_ps=True)", "distributed")
+        _ps[key] = value
+
+
+def get_ps_context(attr_key):
+    """The value of a parameter server key. Raises ValueError for an unknown one."""
+    if attr_key not in _ps:
+        raise ValueError(f"unknown key '{attr_key}' | get_ps_context")
+    return _ps[attr_key]
+
+
+def reset_ps_context() -> None:
+    """Sets the parameter server keys back to their defaults."""
+    _ps.update(_PS_DEFAULTS)
+
+
+_offload = {}
+
+
+def set_offload_context(offload_config) -> None:
+    """Settings of memory offload: stored. Raises TypeError unless it is a dict."""
+    if not isinstance(offload_config, dict):
+        raise TypeError(f"offload_config must be a dict, got {type(offload_config).__name__} | set_offload_context")
+    _offload.update(offload_config)
+
+
+def get_offload_context():
+    """The offload settings stored."""
+    return dict(_offload)
+
+
+def set_fl_context(**kwargs) -> None:
+    """Federated learning is not part of Sindri."""
+    raise RuntimeError("federated learning is not part of Sindri | set_fl_context")
+
+
+_core.set_mode(GRAPH_MODE if era() == 1 else PYNATIVE_MODE)

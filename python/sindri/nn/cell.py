@@ -1,0 +1,641 @@
+"""Cell: the base of every network part (MindSpore: nn.Cell)."""
+from collections import OrderedDict
+
+from sindri import _core
+from sindri._compile import Graphs, clock, local, outermost, run_eagerly
+from sindri._core import Parameter, Tensor
+from sindri.common import dtype as mstype
+from sindri.common.parameter import PARAMETER_NAME_DEFAULT, ParameterTuple
+
+__all__ = ["Cell", "GraphCell"]
+
+_get_mode = _core.get_mode
+_call_in_scope = _core.call_in_scope
+
+
+def cast_tensors(v, dtype):
+    """v with the floating tensors in it (also in nested tuples, lists, dicts) in another type."""
+    if isinstance(v, Tensor):
+        return _core.cast_floating(v, dtype)
+    if isinstance(v, (tuple, list)):
+        return type(v)(cast_tensors(x, dtype) for x in v)
+    if isinstance(v, dict):
+        return {k: cast_tensors(x, dtype) for k, x in v.items()}
+    return v
+
+
+def tensors_in(v, out):
+    """Appends the tensors in v, depth first."""
+    if isinstance(v, Tensor):
+        out.append(v)
+    elif isinstance(v, (tuple, list)):
+        for x in v:
+            tensors_in(x, out)
+    elif isinstance(v, dict):
+        for x in v.values():
+            tensors_in(x, out)
+    return out
+
+
+class Recording:
+    """A forward run that a gradient call on the same Cell and inputs takes over instead of running it again."""
+
+    def __init__(self, cell, args, kwargs, tape, output):
+        self.cell, self.args, self.kwargs, self.tape, self.output = cell, args, kwargs, tape, output
+
+    def matches(self, cell, args) -> bool:
+        return self.cell is cell and not self.kwargs and len(args) == len(self.args) and all(
+            a is b or isinstance(a, Tensor) and isinstance(b, Tensor) and a._id == b._id or not isinstance(a, Tensor) and _equal(a, b)
+            for a, b in zip(args, self.args))
+
+
+def _equal(a, b) -> bool:
+    if isinstance(a, (tuple, list)) and type(a) is type(b) and len(a) == len(b):
+        return all(_equal(x, y) for x, y in zip(a, b))
+    if isinstance(a, Tensor) or isinstance(b, Tensor):
+        return isinstance(a, Tensor) and isinstance(b, Tensor) and a._id == b._id
+    return type(a) is type(b) and a == b
+
+
+class Cell:
+    """A network part: child Cells and Parameters assigned as attributes, and `construct` as its forward.
+
+    Calling it runs `construct` through the interpreters in force; in GRAPH_MODE the outermost call is compiled (sindri/_compile.py). It
+    starts in inference mode. A subclass may define `bprop(self, *inputs, out, dout)` as its gradient.
+
+    Args:
+        auto_prefix (bool): whether Parameters of children are renamed to `child.<name>` when they are attached. Default: True.
+        flags (dict): attributes to set from the start. Default: None.
+    """
+
+    def __init__(self, auto_prefix=True, flags=None):
+        d = self.__dict__
+        d["_params"], d["_cells"], d["_tuples"] = OrderedDict(), OrderedDict(), {}
+        d["_auto_prefix"], d["_cell_graphs"], d["_cell_scope"] = auto_prefix, None, type(self).__name__
+        d["training"], d["requires_grad"], d["_phase"] = False, False, "predict"
+        d["_to_float"], d["_amp"], d["_recompute"], d["_cell_slow"] = None, None, False, self._has_bprop()
+        d["_pre_hooks"], d["_hooks"], d["_backward_hooks"] = OrderedDict(), OrderedDict(), OrderedDict()
+        d["cls_name"], d["param_prefix"] = type(self).__name__, ""
+        if flags:
+            self.add_flags(**flags)
+
+    # Attributes.
+
+    def __setattr__(self, name, value):
+        d = self.__dict__
+        params, cells = d.get("_params"), d.get("_cells")
+        if params is None:
+            if isinstance(value, (Parameter, Cell)):
+                raise AttributeError(f"'{name}' is assigned before super().__init__() | {type(self).__name__}.__init__ | call super().__init__() first")
+            object.__setattr__(self, name, value)
+            return
+        clock[0] += 1
+        if isinstance(value, Parameter):
+            self._attach_parameter(name, value)
+        elif isinstance(value, Cell):
+            self._attach_cell(name, value)
+        elif isinstance(value, ParameterTuple):
+            for p in value:
+                self.insert_param_to_cell(p.name, p, check_name_contain_dot=False)
+            d["_tuples"][name] = value
+            object.__setattr__(self, name, value)
+        elif name in params:
+            self._assign_parameter(name, value)
+        elif name in cells:
+            if value is not None:
+                raise TypeError(f"'{name}' is a Cell, it cannot become {type(value).__name__} | {type(self).__name__} | assign a Cell or None")
+            cells[name] = None
+            d[name] = None
+        else:
+            if isinstance(value, Tensor) and value.is_symbolic:
+                # It would outlive the graph it belongs to; run eagerly, an attribute can hold its value.
+                raise _core.TracedValueError(f"attribute '{name}' is given a tensor")
+            object.__setattr__(self, name, value)
+            if name == "construct":
+                d["_cell_graphs"] = None
+
+    def _attach_parameter(self, name, value):
+        d = self.__dict__
+        if name in d["_cells"]:
+            raise TypeError(f"'{name}' is a Cell, it cannot become a Parameter | {type(self).__name__} | use another name")
+        d.pop(name, None)
+        self.insert_param_to_cell(name, value)
+        d[name] = value
+
+    def _attach_cell(self, name, value):
+        d = self.__dict__
+        if name in d["_params"]:
+            raise TypeError(f"'{name}' is a Parameter, it cannot become a Cell | {type(self).__name__} | use another name")
+        d["_cells"][name] = value
+        d[name] = value
+        value.__dict__["_cell_scope"] = name
+        if d["_auto_prefix"]:
+            value.update_parameters_name(name + ".")
+
+    def _assign_parameter(self, name, value):
+        d = self.__dict__
+        p = d["_params"][name]
+        if value is None:
+            d["_params"][name] = d[name] = None
+        elif p is None:
+            raise TypeError(f"Parameter '{name}' was set to None, it cannot become {type(value).__name__} | {type(self).__name__} | assign a Parameter")
+        elif isinstance(value, (Tensor, int, float)) and not isinstance(value, bool):
+            p.assign(value)
+        else:
+            raise TypeError(f"'{name}' is a Parameter, it cannot become {type(value).__name__} | {type(self).__name__} | assign a Parameter, a Tensor or a number")
+
+    def __delattr__(self, name):
+        clock[0] += 1
+        for table in ("_params", "_cells", "_tuples"):
+            self.__dict__[table].pop(name, None)
+        object.__delattr__(self, name)
+
+    def __getattr__(self, name):
+        raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'" + ("" if "_params" in self.__dict__ else " (super().__init__() was not called)"))
+
+    # Calling.
+
+    def construct(self, *inputs, **kwargs):
+        """The forward; subclasses define it."""
+        raise AttributeError(f"{type(self).__name__} defines no construct | nn.Cell | define construct(self, ...)")
+
+    def __call__(self, *args, **kwargs):
+        if "_params" not in self.__dict__:
+            raise AttributeError(f"super().__init__() was not called | {type(self).__name__}.__init__ | call it first")
+        if local.depth:
+            return self._run(args, kwargs)
+        if not outermost():  # under a tape of the user's
+            if local.seen is not None:
+                local.seen.append(self)
+            return self._nested(args, kwargs)
+        local.recorded = []
+        if _get_mode() == 0:
+            return self._graphs().call(args, kwargs, root=self)
+        return run_eagerly(self._run_unpacked, args, kwargs)
+
+    def _nested(self, args, kwargs):
+        local.depth += 1
+        try:
+            return self._run(args, kwargs)
+        finally:
+            local.depth -= 1
+
+    def _graphs(self):
+        g = self.__dict__["_cell_graphs"]
+        if g is None:
+            g = self.__dict__["_cell_graphs"] = Graphs(self._run_unpacked, type(self).__name__)
+        return g
+
+    def _run_unpacked(self, *args, **kwargs):
+        return self._run(args, kwargs)
+
+    def _run(self, args, kwargs):
+        if self.__dict__["_cell_slow"] or self.requires_grad and self.training and not local.recording:
+            return self._construct_slow(args, kwargs)
+        return _call_in_scope(self.__dict__["_cell_scope"], self.construct, *args, **kwargs)
+
+    def _construct_slow(self, args, kwargs):
+        for hook in self._pre_hooks.values():
+            changed = hook(self, args)
+            if changed is not None:
+                args = changed if isinstance(changed, tuple) else (changed,)
+        if self.requires_grad and self.training and not local.recording:
+            out = self._recorded_run(args, kwargs)
+        else:
+            out = self._typed_run(args, kwargs)
+        for hook in self._hooks.values():
+            changed = hook(self, args, out)
+            if changed is not None:
+                out = changed
+        return out
+
+    def _recorded_run(self, args, kwargs):
+        """A forward run on a tape of its own, which a gradient call that follows takes over."""
+        tape = _core.Tape()
+        local.recording += 1
+        local.tapes += 1
+        try:
+            with tape:
+                out = self._typed_run(args, kwargs)
+        finally:
+            local.recording -= 1
+            local.tapes -= 1
+        local.recorded = [r for r in local.recorded if r.cell is not self][-3:]
+        local.recorded.append(Recording(self, args, kwargs, tape, out))
+        return out
+
+    def _typed_run(self, args, kwargs):
+        """construct under the scopes of mixed precision, recomputation, and with a gradient of its own."""
+        run = self._run_bprop if self._has_bprop() else self._run_recomputed if self._recompute else self._run_scoped
+        if self._amp is not None:
+            with _core.AmpScope(self._amp):
+                out = run(args, kwargs)
+            return cast_tensors(out, mstype.float32)
+        if self._to_float is not None:
+            with _core.CellScope(type(self).__name__, self._to_float):
+                return run(cast_tensors(args, self._to_float), kwargs)
+        return run(args, kwargs)
+
+    def _run_scoped(self, args, kwargs):
+        if _core.is_casting():
+            with _core.CellScope(type(self).__name__):
+                return _call_in_scope(self.__dict__["_cell_scope"], self.construct, *args, **kwargs)
+        return _call_in_scope(self.__dict__["_cell_scope"], self.construct, *args, **kwargs)
+
+    def _has_bprop(self):
+        return "bprop" in self.__dict__ or getattr(type(self), "bprop", None) is not None
+
+    def _run_bprop(self, args, kwargs):
+        result = []
+
+        def forward(tensors):
+            result.append(self._run_scoped(_with_tensors(args, iter(tensors)), kwargs))
+            return tensors_in(result[0], [])
+
+        def rule(inputs, outputs, douts):
+            douts = [d if d is not None else _core.ops.zeros_like(o) for d, o in zip(douts, outputs)]
+            out, dout = _with_tensors(result_shape, iter(outputs)), _with_tensors(result_shape, iter(douts))
+            grads = self.bprop(*_with_tensors(args, iter(inputs)), out, dout)
+            grads = tensors_in(grads if isinstance(grads, tuple) else (grads,), [])
+            if len(grads) != len(inputs):
+                raise ValueError(f"bprop returned {len(grads)} gradients for {len(inputs)} inputs | {type(self).__name__}.bprop | return one per input")
+            return grads
+
+        outputs = _core.custom_gradient(forward, tensors_in(args, []), rule)
+        result_shape = result[0]
+        return _with_tensors(result_shape, iter(outputs))
+
+    def _run_recomputed(self, args, kwargs):
+        result = []
+        params = list(self.get_parameters())
+
+        def forward(tensors):
+            result.append(self._run_scoped(_with_tensors(args, iter(tensors)), kwargs))
+            return tensors_in(result[-1], [])
+
+        outputs = _core.recompute(forward, tensors_in(args, []), params, type(self).__name__)
+        return _with_tensors(result[0], iter(outputs))
+
+    # The tree.
+
+    def insert_param_to_cell(self, param_name, param, check_name_contain_dot=True):
+        """Adds a Parameter (or None) under a name. Raises ValueError or KeyError for a bad name, TypeError for another object."""
+        if not isinstance(param_name, str) or not param_name:
+            raise KeyError(f"a Parameter's name must be a str that is not empty, got {param_name!r} | {type(self).__name__}")
+        if check_name_contain_dot and "." in param_name:
+            raise KeyError(f"the name '{param_name}' holds a dot | {type(self).__name__} | use another name")
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(f"expected a Parameter, got {type(param).__name__} | {type(self).__name__}.insert_param_to_cell")
+        if param is not None and param.name == PARAMETER_NAME_DEFAULT:
+            param.name = param_name
+        clock[0] += 1
+        self.__dict__["_params"][param_name] = param
+
+    def insert_child_to_cell(self, child_name, child_cell):
+        """Adds a child (or None) under a name; its Parameters keep their names. Raises KeyError for a name in use, TypeError for another object."""
+        if not isinstance(child_name, str) or not child_name:
+            raise KeyError(f"a child's name must be a str that is not empty, got {child_name!r} | {type(self).__name__}")
+        if child_name in self.__dict__ and child_name not in self._cells or child_name in self._cells:
+            raise KeyError(f"'{child_name}' is in use | {type(self).__name__}.insert_child_to_cell | use another name")
+        if child_cell is not None and not isinstance(child_cell, Cell):
+            raise TypeError(f"expected a Cell, got {type(child_cell).__name__} | {type(self).__name__}.insert_child_to_cell")
+        clock[0] += 1
+        self._cells[child_name] = child_cell
+        self.__dict__[child_name] = child_cell
+
+    def update_parameters_name(self, prefix="", recurse=True):
+        """Names every Parameter `prefix` + its path from this Cell."""
+        if not isinstance(prefix, str):
+            raise TypeError(f"prefix must be a str, got {prefix!r} | Cell.update_parameters_name")
+        for name, p in list(self.parameters_and_names(expand=recurse)):
+            p.name = prefix + name
+
+    def update_cell_prefix(self):
+        """Sets `param_prefix` of all Cells to their path."""
+        for name, cell in self.cells_and_names():
+            cell.__dict__["param_prefix"] = name
+
+    def cells_and_names(self, cells=None, name_prefix=""):
+        """Yields ('', self), then every Cell below once with its dotted path."""
+        seen = cells if cells is not None else set()
+        if self in seen:
+            return
+        seen.add(self)
+        yield name_prefix, self
+        for name, cell in self._cells.items():
+            if cell is not None:
+                yield from cell.cells_and_names(seen, f"{name_prefix}.{name}" if name_prefix else name)
+
+    def parameters_and_names(self, name_prefix="", expand=True):
+        """Yields (path, Parameter), each Parameter once, in definition order."""
+        seen = set()
+        for path, cell in self.cells_and_names(name_prefix=name_prefix) if expand else [(name_prefix, self)]:
+            for name, p in cell._params.items():
+                if p is not None and id(p) not in seen:
+                    seen.add(id(p))
+                    yield (f"{path}.{name}" if path else name), p
+
+    def get_parameters(self, expand=True):
+        """Yields every Parameter once."""
+        for _, p in self.parameters_and_names(expand=expand):
+            yield p
+
+    def trainable_params(self, recurse=True):
+        """Parameters with requires_grad, in definition order."""
+        return [p for p in self.get_parameters(expand=recurse) if p.requires_grad]
+
+    def untrainable_params(self, recurse=True):
+        """Parameters without requires_grad, in definition order."""
+        return [p for p in self.get_parameters(expand=recurse) if not p.requires_grad]
+
+    def parameters_dict(self, recurse=True):
+        """Name -> Parameter. Raises ValueError for a Parameter that is still called 'Parameter'."""
+        return OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse))
+
+    def parameters_broadcast_dict(self, recurse=True):
+        """Parameters that are not layerwise parallel, by name; None without any."""
+        out = OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse) if not p.layerwise_parallel)
+        return out or None
+
+    def cells(self):
+        """The direct children."""
+        return self.name_cells().values()
+
+    def name_cells(self):
+        """Name -> direct child, each once."""
+        out, seen = OrderedDict(), set()
+        for name, cell in self._cells.items():
+            if cell is not None and cell not in seen:
+                seen.add(cell)
+                out[name] = cell
+        return out
+
+    def get_scope(self):
+        """The name this Cell stands under in messages."""
+        return self.__dict__["_cell_scope"]
+
+    def init_parameters_data(self, auto_parallel_mode=False):
+        """Draws lazy Parameters (values here are drawn when a Parameter is made); returns {Parameter: Parameter}."""
+        return {p: p for p in self.get_parameters()}
+
+    # Modes and marks.
+
+    def set_train(self, mode=True):
+        """Training (True) or inference (False), of this Cell and all below. Returns self."""
+        for _, cell in self.cells_and_names():
+            if cell.training != bool(mode):
+                clock[0] += 1
+            cell.__dict__["training"], cell.__dict__["_phase"] = bool(mode), "train" if mode else "predict"
+        return self
+
+    def set_grad(self, requires_grad=True):
+        """Marks this Cell and all below: gradients will be asked for, so that a training run is recorded. Returns self."""
+        for _, cell in self.cells_and_names():
+            if cell.requires_grad != bool(requires_grad):
+                clock[0] += 1
+            cell.__dict__["requires_grad"] = bool(requires_grad)
+        return self
+
+    def to_float(self, dst_type):
+        """Runs this Cell and all below in float16, bfloat16 or float32, whatever the amp level. Returns self. Raises ValueError for another type."""
+        if dst_type not in (mstype.float16, mstype.float32, mstype.bfloat16):
+            raise ValueError(f"expected float16, bfloat16 or float32, got {dst_type} | {type(self).__name__}.to_float")
+        clock[0] += 1
+        for _, cell in self.cells_and_names():
+            cell.__dict__["_to_float"], cell.__dict__["_cell_slow"] = dst_type, True
+        return self
+
+    def set_amp(self, options):
+        """Runs this Cell under amp options (sindri._core.AmpOptions; None: none); its outputs come back as float32. Returns self."""
+        clock[0] += 1
+        if options is not None:
+            options.check([type(c).__name__ for _, c in self.cells_and_names()])
+            for _, cell in self.cells_and_names():
+                cell.__dict__["_cell_slow"] = True  # their class may be in a list
+        self.__dict__["_amp"] = options
+        return self
+
+    def recompute(self, **kwargs):
+        """Values inside this Cell are computed again for its gradient instead of being kept. The keywords concern parallel runs. Returns self."""
+        for key in kwargs:
+            if key not in ("mp_comm_recompute", "parallel_optimizer_comm_recompute", "recompute_slice_activation"):
+                raise ValueError(f"unknown keyword '{key}' | Cell.recompute")
+        clock[0] += 1
+        self.__dict__["_recompute"], self.__dict__["_cell_slow"] = True, True
+        return self
+
+    def add_flags(self, **flags):
+        """Sets attributes. Returns self."""
+        for name, value in flags.items():
+            setattr(self, name, value)
+        self.__dict__.setdefault("_flags", {}).update(flags)
+        return self
+
+    def add_flags_recursive(self, **flags):
+        """Sets attributes of this Cell and all below. Returns self."""
+        for _, cell in self.cells_and_names():
+            cell.add_flags(**flags)
+        return self
+
+    def get_flags(self):
+        """The attributes set by add_flags."""
+        return self.__dict__.setdefault("_flags", {})
+
+    def set_boost(self, boost_type):
+        """Marks this Cell and all below for an algorithm of sindri.boost. Returns self. Raises ValueError for an unknown one."""
+        if boost_type != "less_bn":
+            raise ValueError(f"unknown boost type {boost_type!r} | Cell.set_boost | there is 'less_bn'")
+        return self.add_flags_recursive(use_less_bn=True)
+
+    def set_comm_fusion(self, fusion_type, recurse=True):
+        """Fusion group of the gradients' all-reduce: stored with the trainable Parameters. Returns self. Raises ValueError when negative."""
+        if not isinstance(fusion_type, int) or fusion_type < 0:
+            raise ValueError(f"fusion_type must be an int that is not negative, got {fusion_type!r} | Cell.set_comm_fusion")
+        for p in self.trainable_params(recurse):
+            p.comm_fusion = fusion_type
+        return self
+
+    def set_param_ps(self, recurse=True, init_in_server=False):
+        """Parameter servers exist in distributed runs only."""
+        raise RuntimeError("parameter server mode is off | Cell.set_param_ps | leave enable_parameter_server out")
+
+    def shard(self, in_strategy, out_strategy=None, parameter_plan=None, device="Ascend", level=0):
+        """Sharding annotation: on one rank the Cell itself."""
+        return self
+
+    def set_parallel_input_with_inputs(self, *inputs):
+        """For parallel runs; nothing to do on one rank."""
+
+    def load_parameter_slice(self, params):
+        """For parallel runs; nothing to do on one rank."""
+
+    def set_auto_parallel(self):
+        """For parallel runs; nothing to do on one rank."""
+
+    def place(self, role, rank_id):
+        """Marks operators for a role: stored for distributed runs."""
+        return self.add_flags_recursive(place_role=role, place_rank=rank_id)
+
+    def infer_param_pipeline_stage(self):
+        """Trainable Parameters of this rank's stage: all, on one rank."""
+        return self.trainable_params()
+
+    @property
+    def pipeline_stage(self):
+        """The stage this Cell was assigned to; stored for pipeline parallel runs."""
+        return self.__dict__.get("_pipeline_stage", 0)
+
+    @pipeline_stage.setter
+    def pipeline_stage(self, value):
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise ValueError(f"pipeline_stage must be an int that is not negative, got {value!r} | Cell.pipeline_stage")
+        self.__dict__["_pipeline_stage"] = value
+
+    @property
+    def phase(self):
+        """'train' or 'predict'."""
+        return self.__dict__["_phase"]
+
+    @phase.setter
+    def phase(self, value):
+        self.__dict__["_phase"] = value
+
+    @property
+    def bprop_debug(self):
+        """Stored; bprop runs eagerly in PYNATIVE_MODE anyway."""
+        return self.__dict__.get("_bprop_debug", False)
+
+    @bprop_debug.setter
+    def bprop_debug(self, value):
+        self.__dict__["_bprop_debug"] = bool(value)
+
+    def compile(self, *args, **kwargs):
+        """In GRAPH_MODE compiles the Cell for these arguments by running it once."""
+        if _get_mode() == 0:
+            self(*args, **kwargs)
+
+    def set_inputs(self, *inputs):
+        """Shapes to expect: graphs are compiled for the shapes that come, so nothing needs to be announced."""
+
+    def get_inputs(self):
+        """Announced inputs: none are needed."""
+        return None
+
+    def exec_checkpoint_graph(self):
+        """Parameters are always current on the host: nothing to write back."""
+
+    # Hooks.
+
+    def _add_hook(self, table, hook):
+        if not callable(hook):
+            raise TypeError(f"a hook must be callable, got {type(hook).__name__} | {type(self).__name__}")
+        clock[0] += 1
+        self.__dict__["_cell_slow"] = True
+        handle = HookHandle(table)
+        table[handle] = hook
+        return handle
+
+    def register_forward_pre_hook(self, hook_fn):
+        """hook(cell, inputs) before construct; what it returns replaces the inputs. Returns a handle with remove()."""
+        return self._add_hook(self._pre_hooks, hook_fn)
+
+    def register_forward_hook(self, hook_fn):
+        """hook(cell, inputs, output) after construct; what it returns replaces the output. Returns a handle with remove()."""
+        return self._add_hook(self._hooks, hook_fn)
+
+    def register_backward_hook(self, hook_fn):
+        """hook(cell, grad_input, grad_output) when the gradient passes; what it returns replaces grad_input. Returns a handle with remove()."""
+        handle = self._add_hook(self._backward_hooks, hook_fn)
+        if len(self._backward_hooks) == 1:
+            inner = self.construct
+
+            def construct(*args, **kwargs):
+                return _with_backward_hooks(self, inner, args, kwargs)
+
+            self.__dict__["construct"] = construct
+        return handle
+
+    # Text.
+
+    def extend_repr(self):
+        """What stands in the parentheses of repr; subclasses define it."""
+        return ""
+
+    def __repr__(self):
+        extra = self.extend_repr()
+        lines = [f"{name}: {cell!r}" for name, cell in self._cells.items() if cell is not None]
+        head = f"{type(self).__name__}<{extra}"
+        if not lines:
+            return head + ">"
+        body = "\n".join("  (" + line.replace(": ", "): ", 1).replace("\n", "\n  ") for line in lines)
+        return f"{head}\n{body}\n  >"
+
+    def __hash__(self):
+        return id(self) >> 4
+
+    def __eq__(self, other):
+        return self is other
+
+    def __getstate__(self):
+        return {k: v for k, v in self.__dict__.items() if k != "_cell_graphs"}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self.__dict__["_cell_graphs"] = None
+
+
+class HookHandle:
+    """What registering a hook returns: remove() takes the hook away."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def remove(self):
+        """Takes the hook away; a second call does nothing."""
+        clock[0] += 1
+        self._table.pop(self, None)
+
+
+def _with_tensors(v, tensors):
+    if isinstance(v, Tensor):
+        return next(tensors)
+    if isinstance(v, (tuple, list)):
+        items = [_with_tensors(x, tensors) for x in v]
+        return items if isinstance(v, list) else tuple(items)
+    if isinstance(v, dict):
+        return {k: _with_tensors(x, tensors) for k, x in v.items()}
+    return v
+
+
+def _with_backward_hooks(cell, construct, args, kwargs):
+    """construct between two identities: one catches the gradient of the output, the other lets the hooks see and change that of the inputs."""
+    if not cell._backward_hooks:
+        return construct(*args, **kwargs)
+    caught = {}
+
+    def inputs_rule(inputs, outputs, douts):
+        grads = tuple(d if d is not None else _core.ops.zeros_like(o) for d, o in zip(douts, outputs))
+        for hook in list(cell._backward_hooks.values()):
+            changed = hook(cell, grads, caught.get("dout"))
+            if changed is not None:
+                grads = changed if isinstance(changed, tuple) else (changed,)
+        return list(grads)
+
+    def output_rule(inputs, outputs, douts):
+        caught["dout"] = tuple(d if d is not None else _core.ops.zeros_like(o) for d, o in zip(douts, outputs))
+        return list(caught["dout"])
+
+    tensors = tensors_in(args, [])
+    entered = _core.custom_gradient(lambda t: list(t), tensors, inputs_rule)
+    out = construct(*_with_tensors(args, iter(entered)), **kwargs)
+    left = _core.custom_gradient(lambda t: list(t), tensors_in(out, []), output_rule)
+    return _with_tensors(out, iter(left))
+
+
+class GraphCell(Cell):
+    """Runs a graph loaded from MindIR."""
+
+    def __init__(self, graph, params_init=None, obf_random_seed=None):
+        from sindri.common.not_yet import not_yet
+        super().__init__()
+        not_yet("nn.GraphCell", "export")

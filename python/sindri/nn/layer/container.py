@@ -1,0 +1,139 @@
+"""Containers of Cells (MindSpore: nn.SequentialCell, nn.CellList)."""
+from collections import OrderedDict
+
+from sindri.nn.cell import Cell
+
+__all__ = ["SequentialCell", "CellList"]
+
+
+def _check_cell(cell, where):
+    if not isinstance(cell, Cell):
+        raise TypeError(f"expected a Cell, got {type(cell).__name__} | {where}")
+    return cell
+
+
+def _index(i, n, where):
+    if not isinstance(i, int) or isinstance(i, bool):
+        raise TypeError(f"an index must be an int, got {i!r} | {where}")
+    if not -n <= i < n:
+        raise IndexError(f"index {i} is out of range for {n} Cells | {where}")
+    return i % n
+
+
+class _Numbered:
+    """What both containers share: children named '0', '1', …, renamed when the list changes."""
+
+    def _renumber(self, cells):
+        """Takes `cells` as the children. Names are replaced, a prefix put in front by an outer Cell stays."""
+        prefix = self._outer_prefix()
+        for name in list(self._cells):
+            self.__dict__.pop(name, None)
+        self._cells.clear()
+        for i, cell in enumerate(cells):
+            self._cells[str(i)] = cell
+            self.__dict__[str(i)] = cell
+            cell.__dict__["_cell_scope"] = str(i)
+            if self._auto_prefix:
+                cell.update_parameters_name(f"{prefix}{i}.")
+        self._touch()
+
+    def _outer_prefix(self):
+        for path, p in self.parameters_and_names():
+            if p.name.endswith(path):
+                return p.name[:len(p.name) - len(path)]
+        return ""
+
+    def _touch(self):
+        from sindri._compile import clock
+        clock[0] += 1
+
+    def __len__(self):
+        return len(self._cells)
+
+    def __iter__(self):
+        return iter(list(self._cells.values()))
+
+    def __getitem__(self, index):
+        cells = list(self._cells.values())
+        if isinstance(index, slice):
+            return type(self)(OrderedDict(list(self._cells.items())[index])) if isinstance(self, SequentialCell) else type(self)(cells[index])
+        if isinstance(index, str) and index in self._cells:
+            return self._cells[index]
+        return cells[_index(index, len(cells), type(self).__name__)]
+
+    def __setitem__(self, index, cell):
+        _check_cell(cell, type(self).__name__)
+        name = list(self._cells)[_index(index, len(self), type(self).__name__)]
+        prefix = self._outer_prefix()
+        self._cells[name] = cell
+        self.__dict__[name] = cell
+        if self._auto_prefix:
+            cell.update_parameters_name(f"{prefix}{name}.")
+        self._touch()
+
+    def __delitem__(self, index):
+        cells = list(self._cells.values())
+        if isinstance(index, slice):
+            del cells[index]
+        else:
+            del cells[_index(index, len(cells), type(self).__name__)]
+        self._renumber(cells)
+
+    def append(self, cell):
+        """Adds a Cell at the end. Returns self. Raises TypeError for another object."""
+        _check_cell(cell, f"{type(self).__name__}.append")
+        prefix, name = self._outer_prefix(), str(len(self._cells))
+        self._cells[name] = cell
+        self.__dict__[name] = cell
+        cell.__dict__["_cell_scope"] = name
+        if self._auto_prefix:
+            cell.update_parameters_name(f"{prefix}{name}.")
+        self._touch()
+        return self
+
+    def insert(self, index, cell):
+        """Puts a Cell before position `index`; those behind move up, names included."""
+        _check_cell(cell, f"{type(self).__name__}.insert")
+        cells = list(self._cells.values())
+        if index != len(cells):
+            index = _index(index, len(cells), f"{type(self).__name__}.insert")
+        cells.insert(index, cell)
+        self._renumber(cells)
+
+    def extend(self, cells):
+        """Adds Cells at the end. Returns self. Raises TypeError for anything else."""
+        if not isinstance(cells, (list, tuple, CellList)):
+            raise TypeError(f"expected a list of Cells, got {type(cells).__name__} | {type(self).__name__}.extend")
+        for cell in cells:
+            self.append(cell)
+        return self
+
+
+class SequentialCell(_Numbered, Cell):
+    """Cells one after the other: SequentialCell(a, b, …), a list of them, or an OrderedDict name -> Cell. Raises TypeError for anything else."""
+
+    def __init__(self, *args):
+        super().__init__()
+        if len(args) == 1 and isinstance(args[0], OrderedDict):
+            for name, cell in args[0].items():
+                setattr(self, name, _check_cell(cell, "SequentialCell"))
+        else:
+            for i, cell in enumerate(args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args):
+                setattr(self, str(i), _check_cell(cell, "SequentialCell"))
+
+    def construct(self, x):
+        """Each Cell takes what the one before it returned."""
+        for cell in self._cells.values():
+            x = cell(x)
+        return x
+
+
+class CellList(_Numbered, Cell):
+    """A list of Cells as one Cell; it cannot be called. Raises TypeError for members that are no Cells."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(auto_prefix=kwargs.get("auto_prefix", True))
+        self.extend(args[0] if len(args) == 1 and isinstance(args[0], (list, tuple, CellList)) else args)
+
+    def construct(self, *inputs):
+        raise NotImplementedError("a CellList cannot be called | nn.CellList | call its members")

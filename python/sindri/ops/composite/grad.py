@@ -1,0 +1,260 @@
+"""Gradients of functions and Cells (MindSpore: ops.GradOperation, grad, value_and_grad; contract 13.1)."""
+from sindri import _core
+from sindri._compile import Graphs, local, outermost, run_eagerly
+from sindri._core import Parameter, Tensor
+from sindri.common.parameter import ParameterTuple
+from sindri.nn.cell import Cell, tensors_in
+
+__all__ = ["GradOperation", "grad", "value_and_grad", "get_grad", "jvp", "vjp"]
+
+
+def _forward(fn, args, kwargs=None):
+    """(tape, output) of fn(*args): the recording of a run that just took place when there is one, else a run of its own."""
+    if isinstance(fn, Cell) and not kwargs:
+        for r in reversed(local.recorded):
+            if r.matches(fn, args):
+                local.recorded.remove(r)
+                return r.tape, r.output
+    tape = _core.Tape()
+    local.tapes += 1
+    local.recording += 1  # Cells inside need no recording of their own
+    try:
+        with tape:
+            out = fn(*args, **(kwargs or {}))
+    finally:
+        local.tapes -= 1
+        local.recording -= 1
+    return tape, out
+
+
+def _float_tensors(v):
+    return [t for t in tensors_in(v, []) if t.dtype.is_floating]
+
+
+def _seeds(outputs, sens):
+    """One seed per output tensor: ones, or the tensors of sens (a number fills)."""
+    if sens is None:
+        return None
+    flat = tensors_in(sens, []) if not isinstance(sens, (int, float)) else [sens] * len(outputs)
+    if len(flat) != len(outputs):
+        raise ValueError(f"the output has {len(outputs)} tensors, sens {len(flat)} | GradOperation | give one per output")
+    out = []
+    for t, o in zip(flat, outputs):
+        t = _core.ops.full(o.shape, t, o.dtype) if isinstance(t, (int, float)) else _core.ops.cast(t, o.dtype)
+        out.append(_core.ops.broadcast_to(t, o.shape) if t.shape != o.shape else t)
+    return out
+
+
+def _weights_list(weights, fn):
+    if weights is None:
+        if not isinstance(fn, Cell):
+            raise ValueError("weights are not given, and the function is no Cell to take them from | GradOperation | give a ParameterTuple")
+        return fn.trainable_params()
+    return [weights] if isinstance(weights, Parameter) else list(weights)
+
+
+def _backward(tape, outputs, seeds, inputs, weights):
+    """Gradients of inputs (any nesting of tensors) and weights."""
+    flat = tensors_in(inputs, [])
+    plain = [t for t in flat if not isinstance(t, Parameter)]
+    params = [t for t in flat if isinstance(t, Parameter)]
+    of_inputs, of_params = tape.backward(outputs, seeds, plain, params + weights)
+    plain_it, param_it = iter(of_inputs), iter(of_params[:len(params)])
+
+    def rebuild(v):
+        if isinstance(v, Parameter):
+            return next(param_it)
+        if isinstance(v, Tensor):
+            return next(plain_it)
+        if isinstance(v, (tuple, list)):
+            return tuple(rebuild(x) for x in v)
+        return None
+
+    return rebuild(inputs), tuple(of_params[len(params):])
+
+
+class _Compilable:
+    """A gradient function that is compiled when it is the outermost call in GRAPH_MODE."""
+
+    def __init__(self, run, name):
+        self._run, self._name, self._graphs = run, name, None
+
+    def __call__(self, *args, **kwargs):
+        if not outermost():
+            return self._run(*args, **kwargs)
+        if _core.get_mode() == 0:
+            if self._graphs is None:
+                self._graphs = Graphs(self._run, self._name)
+            return self._graphs.call(args, kwargs)
+        return run_eagerly(self._run, args, kwargs)
+
+
+def _outer(fn, run, name):
+    """As _Compilable, but a forward run of the same Cell that was just recorded is taken over also between outermost calls."""
+    compiled = _Compilable(run, name)
+
+    def call(*args, **kwargs):
+        if local.depth == 0 and local.recorded and isinstance(fn, Cell) and any(r.cell is fn for r in local.recorded):
+            return run(*args, **kwargs)
+        return compiled(*args, **kwargs)
+
+    return call
+
+
+class GradOperation:
+    """Makes gradient functions: `GradOperation(...)(fn, weights)(*inputs[, sens])`.
+
+    Without flags the gradient of the first input; get_all: a tuple over the inputs; get_by_list: a tuple over `weights` (a ParameterTuple;
+    default: the Cell's trainable ones); both: (inputs, weights). sens_param: the last argument is the gradient of the output, else ones.
+    A forward run of the same Cell on the same inputs just before is taken over: batch statistics and random numbers advance once.
+    Raises TypeError for flags that are no bool or a function that is not callable.
+    """
+
+    def __init__(self, get_all=False, get_by_list=False, sens_param=False):
+        for name, v in (("get_all", get_all), ("get_by_list", get_by_list), ("sens_param", sens_param)):
+            if not isinstance(v, bool):
+                raise TypeError(f"{name} must be a bool, got {v!r} | GradOperation")
+        self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
+        self._cache = {}
+
+    def __call__(self, fn, weights=None):
+        if not callable(fn):
+            raise TypeError(f"expected a Cell or a function, got {type(fn).__name__} | GradOperation")
+        key = (fn if isinstance(fn, Cell) else id(fn), id(weights))
+        hit = self._cache.get(key)
+        if hit is not None and hit[1] is fn and hit[2] is weights:
+            return hit[0]
+        made = _outer(fn, lambda *args, **kwargs: self._grad(fn, weights, args, kwargs), getattr(fn, "__name__", type(fn).__name__) + "_grad")
+        if len(self._cache) > 64:
+            self._cache.clear()
+        self._cache[key] = (made, fn, weights)
+        return made
+
+    def _grad(self, fn, weights, args, kwargs):
+        sens = None
+        if self.sens_param:
+            if "sens" in kwargs:
+                sens = kwargs.pop("sens")
+            else:
+                if not args:
+                    raise TypeError("sens is missing | GradOperation(sens_param=True) | give the output's gradient as last argument")
+                args, sens = args[:-1], args[-1]
+        if not self.get_by_list and not args:
+            raise ValueError("there is no input to differentiate | GradOperation | give inputs, or get_by_list=True")
+        tape, out = _forward(fn, args, kwargs)
+        outputs = _float_tensors(out) if sens is None else tensors_in(out, [])
+        wanted = args if self.get_all else args[:1] if not self.get_by_list else ()
+        params = _weights_list(weights, fn) if self.get_by_list else []
+        of_inputs, of_params = _backward(tape, outputs, _seeds(outputs, sens), wanted, params)
+        if self.get_all:
+            of_inputs = tuple(g for g in of_inputs if g is not None)
+            return (of_inputs, of_params) if self.get_by_list else of_inputs
+        return of_params if self.get_by_list else of_inputs[0]
+
+
+def _check(grad_position, weights, has_aux):
+    if grad_position is None and weights is None:
+        raise ValueError("neither grad_position nor weights is given | grad | say what to differentiate by")
+    positions = () if grad_position is None else (grad_position,) if isinstance(grad_position, int) else tuple(grad_position)
+    if any(not isinstance(p, int) or isinstance(p, bool) or p < 0 for p in positions) or len(set(positions)) != len(positions):
+        raise ValueError(f"grad_position must be an int or a tuple of different ints, got {grad_position!r} | grad")
+    if weights is not None and not isinstance(weights, (Parameter, tuple, list)):
+        raise TypeError(f"weights must be a Parameter or a ParameterTuple, got {type(weights).__name__} | grad")
+    if not isinstance(has_aux, bool):
+        raise TypeError(f"has_aux must be a bool, got {has_aux!r} | grad")
+    return positions
+
+
+def _value_and_grad(fn, grad_position, weights, has_aux, return_ids, args, kwargs):
+    positions = _check(grad_position, weights, has_aux)
+    if positions and max(positions) >= len(args):
+        raise ValueError(f"grad_position {max(positions)} is out of range for {len(args)} inputs | grad")
+    tape, out = _forward(fn, args, kwargs)
+    if has_aux and not isinstance(out, (tuple, list)):
+        raise ValueError("with has_aux the function must return (value, aux, …) | grad | return a tuple")
+    outputs = _float_tensors(out[0] if has_aux else out)
+    params = [] if weights is None else [weights] if isinstance(weights, Parameter) else list(weights)
+    of_inputs, of_params = _backward(tape, outputs, None, tuple(args[p] for p in positions), params)
+    ids_in, ids_w = tuple(zip(positions, of_inputs)), tuple((p.name, g) for p, g in zip(params, of_params))
+    if return_ids:
+        of_inputs, of_params = ids_in, ids_w
+    inputs = of_inputs[0] if isinstance(grad_position, int) else tuple(of_inputs)
+    weight_grads = of_params[0] if isinstance(weights, Parameter) else tuple(of_params)
+    grads = inputs if weights is None else weight_grads if grad_position is None else (inputs, weight_grads)
+    return out, grads
+
+
+def value_and_grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=False):
+    """A function giving (fn's value, gradients): see `grad` for the arguments."""
+    _check(grad_position, weights, has_aux)
+    return _outer(fn, lambda *args, **kwargs: _value_and_grad(fn, grad_position, weights, has_aux, return_ids, args, kwargs), "value_and_grad")
+
+
+def grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=False):
+    """The gradient function of fn (a function or a Cell).
+
+    grad_position: an input's position (one gradient), a tuple of positions (a tuple), or None. weights: a Parameter (one gradient), a
+    ParameterTuple (a tuple), or None. Both given: (inputs, weights). has_aux: outputs behind the first are returned, not differentiated.
+    Raises ValueError when neither is given. Gradients of gradients come from nesting.
+    """
+    _check(grad_position, weights, has_aux)
+
+    def run(*args, **kwargs):
+        out, grads = _value_and_grad(fn, grad_position, weights, has_aux, return_ids, args, kwargs)
+        return (grads, tuple(out[1:]) if len(out) > 2 else out[1]) if has_aux else grads
+
+    return _outer(fn, run, "grad")
+
+
+def get_grad(gradients, identifier):
+    """The gradient of an input position or Parameter (or its name) among gradients made with return_ids. Raises RuntimeError when it is not there."""
+    name = identifier.name if isinstance(identifier, Parameter) else identifier
+
+    def find(v):
+        if isinstance(v, tuple) and len(v) == 2 and isinstance(v[0], (int, str)):
+            return v[1] if v[0] == name else None
+        if isinstance(v, (tuple, list)):
+            for x in v:
+                hit = find(x)
+                if hit is not None:
+                    return hit
+        return None
+
+    found = find(gradients)
+    if found is None:
+        raise RuntimeError(f"no gradient of {name!r} | get_grad | ask for it in grad_position or weights, with return_ids=True")
+    return found
+
+
+def vjp(fn, *inputs, weights=None, has_aux=False):
+    """(fn's value, a function giving the gradient for an output gradient) at these inputs."""
+    tape, out = _forward(fn, inputs)
+    primal = out[0] if has_aux else out
+    outputs = tensors_in(primal, [])
+
+    def pull(*sens):
+        params = [] if weights is None else [weights] if isinstance(weights, Parameter) else list(weights)
+        of_inputs, of_params = _backward(tape, outputs, _seeds(outputs, sens[0] if len(sens) == 1 else sens), inputs, params)
+        of_inputs = of_inputs[0] if len(of_inputs) == 1 else of_inputs
+        return of_inputs if weights is None else (of_inputs, of_params)
+
+    return (primal, pull, out[1:]) if has_aux else (primal, pull)
+
+
+def jvp(fn, inputs, v, has_aux=False):
+    """(fn's value, its derivative in direction v), by two reverse passes."""
+    inputs, v = (inputs if isinstance(inputs, (tuple, list)) else (inputs,)), (v if isinstance(v, (tuple, list)) else (v,))
+    outer = _core.Tape()
+    local.tapes += 1
+    try:
+        with outer:
+            tape, out = _forward(fn, tuple(inputs))
+            outputs = tensors_in(out[0] if has_aux else out, [])
+            dummies = [_core.ops.zeros_like(o) + 0 for o in outputs]
+            of_inputs, _ = _backward(tape, outputs, dummies, tuple(inputs), [])
+    finally:
+        local.tapes -= 1
+    tangents, _ = outer.backward(list(of_inputs), list(v), dummies, [])
+    value = out[0] if has_aux else out
+    result = tangents[0] if len(tangents) == 1 else tuple(tangents)
+    return (value, result, out[1:]) if has_aux else (value, result)
