@@ -1,0 +1,604 @@
+// sindri._core.dataset: the data pipeline in Python. Datasets, samplers, transforms and iterators are thin handles here; names,
+// defaults and checks are those of python/sindri/dataset.
+//
+// The interpreter lock (GIL) is the one thing to take care of. Workers call Python functions, so every call that may wait for a worker
+// releases it, the destructor of an iterator included; and whatever Python object the pipeline holds is let go with it held.
+#include <fmt/format.h>
+#include <pybind11/functional.h>
+#include <pybind11/stl.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "casters.h"
+#include "sindri/dataset/dataset.h"
+#include "sindri/dataset/transforms.h"
+#include "sindri/dataset/vision.h"
+
+namespace sindri::python {
+
+namespace {
+
+namespace data = sindri::dataset;
+using data::Dataset;
+using data::Transform;
+
+bool interpreter_runs() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsInitialized() != 0 && Py_IsFinalizing() == 0;
+#else
+  return Py_IsInitialized() != 0 && _Py_IsFinalizing() == 0;
+#endif
+}
+
+/// A Python object that C++ threads may hold: given up with the lock held, or not at all when the interpreter is gone.
+using Held = std::shared_ptr<py::object>;
+Held hold(py::object o) {
+  return Held(new py::object(std::move(o)), [](py::object* p) {
+    if (interpreter_runs()) {
+      const py::gil_scoped_acquire acquire;
+      delete p;
+    } else {
+      p->release();
+      delete p;
+    }
+  });
+}
+
+// Never destroyed: exceptions may pass while the interpreter shuts down.
+struct ErrorTypes {
+  py::object bad_sample, empty;
+};
+ErrorTypes& types() {
+  static auto* t = new ErrorTypes;
+  return *t;
+}
+
+// Exceptions of Python functions on their way through the pipeline.
+
+/// What PythonError carries.
+struct Carried {
+  explicit Carried(Held e) : exception(std::move(e)) {}
+  virtual ~Carried() = default;
+  Held exception;
+};
+/// A Python exception inside a C++ one. As a BadSample the pipeline adds file, row and operation to it; as a DataError it passes unchanged.
+template <class Base> struct PythonError final : Base, Carried {
+  PythonError(Held e, std::string text) : Base(std::move(text)), Carried(std::move(e)) {}
+};
+
+/// Iterators that replace or skip bad samples. While there is one, only BadSample itself may look like a bad sample.
+std::atomic<int> g_tolerant{0};
+
+/// Depth of Python callbacks on this thread.
+thread_local int t_callback_depth = 0;
+struct CallbackScope {
+  CallbackScope() { ++t_callback_depth; }
+  ~CallbackScope() { --t_callback_depth; }
+  CallbackScope(const CallbackScope&) = delete;
+  CallbackScope& operator=(const CallbackScope&) = delete;
+};
+
+[[noreturn]] void throw_python(py::error_already_set& e) {
+  py::object value = e.value();
+  if (e.trace()) PyException_SetTraceback(value.ptr(), e.trace().ptr());
+  std::string text = fmt::format("{}: {}", py::cast<std::string>(py::type::of(value).attr("__name__")), py::cast<std::string>(py::str(value)));
+  const bool bad = PyObject_IsInstance(value.ptr(), types().bad_sample.ptr()) == 1;
+  Held held = hold(std::move(value));
+  if (bad || g_tolerant.load() == 0) throw PythonError<data::BadSample>(std::move(held), std::move(text));
+  throw PythonError<DataError>(std::move(held), std::move(text));
+}
+
+/// Runs `f`, which calls into Python, on a worker thread.
+template <class F> auto call_python(F&& f) {
+  const py::gil_scoped_acquire acquire;
+  const CallbackScope scope;
+  try {
+    return f();
+  } catch (py::error_already_set& e) {
+    throw_python(e);
+  }
+}
+
+/// PEP 678: what the traceback prints below the message. Once per text.
+void add_note(const py::object& exception, const std::string& note) {
+  try {
+    py::list notes = py::getattr(exception, "__notes__", py::list());
+    if (notes.contains(py::str(note))) return;
+    notes.append(note);
+    py::setattr(exception, "__notes__", notes);
+  } catch (py::error_already_set&) {
+    // An exception class without attributes stays as it is.
+  }
+}
+
+void raise_error(const py::object& type, const Error& e) {
+  const py::object exception = type(py::str(e.what()));
+  exception.attr("code") = static_cast<int>(e.code());
+  exception.attr("message") = e.message();
+  exception.attr("where") = e.where();
+  exception.attr("fix") = e.fix();
+  PyErr_SetObject(type.ptr(), exception.ptr());
+}
+
+void translate(std::exception_ptr p) {
+  if (!p) return;
+  try {
+    std::rethrow_exception(p);
+  } catch (const Carried& c) {
+    const auto* e = dynamic_cast<const Error*>(&c);
+    if (e != nullptr && !e->where().empty()) add_note(*c.exception, fmt::format("data pipeline: {}", e->where()));
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(c.exception->ptr())), c.exception->ptr());
+  } catch (const data::BadSample& e) {
+    raise_error(types().bad_sample, e);
+  } catch (const DataError& e) {
+    if (e.code() != ErrorCode::kDataEmpty) throw;
+    raise_error(types().empty, e);
+  }
+}
+
+// Rows between Python and C++.
+
+Tensor value_to_tensor(py::handle value, const std::string& who, size_t k) {
+  if (PyTensor* t = tensor_of(value)) return t->value();
+  const py::array a = py::array::ensure(value);
+  if (!a) throw py::error_already_set();
+  const char kind = a.dtype().kind();
+  if (kind == 'U' || kind == 'S' || kind == 'O') {
+    throw DTypeError(fmt::format("value {} is {}, expected numbers", k, kind == 'O' ? "an array of Python objects" : "text"), who,
+                     "text columns need a source or transform that says so: yield text from the first row on, or use the transforms of dataset.text");
+  }
+  return from_numpy(a, false);
+}
+
+/// A tuple is one value per column, anything else the value of a single column.
+std::vector<Tensor> row_to_tensors(const py::object& row, const std::string& who) {
+  std::vector<Tensor> out;
+  if (py::isinstance<py::tuple>(row)) {
+    const auto values = py::reinterpret_borrow<py::tuple>(row);
+    for (size_t k = 0; k < values.size(); ++k) out.push_back(value_to_tensor(values[k], who, k));
+  } else {
+    out.push_back(value_to_tensor(row, who, 0));
+  }
+  return out;
+}
+
+py::tuple arrays(const std::vector<Tensor>& columns, size_t first_free = 0) {
+  py::tuple out(columns.size() + first_free);
+  for (size_t i = 0; i < columns.size(); ++i) out[i + first_free] = to_numpy(columns[i]);
+  return out;
+}
+
+// Transforms.
+
+Transform python_function(const std::string& name, py::object callable, int num_outputs, bool keyed) {
+  const Held f = hold(std::move(callable));
+  if (keyed) {
+    return data::transforms::Function(
+        name,
+        data::transforms::Function::RandomFn([f, name](const std::vector<Tensor>& in, PhiloxSequence& draws) {
+          const uint64_t key = draws.next_u64();
+          return call_python([&] {
+            py::tuple args = arrays(in, 1);
+            args[0] = py::int_(key);
+            return row_to_tensors((*f)(*args), name);
+          });
+        }),
+        num_outputs);
+  }
+  return data::transforms::Function(
+      name,
+      data::transforms::Function::Fn([f, name](const std::vector<Tensor>& in) { return call_python([&] { return row_to_tensors((*f)(*arrays(in)), name); }); }),
+      num_outputs);
+}
+
+/// The eager call. `key`: random numbers of this call, where the engine can be given them.
+template <class T> Tensor apply(const T& t, const Tensor& input, std::optional<uint64_t> key) {
+  if constexpr (requires { t(input, uint64_t{}); }) {
+    if (key) return t(input, *key);
+  } else {
+    (void)key;
+  }
+  return t(input);
+}
+
+data::vision::Size to_size(const std::vector<int64_t>& s) {
+  if (s.size() == 1) return data::vision::Size(s[0]);
+  if (s.size() == 2) return data::vision::Size(s[0], s[1]);
+  throw ValueError(fmt::format("size has {} numbers, expected one or two", s.size()), "", "give an edge, or (height, width)");
+}
+
+data::vision::Inter to_inter(const std::string& name) {
+  if (name == "NEAREST") return data::vision::Inter::kNearest;
+  if (name == "LINEAR") return data::vision::Inter::kLinear;
+  if (name == "CUBIC") return data::vision::Inter::kCubic;
+  if (name == "AREA") return data::vision::Inter::kArea;
+  throw ValueError(fmt::format("interpolation {} is not known", name), "", "use NEAREST, LINEAR, CUBIC or AREA");
+}
+
+data::vision::Border to_border(const std::string& name) {
+  if (name == "constant") return data::vision::Border::kConstant;
+  if (name == "edge") return data::vision::Border::kEdge;
+  if (name == "reflect") return data::vision::Border::kReflect;
+  if (name == "symmetric") return data::vision::Border::kSymmetric;
+  throw ValueError(fmt::format("padding mode {} is not known", name), "", "use constant, edge, reflect or symmetric");
+}
+
+data::vision::RandomResizedCropOptions crop_options(std::array<double, 2> scale, std::array<double, 2> ratio, const std::string& inter, int attempts) {
+  data::vision::RandomResizedCropOptions o;
+  o.scale = scale;
+  o.ratio = ratio;
+  o.interpolation = to_inter(inter);
+  o.max_attempts = attempts;
+  return o;
+}
+
+void bind_transforms(py::module_& m) {
+  py::class_<Transform>(m, "Transform", "One operation on a row.")
+      .def("__str__", &Transform::str)
+      .def(
+          "__call__",
+          [](const Transform& t, const py::object& input, std::optional<uint64_t> key) {
+            const Tensor in = value_to_tensor(input, t.str(), 0);
+            Tensor out;
+            {
+              const py::gil_scoped_release release;
+              out = apply(t, in, key);
+            }
+            return to_numpy(out);
+          },
+          py::arg("input"), py::arg("key") = py::none(), "Applies it to one array.");
+  namespace v = data::vision;
+  using I64s = std::vector<int64_t>;
+  using Pair = std::array<double, 2>;
+  m.def("decode", [] { return Transform(v::Decode()); });
+  m.def("resize", [](const I64s& size, const std::string& inter) { return Transform(v::Resize(to_size(size), to_inter(inter))); });
+  m.def("center_crop", [](const I64s& size) { return Transform(v::CenterCrop(to_size(size))); });
+  m.def("random_crop", [](const I64s& size, const I64s& padding, bool pad_if_needed, const I64s& fill_value, const std::string& mode) {
+    return Transform(v::RandomCrop(to_size(size), {padding, pad_if_needed, fill_value, to_border(mode)}));
+  });
+  m.def("random_resized_crop", [](const I64s& size, Pair scale, Pair ratio, const std::string& inter, int attempts) {
+    return Transform(v::RandomResizedCrop(to_size(size), crop_options(scale, ratio, inter, attempts)));
+  });
+  m.def("random_crop_decode_resize", [](const I64s& size, Pair scale, Pair ratio, const std::string& inter, int attempts) {
+    return Transform(v::RandomCropDecodeResize(to_size(size), crop_options(scale, ratio, inter, attempts)));
+  });
+  m.def("random_horizontal_flip", [](double prob) { return Transform(v::RandomHorizontalFlip(prob)); });
+  m.def("horizontal_flip", [] { return Transform(v::HorizontalFlip()); });
+  m.def("rescale", [](double rescale, double shift) { return Transform(v::Rescale(rescale, shift)); });
+  m.def("normalize", [](const std::vector<double>& mean, const std::vector<double>& std, bool is_hwc) { return Transform(v::Normalize(mean, std, is_hwc)); });
+  m.def("hwc2chw", [] { return Transform(v::HWC2CHW()); });
+  m.def("type_cast", [](DType dtype) { return Transform(data::transforms::TypeCast(dtype)); });
+  m.def("one_hot", [](int64_t classes, double rate) { return Transform(data::transforms::OneHot(classes, rate)); });
+  m.def("function", &python_function, py::arg("name"), py::arg("callable"), py::arg("num_outputs") = 1, py::arg("keyed") = false,
+        "A Python function of the input columns' arrays; keyed: a number that depends on (seed, pass, position) comes first.");
+}
+
+// Sources.
+
+using MaybeInt = std::optional<int64_t>;
+
+/// What every source takes, in the order of the Python side's `_source_options`.
+struct Common {
+  MaybeInt num_samples;
+  int workers = 0;
+  std::optional<bool> shuffle;
+  std::optional<data::Sampler> sampler;
+  MaybeInt num_shards, shard_id;
+};
+
+template <class Options> Options with(Options o, const Common& c) {
+  o.num_samples = c.num_samples;
+  o.num_parallel_workers = c.workers;
+  o.shuffle = c.shuffle;
+  o.sampler = c.sampler;
+  o.num_shards = c.num_shards;
+  o.shard_id = c.shard_id;
+  return o;
+}
+
+template <class Source> Dataset::Ptr folder_source(const std::string& dir, const std::string& usage, const Common& c) {
+  typename Source::Options o;
+  o.dataset_dir = dir;
+  o.usage = usage;
+  return Source::make(with(std::move(o), c));
+}
+
+Dataset::Ptr generator(const py::object& row, const py::object& rows, MaybeInt size, std::vector<std::string> names, std::vector<DType> column_types,
+                       const Common& c) {
+  data::GeneratorDataset::Options o;
+  if (!row.is_none()) {
+    const Held f = hold(row);
+    o.row = [f](int64_t i) { return call_python([&] { return row_to_tensors((*f)(i), "GeneratorDataset"); }); };
+  }
+  if (!rows.is_none()) {
+    const Held f = hold(rows);
+    o.rows = [f]() -> std::function<bool(std::vector<Tensor>*)> {
+      const Held it = call_python([&] {
+        const py::object iterable = (*f)();
+        PyObject* iterator = PyObject_GetIter(iterable.ptr());
+        if (iterator == nullptr) throw py::error_already_set();
+        return hold(py::reinterpret_steal<py::object>(iterator));
+      });
+      return [it](std::vector<Tensor>* out) {
+        return call_python([&] {
+          const auto value = py::reinterpret_steal<py::object>(PyIter_Next(it->ptr()));
+          if (!value) {
+            if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+            return false;
+          }
+          *out = row_to_tensors(value, "GeneratorDataset");
+          return true;
+        });
+      };
+    };
+  }
+  o.size = size;
+  o.column_names = std::move(names);
+  o.column_types = std::move(column_types);
+  return data::GeneratorDataset::make(with(std::move(o), c));
+}
+
+void bind_sources(py::module_& m) {
+  py::class_<data::Sampler>(m, "Sampler", "Which rows of a source are read, in which order.").def("__str__", &data::Sampler::str);
+  m.def("sequential_sampler", &data::SequentialSampler);
+  m.def("random_sampler", &data::RandomSampler);
+  m.def("distributed_sampler", &data::DistributedSampler);
+  m.def("subset_sampler", &data::SubsetSampler);
+  m.def("subset_random_sampler", &data::SubsetRandomSampler);
+
+  py::class_<Common>(m, "SourceOptions", "What every source takes.")
+      .def(py::init([](MaybeInt num_samples, int workers, std::optional<bool> shuffle, std::optional<data::Sampler> sampler, MaybeInt shards, MaybeInt id) {
+             return Common{num_samples, workers, shuffle, std::move(sampler), shards, id};
+           }),
+           py::arg("num_samples") = py::none(), py::arg("num_parallel_workers") = 0, py::arg("shuffle") = py::none(), py::arg("sampler") = py::none(),
+           py::arg("num_shards") = py::none(), py::arg("shard_id") = py::none());
+  m.def("image_folder", [](const std::string& dir, const std::vector<std::string>& extensions, const std::map<std::string, int32_t>& class_indexing,
+                           bool decode, const Common& c) {
+    data::ImageFolderDataset::Options o;
+    o.dataset_dir = dir;
+    o.extensions = extensions;
+    o.class_indexing = class_indexing;
+    o.decode = decode;
+    return data::ImageFolderDataset::make(with(std::move(o), c));
+  });
+  m.def("cifar10", &folder_source<data::Cifar10Dataset>);
+  m.def("cifar100", &folder_source<data::Cifar100Dataset>);
+  m.def("mnist", &folder_source<data::MnistDataset>);
+  m.def("fashion_mnist", &folder_source<data::FashionMnistDataset>);
+  m.def("digits", [](const std::string& file, const std::string& usage, const Common& c) {
+    data::DigitsDataset::Options o;
+    o.dataset_file = file;
+    o.usage = usage;
+    return data::DigitsDataset::make(with(std::move(o), c));
+  });
+  m.def("numpy_slices", [](const std::vector<std::pair<std::string, py::array>>& columns, const Common& c) {
+    data::NumpySlicesDataset::Options o;
+    for (const auto& [name, a] : columns) {
+      // Memory is shared where the element type exists; others are widened, which copies.
+      const py::dtype d = a.dtype();
+      const bool same = d.kind() == 'b' || d.kind() == 'f' || (d.kind() == 'u' && d.itemsize() == 1) || (d.kind() == 'i' && d.itemsize() >= 4);
+      o.columns.emplace_back(name, from_numpy(a, same && (a.flags() & py::array::c_style) != 0));
+    }
+    return data::NumpySlicesDataset::make(with(std::move(o), c));
+  });
+  m.def("generator", &generator);
+}
+
+// Datasets and iterators.
+
+py::list column_infos(const Dataset& d) {
+  std::vector<data::ColumnInfo> columns;
+  {
+    const py::gil_scoped_release release;
+    columns = d.columns();
+  }
+  py::list out;
+  for (const auto& c : columns) {
+    const py::object dtype = c.dtype_known ? py::object(py::str(dtype_name(c.dtype))) : py::none();
+    const py::object shape = c.rank_known ? py::object(py::cast(c.shape.vec())) : py::none();
+    out.append(py::make_tuple(c.name, dtype, shape));
+  }
+  return out;
+}
+
+/// Iterators that were given up inside a callback: their own worker cannot join itself. joined by close_pending().
+std::mutex g_reapers_mutex;
+std::vector<std::thread>& reapers() {
+  static auto* threads = new std::vector<std::thread>;
+  return *threads;
+}
+
+class PyIterator {
+ public:
+  PyIterator(const Dataset& d, const data::IteratorOptions& o) : tolerant_(o.on_corrupt != data::OnCorrupt::kFail) {
+    const py::gil_scoped_release release;
+    it_ = d.create_iterator(o);
+    if (tolerant_) ++g_tolerant;
+  }
+  ~PyIterator() { close(); }
+  PyIterator(const PyIterator&) = delete;
+  PyIterator& operator=(const PyIterator&) = delete;
+
+  py::object next(bool numpy) {
+    std::vector<Tensor> columns;
+    bool more = true;
+    if (pending_.empty()) {
+      wait();
+      const py::gil_scoped_release release;
+      const std::lock_guard lock(mutex_);
+      more = open().next(&columns);
+    } else {
+      columns.swap(pending_);
+    }
+    if (PyErr_CheckSignals() != 0) {
+      if (more) pending_ = std::move(columns);  // the next call gives it
+      throw py::error_already_set();
+    }
+    if (!more) return py::none();
+    py::list out(columns.size());
+    for (size_t i = 0; i < columns.size(); ++i) out[i] = numpy ? py::object(to_numpy(columns[i])) : to_python(std::move(columns[i]));
+    return out;
+  }
+
+  bool next_epoch() {
+    pending_.clear();
+    const py::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    return open().next_epoch();
+  }
+
+  template <class F> auto with(F&& f) {
+    const py::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    return f(open());
+  }
+
+  void close() {
+    if (!it_) return;
+    if (t_callback_depth > 0) {
+      const std::lock_guard lock(g_reapers_mutex);
+      reapers().emplace_back([it = std::shared_ptr<data::Iterator>(std::move(it_))]() mutable { it.reset(); });
+    } else {
+      const py::gil_scoped_release release;
+      const std::lock_guard lock(mutex_);
+      it_.reset();
+    }
+    if (tolerant_) --g_tolerant;
+    tolerant_ = false;
+  }
+
+ private:
+  data::Iterator& open() {
+    if (!it_) throw ValueError("the iterator has been closed", "", "make a new one with create_dict_iterator() or create_tuple_iterator()");
+    return *it_;
+  }
+
+  // Signals are handled every tenth of a second while the next batch is being made, if the engine can be asked to wait that long.
+  void wait() {
+    const auto slices = [this](auto& it) {
+      if constexpr (requires { it.wait(0.1); }) {
+        while (true) {
+          bool ready = false;
+          {
+            const py::gil_scoped_release release;
+            const std::lock_guard lock(mutex_);
+            ready = it.wait(0.1);
+          }
+          if (ready) return;
+          if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+        }
+      }
+    };
+    slices(open());
+  }
+
+  std::unique_ptr<data::Iterator> it_;
+  std::mutex mutex_;
+  std::vector<Tensor> pending_;
+  bool tolerant_ = false;
+};
+
+py::dict stats_dict(const data::Stats& s) {
+  using namespace py::literals;
+  py::list bad;
+  for (const auto& b : s.bad_samples) bad.append(py::make_tuple(b.row_id, b.name, b.reason));
+  return py::dict("rows"_a = s.rows, "batches"_a = s.batches, "rows_padded"_a = s.rows_padded, "decoded_full"_a = s.decoded_full,
+                  "decoded_window"_a = s.decoded_window, "decode_warnings"_a = s.decode_warnings, "bytes_read"_a = s.bytes_read, "replaced"_a = s.replaced,
+                  "pool_overflow"_a = s.pool_overflow, "blocks"_a = s.blocks, "block_bytes"_a = s.block_bytes, "workers"_a = s.workers,
+                  "busy_seconds"_a = s.busy_seconds, "consumer_wait_seconds"_a = s.consumer_wait_seconds, "bad_samples"_a = bad);
+}
+
+data::OnCorrupt to_policy(const std::string& name) {
+  if (name == "replace") return data::OnCorrupt::kReplace;
+  if (name == "skip") return data::OnCorrupt::kSkip;
+  return data::OnCorrupt::kFail;
+}
+
+void bind_pipeline(py::module_& m) {
+  using Release = py::call_guard<py::gil_scoped_release>;
+  using Names = std::vector<std::string>;
+  py::class_<Dataset, Dataset::Ptr>(m, "Dataset", "A pipeline up to some operation.")
+      .def("map", [](Dataset& d, const std::vector<Transform>& ops, const Names& in, const Names& out, int workers) { return d.map(ops, {in, out, workers}); })
+      .def("batch", [](Dataset& d, int64_t n, bool drop, int workers) { return d.batch(n, {drop, workers}); })
+      .def("shuffle", &Dataset::shuffle)
+      .def("repeat", &Dataset::repeat)
+      .def("skip", &Dataset::skip)
+      .def("take", &Dataset::take)
+      .def("rename", &Dataset::rename)
+      .def("project", &Dataset::project)
+      .def_static("zip", &Dataset::zip)
+      .def("concat", &Dataset::concat)
+      .def("get_dataset_size", &Dataset::get_dataset_size, Release())
+      .def("get_batch_size", &Dataset::get_batch_size, Release())
+      .def("get_repeat_count", &Dataset::get_repeat_count, Release())
+      .def("get_col_names", &Dataset::get_col_names, Release())
+      .def("columns", &column_infos, "(name, element type or None, shape or None) of each column.")
+      .def("get_class_indexing", &Dataset::get_class_indexing, Release())
+      .def("num_classes", &Dataset::num_classes, Release());
+
+  py::class_<PyIterator>(m, "Iterator", "Reads a pipeline.")
+      .def(py::init([](const Dataset& d, int64_t num_epochs, int64_t start_epoch, MaybeInt seed, const std::string& on_corrupt, int64_t max_corrupt, int prefetch,
+                       int num_workers) {
+             data::IteratorOptions o;
+             o.num_epochs = num_epochs;
+             o.start_epoch = start_epoch;
+             o.seed = seed;
+             o.on_corrupt = to_policy(on_corrupt);
+             o.max_corrupt = max_corrupt;
+             o.prefetch = prefetch;
+             o.num_workers = num_workers;
+             return std::make_unique<PyIterator>(d, o);
+           }),
+           py::arg("dataset"), py::arg("num_epochs") = -1, py::arg("start_epoch") = 0, py::arg("seed") = py::none(), py::arg("on_corrupt") = "fail",
+           py::arg("max_corrupt") = -1, py::arg("prefetch") = 2, py::arg("num_workers") = 0)
+      .def("next", &PyIterator::next, py::arg("numpy") = false, "The next row's columns, or None at the end of the epoch.")
+      .def("next_epoch", &PyIterator::next_epoch, "Moves to the next epoch; False when none is left.")
+      .def("close", &PyIterator::close, "Stops the workers.")
+      .def_property_readonly("epoch", [](PyIterator& i) { return i.with([](auto& it) { return it.epoch(); }); })
+      .def_property_readonly("batch", [](PyIterator& i) { return i.with([](auto& it) { return it.batch(); }); })
+      .def_property_readonly("seed", [](PyIterator& i) { return i.with([](auto& it) { return it.seed(); }); })
+      .def("state_dict", [](PyIterator& i) { return i.with([](auto& it) { return it.state_dict(); }); })
+      .def("load_state", [](PyIterator& i, const std::string& state) { i.with([&](auto& it) { it.load_state(state); return 0; }); })
+      .def("stats", [](PyIterator& i) { return stats_dict(i.with([](auto& it) { return it.stats(); })); });
+
+  m.def("close_pending", [] {
+    std::vector<std::thread> mine;
+    {
+      const std::lock_guard lock(g_reapers_mutex);
+      mine.swap(reapers());
+    }
+    const py::gil_scoped_release release;
+    for (auto& t : mine) t.join();
+  }, "Waits for iterators that were given up inside a callback.");
+}
+
+py::object error_class(py::module_& m, const char* name, const char* doc, const py::tuple& bases) {
+  py::object cls = py::module_::import("builtins").attr("type")(name, bases, py::dict());
+  cls.attr("__module__") = "sindri.dataset";
+  cls.attr("__doc__") = doc;
+  m.attr(name) = cls;
+  return cls;
+}
+
+}  // namespace
+
+void bind_dataset(py::module_& m) {
+  py::module_ d = m.def_submodule("dataset", "The data pipeline; see sindri.dataset.");
+  const py::object data_error = m.attr("DataError");
+  types().bad_sample = error_class(d, "BadSample", "One row cannot be read, decoded or transformed. Raise it in a map function or source to say so.",
+                                   py::make_tuple(data_error));
+  types().empty = error_class(d, "EmptyDatasetError", "A pipeline without rows.",
+                              py::make_tuple(data_error, py::reinterpret_borrow<py::object>(PyExc_ValueError)));
+  py::register_exception_translator(&translate);
+  bind_sources(d);
+  bind_transforms(d);
+  bind_pipeline(d);
+}
+
+}  // namespace sindri::python
