@@ -1,0 +1,28 @@
+"""Fixtures of the Python tests. They run against `import sindri` as it is found: installed, or PYTHONPATH=python in a build tree."""
+import numpy as np
+import pytest
+
+import sindri as ms
+
+
+@pytest.fixture(autouse=True)
+def _same_start():
+    """Every test starts with one seed, eager, and leaves the context as it was."""
+    ms.set_seed(1)
+    ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU")
+    ms.reset_auto_parallel_context()
+    yield
+    ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU")
+
+
+@pytest.fixture(params=["graph", "pynative"])
+def mode(request):
+    """Runs a test in both modes."""
+    ms.set_context(mode=ms.GRAPH_MODE if request.param == "graph" else ms.PYNATIVE_MODE)
+    return request.param
+
+
+@pytest.fixture
+def rng():
+    """A seeded NumPy generator."""
+    return np.random.default_rng(7)

@@ -1,0 +1,305 @@
+"""Cells: attributes, names, modes, containers, hooks, own gradients; graph mode against eager."""
+import warnings
+from collections import OrderedDict
+
+import numpy as np
+import pytest
+
+import sindri as ms
+from sindri import Parameter, ParameterTuple, Tensor, nn, ops
+
+
+class Linear(nn.Cell):
+    def __init__(self, n_in, n_out):
+        super().__init__()
+        self.weight = Parameter(np.full((n_out, n_in), 0.5, np.float32))
+        self.bias = Parameter(np.zeros(n_out, np.float32))
+
+    def construct(self, x):
+        return ops.matmul(x, self.weight.T) + self.bias
+
+
+class Two(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = Linear(3, 4)
+        self.body = nn.SequentialCell(Linear(4, 4), Linear(4, 2))
+
+    def construct(self, x):
+        return self.body(ops.relu(self.fc1(x)))
+
+
+def test_names_are_attribute_paths():
+    net = Two()
+    names = ["fc1.weight", "fc1.bias", "body.0.weight", "body.0.bias", "body.1.weight", "body.1.bias"]
+    assert [p.name for p in net.get_parameters()] == names == [n for n, _ in net.parameters_and_names()]
+    assert [n for n, _ in net.cells_and_names()] == ["", "fc1", "body", "body.0", "body.1"]
+    outer = nn.Cell(auto_prefix=False)
+    outer.network = net
+    assert [p.name for p in outer.get_parameters()] == names
+
+
+def test_attribute_rules():
+    net = Two()
+    with pytest.raises(TypeError, match="it cannot become"):
+        net.fc1 = 3
+    with pytest.raises(TypeError, match="it cannot become"):
+        net.fc1.weight = "text"
+    net.fc1.bias = Tensor(np.ones(4, np.float32))
+    assert isinstance(net.fc1.bias, Parameter) and net.fc1.bias.asnumpy().tolist() == [1] * 4
+    net.fc1.bias = 2
+    assert net.fc1.bias.asnumpy().tolist() == [2] * 4
+    net.fc1.bias = None
+    assert net.fc1.bias is None and [p.name for p in net.fc1.get_parameters()] == ["fc1.weight"]
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        net.nothing
+
+    class Early(nn.Cell):
+        def __init__(self):
+            self.w = Parameter(1.0)
+
+    with pytest.raises(AttributeError, match="super"):
+        Early()
+
+
+def test_starts_in_inference_mode():
+    net = Two()
+    assert not net.training and net.set_train() is net and net.body[0].training and net.phase == "train"
+    assert not net.set_train(False).body[1].training
+
+
+def test_parameter_rules():
+    with pytest.raises(ValueError, match="bool"):
+        Parameter(True)
+    with pytest.raises(TypeError):
+        Parameter("x")
+    with pytest.raises(ValueError):
+        Parameter(1.0, name=" ")
+    p = Parameter(np.zeros((2, 2), np.float32), name="w")
+    assert str(p) == "Parameter (name=w, shape=(2, 2), dtype=Float32, requires_grad=True)" and Parameter(3).dtype is ms.int32
+    with pytest.raises(ValueError, match="shape"):
+        p.set_data(Tensor(np.zeros(3, np.float32)))
+    p.set_data(Tensor(np.ones((2, 2), np.float16)))
+    assert p.dtype is ms.float32 and p.asnumpy().sum() == 4
+    with pytest.raises(TypeError):
+        Parameter(np.zeros(2, np.int32), name="i").set_data(Tensor(np.zeros(2, np.float32)))
+    q = p.clone("zeros")
+    assert q.asnumpy().sum() == 0 and q.name == "w"
+    assert [x.name for x in ParameterTuple([p]).clone("moments", "zeros")] == ["moments.w"]
+    with pytest.raises(ValueError, match="two Parameters"):
+        ParameterTuple([p, q])
+
+
+def test_parameter_is_a_view_of_its_value_only():
+    a = np.zeros(2, np.float32)
+    p = Parameter(Tensor.from_numpy(a))
+    a[0] = 5
+    assert p.asnumpy().tolist() == [0, 0]
+    held = p.value()
+    p.set_data(Tensor(np.ones(2, np.float32)))
+    assert held.asnumpy().tolist() == [0, 0]
+
+
+def test_construct_writes_parameters_in_order(mode):
+    class Count(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.n = Parameter(0, requires_grad=False)
+            self.acc = Parameter(np.zeros(2, np.float32), requires_grad=False)
+
+        def construct(self, x):
+            self.n += 1
+            self.acc = self.acc + x
+            doubled = self.acc * 2
+            self.acc = doubled
+            return self.acc + self.n
+
+    net = Count()
+    assert net(Tensor([1.0, 2.0])).asnumpy().tolist() == [3, 5]
+    assert net(Tensor([1.0, 2.0])).asnumpy().tolist() == [8, 14]
+    assert net.n.asnumpy() == 2 and net.acc.asnumpy().tolist() == [6, 12]
+
+
+def test_graph_is_traced_once_per_signature():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    calls = []
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.scale = 2.0
+
+        def construct(self, x, n=1, flag=None):
+            calls.append(x.shape)
+            return (x * self.scale + n, {"a": [x, (n, flag)]}) if self.training else x
+
+    net = Net()
+    x, y = Tensor([1.0]), Tensor([1.0, 2.0])
+    for _ in range(3):
+        net(x), net(y)
+    assert calls == [(1,), (2,)]
+    net.set_train()
+    out, rest = net(x, 3, flag="f")
+    assert out.asnumpy().tolist() == [5] and rest["a"][1] == (3, "f") and isinstance(rest["a"], list)
+    net.set_train(False)(x)
+    net.set_train()(x, 3, flag="f")
+    assert len(calls) == 3  # back to graphs made before
+    net.scale = 4.0
+    assert net(x, 3, flag="f")[0].asnumpy().tolist() == [7] and len(calls) == 4
+
+
+def test_condition_on_a_value_falls_back_with_one_warning():
+    ms.set_context(mode=ms.GRAPH_MODE)
+
+    class Net(nn.Cell):
+        def construct(self, x):
+            if x.sum() > 0:
+                return x
+            return -x
+
+    net = Net()
+    with warnings.catch_warnings(record=True) as w:
+        warnings.simplefilter("always")
+        assert net(Tensor([1.0])).asnumpy() == 1 and net(Tensor([-2.0])).asnumpy() == 2 and net(Tensor([[3.0]])).asnumpy() == 3
+    assert len(w) == 1 and "Net cannot be compiled" in str(w[0].message) and "test_cell.py" in str(w[0].message)
+
+
+def test_modes_agree_bitwise(rng):
+    x = Tensor(rng.standard_normal((5, 3)).astype(np.float32))
+    results = []
+    for m in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
+        ms.set_context(mode=m)
+        ms.set_seed(3)
+        net = Two()
+        loss = ms.value_and_grad(lambda a: net(a).sum(), None, ParameterTuple(net.trainable_params()))
+        value, grads = loss(x)
+        results.append([value.asnumpy()] + [g.asnumpy() for g in grads])
+    assert all(np.array_equal(a, b) for a, b in zip(*results))
+
+
+def test_forward_run_is_reused_by_the_gradient_call(mode):
+    runs = []
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = Parameter(np.array([3.0], np.float32))
+            self.seen = Parameter(0, requires_grad=False)
+
+        def construct(self, x):
+            runs.append(1)
+            self.seen += 1
+            return self.w * x
+
+    class Step(nn.Cell):
+        def __init__(self, net):
+            super().__init__(auto_prefix=False)
+            self.net = net
+            self.net.set_grad()
+            self.weights = ParameterTuple(net.trainable_params())
+            self.grad = ops.GradOperation(get_by_list=True, sens_param=True)
+
+        def construct(self, x):
+            loss = self.net(x)
+            sens = ops.ones_like(loss) * 10
+            return loss, self.grad(self.net, self.weights)(x, sens)
+
+    step = Step(Net()).set_train()
+    loss, grads = step(Tensor([2.0]))
+    assert loss.asnumpy() == 6 and grads[0].asnumpy() == 20 and step.net.seen.asnumpy() == 1 and len(runs) == 1
+
+
+def test_own_gradient(mode):
+    class Net(nn.Cell):
+        def construct(self, x, y):
+            return x * y
+
+        def bprop(self, x, y, out, dout):
+            return dout * 100, out
+
+    g = ops.GradOperation(get_all=True)(Net())(Tensor([2.0]), Tensor([3.0]))
+    assert g[0].asnumpy() == 100 and g[1].asnumpy() == 6
+
+
+def test_hooks():
+    net, seen = Linear(3, 1), []
+    handle = net.register_forward_hook(lambda cell, args, out: seen.append(out.shape))
+    pre = net.register_forward_pre_hook(lambda cell, args: (args[0] * 2,))
+    x = Tensor(np.ones((1, 3), np.float32))
+    assert net(x).item() == 3 and seen == [(1, 1)]
+    handle.remove(), pre.remove()
+    assert net(x).item() == 1.5 and len(seen) == 1
+    got = []
+    net.register_backward_hook(lambda cell, grad_in, grad_out: got.append((grad_in[0].asnumpy().tolist(), grad_out[0].asnumpy().tolist())))
+    ms.grad(net)(x)
+    assert got == [([[0.5, 0.5, 0.5]], [[1.0]])]
+
+
+def test_recompute_keeps_values_gradients_and_state(mode):
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.fc = Linear(3, 3)
+            self.n = Parameter(0, requires_grad=False)
+
+        def construct(self, x):
+            self.n += 1
+            return ops.dropout(ops.tanh(self.fc(x)), 0.5)
+
+    results = []
+    for on in (False, True):
+        ms.set_seed(5)
+        net = Net()
+        if on:
+            net.recompute()
+        value, grads = ms.value_and_grad(lambda a: net(a).sum(), None, ParameterTuple(net.trainable_params()))(Tensor(np.ones((2, 3), np.float32)))
+        results.append([value.asnumpy(), net.n.asnumpy()] + [g.asnumpy() for g in grads])
+    assert all(np.array_equal(a, b) for a, b in zip(*results)) and results[0][1] == 1
+
+
+def test_containers():
+    seq = nn.SequentialCell(OrderedDict([("a", Linear(2, 2)), ("b", Linear(2, 2))]))
+    assert [p.name for p in seq.get_parameters()] == ["a.weight", "a.bias", "b.weight", "b.bias"] and len(seq) == 2
+    seq = nn.SequentialCell([Linear(2, 2)])
+    seq.append(Linear(2, 1))
+    assert seq(Tensor(np.ones((1, 2), np.float32))).shape == (1, 1) and [p.name for p in seq[1].get_parameters()] == ["1.weight", "1.bias"]
+    seq.insert(0, Linear(2, 2))
+    del seq[1]
+    assert len(seq) == 2 and [n for n in seq.name_cells()] == ["0", "1"] and len(seq[:1]) == 1
+    cells = nn.CellList([Linear(1, 1), Linear(1, 1)])
+    assert len(cells) == 2 and cells[-1] is list(cells)[1]
+    with pytest.raises(NotImplementedError):
+        cells(1)
+    with pytest.raises(TypeError, match="expected a Cell"):
+        nn.SequentialCell(3)
+
+
+def test_repr_shows_the_tree():
+    class Named(nn.Cell):
+        def extend_repr(self):
+            return "k=1"
+
+    assert repr(Named()) == "Named<k=1>" and "(fc1): Linear<>" in repr(Two())
+
+
+def test_native_network_trains_like_any_cell(mode):
+    net = ms.models.create("lenet")
+    net.set_train()
+    x = Tensor(np.ones((2,) + (1, 32, 32), np.float32))
+    params = ParameterTuple(net.trainable_params())
+    value, grads = ms.value_and_grad(lambda a: net(a).sum(), None, params)(x)
+    assert np.isfinite(value.asnumpy()) and len(grads) == len(params) and any(np.abs(g.asnumpy()).max() > 0 for g in grads)
+    outer = nn.SequentialCell(net)
+    assert all(p.name.startswith("0.") for p in outer.get_parameters())
+
+
+def test_memory_of_parameters_in_closures():
+    ms.set_context(mode=ms.GRAPH_MODE)
+
+    def make():
+        p = Parameter(np.ones(2, np.float32), name="p")
+        return ms.jit(lambda x: x + p)
+
+    f = make()
+    for _ in range(3):
+        assert f(Tensor([1.0, 2.0])).asnumpy().tolist() == [2, 3]

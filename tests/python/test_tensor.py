@@ -1,0 +1,170 @@
+"""Tensor: construction, text, NumPy and DLPack without copies, operators, indexing."""
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import sindri as ms
+from sindri import Tensor
+
+
+def test_types_of_python_values():
+    assert Tensor(True).dtype is ms.bool_
+    assert Tensor(2).dtype is ms.int64 and Tensor([1, 2]).dtype is ms.int64
+    assert Tensor(1.5).dtype is ms.float32 and Tensor([[1.5], [2]]).dtype is ms.float32
+    assert Tensor(np.zeros(2)).dtype is ms.float64
+    assert Tensor(np.zeros(2, np.int16)).dtype is ms.int32 and Tensor(np.array([2**40], np.uint32 if False else np.uint64)).dtype is ms.int64
+    assert Tensor([1, 2], ms.float16).dtype is ms.float16 and Tensor([1], np.float32).dtype is ms.float32 and Tensor(1, "int32").dtype is ms.int32
+    assert Tensor([Tensor(1.0), Tensor(2.0)]).shape == (2,)
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(TypeError, match="cannot make a Tensor|no tensor type"):
+        Tensor("text")
+    with pytest.raises(TypeError, match="no tensor type"):
+        Tensor(np.array([1j]))
+    with pytest.raises(ValueError, match="init needs a shape"):
+        Tensor(init=object())
+    with pytest.raises(TypeError, match="no element type"):
+        Tensor([1], ms.complex64)
+
+
+def test_text_is_numpys_and_repr_mindspores():
+    t = Tensor(np.array([1.5, -2], np.float32))
+    assert str(t) == "[ 1.5 -2. ]"
+    assert repr(t) == "Tensor(shape=[2], dtype=Float32, value= [ 1.50000000e+00, -2.00000000e+00])"
+    assert repr(Tensor(2, ms.int32)) == "Tensor(shape=[], dtype=Int32, value= 2)"
+    assert str(Tensor(np.float32(0.63745916))) == "0.63745916"
+
+
+def test_asnumpy_shares_memory():
+    t = Tensor(np.zeros(3, np.float32))
+    t.asnumpy()[1] = 5
+    assert t.asnumpy().tolist() == [0, 5, 0]
+
+
+def test_from_numpy_shares_memory():
+    a = np.arange(4, dtype=np.float32)
+    t = Tensor.from_numpy(a)
+    a[2] = 9
+    assert (t + 1).asnumpy().tolist() == [1, 2, 10, 4]
+    with pytest.raises(TypeError):
+        Tensor.from_numpy([1.0])
+    with pytest.raises(ValueError, match="not contiguous"):
+        Tensor.from_numpy(np.zeros((2, 3), np.float32).T)
+
+
+def test_constructor_copies():
+    a = np.arange(4, dtype=np.float32)
+    t, u = Tensor(a), Tensor(Tensor(a))
+    a[:] = 0
+    assert t.asnumpy().tolist() == u.asnumpy().tolist() == [0, 1, 2, 3]
+
+
+def test_dlpack_both_ways():
+    t = Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
+    shared = np.from_dlpack(t)
+    assert shared.tolist() == [[0, 1, 2], [3, 4, 5]] and np.shares_memory(shared, t.asnumpy())
+    a = np.arange(3, dtype=np.int64)
+    back = ms.from_dlpack(a)
+    a[0] = 7
+    assert back.asnumpy().tolist() == [7, 1, 2]
+
+
+@pytest.mark.parametrize("op,expected", [
+    (lambda t: t + 1, [2.0, 3.0, 5.0]), (lambda t: 1 - t, [0.0, -1.0, -3.0]), (lambda t: 2 / t, [2.0, 1.0, 0.5]), (lambda t: t ** 2, [1.0, 4.0, 16.0]),
+    (lambda t: 2 ** t, [2.0, 4.0, 16.0]), (lambda t: t % 3, [1.0, 2.0, 1.0]), (lambda t: t // 3, [0.0, 0.0, 1.0]), (lambda t: -t, [-1.0, -2.0, -4.0]),
+    (lambda t: t > 1, [False, True, True]), (lambda t: t == 2, [False, True, False]), (lambda t: t != 2, [True, False, True]),
+    (lambda t: abs(t - 3), [2.0, 1.0, 1.0]), (lambda t: np.ones(3, np.float32) + t, [2.0, 3.0, 5.0]),
+])
+def test_operators(op, expected):
+    assert op(Tensor([1.0, 2.0, 4.0])).asnumpy().tolist() == expected
+
+
+def test_promotion():
+    half, i = Tensor([1], ms.float16), Tensor([1], ms.int32)
+    assert (half + 1.5).dtype is ms.float16 and (i + 1).dtype is ms.int32 and (i + 0.5).dtype is ms.float32
+    assert (half + Tensor([1.0])).dtype is ms.float32 and (i + Tensor([1])).dtype is ms.int64 and (i / 2).dtype is ms.float32
+
+
+def test_matmul_ranks():
+    a, b = np.arange(6, dtype=np.float32).reshape(2, 3), np.arange(12, dtype=np.float32).reshape(3, 4)
+    assert np.array_equal((Tensor(a) @ Tensor(b)).asnumpy(), a @ b)
+    assert np.array_equal((Tensor(a) @ Tensor(b[:, 0])).asnumpy(), a @ b[:, 0])
+    assert np.array_equal((Tensor(a[0]) @ Tensor(b)).asnumpy(), a[0] @ b)
+    assert (Tensor(a[0]) @ Tensor(a[1])).item() == float(a[0] @ a[1])
+
+
+def test_scalars():
+    assert bool(Tensor(True)) and int(Tensor([3])) == 3 and float(Tensor(2.5)) == 2.5 and [0, 1, 2][Tensor(1)] == 1 and len(Tensor([1, 2])) == 2
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(Tensor([1, 2]))
+    with pytest.raises(ValueError, match="one element"):
+        float(Tensor([1.0, 2.0]))
+    with pytest.raises(TypeError):
+        len(Tensor(1))
+
+
+def test_identity_hash_and_none():
+    t = Tensor([1.0])
+    assert {t: 1}[t] == 1 and (t == None) is False and (t != None) is True  # noqa: E711
+
+
+KEYS = [1, -1, slice(None), slice(1, None), slice(None, None, 2), slice(None, None, -1), slice(2, 0, -1), Ellipsis, None, (1, 2), (slice(None), 1), (Ellipsis, 0),
+        (slice(0, 1), slice(1, 3), slice(None, None, 2)), (None, 1), (1, None, 2), [0, 2], np.array([2, 0, 1]), (slice(None), [0, 3]), ([0, 1], [2, 3]),
+        ([0, 1], slice(None), [0, 1]), (slice(None), [0, 1], [1, 0]), (0, [1, 2]), (slice(2, 2),), np.array([[0, 1], [2, 2]]), (Ellipsis, None)]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=[str(i) for i in range(len(KEYS))])
+def test_indexing_is_numpys(key, rng):
+    a = rng.standard_normal((3, 4, 5)).astype(np.float32)
+    assert np.array_equal(Tensor(a)[key].asnumpy(), a[key])
+
+
+def test_masks_and_index_tensors(rng):
+    a = rng.standard_normal((3, 4)).astype(np.float32)
+    t = Tensor(a)
+    assert np.array_equal(t[t > 0].asnumpy(), a[a > 0]) and np.array_equal(t[a[:, 0] > 0].asnumpy(), a[a[:, 0] > 0])
+    assert np.array_equal(t[Tensor([2, 0])].asnumpy(), a[[2, 0]]) and np.array_equal(t[Tensor(1)].asnumpy(), a[1])
+    with pytest.raises(IndexError, match="out of range"):
+        t[3]
+    with pytest.raises(IndexError, match="too many indices"):
+        t[0, 0, 0]
+
+
+@pytest.mark.parametrize("key", [1, (slice(None), 2), ([0, 2], [1, 1]), slice(0, 2), Ellipsis, (1, slice(None, None, 2))], ids=str)
+def test_item_assignment(key, rng):
+    a = rng.standard_normal((3, 4)).astype(np.float32)
+    t, before = Tensor(a), Tensor(a)
+    u = t + 0
+    t[key] = 7.0
+    a2 = a.copy()
+    a2[key] = 7.0
+    assert np.array_equal(t.asnumpy(), a2) and np.array_equal(u.asnumpy(), before.asnumpy())
+
+
+def test_indexing_has_a_gradient(mode):
+    x = Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
+    g = ms.grad(lambda t: (t[:, 1:] * 2).sum() + t[1, 0] * 5)(x)
+    assert g.asnumpy().tolist() == [[0, 2, 2], [5, 2, 2]]
+
+
+def test_copy_and_pickle():
+    t = Tensor([1.0, 2.0])
+    u, v = copy.deepcopy(t), pickle.loads(pickle.dumps(t))
+    t[0] = 9.0
+    assert u.asnumpy().tolist() == v.asnumpy().tolist() == [1, 2] and v.dtype is ms.float32
+
+
+def test_bfloat16_prints_and_converts():
+    t = Tensor([1.0, 2.5], ms.bfloat16)
+    assert t.dtype is ms.bfloat16 and str(t) == "[1.  2.5]" and t.astype(ms.float32).asnumpy().tolist() == [1, 2.5]
+    with pytest.raises(TypeError, match="no bfloat16"):
+        t.asnumpy()
+
+
+def test_errors_are_sindris_and_builtins():
+    with pytest.raises(ms.ShapeError) as e:
+        Tensor(np.zeros((2, 3), np.float32)) @ Tensor(np.zeros((2, 3), np.float32))
+    assert isinstance(e.value, ValueError) and e.value.code == 2001 and "inner dimensions" in e.value.message and " | " in str(e.value)
