@@ -1,0 +1,333 @@
+"""Mixed precision of a network, loss scalers for training functions, and the training cell of a network.
+
+Levels: O0 casts nothing. O1 runs the white list (Dense and convolutions) in half, their outputs are float32 again. O2 runs all in half but the black
+list (batch and layer norms), whose outputs are half again. O3 runs all in half. Parameters stay float32 and are cast where they are used. Casts of
+outputs are hooks of the Cells, so that names, classes and attributes of the network stay as they are.
+"""
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Callable, List, Optional, Sequence, Tuple, Type
+
+from sindri import _core, context
+from sindri.common import dtype as mstype
+from sindri.common.not_yet import not_yet
+from sindri.common.parameter import Parameter
+from sindri.common.tensor import Tensor
+from sindri.nn._check import check_bool, check_int, fail, is_number
+from sindri.nn.cell import Cell, cast_tensors
+from sindri.nn.layer.basic import Dense
+from sindri.nn.layer.conv import Conv1d, Conv1dTranspose, Conv2d, Conv2dTranspose
+from sindri.nn.layer.normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, LayerNorm, _BatchNorm
+from sindri.nn.layer.rnns import GRUCell, LSTMCell, RNNCell
+from sindri.nn.wrap.cell_wrapper import TrainOneStepCell, WithLossCell
+from sindri.nn.wrap.loss_scale import TrainOneStepWithLossScaleCell
+
+__all__ = ["auto_mixed_precision", "custom_mixed_precision", "get_white_list", "get_black_list", "build_train_network", "LossScaler", "StaticLossScaler",
+           "DynamicLossScaler", "all_finite", "LossScaleManager", "FixedLossScaleManager", "DynamicLossScaleManager"]
+
+_ops = _core.ops
+_HALF = (mstype.float16, mstype.bfloat16)
+_MANAGERS = ("LossScaleManager", "FixedLossScaleManager", "DynamicLossScaleManager")
+
+AMP_WHITE_LIST = [Conv1d, Conv2d, Conv1dTranspose, Conv2dTranspose, Dense, LSTMCell, RNNCell, GRUCell]
+AMP_BLACK_LIST = [BatchNorm1d, BatchNorm2d, BatchNorm3d, LayerNorm]
+
+
+def __getattr__(name: str) -> Any:
+    # The managers live in sindri.train, which reads this module.
+    if name in _MANAGERS:
+        from sindri.train import loss_scale_manager
+        return getattr(loss_scale_manager, name)
+    raise AttributeError(f"module 'sindri.amp' has no attribute '{name}'")
+
+
+def get_white_list() -> List[type]:
+    """The classes of Cells that O1 runs in half: a list of one's own to change."""
+    return list(AMP_WHITE_LIST)
+
+
+def get_black_list() -> List[type]:
+    """The classes of Cells that O2 keeps in float32: a list of one's own to change."""
+    return list(AMP_BLACK_LIST)
+
+
+def _output_to(dtype: Any) -> Callable[[Cell, Tuple[Any, ...], Any], Any]:
+    def cast(cell: Cell, inputs: Tuple[Any, ...], output: Any) -> Any:
+        return cast_tensors(output, dtype)
+
+    return cast
+
+
+class _Marks:
+    """What mixed precision changed in the Cells below a network, to be taken back before it is set anew."""
+
+    def __init__(self, network: Cell) -> None:
+        self._before = [(cell, cell.__dict__["_to_float"], getattr(cell, "_mixed", None)) for _, cell in network.cells_and_names()]
+        self._handles: list = []
+
+    def cast_output(self, cell: Cell, dtype: Any) -> None:
+        self._handles.append(cell.register_forward_hook(_output_to(dtype)))
+
+    def take_back(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+        for cell, to_float, mixed in self._before:
+            cell.__dict__["_to_float"] = to_float
+            if mixed is not None:
+                cell._mixed = mixed
+
+
+def _start(network: Cell) -> _Marks:
+    earlier = network.__dict__.get("_cell_amp_marks")
+    if earlier is not None:
+        earlier.take_back()
+    marks = network.__dict__["_cell_amp_marks"] = _Marks(network)
+    return marks
+
+
+def _outermost(network: Cell, classes: Sequence[type]) -> List[Cell]:
+    """The Cells of these classes that lie inside no other of them."""
+    if isinstance(network, tuple(classes)):
+        return [network]
+    found: dict = {}
+    for child in network.name_cells().values():
+        for cell in _outermost(child, classes):
+            found[id(cell)] = cell
+    return list(found.values())
+
+
+def _run_white(network: Cell, white_list: Sequence[type], dtype: Any) -> None:
+    marks = _start(network)
+    for cell in _outermost(network, white_list):
+        cell.to_float(dtype)
+        marks.cast_output(cell, mstype.float32)
+
+
+def _run_all_but(network: Cell, black_list: Sequence[type], dtype: Any) -> None:
+    marks = _start(network)
+    network.to_float(dtype)
+    for cell in _outermost(network, black_list):
+        if isinstance(cell, _BatchNorm):
+            cell._mixed = True  # the op itself computes in float32 between half activations
+        else:
+            cell.to_float(mstype.float32)
+            marks.cast_output(cell, dtype)
+    marks.cast_output(network, mstype.float32)
+
+
+def _check_network(who: str, network: Any, dtype: Any) -> None:
+    if not isinstance(network, Cell):
+        fail(TypeError, f"{who}: network must be a Cell, got {network!r} of type {type(network).__name__}")
+    if dtype not in _HALF:
+        fail(ValueError, f"{who}: dtype must be float16 or bfloat16, got {dtype}")
+
+
+def auto_mixed_precision(network: Cell, amp_level: str = "O0", dtype: Any = mstype.float16) -> Cell:
+    """Sets the network to run at 'O0' to 'O3' (see the module) or 'auto': products in half, norms, softmax and losses in float32, others at the widest
+    of their inputs. Returns the network, which from O2 on gives float32 outputs. A level set before is replaced.
+
+    Raises TypeError for what is no Cell, ValueError for an unknown level and a type that is not half.
+    """
+    _check_network("auto_mixed_precision", network, dtype)
+    if amp_level == "O0":
+        return network
+    if amp_level == "O1":
+        _run_white(network, AMP_WHITE_LIST, dtype)
+    elif amp_level == "O2":
+        _run_all_but(network, AMP_BLACK_LIST, dtype)
+    elif amp_level == "O3":
+        _run_all_but(network, (), dtype)
+    elif amp_level == "auto":
+        _start(network)
+        network.set_amp(_core.AmpOptions(level="O1", dtype=dtype))
+    else:
+        fail(ValueError, f"auto_mixed_precision: amp_level {amp_level!r} is not known", "use 'O0', 'O1', 'O2', 'O3' or 'auto'")
+    if amp_level != "auto":
+        network.set_amp(None)
+    network._amp_level = amp_level
+    return network
+
+
+def custom_mixed_precision(network: Cell, *, white_list: Optional[List[Type[Cell]]] = None, black_list: Optional[List[Type[Cell]]] = None,
+                           dtype: Any = mstype.float16) -> Cell:
+    """As auto_mixed_precision with lists of one's own: a white list as O1, a black list as O2. Lists hold classes of Cells (primitives are not taken).
+
+    Raises TypeError for what is no Cell, list or class of Cells; ValueError unless exactly one list is given, and for a type that is not half.
+    """
+    _check_network("custom_mixed_precision", network, dtype)
+    if (white_list is None) == (black_list is None):
+        fail(ValueError, f"custom_mixed_precision: {'neither' if white_list is None else 'both'} of white_list and black_list are given", "give one")
+    for name, classes in (("white_list", white_list), ("black_list", black_list)):
+        if classes is None:
+            continue
+        if not isinstance(classes, list):
+            fail(TypeError, f"custom_mixed_precision: {name} must be a list, got {type(classes).__name__}")
+        for c in classes:
+            if not isinstance(c, type) or not issubclass(c, Cell):
+                fail(TypeError, f"custom_mixed_precision: {name} must hold classes of Cells, got {c!r}")
+    if white_list is not None:
+        _run_white(network, white_list, dtype)
+    else:
+        _run_all_but(network, black_list or (), dtype)
+    return network
+
+
+class _WithLossCell(WithLossCell):
+    """WithLossCell whose loss reads float32, whatever type the network runs in."""
+
+    def construct(self, data: Any, label: Any) -> Any:
+        out = cast_tensors(self._backbone(data), mstype.float32)
+        return self._loss_fn(out, cast_tensors(label, mstype.float32))
+
+
+def _check_build_arguments(level: Any, boost_level: Any, kwargs: dict) -> str:
+    who = "build_train_network"
+    if not isinstance(level, str):
+        fail(TypeError, f"{who}: level must be a str, got {level!r}")
+    if level not in ("O0", "O1", "O2", "O3", "auto"):
+        fail(ValueError, f"{who}: level '{level}' is not known", "use 'O0', 'O1', 'O2', 'O3' or 'auto'")
+    if boost_level not in ("O0", "O1", "O2"):
+        fail(ValueError, f"{who}: boost_level {boost_level!r} is not known", "use 'O0', 'O1' or 'O2'")
+    for name in kwargs:
+        if name not in ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager"):
+            fail(ValueError, f"{who}: the argument '{name}' is not known")
+    if "cast_model_type" in kwargs and kwargs["cast_model_type"] not in (mstype.float16, mstype.float32):
+        fail(TypeError, f"{who}: cast_model_type must be float16 or float32, got {kwargs['cast_model_type']}")
+    if kwargs.get("keep_batchnorm_fp32") is not None:
+        check_bool(who, "keep_batchnorm_fp32", kwargs["keep_batchnorm_fp32"])
+    manager = kwargs.get("loss_scale_manager")
+    if manager is not None and not (hasattr(manager, "get_loss_scale") and hasattr(manager, "get_update_cell")):
+        fail(TypeError, f"{who}: loss_scale_manager must be a LossScaleManager, got {manager!r}")
+    if level == "auto":
+        target = context.get_context("device_target")
+        if target not in ("GPU", "Ascend"):
+            fail(ValueError, f"{who}: level 'auto' goes with device_target 'GPU' or 'Ascend', got '{target}'", "name a level")
+        return "O2" if target == "GPU" else "O3"
+    return level
+
+
+def _cast_network(network: Cell, level: str, kwargs: dict) -> bool:
+    """Sets the network's precision; whether its loss must be given float32."""
+    half = kwargs.get("cast_model_type", mstype.float16 if level in ("O2", "O3") else mstype.float32) == mstype.float16
+    keep = kwargs.get("keep_batchnorm_fp32")
+    keep = level == "O2" if keep is None else keep
+    if half:
+        _run_all_but(network, AMP_BLACK_LIST if keep else (), mstype.float16)
+    elif level == "O1":
+        auto_mixed_precision(network, "O1")
+    return half
+
+
+def build_train_network(network: Cell, optimizer: Cell, loss_fn: Optional[Cell] = None, level: str = "O0", boost_level: str = "O0", **kwargs: Any) -> Cell:
+    """The training cell of a network (with loss_fn; without, its output is the loss) at a level of mixed precision, set to train.
+
+    'auto' is O2 on a GPU target and O3 on Ascend. Keywords: loss_scale_manager replaces the level's own (O2: DynamicLossScaleManager(); None: none),
+    keep_batchnorm_fp32 whether O2 and O3 keep the black list, cast_model_type (float16 or float32) the type of the level. A manager with an update cell
+    gives a TrainOneStepWithLossScaleCell (on the CPU too, where MindSpore refuses), another a TrainOneStepCell with its scale as sens.
+    Raises TypeError for wrong types, ValueError for unknown levels and keywords and for 'auto' on another target; NotYetError for boost levels.
+    """
+    if not isinstance(network, Cell):
+        fail(TypeError, f"build_train_network: network must be a Cell, got {type(network).__name__}")
+    if not isinstance(optimizer, Cell) or not hasattr(optimizer, "parameters"):
+        fail(TypeError, f"build_train_network: optimizer must be an Optimizer, got {type(optimizer).__name__}")
+    level = _check_build_arguments(level, boost_level, kwargs)
+    if boost_level != "O0":
+        not_yet(f"boost_level '{boost_level}'", "boost")
+    half = _cast_network(network, level, kwargs)
+    if loss_fn is not None:
+        network = _WithLossCell(network, loss_fn) if half else WithLossCell(network, loss_fn)
+    if "loss_scale_manager" in kwargs:
+        manager = kwargs["loss_scale_manager"]
+    else:
+        manager = __getattr__("DynamicLossScaleManager")() if level == "O2" else None
+    if manager is None:
+        return TrainOneStepCell(network, optimizer).set_train()
+    update_cell = manager.get_update_cell()
+    if update_cell is None:
+        return TrainOneStepCell(network, optimizer, manager.get_loss_scale()).set_train()
+    return TrainOneStepWithLossScaleCell(network, optimizer, update_cell).set_train()
+
+
+# Loss scalers, for training functions made with value_and_grad.
+
+
+def _map(f: Callable[[Tensor], Tensor], inputs: Any) -> Any:
+    return tuple(_map(f, x) for x in inputs) if isinstance(inputs, (tuple, list)) else f(inputs)
+
+
+def _tensors(inputs: Any) -> List[Tensor]:
+    return [t for x in inputs for t in _tensors(x)] if isinstance(inputs, (tuple, list)) else [inputs]
+
+
+def all_finite(inputs: Any) -> Tensor:
+    """A bool scalar: whether everything in a tensor or a (nested) tuple of tensors is finite."""
+    return _ops.all_finite(_tensors(inputs))
+
+
+class LossScaler(ABC):
+    """Base of loss scalers: scale the loss, unscale the gradients, adjust by whether these were finite."""
+
+    @abstractmethod
+    def scale(self, inputs: Any) -> Any:
+        """The loss (or a tuple) times the scale."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def unscale(self, inputs: Any) -> Any:
+        """The gradients divided by the scale."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def adjust(self, grads_finite: Tensor) -> Any:
+        """Adapts the scale."""
+        raise NotImplementedError
+
+
+class StaticLossScaler(LossScaler):
+    """One scale for the whole training, `scale_value`. Raises TypeError or ValueError below 1."""
+
+    def __init__(self, scale_value: float) -> None:
+        if not is_number(scale_value):
+            fail(TypeError, f"{type(self).__name__}: scale_value must be a number, got {scale_value!r}")
+        if not scale_value >= 1:
+            fail(ValueError, f"{type(self).__name__}: scale_value must be at least 1, got {scale_value}")
+        self.scale_value = Parameter(Tensor(float(scale_value), mstype.float32), name="scale_value")
+
+    def scale(self, inputs: Any) -> Any:
+        """The loss (or a tuple) times the scale, each in its type."""
+        value = self.scale_value.value()
+        return _map(lambda x: _ops.mul(x, _ops.cast(value, x.dtype)), inputs)
+
+    def unscale(self, inputs: Any) -> Any:
+        """The gradients divided by the scale, each in its type."""
+        inverse = _ops.reciprocal(self.scale_value)
+        return _map(lambda x: _ops.mul(x, _ops.cast(inverse, x.dtype)), inputs)
+
+    def adjust(self, grads_finite: Tensor) -> bool:
+        """Changes nothing; False."""
+        return False
+
+
+class DynamicLossScaler(StaticLossScaler):
+    """A scale that is divided by scale_factor (not below 1) when gradients are not finite and multiplied by it after scale_window steps in a row where
+    they are. Raises TypeError or ValueError for a scale below 1 and for a factor or window that is no int above 0.
+    """
+
+    def __init__(self, scale_value: float, scale_factor: int, scale_window: int) -> None:
+        super().__init__(scale_value)
+        self.scale_window = check_int("DynamicLossScaler", "scale_window", scale_window, 1)
+        self.scale_factor = check_int("DynamicLossScaler", "scale_factor", scale_factor, 1)
+        self.counter = Parameter(Tensor(0, mstype.int32), name="counter")
+
+    def adjust(self, grads_finite: Tensor) -> bool:
+        """Adapts the scale to whether this step's gradients were finite; True."""
+        scale, counter = self.scale_value.value(), self.counter.value()
+        larger = _ops.mul(scale, float(self.scale_factor))
+        grown = _ops.where(_ops.isfinite(larger), larger, scale)
+        due = _ops.equal(counter, self.scale_window - 1)
+        smaller = _ops.maximum(_ops.div(scale, float(self.scale_factor)), 1.0)
+        self.scale_value.assign(_ops.where(grads_finite, _ops.where(due, grown, scale), smaller))
+        next_count = _ops.mod(_ops.add(counter, 1), self.scale_window)
+        self.counter.assign(_ops.where(grads_finite, next_count, _ops.zeros_like(counter)))
+        return True

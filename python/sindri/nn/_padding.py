@@ -1,0 +1,49 @@
+"""Padding of windows over two spatial dimensions, as the C++ layers reckon it."""
+from __future__ import annotations
+
+from typing import Any, Dict, Tuple
+
+from sindri.nn._check import check_choice, check_int, fail
+
+Pads = Tuple[int, int, int, int]
+
+
+def same_pads(size: int, kernel: int, stride: int, dilation: int = 1) -> Tuple[int, int]:
+    """Padding before and after a dimension so that the output is ceil(size / stride); the odd one goes behind."""
+    out = (size + stride - 1) // stride
+    total = max((out - 1) * stride + dilation * (kernel - 1) + 1 - size, 0)
+    return total // 2, total - total // 2
+
+
+def check_padding(who: str, pad_mode: Any, padding: Any) -> Pads:
+    """The pads (top, bottom, left, right) of `padding`. Raises TypeError, or ValueError for a mode that does not go with them."""
+    check_choice(who, "pad_mode", pad_mode, ("same", "valid", "pad"))
+    if isinstance(padding, (tuple, list)):
+        if len(padding) not in (2, 4):
+            fail(ValueError, f"{who}: padding must be an int or 4 of them (top, bottom, left, right), got {tuple(padding)!r}")
+        values = [check_int(who, "padding", p, 0) for p in padding]
+        top, bottom, left, right = values if len(values) == 4 else (values[0], values[0], values[1], values[1])
+    else:
+        top = bottom = left = right = check_int(who, "padding", padding, 0)
+    if pad_mode != "pad" and (top or bottom or left or right):
+        fail(ValueError, f"{who}: padding {padding!r} is given with pad_mode '{pad_mode}'", "set pad_mode to 'pad', or leave padding at 0")
+    return top, bottom, left, right
+
+
+class Padder:
+    """The pads of an input of a given height and width; those of 'same' are kept for the sizes seen."""
+
+    def __init__(self, pad_mode: str, pads: Pads, kernel: Tuple[int, int], stride: Tuple[int, int], dilation: Tuple[int, int] = (1, 1)) -> None:
+        self._fixed = None if pad_mode == "same" else pads
+        self._window = (kernel, stride, dilation)
+        self._seen: Dict[Tuple[int, int], Pads] = {}
+
+    def __call__(self, height: int, width: int) -> Pads:
+        if self._fixed is not None:
+            return self._fixed
+        pads = self._seen.get((height, width))
+        if pads is None:
+            kernel, stride, dilation = self._window
+            pads = same_pads(height, kernel[0], stride[0], dilation[0]) + same_pads(width, kernel[1], stride[1], dilation[1])
+            self._seen[(height, width)] = pads
+        return pads

@@ -1,0 +1,336 @@
+"""Dense, dropout, and layers that reshape, pad or measure."""
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from sindri import _core
+from sindri.common import dtype as mstype
+from sindri.common.initializer import HeUniform, Uniform, initializer
+from sindri.common.parameter import Parameter
+from sindri.common.tensor import Tensor
+from sindri.nn._check import check_bool, check_choice, check_float, check_int, fail, is_int
+from sindri.nn.cell import Cell
+from sindri.nn.layer.activation import get_activation
+
+__all__ = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Flatten", "Unflatten", "Identity", "Dense", "ClipByNorm", "Norm", "OneHot", "Pad", "Tril", "Triu",
+           "Roll", "L1Regularizer"]
+
+_ops = _core.ops
+Init = Any  # an alias, a number, an Initializer or a Tensor
+
+
+def dense_inits(weight_init: Init, bias_init: Init, fan_in: int) -> Tuple[Init, Init]:
+    """None stands for what MindSpore 2 draws by default: U(±1/sqrt(fan_in)), both for weight and bias."""
+    if weight_init is None:
+        weight_init = HeUniform(math.sqrt(5))
+    if bias_init is None:
+        bias_init = Uniform(1 / math.sqrt(fan_in)) if fan_in else "zeros"
+    return weight_init, bias_init
+
+
+class Dense(Cell):
+    """y = activation(x·Wᵀ + b): x [..., in_channels] -> [..., out_channels].
+
+    Parameters `weight` [out, in], from N(0, 0.01) unless told otherwise, and with `has_bias` `bias` [out], zeros. None as an initial value means
+    MindSpore 2's U(±1/sqrt(in)). `activation` is a name for `get_activation` or a Cell.
+    Raises TypeError for wrong types, ValueError for sizes below 1, a weight of another shape and an input whose last dimension is not in_channels,
+    KeyError for an unknown activation.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, weight_init: Init = "normal", bias_init: Init = "zeros", has_bias: bool = True,
+                 activation: Union[str, Cell, Callable, None] = None, dtype: Any = mstype.float32) -> None:
+        super().__init__()
+        self.in_channels = check_int(self.cls_name, "in_channels", in_channels, 1)
+        self.out_channels = check_int(self.cls_name, "out_channels", out_channels, 1)
+        self.has_bias = check_bool(self.cls_name, "has_bias", has_bias)
+        weight_init, bias_init = dense_inits(weight_init, bias_init, self.in_channels)
+        self.weight = Parameter(initializer(weight_init, (self.out_channels, self.in_channels), dtype), name="weight")
+        if has_bias:
+            self.bias = Parameter(initializer(bias_init, (self.out_channels,), dtype), name="bias")
+        else:
+            self.bias = None
+        if isinstance(activation, str):
+            activation = get_activation(activation, self.cls_name)
+        if activation is not None and not callable(activation):
+            fail(TypeError, f"{self.cls_name}: activation must be a str or a Cell, got {activation!r}")
+        self.activation = activation
+        self.activation_flag = activation is not None
+
+    def construct(self, x: Tensor) -> Tensor:
+        shape = x.shape
+        if not shape or shape[-1] != self.in_channels:
+            fail(ValueError, f"{self.cls_name}: the input's last dimension must be in_channels={self.in_channels}, got shape {tuple(shape)}",
+                 "flatten the input first (nn.Flatten), or set in_channels" if len(shape) == 4 else "")
+        if len(shape) != 2:
+            x = _ops.reshape(x, (-1, self.in_channels))
+        x = _ops.matmul(x, self.weight, False, True)
+        if self.has_bias:
+            x = _ops.add(x, self.bias)
+        if len(shape) != 2:
+            x = _ops.reshape(x, tuple(shape[:-1]) + (self.out_channels,))
+        return self.activation(x) if self.activation_flag else x
+
+    def extend_repr(self) -> str:
+        text = f"input_channels={self.in_channels}, output_channels={self.out_channels}"
+        if self.has_bias:
+            text += f", has_bias={self.has_bias}"
+        return text + (f", activation={self.activation}" if self.activation_flag else "")
+
+
+class _DropoutBase(Cell):
+    """Keeps an element (or a channel) with probability keep_prob and scales it by 1/keep_prob; the identity unless training."""
+
+    def __init__(self, keep_prob: float, p: Optional[float]) -> None:
+        super().__init__()
+        if p is None:
+            self.keep_prob = check_float(self.cls_name, "keep_prob", keep_prob, above=0, most=1)
+        else:
+            self.keep_prob = 1 - check_float(self.cls_name, "p", p, least=0, below=1)
+        self.p = p
+
+    def extend_repr(self) -> str:
+        return f"keep_prob={self.keep_prob}" if self.p is None else f"p={self.p}"
+
+
+class Dropout(_DropoutBase):
+    """In training, zeroes elements and scales the kept ones by 1/keep_prob; otherwise the identity.
+
+    The first argument is the probability to KEEP; `p`, when given, the probability to drop. `dtype` is stored only.
+    Raises ValueError for keep_prob outside (0, 1] and p outside [0, 1), TypeError for what is no number.
+    """
+
+    def __init__(self, keep_prob: float = 0.5, p: Optional[float] = None, dtype: Any = mstype.float32) -> None:
+        super().__init__(keep_prob, p)
+        self.dtype = dtype
+
+    def construct(self, x: Tensor) -> Tensor:
+        return _ops.dropout(x, self.keep_prob) if self.training and self.keep_prob < 1 else x
+
+
+class _ChannelDropout(_DropoutBase):
+    """Dropout of whole channels (axis 1) of an input with `_ranks` dimensions."""
+
+    _ranks: Tuple[int, ...] = ()
+
+    def __init__(self, p: float = 0.5) -> None:
+        if p == 1:  # all is dropped: the engine's mask knows no keep probability of 0
+            Cell.__init__(self)
+            self.keep_prob, self.p = 0.0, 1.0
+        else:
+            super().__init__(1.0, p)
+
+    def construct(self, x: Tensor) -> Tensor:
+        rank = len(x.shape)
+        if rank not in self._ranks:
+            fail(ValueError, f"{self.cls_name}: the input must have {' or '.join(map(str, self._ranks))} dimensions, got shape {tuple(x.shape)}")
+        if not self.training or self.keep_prob == 1:
+            return x
+        if self.keep_prob == 0:
+            return _ops.mul(x, 0.0)
+        batched = rank == max(self._ranks)
+        shape = tuple(x.shape[:2]) + (1,) * (rank - 2) if batched else tuple(x.shape[:1]) + (1,) * (rank - 1)
+        return _ops.mul(x, _ops.dropout(_ops.full(shape, 1.0, x.dtype), self.keep_prob))
+
+
+class Dropout1d(_ChannelDropout):
+    """Drops whole channels of [N, C, L] or [C, L] with probability p in training."""
+
+    _ranks = (2, 3)
+
+
+class Dropout2d(_ChannelDropout):
+    """Drops whole channels of [N, C, H, W] or [C, H, W] with probability p in training."""
+
+    _ranks = (3, 4)
+
+
+class Dropout3d(_ChannelDropout):
+    """Drops whole channels of [N, C, D, H, W] or [C, D, H, W] with probability p in training."""
+
+    _ranks = (4, 5)
+
+
+class Flatten(Cell):
+    """The dimensions start_dim to end_dim as one; by default all but axis 0. Raises TypeError or ValueError for axes out of range."""
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim, self.end_dim = check_int("Flatten", "start_dim", start_dim), check_int("Flatten", "end_dim", end_dim)
+
+    def construct(self, x: Tensor) -> Tensor:
+        rank = max(len(x.shape), 1)
+        if not (-rank <= self.start_dim < rank and -rank <= self.end_dim < rank):
+            fail(ValueError, f"Flatten: start_dim {self.start_dim} and end_dim {self.end_dim} must be axes of the input, got shape {tuple(x.shape)}")
+        if self.start_dim % rank > self.end_dim % rank:
+            fail(ValueError, f"Flatten: start_dim {self.start_dim} lies behind end_dim {self.end_dim} for shape {tuple(x.shape)}")
+        return _ops.flatten(x, self.start_dim, self.end_dim) if x.shape else _ops.reshape(x, (1,))
+
+
+class Unflatten(Cell):
+    """Dimension `axis` in the shape `unflattened_size` (one size may be -1)."""
+
+    def __init__(self, axis: int, unflattened_size: Sequence[int]) -> None:
+        super().__init__()
+        self.axis = check_int("Unflatten", "axis", axis)
+        if not isinstance(unflattened_size, (tuple, list)):
+            fail(TypeError, f"Unflatten: unflattened_size must be a tuple or a list, got {unflattened_size!r}")
+        self.unflattened_size = tuple(check_int("Unflatten", "unflattened_size", s, -1) for s in unflattened_size)
+
+    def construct(self, x: Tensor) -> Tensor:
+        shape = tuple(x.shape)
+        if not -len(shape) <= self.axis < len(shape):
+            fail(ValueError, f"Unflatten: axis {self.axis} is not one of shape {shape}")
+        axis = self.axis % len(shape)
+        return _ops.reshape(x, shape[:axis] + self.unflattened_size + shape[axis + 1:])
+
+
+class Identity(Cell):
+    """The input. Arguments of the constructor are taken and have no effect."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def construct(self, x: Tensor) -> Tensor:
+        return x
+
+
+class ClipByNorm(Cell):
+    """`(x, clip_norm)`: x scaled so that its L2 norm (over `axis`; None: all) is at most clip_norm, a number or a tensor; keeps the type.
+
+    Raises TypeError for another axis.
+    """
+
+    def __init__(self, axis: Union[int, Tuple[int, ...], None] = None) -> None:
+        super().__init__()
+        if axis is None:
+            axis = ()
+        elif is_int(axis):
+            axis = (axis,)
+        elif not (isinstance(axis, tuple) and all(is_int(a) for a in axis)):
+            fail(TypeError, f"ClipByNorm: axis must be None, an int or a tuple of ints, got {axis!r}")
+        self.axis = axis
+
+    def construct(self, x: Tensor, clip_norm: Union[Tensor, float]) -> Tensor:
+        dtype = x.dtype
+        wide = _ops.cast(x, mstype.float32) if dtype in (mstype.float16, mstype.bfloat16) else x  # squares of half overflow early
+        norm = _ops.norm(wide, 2.0, self.axis, True)
+        limit = _ops.cast(clip_norm, wide.dtype) if isinstance(clip_norm, Tensor) else _ops.full((), clip_norm, wide.dtype)
+        clipped = _ops.mul(wide, _ops.div(limit, _ops.maximum(norm, limit)))
+        return clipped if clipped.dtype == dtype else _ops.cast(clipped, dtype)
+
+
+class Norm(Cell):
+    """L2 norm over `axis` (empty: all)."""
+
+    def __init__(self, axis: Union[int, Tuple[int, ...]] = (), keep_dims: bool = False) -> None:
+        super().__init__()
+        self.axis, self.keep_dims = axis, check_bool("Norm", "keep_dims", keep_dims)
+        self._axes = (axis,) if is_int(axis) else tuple(axis)
+
+    def construct(self, x: Tensor) -> Tensor:
+        return _ops.norm(x, 2.0, self._axes, self.keep_dims)
+
+    def extend_repr(self) -> str:
+        return f"axis={self.axis}, keep_dims={self.keep_dims}"
+
+
+class OneHot(Cell):
+    """Called with indices: on_value where the new dimension `axis` (of size `depth`) counts the index, off_value elsewhere.
+
+    An index out of range gives off_value throughout.
+    """
+
+    def __init__(self, axis: int = -1, depth: int = 1, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = mstype.float32) -> None:
+        super().__init__()
+        self.axis, self.depth = check_int("OneHot", "axis", axis, -1), check_int("OneHot", "depth", depth, 1)
+        self.dtype = dtype
+        self.on_value, self.off_value = on_value, off_value
+        self._values = tuple(float(v.item()) if isinstance(v, Tensor) else check_float("OneHot", "a value", v) for v in (on_value, off_value))
+
+    def construct(self, indices: Tensor) -> Tensor:
+        y = _ops.one_hot(indices, self.depth, self._values[0], self._values[1], self.dtype)
+        rank = len(indices.shape)
+        if self.axis in (-1, rank):
+            return y
+        if self.axis > rank:
+            fail(ValueError, f"OneHot: axis must be from -1 to {rank} for indices of shape {tuple(indices.shape)}, got {self.axis}")
+        return _ops.transpose(y, tuple(range(self.axis)) + (rank,) + tuple(range(self.axis, rank)))
+
+
+class Pad(Cell):
+    """Pads with zeros ('CONSTANT') or mirrored, without ('REFLECT') or with ('SYMMETRIC') the edge; paddings: (before, after) per dimension.
+
+    Raises TypeError for paddings of another kind, ValueError for an unknown mode and negative paddings.
+    """
+
+    def __init__(self, paddings: Sequence[Sequence[int]], mode: str = "CONSTANT") -> None:
+        super().__init__()
+        self.mode = check_choice("Pad", "mode", mode, ("CONSTANT", "REFLECT", "SYMMETRIC"))
+        if not isinstance(paddings, (tuple, list)) or not all(isinstance(p, (tuple, list)) for p in paddings):
+            fail(TypeError, f"Pad: paddings must be a tuple of (before, after), got {paddings!r}")
+        if not all(len(p) == 2 for p in paddings):
+            fail(ValueError, f"Pad: every padding must be (before, after), got {paddings!r}")
+        self.paddings = paddings
+        self._pads = tuple(check_int("Pad", "a padding", v, 0) for p in paddings for v in p)
+        self._mode = mode.lower()
+
+    def construct(self, x: Tensor) -> Tensor:
+        return _ops.pad(x, self._pads, 0.0, self._mode)
+
+
+class _Triangle(Cell):
+    """Zeroes the elements of the last two dimensions on one side of a diagonal."""
+
+    _mask = staticmethod(np.tril)
+
+    def construct(self, x: Tensor, k: int = 0) -> Tensor:
+        if len(x.shape) < 2:
+            fail(ValueError, f"{self.cls_name}: the input must have at least 2 dimensions, got shape {tuple(x.shape)}")
+        mask = Tensor(self._mask(np.ones(tuple(x.shape[-2:]), np.bool_), k))
+        return _ops.where(mask, x, _ops.zeros_like(x))
+
+
+class Tril(_Triangle):
+    """Zeros above diagonal k of the last two dimensions: `(x, k=0)`."""
+
+    _mask = staticmethod(np.tril)
+
+
+class Triu(_Triangle):
+    """Zeros below diagonal k of the last two dimensions: `(x, k=0)`."""
+
+    _mask = staticmethod(np.triu)
+
+
+class Roll(Cell):
+    """Elements moved on by `shift` along `axis`, those that fall off coming back at the front; ints or equally long tuples of them."""
+
+    def __init__(self, shift: Union[int, Tuple[int, ...]], axis: Union[int, Tuple[int, ...]]) -> None:
+        super().__init__()
+        self.shift = (shift,) if is_int(shift) else tuple(shift)
+        self.axis = (axis,) if is_int(axis) else tuple(axis)
+        if len(self.shift) != len(self.axis):
+            fail(ValueError, f"Roll: shift and axis must be equally many, got {self.shift} and {self.axis}")
+
+    def construct(self, x: Tensor) -> Tensor:
+        for shift, axis in zip(self.shift, self.axis):
+            size = x.shape[axis]
+            if size and shift % size:
+                back = size - shift % size
+                first, second = _ops.split(x, (back, size - back), axis)
+                x = _ops.concat([second, first], axis)
+        return x
+
+
+class L1Regularizer(Cell):
+    """scale·sum(|weights|). Raises ValueError unless scale is above 0."""
+
+    def __init__(self, scale: float) -> None:
+        super().__init__()
+        self.scale = check_float("L1Regularizer", "scale", scale, above=0)
+
+    def construct(self, weights: Tensor) -> Tensor:
+        return _ops.mul(_ops.sum(_ops.abs(weights)), self.scale)

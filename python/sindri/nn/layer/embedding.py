@@ -1,0 +1,82 @@
+"""Embeddings: rows of a table."""
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+
+from sindri import _core
+from sindri.common import dtype as mstype
+from sindri.common.initializer import initializer
+from sindri.common.parameter import Parameter
+from sindri.common.tensor import Tensor
+from sindri.nn._check import check_bool, check_choice, check_float, check_int, fail
+from sindri.nn.cell import Cell
+from sindri.nn.layer.basic import Init
+
+__all__ = ["Embedding", "EmbeddingLookup"]
+
+_ops = _core.ops
+
+
+class Embedding(Cell):
+    """ids of any shape -> ids.shape + [embedding_size]: rows of the parameter `embedding_table` [vocab_size, embedding_size], from N(0, 0.01).
+
+    With use_one_hot the rows are a product with one-hot vectors. The row padding_idx starts as zeros.
+    Raises TypeError for wrong types; ValueError for sizes below 1, a padding_idx outside the vocabulary, and (without use_one_hot) an id out of range.
+    """
+
+    def __init__(self, vocab_size: int, embedding_size: int, use_one_hot: bool = False, embedding_table: Init = "normal", dtype: Any = mstype.float32,
+                 padding_idx: Optional[int] = None) -> None:
+        super().__init__()
+        self.vocab_size, self.embedding_size = check_int("Embedding", "vocab_size", vocab_size, 1), check_int("Embedding", "embedding_size", embedding_size, 1)
+        self.use_one_hot = check_bool("Embedding", "use_one_hot", use_one_hot)
+        self.dtype, self.padding_idx = dtype, padding_idx
+        self.init_tensor = initializer(embedding_table, (self.vocab_size, self.embedding_size), dtype)
+        if padding_idx is not None:
+            if not 0 <= check_int("Embedding", "padding_idx", padding_idx) < vocab_size:
+                fail(ValueError, f"Embedding: padding_idx {padding_idx} is not in [0, {vocab_size})")
+            values = np.array(self.init_tensor.init_data().asnumpy())
+            values[padding_idx] = 0
+            self.init_tensor = Tensor(values, dtype=dtype)
+        self.embedding_table = Parameter(self.init_tensor, name="embedding_table")
+
+    def construct(self, ids: Tensor) -> Tensor:
+        table = self.embedding_table
+        if not self.use_one_hot:
+            return _ops.embedding(table, ids)
+        rows = _ops.one_hot(_ops.reshape(ids, (-1,)), self.vocab_size, 1.0, 0.0, table.dtype)
+        return _ops.reshape(_ops.matmul(rows, table), tuple(ids.shape) + (self.embedding_size,))
+
+    def extend_repr(self) -> str:
+        return (f"vocab_size={self.vocab_size}, embedding_size={self.embedding_size}, use_one_hot={self.use_one_hot}, "
+                f"embedding_table={self.embedding_table}, dtype={self.dtype}, padding_idx={self.padding_idx}")
+
+
+class EmbeddingLookup(Cell):
+    """indices of any shape -> indices.shape + [embedding_size]: rows of the parameter `embedding_table`; an index out of range is an error.
+
+    max_norm clips the L2 norm of every row looked up. target, slice_mode, manual_shapes and sparse are hints for placing the table and stored only.
+    Raises TypeError or ValueError for wrong sizes, targets and slice modes.
+    """
+
+    BATCH_SLICE, FIELD_SLICE = "batch_slice", "field_slice"
+    TABLE_ROW_SLICE, TABLE_COLUMN_SLICE = "table_row_slice", "table_column_slice"
+
+    def __init__(self, vocab_size: int, embedding_size: int, param_init: Init = "normal", target: str = "CPU", slice_mode: str = "batch_slice",
+                 manual_shapes: Any = None, max_norm: Optional[float] = None, sparse: bool = True, dtype: Any = mstype.float32) -> None:
+        super().__init__()
+        who = "EmbeddingLookup"
+        self.vocab_size, self.embedding_size = check_int(who, "vocab_size", vocab_size, 1), check_int(who, "embedding_size", embedding_size, 1)
+        self.target = check_choice(who, "target", target, ("CPU", "DEVICE"))
+        modes = (self.BATCH_SLICE, self.FIELD_SLICE, self.TABLE_ROW_SLICE, self.TABLE_COLUMN_SLICE)
+        self.slice_mode, self.manual_shapes, self.sparse = check_choice(who, "slice_mode", slice_mode, modes), manual_shapes, sparse
+        self.max_norm = None if max_norm is None else check_float(who, "max_norm", max_norm, above=0)
+        self.embedding_table = Parameter(initializer(param_init, (self.vocab_size, self.embedding_size), dtype), name="embedding_table")
+
+    def construct(self, indices: Tensor) -> Tensor:
+        rows = _ops.embedding(self.embedding_table, indices)
+        if self.max_norm is None:
+            return rows
+        limit = _ops.full((), self.max_norm, rows.dtype)
+        return _ops.mul(rows, _ops.div(limit, _ops.maximum(_ops.norm(rows, 2.0, (-1,), True), limit)))

@@ -1,0 +1,196 @@
+"""Batch, layer and group normalisation."""
+from __future__ import annotations
+
+import math
+from typing import Any, Optional, Sequence, Tuple
+
+from sindri import _core
+from sindri.common import dtype as mstype
+from sindri.common.initializer import initializer
+from sindri.common.parameter import Parameter
+from sindri.common.tensor import Tensor
+from sindri.nn._check import check_bool, check_float, check_int, fail
+from sindri.nn.cell import Cell
+from sindri.nn.layer.basic import Init
+from sindri.nn.layer.conv import check_format
+
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm", "GroupNorm"]
+
+_ops = _core.ops
+
+
+class _BatchNorm(Cell):
+    """Normalises every channel by the batch's mean and variance in training, by the moving ones otherwise; see BatchNorm2d."""
+
+    _ranks: Tuple[int, ...] = ()
+
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.9, affine: bool = True, gamma_init: Init = "ones", beta_init: Init = "zeros",
+                 moving_mean_init: Init = "zeros", moving_var_init: Init = "ones", use_batch_statistics: Optional[bool] = None, data_format: str = "NCHW",
+                 dtype: Any = mstype.float32) -> None:
+        super().__init__()
+        who = self.cls_name
+        self.num_features = check_int(who, "num_features", num_features, 1)
+        self.eps = check_float(who, "eps", eps, above=0)
+        self.momentum = check_float(who, "momentum", momentum, least=0, most=1)
+        check_bool(who, "affine", affine)
+        if use_batch_statistics is not None:
+            check_bool(who, "use_batch_statistics", use_batch_statistics)
+        self.use_batch_statistics = use_batch_statistics
+        self.format = data_format
+        self._nhwc = check_format(who, data_format)
+        shape = (self.num_features,)
+        self.gamma_init, self.beta_init = gamma_init, beta_init
+        self.moving_mean_init, self.moving_var_init = moving_mean_init, moving_var_init
+        # Drawn in the order of the C++ layer, so that random initial values have its bits; registered in MindSpore's order.
+        gamma, beta = initializer(gamma_init, shape, dtype).init_data(), initializer(beta_init, shape, dtype).init_data()
+        self.moving_mean = Parameter(initializer(moving_mean_init, shape, dtype), name="mean", requires_grad=False)
+        self.moving_variance = Parameter(initializer(moving_var_init, shape, dtype), name="variance", requires_grad=False)
+        self.gamma = Parameter(gamma, name="gamma", requires_grad=affine)
+        self.beta = Parameter(beta, name="beta", requires_grad=affine)
+        # Set by mixed precision: the op reads and writes half activations beside float32 parameters, without casts around it.
+        self._mixed = False
+
+    def construct(self, x: Tensor) -> Tensor:
+        shape = x.shape
+        if len(shape) not in self._ranks:
+            wanted = " or ".join(map(str, self._ranks))
+            fail(ValueError, f"{self.cls_name}: the input must have {wanted} dimensions, got shape {tuple(shape)}")
+        if shape[-1 if self._nhwc else 1] != self.num_features:
+            fail(ValueError, f"{self.cls_name}: num_features is {self.num_features}, the input {tuple(shape)} has "
+                 f"{shape[-1 if self._nhwc else 1]} channels")
+        if self._mixed:
+            with _core.FullPrecisionScope():
+                return self._normalize(x)
+        return self._normalize(x)
+
+    def _normalize(self, x: Tensor) -> Tensor:
+        if self._nhwc:
+            return _ops.transpose(self._normalize_channels(_ops.transpose(x, (0, 3, 1, 2))), (0, 2, 3, 1))
+        return self._normalize_channels(x)
+
+    def _normalize_channels(self, x: Tensor) -> Tensor:
+        batch = self.training if self.use_batch_statistics is None else self.use_batch_statistics
+        if not batch:
+            return _ops.batch_norm_infer(x, self.gamma, self.beta, self.moving_mean, self.moving_variance, self.eps)
+        y, mean, var = _ops.batch_norm_train(x, self.gamma, self.beta, self.eps)
+        if self.training:
+            self._update_moving(mean, var, x.size // self.num_features)
+        return y
+
+    def _update_moving(self, mean: Tensor, var: Tensor, count: int) -> None:
+        if count == 0:
+            return  # an empty batch has no statistics
+        keep = self.momentum
+        with _core.FullPrecisionScope():  # a mean moves by less than a half type can tell
+            for moving, batch, factor in ((self.moving_mean, mean, 1.0), (self.moving_variance, var, count / max(1, count - 1))):
+                value = _ops.add(_ops.mul(moving, keep), _ops.mul(batch, (1 - keep) * factor))
+                moving.assign(value if value.dtype == moving.dtype else _ops.cast(value, moving.dtype))
+
+    def extend_repr(self) -> str:
+        return (f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, gamma={self.gamma}, beta={self.beta}, "
+                f"moving_mean={self.moving_mean}, moving_variance={self.moving_variance}")
+
+
+class BatchNorm1d(_BatchNorm):
+    """Batch normalisation of [N, C] or [N, C, L]; parameters and errors as BatchNorm2d."""
+
+    _ranks = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Batch normalisation of [N, C, H, W].
+
+    Parameters `gamma`, `beta` (trained if `affine`) and `moving_mean`, `moving_variance`, each [num_features]. In training
+    moving = momentum·moving + (1 - momentum)·batch, the batch variance being the unbiased one there: momentum is the weight of the OLD value (PyTorch's
+    is 1 minus it). use_batch_statistics None follows the training flag, True and False fix it (moving values are written in training only).
+    data_format 'NHWC' (device_target 'GPU' only) normalises the last axis. Raises TypeError for wrong types; ValueError for num_features below 1,
+    momentum outside [0, 1], eps not above 0, 'NHWC' off the GPU, and inputs of another rank or number of channels.
+    """
+
+    _ranks = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """Batch normalisation of [N, C, D, H, W]; parameters and errors as BatchNorm2d, without data_format."""
+
+    _ranks = (5,)
+
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.9, affine: bool = True, gamma_init: Init = "ones", beta_init: Init = "zeros",
+                 moving_mean_init: Init = "zeros", moving_var_init: Init = "ones", use_batch_statistics: Optional[bool] = None,
+                 dtype: Any = mstype.float32) -> None:
+        super().__init__(num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init, moving_var_init, use_batch_statistics, "NCHW", dtype)
+
+
+class LayerNorm(Cell):
+    """Normalises over the dimensions from begin_norm_axis on, then scales by `gamma` and shifts by `beta` (both of normalized_shape, trained).
+
+    gamma and beta cover the dimensions from begin_params_axis on. epsilon is 1e-7 (PyTorch: 1e-5).
+    Raises TypeError unless normalized_shape is a tuple or list, ValueError for sizes below 1, epsilon not above 0 and inputs that do not end in it.
+    """
+
+    def __init__(self, normalized_shape: Sequence[int], begin_norm_axis: int = -1, begin_params_axis: int = -1, gamma_init: Init = "ones",
+                 beta_init: Init = "zeros", epsilon: float = 1e-7, dtype: Any = mstype.float32) -> None:
+        super().__init__()
+        if not isinstance(normalized_shape, (tuple, list)):
+            fail(TypeError, f"LayerNorm: normalized_shape must be a tuple or a list, got {normalized_shape!r} of type {type(normalized_shape).__name__}")
+        if not normalized_shape:
+            fail(ValueError, "LayerNorm: normalized_shape must not be empty")
+        self.normalized_shape = normalized_shape
+        self._shape = tuple(check_int("LayerNorm", "normalized_shape", s, 1) for s in normalized_shape)
+        self.begin_norm_axis = check_int("LayerNorm", "begin_norm_axis", begin_norm_axis)
+        self.begin_params_axis = check_int("LayerNorm", "begin_params_axis", begin_params_axis)
+        self.epsilon = check_float("LayerNorm", "epsilon", epsilon, above=0)
+        self.gamma = Parameter(initializer(gamma_init, self._shape, dtype), name="gamma")
+        self.beta = Parameter(initializer(beta_init, self._shape, dtype), name="beta")
+
+    def construct(self, x: Tensor) -> Tensor:
+        shape = tuple(x.shape)
+        rank = len(shape)
+        norm_axis, params_axis = self._axis(self.begin_norm_axis, rank, shape), self._axis(self.begin_params_axis, rank, shape)
+        if shape[params_axis:] != self._shape:
+            fail(ValueError, f"LayerNorm: normalized_shape is {self._shape}, the input {shape} has {shape[params_axis:]} from axis {params_axis} on")
+        if norm_axis == params_axis:
+            return _ops.layer_norm(x, self.gamma, self.beta, norm_axis, self.epsilon)
+        # Statistics over other dimensions than the parameters': normalise plainly, then scale.
+        ones, zeros = (_ops.full(shape[norm_axis:], v, self.gamma.dtype) for v in (1.0, 0.0))
+        return _ops.add(_ops.mul(_ops.layer_norm(x, ones, zeros, norm_axis, self.epsilon), self.gamma), self.beta)
+
+    @staticmethod
+    def _axis(axis: int, rank: int, shape: Tuple[int, ...]) -> int:
+        if not -rank <= axis < rank:
+            fail(ValueError, f"LayerNorm: axis {axis} is not one of the input's, got shape {shape}")
+        return axis % rank
+
+    def extend_repr(self) -> str:
+        return (f"normalized_shape={self.normalized_shape}, begin_norm_axis={self.begin_norm_axis}, begin_params_axis={self.begin_params_axis}, "
+                f"gamma={self.gamma}, beta={self.beta}")
+
+
+class GroupNorm(Cell):
+    """Normalises [N, C, H, W] over each of num_groups groups of channels, then scales by `gamma` and shifts by `beta`, each [C].
+
+    Raises ValueError when num_channels is no multiple of num_groups and for inputs of another rank or number of channels.
+    """
+
+    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, gamma_init: Init = "ones", beta_init: Init = "zeros",
+                 dtype: Any = mstype.float32) -> None:
+        super().__init__()
+        self.num_groups, self.num_channels = check_int("GroupNorm", "num_groups", num_groups, 1), check_int("GroupNorm", "num_channels", num_channels, 1)
+        if num_channels % num_groups:
+            fail(ValueError, f"GroupNorm: num_channels {num_channels} must be a multiple of num_groups {num_groups}")
+        self.eps, self.affine = check_float("GroupNorm", "eps", eps, above=0), check_bool("GroupNorm", "affine", affine)
+        self.gamma = Parameter(initializer(gamma_init, (num_channels,), dtype), name="gamma", requires_grad=affine)
+        self.beta = Parameter(initializer(beta_init, (num_channels,), dtype), name="beta", requires_grad=affine)
+
+    def construct(self, x: Tensor) -> Tensor:
+        shape = tuple(x.shape)
+        if len(shape) != 4 or shape[1] != self.num_channels:
+            fail(ValueError, f"GroupNorm: the input must be [N, {self.num_channels}, H, W], got shape {shape}")
+        width = math.prod(shape[1:]) // self.num_groups
+        ones, zeros = (_ops.full((width,), v, self.gamma.dtype) for v in (1.0, 0.0))
+        y = _ops.reshape(_ops.layer_norm(_ops.reshape(x, (-1, width)), ones, zeros, 1, self.eps), shape)
+        channels = (1, self.num_channels, 1, 1)
+        return _ops.add(_ops.mul(y, _ops.reshape(self.gamma, channels)), _ops.reshape(self.beta, channels))
+
+    def extend_repr(self) -> str:
+        return f"num_groups={self.num_groups}, num_channels={self.num_channels}"

@@ -1,0 +1,184 @@
+"""Pooling over windows of one or two dimensions."""
+from __future__ import annotations
+
+from typing import Any, Callable, Optional, Tuple, Union
+
+from sindri import _core
+from sindri.common.tensor import Tensor
+from sindri.nn._check import check_bool, check_int, fail, is_int, sizes
+from sindri.nn._padding import Padder, check_padding
+from sindri.nn.cell import Cell
+from sindri.nn.layer.conv import check_format
+
+__all__ = ["AvgPool2d", "MaxPool2d", "AvgPool1d", "MaxPool1d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d"]
+
+_ops = _core.ops
+Size2 = Union[int, Tuple[int, int]]
+
+
+class _Pool(Cell):
+    """Checked window, step and padding of a pooling layer over two dimensions."""
+
+    def __init__(self, kernel_size: Size2, stride: Size2, pad_mode: str, padding: Any, ceil_mode: bool, data_format: str) -> None:
+        super().__init__()
+        who = self.cls_name
+        mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode  # 1.x scripts write 'SAME' too
+        self.kernel_size, self.stride = kernel_size, stride
+        self.pad_mode, self.padding, self.ceil_mode, self.format = pad_mode, padding, check_bool(who, "ceil_mode", ceil_mode), data_format
+        self._kernel, self._step = sizes(who, "kernel_size", kernel_size, 2), sizes(who, "stride", stride, 2)
+        pads = check_padding(who, mode, padding)
+        for size, before, after in zip(self._kernel, pads[0::2], pads[1::2]):
+            if 2 * max(before, after) > size:
+                fail(ValueError, f"{who}: padding {padding} is more than half the kernel {self._kernel}")
+        if ceil_mode and mode == "same":
+            fail(ValueError, f"{who}: ceil_mode does not go with pad_mode 'same'")
+        self._nhwc = check_format(who, data_format)
+        self._pads = Padder(mode, pads, self._kernel, self._step)
+        self._counts_pads = mode == "pad"
+
+    def _pool(self, x: Tensor, pool: Callable[..., Tensor], **extra: Any) -> Tensor:
+        shape = x.shape
+        if len(shape) != 4:
+            fail(ValueError, f"{self.cls_name}: the input must have 4 dimensions, got shape {tuple(shape)}")
+        if self._nhwc:
+            x = _ops.transpose(x, (0, 3, 1, 2))
+            y = pool(x, kernel=self._kernel, stride=self._step, pad=self._pads(shape[1], shape[2]), ceil_mode=self.ceil_mode, **extra)
+            return _ops.transpose(y, (0, 2, 3, 1))
+        return pool(x, kernel=self._kernel, stride=self._step, pad=self._pads(shape[2], shape[3]), ceil_mode=self.ceil_mode, **extra)
+
+    def extend_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
+
+
+def _only_default(who: str, name: str, value: Any, default: Any) -> None:
+    if value not in (default, (default, default)):
+        fail(ValueError, f"{who}: {name}={value!r} is not supported", f"leave {name} at {default!r}")
+
+
+class MaxPool2d(_Pool):
+    """Maximum of each window: x [N, C, H, W] -> [N, C, OH, OW].
+
+    The stride is 1 unless given (PyTorch: the kernel size). pad_mode 'valid' (the default), 'same' (pads with -inf, as Conv2d) or 'pad' with
+    `padding`, at most half the kernel. The fourth argument may be data_format, as in MindSpore 1. Raises TypeError or ValueError for sizes, padding
+    and modes out of range, for dilation other than 1 and return_indices=True (not supported).
+    """
+
+    def __init__(self, kernel_size: Size2 = 1, stride: Size2 = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Size2 = 1, return_indices: bool = False,
+                 ceil_mode: bool = False, data_format: str = "NCHW") -> None:
+        if isinstance(padding, str):
+            padding, data_format = 0, padding
+        super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, data_format)
+        _only_default("MaxPool2d", "dilation", dilation, 1)
+        _only_default("MaxPool2d", "return_indices", return_indices, False)
+
+    def construct(self, x: Tensor) -> Tensor:
+        return self._pool(x, _ops.max_pool2d)
+
+
+class AvgPool2d(_Pool):
+    """Average of each window: x [N, C, H, W] -> [N, C, OH, OW]; stride, padding and errors as MaxPool2d.
+
+    count_include_pad counts the zeros of pad_mode 'pad' ('same' never counts its own); divisor_override divides the sums instead of the count.
+    """
+
+    def __init__(self, kernel_size: Size2 = 1, stride: Size2 = 1, pad_mode: str = "valid", padding: Any = 0, ceil_mode: bool = False,
+                 count_include_pad: bool = True, divisor_override: Optional[int] = None, data_format: str = "NCHW") -> None:
+        if isinstance(padding, str):
+            padding, data_format = 0, padding
+        super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, data_format)
+        self.count_include_pad = check_bool("AvgPool2d", "count_include_pad", count_include_pad)
+        self.divisor_override = divisor_override
+        if divisor_override is not None:
+            check_int("AvgPool2d", "divisor_override", divisor_override, 1)
+            if ceil_mode:
+                fail(ValueError, "AvgPool2d: divisor_override does not go with ceil_mode")
+
+    def construct(self, x: Tensor) -> Tensor:
+        if self.divisor_override is None:
+            return self._pool(x, _ops.avg_pool2d, count_include_pad=self._counts_pads and self.count_include_pad)
+        sums = _ops.mul(self._pool(x, _ops.avg_pool2d, count_include_pad=True), float(self._kernel[0] * self._kernel[1]))
+        return _ops.div(sums, float(self.divisor_override))
+
+
+class _Pool1d(Cell):
+    """Pooling of [N, C, L] or [C, L] as that of a picture of one row."""
+
+    def __init__(self, kernel_size: int, stride: int, pad_mode: str, padding: Any, make: Callable[..., Cell]) -> None:
+        super().__init__()
+        who = self.cls_name
+        self.kernel_size, self.stride, self.pad_mode, self.padding = kernel_size, stride, pad_mode, padding
+        kernel, step = sizes(who, "kernel_size", kernel_size, 1)[0], sizes(who, "stride", stride, 1)[0]
+        if isinstance(padding, (tuple, list)):
+            if len(padding) not in (1, 2):
+                fail(ValueError, f"{who}: padding must be an int or (before, after), got {tuple(padding)!r}")
+            before, after = padding[0], padding[-1]
+        else:
+            before = after = padding
+        self._rows = make((1, kernel), (1, step), pad_mode, (0, 0, before, after))
+
+    def construct(self, x: Tensor) -> Tensor:
+        rank = len(x.shape)
+        if rank not in (2, 3):
+            fail(ValueError, f"{self.cls_name}: the input must have 2 or 3 dimensions, got shape {tuple(x.shape)}")
+        y = _ops.expand_dims(x if rank == 3 else _ops.expand_dims(x, 0), 2)
+        y = _ops.squeeze(self._rows.construct(y), 2)
+        return y if rank == 3 else _ops.squeeze(y, 0)
+
+    def extend_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
+
+
+class MaxPool1d(_Pool1d):
+    """Maximum of each window of [N, C, L] or [C, L]; arguments as MaxPool2d."""
+
+    def __init__(self, kernel_size: int = 1, stride: int = 1, pad_mode: str = "valid", padding: Any = 0, dilation: int = 1, return_indices: bool = False,
+                 ceil_mode: bool = False) -> None:
+        super().__init__(kernel_size, stride, pad_mode, padding, lambda *a: MaxPool2d(*a, dilation, return_indices, ceil_mode))
+
+
+class AvgPool1d(_Pool1d):
+    """Average of each window of [N, C, L] or [C, L]; arguments as AvgPool2d."""
+
+    def __init__(self, kernel_size: int = 1, stride: int = 1, pad_mode: str = "valid", padding: Any = 0, ceil_mode: bool = False,
+                 count_include_pad: bool = True) -> None:
+        super().__init__(kernel_size, stride, pad_mode, padding, lambda *a: AvgPool2d(*a, ceil_mode, count_include_pad))
+
+
+class AdaptiveAvgPool2d(Cell):
+    """Average over output_size windows that cover [.., H, W] evenly, as in PyTorch; None in output_size keeps that dimension.
+
+    Takes [N, C, H, W] or [C, H, W]. Raises TypeError or ValueError for sizes below 1 and another rank.
+    """
+
+    def __init__(self, output_size: Union[int, Tuple[Optional[int], Optional[int]]]) -> None:
+        super().__init__()
+        self.output_size = output_size
+        size = (output_size, output_size) if is_int(output_size) or output_size is None else output_size
+        if not isinstance(size, (tuple, list)) or len(size) != 2:
+            fail(ValueError, f"AdaptiveAvgPool2d: output_size must be an int or two of them, got {output_size!r}")
+        self._size = tuple(s if s is None else check_int("AdaptiveAvgPool2d", "output_size", s, 1) for s in size)
+
+    def construct(self, x: Tensor) -> Tensor:
+        rank = len(x.shape)
+        if rank not in (3, 4):
+            fail(ValueError, f"AdaptiveAvgPool2d: the input must have 3 or 4 dimensions, got shape {tuple(x.shape)}")
+        height, width = (want if want is not None else have for want, have in zip(self._size, x.shape[-2:]))
+        if rank == 4:
+            return _ops.adaptive_avg_pool2d(x, height, width)
+        return _ops.squeeze(_ops.adaptive_avg_pool2d(_ops.expand_dims(x, 0), height, width), 0)
+
+
+class AdaptiveAvgPool1d(Cell):
+    """Average over output_size windows that cover the last dimension of [N, C, L] or [C, L] evenly."""
+
+    def __init__(self, output_size: int) -> None:
+        super().__init__()
+        self.output_size = check_int("AdaptiveAvgPool1d", "output_size", output_size, 1)
+
+    def construct(self, x: Tensor) -> Tensor:
+        rank = len(x.shape)
+        if rank not in (2, 3):
+            fail(ValueError, f"AdaptiveAvgPool1d: the input must have 2 or 3 dimensions, got shape {tuple(x.shape)}")
+        rows = _ops.expand_dims(x if rank == 3 else _ops.expand_dims(x, 0), 2)
+        y = _ops.squeeze(_ops.adaptive_avg_pool2d(rows, 1, self.output_size), 2)
+        return y if rank == 3 else _ops.squeeze(y, 0)

@@ -1,0 +1,25 @@
+"""Adaptive summation around an optimizer. It needs several ranks; until there are, constructing a wrapper raises NotYetError."""
+from __future__ import annotations
+
+from typing import Any
+
+from sindri.common.not_yet import not_yet
+from sindri.nn.cell import Cell
+
+__all__ = ["AdaSumByDeltaWeightWrapCell", "AdaSumByGradWrapCell"]
+
+
+class AdaSumByDeltaWeightWrapCell(Cell):
+    """Adaptive summation of the changes of weights."""
+
+    def __init__(self, optimizer: Any) -> None:
+        super().__init__(auto_prefix=False)
+        not_yet("nn.AdaSumByDeltaWeightWrapCell", "distributed")
+
+
+class AdaSumByGradWrapCell(Cell):
+    """Adaptive summation of gradients."""
+
+    def __init__(self, optimizer: Any) -> None:
+        super().__init__(auto_prefix=False)
+        not_yet("nn.AdaSumByGradWrapCell", "distributed")

@@ -1,0 +1,84 @@
+"""LARS: rescales the gradients of another optimizer, layer by layer."""
+from __future__ import annotations
+
+from typing import Any, Callable, Tuple
+
+from sindri import _core
+from sindri.common import dtype as mstype
+from sindri.common.parameter import Parameter
+from sindri.common.tensor import Tensor
+from sindri.nn._check import check_bool, check_strict_float, check_type, fail
+from sindri.nn.cell import Cell
+from sindri.nn.optim.optimizer import Optimizer, opt_init_args_register
+
+__all__ = ["LARS"]
+
+_ops = _core.ops
+
+
+class LARS(Optimizer):
+    """Wraps an optimizer. Where lars_filter(parameter) holds its gradient becomes coefficient·|w|/(|g| + wd·|w| + epsilon)·(g + wd·w).
+
+    Weight decay and division by the loss scale are taken over from the wrapped optimizer, which no longer does them; other parameters get the plain
+    (unscaled) gradient, without decay. The factor is 1 where a norm is 0. With use_clip it is min(factor/lr, 1).
+    Raises TypeError for wrong types, ValueError for use_clip with dynamic rates per group.
+    """
+
+    @opt_init_args_register
+    def __init__(self, optimizer: Optimizer, epsilon: float = 1e-5, coefficient: float = 0.001, use_clip: bool = False,
+                 lars_filter: Callable[[Parameter], bool] = lambda x: "LayerNorm" not in x.name and "bias" not in x.name) -> None:
+        check_type("LARS", "optimizer", optimizer, Optimizer)
+        super().__init__(0.0, list(optimizer.parameters))
+        self._epsilon = check_strict_float("LARS", "epsilon", epsilon)
+        self._coefficient = check_strict_float("LARS", "coefficient", coefficient)
+        self.use_clip = check_bool("LARS", "use_clip", use_clip)
+        if use_clip and optimizer.is_group_lr and optimizer.dynamic_lr:
+            fail(ValueError, "LARS: use_clip does not go with learning rates that are both dynamic and per group")
+        self.opt = optimizer
+        self.dynamic_decay_flags, self.dynamic_weight_decay = optimizer.dynamic_decay_flags, optimizer.dynamic_weight_decay
+        self.weight_decay, self._given_decays = optimizer.weight_decay, optimizer._given_decays
+        self.global_step = optimizer.global_step
+        self.is_group, self.decay_flags = optimizer.is_group, optimizer.decay_flags
+        self.exec_weight_decay = optimizer.exec_weight_decay
+        self.lars_flag = tuple(bool(lars_filter(p)) for p in self.parameters)
+        self.learning_rate = Parameter(Tensor(0.0, mstype.float32), name="fake_lr")
+        self.loss_scale, self.need_scale, self.reciprocal_scale = optimizer.loss_scale, optimizer.need_scale, optimizer.reciprocal_scale
+        if use_clip:
+            self.is_group_lr, self.dynamic_lr, self.origin_learning_rate = optimizer.is_group_lr, optimizer.dynamic_lr, optimizer.learning_rate
+        optimizer.decay_flags = (False,) * self.param_length
+        optimizer.dynamic_decay_flags = (False,) * self.param_length if self.is_group else False
+        optimizer.dynamic_weight_decay = optimizer.exec_weight_decay = False
+        optimizer.reciprocal_scale, optimizer.need_scale = Tensor(1.0, mstype.float32), False
+
+    def _current_rates(self) -> Tuple[Any, ...]:
+        """The rate of every parameter, without advancing global_step."""
+        lr = self.origin_learning_rate
+        if self.is_group_lr:
+            return tuple(lr)
+        return (self._scalar(lr(self.global_step)) if self.dynamic_lr else lr,) * self.param_length
+
+    def construct(self, gradients: Tuple[Tensor, ...]) -> Any:
+        if len(gradients) != self.param_length:
+            fail(ValueError, f"LARS: {len(gradients)} gradients for {self.param_length} parameters")
+        gradients = self.scale_grad(tuple(gradients))
+        rates = self._current_rates() if self.use_clip else (None,) * self.param_length
+        decays = [self._decay_of(i) for i in range(self.param_length)]
+        scaled = []
+        for p, g, lr, decay, flag in zip(self.parameters, gradients, rates, decays, self.lars_flag):
+            scaled.append(self._rescale(p, g, lr, decay) if flag else g)
+        result = self.opt(tuple(scaled))
+        if self.dynamic_weight_decay and not self.opt.dynamic_lr:
+            self._advance()
+        return result
+
+    def _rescale(self, p: Parameter, g: Tensor, lr: Any, decay: Any) -> Tensor:
+        if isinstance(decay, Cell):
+            decay = _ops.div(_ops.reshape(_ops.cast(decay(self.global_step), p.dtype), ()), self.loss_scale)
+        decayed = isinstance(decay, Tensor) or decay != 0.0
+        p_norm, g_norm = _ops.norm(p), _ops.norm(g)
+        below = _ops.add(_ops.add(g_norm, _ops.mul(p_norm, decay)) if decayed else g_norm, self._epsilon)
+        both = _ops.logical_and(_ops.greater(p_norm, 0.0), _ops.greater(g_norm, 0.0))
+        factor = _ops.where(both, _ops.div(_ops.mul(p_norm, self._coefficient), below), 1.0)
+        if lr is not None:
+            factor = _ops.minimum(_ops.div(factor, lr), 1.0)
+        return _ops.mul(_ops.add(g, _ops.mul(p, decay)) if decayed else g, factor)

@@ -1,0 +1,68 @@
+"""Reduction of gradients over ranks."""
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Tuple
+
+from sindri import _core, context
+from sindri.common import dtype as mstype
+from sindri.common.not_yet import not_yet
+from sindri.common.parameter import Parameter
+from sindri.common.tensor import Tensor
+from sindri.nn._check import fail, is_int
+from sindri.nn.cell import Cell
+
+__all__ = ["DistributedGradReducer", "PipelineGradReducer"]
+
+_ops = _core.ops
+
+
+def _group_size() -> int:
+    """Ranks in the world: 1 before communication is set up."""
+    from sindri.communication.management import get_group_size
+    try:
+        return get_group_size()
+    except RuntimeError:
+        return 1
+
+
+class DistributedGradReducer(Cell):
+    """Called with a tuple of gradients: sums each over the ranks in float32, and with mean divides by degree.
+
+    mean None follows gradients_mean of the auto-parallel context; degree None is the number of ranks. fusion_type groups the transfers and is stored.
+    Raises ValueError unless degree is an int above 0, NotYetError with several ranks.
+    """
+
+    def __init__(self, parameters: Sequence[Parameter], mean: Optional[bool] = None, degree: Optional[int] = None, fusion_type: int = 1,
+                 group: str = "hccl_world_group") -> None:
+        super().__init__(auto_prefix=False)
+        if degree is not None and (not is_int(degree) or degree <= 0):
+            fail(ValueError, f"DistributedGradReducer: degree must be an int above 0, got {degree!r}")
+        ranks = _group_size()
+        if ranks > 1:
+            not_yet("nn.DistributedGradReducer over several ranks", "distributed")
+        self.mean = context.get_auto_parallel_context("gradients_mean") if mean is None else bool(mean)
+        self._degree = ranks if degree is None else int(degree)
+        self.degree = Tensor(1.0 / self._degree, mstype.float32)
+        self.fusion_type, self.group = fusion_type, group
+        self.allreduce_filter = tuple(p.layerwise_parallel is False for p in parameters)
+
+    def construct(self, grads: Tuple[Tensor, ...]) -> Tuple[Tensor, ...]:
+        if not self.mean or self._degree == 1:
+            return grads
+        factor = 1.0 / self._degree
+        return tuple(_ops.mul(g, factor) if reduces else g for g, reduces in zip(grads, self.allreduce_filter))
+
+
+class PipelineGradReducer(Cell):
+    """Called with a tuple of gradients: divides each by scale_sense (on one rank there is nothing to reduce). opt_shard is stored."""
+
+    def __init__(self, parameters: Any, scale_sense: float = 1.0, opt_shard: Optional[bool] = None) -> None:
+        super().__init__(auto_prefix=False)
+        if _group_size() > 1:
+            not_yet("nn.PipelineGradReducer over several ranks", "distributed")
+        self.scale_sense = Parameter(Tensor(scale_sense, mstype.float32), name="scale_sense")
+        self.opt_shard = opt_shard
+
+    def construct(self, grads: Tuple[Tensor, ...]) -> Tuple[Tensor, ...]:
+        inverse = _ops.reciprocal(self.scale_sense)
+        return tuple(_ops.mul(g, _ops.cast(inverse, g.dtype)) for g in grads)
