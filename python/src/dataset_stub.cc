@@ -1,2 +1,0 @@
-#include "casters.h"
-namespace sindri::python { void bind_dataset(py::module_&) {} }
