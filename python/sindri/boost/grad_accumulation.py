@@ -1,0 +1,43 @@
+"""Gradient accumulation: one update for the mean gradient of several batches."""
+from typing import Any, Tuple
+
+from sindri import _checkparam as validator
+from sindri import _core
+from sindri.common import dtype as mstype
+from sindri.common.parameter import Parameter
+from sindri.common.tensor import Tensor
+from sindri.nn.cell import Cell
+
+
+class GradientAccumulation(Cell):
+    """Called as (loss, grads): adds grads / n into `grad_accumulation.<name>`; every n-th call the optimizer runs on the sum, which is then cleared.
+    Returns the loss. State: also the counter `accumulation_step`. In a compiled graph the optimizer is computed every call and its effect kept
+    every n-th, so that one graph serves all calls. TypeError, ValueError for max_accumulation_step."""
+
+    def __init__(self, max_accumulation_step: int, optimizer: Any):
+        super().__init__(auto_prefix=False)
+        self._max_accumulation_step = validator.check_positive_int(max_accumulation_step, 'max_accumulation_step', 'GradientAccumulation')
+        self.optimizer = optimizer
+        self.weights = optimizer.parameters
+        self._grad_accumulation = self.weights.clone(prefix='grad_accumulation', init='zeros')
+        self._accumulation_step = Parameter(Tensor(0, dtype=mstype.int32), name='accumulation_step', requires_grad=False)
+
+    def construct(self, loss: Any, grads: Tuple[Any, ...]) -> Any:
+        n = self._max_accumulation_step
+        for sum_, grad in zip(self._grad_accumulation, grads):
+            sum_.assign(sum_ + grad.astype(sum_.dtype) / n)
+        self._accumulation_step.assign(self._accumulation_step + 1)
+        due = self._accumulation_step >= n
+        if not due.is_symbolic:
+            if bool(due):
+                self.optimizer(self._grad_accumulation)
+                self._clear()
+            return loss
+        self.optimizer._apply_unless(_core.ops.logical_not(due), self._grad_accumulation)
+        for p in [*self._grad_accumulation, self._accumulation_step]:
+            p.assign(_core.ops.where(due, _core.ops.zeros_like(p), p.value()))
+        return loss
+
+    def _clear(self) -> None:
+        for p in [*self._grad_accumulation, self._accumulation_step]:
+            p.assign(_core.ops.zeros_like(p))

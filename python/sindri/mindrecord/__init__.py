@@ -1,0 +1,42 @@
+"""MindRecord files. The names are there; using them raises NotYetError until the BERT part comes."""
+from typing import Any
+
+from sindri.common.not_yet import not_yet
+from sindri.mindrecord.exceptions import (MRMCommitError, MRMDefineIndexError, MRMOpenError, MRMValidateDataError, MRMWriteDatasetError, ParamTypeError,
+                                          ParamValueError)
+
+__all__ = ['FileWriter', 'FileReader', 'MindPage', 'Cifar10ToMR', 'Cifar100ToMR', 'CsvToMR', 'ImageNetToMR', 'MnistToMR', 'TFRecordToMR', 'SUCCESS',
+           'FAILED', 'ParamTypeError', 'ParamValueError', 'MRMOpenError', 'MRMDefineIndexError', 'MRMValidateDataError', 'MRMWriteDatasetError',
+           'MRMCommitError']
+
+SUCCESS = 'SUCCESS'
+FAILED = 'FAILED'
+
+
+class FileWriter:
+    """Writes rows into `file_name` (or `file_name0` …) and an index beside it; raises NotYetError."""
+
+    def __init__(self, file_name: str, shard_num: int = 1, overwrite: bool = False):
+        not_yet('mindrecord.FileWriter', 'BERT')
+
+
+class FileReader:
+    """Reads rows; raises NotYetError."""
+
+    def __init__(self, file_name: Any, num_consumer: int = 4, columns: Any = None, operator: Any = None):
+        not_yet('mindrecord.FileReader', 'BERT')
+
+
+def _later(name: str) -> type:
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        not_yet(f'mindrecord.{name}', 'BERT')
+    return type(name, (), {'__init__': init, '__doc__': 'Not yet there: raises NotYetError.', '__module__': __name__})
+
+
+MindPage = _later('MindPage')
+Cifar10ToMR = _later('Cifar10ToMR')
+Cifar100ToMR = _later('Cifar100ToMR')
+CsvToMR = _later('CsvToMR')
+ImageNetToMR = _later('ImageNetToMR')
+MnistToMR = _later('MnistToMR')
+TFRecordToMR = _later('TFRecordToMR')

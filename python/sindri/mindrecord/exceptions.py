@@ -1,0 +1,34 @@
+"""Errors of MindRecord files."""
+from sindri import _core
+
+
+class MindRecordException(_core.DataError):
+    """Base of the errors of MindRecord files."""
+
+
+class ParamTypeError(MindRecordException, TypeError):
+    """An argument has the wrong type."""
+
+
+class ParamValueError(MindRecordException, ValueError):
+    """An argument has a value that is not allowed."""
+
+
+class MRMOpenError(MindRecordException):
+    """A file cannot be opened."""
+
+
+class MRMDefineIndexError(MindRecordException):
+    """An index field does not fit the schema."""
+
+
+class MRMValidateDataError(MindRecordException):
+    """A row does not fit the schema."""
+
+
+class MRMWriteDatasetError(MindRecordException):
+    """Writing failed."""
+
+
+class MRMCommitError(MindRecordException):
+    """The index could not be written."""

@@ -1,0 +1,46 @@
+"""Parallel training: settings that one process can hold; what needs several raises NotYetError."""
+from typing import Any, Dict
+
+from sindri.common.not_yet import not_yet
+from sindri.parallel import _auto_parallel_context, _utils
+from sindri.parallel._algo_parameters import get_algo_parameters, reset_algo_parameters, set_algo_parameters
+from sindri.parallel.auto_parallel import AutoParallel
+from sindri.parallel.layout import Layout
+from sindri.parallel.shard import shard
+
+__all__ = ['set_algo_parameters', 'reset_algo_parameters', 'get_algo_parameters', 'rank_list_for_transform', 'transform_checkpoint_by_rank',
+           'transform_checkpoints', 'merge_pipeline_strategys', 'shard', 'sync_pipeline_shared_parameters', 'Layout', 'AutoParallel',
+           'parameter_broadcast']
+
+
+def rank_list_for_transform(rank_id: int, src_strategy_file: Any = None, dst_strategy_file: Any = None) -> list:
+    """Not yet there: raises NotYetError."""
+    not_yet('rank_list_for_transform', 'distributed')
+    return []
+
+
+def transform_checkpoint_by_rank(rank_id: int, checkpoint_files_map: Dict[int, str], save_checkpoint_file_name: str, src_strategy_file: Any = None,
+                                 dst_strategy_file: Any = None) -> None:
+    """Not yet there: raises NotYetError."""
+    not_yet('transform_checkpoint_by_rank', 'distributed')
+
+
+def transform_checkpoints(src_checkpoints_dir: str, dst_checkpoints_dir: str, ckpt_prefix: str, src_strategy_file: Any = None,
+                          dst_strategy_file: Any = None, process_num: int = 1, output_format: str = 'ckpt') -> None:
+    """Not yet there: raises NotYetError."""
+    not_yet('transform_checkpoints', 'distributed')
+
+
+def merge_pipeline_strategys(src_strategy_dirs: str, dst_strategy_file: str) -> None:
+    """Not yet there: raises NotYetError."""
+    not_yet('merge_pipeline_strategys', 'distributed')
+
+
+def sync_pipeline_shared_parameters(net: Any) -> None:
+    """Not yet there: raises NotYetError."""
+    not_yet('sync_pipeline_shared_parameters', 'distributed')
+
+
+def parameter_broadcast(net: Any, layout: Any, cur_rank: int = 0, initial_rank: int = 0) -> None:
+    """Not yet there: raises NotYetError."""
+    not_yet('parallel.parameter_broadcast', 'distributed')

@@ -1,0 +1,94 @@
+"""The parallel settings as an object, which older scripts ask for."""
+from typing import Any, Dict, List
+
+from sindri import context
+
+_DEFAULT_GROUP = 'hccl_world_groupsum1'
+
+
+class _AutoParallelContext:
+    """Getters and setters over sindri.context's parallel settings, and the fusion points of gradients (stored, for the reducers to read)."""
+
+    def __init__(self) -> None:
+        self._split_indices: Dict[str, List[int]] = {}
+        self._split_sizes: Dict[str, List[int]] = {}
+
+    @staticmethod
+    def _points(values: Any, name: str, group: str) -> List[int]:
+        if not isinstance(values, (list, tuple)):
+            raise TypeError(f"set_all_reduce_fusion_split_{name}: a list is needed, got {type(values).__name__}")
+        if not isinstance(group, str):
+            raise TypeError(f"set_all_reduce_fusion_split_{name}: 'group' must be a str, got {type(group).__name__}")
+        for v in values:
+            if not isinstance(v, int) or isinstance(v, bool):
+                raise TypeError(f"set_all_reduce_fusion_split_{name}: entries must be int, got {v!r}")
+        if len(set(values)) != len(values) and name == 'indices':
+            raise ValueError(f"set_all_reduce_fusion_split_{name}: {list(values)} has duplicates")
+        return list(values)
+
+    def set_all_reduce_fusion_split_indices(self, indices: Any, group: str = '') -> None:
+        """Positions in the list of gradients at which a new fused all-reduce begins, per group. TypeError, ValueError: duplicates."""
+        self._split_indices[group or _DEFAULT_GROUP] = self._points(indices, 'indices', group)
+
+    def get_all_reduce_fusion_split_indices(self, group: str = '') -> List[int]:
+        """The positions of a group; empty when none were set."""
+        return list(self._split_indices.get(group or _DEFAULT_GROUP, []))
+
+    def set_all_reduce_fusion_split_sizes(self, sizes: Any, group: str = '') -> None:
+        """Sizes of the fused all-reduces, per group."""
+        self._split_sizes[group or _DEFAULT_GROUP] = self._points(sizes, 'sizes', group)
+
+    def get_all_reduce_fusion_split_sizes(self, group: str = '') -> List[int]:
+        """The sizes of a group."""
+        return list(self._split_sizes.get(group or _DEFAULT_GROUP, []))
+
+    def reset(self) -> None:
+        """Back to the defaults."""
+        context.reset_auto_parallel_context()
+        self._split_indices.clear()
+        self._split_sizes.clear()
+
+    def get_device_num_is_set(self) -> bool:
+        """Whether device_num differs from its default."""
+        return context.get_auto_parallel_context('device_num') != 1
+
+    def get_global_rank_is_set(self) -> bool:
+        """Whether global_rank differs from its default."""
+        return context.get_auto_parallel_context('global_rank') != 0
+
+    def get_parameter_broadcast_is_set(self) -> bool:
+        """Whether parameter_broadcast is on."""
+        return bool(context.get_auto_parallel_context('parameter_broadcast'))
+
+    def check_context_handle(self) -> None:
+        """Nothing to check: the settings are always there."""
+
+
+def _accessors(key: str) -> None:
+    def get(self: _AutoParallelContext) -> Any:
+        return context.get_auto_parallel_context(key)
+
+    def put(self: _AutoParallelContext, value: Any) -> None:
+        context.set_auto_parallel_context(**{key: value})
+    get.__doc__, put.__doc__ = f'The setting {key}.', f'Sets {key}.'
+    setattr(_AutoParallelContext, f'get_{key}', get)
+    setattr(_AutoParallelContext, f'set_{key}', put)
+
+
+for _key in ('device_num', 'global_rank', 'gradients_mean', 'gradient_fp32_sync', 'parallel_mode', 'parameter_broadcast', 'strategy_ckpt_load_file',
+             'strategy_ckpt_save_file', 'full_batch', 'dataset_strategy', 'enable_parallel_optimizer', 'pipeline_stages', 'grad_accumulation_step',
+             'loss_repeated_mean', 'enable_alltoall', 'comm_fusion', 'strategy_ckpt_config'):
+    _accessors(_key)
+del _key
+
+_instance = _AutoParallelContext()
+
+
+def auto_parallel_context() -> _AutoParallelContext:
+    """The one object of the process."""
+    return _instance
+
+
+_set_auto_parallel_context = context.set_auto_parallel_context
+_get_auto_parallel_context = context.get_auto_parallel_context
+_reset_auto_parallel_context = _instance.reset

@@ -1,0 +1,103 @@
+"""Readers of the parallel settings, which training wrappers of scripts import."""
+from typing import Any, List, Tuple
+
+from sindri import context
+from sindri.context import ParallelMode
+
+
+def _get_parallel_mode() -> str:
+    """Name of the parallel mode."""
+    return context.get_auto_parallel_context('parallel_mode')
+
+
+def _get_device_num() -> int:
+    """Number of devices, of the settings."""
+    return context.get_auto_parallel_context('device_num')
+
+
+def _get_stage_device_num() -> int:
+    """Devices per pipeline stage."""
+    return _get_device_num() // _get_pipeline_stages()
+
+
+def _get_global_rank() -> int:
+    """This process's rank, of the settings."""
+    return context.get_auto_parallel_context('global_rank')
+
+
+def _get_gradients_mean() -> bool:
+    """Whether gradients are averaged over ranks."""
+    return context.get_auto_parallel_context('gradients_mean')
+
+
+_get_mirror_mean = _get_gradients_mean
+
+
+def _get_parameter_broadcast() -> bool:
+    """Whether parameters are broadcast at the start."""
+    return context.get_auto_parallel_context('parameter_broadcast')
+
+
+def _get_full_batch() -> bool:
+    """Whether every rank gets the whole batch."""
+    return context.get_auto_parallel_context('full_batch')
+
+
+def _get_pipeline_stages() -> int:
+    """Number of pipeline stages."""
+    return context.get_auto_parallel_context('pipeline_stages')
+
+
+def _get_enable_parallel_optimizer() -> bool:
+    """Whether the optimizer is split over ranks."""
+    return context.get_auto_parallel_context('enable_parallel_optimizer')
+
+
+def _is_in_auto_parallel_mode() -> bool:
+    """Whether the mode is (semi-)automatic."""
+    return _get_parallel_mode() in (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
+
+
+def _is_in_data_parallel_mode() -> bool:
+    """Whether the mode is data parallel."""
+    return _get_parallel_mode() == ParallelMode.DATA_PARALLEL
+
+
+def _is_in_hybrid_parallel_mode() -> bool:
+    """Whether the mode is hybrid."""
+    return _get_parallel_mode() == ParallelMode.HYBRID_PARALLEL
+
+
+def _need_to_full() -> bool:
+    """Whether batches must be put together over ranks."""
+    return _is_in_auto_parallel_mode() and not _get_full_batch()
+
+
+def _to_full_shapes(shapes: List[Any], device_num: int) -> List[Tuple[int, ...]]:
+    """Shapes of the batch of all ranks: the first dimension times device_num."""
+    from sindri.train._utils import _to_full_shapes as scale
+    return scale(shapes, device_num)
+
+
+def _to_full_tensor(elem: Any, global_device_num: int, global_rank: int, scaling_sens: Any = None) -> Any:
+    """The batch of all ranks; with one rank the batch itself."""
+    from sindri.train._utils import _to_full_tensor as fill
+    return fill(elem, global_device_num, global_rank, scaling_sens)
+
+
+def _device_number_check(parallel_mode: str, device_number: int) -> None:
+    """ValueError when stand-alone mode is to use several devices."""
+    if parallel_mode == ParallelMode.STAND_ALONE and device_number != 1:
+        raise ValueError(f"parallel_mode 'stand_alone' uses one device, got device_num {device_number} | set another parallel_mode")
+
+
+def _parameter_broadcast_check(parallel_mode: str, parameter_broadcast: bool) -> None:
+    """ValueError when parameters would be broadcast in stand-alone mode."""
+    if parameter_broadcast and parallel_mode == ParallelMode.STAND_ALONE:
+        raise ValueError("'parameter_broadcast' needs a parallel_mode other than 'stand_alone'")
+
+
+def _parallel_predict_check() -> None:
+    """RuntimeError when prediction cannot run in the parallel mode set."""
+    if _get_parallel_mode() == ParallelMode.HYBRID_PARALLEL:
+        raise RuntimeError("Model.predict does not work in parallel_mode 'hybrid_parallel'")

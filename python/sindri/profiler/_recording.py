@@ -1,0 +1,56 @@
+"""A recording of kernel runs, and what is written of it."""
+import csv
+import json
+import os
+from typing import Any, Dict, List
+
+from sindri import _core
+
+
+class Recording:
+    """Kernel runs between start and stop; several stretches add up."""
+
+    def __init__(self) -> None:
+        self._timeline = _core.Timeline()
+        self.running = False
+
+    def start(self) -> None:
+        """Begins, or goes on."""
+        if not self.running:
+            self._timeline.start()
+            self.running = True
+
+    def stop(self) -> None:
+        """Pauses."""
+        if self.running:
+            self._timeline.stop()
+            self.running = False
+
+    def write(self, folder: str, tables: bool = True) -> List[Dict[str, Any]]:
+        """Writes trace_view.json (for chrome://tracing) and, with tables, op_statistic.csv; returns the statistics."""
+        self.stop()
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        trace = os.path.join(folder, 'trace_view.json')
+        self._timeline.write(trace)
+        rows = statistics(trace)
+        if tables:
+            with open(os.path.join(folder, 'op_statistic.csv'), 'w', newline='', encoding='utf-8') as f:
+                out = csv.DictWriter(f, ['op', 'count', 'total_us', 'mean_us', 'min_us', 'max_us', 'percent'])
+                out.writeheader()
+                out.writerows(rows)
+        return rows
+
+
+def statistics(trace_path: str) -> List[Dict[str, Any]]:
+    """Time per kernel name out of a Chrome trace, the longest first."""
+    with open(trace_path, encoding='utf-8') as f:
+        data = json.load(f)
+    events = data['traceEvents'] if isinstance(data, dict) else data
+    table: Dict[str, List[float]] = {}
+    for e in events:
+        if e.get('ph') == 'X':
+            table.setdefault(e['name'], []).append(float(e['dur']))
+    total = sum(sum(v) for v in table.values()) or 1.0
+    rows = [{'op': name, 'count': len(v), 'total_us': round(sum(v), 3), 'mean_us': round(sum(v) / len(v), 3), 'min_us': round(min(v), 3),
+             'max_us': round(max(v), 3), 'percent': round(100 * sum(v) / total, 2)} for name, v in table.items()]
+    return sorted(rows, key=lambda r: -r['total_us'])

@@ -1,0 +1,67 @@
+"""Settings of the profiler. Those that concern other devices are stored only."""
+import enum
+from typing import Any, List, Optional
+
+
+class ProfilerLevel(enum.Enum):
+    """How much detail; kernels are always recorded."""
+    LevelNone = 'LevelNone'
+    Level0 = 'Level0'
+    Level1 = 'Level1'
+    Level2 = 'Level2'
+
+
+class ProfilerActivity(enum.Enum):
+    """Where activity is recorded; the CPU's always is."""
+    CPU = 'CPU'
+    NPU = 'NPU'
+    GPU = 'GPU'
+
+
+class AicoreMetrics(enum.Enum):
+    """Counters of other devices."""
+    AiCoreNone = 'None'
+    ArithmeticUtilization = 'ArithmeticUtilization'
+    PipeUtilization = 'PipeUtilization'
+    Memory = 'Memory'
+    MemoryL0 = 'MemoryL0'
+    ResourceConflictRatio = 'ResourceConflictRatio'
+    MemoryUB = 'MemoryUB'
+    L2Cache = 'L2Cache'
+    MemoryAccess = 'MemoryAccess'
+
+
+class ExportType(enum.Enum):
+    """Forms of the result."""
+    Text = 'text'
+    Db = 'db'
+
+
+class HostSystem(enum.Enum):
+    """Host counters."""
+    CPU = 'cpu'
+    MEM = 'mem'
+    DISK = 'disk'
+    NETWORK = 'network'
+    OSRT = 'osrt'
+
+
+class _ExperimentalConfig:
+    """Further settings of `profile`; all are stored only, but export_type must be Text."""
+
+    def __init__(self, profiler_level: ProfilerLevel = ProfilerLevel.Level0, aic_metrics: AicoreMetrics = AicoreMetrics.AiCoreNone, l2_cache: bool = False,
+                 mstx: bool = False, data_simplification: bool = True, export_type: Optional[List[ExportType]] = None,
+                 mstx_domain_include: Optional[list] = None, mstx_domain_exclude: Optional[list] = None, sys_io: bool = False,
+                 sys_interconnection: bool = False, host_sys: Optional[list] = None):
+        for name, value, kind in (('profiler_level', profiler_level, ProfilerLevel), ('aic_metrics', aic_metrics, AicoreMetrics)):
+            if not isinstance(value, kind):
+                raise TypeError(f"_ExperimentalConfig: '{name}' must be a {kind.__name__}, got {value!r}")
+        types: Any = [export_type] if isinstance(export_type, ExportType) else (export_type or [ExportType.Text])
+        if any(not isinstance(t, ExportType) for t in types):
+            raise TypeError(f"_ExperimentalConfig: 'export_type' must be a list of ExportType, got {export_type!r}")
+        if ExportType.Db in types:
+            raise ValueError('_ExperimentalConfig: results are written as text; ExportType.Db is not there')
+        self.profiler_level, self.aic_metrics, self.l2_cache, self.mstx = profiler_level, aic_metrics, l2_cache, mstx
+        self.data_simplification, self.export_type = data_simplification, types
+        self.mstx_domain_include, self.mstx_domain_exclude = mstx_domain_include or [], mstx_domain_exclude or []
+        self.sys_io, self.sys_interconnection, self.host_sys = sys_io, sys_interconnection, host_sys or []

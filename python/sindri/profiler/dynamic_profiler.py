@@ -1,0 +1,71 @@
+"""Profiling that a JSON file switches on while training runs."""
+import json
+import os
+from typing import Any, Dict, Optional
+
+from sindri import _checkparam as validator
+from sindri import log as logger
+from sindri.train.callback._callback import Callback, RunContext
+
+
+class DynamicProfilerMonitor(Callback):
+    """A callback that reads `<cfg_path>/profiler_config.json` and, when it names steps (`start_step`, `stop_step`), records them into
+    `<output_path>/rank0_start<a>_stop<b>`. The file is looked at every step once it changed and poll_interval seconds have passed.
+    RuntimeError, ValueError, TypeError for bad arguments."""
+
+    def __init__(self, cfg_path: Optional[str] = None, output_path: str = './dyn_profile_data', poll_interval: int = 2, **kwargs: Any):
+        super().__init__()
+        if kwargs:
+            raise TypeError(f"DynamicProfilerMonitor: unknown argument '{sorted(kwargs)[0]}'")
+        if not isinstance(cfg_path, str):
+            raise TypeError(f"DynamicProfilerMonitor: 'cfg_path' must be a str, got {cfg_path!r}")
+        validator.check_value_type('output_path', output_path, str, 'DynamicProfilerMonitor')
+        validator.check_positive_int(poll_interval, 'poll_interval', 'DynamicProfilerMonitor')
+        self._file = os.path.join(os.path.realpath(cfg_path), 'profiler_config.json')
+        self._output_path = os.path.realpath(output_path)
+        self._poll_interval = poll_interval
+        self._looked = 0.0
+        self._stamp = 0.0
+        self._plan: Dict[str, int] = {}
+        self._recording: Any = None
+
+    def _read(self) -> None:
+        import time
+        if time.time() - self._looked < self._poll_interval:
+            return
+        self._looked = time.time()
+        try:
+            stamp = os.path.getmtime(self._file)
+            if stamp == self._stamp:
+                return
+            with open(self._file, encoding='utf-8') as f:
+                config = json.load(f)
+            plan = {'start': int(config['start_step']), 'stop': int(config['stop_step'])}
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError, KeyError, TypeError) as e:
+            logger.warning("DynamicProfilerMonitor: cannot use '%s': %s", self._file, e)
+            return
+        self._stamp = stamp
+        self._plan = plan if 0 < plan['start'] <= plan['stop'] else {}
+
+    def step_begin(self, run_context: RunContext) -> None:
+        self._read()
+        step = run_context.original_args().cur_step_num
+        if self._plan and self._recording is None and self._plan['start'] <= step <= self._plan['stop']:
+            from sindri.profiler._recording import Recording
+            self._recording = Recording()
+            self._recording.start()
+
+    def step_end(self, run_context: RunContext) -> None:
+        step = run_context.original_args().cur_step_num
+        if self._recording is not None and step >= self._plan['stop']:
+            self._save()
+
+    def end(self, run_context: RunContext) -> None:
+        if self._recording is not None:
+            self._save()
+
+    def _save(self) -> None:
+        self._recording.write(os.path.join(self._output_path, f"rank0_start{self._plan['start']}_stop{self._plan['stop']}"))
+        self._recording, self._plan = None, {}

@@ -1,0 +1,91 @@
+"""The profiler of 2.6: a context manager that follows steps."""
+import os
+from typing import Any, Callable, Optional
+
+from sindri.profiler.schedule import ProfilerAction
+
+
+class profile:  # pylint: disable=invalid-name
+    """Records the steps that `schedule` chooses (all without one); `step()` ends a step. `on_trace_ready(self)` is called at the end of each active
+    stretch; without it the reports go to `./data/profiler`. The other arguments concern other devices and are stored only.
+    TypeError: schedule or on_trace_ready not callable; RuntimeError: step outside start and stop."""
+
+    def __init__(self, activities: Any = None, with_stack: bool = False, profile_memory: bool = False, data_process: bool = False,
+                 parallel_strategy: bool = False, start_profile: bool = True, hbm_ddr: bool = False, pcie: bool = False, sync_enable: bool = True,
+                 record_shapes: bool = False, schedule: Optional[Callable] = None, on_trace_ready: Optional[Callable] = None,
+                 experimental_config: Any = None):
+        from sindri.profiler.common import _ExperimentalConfig
+        if schedule is not None and not callable(schedule):
+            raise TypeError("profile: 'schedule' must be callable | make it with sindri.profiler.schedule(wait=…, active=…)")
+        if on_trace_ready is not None and not callable(on_trace_ready):
+            raise TypeError("profile: 'on_trace_ready' must be callable")
+        if experimental_config is not None and not isinstance(experimental_config, _ExperimentalConfig):
+            raise TypeError("profile: 'experimental_config' must be an _ExperimentalConfig")
+        self._hints = dict(activities=activities, with_stack=with_stack, profile_memory=profile_memory, data_process=data_process,
+                           parallel_strategy=parallel_strategy, hbm_ddr=hbm_ddr, pcie=pcie, sync_enable=sync_enable, record_shapes=record_shapes,
+                           experimental_config=experimental_config)
+        self._schedule = schedule
+        self._ready = on_trace_ready
+        self._recording: Any = None
+        self._step = 0
+        self._running = False
+        if start_profile:
+            self.start()
+
+    def __enter__(self) -> 'profile':
+        if not self._running:
+            self.start()
+        return self
+
+    def __exit__(self, *err: Any) -> None:
+        if self._running:
+            self.stop()
+
+    def _action(self) -> ProfilerAction:
+        return ProfilerAction.RECORD if self._schedule is None else self._schedule(self._step)
+
+    def start(self) -> None:
+        """Begins. RuntimeError when it runs."""
+        if self._running:
+            raise RuntimeError('profile.start: it runs already')
+        self._running = True
+        self._follow()
+
+    def _follow(self) -> None:
+        from sindri.profiler._recording import Recording
+        if self._action() in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
+            if self._recording is None:
+                self._recording = Recording()
+            self._recording.start()
+        elif self._recording is not None:
+            self._recording.stop()
+
+    def step(self) -> None:
+        """Ends the running step. RuntimeError when it does not run."""
+        if not self._running:
+            raise RuntimeError('profile.step: it does not run | call start() first')
+        if self._action() is ProfilerAction.RECORD_AND_SAVE:
+            self._finish()
+        self._step += 1
+        self._follow()
+
+    def stop(self) -> None:
+        """Ends recording and hands over what is left. RuntimeError when it does not run."""
+        if not self._running:
+            raise RuntimeError('profile.stop: it does not run')
+        self._finish()
+        self._running = False
+
+    def _finish(self) -> None:
+        if self._recording is None:
+            return
+        self._recording.stop()
+        if self._ready is not None:
+            self._ready(self)
+        else:
+            self._write(os.path.join(os.getcwd(), 'data', 'profiler'), True)
+        self._recording = None
+
+    def _write(self, folder: str, tables: bool) -> None:
+        if self._recording is not None:
+            self._recording.write(folder, tables)

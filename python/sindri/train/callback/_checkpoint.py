@@ -1,0 +1,323 @@
+"""Saves checkpoints while training."""
+import os
+import re
+import stat
+import time
+from typing import Any, Dict, List, Optional
+
+from sindri import _checkparam as validator
+from sindri import context
+from sindri import log as logger
+from sindri.common.parameter import Parameter
+from sindri.common.tensor import Tensor
+from sindri.train.callback._callback import Callback, RunContext, _set_cur_net
+
+_INFO_KEYS = ('epoch_num', 'step_num', 'random_op')
+_BREAKPOINT = '_breakpoint.ckpt'
+
+
+def _free_prefix(directory: str, prefix: str) -> str:
+    """`prefix`, or with `_1`, `_2`, … when the folder holds checkpoints that start so."""
+    highest = 0
+    pattern = re.compile(re.escape(prefix) + r'(?:_(\d+))?-.*\.ckpt$')
+    for name in os.listdir(directory):
+        match = pattern.match(name)
+        if match and not name.endswith(_BREAKPOINT):
+            highest = max(highest, int(match.group(1) or 0) + 1)
+    return f'{prefix}_{highest}' if highest else prefix
+
+
+class CheckpointConfig:
+    """When ModelCheckpoint saves, what, and how many files it keeps.
+
+    save_checkpoint_steps > 0 overrides save_checkpoint_seconds; keep_checkpoint_max > 0 (at most 10000000) overrides
+    keep_checkpoint_per_n_minutes. async_save writes in a thread of its own. saved_network: a Cell to save instead of the training network.
+    append_info: 'epoch_num', 'step_num', 'random_op', and at most one dict of int, float, bool, str, Tensor or Parameter; its 'epoch_num' and
+    'step_num' are added to the running numbers, so that a resumed training goes on counting. exception_save: a file `…_breakpoint.ckpt` when
+    training ends with an error. integrated_save and remove_redundancy concern split parameters and are stored only; crc_check: files always
+    carry checksums. enc_key raises NotYetError; format must be 'ckpt'. ValueError: all four of steps, seconds, max and minutes are zero or
+    None, or append_info is bad; TypeError."""
+
+    def __init__(self, save_checkpoint_steps: int = 1, save_checkpoint_seconds: int = 0, keep_checkpoint_max: int = 5,
+                 keep_checkpoint_per_n_minutes: int = 0, integrated_save: bool = True, async_save: bool = False, saved_network: Any = None,
+                 append_info: Optional[list] = None, enc_key: Any = None, enc_mode: str = 'AES-GCM', exception_save: bool = False,
+                 crc_check: bool = False, remove_redundancy: bool = False, format: str = 'ckpt', **kwargs: Any):
+        place = 'CheckpointConfig'
+        if kwargs:
+            raise TypeError(f"{place}: unknown argument '{sorted(kwargs)[0]}'")
+        numbers = dict(save_checkpoint_steps=save_checkpoint_steps, save_checkpoint_seconds=save_checkpoint_seconds,
+                       keep_checkpoint_max=keep_checkpoint_max, keep_checkpoint_per_n_minutes=keep_checkpoint_per_n_minutes)
+        for name, value in numbers.items():
+            if value is not None:
+                validator.check_non_negative_int(value, name, place)
+        if not any(numbers.values()):
+            raise ValueError(f"{place}: one of 'save_checkpoint_steps', 'save_checkpoint_seconds', 'keep_checkpoint_max' and "
+                             "'keep_checkpoint_per_n_minutes' must be above 0")
+        self._save_checkpoint_steps = save_checkpoint_steps
+        self._save_checkpoint_seconds = 0 if save_checkpoint_steps else save_checkpoint_seconds
+        self._keep_checkpoint_max = keep_checkpoint_max
+        self._keep_checkpoint_per_n_minutes = 0 if keep_checkpoint_max else keep_checkpoint_per_n_minutes
+        if not self._keep_checkpoint_max and not self._keep_checkpoint_per_n_minutes:
+            self._keep_checkpoint_max = 1
+        self._integrated_save = validator.check_bool(integrated_save, 'integrated_save', place)
+        self._async_save = validator.check_bool(async_save, 'async_save', place)
+        self._exception_save = validator.check_bool(exception_save, 'exception_save', place)
+        self._crc_check = validator.check_bool(crc_check, 'crc_check', place)
+        self._remove_redundancy = validator.check_bool(remove_redundancy, 'remove_redundancy', place)
+        if saved_network is not None:
+            from sindri.nn.cell import Cell
+            if not isinstance(saved_network, Cell):
+                raise TypeError(f"{place}: 'saved_network' must be None or a Cell, got {type(saved_network).__name__}")
+        self._saved_network = saved_network
+        self._append_dict = self._read_append_info(append_info)
+        if enc_key is not None:
+            from sindri.common.not_yet import not_yet
+            not_yet('CheckpointConfig(enc_key=…)', 'checkpoint encryption')
+        validator.check_string(enc_mode, ['AES-GCM', 'AES-CBC', 'SM4-CBC'], 'enc_mode', place)
+        self._enc_key, self._enc_mode = enc_key, enc_mode
+        validator.check_string(format, ['ckpt'], 'format', place)
+        self._format = format
+
+    @staticmethod
+    def _read_append_info(append_info: Optional[list]) -> Dict[str, Any]:
+        if append_info is None or append_info == []:
+            return {}
+        place = "CheckpointConfig: 'append_info'"
+        if not isinstance(append_info, list):
+            raise TypeError(f'{place} must be a list, got {type(append_info).__name__}')
+        dicts = [item for item in append_info if isinstance(item, dict)]
+        if len(dicts) > 1:
+            raise TypeError(f'{place} may hold one dict, got {len(dicts)}')
+        out: Dict[str, Any] = {}
+        for item in append_info:
+            if isinstance(item, dict):
+                for key, value in item.items():
+                    if not isinstance(key, str) or not isinstance(value, (int, float, bool, str, Parameter, Tensor)):
+                        raise TypeError(f'{place}: the dict must map str to int, float, bool, str, Tensor or Parameter, got {key!r}: {type(value).__name__}')
+                out.update(item)
+            elif not isinstance(item, str):
+                raise TypeError(f'{place} must hold str or dict, got {type(item).__name__}')
+            elif item not in _INFO_KEYS:
+                raise ValueError(f'{place}: {item!r} is none of {", ".join(_INFO_KEYS)}')
+            else:
+                out.setdefault(item, 0)
+        return out
+
+    save_checkpoint_steps = property(lambda self: self._save_checkpoint_steps, doc='Steps between two files.')
+    save_checkpoint_seconds = property(lambda self: self._save_checkpoint_seconds, doc='Seconds between two files.')
+    keep_checkpoint_max = property(lambda self: self._keep_checkpoint_max, doc='Files kept.')
+    keep_checkpoint_per_n_minutes = property(lambda self: self._keep_checkpoint_per_n_minutes, doc='One file is kept per so many minutes.')
+    integrated_save = property(lambda self: self._integrated_save, doc='Stored only.')
+    async_save = property(lambda self: self._async_save, doc='Whether files are written in a thread.')
+    saved_network = property(lambda self: self._saved_network, doc='The Cell to save, or None.')
+    enc_key = property(lambda self: self._enc_key, doc='None.')
+    enc_mode = property(lambda self: self._enc_mode, doc='Stored only.')
+    crc_check = property(lambda self: self._crc_check, doc='Stored only: files always carry checksums.')
+    format = property(lambda self: self._format, doc="'ckpt'.")
+    map_param_inc = property(lambda self: False, doc='False: there are no hash-table parameters.')
+
+    @property
+    def append_dict(self) -> Dict[str, Any]:
+        """What goes into the file besides parameters: names with their starting values."""
+        return self._append_dict
+
+    def get_checkpoint_policy(self) -> Dict[str, Any]:
+        """Steps, seconds, number and minutes as a dict."""
+        return {'save_checkpoint_steps': self._save_checkpoint_steps, 'save_checkpoint_seconds': self._save_checkpoint_seconds,
+                'keep_checkpoint_max': self._keep_checkpoint_max, 'keep_checkpoint_per_n_minutes': self._keep_checkpoint_per_n_minutes,
+                'saved_network': self._saved_network}
+
+
+class CheckpointManager:
+    """The checkpoint files of one prefix in one folder."""
+
+    def __init__(self) -> None:
+        self._files: List[str] = []
+
+    @property
+    def ckpoint_filelist(self) -> List[str]:
+        """Paths found by the last update."""
+        return self._files
+
+    @property
+    def ckpoint_num(self) -> int:
+        """How many were found."""
+        return len(self._files)
+
+    def update_ckpoint_filelist(self, directory: str, prefix: str) -> None:
+        """Lists `<prefix>-*.ckpt`, oldest modification first."""
+        names = [n for n in os.listdir(directory) if n.startswith(prefix + '-') and n.endswith('.ckpt') and not n.endswith(_BREAKPOINT)]
+        paths = [os.path.join(directory, n) for n in names]
+        self._files = sorted(paths, key=_age_key)
+
+    def remove_ckpoint_file(self, path: str) -> None:
+        """Deletes one file; a file that someone else deleted is no error."""
+        try:
+            os.chmod(path, stat.S_IWRITE)
+            os.remove(path)
+        except FileNotFoundError:
+            pass
+        except OSError as e:
+            logger.warning('cannot delete the checkpoint %s: %s', path, e)
+        if path in self._files:
+            self._files.remove(path)
+
+    def remove_oldest_ckpoint_file(self) -> None:
+        """Deletes the file with the oldest modification time."""
+        if self._files:
+            self.remove_ckpoint_file(self._files[0])
+
+    def keep_one_ckpoint_per_minutes(self, minutes: int, now: float) -> None:
+        """Of the files younger than `minutes`, keeps the oldest."""
+        young = [f for f in self._files if now - os.path.getmtime(f) < 60 * minutes]
+        for path in young[1:]:
+            self.remove_ckpoint_file(path)
+
+
+def _age_key(path: str) -> Any:
+    try:
+        # Equal times happen on coarse clocks; then the numbers in the name decide.
+        return os.stat(path).st_mtime_ns, [int(n) for n in re.findall(r'\d+', os.path.basename(path))]
+    except FileNotFoundError:
+        return 0, []
+
+
+class ModelCheckpoint(Callback):
+    """Saves `<prefix>-<epoch>_<step in epoch>.ckpt` into `directory` (created with mode 0700; None: the working folder) as `config` says, and
+    once more at the end of training. When the folder already holds files of the prefix, it becomes `<prefix>_1`, `_2`, …. In graph mode
+    `<prefix>-graph.meta`, a text that describes the network, is written once. Interrupted by Ctrl-C, it saves the last finished step.
+    ValueError: prefix with '/' or not str; TypeError: config."""
+
+    def __init__(self, prefix: str = 'CKP', directory: Optional[str] = None, config: Optional[CheckpointConfig] = None):
+        super().__init__()
+        if not isinstance(prefix, str) or not prefix or '/' in prefix:
+            raise ValueError(f"ModelCheckpoint: 'prefix' must be a str without '/', got {prefix!r}")
+        if config is not None and not isinstance(config, CheckpointConfig):
+            raise TypeError(f"ModelCheckpoint: 'config' must be a CheckpointConfig, got {type(config).__name__}")
+        from sindri.train._utils import _make_directory
+        self._directory = _make_directory(directory, 'directory') if directory is not None else os.getcwd()
+        self._config = config if config is not None else CheckpointConfig()
+        self._prefix = _free_prefix(self._directory, prefix)
+        self._user_prefix = prefix
+        self._manager = CheckpointManager()
+        self._latest_ckpt_file_name = ''
+        self._last_time = time.time()
+        self._last_time_for_keep = time.time()
+        self._last_triggered_step = 0
+        self._graph_saved = False
+        self._append_dict = dict(self._config.append_dict)
+        self._append_epoch_num = self._append_dict.get('epoch_num', 0)
+        self._append_step_num = self._append_dict.get('step_num', 0)
+        self._params: Any = None  # the callback parameters, while training runs
+
+    @property
+    def latest_ckpt_file_name(self) -> str:
+        """Path of the file written last, '' before the first."""
+        return self._latest_ckpt_file_name
+
+    @property
+    def _get_save_checkpoint_steps(self) -> Optional[int]:
+        return self._config.save_checkpoint_steps
+
+    def on_train_begin(self, run_context: RunContext) -> None:
+        self._params = run_context.original_args()
+        self._last_triggered_step = 0  # steps count from 1 anew
+        self._params.setdefault('last_save_ckpt_step', None)
+        self._params.setdefault('latest_ckpt_file', None)
+        self.begin(run_context)
+
+    def on_eval_begin(self, run_context: RunContext) -> None:
+        """Nothing is saved in an evaluation."""
+
+    on_eval_epoch_begin = on_eval_epoch_end = on_eval_step_begin = on_eval_step_end = on_eval_end = on_eval_begin
+
+    def step_end(self, run_context: RunContext) -> None:
+        p = run_context.original_args()
+        if not self._graph_saved and context.get_context('mode') == context.GRAPH_MODE:
+            self._save_graph(p.train_network)
+        if self._is_due(p):
+            self._save(p)
+
+    def end(self, run_context: RunContext) -> None:
+        p = run_context.original_args()
+        if p.cur_step_num:
+            self._save(p)
+        self._params = None
+        from sindri.train import serialization
+        serialization.wait_for_async_saves()
+
+    def __exit__(self, kind: Any, error: Any = None, trace: Any = None) -> None:
+        p, self._params = self._params, None
+        epoch, step = p._last_done() if p is not None else (1, 0)
+        if kind is None or step == 0:
+            return
+        if not (self._config._exception_save or issubclass(kind, KeyboardInterrupt)):
+            return
+        # The step that was cut short is not counted: the file is named after the last finished one.
+        finished = type(p)(p, cur_epoch_num=epoch, cur_step_num=step)
+        try:
+            self._save(finished, _BREAKPOINT if self._config._exception_save else '.ckpt')
+            p.update(latest_ckpt_file=self._latest_ckpt_file_name, last_save_ckpt_step=self._last_triggered_step)
+            logger.warning('training ended with %s: saved %s', kind.__name__, self._latest_ckpt_file_name)
+        except Exception as e:  # the error that ended training is the one to report
+            logger.error('training ended with %s, and the checkpoint of the last step could not be saved: %s', kind.__name__, e)
+
+    def _is_due(self, p: Any) -> bool:
+        if self._config.save_checkpoint_steps:
+            return p.cur_step_num >= self._last_triggered_step + self._config.save_checkpoint_steps
+        if self._config.save_checkpoint_seconds:
+            return time.time() - self._last_time > self._config.save_checkpoint_seconds
+        return False
+
+    def _save(self, p: Any, suffix: str = '.ckpt') -> None:
+        from sindri.train import serialization
+        if p.cur_step_num == self._last_triggered_step and suffix == '.ckpt':
+            return  # just saved
+        step_in_epoch = (p.cur_step_num - 1) % int(p.batch_num) + 1
+        name = f'{self._prefix}-{p.cur_epoch_num}_{step_in_epoch}{suffix}'
+        if suffix == '.ckpt':
+            self._make_room()
+        self._last_time = self._last_time_for_keep = time.time()
+        self._last_triggered_step = p.cur_step_num
+        append = dict(self._append_dict)
+        if 'epoch_num' in append:
+            append['epoch_num'] = self._append_epoch_num + p.cur_epoch_num
+        if 'step_num' in append:
+            append['step_num'] = self._append_step_num + p.cur_step_num
+        network = self._config.saved_network if self._config.saved_network is not None else p.train_network
+        _set_cur_net(network)
+        path = os.path.join(self._directory, name)
+        serialization.save_checkpoint(network, path, self._config.integrated_save, self._config.async_save, append or None,
+                                      self._config.enc_key, self._config.enc_mode)
+        self._latest_ckpt_file_name = path
+        p.last_save_ckpt_step = p.cur_step_num
+        p.latest_ckpt_file = path
+
+    def _make_room(self) -> None:
+        self._manager.update_ckpoint_filelist(self._directory, self._prefix)
+        most = self._config.keep_checkpoint_max
+        if most:
+            while self._manager.ckpoint_num >= most:
+                self._manager.remove_oldest_ckpoint_file()
+        elif self._config.keep_checkpoint_per_n_minutes:
+            minutes, now = self._config.keep_checkpoint_per_n_minutes, time.time()
+            if now - self._last_time_for_keep < minutes * 60:
+                self._manager.keep_one_ckpoint_per_minutes(minutes, now)
+
+    def _save_graph(self, network: Any) -> None:
+        path = os.path.join(self._directory, f'{self._prefix}-graph.meta')
+        if os.path.exists(path):
+            os.chmod(path, stat.S_IRUSR | stat.S_IWUSR)
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write(_describe(network))
+        os.chmod(path, stat.S_IRUSR | stat.S_IWUSR)
+        self._graph_saved = True
+
+
+def _describe(network: Any) -> str:
+    """The graphs the network was compiled to when there are some, else its structure; then its parameters."""
+    from sindri import _compile
+    graph = getattr(_compile, 'graph_text', None)
+    head = graph(network) if graph is not None else repr(network)
+    rows = [f'{p.name} {p.dtype} {list(p.shape)}' for p in network.get_parameters()]
+    return '\n'.join([head, '', 'parameters:', *rows, ''])

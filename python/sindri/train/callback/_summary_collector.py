@@ -1,0 +1,184 @@
+"""Collects what is worth seeing of a training into event files."""
+import os
+import re
+from typing import Any, Dict, Optional
+
+import numpy as np
+
+from sindri import _checkparam as validator
+from sindri import log as logger
+from sindri.common import dtype as mstype
+from sindri.common.tensor import Tensor
+from sindri.train.callback._callback import Callback, RunContext, _loss_number
+
+_DEFAULTS: Dict[str, Any] = {'collect_metric': True, 'collect_graph': True, 'collect_train_lineage': True, 'collect_eval_lineage': True,
+                             'collect_input_data': True, 'collect_dataset_graph': True, 'collect_landscape': None, 'histogram_regular': None}
+_FIRST_PARAMETERS = 5  # recorded when no regular expression chooses
+_TENSOR_STEPS = 20  # TensorSummary values are large: about so many in a training unless a frequency is given
+
+
+class SummaryCollector(Callback):
+    """Records the loss (`loss/auto`), histograms of parameters (`<name>/auto`), input images (`input_data/auto`), the network, what summary ops
+    hand over, and the lineage of training and evaluation, every `collect_freq` steps (epochs when sinking) and at the first.
+
+    collect_specified_data: dict of collect_metric, collect_graph, collect_train_lineage, collect_eval_lineage, collect_input_data,
+    collect_dataset_graph (bools) and histogram_regular (chooses parameters by name; default: the first five); missing keys are True when
+    keep_default_action, else False. custom_lineage_data: dict of str to int, float or str. collect_tensor_freq: steps between records of
+    TensorSummary. num_process is kept for scripts' sake. collect_landscape raises NotYetError. ValueError, TypeError."""
+
+    def __init__(self, summary_dir: str, collect_freq: int = 10, num_process: int = 32, collect_specified_data: Optional[dict] = None,
+                 keep_default_action: bool = True, custom_lineage_data: Optional[dict] = None, collect_tensor_freq: Optional[int] = None,
+                 max_file_size: Optional[float] = None, export_options: Optional[dict] = None):
+        super().__init__()
+        place = 'SummaryCollector'
+        if not isinstance(summary_dir, str) or not summary_dir.strip():
+            raise ValueError(f"{place}: 'summary_dir' must be a non-empty str, got {summary_dir!r}")
+        self._collect_freq = validator.check_positive_int(collect_freq, 'collect_freq', place)
+        validator.check_bool(keep_default_action, 'keep_default_action', place)
+        self._specified = self._read_specified(collect_specified_data, keep_default_action)
+        self._custom = self._read_custom(custom_lineage_data)
+        if collect_tensor_freq is not None:
+            validator.check_positive_int(collect_tensor_freq, 'collect_tensor_freq', place)
+        self._tensor_freq = collect_tensor_freq
+        from sindri.train._utils import _make_directory
+        self._summary_dir = _make_directory(summary_dir, 'summary_dir')
+        self._max_file_size, self._export_options = max_file_size, export_options
+        self._record: Any = None
+        self._custom_done = False
+        self._dataset_done = False
+        self._chosen: Any = None
+
+    @staticmethod
+    def _read_specified(given: Optional[dict], keep: bool) -> Dict[str, Any]:
+        place = "SummaryCollector: 'collect_specified_data'"
+        out = {k: (v if keep or not isinstance(v, bool) else False) for k, v in _DEFAULTS.items()}
+        if not keep:
+            out['histogram_regular'] = False
+        if given is None:
+            return out
+        if not isinstance(given, dict):
+            raise TypeError(f'{place} must be a dict, got {type(given).__name__}')
+        for key, value in given.items():
+            if key not in _DEFAULTS:
+                raise ValueError(f'{place}: unknown key {key!r} | known are {", ".join(_DEFAULTS)}')
+            if key == 'collect_landscape' and value is not None:
+                from sindri.common.not_yet import not_yet
+                not_yet('SummaryCollector(collect_landscape)', 'export')
+            if key == 'histogram_regular':
+                validator.check_value_type(key, value, [str, type(None)], 'SummaryCollector')
+            elif isinstance(_DEFAULTS[key], bool):
+                validator.check_value_type(key, value, bool, 'SummaryCollector')
+            out[key] = value
+        return out
+
+    @staticmethod
+    def _read_custom(data: Optional[dict]) -> Dict[str, Any]:
+        if data is None:
+            return {}
+        validator.check_value_type('custom_lineage_data', data, dict, 'SummaryCollector')
+        for key, value in data.items():
+            validator.check_value_type('key of custom_lineage_data', key, str, 'SummaryCollector')
+            validator.check_value_type(f'custom_lineage_data[{key!r}]', value, [int, float, str], 'SummaryCollector')
+        return data
+
+    def __enter__(self) -> 'SummaryCollector':
+        from sindri.train.summary.summary_record import SummaryRecord
+        self._record = SummaryRecord(self._summary_dir, max_file_size=self._max_file_size, export_options=self._export_options)
+        return self
+
+    def __exit__(self, *err: Any) -> None:
+        if self._record is not None:
+            self._record.close()
+            self._record = None
+
+    def begin(self, run_context: RunContext) -> None:
+        p = run_context.original_args()
+        if p.mode not in ('train', 'eval'):
+            raise ValueError(f"SummaryCollector: mode must be 'train' or 'eval', got {p.mode!r}")
+        self._record.set_mode(p.mode)
+
+    def on_eval_end(self, run_context: RunContext) -> None:
+        p = run_context.original_args()
+        if self._specified['collect_eval_lineage']:
+            info = {'metrics': p.get('metrics') or {}, 'valid_dataset_size': _rows(p.valid_dataset)}
+            self._record.add_value('eval_lineage', 'eval_lineage', info)
+            self._record.record(p.cur_step_num)
+        self._record.set_mode('train')
+
+    def on_eval_step_end(self, run_context: RunContext) -> None:
+        """Nothing is recorded per batch of an evaluation."""
+
+    def step_end(self, run_context: RunContext) -> None:
+        p = run_context.original_args()
+        if not self._custom_done:
+            self._custom_done = True
+            if self._custom:
+                self._record.add_value('custom_lineage_data', 'custom_lineage_data', self._custom)
+            if self._specified['collect_dataset_graph']:
+                self._record.add_value('dataset_graph', 'train_dataset', {'operation': type(p.train_dataset).__name__, 'size': str(p.train_dataset.get_dataset_size())})
+            if self._specified['collect_graph']:
+                self._record.add_value('graph', 'train_network/auto', p.train_network)
+        sinks = p.get('dataset_sink_mode', False)
+        now = p.cur_epoch_num if sinks else p.cur_step_num
+        if not self._tensor_freq:
+            total = p.epoch_num * (1 if sinks else int(p.batch_num))
+            self._tensor_freq = max(self._collect_freq, -(-total // _TENSOR_STEPS))
+        values = now == 1 or now % self._collect_freq == 0
+        tensors = now == 1 or now % self._tensor_freq == 0
+        if values:
+            self._collect(p)
+        if values or tensors:
+            self._record.record(p.cur_step_num, plugin_filter=lambda kind: tensors if kind == 'tensor' else values or kind not in ('scalar', 'image', 'histogram'))
+
+    def end(self, run_context: RunContext) -> None:
+        p = run_context.original_args()
+        if self._specified['collect_train_lineage']:
+            self._record.add_value('train_lineage', 'train_lineage', self._lineage(p))
+            self._record.record(p.cur_step_num)
+
+    def _collect(self, p: Any) -> None:
+        if self._specified['collect_metric']:
+            loss = _loss_number(p.net_outputs)
+            if isinstance(loss, float):
+                self._record.add_value('scalar', 'loss/auto', loss)
+            else:
+                logger.warning_once('SummaryCollector: the first output of the network is no number, so no loss is recorded')
+        if self._specified['collect_input_data']:
+            self._collect_input(p)
+        if self._specified['histogram_regular'] is not False:
+            if self._chosen is None:
+                regular = self._specified['histogram_regular']
+                every = [q for q in p.train_network.get_parameters() if q.requires_grad and q.dtype in (mstype.float16, mstype.float32, mstype.float64)]
+                self._chosen = [q for q in every if re.match(regular, q.name)] if regular is not None else every[:_FIRST_PARAMETERS]
+            for q in self._chosen:
+                self._record.add_value('histogram', f'{q.name}/auto', q)
+
+    def _collect_input(self, p: Any) -> None:
+        batch = p.get('train_dataset_element')
+        first = batch[0] if isinstance(batch, (tuple, list)) and batch else batch
+        if isinstance(first, Tensor) and len(first.shape) == 4 and first.shape[1] in (1, 3):
+            self._record.add_value('image', 'input_data/auto', first)
+
+    def _lineage(self, p: Any) -> Dict[str, Any]:
+        optimizer = p.get('optimizer') or getattr(p.train_network, 'optimizer', None)
+        backbone = getattr(p.train_network, 'network', p.train_network)
+        backbone = getattr(backbone, '_backbone', backbone)
+        rate: Optional[float] = None
+        if optimizer is not None and isinstance(getattr(optimizer, 'learning_rate', None), Tensor):
+            rate = float(np.asarray(optimizer.learning_rate.asnumpy()).reshape(-1)[0])
+        loss = _loss_number(p.net_outputs)
+        info = {'optimizer': type(optimizer).__name__ if optimizer is not None else None, 'learning_rate': rate,
+                'loss_function': type(p.loss_fn).__name__ if p.get('loss_fn') is not None else '', 'epoch': p.epoch_num,
+                'parallel_mode': p.get('parallel_mode') or 'stand_alone', 'device_num': p.get('device_number') or 1,
+                'batch_size': p.train_dataset.get_batch_size() if hasattr(p.train_dataset, 'get_batch_size') else 0,
+                'train_dataset_size': _rows(p.train_dataset), 'network': type(backbone).__name__, 'loss': loss if isinstance(loss, float) else None}
+        path = p.get('latest_ckpt_file')
+        if path and os.path.exists(path):
+            info.update(model_path=path, model_size=os.path.getsize(path))
+        return info
+
+
+def _rows(dataset: Any) -> int:
+    """Rows of a dataset: batches times batch size."""
+    batch = dataset.get_batch_size() if hasattr(dataset, 'get_batch_size') else 1
+    return int(dataset.get_dataset_size()) * int(batch or 1)

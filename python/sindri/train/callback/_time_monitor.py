@@ -1,0 +1,57 @@
+"""Prints how long epochs take."""
+import time
+from typing import Optional
+
+from sindri import _checkparam as validator
+from sindri.train.callback._callback import Callback, RunContext
+
+
+class TimeMonitor(Callback):
+    """Prints `Train epoch time: 1234.567 ms, per step time: 12.346 ms` (`Eval …` in an evaluation) after an epoch. Steps are the callback
+    parameters' batch_num when that is a positive int, else `data_size`. With `data_time` the line ends in ` (data time: 0.123 ms)`, the time per
+    step that was spent outside steps (waiting for data, callbacks). ValueError, TypeError for a bad data_size."""
+
+    def __init__(self, data_size: Optional[int] = None, data_time: bool = False):
+        if data_size is not None:
+            validator.check_positive_int(data_size, 'data_size', 'TimeMonitor')
+        validator.check_bool(data_time, 'data_time', 'TimeMonitor')
+        self.data_size = data_size
+        self.data_time = data_time
+        self.epoch_time = time.time()
+        self._outer = self._outer_inside = 0.0  # of the training epoch around an evaluation
+        self._inside = 0.0
+        self._step_start = 0.0
+
+    def epoch_begin(self, run_context: RunContext) -> None:
+        self.epoch_time = time.time()
+        self._inside = 0.0
+
+    def on_eval_epoch_begin(self, run_context: RunContext) -> None:
+        self._outer, self._outer_inside = self.epoch_time, self._inside
+        self.epoch_begin(run_context)
+
+    def on_eval_epoch_end(self, run_context: RunContext) -> None:
+        self.epoch_end(run_context)
+        self.epoch_time, self._inside = self._outer, self._outer_inside
+
+    def step_begin(self, run_context: RunContext) -> None:
+        if self.data_time:
+            self._step_start = time.time()
+
+    def step_end(self, run_context: RunContext) -> None:
+        if self.data_time:
+            self._inside += time.time() - self._step_start
+
+    def epoch_end(self, run_context: RunContext) -> None:
+        whole = (time.time() - self.epoch_time) * 1000
+        p = run_context.original_args()
+        steps = self.data_size
+        batch_num = p.get('batch_num')
+        if isinstance(batch_num, int) and batch_num > 0:
+            steps = batch_num
+        steps = validator.check_positive_int(steps, 'data_size', 'TimeMonitor')
+        mode = str(p.get('mode', 'train')).capitalize()
+        line = f'{mode} epoch time: {whole:5.3f} ms, per step time: {whole / steps:5.3f} ms'
+        if self.data_time:
+            line += f' (data time: {max(whole - self._inside * 1000, 0.0) / steps:5.3f} ms)'
+        print(line, flush=True)

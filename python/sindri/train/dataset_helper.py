@@ -1,0 +1,168 @@
+"""How a training loop gets its batches, and how a loop of many steps is run by one call ("sinking")."""
+import math
+from typing import Any, Iterator, List, Tuple
+
+from sindri import _checkparam as validator
+from sindri import context
+from sindri.common.tensor import Tensor
+
+__all__ = ['DatasetHelper', 'connect_network_with_dataset']
+
+
+def check_dataset(dataset: Any, name: str = 'dataset') -> Any:
+    """TypeError unless `dataset` can be iterated the way the training loop does it."""
+    if not hasattr(dataset, 'create_tuple_iterator') or not hasattr(dataset, 'get_dataset_size'):
+        raise TypeError(f"'{name}' must be a dataset of sindri.dataset, got {type(dataset).__name__} | "
+                        "wrap your own source in dataset.GeneratorDataset(source, column_names=[…])")
+    return dataset
+
+
+class _Batches:
+    """Batches of a dataset, pass after pass. `next_batch` goes on into the next pass at the end of one, so that loops whose length is no
+    divisor of the dataset's see every batch."""
+
+    def __init__(self, dataset: Any, epoch_num: int):
+        self._dataset = dataset
+        self._epoch_num = epoch_num
+        self._source: Any = None
+        self._pass: Any = None
+
+    def one_pass(self) -> Iterator[Tuple[Any, ...]]:
+        if self._source is None:
+            self._source = self._dataset.create_tuple_iterator(num_epochs=self._epoch_num, do_copy=False)
+        for row in self._source:
+            yield tuple(row)
+
+    def next_batch(self) -> Tuple[Any, ...]:
+        for _ in range(2):
+            if self._pass is None:
+                if self._source is None:
+                    self._source = self._dataset.create_tuple_iterator(num_epochs=-1, do_copy=False)
+                self._pass = iter(self._source)
+            try:
+                return tuple(next(self._pass))
+            except StopIteration:
+                self._pass = None
+        raise ValueError('the dataset gave no batch | check that its source is not empty and that batch(drop_remainder=True) leaves a batch')
+
+    def release(self) -> None:
+        self._source = self._pass = None
+
+
+class DatasetHelper:
+    """Batches for a training loop.
+
+    Not sinking, iterating gives one tuple of Tensors per step; each `iter()` is one pass. Sinking in graph mode, iterating gives one empty tuple
+    per chunk of `sink_size()` steps, and the network returned by `connect_network_with_dataset` runs the chunk. Sinking in PyNative mode gives
+    one tuple per step, `sink_size` of them.
+
+    sink_size -1: a chunk is one pass. `dataset.__loop_size__`, when a script has set it, is the chunk's length, and iterating gives as many
+    chunks as make a pass. epoch_num is how many passes will be asked for. TypeError for arguments of other types."""
+
+    def __init__(self, dataset: Any, dataset_sink_mode: bool = True, sink_size: int = -1, epoch_num: int = 1):
+        check_dataset(dataset)
+        validator.check_bool(dataset_sink_mode, 'dataset_sink_mode', 'DatasetHelper')
+        validator.check_is_int(sink_size, 'sink_size', 'DatasetHelper')
+        if sink_size < -1 or sink_size == 0:
+            raise ValueError(f"DatasetHelper: 'sink_size' must be -1 or positive, got {sink_size}")
+        self.dataset = dataset
+        self._sinks = dataset_sink_mode
+        self._graph_mode = context.get_context('mode') == context.GRAPH_MODE
+        self._loop = getattr(dataset, '__loop_size__', None)
+        self._sink_size = sink_size
+        self.iter = _Batches(dataset, -1 if dataset_sink_mode and sink_size > 0 else epoch_num)
+
+    @property
+    def runs_chunks(self) -> bool:
+        """Whether one step of the iteration stands for a chunk of steps."""
+        return self._sinks and self._graph_mode
+
+    def sink_size(self) -> int:
+        """Steps per chunk; 1 when not sinking."""
+        if not self.runs_chunks:
+            return 1
+        return self._chunk()
+
+    def _chunk(self) -> int:
+        if self._loop is not None:
+            return self._loop
+        return self._sink_size if self._sink_size > 0 else self.dataset.get_dataset_size()
+
+    def _chunks_per_epoch(self) -> int:
+        if self._loop is None:
+            return 1
+        size = self.dataset.get_dataset_size()
+        if self._loop <= size and size % self._loop != 0:
+            raise ValueError(f"dataset size {size} must be a multiple of its '__loop_size__' {self._loop}")
+        return math.ceil(size / self._loop)
+
+    def __iter__(self) -> Iterator[Tuple[Any, ...]]:
+        if self.runs_chunks:
+            return iter([()] * self._chunks_per_epoch())
+        if self._sinks and (self._sink_size > 0 or self._loop is not None):
+            return (self.iter.next_batch() for _ in range(self._chunk() * self._chunks_per_epoch()))
+        return self.iter.one_pass()
+
+    def types_shapes(self) -> Tuple[List[Any], List[Any]]:
+        """Types and shapes of the columns of a batch."""
+        return self.dataset.output_types(), self.dataset.output_shapes()
+
+    def get_data_info(self) -> Tuple[List[Any], List[Any]]:
+        """As types_shapes; read from the batches at hand, which do not change their shapes while a pass runs."""
+        return self.types_shapes()
+
+    def stop_send(self) -> None:
+        """Drops the batches that were read ahead."""
+        self.iter.release()
+
+    def release(self) -> None:
+        """Drops the iterator; the next `iter()` starts a new one."""
+        self.iter.release()
+
+    def continue_send(self) -> None:
+        """Nothing to do: batches are produced when they are asked for."""
+
+    def dynamic_min_max_shapes(self) -> Tuple[List[Any], List[Any]]:
+        """Smallest and largest shapes of the columns: the same, shapes are taken from each batch."""
+        shapes = self.dataset.output_shapes()
+        return shapes, shapes
+
+
+class _SunkNetwork:
+    """Runs a chunk of steps per call, pulling batches itself. Attributes are the network's."""
+
+    def __init__(self, network: Any, helper: DatasetHelper):
+        self._network = network
+        self._helper = helper
+        self.last_batch: Tuple[Any, ...] = ()
+        self.steps_done = 0
+        self.interrupt: Any = None  # ends the chunk early when it says so
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._network, name)
+
+    def __call__(self, *inputs: Any) -> Any:
+        outputs = None
+        self.steps_done = 0
+        for _ in range(self._helper.sink_size()):
+            self.last_batch = self._helper.iter.next_batch()
+            outputs = self._network(*self.last_batch)
+            self.steps_done += 1
+            if self.interrupt is not None and self.interrupt.noted:
+                break
+        return outputs
+
+
+def connect_network_with_dataset(network: Any, dataset_helper: DatasetHelper) -> Any:
+    """A callable that, sinking in graph mode, runs one chunk per call and returns the last step's outputs; the network itself in PyNative mode.
+    RuntimeError when the helper does not sink."""
+    if not isinstance(dataset_helper, DatasetHelper):
+        raise TypeError(f"connect_network_with_dataset: 'dataset_helper' must be a DatasetHelper, got {type(dataset_helper).__name__}")
+    if not dataset_helper._sinks:
+        raise RuntimeError('connect_network_with_dataset: the helper does not sink | make it with DatasetHelper(dataset, dataset_sink_mode=True)')
+    return _SunkNetwork(network, dataset_helper) if dataset_helper.runs_chunks else network
+
+
+def to_tensors(row: Any) -> Tuple[Any, ...]:
+    """A batch as a tuple of Tensors."""
+    return tuple(x if isinstance(x, Tensor) else Tensor(x) for x in row)

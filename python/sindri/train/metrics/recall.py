@@ -1,0 +1,4 @@
+"""Recall (defined beside Precision)."""
+from sindri.train.metrics.precision import Recall
+
+__all__ = ['Recall']

@@ -1,0 +1,460 @@
+"""Model: training, evaluation and prediction of a network over datasets, with callbacks."""
+from typing import Any, Dict, List, Optional
+
+import numpy as np
+
+from sindri import _checkparam as validator
+from sindri import context
+from sindri import log as logger
+from sindri.common.tensor import Tensor
+from sindri.train._interrupt import Interrupt
+from sindri.train.callback._callback import Callback, RunContext, _CallbackManager, _defined_old_hooks, _InternalCallbackParam, _list_of
+from sindri.train.dataset_helper import DatasetHelper, _SunkNetwork, check_dataset, connect_network_with_dataset
+from sindri.train.loss_scale_manager import DynamicLossScaleManager, LossScaleManager
+from sindri.train.metrics import Loss, get_metrics
+
+__all__ = ['Model']
+
+_AMP_LEVELS = ('O0', 'O1', 'O2', 'O3', 'auto')
+_BOOST_LEVELS = ('O0', 'O1', 'O2')
+_KWARGS = ('loss_scale_manager', 'keep_batchnorm_fp32', 'boost_config_dict', 'acc_level')
+# 1.x scripts rely on sinking by default, 2.x scripts on not sinking.
+_SINK_DEFAULT = context.era() == 1
+
+
+class Model:
+    """A network with what is needed to train and judge it.
+
+    network, loss_fn and optimizer are joined into one training Cell: without optimizer the network must be that Cell itself, without loss_fn its
+    output is the loss. metrics: a dict name -> Metric, or a set or list of registered names. eval_network takes a batch and gives outputs of
+    which eval_indexes names (loss, prediction, label); without it network and loss_fn are used. amp_level 'O0' to 'O3' or 'auto': see
+    sindri.amp. boost_level: only 'O0' so far, others raise NotYetError. Keywords: loss_scale_manager, keep_batchnorm_fp32, boost_config_dict
+    (read with a boost_level), acc_level (older name of boost_level). ValueError: level, keyword, metrics, eval_indexes; TypeError."""
+
+    def __init__(self, network: Any, loss_fn: Any = None, optimizer: Any = None, metrics: Any = None, eval_network: Any = None,
+                 eval_indexes: Optional[List[int]] = None, amp_level: str = 'O0', boost_level: str = 'O0', **kwargs: Any):
+        self._network = network
+        self._loss_fn = loss_fn
+        self._optimizer = optimizer
+        self._metrics = metrics
+        self._amp_level = amp_level
+        self._check_kwargs(kwargs)
+        boost_level = kwargs.get('acc_level', boost_level)
+        self._boost_level = boost_level
+        self._boost_config_dict = kwargs.get('boost_config_dict', '')
+        self._check_networks()
+        if amp_level not in _AMP_LEVELS:
+            raise ValueError(f"Model: 'amp_level' must be one of {', '.join(_AMP_LEVELS)}, got {amp_level!r}")
+        if boost_level not in _BOOST_LEVELS:
+            raise ValueError(f"Model: 'boost_level' must be one of {', '.join(_BOOST_LEVELS)}, got {boost_level!r}")
+        if boost_level != 'O0':
+            from sindri.common.not_yet import not_yet
+            not_yet(f"Model(boost_level='{boost_level}')", 'boost')
+        self._keep_bn_fp32 = kwargs.get('keep_batchnorm_fp32')
+        self._loss_scale_manager_set = 'loss_scale_manager' in kwargs
+        self._loss_scale_manager = kwargs.get('loss_scale_manager')
+        if self._loss_scale_manager is not None and optimizer is None:
+            raise ValueError("Model: 'loss_scale_manager' needs an 'optimizer' | a training cell of your own scales its loss itself")
+        level = amp_level if amp_level != 'auto' else {'GPU': 'O2', 'Ascend': 'O3'}.get(context.get_context('device_target'))
+        if not self._loss_scale_manager_set and level == 'O2' and optimizer is not None:
+            self._loss_scale_manager = DynamicLossScaleManager()  # the level's default
+        self._parallel_mode = context.get_auto_parallel_context('parallel_mode')
+        self._device_number = context.get_auto_parallel_context('device_num')
+        self._global_rank = context.get_auto_parallel_context('global_rank')
+        self._parameter_broadcast = context.get_auto_parallel_context('parameter_broadcast')
+        self._metric_fns: Optional[Dict[str, Any]] = None
+        self._train_network = self._build_train_network()
+        self._eval_network: Any = None
+        self._eval_indexes: Optional[List[int]] = None
+        self._build_eval_network(metrics, eval_network, eval_indexes)
+        self._predict_network = self._network
+
+    # --- construction ---------------------------------------------------------------------------------------------------------
+
+    def _check_kwargs(self, kwargs: Dict[str, Any]) -> None:
+        for name in kwargs:
+            if name not in _KWARGS:
+                raise ValueError(f"Model: unknown argument '{name}' | known are {', '.join(_KWARGS)}")
+        manager = kwargs.get('loss_scale_manager')
+        if manager is not None and not isinstance(manager, LossScaleManager):
+            raise TypeError(f"Model: 'loss_scale_manager' must be a LossScaleManager, got {type(manager).__name__}")
+        if kwargs.get('keep_batchnorm_fp32') is not None:
+            validator.check_bool(kwargs['keep_batchnorm_fp32'], 'keep_batchnorm_fp32', 'Model')
+        if kwargs.get('boost_config_dict') not in (None, '') and not isinstance(kwargs['boost_config_dict'], dict):
+            raise TypeError("Model: 'boost_config_dict' must be a dict")
+
+    def _check_networks(self) -> None:
+        from sindri.nn.cell import Cell
+        if not isinstance(self._network, Cell):
+            raise TypeError(f"Model: 'network' must be a Cell, got {type(self._network).__name__}")
+        if self._loss_fn is not None and not callable(self._loss_fn):
+            raise TypeError(f"Model: 'loss_fn' must be a Cell or a function, got {type(self._loss_fn).__name__}")
+        if self._optimizer is not None and not callable(self._optimizer):
+            raise TypeError(f"Model: 'optimizer' must be an optimizer Cell, got {type(self._optimizer).__name__}")
+        if self._loss_fn is not None and not isinstance(self._loss_fn, Cell):
+            from sindri.train._function_cell import FunctionCell
+            self._loss_fn = FunctionCell(self._loss_fn)
+
+    def _build_train_network(self) -> Any:
+        from sindri import amp, nn
+        if self._optimizer is not None:
+            config: Dict[str, Any] = {}
+            if self._loss_scale_manager is not None or self._loss_scale_manager_set:
+                config['loss_scale_manager'] = self._loss_scale_manager
+            if self._keep_bn_fp32 is not None:
+                config['keep_batchnorm_fp32'] = self._keep_bn_fp32
+            return amp.build_train_network(self._network, self._optimizer, self._loss_fn, level=self._amp_level, boost_level=self._boost_level, **config)
+        if self._loss_fn is not None:
+            return nn.WithLossCell(self._network, self._loss_fn)
+        return self._network
+
+    def _build_eval_network(self, metrics: Any, eval_network: Any, eval_indexes: Optional[List[int]]) -> None:
+        from sindri import nn
+        self._metric_fns = get_metrics(metrics) if metrics is not None else None
+        if not self._metric_fns:
+            return
+        if eval_network is not None:
+            if eval_indexes is not None and not (isinstance(eval_indexes, list) and len(eval_indexes) == 3):
+                raise ValueError(f"Model: 'eval_indexes' must be a list of 3 (loss, prediction, label), got {eval_indexes!r}")
+            self._eval_network = eval_network
+            self._eval_indexes = eval_indexes
+            return
+        if self._loss_fn is None:
+            raise ValueError("Model: with 'metrics' either 'loss_fn' or 'eval_network' is needed")
+        self._eval_network = nn.WithEvalCell(self._network, self._loss_fn, self._amp_level in ('O2', 'O3', 'auto'))
+        self._eval_indexes = [0, 1, 2]
+
+    # --- properties -----------------------------------------------------------------------------------------------------------
+
+    @property
+    def train_network(self) -> Any:
+        """The Cell that performs one training step."""
+        return self._train_network
+
+    @property
+    def predict_network(self) -> Any:
+        """The network itself."""
+        return self._predict_network
+
+    @property
+    def eval_network(self) -> Any:
+        """The Cell that evaluates one batch, or None without metrics."""
+        return self._eval_network
+
+    # --- training -------------------------------------------------------------------------------------------------------------
+
+    def train(self, epoch: int, train_dataset: Any, callbacks: Any = None, dataset_sink_mode: bool = _SINK_DEFAULT, sink_size: int = -1,
+              initial_epoch: int = 0) -> None:
+        """Trains for `epoch` passes (chunks of `sink_size` steps when sinking with sink_size > 0).
+
+        dataset_sink_mode: in graph mode a chunk (a pass, or sink_size steps) runs without coming back, and step callbacks are called once per
+        chunk; in PyNative mode they are called every step. initial_epoch counts the epochs from there to `epoch`. Ctrl-C finishes the running
+        step, lets ModelCheckpoint save, and raises KeyboardInterrupt. ValueError: epoch, sink_size, empty dataset, not two columns with a
+        loss_fn; RuntimeError: the dataset sinks into another Model; TypeError."""
+        self._run_training(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch, None)
+
+    def fit(self, epoch: int, train_dataset: Any, valid_dataset: Any = None, valid_frequency: Any = 1, callbacks: Any = None,
+            dataset_sink_mode: bool = _SINK_DEFAULT, valid_dataset_sink_mode: bool = _SINK_DEFAULT, sink_size: int = -1, initial_epoch: int = 0) -> None:
+        """As train, with an evaluation on `valid_dataset` every `valid_frequency` epochs (an int, or a list of epoch numbers), whose results are
+        in the callback parameters `metrics` and `eval_results` when the epoch ends. Callbacks may define only the hooks `on_train_…` and
+        `on_eval_…` (ValueError). valid_dataset_sink_mode changes nothing in the result."""
+        callbacks = _list_of(callbacks)
+        for c in callbacks:
+            old = _defined_old_hooks(c)
+            if old:
+                raise ValueError(f"Model.fit: {type(c).__name__} defines the old hook '{old[0]}', which would run in training and in evaluation | "
+                                 f"define on_train_{old[0]} or on_eval_{old[0]}")
+        validator.check_bool(valid_dataset_sink_mode, 'valid_dataset_sink_mode', 'Model.fit')
+        if valid_dataset is None:
+            raise ValueError("Model.fit: 'valid_dataset' is needed | use Model.train to train without evaluation")
+        if not self._metric_fns:
+            raise ValueError("Model.fit: the Model has no metrics | give Model(metrics=…)")
+        check_dataset(valid_dataset, 'valid_dataset')
+        if isinstance(valid_frequency, int) and not isinstance(valid_frequency, bool):
+            validator.check_positive_int(valid_frequency, 'valid_frequency', 'Model.fit')
+            due = range(valid_frequency, 10 ** 12, valid_frequency)
+        elif isinstance(valid_frequency, (list, tuple)):
+            due = validator.check_positive_int_sequence(valid_frequency, 'valid_frequency', 'Model.fit')
+        else:
+            raise TypeError(f"Model.fit: 'valid_frequency' must be an int or a list of epochs, got {type(valid_frequency).__name__}")
+        self._run_training(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch, (valid_dataset, due))
+
+    def _check_training(self, epoch: Any, dataset: Any, sink: Any, sink_size: Any, initial_epoch: Any) -> int:
+        """Checks the arguments of a training; returns the steps of a pass."""
+        epoch = validator.check_positive_int(epoch, 'epoch', 'Model.train')
+        if validator.check_non_negative_int(initial_epoch, 'initial_epoch', 'Model.train') >= epoch:
+            raise ValueError(f"Model.train: 'initial_epoch' must be below 'epoch', got {initial_epoch} and {epoch}")
+        validator.check_bool(sink, 'dataset_sink_mode', 'Model.train')
+        validator.check_is_int(sink_size, 'sink_size', 'Model.train')
+        if sink_size < -1 or sink_size == 0:
+            raise ValueError(f"Model.train: 'sink_size' must be -1 or positive, got {sink_size}")
+        check_dataset(dataset, 'train_dataset')
+        size = dataset.get_dataset_size()
+        if size == 0:
+            raise ValueError('Model.train: the dataset is empty | check its files, and that batch(drop_remainder=True) leaves a batch')
+        if self._loss_fn is not None:
+            columns = len(dataset.output_shapes()) if not hasattr(dataset, 'get_col_names') else len(dataset.get_col_names())
+            if columns != 2:
+                raise ValueError(f"Model.train: with 'loss_fn' the dataset must have 2 columns (data, label), got {columns} | "
+                                 "use project([...]), or a network that computes its own loss")
+        if sink and self._sinks_chunks():
+            owner = getattr(dataset, '__model_hash__', None)
+            if owner is not None and owner != hash(self):
+                raise RuntimeError('Model.train: the dataset is consumed by another Model in sink mode | make a new dataset object')
+            dataset.__model_hash__ = hash(self)
+        elif sink_size != -1 and not sink:
+            logger.warning("Model.train: 'sink_size' has no effect without dataset_sink_mode=True")
+        return size
+
+    @staticmethod
+    def _sinks_chunks() -> bool:
+        return context.get_context('mode') == context.GRAPH_MODE
+
+    def _run_training(self, epoch: int, dataset: Any, callbacks: Any, sink: bool, sink_size: int, initial_epoch: int, validation: Any) -> None:
+        size = self._check_training(epoch, dataset, sink, sink_size, initial_epoch)
+        callbacks = _list_of(callbacks)
+        p = _InternalCallbackParam()
+        p.train_network = self._train_network
+        p.network = self._train_network
+        p.loss_fn, p.optimizer = self._loss_fn, self._optimizer
+        p.epoch_num = epoch
+        p.batch_num = sink_size if sink and sink_size > 0 else size
+        p.mode = 'train'
+        p.parallel_mode, p.device_number = self._parallel_mode, self._device_number
+        p.train_dataset = dataset
+        p.list_callback = callbacks
+        p.train_dataset_element = None
+        p.dataset_sink_mode = sink
+        p.cur_step_num = 0
+        p.cur_epoch_num = initial_epoch + 1
+        p.net_outputs = None
+        p.last_save_ckpt_step = None
+        p.latest_ckpt_file = None
+        if validation is not None:
+            p.metrics, p.eval_results, p.valid_dataset = {}, {}, validation[0]
+        helper = DatasetHelper(dataset, sink, sink_size, epoch - initial_epoch)
+        # The interrupt is entered first and left last: a second Ctrl-C while callbacks save is raised at once.
+        with Interrupt() as interrupt, _CallbackManager(callbacks) as hooks:
+            try:
+                self._train_loop(p, helper, hooks, interrupt, initial_epoch, validation)
+            finally:
+                helper.release()
+
+    def _train_loop(self, p: Any, helper: DatasetHelper, hooks: _CallbackManager, interrupt: Interrupt, initial_epoch: int, validation: Any) -> None:
+        run_context = RunContext(p)
+        network = self._train_network
+        if helper.runs_chunks:
+            network = connect_network_with_dataset(self._train_network, helper)
+            network.interrupt = interrupt
+        self._train_network.set_train()
+        hooks.on_train_begin(run_context)
+        for index in range(initial_epoch, p.epoch_num):
+            p.cur_epoch_num = index + 1
+            hooks.on_train_epoch_begin(run_context)
+            for batch in helper:
+                self._one_step(p, network, batch, helper, hooks, run_context, interrupt)
+                if run_context.get_stop_requested():
+                    break
+            if not helper.runs_chunks:
+                p.train_dataset.reset()
+            if validation is not None and p.cur_epoch_num in validation[1] and not run_context.get_stop_requested():
+                self._eval_in_fit(p, validation[0])
+                self._train_network.set_train()
+            hooks.on_train_epoch_end(run_context)
+            if validation is not None:
+                p.metrics = {}  # of this epoch only
+            if run_context.get_stop_requested():
+                break
+        hooks.on_train_end(run_context)
+
+    def _one_step(self, p: Any, network: Any, batch: Any, helper: DatasetHelper, hooks: _CallbackManager, run_context: RunContext,
+                  interrupt: Interrupt) -> None:
+        """A step, or a chunk of them."""
+        interrupt.check()
+        before = p.cur_step_num
+        p.cur_step_num = before + helper.sink_size()
+        p.train_dataset_element = batch
+        hooks.on_train_step_begin(run_context)
+        try:
+            p.net_outputs = network(*batch)
+        except Exception as error:
+            p.cur_step_num = before
+            self._explain(error, batch)
+            raise
+        if isinstance(network, _SunkNetwork):
+            p.cur_step_num = before + network.steps_done  # fewer when Ctrl-C cut the chunk short
+            p.train_dataset_element = network.last_batch
+        self._follow_loss_scale(p.net_outputs)
+        p._step_done()
+        if interrupt.noted and p.cur_step_num - before < helper.sink_size():
+            interrupt.check()
+        hooks.on_train_step_end(run_context)
+
+    @staticmethod
+    def _explain(error: Exception, batch: Any) -> None:
+        """Adds the batch's shapes to an error that came out of the network."""
+        shapes = ', '.join(f'{x.dtype}{list(x.shape)}' for x in batch if isinstance(x, Tensor))
+        note = getattr(error, 'add_note', None)
+        if shapes and note is not None:
+            note(f'while training on a batch of {shapes}')
+
+    def _follow_loss_scale(self, outputs: Any) -> None:
+        """Tells the manager about overflow, so that its number is the one the training cell uses."""
+        manager = self._loss_scale_manager
+        if manager is None or not manager.get_drop_overflow_update():
+            return
+        if not isinstance(outputs, (tuple, list)) or len(outputs) < 3:
+            raise ValueError(f"Model.train: with a loss_scale_manager that drops steps the training cell must return (loss, overflow, scale), got {type(outputs).__name__}")
+        manager.update_loss_scale(bool(np.all(outputs[1].asnumpy() if isinstance(outputs[1], Tensor) else outputs[1])))
+
+    # --- evaluation -------------------------------------------------------------------------------------------------------------
+
+    def eval(self, valid_dataset: Any, callbacks: Any = None, dataset_sink_mode: bool = _SINK_DEFAULT) -> Dict[str, Any]:
+        """Runs the evaluation network over a dataset; returns metric values by name. dataset_sink_mode changes nothing in the result.
+        ValueError: no metrics, empty dataset; TypeError."""
+        check_dataset(valid_dataset, 'valid_dataset')
+        validator.check_bool(dataset_sink_mode, 'dataset_sink_mode', 'Model.eval')
+        if not self._metric_fns:
+            raise ValueError("Model.eval: the Model has no metrics | give Model(metrics={'acc'}) or a dict of Metric objects")
+        if self._loss_fn is not None and self._eval_indexes == [0, 1, 2] and len(valid_dataset.get_col_names()) != 2:
+            raise ValueError(f"Model.eval: with 'loss_fn' the dataset must have 2 columns (data, label), got {len(valid_dataset.get_col_names())}")
+        callbacks = _list_of(callbacks)
+        p = _InternalCallbackParam()
+        p.loss_fn, p.optimizer = self._loss_fn, self._optimizer
+        p.epoch_num = 1
+        p.parallel_mode, p.device_number = self._parallel_mode, self._device_number
+        p.list_callback = callbacks
+        p.network = self._eval_network
+        p.dataset_sink_mode = dataset_sink_mode
+        with _CallbackManager(callbacks) as hooks:
+            return self._eval_loop(p, valid_dataset, hooks)
+
+    def _eval_loop(self, p: Any, dataset: Any, hooks: Callback) -> Dict[str, Any]:
+        if dataset.get_dataset_size() == 0:
+            raise ValueError('Model.eval: the dataset is empty | check its files, and that batch(drop_remainder=True) leaves a batch')
+        p.eval_network = self._eval_network
+        p.valid_dataset = dataset
+        p.batch_num = dataset.get_dataset_size()
+        p.mode = 'eval'
+        p.cur_step_num = 0
+        p.eval_dataset_element = None
+        p.metrics, p.eval_results = {}, {}
+        for metric in self._metric_fns.values():
+            metric.clear()
+        mean_loss = Loss()
+        self._eval_network.set_train(mode=False)
+        run_context = RunContext(p)
+        hooks.on_eval_begin(run_context)
+        hooks.on_eval_epoch_begin(run_context)
+        for row in dataset.create_tuple_iterator(num_epochs=1, do_copy=False):
+            p.cur_step_num += 1
+            p.eval_dataset_element = batch = tuple(row)
+            hooks.on_eval_step_begin(run_context)
+            outputs = self._eval_network(*batch)
+            p.net_outputs = outputs
+            hooks.on_eval_step_end(run_context)
+            self._update_metrics(outputs, mean_loss)
+            if run_context.get_stop_requested():
+                break
+        results = {name: metric.eval() for name, metric in self._metric_fns.items()}
+        p.metrics = results
+        p.eval_results = dict(results)
+        if mean_loss._total_num:
+            p.eval_results['eval_loss'] = mean_loss.eval()
+        hooks.on_eval_epoch_end(run_context)
+        hooks.on_eval_end(run_context)
+        dataset.reset()
+        return results
+
+    def _update_metrics(self, outputs: Any, mean_loss: Loss) -> None:
+        if isinstance(outputs, Tensor):
+            outputs = (outputs,)
+        if not isinstance(outputs, (tuple, list)):
+            raise ValueError(f'Model.eval: the evaluation network must return a Tensor or a tuple, got {type(outputs).__name__}')
+        indexes = self._eval_indexes
+        if indexes is not None:
+            if len(outputs) <= max(indexes):
+                raise ValueError(f"Model.eval: 'eval_indexes' {indexes} need {max(indexes) + 1} outputs, the evaluation network gave {len(outputs)}")
+            loss = outputs[indexes[0]]
+            if isinstance(loss, Tensor) and len(loss.shape) <= 1:
+                mean_loss.update(loss)
+        for metric in self._metric_fns.values():
+            if indexes is None or metric.indexes:
+                metric.update(*outputs)
+            elif isinstance(metric, Loss):
+                metric.update(outputs[indexes[0]])
+            else:
+                metric.update(outputs[indexes[1]], outputs[indexes[2]])
+
+    def _eval_in_fit(self, p: Any, dataset: Any) -> None:
+        """Evaluates within a training; the training's callback parameters get the results and are otherwise as before."""
+        own = _InternalCallbackParam(p)
+        self._eval_loop(own, dataset, _Hooks(p.list_callback))
+        p.metrics, p.eval_results, p.eval_network = own.metrics, own.eval_results, own.eval_network
+
+    # --- prediction and the rest ------------------------------------------------------------------------------------------------
+
+    def predict(self, *predict_data: Any, backend: Optional[str] = None, config: Optional[dict] = None) -> Any:
+        """Output of the bare network in inference mode. backend 'lite' is not there (RuntimeError). TypeError for inputs that are no Tensors,
+        numbers, or containers of these."""
+        if backend not in (None, 'lite'):
+            raise ValueError(f"Model.predict: 'backend' must be None or 'lite', got {backend!r}")
+        if backend == 'lite':
+            raise RuntimeError("Model.predict: there is no 'lite' backend | leave 'backend' out")
+        if config is not None:
+            raise ValueError("Model.predict: 'config' belongs to the 'lite' backend")
+        allowed = (Tensor, int, float, bool, str, tuple, list, dict, type(None))
+        for x in predict_data:
+            if not isinstance(x, allowed):
+                raise TypeError(f'Model.predict: inputs must be Tensors, got {type(x).__name__} | wrap arrays in Tensor(array)')
+        self._predict_network.set_train(False)
+        return self._predict_network(*predict_data)
+
+    def build(self, train_dataset: Any = None, valid_dataset: Any = None, sink_size: int = -1, epoch: int = 1, sink_mode: bool = True) -> None:
+        """Compiles ahead of time, in graph mode: the training network for the first batch of train_dataset and the evaluation network for
+        that of valid_dataset. No parameter changes. sink_size, epoch and sink_mode do not change what is compiled."""
+        for dataset in (train_dataset, valid_dataset):
+            if dataset is not None:
+                check_dataset(dataset)
+        validator.check_is_int(sink_size, 'sink_size', 'Model.build')
+        validator.check_positive_int(epoch, 'epoch', 'Model.build')
+        validator.check_bool(sink_mode, 'sink_mode', 'Model.build')
+        if not self._sinks_chunks():
+            logger.warning('Model.build: nothing is compiled in PyNative mode')
+            return
+        if train_dataset is not None:
+            self._train_network.set_train()
+            self._train_network.compile(*_first_batch(train_dataset))
+        if valid_dataset is not None:
+            if self._eval_network is None:
+                raise ValueError("Model.build: 'valid_dataset' needs Model(metrics=…)")
+            self._eval_network.set_train(False)
+            self._eval_network.compile(*_first_batch(valid_dataset))
+
+    def infer_train_layout(self, train_dataset: Any, dataset_sink_mode: bool = True, sink_size: int = -1) -> dict:
+        """How parameters are split over ranks: RuntimeError outside (semi-)automatic parallel mode, which is not there yet."""
+        self._refuse_layout('infer_train_layout')
+        return {}
+
+    def infer_predict_layout(self, *predict_data: Any, skip_backend_compile: bool = False) -> dict:
+        """As infer_train_layout, for prediction."""
+        self._refuse_layout('infer_predict_layout')
+        return {}
+
+    def _refuse_layout(self, name: str) -> None:
+        mode = context.get_auto_parallel_context('parallel_mode')
+        if mode not in ('semi_auto_parallel', 'auto_parallel'):
+            raise RuntimeError(f"Model.{name}: parallel_mode must be 'semi_auto_parallel' or 'auto_parallel', got '{mode}'")
+        from sindri.common.not_yet import not_yet
+        not_yet(f'Model.{name}', 'distributed')
+
+
+class _Hooks(_CallbackManager):
+    """The callbacks of a training, called for its evaluation: their contexts are entered already."""
+
+    def __enter__(self) -> '_Hooks':
+        return self
+
+
+def _first_batch(dataset: Any) -> tuple:
+    return tuple(next(iter(dataset.create_tuple_iterator(num_epochs=1, do_copy=False))))

@@ -1,0 +1,402 @@
+"""Saving and loading of parameters in MindSpore's .ckpt form.
+
+The file form is the engine's (`_core.save_checkpoint`, `_core.load_checkpoint`); here names, kinds of values, matching with a network and
+MindSpore's rules on what may differ."""
+import os
+import threading
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from sindri import _checkparam as validator
+from sindri import _core
+from sindri import log as logger
+from sindri.common import dtype as mstype
+from sindri.common.not_yet import not_yet
+from sindri.common.parameter import Parameter
+from sindri.common.tensor import Tensor
+
+__all__ = ['save_checkpoint', 'load_checkpoint', 'load_param_into_net', 'export', 'load', 'async_ckpt_thread_status', 'load_checkpoint_async',
+           'load_distributed_checkpoint', 'merge_sliced_parameter', 'build_searched_strategy', 'restore_group_info_list', 'parse_print',
+           'obfuscate_model', 'export_split_mindir']
+
+_FORMATS = ('AIR', 'ONNX', 'MINDIR')
+_RANDOM = 'random_op'
+
+# --- saving ---------------------------------------------------------------------------------------------------------------------
+
+_saving: List[threading.Thread] = []
+_save_errors: List[BaseException] = []
+
+
+def async_ckpt_thread_status() -> bool:
+    """Whether a checkpoint is still being written by a thread."""
+    _saving[:] = [t for t in _saving if t.is_alive()]
+    return bool(_saving)
+
+
+def wait_for_async_saves() -> None:
+    """Waits for checkpoints that are being written by threads; raises what went wrong in one."""
+    for thread in list(_saving):
+        thread.join()
+    _saving.clear()
+    if _save_errors:
+        error = _save_errors[0]
+        _save_errors.clear()
+        raise error
+
+
+def _entries_of(save_obj: Any) -> List[Tuple[str, Any]]:
+    """(name, value) pairs, names unique."""
+    from sindri.nn.cell import Cell
+    if isinstance(save_obj, Cell):
+        return [(p.name, p) for p in save_obj.get_parameters()]
+    if isinstance(save_obj, dict):
+        return list(save_obj.items())
+    if not isinstance(save_obj, (list, tuple)):
+        raise TypeError(f"save_checkpoint: 'save_obj' must be a Cell, a list of {{'name', 'data'}} or a dict, got {type(save_obj).__name__}")
+    entries = []
+    for item in save_obj:
+        if not isinstance(item, dict) or 'name' not in item or 'data' not in item:
+            raise TypeError(f"save_checkpoint: items of 'save_obj' must be dicts with 'name' and 'data', got {item!r}")
+        entries.append((item['name'], item['data']))
+    return entries
+
+
+def _random_state() -> bytes:
+    """The state of the random ops: opaque bytes."""
+    return _core.rng_state().asnumpy().tobytes()
+
+
+def _set_random_state(data: bytes) -> None:
+    """Goes on from a saved state; one that another program wrote is left alone, with a warning."""
+    now = _core.rng_state().asnumpy()
+    if len(data) != now.nbytes:
+        logger.warning("the checkpoint's 'random_op' was not written by Sindri and is left out: random numbers go on from the present seed")
+        return
+    _core.set_rng_state(Tensor(np.frombuffer(data, now.dtype).reshape(now.shape).copy()))
+
+
+def _plain(name: Any, value: Any) -> Tuple[str, Any]:
+    """A copy of one value as the file holds it: Tensor, str or bytes. Numbers become scalar Tensors (int64, float32, bool)."""
+    if not isinstance(name, str):
+        raise TypeError(f"save_checkpoint: names must be str, got {name!r}")
+    if isinstance(value, (str, bytes)):
+        return name, value
+    if isinstance(value, Tensor):  # a Parameter too; copied, for training may go on while a thread writes
+        return name, Tensor(value)
+    if isinstance(value, (bool, int, float, np.ndarray, np.generic)):
+        return name, Tensor(value if not isinstance(value, np.generic) else np.array(value))
+    raise TypeError(f"save_checkpoint: '{name}' must be a Tensor, Parameter, number or str, got {type(value).__name__}")
+
+
+def save_checkpoint(save_obj: Any, ckpt_file_name: str, integrated_save: bool = True, async_save: Union[bool, str] = False,
+                    append_dict: Optional[dict] = None, enc_key: Any = None, enc_mode: str = 'AES-GCM', choice_func: Optional[Callable] = None,
+                    crc_check: bool = False, format: str = 'ckpt', compat_mindspore1: bool = False, **kwargs: Any) -> None:
+    """Writes the parameters of a Cell (in definition order), a list of {'name', 'data'} or a dict to a .ckpt file; `append_dict` adds entries.
+
+    ckpt_file_name gets '.ckpt' when it lacks it; its folder must exist. The file appears whole or not at all, and is read-only. async_save
+    writes in a thread. choice_func(name) -> bool chooses entries. compat_mindspore1 writes without checksums, for MindSpore up to 2.0; else the
+    file always carries them, whatever crc_check says. integrated_save is stored in no way: there are no split parameters. enc_key raises
+    NotYetError. TypeError: save_obj, names, values; IsADirectoryError; ValueError: folder or format."""
+    validator.check_value_type('ckpt_file_name', ckpt_file_name, str, 'save_checkpoint')
+    validator.check_bool(integrated_save, 'integrated_save', 'save_checkpoint')
+    validator.check_bool(crc_check, 'crc_check', 'save_checkpoint')
+    if async_save not in (True, False, 'thread', 'process'):
+        raise ValueError(f"save_checkpoint: 'async_save' must be a bool, 'thread' or 'process', got {async_save!r}")
+    if kwargs:
+        raise TypeError(f"save_checkpoint: unknown argument '{sorted(kwargs)[0]}'")
+    if enc_key is not None:
+        not_yet('save_checkpoint(enc_key=…)', 'checkpoint encryption')
+    validator.check_string(enc_mode, ['AES-GCM', 'AES-CBC', 'SM4-CBC'], 'enc_mode', 'save_checkpoint')
+    validator.check_string(format, ['ckpt'], 'format', 'save_checkpoint')
+    path = os.path.realpath(ckpt_file_name)
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"save_checkpoint: '{ckpt_file_name}' is a folder | add a file name")
+    path += '' if path.endswith('.ckpt') else '.ckpt'
+    if not os.path.isdir(os.path.dirname(path)):
+        raise ValueError(f"save_checkpoint: the folder '{os.path.dirname(path)}' does not exist | create it before")
+    pairs = _entries_of(save_obj)
+    if append_dict is not None:
+        validator.check_value_type('append_dict', append_dict, dict, 'save_checkpoint')
+        pairs += list(append_dict.items())
+    if choice_func is not None:
+        pairs = [(n, v) for n, v in pairs if choice_func(n)]
+    entries = []
+    for name, value in pairs:
+        if name == _RANDOM and not isinstance(value, bytes):
+            value = _random_state()
+        entries.append(_plain(name, value))
+    wait_for_async_saves()  # one at a time, in order
+    if not async_save:
+        _core.save_checkpoint(entries, path, compat_mindspore1)
+        return
+
+    def write() -> None:
+        try:
+            _core.save_checkpoint(entries, path, compat_mindspore1)
+        except BaseException as e:  # handed to the next save or wait
+            _save_errors.append(e)
+
+    thread = threading.Thread(target=write, name='checkpoint')
+    _saving.append(thread)
+    thread.start()
+
+
+# --- loading --------------------------------------------------------------------------------------------------------------------
+
+def _as_prefixes(value: Any, name: str) -> Tuple[str, ...]:
+    if value is None:
+        return ()
+    items = (value,) if isinstance(value, str) else value
+    if not isinstance(items, (list, tuple)) or not all(isinstance(i, str) for i in items):
+        raise TypeError(f"load_checkpoint: '{name}' must be a str or a list of str, got {value!r}")
+    if any(i == '' for i in items) or not items:
+        raise ValueError(f"load_checkpoint: '{name}' must not be empty")
+    return tuple(items)
+
+
+def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = False, filter_prefix: Any = None, dec_key: Any = None,
+                    dec_mode: str = 'AES-GCM', specify_prefix: Any = None, choice_func: Optional[Callable] = None, crc_check: bool = False,
+                    remove_redundancy: bool = False, format: str = 'ckpt') -> Dict[str, Any]:
+    """Reads a .ckpt file into a dict from name to Parameter (str for text entries), and into `net` if given.
+
+    filter_prefix leaves names out, specify_prefix and choice_func(name) choose them. Checksums are always checked when the file has them.
+    remove_redundancy concerns split parameters and changes nothing. ValueError: not a .ckpt file, missing, empty or broken, or nothing left;
+    TypeError: arguments."""
+    validator.check_value_type('ckpt_file_name', ckpt_file_name, str, 'load_checkpoint')
+    for flag in ('strict_load', 'crc_check', 'remove_redundancy'):
+        validator.check_bool(locals()[flag], flag, 'load_checkpoint')
+    if dec_key is not None:
+        not_yet('load_checkpoint(dec_key=…)', 'checkpoint encryption')
+    validator.check_string(dec_mode, ['AES-GCM', 'AES-CBC', 'SM4-CBC'], 'dec_mode', 'load_checkpoint')
+    validator.check_string(format, ['ckpt'], 'format', 'load_checkpoint')
+    left_out, chosen = _as_prefixes(filter_prefix, 'filter_prefix'), _as_prefixes(specify_prefix, 'specify_prefix')
+    if net is not None:
+        from sindri.nn.cell import Cell
+        if not isinstance(net, Cell):
+            raise TypeError(f"load_checkpoint: 'net' must be None or a Cell, got {type(net).__name__}")
+    if not ckpt_file_name.endswith('.ckpt'):
+        raise ValueError(f"load_checkpoint: the file must end in .ckpt, got '{ckpt_file_name}'")
+    path = os.path.realpath(ckpt_file_name)
+    if not os.path.exists(path):
+        raise ValueError(f"load_checkpoint: there is no file '{ckpt_file_name}' | {_neighbours(path)}")
+    if os.path.getsize(path) == 0:
+        raise ValueError(f"load_checkpoint: '{ckpt_file_name}' is empty | the run that wrote it was cut short; take an earlier file")
+    logger.info('Execute the process of loading checkpoint files.')
+    try:
+        entries = _core.load_checkpoint(path)
+    except Exception as e:
+        # The engine's error says what is wrong and at which byte; scripts expect ValueError for a broken file.
+        if isinstance(e, (ValueError, OSError, MemoryError)):
+            raise
+        raise ValueError(f'load_checkpoint: {e}') from e
+    found: Dict[str, Any] = {}
+    for name, value in entries:
+        if left_out and name.startswith(left_out) or chosen and not name.startswith(chosen):
+            continue
+        if choice_func is not None and not choice_func(name):
+            continue
+        found[name] = value if isinstance(value, (str, bytes)) else Parameter(value, name=name)
+    if not found:
+        raise ValueError(f"load_checkpoint: nothing is left of '{ckpt_file_name}' | its {len(entries)} names were filtered out | check "
+                         "filter_prefix, specify_prefix and choice_func")
+    logger.info('Loading checkpoint files process is finished.')
+    if net is not None:
+        load_param_into_net(net, found, strict_load)
+    return found
+
+
+def _neighbours(path: str) -> str:
+    """What to try instead of a missing file."""
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        return f"its folder '{folder}' does not exist"
+    names = sorted(n for n in os.listdir(folder) if n.endswith('.ckpt'))
+    return f'that folder has {", ".join(names[:5])}{" …" if len(names) > 5 else ""}' if names else 'that folder has no .ckpt file'
+
+
+def load_checkpoint_async(ckpt_file_name: str, net: Any = None, strict_load: bool = False, filter_prefix: Any = None, dec_key: Any = None,
+                          dec_mode: str = 'AES-GCM', specify_prefix: Any = None, choice_func: Optional[Callable] = None) -> Any:
+    """load_checkpoint in a thread: a concurrent.futures.Future whose result() is the dict."""
+    from concurrent.futures import ThreadPoolExecutor
+    pool = ThreadPoolExecutor(max_workers=1)
+    try:
+        return pool.submit(load_checkpoint, ckpt_file_name, net, strict_load, filter_prefix, dec_key, dec_mode, specify_prefix, choice_func)
+    finally:
+        pool.shutdown(wait=False)
+
+
+class LoadResult(tuple):
+    """What load_param_into_net leaves over, for scripts of both eras.
+
+    As of 2.x it is a pair (names of the network that were not loaded, names of the checkpoint that were not used): it unpacks, iterates and
+    indexes so. As the list of 1.x it prints, compares, counts (`len`, truth) and tests membership like the first of them."""
+
+    def __new__(cls, net_names: Sequence[str], ckpt_names: Sequence[str]) -> 'LoadResult':
+        return super().__new__(cls, (list(net_names), list(ckpt_names)))
+
+    @property
+    def param_not_load(self) -> List[str]:
+        """Names of the network that were not loaded."""
+        return self[0]
+
+    @property
+    def ckpt_not_load(self) -> List[str]:
+        """Names of the checkpoint that were not used."""
+        return self[1]
+
+    def __len__(self) -> int:
+        return len(self[0])
+
+    def __bool__(self) -> bool:
+        return bool(self[0])
+
+    def __contains__(self, name: Any) -> bool:
+        return name in self[0]
+
+    def __eq__(self, other: Any) -> bool:
+        return self[0] == other if isinstance(other, list) else tuple(iter(self)) == (tuple(iter(other)) if isinstance(other, tuple) else other)
+
+    def __ne__(self, other: Any) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self[0])
+
+
+_FLOATS = (mstype.float16, mstype.float32, mstype.float64, mstype.bfloat16)
+_INTS = (mstype.int8, mstype.int16, mstype.int32, mstype.int64)
+
+
+def _same_but_ones(a: tuple, b: tuple) -> bool:
+    """Whether two shapes differ only in trailing dimensions of 1."""
+    short, long = sorted((tuple(a), tuple(b)), key=len)
+    return long[:len(short)] == short and all(d == 1 for d in long[len(short):])
+
+
+def _assign(param: Parameter, value: Any, strict_load: bool) -> None:
+    """Puts a checkpoint's value into a parameter, or raises RuntimeError saying what does not fit."""
+    if not isinstance(value, Tensor):
+        raise RuntimeError(f"load_param_into_net: '{param.name}' expects a tensor {param.dtype}{list(param.shape)}, the checkpoint has {type(value).__name__}")
+    if tuple(value.shape) != tuple(param.shape) and not _same_but_ones(value.shape, param.shape):
+        raise RuntimeError(f"load_param_into_net: '{param.name}' has shape {tuple(param.shape)} in the network and {tuple(value.shape)} in the checkpoint | "
+                           'load a checkpoint of this network, or leave the name out with filter_prefix')
+    value = Tensor(value)
+    if value.dtype != param.dtype:
+        width_only = any(value.dtype in kind and param.dtype in kind for kind in (_FLOATS, _INTS))
+        if strict_load or not width_only:
+            raise RuntimeError(f"load_param_into_net: '{param.name}' is {param.dtype} in the network and {value.dtype} in the checkpoint | "
+                               + ('strict_load=False casts the width' if width_only else 'cast the value before'))
+        value = value.astype(param.dtype)
+    if tuple(value.shape) != tuple(param.shape):
+        value = _core.ops.reshape(value, tuple(param.shape))
+    param.set_data(value)
+
+
+def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: bool = False, remove_redundancy: bool = False) -> LoadResult:
+    """Puts the values of a dict from load_checkpoint into the parameters of a network, by name.
+
+    Names that only one side has are left alone, with a warning. Unless strict_load, float (and int) widths are cast. Shapes must agree except
+    for trailing ones. When no name fits, one common dotted prefix is taken off the dict's names and matching is tried again.
+    Returns a LoadResult. TypeError: net is no Cell, the dict no dict of Parameters; RuntimeError: shape or type does not fit."""
+    from sindri.nn.cell import Cell
+    if not isinstance(net, Cell):
+        raise TypeError(f"load_param_into_net: 'net' must be a Cell, got {type(net).__name__}")
+    if not isinstance(parameter_dict, dict):
+        raise TypeError(f"load_param_into_net: 'parameter_dict' must be a dict, got {type(parameter_dict).__name__}")
+    validator.check_bool(strict_load, 'strict_load', 'load_param_into_net')
+    validator.check_bool(remove_redundancy, 'remove_redundancy', 'load_param_into_net')
+    values: Dict[str, Any] = {}
+    for name, value in parameter_dict.items():
+        if name == _RANDOM and isinstance(value, bytes):
+            _set_random_state(value)
+        elif not isinstance(name, str) or not isinstance(value, (Parameter, str, bytes)):
+            raise TypeError(f"load_param_into_net: 'parameter_dict' must map str to Parameter, got {name!r}: {type(value).__name__}")
+        else:
+            values[name] = value
+    params = {p.name: p for p in net.get_parameters()}
+    fitting = {n: v for n, v in values.items() if n in params}
+    stripped = ''
+    if not fitting and values:
+        stripped = _common_prefix(values)
+        fitting = {n[len(stripped):]: v for n, v in values.items() if n[len(stripped):] in params} if stripped else {}
+        if fitting:
+            logger.warning("load_param_into_net: no name fitted; they do without the prefix '%s' that all names of the checkpoint have", stripped)
+    for name, value in fitting.items():
+        _assign(params[name], value, strict_load)
+    missing = [n for n in params if n not in fitting]
+    unused = [n for n in values if n[len(stripped) if fitting else 0:] not in fitting]
+    if missing:
+        logger.warning('For \'load_param_into_net\', %d parameters in the \'net\' are not loaded, because they are not in the \'parameter_dict\', '
+                       'please check whether the network structure is consistent when training and loading checkpoint.', len(missing))
+        for name in missing:
+            logger.warning('%s is not loaded.%s', name, _hint(name, unused))
+    return LoadResult(missing, unused)
+
+
+def _hint(name: str, candidates: Iterable[str]) -> str:
+    import difflib
+    near = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.7)
+    return f" The checkpoint has '{near[0]}'." if near else ''
+
+
+def _common_prefix(names: Iterable[str]) -> str:
+    """The first dotted part with its dot, when all names have the same; else ''."""
+    heads = {n.split('.', 1)[0] for n in names if '.' in n} if all('.' in n for n in names) else set()
+    return heads.pop() + '.' if len(heads) == 1 else ''
+
+
+# --- what comes later -------------------------------------------------------------------------------------------------------------
+
+def export(net: Any, *inputs: Any, file_name: str, file_format: str = 'AIR', **kwargs: Any) -> None:
+    """Not yet there: raises NotYetError, after ValueError for a format other than AIR, ONNX and MINDIR."""
+    if file_format not in _FORMATS:
+        raise ValueError(f"export: 'file_format' must be one of {', '.join(_FORMATS)}, got {file_format!r}")
+    not_yet('export', 'export')
+
+
+def load(file_name: str, **kwargs: Any) -> Any:
+    """Not yet there (MindIR): raises NotYetError, after ValueError for a file that does not end in .mindir."""
+    if not isinstance(file_name, str) or not file_name.endswith('.mindir'):
+        raise ValueError(f"load: 'file_name' must end in .mindir, got {file_name!r}")
+    not_yet('load', 'export')
+
+
+def export_split_mindir(file_name: str, *args: Any, **kwargs: Any) -> None:
+    """Not yet there: raises NotYetError."""
+    not_yet('export_split_mindir', 'export')
+
+
+def obfuscate_model(obf_config: dict, **kwargs: Any) -> None:
+    """Not yet there: raises NotYetError."""
+    not_yet('obfuscate_model', 'export')
+
+
+def parse_print(print_file_name: str) -> list:
+    """Tensors of a file that `set_context(print_file_path=…)` would make; nothing writes such files: raises NotYetError."""
+    not_yet('parse_print', 'export')
+    return []
+
+
+def load_distributed_checkpoint(network: Any, checkpoint_filenames: Any = None, predict_strategy: Any = None, train_strategy_filename: Any = None,
+                                strict_load: bool = False, dec_key: Any = None, dec_mode: str = 'AES-GCM', **kwargs: Any) -> None:
+    """Not yet there: raises NotYetError."""
+    not_yet('load_distributed_checkpoint', 'distributed')
+
+
+def merge_sliced_parameter(sliced_parameters: Any, strategy: Any = None) -> Any:
+    """Not yet there: raises NotYetError."""
+    not_yet('merge_sliced_parameter', 'distributed')
+
+
+def build_searched_strategy(strategy_filename: str) -> Any:
+    """Not yet there: raises NotYetError."""
+    not_yet('build_searched_strategy', 'distributed')
+
+
+def restore_group_info_list(group_info_file_name: str) -> Any:
+    """Not yet there: raises NotYetError."""
+    not_yet('restore_group_info_list', 'distributed')
