@@ -11,6 +11,8 @@
 #include "sindri/nn/initializer.h"
 #include "sindri/nn/recompute.h"
 #include "sindri/op/bind.h"
+#include "sindri/op/observer.h"
+#include "sindri/op/timeline.h"
 #include "sindri/ops/random.h"
 
 namespace sindri::python {
@@ -271,6 +273,31 @@ void bind_initializers(py::module_& m) {
   i.def("calculate_gain", &nn::calculate_gain, py::arg("nonlinearity"), py::arg("negative_slope") = 0.0);
 }
 
+/// A Timeline that is put in force and taken out again.
+struct PyTimeline {
+  explicit PyTimeline(int64_t max_bytes) : timeline(max_bytes) {}
+  Timeline timeline;
+  std::unique_ptr<ObserveKernels> scope;
+};
+
+void bind_timeline(py::module_& m) {
+  // Seconds of time.perf_counter(), which is the same clock.
+  const auto point = [](double seconds) {
+    return std::chrono::steady_clock::time_point(std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds)));
+  };
+  py::class_<PyTimeline>(m, "Timeline", "Collects kernel runs between start() and stop() and writes them as a Chrome trace.")
+      .def(py::init<int64_t>(), py::arg("max_bytes") = 50'000'000)
+      .def("start", [](PyTimeline& t) {
+        if (t.scope == nullptr) t.scope = std::make_unique<ObserveKernels>(t.timeline);
+      })
+      .def("stop", [](PyTimeline& t) { t.scope.reset(); })
+      .def("add_span", [point](PyTimeline& t, const std::string& name, double begin, double end) { t.timeline.add_span(name, point(begin), point(end)); },
+           py::arg("name"), py::arg("begin"), py::arg("end"))
+      .def("events", [](const PyTimeline& t) { return t.timeline.events(); })
+      .def("dropped", [](const PyTimeline& t) { return t.timeline.dropped(); })
+      .def("write", [](const PyTimeline& t, const std::string& path) { t.timeline.write(path); }, py::arg("path"));
+}
+
 }  // namespace
 
 void bind_engine(py::module_& m) {
@@ -279,6 +306,7 @@ void bind_engine(py::module_& m) {
   bind_amp(m);
   bind_context(m);
   bind_initializers(m);
+  bind_timeline(m);
 }
 
 }  // namespace sindri::python
