@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Configures and builds a preset of CMakePresets.json (default: release). Further arguments go to ninja, e.g. a target.
+# With --python behind the preset also the Python extension module, into python/sindri, so that PYTHONPATH=python runs the package.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 preset=${1:-release}
 if [[ $preset == -h || $preset == --help ]]; then
-  echo "usage: scripts/build.sh [release|debug|asan|tsan] [ninja arguments]"
+  echo "usage: scripts/build.sh [release|debug|asan|tsan] [--python] [ninja arguments]"
   exit 0
 fi
 shift || true
@@ -15,6 +16,11 @@ export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDI
 if [[ ! -f $build_dir/build.ninja ]]; then
   echo "+ cmake --preset $preset"
   cmake --preset "$preset"
+fi
+if [[ ${1:-} == --python ]]; then
+  shift
+  python=$(bash scripts/python_env.sh)
+  grep -q '^SINDRI_PYTHON:BOOL=ON' "$build_dir/CMakeCache.txt" || cmake -S . -B "$build_dir" -DSINDRI_PYTHON=ON -DPython_EXECUTABLE="$python"
 fi
 echo "+ ninja -C $build_dir $*"
 exec ninja -C "$build_dir" "$@"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Adds up the GoogleTest results that test programs wrote: prints "passed failed skipped", names failures and skips on stderr.
+"""Adds up the results (GoogleTest's or pytest's XML) that test programs wrote: prints "passed failed skipped", names failures and skips on stderr.
 
 usage: count_tests.py RESULTS_DIR BUILD_DIR
 
@@ -19,7 +19,7 @@ def count(results: pathlib.Path):
         seen.add(path.stem)
         for case in ET.parse(path).getroot().iter("testcase"):
             name = f"{path.stem}: {case.get('classname')}.{case.get('name')}"
-            if case.find("failure") is not None:
+            if case.find("failure") is not None or case.find("error") is not None:
                 failed += 1
                 notes.append(f"FAILED {name}")
             elif case.get("status") == "notrun":

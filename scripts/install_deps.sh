@@ -13,6 +13,7 @@ build_packages=(
   libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev                             # settings, program, text
   libcairo2-dev                                                                          # pictures (brings a font)
   libgtest-dev libgmock-dev libbenchmark-dev python3                                     # tests
+  python3-dev python3-venv                                                               # Python package
 )
 format_packages=(clang-format clang-tidy shellcheck)
 

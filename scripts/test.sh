@@ -2,7 +2,7 @@
 # Builds Sindri and runs its tests. The last line is "N passed, N failed", over all test cases; the exit code says the same.
 #   scripts/test.sh [--asan] [--quick] [--no-deps] [--only NAME[,NAME]]
 # --asan: the same under AddressSanitizer, UBSan and LeakSanitizer (preset asan); --quick: leaves out tests with Slow in their
-# names; --only: some test programs, e.g. core,train; --no-deps: assumes the packages are installed.
+# names; --only: some test programs, e.g. core,train (python: the Python package's tests); --no-deps: assumes the packages are installed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -43,7 +43,9 @@ if [[ -z $only ]]; then
   bash scripts/build.sh "$preset"
 else
   IFS=, read -ra names <<<"$only"
-  bash scripts/build.sh "$preset" "${names[@]/%/_tests}"
+  targets=()
+  for name in "${names[@]}"; do [[ $name == python ]] || targets+=("${name}_tests"); done
+  if [[ ${#targets[@]} -gt 0 ]]; then bash scripts/build.sh "$preset" "${targets[@]}"; fi
 fi
 
 # ctest has no output to count in JUnit form for the cases inside a program, so each program writes GoogleTest's own XML.
@@ -61,7 +63,17 @@ ctest_args=(--test-dir "build/$preset" --output-on-failure --timeout "${SINDRI_T
 if [[ -n $only ]]; then ctest_args+=(-R "^(${only//,/|})\$"); fi
 step "tests ($preset)"
 ctest_ok=1
-ctest "${ctest_args[@]}" || ctest_ok=0
+if [[ $only != python ]]; then ctest "${ctest_args[@]}" || ctest_ok=0; fi
+
+# The Python package, from the build tree, in an environment of its own. pytest writes JUnit results beside GoogleTest's.
+if [[ $preset == release && ( -z $only || ,$only, == *,python,* ) ]]; then
+  step "python"
+  python=$(bash scripts/python_env.sh)
+  bash scripts/build.sh release --python sindri_core sindri_program
+  quick_args=()
+  if [[ $quick -eq 1 ]]; then quick_args=(-m "not slow"); fi
+  env -u GTEST_OUTPUT PYTHONPATH=python "$python" -m pytest tests/python -q -p no:cacheprovider --junitxml="$results/python.xml" "${quick_args[@]}" || ctest_ok=0
+fi
 
 if [[ -z $only && -x build/$preset/tests/ops_tests ]]; then
   step "op table"

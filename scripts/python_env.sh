@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Makes the Python environment that building and testing the package needs, build/venv, unless it is there, and prints its interpreter.
+#   scripts/python_env.sh           PYTHON=python3.12 scripts/python_env.sh
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+venv=$PWD/build/venv
+packages=("pybind11>=3.0" numpy pytest pyyaml mypy)
+if ! "$venv/bin/python" -c "import pybind11, numpy, pytest, yaml, mypy" >/dev/null 2>&1; then
+  echo "python_env: installing ${packages[*]} into build/venv" >&2
+  "${PYTHON:-python3}" -m venv --clear "$venv" >&2
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${packages[@]}" >&2
+fi
+echo "$venv/bin/python"
