@@ -127,12 +127,22 @@ void Engine::seek(const Cursor& c) {
   work_cv_.notify_all();
 }
 
+bool Engine::wait(double seconds) {
+  std::unique_lock lock(mutex_);
+  if (failure_) return true;
+  if (!started_) start();
+  const auto begin = Clock::now();
+  const bool ready = ready_cv_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return has_next(); });
+  stats_.consumer_wait_seconds += seconds_since(begin);
+  return ready;
+}
+
 bool Engine::next(std::vector<Tensor>* columns) {
   std::unique_lock lock(mutex_);
   if (failure_) std::rethrow_exception(failure_);
   if (!started_) start();
   const auto begin = Clock::now();
-  ready_cv_.wait(lock, [&] { return failure_ || (!inflight_.empty() && inflight_.front()->ready); });
+  ready_cv_.wait(lock, [&] { return has_next(); });
   stats_.consumer_wait_seconds += seconds_since(begin);
   if (failure_) std::rethrow_exception(failure_);
   std::shared_ptr<Item> item = std::move(inflight_.front());

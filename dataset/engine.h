@@ -36,6 +36,8 @@ class Engine {
 
   /// The next batch; false at an epoch's end (then the engine stands at the next epoch's start).
   bool next(std::vector<Tensor>* columns);
+  /// Waits at most so long for next() to have something to give; true when it has.
+  bool wait(double seconds);
   /// Drops everything in flight and continues at `c`.
   void seek(const Cursor& c);
   /// Behind what next() gave last.
@@ -60,6 +62,7 @@ class Engine {
 
   void start();
   void stop();
+  bool has_next() const { return failure_ || (!inflight_.empty() && inflight_.front()->ready); }  // under mutex_
   void work();
   void run_worker();
   std::shared_ptr<Item> take_ticket(Worker& w, int64_t* begin, int64_t* end);

@@ -98,6 +98,12 @@ class IteratorImpl : public Iterator {
     return false;
   }
 
+  bool wait(double seconds) override {
+    begun_ = true;
+    if (at_end_ || (options_.num_epochs >= 0 && epoch_ >= options_.start_epoch + options_.num_epochs)) return true;
+    return engine_->wait(seconds);
+  }
+
   bool next_epoch() override {
     begun_ = true;
     if (options_.num_epochs >= 0 && epoch_ + 1 >= options_.start_epoch + options_.num_epochs) {

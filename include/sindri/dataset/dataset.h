@@ -146,6 +146,8 @@ class SINDRI_API Iterator {
   /// The next batch (or row, without batch()), one tensor per column. False at the end of the epoch, again and again until next_epoch().
   /// The tensors stay valid for as long as they are held. Errors of workers are thrown here with their own type.
   virtual bool next(std::vector<Tensor>* columns) = 0;
+  /// Waits at most `seconds` for a batch; true when next() will not block. Workers start if they have not.
+  virtual bool wait(double seconds) = 0;
   /// Moves to the next epoch (dropping what is left of this one). False when num_epochs are done.
   virtual bool next_epoch() = 0;
   /// Epoch being read, and batches of it handed out.
