@@ -4,6 +4,7 @@ from typing import Any, Dict, List, Optional
 import numpy as np
 
 from sindri import _checkparam as validator
+from sindri import _core
 from sindri import context
 from sindri import log as logger
 from sindri.common.tensor import Tensor
@@ -258,7 +259,7 @@ class Model:
             if not helper.runs_chunks:
                 p.train_dataset.reset()
             if validation is not None and p.cur_epoch_num in validation[1] and not run_context.get_stop_requested():
-                self._eval_in_fit(p, validation[0])
+                self._eval_in_fit(p, validation[0], interrupt)
                 self._train_network.set_train()
             hooks.on_train_epoch_end(run_context)
             if validation is not None:
@@ -266,6 +267,7 @@ class Model:
             if run_context.get_stop_requested():
                 break
         hooks.on_train_end(run_context)
+        interrupt.check()
 
     def _one_step(self, p: Any, network: Any, batch: Any, helper: DatasetHelper, hooks: _CallbackManager, run_context: RunContext,
                   interrupt: Interrupt) -> None:
@@ -329,7 +331,7 @@ class Model:
         with _CallbackManager(callbacks) as hooks:
             return self._eval_loop(p, valid_dataset, hooks)
 
-    def _eval_loop(self, p: Any, dataset: Any, hooks: Callback) -> Dict[str, Any]:
+    def _eval_loop(self, p: Any, dataset: Any, hooks: Callback, interrupt: Optional[Interrupt] = None) -> Dict[str, Any]:
         if dataset.get_dataset_size() == 0:
             raise ValueError('Model.eval: the dataset is empty | check its files, and that batch(drop_remainder=True) leaves a batch')
         p.eval_network = self._eval_network
@@ -354,6 +356,8 @@ class Model:
             p.net_outputs = outputs
             hooks.on_eval_step_end(run_context)
             self._update_metrics(outputs, mean_loss)
+            if interrupt is not None:
+                interrupt.check()
             if run_context.get_stop_requested():
                 break
         results = {name: metric.eval() for name, metric in self._metric_fns.items()}
@@ -386,10 +390,10 @@ class Model:
             else:
                 metric.update(outputs[indexes[1]], outputs[indexes[2]])
 
-    def _eval_in_fit(self, p: Any, dataset: Any) -> None:
+    def _eval_in_fit(self, p: Any, dataset: Any, interrupt: Interrupt) -> None:
         """Evaluates within a training; the training's callback parameters get the results and are otherwise as before."""
         own = _InternalCallbackParam(p)
-        self._eval_loop(own, dataset, _Hooks(p.list_callback))
+        self._eval_loop(own, dataset, _Hooks(p.list_callback), interrupt)
         p.metrics, p.eval_results, p.eval_network = own.metrics, own.eval_results, own.eval_network
 
     # --- prediction and the rest ------------------------------------------------------------------------------------------------
@@ -424,7 +428,12 @@ class Model:
             return
         if train_dataset is not None:
             self._train_network.set_train()
+            # Compiling runs the step once; what it wrote is taken back.
+            before, random_state = [(p, Tensor(p)) for p in self._train_network.get_parameters()], _core.rng_state()
             self._train_network.compile(*_first_batch(train_dataset))
+            for p, value in before:
+                p.set_data(value)
+            _core.set_rng_state(random_state)
         if valid_dataset is not None:
             if self._eval_network is None:
                 raise ValueError("Model.build: 'valid_dataset' needs Model(metrics=…)")

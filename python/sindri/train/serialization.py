@@ -10,6 +10,7 @@ import numpy as np
 
 from sindri import _checkparam as validator
 from sindri import _core
+from sindri import context
 from sindri import log as logger
 from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
@@ -301,7 +302,7 @@ def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: b
 
     Names that only one side has are left alone, with a warning. Unless strict_load, float (and int) widths are cast. Shapes must agree except
     for trailing ones. When no name fits, one common dotted prefix is taken off the dict's names and matching is tried again.
-    Returns a LoadResult. TypeError: net is no Cell, the dict no dict of Parameters; RuntimeError: shape or type does not fit."""
+    Returns a LoadResult (with SINDRI_MINDSPORE_ERA=1 a plain list of the network's names that were not loaded). TypeError: net is no Cell, the dict no dict of Parameters; RuntimeError: shape or type does not fit."""
     from sindri.nn.cell import Cell
     if not isinstance(net, Cell):
         raise TypeError(f"load_param_into_net: 'net' must be a Cell, got {type(net).__name__}")
@@ -334,7 +335,7 @@ def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: b
                        'please check whether the network structure is consistent when training and loading checkpoint.', len(missing))
         for name in missing:
             logger.warning('%s is not loaded.%s', name, _hint(name, unused))
-    return LoadResult(missing, unused)
+    return LoadResult(missing, unused) if context.era() == 2 else missing  # type: ignore[return-value]
 
 
 def _hint(name: str, candidates: Iterable[str]) -> str:

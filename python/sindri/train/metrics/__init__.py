@@ -55,5 +55,6 @@ def get_metrics(metrics: Any) -> Optional[Dict[str, Metric]]:
                 raise TypeError(f"'metrics' must map str to Metric, got {name!r}: {type(metric).__name__}")
         return metrics
     if isinstance(metrics, (set, list, tuple)):
-        return {name: get_metric_fn(name) for name in metrics}
+        # A set has no order of its own; sorted, results print the same in every run.
+        return {name: get_metric_fn(name) for name in (sorted(metrics) if isinstance(metrics, set) else metrics)}
     raise TypeError(f"'metrics' must be None, a dict, or a set or list of names, got {type(metrics).__name__}")

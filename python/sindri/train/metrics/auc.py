@@ -24,4 +24,4 @@ def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> float:
         if (step > 0).any():
             raise ValueError("auc: 'x' must rise or fall throughout | pass reorder=True to sort it")
         sign = -1.0
-    return sign * ((y[1:] + y[:-1]) * step / 2.0).sum()
+    return float(sign * ((y[1:] + y[:-1]) * step / 2.0).sum())

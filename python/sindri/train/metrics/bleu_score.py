@@ -48,13 +48,13 @@ class BleuScore(Metric):
                 self._counts[len(gram) - 1] += count
         self._is_update = True
 
-    def eval(self) -> np.ndarray:
-        """A NumPy scalar, 0 when some length of gram never hit; RuntimeError before update."""
+    def eval(self) -> float:
+        """A float, 0 when some length of gram never hit; RuntimeError before update."""
         if not self._is_update:
             raise self._no_samples()
         if self._hits.min() == 0:
-            return np.array(0.0)
+            return 0.0
         add = 1 if self.smooth else 0
         mean = np.exp(np.log((self._hits + add) / (self._counts + add)).sum() / self.n_gram)
         penalty = 1.0 if self._length > self._reference_length else np.exp(1 - self._reference_length / self._length)
-        return penalty * mean
+        return float(penalty * mean)

@@ -23,7 +23,7 @@ class _Error(Metric):
         y_pred, y = self._pair(inputs)
         if y_pred.size != y.size:
             raise ValueError(f"{type(self).__name__}.update: prediction and truth must have equal shapes, got {y_pred.shape} and {y.shape}")
-        self._error_sum += self._error(y.reshape(y_pred.shape) - y_pred).sum()
+        self._error_sum += float(self._error(y.reshape(y_pred.shape) - y_pred).sum())
         self._samples_num += y.shape[0]
 
     def _error(self, difference: np.ndarray) -> np.ndarray:

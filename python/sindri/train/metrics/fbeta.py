@@ -42,7 +42,7 @@ class Fbeta(Metric):
             raise self._no_samples()
         weight = self.beta ** 2
         result = (1.0 + weight) * self._true_positives / (weight * self._actual_positives + self._positives + _TINY)
-        return result.mean() if average else result
+        return float(result.mean()) if average else result
 
 
 class F1(Fbeta):

@@ -22,7 +22,7 @@ class Loss(Metric):
         loss = self._convert_data(inputs[0])
         if loss.ndim > 1:
             raise ValueError(f"Loss.update: loss must be a scalar or a vector, got shape {loss.shape}")
-        self._sum_loss += loss.mean()
+        self._sum_loss += float(loss.mean())
         self._total_num += 1
 
     def eval(self) -> float:

@@ -54,7 +54,7 @@ class _HitRate(EvaluationBase):
             raise self._no_samples()
         validator.check_value_type('average', average, [bool], type(self).__name__)
         result = self._true_positives / (self._positives + _TINY)
-        return result.mean() if average else result
+        return float(result.mean()) if average else result
 
 
 class Precision(_HitRate):

@@ -109,10 +109,10 @@ class HausdorffDistance(_SurfaceMetric):
         if distance.size == 0:
             return np.inf
         if not self.percentile:
-            return distance.max()
+            return float(distance.max())
         if not 0 <= self.percentile <= 100:
             raise ValueError(f"HausdorffDistance: 'percentile' must be in [0, 100], got {self.percentile}")
-        return np.percentile(distance, self.percentile)
+        return float(np.percentile(distance, self.percentile))
 
     def eval(self) -> float:
         """A float, infinity when a surface is empty; RuntimeError before update."""
@@ -133,7 +133,7 @@ class MeanSurfaceDistance(_SurfaceMetric):
         back = self._back() if self.symmetric else there
         if there.size == 0 or back.size == 0:
             return np.inf
-        return np.mean((there.mean(), back.mean())) if self.symmetric else there.mean()
+        return float(np.mean((there.mean(), back.mean())) if self.symmetric else there.mean())
 
 
 class RootMeanSquareDistance(_SurfaceMetric):
@@ -151,5 +151,5 @@ class RootMeanSquareDistance(_SurfaceMetric):
         if there.size == 0 or back.size == 0:
             return np.inf
         if not self.symmetric:
-            return np.square(there).mean()
-        return np.sqrt(np.mean((np.square(there).mean(), np.square(back).mean())))
+            return float(np.square(there).mean())
+        return float(np.sqrt(np.mean((np.square(there).mean(), np.square(back).mean()))))

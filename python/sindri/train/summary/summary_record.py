@@ -9,12 +9,13 @@ import numpy as np
 from sindri import _checkparam as validator
 from sindri import log as logger
 from sindri.common.tensor import Tensor
-from sindri.train.summary import _events, _values
+from sindri.train.summary import _events
 
 __all__ = ['SummaryRecord']
 
 _SUMMARY_PLUGINS = ('scalar', 'tensor', 'image', 'histogram')
 _PLUGINS = _SUMMARY_PLUGINS + ('graph', 'train_lineage', 'eval_lineage', 'custom_lineage_data', 'dataset_graph', 'explainer', 'landscape')
+_KINDS = {'[:Scalar]': 'scalar', '[:Tensor]': 'tensor', '[:Image]': 'image', '[:Histogram]': 'histogram'}
 _live: Optional['SummaryRecord'] = None
 _lock = threading.Lock()
 
@@ -129,8 +130,7 @@ class SummaryRecord:
         if network is not None and not self._graph_done and not any(v[0] == 'graph' for v in pool) and self._mode == 'train':
             pool.insert(0, ('graph', 'graph', network))
         if self._mode == 'train':
-            own = {v[:2] for v in pool}
-            pool += [v for v in _values.kept() if v[:2] not in own]
+            pool += _from_ops()
         if plugin_filter is not None:
             pool = [v for v in pool if plugin_filter(v[0])]
         try:
@@ -189,3 +189,14 @@ class SummaryRecord:
     def __del__(self) -> None:
         if not getattr(self, '_closed', True):
             self.close()
+
+
+def _from_ops() -> List[Tuple[str, str, Any]]:
+    """What summary ops in the network handed over since the last call."""
+    from sindri.ops.operations import _summary_store
+    out = []
+    for name, value in _summary_store.take():
+        for ending, kind in _KINDS.items():
+            if name.endswith(ending):
+                out.append((kind, name[:-len(ending)], np.array(value.asnumpy())))
+    return out

@@ -1,0 +1,101 @@
+"""Metrics beside what MindSpore 2.10.0 gave for the same inputs (expectations/metrics.json)."""
+import json
+import os
+
+import numpy as np
+import pytest
+
+import metric_cases
+import sindri.train as train
+from sindri import Tensor, nn
+
+with open(os.path.join(os.path.dirname(__file__), 'expectations', 'metrics.json'), encoding='utf-8') as f:
+    EXPECTED = json.load(f)
+GOT = metric_cases.results(train)
+
+
+def test_every_case_is_recorded():
+    assert sorted(GOT) == sorted(EXPECTED) and len(EXPECTED) > 110
+
+
+@pytest.mark.parametrize('name', sorted(EXPECTED))
+def test_value(name):
+    want, got = EXPECTED[name], GOT[name]
+    if isinstance(want, str):
+        assert got == want
+    else:
+        assert not isinstance(got, str), got
+        np.testing.assert_equal(np.shape(_flat(got)), np.shape(_flat(want)))
+        np.testing.assert_allclose(_flat(got), _flat(want), rtol=2e-6, atol=1e-12)
+
+
+def _flat(value):
+    return [x for v in value for x in _flat(v)] if isinstance(value, list) else [value]
+
+
+def test_registry():
+    assert train.names() == ['F1', 'acc', 'accuracy', 'auc', 'bleu_score', 'confusion_matrix', 'confusion_matrix_metric', 'cosine_similarity', 'dice',
+                             'hausdorff_distance', 'loss', 'mae', 'mean_surface_distance', 'mse', 'occlusion_sensitivity', 'perplexity', 'precision',
+                             'recall', 'roc', 'root_mean_square_distance', 'top_1_accuracy', 'top_5_accuracy', 'topk']
+    assert isinstance(train.get_metric_fn('acc'), train.Accuracy)
+    assert train.get_metric_fn('topk', 2).k == 2
+    with pytest.raises(KeyError):
+        train.get_metric_fn('accurracy')
+
+
+def test_one_object_on_all_paths():
+    import sindri.nn.metrics as old
+    assert nn.Accuracy is train.Accuracy is old.Accuracy and nn.Metric is train.metrics.Metric
+
+
+def test_own_metric_with_indexes():
+    class Mine(train.Metric):
+        def clear(self):
+            self.sum = 0
+
+        @train.rearrange_inputs
+        def update(self, *inputs):
+            assert len(inputs) == 2
+            self.sum += float((self._convert_data(inputs[0]) - self._convert_data(inputs[1])).sum())
+
+        def eval(self):
+            return self.sum
+
+    metric = Mine().set_indexes([0, 2])
+    assert metric.indexes == [0, 2]
+    metric.clear()
+    metric.update(Tensor(np.array([5., 6.], np.float32)), [9., 9.], np.array([1., 2.]))
+    assert metric.eval() == 8.0
+    with pytest.raises(TypeError):
+        metric._convert_data('text')
+    with pytest.raises(ValueError):
+        metric.set_indexes((0, 1))
+    with pytest.raises(TypeError):
+        train.Metric()  # pylint: disable=abstract-class-instantiated
+
+
+def test_tensors_and_call():
+    x = Tensor(np.array([[0.2, 0.5], [0.3, 0.1], [0.9, 0.6]], np.float32))
+    y = Tensor(np.array([1, 0, 1], np.int32))
+    assert train.Accuracy()(x, y) == pytest.approx(2 / 3)
+    assert train.Precision()(x, y).tolist() == [0.5, 1.0]
+
+
+def test_occlusion_sensitivity():
+    # the example of MindSpore's documentation
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            w = np.array([[0.1, 0.8, 0.1, 0.1], [1, 1, 1, 1]], np.float32)
+            self.dense = nn.Dense(4, 2, weight_init=Tensor(w), bias_init=Tensor(np.array([0.3, 0.6], np.float32)))
+
+        def construct(self, x):
+            return self.dense(x)
+
+    metric = train.OcclusionSensitivity()
+    metric.clear()
+    metric.update(Net(), np.array([[0.1, 0.2, 0.3, 0.4]], np.float32), np.array(1, np.int32))
+    np.testing.assert_allclose(metric.eval(), [0.29999995, 0.6, 1.0, 0.9], rtol=1e-5)
+    metric = train.OcclusionSensitivity(margin=1, n_batch=2, b_box=[1, 2])
+    metric.update(Net(), np.array([[0.1, 0.2, 0.3, 0.4]], np.float32), np.array(1, np.int32))
+    np.testing.assert_allclose(metric.eval(), [0.3, 0.5], rtol=1e-5)
