@@ -230,6 +230,11 @@ TensorList custom_gradient(const TensorFn& f, Span<const Tensor> in,
     const TapePause pause(&tape->state_->paused);
     out = custom_gradient(f, in, vjp);
   }
+  // An input handed through is another value to the tape: the rule lies between the two.
+  for (Tensor& o : out) {
+    const bool handed_through = o.defined() && std::any_of(in.begin(), in.end(), [&](const Tensor& t) { return t.defined() && t.id() == o.id(); });
+    if (handed_through) o = make_alias(o);
+  }
   const TensorList held(in.begin(), in.end());
   tape->record_custom(in, out, [held, out, vjp](Span<const Tensor> dout) {
     TensorList din = vjp(held, out, dout);

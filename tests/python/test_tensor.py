@@ -34,6 +34,11 @@ def test_text_is_numpys_and_repr_mindspores():
     t = Tensor(np.array([1.5, -2], np.float32))
     assert str(t) == "[ 1.5 -2. ]"
     assert repr(t) == "Tensor(shape=[2], dtype=Float32, value= [ 1.50000000e+00, -2.00000000e+00])"
+    assert repr(Tensor(np.arange(4).reshape(2, 2))) == "Tensor(shape=[2, 2], dtype=Int64, value=\n[[0, 1],\n [2, 3]])"
+    assert repr(Tensor(np.zeros((2, 1, 2), np.float16))) == (
+        "Tensor(shape=[2, 1, 2], dtype=Float16, value=\n[[[ 0.0000e+00,  0.0000e+00]],\n [[ 0.0000e+00,  0.0000e+00]]])")
+    assert repr(Tensor(np.arange(2000, dtype=np.float32))) == (
+        "Tensor(shape=[2000], dtype=Float32, value= [ 0.00000000e+00,  1.00000000e+00,  2.00000000e+00 ...  1.99700000e+03,  1.99800000e+03,  1.99900000e+03])")
     assert repr(Tensor(2, ms.int32)) == "Tensor(shape=[], dtype=Int32, value= 2)"
     assert str(Tensor(np.float32(0.63745916))) == "0.63745916"
 

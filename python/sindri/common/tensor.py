@@ -1,4 +1,6 @@
 """Tensor (MindSpore: mindspore.Tensor): the class of sindri._core with text forms, indexing and the methods of common/_tensor_methods.py."""
+import re
+
 import numpy as np
 
 from sindri._core import Tensor, from_dlpack
@@ -17,11 +19,14 @@ def _str(self) -> str:
 
 
 def _value_text(values: np.ndarray) -> str:
-    """As MindSpore writes values in repr: floats with eight digits behind the point, rows below `value=`."""
+    """As MindSpore writes values in repr: commas between elements, floats with eight digits behind the point (float16: four), rows below `value=`."""
     if values.ndim == 0:
-        return " " + (f"{float(values):.8g}" if values.dtype.kind == "f" else str(values))
-    with np.printoptions(formatter={"float_kind": lambda x: f"{x: .8e}"} if values.dtype.kind == "f" else None):
-        text = str(values)
+        return f" {values}"
+    if values.size == 0:
+        return "\n"
+    digits = 4 if values.dtype == np.float16 else 8
+    text = np.array2string(values, separator=", ", max_line_width=10**9, formatter={"float_kind": lambda x: f"{x: .{digits}e}"} if values.dtype.kind == "f" else None)
+    text = re.sub(r"\n+", "\n", text).replace(", ..., ", " ... ")
     return (" " if values.ndim == 1 else "\n") + text
 
 
