@@ -1,0 +1,71 @@
+"""What the functions of sindri.numpy share: arguments become tensors, results take the dtype asked for."""
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from sindri.common import dtype as mstype
+from sindri.ops._util import Tensor, core, fail, is_number
+
+
+def array(obj: Any, dtype=None, copy: bool = True, ndmin: int = 0) -> Tensor:
+    """A tensor of numbers, nested lists, a NumPy array or a tensor. Python ints give int32, floats float32. copy: a tensor is copied;
+    ndmin: dimensions of 1 are added in front up to that many."""
+    if isinstance(obj, Tensor):
+        x = Tensor(obj) if copy and not obj.is_symbolic else obj
+    elif isinstance(obj, (list, tuple)) and obj and _holds_tensor(obj):
+        x = core.stack([array(item, None, False) for item in obj], 0)
+    else:
+        values = np.asarray(obj)
+        if values.dtype.kind not in "biuf":
+            fail(TypeError, f"cannot make a tensor of {obj!r}", "numpy.array", "give numbers, nested lists of them, arrays or tensors")
+        if not isinstance(obj, np.ndarray) and values.dtype.kind in "if":
+            values = values.astype(np.int32 if values.dtype.kind == "i" else np.float32)
+        x = Tensor(values)
+    x = x if dtype is None else core.cast(x, dtype)
+    return core.reshape(x, (1,) * (ndmin - len(x.shape)) + x.shape) if len(x.shape) < ndmin else x
+
+
+def _holds_tensor(items: Any) -> bool:
+    return any(isinstance(item, Tensor) or isinstance(item, (list, tuple)) and _holds_tensor(item) for item in items)
+
+
+def as_tensor(obj: Any) -> Tensor:
+    """obj itself when it is a tensor, else array(obj)."""
+    return obj if isinstance(obj, Tensor) else array(obj)
+
+
+def typed(x: Tensor, dtype: Any) -> Tensor:
+    """x in a type, or as it is when dtype is None."""
+    return x if dtype is None else core.cast(x, dtype)
+
+
+def unary(name: str, function: Callable) -> Callable:
+    """NumPy's form of a function of one tensor: (x, dtype=None)."""
+    def apply(x: Any, dtype=None) -> Tensor:
+        return typed(function(as_tensor(x)), dtype)
+    return _named(apply, name, f"{name} of each element, in dtype when it is given.")
+
+
+def binary(name: str, function: Callable) -> Callable:
+    """NumPy's form of a function of two tensors: (x1, x2, dtype=None); a Python number takes the other's type."""
+    def apply(x1: Any, x2: Any, dtype=None) -> Tensor:
+        x1 = as_tensor(x1) if not is_number(x1) or is_number(x2) else x1
+        return typed(function(x1, x2 if is_number(x2) else as_tensor(x2)), dtype)
+    return _named(apply, name, f"{name} of the elements of two tensors that broadcast, in dtype when it is given.")
+
+
+def _named(function: Callable, name: str, doc: str) -> Callable:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    function.__module__ = "sindri.numpy"
+    return function
+
+
+def smallest_int(values: np.ndarray) -> np.ndarray:
+    """int32 for NumPy's own int64, as mindspore.numpy counts."""
+    return values.astype(np.int32) if values.dtype == np.int64 else values
+
+
+__all__ = ["array", "as_tensor", "typed", "unary", "binary", "smallest_int", "mstype"]

@@ -1,0 +1,136 @@
+"""Checks and conversions shared by the functions and primitives of sindri.ops."""
+from __future__ import annotations
+
+from numbers import Number
+from typing import Any, Optional, Sequence, Union
+
+import numpy as np
+
+from sindri import _core
+from sindri.common import dtype as mstype
+
+core = _core.ops
+Tensor = _core.Tensor
+Parameter = _core.Parameter
+
+Axis = Union[None, int, Sequence[int]]
+Size = Union[int, Sequence[int], "Tensor"]
+
+
+def fail(kind: type, what: str, where: str, fix: str = "") -> None:
+    """Raises `kind` with the one-line form `what | where | fix`."""
+    raise kind(" | ".join(part for part in (what, where, fix) if part))
+
+
+def is_number(value: Any) -> bool:
+    """Whether value is a Python or NumPy number (bool included), not a tensor."""
+    return isinstance(value, (Number, np.generic)) and not isinstance(value, Tensor)
+
+
+def is_int(value: Any) -> bool:
+    """Whether value is a Python or NumPy integer; bool does not count."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
+
+
+def is_float(dtype: Any) -> bool:
+    """Whether an element type is floating point."""
+    return dtype.is_floating
+
+
+def need_bool(value: Any, name: str, where: str) -> bool:
+    """value if it is a bool, else TypeError."""
+    if not isinstance(value, (bool, np.bool_)):
+        fail(TypeError, f"{name}: expected a bool, got {value!r}", where)
+    return bool(value)
+
+
+def to_int(value: Any, name: str, where: str) -> int:
+    """A Python int of an int or of an integer tensor with one element that is no traced value."""
+    if is_int(value):
+        return int(value)
+    if isinstance(value, Tensor) and not is_float(value.dtype):
+        return int(value)
+    return fail(TypeError, f"{name}: expected an int, got {value!r}", where)
+
+
+def to_number(value: Any) -> Union[int, float, bool]:
+    """The number itself, or the only element of a tensor that is no traced value."""
+    return value.item() if isinstance(value, Tensor) else value
+
+
+def to_ints(value: Any, name: str, where: str) -> tuple:
+    """A tuple of Python ints of an int, a tuple or list of ints, or an integer tensor that is no traced value."""
+    if isinstance(value, Tensor):
+        if is_float(value.dtype):
+            fail(TypeError, f"{name}: expected integers, got a tensor of {value.dtype}", where)
+        return tuple(int(v) for v in value.asnumpy().reshape(-1))
+    if is_int(value):
+        return (int(value),)
+    if not isinstance(value, (tuple, list, np.ndarray)):
+        fail(TypeError, f"{name}: expected an int or a tuple of ints, got {value!r}", where)
+    return tuple(to_int(v, name, where) for v in value)
+
+
+def to_axes(axis: Axis, where: str) -> list:
+    """The axes as a list; None and () give [], which the engine reads as all."""
+    return [] if axis is None else list(to_ints(axis, "axis", where))
+
+
+def to_axis(axis: int, rank: int, where: str) -> int:
+    """axis from 0 on; ValueError when it is outside [-rank, rank)."""
+    axis = to_int(axis, "axis", where)
+    if not -max(rank, 1) <= axis < max(rank, 1):
+        fail(ValueError, f"axis: expected a value in [{-rank}, {rank}), got {axis}", where)
+    return axis % max(rank, 1)
+
+
+def pair(value: Any, name: str, where: str) -> list:
+    """Two ints of an int, of two, or of the last two of four (1.x writes strides as (1, 1, h, w))."""
+    values = to_ints(value, name, where)
+    if len(values) == 1:
+        return [values[0], values[0]]
+    if len(values) == 2 or (len(values) == 4 and values[:2] == (1, 1)):
+        return list(values[-2:])
+    return fail(ValueError, f"{name}: expected an int or two of them, got {value!r}", where)
+
+
+def as_tensor(value: Any, like: Optional[Tensor] = None) -> Tensor:
+    """value as a Tensor; a number takes the element type of `like`, a fraction beside integers float32."""
+    if isinstance(value, Tensor):
+        return value
+    if like is not None and is_number(value):
+        return core.scalar_like(like, float(value)) if not isinstance(value, bool) else core.full((), float(value), like.dtype)
+    return Tensor(value)
+
+
+def floating(x: Any) -> Tensor:
+    """x, or x as float32 when it holds integers."""
+    x = as_tensor(x)
+    return x if is_float(x.dtype) else core.cast(x, mstype.float32)
+
+
+def perm_moving(rank: int, source: Sequence[int], target: Sequence[int]) -> list:
+    """The permutation that brings dimension source[i] to place target[i] and keeps the order of the others."""
+    perm = [d for d in range(rank) if d not in source]
+    for place, dimension in sorted(zip(target, source)):
+        perm.insert(place, dimension)
+    return perm
+
+
+def check_choice(value: Any, choices: Sequence, name: str, where: str) -> Any:
+    """value if it is one of the choices, else ValueError naming them."""
+    if value not in choices:
+        fail(ValueError, f"{name}: {value!r} is not known", where, "use " + ", ".join(repr(c) for c in choices))
+    return value
+
+
+def reduced(loss: Tensor, reduction: str, where: str) -> Tensor:
+    """The mean, the sum or the elements themselves ('none')."""
+    check_choice(reduction, ("none", "mean", "sum"), "reduction", where)
+    return loss if reduction == "none" else core.mean(loss) if reduction == "mean" else core.sum(loss)
+
+
+def exported(namespace: dict) -> list:
+    """`__all__` of a module of functions: what it defines and what it takes from the engine, not what it imports."""
+    own = (namespace["__name__"], "sindri._core.ops")
+    return [name for name, value in namespace.items() if not name.startswith("_") and callable(value) and getattr(value, "__module__", None) in own]

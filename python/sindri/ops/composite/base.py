@@ -1,0 +1,228 @@
+"""Functions over tuples of values and functions with several versions, chosen by the types of their arguments."""
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+from sindri.common import dtype as mstype
+from sindri.ops._util import Parameter, Tensor, fail
+from sindri.ops.primitive import Primitive
+
+__all__ = ["MultitypeFuncGraph", "HyperMap", "Map", "add_flags", "core"]
+
+# What each type name stands for beyond itself: a value of a type also matches the names behind it, nearest first.
+_NUMBERS = ("Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Float", "Float16", "BFloat16", "Float32", "Float64", "Bool")
+_NAMES = frozenset(_NUMBERS) | {
+    "Tensor", "Parameter", "Number", "String", "Tuple", "List", "Dictionary", "Dict", "None", "NoneType", "TypeNone", "Type", "TypeType", "Function", "Func",
+    "RowTensor", "COOTensor", "CSRTensor", "SparseTensor", "MapTensor", "Problem", "Slice", "Ellipsis", "Complex64", "Complex128", "TensorType", "Undetermined"}
+_SAME = {"NoneType": "None", "TypeNone": "None", "Func": "Function", "Dict": "Dictionary", "TypeType": "Type", "TensorType": "Tensor"}
+
+
+def _type_name(given: Any) -> str:
+    """The name of a type as `register` is given it: a string or a mindspore type."""
+    if isinstance(given, str):
+        if given not in _NAMES:
+            fail(ValueError, f"'{given}' is no type name", "MultitypeFuncGraph.register", "use names such as 'Tensor', 'Number', 'Tuple', 'Function'")
+        return _SAME.get(given, given)
+    if isinstance(given, mstype.DType):
+        return _SAME.get(str(given), str(given))
+    python = {bool: "Bool", int: "Int", float: "Float", str: "String", tuple: "Tuple", list: "List", dict: "Dictionary", type(None): "None", Tensor: "Tensor",
+              Parameter: "Tensor"}
+    if isinstance(given, type) and given in python:
+        return python[given]
+    return fail(TypeError, f"expected a type name or a type, got {given!r}", "MultitypeFuncGraph.register")
+
+
+def _kinds(value: Any) -> tuple:
+    """The type names a value matches, nearest first."""
+    if isinstance(value, Parameter):
+        return "Parameter", "Tensor"
+    if isinstance(value, Tensor):
+        return ("Tensor",)
+    if value is None:
+        return ("None",)
+    if isinstance(value, (bool, np.bool_)):
+        return "Bool", "Number"
+    if isinstance(value, (int, np.integer)):
+        return "Int64", "Int", "Int32", "Number"
+    if isinstance(value, (float, np.floating)):
+        return "Float32", "Float", "Float64", "Number"
+    for kind, name in ((str, "String"), (tuple, "Tuple"), (list, "List"), (dict, "Dictionary"), (slice, "Slice"), ((mstype.DType, type), "Type")):
+        if isinstance(value, kind):
+            return (name,)
+    name = type(value).__name__
+    if name in ("RowTensor", "RowTensorInner", "COOTensor", "CSRTensor", "SparseTensor", "MapTensor", "MapParameter"):
+        return {"RowTensorInner": "RowTensor", "MapParameter": "MapTensor"}.get(name, name),
+    return ("Function",) if callable(value) else (name,)
+
+
+class MultitypeFuncGraph:
+    """A function with one version per combination of argument types.
+
+    `register("Tensor", "Number")` decorates a version. A call runs the version whose names are nearest to the arguments: Parameters are
+    "Tensor", bool, int and float also "Number". When none fits so, a number is taken for a "Tensor" (and becomes one) and a tensor of one
+    element for a "Number". Raises TypeError when no version fits. read_value is stored only: Parameters are read when they are used.
+    """
+
+    def __init__(self, name: str, read_value: bool = False):
+        if not isinstance(name, str):
+            fail(TypeError, f"name: expected a str, got {name!r}", "MultitypeFuncGraph")
+        self.name = name
+        self.read_value = read_value
+        self.entries: list = []
+        self._found: dict = {}
+
+    def __repr__(self) -> str:
+        return f"MultitypeFuncGraph({self.name})"
+
+    def register(self, *type_names: Any) -> Callable:
+        """Decorator that adds a version for these types. Raises ValueError for an unknown name, TypeError for what is no type."""
+        names = tuple(_type_name(t) for t in type_names)
+
+        def decorate(fn: Callable) -> Callable:
+            self.entries = [entry for entry in self.entries if entry[0] != names] + [(names, fn)]
+            self._found.clear()
+            return fn
+        return decorate
+
+    def register_default(self, fn: Callable) -> Callable:
+        """Decorator that adds the version for everything else."""
+        self.default = fn
+        return fn
+
+    default: Optional[Callable] = None
+
+    def has(self, args: tuple) -> bool:
+        """Whether a version takes arguments of these types without conversion."""
+        return self._match(tuple(_kinds(a) for a in args)) is not None
+
+    def _match(self, kinds: tuple) -> Optional[Callable]:
+        if kinds in self._found:
+            return self._found[kinds]
+        best, best_distance = None, None
+        for names, fn in self.entries:
+            if len(names) == len(kinds) and all(name in kind or name == "Undetermined" for name, kind in zip(names, kinds)):
+                distance = sum(kind.index(name) if name in kind else len(kind) for name, kind in zip(names, kinds))
+                if best is None or distance < best_distance:
+                    best, best_distance = fn, distance
+        self._found[kinds] = best
+        return best
+
+    def _converted(self, args: tuple) -> Optional[tuple]:
+        """A version that fits when numbers become tensors and tensors count as numbers, with the arguments it takes."""
+        for names, fn in self.entries:
+            if len(names) != len(args):
+                continue
+            out = []
+            for name, arg in zip(names, args):
+                kinds = _kinds(arg)
+                if name in kinds or (name == "Number" and kinds[-1] == "Tensor"):
+                    out.append(arg)
+                elif name == "Tensor" and kinds[-1] == "Number":
+                    out.append(Tensor(float(arg) if isinstance(arg, (float, np.floating)) else arg))
+                else:
+                    break
+            else:
+                return fn, out
+        return None
+
+    def __call__(self, *args: Any) -> Any:
+        fn = self._match(tuple(_kinds(a) for a in args))
+        if fn is not None:
+            return fn(*args)
+        found = self._converted(args)
+        if found is not None:
+            return found[0](*found[1])
+        if self.default is not None:
+            return self.default(*args)
+        given = ", ".join(_kinds(a)[0] for a in args)
+        known = "; ".join("(" + ", ".join(names) + ")" for names, _ in self.entries) or "none"
+        return fail(TypeError, f"'{self.name}' has no version for ({given})", "MultitypeFuncGraph", f"versions: {known}")
+
+
+def _bound(fn: Callable) -> tuple:
+    """The function under functools.partial and the arguments bound to it."""
+    args: tuple = ()
+    while isinstance(fn, functools.partial):
+        fn, args = fn.func, fn.args + args
+    return fn, args
+
+
+class _MapBase:
+    """What HyperMap and Map share: the function may be bound at construction or be the first argument of the call."""
+
+    def __init__(self, ops: Optional[Callable] = None, reverse: bool = False):
+        where = type(self).__name__
+        if ops is not None and not (callable(ops) or isinstance(ops, Primitive)):
+            fail(TypeError, f"ops: expected a function, got {type(ops).__name__}", where)
+        if not isinstance(reverse, bool):
+            fail(TypeError, f"reverse: expected a bool, got {reverse!r}", where)
+        self.ops = ops
+        self.reverse = reverse
+
+    def __call__(self, *args: Any) -> Any:
+        fn = self.ops
+        if fn is None:
+            if not args or not callable(args[0]):
+                fail(TypeError, "expected a function as the first argument", type(self).__name__, "bind one at construction, or pass one")
+            fn, args = args[0], args[1:]
+        if not args:
+            fail(TypeError, "expected at least one tuple or list", type(self).__name__)
+        return self._apply(fn, args)
+
+    def _apply(self, fn: Callable, sequences: tuple) -> Any:
+        raise NotImplementedError
+
+    def _zipped(self, sequences: tuple) -> list:
+        """The elements side by side. Raises TypeError unless all are tuples or lists, ValueError when their lengths differ."""
+        if not all(isinstance(s, (tuple, list)) for s in sequences):
+            kinds = ", ".join(type(s).__name__ for s in sequences)
+            fail(TypeError, f"expected tuples or lists, got {kinds}", type(self).__name__, "bind constants with ops.partial")
+        if len({len(s) for s in sequences}) > 1:
+            fail(ValueError, f"expected equal lengths, got {[len(s) for s in sequences]}", type(self).__name__)
+        return list(zip(*sequences))
+
+    def _run(self, each: Callable, rows: list) -> tuple:
+        return tuple(each(row) for row in rows[::-1])[::-1] if self.reverse else tuple(each(row) for row in rows)
+
+
+class HyperMap(_MapBase):
+    """Applies a function to the elements of equally long tuples or lists and to those of nested ones; the result is a tuple of the same
+    structure. A MultitypeFuncGraph with a version for tuples or lists is given these whole. reverse: from the last element to the first
+    (the result keeps its order). Raises TypeError for values that are no sequences beside ones that are, ValueError for unequal lengths."""
+
+    def _apply(self, fn: Callable, sequences: tuple) -> Any:
+        if not any(isinstance(s, (tuple, list)) for s in sequences):
+            return fn(*sequences)
+        graph, bound = _bound(fn)
+        if isinstance(graph, MultitypeFuncGraph) and graph.has(bound + sequences):
+            return fn(*sequences)
+        return self._run(lambda row: self._apply(fn, row), self._zipped(sequences))
+
+
+class Map(_MapBase):
+    """Applies a function to the elements of equally long tuples or lists, nested ones taken whole; the result is a tuple. reverse: from the
+    last element to the first. Raises TypeError unless all are tuples or lists, ValueError for unequal lengths."""
+
+    def _apply(self, fn: Callable, sequences: tuple) -> Any:
+        return self._run(lambda row: fn(*row), self._zipped(sequences))
+
+
+def add_flags(fn: Optional[Callable] = None, **flags: Any) -> Callable:
+    """Decorator that keeps flags for MindSpore's compiler on a function (in `_func_graph_flags`) or a Cell; the computation is the same."""
+    def decorate(target: Any) -> Any:
+        if hasattr(target, "add_flags"):
+            return target.add_flags(**flags)
+        if isinstance(target, types.BuiltinFunctionType):
+            return target
+        target._func_graph_flags = {**getattr(target, "_func_graph_flags", {}), **flags}
+        return target
+    return decorate if fn is None else decorate(fn)
+
+
+def core(fn: Optional[Callable] = None, **flags: Any) -> Callable:
+    """add_flags(core=True, …)."""
+    return add_flags(fn, core=True, **flags)

@@ -1,0 +1,63 @@
+"""vmap: a function of single samples applied to batches."""
+from __future__ import annotations
+
+from typing import Any, Callable, Sequence, Union
+
+from sindri.ops._util import Tensor, core, fail, perm_moving, to_axis
+
+__all__ = ["vmap"]
+
+
+def vmap(fn: Union[Callable, Sequence[Callable]], in_axes: Any = 0, out_axes: Any = 0) -> Callable:
+    """fn applied to every slice of its inputs along in_axes (None: the same input each time; a nested tuple for nested inputs), the results
+    stacked along out_axes. The slices are computed one by one: right for every fn, not faster than a loop. A list of functions pairs
+    function i with slice i. Raises ValueError when the inputs' sizes differ or none is mapped."""
+    functions = list(fn) if isinstance(fn, (list, tuple)) else None
+    if functions is None and not callable(fn):
+        fail(TypeError, f"fn: expected a function, got {type(fn).__name__}", "ops.vmap")
+
+    def mapped(*args: Any) -> Any:
+        axes = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
+        if len(axes) != len(args):
+            fail(ValueError, f"in_axes has {len(axes)} entries for {len(args)} inputs", "ops.vmap")
+        sizes: set = set()
+        for arg, axis in zip(args, axes):
+            _sizes(arg, axis, sizes)
+        if len(sizes) != 1:
+            fail(ValueError, f"expected one size along in_axes, got {sorted(sizes) or 'no mapped input'}", "ops.vmap")
+        count = sizes.pop()
+        if functions is not None and len(functions) != count:
+            fail(ValueError, f"{len(functions)} functions for {count} slices", "ops.vmap")
+        results = [(functions[i] if functions is not None else fn)(*(_pick(a, axis, i) for a, axis in zip(args, axes))) for i in range(count)]
+        return _stacked(results, out_axes)
+    return mapped
+
+
+def _sizes(value: Any, axis: Any, sizes: set) -> None:
+    if isinstance(value, (tuple, list)):
+        for i, item in enumerate(value):
+            _sizes(item, axis[i] if isinstance(axis, (tuple, list)) else axis, sizes)
+    elif axis is not None and isinstance(value, Tensor):
+        sizes.add(value.shape[to_axis(axis, len(value.shape), "ops.vmap")])
+
+
+def _pick(value: Any, axis: Any, i: int) -> Any:
+    if isinstance(value, (tuple, list)):
+        return type(value)(_pick(item, axis[j] if isinstance(axis, (tuple, list)) else axis, i) for j, item in enumerate(value))
+    if axis is None or not isinstance(value, Tensor):
+        return value
+    a = to_axis(axis, len(value.shape), "ops.vmap")
+    begin, end = [0] * len(value.shape), list(value.shape)
+    begin[a], end[a] = i, i + 1
+    return core.squeeze(core.slice(value, begin, end), a)
+
+
+def _stacked(results: list, axis: Any) -> Any:
+    first = results[0]
+    if isinstance(first, (tuple, list)):
+        return tuple(_stacked([r[j] for r in results], axis[j] if isinstance(axis, (tuple, list)) else axis) for j in range(len(first)))
+    if axis is None or not isinstance(first, Tensor):
+        return first
+    out = core.stack(results, 0)
+    rank = len(out.shape)
+    return out if axis == 0 else core.transpose(out, perm_moving(rank, [0], [to_axis(axis, rank, "ops.vmap")]))

@@ -1,0 +1,75 @@
+"""Functions of sindri.ops that bring values or gradients into bounds."""
+from __future__ import annotations
+
+import math
+from typing import Any, Optional, Sequence, Union
+
+from sindri.common import dtype as mstype
+from sindri.ops._util import Tensor, as_tensor, core, exported, fail, is_float, is_number
+
+Bound = Union[None, Tensor, int, float]
+
+
+def clamp(input: Union[Tensor, Sequence[Tensor]], min: Bound = None, max: Bound = None) -> Union[Tensor, tuple]:
+    """min(max(x, lower bound), upper bound), of one tensor or each of a tuple or list; where the bounds cross, the upper one holds.
+    Raises ValueError when both bounds are None."""
+    return clip_by_value(input, min, max)
+
+
+clip = clamp
+
+
+def clip_by_value(x: Union[Tensor, Sequence[Tensor]], clip_value_min: Bound = None, clip_value_max: Bound = None, *, min: Bound = None, max: Bound = None) -> Union[Tensor, tuple]:
+    """clamp; min and max are other names of the bounds."""
+    low, high = clip_value_min if min is None else min, clip_value_max if max is None else max
+    if low is None and high is None:
+        fail(ValueError, "expected at least one bound, got None and None", "ops.clip_by_value")
+    if isinstance(x, (tuple, list)):
+        return type(x)(clip_by_value(t, low, high) for t in x)
+    if is_float(x.dtype) and (low is None or is_number(low)) and (high is None or is_number(high)):
+        return core.clamp(x, -math.inf if low is None else float(low), math.inf if high is None else float(high))
+    x = x if low is None else core.maximum(x, low)
+    return x if high is None else core.minimum(x, high)
+
+
+def clip_by_norm(x: Union[Tensor, Sequence[Tensor]], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Union[Tensor, list]:
+    """x scaled by min(1, max_norm/(norm + 1e-6)), the norm taken over all tensors of a list. error_if_nonfinite asks for the norm's value (such
+    code runs eagerly) and raises RuntimeError when it is not finite."""
+    items = [x] if isinstance(x, Tensor) else list(x)
+    if not items or not all(isinstance(t, Tensor) for t in items):
+        fail(TypeError, f"expected a tensor or a list of tensors, got {type(x).__name__}", "ops.clip_by_norm")
+    p = float(norm_type)
+    flat = [core.abs(core.cast(t, mstype.float32)) for t in items]
+    if p == math.inf:
+        norm = core.max(core.stack([core.max(t) for t in flat], 0))
+    else:
+        norm = core.pow(core.sum(core.stack([core.sum(core.pow(t, p)) for t in flat], 0)), 1.0 / p)
+    if error_if_nonfinite and not bool(core.isfinite(norm)):
+        fail(RuntimeError, f"the {norm_type}-norm is not finite", "ops.clip_by_norm", "leave error_if_nonfinite off to scale anyway")
+    scale = core.minimum(core.div(float(max_norm), core.add(norm, 1e-6)), 1.0)
+    out = [core.cast(core.mul(core.cast(t, mstype.float32), scale), t.dtype) for t in items]
+    return out[0] if isinstance(x, Tensor) else out
+
+
+def global_norm(x: Sequence[Tensor]) -> Tensor:
+    """The 2-norm of all elements of all tensors, in float32."""
+    return core.norm(core.stack([core.norm(core.cast(t, mstype.float32)) for t in x], 0))
+
+
+def clip_by_global_norm(x: Sequence[Tensor], clip_norm: Union[int, float, Tensor] = 1.0, use_norm: Optional[Any] = None) -> tuple:
+    """Every tensor times clip_norm/max(norm, clip_norm), in float32, each in its own type again; norm: use_norm, else that of all tensors.
+    Raises TypeError unless x is a tuple or list of tensors, ValueError unless clip_norm is positive."""
+    where = "ops.clip_by_global_norm"
+    if not isinstance(x, (tuple, list)) or not x or not all(isinstance(t, Tensor) for t in x):
+        fail(TypeError, f"expected a tuple or list of tensors, got {type(x).__name__}", where)
+    if isinstance(clip_norm, bool) or not (isinstance(clip_norm, Tensor) or is_number(clip_norm)):
+        fail(TypeError, f"clip_norm: expected a number, got {clip_norm!r}", where)
+    if is_number(clip_norm) and not clip_norm > 0:
+        fail(ValueError, f"clip_norm: expected a positive number, got {clip_norm}", where)
+    limit = core.cast(as_tensor(clip_norm), mstype.float32)
+    norm = global_norm(x) if use_norm is None else core.cast(as_tensor(use_norm), mstype.float32)
+    scale = core.div(limit, core.maximum(norm, limit))
+    return tuple(core.cast(core.mul(core.cast(t, mstype.float32), scale), t.dtype) for t in x)
+
+
+__all__ = exported(globals())

@@ -1,0 +1,164 @@
+"""Functions of sindri.ops on boxes and regions of images. Boxes are rows (x0, y0, x1, y1)."""
+from __future__ import annotations
+
+import math
+from typing import Any, Sequence
+
+import numpy as np
+
+from sindri.common import dtype as mstype
+from sindri.ops._util import Tensor, check_choice, core, exported, fail, to_ints
+from sindri.ops.function.array_func import unstack
+
+
+def iou(anchor_boxes: Tensor, gt_boxes: Tensor, mode: str = "iou") -> Tensor:
+    """[m, n]: overlap of gt_boxes [m, 4] with anchor_boxes [n, 4], divided by their union ('iou') or by the gt area ('iof'). Borders count as pixels."""
+    check_choice(mode, ("iou", "iof"), "mode", "ops.iou")
+    ax0, ay0, ax1, ay1 = (core.expand_dims(v, 0) for v in unstack(anchor_boxes, 1))
+    gx0, gy0, gx1, gy1 = (core.expand_dims(v, 1) for v in unstack(gt_boxes, 1))
+    extent = lambda low, high: core.maximum(core.add(core.sub(high, low), 1.0), 0.0)
+    both = core.mul(extent(core.maximum(ax0, gx0), core.minimum(ax1, gx1)), extent(core.maximum(ay0, gy0), core.minimum(ay1, gy1)))
+    gt = core.mul(extent(gx0, gx1), extent(gy0, gy1))
+    if mode == "iof":
+        return core.div(both, gt)
+    return core.div(both, core.sub(core.add(core.mul(extent(ax0, ax1), extent(ay0, ay1)), gt), both))
+
+
+def _centres(boxes: Tensor) -> tuple:
+    x0, y0, x1, y1 = unstack(boxes, 1)
+    w, h = core.add(core.sub(x1, x0), 1.0), core.add(core.sub(y1, y0), 1.0)
+    return core.mul(core.add(x0, x1), 0.5), core.mul(core.add(y0, y1), 0.5), w, h
+
+
+def bounding_box_encode(anchor_box: Tensor, groundtruth_box: Tensor, means: Sequence[float] = (0.0, 0.0, 0.0, 0.0), stds: Sequence[float] = (1.0, 1.0, 1.0, 1.0)) -> Tensor:
+    """[n, 4]: offsets of the centre in units of the anchor's size and logarithms of the size ratios, less means, divided by stds."""
+    px, py, pw, ph = _centres(anchor_box)
+    gx, gy, gw, gh = _centres(groundtruth_box)
+    deltas = core.stack([core.div(core.sub(gx, px), pw), core.div(core.sub(gy, py), ph), core.log(core.div(gw, pw)), core.log(core.div(gh, ph))], 1)
+    return core.div(core.sub(deltas, _constant(means, deltas)), _constant(stds, deltas))
+
+
+def _constant(values: Any, like: Tensor) -> Tensor:
+    values = [values] * 4 if isinstance(values, (int, float)) else list(values)
+    return core.cast(Tensor(np.asarray(values, np.float64)), like.dtype)
+
+
+def bounding_box_decode(anchor_box: Tensor, deltas: Tensor, max_shape: Sequence[int], means: Sequence[float] = (0.0, 0.0, 0.0, 0.0),
+                        stds: Sequence[float] = (1.0, 1.0, 1.0, 1.0), wh_ratio_clip: float = 0.016) -> Tensor:
+    """[n, 4]: the boxes that bounding_box_encode made deltas of, cut to max_shape (height, width). Size ratios stay within wh_ratio_clip and
+    its inverse."""
+    d = core.add(core.mul(deltas, _constant(stds, deltas)), _constant(means, deltas))
+    dx, dy, dw, dh = unstack(d, 1)
+    limit = abs(math.log(wh_ratio_clip))
+    px, py, pw, ph = _centres(anchor_box)
+    half = lambda size, delta: core.mul(core.sub(core.mul(size, core.exp(core.clamp(delta, -limit, limit))), 1.0), 0.5)
+    gx, gy, gw, gh = core.add(px, core.mul(pw, dx)), core.add(py, core.mul(ph, dy)), half(pw, dw), half(ph, dh)
+    high, wide = (float(n - 1) for n in to_ints(max_shape, "max_shape", "ops.bounding_box_decode")[:2])
+    return core.stack([core.clamp(core.sub(gx, gw), 0.0, wide), core.clamp(core.sub(gy, gh), 0.0, high),
+                       core.clamp(core.add(gx, gw), 0.0, wide), core.clamp(core.add(gy, gh), 0.0, high)], 1)
+
+
+def check_valid(bboxes: Tensor, img_metas: Tensor) -> Tensor:
+    """[n]: whether each box lies inside an image of (height·ratio, width·ratio) pixels; img_metas: height, width, ratio."""
+    x0, y0, x1, y1 = unstack(bboxes, 1)
+    high, wide, ratio = unstack(img_metas, 0)
+    inside = core.logical_and(core.greater_equal(x0, 0), core.greater_equal(y0, 0))
+    limit = lambda size: core.sub(core.mul(size, ratio), 1.0)
+    return core.logical_and(inside, core.logical_and(core.less_equal(x1, limit(wide)), core.less_equal(y1, limit(high))))
+
+
+def nms_with_mask(bboxes: Tensor, iou_threshold: float = 0.5) -> tuple:
+    """(boxes with scores [n, 5] in falling order of the score, their int32 places in the input, a bool mask of those kept): a box is dropped
+    when an earlier kept one overlaps it by more than iou_threshold. The choice is made on values, so such code runs eagerly."""
+    if len(bboxes.shape) != 2 or bboxes.shape[1] != 5:
+        fail(ValueError, f"expected [n, 5], got {bboxes.shape}", "ops.NMSWithMask")
+    order = core.topk(core.slice(bboxes, [0, 4], [bboxes.shape[0], 5]), bboxes.shape[0], 0)[1]
+    order = core.reshape(order, (-1,))
+    ordered = core.gather(bboxes, order, 0)
+    boxes = ordered.asnumpy()[:, :4].astype(np.float64)
+    area = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+    keep = np.ones(len(boxes), bool)
+    for i in range(len(boxes)):
+        if not keep[i]:
+            continue
+        low, high = np.maximum(boxes[i, :2], boxes[i + 1:, :2]), np.minimum(boxes[i, 2:], boxes[i + 1:, 2:])
+        both = np.prod(np.maximum(high - low, 0), axis=1)
+        keep[i + 1:] &= both <= iou_threshold * (area[i] + area[i + 1:] - both)
+    return ordered, core.cast(order, mstype.int32), Tensor(keep)
+
+
+def _sample(image: Tensor, batch: Tensor, y: Tensor, x: Tensor, valid: Tensor) -> Tensor:
+    """Bilinear values of image [n, c, h, w] at places y, x (float, one shape) of image number `batch`: places.shape + [c]; 0 where not valid."""
+    n, c, h, w = image.shape
+    flat = core.reshape(core.transpose(image, [0, 2, 3, 1]), (n * h * w, c))
+    y0, x0 = core.floor(y), core.floor(x)
+    dy, dx = core.sub(y, y0), core.sub(x, x0)
+    row = lambda v: core.cast(core.clamp(v, 0.0, float(h - 1)), mstype.int64)
+    column = lambda v: core.cast(core.clamp(v, 0.0, float(w - 1)), mstype.int64)
+    total = None
+    for yy, wy in ((row(y0), core.sub(1.0, dy)), (row(core.add(y0, 1.0)), dy)):
+        for xx, wx in ((column(x0), core.sub(1.0, dx)), (column(core.add(x0, 1.0)), dx)):
+            place = core.add(core.mul(core.add(core.mul(batch, h), yy), w), xx)
+            weight = core.where(valid, core.mul(wy, wx), core.full((), 0.0, y.dtype))
+            part = core.mul(core.gather(flat, place, 0), core.cast(core.expand_dims(weight, -1), image.dtype))
+            total = part if total is None else core.add(total, part)
+    return total
+
+
+def crop_and_resize(image: Tensor, boxes: Tensor, box_indices: Tensor, crop_size: Sequence[int], method: str = "bilinear", extrapolation_value: float = 0.0) -> Tensor:
+    """[k, height, width, c]: regions of image [n, h, w, c] given by boxes (y0, x0, y1, x1) in units of h - 1 and w - 1, sampled bilinearly or at
+    the nearest pixel; extrapolation_value outside the image."""
+    check_choice(method, ("bilinear", "nearest", "bilinear_v2"), "method", "ops.crop_and_resize")
+    if method == "bilinear_v2":
+        fail(ValueError, "method 'bilinear_v2' is not supported", "ops.crop_and_resize", "use 'bilinear'")
+    high, wide = to_ints(crop_size, "crop_size", "ops.crop_and_resize")
+    n, h, w, c = image.shape
+    y0, x0, y1, x1 = (core.expand_dims(v, 1) for v in unstack(boxes, 1))
+
+    def places(low: Tensor, top: Tensor, count: int, size: int) -> Tensor:
+        if count == 1:
+            return core.mul(core.mul(core.add(low, top), 0.5), float(size - 1))
+        step = core.mul(core.sub(top, low), (size - 1) / (count - 1))
+        return core.add(core.mul(low, float(size - 1)), core.mul(core.arange(0.0, float(count), 1.0, boxes.dtype), step))
+
+    y, x = places(y0, y1, high, h), places(x0, x1, wide, w)
+    inside = lambda v, size: core.logical_and(core.greater_equal(v, 0), core.less_equal(v, size - 1))
+    shape = (boxes.shape[0], high, wide)
+    valid = core.logical_and(core.expand_dims(inside(y, h), 2), core.expand_dims(inside(x, w), 1))
+    if method == "nearest":
+        y, x = core.floor(core.add(y, 0.5)), core.floor(core.add(x, 0.5))
+    y, x = core.broadcast_to(core.expand_dims(y, 2), shape), core.broadcast_to(core.expand_dims(x, 1), shape)
+    batch = core.reshape(core.cast(box_indices, mstype.int64), (-1, 1, 1))
+    out = _sample(core.cast(core.transpose(image, [0, 3, 1, 2]), boxes.dtype), batch, y, x, valid)
+    return core.where(core.expand_dims(valid, -1), out, float(extrapolation_value))
+
+
+def roi_align(features: Tensor, rois: Tensor, pooled_height: int, pooled_width: int, spatial_scale: float, sample_num: int = 2, roi_end_mode: int = 1) -> Tensor:
+    """[k, c, pooled_height, pooled_width]: means of sample_num² bilinear samples per cell of regions (image number, x0, y0, x1, y1) of features
+    [n, c, h, w] (He et al. 2017). roi_end_mode 1 counts the last pixel in. Raises ValueError for sample_num 0 (its count depends on values)."""
+    if sample_num < 1:
+        fail(ValueError, f"sample_num: expected at least 1, got {sample_num}", "ops.ROIAlign", "a count that follows the size of each region is not supported")
+    n, c, h, w = features.shape
+    number, x0, y0, x1, y1 = unstack(core.cast(rois, mstype.float32), 1)
+    end = 1.0 if roi_end_mode == 1 else 0.0
+    x0, y0 = core.mul(x0, spatial_scale), core.mul(y0, spatial_scale)
+    wide = core.maximum(core.sub(core.mul(core.add(x1, end), spatial_scale), x0), 1.0)
+    high = core.maximum(core.sub(core.mul(core.add(y1, end), spatial_scale), y0), 1.0)
+
+    def places(start: Tensor, size: Tensor, cells: int) -> Tensor:
+        at = (np.arange(cells * sample_num) + 0.5) / (cells * sample_num)
+        return core.add(core.expand_dims(start, 1), core.mul(core.expand_dims(size, 1), Tensor(at.astype(np.float32))))
+
+    y, x = places(y0, high, pooled_height), places(x0, wide, pooled_width)
+    inside = lambda v, size: core.logical_and(core.greater_equal(v, -1.0), core.less_equal(v, float(size)))
+    valid = core.logical_and(core.expand_dims(inside(y, h), 2), core.expand_dims(inside(x, w), 1))
+    shape = (rois.shape[0], pooled_height * sample_num, pooled_width * sample_num)
+    y, x = core.clamp(y, 0.0, float(h - 1)), core.clamp(x, 0.0, float(w - 1))
+    y, x = core.broadcast_to(core.expand_dims(y, 2), shape), core.broadcast_to(core.expand_dims(x, 1), shape)
+    batch = core.reshape(core.cast(number, mstype.int64), (-1, 1, 1))
+    samples = _sample(features, batch, y, x, valid)
+    cells = core.reshape(samples, (rois.shape[0], pooled_height, sample_num, pooled_width, sample_num, c))
+    return core.transpose(core.mean(cells, [2, 4]), [0, 3, 1, 2])
+
+
+__all__ = exported(globals())

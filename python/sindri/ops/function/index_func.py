@@ -1,0 +1,350 @@
+"""Functions of sindri.ops that read and write elements by index. Indices are int32 or int64; where several updates meet in one place,
+additions are summed in index order and of replacements the last one stays."""
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Optional, Sequence, Union
+
+import numpy as np
+
+from sindri.common import dtype as mstype
+from sindri.ops._util import Parameter, Size, Tensor, as_tensor, check_choice, core, exported, fail, is_float, perm_moving, to_axis, to_int, to_ints, to_number
+
+
+def _indices(value: Any, where: str) -> Tensor:
+    value = value if isinstance(value, Tensor) else Tensor(np.asarray(value, np.int64))
+    if is_float(value.dtype) or value.dtype is mstype.bool_:
+        fail(TypeError, f"indices: expected integers, got {value.dtype}", where)
+    return value if value.dtype in (mstype.int32, mstype.int64) else core.cast(value, mstype.int32)
+
+
+def gather(input_params: Tensor, input_indices: Tensor, axis: int, batch_dims: int = 0) -> Tensor:
+    """Slices of input_params along axis: shape[:axis] + indices.shape + shape[axis+1:]. With batch_dims the first dimensions of both are
+    walked together. Raises ValueError for an index out of range."""
+    n = len(input_params.shape)
+    a, indices = to_axis(to_int(axis, "axis", "ops.gather"), n, "ops.gather"), _indices(input_indices, "ops.gather")
+    b = to_int(batch_dims, "batch_dims", "ops.gather")
+    if b == 0:
+        return core.gather(input_params, indices, a)
+    if b < 0:
+        b += len(indices.shape)
+    if not 0 <= b <= min(a, len(indices.shape)) or input_params.shape[:b] != indices.shape[:b]:
+        fail(ValueError, f"batch_dims {batch_dims} does not fit {input_params.shape}, indices {indices.shape} and axis {a}", "ops.gather")
+    # The batch and the indexed dimension become one, the index counts the batch in.
+    x = core.transpose(input_params, perm_moving(n, [a], [b]))
+    shape, size = x.shape, x.shape[b]
+    batch = math.prod(shape[:b])
+    offset = core.reshape(core.mul(core.arange(0, batch), size), shape[:b] + (1,) * (len(indices.shape) - b))
+    rows = core.add(core.where(core.less(indices, 0), core.add(indices, size), indices), offset)
+    out = core.gather(core.reshape(x, (batch * size,) + shape[b + 1:]), rows, 0)
+    # indices' own dimensions stand before those between the batch and the axis; they belong behind them.
+    k = len(indices.shape)
+    middle = list(range(k, k + a - b))
+    return core.transpose(out, list(range(b)) + middle + list(range(b, k)) + list(range(k + a - b, len(out.shape))))
+
+
+def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """out[i][j] = input[i][index[i][j]] for dim 1; index has input's rank."""
+    return core.gather_elements(input, _indices(index, "ops.gather_elements"), to_axis(dim, len(input.shape), "ops.gather_elements"))
+
+
+gather_d = gather_elements
+
+
+def _row_numbers(shape: Sequence[int], indices: Tensor) -> Tensor:
+    """Row-major positions in a tensor of this shape of index vectors (the last dimension of `indices`)."""
+    position = None
+    for d, size in enumerate(shape):
+        k = core.reshape(core.slice(indices, [0] * (len(indices.shape) - 1) + [d], list(indices.shape[:-1]) + [d + 1]), indices.shape[:-1])
+        k = core.where(core.less(k, 0), core.add(k, size), k)
+        position = k if position is None else core.add(core.mul(position, size), k)
+    return position
+
+
+def _nd(x_shape: tuple, indices: Any, where: str) -> tuple:
+    """(rows, row numbers): x as [rows, rest…] so that index vectors become row numbers."""
+    indices = _indices(indices, where)
+    k = indices.shape[-1] if indices.shape else 0
+    if not 1 <= k <= len(x_shape):
+        fail(ValueError, f"index vectors of {k} entries do not fit {x_shape}", where, "the last dimension of indices names leading dimensions")
+    return (math.prod(x_shape[:k]),) + tuple(x_shape[k:]), _row_numbers(x_shape[:k], indices)
+
+
+def gather_nd(input_x: Tensor, indices: Tensor) -> Tensor:
+    """Slices of input_x picked by index vectors: indices [.., k] -> [..] + input_x.shape[k:]. An index past one dimension that still lands
+    in the tensor is not noticed; one that leaves it raises ValueError."""
+    rows, numbers = _nd(input_x.shape, indices, "ops.gather_nd")
+    return core.gather(core.reshape(input_x, rows), numbers, 0)
+
+
+def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
+    """Slices of input along axis, index a vector."""
+    return core.gather(input, _indices(index, "ops.index_select"), to_axis(axis, len(input.shape), "ops.index_select"))
+
+
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """Elements of the flat tensor."""
+    return core.gather(core.reshape(input, (-1,)), _indices(index, "ops.take"), 0)
+
+
+def embedding_lookup(input_params: Tensor, input_indices: Tensor, offset: int = 0) -> Tensor:
+    """Rows indices - offset of a table; rows that do not exist are zeros."""
+    n, rows = input_params.shape[0], core.sub(_indices(input_indices, "ops.EmbeddingLookup"), int(to_number(offset)))
+    there = core.logical_and(core.greater_equal(rows, 0), core.less(rows, n))
+    out = core.gather(input_params, core.where(there, rows, 0), 0)
+    return core.where(core.reshape(there, there.shape + (1,) * (len(out.shape) - len(there.shape))), out, core.full((), 0.0, out.dtype))
+
+
+# --- segments ---------------------------------------------------------------------------------------------------------------------------
+
+
+def _segments(x: Tensor, segment_ids: Any, where: str) -> tuple:
+    """x as [n, …] and its segment numbers as [n]."""
+    ids = _indices(segment_ids, where)
+    k = len(ids.shape)
+    if x.shape[:k] != ids.shape:
+        fail(ValueError, f"segment_ids {ids.shape} must be the first dimensions of {x.shape}", where)
+    return core.reshape(x, (math.prod(ids.shape),) + x.shape[k:]), core.reshape(ids, (-1,))
+
+
+def unsorted_segment_sum(input_x: Tensor, segment_ids: Tensor, num_segments: int) -> Tensor:
+    """[num_segments, …]: sums of the slices with the same number; negative numbers are left out."""
+    x, ids = _segments(input_x, segment_ids, "ops.unsorted_segment_sum")
+    counted = core.greater_equal(ids, 0)
+    x = core.where(core.reshape(counted, counted.shape + (1,) * (len(x.shape) - 1)), x, core.full((), 0.0, x.dtype))
+    start = core.full((to_int(num_segments, "num_segments", "ops.unsorted_segment_sum"),) + x.shape[1:], 0.0, x.dtype)
+    return core.scatter_add(start, core.where(counted, ids, 0), x, 0)
+
+
+def _segment_reduce(x: Tensor, ids: Tensor, count: int, reduce: Callable, nothing: float) -> Tensor:
+    """Reduces slices of x by segment through a mask of [count, n, …] elements: right for any operation, costly for many segments."""
+    mask = core.equal(core.reshape(core.arange(0, count), (count, 1)), core.reshape(core.cast(ids, mstype.int64), (1, -1)))
+    mask = core.reshape(mask, mask.shape + (1,) * (len(x.shape) - 1))
+    return reduce(core.where(mask, core.expand_dims(x, 0), core.full((), nothing, x.dtype)), [1])
+
+
+def _extreme(dtype, sign: int) -> float:
+    limits = {mstype.int32: 2147483647, mstype.int64: 2 ** 63 - 1024, mstype.uint8: 255, mstype.float16: 65504.0, mstype.float32: 3.4028234663852886e38,
+              mstype.bfloat16: 3.3895313892515355e38, mstype.float64: 1.7976931348623157e308}
+    return float(limits[dtype] if sign > 0 else 0 if dtype is mstype.uint8 else -limits[dtype])
+
+
+def unsorted_segment_max(x: Tensor, segment_ids: Tensor, num_segments: int) -> Tensor:
+    """[num_segments, …]: largest of the slices with the same number; the type's smallest number where there is none."""
+    rows, ids = _segments(x, segment_ids, "ops.unsorted_segment_max")
+    return _segment_reduce(rows, ids, to_int(num_segments, "num_segments", "ops.unsorted_segment_max"), core.max, _extreme(x.dtype, -1))
+
+
+def unsorted_segment_min(x: Tensor, segment_ids: Tensor, num_segments: int) -> Tensor:
+    """[num_segments, …]: smallest of the slices with the same number; the type's largest number where there is none."""
+    rows, ids = _segments(x, segment_ids, "ops.unsorted_segment_min")
+    return _segment_reduce(rows, ids, to_int(num_segments, "num_segments", "ops.unsorted_segment_min"), core.min, _extreme(x.dtype, 1))
+
+
+def unsorted_segment_prod(x: Tensor, segment_ids: Tensor, num_segments: int) -> Tensor:
+    """[num_segments, …]: product of the slices with the same number; 1 where there is none."""
+    rows, ids = _segments(x, segment_ids, "ops.unsorted_segment_prod")
+    return _segment_reduce(rows, ids, to_int(num_segments, "num_segments", "ops.unsorted_segment_prod"), core.prod, 1)
+
+
+# --- scatter ----------------------------------------------------------------------------------------------------------------------------
+
+
+def _last_writer(rows: Tensor, count: int) -> Tensor:
+    """[count]: 1 + the position in `rows` of the last writer of each row, 0 where nothing writes. Sorting (row, position) pairs puts the
+    writers of a row side by side, the last one at the end."""
+    n = rows.shape[0]
+    keys = core.topk(core.add(core.mul(core.cast(rows, mstype.int64), n), core.arange(0, n)), n, 0, False)[0]
+    row, position = core.floor_div(keys, n), core.mod(keys, n)
+    following = core.concat([core.slice(row, [1], [n]), core.full((1,), -1, mstype.int64)], 0)
+    mine = core.where(core.not_equal(row, following), core.add(position, 1), 0)
+    return core.scatter_add(core.full((count,), 0, mstype.int64), row, mine, 0)
+
+
+def _replace_rows(x: Tensor, rows: Tensor, updates: Tensor) -> Tensor:
+    if rows.shape[0] == 0:
+        return x
+    writer = _last_writer(rows, x.shape[0])
+    written = core.reshape(core.greater(writer, 0), (x.shape[0],) + (1,) * (len(x.shape) - 1))
+    return core.where(written, core.gather(updates, core.maximum(core.sub(writer, 1), 0), 0), x)
+
+
+def _scatter_rows(x: Tensor, rows: Tensor, updates: Tensor, how: str) -> Tensor:
+    """x [n, …] with updates (rows.shape + x.shape[1:]) combined into rows."""
+    n, rest = x.shape[0], x.shape[1:]
+    updates = core.reshape(core.broadcast_to(core.cast(updates, x.dtype), rows.shape + rest), (math.prod(rows.shape),) + rest)
+    rows = core.reshape(core.where(core.less(rows, 0), core.add(rows, n), rows), (-1,))
+    if how == "add":
+        return core.scatter_add(x, rows, updates, 0)
+    if how == "sub":
+        return core.scatter_add(x, rows, core.neg(updates), 0)
+    if how == "update":
+        return _replace_rows(x, rows, updates)
+    if how in ("mul", "div"):
+        factor = _segment_reduce(updates, rows, n, core.prod, 1)
+        return core.mul(x, factor) if how == "mul" else core.cast(core.div(x, factor), x.dtype)
+    reduce, combine, sign = (core.max, core.maximum, -1) if how == "max" else (core.min, core.minimum, 1)
+    return combine(x, _segment_reduce(updates, rows, n, reduce, _extreme(x.dtype, sign)))
+
+
+_HOWS = ("update", "add", "sub", "mul", "div", "max", "min")
+
+
+def _with_type(x: Tensor, how: str, run: Callable) -> Tensor:
+    """bool goes through int32: its elements cannot be added."""
+    return core.cast(run(core.cast(x, mstype.int32)), mstype.bool_) if x.dtype is mstype.bool_ and how == "update" else run(x)
+
+
+def _tensor_scatter(how: str) -> Callable:
+    def scatter_(input_x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
+        where = f"ops.tensor_scatter_{how}"
+        rows, numbers = _nd(input_x.shape, indices, where)
+        return _with_type(input_x, how, lambda x: core.reshape(_scatter_rows(core.reshape(x, rows), numbers, updates, how), input_x.shape))
+    scatter_.__doc__ = f"input_x with updates ({how}) at the places that index vectors name; input_x itself stays as it is."
+    scatter_.__name__ = scatter_.__qualname__ = f"tensor_scatter_{how}"
+    return scatter_
+
+
+def _into(target: Any, value: Tensor, where: str) -> Tensor:
+    """Writes the value into a Parameter, in program order, and returns it; a plain tensor is given the value in place."""
+    if isinstance(target, Parameter):
+        target.assign(value)
+        return target
+    if not isinstance(target, Tensor):
+        fail(TypeError, f"expected a Parameter, got {type(target).__name__}", where)
+    target._replace(value)
+    return target
+
+
+def _scatter(how: str) -> Callable:
+    def scatter_(input_x: Parameter, indices: Tensor, updates: Tensor) -> Parameter:
+        where = f"ops.scatter_{how}"
+        rows = _indices(indices, where)
+        return _into(input_x, _with_type(input_x, how, lambda x: _scatter_rows(x, rows, updates, how)), where)
+    scatter_.__doc__ = f"Writes updates ({how}) into rows of a Parameter's first dimension, in place, and returns it."
+    scatter_.__name__ = scatter_.__qualname__ = f"scatter_{how}"
+    return scatter_
+
+
+def _scatter_nd(how: str) -> Callable:
+    def scatter_(input_x: Parameter, indices: Tensor, updates: Tensor, use_locking: bool = False) -> Parameter:
+        return _into(input_x, _TENSOR_SCATTER[how](input_x, indices, updates), f"ops.scatter_nd_{how}")
+    scatter_.__doc__ = f"Writes updates ({how}) into a Parameter at the places that index vectors name, in place, and returns it. use_locking: no effect."
+    scatter_.__name__ = scatter_.__qualname__ = f"scatter_nd_{how}"
+    return scatter_
+
+
+_TENSOR_SCATTER = {how: _tensor_scatter(how) for how in _HOWS}
+(tensor_scatter_update, tensor_scatter_add, tensor_scatter_sub, tensor_scatter_mul, tensor_scatter_div, tensor_scatter_max,
+ tensor_scatter_min) = _TENSOR_SCATTER.values()
+scatter_update, scatter_add, scatter_sub, scatter_mul, scatter_div, scatter_max, scatter_min = (_scatter(how) for how in _HOWS)
+scatter_nd_update, scatter_nd_add, scatter_nd_sub, scatter_nd_mul, scatter_nd_div, scatter_nd_max, scatter_nd_min = (_scatter_nd(how) for how in _HOWS)
+
+
+def scatter_nd(indices: Tensor, updates: Tensor, shape: Size) -> Tensor:
+    """Zeros of a shape with updates added at the places that index vectors name."""
+    return tensor_scatter_add(core.full(to_ints(shape, "shape", "ops.scatter_nd"), 0.0, updates.dtype), indices, updates)
+
+
+def tensor_scatter_elements(input_x: Tensor, indices: Tensor, updates: Tensor, axis: int = 0, reduction: str = "none") -> Tensor:
+    """input_x with updates[i][j] at [indices[i][j]][j] for axis 0: replaced, or added with reduction 'add'. Raises ValueError."""
+    how = {"none": "update", "add": "add", "mul": "mul"}[check_choice(reduction, ("none", "add", "mul"), "reduction", "ops.tensor_scatter_elements")]
+    indices, a = _indices(indices, "ops.tensor_scatter_elements"), to_axis(axis, len(input_x.shape), "ops.tensor_scatter_elements")
+    if len(indices.shape) != len(input_x.shape) or indices.shape != updates.shape:
+        fail(ValueError, f"indices {indices.shape} and updates {updates.shape} must have one shape, of the rank of {input_x.shape}", "ops.tensor_scatter_elements")
+    position = None
+    for d, size in enumerate(input_x.shape):
+        k = core.where(core.less(indices, 0), core.add(indices, size), indices) if d == a else \
+            core.reshape(core.arange(0, indices.shape[d]), [-1 if e == d else 1 for e in range(len(indices.shape))])
+        position = k if position is None else core.add(core.mul(position, size), k)
+    position = core.reshape(core.broadcast_to(position, indices.shape), (-1,))
+    return _with_type(input_x, how, lambda x: core.reshape(_scatter_rows(core.reshape(x, (-1,)), position, core.reshape(updates, (-1,)), how), input_x.shape))
+
+
+def scatter(input: Tensor, axis: int, index: Tensor, src: Union[Tensor, int, float]) -> Tensor:
+    """input with src[i][j] at [index[i][j]][j] for axis 0. src: a tensor of at least index's shape, or a number."""
+    if not isinstance(src, Tensor):
+        src = core.full(index.shape, float(src), input.dtype)
+    elif src.shape != index.shape:
+        src = core.slice(src, [0] * len(index.shape), list(index.shape))
+    return tensor_scatter_elements(input, index, src, axis)
+
+
+def _along(x: Tensor, indices: Any, updates: Any, axis: int, how: str, where: str) -> Tensor:
+    """x with slices along axis combined with updates."""
+    a = to_axis(axis, len(x.shape), where)
+    perm = perm_moving(len(x.shape), [a], [0])
+    updates = as_tensor(updates, x)
+    moved = core.transpose(updates, perm) if len(updates.shape) == len(x.shape) else updates
+    out = _scatter_rows(core.transpose(x, perm), _indices(indices, where), moved, how)
+    return core.transpose(out, perm_moving(len(x.shape), [0], [a]))
+
+
+def index_add(x: Union[Parameter, Tensor], indices: Tensor, y: Tensor, axis: int, use_lock: bool = True, check_index_bound: bool = True) -> Tensor:
+    """x with slices of y added at indices along axis; a Parameter is changed in place. use_lock and check_index_bound: no effect, indices
+    are always checked."""
+    out = _along(x, indices, y, axis, "add", "ops.index_add")
+    return _into(x, out, "ops.index_add") if isinstance(x, Parameter) else out
+
+
+def index_fill(x: Tensor, axis: int, index: Tensor, value: Union[Tensor, int, float]) -> Tensor:
+    """x with the slices at index along axis filled with value."""
+    a = to_axis(axis, len(x.shape), "ops.index_fill")
+    index = core.reshape(_indices(index, "ops.index_fill"), (-1,))
+    index = core.where(core.less(index, 0), core.add(index, x.shape[a]), index)
+    hit = core.any(core.equal(core.reshape(core.arange(0, x.shape[a]), (-1, 1)), core.reshape(index, (1, -1))), [1])
+    value = core.cast(value, x.dtype) if isinstance(value, Tensor) else core.full((), float(value), x.dtype)
+    return core.where(core.reshape(hit, [-1 if d == a else 1 for d in range(len(x.shape))]), value, x)
+
+
+def inplace_update(x: Tensor, v: Tensor, indices: Union[int, Sequence[int]]) -> Tensor:
+    """x with v in the rows `indices`; x itself stays as it is."""
+    return _along(x, to_ints(indices, "indices", "ops.inplace_update"), v, 0, "update", "ops.inplace_update")
+
+
+def inplace_add(x: Tensor, v: Tensor, indices: Union[int, Sequence[int]]) -> Tensor:
+    """x with v added to the rows `indices`; x itself stays as it is."""
+    return _along(x, to_ints(indices, "indices", "ops.inplace_add"), v, 0, "add", "ops.inplace_add")
+
+
+def inplace_sub(x: Tensor, v: Tensor, indices: Union[int, Sequence[int]]) -> Tensor:
+    """x with v subtracted from the rows `indices`; x itself stays as it is."""
+    return _along(x, to_ints(indices, "indices", "ops.inplace_sub"), v, 0, "sub", "ops.inplace_sub")
+
+
+def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
+    """input with src as slice `index` of dimension axis."""
+    a = to_axis(axis, len(input.shape), "ops.select_scatter")
+    at = to_axis(index, input.shape[a], "ops.select_scatter")
+    here = core.reshape(core.equal(core.arange(0, input.shape[a]), at), [-1 if d == a else 1 for d in range(len(input.shape))])
+    return core.where(here, core.cast(core.expand_dims(src, a), input.dtype), input)
+
+
+def reverse_sequence(x: Tensor, seq_lengths: Tensor, seq_dim: int, batch_dim: int = 0) -> Tensor:
+    """The first seq_lengths[b] elements along seq_dim in reverse order, for each b along batch_dim."""
+    n = len(x.shape)
+    s, b = to_axis(seq_dim, n, "ops.reverse_sequence"), to_axis(batch_dim, n, "ops.reverse_sequence")
+    step = core.reshape(core.arange(0, x.shape[s]), [-1 if d == s else 1 for d in range(n)])
+    length = core.reshape(core.cast(seq_lengths, mstype.int64), [-1 if d == b else 1 for d in range(n)])
+    source = core.where(core.less(step, length), core.sub(core.sub(length, 1), step), step)
+    return core.gather_elements(x, core.broadcast_to(source, x.shape), s)
+
+
+def invert_permutation(input_x: Union[Sequence[int], Tensor]) -> tuple:
+    """out[input_x[i]] = i, as a tuple. Raises ValueError unless input_x is a permutation."""
+    perm = to_ints(input_x, "input_x", "ops.InvertPermutation")
+    if sorted(perm) != list(range(len(perm))):
+        fail(ValueError, f"{perm} is no permutation of 0 to {len(perm) - 1}", "ops.InvertPermutation")
+    return tuple(int(i) for i in np.argsort(perm))
+
+
+def unravel_index(indices: Tensor, dims: Union[Sequence[int], Tensor]) -> Tensor:
+    """[rank, …]: the index vectors of row-major positions in a tensor of shape dims."""
+    shape, rest, out = to_ints(dims, "dims", "ops.UnravelIndex"), indices, []
+    for size in reversed(shape):
+        out.append(core.mod(rest, size))
+        rest = core.floor_div(rest, size)
+    return core.stack(out[::-1], 0)
+
+
+__all__ = exported(globals())

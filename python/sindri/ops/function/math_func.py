@@ -1,0 +1,448 @@
+"""Elementwise functions of sindri.ops. Inputs broadcast; a Python number takes the other operand's type, a fraction beside integers gives float32."""
+from __future__ import annotations
+
+import math
+from typing import Optional, Union
+
+from sindri.common import dtype as mstype
+from sindri.ops._util import Parameter, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, is_number
+
+Scalar = Union[Tensor, Parameter, int, float]
+
+# One engine operator each.
+abs = core.abs
+neg = core.neg
+sign = core.sign
+floor = core.floor
+ceil = core.ceil
+rint = core.round
+exp = core.exp
+expm1 = core.expm1
+log = core.log
+log1p = core.log1p
+sqrt = core.sqrt
+rsqrt = core.rsqrt
+square = core.square
+reciprocal = core.reciprocal
+sin = core.sin
+cos = core.cos
+erf = core.erf
+tanh = core.tanh
+sigmoid = core.sigmoid
+isnan = core.isnan
+isfinite = core.isfinite
+logical_not = core.logical_not
+add = core.add
+sub = core.sub
+mul = core.mul
+floor_div = core.floor_div
+floor_mod = core.mod
+pow = core.pow
+maximum = core.maximum
+minimum = core.minimum
+equal = core.equal
+not_equal = core.not_equal
+less = core.less
+less_equal = core.less_equal
+greater = core.greater
+greater_equal = core.greater_equal
+logical_and = core.logical_and
+logical_or = core.logical_or
+logical_xor = core.logical_xor
+
+# The same under other names.
+absolute, negative, inv = abs, neg, reciprocal
+multiply = mul
+floor_divide, remainder = floor_div, floor_mod
+eq, ne, lt, le, gt, ge = equal, not_equal, less, less_equal, greater, greater_equal
+tensor_add, tensor_sub, tensor_mul, tensor_pow, tensor_mod, tensor_floordiv, tensor_exp, tensor_expm1 = add, sub, mul, pow, floor_mod, floor_div, exp, expm1
+tensor_lt, tensor_le, tensor_gt, tensor_ge, tensor_eq, tensor_ne = less, less_equal, greater, greater_equal, equal, not_equal
+pows, floordiv, floormod, neg_tensor = pow, floor_div, floor_mod, neg
+sgn = sign
+
+
+def real_div(x: Scalar, y: Scalar) -> Tensor:
+    """x / y; two integer tensors give the quotient rounded towards 0 in their type, as MindSpore's RealDiv does."""
+    if isinstance(x, Tensor) and isinstance(y, Tensor) and not is_float(x.dtype) and not is_float(y.dtype):
+        return truncate_div(x, y)
+    return core.div(x, y)
+
+
+def div(input: Scalar, other: Scalar, *, rounding_mode: Optional[str] = None) -> Tensor:
+    """input / other, integers giving float32; rounding_mode 'floor' or 'trunc' rounds the quotient. Raises ValueError for another mode."""
+    if rounding_mode is None:
+        return core.div(input, other)
+    check_choice(rounding_mode, ("floor", "trunc"), "rounding_mode", "ops.div")
+    return core.floor_div(input, other) if rounding_mode == "floor" else truncate_div(input, other)
+
+
+divide = div
+true_divide = core.div
+tensor_div = real_div
+
+
+def subtract(input: Scalar, other: Scalar, *, alpha: Union[int, float] = 1) -> Tensor:
+    """input - alpha * other."""
+    return core.sub(input, other if alpha == 1 else core.mul(as_tensor(other), alpha))
+
+
+def trunc(input: Tensor) -> Tensor:
+    """Each element rounded towards 0; gradient 0."""
+    return core.where(core.less(input, 0), core.ceil(input), core.floor(input))
+
+
+def truncate_div(x: Scalar, y: Scalar) -> Tensor:
+    """The quotient rounded towards 0, in the operands' common type."""
+    x, y = _two(x, y)
+    if is_float(x.dtype) or is_float(y.dtype):
+        return trunc(core.div(x, y))
+    q = core.floor_div(x, y)
+    inexact = core.not_equal(core.mul(q, y), x)
+    return core.add(q, core.cast(core.logical_and(core.less(q, 0), inexact), q.dtype))
+
+
+def truncate_mod(x: Scalar, y: Scalar) -> Tensor:
+    """x - y * truncate_div(x, y): the remainder with the sign of x."""
+    x, y = _two(x, y)
+    remainder_ = core.mod(x, y)  # of the sign of y; moved by y where the signs of x and y differ
+    wrong = core.logical_and(core.not_equal(remainder_, 0), core.logical_xor(core.less(x, 0), core.less(remainder_, 0)))
+    return core.where(wrong, core.sub(remainder_, y), remainder_)
+
+
+mod = fmod = truncate_mod
+
+
+def _two(x: Scalar, y: Scalar) -> tuple:
+    """Both as tensors, a number in the other's type. Raises TypeError when neither is a tensor."""
+    if is_number(x) and is_number(y):
+        fail(TypeError, f"expected at least one tensor, got {x!r} and {y!r}", "ops")
+    if is_number(x):
+        return as_tensor(x, y), y
+    return x, as_tensor(y, x)
+
+
+def div_no_nan(x: Scalar, y: Scalar) -> Tensor:
+    """x / y, and 0 where y is 0."""
+    x, y = _two(floating(x) if isinstance(x, Tensor) else x, floating(y) if isinstance(y, Tensor) else y)
+    zero = core.equal(y, 0)
+    return core.where(zero, 0.0, core.div(x, core.where(zero, 1.0, y)))
+
+
+def mul_no_nan(x: Tensor, y: Tensor) -> Tensor:
+    """x * y, and 0 where y is 0 whatever x is."""
+    zero = core.equal(y, 0)
+    return core.where(zero, 0.0, core.mul(core.where(zero, 0.0, x), y))
+
+
+def squared_difference(x: Scalar, y: Scalar) -> Tensor:
+    """(x - y) squared."""
+    return core.square(core.sub(x, y))
+
+
+def addn(x) -> Tensor:
+    """The sum of the equal-shaped tensors of a tuple or list. Raises TypeError for anything else, ValueError for differing shapes."""
+    if not isinstance(x, (tuple, list)) or not x or not all(isinstance(t, Tensor) for t in x):
+        fail(TypeError, f"expected a tuple or list of tensors, got {type(x).__name__}", "ops.addn")
+    total = x[0]
+    for t in x[1:]:
+        if t.shape != total.shape:
+            fail(ValueError, f"expected equal shapes, got {total.shape} and {t.shape}", "ops.addn", "use ops.add, which broadcasts")
+        total = core.add(total, t)
+    return total
+
+
+accumulate_n = addn
+
+
+def isinf(input: Tensor) -> Tensor:
+    """True where the element is infinite."""
+    return core.logical_not(core.logical_or(core.isfinite(input), core.isnan(input)))
+
+
+def isposinf(input: Tensor) -> Tensor:
+    """True where the element is +infinity."""
+    return core.equal(input, math.inf) if is_float(input.dtype) else core.not_equal(input, input)
+
+
+def isneginf(input: Tensor) -> Tensor:
+    """True where the element is -infinity."""
+    return core.equal(input, -math.inf) if is_float(input.dtype) else core.not_equal(input, input)
+
+
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+    """|input - other| <= atol + rtol * |other|, as numpy.isclose."""
+    input, other = floating(input), floating(other)
+    finite = core.logical_and(core.isfinite(input), core.isfinite(other))
+    near = core.less_equal(core.abs(core.sub(input, other)), core.add(core.mul(core.abs(other), rtol), atol))
+    out = core.logical_or(core.equal(input, other), core.logical_and(finite, near))
+    return core.logical_or(out, core.logical_and(core.isnan(input), core.isnan(other))) if equal_nan else out
+
+
+def approximate_equal(x: Tensor, y: Tensor, tolerance: float = 1e-05) -> Tensor:
+    """|x - y| < tolerance."""
+    return core.less(core.abs(core.sub(x, y)), tolerance)
+
+
+def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+    """The nearest whole number (halves to even), or the nearest with `decimals` digits behind the point; gradient 0."""
+    return core.round(input) if decimals == 0 else core.div(core.round(core.mul(input, 10.0 ** decimals)), 10.0 ** decimals)
+
+
+def frac(x: Tensor) -> Tensor:
+    """x - trunc(x)."""
+    return core.sub(x, trunc(x))
+
+
+def log2(input: Tensor) -> Tensor:
+    """Logarithm to base 2."""
+    return core.div(core.log(input), math.log(2))
+
+
+def log10(input: Tensor) -> Tensor:
+    """Logarithm to base 10."""
+    return core.div(core.log(input), math.log(10))
+
+
+def exp2(input: Tensor) -> Tensor:
+    """2 to the power of each element."""
+    return core.exp(core.mul(floating(input), math.log(2)))
+
+
+def positive(input: Tensor) -> Tensor:
+    """The input itself."""
+    return input
+
+
+def deg2rad(x: Tensor) -> Tensor:
+    """Degrees as radians."""
+    return core.mul(floating(x), math.pi / 180)
+
+
+def rad2deg(x: Tensor) -> Tensor:
+    """Radians as degrees."""
+    return core.mul(floating(x), 180 / math.pi)
+
+
+def erfc(input: Tensor) -> Tensor:
+    """1 - erf(x). Above about 4 in float32 it is 0, where a kernel of its own would still give a tiny number."""
+    return core.sub(1.0, core.erf(input))
+
+
+def tan(input: Tensor) -> Tensor:
+    """Tangent of radians."""
+    return core.div(core.sin(input), core.cos(input))
+
+
+def sinh(input: Tensor) -> Tensor:
+    """Hyperbolic sine, accurate near 0."""
+    e = core.expm1(floating(input))
+    return core.mul(core.add(e, core.div(e, core.add(e, 1.0))), 0.5)
+
+
+def cosh(input: Tensor) -> Tensor:
+    """Hyperbolic cosine."""
+    x = floating(input)
+    return core.mul(core.add(core.exp(x), core.exp(core.neg(x))), 0.5)
+
+
+def asinh(input: Tensor) -> Tensor:
+    """Inverse hyperbolic sine: sign(x)·log1p(|x| + x²/(1 + sqrt(1 + x²)))."""
+    x = floating(input)
+    a, x2 = core.abs(x), core.square(x)
+    y = core.log1p(core.add(a, core.div(x2, core.add(core.sqrt(core.add(x2, 1.0)), 1.0))))
+    return core.where(core.less(x, 0), core.neg(y), y)
+
+
+def acosh(input: Tensor) -> Tensor:
+    """Inverse hyperbolic cosine; NaN below 1."""
+    x = floating(input)
+    t = core.sub(x, 1.0)
+    return core.log1p(core.add(t, core.sqrt(core.mul(t, core.add(x, 1.0)))))
+
+
+def atanh(input: Tensor) -> Tensor:
+    """Inverse hyperbolic tangent: half of log((1 + x)/(1 - x))."""
+    x = floating(input)
+    return core.mul(core.sub(core.log1p(x), core.log1p(core.neg(x))), 0.5)
+
+
+def atan(input: Tensor) -> Tensor:
+    """Arc tangent. |x| > 1 goes through 1/x; then the angle is halved three times (tan(a/2) = x/(1 + sqrt(1 + x²))), and the rest,
+    at most pi/32, is summed by the series x - x³/3 + x⁵/5 - … of ten terms, which is exact to double precision."""
+    x = floating(input)
+    far = core.greater(core.abs(x), 1.0)
+    near = core.where(far, core.reciprocal(core.where(far, x, 1.0)), x)
+    t = near
+    for _ in range(3):
+        t = core.div(t, core.add(core.sqrt(core.add(core.square(t), 1.0)), 1.0))
+    t2, total = core.square(t), None
+    for k in (19, 17, 15, 13, 11, 9, 7, 5, 3, 1):
+        coefficient = (1 if k % 4 == 1 else -1) / k
+        total = core.full((), coefficient, x.dtype) if total is None else core.add(core.mul(total, t2), coefficient)
+    angle = core.mul(core.mul(t, total), 8.0)
+    return core.where(far, core.sub(core.mul(core.sign(x), math.pi / 2), angle), angle)
+
+
+def atan2(input: Scalar, other: Scalar) -> Tensor:
+    """The angle of the point (other, input), in [-pi, pi]."""
+    y, x = _two(input, other)
+    y, x = floating(y), floating(x)
+    zero = core.equal(x, 0)
+    angle = atan(core.div(y, core.where(zero, 1.0, x)))
+    left = core.add(angle, core.where(core.less(y, 0), core.full((), -math.pi, angle.dtype), core.full((), math.pi, angle.dtype)))
+    upright = core.add(core.mul(core.sign(y), math.pi / 2), core.mul(x, 0.0))
+    return core.where(zero, upright, core.where(core.less(x, 0), left, angle))
+
+
+def asin(input: Tensor) -> Tensor:
+    """Arc sine; NaN outside [-1, 1]."""
+    x = floating(input)
+    return atan2(x, core.sqrt(core.mul(core.sub(1.0, x), core.add(x, 1.0))))
+
+
+def acos(input: Tensor) -> Tensor:
+    """Arc cosine; NaN outside [-1, 1]."""
+    x = floating(input)
+    return atan2(core.sqrt(core.mul(core.sub(1.0, x), core.add(x, 1.0))), x)
+
+
+arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh = acos, acosh, asin, asinh, atan, atan2, atanh
+
+
+def hypot(input: Tensor, other: Tensor) -> Tensor:
+    """sqrt(input² + other²)."""
+    return core.sqrt(core.add(core.square(floating(input)), core.square(floating(other))))
+
+
+def sinc(input: Tensor) -> Tensor:
+    """sin(pi·x)/(pi·x), and 1 at 0."""
+    x = core.mul(floating(input), math.pi)
+    zero = core.equal(x, 0)
+    safe = core.where(zero, 1.0, x)
+    return core.where(zero, 1.0, core.div(core.sin(safe), safe))
+
+
+def lerp(input: Tensor, end: Tensor, weight: Scalar) -> Tensor:
+    """input + weight * (end - input)."""
+    return core.add(input, core.mul(core.sub(end, input), weight))
+
+
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar = 1) -> Tensor:
+    """input + value * tensor1 * tensor2."""
+    return core.add(input, core.mul(core.mul(tensor1, tensor2), value))
+
+
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar = 1) -> Tensor:
+    """input + value * tensor1 / tensor2."""
+    return core.add(input, core.mul(core.div(tensor1, tensor2), value))
+
+
+def logaddexp(input: Tensor, other: Tensor) -> Tensor:
+    """log(exp(input) + exp(other)), without overflow."""
+    input, other = floating(input), floating(other)
+    return core.add(core.maximum(input, other), core.log1p(core.exp(core.neg(core.abs(core.sub(input, other))))))
+
+
+def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
+    """log2(2^input + 2^other), without overflow."""
+    ln2 = math.log(2)
+    return core.div(logaddexp(core.mul(floating(input), ln2), core.mul(floating(other), ln2)), ln2)
+
+
+def xlogy(input: Scalar, other: Scalar) -> Tensor:
+    """input * log(other), and 0 where input is 0."""
+    x, y = _two(input, other)
+    zero = core.equal(x, 0)
+    return core.where(zero, 0.0, core.mul(floating(x), core.log(core.where(zero, 1.0, floating(y)))))
+
+
+def xdivy(x: Scalar, y: Scalar) -> Tensor:
+    """x / y, and 0 where x is 0."""
+    x, y = _two(x, y)
+    zero = core.equal(x, 0)
+    return core.where(zero, 0.0, core.div(floating(x), core.where(zero, 1.0, floating(y))))
+
+
+def logit(input: Tensor, eps: Optional[float] = None) -> Tensor:
+    """log(x/(1 - x)), x first brought into [eps, 1 - eps] when eps is given."""
+    x = floating(input)
+    if eps is not None and eps >= 0:
+        x = core.clamp(x, eps, 1 - eps)
+    return core.sub(core.log(x), core.log1p(core.neg(x)))
+
+
+def heaviside(input: Tensor, values: Tensor) -> Tensor:
+    """0 below 0, 1 above, `values` at 0."""
+    return core.where(core.equal(input, 0), values, core.cast(core.greater(input, 0), input.dtype))
+
+
+def copysign(x: Tensor, other: Scalar) -> Tensor:
+    """|x| with the sign of other (that of +0 for zeros)."""
+    x, other = _two(x, other)
+    a = core.abs(floating(x))
+    return core.where(core.less(other, 0), core.neg(a), a)
+
+
+def signbit(input: Tensor) -> Tensor:
+    """True below 0."""
+    return core.less(input, 0)
+
+
+def nan_to_num(input: Tensor, nan: Optional[float] = None, posinf: Optional[float] = None, neginf: Optional[float] = None) -> Tensor:
+    """NaN replaced by `nan` (0), infinities by `posinf` and `neginf` (the type's largest and smallest number)."""
+    if not is_float(input.dtype):
+        return input
+    largest = {mstype.float16: 65504.0, mstype.bfloat16: 3.3895313892515355e38, mstype.float32: 3.4028234663852886e38}.get(input.dtype, 1.7976931348623157e308)
+    out = core.where(core.isnan(input), 0.0 if nan is None else float(nan), input)
+    out = core.where(core.equal(out, math.inf), largest if posinf is None else float(posinf), out)
+    return core.where(core.equal(out, -math.inf), -largest if neginf is None else float(neginf), out)
+
+
+def fmax(input: Tensor, other: Tensor) -> Tensor:
+    """The larger element; a number wins against NaN."""
+    return core.where(core.isnan(input), other, core.where(core.isnan(other), input, core.maximum(input, other)))
+
+
+def fmin(input: Tensor, other: Tensor) -> Tensor:
+    """The smaller element; a number wins against NaN."""
+    return core.where(core.isnan(input), other, core.where(core.isnan(other), input, core.minimum(input, other)))
+
+
+def float_power(input: Scalar, exponent: Scalar) -> Tensor:
+    """input to the power of exponent, in float64."""
+    return core.pow(*(core.cast(t, mstype.float64) for t in _two(input, exponent)))
+
+
+def ldexp(x: Tensor, other: Scalar) -> Tensor:
+    """x * 2^other."""
+    return core.mul(floating(x), exp2(as_tensor(other, x)))
+
+
+def bitwise_not(input: Tensor) -> Tensor:
+    """All bits inverted: -x - 1; logical not for bool."""
+    if input.dtype is mstype.bool_:
+        return core.logical_not(input)
+    if is_float(input.dtype):
+        fail(TypeError, f"expected integers, got {input.dtype}", "ops.bitwise_not")
+    return core.sub(core.neg(input), 1) if input.dtype is not mstype.uint8 else core.sub(255, input)
+
+
+invert = bitwise_not
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the elements are floating point."""
+    return is_float(input.dtype)
+
+
+def is_complex(input: Tensor) -> bool:
+    """False: there are no complex tensors."""
+    return False
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the only element is not 0. Asks the tensor's value, so code with it runs eagerly."""
+    return bool(input != 0)
+
+
+__all__ = exported(globals())

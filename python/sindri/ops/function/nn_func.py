@@ -1,0 +1,727 @@
+"""Network functions of sindri.ops: activations, convolution, pooling, normalisation, dropout, padding, resizing of images."""
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Optional, Sequence, Union
+
+import numpy as np
+
+from sindri import _core
+from sindri.common import dtype as mstype
+from sindri.ops._util import Parameter, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, pair, perm_moving, to_axis, to_int, to_ints
+from sindri.ops.function.linalg_func import matmul
+from sindri.ops.function.random_func import keep_mask
+
+# --- activations ------------------------------------------------------------------------------------------------------------------------
+
+relu6 = core.relu6
+silu = core.silu
+hardswish = core.hswish
+hardsigmoid = core.hsigmoid
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """max(x, 0); with inplace the tensor itself is given the result."""
+    out = core.relu(input)
+    if inplace:
+        input._replace(out)
+    return out
+
+
+def leaky_relu(input: Tensor, alpha: float = 0.2) -> Tensor:
+    """x above 0, alpha * x else."""
+    return core.leaky_relu(input, float(alpha))
+
+
+def elu(input_x: Tensor, alpha: float = 1.0) -> Tensor:
+    """x above 0, alpha * (exp(x) - 1) else."""
+    return core.elu(input_x, float(alpha))
+
+
+def selu(input_x: Tensor) -> Tensor:
+    """1.0507 * (x above 0, 1.6733 * (exp(x) - 1) else) (Klambauer et al. 2017)."""
+    return core.mul(core.elu(input_x, 1.67326324), 1.05070098)
+
+
+def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
+    """x above 0, alpha * (exp(x/alpha) - 1) else. Raises ValueError for alpha 0."""
+    if alpha == 0:
+        fail(ValueError, "alpha is 0", "ops.celu")
+    positive = core.greater(x, 0)
+    return core.where(positive, x, core.mul(core.expm1(core.div(core.where(positive, 0.0, x), alpha)), alpha))
+
+
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+    """x·Φ(x): 'none' through erf, 'tanh' by the tanh form. Raises ValueError for another name."""
+    return core.gelu(input, check_choice(approximate, ("none", "tanh"), "approximate", "ops.gelu") == "tanh")
+
+
+def fast_gelu(x: Tensor) -> Tensor:
+    """x/(1 + exp(-1.702·|x|))·exp(0.851·(x - |x|)), which is x·sigmoid(1.702·x)."""
+    return core.mul(x, core.sigmoid(core.mul(x, 1.702)))
+
+
+def mish(x: Tensor) -> Tensor:
+    """x·tanh(softplus(x))."""
+    return core.mul(x, core.tanh(core.softplus(x)))
+
+
+def softplus(input: Tensor, beta: Union[int, float] = 1, threshold: Union[int, float] = 20) -> Tensor:
+    """log(1 + exp(beta·x))/beta, and x itself where beta·x is above threshold."""
+    scaled = input if beta == 1 else core.mul(input, beta)
+    out = core.softplus(scaled) if beta == 1 else core.div(core.softplus(scaled), beta)
+    return core.where(core.greater(scaled, threshold), input, out)
+
+
+def softsign(x: Tensor) -> Tensor:
+    """x/(1 + |x|)."""
+    return core.div(x, core.add(core.abs(x), 1.0))
+
+
+def logsigmoid(x: Tensor) -> Tensor:
+    """log(sigmoid(x)), without overflow."""
+    return core.neg(core.softplus(core.neg(x)))
+
+
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """x moved towards 0 by lambd, 0 within."""
+    return core.sub(input, core.clamp(input, -float(lambd), float(lambd)))
+
+
+soft_shrink = softshrink
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """x where |x| is above lambd, 0 within."""
+    return core.where(core.greater(core.abs(input), lambd), input, 0.0)
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """x brought into [min_val, max_val]; gradient 0 outside."""
+    return core.clamp(input, float(min_val), float(max_val))
+
+
+def tanhshrink(input: Tensor) -> Tensor:
+    """x - tanh(x)."""
+    return core.sub(input, core.tanh(input))
+
+
+def threshold(input: Tensor, thr: Union[int, float], value: Union[int, float]) -> Tensor:
+    """x above thr, `value` else."""
+    return core.where(core.greater(input, thr), input, core.full((), float(value), input.dtype))
+
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """x above 0, weight * x else; weight has one element or one per channel (dimension 1). Raises ValueError."""
+    if math.prod(weight.shape) != 1:
+        channels = input.shape[1] if len(input.shape) > 1 else 1
+        if weight.shape != (channels,):
+            fail(ValueError, f"expected a weight of 1 or {channels} elements for {input.shape}, got {weight.shape}", "ops.prelu")
+        weight = core.reshape(weight, [-1 if d == 1 else 1 for d in range(len(input.shape))])
+    elif weight.shape:
+        weight = core.reshape(weight, ())
+    return core.where(core.greater(input, 0), input, core.mul(input, weight))
+
+
+def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tensor:
+    """x above 0, a·x else, a drawn from [lower, upper) for each element."""
+    slope = core.random_uniform(input.shape, float(lower), float(upper), input.dtype)
+    return core.where(core.greater(input, 0), input, core.mul(input, slope))
+
+
+def glu(x: Tensor, axis: int = -1) -> Tensor:
+    """The first half along axis times the sigmoid of the second. Raises ValueError for an odd size."""
+    a = to_axis(axis, len(x.shape), "ops.glu")
+    if x.shape[a] % 2:
+        fail(ValueError, f"dimension {a} of {x.shape} is odd", "ops.glu")
+    left, right = core.split(x, [x.shape[a] // 2] * 2, a)
+    return core.mul(left, core.sigmoid(right))
+
+
+def swiglu(input: Tensor, dim: int = -1) -> Tensor:
+    """silu of the first half along dim times the second."""
+    a = to_axis(dim, len(input.shape), "ops.swiglu")
+    left, right = core.split(input, [input.shape[a] // 2] * 2, a)
+    return core.mul(core.silu(left), right)
+
+
+def softmax(input: Tensor, axis: Union[int, Sequence[int]] = -1, *, dtype=None) -> Tensor:
+    """exp(x)/sum(exp(x)) along axis (an int, or a tuple of one). Raises TypeError, ValueError for the axis."""
+    x = input if dtype is None else core.cast(input, dtype)
+    return core.softmax(x, _one_axis(axis, len(x.shape), "ops.softmax"))
+
+
+def _one_axis(axis: Any, rank: int, where: str) -> int:
+    axes = to_ints(axis, "axis", where)
+    if len(axes) != 1:
+        fail(ValueError, f"axis: expected one axis, got {axis!r}", where)
+    return to_axis(axes[0], rank, where)
+
+
+def log_softmax(logits: Tensor, axis: int = -1) -> Tensor:
+    """log(softmax(x)) along axis, without overflow."""
+    return core.log_softmax(logits, _one_axis(axis, len(logits.shape), "ops.log_softmax"))
+
+
+def softmin(x: Tensor, axis: int = -1, *, dtype=None) -> Tensor:
+    """softmax of -x."""
+    return softmax(core.neg(x), axis, dtype=dtype)
+
+
+def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, dim: int = -1) -> Tensor:
+    """softmax((logits + Gumbel noise)/tau); hard: a one-hot value with the soft one's gradient (Jang et al. 2017)."""
+    u = core.random_uniform(logits.shape, 0.0, 1.0, mstype.float64)
+    noise = core.cast(core.neg(core.log(core.neg(core.log(core.maximum(u, 1e-300))))), logits.dtype)
+    axis = _one_axis(dim, len(logits.shape), "ops.gumbel_softmax")
+    soft = core.softmax(core.div(core.add(logits, noise), tau), axis)
+    if not hard:
+        return soft
+    best = core.one_hot(core.argmax(soft, axis), logits.shape[axis], 1.0, 0.0, logits.dtype)
+    best = core.transpose(best, perm_moving(len(logits.shape), [len(logits.shape) - 1], [axis]))
+    return core.add(core.sub(best, core.stop_gradient(soft)), soft)
+
+
+# --- dense and embedding ----------------------------------------------------------------------------------------------------------------
+
+
+def dense(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
+    """input · weightᵀ + bias, weight [out, in]; leading dimensions of input are kept."""
+    if len(weight.shape) == 1:
+        out = matmul(input, weight)
+    else:
+        flat = input if len(input.shape) == 2 else core.reshape(input, (math.prod(input.shape[:-1]), input.shape[-1]))
+        out = core.matmul(flat, weight, False, True)
+        out = out if len(input.shape) == 2 else core.reshape(out, input.shape[:-1] + (weight.shape[0],))
+    return out if bias is None else core.add(out, bias)
+
+
+def bias_add(input_x: Tensor, bias: Tensor, data_format: str = "NCHW") -> Tensor:
+    """bias added along dimension 1 (NHWC: the last). Raises ValueError unless bias is a vector of its size."""
+    check_choice(data_format, ("NCHW", "NHWC", "NCDHW"), "data_format", "ops.BiasAdd")
+    rank = len(input_x.shape)
+    channel = rank - 1 if data_format == "NHWC" else 1
+    if rank < 2 or len(bias.shape) != 1 or bias.shape[0] != input_x.shape[channel]:
+        fail(ValueError, f"bias {bias.shape} does not fit dimension {channel} of {input_x.shape}", "ops.BiasAdd", "give one element per channel")
+    return core.add(input_x, core.reshape(bias, [-1 if d == channel else 1 for d in range(rank)]))
+
+
+def embedding(input: Tensor, weight: Tensor, padding_idx: Optional[int] = None, max_norm: Optional[float] = None, norm_type: float = 2.0,
+              scale_grad_by_freq: bool = False) -> Tensor:
+    """Rows of weight [V, D] -> input.shape + [D]; row padding_idx gets no gradient. max_norm and scale_grad_by_freq: ValueError (not supported)."""
+    if max_norm is not None or scale_grad_by_freq:
+        fail(ValueError, "max_norm and scale_grad_by_freq are not supported", "ops.embedding", "leave them out")
+    out = core.embedding(weight, input)
+    if padding_idx is None:
+        return out
+    padded = core.expand_dims(core.equal(input, padding_idx % weight.shape[0]), -1)
+    return core.where(padded, core.stop_gradient(out), out)
+
+
+# --- convolution ------------------------------------------------------------------------------------------------------------------------
+
+
+def same_pads(size: int, kernel: int, stride: int, dilation: int = 1) -> tuple:
+    """(before, after): zeros that make the output ceil(size/stride); the odd one goes behind."""
+    total = max((-(-size // stride) - 1) * stride + dilation * (kernel - 1) + 1 - size, 0)
+    return total // 2, total - total // 2
+
+
+def spatial_pads(pad_mode: str, padding: Any, size: Sequence[int], kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int], where: str) -> list:
+    """[top, bottom, left, right] of a pad mode ('same', 'valid', 'pad', in any case). Raises ValueError for padding with another mode than 'pad'."""
+    mode = check_choice(pad_mode.lower() if isinstance(pad_mode, str) else pad_mode, ("same", "valid", "pad"), "pad_mode", where)
+    pads = to_ints(padding, "padding", where)
+    if len(pads) not in (1, 2, 4):
+        fail(ValueError, f"padding: expected 1, 2 or 4 numbers, got {padding!r}", where)
+    pads = list(pads) if len(pads) == 4 else [pads[0], pads[0], pads[-1], pads[-1]]
+    if mode == "pad":
+        if min(pads) < 0:
+            fail(ValueError, f"padding: expected no negative number, got {padding!r}", where)
+        return pads
+    if any(pads):
+        fail(ValueError, f"padding {padding!r} goes with pad_mode 'pad', not with '{mode}'", where)
+    if mode == "valid":
+        return [0, 0, 0, 0]
+    return [p for i in (0, 1) for p in same_pads(size[i], kernel[i], stride[i], dilation[i])]
+
+
+def in_nchw(fn: Callable, x: Tensor, data_format: str, where: str) -> Tensor:
+    """fn of an image batch in NCHW, whatever its format; the result in that format again."""
+    if check_choice(data_format, ("NCHW", "NHWC"), "data_format", where) == "NCHW":
+        return fn(x)
+    return core.transpose(fn(core.transpose(x, [0, 3, 1, 2])), [0, 2, 3, 1])
+
+
+def conv2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Any = 1,
+           groups: int = 1) -> Tensor:
+    """[n, c, h, w] with weight [o, c/groups, kh, kw] -> [n, o, h', w']. padding (with pad_mode 'pad'): one number, (vertical, horizontal) or
+    (top, bottom, left, right). Raises ValueError for shapes that do not fit."""
+    where = "ops.conv2d"
+    if len(input.shape) != 4 or len(weight.shape) != 4:
+        fail(ValueError, f"expected 4 dimensions each, got input {input.shape} and weight {weight.shape}", where)
+    strides, dilations = pair(stride, "stride", where), pair(dilation, "dilation", where)
+    pads = spatial_pads(pad_mode, padding, input.shape[2:], weight.shape[2:], strides, dilations, where)
+    out = core.conv2d(input, weight, strides, pads, dilations, to_int(groups, "groups", where))
+    return out if bias is None else bias_add(out, bias)
+
+
+def conv1d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Any = 1,
+           groups: int = 1) -> Tensor:
+    """[n, c, l] with weight [o, c/groups, k] -> [n, o, l']; padding: one number or (before, after)."""
+    one = lambda v, name: to_ints(v, name, "ops.conv1d")[0]
+    pads = to_ints(padding, "padding", "ops.conv1d")
+    out = conv2d(core.expand_dims(input, 2), core.expand_dims(weight, 2), bias, (1, one(stride, "stride")), pad_mode, (0, 0, pads[0], pads[-1]),
+                 (1, one(dilation, "dilation")), groups)
+    return core.squeeze(out, 2)
+
+
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: int = 1,
+                     dilation: Any = 1) -> Tensor:
+    """[n, c, h, w] with weight [c, o/groups, kh, kw] -> [n, o, h', w'], h' = (h - 1)·stride - 2·padding + dilation·(kh - 1) + output_padding + 1."""
+    where = "ops.conv_transpose2d"
+    s, p, op, d = (pair(v, n, where) for v, n in ((stride, "stride"), (padding, "padding"), (output_padding, "output_padding"), (dilation, "dilation")))
+    size = [(input.shape[2 + i] - 1) * s[i] - 2 * p[i] + d[i] * (weight.shape[2 + i] - 1) + op[i] + 1 for i in (0, 1)]
+    # Rows that output_padding adds lie behind what the padding cuts off.
+    pads = [p[0], p[0] - op[0], p[1], p[1] - op[1]]
+    extra = [max(0, -pads[1]), max(0, -pads[3])]
+    pads[1], pads[3] = max(0, pads[1]), max(0, pads[3])
+    shape = (input.shape[0], weight.shape[1] * groups, size[0] - extra[0], size[1] - extra[1])
+    out = core.conv2d_input_grad(input, weight, shape, s, pads, d, groups)
+    out = core.pad(out, [0, 0, 0, 0, 0, extra[0], 0, extra[1]]) if any(extra) else out
+    return out if bias is None else bias_add(out, bias)
+
+
+def conv2d_transpose_of(dout: Tensor, weight: Tensor, input_size: Size, pad_mode: str = "valid", pad: Any = 0, stride: Any = 1, dilation: Any = 1,
+                        group: int = 1) -> Tensor:
+    """The gradient of conv2d with respect to its input of shape input_size."""
+    where = "ops.Conv2DTranspose"
+    shape, s, d = to_ints(input_size, "input_size", where), pair(stride, "stride", where), pair(dilation, "dilation", where)
+    pads = spatial_pads(pad_mode, pad, shape[2:], weight.shape[2:], s, d, where)
+    return core.conv2d_input_grad(dout, weight, shape, s, pads, d, group)
+
+
+# --- pooling ----------------------------------------------------------------------------------------------------------------------------
+
+
+def pool(kind: Callable, x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, data_format: str, where: str, pad: Any = 0) -> Tensor:
+    """Pooling as the primitives MaxPool and AvgPool spell it."""
+    kernel, stride = pair(kernel_size, "kernel_size", where), pair(strides, "strides", where)
+
+    def run(image: Tensor) -> Tensor:
+        if len(image.shape) != 4:
+            fail(ValueError, f"expected 4 dimensions, got {image.shape}", where)
+        return kind(image, kernel, stride, spatial_pads(pad_mode, pad, image.shape[2:], kernel, stride, (1, 1), where))
+    return in_nchw(run, x, data_format, where)
+
+
+def _window(kernel_size: Any, stride: Any, padding: Any, where: str) -> tuple:
+    kernel = pair(kernel_size, "kernel_size", where)
+    stride = kernel if stride is None else pair(stride, "stride", where)
+    pads = spatial_pads("pad", padding, (), (), (), (), where)
+    return kernel, stride, pads
+
+
+def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False, ceil_mode: bool = False):
+    """Maxima of windows of [n, c, h, w] (stride None: kernel_size); with return_indices also their int64 places in the flat image.
+    Raises ValueError for a dilation other than 1 (not supported)."""
+    kernel, stride, pads = _window(kernel_size, stride, padding, "ops.max_pool2d")
+    if pair(dilation, "dilation", "ops.max_pool2d") != [1, 1]:
+        fail(ValueError, f"dilation {dilation!r} is not supported", "ops.max_pool2d", "use dilation=1")
+    if not return_indices:
+        return core.max_pool2d(x, kernel, stride, pads, ceil_mode)
+    return max_pool_with_places(x, kernel, stride, pads, ceil_mode)
+
+
+def max_pool_with_places(x: Tensor, kernel: list, stride: list, pads: list, ceil_mode: bool = False) -> tuple:
+    """(maxima, int64 places in the flat image): the engine keeps places inside the window."""
+    y, place = _core.run_op("max_pool2d", [x], {"kernel": kernel, "stride": stride, "pad": pads, "ceil_mode": ceil_mode})
+    place = core.cast(place, mstype.int64)
+    row = core.reshape(core.sub(core.mul(core.arange(0, y.shape[2]), stride[0]), pads[0]), (-1, 1))
+    column = core.sub(core.mul(core.arange(0, y.shape[3]), stride[1]), pads[2])
+    row, column = core.add(row, core.floor_div(place, kernel[1])), core.add(column, core.mod(place, kernel[1]))
+    return y, core.add(core.mul(row, x.shape[3]), column)
+
+
+def avg_pool2d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
+               divisor_override: int = 0) -> Tensor:
+    """Means of windows of [n, c, h, w]; divisor_override > 0: sums divided by it."""
+    kernel, stride, pads = _window(kernel_size, stride, padding, "ops.avg_pool2d")
+    if not divisor_override:
+        return core.avg_pool2d(input_x, kernel, stride, pads, ceil_mode, count_include_pad)
+    out = core.avg_pool2d(core.pad(input_x, [0, 0, 0, 0] + pads), kernel, stride, [0, 0, 0, 0], ceil_mode, True)
+    return core.mul(out, kernel[0] * kernel[1] / divisor_override)
+
+
+def _as_images(fn: Callable, x: Tensor) -> Tensor:
+    """fn of [n, c, 1, l] for signals [n, c, l] or [c, l]."""
+    return core.squeeze(fn(core.expand_dims(x, -2)), -2) if len(x.shape) == 3 else _as_images(fn, core.expand_dims(x, 0))[0]
+
+
+def avg_pool1d(input_x: Tensor, kernel_size: int = 1, stride: int = 1, padding: int = 0, ceil_mode: bool = False, count_include_pad: bool = True) -> Tensor:
+    """Means of windows of [n, c, l]."""
+    k, s, p = (to_ints(v, n, "ops.avg_pool1d")[0] for v, n in ((kernel_size, "kernel_size"), (stride, "stride"), (padding, "padding")))
+    return _as_images(lambda x: core.avg_pool2d(x, [1, k], [1, s], [0, 0, p, p], ceil_mode, count_include_pad), input_x)
+
+
+def max_pool1d(x: Tensor, kernel_size: int, stride: Optional[int] = None, padding: int = 0, ceil_mode: bool = False) -> Tensor:
+    """Maxima of windows of [n, c, l] (stride None: kernel_size)."""
+    k = to_ints(kernel_size, "kernel_size", "ops.max_pool1d")[0]
+    s = k if stride is None else to_ints(stride, "stride", "ops.max_pool1d")[0]
+    return _as_images(lambda image: core.max_pool2d(image, [1, k], [1, s], [0, 0, padding, padding], ceil_mode), x)
+
+
+def _output_size(output_size: Any, size: Sequence[int]) -> list:
+    wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size, output_size)
+    return [n if w is None else to_int(w, "output_size", "ops.adaptive_pool2d") for w, n in zip(wanted, size)]
+
+
+def _with_batch(fn: Callable, x: Tensor) -> Tensor:
+    return fn(core.expand_dims(x, 0))[0] if len(x.shape) == 3 else fn(x)
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """Means over oh x ow windows that cover [n, c, h, w] (or [c, h, w]); None keeps a size."""
+    oh, ow = _output_size(output_size, input.shape[-2:])
+    return _with_batch(lambda x: core.adaptive_avg_pool2d(x, oh, ow), input)
+
+
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Tensor:
+    """Maxima over oh x ow windows that cover [n, c, h, w]. return_indices: ValueError (not supported)."""
+    if return_indices:
+        fail(ValueError, "return_indices is not supported", "ops.adaptive_max_pool2d", "use ops.max_pool2d with return_indices")
+    for axis, count in zip((-2, -1), _output_size(output_size, input.shape[-2:])):
+        size, d = input.shape[axis], len(input.shape) + axis
+        edges = [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
+        begin, whole = [0] * len(input.shape), list(input.shape)
+        cut = lambda lo, hi: core.slice(input, begin[:d] + [lo] + begin[d + 1:], whole[:d] + [hi] + whole[d + 1:])
+        input = core.concat([core.max(cut(lo, hi), [d], True) for lo, hi in edges], d)
+    return input
+
+
+def adaptive_avg_pool1d(input: Tensor, output_size: int) -> Tensor:
+    """Means over output_size windows that cover [n, c, l]."""
+    return _as_images(lambda x: core.adaptive_avg_pool2d(x, 1, to_ints(output_size, "output_size", "ops.adaptive_avg_pool1d")[0]), input)
+
+
+def adaptive_max_pool1d(input: Tensor, output_size: int) -> Tensor:
+    """Maxima over output_size windows that cover [n, c, l]."""
+    return _as_images(lambda x: adaptive_max_pool2d(x, (1, output_size)), input)
+
+
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+    """[n, c, h, w] -> [n, c·kh·kw, l]: every window as a column."""
+    patches = windows(input, kernel_size, stride, dilation, padding, "ops.unfold")
+    n, c, kh, kw, oh, ow = patches.shape
+    return core.reshape(patches, (n, c * kh * kw, oh * ow))
+
+
+def windows(x: Tensor, kernel_size: Any, stride: Any, dilation: Any, padding: Any, where: str) -> Tensor:
+    """[n, c, h, w] -> [n, c, kh, kw, oh, ow]: a strided slice per place of the kernel."""
+    k, s, d = pair(kernel_size, "kernel_size", where), pair(stride, "stride", where), pair(dilation, "dilation", where)
+    x = core.pad(x, [0, 0, 0, 0] + spatial_pads("pad", padding, (), (), (), (), where))
+    n, c, h, w = x.shape
+    oh, ow = ((size - d[i] * (k[i] - 1) - 1) // s[i] + 1 for i, size in enumerate((h, w)))
+    if oh < 1 or ow < 1:
+        fail(ValueError, f"a kernel of {k} with dilation {d} does not fit {x.shape}", where)
+    parts = [core.slice(x, [0, 0, i * d[0], j * d[1]], [n, c, i * d[0] + (oh - 1) * s[0] + 1, j * d[1] + (ow - 1) * s[1] + 1], [1, 1, s[0], s[1]])
+             for i in range(k[0]) for j in range(k[1])]
+    return core.reshape(core.stack(parts, 2), (n, c, k[0], k[1], oh, ow))
+
+
+# --- normalisation and dropout ----------------------------------------------------------------------------------------------------------
+
+
+def batch_norm(input_x: Tensor, running_mean: Tensor, running_var: Tensor, weight: Tensor, bias: Tensor, training: bool = False, momentum: float = 0.1,
+               eps: float = 1e-5) -> Tensor:
+    """(x - mean)/sqrt(var + eps)·weight + bias per channel. training: batch statistics, and running = (1 - momentum)·running + momentum·batch
+    in place (Parameters only), the variance divided by n - 1."""
+    if not training:
+        return core.batch_norm_infer(input_x, weight, bias, running_mean, running_var, float(eps))
+    y, mean, var = core.batch_norm_train(input_x, weight, bias, float(eps))
+    update_running(running_mean, running_var, mean, var, float(momentum), math.prod(input_x.shape) // input_x.shape[1])
+    return y
+
+
+def update_running(running_mean: Any, running_var: Any, mean: Tensor, var: Tensor, momentum: float, count: int) -> None:
+    """Moves running statistics towards those of a batch of `count` values per channel; tensors that are no Parameters stay as they are."""
+    var = core.mul(var, count / (count - 1)) if count > 1 else var
+    for running, batch in ((running_mean, mean), (running_var, var)):
+        if isinstance(running, Parameter):
+            batch = core.cast(core.stop_gradient(batch), running.dtype)
+            running.assign(core.add(core.mul(running, 1 - momentum), core.mul(batch, momentum)))
+
+
+def layer_norm(input: Tensor, normalized_shape: Size, weight: Optional[Tensor] = None, bias: Optional[Tensor] = None, eps: float = 1e-5) -> Tensor:
+    """Normalised over the last dimensions normalized_shape, times weight, plus bias (ones and zeros when None). Raises ValueError."""
+    shape = to_ints(normalized_shape, "normalized_shape", "ops.layer_norm")
+    if input.shape[len(input.shape) - len(shape):] != shape:
+        fail(ValueError, f"normalized_shape {shape} are not the last dimensions of {input.shape}", "ops.layer_norm")
+    weight = core.full(shape, 1.0, input.dtype) if weight is None else weight
+    bias = core.full(shape, 0.0, input.dtype) if bias is None else bias
+    return core.layer_norm(input, weight, bias, len(input.shape) - len(shape), float(eps))
+
+
+def layer_norm_with_stats(x: Tensor, gamma: Tensor, beta: Tensor, begin_norm_axis: int = 1, begin_params_axis: int = 1, epsilon: float = 1e-7) -> tuple:
+    """(y, mean, variance) of the normalisation from begin_norm_axis on; gamma and beta have the dimensions from begin_params_axis on."""
+    axis = to_axis(begin_norm_axis, len(x.shape), "ops.LayerNorm")
+    axes = list(range(axis, len(x.shape)))
+    mean = core.mean(x, axes, True)
+    var = core.mean(core.square(core.sub(x, mean)), axes, True)
+    if gamma.shape == x.shape[axis:]:
+        return core.layer_norm(x, gamma, beta, axis, float(epsilon)), mean, var
+    to_axis(begin_params_axis, len(x.shape), "ops.LayerNorm")
+    y = core.layer_norm(x, core.full(x.shape[axis:], 1.0, x.dtype), core.full(x.shape[axis:], 0.0, x.dtype), axis, float(epsilon))
+    return core.add(core.mul(y, gamma), beta), mean, var
+
+
+def group_norm(input: Tensor, num_groups: int, weight: Optional[Tensor] = None, bias: Optional[Tensor] = None, eps: float = 1e-5) -> Tensor:
+    """Normalised over each of num_groups groups of channels (dimension 1), times weight, plus bias, both [c]. Raises ValueError."""
+    n, c, *rest = input.shape
+    if num_groups < 1 or c % num_groups:
+        fail(ValueError, f"{c} channels of {input.shape} are no multiple of {num_groups} groups", "ops.group_norm")
+    inner = c // num_groups * math.prod(rest)
+    rows = core.reshape(input, (n, num_groups, inner))
+    y = core.reshape(core.layer_norm(rows, core.full((inner,), 1.0, input.dtype), core.full((inner,), 0.0, input.dtype), 2, float(eps)), input.shape)
+    along = [1, c] + [1] * len(rest)
+    y = y if weight is None else core.mul(y, core.reshape(weight, along))
+    return y if bias is None else core.add(y, core.reshape(bias, along))
+
+
+def rms_norm(x: Tensor, gamma: Tensor, epsilon: float = 1e-6) -> tuple:
+    """(x/sqrt(mean of squares + epsilon)·gamma, the reciprocal root) over the dimensions of gamma."""
+    axes = list(range(len(x.shape) - len(gamma.shape), len(x.shape)))
+    rstd = core.rsqrt(core.add(core.mean(core.square(x), axes, True), epsilon))
+    return core.mul(core.mul(x, rstd), gamma), rstd
+
+
+def instance_norm(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float = 1e-5) -> Tensor:
+    """Normalised over height and width of each sample and channel, times gamma, plus beta."""
+    return group_norm(x, x.shape[1], gamma, beta, epsilon)
+
+
+def lrn(x: Tensor, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5, norm_region: str = "ACROSS_CHANNELS") -> Tensor:
+    """x/(bias + alpha·the sum of squares of 2·depth_radius + 1 neighbouring channels)^beta (Krizhevsky et al. 2012)."""
+    check_choice(norm_region, ("ACROSS_CHANNELS",), "norm_region", "ops.lrn")
+    n, c, h, w = x.shape
+    width = 2 * depth_radius + 1
+    squares = core.reshape(core.square(x), (n, 1, c, h * w))
+    total = core.mul(core.avg_pool2d(squares, [width, 1], [1, 1], [depth_radius, depth_radius, 0, 0], False, True), float(width))
+    return core.div(x, core.pow(core.add(core.mul(core.reshape(total, x.shape), alpha), bias), beta))
+
+
+def l2_normalize(x: Tensor, axis: Any = 0, epsilon: float = 1e-4) -> Tensor:
+    """x/sqrt(max(sum of squares along axis, epsilon))."""
+    total = core.sum(core.square(x), list(to_ints(axis, "axis", "ops.L2Normalize")), True)
+    return core.mul(x, core.rsqrt(core.maximum(total, epsilon)))
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, seed: Optional[int] = None) -> Tensor:
+    """With training each element is 0 with probability p, the rest scaled by 1/(1 - p). Raises ValueError unless 0 <= p < 1."""
+    if not 0 <= p < 1:
+        fail(ValueError, f"p: expected a value in [0, 1), got {p}", "ops.dropout", "p is the probability to drop an element")
+    if not training or p == 0:
+        return input
+    return core.dropout(input, 1 - p) if seed is None else core.mul(input, keep_mask(input.shape, 1 - p, input.dtype, seed))
+
+
+def _drop_channels(x: Tensor, p: float, kept: int, where: str) -> Tensor:
+    if not 0 <= p <= 1:
+        fail(ValueError, f"p: expected a value in [0, 1], got {p}", where)
+    if p == 1:
+        return core.zeros_like(x)
+    shape = x.shape[:kept] + (1,) * (len(x.shape) - kept)
+    return core.mul(x, keep_mask(shape, 1 - p, x.dtype))
+
+
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+    """dropout of whole channels of [n, c, l] (or [c, l])."""
+    return _drop_channels(input, p, len(input.shape) - 1, "ops.dropout1d") if training else input
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+    """dropout of whole channels of [n, c, h, w]."""
+    return _drop_channels(input, p, 2, "ops.dropout2d") if training else input
+
+
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+    """dropout of whole channels of [n, c, d, h, w]."""
+    return _drop_channels(input, p, 2, "ops.dropout3d") if training else input
+
+
+def dropout_with_mask(x: Tensor, keep_prob: float = 0.5, Seed0: int = 0, Seed1: int = 0) -> tuple:
+    """(x with elements zeroed with probability 1 - keep_prob and the rest scaled by 1/keep_prob, the 0/1 mask in x's type). Always active.
+    Seeds other than 0 make draws of their own stream."""
+    if not 0 < keep_prob <= 1:
+        fail(ValueError, f"keep_prob: expected a value in (0, 1], got {keep_prob}", "ops.Dropout")
+    scale = keep_mask(x.shape, keep_prob, x.dtype, (Seed0, Seed1) if Seed0 or Seed1 else None)
+    return core.mul(x, scale), core.cast(core.not_equal(scale, 0), x.dtype)
+
+
+def dropout2d_with_mask(x: Tensor, keep_prob: float = 0.5) -> tuple:
+    """(x with whole channels zeroed with probability 1 - keep_prob, the bool mask)."""
+    scale = keep_mask(x.shape[:2] + (1,) * (len(x.shape) - 2), keep_prob, x.dtype) if keep_prob > 0 else core.full((1,), 0.0, x.dtype)
+    return core.mul(x, scale), core.broadcast_to(core.not_equal(scale, 0), x.shape)
+
+
+# --- padding and resizing ---------------------------------------------------------------------------------------------------------------
+
+
+def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Union[None, int, float] = None) -> Tensor:
+    """Padded from the last dimension on: (left, right, top, bottom, …). Modes 'constant' (value, 0), 'reflect', 'replicate', 'circular';
+    negative numbers cut (constant only). Raises ValueError."""
+    where = "ops.pad"
+    check_choice(mode, ("constant", "reflect", "replicate", "circular"), "mode", where)
+    flat = to_ints(padding, "padding", where)
+    rank = len(input_x.shape)
+    if len(flat) % 2 or len(flat) > 2 * rank:
+        fail(ValueError, f"padding {flat} does not fit {input_x.shape}", where, "give (before, after) per dimension, the last dimension first")
+    if value is not None and mode != "constant":
+        fail(ValueError, f"value goes with mode 'constant', not with '{mode}'", where)
+    pads = [0] * (2 * rank)
+    for i in range(len(flat) // 2):
+        d = rank - 1 - i
+        pads[2 * d], pads[2 * d + 1] = flat[2 * i], flat[2 * i + 1]
+    if mode == "circular":
+        return _pad_circular(input_x, pads)
+    if min(flat, default=0) < 0:
+        if mode != "constant":
+            fail(ValueError, f"negative padding {flat} goes with mode 'constant'", where)
+        begin = [max(0, -pads[2 * d]) for d in range(rank)]
+        end = [input_x.shape[d] - max(0, -pads[2 * d + 1]) for d in range(rank)]
+        input_x, pads = core.slice(input_x, begin, end), [max(0, p) for p in pads]
+    return core.pad(input_x, pads, float(value or 0), {"replicate": "edge"}.get(mode, mode))
+
+
+def _pad_circular(x: Tensor, pads: list) -> Tensor:
+    for d, size in enumerate(x.shape):
+        before, after = pads[2 * d], pads[2 * d + 1]
+        if before or after:
+            x = core.gather(x, Tensor((np.arange(-before, size + after) % size).astype(np.int64)), d)
+    return x
+
+
+def pad_pairs(x: Tensor, paddings: Sequence[Sequence[int]], mode: str = "constant", value: float = 0) -> Tensor:
+    """Padded by (before, after) per dimension from the first on. Raises ValueError for negative numbers or a wrong count."""
+    pairs = [to_ints(p, "paddings", "ops.Pad") for p in paddings]
+    if len(pairs) != len(x.shape) or any(len(p) != 2 or min(p) < 0 for p in pairs):
+        fail(ValueError, f"paddings {paddings} must be one (before, after) of no negative numbers per dimension of {x.shape}", "ops.Pad")
+    return core.pad(x, [v for p in pairs for v in p], value, mode)
+
+
+def mirror_pad(input_x: Tensor, paddings: Any, mode: str = "REFLECT") -> Tensor:
+    """Mirrored at the border, without ('REFLECT') or with ('SYMMETRIC') the border element; paddings a constant [rank, 2] tensor."""
+    check_choice(mode, ("REFLECT", "SYMMETRIC"), "mode", "ops.MirrorPad")
+    table = paddings.asnumpy().tolist() if isinstance(paddings, Tensor) else paddings
+    return pad_pairs(input_x, table, mode.lower())
+
+
+def _source_positions(size: int, out: int, align_corners: bool, half_pixel: bool, scale: Optional[float] = None) -> np.ndarray:
+    """Where each of `out` output places lies among `size` input places."""
+    i = np.arange(out, dtype=np.float64)
+    if align_corners:
+        return i * ((size - 1) / (out - 1) if out > 1 else 0.0)
+    step = 1.0 / scale if scale else size / out
+    return (i + 0.5) * step - 0.5 if half_pixel else i * step
+
+
+def _linear_matrix(size: int, out: int, align_corners: bool, half_pixel: bool, scale: Optional[float] = None) -> np.ndarray:
+    """[out, size]: weights of linear interpolation."""
+    at = np.clip(_source_positions(size, out, align_corners, half_pixel, scale), 0, size - 1)
+    low = np.minimum(np.floor(at).astype(int), size - 1)
+    high, part = np.minimum(low + 1, size - 1), at - low
+    m = np.zeros((out, size))
+    np.add.at(m, (np.arange(out), low), 1 - part)
+    np.add.at(m, (np.arange(out), high), part)
+    return m
+
+
+def _cubic_matrix(size: int, out: int, align_corners: bool, scale: Optional[float] = None, a: float = -0.75) -> np.ndarray:
+    """[out, size]: weights of Keys' cubic convolution, borders repeated."""
+    at = _source_positions(size, out, align_corners, not align_corners, scale)
+    low = np.floor(at).astype(int)
+    m = np.zeros((out, size))
+    for k in range(-1, 3):
+        x = np.abs(at - (low + k))
+        near, far = ((a + 2) * x - (a + 3)) * x * x + 1, a * (((x - 5) * x + 8) * x - 4)
+        np.add.at(m, (np.arange(out), np.clip(low + k, 0, size - 1)), np.where(x <= 1, near, np.where(x < 2, far, 0)))
+    return m
+
+
+def _resample(x: Tensor, axis: int, matrix: np.ndarray) -> Tensor:
+    """x with its dimension axis multiplied by a constant matrix."""
+    rank = len(x.shape)
+    moved = core.transpose(x, perm_moving(rank, [axis], [rank - 1])) if axis != rank - 1 else x
+    flat = core.reshape(moved, (math.prod(moved.shape[:-1]), moved.shape[-1]))
+    out = core.reshape(core.matmul(flat, core.cast(Tensor(matrix), x.dtype), False, True), moved.shape[:-1] + (matrix.shape[0],))
+    return core.transpose(out, perm_moving(rank, [rank - 1], [axis])) if axis != rank - 1 else out
+
+
+def resize_nearest(x: Tensor, size: Size, align_corners: bool = False, half_pixel_centers: bool = False) -> Tensor:
+    """[n, c, h, w] -> [n, c, size]: the nearest element of each place."""
+    for d, out in zip((2, 3), to_ints(size, "size", "ops.ResizeNearestNeighbor")):
+        at = _source_positions(x.shape[d], out, align_corners, False)
+        if half_pixel_centers and not align_corners:
+            at = (np.arange(out) + 0.5) * x.shape[d] / out
+        place = np.floor(at + 0.5) if align_corners else np.floor(at)
+        x = core.gather(x, Tensor(np.clip(place, 0, x.shape[d] - 1).astype(np.int64)), d)
+    return x
+
+
+def resize_bilinear(x: Tensor, size: Size, align_corners: bool = False, half_pixel_centers: bool = False) -> Tensor:
+    """[n, c, h, w] -> [n, c, size] by linear interpolation in both directions."""
+    for d, out in zip((2, 3), to_ints(size, "size", "ops.ResizeBilinear")):
+        x = _resample(x, d, _linear_matrix(x.shape[d], out, align_corners, half_pixel_centers))
+    return x
+
+
+def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Optional[bool] = None,
+                recompute_scale_factor: Optional[bool] = None) -> Tensor:
+    """The spatial dimensions of [n, c, …] resized to `size` or by `scale_factor` (one of them). Modes: 'nearest' (any rank), 'nearest-exact',
+    'area' and 'bicubic' (images), 'linear' (3-D), 'bilinear' (4-D), 'trilinear' (5-D). align_corners: the corners of both coincide.
+    recompute_scale_factor: use the ratio of the sizes instead of scale_factor. Raises ValueError."""
+    where, rank = "ops.interpolate", len(input.shape)
+    ranks = {"nearest": (3, 4, 5), "nearest-exact": (3, 4), "area": (3, 4), "linear": (3,), "bilinear": (4,), "bicubic": (4,), "trilinear": (5,)}
+    check_choice(mode, tuple(ranks), "mode", where)
+    if rank not in ranks[mode]:
+        fail(ValueError, f"mode '{mode}' needs {' or '.join(map(str, ranks[mode]))} dimensions, got {input.shape}", where)
+    if (size is None) == (scale_factor is None):
+        fail(ValueError, "expected either size or scale_factor", where)
+    if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
+        fail(ValueError, f"align_corners does not go with mode '{mode}'", where)
+    dims = input.shape[2:]
+    if size is not None:
+        sizes, scales = list(to_ints(size, "size", where)), [None] * len(dims)
+        sizes = sizes * len(dims) if len(sizes) == 1 else sizes
+    else:
+        factors = list(scale_factor) if isinstance(scale_factor, (tuple, list)) else [scale_factor] * len(dims)
+        sizes, scales = [int(math.floor(n * f)) for n, f in zip(dims, factors)], [None if recompute_scale_factor else float(f) for f in factors]
+    if len(sizes) != len(dims) or min(sizes) < 1:
+        fail(ValueError, f"sizes {sizes} do not fit {input.shape}", where)
+    if mode == "area":
+        return adaptive_avg_pool2d(input, tuple(sizes)) if rank == 4 else adaptive_avg_pool1d(input, sizes[0])
+    out = input
+    for d, (n, scale) in enumerate(zip(sizes, scales), start=2):
+        if mode in ("nearest", "nearest-exact"):
+            step = 1 / scale if scale else out.shape[d] / n
+            place = np.floor((np.arange(n) + (0.5 if mode == "nearest-exact" else 0.0)) * step)
+            out = core.gather(out, Tensor(np.clip(place, 0, out.shape[d] - 1).astype(np.int64)), d)
+        else:
+            corners = bool(align_corners)
+            build = _cubic_matrix(out.shape[d], n, corners, scale) if mode == "bicubic" else _linear_matrix(out.shape[d], n, corners, not corners, scale)
+            out = _resample(out, d, build)
+    return out
+
+
+def upsample(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Optional[bool] = None,
+             recompute_scale_factor: Optional[bool] = None) -> Tensor:
+    """interpolate by another name."""
+    return interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor)
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """x1·x2/(max(|x1|, eps)·max(|x2|, eps)) along dim."""
+    x1, x2 = floating(x1), floating(as_tensor(x2))
+    length = core.mul(core.maximum(core.norm(x1, 2.0, [dim]), eps), core.maximum(core.norm(x2, 2.0, [dim]), eps))
+    return core.div(core.sum(core.mul(x1, x2), [dim]), length)
+
+
+__all__ = exported(globals())

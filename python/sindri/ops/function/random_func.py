@@ -1,0 +1,237 @@
+"""Random functions of sindri.ops. Numbers come from the engine's state (set_seed): the same program draws the same numbers.
+
+With a `seed` argument (not None) a call draws from a stream of its own that depends on that seed, not on set_seed; each further call of
+the program draws further numbers.
+"""
+from __future__ import annotations
+
+from typing import Any, Optional, Union
+
+from sindri import _core
+from sindri.common import dtype as mstype
+from sindri.ops._util import Size, Tensor, as_tensor, core, exported, fail, is_float, to_int, to_ints
+
+
+def _draw(op: str, seed: Any, **attrs) -> Tensor:
+    """One of the engine's random ops, under the engine's key or one made of `seed` (an int or a pair)."""
+    if seed is None:
+        return getattr(core, op)(**attrs)
+    first, second = seed if isinstance(seed, tuple) else (seed, 0)
+    number = (to_int(first, "seed", "ops.random") * 2654435761 + to_int(second, "seed", "ops.random") + 1) % 2 ** 62
+    key = core.add(core.mul(_core.rng_key(), Tensor([0, 1, 1])), Tensor([number, 0, 0]))  # seed, step, sample offset
+    return _core.run_op(op, [key], {**attrs, "instance": _core.next_rng_instance()})[0]
+
+
+def _seed(seed: Any, seed2: int = 0) -> Any:
+    """None for the primitives' default seeds of 0."""
+    return (seed, seed2) if seed or seed2 else None
+
+
+def _dims(shape: Size, where: str) -> tuple:
+    dims = to_ints(shape, "shape", where)
+    if any(n < 0 for n in dims):
+        fail(ValueError, f"shape {dims} has a negative dimension", where)
+    return dims
+
+
+def _sizes(size: tuple, where: str) -> tuple:
+    """The shape of randn(2, 3), randn((2, 3)) and randn()."""
+    return _dims(size[0] if len(size) == 1 and not isinstance(size[0], int) else size, where)
+
+
+def keep_mask(shape: tuple, keep_prob: float, dtype, seed: Any = None) -> Tensor:
+    """1/keep_prob with probability keep_prob, else 0. The first dimension counts samples."""
+    if seed is None:
+        return core.dropout(core.full(shape, 1.0, dtype), keep_prob)
+    return core.mul(_draw("random_bernoulli", seed, shape=shape, p=keep_prob, dtype=dtype), 1.0 / keep_prob)
+
+
+def standard_normal(shape: Size, seed: Optional[int] = None) -> Tensor:
+    """float32 numbers from N(0, 1)."""
+    return _draw("random_normal", seed, shape=_dims(shape, "ops.standard_normal"), mean=0.0, stddev=1.0, dtype=mstype.float32)
+
+
+def normal(shape: Size, mean: Union[Tensor, int, float], stddev: Union[Tensor, int, float], seed: Optional[int] = None) -> Tensor:
+    """float32 numbers from N(mean, stddev²); shape is broadcast with those of mean and stddev."""
+    dims = _dims(shape, "ops.normal")
+    if not isinstance(mean, Tensor) and not isinstance(stddev, Tensor):
+        return _draw("random_normal", seed, shape=dims, mean=float(mean), stddev=float(stddev), dtype=mstype.float32)
+    dims = _broadcast(dims, mean, stddev)
+    return core.add(core.mul(standard_normal(dims, seed), stddev), mean)
+
+
+def _broadcast(dims: tuple, *others: Any) -> tuple:
+    for other in others:
+        shape = other.shape if isinstance(other, Tensor) else ()
+        longer, shorter = (dims, shape) if len(dims) >= len(shape) else (shape, dims)
+        tail = tuple(b if a == 1 else a for a, b in zip(longer[len(longer) - len(shorter):], shorter))
+        dims = longer[:len(longer) - len(shorter)] + tail
+    return dims
+
+
+def uniform(shape: Size, minval: Union[Tensor, int, float], maxval: Union[Tensor, int, float], seed: Optional[int] = None, dtype=mstype.float32) -> Tensor:
+    """Numbers from [minval, maxval): float32, or whole ones for dtype int32. shape is broadcast with those of minval and maxval."""
+    dims = _broadcast(_dims(shape, "ops.uniform"), minval, maxval)
+    if dtype not in (mstype.float32, mstype.int32):
+        fail(TypeError, f"dtype: expected int32 or float32, got {dtype}", "ops.uniform")
+    if dtype is mstype.int32:
+        return _whole(dims, minval, maxval, seed, dtype)
+    if not isinstance(minval, Tensor) and not isinstance(maxval, Tensor):
+        return _draw("random_uniform", seed, shape=dims, low=float(minval), high=float(maxval), dtype=dtype)
+    unit = _draw("random_uniform", seed, shape=dims, low=0.0, high=1.0, dtype=dtype)
+    return core.add(core.mul(unit, core.sub(as_tensor(maxval, unit), minval)), minval)
+
+
+def _whole(dims: tuple, low: Any, high: Any, seed: Any, dtype) -> Tensor:
+    """Whole numbers from [low, high), of 53 random bits each."""
+    unit = _draw("random_uniform", seed, shape=dims, low=0.0, high=1.0, dtype=mstype.float64)
+    low, high = (core.cast(as_tensor(v), mstype.float64) for v in (low, high))
+    return core.cast(core.floor(core.add(core.mul(unit, core.sub(high, low)), low)), dtype)
+
+
+def uniform_int(shape: Size, minval: Union[Tensor, int], maxval: Union[Tensor, int], seed: int = 0, seed2: int = 0) -> Tensor:
+    """int32 numbers from [minval, maxval)."""
+    return _whole(_dims(shape, "ops.UniformInt"), minval, maxval, _seed(seed, seed2), mstype.int32)
+
+
+def uniform_real(shape: Size, seed: int = 0, seed2: int = 0) -> Tensor:
+    """float32 numbers from [0, 1)."""
+    return _draw("random_uniform", _seed(seed, seed2), shape=_dims(shape, "ops.UniformReal"), low=0.0, high=1.0, dtype=mstype.float32)
+
+
+def normal_with_seeds(shape: Size, seed: int = 0, seed2: int = 0) -> Tensor:
+    """float32 numbers from N(0, 1)."""
+    return standard_normal(shape, _seed(seed, seed2))
+
+
+def truncated_normal(shape: Size, dtype=mstype.float32, seed: int = 0, seed2: int = 0) -> Tensor:
+    """Numbers from N(0, 1) within two standard deviations."""
+    return _draw("random_truncated_normal", _seed(seed, seed2), shape=_dims(shape, "ops.TruncatedNormal"), mean=0.0, stddev=1.0, dtype=dtype)
+
+
+def rand(*size: int, dtype=None, seed: Optional[int] = None) -> Tensor:
+    """Numbers from [0, 1), float32 unless dtype says otherwise: rand(2, 3) or rand((2, 3))."""
+    return _draw("random_uniform", seed, shape=_sizes(size, "ops.rand"), low=0.0, high=1.0, dtype=_floating(dtype, "ops.rand"))
+
+
+def randn(*size: int, dtype=None, seed: Optional[int] = None) -> Tensor:
+    """Numbers from N(0, 1), float32 unless dtype says otherwise: randn(2, 3) or randn((2, 3))."""
+    return _draw("random_normal", seed, shape=_sizes(size, "ops.randn"), mean=0.0, stddev=1.0, dtype=_floating(dtype, "ops.randn"))
+
+
+def _floating(dtype: Any, where: str):
+    if dtype is not None and not is_float(dtype):
+        fail(ValueError, f"dtype: expected a floating type, got {dtype}", where)
+    return dtype or mstype.float32
+
+
+def rand_like(input: Tensor, seed: Optional[int] = None, *, dtype=None) -> Tensor:
+    """rand of input's shape (and type)."""
+    return rand(input.shape, dtype=dtype or input.dtype, seed=seed)
+
+
+def randn_like(input: Tensor, seed: Optional[int] = None, *, dtype=None) -> Tensor:
+    """randn of input's shape (and type)."""
+    return randn(input.shape, dtype=dtype or input.dtype, seed=seed)
+
+
+def randint(low: int, high: int, size: Size, seed: Optional[int] = None, *, dtype=None) -> Tensor:
+    """Whole numbers from [low, high), int64 unless dtype says otherwise. Raises ValueError unless low < high."""
+    low, high = to_int(low, "low", "ops.randint"), to_int(high, "high", "ops.randint")
+    if low >= high:
+        fail(ValueError, f"expected low < high, got {low} and {high}", "ops.randint")
+    return _whole(_dims(size, "ops.randint"), low, high, seed, dtype or mstype.int64)
+
+
+def randint_like(input: Tensor, low: int, high: int, seed: Optional[int] = None, *, dtype=None) -> Tensor:
+    """randint of input's shape (and type)."""
+    return randint(low, high, input.shape, seed, dtype=dtype or input.dtype)
+
+
+def randperm(n: int, seed: int = 0, offset: int = 0, dtype=mstype.int64) -> Tensor:
+    """A permutation of 0 … n - 1. seed and offset other than 0 make a stream of their own."""
+    return core.cast(_draw("random_permutation", _seed(seed, offset), n=to_int(n, "n", "ops.randperm")), dtype)
+
+
+def shuffle(x: Tensor, seed: Optional[int] = None) -> Tensor:
+    """The slices of the first dimension in random order; gradients flow."""
+    if not x.shape:
+        return x
+    return core.gather(x, _draw("random_permutation", seed, n=x.shape[0]), 0)
+
+
+def bernoulli(input: Tensor, p: Union[Tensor, float] = 0.5, seed: Optional[int] = None) -> Tensor:
+    """1 with probability p (one number, or one per element), else 0, in input's shape and type. Raises ValueError unless 0 <= p <= 1."""
+    if isinstance(p, Tensor):
+        unit = _draw("random_uniform", seed, shape=input.shape, low=0.0, high=1.0, dtype=mstype.float32)
+        return core.cast(core.less(unit, p), input.dtype)
+    if not 0 <= p <= 1:
+        fail(ValueError, f"p: expected a value in [0, 1], got {p}", "ops.bernoulli")
+    return _draw("random_bernoulli", seed, shape=input.shape, p=float(p), dtype=input.dtype)
+
+
+def _gumbel(shape: tuple, seed: Any) -> Tensor:
+    unit = _draw("random_uniform", seed, shape=shape, low=0.0, high=1.0, dtype=mstype.float64)
+    return core.neg(core.log(core.neg(core.log(core.maximum(unit, 1e-300)))))
+
+
+def random_categorical(logits: Tensor, num_sample: int, seed: int = 0, dtype=mstype.int64) -> Tensor:
+    """[n, num_sample]: classes drawn with the probabilities softmax(logits) of each row (by the largest of logits + Gumbel noise)."""
+    if len(logits.shape) != 2:
+        fail(ValueError, f"expected 2 dimensions, got {logits.shape}", "ops.random_categorical")
+    scores = core.expand_dims(core.cast(logits, mstype.float64), 1)
+    noise = _gumbel((logits.shape[0], num_sample, logits.shape[1]), _seed(seed))
+    return core.cast(core.argmax(core.add(scores, noise), 2), dtype)
+
+
+def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed: Optional[int] = None) -> Tensor:
+    """int32 places drawn with probabilities proportional to the elements of a vector, or of each row of a matrix. Without replacement the
+    num_samples largest of log(p) + Gumbel noise are taken (Efraimidis and Spirakis 2006)."""
+    rows = core.cast(core.expand_dims(input, 0) if len(input.shape) == 1 else input, mstype.float64)
+    logits = core.log(rows)
+    if replacement:
+        noise = _gumbel((rows.shape[0], num_samples, rows.shape[1]), seed)
+        out = core.argmax(core.add(core.expand_dims(logits, 1), noise), 2)
+    else:
+        if num_samples > rows.shape[1]:
+            fail(ValueError, f"{num_samples} different samples of {rows.shape[1]}", "ops.multinomial", "use replacement=True")
+        out = core.topk(core.add(logits, _gumbel(rows.shape, seed)), num_samples, 1)[1]
+    out = core.cast(out, mstype.int32)
+    return core.squeeze(out, 0) if len(input.shape) == 1 else out
+
+
+def laplace(shape: Size, mean: Tensor, lambda_param: Tensor, seed: Optional[int] = None) -> Tensor:
+    """Numbers with density exp(-|x - mean|/lambda)/(2·lambda)."""
+    dims = _broadcast(_dims(shape, "ops.laplace"), mean, lambda_param)
+    return core.add(core.mul(standard_laplace(dims, seed), lambda_param), mean)
+
+
+def standard_laplace(shape: Size, seed: Optional[int] = None) -> Tensor:
+    """Numbers with density exp(-|x|)/2."""
+    u = _draw("random_uniform", seed, shape=_dims(shape, "ops.standard_laplace"), low=-0.5, high=0.5, dtype=mstype.float64)
+    x = core.mul(core.sign(u), core.neg(core.log1p(core.maximum(core.mul(core.abs(u), -2.0), -1 + 2.0 ** -53))))
+    return core.cast(x, mstype.float32)
+
+
+def choice_with_mask(input_x: Tensor, count: int = 256, seed: Any = None) -> tuple:
+    """(int32 [count, rank] places drawn without repetition from those that hold, bool [count] which rows are real); rows without are 0."""
+    flat = core.reshape(input_x, (-1,))
+    score = core.where(flat, _draw("random_uniform", seed, shape=flat.shape, low=0.0, high=1.0, dtype=mstype.float64), -1.0)
+    taken = min(count, flat.shape[0])
+    values, places = core.topk(score, taken, 0)
+    real = core.greater_equal(values, 0)
+    places = core.where(real, places, 0)
+    columns = []
+    for n in reversed(input_x.shape):
+        columns.append(core.mod(places, n))
+        places = core.floor_div(places, n)
+    index = core.cast(core.stack(columns[::-1], 1), mstype.int32)
+    return core.pad(index, [0, count - taken, 0, 0]), core.cast(core.pad(core.cast(real, mstype.int32), [0, count - taken]), mstype.bool_)
+
+
+def choice_with_mask_seeds(input_x: Tensor, count: int = 256, seed: int = 0, seed2: int = 0) -> tuple:
+    """choice_with_mask with a primitive's two seeds."""
+    return choice_with_mask(input_x, count, _seed(seed, seed2))
+
+
+__all__ = exported(globals())

@@ -1,0 +1,13 @@
+"""The primitives (MindSpore: mindspore.ops.operations), one module per family."""
+from sindri.ops.operations._thor_ops import *  # noqa: F401,F403
+from sindri.ops.operations.array_ops import *  # noqa: F401,F403
+from sindri.ops.operations.comm_ops import *  # noqa: F401,F403
+from sindri.ops.operations.comm_ops import _AllSwap, _MirrorOperator, _VirtualAdd, _VirtualDataset, _VirtualDiv, _VirtualOutput, _VirtualPipelineEnd  # noqa: F401
+from sindri.ops.operations.debug_ops import *  # noqa: F401,F403
+from sindri.ops.operations.math_ops import *  # noqa: F401,F403
+from sindri.ops.operations.nn_ops import *  # noqa: F401,F403
+from sindri.ops.operations.other_ops import *  # noqa: F401,F403
+from sindri.ops.operations.random_ops import *  # noqa: F401,F403
+from sindri.ops.operations import _thor_ops, array_ops, comm_ops, debug_ops, math_ops, nn_ops, other_ops, random_ops
+
+__all__ = [name for module in (_thor_ops, array_ops, comm_ops, debug_ops, math_ops, nn_ops, other_ops, random_ops) for name in module.__all__]

@@ -1,0 +1,82 @@
+"""Primitives for state, order, overflow flags and functions of one's own."""
+from __future__ import annotations
+
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+from sindri import _core
+from sindri.common import dtype as mstype
+from sindri.ops._util import Tensor, core, fail
+from sindri.ops.function import other_func as F
+from sindri.ops.primitive import Primitive, primitive
+
+Assign = primitive("Assign", F.assign)
+AssignAdd = primitive("AssignAdd", F.assign_add)
+AssignSub = primitive("AssignSub", F.assign_sub)
+Load = primitive("Load", F.load)
+Depend = primitive("Depend", F.depend)
+Partial = primitive("Partial", F.partial)
+StopGradient = primitive("StopGradient", core.stop_gradient)
+FloatStatus = primitive("FloatStatus", F.float_status)
+
+
+def _alloc() -> Tensor:
+    """[8] float32 zeros: the overflow flags of Ascend, which a CPU has not; they stay 0. Use FloatStatus to look for overflow."""
+    return core.full((8,), 0.0, mstype.float32)
+
+
+def _flags(status: Tensor) -> Tensor:
+    """The flags as they are: there is no overflow register."""
+    return status
+
+
+NPUAllocFloatStatus = primitive("NPUAllocFloatStatus", _alloc)
+NPUGetFloatStatus = primitive("NPUGetFloatStatus", _flags)
+NPUClearFloatStatus = primitive("NPUClearFloatStatus", _flags)
+
+
+class Custom(Primitive):
+    """A primitive of a NumPy function: Custom(func, out_shape, out_dtype, 'pyfunc', bprop)(*tensors).
+
+    func gets and returns NumPy arrays, so code with it runs eagerly. out_shape and out_dtype (a value, or a function of the inputs' shapes or
+    types) are checked against what comes out when they are given. bprop(*inputs, out, dout) gives the gradients of the inputs, as tensors;
+    without it there are none. Other kinds of functions (func_type) raise ValueError; reg_info is stored only.
+    """
+
+    def __init__(self, func: Callable, out_shape: Any = None, out_dtype: Any = None, func_type: str = "pyfunc", bprop: Optional[Callable] = None, reg_info: Any = None):
+        super().__init__("Custom")
+        if func_type != "pyfunc":
+            fail(ValueError, f"func_type '{func_type}' is not supported", "ops.Custom", "use 'pyfunc', or compose the function of sindri.ops")
+        if not callable(func):
+            fail(TypeError, f"func: expected a function, got {type(func).__name__}", "ops.Custom")
+        self.func, self.out_shape, self.out_dtype, self.bprop = func, out_shape, out_dtype, bprop
+        self.add_prim_attr("func_type", func_type).add_prim_attr("reg_info", reg_info)
+
+    def _forward(self, inputs: tuple) -> tuple:
+        out = self.func(*(x.asnumpy() for x in inputs))
+        outs = tuple(Tensor(np.asarray(v)) for v in (out if isinstance(out, tuple) else (out,)))
+        for key, wanted in (("shape", self.out_shape), ("dtype", self.out_dtype)):
+            if wanted is None:
+                continue
+            wanted = wanted(*(getattr(x, key) for x in inputs)) if callable(wanted) and not isinstance(wanted, mstype.DType) else wanted
+            several = key == "shape" and wanted and isinstance(wanted[0], (tuple, list)) or key == "dtype" and isinstance(wanted, (tuple, list))
+            for t, w in zip(outs, wanted if several else (wanted,)):
+                if (tuple(w) if key == "shape" else w) != getattr(t, key):
+                    fail(ValueError, f"the function gave {key} {getattr(t, key)}, out_{key} says {w}", "ops.Custom")
+        self._single = not isinstance(out, tuple)
+        return outs
+
+    def _backward(self, inputs: tuple, outputs: tuple, douts: tuple) -> list:
+        if self.bprop is None:
+            return [None] * len(inputs)
+        douts = tuple(core.zeros_like(y) if d is None else d for y, d in zip(outputs, douts))
+        grads = self.bprop(*inputs, outputs[0] if self._single else outputs, douts[0] if self._single else douts)
+        return list(grads) if isinstance(grads, (tuple, list)) else [grads]
+
+    def __call__(self, *inputs: Tensor) -> Any:
+        outs = _core.custom_gradient(self._forward, list(inputs), self._backward)
+        return outs[0] if self._single else tuple(outs)
+
+
+__all__ = [name for name, value in list(globals().items()) if isinstance(value, type) and value.__module__ == __name__]
