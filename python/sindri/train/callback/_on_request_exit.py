@@ -33,6 +33,8 @@ class OnRequestExit(Callback):
         self._before: Any = None
 
     def on_train_begin(self, run_context: RunContext) -> None:
+        if self._before is not None:
+            return  # an evaluation within a training
         self.exit = False
         try:
             self._before = signal.signal(self.sig, self._note)

@@ -119,22 +119,22 @@ def put_packed_each(field: int, values: np.ndarray, wire: int) -> bytes:
 
 
 def _png(pixels: np.ndarray) -> bytes:
-    """PNG of an [H, W] or [H, W, 3] uint8 image."""
+    """PNG of an [H, W], [H, W, 3] or [H, W, 4] uint8 image."""
     h, w = pixels.shape[:2]
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
     rows = pixels.reshape(h, -1)
     raw = np.concatenate([np.zeros((h, 1), np.uint8), rows], axis=1).tobytes()
-    header = struct.pack('>IIBBBBB', w, h, 8, 0 if pixels.ndim == 2 else 2, 0, 0, 0)
+    header = struct.pack('>IIBBBBB', w, h, 8, 0 if pixels.ndim == 2 else 2 if pixels.shape[2] == 3 else 6, 0, 0, 0)
     return b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', header) + chunk(b'IDAT', zlib.compress(raw)) + chunk(b'IEND', b'')
 
 
 def image_value(tag: str, value: np.ndarray) -> bytes:
-    """A Summary.Value of the first image of an [N, C, H, W] array, C 1 or 3; values are stretched to 0 … 255 unless uint8."""
+    """A Summary.Value of the first image of an [N, C, H, W] array, C 1, 3 or 4; values are stretched to 0 … 255 unless uint8."""
     a = np.asarray(value)
-    if a.ndim != 4 or a.shape[1] not in (1, 3):
-        raise ValueError(f"summary '{tag}': an image must have shape [N, 1 or 3, H, W], got {a.shape}")
+    if a.ndim != 4 or a.shape[1] not in (1, 3, 4):
+        raise ValueError(f"summary '{tag}': an image must have shape [N, 1, 3 or 4, H, W], got {a.shape}")
     picture = a[0].transpose(1, 2, 0)
     if picture.dtype != np.uint8:
         low, high = float(picture.min()), float(picture.max())

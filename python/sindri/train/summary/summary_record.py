@@ -8,6 +8,7 @@ import numpy as np
 
 from sindri import _checkparam as validator
 from sindri import log as logger
+from sindri.common import dtype as mstype
 from sindri.common.tensor import Tensor
 from sindri.train.summary import _events
 
@@ -198,5 +199,6 @@ def _from_ops() -> List[Tuple[str, str, Any]]:
     for name, value in _summary_store.take():
         for ending, kind in _KINDS.items():
             if name.endswith(ending):
+                value = value.astype(mstype.float32) if value.dtype == mstype.bfloat16 else value
                 out.append((kind, name[:-len(ending)], np.array(value.asnumpy())))
     return out
