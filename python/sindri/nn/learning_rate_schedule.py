@@ -58,10 +58,16 @@ class ExponentialDecayLR(_Decay):
 
 
 class NaturalExpDecayLR(_Decay):
-    """learning_rate·e^(-decay_rate·p)."""
+    """learning_rate·e^(-decay_rate·step), with is_stair the step rounded down to a multiple of decay_steps.
+
+    So does MindSpore compute it; its documentation has step/decay_steps in the exponent.
+    """
 
     def construct(self, global_step: Tensor) -> Tensor:
-        return _ops.mul(_ops.exp(_ops.mul(_progress(global_step, self.decay_steps, self.is_stair), -self.decay_rate)), self.learning_rate)
+        step = _as_float(global_step)
+        if self.is_stair:
+            step = _ops.mul(_ops.floor(_ops.div(step, float(self.decay_steps))), float(self.decay_steps))
+        return _ops.mul(_ops.exp(_ops.mul(step, -self.decay_rate)), self.learning_rate)
 
 
 class InverseDecayLR(_Decay):

@@ -348,9 +348,9 @@ class Optimizer(Cell):
                     fail(RuntimeError, f"{self.cls_name}: enable_parallel_optimizer goes with Lamb and AdamWeightDecay only")
                 not_yet("enable_parallel_optimizer", "distributed")
 
-    def _state(self, prefix: str, value: float = 0.0, scalar: bool = False) -> ParameterTuple:
+    def _state(self, prefix: str, value: float = 0.0) -> ParameterTuple:
         """A Parameter of state per parameter, named `<prefix>.<name>`; unlike ParameterTuple.clone no draw of the initializers' generator."""
-        return ParameterTuple([Parameter(_ops.full(() if scalar else p.shape, value, p.dtype), name=f"{prefix}.{p.name}") for p in self.parameters])
+        return ParameterTuple([Parameter(_ops.full(p.shape, value, p.dtype), name=f"{prefix}.{p.name}") for p in self.parameters])
 
     # Properties.
 

@@ -11,15 +11,15 @@ from sindri.nn.optim.optimizer import Optimizer, opt_init_args_register, takes_c
 
 __all__ = ["SGD"]
 
-_sgd_update = _core.ops.sgd_update
+_ops = _core.ops
 
 
 class SGD(Optimizer):
     """PyTorch's SGD: v = g on the first step, then momentum·v + (1 - dampening)·g; p -= lr·v, with nesterov p -= lr·(g + momentum·v).
 
-    Weight decay goes to every parameter, those named beta and gamma too. State `accum.<param>`, and `stat.<param>`, a scalar that is 1 before the first
-    step and 0 after (MindSpore's has the parameter's shape). Raises TypeError for a weight decay that is a Cell, ValueError for negative numbers and for
-    nesterov without momentum or with dampening, and as Optimizer.
+    Weight decay goes to every parameter, those named beta and gamma too. State `accum.<param>`, and `stat.<param>`, of the parameter's shape: 1 before
+    the first step with momentum and 0 after. Raises TypeError for a weight decay that is a Cell, ValueError for negative numbers and for nesterov
+    without momentum or with dampening, and as Optimizer.
     """
 
     @opt_init_args_register
@@ -35,15 +35,17 @@ class SGD(Optimizer):
             fail(TypeError, "SGD: weight_decay must be a number, got a Cell")
         self.momentum = Parameter(Tensor(self._momentum, self._scalar_dtype), name="momentum")
         self.accum = self._state("accum")
-        self.stat = self._state("stat", 1.0, scalar=True)
+        self.stat = self._state("stat", 1.0)
 
     @takes_controls
     def construct(self, gradients: Tuple[Tensor, ...]) -> bool:
         prepared = self._prepare(gradients, filters=False)
         momentum, dampening, nesterov, skip = self._momentum, self.dampening, self.nesterov, self.__dict__["_cell_skip"]
         for p, v, stat, lr, (grad, decay, scale, inv_scale) in zip(self.parameters, self.accum, self.stat, self._rates(), prepared):
-            new_p, new_v, new_stat = _sgd_update(p, v, stat, grad, lr, momentum, dampening, decay, scale, nesterov, inv_scale, skip)
+            first = _ops.slice(_ops.reshape(stat, (-1,)), (0,), (1,))  # all its elements are alike
+            new_p, new_v, new_stat = _ops.sgd_update(p, v, first, grad, lr, momentum, dampening, decay, scale, nesterov, inv_scale, skip)
             p.assign(new_p)
-            v.assign(new_v)
-            stat.assign(new_stat)
+            if momentum:
+                v.assign(new_v)
+                stat.assign(_ops.broadcast_to(_ops.reshape(new_stat, ()), stat.shape))
         return True

@@ -1,0 +1,310 @@
+"""Layers, losses, schedules and optimizers against numbers from the real MindSpore (tests/reference/make_nn_expectations.py)."""
+import json
+import os
+
+import nn_cases
+import numpy as np
+import pytest
+
+import sindri as ms
+
+FOLDER = os.path.join(os.path.dirname(__file__), "expectations")
+STORED = {family: json.load(open(os.path.join(FOLDER, f"nn_{family}.json"))) for family in nn_cases.RUNS}
+
+
+def compare(ours, theirs, path, rtol, atol):
+    """Both are what nn_cases.run_* gives; theirs went through text."""
+    assert type(ours) is type(theirs) or {type(ours), type(theirs)} <= {int, float}, path
+    if isinstance(ours, dict) and "values" in ours:
+        assert list(ours["shape"]) == theirs["shape"], path
+        np.testing.assert_allclose(ours["values"], theirs["values"], rtol, atol, err_msg=path)
+    elif isinstance(ours, dict):
+        assert sorted(ours) == sorted(theirs), path
+        for k in ours:
+            compare(ours[k], theirs[k], f"{path}.{k}", rtol, atol)
+    elif isinstance(ours, list):
+        assert len(ours) == len(theirs), path
+        for i, (a, b) in enumerate(zip(ours, theirs)):
+            compare(a, b, f"{path}[{i}]", rtol, atol)
+    elif isinstance(ours, (int, float)):
+        assert ours == pytest.approx(theirs, rel=rtol, abs=atol), path
+    else:
+        assert ours == theirs, path
+
+
+def cases(family):
+    return sorted(name for name, stored in STORED[family].items() if stored is not None)
+
+
+def test_every_case_is_stored():
+    for family, (table, _) in nn_cases.RUNS.items():
+        assert sorted(STORED[family]) == sorted(table)
+        assert all(v is not None for v in STORED[family].values())
+
+
+@pytest.mark.parametrize("name", cases("layers"))
+def test_layer(name, mode):
+    compare(nn_cases.run_layer(ms, name), STORED["layers"][name], name, 2e-5, 2e-6)
+
+
+@pytest.mark.parametrize("name", cases("losses"))
+def test_loss(name, mode):
+    compare(nn_cases.run_loss(ms, name), STORED["losses"][name], name, 2e-5, 1e-6)
+
+
+@pytest.mark.parametrize("name", cases("schedules"))
+def test_schedule(name, mode):
+    compare(nn_cases.run_schedule(ms, name), STORED["schedules"][name], name, 2e-6, 1e-9)
+
+
+@pytest.mark.parametrize("name", cases("lists"))
+def test_list(name):
+    compare(nn_cases.run_list(ms, name), STORED["lists"][name], name, 1e-8, 0)
+
+
+@pytest.mark.parametrize("name", cases("optimizers"))
+def test_optimizer(name, mode):
+    compare(nn_cases.run_optimizer(ms, name), STORED["optimizers"][name], name, 2e-5, 5e-6)
+
+
+# Cases that MindSpore's CPU build lacks or gets wrong, by formula.
+
+X = np.array([[-1.5, -0.3, 0.0, 0.2, 1.0, 2.5]], np.float32)
+
+
+def run(cell, *arrays):
+    return cell(*[ms.Tensor(a) for a in arrays]).asnumpy()
+
+
+def test_selu(mode):
+    scale, alpha = 1.0507009873554805, 1.6732632423543772
+    want = scale * np.where(X > 0, X, alpha * np.expm1(X))
+    np.testing.assert_allclose(run(ms.nn.SeLU(), X), want, 1e-6)
+    slope = ms.grad(lambda t: ms.nn.SeLU()(t).sum())(ms.Tensor(X)).asnumpy()
+    np.testing.assert_allclose(slope[:, 3:], np.full((1, 3), scale), 1e-6)
+
+
+def test_roll(mode):
+    a = np.arange(12, dtype=np.float32).reshape(3, 4)
+    np.testing.assert_array_equal(run(ms.nn.Roll((1, -2), (0, 1)), a), np.roll(a, (1, -2), (0, 1)))
+    np.testing.assert_array_equal(run(ms.nn.Roll(4, 1), a), a)
+
+
+def test_cosine_similarity(mode):
+    a, b = np.array([[3, 4], [0, 0]], np.float32), np.array([[4, 3], [1, 2]], np.float32)
+    from sindri.nn.layer.math import CosineSimilarity  # nn.CosineSimilarity is the metric, as in MindSpore
+    np.testing.assert_allclose(run(CosineSimilarity(), a, b), [24 / 25, 0], 1e-6)
+
+
+def test_soft_margin(mode):
+    logits, labels = np.array([0.5, -2.0], np.float32), np.array([1.0, -1.0], np.float32)
+    np.testing.assert_allclose(run(ms.nn.SoftMarginLoss("none"), logits, labels), np.log1p(np.exp([-0.5, -2.0])), 1e-6)
+
+
+def test_matmul_layer(mode):
+    a, b = np.arange(6, dtype=np.float32).reshape(2, 3), np.arange(3, dtype=np.float32)
+    np.testing.assert_array_equal(run(ms.nn.MatMul(), a, b), a @ b)
+    np.testing.assert_array_equal(run(ms.nn.MatMul(), b, a.T), b @ a.T)
+    np.testing.assert_array_equal(run(ms.nn.MatMul(transpose_x2=True), a, a), a @ a.T)
+
+
+def test_l1_regularizer():
+    assert float(ms.nn.L1Regularizer(0.5)(ms.Tensor(X))) == pytest.approx(0.5 * np.abs(X).sum(), rel=1e-6)
+
+
+# What the cases do not show: defaults, attributes, names, errors.
+
+
+def test_defaults_that_scripts_rely_on():
+    conv = ms.nn.Conv2d(3, 8, 3)
+    assert (conv.pad_mode, conv.padding, conv.has_bias, conv.bias, conv.kernel_size, conv.stride) == ("same", 0, False, None, (3, 3), (1, 1))
+    assert conv.weight.shape == (8, 3, 3, 3) and abs(float(conv.weight.asnumpy().std()) - 0.01) < 2e-3
+    dense = ms.nn.Dense(100, 50)
+    assert dense.has_bias and dense.weight.shape == (50, 100) and not dense.bias.asnumpy().any()
+    assert abs(float(dense.weight.asnumpy().std()) - 0.01) < 1e-3
+    assert ms.nn.LayerNorm((4,)).epsilon == 1e-7 and ms.nn.BatchNorm2d(3).momentum == 0.9
+    assert ms.nn.MaxPool2d(3).stride == 1 and ms.nn.LeakyReLU().alpha == 0.2
+    assert ms.nn.Dropout().keep_prob == 0.5 and ms.nn.Dropout(p=0.2).keep_prob == 0.8
+    assert not ms.nn.Dropout().training
+
+
+def test_none_as_initial_value_means_the_one_of_mindspore_2():
+    w = ms.nn.Dense(64, 64, weight_init=None, bias_init=None)
+    assert np.abs(w.weight.asnumpy()).max() <= 1 / 8 and np.abs(w.weight.asnumpy()).max() > 0.12
+    assert np.abs(w.bias.asnumpy()).max() <= 1 / 8 and w.bias.asnumpy().any()
+
+
+def test_batch_norm_names_alone_and_attached():
+    norm = ms.nn.BatchNorm2d(3)
+    assert [p.name for p in norm.get_parameters()] == ["mean", "variance", "gamma", "beta"]
+    net = ms.nn.SequentialCell(ms.nn.Conv2d(1, 3, 1), norm)
+    assert [p.name for p in net.get_parameters()] == ["0.weight", "1.moving_mean", "1.moving_variance", "1.gamma", "1.beta"]
+    assert [p.name for p in net.trainable_params()] == ["0.weight", "1.gamma", "1.beta"]
+
+
+def test_batch_norm_writes_moving_values_once_per_training_call(mode):
+    norm = ms.nn.BatchNorm2d(2, momentum=0.5)
+    a = ms.Tensor(np.array([[[[1.0]], [[2.0]]], [[[3.0]], [[6.0]]]], np.float32))
+    norm(a)
+    np.testing.assert_array_equal(norm.moving_mean.asnumpy(), [0, 0])
+    norm.set_train()
+    norm(a)
+    np.testing.assert_allclose(norm.moving_mean.asnumpy(), [1, 2])
+    np.testing.assert_allclose(norm.moving_variance.asnumpy(), [0.5 + 0.5 * 2, 0.5 + 0.5 * 8])  # unbiased
+    norm(a)
+    np.testing.assert_allclose(norm.moving_mean.asnumpy(), [1.5, 3])
+
+
+def test_dropout_keeps_and_scales(mode):
+    drop = ms.nn.Dropout(keep_prob=0.8).set_train()
+    a = ms.Tensor(np.ones((200, 100), np.float32))
+    first, second = drop(a).asnumpy(), drop(a).asnumpy()
+    np.testing.assert_allclose(np.unique(first), [0, 1.25])
+    assert abs((first > 0).mean() - 0.8) < 0.02 and (first != second).any()
+    assert drop.set_train(False)(a).asnumpy().min() == 1
+
+
+def test_channel_dropout_drops_whole_channels(mode):
+    out = ms.nn.Dropout2d(0.5).set_train()(ms.Tensor(np.ones((8, 16, 3, 3), np.float32))).asnumpy()
+    per_channel = out.reshape(128, 9)
+    assert (per_channel == per_channel[:, :1]).all() and 30 < (per_channel[:, 0] == 0).sum() < 98
+    assert not ms.nn.Dropout2d(1.0).set_train()(ms.Tensor(np.ones((2, 2, 3, 3), np.float32))).asnumpy().any()
+
+
+def test_embedding_padding_row_and_lookup():
+    table = ms.nn.Embedding(5, 3, padding_idx=2).embedding_table
+    assert table.name == "embedding_table" and not table.asnumpy()[2].any() and table.asnumpy()[1].any()
+    look = ms.nn.EmbeddingLookup(5, 3, max_norm=0.5, param_init=ms.Tensor(np.eye(5, 3, dtype=np.float32)))
+    np.testing.assert_allclose(look(ms.Tensor([1, 4], ms.int32)).asnumpy(), [[0, 0.5, 0], [0, 0, 0]])
+
+
+def test_nhwc_is_for_the_gpu_target():
+    with pytest.raises(ValueError, match="NHWC"):
+        ms.nn.Conv2d(3, 4, 3, data_format="NHWC")
+    ms.set_context(device_target="GPU")
+    a = np.random.default_rng(0).standard_normal((2, 5, 6, 3)).astype(np.float32)
+    nchw, nhwc = ms.nn.Conv2d(3, 4, 3, has_bias=True), ms.nn.Conv2d(3, 4, 3, has_bias=True, data_format="NHWC")
+    assert nhwc.weight.shape == (4, 3, 3, 3)
+    nhwc.weight.set_data(ms.Tensor(nchw.weight.asnumpy().transpose(0, 2, 3, 1).copy()))
+    want = run(nchw, a.transpose(0, 3, 1, 2).copy()).transpose(0, 2, 3, 1)
+    np.testing.assert_allclose(run(nhwc, a), want, 1e-5, 1e-6)
+    pool = run(ms.nn.MaxPool2d(2, 2, "same", "NHWC"), a)
+    np.testing.assert_array_equal(pool, run(ms.nn.MaxPool2d(2, 2, "same"), a.transpose(0, 3, 1, 2).copy()).transpose(0, 2, 3, 1))
+    norm = ms.nn.BatchNorm2d(3, data_format="NHWC").set_train()
+    np.testing.assert_allclose(run(norm, a).mean((0, 1, 2)), np.zeros(3), atol=1e-6)
+
+
+def test_get_activation():
+    assert type(ms.nn.get_activation("ReLU")) is ms.nn.ReLU
+    assert ms.nn.get_activation(None) is None and ms.nn.get_activation("") is None
+    with pytest.raises(KeyError, match="relux"):
+        ms.nn.get_activation("relux")
+    with pytest.raises(KeyError):
+        ms.nn.Dense(2, 2, activation="nothing")
+
+
+WRONG = [
+    (ValueError, "padding", lambda: ms.nn.Conv2d(3, 4, 3, padding=1)),
+    (ValueError, "padding", lambda: ms.nn.Conv2d(3, 4, 3, pad_mode="valid", padding=1)),
+    (ValueError, "group", lambda: ms.nn.Conv2d(3, 4, 3, group=2)),
+    (ValueError, "pad_mode", lambda: ms.nn.Conv2d(3, 4, 3, pad_mode="full")),
+    (ValueError, "kernel_size", lambda: ms.nn.Conv2d(3, 4, 0)),
+    (TypeError, "kernel_size", lambda: ms.nn.Conv2d(3, 4, 3.0)),
+    (TypeError, "in_channels", lambda: ms.nn.Conv2d("3", 4, 3)),
+    (ValueError, "shape", lambda: ms.nn.Conv2d(3, 4, 3, weight_init=ms.Tensor(np.zeros((4, 3, 3, 2), np.float32)))),
+    (ValueError, "shape", lambda: ms.nn.Dense(3, 4, weight_init=ms.Tensor(np.zeros((3, 4), np.float32)))),
+    (ValueError, "in_channels", lambda: ms.nn.Dense(0, 4)),
+    (TypeError, "has_bias", lambda: ms.nn.Dense(3, 4, has_bias=1)),
+    (ValueError, "num_features", lambda: ms.nn.BatchNorm2d(0)),
+    (ValueError, "momentum", lambda: ms.nn.BatchNorm2d(3, momentum=1.1)),
+    (TypeError, "normalized_shape", lambda: ms.nn.LayerNorm(4)),
+    (ValueError, "keep_prob", lambda: ms.nn.Dropout(0.0)),
+    (ValueError, "keep_prob", lambda: ms.nn.Dropout(1.5)),
+    (ValueError, "p must", lambda: ms.nn.Dropout(p=1.0)),
+    (TypeError, "keep_prob", lambda: ms.nn.Dropout("a")),
+    (ValueError, "padding_idx", lambda: ms.nn.Embedding(5, 3, padding_idx=5)),
+    (TypeError, "vocab_size", lambda: ms.nn.Embedding(5.0, 3)),
+    (ValueError, "kernel_size", lambda: ms.nn.MaxPool2d(0)),
+    (ValueError, "half", lambda: ms.nn.MaxPool2d(2, pad_mode="pad", padding=2)),
+    (ValueError, "return_indices", lambda: ms.nn.MaxPool2d(2, return_indices=True)),
+    (ValueError, "mode", lambda: ms.nn.Pad(((1, 1),), "EDGE")),
+    (TypeError, "paddings", lambda: ms.nn.Pad(1)),
+    (TypeError, "approximate", lambda: ms.nn.GELU("tanh")),
+    (TypeError, "axis", lambda: ms.nn.Softmax(1.5)),
+    (ValueError, "reduction", lambda: ms.nn.MSELoss("avg")),
+    (ValueError, "reduction", lambda: ms.nn.LossBase("avg")),
+    (TypeError, "sparse", lambda: ms.nn.SoftmaxCrossEntropyWithLogits(sparse=1)),
+    (TypeError, "weight", lambda: ms.nn.CrossEntropyLoss(weight=[1.0])),
+    (ValueError, "label_smoothing", lambda: ms.nn.CrossEntropyLoss(label_smoothing=2.0)),
+    (TypeError, "Parameter", lambda: ms.nn.BCEWithLogitsLoss(weight=ms.Parameter(np.ones(3, np.float32)))),
+    (TypeError, "learning_rate", lambda: ms.nn.PolynomialDecayLR(1, 0.1, 4, 0.5)),
+    (ValueError, "end_learning_rate", lambda: ms.nn.PolynomialDecayLR(0.1, 0.1, 4, 0.5)),
+    (TypeError, "warmup_steps", lambda: ms.nn.WarmUpLR(0.1, 4.0)),
+    (ValueError, "decay_steps", lambda: ms.nn.ExponentialDecayLR(0.1, 0.9, 0)),
+    (TypeError, "is_stair", lambda: ms.nn.InverseDecayLR(0.1, 0.9, 4, 1)),
+    (ValueError, "max_lr", lambda: ms.nn.CosineDecayLR(0.2, 0.1, 4)),
+    (ValueError, "milestone", lambda: ms.nn.piecewise_constant_lr([5, 2], [0.1, 0.2])),
+    (TypeError, "learning_rates", lambda: ms.nn.piecewise_constant_lr([2, 5], [1, 2])),
+    (ValueError, "total_step", lambda: ms.nn.cosine_decay_lr(0.01, 0.1, 0, 2, 2)),
+]
+
+
+@pytest.mark.parametrize("at", range(len(WRONG)))
+def test_wrong_arguments(at):
+    kind, text, make = WRONG[at]
+    with pytest.raises(kind, match=text) as e:
+        make()
+    assert "\n" not in str(e.value)
+
+
+WRONG_INPUTS = [
+    ("in_channels=3", lambda: ms.nn.Dense(3, 2), (4, 5)),
+    ("flatten", lambda: ms.nn.Dense(3, 2), (4, 5, 2, 2)),
+    ("in_channels=6", lambda: ms.nn.Dense(6, 2), (4, 3)),  # divides by 6, and would fit after flattening
+    ("4 dimensions", lambda: ms.nn.Conv2d(3, 4, 3), (3, 8, 8)),
+    ("3 dimensions", lambda: ms.nn.Conv1d(3, 4, 3), (2, 3, 8, 8)),
+    ("4 dimensions", lambda: ms.nn.BatchNorm2d(3), (2, 3)),
+    ("channels", lambda: ms.nn.BatchNorm2d(3), (2, 4, 3, 3)),
+    ("normalized_shape", lambda: ms.nn.LayerNorm((3,)), (2, 4)),
+    ("4 dimensions", lambda: ms.nn.MaxPool2d(2), (3, 8, 8)),
+    ("start_dim", lambda: ms.nn.Flatten(), (3,)),
+    ("even", lambda: ms.nn.GLU(), (2, 3)),
+]
+
+
+@pytest.mark.parametrize("at", range(len(WRONG_INPUTS)))
+def test_wrong_inputs(at):
+    text, make, shape = WRONG_INPUTS[at]
+    with pytest.raises(ValueError, match=text):
+        make()(ms.Tensor(np.ones(shape, np.float32)))
+
+
+def test_loss_base_for_losses_of_ones_own(mode):
+    class Weighted(ms.nn.LossBase):
+        def construct(self, logits, labels):
+            return self.get_loss(logits - labels, weights=2.0)
+
+    a, b = ms.Tensor(np.array([1.0, 4.0], np.float16)), ms.Tensor(np.array([0.0, 1.0], np.float16))
+    for reduction, want in (("mean", 4.0), ("sum", 8.0), ("none", [2.0, 6.0])):
+        got = Weighted(reduction)(a, b)
+        assert got.dtype == ms.float16
+        np.testing.assert_array_equal(got.asnumpy(), np.array(want, np.float16))
+    base = ms.nn.LossBase()
+    assert base.get_axis(ms.Tensor(np.zeros((2, 3), np.float32))) == (0, 1)
+    assert (base.reduce, base.average) == (True, True)
+    with pytest.raises(NotImplementedError):
+        base(a, b)
+    from sindri.nn.loss.loss import _Loss
+    assert issubclass(_Loss, ms.nn.LossBase)
+
+
+def test_label_out_of_range_names_the_row():
+    loss = ms.nn.SoftmaxCrossEntropyWithLogits(sparse=True)
+    with pytest.raises(RuntimeError, match="7"):
+        loss(ms.Tensor(np.zeros((2, 5), np.float32)), ms.Tensor([0, 7], ms.int32))
+
+
+@pytest.mark.parametrize("make", ["LSTM", "GRU", "RNN", "LSTMCell", "DenseThor", "Transformer"])
+def test_layers_that_come_later_say_so(make):
+    with pytest.raises(ms.NotYetError, match=make):
+        getattr(ms.nn, make)(3, 4)

@@ -1,0 +1,270 @@
+"""Mixed precision by level and by list, the training cell of a network, loss scalers."""
+import numpy as np
+import pytest
+
+import sindri as ms
+from sindri import amp, nn
+
+
+class Net(nn.Cell):
+    """Notes the type of what goes into each part."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 4, 3, weight_init="he_normal")
+        self.bn = nn.BatchNorm2d(4)
+        self.relu = nn.ReLU()
+        self.flatten = nn.Flatten()
+        self.norm = nn.LayerNorm((64,))
+        self.fc = nn.Dense(64, 3, weight_init="he_normal", has_bias=True)
+        self.__dict__["_cell_seen"] = {}  # no part of the Cell's state
+
+    def construct(self, x):
+        seen = self.__dict__["_cell_seen"]
+        for part in (self.conv, self.bn, self.relu, self.flatten, self.norm, self.fc):
+            x = part(x)
+            seen[part.get_scope()] = x.dtype
+        return x
+
+
+def half(t):
+    return t.astype(np.float16).astype(np.float64)
+
+
+def make(seed=4):
+    ms.set_seed(seed)
+    return Net()
+
+
+X = np.random.default_rng(0).standard_normal((4, 2, 4, 4)).astype(np.float32)
+LABEL = np.array([0, 2, 1, 0], np.int32)
+F16, F32 = ms.float16, ms.float32
+
+
+@pytest.mark.parametrize("level, types", [
+    ("O0", dict(conv=F32, bn=F32, relu=F32, norm=F32, fc=F32)), ("O1", dict(conv=F32, bn=F32, relu=F32, norm=F32, fc=F32)),
+    ("O2", dict(conv=F16, bn=F16, relu=F16, norm=F16, fc=F16)), ("O3", dict(conv=F16, bn=F16, relu=F16, norm=F16, fc=F16))])
+def test_types_by_level(level, types, mode):
+    net = amp.auto_mixed_precision(make(), level).set_train()
+    out = net(ms.Tensor(X))
+    assert out.dtype == F32
+    seen = net.__dict__["_cell_seen"]
+    assert {k: seen[k] for k in types} == types
+    assert all(p.dtype == F32 for p in net.get_parameters())
+    plain = make().set_train()(ms.Tensor(X)).asnumpy()
+    error = np.abs(out.asnumpy() - plain).max()
+    assert error == 0 if level == "O0" else 0 < error < 0.03
+
+
+def test_o1_runs_dense_in_half_only(mode):
+    net = nn.SequentialCell(nn.Dense(3, 2, weight_init=ms.Tensor(np.array([[0.1, 0.2, 0.3], [1 / 3, 2 / 3, 1]], np.float32))), nn.Softmax())
+    amp.auto_mixed_precision(net, "O1")
+    x = np.array([[1.1, 2.3, -0.7]], np.float32)
+    logits = (half(x) @ half(net[0].weight.asnumpy()).T).astype(np.float16).astype(np.float32)
+    want = np.exp(logits) / np.exp(logits).sum()
+    np.testing.assert_allclose(net(ms.Tensor(x)).asnumpy(), want, 1e-6)  # the softmax has float32's precision
+
+
+def test_batch_norm_of_o2_is_float32_between_half_activations(mode):
+    x = np.random.default_rng(1).standard_normal((8, 3, 2, 2)).astype(np.float32) * 3
+    net, plain = nn.SequentialCell(nn.BatchNorm2d(3)), nn.BatchNorm2d(3)
+    for cell in (net[0], plain):
+        cell.gamma.set_data(ms.Tensor(np.array([0.3, 1.7, -2.1], np.float32)))
+    amp.auto_mixed_precision(net, "O2").set_train()
+    got = net(ms.Tensor(x)).asnumpy()
+    want = plain.set_train()(ms.Tensor(half(x).astype(np.float32))).asnumpy()
+    np.testing.assert_array_equal(got, want.astype(np.float16).astype(np.float32))
+    np.testing.assert_array_equal(net[0].moving_mean.asnumpy(), plain.moving_mean.asnumpy())
+    np.testing.assert_array_equal(net[0].moving_variance.asnumpy(), plain.moving_variance.asnumpy())
+
+
+def test_layer_norm_of_o2_is_float32(mode):
+    x = np.random.default_rng(1).standard_normal((4, 5)).astype(np.float32)
+    net = amp.auto_mixed_precision(nn.SequentialCell(nn.LayerNorm((5,))), "O2")
+    want = nn.LayerNorm((5,))(ms.Tensor(half(x).astype(np.float32))).asnumpy()
+    np.testing.assert_array_equal(net(ms.Tensor(x)).asnumpy(), want.astype(np.float16).astype(np.float32))
+
+
+def test_names_attributes_and_classes_stay():
+    before, net = make(), amp.auto_mixed_precision(make(), "O2")
+    assert [p.name for p in net.get_parameters()] == [p.name for p in before.get_parameters()]
+    assert [n for n, _ in net.cells_and_names()] == [n for n, _ in before.cells_and_names()]
+    assert isinstance(net.bn, nn.BatchNorm2d) and net.conv.weight.name == "conv.weight"
+
+
+def test_a_later_level_replaces_the_earlier_one(mode):
+    x = ms.Tensor(X)
+    twice = amp.auto_mixed_precision(amp.auto_mixed_precision(make(), "O3"), "O1")
+    np.testing.assert_array_equal(twice(x).asnumpy(), amp.auto_mixed_precision(make(), "O1")(x).asnumpy())
+
+
+def test_auto_runs_products_in_half_and_norms_in_float32(mode):
+    net = amp.auto_mixed_precision(make(), "auto").set_train()
+    out = net(ms.Tensor(X))
+    seen = net.__dict__["_cell_seen"]
+    assert (seen["conv"], seen["norm"], seen["fc"], out.dtype) == (F16, F32, F32, F32)  # the bias is float32
+
+
+def test_bfloat16():
+    net = amp.auto_mixed_precision(make(), "O3", ms.bfloat16)
+    assert net(ms.Tensor(X)).dtype == F32 and net.__dict__["_cell_seen"]["conv"] == ms.bfloat16
+
+
+def test_lists_of_ones_own(mode):
+    white = amp.custom_mixed_precision(make(), white_list=[nn.Conv2d])
+    white(ms.Tensor(X))
+    dense_only = amp.custom_mixed_precision(make(), white_list=[nn.Dense])
+    np.testing.assert_array_equal(dense_only.conv(ms.Tensor(X)).asnumpy(), make().conv(ms.Tensor(X)).asnumpy())
+    assert (white.conv(ms.Tensor(X)).asnumpy() != make().conv(ms.Tensor(X)).asnumpy()).any()
+    black = amp.custom_mixed_precision(make(), black_list=[nn.Dense])
+    out = black(ms.Tensor(X))
+    assert out.dtype == F32 and black.__dict__["_cell_seen"]["bn"] == F16
+    assert amp.get_white_list() is not amp.get_white_list() and nn.Dense in amp.get_white_list() and nn.LayerNorm in amp.get_black_list()
+
+
+WRONG = [
+    (TypeError, "Cell", lambda: amp.auto_mixed_precision(1, "O1")),
+    (ValueError, "O5", lambda: amp.auto_mixed_precision(make(), "O5")),
+    (ValueError, "dtype", lambda: amp.auto_mixed_precision(make(), "O1", ms.float32)),
+    (ValueError, "neither", lambda: amp.custom_mixed_precision(make())),
+    (ValueError, "both", lambda: amp.custom_mixed_precision(make(), white_list=[], black_list=[])),
+    (TypeError, "list", lambda: amp.custom_mixed_precision(make(), white_list=(nn.Dense,))),
+    (TypeError, "classes", lambda: amp.custom_mixed_precision(make(), black_list=["Dense"])),
+    (ValueError, "level", lambda: amp.build_train_network(make(), opt(make()), level="O4")),
+    (TypeError, "level", lambda: amp.build_train_network(make(), opt(make()), level=2)),
+    (ValueError, "boost_level", lambda: amp.build_train_network(make(), opt(make()), boost_level="O3")),
+    (ms.NotYetError, "boost", lambda: amp.build_train_network(make(), opt(make()), boost_level="O1")),
+    (ValueError, "keep_bn", lambda: amp.build_train_network(make(), opt(make()), keep_bn=True)),
+    (TypeError, "keep_batchnorm_fp32", lambda: amp.build_train_network(make(), opt(make()), level="O2", keep_batchnorm_fp32=1)),
+    (TypeError, "optimizer", lambda: amp.build_train_network(make(), None)),
+    (TypeError, "loss_scale_manager", lambda: amp.build_train_network(make(), opt(make()), loss_scale_manager=1024)),
+    (ValueError, "auto", lambda: amp.build_train_network(make(), opt(make()), level="auto")),
+    (ValueError, "scale_value", lambda: amp.StaticLossScaler(0.5)),
+    (TypeError, "scale_value", lambda: amp.StaticLossScaler("1")),
+    (ValueError, "scale_window", lambda: amp.DynamicLossScaler(1024, 2, 0)),
+]
+
+
+def opt(net, **kwargs):
+    return nn.Momentum(net.trainable_params(), 0.1, 0.9, **kwargs)
+
+
+def sparse_loss():
+    return nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+
+
+@pytest.mark.parametrize("at", range(len(WRONG)))
+def test_wrong_arguments(at):
+    kind, text, make_it = WRONG[at]
+    with pytest.raises(kind, match=text):
+        make_it()
+
+
+@pytest.mark.parametrize("level", ["O0", "O1", "O2", "O3"])
+def test_training_at_every_level(level, mode):
+    net = make()
+    cell = amp.build_train_network(net, opt(net), sparse_loss(), level, loss_scale_manager=None)
+    assert type(cell) is nn.TrainOneStepCell and cell.training
+    losses = [float(cell(ms.Tensor(X), ms.Tensor(LABEL))) for _ in range(15)]
+    assert losses[-1] < 0.2 * losses[0]
+    assert all(p.dtype == F32 for p in net.get_parameters())
+
+
+def test_o2_scales_its_loss_dynamically(mode):
+    net = make()
+    cell = amp.build_train_network(net, opt(net), sparse_loss(), "O2")
+    assert isinstance(cell, nn.TrainOneStepWithLossScaleCell) and cell.training
+    results = [cell(ms.Tensor(X), ms.Tensor(LABEL)) for _ in range(20)]
+    assert float(results[0][2]) == 2.0 ** 24 and bool(results[0][1].asnumpy())  # the first scale overflows half, and so falls
+    assert float(results[-1][2]) < 2.0 ** 20 and not bool(results[-1][1].asnumpy())
+    assert float(results[-1][0]) < 0.5 * float(results[0][0])
+
+
+def test_managers_decide_the_cell():
+    net = make()
+    from sindri.train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager
+    dynamic = amp.build_train_network(net, opt(net), sparse_loss(), loss_scale_manager=DynamicLossScaleManager(1024, 2, 10))
+    assert isinstance(dynamic, nn.TrainOneStepWithLossScaleCell) and float(dynamic.scale_sense) == 1024
+    dropping = amp.build_train_network(net, opt(net), sparse_loss(), loss_scale_manager=FixedLossScaleManager(1024))
+    assert isinstance(dropping, nn.TrainOneStepWithLossScaleCell)
+    keeping = amp.build_train_network(net, opt(net, loss_scale=1024.0), sparse_loss(), loss_scale_manager=FixedLossScaleManager(1024, False))
+    assert type(keeping) is nn.TrainOneStepCell and keeping.sens == 1024
+    assert amp.FixedLossScaleManager is FixedLossScaleManager
+
+
+def test_a_scale_does_not_change_the_step():
+    results = []
+    from sindri.train.loss_scale_manager import FixedLossScaleManager
+    for scale in (1.0, 1024.0):
+        net = make()
+        cell = amp.build_train_network(net, opt(net, loss_scale=scale), sparse_loss(), loss_scale_manager=FixedLossScaleManager(scale, False))
+        cell(ms.Tensor(X), ms.Tensor(LABEL))
+        results.append([p.asnumpy() for p in net.get_parameters()])
+    for a, b in zip(*results):
+        np.testing.assert_allclose(a, b, 1e-5, 1e-7)
+
+
+def test_auto_level_follows_the_target():
+    for target, level in (("GPU", "O2"), ("Ascend", "O3")):
+        ms.set_context(device_target=target)
+        net = make()
+        cell = amp.build_train_network(net, opt(net), sparse_loss(), "auto")
+        assert isinstance(cell, nn.TrainOneStepWithLossScaleCell) == (level == "O2")
+        assert net.bn._mixed == (level == "O2")
+
+
+def test_keep_batchnorm_fp32_overrides_the_level():
+    for level, keep in (("O2", False), ("O3", True)):
+        net = make()
+        amp.build_train_network(net, opt(net), sparse_loss(), level, keep_batchnorm_fp32=keep, loss_scale_manager=None)
+        assert net.bn._mixed == keep
+
+
+def test_static_loss_scaler(mode):
+    scaler = amp.StaticLossScaler(1024)
+    g = (ms.Tensor([2.0]), (ms.Tensor(np.array([4.0], np.float16)),))
+    scaled = scaler.scale(g)
+    assert scaled[0].asnumpy() == 2048 and scaled[1][0].asnumpy() == 4096 and scaled[1][0].dtype == F16
+    assert scaler.unscale(scaled)[1][0].asnumpy() == 4
+    assert scaler.scale(ms.Tensor([1.0])).asnumpy() == 1024
+    assert scaler.adjust(ms.Tensor(False)) is False and float(scaler.scale_value) == 1024
+
+
+def test_dynamic_loss_scaler():
+    scaler = amp.DynamicLossScaler(1024, 2, 2)
+    seen = []
+    for finite in (True, True, False, True, False, True, True):
+        assert scaler.adjust(ms.Tensor(finite)) is True
+        seen.append((float(scaler.scale_value), int(scaler.counter)))
+    assert seen == [(1024, 1), (2048, 0), (1024, 0), (1024, 1), (512, 0), (512, 1), (1024, 0)]
+    low = amp.DynamicLossScaler(1, 2, 1)
+    low.adjust(ms.Tensor(False))
+    assert float(low.scale_value) == 1
+    top = amp.DynamicLossScaler(2.0 ** 127, 4, 1)
+    top.adjust(ms.Tensor(True))
+    assert float(top.scale_value) == 2.0 ** 127
+
+
+def test_all_finite(mode):
+    good, bad = ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, np.nan])
+    assert amp.all_finite((good, (good,))).asnumpy() and not amp.all_finite((good, [bad])).asnumpy() and not amp.all_finite(bad).asnumpy()
+
+
+def test_functional_training_with_a_scaler(mode):
+    net = make().set_train()
+    loss_fn, optimizer, scaler = sparse_loss(), opt(net), amp.DynamicLossScaler(2.0 ** 10, 2, 1000)
+    amp.auto_mixed_precision(net, "O2")
+
+    def forward(data, label):
+        logits = net(data)
+        return scaler.scale(loss_fn(logits, label)), logits
+
+    grad_fn = ms.value_and_grad(forward, None, optimizer.parameters, has_aux=True)
+    losses = []
+    for _ in range(15):
+        (loss, _), grads = grad_fn(ms.Tensor(X), ms.Tensor(LABEL))
+        grads = scaler.unscale(grads)
+        if amp.all_finite(grads):
+            optimizer(grads)
+        losses.append(float(scaler.unscale(loss)))
+    assert losses[-1] < 0.3 * losses[0]

@@ -1,0 +1,351 @@
+"""Optimizers: formulas MindSpore's CPU build lacks, groups, learning rates, parts that subclasses call, state, errors."""
+import numpy as np
+import pytest
+
+import sindri as ms
+from sindri import nn
+
+SHAPES = {"conv.weight": (2, 3), "bn.gamma": (3,), "bn.beta": (3,), "fc.bias": (2,)}
+
+
+def values(seed):
+    r = np.random.default_rng(seed)
+    return {n: r.standard_normal(s).astype(np.float32) for n, s in SHAPES.items()}
+
+
+def params(seed=0):
+    return [ms.Parameter(ms.Tensor(v), name=n) for n, v in values(seed).items()]
+
+
+def grads(seed, scale=1):
+    return tuple(ms.Tensor(v * np.float32(scale)) for v in values(seed).values())
+
+
+def step(opt, seed, scale=1):
+    order = dict(zip(SHAPES, grads(seed, scale)))
+    return opt(tuple(order[p.name] for p in opt.parameters))
+
+
+def state(opt):
+    own = {p.name for p in opt.parameters}
+    return {p.name: p.asnumpy() for p in opt.get_parameters() if p.name not in own}
+
+
+def run(make, rule, steps=4, decay=0.0, skip=("beta", "gamma")):
+    """Steps of an optimizer beside a rule(p, g, memory, t) in float64."""
+    opt = make(params())
+    want, memory = {n: v.astype(np.float64) for n, v in values(0).items()}, {n: {} for n in SHAPES}
+    for t in range(1, steps + 1):
+        step(opt, t)
+        for n, g in values(t).items():
+            g = g.astype(np.float64)
+            g = g if any(s in n for s in skip) else g + decay * want[n]
+            want[n] = rule(want[n], g, memory[n], t)
+    for p in opt.parameters:
+        np.testing.assert_allclose(p.asnumpy(), want[p.name], 1e-5, 1e-6, err_msg=p.name)
+    return opt
+
+
+def test_momentum_nesterov(mode):
+    def rule(p, g, m, t):
+        m["v"] = 0.9 * m.get("v", 0) + g
+        return p - 0.1 * (g + 0.9 * m["v"])
+    opt = run(lambda p: nn.Momentum(p, 0.1, 0.9, weight_decay=0.1, use_nesterov=True), rule, decay=0.1)
+    assert sorted(state(opt)) == sorted(["global_step", "learning_rate", "momentum", *(f"moments.{n}" for n in SHAPES)])
+
+
+def test_sgd_decays_every_parameter(mode):
+    run(lambda p: nn.SGD(p, 0.1, weight_decay=0.1), lambda p, g, m, t: p - 0.1 * g, decay=0.1, skip=())
+
+
+def test_sgd_takes_the_first_gradient_whole(mode):
+    def rule(p, g, m, t):
+        m["v"] = g if t == 1 else 0.9 * m["v"] + 0.6 * g
+        return p - 0.1 * m["v"]
+    opt = run(lambda p: nn.SGD(p, 0.1, momentum=0.9, dampening=0.4), rule)
+    assert state(opt)["stat.conv.weight"].shape == (2, 3) and not state(opt)["stat.conv.weight"].any()
+
+
+def test_lamb(mode):
+    def rule(p, g, m, t, decay=0.0):
+        m["m"], m["v"] = 0.9 * m.get("m", 0) + 0.1 * g, 0.999 * m.get("v", 0) + 0.001 * g * g
+        u = m["m"] / (1 - 0.9 ** t) / (np.sqrt(m["v"] / (1 - 0.999 ** t)) + 1e-6)
+        return p - 0.05 * np.linalg.norm(p) / np.linalg.norm(u) * u
+    opt = run(lambda p: nn.Lamb(p, 0.05), rule)
+    assert {"lamb_m.fc.bias", "lamb_v.fc.bias", "global_step"} <= set(state(opt)) and state(opt)["global_step"] == 4
+
+
+def test_lamb_decays_and_takes_ratio_1_for_a_zero_norm(mode):
+    weight, bias = np.array([3.0, 4.0], np.float32), np.zeros(2, np.float32)
+    opt = nn.Lamb([ms.Parameter(ms.Tensor(weight), name="w"), ms.Parameter(ms.Tensor(bias), name="b")], 0.1, weight_decay=0.5)
+    g = np.array([1.0, -1.0], np.float32)
+    opt((ms.Tensor(g), ms.Tensor(g)))
+    u = g / (1 + 1e-6)
+    uw = u + 0.5 * weight
+    np.testing.assert_allclose(opt.parameters[0].asnumpy(), weight - 0.1 * 5 / np.linalg.norm(uw) * uw, 1e-5)
+    np.testing.assert_allclose(opt.parameters[1].asnumpy(), -0.1 * u, 1e-5)
+
+
+def test_lars(mode):
+    start, g = values(0), values(1)
+    inner = nn.Momentum(params(), 0.1, 0.9, weight_decay=0.01, loss_scale=16.0)
+    opt = nn.LARS(inner, epsilon=1e-5, coefficient=0.02, lars_filter=lambda p: "bias" not in p.name)
+    opt(tuple(ms.Tensor(v * 16) for v in g.values()))
+    for p in opt.parameters:
+        w, d = start[p.name].astype(np.float64), g[p.name].astype(np.float64)
+        if "bias" not in p.name:
+            wd = 0.0 if "beta" in p.name or "gamma" in p.name else 0.01
+            ratio = 0.02 * np.linalg.norm(w) / (np.linalg.norm(d) + wd * np.linalg.norm(w) + 1e-5)
+            d = ratio * (d + wd * w)
+        np.testing.assert_allclose(p.asnumpy(), w - 0.1 * d, 1e-5, 1e-7, err_msg=p.name)
+    assert {"fake_lr", "moments.conv.weight", "momentum", "learning_rate"} <= set(state(opt))
+    assert opt.parameters is inner.parameters or [p.name for p in opt.parameters] == [p.name for p in inner.parameters]
+
+
+def test_lars_with_clip_follows_the_rate(mode):
+    inner = nn.Momentum([ms.Parameter(ms.Tensor([3.0, 4.0]), name="w")], [0.5, 0.001], 0.0)
+    opt = nn.LARS(inner, coefficient=0.1, use_clip=True)
+    opt((ms.Tensor([0.6, 0.8]),))  # factor 0.5/(1 + 1e-5): at lr 0.5 about 1, clipped to it
+    np.testing.assert_allclose(opt.parameters[0].asnumpy(), [3 - 0.5 * 0.6 / 1.00001, 4 - 0.5 * 0.8 / 1.00001], 1e-6)
+    opt((ms.Tensor([0.6, 0.8]),))  # at 0.001 far above 1
+    np.testing.assert_allclose(opt.parameters[0].asnumpy(), [2.7 - 0.0006, 3.6 - 0.0008], 1e-5)
+    assert inner.global_step.asnumpy() == 2
+
+
+def test_adagrad_without_slots(mode):
+    opt = run(lambda p: nn.Adagrad(p, accum=0.4, learning_rate=0.1, update_slots=False), lambda p, g, m, t: p - 0.1 * g / np.sqrt(0.4))
+    assert (state(opt)["accum.fc.bias"] == np.float32(0.4)).all()
+
+
+def test_centralized_gradients(mode):
+    start, g = values(0), values(1)
+    p = params()
+    opt = nn.Momentum([{"params": p[:1], "grad_centralization": True, "weight_decay": 0.1}, {"params": p[1:]}], 0.1, 0.9, loss_scale=4.0)
+    opt(tuple(ms.Tensor(v * 4) for v in g.values()))
+    d = g["conv.weight"] + 0.1 * start["conv.weight"]
+    np.testing.assert_allclose(p[0].asnumpy(), start["conv.weight"] - 0.1 * (d - d.mean(1, keepdims=True)), 1e-5, 1e-6)
+    np.testing.assert_allclose(p[3].asnumpy(), start["fc.bias"] - 0.1 * g["fc.bias"], 1e-6)
+
+
+def test_weight_decay_of_the_step(mode):
+    class Decay(nn.Cell):
+        def construct(self, step):
+            return 0.1 * (step.astype(ms.float32) + 1)
+
+    start = values(0)
+    for make, decoupled in ((lambda p: nn.Momentum(p, 0.1, 0.0, weight_decay=Decay(), loss_scale=2.0), False),
+                            (lambda p: nn.AdamWeightDecay(p, 0.1, weight_decay=Decay()), True)):
+        opt = make(params())
+        assert opt.dynamic_weight_decay
+        want = {n: v.astype(np.float64) for n, v in start.items()}
+        memory = {n: [0, 0] for n in want}
+        for t in range(2):
+            step(opt, t + 1, 1 if decoupled else 2)
+            for n, g in values(t + 1).items():
+                wd = 0.0 if "gamma" in n or "beta" in n else 0.1 * (t + 1)
+                if decoupled:
+                    m, v = memory[n] = [0.9 * memory[n][0] + 0.1 * g, 0.999 * memory[n][1] + 0.001 * g * g]
+                    want[n] = want[n] - 0.1 * (m / (np.sqrt(v) + 1e-6) + wd * want[n])
+                else:
+                    want[n] = want[n] - 0.1 * (g + wd * want[n])
+        for p in opt.parameters:
+            np.testing.assert_allclose(p.asnumpy(), want[p.name], 2e-5, 1e-6, err_msg=p.name)
+        assert opt.global_step.asnumpy() == 2
+
+
+def test_rates_of_groups_and_order():
+    p = params()
+    opt = nn.Momentum([{"params": [p[3]], "lr": 0.5}, {"params": p[:3], "weight_decay": 0.1}, {"order_params": p}], 0.1, 0.9, weight_decay=0.01)
+    assert (opt.is_group, opt.is_group_lr, opt.is_group_params_ordered, opt.dynamic_lr) == (True, True, True, False)
+    assert [q.name for q in opt.parameters] == list(SHAPES)
+    assert opt.decay_flags == (True, True, True, True) and opt.weight_decay == (0.1, 0.1, 0.1, 0.01)
+    assert [float(r) for r in opt.get_lr()] == pytest.approx([0.1, 0.1, 0.1, 0.5])
+    assert opt.get_lr_parameter(p[3]).name == "learning_rate_group_0"
+    assert [r.name for r in opt.get_lr_parameter([p[0], p[3]])] == ["learning_rate", "learning_rate_group_0"]
+    assert opt.get_lr_parameter(p[0]) is opt.get_lr_parameter(p[1])
+    with pytest.raises(ValueError, match="other"):
+        opt.get_lr_parameter(ms.Parameter(ms.Tensor([1.0]), name="other"))
+    plain = nn.Momentum(params(), 0.1, 0.9, weight_decay=0.01, loss_scale=4.0)
+    assert plain.decay_flags == (True, False, False, True) and plain.weight_decay == 0.04 and plain.exec_weight_decay and plain.need_scale
+    assert float(plain.reciprocal_scale) == 0.25 and plain.param_length == 4 and plain.loss_scale == 4.0
+
+
+def test_get_lr_advances_only_rates_that_change():
+    fixed = nn.Momentum(params(), 0.1, 0.9)
+    assert float(fixed.get_lr()) == pytest.approx(0.1) and fixed.global_step.asnumpy() == 0 and fixed.learning_rate.name == "learning_rate"
+    table = nn.Momentum(params(), (x for x in [0.1, 0.2]), 0.9)
+    assert [float(table.get_lr()) for _ in range(4)] == pytest.approx([0.1, 0.2, 0.2, 0.2])  # the last one holds
+    assert table.global_step.asnumpy() == 4 and table.get_lr_parameter(table.parameters[0]).shape == (2,)
+    schedule = nn.Momentum(params(), nn.WarmUpLR(0.1, 2), 0.9)
+    assert [float(schedule.get_lr()) for _ in range(3)] == pytest.approx([0, 0.05, 0.1])
+    mixed = nn.Momentum([{"params": params()[:1], "lr": nn.WarmUpLR(0.1, 2)}, {"params": params()[1:]}], 0.3, 0.9)
+    assert [float(r) for r in mixed.get_lr()] == pytest.approx([0, 0.3, 0.3, 0.3])
+    assert [float(r) for r in mixed.get_lr()] == pytest.approx([0.05, 0.3, 0.3, 0.3])
+
+
+def test_the_rate_can_be_set_between_steps(mode):
+    opt = nn.Momentum(params(), 0.1, 0.0)
+    step(opt, 1)
+    opt.learning_rate.set_data(ms.Tensor(0.0, ms.float32))
+    before = [p.asnumpy().copy() for p in opt.parameters]
+    step(opt, 2)
+    for p, old in zip(opt.parameters, before):
+        np.testing.assert_array_equal(p.asnumpy(), old)
+
+
+class Own(nn.Optimizer):
+    """As scripts write them for MindSpore 1."""
+
+    def __init__(self, params, learning_rate, **kwargs):
+        super().__init__(learning_rate, params, **kwargs)
+        self.moments = self.parameters.clone(prefix="moments", init="zeros")
+
+    def construct(self, gradients):
+        gradients = self.decay_weight(gradients)
+        gradients = self.gradients_centralization(gradients)
+        gradients = self.scale_grad(gradients)
+        lr = self.get_lr()
+        for p, m, g in zip(self.parameters, self.moments, gradients):
+            m.assign(m * 0.9 + g)
+            p.assign(p - m * lr)
+        return True
+
+
+class OwnOfLaterVersions(Own):
+    """Those for MindSpore 2 advance global_step themselves."""
+
+    def construct(self, gradients):
+        lr = self.get_lr()
+        self.assignadd(self.global_step, self.global_step_increase_tensor)
+        for p, g in zip(self.parameters, self.scale_grad(gradients)):
+            p.assign(p - g * lr)
+        return True
+
+
+def test_an_optimizer_of_ones_own(mode):
+    ours, theirs = Own(params(), 0.1, weight_decay=0.01, loss_scale=8.0), nn.Momentum(params(), 0.1, 0.9, weight_decay=0.01, loss_scale=8.0)
+    for t in range(3):
+        step(ours, t, 8), step(theirs, t, 8)
+    for a, b in zip(ours.parameters, theirs.parameters):
+        np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), 1e-5, 1e-6)
+    assert "moments.conv.weight" in state(ours)
+
+
+def test_global_step_advances_once_whoever_does_it(mode):
+    own = OwnOfLaterVersions(params(), [0.1, 0.2, 0.3])
+    fixed = OwnOfLaterVersions(params(), 0.1)
+    for t in range(3):
+        step(own, t), step(fixed, t)
+    assert own.global_step.asnumpy() == 3 and fixed.global_step.asnumpy() == 3
+    assert float(own.get_lr()) == pytest.approx(0.3)
+
+
+def test_eager_and_graph_give_the_same_bits():
+    results = []
+    for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
+        ms.set_context(mode=mode)
+        out = []
+        for make in (lambda p: nn.Momentum(p, [0.1, 0.2, 0.3], 0.9, 0.01), lambda p: nn.Adam(p, 0.01, weight_decay=0.1), lambda p: nn.SGD(p, 0.1, 0.9),
+                     lambda p: nn.AdamWeightDecay(p, 0.01, weight_decay=0.1), lambda p: nn.Lamb(p, 0.1), lambda p: nn.RMSProp(p, 0.1)):
+            opt = make(params())
+            for t in range(3):
+                step(opt, t)
+            out += [p.asnumpy() for p in opt.get_parameters()]
+        results.append(out)
+    for a, b in zip(*results):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_float64_training_is_float64_throughout():
+    p = [ms.Parameter(ms.Tensor(np.array([1.0, 2.0])), name="w")]
+    opt = nn.Adam(p, 0.01)
+    assert opt.learning_rate.dtype == ms.float64 and opt.moment1[0].dtype == ms.float64 and opt.beta1_power.dtype == ms.float64
+    opt((ms.Tensor(np.array([0.5, -0.5])),))
+    np.testing.assert_allclose(p[0].asnumpy(), [1 - 0.01 / (1 + 2e-8 * 10 ** 1.5 / 10 ** 1.5), 2 + 0.01], rtol=1e-7)
+
+
+def test_skipped_updates_leave_everything(mode):
+    """What a training cell with a loss scale asks for where gradients overflow."""
+    class Guarded(nn.Cell):
+        def __init__(self, opt):
+            super().__init__(auto_prefix=False)
+            self.opt = opt
+
+        def construct(self, skip, g):
+            self.opt._apply_unless(skip, g)
+            return skip
+
+    bad = tuple(ms.Tensor(np.full(s, np.inf, np.float32)) for s in SHAPES.values())
+    for make in (lambda p: nn.Momentum(p, [0.1, 0.2, 0.3], 0.9, 0.01), lambda p: nn.Adam(p, 0.01), lambda p: nn.Adam(p, 0.01, use_amsgrad=True),
+                 lambda p: nn.SGD(p, 0.1, 0.9), lambda p: nn.AdamWeightDecay(p, 0.01), lambda p: nn.Lamb(p, 0.1), lambda p: Own(p, [0.1, 0.2, 0.3])):
+        skipping, plain = make(params()), make(params())
+        cell = Guarded(skipping)
+        for t, skip in enumerate((False, True, False)):
+            cell(ms.Tensor(skip), bad if skip else grads(t))
+            if not skip:
+                plain(grads(t))
+        for a, b in zip(skipping.get_parameters(), plain.get_parameters()):
+            np.testing.assert_array_equal(a.asnumpy(), b.asnumpy(), err_msg=f"{type(plain).__name__} {a.name}")
+
+
+def test_kept_arguments():
+    p = params()
+    opt = nn.Momentum(p, ms.Tensor([0.1, 0.2]), 0.9, weight_decay=0.1)
+    assert opt.init_params == {"params": p} and opt.init_learning_rate == pytest.approx([0.1, 0.2])
+    assert opt.init_args == {"momentum": 0.9, "weight_decay": 0.1, "loss_scale": 1.0, "use_nesterov": False}
+
+
+W = lambda: params()  # noqa: E731
+WRONG = [
+    (ValueError, "learning rate", lambda: nn.Momentum(W(), -0.1, 0.9)),
+    (ValueError, "step 1", lambda: nn.Momentum(W(), [0.1, -0.1], 0.9)),
+    (TypeError, "learning rate", lambda: nn.Momentum(W(), "0.1", 0.9)),
+    (ValueError, "dimensions", lambda: nn.Momentum(W(), ms.Tensor([[0.1]]), 0.9)),
+    (ValueError, "momentum", lambda: nn.Momentum(W(), 0.1, -0.9)),
+    (TypeError, "use_nesterov", lambda: nn.Momentum(W(), 0.1, 0.9, use_nesterov=1)),
+    (ValueError, "weight_decay", lambda: nn.Momentum(W(), 0.1, 0.9, weight_decay=-0.1)),
+    (TypeError, "weight_decay", lambda: nn.Momentum(W(), 0.1, 0.9, weight_decay="a")),
+    (ValueError, "loss_scale", lambda: nn.Momentum(W(), 0.1, 0.9, loss_scale=0.0)),
+    (ValueError, "empty", lambda: nn.Momentum([], 0.1, 0.9)),
+    (ValueError, "None", lambda: nn.Momentum(None, 0.1, 0.9)),
+    (TypeError, "list", lambda: nn.Momentum(1, 0.1, 0.9)),
+    (TypeError, "Parameters", lambda: nn.Momentum([ms.Tensor([1.0])], 0.1, 0.9)),
+    (ValueError, "twice", lambda: nn.Momentum([*W(), W()[0]], 0.1, 0.9)),
+    (KeyError, "learning", lambda: nn.Momentum([{"params": W(), "learning": 1}], 0.1, 0.9)),
+    (KeyError, "params", lambda: nn.Momentum([{"lr": 0.1}], 0.1, 0.9)),
+    (ValueError, "two groups", lambda: nn.Momentum([{"params": W()}, {"params": W()[:1]}], 0.1, 0.9)),
+    (ValueError, "order_params", lambda: nn.Momentum([{"params": W()}, {"order_params": W()}], 0.1, 0.9)),
+    (ValueError, "other keys", lambda: nn.Momentum([{"params": W()}, {"order_params": W(), "lr": 1}], 0.1, 0.9)),
+    (TypeError, "grad_centralization", lambda: nn.Momentum([{"params": W(), "grad_centralization": 1}], 0.1, 0.9)),
+    (ValueError, "equally long", lambda: nn.Momentum([{"params": W(), "lr": [0.1, 0.2]}], [0.1, 0.2, 0.3], 0.9)),
+    (ValueError, "nesterov", lambda: nn.SGD(W(), 0.1, nesterov=True)),
+    (ValueError, "nesterov", lambda: nn.SGD(W(), 0.1, momentum=0.9, dampening=0.1, nesterov=True)),
+    (TypeError, "weight_decay", lambda: nn.SGD(W(), 0.1, weight_decay=nn.WarmUpLR(0.1, 2))),
+    (ValueError, "beta1", lambda: nn.Adam(W(), beta1=1.0)),
+    (ValueError, "eps", lambda: nn.AdamWeightDecay(W(), eps=0.0)),
+    (TypeError, "beta2", lambda: nn.Lamb(W(), 0.1, beta2=1)),
+    (TypeError, "use_fast", lambda: nn.Adam(W(), use_fast=True)),
+    (TypeError, "optimizer", lambda: nn.LARS(W())),
+    (ValueError, "accum", lambda: nn.Adagrad(W(), accum=-1.0)),
+    (ValueError, "epsilon", lambda: nn.RMSProp(W(), epsilon=0.0)),
+    (ValueError, "gradients", lambda: nn.Momentum(W(), 0.1, 0.9)(grads(0)[:2])),
+    (ValueError, "shape", lambda: nn.Momentum(W(), 0.1, 0.9)((ms.Tensor([1.0]),) * 4)),
+    (NotImplementedError, "construct", lambda: nn.Optimizer(0.1, W())(grads(0))),
+    (ms.NotYetError, "THOR", lambda: nn.thor(None, 0.1, 0.1, 0.9)),
+]
+
+
+@pytest.mark.parametrize("at", range(len(WRONG)))
+def test_wrong_arguments(at):
+    kind, text, make = WRONG[at]
+    with pytest.raises(kind, match=text):
+        make()
+
+
+def test_the_parallel_optimizer_is_refused_where_upstream_refuses_it():
+    ms.set_auto_parallel_context(parallel_mode="data_parallel", enable_parallel_optimizer=True)
+    with pytest.raises(RuntimeError, match="Lamb and AdamWeightDecay"):
+        nn.Momentum(params(), 0.1, 0.9)
+    ms.set_auto_parallel_context(parallel_mode="stand_alone")
+    with pytest.raises(RuntimeError, match="stand_alone"):
+        nn.Lamb(params(), 0.1)
