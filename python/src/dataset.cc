@@ -197,16 +197,6 @@ Transform python_function(const std::string& name, py::object callable, int num_
       num_outputs);
 }
 
-/// The eager call. `key`: random numbers of this call, where the engine can be given them.
-template <class T> Tensor apply(const T& t, const Tensor& input, std::optional<uint64_t> key) {
-  if constexpr (requires { t(input, uint64_t{}); }) {
-    if (key) return t(input, *key);
-  } else {
-    (void)key;
-  }
-  return t(input);
-}
-
 data::vision::Size to_size(const std::vector<int64_t>& s) {
   if (s.size() == 1) return data::vision::Size(s[0]);
   if (s.size() == 2) return data::vision::Size(s[0], s[1]);
@@ -243,16 +233,16 @@ void bind_transforms(py::module_& m) {
       .def("__str__", &Transform::str)
       .def(
           "__call__",
-          [](const Transform& t, const py::object& input, std::optional<uint64_t> key) {
+          [](const Transform& t, const py::object& input) {
             const Tensor in = value_to_tensor(input, t.str(), 0);
             Tensor out;
             {
               const py::gil_scoped_release release;
-              out = apply(t, in, key);
+              out = t(in);
             }
             return to_numpy(out);
           },
-          py::arg("input"), py::arg("key") = py::none(), "Applies it to one array.");
+          py::arg("input"), "Applies it to one array.");
   namespace v = data::vision;
   using I64s = std::vector<int64_t>;
   using Pair = std::array<double, 2>;
@@ -479,23 +469,18 @@ class PyIterator {
     return *it_;
   }
 
-  // Signals are handled every tenth of a second while the next batch is being made, if the engine can be asked to wait that long.
+  // Signals are handled every tenth of a second while the next batch is being made.
   void wait() {
-    const auto slices = [this](auto& it) {
-      if constexpr (requires { it.wait(0.1); }) {
-        while (true) {
-          bool ready = false;
-          {
-            const py::gil_scoped_release release;
-            const std::lock_guard lock(mutex_);
-            ready = it.wait(0.1);
-          }
-          if (ready) return;
-          if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-        }
+    while (true) {
+      bool ready = false;
+      {
+        const py::gil_scoped_release release;
+        const std::lock_guard lock(mutex_);
+        ready = open().wait(0.1);
       }
-    };
-    slices(open());
+      if (ready) return;
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    }
   }
 
   std::unique_ptr<data::Iterator> it_;

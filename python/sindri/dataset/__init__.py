@@ -1,0 +1,19 @@
+"""Data pipelines (MindSpore: mindspore.dataset).
+
+    import sindri.dataset as ds
+    from sindri.dataset import vision
+
+    data = ds.ImageFolderDataset("train").map([vision.RandomCropDecodeResize(224), vision.RandomHorizontalFlip()], "image").batch(32, drop_remainder=True)
+
+What a row holds depends on the seed, the epoch and its place only: not on the number of workers, and not on shards.
+"""
+from sindri import _core
+from sindri.dataset.core import config
+from sindri.dataset import engine
+from sindri.dataset.engine import *
+from sindri.dataset import text, transforms, vision
+
+BadSample = _core.dataset.BadSample
+EmptyDatasetError = _core.dataset.EmptyDatasetError
+
+__all__ = ["BadSample", "EmptyDatasetError", "config", "engine", "text", "transforms", "vision", *engine.__all__]

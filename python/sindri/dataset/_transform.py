@@ -1,0 +1,242 @@
+"""What every transform is, and how a list of transforms and Python functions becomes operations of the C++ pipeline.
+
+A transform is either a handle to a C++ one (NativeOperation) or NumPy code (PyOperation). In a pipeline neighbouring Python operations
+run as one function, so what passes between them may be any Python object: an image of Pillow, a str.
+"""
+from __future__ import annotations
+
+import inspect
+import itertools
+import os
+import sys
+from typing import Any, Callable, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from sindri import _core
+from sindri.dataset._check import ArgumentError, fail
+from sindri.dataset.core import config
+
+__all__ = ["TensorOperation", "NativeOperation", "PyOperation", "UserFunction", "Chain", "add_note", "as_operations", "compile_operations", "generator", "is_pil",
+           "numpy_type", "random_key", "to_pil"]
+
+
+def generator(key: int) -> np.random.Generator:
+    """Random numbers that depend on `key` alone."""
+    return np.random.Generator(np.random.Philox(key=key & 0xFFFFFFFFFFFFFFFF))
+
+
+def random_key(*parts: int) -> int:
+    """A 64-bit number that depends on all parts."""
+    mixed = 0
+    for part in parts:
+        mixed = ((mixed ^ (part & 0xFFFFFFFFFFFFFFFF)) * 0x9E3779B97F4A7C15 + 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
+        mixed ^= mixed >> 29
+    return mixed
+
+
+def is_pil(value: Any) -> bool:
+    """Whether `value` is an image of Pillow, without importing that."""
+    image = sys.modules.get("PIL.Image")
+    return image is not None and isinstance(value, image.Image)
+
+
+def to_pil(who: str, array: np.ndarray) -> Any:
+    """An image of Pillow. Raises RuntimeError where Pillow is not installed, TypeError for arrays it has no image of."""
+    try:
+        from PIL import Image
+    except ImportError:
+        fail(RuntimeError, "Pillow is not installed", who, "install the package Pillow, or leave ToPIL and to_pil out: all transforms take arrays")
+    if array.ndim == 3 and array.shape[2] == 1:
+        array = array[:, :, 0]
+    try:
+        return Image.fromarray(array)
+    except (TypeError, ValueError) as e:
+        fail(TypeError, f"no image can be made of {array.dtype}{list(array.shape)}: {e}", who, "give uint8 [H, W], [H, W, 1], [H, W, 3] or [H, W, 4]")
+
+
+def numpy_type(who: str, name: str, value: Any) -> np.dtype:
+    """The NumPy type for a type of sindri.common.dtype, of NumPy, or its name. Raises TypeError."""
+    if isinstance(value, _core.DType):
+        if value.numpy_name is None or value.numpy_name == "bfloat16":
+            try:
+                return np.dtype(str(value).lower())
+            except TypeError:
+                fail(TypeError, f"{name} {value} has no NumPy type", who)
+        return np.dtype(value.numpy_name)
+    try:
+        return np.dtype(value)
+    except TypeError:
+        fail(TypeError, f"{name} must be an element type, got {value!r}", who)
+
+
+def add_note(error: BaseException, note: str) -> None:
+    """What the traceback prints below the message (PEP 678), also before Python 3.11 where it is only kept."""
+    notes = getattr(error, "__notes__", [])
+    if note not in notes:
+        try:
+            error.__notes__ = [*notes, note]  # type: ignore[attr-defined]
+        except AttributeError:
+            pass
+
+
+class TensorOperation:
+    """Base of all transforms."""
+
+    _random = False  # draws random numbers
+    _objects = False  # takes or gives what no tensor holds: text
+    _makes_pil = False  # gives images of Pillow, so what follows in the list runs in Python
+
+    def _expand(self) -> List["TensorOperation"]:
+        return [self]
+
+    def _core_transform(self) -> Optional[Any]:
+        """The C++ transform; None for operations in Python."""
+        return None
+
+    def _call(self, rng: Optional[np.random.Generator], values: Sequence[Any]) -> Any:
+        """One call inside a pipeline that runs in Python."""
+        raise NotImplementedError
+
+    def _name(self) -> str:
+        return type(self).__name__
+
+    def _eager_rng(self) -> np.random.Generator:
+        """Random numbers of one eager call: from a counter of this object's, keyed by the seed of dataset.config (or sindri.set_seed)."""
+        calls = self.__dict__.setdefault("_calls", itertools.count())
+        seed = config._pipeline_seed()
+        return generator(random_key(0 if seed is None else seed, next(calls)))
+
+
+class NativeOperation(TensorOperation):
+    """A transform of the C++ pipeline. Called on an array (or an image of Pillow, which gives one) it is applied at once.
+
+    Random ones have a second form in NumPy, `_drawn(rng, value)`, for wherever the rows are in Python's hands: it takes its random numbers from outside.
+    """
+
+    def __init__(self, transform: Any):
+        self._transform = transform
+
+    def _core_transform(self) -> Optional[Any]:
+        return self._transform
+
+    def _name(self) -> str:
+        return str(self._transform)
+
+    def _call(self, rng: Optional[np.random.Generator], values: Sequence[Any]) -> Any:
+        if len(values) != 1:
+            fail(ArgumentError, f"{self._name()} takes 1 column, it is given {len(values)}", type(self).__name__, "map each column on its own")
+        value = values[0]
+        apply = (lambda v: self._drawn(self._eager_rng() if rng is None else rng, v)) if self._random else self._transform
+        return to_pil(type(self).__name__, apply(np.asarray(value))) if is_pil(value) else apply(value)
+
+    def _drawn(self, rng: np.random.Generator, value: Any) -> np.ndarray:
+        raise NotImplementedError
+
+    def __call__(self, *values: Any) -> Any:
+        if len(values) == 1 and isinstance(values[0], (str, bytes)):
+            fail(TypeError, f"an array or an image is expected, got {values[0]!r}", type(self).__name__)
+        return self._call(None, values)
+
+
+class PyOperation(TensorOperation):
+    """A transform in NumPy: subclasses give `_run(rng, *values)`. Called on arrays it is applied at once."""
+
+    def _run(self, rng: Any, *values: Any) -> Any:
+        raise NotImplementedError
+
+    def _call(self, rng: Optional[np.random.Generator], values: Sequence[Any]) -> Any:
+        return self._run(rng, *values)
+
+    def __call__(self, *values: Any) -> Any:
+        return self._run(self._eager_rng() if self._random else None, *values)
+
+
+class UserFunction(TensorOperation):
+    """A function or callable object of the user's. One with a parameter named `rng` gets a numpy.random.Generator of its own for each row."""
+
+    def __init__(self, function: Callable[..., Any]):
+        self.function = function
+        try:
+            self._random = "rng" in inspect.signature(function).parameters
+        except (TypeError, ValueError):  # builtins without a signature
+            self._random = False
+
+    def _name(self) -> str:
+        code = getattr(self.function, "__code__", None)
+        name = getattr(self.function, "__qualname__", type(self.function).__name__)
+        return name if code is None else f"{name} at {os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+
+    def _call(self, rng: Optional[np.random.Generator], values: Sequence[Any]) -> Any:
+        return self.function(*values, rng=rng) if self._random else self.function(*values)
+
+
+class Chain:
+    """Operations run one after another in Python: a tuple is several columns, anything else one."""
+
+    def __init__(self, operations: Sequence[TensorOperation], num_outputs: int):
+        self.operations = list(operations)
+        self.num_outputs = num_outputs
+        self.keyed = any(op._random for op in operations)
+        self.name = ", ".join(op._name() for op in operations)
+
+    def __call__(self, *values: Any) -> Tuple[Any, ...]:
+        if self.keyed:
+            key, *rest = values
+            return self.run(generator(key), rest)
+        return self.run(None, values)
+
+    def run(self, rng: Optional[np.random.Generator], values: Sequence[Any]) -> Tuple[Any, ...]:
+        """The results for one row."""
+        for operation in self.operations:
+            result = operation._call(rng, values)
+            values = result if isinstance(result, tuple) else (result,)
+        if len(values) != self.num_outputs:
+            fail(ArgumentError, f"map: {self.name} gave {len(values)} columns, expected {self.num_outputs}", "",
+                 "return a tuple with one value for each of output_columns")
+        return tuple(values)
+
+
+def as_operations(who: str, operations: Any) -> List[TensorOperation]:
+    """A list of transforms for what users give: one or several transforms and callables. Raises TypeError or ValueError."""
+    if not isinstance(operations, (list, tuple)):
+        operations = [operations]
+    if not operations:
+        fail(ValueError, "operations is empty", who)
+    out: List[TensorOperation] = []
+    for operation in operations:
+        if isinstance(operation, TensorOperation):
+            out.extend(operation._expand())
+        elif isinstance(operation, type):
+            fail(ValueError, f"the operation {operation.__name__} is a class, expected an object", who, f"write {operation.__name__}(...)")
+        elif callable(operation):
+            out.append(UserFunction(operation))
+        else:
+            fail(ValueError, f"an operation must be a transform or callable, got {operation!r} of type {type(operation).__name__}", who)
+    return out
+
+
+def compile_operations(operations: Sequence[TensorOperation], num_outputs: int) -> Optional[List[Any]]:
+    """The C++ transforms that do the same; None when the rows must stay in Python."""
+    if any(op._objects for op in operations):
+        return None
+    out: List[Any] = []
+    group: List[TensorOperation] = []
+    in_python = False
+
+    def flush(results: int) -> None:
+        if group:
+            chain = Chain(group, results)
+            out.append(_core.dataset.function(chain.name, chain, results, chain.keyed))
+            group.clear()
+
+    for operation in operations:
+        transform = None if in_python else operation._core_transform()
+        if transform is None:
+            group.append(operation)
+            in_python = in_python or operation._makes_pil
+        else:
+            flush(1)
+            out.append(transform)
+    flush(num_outputs)
+    return out

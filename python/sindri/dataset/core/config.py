@@ -1,0 +1,275 @@
+"""Process-wide settings of the data pipeline (MindSpore: mindspore.dataset.config).
+
+The seed, the number of workers, the prefetch size and the treatment of bad samples take effect on pipelines that are read afterwards.
+The other settings are kept and returned, and change nothing: there are no worker processes, shared memory, NUMA nodes, autotuning or device queue to set.
+"""
+from __future__ import annotations
+
+import json
+import os
+from enum import IntEnum
+from typing import Any, Dict, Optional
+
+from sindri import _core
+from sindri.dataset._check import boolean, fail, integer
+
+__all__ = ["set_seed", "get_seed", "set_prefetch_size", "get_prefetch_size", "set_num_parallel_workers", "get_num_parallel_workers", "set_numa_enable",
+           "get_numa_enable", "set_monitor_sampling_interval", "get_monitor_sampling_interval", "set_callback_timeout", "get_callback_timeout",
+           "set_auto_num_workers", "get_auto_num_workers", "set_enable_shared_mem", "get_enable_shared_mem", "set_sending_batches", "get_sending_batches",
+           "set_auto_offload", "get_auto_offload", "set_enable_autotune", "get_enable_autotune", "set_autotune_interval", "get_autotune_interval",
+           "set_enable_watchdog", "get_enable_watchdog", "set_fast_recovery", "get_fast_recovery", "set_debug_mode", "get_debug_mode",
+           "set_error_samples_mode", "get_error_samples_mode", "ErrorSamplesMode", "set_multiprocessing_timeout_interval",
+           "get_multiprocessing_timeout_interval", "set_dynamic_shape", "get_dynamic_shape", "load"]
+
+_UNSET_SEED = 5489  # what MindSpore returns before set_seed
+_UINT32_MAX = 4294967295
+
+
+class ErrorSamplesMode(IntEnum):
+    """What happens to a row that cannot be read, decoded or transformed: RETURN ends with an error, REPLACE takes another row, SKIP leaves it out."""
+
+    RETURN = 0
+    REPLACE = 1
+    SKIP = 2
+
+
+_POLICIES = {ErrorSamplesMode.RETURN: "fail", ErrorSamplesMode.REPLACE: "replace", ErrorSamplesMode.SKIP: "skip"}
+
+_settings: Dict[str, Any] = {
+    "seed": None, "prefetch_size": None, "num_parallel_workers": None, "numa_enable": False, "monitor_sampling_interval": 1000, "callback_timeout": 60,
+    "auto_num_workers": False, "enable_shared_mem": True, "sending_batches": 0, "auto_offload": False, "enable_autotune": False, "autotune_interval": 0,
+    "enable_watchdog": True, "fast_recovery": True, "debug_mode": False, "error_samples_mode": ErrorSamplesMode.RETURN,
+    "multiprocessing_timeout_interval": 300, "dynamic_shape": False,
+}
+
+
+def set_seed(seed: int) -> None:
+    """Seeds the order of rows and the random transforms of pipelines read from now on: 0 to 2^32 - 1. Raises TypeError or ValueError."""
+    _settings["seed"] = integer("config.set_seed", "seed", seed, 0, _UINT32_MAX)
+
+
+def get_seed() -> int:
+    """The seed in use: set_seed's, else that of sindri.set_seed, else 5489 as in MindSpore, which here means that each pipeline draws its own."""
+    seed = _pipeline_seed()
+    return _UNSET_SEED if seed is None else seed
+
+
+def _pipeline_seed() -> Optional[int]:
+    if _settings["seed"] is not None:
+        return _settings["seed"]
+    return _core.get_seed()
+
+
+def _check_workers(who: str, num: Any) -> int:
+    return integer(who, "num_parallel_workers", num, 1)
+
+
+def set_num_parallel_workers(num: int) -> None:
+    """Worker threads of operations that do not say themselves. More than the usable cores are not started. Raises TypeError or ValueError."""
+    _settings["num_parallel_workers"] = _check_workers("config.set_num_parallel_workers", num)
+
+
+def get_num_parallel_workers() -> int:
+    """What was set, else min(8, number of cores)."""
+    return _settings["num_parallel_workers"] or min(8, os.cpu_count() or 1)
+
+
+def set_prefetch_size(size: int) -> None:
+    """Rows kept ready. They are kept as whole batches, at least two. Raises TypeError or ValueError."""
+    _settings["prefetch_size"] = integer("config.set_prefetch_size", "size", size, 1)
+
+
+def get_prefetch_size() -> int:
+    """What was set, else 16."""
+    return _settings["prefetch_size"] or 16
+
+
+def _prefetch_batches(batch_size: int) -> int:
+    rows = _settings["prefetch_size"]
+    return 2 if rows is None else max(2, min(1024, -(-rows // max(1, batch_size))))
+
+
+def set_error_samples_mode(error_samples_mode: ErrorSamplesMode) -> None:
+    """What happens to bad rows; a Python function marks a row as bad by raising dataset.BadSample. Raises TypeError."""
+    if not isinstance(error_samples_mode, ErrorSamplesMode):
+        fail(TypeError, f"error_samples_mode must be an ErrorSamplesMode, got {error_samples_mode!r}", "config.set_error_samples_mode")
+    _settings["error_samples_mode"] = error_samples_mode
+
+
+def get_error_samples_mode() -> ErrorSamplesMode:
+    """The mode set, RETURN at first."""
+    return _settings["error_samples_mode"]
+
+
+def _policy() -> str:
+    return _POLICIES[_settings["error_samples_mode"]]
+
+
+def set_debug_mode(debug_mode_flag: bool, debug_hook_list: Optional[list] = None) -> None:
+    """True: one worker, so functions run one row after another. Hooks are not supported. Raises TypeError or ValueError."""
+    if debug_hook_list:
+        fail(ValueError, "debug hooks are not supported", "config.set_debug_mode", "leave debug_hook_list out")
+    _settings["debug_mode"] = boolean("config.set_debug_mode", "debug_mode_flag", debug_mode_flag)
+
+
+def get_debug_mode() -> bool:
+    """Whether debug mode is on."""
+    return _settings["debug_mode"]
+
+
+def set_numa_enable(numa_enable: bool) -> None:
+    """Kept only. Raises TypeError."""
+    _settings["numa_enable"] = boolean("config.set_numa_enable", "numa_enable", numa_enable)
+
+
+def get_numa_enable() -> bool:
+    """What was set, False at first."""
+    return _settings["numa_enable"]
+
+
+def set_monitor_sampling_interval(interval: int) -> None:
+    """Kept only: milliseconds. Raises TypeError or ValueError."""
+    _settings["monitor_sampling_interval"] = integer("config.set_monitor_sampling_interval", "interval", interval, 1)
+
+
+def get_monitor_sampling_interval() -> int:
+    """What was set, 1000 at first."""
+    return _settings["monitor_sampling_interval"]
+
+
+def set_callback_timeout(timeout: int) -> None:
+    """Kept only: seconds. Raises TypeError or ValueError."""
+    _settings["callback_timeout"] = integer("config.set_callback_timeout", "timeout", timeout, 1)
+
+
+def get_callback_timeout() -> int:
+    """What was set, 60 at first."""
+    return _settings["callback_timeout"]
+
+
+def set_auto_num_workers(enable: bool) -> None:
+    """Kept only: the default number of workers follows the machine anyway. Raises TypeError."""
+    _settings["auto_num_workers"] = boolean("config.set_auto_num_workers", "enable", enable)
+
+
+def get_auto_num_workers() -> bool:
+    """What was set, False at first."""
+    return _settings["auto_num_workers"]
+
+
+def set_enable_shared_mem(enable: bool) -> None:
+    """Kept only: Python functions run in threads. Raises TypeError."""
+    _settings["enable_shared_mem"] = boolean("config.set_enable_shared_mem", "enable", enable)
+
+
+def get_enable_shared_mem() -> bool:
+    """What was set, True at first."""
+    return _settings["enable_shared_mem"]
+
+
+def set_sending_batches(batch_num: int) -> None:
+    """Kept only. Raises TypeError or ValueError."""
+    _settings["sending_batches"] = integer("config.set_sending_batches", "batch_num", batch_num, 0)
+
+
+def get_sending_batches() -> int:
+    """What was set, 0 at first."""
+    return _settings["sending_batches"]
+
+
+def set_auto_offload(offload: bool) -> None:
+    """Kept only. Raises TypeError."""
+    _settings["auto_offload"] = boolean("config.set_auto_offload", "offload", offload)
+
+
+def get_auto_offload() -> bool:
+    """What was set, False at first."""
+    return _settings["auto_offload"]
+
+
+def set_enable_autotune(enable: bool, filepath_prefix: Optional[str] = None) -> None:
+    """Kept only; a filepath_prefix, which asks for a file of results, is refused. Raises TypeError or ValueError."""
+    if filepath_prefix is not None:
+        fail(ValueError, "there is no autotuning whose results could be written", "config.set_enable_autotune", "leave filepath_prefix out")
+    _settings["enable_autotune"] = boolean("config.set_enable_autotune", "enable", enable)
+
+
+def get_enable_autotune() -> bool:
+    """What was set, False at first."""
+    return _settings["enable_autotune"]
+
+
+def set_autotune_interval(interval: int) -> None:
+    """Kept only. Raises TypeError or ValueError."""
+    _settings["autotune_interval"] = integer("config.set_autotune_interval", "interval", interval, 0)
+
+
+def get_autotune_interval() -> int:
+    """What was set, 0 at first."""
+    return _settings["autotune_interval"]
+
+
+def set_enable_watchdog(enable: bool) -> None:
+    """Kept only: there are no worker processes to watch. Raises TypeError."""
+    _settings["enable_watchdog"] = boolean("config.set_enable_watchdog", "enable", enable)
+
+
+def get_enable_watchdog() -> bool:
+    """What was set, True at first."""
+    return _settings["enable_watchdog"]
+
+
+def set_multiprocessing_timeout_interval(interval: int) -> None:
+    """Kept only: seconds. Raises TypeError or ValueError."""
+    _settings["multiprocessing_timeout_interval"] = integer("config.set_multiprocessing_timeout_interval", "interval", interval, 1)
+
+
+def get_multiprocessing_timeout_interval() -> int:
+    """What was set, 300 at first."""
+    return _settings["multiprocessing_timeout_interval"]
+
+
+def set_fast_recovery(fast_recovery: bool) -> None:
+    """Kept only: any epoch of a pipeline is reached at once and exactly. Raises TypeError."""
+    _settings["fast_recovery"] = boolean("config.set_fast_recovery", "fast_recovery", fast_recovery)
+
+
+def get_fast_recovery() -> bool:
+    """What was set, True at first."""
+    return _settings["fast_recovery"]
+
+
+def set_dynamic_shape(is_dynamic: bool) -> None:
+    """Kept only: shapes may always vary from row to row. Raises TypeError."""
+    _settings["dynamic_shape"] = boolean("config.set_dynamic_shape", "is_dynamic", is_dynamic)
+
+
+def get_dynamic_shape() -> bool:
+    """What was set, False at first."""
+    return _settings["dynamic_shape"]
+
+
+_FILE_KEYS = {
+    "numParallelWorkers": set_num_parallel_workers, "prefetchSize": set_prefetch_size, "seed": set_seed,
+    "monitorSamplingInterval": set_monitor_sampling_interval, "callback_timeout": set_callback_timeout, "numa_enable": set_numa_enable,
+    "autoOffload": set_auto_offload, "enableAutotune": set_enable_autotune, "autotuneInterval": set_autotune_interval,
+    "enableSharedMem": set_enable_shared_mem,
+}
+# Sizes of queues that this pipeline does not have.
+_FILE_IGNORED = ("logFilePath", "rowsPerBuffer", "workerConnectorSize", "opConnectorSize")
+
+
+def load(file: str) -> None:
+    """Reads settings from a JSON file in MindSpore's form. Raises RuntimeError for a file that cannot be read, ValueError for a key that is not known."""
+    try:
+        with open(file, encoding="utf-8") as stream:
+            values = json.load(stream)
+    except (OSError, ValueError) as e:
+        raise RuntimeError(f"the settings cannot be read: {e} | {file}") from e
+    if not isinstance(values, dict):
+        fail(RuntimeError, f"the settings must be a JSON object, got {type(values).__name__}", file)
+    for key, value in values.items():
+        if key in _FILE_KEYS:
+            _FILE_KEYS[key](value)
+        elif key not in _FILE_IGNORED:
+            fail(ValueError, f"the setting '{key}' is not known", file, f"known are {', '.join([*_FILE_KEYS, *_FILE_IGNORED])}")

@@ -1,0 +1,43 @@
+"""DatasetCache (MindSpore: mindspore.dataset.DatasetCache)."""
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from sindri.dataset._check import boolean, fail, integer
+
+__all__ = ["DatasetCache"]
+
+
+class DatasetCache:
+    """Stands for a cache of rows. There is no cache server: a pipeline given one reads its rows as without it, with the same results.
+
+    The arguments are checked and kept. Raises TypeError or ValueError.
+    """
+
+    def __init__(self, session_id: int, size: int = 0, spilling: bool = False, hostname: Optional[str] = None, port: Optional[int] = None,
+                 num_connections: Optional[int] = None, prefetch_size: Optional[int] = None):
+        who = "DatasetCache"
+        self.session_id = integer(who, "session_id", session_id, 1, 4294967295)
+        self.size = integer(who, "size", size, 0, 18446744073709551615)
+        self.spilling = boolean(who, "spilling", spilling)
+        if hostname is not None and not isinstance(hostname, str):
+            fail(TypeError, f"hostname must be a str, got {hostname!r}", who)
+        self.hostname = hostname
+        self.port = None if port is None else integer(who, "port", port, 1025, 65535)
+        self.num_connections = None if num_connections is None else integer(who, "num_connections", num_connections, 1)
+        self.prefetch_size = None if prefetch_size is None else integer(who, "prefetch_size", prefetch_size, 1)
+
+    def get_stat(self) -> "DatasetCache.Stat":
+        """Rows held: none."""
+        return DatasetCache.Stat()
+
+    class Stat:
+        """What a cache holds."""
+
+        avg_cache_sz = num_mem_cached = num_disk_cached = 0
+
+
+def check_cache(who: str, cache: Any) -> None:
+    """Raises TypeError for what is no cache."""
+    if cache is not None and not isinstance(cache, DatasetCache):
+        fail(TypeError, f"cache must be a DatasetCache, got {cache!r}", who)

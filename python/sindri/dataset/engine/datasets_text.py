@@ -1,0 +1,91 @@
+"""Sources of text (MindSpore: mindspore.dataset.TextFileDataset). Text is handled in Python; see iterators.py."""
+from __future__ import annotations
+
+import glob
+import os
+from typing import Any, Iterator as Iterates, List, Optional
+
+import numpy as np
+
+from sindri.common.not_yet import not_yet
+from sindri.dataset._check import fail, named
+from sindri.dataset.engine.datasets import NonMappableDataset, Shuffle, SourceDataset
+from sindri.dataset.engine.iterators import Row, Run
+
+__all__ = ["CLUEDataset", "TextFileDataset"]
+
+
+class TextFileDataset(NonMappableDataset):
+    """Lines of text files, without empty ones: column text. dataset_files: a path, a pattern, or a list of them, read in sorted order.
+
+    shuffle: True or Shuffle.GLOBAL mixes all lines, Shuffle.FILES the files, Shuffle.INFILE the lines of each; False keeps the order. A shard is a run of
+    ceil(lines / num_shards) lines, going on at the start where they end. Raises TypeError or ValueError, also for files that are not there.
+    """
+
+    @named
+    def __init__(self, dataset_files: Any, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None, shuffle: Any = Shuffle.GLOBAL,
+                 num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
+        who = "TextFileDataset"
+        self.dataset_files = _files(who, dataset_files)
+        if shuffle is not None and not isinstance(shuffle, (bool, Shuffle)):
+            fail(TypeError, f"shuffle must be a bool or a Shuffle, got {shuffle!r}", who)
+        self._lines: Optional[List[List[str]]] = None
+        super().__init__(num_parallel_workers, num_samples, Shuffle.GLOBAL if shuffle is None or shuffle is True else shuffle, num_shards, shard_id, cache)
+
+    def _read(self) -> List[List[str]]:
+        if self._lines is None:
+            self._lines = []
+            for path in self.dataset_files:
+                with open(path, encoding="utf-8-sig", newline=None) as stream:
+                    self._lines.append([line for line in (raw.rstrip("\n") for raw in stream) if line])
+        return self._lines
+
+    def _columns(self, *inputs: List[str]) -> List[str]:
+        return ["text"]
+
+    def _shard(self, lines: int) -> range:
+        """Places in the global order, to be taken modulo the number of lines."""
+        shards = self.num_shards or 1
+        each = -(-lines // shards)
+        return range((self.shard_id or 0) * each, (self.shard_id or 0) * each + each)
+
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
+        rows = len(self._shard(sum(len(lines) for lines in self._read())))
+        return rows if self.num_samples is None else min(rows, self.num_samples)
+
+    def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
+        rng = np.random.default_rng([run.seed, epoch])
+        files = list(self._read())
+        if self.shuffle_flag == Shuffle.FILES:
+            files = [files[i] for i in rng.permutation(len(files))]
+        elif self.shuffle_flag == Shuffle.INFILE:
+            files = [[lines[i] for i in rng.permutation(len(lines))] for lines in files]
+        rows = [line for lines in files for line in lines]
+        mixed = self.shuffle_flag in (Shuffle.GLOBAL, Shuffle.ADAPTIVE, Shuffle.PARTIAL)
+        order = rng.permutation(len(rows)) if mixed else np.arange(len(rows))
+        for count, place in enumerate(self._shard(len(rows))):
+            if self.num_samples is not None and count >= self.num_samples:
+                return
+            yield [np.asarray(rows[order[place % len(rows)]])]
+
+
+def _files(who: str, dataset_files: Any) -> List[str]:
+    patterns = [dataset_files] if isinstance(dataset_files, (str, os.PathLike)) else dataset_files
+    if not isinstance(patterns, (list, tuple)) or not all(isinstance(p, (str, os.PathLike)) for p in patterns):
+        fail(TypeError, f"dataset_files must be a str or a list of str, got {dataset_files!r}", who)
+    found: List[str] = []
+    for pattern in patterns:
+        matches = [path for path in glob.glob(os.fspath(pattern)) if os.path.isfile(path)]
+        if not matches:
+            fail(ValueError, f"no file matches {os.fspath(pattern)!r}", who)
+        found += matches
+    if not found:
+        fail(ValueError, "dataset_files is empty", who)
+    return sorted(set(found))
+
+
+class CLUEDataset(SourceDataset):
+    """The files of the CLUE benchmark. Not available yet."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        not_yet("dataset.CLUEDataset", "BERT")

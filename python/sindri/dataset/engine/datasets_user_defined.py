@@ -1,0 +1,267 @@
+"""Sources written in Python or in memory: GeneratorDataset, NumpySlicesDataset, PaddedDataset."""
+from __future__ import annotations
+
+import builtins
+from typing import Any, Callable, Dict, Iterator as Iterates, List, Optional, Sequence
+
+import numpy as np
+
+from sindri import _core
+from sindri.dataset._check import ArgumentError, boolean, fail, integer, named, names
+from sindri.dataset._transform import add_note
+from sindri.dataset.engine.datasets import MappableDataset, Schema, as_row, storable
+from sindri.dataset.engine.iterators import Row, Run
+
+__all__ = ["GeneratorDataset", "NumpySlicesDataset", "PaddedDataset"]
+
+
+class _InPython(MappableDataset):
+    """A source whose rows Python can give, which it does where a column holds text."""
+
+    def _row(self, index: int) -> Row:
+        raise NotImplementedError
+
+    def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
+        for index in self._draw(run.seed, epoch):
+            try:
+                row = self._row(int(index))
+            except Exception as e:
+                add_note(e, f"data pipeline: row {index} of {type(self).__name__}")
+                raise
+            yield row
+
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
+        return len(self._draw(0, 0))
+
+
+def _holds_text(row: Sequence[Any]) -> bool:
+    return any(np.asarray(value).dtype.kind in "US" for value in row if not isinstance(value, _core.Tensor))
+
+
+class GeneratorDataset(_InPython):
+    """Rows from Python: a function that gives an iterable, an iterable, or an object with __getitem__ and __len__. A row is a tuple of values, one per column.
+
+    Only an object with __getitem__ can be shuffled, sampled or sharded; shuffle=None shuffles it. Without __len__, a source is read in Python and counted by a
+    pass of its own when its size is asked for. The first row is looked at beforehand to learn whether it holds text. column_types: converted to.
+    python_multiprocessing and max_rowsize are hints that change nothing: rows are made in threads, one at a time unless num_parallel_workers is more than 1.
+    Raises TypeError, ValueError or ArgumentError (a RuntimeError); while reading what the source raises, with a note that names the row.
+    """
+
+    @named
+    def __init__(self, source: Any, column_names: Any = None, column_types: Optional[Sequence[Any]] = None, schema: Any = None,
+                 num_samples: Optional[int] = None, num_parallel_workers: int = 1, shuffle: Optional[bool] = None, sampler: Any = None,
+                 num_shards: Optional[int] = None, shard_id: Optional[int] = None, python_multiprocessing: bool = True, max_rowsize: Any = None,
+                 batch_sampler: Any = None, collate_fn: Any = None):
+        who = "GeneratorDataset"
+        if batch_sampler is not None or collate_fn is not None:
+            fail(NotImplementedError, "batch_sampler and collate_fn are not supported", who, "use batch(), with a per_batch_map for collate_fn")
+        boolean(who, "python_multiprocessing", python_multiprocessing)
+        self.source = source
+        self.column_names = names(who, "column_names", column_names)
+        types = list(column_types or [])
+        if isinstance(schema, str):
+            schema = Schema(schema)
+        if schema is not None:
+            if self.column_names or types:
+                fail(ValueError, "schema excludes column_names and column_types", who)
+            if not isinstance(schema, Schema):
+                fail(TypeError, f"schema must be a Schema or the path of one, got {schema!r}", who)
+            self.column_names, types = [c["name"] for c in schema.columns], [c["type"] for c in schema.columns]
+        if not self.column_names:
+            fail(ValueError, "column_names or schema is needed", who)
+        if types and len(types) != len(self.column_names):
+            fail(ValueError, f"there are {len(types)} column_types for {len(self.column_names)} column_names", who)
+        self.column_types = types
+        self._text: Optional[bool] = None
+        self._indexed = hasattr(source, "__getitem__") and hasattr(source, "__len__")
+        if not self._indexed and not callable(source) and not hasattr(source, "__iter__"):
+            fail(TypeError, f"source must be a function that gives an iterable, an iterable, or an object with __getitem__ and __len__, got {source!r}", who)
+        if not self._indexed:
+            given = "sampler" if sampler is not None else "num_shards" if num_shards is not None else "shuffle" if shuffle else None
+            if given is not None:
+                fail(ArgumentError, f"{given} needs a source with __getitem__ and __len__", who, "mix rows with shuffle(buffer_size)")
+        super().__init__(num_parallel_workers, sampler, num_samples, shuffle if self._indexed else False, num_shards, shard_id)
+
+    def _sized(self) -> bool:
+        return hasattr(self.source, "__len__") and not callable(self.source)
+
+    def _iterable(self) -> Any:
+        """The rows of one pass, for a source without __getitem__."""
+        return self.source() if callable(self.source) and not hasattr(self.source, "__iter__") else self.source
+
+    def _rows(self) -> int:
+        return len(self.source)
+
+    def _look_for_text(self) -> bool:
+        if self._text is None:
+            if self._indexed:
+                row = self._row(0) if len(self.source) else []
+            else:
+                first = next(iter(self._iterable()), None)
+                row = [] if first is None else as_row(first, len(self.column_names), "GeneratorDataset")
+            self._text = _holds_text(row)
+        return self._text
+
+    def _drawn(self) -> bool:
+        return self._indexed and super()._drawn()
+
+    def _build(self) -> Optional[Any]:
+        if not (self._indexed or self._sized()) or self._look_for_text():
+            return None
+        return self._source(self._options())
+
+    def _source(self, options: Any) -> Any:
+        make = _core.dataset.generator
+        if self._indexed:
+            return make(_Item(self.source, len(self.column_names)), None, len(self.source), self.column_names, self.column_types, options)
+        return make(None, _Checked(self._iterable, len(self.column_names)), len(self.source), self.column_names, self.column_types, options)
+
+    def _row(self, index: int) -> Row:
+        return self._typed(as_row(self.source[index], len(self.column_names), "GeneratorDataset"))
+
+    def _typed(self, row: Row) -> Row:
+        if not self.column_types:
+            return row
+        cast = _core.dataset.type_cast
+        return [v if v.dtype.kind in "US" else cast(dtype)(v) for v, dtype in builtins.zip(row, self.column_types)]
+
+    def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
+        if self._indexed:
+            yield from super()._pull(run, epoch)
+            return
+        index = -1
+        try:
+            for index, value in enumerate(self._iterable()):
+                if self.num_samples is not None and index >= self.num_samples:
+                    return
+                yield self._typed(as_row(value, len(self.column_names), "GeneratorDataset"))
+        except Exception as e:
+            add_note(e, f"data pipeline: row {index + 1} of GeneratorDataset or what follows it")
+            raise
+
+    def _columns(self, *inputs: List[str]) -> List[str]:
+        return self.column_names
+
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
+        if self._indexed:
+            return super()._count()
+        return None if not self._sized() else len(self.source) if self.num_samples is None else min(len(self.source), self.num_samples)
+
+    def _split_order(self, randomize: bool) -> np.ndarray:
+        return super()._split_order(randomize) if self._indexed else super(MappableDataset, self)._split_order(randomize)
+
+    def _split_rows(self) -> int:
+        return super()._split_rows() if self._indexed else super(MappableDataset, self)._split_rows()
+
+    def _part(self, places: np.ndarray) -> Any:
+        return super()._part(places) if self._indexed else super(MappableDataset, self)._part(places)
+
+
+class _Item:
+    """source[index], with the number of values checked."""
+
+    def __init__(self, source: Any, columns: int):
+        self.source, self.columns = source, columns
+
+    def __call__(self, index: int) -> Any:
+        return _check_row(self.source[index], self.columns)
+
+
+class _Checked:
+    """Iterates a source, with the number of values checked."""
+
+    def __init__(self, iterable: Callable[[], Any], columns: int):
+        self.iterable, self.columns = iterable, columns
+
+    def __call__(self) -> Iterates[Any]:
+        return (_check_row(row, self.columns) for row in self.iterable())
+
+
+def _check_row(row: Any, columns: int) -> Any:
+    given = len(row) if isinstance(row, tuple) else 1
+    if given != columns:
+        fail(ArgumentError, f"the source gave {given} values for {columns} column_names", "GeneratorDataset", "give a tuple with one value per column")
+    return row
+
+
+class NumpySlicesDataset(_InPython):
+    """Slices of arrays along their first dimension: an array or list is one column, a tuple of them several, a dict names them. Arrays are not copied.
+
+    Column names are column_0 and so on where none are given. Raises TypeError or ValueError.
+    """
+
+    @named
+    def __init__(self, data: Any, column_names: Any = None, num_samples: Optional[int] = None, num_parallel_workers: int = 1, shuffle: Optional[bool] = None,
+                 sampler: Any = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None):
+        who = "NumpySlicesDataset"
+        given = names(who, "column_names", column_names)
+        if isinstance(data, dict):
+            default, values = [str(name) for name in data], list(data.values())
+        elif isinstance(data, (tuple, list, np.ndarray, _core.Tensor)):
+            values = list(data) if isinstance(data, tuple) else [data]
+            default = [f"column_{i}" for i in range(len(values))]
+        else:
+            fail(TypeError, f"data must be an array, a list, a tuple or a dict, got {data!r} of type {type(data).__name__}", who)
+        if not values:
+            fail(ValueError, "data is empty", who)
+        if given and len(given) != len(values):
+            fail(ValueError, f"there are {len(given)} column_names for {len(values)} columns", who)
+        arrays = [storable(value, who) for value in values]
+        self.columns: Dict[str, np.ndarray] = dict(builtins.zip(given or default, arrays))
+        for name, array in self.columns.items():
+            if array.ndim == 0:
+                fail(ValueError, f"column '{name}' is a scalar, it has no rows", who)
+            if len(array) != len(arrays[0]):
+                fail(ValueError, f"column '{name}' has {len(array)} rows, the first column has {len(arrays[0])}", who)
+        super().__init__(num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id)
+
+    def _build(self) -> Optional[Any]:
+        return None if _holds_text(list(self.columns.values())) else super()._build()
+
+    def _source(self, options: Any) -> Any:
+        return _core.dataset.numpy_slices(list(self.columns.items()), options)
+
+    def _rows(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def _row(self, index: int) -> Row:
+        return [np.asarray(array[index]) for array in self.columns.values()]
+
+    def _columns(self, *inputs: List[str]) -> List[str]:
+        return list(self.columns)
+
+
+class PaddedDataset(_InPython):
+    """Rows given as dicts, in their order: what makes the rows of a data set divide by the number of shards (see ConcatDataset.use_sampler).
+
+    Raises TypeError or ValueError.
+    """
+
+    def __init__(self, padded_samples: Sequence[Dict[str, Any]]):
+        who = "PaddedDataset"
+        if not isinstance(padded_samples, (list, tuple)) or not all(isinstance(row, dict) for row in padded_samples):
+            fail(TypeError, f"padded_samples must be a list of dicts, got {padded_samples!r}", who)
+        if not padded_samples or not padded_samples[0]:
+            fail(ValueError, "padded_samples is empty", who)
+        for row in padded_samples:
+            if list(row) != list(padded_samples[0]):
+                fail(ValueError, f"all padded_samples need the same columns, got {list(padded_samples[0])} and {list(row)}", who)
+        self.padded_samples = [[storable(value, who) for value in row.values()] for row in padded_samples]
+        self.column_names = list(padded_samples[0])
+        super().__init__(1, shuffle=False)
+
+    def _build(self) -> Optional[Any]:
+        return None if any(_holds_text(row) for row in self.padded_samples) else super()._build()
+
+    def _source(self, options: Any) -> Any:
+        rows = self.padded_samples
+        return _core.dataset.generator(lambda index: tuple(rows[index]), None, len(rows), self.column_names, [], options)
+
+    def _rows(self) -> int:
+        return len(self.padded_samples)
+
+    def _row(self, index: int) -> Row:
+        return self.padded_samples[index]
+
+    def _columns(self, *inputs: List[str]) -> List[str]:
+        return self.column_names

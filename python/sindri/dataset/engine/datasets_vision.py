@@ -1,0 +1,122 @@
+"""Sources of images: folders of files, CIFAR, MNIST (MindSpore: mindspore.dataset.ImageFolderDataset and its like). All run in C++."""
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, List, Optional
+
+from sindri import _core
+from sindri.dataset._check import boolean, fail, is_int, named
+from sindri.dataset.engine.datasets import MappableDataset
+
+__all__ = ["Cifar100Dataset", "Cifar10Dataset", "DigitsDataset", "FashionMnistDataset", "ImageFolderDataset", "MnistDataset"]
+
+
+def _path(who: str, name: str, value: Any) -> str:
+    if not isinstance(value, (str, os.PathLike)):
+        fail(TypeError, f"{name} must be a str, got {value!r} of type {type(value).__name__}", who)
+    return os.fspath(value)
+
+
+class ImageFolderDataset(MappableDataset):
+    """Images in folders, one per class: column image, the bytes of the file (uint8 [n]) or with decode the pixels (uint8 [H, W, 3]), and label (int32).
+
+    Classes are the folder names in order, or those of class_indexing (name to label). extensions: suffixes with dot; without, those of image files.
+    Raises TypeError, ValueError or ArgumentError; at the first use IoError (an OSError) or DataError (a RuntimeError) that names the folder.
+    """
+
+    @named
+    def __init__(self, dataset_dir: str, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None, shuffle: Optional[bool] = None,
+                 sampler: Any = None, extensions: Optional[List[str]] = None, class_indexing: Optional[Dict[str, int]] = None, decode: bool = False,
+                 num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None, decrypt: Any = None):
+        who = "ImageFolderDataset"
+        self.dataset_dir = _path(who, "dataset_dir", dataset_dir)
+        if isinstance(extensions, str) or not all(isinstance(e, str) for e in extensions or []):
+            fail(TypeError, f"extensions must be a list of str, got {extensions!r}", who)
+        self.extensions = list(extensions or [])
+        if class_indexing is not None and not isinstance(class_indexing, dict):
+            fail(TypeError, f"class_indexing must be a dict, got {class_indexing!r}", who)
+        for name, label in (class_indexing or {}).items():
+            if not isinstance(name, str) or not is_int(label):
+                fail(TypeError, f"class_indexing must map str to int, got {name!r}: {label!r}", who)
+        self.class_indexing = dict(class_indexing or {})
+        self.decode = boolean(who, "decode", decode)
+        if decrypt is not None:
+            fail(NotImplementedError, "encrypted files are not supported", who, "leave decrypt out")
+        super().__init__(num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id, cache)
+
+    def _source(self, options: Any) -> Any:
+        return _core.dataset.image_folder(self.dataset_dir, self.extensions, self.class_indexing, self.decode, options)
+
+
+class _UsageDataset(MappableDataset):
+    """A source of files in one folder of which `usage` chooses some."""
+
+    _make: Any = None
+
+    def __init__(self, dataset_dir: str, usage: Optional[str], num_samples: Optional[int], num_parallel_workers: Optional[int], shuffle: Optional[bool],
+                 sampler: Any, num_shards: Optional[int], shard_id: Optional[int], cache: Any):
+        who = type(self).__name__
+        self.dataset_dir = _path(who, "dataset_dir", dataset_dir)
+        if usage not in (None, "train", "test", "all"):
+            fail(ValueError, f"usage must be 'train', 'test' or 'all', got {usage!r}", who)
+        self.usage = usage or "all"
+        super().__init__(num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id, cache)
+
+    def _source(self, options: Any) -> Any:
+        return type(self)._make(self.dataset_dir, self.usage, options)
+
+
+class Cifar10Dataset(_UsageDataset):
+    """The CIFAR-10 binary files: image uint8 [32, 32, 3] and label int32 (MindSpore: uint32). usage: 'train', 'test', 'all' (also None).
+
+    Files may hold any number of rows. Raises TypeError, ValueError or ArgumentError; at the first use IoError (an OSError) or DataError (a RuntimeError).
+    """
+
+    _make = staticmethod(_core.dataset.cifar10)
+
+    @named
+    def __init__(self, dataset_dir: str, usage: Optional[str] = None, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None,
+                 shuffle: Optional[bool] = None, sampler: Any = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
+        super().__init__(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+
+
+class Cifar100Dataset(_UsageDataset):
+    """The CIFAR-100 binary files: image uint8 [32, 32, 3], coarse_label and fine_label int32 (MindSpore: uint32). Otherwise as Cifar10Dataset."""
+
+    _make = staticmethod(_core.dataset.cifar100)
+
+    @named
+    def __init__(self, dataset_dir: str, usage: Optional[str] = None, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None,
+                 shuffle: Optional[bool] = None, sampler: Any = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
+        super().__init__(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+
+
+class MnistDataset(_UsageDataset):
+    """The MNIST idx files: image uint8 [28, 28, 1] and label int32 (MindSpore: uint32). usage: 'train', 'test', 'all' (also None). Raises as Cifar10Dataset."""
+
+    _make = staticmethod(_core.dataset.mnist)
+
+    @named
+    def __init__(self, dataset_dir: str, usage: Optional[str] = None, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None,
+                 shuffle: Optional[bool] = None, sampler: Any = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
+        super().__init__(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+
+
+class FashionMnistDataset(MnistDataset):
+    """Fashion-MNIST, whose files and columns are those of MNIST."""
+
+    _make = staticmethod(_core.dataset.fashion_mnist)
+
+
+class DigitsDataset(_UsageDataset):
+    """The 1,797 handwritten digits that come with Sindri: image uint8 [8, 8, 1] with values 0 to 16 and label int32; every fifth is of the test set.
+
+    Of Sindri's own. dataset_file: the CSV file, packed or not, or its folder. Raises as Cifar10Dataset.
+    """
+
+    _make = staticmethod(_core.dataset.digits)
+
+    @named
+    def __init__(self, dataset_file: str = "", usage: Optional[str] = None, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None,
+                 shuffle: Optional[bool] = None, sampler: Any = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
+        super().__init__(dataset_file, usage, num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)

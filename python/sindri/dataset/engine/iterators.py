@@ -1,0 +1,306 @@
+"""Iterators over pipelines, and the three ways to run one: in C++, in C++ with rows chosen in Python each epoch, and in Python.
+
+A pipeline runs in C++ as far as the engine can express it. What it cannot (text, filter, sources of unknown length, batches of varying
+rows) is pulled row by row in the thread that reads, on top of C++ pipelines for the parts below.
+"""
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import weakref
+from typing import TYPE_CHECKING, Any, Dict, Generator, Iterator as Iterates, List, Optional
+
+import numpy as np
+
+from sindri import _core
+from sindri.dataset._check import fail, integer, names
+from sindri.dataset._transform import add_note
+from sindri.dataset.core import config
+
+if TYPE_CHECKING:
+    from sindri.dataset.engine.datasets import Dataset
+
+__all__ = ["DictIterator", "Iterator", "TupleIterator"]
+
+Row = List[np.ndarray]
+
+# Workers call Python, so they must be gone before the interpreter is.
+_open: "weakref.WeakSet[Iterator]" = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for iterator in list(_open):
+        iterator.close()
+    _core.dataset.close_pending()
+
+
+def choose_seed(dataset: "Dataset") -> int:
+    """The seed of pipelines that Python takes part in: the one set; else 0 for shards, which must agree, or one from the system."""
+    seed = config._pipeline_seed()
+    if seed is not None:
+        return seed
+    return 0 if dataset._is_sharded() else int.from_bytes(os.urandom(4), "little")
+
+
+class NativeReader:
+    """Reads a C++ pipeline."""
+
+    def __init__(self, dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed: Optional[int] = None, prefetch: Optional[int] = None):
+        handle = dataset._native()
+        self.epoch = start_epoch
+        self._iterator = _core.dataset.Iterator(
+            handle, num_epochs=num_epochs, start_epoch=start_epoch, seed=config._settings["seed"] if seed is None else seed, on_corrupt=config._policy(),
+            prefetch=prefetch or config._prefetch_batches(handle.get_batch_size()), num_workers=1 if config.get_debug_mode() else 0)
+
+    def next(self, as_numpy: bool) -> Optional[list]:
+        return self._iterator.next(as_numpy)
+
+    def next_epoch(self) -> bool:
+        self.epoch += 1
+        return self._iterator.next_epoch()
+
+    def close(self) -> None:
+        self._iterator.close()
+
+    def state_dict(self) -> Dict[str, Any]:
+        return json.loads(self._iterator.state_dict())
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        self._iterator.load_state(json.dumps(state))
+
+    def stats(self) -> Dict[str, Any]:
+        return self._iterator.stats()
+
+    @property
+    def seed(self) -> int:
+        return self._iterator.seed
+
+
+class _PythonReader:
+    """What readers that Python takes part in have in common."""
+
+    def __init__(self, dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed: Optional[int] = None):
+        self.dataset, self.num_epochs, self.epoch, self.first_epoch = dataset, num_epochs, start_epoch, start_epoch
+        self.seed = choose_seed(dataset) if seed is None else seed
+
+    def _more_epochs(self) -> bool:
+        return self.num_epochs < 0 or self.epoch + 1 < self.first_epoch + self.num_epochs
+
+    def state_dict(self) -> Dict[str, Any]:
+        fail(NotImplementedError, "the state of a pipeline that runs partly in Python cannot be saved", "Iterator.state_dict",
+             "samplers drawn in Python, text, filter and sources of unknown length make it so")
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        self.state_dict()
+
+    def stats(self) -> Dict[str, Any]:
+        return {}
+
+
+class EpochReader(_PythonReader):
+    """Reads a C++ pipeline whose rows Python chooses: it is made anew for each epoch."""
+
+    def __init__(self, dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed: Optional[int] = None):
+        super().__init__(dataset, num_epochs, start_epoch, seed)
+        self._reader = self._make()
+
+    def _make(self) -> NativeReader:
+        clone = self.dataset._clone()
+        clone._set_draw(self.seed, self.epoch)
+        return NativeReader(clone, 1, self.epoch, self.seed)
+
+    def next(self, as_numpy: bool) -> Optional[list]:
+        return self._reader.next(as_numpy)
+
+    def next_epoch(self) -> bool:
+        if not self._more_epochs():
+            return False
+        self._reader.close()
+        self.epoch += 1
+        self._reader = self._make()
+        return True
+
+    def close(self) -> None:
+        self._reader.close()
+
+    def stats(self) -> Dict[str, Any]:
+        return self._reader.stats()
+
+
+class Run:
+    """One reading of a pipeline in Python. Nodes that C++ can express are read through it."""
+
+    def __init__(self, seed: int, num_epochs: int):
+        self.seed, self.num_epochs = seed, num_epochs
+        self._readers: Dict[int, Any] = {}
+
+    def rows(self, node: "Dataset", epoch: int) -> Iterates[Row]:
+        """The rows of one pass over `node`."""
+        return self._native_rows(node, epoch) if node._native() is not None else node._pull(self, epoch)
+
+    def _native_rows(self, node: "Dataset", epoch: int) -> Iterates[Row]:
+        reader = self._readers.get(id(node))
+        if reader is None or reader.epoch + 1 != epoch or not reader.next_epoch():
+            if reader is not None:
+                reader.close()
+            # One epoch at a time where more are not certain: the engine reads ahead, and functions of the user's would run for nothing.
+            reader = open_reader(node, -1 if self.num_epochs != 1 else 1, epoch, self.seed)
+            self._readers[id(node)] = reader
+        while True:
+            row = reader.next(True)
+            if row is None:
+                return
+            yield row
+
+    def close(self) -> None:
+        for reader in self._readers.values():
+            reader.close()
+        self._readers.clear()
+
+
+class PullReader(_PythonReader):
+    """Runs a pipeline in Python."""
+
+    def __init__(self, dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed: Optional[int] = None):
+        super().__init__(dataset, num_epochs, start_epoch, seed)
+        self._run = Run(self.seed, num_epochs)
+        self._rows = self._pass()
+        self._failure: Optional[BaseException] = None
+
+    def _pass(self) -> Generator[Row, None, None]:
+        yield from self._run.rows(self.dataset, self.epoch)
+
+    def next(self, as_numpy: bool) -> Optional[list]:
+        if self._failure is not None:
+            raise self._failure  # a generator that has raised only ends; that must not look like the end of the epoch
+        try:
+            row = next(self._rows, None)
+        except BaseException as e:
+            self._failure = e
+            raise
+        if row is None or as_numpy:
+            return row
+        return [column if column.dtype.kind in "USO" else _core.Tensor(column) for column in row]
+
+    def next_epoch(self) -> bool:
+        if not self._more_epochs():
+            return False
+        self._rows.close()
+        self.epoch += 1
+        self._rows = self._pass()
+        return True
+
+    def close(self) -> None:
+        self._rows.close()
+        self._run.close()
+
+
+def open_reader(dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed: Optional[int] = None) -> Any:
+    """The fastest of the three readers that can run `dataset`."""
+    if dataset._native() is None:
+        return PullReader(dataset, num_epochs, start_epoch, seed)
+    if dataset._is_drawn():
+        return EpochReader(dataset, num_epochs, start_epoch, seed)
+    return NativeReader(dataset, num_epochs, start_epoch, seed)
+
+
+class Iterator:
+    """Base of the iterators. It ends with each epoch; going on reads the next one, num_epochs in all (-1: without end).
+
+    do_copy is accepted and makes no difference: what is returned is never overwritten. Text columns come as NumPy arrays.
+    """
+
+    def __init__(self, dataset: "Dataset", num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False):
+        who = type(self).__name__
+        self._num_epochs = integer(who, "num_epochs", num_epochs, -1)
+        if num_epochs == 0:
+            fail(ValueError, "num_epochs must be at least 1, or -1 for no end, got 0", who)
+        for name, value in (("output_numpy", output_numpy), ("do_copy", do_copy)):
+            if not isinstance(value, bool):
+                fail(TypeError, f"{name} must be a bool, got {value!r}", who)
+        self._dataset = dataset
+        self._numpy = output_numpy
+        self._names = dataset.get_col_names()
+        self._at_end = False
+        self._reader: Any = open_reader(dataset, num_epochs)
+        _open.add(self)
+
+    def __iter__(self) -> "Iterator":
+        return self
+
+    def __next__(self) -> Any:
+        row = self._next_row()
+        if row is None:
+            raise StopIteration
+        return self._shape_row(row)
+
+    def get_next(self) -> Any:
+        """The next row. Raises StopIteration at the end of an epoch."""
+        return self.__next__()
+
+    def _next_row(self) -> Optional[list]:
+        if self._reader is None:
+            fail(RuntimeError, "the iterator has been closed", type(self).__name__, "make a new one")
+        if self._at_end:
+            if not self._reader.next_epoch():
+                return None
+            self._at_end = False
+        try:
+            row = self._reader.next(self._numpy)
+        except StopIteration as e:
+            # From a function of the user's: it must not look like the end of the epoch (PEP 479).
+            error = RuntimeError("a function or source of the pipeline raised StopIteration")
+            add_note(error, "; ".join(getattr(e, "__notes__", [])) or "return from a generator to end it")
+            raise error from e
+        self._at_end = row is None
+        return row
+
+    def _shape_row(self, row: list) -> Any:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Stops the workers. Happens by itself when the iterator is dropped."""
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    stop = release = close
+
+    def state_dict(self) -> Dict[str, Any]:
+        """Where the reader stands; of Sindri's own. Raises NotImplementedError for pipelines that run partly in Python."""
+        return self._reader.state_dict()
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        """Goes on from a state, before the first row is read: the next row is bit for bit what it would have been. Raises DataError for another pipeline's."""
+        self._reader.load_state_dict(state)
+
+    def stats(self) -> Dict[str, Any]:
+        """Rows made, images decoded, bad samples, waiting time and so on of the C++ pipeline; of Sindri's own."""
+        return self._reader.stats()
+
+    @property
+    def seed(self) -> int:
+        """The seed in use; of Sindri's own."""
+        return self._reader.seed
+
+
+class DictIterator(Iterator):
+    """Rows as dicts, column name to Tensor or array."""
+
+    def _shape_row(self, row: list) -> Dict[str, Any]:
+        return dict(zip(self._names, row))
+
+
+class TupleIterator(Iterator):
+    """Rows as lists of Tensors or arrays, of `columns` only where given. Raises ArgumentError (a RuntimeError) for a column that is not there."""
+
+    def __init__(self, dataset: "Dataset", columns: Any = None, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False):
+        wanted = names("TupleIterator", "columns", columns)
+        self._places = [dataset._place_of(name, "create_tuple_iterator") for name in wanted] or None
+        super().__init__(dataset, num_epochs, output_numpy, do_copy)
+
+    def _shape_row(self, row: list) -> list:
+        return row if self._places is None else [row[i] for i in self._places]
+

@@ -1,0 +1,6 @@
+"""Transforms of text and vocabularies (MindSpore: mindspore.dataset.text)."""
+from sindri.dataset.text import transforms, utils
+from sindri.dataset.text.transforms import *
+from sindri.dataset.text.utils import *
+
+__all__ = ["transforms", "utils", *transforms.__all__, *utils.__all__]

@@ -1,0 +1,376 @@
+"""Transforms of text (MindSpore: mindspore.dataset.text). Text is a str or an array of str; pipelines with text run in Python."""
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any, Callable, List, Sequence, Tuple
+
+import numpy as np
+
+from sindri.dataset._check import ArgumentError, boolean, enumeration, fail, integer
+from sindri.dataset._transform import PyOperation, numpy_type
+from sindri.dataset.text.utils import NormalizeForm, Vocab, to_str
+
+__all__ = ["AddToken", "BasicTokenizer", "BertTokenizer", "CaseFold", "Lookup", "Ngram", "NormalizeUTF8", "PythonTokenizer", "RegexReplace", "SlidingWindow",
+           "ToNumber", "Truncate", "TruncateSequencePair", "UnicodeCharTokenizer", "WhitespaceTokenizer", "WordpieceTokenizer"]
+
+
+class _TextOperation(PyOperation):
+    """A transform of one text column."""
+
+    _objects = True
+
+    def _run(self, rng: Any, *values: Any) -> Any:
+        who = type(self).__name__
+        if len(values) != 1:
+            fail(ArgumentError, f"1 column is expected, got {len(values)}", who)
+        array = np.asarray(values[0])
+        if array.dtype.kind not in "US":
+            fail(ArgumentError, f"text is expected, got {array.dtype}", who)
+        return self._text(to_str(array))
+
+    def _text(self, text: np.ndarray) -> Any:
+        raise NotImplementedError
+
+    def _each(self, text: np.ndarray, change: Callable[[str], str]) -> np.ndarray:
+        return np.asarray([change(word) for word in text.ravel().tolist()]).reshape(text.shape).astype(str)
+
+
+class _Tokenizer(_TextOperation):
+    """One str -> a 1-D array of tokens; one empty token for none."""
+
+    def _text(self, text: np.ndarray) -> Any:
+        if text.ndim != 0:
+            fail(ArgumentError, f"one str is expected, got shape {list(text.shape)}", type(self).__name__)
+        return self._tokens(text.item())
+
+    def _tokens(self, text: str) -> Any:
+        raise NotImplementedError
+
+
+def _array(tokens: Sequence[str]) -> np.ndarray:
+    return np.asarray(list(tokens) or [""])
+
+
+def _with_offsets(text: str, spans: Sequence[Tuple[int, int]]) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Tokens, and where they begin and end in the UTF-8 bytes."""
+    spans = list(spans) or [(0, 0)]
+    at = [len(text[:i].encode()) for i in range(len(text) + 1)]
+    return (np.asarray([text[a:b] for a, b in spans]), np.asarray([at[a] for a, _ in spans], np.uint32), np.asarray([at[b] for _, b in spans], np.uint32))
+
+
+class UnicodeCharTokenizer(_Tokenizer):
+    """Characters. with_offsets: also where each begins and ends, in bytes, as two more columns. Raises TypeError."""
+
+    def __init__(self, with_offsets: bool = False):
+        self.with_offsets = boolean("UnicodeCharTokenizer", "with_offsets", with_offsets)
+
+    def _tokens(self, text: str) -> Any:
+        return _with_offsets(text, [(i, i + 1) for i in range(len(text))]) if self.with_offsets else _array(text)
+
+
+class WhitespaceTokenizer(_Tokenizer):
+    """Words between white space. with_offsets: also where each begins and ends, in bytes, as two more columns. Raises TypeError."""
+
+    def __init__(self, with_offsets: bool = False):
+        self.with_offsets = boolean("WhitespaceTokenizer", "with_offsets", with_offsets)
+
+    def _tokens(self, text: str) -> Any:
+        return _with_offsets(text, [m.span() for m in re.finditer(r"\S+", text)]) if self.with_offsets else _array(text.split())
+
+
+class PythonTokenizer(_Tokenizer):
+    """What a function of str gives: a list of str. Raises TypeError."""
+
+    def __init__(self, tokenizer: Callable[[str], Sequence[str]]):
+        if not callable(tokenizer):
+            fail(TypeError, f"tokenizer must be callable, got {tokenizer!r}", "PythonTokenizer")
+        self.tokenizer = tokenizer
+
+    def _tokens(self, text: str) -> Any:
+        return np.asarray(self.tokenizer(text))
+
+
+class Lookup(_TextOperation):
+    """Words -> ids in data_type; an unknown word is unknown_token. Raises TypeError, or ValueError for an unknown_token that is not in the vocabulary.
+
+    Raises ArgumentError (a RuntimeError) for an unknown word without unknown_token.
+    """
+
+    def __init__(self, vocab: Vocab, unknown_token: Any = None, data_type: Any = np.int32):
+        if not isinstance(vocab, Vocab):
+            fail(TypeError, f"vocab must be a Vocab, got {vocab!r}", "Lookup")
+        if unknown_token is not None and not isinstance(unknown_token, str):
+            fail(TypeError, f"unknown_token must be a str, got {unknown_token!r}", "Lookup")
+        if unknown_token is not None and vocab.tokens_to_ids(unknown_token) == -1:
+            fail(ArgumentError, f"unknown_token {unknown_token!r} is not in the vocabulary", "Lookup")
+        self.vocab, self.unknown = vocab, None if unknown_token is None else vocab.tokens_to_ids(unknown_token)
+        self.data_type = numpy_type("Lookup", "data_type", data_type)
+
+    def _text(self, text: np.ndarray) -> np.ndarray:
+        words = text.ravel().tolist()
+        ids = self.vocab.tokens_to_ids(words)
+        for i, (word, number) in enumerate(zip(words, ids)):  # type: ignore[arg-type]
+            if number == -1:
+                if self.unknown is None:
+                    fail(ArgumentError, f"the word {word!r} is not in the vocabulary", "Lookup", "give an unknown_token")
+                ids[i] = self.unknown  # type: ignore[index]
+        return np.asarray(ids, self.data_type).reshape(text.shape)
+
+
+class Truncate(_TextOperation):
+    """The first max_seq_len words, of each row of a 2-D array. Raises TypeError or ValueError."""
+
+    def __init__(self, max_seq_len: int):
+        self.max_seq_len = integer("Truncate", "max_seq_len", max_seq_len, 0)
+
+    def _text(self, text: np.ndarray) -> np.ndarray:
+        if text.ndim not in (1, 2):
+            fail(ArgumentError, f"a 1-D or 2-D array is expected, got shape {list(text.shape)}", "Truncate")
+        return text[..., :self.max_seq_len]
+
+
+class TruncateSequencePair(PyOperation):
+    """Two 1-D columns, the longer of which loses its end until both have max_length elements together. Raises TypeError or ValueError."""
+
+    def __init__(self, max_length: int):
+        self.max_length = integer("TruncateSequencePair", "max_length", max_length, 0)
+
+    def _run(self, rng: Any, *values: Any) -> Tuple[np.ndarray, np.ndarray]:
+        if len(values) != 2:
+            fail(ArgumentError, f"2 columns are expected, got {len(values)}", "TruncateSequencePair")
+        first, second = (np.asarray(value) for value in values)
+        if first.ndim != 1 or second.ndim != 1:
+            fail(ArgumentError, f"1-D columns are expected, got shapes {list(first.shape)} and {list(second.shape)}", "TruncateSequencePair")
+        a, b = len(first), len(second)
+        while a + b > self.max_length:
+            if a > b:
+                a -= 1
+            else:
+                b -= 1
+        return first[:a], second[:b]
+
+
+class AddToken(_TextOperation):
+    """A token before (begin=True) or behind the words of a 1-D array or of each row of a 2-D one. Raises TypeError."""
+
+    def __init__(self, token: str, begin: bool = True):
+        if not isinstance(token, str):
+            fail(TypeError, f"token must be a str, got {token!r}", "AddToken")
+        self.token, self.begin = token, boolean("AddToken", "begin", begin)
+
+    def _text(self, text: np.ndarray) -> np.ndarray:
+        if text.ndim not in (1, 2):
+            fail(ArgumentError, f"a 1-D or 2-D array is expected, got shape {list(text.shape)}", "AddToken")
+        token = np.full((*text.shape[:-1], 1), self.token)
+        return np.concatenate([token, text] if self.begin else [text, token], axis=-1)
+
+
+class CaseFold(_TextOperation):
+    """Text without differences of case."""
+
+    def _text(self, text: np.ndarray) -> np.ndarray:
+        return self._each(text, str.casefold)
+
+
+class NormalizeUTF8(_TextOperation):
+    """Text in a normal form of Unicode. Raises TypeError."""
+
+    def __init__(self, normalize_form: NormalizeForm = NormalizeForm.NFKC):
+        self.form = enumeration("NormalizeUTF8", "normalize_form", normalize_form, NormalizeForm)
+
+    def _text(self, text: np.ndarray) -> np.ndarray:
+        return self._each(text, lambda word: _normalized(word, self.form))
+
+
+def _normalized(text: str, form: NormalizeForm) -> str:
+    return text if form == NormalizeForm.NONE else unicodedata.normalize(form.name, text)  # type: ignore[arg-type]
+
+
+class RegexReplace(_TextOperation):
+    """Replaces what matches a pattern of Python's re, everywhere or once. Raises TypeError or ValueError."""
+
+    def __init__(self, pattern: str, replace: str, replace_all: bool = True):
+        try:
+            self.pattern = re.compile(pattern)
+        except re.error as e:
+            fail(ValueError, f"the pattern {pattern!r} is not valid: {e}", "RegexReplace")
+        self.replace, self.count = replace, 0 if boolean("RegexReplace", "replace_all", replace_all) else 1
+
+    def _text(self, text: np.ndarray) -> np.ndarray:
+        return self._each(text, lambda word: self.pattern.sub(self.replace, word, count=self.count))
+
+
+class ToNumber(_TextOperation):
+    """Text -> numbers in data_type. Raises TypeError, or ValueError for what is no number."""
+
+    def __init__(self, data_type: Any):
+        self.data_type = numpy_type("ToNumber", "data_type", data_type)
+        if self.data_type.kind not in "iuf":
+            fail(TypeError, f"data_type must be an integer or float type, got {data_type!r}", "ToNumber")
+
+    def _text(self, text: np.ndarray) -> np.ndarray:
+        number: Any = float if self.data_type.kind == "f" else int
+        return np.asarray([number(word) for word in text.ravel().tolist()], self.data_type).reshape(text.shape)
+
+
+class Ngram(_TextOperation):
+    """n-grams of a 1-D array, joined by separator; n an int or a list of them; left_pad and right_pad: (token, width). Raises TypeError or ValueError."""
+
+    def __init__(self, n: Any, left_pad: Tuple[str, int] = ("", 0), right_pad: Tuple[str, int] = ("", 0), separator: str = " "):
+        self.n = [integer("Ngram", "n", k, 1) for k in ([n] if isinstance(n, int) else n)]
+        for name, pad in (("left_pad", left_pad), ("right_pad", right_pad)):
+            if not isinstance(pad, tuple) or len(pad) != 2 or not isinstance(pad[0], str):
+                fail(TypeError, f"{name} must be (token, width), got {pad!r}", "Ngram")
+            integer("Ngram", name, pad[1], 0)
+        self.left_pad, self.right_pad, self.separator = left_pad, right_pad, separator
+
+    def _text(self, text: np.ndarray) -> np.ndarray:
+        if text.ndim != 1:
+            fail(ArgumentError, f"a 1-D array is expected, got shape {list(text.shape)}", "Ngram")
+        out: List[str] = []
+        for n in self.n:
+            # More padding than n - 1 would give n-grams of padding alone.
+            words = [self.left_pad[0]] * min(self.left_pad[1], n - 1) + text.tolist() + [self.right_pad[0]] * min(self.right_pad[1], n - 1)
+            out += [self.separator.join(words[i:i + n]) for i in range(len(words) - n + 1)] or [""]
+        return np.asarray(out)
+
+
+class SlidingWindow(PyOperation):
+    """A 1-D array -> [windows, width]. Raises TypeError or ValueError."""
+
+    def __init__(self, width: int, axis: int = 0):
+        self.width = integer("SlidingWindow", "width", width, 1)
+        if axis not in (0, -1):
+            fail(ValueError, f"axis must be 0, got {axis!r}", "SlidingWindow")
+
+    def _run(self, rng: Any, *values: Any) -> np.ndarray:
+        array = np.asarray(values[0])
+        if array.ndim != 1:
+            fail(ArgumentError, f"a 1-D array is expected, got shape {list(array.shape)}", "SlidingWindow")
+        if len(array) < self.width:
+            return array[:0].reshape(0, self.width)
+        return np.ascontiguousarray(np.lib.stride_tricks.sliding_window_view(array, self.width))
+
+
+# BERT's tokens.
+
+_UNUSED = re.compile(r"\[CLS\]|\[SEP\]|\[UNK\]|\[PAD\]|\[MASK\]|\[unused\d+\]|\[GWORDS\d+\]")
+_CJK = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F), (0x2B820, 0x2CEAF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F))
+
+
+def _stands_alone(char: str) -> bool:
+    """Punctuation, and Chinese characters."""
+    code = ord(char)
+    if 33 <= code <= 47 or 58 <= code <= 64 or 91 <= code <= 96 or 123 <= code <= 126:
+        return True
+    return unicodedata.category(char).startswith("P") or any(low <= code <= high for low, high in _CJK)
+
+
+def _refuse_offsets(who: str, with_offsets: Any) -> None:
+    if boolean(who, "with_offsets", with_offsets):
+        fail(NotImplementedError, "with_offsets is not supported", who, "leave it out")
+
+
+class BasicTokenizer(_Tokenizer):
+    """Words, with punctuation and Chinese characters apart. lower_case: folds case and drops accents. [CLS] and its like stay whole if preserve_unused_token.
+
+    with_offsets is not supported. Raises TypeError.
+    """
+
+    def __init__(self, lower_case: bool = False, keep_whitespace: bool = False, normalization_form: NormalizeForm = NormalizeForm.NONE,
+                 preserve_unused_token: bool = True, with_offsets: bool = False):
+        who = type(self).__name__
+        self.lower_case = boolean(who, "lower_case", lower_case)
+        self.keep_whitespace = boolean(who, "keep_whitespace", keep_whitespace)
+        self.form = enumeration(who, "normalization_form", normalization_form, NormalizeForm)
+        self.preserve = boolean(who, "preserve_unused_token", preserve_unused_token)
+        _refuse_offsets(who, with_offsets)
+
+    def _plain(self, text: str) -> str:
+        if self.lower_case:
+            text = "".join(c for c in unicodedata.normalize("NFD", text.casefold()) if unicodedata.category(c) != "Mn")
+        else:
+            text = _normalized(text, self.form)
+        return "".join(c for c in text if c.isspace() or unicodedata.category(c) not in ("Cc", "Cf"))
+
+    def _split(self, text: str) -> List[str]:
+        words: List[str] = []
+        open_word = False
+        for char in self._plain(text):
+            if char.isspace():
+                open_word = False
+                if self.keep_whitespace:
+                    words.append(char)
+            elif _stands_alone(char):
+                open_word = False
+                words.append(char)
+            elif open_word:
+                words[-1] += char
+            else:
+                open_word = True
+                words.append(char)
+        return words
+
+    def _words(self, text: str) -> List[str]:
+        if not self.preserve:
+            return self._split(text)
+        words: List[str] = []
+        begin = 0
+        for match in _UNUSED.finditer(text):
+            words += self._split(text[begin:match.start()])
+            words.append(match.group())
+            begin = match.end()
+        return words + self._split(text[begin:])
+
+    def _tokens(self, text: str) -> Any:
+        return _array(self._words(text))
+
+
+class WordpieceTokenizer(_TextOperation):
+    """Words -> the longest pieces the vocabulary has, those inside a word with suffix_indicator; unknown_token (the word itself, if empty) for what has none.
+
+    with_offsets is not supported. Raises TypeError or ValueError.
+    """
+
+    def __init__(self, vocab: Vocab, suffix_indicator: str = "##", max_bytes_per_token: int = 100, unknown_token: str = "[UNK]", with_offsets: bool = False):
+        if not isinstance(vocab, Vocab):
+            fail(TypeError, f"vocab must be a Vocab, got {vocab!r}", "WordpieceTokenizer")
+        self.known = vocab.vocab()
+        self.suffix_indicator, self.unknown_token = suffix_indicator, unknown_token
+        self.max_bytes_per_token = integer("WordpieceTokenizer", "max_bytes_per_token", max_bytes_per_token, 0)
+        _refuse_offsets("WordpieceTokenizer", with_offsets)
+
+    def _pieces(self, word: str) -> List[str]:
+        unknown = [self.unknown_token or word]
+        if len(word.encode()) > self.max_bytes_per_token:
+            return unknown
+        pieces: List[str] = []
+        begin = 0
+        while begin < len(word):
+            prefix = self.suffix_indicator if begin else ""
+            end = next((end for end in range(len(word), begin, -1) if prefix + word[begin:end] in self.known), None)
+            if end is None:
+                return unknown
+            pieces.append(prefix + word[begin:end])
+            begin = end
+        return pieces
+
+    def _text(self, text: np.ndarray) -> np.ndarray:
+        if text.ndim > 1:
+            fail(ArgumentError, f"a str or a 1-D array is expected, got shape {list(text.shape)}", "WordpieceTokenizer")
+        return _array([piece for word in text.ravel().tolist() for piece in self._pieces(word)])
+
+
+class BertTokenizer(_Tokenizer):
+    """BasicTokenizer, then WordpieceTokenizer. with_offsets is not supported. Raises TypeError or ValueError."""
+
+    def __init__(self, vocab: Vocab, suffix_indicator: str = "##", max_bytes_per_token: int = 100, unknown_token: str = "[UNK]", lower_case: bool = False,
+                 keep_whitespace: bool = False, normalization_form: NormalizeForm = NormalizeForm.NONE, preserve_unused_token: bool = True,
+                 with_offsets: bool = False):
+        _refuse_offsets("BertTokenizer", with_offsets)
+        self.basic = BasicTokenizer(lower_case, keep_whitespace, normalization_form, preserve_unused_token)
+        self.wordpiece = WordpieceTokenizer(vocab, suffix_indicator, max_bytes_per_token, unknown_token)
+
+    def _tokens(self, text: str) -> Any:
+        return self.wordpiece._text(np.asarray(self.basic._words(text) or [""]))

@@ -1,0 +1,5 @@
+"""The transforms as MindSpore 1.x spells them: the classes of sindri.dataset.transforms."""
+from sindri.dataset.transforms import transforms as _transforms
+from sindri.dataset.transforms.transforms import *
+
+__all__ = _transforms.__all__

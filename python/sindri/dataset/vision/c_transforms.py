@@ -1,0 +1,34 @@
+"""The image transforms as MindSpore 1.x spells them. The classes are those of sindri.dataset.vision but for what 1.x does differently."""
+from __future__ import annotations
+
+from typing import List
+
+from sindri.dataset.vision import transforms as _transforms
+from sindri.dataset.vision.transforms import *
+from sindri.dataset.vision.utils import Border, ImageBatchFormat, Inter, SliceMode
+
+__all__ = [*_transforms.__all__, "Border", "ImageBatchFormat", "Inter", "SliceMode"]
+
+
+def _old_sides(padding: List[int]) -> List[int]:
+    """Two numbers mean (left and top, right and bottom)."""
+    return [padding[0], padding[0], padding[1], padding[1]] if len(padding) == 2 else padding
+
+
+class Decode(_transforms.Decode):
+    """The bytes of an image file -> uint8 [H, W, 3]. rgb must be True. Raises TypeError or ValueError; BadSample (a RuntimeError) for what cannot be decoded."""
+
+    def __init__(self, rgb: bool = True):
+        super().__init__(rgb=rgb)
+
+
+class RandomCrop(_transforms.RandomCrop):
+    """As vision.RandomCrop, but two numbers of padding mean (left and top, right and bottom)."""
+
+    _sides_of = staticmethod(_old_sides)
+
+
+class Pad(_transforms.Pad):
+    """As vision.Pad, but two numbers of padding mean (left and top, right and bottom)."""
+
+    _sides_of = staticmethod(_old_sides)

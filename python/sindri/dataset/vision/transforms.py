@@ -1,0 +1,958 @@
+"""Image transforms (MindSpore: mindspore.dataset.vision). Images are uint8 or float32 arrays [H, W, C] or [H, W], or images of Pillow, unless said.
+
+Decode, Resize, the crops, HorizontalFlip, Rescale, Normalize and HWC2CHW run in C++ inside pipelines; the others are NumPy.
+"""
+from __future__ import annotations
+
+import math
+from typing import Any, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from sindri import _core
+from sindri.dataset._check import ArgumentError, boolean, enumeration, fail, integer, is_int, is_number, number, pair_of_numbers, size_2d
+from sindri.dataset._transform import NativeOperation, PyOperation, TensorOperation, as_operations, is_pil, numpy_type, to_pil
+from sindri.dataset.vision import _pixels
+from sindri.dataset.vision.utils import Border, ImageBatchFormat, Inter, SliceMode
+
+__all__ = ["AdjustBrightness", "AdjustContrast", "AdjustHue", "AdjustSaturation", "AdjustSharpness", "AutoContrast", "CenterCrop", "Crop", "CutMixBatch", "CutOut",
+           "Decode", "Equalize", "Grayscale", "HWC2CHW", "HorizontalFlip", "Invert", "MixUpBatch", "Normalize", "NormalizePad", "Pad", "PadToSize", "Posterize",
+           "RandomColor", "RandomColorAdjust", "RandomCrop", "RandomCropDecodeResize", "RandomErasing", "RandomGrayscale", "RandomHorizontalFlip", "RandomInvert",
+           "RandomPosterize", "RandomResizedCrop", "RandomRotation", "RandomSelectSubpolicy", "RandomSharpness", "RandomSolarize", "RandomVerticalFlip", "Rescale",
+           "Resize", "ResizedCrop", "Rotate", "SlicePatches", "Solarize", "ToNumpy", "ToPIL", "ToTensor", "ToType", "UniformAugment", "VerticalFlip"]
+
+_NATIVE_INTER = {Inter.NEAREST: "NEAREST", Inter.LINEAR: "LINEAR", Inter.CUBIC: "CUBIC", Inter.AREA: "AREA"}
+_RATIO = (3.0 / 4.0, 4.0 / 3.0)
+
+
+def _native_inter(who: str, interpolation: Any) -> str:
+    enumeration(who, "interpolation", interpolation, Inter)
+    if interpolation not in _NATIVE_INTER:
+        fail(ValueError, f"interpolation {interpolation.name} is not supported", who, "use NEAREST, LINEAR, CUBIC or AREA")
+    return _NATIVE_INTER[interpolation]
+
+
+def _pillow_filter(interpolation: Inter) -> int:
+    # Pillow's numbers: NEAREST 0, LANCZOS 1, BILINEAR 2, BICUBIC 3, BOX 4.
+    return {Inter.AREA: 4, Inter.PILCUBIC: 3, Inter.PILLINEAR: 2}.get(interpolation, int(interpolation))
+
+
+def _probability(who: str, prob: Any) -> float:
+    return number(who, "prob", prob, 0.0, 1.0)
+
+
+def _padding(who: str, padding: Any) -> List[int]:
+    """[all], [left and right, top and bottom] or [left, top, right, bottom]."""
+    values = [padding] if is_int(padding) else padding
+    if not isinstance(values, (list, tuple)):
+        fail(TypeError, f"padding must be an int or a tuple of 2 or 4, got {padding!r}", who)
+    if len(values) not in ((1, 2, 4) if is_int(padding) else (2, 4)):
+        fail(ValueError, f"padding must have 2 or 4 numbers, got {len(values)}", who)
+    return [integer(who, "padding", v, 0) for v in values]
+
+
+def _sides(padding: Sequence[int]) -> Tuple[int, int, int, int]:
+    if len(padding) == 1:
+        return padding[0], padding[0], padding[0], padding[0]
+    if len(padding) == 2:
+        return padding[0], padding[1], padding[0], padding[1]
+    return padding[0], padding[1], padding[2], padding[3]
+
+
+def _fill(who: str, fill_value: Any) -> List[int]:
+    values = [fill_value] if is_int(fill_value) else fill_value
+    if not isinstance(values, (list, tuple)) or len(values) not in (1, 3):
+        fail(TypeError, f"fill_value must be an int or a tuple of 3, got {fill_value!r}", who)
+    return [integer(who, "fill_value", v, 0, 255) for v in values]
+
+
+def _image(who: str, value: Any, channels: Sequence[int] = ()) -> np.ndarray:
+    """The pixels of an image, [H, W] or [H, W, C]. Raises ArgumentError, a ValueError and RuntimeError."""
+    array = np.asarray(value)
+    if array.ndim not in (2, 3):
+        fail(ArgumentError, f"an image [H, W] or [H, W, C] is expected, got shape {list(array.shape)}", who)
+    if channels and (1 if array.ndim == 2 else array.shape[2]) not in channels:
+        fail(ArgumentError, f"an image with {' or '.join(map(str, channels))} channels is expected, got shape {list(array.shape)}", who)
+    return array
+
+
+class _ImageOperation(PyOperation):
+    """A transform in NumPy from image to image: an image of Pillow gives one."""
+
+    _channels: Sequence[int] = ()
+
+    def _run(self, rng: Any, *values: Any) -> Any:
+        who = type(self).__name__
+        if len(values) != 1:
+            fail(ArgumentError, f"1 column is expected, got {len(values)}", who, "map each column on its own")
+        out = self._pixels(_image(who, values[0], self._channels), rng)
+        return to_pil(who, np.ascontiguousarray(out)) if is_pil(values[0]) else out
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        raise NotImplementedError
+
+
+class _ByteImageOperation(_ImageOperation):
+    """The same for uint8 images only."""
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        if image.dtype != np.uint8:
+            fail(_core.DTypeError, f"a uint8 image is expected, got {image.dtype}", type(self).__name__)
+        return self._bytes(image, rng)
+
+    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        raise NotImplementedError
+
+
+# C++.
+
+
+class Decode(NativeOperation):
+    """The bytes of an image file, uint8 [n] or bytes -> uint8 [H, W, 3] RGB. to_pil: an image of Pillow. rgb is the 1.x argument and must be True.
+
+    Raises TypeError or ValueError; BadSample (a RuntimeError) for what cannot be decoded.
+    """
+
+    def __init__(self, to_pil: bool = False, rgb: bool = True):
+        self.to_pil = boolean("Decode", "to_pil", to_pil)
+        if boolean("Decode", "rgb", rgb) is not True:
+            fail(ValueError, "only RGB is supported", "Decode", "leave rgb out")
+        super().__init__(_core.dataset.decode())
+        self._makes_pil = to_pil
+
+    def _core_transform(self) -> Any:
+        return None if self.to_pil else self._transform
+
+    def _call(self, rng: Any, values: Sequence[Any]) -> Any:
+        value = np.frombuffer(values[0], np.uint8) if isinstance(values[0], (bytes, bytearray)) else np.asarray(values[0])
+        image = super()._call(rng, [value])
+        return to_pil("Decode", image) if self.to_pil else image
+
+    def __call__(self, *values: Any) -> Any:
+        return self._call(None, values)
+
+
+class Resize(NativeOperation):
+    """An int: the shorter edge becomes size; (h, w): exactly these. PILCUBIC and PILLINEAR are Pillow's filters. Raises TypeError or ValueError."""
+
+    def __init__(self, size: Any, interpolation: Inter = Inter.LINEAR):
+        self.size = size_2d("Resize", size)
+        self.interpolation = enumeration("Resize", "interpolation", interpolation, Inter)
+        super().__init__(_core.dataset.resize(self.size, _NATIVE_INTER[interpolation]) if interpolation in _NATIVE_INTER else None)
+
+    def _name(self) -> str:
+        return super()._name() if self._transform is not None else f"Resize({self.size}, {self.interpolation.name})"
+
+    def _target(self, height: int, width: int) -> Tuple[int, int]:
+        if len(self.size) == 2:
+            return self.size[0], self.size[1]
+        edge, short = self.size[0], min(height, width)
+        longer = int(math.floor(max(height, width) / short * edge + 0.5))
+        return (edge, longer) if height <= width else (longer, edge)
+
+    def _call(self, rng: Any, values: Sequence[Any]) -> Any:
+        value = values[0]
+        if is_pil(value):
+            height, width = self._target(value.height, value.width)
+            return value.resize((width, height), _pillow_filter(self.interpolation))
+        if self._transform is not None:
+            return super()._call(rng, values)
+        if self.interpolation == Inter.ANTIALIAS:
+            fail(TypeError, f"ANTIALIAS needs an image of Pillow, got {type(value).__name__}", "Resize", "put ToPIL() or Decode(to_pil=True) before it, or use PILLINEAR")
+        image = _image("Resize", value)
+        return _pixels.pillow_resize(image, self._target(*image.shape[:2]), self.interpolation == Inter.PILCUBIC)
+
+
+class CenterCrop(NativeOperation):
+    """The middle [h, w]; a smaller image is padded with 0. Raises TypeError or ValueError."""
+
+    def __init__(self, size: Any):
+        self.size = size_2d("CenterCrop", size)
+        super().__init__(_core.dataset.center_crop(self.size))
+
+
+class RandomCrop(NativeOperation):
+    """Pads, then cuts [h, w] at a uniform place. padding: all, (left and right, top and bottom) or (left, top, right, bottom).
+
+    Raises TypeError or ValueError; RuntimeError for a crop that is larger than the image.
+    """
+
+    _random = True
+
+    def __init__(self, size: Any, padding: Any = None, pad_if_needed: bool = False, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT):
+        who = "RandomCrop"
+        self.size = size_2d(who, size)
+        self.padding = [] if padding is None else self._sides_of(_padding(who, padding))
+        self.pad_if_needed = boolean(who, "pad_if_needed", pad_if_needed)
+        self.fill_value = _fill(who, fill_value)
+        self.padding_mode = enumeration(who, "padding_mode", padding_mode, Border)
+        super().__init__(_core.dataset.random_crop(self.size, self.padding, pad_if_needed, self.fill_value, padding_mode.value))
+
+    @staticmethod
+    def _sides_of(padding: List[int]) -> List[int]:
+        return padding
+
+    def _drawn(self, rng: np.random.Generator, value: Any) -> np.ndarray:
+        image = _image("RandomCrop", value)
+        left, top, right, bottom = _sides(self.padding or [0])
+        height, width = self.size[0], self.size[-1]
+        if self.pad_if_needed:
+            more_y, more_x = max(0, height - image.shape[0] - top - bottom), max(0, width - image.shape[1] - left - right)
+            left, top, right, bottom = left + more_x, top + more_y, right + more_x, bottom + more_y
+        if left + top + right + bottom:
+            image = _pixels.pad(image, (left, top, right, bottom), self.fill_value, self.padding_mode.value)
+        if height > image.shape[0] or width > image.shape[1]:
+            fail(_core.dataset.BadSample, f"the crop of {height} x {width} does not fit into the padded image of {image.shape[0]} x {image.shape[1]}", "RandomCrop",
+                 "resize first, or set padding or pad_if_needed")
+        y, x = int(rng.integers(image.shape[0] - height + 1)), int(rng.integers(image.shape[1] - width + 1))
+        return image[y:y + height, x:x + width]
+
+
+class RandomResizedCrop(NativeOperation):
+    """A random area (scale: its share) and aspect (ratio), resized to size. On an image of Pillow with Pillow's filters. Raises TypeError or ValueError."""
+
+    _random = True
+    _make: Any = staticmethod(_core.dataset.random_resized_crop)
+
+    def __init__(self, size: Any, scale: Any = (0.08, 1.0), ratio: Any = _RATIO, interpolation: Inter = Inter.BILINEAR, max_attempts: int = 10):
+        who = type(self).__name__
+        self.size = size_2d(who, size)
+        self.scale = pair_of_numbers(who, "scale", scale, 0.0)
+        self.ratio = pair_of_numbers(who, "ratio", ratio, 0.0)
+        if self.scale[1] <= 0 or self.ratio[0] <= 0:
+            fail(ValueError, f"scale must end above 0 and ratio begin above 0, got {scale} and {ratio}", who)
+        self.interpolation = interpolation
+        self.max_attempts = integer(who, "max_attempts", max_attempts, 1)
+        super().__init__(self._make(self.size, self.scale, self.ratio, _native_inter(who, interpolation), self.max_attempts))
+
+    def _call(self, rng: Any, values: Sequence[Any]) -> Any:
+        if not is_pil(values[0]):
+            return super()._call(rng, values)
+        image = values[0]
+        left, top, width, height = self._box(image.width, image.height, self._eager_rng() if rng is None else rng)
+        size = (self.size[-1], self.size[0])
+        return image.resize(size, _pillow_filter(self.interpolation), box=(left, top, left + width, top + height))
+
+    def _drawn(self, rng: np.random.Generator, value: Any) -> np.ndarray:
+        image = _image(type(self).__name__, value)
+        left, top, width, height = self._box(image.shape[1], image.shape[0], rng)
+        return Resize((self.size[0], self.size[-1]), self.interpolation)(np.ascontiguousarray(image[top:top + height, left:left + width]))
+
+    def _box(self, width: int, height: int, rng: np.random.Generator) -> Tuple[int, int, int, int]:
+        for _ in range(self.max_attempts):
+            area = rng.uniform(*self.scale) * width * height
+            aspect = math.exp(rng.uniform(math.log(self.ratio[0]), math.log(self.ratio[1])))
+            w, h = int(math.sqrt(area * aspect) + 0.5), int(math.sqrt(area / aspect) + 0.5)
+            if 0 < w <= width and 0 < h <= height:
+                return int(rng.integers(width - w + 1)), int(rng.integers(height - h + 1)), w, h
+        aspect = min(max(width / height, self.ratio[0]), self.ratio[1])
+        w, h = min(width, int(height * aspect + 0.5)), min(height, int(width / aspect + 0.5))
+        return (width - w) // 2, (height - h) // 2, w, h
+
+
+class RandomCropDecodeResize(RandomResizedCrop):
+    """The bytes of an image file in; the pixels of Decode, then RandomResizedCrop, but only what the crop needs is decoded. Raises as these."""
+
+    _make = staticmethod(_core.dataset.random_crop_decode_resize)
+
+    def _drawn(self, rng: np.random.Generator, value: Any) -> np.ndarray:
+        return super()._drawn(rng, Decode()(value))
+
+
+class RandomHorizontalFlip(NativeOperation):
+    """Mirrors left and right with probability prob. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, prob: float = 0.5):
+        self.prob = _probability("RandomHorizontalFlip", prob)
+        super().__init__(_core.dataset.random_horizontal_flip(self.prob))
+
+    def _drawn(self, rng: np.random.Generator, value: Any) -> np.ndarray:
+        image = _image("RandomHorizontalFlip", value)
+        return image[:, ::-1] if rng.random() < self.prob else image
+
+
+class HorizontalFlip(NativeOperation):
+    """Mirrors left and right."""
+
+    def __init__(self) -> None:
+        super().__init__(_core.dataset.horizontal_flip())
+
+
+class Rescale(NativeOperation):
+    """x * rescale + shift in float32. Raises TypeError."""
+
+    def __init__(self, rescale: float, shift: float):
+        super().__init__(_core.dataset.rescale(number("Rescale", "rescale", rescale), number("Rescale", "shift", shift)))
+
+
+def _mean_std(who: str, mean: Any, std: Any) -> Tuple[List[float], List[float]]:
+    for name, values in (("mean", mean), ("std", std)):
+        if not isinstance(values, (list, tuple, np.ndarray)) or len(values) == 0:
+            fail(TypeError, f"{name} must be a list of numbers, got {values!r}", who)
+    if len(mean) != len(std):
+        fail(ValueError, f"mean and std must have the same length, got {len(mean)} and {len(std)}", who)
+    means, stds = [number(who, "mean", v) for v in mean], [number(who, "std", v) for v in std]
+    if not all(v > 0 for v in stds):
+        fail(ValueError, f"std must be positive, got {stds}", who)
+    return means, stds
+
+
+class Normalize(NativeOperation):
+    """(x - mean) / std per channel in float32, in the units of the input; one value stands for all channels. is_hwc=False: [C, H, W].
+
+    Raises TypeError or ValueError, also for another number of channels.
+    """
+
+    def __init__(self, mean: Sequence[float], std: Sequence[float], is_hwc: bool = True):
+        self.mean, self.std = _mean_std("Normalize", mean, std)
+        self.is_hwc = boolean("Normalize", "is_hwc", is_hwc)
+        super().__init__(_core.dataset.normalize(self.mean, self.std, is_hwc))
+
+
+class HWC2CHW(NativeOperation):
+    """[H, W, C] -> [C, H, W]."""
+
+    def __init__(self) -> None:
+        super().__init__(_core.dataset.hwc2chw())
+
+
+# NumPy: types and layout.
+
+
+class NormalizePad(PyOperation):
+    """Normalize, with a channel of zeros behind the others; dtype 'float32' or 'float16'. Raises TypeError or ValueError."""
+
+    def __init__(self, mean: Sequence[float], std: Sequence[float], dtype: str = "float32", is_hwc: bool = True):
+        who = "NormalizePad"
+        self.mean, self.std = _mean_std(who, mean, std)
+        if dtype not in ("float32", "float16"):
+            fail(ValueError, f"dtype must be 'float32' or 'float16', got {dtype!r}", who)
+        self.dtype = np.dtype(dtype)
+        self.is_hwc = boolean(who, "is_hwc", is_hwc)
+
+    def _run(self, rng: Any, *values: Any) -> np.ndarray:
+        image = np.asarray(values[0])
+        axis = 2 if self.is_hwc else 0
+        if image.ndim != 3 or image.shape[axis] != len(self.mean):
+            fail(ArgumentError, f"an image with {len(self.mean)} channels is expected, got shape {list(image.shape)}", "NormalizePad")
+        shape = [1, 1, 1]
+        shape[axis] = -1
+        std = np.asarray(self.std, np.float32).reshape(shape)
+        mean = np.asarray(self.mean, np.float32).reshape(shape)
+        grown = list(image.shape)
+        grown[axis] += 1
+        out = np.zeros(grown, self.dtype)
+        np.moveaxis(out, axis, 0)[:-1] = np.moveaxis((image.astype(np.float32) - mean) / std, axis, 0)
+        return out
+
+
+class ToTensor(PyOperation):
+    """[H, W, C] or [H, W] -> [C, H, W], divided by 255, in output_type. Raises TypeError."""
+
+    def __init__(self, output_type: Any = np.float32):
+        self.output_type = numpy_type("ToTensor", "output_type", output_type)
+
+    def _run(self, rng: Any, *values: Any) -> np.ndarray:
+        image = _image("ToTensor", values[0])
+        planes = image[None] if image.ndim == 2 else image.transpose(2, 0, 1)
+        return (planes.astype(np.float32) * np.float32(1 / 255)).astype(self.output_type)
+
+
+class ToPIL(PyOperation):
+    """uint8 array -> image of Pillow, which must be installed. What follows in the same map runs in Python. Raises TypeError or RuntimeError."""
+
+    _makes_pil = True
+
+    def _run(self, rng: Any, *values: Any) -> Any:
+        return values[0] if is_pil(values[0]) else to_pil("ToPIL", _image("ToPIL", values[0]))
+
+
+class ToNumpy(PyOperation):
+    """Image of Pillow -> array."""
+
+    def _run(self, rng: Any, *values: Any) -> np.ndarray:
+        return np.array(values[0])
+
+
+class ToType(PyOperation):
+    """Array -> array of data_type, a NumPy type or one of sindri.common.dtype. Raises TypeError."""
+
+    def __init__(self, data_type: Any):
+        self.data_type = numpy_type("ToType", "data_type", data_type)
+
+    def _run(self, rng: Any, *values: Any) -> np.ndarray:
+        return np.asarray(values[0]).astype(self.data_type)
+
+
+class SlicePatches(PyOperation):
+    """One image -> num_height * num_width patches, row by row, each a column. Raises TypeError or ValueError."""
+
+    def __init__(self, num_height: int = 1, num_width: int = 1, slice_mode: SliceMode = SliceMode.PAD, fill_value: int = 0):
+        who = "SlicePatches"
+        self.num_height, self.num_width = integer(who, "num_height", num_height, 1), integer(who, "num_width", num_width, 1)
+        self.slice_mode = enumeration(who, "slice_mode", slice_mode, SliceMode)
+        self.fill_value = integer(who, "fill_value", fill_value, 0, 255)
+
+    def _run(self, rng: Any, *values: Any) -> Any:
+        image = _image("SlicePatches", values[0])
+        height, width = image.shape[:2]
+        if self.num_height > height or self.num_width > width:
+            fail(ArgumentError, f"an image of {height} x {width} cannot be cut into {self.num_height} x {self.num_width} patches", "SlicePatches")
+        drop = self.slice_mode == SliceMode.DROP
+        h = height // self.num_height if drop else -(-height // self.num_height)
+        w = width // self.num_width if drop else -(-width // self.num_width)
+        if not drop:
+            image = _pixels.pad(image, (0, 0, w * self.num_width - width, h * self.num_height - height), [self.fill_value], "constant")
+        patches = tuple(np.ascontiguousarray(image[i * h:(i + 1) * h, j * w:(j + 1) * w]) for i in range(self.num_height) for j in range(self.num_width))
+        return patches if len(patches) > 1 else patches[0]
+
+
+# NumPy: geometry.
+
+
+class VerticalFlip(_ImageOperation):
+    """Mirrors top and bottom."""
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return image[::-1]
+
+
+class RandomVerticalFlip(_ImageOperation):
+    """Mirrors top and bottom with probability prob. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, prob: float = 0.5):
+        self.prob = _probability("RandomVerticalFlip", prob)
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return image[::-1] if rng.random() < self.prob else image
+
+
+class Pad(_ImageOperation):
+    """Adds a border. padding as in RandomCrop. Raises TypeError or ValueError."""
+
+    def __init__(self, padding: Any, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT):
+        self.padding = _sides(self._sides_of(_padding("Pad", padding)))
+        self.fill_value = _fill("Pad", fill_value)
+        self.padding_mode = enumeration("Pad", "padding_mode", padding_mode, Border)
+
+    @staticmethod
+    def _sides_of(padding: List[int]) -> List[int]:
+        return padding
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return _pixels.pad(image, self.padding, self.fill_value, self.padding_mode.value)
+
+
+class PadToSize(_ImageOperation):
+    """Pads to [h, w]; offset (top, left) of the image, in the middle without. Raises TypeError or ValueError; RuntimeError for a larger image."""
+
+    def __init__(self, size: Any, offset: Any = None, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT):
+        who = "PadToSize"
+        self.size = size_2d(who, size)
+        places = [] if offset is None else [offset] if is_int(offset) else list(offset)
+        if len(places) not in (0, 1, 2):
+            fail(ValueError, f"offset must be an int or (top, left), got {offset!r}", who)
+        self.offset = [integer(who, "offset", v, 0) for v in places]
+        self.fill_value = _fill(who, fill_value)
+        self.padding_mode = enumeration(who, "padding_mode", padding_mode, Border)
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        more = self.size[0] - image.shape[0], self.size[-1] - image.shape[1]
+        top, left = (self.offset[0], self.offset[-1]) if self.offset else (more[0] // 2, more[1] // 2)
+        if top > more[0] or left > more[1]:
+            fail(ArgumentError, f"an image {list(image.shape)} at {[top, left]} does not fit into {[self.size[0], self.size[-1]]}", "PadToSize")
+        return _pixels.pad(image, (left, top, more[1] - left, more[0] - top), self.fill_value, self.padding_mode.value)
+
+
+def _cut(who: str, image: np.ndarray, top: int, left: int, height: int, width: int) -> np.ndarray:
+    if top + height > image.shape[0] or left + width > image.shape[1]:
+        fail(ArgumentError, f"the crop of {height} x {width} at ({top}, {left}) is beyond the image {list(image.shape)}", who)
+    return image[top:top + height, left:left + width]
+
+
+class Crop(_ImageOperation):
+    """[h, w] at coordinates (top, left). Raises TypeError or ValueError; RuntimeError beyond the image."""
+
+    def __init__(self, coordinates: Any, size: Any):
+        if not isinstance(coordinates, (list, tuple)) or len(coordinates) != 2:
+            fail(TypeError, f"coordinates must be (top, left), got {coordinates!r}", "Crop")
+        self.top, self.left = (integer("Crop", "coordinates", v, 0) for v in coordinates)
+        self.size = size_2d("Crop", size)
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return _cut("Crop", image, self.top, self.left, self.size[0], self.size[-1])
+
+
+class ResizedCrop(PyOperation):
+    """Cuts [height, width] at (top, left), then resizes to size; an int makes a square. Raises TypeError or ValueError; RuntimeError beyond the image."""
+
+    def __init__(self, top: int, left: int, height: int, width: int, size: Any, interpolation: Inter = Inter.BILINEAR):
+        who = "ResizedCrop"
+        self.box = integer(who, "top", top, 0), integer(who, "left", left, 0), integer(who, "height", height, 1), integer(who, "width", width, 1)
+        edges = size_2d(who, size)
+        self.resize = Resize((edges[0], edges[-1]), interpolation)
+
+    def _run(self, rng: Any, *values: Any) -> Any:
+        cut = np.ascontiguousarray(_cut("ResizedCrop", _image("ResizedCrop", values[0]), *self.box))
+        return self.resize(to_pil("ResizedCrop", cut) if is_pil(values[0]) else cut)
+
+
+def _resample(who: str, resample: Any) -> bool:
+    """Whether to interpolate linearly."""
+    enumeration(who, "resample", resample, Inter)
+    if resample not in (Inter.NEAREST, Inter.LINEAR):
+        fail(ValueError, f"resample {resample.name} is not supported", who, "use NEAREST or BILINEAR")
+    return resample == Inter.LINEAR
+
+
+def _center(who: str, center: Any) -> Optional[Tuple[float, float]]:
+    return None if center is None else pair_of_numbers(who, "center", center, ordered=False)
+
+
+class Rotate(_ImageOperation):
+    """Turns counterclockwise by degrees; resample NEAREST or BILINEAR; expand: the result holds the whole image. Raises TypeError or ValueError."""
+
+    def __init__(self, degrees: float, resample: Inter = Inter.NEAREST, expand: bool = False, center: Any = None, fill_value: Any = 0):
+        self.degrees = number("Rotate", "degrees", degrees)
+        self.linear, self.expand = _resample("Rotate", resample), boolean("Rotate", "expand", expand)
+        self.center, self.fill_value = _center("Rotate", center), _fill("Rotate", fill_value)
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return _pixels.rotate(image, self.degrees, self.linear, self.expand, self.center, self.fill_value)
+
+
+class RandomRotation(_ImageOperation):
+    """Turns by a uniform angle from degrees (low, high), or (-d, d) for one number. Otherwise as Rotate."""
+
+    _random = True
+
+    def __init__(self, degrees: Any, resample: Inter = Inter.NEAREST, expand: bool = False, center: Any = None, fill_value: Any = 0):
+        who = "RandomRotation"
+        self.degrees = (-number(who, "degrees", degrees, 0), float(degrees)) if is_number(degrees) else pair_of_numbers(who, "degrees", degrees)
+        self.linear, self.expand = _resample(who, resample), boolean(who, "expand", expand)
+        self.center, self.fill_value = _center(who, center), _fill(who, fill_value)
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return _pixels.rotate(image, rng.uniform(*self.degrees), self.linear, self.expand, self.center, self.fill_value)
+
+
+# NumPy: colour.
+
+
+class Invert(_ByteImageOperation):
+    """255 - x."""
+
+    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return 255 - image
+
+
+class RandomInvert(_ByteImageOperation):
+    """255 - x with probability prob. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, prob: float = 0.5):
+        self.prob = _probability("RandomInvert", prob)
+
+    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return 255 - image if rng.random() < self.prob else image
+
+
+class Grayscale(_ImageOperation):
+    """0.299 R + 0.587 G + 0.114 B in num_output_channels (1 or 3) equal channels: [H, W, 1] or [H, W, 3]. Raises TypeError or ValueError."""
+
+    _channels = (3,)
+
+    def __init__(self, num_output_channels: int = 1):
+        if num_output_channels not in (1, 3):
+            fail(ValueError, f"num_output_channels must be 1 or 3, got {num_output_channels!r}", "Grayscale")
+        self.num_output_channels = num_output_channels
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return np.repeat(_pixels.grey(image)[:, :, None], self.num_output_channels, axis=2)
+
+
+class RandomGrayscale(_ImageOperation):
+    """Grey, in as many equal channels as the image has, with probability prob. Raises TypeError or ValueError."""
+
+    _random = True
+    _channels = (1, 3)
+
+    def __init__(self, prob: float = 0.1):
+        self.prob = _probability("RandomGrayscale", prob)
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        if image.ndim == 2 or rng.random() >= self.prob:
+            return image
+        return np.repeat(_pixels.grey(image)[:, :, None], image.shape[2], axis=2)
+
+
+class AdjustBrightness(_ImageOperation):
+    """x * brightness_factor. Raises TypeError or ValueError."""
+
+    def __init__(self, brightness_factor: float):
+        self.factor = number("AdjustBrightness", "brightness_factor", brightness_factor, 0)
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return _pixels.adjust_brightness(image, self.factor)
+
+
+class AdjustContrast(_ImageOperation):
+    """mean * (1 - f) + x * f, mean being that of the grey image. Raises TypeError or ValueError."""
+
+    _channels = (3,)
+
+    def __init__(self, contrast_factor: float):
+        self.factor = number("AdjustContrast", "contrast_factor", contrast_factor, 0)
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return _pixels.adjust_contrast(image, self.factor)
+
+
+class AdjustSaturation(_ImageOperation):
+    """grey * (1 - f) + x * f. Raises TypeError or ValueError."""
+
+    _channels = (3,)
+
+    def __init__(self, saturation_factor: float):
+        self.factor = number("AdjustSaturation", "saturation_factor", saturation_factor, 0)
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return _pixels.adjust_saturation(image, self.factor)
+
+
+class AdjustHue(_ImageOperation):
+    """Turns the hue by hue_factor of a circle, -0.5 to 0.5. Raises TypeError or ValueError."""
+
+    _channels = (3,)
+
+    def __init__(self, hue_factor: float):
+        self.factor = number("AdjustHue", "hue_factor", hue_factor, -0.5, 0.5)
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return _pixels.adjust_hue(image, self.factor)
+
+
+class AdjustSharpness(_ImageOperation):
+    """blurred + f * (x - blurred). Raises TypeError or ValueError."""
+
+    def __init__(self, sharpness_factor: float):
+        self.factor = number("AdjustSharpness", "sharpness_factor", sharpness_factor, 0)
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return _pixels.adjust_sharpness(image, self.factor)
+
+
+def _range(who: str, name: str, value: Any, neutral: float) -> Tuple[float, float]:
+    """(low, high) for a range or one number b: (max(0, 1 - b), 1 + b), around 0 for the hue (-b, b)."""
+    if is_number(value):
+        b = number(who, name, value, 0, 0.5 if neutral == 0 else None)
+        return (-b, b) if neutral == 0 else (max(0.0, 1 - b), 1 + b)
+    return pair_of_numbers(who, name, value, -0.5 if neutral == 0 else 0.0, 0.5 if neutral == 0 else None)
+
+
+class RandomColorAdjust(_ImageOperation):
+    """Brightness, contrast, saturation and hue by uniform factors from their ranges, in random order; a range that changes nothing is left out.
+
+    A number b stands for (max(0, 1 - b), 1 + b), for the hue (-b, b). Raises TypeError or ValueError.
+    """
+
+    _random = True
+    _channels = (3,)
+
+    def __init__(self, brightness: Any = (1, 1), contrast: Any = (1, 1), saturation: Any = (1, 1), hue: Any = (0, 0)):
+        who = "RandomColorAdjust"
+        steps = ((_pixels.adjust_brightness, _range(who, "brightness", brightness, 1), 1), (_pixels.adjust_contrast, _range(who, "contrast", contrast, 1), 1),
+                 (_pixels.adjust_saturation, _range(who, "saturation", saturation, 1), 1), (_pixels.adjust_hue, _range(who, "hue", hue, 0), 0))
+        self.steps = [(f, bounds) for f, bounds, neutral in steps if bounds != (neutral, neutral)]
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        for i in rng.permutation(len(self.steps)):
+            f, bounds = self.steps[i]
+            image = f(image, rng.uniform(*bounds))
+        return image
+
+
+class RandomColor(_ImageOperation):
+    """Saturation by a uniform factor from degrees. Raises TypeError or ValueError."""
+
+    _random = True
+    _channels = (3,)
+
+    def __init__(self, degrees: Any = (0.1, 1.9)):
+        self.degrees = pair_of_numbers("RandomColor", "degrees", degrees, 0)
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return _pixels.adjust_saturation(image, rng.uniform(*self.degrees))
+
+
+class RandomSharpness(_ImageOperation):
+    """Sharpness by a uniform factor from degrees. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, degrees: Any = (0.1, 1.9)):
+        self.degrees = pair_of_numbers("RandomSharpness", "degrees", degrees, 0)
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return _pixels.adjust_sharpness(image, rng.uniform(*self.degrees))
+
+
+def _posterized(image: np.ndarray, bits: int) -> np.ndarray:
+    return image & np.uint8(255 - ((1 << (8 - bits)) - 1))
+
+
+class Posterize(_ByteImageOperation):
+    """Keeps the `bits` upper bits of each value. Raises TypeError or ValueError."""
+
+    def __init__(self, bits: int):
+        self.bits = integer("Posterize", "bits", bits, 0, 8)
+
+    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return _posterized(image, self.bits)
+
+
+class RandomPosterize(_ByteImageOperation):
+    """Posterize with a random number of bits from the range. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, bits: Any = (8, 8)):
+        values = [bits, bits] if is_int(bits) else bits
+        if not isinstance(values, (list, tuple)) or len(values) != 2:
+            fail(TypeError, f"bits must be an int or a tuple of two, got {bits!r}", "RandomPosterize")
+        self.bits = [integer("RandomPosterize", "bits", v, 1, 8) for v in values]
+        if self.bits[0] > self.bits[1]:
+            fail(ValueError, f"bits must be (smallest, largest), got {bits}", "RandomPosterize")
+
+    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return _posterized(image, int(rng.integers(self.bits[0], self.bits[1] + 1)))
+
+
+def _solarized(image: np.ndarray, low: float, high: float) -> np.ndarray:
+    return np.where((image >= low) & (image <= high), 255 - image, image)
+
+
+class Solarize(_ByteImageOperation):
+    """Inverts the values from threshold (low, high), or from one number up. Raises TypeError or ValueError."""
+
+    def __init__(self, threshold: Any):
+        self.threshold = ((number("Solarize", "threshold", threshold, 0, 255), 255.0) if is_number(threshold)
+                          else pair_of_numbers("Solarize", "threshold", threshold, 0, 255))
+
+    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return _solarized(image, *self.threshold)
+
+
+class RandomSolarize(_ByteImageOperation):
+    """Inverts the values of a random part of the range threshold (low, high). Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, threshold: Any = (0, 255)):
+        self.threshold = pair_of_numbers("RandomSolarize", "threshold", threshold, 0, 255)
+
+    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        low, high = sorted(rng.integers(int(self.threshold[0]), int(self.threshold[1]) + 1, 2))
+        return _solarized(image, low, high) if low < high else _solarized(image, low, 255)
+
+
+class Equalize(_ByteImageOperation):
+    """Spreads the histogram of each channel."""
+
+    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return _pixels.equalize(image)
+
+
+class AutoContrast(_ByteImageOperation):
+    """Stretches each channel to 0 ... 255, leaving out cutoff percent of the pixels at both ends and the levels in ignore. Raises TypeError or ValueError."""
+
+    def __init__(self, cutoff: float = 0.0, ignore: Any = None):
+        self.cutoff = number("AutoContrast", "cutoff", cutoff, 0, 50)
+        self.ignore = [integer("AutoContrast", "ignore", v, 0, 255) for v in ([] if ignore is None else _pixels.flat_list(ignore))]
+
+    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        return _pixels.auto_contrast(image, self.cutoff, self.ignore)
+
+
+# NumPy: parts left out.
+
+
+class CutOut(PyOperation):
+    """Blackens num_patches squares of `length` pixels around uniform places; is_hwc=False: [C, H, W]. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, length: int, num_patches: int = 1, is_hwc: bool = True):
+        self.length, self.num_patches = integer("CutOut", "length", length, 1), integer("CutOut", "num_patches", num_patches, 1)
+        self.is_hwc = boolean("CutOut", "is_hwc", is_hwc)
+
+    def _run(self, rng: Any, *values: Any) -> np.ndarray:
+        image = np.array(values[0])
+        view = image if self.is_hwc else np.moveaxis(image, 0, -1)
+        height, width = view.shape[:2]
+        for _ in range(self.num_patches):
+            y, x = int(rng.integers(height)), int(rng.integers(width))
+            half = self.length // 2
+            view[max(0, y - half):y - half + self.length, max(0, x - half):x - half + self.length] = 0
+        return image
+
+
+class RandomErasing(PyOperation):
+    """Fills a random rectangle of an array [C, H, W] with probability prob. value: a number, one per channel, or 'random' for noise. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, prob: float = 0.5, scale: Any = (0.02, 0.33), ratio: Any = (0.3, 3.3), value: Any = 0, inplace: bool = False, max_attempts: int = 10):
+        who = "RandomErasing"
+        self.prob = _probability(who, prob)
+        self.scale, self.ratio = pair_of_numbers(who, "scale", scale, 0.0), pair_of_numbers(who, "ratio", ratio, 0.0)
+        if self.ratio[0] <= 0:
+            fail(ValueError, f"ratio must begin above 0, got {ratio}", who)
+        if value != "random":
+            value = [number(who, "value", v) for v in _pixels.flat_list(value)]
+        self.value = value
+        self.inplace = boolean(who, "inplace", inplace)
+        self.max_attempts = integer(who, "max_attempts", max_attempts, 1)
+
+    def _run(self, rng: Any, *values: Any) -> np.ndarray:
+        image = np.asarray(values[0])
+        if image.ndim != 3:
+            fail(ArgumentError, f"an array [C, H, W] is expected, got shape {list(image.shape)}", "RandomErasing", "put ToTensor() or HWC2CHW() before it")
+        if rng.random() >= self.prob:
+            return image
+        height, width = image.shape[1:]
+        for _ in range(self.max_attempts):
+            area = rng.uniform(*self.scale) * height * width
+            aspect = math.exp(rng.uniform(math.log(self.ratio[0]), math.log(self.ratio[1])))
+            h, w = int(round(math.sqrt(area * aspect))), int(round(math.sqrt(area / aspect)))
+            if 0 < h < height and 0 < w < width:
+                y, x = int(rng.integers(height - h + 1)), int(rng.integers(width - w + 1))
+                out = image if self.inplace else image.copy()
+                shape = (image.shape[0], h, w)
+                fill = rng.standard_normal(shape) if isinstance(self.value, str) else np.asarray(self.value).reshape(-1, 1, 1)
+                out[:, y:y + h, x:x + w] = np.broadcast_to(fill, shape)
+                return out
+        return image
+
+
+# NumPy: batches of images with one-hot labels.
+
+
+def _batch(who: str, values: Sequence[Any]) -> Tuple[np.ndarray, np.ndarray]:
+    if len(values) != 2:
+        fail(ArgumentError, f"two columns are expected, images and one-hot labels, got {len(values)}", who, 'give input_columns=["image", "label"]')
+    images, labels = np.asarray(values[0]), np.asarray(values[1])
+    if images.ndim != 4 or labels.ndim not in (2, 3) or len(images) != len(labels):
+        fail(ArgumentError, f"images [N, H, W, C] and labels [N, classes] are expected, got {list(images.shape)} and {list(labels.shape)}", who,
+             "use OneHot on the labels, and batch() before this")
+    return images, labels
+
+
+class MixUpBatch(PyOperation):
+    """After batch(): images and one-hot labels mixed with those of a permutation of the batch, by one weight from Beta(alpha, alpha). Labels become float32.
+
+    uint8 images are rounded: put it behind Normalize. Raises TypeError or ValueError.
+    """
+
+    _random = True
+
+    def __init__(self, alpha: float = 1.0):
+        self.alpha = number("MixUpBatch", "alpha", alpha, 0)
+        if self.alpha == 0:
+            fail(ValueError, "alpha must be positive, got 0", "MixUpBatch")
+
+    def _run(self, rng: Any, *values: Any) -> Tuple[np.ndarray, np.ndarray]:
+        images, labels = _batch("MixUpBatch", values)
+        weight, other = rng.beta(self.alpha, self.alpha), rng.permutation(len(images))
+        mixed = weight * images.astype(np.float64) + (1 - weight) * images[other]
+        targets = weight * labels.astype(np.float64) + (1 - weight) * labels[other]
+        return _pixels.to_dtype(mixed, images.dtype), targets.astype(np.float32)
+
+
+class CutMixBatch(PyOperation):
+    """After batch(): with probability prob per image, a box of another image of the batch; labels are mixed by the area of the box, as float32.
+
+    The box has (1 - w) of height and width for w from Beta(alpha, alpha), around a uniform place. Raises TypeError or ValueError.
+    """
+
+    _random = True
+
+    def __init__(self, image_batch_format: ImageBatchFormat, alpha: float = 1.0, prob: float = 1.0):
+        self.format = enumeration("CutMixBatch", "image_batch_format", image_batch_format, ImageBatchFormat)
+        self.alpha = number("CutMixBatch", "alpha", alpha, 0)
+        if self.alpha == 0:
+            fail(ValueError, "alpha must be positive, got 0", "CutMixBatch")
+        self.prob = _probability("CutMixBatch", prob)
+
+    def _run(self, rng: Any, *values: Any) -> Tuple[np.ndarray, np.ndarray]:
+        images, labels = _batch("CutMixBatch", values)
+        source = images if self.format == ImageBatchFormat.NHWC else images.transpose(0, 2, 3, 1)
+        out, targets = source.copy(), labels.astype(np.float32)
+        height, width = source.shape[1:3]
+        other = rng.permutation(len(source))
+        for i in range(len(source)):
+            if rng.random() >= self.prob:
+                continue
+            side = 1 - rng.beta(self.alpha, self.alpha)
+            y, x, h, w = int(rng.integers(height)), int(rng.integers(width)), int(height * side), int(width * side)
+            top, left, bottom, right = max(0, y - h // 2), max(0, x - w // 2), min(height, y - h // 2 + h), min(width, x - w // 2 + w)
+            out[i, top:bottom, left:right] = source[other[i], top:bottom, left:right]
+            share = (bottom - top) * (right - left) / (height * width)
+            targets[i] = (1 - share) * labels[i] + share * labels[other[i]]
+        return out if self.format == ImageBatchFormat.NHWC else np.ascontiguousarray(out.transpose(0, 3, 1, 2)), targets
+
+
+# Choices among transforms.
+
+
+class UniformAugment(PyOperation):
+    """num_ops transforms of the list, chosen uniformly, each applied with probability 1/2. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, transforms: Sequence[Any], num_ops: int = 2):
+        self.transforms = [as_operations("UniformAugment", t) for t in _pixels.flat_list(transforms)]
+        self.num_ops = integer("UniformAugment", "num_ops", num_ops, 1)
+        if self.num_ops > len(self.transforms):
+            fail(ValueError, f"num_ops={num_ops} is more than the {len(self.transforms)} transforms", "UniformAugment")
+
+    def _run(self, rng: Any, *values: Any) -> Any:
+        for i in rng.choice(len(self.transforms), self.num_ops, replace=False):
+            if rng.random() < 0.5:
+                values = apply_all(self.transforms[i], rng, values)
+        return values if len(values) > 1 else values[0]
+
+
+class RandomSelectSubpolicy(PyOperation):
+    """One of the sub-policies, each a list of (transform, probability). Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, policy: Sequence[Sequence[Tuple[Any, float]]]):
+        who = "RandomSelectSubpolicy"
+        if not isinstance(policy, list) or not policy or not all(isinstance(sub, list) and sub for sub in policy):
+            fail(TypeError, f"policy must be a list of lists of (transform, probability), got {policy!r}", who)
+        self.policy: List[List[Tuple[List[TensorOperation], float]]] = []
+        for sub in policy:
+            if not all(isinstance(entry, tuple) and len(entry) == 2 for entry in sub):
+                fail(TypeError, f"a sub-policy must hold tuples (transform, probability), got {sub!r}", who)
+            self.policy.append([(as_operations(who, op), _probability(who, prob)) for op, prob in sub])
+
+    def _run(self, rng: Any, *values: Any) -> Any:
+        for operations, prob in self.policy[int(rng.integers(len(self.policy)))]:
+            if rng.random() < prob:
+                values = apply_all(operations, rng, values)
+        return values if len(values) > 1 else values[0]
+
+
+def apply_all(operations: Sequence[TensorOperation], rng: Any, values: Sequence[Any]) -> Tuple[Any, ...]:
+    """The operations one after another; a tuple is several columns."""
+    for operation in operations:
+        result = operation._call(rng, values)
+        values = result if isinstance(result, tuple) else (result,)
+    return tuple(values)

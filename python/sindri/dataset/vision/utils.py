@@ -1,0 +1,44 @@
+"""Enumerations of the image transforms."""
+from __future__ import annotations
+
+from enum import Enum, IntEnum
+
+__all__ = ["Border", "ImageBatchFormat", "Inter", "SliceMode"]
+
+
+class Inter(IntEnum):
+    """Interpolation. LINEAR, CUBIC, AREA and NEAREST are OpenCV's, without antialiasing when shrinking except AREA.
+
+    PILCUBIC and PILLINEAR (of Sindri's own) are Pillow's on arrays; ANTIALIAS needs an image of Pillow. On such an image all are Pillow's.
+    """
+
+    NEAREST = 0
+    ANTIALIAS = 1
+    BILINEAR = LINEAR = 2
+    BICUBIC = CUBIC = 3
+    AREA = 4
+    PILCUBIC = 5
+    PILLINEAR = 6
+
+
+class Border(str, Enum):
+    """Where padding takes its pixels from: a constant, the edge pixel, the mirrored image without or with its edge."""
+
+    CONSTANT = "constant"
+    EDGE = "edge"
+    REFLECT = "reflect"
+    SYMMETRIC = "symmetric"
+
+
+class ImageBatchFormat(IntEnum):
+    """The order of dimensions in a batch of images."""
+
+    NHWC = 0
+    NCHW = 1
+
+
+class SliceMode(IntEnum):
+    """What SlicePatches does where sizes do not divide: pad the image, or drop what is left over."""
+
+    PAD = 0
+    DROP = 1
