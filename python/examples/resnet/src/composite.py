@@ -1,0 +1,39 @@
+"""An operator of our own, put together from those there are."""
+import sindri as ms
+from sindri import nn, ops
+from sindri._checkparam import Validator as validator
+
+
+class ReduceLogSumExp(nn.Cell):
+    """log(sum(exp(x))) over `axis` (an int, or a tuple or list of ints), as one would write a layer that the framework lacks.
+
+    The largest value is taken out before exp, so that large inputs do not overflow. Differentiable like everything made of operators.
+    Raises TypeError for an axis or keep_dims of another type.
+    """
+
+    def __init__(self, axis, keep_dims=False):
+        super().__init__()
+        validator.check_value_type("axis", axis, [int, list, tuple], self.cls_name)
+        validator.check_value_type("keep_dims", keep_dims, [bool], self.cls_name)
+        self.axis = tuple(axis) if isinstance(axis, list) else axis
+        self.keep_dims = keep_dims
+        self.exp = ops.Exp()
+        self.log = ops.Log()
+        self.sum = ops.ReduceSum(keep_dims=True)
+        self.max = ops.ReduceMax(keep_dims=True)
+        self.squeeze = ops.Squeeze(self.axis)
+
+    def construct(self, x):
+        largest = ops.stop_gradient(self.max(x, self.axis))
+        y = self.log(self.sum(self.exp(x - largest), self.axis)) + largest
+        return y if self.keep_dims else self.squeeze(y)
+
+
+def main():
+    """The operator beside a plain computation."""
+    x = ms.Tensor([[1.0, 2.0, 3.0], [1000.0, 1000.0, 1000.0]])
+    print(ReduceLogSumExp(-1)(x))  # 3.4076 and 1000 + log 3 = 1001.0986
+
+
+if __name__ == "__main__":
+    main()

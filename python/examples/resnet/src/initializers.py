@@ -1,0 +1,71 @@
+"""Initial weights written by hand in NumPy, where the framework's own (sindri.common.initializer) would do as well.
+
+They draw from NumPy's global generator, which sindri.set_seed seeds.
+"""
+import math
+
+import numpy as np
+
+import sindri as ms
+
+_TRUNCATED_STD = 0.87962566103423978  # standard deviation of a normal distribution cut at two of its own
+
+
+def gain_of(nonlinearity, slope=0.0):
+    """By how much a layer must widen its weights for the nonlinearity behind it. Raises ValueError for an unknown one."""
+    gains = {"linear": 1.0, "conv2d": 1.0, "sigmoid": 1.0, "tanh": 5.0 / 3.0, "relu": math.sqrt(2.0), "leaky_relu": math.sqrt(2.0 / (1.0 + slope * slope))}
+    if nonlinearity not in gains:
+        raise ValueError(f"nonlinearity '{nonlinearity}' is not known | gain_of | use one of {', '.join(gains)}")
+    return gains[nonlinearity]
+
+
+def fans(shape):
+    """(fan_in, fan_out) of a Dense [out, in] or Conv2d [out, in, kh, kw] weight. Raises ValueError for fewer than two dimensions."""
+    if len(shape) < 2:
+        raise ValueError(f"a weight of shape {tuple(shape)} has no fan | fans | at least two dimensions are needed")
+    field = math.prod(shape[2:])
+    return shape[1] * field, shape[0] * field
+
+
+def kaiming_normal(shape, slope=0.0, mode="fan_in", nonlinearity="leaky_relu"):
+    """He's normal initialization: standard deviation gain / sqrt(fan). Returns a float32 array."""
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"mode must be 'fan_in' or 'fan_out', got '{mode}' | kaiming_normal")
+    fan = fans(shape)[mode == "fan_out"]
+    return np.random.normal(0.0, gain_of(nonlinearity, slope) / math.sqrt(fan), shape).astype(np.float32)
+
+
+def variance_scaling(shape):
+    """A normal distribution cut at two standard deviations whose variance after the cut is 1 / fan_in. Returns a float32 array."""
+    draw = np.random.standard_normal(math.prod(shape))
+    while (outside := np.abs(draw) > 2.0).any():
+        draw[outside] = np.random.standard_normal(int(outside.sum()))
+    return (draw / (_TRUNCATED_STD * math.sqrt(fans(shape)[0]))).reshape(shape).astype(np.float32)
+
+
+def init_weights(net, conv_init, dense_init):
+    """Draws the weights of all convolutions and dense layers of a network anew; 'default' leaves what the layers drew themselves.
+
+    conv_init: default, XavierUniform, HeNormal (fan_out, as in PyTorch's ResNet), VarianceScaling. dense_init: default, TruncatedNormal, Normal,
+    HeUniform (PyTorch's Linear). Raises ValueError for another name.
+    """
+    init = ms.common.initializer
+    convs = {
+        "default": None,
+        "XavierUniform": lambda w: init.initializer(init.XavierUniform(), w.shape, w.dtype),
+        "HeNormal": lambda w: ms.Tensor(kaiming_normal(w.shape, mode="fan_out", nonlinearity="relu")),
+        "VarianceScaling": lambda w: ms.Tensor(variance_scaling(w.shape)),
+    }
+    denses = {
+        "default": None,
+        "TruncatedNormal": lambda w: init.initializer(init.TruncatedNormal(), w.shape, w.dtype),
+        "Normal": lambda w: init.initializer(init.Normal(0.01), w.shape, w.dtype),
+        "HeUniform": lambda w: init.initializer(init.HeUniform(math.sqrt(5)), w.shape, w.dtype),
+    }
+    for name, table in ((conv_init, convs), (dense_init, denses)):
+        if name not in table:
+            raise ValueError(f"initial values '{name}' are not known | init_weights | use one of {', '.join(table)}")
+    for _, cell in net.cells_and_names():
+        draw = convs[conv_init] if isinstance(cell, ms.nn.Conv2d) else denses[dense_init] if isinstance(cell, ms.nn.Dense) else None
+        if draw is not None:
+            cell.weight.set_data(draw(cell.weight))

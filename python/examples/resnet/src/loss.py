@@ -1,0 +1,31 @@
+"""Cross entropy with label smoothing."""
+import sindri as ms
+from sindri import nn, ops
+
+from .composite import ReduceLogSumExp
+
+
+class CrossEntropySmooth(nn.LossBase):
+    """Cross entropy of logits [N, C] and labels, with `smooth_factor` of the probability spread evenly over the other classes.
+
+    sparse: labels are classes [N], else probabilities [N, C]. composite: log-softmax is put together from our own ReduceLogSumExp instead of the
+    framework's softmax cross entropy; the values agree. reduction: 'mean', 'sum' or 'none'.
+    """
+
+    def __init__(self, sparse=True, reduction="mean", smooth_factor=0.0, num_classes=1000, composite=False):
+        super().__init__(reduction)
+        self.onehot = ops.OneHot()
+        self.sparse = sparse
+        self.composite = composite
+        self.on_value = ms.Tensor(1.0 - smooth_factor, ms.float32)
+        self.off_value = ms.Tensor(smooth_factor / (num_classes - 1), ms.float32)
+        self.ce = nn.SoftmaxCrossEntropyWithLogits(reduction=reduction)
+        self.log_sum_exp = ReduceLogSumExp(-1, keep_dims=True)
+        self.sum = ops.ReduceSum()
+
+    def construct(self, logit, label):
+        if self.sparse:
+            label = self.onehot(label, ops.shape(logit)[1], self.on_value, self.off_value)
+        if self.composite:
+            return self.get_loss(self.sum(label * (self.log_sum_exp(logit) - logit), -1))
+        return self.ce(logit, label)

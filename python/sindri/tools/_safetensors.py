@@ -1,0 +1,190 @@
+"""The safetensors form: eight bytes of header length, a JSON header, the tensors' bytes without holes.
+
+Reading checks everything that is read before it is used and runs nothing from the file; writing keeps the order of the tensors. Files written
+here carry the number of tensors, of bytes and a CRC-32 per tensor in their metadata; where they are present, they are checked.
+"""
+import json
+import mmap
+import os
+import struct
+import zlib
+from dataclasses import dataclass
+from typing import Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from sindri.tools._errors import damaged, file_error, unusable
+
+__all__ = ["Weight", "read", "write", "NUMPY"]
+
+# What an element type is in NumPy. Types NumPy lacks are kept as unsigned integers of their width.
+NUMPY: Dict[str, str] = {
+    "BOOL": "|b1", "U8": "|u1", "I8": "|i1", "F8_E5M2": "|u1", "F8_E4M3": "|u1", "I16": "<i2", "U16": "<u2", "F16": "<f2", "BF16": "<u2",
+    "I32": "<i4", "U32": "<u4", "F32": "<f4", "F64": "<f8", "I64": "<i8", "U64": "<u8", "C64": "<c8",
+}
+_MAX_HEADER = 100_000_000
+_INTEGRITY = "sindri.integrity"
+
+
+@dataclass
+class Weight:
+    """One named tensor: its element type by safetensors' name, and its elements (for BF16 and F8: their bits)."""
+
+    name: str
+    dtype: str
+    array: np.ndarray
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        return tuple(self.array.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.array.nbytes)
+
+    def same_bits(self, other: "Weight") -> bool:
+        """Whether both have the same type, shape and bytes."""
+        return self.dtype == other.dtype and self.shape == other.shape and self.array.tobytes() == other.array.tobytes()
+
+
+def _unique(pairs: List[Tuple[str, object]]) -> Dict[str, object]:
+    out: Dict[str, object] = {}
+    for k, v in pairs:
+        if k in out:
+            raise ValueError(f"the name '{k}' stands there twice")
+        out[k] = v
+    return out
+
+
+def _is_count(v: object) -> bool:
+    return isinstance(v, int) and not isinstance(v, bool) and v >= 0
+
+
+def _header(view: memoryview, path: str) -> Tuple[Dict[str, object], int]:
+    """The JSON header and where the data starts."""
+    size = len(view)
+    if size < 8:
+        raise damaged(f"{path} is no safetensors file: expected at least 8 bytes, got {size}", f"{path}, byte 0")
+    (length,) = struct.unpack("<Q", view[:8])
+    if length > _MAX_HEADER or length > size - 8:
+        raise damaged(f"{path} is no safetensors file, or cut short: its header should have {length} bytes, the file has {size - 8} after the length",
+                      f"{path}, byte 0")
+    raw = bytes(view[8:8 + length])
+    if raw[:1] != b"{":
+        raise damaged(f"{path} is no safetensors file: expected '{{' as the header's first byte, got {raw[:1]!r}", f"{path}, byte 8")
+    try:
+        header = json.loads(raw.decode("utf-8"), object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as e:
+        raise damaged(f"the header of {path} cannot be read: {e}", f"{path}, byte 8") from None
+    return header, 8 + int(length)
+
+
+def _entry(name: str, info: object, path: str) -> Tuple[str, Tuple[int, ...], int, int]:
+    """Element type, shape, first and last byte of one tensor, checked against each other."""
+    def bad(what: str) -> Exception:
+        return damaged(f"tensor '{name}' of {path} {what}", path)
+
+    if not isinstance(info, dict) or set(info) != {"dtype", "shape", "data_offsets"}:
+        raise bad("must have exactly dtype, shape and data_offsets")
+    dtype, shape, offsets = info["dtype"], info["shape"], info["data_offsets"]
+    if not isinstance(dtype, str) or dtype not in NUMPY:
+        raise unusable(f"tensor '{name}' of {path} has the element type {dtype!r}", path, f"known are {', '.join(NUMPY)}")
+    if not isinstance(shape, list) or len(shape) > 32 or not all(_is_count(d) for d in shape):
+        raise bad(f"has the shape {shape!r}: expected integers that are not negative")
+    if not isinstance(offsets, list) or len(offsets) != 2 or not all(_is_count(o) for o in offsets):
+        raise bad(f"has the data_offsets {offsets!r}: expected two integers that are not negative")
+    count = 1
+    for d in shape:
+        count *= d
+    if offsets[1] - offsets[0] != count * np.dtype(NUMPY[dtype]).itemsize:
+        raise bad(f"has {offsets[1] - offsets[0]} bytes where {dtype} {shape} needs {count * np.dtype(NUMPY[dtype]).itemsize}")
+    return dtype, tuple(shape), offsets[0], offsets[1]
+
+
+def _check_integrity(weights: Sequence[Weight], text: str, path: str) -> None:
+    try:
+        stated = json.loads(text)
+        count, size, sums = stated["tensors"], stated["bytes"], stated["crc32"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise damaged(f"the metadata '{_INTEGRITY}' of {path} cannot be read", path) from None
+    if count != len(weights) or size != sum(w.nbytes for w in weights) or not isinstance(sums, list) or len(sums) != len(weights):
+        raise damaged(f"{path} should hold {count} tensors of {size} bytes, it holds {len(weights)} of {sum(w.nbytes for w in weights)}", path)
+    for w, expected in zip(weights, sums):
+        got = f"{zlib.crc32(w.array.tobytes()):08x}"
+        if got != expected:
+            raise damaged(f"tensor '{w.name}' of {path} is corrupt (CRC-32: expected {expected}, got {got})", path, "take another copy of the file")
+
+
+def read(path: str) -> Tuple[List[Weight], Dict[str, str], bool]:
+    """(tensors in the order of their bytes, metadata without the checksums, whether checksums were there and hold).
+
+    Raises CheckpointError for anything but a well-formed file, IoError when it cannot be read.
+    """
+    try:
+        with open(path, "rb") as f:
+            size = os.fstat(f.fileno()).st_size
+            mapped = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+    except OSError as e:
+        raise file_error(e, path, "read") from None
+    view = memoryview(mapped)
+    header, start = _header(view, path)
+    metadata = header.pop("__metadata__", {})
+    if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
+        raise damaged(f"the metadata of {path} must map names to texts", path)
+    entries = sorted(((name,) + _entry(name, info, path) for name, info in header.items()), key=lambda e: (e[3], e[4]))
+    end = 0
+    for name, _, _, first, last in entries:
+        if first != end:
+            raise damaged(f"tensor '{name}' of {path} starts at byte {first} of the data, expected {end}: tensors must follow each other without holes", path)
+        end = last
+    if start + end != len(view):
+        raise damaged(f"{path} has {len(view) - start} bytes of data, its header describes {end}", f"{path}, byte {start + min(end, len(view) - start)}")
+    weights = []
+    for name, dtype, shape, first, last in entries:
+        raw = np.frombuffer(view, np.uint8, last - first, start + first).copy()  # a copy of its own is aligned, and the file can go
+        weights.append(Weight(name, dtype, raw.view(NUMPY[dtype]).reshape(shape)))
+    integrity: Optional[str] = metadata.pop(_INTEGRITY, None)
+    if integrity is not None:
+        _check_integrity(weights, integrity, path)
+    return weights, metadata, integrity is not None
+
+
+def write(path: str, weights: Sequence[Weight], metadata: Optional[Dict[str, str]] = None) -> None:
+    """Writes the tensors in their order; the file appears whole or not at all. Raises IoError when the disk refuses."""
+    header: Dict[str, object] = {}
+    sums, end = [], 0
+    for w in weights:
+        if w.name in header or w.name == "__metadata__":
+            raise unusable(f"two tensors are named '{w.name}'", path, "rename one with --map")
+        header[w.name] = {"dtype": w.dtype, "shape": list(w.shape), "data_offsets": [end, end + w.nbytes]}
+        sums.append(f"{zlib.crc32(w.array.tobytes()):08x}")
+        end += w.nbytes
+    integrity = json.dumps({"tensors": len(weights), "bytes": end, "crc32": sums}, separators=(",", ":"))
+    text = json.dumps({"__metadata__": {**(metadata or {}), _INTEGRITY: integrity}, **header}, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
+    text += b" " * (-len(text) % 8)
+    write_whole(path, [struct.pack("<Q", len(text)), text] + [w.array for w in weights])
+
+
+def write_whole(path: str, parts: Sequence[object]) -> None:
+    """Writes bytes and arrays to a file that appears whole or not at all: beside it first, flushed, then renamed."""
+    folder = os.path.dirname(os.path.abspath(path))
+    temporary = os.path.join(folder, f"{os.path.basename(path)}.tmp.{os.getpid()}")
+    try:
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        try:
+            with os.fdopen(fd, "wb") as f:
+                for part in parts:
+                    f.write(np.ascontiguousarray(part).tobytes() if isinstance(part, np.ndarray) else part)  # type: ignore[arg-type]
+                f.flush()
+                os.fsync(f.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+        entry = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(entry)
+        finally:
+            os.close(entry)
+    except OSError as e:
+        raise file_error(e, path, "write") from None

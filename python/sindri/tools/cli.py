@@ -1,0 +1,194 @@
+"""Command lines of the tools: `python -m sindri convert …` and `python -m sindri compare …`."""
+import argparse
+import json
+import os
+import sys
+from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple
+
+from sindri import _core
+from sindri.tools import compare, convert
+from sindri.tools._errors import usage
+
+_CONVERT = """examples:
+  python -m sindri convert resnet18.pth resnet18.ckpt
+  python -m sindri convert model-90_625.ckpt model.safetensors --drop-state
+
+Carries weights over between MindSpore checkpoints (.ckpt), safetensors and
+PyTorch state dicts (.pth, .pt: needs torch in this Python). Every value keeps
+its bits. Names become the other side's: batch norm's gamma and weight,
+moving_mean and running_mean, embedding tables, and the paths of torchvision's
+ResNets (downsample and down_sample_layer, fc and end_point). What the other
+side has no place for is dropped, and the report says what and why.
+"""
+_MAP = """a map file has one rule a line, the first that fits decides; `*` stands for any text:
+  shortcut.*        down_sample_layer.*
+  *.step_counter    -                      # dropped
+  conv1d.weight     conv1d.weight          squeeze=2
+
+exit codes: 0 done, 2 usage, 4 a file's contents, 5 files cannot be used
+"""
+_COMPARE = """examples:
+  python -m sindri compare diff ours.npz theirs.npz
+  python -m sindri compare record step.py:make ours.npz
+
+Compares one training step of two networks value by value: inputs, weights,
+what every layer gave, the loss, gradients and updated weights. Records are
+made by sindri.tools.compare.record and record_torch, or by `record` here.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise usage(message, self.prog, f"{self.prog} --help shows examples")
+
+
+def _parser() -> _Parser:
+    top = _Parser(prog="python -m sindri", description="Tools around training.")
+    verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
+    form = argparse.RawDescriptionHelpFormatter
+
+    c = verbs.add_parser("convert", help="weights between .ckpt, safetensors and PyTorch", description=_CONVERT, epilog=_MAP, formatter_class=form)
+    c.add_argument("source", metavar="IN", help="file to read: .ckpt, .safetensors, .pth, .pt")
+    c.add_argument("target", metavar="OUT", help="file to write, its ending decides on the form")
+    g = c.add_argument_group("names")
+    g.add_argument("--names", choices=("mindspore", "torch", "keep"), help="names in OUT; default: mindspore for .ckpt, torch for .pth, keep for .safetensors")
+    g.add_argument("--from-names", choices=("auto", "mindspore", "torch"), default="auto", help="names in IN (default: recognised)")
+    g.add_argument("--net", choices=("auto", "resnet", "none"), default="auto", help="rules of a known network (default: recognised)")
+    g.add_argument("--map", metavar="FILE", help="rules of your own, which go before the others")
+    g.add_argument("--reverse-map", action="store_true", help="read the map from right to left, for the way back")
+    g = c.add_argument_group("contents")
+    g.add_argument("--drop-state", action="store_true", help="leave optimizer state, counters and texts out")
+    g.add_argument("--compat", choices=("mindspore1",), help="a .ckpt without checksums, for MindSpore up to 2.0")
+    g = c.add_argument_group("output")
+    g.add_argument("--force", action="store_true", help="replace OUT when it exists")
+    g.add_argument("--verbose", action="store_true", help="show every name")
+    g.add_argument("--report", metavar="FILE", help="write what became of every name as JSON")
+
+    p = verbs.add_parser("compare", help="one training step of two networks", description=_COMPARE, formatter_class=form,
+                         epilog="exit codes: 0 done and equal, 1 the records differ, 2 usage, 4 a file's contents, 5 files cannot be used")
+    sub = p.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=_Parser)
+    d = sub.add_parser("diff", help="where two records first differ", formatter_class=form, description=(
+        "examples:\n  python -m sindri compare diff ours.npz theirs.npz\n  python -m sindri compare diff ours.npz theirs.npz --rtol 1e-5 --rtol gradient=0.05\n\n"
+        "A tensor differs when its largest difference exceeds atol + rtol x its largest\nmagnitude in B. The first difference in the order of execution is shown first."))
+    d.add_argument("a", metavar="A", help="record to look at (.npz with its .json, or .safetensors)")
+    d.add_argument("b", metavar="B", help="record to hold it against")
+    d.add_argument("--rtol", action="append", metavar="[KIND=]X", default=[], help=f"relative tolerance, for all or one of {', '.join(compare.KINDS)} (default 1e-4)")
+    d.add_argument("--atol", type=float, default=1e-8, metavar="X", help="absolute tolerance (default 1e-8)")
+    d.add_argument("--kinds", metavar="K,…", default=",".join(compare.KINDS), help="compare only these kinds")
+    d.add_argument("--all", action="store_true", help="show every difference and every name that one record has alone")
+    d.add_argument("--json", metavar="FILE", help="write every comparison as JSON")
+    s = sub.add_parser("show", help="what a record holds")
+    s.add_argument("record", metavar="RECORD")
+    r = sub.add_parser("record", help="run one step and record it", formatter_class=form, description=(
+        "examples:\n  python -m sindri compare record step.py:make ours.npz\n  python -m sindri compare record torch_step.py:make theirs.npz\n\n"
+        "FUNCTION of SCRIPT takes no arguments and returns (net, loss_fn, optimizer, batch),\na Sindri Cell or a PyTorch module with what belongs to it."))
+    r.add_argument("function", metavar="SCRIPT:FUNCTION", help="a Python file and a function in it")
+    r.add_argument("target", metavar="OUT", help="record to write (.npz or .safetensors)")
+    r.add_argument("--sample", type=int, metavar="N", help="keep at most N evenly spaced elements of each tensor")
+    return top
+
+
+def _run_convert(a: argparse.Namespace) -> int:
+    report = convert.convert(a.source, a.target, names=a.names, source_names=a.from_names, net=a.net, mapping=a.map, reverse_map=a.reverse_map,
+                             drop_state=a.drop_state, overwrite=a.force, compat_mindspore1=a.compat == "mindspore1")
+    print(report.table(a.verbose))
+    if a.report:
+        rows = [{"old": r.old, "new": r.new, "what": r.what, "rule": r.rule, "shape": r.shape} for r in report.rows]
+        _write_json(a.report, {"source": report.source, "target": report.target, "rows": rows, "notes": report.notes})
+    return 0
+
+
+def _write_json(path: str, value: Any) -> None:
+    from sindri.tools import _safetensors
+    _safetensors.write_whole(path, [json.dumps(value, indent=1).encode()])
+
+
+def _tolerances(texts: List[str]) -> Dict[str, float]:
+    out: Dict[str, float] = {}
+    for text in texts:
+        kind, _, number = text.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            raise usage(f"expected a number, got '{number}'", f"--rtol {text}") from None
+        out.update({kind: value} if kind else dict.fromkeys(compare.KINDS, value))
+    return out
+
+
+def _run_diff(a: argparse.Namespace) -> int:
+    result = compare.diff(a.a, a.b, _tolerances(a.rtol), a.atol, tuple(k for k in a.kinds.split(",") if k))
+    print(result.table(a.all))
+    if a.json:
+        rows = [{"kind": d.kind, "name": d.name, "what": d.what, "max_abs": d.max_abs, "relative": d.relative, "at": list(d.at), "a": d.a, "b": d.b}
+                for d in result.values]
+        _write_json(a.json, {"equal": result.equal, "values": rows, "only_a": result.only[0], "only_b": result.only[1]})
+    return 0 if result.equal else 1
+
+
+def _call(text: str) -> Tuple[Any, ...]:
+    """What FUNCTION of SCRIPT returns."""
+    script, colon, name = text.rpartition(":")
+    if not colon or not script.endswith(".py") or not name:
+        raise usage(f"expected SCRIPT.py:FUNCTION, got '{text}'", "compare record")
+    if not os.path.isfile(script):
+        raise usage(f"there is no script '{script}'", script, "check the path")
+    import runpy
+    sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
+    functions = runpy.run_path(script)
+    if not callable(functions.get(name)):
+        raise usage(f"'{script}' defines no function '{name}'", script)
+    step = functions[name]()
+    if not isinstance(step, tuple) or len(step) != 4:
+        raise usage(f"{name} must return (net, loss_fn, optimizer, batch), got {type(step).__name__}", script)
+    return step
+
+
+def _run_record(a: argparse.Namespace) -> int:
+    if not a.target.endswith((".npz", ".safetensors")):
+        raise usage(f"a record's file ends in .npz or .safetensors, got '{a.target}'", a.target)
+    if a.sample is not None and a.sample < 1:
+        raise usage(f"--sample must be at least 1, got {a.sample}")
+    net, loss_fn, optimizer, batch = _call(a.function)
+    is_torch = type(net).__module__.startswith("torch") or any(c.__module__.startswith("torch.nn") for c in type(net).__mro__)
+    run = compare.record_torch if is_torch else compare.record
+    print(f"{a.target} ({run(net, loss_fn, optimizer, batch, a.target, sample=a.sample).summary()})")
+    return 0
+
+
+def _run_show(a: argparse.Namespace) -> int:
+    rec = compare.load(a.record)
+    print(f"{a.record} ({rec.summary()})")
+    for i in rec.items:
+        values = i.array.astype("float64").reshape(-1)
+        stats = f"  mean {values.mean():.6g}, from {values.min():.6g} to {values.max():.6g}" if values.size else ""
+        print(f"  {i.kind:10} {i.name} {list(i.shape)}{stats}")
+    return 0
+
+
+def _show(e: Exception) -> int:
+    """Lays an error out on stderr and gives the exit code: the thousands of the error's number."""
+    code = int(getattr(e, "code", 1001))
+    message, where, fix = (str(getattr(e, part, "")) for part in ("message", "where", "fix"))
+    print(f"error[E{code}] {message or e}", file=sys.stderr)
+    for title, text in (("where", where), ("fix", fix)):
+        if text:
+            print(f"  {title}: {text}", file=sys.stderr)
+    return code // 1000
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """Runs a command line (without the program's name) and returns its exit code."""
+    try:
+        a = _parser().parse_args(argv)
+        run = {"convert": _run_convert, "diff": _run_diff, "show": _run_show, "record": _run_record}
+        return run[a.verb if a.verb == "convert" else a.action](a)
+    except _core.Error as e:
+        return _show(e)
+    except MemoryError:
+        print("error[E5002] out of memory\n  fix: close other programs", file=sys.stderr)
+        return 5
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0

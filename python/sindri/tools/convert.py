@@ -1,0 +1,357 @@
+"""Weights between MindSpore's .ckpt, safetensors and PyTorch's state dicts, with the names of either side.
+
+    from sindri.tools import convert
+    print(convert.convert("resnet18.pth", "resnet18.ckpt").table())
+
+Values keep every bit; names follow _names.py. Dropped is only what the other side has no place for, and the report says what and why.
+"""
+import os
+import sys
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
+
+import numpy as np
+
+from sindri import _core
+from sindri.tools import _names, _safetensors
+from sindri.tools._errors import damaged, error, file_error, unusable, usage
+from sindri.tools._names import NameMap, Row
+from sindri.tools._safetensors import Weight
+
+__all__ = ["convert", "from_torch", "rename", "read", "write", "File", "Report", "Weight", "NameMap"]
+
+_FORMATS = {".ckpt": "ckpt", ".safetensors": "safetensors", ".pth": "torch", ".pt": "torch"}
+_TITLE = {"ckpt": "MindSpore checkpoint", "safetensors": "safetensors", "torch": "PyTorch state dict"}
+_ENGINE_TYPES = {"Bool": "BOOL", "UInt8": "U8", "Int32": "I32", "Int64": "I64", "Float16": "F16", "BFloat16": "BF16", "Float32": "F32", "Float64": "F64"}
+_TEXT, _BYTES = "sindri.text.", "sindri.bytes."  # prefixes in a safetensors file's metadata for .ckpt entries that are no tensors
+
+
+@dataclass
+class File:
+    """The contents of a file: tensors in order, texts (of a .ckpt), and what was remarkable when it was read."""
+
+    format: str
+    weights: List[Weight]
+    texts: Dict[str, str] = field(default_factory=dict)
+    metadata: Dict[str, str] = field(default_factory=dict)
+    opaque: Set[str] = field(default_factory=set)  # tensors that stand for bytes only their writer understands
+    notes: List[str] = field(default_factory=list)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(w.nbytes for w in self.weights)
+
+
+@dataclass
+class Report:
+    """What became of every name, for people (`table()`) and programs (`rows`)."""
+
+    source: str
+    target: str
+    tensors: int
+    nbytes: int
+    names: Tuple[str, str]
+    rows: List[Row]
+    notes: List[str]
+
+    def count(self, what: str) -> int:
+        """How many tensors are 'renamed', 'kept' or 'dropped'."""
+        return sum(r.what == what for r in self.rows)
+
+    def table(self, verbose: bool = False) -> str:
+        """Counts by rule with one example each, or with `verbose` every name."""
+        lines = [f"{self.source} ({self.tensors} tensors, {_size(self.nbytes)}) -> {self.target} (names: {self.names[0]} -> {self.names[1]})"]
+        width = max((len(r.rule) for r in self.rows), default=0)
+        for what in ("renamed", "kept", "dropped"):
+            rows = [r for r in self.rows if r.what == what]
+            lines.append(f"{what:8}{len(rows):6}")
+            if what == "kept" and not verbose:
+                continue
+            if verbose:
+                lines += [f"  {_arrow(r)}" + (f"  ({r.rule})" if r.rule else "") for r in rows]
+                continue
+            by_rule: "OrderedDict[str, List[Row]]" = OrderedDict()
+            for r in rows:
+                by_rule.setdefault(r.rule, []).append(r)
+            lines += [f"  {rule:{width}}{len(group):6}  {_arrow(group[0])}" for rule, group in by_rule.items()]
+        return "\n".join(lines + [f"note: {n}" for n in self.notes])
+
+
+def _arrow(r: Row) -> str:
+    if r.what == "kept" or r.new is None:
+        return r.old
+    return f"{r.old} -> {r.new}" + (f" as {list(r.shape)}" if r.shape is not None else "")
+
+
+def _size(n: int) -> str:
+    return f"{n / 1e6:.1f} MB" if n >= 100_000 else f"{n} bytes"
+
+
+# --- files ----------------------------------------------------------------------------------------------------------------------
+
+def format_of(path: str) -> str:
+    """'ckpt', 'safetensors' or 'torch' by the file's ending. Raises InvalidValueError for another one."""
+    form = _FORMATS.get(os.path.splitext(path)[1].lower())
+    if form is None:
+        raise usage(f"the form of '{path}' is not known by its ending", path, f"use one of {', '.join(_FORMATS)}")
+    return form
+
+
+def read(path: str) -> File:
+    """Reads a file by its ending. Raises CheckpointError when it is damaged or holds what cannot be carried, IoError when it cannot be read."""
+    form = format_of(path)
+    if not os.path.isfile(path):
+        raise error(_core.IoError, 5001, f"there is no file '{path}'", path, "check the path")
+    return {"ckpt": _read_ckpt, "safetensors": _read_safetensors, "torch": _read_torch}[form](path)
+
+
+def write(path: str, content: File, compat_mindspore1: bool = False) -> None:
+    """Writes a file by its ending; it appears whole or not at all. Raises CheckpointError for element types it cannot hold, IoError."""
+    form = format_of(path)
+    if form == "ckpt":
+        _write_ckpt(path, content, compat_mindspore1)
+    elif form == "safetensors":
+        metadata = {k: v for k, v in content.metadata.items() if not k.startswith((_TEXT, _BYTES))}
+        metadata.update({_TEXT + k: v for k, v in content.texts.items()})
+        metadata.update({_BYTES + k: "" for k in sorted(content.opaque)})
+        _safetensors.write(path, content.weights, metadata)
+    else:
+        _write_torch(path, content)
+
+
+def _read_safetensors(path: str) -> File:
+    weights, metadata, verified = _safetensors.read(path)
+    texts = {k[len(_TEXT):]: v for k, v in metadata.items() if k.startswith(_TEXT)}
+    opaque = {k[len(_BYTES):] for k in metadata if k.startswith(_BYTES)}
+    notes = [] if verified else [f"{path} has no integrity data"]
+    return File("safetensors", weights, texts, metadata, opaque & {w.name for w in weights}, notes)
+
+
+def _read_ckpt(path: str) -> File:
+    content = File("ckpt", [])
+    for name, value in _core.load_checkpoint(path):
+        if isinstance(value, str):
+            content.texts[name] = value
+        elif isinstance(value, bytes):
+            content.weights.append(Weight(name, "U8", np.frombuffer(value, np.uint8)))
+            content.opaque.add(name)
+        else:
+            content.weights.append(from_tensor(name, value))
+    return content
+
+
+def from_tensor(name: str, t: Any) -> Weight:
+    """A Tensor or Parameter of Sindri's, with all its bits."""
+    dtype = _ENGINE_TYPES[str(t.dtype)]
+    if dtype == "BF16":  # NumPy has no such type: a bfloat16 is the upper half of a float32
+        bits = t.astype("float32").asnumpy().view(np.uint32) if t.shape else np.array(t.astype("float32").asnumpy()).view(np.uint32)
+        return Weight(name, dtype, (bits >> 16).astype("<u2"))
+    return Weight(name, dtype, np.array(t.asnumpy(), copy=True))
+
+
+def to_tensor(w: Weight) -> Any:
+    """The Tensor of a Weight. Raises CheckpointError for element types Sindri lacks."""
+    if w.dtype not in _ENGINE_TYPES.values():
+        raise unusable(f"tensor '{w.name}' has the element type {w.dtype}, which Sindri and .ckpt files of its making do not have", w.name,
+                       "drop it with a map (NAME -), or convert it in PyTorch before")
+    if w.dtype == "BF16":
+        return _core.Tensor((w.array.astype(np.uint32) << 16).view(np.float32)).astype("bfloat16")
+    return _core.Tensor(np.ascontiguousarray(w.array).reshape(w.shape))
+
+
+def _write_ckpt(path: str, content: File, compat_mindspore1: bool) -> None:
+    entries: List[Tuple[str, Any]] = []
+    for w in content.weights:
+        entries.append((w.name, w.array.tobytes() if w.name in content.opaque else to_tensor(w)))
+    entries += list(content.texts.items())
+    _core.save_checkpoint(entries, os.path.abspath(path), compat_mindspore1)
+
+
+# --- PyTorch --------------------------------------------------------------------------------------------------------------------
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise usage("PyTorch is not installed in this Python, and only it can read and write .pth and .pt files", sys.executable,
+                    "pip install torch, or save with safetensors.torch.save_file(model.state_dict(), FILE) where PyTorch is") from None
+    return torch
+
+
+def torch_weight(name: str, t: Any) -> Weight:
+    """A PyTorch tensor with all its bits. Raises CheckpointError for quantized, sparse and exotic ones."""
+    torch = _torch()
+    codes = {torch.bool: "BOOL", torch.uint8: "U8", torch.int8: "I8", torch.int16: "I16", torch.int32: "I32", torch.int64: "I64", torch.float16: "F16",
+             torch.bfloat16: "BF16", torch.float32: "F32", torch.float64: "F64", torch.complex64: "C64"}
+    codes.update({getattr(torch, k): v for k, v in (("uint16", "U16"), ("uint32", "U32"), ("uint64", "U64"), ("float8_e5m2", "F8_E5M2"),
+                                                    ("float8_e4m3fn", "F8_E4M3")) if hasattr(torch, k)})
+    if t.is_quantized or t.layout != torch.strided or t.dtype not in codes:
+        raise unusable(f"tensor '{name}' is {t.layout} {t.dtype}, which has no plain form", name, "drop it with a map (NAME -), or convert it in PyTorch before")
+    code = codes[t.dtype]
+    t = t.detach().cpu().contiguous()
+    if code == "BF16":
+        return Weight(name, code, t.view(torch.int16).numpy().view("<u2").copy())
+    if code.startswith("F8"):
+        return Weight(name, code, t.view(torch.uint8).numpy().copy())
+    return Weight(name, code, t.numpy().copy())
+
+
+def _flatten(obj: Any, path: str) -> Tuple[Dict[str, Any], List[str]]:
+    """The state dict in what torch.load gave, and notes on what was left aside."""
+    notes: List[str] = []
+    while isinstance(obj, Mapping):
+        inner = next((k for k in ("state_dict", "model_state_dict", "model") if isinstance(obj.get(k), Mapping)), None)
+        if inner is None:
+            break
+        others = [k for k in obj if k != inner]
+        notes.append(f"weights are taken from '{inner}' of the file" + (f"; left aside: {', '.join(map(str, others))}" if others else ""))
+        obj = obj[inner]
+    torch = _torch()
+    if not isinstance(obj, Mapping) or not any(isinstance(v, torch.Tensor) for v in obj.values()):
+        raise unusable(f"{path} holds no state dict: got {type(obj).__name__}", path, "save model.state_dict() from your own Python")
+    tensors = {str(k): v for k, v in obj.items() if isinstance(v, torch.Tensor)}
+    left = [str(k) for k, v in obj.items() if not isinstance(v, torch.Tensor)]
+    if left:
+        notes.append(f"left aside, no tensors: {', '.join(left)}")
+    for prefix in ("module.", "_orig_mod."):
+        if all(k.startswith(prefix) for k in tensors):
+            tensors = {k[len(prefix):]: v for k, v in tensors.items()}
+            notes.append(f"all names began with '{prefix}' (a wrapper's); it was taken off")
+    return tensors, notes
+
+
+def _read_torch(path: str) -> File:
+    torch = _torch()
+    try:
+        obj = torch.load(path, map_location="cpu", weights_only=True)
+    except OSError as e:
+        raise file_error(e, path, "read") from None
+    except Exception as e:  # pickle and zip errors of several kinds
+        text = str(e).split("\n")[0]
+        if "weights_only" in str(e) or "Unsupported" in text:
+            raise unusable(f"{path} holds more than tensors, and reading it would run code from it", path,
+                           "if you trust it, load it in your own Python and save model.state_dict()") from None
+        raise damaged(f"{path} cannot be read by PyTorch: {text}", path) from None
+    tensors, notes = _flatten(obj, path)
+    return File("torch", [torch_weight(k, v) for k, v in tensors.items()], notes=notes)
+
+
+def _write_torch(path: str, content: File) -> None:
+    torch = _torch()
+    kinds = {"BF16": "bfloat16", "F8_E5M2": "float8_e5m2", "F8_E4M3": "float8_e4m3fn"}
+    out = OrderedDict()
+    for w in content.weights:
+        array = np.array(w.array, copy=True)
+        if w.dtype == "BF16":
+            t = torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+        elif w.dtype in kinds:
+            t = torch.from_numpy(array).view(getattr(torch, kinds[w.dtype]))
+        else:
+            t = torch.from_numpy(array)
+        out[w.name] = t
+    import io
+    buffer = io.BytesIO()
+    torch.save(out, buffer)
+    _safetensors.write_whole(path, [buffer.getbuffer()])
+
+
+def from_torch(state_dict: Any, net: str = "auto", mapping: Union[NameMap, Mapping[str, str], None] = None) -> Dict[str, Any]:
+    """A PyTorch state dict (or module) in memory as {MindSpore name: Parameter}, for load_param_into_net. Arguments as in convert."""
+    if hasattr(state_dict, "state_dict"):
+        state_dict = state_dict.state_dict()
+    weights = [torch_weight(k, v) for k, v in state_dict.items()]
+    renamed, _ = rename(weights, "mindspore", net, mapping)
+    return {w.name: _core.Parameter(to_tensor(w), w.name) for w in renamed}
+
+
+# --- names ----------------------------------------------------------------------------------------------------------------------
+
+def _as_map(mapping: Union[NameMap, Mapping[str, str], None]) -> Optional[NameMap]:
+    if mapping is None or isinstance(mapping, NameMap):
+        return mapping
+    return NameMap(f"{k} {v}" for k, v in mapping.items())
+
+
+def rename(weights: Sequence[Weight], names: str, net: str = "auto", mapping: Union[NameMap, Mapping[str, str], None] = None,
+           source_names: str = "auto") -> Tuple[List[Weight], List[Row]]:
+    """Tensors under the names 'mindspore', 'torch' or 'keep', and what became of each.
+
+    Raises CheckpointError when two names become one, InvalidValueError for unknown arguments."""
+    for value, known in ((names, ("mindspore", "torch", "keep")), (net, ("auto", "resnet", "none")), (source_names, ("auto", "mindspore", "torch"))):
+        if value not in known:
+            raise usage(f"expected one of {', '.join(known)}, got '{value}'")
+    table = _as_map(mapping)
+    shapes = {w.name: w.shape for w in weights}
+    if len(shapes) != len(weights):
+        raise unusable("two tensors have the same name")
+    source = _names.dialect(shapes) if source_names == "auto" else source_names
+    if names == "mindspore" and source != "mindspore":
+        rows = _names.to_mindspore(shapes, net, table)
+    elif names == "torch" and source != "torch":
+        rows = _names.to_torch(shapes, net, table)
+    else:
+        rows = [(table.apply(n, s) if table else None) or Row(n, n, "") for n, s in shapes.items()]
+    _names.check_unique(rows)
+    out = []
+    for w, row in zip(weights, rows):
+        if row.new is not None:
+            out.append(Weight(row.new, w.dtype, w.array if row.shape is None else w.array.reshape(row.shape)))
+    return out, rows
+
+
+def _advice(names: Set[str], target: str) -> List[str]:
+    """What else must agree for these weights to give the same results."""
+    if not _names.is_resnet(names):
+        return []
+    if target == "mindspore":
+        return ["ResNet: torchvision's weights belong to its own form: explicit padding and batch norm eps 1e-5, not MindSpore's 'same' padding and 1e-4 "
+                "(variant 'torchvision' of sindri.models.create and of python/examples/resnet)"]
+    return ["ResNet: weights trained with 'same' padding and batch norm eps 1e-4 (variant 'mindspore') give other results in torchvision's ResNet"]
+
+
+def convert(source: str, target: str, names: Optional[str] = None, source_names: str = "auto", net: str = "auto",
+            mapping: Union[NameMap, Mapping[str, str], str, None] = None, reverse_map: bool = False, drop_state: bool = False, overwrite: bool = False,
+            compat_mindspore1: bool = False) -> Report:
+    """Writes the weights of `source` to `target`; both forms follow from the endings (.ckpt, .safetensors, .pth, .pt).
+
+    names: 'mindspore', 'torch' or 'keep'; by default what suits the target (.ckpt: mindspore, .pth and .pt: torch, .safetensors: keep). net: rules
+    of a known network, 'auto' (recognised by its names), 'resnet' or 'none'. mapping: rules of your own that go first, as a file name, a NameMap
+    or a dict (`*` stands for any text, '-' drops). drop_state leaves training state (optimizer slots, counters, texts) out. Raises
+    InvalidValueError for arguments, CheckpointError for the files' contents, IoError; an existing target is kept unless `overwrite`.
+    """
+    form = format_of(target)
+    if names is None:
+        names = {"ckpt": "mindspore", "torch": "torch", "safetensors": "keep"}[form]
+    if isinstance(mapping, str):
+        mapping = NameMap.from_file(mapping, reverse_map)
+    if os.path.abspath(source) == os.path.abspath(target):
+        raise usage("source and target are the same file", target)
+    if os.path.lexists(target) and not overwrite:
+        raise usage(f"'{target}' exists", target, "choose another name, or overwrite it with --force")
+    if form == "torch":
+        _torch()  # before the work, not after
+    content = read(source)
+    source_dialect = source_names
+    if source_names == "auto":  # PyTorch's own files may hold gamma and beta, too: early BERTs do
+        source_dialect = source_names = "torch" if content.format == "torch" else _names.dialect(w.name for w in content.weights)
+    if source_names == "neutral":
+        source_names = "auto"
+    weights, rows = rename(content.weights, names, net, mapping, source_names)
+    if drop_state:
+        shapes = {w.name: w.shape for w in weights}
+        state = {n for n, s in shapes.items() if _names.is_training_state(n, s, set(shapes)) or n in content.opaque}
+        rows = [Row(r.old, None, "training state (--drop-state)") if r.new in state else r for r in rows]
+        weights = [w for w in weights if w.name not in state]
+    if not weights:
+        raise unusable(f"nothing is left of {source}", source, "check --map and --drop-state")
+    by_old = {r.old: r.new for r in rows}
+    opaque = {by_old[n] for n in content.opaque if by_old[n] is not None}
+    texts = {} if drop_state or form == "torch" else content.texts
+    if len(texts) != len(content.texts):
+        rows = rows + [Row(n, None, "text entry of the training" + (" (--drop-state)" if drop_state else ": a PyTorch state dict holds tensors only"))
+                       for n in content.texts]
+    write(target, File(form, weights, texts, content.metadata, opaque, []), compat_mindspore1)
+    advice = _advice({w.name for w in weights}, names) if names not in ("keep", source_dialect) else []
+    return Report(f"{source}: {_TITLE[content.format]}", f"{target}: {_TITLE[form]}", len(content.weights), content.nbytes,
+                  (source_dialect, names if names != "keep" else "unchanged"), rows, content.notes + advice)
