@@ -23,8 +23,8 @@ from sindri.nn.layer.rnns import GRUCell, LSTMCell, RNNCell
 from sindri.nn.wrap.cell_wrapper import TrainOneStepCell, WithLossCell
 from sindri.nn.wrap.loss_scale import TrainOneStepWithLossScaleCell
 
-__all__ = ["auto_mixed_precision", "custom_mixed_precision", "get_white_list", "get_black_list", "build_train_network", "LossScaler", "StaticLossScaler",
-           "DynamicLossScaler", "all_finite", "LossScaleManager", "FixedLossScaleManager", "DynamicLossScaleManager"]
+__all__ = ["auto_mixed_precision", "custom_mixed_precision", "get_white_list", "get_black_list", "build_train_network", "LossScaler",
+           "StaticLossScaler", "DynamicLossScaler", "all_finite", "LossScaleManager", "FixedLossScaleManager", "DynamicLossScaleManager"]
 
 _ops = _core.ops
 _HALF = (mstype.float16, mstype.bfloat16)
@@ -124,8 +124,8 @@ def _check_network(who: str, network: Any, dtype: Any) -> None:
 
 
 def auto_mixed_precision(network: Cell, amp_level: str = "O0", dtype: Any = mstype.float16) -> Cell:
-    """Sets the network to run at 'O0' to 'O3' (see the module) or 'auto': products in half, norms, softmax and losses in float32, others at the widest
-    of their inputs. Returns the network, which from O2 on gives float32 outputs. A level set before is replaced.
+    """Sets the network to run at 'O0' to 'O3' (see the module) or 'auto': products in half, norms, softmax and losses in float32, others at the
+    widest of their inputs. Returns the network, which from O2 on gives float32 outputs. A level set before is replaced.
 
     Raises TypeError for what is no Cell, ValueError for an unknown level and a type that is not half.
     """
@@ -151,7 +151,8 @@ def auto_mixed_precision(network: Cell, amp_level: str = "O0", dtype: Any = msty
 
 def custom_mixed_precision(network: Cell, *, white_list: Optional[List[Type[Cell]]] = None, black_list: Optional[List[Type[Cell]]] = None,
                            dtype: Any = mstype.float16) -> Cell:
-    """As auto_mixed_precision with lists of one's own: a white list as O1, a black list as O2. Lists hold classes of Cells (primitives are not taken).
+    """As auto_mixed_precision with lists of one's own: a white list as O1, a black list as O2. Lists hold classes of Cells (primitives are not
+    taken).
 
     Raises TypeError for what is no Cell, list or class of Cells; ValueError unless exactly one list is given, and for a type that is not half.
     """
@@ -219,12 +220,13 @@ def _cast_network(network: Cell, level: str, kwargs: dict) -> bool:
     return half
 
 
-def build_train_network(network: Cell, optimizer: Cell, loss_fn: Optional[Cell] = None, level: str = "O0", boost_level: str = "O0", **kwargs: Any) -> Cell:
+def build_train_network(network: Cell, optimizer: Cell, loss_fn: Optional[Cell] = None, level: str = "O0", boost_level: str = "O0",
+                        **kwargs: Any) -> Cell:
     """The training cell of a network (with loss_fn; without, its output is the loss) at a level of mixed precision, set to train.
 
     'auto' is O2 on a GPU target and O3 on Ascend. Keywords: loss_scale_manager replaces the level's own (O2: DynamicLossScaleManager(); None: none),
-    keep_batchnorm_fp32 whether O2 and O3 keep the black list, cast_model_type (float16 or float32) the type of the level. A manager with an update cell
-    gives a TrainOneStepWithLossScaleCell (on the CPU too, where MindSpore refuses), another a TrainOneStepCell with its scale as sens.
+    keep_batchnorm_fp32 whether O2 and O3 keep the black list, cast_model_type (float16 or float32) the type of the level. A manager with an update
+    cell gives a TrainOneStepWithLossScaleCell (on the CPU too, where MindSpore refuses), another a TrainOneStepCell with its scale as sens.
     Raises TypeError for wrong types, ValueError for unknown levels and keywords and for 'auto' on another target; NotYetError for boost levels.
     """
     if not isinstance(network, Cell):
@@ -310,8 +312,8 @@ class StaticLossScaler(LossScaler):
 
 
 class DynamicLossScaler(StaticLossScaler):
-    """A scale that is divided by scale_factor (not below 1) when gradients are not finite and multiplied by it after scale_window steps in a row where
-    they are. Raises TypeError or ValueError for a scale below 1 and for a factor or window that is no int above 0.
+    """A scale that is divided by scale_factor (not below 1) when gradients are not finite and multiplied by it after scale_window steps in a row
+    where they are. Raises TypeError or ValueError for a scale below 1 and for a factor or window that is no int above 0.
     """
 
     def __init__(self, scale_value: float, scale_factor: int, scale_window: int) -> None:

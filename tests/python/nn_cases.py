@@ -125,32 +125,33 @@ _PIXELS = [x((2, 5, 3), 3, -3, 3), ids([[0, 4, -100], [2, 1, 1]])]
 _PAIR = [x((3, 4), 3), x((3, 4), 4)]
 _SIGNS = [x((3, 4), 3), lambda ms: tensor(ms, np.where(data((3, 4), 9) > 0, 1, -1), np.float32)]
 _BITS = [x((3, 4), 3, -3, 3), x((3, 4), 4, 0.0, 1.0)]
+_REDUCTIONS = ("none", "mean", "sum")
 _CLASS_WEIGHT = x((5,), 7, 0.5, 2.0)
 
 # name: (loss, inputs)
 LOSSES = {
-    **{f"softmax_ce_sparse_{r}": (lambda ms, r=r: ms.nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction=r), _ROWS) for r in ("none", "mean", "sum")},
+    **{f"softmax_ce_sparse_{r}": (lambda ms, r=r: ms.nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction=r), _ROWS) for r in _REDUCTIONS},
     **{f"softmax_ce_dense_{r}": (lambda ms, r=r: ms.nn.SoftmaxCrossEntropyWithLogits(reduction=r), [x((4, 5), 3, -3, 3), probabilities((4, 5), 6)])
-       for r in ("none", "mean", "sum")},
-    **{f"ce_{r}": (lambda ms, r=r: ms.nn.CrossEntropyLoss(reduction=r), _ROWS) for r in ("none", "mean", "sum")},
-    **{f"ce_smooth_{r}": (lambda ms, r=r: ms.nn.CrossEntropyLoss(reduction=r, label_smoothing=0.1), _ROWS) for r in ("none", "mean", "sum")},
-    **{f"ce_weight_{r}": (lambda ms, r=r: ms.nn.CrossEntropyLoss(_CLASS_WEIGHT(ms), reduction=r), _ROWS) for r in ("none", "mean", "sum")},
+       for r in _REDUCTIONS},
+    **{f"ce_{r}": (lambda ms, r=r: ms.nn.CrossEntropyLoss(reduction=r), _ROWS) for r in _REDUCTIONS},
+    **{f"ce_smooth_{r}": (lambda ms, r=r: ms.nn.CrossEntropyLoss(reduction=r, label_smoothing=0.1), _ROWS) for r in _REDUCTIONS},
+    **{f"ce_weight_{r}": (lambda ms, r=r: ms.nn.CrossEntropyLoss(_CLASS_WEIGHT(ms), reduction=r), _ROWS) for r in _REDUCTIONS},
     "ce_weight_smooth": (lambda ms: ms.nn.CrossEntropyLoss(_CLASS_WEIGHT(ms), label_smoothing=0.2, reduction="sum"), _ROWS),
     "ce_ignore": (lambda ms: ms.nn.CrossEntropyLoss(ignore_index=2), _ROWS),
     "ce_ignore_weight": (lambda ms: ms.nn.CrossEntropyLoss(_CLASS_WEIGHT(ms), ignore_index=2), _ROWS),
     "ce_pixels": (lambda ms: ms.nn.CrossEntropyLoss(), _PIXELS),
     "ce_pixels_none": (lambda ms: ms.nn.CrossEntropyLoss(reduction="none"), _PIXELS),
     **{f"ce_probabilities_{r}": (lambda ms, r=r: ms.nn.CrossEntropyLoss(reduction=r), [x((4, 5), 3, -3, 3), probabilities((4, 5), 6)])
-       for r in ("none", "mean", "sum")},
-    **{f"mse_{r}": (lambda ms, r=r: ms.nn.MSELoss(r), _PAIR) for r in ("none", "mean", "sum")},
+       for r in _REDUCTIONS},
+    **{f"mse_{r}": (lambda ms, r=r: ms.nn.MSELoss(r), _PAIR) for r in _REDUCTIONS},
     "mse_broadcast": (lambda ms: ms.nn.MSELoss(), [x((3, 4), 3), x((4,), 4)]),
-    **{f"l1_{r}": (lambda ms, r=r: ms.nn.L1Loss(r), _PAIR) for r in ("none", "mean", "sum")},
+    **{f"l1_{r}": (lambda ms, r=r: ms.nn.L1Loss(r), _PAIR) for r in _REDUCTIONS},
     "mae": (lambda ms: ms.nn.MAELoss(), _PAIR),
     "rmse": (lambda ms: ms.nn.RMSELoss(), _PAIR),
     "smooth_l1": (lambda ms: ms.nn.SmoothL1Loss(), _PAIR),
     "smooth_l1_beta": (lambda ms: ms.nn.SmoothL1Loss(beta=0.3, reduction="mean"), _PAIR),
     "huber": (lambda ms: ms.nn.HuberLoss(delta=0.6), _PAIR),
-    **{f"bce_logits_{r}": (lambda ms, r=r: ms.nn.BCEWithLogitsLoss(r), _BITS) for r in ("none", "mean", "sum")},
+    **{f"bce_logits_{r}": (lambda ms, r=r: ms.nn.BCEWithLogitsLoss(r), _BITS) for r in _REDUCTIONS},
     "bce_logits_weights": (lambda ms: ms.nn.BCEWithLogitsLoss("mean", x((3, 4), 8, 0.2, 2.0)(ms), x((4,), 9, 0.2, 2.0)(ms)), _BITS),
     "bce": (lambda ms: ms.nn.BCELoss(), [x((3, 4), 3, 0.1, 0.9), x((3, 4), 4, 0.0, 1.0)]),
     "nll": (lambda ms: ms.nn.NLLLoss(), _ROWS),
@@ -311,5 +312,65 @@ def run_list(ms, name):
     return LISTS[name](ms.nn)
 
 
-RUNS = {"layers": (LAYERS, run_layer), "losses": (LOSSES, run_loss), "optimizers": (OPTIMIZERS, run_optimizer), "schedules": (SCHEDULES, run_schedule),
-        "lists": (LISTS, run_list)}
+class _Nets:
+    """Networks of a namespace, as scripts write them."""
+
+    def __init__(self, ms):
+        nn = ms.nn
+
+        class Convolutional(nn.Cell):
+            def __init__(self):
+                super().__init__()
+                self.conv1, self.bn1 = nn.Conv2d(2, 4, 3, stride=2), nn.BatchNorm2d(4, momentum=0.8)
+                self.conv2, self.bn2 = nn.Conv2d(4, 4, 3, pad_mode="pad", padding=1, has_bias=True), nn.BatchNorm2d(4)
+                self.relu, self.pool, self.flatten = nn.ReLU(), nn.MaxPool2d(2, 2, pad_mode="same"), nn.Flatten()
+                self.end_point = nn.Dense(16, 5)
+
+            def construct(self, a):
+                a = self.relu(self.bn1(self.conv1(a)))
+                a = self.relu(self.bn2(self.conv2(a)) + a)
+                return self.end_point(self.flatten(self.pool(a)))
+
+        class Dense(nn.Cell):
+            def __init__(self):
+                super().__init__()
+                self.blocks = nn.SequentialCell([nn.Dense(6, 8, activation="gelu"), nn.LayerNorm((8,)), nn.Dense(8, 5)])
+
+            def construct(self, a):
+                return self.blocks(a)
+
+        self.convolutional, self.dense = Convolutional, Dense
+
+
+def _decay_by_name(params, lr):
+    decayed = [p for p in params if "bias" not in p.name and "bn" not in p.name]
+    rest = [p for p in params if "bias" in p.name or "bn" in p.name]
+    return [{"params": decayed, "weight_decay": 0.01, "lr": lr}, {"params": rest}, {"order_params": params}]
+
+
+# name: (network, input shape, optimizer of parameters)
+TRAININGS = {
+    "momentum": ("convolutional", (6, 2, 8, 8), lambda nn, p: nn.Momentum(p, 0.05, 0.9, weight_decay=0.001)),
+    "momentum_groups": ("convolutional", (6, 2, 8, 8), lambda nn, p: nn.Momentum(_decay_by_name(p, [0.1, 0.05, 0.05, 0.02, 0.02, 0.01]), 0.05, 0.9)),
+    "adam": ("dense", (6, 6), lambda nn, p: nn.Adam(p, nn.CosineDecayLR(0.001, 0.02, 5))),
+    "sgd": ("dense", (6, 6), lambda nn, p: nn.SGD(p, 0.1, momentum=0.5)),
+}
+
+
+def run_training(ms, name):
+    """Losses of six steps, then the parameters."""
+    net_name, shape, make = TRAININGS[name]
+    net = getattr(_Nets(ms), net_name)()
+    for i, p in enumerate(sorted(net.get_parameters(), key=lambda p: p.name)):
+        low = 0.5 if p.name.endswith(("variance", "gamma")) else -0.4
+        p.set_data(tensor(ms, data(p.shape, 30 + i, low, low + 0.8)))
+    optimizer = make(ms.nn, net.trainable_params())
+    loss = ms.nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    step = ms.nn.TrainOneStepCell(ms.nn.WithLossCell(net, loss), optimizer).set_train()
+    a, labels = tensor(ms, data(shape, 90)), tensor(ms, [0, 4, 2, 1, 3, 0], np.int32)
+    losses = [float(step(a, labels).asnumpy()) for _ in range(6)]
+    return {"losses": losses, "parameters": {p.name: _numbers(p) for p in net.get_parameters()}}
+
+
+RUNS = {"layers": (LAYERS, run_layer), "losses": (LOSSES, run_loss), "optimizers": (OPTIMIZERS, run_optimizer),
+        "schedules": (SCHEDULES, run_schedule), "lists": (LISTS, run_list), "trainings": (TRAININGS, run_training)}

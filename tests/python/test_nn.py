@@ -67,6 +67,11 @@ def test_optimizer(name, mode):
     compare(nn_cases.run_optimizer(ms, name), STORED["optimizers"][name], name, 2e-5, 5e-6)
 
 
+@pytest.mark.parametrize("name", cases("trainings"))
+def test_training(name, mode):
+    compare(nn_cases.run_training(ms, name), STORED["trainings"][name], name, 2e-4, 2e-5)
+
+
 # Cases that MindSpore's CPU build lacks or gets wrong, by formula.
 
 X = np.array([[-1.5, -0.3, 0.0, 0.2, 1.0, 2.5]], np.float32)

@@ -245,8 +245,9 @@ def test_eager_and_graph_give_the_same_bits():
     for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
         ms.set_context(mode=mode)
         out = []
-        for make in (lambda p: nn.Momentum(p, [0.1, 0.2, 0.3], 0.9, 0.01), lambda p: nn.Adam(p, 0.01, weight_decay=0.1), lambda p: nn.SGD(p, 0.1, 0.9),
-                     lambda p: nn.AdamWeightDecay(p, 0.01, weight_decay=0.1), lambda p: nn.Lamb(p, 0.1), lambda p: nn.RMSProp(p, 0.1)):
+        for make in (lambda p: nn.Momentum(p, [0.1, 0.2, 0.3], 0.9, 0.01), lambda p: nn.Adam(p, 0.01, weight_decay=0.1),
+                     lambda p: nn.SGD(p, 0.1, 0.9), lambda p: nn.AdamWeightDecay(p, 0.01, weight_decay=0.1), lambda p: nn.Lamb(p, 0.1),
+                     lambda p: nn.RMSProp(p, 0.1)):
             opt = make(params())
             for t in range(3):
                 step(opt, t)

@@ -44,7 +44,8 @@ def test_train_one_step(mode):
 
 def test_sens_multiplies_and_gradients_are_given_back(mode):
     net = dense()
-    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1, loss_scale=8.0), sens=8.0, return_grad=True).set_train()
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1, loss_scale=8.0), sens=8.0,
+                               return_grad=True).set_train()
     loss, grads = step(*inputs())
     np.testing.assert_allclose(grads["weight"].asnumpy(), 8 * mse_grad(W), 1e-5)
     np.testing.assert_allclose(net.weight.asnumpy(), W - 0.1 * mse_grad(W), 1e-5)

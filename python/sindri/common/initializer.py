@@ -14,8 +14,8 @@ from sindri import _core
 from sindri.common import dtype as mstype
 from sindri.common.tensor import Tensor
 
-__all__ = ["Initializer", "initializer", "TruncatedNormal", "Normal", "Uniform", "HeUniform", "HeNormal", "XavierUniform", "XavierNormal", "One", "Zero",
-           "Constant", "Identity", "Sparse", "Dirac", "Orthogonal", "VarianceScaling"]
+__all__ = ["Initializer", "initializer", "TruncatedNormal", "Normal", "Uniform", "HeUniform", "HeNormal", "XavierUniform", "XavierNormal", "One",
+           "Zero", "Constant", "Identity", "Sparse", "Dirac", "Orthogonal", "VarianceScaling"]
 
 _ALIASES: Dict[str, Type["Initializer"]] = {}
 _init = _core.init

@@ -6,7 +6,8 @@ from typing import Callable, List, Sequence
 
 from sindri.nn._check import check_bool, check_int, check_strict_float, check_type, fail
 
-__all__ = ["piecewise_constant_lr", "exponential_decay_lr", "natural_exp_decay_lr", "inverse_decay_lr", "cosine_decay_lr", "polynomial_decay_lr", "warmup_lr"]
+__all__ = ["piecewise_constant_lr", "exponential_decay_lr", "natural_exp_decay_lr", "inverse_decay_lr", "cosine_decay_lr", "polynomial_decay_lr",
+           "warmup_lr"]
 
 
 def piecewise_constant_lr(milestone: Sequence[int], learning_rates: Sequence[float]) -> List[float]:
@@ -59,7 +60,8 @@ def inverse_decay_lr(learning_rate: float, decay_rate: float, total_step: int, s
     """learning_rate/(1 + decay_rate·e/decay_epoch), the quotient rounded down with is_stair."""
     who = "inverse_decay_lr"
     _check_decay(who, learning_rate, decay_rate, decay_epoch, is_stair)
-    return _per_step(who, total_step, step_per_epoch, lambda e: learning_rate / (1 + decay_rate * (e // decay_epoch if is_stair else e / decay_epoch)))
+    return _per_step(who, total_step, step_per_epoch,
+                     lambda e: learning_rate / (1 + decay_rate * (e // decay_epoch if is_stair else e / decay_epoch)))
 
 
 def cosine_decay_lr(min_lr: float, max_lr: float, total_step: int, step_per_epoch: int, decay_epoch: int) -> List[float]:

@@ -11,5 +11,5 @@ from sindri.nn.layer.pooling import *  # noqa: F401,F403
 from sindri.nn.layer.rnns import *  # noqa: F401,F403
 from sindri.nn.layer.thor_layer import *  # noqa: F401,F403
 
-__all__ = [*activation.__all__, *normalization.__all__, *container.__all__, *conv.__all__, *rnns.__all__, *basic.__all__, *embedding.__all__, *pooling.__all__,
-           *math.__all__, *thor_layer.__all__]
+__all__ = [*activation.__all__, *normalization.__all__, *container.__all__, *conv.__all__, *rnns.__all__, *basic.__all__, *embedding.__all__,
+           *pooling.__all__, *math.__all__, *thor_layer.__all__]

@@ -15,8 +15,8 @@ from sindri.nn._check import check_bool, check_choice, check_float, check_int, f
 from sindri.nn.cell import Cell
 from sindri.nn.layer.activation import get_activation
 
-__all__ = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Flatten", "Unflatten", "Identity", "Dense", "ClipByNorm", "Norm", "OneHot", "Pad", "Tril", "Triu",
-           "Roll", "L1Regularizer"]
+__all__ = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Flatten", "Unflatten", "Identity", "Dense", "ClipByNorm", "Norm", "OneHot", "Pad",
+           "Tril", "Triu", "Roll", "L1Regularizer"]
 
 _ops = _core.ops
 Init = Any  # an alias, a number, an Initializer or a Tensor

@@ -32,8 +32,8 @@ class _Conv(Cell):
     """What convolutions share: checked sizes and channels, weight and bias."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Tuple[int, int], stride: Tuple[int, int], pad_mode: str, padding: Any,
-                 dilation: Tuple[int, int], group: int, has_bias: bool, weight_init: Init, bias_init: Init, data_format: str = "NCHW", transposed: bool = False,
-                 dtype: Any = mstype.float32) -> None:
+                 dilation: Tuple[int, int], group: int, has_bias: bool, weight_init: Init, bias_init: Init, data_format: str = "NCHW",
+                 transposed: bool = False, dtype: Any = mstype.float32) -> None:
         super().__init__()
         who = self.cls_name
         self.in_channels, self.out_channels = check_int(who, "in_channels", in_channels, 1), check_int(who, "out_channels", out_channels, 1)
@@ -74,11 +74,11 @@ class _Conv(Cell):
 class Conv2d(_Conv):
     """x [N, in, H, W] -> [N, out, OH, OW] (cross-correlation).
 
-    pad_mode 'same' (the default): output ceil(size/stride), the odd padding goes to the bottom and right; 'valid': none; 'pad': `padding` zeros (an int
-    or top, bottom, left, right). Parameters `weight` [out, in/group, kh, kw], from N(0, 0.01) unless told otherwise, and with `has_bias` `bias` [out],
-    zeros. None as an initial value means MindSpore 2's U(±1/sqrt(fan_in)). data_format 'NHWC' (device_target 'GPU' only) transposes around the
-    convolution; its weight is [out, kh, kw, in/group]. Raises TypeError for wrong types, ValueError for padding with 'same' or 'valid', sizes below 1,
-    channels that are no multiples of group, 'NHWC' off the GPU and an input of another rank.
+    pad_mode 'same' (the default): output ceil(size/stride), the odd padding goes to the bottom and right; 'valid': none; 'pad': `padding` zeros (an
+    int or top, bottom, left, right). Parameters `weight` [out, in/group, kh, kw], from N(0, 0.01) unless told otherwise, and with `has_bias` `bias`
+    [out], zeros. None as an initial value means MindSpore 2's U(±1/sqrt(fan_in)). data_format 'NHWC' (device_target 'GPU' only) transposes around the
+    convolution; its weight is [out, kh, kw, in/group]. Raises TypeError for wrong types, ValueError for padding with 'same' or 'valid', sizes below
+    1, channels that are no multiples of group, 'NHWC' off the GPU and an input of another rank.
     """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Union[int, Tuple[int, int]], stride: Union[int, Tuple[int, int]] = 1,
@@ -87,7 +87,8 @@ class Conv2d(_Conv):
         kernel, step = sizes("Conv2d", "kernel_size", kernel_size, 2), sizes("Conv2d", "stride", stride, 2)
         spread = sizes("Conv2d", "dilation", dilation, 2)
         pads = check_padding("Conv2d", pad_mode, padding)
-        super().__init__(in_channels, out_channels, kernel, step, pad_mode, padding, spread, group, has_bias, weight_init, bias_init, data_format, False, dtype)
+        super().__init__(in_channels, out_channels, kernel, step, pad_mode, padding, spread, group, has_bias, weight_init, bias_init, data_format,
+                         False, dtype)
         self._pads = Padder(pad_mode, pads, kernel, step, spread)
 
     def construct(self, x: Tensor) -> Tensor:
@@ -106,8 +107,9 @@ class Conv2d(_Conv):
         return _ops.add(y, self.bias) if self.has_bias else y
 
 
-def _line(who: str, name: str, value: Any) -> int:
-    return sizes(who, name, value, 1)[0]
+def _line(who: str, name: str, value: Any) -> Tuple[int, int]:
+    """A size of one dimension as that of a picture of one row."""
+    return 1, sizes(who, name, value, 1)[0]
 
 
 def _line_padding(who: str, pad_mode: str, padding: Any) -> Any:
@@ -122,14 +124,16 @@ def _line_padding(who: str, pad_mode: str, padding: Any) -> Any:
 class Conv1d(_Conv):
     """x [N, in, L] -> [N, out, OL]; arguments and defaults as Conv2d. `weight` is [out, in/group, 1, k]."""
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: int, stride: int = 1, pad_mode: str = "same", padding: Any = 0, dilation: int = 1,
-                 group: int = 1, has_bias: bool = False, weight_init: Init = "normal", bias_init: Init = "zeros", dtype: Any = mstype.float32) -> None:
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: int, stride: int = 1, pad_mode: str = "same", padding: Any = 0,
+                 dilation: int = 1, group: int = 1, has_bias: bool = False, weight_init: Init = "normal", bias_init: Init = "zeros",
+                 dtype: Any = mstype.float32) -> None:
         who = "Conv1d"
-        kernel, step, spread = (tuple((1, _line(who, name, v))) for name, v in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation)))
+        kernel, step, spread = _line(who, "kernel_size", kernel_size), _line(who, "stride", stride), _line(who, "dilation", dilation)
         pads = _line_padding(who, pad_mode, padding)
         if isinstance(weight_init, Tensor) and len(weight_init.shape) == 3:
             weight_init = weight_init.reshape(weight_init.shape[:2] + (1,) + weight_init.shape[2:])
-        super().__init__(in_channels, out_channels, kernel, step, pad_mode, padding, spread, group, has_bias, weight_init, bias_init, "NCHW", False, dtype)
+        super().__init__(in_channels, out_channels, kernel, step, pad_mode, padding, spread, group, has_bias, weight_init, bias_init, "NCHW", False,
+                         dtype)
         self._pads = Padder(pad_mode, pads, kernel, step, spread)
 
     def construct(self, x: Tensor) -> Tensor:
@@ -176,7 +180,8 @@ class Conv2dTranspose(_ConvTranspose):
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Union[int, Tuple[int, int]], stride: Union[int, Tuple[int, int]] = 1,
                  pad_mode: str = "same", padding: Any = 0, output_padding: Union[int, Tuple[int, int]] = 0, dilation: Union[int, Tuple[int, int]] = 1,
-                 group: int = 1, has_bias: bool = False, weight_init: Init = "normal", bias_init: Init = "zeros", dtype: Any = mstype.float32) -> None:
+                 group: int = 1, has_bias: bool = False, weight_init: Init = "normal", bias_init: Init = "zeros",
+                 dtype: Any = mstype.float32) -> None:
         who = "Conv2dTranspose"
         kernel, step, spread = sizes(who, "kernel_size", kernel_size, 2), sizes(who, "stride", stride, 2), sizes(who, "dilation", dilation, 2)
         pads = check_padding(who, pad_mode, padding)
@@ -185,7 +190,8 @@ class Conv2dTranspose(_ConvTranspose):
             fail(ValueError, f"{who}: output_padding {output_padding} is given with pad_mode '{pad_mode}'", "set pad_mode to 'pad'")
         if any(e >= max(s, d) for e, s, d in zip(extra, step, spread)):
             fail(ValueError, f"{who}: output_padding {output_padding} must be below stride {stride} or dilation {dilation}")
-        super().__init__(in_channels, out_channels, kernel, step, pad_mode, padding, spread, group, has_bias, weight_init, bias_init, "NCHW", True, dtype)
+        super().__init__(in_channels, out_channels, kernel, step, pad_mode, padding, spread, group, has_bias, weight_init, bias_init, "NCHW", True,
+                         dtype)
         self.output_padding = output_padding
         self._fixed_pads, self._output_padding = pads, extra
 
@@ -197,14 +203,16 @@ class Conv2dTranspose(_ConvTranspose):
 class Conv1dTranspose(_ConvTranspose):
     """x [N, in, l] -> [N, out, L], the transpose of Conv1d; `weight` is [in, out/group, 1, k]. Sizes and errors as Conv2dTranspose."""
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: int, stride: int = 1, pad_mode: str = "same", padding: Any = 0, dilation: int = 1,
-                 group: int = 1, has_bias: bool = False, weight_init: Init = "normal", bias_init: Init = "zeros", dtype: Any = mstype.float32) -> None:
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: int, stride: int = 1, pad_mode: str = "same", padding: Any = 0,
+                 dilation: int = 1, group: int = 1, has_bias: bool = False, weight_init: Init = "normal", bias_init: Init = "zeros",
+                 dtype: Any = mstype.float32) -> None:
         who = "Conv1dTranspose"
-        kernel, step, spread = (tuple((1, _line(who, name, v))) for name, v in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation)))
+        kernel, step, spread = _line(who, "kernel_size", kernel_size), _line(who, "stride", stride), _line(who, "dilation", dilation)
         pads = _line_padding(who, pad_mode, padding)
         if isinstance(weight_init, Tensor) and len(weight_init.shape) == 3:
             weight_init = weight_init.reshape(weight_init.shape[:2] + (1,) + weight_init.shape[2:])
-        super().__init__(in_channels, out_channels, kernel, step, pad_mode, padding, spread, group, has_bias, weight_init, bias_init, "NCHW", True, dtype)
+        super().__init__(in_channels, out_channels, kernel, step, pad_mode, padding, spread, group, has_bias, weight_init, bias_init, "NCHW", True,
+                         dtype)
         self._fixed_pads, self._output_padding = pads, (0, 0)
 
     def construct(self, x: Tensor) -> Tensor:

@@ -23,13 +23,15 @@ class Embedding(Cell):
     """ids of any shape -> ids.shape + [embedding_size]: rows of the parameter `embedding_table` [vocab_size, embedding_size], from N(0, 0.01).
 
     With use_one_hot the rows are a product with one-hot vectors. The row padding_idx starts as zeros.
-    Raises TypeError for wrong types; ValueError for sizes below 1, a padding_idx outside the vocabulary, and (without use_one_hot) an id out of range.
+    Raises TypeError for wrong types; ValueError for sizes below 1, a padding_idx outside the vocabulary, and (without use_one_hot) an id out of
+    range.
     """
 
     def __init__(self, vocab_size: int, embedding_size: int, use_one_hot: bool = False, embedding_table: Init = "normal", dtype: Any = mstype.float32,
                  padding_idx: Optional[int] = None) -> None:
         super().__init__()
-        self.vocab_size, self.embedding_size = check_int("Embedding", "vocab_size", vocab_size, 1), check_int("Embedding", "embedding_size", embedding_size, 1)
+        self.vocab_size = check_int("Embedding", "vocab_size", vocab_size, 1)
+        self.embedding_size = check_int("Embedding", "embedding_size", embedding_size, 1)
         self.use_one_hot = check_bool("Embedding", "use_one_hot", use_one_hot)
         self.dtype, self.padding_idx = dtype, padding_idx
         self.init_tensor = initializer(embedding_table, (self.vocab_size, self.embedding_size), dtype)

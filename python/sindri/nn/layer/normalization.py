@@ -17,6 +17,7 @@ from sindri.nn.layer.conv import check_format
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm", "GroupNorm"]
 
 _ops = _core.ops
+_add, _mul = _ops.add, _ops.mul
 
 
 class _BatchNorm(Cell):
@@ -24,9 +25,9 @@ class _BatchNorm(Cell):
 
     _ranks: Tuple[int, ...] = ()
 
-    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.9, affine: bool = True, gamma_init: Init = "ones", beta_init: Init = "zeros",
-                 moving_mean_init: Init = "zeros", moving_var_init: Init = "ones", use_batch_statistics: Optional[bool] = None, data_format: str = "NCHW",
-                 dtype: Any = mstype.float32) -> None:
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.9, affine: bool = True, gamma_init: Init = "ones",
+                 beta_init: Init = "zeros", moving_mean_init: Init = "zeros", moving_var_init: Init = "ones",
+                 use_batch_statistics: Optional[bool] = None, data_format: str = "NCHW", dtype: Any = mstype.float32) -> None:
         super().__init__()
         who = self.cls_name
         self.num_features = check_int(who, "num_features", num_features, 1)
@@ -80,11 +81,17 @@ class _BatchNorm(Cell):
     def _update_moving(self, mean: Tensor, var: Tensor, count: int) -> None:
         if count == 0:
             return  # an empty batch has no statistics
+        if _core.is_casting():
+            with _core.FullPrecisionScope():  # a mean moves by less than a half type can tell
+                self._blend(mean, var, count)
+        else:
+            self._blend(mean, var, count)
+
+    def _blend(self, mean: Tensor, var: Tensor, count: int) -> None:
         keep = self.momentum
-        with _core.FullPrecisionScope():  # a mean moves by less than a half type can tell
-            for moving, batch, factor in ((self.moving_mean, mean, 1.0), (self.moving_variance, var, count / max(1, count - 1))):
-                value = _ops.add(_ops.mul(moving, keep), _ops.mul(batch, (1 - keep) * factor))
-                moving.assign(value if value.dtype == moving.dtype else _ops.cast(value, moving.dtype))
+        moving, variance = self.moving_mean, self.moving_variance
+        moving.assign(_add(_mul(moving, keep), _mul(mean, 1 - keep)))
+        variance.assign(_add(_mul(variance, keep), _mul(var, (1 - keep) * (count / max(1, count - 1)))))
 
     def extend_repr(self) -> str:
         return (f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, gamma={self.gamma}, beta={self.beta}, "
@@ -101,10 +108,10 @@ class BatchNorm2d(_BatchNorm):
     """Batch normalisation of [N, C, H, W].
 
     Parameters `gamma`, `beta` (trained if `affine`) and `moving_mean`, `moving_variance`, each [num_features]. In training
-    moving = momentum·moving + (1 - momentum)·batch, the batch variance being the unbiased one there: momentum is the weight of the OLD value (PyTorch's
-    is 1 minus it). use_batch_statistics None follows the training flag, True and False fix it (moving values are written in training only).
-    data_format 'NHWC' (device_target 'GPU' only) normalises the last axis. Raises TypeError for wrong types; ValueError for num_features below 1,
-    momentum outside [0, 1], eps not above 0, 'NHWC' off the GPU, and inputs of another rank or number of channels.
+    moving = momentum·moving + (1 - momentum)·batch, the batch variance being the unbiased one there: momentum is the weight of the OLD value
+    (PyTorch's is 1 minus it). use_batch_statistics None follows the training flag, True and False fix it (moving values are written in training
+    only). data_format 'NHWC' (device_target 'GPU' only) normalises the last axis. Raises TypeError for wrong types; ValueError for num_features below
+    1, momentum outside [0, 1], eps not above 0, 'NHWC' off the GPU, and inputs of another rank or number of channels.
     """
 
     _ranks = (4,)
@@ -115,10 +122,11 @@ class BatchNorm3d(_BatchNorm):
 
     _ranks = (5,)
 
-    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.9, affine: bool = True, gamma_init: Init = "ones", beta_init: Init = "zeros",
-                 moving_mean_init: Init = "zeros", moving_var_init: Init = "ones", use_batch_statistics: Optional[bool] = None,
-                 dtype: Any = mstype.float32) -> None:
-        super().__init__(num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init, moving_var_init, use_batch_statistics, "NCHW", dtype)
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.9, affine: bool = True, gamma_init: Init = "ones",
+                 beta_init: Init = "zeros", moving_mean_init: Init = "zeros", moving_var_init: Init = "ones",
+                 use_batch_statistics: Optional[bool] = None, dtype: Any = mstype.float32) -> None:
+        super().__init__(num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init, moving_var_init, use_batch_statistics, "NCHW",
+                         dtype)
 
 
 class LayerNorm(Cell):
@@ -132,7 +140,8 @@ class LayerNorm(Cell):
                  beta_init: Init = "zeros", epsilon: float = 1e-7, dtype: Any = mstype.float32) -> None:
         super().__init__()
         if not isinstance(normalized_shape, (tuple, list)):
-            fail(TypeError, f"LayerNorm: normalized_shape must be a tuple or a list, got {normalized_shape!r} of type {type(normalized_shape).__name__}")
+            fail(TypeError,
+                 f"LayerNorm: normalized_shape must be a tuple or a list, got {normalized_shape!r} of type {type(normalized_shape).__name__}")
         if not normalized_shape:
             fail(ValueError, "LayerNorm: normalized_shape must not be empty")
         self.normalized_shape = normalized_shape
@@ -172,10 +181,11 @@ class GroupNorm(Cell):
     Raises ValueError when num_channels is no multiple of num_groups and for inputs of another rank or number of channels.
     """
 
-    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, gamma_init: Init = "ones", beta_init: Init = "zeros",
-                 dtype: Any = mstype.float32) -> None:
+    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, gamma_init: Init = "ones",
+                 beta_init: Init = "zeros", dtype: Any = mstype.float32) -> None:
         super().__init__()
-        self.num_groups, self.num_channels = check_int("GroupNorm", "num_groups", num_groups, 1), check_int("GroupNorm", "num_channels", num_channels, 1)
+        self.num_groups = check_int("GroupNorm", "num_groups", num_groups, 1)
+        self.num_channels = check_int("GroupNorm", "num_channels", num_channels, 1)
         if num_channels % num_groups:
             fail(ValueError, f"GroupNorm: num_channels {num_channels} must be a multiple of num_groups {num_groups}")
         self.eps, self.affine = check_float("GroupNorm", "eps", eps, above=0), check_bool("GroupNorm", "affine", affine)

@@ -63,8 +63,8 @@ class MaxPool2d(_Pool):
     and modes out of range, for dilation other than 1 and return_indices=True (not supported).
     """
 
-    def __init__(self, kernel_size: Size2 = 1, stride: Size2 = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Size2 = 1, return_indices: bool = False,
-                 ceil_mode: bool = False, data_format: str = "NCHW") -> None:
+    def __init__(self, kernel_size: Size2 = 1, stride: Size2 = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Size2 = 1,
+                 return_indices: bool = False, ceil_mode: bool = False, data_format: str = "NCHW") -> None:
         if isinstance(padding, str):
             padding, data_format = 0, padding
         super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, data_format)
@@ -131,8 +131,8 @@ class _Pool1d(Cell):
 class MaxPool1d(_Pool1d):
     """Maximum of each window of [N, C, L] or [C, L]; arguments as MaxPool2d."""
 
-    def __init__(self, kernel_size: int = 1, stride: int = 1, pad_mode: str = "valid", padding: Any = 0, dilation: int = 1, return_indices: bool = False,
-                 ceil_mode: bool = False) -> None:
+    def __init__(self, kernel_size: int = 1, stride: int = 1, pad_mode: str = "valid", padding: Any = 0, dilation: int = 1,
+                 return_indices: bool = False, ceil_mode: bool = False) -> None:
         super().__init__(kernel_size, stride, pad_mode, padding, lambda *a: MaxPool2d(*a, dilation, return_indices, ceil_mode))
 
 

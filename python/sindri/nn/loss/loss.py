@@ -11,9 +11,9 @@ from sindri.nn._check import check_bool, check_float, check_int, check_type, fai
 from sindri.nn.cell import Cell
 from sindri.nn.layer.activation import get_activation
 
-__all__ = ["LossBase", "L1Loss", "MSELoss", "RMSELoss", "MAELoss", "SmoothL1Loss", "SoftMarginLoss", "HuberLoss", "SoftmaxCrossEntropyWithLogits", "BCELoss",
-           "BCEWithLogitsLoss", "CrossEntropyLoss", "NLLLoss", "KLDivLoss", "CosineEmbeddingLoss", "MarginRankingLoss", "HingeEmbeddingLoss", "DiceLoss",
-           "MultiClassDiceLoss", "FocalLoss"]
+__all__ = ["LossBase", "L1Loss", "MSELoss", "RMSELoss", "MAELoss", "SmoothL1Loss", "SoftMarginLoss", "HuberLoss", "SoftmaxCrossEntropyWithLogits",
+           "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "NLLLoss", "KLDivLoss", "CosineEmbeddingLoss", "MarginRankingLoss",
+           "HingeEmbeddingLoss", "DiceLoss", "MultiClassDiceLoss", "FocalLoss"]
 
 _ops = _core.ops
 _HALF = (mstype.float16, mstype.bfloat16)
@@ -181,8 +181,8 @@ def _check_class_weight(who: str, weight: Any) -> Optional[Tensor]:
 class CrossEntropyLoss(LossBase):
     """Cross entropy of softmax(logits): logits [N, C] or [N, C, d...] (or [C] of one sample), labels class indices or probabilities of logits' shape.
 
-    weight: a factor per class, [C]. Rows labelled ignore_index count nothing. label_smoothing s: 1 - s + s/C on the label, s/C on the others. The mean
-    of indices divides by the summed weights of the labels that are not ignored, that of probabilities by their number.
+    weight: a factor per class, [C]. Rows labelled ignore_index count nothing. label_smoothing s: 1 - s + s/C on the label, s/C on the others. The
+    mean of indices divides by the summed weights of the labels that are not ignored, that of probabilities by their number.
     Raises TypeError or ValueError for arguments out of range and for shapes that do not go together.
     """
 

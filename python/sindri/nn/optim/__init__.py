@@ -11,5 +11,5 @@ from sindri.nn.optim.rmsprop import *  # noqa: F401,F403
 from sindri.nn.optim.sgd import *  # noqa: F401,F403
 from sindri.nn.optim.thor import THOR, thor  # noqa: F401
 
-__all__ = ["Optimizer", *momentum.__all__, *sgd.__all__, *adam.__all__, *lamb.__all__, *lars.__all__, *ada_grad.__all__, *rmsprop.__all__, *adasum.__all__,
-           "thor", "THOR"]
+__all__ = ["Optimizer", *momentum.__all__, *sgd.__all__, *adam.__all__, *lamb.__all__, *lars.__all__, *ada_grad.__all__, *rmsprop.__all__,
+           *adasum.__all__, "thor", "THOR"]

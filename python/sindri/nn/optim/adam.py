@@ -94,7 +94,8 @@ class AdamWeightDecay(Optimizer):
 
     _support_parallel_optimizer = True
     @opt_init_args_register
-    def __init__(self, params: Any, learning_rate: Any = 1e-3, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-6, weight_decay: Any = 0.0) -> None:
+    def __init__(self, params: Any, learning_rate: Any = 1e-3, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-6,
+                 weight_decay: Any = 0.0) -> None:
         super().__init__(learning_rate, params, weight_decay)
         check_betas("AdamWeightDecay", beta1, beta2, eps)
         # As tensors because optimizers derived from this one read them; the update op takes the numbers.

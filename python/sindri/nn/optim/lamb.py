@@ -46,7 +46,8 @@ class Lamb(Optimizer):
             self._advance()
         step = _ops.cast(_ops.reshape(self.global_step, ()), self._scalar_dtype)
         left1, left2 = (_ops.sub(1.0, _ops.pow(_ops.full((), b, self._scalar_dtype), step)) for b in (beta1, beta2))
-        for p, m, v, lr, grad, decay in zip(self.params, self.moments1, self.moments2, rates, self.gradients_centralization(tuple(gradients)), decays):
+        for p, m, v, lr, grad, decay in zip(self.params, self.moments1, self.moments2, rates, self.gradients_centralization(tuple(gradients)),
+                                            decays):
             new_m = _ops.add(_ops.mul(m, beta1), _ops.mul(grad, 1 - beta1))
             new_v = _ops.add(_ops.mul(v, beta2), _ops.mul(_ops.square(grad), 1 - beta2))
             update = _ops.div(_ops.div(new_m, left1), _ops.add(_ops.sqrt(_ops.div(new_v, left2)), eps))

@@ -21,7 +21,8 @@ class Momentum(Optimizer):
     """
 
     @opt_init_args_register
-    def __init__(self, params: Any, learning_rate: Any, momentum: float, weight_decay: Any = 0.0, loss_scale: float = 1.0, use_nesterov: bool = False) -> None:
+    def __init__(self, params: Any, learning_rate: Any, momentum: float, weight_decay: Any = 0.0, loss_scale: float = 1.0,
+                 use_nesterov: bool = False) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         check_float("Momentum", "momentum", momentum, least=0)
         self.momentum = Parameter(Tensor(float(momentum), self._scalar_dtype), name="momentum")

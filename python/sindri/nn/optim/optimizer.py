@@ -1,7 +1,7 @@
 """Optimizer: groups, learning rates and weight decay around the rule for one parameter.
 
-Order of a step: (flatten) -> weight decay, multiplied by loss_scale beforehand -> centralisation -> division by loss_scale -> learning rate(s) -> rule.
-The optimizers that come with Sindri leave decay and scale to the fused update op where nothing stands between, so that a step costs one op per
+Order of a step: (flatten) -> weight decay, multiplied by loss_scale beforehand -> centralisation -> division by loss_scale -> learning rate(s) ->
+rule. The optimizers that come with Sindri leave decay and scale to the fused update op where nothing stands between, so that a step costs one op per
 parameter; the results have the bits of the C++ optimizers.
 """
 from __future__ import annotations
@@ -30,7 +30,7 @@ _GROUP_KEYS = ("params", "lr", "weight_decay", "order_params", "grad_centralizat
 
 
 def opt_init_args_register(fn: Callable) -> Callable:
-    """Decorates an optimizer's __init__: keeps what it was made of as `init_params`, `init_learning_rate` and `init_args`, to make another like it."""
+    """Decorates an optimizer's __init__: keeps its arguments as `init_params`, `init_learning_rate` and `init_args`, to make another like it."""
 
     @functools.wraps(fn)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -209,7 +209,8 @@ class Optimizer(Cell):
             except (TypeError, ValueError):
                 fail(TypeError, f"{who}: the learning rates must be numbers, got {learning_rate!r}")
         else:
-            fail(TypeError, f"{who}: the learning rate must be a number, a Tensor, an iterable of numbers or a LearningRateSchedule, got {learning_rate!r}")
+            fail(TypeError,
+                 f"{who}: the learning rate must be a number, a Tensor, an iterable of numbers or a LearningRateSchedule, got {learning_rate!r}")
         if values.ndim != 1 or values.size == 0:
             fail(ValueError, f"{who}: a table of learning rates must hold at least one number, got shape {values.shape}")
         self.dynamic_lr = True

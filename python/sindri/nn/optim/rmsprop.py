@@ -21,8 +21,8 @@ class RMSProp(Optimizer):
     """
 
     @opt_init_args_register
-    def __init__(self, params: Any, learning_rate: Any = 0.1, decay: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-10, use_locking: bool = False,
-                 centered: bool = False, loss_scale: float = 1.0, weight_decay: Any = 0.0) -> None:
+    def __init__(self, params: Any, learning_rate: Any = 0.1, decay: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-10,
+                 use_locking: bool = False, centered: bool = False, loss_scale: float = 1.0, weight_decay: Any = 0.0) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         self.decay = check_strict_float("RMSProp", "decay", decay, least=0)
         self.momentum = check_strict_float("RMSProp", "momentum", momentum, least=0)

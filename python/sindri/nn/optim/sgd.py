@@ -17,14 +17,14 @@ _ops = _core.ops
 class SGD(Optimizer):
     """PyTorch's SGD: v = g on the first step, then momentum·v + (1 - dampening)·g; p -= lr·v, with nesterov p -= lr·(g + momentum·v).
 
-    Weight decay goes to every parameter, those named beta and gamma too. State `accum.<param>`, and `stat.<param>`, of the parameter's shape: 1 before
-    the first step with momentum and 0 after. Raises TypeError for a weight decay that is a Cell, ValueError for negative numbers and for nesterov
-    without momentum or with dampening, and as Optimizer.
+    Weight decay goes to every parameter, those named beta and gamma too. State `accum.<param>`, and `stat.<param>`, of the parameter's shape: 1
+    before the first step with momentum and 0 after. Raises TypeError for a weight decay that is a Cell, ValueError for negative numbers and for
+    nesterov without momentum or with dampening, and as Optimizer.
     """
 
     @opt_init_args_register
-    def __init__(self, params: Any, learning_rate: Any = 0.1, momentum: float = 0.0, dampening: float = 0.0, weight_decay: float = 0.0, nesterov: bool = False,
-                 loss_scale: float = 1.0) -> None:
+    def __init__(self, params: Any, learning_rate: Any = 0.1, momentum: float = 0.0, dampening: float = 0.0, weight_decay: float = 0.0,
+                 nesterov: bool = False, loss_scale: float = 1.0) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         self._momentum = check_float("SGD", "momentum", momentum, least=0)
         self.dampening = check_float("SGD", "dampening", dampening, least=0)

@@ -9,7 +9,8 @@ __all__ = ["thor", "THOR"]
 
 
 def thor(net: Any, learning_rate: Any, damping: Any, momentum: float, weight_decay: float = 0.0, loss_scale: float = 1.0, batch_size: int = 32,
-         use_nesterov: bool = False, decay_filter: Any = None, split_indices: Any = None, enable_clip_grad: bool = False, frequency: int = 100) -> NoReturn:
+         use_nesterov: bool = False, decay_filter: Any = None, split_indices: Any = None, enable_clip_grad: bool = False,
+         frequency: int = 100) -> NoReturn:
     """The second-order optimizer for a net."""
     not_yet("nn.thor", "THOR")
 

@@ -6,9 +6,9 @@ from typing import Any
 from sindri.common.not_yet import not_yet
 from sindri.nn.cell import Cell
 
-__all__ = ["AttentionMask", "VocabEmbedding", "MultiHeadAttention", "FeedForward", "TransformerEncoder", "TransformerDecoder", "TransformerEncoderLayer",
-           "TransformerDecoderLayer", "Transformer", "TransformerOpParallelConfig", "EmbeddingOpParallelConfig", "TransformerRecomputeConfig", "MoEConfig",
-           "OpParallelConfig", "FixedSparseAttention", "CrossEntropyLoss"]
+__all__ = ["AttentionMask", "VocabEmbedding", "MultiHeadAttention", "FeedForward", "TransformerEncoder", "TransformerDecoder",
+           "TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer", "TransformerOpParallelConfig", "EmbeddingOpParallelConfig",
+           "TransformerRecomputeConfig", "MoEConfig", "OpParallelConfig", "FixedSparseAttention", "CrossEntropyLoss"]
 
 
 class _NotYetCell(Cell):

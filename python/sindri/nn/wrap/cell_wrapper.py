@@ -61,7 +61,8 @@ class WithEvalCell(Cell):
 
 
 class WithGradCell(Cell):
-    """(*inputs) -> the gradients of the network's (or, with loss_fn, of the loss's) trainable parameters; sens is the output's gradient (None: ones)."""
+    """(*inputs) -> the gradients of the network's (or, with loss_fn, of the loss's) trainable parameters; sens is the output's gradient (None:
+    ones)."""
 
     def __init__(self, network: Cell, loss_fn: Optional[Cell] = None, sens: Any = None) -> None:
         super().__init__(auto_prefix=False)
@@ -219,7 +220,8 @@ class PipelineCell(_InParts):
     another micro_size, KeyError for a name that is no Cell of the network's.
     """
 
-    def __init__(self, network: Cell, micro_size: int, stage_config: Optional[Dict[str, int]] = None, segment_config: Optional[Dict[str, int]] = None) -> None:
+    def __init__(self, network: Cell, micro_size: int, stage_config: Optional[Dict[str, int]] = None,
+                 segment_config: Optional[Dict[str, int]] = None) -> None:
         super().__init__(network, micro_size, "micro_size")
         self.micro_size = micro_size
         for attribute, config in (("pipeline_stage", stage_config), ("pipeline_segment", segment_config)):
