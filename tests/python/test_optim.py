@@ -4,6 +4,9 @@ import pytest
 
 import sindri as ms
 from sindri import nn
+from sindri.ops import composite as C
+from sindri.ops import functional as F
+from sindri.ops import operations as P
 
 SHAPES = {"conv.weight": (2, 3), "bn.gamma": (3,), "bn.beta": (3,), "fc.bias": (2,)}
 
@@ -350,3 +353,63 @@ def test_the_parallel_optimizer_is_refused_where_upstream_refuses_it():
     ms.set_auto_parallel_context(parallel_mode="stand_alone")
     with pytest.raises(RuntimeError, match="stand_alone"):
         nn.Lamb(params(), 0.1)
+
+
+# An optimizer in the manner of the BERT scripts: the rule is an overloaded function, mapped over parameters with the shared arguments bound.
+
+
+def bert_rule(decay_type):
+    opt = C.MultitypeFuncGraph("adam_opt")
+
+    @opt.register("Tensor", "Tensor", "Tensor", "Tensor", decay_type, "Tensor", "Tensor", "Tensor", "Tensor", "Bool", "Bool")
+    def update(beta1, beta2, eps, lr, weight_decay, param, m, v, gradient, decay_flag, optim_filter):
+        if not optim_filter:
+            return gradient
+        next_m = P.Mul()(beta1, P.Cast()(m, ms.float32)) + P.Mul()(P.Cast()(F.tuple_to_array((1.0,)), ms.float32) - beta1, gradient)
+        next_v = P.Mul()(beta2, v) + P.Mul()(P.Cast()(F.tuple_to_array((1.0,)), ms.float32) - beta2, P.Square()(gradient))
+        step = next_m / (eps + P.Sqrt()(next_v))
+        if decay_flag:
+            step = P.Mul()(weight_decay, param) + step
+        next_param = param - P.Reshape()(P.Mul()(lr, step), F.shape(param))
+        next_param = F.depend(next_param, F.assign(param, next_param))
+        next_param = F.depend(next_param, F.assign(m, next_m))
+        return F.depend(next_param, F.assign(v, next_v))
+
+    return opt
+
+
+class BertAdam(nn.Optimizer):
+    def __init__(self, params, learning_rate, weight_decay, decay_type):
+        super().__init__(learning_rate, params, weight_decay)
+        self.beta1, self.beta2 = ms.Tensor(np.array([0.9]).astype(np.float32)), ms.Tensor(np.array([0.999]).astype(np.float32))
+        self.eps = ms.Tensor(np.array([1e-6]).astype(np.float32))
+        self.moments1, self.moments2 = self.parameters.clone(prefix="adam_m", init="zeros"), self.parameters.clone(prefix="adam_v", init="zeros")
+        self.hyper_map, self.rule = C.HyperMap(), bert_rule(decay_type)
+
+    def construct(self, gradients):
+        lr = self.get_lr()
+        shared = (self.beta1, self.beta2, self.eps)
+        each = (self.parameters, self.moments1, self.moments2, gradients, self.decay_flags, self.optim_filter)
+        if self.is_group and self.is_group_lr:
+            return self.hyper_map(F.partial(self.rule, *shared), lr, self.weight_decay, *each)
+        if self.is_group:
+            return self.hyper_map(F.partial(self.rule, *shared, lr), self.weight_decay, *each)
+        return self.hyper_map(F.partial(self.rule, *shared, lr, self.weight_decay), *each)
+
+
+@pytest.mark.parametrize("decay_type", ["Number", "Tensor"])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_an_optimizer_in_berts_manner(mode, decay_type, grouped):
+    def given(p):
+        if not grouped:
+            return p
+        return [{"params": [p[0], p[3]], "weight_decay": 0.1}, {"params": p[1:3], "weight_decay": 0.0, "lr": 0.02}, {"order_params": p}]
+
+    schedule = nn.PolynomialDecayLR(0.1, 0.01, 3, 1.0)
+    ours = BertAdam(given(params()), schedule, 0.01, decay_type)
+    theirs = nn.AdamWeightDecay(given(params()), schedule, weight_decay=0.01)
+    for t in range(3):
+        step(ours, t), step(theirs, t)
+    for a, b in zip(ours.get_parameters(), theirs.get_parameters()):
+        assert a.name == b.name
+        np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), 1e-4, 1e-5, err_msg=a.name)  # 1 - beta2 is a float32 there
