@@ -1,0 +1,6 @@
+"""Another path to the module sindri.common.dtype: importing this gives that module object."""
+import sys
+
+from sindri.common import dtype
+
+sys.modules[__name__] = dtype
