@@ -79,7 +79,7 @@ def check_type(who: str, name: str, value: Any, types: Union[type, Tuple[type, .
     return value
 
 
-def sizes(who: str, name: str, value: Any, count: int, least: int = 1) -> Tuple[int, ...]:
+def sizes(who: str, name: str, value: Any, count: int, least: int = 1) -> Any:
     """`count` whole numbers, given as one for all or as a tuple of `count`. Raises TypeError or ValueError."""
     if isinstance(value, (tuple, list)):
         if len(value) != count:

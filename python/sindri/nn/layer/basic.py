@@ -56,7 +56,7 @@ class Dense(Cell):
             activation = get_activation(activation, self.cls_name)
         if activation is not None and not callable(activation):
             fail(TypeError, f"{self.cls_name}: activation must be a str or a Cell, got {activation!r}")
-        self.activation = activation
+        self.activation: Any = activation
         self.activation_flag = activation is not None
 
     def construct(self, x: Tensor) -> Tensor:
@@ -203,7 +203,7 @@ class ClipByNorm(Cell):
     Raises TypeError for another axis.
     """
 
-    def __init__(self, axis: Union[int, Tuple[int, ...], None] = None) -> None:
+    def __init__(self, axis: Any = None) -> None:
         super().__init__()
         if axis is None:
             axis = ()
@@ -228,7 +228,7 @@ class Norm(Cell):
     def __init__(self, axis: Union[int, Tuple[int, ...]] = (), keep_dims: bool = False) -> None:
         super().__init__()
         self.axis, self.keep_dims = axis, check_bool("Norm", "keep_dims", keep_dims)
-        self._axes = (axis,) if is_int(axis) else tuple(axis)
+        self._axes = (axis,) if isinstance(axis, int) else tuple(axis)
 
     def construct(self, x: Tensor) -> Tensor:
         return _ops.norm(x, 2.0, self._axes, self.keep_dims)
@@ -310,8 +310,8 @@ class Roll(Cell):
 
     def __init__(self, shift: Union[int, Tuple[int, ...]], axis: Union[int, Tuple[int, ...]]) -> None:
         super().__init__()
-        self.shift = (shift,) if is_int(shift) else tuple(shift)
-        self.axis = (axis,) if is_int(axis) else tuple(axis)
+        self.shift = (shift,) if isinstance(shift, int) else tuple(shift)
+        self.axis = (axis,) if isinstance(axis, int) else tuple(axis)
         if len(self.shift) != len(self.axis):
             fail(ValueError, f"Roll: shift and axis must be equally many, got {self.shift} and {self.axis}")
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Tuple, Union
+from typing import Any, List, Tuple, Union
 
 from sindri import _core, context
 from sindri.common import dtype as mstype
@@ -159,7 +159,8 @@ class _ConvTranspose(_Conv):
 
     def _transposed(self, x: Tensor) -> Tensor:
         height, width = x.shape[2:]
-        out, pads = [], []
+        out: List[int] = []
+        pads: List[int] = []
         for i, size in enumerate((height, width)):
             args = (self.kernel_size[i], self.stride[i], self.dilation[i])
             own = self._fixed_pads[2 * i:2 * i + 2]

@@ -18,7 +18,7 @@ Axis = Union[int, Sequence[int]]
 def _axes(who: str, axis: Optional[Axis]) -> Tuple[int, ...]:
     if axis is None:
         return ()
-    if is_int(axis):
+    if isinstance(axis, int) and is_int(axis):
         return (int(axis),)
     if isinstance(axis, (tuple, list)) and all(is_int(a) for a in axis):
         return tuple(axis)

@@ -133,7 +133,7 @@ class MaxPool1d(_Pool1d):
 
     def __init__(self, kernel_size: int = 1, stride: int = 1, pad_mode: str = "valid", padding: Any = 0, dilation: int = 1,
                  return_indices: bool = False, ceil_mode: bool = False) -> None:
-        super().__init__(kernel_size, stride, pad_mode, padding, lambda *a: MaxPool2d(*a, dilation, return_indices, ceil_mode))
+        super().__init__(kernel_size, stride, pad_mode, padding, lambda k, s, m, p: MaxPool2d(k, s, m, p, dilation, return_indices, ceil_mode))
 
 
 class AvgPool1d(_Pool1d):
@@ -141,7 +141,7 @@ class AvgPool1d(_Pool1d):
 
     def __init__(self, kernel_size: int = 1, stride: int = 1, pad_mode: str = "valid", padding: Any = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True) -> None:
-        super().__init__(kernel_size, stride, pad_mode, padding, lambda *a: AvgPool2d(*a, ceil_mode, count_include_pad))
+        super().__init__(kernel_size, stride, pad_mode, padding, lambda k, s, m, p: AvgPool2d(k, s, m, p, ceil_mode, count_include_pad))
 
 
 class AdaptiveAvgPool2d(Cell):

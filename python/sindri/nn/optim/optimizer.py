@@ -307,9 +307,9 @@ class Optimizer(Cell):
         self.parameters = ParameterTuple(params)
         self.__dict__["_parameters"] = self.parameters
         if self.is_group:
-            self.weight_decay = tuple(self.group_weight_decay)
+            self.weight_decay: Any = tuple(self.group_weight_decay)
             self.decay_flags = tuple(isinstance(w, Cell) or w > 0 for w in self.weight_decay)
-            self.dynamic_decay_flags = tuple(isinstance(w, Cell) for w in self.weight_decay)
+            self.dynamic_decay_flags: Any = tuple(isinstance(w, Cell) for w in self.weight_decay)
             self.grad_centralization_flags = tuple(self.group_grad_centralization)
             self.exec_weight_decay = any(self.decay_flags)
         else:
@@ -330,7 +330,7 @@ class Optimizer(Cell):
             # With groups the default rate exists already, for those without a rate of their own.
             self.learning_rate = self.group_lr[0] if self.is_group else self._build_single_lr(rate, "learning_rate")
         elif self.dynamic_lr:
-            cells = {}
+            cells: dict = {}
             for own in self.group_lr:
                 cells.setdefault(id(own), own if isinstance(own, Cell) else _ConvertToCell(own))
             self.group_lr = [cells[id(own)] for own in self.group_lr]
