@@ -346,11 +346,11 @@ def test_async_save(tmp_path):
 
 def test_config_defaults_and_errors():
     config = CheckpointConfig()
-    assert config.get_checkpoint_policy() == {'save_checkpoint_steps': 1, 'save_checkpoint_seconds': 0, 'keep_checkpoint_max': 5,
-                                              'keep_checkpoint_per_n_minutes': 0, 'saved_network': None}
+    assert config.get_checkpoint_policy() == {'save_checkpoint_steps': 1, 'save_checkpoint_seconds': None, 'keep_checkpoint_max': 5,
+                                              'keep_checkpoint_per_n_minutes': None, 'saved_network': None}
     assert (config.integrated_save, config.async_save, config.append_dict) == (True, False, {})
     config = CheckpointConfig(save_checkpoint_steps=2, save_checkpoint_seconds=9, keep_checkpoint_max=3, keep_checkpoint_per_n_minutes=9)
-    assert (config.save_checkpoint_seconds, config.keep_checkpoint_per_n_minutes) == (0, 0)
+    assert (config.save_checkpoint_seconds, config.keep_checkpoint_per_n_minutes) == (None, None)
     with pytest.raises(ValueError):
         CheckpointConfig(0, 0, 0, 0)
     for bad, error in ((dict(save_checkpoint_steps=-1), ValueError), (dict(keep_checkpoint_max='5'), TypeError), (dict(async_save=1), TypeError),

@@ -54,9 +54,10 @@ class CheckpointConfig:
             raise ValueError(f"{place}: one of 'save_checkpoint_steps', 'save_checkpoint_seconds', 'keep_checkpoint_max' and "
                              "'keep_checkpoint_per_n_minutes' must be above 0")
         self._save_checkpoint_steps = save_checkpoint_steps
-        self._save_checkpoint_seconds = 0 if save_checkpoint_steps else save_checkpoint_seconds
+        # What is overridden reads None, as MindSpore has it.
+        self._save_checkpoint_seconds = None if save_checkpoint_steps else save_checkpoint_seconds
         self._keep_checkpoint_max = keep_checkpoint_max
-        self._keep_checkpoint_per_n_minutes = 0 if keep_checkpoint_max else keep_checkpoint_per_n_minutes
+        self._keep_checkpoint_per_n_minutes = None if keep_checkpoint_max else keep_checkpoint_per_n_minutes
         if not self._keep_checkpoint_max and not self._keep_checkpoint_per_n_minutes:
             self._keep_checkpoint_max = 1
         self._integrated_save = validator.check_bool(integrated_save, 'integrated_save', place)
