@@ -137,11 +137,9 @@ def _keep(keepdims: bool, keep_dims: Optional[bool]) -> bool:
 
 
 def sum(self, axis: Axis = None, dtype=None, keepdims: bool = False, initial: Optional[float] = None, *, keep_dims: Optional[bool] = None) -> Tensor:
-    """Sum over axes; integers keep their type, bool gives int64. initial is added."""
-    from sindri.ops._util import is_float, to_axes
-    x = self if dtype is None else _ops.cast(self, dtype)
-    out = _ops.sum(x, to_axes(axis, "Tensor.sum"), _keep(keepdims, keep_dims))
-    out = out if is_float(x.dtype) or x.dtype is mstype.bool_ else _ops.cast(out, x.dtype)
+    """Sum over axes; bool and integers give int64 unless dtype says otherwise. initial is added."""
+    from sindri.ops.function.reduce_func import sum as of_tensor
+    out = of_tensor(self, axis, _keep(keepdims, keep_dims), dtype=dtype)
     return out if initial is None else _ops.add(out, initial)
 
 

@@ -263,9 +263,9 @@ def arange(start=0, end=None, step=1, *, dtype=None) -> Tensor:
 
 
 def range(start, end, step, maxlen: int = 1000000) -> Tensor:
-    """arange of numbers or constant 0-D tensors, in the tensors' type. Raises ValueError when there are more than maxlen elements."""
-    kind = next((v.dtype for v in (start, end, step) if isinstance(v, Tensor)), None)
-    out = arange(start, end, step, dtype=kind)
+    """arange of numbers or constant 0-D tensors: int64, or a floating tensor's type. Raises ValueError when there are more than maxlen elements."""
+    kinds = [v.dtype for v in (start, end, step) if isinstance(v, Tensor) and is_float(v.dtype)]
+    out = arange(start, end, step, dtype=kinds[0] if kinds else None)
     if out.shape[0] > maxlen:
         fail(ValueError, f"{out.shape[0]} elements are more than maxlen = {maxlen}", "ops.range")
     return out
@@ -749,9 +749,9 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
     new = np.concatenate([[True], flat[1:] != flat[:-1]]) if flat.size else np.zeros(0, bool)
     out = [Tensor(flat[new])]
     if return_inverse:
-        out.append(Tensor((np.cumsum(new) - 1).astype(np.int32).reshape(input.shape)))
+        out.append(Tensor((np.cumsum(new) - 1).reshape(input.shape)))
     if return_counts:
-        out.append(Tensor(np.diff(np.append(np.flatnonzero(new), flat.size)).astype(np.int32)))
+        out.append(Tensor(np.diff(np.append(np.flatnonzero(new), flat.size))))
     return out[0] if len(out) == 1 else tuple(out)
 
 
@@ -760,7 +760,7 @@ def searchsorted(sorted_sequence: Tensor, values: Tensor, *, out_int32: bool = F
     if sorter is not None:
         fail(ValueError, "sorter is not supported", "ops.searchsorted", "sort the sequence first")
     right = right if side is None else check_choice(side, ("left", "right"), "side", "ops.searchsorted") == "right"
-    sequence = core.expand_dims(sorted_sequence, -2)
+    sequence = sorted_sequence if len(sorted_sequence.shape) == 1 else core.expand_dims(sorted_sequence, -2)
     hits = (core.less_equal if right else core.less)(sequence, core.expand_dims(values, -1))
     return core.cast(core.sum(core.cast(hits, mstype.int64), [-1]), mstype.int32 if out_int32 else mstype.int64)
 

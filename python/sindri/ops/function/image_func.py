@@ -68,7 +68,7 @@ def check_valid(bboxes: Tensor, img_metas: Tensor) -> Tensor:
 
 
 def nms_with_mask(bboxes: Tensor, iou_threshold: float = 0.5) -> tuple:
-    """(boxes with scores [n, 5] in falling order of the score, their int32 places in the input, a bool mask of those kept): a box is dropped
+    """(boxes with scores [n, 5] in falling order of the score, the int32 numbers 0 to n - 1 of these rows, a bool mask of those kept): a box is dropped
     when an earlier kept one overlaps it by more than iou_threshold. The choice is made on values, so such code runs eagerly."""
     if len(bboxes.shape) != 2 or bboxes.shape[1] != 5:
         fail(ValueError, f"expected [n, 5], got {bboxes.shape}", "ops.NMSWithMask")
@@ -84,7 +84,7 @@ def nms_with_mask(bboxes: Tensor, iou_threshold: float = 0.5) -> tuple:
         low, high = np.maximum(boxes[i, :2], boxes[i + 1:, :2]), np.minimum(boxes[i, 2:], boxes[i + 1:, 2:])
         both = np.prod(np.maximum(high - low, 0), axis=1)
         keep[i + 1:] &= both <= iou_threshold * (area[i] + area[i + 1:] - both)
-    return ordered, core.cast(order, mstype.int32), Tensor(keep)
+    return ordered, core.arange(0, len(boxes), 1, mstype.int32), Tensor(keep)
 
 
 def _sample(image: Tensor, batch: Tensor, y: Tensor, x: Tensor, valid: Tensor) -> Tensor:

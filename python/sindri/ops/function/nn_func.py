@@ -634,16 +634,20 @@ def _linear_matrix(size: int, out: int, align_corners: bool, half_pixel: bool, s
     return m
 
 
-def _cubic_matrix(size: int, out: int, align_corners: bool, scale: Optional[float] = None, a: float = -0.75) -> np.ndarray:
-    """[out, size]: weights of Keys' cubic convolution, borders repeated."""
-    at = _source_positions(size, out, align_corners, not align_corners, scale)
+def _cubic_matrix(size: int, out: int, align_corners: bool, scale: Optional[float] = None) -> np.ndarray:
+    """[out, size]: weights of Keys' cubic convolution as MindSpore chooses them: with aligned corners a = -0.75 and borders repeated, else
+    a = -0.5 and what lies outside left out (the other weights grow)."""
+    at, a = _source_positions(size, out, align_corners, not align_corners, scale), -0.75 if align_corners else -0.5
     low = np.floor(at).astype(int)
     m = np.zeros((out, size))
     for k in range(-1, 3):
         x = np.abs(at - (low + k))
         near, far = ((a + 2) * x - (a + 3)) * x * x + 1, a * (((x - 5) * x + 8) * x - 4)
-        np.add.at(m, (np.arange(out), np.clip(low + k, 0, size - 1)), np.where(x <= 1, near, np.where(x < 2, far, 0)))
-    return m
+        weight = np.where(x <= 1, near, np.where(x < 2, far, 0))
+        if not align_corners:
+            weight[(low + k < 0) | (low + k >= size)] = 0
+        np.add.at(m, (np.arange(out), np.clip(low + k, 0, size - 1)), weight)
+    return m / m.sum(1, keepdims=True)
 
 
 def _resample(x: Tensor, axis: int, matrix: np.ndarray) -> Tensor:

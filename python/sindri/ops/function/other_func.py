@@ -159,12 +159,12 @@ def tuple_reversed(data: tuple) -> tuple:
 
 
 def tuple_to_array(input_x: tuple) -> Tensor:
-    """A tuple of numbers as a vector: int64 for ints, float32 for floats. Raises TypeError for another type or mixed numbers."""
+    """A tuple of numbers as a vector: int32 for ints, float32 for floats. Raises TypeError for another type or mixed numbers."""
     if not isinstance(input_x, tuple) or not input_x:
         fail(TypeError, f"expected a tuple of numbers, got {input_x!r}", "ops.tuple_to_array")
     if len({type(v) for v in input_x}) != 1 or not is_number(input_x[0]):
         fail(TypeError, f"expected numbers of one type, got {input_x!r}", "ops.tuple_to_array")
-    return Tensor(list(input_x))
+    return Tensor(list(input_x), mstype.int32 if type(input_x[0]) is int else None)
 
 
 def scalar_to_tensor(input_x: Union[int, float, bool], dtype=mstype.float32) -> Tensor:

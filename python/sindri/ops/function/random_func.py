@@ -1,25 +1,36 @@
 """Random functions of sindri.ops. Numbers come from the engine's state (set_seed): the same program draws the same numbers.
 
-With a `seed` argument (not None) a call draws from a stream of its own that depends on that seed, not on set_seed; each further call of
-the program draws further numbers.
+With a `seed` argument (not None) a call draws from a stream of its own that starts with the program and depends on that seed, not on
+set_seed; each further call of the program draws further numbers.
 """
 from __future__ import annotations
 
-from typing import Any, Optional, Union
+from typing import Any, Dict, Optional, Union
+
+import numpy as np
 
 from sindri import _core
 from sindri.common import dtype as mstype
-from sindri.ops._util import Size, Tensor, as_tensor, core, exported, fail, is_float, to_int, to_ints
+from sindri.ops._util import Parameter, Size, Tensor, as_tensor, core, exported, fail, is_float, to_int, to_ints
+
+
+_streams: Dict[int, Parameter] = {}
 
 
 def _draw(op: str, seed: Any, **attrs) -> Tensor:
-    """One of the engine's random ops, under the engine's key or one made of `seed` (an int or a pair)."""
+    """One of the engine's random ops: from the engine's state, or from the stream of a seed (an int or a pair), whose key (seed, number of
+    draws, 0) is state of its own and advances in eager and in compiled code alike."""
     if seed is None:
         return getattr(core, op)(**attrs)
     first, second = seed if isinstance(seed, tuple) else (seed, 0)
     number = (to_int(first, "seed", "ops.random") * 2654435761 + to_int(second, "seed", "ops.random") + 1) % 2 ** 62
-    key = core.add(core.mul(_core.rng_key(), Tensor([0, 1, 1])), Tensor([number, 0, 0]))  # seed, step, sample offset
-    return _core.run_op(op, [key], {**attrs, "instance": _core.next_rng_instance()})[0]
+    if number not in _streams:
+        _streams[number] = Parameter(Tensor(np.array([number, 0, 0])), name=f"rng_stream.{number}", requires_grad=False)
+    stream = _streams[number]
+    key = stream.value()
+    out = _core.run_op(op, [key], {**attrs, "instance": 0})[0]
+    stream.assign(core.add(key, Tensor(np.array([0, 1, 0]))))
+    return out
 
 
 def _seed(seed: Any, seed2: int = 0) -> Any:

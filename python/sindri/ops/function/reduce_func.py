@@ -266,8 +266,9 @@ def cummax(input: Tensor, axis: int) -> tuple:
 
 
 def cummin(input: Tensor, axis: int) -> tuple:
-    """(smallest element so far along axis, its int64 index; of equal ones the last)."""
-    return _scan_extreme(input, axis, core.less, "ops.cummin")
+    """(smallest element so far along axis, its index; of equal ones the last). The index is int32, that of cummax int64, as MindSpore's."""
+    value, index = _scan_extreme(input, axis, core.less, "ops.cummin")
+    return value, core.cast(index, mstype.int32)
 
 
 def logcumsumexp(input: Tensor, axis: int) -> Tensor:

@@ -87,13 +87,15 @@ def _avg_pool(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, data_for
 
 
 def _max_pool_with_argmax(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, data_format: str) -> tuple:
-    """(maxima of windows, their int32 places in the flat image)."""
+    """(maxima of windows, their int32 places in the flat sample [c, h, w])."""
     check_choice(data_format, ("NCHW",), "data_format", "ops.MaxPoolWithArgmax")
     places = []
 
     def run(image: Tensor, kernel: list, stride: list, pads: list) -> Tensor:
         y, place = F.max_pool_with_places(image, kernel, stride, pads)
-        places.append(core.cast(place, mstype.int32))
+        size = image.shape[2] * image.shape[3]
+        channel = core.reshape(core.arange(0, image.shape[1] * size, size), (-1, 1, 1))
+        places.append(core.cast(core.add(place, channel), mstype.int32))
         return y
     return F.pool(run, x, kernel_size, strides, pad_mode, data_format, "ops.MaxPoolWithArgmax"), places[0]
 
