@@ -143,7 +143,9 @@ class PyCompiled {
     fn_ = CompiledFn([this](std::span<const Tensor> in, int) {
       const py::gil_scoped_acquire acquire;
       const ParameterKeeper::Scope keeping(keeper_);
-      return to_list(f_(to_python_tuple({in.begin(), in.end()})));
+      const TensorList out = to_list(f_(to_python_tuple({in.begin(), in.end()})));
+      if (ops::rng_instance() != 0) ops::end_rng_step();  // part of the graph: every replay draws new numbers
+      return out;
     }, std::move(options));
   }
   py::tuple call(const py::object& inputs) {

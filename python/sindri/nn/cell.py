@@ -195,15 +195,17 @@ class Cell:
         return _call_in_scope(self.__dict__["_cell_scope"], self.construct, *args, **kwargs)
 
     def _construct_slow(self, args, kwargs):
-        for hook in self._pre_hooks.values():
+        if self.requires_grad and self.training and not local.recording:
+            return self._recorded_run(args, kwargs)
+        return self._hooked_run(args, kwargs)
+
+    def _hooked_run(self, args, kwargs):
+        for hook in list(self._pre_hooks.values()):
             changed = hook(self, args)
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
-        if self.requires_grad and self.training and not local.recording:
-            out = self._recorded_run(args, kwargs)
-        else:
-            out = self._typed_run(args, kwargs)
-        for hook in self._hooks.values():
+        out = self._typed_run(args, kwargs)
+        for hook in list(self._hooks.values()):
             changed = hook(self, args, out)
             if changed is not None:
                 out = changed
@@ -216,7 +218,7 @@ class Cell:
         local.tapes += 1
         try:
             with tape:
-                out = self._typed_run(args, kwargs)
+                out = self._hooked_run(args, kwargs)
         finally:
             local.recording -= 1
             local.tapes -= 1
