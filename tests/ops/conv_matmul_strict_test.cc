@@ -114,7 +114,7 @@ std::string chosen_kernel(const char* op_name, const AttrFields& attrs, const Te
 TEST(StrictChoice, StrictKernelOnlyInStrictMode) {
   const bool before = strict_mode();
   const auto meta = [](const Shape& shape) { return Tensor::empty(shape).meta(); };
-  const TensorMeta a = meta({8, 16}), b = meta({16, 8}), x = meta({2, 16, 8, 8}), w = meta({16, 16, 3, 3});
+  const TensorMeta a = meta({8, 16}), b = meta({16, 8}), x = meta({2, 16, 8, 8}), w = meta({20, 16, 3, 3});
   set_strict(false);
   const std::string matmul = chosen_kernel("matmul", {}, a, b), conv = chosen_kernel("conv2d", {}, x, w);
   set_strict(true);

@@ -1,0 +1,24 @@
+// Inner loops of the tiled convolutions (conv2d_tiled_cpu.cc): channels-last float32, output channels in blocks of kTiledLanes.
+#pragma once
+
+#include <cstdint>
+
+#include "src/device/cpu/simd.h"
+
+namespace sindri {
+
+inline constexpr int64_t kTiledLanes = 16;
+
+/// One image in elements: a pixel's taps are, per kernel row, `run` = kw * c neighbouring elements of x.
+struct TiledConv {
+  int64_t kernel_rows, run;
+  int64_t pixel_stride, row_stride, kernel_row_stride;  ///< of x: between output columns, output rows, kernel rows
+  int64_t oh, ow, o;
+};
+
+}  // namespace sindri
+
+// y [oh, ow, o] of one image, channels [first, first + kTiledLanes): x is padded already, weight [kernel_rows, run, kTiledLanes].
+SINDRI_SIMD_DECLARE(void tiled_conv_image(const TiledConv& d, const float* x, const float* weight, float* y);)
+// partial [kernel_rows, run, kTiledLanes] += x times dy [rows, ow, o] over output rows [row, row + rows), for kTiledLanes channels of dy.
+SINDRI_SIMD_DECLARE(void tiled_conv_weight_grad(const TiledConv& d, int64_t row, int64_t rows, const float* x, const float* dy, float* partial);)
