@@ -303,3 +303,24 @@ def test_memory_of_parameters_in_closures():
     f = make()
     for _ in range(3):
         assert f(Tensor([1.0, 2.0])).asnumpy().tolist() == [2, 3]
+
+
+def test_gradients_of_integer_arithmetic(mode):
+    x, y = Tensor(1, ms.int32), Tensor(2, ms.int32)
+    g = ops.GradOperation(get_all=True)(lambda a, b: a * b)(x, y)
+    assert str(g) == "(Tensor(shape=[], dtype=Int32, value= 2), Tensor(shape=[], dtype=Int32, value= 1))"
+    assert ops.GradOperation()(lambda a, b: a * b)(x, y).asnumpy() == 2
+
+
+def test_random_numbers_differ_between_replays():
+    class Net(nn.Cell):
+        def construct(self, x):
+            return ops.dropout(x, 0.5)
+
+    x, results = Tensor(np.ones(64, np.float32)), []
+    for m in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
+        ms.set_context(mode=m)
+        ms.set_seed(4)
+        net = Net().set_train()
+        results.append([net(x).asnumpy().copy() for _ in range(3)])
+    assert not np.array_equal(results[0][0], results[0][1]) and all(np.array_equal(a, b) for a, b in zip(*results))

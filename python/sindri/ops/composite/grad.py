@@ -27,6 +27,31 @@ def _forward(fn, args, kwargs=None):
     return tape, out
 
 
+def _without_floats(fn, args, kwargs, out) -> bool:
+    """Whether fn maps integer tensors to integer tensors: its gradients are those of the same arithmetic on floats, as integers."""
+    return not _float_tensors(out) and bool(tensors_in(out, [])) and not _float_tensors(args) and not isinstance(fn, Cell) and not kwargs
+
+
+def _integer_gradients(run, args):
+    """Gradients for integer inputs: `run` on float32 copies, results in the inputs' types."""
+    grads = run(_cast_all(args, "float32"))
+    return _like(grads, args)
+
+
+def _cast_all(v, dtype):
+    """v with every tensor in another type."""
+    if isinstance(v, Tensor):
+        return _core.ops.cast(v, dtype)
+    return type(v)(_cast_all(x, dtype) for x in v) if isinstance(v, (tuple, list)) else v
+
+
+def _like(grads, args):
+    """The gradients in the types of what they belong to."""
+    if isinstance(grads, Tensor):
+        return _core.ops.cast(grads, args.dtype if isinstance(args, Tensor) else args[0].dtype)
+    return tuple(_like(g, a) for g, a in zip(grads, [a for a in args if isinstance(a, (Tensor, tuple, list))]))
+
+
 def _float_tensors(v):
     return [t for t in tensors_in(v, []) if t.dtype.is_floating]
 
@@ -142,6 +167,8 @@ class GradOperation:
         if not self.get_by_list and not args:
             raise ValueError("there is no input to differentiate | GradOperation | give inputs, or get_by_list=True")
         tape, out = _forward(fn, args, kwargs)
+        if sens is None and not self.get_by_list and _without_floats(fn, args, kwargs, out):
+            return _integer_gradients(lambda floats: self._grad(fn, weights, floats, {}), args)
         outputs = _float_tensors(out) if sens is None else tensors_in(out, [])
         wanted = args if self.get_all else args[:1] if not self.get_by_list else ()
         params = _weights_list(weights, fn) if self.get_by_list else []
