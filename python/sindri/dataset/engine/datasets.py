@@ -333,7 +333,8 @@ class Dataset:
                                drop_remainder: bool = False) -> "Dataset":
         """Batches of rows of similar length: bucket i holds lengths below bucket_boundaries[i] and has batches of bucket_batch_sizes[i]; the last has the rest.
 
-        The length is that of element_length_function(*column_names), else the first dimension of the one column. Runs in Python. Raises TypeError or ValueError.
+        The length is that of element_length_function(*column_names), else the first dimension of the one column. Rows are padded as by padded_batch(); with
+        pad_to_bucket_boundary, None in a shape means one less than the boundary. Runs in Python. Raises TypeError or ValueError.
         """
         return BucketBatchByLengthDataset(self, column_names, bucket_boundaries, bucket_batch_sizes, element_length_function, pad_info,
                                           pad_to_bucket_boundary, drop_remainder)
@@ -623,7 +624,7 @@ class BucketBatchByLengthDataset(Dataset):
         if element_length_function is not None and not callable(element_length_function):
             fail(TypeError, f"element_length_function must be callable, got {element_length_function!r}", who)
         self.length_of = element_length_function
-        self.pad_info = None if pad_info is None else _check_pad_info(who, pad_info)
+        self.pad_info = _check_pad_info(who, pad_info)
         self.pad_to_boundary = boolean(who, "pad_to_bucket_boundary", pad_to_bucket_boundary)
         self.drop_remainder = boolean(who, "drop_remainder", drop_remainder)
         super().__init__([child])
@@ -661,7 +662,7 @@ class BucketBatchByLengthDataset(Dataset):
         out = []
         for i, name in enumerate(columns):
             values = [row[i] for row in group]
-            out.append(_stack(values if self.pad_info is None else _padded(values, name, self.pad_info, edge), name, who))
+            out.append(_stack(_padded(values, name, self.pad_info, edge), name, who))
         return out
 
 

@@ -297,10 +297,13 @@ class BasicTokenizer(_Tokenizer):
     def _split(self, text: str) -> List[str]:
         words: List[str] = []
         open_word = False
+        before = ""
         for char in self._plain(text):
             if char.isspace():
                 open_word = False
-                if self.keep_whitespace:
+                if self.keep_whitespace and before.isspace():
+                    words[-1] += char
+                elif self.keep_whitespace:
                     words.append(char)
             elif _stands_alone(char):
                 open_word = False
@@ -310,6 +313,7 @@ class BasicTokenizer(_Tokenizer):
             else:
                 open_word = True
                 words.append(char)
+            before = char
         return words
 
     def _words(self, text: str) -> List[str]:

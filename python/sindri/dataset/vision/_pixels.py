@@ -46,7 +46,7 @@ def adjust_saturation(image: np.ndarray, factor: float) -> np.ndarray:
 
 
 def adjust_hue(image: np.ndarray, shift: float) -> np.ndarray:
-    """Turns the hue, whose full circle is 256, by shift * 255."""
+    """Turns the hue by `shift` of a circle. For uint8 hue and saturation are bytes in between, as in OpenCV: 256 steps to the circle there, 255 back."""
     scale = 255.0 if image.dtype == np.uint8 else 1.0
     rgb = image.astype(np.float64) / scale
     high, low = rgb.max(axis=2), rgb.min(axis=2)
@@ -54,9 +54,12 @@ def adjust_hue(image: np.ndarray, shift: float) -> np.ndarray:
     safe = np.where(span == 0, 1, span)
     r, g, b = rgb[:, :, 0], rgb[:, :, 1], rgb[:, :, 2]
     sector = np.where(high == r, (g - b) / safe, np.where(high == g, 2 + (b - r) / safe, 4 + (r - g) / safe))
-    hue = np.where(span == 0, 0, (sector / 6) % 1.0)
-    hue = ((np.rint(hue * 256) + np.trunc(shift * 255)) % 256) / 256 if image.dtype == np.uint8 else (hue + shift) % 1.0
-    place = hue * 6
+    place = np.where(span == 0, 0, sector % 6)
+    if image.dtype == np.uint8:
+        place = (np.floor(place / 6 * 256 + 0.5) + np.trunc(shift * 255)) % 256 / 255 * 6
+        span = high * np.floor(span / np.where(high == 0, 1, high) * 255 + 0.5) / 255
+    else:
+        place = (place + shift * 6) % 6
     out = np.empty_like(rgb)
     for channel, offset in ((0, 5), (1, 3), (2, 1)):
         k = (offset + place) % 6
