@@ -1,0 +1,192 @@
+"""Log lines, argument checks, the process group of one, parallel settings, private modules of older samples."""
+import hashlib
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import sindri as ms
+import train_cases
+from sindri import Tensor, _checkparam, context, log, nn
+from sindri.parallel import Layout, _utils
+from sindri.parallel._auto_parallel_context import auto_parallel_context
+
+LINE = r'\[{level}\] ME\(\d+:\d+,MainProcess\):\d{{4}}-\d\d-\d\d-\d\d:\d\d:\d\d\.\d{{3}}\.\d{{3}} \[{path}:\d+\] {text}'
+
+
+@pytest.fixture
+def fresh_log(monkeypatch):
+    log._reset()
+    yield monkeypatch
+    monkeypatch.undo()
+    log._reset()
+
+
+def test_log_lines(fresh_log, capsys):
+    log.info('not shown')
+    log.warning('shown %s', 1)
+    nn.Dense(3, 2)
+    log.error('and this')
+    lines = capsys.readouterr().err.splitlines()
+    path = re.escape(os.path.abspath(__file__))
+    assert len(lines) == 2
+    assert re.fullmatch(LINE.format(level='WARNING', path=path, text='shown 1'), lines[0]), lines[0]
+    assert re.fullmatch(LINE.format(level='ERROR', path=path, text='and this'), lines[1]), lines[1]
+
+
+def test_lines_of_the_package_name_files_from_its_root(fresh_log, capsys):
+    ms.load_param_into_net(nn.Dense(3, 2), {})
+    first = capsys.readouterr().err.splitlines()[0]
+    assert re.match(LINE.format(level='WARNING', path=r'train/serialization\.py', text="For 'load_param_into_net', 2 parameters"), first), first
+
+
+@pytest.mark.parametrize('level, shown', [('0', 5), ('1', 4), ('3', 2), ('4', 1)])
+def test_levels(fresh_log, capsys, level, shown):
+    fresh_log.setenv('GLOG_v', level)
+    for f in (log.debug, log.info, log.warning, log.error, log.critical):
+        f('text')
+    assert len(capsys.readouterr().err.splitlines()) == shown and log.get_level() == level
+
+
+def test_a_warning_can_be_said_once(fresh_log, capsys):
+    for _ in range(3):
+        log.warning_once('only %s', 'once')
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_log_into_files(fresh_log, tmp_path, capsys):
+    fresh_log.setenv('GLOG_logtostderr', '0')
+    fresh_log.setenv('GLOG_log_dir', str(tmp_path))
+    fresh_log.setenv('RANK_ID', '3')
+    log.warning('into the file')
+    name, = os.listdir(tmp_path / 'rank_3' / 'logs')
+    assert name.startswith('mindspore.log.') and 'into the file' in (tmp_path / 'rank_3' / 'logs' / name).read_text()
+    assert capsys.readouterr().err == ''
+    assert log.get_log_config() == {'GLOG_v': '2', 'GLOG_logtostderr': '0', 'GLOG_log_dir': str(tmp_path), 'logger_maxBytes': '52428800',
+                                    'logger_backupCount': '30'}
+
+
+@pytest.mark.parametrize('name, value', [('GLOG_v', '7'), ('GLOG_logtostderr', 'yes')])
+def test_bad_log_settings(fresh_log, name, value):
+    fresh_log.setenv(name, value)
+    with pytest.raises(ValueError, match=name):
+        log.warning('text')
+
+
+def test_the_checkpoint_form_that_mindspore_was_seen_to_read(tmp_path):
+    """MindSpore 2.10.0 read these very bytes back to equal values (tests/reference/check_checkpoints.py), with and without crc_check."""
+    append = {'epoch_num': 3, 'lr': 0.25, 'flag': True, 'note': 'héllo'}
+    for compat, digest in ((False, DIGEST), (True, DIGEST_COMPAT)):
+        path = tmp_path / f'{compat}.ckpt'
+        ms.save_checkpoint(train_cases.checkpoint_entries(ms), str(path), append_dict=append, compat_mindspore1=compat)
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == digest
+
+
+DIGEST = '6db2f72216666204d7bcffb5d83b00f9734694768a1f941ee3159d2f4c2e515b'
+DIGEST_COMPAT = 'd338cdf2a052fcaec10291e355055adfc17de6f6d2b22e4187e7beb8dc87d9bb'
+
+
+def test_validator_of_both_eras():
+    old = _checkparam.Validator
+    assert old.check_positive_int(3, 'a', 'P') == _checkparam.check_positive_int(3) == 3
+    for call, error in ((lambda: old.check_positive_int(0, 'a', 'P'), ValueError), (lambda: old.check_positive_int(True, 'a', 'P'), TypeError),
+                        (lambda: old.check_positive_int('3', 'a', 'P'), TypeError), (lambda: old.check_positive_float(float('nan'), 'a', 'P'), ValueError),
+                        (lambda: old.check_int_range(5, 1, 5, _checkparam.Rel.INC_LEFT, 'a', 'P'), ValueError), (lambda: old.check_bool(1, 'a', 'P'), TypeError),
+                        (lambda: old.check_value_type('a', True, [int], 'P'), TypeError), (lambda: old.check_string('c', ['a'], 'x', 'P'), ValueError),
+                        (lambda: old.check('a', 1, 'b', 2, _checkparam.Rel.EQ, 'P'), ValueError), (lambda: old.check_subclass('a', str, [int], 'P'), TypeError)):
+        with pytest.raises(error, match="For 'P', '(a|x)'"):
+            call()
+    assert old.check_value_type('a', None, [int, None], 'P') is None and old.twice((1, 2)) == (1, 2)
+    with pytest.raises(ValueError):
+        old.check_file_name_by_regular('a/')
+
+
+def test_layout():
+    layout = Layout((2, 4), ('dp', 'mp'))
+    assert layout('dp', 'mp').to_dict()['tensor_map'] == (1, 0)
+    assert layout(('dp', 'mp'), 'None').to_dict() == {'device_matrix': (2, 4), 'tensor_map': ((1, 0), -1), 'interleaved_parallel': False,
+                                                      'alias_name': ('dp', 'mp'), 'rank_list': list(range(8))}
+    for make in (lambda: layout('cp'), lambda: Layout((2,), ('a', 'b')), lambda: Layout((0,), ('a',))):
+        with pytest.raises(ValueError):
+            make()
+    with pytest.raises(TypeError):
+        Layout([2], ['a'])
+
+
+def test_parallel_settings_as_an_object():
+    c = auto_parallel_context()
+    c.set_all_reduce_fusion_split_indices([2, 5], 'group')
+    assert c.get_all_reduce_fusion_split_indices('group') == [2, 5] and c.get_all_reduce_fusion_split_indices() == []
+    for bad, error in (([1, 1], ValueError), (['a'], TypeError), ('ab', TypeError)):
+        with pytest.raises(error):
+            c.set_all_reduce_fusion_split_indices(bad)
+    context.set_auto_parallel_context(gradients_mean=True)
+    assert c.get_gradients_mean() is True and _utils._get_gradients_mean() is True
+    c.reset()
+    assert c.get_gradients_mean() is False and c.get_all_reduce_fusion_split_indices('group') == []
+
+
+@pytest.mark.parametrize('env, error', [
+    ({}, 'RuntimeError'), ({'RANK_SIZE': '2', 'RANK_ID': '0'}, 'NotYetError'), ({'RANK_SIZE': '1', 'RANK_ID': '1'}, 'RuntimeError'),
+    ({'RANK_SIZE': 'x'}, 'RuntimeError'), ({'OMPI_COMM_WORLD_SIZE': '4', 'OMPI_COMM_WORLD_RANK': '1'}, 'NotYetError'),
+    ({'MS_ROLE': 'MS_WORKER', 'MS_WORKER_NUM': '2', 'MS_NODE_ID': '0'}, 'NotYetError'), ({'RANK_TABLE_FILE': '/nowhere.json', 'RANK_ID': '0'}, 'RuntimeError'),
+    ({'MS_ROLE': 'MS_WORKER', 'MS_WORKER_NUM': '1'}, None), ({'OMPI_COMM_WORLD_SIZE': '1', 'OMPI_COMM_WORLD_RANK': '0'}, None),
+])
+def test_process_group(monkeypatch, env, error):
+    from sindri import communication
+    for name in ('RANK_SIZE', 'RANK_ID', 'OMPI_COMM_WORLD_SIZE', 'OMPI_COMM_WORLD_RANK', 'MS_ROLE', 'RANK_TABLE_FILE', 'MINDSPORE_HCCL_CONFIG_PATH'):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    try:
+        if error is None:
+            communication.init()
+            assert (communication.get_rank(), communication.get_group_size(), communication.GlobalComm.WORLD_COMM_GROUP) == (0, 1, 'mccl_world_group')
+            with pytest.raises(ValueError):
+                communication.get_rank('others')
+            with pytest.raises(ValueError):
+                communication.create_group('g', [0, 0])
+        else:
+            with pytest.raises(Exception) as e:
+                communication.init()
+            assert type(e.value).__name__ == error
+    finally:
+        communication.release()
+
+
+def test_a_rank_table_of_one(monkeypatch, tmp_path):
+    from sindri import communication
+    table = tmp_path / 'table.json'
+    table.write_text('{"version": "1.0", "server_count": "1", "server_list": [{"server_id": "10.1.1.1", "device": [{"device_id": "0", "rank_id": "0"}]}]}')
+    monkeypatch.setenv('RANK_TABLE_FILE', str(table))
+    monkeypatch.setenv('RANK_ID', '0')
+    try:
+        communication.init('mccl')
+        assert communication.get_group_size() == 1
+    finally:
+        communication.release()
+
+
+def test_helpers_of_old_training_loops():
+    from sindri.train import _utils as old
+    assert old._to_tensor(np.ones(2)).shape == (2,)
+    row = old._to_full_tensor([np.ones(2), 3], 1, 0, scaling_sens=8.0)
+    assert len(row) == 3 and float(row[2].asnumpy()) == 8.0
+    with pytest.raises(ms.NotYetError):
+        old._to_full_tensor([np.ones(2)], 2, 0)
+    assert [t.shape for t in old._construct_tensor_list([ms.float32, ms.int32], [(2, 3), ()], 4)] == [(8, 3), ()]
+    with pytest.raises(TypeError):
+        old._make_directory('')
+
+
+def test_the_package_says_what_is_missing(tmp_path):
+    """Without sindri, `import mindspore` explains itself."""
+    code = 'import sys; sys.modules["sindri"] = None; import mindspore'
+    import mindspore
+    root = os.path.dirname(os.path.dirname(mindspore.__file__))
+    done = subprocess.run([sys.executable, '-c', code], env={**os.environ, 'PYTHONPATH': root}, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and 'install sindri' in done.stderr
+    assert Tensor is mindspore.Tensor
