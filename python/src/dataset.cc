@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "casters.h"
+#include "python/src/casters.h"
 #include "sindri/dataset/dataset.h"
 #include "sindri/dataset/transforms.h"
 #include "sindri/dataset/vision.h"
@@ -100,9 +100,7 @@ template <class F> auto call_python(F&& f) {
   const CallbackScope scope;
   try {
     return f();
-  } catch (py::error_already_set& e) {
-    throw_python(e);
-  }
+  } catch (py::error_already_set& e) { throw_python(e); }
 }
 
 /// PEP 678: what the traceback prints below the message. Once per text.
@@ -134,9 +132,7 @@ void translate(std::exception_ptr p) {
     const auto* e = dynamic_cast<const Error*>(&c);
     if (e != nullptr && !e->where().empty()) add_note(*c.exception, fmt::format("data pipeline: {}", e->where()));
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(c.exception->ptr())), c.exception->ptr());
-  } catch (const data::BadSample& e) {
-    raise_error(types().bad_sample, e);
-  } catch (const DataError& e) {
+  } catch (const data::BadSample& e) { raise_error(types().bad_sample, e); } catch (const DataError& e) {
     if (e.code() != ErrorCode::kDataEmpty) throw;
     raise_error(types().empty, e);
   }
@@ -179,22 +175,20 @@ py::tuple arrays(const std::vector<Tensor>& columns, size_t first_free = 0) {
 Transform python_function(const std::string& name, py::object callable, int num_outputs, bool keyed) {
   const Held f = hold(std::move(callable));
   if (keyed) {
-    return data::transforms::Function(
-        name,
-        data::transforms::Function::RandomFn([f, name](const std::vector<Tensor>& in, PhiloxSequence& draws) {
-          const uint64_t key = draws.next_u64();
-          return call_python([&] {
-            py::tuple args = arrays(in, 1);
-            args[0] = py::int_(key);
-            return row_to_tensors((*f)(*args), name);
-          });
-        }),
-        num_outputs);
+    return data::transforms::Function(name, data::transforms::Function::RandomFn([f, name](const std::vector<Tensor>& in, PhiloxSequence& draws) {
+                                        const uint64_t key = draws.next_u64();
+                                        return call_python([&] {
+                                          py::tuple args = arrays(in, 1);
+                                          args[0] = py::int_(key);
+                                          return row_to_tensors((*f)(*args), name);
+                                        });
+                                      }),
+                                      num_outputs);
   }
-  return data::transforms::Function(
-      name,
-      data::transforms::Function::Fn([f, name](const std::vector<Tensor>& in) { return call_python([&] { return row_to_tensors((*f)(*arrays(in)), name); }); }),
-      num_outputs);
+  return data::transforms::Function(name, data::transforms::Function::Fn([f, name](const std::vector<Tensor>& in) {
+                                      return call_python([&] { return row_to_tensors((*f)(*arrays(in)), name); });
+                                    }),
+                                    num_outputs);
 }
 
 data::vision::Size to_size(const std::vector<int64_t>& s) {
@@ -348,15 +342,16 @@ void bind_sources(py::module_& m) {
            }),
            py::arg("num_samples") = py::none(), py::arg("num_parallel_workers") = 0, py::arg("shuffle") = py::none(), py::arg("sampler") = py::none(),
            py::arg("num_shards") = py::none(), py::arg("shard_id") = py::none());
-  m.def("image_folder", [](const std::string& dir, const std::vector<std::string>& extensions, const std::map<std::string, int32_t>& class_indexing,
-                           bool decode, const Common& c) {
-    data::ImageFolderDataset::Options o;
-    o.dataset_dir = dir;
-    o.extensions = extensions;
-    o.class_indexing = class_indexing;
-    o.decode = decode;
-    return data::ImageFolderDataset::make(with(std::move(o), c));
-  });
+  m.def("image_folder",
+        [](const std::string& dir, const std::vector<std::string>& extensions, const std::map<std::string, int32_t>& class_indexing, bool decode,
+           const Common& c) {
+          data::ImageFolderDataset::Options o;
+          o.dataset_dir = dir;
+          o.extensions = extensions;
+          o.class_indexing = class_indexing;
+          o.decode = decode;
+          return data::ImageFolderDataset::make(with(std::move(o), c));
+        });
   m.def("cifar10", &folder_source<data::Cifar10Dataset>);
   m.def("cifar100", &folder_source<data::Cifar100Dataset>);
   m.def("mnist", &folder_source<data::MnistDataset>);
@@ -397,11 +392,43 @@ py::list column_infos(const Dataset& d) {
   return out;
 }
 
-/// Iterators that were given up inside a callback: their own worker cannot join itself. joined by close_pending().
-std::mutex g_reapers_mutex;
-std::vector<std::thread>& reapers() {
-  static auto* threads = new std::vector<std::thread>;
-  return *threads;
+/// Ends iterators that were given up inside a callback of theirs: a worker cannot join itself.
+class Reapers {
+ public:
+  void take(std::shared_ptr<data::Iterator> it) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(threads_, [](Reaper& r) {
+      if (r.done->load()) r.thread.join();
+      return !r.thread.joinable();
+    });
+    auto done = std::make_shared<std::atomic<bool>>(false);
+    threads_.push_back({std::thread([it = std::move(it), done]() mutable {
+                          it.reset();
+                          done->store(true);
+                        }),
+                        done});
+  }
+  void join() {
+    std::vector<Reaper> mine;
+    {
+      const std::lock_guard lock(mutex_);
+      mine.swap(threads_);
+    }
+    for (auto& r : mine) r.thread.join();
+  }
+
+ private:
+  struct Reaper {
+    std::thread thread;
+    std::shared_ptr<std::atomic<bool>> done;
+  };
+  std::mutex mutex_;
+  std::vector<Reaper> threads_;
+};
+// Never destroyed: what is still there when the process ends must not be waited for.
+Reapers& reapers() {
+  static auto* r = new Reapers;
+  return *r;
 }
 
 class PyIterator {
@@ -451,9 +478,8 @@ class PyIterator {
 
   void close() {
     if (!it_) return;
-    if (t_callback_depth > 0) {
-      const std::lock_guard lock(g_reapers_mutex);
-      reapers().emplace_back([it = std::shared_ptr<data::Iterator>(std::move(it_))]() mutable { it.reset(); });
+    if (t_callback_depth > 0 && creator_ != std::this_thread::get_id()) {
+      reapers().take(std::move(it_));
     } else {
       const py::gil_scoped_release release;
       const std::lock_guard lock(mutex_);
@@ -484,6 +510,7 @@ class PyIterator {
   }
 
   std::unique_ptr<data::Iterator> it_;
+  std::thread::id creator_ = std::this_thread::get_id();
   std::mutex mutex_;
   std::vector<Tensor> pending_;
   bool tolerant_ = false;
@@ -509,8 +536,14 @@ void bind_pipeline(py::module_& m) {
   using Release = py::call_guard<py::gil_scoped_release>;
   using Names = std::vector<std::string>;
   py::class_<Dataset, Dataset::Ptr>(m, "Dataset", "A pipeline up to some operation.")
-      .def("map", [](Dataset& d, const std::vector<Transform>& ops, const Names& in, const Names& out, int workers) { return d.map(ops, {in, out, workers}); })
-      .def("batch", [](Dataset& d, int64_t n, bool drop, int workers) { return d.batch(n, {drop, workers}); })
+      .def("map",
+           [](Dataset& d, const std::vector<Transform>& ops, const Names& in, const Names& out, int workers) {
+             return d.map(ops, {in, out, workers});
+           })
+      .def("batch",
+           [](Dataset& d, int64_t n, bool drop, int workers) {
+             return d.batch(n, {drop, workers});
+           })
       .def("shuffle", &Dataset::shuffle)
       .def("repeat", &Dataset::repeat)
       .def("skip", &Dataset::skip)
@@ -528,8 +561,8 @@ void bind_pipeline(py::module_& m) {
       .def("num_classes", &Dataset::num_classes, Release());
 
   py::class_<PyIterator>(m, "Iterator", "Reads a pipeline.")
-      .def(py::init([](const Dataset& d, int64_t num_epochs, int64_t start_epoch, MaybeInt seed, const std::string& on_corrupt, int64_t max_corrupt, int prefetch,
-                       int num_workers) {
+      .def(py::init([](const Dataset& d, int64_t num_epochs, int64_t start_epoch, MaybeInt seed, const std::string& on_corrupt, int64_t max_corrupt,
+                       int prefetch, int num_workers) {
              data::IteratorOptions o;
              o.num_epochs = num_epochs;
              o.start_epoch = start_epoch;
@@ -549,18 +582,17 @@ void bind_pipeline(py::module_& m) {
       .def_property_readonly("batch", [](PyIterator& i) { return i.with([](auto& it) { return it.batch(); }); })
       .def_property_readonly("seed", [](PyIterator& i) { return i.with([](auto& it) { return it.seed(); }); })
       .def("state_dict", [](PyIterator& i) { return i.with([](auto& it) { return it.state_dict(); }); })
-      .def("load_state", [](PyIterator& i, const std::string& state) { i.with([&](auto& it) { it.load_state(state); return 0; }); })
+      .def("load_state",
+           [](PyIterator& i, const std::string& state) {
+             i.with([&](auto& it) {
+               it.load_state(state);
+               return 0;
+             });
+           })
       .def("stats", [](PyIterator& i) { return stats_dict(i.with([](auto& it) { return it.stats(); })); });
 
-  m.def("close_pending", [] {
-    std::vector<std::thread> mine;
-    {
-      const std::lock_guard lock(g_reapers_mutex);
-      mine.swap(reapers());
-    }
-    const py::gil_scoped_release release;
-    for (auto& t : mine) t.join();
-  }, "Waits for iterators that were given up inside a callback.");
+  m.def(
+      "close_pending", [] { reapers().join(); }, Release(), "Waits for iterators that were given up inside a callback.");
 }
 
 py::object error_class(py::module_& m, const char* name, const char* doc, const py::tuple& bases) {
@@ -578,8 +610,8 @@ void bind_dataset(py::module_& m) {
   const py::object data_error = m.attr("DataError");
   types().bad_sample = error_class(d, "BadSample", "One row cannot be read, decoded or transformed. Raise it in a map function or source to say so.",
                                    py::make_tuple(data_error));
-  types().empty = error_class(d, "EmptyDatasetError", "A pipeline without rows.",
-                              py::make_tuple(data_error, py::reinterpret_borrow<py::object>(PyExc_ValueError)));
+  types().empty =
+      error_class(d, "EmptyDatasetError", "A pipeline without rows.", py::make_tuple(data_error, py::reinterpret_borrow<py::object>(PyExc_ValueError)));
   py::register_exception_translator(&translate);
   bind_sources(d);
   bind_transforms(d);

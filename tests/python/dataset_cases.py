@@ -160,7 +160,8 @@ def results(vision, transforms, text, dtype):
     run("RandomOrder", lambda: T.RandomOrder([lambda x: x + 1, lambda x: x + 2])(np.array([1])))
 
     vocab = text.Vocab.from_list(["a", "b", "c"], special_tokens=["<unk>"], special_first=True)
-    run("Vocab", lambda: [vocab.vocab(), vocab.tokens_to_ids("b"), vocab.tokens_to_ids(["a", "zz"]), vocab.ids_to_tokens(1), vocab.ids_to_tokens([0, 9])])
+    run("Vocab", lambda: [vocab.vocab(), vocab.tokens_to_ids("b"), vocab.tokens_to_ids(["a", "zz"]), vocab.ids_to_tokens(1),
+                          vocab.ids_to_tokens([0, 9])])
     run("Vocab special last", lambda: text.Vocab.from_list(["a", "b"], special_tokens=["<unk>"], special_first=False).vocab())
     run("Vocab word twice", lambda: text.Vocab.from_list(["a", "a"]))
     run("Vocab special twice", lambda: text.Vocab.from_list(["a"], ["a"]))

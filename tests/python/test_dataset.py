@@ -13,7 +13,8 @@ import sindri.dataset as ds
 @pytest.fixture(autouse=True)
 def _settings():
     yield
-    ds.config._settings.update(seed=None, prefetch_size=None, num_parallel_workers=None, error_samples_mode=ds.config.ErrorSamplesMode.RETURN, debug_mode=False)
+    ds.config._settings.update(seed=None, prefetch_size=None, num_parallel_workers=None, error_samples_mode=ds.config.ErrorSamplesMode.RETURN,
+                               debug_mode=False)
 
 
 def numbers(n=10, **options):
@@ -81,7 +82,8 @@ def test_generator_of_random_access_object():
     assert data.batch(4).output_shapes() == [[4, 2], [4]]
 
 
-@pytest.mark.parametrize("source, rows", [(seven, list(range(7))), ([[1], [2], [3]], [[1], [2], [3]]), ([1, 2, 3], [1, 2, 3]), (Counting(), [[i] for i in range(1, 6)])])
+@pytest.mark.parametrize("source, rows", [(seven, list(range(7))), ([[1], [2], [3]], [[1], [2], [3]]), ([1, 2, 3], [1, 2, 3]),
+                                          (Counting(), [[i] for i in range(1, 6)])])
 def test_generator_forms(source, rows):
     data = ds.GeneratorDataset(source, ["x"], **({} if source is seven or isinstance(source, Counting) else {"shuffle": False}))
     assert values(data) == rows
@@ -184,7 +186,8 @@ def test_generator_schema(tmp_path):
 
 
 def test_numpy_slices():
-    assert next(ds.NumpySlicesDataset({"a": [1, 2], "b": [[3, 4], [5, 6]]}, shuffle=False).create_dict_iterator(output_numpy=True))["b"].tolist() == [3, 4]
+    assert next(ds.NumpySlicesDataset({"a": [1, 2], "b": [[3, 4], [5, 6]]},
+                                      shuffle=False).create_dict_iterator(output_numpy=True))["b"].tolist() == [3, 4]
     assert ds.NumpySlicesDataset(([1, 2], [3.0, 4.0]), shuffle=False).get_col_names() == ["column_0", "column_1"]
     assert ds.NumpySlicesDataset([[1, 2], [3, 4]], shuffle=False).output_shapes() == [[2]]
     assert ds.NumpySlicesDataset([1.0, 2.0]).output_types() == [np.dtype("float64")]
@@ -300,7 +303,8 @@ def test_image_folder_errors(folder):
         ds.ImageFolderDataset(str(folder), class_indexing={"a": "x"})
 
 
-@pytest.mark.parametrize("options", [{"shuffle": True, "sampler": ds.SequentialSampler()}, {"num_shards": 2, "shard_id": 0, "sampler": ds.SequentialSampler()},
+@pytest.mark.parametrize("options", [{"shuffle": True, "sampler": ds.SequentialSampler()},
+                                     {"num_shards": 2, "shard_id": 0, "sampler": ds.SequentialSampler()},
                                      {"num_shards": 2}, {"num_shards": 2, "shard_id": 2}])
 def test_options_that_exclude_each_other(options):
     for kind in (ValueError, RuntimeError):
@@ -320,7 +324,8 @@ def test_record_files_are_not_there_yet(name):
 def test_batch():
     assert values(numbers(5).batch(2)) == [[0, 1], [2, 3], [4]]
     assert values(numbers(10).batch(4, True)) == [[0, 1, 2, 3], [4, 5, 6, 7]]
-    assert [len(numbers(10).batch(4)), len(numbers(10).batch(4, drop_remainder=True)), numbers().batch(4).get_batch_size(), len(numbers().batch(4).repeat(3))] == [3, 2, 4, 9]
+    assert [len(numbers(10).batch(4)), len(numbers(10).batch(4, drop_remainder=True)), numbers().batch(4).get_batch_size(),
+            len(numbers().batch(4).repeat(3))] == [3, 2, 4, 9]
 
 
 @pytest.mark.parametrize("size, kind", [(0, ValueError), (1.5, TypeError), ("a", TypeError), (True, TypeError)])
@@ -352,8 +357,12 @@ def test_batch_size_of_a_function():
 
 
 def test_per_batch_map():
-    assert values(numbers(5).batch(2, per_batch_map=lambda x, info: ([a * 10 + info.get_batch_num() for a in x],), input_columns=["x"])) == [[0, 10], [21, 31], [42]]
-    data = numbers(5).batch(2, per_batch_map=lambda x, info: (x, [np.array(info.get_epoch_num())] * len(x)), input_columns=["x"], output_columns=["x", "e"])
+    def number(x, info):
+        return ([a * 10 + info.get_batch_num() for a in x],)
+
+    assert values(numbers(5).batch(2, per_batch_map=number, input_columns=["x"])) == [[0, 10], [21, 31], [42]]
+    data = numbers(5).batch(2, per_batch_map=lambda x, info: (x, [np.array(info.get_epoch_num())] * len(x)), input_columns=["x"],
+                            output_columns=["x", "e"])
     assert data.get_col_names() == ["x", "e"]
     iterator = data.create_tuple_iterator(num_epochs=2, output_numpy=True)
     assert [[c.tolist() for c in row] for row in iterator] == [[[0, 1], [0, 0]], [[2, 3], [0, 0]], [[4], [0]]]
@@ -367,7 +376,8 @@ def test_per_batch_map():
 def test_padded_batch():
     ragged = lambda: ds.GeneratorDataset(Ragged(), ["x"], shuffle=False)  # noqa: E731
     assert values(ragged().padded_batch(2, pad_info={})) == [[[0, 0], [0, 1]], [[0, 1, 2, 0], [0, 1, 2, 3]]]
-    assert values(ragged().padded_batch(2, pad_info={"x": ([5], -1)})) == [[[0, -1, -1, -1, -1], [0, 1, -1, -1, -1]], [[0, 1, 2, -1, -1], [0, 1, 2, 3, -1]]]
+    assert values(ragged().padded_batch(2, pad_info={"x": ([5], -1)})) == [[[0, -1, -1, -1, -1], [0, 1, -1, -1, -1]],
+                                                                           [[0, 1, 2, -1, -1], [0, 1, 2, 3, -1]]]
     assert values(ragged().batch(3, drop_remainder=True, pad_info={"x": ([None], 9)})) == [[[0, 9, 9], [0, 1, 9], [0, 1, 2]]]
     assert ragged().padded_batch(3).get_dataset_size() == 2
     with pytest.raises(TypeError):
@@ -377,14 +387,16 @@ def test_padded_batch():
 
 
 def test_bucket_batch_by_length():
-    data = ds.GeneratorDataset(Ragged(), ["x"], shuffle=False).bucket_batch_by_length(["x"], [3], [2, 1], element_length_function=len, pad_info={"x": ([None], 0)})
+    data = ds.GeneratorDataset(Ragged(), ["x"], shuffle=False).bucket_batch_by_length(["x"], [3], [2, 1], element_length_function=len,
+                                                                                      pad_info={"x": ([None], 0)})
     assert values(data) == [[[0, 0], [0, 1]], [[0, 1, 2]], [[0, 1, 2, 3]]]
     for pad_info, second in [(None, [[0, 1, 2, 0], [0, 1, 2, 3]]), ({"x": ([None], 0)}, [[0, 1, 2, 0, 0], [0, 1, 2, 3, 0]])]:
         data = ds.GeneratorDataset(Ragged(), ["x"], shuffle=False)
         data = data.bucket_batch_by_length(["x"], [3, 6], [2, 2, 1], pad_info=pad_info, pad_to_bucket_boundary=True)
         assert values(data) == [[[0, 0], [0, 1]], second]
     with pytest.raises(RuntimeError, match="last boundary 3"):
-        values(ds.GeneratorDataset(Ragged(), ["x"], shuffle=False).bucket_batch_by_length(["x"], [3], [2, 2], pad_info={"x": ([None], 0)}, pad_to_bucket_boundary=True))
+        values(ds.GeneratorDataset(Ragged(), ["x"], shuffle=False).bucket_batch_by_length(["x"], [3], [2, 2], pad_info={"x": ([None], 0)},
+                                                                                          pad_to_bucket_boundary=True))
     with pytest.raises(ValueError, match="bucket_batch_sizes"):
         numbers().bucket_batch_by_length(["x"], [3], [2])
     with pytest.raises(ValueError, match="grow"):
@@ -458,7 +470,8 @@ def test_take_skip_repeat_shuffle():
     assert values(numbers().take(3)) == [0, 1, 2] and len(numbers().take(-1)) == 10
     assert values(numbers().skip(8)) == [8, 9]
     assert values(numbers(3).repeat(2)) == [0, 1, 2, 0, 1, 2]
-    assert (numbers(3).repeat(2).get_repeat_count(), numbers(3).repeat(2).repeat(3).get_repeat_count(), numbers(3).repeat().get_repeat_count()) == (2, 6, -1)
+    assert (numbers(3).repeat(2).get_repeat_count(), numbers(3).repeat(2).repeat(3).get_repeat_count(),
+            numbers(3).repeat().get_repeat_count()) == (2, 6, -1)
     assert len(numbers(3).repeat(2)) == 6 and numbers(3).repeat().get_dataset_size() == -1
     endless = numbers(3).repeat().create_tuple_iterator(output_numpy=True)
     assert [int(next(endless)[0]) for _ in range(8)] == [0, 1, 2, 0, 1, 2, 0, 1]
@@ -606,9 +619,12 @@ def test_sampler_children():
     assert sampled(child) == [3, 4]
 
 
-@pytest.mark.parametrize("make, kind", [(lambda: ds.DistributedSampler(2, 2), RuntimeError), (lambda: ds.DistributedSampler("2", 0), TypeError), (lambda: ds.SubsetSampler([-1]), ValueError),
-                                        (lambda: ds.RandomSampler(1), TypeError), (lambda: ds.WeightedRandomSampler([0, 0]), ValueError), (lambda: ds.PKSampler(0), ValueError),
-                                        (lambda: sampled(5), TypeError), (lambda: sampled(ds.SubsetSampler([10])), ValueError), (lambda: sampled(ds.IterSampler([10])), RuntimeError)])
+@pytest.mark.parametrize("make, kind", [(lambda: ds.DistributedSampler(2, 2), RuntimeError), (lambda: ds.DistributedSampler("2", 0), TypeError),
+                                        (lambda: ds.SubsetSampler([-1]), ValueError),
+                                        (lambda: ds.RandomSampler(1), TypeError), (lambda: ds.WeightedRandomSampler([0, 0]), ValueError),
+                                        (lambda: ds.PKSampler(0), ValueError),
+                                        (lambda: sampled(5), TypeError), (lambda: sampled(ds.SubsetSampler([10])), ValueError),
+                                        (lambda: sampled(ds.IterSampler([10])), RuntimeError)])
 def test_sampler_errors(make, kind):
     with pytest.raises(kind):
         make()
@@ -736,15 +752,19 @@ def test_config():
     ds.config.set_num_parallel_workers(3)
     ds.config.set_prefetch_size(64)
     assert ds.config.get_num_parallel_workers() == 3 and ds.config.get_prefetch_size() == 64
-    for name, value in [("numa_enable", True), ("monitor_sampling_interval", 50), ("callback_timeout", 5), ("enable_shared_mem", False), ("sending_batches", 3),
-                        ("auto_num_workers", True), ("auto_offload", True), ("enable_autotune", True), ("autotune_interval", 2), ("enable_watchdog", False),
+    for name, value in [("numa_enable", True), ("monitor_sampling_interval", 50), ("callback_timeout", 5), ("enable_shared_mem", False),
+                        ("sending_batches", 3),
+                        ("auto_num_workers", True), ("auto_offload", True), ("enable_autotune", True), ("autotune_interval", 2),
+                        ("enable_watchdog", False),
                         ("fast_recovery", False), ("multiprocessing_timeout_interval", 9), ("dynamic_shape", True)]:
         before = getattr(ds.config, f"get_{name}")()
         getattr(ds.config, f"set_{name}")(value)
         assert getattr(ds.config, f"get_{name}")() == value
         getattr(ds.config, f"set_{name}")(before)
-    for call, value, kind in [("set_seed", -1, ValueError), ("set_seed", 1.5, TypeError), ("set_seed", 2**32, ValueError), ("set_prefetch_size", 0, ValueError),
-                              ("set_num_parallel_workers", 0, ValueError), ("set_numa_enable", 1, TypeError), ("set_error_samples_mode", 1, TypeError)]:
+    for call, value, kind in [("set_seed", -1, ValueError), ("set_seed", 1.5, TypeError), ("set_seed", 2**32, ValueError),
+                              ("set_prefetch_size", 0, ValueError),
+                              ("set_num_parallel_workers", 0, ValueError), ("set_numa_enable", 1, TypeError),
+                              ("set_error_samples_mode", 1, TypeError)]:
         with pytest.raises(kind):
             getattr(ds.config, call)(value)
 

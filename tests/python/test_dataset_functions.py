@@ -162,7 +162,8 @@ def test_bad_samples_are_replaced_or_skipped():
 
 def test_bad_samples_are_counted():
     ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.REPLACE)
-    iterator = numbers(6).map(lambda x: x if x != 4 else (_ for _ in ()).throw(ds.BadSample("four")), "x").create_tuple_iterator(num_epochs=1, output_numpy=True)
+    iterator = numbers(6).map(lambda x: x if x != 4 else (_ for _ in ()).throw(ds.BadSample("four")), "x").create_tuple_iterator(num_epochs=1,
+                                                                                                                                 output_numpy=True)
     assert [int(row[0]) for row in iterator] == [0, 1, 2, 3, 5, 5]
     (row, _, reason), = iterator.stats()["bad_samples"]
     assert row == 4 and "four" in reason and iterator.stats()["replaced"] == 1

@@ -3,7 +3,8 @@
     import sindri.dataset as ds
     from sindri.dataset import vision
 
-    data = ds.ImageFolderDataset("train").map([vision.RandomCropDecodeResize(224), vision.RandomHorizontalFlip()], "image").batch(32, drop_remainder=True)
+    data = ds.ImageFolderDataset("train")
+    data = data.map([vision.RandomCropDecodeResize(224), vision.RandomHorizontalFlip()], "image").batch(32, drop_remainder=True)
 
 What a row holds depends on the seed, the epoch and its place only: not on the number of workers, and not on shards.
 """

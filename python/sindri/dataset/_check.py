@@ -9,7 +9,8 @@ from typing import Any, Iterable, List, NoReturn, Optional, Sequence, Tuple, Typ
 
 from sindri import _core
 
-__all__ = ["ArgumentError", "fail", "is_int", "is_number", "integer", "number", "boolean", "names", "nearest", "enumeration", "pair_of_numbers", "size_2d", "named"]
+__all__ = ["ArgumentError", "fail", "is_int", "is_number", "integer", "number", "boolean", "names", "nearest", "enumeration", "pair_of_numbers",
+           "size_2d", "named"]
 
 INT32_MAX = 2147483647
 
@@ -86,11 +87,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def enumeration(who: str, name: str, value: Any, kind: type) -> Any:
     """A member of the enumeration `kind`. Raises TypeError."""
     if not isinstance(value, kind):
-        fail(TypeError, f"{name} must be one of the enumeration {kind.__name__}, got {value!r} of type {type(value).__name__}", who, f"use one of {', '.join(f'{kind.__name__}.{m.name}' for m in kind)}")
+        fail(TypeError, f"{name} must be one of the enumeration {kind.__name__}, got {value!r} of type {type(value).__name__}", who,
+             f"use one of {', '.join(f'{kind.__name__}.{m.name}' for m in kind)}")
     return value
 
 
-def pair_of_numbers(who: str, name: str, value: Any, least: Optional[float] = None, most: Optional[float] = None, ordered: bool = True) -> Tuple[float, float]:
+def pair_of_numbers(who: str, name: str, value: Any, least: Optional[float] = None, most: Optional[float] = None,
+                    ordered: bool = True) -> Tuple[float, float]:
     """Two numbers, the first not above the second unless `ordered` is False. Raises TypeError or ValueError."""
     if not isinstance(value, (list, tuple)):
         fail(TypeError, f"{name} must be a tuple or list of two numbers, got {value!r}", who)
@@ -112,7 +115,8 @@ def size_2d(who: str, size: Any, name: str = "size") -> List[int]:
 
 def named(function: Any) -> Any:
     """Makes an unknown keyword argument of `function` raise a TypeError that names the nearest known one."""
-    parameters = [p.name for p in inspect.signature(function).parameters.values() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name != "self"]
+    parameters = [p.name for p in inspect.signature(function).parameters.values() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+                  and p.name != "self"]
     known = frozenset(parameters)
 
     @functools.wraps(function)
@@ -120,7 +124,8 @@ def named(function: Any) -> Any:
         for name in kwargs:
             if name not in known:
                 who = function.__qualname__.replace(".__init__", "")
-                fail(TypeError, f"{who}() got an unexpected keyword argument '{name}'", "", nearest(name, parameters) or f"known are {', '.join(parameters)}")
+                fail(TypeError, f"{who}() got an unexpected keyword argument '{name}'", "", nearest(name, parameters)
+                     or f"known are {', '.join(parameters)}")
         return function(*args, **kwargs)
 
     return checked

@@ -17,8 +17,8 @@ from sindri import _core
 from sindri.dataset._check import ArgumentError, fail
 from sindri.dataset.core import config
 
-__all__ = ["TensorOperation", "NativeOperation", "PyOperation", "UserFunction", "Chain", "add_note", "as_operations", "compile_operations", "generator", "is_pil",
-           "numpy_type", "random_key", "to_pil"]
+__all__ = ["TensorOperation", "NativeOperation", "PyOperation", "UserFunction", "Chain", "add_note", "as_operations", "compile_operations",
+           "generator", "is_pil", "numpy_type", "random_key", "to_pil"]
 
 
 def generator(key: int) -> np.random.Generator:
@@ -111,7 +111,8 @@ class TensorOperation:
 class NativeOperation(TensorOperation):
     """A transform of the C++ pipeline. Called on an array (or an image of Pillow, which gives one) it is applied at once.
 
-    Random ones have a second form in NumPy, `_drawn(rng, value)`, for wherever the rows are in Python's hands: it takes its random numbers from outside.
+    Random ones have a second form in NumPy, `_drawn(rng, value)`, for wherever the rows are in Python's hands: it takes its random numbers from
+    outside.
     """
 
     def __init__(self, transform: Any):

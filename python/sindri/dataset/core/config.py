@@ -1,7 +1,8 @@
 """Process-wide settings of the data pipeline (MindSpore: mindspore.dataset.config).
 
 The seed, the number of workers, the prefetch size and the treatment of bad samples take effect on pipelines that are read afterwards.
-The other settings are kept and returned, and change nothing: there are no worker processes, shared memory, NUMA nodes, autotuning or device queue to set.
+The other settings are kept and returned, and change nothing: there are no worker processes, shared memory, NUMA nodes, autotuning or device queue to
+set.
 """
 from __future__ import annotations
 
@@ -13,13 +14,13 @@ from typing import Any, Dict, Optional
 from sindri import _core
 from sindri.dataset._check import boolean, fail, integer
 
-__all__ = ["set_seed", "get_seed", "set_prefetch_size", "get_prefetch_size", "set_num_parallel_workers", "get_num_parallel_workers", "set_numa_enable",
-           "get_numa_enable", "set_monitor_sampling_interval", "get_monitor_sampling_interval", "set_callback_timeout", "get_callback_timeout",
-           "set_auto_num_workers", "get_auto_num_workers", "set_enable_shared_mem", "get_enable_shared_mem", "set_sending_batches", "get_sending_batches",
-           "set_auto_offload", "get_auto_offload", "set_enable_autotune", "get_enable_autotune", "set_autotune_interval", "get_autotune_interval",
-           "set_enable_watchdog", "get_enable_watchdog", "set_fast_recovery", "get_fast_recovery", "set_debug_mode", "get_debug_mode",
-           "set_error_samples_mode", "get_error_samples_mode", "ErrorSamplesMode", "set_multiprocessing_timeout_interval",
-           "get_multiprocessing_timeout_interval", "set_dynamic_shape", "get_dynamic_shape", "load"]
+__all__ = ["set_seed", "get_seed", "set_prefetch_size", "get_prefetch_size", "set_num_parallel_workers", "get_num_parallel_workers",
+           "set_numa_enable", "get_numa_enable", "set_monitor_sampling_interval", "get_monitor_sampling_interval", "set_callback_timeout",
+           "get_callback_timeout", "set_auto_num_workers", "get_auto_num_workers", "set_enable_shared_mem", "get_enable_shared_mem",
+           "set_sending_batches", "get_sending_batches", "set_auto_offload", "get_auto_offload", "set_enable_autotune", "get_enable_autotune",
+           "set_autotune_interval", "get_autotune_interval", "set_enable_watchdog", "get_enable_watchdog", "set_fast_recovery", "get_fast_recovery",
+           "set_debug_mode", "get_debug_mode", "set_error_samples_mode", "get_error_samples_mode", "ErrorSamplesMode",
+           "set_multiprocessing_timeout_interval", "get_multiprocessing_timeout_interval", "set_dynamic_shape", "get_dynamic_shape", "load"]
 
 _UNSET_SEED = 5489  # what MindSpore returns before set_seed
 _UINT32_MAX = 4294967295
@@ -36,8 +37,9 @@ class ErrorSamplesMode(IntEnum):
 _POLICIES = {ErrorSamplesMode.RETURN: "fail", ErrorSamplesMode.REPLACE: "replace", ErrorSamplesMode.SKIP: "skip"}
 
 _settings: Dict[str, Any] = {
-    "seed": None, "prefetch_size": None, "num_parallel_workers": None, "numa_enable": False, "monitor_sampling_interval": 1000, "callback_timeout": 60,
-    "auto_num_workers": False, "enable_shared_mem": True, "sending_batches": 0, "auto_offload": False, "enable_autotune": False, "autotune_interval": 0,
+    "seed": None, "prefetch_size": None, "num_parallel_workers": None, "numa_enable": False, "monitor_sampling_interval": 1000,
+    "callback_timeout": 60, "auto_num_workers": False, "enable_shared_mem": True, "sending_batches": 0, "auto_offload": False,
+    "enable_autotune": False, "autotune_interval": 0,
     "enable_watchdog": True, "fast_recovery": True, "debug_mode": False, "error_samples_mode": ErrorSamplesMode.RETURN,
     "multiprocessing_timeout_interval": 300, "dynamic_shape": False,
 }
@@ -260,7 +262,10 @@ _FILE_IGNORED = ("logFilePath", "rowsPerBuffer", "workerConnectorSize", "opConne
 
 
 def load(file: str) -> None:
-    """Reads settings from a JSON file in MindSpore's form. Raises RuntimeError for a file that cannot be read, ValueError for a key that is not known."""
+    """Reads settings from a JSON file in MindSpore's form.
+
+    Raises RuntimeError for a file that cannot be read, ValueError for a key that is not known.
+    """
     try:
         with open(file, encoding="utf-8") as stream:
             values = json.load(stream)

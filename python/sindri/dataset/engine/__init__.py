@@ -1,5 +1,6 @@
 """Data sets, samplers and iterators."""
-from sindri.dataset.engine import cache, datasets, datasets_standard_format, datasets_text, datasets_user_defined, datasets_vision, iterators, samplers
+from sindri.dataset.engine import (cache, datasets, datasets_standard_format, datasets_text, datasets_user_defined, datasets_vision, iterators,
+                                   samplers)
 from sindri.dataset.engine.cache import DatasetCache
 from sindri.dataset.engine.datasets import BatchInfo, Dataset, MappableDataset, NonMappableDataset, Schema, Shuffle, SourceDataset, zip
 from sindri.dataset.engine.datasets_standard_format import *

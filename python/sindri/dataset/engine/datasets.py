@@ -73,7 +73,10 @@ def storable(value: Any, who: str) -> np.ndarray:
 
 
 def as_row(value: Any, columns: int, who: str) -> Row:
-    """The columns of a row: a tuple is one value each, anything else a single one. Raises ArgumentError (a RuntimeError) for another number of them."""
+    """The columns of a row: a tuple is one value each, anything else a single one.
+
+    Raises ArgumentError (a RuntimeError) for another number of them.
+    """
     values = value if isinstance(value, tuple) else (value,)
     if len(values) != columns:
         fail(ArgumentError, f"{len(values)} values were given for {columns} columns", who, "give a tuple with one value per column")
@@ -226,7 +229,8 @@ class Dataset:
                     run.close()
             self.dataset_size = size
         if self.dataset_size == 0:
-            raise _core.dataset.EmptyDatasetError(f"the data set has no rows | {type(self).__name__} | check the counts of skip, take, filter and the source")
+            fail(_core.dataset.EmptyDatasetError, "the data set has no rows", type(self).__name__,
+                 "check the counts of skip, take, filter and the source")
         return self.dataset_size
 
     def __len__(self) -> int:
@@ -281,7 +285,7 @@ class Dataset:
             seen = [list(column.shape) for column in row]
             if shapes is None:
                 shapes = seen
-            shapes = [[a if a == b else None for a, b in builtins.zip(old, new)] if len(old) == len(new) else [None] for old, new in builtins.zip(shapes, seen)]
+            shapes = [_common_shape(old, new) for old, new in builtins.zip(shapes, seen)]
         return shapes or []
 
     # Reading.
@@ -321,7 +325,8 @@ class Dataset:
     @named
     def padded_batch(self, batch_size: Union[int, Callable], drop_remainder: bool = False, num_parallel_workers: Optional[int] = None,
                      pad_info: Optional[dict] = None) -> "Dataset":
-        """Rows in batches, each column padded to the largest shape of the batch. pad_info: {column: (shape or None, value)}; None in a shape means the largest.
+        """Rows in batches, each column padded to the largest shape of the batch. pad_info: {column: (shape or None, value)}; None in a shape means
+        the largest.
 
         Columns that a pad_info does not name are not padded. Runs in Python. Raises TypeError or ValueError.
         """
@@ -329,12 +334,13 @@ class Dataset:
 
     @named
     def bucket_batch_by_length(self, column_names: Any, bucket_boundaries: Sequence[int], bucket_batch_sizes: Sequence[int],
-                               element_length_function: Optional[Callable] = None, pad_info: Optional[dict] = None, pad_to_bucket_boundary: bool = False,
-                               drop_remainder: bool = False) -> "Dataset":
-        """Batches of rows of similar length: bucket i holds lengths below bucket_boundaries[i] and has batches of bucket_batch_sizes[i]; the last has the rest.
+                               element_length_function: Optional[Callable] = None, pad_info: Optional[dict] = None,
+                               pad_to_bucket_boundary: bool = False, drop_remainder: bool = False) -> "Dataset":
+        """Batches of rows of similar length: bucket i holds lengths below bucket_boundaries[i] and has batches of bucket_batch_sizes[i]; the last has
+        the rest.
 
-        The length is that of element_length_function(*column_names), else the first dimension of the one column. Rows are padded as by padded_batch(); with
-        pad_to_bucket_boundary, None in a shape means one less than the boundary. Runs in Python. Raises TypeError or ValueError.
+        The length is that of element_length_function(*column_names), else the first dimension of the one column. Rows are padded as by
+        padded_batch(); with pad_to_bucket_boundary, None in a shape means one less than the boundary. Runs in Python. Raises TypeError or ValueError.
         """
         return BucketBatchByLengthDataset(self, column_names, bucket_boundaries, bucket_batch_sizes, element_length_function, pad_info,
                                           pad_to_bucket_boundary, drop_remainder)
@@ -351,7 +357,8 @@ class Dataset:
         """
         if is_int(column_order):  # 2.x has num_parallel_workers at this place
             column_order, num_parallel_workers = None, column_order
-        return MapDataset(self, operations, input_columns, output_columns, column_order, num_parallel_workers, python_multiprocessing, cache, callbacks)
+        return MapDataset(self, operations, input_columns, output_columns, column_order, num_parallel_workers, python_multiprocessing, cache,
+                          callbacks)
 
     @named
     def filter(self, predicate: Callable, input_columns: Any = None, num_parallel_workers: Optional[int] = None) -> "Dataset":
@@ -360,7 +367,10 @@ class Dataset:
 
     @named
     def flat_map(self, func: Callable) -> "Dataset":
-        """The rows of the data set (or list of data sets) that func(*columns) gives for each row, one after the other. Runs in Python. Raises TypeError."""
+        """The rows of the data set (or list of data sets) that func(*columns) gives for each row, one after the other. Runs in Python.
+
+        Raises TypeError.
+        """
         return FlatMapDataset(self, func)
 
     @named
@@ -418,10 +428,11 @@ class Dataset:
 
     @named
     def split(self, sizes: Sequence[Union[int, float]], randomize: bool = True) -> Tuple["Dataset", ...]:
-        """Disjoint parts with `sizes` rows (ints), or shares that add up to 1 (floats). randomize: by a permutation that stays the same in all epochs.
+        """Disjoint parts with `sizes` rows (ints), or shares that add up to 1 (floats). randomize: by a permutation that stays the same in all
+        epochs.
 
-        This data set must not change its own order from epoch to epoch, else rows move between the parts. Raises ArgumentError (a RuntimeError) when the sizes
-        do not add up, TypeError or ValueError.
+        This data set must not change its own order from epoch to epoch, else rows move between the parts. Raises ArgumentError (a RuntimeError) when
+        the sizes do not add up, TypeError or ValueError.
         """
         boolean("split", "randomize", randomize)
         places = np.split(self._split_order(randomize), np.cumsum(_split_sizes(sizes, self._split_rows()))[:-1])
@@ -459,7 +470,12 @@ class Dataset:
         """Not available yet: the device queue that copied sink-mode loops drive. Model.train's sink mode needs none."""
         not_yet("dataset.Dataset.device_que", "THOR")
 
-    to_device = device_que
+    to_device = send = stop_send = device_que
+
+
+def _common_shape(a: list, b: list) -> list:
+    """The dimensions both have, None where they differ."""
+    return [x if x == y else None for x, y in builtins.zip(a, b)] if len(a) == len(b) else [None]
 
 
 def _type_of(dtype: Any) -> Any:
@@ -479,7 +495,10 @@ def _datasets(who: str, datasets: Any) -> List[Dataset]:
 
 
 def zip(datasets: Any) -> Dataset:
-    """Rows of several data sets side by side, as many as the shortest has. Raises TypeError, ValueError for fewer than two, ArgumentError for equal column names."""
+    """Rows of several data sets side by side, as many as the shortest has.
+
+    Raises TypeError, ValueError for fewer than two, ArgumentError for equal column names.
+    """
     if not isinstance(datasets, (list, tuple)):
         fail(TypeError, f"datasets must be a tuple, got {datasets!r} of type {type(datasets).__name__}", "zip")
     return ZipDataset(_datasets("zip", datasets))
@@ -575,7 +594,8 @@ class BatchDataset(Dataset):
             if not isinstance(made, tuple):
                 made = (made,)
             if len(made) != len(outputs):
-                fail(ArgumentError, f"per_batch_map gave {len(made)} columns, expected {len(outputs)}", "batch", "return a tuple with one list for each of output_columns")
+                fail(ArgumentError, f"per_batch_map gave {len(made)} columns, expected {len(outputs)}", "batch",
+                     "return a tuple with one list for each of output_columns")
             result = _after_map(columns, inputs, outputs, others)
             by_name = {columns[i]: values[i] for i in others}
             by_name.update(dict(builtins.zip(outputs, made)))
@@ -618,7 +638,7 @@ class BucketBatchByLengthDataset(Dataset):
         if sorted(set(self.boundaries)) != self.boundaries:
             fail(ValueError, f"bucket_boundaries must grow, got {self.boundaries}", who)
         if len(self.sizes) != len(self.boundaries) + 1:
-            fail(ValueError, f"{len(self.boundaries) + 1} bucket_batch_sizes are needed for {len(self.boundaries)} boundaries, got {len(self.sizes)}", who)
+            fail(ValueError, f"{len(self.sizes)} bucket_batch_sizes are given for {len(self.boundaries)} boundaries, one more is needed", who)
         if element_length_function is None and len(self.column_names) != 1:
             fail(ValueError, "element_length_function is needed unless column_names is one column", who)
         if element_length_function is not None and not callable(element_length_function):
@@ -711,10 +731,11 @@ def _stack(values: Any, name: str, who: str) -> np.ndarray:
         fail(ArgumentError, f"column '{name}' of a batch is empty", who)
     for i, array in enumerate(arrays):
         if array.shape != arrays[0].shape:
-            fail(_core.DataError, f"column '{name}' of row {i} of the batch has shape {list(array.shape)}, the rows before it {list(arrays[0].shape)}", who,
-                 "rows of one batch need equal shapes: crop, resize or pad them first, or use padded_batch")
+            fail(_core.DataError, f"column '{name}' of row {i} of a batch has shape {list(array.shape)}, the rows before it {list(arrays[0].shape)}",
+                 who, "rows of one batch need equal shapes: crop, resize or pad them first, or use padded_batch")
         if array.dtype.kind not in "US" and array.dtype != arrays[0].dtype:
-            fail(_core.DataError, f"column '{name}' of row {i} of the batch is {array.dtype}, the rows before it {arrays[0].dtype}", who, "use TypeCast")
+            fail(_core.DataError, f"column '{name}' of row {i} of the batch is {array.dtype}, the rows before it {arrays[0].dtype}", who,
+                 "use TypeCast")
     return np.stack(arrays)
 
 
@@ -982,7 +1003,8 @@ class RenameDataset(Dataset):
         self.input_columns = names("rename", "input_columns", input_columns)
         self.output_columns = names("rename", "output_columns", output_columns)
         if len(self.input_columns) != len(self.output_columns) or not self.input_columns:
-            fail(ValueError, f"{len(self.input_columns)} input_columns and {len(self.output_columns)} output_columns are given", "rename", "give one new name per column")
+            fail(ValueError, f"{len(self.input_columns)} input_columns and {len(self.output_columns)} output_columns are given", "rename",
+                 "give one new name per column")
         super().__init__([child])
 
     def _columns(self, columns: List[str]) -> List[str]:
@@ -1064,7 +1086,8 @@ class ConcatDataset(Dataset):
     def _columns(self, *inputs: List[str]) -> List[str]:
         for other in inputs[1:]:
             if other != inputs[0]:
-                fail(ArgumentError, f"the columns of the data sets differ: {inputs[0]} and {other}", "concat", "rename or project them to the same names")
+                fail(ArgumentError, f"the columns of the data sets differ: {inputs[0]} and {other}", "concat",
+                     "rename or project them to the same names")
         return inputs[0]
 
     def _build(self, *inputs: Any) -> Any:
@@ -1121,8 +1144,8 @@ class SourceDataset(Dataset):
 
     _draw_key: Tuple[int, int] = (0, 0)  # of rows chosen in Python: seed and epoch
 
-    def __init__(self, num_parallel_workers: Optional[int] = None, num_samples: Optional[int] = None, shuffle: Any = None, num_shards: Optional[int] = None,
-                 shard_id: Optional[int] = None, cache: Any = None):
+    def __init__(self, num_parallel_workers: Optional[int] = None, num_samples: Optional[int] = None, shuffle: Any = None,
+                 num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
         who = type(self).__name__
         self.num_samples = None if num_samples is None else integer(who, "num_samples", num_samples, 0, samplers._INT64_MAX) or None
         if (num_shards is None) != (shard_id is None):
@@ -1148,8 +1171,8 @@ class MappableDataset(SourceDataset):
     A sampler excludes shuffle, num_shards and shard_id. Raises TypeError, ValueError, or ArgumentError, which is a ValueError and RuntimeError.
     """
 
-    def __init__(self, num_parallel_workers: Optional[int] = None, sampler: Any = None, num_samples: Optional[int] = None, shuffle: Optional[bool] = None,
-                 num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
+    def __init__(self, num_parallel_workers: Optional[int] = None, sampler: Any = None, num_samples: Optional[int] = None,
+                 shuffle: Optional[bool] = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
         who = type(self).__name__
         if shuffle is not None:
             boolean(who, "shuffle", shuffle)
@@ -1269,7 +1292,9 @@ class MappableDataset(SourceDataset):
 
 
 class Schema:
-    """Names, types and shapes of columns. `schema_file`: JSON with "columns", as of TFRecord data sets. Raises OSError or ValueError for a file that cannot be used."""
+    """Names, types and shapes of columns. `schema_file`: JSON with "columns", as of TFRecord data sets. Raises OSError or ValueError for a file that
+    cannot be used.
+    """
 
     def __init__(self, schema_file: Optional[str] = None):
         self.schema_file = schema_file

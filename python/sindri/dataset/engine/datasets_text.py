@@ -18,19 +18,20 @@ __all__ = ["CLUEDataset", "TextFileDataset"]
 class TextFileDataset(NonMappableDataset):
     """Lines of text files, without empty ones: column text. dataset_files: a path, a pattern, or a list of them, read in sorted order.
 
-    shuffle: True or Shuffle.GLOBAL mixes all lines, Shuffle.FILES the files, Shuffle.INFILE the lines of each; False keeps the order. A shard is a run of
-    ceil(lines / num_shards) lines, going on at the start where they end. Raises TypeError or ValueError, also for files that are not there.
+    shuffle: True or Shuffle.GLOBAL mixes all lines, Shuffle.FILES the files, Shuffle.INFILE the lines of each; False keeps the order. A shard is a
+    run of ceil(lines / num_shards) lines, going on at the start where they end. Raises TypeError or ValueError, also for files that are not there.
     """
 
     @named
-    def __init__(self, dataset_files: Any, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None, shuffle: Any = Shuffle.GLOBAL,
-                 num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
+    def __init__(self, dataset_files: Any, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None,
+                 shuffle: Any = Shuffle.GLOBAL, num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
         who = "TextFileDataset"
         self.dataset_files = _files(who, dataset_files)
         if shuffle is not None and not isinstance(shuffle, (bool, Shuffle)):
             fail(TypeError, f"shuffle must be a bool or a Shuffle, got {shuffle!r}", who)
         self._lines: Optional[List[List[str]]] = None
-        super().__init__(num_parallel_workers, num_samples, Shuffle.GLOBAL if shuffle is None or shuffle is True else shuffle, num_shards, shard_id, cache)
+        super().__init__(num_parallel_workers, num_samples, Shuffle.GLOBAL if shuffle is None or shuffle is True else shuffle, num_shards, shard_id,
+                         cache)
 
     def _read(self) -> List[List[str]]:
         if self._lines is None:

@@ -39,12 +39,14 @@ def _holds_text(row: Sequence[Any]) -> bool:
 
 
 class GeneratorDataset(_InPython):
-    """Rows from Python: a function that gives an iterable, an iterable, or an object with __getitem__ and __len__. A row is a tuple of values, one per column.
+    """Rows from Python: a function that gives an iterable, an iterable, or an object with __getitem__ and __len__. A row is a tuple of values, one
+    per column.
 
-    Only an object with __getitem__ can be shuffled, sampled or sharded; shuffle=None shuffles it. Without __len__, a source is read in Python and counted by a
-    pass of its own when its size is asked for. The first row is looked at beforehand to learn whether it holds text. column_types: converted to.
-    python_multiprocessing and max_rowsize are hints that change nothing: rows are made in threads, one at a time unless num_parallel_workers is more than 1.
-    Raises TypeError, ValueError or ArgumentError (a RuntimeError); while reading what the source raises, with a note that names the row.
+    Only an object with __getitem__ can be shuffled, sampled or sharded; shuffle=None shuffles it. Without __len__, a source is read in Python and
+    counted by a pass of its own when its size is asked for. The first row is looked at beforehand to learn whether it holds text. column_types:
+    converted to. python_multiprocessing and max_rowsize are hints that change nothing: rows are made in threads, one at a time unless
+    num_parallel_workers is more than 1. Raises TypeError, ValueError or ArgumentError (a RuntimeError); while reading what the source raises, with a
+    note that names the row.
     """
 
     @named
@@ -75,7 +77,7 @@ class GeneratorDataset(_InPython):
         self._text: Optional[bool] = None
         self._indexed = hasattr(source, "__getitem__") and hasattr(source, "__len__")
         if not self._indexed and not callable(source) and not hasattr(source, "__iter__"):
-            fail(TypeError, f"source must be a function that gives an iterable, an iterable, or an object with __getitem__ and __len__, got {source!r}", who)
+            fail(TypeError, f"source must be an iterable, a function that gives one, or an object with __getitem__ and __len__, got {source!r}", who)
         if not self._indexed:
             given = "sampler" if sampler is not None else "num_shards" if num_shards is not None else "shuffle" if shuffle else None
             if given is not None:
@@ -180,19 +182,21 @@ class _Checked:
 def _check_row(row: Any, columns: int) -> Any:
     given = len(row) if isinstance(row, tuple) else 1
     if given != columns:
-        fail(ArgumentError, f"the source gave {given} values for {columns} column_names", "GeneratorDataset", "give a tuple with one value per column")
+        fail(ArgumentError, f"the source gave {given} values for {columns} column_names", "GeneratorDataset",
+             "give a tuple with one value per column")
     return row
 
 
 class NumpySlicesDataset(_InPython):
-    """Slices of arrays along their first dimension: an array or list is one column, a tuple of them several, a dict names them. Arrays are not copied.
+    """Slices of arrays along their first dimension: an array or list is one column, a tuple of them several, a dict names them. Arrays are not
+    copied.
 
     Column names are column_0 and so on where none are given. Raises TypeError or ValueError.
     """
 
     @named
-    def __init__(self, data: Any, column_names: Any = None, num_samples: Optional[int] = None, num_parallel_workers: int = 1, shuffle: Optional[bool] = None,
-                 sampler: Any = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None):
+    def __init__(self, data: Any, column_names: Any = None, num_samples: Optional[int] = None, num_parallel_workers: int = 1,
+                 shuffle: Optional[bool] = None, sampler: Any = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None):
         who = "NumpySlicesDataset"
         given = names(who, "column_names", column_names)
         if isinstance(data, dict):

@@ -18,16 +18,18 @@ def _path(who: str, name: str, value: Any) -> str:
 
 
 class ImageFolderDataset(MappableDataset):
-    """Images in folders, one per class: column image, the bytes of the file (uint8 [n]) or with decode the pixels (uint8 [H, W, 3]), and label (int32).
+    """Images in folders, one per class: column image, the bytes of the file (uint8 [n]) or with decode the pixels (uint8 [H, W, 3]), and label
+    (int32).
 
     Classes are the folder names in order, or those of class_indexing (name to label). extensions: suffixes with dot; without, those of image files.
     Raises TypeError, ValueError or ArgumentError; at the first use IoError (an OSError) or DataError (a RuntimeError) that names the folder.
     """
 
     @named
-    def __init__(self, dataset_dir: str, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None, shuffle: Optional[bool] = None,
-                 sampler: Any = None, extensions: Optional[List[str]] = None, class_indexing: Optional[Dict[str, int]] = None, decode: bool = False,
-                 num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None, decrypt: Any = None):
+    def __init__(self, dataset_dir: str, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None,
+                 shuffle: Optional[bool] = None, sampler: Any = None, extensions: Optional[List[str]] = None,
+                 class_indexing: Optional[Dict[str, int]] = None, decode: bool = False, num_shards: Optional[int] = None,
+                 shard_id: Optional[int] = None, cache: Any = None, decrypt: Any = None):
         who = "ImageFolderDataset"
         self.dataset_dir = _path(who, "dataset_dir", dataset_dir)
         if isinstance(extensions, str) or not all(isinstance(e, str) for e in extensions or []):
@@ -53,8 +55,8 @@ class _UsageDataset(MappableDataset):
 
     _make: Any = None
 
-    def __init__(self, dataset_dir: str, usage: Optional[str], num_samples: Optional[int], num_parallel_workers: Optional[int], shuffle: Optional[bool],
-                 sampler: Any, num_shards: Optional[int], shard_id: Optional[int], cache: Any):
+    def __init__(self, dataset_dir: str, usage: Optional[str], num_samples: Optional[int], num_parallel_workers: Optional[int],
+                 shuffle: Optional[bool], sampler: Any, num_shards: Optional[int], shard_id: Optional[int], cache: Any):
         who = type(self).__name__
         self.dataset_dir = _path(who, "dataset_dir", dataset_dir)
         if usage not in (None, "train", "test", "all"):
@@ -69,14 +71,16 @@ class _UsageDataset(MappableDataset):
 class Cifar10Dataset(_UsageDataset):
     """The CIFAR-10 binary files: image uint8 [32, 32, 3] and label int32 (MindSpore: uint32). usage: 'train', 'test', 'all' (also None).
 
-    Files may hold any number of rows. Raises TypeError, ValueError or ArgumentError; at the first use IoError (an OSError) or DataError (a RuntimeError).
+    Files may hold any number of rows. Raises TypeError, ValueError or ArgumentError; at the first use IoError (an OSError) or DataError (a
+    RuntimeError).
     """
 
     _make = staticmethod(_core.dataset.cifar10)
 
     @named
     def __init__(self, dataset_dir: str, usage: Optional[str] = None, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None,
-                 shuffle: Optional[bool] = None, sampler: Any = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
+                 shuffle: Optional[bool] = None, sampler: Any = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None,
+                 cache: Any = None):
         super().__init__(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
 
 
@@ -87,18 +91,23 @@ class Cifar100Dataset(_UsageDataset):
 
     @named
     def __init__(self, dataset_dir: str, usage: Optional[str] = None, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None,
-                 shuffle: Optional[bool] = None, sampler: Any = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
+                 shuffle: Optional[bool] = None, sampler: Any = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None,
+                 cache: Any = None):
         super().__init__(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
 
 
 class MnistDataset(_UsageDataset):
-    """The MNIST idx files: image uint8 [28, 28, 1] and label int32 (MindSpore: uint32). usage: 'train', 'test', 'all' (also None). Raises as Cifar10Dataset."""
+    """The MNIST idx files: image uint8 [28, 28, 1] and label int32 (MindSpore: uint32). usage: 'train', 'test', 'all' (also None).
+
+    Raises as Cifar10Dataset.
+    """
 
     _make = staticmethod(_core.dataset.mnist)
 
     @named
     def __init__(self, dataset_dir: str, usage: Optional[str] = None, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None,
-                 shuffle: Optional[bool] = None, sampler: Any = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
+                 shuffle: Optional[bool] = None, sampler: Any = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None,
+                 cache: Any = None):
         super().__init__(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
 
 
@@ -117,6 +126,7 @@ class DigitsDataset(_UsageDataset):
     _make = staticmethod(_core.dataset.digits)
 
     @named
-    def __init__(self, dataset_file: str = "", usage: Optional[str] = None, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None,
-                 shuffle: Optional[bool] = None, sampler: Any = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
+    def __init__(self, dataset_file: str = "", usage: Optional[str] = None, num_samples: Optional[int] = None,
+                 num_parallel_workers: Optional[int] = None, shuffle: Optional[bool] = None, sampler: Any = None, num_shards: Optional[int] = None,
+                 shard_id: Optional[int] = None, cache: Any = None):
         super().__init__(dataset_file, usage, num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)

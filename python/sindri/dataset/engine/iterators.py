@@ -51,7 +51,8 @@ class NativeReader:
         handle = dataset._native()
         self.epoch = start_epoch
         self._iterator = _core.dataset.Iterator(
-            handle, num_epochs=num_epochs, start_epoch=start_epoch, seed=config._settings["seed"] if seed is None else seed, on_corrupt=config._policy(),
+            handle, num_epochs=num_epochs, start_epoch=start_epoch, seed=config._settings["seed"] if seed is None else seed,
+                                                on_corrupt=config._policy(),
             prefetch=prefetch or config._prefetch_batches(handle.get_batch_size()), num_workers=1 if config.get_debug_mode() else 0)
 
     def next(self, as_numpy: bool) -> Optional[list]:
@@ -177,8 +178,11 @@ class PullReader(_PythonReader):
             raise self._failure  # a generator that has raised only ends; that must not look like the end of the epoch
         try:
             row = next(self._rows, None)
-        except BaseException as e:
+        except Exception as e:
             self._failure = e
+            raise
+        except BaseException:
+            self._failure = RuntimeError("reading was interrupted | Iterator | make a new iterator")
             raise
         if row is None or as_numpy:
             return row
@@ -273,7 +277,10 @@ class Iterator:
         return self._reader.state_dict()
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        """Goes on from a state, before the first row is read: the next row is bit for bit what it would have been. Raises DataError for another pipeline's."""
+        """Goes on from a state, before the first row is read: the next row is bit for bit what it would have been.
+
+        Raises DataError for another pipeline's.
+        """
         self._reader.load_state_dict(state)
 
     def stats(self) -> Dict[str, Any]:

@@ -155,7 +155,8 @@ class RandomSampler(BuiltinSampler):
 class DistributedSampler(BuiltinSampler):
     """One shard of several, all equally long: the first rows appear twice where the count does not divide. All shards see the same order.
 
-    offset: positions shift by it, and nothing repeats; -1 for none. Raises TypeError, ValueError, or ArgumentError (a RuntimeError) for a shard_id that is too large.
+    offset: positions shift by it, and nothing repeats; -1 for none. Raises TypeError, ValueError, or ArgumentError (a RuntimeError) for a shard_id
+    that is too large.
     """
 
     def __init__(self, num_shards: int, shard_id: int, shuffle: bool = True, num_samples: Optional[int] = None, offset: int = -1):
@@ -195,7 +196,8 @@ class PKSampler(BuiltinSampler):
     Raises TypeError or ValueError, NotImplementedError for a num_class; at the first use ArgumentError (a RuntimeError) when a class has fewer rows.
     """
 
-    def __init__(self, num_val: int, num_class: Optional[int] = None, shuffle: bool = False, class_column: str = "label", num_samples: Optional[int] = None):
+    def __init__(self, num_val: int, num_class: Optional[int] = None, shuffle: bool = False, class_column: str = "label",
+                 num_samples: Optional[int] = None):
         super().__init__(num_samples)
         self.num_val = integer("PKSampler", "num_val", num_val, 1)
         if num_class is not None:

@@ -11,8 +11,8 @@ from sindri.dataset._check import ArgumentError, boolean, enumeration, fail, int
 from sindri.dataset._transform import PyOperation, numpy_type
 from sindri.dataset.text.utils import NormalizeForm, Vocab, to_str
 
-__all__ = ["AddToken", "BasicTokenizer", "BertTokenizer", "CaseFold", "Lookup", "Ngram", "NormalizeUTF8", "PythonTokenizer", "RegexReplace", "SlidingWindow",
-           "ToNumber", "Truncate", "TruncateSequencePair", "UnicodeCharTokenizer", "WhitespaceTokenizer", "WordpieceTokenizer"]
+__all__ = ["AddToken", "BasicTokenizer", "BertTokenizer", "CaseFold", "Lookup", "Ngram", "NormalizeUTF8", "PythonTokenizer", "RegexReplace",
+           "SlidingWindow", "ToNumber", "Truncate", "TruncateSequencePair", "UnicodeCharTokenizer", "WhitespaceTokenizer", "WordpieceTokenizer"]
 
 
 class _TextOperation(PyOperation):
@@ -56,7 +56,8 @@ def _with_offsets(text: str, spans: Sequence[Tuple[int, int]]) -> Tuple[np.ndarr
     """Tokens, and where they begin and end in the UTF-8 bytes."""
     spans = list(spans) or [(0, 0)]
     at = [len(text[:i].encode()) for i in range(len(text) + 1)]
-    return (np.asarray([text[a:b] for a, b in spans]), np.asarray([at[a] for a, _ in spans], np.uint32), np.asarray([at[b] for _, b in spans], np.uint32))
+    return (np.asarray([text[a:b] for a, b in spans]), np.asarray([at[a] for a, _ in spans], np.uint32),
+            np.asarray([at[b] for _, b in spans], np.uint32))
 
 
 class UnicodeCharTokenizer(_Tokenizer):
@@ -92,7 +93,8 @@ class PythonTokenizer(_Tokenizer):
 
 
 class Lookup(_TextOperation):
-    """Words -> ids in data_type; an unknown word is unknown_token. Raises TypeError, or ValueError for an unknown_token that is not in the vocabulary.
+    """Words -> ids in data_type; an unknown word is unknown_token. Raises TypeError, or ValueError for an unknown_token that is not in the
+    vocabulary.
 
     Raises ArgumentError (a RuntimeError) for an unknown word without unknown_token.
     """
@@ -215,7 +217,10 @@ class ToNumber(_TextOperation):
 
 
 class Ngram(_TextOperation):
-    """n-grams of a 1-D array, joined by separator; n an int or a list of them; left_pad and right_pad: (token, width). Raises TypeError or ValueError."""
+    """n-grams of a 1-D array, joined by separator; n an int or a list of them; left_pad and right_pad: (token, width).
+
+    Raises TypeError or ValueError.
+    """
 
     def __init__(self, n: Any, left_pad: Tuple[str, int] = ("", 0), right_pad: Tuple[str, int] = ("", 0), separator: str = " "):
         self.n = [integer("Ngram", "n", k, 1) for k in ([n] if isinstance(n, int) else n)]
@@ -256,7 +261,8 @@ class SlidingWindow(PyOperation):
 # BERT's tokens.
 
 _UNUSED = re.compile(r"\[CLS\]|\[SEP\]|\[UNK\]|\[PAD\]|\[MASK\]|\[unused\d+\]|\[GWORDS\d+\]")
-_CJK = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F), (0x2B820, 0x2CEAF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F))
+_CJK = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F), (0x2B820, 0x2CEAF), (0xF900, 0xFAFF),
+        (0x2F800, 0x2FA1F))
 
 
 def _stands_alone(char: str) -> bool:
@@ -273,7 +279,8 @@ def _refuse_offsets(who: str, with_offsets: Any) -> None:
 
 
 class BasicTokenizer(_Tokenizer):
-    """Words, with punctuation and Chinese characters apart. lower_case: folds case and drops accents. [CLS] and its like stay whole if preserve_unused_token.
+    """Words, with punctuation and Chinese characters apart. lower_case: folds case and drops accents. [CLS] and its like stay whole if
+    preserve_unused_token.
 
     with_offsets is not supported. Raises TypeError.
     """
@@ -332,12 +339,14 @@ class BasicTokenizer(_Tokenizer):
 
 
 class WordpieceTokenizer(_TextOperation):
-    """Words -> the longest pieces the vocabulary has, those inside a word with suffix_indicator; unknown_token (the word itself, if empty) for what has none.
+    """Words -> the longest pieces the vocabulary has, those inside a word with suffix_indicator; unknown_token (the word itself, if empty) for what
+    has none.
 
     with_offsets is not supported. Raises TypeError or ValueError.
     """
 
-    def __init__(self, vocab: Vocab, suffix_indicator: str = "##", max_bytes_per_token: int = 100, unknown_token: str = "[UNK]", with_offsets: bool = False):
+    def __init__(self, vocab: Vocab, suffix_indicator: str = "##", max_bytes_per_token: int = 100, unknown_token: str = "[UNK]",
+                 with_offsets: bool = False):
         if not isinstance(vocab, Vocab):
             fail(TypeError, f"vocab must be a Vocab, got {vocab!r}", "WordpieceTokenizer")
         self.known = vocab.vocab()
@@ -369,9 +378,9 @@ class WordpieceTokenizer(_TextOperation):
 class BertTokenizer(_Tokenizer):
     """BasicTokenizer, then WordpieceTokenizer. with_offsets is not supported. Raises TypeError or ValueError."""
 
-    def __init__(self, vocab: Vocab, suffix_indicator: str = "##", max_bytes_per_token: int = 100, unknown_token: str = "[UNK]", lower_case: bool = False,
-                 keep_whitespace: bool = False, normalization_form: NormalizeForm = NormalizeForm.NONE, preserve_unused_token: bool = True,
-                 with_offsets: bool = False):
+    def __init__(self, vocab: Vocab, suffix_indicator: str = "##", max_bytes_per_token: int = 100, unknown_token: str = "[UNK]",
+                 lower_case: bool = False, keep_whitespace: bool = False, normalization_form: NormalizeForm = NormalizeForm.NONE,
+                 preserve_unused_token: bool = True, with_offsets: bool = False):
         _refuse_offsets("BertTokenizer", with_offsets)
         self.basic = BasicTokenizer(lower_case, keep_whitespace, normalization_form, preserve_unused_token)
         self.wordpiece = WordpieceTokenizer(vocab, suffix_indicator, max_bytes_per_token, unknown_token)

@@ -83,8 +83,12 @@ class Vocab:
         return cls._of({word: integer("Vocab.from_dict", "id", i, 0) for word, i in word_dict.items()})
 
     @classmethod
-    def from_file(cls, file_path: str, delimiter: str = "", vocab_size: Optional[int] = None, special_tokens: Any = None, special_first: bool = True) -> "Vocab":
-        """One word per line, up to the delimiter; the first vocab_size of them. Raises TypeError, ValueError, or OSError for a file that cannot be read."""
+    def from_file(cls, file_path: str, delimiter: str = "", vocab_size: Optional[int] = None, special_tokens: Any = None,
+                  special_first: bool = True) -> "Vocab":
+        """One word per line, up to the delimiter; the first vocab_size of them.
+
+        Raises TypeError, ValueError, or OSError for a file that cannot be read.
+        """
         if not isinstance(delimiter, str):
             fail(TypeError, f"delimiter must be a str, got {delimiter!r}", "Vocab.from_file")
         size = None if vocab_size is None else integer("Vocab.from_file", "vocab_size", vocab_size, 1)
@@ -95,9 +99,12 @@ class Vocab:
         return cls.from_list(words[:size], special_tokens, special_first)
 
     @classmethod
-    def from_dataset(cls, dataset: Any, columns: Any = None, freq_range: Optional[Tuple[Optional[int], Optional[int]]] = None, top_k: Optional[int] = None,
-                     special_tokens: Any = None, special_first: bool = True) -> "Vocab":
-        """The words of text columns, most frequent first and equal ones in order; those with a count in freq_range, the first top_k. Raises TypeError or ValueError."""
+    def from_dataset(cls, dataset: Any, columns: Any = None, freq_range: Optional[Tuple[Optional[int], Optional[int]]] = None,
+                     top_k: Optional[int] = None, special_tokens: Any = None, special_first: bool = True) -> "Vocab":
+        """The words of text columns, most frequent first and equal ones in order; those with a count in freq_range, the first top_k.
+
+        Raises TypeError or ValueError.
+        """
         who = "Vocab.from_dataset"
         low, high = (None, None) if freq_range is None else freq_range
         low = 0 if low is None else integer(who, "freq_range", low, 0)

@@ -1,4 +1,6 @@
-"""Transforms that are not about images (MindSpore: mindspore.dataset.transforms). TypeCast and OneHot run in C++ inside pipelines, the others are NumPy."""
+"""Transforms that are not about images (MindSpore: mindspore.dataset.transforms). TypeCast and OneHot run in C++ inside pipelines, the others are
+NumPy.
+"""
 from __future__ import annotations
 
 import operator
@@ -12,8 +14,8 @@ from sindri.dataset._check import ArgumentError, enumeration, fail, integer, is_
 from sindri.dataset._transform import NativeOperation, PyOperation, TensorOperation, as_operations, numpy_type
 from sindri.dataset.vision.transforms import apply_all
 
-__all__ = ["Compose", "Concatenate", "Duplicate", "Fill", "Mask", "OneHot", "PadEnd", "RandomApply", "RandomChoice", "RandomOrder", "Relational", "Slice",
-           "TypeCast", "Unique"]
+__all__ = ["Compose", "Concatenate", "Duplicate", "Fill", "Mask", "OneHot", "PadEnd", "RandomApply", "RandomChoice", "RandomOrder", "Relational",
+           "Slice", "TypeCast", "Unique"]
 
 
 class Relational(IntEnum):
@@ -33,7 +35,10 @@ _COMPARE: Dict[Relational, Callable[[Any, Any], Any]] = {
 
 
 class TypeCast(NativeOperation):
-    """To another element type: a type of sindri.common.dtype or of NumPy that tensors have. From floats to integers toward zero, saturating. Raises TypeError."""
+    """To another element type: a type of sindri.common.dtype or of NumPy that tensors have. From floats to integers toward zero, saturating.
+
+    Raises TypeError.
+    """
 
     def __init__(self, output_type: Any = None, data_type: Any = None):
         if (output_type is None) == (data_type is None):
@@ -42,7 +47,8 @@ class TypeCast(NativeOperation):
 
 
 class OneHot(NativeOperation):
-    """Integer label [] -> [num_classes], or [N] -> [N, num_classes] behind batch(). With a smoothing_rate r float32: 1 - r + r / n at the label, r / n elsewhere.
+    """Integer label [] -> [num_classes], or [N] -> [N, num_classes] behind batch(). With a smoothing_rate r float32: 1 - r + r / n at the label, r /
+    n elsewhere.
 
     Raises TypeError or ValueError; BadSample (a RuntimeError) for a label out of range.
     """

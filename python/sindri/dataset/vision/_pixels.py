@@ -46,7 +46,8 @@ def adjust_saturation(image: np.ndarray, factor: float) -> np.ndarray:
 
 
 def adjust_hue(image: np.ndarray, shift: float) -> np.ndarray:
-    """Turns the hue by `shift` of a circle. For uint8 hue and saturation are bytes in between, as in OpenCV: 256 steps to the circle there, 255 back."""
+    """Turns the hue by `shift` of a circle. For uint8 hue and saturation are bytes in between, as in OpenCV: 256 steps to the circle there, 255 back.
+    """
     scale = 255.0 if image.dtype == np.uint8 else 1.0
     rgb = image.astype(np.float64) / scale
     high, low = rgb.max(axis=2), rgb.min(axis=2)

@@ -16,7 +16,10 @@ def _old_sides(padding: List[int]) -> List[int]:
 
 
 class Decode(_transforms.Decode):
-    """The bytes of an image file -> uint8 [H, W, 3]. rgb must be True. Raises TypeError or ValueError; BadSample (a RuntimeError) for what cannot be decoded."""
+    """The bytes of an image file -> uint8 [H, W, 3]. rgb must be True.
+
+    Raises TypeError or ValueError; BadSample (a RuntimeError) for what cannot be decoded.
+    """
 
     def __init__(self, rgb: bool = True):
         super().__init__(rgb=rgb)

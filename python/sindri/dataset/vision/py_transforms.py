@@ -1,4 +1,6 @@
-"""The image transforms on images of Pillow as MindSpore 1.x spells them. The classes are those of sindri.dataset.vision but for what 1.x does differently."""
+"""The image transforms on images of Pillow as MindSpore 1.x spells them. The classes are those of sindri.dataset.vision but for what 1.x does
+differently.
+"""
 from __future__ import annotations
 
 from typing import Sequence

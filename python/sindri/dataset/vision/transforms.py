@@ -15,11 +15,12 @@ from sindri.dataset._transform import NativeOperation, PyOperation, TensorOperat
 from sindri.dataset.vision import _pixels
 from sindri.dataset.vision.utils import Border, ImageBatchFormat, Inter, SliceMode
 
-__all__ = ["AdjustBrightness", "AdjustContrast", "AdjustHue", "AdjustSaturation", "AdjustSharpness", "AutoContrast", "CenterCrop", "Crop", "CutMixBatch", "CutOut",
-           "Decode", "Equalize", "Grayscale", "HWC2CHW", "HorizontalFlip", "Invert", "MixUpBatch", "Normalize", "NormalizePad", "Pad", "PadToSize", "Posterize",
-           "RandomColor", "RandomColorAdjust", "RandomCrop", "RandomCropDecodeResize", "RandomErasing", "RandomGrayscale", "RandomHorizontalFlip", "RandomInvert",
-           "RandomPosterize", "RandomResizedCrop", "RandomRotation", "RandomSelectSubpolicy", "RandomSharpness", "RandomSolarize", "RandomVerticalFlip", "Rescale",
-           "Resize", "ResizedCrop", "Rotate", "SlicePatches", "Solarize", "ToNumpy", "ToPIL", "ToTensor", "ToType", "UniformAugment", "VerticalFlip"]
+__all__ = ["AdjustBrightness", "AdjustContrast", "AdjustHue", "AdjustSaturation", "AdjustSharpness", "AutoContrast", "CenterCrop", "Crop",
+           "CutMixBatch", "CutOut", "Decode", "Equalize", "Grayscale", "HWC2CHW", "HorizontalFlip", "Invert", "MixUpBatch", "Normalize",
+           "NormalizePad", "Pad", "PadToSize", "Posterize", "RandomColor", "RandomColorAdjust", "RandomCrop", "RandomCropDecodeResize",
+           "RandomErasing", "RandomGrayscale", "RandomHorizontalFlip", "RandomInvert", "RandomPosterize", "RandomResizedCrop", "RandomRotation",
+           "RandomSelectSubpolicy", "RandomSharpness", "RandomSolarize", "RandomVerticalFlip", "Rescale", "Resize", "ResizedCrop", "Rotate",
+           "SlicePatches", "Solarize", "ToNumpy", "ToPIL", "ToTensor", "ToType", "UniformAugment", "VerticalFlip"]
 
 _NATIVE_INTER = {Inter.NEAREST: "NEAREST", Inter.LINEAR: "LINEAR", Inter.CUBIC: "CUBIC", Inter.AREA: "AREA"}
 _RATIO = (3.0 / 4.0, 4.0 / 3.0)
@@ -158,7 +159,8 @@ class Resize(NativeOperation):
         if self._transform is not None:
             return super()._call(rng, values)
         if self.interpolation == Inter.ANTIALIAS:
-            fail(TypeError, f"ANTIALIAS needs an image of Pillow, got {type(value).__name__}", "Resize", "put ToPIL() or Decode(to_pil=True) before it, or use PILLINEAR")
+            fail(TypeError, f"ANTIALIAS needs an image of Pillow, got {type(value).__name__}", "Resize",
+                 "put ToPIL() or Decode(to_pil=True) before it, or use PILLINEAR")
         image = _image("Resize", value)
         return _pixels.pillow_resize(image, self._target(*image.shape[:2]), self.interpolation == Inter.PILCUBIC)
 
@@ -202,14 +204,17 @@ class RandomCrop(NativeOperation):
         if left + top + right + bottom:
             image = _pixels.pad(image, (left, top, right, bottom), self.fill_value, self.padding_mode.value)
         if height > image.shape[0] or width > image.shape[1]:
-            fail(_core.dataset.BadSample, f"the crop of {height} x {width} does not fit into the padded image of {image.shape[0]} x {image.shape[1]}", "RandomCrop",
+            fail(_core.dataset.BadSample, f"the crop of {height} x {width} does not fit into the padded image {list(image.shape)}", "RandomCrop",
                  "resize first, or set padding or pad_if_needed")
         y, x = int(rng.integers(image.shape[0] - height + 1)), int(rng.integers(image.shape[1] - width + 1))
         return image[y:y + height, x:x + width]
 
 
 class RandomResizedCrop(NativeOperation):
-    """A random area (scale: its share) and aspect (ratio), resized to size. On an image of Pillow with Pillow's filters. Raises TypeError or ValueError."""
+    """A random area (scale: its share) and aspect (ratio), resized to size. On an image of Pillow with Pillow's filters.
+
+    Raises TypeError or ValueError.
+    """
 
     _random = True
     _make: Any = staticmethod(_core.dataset.random_resized_crop)
@@ -405,7 +410,8 @@ class SlicePatches(PyOperation):
         w = width // self.num_width if drop else -(-width // self.num_width)
         if not drop:
             image = _pixels.pad(image, (0, 0, w * self.num_width - width, h * self.num_height - height), [self.fill_value], "constant")
-        patches = tuple(np.ascontiguousarray(image[i * h:(i + 1) * h, j * w:(j + 1) * w]) for i in range(self.num_height) for j in range(self.num_width))
+        patches = tuple(np.ascontiguousarray(image[i * h:(i + 1) * h, j * w:(j + 1) * w]) for i in range(self.num_height)
+                        for j in range(self.num_width))
         return patches if len(patches) > 1 else patches[0]
 
 
@@ -488,7 +494,10 @@ class Crop(_ImageOperation):
 
 
 class ResizedCrop(PyOperation):
-    """Cuts [height, width] at (top, left), then resizes to size; an int makes a square. Raises TypeError or ValueError; RuntimeError beyond the image."""
+    """Cuts [height, width] at (top, left), then resizes to size; an int makes a square.
+
+    Raises TypeError or ValueError; RuntimeError beyond the image.
+    """
 
     def __init__(self, top: int, left: int, height: int, width: int, size: Any, interpolation: Inter = Inter.BILINEAR):
         who = "ResizedCrop"
@@ -666,7 +675,8 @@ class RandomColorAdjust(_ImageOperation):
 
     def __init__(self, brightness: Any = (1, 1), contrast: Any = (1, 1), saturation: Any = (1, 1), hue: Any = (0, 0)):
         who = "RandomColorAdjust"
-        steps = ((_pixels.adjust_brightness, _range(who, "brightness", brightness, 1), 1), (_pixels.adjust_contrast, _range(who, "contrast", contrast, 1), 1),
+        steps = ((_pixels.adjust_brightness, _range(who, "brightness", brightness, 1), 1),
+                 (_pixels.adjust_contrast, _range(who, "contrast", contrast, 1), 1),
                  (_pixels.adjust_saturation, _range(who, "saturation", saturation, 1), 1), (_pixels.adjust_hue, _range(who, "hue", hue, 0), 0))
         self.steps = [(f, bounds) for f, bounds, neutral in steps if bounds != (neutral, neutral)]
 
@@ -769,7 +779,10 @@ class Equalize(_ByteImageOperation):
 
 
 class AutoContrast(_ByteImageOperation):
-    """Stretches each channel to 0 ... 255, leaving out cutoff percent of the pixels at both ends and the levels in ignore. Raises TypeError or ValueError."""
+    """Stretches each channel to 0 ... 255, leaving out cutoff percent of the pixels at both ends and the levels in ignore.
+
+    Raises TypeError or ValueError.
+    """
 
     def __init__(self, cutoff: float = 0.0, ignore: Any = None):
         self.cutoff = number("AutoContrast", "cutoff", cutoff, 0, 50)
@@ -803,11 +816,15 @@ class CutOut(PyOperation):
 
 
 class RandomErasing(PyOperation):
-    """Fills a random rectangle of an array [C, H, W] with probability prob. value: a number, one per channel, or 'random' for noise. Raises TypeError or ValueError."""
+    """Fills a random rectangle of an array [C, H, W] with probability prob. value: a number, one per channel, or 'random' for noise.
+
+    Raises TypeError or ValueError.
+    """
 
     _random = True
 
-    def __init__(self, prob: float = 0.5, scale: Any = (0.02, 0.33), ratio: Any = (0.3, 3.3), value: Any = 0, inplace: bool = False, max_attempts: int = 10):
+    def __init__(self, prob: float = 0.5, scale: Any = (0.02, 0.33), ratio: Any = (0.3, 3.3), value: Any = 0, inplace: bool = False,
+                 max_attempts: int = 10):
         who = "RandomErasing"
         self.prob = _probability(who, prob)
         self.scale, self.ratio = pair_of_numbers(who, "scale", scale, 0.0), pair_of_numbers(who, "ratio", ratio, 0.0)
@@ -822,7 +839,8 @@ class RandomErasing(PyOperation):
     def _run(self, rng: Any, *values: Any) -> np.ndarray:
         image = np.asarray(values[0])
         if image.ndim != 3:
-            fail(ArgumentError, f"an array [C, H, W] is expected, got shape {list(image.shape)}", "RandomErasing", "put ToTensor() or HWC2CHW() before it")
+            fail(ArgumentError, f"an array [C, H, W] is expected, got shape {list(image.shape)}", "RandomErasing",
+                 "put ToTensor() or HWC2CHW() before it")
         if rng.random() >= self.prob:
             return image
         height, width = image.shape[1:]
@@ -854,7 +872,8 @@ def _batch(who: str, values: Sequence[Any]) -> Tuple[np.ndarray, np.ndarray]:
 
 
 class MixUpBatch(PyOperation):
-    """After batch(): images and one-hot labels mixed with those of a permutation of the batch, by one weight from Beta(alpha, alpha). Labels become float32.
+    """After batch(): images and one-hot labels mixed with those of a permutation of the batch, by one weight from Beta(alpha, alpha). Labels become
+    float32.
 
     uint8 images are rounded: put it behind Normalize. Raises TypeError or ValueError.
     """
