@@ -3,7 +3,7 @@
 
 usage: check_includes.py [--self-test] [ROOT]
 
-A layer is a folder: include/sindri/X and src/X are layer X; ops/, optim/, models/, boost/ and dataset/ at the root are layers of
+A layer is a folder: include/sindri/X and src/X are layer X; ops/, optim/, models/, boost/, dataset/ and python/ at the root are layers of
 that name, whose public headers lie in include/sindri/X. Includes are written from the root ("src/core/nearest.h") or as public
 headers ("sindri/core/tensor.h").
 """
@@ -32,13 +32,14 @@ LAYERS = {
     "models": (BELOW_NN | {"nn", "optim", "train", "dataset"}, set()),
     "dataset": ({"core", "device"}, {"core", "device"}),  # "did you mean" and the instruction-set dispatch of its own loops
     "app": (BELOW_NN | {"nn", "optim", "train", "dataset", "models"}, {"core", "train"}),
+    "python": (BELOW_NN | {"nn", "optim", "train", "dataset", "models", "app"}, set()),
     "cli": (BELOW_NN | {"nn", "optim", "train", "dataset", "models", "app"}, {"core", "train"}),
 }
 
 # Single headers beyond the table: functions over ops that live in another layer for their users' sake.
 EXTRA = {("optim", "sindri/nn/clip.h")}
 
-ROOT_LAYERS = ("ops", "optim", "models", "boost", "dataset")
+ROOT_LAYERS = ("ops", "optim", "models", "boost", "dataset", "python")
 DEVICE_LIBRARY = re.compile(r"^(dnnl\w*\.h(pp)?|oneapi/dnnl/.*|cudnn\w*\.h|cublas\w*\.h|cuda\w*\.h|nvrtc\.h|mpi\.h|nccl\.h)$")
 STANDARD_HEADER = re.compile(r"^[a-z0-9_]+$")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')

@@ -1,5 +1,5 @@
 // Tensors to and from DLPack capsules, without copies.
-#include "dlpack.h"
+#include "python/src/dlpack.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // DLPack (github.com/dmlc/dlpack, ABI version 0): the structure and its exchange with Python capsules.
 #pragma once
-#include "casters.h"
+#include "python/src/casters.h"
 
 namespace sindri::python {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-#include "casters.h"
+#include "python/src/casters.h"
 
 namespace sindri::python {
 

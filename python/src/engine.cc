@@ -1,7 +1,7 @@
 // Scopes and functions of the engine: tape, custom gradients, compiled functions, mixed precision, context, seeds, initializers.
 #include <fmt/format.h>
 
-#include "casters.h"
+#include "python/src/casters.h"
 #include "sindri/amp/amp.h"
 #include "sindri/autograd/grad.h"
 #include "sindri/core/context.h"

@@ -1,5 +1,5 @@
 // The exception hierarchy in Python: sindri.Error and its classes, each also of the builtin class that Python code would expect.
-#include "casters.h"
+#include "python/src/casters.h"
 
 namespace sindri::python {
 

@@ -1,6 +1,6 @@
 // sindri._core: the engine as Python sees it. Only the public headers under include/sindri are used here; what gives it MindSpore's
 // manners is Python code in python/sindri.
-#include "casters.h"
+#include "python/src/casters.h"
 #include "sindri/version.h"
 
 PYBIND11_MODULE(_core, m) {

@@ -1,5 +1,5 @@
 // _core.ops: convolution, matrix products, norms, losses, pools, random numbers, linear algebra, optimizer updates.
-#include "casters.h"
+#include "python/src/casters.h"
 #include "sindri/ops/conv.h"
 #include "sindri/ops/linalg.h"
 #include "sindri/ops/loss.h"

@@ -1,5 +1,5 @@
 // _core.ops: the public functions of include/sindri/ops, elementwise, shape and reduction families.
-#include "casters.h"
+#include "python/src/casters.h"
 #include "sindri/op/bind.h"
 #include "sindri/op/op_def.h"
 #include "sindri/ops/elementwise.h"

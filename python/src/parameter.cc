@@ -1,7 +1,7 @@
 // Parameter: the named state slot, as a Tensor that reads its current value.
 #include <fmt/format.h>
 
-#include "casters.h"
+#include "python/src/casters.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/shape.h"
 

@@ -1,8 +1,8 @@
 // Tensor: construction from Python values, NumPy and DLPack without copies, operators.
 #include <fmt/format.h>
 
-#include "casters.h"
-#include "dlpack.h"
+#include "python/src/casters.h"
+#include "python/src/dlpack.h"
 #include "sindri/core/external.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/matmul.h"

@@ -1,5 +1,5 @@
 // Checkpoints, the networks that come with the library, and the C++ training step, for comparison.
-#include "casters.h"
+#include "python/src/casters.h"
 #include "sindri/models/models.h"
 #include "sindri/train/checkpoint.h"
 
