@@ -117,10 +117,20 @@ class FashionMnistDataset(MnistDataset):
     _make = staticmethod(_core.dataset.fashion_mnist)
 
 
+def _packed_digits() -> str:
+    """The digits in the installed package, or in the tree it runs from; empty when neither is there: then the source's own error says what it looked for."""
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    for path in (os.path.join(package, "data"), os.path.join(package, "..", "..", "dataset", "digits")):
+        file = os.path.join(path, "digits.csv.gz")
+        if os.path.exists(file):
+            return file
+    return ""
+
+
 class DigitsDataset(_UsageDataset):
     """The 1,797 handwritten digits that come with Sindri: image uint8 [8, 8, 1] with values 0 to 16 and label int32; every fifth is of the test set.
 
-    Of Sindri's own. dataset_file: the CSV file, packed or not, or its folder. Raises as Cifar10Dataset.
+    Of Sindri's own. dataset_file: the CSV file, packed or not, or its folder; empty: the one that comes with the package. Raises as Cifar10Dataset.
     """
 
     _make = staticmethod(_core.dataset.digits)
@@ -129,4 +139,4 @@ class DigitsDataset(_UsageDataset):
     def __init__(self, dataset_file: str = "", usage: Optional[str] = None, num_samples: Optional[int] = None,
                  num_parallel_workers: Optional[int] = None, shuffle: Optional[bool] = None, sampler: Any = None, num_shards: Optional[int] = None,
                  shard_id: Optional[int] = None, cache: Any = None):
-        super().__init__(dataset_file, usage, num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        super().__init__(dataset_file or _packed_digits(), usage, num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
