@@ -279,7 +279,8 @@ def check_tensor_dtype_valid(arg_name: str, arg_type: Any, valid_dtypes: Any, pr
 def check_equal_shape(arg_name1: str, arg_shape1: Sequence[int], arg_name2: str, arg_shape2: Sequence[int], prim_name: Optional[str] = None) -> None:
     """Two equal shapes."""
     if tuple(arg_shape1) != tuple(arg_shape2):
-        raise ValueError(f"{_subject(arg_name1, prim_name)} and '{arg_name2}' must have equal shapes, got {tuple(arg_shape1)} and {tuple(arg_shape2)}")
+        shapes = f'{tuple(arg_shape1)} and {tuple(arg_shape2)}'
+        raise ValueError(f"{_subject(arg_name1, prim_name)} and '{arg_name2}' must have equal shapes, got {shapes}")
 
 
 def twice(x: Any) -> tuple:

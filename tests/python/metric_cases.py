@@ -61,7 +61,8 @@ def results(T):
     run('dice', T.Dice, (score, one_hot), (score[:2], one_hot[:2]))
     run('roc of class 2', lambda: T.ROC(pos_label=2), (np.array([3, 1, 4, 2]), np.array([0, 1, 2, 3])))
     run('roc', T.ROC, (np.array([.1, .4, .35, .8, .4]), np.array([0, 0, 1, 1, 1])))
-    run('roc of classes', lambda: T.ROC(class_num=4), (np.array([[.28, .55, .15, .05], [.10, .20, .05, .05], [.20, .05, .15, .05], [.05, .05, .05, .75]]),
+    run('roc of classes', lambda: T.ROC(class_num=4), (np.array([[.28, .55, .15, .05], [.10, .20, .05, .05], [.20, .05, .15, .05],
+                                                                 [.05, .05, .05, .75]]),
                                                         np.array([0, 1, 2, 3])))
     run('roc of another class_num', lambda: T.ROC(class_num=3), (score, label))
     run('roc without positives', T.ROC, (np.array([.1, .2]), np.array([0, 0])))

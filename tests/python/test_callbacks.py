@@ -64,7 +64,8 @@ def test_contexts_are_left_also_after_an_error():
 def test_loss_monitor_prints_the_float32_as_a_python_float(capsys):
     monitor = LossMonitor()
     monitor.step_end(context_of(net_outputs=Tensor(np.float32(2.305347)), cur_epoch_num=2, cur_step_num=630, batch_num=625))
-    monitor.step_end(context_of(net_outputs=(Tensor(np.array([1.0, 2.0], np.float32)), Tensor(True)), cur_epoch_num=2, cur_step_num=631, batch_num=625))
+    monitor.step_end(context_of(net_outputs=(Tensor(np.array([1.0, 2.0], np.float32)), Tensor(True)), cur_epoch_num=2, cur_step_num=631,
+                                batch_num=625))
     assert capsys.readouterr().out == 'epoch: 2 step: 5, loss is 2.305346965789795\nepoch: 2 step: 6, loss is 1.5\n'
 
 
@@ -134,7 +135,8 @@ def test_an_evaluation_does_not_disturb_the_epoch_time(capsys, monkeypatch):
 
 def fit(callbacks, epochs=4, lr=0.1):
     net = train_cases.network(ms, nn)
-    model = train.Model(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean'), nn.SGD(net.trainable_params(), lr), metrics={'acc', 'loss'})
+    model = train.Model(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean'), nn.SGD(net.trainable_params(), lr),
+                        metrics={'acc', 'loss'})
     model.fit(epochs, train_cases.dataset(ds), train_cases.dataset(ds, 4), callbacks=callbacks)
     return model, net
 
@@ -206,7 +208,8 @@ def test_backup_and_restore(tmp_path):
     assert os.listdir(tmp_path) == ['backup.ckpt']
     saved = train.load_checkpoint(str(tmp_path / 'backup.ckpt'))
     seen = []
-    fit([BackupAndRestore(str(tmp_path)), LambdaCallback(on_train_begin=lambda c: seen.append(c.original_args().train_network.network._backbone.fc1.bias.asnumpy().copy()))], 1)
+    fit([BackupAndRestore(str(tmp_path)),
+         LambdaCallback(on_train_begin=lambda c: seen.append(c.original_args().train_network.network._backbone.fc1.bias.asnumpy().copy()))], 1)
     np.testing.assert_array_equal(seen[0], saved['fc1.bias'].asnumpy())
     assert os.listdir(tmp_path) == []
 
@@ -328,7 +331,8 @@ def test_the_image_is_a_png(tmp_path):
 def test_summary_record_errors(tmp_path):
     with SummaryRecord(str(tmp_path)) as record:
         for args, error in ((('sound', 'a', Tensor(1.0)), ValueError), (('scalar', '', Tensor(1.0)), ValueError), (('scalar', 'a', 'b'), TypeError),
-                            (('scalar', 'a', Tensor([1.0, 2.0])), ValueError), (('image', 'a', Tensor([1.0])), ValueError), (('graph', 'a', 3), TypeError),
+                            (('scalar', 'a', Tensor([1.0, 2.0])), ValueError), (('image', 'a', Tensor([1.0])), ValueError), (('graph', 'a', 3),
+                                                                                                                             TypeError),
                             (('train_lineage', 'a', 3), TypeError)):
             with pytest.raises(error):
                 record.add_value(*args)
@@ -370,7 +374,8 @@ def test_values_of_summary_ops(mode, tmp_path):
 
 def test_summary_collector(tmp_path):
     model, _ = train_cases.model(ms, nn, train, metrics={'acc'})
-    model.train(2, train_cases.dataset(ds), callbacks=SummaryCollector(str(tmp_path), collect_freq=5, custom_lineage_data={'who': 'me', 'n': 3, 'x': 0.5},
+    model.train(2, train_cases.dataset(ds), callbacks=SummaryCollector(str(tmp_path), collect_freq=5, custom_lineage_data={'who': 'me', 'n': 3,
+                                                                                                                           'x': 0.5},
                                                                        collect_specified_data={'histogram_regular': '^fc1'}))
     events_path, = glob.glob(str(tmp_path / '*_MS'))
     lineage_path, = glob.glob(str(tmp_path / '*_lineage'))

@@ -270,7 +270,8 @@ def test_everything_is_saved_or_the_given_network(tmp_path):
 
 
 def test_append_info(tmp_path):
-    config = CheckpointConfig(save_checkpoint_steps=6, append_info=['epoch_num', 'step_num', 'random_op', {'best': 0.5, 'name': 'run', 'step_num': 100}])
+    config = CheckpointConfig(save_checkpoint_steps=6, append_info=['epoch_num', 'step_num', 'random_op', {'best': 0.5, 'name': 'run',
+                                                                                                           'step_num': 100}])
     saver, _ = train_with(config, tmp_path)
     found = load_checkpoint(saver.latest_ckpt_file_name)
     assert int(found['epoch_num'].asnumpy()) == 2 and int(found['step_num'].asnumpy()) == 112

@@ -55,7 +55,8 @@ def losses_of(mode, **kwargs):
     model, _ = train_cases.model(ms, nn, train)
     seen = []
     model.train(2, train_cases.dataset(ds), callbacks=[train.LambdaCallback(
-        on_train_step_end=lambda c: seen.append((c.original_args().cur_epoch_num, c.original_args().cur_step_num, float(c.original_args().net_outputs.asnumpy()))))],
+        on_train_step_end=lambda c: seen.append((c.original_args().cur_epoch_num, c.original_args().cur_step_num,
+                                                 float(c.original_args().net_outputs.asnumpy()))))],
         **kwargs)
     return seen
 
@@ -88,7 +89,8 @@ def test_sinking_in_pynative_mode_calls_back_every_step():
 def test_defaults_of_the_signatures():
     def defaults(f):
         return {k: v.default for k, v in inspect.signature(f).parameters.items() if v.default is not inspect.Parameter.empty}
-    assert defaults(Model.__init__) == dict(loss_fn=None, optimizer=None, metrics=None, eval_network=None, eval_indexes=None, amp_level='O0', boost_level='O0')
+    assert defaults(Model.__init__) == dict(loss_fn=None, optimizer=None, metrics=None, eval_network=None, eval_indexes=None, amp_level='O0',
+                                            boost_level='O0')
     assert defaults(Model.train) == dict(callbacks=None, dataset_sink_mode=False, sink_size=-1, initial_epoch=0)
     assert defaults(Model.fit) == dict(valid_dataset=None, valid_frequency=1, callbacks=None, dataset_sink_mode=False, valid_dataset_sink_mode=False,
                                        sink_size=-1, initial_epoch=0)

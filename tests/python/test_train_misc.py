@@ -93,10 +93,14 @@ def test_validator_of_both_eras():
     old = _checkparam.Validator
     assert old.check_positive_int(3, 'a', 'P') == _checkparam.check_positive_int(3) == 3
     for call, error in ((lambda: old.check_positive_int(0, 'a', 'P'), ValueError), (lambda: old.check_positive_int(True, 'a', 'P'), TypeError),
-                        (lambda: old.check_positive_int('3', 'a', 'P'), TypeError), (lambda: old.check_positive_float(float('nan'), 'a', 'P'), ValueError),
-                        (lambda: old.check_int_range(5, 1, 5, _checkparam.Rel.INC_LEFT, 'a', 'P'), ValueError), (lambda: old.check_bool(1, 'a', 'P'), TypeError),
-                        (lambda: old.check_value_type('a', True, [int], 'P'), TypeError), (lambda: old.check_string('c', ['a'], 'x', 'P'), ValueError),
-                        (lambda: old.check('a', 1, 'b', 2, _checkparam.Rel.EQ, 'P'), ValueError), (lambda: old.check_subclass('a', str, [int], 'P'), TypeError)):
+                        (lambda: old.check_positive_int('3', 'a', 'P'), TypeError), (lambda: old.check_positive_float(float('nan'), 'a', 'P'),
+                                                                                     ValueError),
+                        (lambda: old.check_int_range(5, 1, 5, _checkparam.Rel.INC_LEFT, 'a', 'P'),
+                         ValueError), (lambda: old.check_bool(1, 'a', 'P'), TypeError),
+                        (lambda: old.check_value_type('a', True, [int], 'P'), TypeError), (lambda: old.check_string('c', ['a'], 'x', 'P'),
+                                                                                           ValueError),
+                        (lambda: old.check('a', 1, 'b', 2, _checkparam.Rel.EQ, 'P'),
+                         ValueError), (lambda: old.check_subclass('a', str, [int], 'P'), TypeError)):
         with pytest.raises(error, match="For 'P', '(a|x)'"):
             call()
     assert old.check_value_type('a', None, [int, None], 'P') is None and old.twice((1, 2)) == (1, 2)
@@ -132,7 +136,8 @@ def test_parallel_settings_as_an_object():
 @pytest.mark.parametrize('env, error', [
     ({}, 'RuntimeError'), ({'RANK_SIZE': '2', 'RANK_ID': '0'}, 'NotYetError'), ({'RANK_SIZE': '1', 'RANK_ID': '1'}, 'RuntimeError'),
     ({'RANK_SIZE': 'x'}, 'RuntimeError'), ({'OMPI_COMM_WORLD_SIZE': '4', 'OMPI_COMM_WORLD_RANK': '1'}, 'NotYetError'),
-    ({'MS_ROLE': 'MS_WORKER', 'MS_WORKER_NUM': '2', 'MS_NODE_ID': '0'}, 'NotYetError'), ({'RANK_TABLE_FILE': '/nowhere.json', 'RANK_ID': '0'}, 'RuntimeError'),
+    ({'MS_ROLE': 'MS_WORKER', 'MS_WORKER_NUM': '2', 'MS_NODE_ID': '0'}, 'NotYetError'), ({'RANK_TABLE_FILE': '/nowhere.json', 'RANK_ID': '0'},
+                                                                                         'RuntimeError'),
     ({'MS_ROLE': 'MS_WORKER', 'MS_WORKER_NUM': '1'}, None), ({'OMPI_COMM_WORLD_SIZE': '1', 'OMPI_COMM_WORLD_RANK': '0'}, None),
 ])
 def test_process_group(monkeypatch, env, error):

@@ -71,7 +71,8 @@ def run(ms, nn, train, ds):
     losses = []
     m, net = model(ms, nn, train)
     history = train.History()
-    m.train(3, dataset(ds, batch=4), callbacks=[train.LambdaCallback(on_train_step_end=lambda c: losses.append(float(c.original_args().net_outputs.asnumpy()))),
+    m.train(3, dataset(ds, batch=4),
+            callbacks=[train.LambdaCallback(on_train_step_end=lambda c: losses.append(float(c.original_args().net_outputs.asnumpy()))),
                                                 history], initial_epoch=1)
     out['losses'] = losses
     out['history'] = [history.epoch['epoch'], [float(np.asarray(v)) for v in history.history['net_output']]]

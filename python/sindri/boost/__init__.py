@@ -66,8 +66,8 @@ class FreezeOpt:
         not_yet('boost.FreezeOpt', 'boost')
 
 
-def freeze_cell(reducer_flag: bool, network: Any, optimizer: Any, sens: Any, grad: Any, use_grad_accumulation: bool, mean: Any = None, degree: Any = None,
-                max_accumulation_step: int = 1) -> Any:
+def freeze_cell(reducer_flag: bool, network: Any, optimizer: Any, sens: Any, grad: Any, use_grad_accumulation: bool, mean: Any = None,
+                degree: Any = None, max_accumulation_step: int = 1) -> Any:
     """Training steps per variant of freezing. Not yet there: raises NotYetError."""
     not_yet('boost.freeze_cell', 'boost')
 

@@ -76,8 +76,8 @@ def init(backend_name: Optional[str] = None) -> None:
         raise RuntimeError(f"communication.init: backend '{backend}' does not fit device_target '{target}' | use '{fitting}', or leave it out")
     found = _launched()
     if found is None:
-        raise RuntimeError('communication.init: this process was not launched as part of a group | no OMPI_COMM_WORLD_SIZE, MS_ROLE, RANK_TABLE_FILE or '
-                           'RANK_SIZE is set | start it with mpirun, or set RANK_ID=0 RANK_SIZE=1 for a group of one')
+        raise RuntimeError('communication.init: this process was not launched as part of a group | no OMPI_COMM_WORLD_SIZE, MS_ROLE, '
+                           'RANK_TABLE_FILE or RANK_SIZE is set | start it with mpirun, or set RANK_ID=0 RANK_SIZE=1 for a group of one')
     rank, size = found
     if not 0 <= rank < size:
         raise RuntimeError(f'communication.init: rank {rank} is not within a group of {size}')

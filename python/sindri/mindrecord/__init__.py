@@ -2,8 +2,8 @@
 from typing import Any
 
 from sindri.common.not_yet import not_yet
-from sindri.mindrecord.exceptions import (MRMCommitError, MRMDefineIndexError, MRMOpenError, MRMValidateDataError, MRMWriteDatasetError, ParamTypeError,
-                                          ParamValueError)
+from sindri.mindrecord.exceptions import (MRMCommitError, MRMDefineIndexError, MRMOpenError, MRMValidateDataError, MRMWriteDatasetError,
+                                          ParamTypeError, ParamValueError)
 
 __all__ = ['FileWriter', 'FileReader', 'MindPage', 'Cifar10ToMR', 'Cifar100ToMR', 'CsvToMR', 'ImageNetToMR', 'MnistToMR', 'TFRecordToMR', 'SUCCESS',
            'FAILED', 'ParamTypeError', 'ParamValueError', 'MRMOpenError', 'MRMDefineIndexError', 'MRMValidateDataError', 'MRMWriteDatasetError',

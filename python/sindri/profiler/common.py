@@ -49,8 +49,8 @@ class HostSystem(enum.Enum):
 class _ExperimentalConfig:
     """Further settings of `profile`; all are stored only, but export_type must be Text."""
 
-    def __init__(self, profiler_level: ProfilerLevel = ProfilerLevel.Level0, aic_metrics: AicoreMetrics = AicoreMetrics.AiCoreNone, l2_cache: bool = False,
-                 mstx: bool = False, data_simplification: bool = True, export_type: Optional[List[ExportType]] = None,
+    def __init__(self, profiler_level: ProfilerLevel = ProfilerLevel.Level0, aic_metrics: AicoreMetrics = AicoreMetrics.AiCoreNone,
+                 l2_cache: bool = False, mstx: bool = False, data_simplification: bool = True, export_type: Optional[List[ExportType]] = None,
                  mstx_domain_include: Optional[list] = None, mstx_domain_exclude: Optional[list] = None, sys_io: bool = False,
                  sys_interconnection: bool = False, host_sys: Optional[list] = None):
         for name, value, kind in (('profiler_level', profiler_level, ProfilerLevel), ('aic_metrics', aic_metrics, AicoreMetrics)):

@@ -8,9 +8,9 @@ from sindri import log as logger
 _live: Optional['Profiler'] = None
 # Options for other devices and older versions: accepted, for kernels are recorded whatever they say.
 _HINTS = {'profile_communication', 'profile_memory', 'aicore_metrics', 'aic_metrics', 'l2_cache', 'sync_enable', 'data_process', 'timeline_limit',
-          'profile_framework', 'hbm_ddr', 'pcie', 'parallel_strategy', 'op_time', 'ascend_job_id', 'ascend_job_dir', 'optypes_not_deal', 'profiler_level',
-          'with_stack', 'data_simplification', 'host_stack', 'mstx', 'activities', 'env_enable', 'subgraph', 'is_detail', 'is_show_op_path', 'schedule',
-          'on_trace_ready', 'export_type', 'record_shapes'}
+          'profile_framework', 'hbm_ddr', 'pcie', 'parallel_strategy', 'op_time', 'ascend_job_id', 'ascend_job_dir', 'optypes_not_deal',
+          'profiler_level', 'with_stack', 'data_simplification', 'host_stack', 'mstx', 'activities', 'env_enable', 'subgraph', 'is_detail',
+          'is_show_op_path', 'export_type', 'record_shapes'}
 
 
 class Profiler:

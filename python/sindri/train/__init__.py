@@ -18,4 +18,5 @@ from sindri.train.train_thor import ConvertModelUtils, ConvertNetUtils
 
 __all__ = ['Model', 'DatasetHelper', 'connect_network_with_dataset', 'build_train_network', 'data_sink', 'LossScaleManager', 'FixedLossScaleManager',
            'DynamicLossScaleManager', 'SummaryRecord', 'ConvertModelUtils', 'ConvertNetUtils', 'rank_list_for_transform',
-           'transform_checkpoint_by_rank', 'transform_checkpoints', 'merge_pipeline_strategys', 'sync_pipeline_shared_parameters', *_serialization, *_callbacks, *_metrics]
+           'transform_checkpoint_by_rank', 'transform_checkpoints', 'merge_pipeline_strategys', 'sync_pipeline_shared_parameters',
+           *_serialization, *_callbacks, *_metrics]

@@ -5,7 +5,8 @@ from typing import Any, List, Tuple
 from sindri.common import dtype as mstype
 from sindri.common.tensor import Tensor
 
-__all__ = ['_exec_datagraph', '_get_types_and_shapes', '_construct_tensor_list', '_to_tensor', '_to_full_tensor', '_to_full_shapes', '_make_directory']
+__all__ = ['_exec_datagraph', '_get_types_and_shapes', '_construct_tensor_list', '_to_tensor', '_to_full_tensor', '_to_full_shapes',
+           '_make_directory']
 
 
 def _get_types_and_shapes(dataset: Any) -> Tuple[List[Any], List[Any]]:

@@ -85,7 +85,8 @@ class DynamicLossScaleManager(LossScaleManager):
             self.last_overflow_iter = self.cur_iter
             self.bad_step += 1
             if self.bad_step > self.bad_step_max:
-                raise RuntimeError(f'DynamicLossScaleManager: gradients overflowed in {self.bad_step} steps in a row | loss scale {self.loss_scale} | '
+                raise RuntimeError(f'DynamicLossScaleManager: gradients overflowed in {self.bad_step} steps in a row | '
+                                   f'loss scale {self.loss_scale} | '
                                    'check the data, the learning rate and the initial values for infinite or NaN numbers')
         else:
             self.bad_step = 0

@@ -104,7 +104,8 @@ class Model:
                 config['loss_scale_manager'] = self._loss_scale_manager
             if self._keep_bn_fp32 is not None:
                 config['keep_batchnorm_fp32'] = self._keep_bn_fp32
-            return amp.build_train_network(self._network, self._optimizer, self._loss_fn, level=self._amp_level, boost_level=self._boost_level, **config)
+            return amp.build_train_network(self._network, self._optimizer, self._loss_fn, level=self._amp_level, boost_level=self._boost_level,
+                                           **config)
         if self._loss_fn is not None:
             return nn.WithLossCell(self._network, self._loss_fn)
         return self._network
@@ -155,7 +156,8 @@ class Model:
         self._run_training(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch, None)
 
     def fit(self, epoch: int, train_dataset: Any, valid_dataset: Any = None, valid_frequency: Any = 1, callbacks: Any = None,
-            dataset_sink_mode: bool = _SINK_DEFAULT, valid_dataset_sink_mode: bool = _SINK_DEFAULT, sink_size: int = -1, initial_epoch: int = 0) -> None:
+            dataset_sink_mode: bool = _SINK_DEFAULT, valid_dataset_sink_mode: bool = _SINK_DEFAULT, sink_size: int = -1,
+            initial_epoch: int = 0) -> None:
         """As train, with an evaluation on `valid_dataset` every `valid_frequency` epochs (an int, or a list of epoch numbers), whose results are
         in the callback parameters `metrics` and `eval_results` when the epoch ends. Callbacks may define only the hooks `on_train_…` and
         `on_eval_…` (ValueError). valid_dataset_sink_mode changes nothing in the result."""
@@ -306,7 +308,8 @@ class Model:
         if manager is None or not manager.get_drop_overflow_update():
             return
         if not isinstance(outputs, (tuple, list)) or len(outputs) < 3:
-            raise ValueError(f"Model.train: with a loss_scale_manager that drops steps the training cell must return (loss, overflow, scale), got {type(outputs).__name__}")
+            raise ValueError("Model.train: with a loss_scale_manager that drops steps the training cell must return (loss, overflow, scale), "
+                             f"got {type(outputs).__name__}")
         manager.update_loss_scale(bool(np.all(outputs[1].asnumpy() if isinstance(outputs[1], Tensor) else outputs[1])))
 
     # --- evaluation -------------------------------------------------------------------------------------------------------------

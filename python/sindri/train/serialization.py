@@ -281,9 +281,11 @@ def _same_but_ones(a: tuple, b: tuple) -> bool:
 def _assign(param: Parameter, value: Any, strict_load: bool) -> None:
     """Puts a checkpoint's value into a parameter, or raises RuntimeError saying what does not fit."""
     if not isinstance(value, Tensor):
-        raise RuntimeError(f"load_param_into_net: '{param.name}' expects a tensor {param.dtype}{list(param.shape)}, the checkpoint has {type(value).__name__}")
+        raise RuntimeError(f"load_param_into_net: '{param.name}' expects a tensor {param.dtype}{list(param.shape)}, the checkpoint has "
+                           f'{type(value).__name__}')
     if tuple(value.shape) != tuple(param.shape) and not _same_but_ones(value.shape, param.shape):
-        raise RuntimeError(f"load_param_into_net: '{param.name}' has shape {tuple(param.shape)} in the network and {tuple(value.shape)} in the checkpoint | "
+        raise RuntimeError(f"load_param_into_net: '{param.name}' has shape {tuple(param.shape)} in the network and {tuple(value.shape)} in the "
+                           'checkpoint | '
                            'load a checkpoint of this network, or leave the name out with filter_prefix')
     value = Tensor(value)
     if value.dtype != param.dtype:
@@ -302,7 +304,8 @@ def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: b
 
     Names that only one side has are left alone, with a warning. Unless strict_load, float (and int) widths are cast. Shapes must agree except
     for trailing ones. When no name fits, one common dotted prefix is taken off the dict's names and matching is tried again.
-    Returns a LoadResult (with SINDRI_MINDSPORE_ERA=1 a plain list of the network's names that were not loaded). TypeError: net is no Cell, the dict no dict of Parameters; RuntimeError: shape or type does not fit."""
+    Returns a LoadResult (with SINDRI_MINDSPORE_ERA=1 a plain list of the network's names that were not loaded).
+    TypeError: net is no Cell, the dict no dict of Parameters; RuntimeError: shape or type does not fit."""
     from sindri.nn.cell import Cell
     if not isinstance(net, Cell):
         raise TypeError(f"load_param_into_net: 'net' must be a Cell, got {type(net).__name__}")

@@ -94,7 +94,8 @@ class CheckpointConfig:
             if isinstance(item, dict):
                 for key, value in item.items():
                     if not isinstance(key, str) or not isinstance(value, (int, float, bool, str, Parameter, Tensor)):
-                        raise TypeError(f'{place}: the dict must map str to int, float, bool, str, Tensor or Parameter, got {key!r}: {type(value).__name__}')
+                        raise TypeError(f'{place}: the dict must map str to int, float, bool, str, Tensor or Parameter, '
+                                        f'got {key!r}: {type(value).__name__}')
                 out.update(item)
             elif not isinstance(item, str):
                 raise TypeError(f'{place} must hold str or dict, got {type(item).__name__}')

@@ -115,7 +115,8 @@ class SummaryCollector(Callback):
             if self._custom:
                 self._record.add_value('custom_lineage_data', 'custom_lineage_data', self._custom)
             if self._specified['collect_dataset_graph']:
-                self._record.add_value('dataset_graph', 'train_dataset', {'operation': type(p.train_dataset).__name__, 'size': str(p.train_dataset.get_dataset_size())})
+                description = {'operation': type(p.train_dataset).__name__, 'size': str(p.train_dataset.get_dataset_size())}
+                self._record.add_value('dataset_graph', 'train_dataset', description)
             if self._specified['collect_graph']:
                 self._record.add_value('graph', 'train_network/auto', p.train_network)
         sinks = p.get('dataset_sink_mode', False)
@@ -128,7 +129,8 @@ class SummaryCollector(Callback):
         if values:
             self._collect(p)
         if values or tensors:
-            self._record.record(p.cur_step_num, plugin_filter=lambda kind: tensors if kind == 'tensor' else values or kind not in ('scalar', 'image', 'histogram'))
+            due = {'tensor': tensors, 'scalar': values, 'image': values, 'histogram': values}
+            self._record.record(p.cur_step_num, plugin_filter=lambda kind: due.get(kind, True))
 
     def end(self, run_context: RunContext) -> None:
         p = run_context.original_args()
@@ -148,7 +150,8 @@ class SummaryCollector(Callback):
         if self._specified['histogram_regular'] is not False:
             if self._chosen is None:
                 regular = self._specified['histogram_regular']
-                every = [q for q in p.train_network.get_parameters() if q.requires_grad and q.dtype in (mstype.float16, mstype.float32, mstype.float64)]
+                floats = (mstype.float16, mstype.float32, mstype.float64)
+                every = [q for q in p.train_network.get_parameters() if q.requires_grad and q.dtype in floats]
                 self._chosen = [q for q in every if re.match(regular, q.name)] if regular is not None else every[:_FIRST_PARAMETERS]
             for q in self._chosen:
                 self._record.add_value('histogram', f'{q.name}/auto', q)

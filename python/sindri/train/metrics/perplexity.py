@@ -25,7 +25,8 @@ class Perplexity(Metric):
         """Takes (probabilities, truth); RuntimeError when their shapes do not fit."""
         probability, label = self._pair(inputs)
         if label.size != probability.size // probability.shape[-1]:
-            raise RuntimeError(f"Perplexity.update: truth must have the probabilities' shape without the last axis, got {probability.shape} and {label.shape}")
+            raise RuntimeError("Perplexity.update: truth must have the probabilities' shape without the last axis, "
+                               f"got {probability.shape} and {label.shape}")
         label = label.reshape(-1).astype(int)
         p = probability.reshape(-1, probability.shape[-1])[np.arange(label.size), label]
         if self.ignore_label is not None:
