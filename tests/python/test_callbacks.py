@@ -479,3 +479,21 @@ def test_mstx_and_streams():
     runtime.set_memory(max_size='8GB')
     with pytest.raises(ValueError):
         runtime.set_memory(max_size='8')
+
+
+def test_old_hooks_of_a_subclass_of_loss_monitor_run(capsys):
+    calls = []
+
+    class Mine(LossMonitor):
+        def begin(self, run_context):
+            calls.append('begin')
+
+        def epoch_end(self, run_context):
+            calls.append('epoch_end')
+
+        def step_end(self, run_context):
+            super().step_end(run_context)
+            calls.append(run_context.original_args().cur_step_num)
+    model, _ = train_cases.model(ms, nn, train)
+    model.train(1, train_cases.dataset(ds, batch=6), callbacks=Mine())
+    assert calls == ['begin', 1, 2, 'epoch_end'] and len(capsys.readouterr().out.splitlines()) == 2

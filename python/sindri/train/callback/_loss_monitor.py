@@ -19,9 +19,7 @@ class LossMonitor(Callback):
     def on_train_begin(self, run_context: RunContext) -> None:
         # Steps count from 1 anew in each training; an object may serve several.
         self._last_print_time = 0
-
-    def on_train_step_end(self, run_context: RunContext) -> None:
-        self.step_end(run_context)
+        super().on_train_begin(run_context)
 
     def on_eval_step_end(self, run_context: RunContext) -> None:
         """Nothing is printed per batch of an evaluation."""
@@ -43,3 +41,4 @@ class LossMonitor(Callback):
         metrics = p.get('metrics')
         if metrics:
             print(f'Eval result: epoch {p.cur_epoch_num}, metrics: {metrics}', flush=True)
+        super().on_train_epoch_end(run_context)
