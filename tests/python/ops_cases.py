@@ -19,11 +19,15 @@ def names(ms):
         op(*args)
         return tuple(a.value() for a in args if isinstance(a, ms.Parameter))
     return {
-        "after": after, "ms": ms, "np": np, "ops": ms.ops, "P": ms.ops.operations, "F": ms.ops.functional, "C": ms.ops.composite, "mnp": ms.numpy, "Tensor": ms.Tensor,
+        "after": after, "ms": ms, "np": np, "ops": ms.ops, "P": ms.ops.operations, "F": ms.ops.functional, "C": ms.ops.composite, "mnp": ms.numpy,
+        "Tensor": ms.Tensor,
         "Parameter": ms.Parameter, "mstype": ms.dtype, "f": f, "i": i, "b": b, "d": make(np.float64), "h": make(np.float16), "l": make(np.int64),
-        "x": x, "y": y, "z": grid(2, 3, 4), "u": grid(2, 4, 3), "img": grid(2, 3, 6, 7), "w": grid(4, 3, 3, 2), "w1": grid(3, 2, 3, 2), "pos": f(np.round(r.uniform(0.1, 3, (2, 3)) * 64) / 64),
-        "p": f(np.round(r.uniform(0.1, 0.9, (2, 3)) * 64) / 64), "logits": grid(4, 5), "seg": grid(2, 5, 3, 2), "m": grid(3, 3), "v": grid(5), "i23": i([[0, 2, 1], [2, 0, 0]]),
-        "g": grid(2, 3), "n": grid(2, 3), "spd": f([[4, 1, 0.5], [1, 3, 0.25], [0.5, 0.25, 2]]), "boxes": f([[1, 1, 4, 5], [2, 2, 6, 6], [0, 0, 3, 3]]), "inf": float("inf"), "nan": float("nan"),
+        "x": x, "y": y, "z": grid(2, 3, 4), "u": grid(2, 4, 3), "img": grid(2, 3, 6, 7), "w": grid(4, 3, 3, 2), "w1": grid(3, 2, 3, 2),
+        "pos": f(np.round(r.uniform(0.1, 3, (2, 3)) * 64) / 64),
+        "p": f(np.round(r.uniform(0.1, 0.9, (2, 3)) * 64) / 64), "logits": grid(4, 5), "seg": grid(2, 5, 3, 2), "m": grid(3, 3), "v": grid(5),
+        "i23": i([[0, 2, 1], [2, 0, 0]]),
+        "g": grid(2, 3), "n": grid(2, 3), "spd": f([[4, 1, 0.5], [1, 3, 0.25], [0.5, 0.25, 2]]),
+        "boxes": f([[1, 1, 4, 5], [2, 2, 6, 6], [0, 0, 3, 3]]), "inf": float("inf"), "nan": float("nan"),
     }
 
 

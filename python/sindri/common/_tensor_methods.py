@@ -19,23 +19,25 @@ Axis = Union[None, int, Sequence[int]]
 
 # Functions of sindri.ops that are methods as they are.
 _SAME = """
-abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr adjoint all amax amin aminmax any approximate_equal arccos arccosh arcsin arcsinh arctan arctan2
-arctanh argmax argsort argwhere asin asinh atan atan2 atanh baddbmm bmm broadcast_to ceil cholesky cholesky_inverse cholesky_solve chunk clamp clip copysign cos cosh
-count_nonzero cross cummax cummin cumprod deg2rad diag diagflat div divide dot dsplit eq erf erfc exp expand_as expand_dims expm1 flip fliplr flipud float_power floor
-floor_divide fmax fmin fmod frac gather_elements gather_nd ge ger greater greater_equal gt hardshrink heaviside hsplit hypot index_add index_fill index_select inner
-inv inverse invert isclose isfinite isinf isnan isneginf isposinf is_complex is_floating_point kthvalue ldexp le lerp less less_equal log log10 log1p log2 logaddexp
-logaddexp2 logcumsumexp logical_and logical_not logical_or logical_xor logit logsumexp lt masked_fill masked_select matmul matrix_power maximum median minimum mm
-moveaxis movedim msort mul multinomial multiply nan_to_num nanmean nansum narrow ne neg negative nonzero norm not_equal outer positive pow rad2deg
-random_categorical ravel reciprocal relu remainder repeat_interleave reverse reverse_sequence roll rot90 round rsqrt scatter select_scatter sgn sigmoid sign signbit sin
-sinc sinh soft_shrink softmax sort split sqrt square squeeze std sub subtract svd swapaxes swapdims t tan tanh tensor_split tile top_k topk tril triu true_divide trunc
-type_as unbind unfold unique unique_consecutive unsorted_segment_max unsorted_segment_min unsorted_segment_prod unsorted_segment_sum unsqueeze var view_as vsplit xdivy xlogy
+abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr adjoint all amax amin aminmax any approximate_equal arccos arccosh arcsin
+arcsinh arctan arctan2 arctanh argmax argsort argwhere asin asinh atan atan2 atanh baddbmm bmm broadcast_to ceil cholesky cholesky_inverse
+cholesky_solve chunk clamp clip copysign cos cosh count_nonzero cross cummax cummin cumprod deg2rad diag diagflat div divide dot dsplit eq erf erfc
+exp expand_as expand_dims expm1 flip fliplr flipud float_power floor floor_divide fmax fmin fmod frac gather_elements gather_nd ge ger greater
+greater_equal gt hardshrink heaviside hsplit hypot index_add index_fill index_select inner inv inverse invert isclose isfinite isinf isnan isneginf
+isposinf is_complex is_floating_point kthvalue ldexp le lerp less less_equal log log10 log1p log2 logaddexp logaddexp2 logcumsumexp logical_and
+logical_not logical_or logical_xor logit logsumexp lt masked_fill masked_select matmul matrix_power maximum median minimum mm moveaxis movedim msort
+mul multinomial multiply nan_to_num nanmean nansum narrow ne neg negative nonzero norm not_equal outer positive pow rad2deg random_categorical ravel
+reciprocal relu remainder repeat_interleave reverse reverse_sequence roll rot90 round rsqrt scatter select_scatter sgn sigmoid sign signbit sin sinc
+sinh soft_shrink softmax sort split sqrt square squeeze std sub subtract svd swapaxes swapdims t tan tanh tensor_split tile top_k topk tril triu
+true_divide trunc type_as unbind unfold unique unique_consecutive unsorted_segment_max unsorted_segment_min unsorted_segment_prod
+unsorted_segment_sum unsqueeze var view_as vsplit xdivy xlogy
 """
 
 # Methods under another name than the function's.
 _RENAMED = {
     "argmax_with_value": "max_with_index", "argmin_with_value": "min_with_index", "scatter_add": "tensor_scatter_add",
-    "scatter_sub": "tensor_scatter_sub", "scatter_mul": "tensor_scatter_mul", "scatter_div": "tensor_scatter_div", "scatter_max": "tensor_scatter_max",
-    "scatter_min": "tensor_scatter_min", "scatter_nd": "tensor_scatter_update",
+    "scatter_sub": "tensor_scatter_sub", "scatter_mul": "tensor_scatter_mul", "scatter_div": "tensor_scatter_div",
+    "scatter_max": "tensor_scatter_max", "scatter_min": "tensor_scatter_min",
 }
 
 # Methods that change the tensor: name_ is name with the result put in its place.
@@ -212,7 +214,8 @@ def repeat(self, repeats: Union[int, Sequence[int]], axis: Optional[int] = None)
 
 
 def take(self, indices: Any, axis: Optional[int] = None, mode: str = "clip") -> Tensor:
-    """Slices along axis (of the flat tensor when None), as numpy.take. mode: 'clip' cuts indices to the range, 'wrap' counts around, 'raise' raises."""
+    """Slices along axis (of the flat tensor when None), as numpy.take. mode: 'clip' cuts indices to the range, 'wrap' counts around, 'raise'
+    raises."""
     from sindri.ops._util import as_tensor, check_choice, to_axis
     check_choice(mode, ("clip", "wrap", "raise"), "mode", "Tensor.take")
     x, a = (_ops.reshape(self, (-1,)), 0) if axis is None else (self, to_axis(axis, len(self.shape), "Tensor.take"))
@@ -385,13 +388,13 @@ def is_contiguous(self) -> bool:
     return True
 
 
-_OWN = (reshape, view, transpose, permute, flatten, resize, expand, broadcast_to, sum_to_size, sum, mean, prod, max, min, argmin, argmax, cumsum, ptp, trace, diagonal,
-        repeat, take, gather, searchsorted, where, select, fill, itemset, index_put, new_zeros, new_ones, new_full, to, copy, clone, value, assign_value, copy_, fill_,
-        zero_, tolist, numel, dim, contiguous, is_contiguous)
+_OWN = (reshape, view, transpose, permute, flatten, resize, expand, broadcast_to, sum_to_size, sum, mean, prod, max, min, argmin, argmax, cumsum, ptp,
+        trace, diagonal, repeat, take, gather, searchsorted, where, select, fill, itemset, index_put, new_zeros, new_ones, new_full, to, copy, clone,
+        value, assign_value, copy_, fill_, zero_, tolist, numel, dim, contiguous, is_contiguous)
 _ALIASES = {"type": type_, "ndimension": dim, "nelement": numel, "element_size": lambda self: self.itemsize, "numpy": lambda self: self.asnumpy(),
             "reshape_as": lambda self, other: _ops.reshape(self, other.shape)}
-_TYPES = {"float": mstype.float32, "half": mstype.float16, "double": mstype.float64, "bfloat16": mstype.bfloat16, "int": mstype.int32, "long": mstype.int64,
-          "bool": mstype.bool_}
+_TYPES = {"float": mstype.float32, "half": mstype.float16, "double": mstype.float64, "bfloat16": mstype.bfloat16, "int": mstype.int32,
+          "long": mstype.int64, "bool": mstype.bool_}
 _item = Tensor.item
 
 

@@ -5,7 +5,8 @@ are traced like any operator; those whose result's shape depends on values (uniq
 """
 import math as _math_module
 
-from sindri.common.dtype import bool_, float16, float32, float64, float_, int8, int16, int32, int64, int_, uint, uint8, uint16, uint32, uint64  # noqa: F401
+from sindri.common.dtype import (bool_, float16, float32, float64, float_, int8, int16, int32, int64, int_, uint, uint8, uint16, uint32,  # noqa: F401
+                                 uint64)
 from sindri.numpy import _array, _math
 from sindri.numpy._array import *  # noqa: F401,F403
 from sindri.numpy._math import *  # noqa: F401,F403

@@ -475,7 +475,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
     """The bin of each element, bins ascending or descending constants."""
     edges = _plain(as_tensor(bins))
     falling = edges.size > 1 and edges[0] > edges[-1]
-    found = F.searchsorted(Tensor(np.ascontiguousarray(edges[::-1] if falling else edges)), as_tensor(x), side="left" if right else "right", out_int32=True)
+    found = F.searchsorted(Tensor(np.ascontiguousarray(edges[::-1] if falling else edges)), as_tensor(x), side="left" if right else "right",
+                           out_int32=True)
     return core.sub(edges.size, found) if falling else found
 
 

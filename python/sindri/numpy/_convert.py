@@ -5,7 +5,6 @@ from typing import Any, Callable
 
 import numpy as np
 
-from sindri.common import dtype as mstype
 from sindri.ops._util import Tensor, core, fail, is_number
 
 
@@ -68,4 +67,4 @@ def smallest_int(values: np.ndarray) -> np.ndarray:
     return values.astype(np.int32) if values.dtype == np.int64 else values
 
 
-__all__ = ["array", "as_tensor", "typed", "unary", "binary", "smallest_int", "mstype"]
+__all__ = ["array", "as_tensor", "typed", "unary", "binary", "smallest_int"]

@@ -11,20 +11,22 @@ from sindri.numpy._convert import as_tensor, binary, typed, unary
 from sindri.ops import function as F
 from sindri.ops._util import Axis, Tensor, check_choice, core, fail, floating, is_float, to_axes, to_axis
 
-_UNARY = """abs absolute negative sign floor ceil rint trunc exp expm1 exp2 log log2 log10 log1p sqrt square reciprocal sin cos tan sinh cosh tanh deg2rad rad2deg isnan
+_UNARY = """abs absolute negative sign floor ceil rint trunc exp expm1 exp2 log log2 log10 log1p sqrt square reciprocal sin cos tan sinh cosh tanh
+deg2rad rad2deg isnan
 isinf isfinite positive signbit logical_not"""
-_BINARY = """add multiply floor_divide maximum minimum equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor logaddexp logaddexp2
+_BINARY = """add multiply floor_divide maximum minimum equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor
+logaddexp logaddexp2
 hypot copysign fmod heaviside float_power"""
 
 for _name in _UNARY.split():
     globals()[_name] = unary(_name, getattr(F, _name))
-for _name, _source in (("arccos", "acos"), ("arccosh", "acosh"), ("arcsin", "asin"), ("arcsinh", "asinh"), ("arctan", "atan"), ("arctanh", "atanh"), ("fabs", "abs"),
-                       ("radians", "deg2rad"), ("invert", "bitwise_not"), ("bitwise_not", "bitwise_not")):
+for _name, _source in (("arccos", "acos"), ("arccosh", "acosh"), ("arcsin", "asin"), ("arcsinh", "asinh"), ("arctan", "atan"), ("arctanh", "atanh"),
+                       ("fabs", "abs"), ("radians", "deg2rad"), ("invert", "bitwise_not"), ("bitwise_not", "bitwise_not")):
     globals()[_name] = unary(_name, getattr(F, _source))
 for _name in _BINARY.split():
     globals()[_name] = binary(_name, getattr(F, _name))
-for _name, _source in (("subtract", "sub"), ("divide", "true_divide"), ("true_divide", "true_divide"), ("power", "pow"), ("mod", "floor_mod"), ("remainder", "floor_mod"),
-                       ("arctan2", "atan2"), ("matmul", "matmul")):
+for _name, _source in (("subtract", "sub"), ("divide", "true_divide"), ("true_divide", "true_divide"), ("power", "pow"), ("mod", "floor_mod"),
+                       ("remainder", "floor_mod"), ("arctan2", "atan2"), ("matmul", "matmul")):
     globals()[_name] = binary(_name, getattr(F, _source))
 
 
@@ -33,7 +35,7 @@ def cbrt(x: Any, dtype=None) -> Tensor:
     x = floating(as_tensor(x))
     zero = core.equal(x, 0)
     root = core.pow(core.where(zero, 1.0, core.abs(x)), 1.0 / 3.0)
-    return typed(core.where(zero, 0.0, core.mul(core.sign(x), root)), dtype)
+    return typed(core.where(zero, 0.0, core.mul(F.sign(x), root)), dtype)
 
 
 def fix(x: Any) -> Tensor:
@@ -78,7 +80,7 @@ def array_equiv(a1: Any, a2: Any) -> Tensor:
 def divmod(x1: Any, x2: Any, dtype=None) -> tuple:  # noqa: A001
     """(floor_divide, mod)."""
     x1 = as_tensor(x1)
-    return typed(core.floor_div(x1, x2), dtype), typed(core.mod(x1, x2), dtype)
+    return typed(F.floor_div(x1, x2), dtype), typed(core.mod(x1, x2), dtype)
 
 
 def clip(x: Any, xmin: Any, xmax: Any, dtype=None) -> Tensor:
@@ -133,7 +135,8 @@ def _extremum(reduce: Any) -> Any:
 
 
 amax, amin = _extremum(F.amax), _extremum(F.amin)
-amax.__doc__, amin.__doc__ = ("Largest element over axes; initial takes part, where (bool) leaves elements out.", "Smallest element over axes; see amax.")
+amax.__doc__, amin.__doc__ = ("Largest element over axes; initial takes part, where (bool) leaves elements out.",
+                              "Smallest element over axes; see amax.")
 amax.__name__, amin.__name__ = "amax", "amin"
 max, min = amax, amin  # noqa: A001
 
@@ -331,7 +334,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Ten
     return core.where(core.greater(x, xp[n - 1]), fp[n - 1] if right is None else float(right), out)
 
 
-def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Optional[int] = None, fweights: Any = None, aweights: Any = None, dtype=None) -> Tensor:
+def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Optional[int] = None, fweights: Any = None, aweights: Any = None,
+        dtype=None) -> Tensor:
     """Covariances of rows (columns without rowvar) of observations. Raises ValueError for weights (not supported)."""
     if fweights is not None or aweights is not None:
         fail(ValueError, "weights are not supported", "numpy.cov", "scale the observations")

@@ -1,5 +1,5 @@
 """The functions of sindri.ops under one name (MindSpore: mindspore.ops.functional, in scripts `F`), with the spellings of 1.x."""
-from sindri.ops.composite import GradOperation, HyperMap, Map, MultitypeFuncGraph, add_flags, core, grad, value_and_grad, vmap  # noqa: F401
+from sindri.ops.composite import GradOperation, HyperMap, Map, MultitypeFuncGraph, add_flags, grad, value_and_grad, vmap  # noqa: F401
 from sindri.ops.composite.grad import *  # noqa: F401,F403
 from sindri.ops.function import *  # noqa: F401,F403
 from sindri.ops.function import __all__ as _functions

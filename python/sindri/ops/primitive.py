@@ -146,7 +146,8 @@ def _check_attr(where: str, name: str, value: Any, default: Any) -> None:
         return
     kind = type(default)
     integer = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
-    good = {bool: isinstance(value, (bool, np.bool_)), int: integer, float: integer or isinstance(value, (float, np.floating)), str: isinstance(value, str)}
+    good = {bool: isinstance(value, (bool, np.bool_)), int: integer, float: integer or isinstance(value, (float, np.floating)),
+            str: isinstance(value, str)}
     if kind in good and not good[kind]:
         fail(TypeError, f"{name}: expected {'a number' if kind is float else kind.__name__}, got {value!r}", where)
 
@@ -189,7 +190,8 @@ def primitive(name: str, function: Callable, hints: tuple = (), any_type: tuple 
     text = (function.__doc__ or "").strip()
     if hints:
         text += f"\n\nStored only: {', '.join(hints)}."
-    body = {"__init__": __init__, "__call__": __call__, "__doc__": text, "__module__": sys._getframe(1).f_globals["__name__"], "__signature__": signature}
+    body = {"__init__": __init__, "__call__": __call__, "__doc__": text, "__module__": sys._getframe(1).f_globals["__name__"],
+            "__signature__": signature}
     if static:
         body["add_prim_attr"] = add_prim_attr
     return type(name, (base,), body)

@@ -14,10 +14,13 @@ from sindri.ops.primitive import Primitive
 __all__ = ["MultitypeFuncGraph", "HyperMap", "Map", "add_flags", "core"]
 
 # What each type name stands for beyond itself: a value of a type also matches the names behind it, nearest first.
-_NUMBERS = ("Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Float", "Float16", "BFloat16", "Float32", "Float64", "Bool")
+_NUMBERS = ("Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Float", "Float16", "BFloat16", "Float32",
+            "Float64", "Bool")
 _NAMES = frozenset(_NUMBERS) | {
-    "Tensor", "Parameter", "Number", "String", "Tuple", "List", "Dictionary", "Dict", "None", "NoneType", "TypeNone", "Type", "TypeType", "Function", "Func",
-    "RowTensor", "COOTensor", "CSRTensor", "SparseTensor", "MapTensor", "Problem", "Slice", "Ellipsis", "Complex64", "Complex128", "TensorType", "Undetermined"}
+    "Tensor", "Parameter", "Number", "String", "Tuple", "List", "Dictionary", "Dict", "None", "NoneType", "TypeNone", "Type", "TypeType", "Function",
+    "Func",
+    "RowTensor", "COOTensor", "CSRTensor", "SparseTensor", "MapTensor", "Problem", "Slice", "Ellipsis", "Complex64", "Complex128", "TensorType",
+    "Undetermined"}
 _SAME = {"NoneType": "None", "TypeNone": "None", "Func": "Function", "Dict": "Dictionary", "TypeType": "Type", "TensorType": "Tensor"}
 
 
@@ -29,7 +32,8 @@ def _type_name(given: Any) -> str:
         return _SAME.get(given, given)
     if isinstance(given, mstype.DType):
         return _SAME.get(str(given), str(given))
-    python = {bool: "Bool", int: "Int", float: "Float", str: "String", tuple: "Tuple", list: "List", dict: "Dictionary", type(None): "None", Tensor: "Tensor",
+    python = {bool: "Bool", int: "Int", float: "Float", str: "String", tuple: "Tuple", list: "List", dict: "Dictionary", type(None): "None",
+              Tensor: "Tensor",
               Parameter: "Tensor"}
     if isinstance(given, type) and given in python:
         return python[given]

@@ -13,5 +13,6 @@ from sindri.ops.function.reduce_func import *  # noqa: F401,F403
 from sindri.ops.function import (array_func, clip_func, image_func, index_func, linalg_func, loss_func, math_func, nn_func, other_func, random_func,
                                  reduce_func)
 
-__all__ = [name for module in (array_func, clip_func, image_func, index_func, linalg_func, loss_func, math_func, nn_func, other_func, random_func, reduce_func)
+__all__ = [name for module in (array_func, clip_func, image_func, index_func, linalg_func, loss_func, math_func, nn_func, other_func, random_func,
+                               reduce_func)
            for name in module.__all__]

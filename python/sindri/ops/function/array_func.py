@@ -7,8 +7,8 @@ from typing import Any, Optional, Sequence, Union
 import numpy as np
 
 from sindri.common import dtype as mstype
-from sindri.ops._util import (Axis, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, is_number, perm_moving, to_axes, to_axis, to_int,
-                              to_ints, to_number)
+from sindri.ops._util import (Axis, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, is_number, perm_moving, to_axes,
+                              to_axis, to_int, to_ints, to_number)
 
 _slice, _range = slice, range
 
@@ -474,7 +474,8 @@ def slice(input_x: Tensor, begin: Sequence[int], size: Sequence[int]) -> Tensor:
 tensor_slice = slice
 
 
-def strided_slice(input_x: Tensor, begin: Sequence[int], end: Sequence[int], strides: Optional[Sequence[int]] = None, begin_mask: int = 0, end_mask: int = 0,
+def strided_slice(input_x: Tensor, begin: Sequence[int], end: Sequence[int], strides: Optional[Sequence[int]] = None, begin_mask: int = 0,
+                  end_mask: int = 0,
                   ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0) -> Tensor:
     """input_x[begin:end:strides] per dimension. In the masks bit i stands for entry i: begin_mask, end_mask: that bound is left open;
     ellipsis_mask: the entry stands for all dimensions not named; new_axis_mask: a new dimension of 1; shrink_axis_mask: the element at
@@ -678,7 +679,8 @@ def where(condition: Tensor, input: Union[Tensor, int, float], other: Union[Tens
 def select(condition: Tensor, input: Union[Tensor, int, float], other: Union[Tensor, int, float]) -> Tensor:
     """where for a condition of bool. Raises TypeError for another type."""
     if not isinstance(condition, Tensor) or condition.dtype is not mstype.bool_:
-        fail(TypeError, f"condition: expected a bool tensor, got {getattr(condition, 'dtype', type(condition).__name__)}", "ops.select", "compare first")
+        fail(TypeError, f"condition: expected a bool tensor, got {getattr(condition, 'dtype', type(condition).__name__)}", "ops.select",
+             "compare first")
     return core.where(condition, input, other)
 
 
@@ -755,7 +757,8 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
     return out[0] if len(out) == 1 else tuple(out)
 
 
-def searchsorted(sorted_sequence: Tensor, values: Tensor, *, out_int32: bool = False, right: bool = False, side: Optional[str] = None, sorter: None = None) -> Tensor:
+def searchsorted(sorted_sequence: Tensor, values: Tensor, *, out_int32: bool = False, right: bool = False, side: Optional[str] = None,
+                 sorter: None = None) -> Tensor:
     """Place along the last dimension of sorted_sequence before which each value belongs: the number of elements below it (right: not above it)."""
     if sorter is not None:
         fail(ValueError, "sorter is not supported", "ops.searchsorted", "sort the sequence first")
@@ -787,7 +790,8 @@ def space_to_depth(x: Tensor, block_size: int) -> Tensor:
     n, c, h, w = x.shape
     b = block_size
     if b < 2 or h % b or w % b:
-        fail(ValueError, f"height and width of {x.shape} cannot be cut into blocks of {b}", "ops.SpaceToDepth", "block_size must be at least 2 and divide both")
+        fail(ValueError, f"height and width of {x.shape} cannot be cut into blocks of {b}", "ops.SpaceToDepth",
+             "block_size must be at least 2 and divide both")
     return core.reshape(core.transpose(core.reshape(x, (n, c, h // b, b, w // b, b)), [0, 3, 5, 1, 2, 4]), (n, b * b * c, h // b, w // b))
 
 
@@ -796,7 +800,8 @@ def depth_to_space(x: Tensor, block_size: int) -> Tensor:
     n, c, h, w = x.shape
     b = block_size
     if b < 2 or c % (b * b):
-        fail(ValueError, f"{c} channels of {x.shape} cannot become blocks of {b} x {b}", "ops.DepthToSpace", "block_size must be at least 2, its square divide the channels")
+        fail(ValueError, f"{c} channels of {x.shape} cannot become blocks of {b} x {b}", "ops.DepthToSpace",
+             "block_size must be at least 2, its square divide the channels")
     return core.reshape(core.transpose(core.reshape(x, (n, b, b, c // (b * b), h, w)), [0, 3, 4, 1, 5, 2]), (n, c // (b * b), h * b, w * b))
 
 

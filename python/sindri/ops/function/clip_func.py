@@ -19,20 +19,22 @@ def clamp(input: Union[Tensor, Sequence[Tensor]], min: Bound = None, max: Bound 
 clip = clamp
 
 
-def clip_by_value(x: Union[Tensor, Sequence[Tensor]], clip_value_min: Bound = None, clip_value_max: Bound = None, *, min: Bound = None, max: Bound = None) -> Union[Tensor, tuple]:
+def clip_by_value(x: Union[Tensor, Sequence[Tensor]], clip_value_min: Bound = None, clip_value_max: Bound = None, *, min: Bound = None,
+                  max: Bound = None) -> Union[Tensor, tuple]:
     """clamp; min and max are other names of the bounds."""
     low, high = clip_value_min if min is None else min, clip_value_max if max is None else max
     if low is None and high is None:
         fail(ValueError, "expected at least one bound, got None and None", "ops.clip_by_value")
     if isinstance(x, (tuple, list)):
-        return type(x)(clip_by_value(t, low, high) for t in x)
+        return tuple(clip_by_value(t, low, high) for t in x)
     if is_float(x.dtype) and (low is None or is_number(low)) and (high is None or is_number(high)):
         return core.clamp(x, -math.inf if low is None else float(low), math.inf if high is None else float(high))
     x = x if low is None else core.maximum(x, low)
     return x if high is None else core.minimum(x, high)
 
 
-def clip_by_norm(x: Union[Tensor, Sequence[Tensor]], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Union[Tensor, list]:
+def clip_by_norm(x: Union[Tensor, Sequence[Tensor]], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Union[Tensor,
+                                                                                                                                         list]:
     """x scaled by min(1, max_norm/(norm + 1e-6)), the norm taken over all tensors of a list. error_if_nonfinite asks for the norm's value (such
     code runs eagerly) and raises RuntimeError when it is not finite."""
     items = [x] if isinstance(x, Tensor) else list(x)

@@ -9,10 +9,12 @@ import numpy as np
 from sindri.common import dtype as mstype
 from sindri.ops._util import Tensor, check_choice, core, exported, fail, to_ints
 from sindri.ops.function.array_func import unstack
+from sindri.ops.function.math_func import floor
 
 
 def iou(anchor_boxes: Tensor, gt_boxes: Tensor, mode: str = "iou") -> Tensor:
-    """[m, n]: overlap of gt_boxes [m, 4] with anchor_boxes [n, 4], divided by their union ('iou') or by the gt area ('iof'). Borders count as pixels."""
+    """[m, n]: overlap of gt_boxes [m, 4] with anchor_boxes [n, 4], divided by their union ('iou') or by the gt area ('iof'). Borders count as
+    pixels."""
     check_choice(mode, ("iou", "iof"), "mode", "ops.iou")
     ax0, ay0, ax1, ay1 = (core.expand_dims(v, 0) for v in unstack(anchor_boxes, 1))
     gx0, gy0, gx1, gy1 = (core.expand_dims(v, 1) for v in unstack(gt_boxes, 1))
@@ -30,7 +32,8 @@ def _centres(boxes: Tensor) -> tuple:
     return core.mul(core.add(x0, x1), 0.5), core.mul(core.add(y0, y1), 0.5), w, h
 
 
-def bounding_box_encode(anchor_box: Tensor, groundtruth_box: Tensor, means: Sequence[float] = (0.0, 0.0, 0.0, 0.0), stds: Sequence[float] = (1.0, 1.0, 1.0, 1.0)) -> Tensor:
+def bounding_box_encode(anchor_box: Tensor, groundtruth_box: Tensor, means: Sequence[float] = (0.0, 0.0, 0.0, 0.0),
+                        stds: Sequence[float] = (1.0, 1.0, 1.0, 1.0)) -> Tensor:
     """[n, 4]: offsets of the centre in units of the anchor's size and logarithms of the size ratios, less means, divided by stds."""
     px, py, pw, ph = _centres(anchor_box)
     gx, gy, gw, gh = _centres(groundtruth_box)
@@ -68,7 +71,8 @@ def check_valid(bboxes: Tensor, img_metas: Tensor) -> Tensor:
 
 
 def nms_with_mask(bboxes: Tensor, iou_threshold: float = 0.5) -> tuple:
-    """(boxes with scores [n, 5] in falling order of the score, the int32 numbers 0 to n - 1 of these rows, a bool mask of those kept): a box is dropped
+    """(boxes with scores [n, 5] in falling order of the score, the int32 numbers 0 to n - 1 of these rows, a bool mask of those kept): a box is
+    dropped
     when an earlier kept one overlaps it by more than iou_threshold. The choice is made on values, so such code runs eagerly."""
     if len(bboxes.shape) != 2 or bboxes.shape[1] != 5:
         fail(ValueError, f"expected [n, 5], got {bboxes.shape}", "ops.NMSWithMask")
@@ -91,7 +95,7 @@ def _sample(image: Tensor, batch: Tensor, y: Tensor, x: Tensor, valid: Tensor) -
     """Bilinear values of image [n, c, h, w] at places y, x (float, one shape) of image number `batch`: places.shape + [c]; 0 where not valid."""
     n, c, h, w = image.shape
     flat = core.reshape(core.transpose(image, [0, 2, 3, 1]), (n * h * w, c))
-    y0, x0 = core.floor(y), core.floor(x)
+    y0, x0 = floor(y), floor(x)
     dy, dx = core.sub(y, y0), core.sub(x, x0)
     row = lambda v: core.cast(core.clamp(v, 0.0, float(h - 1)), mstype.int64)
     column = lambda v: core.cast(core.clamp(v, 0.0, float(w - 1)), mstype.int64)
@@ -105,7 +109,8 @@ def _sample(image: Tensor, batch: Tensor, y: Tensor, x: Tensor, valid: Tensor) -
     return total
 
 
-def crop_and_resize(image: Tensor, boxes: Tensor, box_indices: Tensor, crop_size: Sequence[int], method: str = "bilinear", extrapolation_value: float = 0.0) -> Tensor:
+def crop_and_resize(image: Tensor, boxes: Tensor, box_indices: Tensor, crop_size: Sequence[int], method: str = "bilinear",
+                    extrapolation_value: float = 0.0) -> Tensor:
     """[k, height, width, c]: regions of image [n, h, w, c] given by boxes (y0, x0, y1, x1) in units of h - 1 and w - 1, sampled bilinearly or at
     the nearest pixel; extrapolation_value outside the image."""
     check_choice(method, ("bilinear", "nearest", "bilinear_v2"), "method", "ops.crop_and_resize")
@@ -126,18 +131,20 @@ def crop_and_resize(image: Tensor, boxes: Tensor, box_indices: Tensor, crop_size
     shape = (boxes.shape[0], high, wide)
     valid = core.logical_and(core.expand_dims(inside(y, h), 2), core.expand_dims(inside(x, w), 1))
     if method == "nearest":
-        y, x = core.floor(core.add(y, 0.5)), core.floor(core.add(x, 0.5))
+        y, x = floor(core.add(y, 0.5)), floor(core.add(x, 0.5))
     y, x = core.broadcast_to(core.expand_dims(y, 2), shape), core.broadcast_to(core.expand_dims(x, 1), shape)
     batch = core.reshape(core.cast(box_indices, mstype.int64), (-1, 1, 1))
     out = _sample(core.cast(core.transpose(image, [0, 3, 1, 2]), boxes.dtype), batch, y, x, valid)
     return core.where(core.expand_dims(valid, -1), out, float(extrapolation_value))
 
 
-def roi_align(features: Tensor, rois: Tensor, pooled_height: int, pooled_width: int, spatial_scale: float, sample_num: int = 2, roi_end_mode: int = 1) -> Tensor:
+def roi_align(features: Tensor, rois: Tensor, pooled_height: int, pooled_width: int, spatial_scale: float, sample_num: int = 2,
+              roi_end_mode: int = 1) -> Tensor:
     """[k, c, pooled_height, pooled_width]: means of sample_num² bilinear samples per cell of regions (image number, x0, y0, x1, y1) of features
     [n, c, h, w] (He et al. 2017). roi_end_mode 1 counts the last pixel in. Raises ValueError for sample_num 0 (its count depends on values)."""
     if sample_num < 1:
-        fail(ValueError, f"sample_num: expected at least 1, got {sample_num}", "ops.ROIAlign", "a count that follows the size of each region is not supported")
+        fail(ValueError, f"sample_num: expected at least 1, got {sample_num}", "ops.ROIAlign",
+             "a count that follows the size of each region is not supported")
     n, c, h, w = features.shape
     number, x0, y0, x1, y1 = unstack(core.cast(rois, mstype.float32), 1)
     end = 1.0 if roi_end_mode == 1 else 0.0

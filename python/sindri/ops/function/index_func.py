@@ -3,12 +3,13 @@ additions are summed in index order and of replacements the last one stays."""
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Callable, Sequence, Union
 
 import numpy as np
 
 from sindri.common import dtype as mstype
-from sindri.ops._util import Parameter, Size, Tensor, as_tensor, check_choice, core, exported, fail, is_float, perm_moving, to_axis, to_int, to_ints, to_number
+from sindri.ops._util import (Parameter, Size, Tensor, as_tensor, check_choice, core, exported, fail, is_float, perm_moving,
+                              to_axis, to_int, to_ints, to_number)
 
 
 def _indices(value: Any, where: str) -> Tensor:
@@ -124,7 +125,8 @@ def _segment_reduce(x: Tensor, ids: Tensor, count: int, reduce: Callable, nothin
 
 
 def _extreme(dtype, sign: int) -> float:
-    limits = {mstype.int32: 2147483647, mstype.int64: 2 ** 63 - 1024, mstype.uint8: 255, mstype.float16: 65504.0, mstype.float32: 3.4028234663852886e38,
+    limits = {mstype.int32: 2147483647, mstype.int64: 2 ** 63 - 1024, mstype.uint8: 255, mstype.float16: 65504.0,
+              mstype.float32: 3.4028234663852886e38,
               mstype.bfloat16: 3.3895313892515355e38, mstype.float64: 1.7976931348623157e308}
     return float(limits[dtype] if sign > 0 else 0 if dtype is mstype.uint8 else -limits[dtype])
 
@@ -229,7 +231,8 @@ def _scatter(how: str) -> Callable:
 def _scatter_nd(how: str) -> Callable:
     def scatter_(input_x: Parameter, indices: Tensor, updates: Tensor, use_locking: bool = False) -> Parameter:
         return _into(input_x, _TENSOR_SCATTER[how](input_x, indices, updates), f"ops.scatter_nd_{how}")
-    scatter_.__doc__ = f"Writes updates ({how}) into a Parameter at the places that index vectors name, in place, and returns it. use_locking: no effect."
+    scatter_.__doc__ = (f"Writes updates ({how}) into a Parameter at the places that index vectors name, in place, and returns it. "
+                        "use_locking: no effect.")
     scatter_.__name__ = scatter_.__qualname__ = f"scatter_nd_{how}"
     return scatter_
 
@@ -238,7 +241,8 @@ _TENSOR_SCATTER = {how: _tensor_scatter(how) for how in _HOWS}
 (tensor_scatter_update, tensor_scatter_add, tensor_scatter_sub, tensor_scatter_mul, tensor_scatter_div, tensor_scatter_max,
  tensor_scatter_min) = _TENSOR_SCATTER.values()
 scatter_update, scatter_add, scatter_sub, scatter_mul, scatter_div, scatter_max, scatter_min = (_scatter(how) for how in _HOWS)
-scatter_nd_update, scatter_nd_add, scatter_nd_sub, scatter_nd_mul, scatter_nd_div, scatter_nd_max, scatter_nd_min = (_scatter_nd(how) for how in _HOWS)
+(scatter_nd_update, scatter_nd_add, scatter_nd_sub, scatter_nd_mul, scatter_nd_div, scatter_nd_max,
+ scatter_nd_min) = (_scatter_nd(how) for how in _HOWS)
 
 
 def scatter_nd(indices: Tensor, updates: Tensor, shape: Size) -> Tensor:
@@ -251,14 +255,16 @@ def tensor_scatter_elements(input_x: Tensor, indices: Tensor, updates: Tensor, a
     how = {"none": "update", "add": "add", "mul": "mul"}[check_choice(reduction, ("none", "add", "mul"), "reduction", "ops.tensor_scatter_elements")]
     indices, a = _indices(indices, "ops.tensor_scatter_elements"), to_axis(axis, len(input_x.shape), "ops.tensor_scatter_elements")
     if len(indices.shape) != len(input_x.shape) or indices.shape != updates.shape:
-        fail(ValueError, f"indices {indices.shape} and updates {updates.shape} must have one shape, of the rank of {input_x.shape}", "ops.tensor_scatter_elements")
+        fail(ValueError, f"indices {indices.shape} and updates {updates.shape} must have one shape, of the rank of {input_x.shape}",
+             "ops.tensor_scatter_elements")
     position = None
     for d, size in enumerate(input_x.shape):
         k = core.where(core.less(indices, 0), core.add(indices, size), indices) if d == a else \
             core.reshape(core.arange(0, indices.shape[d]), [-1 if e == d else 1 for e in range(len(indices.shape))])
         position = k if position is None else core.add(core.mul(position, size), k)
     position = core.reshape(core.broadcast_to(position, indices.shape), (-1,))
-    return _with_type(input_x, how, lambda x: core.reshape(_scatter_rows(core.reshape(x, (-1,)), position, core.reshape(updates, (-1,)), how), input_x.shape))
+    return _with_type(input_x, how, lambda x: core.reshape(_scatter_rows(core.reshape(x, (-1,)), position, core.reshape(updates, (-1,)), how),
+                                                           input_x.shape))
 
 
 def scatter(input: Tensor, axis: int, index: Tensor, src: Union[Tensor, int, float]) -> Tensor:

@@ -324,7 +324,8 @@ def _pair(a: Tensor, left: list, b: Tensor, right: list, needed: set) -> tuple:
     size = {**dict(zip(left, a.shape)), **{c: n for c, n in zip(right, b.shape) if n != 1}}
     size.update({c: n for c, n in zip(left, a.shape) if n != 1})
     # A dimension of 1 that meets a larger one is repeated, so that letters have one size from here on.
-    a, b = (core.broadcast_to(x, [size[c] if c in set(left) & set(right) else n for c, n in zip(labels, x.shape)]) for x, labels in ((a, left), (b, right)))
+    a, b = (core.broadcast_to(x, [size[c] if c in set(left) & set(right) else n for c, n in zip(labels, x.shape)]) for x,
+            labels in ((a, left), (b, right)))
     batch = [c for c in left if c in right and c in needed]
     summed = [c for c in left if c in right and c not in needed]
     free_a, free_b = [c for c in left if c not in right], [c for c in right if c not in left]

@@ -20,7 +20,8 @@ def _rows(logits: Tensor, where: str) -> Tensor:
     return core.reshape(moved, (math.prod(moved.shape[:-1]), moved.shape[-1]))
 
 
-def cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor] = None, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0) -> Tensor:
+def cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor] = None, ignore_index: int = -100, reduction: str = "mean",
+                  label_smoothing: float = 0.0) -> Tensor:
     """-log softmax(input) at the target: input [n, c] (or [c], [n, c, d1, …]), target class indices [n, …] or probabilities of input's shape.
     weight [c] scales classes; 'mean' divides by the sum of the weights that counted. Raises ValueError, TypeError."""
     where = "ops.cross_entropy"
@@ -62,7 +63,8 @@ def _dense_cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor]
     return core.sum(loss) if reduction == "sum" else core.div(core.sum(loss), float(math.prod(input.shape) // input.shape[axis]))
 
 
-def nll_loss(inputs: Tensor, target: Tensor, weight: Optional[Tensor] = None, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0) -> Tensor:
+def nll_loss(inputs: Tensor, target: Tensor, weight: Optional[Tensor] = None, ignore_index: int = -100, reduction: str = "mean",
+             label_smoothing: float = 0.0) -> Tensor:
     """-inputs at the target: inputs [n, c] (or [c], [n, c, d1, …]) log-probabilities, target class indices. weight [c] scales classes; 'mean'
     divides by the sum of the weights that counted."""
     where = "ops.nll_loss"
@@ -138,7 +140,8 @@ def binary_cross_entropy(logits: Tensor, labels: Tensor, weight: Optional[Tensor
     return reduced(loss if weight is None else core.mul(loss, weight), reduction, "ops.binary_cross_entropy")
 
 
-def binary_cross_entropy_with_logits(logits: Tensor, label: Tensor, weight: Optional[Tensor] = None, pos_weight: Optional[Tensor] = None, reduction: str = "mean") -> Tensor:
+def binary_cross_entropy_with_logits(logits: Tensor, label: Tensor, weight: Optional[Tensor] = None, pos_weight: Optional[Tensor] = None,
+                                     reduction: str = "mean") -> Tensor:
     """-weight·(pos_weight·y·log(s) + (1 - y)·log(1 - s)) with s = sigmoid(logits), without overflow. Missing weights mean ones."""
     stay = core.softplus(core.neg(logits))  # -log(s)
     factor = 1.0 if pos_weight is None else core.add(core.mul(core.sub(pos_weight, 1.0), label), 1.0)
@@ -178,7 +181,8 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
 def hinge_embedding_loss(inputs: Tensor, targets: Tensor, margin: float = 1.0, reduction: str = "mean") -> Tensor:
     """inputs where targets are 1, max(0, margin - inputs) where they are -1."""
     zero = core.full((), 0.0, inputs.dtype)
-    loss = core.add(core.where(core.equal(targets, 1), inputs, zero), core.where(core.equal(targets, -1), core.relu(core.sub(float(margin), inputs)), zero))
+    loss = core.add(core.where(core.equal(targets, 1), inputs, zero),
+                    core.where(core.equal(targets, -1), core.relu(core.sub(float(margin), inputs)), zero))
     return reduced(loss, reduction, "ops.hinge_embedding_loss")
 
 
@@ -194,8 +198,8 @@ def gaussian_nll_loss(x: Tensor, target: Tensor, var: Tensor, full: bool = False
     return reduced(core.add(loss, 0.5 * math.log(2 * math.pi)) if full else loss, reduction, "ops.gaussian_nll_loss")
 
 
-def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: Union[float, Tensor] = 1.0, p: int = 2, eps: float = 1e-6, swap: bool = False,
-                        reduction: str = "mean") -> Tensor:
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: Union[float, Tensor] = 1.0, p: int = 2, eps: float = 1e-6,
+                        swap: bool = False, reduction: str = "mean") -> Tensor:
     """max(0, |anchor - positive| - |anchor - negative| + margin) with p-norms over the last dimension; swap: the nearer of anchor and positive
     to the negative counts."""
     def distance(a: Tensor, b: Tensor) -> Tensor:
@@ -213,7 +217,8 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Optional[
     return reduced(core.mean(loss if weight is None else core.mul(loss, weight), [-1]), reduction, "ops.multilabel_soft_margin_loss")
 
 
-def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Optional[Tensor] = None, reduction: str = "mean") -> Tensor:
+def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Optional[Tensor] = None,
+                      reduction: str = "mean") -> Tensor:
     """The sum over the other classes of max(0, margin - x[y] + x[c])^p, times weight[y], divided by the number of classes."""
     own = core.gather_elements(input, core.expand_dims(target, 1), 1)
     terms = core.relu(core.add(core.sub(input, own), float(margin)))

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from typing import Optional, Union
+from typing import Callable, Optional, Union
 
 from sindri.common import dtype as mstype
 from sindri.ops._util import Parameter, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, is_number
@@ -12,10 +12,6 @@ Scalar = Union[Tensor, Parameter, int, float]
 # One engine operator each.
 abs = core.abs
 neg = core.neg
-sign = core.sign
-floor = core.floor
-ceil = core.ceil
-rint = core.round
 exp = core.exp
 expm1 = core.expm1
 log = core.log
@@ -35,7 +31,6 @@ logical_not = core.logical_not
 add = core.add
 sub = core.sub
 mul = core.mul
-floor_div = core.floor_div
 floor_mod = core.mod
 pow = core.pow
 maximum = core.maximum
@@ -50,12 +45,31 @@ logical_and = core.logical_and
 logical_or = core.logical_or
 logical_xor = core.logical_xor
 
+
+
+def _flat(name: str, function: Callable, doc: str) -> Callable:
+    """A function whose derivative is 0 wherever it exists: its result passes no gradient (the engine would refuse to differentiate it)."""
+    def apply(*xs: Scalar) -> Tensor:
+        out = function(*xs)
+        return core.stop_gradient(out) if is_float(out.dtype) else out
+    apply.__name__ = apply.__qualname__ = name
+    apply.__doc__ = doc
+    return apply
+
+
+sign = _flat("sign", core.sign, "1, 0 or -1 by the sign of each element; gradient 0.")
+floor = _flat("floor", core.floor, "The largest whole number not above each element; gradient 0.")
+ceil = _flat("ceil", core.ceil, "The smallest whole number not below each element; gradient 0.")
+rint = _flat("rint", core.round, "The nearest whole number, halves to even; gradient 0.")
+floor_div = _flat("floor_div", core.floor_div, "floor(x / y); gradient 0.")
+
 # The same under other names.
 absolute, negative, inv = abs, neg, reciprocal
 multiply = mul
 floor_divide, remainder = floor_div, floor_mod
 eq, ne, lt, le, gt, ge = equal, not_equal, less, less_equal, greater, greater_equal
-tensor_add, tensor_sub, tensor_mul, tensor_pow, tensor_mod, tensor_floordiv, tensor_exp, tensor_expm1 = add, sub, mul, pow, floor_mod, floor_div, exp, expm1
+tensor_add, tensor_sub, tensor_mul, tensor_pow, tensor_mod, tensor_floordiv = add, sub, mul, pow, floor_mod, floor_div
+tensor_exp, tensor_expm1 = exp, expm1
 tensor_lt, tensor_le, tensor_gt, tensor_ge, tensor_eq, tensor_ne = less, less_equal, greater, greater_equal, equal, not_equal
 pows, floordiv, floormod, neg_tensor = pow, floor_div, floor_mod, neg
 sgn = sign
@@ -73,7 +87,7 @@ def div(input: Scalar, other: Scalar, *, rounding_mode: Optional[str] = None) ->
     if rounding_mode is None:
         return core.div(input, other)
     check_choice(rounding_mode, ("floor", "trunc"), "rounding_mode", "ops.div")
-    return core.floor_div(input, other) if rounding_mode == "floor" else truncate_div(input, other)
+    return floor_div(input, other) if rounding_mode == "floor" else truncate_div(input, other)
 
 
 divide = div
@@ -88,7 +102,7 @@ def subtract(input: Scalar, other: Scalar, *, alpha: Union[int, float] = 1) -> T
 
 def trunc(input: Tensor) -> Tensor:
     """Each element rounded towards 0; gradient 0."""
-    return core.where(core.less(input, 0), core.ceil(input), core.floor(input))
+    return core.where(core.less(input, 0), ceil(input), floor(input))
 
 
 def truncate_div(x: Scalar, y: Scalar) -> Tensor:
@@ -96,7 +110,7 @@ def truncate_div(x: Scalar, y: Scalar) -> Tensor:
     x, y = _two(x, y)
     if is_float(x.dtype) or is_float(y.dtype):
         return trunc(core.div(x, y))
-    q = core.floor_div(x, y)
+    q = floor_div(x, y)
     inexact = core.not_equal(core.mul(q, y), x)
     return core.add(q, core.cast(core.logical_and(core.less(q, 0), inexact), q.dtype))
 
@@ -185,7 +199,7 @@ def approximate_equal(x: Tensor, y: Tensor, tolerance: float = 1e-05) -> Tensor:
 
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest whole number (halves to even), or the nearest with `decimals` digits behind the point; gradient 0."""
-    return core.round(input) if decimals == 0 else core.div(core.round(core.mul(input, 10.0 ** decimals)), 10.0 ** decimals)
+    return rint(input) if decimals == 0 else core.div(rint(core.mul(input, 10.0 ** decimals)), 10.0 ** decimals)
 
 
 def frac(x: Tensor) -> Tensor:
@@ -280,7 +294,7 @@ def atan(input: Tensor) -> Tensor:
         coefficient = (1 if k % 4 == 1 else -1) / k
         total = core.full((), coefficient, x.dtype) if total is None else core.add(core.mul(total, t2), coefficient)
     angle = core.mul(core.mul(t, total), 8.0)
-    return core.where(far, core.sub(core.mul(core.sign(x), math.pi / 2), angle), angle)
+    return core.where(far, core.sub(core.mul(sign(x), math.pi / 2), angle), angle)
 
 
 def atan2(input: Scalar, other: Scalar) -> Tensor:
@@ -290,7 +304,7 @@ def atan2(input: Scalar, other: Scalar) -> Tensor:
     zero = core.equal(x, 0)
     angle = atan(core.div(y, core.where(zero, 1.0, x)))
     left = core.add(angle, core.where(core.less(y, 0), core.full((), -math.pi, angle.dtype), core.full((), math.pi, angle.dtype)))
-    upright = core.add(core.mul(core.sign(y), math.pi / 2), core.mul(x, 0.0))
+    upright = core.add(core.mul(sign(y), math.pi / 2), core.mul(x, 0.0))
     return core.where(zero, upright, core.where(core.less(x, 0), left, angle))
 
 
@@ -392,7 +406,8 @@ def nan_to_num(input: Tensor, nan: Optional[float] = None, posinf: Optional[floa
     """NaN replaced by `nan` (0), infinities by `posinf` and `neginf` (the type's largest and smallest number)."""
     if not is_float(input.dtype):
         return input
-    largest = {mstype.float16: 65504.0, mstype.bfloat16: 3.3895313892515355e38, mstype.float32: 3.4028234663852886e38}.get(input.dtype, 1.7976931348623157e308)
+    largest = {mstype.float16: 65504.0, mstype.bfloat16: 3.3895313892515355e38, mstype.float32: 3.4028234663852886e38}.get(input.dtype,
+                                                                                                                           1.7976931348623157e308)
     out = core.where(core.isnan(input), 0.0 if nan is None else float(nan), input)
     out = core.where(core.equal(out, math.inf), largest if posinf is None else float(posinf), out)
     return core.where(core.equal(out, -math.inf), -largest if neginf is None else float(neginf), out)

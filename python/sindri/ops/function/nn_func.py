@@ -8,7 +8,8 @@ import numpy as np
 
 from sindri import _core
 from sindri.common import dtype as mstype
-from sindri.ops._util import Parameter, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, pair, perm_moving, to_axis, to_int, to_ints
+from sindri.ops._util import (Parameter, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, pair,
+                              perm_moving, to_axis, to_int, to_ints)
 from sindri.ops.function.linalg_func import matmul
 from sindri.ops.function.random_func import keep_mask
 
@@ -226,7 +227,8 @@ def same_pads(size: int, kernel: int, stride: int, dilation: int = 1) -> tuple:
     return total // 2, total - total // 2
 
 
-def spatial_pads(pad_mode: str, padding: Any, size: Sequence[int], kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int], where: str) -> list:
+def spatial_pads(pad_mode: str, padding: Any, size: Sequence[int], kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int],
+                 where: str) -> list:
     """[top, bottom, left, right] of a pad mode ('same', 'valid', 'pad', in any case). Raises ValueError for padding with another mode than 'pad'."""
     mode = check_choice(pad_mode.lower() if isinstance(pad_mode, str) else pad_mode, ("same", "valid", "pad"), "pad_mode", where)
     pads = to_ints(padding, "padding", where)
@@ -251,7 +253,8 @@ def in_nchw(fn: Callable, x: Tensor, data_format: str, where: str) -> Tensor:
     return core.transpose(fn(core.transpose(x, [0, 3, 1, 2])), [0, 2, 3, 1])
 
 
-def conv2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Any = 1,
+def conv2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
+           dilation: Any = 1,
            groups: int = 1) -> Tensor:
     """[n, c, h, w] with weight [o, c/groups, kh, kw] -> [n, o, h', w']. padding (with pad_mode 'pad'): one number, (vertical, horizontal) or
     (top, bottom, left, right). Raises ValueError for shapes that do not fit."""
@@ -264,7 +267,8 @@ def conv2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
     return out if bias is None else bias_add(out, bias)
 
 
-def conv1d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Any = 1,
+def conv1d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
+           dilation: Any = 1,
            groups: int = 1) -> Tensor:
     """[n, c, l] with weight [o, c/groups, k] -> [n, o, l']; padding: one number or (before, after)."""
     one = lambda v, name: to_ints(v, name, "ops.conv1d")[0]
@@ -274,11 +278,12 @@ def conv1d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
     return core.squeeze(out, 2)
 
 
-def conv_transpose2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: int = 1,
-                     dilation: Any = 1) -> Tensor:
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+                     groups: int = 1, dilation: Any = 1) -> Tensor:
     """[n, c, h, w] with weight [c, o/groups, kh, kw] -> [n, o, h', w'], h' = (h - 1)·stride - 2·padding + dilation·(kh - 1) + output_padding + 1."""
     where = "ops.conv_transpose2d"
-    s, p, op, d = (pair(v, n, where) for v, n in ((stride, "stride"), (padding, "padding"), (output_padding, "output_padding"), (dilation, "dilation")))
+    s, p, op, d = (pair(v, n, where) for v, n in ((stride, "stride"), (padding, "padding"), (output_padding, "output_padding"),
+                                                  (dilation, "dilation")))
     size = [(input.shape[2 + i] - 1) * s[i] - 2 * p[i] + d[i] * (weight.shape[2 + i] - 1) + op[i] + 1 for i in (0, 1)]
     # Rows that output_padding adds lie behind what the padding cuts off.
     pads = [p[0], p[0] - op[0], p[1], p[1] - op[1]]
@@ -320,7 +325,8 @@ def _window(kernel_size: Any, stride: Any, padding: Any, where: str) -> tuple:
     return kernel, stride, pads
 
 
-def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False, ceil_mode: bool = False):
+def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False,
+               ceil_mode: bool = False):
     """Maxima of windows of [n, c, h, w] (stride None: kernel_size); with return_indices also their int64 places in the flat image.
     Raises ValueError for a dilation other than 1 (not supported)."""
     kernel, stride, pads = _window(kernel_size, stride, padding, "ops.max_pool2d")
@@ -356,7 +362,8 @@ def _as_images(fn: Callable, x: Tensor) -> Tensor:
     return core.squeeze(fn(core.expand_dims(x, -2)), -2) if len(x.shape) == 3 else _as_images(fn, core.expand_dims(x, 0))[0]
 
 
-def avg_pool1d(input_x: Tensor, kernel_size: int = 1, stride: int = 1, padding: int = 0, ceil_mode: bool = False, count_include_pad: bool = True) -> Tensor:
+def avg_pool1d(input_x: Tensor, kernel_size: int = 1, stride: int = 1, padding: int = 0, ceil_mode: bool = False,
+               count_include_pad: bool = True) -> Tensor:
     """Means of windows of [n, c, l]."""
     k, s, p = (to_ints(v, n, "ops.avg_pool1d")[0] for v, n in ((kernel_size, "kernel_size"), (stride, "stride"), (padding, "padding")))
     return _as_images(lambda x: core.avg_pool2d(x, [1, k], [1, s], [0, 0, p, p], ceil_mode, count_include_pad), input_x)
@@ -430,7 +437,8 @@ def windows(x: Tensor, kernel_size: Any, stride: Any, dilation: Any, padding: An
 # --- normalisation and dropout ----------------------------------------------------------------------------------------------------------
 
 
-def batch_norm(input_x: Tensor, running_mean: Tensor, running_var: Tensor, weight: Tensor, bias: Tensor, training: bool = False, momentum: float = 0.1,
+def batch_norm(input_x: Tensor, running_mean: Tensor, running_var: Tensor, weight: Tensor, bias: Tensor, training: bool = False,
+               momentum: float = 0.1,
                eps: float = 1e-5) -> Tensor:
     """(x - mean)/sqrt(var + eps)·weight + bias per channel. training: batch statistics, and running = (1 - momentum)·running + momentum·batch
     in place (Parameters only), the variance divided by n - 1."""
@@ -460,7 +468,8 @@ def layer_norm(input: Tensor, normalized_shape: Size, weight: Optional[Tensor] =
     return core.layer_norm(input, weight, bias, len(input.shape) - len(shape), float(eps))
 
 
-def layer_norm_with_stats(x: Tensor, gamma: Tensor, beta: Tensor, begin_norm_axis: int = 1, begin_params_axis: int = 1, epsilon: float = 1e-7) -> tuple:
+def layer_norm_with_stats(x: Tensor, gamma: Tensor, beta: Tensor, begin_norm_axis: int = 1, begin_params_axis: int = 1,
+                          epsilon: float = 1e-7) -> tuple:
     """(y, mean, variance) of the normalisation from begin_norm_axis on; gamma and beta have the dimensions from begin_params_axis on."""
     axis = to_axis(begin_norm_axis, len(x.shape), "ops.LayerNorm")
     axes = list(range(axis, len(x.shape)))
@@ -710,7 +719,8 @@ def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode:
             out = core.gather(out, Tensor(np.clip(place, 0, out.shape[d] - 1).astype(np.int64)), d)
         else:
             corners = bool(align_corners)
-            build = _cubic_matrix(out.shape[d], n, corners, scale) if mode == "bicubic" else _linear_matrix(out.shape[d], n, corners, not corners, scale)
+            build = _cubic_matrix(out.shape[d], n, corners, scale) if mode == "bicubic" else _linear_matrix(out.shape[d], n, corners, not corners,
+                                                                                                            scale)
             out = _resample(out, d, build)
     return out
 

@@ -24,7 +24,8 @@ def _writable(variable: Any, value: Any, where: str) -> Any:
     if not isinstance(value, Tensor):
         fail(TypeError, f"value: expected a tensor or a number, got {type(value).__name__}", where)
     if mstype.promote_types(variable.dtype, value.dtype) is not variable.dtype:
-        fail(RuntimeError, f"a value of {value.dtype} does not fit a Parameter of {variable.dtype}", where, "cast the value: a Parameter keeps its type")
+        fail(RuntimeError, f"a value of {value.dtype} does not fit a Parameter of {variable.dtype}", where,
+             "cast the value: a Parameter keeps its type")
     return value
 
 
@@ -286,7 +287,7 @@ def mixed_precision_cast(dst_dtype, x: Any) -> Any:
     if isinstance(x, Tensor):
         return core.cast(x, dst_dtype) if is_float(x.dtype) else x
     if isinstance(x, (tuple, list)):
-        return type(x)(mixed_precision_cast(dst_dtype, v) for v in x)
+        return (list if isinstance(x, list) else tuple)(mixed_precision_cast(dst_dtype, v) for v in x)
     return {k: mixed_precision_cast(dst_dtype, v) for k, v in x.items()} if isinstance(x, dict) else x
 
 
@@ -298,6 +299,12 @@ def tail(data: tuple) -> tuple:
 def zip_operation(*data: tuple) -> tuple:
     """zip as a tuple."""
     return tuple(zip(*data))
+
+
+def make_row_tensor(indices: Tensor, values: Tensor, dense_shape: tuple) -> Any:
+    """RowTensor(indices, values, dense_shape)."""
+    from sindri.common.sparse_tensor import RowTensor
+    return RowTensor(indices, values, dense_shape)
 
 
 def float_status(x: Tensor) -> Tensor:

@@ -80,7 +80,8 @@ def _broadcast(dims: tuple, *others: Any) -> tuple:
     return dims
 
 
-def uniform(shape: Size, minval: Union[Tensor, int, float], maxval: Union[Tensor, int, float], seed: Optional[int] = None, dtype=mstype.float32) -> Tensor:
+def uniform(shape: Size, minval: Union[Tensor, int, float], maxval: Union[Tensor, int, float], seed: Optional[int] = None,
+            dtype=mstype.float32) -> Tensor:
     """Numbers from [minval, maxval): float32, or whole ones for dtype int32. shape is broadcast with those of minval and maxval."""
     dims = _broadcast(_dims(shape, "ops.uniform"), minval, maxval)
     if dtype not in (mstype.float32, mstype.int32):

@@ -2,7 +2,8 @@
 from sindri.ops.operations._thor_ops import *  # noqa: F401,F403
 from sindri.ops.operations.array_ops import *  # noqa: F401,F403
 from sindri.ops.operations.comm_ops import *  # noqa: F401,F403
-from sindri.ops.operations.comm_ops import _AllSwap, _MirrorOperator, _VirtualAdd, _VirtualDataset, _VirtualDiv, _VirtualOutput, _VirtualPipelineEnd  # noqa: F401
+from sindri.ops.operations.comm_ops import (_AllSwap, _MirrorOperator, _VirtualAdd, _VirtualDataset, _VirtualDiv, _VirtualOutput,  # noqa: F401
+                                            _VirtualPipelineEnd)
 from sindri.ops.operations.debug_ops import *  # noqa: F401,F403
 from sindri.ops.operations.math_ops import *  # noqa: F401,F403
 from sindri.ops.operations.nn_ops import *  # noqa: F401,F403

@@ -10,7 +10,8 @@ from sindri.ops.function.nn_func import spatial_pads, windows
 from sindri.ops.primitive import Primitive, primitive
 
 __all__ = ["CusBatchMatMul", "CusCholeskyTrsm", "CusFusedAbsMax1", "CusImg2Col", "CusMatMulCube", "CusMatMulCubeDenseLeft", "CusMatMulCubeDenseRight",
-           "CusMatMulCubeFraczLeftCast", "CusMatMulCubeFraczRightMul", "CusMatrixCombine", "CusTranspose02314", "LoadIm2Col", "Im2Col", "CholeskyTrsm",
+           "CusMatMulCubeFraczLeftCast", "CusMatMulCubeFraczRightMul", "CusMatrixCombine", "CusTranspose02314", "LoadIm2Col", "Im2Col",
+           "CholeskyTrsm",
            "UpdateThorGradient"]
 
 
@@ -20,7 +21,8 @@ def _ascend_only(name: str) -> type:
     return type(name, (Primitive,), {"__init__": __init__, "__doc__": "An Ascend kernel: making one raises RuntimeError.", "__module__": __name__})
 
 
-(CusBatchMatMul, CusCholeskyTrsm, CusFusedAbsMax1, CusImg2Col, CusMatMulCube, CusMatMulCubeDenseLeft, CusMatMulCubeDenseRight, CusMatMulCubeFraczLeftCast,
+(CusBatchMatMul, CusCholeskyTrsm, CusFusedAbsMax1, CusImg2Col, CusMatMulCube, CusMatMulCubeDenseLeft, CusMatMulCubeDenseRight,
+ CusMatMulCubeFraczLeftCast,
  CusMatMulCubeFraczRightMul, CusMatrixCombine, CusTranspose02314, LoadIm2Col) = map(_ascend_only, __all__[:12])
 
 
@@ -32,14 +34,17 @@ class Im2Col(Primitive):
     Raises ValueError for a kernel that does not fit.
     """
 
-    def __init__(self, ksizes: Any = None, strides: Any = 1, dilations: Any = 1, pads: Any = 0, *, kernel_size: Any = None, pad_mode: str = "valid", pad: Any = 0,
+    def __init__(self, ksizes: Any = None, strides: Any = 1, dilations: Any = 1, pads: Any = 0, *, kernel_size: Any = None, pad_mode: str = "valid",
+                 pad: Any = 0,
                  stride: Any = 1, dilation: Any = 1):
         super().__init__("Im2Col")
         if (ksizes is None) == (kernel_size is None):
             fail(TypeError, "expected either ksizes or kernel_size", "ops.Im2Col")
         self.unfold_for_thor = kernel_size is not None
         size, step, spread = (kernel_size, stride, dilation) if self.unfold_for_thor else (ksizes, strides, dilations)
-        self.kernel, self.stride, self.dilation = pair(size, "kernel_size", "ops.Im2Col"), pair(step, "stride", "ops.Im2Col"), pair(spread, "dilation", "ops.Im2Col")
+        self.kernel, self.stride, self.dilation = pair(size, "kernel_size", "ops.Im2Col"), pair(step, "stride", "ops.Im2Col"), pair(spread,
+                                                                                                                                    "dilation",
+                                                                                                                                    "ops.Im2Col")
         self.pad_mode, self.pad = (pad_mode, pad) if self.unfold_for_thor else ("pad", pads)
 
     def __call__(self, x: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from sindri.common import dtype as mstype
-from sindri.ops._util import core, to_ints
+from sindri.ops._util import to_ints
 from sindri.ops.function import array_func as F
 from sindri.ops.function import image_func as B
 from sindri.ops.function import index_func as X
@@ -49,17 +49,17 @@ Fills = primitive("Fills", F.fills)
 Eye = primitive("Eye", F.eye)
 Range = primitive("Range", F.range, maxlen=1000000)
 LinSpace = primitive("LinSpace", F.linspace)
-LogSpace = primitive("LogSpace", lambda start, end, steps, base, dtype: F.logspace(start, end, steps, base, dtype=dtype), (), ("dtype",), steps=10, base=10,
-                     dtype=mstype.float32)
+LogSpace = primitive("LogSpace", lambda start, end, steps, base, dtype: F.logspace(start, end, steps, base, dtype=dtype), (), ("dtype",), steps=10,
+                     base=10, dtype=mstype.float32)
 Meshgrid = primitive("Meshgrid", lambda inputs, indexing: F.meshgrid(*inputs, indexing=indexing), indexing="xy")
 ScalarToTensor = primitive("ScalarToTensor", O.scalar_to_tensor)
 ScalarToArray = primitive("ScalarToArray", O.scalar_to_array)
 ScalarCast = primitive("ScalarCast", O.scalar_cast)
 TupleToArray = primitive("TupleToArray", O.tuple_to_array)
-TrilIndices = primitive("TrilIndices", lambda row, col, offset, dtype: F.tril_indices(row, col, offset, dtype=dtype), (), ("dtype",), row=REQUIRED, col=REQUIRED, offset=0,
-                        dtype=mstype.int32)
-TriuIndices = primitive("TriuIndices", lambda row, col, offset, dtype: F.triu_indices(row, col, offset, dtype=dtype), (), ("dtype",), row=REQUIRED, col=REQUIRED, offset=0,
-                        dtype=mstype.int32)
+TrilIndices = primitive("TrilIndices", lambda row, col, offset, dtype: F.tril_indices(row, col, offset, dtype=dtype), (), ("dtype",), row=REQUIRED,
+                        col=REQUIRED, offset=0, dtype=mstype.int32)
+TriuIndices = primitive("TriuIndices", lambda row, col, offset, dtype: F.triu_indices(row, col, offset, dtype=dtype), (), ("dtype",), row=REQUIRED,
+                        col=REQUIRED, offset=0, dtype=mstype.int32)
 
 # Joining, cutting, repeating.
 Concat = primitive("Concat", F.concat, axis=0)
@@ -67,7 +67,8 @@ Stack = Pack = primitive("Stack", F.stack, axis=0)
 ParallelConcat = primitive("ParallelConcat", F.concat)
 Unstack = Unpack = primitive("Unstack", F.unstack, (), ("num",), axis=0, num=None)
 Split = primitive("Split", lambda x, axis, output_num: F.split(x, None, axis, output_num), axis=0, output_num=1)
-SplitV = primitive("SplitV", lambda x, size_splits, split_dim, num_split: F.split(x, list(size_splits), split_dim), size_splits=REQUIRED, split_dim=REQUIRED,
+SplitV = primitive("SplitV", lambda x, size_splits, split_dim, num_split: F.split(x, list(size_splits), split_dim), size_splits=REQUIRED,
+                   split_dim=REQUIRED,
                    num_split=REQUIRED)
 Slice = primitive("Slice", F.slice)
 StridedSlice = primitive("StridedSlice", F.strided_slice, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0)
@@ -86,7 +87,8 @@ MaskedSelect = primitive("MaskedSelect", F.masked_select)
 NonZero = primitive("NonZero", F.nonzero)
 Unique = primitive("Unique", F.unique)
 UniqueConsecutive = primitive("UniqueConsecutive", F.unique_consecutive, (), ("dim",), return_inverse=False, return_counts=False, dim=None)
-SearchSorted = primitive("SearchSorted", lambda s, v, dtype, right: F.cast(F.searchsorted(s, v, right=right), dtype), (), ("dtype",), dtype=mstype.int64, right=False)
+SearchSorted = primitive("SearchSorted", lambda s, v, dtype, right: F.cast(F.searchsorted(s, v, right=right), dtype), (), ("dtype",),
+                         dtype=mstype.int64, right=False)
 Bucketize = primitive("Bucketize", F.bucketize, boundaries=REQUIRED)
 InTopK = primitive("InTopK", F.intopk, k=REQUIRED)
 OneHot = primitive("OneHot", F.one_hot, axis=-1)
@@ -149,7 +151,8 @@ ResizeNearestNeighborV2 = primitive("ResizeNearestNeighborV2", N.resize_nearest,
 ResizeBilinearV2 = primitive("ResizeBilinearV2", N.resize_bilinear, align_corners=False, half_pixel_centers=False)
 IOU = primitive("IOU", B.iou, mode="iou")
 BoundingBoxEncode = primitive("BoundingBoxEncode", B.bounding_box_encode, means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0))
-BoundingBoxDecode = primitive("BoundingBoxDecode", B.bounding_box_decode, max_shape=REQUIRED, means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0), wh_ratio_clip=0.016)
+BoundingBoxDecode = primitive("BoundingBoxDecode", B.bounding_box_decode, max_shape=REQUIRED, means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0),
+                              wh_ratio_clip=0.016)
 CheckValid = primitive("CheckValid", B.check_valid)
 NMSWithMask = primitive("NMSWithMask", B.nms_with_mask, iou_threshold=0.5)
 CropAndResize = primitive("CropAndResize", B.crop_and_resize, method="bilinear", extrapolation_value=0.0)

@@ -9,7 +9,8 @@ from sindri.communication.management import GlobalComm, get_group_size
 from sindri.ops._util import Tensor, check_choice, core, fail, is_int
 from sindri.ops.primitive import REQUIRED, Primitive, primitive
 
-__all__ = ["ReduceOp", "AllReduce", "AllGather", "ReduceScatter", "Broadcast", "Reduce", "CollectiveScatter", "CollectiveGather", "Barrier", "Send", "Receive",
+__all__ = ["ReduceOp", "AllReduce", "AllGather", "ReduceScatter", "Broadcast", "Reduce", "CollectiveScatter", "CollectiveGather", "Barrier", "Send",
+           "Receive",
            "AlltoAll", "AllSwap", "NeighborExchange"]
 
 _WORLD = GlobalComm.WORLD_COMM_GROUP
@@ -58,8 +59,10 @@ class _Collective(Primitive):
 
 
 def _collective(name: str, alone: Callable, doc: str, /, **attrs) -> type:
-    made = primitive(name, lambda *args, **kwargs: None, (), ("group", "op", "group_back", "root_rank", "dest_rank", "src_rank"), _Collective, **attrs)
-    body = {"__doc__": doc + "\n\nRaises TypeError, ValueError for op and group; NotYetError in a group of more than one rank.", "__module__": __name__,
+    made = primitive(name, lambda *args, **kwargs: None, (), ("group", "op", "group_back", "root_rank", "dest_rank", "src_rank"), _Collective,
+                     **attrs)
+    body = {"__doc__": doc + "\n\nRaises TypeError, ValueError for op and group; NotYetError in a group of more than one rank.",
+            "__module__": __name__,
             "_alone": staticmethod(alone), "__call__": _Collective.__call__, "__signature__": made.__signature__}
     return type(name, (made,), body)
 
@@ -101,22 +104,25 @@ def _needs_others(self: Primitive, *args: Any) -> Any:
 
 AllReduce = _collective("AllReduce", _same, "The values of all ranks combined by op, on every rank. Differentiable.", op=ReduceOp.SUM, group=_WORLD)
 AllGather = _collective("AllGather", _same, "The tensors of all ranks one behind the other along the first dimension.", group=_WORLD)
-ReduceScatter = _collective("ReduceScatter", _same, "The values of all ranks combined by op, of which each rank gets its piece of the first dimension.",
+ReduceScatter = _collective("ReduceScatter", _same,
+                            "The values of all ranks combined by op, of which each rank gets its piece of the first dimension.",
                             op=ReduceOp.SUM, group=_WORLD)
 Broadcast = _collective("Broadcast", _same_all, "A tuple of tensors as rank root_rank has them, on every rank.", root_rank=REQUIRED, group=_WORLD)
-Reduce = _collective("Reduce", _rooted("dest_rank"), "The values of all ranks combined by op, on rank dest_rank.", dest_rank=REQUIRED, op=ReduceOp.SUM, group=_WORLD)
-CollectiveScatter = _collective("CollectiveScatter", _rooted("src_rank"), "Each rank's piece of the first dimension of rank src_rank's tensor.", src_rank=0, group=_WORLD)
-CollectiveGather = _collective("CollectiveGather", _rooted("dest_rank"), "The tensors of all ranks one behind the other, on rank dest_rank.", dest_rank=REQUIRED,
-                               group=_WORLD)
+Reduce = _collective("Reduce", _rooted("dest_rank"), "The values of all ranks combined by op, on rank dest_rank.", dest_rank=REQUIRED,
+                     op=ReduceOp.SUM, group=_WORLD)
+CollectiveScatter = _collective("CollectiveScatter", _rooted("src_rank"), "Each rank's piece of the first dimension of rank src_rank's tensor.",
+                                src_rank=0, group=_WORLD)
+CollectiveGather = _collective("CollectiveGather", _rooted("dest_rank"), "The tensors of all ranks one behind the other, on rank dest_rank.",
+                               dest_rank=REQUIRED, group=_WORLD)
 Barrier = _collective("Barrier", lambda self: None, "Waits until every rank has come here.", group=_WORLD)
 Send = _collective("Send", _needs_others, "Sends a tensor to another rank.", sr_tag=REQUIRED, dest_rank=REQUIRED, group=_WORLD, group_back=_WORLD)
-Receive = _collective("Receive", _needs_others, "Receives a tensor from another rank.", sr_tag=REQUIRED, src_rank=REQUIRED, shape=REQUIRED, dtype=REQUIRED, group=_WORLD,
-                      group_back=_WORLD)
-AlltoAll = _collective("AlltoAll", _all_to_all, "Piece i of split_dim goes to rank i; what arrives is joined along concat_dim.", split_count=REQUIRED, split_dim=REQUIRED,
-                       concat_dim=REQUIRED, group=_WORLD)
+Receive = _collective("Receive", _needs_others, "Receives a tensor from another rank.", sr_tag=REQUIRED, src_rank=REQUIRED, shape=REQUIRED,
+                      dtype=REQUIRED, group=_WORLD, group_back=_WORLD)
+AlltoAll = _collective("AlltoAll", _all_to_all, "Piece i of split_dim goes to rank i; what arrives is joined along concat_dim.", split_count=REQUIRED,
+                       split_dim=REQUIRED, concat_dim=REQUIRED, group=_WORLD)
 AllSwap = _AllSwap = _collective("_AllSwap", _needs_others, "Exchanges pieces of differing sizes between all ranks.", group=_WORLD)
-NeighborExchange = _collective("NeighborExchange", _needs_others, "Exchanges tensors with the ranks named.", send_rank_ids=REQUIRED, recv_rank_ids=REQUIRED,
-                               recv_shapes=REQUIRED, send_shapes=REQUIRED, recv_type=REQUIRED, group=_WORLD)
+NeighborExchange = _collective("NeighborExchange", _needs_others, "Exchanges tensors with the ranks named.", send_rank_ids=REQUIRED,
+                               recv_rank_ids=REQUIRED, recv_shapes=REQUIRED, send_shapes=REQUIRED, recv_type=REQUIRED, group=_WORLD)
 
 
 # --- operators that auto-parallel inserts: the identity on one rank ---------------------------------------------------------------------

@@ -40,7 +40,8 @@ Dense = primitive("Dense", F.dense)
 BiasAdd = primitive("BiasAdd", F.bias_add, data_format="NCHW")
 
 
-def _conv2d(x: Tensor, w: Tensor, out_channel: int, kernel_size: Any, mode: int, pad_mode: str, pad: Any, stride: Any, dilation: Any, group: int, data_format: str) -> Tensor:
+def _conv2d(x: Tensor, w: Tensor, out_channel: int, kernel_size: Any, mode: int, pad_mode: str, pad: Any, stride: Any, dilation: Any, group: int,
+            data_format: str) -> Tensor:
     """Convolution of x with a weight [out_channel, c/group, kh, kw]. Raises ValueError for shapes that do not fit and modes other than 1."""
     if mode != 1:
         fail(ValueError, f"mode {mode} is not known", "ops.Conv2D", "use 1, the ordinary convolution")
@@ -50,30 +51,33 @@ def _conv2d(x: Tensor, w: Tensor, out_channel: int, kernel_size: Any, mode: int,
 
 
 _ANY_CONV = ("kernel_size", "pad", "stride", "dilation", "pad_list")
-Conv2D = primitive("Conv2D", _conv2d, (), _ANY_CONV, out_channel=REQUIRED, kernel_size=REQUIRED, mode=1, pad_mode="valid", pad=0, stride=1, dilation=1, group=1,
+Conv2D = primitive("Conv2D", _conv2d, (), _ANY_CONV, out_channel=REQUIRED, kernel_size=REQUIRED, mode=1, pad_mode="valid", pad=0, stride=1,
+                   dilation=1, group=1,
                    data_format="NCHW")
 
 
-def _conv2d_transpose(dout: Tensor, w: Tensor, input_size: Any, out_channel: int, kernel_size: Any, pad_mode: str, pad: Any, pad_list: Any, mode: int, stride: Any,
-                      dilation: Any, group: int, data_format: str) -> Tensor:
+def _conv2d_transpose(dout: Tensor, w: Tensor, input_size: Any, out_channel: int, kernel_size: Any, pad_mode: str, pad: Any, pad_list: Any, mode: int,
+                      stride: Any, dilation: Any, group: int, data_format: str) -> Tensor:
     """The gradient of a convolution with respect to its input of shape input_size (NCHW)."""
     check_choice(data_format, ("NCHW",), "data_format", "ops.Conv2DTranspose")
-    return F.conv2d_transpose_of(dout, w, input_size, "pad" if pad_list is not None else pad_mode, pad if pad_list is None else pad_list, stride, dilation, group)
+    return F.conv2d_transpose_of(dout, w, input_size, "pad" if pad_list is not None else pad_mode, pad if pad_list is None else pad_list, stride,
+                                 dilation, group)
 
 
-Conv2DTranspose = Conv2DBackpropInput = primitive("Conv2DTranspose", _conv2d_transpose, (), _ANY_CONV, out_channel=REQUIRED, kernel_size=REQUIRED, pad_mode="valid", pad=0,
-                                                  pad_list=None, mode=1, stride=1, dilation=1, group=1, data_format="NCHW")
+Conv2DTranspose = Conv2DBackpropInput = primitive("Conv2DTranspose", _conv2d_transpose, (), _ANY_CONV, out_channel=REQUIRED, kernel_size=REQUIRED,
+                                                  pad_mode="valid", pad=0, pad_list=None, mode=1, stride=1, dilation=1, group=1, data_format="NCHW")
 
 
-def _depthwise(x: Tensor, w: Tensor, channel_multiplier: int, kernel_size: Any, mode: int, pad_mode: str, pad: Any, stride: Any, dilation: Any, group: int) -> Tensor:
+def _depthwise(x: Tensor, w: Tensor, channel_multiplier: int, kernel_size: Any, mode: int, pad_mode: str, pad: Any, stride: Any, dilation: Any,
+               group: int) -> Tensor:
     """Each channel of x convolved with channel_multiplier filters of its own, w [channel_multiplier, c, kh, kw]."""
     c = x.shape[1]
     filters = core.reshape(core.transpose(w, [1, 0, 2, 3]), (c * channel_multiplier, 1) + w.shape[2:])
     return F.conv2d(x, filters, None, stride, pad_mode, pad, dilation, c)
 
 
-DepthwiseConv2dNative = primitive("DepthwiseConv2dNative", _depthwise, (), _ANY_CONV, channel_multiplier=REQUIRED, kernel_size=REQUIRED, mode=3, pad_mode="valid", pad=0,
-                                  stride=1, dilation=1, group=1)
+DepthwiseConv2dNative = primitive("DepthwiseConv2dNative", _depthwise, (), _ANY_CONV, channel_multiplier=REQUIRED, kernel_size=REQUIRED, mode=3,
+                                  pad_mode="valid", pad=0, stride=1, dilation=1, group=1)
 
 
 def _max_pool(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, data_format: str) -> Tensor:
@@ -103,14 +107,16 @@ def _max_pool_with_argmax(x: Tensor, kernel_size: Any, strides: Any, pad_mode: s
 _ANY_POOL = ("kernel_size", "strides")
 MaxPool = primitive("MaxPool", _max_pool, (), _ANY_POOL, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW")
 AvgPool = primitive("AvgPool", _avg_pool, (), _ANY_POOL, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW")
-MaxPoolWithArgmax = primitive("MaxPoolWithArgmax", _max_pool_with_argmax, (), _ANY_POOL, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW")
+MaxPoolWithArgmax = primitive("MaxPoolWithArgmax", _max_pool_with_argmax, (), _ANY_POOL, kernel_size=1, strides=1, pad_mode="valid",
+                              data_format="NCHW")
 AdaptiveAvgPool2D = primitive("AdaptiveAvgPool2D", F.adaptive_avg_pool2d, output_size=REQUIRED)
 AdaptiveMaxPool2D = primitive("AdaptiveMaxPool2D", F.adaptive_max_pool2d, output_size=REQUIRED)
 
 # Normalisation and dropout.
 
 
-def _batch_norm(x: Tensor, scale: Tensor, bias: Tensor, mean: Any, variance: Any, is_training: bool, epsilon: float, momentum: float, data_format: str) -> tuple:
+def _batch_norm(x: Tensor, scale: Tensor, bias: Tensor, mean: Any, variance: Any, is_training: bool, epsilon: float, momentum: float,
+                data_format: str) -> tuple:
     """(y, mean, variance, mean, variance). Training: batch statistics, and the Parameters mean and variance move towards them by momentum."""
     check_choice(data_format, ("NCHW", "NHWC"), "data_format", "ops.BatchNorm")
     if data_format == "NHWC":
@@ -142,7 +148,8 @@ BinaryCrossEntropy = primitive("BinaryCrossEntropy", L.binary_cross_entropy, red
 KLDivLoss = primitive("KLDivLoss", L.kl_div, reduction="mean")
 SmoothL1Loss = primitive("SmoothL1Loss", L.smooth_l1_loss, beta=1.0, reduction="none")
 SoftMarginLoss = primitive("SoftMarginLoss", L.soft_margin_loss, reduction="mean")
-MultiMarginLoss = primitive("MultiMarginLoss", lambda x, target, weight=None, **kw: L.multi_margin_loss(x, target, weight=weight, **kw), p=1, margin=1.0, reduction="mean")
+MultiMarginLoss = primitive("MultiMarginLoss", lambda x, target, weight=None, **kw: L.multi_margin_loss(x, target, weight=weight, **kw), p=1,
+                            margin=1.0, reduction="mean")
 
 
 def _nll(logits: Tensor, labels: Tensor, weight: Tensor, reduction: str, ignore_index: int) -> tuple:
@@ -168,7 +175,8 @@ def _number(value: Any) -> Tensor:
     return core.cast(as_tensor(value), mstype.float32)
 
 
-def _apply_momentum(var: Parameter, accum: Parameter, lr: Any, grad: Tensor, momentum: Any, use_nesterov: bool = False, gradient_scale: float = 1.0) -> Parameter:
+def _apply_momentum(var: Parameter, accum: Parameter, lr: Any, grad: Tensor, momentum: Any, use_nesterov: bool = False,
+                    gradient_scale: float = 1.0) -> Parameter:
     """accum = momentum·accum + g, var -= lr·accum (nesterov: lr·(g + momentum·accum)), g = gradient_scale·grad; returns var."""
     _state("ops.ApplyMomentum", var, accum)
     new, velocity = core.momentum_update(var, accum, grad, _number(lr), _number(momentum), 0.0, float(gradient_scale), use_nesterov)
@@ -176,15 +184,18 @@ def _apply_momentum(var: Parameter, accum: Parameter, lr: Any, grad: Tensor, mom
     return var.assign(new)
 
 
-def _apply_momentum_with_decay(weight_decay: Any, loss_scale: Any, var: Parameter, accum: Parameter, lr: Any, grad: Tensor, momentum: Any) -> Parameter:
+def _apply_momentum_with_decay(weight_decay: Any, loss_scale: Any, var: Parameter, accum: Parameter, lr: Any, grad: Tensor,
+                               momentum: Any) -> Parameter:
     """ApplyMomentum of (weight_decay·var + grad)·loss_scale, where loss_scale is the reciprocal of the scale of the loss."""
     decayed = core.mul(core.add(core.mul(core.cast(var, grad.dtype), weight_decay), grad), loss_scale)
     return _apply_momentum(var, accum, lr, core.cast(decayed, grad.dtype), momentum)
 
 
-def _sgd(parameters: Parameter, gradient: Tensor, learning_rate: Any, accum: Parameter, momentum: Any, stat: Parameter, dampening: float, weight_decay: float,
+def _sgd(parameters: Parameter, gradient: Tensor, learning_rate: Any, accum: Parameter, momentum: Any, stat: Parameter, dampening: float,
+         weight_decay: float,
          nesterov: bool) -> Parameter:
-    """accum = momentum·accum + (1 - dampening)·g (the first time, stat 1: g), parameters -= learning_rate·accum; g = gradient + weight_decay·parameters."""
+    """accum = momentum·accum + (1 - dampening)·g (the first time, stat 1: g), parameters -= learning_rate·accum; g = gradient +
+    weight_decay·parameters."""
     _state("ops.SGD", parameters, accum, stat)
     g = core.add(gradient, core.mul(parameters, weight_decay)) if weight_decay else gradient
     moved = core.add(core.mul(accum, momentum), core.mul(g, 1 - dampening))
@@ -204,7 +215,8 @@ def _moments(m: Parameter, v: Parameter, grad: Tensor, beta1: Any, beta2: Any) -
     return new_m, new_v
 
 
-def _adam(var: Parameter, m: Parameter, v: Parameter, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any, gradient: Tensor,
+def _adam(var: Parameter, m: Parameter, v: Parameter, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any,
+          gradient: Tensor,
           use_nesterov: bool) -> tuple:
     """Adam with bias correction through beta1_power and beta2_power (already raised for this step); returns (var, m, v)."""
     _state("ops.Adam", var, m, v)
@@ -217,7 +229,8 @@ def _adam(var: Parameter, m: Parameter, v: Parameter, beta1_power: Any, beta2_po
     return var, m, v
 
 
-def _adam_weight_decay(var: Parameter, m: Parameter, v: Parameter, lr: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any, gradient: Tensor) -> tuple:
+def _adam_weight_decay(var: Parameter, m: Parameter, v: Parameter, lr: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any,
+                       gradient: Tensor) -> tuple:
     """var -= lr·(m/(sqrt(v) + epsilon) + decay·var), without bias correction; returns (var, m, v)."""
     _state("ops.AdamWeightDecay", var, m, v)
     new_m, new_v = _moments(m, v, core.cast(gradient, m.dtype), beta1, beta2)
@@ -226,7 +239,8 @@ def _adam_weight_decay(var: Parameter, m: Parameter, v: Parameter, lr: Any, beta
     return var, m, v
 
 
-def _lamb(var: Parameter, m: Parameter, v: Parameter, lr: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any, global_step: Any, gradient: Tensor) -> Parameter:
+def _lamb(var: Parameter, m: Parameter, v: Parameter, lr: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any, global_step: Any,
+          gradient: Tensor) -> Parameter:
     """u = m̂/(sqrt(v̂) + epsilon) + decay·var, var -= lr·|var|/|u|·u (ratio 1 where a norm is 0); global_step counts from 1."""
     _state("ops.Lamb", var, m, v)
     new_m, new_v = _moments(m, v, core.cast(gradient, m.dtype), beta1, beta2)
@@ -247,8 +261,10 @@ def _adagrad(var: Parameter, accum: Parameter, lr: Any, grad: Tensor, update_slo
     return var, accum
 
 
-def _rmsprop(var: Parameter, mean_square: Parameter, moment: Parameter, learning_rate: Any, grad: Tensor, decay: float, momentum: float, epsilon: float) -> Parameter:
-    """mean_square = decay·mean_square + (1 - decay)·grad², moment = momentum·moment + lr·grad/sqrt(mean_square + epsilon), var -= moment; returns var."""
+def _rmsprop(var: Parameter, mean_square: Parameter, moment: Parameter, learning_rate: Any, grad: Tensor, decay: float, momentum: float,
+             epsilon: float) -> Parameter:
+    """mean_square = decay·mean_square + (1 - decay)·grad², moment = momentum·moment + lr·grad/sqrt(mean_square + epsilon), var -= moment; returns
+    var."""
     _state("ops.ApplyRMSProp", var, mean_square, moment)
     square = core.add(core.mul(mean_square, decay), core.mul(core.square(grad), 1 - decay))
     step = core.add(core.mul(moment, momentum), core.div(core.mul(grad, learning_rate), core.sqrt(core.add(square, epsilon))))

@@ -44,7 +44,8 @@ class Custom(Primitive):
     without it there are none. Other kinds of functions (func_type) raise ValueError; reg_info is stored only.
     """
 
-    def __init__(self, func: Callable, out_shape: Any = None, out_dtype: Any = None, func_type: str = "pyfunc", bprop: Optional[Callable] = None, reg_info: Any = None):
+    def __init__(self, func: Callable, out_shape: Any = None, out_dtype: Any = None, func_type: str = "pyfunc", bprop: Optional[Callable] = None,
+                 reg_info: Any = None):
         super().__init__("Custom")
         if func_type != "pyfunc":
             fail(ValueError, f"func_type '{func_type}' is not supported", "ops.Custom", "use 'pyfunc', or compose the function of sindri.ops")

@@ -1,0 +1,141 @@
+"""Tensor methods that ops_cases.py does not compare: in place, conversions, forms of arguments, errors. Expectations are NumPy's or formulas."""
+import numpy as np
+import pytest
+
+import sindri as ms
+from sindri import Parameter, Tensor
+from sindri.common import _tensor_methods
+
+X = np.array([[1.5, -2.0, 3.0], [0.0, 4.0, -5.5]], np.float32)
+
+
+@pytest.fixture
+def x():
+    return Tensor(X.copy())
+
+
+def test_every_method_of_the_contract_is_there():
+    names = """abs all any argmin broadcast_to clip cumsum diagonal fill index_fill itemset masked_fill min narrow nonzero pow ptp ravel repeat
+    resize swapaxes take trace
+    var view where split select gather expand_dims item asnumpy astype reshape transpose sum mean max argmax squeeze flatten T shape dtype
+    size""".split()
+    assert [n for n in names if not hasattr(Tensor, n)] == []
+    assert all(hasattr(Parameter, n) for n in names)
+
+
+def test_attach_leaves_what_is_there():
+    class Own:
+        def sum(self):
+            return "own"
+    _tensor_methods.attach(Own)
+    assert Own().sum() == "own" and hasattr(Own, "masked_fill")
+
+
+def test_shapes_given_in_every_form(x):
+    for form in ((3, 2), [3, 2], (np.int64(3), -1)):
+        assert x.reshape(form).shape == (3, 2)
+    assert x.reshape(3, 2).shape == x.view(3, -1).shape == x.reshape((-1, 2)).shape == (3, 2)
+    assert x.transpose().shape == x.transpose(1, 0).shape == x.transpose([1, 0]).shape == x.T.shape == (3, 2)
+    assert x.broadcast_to(4, 2, 3).shape == x.broadcast_to((4, 2, 3)).shape == x.expand(4, -1, -1).shape == (4, 2, 3)
+    assert x.new_zeros(2, 3).shape == x.new_ones((2, 3), dtype=ms.int32).shape == (2, 3)
+    with pytest.raises(ValueError):
+        x.reshape(4, 2)
+    with pytest.raises(TypeError, match="shape"):
+        x.reshape("3")
+    with pytest.raises(ValueError):
+        x.transpose(0, 0)
+
+
+def test_reductions_as_numpy(x):
+    for name in ("sum", "mean", "prod", "max", "min"):
+        for axis in (None, 0, -1, (0, 1)):
+            np.testing.assert_allclose(getattr(x, name)(axis).asnumpy(), getattr(X, name)(axis), rtol=1e-6, err_msg=f"{name} {axis}")
+            np.testing.assert_allclose(getattr(x, name)(axis, keepdims=True).asnumpy(), getattr(X, name)(axis, keepdims=True), rtol=1e-6)
+    np.testing.assert_allclose([x.std().item(), x.var(ddof=1).item(), x.ptp().item()], [X.std(), X.var(ddof=1), np.ptp(X)], rtol=1e-6)
+    assert x.sum(dtype=ms.float64).dtype == ms.float64 and x.sum(initial=2.0).item() == X.sum() + 2
+    assert x.mean(keep_dims=True).shape == (1, 1)
+    assert x.max(initial=10.0).item() == 10 and x.max(initial=-1.0, where=Tensor(X < 2)).item() == 1.5
+    values, index = x.max(axis=1, return_indices=True)
+    assert values.asnumpy().tolist() == [3, 4] and index.asnumpy().tolist() == [2, 1]
+    assert x.argmax().item() == 4 and x.argmin(1).asnumpy().tolist() == [1, 2]
+    assert x.cumsum().asnumpy().tolist() == X.cumsum().tolist() and x.all().item() is False and x.any().item() is True
+
+
+def test_item_and_itemset(x):
+    assert x.item(4) == 4.0 and x.item((1, 2)) == -5.5 and x.item(-1) == -5.5 and Tensor(3).item() == 3
+    with pytest.raises(ValueError, match="one element"):
+        x.item()
+    with pytest.raises(IndexError, match="out of range"):
+        x.item(6)
+    y = x.itemset((0, 1), 9.0)
+    assert y.asnumpy()[0, 1] == 9 and x.asnumpy()[0, 1] == -2 and x.itemset(5, 1).asnumpy()[1, 2] == 1 and Tensor(1.0).itemset(4).item() == 4
+    with pytest.raises(ValueError, match="one element"):
+        x.itemset(3)
+
+
+def test_in_place(x):
+    assert x.add_(1) is x and x.asnumpy().tolist() == (X + 1).tolist()
+    assert x.zero_() is x and not x.asnumpy().any()
+    assert x.fill_(2.5).asnumpy().min() == 2.5 and x.mul_(2).sub_(1).div_(2).asnumpy().tolist() == [[2.0] * 3] * 2
+    assert x.copy_(Tensor([1.0, 2, 3])).asnumpy().tolist() == [[1, 2, 3]] * 2 and x.clamp_(min=2).asnumpy().tolist() == [[2, 2, 3]] * 2
+    assert x.assign_value(Tensor(X)) is x and x.asnumpy().tolist() == X.tolist()
+    n = Tensor([1, 2])
+    assert n.add_(0.5).dtype == ms.int64 and n.asnumpy().tolist() == [1, 2]  # keeps its type
+    p = Parameter(X, name="p")
+    assert p.add_(1) is p and p.asnumpy().tolist() == (X + 1).tolist() and p.dtype == ms.float32
+
+
+def test_a_copy_is_its_own(x):
+    y = x.copy()
+    y.asnumpy()[0, 0] = 99
+    assert x.asnumpy()[0, 0] == 1.5
+    n = Tensor([1, 2])
+    n.clone().asnumpy()[0] = 5
+    assert n.asnumpy().tolist() == [1, 2]
+
+
+def test_types(x):
+    assert [str(t.dtype) for t in (x.half(), x.float(), x.double(), x.int(), x.long(), x.bool(), x.bfloat16(), x.to(ms.int32), x.to("float16"),
+                                   x.to(Tensor([1])))] == [
+        "Float16", "Float32", "Float64", "Int32", "Int64", "Bool", "BFloat16", "Int32", "Float16", "Int64"]
+    assert x.to("CPU") is x and x.type() == "Float32" and x.type(ms.int32).dtype == ms.int32 and x.type_as(Tensor([1])).dtype == ms.int64
+    assert x.is_floating_point() and not Tensor([1]).is_floating_point() and x.dim() == x.ndimension() == 2 and x.numel() == x.nelement() == 6
+    assert x.tolist() == X.tolist() and (x.numpy() == X).all() and x.contiguous() is x and x.is_contiguous() and x.element_size() == 4
+
+
+def test_choosing(x):
+    other = Tensor(np.zeros_like(X))
+    assert x.where(x > 0, other).asnumpy().tolist() == np.where(X > 0, X, 0).tolist() == x.select(x > 0, other).asnumpy().tolist()
+    assert x.take(Tensor([0, 7, -3])).asnumpy().tolist() == [1.5, -5.5, 1.5]
+    assert x.take(Tensor([0, 7]), mode="wrap").asnumpy().tolist() == [1.5, -2.0] and x.take(Tensor([2]), 1).asnumpy().tolist() == [[3], [-5.5]]
+    with pytest.raises(ValueError, match="mode"):
+        x.take(Tensor([0]), mode="jump")
+    with pytest.raises(ValueError):
+        x.take(Tensor([9]), mode="raise")
+    assert x.repeat(2).asnumpy().tolist() == np.repeat(X, 2).tolist() and x.repeat([1, 2, 0], 1).asnumpy().tolist() == np.repeat(X, [1, 2, 0],
+                                                                                                                                 1).tolist()
+    assert x.resize(2, 2).asnumpy().tolist() == [[1.5, -2], [3, 0]] and x.resize((4, 2)).asnumpy()[3].tolist() == [0, 0]
+    assert x.diagonal(1).asnumpy().tolist() == [-2, -5.5] and x.trace().item() == 5.5 and x.trace(1, dtype=ms.float64).dtype == ms.float64
+    assert x.index_put((Tensor([0, 1]), Tensor([1, 1])), Tensor([7.0, 8.0])).asnumpy()[:, 1].tolist() == [7, 8]
+    assert x.index_put((Tensor([0, 0]), Tensor([1, 1])), Tensor([7.0, 8.0]), accumulate=True).asnumpy()[0, 1] == 13
+    assert x.scatter_add(Tensor([[0, 0]]), Tensor([2.0])).asnumpy()[0, 0] == 3.5 and x.sum_to_size(1, 3).asnumpy().tolist() == [X.sum(0).tolist()]
+    assert x.searchsorted is not None and Tensor([1.0, 2, 2, 3]).searchsorted(2.0, side="right").item() == 3
+    assert x.flatten().shape == (6,) and x.flatten("F").asnumpy().tolist() == X.flatten("F").tolist() and x.mT.shape == (3, 2)
+
+
+def test_methods_in_a_compiled_cell_with_gradients(mode):
+    class Net(ms.nn.Cell):
+        def construct(self, t):
+            y = t.reshape(3, 2).transpose().masked_fill(t > 2, 0.0)
+            return (y.expand_dims(0).sum(axis=(1, 2)) * t.max(axis=1).mean()).sum()
+    net = Net()
+    want = np.where(X > 2, 0, X.reshape(3, 2).T).sum() * X.max(1).mean()
+    np.testing.assert_allclose(net(Tensor(X)).item(), want, rtol=1e-6)
+    g = ms.grad(net)(Tensor(X)).asnumpy()
+    numeric = np.zeros_like(X, np.float64)
+    for at in np.ndindex(X.shape):
+        near = X.astype(np.float64)
+        for sign in (1, -1):
+            near[at] = float(X[at]) + sign * 1e-6
+            numeric[at] += sign * np.where(X > 2, 0, near.reshape(3, 2).T).sum() * near.max(1).mean() / 2e-6
+    np.testing.assert_allclose(g, numeric, rtol=1e-4, atol=1e-5)
