@@ -82,13 +82,29 @@ def test_generator_of_random_access_object():
     assert data.batch(4).output_shapes() == [[4, 2], [4]]
 
 
-@pytest.mark.parametrize("source, rows", [(seven, list(range(7))), ([[1], [2], [3]], [[1], [2], [3]]), ([1, 2, 3], [1, 2, 3]),
+@pytest.mark.parametrize("source, rows", [(seven, list(range(7))), ([[1], [2], [3]], [1, 2, 3]), ([1, 2, 3], [1, 2, 3]),
                                           (Counting(), [[i] for i in range(1, 6)])])
 def test_generator_forms(source, rows):
     data = ds.GeneratorDataset(source, ["x"], **({} if source is seven or isinstance(source, Counting) else {"shuffle": False}))
     assert values(data) == rows
     assert values(data) == rows  # a second reading starts anew
     assert data.get_dataset_size() == len(rows)
+
+
+def test_generator_rows_may_be_lists_or_dicts():
+    class Lists:
+        def __getitem__(self, i):
+            return [np.array([i]), i * 2]
+
+        def __len__(self):
+            return 3
+
+    rows = ds.GeneratorDataset(Lists(), ["a", "b"], shuffle=False).create_tuple_iterator(num_epochs=1, output_numpy=True)
+    assert [[column.tolist() for column in row] for row in rows] == [[[0], 0], [[1], 2], [[2], 4]]
+    for wrap in (lambda data: data, lambda data: data.filter(lambda b: True)):
+        assert values(wrap(ds.GeneratorDataset([{"a": 1, "b": 2}, {"b": 4}], ["b"], shuffle=False))) == [2, 4]
+    with pytest.raises(RuntimeError, match="no value for the column 'c'"):
+        values(ds.GeneratorDataset([{"a": 1}], ["c"]))
 
 
 def test_generator_function_is_not_run_more_than_it_is_read():
@@ -164,7 +180,7 @@ def test_generator_bad_arguments():
         ds.GeneratorDataset(seven, ["x"], column_types=[ms.int32, ms.int32])
     with pytest.raises(RuntimeError, match="2 values .* 1 column"):
         values(ds.GeneratorDataset(Pairs(), ["a"]))
-    with pytest.raises(RuntimeError, match="1 values were given for 2"):
+    with pytest.raises(RuntimeError, match="gave 1 values for 2"):
         values(ds.GeneratorDataset(seven, ["a", "b"]))
     with pytest.raises(TypeError, match="did you mean 'column_names'"):
         ds.GeneratorDataset(seven, column_name=["x"])

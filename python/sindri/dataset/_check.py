@@ -5,6 +5,7 @@ import difflib
 import functools
 import inspect
 import numbers
+from enum import Enum
 from typing import Any, Iterable, List, NoReturn, Optional, Sequence, Tuple, Type
 
 from sindri import _core
@@ -84,7 +85,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"did you mean '{found[0]}'?" if found else ""
 
 
-def enumeration(who: str, name: str, value: Any, kind: type) -> Any:
+def enumeration(who: str, name: str, value: Any, kind: Type[Enum]) -> Any:
     """A member of the enumeration `kind`. Raises TypeError."""
     if not isinstance(value, kind):
         fail(TypeError, f"{name} must be one of the enumeration {kind.__name__}, got {value!r} of type {type(value).__name__}", who,

@@ -72,15 +72,22 @@ def storable(value: Any, who: str) -> np.ndarray:
     return array
 
 
-def as_row(value: Any, columns: int, who: str) -> Row:
-    """The columns of a row: a tuple is one value each, anything else a single one.
+def as_columns(value: Any, names_: Sequence[str]) -> tuple:
+    """The columns of a row that a source gives: a tuple or list is one value each, a dict names them, anything else is a single one.
 
-    Raises ArgumentError (a RuntimeError) for another number of them.
+    Raises ArgumentError (a RuntimeError) for another number of values, or names that are missing.
     """
-    values = value if isinstance(value, tuple) else (value,)
-    if len(values) != columns:
-        fail(ArgumentError, f"{len(values)} values were given for {columns} columns", who, "give a tuple with one value per column")
-    return [storable(v, who) for v in values]
+    if isinstance(value, dict):
+        missing = [name for name in names_ if name not in value]
+        if missing:
+            fail(ArgumentError, f"the source gave no value for the column '{missing[0]}'", "GeneratorDataset", nearest(missing[0], map(str, value)))
+        return tuple(value[name] for name in names_)
+    values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if len(values) != len(names_):
+        fail(ArgumentError, f"the source gave {len(values)} values for {len(names_)} column_names", "GeneratorDataset",
+             "give a tuple with one value per column")
+    return values
+
 
 
 class Dataset:
@@ -193,7 +200,7 @@ class Dataset:
 
     def get_col_names(self) -> List[str]:
         """Names of the columns."""
-        handle = self._native()
+        handle: Any = self._native()
         return list(handle.get_col_names() if handle is not None else self._columns(*(child.get_col_names() for child in self.children)))
 
     def _place_of(self, name: str, who: str, columns: Optional[List[str]] = None) -> int:
@@ -256,7 +263,7 @@ class Dataset:
         """Types and shapes: those known beforehand, else of the first row."""
         if self._first_row is None:
             handle = self._native()
-            known = handle.columns() if handle is not None else [("", None, None)]
+            known: Any = handle.columns() if handle is not None else [("", None, None)]
             if all(dtype is not None and shape is not None and -1 not in shape for _, dtype, shape in known):
                 self._first_row = [_type_of(dtype) for _, dtype, _ in known], [list(shape) for _, _, shape in known]
             else:
@@ -466,9 +473,9 @@ class Dataset:
         """Not available yet: it writes MindRecord."""
         not_yet("dataset.Dataset.save", "BERT")
 
-    def device_que(self, *args: Any, **kwargs: Any) -> "Dataset":
+    def device_que(self, *args: Any, **kwargs: Any) -> Any:
         """Not available yet: the device queue that copied sink-mode loops drive. Model.train's sink mode needs none."""
-        not_yet("dataset.Dataset.device_que", "THOR")
+        return not_yet("dataset.Dataset.device_que", "THOR")
 
     to_device = send = stop_send = device_que
 
@@ -566,12 +573,14 @@ class BatchDataset(Dataset):
         inputs = self.input_columns or columns
         return _map_columns(self, "batch", columns, inputs, self.output_columns or inputs)
 
-    def _columns(self, columns: List[str]) -> List[str]:
+    def _columns(self, *inputs: List[str]) -> List[str]:
+        columns = inputs[0]
         if self.per_batch_map is not None:
             columns = _after_map(columns, *self._mapped_columns(columns))
         return _ordered(self, columns, self.column_order)
 
-    def _count(self, rows: Optional[int]) -> Optional[int]:
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
+        rows = inputs[0]
         return None if callable(self.batch_size) else _batches(rows, self.batch_size, self.drop_remainder)
 
     def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
@@ -652,7 +661,7 @@ class BucketBatchByLengthDataset(Dataset):
     def get_batch_size(self) -> int:
         return -1
 
-    def _count(self, rows: Optional[int]) -> Optional[int]:
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
         return None
 
     def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
@@ -804,7 +813,8 @@ class MapDataset(Dataset):
             handle = handle.project([*outputs, *(columns[i] for i in others)])
         return _project(self, handle, self.column_order)
 
-    def _columns(self, columns: List[str]) -> List[str]:
+    def _columns(self, *inputs: List[str]) -> List[str]:
+        columns = inputs[0]
         return _ordered(self, _after_map(columns, *self._mapped_columns(columns)), self.column_order)
 
     def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
@@ -834,7 +844,7 @@ class FilterDataset(Dataset):
         self.input_columns = names("filter", "input_columns", input_columns)
         super().__init__([child], num_parallel_workers)
 
-    def _count(self, rows: Optional[int]) -> Optional[int]:
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
         return None
 
     def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
@@ -863,7 +873,8 @@ class FlatMapDataset(Dataset):
     def _inner(self, row: Row) -> List[Dataset]:
         return _datasets("flat_map", self.func(*row))
 
-    def _columns(self, columns: List[str]) -> List[str]:
+    def _columns(self, *inputs: List[str]) -> List[str]:
+        columns = inputs[0]
         if self._names is None:
             run = Run(choose_seed(self), 1)
             try:
@@ -874,7 +885,7 @@ class FlatMapDataset(Dataset):
             self._names = inner[0].get_col_names() if inner else columns
         return self._names
 
-    def _count(self, rows: Optional[int]) -> Optional[int]:
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
         return None
 
     def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
@@ -927,7 +938,8 @@ class RepeatDataset(Dataset):
     def _build(self, child: Any) -> Any:
         return child.repeat(self.count)
 
-    def _count(self, rows: Optional[int]) -> Optional[int]:
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
+        rows = inputs[0]
         if rows is None or rows == 0:
             return rows
         return -1 if self.count < 0 or rows < 0 else rows * self.count
@@ -954,7 +966,8 @@ class SkipDataset(Dataset):
     def _build(self, child: Any) -> Any:
         return child.skip(self.count)
 
-    def _count(self, rows: Optional[int]) -> Optional[int]:
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
+        rows = inputs[0]
         return rows if rows is None or rows < 0 else max(0, rows - self.count)
 
     def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
@@ -973,7 +986,8 @@ class TakeDataset(Dataset):
     def _build(self, child: Any) -> Any:
         return child.take(self.count)
 
-    def _count(self, rows: Optional[int]) -> Optional[int]:
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
+        rows = inputs[0]
         if self.count < 0 or rows is None:
             return rows
         return self.count if rows < 0 else min(rows, self.count)
@@ -989,7 +1003,7 @@ class PartDataset(Dataset):
         self.places = frozenset(int(i) for i in places)
         super().__init__([child])
 
-    def _count(self, rows: Optional[int]) -> Optional[int]:
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
         return len(self.places)
 
     def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
@@ -1007,7 +1021,8 @@ class RenameDataset(Dataset):
                  "give one new name per column")
         super().__init__([child])
 
-    def _columns(self, columns: List[str]) -> List[str]:
+    def _columns(self, *inputs: List[str]) -> List[str]:
+        columns = inputs[0]
         places, outputs, others = _map_columns(self, "rename", columns, self.input_columns, self.output_columns)
         return _after_map(columns, places, outputs, others)
 
@@ -1028,7 +1043,8 @@ class ProjectDataset(Dataset):
             fail(ValueError, "no columns are given", "project")
         super().__init__([child])
 
-    def _columns(self, columns: List[str]) -> List[str]:
+    def _columns(self, *inputs: List[str]) -> List[str]:
+        columns = inputs[0]
         return _ordered(self, columns, self.columns)
 
     def _build(self, child: Any) -> Any:
@@ -1285,7 +1301,7 @@ class MappableDataset(SourceDataset):
         return generator(random_key(choose_seed(self), 0x73706C6974)).permutation(ids) if randomize else ids
 
     def _part(self, places: np.ndarray) -> Dataset:
-        part = self._clone()
+        part: Any = self._clone()
         part.num_samples = None
         part.use_sampler(samplers.SubsetSampler(places.tolist()))
         return part

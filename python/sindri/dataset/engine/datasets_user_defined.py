@@ -9,7 +9,7 @@ import numpy as np
 from sindri import _core
 from sindri.dataset._check import ArgumentError, boolean, fail, integer, named, names
 from sindri.dataset._transform import add_note
-from sindri.dataset.engine.datasets import MappableDataset, Schema, as_row, storable
+from sindri.dataset.engine.datasets import MappableDataset, Schema, as_columns, storable
 from sindri.dataset.engine.iterators import Row, Run
 
 __all__ = ["GeneratorDataset", "NumpySlicesDataset", "PaddedDataset"]
@@ -39,8 +39,8 @@ def _holds_text(row: Sequence[Any]) -> bool:
 
 
 class GeneratorDataset(_InPython):
-    """Rows from Python: a function that gives an iterable, an iterable, or an object with __getitem__ and __len__. A row is a tuple of values, one
-    per column.
+    """Rows from Python: an iterable, a function that gives one, or an object with __getitem__ and __len__. A row is a tuple or list of values, one
+    per column, or a dict.
 
     Only an object with __getitem__ can be shuffled, sampled or sharded; shuffle=None shuffles it. Without __len__, a source is read in Python and
     counted by a pass of its own when its size is asked for. The first row is looked at beforehand to learn whether it holds text. column_types:
@@ -100,7 +100,7 @@ class GeneratorDataset(_InPython):
                 row = self._row(0) if len(self.source) else []
             else:
                 first = next(iter(self._iterable()), None)
-                row = [] if first is None else as_row(first, len(self.column_names), "GeneratorDataset")
+                row = [] if first is None else self._columns_of(first)
             self._text = _holds_text(row)
         return self._text
 
@@ -115,11 +115,14 @@ class GeneratorDataset(_InPython):
     def _source(self, options: Any) -> Any:
         make = _core.dataset.generator
         if self._indexed:
-            return make(_Item(self.source, len(self.column_names)), None, len(self.source), self.column_names, self.column_types, options)
-        return make(None, _Checked(self._iterable, len(self.column_names)), len(self.source), self.column_names, self.column_types, options)
+            return make(_Item(self.source, self.column_names), None, len(self.source), self.column_names, self.column_types, options)
+        return make(None, _Checked(self._iterable, self.column_names), len(self.source), self.column_names, self.column_types, options)
 
     def _row(self, index: int) -> Row:
-        return self._typed(as_row(self.source[index], len(self.column_names), "GeneratorDataset"))
+        return self._typed(self._columns_of(self.source[index]))
+
+    def _columns_of(self, value: Any) -> Row:
+        return [storable(v, "GeneratorDataset") for v in as_columns(value, self.column_names)]
 
     def _typed(self, row: Row) -> Row:
         if not self.column_types:
@@ -136,7 +139,7 @@ class GeneratorDataset(_InPython):
             for index, value in enumerate(self._iterable()):
                 if self.num_samples is not None and index >= self.num_samples:
                     return
-                yield self._typed(as_row(value, len(self.column_names), "GeneratorDataset"))
+                yield self._typed(self._columns_of(value))
         except Exception as e:
             add_note(e, f"data pipeline: row {index + 1} of GeneratorDataset or what follows it")
             raise
@@ -160,31 +163,23 @@ class GeneratorDataset(_InPython):
 
 
 class _Item:
-    """source[index], with the number of values checked."""
+    """source[index] as a tuple of columns."""
 
-    def __init__(self, source: Any, columns: int):
+    def __init__(self, source: Any, columns: Sequence[str]):
         self.source, self.columns = source, columns
 
-    def __call__(self, index: int) -> Any:
-        return _check_row(self.source[index], self.columns)
+    def __call__(self, index: int) -> tuple:
+        return as_columns(self.source[index], self.columns)
 
 
 class _Checked:
-    """Iterates a source, with the number of values checked."""
+    """Iterates a source: tuples of columns."""
 
-    def __init__(self, iterable: Callable[[], Any], columns: int):
+    def __init__(self, iterable: Callable[[], Any], columns: Sequence[str]):
         self.iterable, self.columns = iterable, columns
 
-    def __call__(self) -> Iterates[Any]:
-        return (_check_row(row, self.columns) for row in self.iterable())
-
-
-def _check_row(row: Any, columns: int) -> Any:
-    given = len(row) if isinstance(row, tuple) else 1
-    if given != columns:
-        fail(ArgumentError, f"the source gave {given} values for {columns} column_names", "GeneratorDataset",
-             "give a tuple with one value per column")
-    return row
+    def __call__(self) -> Iterates[tuple]:
+        return (as_columns(row, self.columns) for row in self.iterable())
 
 
 class NumpySlicesDataset(_InPython):

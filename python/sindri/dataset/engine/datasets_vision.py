@@ -118,7 +118,9 @@ class FashionMnistDataset(MnistDataset):
 
 
 def _packed_digits() -> str:
-    """The digits in the installed package, or in the tree it runs from; empty when neither is there: then the source's own error says what it looked for."""
+    """The digits in the installed package, or in the tree it runs from; empty when neither is there: the source's own error then says what it
+    looked for.
+    """
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     for path in (os.path.join(package, "data"), os.path.join(package, "..", "..", "dataset", "digits")):
         file = os.path.join(path, "digits.csv.gz")

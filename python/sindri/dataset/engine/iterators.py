@@ -48,7 +48,7 @@ class NativeReader:
     """Reads a C++ pipeline."""
 
     def __init__(self, dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed: Optional[int] = None, prefetch: Optional[int] = None):
-        handle = dataset._native()
+        handle: Any = dataset._native()
         self.epoch = start_epoch
         self._iterator = _core.dataset.Iterator(
             handle, num_epochs=num_epochs, start_epoch=start_epoch, seed=config._settings["seed"] if seed is None else seed,

@@ -111,12 +111,12 @@ class Lookup(_TextOperation):
 
     def _text(self, text: np.ndarray) -> np.ndarray:
         words = text.ravel().tolist()
-        ids = self.vocab.tokens_to_ids(words)
-        for i, (word, number) in enumerate(zip(words, ids)):  # type: ignore[arg-type]
+        ids: Any = self.vocab.tokens_to_ids(words)
+        for i, (word, number) in enumerate(zip(words, ids)):
             if number == -1:
                 if self.unknown is None:
                     fail(ArgumentError, f"the word {word!r} is not in the vocabulary", "Lookup", "give an unknown_token")
-                ids[i] = self.unknown  # type: ignore[index]
+                ids[i] = self.unknown
         return np.asarray(ids, self.data_type).reshape(text.shape)
 
 

@@ -174,10 +174,11 @@ def rotate(image: np.ndarray, degrees: float, linear: bool, expand: bool, center
         out_w = int(np.floor(abs(width * cos) + abs(height * sin) + 0.5))
         out_h = int(np.floor(abs(width * sin) + abs(height * cos) + 0.5))
         shift_x, shift_y = (out_w - 1) / 2, (out_h - 1) / 2
-    y, x = np.mgrid[0:out_h, 0:out_w].astype(np.float64)
-    # y points down: the source of a pixel that was turned counterclockwise lies clockwise of it.
-    source_x = cos * (x - shift_x) - sin * (y - shift_y) + cx
-    source_y = sin * (x - shift_x) + cos * (y - shift_y) + cy
+    # y points down: the source of a pixel that was turned counterclockwise lies clockwise of it. Whole numbers of 1/1024 pixel, as in OpenCV.
+    x, y = np.arange(out_w), np.arange(out_h)[:, None]
+    half = 16 if linear else 512
+    source_x = np.rint(cos * x * 1024) + np.rint((cx - cos * shift_x + sin * shift_y - sin * y) * 1024) + half
+    source_y = np.rint(sin * x * 1024) + np.rint((cy - sin * shift_x - cos * shift_y + cos * y) * 1024) + half
     colour = np.asarray(fill if len(fill) > 1 and image.ndim == 3 else fill[0], dtype=np.float64)
 
     def sample(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -186,7 +187,8 @@ def rotate(image: np.ndarray, degrees: float, linear: bool, expand: bool, center
         return np.where(inside[..., None] if image.ndim == 3 else inside, values, colour)
 
     if not linear:
-        return to_dtype(sample(np.rint(source_y).astype(np.int64), np.rint(source_x).astype(np.int64)), image.dtype)
+        return to_dtype(sample(np.floor(source_y / 1024).astype(np.int64), np.floor(source_x / 1024).astype(np.int64)), image.dtype)
+    source_y, source_x = np.floor(source_y / 32) / 32, np.floor(source_x / 32) / 32
     y0, x0 = np.floor(source_y).astype(np.int64), np.floor(source_x).astype(np.int64)
     fy, fx = source_y - y0, source_x - x0
     if image.ndim == 3:

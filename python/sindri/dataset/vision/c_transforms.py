@@ -15,7 +15,7 @@ def _old_sides(padding: List[int]) -> List[int]:
     return [padding[0], padding[0], padding[1], padding[1]] if len(padding) == 2 else padding
 
 
-class Decode(_transforms.Decode):
+class Decode(_transforms.Decode):  # type: ignore[no-redef]
     """The bytes of an image file -> uint8 [H, W, 3]. rgb must be True.
 
     Raises TypeError or ValueError; BadSample (a RuntimeError) for what cannot be decoded.
@@ -25,13 +25,13 @@ class Decode(_transforms.Decode):
         super().__init__(rgb=rgb)
 
 
-class RandomCrop(_transforms.RandomCrop):
+class RandomCrop(_transforms.RandomCrop):  # type: ignore[no-redef]
     """As vision.RandomCrop, but two numbers of padding mean (left and top, right and bottom)."""
 
     _sides_of = staticmethod(_old_sides)
 
 
-class Pad(_transforms.Pad):
+class Pad(_transforms.Pad):  # type: ignore[no-redef]
     """As vision.Pad, but two numbers of padding mean (left and top, right and bottom)."""
 
     _sides_of = staticmethod(_old_sides)

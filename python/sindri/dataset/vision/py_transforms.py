@@ -13,21 +13,21 @@ from sindri.dataset.vision.utils import Border, ImageBatchFormat, Inter, SliceMo
 __all__ = [*_transforms.__all__, "Border", "ImageBatchFormat", "Inter", "SliceMode"]
 
 
-class Decode(_transforms.Decode):
+class Decode(_transforms.Decode):  # type: ignore[no-redef]
     """The bytes of an image file -> image of Pillow. Raises RuntimeError where Pillow is not installed."""
 
     def __init__(self) -> None:
         super().__init__(to_pil=True)
 
 
-class Normalize(_transforms.Normalize):
+class Normalize(_transforms.Normalize):  # type: ignore[no-redef]
     """As vision.Normalize, on [C, H, W]."""
 
     def __init__(self, mean: Sequence[float], std: Sequence[float]):
         super().__init__(mean, std, is_hwc=False)
 
 
-class NormalizePad(_transforms.NormalizePad):
+class NormalizePad(_transforms.NormalizePad):  # type: ignore[no-redef]
     """As vision.NormalizePad, on [C, H, W]."""
 
     def __init__(self, mean: Sequence[float], std: Sequence[float], dtype: str = "float32"):
