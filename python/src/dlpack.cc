@@ -89,7 +89,9 @@ Tensor from_dlpack(const py::object& o) {
     for (int i = 0; i < d.ndim; ++i)
       if (shape[i] > 1 && d.strides[i] != want[i]) throw ValueError("the DLPack tensor is not contiguous", "from_dlpack", "make it contiguous first");
   }
-  const TensorMeta meta{shape, from_dl(d.dtype)};
+  TensorMeta meta;
+  meta.shape = shape;
+  meta.dtype = from_dl(d.dtype);
   PyCapsule_SetName(capsule.ptr(), "used_dltensor");
   const std::shared_ptr<void> owner(m, [](void* p) {
     auto* managed = static_cast<DLManagedTensor*>(p);

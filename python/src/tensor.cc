@@ -288,7 +288,10 @@ Tensor from_numpy(const py::array& a, bool share) {
       const py::gil_scoped_acquire acquire;
       delete static_cast<py::array*>(p);
     });
-    return wrap_memory({to_shape(py::cast(std::vector<py::ssize_t>(a.shape(), a.shape() + a.ndim()))), *dtype}, const_cast<void*>(a.data()), owner);
+    TensorMeta meta;
+    meta.shape = to_shape(py::cast(std::vector<py::ssize_t>(a.shape(), a.shape() + a.ndim())));
+    meta.dtype = *dtype;
+    return wrap_memory(meta, const_cast<void*>(a.data()), owner);
   }
   py::array c = widen ? py::array(a.attr("astype")(widen)) : a;
   c = py::array::ensure(c, py::array::c_style);
