@@ -3,6 +3,7 @@
 // Where that is faster than oneDNN's convolution is measured (kernel_choice.h). The library splits the sums of dw over threads, so strict
 // mode leaves these kernels out.
 #include <string>
+#include <utility>
 
 #include "ops/conv/conv_geometry.h"
 #include "sindri/core/context.h"
@@ -41,29 +42,12 @@ bool make_descriptor(const KernelQuery& q, dnnl::matmul::primitive_desc* pd, std
 
 class PointwiseConvKernel final : public Kernel {
  public:
-  explicit PointwiseConvKernel(const KernelQuery& q) : threads_(num_threads()) {
-    const onednn::ThreadScope threads(threads_);
-    dnnl::matmul::primitive_desc pd;
-    std::string why;
-    if (!make_descriptor(q, &pd, &why)) throw InternalError(std::string(q.op.name) + ": " + why);
-    primitive_ = dnnl::matmul(pd);
-    a_ = pd.src_desc(), b_ = pd.weights_desc(), c_ = pd.dst_desc(), scratchpad_ = pd.scratchpad_desc();
-  }
-  int64_t workspace_bytes() const override { return static_cast<int64_t>(scratchpad_.get_size()); }
-
-  void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
-    const onednn::ThreadScope threads(threads_);
-    onednn::execute(primitive_,
-                    {{DNNL_ARG_SRC, &a_, in[0].data},
-                     {DNNL_ARG_WEIGHTS, &b_, in[1].data},
-                     {DNNL_ARG_DST, &c_, out[0].data},
-                     {DNNL_ARG_SCRATCHPAD, &scratchpad_, ctx.workspace}});
-  }
+  explicit PointwiseConvKernel(onednn::Product product) : product_(std::move(product)) {}
+  int64_t workspace_bytes() const override { return product_.workspace_bytes(); }
+  void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override { product_.run(in[0].data, in[1].data, out[0].data, ctx.workspace); }
 
  private:
-  int threads_;
-  dnnl::matmul primitive_;
-  memory::desc a_, b_, c_, scratchpad_;
+  onednn::Product product_;
 };
 
 std::string reject(const KernelQuery& q) {
@@ -80,7 +64,13 @@ std::string reject(const KernelQuery& q) {
   dnnl::matmul::primitive_desc pd;
   return make_descriptor(q, &pd, &why) ? "" : why;
 }
-std::unique_ptr<Kernel> make(const KernelQuery& q) { return std::make_unique<PointwiseConvKernel>(q); }
+std::unique_ptr<Kernel> make(const KernelQuery& q) {
+  const onednn::ThreadScope threads(num_threads());
+  dnnl::matmul::primitive_desc pd;
+  std::string why;
+  if (!make_descriptor(q, &pd, &why)) throw InternalError(std::string(q.op.name) + ": " + why);
+  return std::make_unique<PointwiseConvKernel>(onednn::Product(pd, num_threads()));
+}
 
 bool add(const char* op) { return register_kernel({.op = op, .name = "pointwise", .priority = 20, .reject = reject, .make = make}); }
 const bool kForward = add("conv2d"), kInputGrad = add("conv2d_input_grad"), kWeightGrad = add("conv2d_weight_grad");

@@ -4,6 +4,7 @@
 // result (and the batch into single matrices) by shape alone; each piece is computed by a primitive made for one thread.
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ops/matmul/matmul_problem.h"
@@ -45,30 +46,12 @@ bool make_descriptor(const Problem& p, int64_t ldc, DType dtype, dnnl::matmul::p
 
 class OneDnnMatmul final : public Kernel {
  public:
-  explicit OneDnnMatmul(const KernelQuery& q) : threads_(num_threads()) {
-    const onednn::ThreadScope threads(threads_);
-    const Problem problem = matmul::problem_of(q);
-    dnnl::matmul::primitive_desc pd;
-    std::string why;
-    if (!make_descriptor(problem, problem.n, q.in[0].dtype, &pd, &why)) throw InternalError(std::string(q.op.name) + ": " + why);
-    primitive_ = dnnl::matmul(pd);
-    a_ = pd.src_desc(), b_ = pd.weights_desc(), c_ = pd.dst_desc(), scratchpad_ = pd.scratchpad_desc();
-  }
-  int64_t workspace_bytes() const override { return static_cast<int64_t>(scratchpad_.get_size()); }
-
-  void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
-    const onednn::ThreadScope threads(threads_);
-    onednn::execute(primitive_,
-                    {{DNNL_ARG_SRC, &a_, in[0].data},
-                     {DNNL_ARG_WEIGHTS, &b_, in[1].data},
-                     {DNNL_ARG_DST, &c_, out[0].data},
-                     {DNNL_ARG_SCRATCHPAD, &scratchpad_, ctx.workspace}});
-  }
+  explicit OneDnnMatmul(onednn::Product product) : product_(std::move(product)) {}
+  int64_t workspace_bytes() const override { return product_.workspace_bytes(); }
+  void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override { product_.run(in[0].data, in[1].data, out[0].data, ctx.workspace); }
 
  private:
-  int threads_;
-  dnnl::matmul primitive_;
-  memory::desc a_, b_, c_, scratchpad_;
+  onednn::Product product_;
 };
 
 // Equal pieces of the longer side of the result, the last one shorter: lengths that are a multiple of the library's own blocks.
@@ -145,7 +128,14 @@ std::string reject_common(const KernelQuery& q) {
 std::string reject_onednn(const KernelQuery& q) { return strict_mode() ? "strict mode: its sums depend on the number of threads" : reject_common(q); }
 std::string reject_strict(const KernelQuery& q) { return strict_mode() ? reject_common(q) : "for strict mode only"; }
 
-std::unique_ptr<Kernel> make_onednn(const KernelQuery& q) { return std::make_unique<OneDnnMatmul>(q); }
+std::unique_ptr<Kernel> make_onednn(const KernelQuery& q) {
+  const onednn::ThreadScope threads(num_threads());
+  const Problem problem = matmul::problem_of(q);
+  dnnl::matmul::primitive_desc pd;
+  std::string why;
+  if (!make_descriptor(problem, problem.n, q.in[0].dtype, &pd, &why)) throw InternalError(std::string(q.op.name) + ": " + why);
+  return std::make_unique<OneDnnMatmul>(onednn::Product(pd, num_threads()));
+}
 std::unique_ptr<Kernel> make_strict(const KernelQuery& q) { return std::make_unique<StrictOneDnnMatmul>(q); }
 
 bool add(const char* op) {

@@ -53,9 +53,7 @@ DType to_dtype(py::handle h) {
   }
   try {
     if (name.empty()) name = py::cast<std::string>(py::dtype::from_args(py::reinterpret_borrow<py::object>(h)).attr("name"));
-  } catch (py::error_already_set&) {
-    refuse(h);
-  }
+  } catch (py::error_already_set&) { refuse(h); }
   const auto found = known().by_numpy_name.find(name);
   if (found == known().by_numpy_name.end()) refuse(h);
   return found->second;
@@ -67,7 +65,8 @@ void bind_dtype(py::module_& m) {
   c.def_readonly("name", &PyDType::name);
   c.def_property_readonly("is_tensor_type", [](const PyDType& d) { return d.dtype.has_value(); });
   c.def_property_readonly("is_floating", [](const PyDType& d) { return d.dtype.has_value() && is_floating(*d.dtype); });
-  c.def_property_readonly("numpy_name", [](const PyDType& d) -> py::object { return d.dtype.has_value() ? py::object(py::str(dtype_name(*d.dtype))) : py::none(); });
+  c.def_property_readonly("numpy_name",
+                          [](const PyDType& d) -> py::object { return d.dtype.has_value() ? py::object(py::str(dtype_name(*d.dtype))) : py::none(); });
   c.def("__hash__", [](py::handle self) { return reinterpret_cast<intptr_t>(self.ptr()) >> 4; });
   // Comparable with NumPy's types too: x.dtype == numpy.float32.
   const auto equal = [](py::handle self, py::handle other) {
@@ -76,9 +75,7 @@ void bind_dtype(py::module_& m) {
     if (!d.dtype.has_value() || other.is_none() || py::isinstance<PyDType>(other) || PyLong_Check(other.ptr())) return false;
     try {
       return to_dtype(other) == *d.dtype;
-    } catch (const DTypeError&) {
-      return false;
-    }
+    } catch (const DTypeError&) { return false; }
   };
   c.def("__eq__", equal).def("__ne__", [equal](py::handle self, py::handle other) { return !equal(self, other); });
   c.def("__reduce__", [](const PyDType& d) { return py::make_tuple(py::module_::import("sindri._core").attr("_dtype_named"), py::make_tuple(d.name)); });
@@ -89,8 +86,8 @@ void bind_dtype(py::module_& m) {
     by_name[kNames[static_cast<size_t>(i)]] = known().objects[static_cast<size_t>(i)];
     known().by_numpy_name[dtype_name(t)] = t;
   }
-  for (const char* name : {"Int8", "Int16", "UInt16", "UInt32", "UInt64", "Complex64", "Complex128", "String", "TypeNone", "Tensor", "Number", "Int", "UInt",
-                           "Float", "List", "Tuple", "Function", "Type", "Slice", "Dict"})
+  for (const char* name : {"Int8",   "Int16", "UInt16", "UInt32", "UInt64", "Complex64", "Complex128", "String", "TypeNone", "Tensor",
+                           "Number", "Int",   "UInt",   "Float",  "List",   "Tuple",     "Function",   "Type",   "Slice",    "Dict"})
     by_name[name] = py::cast(new PyDType{name, std::nullopt}, py::return_value_policy::take_ownership);
   m.attr("dtypes") = by_name;
   m.def("_dtype_named", [by_name](const std::string& name) -> py::object { return by_name[name.c_str()]; });

@@ -120,18 +120,26 @@ void bind_gradients(py::module_& m) {
   tape.def("__exit__", [](PyTape& t, const py::args&) { t.exit(); });
   tape.def("backward", &backward, py::arg("outputs"), py::arg("seeds"), py::arg("inputs"), py::arg("params"),
            "Gradients of sum(<output, seed>) (seeds None: ones): (of inputs, of params), zeros where nothing depends on one.");
-  m.def("custom_gradient", [](const py::function& f, const py::object& inputs, const py::function& vjp) {
-    const TensorList in = to_list(inputs);
-    const std::shared_ptr<py::function> rule = shared_function(vjp);
-    const TensorList out = custom_gradient([&f](std::span<const Tensor> x) { return to_list(f(to_python_tuple({x.begin(), x.end()}))); }, in,
-                                           [rule](Span<const Tensor> x, Span<const Tensor> y, Span<const Tensor> dy) {
-                                             const py::gil_scoped_acquire acquire;
-                                             py::tuple d(dy.size());
-                                             for (size_t i = 0; i < dy.size(); ++i) d[i] = dy[i].defined() ? to_python(dy[i]) : py::object(py::none());
-                                             return to_list((*rule)(to_python_tuple({x.begin(), x.end()}), to_python_tuple({y.begin(), y.end()}), d));
-                                           });
-    return to_python_tuple(out);
-  }, py::arg("f"), py::arg("inputs"), py::arg("vjp"), "f(inputs) -> outputs with the gradient rule vjp(inputs, outputs, douts) -> dinputs (None: no gradient).");
+  m.def(
+      "custom_gradient",
+      [](const py::function& f, const py::object& inputs, const py::function& vjp) {
+        const TensorList in = to_list(inputs);
+        const std::shared_ptr<py::function> rule = shared_function(vjp);
+        const TensorList out = custom_gradient(
+            [&f](std::span<const Tensor> x) {
+              return to_list(f(to_python_tuple({x.begin(), x.end()})));
+            },
+            in,
+            [rule](Span<const Tensor> x, Span<const Tensor> y, Span<const Tensor> dy) {
+              const py::gil_scoped_acquire acquire;
+              py::tuple d(dy.size());
+              for (size_t i = 0; i < dy.size(); ++i) d[i] = dy[i].defined() ? to_python(dy[i]) : py::object(py::none());
+              return to_list((*rule)(to_python_tuple({x.begin(), x.end()}), to_python_tuple({y.begin(), y.end()}), d));
+            });
+        return to_python_tuple(out);
+      },
+      py::arg("f"), py::arg("inputs"), py::arg("vjp"),
+      "f(inputs) -> outputs with the gradient rule vjp(inputs, outputs, douts) -> dinputs (None: no gradient).");
   m.def("recompute", &recompute, py::arg("f"), py::arg("inputs"), py::arg("params"), py::arg("name"),
         "f(inputs) -> outputs, whose values are computed again for the gradient; params: what f reads.");
 }
@@ -140,13 +148,15 @@ void bind_gradients(py::module_& m) {
 class PyCompiled {
  public:
   PyCompiled(py::function f, CompileOptions options) : f_(std::move(f)) {
-    fn_ = CompiledFn([this](std::span<const Tensor> in, int) {
-      const py::gil_scoped_acquire acquire;
-      const ParameterKeeper::Scope keeping(keeper_);
-      const TensorList out = to_list(f_(to_python_tuple({in.begin(), in.end()})));
-      if (ops::rng_instance() != 0) ops::end_rng_step();  // part of the graph: every replay draws new numbers
-      return out;
-    }, std::move(options));
+    fn_ = CompiledFn(
+        [this](std::span<const Tensor> in, int) {
+          const py::gil_scoped_acquire acquire;
+          const ParameterKeeper::Scope keeping(keeper_);
+          const TensorList out = to_list(f_(to_python_tuple({in.begin(), in.end()})));
+          if (ops::rng_instance() != 0) ops::end_rng_step();  // part of the graph: every replay draws new numbers
+          return out;
+        },
+        std::move(options));
   }
   py::tuple call(const py::object& inputs) {
     const TensorList in = to_list(inputs);
@@ -172,10 +182,12 @@ class PyCompiled {
 void bind_compile(py::module_& m) {
   py::class_<PyCompiled> c(m, "CompiledFn", "A function of tensors that is traced once per signature and then replayed without Python.");
   c.def(py::init([](py::function f, std::string name, std::vector<std::string> disable_passes) {
-    return std::make_unique<PyCompiled>(std::move(f), CompileOptions{.name = std::move(name), .disable_passes = std::move(disable_passes)});
-  }), py::arg("f"), py::arg("name") = "fn", py::arg("disable_passes") = std::vector<std::string>{});
+          return std::make_unique<PyCompiled>(std::move(f), CompileOptions{.name = std::move(name), .disable_passes = std::move(disable_passes)});
+        }),
+        py::arg("f"), py::arg("name") = "fn", py::arg("disable_passes") = std::vector<std::string>{});
   c.def("__call__", &PyCompiled::call, py::arg("inputs"), "Runs it on a sequence of tensors; returns a tuple of tensors.");
-  c.def("graph_text", [](const PyCompiled& p) { return p.fn().graph_text(); }, "The optimized graph of the latest signature.");
+  c.def(
+      "graph_text", [](const PyCompiled& p) { return p.fn().graph_text(); }, "The optimized graph of the latest signature.");
   c.def_property_readonly("num_signatures", [](const PyCompiled& p) { return p.fn().num_signatures(); });
   c.def("info", [](const PyCompiled& p) {
     const ExecutableInfo i = p.fn().info();
@@ -196,8 +208,13 @@ void bind_compile(py::module_& m) {
   });
 }
 
-amp::Options amp_options(const std::string& level, DType dtype, std::optional<bool> keep_batchnorm_fp32, std::vector<std::string> white, std::vector<std::string> black) {
-  return {.level = amp::parse_level(level), .dtype = dtype, .keep_batchnorm_fp32 = keep_batchnorm_fp32, .white_list = std::move(white), .black_list = std::move(black)};
+amp::Options amp_options(const std::string& level, DType dtype, std::optional<bool> keep_batchnorm_fp32, std::vector<std::string> white,
+                         std::vector<std::string> black) {
+  return {.level = amp::parse_level(level),
+          .dtype = dtype,
+          .keep_batchnorm_fp32 = keep_batchnorm_fp32,
+          .white_list = std::move(white),
+          .black_list = std::move(black)};
 }
 
 void bind_amp(py::module_& m) {
@@ -207,13 +224,15 @@ void bind_amp(py::module_& m) {
       .def_property_readonly("level", [](const amp::Options& o) { return amp::level_name(o.level); })
       .def_property_readonly("dtype", [](const amp::Options& o) { return o.dtype; })
       .def_property_readonly("active", &amp::Options::active)
-      .def("check", [](const amp::Options& o, const std::vector<std::string>& cell_classes) { amp::check(o, cell_classes); }, py::arg("cell_classes"));
+      .def(
+          "check", [](const amp::Options& o, const std::vector<std::string>& cell_classes) { amp::check(o, cell_classes); }, py::arg("cell_classes"));
   bind_scope<AmpScopePy>(m, "AmpScope", "Casts the ops inside `with`, as the options say.").def(py::init<amp::Options>(), py::arg("options"));
   bind_scope<FullPrecisionPy>(m, "FullPrecisionScope", "Nothing is cast inside `with`.").def(py::init<>());
   bind_scope<CellScopePy>(m, "CellScope", "What a Cell adds while it is constructed.")
       .def(py::init<std::string, std::optional<DType>>(), py::arg("cell_class"), py::arg("to_float") = py::none());
   m.def("is_casting", &amp::is_casting, "True while casts are inserted on this thread.");
-  m.def("cast_floating", &amp::cast_floating, py::arg("t"), py::arg("dtype"), "In dtype if it is bfloat16, float16 or float32, else as it is; not subject to scopes.");
+  m.def("cast_floating", &amp::cast_floating, py::arg("t"), py::arg("dtype"),
+        "In dtype if it is bfloat16, float16 or float32, else as it is; not subject to scopes.");
 }
 
 void bind_context(py::module_& m) {
@@ -230,27 +249,36 @@ void bind_context(py::module_& m) {
   m.def("set_seed", &set_seed);
   m.def("get_seed", [] { return seed_is_set() ? py::object(py::int_(get_seed())) : py::object(py::none()); });
   m.def("reset_rng", &ops::reset_rng, py::arg("seed"), py::arg("step") = 0, py::arg("sample_offset") = 0);
-  m.def("rng_state", [] { return ops::rng_state().stored(); }, "The key of the random ops: seed, step, sample offset.");
+  m.def(
+      "rng_state", [] { return ops::rng_state().stored(); }, "The key of the random ops: seed, step, sample offset.");
   m.def("set_rng_state", [](const Tensor& t) { ops::rng_state().assign(t.clone()); });
-  m.def("rng_key", [] { return ops::rng_state().value(); }, "The key, as the interpreters in force see it.");
-  m.def("next_rng_instance", [] {
-    const int64_t mine = ops::rng_instance();
-    ops::set_rng_instance(mine + 1);
-    return mine;
-  }, "Number of the next random op of the step.");
+  m.def(
+      "rng_key", [] { return ops::rng_state().value(); }, "The key, as the interpreters in force see it.");
+  m.def(
+      "next_rng_instance",
+      [] {
+        const int64_t mine = ops::rng_instance();
+        ops::set_rng_instance(mine + 1);
+        return mine;
+      },
+      "Number of the next random op of the step.");
   m.def("log_warning", [](const std::string& topic, const std::string& message) { log::warn(topic.c_str(), message); });
   bind_scope<NameScopePy>(m, "NameScope", "A part of the path that messages and profiles show.").def(py::init<std::string>(), py::arg("name"));
   bind_scope<BelowPy>(m, "BelowScope", "Inside `with`, the interpreter on top (a tape) sees nothing.").def(py::init<>());
   m.def("current_scope", &current_scope);
-  m.def("call_in_scope", [](const std::string& name, const py::object& f, const py::args& args, const py::kwargs& kwargs) {
-    const NameScope scope(name);
-    return f(*args, **kwargs);
-  }, "f(*args, **kwargs) under the name of a Cell.");
+  m.def(
+      "call_in_scope",
+      [](const std::string& name, const py::object& f, const py::args& args, const py::kwargs& kwargs) {
+        const NameScope scope(name);
+        return f(*args, **kwargs);
+      },
+      "f(*args, **kwargs) under the name of a Cell.");
 }
 
 void bind_initializers(py::module_& m) {
   using Ptr = std::shared_ptr<nn::Initializer>;
-  py::class_<nn::Initializer, Ptr>(m, "NativeInitializer", "How to fill a tensor (include/sindri/nn/initializer.h).").def("__repr__", &nn::Initializer::describe);
+  py::class_<nn::Initializer, Ptr>(m, "NativeInitializer", "How to fill a tensor (include/sindri/nn/initializer.h).")
+      .def("__repr__", &nn::Initializer::describe);
   py::module_ i = m.def_submodule("init", "Initializers of the engine.");
   i.def("Zero", &nn::Zero);
   i.def("One", &nn::One);
@@ -267,10 +295,12 @@ void bind_initializers(py::module_& m) {
   i.def("Orthogonal", &nn::Orthogonal, py::arg("gain") = 1.0);
   i.def("Dirac", &nn::Dirac, py::arg("groups") = 1);
   i.def("Sparse", &nn::Sparse, py::arg("sparsity"), py::arg("sigma") = 0.01);
-  i.def("draw", [](const Ptr& init, const Shape& shape, DType dtype) { return nn::initializer(init, shape, dtype); }, py::arg("init"), py::arg("shape"),
-        py::arg("dtype") = DType::kFloat32, "A tensor filled by the initializer; draws count on from set_seed.");
-  i.def("draw_alias", [](const std::string& alias, const Shape& shape, DType dtype) { return nn::initializer(alias, shape, dtype); }, py::arg("alias"), py::arg("shape"),
-        py::arg("dtype") = DType::kFloat32);
+  i.def(
+      "draw", [](const Ptr& init, const Shape& shape, DType dtype) { return nn::initializer(init, shape, dtype); }, py::arg("init"), py::arg("shape"),
+      py::arg("dtype") = DType::kFloat32, "A tensor filled by the initializer; draws count on from set_seed.");
+  i.def(
+      "draw_alias", [](const std::string& alias, const Shape& shape, DType dtype) { return nn::initializer(alias, shape, dtype); }, py::arg("alias"),
+      py::arg("shape"), py::arg("dtype") = DType::kFloat32);
   i.def("fan_in_and_out", &nn::fan_in_and_out, py::arg("shape"));
   i.def("calculate_gain", &nn::calculate_gain, py::arg("nonlinearity"), py::arg("negative_slope") = 0.0);
 }
@@ -289,15 +319,18 @@ void bind_timeline(py::module_& m) {
   };
   py::class_<PyTimeline>(m, "Timeline", "Collects kernel runs between start() and stop() and writes them as a Chrome trace.")
       .def(py::init<int64_t>(), py::arg("max_bytes") = 50'000'000)
-      .def("start", [](PyTimeline& t) {
-        if (t.scope == nullptr) t.scope = std::make_unique<ObserveKernels>(t.timeline);
-      })
+      .def("start",
+           [](PyTimeline& t) {
+             if (t.scope == nullptr) t.scope = std::make_unique<ObserveKernels>(t.timeline);
+           })
       .def("stop", [](PyTimeline& t) { t.scope.reset(); })
-      .def("add_span", [point](PyTimeline& t, const std::string& name, double begin, double end) { t.timeline.add_span(name, point(begin), point(end)); },
-           py::arg("name"), py::arg("begin"), py::arg("end"))
+      .def(
+          "add_span", [point](PyTimeline& t, const std::string& name, double begin, double end) { t.timeline.add_span(name, point(begin), point(end)); },
+          py::arg("name"), py::arg("begin"), py::arg("end"))
       .def("events", [](const PyTimeline& t) { return t.timeline.events(); })
       .def("dropped", [](const PyTimeline& t) { return t.timeline.dropped(); })
-      .def("write", [](const PyTimeline& t, const std::string& path) { t.timeline.write(path); }, py::arg("path"));
+      .def(
+          "write", [](const PyTimeline& t, const std::string& path) { t.timeline.write(path); }, py::arg("path"));
 }
 
 }  // namespace

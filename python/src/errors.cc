@@ -72,9 +72,7 @@ void bind_errors(py::module_& m) {
   py::register_exception_translator([](std::exception_ptr p) {
     try {
       if (p) std::rethrow_exception(p);
-    } catch (const Error& e) {
-      raise(e);
-    } catch (const TracedValue& e) {
+    } catch (const Error& e) { raise(e); } catch (const TracedValue& e) {
       PyErr_SetString(types().traced.ptr(), e.what());
     }
   });

@@ -16,25 +16,40 @@ namespace {
 using Ints = std::vector<int64_t>;
 const Ints kOnes = {1, 1}, kNoPad = {0, 0, 0, 0};
 
-ops::Conv2dAttrs conv_attrs(const Ints& stride, const Ints& pad, const Ints& dilation, int64_t groups) { return {.stride = stride, .pad = pad, .dilation = dilation, .groups = groups}; }
+ops::Conv2dAttrs conv_attrs(const Ints& stride, const Ints& pad, const Ints& dilation, int64_t groups) {
+  return {.stride = stride, .pad = pad, .dilation = dilation, .groups = groups};
+}
 
 void bind_conv_and_pool(py::module_& m) {
-  m.def("conv2d", [](const Tensor& x, const Tensor& w, const Ints& stride, const Ints& pad, const Ints& dilation, int64_t groups) {
-    return ops::conv2d(x, w, conv_attrs(stride, pad, dilation, groups));
-  }, py::arg("x"), py::arg("w"), py::arg("stride") = kOnes, py::arg("pad") = kNoPad, py::arg("dilation") = kOnes, py::arg("groups") = 1, py::call_guard<ReleaseForLongCall>());
-  m.def("conv2d_input_grad", [](const Tensor& dy, const Tensor& w, const Shape& x_shape, const Ints& stride, const Ints& pad, const Ints& dilation, int64_t groups) {
-    return ops::conv2d_input_grad(dy, w, x_shape, conv_attrs(stride, pad, dilation, groups));
-  }, py::arg("dy"), py::arg("w"), py::arg("x_shape"), py::arg("stride") = kOnes, py::arg("pad") = kNoPad, py::arg("dilation") = kOnes, py::arg("groups") = 1,
-     py::call_guard<ReleaseForLongCall>());
-  m.def("conv2d_weight_grad", [](const Tensor& dy, const Tensor& x, const Shape& w_shape, const Ints& stride, const Ints& pad, const Ints& dilation, int64_t groups) {
-    return ops::conv2d_weight_grad(dy, x, w_shape, conv_attrs(stride, pad, dilation, groups));
-  }, py::arg("dy"), py::arg("x"), py::arg("w_shape"), py::arg("stride") = kOnes, py::arg("pad") = kNoPad, py::arg("dilation") = kOnes, py::arg("groups") = 1,
-     py::call_guard<ReleaseForLongCall>());
+  m.def(
+      "conv2d",
+      [](const Tensor& x, const Tensor& w, const Ints& stride, const Ints& pad, const Ints& dilation, int64_t groups) {
+        return ops::conv2d(x, w, conv_attrs(stride, pad, dilation, groups));
+      },
+      py::arg("x"), py::arg("w"), py::arg("stride") = kOnes, py::arg("pad") = kNoPad, py::arg("dilation") = kOnes, py::arg("groups") = 1,
+      py::call_guard<ReleaseForLongCall>());
+  m.def(
+      "conv2d_input_grad",
+      [](const Tensor& dy, const Tensor& w, const Shape& x_shape, const Ints& stride, const Ints& pad, const Ints& dilation, int64_t groups) {
+        return ops::conv2d_input_grad(dy, w, x_shape, conv_attrs(stride, pad, dilation, groups));
+      },
+      py::arg("dy"), py::arg("w"), py::arg("x_shape"), py::arg("stride") = kOnes, py::arg("pad") = kNoPad, py::arg("dilation") = kOnes, py::arg("groups") = 1,
+      py::call_guard<ReleaseForLongCall>());
+  m.def(
+      "conv2d_weight_grad",
+      [](const Tensor& dy, const Tensor& x, const Shape& w_shape, const Ints& stride, const Ints& pad, const Ints& dilation, int64_t groups) {
+        return ops::conv2d_weight_grad(dy, x, w_shape, conv_attrs(stride, pad, dilation, groups));
+      },
+      py::arg("dy"), py::arg("x"), py::arg("w_shape"), py::arg("stride") = kOnes, py::arg("pad") = kNoPad, py::arg("dilation") = kOnes, py::arg("groups") = 1,
+      py::call_guard<ReleaseForLongCall>());
   const auto pool = [&](const char* name, Tensor (*f)(const Tensor&, const ops::Pool2dAttrs&)) {
-    m.def(name, [f](const Tensor& x, const Ints& kernel, const Ints& stride, const Ints& pad, bool ceil_mode, bool count_include_pad) {
-      return f(x, {.kernel = kernel, .stride = stride, .pad = pad, .ceil_mode = ceil_mode, .count_include_pad = count_include_pad});
-    }, py::arg("x"), py::arg("kernel"), py::arg("stride") = kOnes, py::arg("pad") = kNoPad, py::arg("ceil_mode") = false, py::arg("count_include_pad") = false,
-       py::call_guard<ReleaseForLongCall>());
+    m.def(
+        name,
+        [f](const Tensor& x, const Ints& kernel, const Ints& stride, const Ints& pad, bool ceil_mode, bool count_include_pad) {
+          return f(x, {.kernel = kernel, .stride = stride, .pad = pad, .ceil_mode = ceil_mode, .count_include_pad = count_include_pad});
+        },
+        py::arg("x"), py::arg("kernel"), py::arg("stride") = kOnes, py::arg("pad") = kNoPad, py::arg("ceil_mode") = false, py::arg("count_include_pad") = false,
+        py::call_guard<ReleaseForLongCall>());
   };
   pool("max_pool2d", &ops::max_pool2d);
   pool("avg_pool2d", &ops::avg_pool2d);
@@ -43,13 +58,17 @@ void bind_conv_and_pool(py::module_& m) {
 }
 
 void bind_matmul_norm_loss(py::module_& m) {
-  m.def("matmul", &ops::matmul, py::arg("a"), py::arg("b"), py::arg("transpose_a") = false, py::arg("transpose_b") = false, py::call_guard<ReleaseForLongCall>());
+  m.def("matmul", &ops::matmul, py::arg("a"), py::arg("b"), py::arg("transpose_a") = false, py::arg("transpose_b") = false,
+        py::call_guard<ReleaseForLongCall>());
   m.def("batch_matmul", &ops::batch_matmul, py::arg("a"), py::arg("b"), py::arg("transpose_a") = false, py::arg("transpose_b") = false,
         py::call_guard<ReleaseForLongCall>());
-  m.def("batch_norm_train", [](const Tensor& x, const Tensor& gamma, const Tensor& beta, double eps) {
-    const ops::BatchNormOut out = ops::batch_norm_train(x, gamma, beta, eps);
-    return std::tuple(out.y, out.mean, out.var);
-  }, py::arg("x"), py::arg("gamma"), py::arg("beta"), py::arg("eps") = 1e-5, py::call_guard<ReleaseForLongCall>());
+  m.def(
+      "batch_norm_train",
+      [](const Tensor& x, const Tensor& gamma, const Tensor& beta, double eps) {
+        const ops::BatchNormOut out = ops::batch_norm_train(x, gamma, beta, eps);
+        return std::tuple(out.y, out.mean, out.var);
+      },
+      py::arg("x"), py::arg("gamma"), py::arg("beta"), py::arg("eps") = 1e-5, py::call_guard<ReleaseForLongCall>());
   m.def("batch_norm_infer", &ops::batch_norm_infer, py::arg("x"), py::arg("gamma"), py::arg("beta"), py::arg("mean"), py::arg("var"), py::arg("eps") = 1e-5,
         py::call_guard<ReleaseForLongCall>());
   m.def("layer_norm", &ops::layer_norm, py::arg("x"), py::arg("gamma"), py::arg("beta"), py::arg("begin_norm_axis") = -1, py::arg("eps") = 1e-7,
@@ -64,7 +83,8 @@ void bind_matmul_norm_loss(py::module_& m) {
 void bind_random(py::module_& m) {
   m.def("random_uniform", &ops::random_uniform, py::arg("shape"), py::arg("low") = 0.0, py::arg("high") = 1.0, py::arg("dtype") = DType::kFloat32);
   m.def("random_normal", &ops::random_normal, py::arg("shape"), py::arg("mean") = 0.0, py::arg("stddev") = 1.0, py::arg("dtype") = DType::kFloat32);
-  m.def("random_truncated_normal", &ops::random_truncated_normal, py::arg("shape"), py::arg("mean") = 0.0, py::arg("stddev") = 1.0, py::arg("dtype") = DType::kFloat32);
+  m.def("random_truncated_normal", &ops::random_truncated_normal, py::arg("shape"), py::arg("mean") = 0.0, py::arg("stddev") = 1.0,
+        py::arg("dtype") = DType::kFloat32);
   m.def("random_bernoulli", &ops::random_bernoulli, py::arg("shape"), py::arg("p") = 0.5, py::arg("dtype") = DType::kBool);
   m.def("random_permutation", &ops::random_permutation, py::arg("n"));
   m.def("dropout", &ops::dropout, py::arg("x"), py::arg("keep_prob"), py::call_guard<ReleaseForLongCall>());
@@ -80,28 +100,40 @@ void bind_linalg(py::module_& m) {
 }
 
 void bind_updates(py::module_& m) {
-  m.def("momentum_update", [](const Tensor& param, const Tensor& velocity, const Tensor& grad, const Tensor& lr, const Tensor& momentum, double weight_decay,
-                              double grad_scale, bool nesterov, const Tensor& inv_scale, const Tensor& skip) {
-    return to_python_tuple(ops::momentum_update(param, velocity, grad, lr, momentum, weight_decay, grad_scale, nesterov, inv_scale, skip));
-  }, py::arg("param"), py::arg("velocity"), py::arg("grad"), py::arg("lr"), py::arg("momentum"), py::arg("weight_decay") = 0.0, py::arg("grad_scale") = 1.0,
-     py::arg("nesterov") = false, py::arg("inv_scale") = py::none(), py::arg("skip") = py::none());
-  m.def("sgd_update", [](const Tensor& param, const Tensor& accum, const Tensor& stat, const Tensor& grad, const Tensor& lr, double momentum, double dampening,
-                         double weight_decay, double grad_scale, bool nesterov, const Tensor& inv_scale, const Tensor& skip) {
-    return to_python_tuple(ops::sgd_update(param, accum, stat, grad, lr, momentum, dampening, weight_decay, grad_scale, nesterov, inv_scale, skip));
-  }, py::arg("param"), py::arg("accum"), py::arg("stat"), py::arg("grad"), py::arg("lr"), py::arg("momentum"), py::arg("dampening") = 0.0,
-     py::arg("weight_decay") = 0.0, py::arg("grad_scale") = 1.0, py::arg("nesterov") = false, py::arg("inv_scale") = py::none(), py::arg("skip") = py::none());
-  m.def("adam_update", [](const Tensor& param, const Tensor& m1, const Tensor& v, const Tensor& grad, const Tensor& lr, const Tensor& beta1_power,
-                          const Tensor& beta2_power, double beta1, double beta2, double eps, double weight_decay, double grad_scale, bool nesterov,
-                          const Tensor& inv_scale, const Tensor& skip) {
-    return to_python_tuple(ops::adam_update(param, m1, v, grad, lr, beta1_power, beta2_power, beta1, beta2, eps, weight_decay, grad_scale, nesterov, inv_scale, skip));
-  }, py::arg("param"), py::arg("m"), py::arg("v"), py::arg("grad"), py::arg("lr"), py::arg("beta1_power"), py::arg("beta2_power"), py::arg("beta1") = 0.9,
-     py::arg("beta2") = 0.999, py::arg("eps") = 1e-8, py::arg("weight_decay") = 0.0, py::arg("grad_scale") = 1.0, py::arg("nesterov") = false,
-     py::arg("inv_scale") = py::none(), py::arg("skip") = py::none());
-  m.def("adam_weight_decay_update", [](const Tensor& param, const Tensor& m1, const Tensor& v, const Tensor& grad, const Tensor& lr, double beta1, double beta2,
-                                       double eps, double weight_decay, double grad_scale, const Tensor& inv_scale, const Tensor& skip) {
-    return to_python_tuple(ops::adam_weight_decay_update(param, m1, v, grad, lr, beta1, beta2, eps, weight_decay, grad_scale, inv_scale, skip));
-  }, py::arg("param"), py::arg("m"), py::arg("v"), py::arg("grad"), py::arg("lr"), py::arg("beta1") = 0.9, py::arg("beta2") = 0.999, py::arg("eps") = 1e-6,
-     py::arg("weight_decay") = 0.0, py::arg("grad_scale") = 1.0, py::arg("inv_scale") = py::none(), py::arg("skip") = py::none());
+  m.def(
+      "momentum_update",
+      [](const Tensor& param, const Tensor& velocity, const Tensor& grad, const Tensor& lr, const Tensor& momentum, double weight_decay, double grad_scale,
+         bool nesterov, const Tensor& inv_scale, const Tensor& skip) {
+        return to_python_tuple(ops::momentum_update(param, velocity, grad, lr, momentum, weight_decay, grad_scale, nesterov, inv_scale, skip));
+      },
+      py::arg("param"), py::arg("velocity"), py::arg("grad"), py::arg("lr"), py::arg("momentum"), py::arg("weight_decay") = 0.0, py::arg("grad_scale") = 1.0,
+      py::arg("nesterov") = false, py::arg("inv_scale") = py::none(), py::arg("skip") = py::none());
+  m.def(
+      "sgd_update",
+      [](const Tensor& param, const Tensor& accum, const Tensor& stat, const Tensor& grad, const Tensor& lr, double momentum, double dampening,
+         double weight_decay, double grad_scale, bool nesterov, const Tensor& inv_scale, const Tensor& skip) {
+        return to_python_tuple(ops::sgd_update(param, accum, stat, grad, lr, momentum, dampening, weight_decay, grad_scale, nesterov, inv_scale, skip));
+      },
+      py::arg("param"), py::arg("accum"), py::arg("stat"), py::arg("grad"), py::arg("lr"), py::arg("momentum"), py::arg("dampening") = 0.0,
+      py::arg("weight_decay") = 0.0, py::arg("grad_scale") = 1.0, py::arg("nesterov") = false, py::arg("inv_scale") = py::none(), py::arg("skip") = py::none());
+  m.def(
+      "adam_update",
+      [](const Tensor& param, const Tensor& m1, const Tensor& v, const Tensor& grad, const Tensor& lr, const Tensor& beta1_power, const Tensor& beta2_power,
+         double beta1, double beta2, double eps, double weight_decay, double grad_scale, bool nesterov, const Tensor& inv_scale, const Tensor& skip) {
+        return to_python_tuple(
+            ops::adam_update(param, m1, v, grad, lr, beta1_power, beta2_power, beta1, beta2, eps, weight_decay, grad_scale, nesterov, inv_scale, skip));
+      },
+      py::arg("param"), py::arg("m"), py::arg("v"), py::arg("grad"), py::arg("lr"), py::arg("beta1_power"), py::arg("beta2_power"), py::arg("beta1") = 0.9,
+      py::arg("beta2") = 0.999, py::arg("eps") = 1e-8, py::arg("weight_decay") = 0.0, py::arg("grad_scale") = 1.0, py::arg("nesterov") = false,
+      py::arg("inv_scale") = py::none(), py::arg("skip") = py::none());
+  m.def(
+      "adam_weight_decay_update",
+      [](const Tensor& param, const Tensor& m1, const Tensor& v, const Tensor& grad, const Tensor& lr, double beta1, double beta2, double eps,
+         double weight_decay, double grad_scale, const Tensor& inv_scale, const Tensor& skip) {
+        return to_python_tuple(ops::adam_weight_decay_update(param, m1, v, grad, lr, beta1, beta2, eps, weight_decay, grad_scale, inv_scale, skip));
+      },
+      py::arg("param"), py::arg("m"), py::arg("v"), py::arg("grad"), py::arg("lr"), py::arg("beta1") = 0.9, py::arg("beta2") = 0.999, py::arg("eps") = 1e-6,
+      py::arg("weight_decay") = 0.0, py::arg("grad_scale") = 1.0, py::arg("inv_scale") = py::none(), py::arg("skip") = py::none());
 }
 
 }  // namespace

@@ -82,23 +82,26 @@ py::dict describe(const OpDef& op) {
 void bind_elementwise(py::module_& m) {
   const auto unary = [&](const char* name, Unary f) { m.def(name, f, py::arg("x"), py::call_guard<ReleaseForLongCall>()); };
 #define SINDRI_UNARY(name) unary(#name, &ops::name);
-  SINDRI_UNARY(neg) SINDRI_UNARY(abs) SINDRI_UNARY(sign) SINDRI_UNARY(floor) SINDRI_UNARY(ceil) SINDRI_UNARY(round) SINDRI_UNARY(exp) SINDRI_UNARY(expm1)
-  SINDRI_UNARY(log) SINDRI_UNARY(log1p) SINDRI_UNARY(sqrt) SINDRI_UNARY(rsqrt) SINDRI_UNARY(square) SINDRI_UNARY(reciprocal) SINDRI_UNARY(sin)
-  SINDRI_UNARY(cos) SINDRI_UNARY(erf) SINDRI_UNARY(tanh) SINDRI_UNARY(sigmoid) SINDRI_UNARY(relu) SINDRI_UNARY(relu6) SINDRI_UNARY(silu)
-  SINDRI_UNARY(softplus) SINDRI_UNARY(hswish) SINDRI_UNARY(hsigmoid) SINDRI_UNARY(logical_not) SINDRI_UNARY(isnan) SINDRI_UNARY(isfinite)
-  SINDRI_UNARY(zeros_like) SINDRI_UNARY(ones_like) SINDRI_UNARY(stop_gradient)
+  SINDRI_UNARY(neg)
+  SINDRI_UNARY(abs) SINDRI_UNARY(sign) SINDRI_UNARY(floor) SINDRI_UNARY(ceil) SINDRI_UNARY(round) SINDRI_UNARY(exp) SINDRI_UNARY(expm1) SINDRI_UNARY(log)
+      SINDRI_UNARY(log1p) SINDRI_UNARY(sqrt) SINDRI_UNARY(rsqrt) SINDRI_UNARY(square) SINDRI_UNARY(reciprocal) SINDRI_UNARY(sin) SINDRI_UNARY(cos)
+          SINDRI_UNARY(erf) SINDRI_UNARY(tanh) SINDRI_UNARY(sigmoid) SINDRI_UNARY(relu) SINDRI_UNARY(relu6) SINDRI_UNARY(silu) SINDRI_UNARY(softplus)
+              SINDRI_UNARY(hswish) SINDRI_UNARY(hsigmoid) SINDRI_UNARY(logical_not) SINDRI_UNARY(isnan) SINDRI_UNARY(isfinite) SINDRI_UNARY(zeros_like)
+                  SINDRI_UNARY(ones_like) SINDRI_UNARY(stop_gradient)
 #undef SINDRI_UNARY
 #define SINDRI_BINARY(name) m.def(#name, &binary<static_cast<Binary>(&ops::name)>, py::arg("a"), py::arg("b"));
-  SINDRI_BINARY(add) SINDRI_BINARY(sub) SINDRI_BINARY(mul) SINDRI_BINARY(div) SINDRI_BINARY(floor_div) SINDRI_BINARY(mod) SINDRI_BINARY(pow)
-  SINDRI_BINARY(maximum) SINDRI_BINARY(minimum) SINDRI_BINARY(equal) SINDRI_BINARY(not_equal) SINDRI_BINARY(less) SINDRI_BINARY(less_equal)
-  SINDRI_BINARY(greater) SINDRI_BINARY(greater_equal) SINDRI_BINARY(logical_and) SINDRI_BINARY(logical_or) SINDRI_BINARY(logical_xor)
+                      SINDRI_BINARY(add) SINDRI_BINARY(sub) SINDRI_BINARY(mul) SINDRI_BINARY(div) SINDRI_BINARY(floor_div) SINDRI_BINARY(mod) SINDRI_BINARY(pow)
+                          SINDRI_BINARY(maximum) SINDRI_BINARY(minimum) SINDRI_BINARY(equal) SINDRI_BINARY(not_equal) SINDRI_BINARY(less)
+                              SINDRI_BINARY(less_equal) SINDRI_BINARY(greater) SINDRI_BINARY(greater_equal) SINDRI_BINARY(logical_and) SINDRI_BINARY(logical_or)
+                                  SINDRI_BINARY(logical_xor)
 #undef SINDRI_BINARY
-  m.def("leaky_relu", &ops::leaky_relu, py::arg("x"), py::arg("alpha") = 0.2, py::call_guard<ReleaseForLongCall>());
+                                      m.def("leaky_relu", &ops::leaky_relu, py::arg("x"), py::arg("alpha") = 0.2, py::call_guard<ReleaseForLongCall>());
   m.def("elu", &ops::elu, py::arg("x"), py::arg("alpha") = 1.0, py::call_guard<ReleaseForLongCall>());
   m.def("gelu", &ops::gelu, py::arg("x"), py::arg("approximate") = true, py::call_guard<ReleaseForLongCall>());
   m.def("where", &where, py::arg("cond"), py::arg("a"), py::arg("b"));
   m.def("clamp", &ops::clamp, py::arg("x"), py::arg("lo"), py::arg("hi"), py::call_guard<ReleaseForLongCall>());
-  m.def("cast", [](const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }, py::arg("x"), py::arg("dtype"));
+  m.def(
+      "cast", [](const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }, py::arg("x"), py::arg("dtype"));
   m.def("scalar_like", &ops::scalar_like, py::arg("x"), py::arg("value"));
 }
 
@@ -110,8 +113,9 @@ void bind_shape(py::module_& m) {
   m.def("transpose", &ops::transpose, py::arg("x"), py::arg("perm"), py::call_guard<ReleaseForLongCall>());
   m.def("concat", &ops::concat, py::arg("xs"), py::arg("axis"), py::call_guard<ReleaseForLongCall>());
   m.def("stack", &ops::stack, py::arg("xs"), py::arg("axis"), py::call_guard<ReleaseForLongCall>());
-  m.def("split", [](const Tensor& x, const std::vector<int64_t>& sizes, int64_t axis) { return to_python_tuple(ops::split(x, sizes, axis)); }, py::arg("x"),
-        py::arg("sizes"), py::arg("axis"));
+  m.def(
+      "split", [](const Tensor& x, const std::vector<int64_t>& sizes, int64_t axis) { return to_python_tuple(ops::split(x, sizes, axis)); }, py::arg("x"),
+      py::arg("sizes"), py::arg("axis"));
   m.def("slice", &ops::slice, py::arg("x"), py::arg("begin"), py::arg("end"), py::arg("stride") = std::vector<int64_t>{});
   m.def("pad", &ops::pad, py::arg("x"), py::arg("pads"), py::arg("value") = 0.0, py::arg("mode") = "constant", py::call_guard<ReleaseForLongCall>());
   m.def("broadcast_to", &ops::broadcast_to, py::arg("x"), py::arg("shape"), py::call_guard<ReleaseForLongCall>());
@@ -137,7 +141,8 @@ void bind_reduce(py::module_& m) {
   m.def("argmax", &ops::argmax, py::arg("x"), py::arg("axis") = -1, py::arg("keep_dims") = false, py::call_guard<ReleaseForLongCall>());
   m.def("argmin", &ops::argmin, py::arg("x"), py::arg("axis") = -1, py::arg("keep_dims") = false, py::call_guard<ReleaseForLongCall>());
   m.def("topk", &ops::topk, py::arg("x"), py::arg("k"), py::arg("axis") = -1, py::arg("largest") = true, py::call_guard<ReleaseForLongCall>());
-  m.def("norm", &ops::norm, py::arg("x"), py::arg("p") = 2.0, py::arg("axes") = ops::Axes{}, py::arg("keep_dims") = false, py::call_guard<ReleaseForLongCall>());
+  m.def("norm", &ops::norm, py::arg("x"), py::arg("p") = 2.0, py::arg("axes") = ops::Axes{}, py::arg("keep_dims") = false,
+        py::call_guard<ReleaseForLongCall>());
   m.def("cumsum", &ops::cumsum, py::arg("x"), py::arg("axis") = -1, py::call_guard<ReleaseForLongCall>());
 }
 
@@ -148,10 +153,13 @@ void bind_ops(py::module_& m) {
   bind_elementwise(o);
   bind_shape(o);
   bind_reduce(o);
-  m.def("run_op", [](const std::string& name, const std::vector<Tensor>& inputs, const py::dict& attrs) {
-    const OpDef& op = find_op(name);
-    return to_python_tuple(sindri::bind(op, op.attrs.make(to_fields(op, attrs)), inputs));
-  }, py::arg("name"), py::arg("inputs"), py::arg("attrs") = py::dict(), "Runs any op of the registry; attrs by the names describe_op gives.");
+  m.def(
+      "run_op",
+      [](const std::string& name, const std::vector<Tensor>& inputs, const py::dict& attrs) {
+        const OpDef& op = find_op(name);
+        return to_python_tuple(sindri::bind(op, op.attrs.make(to_fields(op, attrs)), inputs));
+      },
+      py::arg("name"), py::arg("inputs"), py::arg("attrs") = py::dict(), "Runs any op of the registry; attrs by the names describe_op gives.");
   m.def("describe_op", [](const std::string& name) { return describe(find_op(name)); });
   m.def("op_names", [] {
     std::vector<std::string> names;

@@ -20,10 +20,10 @@ void PyParameter::set_value(const Tensor& t) {
 namespace {
 
 std::unique_ptr<PyParameter> make_parameter(const py::object& data, const py::object& name, bool requires_grad) {
-  if (PyBool_Check(data.ptr()))
-    throw ValueError("a Parameter cannot be made of a bool", "Parameter", "give a number, a NumPy array, a list or a Tensor");
+  if (PyBool_Check(data.ptr())) throw ValueError("a Parameter cannot be made of a bool", "Parameter", "give a number, a NumPy array, a list or a Tensor");
   if (py::isinstance<py::str>(data) || data.is_none())
-    throw DTypeError(fmt::format("a Parameter cannot be made of {}", py::cast<std::string>(py::repr(data))), "Parameter", "give a number, a NumPy array, a list or a Tensor");
+    throw DTypeError(fmt::format("a Parameter cannot be made of {}", py::cast<std::string>(py::repr(data))), "Parameter",
+                     "give a number, a NumPy array, a list or a Tensor");
   std::string text = "Parameter";
   if (!name.is_none()) {
     if (!py::isinstance<py::str>(name)) throw DTypeError(fmt::format("name must be a str, got {}", py::cast<std::string>(py::repr(name))), "Parameter");
@@ -48,7 +48,8 @@ Tensor fit(const Parameter& p, const Tensor& v, bool* narrowed) {
   if (v.dtype() == p.dtype()) return v;
   const bool up = promote_types(v.dtype(), p.dtype()) == v.dtype() && v.dtype() != p.dtype();
   if (up && !(is_floating(v.dtype()) && is_floating(p.dtype())))
-    throw DTypeError(fmt::format("Parameter '{}' is {}, the new value is {}", p.name(), dtype_name(p.dtype()), dtype_name(v.dtype())), "", "cast the value first");
+    throw DTypeError(fmt::format("Parameter '{}' is {}, the new value is {}", p.name(), dtype_name(p.dtype()), dtype_name(v.dtype())), "",
+                     "cast the value first");
   *narrowed = up;
   return ops::cast(v, p.dtype());
 }
@@ -66,8 +67,8 @@ void set_data(PyParameter& self, const py::object& data) {
   }
   if (!(v.shape() == self.param->shape())) {
     if (v.numel() != 1 || self.param->meta().numel() != 1)
-      throw ShapeError(fmt::format("Parameter '{}' has shape {}, the new value {}", self.param->name(), self.param->shape().str(), v.shape().str()), "Parameter.set_data",
-                       "give a value of the same shape");
+      throw ShapeError(fmt::format("Parameter '{}' has shape {}, the new value {}", self.param->name(), self.param->shape().str(), v.shape().str()),
+                       "Parameter.set_data", "give a value of the same shape");
     v = ops::reshape(v, self.param->shape());
   }
   bool narrowed = false;
@@ -85,7 +86,8 @@ void assign(PyParameter& self, const py::object& value) {
   }
   if (v.dtype() != p.dtype()) {
     if (promote_types(v.dtype(), p.dtype()) != p.dtype() && !(is_floating(v.dtype()) && is_floating(p.dtype())))
-      throw DTypeError(fmt::format("Parameter '{}' is {}, the value assigned is {}", p.name(), dtype_name(p.dtype()), dtype_name(v.dtype())), "", "cast the value first");
+      throw DTypeError(fmt::format("Parameter '{}' is {}, the value assigned is {}", p.name(), dtype_name(p.dtype()), dtype_name(v.dtype())), "",
+                       "cast the value first");
     v = ops::cast(v, p.dtype());
   }
   if (!(v.shape() == p.shape())) {
@@ -109,15 +111,22 @@ void bind_parameter(py::module_& m) {
       "_name", [](PyParameter& p) { return p.param->name(); }, [](PyParameter& p, const std::string& name) { p.param->set_name(name); });
   c.def_property(
       "_requires_grad", [](PyParameter& p) { return p.param->requires_grad; }, [](PyParameter& p, bool on) { p.param->requires_grad = on; });
-  c.def("value", [](PyParameter& p) { return p.value(); }, "The value now, in eager code; in traced code the value the program has reached.");
-  c.def("set_data", [](py::object self, const py::object& data, bool) {
-    set_data(*py::cast<PyParameter*>(self), data);
-    return self;
-  }, py::arg("data"), py::arg("slice_shape") = false);
-  c.def("assign", [](py::object self, const py::object& value) {
-    assign(*py::cast<PyParameter*>(self), value);
-    return self;
-  }, py::arg("value"), "Writes a value, in program order; returns the Parameter.");
+  c.def(
+      "value", [](PyParameter& p) { return p.value(); }, "The value now, in eager code; in traced code the value the program has reached.");
+  c.def(
+      "set_data",
+      [](py::object self, const py::object& data, bool) {
+        set_data(*py::cast<PyParameter*>(self), data);
+        return self;
+      },
+      py::arg("data"), py::arg("slice_shape") = false);
+  c.def(
+      "assign",
+      [](py::object self, const py::object& value) {
+        assign(*py::cast<PyParameter*>(self), value);
+        return self;
+      },
+      py::arg("value"), "Writes a value, in program order; returns the Parameter.");
   c.def_property_readonly("_same_as", [](PyParameter& p) { return reinterpret_cast<intptr_t>(p.param.get()); });
 }
 

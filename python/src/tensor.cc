@@ -104,7 +104,8 @@ bool truth(PyTensor& self) {
   const Tensor t = self.value();
   need_value(t, "the truth value");
   if (t.numel() != 1)
-    throw ValueError(fmt::format("the truth value of a tensor with {} elements is ambiguous", t.numel()), "", "use .any() or .all(), or compare single elements");
+    throw ValueError(fmt::format("the truth value of a tensor with {} elements is ambiguous", t.numel()), "",
+                     "use .any() or .all(), or compare single elements");
   return t.item() != 0;
 }
 
@@ -280,7 +281,9 @@ Tensor from_numpy(const py::array& a, bool share) {
     throw DTypeError(fmt::format("NumPy type {} has no tensor type", py::cast<std::string>(py::str(a.dtype()))), "Tensor",
                      "use bool, integers, float16, float32 or float64");
   if (share) {
-    if (widen) throw DTypeError(fmt::format("memory of NumPy type {} cannot be shared", py::cast<std::string>(py::str(a.dtype()))), "Tensor.from_numpy", "use Tensor(array)");
+    if (widen)
+      throw DTypeError(fmt::format("memory of NumPy type {} cannot be shared", py::cast<std::string>(py::str(a.dtype()))), "Tensor.from_numpy",
+                       "use Tensor(array)");
     if ((a.flags() & py::array::c_style) == 0) throw ValueError("the array is not contiguous", "Tensor.from_numpy", "use numpy.ascontiguousarray(array)");
     auto* keep = new py::array(a);
     const std::shared_ptr<void> owner(keep, [](void* p) {
@@ -311,22 +314,34 @@ void bind_tensor(py::module_& m) {
   c.def_property_readonly("nbytes", [](PyTensor& t) { return t.value().nbytes(); });
   c.def_property_readonly("strides", [](PyTensor& t) { return byte_strides(t.value()); });
   c.def_property_readonly("has_init", [](PyTensor& t) { return static_cast<bool>(t.init); });
-  c.def_property_readonly("is_symbolic", [](PyTensor& t) { return t.value().is_symbolic(); }, "True for a value of a graph that is being traced.");
+  c.def_property_readonly(
+      "is_symbolic", [](PyTensor& t) { return t.value().is_symbolic(); }, "True for a value of a graph that is being traced.");
   c.def_property_readonly("_id", [](PyTensor& t) { return t.value().id(); });
-  c.def("_detached", [](PyTensor& t) { return t.value(); }, "The value now, as a Tensor that is no Parameter.");
-  c.def("_replace", [](PyTensor& t, const Tensor& v) { t.set_value(v); }, "Gives this handle another value.");
-  c.def("asnumpy", [](PyTensor& t) { return to_numpy(t.value()); }, "NumPy view of the values, without a copy; writes to it change the tensor.");
-  c.def("__array__", [](PyTensor& t, const py::object& dtype, const py::object& copy) -> py::object {
-    py::object a = to_numpy(t.value());
-    if (!dtype.is_none()) a = a.attr("astype")(dtype, py::arg("copy") = false);
-    return !copy.is_none() && py::cast<bool>(copy) ? a.attr("copy")() : a;
-  }, py::arg("dtype") = py::none(), py::arg("copy") = py::none());
-  c.def_static("from_numpy", [](const py::object& a) {
-    if (!py::isinstance<py::array>(a)) throw DTypeError(fmt::format("expected a NumPy array, got {}", py::cast<std::string>(py::str(py::type::of(a)))), "Tensor.from_numpy");
-    return from_numpy(py::reinterpret_borrow<py::array>(a), true);
-  }, "A Tensor over the memory of a contiguous array: writes to the array are visible in the Tensor.");
+  c.def(
+      "_detached", [](PyTensor& t) { return t.value(); }, "The value now, as a Tensor that is no Parameter.");
+  c.def(
+      "_replace", [](PyTensor& t, const Tensor& v) { t.set_value(v); }, "Gives this handle another value.");
+  c.def(
+      "asnumpy", [](PyTensor& t) { return to_numpy(t.value()); }, "NumPy view of the values, without a copy; writes to it change the tensor.");
+  c.def(
+      "__array__",
+      [](PyTensor& t, const py::object& dtype, const py::object& copy) -> py::object {
+        py::object a = to_numpy(t.value());
+        if (!dtype.is_none()) a = a.attr("astype")(dtype, py::arg("copy") = false);
+        return !copy.is_none() && py::cast<bool>(copy) ? a.attr("copy")() : a;
+      },
+      py::arg("dtype") = py::none(), py::arg("copy") = py::none());
+  c.def_static(
+      "from_numpy",
+      [](const py::object& a) {
+        if (!py::isinstance<py::array>(a))
+          throw DTypeError(fmt::format("expected a NumPy array, got {}", py::cast<std::string>(py::str(py::type::of(a)))), "Tensor.from_numpy");
+        return from_numpy(py::reinterpret_borrow<py::array>(a), true);
+      },
+      "A Tensor over the memory of a contiguous array: writes to the array are visible in the Tensor.");
   c.def("item", [](PyTensor& t) { return item_of(t); });
-  c.def("astype", [](PyTensor& t, DType dtype, bool) { return ops::cast(t.value(), dtype); }, py::arg("dtype"), py::arg("copy") = true);
+  c.def(
+      "astype", [](PyTensor& t, DType dtype, bool) { return ops::cast(t.value(), dtype); }, py::arg("dtype"), py::arg("copy") = true);
   c.def("__bool__", truth);
   c.def("__int__", [](PyTensor& t) { return py::int_(item_of(t)); });
   c.def("__float__", [](PyTensor& t) { return py::float_(item_of(t)); });
@@ -338,11 +353,24 @@ void bind_tensor(py::module_& m) {
     if (t.value().rank() == 0) throw DTypeError("a tensor of rank 0 has no length");
     return t.value().shape()[0];
   });
-  c.def("__dlpack__", [](PyTensor& t, const py::object&, const py::kwargs&) { need_value(t.value(), "the memory"); return to_dlpack(t.value()); }, py::arg("stream") = py::none());
+  c.def(
+      "__dlpack__",
+      [](PyTensor& t, const py::object&, const py::kwargs&) {
+        need_value(t.value(), "the memory");
+        return to_dlpack(t.value());
+      },
+      py::arg("stream") = py::none());
   c.def("__dlpack_device__", [](PyTensor&) { return py::make_tuple(1, 0); });
-  c.def("init_data", [](py::object self, const py::args&, const py::kwargs&) { tensor_of(self)->value(); return self; }, "Draws the values of a lazy tensor.");
+  c.def(
+      "init_data",
+      [](py::object self, const py::args&, const py::kwargs&) {
+        tensor_of(self)->value();
+        return self;
+      },
+      "Draws the values of a lazy tensor.");
   def_operators(c);
-  m.def("from_dlpack", [](const py::object& o) { return from_dlpack(o); }, "A Tensor over the memory of an object with __dlpack__ (CPU).");
+  m.def(
+      "from_dlpack", [](const py::object& o) { return from_dlpack(o); }, "A Tensor over the memory of an object with __dlpack__ (CPU).");
 }
 
 }  // namespace sindri::python

@@ -37,7 +37,9 @@ py::list load(const std::string& path) {
   }
   py::list out;
   for (const CheckpointEntry& e : c.entries) {
-    py::object value = e.kind == CheckpointEntry::kTensor ? to_python(e.tensor) : e.kind == CheckpointEntry::kText ? py::object(py::str(e.data)) : py::object(py::bytes(e.data));
+    py::object value = e.kind == CheckpointEntry::kTensor ? to_python(e.tensor)
+        : e.kind == CheckpointEntry::kText                ? py::object(py::str(e.data))
+                                                          : py::object(py::bytes(e.data));
     out.append(py::make_tuple(e.name, value));
   }
   return out;
@@ -80,18 +82,23 @@ void bind_train(py::module_& m) {
   py::class_<PyNativeCell>(m, "NativeCell", "A network of the C++ library.")
       .def("__call__", &PyNativeCell::call)
       .def("parameters", &PyNativeCell::parameters, "[(name, Parameter)] in definition order.")
-      .def("set_train", [](PyNativeCell& c, bool on) { c.cell().set_train(on); }, py::arg("on") = true)
+      .def(
+          "set_train", [](PyNativeCell& c, bool on) { c.cell().set_train(on); }, py::arg("on") = true)
       .def("describe", [](PyNativeCell& c) { return c.cell().tree(); });
-  m.def("create_network", [](const std::string& name, int64_t num_classes, int64_t in_channels, const std::string& variant, const std::string& conv_init,
-                             const std::string& dense_init, bool zero_init_residual) {
-    return std::make_unique<PyNativeCell>(models::create(name, {.num_classes = num_classes,
-                                                                .in_channels = in_channels,
-                                                                .variant = variant,
-                                                                .conv_init = conv_init,
-                                                                .dense_init = dense_init,
-                                                                .zero_init_residual = zero_init_residual}));
-  }, py::arg("name"), py::arg("num_classes") = 0, py::arg("in_channels") = 0, py::arg("variant") = "", py::arg("conv_init") = "", py::arg("dense_init") = "",
-     py::arg("zero_init_residual") = false);
+  m.def(
+      "create_network",
+      [](const std::string& name, int64_t num_classes, int64_t in_channels, const std::string& variant, const std::string& conv_init,
+         const std::string& dense_init, bool zero_init_residual) {
+        return std::make_unique<PyNativeCell>(models::create(name,
+                                                             {.num_classes = num_classes,
+                                                              .in_channels = in_channels,
+                                                              .variant = variant,
+                                                              .conv_init = conv_init,
+                                                              .dense_init = dense_init,
+                                                              .zero_init_residual = zero_init_residual}));
+      },
+      py::arg("name"), py::arg("num_classes") = 0, py::arg("in_channels") = 0, py::arg("variant") = "", py::arg("conv_init") = "", py::arg("dense_init") = "",
+      py::arg("zero_init_residual") = false);
   m.def("network_names", &models::names);
 }
 

@@ -56,4 +56,22 @@ template <class PrimitiveDesc, class Make> bool try_make(Make&& make, PrimitiveD
   return false;
 }
 
+/// A matrix product made from its descriptor, for as many threads as it was made with.
+class Product {
+ public:
+  /// Under a ThreadScope of `threads`.
+  Product(const dnnl::matmul::primitive_desc& pd, int threads)
+      : threads_(threads), primitive_(pd), a_(pd.src_desc()), b_(pd.weights_desc()), c_(pd.dst_desc()), scratchpad_(pd.scratchpad_desc()) {}
+  int64_t workspace_bytes() const { return static_cast<int64_t>(scratchpad_.get_size()); }
+  void run(const void* a, const void* b, void* c, void* workspace) const {
+    const ThreadScope threads(threads_);
+    execute(primitive_, {{DNNL_ARG_SRC, &a_, a}, {DNNL_ARG_WEIGHTS, &b_, b}, {DNNL_ARG_DST, &c_, c}, {DNNL_ARG_SCRATCHPAD, &scratchpad_, workspace}});
+  }
+
+ private:
+  int threads_;
+  dnnl::matmul primitive_;
+  dnnl::memory::desc a_, b_, c_, scratchpad_;
+};
+
 }  // namespace sindri::onednn
