@@ -374,7 +374,7 @@ def test_step_equals_pytorchs(tmp_path):
     theirs = compare.record_torch(model, torch.nn.CrossEntropyLoss(), torch.optim.SGD(model.parameters(), 0.1, momentum=0.9), (x, label))
     ours = compare.record(net, nn.SoftmaxCrossEntropyWithLogits(True, "mean"), nn.Momentum(net.trainable_params(), 0.1, 0.9), (x, label.astype(np.int32)))
     found = compare.diff(ours, theirs)
-    assert found.equal and found.only == ([], [])
+    assert found.equal and found.only == ([], []), found.table()
     assert [sum(d.kind == k for d in found.values) for k in compare.KINDS] == [2, 8, 6, 1, 6, 8]
 
 
@@ -500,7 +500,8 @@ def test_damaged_records_are_refused(tmp_path):
 
 def run(*args):
     """`python -m sindri ARGS` as a process of its own."""
-    return subprocess.run([sys.executable, "-m", "sindri", *args], capture_output=True, text=True, check=False)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(os.path.dirname(ms.__file__)), os.environ.get("PYTHONPATH", "")])}
+    return subprocess.run([sys.executable, "-m", "sindri", *args], capture_output=True, text=True, check=False, env=env)
 
 
 def test_convert_command(tmp_path, capsys):

@@ -1,0 +1,58 @@
+"""docs/guide/python.md and migration.md say what the code does."""
+import os
+import re
+
+import pytest
+
+import sindri as ms
+from sindri import context
+from sindri.common.not_yet import NotYetError
+
+GUIDE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "docs", "guide")
+
+
+def text(name):
+    with open(os.path.join(GUIDE, name), encoding="utf-8") as f:
+        return f.read()
+
+
+@pytest.mark.parametrize("mark, table", [("stored-context", context._STORED), ("acting-context", context._ACTING)])
+def test_context_keys_are_listed(mark, table):
+    listed = re.search(rf"<!-- {mark} -->(.*?)<!-- end -->", text("python.md"), re.S)[1]
+    assert set(re.findall(r"`(\w+)`", listed)) == set(table)
+
+
+def test_names_of_the_migration_tables_exist():
+    """Every `nn.X`, `ops.x`, `ds.X`, `vision.X` in the tables' Sindri columns can be looked up, and dotted ms names."""
+    from sindri import dataset, nn, ops
+    roots = {"nn": nn, "ops": ops, "ds": dataset, "vision": dataset.vision, "ms": ms}
+    seen = 0
+    for line in text("migration.md").splitlines():
+        cells = line.split("|")
+        if len(cells) < 4:
+            continue
+        for root, path in re.findall(r"`?\b(nn|ops|ds|vision|ms)\.([A-Za-z_][\w.]*)", "|".join(cells[2:])):
+            found = roots[root]
+            for part in path.rstrip(".").split("."):
+                found = getattr(found, part)
+            seen += 1
+    assert seen > 60
+
+
+@pytest.mark.parametrize("call", [
+    lambda: ms.nn.LSTM(2, 3), lambda: ms.nn.GRU(2, 3), lambda: ms.nn.DenseThor(2, 3), lambda: ms.mindrecord.FileWriter("a"),
+    lambda: ms.dataset.TFRecordDataset("a"), lambda: ms.dataset.MindDataset("a"), lambda: ms.load("a.mindir"), lambda: ms.nn.GraphCell(None),
+    lambda: ms.set_ps_context(enable_ps=True), lambda: ms.Model(ms.nn.ReLU(), boost_level="O1"), lambda: ms.boost.AutoBoost(),
+    lambda: ms.save_checkpoint(ms.nn.Dense(1, 1), "a.ckpt", enc_key=b"0123456789abcdef"),
+])
+def test_what_is_not_there_yet_says_so(call):
+    with pytest.raises(NotYetError, match="is not available yet"):
+        call()
+
+
+def test_eras(monkeypatch):
+    monkeypatch.setenv("SINDRI_MINDSPORE_ERA", "1")
+    assert context.era() == 1
+    monkeypatch.setenv("SINDRI_MINDSPORE_ERA", "3")
+    with pytest.raises(ValueError, match="SINDRI_MINDSPORE_ERA must be 1 or 2"):
+        context.era()
