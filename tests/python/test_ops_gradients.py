@@ -168,7 +168,7 @@ def _inputs(ranges):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_gradient(name):
+def test_gradient(name, mode):
     fn, ranges = CASES[name]
     values = _inputs(ranges)
     seed = None

@@ -75,8 +75,11 @@ def _give(tensor: Tensor, value: Tensor) -> Tensor:
 
 def _dims(sizes: tuple, where: str) -> tuple:
     """The ints of f(2, 3), f((2, 3)) or f([2, 3])."""
+    given = sizes[0] if len(sizes) == 1 else sizes
+    if type(given) is tuple and all([type(n) is int for n in given]):  # the common case, without the checks
+        return given
     from sindri.ops._util import to_ints
-    return to_ints(sizes[0] if len(sizes) == 1 else sizes, "shape", where)
+    return to_ints(given, "shape", where)
 
 
 # --- methods with arguments of their own ------------------------------------------------------------------------------------------------

@@ -46,6 +46,8 @@ def need_bool(value: Any, name: str, where: str) -> bool:
 
 def to_int(value: Any, name: str, where: str) -> int:
     """A Python int of an int or of an integer tensor with one element that is no traced value."""
+    if type(value) is int:  # the common case, without the checks
+        return value
     if is_int(value):
         return int(value)
     if isinstance(value, Tensor) and not is_float(value.dtype):
@@ -60,6 +62,11 @@ def to_number(value: Any) -> Union[int, float, bool]:
 
 def to_ints(value: Any, name: str, where: str) -> tuple:
     """A tuple of Python ints of an int, a tuple or list of ints, or an integer tensor that is no traced value."""
+    kind = type(value)  # the common cases, without the checks
+    if kind is int:
+        return (value,)
+    if (kind is tuple or kind is list) and all([type(v) is int for v in value]):
+        return tuple(value)
     if isinstance(value, Tensor):
         if is_float(value.dtype):
             fail(TypeError, f"{name}: expected integers, got a tensor of {value.dtype}", where)
@@ -73,7 +80,7 @@ def to_ints(value: Any, name: str, where: str) -> tuple:
 
 def to_axes(axis: Axis, where: str) -> list:
     """The axes as a list; None and () give [], which the engine reads as all."""
-    return [] if axis is None else list(to_ints(axis, "axis", where))
+    return [axis] if type(axis) is int else [] if axis is None else list(to_ints(axis, "axis", where))
 
 
 def to_axis(axis: int, rank: int, where: str) -> int:

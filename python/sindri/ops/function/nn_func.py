@@ -153,6 +153,8 @@ def softmax(input: Tensor, axis: Union[int, Sequence[int]] = -1, *, dtype=None) 
 
 
 def _one_axis(axis: Any, rank: int, where: str) -> int:
+    if type(axis) is int and -rank <= axis < rank:
+        return axis
     axes = to_ints(axis, "axis", where)
     if len(axes) != 1:
         fail(ValueError, f"axis: expected one axis, got {axis!r}", where)

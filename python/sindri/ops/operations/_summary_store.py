@@ -45,7 +45,7 @@ def put(name: str, value: Tensor) -> None:
 
 
 def take() -> List[Tuple[str, Tensor]]:
-    """(name, value) of everything written since the last call, in the order of first use."""
+    """(name, value) of everything written since the last call."""
     found: Dict[str, Tensor] = {}
     for (name, _, _), slot in _slots.items():
         count = int(slot.count.asnumpy())
