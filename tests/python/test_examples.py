@@ -208,7 +208,9 @@ def test_folders_of_images(example, tmp_path):
     assert train.get_dataset_size() == 3
     for image, label in train.create_tuple_iterator(num_epochs=1):
         assert (tuple(image.shape), image.dtype, label.dtype) == ((2, 3, 32, 32), ms.float32, ms.int32)
-    labels = [int(v) for _, label in create(str(tmp_path), "imagenet2012", False, 3, 32, 1).create_tuple_iterator(num_epochs=1) for v in label.asnumpy()]
+    labels = [
+        int(v) for _, label in create(str(tmp_path), "imagenet2012", False, 3, 32, 1).create_tuple_iterator(num_epochs=1) for v in label.asnumpy()
+    ]
     assert labels == [0, 0, 1, 1]
     with pytest.raises(ValueError, match="'mnist'"):
         create(str(tmp_path), "mnist", True, 2, 32)
@@ -224,7 +226,9 @@ def png(pixels):
 
     h, w, _ = pixels.shape
     raw = b"".join(b"\0" + row.tobytes() for row in pixels)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", w, h, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", w, h, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b"")
+    )
 
 
 def test_settings(example, tmp_path):

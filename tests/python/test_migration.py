@@ -36,7 +36,10 @@ LAYERS = {
     "conv": (lambda: nn.Conv2d(4, 6, 3, 2, pad_mode="pad", padding=1, has_bias=True), lambda: torch.nn.Conv2d(4, 6, 3, 2, 1)),
     "conv valid": (lambda: nn.Conv2d(4, 6, 3, pad_mode="valid"), lambda: torch.nn.Conv2d(4, 6, 3, bias=False)),
     "conv group": (lambda: nn.Conv2d(4, 4, 3, pad_mode="pad", padding=1, group=2), lambda: torch.nn.Conv2d(4, 4, 3, padding=1, groups=2, bias=False)),
-    "conv transposed": (lambda: nn.Conv2dTranspose(4, 6, 3, 2, pad_mode="pad", padding=1), lambda: torch.nn.ConvTranspose2d(4, 6, 3, 2, 1, bias=False)),
+    "conv transposed": (
+        lambda: nn.Conv2dTranspose(4, 6, 3, 2, pad_mode="pad", padding=1),
+        lambda: torch.nn.ConvTranspose2d(4, 6, 3, 2, 1, bias=False),
+    ),
     "dense": (lambda: nn.Dense(8, 5), lambda: torch.nn.Linear(8, 5)),
     "layer norm": (lambda: nn.LayerNorm((8,), epsilon=1e-5), lambda: torch.nn.LayerNorm(8)),
     "group norm": (lambda: nn.GroupNorm(2, 4), lambda: torch.nn.GroupNorm(2, 4)),
@@ -84,7 +87,9 @@ def test_dropout_and_defaults():
     ones = Tensor(np.ones(20000, np.float32))
     keeps = [float((layer.set_train()(ones).asnumpy() != 0).mean()) for layer in (nn.Dropout(0.8), nn.Dropout(p=0.2))]
     assert keeps == pytest.approx([0.8, 0.8], abs=0.02)
-    assert nn.Conv2d(16, 16, 3).weight.asnumpy().std() == pytest.approx(0.01, rel=0.1) and nn.Dense(500, 500).weight.asnumpy().std() == pytest.approx(0.01, rel=0.05)
+    assert nn.Conv2d(16, 16, 3).weight.asnumpy().std() == pytest.approx(0.01, rel=0.1) and nn.Dense(500, 500).weight.asnumpy().std() == pytest.approx(
+        0.01, rel=0.05
+    )
     assert nn.MaxPool2d(2)(X).shape == (2, 4, 7, 7) and not nn.Dense(1, 1).training
 
 

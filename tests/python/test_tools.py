@@ -36,8 +36,20 @@ def f32(*shape):
 
 # --- safetensors ----------------------------------------------------------------------------------------------------------------
 
-RAMP = {"bool": "|b1", "uint8": "|u1", "int8": "|i1", "int16": "<i2", "uint16": "<u2", "int32": "<i4", "uint32": "<u4", "int64": "<i8", "uint64": "<u8",
-        "float16": "<f2", "float32": "<f4", "float64": "<f8"}
+RAMP = {
+    "bool": "|b1",
+    "uint8": "|u1",
+    "int8": "|i1",
+    "int16": "<i2",
+    "uint16": "<u2",
+    "int32": "<i4",
+    "uint32": "<u4",
+    "int64": "<i8",
+    "uint64": "<u8",
+    "float16": "<f2",
+    "float32": "<f4",
+    "float64": "<f8",
+}
 
 
 def test_reads_a_file_of_the_library():
@@ -50,7 +62,14 @@ def test_reads_a_file_of_the_library():
         assert found[f"layer.{name}"].array.dtype == np.dtype(code) and found[f"layer.{name}"].shape == (2, 3)
         assert found[f"layer.{name}"].array.reshape(-1).tolist() == expected
     # 1.0 is 0x3f80 in bfloat16, 5.0 is 0x40a0
-    assert found["layer.bfloat16"].dtype == "BF16" and found["layer.bfloat16"].array.reshape(-1).tolist() == [0, 0x3F80, 0x4000, 0x4040, 0x4080, 0x40A0]
+    assert found["layer.bfloat16"].dtype == "BF16" and found["layer.bfloat16"].array.reshape(-1).tolist() == [
+        0,
+        0x3F80,
+        0x4000,
+        0x4040,
+        0x4080,
+        0x40A0,
+    ]
     assert found["scalar"].shape == () and float(found["scalar"].array) == 1.5
     assert found["empty"].shape == (0, 4) and found["größe"].array.tolist() == [-7]
 
@@ -79,7 +98,10 @@ BAD_FILES = {
     "bad json": (st_file(b"{,}"), "cannot be read"),
     "bad utf-8": (st_file(b'{"\xff": 1}'), "cannot be read"),
     "deep": (st_file(b'{"a":' + b"[" * 100_000), "cannot be read"),
-    "duplicate": (st_file(b'{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}', b"ab"), "twice"),
+    "duplicate": (
+        st_file(b'{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}', b"ab"),
+        "twice",
+    ),
     "no dict": (st_file({"a": 3}), "exactly dtype"),
     "unknown dtype": (st_file({"a": {**ENTRY, "dtype": "F7"}}, b"abcd"), "'F7'"),
     "negative dim": (st_file({"a": {**ENTRY, "shape": [-1]}}, b"abcd"), "not negative"),
@@ -136,11 +158,26 @@ def renamed(rows):
 
 
 TORCH_SHAPES = {
-    "conv1.weight": (64, 3, 7, 7), "bn1.weight": (64,), "bn1.bias": (64,), "bn1.running_mean": (64,), "bn1.running_var": (64,), "bn1.num_batches_tracked": (),
-    "layer1.0.conv1.weight": (64, 64, 3, 3), "layer1.0.bn1.weight": (64,), "layer1.0.bn1.bias": (64,), "layer1.0.bn1.running_mean": (64,),
-    "layer1.0.bn1.running_var": (64,), "layer2.0.conv3.weight": (256, 64, 1, 1), "layer2.0.bn1.weight": (64,), "layer2.0.bn1.running_mean": (64,),
-    "layer2.0.downsample.0.weight": (128, 64, 1, 1), "layer2.0.downsample.1.weight": (128,), "layer2.0.downsample.1.running_var": (128,),
-    "layer2.0.downsample.1.running_mean": (128,), "fc.weight": (10, 512), "fc.bias": (10,),
+    "conv1.weight": (64, 3, 7, 7),
+    "bn1.weight": (64,),
+    "bn1.bias": (64,),
+    "bn1.running_mean": (64,),
+    "bn1.running_var": (64,),
+    "bn1.num_batches_tracked": (),
+    "layer1.0.conv1.weight": (64, 64, 3, 3),
+    "layer1.0.bn1.weight": (64,),
+    "layer1.0.bn1.bias": (64,),
+    "layer1.0.bn1.running_mean": (64,),
+    "layer1.0.bn1.running_var": (64,),
+    "layer2.0.conv3.weight": (256, 64, 1, 1),
+    "layer2.0.bn1.weight": (64,),
+    "layer2.0.bn1.running_mean": (64,),
+    "layer2.0.downsample.0.weight": (128, 64, 1, 1),
+    "layer2.0.downsample.1.weight": (128,),
+    "layer2.0.downsample.1.running_var": (128,),
+    "layer2.0.downsample.1.running_mean": (128,),
+    "fc.weight": (10, 512),
+    "fc.bias": (10,),
 }
 MINDSPORE_NAMES = [
     "conv1.weight", "bn1.gamma", "bn1.beta", "bn1.moving_mean", "bn1.moving_variance", None,
@@ -166,20 +203,45 @@ def test_names_of_a_whole_resnet_are_those_of_the_networks():
 
 
 def test_generic_names():
-    shapes = {"emb.weight": (10, 4), "wte.weight": (10, 4), "proj.weight": (4, 4), "fc.weight": (4, 4), "fc.bias": (4,), "ln_1.weight": (4,), "ln_1.bias": (4,),
-              "rms_norm.weight": (4,), "prelu.weight": (4,), "strange.weight": (4,), "conv.weight": (8, 4, 3), "lstm.weight_ih_l0": (16, 4)}
+    shapes = {
+        "emb.weight": (10, 4),
+        "wte.weight": (10, 4),
+        "proj.weight": (4, 4),
+        "fc.weight": (4, 4),
+        "fc.bias": (4,),
+        "ln_1.weight": (4,),
+        "ln_1.bias": (4,),
+        "rms_norm.weight": (4,),
+        "prelu.weight": (4,),
+        "strange.weight": (4,),
+        "conv.weight": (8, 4, 3),
+        "lstm.weight_ih_l0": (16, 4),
+    }
     rows = {r.old: r for r in _names.to_mindspore(shapes)}
     assert {n: r.new for n, r in rows.items()} == {
-        "emb.weight": "emb.embedding_table", "wte.weight": "wte.embedding_table", "proj.weight": "proj.weight", "fc.weight": "fc.weight", "fc.bias": "fc.bias",
-        "ln_1.weight": "ln_1.gamma", "ln_1.bias": "ln_1.beta", "rms_norm.weight": "rms_norm.gamma", "prelu.weight": "prelu.w", "strange.weight": "strange.weight",
-        "conv.weight": "conv.weight", "lstm.weight_ih_l0": "lstm.weight_ih_l0"}
+        "emb.weight": "emb.embedding_table",
+        "wte.weight": "wte.embedding_table",
+        "proj.weight": "proj.weight",
+        "fc.weight": "fc.weight",
+        "fc.bias": "fc.bias",
+        "ln_1.weight": "ln_1.gamma",
+        "ln_1.bias": "ln_1.beta",
+        "rms_norm.weight": "rms_norm.gamma",
+        "prelu.weight": "prelu.w",
+        "strange.weight": "strange.weight",
+        "conv.weight": "conv.weight",
+        "lstm.weight_ih_l0": "lstm.weight_ih_l0",
+    }
     assert rows["conv.weight"].shape == (8, 4, 1, 3) and rows["fc.weight"].shape is None
     back = _names.to_torch({"emb.embedding_table": (10, 4), "ln_1.gamma": (4,), "ln_1.beta": (4,), "prelu.w": (4,), "fc.weight": (4, 4)})
     assert [r.new for r in back] == ["emb.weight", "ln_1.weight", "ln_1.bias", "prelu.weight", "fc.weight"]
 
 
 def test_fc_stays_fc_outside_resnets():
-    assert renamed(_names.to_mindspore({"fc.weight": (4, 4), "conv1.weight": (4, 4, 1, 1)})) == {"fc.weight": "fc.weight", "conv1.weight": "conv1.weight"}
+    assert renamed(_names.to_mindspore({"fc.weight": (4, 4), "conv1.weight": (4, 4, 1, 1)})) == {
+        "fc.weight": "fc.weight",
+        "conv1.weight": "conv1.weight",
+    }
     assert renamed(_names.to_mindspore({"fc.weight": (4, 4)}, net="resnet")) == {"fc.weight": "end_point.weight"}
 
 
@@ -200,7 +262,9 @@ def test_map_goes_first_and_back():
     assert back.apply("c.weight", (2, 2, 1, 3)).shape == (2, 2, 3) and back.apply("a.counter", ()) is None
 
 
-@pytest.mark.parametrize("line, message", [("a", "expected OLD NEW"), ("a b c d", "expected OLD NEW"), ("*.a b", "as many"), ("a b swap=1", "expand=AXIS")])
+@pytest.mark.parametrize(
+    "line, message", [("a", "expected OLD NEW"), ("a b c d", "expected OLD NEW"), ("*.a b", "as many"), ("a b swap=1", "expand=AXIS")]
+)
 def test_bad_maps_name_their_line(line, message):
     with pytest.raises(ValueError, match=message) as e:
         convert.NameMap(["# first", line], "m.txt")
@@ -253,8 +317,17 @@ def test_every_bfloat16_number_survives(tmp_path):
 def test_convert_loads_into_a_network(tmp_path):
     """A state dict in PyTorch's names gives a Sindri network its values."""
     a, b = str(tmp_path / "a.safetensors"), str(tmp_path / "b.ckpt")
-    _safetensors.write(a, [weight("0.weight", f32(2, 1, 3, 3)), weight("1.weight", f32(2)), weight("1.bias", f32(2) + 1), weight("1.running_mean", f32(2) + 2),
-                           weight("1.running_var", f32(2) + 3), Weight("1.num_batches_tracked", "I64", np.array(7))])
+    _safetensors.write(
+        a,
+        [
+            weight("0.weight", f32(2, 1, 3, 3)),
+            weight("1.weight", f32(2)),
+            weight("1.bias", f32(2) + 1),
+            weight("1.running_mean", f32(2) + 2),
+            weight("1.running_var", f32(2) + 3),
+            Weight("1.num_batches_tracked", "I64", np.array(7)),
+        ],
+    )
     report = convert.convert(a, b)
     assert (report.count("renamed"), report.count("kept"), report.count("dropped")) == (4, 1, 1)
     net = nn.SequentialCell(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2))
@@ -328,8 +401,19 @@ def test_pytorch_round_trip(tmp_path):
     a, b, c = (str(tmp_path / n) for n in ("a.pth", "b.ckpt", "c.pt"))
     torch.save({"state_dict": {"module." + k: v for k, v in model.state_dict().items()}, "epoch": 3}, a)
     report = convert.convert(a, b)
-    assert [r.new for r in report.rows] == ["0.weight", "0.bias", "1.gamma", "1.beta", "1.moving_mean", "1.moving_variance", None, "3.weight", "3.bias",
-                                            "4.gamma", "4.beta"]
+    assert [r.new for r in report.rows] == [
+        "0.weight",
+        "0.bias",
+        "1.gamma",
+        "1.beta",
+        "1.moving_mean",
+        "1.moving_variance",
+        None,
+        "3.weight",
+        "3.bias",
+        "4.gamma",
+        "4.beta",
+    ]
     assert any("module." in n for n in report.notes) and any("epoch" in n for n in report.notes)
     convert.convert(b, c)
     found = torch.load(c)
@@ -372,7 +456,9 @@ def test_step_equals_pytorchs(tmp_path):
     assert len(ms.load_param_into_net(net, convert.from_torch(model))) == 0
     x, label = np.random.default_rng(0).standard_normal((4, 3, 8, 8)).astype(np.float32), np.array([1, 2, 3, 4])
     theirs = compare.record_torch(model, torch.nn.CrossEntropyLoss(), torch.optim.SGD(model.parameters(), 0.1, momentum=0.9), (x, label))
-    ours = compare.record(net, nn.SoftmaxCrossEntropyWithLogits(True, "mean"), nn.Momentum(net.trainable_params(), 0.1, 0.9), (x, label.astype(np.int32)))
+    ours = compare.record(
+        net, nn.SoftmaxCrossEntropyWithLogits(True, "mean"), nn.Momentum(net.trainable_params(), 0.1, 0.9), (x, label.astype(np.int32))
+    )
     found = compare.diff(ours, theirs)
     assert found.equal and found.only == ([], []), found.table()
     assert [sum(d.kind == k for d in found.values) for k in compare.KINDS] == [2, 8, 6, 1, 6, 8]
@@ -432,9 +518,15 @@ def test_equal_steps_are_equal(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["a.json", "a.npz", "b.safetensors"]
 
 
-@pytest.mark.parametrize("change, kind, name", [
-    (dict(eps=1e-2), "activation", "1"), (dict(shift=0.5), "weight", "4.bias"), (dict(lr=0.2), "updated", "0.weight"), (dict(reduction="sum"), "loss", "loss"),
-])
+@pytest.mark.parametrize(
+    "change, kind, name",
+    [
+        (dict(eps=1e-2), "activation", "1"),
+        (dict(shift=0.5), "weight", "4.bias"),
+        (dict(lr=0.2), "updated", "0.weight"),
+        (dict(reduction="sum"), "loss", "loss"),
+    ],
+)
 def test_finds_where_steps_part(change, kind, name):
     found = compare.diff(step(), step(**change))
     assert (found.first.kind, found.first.name, found.equal) == (kind, name, False)
@@ -509,7 +601,9 @@ def test_convert_command(tmp_path, capsys):
     _safetensors.write(a, [weight("bn.weight", f32(2)), weight("bn.running_mean", f32(2)), Weight("bn.num_batches_tracked", "I64", np.array(1))])
     assert cli.main(["convert", a, b, "--report", report]) == 0
     out = capsys.readouterr().out
-    assert re.search(r"renamed +2\n", out) and "bn.weight -> bn.gamma" in out and "num_batches_tracked: MindSpore's batch norm counts no batches" in out
+    assert (
+        re.search(r"renamed +2\n", out) and "bn.weight -> bn.gamma" in out and "num_batches_tracked: MindSpore's batch norm counts no batches" in out
+    )
     rows = json.load(open(report, encoding="utf-8"))["rows"]
     assert [(r["old"], r["new"], r["what"]) for r in rows] == [
         ("bn.weight", "bn.gamma", "renamed"), ("bn.running_mean", "bn.moving_mean", "renamed"), ("bn.num_batches_tracked", None, "dropped")]

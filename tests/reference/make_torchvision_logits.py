@@ -2,9 +2,11 @@
 
 usage: python tests/reference/make_torchvision_logits.py tests/python/expectations/resnet18_logits.json
 
-Every parameter is `spread * (2 u - 1) + shift` of the counter-based u in [0, 1) keyed by its name; `spread` and `shift` make activations that neither
-die nor grow; the test computes the same values. The file holds names and shapes of the state dict, the input's key and shape, and the logits in evaluation mode.
+Every parameter is `spread * (2 u - 1) + shift` of the counter-based u in [0, 1) keyed by its name; `spread` and `shift` make activations that
+neither die nor grow; the test computes the same values. The file holds names and shapes of the
+state dict, the input's shape, and the logits in evaluation mode, computed in float64.
 """
+
 import json
 import sys
 
@@ -38,7 +40,13 @@ def main():
     x = (2.0 * unit(INPUT_KEY, int(np.prod(INPUT_SHAPE))) - 1.0).astype(np.float32).reshape(INPUT_SHAPE)
     with torch.no_grad():
         logits = net.double()(torch.from_numpy(x).double()).numpy()
-    out = {"torch": torch.__version__, "torchvision": torchvision.__version__, "input_shape": INPUT_SHAPE, "shapes": shapes, "logits": logits.tolist()}
+    out = {
+        "torch": torch.__version__,
+        "torchvision": torchvision.__version__,
+        "input_shape": INPUT_SHAPE,
+        "shapes": shapes,
+        "logits": logits.tolist(),
+    }
     with open(sys.argv[1], "w", encoding="utf-8") as f:
         json.dump(out, f)
         f.write("\n")

@@ -38,8 +38,8 @@ class Row:
 
 
 class NameMap:
-    """A file of `OLD NEW` lines: `*` stands for any text and is carried over in order, NEW `-` drops; `expand=AXIS` or `squeeze=AXIS` behind them adds
-    or takes away a dimension of size 1; `#` starts a comment. The first line that fits decides. Backwards, OLD and NEW change places."""
+    """A file of `OLD NEW` lines: `*` stands for any text and is carried over in order, NEW `-` drops; `expand=AXIS` or `squeeze=AXIS` behind
+    them adds or takes away a dimension of size 1; `#` starts a comment. The first line that fits decides. Backwards, OLD and NEW change places."""
 
     def __init__(self, lines: Iterable[str], where: str = "map", reverse: bool = False) -> None:
         self.rules: List[Tuple["re.Pattern[str]", Optional[str], Optional[Tuple[str, int]]]] = []

@@ -135,10 +135,14 @@ def read(path: str) -> Tuple[List[Weight], Dict[str, str], bool]:
     end = 0
     for name, _, _, first, last in entries:
         if first != end:
-            raise damaged(f"tensor '{name}' of {path} starts at byte {first} of the data, expected {end}: tensors must follow each other without holes", path)
+            raise damaged(
+                f"tensor '{name}' of {path} starts at byte {first} of the data, expected {end}: tensors must follow each other without holes", path
+            )
         end = last
     if start + end != len(view):
-        raise damaged(f"{path} has {len(view) - start} bytes of data, its header describes {end}", f"{path}, byte {start + min(end, len(view) - start)}")
+        raise damaged(
+            f"{path} has {len(view) - start} bytes of data, its header describes {end}", f"{path}, byte {start + min(end, len(view) - start)}"
+        )
     weights = []
     for name, dtype, shape, first, last in entries:
         raw = np.frombuffer(view, np.uint8, last - first, start + first).copy()  # a copy of its own is aligned, and the file can go
@@ -160,7 +164,9 @@ def write(path: str, weights: Sequence[Weight], metadata: Optional[Dict[str, str
         sums.append(f"{zlib.crc32(w.array.tobytes()):08x}")
         end += w.nbytes
     integrity = json.dumps({"tensors": len(weights), "bytes": end, "crc32": sums}, separators=(",", ":"))
-    text = json.dumps({"__metadata__": {**(metadata or {}), _INTEGRITY: integrity}, **header}, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
+    text = json.dumps({"__metadata__": {**(metadata or {}), _INTEGRITY: integrity}, **header}, separators=(",", ":"), ensure_ascii=False).encode(
+        "utf-8"
+    )
     text += b" " * (-len(text) % 8)
     write_whole(path, [struct.pack("<Q", len(text)), text] + [w.array for w in weights])
 

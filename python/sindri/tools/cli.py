@@ -51,7 +51,9 @@ def _parser() -> _Parser:
     c.add_argument("source", metavar="IN", help="file to read: .ckpt, .safetensors, .pth, .pt")
     c.add_argument("target", metavar="OUT", help="file to write, its ending decides on the form")
     g = c.add_argument_group("names")
-    g.add_argument("--names", choices=("mindspore", "torch", "keep"), help="names in OUT; default: mindspore for .ckpt, torch for .pth, keep for .safetensors")
+    g.add_argument(
+        "--names", choices=("mindspore", "torch", "keep"), help="names in OUT; default: mindspore for .ckpt, torch for .pth, keep for .safetensors"
+    )
     g.add_argument("--from-names", choices=("auto", "mindspore", "torch"), default="auto", help="names in IN (default: recognised)")
     g.add_argument("--net", choices=("auto", "resnet", "none"), default="auto", help="rules of a known network (default: recognised)")
     g.add_argument("--map", metavar="FILE", help="rules of your own, which go before the others")
@@ -67,21 +69,45 @@ def _parser() -> _Parser:
     p = verbs.add_parser("compare", help="one training step of two networks", description=_COMPARE, formatter_class=form,
                          epilog="exit codes: 0 done and equal, 1 the records differ, 2 usage, 4 a file's contents, 5 files cannot be used")
     sub = p.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=_Parser)
-    d = sub.add_parser("diff", help="where two records first differ", formatter_class=form, description=(
-        "examples:\n  python -m sindri compare diff ours.npz theirs.npz\n  python -m sindri compare diff ours.npz theirs.npz --rtol 1e-5 --rtol gradient=0.05\n\n"
-        "A tensor differs when its largest difference exceeds atol + rtol x its largest\nmagnitude in B. The first difference in the order of execution is shown first."))
+    d = sub.add_parser(
+        "diff",
+        help="where two records first differ",
+        formatter_class=form,
+        description=(
+            "examples:\n"
+            "  python -m sindri compare diff ours.npz theirs.npz\n"
+            "  python -m sindri compare diff ours.npz theirs.npz --rtol 1e-5 --rtol gradient=0.05\n\n"
+            "A tensor differs when its largest difference exceeds atol + rtol x its largest\n"
+            "magnitude in B. The first difference in the order of execution is shown first."
+        ),
+    )
     d.add_argument("a", metavar="A", help="record to look at (.npz with its .json, or .safetensors)")
     d.add_argument("b", metavar="B", help="record to hold it against")
-    d.add_argument("--rtol", action="append", metavar="[KIND=]X", default=[], help=f"relative tolerance, for all or one of {', '.join(compare.KINDS)} (default 1e-4)")
+    d.add_argument(
+        "--rtol",
+        action="append",
+        metavar="[KIND=]X",
+        default=[],
+        help=f"relative tolerance, for all or one of {', '.join(compare.KINDS)} (default 1e-4)",
+    )
     d.add_argument("--atol", type=float, default=1e-8, metavar="X", help="absolute tolerance (default 1e-8)")
     d.add_argument("--kinds", metavar="K,…", default=",".join(compare.KINDS), help="compare only these kinds")
     d.add_argument("--all", action="store_true", help="show every difference and every name that one record has alone")
     d.add_argument("--json", metavar="FILE", help="write every comparison as JSON")
     s = sub.add_parser("show", help="what a record holds")
     s.add_argument("record", metavar="RECORD")
-    r = sub.add_parser("record", help="run one step and record it", formatter_class=form, description=(
-        "examples:\n  python -m sindri compare record step.py:make ours.npz\n  python -m sindri compare record torch_step.py:make theirs.npz\n\n"
-        "FUNCTION of SCRIPT takes no arguments and returns (net, loss_fn, optimizer, batch),\na Sindri Cell or a PyTorch module with what belongs to it."))
+    r = sub.add_parser(
+        "record",
+        help="run one step and record it",
+        formatter_class=form,
+        description=(
+            "examples:\n"
+            "  python -m sindri compare record step.py:make ours.npz\n"
+            "  python -m sindri compare record torch_step.py:make theirs.npz\n\n"
+            "FUNCTION of SCRIPT takes no arguments and returns (net, loss_fn, optimizer, batch),\n"
+            "a Sindri Cell or a PyTorch module with what belongs to it."
+        ),
+    )
     r.add_argument("function", metavar="SCRIPT:FUNCTION", help="a Python file and a function in it")
     r.add_argument("target", metavar="OUT", help="record to write (.npz or .safetensors)")
     r.add_argument("--sample", type=int, metavar="N", help="keep at most N evenly spaced elements of each tensor")

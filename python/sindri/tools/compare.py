@@ -174,7 +174,9 @@ def _split_batch(batch: Any, loss_fn: Any) -> Tuple[List[Any], Optional[Any]]:
     return items[:-1], items[-1]
 
 
-def record(net: Any, loss_fn: Any, optimizer: Any, batch: Any, path: Optional[str] = None, *, train: bool = True, sample: Optional[int] = None) -> Record:
+def record(
+    net: Any, loss_fn: Any, optimizer: Any, batch: Any, path: Optional[str] = None, *, train: bool = True, sample: Optional[int] = None
+) -> Record:
     """Runs one step of a Sindri network and keeps its values; writes them to `path` when it is given.
 
     batch: (inputs…, label) as Tensors or arrays; the loss is loss_fn(net(inputs…), label), or with loss_fn None what net itself gives. optimizer
@@ -245,8 +247,18 @@ def _version(module: str) -> str:
     return f"{module} {importlib.import_module(module).__version__}"
 
 
-def record_torch(model: Any, loss_fn: Any, optimizer: Any, batch: Any, path: Optional[str] = None, *, train: bool = True, sample: Optional[int] = None,
-                 net: str = "auto", mapping: Union[NameMap, Mapping[str, str], None] = None) -> Record:
+def record_torch(
+    model: Any,
+    loss_fn: Any,
+    optimizer: Any,
+    batch: Any,
+    path: Optional[str] = None,
+    *,
+    train: bool = True,
+    sample: Optional[int] = None,
+    net: str = "auto",
+    mapping: Union[NameMap, Mapping[str, str], None] = None,
+) -> Record:
     """The same of a PyTorch module, in a Python with torch: the loss is loss_fn(model(inputs…), label), the update optimizer.step().
 
     Names become MindSpore's by the rules of convert (net, mapping as there; a mapping holds for layers and parameters). What layers give is
@@ -384,14 +396,19 @@ class Comparison:
 def _hint(d: Difference) -> str:
     if d.what == "shape":
         return "shapes part here: look at this layer's arguments (stride, padding, channels)"
-    return {"input": "the steps were not given the same batch",
-            "weight": "the steps do not start from the same weights: carry them over with `sindri convert` first",
-            "activation": "all that ran before agrees: look at this layer's arguments (padding, eps, order of operations), not at its inputs",
-            "loss": "all layers agree: look at the loss function, its reduction and label smoothing",
-            "gradient": "the forward run agrees: " + (
-                "in float32 a ReLU's input near 0 that falls on its other side gives such differences, which --rtol gradient=0.05 allows" if d.relative < 0.05
-                else "look at this layer's gradient, or at what is differentiated (reduction of the loss, frozen parameters)"),
-            "updated": "the gradients agree: look at the optimizer (learning rate, weight decay and its groups) and at batch norm's momentum"}[d.kind]
+    return {
+        "input": "the steps were not given the same batch",
+        "weight": "the steps do not start from the same weights: carry them over with `sindri convert` first",
+        "activation": "all that ran before agrees: look at this layer's arguments (padding, eps, order of operations), not at its inputs",
+        "loss": "all layers agree: look at the loss function, its reduction and label smoothing",
+        "gradient": "the forward run agrees: "
+        + (
+            "in float32 a ReLU's input near 0 that falls on its other side gives such differences, which --rtol gradient=0.05 allows"
+            if d.relative < 0.05
+            else "look at this layer's gradient, or at what is differentiated (reduction of the loss, frozen parameters)"
+        ),
+        "updated": "the gradients agree: look at the optimizer (learning rate, weight decay and its groups) and at batch norm's momentum",
+    }[d.kind]
 
 
 def _compare(kind: str, name: str, step: int, x: Item, y: Item, rtol: float, atol: float, least: float) -> Difference:
@@ -399,14 +416,18 @@ def _compare(kind: str, name: str, step: int, x: Item, y: Item, rtol: float, ato
     if x.shape != y.shape and [d for d in x.shape if d != 1] != [d for d in y.shape if d != 1]:
         return Difference(kind, name, step, "shape", np.inf, np.inf, detail=f"shapes {list(x.shape)} and {list(y.shape)}")
     if x.array.size != y.array.size:
-        return Difference(kind, name, step, "sampling", detail=f"{x.array.size} and {y.array.size} elements were kept: record both with the same sample=")
+        return Difference(
+            kind, name, step, "sampling", detail=f"{x.array.size} and {y.array.size} elements were kept: record both with the same sample="
+        )
     a, b = x.array.reshape(-1).astype(np.float64), y.array.reshape(-1).astype(np.float64)
     if not a.size:
         return Difference(kind, name, step, "")
     odd = ~(np.isfinite(a) & np.isfinite(b)) & ~((a == b) | (np.isnan(a) & np.isnan(b)))
     if odd.any():
         k = int(np.argmax(odd))
-        return Difference(kind, name, step, "not finite", np.inf, np.inf, _place(k, x), float(a[k]), float(b[k]), f"{int(odd.sum())} values not finite in one only")
+        return Difference(
+            kind, name, step, "not finite", np.inf, np.inf, _place(k, x), float(a[k]), float(b[k]), f"{int(odd.sum())} values not finite in one only"
+        )
     both = np.isfinite(a)
     gap = np.where(both, np.abs(np.where(both, a, 0) - np.where(both, b, 0)), 0.0)
     k = int(np.argmax(gap))

@@ -23,7 +23,16 @@ __all__ = ["convert", "from_torch", "rename", "read", "write", "File", "Report",
 
 _FORMATS = {".ckpt": "ckpt", ".safetensors": "safetensors", ".pth": "torch", ".pt": "torch"}
 _TITLE = {"ckpt": "MindSpore checkpoint", "safetensors": "safetensors", "torch": "PyTorch state dict"}
-_ENGINE_TYPES = {"Bool": "BOOL", "UInt8": "U8", "Int32": "I32", "Int64": "I64", "Float16": "F16", "BFloat16": "BF16", "Float32": "F32", "Float64": "F64"}
+_ENGINE_TYPES = {
+    "Bool": "BOOL",
+    "UInt8": "U8",
+    "Int32": "I32",
+    "Int64": "I64",
+    "Float16": "F16",
+    "BFloat16": "BF16",
+    "Float32": "F32",
+    "Float64": "F64",
+}
 _TEXT, _BYTES = "sindri.text.", "sindri.bytes."  # prefixes in a safetensors file's metadata for .ckpt entries that are no tensors
 
 
@@ -182,12 +191,25 @@ def _torch() -> Any:
 def torch_weight(name: str, t: Any) -> Weight:
     """A PyTorch tensor with all its bits. Raises CheckpointError for quantized, sparse and exotic ones."""
     torch = _torch()
-    codes = {torch.bool: "BOOL", torch.uint8: "U8", torch.int8: "I8", torch.int16: "I16", torch.int32: "I32", torch.int64: "I64", torch.float16: "F16",
-             torch.bfloat16: "BF16", torch.float32: "F32", torch.float64: "F64", torch.complex64: "C64"}
+    codes = {
+        torch.bool: "BOOL",
+        torch.uint8: "U8",
+        torch.int8: "I8",
+        torch.int16: "I16",
+        torch.int32: "I32",
+        torch.int64: "I64",
+        torch.float16: "F16",
+        torch.bfloat16: "BF16",
+        torch.float32: "F32",
+        torch.float64: "F64",
+        torch.complex64: "C64",
+    }
     codes.update({getattr(torch, k): v for k, v in (("uint16", "U16"), ("uint32", "U32"), ("uint64", "U64"), ("float8_e5m2", "F8_E5M2"),
                                                     ("float8_e4m3fn", "F8_E4M3")) if hasattr(torch, k)})
     if t.is_quantized or t.layout != torch.strided or t.dtype not in codes:
-        raise unusable(f"tensor '{name}' is {t.layout} {t.dtype}, which has no plain form", name, "drop it with a map (NAME -), or convert it in PyTorch before")
+        raise unusable(
+            f"tensor '{name}' is {t.layout} {t.dtype}, which has no plain form", name, "drop it with a map (NAME -), or convert it in PyTorch before"
+        )
     code = codes[t.dtype]
     t = t.detach().cpu().contiguous()
     if code == "BF16":
@@ -305,14 +327,25 @@ def _advice(names: Set[str], target: str) -> List[str]:
     if not _names.is_resnet(names):
         return []
     if target == "mindspore":
-        return ["ResNet: torchvision's weights belong to its own form: explicit padding and batch norm eps 1e-5, not MindSpore's 'same' padding and 1e-4 "
-                "(variant 'torchvision' of sindri.models.create and of python/examples/resnet)"]
+        return [
+            "ResNet: torchvision's weights belong to its own form: explicit padding and batch norm eps 1e-5, not MindSpore's 'same' padding and 1e-4 "
+            "(variant 'torchvision' of sindri.models.create and of python/examples/resnet)"
+        ]
     return ["ResNet: weights trained with 'same' padding and batch norm eps 1e-4 (variant 'mindspore') give other results in torchvision's ResNet"]
 
 
-def convert(source: str, target: str, names: Optional[str] = None, source_names: str = "auto", net: str = "auto",
-            mapping: Union[NameMap, Mapping[str, str], str, None] = None, reverse_map: bool = False, drop_state: bool = False, overwrite: bool = False,
-            compat_mindspore1: bool = False) -> Report:
+def convert(
+    source: str,
+    target: str,
+    names: Optional[str] = None,
+    source_names: str = "auto",
+    net: str = "auto",
+    mapping: Union[NameMap, Mapping[str, str], str, None] = None,
+    reverse_map: bool = False,
+    drop_state: bool = False,
+    overwrite: bool = False,
+    compat_mindspore1: bool = False,
+) -> Report:
     """Writes the weights of `source` to `target`; both forms follow from the endings (.ckpt, .safetensors, .pth, .pt).
 
     names: 'mindspore', 'torch' or 'keep'; by default what suits the target (.ckpt: mindspore, .pth and .pt: torch, .safetensors: keep). net: rules

@@ -30,7 +30,10 @@ def _checked(key, value, where):
     """The value in the type of the key's default."""
     if key not in DEFAULTS:
         near = difflib.get_close_matches(str(key), DEFAULTS, 1)
-        raise SystemExit(f"error: unknown setting '{key}'\n  where: {where}\n  fix: " + (f"did you mean '{near[0]}'?" if near else f"use one of {', '.join(DEFAULTS)}"))
+        raise SystemExit(
+            f"error: unknown setting '{key}'\n  where: {where}\n  fix: "
+            + (f"did you mean '{near[0]}'?" if near else f"use one of {', '.join(DEFAULTS)}")
+        )
     kind = type(DEFAULTS[key])
     if kind is float and type(value) is str:  # YAML reads 1e-4 as text
         try:

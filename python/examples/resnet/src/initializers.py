@@ -13,7 +13,14 @@ _TRUNCATED_STD = 0.87962566103423978  # standard deviation of a normal distribut
 
 def gain_of(nonlinearity, slope=0.0):
     """By how much a layer must widen its weights for the nonlinearity behind it. Raises ValueError for an unknown one."""
-    gains = {"linear": 1.0, "conv2d": 1.0, "sigmoid": 1.0, "tanh": 5.0 / 3.0, "relu": math.sqrt(2.0), "leaky_relu": math.sqrt(2.0 / (1.0 + slope * slope))}
+    gains = {
+        "linear": 1.0,
+        "conv2d": 1.0,
+        "sigmoid": 1.0,
+        "tanh": 5.0 / 3.0,
+        "relu": math.sqrt(2.0),
+        "leaky_relu": math.sqrt(2.0 / (1.0 + slope * slope)),
+    }
     if nonlinearity not in gains:
         raise ValueError(f"nonlinearity '{nonlinearity}' is not known | gain_of | use one of {', '.join(gains)}")
     return gains[nonlinearity]

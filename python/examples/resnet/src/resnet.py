@@ -24,7 +24,7 @@ class Style:
         return nn.Conv2d(in_channel, out_channel, kernel_size=kernel, stride=stride, weight_init=weight, **padding)
 
     def norm(self, channel, last=False):
-        """Batch norm. MindSpore's momentum is the weight of the old value: 0.9 here is 0.1 in PyTorch. `last`: of a block whose branch starts at 0."""
+        """Batch norm. The momentum is the weight of the old value: 0.9 here is 0.1 in PyTorch. `last`: of a block whose branch starts at 0."""
         return nn.BatchNorm2d(channel, eps=self.eps, momentum=0.9, gamma_init="zeros" if last else "ones")
 
     def max_pool(self):
