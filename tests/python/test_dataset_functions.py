@@ -204,6 +204,17 @@ def test_rng_parameter():
     assert values(numbers(20).map(draw, "x")) != first
 
 
+def test_rng_streams_are_those_of_philox():
+    from sindri.dataset import _transform
+    for key in (0, 1, (1 << 64) - 1):
+        reused = _transform._generators.take(key)
+        expected = np.random.Generator(np.random.Philox(key=key))
+        assert reused.integers(1 << 30, size=5).tolist() == expected.integers(1 << 30, size=5).tolist()
+        assert reused.random() == expected.random()
+        reused.integers(5, dtype=np.uint32)  # leaves half a word behind
+        _transform._generators.give_back(reused)
+
+
 def test_pipeline_inside_a_function():
     def total(x):
         return sum(values(numbers(int(x) + 1).map(lambda y: y * 2, "x")))

@@ -26,6 +26,30 @@ def generator(key: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=key & 0xFFFFFFFFFFFFFFFF))
 
 
+class _Generators:
+    """Generators used again and again: making one takes as long as many a transform. `take(key)` gives what generator(key) would."""
+
+    def __init__(self) -> None:
+        self._idle: List[np.random.Generator] = []
+
+    def take(self, key: int) -> np.random.Generator:
+        try:
+            rng = self._idle.pop()
+        except IndexError:
+            return generator(key)
+        zeros = np.zeros(4, np.uint64)
+        rng.bit_generator.state = {"bit_generator": "Philox", "state": {"counter": zeros, "key": np.array([key & 0xFFFFFFFFFFFFFFFF, 0], np.uint64)},
+                                   "buffer": zeros, "buffer_pos": 4, "has_uint32": 0, "uinteger": 0}
+        return rng
+
+    def give_back(self, rng: np.random.Generator) -> None:
+        if len(self._idle) < 64:
+            self._idle.append(rng)
+
+
+_generators = _Generators()
+
+
 def random_key(*parts: int) -> int:
     """A 64-bit number that depends on all parts."""
     mixed = 0
@@ -154,7 +178,7 @@ class PyOperation(TensorOperation):
 
 
 class UserFunction(TensorOperation):
-    """A function or callable object of the user's. One with a parameter named `rng` gets a numpy.random.Generator of its own for each row."""
+    """A function or callable object of the user's. One with a parameter named `rng` gets a numpy.random.Generator, for use during the call."""
 
     def __init__(self, function: Callable[..., Any]):
         self.function = function
@@ -182,13 +206,19 @@ class Chain:
         self.name = ", ".join(op._name() for op in operations)
 
     def __call__(self, *values: Any) -> Tuple[Any, ...]:
-        if self.keyed:
-            key, *rest = values
-            return self.run(generator(key), rest)
-        return self.run(None, values)
+        return self.run(values[0], values[1:]) if self.keyed else self.run(0, values)
 
-    def run(self, rng: Optional[np.random.Generator], values: Sequence[Any]) -> Tuple[Any, ...]:
-        """The results for one row."""
+    def run(self, key: int, values: Sequence[Any]) -> Tuple[Any, ...]:
+        """The results for one row; its random numbers come from `key`."""
+        if not self.keyed:
+            return self._results(None, values)
+        rng = _generators.take(key)
+        try:
+            return self._results(rng, values)
+        finally:
+            _generators.give_back(rng)
+
+    def _results(self, rng: Optional[np.random.Generator], values: Sequence[Any]) -> Tuple[Any, ...]:
         for operation in self.operations:
             result = operation._call(rng, values)
             values = result if isinstance(result, tuple) else (result,)

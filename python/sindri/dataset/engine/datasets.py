@@ -823,9 +823,9 @@ class MapDataset(Dataset):
         after = _after_map(columns, inputs, outputs, others)
         chain = Chain(self.operations, len(outputs))
         for index, row in enumerate(run.rows(self.children[0], epoch)):
-            rng = generator(random_key(run.seed, epoch, index, len(chain.operations))) if chain.keyed else None
+            key = random_key(run.seed, epoch, index, len(chain.operations)) if chain.keyed else 0
             try:
-                made = [storable(value, chain.name) for value in chain.run(rng, [row[i] for i in inputs])]
+                made = [storable(value, chain.name) for value in chain.run(key, [row[i] for i in inputs])]
             except Exception as e:
                 add_note(e, f"data pipeline: row {index}, map operations {chain.name}")
                 raise
