@@ -81,23 +81,23 @@ py::dict describe(const OpDef& op) {
 
 void bind_elementwise(py::module_& m) {
   const auto unary = [&](const char* name, Unary f) { m.def(name, f, py::arg("x"), py::call_guard<ReleaseForLongCall>()); };
-// clang-format off: its second pass undoes its first
+  // clang-format off
 #define SINDRI_UNARY(name) unary(#name, &ops::name);
   SINDRI_UNARY(neg)
   SINDRI_UNARY(abs)
   SINDRI_UNARY(sign) SINDRI_UNARY(floor) SINDRI_UNARY(ceil) SINDRI_UNARY(round) SINDRI_UNARY(exp) SINDRI_UNARY(expm1) SINDRI_UNARY(log) SINDRI_UNARY(log1p)
-      SINDRI_UNARY(sqrt) SINDRI_UNARY(rsqrt) SINDRI_UNARY(square) SINDRI_UNARY(reciprocal) SINDRI_UNARY(sin) SINDRI_UNARY(cos) SINDRI_UNARY(erf)
-          SINDRI_UNARY(tanh) SINDRI_UNARY(sigmoid) SINDRI_UNARY(relu) SINDRI_UNARY(relu6) SINDRI_UNARY(silu) SINDRI_UNARY(softplus) SINDRI_UNARY(hswish)
-              SINDRI_UNARY(hsigmoid) SINDRI_UNARY(logical_not) SINDRI_UNARY(isnan) SINDRI_UNARY(isfinite) SINDRI_UNARY(zeros_like) SINDRI_UNARY(ones_like)
-                  SINDRI_UNARY(stop_gradient)
+  SINDRI_UNARY(sqrt) SINDRI_UNARY(rsqrt) SINDRI_UNARY(square) SINDRI_UNARY(reciprocal) SINDRI_UNARY(sin) SINDRI_UNARY(cos) SINDRI_UNARY(erf)
+  SINDRI_UNARY(tanh) SINDRI_UNARY(sigmoid) SINDRI_UNARY(relu) SINDRI_UNARY(relu6) SINDRI_UNARY(silu) SINDRI_UNARY(softplus) SINDRI_UNARY(hswish)
+  SINDRI_UNARY(hsigmoid) SINDRI_UNARY(logical_not) SINDRI_UNARY(isnan) SINDRI_UNARY(isfinite) SINDRI_UNARY(zeros_like) SINDRI_UNARY(ones_like)
+  SINDRI_UNARY(stop_gradient)
 #undef SINDRI_UNARY
 #define SINDRI_BINARY(name) m.def(#name, &binary<static_cast<Binary>(&ops::name)>, py::arg("a"), py::arg("b"));
-                      SINDRI_BINARY(add) SINDRI_BINARY(sub) SINDRI_BINARY(mul) SINDRI_BINARY(div) SINDRI_BINARY(floor_div) SINDRI_BINARY(mod) SINDRI_BINARY(pow)
-                          SINDRI_BINARY(maximum) SINDRI_BINARY(minimum) SINDRI_BINARY(equal) SINDRI_BINARY(not_equal) SINDRI_BINARY(less)
-                              SINDRI_BINARY(less_equal) SINDRI_BINARY(greater) SINDRI_BINARY(greater_equal) SINDRI_BINARY(logical_and) SINDRI_BINARY(logical_or)
-                                  SINDRI_BINARY(logical_xor)
+  SINDRI_BINARY(add) SINDRI_BINARY(sub) SINDRI_BINARY(mul) SINDRI_BINARY(div) SINDRI_BINARY(floor_div) SINDRI_BINARY(mod) SINDRI_BINARY(pow)
+  SINDRI_BINARY(maximum) SINDRI_BINARY(minimum) SINDRI_BINARY(equal) SINDRI_BINARY(not_equal) SINDRI_BINARY(less)
+  SINDRI_BINARY(less_equal) SINDRI_BINARY(greater) SINDRI_BINARY(greater_equal) SINDRI_BINARY(logical_and) SINDRI_BINARY(logical_or)
+  SINDRI_BINARY(logical_xor)
 #undef SINDRI_BINARY
-      // clang-format on
+        // clang-format on
       m.def("leaky_relu", &ops::leaky_relu, py::arg("x"), py::arg("alpha") = 0.2, py::call_guard<ReleaseForLongCall>());
   m.def("elu", &ops::elu, py::arg("x"), py::arg("alpha") = 1.0, py::call_guard<ReleaseForLongCall>());
   m.def("gelu", &ops::gelu, py::arg("x"), py::arg("approximate") = true, py::call_guard<ReleaseForLongCall>());
