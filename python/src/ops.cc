@@ -96,9 +96,9 @@ void bind_elementwise(py::module_& m) {
   SINDRI_BINARY(maximum) SINDRI_BINARY(minimum) SINDRI_BINARY(equal) SINDRI_BINARY(not_equal) SINDRI_BINARY(less)
   SINDRI_BINARY(less_equal) SINDRI_BINARY(greater) SINDRI_BINARY(greater_equal) SINDRI_BINARY(logical_and) SINDRI_BINARY(logical_or)
   SINDRI_BINARY(logical_xor)
+  // clang-format on
 #undef SINDRI_BINARY
-        // clang-format on
-      m.def("leaky_relu", &ops::leaky_relu, py::arg("x"), py::arg("alpha") = 0.2, py::call_guard<ReleaseForLongCall>());
+                              m.def("leaky_relu", &ops::leaky_relu, py::arg("x"), py::arg("alpha") = 0.2, py::call_guard<ReleaseForLongCall>());
   m.def("elu", &ops::elu, py::arg("x"), py::arg("alpha") = 1.0, py::call_guard<ReleaseForLongCall>());
   m.def("gelu", &ops::gelu, py::arg("x"), py::arg("approximate") = true, py::call_guard<ReleaseForLongCall>());
   m.def("where", &where, py::arg("cond"), py::arg("a"), py::arg("b"));
