@@ -1,11 +1,10 @@
-// conv2d and its gradients as matrix products (im2col), for the types and shapes oneDNN declines. A row is one output position
-// (n, oh, ow), its columns are the input values under the kernel, ordered (kh, kw, c) so that channels-last runs are copied whole:
+// conv2d and its gradients as matrix products over columns (im2col.h), for the types and shapes oneDNN declines:
 //   y  [rows, O] = columns [rows, K] · w^T [K, O],   dcolumns = dy · w [O, K],   dw [O, K] = dy^T · columns,   K = KH·KW·C/groups.
 // Row blocks depend on the shape alone and gemm does not depend on threads, so results never do (strict mode included).
 #include <algorithm>
 #include <type_traits>
 
-#include "ops/conv/conv_geometry.h"
+#include "ops/conv/im2col.h"
 #include "sindri/core/context.h"
 #include "src/device/cpu/gemm.h"
 #include "src/device/cpu/parallel.h"
@@ -22,24 +21,9 @@ template <class From, class To> void convert(const From* from, To* to, int64_t n
   });
 }
 
-// Calls f(offset of x[n, h, w, first channel of the group], offset in the row) for the kernel positions inside the image, and
-// skip(offset in the row) for those in the padding.
-template <class F, class Skip> void for_each_tap(const ConvGeometry& g, int64_t row, int64_t group, F&& f, Skip&& skip) {
-  const int64_t n = row / (g.oh * g.ow), i = row / g.ow % g.oh, j = row % g.ow, cg = g.c_per_group();
-  int64_t at = 0;
-  for (int64_t p = 0; p < g.kh; ++p) {
-    const int64_t h = i * g.stride_h + p * g.dilation_h - g.pad_top;
-    for (int64_t q = 0; q < g.kw; ++q, at += cg) {
-      const int64_t w = j * g.stride_w + q * g.dilation_w - g.pad_left;
-      if (h < 0 || h >= g.h || w < 0 || w >= g.w) skip(at);
-      else f(((n * g.h + h) * g.w + w) * g.c + group * cg, at);
-    }
-  }
-}
-
 template <class T> class Im2col {
  public:
-  Im2col(const ConvGeometry& g, int64_t block_rows) : g_(g), k_(g.kh * g.kw * g.c_per_group()), block_(block_rows) {}
+  Im2col(const ConvGeometry& g, int64_t block_rows) : g_(g), columns_(g), k_(columns_.k()), block_(block_rows) {}
 
   void forward(const T* x, const T* weight, T* y, T* columns) const {
     const int64_t rows = g_.n * g_.oh * g_.ow;
@@ -60,7 +44,7 @@ template <class T> class Im2col {
       for (int64_t group = 0; group < g_.groups; ++group) {
         const MatrixView<T> a{dy + row * g_.o + group * g_.o_per_group(), g_.o, 1}, b{weight + group * g_.o_per_group() * k_, k_, 1};
         gemm(count, k_, g_.o_per_group(), a, b, columns, k_, false);
-        scatter(columns, row, count, group, dx);
+        columns_.scatter(columns, row, count, group, dx);
       }
     }
   }
@@ -77,63 +61,15 @@ template <class T> class Im2col {
   }
 
  private:
-  bool is_view() const {
-    return g_.kh == 1 && g_.kw == 1 && g_.stride_h == 1 && g_.stride_w == 1 && g_.pad_top + g_.pad_bottom + g_.pad_left + g_.pad_right == 0;
-  }
-
-  // Columns of rows [row, row + count). A 1x1 convolution reads x itself.
-  MatrixView<T> gather(const T* x, int64_t row, int64_t count, int64_t group, T* columns) const {
-    const int64_t cg = g_.c_per_group();
-    if (is_view()) return {x + row * g_.c + group * cg, g_.c, 1};
-    parallel_for(count, std::max<int64_t>(1, 16384 / k_), [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        T* to = columns + r * k_;
-        for_each_tap(
-            g_, row + r, group, [&](int64_t from, int64_t at) { std::copy_n(x + from, cg, to + at); }, [&](int64_t at) { std::fill_n(to + at, cg, T(0)); });
-      }
-    });
-    return {columns, k_, 1};
-  }
-
-  // Adds columns into dx. Rows of different images touch different parts of it, and one image's rows are added in order.
-  void scatter(const T* columns, int64_t row, int64_t count, int64_t group, T* dx) const {
-    const int64_t cg = g_.c_per_group(), per_image = g_.oh * g_.ow;
-    const int64_t first = row / per_image, last = (row + count - 1) / per_image;
-    parallel_for(last - first + 1, 1, [&](int64_t begin, int64_t end) {
-      const int64_t from_row = std::max(row, (first + begin) * per_image), to_row = std::min(row + count, (first + end) * per_image);
-      for (int64_t r = from_row; r < to_row; ++r) {
-        const T* from = columns + (r - row) * k_;
-        for_each_tap(
-            g_, r, group,
-            [&](int64_t to, int64_t at) {
-              for (int64_t c = 0; c < cg; ++c) dx[to + c] += from[at + c];
-            },
-            [](int64_t) {});
-      }
-    });
+  MatrixView<T> gather(const T* x, int64_t row, int64_t count, int64_t group, T* to) const {
+    const T* from = columns_.gather(x, row, count, group, to);
+    return {from, columns_.is_view() ? g_.c : columns_.k(), 1};
   }
 
   ConvGeometry g_;
+  conv::Columns<T> columns_;
   int64_t k_, block_;
 };
-
-// [O, C/groups, KH, KW] <-> [O, KH, KW, C/groups]
-template <class T, class U> void weight_to_rows(const ConvGeometry& g, const T* oihw, U* rows) {
-  const int64_t cg = g.c_per_group(), taps = g.kh * g.kw;
-  parallel_for(g.o, std::max<int64_t>(1, 16384 / (cg * taps)), [&](int64_t begin, int64_t end) {
-    for (int64_t o = begin; o < end; ++o)
-      for (int64_t c = 0; c < cg; ++c)
-        for (int64_t t = 0; t < taps; ++t) rows[(o * taps + t) * cg + c] = static_cast<U>(oihw[(o * cg + c) * taps + t]);
-  });
-}
-template <class T, class U> void rows_to_weight(const ConvGeometry& g, const T* rows, U* oihw) {
-  const int64_t cg = g.c_per_group(), taps = g.kh * g.kw;
-  parallel_for(g.o, std::max<int64_t>(1, 16384 / (cg * taps)), [&](int64_t begin, int64_t end) {
-    for (int64_t o = begin; o < end; ++o)
-      for (int64_t c = 0; c < cg; ++c)
-        for (int64_t t = 0; t < taps; ++t) oihw[(o * cg + c) * taps + t] = static_cast<U>(rows[(o * taps + t) * cg + c]);
-  });
-}
 
 class Im2colConv final : public Kernel {
  public:
@@ -175,24 +111,24 @@ class Im2colConv final : public Kernel {
   }
 
   template <class T, class A> void run_as(void* workspace, Span<const Buffer> in, Span<const Buffer> out) {
-    const Im2col<A> conv(g_, block_);
+    const Im2col<A> product(g_, block_);
     A *columns = static_cast<A*>(workspace_at(workspace, columns_at_)), *weight = static_cast<A*>(workspace_at(workspace, weight_at_));
     if (direction_ == Direction::kForward) {
       const A* x = widened<T, A>(in[0], workspace, x_at_);
       A* y = result<T, A>(out[0], workspace, y_at_);
-      weight_to_rows(g_, in[1].as<const T>(), weight);
-      conv.forward(x, weight, y, columns);
+      conv::weight_to_rows(g_, in[1].as<const T>(), weight);
+      product.forward(x, weight, y, columns);
       finish<T>(y, out[0]);
     } else if (direction_ == Direction::kInputGrad) {
       const A* dy = widened<T, A>(in[0], workspace, y_at_);
       A* dx = result<T, A>(out[0], workspace, x_at_);
-      weight_to_rows(g_, in[1].as<const T>(), weight);
-      conv.input_grad(dy, weight, dx, columns);
+      conv::weight_to_rows(g_, in[1].as<const T>(), weight);
+      product.input_grad(dy, weight, dx, columns);
       finish<T>(dx, out[0]);
     } else {
       const A *dy = widened<T, A>(in[0], workspace, y_at_), *x = widened<T, A>(in[1], workspace, x_at_);
-      conv.weight_grad(dy, x, weight, columns);
-      rows_to_weight(g_, weight, out[0].as<T>());
+      product.weight_grad(dy, x, weight, columns);
+      conv::rows_to_weight(g_, weight, out[0].as<T>());
     }
   }
 

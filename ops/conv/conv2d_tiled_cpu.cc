@@ -139,9 +139,9 @@ std::string reject(const KernelQuery& q) {
   if (g.empty()) return "an operand has no elements";
   if (g.groups != 1) return "no groups";
   if (g.dilation_h != 1 || g.dilation_w != 1) return "no dilation";
-  if (g.kh * g.kw == 1 || g.kh > 5 || g.kw > 5) return "kernels of 2 to 5 rows and columns";
-  if (g.c < 8 || g.c > 512 || g.o > 512) return "8 to 512 channels";
-  if (g.h * g.w > 64 * 64) return "images of more than 64 x 64 pixels";
+  if (g.kh * g.kw == 1 || g.kh > 7 || g.kw > 7) return "kernels of 2 to 7 rows and columns";
+  if (g.c * g.kw < 16 || g.c > 512 || g.o > 512) return "16 values in a kernel row to 512 channels";
+  if (g.h * g.w > 256 * 256) return "images of more than 256 x 256 pixels";
   if (conv::direction_of(q) == Direction::kWeightGrad && g.weight_numel() > 160'000) return "partial weight gradients would not fit the cache";
   if (conv::direction_of(q) != Direction::kInputGrad) return g.o % kTiledLanes == 0 ? "" : "output channels are no multiple of 16";
   if (g.stride_h != 1 || g.stride_w != 1) return "the input gradient needs stride 1";

@@ -86,23 +86,29 @@ class Trial {
     for (const TensorMeta& m : q.in) add(m, &in_);
     for (const TensorMeta& m : q.out) add(m, &out_);
   }
-  double seconds(Kernel& kernel) {
-    const Storage workspace(kernel.workspace_bytes());
+  // Best time of each kernel. They take turns, so that a moment in which the machine is busy does not decide between them.
+  std::vector<double> seconds(const std::vector<std::shared_ptr<Kernel>>& list) {
+    int64_t workspace_bytes = 0;
+    for (const auto& k : list) workspace_bytes = std::max(workspace_bytes, k->workspace_bytes());
+    const Storage workspace(workspace_bytes);
     ExecContext context{workspace.data()};
-    double best = 1e30, total = 0;
-    kernel.run(context, in_, out_);  // warms up
-    for (int i = 0; i < kMostRuns && (i < 2 || total < kEnough); ++i) {
-      const auto start = std::chrono::steady_clock::now();
-      kernel.run(context, in_, out_);
-      const double t = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      best = std::min(best, t);
-      total += t;
+    for (const auto& k : list) k->run(context, in_, out_);  // warms up
+    std::vector<double> best(list.size(), 1e30);
+    double total = 0;
+    for (int i = 0; i < kMostRuns && (i < kFewestRuns || total < kEnough * static_cast<double>(list.size())); ++i) {
+      for (size_t k = 0; k < list.size(); ++k) {
+        const auto start = std::chrono::steady_clock::now();
+        list[k]->run(context, in_, out_);
+        const double t = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        best[k] = std::min(best[k], t);
+        total += t;
+      }
     }
     return best;
   }
 
  private:
-  static constexpr int kMostRuns = 50;
+  static constexpr int kFewestRuns = 3, kMostRuns = 50;
   static constexpr double kEnough = 0.02;
 
   void add(const TensorMeta& m, std::vector<Buffer>* to) {
@@ -126,19 +132,13 @@ const KernelDef* find(const std::vector<const KernelDef*>& list, const std::stri
 
 const KernelDef* measure(const KernelQuery& q, const std::string& key, const std::vector<const KernelDef*>& alternatives,
                          const std::function<std::shared_ptr<Kernel>(const KernelDef&)>& make) {
-  Trial trial(q);
-  const KernelDef* best = nullptr;
-  double best_seconds = 0;
+  std::vector<std::shared_ptr<Kernel>> list;
+  for (const KernelDef* k : alternatives) list.push_back(make(*k));
+  const std::vector<double> seconds = Trial(q).seconds(list);
   std::string text;
-  for (const KernelDef* k : alternatives) {
-    const double t = trial.seconds(*make(*k));
-    text += fmt::format("{}{} {:.1f} us", text.empty() ? "" : ", ", k->name, t * 1e6);
-    if (best != nullptr && t >= best_seconds) continue;
-    best = k;
-    best_seconds = t;
-  }
+  for (size_t i = 0; i < list.size(); ++i) text += fmt::format("{}{} {:.1f} us", text.empty() ? "" : ", ", alternatives[i]->name, seconds[i] * 1e6);
   log::info("dispatch", fmt::format("measured {}: {}", key, text));
-  return best;
+  return alternatives[static_cast<size_t>(std::min_element(seconds.begin(), seconds.end()) - seconds.begin())];
 }
 
 }  // namespace
