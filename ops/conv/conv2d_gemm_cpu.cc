@@ -153,7 +153,7 @@ std::unique_ptr<Kernel> make(const KernelQuery& q) {
   return std::make_unique<GemmConvKernel>(q);
 }
 
-bool add(const char* op) { return register_kernel({.op = op, .name = "gemm", .priority = 20, .reject = reject, .make = make}); }
+bool add(const char* op) { return register_kernel({.op = op, .name = "onednn_gemm", .priority = 20, .reject = reject, .make = make}); }
 const bool kForward = add("conv2d"), kInputGrad = add("conv2d_input_grad"), kWeightGrad = add("conv2d_weight_grad");
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "sindri/autograd/grad.h"
 #include "sindri/core/error.h"
+#include "sindri/op/kernel.h"
 #include "sindri/ops/conv.h"
 #include "tests/ops/compare.h"
 #include "tests/ops/samples.h"
@@ -31,6 +32,23 @@ template <class E, class F> std::string message_of(F&& f) {
 }
 template <class E> std::string conv_error(const Shape& x, const Shape& w, const ops::Conv2dAttrs& a = {}) {
   return message_of<E>([&] { ops::conv2d(Tensor::zeros(x), Tensor::zeros(w), a); });
+}
+
+// The columns of so many pixels are made in parts: whole images, the weight gradient added up over them.
+TEST(Conv2dKernels, ProductsInPartsAgree) {
+  const Shape x_shape = {4, 64, 65, 65}, w_shape = {16, 64, 3, 3};
+  const ops::Conv2dAttrs attrs{.pad = {1, 1, 1, 1}};
+  const Tensor x = input(x_shape, 20, DType::kFloat32), w = input(w_shape, 21, DType::kFloat32);
+  const auto results = [&](const char* kernel) {
+    const ForceKernel force(kernel);
+    const Tensor y = ops::conv2d(x, w, attrs);
+    return TensorList{y, ops::conv2d_input_grad(y, w, x_shape, attrs), ops::conv2d_weight_grad(y, x, w_shape, attrs)};
+  };
+  const TensorList parts = results("onednn_gemm"), expected = results("im2col");
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double scale = std::sqrt(65.0 * 65 * 4);
+    EXPECT_TRUE(close(parts[i], expected[i], {1e-5 * scale, 1e-5 * scale})) << i;
+  }
 }
 
 TEST(Conv2dErrors, ChannelsAndGroups) {
