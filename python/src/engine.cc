@@ -27,7 +27,7 @@ TensorList to_list(py::handle sequence) {
 
 std::vector<Parameter*> params_of(py::handle sequence) {
   std::vector<Parameter*> out;
-  for (const py::handle h : py::reinterpret_borrow<py::iterable>(sequence)) out.push_back(py::cast<PyParameter&>(h).param.get());
+  for (const py::handle h : py::reinterpret_borrow<py::iterable>(sequence)) out.push_back(slot_of(h).get());
   return out;
 }
 
@@ -102,7 +102,7 @@ py::tuple recompute(const py::function& f, const py::object& inputs, const py::o
   const auto shared = shared_function(f);
   // Python's Parameters live as long as the record, which holds plain pointers.
   auto keep = std::make_shared<std::vector<std::shared_ptr<Parameter>>>();
-  for (const py::handle h : py::reinterpret_borrow<py::iterable>(params)) keep->push_back(py::cast<PyParameter&>(h).param);
+  for (const py::handle h : py::reinterpret_borrow<py::iterable>(params)) keep->push_back(slot_of(h));
   const auto run = [shared, keep](std::span<const Tensor> in) {
     const py::gil_scoped_acquire acquire;
     return to_list((*shared)(to_python_tuple({in.begin(), in.end()})));
