@@ -1,6 +1,7 @@
 // Op plans and their cache.
 #include "src/op/plan.h"
 
+#include <bit>
 #include <mutex>
 #include <unordered_set>
 
@@ -55,12 +56,15 @@ template <class MetaOf> struct Call {
   bool strict = strict_mode();
   int threads = num_threads();
 
+  // One multiplication per number, all of them mixed at the end: hashing is a good part of what a small op costs.
   size_t hash() const {
-    uint64_t h = hash_combine(reinterpret_cast<uintptr_t>(&op), attrs.hash());
+    uint64_t h = reinterpret_cast<uintptr_t>(&op);
+    const auto add = [&h](uint64_t v) { h = (std::rotl(h, 23) ^ v) * 0x9E3779B97F4A7C15ull; };
+    add(attrs.hash());
     for (size_t i = 0; i < count; ++i) {
       const TensorMeta& m = meta(i);
-      h = hash_combine(h, static_cast<uint64_t>(m.dtype) * 16 + static_cast<uint64_t>(m.layout));
-      for (int64_t d : m.shape) h = hash_combine(h, static_cast<uint64_t>(d));
+      add(static_cast<uint64_t>(m.dtype) * 16 + static_cast<uint64_t>(m.layout));
+      for (int64_t d : m.shape) add(static_cast<uint64_t>(d));
     }
     return hash_combine(h, static_cast<uint64_t>(strict) + static_cast<uint64_t>(threads) * 2);
   }
@@ -132,6 +136,10 @@ std::shared_ptr<const OpPlan> plan_op(const OpDef& op, const Attrs& attrs, Span<
 }
 std::shared_ptr<const OpPlan> plan_call(const OpDef& op, const Attrs& attrs, Span<const Tensor> in) {
   const auto meta = [in](size_t i) -> const TensorMeta& { return in[i].meta(); };
+  return find_plan(Call<decltype(meta)>{op, attrs, in.size(), meta});
+}
+std::shared_ptr<const OpPlan> plan_call(const OpDef& op, const Attrs& attrs, Span<const Tensor* const> in) {
+  const auto meta = [in](size_t i) -> const TensorMeta& { return in[i]->meta(); };
   return find_plan(Call<decltype(meta)>{op, attrs, in.size(), meta});
 }
 
