@@ -2,13 +2,13 @@
 // mapped, bounds checked). infer, gradient rules and kernels all go through the same resolve functions.
 #pragma once
 
-#include <bit>
 #include <string>
 #include <vector>
 
 #include "sindri/core/tensor.h"
 #include "sindri/op/attrs.h"
 #include "sindri/op/op_def.h"
+#include "src/op/same_attrs.h"
 
 namespace sindri::shape_ops {
 
@@ -80,9 +80,7 @@ struct FullAttrs {
   DType dtype = DType::kFloat32;
   SINDRI_ATTRS(FullAttrs, shape, value, dtype)
   // 0 and -0 are two values.
-  bool operator==(const FullAttrs& o) const {
-    return shape == o.shape && dtype == o.dtype && std::bit_cast<uint64_t>(value) == std::bit_cast<uint64_t>(o.value);
-  }
+  bool operator==(const FullAttrs& o) const { return shape == o.shape && dtype == o.dtype && same_bits(value, o.value); }
 };
 
 /// Throws ValueError for a negative dimension, or when the tensor has more bytes than 63 bits count.

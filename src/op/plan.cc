@@ -10,6 +10,7 @@
 #include "sindri/op/bind.h"
 #include "sindri/op/observer.h"
 #include "src/op/layout_rule.h"
+#include "src/op/same_attrs.h"
 
 namespace sindri {
 
@@ -24,7 +25,7 @@ struct Key {
   int threads;
   size_t hash;
   bool operator==(const Key& o) const {
-    return hash == o.hash && op == o.op && strict == o.strict && threads == o.threads && forced == o.forced && attrs == o.attrs && in == o.in;
+    return hash == o.hash && op == o.op && strict == o.strict && threads == o.threads && forced == o.forced && same_attrs(attrs, o.attrs) && in == o.in;
   }
 };
 
@@ -72,7 +73,7 @@ template <class MetaOf> struct Call {
     if (k.op != &op || k.strict != strict || k.threads != threads || k.in.size() != count || k.forced != (forced != nullptr ? forced : "")) return false;
     for (size_t i = 0; i < count; ++i)
       if (k.in[i] != meta(i)) return false;
-    return k.attrs == attrs;
+    return same_attrs(k.attrs, attrs);
   }
   Key key(size_t hash) const {
     Key k{&op, attrs, {}, forced != nullptr ? forced : "", strict, threads, hash};

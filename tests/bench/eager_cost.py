@@ -10,6 +10,7 @@ What is timed: `result = a + a` and its like, in a loop compiled for that statem
 them the last result is brought to the host, so that what a framework has queued is done before the clock is read (MindSpore's PyNative mode
 runs ops on another thread; one that only queued them would look faster than it is). `queued` is the same loop for MindSpore without the wait:
 the time after which Python may go on. A LeNet step ends with its loss on the host. Cyclic garbage collection is on, as it is for users.
+MindSpore launches kernels from one thread (runtime_num_threads=1) beside Python's: with two or its default it was slower on two cores.
 
 Peers are the interpreters SINDRI_PEERS_PYTHON (PyTorch) and SINDRI_PEERS_PYTHON_MINDSPORE; without one it is left out.
 """
@@ -127,7 +128,9 @@ def worker(framework, threads, chosen):
     else:
         ms = __import__(framework)
         if framework == "mindspore":
-            ms.set_context(runtime_num_threads=threads)
+            if "sindri" in sys.modules:
+                raise SystemExit("error: `mindspore` is Sindri here | give the interpreter of an environment without it")
+            ms.set_context(runtime_num_threads=1)
         cases, names = mindspore_like(ms)
     loops = {case: loop(statement, names) for case, statement in cases.items() if case in chosen}
     for case, run in loops.items():
@@ -141,8 +144,11 @@ def worker(framework, threads, chosen):
 
 
 def start(name, python, threads, chosen):
+    env = dict(os.environ, OMP_NUM_THREADS=str(threads))
+    if name != "sindri":
+        env.pop("PYTHONPATH", None)  # with it `import mindspore` would find Sindri under that name
     process = subprocess.Popen([python, __file__, "--worker", name, "--threads", str(threads), "--cases", ",".join(chosen)], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, text=True, env=dict(os.environ, OMP_NUM_THREADS=str(threads)), stderr=subprocess.DEVNULL)
+                               stdout=subprocess.PIPE, text=True, env=env, stderr=subprocess.DEVNULL)
     while (line := process.stdout.readline()).strip() != "ready":
         if not line:
             raise SystemExit(f"error: {name} did not start | {python} | run it with --worker {name} to see why")
