@@ -6,7 +6,8 @@ usage: PYTHONPATH=python python3 tests/bench/python_step.py [--batch N] [--side 
 Step: graph mode, momentum, random data; the network of python/examples/resnet (stem 'cifar') and sindri.models.create of the same shape, under the
 same TrainOneStepCell, in one process and in turns (A B, B A, …). The ratio is that of the medians; `nodes` are those of the optimized graphs.
 Map: the CIFAR training transforms (crop with padding, flip, rescale, normalise, HWC to CHW) on random images, as C++ transforms and as one
-Python function of NumPy arrays; images per second, in turns too. OMP_NUM_THREADS says how many threads there are.
+Python function of NumPy arrays; images per second, in turns too. `none` has no map, `python alone` is the function in a plain loop.
+OMP_NUM_THREADS says how many threads there are.
 """
 import argparse
 import os
@@ -61,7 +62,8 @@ def compare_steps(batch, side, rounds):
     seconds = in_turns({name: (lambda s=step: s(x, y).asnumpy()) for name, step in steps.items()}, rounds)
     for name, step in steps.items():
         info = compiled(step)
-        print(f"step, {name:<7} {seconds[name] * 1e3:9.2f} ms   nodes {info['nodes']} of {info['nodes_traced']} traced, arena {info['arena_bytes'] / 1e6:.1f} MB")
+        print(f"step, {name:<7} {seconds[name] * 1e3:9.2f} ms   "
+              f"nodes {info['nodes']} of {info['nodes_traced']} traced, arena {info['arena_bytes'] / 1e6:.1f} MB")
     print(f"step, python over c++ {seconds['python'] / seconds['c++']:.4f}")
 
 
@@ -98,8 +100,12 @@ def compare_maps(images, rounds):
     for task in tasks.values():
         task()
     seconds = in_turns(tasks, rounds)
+    begin = time.perf_counter()
+    for image in pictures:
+        numpy_transforms(image)
+    seconds["python alone"] = time.perf_counter() - begin
     for name, s in seconds.items():
-        print(f"map, {name:<7} {images / s:9.0f} images/s")
+        print(f"map, {name:<13} {images / s:9.0f} images/s")
 
 
 def main():
