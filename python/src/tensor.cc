@@ -71,6 +71,7 @@ Tensor from_sequence(py::handle data) {
 }
 
 void initialize(PyTensor& t, const py::object& data, const py::object& dtype, const py::object& shape, const py::object& init) {
+  t.lazy.reset();
   if (!init.is_none()) {
     if (shape.is_none()) throw ValueError("init needs a shape", "Tensor", "give shape and dtype beside init");
     t.held = Tensor();

@@ -23,7 +23,7 @@ class Operands {
   Span<const Buffer> span(size_t first, size_t count) const { return {at_ + first, count}; }
 
  private:
-  static constexpr size_t kFew = 12;
+  static constexpr size_t kFew = 6;
   std::array<Buffer, kFew> few_;
   std::vector<Buffer> many_;
   Buffer* at_;
@@ -49,7 +49,7 @@ bool is_view(const OpDef& op, const OpPlan& plan, const Tensor& in) {
 
 template <class Inputs> std::shared_ptr<const OpPlan> plan_of(const OpDef& op, const Attrs& attrs, const Inputs& in) {
   for (size_t i = 0; i < in.size(); ++i)
-    if (in[i].is_symbolic()) throw ValueError(std::string(op.name) + ": a value of a finished trace is used outside of it", "", kFinishedTrace);
+    if (in[i].impl()->graph != nullptr) throw ValueError(std::string(op.name) + ": a value of a finished trace is used outside of it", "", kFinishedTrace);
   return plan_call(op, attrs, in.tensors);
 }
 
@@ -68,11 +68,12 @@ template <class Inputs> void run_eager(const OpDef& op, const Attrs& attrs, cons
       converted.push_back(convert_layout(*t, plan.in[i].layout));
       t = &converted.back();
     }
-    operands[i] = {const_cast<void*>(t->raw_data()), &plan.in[i]};
+    const auto& storage = t->impl()->storage;
+    operands[i] = {storage != nullptr ? storage->data() : const_cast<void*>(t->raw_data()), &plan.in[i]};
   }
   for (size_t k = 0; k < outputs; ++k) {
     results[k] = Tensor::empty(plan.out[k]);
-    operands[in.size() + k] = {results[k].mutable_raw_data(), &plan.out[k]};
+    operands[in.size() + k] = {results[k].impl()->storage->data(), &plan.out[k]};
   }
   const Storage workspace(plan.workspace);
   run_observed(op, attrs, nullptr, plan, operands.span(0, in.size()), operands.span(in.size(), outputs), workspace.data());

@@ -9,6 +9,7 @@
 #include "sindri/core/rng.h"
 #include "sindri/op/bind.h"
 #include "sindri/op/observer.h"
+#include "src/core/tensor_impl.h"
 #include "src/op/layout_rule.h"
 #include "src/op/same_attrs.h"
 
@@ -70,7 +71,8 @@ template <class MetaOf> struct Call {
     return hash_combine(h, static_cast<uint64_t>(strict) + static_cast<uint64_t>(threads) * 2);
   }
   bool is(const Key& k) const {
-    if (k.op != &op || k.strict != strict || k.threads != threads || k.in.size() != count || k.forced != (forced != nullptr ? forced : "")) return false;
+    if (k.op != &op || k.strict != strict || k.threads != threads || k.in.size() != count) return false;
+    if (forced == nullptr ? !k.forced.empty() : k.forced != forced) return false;
     for (size_t i = 0; i < count; ++i)
       if (k.in[i] != meta(i)) return false;
     return same_attrs(k.attrs, attrs);
@@ -136,11 +138,11 @@ std::shared_ptr<const OpPlan> plan_op(const OpDef& op, const Attrs& attrs, Span<
   return find_plan(Call<decltype(meta)>{op, attrs, given.size(), meta});
 }
 std::shared_ptr<const OpPlan> plan_call(const OpDef& op, const Attrs& attrs, Span<const Tensor> in) {
-  const auto meta = [in](size_t i) -> const TensorMeta& { return in[i].meta(); };
+  const auto meta = [in](size_t i) -> const TensorMeta& { return in[i].impl()->meta; };
   return find_plan(Call<decltype(meta)>{op, attrs, in.size(), meta});
 }
 std::shared_ptr<const OpPlan> plan_call(const OpDef& op, const Attrs& attrs, Span<const Tensor* const> in) {
-  const auto meta = [in](size_t i) -> const TensorMeta& { return in[i]->meta(); };
+  const auto meta = [in](size_t i) -> const TensorMeta& { return in[i]->impl()->meta; };
   return find_plan(Call<decltype(meta)>{op, attrs, in.size(), meta});
 }
 

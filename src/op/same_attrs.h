@@ -17,7 +17,10 @@ inline bool same_attrs(const Attrs& a, const Attrs& b) {
   return a.hash() == b.hash() && std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const AttrField& f, const AttrField& g) {
            if (f.name != g.name || f.value.index() != g.value.index()) return false;
            if (const auto* d = std::get_if<double>(&f.value)) return same_bits(*d, std::get<double>(g.value));
-           if (const auto* v = std::get_if<std::vector<double>>(&f.value)) return std::ranges::equal(*v, std::get<std::vector<double>>(g.value), same_bits);
+           if (const auto* v = std::get_if<std::vector<double>>(&f.value)) {
+             const auto& w = std::get<std::vector<double>>(g.value);
+             return std::equal(v->begin(), v->end(), w.begin(), w.end(), same_bits);
+           }
            return f.value == g.value;
          });
 }

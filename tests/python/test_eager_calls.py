@@ -1,6 +1,7 @@
 """What an eager call goes through: the types of Tensor and Parameter, the functions of _core.ops, attributes that are kept between calls."""
 import copy
 import gc
+import os
 import pickle
 import subprocess
 import sys
@@ -137,6 +138,22 @@ def test_integer_matrices_multiply_too():
     assert ops.MatMul()(a, b).asnumpy().tolist() == [[11]] and ops.MatMul()(a, b).dtype is ms.int64
     with pytest.raises(TypeError, match="matmul"):
         ops.MatMul()(a, Tensor([[3.0], [4.0]]))
+
+
+def test_a_tensor_may_be_made_again():
+    t = Tensor(shape=(2,), dtype=ms.float32, init="ones")
+    t.__init__([5.0])
+    assert not t.has_init and t.asnumpy().tolist() == [5.0]
+
+
+@pytest.mark.parametrize("given,spins", [({}, "3000"), ({"GOMP_SPINCOUNT": "77"}, "77")])
+def test_threads_spin_for_a_short_time_unless_told(given, spins):
+    env = {k: v for k, v in os.environ.items() if k not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
+    env.update(given, OMP_DISPLAY_ENV="verbose")
+    shown = subprocess.run([sys.executable, "-c", "import sindri"], env=env, capture_output=True, text=True, check=True).stderr
+    if "GOMP_SPINCOUNT" not in shown:
+        pytest.skip("another OpenMP runtime than GCC's")
+    assert f"GOMP_SPINCOUNT = '{spins}'" in shown
 
 
 def test_importing_leaves_the_environment_alone():
