@@ -10,6 +10,7 @@
 #include "ops/conv/conv_geometry.h"
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
+#include "src/op/quick_call.h"
 
 namespace sindri {
 
@@ -196,14 +197,14 @@ const OpDef& kWeightGrad = register_op({
 
 namespace ops {
 
-Tensor conv2d(const Tensor& x, const Tensor& w, const Conv2dAttrs& attrs) { return bind1(kConv2d, Attrs::of(attrs), {x, w}); }
+Tensor conv2d(const Tensor& x, const Tensor& w, const Conv2dAttrs& attrs) { return bind_one(kConv2d, recent_attrs(attrs), {&x, &w}); }
 
 Tensor conv2d_input_grad(const Tensor& dy, const Tensor& w, const Shape& x_shape, const Conv2dAttrs& a) {
-  return bind1(kInputGrad, Attrs::of(Conv2dInputGradAttrs{a.stride, a.pad, a.dilation, a.groups, x_shape}), {dy, w});
+  return bind_one(kInputGrad, recent_attrs(Conv2dInputGradAttrs{a.stride, a.pad, a.dilation, a.groups, x_shape}), {&dy, &w});
 }
 
 Tensor conv2d_weight_grad(const Tensor& dy, const Tensor& x, const Shape& w_shape, const Conv2dAttrs& a) {
-  return bind1(kWeightGrad, Attrs::of(Conv2dWeightGradAttrs{a.stride, a.pad, a.dilation, a.groups, w_shape}), {dy, x});
+  return bind_one(kWeightGrad, recent_attrs(Conv2dWeightGradAttrs{a.stride, a.pad, a.dilation, a.groups, w_shape}), {&dy, &x});
 }
 
 }  // namespace ops

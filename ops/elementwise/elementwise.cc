@@ -10,6 +10,7 @@
 #include "sindri/op/op_def.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri {
 namespace {
@@ -59,12 +60,24 @@ constexpr OpTraits binary_traits(Domain domain, uint32_t in, uint32_t out) {
 // Integers become float32 for ops of floating results.
 Tensor as_domain(const Tensor& x, Domain domain) { return domain == kFloating && !is_floating(x.dtype()) ? ops::cast(x, DType::kFloat32) : x; }
 
-Tensor apply_unary(const OpDef& op, Domain domain, Attrs attrs, const Tensor& x) { return bind1(op, std::move(attrs), {as_domain(x, domain)}); }
+Tensor apply_unary(const OpDef& op, Domain domain, const Attrs& attrs, const Tensor& x) {
+  if (domain != kFloating || is_floating(x.dtype())) return bind_one(op, attrs, {&x});
+  const Tensor cast = as_domain(x, domain);
+  return bind_one(op, attrs, {&cast});
+}
 
-Tensor apply_binary(const OpDef& op, Domain domain, Attrs attrs, const Tensor& a, const Tensor& b) {
-  DType t = promote_types(a.dtype(), b.dtype());
+Tensor apply_binary(const OpDef& op, Domain domain, const Attrs& attrs, const Tensor& a, const Tensor& b) {
+  const DType own = a.dtype();
+  if (own == b.dtype() && (domain != kFloating || is_floating(own))) return bind_one(op, attrs, {&a, &b});
+  DType t = promote_types(own, b.dtype());
   if (domain == kFloating && !is_floating(t)) t = DType::kFloat32;
-  return bind1(op, std::move(attrs), {ops::cast(a, t), ops::cast(b, t)});
+  const Tensor left = ops::cast(a, t), right = ops::cast(b, t);
+  return bind_one(op, attrs, {&left, &right});
+}
+
+const Attrs& no_attrs() {
+  static const Attrs none;
+  return none;
 }
 
 // d/da a^b = b a^(b-1), and 0 for b = 0 whatever a is.
@@ -148,14 +161,14 @@ Tensor silu_curvature(const Tensor& x) {
 
 namespace ops {
 
-#define UNARY(op, domain, ...) Tensor op(const Tensor& x) { return apply_unary(k_##op, domain, {}, x); }
+#define UNARY(op, domain, ...) Tensor op(const Tensor& x) { return apply_unary(k_##op, domain, no_attrs(), x); }
 #define UNARY_WITH(...)
 #include "ops/elementwise/unary.def"
 #undef UNARY
 #undef UNARY_WITH
 
-#define BINARY(op, domain, ...) Tensor op(const Tensor& a, const Tensor& b) { return apply_binary(k_##op, domain, {}, a, b); }
-#define BINARY_FLAT(op, domain, ...) Tensor op(const Tensor& a, const Tensor& b) { return apply_binary(k_##op, domain, {}, a, b); }
+#define BINARY(op, domain, ...) Tensor op(const Tensor& a, const Tensor& b) { return apply_binary(k_##op, domain, no_attrs(), a, b); }
+#define BINARY_FLAT(op, domain, ...) Tensor op(const Tensor& a, const Tensor& b) { return apply_binary(k_##op, domain, no_attrs(), a, b); }
 #define BINARY_WITH(...)
 #include "ops/elementwise/binary.def"
 #undef BINARY
@@ -165,12 +178,14 @@ namespace ops {
 
 Tensor leaky_relu(const Tensor& x, double alpha) { return apply_unary(k_leaky_relu, kFloating, Attrs::of(LeakyReluAttrs{alpha}), x); }
 Tensor elu(const Tensor& x, double alpha) { return apply_unary(k_elu, kFloating, Attrs::of(EluAttrs{alpha}), x); }
-Tensor gelu(const Tensor& x, bool approximate) { return apply_unary(k_gelu, kFloating, Attrs::of(GeluAttrs{approximate}), x); }
+Tensor gelu(const Tensor& x, bool approximate) { return apply_unary(k_gelu, kFloating, recent_attrs(GeluAttrs{approximate}), x); }
 Tensor leaky_relu_grad(const Tensor& dy, const Tensor& x, double alpha) {
   return apply_binary(k_leaky_relu_grad, kFloating, Attrs::of(LeakyReluAttrs{alpha}), dy, x);
 }
 Tensor elu_grad(const Tensor& dy, const Tensor& x, double alpha) { return apply_binary(k_elu_grad, kFloating, Attrs::of(EluAttrs{alpha}), dy, x); }
-Tensor gelu_grad(const Tensor& dy, const Tensor& x, bool approximate) { return apply_binary(k_gelu_grad, kFloating, Attrs::of(GeluAttrs{approximate}), dy, x); }
+Tensor gelu_grad(const Tensor& dy, const Tensor& x, bool approximate) {
+  return apply_binary(k_gelu_grad, kFloating, recent_attrs(GeluAttrs{approximate}), dy, x);
+}
 Tensor clamp_grad(const Tensor& dy, const Tensor& x, double lo, double hi) {
   return apply_binary(k_clamp_grad, kFloating, Attrs::of(ClampAttrs{lo, hi}), dy, x);
 }

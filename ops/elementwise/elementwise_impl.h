@@ -22,6 +22,7 @@ struct EluAttrs {
 struct GeluAttrs {
   bool approximate = true;
   SINDRI_ATTRS(GeluAttrs, approximate)
+  bool operator==(const GeluAttrs&) const = default;
 };
 struct ClampAttrs {
   double lo = -std::numeric_limits<double>::infinity();
@@ -31,6 +32,7 @@ struct ClampAttrs {
 struct CastAttrs {
   DType dtype = DType::kFloat32;
   SINDRI_ATTRS(CastAttrs, dtype)
+  bool operator==(const CastAttrs&) const = default;
 };
 
 /// p0 and p1 of the expressions: the attributes in the order they are declared.

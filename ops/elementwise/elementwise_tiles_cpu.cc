@@ -26,6 +26,11 @@ class TileKernel final : public Kernel {
   void run(ExecContext&, Span<const Buffer> in, Span<const Buffer> out) override {
     if (numel_ == 0) return;
     char* y = static_cast<char*>(out[0].data);
+    if (numel_ <= 2 * kParallelGrain - kTile && operands_.all_in_place()) {  // one thread's work, and no tiles
+      std::array<const void*, kMaxOperands> at{};
+      for (size_t k = 0; k < in.size(); ++k) at[k] = in[k].data;
+      return tile_(at.data(), y, numel_, numbers_.data());
+    }
     parallel_for(fixed_chunks(numel_, kTile), kParallelGrain / kTile,
                  [&](int64_t first, int64_t last) { run_range(in, y, first * kTile, std::min(numel_, last * kTile)); });
   }

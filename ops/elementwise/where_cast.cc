@@ -7,6 +7,7 @@
 #include "sindri/op/op_def.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri {
 namespace {
@@ -70,7 +71,7 @@ Tensor where(const Tensor& cond, const Tensor& a, const Tensor& b) {
   return bind1(kWhere, {}, {cond, cast(a, t), cast(b, t)});
 }
 
-Tensor cast(const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : bind1(kCast, Attrs::of(CastAttrs{dtype}), {x}); }
+Tensor cast(const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : bind_one(kCast, recent_attrs(CastAttrs{dtype}), {&x}); }
 
 }  // namespace ops
 }  // namespace sindri

@@ -8,6 +8,7 @@
 #include "sindri/ops/linalg.h"
 #include "sindri/ops/matmul.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri {
 namespace {
@@ -69,7 +70,7 @@ const OpDef& kSolve = register_op({
 
 }  // namespace
 
-Tensor ops::cholesky(const Tensor& a) { return bind1(kCholesky, Attrs(), {a}); }
+Tensor ops::cholesky(const Tensor& a) { return bind_one(kCholesky, Attrs(), {&a}); }
 Tensor ops::triangular_solve(const Tensor& a, const Tensor& b, bool lower, bool transpose, bool unit_diagonal) {
   return bind1(kSolve, Attrs::of(TriangularSolveAttrs{lower, transpose, unit_diagonal}), {a, b});
 }

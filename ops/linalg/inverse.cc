@@ -4,6 +4,7 @@
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/linalg.h"
 #include "sindri/ops/matmul.h"
+#include "src/op/quick_call.h"
 
 namespace sindri {
 namespace {
@@ -27,6 +28,6 @@ const OpDef& kInverse = register_op({
 
 }  // namespace
 
-Tensor ops::inverse(const Tensor& a) { return bind1(kInverse, Attrs(), {a}); }
+Tensor ops::inverse(const Tensor& a) { return bind_one(kInverse, Attrs(), {&a}); }
 
 }  // namespace sindri

@@ -11,6 +11,7 @@
 #include "sindri/ops/loss.h"
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri::ops {
 
@@ -123,7 +124,7 @@ const OpDef& kSparse = register_op({
     .traits = {.amp = AmpClass::kFp32},
     .infer = infer_sparse,
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
-      return {bind1(kSparseGrad, c.attrs, {c.dout[0], c.in[0], c.in[1]}), Tensor()};
+      return {bind_one(kSparseGrad, c.attrs, {&c.dout[0], &c.in[0], &c.in[1]}), Tensor()};
     },
 });
 
@@ -151,15 +152,15 @@ const OpDef& kDense = register_op({
     .traits = {.amp = AmpClass::kFp32},
     .infer = infer_dense,
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
-      return {bind1(kDenseGrad, c.attrs, {c.dout[0], c.in[0], c.in[1]}), Tensor()};
+      return {bind_one(kDenseGrad, c.attrs, {&c.dout[0], &c.in[0], &c.in[1]}), Tensor()};
     },
 });
 
 }  // namespace
 
 Tensor softmax_cross_entropy_sparse(const Tensor& logits, const Tensor& labels, double label_smoothing, int64_t ignore_index) {
-  return bind1(kSparse, Attrs::of(SparseCrossEntropyAttrs{label_smoothing, ignore_index}), {logits, labels});
+  return bind_one(kSparse, recent_attrs(SparseCrossEntropyAttrs{label_smoothing, ignore_index}), {&logits, &labels});
 }
-Tensor softmax_cross_entropy_dense(const Tensor& logits, const Tensor& labels) { return bind1(kDense, {}, {logits, labels}); }
+Tensor softmax_cross_entropy_dense(const Tensor& logits, const Tensor& labels) { return bind_one(kDense, Attrs(), {&logits, &labels}); }
 
 }  // namespace sindri::ops

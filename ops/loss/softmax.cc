@@ -7,6 +7,7 @@
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/loss.h"
 #include "sindri/ops/reduce.h"
+#include "src/op/quick_call.h"
 
 namespace sindri::ops {
 
@@ -61,7 +62,7 @@ const OpDef& kSoftmax = register_op({
     .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone, .saves_out = saves(0), .inplace_input = 0},
     .infer = [](const Attrs& a, Span<const TensorMeta> in) { return infer_forward("softmax", a, in); },
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
-      return {bind1(kSoftmaxGrad, c.attrs, {c.dout[0], c.out[0]})};
+      return {bind_one(kSoftmaxGrad, c.attrs, {&c.dout[0], &c.out[0]})};
     },
 });
 
@@ -88,7 +89,7 @@ const OpDef& kLogSoftmax = register_op({
     .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone, .saves_out = saves(0), .inplace_input = 0},
     .infer = [](const Attrs& a, Span<const TensorMeta> in) { return infer_forward("log_softmax", a, in); },
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
-      return {bind1(kLogSoftmaxGrad, c.attrs, {c.dout[0], c.out[0]})};
+      return {bind_one(kLogSoftmaxGrad, c.attrs, {&c.dout[0], &c.out[0]})};
     },
 });
 

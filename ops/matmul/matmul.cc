@@ -10,6 +10,7 @@
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri {
 
@@ -135,10 +136,10 @@ const OpDef& kBatchMatmul = register_op({
 namespace ops {
 
 Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
-  return bind1(kMatmul, Attrs::of(MatmulAttrs{transpose_a, transpose_b}), {a, b});
+  return bind_one(kMatmul, recent_attrs(MatmulAttrs{transpose_a, transpose_b}), {&a, &b});
 }
 Tensor batch_matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
-  return bind1(kBatchMatmul, Attrs::of(MatmulAttrs{transpose_a, transpose_b}), {a, b});
+  return bind_one(kBatchMatmul, recent_attrs(MatmulAttrs{transpose_a, transpose_b}), {&a, &b});
 }
 
 }  // namespace ops

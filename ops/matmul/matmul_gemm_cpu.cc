@@ -1,10 +1,12 @@
-// matmul and batch_matmul by our own packed product: every floating type (16-bit ones through float), every size, the same bits
-// for any number of threads.
+// matmul and batch_matmul by our own product: every floating type (16-bit ones through float), every size, the same bits for any number
+// of threads. "in_place" takes small products, "gemm" packs its operands.
 #include <algorithm>
+#include <string>
 #include <type_traits>
 
 #include "ops/matmul/matmul_problem.h"
 #include "src/device/cpu/gemm.h"
+#include "src/device/cpu/gemm_simd.h"
 #include "src/device/cpu/parallel.h"
 
 namespace sindri {
@@ -61,9 +63,37 @@ class GemmMatmul final : public Kernel {
   int64_t a_size_, b_size_, c_size_;
 };
 
+// Small products whose rows of B are contiguous, on one thread and without packing.
+class InPlaceMatmul final : public Kernel {
+ public:
+  explicit InPlaceMatmul(const KernelQuery& q) : problem_(matmul::problem_of(q)) {}
+  void run(ExecContext&, Span<const Buffer> in, Span<const Buffer> out) override {
+    const Problem& p = problem_;
+    SINDRI_SIMD_CALL(gemm_in_place_f32)(p.m, p.n, p.k, in[0].as<const float>(), p.a_row, p.a_col, in[1].as<const float>(), out[0].as<float>());
+  }
+
+ private:
+  Problem problem_;
+};
+
+// Beyond this many multiplications a second thread or packed operands pay.
+constexpr int64_t kInPlaceWork = 1 << 19, kInPlaceDepth = 256;
+
+std::string reject_in_place(const KernelQuery& q) {
+  if (q.in[0].dtype != DType::kFloat32) return "not float32";
+  const Problem p = matmul::problem_of(q);
+  if (p.empty()) return "an operand has no elements";
+  if (p.b_col != 1) return "the rows of b are not contiguous";
+  if (p.n % kGemmInPlaceColumns != 0) return "the number of columns is no multiple of " + std::to_string(kGemmInPlaceColumns);
+  if (p.k > kInPlaceDepth || p.m * p.n * p.k > kInPlaceWork) return "the product is large";
+  return "";
+}
+
 std::unique_ptr<Kernel> make(const KernelQuery& q) { return std::make_unique<GemmMatmul>(q); }
+std::unique_ptr<Kernel> make_in_place(const KernelQuery& q) { return std::make_unique<InPlaceMatmul>(q); }
 
 const bool kMatmul = register_kernel({.op = "matmul", .name = "gemm", .make = make});
+const bool kInPlace = register_kernel({.op = "matmul", .name = "in_place", .priority = 30, .reject = reject_in_place, .make = make_in_place});
 const bool kBatchMatmul = register_kernel({.op = "batch_matmul", .name = "gemm", .make = make});
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "sindri/ops/norm.h"
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri::ops {
 void check_batch_norm_input(const char* op, const TensorMeta& x, double eps) {
@@ -179,18 +180,18 @@ const OpDef& kGrad = register_op({
 });
 
 std::vector<Tensor> batch_norm_grad(const Tensor& dy, const Tensor& x, const Tensor& gamma, const Tensor& mean, const Tensor& var, double eps) {
-  return bind(kGrad, Attrs::of(BatchNormAttrs{eps}), {dy, x, gamma, mean, var});
+  return bind(kGrad, recent_attrs(BatchNormAttrs{eps}), {dy, x, gamma, mean, var});
 }
 
 }  // namespace
 
 BatchNormOut batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta, double eps) {
-  std::vector<Tensor> o = bind(kTrain, Attrs::of(BatchNormAttrs{eps}), {x, gamma, beta});
+  std::vector<Tensor> o = bind(kTrain, recent_attrs(BatchNormAttrs{eps}), {x, gamma, beta});
   return {o[0], o[1], o[2]};
 }
 
 Tensor batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Tensor& mean, const Tensor& var, double eps) {
-  return bind1(kInfer, Attrs::of(BatchNormAttrs{eps}), {x, gamma, beta, mean, var});
+  return bind_one(kInfer, recent_attrs(BatchNormAttrs{eps}), {&x, &gamma, &beta, &mean, &var});
 }
 
 }  // namespace sindri::ops

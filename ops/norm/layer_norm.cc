@@ -11,6 +11,7 @@
 #include "sindri/ops/norm.h"
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri::ops {
 namespace {
@@ -144,7 +145,7 @@ std::vector<Tensor> layer_norm_grad(const Tensor& dy, const Tensor& x, const Ten
 }  // namespace
 
 Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int64_t begin_norm_axis, double eps) {
-  return bind1(kForward, Attrs::of(LayerNormAttrs{begin_norm_axis, eps}), {x, gamma, beta});
+  return bind_one(kForward, recent_attrs(LayerNormAttrs{begin_norm_axis, eps}), {&x, &gamma, &beta});
 }
 
 }  // namespace sindri::ops

@@ -5,6 +5,7 @@
 #include "ops/optimizer/optimizer_common.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/optimizer.h"
+#include "src/op/quick_call.h"
 
 namespace sindri::ops {
 namespace {
@@ -61,13 +62,14 @@ const OpDef& kAdamWeightDecay = register_op({
 std::vector<Tensor> adam_update(const Tensor& param, const Tensor& m, const Tensor& v, const Tensor& grad, const Tensor& lr, const Tensor& beta1_power,
                                 const Tensor& beta2_power, double beta1, double beta2, double eps, double weight_decay, double grad_scale, bool nesterov,
                                 const Tensor& inv_scale, const Tensor& skip) {
-  return bind_update(kAdam, Attrs::of(AdamAttrs{beta1, beta2, eps, weight_decay, grad_scale, nesterov}), {param, m, v, grad, lr, beta1_power, beta2_power},
+  return bind_update(kAdam, recent_attrs(AdamAttrs{beta1, beta2, eps, weight_decay, grad_scale, nesterov}), {param, m, v, grad, lr, beta1_power, beta2_power},
                      inv_scale, skip);
 }
 
 std::vector<Tensor> adam_weight_decay_update(const Tensor& param, const Tensor& m, const Tensor& v, const Tensor& grad, const Tensor& lr, double beta1,
                                              double beta2, double eps, double weight_decay, double grad_scale, const Tensor& inv_scale, const Tensor& skip) {
-  return bind_update(kAdamWeightDecay, Attrs::of(AdamWeightDecayAttrs{beta1, beta2, eps, weight_decay, grad_scale}), {param, m, v, grad, lr}, inv_scale, skip);
+  return bind_update(kAdamWeightDecay, recent_attrs(AdamWeightDecayAttrs{beta1, beta2, eps, weight_decay, grad_scale}), {param, m, v, grad, lr}, inv_scale,
+                     skip);
 }
 
 }  // namespace sindri::ops

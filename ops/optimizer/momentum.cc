@@ -5,6 +5,7 @@
 #include "ops/optimizer/optimizer_common.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/optimizer.h"
+#include "src/op/quick_call.h"
 
 namespace sindri::ops {
 namespace {
@@ -60,12 +61,12 @@ const OpDef& kSgd = register_op({
 
 std::vector<Tensor> momentum_update(const Tensor& param, const Tensor& velocity, const Tensor& grad, const Tensor& lr, const Tensor& momentum,
                                     double weight_decay, double grad_scale, bool nesterov, const Tensor& inv_scale, const Tensor& skip) {
-  return bind_update(kMomentum, Attrs::of(MomentumAttrs{weight_decay, grad_scale, nesterov}), {param, velocity, grad, lr, momentum}, inv_scale, skip);
+  return bind_update(kMomentum, recent_attrs(MomentumAttrs{weight_decay, grad_scale, nesterov}), {param, velocity, grad, lr, momentum}, inv_scale, skip);
 }
 
 std::vector<Tensor> sgd_update(const Tensor& param, const Tensor& accum, const Tensor& stat, const Tensor& grad, const Tensor& lr, double momentum,
                                double dampening, double weight_decay, double grad_scale, bool nesterov, const Tensor& inv_scale, const Tensor& skip) {
-  return bind_update(kSgd, Attrs::of(SgdAttrs{momentum, dampening, weight_decay, grad_scale, nesterov}), {param, accum, stat, grad, lr}, inv_scale, skip);
+  return bind_update(kSgd, recent_attrs(SgdAttrs{momentum, dampening, weight_decay, grad_scale, nesterov}), {param, accum, stat, grad, lr}, inv_scale, skip);
 }
 
 }  // namespace sindri::ops

@@ -5,6 +5,7 @@
 #include "ops/pool/pool_common.h"
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
+#include "src/op/quick_call.h"
 
 namespace sindri::ops {
 namespace {
@@ -83,12 +84,12 @@ const OpDef& kAdaptiveGrad = register_op({
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {adaptive_avg_pool2d(c.dout[0], c.in[0].shape()[2], c.in[0].shape()[3])}; },
 });
 
-Tensor avg_grad(const Tensor& dy, const Pool2dAttrs& a, const Shape& x) { return bind1(kAvgGrad, Attrs::of(with_input_size(a, x)), {dy}); }
+Tensor avg_grad(const Tensor& dy, const Pool2dAttrs& a, const Shape& x) { return bind_one(kAvgGrad, recent_attrs(with_input_size(a, x)), {&dy}); }
 Tensor adaptive_grad(const Tensor& dy, const Shape& x) { return bind1(kAdaptiveGrad, Attrs::of(AdaptivePool2dGradAttrs{x[2], x[3]}), {dy}); }
 
 }  // namespace
 
-Tensor avg_pool2d(const Tensor& x, const Pool2dAttrs& attrs) { return bind1(kAvg, Attrs::of(attrs), {x}); }
+Tensor avg_pool2d(const Tensor& x, const Pool2dAttrs& attrs) { return bind_one(kAvg, recent_attrs(attrs), {&x}); }
 Tensor adaptive_avg_pool2d(const Tensor& x, int64_t oh, int64_t ow) { return bind1(kAdaptive, Attrs::of(AdaptivePool2dAttrs{oh, ow}), {x}); }
 Tensor global_avg_pool2d(const Tensor& x) { return adaptive_avg_pool2d(x, 1, 1); }
 

@@ -6,6 +6,7 @@
 #include "ops/pool/pool_common.h"
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
+#include "src/op/quick_call.h"
 
 namespace sindri::ops {
 namespace {
@@ -77,12 +78,12 @@ const OpDef& kTake = register_op({
 });
 
 Tensor scatter(const Tensor& dy, const Tensor& argmax, const Pool2dAttrs& a, const Shape& x) {
-  return bind1(kGrad, Attrs::of(with_input_size(a, x)), {dy, argmax});
+  return bind_one(kGrad, recent_attrs(with_input_size(a, x)), {&dy, &argmax});
 }
-Tensor take(const Tensor& x, const Tensor& argmax, const Pool2dAttrs& a) { return bind1(kTake, Attrs::of(a), {x, argmax}); }
+Tensor take(const Tensor& x, const Tensor& argmax, const Pool2dAttrs& a) { return bind_one(kTake, recent_attrs(a), {&x, &argmax}); }
 
 }  // namespace
 
-Tensor max_pool2d(const Tensor& x, const Pool2dAttrs& attrs) { return bind1(kForward, Attrs::of(attrs), {x}); }
+Tensor max_pool2d(const Tensor& x, const Pool2dAttrs& attrs) { return bind_one(kForward, recent_attrs(attrs), {&x}); }
 
 }  // namespace sindri::ops

@@ -10,6 +10,7 @@
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri {
 namespace {
@@ -115,7 +116,7 @@ namespace ops {
 
 Tensor norm(const Tensor& x, double p, const Axes& axes, bool keep_dims) { return bind1(kNorm, Attrs::of(NormAttrs{p, axes, keep_dims}), {as_floating(x)}); }
 Tensor logsumexp(const Tensor& x, const Axes& axes, bool keep_dims) { return bind1(kLogsumexp, Attrs::of(ReduceAttrs{axes, keep_dims}), {as_floating(x)}); }
-Tensor prod(const Tensor& x, const Axes& axes, bool keep_dims) { return bind1(kProd, Attrs::of(ReduceAttrs{axes, keep_dims}), {x}); }
+Tensor prod(const Tensor& x, const Axes& axes, bool keep_dims) { return bind_one(kProd, recent_attrs(ReduceAttrs{axes, keep_dims}), {&x}); }
 
 }  // namespace ops
 }  // namespace sindri

@@ -7,6 +7,7 @@
 #include "sindri/op/op_def.h"
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri {
 namespace {
@@ -126,8 +127,8 @@ const OpDef& kCumsum = register_op({
 
 namespace ops {
 
-Tensor argmax(const Tensor& x, int64_t axis, bool keep_dims) { return bind1(kArgmax, Attrs::of(AxisAttrs{axis, keep_dims}), {x}); }
-Tensor argmin(const Tensor& x, int64_t axis, bool keep_dims) { return bind1(kArgmin, Attrs::of(AxisAttrs{axis, keep_dims}), {x}); }
+Tensor argmax(const Tensor& x, int64_t axis, bool keep_dims) { return bind_one(kArgmax, recent_attrs(AxisAttrs{axis, keep_dims}), {&x}); }
+Tensor argmin(const Tensor& x, int64_t axis, bool keep_dims) { return bind_one(kArgmin, recent_attrs(AxisAttrs{axis, keep_dims}), {&x}); }
 Tensor cumsum(const Tensor& x, int64_t axis) { return bind1(kCumsum, Attrs::of(CumsumAttrs{axis, false}), {x}); }
 std::pair<Tensor, Tensor> topk(const Tensor& x, int64_t k, int64_t axis, bool largest) {
   const std::vector<Tensor> out = bind(kTopk, Attrs::of(TopkAttrs{k, axis, largest}), {x});

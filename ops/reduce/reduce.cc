@@ -8,6 +8,7 @@
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri {
 
@@ -150,7 +151,9 @@ const OpDef& kAll = register_op({
     .infer = [](const Attrs& a, Span<const TensorMeta> in) { return std::vector{infer_predicate("all", a, in)}; },
 });
 
-Tensor reduce_with(const OpDef& op, const Tensor& x, const ops::Axes& axes, bool keep_dims) { return bind1(op, Attrs::of(ReduceAttrs{axes, keep_dims}), {x}); }
+Tensor reduce_with(const OpDef& op, const Tensor& x, const ops::Axes& axes, bool keep_dims) {
+  return bind_one(op, recent_attrs(ReduceAttrs{axes, keep_dims}), {&x});
+}
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri {
 namespace {
@@ -49,7 +50,7 @@ const OpDef& kSumTo = register_op({
 
 }  // namespace
 
-Tensor ops::broadcast_to(const Tensor& x, const Shape& shape) { return x.shape() == shape ? x : bind1(kBroadcastTo, Attrs::of(ShapeAttrs{shape}), {x}); }
-Tensor ops::sum_to(const Tensor& x, const Shape& shape) { return x.shape() == shape ? x : bind1(kSumTo, Attrs::of(ShapeAttrs{shape}), {x}); }
+Tensor ops::broadcast_to(const Tensor& x, const Shape& shape) { return x.shape() == shape ? x : bind_one(kBroadcastTo, recent_attrs(ShapeAttrs{shape}), {&x}); }
+Tensor ops::sum_to(const Tensor& x, const Shape& shape) { return x.shape() == shape ? x : bind_one(kSumTo, recent_attrs(ShapeAttrs{shape}), {&x}); }
 
 }  // namespace sindri

@@ -5,6 +5,7 @@
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri {
 namespace {
@@ -59,6 +60,6 @@ Tensor embedding_grad(const Tensor& dy, const Tensor& ids, int64_t rows) { retur
 
 }  // namespace
 
-Tensor ops::embedding(const Tensor& table, const Tensor& ids) { return bind1(kEmbedding, Attrs(), {table, ids}); }
+Tensor ops::embedding(const Tensor& table, const Tensor& ids) { return bind_one(kEmbedding, Attrs(), {&table, &ids}); }
 
 }  // namespace sindri

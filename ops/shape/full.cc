@@ -7,6 +7,7 @@
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri {
 namespace {
@@ -54,7 +55,7 @@ const OpDef& kArange = register_op({
 
 namespace ops {
 
-Tensor full(const Shape& shape, double value, DType dtype) { return bind1(kFull, Attrs::of(FullAttrs{shape, value, dtype}), {}); }
+Tensor full(const Shape& shape, double value, DType dtype) { return bind_one(kFull, recent_attrs(FullAttrs{shape, value, dtype}), {}); }
 Tensor zeros_like(const Tensor& x) { return full(x.shape(), 0, x.dtype()); }
 Tensor ones_like(const Tensor& x) { return full(x.shape(), 1, x.dtype()); }
 Tensor arange(double start, double stop, double step, DType dtype) { return bind1(kArange, Attrs::of(ArangeAttrs{start, stop, step, dtype}), {}); }

@@ -5,6 +5,7 @@
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri {
 namespace {
@@ -60,9 +61,9 @@ const OpDef& kScatterAdd = register_op({
 
 }  // namespace
 
-Tensor ops::gather(const Tensor& x, const Tensor& indices, int64_t axis) { return bind1(kGather, Attrs::of(AxisAttrs{axis}), {x, indices}); }
+Tensor ops::gather(const Tensor& x, const Tensor& indices, int64_t axis) { return bind_one(kGather, recent_attrs(AxisAttrs{axis}), {&x, &indices}); }
 Tensor ops::scatter_add(const Tensor& x, const Tensor& indices, const Tensor& updates, int64_t axis) {
-  return bind1(kScatterAdd, Attrs::of(AxisAttrs{axis}), {x, indices, updates});
+  return bind_one(kScatterAdd, recent_attrs(AxisAttrs{axis}), {&x, &indices, &updates});
 }
 
 }  // namespace sindri

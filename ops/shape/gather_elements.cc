@@ -5,6 +5,7 @@
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri {
 namespace {
@@ -70,6 +71,8 @@ Tensor gather_elements_grad(const Tensor& dy, const Tensor& indices, const Shape
 
 }  // namespace
 
-Tensor ops::gather_elements(const Tensor& x, const Tensor& indices, int64_t axis) { return bind1(kGatherElements, Attrs::of(AxisAttrs{axis}), {x, indices}); }
+Tensor ops::gather_elements(const Tensor& x, const Tensor& indices, int64_t axis) {
+  return bind_one(kGatherElements, recent_attrs(AxisAttrs{axis}), {&x, &indices});
+}
 
 }  // namespace sindri

@@ -5,6 +5,7 @@
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri {
 namespace {
@@ -63,7 +64,7 @@ const OpDef& kStopGradient = register_op({
 
 namespace ops {
 
-Tensor reshape(const Tensor& x, const Shape& shape) { return bind1(kReshape, Attrs::of(ShapeAttrs{shape}), {x}); }
+Tensor reshape(const Tensor& x, const Shape& shape) { return bind_one(kReshape, recent_attrs(ShapeAttrs{shape}), {&x}); }
 
 Tensor flatten(const Tensor& x, int64_t start_axis, int64_t end_axis) {
   const Shape& from = x.shape();
@@ -97,7 +98,7 @@ Tensor expand_dims(const Tensor& x, int64_t axis) {
   return reshape(x, s);
 }
 
-Tensor stop_gradient(const Tensor& x) { return bind1(kStopGradient, Attrs(), {x}); }
+Tensor stop_gradient(const Tensor& x) { return bind_one(kStopGradient, Attrs(), {&x}); }
 
 }  // namespace ops
 }  // namespace sindri

@@ -5,6 +5,7 @@
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri {
 namespace {
@@ -56,7 +57,7 @@ Tensor slice_grad(const Tensor& dy, const Shape& shape, const SliceAttrs& a) {
 }  // namespace
 
 Tensor ops::slice(const Tensor& x, const std::vector<int64_t>& begin, const std::vector<int64_t>& end, const std::vector<int64_t>& stride) {
-  return bind1(kSlice, Attrs::of(SliceAttrs{begin, end, stride}), {x});
+  return bind_one(kSlice, recent_attrs(SliceAttrs{begin, end, stride}), {&x});
 }
 
 }  // namespace sindri

@@ -2,6 +2,7 @@
 #include "ops/shape/shape_ops.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/shape.h"
+#include "src/op/quick_call.h"
 
 namespace sindri {
 namespace {
@@ -29,6 +30,6 @@ const OpDef& kTranspose = register_op({
 
 }  // namespace
 
-Tensor ops::transpose(const Tensor& x, const std::vector<int64_t>& perm) { return bind1(kTranspose, Attrs::of(TransposeAttrs{perm}), {x}); }
+Tensor ops::transpose(const Tensor& x, const std::vector<int64_t>& perm) { return bind_one(kTranspose, recent_attrs(TransposeAttrs{perm}), {&x}); }
 
 }  // namespace sindri

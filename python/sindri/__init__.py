@@ -5,7 +5,17 @@
 
 docs/guide/python.md is the guide; scripts written for MindSpore run through the package `mindspore` (python/mindspore).
 """
+import os as _os
+
+# The OpenMP runtime reads how long its threads spin at a barrier when it is loaded, which importing _core does. Its default, milliseconds, makes
+# a step several times slower as soon as another program wants one of the cores; some ten microseconds cost nothing on an idle machine.
+_spinning = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}.isdisjoint(_os.environ)
+if _spinning:
+    _os.environ["GOMP_SPINCOUNT"] = "3000"
 from sindri import _core
+if _spinning:
+    del _os.environ["GOMP_SPINCOUNT"]  # other programs started from here choose for themselves
+del _os, _spinning
 from sindri._core import (CheckpointError, CommError, DataError, DeviceError, DTypeError, Error, InternalError, InvalidValueError, IoError, NonFiniteError,
                           SettingsError, ShapeError, TracedValueError)
 from sindri.common import *

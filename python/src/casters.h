@@ -23,34 +23,39 @@
 namespace sindri::python {
 namespace py = pybind11;
 
-/// sindri.Tensor.
-struct PyTensor {
-  PyTensor() = default;
-  explicit PyTensor(Tensor t) : held(std::move(t)) {}
-  PyTensor(const PyTensor&) = default;
-  PyTensor& operator=(const PyTensor&) = default;
-  virtual ~PyTensor() = default;
-  /// The value now; a lazy tensor is filled first.
-  virtual Tensor value() {
-    if (!held.defined()) materialize();
-    return held;
-  }
-  virtual void set_value(const Tensor& t) { held = t; }
-  void materialize();
-
-  Tensor held;
-  // A lazy tensor: what it will be, and the Python Initializer that draws it.
-  Shape lazy_shape;
-  DType lazy_dtype = DType::kFloat32;
+/// How a lazy tensor comes to its value: what it will be, and the Python Initializer that draws it.
+struct LazyValue {
+  Shape shape;
+  DType dtype = DType::kFloat32;
   py::object init;
 };
 
+/// sindri.Tensor: the Python object itself. Its type is not one of pybind11's (tensor_object.cc): making and dropping a result, and
+/// finding the value behind an argument, would otherwise cost more than a small op.
+struct PyTensor {
+  PyObject_HEAD PyObject* dict;
+  PyObject* weakrefs;
+  bool is_parameter;  ///< it is a PyParameter
+  Tensor held;
+  std::unique_ptr<LazyValue> lazy;
+
+  /// The value now; a lazy tensor is filled first.
+  Tensor value() {
+    if (is_parameter) return read_parameter();
+    if (!held.defined()) materialize();
+    return held;
+  }
+  void set_value(const Tensor& t);
+
+ private:
+  Tensor read_parameter();
+  void write_parameter(const Tensor& t);
+  void materialize();
+};
+
 /// sindri.Parameter.
-struct PyParameter final : PyTensor {
-  explicit PyParameter(std::shared_ptr<Parameter> p) : param(std::move(p)) {}
-  Tensor value() override;
-  void set_value(const Tensor& t) override;
-  std::shared_ptr<Parameter> param;
+struct PyParameter : PyTensor {
+  std::shared_ptr<Parameter> param;  ///< null until __init__ ran
 };
 
 /// Parameters that a tape or a compiled function must keep alive: while one is being recorded on this thread, every Parameter that is
@@ -83,12 +88,27 @@ class ParameterKeeper {
   std::vector<std::shared_ptr<Parameter>> params_;
 };
 
-/// The PyTensor in an object; null for another type.
-PyTensor* tensor_of(py::handle h);
+/// Made by bind_tensor_types; they live as long as the process.
+inline PyTypeObject *g_tensor_type = nullptr, *g_parameter_type = nullptr;
+/// The object as a PyTensor; null for another type.
+inline PyTensor* tensor_of(py::handle h) { return PyObject_TypeCheck(h.ptr(), g_tensor_type) ? reinterpret_cast<PyTensor*>(h.ptr()) : nullptr; }
+/// The object as a PyParameter whose __init__ ran; null for another.
+inline PyParameter* parameter_of(py::handle h) {
+  if (!PyObject_TypeCheck(h.ptr(), g_parameter_type)) return nullptr;
+  auto* const p = reinterpret_cast<PyParameter*>(h.ptr());
+  return p->param != nullptr ? p : nullptr;
+}
+/// The slot of a Parameter. Throws DTypeError for another object.
+const std::shared_ptr<Parameter>& slot_of(py::handle h);
 /// Tensor, Parameter, NumPy array or Python number (Python rules: bool, int64, float32); throws TypeError in Python for the rest.
 Tensor to_tensor(py::handle h);
 py::object to_python(Tensor t);
+py::object to_python(std::shared_ptr<Parameter> p);
 py::tuple to_python_tuple(const std::vector<Tensor>& ts);
+/// Results of an op with several, a tuple in Python.
+struct TensorTuple {
+  std::vector<Tensor> tensors;
+};
 /// float32 (sindri.common.dtype), numpy.float32, "float32", float, int, bool.
 DType to_dtype(py::handle h);
 py::object dtype_object(DType t);
@@ -100,11 +120,12 @@ Tensor from_numpy(const py::array& a, bool share);
 
 /// Elements of the tensors that the call being dispatched has loaded; what decides whether the interpreter lock is released.
 int64_t& loaded_elements();
-/// Releases the interpreter lock where the call works on much data: for a small op that would cost more than it gives.
+/// From here on a call is long: releasing the interpreter lock for a smaller one would cost more than it gives.
+inline constexpr int64_t kLongCall = 1 << 15;
 class ReleaseForLongCall {
  public:
   ReleaseForLongCall() {
-    if (loaded_elements() > (1 << 15)) released_.emplace();
+    if (loaded_elements() > kLongCall) released_.emplace();
     loaded_elements() = 0;
   }
 
@@ -119,8 +140,9 @@ class TracedValue : public std::runtime_error {
 
 void bind_errors(py::module_& m);
 void bind_dtype(py::module_& m);
+void bind_tensor_types(py::module_& m);
 void bind_tensor(py::module_& m);
-void bind_parameter(py::module_& m);
+void bind_parameter();
 void bind_ops(py::module_& m);
 void bind_nn_ops(py::module_& m);
 void bind_engine(py::module_& m);
@@ -130,6 +152,20 @@ void bind_train(py::module_& m);
 }  // namespace sindri::python
 
 namespace pybind11::detail {
+
+// Methods take `PyTensor& self` or `PyParameter& self`.
+template <class T, T* (*Of)(handle)> struct tensor_object_caster {
+  static constexpr auto name = const_name("sindri.Tensor");
+  template <class> using cast_op_type = T&;
+  bool load(handle src, bool) {
+    value = Of(src);
+    return value != nullptr;
+  }
+  explicit operator T&() { return *value; }
+  T* value = nullptr;
+};
+template <> struct type_caster<sindri::python::PyTensor> : tensor_object_caster<sindri::python::PyTensor, sindri::python::tensor_of> {};
+template <> struct type_caster<sindri::python::PyParameter> : tensor_object_caster<sindri::python::PyParameter, sindri::python::parameter_of> {};
 
 template <> struct type_caster<sindri::Tensor> {
   PYBIND11_TYPE_CASTER(sindri::Tensor, const_name("sindri.Tensor"));
@@ -145,6 +181,12 @@ template <> struct type_caster<sindri::Tensor> {
     return true;
   }
   static handle cast(const sindri::Tensor& t, return_value_policy, handle) { return sindri::python::to_python(t).release(); }
+};
+
+template <> struct type_caster<sindri::python::TensorTuple> {
+  PYBIND11_TYPE_CASTER(sindri::python::TensorTuple, const_name("tuple"));
+  bool load(handle, bool) { return false; }
+  static handle cast(const sindri::python::TensorTuple& t, return_value_policy, handle) { return sindri::python::to_python_tuple(t.tensors).release(); }
 };
 
 template <> struct type_caster<sindri::DType> {

@@ -1,7 +1,7 @@
 // Scopes and functions of the engine: tape, custom gradients, compiled functions, mixed precision, context, seeds, initializers.
 #include <fmt/format.h>
 
-#include "python/src/casters.h"
+#include "python/src/tensor_object.h"
 #include "sindri/amp/amp.h"
 #include "sindri/autograd/grad.h"
 #include "sindri/core/context.h"
@@ -27,7 +27,7 @@ TensorList to_list(py::handle sequence) {
 
 std::vector<Parameter*> params_of(py::handle sequence) {
   std::vector<Parameter*> out;
-  for (const py::handle h : py::reinterpret_borrow<py::iterable>(sequence)) out.push_back(py::cast<PyParameter&>(h).param.get());
+  for (const py::handle h : py::reinterpret_borrow<py::iterable>(sequence)) out.push_back(slot_of(h).get());
   return out;
 }
 
@@ -102,7 +102,7 @@ py::tuple recompute(const py::function& f, const py::object& inputs, const py::o
   const auto shared = shared_function(f);
   // Python's Parameters live as long as the record, which holds plain pointers.
   auto keep = std::make_shared<std::vector<std::shared_ptr<Parameter>>>();
-  for (const py::handle h : py::reinterpret_borrow<py::iterable>(params)) keep->push_back(py::cast<PyParameter&>(h).param);
+  for (const py::handle h : py::reinterpret_borrow<py::iterable>(params)) keep->push_back(slot_of(h));
   const auto run = [shared, keep](std::span<const Tensor> in) {
     const py::gil_scoped_acquire acquire;
     return to_list((*shared)(to_python_tuple({in.begin(), in.end()})));
@@ -235,6 +235,19 @@ void bind_amp(py::module_& m) {
         "In dtype if it is bfloat16, float16 or float32, else as it is; not subject to scopes.");
 }
 
+// Every call of a Cell goes through it, so it is one that Python calls directly.
+PyObject* call_in_scope(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    if (count != 4 || !PyUnicode_Check(args[0]) || !PyTuple_Check(args[2]) || !PyDict_Check(args[3]))
+      throw py::type_error("call_in_scope takes a name, a callable, a tuple and a dict");
+    Py_ssize_t size = 0;
+    const char* const name = PyUnicode_AsUTF8AndSize(args[0], &size);
+    if (name == nullptr) return nullptr;
+    const NameScope scope(std::string(name, static_cast<size_t>(size)));
+    return PyObject_Call(args[1], args[2], PyDict_GET_SIZE(args[3]) > 0 ? args[3] : nullptr);
+  });
+}
+
 void bind_context(py::module_& m) {
   m.def("set_mode", [](int mode) { set_mode(mode == 0 ? Mode::kGraph : Mode::kPynative); });
   m.def("get_mode", [] { return context().mode == Mode::kGraph ? 0 : 1; });
@@ -266,13 +279,9 @@ void bind_context(py::module_& m) {
   bind_scope<NameScopePy>(m, "NameScope", "A part of the path that messages and profiles show.").def(py::init<std::string>(), py::arg("name"));
   bind_scope<BelowPy>(m, "BelowScope", "Inside `with`, the interpreter on top (a tape) sees nothing.").def(py::init<>());
   m.def("current_scope", &current_scope);
-  m.def(
-      "call_in_scope",
-      [](const std::string& name, const py::object& f, const py::args& args, const py::kwargs& kwargs) {
-        const NameScope scope(name);
-        return f(*args, **kwargs);
-      },
-      "f(*args, **kwargs) under the name of a Cell.");
+  static PyMethodDef in_scope = {"call_in_scope", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call_in_scope)), METH_FASTCALL,
+                                 "call_in_scope(name, f, args, kwargs): f(*args, **kwargs) under the name of a Cell."};
+  m.attr("call_in_scope") = py::reinterpret_steal<py::object>(PyCFunction_NewEx(&in_scope, nullptr, m.attr("__name__").ptr()));
 }
 
 void bind_initializers(py::module_& m) {

@@ -9,8 +9,9 @@ PYBIND11_MODULE(_core, m) {
   m.attr("version") = SINDRI_VERSION_STRING;
   bind_errors(m);
   bind_dtype(m);
+  bind_tensor_types(m);
   bind_tensor(m);
-  bind_parameter(m);
+  bind_parameter();
   bind_ops(m);
   bind_nn_ops(m);
   bind_engine(m);

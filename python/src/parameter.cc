@@ -1,25 +1,28 @@
 // Parameter: the named state slot, as a Tensor that reads its current value.
 #include <fmt/format.h>
 
-#include "python/src/casters.h"
+#include "python/src/tensor_object.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/shape.h"
 
 namespace sindri::python {
 
-Tensor PyParameter::value() {
-  if (ParameterKeeper* k = ParameterKeeper::current()) k->add(param);
-  return param->value();
+Tensor PyTensor::read_parameter() {
+  const std::shared_ptr<Parameter>& p = slot_of(reinterpret_cast<PyObject*>(this));
+  if (ParameterKeeper* k = ParameterKeeper::current()) k->add(p);
+  return p->value();
 }
 
-void PyParameter::set_value(const Tensor& t) {
-  if (ParameterKeeper* k = ParameterKeeper::current()) k->add(param);
-  param->assign(t);
+void PyTensor::write_parameter(const Tensor& t) {
+  const std::shared_ptr<Parameter>& p = slot_of(reinterpret_cast<PyObject*>(this));
+  if (ParameterKeeper* k = ParameterKeeper::current()) k->add(p);
+  p->assign(t);
 }
 
 namespace {
 
-std::unique_ptr<PyParameter> make_parameter(const py::object& data, const py::object& name, bool requires_grad) {
+void initialize(py::handle self, const py::object& data, const py::object& name, bool requires_grad, bool, bool) {
+  if (!PyObject_TypeCheck(self.ptr(), g_parameter_type)) throw DTypeError("self is no Parameter", "Parameter.__init__");
   if (PyBool_Check(data.ptr())) throw ValueError("a Parameter cannot be made of a bool", "Parameter", "give a number, a NumPy array, a list or a Tensor");
   if (py::isinstance<py::str>(data) || data.is_none())
     throw DTypeError(fmt::format("a Parameter cannot be made of {}", py::cast<std::string>(py::repr(data))), "Parameter",
@@ -39,7 +42,7 @@ std::unique_ptr<PyParameter> make_parameter(const py::object& data, const py::ob
   }
   if (t.is_symbolic()) throw ValueError("a Parameter cannot be made inside code that is being compiled", "Parameter", "make it in __init__");
   // A value of its own: what the tensor it came from is given later must not show here.
-  return std::make_unique<PyParameter>(std::make_shared<Parameter>(t.contiguous().clone(), text, requires_grad));
+  reinterpret_cast<PyParameter*>(self.ptr())->param = std::make_shared<Parameter>(t.contiguous().clone(), text, requires_grad);
 }
 
 // Writing a value of another type: floats may lose width, nothing may gain it (contract 3.1, set_data).
@@ -54,30 +57,31 @@ Tensor fit(const Parameter& p, const Tensor& v, bool* narrowed) {
   return ops::cast(v, p.dtype());
 }
 
-void set_data(PyParameter& self, const py::object& data) {
+void set_data(py::handle self, const py::object& data) {
+  const Parameter& p = *slot_of(self);
   Tensor v;
   if (tensor_of(data) == nullptr && !py::isinstance<py::array>(data)) {
     if (PyLong_Check(data.ptr()) || PyFloat_Check(data.ptr())) {
-      v = Tensor::full(self.param->shape(), py::cast<double>(data), self.param->dtype());
+      v = Tensor::full(p.shape(), py::cast<double>(data), p.dtype());
     } else {
       v = to_tensor(data);
     }
   } else {
     v = to_tensor(data);
   }
-  if (!(v.shape() == self.param->shape())) {
-    if (v.numel() != 1 || self.param->meta().numel() != 1)
-      throw ShapeError(fmt::format("Parameter '{}' has shape {}, the new value {}", self.param->name(), self.param->shape().str(), v.shape().str()),
-                       "Parameter.set_data", "give a value of the same shape");
-    v = ops::reshape(v, self.param->shape());
+  if (!(v.shape() == p.shape())) {
+    if (v.numel() != 1 || p.meta().numel() != 1)
+      throw ShapeError(fmt::format("Parameter '{}' has shape {}, the new value {}", p.name(), p.shape().str(), v.shape().str()), "Parameter.set_data",
+                       "give a value of the same shape");
+    v = ops::reshape(v, p.shape());
   }
   bool narrowed = false;
-  self.set_value(fit(*self.param, v, &narrowed));
+  tensor_of(self)->set_value(fit(p, v, &narrowed));
 }
 
 // A write in program order, as the ops Assign and the training wrappers do it; numbers become tensors of the Parameter's type.
-void assign(PyParameter& self, const py::object& value) {
-  const Parameter& p = *self.param;
+void assign(py::handle self, const py::object& value) {
+  const Parameter& p = *slot_of(self);
   Tensor v;
   if (PyFloat_Check(value.ptr()) || PyLong_Check(value.ptr())) {
     v = ops::full(p.shape(), py::cast<double>(value), p.dtype());
@@ -97,16 +101,15 @@ void assign(PyParameter& self, const py::object& value) {
       v = ops::broadcast_to(v, p.shape());
     }
   }
-  self.set_value(v);
+  tensor_of(self)->set_value(v);
 }
 
 }  // namespace
 
-void bind_parameter(py::module_& m) {
-  py::class_<PyParameter, PyTensor> c(m, "Parameter", "A named tensor that training changes; see sindri.Parameter.");
-  c.def(py::init([](const py::object& data, const py::object& name, bool requires_grad, bool, bool) { return make_parameter(data, name, requires_grad); }),
-        py::arg("default_input"), py::arg("name") = py::none(), py::arg("requires_grad") = true, py::arg("layerwise_parallel") = false,
-        py::arg("parallel_optimizer") = true);
+void bind_parameter() {
+  TypeBinder c(g_parameter_type);
+  c.def_init(&initialize, py::arg("default_input"), py::arg("name") = py::none(), py::arg("requires_grad") = true, py::arg("layerwise_parallel") = false,
+             py::arg("parallel_optimizer") = true);
   c.def_property(
       "_name", [](PyParameter& p) { return p.param->name(); }, [](PyParameter& p, const std::string& name) { p.param->set_name(name); });
   c.def_property(
@@ -116,14 +119,14 @@ void bind_parameter(py::module_& m) {
   c.def(
       "set_data",
       [](py::object self, const py::object& data, bool) {
-        set_data(*py::cast<PyParameter*>(self), data);
+        set_data(self, data);
         return self;
       },
       py::arg("data"), py::arg("slice_shape") = false);
   c.def(
       "assign",
       [](py::object self, const py::object& value) {
-        assign(*py::cast<PyParameter*>(self), value);
+        assign(self, value);
         return self;
       },
       py::arg("value"), "Writes a value, in program order; returns the Parameter.");

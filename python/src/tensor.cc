@@ -1,8 +1,8 @@
-// Tensor: construction from Python values, NumPy and DLPack without copies, operators.
+// Tensor: construction from Python values, NumPy and DLPack without copies, methods.
 #include <fmt/format.h>
 
-#include "python/src/casters.h"
 #include "python/src/dlpack.h"
+#include "python/src/tensor_object.h"
 #include "sindri/core/external.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/matmul.h"
@@ -11,8 +11,6 @@
 namespace sindri::python {
 
 namespace {
-
-py::handle g_tensor_type;  // a borrowed type object that lives as long as the module
 
 py::dtype numpy_dtype(DType t) {
   switch (t) {
@@ -72,28 +70,27 @@ Tensor from_sequence(py::handle data) {
   return from_numpy(a, false);
 }
 
-std::unique_ptr<PyTensor> make_tensor(const py::object& data, const py::object& dtype, const py::object& shape, const py::object& init) {
-  auto t = std::make_unique<PyTensor>();
+void initialize(PyTensor& t, const py::object& data, const py::object& dtype, const py::object& shape, const py::object& init) {
+  t.lazy.reset();
   if (!init.is_none()) {
     if (shape.is_none()) throw ValueError("init needs a shape", "Tensor", "give shape and dtype beside init");
-    t->lazy_shape = to_shape(shape);
-    t->lazy_dtype = dtype.is_none() ? DType::kFloat32 : to_dtype(dtype);
-    t->init = init;
-    return t;
+    t.held = Tensor();
+    t.lazy = std::make_unique<LazyValue>(LazyValue{to_shape(shape), dtype.is_none() ? DType::kFloat32 : to_dtype(dtype), init});
+    return;
   }
   if (data.is_none()) {
     if (shape.is_none()) throw ValueError("neither input_data nor init is given", "Tensor", "give input_data, or shape, dtype and init");
-    t->held = Tensor::zeros(to_shape(shape), dtype.is_none() ? DType::kFloat32 : to_dtype(dtype));
-    return t;
+    t.held = Tensor::zeros(to_shape(shape), dtype.is_none() ? DType::kFloat32 : to_dtype(dtype));
+    return;
   }
+  Tensor value;
   if (PyTensor* other = tensor_of(data)) {
-    const Tensor value = other->value();
-    t->held = with_dtype(value.is_symbolic() ? value : value.clone(), dtype);
+    value = other->value();
+    value = with_dtype(value.is_symbolic() ? value : value.clone(), dtype);
   } else {
-    t->held = with_dtype(to_tensor(data), dtype);
+    value = with_dtype(to_tensor(data), dtype);
   }
-  if (!shape.is_none() && !(to_shape(shape) == t->held.shape())) t->held = ops::reshape(t->held, to_shape(shape));
-  return t;
+  t.held = !shape.is_none() && !(to_shape(shape) == value.shape()) ? ops::reshape(value, to_shape(shape)) : value;
 }
 
 void need_value(const Tensor& t, const char* what) {
@@ -118,86 +115,6 @@ py::object item_of(PyTensor& self) {
   return py::float_(t.item());
 }
 
-// Operators. A Python number takes the tensor's type (a fraction beside integers gives float32).
-
-using Binary = Tensor (*)(const Tensor&, const Tensor&);
-
-bool is_number(py::handle h) { return PyFloat_Check(h.ptr()) || PyLong_Check(h.ptr()); }  // bool is an int in Python
-double number(py::handle h) { return PyFloat_Check(h.ptr()) ? PyFloat_AS_DOUBLE(h.ptr()) : PyLong_AsDouble(h.ptr()); }
-
-// Neither a tensor nor something that becomes one: leave it to Python, which asks the other operand.
-bool operand(py::handle h, const Tensor& other, Tensor* out) {
-  if (PyTensor* t = tensor_of(h)) {
-    *out = t->value();
-    return true;
-  }
-  if (is_number(h)) {
-    *out = ops::scalar_like(other, number(h));
-    return true;
-  }
-  if (py::isinstance<py::array>(h) || PyList_Check(h.ptr()) || PyTuple_Check(h.ptr())) {
-    *out = to_tensor(h);
-    return true;
-  }
-  if (py::hasattr(h, "__float__") && py::hasattr(h, "dtype")) {  // NumPy scalars
-    *out = ops::scalar_like(other, py::cast<double>(py::float_(py::reinterpret_borrow<py::object>(h))));
-    return true;
-  }
-  return false;
-}
-
-template <Binary F> py::object run(const Tensor& a, const Tensor& b) {
-  if (a.numel() + b.numel() <= (1 << 15)) return to_python(F(a, b));
-  Tensor out;
-  {
-    const py::gil_scoped_release release;
-    out = F(a, b);
-  }
-  return to_python(std::move(out));
-}
-
-template <Binary F> py::object forward(py::handle self, py::handle other) {
-  const Tensor a = tensor_of(self)->value();
-  Tensor b;
-  if (!operand(other, a, &b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-  return run<F>(a, b);
-}
-
-template <Binary F> py::object reflected(py::handle self, py::handle other) {
-  const Tensor a = tensor_of(self)->value();
-  Tensor b;
-  if (!operand(other, a, &b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-  return run<F>(b, a);
-}
-
-Tensor matrix_product(const Tensor& a, const Tensor& b) {
-  if (a.rank() == 2 && b.rank() == 2) return ops::matmul(a, b);
-  const Tensor left = a.rank() == 1 ? ops::expand_dims(a, 0) : a, right = b.rank() == 1 ? ops::expand_dims(b, 1) : b;
-  Tensor out = ops::batch_matmul(left, right);
-  if (b.rank() == 1) out = ops::squeeze(out, -1);
-  if (a.rank() == 1) out = ops::squeeze(out, b.rank() == 1 ? -1 : -2);
-  return out;
-}
-
-template <class Class> void def_operators(Class& c) {
-  constexpr Binary add = ops::add, sub = ops::sub, mul = ops::mul, div = ops::div, pow = ops::pow;
-  c.def("__add__", forward<add>).def("__radd__", reflected<add>).def("__sub__", forward<sub>).def("__rsub__", reflected<sub>);
-  c.def("__mul__", forward<mul>).def("__rmul__", reflected<mul>).def("__truediv__", forward<div>).def("__rtruediv__", reflected<div>);
-  c.def("__floordiv__", forward<ops::floor_div>).def("__rfloordiv__", reflected<ops::floor_div>);
-  c.def("__mod__", forward<ops::mod>).def("__rmod__", reflected<ops::mod>).def("__pow__", forward<pow>).def("__rpow__", reflected<pow>);
-  c.def("__matmul__", forward<matrix_product>).def("__rmatmul__", reflected<matrix_product>);
-  c.def("__eq__", forward<ops::equal>).def("__ne__", forward<ops::not_equal>);
-  c.def("__lt__", forward<ops::less>).def("__le__", forward<ops::less_equal>);
-  c.def("__gt__", forward<ops::greater>).def("__ge__", forward<ops::greater_equal>);
-  c.def("__and__", forward<ops::logical_and>).def("__or__", forward<ops::logical_or>).def("__xor__", forward<ops::logical_xor>);
-  c.def("__rand__", reflected<ops::logical_and>).def("__ror__", reflected<ops::logical_or>);
-  c.def("__invert__", [](PyTensor& t) { return ops::logical_not(t.value()); });
-  c.def("__neg__", [](PyTensor& t) { return ops::neg(t.value()); }).def("__pos__", [](PyTensor& t) { return t.value(); });
-  c.def("__abs__", [](PyTensor& t) { return ops::abs(t.value()); });
-  // An own __eq__ would leave the class without a hash: identity, as contract 3.1 says.
-  c.def("__hash__", [](py::handle self) { return reinterpret_cast<intptr_t>(self.ptr()) >> 4; });
-}
-
 py::tuple byte_strides(const Tensor& t) {
   const Shape s = t.shape();
   const auto size = static_cast<int64_t>(dtype_size(t.dtype()));
@@ -214,10 +131,14 @@ py::tuple byte_strides(const Tensor& t) {
 }  // namespace
 
 void PyTensor::materialize() {
-  if (!init) throw ValueError("the tensor is undefined");
-  const py::object drawn = init.attr("_draw")(shape_tuple(lazy_shape), dtype_object(lazy_dtype));
+  if (lazy == nullptr) throw ValueError("the tensor is undefined");
+  const py::object drawn = lazy->init.attr("_draw")(shape_tuple(lazy->shape), dtype_object(lazy->dtype));
   held = to_tensor(drawn);
-  init = py::object();
+  lazy.reset();
+}
+void PyTensor::set_value(const Tensor& t) {
+  if (is_parameter) return write_parameter(t);
+  held = t;
 }
 
 ParameterKeeper*& ParameterKeeper::current() {
@@ -229,13 +150,6 @@ int64_t& loaded_elements() {
   thread_local int64_t n = 0;
   return n;
 }
-
-PyTensor* tensor_of(py::handle h) {
-  if (!PyObject_TypeCheck(h.ptr(), reinterpret_cast<PyTypeObject*>(g_tensor_type.ptr()))) return nullptr;
-  return py::cast<PyTensor*>(h);
-}
-
-py::object to_python(Tensor t) { return py::cast(std::make_unique<PyTensor>(std::move(t))); }
 
 py::tuple to_python_tuple(const std::vector<Tensor>& ts) {
   py::tuple out(ts.size());
@@ -261,7 +175,7 @@ Shape to_shape(py::handle h) {
 
 py::tuple shape_tuple(const Shape& s) {
   py::tuple out(static_cast<size_t>(s.rank()));
-  for (int i = 0; i < s.rank(); ++i) out[static_cast<size_t>(i)] = s[i];
+  for (int i = 0; i < s.rank(); ++i) PyTuple_SET_ITEM(out.ptr(), i, PyLong_FromLongLong(s[i]));
   return out;
 }
 
@@ -303,17 +217,14 @@ Tensor from_numpy(const py::array& a, bool share) {
 }
 
 void bind_tensor(py::module_& m) {
-  py::class_<PyTensor> c(m, "Tensor", py::dynamic_attr(), "An n-dimensional array; see sindri.Tensor.");
-  g_tensor_type = c;
-  c.def(py::init(&make_tensor), py::arg("input_data") = py::none(), py::arg("dtype") = py::none(), py::arg("shape") = py::none(), py::arg("init") = py::none());
-  c.def_property_readonly("shape", [](PyTensor& t) { return shape_tuple(t.held.defined() || !t.init ? t.value().shape() : t.lazy_shape); });
-  c.def_property_readonly("dtype", [](PyTensor& t) { return dtype_object(t.held.defined() || !t.init ? t.value().dtype() : t.lazy_dtype); });
+  TypeBinder c(g_tensor_type);
+  c.def_init(&initialize, py::arg("input_data") = py::none(), py::arg("dtype") = py::none(), py::arg("shape") = py::none(), py::arg("init") = py::none());
   c.def_property_readonly("ndim", [](PyTensor& t) { return t.value().rank(); });
   c.def_property_readonly("size", [](PyTensor& t) { return t.value().numel(); });
   c.def_property_readonly("itemsize", [](PyTensor& t) { return dtype_size(t.value().dtype()); });
   c.def_property_readonly("nbytes", [](PyTensor& t) { return t.value().nbytes(); });
   c.def_property_readonly("strides", [](PyTensor& t) { return byte_strides(t.value()); });
-  c.def_property_readonly("has_init", [](PyTensor& t) { return static_cast<bool>(t.init); });
+  c.def_property_readonly("has_init", [](PyTensor& t) { return t.lazy != nullptr; });
   c.def_property_readonly(
       "is_symbolic", [](PyTensor& t) { return t.value().is_symbolic(); }, "True for a value of a graph that is being traced.");
   c.def_property_readonly("_id", [](PyTensor& t) { return t.value().id(); });
@@ -368,7 +279,6 @@ void bind_tensor(py::module_& m) {
         return self;
       },
       "Draws the values of a lazy tensor.");
-  def_operators(c);
   m.def(
       "from_dlpack", [](const py::object& o) { return from_dlpack(o); }, "A Tensor over the memory of an object with __dlpack__ (CPU).");
 }

@@ -62,8 +62,7 @@ class PyNativeCell {
   }
   py::list parameters() {
     py::list out;
-    for (const auto& [name, p] : cell_->parameters_and_names())
-      out.append(py::make_tuple(name, py::cast(std::make_unique<PyParameter>(std::shared_ptr<Parameter>(cell_, p)))));
+    for (const auto& [name, p] : cell_->parameters_and_names()) out.append(py::make_tuple(name, to_python(std::shared_ptr<Parameter>(cell_, p))));
     return out;
   }
   nn::Cell& cell() { return *cell_; }

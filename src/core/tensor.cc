@@ -90,9 +90,10 @@ Tensor Tensor::empty(const TensorMeta& meta) {
     if (d < 0) throw ShapeError(fmt::format("a tensor cannot have the shape {}: dimension {} is negative", meta.shape.str(), d));
   }
   constexpr int64_t kMostBytes = int64_t{1} << 56;  // beyond any machine, and sizes computed from it stay inside 64 bits
-  if (meta.numel() > kMostBytes / static_cast<int64_t>(dtype_size(meta.dtype)))
+  const int64_t count = meta.numel(), size = static_cast<int64_t>(dtype_size(meta.dtype));
+  if (count > kMostBytes || count * size > kMostBytes)
     throw DeviceError(ErrorCode::kMemory, fmt::format("a tensor {} is larger than any memory", meta.str()), "", "check the shape");
-  return make_tensor(meta, std::make_shared<Storage>(meta.nbytes()));
+  return make_tensor(meta, std::make_shared<Storage>(count * size));
 }
 Tensor Tensor::empty(const Shape& shape, DType dtype, Layout layout) { return empty(TensorMeta{shape, dtype, layout, {}}); }
 

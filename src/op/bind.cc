@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sindri/core/error.h"
 #include "sindri/op/parameter.h"
 #include "src/core/tensor_impl.h"
 #include "src/op/eager.h"
+#include "src/op/quick_call.h"
 #include "src/op/scope.h"
 
 namespace sindri {
@@ -17,10 +20,12 @@ thread_local Trace* t_top = nullptr;
 thread_local int t_graph_depth = 0;
 thread_local ScopeLink t_scope;
 
-std::string describe_inputs(Span<const Tensor> in) {
-  std::string s;
-  for (const Tensor& t : in) s += (s.empty() ? "" : ", ") + (t.defined() ? t.meta().str() : std::string("undefined"));
-  return s;
+// Says in the error which call it comes from.
+void add_call(Error& e, const OpDef& op, const Attrs& attrs, Span<const Tensor> in) {
+  std::string inputs;
+  for (const Tensor& t : in) inputs += (inputs.empty() ? "" : ", ") + (t.defined() ? t.meta().str() : std::string("undefined"));
+  e.add_where(fmt::format("{}{} on {}", op.name, attrs.text(), inputs));
+  if (t_scope != nullptr) e.add_where("in " + current_scope());
 }
 
 }  // namespace
@@ -53,8 +58,22 @@ std::vector<Tensor> bind(const OpDef& op, Attrs attrs, Span<const Tensor> in) {
     }
     return top.apply(op, attrs, in, top.below_);
   } catch (Error& e) {
-    e.add_where(fmt::format("{}{} on {}", op.name, attrs.text(), describe_inputs(in)));
-    if (t_scope != nullptr) e.add_where("in " + current_scope());
+    add_call(e, op, attrs, in);
+    throw;
+  }
+}
+
+Tensor bind_one(const OpDef& op, const Attrs& attrs, std::initializer_list<const Tensor*> in) {
+  const auto all = [&] {
+    std::vector<Tensor> list;
+    for (const Tensor* t : in) list.push_back(*t);
+    return list;
+  };
+  if (t_top != nullptr || std::any_of(in.begin(), in.end(), [](const Tensor* t) { return !t->defined(); })) return std::move(bind(op, attrs, all())[0]);
+  try {
+    return run_eager_one(op, attrs, {in.begin(), in.size()});
+  } catch (Error& e) {
+    add_call(e, op, attrs, all());
     throw;
   }
 }

@@ -23,10 +23,22 @@ class Operands {
   Span<const Buffer> span(size_t first, size_t count) const { return {at_ + first, count}; }
 
  private:
-  static constexpr size_t kFew = 12;
+  static constexpr size_t kFew = 6;
   std::array<Buffer, kFew> few_;
   std::vector<Buffer> many_;
   Buffer* at_;
+};
+
+// The inputs of a call, as its caller holds them.
+struct List {
+  Span<const Tensor> tensors;
+  size_t size() const { return tensors.size(); }
+  const Tensor& operator[](size_t i) const { return tensors[i]; }
+};
+struct Pointers {
+  Span<const Tensor* const> tensors;
+  size_t size() const { return tensors.size(); }
+  const Tensor& operator[](size_t i) const { return *tensors[i]; }
 };
 
 // reshape is the one op whose result has the bytes of its input: it shares them. Ops never write to storage that others hold.
@@ -35,36 +47,61 @@ bool is_view(const OpDef& op, const OpPlan& plan, const Tensor& in) {
   return &op == &reshape && in.layout() == plan.in[0].layout && forced_kernel() == nullptr;
 }
 
-std::vector<Tensor> run_eager(const OpDef& op, const Attrs& attrs, Span<const Tensor> in) {
-  for (const Tensor& t : in)
-    if (t.is_symbolic()) throw ValueError(std::string(op.name) + ": a value of a finished trace is used outside of it", "", kFinishedTrace);
-  const auto plan = plan_call(op, attrs, in);
-  if (!in.empty() && is_view(op, *plan, in[0])) return {in[0].view(plan->out[0].shape)};
+template <class Inputs> std::shared_ptr<const OpPlan> plan_of(const OpDef& op, const Attrs& attrs, const Inputs& in) {
+  for (size_t i = 0; i < in.size(); ++i)
+    if (in[i].impl()->graph != nullptr) throw ValueError(std::string(op.name) + ": a value of a finished trace is used outside of it", "", kFinishedTrace);
+  return plan_call(op, attrs, in.tensors);
+}
 
+// Writes plan.out.size() results.
+template <class Inputs> void run_eager(const OpDef& op, const Attrs& attrs, const Inputs& in, const OpPlan& plan, Tensor* results) {
+  if (in.size() > 0 && is_view(op, plan, in[0])) {
+    results[0] = in[0].view(plan.out[0].shape);
+    return;
+  }
   std::vector<Tensor> converted;  // copies in another layout live through the run
-  Operands operands(in.size() + plan->out.size());
+  const size_t outputs = plan.out.size();
+  Operands operands(in.size() + outputs);
   for (size_t i = 0; i < in.size(); ++i) {
     const Tensor* t = &in[i];
-    if (t->layout() != plan->in[i].layout) {
-      converted.push_back(convert_layout(*t, plan->in[i].layout));
+    if (t->layout() != plan.in[i].layout) {
+      converted.push_back(convert_layout(*t, plan.in[i].layout));
       t = &converted.back();
     }
-    operands[i] = {const_cast<void*>(t->raw_data()), &plan->in[i]};
+    const auto& storage = t->impl()->storage;
+    operands[i] = {storage != nullptr ? storage->data() : const_cast<void*>(t->raw_data()), &plan.in[i]};
   }
-  std::vector<Tensor> results;
-  results.reserve(plan->out.size());
-  for (const TensorMeta& m : plan->out) {
-    results.push_back(Tensor::empty(m));
-    operands[in.size() + results.size() - 1] = {results.back().mutable_raw_data(), &m};
+  for (size_t k = 0; k < outputs; ++k) {
+    results[k] = Tensor::empty(plan.out[k]);
+    operands[in.size() + k] = {results[k].impl()->storage->data(), &plan.out[k]};
   }
-  const Storage workspace(plan->workspace);
-  run_observed(op, attrs, nullptr, *plan, operands.span(0, in.size()), operands.span(in.size(), results.size()), workspace.data());
+  const Storage workspace(plan.workspace);
+  run_observed(op, attrs, nullptr, plan, operands.span(0, in.size()), operands.span(in.size(), outputs), workspace.data());
+}
+
+std::vector<Tensor> run_eager(const OpDef& op, const Attrs& attrs, Span<const Tensor> in) {
+  const List inputs{in};
+  const auto plan = plan_of(op, attrs, inputs);
+  std::vector<Tensor> results(plan->out.size());
+  run_eager(op, attrs, inputs, *plan, results.data());
   return results;
 }
 
 }  // namespace
 
 std::vector<Tensor> EagerTrace::apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace*) { return run_eager(op, attrs, in); }
+Tensor run_eager_one(const OpDef& op, const Attrs& attrs, Span<const Tensor* const> in) {
+  const Pointers inputs{in};
+  const auto plan = plan_of(op, attrs, inputs);
+  if (plan->out.size() != 1) {
+    std::vector<Tensor> results(plan->out.size());
+    run_eager(op, attrs, inputs, *plan, results.data());
+    return std::move(results[0]);
+  }
+  Tensor result;
+  run_eager(op, attrs, inputs, *plan, &result);
+  return result;
+}
 Tensor EagerTrace::read(Parameter& p, Trace*) { return p.stored(); }
 void EagerTrace::assign(Parameter& p, const Tensor& v, Trace*) {
   if (v.is_symbolic()) throw ValueError("a value of a finished trace is assigned to a parameter", "parameter " + p.name(), kFinishedTrace);

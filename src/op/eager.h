@@ -12,6 +12,8 @@ class EagerTrace final : public Trace {
   void assign(Parameter& p, const Tensor& v, Trace* below) override;
 };
 EagerTrace& eager_trace();
+/// The first output of EagerTrace::apply.
+Tensor run_eager_one(const OpDef& op, const Attrs& attrs, Span<const Tensor* const> in);
 
 /// Set by the graph tracer while it is on the stack, so that is_tracing_graph() needs no knowledge of graphs.
 class TracingGraphScope {

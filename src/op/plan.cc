@@ -1,6 +1,7 @@
 // Op plans and their cache.
 #include "src/op/plan.h"
 
+#include <bit>
 #include <mutex>
 #include <unordered_set>
 
@@ -8,7 +9,9 @@
 #include "sindri/core/rng.h"
 #include "sindri/op/bind.h"
 #include "sindri/op/observer.h"
+#include "src/core/tensor_impl.h"
 #include "src/op/layout_rule.h"
+#include "src/op/same_attrs.h"
 
 namespace sindri {
 
@@ -23,7 +26,7 @@ struct Key {
   int threads;
   size_t hash;
   bool operator==(const Key& o) const {
-    return hash == o.hash && op == o.op && strict == o.strict && threads == o.threads && forced == o.forced && attrs == o.attrs && in == o.in;
+    return hash == o.hash && op == o.op && strict == o.strict && threads == o.threads && forced == o.forced && same_attrs(attrs, o.attrs) && in == o.in;
   }
 };
 
@@ -55,20 +58,24 @@ template <class MetaOf> struct Call {
   bool strict = strict_mode();
   int threads = num_threads();
 
+  // One multiplication per number, all of them mixed at the end: hashing is a good part of what a small op costs.
   size_t hash() const {
-    uint64_t h = hash_combine(reinterpret_cast<uintptr_t>(&op), attrs.hash());
+    uint64_t h = reinterpret_cast<uintptr_t>(&op);
+    const auto add = [&h](uint64_t v) { h = (std::rotl(h, 23) ^ v) * 0x9E3779B97F4A7C15ull; };
+    add(attrs.hash());
     for (size_t i = 0; i < count; ++i) {
       const TensorMeta& m = meta(i);
-      h = hash_combine(h, static_cast<uint64_t>(m.dtype) * 16 + static_cast<uint64_t>(m.layout));
-      for (int64_t d : m.shape) h = hash_combine(h, static_cast<uint64_t>(d));
+      add(static_cast<uint64_t>(m.dtype) * 16 + static_cast<uint64_t>(m.layout));
+      for (int64_t d : m.shape) add(static_cast<uint64_t>(d));
     }
     return hash_combine(h, static_cast<uint64_t>(strict) + static_cast<uint64_t>(threads) * 2);
   }
   bool is(const Key& k) const {
-    if (k.op != &op || k.strict != strict || k.threads != threads || k.in.size() != count || k.forced != (forced != nullptr ? forced : "")) return false;
+    if (k.op != &op || k.strict != strict || k.threads != threads || k.in.size() != count) return false;
+    if (forced == nullptr ? !k.forced.empty() : k.forced != forced) return false;
     for (size_t i = 0; i < count; ++i)
       if (k.in[i] != meta(i)) return false;
-    return k.attrs == attrs;
+    return same_attrs(k.attrs, attrs);
   }
   Key key(size_t hash) const {
     Key k{&op, attrs, {}, forced != nullptr ? forced : "", strict, threads, hash};
@@ -131,7 +138,11 @@ std::shared_ptr<const OpPlan> plan_op(const OpDef& op, const Attrs& attrs, Span<
   return find_plan(Call<decltype(meta)>{op, attrs, given.size(), meta});
 }
 std::shared_ptr<const OpPlan> plan_call(const OpDef& op, const Attrs& attrs, Span<const Tensor> in) {
-  const auto meta = [in](size_t i) -> const TensorMeta& { return in[i].meta(); };
+  const auto meta = [in](size_t i) -> const TensorMeta& { return in[i].impl()->meta; };
+  return find_plan(Call<decltype(meta)>{op, attrs, in.size(), meta});
+}
+std::shared_ptr<const OpPlan> plan_call(const OpDef& op, const Attrs& attrs, Span<const Tensor* const> in) {
+  const auto meta = [in](size_t i) -> const TensorMeta& { return in[i]->impl()->meta; };
   return find_plan(Call<decltype(meta)>{op, attrs, in.size(), meta});
 }
 

@@ -25,6 +25,7 @@ void infer_with_layout(const OpDef& op, const Attrs& attrs, Span<const TensorMet
 std::shared_ptr<const OpPlan> plan_op(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> given);
 /// The same for a call on these tensors.
 std::shared_ptr<const OpPlan> plan_call(const OpDef& op, const Attrs& attrs, Span<const Tensor> in);
+std::shared_ptr<const OpPlan> plan_call(const OpDef& op, const Attrs& attrs, Span<const Tensor* const> in);
 /// Runs a plan on buffers of exactly its metas.
 void run_plan(const OpPlan& plan, Span<const Buffer> in, Span<const Buffer> out, void* workspace);
 /// run_plan, reported to the KernelObserver in force. `scope` null: the current one.

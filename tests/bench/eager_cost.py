@@ -1,13 +1,24 @@
 #!/usr/bin/env python3
 """Cost of an eager op from Python: add and matmul of 64x64, relu of 4 elements, a LeNet training step (batch 32), beside PyTorch and MindSpore.
 
-usage: PYTHONPATH=python python3 tests/bench/eager_cost.py [--rounds N] [--threads N]
+usage: PYTHONPATH=python python3 tests/bench/eager_cost.py [--rounds N] [--threads N] [--cases a,b]
 
-Peers are the interpreters SINDRI_PEERS_PYTHON (PyTorch) and SINDRI_PEERS_PYTHON_MINDSPORE; without one it is left out. Rounds go in turns; medians.
+Every framework is a process of its own, with the same number of threads, and stopped while another is measured. Rounds go in turns, in
+another order each; a figure is the median over the rounds, `least` the fastest round, which other programs on the machine disturb least.
+
+What is timed: `result = a + a` and its like, in a loop compiled for that statement, so that no call of a function of ours is in it. After 200 of
+them the last result is brought to the host, so that what a framework has queued is done before the clock is read (MindSpore's PyNative mode
+runs ops on another thread; one that only queued them would look faster than it is). `queued` is the same loop for MindSpore without the wait:
+the time after which Python may go on. A LeNet step ends with its loss on the host. Cyclic garbage collection is on, as it is for users.
+MindSpore launches kernels from one thread (runtime_num_threads=1) beside Python's: with two or its default it was slower on two cores.
+
+Peers are the interpreters SINDRI_PEERS_PYTHON (PyTorch) and SINDRI_PEERS_PYTHON_MINDSPORE; without one it is left out.
 """
 import argparse
 import json
 import os
+import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -49,7 +60,7 @@ def mindspore_like(ms):
     a, s = Tensor(np.ones((64, 64), np.float32)), Tensor(np.ones(4, np.float32))
     x, y = Tensor(np.ones((32, 1, 32, 32), np.float32)), Tensor(np.arange(32, dtype=np.int32) % 10)
     matmul, relu = ops.MatMul(), ops.ReLU()
-    return {"add": lambda: a + a, "matmul": lambda: matmul(a, a), "relu": lambda: relu(s), "lenet_step": lambda: step(x, y).asnumpy()}
+    return {"add": "a + a", "matmul": "matmul(a, a)", "relu": "relu(s)", "lenet_step": "step(x, y).asnumpy()"}, locals()
 
 
 def pytorch(torch):
@@ -81,74 +92,116 @@ def pytorch(torch):
         optimizer.step()
         return loss.item()
 
-    return {"add": lambda: a + a, "matmul": lambda: torch.matmul(a, a), "relu": lambda: torch.relu(s), "lenet_step": step}
+    matmul, relu = torch.matmul, torch.relu
+    return {"add": "a + a", "matmul": "matmul(a, a)", "relu": "relu(s)", "lenet_step": "step()"}, locals()
 
 
-def worker(framework, threads):
+BURST = {"lenet_step": 1}  # calls between two looks at the clock; 200 of the single ops
+
+
+def loop(statement, names):
+    """f(n): n times the statement, then the last result."""
+    scope = dict(names)
+    exec(f"def run(n):\n    for _ in range(n):\n        last = {statement}\n    return last", scope)  # pylint: disable=exec-used
+    return scope["run"]
+
+
+def measure(run, burst, wait, seconds):
+    """Microseconds per call of a loop that goes on for a while."""
+    n, begin = 0, time.perf_counter()
+    while time.perf_counter() - begin < seconds:
+        last = run(burst)
+        if wait:
+            getattr(last, "asnumpy", int)()  # MindSpore queues ops: wait for them
+        n += burst
+    taken = time.perf_counter() - begin
+    getattr(last, "asnumpy", int)()
+    return taken / n * 1e6
+
+
+def worker(framework, threads, chosen):
     """Answers each line on stdin with the microseconds per call of every case."""
-    os.environ.setdefault("OMP_NUM_THREADS", str(threads))
     if framework == "pytorch":
         import torch
         torch.set_num_threads(threads)
-        cases = pytorch(torch)
+        cases, names = pytorch(torch)
     else:
         ms = __import__(framework)
-        cases = mindspore_like(ms)
-    for f in cases.values():
-        for _ in range(5):
-            f()
+        if framework == "mindspore":
+            if "sindri" in sys.modules:
+                raise SystemExit("error: `mindspore` is Sindri here | give the interpreter of an environment without it")
+            ms.set_context(runtime_num_threads=1)
+        cases, names = mindspore_like(ms)
+    loops = {case: loop(statement, names) for case, statement in cases.items() if case in chosen}
+    for case, run in loops.items():
+        measure(run, BURST.get(case, 200), True, 0.2)
     print("ready", flush=True)
     for _ in sys.stdin:
-        out = {}
-        for name, f in cases.items():
-            n, begin = 0, time.perf_counter()
-            while time.perf_counter() - begin < 0.3:
-                for _ in range(100 if name != "lenet_step" else 1):
-                    last = f()
-                    n += 1
-                getattr(last, "asnumpy", lambda: None)()  # MindSpore queues ops: wait for them
-            out[name] = (time.perf_counter() - begin) / n * 1e6
+        out = {case: measure(run, BURST.get(case, 200), True, 0.3) for case, run in loops.items()}
+        if framework == "mindspore":
+            out["queued"] = {case: measure(run, 200, False, 0.05) for case, run in loops.items() if case not in BURST}
         print(json.dumps(out), flush=True)
+
+
+def start(name, python, threads, chosen):
+    env = dict(os.environ, OMP_NUM_THREADS=str(threads))
+    if name != "sindri":
+        env.pop("PYTHONPATH", None)  # with it `import mindspore` would find Sindri under that name
+    process = subprocess.Popen([python, __file__, "--worker", name, "--threads", str(threads), "--cases", ",".join(chosen)], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True, env=env, stderr=subprocess.DEVNULL)
+    while (line := process.stdout.readline()).strip() != "ready":
+        if not line:
+            raise SystemExit(f"error: {name} did not start | {python} | run it with --worker {name} to see why")
+    process.send_signal(signal.SIGSTOP)
+    return process
+
+
+def ask(process):
+    """One round of a framework; it runs during its turn only."""
+    process.send_signal(signal.SIGCONT)
+    process.stdin.write("go\n")
+    process.stdin.flush()
+    out = json.loads(process.stdout.readline())
+    process.send_signal(signal.SIGSTOP)
+    return out
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--cases", default="add,matmul,relu,lenet_step", help="those to measure (default: all)")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     args = parser.parse_args()
+    cases = args.cases.split(",")
     if args.worker:
-        return worker(args.worker, args.threads)
+        return worker(args.worker, args.threads, cases)
     peers = {"sindri": sys.executable, "pytorch": os.environ.get("SINDRI_PEERS_PYTHON"), "mindspore": os.environ.get("SINDRI_PEERS_PYTHON_MINDSPORE")}
-    running = {}
-    for name, python in peers.items():
-        if python:
-            env = dict(os.environ, OMP_NUM_THREADS=str(args.threads), OMP_WAIT_POLICY="passive" if name == "sindri" else os.environ.get("OMP_WAIT_POLICY", ""))
-            if not env["OMP_WAIT_POLICY"]:
-                del env["OMP_WAIT_POLICY"]
-            p = subprocess.Popen([python, __file__, "--worker", name, "--threads", str(args.threads)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                 env=env, stderr=subprocess.DEVNULL)
-            while p.stdout.readline().strip() != "ready":
-                if p.poll() is not None:
-                    raise SystemExit(f"error: {name} did not start | {python}")
-            running[name] = p
-    results = {name: [] for name in running}
+    running = {name: start(name, python, args.threads, cases) for name, python in peers.items() if python}
+    rounds = {name: [] for name in running}
+    order = random.Random(0)
     for _ in range(args.rounds):
-        for name, p in running.items():
-            p.stdin.write("go\n")
-            p.stdin.flush()
-            results[name].append(json.loads(p.stdout.readline()))
+        for name in order.sample(list(running), len(running)):
+            rounds[name].append(ask(running[name]))
     for p in running.values():
+        p.send_signal(signal.SIGCONT)
         p.stdin.close()
-    cases = list(results["sindri"][0])
-    median = {name: {c: statistics.median(r[c] for r in rounds) for c in cases} for name, rounds in results.items()}
-    print("us per call " + "".join(f"{c:>14}" for c in cases))
+        p.wait()
+    median = {name: {c: statistics.median(r[c] for r in taken) for c in cases} for name, taken in rounds.items()}
+    least = {name: {c: min(r[c] for r in taken) for c in cases} for name, taken in rounds.items()}
+    print(f"{'us per call':<20}" + "".join(f"{c:>22}" for c in cases))
     for name in running:
-        print(f"{name:<12}" + "".join(f"{median[name][c]:14.2f}" for c in cases))
+        print(f"{name:<20}" + "".join(f"{median[name][c]:13.2f} ({least[name][c]:.2f})".rjust(22) for c in cases))
+    if "mindspore" in running:
+        queued = {c: statistics.median(r["queued"][c] for r in rounds["mindspore"]) for c in cases if c not in BURST}
+        print(f"{'mindspore, queued':<20}" + "".join((f"{queued[c]:13.2f}" if c in queued else "").rjust(22) for c in cases))
     for name in running:
         if name != "sindri":
-            print(f"over {name:<10}" + "".join(f"{median['sindri'][c] / median[name][c]:13.2f}x" for c in cases))
+            ratios = (f"{median['sindri'][c] / median[name][c]:.2f} ({least['sindri'][c] / least[name][c]:.2f})".rjust(22) for c in cases)
+            print(f"{'over ' + name:<20}" + "".join(ratios))
+    print("medians over the rounds, in brackets the least")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -30,6 +30,7 @@ std::vector<Sample> samples() {
   add(transposed("matmul", "row_by_matrix", {}, {}, 1, 33, 16));
   add(transposed("matmul", "matrix_by_column", {}, {}, 31, 9, 1));
   add(transposed("matmul", "dense_layer", {}, {}, 8, 31, 33));
+  add(transposed("matmul", "row_blocks", {}, {}, 17, 9, 48));
   for (const auto& [m, k, n] : std::vector<std::array<int64_t, 3>>{{1, 1, 1},
                                                                    {2, 1, 3},
                                                                    {1, 7, 1},

@@ -150,8 +150,7 @@ class Cell:
             self.__dict__[table].pop(name, None)
         object.__delattr__(self, name)
 
-    def __getattr__(self, name):
-        raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'" + ("" if "_params" in self.__dict__ else " (super().__init__() was not called)"))
+    # No __getattr__: with one, Python looks every attribute up anew instead of remembering where it found it.
 
     # Calling.
 
@@ -192,7 +191,7 @@ class Cell:
     def _run(self, args, kwargs):
         if self.__dict__["_cell_slow"] or self.requires_grad and self.training and not local.recording:
             return self._construct_slow(args, kwargs)
-        return _call_in_scope(self.__dict__["_cell_scope"], self.construct, *args, **kwargs)
+        return _call_in_scope(self.__dict__["_cell_scope"], self.construct, args, kwargs)
 
     def _construct_slow(self, args, kwargs):
         if self.requires_grad and self.training and not local.recording:
@@ -241,8 +240,8 @@ class Cell:
     def _run_scoped(self, args, kwargs):
         if _core.is_casting():
             with _core.CellScope(type(self).__name__):
-                return _call_in_scope(self.__dict__["_cell_scope"], self.construct, *args, **kwargs)
-        return _call_in_scope(self.__dict__["_cell_scope"], self.construct, *args, **kwargs)
+                return _call_in_scope(self.__dict__["_cell_scope"], self.construct, args, kwargs)
+        return _call_in_scope(self.__dict__["_cell_scope"], self.construct, args, kwargs)
 
     def _has_bprop(self):
         return "bprop" in self.__dict__ or getattr(type(self), "bprop", None) is not None

@@ -194,6 +194,8 @@ def primitive(name: str, function: Callable, hints: tuple = (), any_type: tuple 
             "__signature__": signature}
     if static:
         body["add_prim_attr"] = add_prim_attr
+    else:
+        body["__call__"] = staticmethod(function)  # nothing to add: no Python between the call and the function
     return type(name, (base,), body)
 
 

@@ -121,7 +121,41 @@ template <class T> static inline __attribute__((always_inline)) void tile(int64_
   }
 }
 
+// `rows` rows of C by `vectors` vectors of columns, A and B as they lie in memory.
+template <int rows, int vectors> void block_in_place(int64_t n, int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* b, float* c) {
+  V<float> block[rows][vectors] = {};
+  for (int64_t d = 0; d < k; ++d) {
+    V<float> line[vectors];
+    for (int v = 0; v < vectors; ++v) line[v] = load(b + d * n + v * kLanes<float>);
+#pragma GCC unroll 12
+    for (int r = 0; r < rows; ++r) {
+      const V<float> x = a[r * a_row + d * a_col] - V<float>{};  // broadcast
+      for (int v = 0; v < vectors; ++v) block[r][v] = multiply_add(x, line[v], block[r][v]);
+    }
+  }
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < vectors; ++v) store<float>(c + r * n + v * kLanes<float>, block[r][v]);
+}
+
+// The last rows, fewer than a full block.
+template <int rows, int vectors> void rest_in_place(int64_t m, int64_t n, int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* b, float* c) {
+  if (m == rows) return block_in_place<rows, vectors>(n, k, a, a_row, a_col, b, c);
+  if constexpr (rows > 1) rest_in_place<rows - 1, vectors>(m, n, k, a, a_row, a_col, b, c);
+}
+
+template <int vectors> void columns_in_place(int64_t m, int64_t n, int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* b, float* c) {
+  int64_t i = 0;
+  for (; i + kRows <= m; i += kRows) block_in_place<kRows, vectors>(n, k, a + i * a_row, a_row, a_col, b, c + i * n);
+  rest_in_place<kRows - 1, vectors>(m - i, n, k, a + i * a_row, a_row, a_col, b, c + i * n);
+}
+
 }  // namespace
+
+void gemm_in_place_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* b, float* c) {
+  int64_t j = 0;
+  for (; j + kCols<float> <= n; j += kCols<float>) columns_in_place<2>(m, n, k, a, a_row, a_col, b + j, c + j);
+  for (; j < n; j += kLanes<float>) columns_in_place<1>(m, n, k, a, a_row, a_col, b + j, c + j);
+}
 
 void gemm_tile_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* b, int64_t b_row, int64_t b_col, float* c,
                    int64_t ldc, bool accumulate, void* pack) {

@@ -9,15 +9,19 @@ namespace sindri {
 // A tile's packed operands (kGemmTileM x kGemmBlockK and kGemmBlockK x tile columns) stay in a 1 MB L2. Multiples of every
 // register block below.
 inline constexpr int64_t kGemmTileM = 96, kGemmBlockK = 256, kGemmTileBytesN = 1024;
+inline constexpr int64_t kGemmInPlaceColumns = 16;
 inline constexpr int64_t kGemmPackBytes = kGemmBlockK * (kGemmTileM * 8 + kGemmTileBytesN);
 }  // namespace sindri
 
-// m <= kGemmTileM, n * sizeof(element) <= kGemmTileBytesN; pack: kGemmPackBytes, 64-byte aligned.
+// gemm_in_place_f32 reads A and B where they are: for products whose operands stay in the cache, where packing would cost a good part of the
+// time. B [k, n] and C [m, n] are row-major, n is a multiple of kGemmInPlaceColumns.
+// The others: m <= kGemmTileM, n * sizeof(element) <= kGemmTileBytesN; pack: kGemmPackBytes, 64-byte aligned.
 // clang-format off
 SINDRI_SIMD_DECLARE(
   void gemm_tile_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* b, int64_t b_row, int64_t b_col,
                      float* c, int64_t ldc, bool accumulate, void* pack);
   void gemm_tile_f64(int64_t m, int64_t n, int64_t k, const double* a, int64_t a_row, int64_t a_col, const double* b, int64_t b_row, int64_t b_col,
                      double* c, int64_t ldc, bool accumulate, void* pack);
+  void gemm_in_place_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* b, float* c);
 )
 // clang-format on

@@ -32,9 +32,12 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
 
 def mat_mul(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
     """The product of two matrices, each transposed first on request. Raises ValueError unless both have 2 dimensions."""
-    if not is_float(a.dtype) and not is_float(b.dtype):
+    try:
+        return core.matmul(a, b, transpose_a, transpose_b)
+    except TypeError:  # the engine multiplies floating types only; asking first would cost every call
+        if is_float(a.dtype) or is_float(b.dtype):
+            raise
         return _matrix_product(swapaxes(a, 0, 1) if transpose_a else a, swapaxes(b, 0, 1) if transpose_b else b)
-    return core.matmul(a, b, transpose_a, transpose_b)
 
 
 def batch_mat_mul(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:

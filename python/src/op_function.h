@@ -1,0 +1,203 @@
+// Functions of _core.ops. def_op(m, name, f, py::arg…) gives what m.def does, at less cost per call: one signature, arguments that are
+// nearly always of the expected types, and tensors that need no conversion.
+//
+// A call whose arguments are not all of these types, or are not given as the signature says, goes on to pybind11's function of the same
+// name, which knows every conversion and raises the TypeErrors.
+#pragma once
+#include <array>
+#include <tuple>
+
+#include "python/src/tensor_object.h"
+
+namespace sindri::python {
+
+/// A callable of this type is a Python object of sindri._core.OpFunction.
+struct OpFunction {
+  PyObject_HEAD vectorcallfunc call;
+  PyObject* name;
+  PyObject* converting;  ///< pybind11's function
+  void* body;  ///< an OpBody; lives as long as the process
+};
+/// A new reference, as an attribute of the module. Throws error_already_set.
+py::object make_op_function(py::module_& m, const char* name, const py::object& converting, vectorcallfunc call, void* body);
+void bind_op_function_type(py::module_& m);
+
+/// Reads one argument; load() is false for what it does not know.
+template <class T> struct Argument {
+  py::detail::make_caster<T> caster;
+  bool load(PyObject* o) { return caster.load(o, true); }
+  T get() { return py::detail::cast_op<T>(caster); }
+};
+template <> struct Argument<Tensor> {
+  Tensor value;
+  bool load(PyObject* o) {
+    if (o == Py_None) return true;  // an undefined tensor: left out
+    PyTensor* const t = tensor_of(o);
+    if (t == nullptr) return false;
+    value = t->value();
+    return true;
+  }
+  const Tensor& get() const { return value; }
+};
+template <> struct Argument<py::handle> {
+  py::handle value;
+  bool load(PyObject* o) {
+    value = o;
+    return true;
+  }
+  py::handle get() const { return value; }
+};
+template <> struct Argument<bool> {
+  bool value = false;
+  bool load(PyObject* o) {
+    value = o == Py_True;
+    return value || o == Py_False;
+  }
+  bool get() const { return value; }
+};
+template <> struct Argument<int64_t> {
+  int64_t value = 0;
+  bool load(PyObject* o) {
+    if (!PyLong_CheckExact(o)) return false;
+    int overflow = 0;
+    value = PyLong_AsLongLongAndOverflow(o, &overflow);
+    return overflow == 0;
+  }
+  int64_t get() const { return value; }
+};
+template <> struct Argument<double> {
+  double value = 0;
+  bool load(PyObject* o) {
+    if (PyFloat_CheckExact(o)) value = PyFloat_AS_DOUBLE(o);
+    else if (Argument<int64_t> i; i.load(o)) value = static_cast<double>(i.value);
+    else return false;
+    return true;
+  }
+  double get() const { return value; }
+};
+/// Calls add(integer) for the members of a tuple or list; false for what is not a tuple or list of ints.
+template <class F> bool load_integers(PyObject* o, F&& add) {
+  if (!PyTuple_CheckExact(o) && !PyList_CheckExact(o)) return false;
+  Argument<int64_t> item;
+  for (Py_ssize_t i = 0, n = PySequence_Fast_GET_SIZE(o); i < n; ++i) {
+    if (!item.load(PySequence_Fast_GET_ITEM(o, i))) return false;
+    add(item.value);
+  }
+  return true;
+}
+template <> struct Argument<std::vector<int64_t>> {
+  std::vector<int64_t> value;
+  bool load(PyObject* o) {
+    value.reserve(4);
+    return load_integers(o, [&](int64_t v) { value.push_back(v); });
+  }
+  const std::vector<int64_t>& get() const { return value; }
+};
+template <> struct Argument<Shape> {
+  Shape value;
+  bool load(PyObject* o) {
+    return load_integers(o, [&](int64_t v) { value.push_back(v); });
+  }
+  const Shape& get() const { return value; }
+};
+
+template <> struct Argument<std::vector<Tensor>> {
+  std::vector<Tensor> value;
+  bool load(PyObject* o) {
+    if (!PyTuple_CheckExact(o) && !PyList_CheckExact(o)) return false;
+    Argument<Tensor> item;
+    for (Py_ssize_t i = 0, n = PySequence_Fast_GET_SIZE(o); i < n; ++i) {
+      PyObject* const x = PySequence_Fast_GET_ITEM(o, i);
+      if (x == Py_None || !item.load(x)) return false;
+      value.push_back(std::move(item.value));
+    }
+    return true;
+  }
+  const std::vector<Tensor>& get() const { return value; }
+};
+
+inline PyObject* op_result(Tensor t) { return to_python(std::move(t)).release().ptr(); }
+inline PyObject* op_result(const TensorTuple& t) { return to_python_tuple(t.tensors).release().ptr(); }
+inline PyObject* op_result(py::object o) { return o.release().ptr(); }
+
+template <class R, class... A> struct OpBody {
+  static constexpr size_t kCount = sizeof...(A);
+  std::function<R(A...)> f;
+  std::array<PyObject*, kCount> names{}, defaults{};  // a null default: the argument must be given
+
+  // The arguments in the order of the signature, borrowed; false where the call does not fit it.
+  bool collect(PyObject* const* args, size_t given, PyObject* keywords, std::array<PyObject*, kCount>& out) const {
+    if (given > kCount) return false;
+    std::copy_n(args, given, out.begin());
+    std::copy(defaults.begin() + given, defaults.end(), out.begin() + given);
+    std::array<bool, kCount> named{};
+    for (Py_ssize_t k = 0, n = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0; k < n; ++k) {
+      // Keywords at a place of call are interned, as the names here: one that is not is left to the other function.
+      const size_t at = static_cast<size_t>(std::find(names.begin(), names.end(), PyTuple_GET_ITEM(keywords, k)) - names.begin());
+      if (at >= kCount || at < given || named[at]) return false;
+      named[at] = true;
+      out[at] = args[given + static_cast<size_t>(k)];
+    }
+    return std::find(out.begin(), out.end(), nullptr) == out.end();
+  }
+
+  static PyObject* call(PyObject* self, PyObject* const* args, size_t nargs, PyObject* keywords) {
+    auto* const function = reinterpret_cast<OpFunction*>(self);
+    const auto& body = *static_cast<const OpBody*>(function->body);
+    std::array<PyObject*, kCount> given;
+    std::tuple<Argument<std::decay_t<A>>...> values;
+    bool known = body.collect(args, static_cast<size_t>(PyVectorcall_NARGS(nargs)), keywords, given);
+    PyObject* const result = !known ? nullptr : guarded([&] {
+      known = std::apply([&, i = size_t{0}](auto&... v) mutable { return (v.load(given[i++]) && ...); }, values);
+      return known ? body.run(values) : nullptr;
+    });
+    return known ? result : PyObject_Vectorcall(function->converting, args, nargs, keywords);
+  }
+
+  PyObject* run(std::tuple<Argument<std::decay_t<A>>...>& values) const {
+    const auto compute = [&] { return std::apply([&](auto&... v) { return f(v.get()...); }, values); };
+    if constexpr (!kReleases) return op_result(compute());
+    int64_t elements = 0;
+    std::apply([&](auto&... v) { (add_elements(v, &elements), ...); }, values);
+    if (elements <= kLongCall) return op_result(compute());
+    std::optional<py::gil_scoped_release> released(std::in_place);
+    auto out = compute();
+    released.reset();
+    return op_result(std::move(out));
+  }
+
+  // Only a function that touches no Python object may run without the lock.
+  static constexpr bool kReleases = !std::is_base_of_v<py::handle, R> && !(std::is_base_of_v<py::handle, std::decay_t<A>> || ...);
+  template <class T> static void add_elements(const Argument<T>& v, int64_t* sum) {
+    if constexpr (std::is_same_v<T, Tensor>) *sum += v.value.defined() ? v.value.numel() : 0;
+    if constexpr (std::is_same_v<T, std::vector<Tensor>>)
+      for (const Tensor& t : v.value) *sum += t.numel();
+  }
+};
+
+namespace detail {
+template <class F> struct Signature : Signature<decltype(&F::operator())> {};
+template <class R, class... A> struct Signature<R (*)(A...)> { using Body = OpBody<R, A...>; };
+template <class C, class R, class... A> struct Signature<R (C::*)(A...) const> { using Body = OpBody<R, A...>; };
+
+inline void fill(const py::arg& a, PyObject** name, PyObject**) { *name = PyUnicode_InternFromString(a.name); }
+inline void fill(const py::arg_v& a, PyObject** name, PyObject** value) {
+  *name = PyUnicode_InternFromString(a.name);
+  *value = a.value.inc_ref().ptr();
+}
+}  // namespace detail
+
+/// Every argument has a name; the function and what it returns are pure C++ unless an argument or the result is a Python object.
+template <class F, class... Args> void def_op(py::module_& m, const char* name, F f, const Args&... args) {
+  using Body = typename detail::Signature<F>::Body;
+  static_assert(sizeof...(Args) == Body::kCount, "each argument needs a py::arg");
+  auto* const body = new Body{f};
+  size_t i = 0;
+  ((detail::fill(args, &body->names[i], &body->defaults[i]), ++i), ...);
+  py::object converting;
+  if constexpr (Body::kReleases) converting = py::cpp_function(f, py::name(name), py::scope(m), py::call_guard<ReleaseForLongCall>(), args...);
+  else converting = py::cpp_function(f, py::name(name), py::scope(m), args...);
+  m.attr(name) = make_op_function(m, name, converting, &Body::call, body);
+}
+
+}  // namespace sindri::python

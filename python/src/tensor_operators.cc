@@ -1,0 +1,129 @@
+// Operators and comparisons of Tensor, as slots of its type: Python calls them without a look-up of `__add__` or a dispatcher between.
+#include "python/src/tensor_object.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/ops/matmul.h"
+#include "sindri/ops/shape.h"
+
+namespace sindri::python {
+
+namespace {
+
+// A Python number takes the tensor's type (a fraction beside integers gives float32).
+
+using Unary = Tensor (*)(const Tensor&);
+using Binary = Tensor (*)(const Tensor&, const Tensor&);
+
+bool is_number(py::handle h) { return PyFloat_Check(h.ptr()) || PyLong_Check(h.ptr()); }  // bool is an int in Python
+double number(py::handle h) { return PyFloat_Check(h.ptr()) ? PyFloat_AS_DOUBLE(h.ptr()) : PyLong_AsDouble(h.ptr()); }
+
+// Neither a tensor nor something that becomes one: leave it to Python, which asks the other operand.
+bool operand(py::handle h, const Tensor& other, Tensor* out) {
+  if (PyTensor* t = tensor_of(h)) {
+    *out = t->value();
+    return true;
+  }
+  if (is_number(h)) {
+    *out = ops::scalar_like(other, number(h));
+    return true;
+  }
+  if (PyList_Check(h.ptr()) || PyTuple_Check(h.ptr()) || py::isinstance<py::array>(h)) {
+    *out = to_tensor(h);
+    return true;
+  }
+  if (py::hasattr(h, "__float__") && py::hasattr(h, "dtype")) {  // NumPy scalars
+    *out = ops::scalar_like(other, py::cast<double>(py::float_(py::reinterpret_borrow<py::object>(h))));
+    return true;
+  }
+  return false;
+}
+
+PyObject* not_implemented() {
+  Py_INCREF(Py_NotImplemented);
+  return Py_NotImplemented;
+}
+
+template <Binary F> PyObject* run(const Tensor& a, const Tensor& b) {
+  if (a.numel() + b.numel() <= kLongCall) return to_python(F(a, b)).release().ptr();
+  Tensor out;
+  {
+    const py::gil_scoped_release release;
+    out = F(a, b);
+  }
+  return to_python(std::move(out)).release().ptr();
+}
+
+// left F right; at least one of them is a Tensor.
+template <Binary F> PyObject* binary(PyObject* left, PyObject* right) {
+  return guarded([&] {
+    if (PyTensor* self = tensor_of(left)) {
+      const Tensor a = self->value();
+      Tensor b;
+      return operand(right, a, &b) ? run<F>(a, b) : not_implemented();
+    }
+    const Tensor b = tensor_of(right)->value();
+    Tensor a;
+    return operand(left, b, &a) ? run<F>(a, b) : not_implemented();
+  });
+}
+
+template <Unary F> PyObject* unary(PyObject* self) {
+  return guarded([&] { return to_python(F(reinterpret_cast<PyTensor*>(self)->value())).release().ptr(); });
+}
+
+PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) { return modulus == Py_None ? binary<ops::pow>(base, exponent) : not_implemented(); }
+
+PyObject* positive(PyObject* self) {
+  return guarded([&] { return to_python(reinterpret_cast<PyTensor*>(self)->value()).release().ptr(); });
+}
+
+Tensor matrix_product(const Tensor& a, const Tensor& b) {
+  if (a.rank() == 2 && b.rank() == 2) return ops::matmul(a, b);
+  const Tensor left = a.rank() == 1 ? ops::expand_dims(a, 0) : a, right = b.rank() == 1 ? ops::expand_dims(b, 1) : b;
+  Tensor out = ops::batch_matmul(left, right);
+  if (b.rank() == 1) out = ops::squeeze(out, -1);
+  if (a.rank() == 1) out = ops::squeeze(out, b.rank() == 1 ? -1 : -2);
+  return out;
+}
+
+PyObject* compare(PyObject* self, PyObject* other, int op) {
+  switch (op) {
+    case Py_EQ: return binary<ops::equal>(self, other);
+    case Py_NE: return binary<ops::not_equal>(self, other);
+    case Py_LT: return binary<ops::less>(self, other);
+    case Py_LE: return binary<ops::less_equal>(self, other);
+    case Py_GT: return binary<ops::greater>(self, other);
+    default: return binary<ops::greater_equal>(self, other);
+  }
+}
+
+// Comparisons give tensors; as a key a Tensor is itself, as contract 3.1 says.
+Py_hash_t hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<intptr_t>(self) >> 4); }
+
+template <class F> void* slot(F f) { return reinterpret_cast<void*>(f); }
+
+}  // namespace
+
+std::vector<PyType_Slot> operator_slots() {
+  constexpr Binary add = ops::add, sub = ops::sub, mul = ops::mul, div = ops::div;
+  return {
+      {Py_nb_add, slot(binary<add>)},
+      {Py_nb_subtract, slot(binary<sub>)},
+      {Py_nb_multiply, slot(binary<mul>)},
+      {Py_nb_true_divide, slot(binary<div>)},
+      {Py_nb_floor_divide, slot(binary<ops::floor_div>)},
+      {Py_nb_remainder, slot(binary<ops::mod>)},
+      {Py_nb_power, slot(power)},
+      {Py_nb_matrix_multiply, slot(binary<matrix_product>)},
+      {Py_nb_and, slot(binary<ops::logical_and>)},
+      {Py_nb_or, slot(binary<ops::logical_or>)},
+      {Py_nb_xor, slot(binary<ops::logical_xor>)},
+      {Py_nb_invert, slot(unary<ops::logical_not>)},
+      {Py_nb_negative, slot(unary<ops::neg>)},
+      {Py_nb_absolute, slot(unary<ops::abs>)},
+      {Py_nb_positive, slot(positive)},
+      {Py_tp_richcompare, slot(compare)},
+      {Py_tp_hash, slot(hash)},
+  };
+}
+
+}  // namespace sindri::python

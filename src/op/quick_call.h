@@ -1,0 +1,31 @@
+// For the public functions of op families: calls that cost little beside their kernel, for small tensors in eager mode.
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+
+#include "sindri/op/op_def.h"
+
+namespace sindri {
+
+/// The first output of bind(). Where nothing records or traces, an op with one output goes to its kernel without lists being made.
+Tensor bind_one(const OpDef& op, const Attrs& attrs, std::initializer_list<const Tensor*> in);
+
+/// Attrs::of(value), which makes names, values and hash anew: here once for a value that was asked for lately on this thread.
+/// T needs ==.
+template <class T> Attrs recent_attrs(const T& value) {
+  constexpr size_t kKept = 16;
+  thread_local std::array<std::optional<std::pair<T, Attrs>>, kKept> kept;
+  thread_local size_t next = 0;
+  for (const auto& k : kept) {
+    if (!k.has_value()) break;
+    if (k->first == value) return k->second;
+  }
+  auto& slot = kept[next++ % kKept];
+  slot.emplace(value, Attrs::of(value));
+  return slot->second;
+}
+
+}  // namespace sindri
