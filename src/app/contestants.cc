@@ -136,6 +136,7 @@ ChildOptions ContestantFactory::peer(const BenchmarkRun& run) const {
   ChildOptions o{.argv = {python_of(run.framework).first, fmt::format("{}/{}_peer.py", folder_, run.framework), task.dump()}};
   const std::string threads = std::to_string(run.threads);
   o.set_environment = {{"OMP_NUM_THREADS", threads}, {"MKL_NUM_THREADS", threads}, {"PYTHONUNBUFFERED", "1"}};
+  o.unset_environment = {"PYTHONPATH"};  // it may lead to the package `mindspore` that is Sindri
   limit_instruction_set(&o.set_environment);
   return o;
 }

@@ -49,6 +49,7 @@ class FakePeers : public testing::Test {
                         << "case $mode in channels_last) seconds=0.25 ;; esac\n"
                         << cases << "\n"
                         << "[[ -s $1 ]] || exit 9\n"
+                        << "[[ -z ${PYTHONPATH+set} ]] || exit 8\n"  // a path to Sindri's package `mindspore` must not reach a peer
                         << "echo '{\"ready\": true, \"version\": \"9.9\", \"parameters\": '$parameters', \"build_s\": 0.125}'\n"
                         << "while read -r verb steps length; do\n"
                         << "  echo \"$mode\" >>" << shell_word(temp_.file("turns")) << "\n"
@@ -59,7 +60,7 @@ class FakePeers : public testing::Test {
   Result benchmark(std::vector<std::string> more, const std::string& python) {
     std::vector<std::string> arguments = {"benchmark", "digits", "--batch", "4", "--seconds", "0.02", "--threads", "1", "--json", temp_.file("out.json")};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return run(arguments, {.environment = {{"SINDRI_PEERS_PYTHON", python}, {"SINDRI_PEERS_PYTHON_MINDSPORE", ""}}});
+    return run(arguments, {.environment = {{"SINDRI_PEERS_PYTHON", python}, {"SINDRI_PEERS_PYTHON_MINDSPORE", ""}, {"PYTHONPATH", "python"}}});
   }
   json ok(const std::vector<std::string>& more, const std::string& python) {
     const Result r = benchmark(more, python);
