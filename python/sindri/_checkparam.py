@@ -45,7 +45,7 @@ _TEXT = {
     INC_NEITHER: '({}, {})', INC_LEFT: '[{}, {})', INC_RIGHT: '({}, {}]', INC_BOTH: '[{}, {}]',
     IN: 'in {}', NOT_IN: 'not in {}',
 }
-_TEST = {
+_TEST: dict[Rel, Callable[..., bool]] = {
     EQ: lambda v, b: v == b, NE: lambda v, b: v != b, LT: lambda v, b: v < b,
     LE: lambda v, b: v <= b, GT: lambda v, b: v > b, GE: lambda v, b: v >= b,
     INC_NEITHER: lambda v, lo, hi: lo < v < hi, INC_LEFT: lambda v, lo, hi: lo <= v < hi,

@@ -1,5 +1,8 @@
 """Process-wide settings (MindSpore: mindspore.context)."""
+from __future__ import annotations
+
 import os
+from typing import Any
 
 from sindri import _core
 
@@ -44,10 +47,10 @@ _STORED = {
     "op_timeout": 900, "debug_level": 0, "jit_config": {}, "support_binary": False, "enable_mem_offload": False, "exec_order": "enhanced_bfs",
     "aoe_tune_mode": "", "aoe_config": {}, "jit_enable_inplace_ops": True,
 }
-_TYPES = {"mode": int, "device_target": str, "save_graphs": (bool, int), "save_graphs_path": str, "device_id": int, "runtime_num_threads": int,
+_TYPES: dict[str, Any] = {"mode": int, "device_target": str, "save_graphs": (bool, int), "save_graphs_path": str, "device_id": int, "runtime_num_threads": int,
           "deterministic": str, "enable_graph_kernel": bool, "graph_kernel_flags": str, "max_call_depth": int, "max_device_memory": str,
           "reserve_class_name_in_scope": bool, "enable_reduce_precision": bool, "check_bprop": bool, "grad_for_scalar": bool, "enable_sparse": bool}
-_values = {**_ACTING, **_STORED}
+_values: dict[str, Any] = {**_ACTING, **_STORED}
 
 
 def _fail(key, message):
@@ -111,7 +114,7 @@ def set_device(device_target, device_id=None) -> None:
     set_context(device_target=device_target, **({} if device_id is None else {"device_id": device_id}))
 
 
-_PARALLEL_DEFAULTS = {
+_PARALLEL_DEFAULTS: dict[str, Any] = {
     "device_num": 1, "global_rank": 0, "gradients_mean": False, "gradient_fp32_sync": True, "parallel_mode": "stand_alone",
     "search_mode": "dynamic_programming", "auto_parallel_search_mode": "dynamic_programming", "parameter_broadcast": False,
     "strategy_ckpt_load_file": "", "strategy_ckpt_save_file": "", "full_batch": False, "dataset_strategy": "data_parallel",
@@ -185,7 +188,7 @@ def reset_ps_context() -> None:
     _ps.update(_PS_DEFAULTS)
 
 
-_offload = {}
+_offload: dict[str, object] = {}
 
 
 def set_offload_context(offload_config) -> None:

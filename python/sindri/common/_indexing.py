@@ -3,7 +3,10 @@
 A key becomes the parts that slices, integers, None and Ellipsis make (one `slice`, then `reshape`), and at most the index arrays behind
 them (one `gather`, over flat positions when there are several). Keys are known while tracing, except index tensors.
 """
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +60,7 @@ def _range_of(k, size):
     return start, end, step, count
 
 
-def getitem(self, key):
+def getitem(self, key: Any) -> Tensor:
     """Elements of the tensor: integers, slices, None, Ellipsis, index arrays and masks as in NumPy; gradients flow. Raises IndexError."""
     shape = self.shape
     if isinstance(key, int) and not isinstance(key, bool):  # the common case: one row
@@ -80,7 +83,9 @@ def getitem(self, key):
             arrays.append((len(dims), k))
         else:
             raise IndexError(f"{k!r} is no index | Tensor.__getitem__ | use integers, slices, None, Ellipsis, integer or bool arrays")
-        begin.append(b), end.append(e), stride.append(s)
+        begin.append(b)
+        end.append(e)
+        stride.append(s)
         if count is not None:
             dims.append(count)
     out = self
@@ -132,7 +137,7 @@ def _take(x, arrays):
     return out
 
 
-def with_item(x, key, value):
+def with_item(x: Tensor, key: Any, value: Any) -> Tensor:
     """x with the elements of `key` replaced by `value` (broadcast to them): the functional form of x[key] = value."""
     shape = x.shape
     positions = np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
@@ -158,6 +163,6 @@ def with_item(x, key, value):
     return _ops.reshape(_ops.where(_core.Tensor(mask), placed, _ops.reshape(x, [n])), shape)
 
 
-def setitem(self, key, value):
+def setitem(self, key: Any, value: Any) -> None:
     """self[key] = value: the tensor gets a new value; those made from the old one keep theirs."""
     self._replace(with_item(self._detached(), key, value))

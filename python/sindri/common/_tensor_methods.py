@@ -11,6 +11,7 @@ from typing import Any, Callable, Optional, Sequence, Union
 import numpy as np
 
 from sindri import _core
+from sindri._signatures import as_method, signature
 from sindri.common import dtype as mstype
 
 _ops = _core.ops
@@ -44,12 +45,19 @@ _RENAMED = {
 _IN_PLACE = "add sub mul div clamp exp log sigmoid tanh floor sign masked_fill floor_divide remainder index_add index_fill scatter"
 
 
+def _like(method: Callable, name: str, function: Callable) -> None:
+    """Gives a method the name and the signature of the function it calls."""
+    method.__name__ = name
+    method.__qualname__ = f"Tensor.{name}"
+    method.__wrapped__ = function  # type: ignore[attr-defined]
+    method.__signature__ = as_method(signature(function))  # type: ignore[attr-defined]
+
+
 def _method(name: str, function: Callable) -> Callable:
     """The function as a method. A plain wrapper: builtin functions do not bind to instances."""
     def method(self, *args, **kwargs):
         return function(self, *args, **kwargs)
-    method.__name__ = name
-    method.__qualname__ = f"Tensor.{name}"
+    _like(method, name, function)
     method.__doc__ = (function.__doc__ or "").strip() if not function.__module__ == "sindri._core.ops" else f"ops.{name} of the tensor."
     return method
 
@@ -57,8 +65,7 @@ def _method(name: str, function: Callable) -> Callable:
 def _in_place(name: str, function: Callable) -> Callable:
     def method(self, *args, **kwargs):
         return _give(self, function(self, *args, **kwargs))
-    method.__name__ = name + "_"
-    method.__qualname__ = f"Tensor.{name}_"
+    _like(method, name + "_", function)
     method.__doc__ = f"{name} in place: the tensor is given the result, in its type; returns the tensor."
     return method
 
@@ -160,11 +167,17 @@ def prod(self, axis: Axis = None, keep_dims: bool = False, dtype=None, *, keepdi
     return of_tensor(self, axis, _keep(keep_dims, keepdims), dtype)
 
 
+def _one_axis(axis: Axis) -> Optional[int]:
+    if axis is not None and not isinstance(axis, int):
+        raise TypeError(f"return_indices needs one axis, got {axis!r} | Tensor.max, Tensor.min | give an int")
+    return axis
+
+
 def max(self, axis: Axis = None, keepdims: bool = False, *, initial: Optional[float] = None, where: Any = True, return_indices: bool = False) -> Any:
     """Largest element over axes; with return_indices (one axis) also the int64 indices."""
     from sindri.ops.function import reduce_func
     if return_indices:
-        return reduce_func.max(self, axis, keepdims, initial=initial, where=where)
+        return reduce_func.max(self, _one_axis(axis), keepdims, initial=initial, where=where)
     return reduce_func.amax(self, axis, keepdims, initial=initial, where=where)
 
 
@@ -172,7 +185,7 @@ def min(self, axis: Axis = None, keepdims: bool = False, *, initial: Optional[fl
     """Smallest element over axes; with return_indices (one axis) also the int64 indices."""
     from sindri.ops.function import reduce_func
     if return_indices:
-        return reduce_func.min(self, axis, keepdims, initial=initial, where=where)
+        return reduce_func.min(self, _one_axis(axis), keepdims, initial=initial, where=where)
     return reduce_func.amin(self, axis, keepdims, initial=initial, where=where)
 
 
@@ -391,11 +404,34 @@ def is_contiguous(self) -> bool:
     return True
 
 
+def element_size(self) -> int:
+    """Bytes of an element."""
+    return self.itemsize
+
+
+def numpy(self) -> np.ndarray:
+    """asnumpy by another name."""
+    return self.asnumpy()
+
+
+def reshape_as(self, other: Tensor) -> Tensor:
+    """The same elements in the shape of another tensor."""
+    return _ops.reshape(self, other.shape)
+
+
+def _adjoint(self) -> Tensor:
+    from sindri.ops.function import adjoint
+    return adjoint(self)
+
+
+def _reversed(self) -> Tensor:
+    return transpose(self)
+
+
 _OWN = (reshape, view, transpose, permute, flatten, resize, expand, broadcast_to, sum_to_size, sum, mean, prod, max, min, argmin, argmax, cumsum, ptp,
         trace, diagonal, repeat, take, gather, searchsorted, where, select, fill, itemset, index_put, new_zeros, new_ones, new_full, to, copy, clone,
         value, assign_value, copy_, fill_, zero_, tolist, numel, dim, contiguous, is_contiguous)
-_ALIASES = {"type": type_, "ndimension": dim, "nelement": numel, "element_size": lambda self: self.itemsize, "numpy": lambda self: self.asnumpy(),
-            "reshape_as": lambda self, other: _ops.reshape(self, other.shape)}
+_ALIASES: dict[str, Callable] = {"type": type_, "ndimension": dim, "nelement": numel, "element_size": element_size, "numpy": numpy, "reshape_as": reshape_as}
 _TYPES = {"float": mstype.float32, "half": mstype.float16, "double": mstype.float64, "bfloat16": mstype.bfloat16, "int": mstype.int32,
           "long": mstype.int64, "bool": mstype.bool_}
 _item = Tensor.item
@@ -411,8 +447,8 @@ def attach(cls: type) -> None:
 
     for f in _OWN:
         put(f.__name__, f)
-    for name, f in _ALIASES.items():
-        put(name, f)
+    for name, alias in _ALIASES.items():
+        put(name, alias)
     for name, dtype in _TYPES.items():
         put(name, _to_type(name, dtype))
     for name in _SAME.split():
@@ -421,7 +457,7 @@ def attach(cls: type) -> None:
         put(name, _method(name, getattr(function, source)))
     for name in _IN_PLACE.split():
         put(name + "_", _in_place(name, getattr(function, name)))
-    put("mT", property(lambda self: function.adjoint(self), doc="The last two dimensions exchanged."))
-    put("T", property(lambda self: transpose(self), doc="All dimensions in reverse order."))
-    put("H", property(lambda self: function.adjoint(self), doc="The last two dimensions exchanged."))
-    cls.item = item
+    put("mT", property(_adjoint, doc="The last two dimensions exchanged."))
+    put("T", property(_reversed, doc="All dimensions in reverse order."))
+    put("H", property(_adjoint, doc="The last two dimensions exchanged."))
+    setattr(cls, "item", item)

@@ -120,7 +120,7 @@ def is_one_hot(data: np.ndarray) -> bool:
     return data.ndim > 1 and is_binary(data) and bool((data.sum(axis=1) == 1).all())
 
 
-def one_hot_pair(owner: Metric, y_pred: np.ndarray, y: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+def one_hot_pair(owner: Any, y_pred: np.ndarray, y: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
     """One-hot rows [N, C] of the predicted class and of the true class; the class count may not change between batches."""
     classes = y_pred.shape[1]
     if owner._class_num not in (0, classes):
