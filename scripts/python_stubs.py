@@ -33,6 +33,12 @@ sindri.ops.composite sindri.ops.function sindri.ops.functional sindri.ops.operat
 sindri.dataset.engine sindri.dataset.transforms sindri.dataset.transforms.c_transforms sindri.dataset.transforms.py_transforms sindri.dataset.vision
 sindri.dataset.vision.c_transforms sindri.dataset.vision.py_transforms sindri.dataset.text sindri.numpy sindri.profiler""".split()
 
+# Modules that give another module's object.
+SAME = {"sindri.dtype": "sindri.common.dtype"}
+
+# Modules with members made in a loop.
+LOOPS = ["sindri.parallel._auto_parallel_context"]
+
 # What pybind11 can say no more of than `object`, `tuple`, `list` or `dict`.
 RESULTS = {
     "Parameter.assign": "Parameter", "Parameter.set_data": "Parameter", "Tensor.init_data": "Tensor", "Tensor.from_numpy": "Tensor",
@@ -276,9 +282,19 @@ def native_member(stub: Stub, cls: type, name: str, value: object) -> list[str]:
         return definition(name, *parameters(stub, value, first="self"), "    ", note)
     if name == "__hash__":
         return [f"    def __hash__(self) -> {stub.builtin('int')}: ..."]
+    if name == "__init__" and type(value).__name__ == "wrapper_descriptor":  # no constructor
+        return ["    def __init__(self, *args: Any, **kwargs: Any) -> None: ..."]
     if type(value).__name__ == "instancemethod":
         return definition(name, *native_signature(stub, value.__doc__, full, True), "    ", note)
     return []
+
+
+def native(cls: type) -> bool:
+    return type(cls).__name__ == "pybind11_type"
+
+
+def metaclass(cls: type) -> list[str]:
+    return ["metaclass=_pybind11_type"] if native(cls) else []
 
 
 def native_class(stub: Stub, cls: type) -> None:
@@ -290,7 +306,7 @@ def native_class(stub: Stub, cls: type) -> None:
     stub.taken = {n for n in members if hasattr(builtins, n)}
     lines = [line for name in sorted(members) for line in native_member(stub, cls, name, members[name])]
     stub.taken = set()
-    head = f"class {cls.__name__}" + (f"({', '.join(bases)})" if bases else "") + ":"
+    head = f"class {cls.__name__}({', '.join([*bases, *([] if bases and not native(cls) else metaclass(cls))])})".replace("()", "") + ":"
     stub.lines += ["", "", head, *lines] if lines else ["", "", head + " ..."]
 
 
@@ -301,8 +317,11 @@ def native_module(module: types.ModuleType) -> dict[str, Stub]:
     stub.taken = {n for n in public if hasattr(builtins, n)}
     if module.__name__ == "sindri._core":
         stub.lines += ["_TensorLike: typing.TypeAlias = Tensor | np.ndarray[Any, Any] | float",
+                       "", "class _pybind11_type(type): ...", "",
                        "_DTypeLike: typing.TypeAlias = DType | str | type[Any] | np.dtype[Any]"]
     prefix = "" if module.__name__ == "sindri._core" else module.__name__.rsplit(".", 1)[1] + "."
+    if stub.name != "sindri._core" and any(isinstance(v, type) and native(v) for v in public.values()):
+        stub.need("sindri._core", "_pybind11_type")
     for name, value in sorted(public.items(), key=lambda item: (isinstance(item[1], type) and class_rank(item[1]), item[0])):
         if isinstance(value, types.ModuleType):
             out.update(native_module(value))
@@ -494,6 +513,10 @@ def stubs() -> dict[str, str]:
     for name in GATHERED:
         module = importlib.import_module(name)
         out[path_of(module)] = gathered_module(module).text()
+    for name in LOOPS:
+        out[path_of(importlib.import_module(name))] = ops_module(importlib.import_module(name)).text()
+    for name, home in SAME.items():
+        out[os.path.join(PACKAGE, *name.split(".")[1:]) + ".pyi"] = HEAD.format(f"Another path to {home}.") + f"\nfrom {home} import *\nfrom {home} import __all__ as __all__\n"
     return {os.path.normpath(path): text for path, text in out.items()}
 
 

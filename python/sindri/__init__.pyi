@@ -21,10 +21,10 @@ from sindri.common import (
     function as function, type_type as type_type, Bool as Bool, Int as Int, Float as Float, Number as Number, number_type as number_type,
     int_type as int_type, uint_type as uint_type, float_type as float_type, all_types as all_types, dtype_to_nptype as dtype_to_nptype,
     dtype_to_pytype as dtype_to_pytype, pytype_to_dtype as pytype_to_dtype, get_py_obj_dtype as get_py_obj_dtype, issubclass_ as issubclass_,
-    Tensor as Tensor, from_dlpack as from_dlpack, parameter as parameter, Parameter as Parameter, ParameterTuple as ParameterTuple, seed as seed,
-    get_seed as get_seed, set_seed as set_seed, api as api, JitConfig as JitConfig, jit as jit, jit_class as jit_class, lazy_inline as lazy_inline,
-    ms_class as ms_class, ms_function as ms_function, ms_memory_recycle as ms_memory_recycle, sparse_tensor as sparse_tensor, COOTensor as COOTensor,
-    CSRTensor as CSRTensor, RowTensor as RowTensor, initializer as initializer,
+    Tensor as Tensor, from_dlpack as from_dlpack, Parameter as Parameter, ParameterTuple as ParameterTuple, get_seed as get_seed,
+    set_seed as set_seed, JitConfig as JitConfig, jit as jit, jit_class as jit_class, lazy_inline as lazy_inline, ms_class as ms_class,
+    ms_function as ms_function, ms_memory_recycle as ms_memory_recycle, COOTensor as COOTensor, CSRTensor as CSRTensor, RowTensor as RowTensor,
+    initializer as initializer,
 )
 from sindri.common import dtype as dtype
 from sindri.context import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sindri._core import DataError, _DTypeLike as DTypeLike
+from sindri._core import DataError, _DTypeLike as DTypeLike, _pybind11_type
 
 def center_crop(arg0: Sequence[int] = ..., /) -> Transform: ...
 def cifar10(arg0: str = ..., arg1: str = ..., arg2: SourceOptions = ..., /) -> Dataset: ...
@@ -52,7 +52,8 @@ def subset_sampler(arg0: Sequence[int] = ..., arg1: int | None = ..., /) -> Samp
 def type_cast(arg0: DTypeLike = ..., /) -> Transform: ...
 
 
-class Dataset:
+class Dataset(metaclass=_pybind11_type):
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def batch(self, arg0: int = ..., arg1: bool = ..., arg2: int = ..., /) -> Dataset: ...
     def columns(self) -> list[Any]: ...
     def concat(self, arg0: Dataset = ..., /) -> Dataset: ...
@@ -73,7 +74,7 @@ class Dataset:
     def zip(arg0: Sequence[Dataset] = ..., /) -> Dataset: ...
 
 
-class Iterator:
+class Iterator(metaclass=_pybind11_type):
     def __init__(
         self, dataset: Dataset = ..., num_epochs: int = -1, start_epoch: int = 0, seed: int | None = None, on_corrupt: str = 'fail',
         max_corrupt: int = -1, prefetch: int = 2, num_workers: int = 0,
@@ -92,19 +93,21 @@ class Iterator:
     def stats(self) -> dict[str, Any]: ...
 
 
-class Sampler:
+class Sampler(metaclass=_pybind11_type):
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __str__(self) -> str: ...
 
 
-class SourceOptions:
+class SourceOptions(metaclass=_pybind11_type):
     def __init__(
         self, num_samples: int | None = None, num_parallel_workers: int = 0, shuffle: bool | None = None, sampler: Sampler | None = None,
         num_shards: int | None = None, shard_id: int | None = None,
     ) -> None: ...
 
 
-class Transform:
+class Transform(metaclass=_pybind11_type):
     def __call__(self, input: Any = ...) -> np.ndarray[Any, Any]: ...
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __str__(self) -> str: ...
 
 

@@ -124,6 +124,8 @@ Parameter.__itruediv__ = _inplace(lambda a, b: a / b)
 class ParameterTuple(tuple[Parameter, ...]):
     """An immutable tuple of Parameters with different names. Raises TypeError for other members, ValueError for equal names."""
 
+    __slots__ = ()
+
     def __new__(cls, iterable: Iterable[Parameter]) -> ParameterTuple:
         data = tuple(iterable)
         seen: dict[str, Parameter] = {}

@@ -23,12 +23,12 @@ class Primitive:
     compilation, which no computation on one rank reads) and return the primitive.
     """
 
-    def __init__(self, name: Optional[str] = None):
+    def __init__(self, name: Optional[str] = None) -> None:
         self.name = name or type(self).__name__
         self.attrs: dict[str, Any] = {}
         self.init_attrs: dict[str, Any] = {"name": self.name}
 
-    def __call__(self, *args):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         fail(NotImplementedError, f"primitive '{self.name}' has no computation", "Primitive.__call__", "define __call__ in the subclass")
 
     def __repr__(self) -> str:
@@ -113,7 +113,7 @@ def prim_attr_register(fn: Callable) -> Callable:
     signature = inspect.signature(fn)
 
     @functools.wraps(fn)
-    def init(self, *args, **kwargs):
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
         Primitive.__init__(self, type(self).__name__)
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
@@ -128,7 +128,7 @@ def prim_attr_register(fn: Callable) -> Callable:
 prim_arg_register = prim_attr_register
 
 
-def constexpr(fn: Optional[Callable] = None, get_instance: bool = True, name: Optional[str] = None, reuse_result: bool = True, check: bool = True):
+def constexpr(fn: Optional[Callable] = None, get_instance: bool = True, name: Optional[str] = None, reuse_result: bool = True, check: bool = True) -> Any:
     """Decorator for functions of constants that are called in `construct`. Such code is plain Python here, so fn itself comes back.
 
     get_instance, name, reuse_result and check are hints for MindSpore's compiler and stored nowhere.
@@ -152,7 +152,10 @@ def _check_attr(where: str, name: str, value: Any, default: Any) -> None:
         fail(TypeError, f"{name}: expected {'a number' if kind is float else kind.__name__}, got {value!r}", where)
 
 
-def primitive(name: str, function: Callable, hints: tuple = (), any_type: tuple = (), base: type = Primitive, /, **attrs) -> type:
+_SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def primitive(name: str, function: Callable, hints: tuple = (), any_type: tuple = (), base: type = Primitive, /, **attrs: Any) -> type:
     """The class of a primitive that is called as function(*tensors, **attributes).
 
     attrs: the attributes in positional order with their defaults (REQUIRED: none); the default's type is what a value must have, except
@@ -162,7 +165,7 @@ def primitive(name: str, function: Callable, hints: tuple = (), any_type: tuple 
     signature = inspect.Signature([inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=value) for key, value in attrs.items()])
     static = {key: value for key, value in attrs.items() if key not in hints}
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         Primitive.__init__(self, name)
         self._static = dict(static)
         if args or kwargs or REQUIRED in attrs.values():
@@ -179,19 +182,19 @@ def primitive(name: str, function: Callable, hints: tuple = (), any_type: tuple 
             self.add_prim_attr(key, value)
             self.init_attrs[key] = value
 
-    def __call__(self, *args):
+    def __call__(self: Any, *args: Any) -> Any:
         return function(*args, **self._static)
 
-    def add_prim_attr(self, key, value):
-        if key in self._static:
-            self._static[key] = value
-        return Primitive.add_prim_attr(self, key, value)
+    def add_prim_attr(self: Any, name: str, value: Any) -> Any:
+        if name in self._static:
+            self._static[name] = value
+        return Primitive.add_prim_attr(self, name, value)
 
+    setattr(__init__, "__signature__", signature.replace(parameters=[_SELF, *signature.parameters.values()]))
     text = (function.__doc__ or "").strip()
     if hints:
         text += f"\n\nStored only: {', '.join(hints)}."
-    body = {"__init__": __init__, "__call__": __call__, "__doc__": text, "__module__": sys._getframe(1).f_globals["__name__"],
-            "__signature__": signature}
+    body = {"__init__": __init__, "__call__": __call__, "__doc__": text, "__module__": sys._getframe(1).f_globals["__name__"]}
     if static:
         body["add_prim_attr"] = add_prim_attr
     return type(name, (base,), body)

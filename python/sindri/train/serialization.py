@@ -234,6 +234,8 @@ class LoadResult(tuple):
     As of 2.x it is a pair (names of the network that were not loaded, names of the checkpoint that were not used): it unpacks, iterates and
     indexes so. As the list of 1.x it prints, compares, counts (`len`, truth) and tests membership like the first of them."""
 
+    __slots__ = ()
+
     def __new__(cls, net_names: Sequence[str], ckpt_names: Sequence[str]) -> 'LoadResult':
         return super().__new__(cls, (list(net_names), list(ckpt_names)))
 

@@ -75,7 +75,7 @@ class Cifar10Dataset(_UsageDataset):
     RuntimeError).
     """
 
-    _make = staticmethod(_core.dataset.cifar10)
+    _make: Any = staticmethod(_core.dataset.cifar10)
 
     @named
     def __init__(self, dataset_dir: str, usage: Optional[str] = None, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None,
@@ -87,7 +87,7 @@ class Cifar10Dataset(_UsageDataset):
 class Cifar100Dataset(_UsageDataset):
     """The CIFAR-100 binary files: image uint8 [32, 32, 3], coarse_label and fine_label int32 (MindSpore: uint32). Otherwise as Cifar10Dataset."""
 
-    _make = staticmethod(_core.dataset.cifar100)
+    _make: Any = staticmethod(_core.dataset.cifar100)
 
     @named
     def __init__(self, dataset_dir: str, usage: Optional[str] = None, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None,
@@ -102,7 +102,7 @@ class MnistDataset(_UsageDataset):
     Raises as Cifar10Dataset.
     """
 
-    _make = staticmethod(_core.dataset.mnist)
+    _make: Any = staticmethod(_core.dataset.mnist)
 
     @named
     def __init__(self, dataset_dir: str, usage: Optional[str] = None, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None,
@@ -114,7 +114,7 @@ class MnistDataset(_UsageDataset):
 class FashionMnistDataset(MnistDataset):
     """Fashion-MNIST, whose files and columns are those of MNIST."""
 
-    _make = staticmethod(_core.dataset.fashion_mnist)
+    _make: Any = staticmethod(_core.dataset.fashion_mnist)
 
 
 def _packed_digits() -> str:
@@ -135,7 +135,7 @@ class DigitsDataset(_UsageDataset):
     Of Sindri's own. dataset_file: the CSV file, packed or not, or its folder; empty: the one that comes with the package. Raises as Cifar10Dataset.
     """
 
-    _make = staticmethod(_core.dataset.digits)
+    _make: Any = staticmethod(_core.dataset.digits)
 
     @named
     def __init__(self, dataset_file: str = "", usage: Optional[str] = None, num_samples: Optional[int] = None,

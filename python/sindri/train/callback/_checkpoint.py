@@ -3,7 +3,7 @@ import os
 import re
 import stat
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Union
 
 from sindri import _checkparam as validator
 from sindri import context
@@ -105,18 +105,65 @@ class CheckpointConfig:
                 out.setdefault(item, 0)
         return out
 
-    save_checkpoint_steps = property(lambda self: self._save_checkpoint_steps, doc='Steps between two files.')
-    save_checkpoint_seconds = property(lambda self: self._save_checkpoint_seconds, doc='Seconds between two files.')
-    keep_checkpoint_max = property(lambda self: self._keep_checkpoint_max, doc='Files kept.')
-    keep_checkpoint_per_n_minutes = property(lambda self: self._keep_checkpoint_per_n_minutes, doc='One file is kept per so many minutes.')
-    integrated_save = property(lambda self: self._integrated_save, doc='Stored only.')
-    async_save = property(lambda self: self._async_save, doc='Whether files are written in a thread.')
-    saved_network = property(lambda self: self._saved_network, doc='The Cell to save, or None.')
-    enc_key = property(lambda self: self._enc_key, doc='None.')
-    enc_mode = property(lambda self: self._enc_mode, doc='Stored only.')
-    crc_check = property(lambda self: self._crc_check, doc='Stored only: files always carry checksums.')
-    format = property(lambda self: self._format, doc="'ckpt'.")
-    map_param_inc = property(lambda self: False, doc='False: there are no hash-table parameters.')
+    @property
+    def save_checkpoint_steps(self) -> Optional[int]:
+        """Steps between two files."""
+        return self._save_checkpoint_steps
+
+    @property
+    def save_checkpoint_seconds(self) -> Optional[int]:
+        """Seconds between two files."""
+        return self._save_checkpoint_seconds
+
+    @property
+    def keep_checkpoint_max(self) -> Optional[int]:
+        """Files kept."""
+        return self._keep_checkpoint_max
+
+    @property
+    def keep_checkpoint_per_n_minutes(self) -> Optional[int]:
+        """One file is kept per so many minutes."""
+        return self._keep_checkpoint_per_n_minutes
+
+    @property
+    def integrated_save(self) -> bool:
+        """Stored only."""
+        return self._integrated_save
+
+    @property
+    def async_save(self) -> Union[bool, str]:
+        """Whether files are written in a thread."""
+        return self._async_save
+
+    @property
+    def saved_network(self) -> Any:
+        """The Cell to save, or None."""
+        return self._saved_network
+
+    @property
+    def enc_key(self) -> Optional[bytes]:
+        """None."""
+        return self._enc_key
+
+    @property
+    def enc_mode(self) -> str:
+        """Stored only."""
+        return self._enc_mode
+
+    @property
+    def crc_check(self) -> bool:
+        """Stored only: files always carry checksums."""
+        return self._crc_check
+
+    @property
+    def format(self) -> str:
+        """'ckpt'."""
+        return self._format
+
+    @property
+    def map_param_inc(self) -> bool:
+        """False: there are no hash-table parameters."""
+        return False
 
     @property
     def append_dict(self) -> Dict[str, Any]:
