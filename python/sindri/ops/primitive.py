@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, TypeVar, cast
 
 import numpy as np
 
@@ -108,7 +108,10 @@ class PrimitiveWithCheck(Primitive):
     """A Primitive whose subclass also checks shapes and types (`check_shape`, `check_dtype`), which Sindri does itself and never asks."""
 
 
-def prim_attr_register(fn: Callable) -> Callable:
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def prim_attr_register(fn: _F) -> _F:
     """Decorator for a primitive's `__init__`: every argument becomes an attribute before the body runs."""
     signature = inspect.signature(fn)
 
@@ -122,7 +125,7 @@ def prim_attr_register(fn: Callable) -> Callable:
             self.init_attrs[name] = bound.arguments[name]
         fn(self, *args, **kwargs)
 
-    return init
+    return cast(_F, init)
 
 
 prim_arg_register = prim_attr_register

@@ -1,21 +1,24 @@
 """The base class of metrics and what several of them share."""
 import functools
 from abc import ABCMeta, abstractmethod
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple, TypeVar, cast
 
 import numpy as np
 
 from sindri.common.tensor import Tensor
 
 
-def rearrange_inputs(func: Callable) -> Callable:
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def rearrange_inputs(func: _F) -> _F:
     """Decorator for `update`: hands it only the inputs that `set_indexes` chose, in that order."""
 
     @functools.wraps(func)
     def update(self: Any, *inputs: Any) -> Any:
         order = self.indexes
         return func(self, *(inputs if not order else [inputs[i] for i in order]))
-    return update
+    return cast(_F, update)
 
 
 class Metric(metaclass=ABCMeta):
