@@ -43,7 +43,6 @@ def test_names_of_the_migration_tables_exist():
     lambda: ms.nn.LSTM(2, 3), lambda: ms.nn.GRU(2, 3), lambda: ms.nn.DenseThor(2, 3), lambda: ms.mindrecord.FileWriter("a"),
     lambda: ms.dataset.TFRecordDataset("a"), lambda: ms.dataset.MindDataset("a"), lambda: ms.load("a.mindir"), lambda: ms.nn.GraphCell(None),
     lambda: ms.set_ps_context(enable_ps=True), lambda: ms.Model(ms.nn.ReLU(), boost_level="O1"), lambda: ms.boost.AutoBoost(),
-    lambda: ms.save_checkpoint(ms.nn.Dense(1, 1), "a.ckpt", enc_key=b"0123456789abcdef"),
 ])
 def test_what_is_not_there_yet_says_so(call):
     with pytest.raises(NotYetError, match="is not available yet"):
