@@ -1,5 +1,6 @@
 // _core.ops: convolution, matrix products, norms, losses, pools, random numbers, linear algebra, optimizer updates.
 #include "python/src/casters.h"
+#include "python/src/op_doc.h"
 #include "sindri/ops/conv.h"
 #include "sindri/ops/linalg.h"
 #include "sindri/ops/loss.h"
@@ -21,30 +22,30 @@ ops::Conv2dAttrs conv_attrs(const Ints& stride, const Ints& pad, const Ints& dil
 }
 
 void bind_conv_and_pool(py::module_& m) {
-  m.def(
-      "conv2d",
+  def_op(
+      m, "conv2d",
       [](const Tensor& x, const Tensor& w, const Ints& stride, const Ints& pad, const Ints& dilation, int64_t groups) {
         return ops::conv2d(x, w, conv_attrs(stride, pad, dilation, groups));
       },
       py::arg("x"), py::arg("w"), py::arg("stride") = kOnes, py::arg("pad") = kNoPad, py::arg("dilation") = kOnes, py::arg("groups") = 1,
       py::call_guard<ReleaseForLongCall>());
-  m.def(
-      "conv2d_input_grad",
+  def_op(
+      m, "conv2d_input_grad",
       [](const Tensor& dy, const Tensor& w, const Shape& x_shape, const Ints& stride, const Ints& pad, const Ints& dilation, int64_t groups) {
         return ops::conv2d_input_grad(dy, w, x_shape, conv_attrs(stride, pad, dilation, groups));
       },
       py::arg("dy"), py::arg("w"), py::arg("x_shape"), py::arg("stride") = kOnes, py::arg("pad") = kNoPad, py::arg("dilation") = kOnes, py::arg("groups") = 1,
       py::call_guard<ReleaseForLongCall>());
-  m.def(
-      "conv2d_weight_grad",
+  def_op(
+      m, "conv2d_weight_grad",
       [](const Tensor& dy, const Tensor& x, const Shape& w_shape, const Ints& stride, const Ints& pad, const Ints& dilation, int64_t groups) {
         return ops::conv2d_weight_grad(dy, x, w_shape, conv_attrs(stride, pad, dilation, groups));
       },
       py::arg("dy"), py::arg("x"), py::arg("w_shape"), py::arg("stride") = kOnes, py::arg("pad") = kNoPad, py::arg("dilation") = kOnes, py::arg("groups") = 1,
       py::call_guard<ReleaseForLongCall>());
   const auto pool = [&](const char* name, Tensor (*f)(const Tensor&, const ops::Pool2dAttrs&)) {
-    m.def(
-        name,
+    def_op(
+        m, name,
         [f](const Tensor& x, const Ints& kernel, const Ints& stride, const Ints& pad, bool ceil_mode, bool count_include_pad) {
           return f(x, {.kernel = kernel, .stride = stride, .pad = pad, .ceil_mode = ceil_mode, .count_include_pad = count_include_pad});
         },
@@ -53,71 +54,71 @@ void bind_conv_and_pool(py::module_& m) {
   };
   pool("max_pool2d", &ops::max_pool2d);
   pool("avg_pool2d", &ops::avg_pool2d);
-  m.def("adaptive_avg_pool2d", &ops::adaptive_avg_pool2d, py::arg("x"), py::arg("oh"), py::arg("ow"), py::call_guard<ReleaseForLongCall>());
-  m.def("global_avg_pool2d", &ops::global_avg_pool2d, py::arg("x"), py::call_guard<ReleaseForLongCall>());
+  def_op(m, "adaptive_avg_pool2d", &ops::adaptive_avg_pool2d, py::arg("x"), py::arg("oh"), py::arg("ow"), py::call_guard<ReleaseForLongCall>());
+  def_op(m, "global_avg_pool2d", &ops::global_avg_pool2d, py::arg("x"), py::call_guard<ReleaseForLongCall>());
 }
 
 void bind_matmul_norm_loss(py::module_& m) {
-  m.def("matmul", &ops::matmul, py::arg("a"), py::arg("b"), py::arg("transpose_a") = false, py::arg("transpose_b") = false,
-        py::call_guard<ReleaseForLongCall>());
-  m.def("batch_matmul", &ops::batch_matmul, py::arg("a"), py::arg("b"), py::arg("transpose_a") = false, py::arg("transpose_b") = false,
-        py::call_guard<ReleaseForLongCall>());
-  m.def(
-      "batch_norm_train",
+  def_op(m, "matmul", &ops::matmul, py::arg("a"), py::arg("b"), py::arg("transpose_a") = false, py::arg("transpose_b") = false,
+         py::call_guard<ReleaseForLongCall>());
+  def_op(m, "batch_matmul", &ops::batch_matmul, py::arg("a"), py::arg("b"), py::arg("transpose_a") = false, py::arg("transpose_b") = false,
+         py::call_guard<ReleaseForLongCall>());
+  def_op(
+      m, "batch_norm_train",
       [](const Tensor& x, const Tensor& gamma, const Tensor& beta, double eps) {
         const ops::BatchNormOut out = ops::batch_norm_train(x, gamma, beta, eps);
         return std::tuple(out.y, out.mean, out.var);
       },
       py::arg("x"), py::arg("gamma"), py::arg("beta"), py::arg("eps") = 1e-5, py::call_guard<ReleaseForLongCall>());
-  m.def("batch_norm_infer", &ops::batch_norm_infer, py::arg("x"), py::arg("gamma"), py::arg("beta"), py::arg("mean"), py::arg("var"), py::arg("eps") = 1e-5,
-        py::call_guard<ReleaseForLongCall>());
-  m.def("layer_norm", &ops::layer_norm, py::arg("x"), py::arg("gamma"), py::arg("beta"), py::arg("begin_norm_axis") = -1, py::arg("eps") = 1e-7,
-        py::call_guard<ReleaseForLongCall>());
-  m.def("softmax", &ops::softmax, py::arg("x"), py::arg("axis") = -1, py::call_guard<ReleaseForLongCall>());
-  m.def("log_softmax", &ops::log_softmax, py::arg("x"), py::arg("axis") = -1, py::call_guard<ReleaseForLongCall>());
-  m.def("softmax_cross_entropy_sparse", &ops::softmax_cross_entropy_sparse, py::arg("logits"), py::arg("labels"), py::arg("label_smoothing") = 0.0,
-        py::arg("ignore_index") = -100, py::call_guard<ReleaseForLongCall>());
-  m.def("softmax_cross_entropy_dense", &ops::softmax_cross_entropy_dense, py::arg("logits"), py::arg("labels"), py::call_guard<ReleaseForLongCall>());
+  def_op(m, "batch_norm_infer", &ops::batch_norm_infer, py::arg("x"), py::arg("gamma"), py::arg("beta"), py::arg("mean"), py::arg("var"), py::arg("eps") = 1e-5,
+         py::call_guard<ReleaseForLongCall>());
+  def_op(m, "layer_norm", &ops::layer_norm, py::arg("x"), py::arg("gamma"), py::arg("beta"), py::arg("begin_norm_axis") = -1, py::arg("eps") = 1e-7,
+         py::call_guard<ReleaseForLongCall>());
+  def_op(m, "softmax", &ops::softmax, py::arg("x"), py::arg("axis") = -1, py::call_guard<ReleaseForLongCall>());
+  def_op(m, "log_softmax", &ops::log_softmax, py::arg("x"), py::arg("axis") = -1, py::call_guard<ReleaseForLongCall>());
+  def_op(m, "softmax_cross_entropy_sparse", &ops::softmax_cross_entropy_sparse, py::arg("logits"), py::arg("labels"), py::arg("label_smoothing") = 0.0,
+         py::arg("ignore_index") = -100, py::call_guard<ReleaseForLongCall>());
+  def_op(m, "softmax_cross_entropy_dense", &ops::softmax_cross_entropy_dense, py::arg("logits"), py::arg("labels"), py::call_guard<ReleaseForLongCall>());
 }
 
 void bind_random(py::module_& m) {
-  m.def("random_uniform", &ops::random_uniform, py::arg("shape"), py::arg("low") = 0.0, py::arg("high") = 1.0, py::arg("dtype") = DType::kFloat32);
-  m.def("random_normal", &ops::random_normal, py::arg("shape"), py::arg("mean") = 0.0, py::arg("stddev") = 1.0, py::arg("dtype") = DType::kFloat32);
-  m.def("random_truncated_normal", &ops::random_truncated_normal, py::arg("shape"), py::arg("mean") = 0.0, py::arg("stddev") = 1.0,
-        py::arg("dtype") = DType::kFloat32);
-  m.def("random_bernoulli", &ops::random_bernoulli, py::arg("shape"), py::arg("p") = 0.5, py::arg("dtype") = DType::kBool);
-  m.def("random_permutation", &ops::random_permutation, py::arg("n"));
-  m.def("dropout", &ops::dropout, py::arg("x"), py::arg("keep_prob"), py::call_guard<ReleaseForLongCall>());
+  def_op(m, "random_uniform", &ops::random_uniform, py::arg("shape"), py::arg("low") = 0.0, py::arg("high") = 1.0, py::arg("dtype") = DType::kFloat32);
+  def_op(m, "random_normal", &ops::random_normal, py::arg("shape"), py::arg("mean") = 0.0, py::arg("stddev") = 1.0, py::arg("dtype") = DType::kFloat32);
+  def_op(m, "random_truncated_normal", &ops::random_truncated_normal, py::arg("shape"), py::arg("mean") = 0.0, py::arg("stddev") = 1.0,
+         py::arg("dtype") = DType::kFloat32);
+  def_op(m, "random_bernoulli", &ops::random_bernoulli, py::arg("shape"), py::arg("p") = 0.5, py::arg("dtype") = DType::kBool);
+  def_op(m, "random_permutation", &ops::random_permutation, py::arg("n"));
+  def_op(m, "dropout", &ops::dropout, py::arg("x"), py::arg("keep_prob"), py::call_guard<ReleaseForLongCall>());
 }
 
 void bind_linalg(py::module_& m) {
-  m.def("cholesky", &ops::cholesky, py::arg("a"), py::call_guard<ReleaseForLongCall>());
-  m.def("triangular_solve", &ops::triangular_solve, py::arg("a"), py::arg("b"), py::arg("lower") = true, py::arg("transpose") = false,
-        py::arg("unit_diagonal") = false, py::call_guard<ReleaseForLongCall>());
-  m.def("inverse", &ops::inverse, py::arg("a"), py::call_guard<ReleaseForLongCall>());
-  m.def("eigh", &ops::eigh, py::arg("a"), py::call_guard<ReleaseForLongCall>());
-  m.def("svd", &ops::svd, py::arg("a"), py::call_guard<ReleaseForLongCall>());
+  def_op(m, "cholesky", &ops::cholesky, py::arg("a"), py::call_guard<ReleaseForLongCall>());
+  def_op(m, "triangular_solve", &ops::triangular_solve, py::arg("a"), py::arg("b"), py::arg("lower") = true, py::arg("transpose") = false,
+         py::arg("unit_diagonal") = false, py::call_guard<ReleaseForLongCall>());
+  def_op(m, "inverse", &ops::inverse, py::arg("a"), py::call_guard<ReleaseForLongCall>());
+  def_op(m, "eigh", &ops::eigh, py::arg("a"), py::call_guard<ReleaseForLongCall>());
+  def_op(m, "svd", &ops::svd, py::arg("a"), py::call_guard<ReleaseForLongCall>());
 }
 
 void bind_updates(py::module_& m) {
-  m.def(
-      "momentum_update",
+  def_op(
+      m, "momentum_update",
       [](const Tensor& param, const Tensor& velocity, const Tensor& grad, const Tensor& lr, const Tensor& momentum, double weight_decay, double grad_scale,
          bool nesterov, const Tensor& inv_scale, const Tensor& skip) {
         return to_python_tuple(ops::momentum_update(param, velocity, grad, lr, momentum, weight_decay, grad_scale, nesterov, inv_scale, skip));
       },
       py::arg("param"), py::arg("velocity"), py::arg("grad"), py::arg("lr"), py::arg("momentum"), py::arg("weight_decay") = 0.0, py::arg("grad_scale") = 1.0,
       py::arg("nesterov") = false, py::arg("inv_scale") = py::none(), py::arg("skip") = py::none());
-  m.def(
-      "sgd_update",
+  def_op(
+      m, "sgd_update",
       [](const Tensor& param, const Tensor& accum, const Tensor& stat, const Tensor& grad, const Tensor& lr, double momentum, double dampening,
          double weight_decay, double grad_scale, bool nesterov, const Tensor& inv_scale, const Tensor& skip) {
         return to_python_tuple(ops::sgd_update(param, accum, stat, grad, lr, momentum, dampening, weight_decay, grad_scale, nesterov, inv_scale, skip));
       },
       py::arg("param"), py::arg("accum"), py::arg("stat"), py::arg("grad"), py::arg("lr"), py::arg("momentum"), py::arg("dampening") = 0.0,
       py::arg("weight_decay") = 0.0, py::arg("grad_scale") = 1.0, py::arg("nesterov") = false, py::arg("inv_scale") = py::none(), py::arg("skip") = py::none());
-  m.def(
-      "adam_update",
+  def_op(
+      m, "adam_update",
       [](const Tensor& param, const Tensor& m1, const Tensor& v, const Tensor& grad, const Tensor& lr, const Tensor& beta1_power, const Tensor& beta2_power,
          double beta1, double beta2, double eps, double weight_decay, double grad_scale, bool nesterov, const Tensor& inv_scale, const Tensor& skip) {
         return to_python_tuple(
@@ -126,8 +127,8 @@ void bind_updates(py::module_& m) {
       py::arg("param"), py::arg("m"), py::arg("v"), py::arg("grad"), py::arg("lr"), py::arg("beta1_power"), py::arg("beta2_power"), py::arg("beta1") = 0.9,
       py::arg("beta2") = 0.999, py::arg("eps") = 1e-8, py::arg("weight_decay") = 0.0, py::arg("grad_scale") = 1.0, py::arg("nesterov") = false,
       py::arg("inv_scale") = py::none(), py::arg("skip") = py::none());
-  m.def(
-      "adam_weight_decay_update",
+  def_op(
+      m, "adam_weight_decay_update",
       [](const Tensor& param, const Tensor& m1, const Tensor& v, const Tensor& grad, const Tensor& lr, double beta1, double beta2, double eps,
          double weight_decay, double grad_scale, const Tensor& inv_scale, const Tensor& skip) {
         return to_python_tuple(ops::adam_weight_decay_update(param, m1, v, grad, lr, beta1, beta2, eps, weight_decay, grad_scale, inv_scale, skip));

@@ -1,5 +1,6 @@
 // _core.ops: the public functions of include/sindri/ops, elementwise, shape and reduction families.
 #include "python/src/casters.h"
+#include "python/src/op_doc.h"
 #include "sindri/op/bind.h"
 #include "sindri/op/op_def.h"
 #include "sindri/ops/elementwise.h"
@@ -80,7 +81,7 @@ py::dict describe(const OpDef& op) {
 }
 
 void bind_elementwise(py::module_& m) {
-  const auto unary = [&](const char* name, Unary f) { m.def(name, f, py::arg("x"), py::call_guard<ReleaseForLongCall>()); };
+  const auto unary = [&](const char* name, Unary f) { def_op(m, name, f, py::arg("x"), py::call_guard<ReleaseForLongCall>()); };
   // clang-format off
 #define SINDRI_UNARY(name) unary(#name, &ops::name);
   SINDRI_UNARY(neg)
@@ -91,62 +92,62 @@ void bind_elementwise(py::module_& m) {
   SINDRI_UNARY(hsigmoid) SINDRI_UNARY(logical_not) SINDRI_UNARY(isnan) SINDRI_UNARY(isfinite) SINDRI_UNARY(zeros_like) SINDRI_UNARY(ones_like)
   SINDRI_UNARY(stop_gradient)
 #undef SINDRI_UNARY
-#define SINDRI_BINARY(name) m.def(#name, &binary<static_cast<Binary>(&ops::name)>, py::arg("a"), py::arg("b"));
+#define SINDRI_BINARY(name) def_op(m, #name, &binary<static_cast<Binary>(&ops::name)>, py::arg("a"), py::arg("b"));
   SINDRI_BINARY(add) SINDRI_BINARY(sub) SINDRI_BINARY(mul) SINDRI_BINARY(div) SINDRI_BINARY(floor_div) SINDRI_BINARY(mod) SINDRI_BINARY(pow)
   SINDRI_BINARY(maximum) SINDRI_BINARY(minimum) SINDRI_BINARY(equal) SINDRI_BINARY(not_equal) SINDRI_BINARY(less)
   SINDRI_BINARY(less_equal) SINDRI_BINARY(greater) SINDRI_BINARY(greater_equal) SINDRI_BINARY(logical_and) SINDRI_BINARY(logical_or)
   SINDRI_BINARY(logical_xor)
   // clang-format on
 #undef SINDRI_BINARY
-                              m.def("leaky_relu", &ops::leaky_relu, py::arg("x"), py::arg("alpha") = 0.2, py::call_guard<ReleaseForLongCall>());
-  m.def("elu", &ops::elu, py::arg("x"), py::arg("alpha") = 1.0, py::call_guard<ReleaseForLongCall>());
-  m.def("gelu", &ops::gelu, py::arg("x"), py::arg("approximate") = true, py::call_guard<ReleaseForLongCall>());
-  m.def("where", &where, py::arg("cond"), py::arg("a"), py::arg("b"));
-  m.def("clamp", &ops::clamp, py::arg("x"), py::arg("lo"), py::arg("hi"), py::call_guard<ReleaseForLongCall>());
-  m.def(
-      "cast", [](const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }, py::arg("x"), py::arg("dtype"));
-  m.def("scalar_like", &ops::scalar_like, py::arg("x"), py::arg("value"));
+                              def_op(m, "leaky_relu", &ops::leaky_relu, py::arg("x"), py::arg("alpha") = 0.2, py::call_guard<ReleaseForLongCall>());
+  def_op(m, "elu", &ops::elu, py::arg("x"), py::arg("alpha") = 1.0, py::call_guard<ReleaseForLongCall>());
+  def_op(m, "gelu", &ops::gelu, py::arg("x"), py::arg("approximate") = true, py::call_guard<ReleaseForLongCall>());
+  def_op(m, "where", &where, py::arg("cond"), py::arg("a"), py::arg("b"));
+  def_op(m, "clamp", &ops::clamp, py::arg("x"), py::arg("lo"), py::arg("hi"), py::call_guard<ReleaseForLongCall>());
+  def_op(
+      m, "cast", [](const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }, py::arg("x"), py::arg("dtype"));
+  def_op(m, "scalar_like", &ops::scalar_like, py::arg("x"), py::arg("value"));
 }
 
 void bind_shape(py::module_& m) {
-  m.def("reshape", &ops::reshape, py::arg("x"), py::arg("shape"));
-  m.def("flatten", &ops::flatten, py::arg("x"), py::arg("start_axis") = 1, py::arg("end_axis") = -1);
-  m.def("squeeze", &ops::squeeze, py::arg("x"), py::arg("axis"));
-  m.def("expand_dims", &ops::expand_dims, py::arg("x"), py::arg("axis"));
-  m.def("transpose", &ops::transpose, py::arg("x"), py::arg("perm"), py::call_guard<ReleaseForLongCall>());
-  m.def("concat", &ops::concat, py::arg("xs"), py::arg("axis"), py::call_guard<ReleaseForLongCall>());
-  m.def("stack", &ops::stack, py::arg("xs"), py::arg("axis"), py::call_guard<ReleaseForLongCall>());
-  m.def(
-      "split", [](const Tensor& x, const std::vector<int64_t>& sizes, int64_t axis) { return to_python_tuple(ops::split(x, sizes, axis)); }, py::arg("x"),
+  def_op(m, "reshape", &ops::reshape, py::arg("x"), py::arg("shape"));
+  def_op(m, "flatten", &ops::flatten, py::arg("x"), py::arg("start_axis") = 1, py::arg("end_axis") = -1);
+  def_op(m, "squeeze", &ops::squeeze, py::arg("x"), py::arg("axis"));
+  def_op(m, "expand_dims", &ops::expand_dims, py::arg("x"), py::arg("axis"));
+  def_op(m, "transpose", &ops::transpose, py::arg("x"), py::arg("perm"), py::call_guard<ReleaseForLongCall>());
+  def_op(m, "concat", &ops::concat, py::arg("xs"), py::arg("axis"), py::call_guard<ReleaseForLongCall>());
+  def_op(m, "stack", &ops::stack, py::arg("xs"), py::arg("axis"), py::call_guard<ReleaseForLongCall>());
+  def_op(
+      m, "split", [](const Tensor& x, const std::vector<int64_t>& sizes, int64_t axis) { return to_python_tuple(ops::split(x, sizes, axis)); }, py::arg("x"),
       py::arg("sizes"), py::arg("axis"));
-  m.def("slice", &ops::slice, py::arg("x"), py::arg("begin"), py::arg("end"), py::arg("stride") = std::vector<int64_t>{});
-  m.def("pad", &ops::pad, py::arg("x"), py::arg("pads"), py::arg("value") = 0.0, py::arg("mode") = "constant", py::call_guard<ReleaseForLongCall>());
-  m.def("broadcast_to", &ops::broadcast_to, py::arg("x"), py::arg("shape"), py::call_guard<ReleaseForLongCall>());
-  m.def("sum_to", &ops::sum_to, py::arg("x"), py::arg("shape"), py::call_guard<ReleaseForLongCall>());
-  m.def("tile", &ops::tile, py::arg("x"), py::arg("repeats"), py::call_guard<ReleaseForLongCall>());
-  m.def("gather", &ops::gather, py::arg("x"), py::arg("indices"), py::arg("axis") = 0, py::call_guard<ReleaseForLongCall>());
-  m.def("scatter_add", &ops::scatter_add, py::arg("x"), py::arg("indices"), py::arg("updates"), py::arg("axis") = 0, py::call_guard<ReleaseForLongCall>());
-  m.def("gather_elements", &ops::gather_elements, py::arg("x"), py::arg("indices"), py::arg("axis"), py::call_guard<ReleaseForLongCall>());
-  m.def("one_hot", &ops::one_hot, py::arg("indices"), py::arg("depth"), py::arg("on") = 1.0, py::arg("off") = 0.0, py::arg("dtype") = DType::kFloat32);
-  m.def("arange", &ops::arange, py::arg("start"), py::arg("stop"), py::arg("step") = 1.0, py::arg("dtype") = DType::kInt64);
-  m.def("full", &ops::full, py::arg("shape"), py::arg("value"), py::arg("dtype") = DType::kFloat32);
-  m.def("embedding", &ops::embedding, py::arg("table"), py::arg("ids"), py::call_guard<ReleaseForLongCall>());
+  def_op(m, "slice", &ops::slice, py::arg("x"), py::arg("begin"), py::arg("end"), py::arg("stride") = std::vector<int64_t>{});
+  def_op(m, "pad", &ops::pad, py::arg("x"), py::arg("pads"), py::arg("value") = 0.0, py::arg("mode") = "constant", py::call_guard<ReleaseForLongCall>());
+  def_op(m, "broadcast_to", &ops::broadcast_to, py::arg("x"), py::arg("shape"), py::call_guard<ReleaseForLongCall>());
+  def_op(m, "sum_to", &ops::sum_to, py::arg("x"), py::arg("shape"), py::call_guard<ReleaseForLongCall>());
+  def_op(m, "tile", &ops::tile, py::arg("x"), py::arg("repeats"), py::call_guard<ReleaseForLongCall>());
+  def_op(m, "gather", &ops::gather, py::arg("x"), py::arg("indices"), py::arg("axis") = 0, py::call_guard<ReleaseForLongCall>());
+  def_op(m, "scatter_add", &ops::scatter_add, py::arg("x"), py::arg("indices"), py::arg("updates"), py::arg("axis") = 0, py::call_guard<ReleaseForLongCall>());
+  def_op(m, "gather_elements", &ops::gather_elements, py::arg("x"), py::arg("indices"), py::arg("axis"), py::call_guard<ReleaseForLongCall>());
+  def_op(m, "one_hot", &ops::one_hot, py::arg("indices"), py::arg("depth"), py::arg("on") = 1.0, py::arg("off") = 0.0, py::arg("dtype") = DType::kFloat32);
+  def_op(m, "arange", &ops::arange, py::arg("start"), py::arg("stop"), py::arg("step") = 1.0, py::arg("dtype") = DType::kInt64);
+  def_op(m, "full", &ops::full, py::arg("shape"), py::arg("value"), py::arg("dtype") = DType::kFloat32);
+  def_op(m, "embedding", &ops::embedding, py::arg("table"), py::arg("ids"), py::call_guard<ReleaseForLongCall>());
 }
 
 void bind_reduce(py::module_& m) {
   using Reduce = Tensor (*)(const Tensor&, const ops::Axes&, bool);
   const auto reduce = [&](const char* name, Reduce f) {
-    m.def(name, f, py::arg("x"), py::arg("axes") = ops::Axes{}, py::arg("keep_dims") = false, py::call_guard<ReleaseForLongCall>());
+    def_op(m, name, f, py::arg("x"), py::arg("axes") = ops::Axes{}, py::arg("keep_dims") = false, py::call_guard<ReleaseForLongCall>());
   };
   reduce("sum", &ops::sum), reduce("mean", &ops::mean), reduce("prod", &ops::prod), reduce("max", &ops::max), reduce("min", &ops::min);
   reduce("any", &ops::any), reduce("all", &ops::all), reduce("logsumexp", &ops::logsumexp);
-  m.def("all_finite", &ops::all_finite, py::arg("tensors"), py::call_guard<ReleaseForLongCall>());
-  m.def("argmax", &ops::argmax, py::arg("x"), py::arg("axis") = -1, py::arg("keep_dims") = false, py::call_guard<ReleaseForLongCall>());
-  m.def("argmin", &ops::argmin, py::arg("x"), py::arg("axis") = -1, py::arg("keep_dims") = false, py::call_guard<ReleaseForLongCall>());
-  m.def("topk", &ops::topk, py::arg("x"), py::arg("k"), py::arg("axis") = -1, py::arg("largest") = true, py::call_guard<ReleaseForLongCall>());
-  m.def("norm", &ops::norm, py::arg("x"), py::arg("p") = 2.0, py::arg("axes") = ops::Axes{}, py::arg("keep_dims") = false,
-        py::call_guard<ReleaseForLongCall>());
-  m.def("cumsum", &ops::cumsum, py::arg("x"), py::arg("axis") = -1, py::call_guard<ReleaseForLongCall>());
+  def_op(m, "all_finite", &ops::all_finite, py::arg("tensors"), py::call_guard<ReleaseForLongCall>());
+  def_op(m, "argmax", &ops::argmax, py::arg("x"), py::arg("axis") = -1, py::arg("keep_dims") = false, py::call_guard<ReleaseForLongCall>());
+  def_op(m, "argmin", &ops::argmin, py::arg("x"), py::arg("axis") = -1, py::arg("keep_dims") = false, py::call_guard<ReleaseForLongCall>());
+  def_op(m, "topk", &ops::topk, py::arg("x"), py::arg("k"), py::arg("axis") = -1, py::arg("largest") = true, py::call_guard<ReleaseForLongCall>());
+  def_op(m, "norm", &ops::norm, py::arg("x"), py::arg("p") = 2.0, py::arg("axes") = ops::Axes{}, py::arg("keep_dims") = false,
+         py::call_guard<ReleaseForLongCall>());
+  def_op(m, "cumsum", &ops::cumsum, py::arg("x"), py::arg("axis") = -1, py::call_guard<ReleaseForLongCall>());
 }
 
 }  // namespace

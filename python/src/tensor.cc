@@ -306,14 +306,22 @@ void bind_tensor(py::module_& m) {
   py::class_<PyTensor> c(m, "Tensor", py::dynamic_attr(), "An n-dimensional array; see sindri.Tensor.");
   g_tensor_type = c;
   c.def(py::init(&make_tensor), py::arg("input_data") = py::none(), py::arg("dtype") = py::none(), py::arg("shape") = py::none(), py::arg("init") = py::none());
-  c.def_property_readonly("shape", [](PyTensor& t) { return shape_tuple(t.held.defined() || !t.init ? t.value().shape() : t.lazy_shape); });
-  c.def_property_readonly("dtype", [](PyTensor& t) { return dtype_object(t.held.defined() || !t.init ? t.value().dtype() : t.lazy_dtype); });
-  c.def_property_readonly("ndim", [](PyTensor& t) { return t.value().rank(); });
-  c.def_property_readonly("size", [](PyTensor& t) { return t.value().numel(); });
-  c.def_property_readonly("itemsize", [](PyTensor& t) { return dtype_size(t.value().dtype()); });
-  c.def_property_readonly("nbytes", [](PyTensor& t) { return t.value().nbytes(); });
-  c.def_property_readonly("strides", [](PyTensor& t) { return byte_strides(t.value()); });
-  c.def_property_readonly("has_init", [](PyTensor& t) { return static_cast<bool>(t.init); });
+  c.def_property_readonly(
+      "shape", [](PyTensor& t) { return shape_tuple(t.held.defined() || !t.init ? t.value().shape() : t.lazy_shape); }, "The dimensions as a tuple of ints.");
+  c.def_property_readonly(
+      "dtype", [](PyTensor& t) { return dtype_object(t.held.defined() || !t.init ? t.value().dtype() : t.lazy_dtype); }, "The element type.");
+  c.def_property_readonly(
+      "ndim", [](PyTensor& t) { return t.value().rank(); }, "Number of dimensions.");
+  c.def_property_readonly(
+      "size", [](PyTensor& t) { return t.value().numel(); }, "Number of elements.");
+  c.def_property_readonly(
+      "itemsize", [](PyTensor& t) { return dtype_size(t.value().dtype()); }, "Bytes of an element.");
+  c.def_property_readonly(
+      "nbytes", [](PyTensor& t) { return t.value().nbytes(); }, "Bytes of all elements.");
+  c.def_property_readonly(
+      "strides", [](PyTensor& t) { return byte_strides(t.value()); }, "Bytes from one element to the next along each dimension.");
+  c.def_property_readonly(
+      "has_init", [](PyTensor& t) { return static_cast<bool>(t.init); }, "Whether the values are still to be drawn by an initializer (init_data).");
   c.def_property_readonly(
       "is_symbolic", [](PyTensor& t) { return t.value().is_symbolic(); }, "True for a value of a graph that is being traced.");
   c.def_property_readonly("_id", [](PyTensor& t) { return t.value().id(); });
@@ -341,7 +349,8 @@ void bind_tensor(py::module_& m) {
       "A Tensor over the memory of a contiguous array: writes to the array are visible in the Tensor.");
   c.def("item", [](PyTensor& t) { return item_of(t); });
   c.def(
-      "astype", [](PyTensor& t, DType dtype, bool) { return ops::cast(t.value(), dtype); }, py::arg("dtype"), py::arg("copy") = true);
+      "astype", [](PyTensor& t, DType dtype, bool) { return ops::cast(t.value(), dtype); }, py::arg("dtype"), py::arg("copy") = true,
+      "The values in another element type (also a NumPy type or its name); copy changes nothing: values never change.");
   c.def("__bool__", truth);
   c.def("__int__", [](PyTensor& t) { return py::int_(item_of(t)); });
   c.def("__float__", [](PyTensor& t) { return py::float_(item_of(t)); });

@@ -58,7 +58,9 @@ def _method(name: str, function: Callable) -> Callable:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         return function(self, *args, **kwargs)
     _like(method, name, function)
-    method.__doc__ = (function.__doc__ or "").strip() if not function.__module__ == "sindri._core.ops" else f"ops.{name} of the tensor."
+    native = function.__module__ == "sindri._core.ops"
+    text = (function.__doc__ or "").strip()
+    method.__doc__ = (text.partition("\n")[2].strip() if native else text) or f"ops.{name} of the tensor."
     return method
 
 

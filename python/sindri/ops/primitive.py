@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
+import types
 from typing import Any, Callable, Optional, TypeVar, cast
 
 import numpy as np
@@ -155,6 +156,18 @@ def _check_attr(where: str, name: str, value: Any, default: Any) -> None:
         fail(TypeError, f"{name}: expected {'a number' if kind is float else kind.__name__}, got {value!r}", where)
 
 
+def text_of(function: Callable) -> str:
+    """The documentation of a function; of one of the engine what follows its signature."""
+    text = (function.__doc__ or "").strip()
+    return text.partition("\n")[2].strip() if isinstance(function, types.BuiltinFunctionType) else text
+
+
+def like(model: Callable, function: Callable) -> Callable:
+    """The function, with the documentation of the one it calls."""
+    function.__doc__ = text_of(model)
+    return function
+
+
 _SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -194,11 +207,12 @@ def primitive(name: str, function: Callable, hints: tuple = (), any_type: tuple 
         return Primitive.add_prim_attr(self, name, value)
 
     setattr(__init__, "__signature__", signature.replace(parameters=[_SELF, *signature.parameters.values()]))
-    text = (function.__doc__ or "").strip()
+    text = text_of(function)
     if hints:
         text += f"\n\nStored only: {', '.join(hints)}."
     body = {"__init__": __init__, "__call__": __call__, "__doc__": text, "__module__": sys._getframe(1).f_globals["__name__"]}
     if static:
+        add_prim_attr.__doc__ = Primitive.add_prim_attr.__doc__
         body["add_prim_attr"] = add_prim_attr
     return type(name, (base,), body)
 

@@ -39,6 +39,7 @@ class Item:
 
     @property
     def sampled(self) -> bool:
+        """Whether `array` holds only some of the elements."""
         return self.array.size != int(np.prod(self.shape, dtype=np.int64))
 
 
@@ -343,6 +344,7 @@ class Difference:
     detail: str = ""
 
     def line(self) -> str:
+        """The difference as one line of text."""
         if self.what in ("shape", "sampling"):
             return f"{self.kind} {self.name}: {self.detail}"
         return (f"{self.kind} {self.name}: max abs {self.max_abs:.3g}, relative {self.relative:.3g}, largest at {list(self.at)} "
@@ -361,6 +363,7 @@ class Comparison:
 
     @property
     def first(self) -> Optional[Difference]:
+        """The first value, in the order of execution, that differs; None when all agree."""
         return next((d for d in self.values if d.what), None)
 
     @property

@@ -49,6 +49,7 @@ class File:
 
     @property
     def nbytes(self) -> int:
+        """Bytes of all weights."""
         return sum(w.nbytes for w in self.weights)
 
 
