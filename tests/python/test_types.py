@@ -97,3 +97,14 @@ def test_scripts_are_checked_against_the_types(tmp_path):
             assert len(found) == 1 and f"[{line.split()[-1]}]" in found[0], (line, found)
         else:
             assert not found, found
+
+
+def test_a_missing_extension_is_named(tmp_path):
+    """The folder of stubs beside the extension must not pass for it."""
+    package = tmp_path / "sindri"
+    package.mkdir()
+    for name in os.listdir(PACKAGE):
+        if not name.startswith("_core."):
+            os.symlink(os.path.join(PACKAGE, name), package / name)
+    done = subprocess.run([sys.executable, "-c", "import sindri"], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert done.returncode == 1 and "is not built for this Python" in done.stderr, done.stderr

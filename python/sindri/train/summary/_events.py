@@ -7,7 +7,7 @@ import stat
 import struct
 import time
 import zlib
-from typing import Any, BinaryIO, Dict, Iterable, Optional
+from typing import Any, BinaryIO, Callable, Dict, Iterable, Optional
 
 import numpy as np
 
@@ -178,7 +178,7 @@ def landscape_value(tag: str, message: bytes) -> bytes:
     return put_bytes(1, tag) + put_bytes(10, message)
 
 
-_VALUES = {'landscape': landscape_value, 'scalar': scalar_value, 'tensor': tensor_value, 'image': image_value, 'histogram': histogram_value}
+_VALUES: Dict[str, Callable[[str, Any], bytes]] = {'landscape': landscape_value, 'scalar': scalar_value, 'tensor': tensor_value, 'image': image_value, 'histogram': histogram_value}
 
 
 def summary(values: Iterable[tuple]) -> bytes:
