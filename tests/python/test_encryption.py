@@ -140,6 +140,22 @@ def test_without_openssl(tmp_path, monkeypatch):
     check(load_checkpoint(path, dec_key=KEY))
 
 
+def test_an_openssl_without_sm4(tmp_path, monkeypatch):
+    """Some systems leave SM4 out: the other modes work there."""
+    library = _cipher._library()
+
+    class Partial:
+        def __getattr__(self, name):
+            if "sm4" in name:
+                raise AttributeError(name)
+            return getattr(library, name)
+    monkeypatch.setattr(_cipher, "_library", Partial)
+    check(load_checkpoint(save(tmp_path / "a.ckpt"), dec_key=KEY))
+    with pytest.raises(RuntimeError, match="has no SM4-CBC.*use AES-GCM"):
+        save(tmp_path / "b.ckpt", "SM4-CBC")
+    assert os.listdir(tmp_path) == ["a.ckpt"]
+
+
 def test_in_threads(tmp_path):
     path = save(tmp_path / "a.ckpt", async_save=True)
     wait_for_async_saves()

@@ -52,10 +52,8 @@ def _library() -> ctypes.CDLL:
         try:
             library = ctypes.CDLL(name)
             library.EVP_CIPHER_CTX_new.restype = ctypes.c_void_p
-            for mode in ('aes_128_gcm', 'aes_192_gcm', 'aes_256_gcm', 'aes_128_cbc', 'aes_192_cbc', 'aes_256_cbc', 'sm4_cbc'):
-                getattr(library, f'EVP_{mode}').restype = ctypes.c_void_p
             return library
-        except (OSError, AttributeError):  # no such library, or one without these ciphers
+        except (OSError, AttributeError):  # no such library, or another of that name
             continue
     raise RuntimeError('encryption of checkpoints needs OpenSSL, and its library libcrypto (1.1 or 3) is not found | enc_key, dec_key | '
                        'install the package openssl (libssl3)')
@@ -65,11 +63,14 @@ def _run(encrypting: bool, mode: str, key: bytes, iv: bytes, text: bytes, tag: O
     """(text, tag) through the cipher; None when decrypting fails: another key, or changed bytes."""
     library = _library()
     kind = 'sm4_cbc' if mode == 'SM4-CBC' else f'aes_{8 * len(key)}_{mode[-3:].lower()}'
+    make = getattr(library, f'EVP_{kind}', None)
+    if make is None:  # some systems leave SM4 out
+        raise RuntimeError(f"this system's OpenSSL has no {mode} | enc_mode, dec_mode | use AES-GCM")
+    make.restype = ctypes.c_void_p
     context = ctypes.c_void_p(library.EVP_CIPHER_CTX_new())
     out, done, rest = ctypes.create_string_buffer(len(text) + _IV), ctypes.c_int(0), ctypes.c_int(0)
     try:
-        cipher = ctypes.c_void_p(getattr(library, f'EVP_{kind}')())
-        if library.EVP_CipherInit_ex(context, cipher, None, key, iv, int(encrypting)) != 1:
+        if library.EVP_CipherInit_ex(context, ctypes.c_void_p(make()), None, key, iv, int(encrypting)) != 1:
             raise RuntimeError(f'OpenSSL refuses the cipher {mode} | enc_mode | use AES-GCM')
         if tag is not None and library.EVP_CIPHER_CTX_ctrl(context, _SET_TAG, _TAG, ctypes.c_char_p(tag)) != 1:
             return None
