@@ -129,13 +129,13 @@ def test_without_openssl(tmp_path, monkeypatch):
     def refuse(name, *args, **kwargs):
         raise OSError(name)
     monkeypatch.setattr(ctypes, "CDLL", refuse)
-    _cipher._library.cache_clear()
+    _cipher._loaded.clear()
     try:
         with pytest.raises(RuntimeError, match="needs OpenSSL"):
             save(path)
     finally:
         monkeypatch.undo()
-        _cipher._library.cache_clear()
+        _cipher._loaded.clear()
     assert os.listdir(tmp_path) == ["a.ckpt"]
     check(load_checkpoint(path, dec_key=KEY))
 

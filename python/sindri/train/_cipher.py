@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
-import functools
 import os
 import struct
 from typing import Any, Optional
@@ -39,9 +38,13 @@ def check_key(key: Any, mode: Any, name: str, mode_name: str, place: str) -> Non
         raise ValueError(f"{place}: '{name}' of {mode} must have {sizes} bytes, got {len(key)}")
 
 
-@functools.lru_cache(maxsize=None)
+_loaded: list[ctypes.CDLL] = []  # the library, once it was asked for
+
+
 def _library() -> ctypes.CDLL:
     """libcrypto 1.1 or 3: the one that Python's ssl module has loaded, else the system's. RuntimeError without any."""
+    if _loaded:
+        return _loaded[0]
     try:
         import ssl  # noqa: F401  # loads the library that fits this Python; the names below then find it
     except ImportError:
@@ -52,6 +55,7 @@ def _library() -> ctypes.CDLL:
         try:
             library = ctypes.CDLL(name)
             library.EVP_CIPHER_CTX_new.restype = ctypes.c_void_p
+            _loaded.append(library)
             return library
         except (OSError, AttributeError):  # no such library, or another of that name
             continue
