@@ -18,7 +18,8 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 
 find_program(SINDRI_CCACHE ccache)
 if(SINDRI_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${SINDRI_CCACHE})
+  # With these settings what another checkout, another preset's folder or pip compiled is found again.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${SINDRI_CCACHE})
 endif()
 
 foreach(option CUDA MPI)
@@ -55,7 +56,7 @@ endif()
 
 # Settings, include paths and private dependencies of a target of ours.
 function(sindri_compile_settings target)
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/generated)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${target} PRIVATE sindri_settings)
   if(NOT target STREQUAL "sindri_program")
     target_link_libraries(${target} PUBLIC sindri_private_dependencies)

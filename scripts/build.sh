@@ -11,8 +11,6 @@ if [[ $preset == -h || $preset == --help ]]; then
 fi
 shift || true
 build_dir=build/$preset
-# Compiler-cache hits in another checkout of the same tree.
-export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-1}
 if [[ ! -f $build_dir/build.ninja ]]; then
   echo "+ cmake --preset $preset"
   cmake --preset "$preset"

@@ -16,6 +16,9 @@ from sindri import _core
 if _spinning:
     del _os.environ["GOMP_SPINCOUNT"]  # other programs started from here choose for themselves
 del _os, _spinning
+if getattr(_core, "__file__", None) is None:  # only the folder of its stubs is there
+    raise ImportError("the extension module sindri._core is not built for this Python | sindri | pip install ./python, or in a build tree "
+                      "scripts/build.sh release --python")
 from sindri._core import (CheckpointError, CommError, DataError, DeviceError, DTypeError, Error, InternalError, InvalidValueError, IoError, NonFiniteError,
                           SettingsError, ShapeError, TracedValueError)
 from sindri.common import *

@@ -45,7 +45,7 @@ _TEXT = {
     INC_NEITHER: '({}, {})', INC_LEFT: '[{}, {})', INC_RIGHT: '({}, {}]', INC_BOTH: '[{}, {}]',
     IN: 'in {}', NOT_IN: 'not in {}',
 }
-_TEST = {
+_TEST: dict[Rel, Callable[..., bool]] = {
     EQ: lambda v, b: v == b, NE: lambda v, b: v != b, LT: lambda v, b: v < b,
     LE: lambda v, b: v <= b, GT: lambda v, b: v > b, GE: lambda v, b: v >= b,
     INC_NEITHER: lambda v, lo, hi: lo < v < hi, INC_LEFT: lambda v, lo, hi: lo <= v < hi,
@@ -311,7 +311,33 @@ def args_type_check(**types: Any) -> Callable:
 class Validator:
     """The checks above as static methods, as 1.x scripts call them."""
 
-
-for _name in [n for n in globals() if n.startswith('check')] + ['twice']:
-    setattr(Validator, _name, staticmethod(globals()[_name]))
-del _name
+    check: Any = staticmethod(check)
+    check_bool: Any = staticmethod(check_bool)
+    check_equal_int: Any = staticmethod(check_equal_int)
+    check_equal_shape: Any = staticmethod(check_equal_shape)
+    check_file_name_by_regular: Any = staticmethod(check_file_name_by_regular)
+    check_float: Any = staticmethod(check_float)
+    check_float_range: Any = staticmethod(check_float_range)
+    check_int: Any = staticmethod(check_int)
+    check_int_range: Any = staticmethod(check_int_range)
+    check_is_float: Any = staticmethod(check_is_float)
+    check_is_int: Any = staticmethod(check_is_int)
+    check_is_sequence: Any = staticmethod(check_is_sequence)
+    check_isinstance: Any = staticmethod(check_isinstance)
+    check_negative_int: Any = staticmethod(check_negative_int)
+    check_non_negative_float: Any = staticmethod(check_non_negative_float)
+    check_non_negative_int: Any = staticmethod(check_non_negative_int)
+    check_non_positive_int: Any = staticmethod(check_non_positive_int)
+    check_number: Any = staticmethod(check_number)
+    check_number_range: Any = staticmethod(check_number_range)
+    check_positive_float: Any = staticmethod(check_positive_float)
+    check_positive_int: Any = staticmethod(check_positive_int)
+    check_positive_int_sequence: Any = staticmethod(check_positive_int_sequence)
+    check_str_by_regular: Any = staticmethod(check_str_by_regular)
+    check_string: Any = staticmethod(check_string)
+    check_subclass: Any = staticmethod(check_subclass)
+    check_tensor_dtype_valid: Any = staticmethod(check_tensor_dtype_valid)
+    check_type_name: Any = staticmethod(check_type_name)
+    check_type_names: Any = staticmethod(check_type_names)
+    check_value_type: Any = staticmethod(check_value_type)
+    twice: Any = staticmethod(twice)

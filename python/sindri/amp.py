@@ -7,7 +7,7 @@ outputs are hooks of the Cells, so that names, classes and attributes of the net
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Callable, List, Optional, Sequence, Tuple, Type
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence, Tuple, Type
 
 from sindri import _core, context
 from sindri.common import dtype as mstype
@@ -22,6 +22,9 @@ from sindri.nn.layer.normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d,
 from sindri.nn.layer.rnns import GRUCell, LSTMCell, RNNCell
 from sindri.nn.wrap.cell_wrapper import TrainOneStepCell, WithLossCell
 from sindri.nn.wrap.loss_scale import TrainOneStepWithLossScaleCell
+
+if TYPE_CHECKING:
+    from sindri.train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
 
 __all__ = ["auto_mixed_precision", "custom_mixed_precision", "get_white_list", "get_black_list", "build_train_network", "LossScaler",
            "StaticLossScaler", "DynamicLossScaler", "all_finite", "LossScaleManager", "FixedLossScaleManager", "DynamicLossScaleManager"]

@@ -1,5 +1,8 @@
 """Process-wide settings (MindSpore: mindspore.context)."""
+from __future__ import annotations
+
 import os
+from typing import Any
 
 from sindri import _core
 
@@ -44,17 +47,17 @@ _STORED = {
     "op_timeout": 900, "debug_level": 0, "jit_config": {}, "support_binary": False, "enable_mem_offload": False, "exec_order": "enhanced_bfs",
     "aoe_tune_mode": "", "aoe_config": {}, "jit_enable_inplace_ops": True,
 }
-_TYPES = {"mode": int, "device_target": str, "save_graphs": (bool, int), "save_graphs_path": str, "device_id": int, "runtime_num_threads": int,
+_TYPES: dict[str, Any] = {"mode": int, "device_target": str, "save_graphs": (bool, int), "save_graphs_path": str, "device_id": int, "runtime_num_threads": int,
           "deterministic": str, "enable_graph_kernel": bool, "graph_kernel_flags": str, "max_call_depth": int, "max_device_memory": str,
           "reserve_class_name_in_scope": bool, "enable_reduce_precision": bool, "check_bprop": bool, "grad_for_scalar": bool, "enable_sparse": bool}
-_values = {**_ACTING, **_STORED}
+_values: dict[str, Any] = {**_ACTING, **_STORED}
 
 
-def _fail(key, message):
+def _fail(key: Any, message: Any) -> None:
     raise ValueError(f"{message} | set_context({key}=…)")
 
 
-def set_context(**kwargs) -> None:
+def set_context(**kwargs: Any) -> None:
     """Sets context keys (contract section 4). `device_target` is kept as asked for also where there is no such device: then the CPU computes.
 
     mode, device_target, save_graphs, save_graphs_path, runtime_num_threads and deterministic act; the other keys are stored and can be read
@@ -69,7 +72,7 @@ def set_context(**kwargs) -> None:
         _values[key] = value
 
 
-def _check_and_act(key, value, kwargs):
+def _check_and_act(key: Any, value: Any, kwargs: Any) -> None:
     if key == "mode":
         if value not in (GRAPH_MODE, PYNATIVE_MODE):
             _fail(key, f"mode must be GRAPH_MODE (0) or PYNATIVE_MODE (1), got {value}")
@@ -99,19 +102,19 @@ def _check_and_act(key, value, kwargs):
         _fail(key, f"max_call_depth must be positive, got {value}")
 
 
-def get_context(attr_key):
+def get_context(attr_key: str) -> Any:
     """The value of a context key. Raises ValueError for an unknown one."""
     if attr_key not in _values:
         raise ValueError(f"unknown context key '{attr_key}' | get_context | keys are: {', '.join(sorted(_values))}")
     return _core.get_mode() if attr_key == "mode" else _values[attr_key]
 
 
-def set_device(device_target, device_id=None) -> None:
+def set_device(device_target: Any, device_id: Any = None) -> None:
     """device_target and device_id of set_context, as MindSpore 2.5 spells it. Raises ValueError for an unknown target."""
     set_context(device_target=device_target, **({} if device_id is None else {"device_id": device_id}))
 
 
-_PARALLEL_DEFAULTS = {
+_PARALLEL_DEFAULTS: dict[str, Any] = {
     "device_num": 1, "global_rank": 0, "gradients_mean": False, "gradient_fp32_sync": True, "parallel_mode": "stand_alone",
     "search_mode": "dynamic_programming", "auto_parallel_search_mode": "dynamic_programming", "parameter_broadcast": False,
     "strategy_ckpt_load_file": "", "strategy_ckpt_save_file": "", "full_batch": False, "dataset_strategy": "data_parallel",
@@ -125,7 +128,7 @@ _PARALLEL_DEFAULTS = {
 _parallel = dict(_PARALLEL_DEFAULTS)
 
 
-def set_auto_parallel_context(**kwargs) -> None:
+def set_auto_parallel_context(**kwargs: Any) -> None:
     """Settings of parallel runs (contract section 4): stored, read by the wrappers. Raises ValueError for an unknown key or value, RuntimeError for a misused parallel optimizer."""
     for key, value in kwargs.items():
         if key not in _parallel:
@@ -145,7 +148,7 @@ def set_auto_parallel_context(**kwargs) -> None:
         _parallel[key] = value
 
 
-def get_auto_parallel_context(attr_key):
+def get_auto_parallel_context(attr_key: str) -> Any:
     """The value of a key of parallel runs. Raises ValueError for an unknown one."""
     if attr_key not in _parallel:
         raise ValueError(f"unknown key '{attr_key}' | get_auto_parallel_context")
@@ -162,7 +165,7 @@ _PS_DEFAULTS = {"enable_ps": False, "config_file_path": "", "scheduler_manage_po
 _ps = dict(_PS_DEFAULTS)
 
 
-def set_ps_context(**kwargs) -> None:
+def set_ps_context(**kwargs: Any) -> None:
     """Settings of parameter servers: stored. Raises ValueError for an unknown key; enable_ps=True comes with distributed runs."""
     for key, value in kwargs.items():
         if key not in _ps:
@@ -173,7 +176,7 @@ def set_ps_context(**kwargs) -> None:
         _ps[key] = value
 
 
-def get_ps_context(attr_key):
+def get_ps_context(attr_key: str) -> Any:
     """The value of a parameter server key. Raises ValueError for an unknown one."""
     if attr_key not in _ps:
         raise ValueError(f"unknown key '{attr_key}' | get_ps_context")
@@ -185,22 +188,22 @@ def reset_ps_context() -> None:
     _ps.update(_PS_DEFAULTS)
 
 
-_offload = {}
+_offload: dict[str, object] = {}
 
 
-def set_offload_context(offload_config) -> None:
+def set_offload_context(offload_config: Any) -> None:
     """Settings of memory offload: stored. Raises TypeError unless it is a dict."""
     if not isinstance(offload_config, dict):
         raise TypeError(f"offload_config must be a dict, got {type(offload_config).__name__} | set_offload_context")
     _offload.update(offload_config)
 
 
-def get_offload_context():
+def get_offload_context() -> Any:
     """The offload settings stored."""
     return dict(_offload)
 
 
-def set_fl_context(**kwargs) -> None:
+def set_fl_context(**kwargs: Any) -> None:
     """Federated learning is not part of Sindri."""
     raise RuntimeError("federated learning is not part of Sindri | set_fl_context")
 

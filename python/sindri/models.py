@@ -1,4 +1,8 @@
 """The networks of the C++ library as Cells."""
+from __future__ import annotations
+
+from typing import Any
+
 from sindri import _core
 from sindri.nn.cell import Cell
 
@@ -8,25 +12,25 @@ __all__ = ["create", "names", "NativeCell"]
 class NativeCell(Cell):
     """A network of the C++ library: its Parameters are this Cell's, its forward runs without Python. It nests, trains and saves like any Cell."""
 
-    def __init__(self, native, class_name):
+    def __init__(self, native: _core.NativeCell, class_name: str) -> None:
         super().__init__()
         self.__dict__["_cell_native"] = native
         self.__dict__["cls_name"] = class_name
         for name, p in native.parameters():
             self.insert_param_to_cell(name, p, check_name_contain_dot=False)
 
-    def set_train(self, mode=True):
+    def set_train(self, mode: bool = True) -> NativeCell:
         """Training (True) or inference (False). Returns self."""
         self.__dict__["_cell_native"].set_train(bool(mode))
         return super().set_train(mode)
 
-    def construct(self, *inputs):
+    def construct(self, *inputs: Any) -> Any:
         """The network's forward."""
         native = self.__dict__["_cell_native"]
         native.set_train(self.training)
         return native(*inputs)
 
-    def extend_repr(self):
+    def extend_repr(self) -> str:
         """The tree of the C++ Cells."""
         return self.__dict__["_cell_native"].describe()
 

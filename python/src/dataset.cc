@@ -532,10 +532,12 @@ data::OnCorrupt to_policy(const std::string& name) {
   return data::OnCorrupt::kFail;
 }
 
-void bind_pipeline(py::module_& m) {
+using DatasetClass = py::class_<Dataset, Dataset::Ptr>;
+
+void bind_pipeline(py::module_& m, DatasetClass& pipeline) {
   using Release = py::call_guard<py::gil_scoped_release>;
   using Names = std::vector<std::string>;
-  py::class_<Dataset, Dataset::Ptr>(m, "Dataset", "A pipeline up to some operation.")
+  pipeline
       .def("map",
            [](Dataset& d, const std::vector<Transform>& ops, const Names& in, const Names& out, int workers) {
              return d.map(ops, {in, out, workers});
@@ -613,9 +615,10 @@ void bind_dataset(py::module_& m) {
   types().empty =
       error_class(d, "EmptyDatasetError", "A pipeline without rows.", py::make_tuple(data_error, py::reinterpret_borrow<py::object>(PyExc_ValueError)));
   py::register_exception_translator(&translate);
+  DatasetClass pipeline(d, "Dataset", "A pipeline up to some operation.");  // first, so that signatures can name it
   bind_sources(d);
   bind_transforms(d);
-  bind_pipeline(d);
+  bind_pipeline(d, pipeline);
 }
 
 }  // namespace sindri::python

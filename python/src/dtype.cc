@@ -62,11 +62,14 @@ DType to_dtype(py::handle h) {
 void bind_dtype(py::module_& m) {
   py::class_<PyDType> c(m, "DType", "An element type: sindri.float32 and its like.");
   c.def("__repr__", [](const PyDType& d) { return d.name; }).def("__str__", [](const PyDType& d) { return d.name; });
-  c.def_readonly("name", &PyDType::name);
-  c.def_property_readonly("is_tensor_type", [](const PyDType& d) { return d.dtype.has_value(); });
-  c.def_property_readonly("is_floating", [](const PyDType& d) { return d.dtype.has_value() && is_floating(*d.dtype); });
-  c.def_property_readonly("numpy_name",
-                          [](const PyDType& d) -> py::object { return d.dtype.has_value() ? py::object(py::str(dtype_name(*d.dtype))) : py::none(); });
+  c.def_readonly("name", &PyDType::name, "MindSpore's name: 'Float32'.");
+  c.def_property_readonly(
+      "is_tensor_type", [](const PyDType& d) { return d.dtype.has_value(); }, "Whether tensors can have such elements.");
+  c.def_property_readonly(
+      "is_floating", [](const PyDType& d) { return d.dtype.has_value() && is_floating(*d.dtype); }, "Whether it is a floating-point type.");
+  c.def_property_readonly(
+      "numpy_name", [](const PyDType& d) -> py::object { return d.dtype.has_value() ? py::object(py::str(dtype_name(*d.dtype))) : py::none(); },
+      "NumPy's name, 'float32'; None for a type that tensors cannot have.");
   c.def("__hash__", [](py::handle self) { return reinterpret_cast<intptr_t>(self.ptr()) >> 4; });
   // Comparable with NumPy's types too: x.dtype == numpy.float32.
   const auto equal = [](py::handle self, py::handle other) {
@@ -91,7 +94,7 @@ void bind_dtype(py::module_& m) {
     by_name[name] = py::cast(new PyDType{name, std::nullopt}, py::return_value_policy::take_ownership);
   m.attr("dtypes") = by_name;
   m.def("_dtype_named", [by_name](const std::string& name) -> py::object { return by_name[name.c_str()]; });
-  m.def("promote_types", &promote_types);
+  m.def("promote_types", &promote_types, "The smallest type that holds both.");
 }
 
 }  // namespace sindri::python

@@ -5,9 +5,12 @@
 // name, which knows every conversion and raises the TypeErrors.
 #pragma once
 #include <array>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 #include "python/src/tensor_object.h"
+#include "sindri/op/op_def.h"
 
 namespace sindri::python {
 
@@ -187,6 +190,13 @@ inline void fill(const py::arg_v& a, PyObject** name, PyObject** value) {
 }
 }  // namespace detail
 
+/// The documentation of the op of that name in the registry; of expand_dims, which is made of another op, its own.
+inline std::string op_doc(std::string_view name) {
+  for (const OpDef* op : all_ops())
+    if (op->name == name) return op->doc;
+  return name == "expand_dims" ? "x with a dimension of size 1 put in at axis; counted from the end when negative." : "";
+}
+
 /// Every argument has a name; the function and what it returns are pure C++ unless an argument or the result is a Python object.
 template <class F, class... Args> void def_op(py::module_& m, const char* name, F f, const Args&... args) {
   using Body = typename detail::Signature<F>::Body;
@@ -195,8 +205,9 @@ template <class F, class... Args> void def_op(py::module_& m, const char* name, 
   size_t i = 0;
   ((detail::fill(args, &body->names[i], &body->defaults[i]), ++i), ...);
   py::object converting;
-  if constexpr (Body::kReleases) converting = py::cpp_function(f, py::name(name), py::scope(m), py::call_guard<ReleaseForLongCall>(), args...);
-  else converting = py::cpp_function(f, py::name(name), py::scope(m), args...);
+  const std::string doc = op_doc(name);
+  if constexpr (Body::kReleases) converting = py::cpp_function(f, py::name(name), py::scope(m), py::call_guard<ReleaseForLongCall>(), args..., doc.c_str());
+  else converting = py::cpp_function(f, py::name(name), py::scope(m), args..., doc.c_str());
   m.attr(name) = make_op_function(m, name, converting, &Body::call, body);
 }
 

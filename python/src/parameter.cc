@@ -122,7 +122,8 @@ void bind_parameter() {
         set_data(self, data);
         return self;
       },
-      py::arg("data"), py::arg("slice_shape") = false);
+      py::arg("data"), py::arg("slice_shape") = false,
+      "Gives the Parameter another value of its shape; floats may lose width, nothing may gain it. Returns the Parameter. Raises ValueError, TypeError.");
   c.def(
       "assign",
       [](py::object self, const py::object& value) {

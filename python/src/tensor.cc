@@ -219,12 +219,12 @@ Tensor from_numpy(const py::array& a, bool share) {
 void bind_tensor(py::module_& m) {
   TypeBinder c(g_tensor_type);
   c.def_init(&initialize, py::arg("input_data") = py::none(), py::arg("dtype") = py::none(), py::arg("shape") = py::none(), py::arg("init") = py::none());
-  c.def_property_readonly("ndim", [](PyTensor& t) { return t.value().rank(); });
-  c.def_property_readonly("size", [](PyTensor& t) { return t.value().numel(); });
-  c.def_property_readonly("itemsize", [](PyTensor& t) { return dtype_size(t.value().dtype()); });
-  c.def_property_readonly("nbytes", [](PyTensor& t) { return t.value().nbytes(); });
-  c.def_property_readonly("strides", [](PyTensor& t) { return byte_strides(t.value()); });
-  c.def_property_readonly("has_init", [](PyTensor& t) { return t.lazy != nullptr; });
+  c.def_property_readonly("ndim", [](PyTensor& t) { return t.value().rank(); }, "Number of dimensions.");
+  c.def_property_readonly("size", [](PyTensor& t) { return t.value().numel(); }, "Number of elements.");
+  c.def_property_readonly("itemsize", [](PyTensor& t) { return dtype_size(t.value().dtype()); }, "Bytes of an element.");
+  c.def_property_readonly("nbytes", [](PyTensor& t) { return t.value().nbytes(); }, "Bytes of all elements.");
+  c.def_property_readonly("strides", [](PyTensor& t) { return byte_strides(t.value()); }, "Bytes from one element to the next along each dimension.");
+  c.def_property_readonly("has_init", [](PyTensor& t) { return t.lazy != nullptr; }, "Whether the values are still to be drawn by an initializer (init_data).");
   c.def_property_readonly(
       "is_symbolic", [](PyTensor& t) { return t.value().is_symbolic(); }, "True for a value of a graph that is being traced.");
   c.def_property_readonly("_id", [](PyTensor& t) { return t.value().id(); });
@@ -252,7 +252,8 @@ void bind_tensor(py::module_& m) {
       "A Tensor over the memory of a contiguous array: writes to the array are visible in the Tensor.");
   c.def("item", [](PyTensor& t) { return item_of(t); });
   c.def(
-      "astype", [](PyTensor& t, DType dtype, bool) { return ops::cast(t.value(), dtype); }, py::arg("dtype"), py::arg("copy") = true);
+      "astype", [](PyTensor& t, DType dtype, bool) { return ops::cast(t.value(), dtype); }, py::arg("dtype"), py::arg("copy") = true,
+      "The values in another element type (also a NumPy type or its name); copy changes nothing: values never change.");
   c.def("__bool__", truth);
   c.def("__int__", [](PyTensor& t) { return py::int_(item_of(t)); });
   c.def("__float__", [](PyTensor& t) { return py::float_(item_of(t)); });

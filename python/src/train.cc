@@ -9,7 +9,7 @@ namespace {
 
 using train::CheckpointEntry;
 
-std::string save(const py::list& entries, const std::string& path, bool compat_mindspore1) {
+std::string save(const py::list& entries, const std::string& path, bool compat_mindspore1, const std::optional<py::function>& seal, int64_t block_bytes) {
   std::vector<CheckpointEntry> list;
   for (const py::handle h : entries) {
     const auto pair = py::reinterpret_borrow<py::tuple>(h);
@@ -25,8 +25,17 @@ std::string save(const py::list& entries, const std::string& path, bool compat_m
       list.push_back(CheckpointEntry::of(name, to_tensor(value)));
     }
   }
+  train::SaveOptions options;
+  options.compat_mindspore1 = compat_mindspore1;
+  options.block_bytes = block_bytes;
+  if (seal.has_value()) {
+    options.seal = [&seal](std::string_view block) {
+      const py::gil_scoped_acquire acquire;
+      return py::cast<std::string>((*seal)(py::bytes(block.data(), block.size())));
+    };
+  }
   const py::gil_scoped_release release;
-  return train::save_checkpoint(list, path, {.compat_mindspore1 = compat_mindspore1});
+  return train::save_checkpoint(list, path, options);
 }
 
 py::list load(const std::string& path) {
@@ -74,8 +83,10 @@ class PyNativeCell {
 }  // namespace
 
 void bind_train(py::module_& m) {
-  m.def("save_checkpoint", &save, py::arg("entries"), py::arg("path"), py::arg("compat_mindspore1") = false,
-        "Writes [(name, Tensor | str | bytes)] in MindSpore's form, with checksums, all or nothing; returns the path.");
+  m.def("save_checkpoint", &save, py::arg("entries"), py::arg("path"), py::arg("compat_mindspore1") = false, py::arg("seal") = py::none(),
+        py::arg("block_bytes") = int64_t{64} << 20,
+        "Writes [(name, Tensor | str | bytes)] in MindSpore's form, with checksums, all or nothing; returns the path. seal(bytes) -> bytes encrypts "
+        "what goes to the file, in blocks of block_bytes.");
   m.def("load_checkpoint", &load, py::arg("path"), "[(name, Tensor | str | bytes)] in file order; checksums are verified where the file has them.");
   m.def("find_newest_checkpoint", &train::find_newest_checkpoint, py::arg("folder"), py::arg("prefix") = "");
   py::class_<PyNativeCell>(m, "NativeCell", "A network of the C++ library.")

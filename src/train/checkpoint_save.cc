@@ -81,10 +81,10 @@ void check_names(const std::vector<CheckpointEntry>& entries) {
   }
 }
 
-// Sends messages to the file and keeps the running CRC-32 of the trailer.
+// Sends messages to the file, sealed if asked, and keeps the running CRC-32 of the trailer.
 class Writer {
  public:
-  Writer(AtomicFile& file, bool trailer) : file_(file), trailer_(trailer) {}
+  Writer(AtomicFile& file, const SaveOptions& options) : file_(file), options_(options), trailer_(!options.compat_mindspore1) {}
 
   // One Value message; `head` of TensorProto, then the content without a copy.
   void value(const std::string& name, const std::string& type, const std::vector<int64_t>& dims, const void* data, int64_t bytes) {
@@ -107,19 +107,35 @@ class Writer {
   }
 
   void finish() {
-    if (!trailer_) return;
-    std::string t = ckpt::kTrailerMark;
-    for (int shift = 72; shift >= 0; shift -= 8) t.push_back(shift >= 32 ? '\0' : static_cast<char>(crc_ >> shift));
-    file_.write(t);
+    if (trailer_) {
+      std::string t = ckpt::kTrailerMark;
+      for (int shift = 72; shift >= 0; shift -= 8) t.push_back(shift >= 32 ? '\0' : static_cast<char>(crc_ >> shift));
+      put(t.data(), static_cast<int64_t>(t.size()));
+    }
+    if (!block_.empty()) file_.write(options_.seal(block_));
   }
 
  private:
   void write(const void* data, int64_t bytes) {
     if (trailer_) crc_ = crc32_z(crc_, static_cast<const Bytef*>(data), static_cast<size_t>(bytes));
-    file_.write(data, bytes);
+    put(data, bytes);
+  }
+  void put(const void* data, int64_t bytes) {
+    if (!options_.seal) return file_.write(data, bytes);
+    for (const char* p = static_cast<const char*>(data); bytes > 0;) {
+      const int64_t n = std::min(bytes, options_.block_bytes - static_cast<int64_t>(block_.size()));
+      block_.append(p, static_cast<size_t>(n));
+      p += n;
+      bytes -= n;
+      if (static_cast<int64_t>(block_.size()) < options_.block_bytes) continue;
+      file_.write(options_.seal(block_));
+      block_.clear();
+    }
   }
   AtomicFile& file_;
+  const SaveOptions& options_;
   bool trailer_;
+  std::string block_;  // plain bytes that are not sealed yet
   uLong crc_ = crc32_z(0, nullptr, 0);
 };
 
@@ -148,11 +164,12 @@ void write_sum_file(const std::string& path, const std::string& sums, bool keep_
 
 std::string save_checkpoint(const std::vector<CheckpointEntry>& entries, const std::string& requested, const SaveOptions& options) {
   const std::string path = requested.ends_with(".ckpt") ? requested : requested + ".ckpt";
-  if (options.slice_bytes <= 0) throw ValueError(fmt::format("save_checkpoint: slice_bytes is {}, must be positive", options.slice_bytes));
+  for (const auto& [name, bytes] : {std::pair{"slice_bytes", options.slice_bytes}, std::pair{"block_bytes", options.block_bytes}})
+    if (bytes <= 0) throw ValueError(fmt::format("save_checkpoint: {} is {}, must be positive", name, bytes));
   check_names(entries);
   const std::string sums = integrity_of(entries);
   AtomicFile file(path, "checkpoint");
-  Writer writer(file, !options.compat_mindspore1);
+  Writer writer(file, options);
   if (!options.compat_mindspore1)
     writer.value(ckpt::kIntegrityName, "UInt8", {static_cast<int64_t>(sums.size())}, sums.data(), static_cast<int64_t>(sums.size()));
   for (const CheckpointEntry& entry : entries) {

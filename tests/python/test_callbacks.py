@@ -319,6 +319,25 @@ def test_summary_record(tmp_path):
     assert [(k, v) for k, v in histogram if k != 1] == [(2, 0), (3, 0), (4, 0), (5, 3.0), (6, 0.0), (7, 7.0), (8, 5)]
 
 
+def test_messages_made_elsewhere(tmp_path):
+    """Landscapes and explanations are protobuf messages, which are passed on."""
+    class Message:
+        def SerializeToString(self):
+            return b'\x0a\x01a'
+
+    with SummaryRecord(str(tmp_path)) as record:
+        record.add_value('landscape', 'landscape_1', Message())
+        record.add_value('explainer', 'benchmark', b'\x0a\x01b')
+        record.add_value('scalar', 'loss', Tensor(np.float32(0.5)))
+        with pytest.raises(TypeError, match='protobuf message'):
+            record.add_value('explainer', 'benchmark', {'a': 1})
+        assert record.record(2) is True
+    path, = glob.glob(str(tmp_path / '*'))
+    _, explained, summary = events(path)
+    assert dict(explained)[6] == b'\x0a\x01b' and dict(explained)[2] == 2
+    assert values(summary) == {'landscape_1': [(10, b'\x0a\x01a')], 'loss': [(3, 0.5)]}
+
+
 def test_the_image_is_a_png(tmp_path):
     image = np.zeros((1, 3, 2, 3), np.uint8)
     image[0, 0, 0, 1] = 200
@@ -403,6 +422,40 @@ def test_summary_collector_counts_epochs_when_sinking(tmp_path):
     path, = glob.glob(str(tmp_path / '*_MS'))
     assert [dict(e)[2] for e in events(path) if 5 in dict(e)] == [6, 12]
     assert not glob.glob(str(tmp_path / '*_lineage'))
+
+
+@pytest.mark.parametrize('unit, kept', [('step', [2, 3, 5]), ('epoch', [1, 2])])
+def test_parameters_for_landscapes(unit, kept, tmp_path):
+    network = train_cases.network(ms, nn)
+    model = ms.Model(network, nn.MSELoss(), nn.Momentum(network.trainable_params(), 0.1, 0.9))
+    collect = {'collect_landscape': {'unit': unit, 'intervals': [kept + [99], [97, 98, 99]], 'landscape_size': 10, 'num_samples': 4}}
+    collector = SummaryCollector(str(tmp_path), collect_specified_data=collect)
+    seen = {}
+
+    class Look(train.Callback):
+        def on_train_step_end(self, run_context):
+            p = run_context.original_args()
+            seen[p.cur_step_num] = network.fc1.weight.asnumpy().copy()
+
+    model.train(2, train_cases.dataset(ds), callbacks=[collector, Look()])
+    with open(tmp_path / 'ckpt_dir' / 'train_metadata.json', encoding='utf-8') as f:
+        data = json.load(f)
+    files = data.pop('model_params_file_map')
+    assert data == {'epoch_group': {'0': kept + [99], '1': [97, 98, 99]}, 'step_per_epoch': 6, 'unit': unit, 'num_samples': 4, 'landscape_size': 10,
+                    'create_landscape': {'train': True, 'result': True}}
+    assert files == {str(n): str(tmp_path / 'ckpt_dir' / f'{type(network).__name__}_{n}_{unit}.ckpt') for n in kept}
+    for n, path in files.items():
+        found = ms.load_checkpoint(path)
+        assert list(found) == ['fc1.weight', 'fc1.bias', 'fc2.weight', 'fc2.bias']
+        np.testing.assert_array_equal(found['fc1.weight'].asnumpy(), seen[int(n) * (1 if unit == 'step' else 6)])
+    for bad, error in (({'intervals': [[1, 2]]}, ValueError), ({}, None), ({'intervals': 3}, TypeError), ({'intervals': [[1, 2, 'a']]}, TypeError),
+                       ({'intervals': [], 'landscape_size': 2}, ValueError), ({'intervals': [], 'unit': 'day'}, ValueError),
+                       ({'intervals': [], 'size': 2}, ValueError), ({'intervals': [], 'create_landscape': {'all': True}}, ValueError)):
+        if error is None:
+            SummaryCollector(str(tmp_path), collect_specified_data={'collect_landscape': bad})
+            continue
+        with pytest.raises(error):
+            SummaryCollector(str(tmp_path), collect_specified_data={'collect_landscape': bad})
 
 
 def test_summary_collector_errors(tmp_path):

@@ -309,8 +309,13 @@ def test_image_folder(folder):
 
 
 def test_image_folder_errors(folder):
-    with pytest.raises(RuntimeError, match="nowhere"):
-        len(ds.ImageFolderDataset(str(folder / "nowhere")))
+    for make in (ds.ImageFolderDataset, ds.MnistDataset, ds.FashionMnistDataset, ds.Cifar10Dataset, ds.Cifar100Dataset):
+        for error in (RuntimeError, ValueError):  # of 1.x, of 2.x
+            with pytest.raises(error, match="nowhere.*not there"):
+                make(str(folder / "nowhere"))
+        (folder / "file").touch()
+        with pytest.raises(ValueError, match="a file"):
+            make(str(folder / "file"))
     with pytest.raises(RuntimeError):
         len(ds.ImageFolderDataset(str(folder), extensions=[".jpg"]))
     with pytest.raises(TypeError):

@@ -664,3 +664,15 @@ def test_parameters_of_any_kind_convert():
     p = Parameter(Tensor(f32(2, 3)), name="p")
     back = convert.to_tensor(convert.from_tensor("p", p))
     assert back.dtype == ms.float32 and np.array_equal(back.asnumpy(), f32(2, 3))
+
+
+def test_help_names_every_verb():
+    from sindri.__main__ import _program
+    try:
+        _program()
+    except SystemExit as e:
+        pytest.skip(f"the program is not built: {e}")
+    done = run("--help")
+    assert done.returncode == 0, done.stderr
+    for verb in ("train", "eval", "predict", "summary", "benchmark", "profile", "convert", "compare"):
+        assert re.search(rf"^  {verb} +\S", done.stdout, re.M), done.stdout

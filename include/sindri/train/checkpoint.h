@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,6 +37,9 @@ struct SaveOptions {
   bool compat_mindspore1 = false;
   /// Payloads above this are split into adjacent values of the same tag, as MindSpore does. Only tests change it.
   int64_t slice_bytes = int64_t{512} << 20;
+  /// When set, the file holds what this makes of the plain bytes, block by block: encryption. Blocks have block_bytes, the last one less.
+  std::function<std::string(std::string_view)> seal = nullptr;
+  int64_t block_bytes = int64_t{64} << 20;
 };
 
 /// Writes all entries to `path` (".ckpt" is added when missing) and returns the final path once the file and its name are on

@@ -1,4 +1,6 @@
 """The same step in Sindri: `python -m sindri compare record ours.py:make ours.npz`, with resnet18.ckpt made by `python -m sindri convert`."""
+from __future__ import annotations
+
 import os
 import sys
 
@@ -11,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from src.resnet import resnet18  # noqa: E402
 
 
-def make():
+def make() -> tuple[nn.Cell, nn.Cell, nn.Optimizer, tuple[np.ndarray, ...]]:
     """(net, loss, optimizer, batch)."""
     net = resnet18(1000, variant="torchvision")
     ms.load_checkpoint("resnet18.ckpt", net)

@@ -1,10 +1,12 @@
 """One step of torchvision's ResNet-18: `python -m sindri compare record theirs.py:make theirs.npz` in a Python with torch."""
+from typing import Any
+
 import numpy as np
-import torch
-import torchvision
+import torch  # type: ignore[import-not-found,unused-ignore]
+import torchvision  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
 
-def make():
+def make() -> tuple[Any, Any, Any, tuple[Any, ...]]:
     """(module, loss, optimizer, batch); the weights go to resnet18.pth."""
     torch.manual_seed(1)
     model = torchvision.models.resnet18()

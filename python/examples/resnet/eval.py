@@ -1,5 +1,9 @@
 """Evaluates a checkpoint: `python eval.py --config config/resnet18_cifar10.yaml --data-path DIR --set checkpoint=FILE` (README.md)."""
-from src.config import parse
+from __future__ import annotations
+
+from typing import Any
+
+from src.config import Config, parse
 from src.dataset import create_dataset
 from src.loss import CrossEntropySmooth
 from train import METRICS, make_network, set_up
@@ -7,7 +11,7 @@ from train import METRICS, make_network, set_up
 import sindri as ms
 
 
-def evaluate(config):
+def evaluate(config: Config) -> dict[str, Any]:
     """Top-1, top-5 and loss of a checkpoint over the evaluation data, as a dict."""
     set_up(config)
     data = create_dataset(config.data_path, config.dataset, False, config.batch_size, config.image_size, config.workers)

@@ -1,8 +1,11 @@
 """Trains a ResNet: `python train.py --config config/resnet18_cifar10.yaml --data-path DIR` (README.md)."""
+from __future__ import annotations
+
 import glob
 import os
+from typing import Any
 
-from src.config import parse
+from src.config import Config, parse
 from src.dataset import create_dataset
 from src.initializers import init_weights
 from src.loss import CrossEntropySmooth
@@ -11,12 +14,13 @@ from src.resnet import NETS
 
 import sindri as ms
 from sindri import nn
-from sindri.train.callback import Callback, CheckpointConfig, LossMonitor, ModelCheckpoint, TimeMonitor
+from sindri.dataset import Dataset
+from sindri.train.callback import Callback, CheckpointConfig, LossMonitor, ModelCheckpoint, RunContext, TimeMonitor
 
 METRICS = {"top_1_accuracy", "top_5_accuracy", "loss"}
 
 
-def set_up(config):
+def set_up(config: Config) -> None:
     """Seed, execution mode, and with `distribute` the process group."""
     ms.set_seed(config.seed)
     ms.set_context(mode={"graph": ms.GRAPH_MODE, "pynative": ms.PYNATIVE_MODE}[config.mode], device_target="CPU")
@@ -26,21 +30,22 @@ def set_up(config):
         ms.set_auto_parallel_context(device_num=get_group_size(), parallel_mode=ms.ParallelMode.DATA_PARALLEL, gradients_mean=True)
 
 
-def make_network(config):
+def make_network(config: Config) -> nn.Cell:
     """The network of the settings. Raises KeyError for an unknown net."""
     return NETS[config.net](config.class_num, variant=config.variant, stem=config.stem, zero_init=config.zero_init)
 
 
-def group_params(net, weight_decay):
+def group_params(net: nn.Cell, weight_decay: float) -> list[dict[str, Any]]:
     """Weights with decay; batch norm's gamma and beta and all biases without; updated in the network's order."""
-    decayed, plain = [], []
+    decayed: list[ms.Parameter] = []
+    plain: list[ms.Parameter] = []
     for p in net.trainable_params():
         exempt = any(word in p.name for word in ("beta", "gamma", "bias"))
         (plain if exempt else decayed).append(p)
     return [{"params": decayed, "weight_decay": weight_decay}, {"params": plain, "weight_decay": 0.0}, {"order_params": net.trainable_params()}]
 
 
-def newest_checkpoint(folder):
+def newest_checkpoint(folder: str) -> str:
     """Path of the .ckpt file that was written last. Ends the program when there is none."""
     files = glob.glob(os.path.join(folder, "*.ckpt"))
     if not files:
@@ -48,7 +53,7 @@ def newest_checkpoint(folder):
     return max(files, key=os.path.getmtime)
 
 
-def resume(path, net, optimizer, steps_per_epoch):
+def resume(path: str, net: nn.Cell, optimizer: nn.Optimizer, steps_per_epoch: int) -> tuple[int, int]:
     """Loads weights, moments and counters; returns (whole epochs done, steps done). An epoch that was cut short is run again from its start."""
     values = ms.load_checkpoint(path)
     ms.load_param_into_net(net, values)
@@ -64,13 +69,13 @@ def resume(path, net, optimizer, steps_per_epoch):
 class Evaluation(Callback):
     """Evaluates every `interval` epochs, prints the result and keeps the best weights in best.ckpt."""
 
-    def __init__(self, model, net, dataset, interval, folder):
+    def __init__(self, model: ms.Model, net: nn.Cell, dataset: Dataset, interval: int, folder: str) -> None:
         super().__init__()
         self.model, self.net, self.dataset, self.interval, self.path = model, net, dataset, interval, os.path.join(folder, "best.ckpt")
         self.best = -1.0
-        self.results = {}
+        self.results: dict[str, float] = {}
 
-    def on_train_epoch_end(self, run_context):
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
         p = run_context.original_args()
         if p.cur_epoch_num % self.interval and p.cur_epoch_num != p.epoch_num:
             return
@@ -81,7 +86,7 @@ class Evaluation(Callback):
             ms.save_checkpoint(self.net, self.path)
 
 
-def train(config):
+def train(config: Config) -> tuple[nn.Cell, dict[str, float]]:
     """One training by the settings; returns (network, results of the last evaluation)."""
     set_up(config)
     data = create_dataset(config.data_path, config.dataset, True, config.batch_size, config.image_size, config.workers, config.distribute)
@@ -109,7 +114,7 @@ def train(config):
 
     saving = CheckpointConfig(save_checkpoint_steps=config.save_checkpoint_epochs * steps, keep_checkpoint_max=config.keep_checkpoint_max,
                               append_info=[{"epoch_num": 0, "step_num": first_step}])
-    callbacks = [TimeMonitor(steps), LossMonitor(config.print_steps), ModelCheckpoint(prefix=config.net, directory=config.output, config=saving)]
+    callbacks: list[Callback] = [TimeMonitor(steps), LossMonitor(config.print_steps), ModelCheckpoint(prefix=config.net, directory=config.output, config=saving)]
     evaluation = None
     if config.eval_interval:
         valid = create_dataset(config.data_path, config.dataset, False, config.batch_size, config.image_size, config.workers)

@@ -3,7 +3,10 @@
 A key becomes the parts that slices, integers, None and Ellipsis make (one `slice`, then `reshape`), and at most the index arrays behind
 them (one `gather`, over flat positions when there are several). Keys are known while tracing, except index tensors.
 """
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
 
@@ -13,14 +16,14 @@ from sindri._core import Tensor
 _ops = _core.ops
 
 
-def _is_index_array(k) -> bool:
+def _is_index_array(k: Any) -> bool:
     return isinstance(k, (Tensor, np.ndarray)) and len(k.shape) > 0 or isinstance(k, (list, range))
 
 
-def _expand(key, rank):
+def _expand(key: Any, rank: Any) -> Any:
     """The key as a list with one entry per dimension (and None for new ones); boolean arrays become integer ones."""
     key = list(key) if isinstance(key, tuple) else [key]
-    out = []
+    out: list[Any] = []
     for k in key:
         if isinstance(k, (list, range)):
             k = np.asarray(k) if not any(isinstance(v, Tensor) for v in k) else _ops.stack([_core.Tensor(v) for v in k], 0)
@@ -45,7 +48,7 @@ def _expand(key, rank):
     return out
 
 
-def _range_of(k, size):
+def _range_of(k: Any, size: Any) -> Any:
     """(begin, end, stride, count) of a slice, as the op `slice` takes them."""
     start, stop, step = k.indices(size)
     count = max(0, (stop - start + (step - (1 if step > 0 else -1))) // step)
@@ -57,7 +60,7 @@ def _range_of(k, size):
     return start, end, step, count
 
 
-def getitem(self, key):
+def getitem(self: Tensor, key: Any) -> Tensor:
     """Elements of the tensor: integers, slices, None, Ellipsis, index arrays and masks as in NumPy; gradients flow. Raises IndexError."""
     shape = self.shape
     if isinstance(key, int) and not isinstance(key, bool):  # the common case: one row
@@ -80,7 +83,9 @@ def getitem(self, key):
             arrays.append((len(dims), k))
         else:
             raise IndexError(f"{k!r} is no index | Tensor.__getitem__ | use integers, slices, None, Ellipsis, integer or bool arrays")
-        begin.append(b), end.append(e), stride.append(s)
+        begin.append(b)
+        end.append(e)
+        stride.append(s)
         if count is not None:
             dims.append(count)
     out = self
@@ -92,24 +97,24 @@ def getitem(self, key):
     return _take(out, arrays) if arrays else out if out is not self else self._detached()
 
 
-def _check_index(k, size, axis):
+def _check_index(k: Any, size: Any, axis: Any) -> Any:
     if not -size <= k < size:
         raise IndexError(f"index {k} is out of range for dimension {axis} of {size} elements | Tensor.__getitem__")
     return k + size if k < 0 else k
 
 
-def _row(self, k, shape):
+def _row(self: Tensor, k: Any, shape: Any) -> Any:
     if not shape:
         raise IndexError("a tensor of rank 0 has no elements to index | Tensor.__getitem__ | use item()")
     k = _check_index(k, shape[0], 0)
     return _ops.reshape(_ops.slice(self, [k], [k + 1]), shape[1:])
 
 
-def _as_index(k):
+def _as_index(k: Any) -> Any:
     return k if isinstance(k, Tensor) else _core.Tensor(np.asarray(k, np.int64))
 
 
-def _take(x, arrays):
+def _take(x: Any, arrays: Any) -> Any:
     """Rows of x picked by index arrays, each at its dimension: NumPy's advanced indexing."""
     if len(arrays) == 1:
         axis, k = arrays[0]
@@ -119,7 +124,7 @@ def _take(x, arrays):
     rest = [d for d in range(len(shape)) if d not in axes]
     moved = _ops.transpose(x, axes + rest)
     flat = _ops.reshape(moved, [math.prod(shape[a] for a in axes)] + [shape[d] for d in rest])
-    position = None
+    position: Any = None
     for a, k in arrays:
         k = _as_index(k)
         k = _ops.where(_ops.less(k, 0), _ops.add(k, shape[a]), k)
@@ -132,7 +137,7 @@ def _take(x, arrays):
     return out
 
 
-def with_item(x, key, value):
+def with_item(x: Tensor, key: Any, value: Any) -> Tensor:
     """x with the elements of `key` replaced by `value` (broadcast to them): the functional form of x[key] = value."""
     shape = x.shape
     positions = np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
@@ -158,6 +163,6 @@ def with_item(x, key, value):
     return _ops.reshape(_ops.where(_core.Tensor(mask), placed, _ops.reshape(x, [n])), shape)
 
 
-def setitem(self, key, value):
+def setitem(self: Tensor, key: Any, value: Any) -> None:
     """self[key] = value: the tensor gets a new value; those made from the old one keep theirs."""
     self._replace(with_item(self._detached(), key, value))

@@ -11,6 +11,7 @@ from typing import Any, Callable, Optional, Sequence, Union
 import numpy as np
 
 from sindri import _core
+from sindri._signatures import as_method, signature
 from sindri.common import dtype as mstype
 
 _ops = _core.ops
@@ -44,21 +45,29 @@ _RENAMED = {
 _IN_PLACE = "add sub mul div clamp exp log sigmoid tanh floor sign masked_fill floor_divide remainder index_add index_fill scatter"
 
 
-def _method(name: str, function: Callable) -> Callable:
-    """The function as a method. A plain wrapper: builtin functions do not bind to instances."""
-    def method(self, *args, **kwargs):
-        return function(self, *args, **kwargs)
+def _like(method: Callable, name: str, function: Callable) -> None:
+    """Gives a method the name and the signature of the function it calls."""
     method.__name__ = name
     method.__qualname__ = f"Tensor.{name}"
-    method.__doc__ = (function.__doc__ or "").strip() if not function.__module__ == "sindri._core.ops" else f"ops.{name} of the tensor."
+    method.__wrapped__ = function  # type: ignore[attr-defined]
+    method.__signature__ = as_method(signature(function))  # type: ignore[attr-defined]
+
+
+def _method(name: str, function: Callable) -> Callable:
+    """The function as a method. A plain wrapper: builtin functions do not bind to instances."""
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return function(self, *args, **kwargs)
+    _like(method, name, function)
+    native = function.__module__ == "sindri._core.ops"
+    text = (function.__doc__ or "").strip()
+    method.__doc__ = (text.partition("\n")[2].strip() if native else text) or f"ops.{name} of the tensor."
     return method
 
 
 def _in_place(name: str, function: Callable) -> Callable:
-    def method(self, *args, **kwargs):
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         return _give(self, function(self, *args, **kwargs))
-    method.__name__ = name + "_"
-    method.__qualname__ = f"Tensor.{name}_"
+    _like(method, name + "_", function)
     method.__doc__ = f"{name} in place: the tensor is given the result, in its type; returns the tensor."
     return method
 
@@ -85,35 +94,35 @@ def _dims(sizes: tuple, where: str) -> tuple:
 # --- methods with arguments of their own ------------------------------------------------------------------------------------------------
 
 
-def reshape(self, *shape: Any) -> Tensor:
+def reshape(self: Tensor, *shape: Any) -> Tensor:
     """The same elements in another shape: reshape(2, -1) or reshape((2, -1)). Raises ValueError when the counts differ."""
     return _ops.reshape(self, _dims(shape, "Tensor.reshape"))
 
 
-def view(self, *shape: Any) -> Tensor:
+def view(self: Tensor, *shape: Any) -> Tensor:
     """reshape by another name."""
     return _ops.reshape(self, _dims(shape, "Tensor.view"))
 
 
-def transpose(self, *axes: Any) -> Tensor:
+def transpose(self: Tensor, *axes: Any) -> Tensor:
     """The dimensions in the order of axes: transpose(0, 2, 1) or transpose((0, 2, 1)); all reversed without axes. Raises ValueError."""
     if not axes or axes == (None,):
         return _ops.transpose(self, list(range(len(self.shape)))[::-1])
     return _ops.transpose(self, list(_dims(axes, "Tensor.transpose")))
 
 
-def permute(self, *axis: Any) -> Tensor:
+def permute(self: Tensor, *axis: Any) -> Tensor:
     """The dimensions in the order of axis. Raises ValueError."""
     return _ops.transpose(self, list(_dims(axis, "Tensor.permute")))
 
 
-def flatten(self, order: str = "C", *, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+def flatten(self: Tensor, order: str = "C", *, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions start_dim to end_dim as one; order 'F' reverses the dimensions first."""
     from sindri.ops.function.array_func import flatten as of_tensor
     return of_tensor(self, order, start_dim=start_dim, end_dim=end_dim)
 
 
-def resize(self, *new_shape: Any) -> Tensor:
+def resize(self: Tensor, *new_shape: Any) -> Tensor:
     """A tensor of another shape with the elements in order, cut or filled up with zeros."""
     shape = _dims(new_shape, "Tensor.resize")
     flat, n = _ops.reshape(self, (-1,)), math.prod(shape)
@@ -121,18 +130,18 @@ def resize(self, *new_shape: Any) -> Tensor:
     return _ops.reshape(flat, shape)
 
 
-def expand(self, *size: Any) -> Tensor:
+def expand(self: Tensor, *size: Any) -> Tensor:
     """The tensor repeated to a shape; -1 keeps a dimension."""
     from sindri.ops.function.array_func import broadcast_to
     return broadcast_to(self, _dims(size, "Tensor.expand"))
 
 
-def broadcast_to(self, *shape: Any) -> Tensor:
+def broadcast_to(self: Tensor, *shape: Any) -> Tensor:
     """The tensor repeated to a shape; -1 keeps a dimension. Raises ValueError when it does not broadcast."""
     return expand(self, *shape)
 
 
-def sum_to_size(self, *size: Any) -> Tensor:
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     """Sums of the dimensions that broadcasting to the tensor's shape had repeated."""
     return _ops.sum_to(self, _dims(size, "Tensor.sum_to_size"))
 
@@ -141,82 +150,88 @@ def _keep(keepdims: bool, keep_dims: Optional[bool]) -> bool:
     return keepdims if keep_dims is None else keep_dims
 
 
-def sum(self, axis: Axis = None, dtype=None, keepdims: bool = False, initial: Optional[float] = None, *, keep_dims: Optional[bool] = None) -> Tensor:
+def sum(self: Tensor, axis: Axis = None, dtype: Any = None, keepdims: bool = False, initial: Optional[float] = None, *, keep_dims: Optional[bool] = None) -> Tensor:
     """Sum over axes; bool and integers give int64 unless dtype says otherwise. initial is added."""
     from sindri.ops.function.reduce_func import sum as of_tensor
     out = of_tensor(self, axis, _keep(keepdims, keep_dims), dtype=dtype)
     return out if initial is None else _ops.add(out, initial)
 
 
-def mean(self, axis: Axis = None, keep_dims: bool = False, *, keepdims: Optional[bool] = None) -> Tensor:
+def mean(self: Tensor, axis: Axis = None, keep_dims: bool = False, *, keepdims: Optional[bool] = None) -> Tensor:
     """Mean over axes."""
     from sindri.ops.function.reduce_func import mean as of_tensor
     return of_tensor(self, axis, _keep(keep_dims, keepdims))
 
 
-def prod(self, axis: Axis = None, keep_dims: bool = False, dtype=None, *, keepdims: Optional[bool] = None) -> Tensor:
+def prod(self: Tensor, axis: Axis = None, keep_dims: bool = False, dtype: Any = None, *, keepdims: Optional[bool] = None) -> Tensor:
     """Product over axes."""
     from sindri.ops.function.reduce_func import prod as of_tensor
     return of_tensor(self, axis, _keep(keep_dims, keepdims), dtype)
 
 
-def max(self, axis: Axis = None, keepdims: bool = False, *, initial: Optional[float] = None, where: Any = True, return_indices: bool = False) -> Any:
+def _one_axis(axis: Axis) -> Optional[int]:
+    if axis is not None and not isinstance(axis, int):
+        raise TypeError(f"return_indices needs one axis, got {axis!r} | Tensor.max, Tensor.min | give an int")
+    return axis
+
+
+def max(self: Tensor, axis: Axis = None, keepdims: bool = False, *, initial: Optional[float] = None, where: Any = True, return_indices: bool = False) -> Any:
     """Largest element over axes; with return_indices (one axis) also the int64 indices."""
     from sindri.ops.function import reduce_func
     if return_indices:
-        return reduce_func.max(self, axis, keepdims, initial=initial, where=where)
+        return reduce_func.max(self, _one_axis(axis), keepdims, initial=initial, where=where)
     return reduce_func.amax(self, axis, keepdims, initial=initial, where=where)
 
 
-def min(self, axis: Axis = None, keepdims: bool = False, *, initial: Optional[float] = None, where: Any = True, return_indices: bool = False) -> Any:
+def min(self: Tensor, axis: Axis = None, keepdims: bool = False, *, initial: Optional[float] = None, where: Any = True, return_indices: bool = False) -> Any:
     """Smallest element over axes; with return_indices (one axis) also the int64 indices."""
     from sindri.ops.function import reduce_func
     if return_indices:
-        return reduce_func.min(self, axis, keepdims, initial=initial, where=where)
+        return reduce_func.min(self, _one_axis(axis), keepdims, initial=initial, where=where)
     return reduce_func.amin(self, axis, keepdims, initial=initial, where=where)
 
 
-def argmin(self, axis: Optional[int] = None, keepdims: bool = False) -> Tensor:
+def argmin(self: Tensor, axis: Optional[int] = None, keepdims: bool = False) -> Tensor:
     """Index (int32) of the first smallest element along axis, or in the flat tensor."""
     from sindri.ops.function.reduce_func import argmin as of_tensor
     return of_tensor(self, axis, keepdims)
 
 
-def argmax(self, axis: Optional[int] = None, keepdims: bool = False) -> Tensor:
+def argmax(self: Tensor, axis: Optional[int] = None, keepdims: bool = False) -> Tensor:
     """Index (int64) of the first largest element along axis, or in the flat tensor."""
     from sindri.ops.function.reduce_func import argmax as of_tensor
     return of_tensor(self, axis, keepdims)
 
 
-def cumsum(self, axis: Optional[int] = None, dtype=None) -> Tensor:
+def cumsum(self: Tensor, axis: Optional[int] = None, dtype: Any = None) -> Tensor:
     """Running sums along axis; of the flat tensor when axis is None."""
     from sindri.ops.function.reduce_func import cumsum as of_tensor
     return of_tensor(_ops.reshape(self, (-1,)), 0, dtype) if axis is None else of_tensor(self, axis, dtype)
 
 
-def ptp(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def ptp(self: Tensor, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Largest less smallest element over axes."""
     return _ops.sub(max(self, axis, keepdims), min(self, axis, keepdims))
 
 
-def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None) -> Tensor:
+def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
     """Sum of the diagonal of two dimensions."""
     return sum(diagonal(self, offset, axis1, axis2), -1, dtype)
 
 
-def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+def diagonal(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """Elements [.., i, i + offset] of two dimensions, as the last dimension."""
     from sindri.ops.function.array_func import diagonal as of_tensor
     return of_tensor(self, offset, axis1, axis2)
 
 
-def repeat(self, repeats: Union[int, Sequence[int]], axis: Optional[int] = None) -> Tensor:
+def repeat(self: Tensor, repeats: Union[int, Sequence[int]], axis: Optional[int] = None) -> Tensor:
     """Each element repeated along axis, as numpy.repeat; of the flat tensor when axis is None."""
     from sindri.ops.function.array_func import repeat_interleave
     return repeat_interleave(self, repeats, axis)
 
 
-def take(self, indices: Any, axis: Optional[int] = None, mode: str = "clip") -> Tensor:
+def take(self: Tensor, indices: Any, axis: Optional[int] = None, mode: str = "clip") -> Tensor:
     """Slices along axis (of the flat tensor when None), as numpy.take. mode: 'clip' cuts indices to the range, 'wrap' counts around, 'raise'
     raises."""
     from sindri.ops._util import as_tensor, check_choice, to_axis
@@ -228,38 +243,38 @@ def take(self, indices: Any, axis: Optional[int] = None, mode: str = "clip") -> 
     return _ops.gather(x, _ops.mod(indices, x.shape[a]) if mode == "wrap" else indices, a)
 
 
-def gather(self, input_indices: Tensor, axis: int, batch_dims: int = 0) -> Tensor:
+def gather(self: Tensor, input_indices: Tensor, axis: int, batch_dims: int = 0) -> Tensor:
     """Slices of the tensor along axis; see ops.gather."""
     from sindri.ops.function.index_func import gather as of_tensor
     return of_tensor(self, input_indices, axis, batch_dims)
 
 
-def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
+def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
     """Where each value of v belongs in this sorted vector."""
     from sindri.ops._util import as_tensor
     from sindri.ops.function.array_func import searchsorted as of_tensor
     return of_tensor(self, as_tensor(v), side=side, sorter=sorter, out_int32=True)
 
 
-def where(self, condition: Tensor, y: Any) -> Tensor:
+def where(self: Tensor, condition: Tensor, y: Any) -> Tensor:
     """The tensor's elements where condition holds, else those of y."""
     from sindri.ops.function.array_func import where as of_tensor
     return of_tensor(condition, self, y)
 
 
-def select(self, condition: Tensor, y: Any) -> Tensor:
+def select(self: Tensor, condition: Tensor, y: Any) -> Tensor:
     """The tensor's elements where condition (bool) holds, else those of y."""
     from sindri.ops.function.array_func import select as of_tensor
     return of_tensor(condition, self, y)
 
 
-def fill(self, value: Any) -> Tensor:
+def fill(self: Tensor, value: Any) -> Tensor:
     """A tensor of this shape and type with every element `value`; the tensor itself stays as it is."""
     from sindri.ops.function.array_func import full_like
     return full_like(self, value)
 
 
-def itemset(self, *args: Any) -> Tensor:
+def itemset(self: Tensor, *args: Any) -> Tensor:
     """A tensor with one element replaced: itemset(value) of one element, itemset(flat index, value) or itemset((i, j), value)."""
     from sindri.common._indexing import with_item
     if len(args) == 1:
@@ -270,7 +285,7 @@ def itemset(self, *args: Any) -> Tensor:
     return with_item(self, index if isinstance(index, tuple) else tuple(int(i) for i in np.unravel_index(index, self.shape)), value)
 
 
-def item(self, index: Any = None) -> Union[int, float, bool]:
+def item(self: Tensor, index: Any = None) -> Union[int, float, bool]:
     """One element as a Python number: the only one, or the one at a flat index or an index tuple. Raises ValueError, IndexError."""
     if index is None:
         return _item(self)
@@ -281,7 +296,7 @@ def item(self, index: Any = None) -> Union[int, float, bool]:
     return _item(self[index])
 
 
-def index_put(self, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
+def index_put(self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
     """A tensor with values at the places that index tensors (one per leading dimension, broadcast) name; accumulate: added."""
     from sindri.ops.function.index_func import tensor_scatter_add, tensor_scatter_update
     shape = np.broadcast_shapes(*(i.shape for i in indices))
@@ -290,22 +305,22 @@ def index_put(self, indices: Sequence[Tensor], values: Tensor, accumulate: bool 
     return (tensor_scatter_add if accumulate else tensor_scatter_update)(self, vectors, values)
 
 
-def new_zeros(self, *size: Any, dtype=None) -> Tensor:
+def new_zeros(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
     """Zeros of a shape, in this tensor's type unless dtype says otherwise."""
     return _ops.full(_dims(size, "Tensor.new_zeros"), 0.0, dtype or self.dtype)
 
 
-def new_ones(self, *size: Any, dtype=None) -> Tensor:
+def new_ones(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
     """Ones of a shape, in this tensor's type unless dtype says otherwise."""
     return _ops.full(_dims(size, "Tensor.new_ones"), 1.0, dtype or self.dtype)
 
 
-def new_full(self, size: Any, fill_value: Any, *, dtype=None) -> Tensor:
+def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     """A tensor of a shape with every element fill_value, in this tensor's type unless dtype says otherwise."""
     return _ops.full(_dims((size,), "Tensor.new_full"), float(fill_value), dtype or self.dtype)
 
 
-def to(self, *args: Any) -> Tensor:
+def to(self: Tensor, *args: Any) -> Tensor:
     """The values in another element type, or in the type of another tensor. A device name changes nothing: there is the CPU."""
     for arg in args:
         if isinstance(arg, Tensor):
@@ -315,87 +330,110 @@ def to(self, *args: Any) -> Tensor:
     return self
 
 
-def type_(self, dtype=None) -> Any:
+def type_(self: Tensor, dtype: Any = None) -> Any:
     """The name of the element type, or the values in the type dtype."""
     return str(self.dtype) if dtype is None else _ops.cast(self, dtype)
 
 
 def _to_type(name: str, dtype: Any) -> Callable:
-    def method(self) -> Tensor:
+    def method(self: Tensor) -> Tensor:
         return _ops.cast(self, dtype)
     method.__doc__ = f"The values as {dtype}."
     method.__name__, method.__qualname__ = name, f"Tensor.{name}"
     return method
 
 
-def copy(self) -> Tensor:
+def copy(self: Tensor) -> Tensor:
     """A tensor of its own with the same value; gradients flow."""
     if self.dtype.is_floating:
         return _ops.mul(self, 1.0)  # an operator, so that gradients pass
     return _ops.reshape(self, self.shape) if self.is_symbolic else Tensor(self)
 
 
-def clone(self) -> Tensor:
+def clone(self: Tensor) -> Tensor:
     """copy by another name."""
     return copy(self)
 
 
-def value(self) -> Tensor:
+def value(self: Tensor) -> Tensor:
     """The tensor itself."""
     return self
 
 
-def assign_value(self, other: Tensor) -> Tensor:
+def assign_value(self: Tensor, other: Tensor) -> Tensor:
     """Gives the tensor another value; returns it."""
     return _give(self, other)
 
 
-def copy_(self, src: Tensor) -> Tensor:
+def copy_(self: Tensor, src: Tensor) -> Tensor:
     """Gives the tensor the values of src, broadcast to its shape; returns it."""
     return _give(self, _ops.broadcast_to(src, self.shape))
 
 
-def fill_(self, value: Any) -> Tensor:
+def fill_(self: Tensor, value: Any) -> Tensor:
     """Gives every element the value; returns the tensor."""
     return _give(self, fill(self, value))
 
 
-def zero_(self) -> Tensor:
+def zero_(self: Tensor) -> Tensor:
     """Gives every element 0; returns the tensor."""
     return _give(self, _ops.zeros_like(self))
 
 
-def tolist(self) -> Any:
+def tolist(self: Tensor) -> Any:
     """The values as nested lists of Python numbers."""
     values = _ops.cast(self, mstype.float32) if self.dtype is mstype.bfloat16 else self
     return values.asnumpy().tolist()
 
 
-def numel(self) -> int:
+def numel(self: Tensor) -> int:
     """Number of elements."""
     return self.size
 
 
-def dim(self) -> int:
+def dim(self: Tensor) -> int:
     """Number of dimensions."""
     return self.ndim
 
 
-def contiguous(self) -> Tensor:
+def contiguous(self: Tensor) -> Tensor:
     """The tensor itself: values are kept in row-major order."""
     return self
 
 
-def is_contiguous(self) -> bool:
+def is_contiguous(self: Tensor) -> bool:
     """True: values are kept in row-major order."""
     return True
+
+
+def element_size(self: Tensor) -> int:
+    """Bytes of an element."""
+    return self.itemsize
+
+
+def numpy(self: Tensor) -> np.ndarray:
+    """asnumpy by another name."""
+    return self.asnumpy()
+
+
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """The same elements in the shape of another tensor."""
+    return _ops.reshape(self, other.shape)
+
+
+def _adjoint(self: Tensor) -> Tensor:
+    from sindri.ops.function import adjoint
+    return adjoint(self)
+
+
+def _reversed(self: Tensor) -> Tensor:
+    return transpose(self)
 
 
 _OWN = (reshape, view, transpose, permute, flatten, resize, expand, broadcast_to, sum_to_size, sum, mean, prod, max, min, argmin, argmax, cumsum, ptp,
         trace, diagonal, repeat, take, gather, searchsorted, where, select, fill, itemset, index_put, new_zeros, new_ones, new_full, to, copy, clone,
         value, assign_value, copy_, fill_, zero_, tolist, numel, dim, contiguous, is_contiguous)
-_ALIASES = {"type": type_, "ndimension": dim, "nelement": numel, "element_size": lambda self: self.itemsize, "numpy": lambda self: self.asnumpy(),
-            "reshape_as": lambda self, other: _ops.reshape(self, other.shape)}
+_ALIASES: dict[str, Callable] = {"type": type_, "ndimension": dim, "nelement": numel, "element_size": element_size, "numpy": numpy, "reshape_as": reshape_as}
 _TYPES = {"float": mstype.float32, "half": mstype.float16, "double": mstype.float64, "bfloat16": mstype.bfloat16, "int": mstype.int32,
           "long": mstype.int64, "bool": mstype.bool_}
 _item = Tensor.item
@@ -411,8 +449,8 @@ def attach(cls: type) -> None:
 
     for f in _OWN:
         put(f.__name__, f)
-    for name, f in _ALIASES.items():
-        put(name, f)
+    for name, alias in _ALIASES.items():
+        put(name, alias)
     for name, dtype in _TYPES.items():
         put(name, _to_type(name, dtype))
     for name in _SAME.split():
@@ -421,7 +459,7 @@ def attach(cls: type) -> None:
         put(name, _method(name, getattr(function, source)))
     for name in _IN_PLACE.split():
         put(name + "_", _in_place(name, getattr(function, name)))
-    put("mT", property(lambda self: function.adjoint(self), doc="The last two dimensions exchanged."))
-    put("T", property(lambda self: transpose(self), doc="All dimensions in reverse order."))
-    put("H", property(lambda self: function.adjoint(self), doc="The last two dimensions exchanged."))
-    cls.item = item
+    put("mT", property(_adjoint, doc="The last two dimensions exchanged."))
+    put("T", property(_reversed, doc="All dimensions in reverse order."))
+    put("H", property(_adjoint, doc="The last two dimensions exchanged."))
+    setattr(cls, "item", item)

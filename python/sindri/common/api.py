@@ -1,6 +1,9 @@
 """Compiling functions (MindSpore: mindspore.jit, ms_function)."""
+from __future__ import annotations
+
 import functools
 import types
+from typing import Any, Callable, Optional, TypeVar, overload
 
 from sindri import _core
 from sindri._compile import Graphs, outermost
@@ -8,31 +11,47 @@ from sindri._compile import Graphs, outermost
 __all__ = ["jit", "ms_function", "ms_class", "jit_class", "ms_memory_recycle", "lazy_inline", "JitConfig", "_no_grad", "cell_attr_register"]
 
 
+_F = TypeVar("_F", bound=Callable[..., Any])
+_C = TypeVar("_C", bound=type[Any])
+
+
 class _Jit:
     """A function that is compiled when it is an outermost call, and part of the graph inside one."""
 
-    def __init__(self, fn):
+    def __init__(self, fn: Callable[..., Any]) -> None:
         functools.update_wrapper(self, fn)
-        self._fn, self._graphs = fn, None
+        self._fn = fn
+        self._graphs: Optional[Graphs] = None
+        self.jit_options: dict[str, Any] = {}
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not outermost():
             return self._fn(*args, **kwargs)
         if self._graphs is None:
             self._graphs = Graphs(self._fn, getattr(self._fn, "__name__", "jit"))
         return self._graphs.call(args, kwargs)
 
-    def __get__(self, obj, owner=None):
+    def __get__(self, obj: Any, owner: Any = None) -> Any:
         return self if obj is None else types.MethodType(self, obj)
 
 
-def jit(fn=None, input_signature=None, hash_args=None, jit_config=None, mode=None, *, capture_mode=None, jit_level=None, dynamic=None, fullgraph=None,
-        backend=None, **options):
+@overload
+def jit(fn: _F, input_signature: Any = ..., hash_args: Any = ..., jit_config: Any = ..., mode: Any = ..., *, capture_mode: Any = ..., jit_level: Any = ...,
+        dynamic: Any = ..., fullgraph: Any = ..., backend: Any = ..., **options: Any) -> _F: ...
+
+
+@overload
+def jit(fn: None = ..., input_signature: Any = ..., hash_args: Any = ..., jit_config: Any = ..., mode: Any = ..., *, capture_mode: Any = ..., jit_level: Any = ...,
+        dynamic: Any = ..., fullgraph: Any = ..., backend: Any = ..., **options: Any) -> Callable[[_F], _F]: ...
+
+
+def jit(fn: Any = None, input_signature: Any = None, hash_args: Any = None, jit_config: Any = None, mode: Any = None, *, capture_mode: Any = None,
+        jit_level: Any = None, dynamic: Any = None, fullgraph: Any = None, backend: Any = None, **options: Any) -> Any:
     """Compiles a function of tensors, as decorator with or without arguments; results equal the eager ones.
 
     The options choose between compilers of MindSpore and have no counterpart here: they are stored as `jit_options`.
     """
-    def wrap(f):
+    def wrap(f: Any) -> Any:
         if not callable(f):
             raise TypeError(f"expected a function, got {type(f).__name__} | jit")
         out = _Jit(f)
@@ -43,55 +62,79 @@ def jit(fn=None, input_signature=None, hash_args=None, jit_config=None, mode=Non
     return wrap if fn is None else wrap(fn)
 
 
-def ms_function(fn=None, obj=None, input_signature=None, hash_args=None, jit_config=None):
+@overload
+def ms_function(fn: _F, obj: Any = ..., input_signature: Any = ..., hash_args: Any = ..., jit_config: Any = ...) -> _F: ...
+
+
+@overload
+def ms_function(fn: None = ..., obj: Any = ..., input_signature: Any = ..., hash_args: Any = ..., jit_config: Any = ...) -> Callable[[_F], _F]: ...
+
+
+def ms_function(fn: Any = None, obj: Any = None, input_signature: Any = None, hash_args: Any = None, jit_config: Any = None) -> Any:
     """The older name of jit."""
     return jit(fn, input_signature, hash_args, jit_config)
 
 
-def ms_class(cls):
+def ms_class(cls: _C) -> _C:
     """Marks a class whose objects are used in compiled code; nothing needs to change."""
     if not isinstance(cls, type):
         raise TypeError(f"expected a class, got {cls!r} | jit_class")
-    cls.__ms_class__ = True
+    setattr(cls, "__ms_class__", True)
     return cls
 
 
 jit_class = ms_class
 
 
-def lazy_inline(fn=None, attrs=None, policy=None):
+@overload
+def lazy_inline(fn: _F, attrs: Any = ..., policy: Any = ...) -> _F: ...
+
+
+@overload
+def lazy_inline(fn: None = ..., attrs: Any = ..., policy: Any = ...) -> Callable[[_F], _F]: ...
+
+
+def lazy_inline(fn: Any = None, attrs: Any = None, policy: Any = None) -> Any:
     """Decorator for a Cell's __init__: a hint to MindSpore's compiler that changes no result; recorded as an attribute of the Cell's class only."""
-    def wrap(f):
+    def wrap(f: _F) -> _F:
         return f
 
     return wrap if fn is None else wrap(fn)
 
 
-def cell_attr_register(fn=None, attrs=None):
+@overload
+def cell_attr_register(fn: _F, attrs: Any = ...) -> _F: ...
+
+
+@overload
+def cell_attr_register(fn: None = ..., attrs: Any = ...) -> Callable[[_F], _F]: ...
+
+
+def cell_attr_register(fn: Any = None, attrs: Any = None) -> Any:
     """Decorator for a Cell's __init__ that records its arguments for caching compiled graphs; compiled graphs are keyed by attributes here."""
-    def wrap(f):
+    def wrap(f: _F) -> _F:
         return f
 
     return wrap if fn is None else wrap(fn)
 
 
-def ms_memory_recycle():
+def ms_memory_recycle() -> None:
     """Memory is reused by itself: nothing to do."""
 
 
 class JitConfig:
     """Options of MindSpore's compiler: stored."""
 
-    def __init__(self, jit_level="O1", task_type="", **kwargs):
+    def __init__(self, jit_level: str = "O1", task_type: str = "", **kwargs: Any) -> None:
         self.jit_config_dict = dict(jit_level=jit_level, task_type=task_type, **kwargs)
 
 
 class _no_grad:
     """Inside `with`, tapes record nothing."""
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._scope = _core.BelowScope()
         self._scope.__enter__()
 
-    def __exit__(self, *args):
+    def __exit__(self, *args: Any) -> None:
         self._scope.__exit__(*args)

@@ -3,9 +3,19 @@
 Tensors have bool, uint8, int32, int64, float16, bfloat16, float32 or float64 elements. The other names exist because scripts mention
 them; a NumPy array of such a type becomes a tensor of the next wider type there is (int8, int16, uint16 -> int32; uint32, uint64 -> int64).
 """
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as _np
 
 from sindri._core import DType, dtypes as _dtypes, promote_types
+
+__all__ = ["DType", "promote_types", "bool_", "uint8", "ubyte", "int32", "intc", "int64", "intp", "long", "float16", "half", "bfloat16", "float32",
+           "single", "float64", "double", "int8", "byte", "int16", "short", "uint16", "ushort", "uint32", "uintc", "uint64", "uintp", "complex64",
+           "complex128", "string", "type_none", "tensor", "tensor_type", "number", "int_", "uint", "float_", "list_", "tuple_", "function",
+           "type_type", "Bool", "Int", "Float", "Number", "number_type", "int_type", "uint_type", "float_type", "all_types", "dtype_to_nptype",
+           "dtype_to_pytype", "pytype_to_dtype", "get_py_obj_dtype", "issubclass_"]
 
 bool_ = _dtypes["Bool"]
 uint8 = ubyte = _dtypes["UInt8"]
@@ -48,19 +58,19 @@ _NUMPY = {
 _NUMPY_ABSTRACT = {int_: _np.int64, uint: _np.uint64, float_: _np.float64}
 
 
-def dtype_to_nptype(type_):
+def dtype_to_nptype(type_: Any) -> Any:
     """The NumPy type of an element type. bfloat16 gives float32, as NumPy has none. Raises KeyError for a type without one."""
     if type_ is bfloat16:
         return _np.float32
     return _NUMPY[type_]
 
 
-def dtype_to_pytype(type_):
+def dtype_to_pytype(type_: Any) -> Any:
     """bool, int or float for an element type. Raises KeyError for a type without one."""
     return {"b": bool, "i": int, "u": int, "f": float, "c": complex}[_np.dtype({**_NUMPY, **_NUMPY_ABSTRACT, bfloat16: _np.float32}[type_]).kind]
 
 
-def pytype_to_dtype(obj):
+def pytype_to_dtype(obj: Any) -> Any:
     """The element type of a Python or NumPy type, or of an element type itself. Raises NotImplementedError for another object."""
     if isinstance(obj, DType):
         return obj
@@ -73,12 +83,12 @@ def pytype_to_dtype(obj):
     raise NotImplementedError(f"{obj!r} has no element type | pytype_to_dtype | give a Python or NumPy number type")
 
 
-def get_py_obj_dtype(obj):
+def get_py_obj_dtype(obj: Any) -> Any:
     """The element type of a value: a tensor's own, or that of the Python value's type."""
     return obj.dtype if hasattr(obj, "dtype") and isinstance(obj.dtype, DType) else pytype_to_dtype(type(obj))
 
 
-def issubclass_(type_, dtype):
+def issubclass_(type_: Any, dtype: Any) -> Any:
     """Whether an element type is `dtype` or belongs to the class of types `dtype` (number, int_, float_, uint)."""
     if type_ is dtype:
         return True

@@ -1,4 +1,10 @@
 """Parameter and ParameterTuple (MindSpore: mindspore.Parameter, mindspore.ParameterTuple)."""
+# The classes are the extension's; their stub shows what is attached here.
+# mypy: disable-error-code="method-assign,assignment"
+from __future__ import annotations
+
+from typing import Any, Callable, Iterable
+
 from sindri._core import Parameter, Tensor
 
 __all__ = ["Parameter", "ParameterTuple", "PARAMETER_NAME_DEFAULT"]
@@ -6,7 +12,11 @@ __all__ = ["Parameter", "ParameterTuple", "PARAMETER_NAME_DEFAULT"]
 PARAMETER_NAME_DEFAULT = "Parameter"
 
 
-def _set_name(self, name):
+def _name_of(self: Parameter) -> str:
+    return self._name
+
+
+def _set_name(self: Parameter, name: Any) -> None:
     if name is None:
         name = PARAMETER_NAME_DEFAULT
     if not isinstance(name, str):
@@ -16,13 +26,17 @@ def _set_name(self, name):
     self._name = name
 
 
-def _set_requires_grad(self, on):
+def _requires_grad_of(self: Parameter) -> bool:
+    return self._requires_grad
+
+
+def _set_requires_grad(self: Parameter, on: Any) -> None:
     if not isinstance(on, (bool, int)):
         raise TypeError(f"requires_grad must be a bool, got {on!r} | Parameter.requires_grad")
     self._requires_grad = bool(on)
 
 
-def _clone(self, init="same"):
+def _clone(self: Parameter, init: Any = "same") -> Parameter:
     """A Parameter of the same shape and type: with this one's value ('same'), zeros, a number, or drawn by an initializer's name."""
     from sindri.common.initializer import initializer
     if isinstance(init, str) and init == "same":
@@ -37,49 +51,65 @@ def _clone(self, init="same"):
     return other
 
 
-def _str(self):
+def _str(self: Parameter) -> str:
     return f"Parameter (name={self.name}, shape={self.shape}, dtype={self.dtype}, requires_grad={self.requires_grad})"
 
 
-def _hint(name, default):
+def _hint(name: str, default: Any) -> property:
     """An attribute that scripts set for parallel runs: stored, and read by nothing on one rank."""
     key = "_hint_" + name
 
-    def get(self):
+    def get(self: Parameter) -> Any:
         return self.__dict__.get(key, default)
 
-    def put(self, value):
+    def put(self: Parameter, value: Any) -> None:
         self.__dict__[key] = value
 
     return property(get, put, doc=f"{name}: stored; read by parallel runs only.")
 
 
+def _itself(self: Parameter) -> Parameter:
+    return self
+
+
+def _set_value(self: Parameter, value: Any) -> None:
+    self.set_data(value)
+
+
+def _reduce(self: Parameter) -> tuple[Any, ...]:
+    return _rebuild, (Tensor(self), self.name, self.requires_grad)
+
+
+def _deepcopy(self: Parameter, memo: dict[int, Any]) -> Parameter:
+    return memo.setdefault(id(self), Parameter(Tensor(self), self.name, self.requires_grad))
+
+
+def _setitem(self: Parameter, key: Any, value: Any) -> None:
+    from sindri.common._indexing import with_item
+    self.assign(with_item(self.value(), key, value))
+
+
 Parameter.__module__ = "sindri.common.parameter"
-Parameter.name = property(lambda self: self._name, _set_name, doc="The name; set to the attribute path when attached to a Cell.")
-Parameter.requires_grad = property(lambda self: self._requires_grad, _set_requires_grad, doc="Whether training changes it.")
-Parameter.data = property(lambda self: self, lambda self, value: self.set_data(value), doc="The Parameter itself; assigning sets the value.")
+Parameter.name = property(_name_of, _set_name, doc="The name; set to the attribute path when attached to a Cell.")
+Parameter.requires_grad = property(_requires_grad_of, _set_requires_grad, doc="Whether training changes it.")
+Parameter.data = property(_itself, _set_value, doc="The Parameter itself; assigning sets the value.")
 Parameter.clone = _clone
 Parameter.__str__ = _str
 Parameter.__repr__ = _str
-Parameter.__reduce__ = lambda self: (_rebuild, (Tensor(self), self.name, self.requires_grad))
-Parameter.__deepcopy__ = lambda self, memo: memo.setdefault(id(self), Parameter(Tensor(self), self.name, self.requires_grad))
-Parameter.__setitem__ = lambda self, key, value: self.assign(_with_item(self, key, value))
+Parameter.__reduce__ = _reduce
+Parameter.__deepcopy__ = _deepcopy
+Parameter.__setitem__ = _setitem
 for _name, _default in (("comm_fusion", 1), ("layerwise_parallel", False), ("parallel_optimizer", True), ("cache_enable", False), ("key", -1),
                         ("is_init", True), ("sliced", False), ("inited_param", None), ("is_param_ps", False), ("param_info", None)):
     setattr(Parameter, _name, _hint(_name, _default))
 
 
-def _with_item(self, key, value):
-    from sindri.common._indexing import with_item
-    return with_item(self.value(), key, value)
-
-
-def _rebuild(value, name, requires_grad):
+def _rebuild(value: Tensor, name: str, requires_grad: bool) -> Parameter:
     return Parameter(value, name, requires_grad)
 
 
-def _inplace(op):
-    def update(self, other):
+def _inplace(op: Callable[[Any, Any], Tensor]) -> Callable:
+    def update(self: Parameter, other: Any) -> Parameter:
         self.assign(op(self, other))
         return self
     return update
@@ -91,12 +121,14 @@ Parameter.__imul__ = _inplace(lambda a, b: a * b)
 Parameter.__itruediv__ = _inplace(lambda a, b: a / b)
 
 
-class ParameterTuple(tuple):
+class ParameterTuple(tuple[Parameter, ...]):
     """An immutable tuple of Parameters with different names. Raises TypeError for other members, ValueError for equal names."""
 
-    def __new__(cls, iterable):
+    __slots__ = ()
+
+    def __new__(cls, iterable: Iterable[Parameter]) -> ParameterTuple:
         data = tuple(iterable)
-        seen = {}
+        seen: dict[str, Parameter] = {}
         for p in data:
             if not isinstance(p, Parameter):
                 raise TypeError(f"expected Parameters, got {type(p).__name__} | ParameterTuple")
@@ -105,7 +137,7 @@ class ParameterTuple(tuple):
             seen[p.name] = p
         return super().__new__(cls, data)
 
-    def clone(self, prefix: str, init="same") -> "ParameterTuple":
+    def clone(self, prefix: str, init: Any = "same") -> ParameterTuple:
         """Copies named `prefix.<name>` (init: see Parameter.clone): how optimizers name their state."""
         if not isinstance(prefix, str) or not prefix:
             raise TypeError(f"prefix must be a str that is not empty, got {prefix!r} | ParameterTuple.clone")
@@ -116,5 +148,5 @@ class ParameterTuple(tuple):
             out.append(q)
         return ParameterTuple(out)
 
-    def __parameter_tuple__(self):
+    def __parameter_tuple__(self) -> None:
         """Marks the class."""

@@ -1,4 +1,7 @@
 """Seeds (MindSpore: mindspore.set_seed)."""
+from __future__ import annotations
+
+from typing import Optional
 
 import numpy as _np
 
@@ -18,6 +21,6 @@ def set_seed(seed: int) -> None:
     _np.random.seed(seed % (1 << 32))
 
 
-def get_seed():
+def get_seed() -> Optional[int]:
     """The seed set, or None."""
     return _core.get_seed()

@@ -1,20 +1,25 @@
 """Tensor (MindSpore: mindspore.Tensor): the class of sindri._core with text forms, indexing and the methods of common/_tensor_methods.py."""
+# The classes are the extension's; their stub shows what is attached here.
+# mypy: disable-error-code="method-assign,assignment"
+from __future__ import annotations
+
 import re
+from typing import Any, Iterator
 
 import numpy as np
 
-from sindri._core import Tensor, from_dlpack
+from sindri._core import DType, Tensor, from_dlpack
 from sindri.common import _indexing
 from sindri.common import dtype as mstype
 
 __all__ = ["Tensor", "from_dlpack", "tensor"]
 
 
-def _values(t) -> np.ndarray:
+def _values(t: Tensor) -> np.ndarray:
     return (t.astype(mstype.float32) if t.dtype is mstype.bfloat16 else t).asnumpy()
 
 
-def _str(self) -> str:
+def _str(self: Tensor) -> str:
     return f"<traced {list(self.shape)} {self.dtype}>" if self.is_symbolic else str(_values(self))
 
 
@@ -30,30 +35,34 @@ def _value_text(values: np.ndarray) -> str:
     return (" " if values.ndim == 1 else "\n") + text
 
 
-def _repr(self) -> str:
+def _repr(self: Tensor) -> str:
     head = f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, "
     return head + ("traced)" if self.is_symbolic else f"value={_value_text(_values(self))})")
 
 
-def _iter(self):
+def _iter(self: Tensor) -> Iterator[Tensor]:
     if not self.shape:
         raise TypeError("a tensor of rank 0 cannot be iterated | Tensor.__iter__ | use item()")
     return (self[i] for i in range(self.shape[0]))
 
 
-def _reduce(self):
+def _reduce(self: Tensor) -> tuple[Any, ...]:
     return _rebuild, (self.asnumpy() if self.dtype is not mstype.bfloat16 else _values(self), self.dtype)
 
 
-def _rebuild(values, dtype):
+def _rebuild(values: np.ndarray, dtype: DType) -> Tensor:
     return Tensor(values, dtype)
 
 
-def _copy(self):
+def _copy(self: Tensor) -> Tensor:
     return Tensor(self)
 
 
-def tensor(input_data=None, dtype=None, shape=None, init=None) -> Tensor:
+def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    return Tensor(self)
+
+
+def tensor(input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None) -> Tensor:
     """Tensor(...), by MindSpore's name of the function."""
     return Tensor(input_data, dtype, shape, init)
 
@@ -63,7 +72,7 @@ Tensor.__str__ = _str
 Tensor.__repr__ = _repr
 Tensor.__iter__ = _iter
 Tensor.__reduce__ = _reduce
-Tensor.__deepcopy__ = lambda self, memo: Tensor(self)
+Tensor.__deepcopy__ = _deepcopy
 Tensor.__copy__ = _copy
 Tensor.__getitem__ = _indexing.getitem
 Tensor.__setitem__ = _indexing.setitem

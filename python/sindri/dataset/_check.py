@@ -6,7 +6,7 @@ import functools
 import inspect
 import numbers
 from enum import Enum
-from typing import Any, Iterable, List, NoReturn, Optional, Sequence, Tuple, Type
+from typing import Any, Callable, Iterable, List, NoReturn, Optional, Sequence, Tuple, Type, TypeVar, cast
 
 from sindri import _core
 
@@ -114,7 +114,10 @@ def size_2d(who: str, size: Any, name: str = "size") -> List[int]:
     return [integer(who, name, v, 1, 16777216) for v in values]
 
 
-def named(function: Any) -> Any:
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def named(function: _F) -> _F:
     """Makes an unknown keyword argument of `function` raise a TypeError that names the nearest known one."""
     parameters = [p.name for p in inspect.signature(function).parameters.values() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
                   and p.name != "self"]
@@ -129,4 +132,4 @@ def named(function: Any) -> Any:
                      or f"known are {', '.join(parameters)}")
         return function(*args, **kwargs)
 
-    return checked
+    return cast(_F, checked)

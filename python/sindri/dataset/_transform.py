@@ -68,7 +68,7 @@ def is_pil(value: Any) -> bool:
 def to_pil(who: str, array: np.ndarray) -> Any:
     """An image of Pillow. Raises RuntimeError where Pillow is not installed, TypeError for arrays it has no image of."""
     try:
-        from PIL import Image
+        from PIL import Image  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         fail(RuntimeError, "Pillow is not installed", who, "install the package Pillow, or leave ToPIL and to_pil out: all transforms take arrays")
     if array.ndim == 3 and array.shape[2] == 1:

@@ -1,5 +1,8 @@
 """Cell: the base of every network part (MindSpore: nn.Cell)."""
+from __future__ import annotations
+
 from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, ValuesView
 
 from sindri import _core
 from sindri._compile import Graphs, clock, local, outermost, run_eagerly
@@ -7,13 +10,16 @@ from sindri._core import Parameter, Tensor
 from sindri.common import dtype as mstype
 from sindri.common.parameter import PARAMETER_NAME_DEFAULT, ParameterTuple
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 __all__ = ["Cell", "GraphCell"]
 
 _get_mode = _core.get_mode
 _call_in_scope = _core.call_in_scope
 
 
-def cast_tensors(v, dtype):
+def cast_tensors(v: Any, dtype: mstype.DType) -> Any:
     """v with the floating tensors in it (also in nested tuples, lists, dicts) in another type."""
     if isinstance(v, Tensor):
         return _core.cast_floating(v, dtype)
@@ -24,7 +30,7 @@ def cast_tensors(v, dtype):
     return v
 
 
-def tensors_in(v, out):
+def tensors_in(v: Any, out: list[Tensor]) -> list[Tensor]:
     """Appends the tensors in v, depth first."""
     if isinstance(v, Tensor):
         out.append(v)
@@ -40,16 +46,16 @@ def tensors_in(v, out):
 class Recording:
     """A forward run that a gradient call on the same Cell and inputs takes over instead of running it again."""
 
-    def __init__(self, cell, args, kwargs, tape, output):
+    def __init__(self, cell: Cell, args: tuple[Any, ...], kwargs: dict[str, Any], tape: _core.Tape, output: Any) -> None:
         self.cell, self.args, self.kwargs, self.tape, self.output = cell, args, kwargs, tape, output
 
-    def matches(self, cell, args) -> bool:
+    def matches(self, cell: Any, args: tuple[Any, ...]) -> bool:
         return self.cell is cell and not self.kwargs and len(args) == len(self.args) and all(
             a is b or isinstance(a, Tensor) and isinstance(b, Tensor) and a._id == b._id or not isinstance(a, Tensor) and _equal(a, b)
             for a, b in zip(args, self.args))
 
 
-def _equal(a, b) -> bool:
+def _equal(a: Any, b: Any) -> bool:
     if isinstance(a, (tuple, list)) and type(a) is type(b) and len(a) == len(b):
         return all(_equal(x, y) for x, y in zip(a, b))
     if isinstance(a, Tensor) or isinstance(b, Tensor):
@@ -68,7 +74,7 @@ class Cell:
         flags (dict): attributes to set from the start. Default: None.
     """
 
-    def __init__(self, auto_prefix=True, flags=None):
+    def __init__(self, auto_prefix: bool = True, flags: Optional[dict[str, Any]] = None) -> None:
         d = self.__dict__
         d["_params"], d["_cells"], d["_tuples"] = OrderedDict(), OrderedDict(), {}
         d["_auto_prefix"], d["_cell_graphs"], d["_cell_scope"] = auto_prefix, None, type(self).__name__
@@ -81,9 +87,9 @@ class Cell:
 
     # Attributes.
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         d = self.__dict__
-        params, cells = d.get("_params"), d.get("_cells")
+        params, cells = d.get("_params"), d.get("_cells", {})
         if params is None:
             if isinstance(value, (Parameter, Cell)):
                 raise AttributeError(f"'{name}' is assigned before super().__init__() | {type(self).__name__}.__init__ | call super().__init__() first")
@@ -114,7 +120,7 @@ class Cell:
             if name == "construct":
                 d["_cell_graphs"] = None
 
-    def _attach_parameter(self, name, value):
+    def _attach_parameter(self, name: str, value: Parameter) -> None:
         d = self.__dict__
         if name in d["_cells"]:
             raise TypeError(f"'{name}' is a Cell, it cannot become a Parameter | {type(self).__name__} | use another name")
@@ -122,7 +128,7 @@ class Cell:
         self.insert_param_to_cell(name, value)
         d[name] = value
 
-    def _attach_cell(self, name, value):
+    def _attach_cell(self, name: str, value: Cell) -> None:
         d = self.__dict__
         if name in d["_params"]:
             raise TypeError(f"'{name}' is a Parameter, it cannot become a Cell | {type(self).__name__} | use another name")
@@ -132,7 +138,7 @@ class Cell:
         if d["_auto_prefix"]:
             value.update_parameters_name(name + ".")
 
-    def _assign_parameter(self, name, value):
+    def _assign_parameter(self, name: str, value: Any) -> None:
         d = self.__dict__
         p = d["_params"][name]
         if value is None:
@@ -144,7 +150,7 @@ class Cell:
         else:
             raise TypeError(f"'{name}' is a Parameter, it cannot become {type(value).__name__} | {type(self).__name__} | assign a Parameter, a Tensor or a number")
 
-    def __delattr__(self, name):
+    def __delattr__(self, name: str) -> None:
         clock[0] += 1
         for table in ("_params", "_cells", "_tuples"):
             self.__dict__[table].pop(name, None)
@@ -154,11 +160,11 @@ class Cell:
 
     # Calling.
 
-    def construct(self, *inputs, **kwargs):
+    def construct(self, *inputs: Any, **kwargs: Any) -> Any:
         """The forward; subclasses define it."""
         raise AttributeError(f"{type(self).__name__} defines no construct | nn.Cell | define construct(self, ...)")
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if "_params" not in self.__dict__:
             raise AttributeError(f"super().__init__() was not called | {type(self).__name__}.__init__ | call it first")
         if local.depth:
@@ -172,33 +178,33 @@ class Cell:
             return self._graphs().call(args, kwargs, root=self)
         return run_eagerly(self._run_unpacked, args, kwargs)
 
-    def _nested(self, args, kwargs):
+    def _nested(self, args: Any, kwargs: Any) -> Any:
         local.depth += 1
         try:
             return self._run(args, kwargs)
         finally:
             local.depth -= 1
 
-    def _graphs(self):
+    def _graphs(self) -> Any:
         g = self.__dict__["_cell_graphs"]
         if g is None:
             g = self.__dict__["_cell_graphs"] = Graphs(self._run_unpacked, type(self).__name__)
         return g
 
-    def _run_unpacked(self, *args, **kwargs):
+    def _run_unpacked(self, *args: Any, **kwargs: Any) -> Any:
         return self._run(args, kwargs)
 
-    def _run(self, args, kwargs):
+    def _run(self, args: Any, kwargs: Any) -> Any:
         if self.__dict__["_cell_slow"] or self.requires_grad and self.training and not local.recording:
             return self._construct_slow(args, kwargs)
         return _call_in_scope(self.__dict__["_cell_scope"], self.construct, args, kwargs)
 
-    def _construct_slow(self, args, kwargs):
+    def _construct_slow(self, args: Any, kwargs: Any) -> Any:
         if self.requires_grad and self.training and not local.recording:
             return self._recorded_run(args, kwargs)
         return self._hooked_run(args, kwargs)
 
-    def _hooked_run(self, args, kwargs):
+    def _hooked_run(self, args: Any, kwargs: Any) -> Any:
         for hook in list(self._pre_hooks.values()):
             changed = hook(self, args)
             if changed is not None:
@@ -210,7 +216,7 @@ class Cell:
                 out = changed
         return out
 
-    def _recorded_run(self, args, kwargs):
+    def _recorded_run(self, args: Any, kwargs: Any) -> Any:
         """A forward run on a tape of its own, which a gradient call that follows takes over."""
         tape = _core.Tape()
         local.recording += 1
@@ -225,7 +231,7 @@ class Cell:
         local.recorded.append(Recording(self, args, kwargs, tape, out))
         return out
 
-    def _typed_run(self, args, kwargs):
+    def _typed_run(self, args: Any, kwargs: Any) -> Any:
         """construct under the scopes of mixed precision, recomputation, and with a gradient of its own."""
         run = self._run_bprop if self._has_bprop() else self._run_recomputed if self._recompute else self._run_scoped
         if self._amp is not None:
@@ -237,23 +243,23 @@ class Cell:
                 return run(cast_tensors(args, self._to_float), kwargs)
         return run(args, kwargs)
 
-    def _run_scoped(self, args, kwargs):
+    def _run_scoped(self, args: Any, kwargs: Any) -> Any:
         if _core.is_casting():
             with _core.CellScope(type(self).__name__):
                 return _call_in_scope(self.__dict__["_cell_scope"], self.construct, args, kwargs)
         return _call_in_scope(self.__dict__["_cell_scope"], self.construct, args, kwargs)
 
-    def _has_bprop(self):
+    def _has_bprop(self) -> bool:
         return "bprop" in self.__dict__ or getattr(type(self), "bprop", None) is not None
 
-    def _run_bprop(self, args, kwargs):
+    def _run_bprop(self, args: Any, kwargs: Any) -> Any:
         result = []
 
-        def forward(tensors):
+        def forward(tensors: Any) -> Any:
             result.append(self._run_scoped(_with_tensors(args, iter(tensors)), kwargs))
             return tensors_in(result[0], [])
 
-        def rule(inputs, outputs, douts):
+        def rule(inputs: Any, outputs: Any, douts: Any) -> Any:
             douts = [d if d is not None else _core.ops.zeros_like(o) for d, o in zip(douts, outputs)]
             out, dout = _with_tensors(result_shape, iter(outputs)), _with_tensors(result_shape, iter(douts))
             grads = self.bprop(*_with_tensors(args, iter(inputs)), out, dout)
@@ -266,11 +272,11 @@ class Cell:
         result_shape = result[0]
         return _with_tensors(result_shape, iter(outputs))
 
-    def _run_recomputed(self, args, kwargs):
+    def _run_recomputed(self, args: Any, kwargs: Any) -> Any:
         result = []
         params = list(self.get_parameters())
 
-        def forward(tensors):
+        def forward(tensors: Any) -> Any:
             result.append(self._run_scoped(_with_tensors(args, iter(tensors)), kwargs))
             return tensors_in(result[-1], [])
 
@@ -279,7 +285,7 @@ class Cell:
 
     # The tree.
 
-    def insert_param_to_cell(self, param_name, param, check_name_contain_dot=True):
+    def insert_param_to_cell(self, param_name: str, param: Optional[Parameter], check_name_contain_dot: bool = True) -> None:
         """Adds a Parameter (or None) under a name. Raises ValueError or KeyError for a bad name, TypeError for another object."""
         if not isinstance(param_name, str) or not param_name:
             raise KeyError(f"a Parameter's name must be a str that is not empty, got {param_name!r} | {type(self).__name__}")
@@ -292,7 +298,7 @@ class Cell:
         clock[0] += 1
         self.__dict__["_params"][param_name] = param
 
-    def insert_child_to_cell(self, child_name, child_cell):
+    def insert_child_to_cell(self, child_name: str, child_cell: Optional[Cell]) -> None:
         """Adds a child (or None) under a name; its Parameters keep their names. Raises KeyError for a name in use, TypeError for another object."""
         if not isinstance(child_name, str) or not child_name:
             raise KeyError(f"a child's name must be a str that is not empty, got {child_name!r} | {type(self).__name__}")
@@ -304,19 +310,19 @@ class Cell:
         self._cells[child_name] = child_cell
         self.__dict__[child_name] = child_cell
 
-    def update_parameters_name(self, prefix="", recurse=True):
+    def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
         """Names every Parameter `prefix` + its path from this Cell."""
         if not isinstance(prefix, str):
             raise TypeError(f"prefix must be a str, got {prefix!r} | Cell.update_parameters_name")
         for name, p in list(self.parameters_and_names(expand=recurse)):
             p.name = prefix + name
 
-    def update_cell_prefix(self):
+    def update_cell_prefix(self) -> None:
         """Sets `param_prefix` of all Cells to their path."""
         for name, cell in self.cells_and_names():
             cell.__dict__["param_prefix"] = name
 
-    def cells_and_names(self, cells=None, name_prefix=""):
+    def cells_and_names(self, cells: Optional[set[Cell]] = None, name_prefix: str = "") -> Iterator[tuple[str, Cell]]:
         """Yields ('', self), then every Cell below once with its dotted path."""
         seen = cells if cells is not None else set()
         if self in seen:
@@ -327,7 +333,7 @@ class Cell:
             if cell is not None:
                 yield from cell.cells_and_names(seen, f"{name_prefix}.{name}" if name_prefix else name)
 
-    def parameters_and_names(self, name_prefix="", expand=True):
+    def parameters_and_names(self, name_prefix: str = "", expand: bool = True) -> Iterator[tuple[str, Parameter]]:
         """Yields (path, Parameter), each Parameter once, in definition order."""
         seen = set()
         for path, cell in self.cells_and_names(name_prefix=name_prefix) if expand else [(name_prefix, self)]:
@@ -336,52 +342,53 @@ class Cell:
                     seen.add(id(p))
                     yield (f"{path}.{name}" if path else name), p
 
-    def get_parameters(self, expand=True):
+    def get_parameters(self, expand: bool = True) -> Iterator[Parameter]:
         """Yields every Parameter once."""
         for _, p in self.parameters_and_names(expand=expand):
             yield p
 
-    def trainable_params(self, recurse=True):
+    def trainable_params(self, recurse: bool = True) -> list[Parameter]:
         """Parameters with requires_grad, in definition order."""
         return [p for p in self.get_parameters(expand=recurse) if p.requires_grad]
 
-    def untrainable_params(self, recurse=True):
+    def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
         """Parameters without requires_grad, in definition order."""
         return [p for p in self.get_parameters(expand=recurse) if not p.requires_grad]
 
-    def parameters_dict(self, recurse=True):
+    def parameters_dict(self, recurse: bool = True) -> OrderedDict[str, Parameter]:
         """Name -> Parameter. Raises ValueError for a Parameter that is still called 'Parameter'."""
         return OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse))
 
-    def parameters_broadcast_dict(self, recurse=True):
+    def parameters_broadcast_dict(self, recurse: bool = True) -> Optional[OrderedDict[str, Parameter]]:
         """Parameters that are not layerwise parallel, by name; None without any."""
         out = OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse) if not p.layerwise_parallel)
         return out or None
 
-    def cells(self):
+    def cells(self) -> ValuesView[Cell]:
         """The direct children."""
         return self.name_cells().values()
 
-    def name_cells(self):
+    def name_cells(self) -> OrderedDict[str, Cell]:
         """Name -> direct child, each once."""
-        out, seen = OrderedDict(), set()
+        out: OrderedDict[str, Cell] = OrderedDict()
+        seen = set()
         for name, cell in self._cells.items():
             if cell is not None and cell not in seen:
                 seen.add(cell)
                 out[name] = cell
         return out
 
-    def get_scope(self):
+    def get_scope(self) -> Optional[str]:
         """The name this Cell stands under in messages."""
         return self.__dict__["_cell_scope"]
 
-    def init_parameters_data(self, auto_parallel_mode=False):
+    def init_parameters_data(self, auto_parallel_mode: bool = False) -> Any:
         """Draws lazy Parameters (values here are drawn when a Parameter is made); returns {Parameter: Parameter}."""
         return {p: p for p in self.get_parameters()}
 
     # Modes and marks.
 
-    def set_train(self, mode=True):
+    def set_train(self, mode: bool = True) -> Self:
         """Training (True) or inference (False), of this Cell and all below. Returns self."""
         for _, cell in self.cells_and_names():
             if cell.training != bool(mode):
@@ -389,7 +396,7 @@ class Cell:
             cell.__dict__["training"], cell.__dict__["_phase"] = bool(mode), "train" if mode else "predict"
         return self
 
-    def set_grad(self, requires_grad=True):
+    def set_grad(self, requires_grad: bool = True) -> Self:
         """Marks this Cell and all below: gradients will be asked for, so that a training run is recorded. Returns self."""
         for _, cell in self.cells_and_names():
             if cell.requires_grad != bool(requires_grad):
@@ -397,7 +404,7 @@ class Cell:
             cell.__dict__["requires_grad"] = bool(requires_grad)
         return self
 
-    def to_float(self, dst_type):
+    def to_float(self, dst_type: mstype.DType) -> Self:
         """Runs this Cell and all below in float16, bfloat16 or float32, whatever the amp level. Returns self. Raises ValueError for another type."""
         if dst_type not in (mstype.float16, mstype.float32, mstype.bfloat16):
             raise ValueError(f"expected float16, bfloat16 or float32, got {dst_type} | {type(self).__name__}.to_float")
@@ -406,7 +413,7 @@ class Cell:
             cell.__dict__["_to_float"], cell.__dict__["_cell_slow"] = dst_type, True
         return self
 
-    def set_amp(self, options):
+    def set_amp(self, options: Any) -> Self:
         """Runs this Cell under amp options (sindri._core.AmpOptions; None: none); its outputs come back as float32. Returns self."""
         clock[0] += 1
         if options is not None:
@@ -416,7 +423,7 @@ class Cell:
         self.__dict__["_amp"] = options
         return self
 
-    def recompute(self, **kwargs):
+    def recompute(self, **kwargs: Any) -> Self:
         """Values inside this Cell are computed again for its gradient instead of being kept. The keywords concern parallel runs. Returns self."""
         for key in kwargs:
             if key not in ("mp_comm_recompute", "parallel_optimizer_comm_recompute", "recompute_slice_activation"):
@@ -425,30 +432,30 @@ class Cell:
         self.__dict__["_recompute"], self.__dict__["_cell_slow"] = True, True
         return self
 
-    def add_flags(self, **flags):
+    def add_flags(self, **flags: Any) -> Self:
         """Sets attributes. Returns self."""
         for name, value in flags.items():
             setattr(self, name, value)
         self.__dict__.setdefault("_flags", {}).update(flags)
         return self
 
-    def add_flags_recursive(self, **flags):
+    def add_flags_recursive(self, **flags: Any) -> Self:
         """Sets attributes of this Cell and all below. Returns self."""
         for _, cell in self.cells_and_names():
             cell.add_flags(**flags)
         return self
 
-    def get_flags(self):
+    def get_flags(self) -> dict[str, Any]:
         """The attributes set by add_flags."""
         return self.__dict__.setdefault("_flags", {})
 
-    def set_boost(self, boost_type):
+    def set_boost(self, boost_type: Any) -> Any:
         """Marks this Cell and all below for an algorithm of sindri.boost. Returns self. Raises ValueError for an unknown one."""
         if boost_type != "less_bn":
             raise ValueError(f"unknown boost type {boost_type!r} | Cell.set_boost | there is 'less_bn'")
         return self.add_flags_recursive(use_less_bn=True)
 
-    def set_comm_fusion(self, fusion_type, recurse=True):
+    def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Self:
         """Fusion group of the gradients' all-reduce: stored with the trainable Parameters. Returns self. Raises ValueError when negative."""
         if not isinstance(fusion_type, int) or fusion_type < 0:
             raise ValueError(f"fusion_type must be an int that is not negative, got {fusion_type!r} | Cell.set_comm_fusion")
@@ -456,78 +463,78 @@ class Cell:
             p.comm_fusion = fusion_type
         return self
 
-    def set_param_ps(self, recurse=True, init_in_server=False):
+    def set_param_ps(self, recurse: bool = True, init_in_server: bool = False) -> None:
         """Parameter servers exist in distributed runs only."""
         raise RuntimeError("parameter server mode is off | Cell.set_param_ps | leave enable_parameter_server out")
 
-    def shard(self, in_strategy, out_strategy=None, parameter_plan=None, device="Ascend", level=0):
+    def shard(self, in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None, device: str = "Ascend", level: int = 0) -> Self:
         """Sharding annotation: on one rank the Cell itself."""
         return self
 
-    def set_parallel_input_with_inputs(self, *inputs):
+    def set_parallel_input_with_inputs(self, *inputs: Any) -> None:
         """For parallel runs; nothing to do on one rank."""
 
-    def load_parameter_slice(self, params):
+    def load_parameter_slice(self, params: Any) -> None:
         """For parallel runs; nothing to do on one rank."""
 
-    def set_auto_parallel(self):
+    def set_auto_parallel(self) -> None:
         """For parallel runs; nothing to do on one rank."""
 
-    def place(self, role, rank_id):
+    def place(self, role: str, rank_id: int) -> Self:
         """Marks operators for a role: stored for distributed runs."""
         return self.add_flags_recursive(place_role=role, place_rank=rank_id)
 
-    def infer_param_pipeline_stage(self):
+    def infer_param_pipeline_stage(self) -> list[Parameter]:
         """Trainable Parameters of this rank's stage: all, on one rank."""
         return self.trainable_params()
 
     @property
-    def pipeline_stage(self):
+    def pipeline_stage(self) -> int:
         """The stage this Cell was assigned to; stored for pipeline parallel runs."""
         return self.__dict__.get("_pipeline_stage", 0)
 
     @pipeline_stage.setter
-    def pipeline_stage(self, value):
+    def pipeline_stage(self, value: int) -> None:
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise ValueError(f"pipeline_stage must be an int that is not negative, got {value!r} | Cell.pipeline_stage")
         self.__dict__["_pipeline_stage"] = value
 
     @property
-    def phase(self):
+    def phase(self) -> str:
         """'train' or 'predict'."""
         return self.__dict__["_phase"]
 
     @phase.setter
-    def phase(self, value):
+    def phase(self, value: str) -> None:
         self.__dict__["_phase"] = value
 
     @property
-    def bprop_debug(self):
+    def bprop_debug(self) -> bool:
         """Stored; bprop runs eagerly in PYNATIVE_MODE anyway."""
         return self.__dict__.get("_bprop_debug", False)
 
     @bprop_debug.setter
-    def bprop_debug(self, value):
+    def bprop_debug(self, value: bool) -> None:
         self.__dict__["_bprop_debug"] = bool(value)
 
-    def compile(self, *args, **kwargs):
+    def compile(self, *args: Any, **kwargs: Any) -> None:
         """In GRAPH_MODE compiles the Cell for these arguments by running it once."""
         if _get_mode() == 0:
             self(*args, **kwargs)
 
-    def set_inputs(self, *inputs):
+    def set_inputs(self, *inputs: Any) -> None:
         """Shapes to expect: graphs are compiled for the shapes that come, so nothing needs to be announced."""
 
-    def get_inputs(self):
+    def get_inputs(self) -> None:
         """Announced inputs: none are needed."""
         return None
 
-    def exec_checkpoint_graph(self):
+    def exec_checkpoint_graph(self) -> None:
         """Parameters are always current on the host: nothing to write back."""
 
     # Hooks.
 
-    def _add_hook(self, table, hook):
+    def _add_hook(self, table: Any, hook: Any) -> HookHandle:
         if not callable(hook):
             raise TypeError(f"a hook must be callable, got {type(hook).__name__} | {type(self).__name__}")
         clock[0] += 1
@@ -536,21 +543,21 @@ class Cell:
         table[handle] = hook
         return handle
 
-    def register_forward_pre_hook(self, hook_fn):
+    def register_forward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
         """hook(cell, inputs) before construct; what it returns replaces the inputs. Returns a handle with remove()."""
         return self._add_hook(self._pre_hooks, hook_fn)
 
-    def register_forward_hook(self, hook_fn):
+    def register_forward_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
         """hook(cell, inputs, output) after construct; what it returns replaces the output. Returns a handle with remove()."""
         return self._add_hook(self._hooks, hook_fn)
 
-    def register_backward_hook(self, hook_fn):
+    def register_backward_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
         """hook(cell, grad_input, grad_output) when the gradient passes; what it returns replaces grad_input. Returns a handle with remove()."""
         handle = self._add_hook(self._backward_hooks, hook_fn)
         if len(self._backward_hooks) == 1:
             inner = self.construct
 
-            def construct(*args, **kwargs):
+            def construct(*args: Any, **kwargs: Any) -> Any:
                 return _with_backward_hooks(self, inner, args, kwargs)
 
             self.__dict__["construct"] = construct
@@ -558,11 +565,11 @@ class Cell:
 
     # Text.
 
-    def extend_repr(self):
+    def extend_repr(self) -> str:
         """What stands in the parentheses of repr; subclasses define it."""
         return ""
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         extra = self.extend_repr()
         lines = [f"{name}: {cell!r}" for name, cell in self._cells.items() if cell is not None]
         head = f"{type(self).__name__}<{extra}"
@@ -571,16 +578,16 @@ class Cell:
         body = "\n".join("  (" + line.replace(": ", "): ", 1).replace("\n", "\n  ") for line in lines)
         return f"{head}\n{body}\n  >"
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return id(self) >> 4
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         return self is other
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k != "_cell_graphs"}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__dict__["_cell_graphs"] = None
 
@@ -588,16 +595,16 @@ class Cell:
 class HookHandle:
     """What registering a hook returns: remove() takes the hook away."""
 
-    def __init__(self, table):
+    def __init__(self, table: OrderedDict[HookHandle, Callable[..., Any]]) -> None:
         self._table = table
 
-    def remove(self):
+    def remove(self) -> None:
         """Takes the hook away; a second call does nothing."""
         clock[0] += 1
         self._table.pop(self, None)
 
 
-def _with_tensors(v, tensors):
+def _with_tensors(v: Any, tensors: Iterator[Tensor]) -> Any:
     if isinstance(v, Tensor):
         return next(tensors)
     if isinstance(v, (tuple, list)):
@@ -608,13 +615,13 @@ def _with_tensors(v, tensors):
     return v
 
 
-def _with_backward_hooks(cell, construct, args, kwargs):
+def _with_backward_hooks(cell: Any, construct: Any, args: Any, kwargs: Any) -> Any:
     """construct between two identities: one catches the gradient of the output, the other lets the hooks see and change that of the inputs."""
     if not cell._backward_hooks:
         return construct(*args, **kwargs)
-    caught = {}
+    caught: dict[str, Any] = {}
 
-    def inputs_rule(inputs, outputs, douts):
+    def inputs_rule(inputs: Any, outputs: Any, douts: Any) -> Any:
         grads = tuple(d if d is not None else _core.ops.zeros_like(o) for d, o in zip(douts, outputs))
         for hook in list(cell._backward_hooks.values()):
             changed = hook(cell, grads, caught.get("dout"))
@@ -622,7 +629,7 @@ def _with_backward_hooks(cell, construct, args, kwargs):
                 grads = changed if isinstance(changed, tuple) else (changed,)
         return list(grads)
 
-    def output_rule(inputs, outputs, douts):
+    def output_rule(inputs: Any, outputs: Any, douts: Any) -> Any:
         caught["dout"] = tuple(d if d is not None else _core.ops.zeros_like(o) for d, o in zip(douts, outputs))
         return list(caught["dout"])
 
@@ -636,7 +643,7 @@ def _with_backward_hooks(cell, construct, args, kwargs):
 class GraphCell(Cell):
     """Runs a graph loaded from MindIR."""
 
-    def __init__(self, graph, params_init=None, obf_random_seed=None):
+    def __init__(self, graph: Any, params_init: Any = None, obf_random_seed: Any = None) -> None:
         from sindri.common.not_yet import not_yet
         super().__init__()
         not_yet("nn.GraphCell", "export")

@@ -492,7 +492,8 @@ def ravel_multi_index(multi_index: Any, dims: Sequence[int], mode: str = "clip",
     """Flat positions of index vectors in a tensor of a shape; mode 'clip' or 'wrap' for those outside."""
     check_choice(mode, ("clip", "wrap"), "mode", "numpy.ravel_multi_index")
     rows = [as_tensor(i) for i in (F.unstack(multi_index, 0) if isinstance(multi_index, Tensor) else multi_index)]
-    pairs, position = list(zip(rows, dims)), None
+    pairs = list(zip(rows, dims))
+    position: Any = None
     for row, n in pairs if order == "C" else pairs[::-1]:
         row = core.mod(row, n) if mode == "wrap" else core.minimum(core.maximum(row, 0), n - 1)
         position = row if position is None else core.add(core.mul(position, n), row)

@@ -120,7 +120,7 @@ def average(x: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
     if weights.shape != x.shape:
         if not isinstance(axis, int) or len(weights.shape) != 1 or weights.shape[0] != x.shape[axis]:
             fail(ValueError, f"weights {weights.shape} do not fit {x.shape} along {axis}", "numpy.average")
-        a = to_axis(axis, len(x.shape), "numpy.average")
+        a = to_axis(axis if isinstance(axis, int) else 0, len(x.shape), "numpy.average")
         weights = core.broadcast_to(core.reshape(weights, [-1 if d == a else 1 for d in range(len(x.shape))]), x.shape)
     axes = to_axes(axis, "numpy.average")
     total = core.sum(weights, axes)
@@ -427,7 +427,8 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Tensor:
 
 def polyval(p: Any, x: Any) -> Tensor:
     """The polynomial with coefficients p (highest power first) at x."""
-    x, out = as_tensor(x), None
+    x = as_tensor(x)
+    out: Any = None
     for c in F.unstack(as_tensor(p), 0):
         out = c if out is None else core.add(core.mul(out, x), c)
     return core.add(out, core.mul(x, 0)) if out.shape != x.shape else out

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from numbers import Number
-from typing import Any, Optional, Sequence, Union
+from typing import Any, NoReturn, Optional, Sequence, Union
 
 import numpy as np
 
@@ -17,7 +17,7 @@ Axis = Union[None, int, Sequence[int]]
 Size = Union[int, Sequence[int], "Tensor"]
 
 
-def fail(kind: type, what: str, where: str, fix: str = "") -> None:
+def fail(kind: type, what: str, where: str, fix: str = "") -> NoReturn:
     """Raises `kind` with the one-line form `what | where | fix`."""
     raise kind(" | ".join(part for part in (what, where, fix) if part))
 
@@ -52,7 +52,7 @@ def to_int(value: Any, name: str, where: str) -> int:
         return int(value)
     if isinstance(value, Tensor) and not is_float(value.dtype):
         return int(value)
-    return fail(TypeError, f"{name}: expected an int, got {value!r}", where)
+    fail(TypeError, f"{name}: expected an int, got {value!r}", where)
 
 
 def to_number(value: Any) -> Union[int, float, bool]:
@@ -98,7 +98,7 @@ def pair(value: Any, name: str, where: str) -> list:
         return [values[0], values[0]]
     if len(values) == 2 or (len(values) == 4 and values[:2] == (1, 1)):
         return list(values[-2:])
-    return fail(ValueError, f"{name}: expected an int or two of them, got {value!r}", where)
+    fail(ValueError, f"{name}: expected an int or two of them, got {value!r}", where)
 
 
 def as_tensor(value: Any, like: Optional[Tensor] = None) -> Tensor:

@@ -7,7 +7,8 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from typing import Any, Callable, Optional
+import types
+from typing import Any, Callable, Optional, TypeVar, cast
 
 import numpy as np
 
@@ -23,12 +24,12 @@ class Primitive:
     compilation, which no computation on one rank reads) and return the primitive.
     """
 
-    def __init__(self, name: Optional[str] = None):
+    def __init__(self, name: Optional[str] = None) -> None:
         self.name = name or type(self).__name__
         self.attrs: dict[str, Any] = {}
         self.init_attrs: dict[str, Any] = {"name": self.name}
 
-    def __call__(self, *args):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         fail(NotImplementedError, f"primitive '{self.name}' has no computation", "Primitive.__call__", "define __call__ in the subclass")
 
     def __repr__(self) -> str:
@@ -108,12 +109,15 @@ class PrimitiveWithCheck(Primitive):
     """A Primitive whose subclass also checks shapes and types (`check_shape`, `check_dtype`), which Sindri does itself and never asks."""
 
 
-def prim_attr_register(fn: Callable) -> Callable:
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def prim_attr_register(fn: _F) -> _F:
     """Decorator for a primitive's `__init__`: every argument becomes an attribute before the body runs."""
     signature = inspect.signature(fn)
 
     @functools.wraps(fn)
-    def init(self, *args, **kwargs):
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
         Primitive.__init__(self, type(self).__name__)
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
@@ -122,13 +126,13 @@ def prim_attr_register(fn: Callable) -> Callable:
             self.init_attrs[name] = bound.arguments[name]
         fn(self, *args, **kwargs)
 
-    return init
+    return cast(_F, init)
 
 
 prim_arg_register = prim_attr_register
 
 
-def constexpr(fn: Optional[Callable] = None, get_instance: bool = True, name: Optional[str] = None, reuse_result: bool = True, check: bool = True):
+def constexpr(fn: Optional[Callable] = None, get_instance: bool = True, name: Optional[str] = None, reuse_result: bool = True, check: bool = True) -> Any:
     """Decorator for functions of constants that are called in `construct`. Such code is plain Python here, so fn itself comes back.
 
     get_instance, name, reuse_result and check are hints for MindSpore's compiler and stored nowhere.
@@ -152,7 +156,22 @@ def _check_attr(where: str, name: str, value: Any, default: Any) -> None:
         fail(TypeError, f"{name}: expected {'a number' if kind is float else kind.__name__}, got {value!r}", where)
 
 
-def primitive(name: str, function: Callable, hints: tuple = (), any_type: tuple = (), base: type = Primitive, /, **attrs) -> type:
+def text_of(function: Callable) -> str:
+    """The documentation of a function; of one of the engine what follows its signature."""
+    text = (function.__doc__ or "").strip()
+    return text.partition("\n")[2].strip() if isinstance(function, types.BuiltinFunctionType) else text
+
+
+def like(model: Callable, function: Callable) -> Callable:
+    """The function, with the documentation of the one it calls."""
+    function.__doc__ = text_of(model)
+    return function
+
+
+_SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def primitive(name: str, function: Callable, hints: tuple = (), any_type: tuple = (), base: type = Primitive, /, **attrs: Any) -> type:
     """The class of a primitive that is called as function(*tensors, **attributes).
 
     attrs: the attributes in positional order with their defaults (REQUIRED: none); the default's type is what a value must have, except
@@ -162,7 +181,7 @@ def primitive(name: str, function: Callable, hints: tuple = (), any_type: tuple 
     signature = inspect.Signature([inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=value) for key, value in attrs.items()])
     static = {key: value for key, value in attrs.items() if key not in hints}
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         Primitive.__init__(self, name)
         self._static = dict(static)
         if args or kwargs or REQUIRED in attrs.values():
@@ -179,20 +198,21 @@ def primitive(name: str, function: Callable, hints: tuple = (), any_type: tuple 
             self.add_prim_attr(key, value)
             self.init_attrs[key] = value
 
-    def __call__(self, *args):
+    def __call__(self: Any, *args: Any) -> Any:
         return function(*args, **self._static)
 
-    def add_prim_attr(self, key, value):
-        if key in self._static:
-            self._static[key] = value
-        return Primitive.add_prim_attr(self, key, value)
+    def add_prim_attr(self: Any, name: str, value: Any) -> Any:
+        if name in self._static:
+            self._static[name] = value
+        return Primitive.add_prim_attr(self, name, value)
 
-    text = (function.__doc__ or "").strip()
+    setattr(__init__, "__signature__", signature.replace(parameters=[_SELF, *signature.parameters.values()]))
+    text = text_of(function)
     if hints:
         text += f"\n\nStored only: {', '.join(hints)}."
-    body = {"__init__": __init__, "__call__": __call__, "__doc__": text, "__module__": sys._getframe(1).f_globals["__name__"],
-            "__signature__": signature}
+    body = {"__init__": __init__, "__call__": __call__, "__doc__": text, "__module__": sys._getframe(1).f_globals["__name__"]}
     if static:
+        add_prim_attr.__doc__ = Primitive.add_prim_attr.__doc__
         body["add_prim_attr"] = add_prim_attr
     else:
         body["__call__"] = staticmethod(function)  # nothing to add: no Python between the call and the function

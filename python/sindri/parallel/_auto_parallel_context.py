@@ -3,6 +3,8 @@ from typing import Any, Dict, List
 
 from sindri import context
 
+__all__ = ['_AutoParallelContext', 'auto_parallel_context', '_set_auto_parallel_context', '_get_auto_parallel_context', '_reset_auto_parallel_context']
+
 _DEFAULT_GROUP = 'hccl_world_groupsum1'
 
 

@@ -36,10 +36,12 @@ class Weight:
 
     @property
     def shape(self) -> Tuple[int, ...]:
+        """The dimensions."""
         return tuple(self.array.shape)
 
     @property
     def nbytes(self) -> int:
+        """Bytes of the values."""
         return int(self.array.nbytes)
 
     def same_bits(self, other: "Weight") -> bool:

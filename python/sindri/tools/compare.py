@@ -39,6 +39,7 @@ class Item:
 
     @property
     def sampled(self) -> bool:
+        """Whether `array` holds only some of the elements."""
         return self.array.size != int(np.prod(self.shape, dtype=np.int64))
 
 
@@ -76,7 +77,8 @@ class Record:
         elif path.endswith(".npz"):
             import io
             buffer = io.BytesIO()
-            np.savez(buffer, **{f"{n:05d}": i.array for n, i in enumerate(self.items)})
+            arrays: Dict[str, Any] = {f"{n:05d}": i.array for n, i in enumerate(self.items)}
+            np.savez(buffer, **arrays)
             _safetensors.write_whole(_json_path(path), [json.dumps(index, indent=1).encode()])
             _safetensors.write_whole(path, [buffer.getbuffer()])
         else:
@@ -264,7 +266,7 @@ def record_torch(
     Names become MindSpore's by the rules of convert (net, mapping as there; a mapping holds for layers and parameters). What layers give is
     copied when they are left, so that in-place operations behind them do not show.
     """
-    import torch
+    import torch  # type: ignore[import-not-found,unused-ignore]
     rec, calls = Record(f"torch {torch.__version__.split('+')[0]}", sample=sample), _Calls()
     inputs, label = _split_batch(batch, loss_fn)
     args = [x if isinstance(x, torch.Tensor) else torch.from_numpy(np.array(x)) for x in inputs + ([label] if loss_fn is not None else [])]
@@ -319,7 +321,7 @@ def record_torch(
 
 
 def _torch_array(t: Any) -> np.ndarray:
-    import torch
+    import torch  # type: ignore[import-not-found,unused-ignore]
     t = t.detach().cpu()
     return (t.float() if t.dtype in (torch.bfloat16, torch.float16) else t).numpy().copy()
 
@@ -342,6 +344,7 @@ class Difference:
     detail: str = ""
 
     def line(self) -> str:
+        """The difference as one line of text."""
         if self.what in ("shape", "sampling"):
             return f"{self.kind} {self.name}: {self.detail}"
         return (f"{self.kind} {self.name}: max abs {self.max_abs:.3g}, relative {self.relative:.3g}, largest at {list(self.at)} "
@@ -360,6 +363,7 @@ class Comparison:
 
     @property
     def first(self) -> Optional[Difference]:
+        """The first value, in the order of execution, that differs; None when all agree."""
         return next((d for d in self.values if d.what), None)
 
     @property

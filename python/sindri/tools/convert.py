@@ -49,6 +49,7 @@ class File:
 
     @property
     def nbytes(self) -> int:
+        """Bytes of all weights."""
         return sum(w.nbytes for w in self.weights)
 
 
@@ -181,7 +182,7 @@ def _write_ckpt(path: str, content: File, compat_mindspore1: bool) -> None:
 
 def _torch() -> Any:
     try:
-        import torch
+        import torch  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         raise usage("PyTorch is not installed in this Python, and only it can read and write .pth and .pt files", sys.executable,
                     "pip install torch, or save with safetensors.torch.save_file(model.state_dict(), FILE) where PyTorch is") from None
@@ -379,7 +380,7 @@ def convert(
     if not weights:
         raise unusable(f"nothing is left of {source}", source, "check --map and --drop-state")
     by_old = {r.old: r.new for r in rows}
-    opaque = {by_old[n] for n in content.opaque if by_old[n] is not None}
+    opaque = {new for new in (by_old[n] for n in content.opaque) if new is not None}
     texts = {} if drop_state or form == "torch" else content.texts
     if len(texts) != len(content.texts):
         rows = rows + [Row(n, None, "text entry of the training" + (" (--drop-state)" if drop_state else ": a PyTorch state dict holds tensors only"))

@@ -55,7 +55,7 @@ def _to_full_tensor(elem: Any, global_device_num: int, global_rank: int, scaling
     """The batch of all ranks; with one rank it is the batch itself."""
     if global_device_num != 1:
         from sindri.common.not_yet import not_yet
-        raise not_yet('train._utils._to_full_tensor', 'distributed training')
+        not_yet('train._utils._to_full_tensor', 'distributed')
     row = elem if isinstance(elem, (tuple, list)) else (elem,)
     return _to_tensor(tuple(row), scaling_sens)
 

@@ -22,8 +22,9 @@ def data_sink(fn: Callable, dataset: Any, sink_size: int = 1, jit_config: Any = 
         graph = context.get_context('mode') == context.GRAPH_MODE
         if graph and compiled is None:
             compiled = jit(fn)
+        step = compiled if graph and compiled is not None else fn
         result = None
         for _ in range(sink_size):
-            result = (compiled if graph else fn)(*batches.next_batch())
+            result = step(*batches.next_batch())
         return result
     return sunk

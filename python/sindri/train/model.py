@@ -63,7 +63,7 @@ class Model:
         self._device_number = context.get_auto_parallel_context('device_num')
         self._global_rank = context.get_auto_parallel_context('global_rank')
         self._parameter_broadcast = context.get_auto_parallel_context('parameter_broadcast')
-        self._metric_fns: Optional[Dict[str, Any]] = None
+        self._metric_fns: Dict[str, Any] = {}
         self._train_network = self._build_train_network()
         self._eval_network: Any = None
         self._eval_indexes: Optional[List[int]] = None
@@ -112,7 +112,7 @@ class Model:
 
     def _build_eval_network(self, metrics: Any, eval_network: Any, eval_indexes: Optional[List[int]]) -> None:
         from sindri import nn
-        self._metric_fns = get_metrics(metrics) if metrics is not None else None
+        self._metric_fns = get_metrics(metrics) or {} if metrics is not None else {}
         if not self._metric_fns:
             return
         if eval_network is not None:

@@ -16,6 +16,7 @@ from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
+from sindri.train import _cipher
 
 __all__ = ['save_checkpoint', 'load_checkpoint', 'load_param_into_net', 'export', 'load', 'async_ckpt_thread_status', 'load_checkpoint_async',
            'load_distributed_checkpoint', 'merge_sliced_parameter', 'build_searched_strategy', 'restore_group_info_list', 'parse_print',
@@ -98,8 +99,9 @@ def save_checkpoint(save_obj: Any, ckpt_file_name: str, integrated_save: bool = 
 
     ckpt_file_name gets '.ckpt' when it lacks it; its folder must exist. The file appears whole or not at all, and is read-only. async_save
     writes in a thread. choice_func(name) -> bool chooses entries. compat_mindspore1 writes without checksums, for MindSpore up to 2.0; else the
-    file always carries them, whatever crc_check says. integrated_save is stored in no way: there are no split parameters. enc_key raises
-    NotYetError. TypeError: save_obj, names, values; IsADirectoryError; ValueError: folder or format."""
+    file always carries them, whatever crc_check says. integrated_save is stored in no way: there are no split parameters. enc_key (16, 24 or 32
+    bytes; SM4: 16) encrypts the file by enc_mode: 'AES-GCM', 'AES-CBC' or 'SM4-CBC'; that needs OpenSSL's libcrypto, else RuntimeError.
+    TypeError: save_obj, names, values; IsADirectoryError; ValueError: folder, format, key, mode."""
     validator.check_value_type('ckpt_file_name', ckpt_file_name, str, 'save_checkpoint')
     validator.check_bool(integrated_save, 'integrated_save', 'save_checkpoint')
     validator.check_bool(crc_check, 'crc_check', 'save_checkpoint')
@@ -107,9 +109,7 @@ def save_checkpoint(save_obj: Any, ckpt_file_name: str, integrated_save: bool = 
         raise ValueError(f"save_checkpoint: 'async_save' must be a bool, 'thread' or 'process', got {async_save!r}")
     if kwargs:
         raise TypeError(f"save_checkpoint: unknown argument '{sorted(kwargs)[0]}'")
-    if enc_key is not None:
-        not_yet('save_checkpoint(enc_key=…)', 'checkpoint encryption')
-    validator.check_string(enc_mode, ['AES-GCM', 'AES-CBC', 'SM4-CBC'], 'enc_mode', 'save_checkpoint')
+    _cipher.check_key(enc_key, enc_mode, 'enc_key', 'enc_mode', 'save_checkpoint')
     validator.check_string(format, ['ckpt'], 'format', 'save_checkpoint')
     path = os.path.realpath(ckpt_file_name)
     if os.path.isdir(path):
@@ -129,13 +129,20 @@ def save_checkpoint(save_obj: Any, ckpt_file_name: str, integrated_save: bool = 
             value = _random_state()
         entries.append(_plain(name, value))
     wait_for_async_saves()  # one at a time, in order
+
+    def seal(block: bytes) -> bytes:
+        return _cipher.encrypt(block, enc_key, enc_mode)
+
+    def save() -> None:
+        _core.save_checkpoint(entries, path, compat_mindspore1, seal if enc_key is not None else None, _cipher.BLOCK_BYTES)
+
     if not async_save:
-        _core.save_checkpoint(entries, path, compat_mindspore1)
+        save()
         return
 
     def write() -> None:
         try:
-            _core.save_checkpoint(entries, path, compat_mindspore1)
+            save()
         except BaseException as e:  # handed to the next save or wait
             _save_errors.append(e)
 
@@ -163,14 +170,12 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
     """Reads a .ckpt file into a dict from name to Parameter (str for text entries), and into `net` if given.
 
     filter_prefix leaves names out, specify_prefix and choice_func(name) choose them. Checksums are always checked when the file has them.
-    remove_redundancy concerns split parameters and changes nothing. ValueError: not a .ckpt file, missing, empty or broken, or nothing left;
-    TypeError: arguments."""
+    dec_key and dec_mode: those the file was encrypted with. remove_redundancy concerns split parameters and changes nothing. ValueError: not a
+    .ckpt file, missing, empty or broken, encrypted with another key, or nothing left; TypeError: arguments."""
     validator.check_value_type('ckpt_file_name', ckpt_file_name, str, 'load_checkpoint')
     for flag in ('strict_load', 'crc_check', 'remove_redundancy'):
         validator.check_bool(locals()[flag], flag, 'load_checkpoint')
-    if dec_key is not None:
-        not_yet('load_checkpoint(dec_key=…)', 'checkpoint encryption')
-    validator.check_string(dec_mode, ['AES-GCM', 'AES-CBC', 'SM4-CBC'], 'dec_mode', 'load_checkpoint')
+    _cipher.check_key(dec_key, dec_mode, 'dec_key', 'dec_mode', 'load_checkpoint')
     validator.check_string(format, ['ckpt'], 'format', 'load_checkpoint')
     left_out, chosen = _as_prefixes(filter_prefix, 'filter_prefix'), _as_prefixes(specify_prefix, 'specify_prefix')
     if net is not None:
@@ -185,13 +190,7 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
     if os.path.getsize(path) == 0:
         raise ValueError(f"load_checkpoint: '{ckpt_file_name}' is empty | the run that wrote it was cut short; take an earlier file")
     logger.info('Execute the process of loading checkpoint files.')
-    try:
-        entries = _core.load_checkpoint(path)
-    except Exception as e:
-        # The engine's error says what is wrong and at which byte; scripts expect ValueError for a broken file.
-        if isinstance(e, (ValueError, OSError, MemoryError)):
-            raise
-        raise ValueError(f'load_checkpoint: {e}') from e
+    entries = _read(path) if dec_key is None else _read_encrypted(path, dec_key, dec_mode)
     found: Dict[str, Any] = {}
     for name, value in entries:
         if left_out and name.startswith(left_out) or chosen and not name.startswith(chosen):
@@ -206,6 +205,37 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
     if net is not None:
         load_param_into_net(net, found, strict_load)
     return found
+
+
+def _read(path: str) -> List[Tuple[str, Any]]:
+    """The entries of a file. ValueError for a broken one, as scripts expect it; the engine's error says what is wrong and at which byte."""
+    with open(path, 'rb') as f:
+        if _cipher.is_encrypted(f.read(4)):
+            raise ValueError(f"load_checkpoint: '{path}' is encrypted | give the dec_key and dec_mode it was written with")
+    try:
+        return _core.load_checkpoint(path)
+    except (ValueError, OSError, MemoryError):
+        raise
+    except Exception as e:
+        raise ValueError(f'load_checkpoint: {e}') from e
+
+
+def _read_encrypted(path: str, key: bytes, mode: str) -> List[Tuple[str, Any]]:
+    """The entries of an encrypted file. What was decrypted stays in memory: in a file without a name."""
+    with open(path, 'rb') as f:
+        plain = _cipher.decrypt(f.read(), key, mode, path)
+    handle = os.memfd_create('checkpoint', os.MFD_CLOEXEC)
+    with os.fdopen(handle, 'wb') as f:
+        f.write(plain)
+        f.flush()
+        del plain
+        try:
+            return _read(f'/proc/self/fd/{handle}')
+        except Exception as e:
+            if mode == 'AES-GCM':  # the tags say that these bytes were written
+                raise
+            raise ValueError(f"load_checkpoint: '{path}' holds no checkpoint when it is decrypted: dec_key is another one than it was written with, "
+                             'or the file is damaged | check dec_key') from e
 
 
 def _neighbours(path: str) -> str:
@@ -233,6 +263,8 @@ class LoadResult(tuple):
 
     As of 2.x it is a pair (names of the network that were not loaded, names of the checkpoint that were not used): it unpacks, iterates and
     indexes so. As the list of 1.x it prints, compares, counts (`len`, truth) and tests membership like the first of them."""
+
+    __slots__ = ()
 
     def __new__(cls, net_names: Sequence[str], ckpt_names: Sequence[str]) -> 'LoadResult':
         return super().__new__(cls, (list(net_names), list(ckpt_names)))

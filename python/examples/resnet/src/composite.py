@@ -1,4 +1,8 @@
 """An operator of our own, put together from those there are."""
+from __future__ import annotations
+
+from typing import Union
+
 import sindri as ms
 from sindri import nn, ops
 from sindri._checkparam import Validator as validator
@@ -11,7 +15,7 @@ class ReduceLogSumExp(nn.Cell):
     Raises TypeError for an axis or keep_dims of another type.
     """
 
-    def __init__(self, axis, keep_dims=False):
+    def __init__(self, axis: Union[int, list[int], tuple[int, ...]], keep_dims: bool = False) -> None:
         super().__init__()
         validator.check_value_type("axis", axis, [int, list, tuple], self.cls_name)
         validator.check_value_type("keep_dims", keep_dims, [bool], self.cls_name)
@@ -23,13 +27,13 @@ class ReduceLogSumExp(nn.Cell):
         self.max = ops.ReduceMax(keep_dims=True)
         self.squeeze = ops.Squeeze(self.axis)
 
-    def construct(self, x):
+    def construct(self, x: ms.Tensor) -> ms.Tensor:
         largest = ops.stop_gradient(self.max(x, self.axis))
         y = self.log(self.sum(self.exp(x - largest), self.axis)) + largest
         return y if self.keep_dims else self.squeeze(y)
 
 
-def main():
+def main() -> None:
     """The operator beside a plain computation."""
     x = ms.Tensor([[1.0, 2.0, 3.0], [1000.0, 1000.0, 1000.0]])
     print(ReduceLogSumExp(-1)(x))  # 3.4076 and 1000 + log 3 = 1001.0986

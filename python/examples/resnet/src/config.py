@@ -1,10 +1,13 @@
 """Settings: the table of known keys with their defaults, a YAML file, and `--set key=value`; later wins."""
+from __future__ import annotations
+
 import argparse
 import difflib
+from typing import Any, Optional, Sequence
 
-import yaml
+import yaml  # type: ignore[import-untyped,unused-ignore]
 
-DEFAULTS = {
+DEFAULTS: dict[str, Any] = {
     "net": "resnet18", "variant": "mindspore", "stem": "imagenet", "class_num": 1000, "zero_init": False,
     "dataset": "imagenet2012", "data_path": "", "image_size": 224, "batch_size": 32, "workers": 2,
     "conv_init": "XavierUniform", "dense_init": "TruncatedNormal",
@@ -17,16 +20,19 @@ DEFAULTS = {
 
 
 class Config:
-    """The settings as attributes."""
+    """The settings as attributes, one per key of DEFAULTS."""
 
-    def __init__(self, values):
+    def __init__(self, values: dict[str, Any]) -> None:
         self.__dict__.update(values)
 
-    def __str__(self):
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"there is no setting '{name}' | Config | use one of {', '.join(DEFAULTS)}")
+
+    def __str__(self) -> str:
         return "\n".join(f"{k}: {v}" for k, v in self.__dict__.items())
 
 
-def _checked(key, value, where):
+def _checked(key: str, value: Any, where: str) -> Any:
     """The value in the type of the key's default."""
     if key not in DEFAULTS:
         near = difflib.get_close_matches(str(key), DEFAULTS, 1)
@@ -47,7 +53,7 @@ def _checked(key, value, where):
     return value
 
 
-def load(path, changes=()):
+def load(path: Optional[str], changes: Sequence[str] = ()) -> Config:
     """Defaults, then the file, then `key=value` texts. Ends the program with a message for unknown keys and wrong types."""
     values = dict(DEFAULTS)
     if path:
@@ -69,7 +75,7 @@ def load(path, changes=()):
     return Config(values)
 
 
-def parse(description, argv=None):
+def parse(description: str, argv: Optional[Sequence[str]] = None) -> Config:
     """The settings of a command line."""
     p = argparse.ArgumentParser(description=description)
     p.add_argument("--config", metavar="FILE", help="YAML settings, such as config/resnet18_cifar10.yaml")

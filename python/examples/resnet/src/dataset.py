@@ -1,6 +1,9 @@
 """Images from folders or CIFAR-10's binary files, ready for the network."""
+from __future__ import annotations
+
 import glob
 import os
+from typing import Any
 
 import sindri as ms
 import sindri.dataset as ds
@@ -14,9 +17,9 @@ _STATISTICS = {
 }
 
 
-def _source(path, kind, do_train, workers, shards):
+def _source(path: str, kind: str, do_train: bool, workers: int, shards: dict[str, int]) -> tuple[ds.Dataset, bool]:
     """(dataset with columns image and label, whether its images are decoded)."""
-    options = dict(num_parallel_workers=workers, shuffle=do_train, **shards)
+    options: dict[str, Any] = dict(num_parallel_workers=workers, shuffle=do_train, **shards)
     if kind == "cifar10" and glob.glob(os.path.join(path, "*.bin")):
         return ds.Cifar10Dataset(path, usage="train" if do_train else "test", **options), True
     parts = ("train",) if do_train else ("test", "val", "eval")
@@ -24,9 +27,9 @@ def _source(path, kind, do_train, workers, shards):
     return ds.ImageFolderDataset(folder, **options), False
 
 
-def _image_operations(kind, do_train, size, decoded):
+def _image_operations(kind: str, do_train: bool, size: int, decoded: bool) -> list[Any]:
     mean, std = _STATISTICS[kind]
-    operations = [] if decoded else [vision.Decode()]
+    operations: list[Any] = [] if decoded else [vision.Decode()]
     if kind == "cifar10":
         if do_train:
             operations += [vision.RandomCrop((32, 32), (4, 4, 4, 4)), vision.RandomHorizontalFlip(prob=0.5)]
@@ -39,7 +42,8 @@ def _image_operations(kind, do_train, size, decoded):
     return operations + [vision.Rescale(1.0 / 255.0, 0.0), vision.Normalize(mean, std), vision.HWC2CHW()]
 
 
-def create_dataset(path, kind, do_train, batch_size, image_size, workers=2, distribute=False):
+def create_dataset(path: str, kind: str, do_train: bool, batch_size: int, image_size: int, workers: int = 2,
+                   distribute: bool = False) -> ds.Dataset:
     """Batches (image float32 [N, 3, S, S], label int32 [N]).
 
     kind 'cifar10': a folder with CIFAR-10's .bin files, or with train/ and test/ of one folder per class; 'imagenet2012': a folder with train/ and

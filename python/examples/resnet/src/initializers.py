@@ -2,16 +2,21 @@
 
 They draw from NumPy's global generator, which sindri.set_seed seeds.
 """
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
 
 import sindri as ms
 
+Array = np.ndarray[Any, Any]
+
 _TRUNCATED_STD = 0.87962566103423978  # standard deviation of a normal distribution cut at two of its own
 
 
-def gain_of(nonlinearity, slope=0.0):
+def gain_of(nonlinearity: str, slope: float = 0.0) -> float:
     """By how much a layer must widen its weights for the nonlinearity behind it. Raises ValueError for an unknown one."""
     gains = {
         "linear": 1.0,
@@ -26,7 +31,7 @@ def gain_of(nonlinearity, slope=0.0):
     return gains[nonlinearity]
 
 
-def fans(shape):
+def fans(shape: tuple[int, ...]) -> tuple[int, int]:
     """(fan_in, fan_out) of a Dense [out, in] or Conv2d [out, in, kh, kw] weight. Raises ValueError for fewer than two dimensions."""
     if len(shape) < 2:
         raise ValueError(f"a weight of shape {tuple(shape)} has no fan | fans | at least two dimensions are needed")
@@ -34,15 +39,15 @@ def fans(shape):
     return shape[1] * field, shape[0] * field
 
 
-def kaiming_normal(shape, slope=0.0, mode="fan_in", nonlinearity="leaky_relu"):
+def kaiming_normal(shape: tuple[int, ...], slope: float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Array:
     """He's normal initialization: standard deviation gain / sqrt(fan). Returns a float32 array."""
     if mode not in ("fan_in", "fan_out"):
         raise ValueError(f"mode must be 'fan_in' or 'fan_out', got '{mode}' | kaiming_normal")
     fan = fans(shape)[mode == "fan_out"]
-    return np.random.normal(0.0, gain_of(nonlinearity, slope) / math.sqrt(fan), shape).astype(np.float32)
+    return np.asarray(np.random.normal(0.0, gain_of(nonlinearity, slope) / math.sqrt(fan), shape), np.float32)
 
 
-def variance_scaling(shape):
+def variance_scaling(shape: tuple[int, ...]) -> Array:
     """A normal distribution cut at two standard deviations whose variance after the cut is 1 / fan_in. Returns a float32 array."""
     draw = np.random.standard_normal(math.prod(shape))
     while (outside := np.abs(draw) > 2.0).any():
@@ -50,7 +55,7 @@ def variance_scaling(shape):
     return (draw / (_TRUNCATED_STD * math.sqrt(fans(shape)[0]))).reshape(shape).astype(np.float32)
 
 
-def init_weights(net, conv_init, dense_init):
+def init_weights(net: ms.nn.Cell, conv_init: str, dense_init: str) -> None:
     """Draws the weights of all convolutions and dense layers of a network anew; 'default' leaves what the layers drew themselves.
 
     conv_init: default, XavierUniform, HeNormal (fan_out, as in PyTorch's ResNet), VarianceScaling. dense_init: default, TruncatedNormal, Normal,

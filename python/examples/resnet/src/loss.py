@@ -1,4 +1,6 @@
 """Cross entropy with label smoothing."""
+from __future__ import annotations
+
 import sindri as ms
 from sindri import nn, ops
 
@@ -12,7 +14,8 @@ class CrossEntropySmooth(nn.LossBase):
     framework's softmax cross entropy; the values agree. reduction: 'mean', 'sum' or 'none'.
     """
 
-    def __init__(self, sparse=True, reduction="mean", smooth_factor=0.0, num_classes=1000, composite=False):
+    def __init__(self, sparse: bool = True, reduction: str = "mean", smooth_factor: float = 0.0, num_classes: int = 1000,
+                 composite: bool = False) -> None:
         super().__init__(reduction)
         self.onehot = ops.OneHot()
         self.sparse = sparse
@@ -23,9 +26,10 @@ class CrossEntropySmooth(nn.LossBase):
         self.log_sum_exp = ReduceLogSumExp(-1, keep_dims=True)
         self.sum = ops.ReduceSum()
 
-    def construct(self, logit, label):
+    def construct(self, logit: ms.Tensor, label: ms.Tensor) -> ms.Tensor:
         if self.sparse:
             label = self.onehot(label, ops.shape(logit)[1], self.on_value, self.off_value)
         if self.composite:
             return self.get_loss(self.sum(label * (self.log_sum_exp(logit) - logit), -1))
-        return self.ce(logit, label)
+        loss: ms.Tensor = self.ce(logit, label)
+        return loss

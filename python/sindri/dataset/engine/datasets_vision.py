@@ -5,7 +5,7 @@ import os
 from typing import Any, Dict, List, Optional
 
 from sindri import _core
-from sindri.dataset._check import boolean, fail, is_int, named
+from sindri.dataset._check import ArgumentError, boolean, fail, is_int, named
 from sindri.dataset.engine.datasets import MappableDataset
 
 __all__ = ["Cifar100Dataset", "Cifar10Dataset", "DigitsDataset", "FashionMnistDataset", "ImageFolderDataset", "MnistDataset"]
@@ -17,12 +17,20 @@ def _path(who: str, name: str, value: Any) -> str:
     return os.fspath(value)
 
 
+def _folder(who: str, value: Any) -> str:
+    """The path of a folder that is there, as MindSpore asks for when the dataset is made."""
+    path = _path(who, "dataset_dir", value)
+    if not os.path.isdir(path):
+        fail(ArgumentError, f"dataset_dir must be a folder, and '{path}' is {'a file' if os.path.exists(path) else 'not there'}", who, "check the path")
+    return path
+
+
 class ImageFolderDataset(MappableDataset):
     """Images in folders, one per class: column image, the bytes of the file (uint8 [n]) or with decode the pixels (uint8 [H, W, 3]), and label
     (int32).
 
     Classes are the folder names in order, or those of class_indexing (name to label). extensions: suffixes with dot; without, those of image files.
-    Raises TypeError, ValueError or ArgumentError; at the first use IoError (an OSError) or DataError (a RuntimeError) that names the folder.
+    Raises TypeError, ValueError or ArgumentError (also for a folder that is not there); at the first use IoError (an OSError) or DataError (a RuntimeError) that names the folder.
     """
 
     @named
@@ -31,7 +39,7 @@ class ImageFolderDataset(MappableDataset):
                  class_indexing: Optional[Dict[str, int]] = None, decode: bool = False, num_shards: Optional[int] = None,
                  shard_id: Optional[int] = None, cache: Any = None, decrypt: Any = None):
         who = "ImageFolderDataset"
-        self.dataset_dir = _path(who, "dataset_dir", dataset_dir)
+        self.dataset_dir = _folder(who, dataset_dir)
         if isinstance(extensions, str) or not all(isinstance(e, str) for e in extensions or []):
             fail(TypeError, f"extensions must be a list of str, got {extensions!r}", who)
         self.extensions = list(extensions or [])
@@ -54,11 +62,12 @@ class _UsageDataset(MappableDataset):
     """A source of files in one folder of which `usage` chooses some."""
 
     _make: Any = None
+    _checked: Any = staticmethod(_folder)
 
     def __init__(self, dataset_dir: str, usage: Optional[str], num_samples: Optional[int], num_parallel_workers: Optional[int],
                  shuffle: Optional[bool], sampler: Any, num_shards: Optional[int], shard_id: Optional[int], cache: Any):
         who = type(self).__name__
-        self.dataset_dir = _path(who, "dataset_dir", dataset_dir)
+        self.dataset_dir = self._checked(who, dataset_dir)
         if usage not in (None, "train", "test", "all"):
             fail(ValueError, f"usage must be 'train', 'test' or 'all', got {usage!r}", who)
         self.usage = usage or "all"
@@ -71,11 +80,11 @@ class _UsageDataset(MappableDataset):
 class Cifar10Dataset(_UsageDataset):
     """The CIFAR-10 binary files: image uint8 [32, 32, 3] and label int32 (MindSpore: uint32). usage: 'train', 'test', 'all' (also None).
 
-    Files may hold any number of rows. Raises TypeError, ValueError or ArgumentError; at the first use IoError (an OSError) or DataError (a
+    Files may hold any number of rows. Raises TypeError, ValueError or ArgumentError (also for a folder that is not there); at the first use IoError (an OSError) or DataError (a
     RuntimeError).
     """
 
-    _make = staticmethod(_core.dataset.cifar10)
+    _make: Any = staticmethod(_core.dataset.cifar10)
 
     @named
     def __init__(self, dataset_dir: str, usage: Optional[str] = None, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None,
@@ -87,7 +96,7 @@ class Cifar10Dataset(_UsageDataset):
 class Cifar100Dataset(_UsageDataset):
     """The CIFAR-100 binary files: image uint8 [32, 32, 3], coarse_label and fine_label int32 (MindSpore: uint32). Otherwise as Cifar10Dataset."""
 
-    _make = staticmethod(_core.dataset.cifar100)
+    _make: Any = staticmethod(_core.dataset.cifar100)
 
     @named
     def __init__(self, dataset_dir: str, usage: Optional[str] = None, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None,
@@ -102,7 +111,7 @@ class MnistDataset(_UsageDataset):
     Raises as Cifar10Dataset.
     """
 
-    _make = staticmethod(_core.dataset.mnist)
+    _make: Any = staticmethod(_core.dataset.mnist)
 
     @named
     def __init__(self, dataset_dir: str, usage: Optional[str] = None, num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None,
@@ -114,7 +123,7 @@ class MnistDataset(_UsageDataset):
 class FashionMnistDataset(MnistDataset):
     """Fashion-MNIST, whose files and columns are those of MNIST."""
 
-    _make = staticmethod(_core.dataset.fashion_mnist)
+    _make: Any = staticmethod(_core.dataset.fashion_mnist)
 
 
 def _packed_digits() -> str:
@@ -135,7 +144,8 @@ class DigitsDataset(_UsageDataset):
     Of Sindri's own. dataset_file: the CSV file, packed or not, or its folder; empty: the one that comes with the package. Raises as Cifar10Dataset.
     """
 
-    _make = staticmethod(_core.dataset.digits)
+    _make: Any = staticmethod(_core.dataset.digits)
+    _checked: Any = staticmethod(lambda who, path: _path(who, "dataset_file", path))  # a file, or its folder
 
     @named
     def __init__(self, dataset_file: str = "", usage: Optional[str] = None, num_samples: Optional[int] = None,

@@ -203,7 +203,8 @@ class Compose(TensorOperation):
 
     def __call__(self, *values: Any) -> Any:
         for operation in self.operations:
-            result = operation(*values) if callable(operation) else operation._call(None, values)
+            function: Any = operation
+            result = function(*values) if callable(function) else function._call(None, values)
             values = result if isinstance(result, tuple) else (result,)
         return _single(values)
 

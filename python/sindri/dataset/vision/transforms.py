@@ -258,7 +258,7 @@ class RandomResizedCrop(NativeOperation):
 class RandomCropDecodeResize(RandomResizedCrop):
     """The bytes of an image file in; the pixels of Decode, then RandomResizedCrop, but only what the crop needs is decoded. Raises as these."""
 
-    _make = staticmethod(_core.dataset.random_crop_decode_resize)
+    _make: Any = staticmethod(_core.dataset.random_crop_decode_resize)
 
     def _drawn(self, rng: np.random.Generator, value: Any) -> np.ndarray:
         return super()._drawn(rng, Decode()(value))

@@ -231,7 +231,7 @@ class PReLU(Cell):
         self.w = Parameter(initializer(w, (channel,)), name="a")
 
     def construct(self, x: Tensor) -> Tensor:
-        w = self.w
+        w: Tensor = self.w
         if len(x.shape) > 2 and w.shape[0] > 1:
             w = _ops.reshape(w, (1, w.shape[0]) + (1,) * (len(x.shape) - 2))
         return _ops.where(_ops.greater(x, 0.0), x, _ops.mul(x, w))

@@ -48,6 +48,7 @@ class Dense(Cell):
         self.has_bias = check_bool(self.cls_name, "has_bias", has_bias)
         weight_init, bias_init = dense_inits(weight_init, bias_init, self.in_channels)
         self.weight = Parameter(initializer(weight_init, (self.out_channels, self.in_channels), dtype), name="weight")
+        self.bias: Optional[Parameter]
         if has_bias:
             self.bias = Parameter(initializer(bias_init, (self.out_channels,), dtype), name="bias")
         else:

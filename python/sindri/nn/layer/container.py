@@ -1,18 +1,24 @@
 """Containers of Cells (MindSpore: nn.SequentialCell, nn.CellList)."""
+from __future__ import annotations
+
 from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Union
 
 from sindri.nn.cell import Cell
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["SequentialCell", "CellList"]
 
 
-def _check_cell(cell, where):
+def _check_cell(cell: Any, where: Any) -> Any:
     if not isinstance(cell, Cell):
         raise TypeError(f"expected a Cell, got {type(cell).__name__} | {where}")
     return cell
 
 
-def _index(i, n, where):
+def _index(i: Any, n: Any, where: Any) -> Any:
     if not isinstance(i, int) or isinstance(i, bool):
         raise TypeError(f"an index must be an int, got {i!r} | {where}")
     if not -n <= i < n:
@@ -20,10 +26,10 @@ def _index(i, n, where):
     return i % n
 
 
-class _Numbered:
+class _Numbered(Cell):
     """What both containers share: children named '0', '1', …, renamed when the list changes."""
 
-    def _renumber(self, cells):
+    def _renumber(self, cells: Any) -> None:
         """Takes `cells` as the children. Names are replaced, a prefix put in front by an outer Cell stays."""
         prefix = self._outer_prefix()
         for name in list(self._cells):
@@ -37,31 +43,32 @@ class _Numbered:
                 cell.update_parameters_name(f"{prefix}{i}.")
         self._touch()
 
-    def _outer_prefix(self):
+    def _outer_prefix(self) -> Any:
         for path, p in self.parameters_and_names():
             if p.name.endswith(path):
                 return p.name[:len(p.name) - len(path)]
         return ""
 
-    def _touch(self):
+    def _touch(self) -> None:
         from sindri._compile import clock
         clock[0] += 1
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._cells)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Cell]:
         return iter(list(self._cells.values()))
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Union[int, str, slice]) -> Any:
         cells = list(self._cells.values())
         if isinstance(index, slice):
-            return type(self)(OrderedDict(list(self._cells.items())[index])) if isinstance(self, SequentialCell) else type(self)(cells[index])
+            kind: Any = type(self)
+            return kind(OrderedDict(list(self._cells.items())[index])) if isinstance(self, SequentialCell) else kind(cells[index])
         if isinstance(index, str) and index in self._cells:
             return self._cells[index]
         return cells[_index(index, len(cells), type(self).__name__)]
 
-    def __setitem__(self, index, cell):
+    def __setitem__(self, index: Union[int, slice], cell: Any) -> None:
         _check_cell(cell, type(self).__name__)
         name = list(self._cells)[_index(index, len(self), type(self).__name__)]
         prefix = self._outer_prefix()
@@ -71,7 +78,7 @@ class _Numbered:
             cell.update_parameters_name(f"{prefix}{name}.")
         self._touch()
 
-    def __delitem__(self, index):
+    def __delitem__(self, index: Union[int, slice]) -> None:
         cells = list(self._cells.values())
         if isinstance(index, slice):
             del cells[index]
@@ -79,7 +86,7 @@ class _Numbered:
             del cells[_index(index, len(cells), type(self).__name__)]
         self._renumber(cells)
 
-    def append(self, cell):
+    def append(self, cell: Cell) -> Self:
         """Adds a Cell at the end. Returns self. Raises TypeError for another object."""
         _check_cell(cell, f"{type(self).__name__}.append")
         prefix, name = self._outer_prefix(), str(len(self._cells))
@@ -91,7 +98,7 @@ class _Numbered:
         self._touch()
         return self
 
-    def insert(self, index, cell):
+    def insert(self, index: int, cell: Cell) -> None:
         """Puts a Cell before position `index`; those behind move up, names included."""
         _check_cell(cell, f"{type(self).__name__}.insert")
         cells = list(self._cells.values())
@@ -100,7 +107,7 @@ class _Numbered:
         cells.insert(index, cell)
         self._renumber(cells)
 
-    def extend(self, cells):
+    def extend(self, cells: Iterable[Cell]) -> Self:
         """Adds Cells at the end. Returns self. Raises TypeError for anything else."""
         if not isinstance(cells, (list, tuple, CellList)):
             raise TypeError(f"expected a list of Cells, got {type(cells).__name__} | {type(self).__name__}.extend")
@@ -109,10 +116,10 @@ class _Numbered:
         return self
 
 
-class SequentialCell(_Numbered, Cell):
+class SequentialCell(_Numbered):
     """Cells one after the other: SequentialCell(a, b, …), a list of them, or an OrderedDict name -> Cell. Raises TypeError for anything else."""
 
-    def __init__(self, *args):
+    def __init__(self, *args: Any) -> None:
         super().__init__()
         if len(args) == 1 and isinstance(args[0], OrderedDict):
             for name, cell in args[0].items():
@@ -121,19 +128,19 @@ class SequentialCell(_Numbered, Cell):
             for i, cell in enumerate(args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args):
                 setattr(self, str(i), _check_cell(cell, "SequentialCell"))
 
-    def construct(self, x):
+    def construct(self, x: Any) -> Any:
         """Each Cell takes what the one before it returned."""
         for cell in self._cells.values():
             x = cell(x)
         return x
 
 
-class CellList(_Numbered, Cell):
+class CellList(_Numbered):
     """A list of Cells as one Cell; it cannot be called. Raises TypeError for members that are no Cells."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(auto_prefix=kwargs.get("auto_prefix", True))
         self.extend(args[0] if len(args) == 1 and isinstance(args[0], (list, tuple, CellList)) else args)
 
-    def construct(self, *inputs):
+    def construct(self, *inputs: Any) -> None:
         raise NotImplementedError("a CellList cannot be called | nn.CellList | call its members")

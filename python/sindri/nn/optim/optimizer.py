@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Iterable
-from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, cast
 
 import numpy as np
 
@@ -28,8 +28,10 @@ __all__ = ["Optimizer", "opt_init_args_register"]
 _ops = _core.ops
 _GROUP_KEYS = ("params", "lr", "weight_decay", "order_params", "grad_centralization")
 
+_F = TypeVar("_F", bound=Callable[..., Any])
 
-def opt_init_args_register(fn: Callable) -> Callable:
+
+def opt_init_args_register(fn: _F) -> _F:
     """Decorates an optimizer's __init__: keeps its arguments as `init_params`, `init_learning_rate` and `init_args`, to make another like it."""
 
     @functools.wraps(fn)
@@ -47,7 +49,7 @@ def opt_init_args_register(fn: Callable) -> Callable:
         self.__dict__["init_learning_rate"] = None if isinstance(rate, Cell) else rate
         self.__dict__["init_args"] = given
 
-    return init
+    return cast(_F, init)
 
 
 class _IteratorLearningRate(LearningRateSchedule):
@@ -110,9 +112,9 @@ class _Prepared(NamedTuple):
     inv_scale: Optional[Tensor]
 
 
-def takes_controls(construct: Callable) -> Callable:
+def takes_controls(construct: _F) -> _F:
     """Marks a construct that leaves all as it is where the tensor `_cell_skip` is true, and multiplies the gradients by `_cell_inv_scale`."""
-    construct._takes_controls = True  # type: ignore[attr-defined]
+    setattr(construct, "_takes_controls", True)
     return construct
 
 

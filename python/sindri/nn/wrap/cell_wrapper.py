@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from types import FunctionType, MethodType
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, NoReturn, Optional, Tuple
 
 from sindri import _core, context
 from sindri.common import dtype as mstype
@@ -231,7 +231,7 @@ class PipelineCell(_InParts):
                     fail(KeyError, f"{self.cls_name}: '{name}' is no Cell of the network", "name one of cells_and_names()")
                 setattr(cells[name], attribute, value)
 
-    def shard(self, in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None, device: str = "Ascend", level: int = 0) -> None:
+    def shard(self, in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None, device: str = "Ascend", level: int = 0) -> NoReturn:
         """Raises ValueError: the parts of a pipeline are not sharded as a whole."""
         fail(ValueError, f"{self.cls_name}: shard is not for a pipeline", "shard the Cells inside")
 

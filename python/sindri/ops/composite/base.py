@@ -106,7 +106,8 @@ class MultitypeFuncGraph:
     def _match(self, kinds: tuple) -> Optional[Callable]:
         if kinds in self._found:
             return self._found[kinds]
-        best, best_distance = None, None
+        best: Optional[Callable] = None
+        best_distance = 0
         for names, fn in self.entries:
             if len(names) == len(kinds) and all(name in kind or name == "Undetermined" for name, kind in zip(names, kinds)):
                 distance = sum(kind.index(name) if name in kind else len(kind) for name, kind in zip(names, kinds))
@@ -151,7 +152,8 @@ def _bound(fn: Callable) -> tuple:
     """The function under functools.partial and the arguments bound to it."""
     args: tuple = ()
     while isinstance(fn, functools.partial):
-        fn, args = fn.func, fn.args + args
+        args = fn.args + args
+        fn = fn.func
     return fn, args
 
 

@@ -1,4 +1,8 @@
 """Gradients of functions and Cells (MindSpore: ops.GradOperation, grad, value_and_grad; contract 13.1)."""
+from __future__ import annotations
+
+from typing import Any, Callable, Optional, Union
+
 from sindri import _core
 from sindri._compile import Graphs, local, outermost, run_eagerly
 from sindri._core import Parameter, Tensor
@@ -8,7 +12,7 @@ from sindri.nn.cell import Cell, tensors_in
 __all__ = ["GradOperation", "grad", "value_and_grad", "get_grad", "jvp", "vjp"]
 
 
-def _forward(fn, args, kwargs=None):
+def _forward(fn: Any, args: Any, kwargs: Any = None) -> Any:
     """(tape, output) of fn(*args): the recording of a run that just took place when there is one, else a run of its own."""
     if isinstance(fn, Cell) and not kwargs:
         for r in reversed(local.recorded):
@@ -27,36 +31,36 @@ def _forward(fn, args, kwargs=None):
     return tape, out
 
 
-def _without_floats(fn, args, kwargs, out) -> bool:
+def _without_floats(fn: Any, args: Any, kwargs: Any, out: Any) -> bool:
     """Whether fn maps integer tensors to integer tensors: its gradients are those of the same arithmetic on floats, as integers."""
     return not _float_tensors(out) and bool(tensors_in(out, [])) and not _float_tensors(args) and not isinstance(fn, Cell) and not kwargs
 
 
-def _integer_gradients(run, args):
+def _integer_gradients(run: Any, args: Any) -> Any:
     """Gradients for integer inputs: `run` on float32 copies, results in the inputs' types."""
     grads = run(_cast_all(args, "float32"))
     return _like(grads, args)
 
 
-def _cast_all(v, dtype):
+def _cast_all(v: Any, dtype: Any) -> Any:
     """v with every tensor in another type."""
     if isinstance(v, Tensor):
         return _core.ops.cast(v, dtype)
     return type(v)(_cast_all(x, dtype) for x in v) if isinstance(v, (tuple, list)) else v
 
 
-def _like(grads, args):
+def _like(grads: Any, args: Any) -> Any:
     """The gradients in the types of what they belong to."""
     if isinstance(grads, Tensor):
         return _core.ops.cast(grads, args.dtype if isinstance(args, Tensor) else args[0].dtype)
     return tuple(_like(g, a) for g, a in zip(grads, [a for a in args if isinstance(a, (Tensor, tuple, list))]))
 
 
-def _float_tensors(v):
+def _float_tensors(v: Any) -> Any:
     return [t for t in tensors_in(v, []) if t.dtype.is_floating]
 
 
-def _seeds(outputs, sens):
+def _seeds(outputs: Any, sens: Any) -> Any:
     """One seed per output tensor: ones, or the tensors of sens (a number fills)."""
     if sens is None:
         return None
@@ -70,7 +74,7 @@ def _seeds(outputs, sens):
     return out
 
 
-def _weights_list(weights, fn):
+def _weights_list(weights: Any, fn: Any) -> Any:
     if weights is None:
         if not isinstance(fn, Cell):
             raise ValueError("weights are not given, and the function is no Cell to take them from | GradOperation | give a ParameterTuple")
@@ -78,7 +82,7 @@ def _weights_list(weights, fn):
     return [weights] if isinstance(weights, Parameter) else list(weights)
 
 
-def _backward(tape, outputs, seeds, inputs, weights):
+def _backward(tape: Any, outputs: Any, seeds: Any, inputs: Any, weights: Any) -> Any:
     """Gradients of inputs (any nesting of tensors) and weights."""
     flat = tensors_in(inputs, [])
     plain = [t for t in flat if not isinstance(t, Parameter)]
@@ -86,7 +90,7 @@ def _backward(tape, outputs, seeds, inputs, weights):
     of_inputs, of_params = tape.backward(outputs, seeds, plain, params + weights)
     plain_it, param_it = iter(of_inputs), iter(of_params[:len(params)])
 
-    def rebuild(v):
+    def rebuild(v: Any) -> Any:
         if isinstance(v, Parameter):
             return next(param_it)
         if isinstance(v, Tensor):
@@ -101,10 +105,11 @@ def _backward(tape, outputs, seeds, inputs, weights):
 class _Compilable:
     """A gradient function that is compiled when it is the outermost call in GRAPH_MODE."""
 
-    def __init__(self, run, name):
-        self._run, self._name, self._graphs = run, name, None
+    def __init__(self, run: Any, name: str) -> None:
+        self._run, self._name = run, name
+        self._graphs: Optional[Graphs] = None
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not outermost():
             return self._run(*args, **kwargs)
         if _core.get_mode() == 0:
@@ -114,11 +119,11 @@ class _Compilable:
         return run_eagerly(self._run, args, kwargs)
 
 
-def _outer(fn, run, name):
+def _outer(fn: Any, run: Any, name: str) -> Any:
     """As _Compilable, but a forward run of the same Cell that was just recorded is taken over also between outermost calls."""
     compiled = _Compilable(run, name)
 
-    def call(*args, **kwargs):
+    def call(*args: Any, **kwargs: Any) -> Any:
         if local.depth == 0 and local.recorded and isinstance(fn, Cell) and any(r.cell is fn for r in local.recorded):
             return run(*args, **kwargs)
         return compiled(*args, **kwargs)
@@ -135,14 +140,14 @@ class GradOperation:
     Raises TypeError for flags that are no bool or a function that is not callable.
     """
 
-    def __init__(self, get_all=False, get_by_list=False, sens_param=False):
+    def __init__(self, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False) -> None:
         for name, v in (("get_all", get_all), ("get_by_list", get_by_list), ("sens_param", sens_param)):
             if not isinstance(v, bool):
                 raise TypeError(f"{name} must be a bool, got {v!r} | GradOperation")
         self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
-        self._cache = {}
+        self._cache: dict[Any, Any] = {}
 
-    def __call__(self, fn, weights=None):
+    def __call__(self, fn: Callable[..., Any], weights: Any = None) -> Callable[..., Any]:
         if not callable(fn):
             raise TypeError(f"expected a Cell or a function, got {type(fn).__name__} | GradOperation")
         key = (fn if isinstance(fn, Cell) else id(fn), id(weights))
@@ -155,7 +160,7 @@ class GradOperation:
         self._cache[key] = (made, fn, weights)
         return made
 
-    def _grad(self, fn, weights, args, kwargs):
+    def _grad(self, fn: Any, weights: Any, args: Any, kwargs: Any) -> Any:
         sens = None
         if self.sens_param:
             if "sens" in kwargs:
@@ -179,7 +184,7 @@ class GradOperation:
         return of_params if self.get_by_list else of_inputs[0]
 
 
-def _check(grad_position, weights, has_aux):
+def _check(grad_position: Any, weights: Any, has_aux: Any) -> Any:
     if grad_position is None and weights is None:
         raise ValueError("neither grad_position nor weights is given | grad | say what to differentiate by")
     positions = () if grad_position is None else (grad_position,) if isinstance(grad_position, int) else tuple(grad_position)
@@ -192,7 +197,7 @@ def _check(grad_position, weights, has_aux):
     return positions
 
 
-def _value_and_grad(fn, grad_position, weights, has_aux, return_ids, args, kwargs):
+def _value_and_grad(fn: Any, grad_position: Any, weights: Any, has_aux: Any, return_ids: Any, args: Any, kwargs: Any) -> Any:
     positions = _check(grad_position, weights, has_aux)
     if positions and max(positions) >= len(args):
         raise ValueError(f"grad_position {max(positions)} is out of range for {len(args)} inputs | grad")
@@ -211,13 +216,13 @@ def _value_and_grad(fn, grad_position, weights, has_aux, return_ids, args, kwarg
     return out, grads
 
 
-def value_and_grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=False):
+def value_and_grad(fn: Callable[..., Any], grad_position: Union[int, tuple[int, ...], None] = 0, weights: Any = None, has_aux: bool = False, return_ids: bool = False) -> Callable[..., Any]:
     """A function giving (fn's value, gradients): see `grad` for the arguments."""
     _check(grad_position, weights, has_aux)
     return _outer(fn, lambda *args, **kwargs: _value_and_grad(fn, grad_position, weights, has_aux, return_ids, args, kwargs), "value_and_grad")
 
 
-def grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=False):
+def grad(fn: Callable[..., Any], grad_position: Union[int, tuple[int, ...], None] = 0, weights: Any = None, has_aux: bool = False, return_ids: bool = False) -> Callable[..., Any]:
     """The gradient function of fn (a function or a Cell).
 
     grad_position: an input's position (one gradient), a tuple of positions (a tuple), or None. weights: a Parameter (one gradient), a
@@ -226,18 +231,18 @@ def grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=False):
     """
     _check(grad_position, weights, has_aux)
 
-    def run(*args, **kwargs):
+    def run(*args: Any, **kwargs: Any) -> Any:
         out, grads = _value_and_grad(fn, grad_position, weights, has_aux, return_ids, args, kwargs)
         return (grads, tuple(out[1:]) if len(out) > 2 else out[1]) if has_aux else grads
 
     return _outer(fn, run, "grad")
 
 
-def get_grad(gradients, identifier):
+def get_grad(gradients: Any, identifier: Any) -> Any:
     """The gradient of an input position or Parameter (or its name) among gradients made with return_ids. Raises RuntimeError when it is not there."""
     name = identifier.name if isinstance(identifier, Parameter) else identifier
 
-    def find(v):
+    def find(v: Any) -> Any:
         if isinstance(v, tuple) and len(v) == 2 and isinstance(v[0], (int, str)):
             return v[1] if v[0] == name else None
         if isinstance(v, (tuple, list)):
@@ -253,13 +258,13 @@ def get_grad(gradients, identifier):
     return found
 
 
-def vjp(fn, *inputs, weights=None, has_aux=False):
+def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool = False) -> Any:
     """(fn's value, a function giving the gradient for an output gradient) at these inputs."""
     tape, out = _forward(fn, inputs)
     primal = out[0] if has_aux else out
     outputs = tensors_in(primal, [])
 
-    def pull(*sens):
+    def pull(*sens: Any) -> Any:
         params = [] if weights is None else [weights] if isinstance(weights, Parameter) else list(weights)
         of_inputs, of_params = _backward(tape, outputs, _seeds(outputs, sens[0] if len(sens) == 1 else sens), inputs, params)
         of_inputs = of_inputs[0] if len(of_inputs) == 1 else of_inputs
@@ -268,7 +273,7 @@ def vjp(fn, *inputs, weights=None, has_aux=False):
     return (primal, pull, out[1:]) if has_aux else (primal, pull)
 
 
-def jvp(fn, inputs, v, has_aux=False):
+def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> Any:
     """(fn's value, its derivative in direction v), by two reverse passes."""
     inputs, v = (inputs if isinstance(inputs, (tuple, list)) else (inputs,)), (v if isinstance(v, (tuple, list)) else (v,))
     outer = _core.Tape()

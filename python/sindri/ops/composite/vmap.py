@@ -12,9 +12,12 @@ def vmap(fn: Union[Callable, Sequence[Callable]], in_axes: Any = 0, out_axes: An
     """fn applied to every slice of its inputs along in_axes (None: the same input each time; a nested tuple for nested inputs), the results
     stacked along out_axes. The slices are computed one by one: right for every fn, not faster than a loop. A list of functions pairs
     function i with slice i. Raises ValueError when the inputs' sizes differ or none is mapped."""
-    functions = list(fn) if isinstance(fn, (list, tuple)) else None
+    functions: Any = list(fn) if isinstance(fn, (list, tuple)) else None
     if functions is None and not callable(fn):
         fail(TypeError, f"fn: expected a function, got {type(fn).__name__}", "ops.vmap")
+
+    def each(i: int) -> Any:
+        return functions[i] if functions is not None else fn
 
     def mapped(*args: Any) -> Any:
         axes = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
@@ -28,7 +31,7 @@ def vmap(fn: Union[Callable, Sequence[Callable]], in_axes: Any = 0, out_axes: An
         count = sizes.pop()
         if functions is not None and len(functions) != count:
             fail(ValueError, f"{len(functions)} functions for {count} slices", "ops.vmap")
-        results = [(functions[i] if functions is not None else fn)(*(_pick(a, axis, i) for a, axis in zip(args, axes))) for i in range(count)]
+        results = [each(i)(*(_pick(a, axis, i) for a, axis in zip(args, axes))) for i in range(count)]
         return _stacked(results, out_axes)
     return mapped
 

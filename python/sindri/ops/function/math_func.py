@@ -47,21 +47,30 @@ logical_xor = core.logical_xor
 
 
 
+def _named(function: Callable, name: str, doc: str) -> Callable:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
 def _flat(name: str, function: Callable, doc: str) -> Callable:
-    """A function whose derivative is 0 wherever it exists: its result passes no gradient (the engine would refuse to differentiate it)."""
-    def apply(*xs: Scalar) -> Tensor:
-        out = function(*xs)
+    """A function of one operand whose derivative is 0 wherever it exists: its result passes no gradient (the engine would refuse to differentiate it)."""
+    def apply(input: Scalar) -> Tensor:
+        out = function(input)
         return core.stop_gradient(out) if is_float(out.dtype) else out
-    apply.__name__ = apply.__qualname__ = name
-    apply.__doc__ = doc
-    return apply
+    return _named(apply, name, doc)
+
+
+def _flat_floor_div(x: Scalar, y: Scalar) -> Tensor:
+    out = core.floor_div(x, y)
+    return core.stop_gradient(out) if is_float(out.dtype) else out
 
 
 sign = _flat("sign", core.sign, "1, 0 or -1 by the sign of each element; gradient 0.")
 floor = _flat("floor", core.floor, "The largest whole number not above each element; gradient 0.")
 ceil = _flat("ceil", core.ceil, "The smallest whole number not below each element; gradient 0.")
 rint = _flat("rint", core.round, "The nearest whole number, halves to even; gradient 0.")
-floor_div = _flat("floor_div", core.floor_div, "floor(x / y); gradient 0.")
+floor_div = _named(_flat_floor_div, "floor_div", "floor(x / y); gradient 0.")
 
 # The same under other names.
 absolute, negative, inv = abs, neg, reciprocal

@@ -8,7 +8,7 @@ from sindri.ops.function import image_func as B
 from sindri.ops.function import index_func as X
 from sindri.ops.function import nn_func as N
 from sindri.ops.function import other_func as O
-from sindri.ops.primitive import REQUIRED, primitive
+from sindri.ops.primitive import REQUIRED, like, primitive
 
 
 def _pad_v3(x, paddings, value=None, mode="constant", paddings_contiguous=True):
@@ -33,11 +33,11 @@ IsSubClass = primitive("IsSubClass", O.issubclass_)
 Reshape = primitive("Reshape", F.reshape)
 Flatten = primitive("Flatten", F.flatten_rows)
 ExpandDims = Unsqueeze = primitive("ExpandDims", F.expand_dims)
-Squeeze = primitive("Squeeze", lambda x, axis: F.squeeze(x, axis if axis != () else None), (), ("axis",), axis=())
+Squeeze = primitive("Squeeze", like(F.squeeze, lambda x, axis: F.squeeze(x, axis if axis != () else None)), (), ("axis",), axis=())
 Transpose = primitive("Transpose", F.transpose)
 BroadcastTo = primitive("BroadcastTo", F.broadcast_to, shape=REQUIRED)
 Identity = primitive("Identity", O.identity)
-IdentityN = primitive("IdentityN", lambda xs: tuple(xs))
+IdentityN = primitive("IdentityN", like(O.make_tuple, lambda xs: tuple(xs)))
 
 # Creation.
 Zeros = primitive("Zeros", F.zeros)
@@ -49,16 +49,19 @@ Fills = primitive("Fills", F.fills)
 Eye = primitive("Eye", F.eye)
 Range = primitive("Range", F.range, maxlen=1000000)
 LinSpace = primitive("LinSpace", F.linspace)
-LogSpace = primitive("LogSpace", lambda start, end, steps, base, dtype: F.logspace(start, end, steps, base, dtype=dtype), (), ("dtype",), steps=10,
+LogSpace = primitive("LogSpace",
+                     like(F.logspace, lambda start, end, steps, base, dtype: F.logspace(start, end, steps, base, dtype=dtype)), (), ("dtype",), steps=10,
                      base=10, dtype=mstype.float32)
-Meshgrid = primitive("Meshgrid", lambda inputs, indexing: F.meshgrid(*inputs, indexing=indexing), indexing="xy")
+Meshgrid = primitive("Meshgrid", like(F.meshgrid, lambda inputs, indexing: F.meshgrid(*inputs, indexing=indexing)), indexing="xy")
 ScalarToTensor = primitive("ScalarToTensor", O.scalar_to_tensor)
 ScalarToArray = primitive("ScalarToArray", O.scalar_to_array)
 ScalarCast = primitive("ScalarCast", O.scalar_cast)
 TupleToArray = primitive("TupleToArray", O.tuple_to_array)
-TrilIndices = primitive("TrilIndices", lambda row, col, offset, dtype: F.tril_indices(row, col, offset, dtype=dtype), (), ("dtype",), row=REQUIRED,
+TrilIndices = primitive("TrilIndices",
+                        like(F.tril_indices, lambda row, col, offset, dtype: F.tril_indices(row, col, offset, dtype=dtype)), (), ("dtype",), row=REQUIRED,
                         col=REQUIRED, offset=0, dtype=mstype.int32)
-TriuIndices = primitive("TriuIndices", lambda row, col, offset, dtype: F.triu_indices(row, col, offset, dtype=dtype), (), ("dtype",), row=REQUIRED,
+TriuIndices = primitive("TriuIndices",
+                        like(F.triu_indices, lambda row, col, offset, dtype: F.triu_indices(row, col, offset, dtype=dtype)), (), ("dtype",), row=REQUIRED,
                         col=REQUIRED, offset=0, dtype=mstype.int32)
 
 # Joining, cutting, repeating.
@@ -66,14 +69,15 @@ Concat = primitive("Concat", F.concat, axis=0)
 Stack = Pack = primitive("Stack", F.stack, axis=0)
 ParallelConcat = primitive("ParallelConcat", F.concat)
 Unstack = Unpack = primitive("Unstack", F.unstack, (), ("num",), axis=0, num=None)
-Split = primitive("Split", lambda x, axis, output_num: F.split(x, None, axis, output_num), axis=0, output_num=1)
-SplitV = primitive("SplitV", lambda x, size_splits, split_dim, num_split: F.split(x, list(size_splits), split_dim), size_splits=REQUIRED,
+Split = primitive("Split", like(F.split, lambda x, axis, output_num: F.split(x, None, axis, output_num)), axis=0, output_num=1)
+SplitV = primitive("SplitV",
+                   like(F.split, lambda x, size_splits, split_dim, num_split: F.split(x, list(size_splits), split_dim)), size_splits=REQUIRED,
                    split_dim=REQUIRED,
                    num_split=REQUIRED)
 Slice = primitive("Slice", F.slice)
 StridedSlice = primitive("StridedSlice", F.strided_slice, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0)
 Tile = primitive("Tile", F.tile)
-ReverseV2 = primitive("ReverseV2", lambda x, axis: F.flip(x, axis), axis=REQUIRED)
+ReverseV2 = primitive("ReverseV2", like(F.flip, lambda x, axis: F.flip(x, axis)), axis=REQUIRED)
 ReverseSequence = primitive("ReverseSequence", X.reverse_sequence, seq_dim=REQUIRED, batch_dim=0)
 Roll = primitive("Roll", F.roll, (), ("dims",), shifts=REQUIRED, dims=None)
 Pad = primitive("Pad", N.pad_pairs, paddings=REQUIRED)
@@ -87,7 +91,8 @@ MaskedSelect = primitive("MaskedSelect", F.masked_select)
 NonZero = primitive("NonZero", F.nonzero)
 Unique = primitive("Unique", F.unique)
 UniqueConsecutive = primitive("UniqueConsecutive", F.unique_consecutive, (), ("dim",), return_inverse=False, return_counts=False, dim=None)
-SearchSorted = primitive("SearchSorted", lambda s, v, dtype, right: F.cast(F.searchsorted(s, v, right=right), dtype), (), ("dtype",),
+SearchSorted = primitive("SearchSorted",
+                         like(F.searchsorted, lambda s, v, dtype, right: F.cast(F.searchsorted(s, v, right=right), dtype)), (), ("dtype",),
                          dtype=mstype.int64, right=False)
 Bucketize = primitive("Bucketize", F.bucketize, boundaries=REQUIRED)
 InTopK = primitive("InTopK", F.intopk, k=REQUIRED)
@@ -144,7 +149,7 @@ SpaceToDepth = primitive("SpaceToDepth", F.space_to_depth, block_size=REQUIRED)
 DepthToSpace = primitive("DepthToSpace", F.depth_to_space, block_size=REQUIRED)
 SpaceToBatch = primitive("SpaceToBatch", F.space_to_batch, block_size=REQUIRED, paddings=REQUIRED)
 BatchToSpace = primitive("BatchToSpace", F.batch_to_space, block_size=REQUIRED, crops=REQUIRED)
-ChannelShuffle = primitive("ChannelShuffle", lambda x, group: F.channel_shuffle(x, group), group=REQUIRED)
+ChannelShuffle = primitive("ChannelShuffle", like(F.channel_shuffle, lambda x, group: F.channel_shuffle(x, group)), group=REQUIRED)
 ResizeNearestNeighbor = primitive("ResizeNearestNeighbor", N.resize_nearest, size=REQUIRED, align_corners=False, half_pixel_centers=False)
 ResizeBilinear = primitive("ResizeBilinear", N.resize_bilinear, size=REQUIRED, align_corners=False, half_pixel_centers=False)
 ResizeNearestNeighborV2 = primitive("ResizeNearestNeighborV2", N.resize_nearest, align_corners=False, half_pixel_centers=False)

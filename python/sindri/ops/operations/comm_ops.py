@@ -2,6 +2,7 @@
 A group of more ranks raises NotYetError when the primitive is called."""
 from __future__ import annotations
 
+import inspect
 from typing import Any, Callable, Optional
 
 from sindri.common.not_yet import not_yet
@@ -49,6 +50,7 @@ class _Collective(Primitive):
                     fail(TypeError, f"{key}: expected an int, got {getattr(self, key)!r}", where)
             self.rank_size = 1
 
+        __init__.__signature__ = inspect.signature(made)
         cls.__init__ = __init__
 
     def __call__(self, *args: Any) -> Any:
@@ -63,7 +65,7 @@ def _collective(name: str, alone: Callable, doc: str, /, **attrs) -> type:
                      **attrs)
     body = {"__doc__": doc + "\n\nRaises TypeError, ValueError for op and group; NotYetError in a group of more than one rank.",
             "__module__": __name__,
-            "_alone": staticmethod(alone), "__call__": _Collective.__call__, "__signature__": made.__signature__}
+            "_alone": staticmethod(alone), "__call__": _Collective.__call__}
     return type(name, (made,), body)
 
 

@@ -6,7 +6,7 @@ from sindri.ops._util import core
 from sindri.ops.function import linalg_func as L
 from sindri.ops.function import math_func as F
 from sindri.ops.function import reduce_func as R
-from sindri.ops.primitive import REQUIRED, primitive
+from sindri.ops.primitive import REQUIRED, like, primitive
 
 # Two operands.
 Add = TensorAdd = primitive("Add", core.add)
@@ -106,26 +106,29 @@ CumSum = primitive("CumSum", R.scan_sum, exclusive=False, reverse=False)
 CumProd = primitive("CumProd", R.scan_prod, exclusive=False, reverse=False)
 Cummax = primitive("Cummax", R.cummax, axis=REQUIRED)
 Cummin = primitive("Cummin", R.cummin, axis=REQUIRED)
-TopK = primitive("TopK", lambda x, k, sorted: R.topk(x, k, None, True, sorted), sorted=True)
+TopK = primitive("TopK", like(R.topk, lambda x, k, sorted: R.topk(x, k, None, True, sorted)), sorted=True)
 Sort = primitive("Sort", R.sort, axis=-1, descending=False)
 LpNorm = primitive("LpNorm", R.lp_norm, (), ("axis", "p"), axis=REQUIRED, p=2, keep_dims=False, epsilon=1e-12)
-Norm = primitive("Norm", lambda x, axis, keep_dims: core.norm(x, 2.0, R.to_axes(axis, "ops.Norm"), keep_dims), (), ("axis",), axis=(),
+Norm = primitive("Norm",
+                 like(core.norm, lambda x, axis, keep_dims: core.norm(x, 2.0, R.to_axes(axis, "ops.Norm"), keep_dims)), (), ("axis",), axis=(),
                  keep_dims=False)
 SquareSumAll = primitive("SquareSumAll", R.square_sum_all)
-CountNonZero = primitive("CountNonZero", lambda x, dims: R.count_nonzero(x, dims, False, mstype.int64), (), ("dims",), dims=None)
+CountNonZero = primitive("CountNonZero",
+                         like(R.count_nonzero, lambda x, dims: R.count_nonzero(x, dims, False, mstype.int64)), (), ("dims",), dims=None)
 
 # Matrices.
 MatMul = primitive("MatMul", L.mat_mul, transpose_a=False, transpose_b=False)
 BatchMatMul = primitive("BatchMatMul", L.batch_mat_mul, transpose_a=False, transpose_b=False)
-Einsum = primitive("Einsum", lambda operands, equation: L.einsum(equation, *operands), equation=REQUIRED)
+Einsum = primitive("Einsum", like(L.einsum, lambda operands, equation: L.einsum(equation, *operands)), equation=REQUIRED)
 Ger = primitive("Ger", L.outer)
-Cross = primitive("Cross", lambda a, b, dim: L.cross(a, b, None if dim == -65530 else dim), dim=-65530)
+Cross = primitive("Cross", like(L.cross, lambda a, b, dim: L.cross(a, b, None if dim == -65530 else dim)), dim=-65530)
 Cdist = primitive("Cdist", L.cdist, p=2.0)
-MatrixInverse = primitive("MatrixInverse", lambda x, adjoint: L.inverse(L.swapaxes(x, -1, -2) if adjoint else x), adjoint=False)
+MatrixInverse = primitive("MatrixInverse", like(L.inverse, lambda x, adjoint: L.inverse(L.swapaxes(x, -1, -2) if adjoint else x)), adjoint=False)
 Cholesky = primitive("Cholesky", L.cholesky, upper=False)
 CholeskyInverse = primitive("CholeskyInverse", L.cholesky_inverse, upper=False)
 CholeskySolve = primitive("CholeskySolve", L.cholesky_solve, upper=False)
-MatrixTriangularSolve = primitive("MatrixTriangularSolve", lambda a, b, lower, adjoint: core.triangular_solve(a, b, lower, adjoint), lower=True,
+MatrixTriangularSolve = primitive("MatrixTriangularSolve",
+                                  like(core.triangular_solve, lambda a, b, lower, adjoint: core.triangular_solve(a, b, lower, adjoint)), lower=True,
                                   adjoint=False)
 MatrixPower = primitive("MatrixPower", L.matrix_power, n=REQUIRED)
 Svd = primitive("Svd", L.svd, full_matrices=False, compute_uv=True)

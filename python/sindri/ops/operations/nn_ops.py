@@ -9,7 +9,7 @@ from sindri.common.not_yet import not_yet
 from sindri.ops._util import Parameter, Tensor, as_tensor, check_choice, core, fail
 from sindri.ops.function import loss_func as L
 from sindri.ops.function import nn_func as F
-from sindri.ops.primitive import REQUIRED, primitive
+from sindri.ops.primitive import REQUIRED, like, primitive
 
 # Activations.
 ReLU = primitive("ReLU", core.relu)
@@ -19,7 +19,7 @@ PReLU = primitive("PReLU", F.prelu)
 Elu = primitive("Elu", F.elu, alpha=1.0)
 SeLU = primitive("SeLU", F.selu)
 CeLU = primitive("CeLU", F.celu, alpha=1.0)
-GeLU = Gelu = primitive("GeLU", lambda x: core.gelu(x, True))
+GeLU = Gelu = primitive("GeLU", like(core.gelu, lambda x: core.gelu(x, True)))
 FastGeLU = FastGelu = primitive("FastGeLU", F.fast_gelu)
 HSwish = primitive("HSwish", core.hswish)
 HSigmoid = primitive("HSigmoid", core.hsigmoid)
@@ -148,7 +148,8 @@ BinaryCrossEntropy = primitive("BinaryCrossEntropy", L.binary_cross_entropy, red
 KLDivLoss = primitive("KLDivLoss", L.kl_div, reduction="mean")
 SmoothL1Loss = primitive("SmoothL1Loss", L.smooth_l1_loss, beta=1.0, reduction="none")
 SoftMarginLoss = primitive("SoftMarginLoss", L.soft_margin_loss, reduction="mean")
-MultiMarginLoss = primitive("MultiMarginLoss", lambda x, target, weight=None, **kw: L.multi_margin_loss(x, target, weight=weight, **kw), p=1,
+MultiMarginLoss = primitive("MultiMarginLoss",
+                            like(L.multi_margin_loss, lambda x, target, weight=None, **kw: L.multi_margin_loss(x, target, weight=weight, **kw)), p=1,
                             margin=1.0, reduction="mean")
 
 

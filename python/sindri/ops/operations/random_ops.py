@@ -3,22 +3,27 @@ from __future__ import annotations
 
 from sindri.common import dtype as mstype
 from sindri.ops.function import random_func as F
-from sindri.ops.primitive import primitive
+from sindri.ops.primitive import like, primitive
 
 StandardNormal = primitive("StandardNormal", F.normal_with_seeds, seed=0, seed2=0)
-StandardLaplace = primitive("StandardLaplace", lambda shape, seed, seed2: F.standard_laplace(shape, F._seed(seed, seed2)), seed=0, seed2=0)
-TruncatedNormal = primitive("TruncatedNormal", lambda shape, seed, seed2, dtype: F.truncated_normal(shape, dtype, seed, seed2), (), ("dtype",),
+StandardLaplace = primitive("StandardLaplace",
+                            like(F.standard_laplace, lambda shape, seed, seed2: F.standard_laplace(shape, F._seed(seed, seed2))), seed=0, seed2=0)
+TruncatedNormal = primitive("TruncatedNormal",
+                            like(F.truncated_normal, lambda shape, seed, seed2, dtype: F.truncated_normal(shape, dtype, seed, seed2)), (), ("dtype",),
                             seed=0, seed2=0, dtype=mstype.float32)
 UniformReal = primitive("UniformReal", F.uniform_real, seed=0, seed2=0)
 UniformInt = primitive("UniformInt", F.uniform_int, seed=0, seed2=0)
-Bernoulli = primitive("Bernoulli", lambda x, p=0.5, seed=-1, offset=0: F.bernoulli(x, p, None if seed == -1 else (seed, offset)), seed=-1, offset=0)
-Multinomial = primitive("Multinomial", lambda x, n, seed, seed2, dtype: F.core.cast(F.multinomial(x, int(n), True, F._seed(seed, seed2)), dtype), (),
+Bernoulli = primitive("Bernoulli",
+                      like(F.bernoulli, lambda x, p=0.5, seed=-1, offset=0: F.bernoulli(x, p, None if seed == -1 else (seed, offset))), seed=-1, offset=0)
+Multinomial = primitive("Multinomial",
+                        like(F.multinomial, lambda x, n, seed, seed2, dtype: F.core.cast(F.multinomial(x, int(n), True, F._seed(seed, seed2)), dtype)), (),
                         ("dtype",), seed=0, seed2=0, dtype=mstype.int32)
-RandomCategorical = primitive("RandomCategorical", lambda logits, n, seed=0,
-                              dtype=mstype.int64: F.random_categorical(logits, int(n), int(seed), dtype), (), ("dtype",), dtype=mstype.int64)
-RandpermV2 = primitive("RandpermV2", lambda n, seed, offset, dtype: F.randperm(int(n), seed, offset, dtype), (), ("dtype",), seed=0, offset=0,
+RandomCategorical = primitive("RandomCategorical", like(F.random_categorical, lambda logits, n, seed=0,
+                              dtype=mstype.int64: F.random_categorical(logits, int(n), int(seed), dtype)), (), ("dtype",), dtype=mstype.int64)
+RandpermV2 = primitive("RandpermV2",
+                       like(F.randperm, lambda n, seed, offset, dtype: F.randperm(int(n), seed, offset, dtype)), (), ("dtype",), seed=0, offset=0,
                        dtype=mstype.int64)
-RandomShuffle = primitive("RandomShuffle", lambda x, seed, seed2: F.shuffle(x, F._seed(seed, seed2)), seed=0, seed2=0)
+RandomShuffle = primitive("RandomShuffle", like(F.shuffle, lambda x, seed, seed2: F.shuffle(x, F._seed(seed, seed2))), seed=0, seed2=0)
 RandomChoiceWithMask = primitive("RandomChoiceWithMask", F.choice_with_mask_seeds, count=256, seed=0, seed2=0)
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type) and value.__module__ == __name__]

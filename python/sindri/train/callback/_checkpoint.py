@@ -3,13 +3,14 @@ import os
 import re
 import stat
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Union
 
 from sindri import _checkparam as validator
 from sindri import context
 from sindri import log as logger
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
+from sindri.train import _cipher
 from sindri.train.callback._callback import Callback, RunContext, _set_cur_net
 
 _INFO_KEYS = ('epoch_num', 'step_num', 'random_op')
@@ -35,11 +36,11 @@ class CheckpointConfig:
     append_info: 'epoch_num', 'step_num', 'random_op', and at most one dict of int, float, bool, str, Tensor or Parameter; its 'epoch_num' and
     'step_num' are added to the running numbers, so that a resumed training goes on counting. exception_save: a file `…_breakpoint.ckpt` when
     training ends with an error. integrated_save and remove_redundancy concern split parameters and are stored only; crc_check: files always
-    carry checksums. enc_key raises NotYetError; format must be 'ckpt'. ValueError: all four of steps, seconds, max and minutes are zero or
+    carry checksums. enc_key and enc_mode encrypt the files, as save_checkpoint has it; format must be 'ckpt'. ValueError: all four of steps, seconds, max and minutes are zero or
     None, or append_info is bad; TypeError."""
 
     def __init__(self, save_checkpoint_steps: int = 1, save_checkpoint_seconds: int = 0, keep_checkpoint_max: int = 5,
-                 keep_checkpoint_per_n_minutes: int = 0, integrated_save: bool = True, async_save: bool = False, saved_network: Any = None,
+                 keep_checkpoint_per_n_minutes: int = 0, integrated_save: bool = True, async_save: Union[bool, str] = False, saved_network: Any = None,
                  append_info: Optional[list] = None, enc_key: Any = None, enc_mode: str = 'AES-GCM', exception_save: bool = False,
                  crc_check: bool = False, remove_redundancy: bool = False, format: str = 'ckpt', **kwargs: Any):
         place = 'CheckpointConfig'
@@ -61,7 +62,11 @@ class CheckpointConfig:
         if not self._keep_checkpoint_max and not self._keep_checkpoint_per_n_minutes:
             self._keep_checkpoint_max = 1
         self._integrated_save = validator.check_bool(integrated_save, 'integrated_save', place)
-        self._async_save = validator.check_bool(async_save, 'async_save', place)
+        if not isinstance(async_save, (bool, str)):
+            raise TypeError(f"{place}: 'async_save' must be a bool or a str, got {type(async_save).__name__}")
+        if isinstance(async_save, str):
+            validator.check_string(async_save, ['thread', 'process'], 'async_save', place)
+        self._async_save = async_save
         self._exception_save = validator.check_bool(exception_save, 'exception_save', place)
         self._crc_check = validator.check_bool(crc_check, 'crc_check', place)
         self._remove_redundancy = validator.check_bool(remove_redundancy, 'remove_redundancy', place)
@@ -71,10 +76,7 @@ class CheckpointConfig:
                 raise TypeError(f"{place}: 'saved_network' must be None or a Cell, got {type(saved_network).__name__}")
         self._saved_network = saved_network
         self._append_dict = self._read_append_info(append_info)
-        if enc_key is not None:
-            from sindri.common.not_yet import not_yet
-            not_yet('CheckpointConfig(enc_key=…)', 'checkpoint encryption')
-        validator.check_string(enc_mode, ['AES-GCM', 'AES-CBC', 'SM4-CBC'], 'enc_mode', place)
+        _cipher.check_key(enc_key, enc_mode, 'enc_key', 'enc_mode', place)
         self._enc_key, self._enc_mode = enc_key, enc_mode
         validator.check_string(format, ['ckpt'], 'format', place)
         self._format = format
@@ -105,18 +107,65 @@ class CheckpointConfig:
                 out.setdefault(item, 0)
         return out
 
-    save_checkpoint_steps = property(lambda self: self._save_checkpoint_steps, doc='Steps between two files.')
-    save_checkpoint_seconds = property(lambda self: self._save_checkpoint_seconds, doc='Seconds between two files.')
-    keep_checkpoint_max = property(lambda self: self._keep_checkpoint_max, doc='Files kept.')
-    keep_checkpoint_per_n_minutes = property(lambda self: self._keep_checkpoint_per_n_minutes, doc='One file is kept per so many minutes.')
-    integrated_save = property(lambda self: self._integrated_save, doc='Stored only.')
-    async_save = property(lambda self: self._async_save, doc='Whether files are written in a thread.')
-    saved_network = property(lambda self: self._saved_network, doc='The Cell to save, or None.')
-    enc_key = property(lambda self: self._enc_key, doc='None.')
-    enc_mode = property(lambda self: self._enc_mode, doc='Stored only.')
-    crc_check = property(lambda self: self._crc_check, doc='Stored only: files always carry checksums.')
-    format = property(lambda self: self._format, doc="'ckpt'.")
-    map_param_inc = property(lambda self: False, doc='False: there are no hash-table parameters.')
+    @property
+    def save_checkpoint_steps(self) -> Optional[int]:
+        """Steps between two files."""
+        return self._save_checkpoint_steps
+
+    @property
+    def save_checkpoint_seconds(self) -> Optional[int]:
+        """Seconds between two files."""
+        return self._save_checkpoint_seconds
+
+    @property
+    def keep_checkpoint_max(self) -> Optional[int]:
+        """Files kept."""
+        return self._keep_checkpoint_max
+
+    @property
+    def keep_checkpoint_per_n_minutes(self) -> Optional[int]:
+        """One file is kept per so many minutes."""
+        return self._keep_checkpoint_per_n_minutes
+
+    @property
+    def integrated_save(self) -> bool:
+        """Stored only."""
+        return self._integrated_save
+
+    @property
+    def async_save(self) -> Union[bool, str]:
+        """Whether files are written in a thread."""
+        return self._async_save
+
+    @property
+    def saved_network(self) -> Any:
+        """The Cell to save, or None."""
+        return self._saved_network
+
+    @property
+    def enc_key(self) -> Optional[bytes]:
+        """The key that files are encrypted with, or None."""
+        return self._enc_key
+
+    @property
+    def enc_mode(self) -> str:
+        """How files are encrypted."""
+        return self._enc_mode
+
+    @property
+    def crc_check(self) -> bool:
+        """Stored only: files always carry checksums."""
+        return self._crc_check
+
+    @property
+    def format(self) -> str:
+        """'ckpt'."""
+        return self._format
+
+    @property
+    def map_param_inc(self) -> bool:
+        """False: there are no hash-table parameters."""
+        return False
 
     @property
     def append_dict(self) -> Dict[str, Any]:

@@ -9,6 +9,7 @@ from sindri import _checkparam as validator
 from sindri import log as logger
 from sindri.common import dtype as mstype
 from sindri.common.tensor import Tensor
+from sindri.train.callback import _landscape
 from sindri.train.callback._callback import Callback, RunContext, _loss_number
 
 _DEFAULTS: Dict[str, Any] = {'collect_metric': True, 'collect_graph': True, 'collect_train_lineage': True, 'collect_eval_lineage': True,
@@ -24,7 +25,9 @@ class SummaryCollector(Callback):
     collect_specified_data: dict of collect_metric, collect_graph, collect_train_lineage, collect_eval_lineage, collect_input_data,
     collect_dataset_graph (bools) and histogram_regular (chooses parameters by name; default: the first five); missing keys are True when
     keep_default_action, else False. custom_lineage_data: dict of str to int, float or str. collect_tensor_freq: steps between records of
-    TensorSummary. num_process is kept for scripts' sake. collect_landscape raises NotYetError. ValueError, TypeError."""
+    TensorSummary. num_process is kept for scripts' sake. collect_landscape: dict of intervals (lists of three or more step or epoch numbers), unit
+    ('step', 'epoch'), landscape_size, num_samples, create_landscape: at those numbers the parameters are saved for loss landscapes, in
+    `<summary_dir>/ckpt_dir`. ValueError, TypeError."""
 
     def __init__(self, summary_dir: str, collect_freq: int = 10, num_process: int = 32, collect_specified_data: Optional[dict] = None,
                  keep_default_action: bool = True, custom_lineage_data: Optional[dict] = None, collect_tensor_freq: Optional[int] = None,
@@ -47,6 +50,8 @@ class SummaryCollector(Callback):
         self._custom_done = False
         self._dataset_done = False
         self._chosen: Any = None
+        landscape = self._specified['collect_landscape']
+        self._landscape = _landscape.Landscape(landscape, self._summary_dir) if landscape else None
 
     @staticmethod
     def _read_specified(given: Optional[dict], keep: bool) -> Dict[str, Any]:
@@ -61,9 +66,9 @@ class SummaryCollector(Callback):
         for key, value in given.items():
             if key not in _DEFAULTS:
                 raise ValueError(f'{place}: unknown key {key!r} | known are {", ".join(_DEFAULTS)}')
-            if key == 'collect_landscape' and value is not None:
-                from sindri.common.not_yet import not_yet
-                not_yet('SummaryCollector(collect_landscape)', 'export')
+            if key == 'collect_landscape':
+                validator.check_value_type(key, value, [dict, type(None)], 'SummaryCollector')
+                value = _landscape.check(value) if value else None
             if key == 'histogram_regular':
                 validator.check_value_type(key, value, [str, type(None)], 'SummaryCollector')
             elif isinstance(_DEFAULTS[key], bool):
@@ -119,6 +124,8 @@ class SummaryCollector(Callback):
                 self._record.add_value('dataset_graph', 'train_dataset', description)
             if self._specified['collect_graph']:
                 self._record.add_value('graph', 'train_network/auto', p.train_network)
+        if self._landscape is not None and self._landscape.unit == 'step':
+            self._landscape.keep(p.cur_step_num, p.train_network)
         sinks = p.get('dataset_sink_mode', False)
         now = p.cur_epoch_num if sinks else p.cur_step_num
         if not self._tensor_freq:
@@ -132,8 +139,15 @@ class SummaryCollector(Callback):
             due = {'tensor': tensors, 'scalar': values, 'image': values, 'histogram': values}
             self._record.record(p.cur_step_num, plugin_filter=lambda kind: due.get(kind, True))
 
+    def epoch_end(self, run_context: RunContext) -> None:
+        p = run_context.original_args()
+        if self._landscape is not None and self._landscape.unit == 'epoch' and p.mode == 'train':
+            self._landscape.keep(p.cur_epoch_num, p.train_network)
+
     def end(self, run_context: RunContext) -> None:
         p = run_context.original_args()
+        if self._landscape is not None and p.mode == 'train':
+            self._landscape.finish(int(p.batch_num))
         if self._specified['collect_train_lineage']:
             self._record.add_value('train_lineage', 'train_lineage', self._lineage(p))
             self._record.record(p.cur_step_num)

@@ -39,7 +39,8 @@ class BleuScore(Metric):
         for words, refs in zip(candidates, references):
             self._length += len(words)
             self._reference_length += min((abs(len(words) - len(r)), i, len(r)) for i, r in enumerate(refs))[2]
-            found, allowed = _ngrams(words, self.n_gram), Counter()
+            found = _ngrams(words, self.n_gram)
+            allowed: Counter = Counter()
             for r in refs:
                 allowed |= _ngrams(r, self.n_gram)
             for gram, count in (found & allowed).items():

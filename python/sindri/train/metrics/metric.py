@@ -1,21 +1,24 @@
 """The base class of metrics and what several of them share."""
 import functools
 from abc import ABCMeta, abstractmethod
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple, TypeVar, cast
 
 import numpy as np
 
 from sindri.common.tensor import Tensor
 
 
-def rearrange_inputs(func: Callable) -> Callable:
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def rearrange_inputs(func: _F) -> _F:
     """Decorator for `update`: hands it only the inputs that `set_indexes` chose, in that order."""
 
     @functools.wraps(func)
     def update(self: Any, *inputs: Any) -> Any:
         order = self.indexes
         return func(self, *(inputs if not order else [inputs[i] for i in order]))
-    return update
+    return cast(_F, update)
 
 
 class Metric(metaclass=ABCMeta):
@@ -120,7 +123,7 @@ def is_one_hot(data: np.ndarray) -> bool:
     return data.ndim > 1 and is_binary(data) and bool((data.sum(axis=1) == 1).all())
 
 
-def one_hot_pair(owner: Metric, y_pred: np.ndarray, y: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+def one_hot_pair(owner: Any, y_pred: np.ndarray, y: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
     """One-hot rows [N, C] of the predicted class and of the true class; the class count may not change between batches."""
     classes = y_pred.shape[1]
     if owner._class_num not in (0, classes):

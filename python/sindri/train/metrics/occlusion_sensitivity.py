@@ -46,12 +46,12 @@ class OcclusionSensitivity(Metric):
         self._count(inputs, 3, 'network, image, label')
         network = validator.check_value_type('network', inputs[0], [Cell], 'OcclusionSensitivity')
         image = self._convert_data(inputs[1])
-        label = np.array(inputs[2]) if isinstance(inputs[2], int) else self._convert_data(inputs[2])
+        labels = np.array(inputs[2]) if isinstance(inputs[2], int) else self._convert_data(inputs[2])
         if image.shape[0] != 1:
             raise RuntimeError(f'OcclusionSensitivity.update: one image at a time, got {image.shape[0]}')
-        if label.size != 1:
-            raise RuntimeError(f'OcclusionSensitivity.update: one label is needed, got {label.size}')
-        label = int(label.reshape(-1)[0])
+        if labels.size != 1:
+            raise RuntimeError(f'OcclusionSensitivity.update: one label is needed, got {labels.size}')
+        label = int(labels.reshape(-1)[0])
         shape = image.shape[1:]
         low, high = self._box(shape)
         margin = [self.margin] * len(shape) if isinstance(self.margin, int) else list(self.margin)

@@ -59,6 +59,6 @@ class ROC(Metric):
         if not self._is_update:
             raise self._no_samples()
         if self.class_num == 1:
-            return self._curve(self.y_pred, self.y, self.pos_label)
-        curves = [self._curve(self.y_pred[:, c], self.y, c) for c in range(self.class_num)]
+            return self._curve(self.y_pred, self.y, 1 if self.pos_label is None else self.pos_label)
+        curves = [self._curve(self.y_pred[:, c], self.y, c) for c in range(self.y_pred.shape[1])]
         return tuple(list(part) for part in zip(*curves))

@@ -64,7 +64,8 @@ class _SurfaceMetric(Metric):
             raise ValueError(f'{name}.update: prediction and truth must have equal shapes and hold something, got {y_pred.shape} and {y.shape}')
         if label not in y_pred and label not in y:
             raise ValueError(f'{name}.update: label {label} occurs neither in the prediction nor in the truth')
-        return tuple(a if a.dtype == bool else a == label for a in (y_pred, y))
+        prediction, truth = (a if a.dtype == bool else a == label for a in (y_pred, y))
+        return prediction, truth
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:

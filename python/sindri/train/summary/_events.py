@@ -7,7 +7,7 @@ import stat
 import struct
 import time
 import zlib
-from typing import Any, BinaryIO, Dict, Iterable, Optional
+from typing import Any, BinaryIO, Callable, Dict, Iterable, Optional
 
 import numpy as np
 
@@ -173,7 +173,12 @@ def histogram_value(tag: str, value: np.ndarray) -> bytes:
     return put_bytes(1, tag) + put_bytes(9, data + put_int(8, flat.size))
 
 
-_VALUES = {'scalar': scalar_value, 'tensor': tensor_value, 'image': image_value, 'histogram': histogram_value}
+def landscape_value(tag: str, message: bytes) -> bytes:
+    """A LossLandscape message as it is."""
+    return put_bytes(1, tag) + put_bytes(10, message)
+
+
+_VALUES: Dict[str, Callable[[str, Any], bytes]] = {'landscape': landscape_value, 'scalar': scalar_value, 'tensor': tensor_value, 'image': image_value, 'histogram': histogram_value}
 
 
 def summary(values: Iterable[tuple]) -> bytes:

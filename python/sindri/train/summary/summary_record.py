@@ -15,7 +15,8 @@ from sindri.train.summary import _events
 __all__ = ['SummaryRecord']
 
 _SUMMARY_PLUGINS = ('scalar', 'tensor', 'image', 'histogram')
-_PLUGINS = _SUMMARY_PLUGINS + ('graph', 'train_lineage', 'eval_lineage', 'custom_lineage_data', 'dataset_graph', 'explainer', 'landscape')
+_MESSAGE_PLUGINS = ('explainer', 'landscape')
+_PLUGINS = _SUMMARY_PLUGINS + ('graph', 'train_lineage', 'eval_lineage', 'custom_lineage_data', 'dataset_graph') + _MESSAGE_PLUGINS
 _KINDS = {'[:Scalar]': 'scalar', '[:Tensor]': 'tensor', '[:Image]': 'image', '[:Histogram]': 'histogram'}
 _live: Optional['SummaryRecord'] = None
 _lock = threading.Lock()
@@ -95,12 +96,10 @@ class SummaryRecord:
 
     def add_value(self, plugin: str, name: str, value: Any) -> None:
         """Keeps a value for the next record. plugin: 'scalar', 'tensor', 'image' ([N, C, H, W]), 'histogram', 'graph' (a Cell), 'train_lineage',
-        'eval_lineage', 'custom_lineage_data', 'dataset_graph' (dicts). ValueError, TypeError; 'explainer' and 'landscape' raise NotYetError."""
+        'eval_lineage', 'custom_lineage_data', 'dataset_graph' (dicts), 'explainer', 'landscape' (protobuf messages Explain and LossLandscape, or
+        their bytes). ValueError, TypeError."""
         if plugin not in _PLUGINS:
             raise ValueError(f"SummaryRecord.add_value: 'plugin' must be one of {', '.join(_PLUGINS)}, got {plugin!r}")
-        if plugin in ('explainer', 'landscape'):
-            from sindri.common.not_yet import not_yet
-            not_yet(f"SummaryRecord.add_value('{plugin}')", 'export')
         if not isinstance(name, str) or not name:
             raise ValueError(f"SummaryRecord.add_value: 'name' must be a non-empty str, got {name!r}")
         if plugin in _SUMMARY_PLUGINS:
@@ -116,6 +115,10 @@ class SummaryRecord:
         elif plugin == 'graph':
             if not hasattr(value, 'cells_and_names'):
                 raise TypeError("SummaryRecord.add_value: the value of plugin 'graph' must be a Cell")
+        elif plugin in _MESSAGE_PLUGINS:
+            value = value if isinstance(value, bytes) else getattr(value, 'SerializeToString', lambda: None)()
+            if value is None:
+                raise TypeError(f"SummaryRecord.add_value: the value of plugin '{plugin}' must be a protobuf message or its bytes")
         elif not isinstance(value, dict):
             raise TypeError(f"SummaryRecord.add_value: the value of plugin '{plugin}' must be a dict, got {type(value).__name__}")
         self._pool.append((plugin, name, value))
@@ -145,12 +148,14 @@ class SummaryRecord:
         return wrote
 
     def _write(self, step: int, pool: List[Tuple[str, str, Any]]) -> bool:
-        values = [v for v in pool if v[0] in _SUMMARY_PLUGINS]
+        values = [v for v in pool if v[0] in _SUMMARY_PLUGINS or v[0] == 'landscape']
         good = True
         for plugin, _, value in pool:
             if plugin == 'graph':
                 self._graph_done = True
                 good &= self._events.write(4, _events.graph(value))
+            elif plugin == 'explainer':
+                good &= self._events.write(6, value, step)
             elif plugin in _events.LINEAGE_FIELDS:
                 encode = {'train_lineage': _events.train_lineage, 'eval_lineage': _events.eval_lineage, 'dataset_graph': _events.dataset_graph,
                           'custom_lineage_data': _events.user_lineage}[plugin]

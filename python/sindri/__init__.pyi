@@ -1,0 +1,78 @@
+"""Sindri: deep-learning training in C++ with MindSpore's names and manners.
+
+Written by scripts/python_stubs.py; do not edit."""
+
+from sindri.common.tensor import tensor as tensor
+from sindri.parallel.shard import shard as shard
+from sindri.train.data_sink import data_sink as data_sink
+
+from sindri import _core as _core
+from sindri._core import (
+    CheckpointError as CheckpointError, CommError as CommError, DataError as DataError, DeviceError as DeviceError, DTypeError as DTypeError,
+    Error as Error, InternalError as InternalError, InvalidValueError as InvalidValueError, IoError as IoError, NonFiniteError as NonFiniteError,
+    SettingsError as SettingsError, ShapeError as ShapeError, TracedValueError as TracedValueError,
+)
+from sindri.common import (
+    DType as DType, promote_types as promote_types, bool_ as bool_, uint8 as uint8, ubyte as ubyte, int32 as int32, intc as intc, int64 as int64,
+    intp as intp, long as long, float16 as float16, half as half, bfloat16 as bfloat16, float32 as float32, single as single, float64 as float64,
+    double as double, int8 as int8, byte as byte, int16 as int16, short as short, uint16 as uint16, ushort as ushort, uint32 as uint32,
+    uintc as uintc, uint64 as uint64, uintp as uintp, complex64 as complex64, complex128 as complex128, string as string, type_none as type_none,
+    tensor_type as tensor_type, number as number, int_ as int_, uint as uint, float_ as float_, list_ as list_, tuple_ as tuple_,
+    function as function, type_type as type_type, Bool as Bool, Int as Int, Float as Float, Number as Number, number_type as number_type,
+    int_type as int_type, uint_type as uint_type, float_type as float_type, all_types as all_types, dtype_to_nptype as dtype_to_nptype,
+    dtype_to_pytype as dtype_to_pytype, pytype_to_dtype as pytype_to_dtype, get_py_obj_dtype as get_py_obj_dtype, issubclass_ as issubclass_,
+    Tensor as Tensor, from_dlpack as from_dlpack, Parameter as Parameter, ParameterTuple as ParameterTuple, get_seed as get_seed,
+    set_seed as set_seed, JitConfig as JitConfig, jit as jit, jit_class as jit_class, lazy_inline as lazy_inline, ms_class as ms_class,
+    ms_function as ms_function, ms_memory_recycle as ms_memory_recycle, COOTensor as COOTensor, CSRTensor as CSRTensor, RowTensor as RowTensor,
+    initializer as initializer,
+)
+from sindri.common import dtype as dtype
+from sindri.context import (
+    GRAPH_MODE as GRAPH_MODE, PYNATIVE_MODE as PYNATIVE_MODE, MODE_LIST as MODE_LIST, set_context as set_context, get_context as get_context,
+    set_auto_parallel_context as set_auto_parallel_context, get_auto_parallel_context as get_auto_parallel_context,
+    reset_auto_parallel_context as reset_auto_parallel_context, set_ps_context as set_ps_context, get_ps_context as get_ps_context,
+    reset_ps_context as reset_ps_context, set_device as set_device, set_offload_context as set_offload_context,
+    get_offload_context as get_offload_context, set_fl_context as set_fl_context, era as era,
+)
+from sindri import context as context
+from sindri.context import ParallelMode as ParallelMode
+from sindri import nn as nn, ops as ops
+from sindri.ops import grad as grad, value_and_grad as value_and_grad
+from sindri.ops.composite.grad import get_grad as get_grad, jvp as jvp, vjp as vjp
+from sindri import (
+    amp as amp, boost as boost, communication as communication, dataset as dataset, log as log, mindrecord as mindrecord, models as models,
+    mstx as mstx, numpy as numpy, parallel as parallel, profiler as profiler, runtime as runtime, train as train,
+)
+from sindri import _checkparam as _checkparam
+from sindri.train import (
+    Model as Model, DatasetHelper as DatasetHelper, connect_network_with_dataset as connect_network_with_dataset,
+    build_train_network as build_train_network, LossScaleManager as LossScaleManager, FixedLossScaleManager as FixedLossScaleManager,
+    DynamicLossScaleManager as DynamicLossScaleManager, SummaryRecord as SummaryRecord, ConvertModelUtils as ConvertModelUtils,
+    ConvertNetUtils as ConvertNetUtils, rank_list_for_transform as rank_list_for_transform,
+    transform_checkpoint_by_rank as transform_checkpoint_by_rank, transform_checkpoints as transform_checkpoints,
+    merge_pipeline_strategys as merge_pipeline_strategys, sync_pipeline_shared_parameters as sync_pipeline_shared_parameters,
+    save_checkpoint as save_checkpoint, load_checkpoint as load_checkpoint, load_param_into_net as load_param_into_net, export as export,
+    load as load, async_ckpt_thread_status as async_ckpt_thread_status, load_checkpoint_async as load_checkpoint_async,
+    load_distributed_checkpoint as load_distributed_checkpoint, merge_sliced_parameter as merge_sliced_parameter,
+    build_searched_strategy as build_searched_strategy, restore_group_info_list as restore_group_info_list, parse_print as parse_print,
+    obfuscate_model as obfuscate_model, export_split_mindir as export_split_mindir, Callback as Callback, LossMonitor as LossMonitor,
+    TimeMonitor as TimeMonitor, ModelCheckpoint as ModelCheckpoint, SummaryCollector as SummaryCollector, CheckpointConfig as CheckpointConfig,
+    RunContext as RunContext, LearningRateScheduler as LearningRateScheduler, History as History, LambdaCallback as LambdaCallback,
+    ReduceLROnPlateau as ReduceLROnPlateau, EarlyStopping as EarlyStopping, OnRequestExit as OnRequestExit, BackupAndRestore as BackupAndRestore,
+    names as names, get_metric_fn as get_metric_fn, Accuracy as Accuracy, MAE as MAE, MSE as MSE, Metric as Metric,
+    rearrange_inputs as rearrange_inputs, Precision as Precision, HausdorffDistance as HausdorffDistance, Recall as Recall, Fbeta as Fbeta,
+    BleuScore as BleuScore, CosineSimilarity as CosineSimilarity, OcclusionSensitivity as OcclusionSensitivity, F1 as F1, Dice as Dice, ROC as ROC,
+    auc as auc, TopKCategoricalAccuracy as TopKCategoricalAccuracy, Top1CategoricalAccuracy as Top1CategoricalAccuracy,
+    Top5CategoricalAccuracy as Top5CategoricalAccuracy, Loss as Loss, MeanSurfaceDistance as MeanSurfaceDistance,
+    RootMeanSquareDistance as RootMeanSquareDistance, Perplexity as Perplexity, ConfusionMatrix as ConfusionMatrix,
+    ConfusionMatrixMetric as ConfusionMatrixMetric,
+)
+from sindri.log import get_level as get_level, get_log_config as get_log_config
+from sindri.parallel import (
+    Layout as Layout, get_algo_parameters as get_algo_parameters, reset_algo_parameters as reset_algo_parameters,
+    set_algo_parameters as set_algo_parameters,
+)
+from sindri.profiler import DynamicProfilerMonitor as DynamicProfilerMonitor, Profiler as Profiler
+from sindri.common.not_yet import NotYetError as NotYetError
+
+__version__: str

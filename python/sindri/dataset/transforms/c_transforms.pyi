@@ -1,0 +1,11 @@
+"""The transforms as MindSpore 1.x spells them: the classes of sindri.dataset.transforms.
+
+Written by scripts/python_stubs.py; do not edit."""
+
+
+from sindri.dataset.transforms.transforms import *
+
+__all__ = [
+    "Compose", "Concatenate", "Duplicate", "Fill", "Mask", "OneHot", "PadEnd", "RandomApply", "RandomChoice", "RandomOrder", "Relational", "Slice",
+    "TypeCast", "Unique",
+]

@@ -1,0 +1,15 @@
+"""The transforms in Python as MindSpore 1.x spells them: classes of sindri.dataset.transforms, and OneHotOp.
+
+Written by scripts/python_stubs.py; do not edit."""
+
+from sindri.dataset.transforms.transforms import OneHot
+
+from sindri.dataset.transforms.transforms import *
+
+__all__ = [
+    "Compose", "Concatenate", "Duplicate", "Fill", "Mask", "OneHot", "PadEnd", "RandomApply", "RandomChoice", "RandomOrder", "Relational", "Slice",
+    "TypeCast", "Unique", "OneHotOp",
+]
+
+
+class OneHotOp(OneHot): ...

@@ -1,0 +1,38 @@
+"""NumPy's functions on tensors (MindSpore: mindspore.numpy).
+
+Written by scripts/python_stubs.py; do not edit."""
+
+
+from sindri.common.dtype import (
+    bool_ as bool_, float16 as float16, float32 as float32, float64 as float64, float_ as float_, int8 as int8, int16 as int16, int32 as int32,
+    int64 as int64, int_ as int_, uint as uint, uint8 as uint8, uint16 as uint16, uint32 as uint32, uint64 as uint64,
+)
+from sindri.numpy import _array as _array, _math as _math
+from sindri.numpy._array import *
+from sindri.numpy._math import *
+
+__all__ = [
+    "asarray", "asfarray", "copy", "full", "zeros", "ones", "empty", "zeros_like", "ones_like", "empty_like", "full_like", "arange", "linspace",
+    "logspace", "geomspace", "eye", "identity", "tri", "tril", "triu", "tril_indices", "triu_indices", "tril_indices_from", "triu_indices_from",
+    "diag_indices", "indices", "meshgrid", "diag", "diagflat", "diagonal", "vander", "rand", "randn", "randint", "reshape", "ravel", "transpose",
+    "expand_dims", "squeeze", "moveaxis", "rollaxis", "swapaxes", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_to", "broadcast_arrays",
+    "size", "isscalar", "concatenate", "append", "stack", "hstack", "vstack", "dstack", "column_stack", "split", "array_split", "hsplit", "vsplit",
+    "dsplit", "tile", "repeat", "roll", "flip", "flipud", "fliplr", "rot90", "pad", "where", "select", "take", "take_along_axis", "unique",
+    "argwhere", "searchsorted", "digitize", "unravel_index", "ravel_multi_index", "ix_", "apply_along_axis", "piecewise", "array_str", "array",
+    "abs", "absolute", "negative", "sign", "floor", "ceil", "rint", "trunc", "exp", "expm1", "exp2", "log", "log2", "log10", "log1p", "sqrt",
+    "square", "reciprocal", "sin", "cos", "tan", "sinh", "cosh", "tanh", "deg2rad", "rad2deg", "isnan", "isinf", "isfinite", "positive", "signbit",
+    "logical_not", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "fabs", "radians", "invert", "bitwise_not", "add", "multiply",
+    "floor_divide", "maximum", "minimum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
+    "logical_xor", "logaddexp", "logaddexp2", "hypot", "copysign", "fmod", "heaviside", "float_power", "subtract", "divide", "true_divide", "power",
+    "mod", "remainder", "arctan2", "matmul", "cbrt", "fix", "isposinf", "isneginf", "isclose", "array_equal", "array_equiv", "divmod", "clip",
+    "around", "round", "sum", "mean", "average", "amax", "amin", "max", "min", "ptp", "std", "var", "argmax", "argmin", "sometrue", "count_nonzero",
+    "cumsum", "cumprod", "nansum", "nancumsum", "nanmax", "nanmin", "nanmean", "nanvar", "nanstd", "trace", "norm", "dot", "inner", "outer", "kron",
+    "tensordot", "multi_dot", "matrix_power", "cross", "diff", "ediff1d", "trapz", "interp", "cov", "corrcoef", "bincount", "histogram_bin_edges",
+    "histogram", "isin", "in1d", "convolve", "correlate", "polyval", "result_type", "promote_types", "pi", "inf", "PINF", "NINF", "nan",
+]
+
+pi: float
+inf: float
+PINF: float
+NINF: float
+nan: float

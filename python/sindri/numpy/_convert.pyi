@@ -1,0 +1,19 @@
+"""What the functions of sindri.numpy share: arguments become tensors, results take the dtype asked for.
+
+Written by scripts/python_stubs.py; do not edit."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sindri._core import Tensor
+
+__all__ = ["array", "as_tensor", "typed", "unary", "binary", "smallest_int"]
+
+def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Tensor: ...
+def as_tensor(obj: Any) -> Tensor: ...
+def typed(x: Tensor, dtype: Any) -> Tensor: ...
+def unary(name: str, function: Callable[..., Any]) -> Callable[..., Any]: ...
+def binary(name: str, function: Callable[..., Any]) -> Callable[..., Any]: ...
+def smallest_int(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]: ...

@@ -1,0 +1,60 @@
+"""The primitives (MindSpore: mindspore.ops.operations), one module per family.
+
+Written by scripts/python_stubs.py; do not edit."""
+
+
+from sindri.ops.operations._thor_ops import *
+from sindri.ops.operations.array_ops import *
+from sindri.ops.operations.comm_ops import *
+from sindri.ops.operations.comm_ops import (
+    _AllSwap as _AllSwap, _MirrorOperator as _MirrorOperator, _VirtualAdd as _VirtualAdd, _VirtualDataset as _VirtualDataset,
+    _VirtualDiv as _VirtualDiv, _VirtualOutput as _VirtualOutput, _VirtualPipelineEnd as _VirtualPipelineEnd,
+)
+from sindri.ops.operations.debug_ops import *
+from sindri.ops.operations.math_ops import *
+from sindri.ops.operations.nn_ops import *
+from sindri.ops.operations.other_ops import *
+from sindri.ops.operations.random_ops import *
+from sindri.ops.operations import (
+    _thor_ops as _thor_ops, array_ops as array_ops, comm_ops as comm_ops, debug_ops as debug_ops, math_ops as math_ops, nn_ops as nn_ops,
+    other_ops as other_ops, random_ops as random_ops,
+)
+
+__all__ = [
+    "CusBatchMatMul", "CusCholeskyTrsm", "CusFusedAbsMax1", "CusImg2Col", "CusMatMulCube", "CusMatMulCubeDenseLeft", "CusMatMulCubeDenseRight",
+    "CusMatMulCubeFraczLeftCast", "CusMatMulCubeFraczRightMul", "CusMatrixCombine", "CusTranspose02314", "LoadIm2Col", "Im2Col", "CholeskyTrsm",
+    "UpdateThorGradient", "Cast", "DType", "Shape", "DynamicShape", "TensorShape", "Rank", "Size", "SameTypeShape", "IsInstance", "IsSubClass",
+    "Reshape", "Flatten", "ExpandDims", "Unsqueeze", "Squeeze", "Transpose", "BroadcastTo", "Identity", "IdentityN", "Zeros", "Ones", "ZerosLike",
+    "OnesLike", "Fill", "Fills", "Eye", "Range", "LinSpace", "LogSpace", "Meshgrid", "ScalarToTensor", "ScalarToArray", "ScalarCast", "TupleToArray",
+    "TrilIndices", "TriuIndices", "Concat", "Stack", "Pack", "ParallelConcat", "Unstack", "Unpack", "Split", "SplitV", "Slice", "StridedSlice",
+    "Tile", "ReverseV2", "ReverseSequence", "Roll", "Pad", "MirrorPad", "PadV3", "Select", "MaskedFill", "MaskedSelect", "NonZero", "Unique",
+    "UniqueConsecutive", "SearchSorted", "Bucketize", "InTopK", "OneHot", "Gather", "GatherV2", "SparseGatherV2", "GatherD", "GatherNd",
+    "EmbeddingLookup", "ScatterNd", "ScatterUpdate", "ScatterAdd", "ScatterSub", "ScatterMul", "ScatterDiv", "ScatterMax", "ScatterMin",
+    "ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub", "ScatterNdMul", "ScatterNdDiv", "ScatterNdMax", "ScatterNdMin", "TensorScatterUpdate",
+    "TensorScatterAdd", "TensorScatterSub", "TensorScatterMul", "TensorScatterDiv", "TensorScatterMax", "TensorScatterMin", "TensorScatterElements",
+    "IndexAdd", "IndexFill", "InplaceUpdate", "InplaceAdd", "InplaceSub", "InvertPermutation", "UnravelIndex", "UnsortedSegmentSum",
+    "UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "Diag", "DiagPart", "Trace", "Tril", "Triu", "MatrixBandPart", "SpaceToDepth",
+    "DepthToSpace", "SpaceToBatch", "BatchToSpace", "ChannelShuffle", "ResizeNearestNeighbor", "ResizeBilinear", "ResizeNearestNeighborV2",
+    "ResizeBilinearV2", "IOU", "BoundingBoxEncode", "BoundingBoxDecode", "CheckValid", "NMSWithMask", "CropAndResize", "ROIAlign", "ReduceOp",
+    "AllReduce", "AllGather", "ReduceScatter", "Broadcast", "Reduce", "CollectiveScatter", "CollectiveGather", "Barrier", "Send", "Receive",
+    "AlltoAll", "AllSwap", "NeighborExchange", "Print", "Assert", "InsertGradientOf", "HookBackward", "ScalarSummary", "TensorSummary",
+    "ImageSummary", "HistogramSummary", "Add", "TensorAdd", "Sub", "Mul", "RealDiv", "Div", "DivNoNan", "MulNoNan", "FloorDiv", "FloorMod", "Mod",
+    "TruncateDiv", "TruncateMod", "Pow", "Maximum", "Minimum", "Fmax", "Fmin", "SquaredDifference", "Equal", "NotEqual", "ApproximateEqual",
+    "IsClose", "Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr", "LogicalXor", "Atan2", "Hypot", "Xlogy", "Xdivy",
+    "Heaviside", "Lerp", "Addcmul", "Addcdiv", "AddN", "AccumulateNV2", "Neg", "Abs", "Sign", "Floor", "Ceil", "Round", "Rint", "Trunc", "Exp",
+    "Expm1", "Log", "Log1p", "Sqrt", "Rsqrt", "Square", "Reciprocal", "Inv", "Invert", "Sin", "Cos", "Tan", "Asin", "ACos", "Atan", "Sinh", "Cosh",
+    "Asinh", "Acosh", "Atanh", "Sinc", "Erf", "Erfc", "Logit", "LogicalNot", "IsNan", "IsInf", "IsFinite", "NanToNum", "ReduceSum", "ReduceMean",
+    "ReduceMax", "ReduceMin", "ReduceProd", "ReduceAll", "ReduceAny", "ReduceStd", "Argmax", "Argmin", "ArgMaxWithValue", "ArgMinWithValue",
+    "CumSum", "CumProd", "Cummax", "Cummin", "TopK", "Sort", "LpNorm", "Norm", "SquareSumAll", "CountNonZero", "MatMul", "BatchMatMul", "Einsum",
+    "Ger", "Cross", "Cdist", "MatrixInverse", "Cholesky", "CholeskyInverse", "CholeskySolve", "MatrixTriangularSolve", "MatrixPower", "Svd", "ReLU",
+    "ReLU6", "LeakyReLU", "PReLU", "Elu", "SeLU", "CeLU", "GeLU", "Gelu", "FastGeLU", "FastGelu", "HSwish", "HSigmoid", "HShrink", "SoftShrink",
+    "Mish", "SiLU", "Sigmoid", "Tanh", "Softplus", "Softsign", "Softmax", "LogSoftmax", "GLU", "Dense", "BiasAdd", "Conv2D", "Conv2DTranspose",
+    "Conv2DBackpropInput", "DepthwiseConv2dNative", "MaxPool", "AvgPool", "MaxPoolWithArgmax", "AdaptiveAvgPool2D", "AdaptiveMaxPool2D", "BatchNorm",
+    "LayerNorm", "RmsNorm", "L2Normalize", "LRN", "Dropout", "Dropout2D", "Dropout3D", "L2Loss", "SoftmaxCrossEntropyWithLogits",
+    "SparseSoftmaxCrossEntropyWithLogits", "SigmoidCrossEntropyWithLogits", "BCEWithLogitsLoss", "BinaryCrossEntropy", "KLDivLoss", "SmoothL1Loss",
+    "SoftMarginLoss", "MultiMarginLoss", "NLLLoss", "ApplyMomentum", "FusedWeightScaleApplyMomentum", "SGD", "Adam", "AdamWeightDecay", "Lamb",
+    "ApplyAdagrad", "ApplyRMSProp", "ApplyGradientDescent", "LSTM", "Assign", "AssignAdd", "AssignSub", "Load", "Depend", "Partial", "StopGradient",
+    "FloatStatus", "NPUAllocFloatStatus", "NPUGetFloatStatus", "NPUClearFloatStatus", "Custom", "StandardNormal", "StandardLaplace",
+    "TruncatedNormal", "UniformReal", "UniformInt", "Bernoulli", "Multinomial", "RandomCategorical", "RandpermV2", "RandomShuffle",
+    "RandomChoiceWithMask",
+]

@@ -1,0 +1,77 @@
+"""What loss landscapes are drawn of: the parameters at chosen steps or epochs, and train_metadata.json, in `<summary_dir>/ckpt_dir`.
+
+Drawing them is the business of the tool that reads the folder (MindSpore: SummaryLandscape)."""
+import json
+import os
+import stat
+from typing import Any, Dict
+
+from sindri import _checkparam as validator
+
+_KEYS = ('landscape_size', 'unit', 'num_samples', 'create_landscape', 'intervals')
+_PLACE = "SummaryCollector: 'collect_landscape'"
+
+
+def check(given: Dict[str, Any]) -> Dict[str, Any]:
+    """The settings with their defaults. ValueError, TypeError."""
+    for key in given:
+        if key not in _KEYS:
+            raise ValueError(f"{_PLACE}: unknown key {key!r} | known are {', '.join(_KEYS)}")
+    out = {'landscape_size': 40, 'unit': 'step', 'num_samples': 2048, 'create_landscape': {'train': True, 'result': True}, **given}
+    validator.check_value_type('landscape_size', out['landscape_size'], int, 'SummaryCollector')
+    if not 3 <= out['landscape_size'] <= 256:
+        raise ValueError(f"{_PLACE}: 'landscape_size' must be from 3 to 256, got {out['landscape_size']}")
+    validator.check_value_type('num_samples', out['num_samples'], int, 'SummaryCollector')
+    if out['unit'] not in ('step', 'epoch'):
+        raise ValueError(f"{_PLACE}: 'unit' must be 'step' or 'epoch', got {out['unit']!r}")
+    validator.check_value_type('create_landscape', out['create_landscape'], dict, 'SummaryCollector')
+    for key, value in out['create_landscape'].items():
+        if key not in ('train', 'result'):
+            raise ValueError(f"{_PLACE}: 'create_landscape' may have 'train' and 'result', got {key!r}")
+        validator.check_value_type(key, value, bool, 'SummaryCollector')
+    validator.check_value_type('intervals', out.get('intervals'), list, 'SummaryCollector')
+    for interval in out['intervals']:
+        validator.check_value_type('each of intervals', interval, list, 'SummaryCollector')
+        if len(interval) < 3:
+            raise ValueError(f"{_PLACE}: each of 'intervals' must have at least three numbers, got {interval}")
+        for number in interval:
+            validator.check_value_type('each number of intervals', number, int, 'SummaryCollector')
+    return out
+
+
+class Landscape:
+    """Keeps the parameters at the steps (or epochs) of the intervals, and writes what was kept at the end of training."""
+
+    def __init__(self, settings: Dict[str, Any], summary_dir: str):
+        self.settings = settings
+        self.unit: str = settings['unit']
+        self._folder = os.path.join(summary_dir, 'ckpt_dir')
+        self._wanted = {n for interval in settings['intervals'] for n in interval}
+        self._files: Dict[str, str] = {}
+
+    def keep(self, number: int, network: Any) -> None:
+        """Saves the parameters of the network inside the training cells when `number` is one of those asked for."""
+        from sindri.train import serialization
+        if number not in self._wanted:
+            return
+        while 'network' in network.name_cells():
+            network = network.network
+        os.makedirs(self._folder, mode=0o700, exist_ok=True)
+        backbone = network.name_cells().get('_backbone', network)
+        path = os.path.join(self._folder, f'{type(backbone).__name__}_{number}_{self.unit}.ckpt')
+        serialization.save_checkpoint([{'name': p.name, 'data': p} for p in backbone.get_parameters()], path)
+        self._files[str(number)] = path
+
+    def finish(self, steps_per_epoch: int) -> None:
+        """Writes train_metadata.json."""
+        settings = self.settings
+        data = {'epoch_group': {str(i): interval for i, interval in enumerate(settings['intervals'])}, 'model_params_file_map': self._files,
+                'step_per_epoch': steps_per_epoch, 'unit': self.unit, 'num_samples': settings['num_samples'],
+                'landscape_size': settings['landscape_size'], 'create_landscape': settings['create_landscape']}
+        os.makedirs(self._folder, mode=0o700, exist_ok=True)
+        path = os.path.join(self._folder, 'train_metadata.json')
+        if os.path.exists(path):  # of an earlier training; read-only, as this one will be
+            os.remove(path)
+        with open(path, 'w', encoding='utf-8') as f:
+            json.dump(data, f)
+        os.chmod(path, stat.S_IRUSR)

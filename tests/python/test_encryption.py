@@ -1,0 +1,172 @@
+"""Encrypted checkpoints: MindSpore's form in both directions, wrong keys, damage, and ModelCheckpoint."""
+import ctypes
+import os
+import struct
+
+import numpy as np
+import pytest
+
+import sindri as ms
+import train_cases
+from sindri import Tensor, nn
+from sindri.train import CheckpointConfig, ModelCheckpoint, _cipher, load_checkpoint, save_checkpoint
+from sindri.train.serialization import load_checkpoint_async, wait_for_async_saves
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+KEY = b"0123456789abcdef"
+MODES = ("AES-GCM", "AES-CBC", "SM4-CBC")
+KEYS = [("AES-GCM", KEY), ("AES-GCM", KEY + b"01234567"), ("AES-GCM", KEY + KEY), ("AES-CBC", KEY), ("AES-CBC", KEY + b"01234567"),
+        ("AES-CBC", KEY + KEY), ("SM4-CBC", KEY)]
+VALUES = {"fc.weight": Tensor(np.arange(600, dtype=np.float32).reshape(20, 30)), "note": "text"}
+
+
+def save(path, mode="AES-GCM", key=KEY, **kwargs):
+    save_checkpoint(VALUES, str(path), enc_key=key, enc_mode=mode, **kwargs)
+    return str(path)
+
+
+def check(found):
+    assert list(found) == ["fc.weight", "note"] and found["note"] == "text"
+    np.testing.assert_array_equal(found["fc.weight"].asnumpy(), VALUES["fc.weight"].asnumpy())
+
+
+@pytest.mark.parametrize("mode, key", KEYS)
+def test_what_is_written_is_read(tmp_path, mode, key):
+    path = save(tmp_path / "a.ckpt", mode, key)
+    with open(path, "rb") as f:
+        data = f.read()
+    assert b"fc.weight" not in data and struct.unpack("<I", data[:4])[0] == {"AES-GCM": 0x7F3A5ED8, "AES-CBC": 0x7F3A5ED9, "SM4-CBC": 0x7F3A5EDA}[mode]
+    check(load_checkpoint(path, dec_key=key, dec_mode=mode))
+    assert os.listdir(tmp_path) == ["a.ckpt"] and os.stat(path).st_mode & 0o777 == 0o400
+    again = save(tmp_path / "b.ckpt", mode, key)
+    with open(again, "rb") as f:
+        assert f.read() != data, "two files must not share an iv"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_reads_files_of_mindspore(mode):
+    """Written by MindSpore 2.10.0: save_checkpoint(…, enc_key=KEY, enc_mode=mode)."""
+    found = load_checkpoint(os.path.join(HERE, "expectations", f"mindspore_{mode.lower()}.ckpt"), dec_key=KEY, dec_mode=mode)
+    assert list(found) == ["fc.weight", "fc.bias"]
+    np.testing.assert_array_equal(found["fc.weight"].asnumpy(), np.arange(6, dtype=np.float32).reshape(2, 3))
+    np.testing.assert_array_equal(found["fc.bias"].asnumpy(), np.array([1.5, -2], np.float32))
+
+
+@pytest.mark.parametrize("mode", MODES[:2])
+def test_reads_files_of_mindspore_1(tmp_path, mode):
+    """One magic number for both modes, and no tag."""
+    plain = tmp_path / "plain.ckpt"
+    save_checkpoint(VALUES, str(plain), compat_mindspore1=True)
+    block = _cipher.encrypt(plain.read_bytes(), KEY, mode)
+    old = struct.pack("<I", 0x7F3A5ED8) + block[20 if mode == "AES-GCM" else 4:]
+    (tmp_path / "old.ckpt").write_bytes(old)
+    check(load_checkpoint(str(tmp_path / "old.ckpt"), dec_key=KEY, dec_mode=mode))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_large_files_are_blocks(tmp_path, monkeypatch, mode):
+    monkeypatch.setattr(_cipher, "BLOCK_BYTES", 1000)
+    path = save(tmp_path / "a.ckpt", mode)
+    with open(path, "rb") as f:
+        assert f.read().count(struct.pack("<I", _cipher._MAGIC[mode])) == 3  # 2400 bytes of weights and what goes with them
+    check(load_checkpoint(path, dec_key=KEY, dec_mode=mode))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_wrong_key_is_refused(tmp_path, mode):
+    path = save(tmp_path / "a.ckpt", mode)
+    for _ in range(4):
+        with pytest.raises(ValueError, match="another one than"):
+            load_checkpoint(path, dec_key=os.urandom(16), dec_mode=mode)
+    with pytest.raises(ValueError, match="encrypted | give the dec_key"):
+        load_checkpoint(path)
+    other = "AES-CBC" if mode != "AES-CBC" else "SM4-CBC"
+    with pytest.raises(ValueError, match=f"is encrypted with {mode}.*dec_mode='{mode}'"):
+        load_checkpoint(path, dec_key=KEY, dec_mode=other)
+    plain = str(tmp_path / "plain.ckpt")
+    save_checkpoint(VALUES, plain)
+    with pytest.raises(ValueError, match="not encrypted.*leave dec_key out"):
+        load_checkpoint(plain, dec_key=KEY, dec_mode=mode)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_damage_is_found(tmp_path, mode):
+    with open(save(tmp_path / "a.ckpt", mode), "rb") as f:
+        data = f.read()
+    broken = tmp_path / "broken.ckpt"
+    for at in [*range(0, 60), len(data) // 2, len(data) - 1]:
+        changed = bytearray(data)
+        changed[at] ^= 1
+        if mode == "AES-GCM" and 40 <= at < 44 or mode == "AES-CBC" and at == 0:
+            continue  # GCM uses 12 of the iv's 16 bytes; 0xD8 is the magic of 1.x, and the content is whole
+        broken.write_bytes(changed)
+        with pytest.raises(ValueError):
+            load_checkpoint(str(broken), dec_key=KEY, dec_mode=mode)
+    for length in (1, 3, 4, 30, 50, len(data) - 1):
+        broken.write_bytes(data[:length])
+        with pytest.raises(ValueError):
+            load_checkpoint(str(broken), dec_key=KEY, dec_mode=mode)
+
+
+def test_arguments(tmp_path):
+    path = str(tmp_path / "a.ckpt")
+    for call in (lambda **kw: save_checkpoint(VALUES, path, **kw), lambda **kw: CheckpointConfig(**kw)):
+        for bad in (dict(enc_key="0123456789abcdef"), dict(enc_key=b"short"), dict(enc_key=KEY + KEY, enc_mode="SM4-CBC"), dict(enc_mode="DES"),
+                    dict(enc_mode=1)):
+            with pytest.raises(ValueError, match="enc_key|enc_mode"):
+                call(**bad)
+    save(path)
+    with pytest.raises(ValueError, match="dec_key"):
+        load_checkpoint(path, dec_key=b"short")
+    with pytest.raises(ValueError, match="dec_key"):
+        load_checkpoint(path, dec_key=3)
+
+
+def test_without_openssl(tmp_path, monkeypatch):
+    """A clear error, and a previous file stays."""
+    path = save(tmp_path / "a.ckpt")
+
+    def refuse(name, *args, **kwargs):
+        raise OSError(name)
+    monkeypatch.setattr(ctypes, "CDLL", refuse)
+    _cipher._loaded.clear()
+    try:
+        with pytest.raises(RuntimeError, match="needs OpenSSL"):
+            save(path)
+    finally:
+        monkeypatch.undo()
+        _cipher._loaded.clear()
+    assert os.listdir(tmp_path) == ["a.ckpt"]
+    check(load_checkpoint(path, dec_key=KEY))
+
+
+def test_an_openssl_without_sm4(tmp_path, monkeypatch):
+    """Some systems leave SM4 out: the other modes work there."""
+    library = _cipher._library()
+
+    class Partial:
+        def __getattr__(self, name):
+            if "sm4" in name:
+                raise AttributeError(name)
+            return getattr(library, name)
+    monkeypatch.setattr(_cipher, "_library", Partial)
+    check(load_checkpoint(save(tmp_path / "a.ckpt"), dec_key=KEY))
+    with pytest.raises(RuntimeError, match="has no SM4-CBC.*use AES-GCM"):
+        save(tmp_path / "b.ckpt", "SM4-CBC")
+    assert os.listdir(tmp_path) == ["a.ckpt"]
+
+
+def test_in_threads(tmp_path):
+    path = save(tmp_path / "a.ckpt", async_save=True)
+    wait_for_async_saves()
+    check(load_checkpoint_async(path, dec_key=KEY).result())
+
+
+def test_model_checkpoint(tmp_path, mode):
+    net = train_cases.network(ms, nn)
+    model = ms.Model(net, nn.MSELoss(), nn.Momentum(net.trainable_params(), 0.1, 0.9))
+    config = CheckpointConfig(save_checkpoint_steps=2, enc_key=KEY, enc_mode="AES-CBC")
+    assert config.enc_key == KEY and config.enc_mode == "AES-CBC"
+    model.train(1, train_cases.dataset(ms.dataset), callbacks=[ModelCheckpoint("net", str(tmp_path), config)])
+    found = load_checkpoint(str(tmp_path / "net-1_6.ckpt"), dec_key=KEY, dec_mode="AES-CBC")
+    np.testing.assert_array_equal(found["fc1.weight"].asnumpy(), net.fc1.weight.asnumpy())
