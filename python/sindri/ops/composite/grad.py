@@ -221,14 +221,15 @@ def grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=False):
     """The gradient function of fn (a function or a Cell).
 
     grad_position: an input's position (one gradient), a tuple of positions (a tuple), or None. weights: a Parameter (one gradient), a
-    ParameterTuple (a tuple), or None. Both given: (inputs, weights). has_aux: outputs behind the first are returned, not differentiated.
+    ParameterTuple (a tuple), or None. Both given: (inputs, weights). has_aux: the result is (gradients, the tuple of the outputs
+    behind the first), which are not differentiated.
     Raises ValueError when neither is given. Gradients of gradients come from nesting.
     """
     _check(grad_position, weights, has_aux)
 
     def run(*args, **kwargs):
         out, grads = _value_and_grad(fn, grad_position, weights, has_aux, return_ids, args, kwargs)
-        return (grads, tuple(out[1:]) if len(out) > 2 else out[1]) if has_aux else grads
+        return (grads, tuple(out[1:])) if has_aux else grads
 
     return _outer(fn, run, "grad")
 
