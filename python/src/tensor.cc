@@ -1,5 +1,6 @@
 // Tensor: construction from Python values, NumPy and DLPack without copies, operators.
 #include <fmt/format.h>
+#include <pybind11/gil_safe_call_once.h>
 
 #include "python/src/casters.h"
 #include "python/src/dlpack.h"
@@ -72,6 +73,13 @@ Tensor from_sequence(py::handle data) {
   return from_numpy(a, false);
 }
 
+/// The value of a Tensor made of anything but a Tensor. A NumPy scalar keeps its type; a Python float, which numpy.float64 derives from, does not.
+Tensor from_data(const py::object& data) {
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> generic;  // never destroyed: the interpreter is gone by then
+  const py::object& type = generic.call_once_and_store_result([] { return py::object(py::module_::import("numpy").attr("generic")); }).get_stored();
+  return py::isinstance(data, type) ? from_numpy(py::array::ensure(data), false) : to_tensor(data);
+}
+
 std::unique_ptr<PyTensor> make_tensor(const py::object& data, const py::object& dtype, const py::object& shape, const py::object& init) {
   auto t = std::make_unique<PyTensor>();
   if (!init.is_none()) {
@@ -90,7 +98,7 @@ std::unique_ptr<PyTensor> make_tensor(const py::object& data, const py::object& 
     const Tensor value = other->value();
     t->held = with_dtype(value.is_symbolic() ? value : value.clone(), dtype);
   } else {
-    t->held = with_dtype(to_tensor(data), dtype);
+    t->held = with_dtype(from_data(data), dtype);
   }
   if (!shape.is_none() && !(to_shape(shape) == t->held.shape())) t->held = ops::reshape(t->held, to_shape(shape));
   return t;

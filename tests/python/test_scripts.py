@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sindri
+import sindri as ms
 
 PACKAGES = os.path.dirname(os.path.dirname(os.path.abspath(sindri.__file__)))
 
@@ -90,3 +91,57 @@ def test_scalars_print_as_in_mindspore(run):
         """) == ["[" + ", ".join(f"Tensor(shape=[], dtype=Float32, value= {v})" for v in ("4", "0.333333", "1e-08", "1.23457e+08", "-2.5")) + "]",
                  "[Tensor(shape=[], dtype=Float16, value= 2), Tensor(shape=[], dtype=Int64, value= 3), Tensor(shape=[], dtype=Bool, value= True)]",
                  "4.0 0.33333334"]
+
+
+def test_sens_of_one_element_serves_any_output(mode):
+    """Training cells of MindSpore 1 hand over the loss scale with shape [1]."""
+    net = ms.nn.Dense(2, 1, weight_init=ms.Tensor([[1.0, 2.0]]), has_bias=False)
+    grad = ms.ops.GradOperation(get_by_list=True, sens_param=True)
+    x, label = ms.Tensor([[1.0, 3.0]]), ms.Tensor([[5.0]])
+    for sens in (ms.Tensor([4.0]), ms.Tensor(4.0), ms.ops.fill(ms.float16, (1, 1), 4)):
+        loss = ms.nn.WithLossCell(net, ms.nn.MSELoss())
+        got = grad(loss, ms.ParameterTuple(net.trainable_params()))(x, label, sens)
+        np.testing.assert_allclose(got[0].asnumpy(), [[16.0, 48.0]], rtol=1e-6)
+    with pytest.raises(ms.ShapeError):
+        grad(loss, ms.ParameterTuple(net.trainable_params()))(x, label, ms.Tensor([1.0, 2.0]))
+
+
+def test_a_range_becomes_an_array(mode):
+    """Detection networks make grids of `range(n)` while a graph is built."""
+    got = ms.ops.tuple_to_array(range(1, 4))
+    assert got.dtype == ms.int32 and got.asnumpy().tolist() == [1, 2, 3]
+    with pytest.raises(TypeError, match="tuple of numbers"):
+        ms.ops.tuple_to_array(range(0))
+
+
+def test_vocab_cache_size_of_mindspore_1():
+    table = ms.nn.EmbeddingLookup(4, 2, target="CPU", sparse=False, vocab_cache_size=0)
+    assert table(ms.Tensor([1, 2], ms.int32)).shape == (2, 2)
+    with pytest.raises(ms.NotYetError, match="vocab_cache_size"):
+        ms.nn.EmbeddingLookup(4, 2, vocab_cache_size=100)
+
+
+def test_floor_division_has_gradient_zero(mode):
+    x = ms.Tensor([5.0, -7.0])
+    for f in (lambda a: (a // 2).sum() + a.sum(), lambda a: (9 // a).sum() + a.sum(), lambda a: (a // a).sum() + a.sum()):
+        np.testing.assert_array_equal(ms.grad(f)(x).asnumpy(), [1.0, 1.0])
+    assert (x // 2).asnumpy().tolist() == [2.0, -4.0] and (9 // ms.Tensor([2, 4])).asnumpy().tolist() == [4, 2]
+
+
+def test_vmap_is_at_the_top():
+    assert ms.vmap(lambda a, b: a * b.sum(), in_axes=(0, None))(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 1.0])).asnumpy().tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("value", [np.float64(4.5), np.float16(0.5), np.float32(1), np.int32(3), np.int64(2), np.uint8(3), np.bool_(True)])
+def test_numpy_scalars_keep_their_type(value):
+    t = ms.Tensor(value)
+    assert t.shape == () and t.asnumpy().dtype == value.dtype and t.asnumpy() == value
+    assert ms.Tensor(value, ms.float32).dtype == ms.float32
+
+
+def test_numpy_float64_is_a_python_number_beside_a_tensor():
+    assert (ms.Tensor([1.0]) * np.float64(2)).dtype == ms.float32 and ms.Tensor([np.float64(1)]).dtype == ms.float32
+
+
+def test_type_none_prints_as_none():
+    assert str(ms.type_none) == "None" and str(ms.float32) == "Float32"

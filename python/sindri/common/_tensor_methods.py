@@ -425,3 +425,6 @@ def attach(cls: type) -> None:
     put("T", property(lambda self: transpose(self), doc="All dimensions in reverse order."))
     put("H", property(lambda self: function.adjoint(self), doc="The last two dimensions exchanged."))
     cls.item = item
+    # The engine's operator refuses a gradient; MindSpore's is 0.
+    cls.__floordiv__ = lambda self, other: function.floor_div(self, other)
+    cls.__rfloordiv__ = lambda self, other: function.floor_div(other, self)

@@ -66,7 +66,9 @@ def _seeds(outputs, sens):
     out = []
     for t, o in zip(flat, outputs):
         t = _core.ops.full(o.shape, t, o.dtype) if isinstance(t, (int, float)) else _core.ops.cast(t, o.dtype)
-        out.append(_core.ops.broadcast_to(t, o.shape) if t.shape != o.shape else t)
+        if t.shape != o.shape:  # one number stands for all of them, whatever its rank
+            t = _core.ops.broadcast_to(_core.ops.reshape(t, ()) if t.size == 1 else t, o.shape)
+        out.append(t)
     return out
 
 
