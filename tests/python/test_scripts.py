@@ -145,3 +145,32 @@ def test_numpy_float64_is_a_python_number_beside_a_tensor():
 
 def test_type_none_prints_as_none():
     assert str(ms.type_none) == "None" and str(ms.float32) == "Float32"
+
+
+def test_mutable_hands_back_what_it_gets(mode):
+    double = ms.jit(lambda pair: pair[0] * pair[1])
+    x = ms.mutable((ms.Tensor([1.0, 2.0]), 3))
+    assert double(x).asnumpy().tolist() == [3.0, 6.0]
+    assert ms.mutable([1, 2], dynamic_len=True) == [1, 2]
+    for wrong in (lambda: ms.mutable({1}), lambda: ms.mutable(3, True), lambda: ms.mutable((1, object()))):
+        with pytest.raises(TypeError, match="mutable"):
+            wrong()
+
+
+def test_keywords_of_calls(mode):
+    """`ops.partial` binds keywords, and a primitive's inputs may be named."""
+    assert ms.ops.partial(lambda x, y: x - y, y=1)(3) == 2
+    assert ms.ops.ReduceSum(True)(ms.Tensor([[1.0, 2.0]]), axis=1).asnumpy().tolist() == [[3.0]]
+
+
+def test_integer_gradients_through_a_cell(mode):
+    """A Cell without Parameters has the gradients of its arithmetic also for integers, as a function has."""
+    class Net(ms.nn.Cell):
+        def construct(self, x, y):
+            return {"product": x * y}, (x, 2)
+
+    grads = ms.ops.GradOperation(get_all=True)(Net())(ms.Tensor(3, ms.int32), ms.Tensor(5, ms.int32))
+    assert [g.dtype for g in grads] == [ms.int32] * 2 and [int(g) for g in grads] == [6, 3]
+    value, grads = ms.value_and_grad(lambda x, y: x * x * y, (0, 1))(ms.Tensor(3, ms.int32), ms.Tensor([5], ms.int32))
+    assert value.dtype == ms.int32 and value.asnumpy().tolist() == [45] and [g.asnumpy().tolist() for g in grads] == [30, [9]]
+    assert int(ms.grad(lambda x: (x * x, x), has_aux=True)(ms.Tensor(3, ms.int32))[0]) == 6

@@ -179,8 +179,8 @@ def primitive(name: str, function: Callable, hints: tuple = (), any_type: tuple 
             self.add_prim_attr(key, value)
             self.init_attrs[key] = value
 
-    def __call__(self, *args):
-        return function(*args, **self._static)
+    def __call__(self, *args, **kwargs):
+        return function(*args, **self._static, **kwargs)
 
     def add_prim_attr(self, key, value):
         if key in self._static:

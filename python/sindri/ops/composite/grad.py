@@ -29,7 +29,9 @@ def _forward(fn, args, kwargs=None):
 
 def _without_floats(fn, args, kwargs, out) -> bool:
     """Whether fn maps integer tensors to integer tensors: its gradients are those of the same arithmetic on floats, as integers."""
-    return not _float_tensors(out) and bool(tensors_in(out, [])) and not _float_tensors(args) and not isinstance(fn, Cell) and not kwargs
+    if _float_tensors(out) or not tensors_in(out, []) or _float_tensors(args) or kwargs:
+        return False
+    return not isinstance(fn, Cell) or not any(True for _ in fn.get_parameters())  # it runs twice: nothing must remember that
 
 
 def _integer_gradients(run, args):
@@ -201,6 +203,11 @@ def _value_and_grad(fn, grad_position, weights, has_aux, return_ids, args, kwarg
     tape, out = _forward(fn, args, kwargs)
     if has_aux and not isinstance(out, (tuple, list)):
         raise ValueError("with has_aux the function must return (value, aux, …) | grad | return a tuple")
+    if weights is None and _without_floats(fn, args, kwargs, out[0] if has_aux else out):
+        grads = _value_and_grad(fn, positions, None, has_aux, False, _cast_all(args, "float32"), kwargs)[1]
+        inputs = tuple(_like(g, args[p]) for p, g in zip(positions, grads))
+        inputs = tuple(zip(positions, inputs)) if return_ids else inputs
+        return out, inputs[0] if isinstance(grad_position, int) else inputs
     outputs = _float_tensors(out[0] if has_aux else out)
     params = [] if weights is None else [weights] if isinstance(weights, Parameter) else list(weights)
     of_inputs, of_params = _backward(tape, outputs, None, tuple(args[p] for p in positions), params)

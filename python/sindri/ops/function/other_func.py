@@ -67,11 +67,11 @@ def identity(x: Any) -> Any:
     return x
 
 
-def partial(func: Callable, *args: Any) -> Callable:
-    """func with its first arguments bound: functools.partial, for any callable. Raises TypeError."""
+def partial(func: Callable, *args: Any, **kwargs: Any) -> Callable:
+    """func with its first arguments and keywords bound: functools.partial, for any callable. Raises TypeError."""
     if not callable(func):
         fail(TypeError, f"expected a function, got {type(func).__name__}", "ops.partial")
-    return functools.partial(func, *args)
+    return functools.partial(func, *args, **kwargs)
 
 
 def insert_gradient_of(x: Tensor, f: Callable) -> Tensor:
