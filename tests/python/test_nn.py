@@ -395,3 +395,21 @@ def test_ftrl_zeroes_small_weights():
     np.testing.assert_allclose(p.asnumpy(), np.where(np.abs(z) > 0.005, (np.sign(z) * 0.005 - z) / (np.sqrt(n) / 0.1), 0), rtol=1e-4)
     with pytest.raises(ValueError, match="one number"):
         ms.nn.FTRL([p], learning_rate=ms.nn.PolynomialDecayLR(0.1, 0.01, 4, 0.5))
+
+
+def test_volume_primitives(mode, rng):
+    """Convolution and pooling of volumes by primitives, as C3D and 3-D U-Nets call them."""
+    a, w = ms.Tensor(images(rng, 1, 2, 4, 5, 4)), ms.Tensor(images(rng, 3, 2, 2, 3, 2))
+    conv = ms.nn.Conv3d(2, 3, (2, 3, 2), pad_mode="pad", padding=1, weight_init=w)
+    got = ms.ops.Conv3D(out_channel=3, kernel_size=(2, 3, 2), pad_mode="pad", pad=1)(a, w)
+    np.testing.assert_allclose(got.asnumpy(), conv(a).asnumpy(), rtol=1e-6)
+    pool = ms.ops.MaxPool3D(kernel_size=2, strides=2, pad_mode="pad", pad_list=1)(a)
+    np.testing.assert_allclose(pool.asnumpy(), ms.nn.MaxPool3d(2, 2, "pad", 1)(a).asnumpy())
+    mean = ms.ops.AvgPool3D(kernel_size=(1, 2, 2), strides=(1, 2, 2))(a)
+    np.testing.assert_allclose(mean.asnumpy(), a.asnumpy()[:, :, :, :4].reshape(1, 2, 4, 2, 2, 2, 2).mean((4, 6)), rtol=1e-6)
+    with pytest.raises(ValueError, match="5 dimensions"):
+        ms.ops.MaxPool3D()(ms.Tensor(np.zeros((1, 2, 3, 4), np.float32)))
+    with pytest.raises(ValueError, match="larger"):
+        ms.ops.conv3d(a, ms.Tensor(np.zeros((3, 2, 9, 1, 1), np.float32)))
+    with pytest.raises(ValueError, match="output_padding"):
+        ms.nn.Conv3dTranspose(2, 3, 3, output_padding=1)
