@@ -27,7 +27,7 @@ from sindri.context import *
 from sindri import context
 from sindri.context import ParallelMode
 from sindri import nn, ops
-from sindri.ops import grad, value_and_grad
+from sindri.ops import grad, value_and_grad, vmap
 from sindri.ops.composite.grad import get_grad, jvp, vjp
 from sindri import amp, boost, communication, dataset, log, mindrecord, models, mstx, numpy, parallel, profiler, runtime, train
 from sindri import _checkparam

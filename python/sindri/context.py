@@ -8,9 +8,10 @@ from sindri import _core
 
 __all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "MODE_LIST", "set_context", "get_context", "set_auto_parallel_context", "get_auto_parallel_context",
            "reset_auto_parallel_context", "ParallelMode", "set_ps_context", "get_ps_context", "reset_ps_context", "set_device", "set_offload_context",
-           "get_offload_context", "set_fl_context", "era"]
+           "get_offload_context", "set_fl_context", "era", "STRICT", "COMPATIBLE", "LAX"]
 
 GRAPH_MODE, PYNATIVE_MODE = 0, 1
+STRICT, COMPATIBLE, LAX = 0, 1, 2  # values of the key jit_syntax_level
 _TARGETS = ("Ascend", "GPU", "CPU", "Davinci")
 
 

@@ -61,7 +61,7 @@ DType to_dtype(py::handle h) {
 
 void bind_dtype(py::module_& m) {
   py::class_<PyDType> c(m, "DType", "An element type: sindri.float32 and its like.");
-  c.def("__repr__", [](const PyDType& d) { return d.name; }).def("__str__", [](const PyDType& d) { return d.name; });
+  c.def("__repr__", [](const PyDType& d) { return d.name; }).def("__str__", [](const PyDType& d) { return d.name == "TypeNone" ? "None" : d.name; });
   c.def_readonly("name", &PyDType::name, "MindSpore's name: 'Float32'.");
   c.def_property_readonly(
       "is_tensor_type", [](const PyDType& d) { return d.dtype.has_value(); }, "Whether tensors can have such elements.");

@@ -1,5 +1,6 @@
 // Tensor: construction from Python values, NumPy and DLPack without copies, methods.
 #include <fmt/format.h>
+#include <pybind11/gil_safe_call_once.h>
 
 #include "python/src/dlpack.h"
 #include "python/src/tensor_object.h"
@@ -70,6 +71,13 @@ Tensor from_sequence(py::handle data) {
   return from_numpy(a, false);
 }
 
+/// The value of a Tensor made of anything but a Tensor. A NumPy scalar keeps its type; a Python float, which numpy.float64 derives from, does not.
+Tensor from_data(const py::object& data) {
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> generic;  // never destroyed: the interpreter is gone by then
+  const py::object& type = generic.call_once_and_store_result([] { return py::object(py::module_::import("numpy").attr("generic")); }).get_stored();
+  return py::isinstance(data, type) ? from_numpy(py::array::ensure(data), false) : to_tensor(data);
+}
+
 void initialize(PyTensor& t, const py::object& data, const py::object& dtype, const py::object& shape, const py::object& init) {
   t.lazy.reset();
   if (!init.is_none()) {
@@ -88,7 +96,7 @@ void initialize(PyTensor& t, const py::object& data, const py::object& dtype, co
     value = other->value();
     value = with_dtype(value.is_symbolic() ? value : value.clone(), dtype);
   } else {
-    value = with_dtype(to_tensor(data), dtype);
+    value = with_dtype(from_data(data), dtype);
   }
   t.held = !shape.is_none() && !(to_shape(shape) == value.shape()) ? ops::reshape(value, to_shape(shape)) : value;
 }

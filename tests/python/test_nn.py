@@ -313,3 +313,103 @@ def test_label_out_of_range_names_the_row():
 def test_layers_that_come_later_say_so(make):
     with pytest.raises(ms.NotYetError, match=make):
         getattr(ms.nn, make)(3, 4)
+
+
+# Layers that MindSpore's CPU build lacks, by formula.
+
+
+def images(rng, *shape):
+    return rng.random(shape, np.float32)
+
+
+@pytest.mark.parametrize("rank, shape", [("1d", (2, 3, 7)), ("2d", (2, 3, 4, 5)), ("3d", (2, 3, 2, 4, 3))])
+def test_instance_norm(rank, shape, mode, rng):
+    x = images(rng, *shape)
+    net = getattr(ms.nn, f"InstanceNorm{rank}")(3, eps=1e-3, gamma_init=ms.Tensor([1.0, 2.0, -1.0]), beta_init=ms.Tensor([0.5, 0.0, 1.0])).set_train()
+    axes = tuple(range(2, len(shape)))
+    channels = (1, 3) + (1,) * len(axes)
+    want = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + 1e-3)
+    want = want * np.reshape([1.0, 2.0, -1.0], channels) + np.reshape([0.5, 0.0, 1.0], channels)
+    np.testing.assert_allclose(net(ms.Tensor(x)).asnumpy(), want, rtol=1e-4, atol=1e-5)
+    assert sorted(p.name for p in net.get_parameters()) == ["beta", "gamma", "mean", "variance"]
+    with pytest.raises(ValueError, match="channels"):
+        net(ms.Tensor(np.zeros((2, 4) + shape[2:], np.float32)))
+
+
+def _ssim(a, b, size, sigma, max_val):
+    """SSIM and its structure part of two images [H, W], window by window."""
+    d = np.arange(size) - (size - 1) / 2
+    w = np.exp(-(d[:, None] ** 2 + d[None] ** 2) / (2 * sigma ** 2))
+    w /= w.sum()
+    c1, c2, out = (0.01 * max_val) ** 2, (0.03 * max_val) ** 2, []
+    for i in range(a.shape[0] - size + 1):
+        for j in range(a.shape[1] - size + 1):
+            p, q = a[i:i + size, j:j + size].astype(np.float64), b[i:i + size, j:j + size].astype(np.float64)
+            mp, mq = (w * p).sum(), (w * q).sum()
+            vp, vq, cov = (w * p * p).sum() - mp ** 2, (w * q * q).sum() - mq ** 2, (w * p * q).sum() - mp * mq
+            structure = (2 * cov + c2) / (vp + vq + c2)
+            out.append(((2 * mp * mq + c1) / (mp ** 2 + mq ** 2 + c1) * structure, structure))
+    return np.mean(out, 0)
+
+
+def test_image_quality(mode, rng):
+    a, b = images(rng, 2, 2, 9, 8), images(rng, 2, 2, 9, 8)
+    b = 0.7 * a + 0.3 * b
+    np.testing.assert_allclose(ms.nn.PSNR(2.0)(ms.Tensor(a), ms.Tensor(b)).asnumpy(), 10 * np.log10(4 / np.mean((a - b) ** 2, (1, 2, 3))), rtol=1e-5)
+    want = [np.mean([_ssim(a[n, c], b[n, c], 5, 1.5, 1.0)[0] for c in range(2)]) for n in range(2)]
+    np.testing.assert_allclose(ms.nn.SSIM(filter_size=5)(ms.Tensor(a), ms.Tensor(b)).asnumpy(), want, rtol=1e-4)
+    half = lambda v: v[:, :, :8].reshape(2, 2, 4, 2, 4, 2).mean((3, 5))
+    ha, hb = half(a), half(b)
+    want = [np.mean([max(_ssim(a[n, c], b[n, c], 3, 1.5, 1.0)[1], 0) ** 0.4 * max(_ssim(ha[n, c], hb[n, c], 3, 1.5, 1.0)[0], 0) ** 0.6
+                     for c in range(2)]) for n in range(2)]
+    np.testing.assert_allclose(ms.nn.MSSSIM(power_factors=(0.4, 0.6), filter_size=3)(ms.Tensor(a), ms.Tensor(b)).asnumpy(), want, rtol=1e-4)
+    pixels = (a * 255).astype(np.uint8)
+    assert ms.nn.PSNR(255)(ms.Tensor(pixels), ms.Tensor(255 - pixels)).asnumpy() == pytest.approx(
+        10 * np.log10(255.0 ** 2 / np.mean((2.0 * pixels - 255) ** 2, (1, 2, 3))), rel=1e-4)
+    with pytest.raises(ValueError, match="filter_size"):
+        ms.nn.SSIM()(ms.Tensor(a), ms.Tensor(b))
+
+
+def test_resize_bilinear_layer(rng):
+    x = images(rng, 1, 2, 3, 4)
+    net = ms.nn.ResizeBilinear()
+    assert net(ms.Tensor(x), scale_factor=2).shape == (1, 2, 6, 8)
+    y = net(ms.Tensor(x), size=(5, 7), align_corners=True).asnumpy()
+    np.testing.assert_allclose(y[:, :, [0, 0, -1, -1], [0, -1, 0, -1]], x[:, :, [0, 0, -1, -1], [0, -1, 0, -1]], rtol=1e-6)
+    with pytest.raises(ValueError, match="size or scale_factor"):
+        net(ms.Tensor(x))
+
+
+def test_ftrl_zeroes_small_weights():
+    """MindSpore's CPU kernel adds l1 whatever the sign; the formula of the paper holds here."""
+    p = ms.Parameter(ms.Tensor([0.5, -0.5, 0.1]), name="w")
+    g = np.array([0.3, -0.2, 0.01], np.float32)
+    ms.nn.FTRL([p], learning_rate=0.1, l1=1.0, l2=0.05)((ms.Tensor(g),))
+    n = 0.1 + g ** 2
+    z = g - (np.sqrt(n) - np.sqrt(0.1)) / 0.1 * np.array([0.5, -0.5, 0.1])
+    want = np.where(np.abs(z) > 1.0, (np.sign(z) - z) / (np.sqrt(n) / 0.1 + 0.1), 0)
+    np.testing.assert_allclose(p.asnumpy(), want, atol=1e-7)
+    p.set_data(ms.Tensor([0.5, -0.5, 0.1]))
+    ms.nn.FTRL([p], learning_rate=0.1, l1=0.005)((ms.Tensor(g),))
+    z, n = g - (np.sqrt(n) - np.sqrt(0.1)) / 0.1 * np.array([0.5, -0.5, 0.1]), n
+    np.testing.assert_allclose(p.asnumpy(), np.where(np.abs(z) > 0.005, (np.sign(z) * 0.005 - z) / (np.sqrt(n) / 0.1), 0), rtol=1e-4)
+    with pytest.raises(ValueError, match="one number"):
+        ms.nn.FTRL([p], learning_rate=ms.nn.PolynomialDecayLR(0.1, 0.01, 4, 0.5))
+
+
+def test_volume_primitives(mode, rng):
+    """Convolution and pooling of volumes by primitives, as C3D and 3-D U-Nets call them."""
+    a, w = ms.Tensor(images(rng, 1, 2, 4, 5, 4)), ms.Tensor(images(rng, 3, 2, 2, 3, 2))
+    conv = ms.nn.Conv3d(2, 3, (2, 3, 2), pad_mode="pad", padding=1, weight_init=w)
+    got = ms.ops.Conv3D(out_channel=3, kernel_size=(2, 3, 2), pad_mode="pad", pad=1)(a, w)
+    np.testing.assert_allclose(got.asnumpy(), conv(a).asnumpy(), rtol=1e-6)
+    pool = ms.ops.MaxPool3D(kernel_size=2, strides=2, pad_mode="pad", pad_list=1)(a)
+    np.testing.assert_allclose(pool.asnumpy(), ms.nn.MaxPool3d(2, 2, "pad", 1)(a).asnumpy())
+    mean = ms.ops.AvgPool3D(kernel_size=(1, 2, 2), strides=(1, 2, 2))(a)
+    np.testing.assert_allclose(mean.asnumpy(), a.asnumpy()[:, :, :, :4].reshape(1, 2, 4, 2, 2, 2, 2).mean((4, 6)), rtol=1e-6)
+    with pytest.raises(ValueError, match="5 dimensions"):
+        ms.ops.MaxPool3D()(ms.Tensor(np.zeros((1, 2, 3, 4), np.float32)))
+    with pytest.raises(ValueError, match="larger"):
+        ms.ops.conv3d(a, ms.Tensor(np.zeros((3, 2, 9, 1, 1), np.float32)))
+    with pytest.raises(ValueError, match="output_padding"):
+        ms.nn.Conv3dTranspose(2, 3, 3, output_padding=1)

@@ -159,6 +159,34 @@ def test_inference_and_training_flags():
     assert seen == [True, False, True, False]
 
 
+@pytest.mark.parametrize('use', ['eval', 'predict', 'another model'])
+def test_a_callback_that_evaluates_leaves_the_next_step_training(use, mode):
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.fc, self.bn = nn.Dense(3, 2), nn.BatchNorm1d(2)
+
+        def construct(self, x):
+            return self.bn(self.fc(x))
+
+    class Look(Callback):
+        def on_train_step_end(self, run_context):
+            before.append(net.bn.moving_mean.asnumpy().copy())
+            if use == 'predict':
+                model.predict(Tensor(np.ones((1, 3), np.float32)))
+            else:
+                (model if use == 'eval' else Model(net, loss, metrics={'acc'})).eval(data)
+            assert not net.bn.training
+
+        def on_train_end(self, run_context):
+            assert len({m.tobytes() for m in before}) == len(before)  # every step moved the mean
+    net, before, loss = Net(), [], nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean')
+    model = Model(net, loss, nn.SGD(net.trainable_params(), 0.1), metrics={'acc'})
+    data = train_cases.dataset(ds, 2)
+    model.train(2, data, callbacks=Look(), dataset_sink_mode=False)
+    assert len(before) == 2
+
+
 @pytest.mark.parametrize('make, error', [
     (lambda net: Model(net, amp_level='O4'), ValueError),
     (lambda net: Model(net, boost_level='O3'), ValueError),

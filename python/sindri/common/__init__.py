@@ -7,7 +7,7 @@ from sindri.common.dtype import (Bool, Int, Float, Number, bool_, bfloat16, byte
 from sindri.common.tensor import Tensor, from_dlpack, tensor
 from sindri.common.parameter import Parameter, ParameterTuple
 from sindri.common.seed import get_seed, set_seed
-from sindri.common.api import JitConfig, jit, jit_class, lazy_inline, ms_class, ms_function, ms_memory_recycle
+from sindri.common.api import JitConfig, jit, jit_class, lazy_inline, ms_class, ms_function, ms_memory_recycle, mutable
 from sindri.common.sparse_tensor import COOTensor, CSRTensor, RowTensor
 from sindri.common import initializer
 

@@ -463,3 +463,6 @@ def attach(cls: type) -> None:
     put("T", property(_reversed, doc="All dimensions in reverse order."))
     put("H", property(_adjoint, doc="The last two dimensions exchanged."))
     setattr(cls, "item", item)
+    # The engine's operator refuses a gradient; MindSpore's is 0.
+    setattr(cls, "__floordiv__", lambda self, other: function.floor_div(self, other))
+    setattr(cls, "__rfloordiv__", lambda self, other: function.floor_div(other, self))

@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional, TypeVar, overload
 from sindri import _core
 from sindri._compile import Graphs, outermost
 
-__all__ = ["jit", "ms_function", "ms_class", "jit_class", "ms_memory_recycle", "lazy_inline", "JitConfig", "_no_grad", "cell_attr_register"]
+__all__ = ["jit", "ms_function", "ms_class", "jit_class", "ms_memory_recycle", "lazy_inline", "JitConfig", "_no_grad", "cell_attr_register", "mutable"]
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -116,6 +116,26 @@ def cell_attr_register(fn: Any = None, attrs: Any = None) -> Any:
         return f
 
     return wrap if fn is None else wrap(fn)
+
+
+def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
+    """input_data: a Tensor, a number, or a tuple, list or dict of these, to be an input of a graph rather than a constant.
+
+    Tensors in containers are inputs here in any case; each new number leads to another graph, which changes no result. Raises TypeError for other
+    types, and for dynamic_len with what is no tuple or list.
+    """
+    def check(v: Any) -> None:
+        for item in v.values() if isinstance(v, dict) else v if isinstance(v, (tuple, list)) else ():
+            check(item)
+        if not isinstance(v, (bool, int, float, str, tuple, list, dict, _core.Tensor)):
+            raise TypeError(f"expected a Tensor, a number, or a tuple, list or dict of these, got {type(v).__name__} | mutable")
+
+    check(input_data)
+    if not isinstance(dynamic_len, bool):
+        raise TypeError(f"dynamic_len must be a bool, got {dynamic_len!r} | mutable")
+    if dynamic_len and not isinstance(input_data, (tuple, list)):
+        raise TypeError(f"dynamic_len goes with a tuple or a list, got {type(input_data).__name__} | mutable")
+    return input_data
 
 
 def ms_memory_recycle() -> None:

@@ -225,6 +225,19 @@ def _calculate_fan_in_and_fan_out(shape: Sequence[int]) -> Tuple[int, int]:
     return _init.fan_in_and_out(tuple(shape))
 
 
+def _calculate_correct_fan(shape: Sequence[int], mode: str) -> int:
+    """The fan that `mode` ('fan_in' or 'fan_out', in any case) names. Raises ValueError for another mode."""
+    if mode.lower() not in ("fan_in", "fan_out"):
+        raise ValueError(f"mode must be 'fan_in' or 'fan_out', got {mode!r} | initializer")
+    return _calculate_fan_in_and_fan_out(shape)[mode.lower() == "fan_out"]
+
+
+def _assignment(arr: np.ndarray, num: Any) -> np.ndarray:
+    """Fills arr in place with a number or an array: what rules of one's own call from _initialize. Returns arr."""
+    arr[...] = np.reshape(num, arr.shape) if np.ndim(num) else num
+    return arr
+
+
 def _calculate_gain(nonlinearity: str, param: Optional[float] = None) -> float:
     """Gain of a nonlinearity: 1 for linear, conv*d and sigmoid, 5/3 tanh, sqrt(2) relu, sqrt(2/(1 + slope²)) leaky_relu (slope 0.01 unless given)."""
     return _init.calculate_gain(nonlinearity, 0.01 if param is None else param)

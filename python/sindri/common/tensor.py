@@ -25,8 +25,8 @@ def _str(self: Tensor) -> str:
 
 def _value_text(values: np.ndarray) -> str:
     """As MindSpore writes values in repr: commas between elements, floats with eight digits behind the point (float16: four), rows below `value=`."""
-    if values.ndim == 0:
-        return f" {values}"
+    if values.ndim == 0:  # a float as C++ streams write it: six digits, no ".0"
+        return f" {float(values):g}" if values.dtype.kind == "f" else f" {values}"
     if values.size == 0:
         return "\n"
     digits = 4 if values.dtype == np.float16 else 8

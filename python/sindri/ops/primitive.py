@@ -198,8 +198,8 @@ def primitive(name: str, function: Callable, hints: tuple = (), any_type: tuple 
             self.add_prim_attr(key, value)
             self.init_attrs[key] = value
 
-    def __call__(self: Any, *args: Any) -> Any:
-        return function(*args, **self._static)
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(*args, **self._static, **kwargs)
 
     def add_prim_attr(self: Any, name: str, value: Any) -> Any:
         if name in self._static:

@@ -2,7 +2,7 @@
 from typing import Any, Dict
 
 from sindri.common.not_yet import not_yet
-from sindri.parallel import _auto_parallel_context, _utils, nn
+from sindri.parallel import _auto_parallel_context, _cost_model_context, _utils, nn
 from sindri.parallel._algo_parameters import get_algo_parameters, reset_algo_parameters, set_algo_parameters
 from sindri.parallel.auto_parallel import AutoParallel
 from sindri.parallel.layout import Layout

@@ -8,6 +8,7 @@ from sindri import _core
 from sindri import context
 from sindri import log as logger
 from sindri.common.tensor import Tensor
+from sindri.context import ParallelMode  # noqa: F401  scripts of MindSpore 1 import it from here
 from sindri.train._interrupt import Interrupt
 from sindri.train.callback._callback import Callback, RunContext, _CallbackManager, _defined_old_hooks, _InternalCallbackParam, _list_of
 from sindri.train.dataset_helper import DatasetHelper, _SunkNetwork, check_dataset, connect_network_with_dataset
@@ -279,6 +280,8 @@ class Model:
         p.cur_step_num = before + helper.sink_size()
         p.train_dataset_element = batch
         hooks.on_train_step_begin(run_context)
+        if not self._network.training:  # a callback has evaluated or predicted
+            self._train_network.set_train()
         try:
             p.net_outputs = network(*batch)
         except Exception as error:

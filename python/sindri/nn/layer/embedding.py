@@ -8,6 +8,7 @@ import numpy as np
 from sindri import _core
 from sindri.common import dtype as mstype
 from sindri.common.initializer import initializer
+from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.nn._check import check_bool, check_choice, check_float, check_int, fail
@@ -59,16 +60,21 @@ class EmbeddingLookup(Cell):
     """indices of any shape -> indices.shape + [embedding_size]: rows of the parameter `embedding_table`; an index out of range is an error.
 
     max_norm clips the L2 norm of every row looked up. target, slice_mode, manual_shapes and sparse are hints for placing the table and stored only.
-    Raises TypeError or ValueError for wrong sizes, targets and slice modes.
+    vocab_cache_size (MindSpore 1) above 0 keeps part of the table on a parameter server: NotYetError. Raises TypeError or ValueError for wrong
+    sizes, targets and slice modes.
     """
 
     BATCH_SLICE, FIELD_SLICE = "batch_slice", "field_slice"
     TABLE_ROW_SLICE, TABLE_COLUMN_SLICE = "table_row_slice", "table_column_slice"
 
     def __init__(self, vocab_size: int, embedding_size: int, param_init: Init = "normal", target: str = "CPU", slice_mode: str = "batch_slice",
-                 manual_shapes: Any = None, max_norm: Optional[float] = None, sparse: bool = True, dtype: Any = mstype.float32) -> None:
+                 manual_shapes: Any = None, max_norm: Optional[float] = None, sparse: bool = True, dtype: Any = mstype.float32,
+                 vocab_cache_size: int = 0) -> None:
         super().__init__()
         who = "EmbeddingLookup"
+        if check_int(who, "vocab_cache_size", vocab_cache_size, 0):
+            not_yet("nn.EmbeddingLookup(vocab_cache_size=…)", "distributed")
+        self.vocab_cache_size = vocab_cache_size
         self.vocab_size, self.embedding_size = check_int(who, "vocab_size", vocab_size, 1), check_int(who, "embedding_size", embedding_size, 1)
         self.target = check_choice(who, "target", target, ("CPU", "DEVICE"))
         modes = (self.BATCH_SLICE, self.FIELD_SLICE, self.TABLE_ROW_SLICE, self.TABLE_COLUMN_SLICE)

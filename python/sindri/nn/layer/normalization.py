@@ -9,12 +9,13 @@ from sindri.common import dtype as mstype
 from sindri.common.initializer import initializer
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_bool, check_float, check_int, fail
+from sindri.nn._check import check_bool, check_float, check_int, fail, is_int
 from sindri.nn.cell import Cell
 from sindri.nn.layer.basic import Init
 from sindri.nn.layer.conv import check_format
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm", "GroupNorm"]
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LayerNorm",
+           "GroupNorm"]
 
 _ops = _core.ops
 _add, _mul = _ops.add, _ops.mul
@@ -127,6 +128,80 @@ class BatchNorm3d(_BatchNorm):
                  use_batch_statistics: Optional[bool] = None, dtype: Any = mstype.float32) -> None:
         super().__init__(num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init, moving_var_init, use_batch_statistics, "NCHW",
                          dtype)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation of [N, C] or [N, C, H, W] over the ranks of process_groups; on one rank, which any group has, as BatchNorm2d.
+
+    Raises TypeError unless process_groups is None or a list of lists of ranks.
+    """
+
+    _ranks = (2, 4)
+
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.9, affine: bool = True, gamma_init: Init = "ones",
+                 beta_init: Init = "zeros", moving_mean_init: Init = "zeros", moving_var_init: Init = "ones",
+                 use_batch_statistics: Optional[bool] = None, process_groups: Optional[Sequence[Sequence[int]]] = None,
+                 dtype: Any = mstype.float32) -> None:
+        super().__init__(num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init, moving_var_init, use_batch_statistics, "NCHW",
+                         dtype)
+        if process_groups is not None and not (isinstance(process_groups, (list, tuple))
+                                               and all(isinstance(g, (list, tuple)) and all(is_int(r) for r in g) for g in process_groups)):
+            fail(TypeError, f"SyncBatchNorm: process_groups must be a list of lists of ranks, got {process_groups!r}")
+        self.process_groups = process_groups
+
+
+class _InstanceNorm(Cell):
+    """Normalises every sample and channel over the dimensions behind them, then scales by `gamma` and shifts by `beta`, each [C].
+
+    Statistics always come from the input; the moving values are there under BatchNorm's names and stay as they are.
+    Raises ValueError for inputs of another rank or number of channels.
+    """
+
+    _rank = 0
+
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True, gamma_init: Init = "ones",
+                 beta_init: Init = "zeros", dtype: Any = mstype.float32) -> None:
+        super().__init__()
+        who = self.cls_name
+        self.num_features = check_int(who, "num_features", num_features, 1)
+        self.eps, self.momentum = check_float(who, "eps", eps, above=0), check_float(who, "momentum", momentum, least=0, most=1)
+        shape = (self.num_features,)
+        self.moving_mean = Parameter(initializer("zeros", shape, dtype), name="mean", requires_grad=False)
+        self.moving_variance = Parameter(initializer("ones", shape, dtype), name="variance", requires_grad=False)
+        self.gamma = Parameter(initializer(gamma_init, shape, dtype), name="gamma", requires_grad=check_bool(who, "affine", affine))
+        self.beta = Parameter(initializer(beta_init, shape, dtype), name="beta", requires_grad=affine)
+
+    def construct(self, x: Tensor) -> Tensor:
+        shape = tuple(x.shape)
+        if len(shape) != self._rank or shape[1] != self.num_features:
+            fail(ValueError, f"{self.cls_name}: the input must have {self._rank} dimensions and {self.num_features} channels, got shape {shape}")
+        width = math.prod(shape[2:])
+        ones, zeros = (_ops.full((width,), v, self.gamma.dtype) for v in (1.0, 0.0))
+        y = _ops.reshape(_ops.layer_norm(_ops.reshape(x, (-1, width)), ones, zeros, 1, self.eps), shape)
+        channels = (1, self.num_features) + (1,) * (self._rank - 2)
+        return _ops.add(_ops.mul(y, _ops.reshape(self.gamma, channels)), _ops.reshape(self.beta, channels))
+
+    def extend_repr(self) -> str:
+        return (f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, gamma={self.gamma}, beta={self.beta}, "
+                f"moving_mean={self.moving_mean}, moving_variance={self.moving_variance}")
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """Instance normalisation of [N, C, L]."""
+
+    _rank = 3
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Instance normalisation of [N, C, H, W]."""
+
+    _rank = 4
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """Instance normalisation of [N, C, D, H, W]."""
+
+    _rank = 5
 
 
 class LayerNorm(Cell):

@@ -1,4 +1,4 @@
-"""Adam and AdamWeightDecay: one op per parameter; Adam's bias correction comes from two shared scalars."""
+"""Adam and its kin: one op per parameter; Adam's bias correction comes from two shared scalars."""
 from __future__ import annotations
 
 from typing import Any, Tuple
@@ -12,7 +12,7 @@ from sindri.nn._check import check_bool, check_strict_float, fail
 from sindri.nn.cell import Cell
 from sindri.nn.optim.optimizer import Optimizer, opt_init_args_register, takes_controls
 
-__all__ = ["Adam", "AdamWeightDecay"]
+__all__ = ["Adam", "AdamWeightDecay", "LazyAdam", "AdaMax"]
 
 _ops = _core.ops
 
@@ -32,6 +32,8 @@ class Adam(Optimizer):
     Raises TypeError or ValueError for betas outside (0, 1), eps not above 0 and unknown keywords, and as Optimizer.
     """
 
+    _power_shape: Tuple[int, ...] = ()
+
     @opt_init_args_register
     def __init__(self, params: Any, learning_rate: Any = 1e-3, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, use_locking: bool = False,
                  use_nesterov: bool = False, weight_decay: Any = 0.0, loss_scale: float = 1.0, use_amsgrad: bool = False, **kwargs: bool) -> None:
@@ -46,8 +48,8 @@ class Adam(Optimizer):
         if self.use_amsgrad and self.use_nesterov:
             fail(ValueError, "Adam: use_amsgrad does not go with use_nesterov")
         self.beta1, self.beta2, self.eps = beta1, beta2, eps
-        self.beta1_power = Parameter(Tensor(1.0, self._scalar_dtype), name="beta1_power")
-        self.beta2_power = Parameter(Tensor(1.0, self._scalar_dtype), name="beta2_power")
+        self.beta1_power = Parameter(_ops.full(self._power_shape, 1.0, self._scalar_dtype), name="beta1_power")
+        self.beta2_power = Parameter(_ops.full(self._power_shape, 1.0, self._scalar_dtype), name="beta2_power")
         self.moment1, self.moment2 = self._state("moment1"), self._state("moment2")
         if self.use_amsgrad:
             self.vhat = self._state("vhat")
@@ -60,6 +62,7 @@ class Adam(Optimizer):
         power1, power2 = _ops.mul(before1, self.beta1), _ops.mul(before2, self.beta2)
         self.beta1_power.assign(self._unless_skipped(before1, power1))
         self.beta2_power.assign(self._unless_skipped(before2, power2))
+        power1, power2 = _ops.reshape(power1, ()), _ops.reshape(power2, ())
         if self.use_amsgrad:
             self._amsgrad(prepared, rates, power1, power2)
             return True
@@ -125,4 +128,41 @@ class AdamWeightDecay(Optimizer):
             p.assign(new_p)
             m.assign(new_m)
             v.assign(new_v)
+        return True
+
+
+class LazyAdam(Adam):
+    """Adam. Where a gradient holds rows of a table only, MindSpore leaves the other rows' moments alone; gradients here hold every row."""
+
+    _power_shape = (1,)
+
+    @opt_init_args_register
+    def __init__(self, params: Any, learning_rate: Any = 1e-3, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, use_locking: bool = False,
+                 use_nesterov: bool = False, weight_decay: Any = 0.0, loss_scale: float = 1.0) -> None:
+        super().__init__(params, learning_rate, beta1, beta2, eps, use_locking, use_nesterov, weight_decay, loss_scale)
+
+
+class AdaMax(Optimizer):
+    """p -= lr/(1 - beta1^t)·m/(v + eps), v the larger of beta2·v and |g|. State `moment1.<param>`, `moment2.<param>`, `beta1_power`.
+
+    Raises TypeError or ValueError for betas outside (0, 1) and eps not above 0, and as Optimizer.
+    """
+
+    @opt_init_args_register
+    def __init__(self, params: Any, learning_rate: Any = 0.001, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, weight_decay: Any = 0.0,
+                 loss_scale: float = 1.0) -> None:
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        check_betas("AdaMax", beta1, beta2, eps)
+        self.beta1, self.beta2, self.eps = beta1, beta2, eps
+        self.beta1_power = Parameter(_ops.full((1,), 1.0, self._scalar_dtype), name="beta1_power")
+        self.moment1, self.moment2 = self._state("moment1"), self._state("moment2")
+
+    def construct(self, gradients: Tuple[Tensor, ...]) -> bool:
+        gradients = self.scale_grad(self.gradients_centralization(self.decay_weight(tuple(gradients))))
+        power = _ops.mul(self.beta1_power.value(), self.beta1)
+        self.beta1_power.assign(power)
+        for p, m, v, lr, g in zip(self.parameters, self.moment1, self.moment2, self._rates(), gradients):
+            m.assign(_ops.add(_ops.mul(m, self.beta1), _ops.mul(g, 1 - self.beta1)))
+            v.assign(_ops.maximum(_ops.mul(v, self.beta2), _ops.abs(g)))
+            p.assign(_ops.sub(p, _ops.div(_ops.mul(m, _ops.div(lr, _ops.sub(1.0, power))), _ops.add(v, self.eps))))
         return True

@@ -33,7 +33,9 @@ def _forward(fn: Any, args: Any, kwargs: Any = None) -> Any:
 
 def _without_floats(fn: Any, args: Any, kwargs: Any, out: Any) -> bool:
     """Whether fn maps integer tensors to integer tensors: its gradients are those of the same arithmetic on floats, as integers."""
-    return not _float_tensors(out) and bool(tensors_in(out, [])) and not _float_tensors(args) and not isinstance(fn, Cell) and not kwargs
+    if _float_tensors(out) or not tensors_in(out, []) or _float_tensors(args) or kwargs:
+        return False
+    return not isinstance(fn, Cell) or not any(True for _ in fn.get_parameters())  # it runs twice: nothing must remember that
 
 
 def _integer_gradients(run: Any, args: Any) -> Any:
@@ -70,7 +72,9 @@ def _seeds(outputs: Any, sens: Any) -> Any:
     out = []
     for t, o in zip(flat, outputs):
         t = _core.ops.full(o.shape, t, o.dtype) if isinstance(t, (int, float)) else _core.ops.cast(t, o.dtype)
-        out.append(_core.ops.broadcast_to(t, o.shape) if t.shape != o.shape else t)
+        if t.shape != o.shape:  # one number stands for all of them, whatever its rank
+            t = _core.ops.broadcast_to(_core.ops.reshape(t, ()) if t.size == 1 else t, o.shape)
+        out.append(t)
     return out
 
 
@@ -204,6 +208,11 @@ def _value_and_grad(fn: Any, grad_position: Any, weights: Any, has_aux: Any, ret
     tape, out = _forward(fn, args, kwargs)
     if has_aux and not isinstance(out, (tuple, list)):
         raise ValueError("with has_aux the function must return (value, aux, …) | grad | return a tuple")
+    if weights is None and _without_floats(fn, args, kwargs, out[0] if has_aux else out):
+        grads = _value_and_grad(fn, positions, None, has_aux, False, _cast_all(args, "float32"), kwargs)[1]
+        inputs = tuple(_like(g, args[p]) for p, g in zip(positions, grads))
+        inputs = tuple(zip(positions, inputs)) if return_ids else inputs
+        return out, inputs[0] if isinstance(grad_position, int) else inputs
     outputs = _float_tensors(out[0] if has_aux else out)
     params = [] if weights is None else [weights] if isinstance(weights, Parameter) else list(weights)
     of_inputs, of_params = _backward(tape, outputs, None, tuple(args[p] for p in positions), params)
@@ -226,14 +235,15 @@ def grad(fn: Callable[..., Any], grad_position: Union[int, tuple[int, ...], None
     """The gradient function of fn (a function or a Cell).
 
     grad_position: an input's position (one gradient), a tuple of positions (a tuple), or None. weights: a Parameter (one gradient), a
-    ParameterTuple (a tuple), or None. Both given: (inputs, weights). has_aux: outputs behind the first are returned, not differentiated.
+    ParameterTuple (a tuple), or None. Both given: (inputs, weights). has_aux: the result is (gradients, the tuple of the outputs
+    behind the first), which are not differentiated.
     Raises ValueError when neither is given. Gradients of gradients come from nesting.
     """
     _check(grad_position, weights, has_aux)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         out, grads = _value_and_grad(fn, grad_position, weights, has_aux, return_ids, args, kwargs)
-        return (grads, tuple(out[1:]) if len(out) > 2 else out[1]) if has_aux else grads
+        return (grads, tuple(out[1:])) if has_aux else grads
 
     return _outer(fn, run, "grad")
 

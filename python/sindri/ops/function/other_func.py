@@ -67,11 +67,11 @@ def identity(x: Any) -> Any:
     return x
 
 
-def partial(func: Callable, *args: Any) -> Callable:
-    """func with its first arguments bound: functools.partial, for any callable. Raises TypeError."""
+def partial(func: Callable, *args: Any, **kwargs: Any) -> Callable:
+    """func with its first arguments and keywords bound: functools.partial, for any callable. Raises TypeError."""
     if not callable(func):
         fail(TypeError, f"expected a function, got {type(func).__name__}", "ops.partial")
-    return functools.partial(func, *args)
+    return functools.partial(func, *args, **kwargs)
 
 
 def insert_gradient_of(x: Tensor, f: Callable) -> Tensor:
@@ -160,7 +160,8 @@ def tuple_reversed(data: tuple) -> tuple:
 
 
 def tuple_to_array(input_x: tuple) -> Tensor:
-    """A tuple of numbers as a vector: int32 for ints, float32 for floats. Raises TypeError for another type or mixed numbers."""
+    """A tuple of numbers, or a range, as a vector: int32 for ints, float32 for floats. Raises TypeError for another type or mixed numbers."""
+    input_x = tuple(input_x) if isinstance(input_x, range) else input_x
     if not isinstance(input_x, tuple) or not input_x:
         fail(TypeError, f"expected a tuple of numbers, got {input_x!r}", "ops.tuple_to_array")
     if len({type(v) for v in input_x}) != 1 or not is_number(input_x[0]):

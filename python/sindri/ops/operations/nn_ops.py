@@ -9,6 +9,7 @@ from sindri.common.not_yet import not_yet
 from sindri.ops._util import Parameter, Tensor, as_tensor, check_choice, core, fail
 from sindri.ops.function import loss_func as L
 from sindri.ops.function import nn_func as F
+from sindri.ops.function import volume_func as V
 from sindri.ops.primitive import REQUIRED, like, primitive
 
 # Activations.
@@ -104,7 +105,46 @@ def _max_pool_with_argmax(x: Tensor, kernel_size: Any, strides: Any, pad_mode: s
     return F.pool(run, x, kernel_size, strides, pad_mode, data_format, "ops.MaxPoolWithArgmax"), places[0]
 
 
+def _conv3d(x: Tensor, w: Tensor, out_channel: int, kernel_size: Any, mode: int, pad_mode: str, pad: Any, stride: Any, dilation: Any, group: int,
+            data_format: str) -> Tensor:
+    """Convolution of [n, c, d, h, w] with a weight [out_channel, c/group, kd, kh, kw]. Raises ValueError for shapes that do not fit."""
+    check_choice(data_format, ("NCDHW",), "data_format", "ops.Conv3D")
+    if mode != 1:
+        fail(ValueError, f"mode {mode} is not known", "ops.Conv3D", "use 1, the ordinary convolution")
+    if w.shape[0] != out_channel or list(w.shape[2:]) != V._triple(kernel_size, "kernel_size", "ops.Conv3D"):
+        fail(ValueError, f"weight {w.shape} does not fit out_channel {out_channel} and kernel_size {kernel_size}", "ops.Conv3D")
+    return V.conv3d(x, w, None, stride, pad_mode, pad, dilation, group)
+
+
+def _pool3d(kind: Any, x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad_list: Any, data_format: str, where: str) -> Tensor:
+    check_choice(data_format, ("NCDHW",), "data_format", where)
+    kernel, stride = V._triple(kernel_size, "kernel_size", where), V._triple(strides, "strides", where)
+    return V._pool3d(kind, x, kernel, stride, V._volume_pads(pad_mode, pad_list, x.shape[2:], kernel, stride, (1, 1, 1), where), where)
+
+
+def _max_pool3d(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad_list: Any, ceil_mode: Any, data_format: str) -> Tensor:
+    """Maxima of windows of [n, c, d, h, w]."""
+    kind = lambda v, k, s, p: core.max_pool2d(v, k, s, p, bool(ceil_mode))
+    return _pool3d(kind, x, kernel_size, strides, pad_mode, pad_list, data_format, "ops.MaxPool3D")
+
+
+def _avg_pool3d(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad: Any, ceil_mode: bool, count_include_pad: bool, divisor_override: int,
+                data_format: str) -> Tensor:
+    """Means of windows of [n, c, d, h, w]."""
+    whole = bool(divisor_override) or count_include_pad
+    kind = lambda v, k, s, p: core.avg_pool2d(v, k, s, p, ceil_mode, whole)
+    out = _pool3d(kind, x, kernel_size, strides, pad_mode, pad, data_format, "ops.AvgPool3D")
+    return core.mul(out, math.prod(V._triple(kernel_size, "kernel_size", "ops.AvgPool3D")) / divisor_override) if divisor_override else out
+
+
 _ANY_POOL = ("kernel_size", "strides")
+_ANY_POOL3 = (*_ANY_POOL, "pad_list", "pad", "ceil_mode")
+Conv3D = primitive("Conv3D", _conv3d, (), _ANY_CONV, out_channel=REQUIRED, kernel_size=REQUIRED, mode=1, pad_mode="valid", pad=0, stride=1, dilation=1,
+                   group=1, data_format="NCDHW")
+MaxPool3D = primitive("MaxPool3D", _max_pool3d, (), _ANY_POOL3, kernel_size=1, strides=1, pad_mode="VALID", pad_list=0, ceil_mode=None,
+                      data_format="NCDHW")
+AvgPool3D = primitive("AvgPool3D", _avg_pool3d, (), _ANY_POOL3, kernel_size=1, strides=1, pad_mode="valid", pad=0, ceil_mode=False,
+                      count_include_pad=True, divisor_override=0, data_format="NCDHW")
 MaxPool = primitive("MaxPool", _max_pool, (), _ANY_POOL, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW")
 AvgPool = primitive("AvgPool", _avg_pool, (), _ANY_POOL, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW")
 MaxPoolWithArgmax = primitive("MaxPoolWithArgmax", _max_pool_with_argmax, (), _ANY_POOL, kernel_size=1, strides=1, pad_mode="valid",

@@ -1,0 +1,113 @@
+"""Convolutions and pooling of volumes [N, C, D, H, W]."""
+from __future__ import annotations
+
+from typing import Any, Sequence, Union
+
+from sindri import ops
+from sindri.common import dtype as mstype
+from sindri.common.tensor import Tensor
+from sindri.nn._check import check_bool, check_choice, fail, sizes
+from sindri.nn.cell import Cell
+from sindri.nn.layer.basic import Init
+from sindri.nn.layer.conv import _Conv
+
+__all__ = ["Conv3d", "Conv3dTranspose", "MaxPool3d", "AvgPool3d"]
+
+Size3 = Union[int, Sequence[int]]
+
+
+class _Conv3d(_Conv):
+    """What both share: sizes of three dimensions, the bias."""
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Size3, stride: Size3, pad_mode: str, padding: Any, dilation: Size3, group: int,
+                 has_bias: bool, weight_init: Init, bias_init: Init, data_format: str, transposed: bool, dtype: Any) -> None:
+        who = type(self).__name__
+        kernel, step, spread = (sizes(who, name, value, 3) for name, value in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation)))
+        check_choice(who, "pad_mode", pad_mode, ("same", "valid", "pad"))
+        check_choice(who, "data_format", data_format, ("NCDHW",))
+        super().__init__(in_channels, out_channels, kernel, step, pad_mode, padding, spread, group, has_bias, weight_init, bias_init, "NCHW", transposed,
+                         dtype)
+        self.data_format = self.format = data_format
+
+    def _biased(self, y: Tensor) -> Tensor:
+        return y + self.bias.reshape((1, self.out_channels, 1, 1, 1)) if self.has_bias else y
+
+
+class Conv3d(_Conv3d):
+    """x [N, in, D, H, W] -> [N, out, OD, OH, OW]; arguments and defaults as Conv2d, padding also (head, tail, top, bottom, left, right).
+
+    Parameters `weight` [out, in/group, kd, kh, kw] and with has_bias `bias` [out]. Raises as Conv2d; data_format must be 'NCDHW'.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Size3, stride: Size3 = 1, pad_mode: str = "same", padding: Any = 0,
+                 dilation: Size3 = 1, group: int = 1, has_bias: bool = False, weight_init: Init = "normal", bias_init: Init = "zeros",
+                 data_format: str = "NCDHW", dtype: Any = mstype.float32) -> None:
+        super().__init__(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias, weight_init, bias_init, data_format,
+                         False, dtype)
+
+    def construct(self, x: Tensor) -> Tensor:
+        self._check_input(x, 5)
+        return self._biased(ops.conv3d(x, self.weight, None, self.stride, self.pad_mode, self.padding, self.dilation, self.group))
+
+
+class Conv3dTranspose(_Conv3d):
+    """x [N, in, D, H, W] -> [N, out, OD, OH, OW], the way back from a Conv3d: 'same' gives the sizes times stride; output_padding (with pad_mode
+    'pad') adds rows behind. `weight` is [in, out/group, kd, kh, kw]. Raises as Conv3d, and ValueError for output_padding with another mode.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Size3, stride: Size3 = 1, pad_mode: str = "same", padding: Any = 0,
+                 dilation: Size3 = 1, group: int = 1, output_padding: Size3 = 0, has_bias: bool = False, weight_init: Init = "normal",
+                 bias_init: Init = "zeros", data_format: str = "NCDHW", dtype: Any = mstype.float32) -> None:
+        super().__init__(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias, weight_init, bias_init, data_format,
+                         True, dtype)
+        self.output_padding = sizes("Conv3dTranspose", "output_padding", output_padding, 3, 0)
+        if any(self.output_padding) and pad_mode != "pad":
+            fail(ValueError, f"Conv3dTranspose: output_padding {output_padding!r} goes with pad_mode 'pad', got '{pad_mode}'")
+
+    def construct(self, x: Tensor) -> Tensor:
+        self._check_input(x, 5)
+        return self._biased(ops.conv3d_transpose(x, self.weight, self.pad_mode, self.padding, self.stride, self.dilation, self.group,
+                                                 self.output_padding))
+
+
+class _Pool3d(Cell):
+    """What both share: window, stride and pads."""
+
+    def __init__(self, kernel_size: Size3, stride: Size3, pad_mode: str, padding: Any, ceil_mode: bool) -> None:
+        super().__init__()
+        who = self.cls_name
+        self.kernel_size, self.stride = sizes(who, "kernel_size", kernel_size, 3), sizes(who, "stride", stride, 3)
+        self.pad_mode = check_choice(who, "pad_mode", pad_mode.lower() if isinstance(pad_mode, str) else pad_mode, ("same", "valid", "pad"))
+        self.padding, self.ceil_mode = padding, check_bool(who, "ceil_mode", ceil_mode)
+
+    def _pads(self, x: Tensor) -> list:
+        return ops.function.volume_func._volume_pads(self.pad_mode, self.padding, x.shape[2:], self.kernel_size, self.stride, (1, 1, 1), self.cls_name)
+
+    def extend_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
+
+
+class MaxPool3d(_Pool3d):
+    """Maxima of windows of [N, C, D, H, W]; pad_mode as MaxPool2d. Raises ValueError for dilation other than 1 and return_indices."""
+
+    def __init__(self, kernel_size: Size3 = 1, stride: Size3 = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Size3 = 1,
+                 return_indices: bool = False, ceil_mode: bool = False) -> None:
+        super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode)
+        if return_indices or sizes("MaxPool3d", "dilation", dilation, 3) != (1, 1, 1):
+            fail(ValueError, "MaxPool3d: return_indices and a dilation other than 1 are not supported")
+
+    def construct(self, x: Tensor) -> Tensor:
+        return ops.max_pool3d(x, self.kernel_size, self.stride, self._pads(x), ceil_mode=self.ceil_mode)
+
+
+class AvgPool3d(_Pool3d):
+    """Means of windows of [N, C, D, H, W]; what is padded counts with count_include_pad."""
+
+    def __init__(self, kernel_size: Size3 = 1, stride: Size3 = 1, pad_mode: str = "valid", padding: Any = 0, ceil_mode: bool = False,
+                 count_include_pad: bool = True, divisor_override: Any = None) -> None:
+        super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode)
+        self.count_include_pad, self.divisor_override = check_bool("AvgPool3d", "count_include_pad", count_include_pad), divisor_override
+
+    def construct(self, x: Tensor) -> Tensor:
+        return ops.avg_pool3d(x, self.kernel_size, self.stride, self._pads(x), self.ceil_mode, self.count_include_pad,
+                              self.divisor_override or 0)

@@ -1,0 +1,142 @@
+"""Convolution and pooling of volumes [n, c, d, h, w], composed of those of images: one image convolution per slice of the kernel, summed; pooling
+of the rows and columns first, then of the depths."""
+from __future__ import annotations
+
+from typing import Any, Callable, List, Optional, Sequence
+
+from sindri.ops._util import Tensor, check_choice, core, exported, fail, to_int, to_ints
+from sindri.ops.function.nn_func import bias_add, conv_transpose2d
+
+
+def _triple(value: Any, name: str, where: str) -> List[int]:
+    """Three ints above 0: one for every dimension, or (depth, height, width)."""
+    numbers = to_ints(value, name, where)
+    numbers = numbers[-3:] if len(numbers) == 5 else list(numbers) * 3 if len(numbers) == 1 else list(numbers)
+    if len(numbers) != 3 or min(numbers) < 1:
+        fail(ValueError, f"{name} must be one int above 0 or three, got {value!r}", where)
+    return list(numbers)
+
+
+def _volume_pads(pad_mode: str, padding: Any, sizes: Sequence[int], kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int],
+                where: str) -> List[int]:
+    """(before, after) of depth, height and width in turn. Raises ValueError for an unknown mode and for padding without pad_mode 'pad'."""
+    check_choice(pad_mode.lower() if isinstance(pad_mode, str) else pad_mode, ("same", "valid", "pad"), "pad_mode", where)
+    numbers = to_ints(padding, "padding", where)
+    if len(numbers) not in (1, 3, 6) or min(numbers) < 0:
+        fail(ValueError, f"padding must be 1, 3 or 6 ints that are not negative, got {padding!r}", where)
+    if pad_mode.lower() == "pad":
+        return list(numbers) if len(numbers) == 6 else [v for n in (list(numbers) * 3)[:3] for v in (n, n)]
+    if any(numbers):
+        fail(ValueError, f"padding {padding!r} is given with pad_mode '{pad_mode}'", where, "set pad_mode to 'pad'")
+    if pad_mode.lower() == "valid":
+        return [0] * 6
+    total = [max((-(-n // s) - 1) * s + d * (k - 1) + 1 - n, 0) for n, k, s, d in zip(sizes, kernel, stride, dilation)]
+    return [v for t in total for v in (t // 2, t - t // 2)]
+
+
+def _need_volume(x: Tensor, where: str) -> None:
+    if len(x.shape) != 5:
+        fail(ValueError, f"expected 5 dimensions [n, c, d, h, w], got {x.shape}", where)
+
+
+def _depths(x: Tensor, first: int, count: int, step: int) -> Tensor:
+    """Every step-th slice of the depth from `first` on, count of them."""
+    begin, end, steps = [0] * 5, list(x.shape), [1] * 5
+    begin[2], end[2], steps[2] = first, first + (count - 1) * step + 1, step
+    return core.slice(x, begin, end, steps)
+
+
+def conv3d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
+           dilation: Any = 1, groups: int = 1) -> Tensor:
+    """[n, c, d, h, w] with weight [o, c/groups, kd, kh, kw] -> [n, o, d', h', w']. padding (with pad_mode 'pad'): one number, (depth, height, width)
+    or (head, tail, top, bottom, left, right). Raises ValueError for shapes that do not fit."""
+    where = "ops.conv3d"
+    _need_volume(input, where)
+    if len(weight.shape) != 5:
+        fail(ValueError, f"expected a weight of 5 dimensions, got {weight.shape}", where)
+    s, spread, kernel = _triple(stride, "stride", where), _triple(dilation, "dilation", where), weight.shape[2:]
+    pads = _volume_pads(pad_mode, padding, input.shape[2:], kernel, s, spread, where)
+    x = core.pad(input, [0] * 4 + pads[:2] + [0] * 4) if any(pads[:2]) else input
+    count = (x.shape[2] - spread[0] * (kernel[0] - 1) - 1) // s[0] + 1
+    if count < 1:
+        fail(ValueError, f"the kernel {tuple(kernel)} is larger than the input {input.shape}", where)
+    n, c, _, h, w = x.shape
+    out = None
+    for k in range(kernel[0]):
+        images = core.reshape(core.transpose(_depths(x, k * spread[0], count, s[0]), [0, 2, 1, 3, 4]), (n * count, c, h, w))
+        part = core.conv2d(images, core.squeeze(_depths(weight, k, 1, 1), 2), s[1:], pads[2:], spread[1:], to_int(groups, "groups", where))
+        out = part if out is None else core.add(out, part)
+    out = out if bias is None else bias_add(out, bias)
+    return core.transpose(core.reshape(out, (n, count) + tuple(out.shape[1:])), [0, 2, 1, 3, 4])
+
+
+def _pool3d(kind: Callable, x: Tensor, kernel: Sequence[int], stride: Sequence[int], pads: Sequence[int], where: str) -> Tensor:
+    """kind(images, kernel, stride, pads) over height and width, then over the depth."""
+    _need_volume(x, where)
+    n, c, d = x.shape[:3]
+    flat = kind(core.reshape(x, (n * c, d) + tuple(x.shape[3:])), list(kernel[1:]), list(stride[1:]), list(pads[2:]))
+    h, w = flat.shape[-2:]
+    flat = kind(core.reshape(flat, (n * c, 1, d, h * w)), [kernel[0], 1], [stride[0], 1], list(pads[:2]) + [0, 0])
+    return core.reshape(flat, (n, c, flat.shape[2], h, w))
+
+
+def conv3d_transpose(inputs: Tensor, weight: Tensor, pad_mode: str = "valid", padding: Any = 0, stride: Any = 1, dilation: Any = 1, group: int = 1,
+                     output_padding: Any = 0) -> Tensor:
+    """[n, c, d, h, w] with weight [c, o/group, kd, kh, kw] -> [n, o, d', h', w']: the gradient of conv3d with respect to its input. 'same': the
+    sizes times stride, which 'valid' gives at least; output_padding (with pad_mode 'pad'): rows behind. Raises ValueError for shapes that do not fit."""
+    where = "ops.conv3d_transpose"
+    _need_volume(inputs, where)
+    s, spread, kernel = _triple(stride, "stride", where), _triple(dilation, "dilation", where), weight.shape[2:]
+    pads = _volume_pads("valid" if pad_mode.lower() == "same" else pad_mode, padding, inputs.shape[2:], kernel, s, spread, where)
+    extra = to_ints(output_padding, "output_padding", where)
+    extra = list(extra) * 3 if len(extra) == 1 else list(extra)[-3:]
+    if any(extra) and pad_mode.lower() != "pad":
+        fail(ValueError, f"output_padding {output_padding!r} goes with pad_mode 'pad'", where)
+    n, c, d, h, w = inputs.shape
+    images = core.reshape(core.transpose(inputs, [0, 2, 1, 3, 4]), (n * d, c, h, w))
+    whole = None
+    for k in range(kernel[0]):
+        part = conv_transpose2d(images, core.squeeze(_depths(weight, k, 1, 1), 2), None, s[1:], 0, 0, group, spread[1:])
+        part = core.reshape(part, (n, d, 1) + tuple(part.shape[1:]))
+        part = core.reshape(core.pad(part, [0] * 4 + [0, s[0] - 1] + [0] * 6), (n, d * s[0]) + tuple(part.shape[3:]))
+        behind = spread[0] * (kernel[0] - 1 - k) - (s[0] - 1)  # the zeros behind the last slice belong to no window
+        part = core.pad(part, [0, 0, k * spread[0], max(behind, 0)] + [0] * 6)
+        part = core.slice(part, [0] * 5, [n, (d - 1) * s[0] + spread[0] * (kernel[0] - 1) + 1] + list(part.shape[2:]))
+        whole = part if whole is None else core.add(whole, part)
+    out = core.transpose(whole, [0, 2, 1, 3, 4])
+    if pad_mode.lower() == "same":
+        over = [out.shape[2 + i] - inputs.shape[2 + i] * s[i] for i in range(3)]
+        pads = [v for o in over for v in (max(o, 0) // 2, o - max(o, 0) // 2)]
+    elif pad_mode.lower() == "valid":  # as many rows as windows a stride apart need, also behind a kernel that is shorter
+        pads = [v for i in range(3) for v in (0, min(spread[i] * (kernel[i] - 1) + 1 - s[i], 0))]
+    after = [pads[2 * i + 1] - extra[i] for i in range(3)]
+    if min(after) < 0:
+        out = core.pad(out, [0] * 4 + [v for a in after for v in (0, max(-a, 0))])
+    end = [out.shape[2 + i] - max(after[i], 0) for i in range(3)]
+    return core.slice(out, [0, 0] + pads[0::2], list(out.shape[:2]) + end)
+
+
+def max_pool3d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+               return_indices: bool = False) -> Tensor:
+    """Maxima of windows of [n, c, d, h, w] (stride None: kernel_size). Raises ValueError for a dilation other than 1 and return_indices (not
+    supported)."""
+    where = "ops.max_pool3d"
+    if return_indices or _triple(dilation, "dilation", where) != [1, 1, 1]:
+        fail(ValueError, "return_indices and a dilation other than 1 are not supported", where)
+    kernel = _triple(kernel_size, "kernel_size", where)
+    pads = _volume_pads("pad", padding, (), (), (), (), where)
+    kind = lambda v, k, s, p: core.max_pool2d(v, k, s, p, ceil_mode)
+    return _pool3d(kind, x, kernel, kernel if stride is None else _triple(stride, "stride", where), pads, where)
+
+
+def avg_pool3d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
+               divisor_override: int = 0) -> Tensor:
+    """Means of windows of [n, c, d, h, w]; divisor_override > 0: sums divided by it."""
+    where = "ops.avg_pool3d"
+    kernel, pads = _triple(kernel_size, "kernel_size", where), _volume_pads("pad", padding, (), (), (), (), where)
+    kind = lambda v, k, s, p: core.avg_pool2d(v, k, s, p, ceil_mode, count_include_pad or bool(divisor_override))
+    out = _pool3d(kind, input_x, kernel, _triple(stride, "stride", where), pads, where)
+    return core.mul(out, kernel[0] * kernel[1] * kernel[2] / divisor_override) if divisor_override else out
+
+
+__all__ = exported(globals())
