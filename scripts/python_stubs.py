@@ -165,7 +165,7 @@ def parameters(stub: Stub, function: object, leave_out: tuple = (), first: str =
     """(parameters, result) of a function; `first` replaces the first parameter (self)."""
     while hasattr(function, "__wrapped__") and hasattr(function, "__signature__"):
         function = function.__wrapped__
-    if isinstance(function, types.BuiltinFunctionType):
+    if signatures.is_native(function):
         given, result = native_signature(stub, function.__doc__, "ops." + function.__name__, False)
         given = [g for g in given if g.partition(":")[0] not in leave_out]
         return [first, *given[1:]] if first else given, result
@@ -260,7 +260,16 @@ def definition(name: str, given: list[str], result: str, indent: str = "", note:
 
 # --- the extension ----------------------------------------------------------------------------------------------------------------------
 
-SKIPPED = {"__module__", "__doc__", "__dict__", "__weakref__", "_pybind11_conduit_v1_", "__qualname__", "__annotations__"}
+# Members that Python's own type machinery describes.
+SLOTS = {
+    "shape": "@property\ndef shape(self) -> tuple[{int}, ...]: ...",
+    "dtype": "@property\ndef dtype(self) -> DType: ...",
+    "__call__": "def __call__(self, *args: Any, **kwargs: Any) -> Any: ...",
+    "__get__": "def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...",
+    "__name__": "@property\ndef __name__(self) -> str: ...",
+    "__qualname__": "@property\ndef __qualname__(self) -> str: ...",
+}
+SKIPPED = {"__new__", "__module__", "__doc__", "__dict__", "__weakref__", "_pybind11_conduit_v1_", "__annotations__"}
 
 
 def native_member(stub: Stub, cls: type, name: str, value: object) -> list[str]:
@@ -284,6 +293,16 @@ def native_member(stub: Stub, cls: type, name: str, value: object) -> list[str]:
         return [f"    def __hash__(self) -> {stub.builtin('int')}: ..."]
     if name == "__init__" and type(value).__name__ == "wrapper_descriptor":  # no constructor
         return ["    def __init__(self, *args: Any, **kwargs: Any) -> None: ..."]
+    if name in SLOTS:
+        return [f"    {line}{note}" for line in SLOTS[name].replace("{int}", stub.builtin("int")).splitlines()]
+    if type(value).__name__ == "wrapper_descriptor" and cls.__name__ == "Tensor":
+        other = {"__pow__": "value: _TensorLike, mod: None = None, /", "__rpow__": "value: _TensorLike, mod: None = None, /"}.get(name, "value: _TensorLike, /")
+        of_one = len(inspect.signature(value).parameters) == 1
+        if name in ("__eq__", "__ne__"):
+            return [f"    def {name}(self, value: object, /) -> Tensor: ..."]
+        if name in ("__lt__", "__le__", "__gt__", "__ge__"):
+            other = "value: Any, /"
+        return [f"    def {name}(self{'' if of_one else ', ' + other}) -> Tensor: ...{note}"]
     if type(value).__name__ == "instancemethod":
         return definition(name, *native_signature(stub, value.__doc__, full, True), "    ", note)
     return []
@@ -307,7 +326,11 @@ def native_class(stub: Stub, cls: type) -> None:
     lines = [line for name in sorted(members) for line in native_member(stub, cls, name, members[name])]
     stub.taken = set()
     head = f"class {cls.__name__}({', '.join([*bases, *([] if bases and not native(cls) else metaclass(cls))])})".replace("()", "") + ":"
-    stub.lines += ["", "", head, *lines] if lines else ["", "", head + " ..."]
+    marks = []
+    if not native(cls) and not issubclass(cls, BaseException):
+        mark = "disjoint_base" if cls.__flags__ & 1 << 10 else "final"  # Py_TPFLAGS_BASETYPE
+        marks = ["@" + stub.need("typing_extensions", mark)]
+    stub.lines += ["", "", *marks, head, *lines] if lines else ["", "", *marks, head + " ..."]
 
 
 def native_module(module: types.ModuleType) -> dict[str, Stub]:
@@ -330,7 +353,7 @@ def native_module(module: types.ModuleType) -> dict[str, Stub]:
             taken = stub.taken
             native_class(stub, value)
             stub.taken = taken
-        elif isinstance(value, types.BuiltinFunctionType):
+        elif signatures.is_native(value):
             if stub.lines and stub.lines[-1].startswith("    "):
                 stub.lines += ["", ""]
             stub.lines += definition(name, *native_signature(stub, value.__doc__, prefix + name, False))
@@ -343,7 +366,7 @@ def native_module(module: types.ModuleType) -> dict[str, Stub]:
 
 
 def class_rank(cls: type) -> int:
-    return 1 + len([b for b in cls.__mro__ if b.__module__.startswith("sindri")])
+    return 1 + len([b for b in cls.__mro__ if str(b.__module__).startswith("sindri")])
 
 
 # --- sindri.ops -------------------------------------------------------------------------------------------------------------------------
@@ -368,14 +391,13 @@ def primitive_class(stub: Stub, name: str, cls: type) -> list[str]:
         simple = type(value) in (bool, int, float, str) and key not in made["any_type"]
         kind = type(value).__name__ if simple else "Any"
         given.append(f"{key}: {kind}" + ("" if value is inspect.Parameter.empty else f" = {literal(value)}"))
-    function = inspect.getclosurevars(cls.__call__).nonlocals.get("function")
+    alone = vars(cls).get("__call__")
+    direct = isinstance(alone, staticmethod)  # the function itself, with nothing to add
+    function = alone.__func__ if direct else inspect.getclosurevars(cls.__call__).nonlocals.get("function")
     called, result = parameters(stub, function, tuple(made["static"])) if function else (["*args: Any"], "Any")
-    called = [c for c in called if c != "*" and not c.startswith("**")]
-    if called and not any(c.startswith("*") for c in called):
-        called.append("/")
     base = next(b for b in cls.__mro__[1:] if made_by(b) is None and not b.__name__.startswith("_"))
     return ["", f"class {name}({stub.need(base.__module__, base.__name__)}):", *definition("__init__", given, "None", "    "),
-            *definition("__call__", ["self", *(called or ["*args: Any"])], result, "    ")]
+            *(["    @staticmethod"] if direct else []), *definition("__call__", called if direct else ["self", *(called or ["*args: Any"])], result, "    ")]
 
 
 def python_class(stub: Stub, name: str, cls: type) -> list[str]:

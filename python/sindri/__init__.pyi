@@ -32,12 +32,12 @@ from sindri.context import (
     set_auto_parallel_context as set_auto_parallel_context, get_auto_parallel_context as get_auto_parallel_context,
     reset_auto_parallel_context as reset_auto_parallel_context, set_ps_context as set_ps_context, get_ps_context as get_ps_context,
     reset_ps_context as reset_ps_context, set_device as set_device, set_offload_context as set_offload_context,
-    get_offload_context as get_offload_context, set_fl_context as set_fl_context, era as era,
+    get_offload_context as get_offload_context, set_fl_context as set_fl_context, era as era, STRICT as STRICT, COMPATIBLE as COMPATIBLE, LAX as LAX,
 )
 from sindri import context as context
 from sindri.context import ParallelMode as ParallelMode
 from sindri import nn as nn, ops as ops
-from sindri.ops import grad as grad, value_and_grad as value_and_grad
+from sindri.ops import grad as grad, value_and_grad as value_and_grad, vmap as vmap
 from sindri.ops.composite.grad import get_grad as get_grad, jvp as jvp, vjp as vjp
 from sindri import (
     amp as amp, boost as boost, communication as communication, dataset as dataset, log as log, mindrecord as mindrecord, models as models,

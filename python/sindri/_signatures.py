@@ -7,6 +7,8 @@ import re
 import types
 from typing import Any, Callable, NamedTuple, Optional
 
+from sindri import _core
+
 
 class Argument(NamedTuple):
     """One argument: its name ('*args' and '**kwargs' with their stars), its type and its default as text, '' for none."""
@@ -54,9 +56,14 @@ def _value(text: str) -> Any:
         return ...
 
 
+def is_native(function: Any) -> bool:
+    """Whether it is a function of the extension."""
+    return isinstance(function, (types.BuiltinFunctionType, _core.OpFunction))
+
+
 def signature(function: Callable) -> inspect.Signature:
     """inspect.signature, for functions of the extension too."""
-    if not isinstance(function, types.BuiltinFunctionType):
+    if not is_native(function):
         return inspect.signature(function)
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     return inspect.Signature([inspect.Parameter(a.name, kind, default=_value(a.default) if a.default else inspect.Parameter.empty)

@@ -280,7 +280,7 @@ void bind_context(py::module_& m) {
   bind_scope<BelowPy>(m, "BelowScope", "Inside `with`, the interpreter on top (a tape) sees nothing.").def(py::init<>());
   m.def("current_scope", &current_scope);
   static PyMethodDef in_scope = {"call_in_scope", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call_in_scope)), METH_FASTCALL,
-                                 "call_in_scope(name, f, args, kwargs): f(*args, **kwargs) under the name of a Cell."};
+                                 "call_in_scope(name: str, f: object, args: tuple, kwargs: dict) -> object\n\nf(*args, **kwargs) under the name of a Cell."};
   m.attr("call_in_scope") = py::reinterpret_steal<py::object>(PyCFunction_NewEx(&in_scope, nullptr, m.attr("__name__").ptr()));
 }
 

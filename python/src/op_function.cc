@@ -28,6 +28,10 @@ PyObject* get_name(PyObject* self, void*) {
 PyObject* get_doc(PyObject* self, void*) { return PyObject_GetAttrString(function(self)->converting, "__doc__"); }
 PyObject* get_module(PyObject* self, void*) { return PyObject_GetAttrString(function(self)->converting, "__module__"); }
 PyObject* repr(PyObject* self) { return PyUnicode_FromFormat("<function %U of sindri._core.ops>", function(self)->name); }
+PyObject* get(PyObject* self, PyObject*, PyObject*) {  // as an attribute of a class it takes no self; it counts as a function for inspect
+  Py_INCREF(self);
+  return self;
+}
 PyObject* reduce(PyObject* self, PyObject*) { return get_name(self, nullptr); }  // pickled by its name, as builtin functions are
 
 }  // namespace
@@ -60,6 +64,7 @@ void bind_op_function_type(py::module_& m) {
       {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
       {Py_tp_repr, reinterpret_cast<void*>(repr)},
+      {Py_tp_descr_get, reinterpret_cast<void*>(get)},
       {Py_tp_members, members},
       {Py_tp_getset, properties},
       {Py_tp_methods, methods},

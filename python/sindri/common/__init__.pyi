@@ -22,7 +22,7 @@ from sindri.common.parameter import Parameter as Parameter, ParameterTuple as Pa
 from sindri.common.seed import get_seed as get_seed, set_seed as set_seed
 from sindri.common.api import (
     JitConfig as JitConfig, jit as jit, jit_class as jit_class, lazy_inline as lazy_inline, ms_class as ms_class, ms_function as ms_function,
-    ms_memory_recycle as ms_memory_recycle,
+    ms_memory_recycle as ms_memory_recycle, mutable as mutable,
 )
 from sindri.common.sparse_tensor import COOTensor as COOTensor, CSRTensor as CSRTensor, RowTensor as RowTensor
 from sindri.common import initializer as initializer

@@ -74,6 +74,10 @@ class Cell:
         flags (dict): attributes to set from the start. Default: None.
     """
 
+    if TYPE_CHECKING:
+        # Attributes come and go while a program runs. Not at run time: with it, Python would look every attribute up anew.
+        def __getattr__(self, name: str) -> Any: ...
+
     def __init__(self, auto_prefix: bool = True, flags: Optional[dict[str, Any]] = None) -> None:
         d = self.__dict__
         d["_params"], d["_cells"], d["_tuples"] = OrderedDict(), OrderedDict(), {}

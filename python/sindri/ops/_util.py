@@ -141,3 +141,20 @@ def exported(namespace: dict) -> list:
     """`__all__` of a module of functions: what it defines and what it takes from the engine, not what it imports."""
     own = (namespace["__name__"], "sindri._core.ops")
     return [name for name, value in namespace.items() if not name.startswith("_") and callable(value) and getattr(value, "__module__", None) in own]
+
+
+def volume_pads(pad_mode: str, padding: Any, sizes: Sequence[int], kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int],
+               where: str) -> list[int]:
+    """(before, after) of depth, height and width in turn. Raises ValueError for an unknown mode and for padding without pad_mode 'pad'."""
+    check_choice(pad_mode.lower() if isinstance(pad_mode, str) else pad_mode, ("same", "valid", "pad"), "pad_mode", where)
+    numbers = to_ints(padding, "padding", where)
+    if len(numbers) not in (1, 3, 6) or min(numbers) < 0:
+        fail(ValueError, f"padding must be 1, 3 or 6 ints that are not negative, got {padding!r}", where)
+    if pad_mode.lower() == "pad":
+        return list(numbers) if len(numbers) == 6 else [v for n in (list(numbers) * 3)[:3] for v in (n, n)]
+    if any(numbers):
+        fail(ValueError, f"padding {padding!r} is given with pad_mode '{pad_mode}'", where, "set pad_mode to 'pad'")
+    if pad_mode.lower() == "valid":
+        return [0] * 6
+    total = [max((-(-n // s) - 1) * s + d * (k - 1) + 1 - n, 0) for n, k, s, d in zip(sizes, kernel, stride, dilation)]
+    return [v for t in total for v in (t // 2, t - t // 2)]

@@ -63,8 +63,8 @@ __all__ = [
     "reduce_sum", "mean", "reduce_mean", "prod", "all", "any", "amax", "amin", "reduce_max", "reduce_min", "aminmax", "max", "min", "max_with_index",
     "min_with_index", "argmax", "argmin", "typed_argmax", "typed_argmin", "var_mean", "var", "std", "std_mean", "nansum", "nanmean", "count_nonzero",
     "logsumexp", "cumsum", "scan_sum", "scan_prod", "cumprod", "cummax", "cummin", "logcumsumexp", "topk", "top_k", "sort", "argsort", "msort",
-    "median", "kthvalue", "norm", "vector_norm", "matrix_norm", "lp_norm", "square_sum_all", "reduce_std", "control_depend", "grad",
-    "value_and_grad", "vmap",
+    "median", "kthvalue", "norm", "vector_norm", "matrix_norm", "lp_norm", "square_sum_all", "reduce_std", "conv3d", "conv3d_transpose",
+    "max_pool3d", "avg_pool3d", "control_depend", "grad", "value_and_grad", "vmap",
 ]
 
 def control_depend(depended: Any, depending: Any) -> Any: ...

@@ -7,11 +7,11 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-import types
 from typing import Any, Callable, Optional, TypeVar, cast
 
 import numpy as np
 
+from sindri._signatures import is_native
 from sindri.ops._util import Tensor, fail
 
 __all__ = ["Primitive", "PrimitiveWithInfer", "PrimitiveWithCheck", "prim_attr_register", "prim_arg_register", "constexpr", "primitive", "REQUIRED"]
@@ -159,7 +159,7 @@ def _check_attr(where: str, name: str, value: Any, default: Any) -> None:
 def text_of(function: Callable) -> str:
     """The documentation of a function; of one of the engine what follows its signature."""
     text = (function.__doc__ or "").strip()
-    return text.partition("\n")[2].strip() if isinstance(function, types.BuiltinFunctionType) else text
+    return text.partition("\n")[2].strip() if is_native(function) else text
 
 
 def like(model: Callable, function: Callable) -> Callable:

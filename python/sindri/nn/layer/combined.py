@@ -26,6 +26,7 @@ class _BnAct(Cell):
         self.after_fake = check_bool(who, "after_fake", after_fake)
         if has_bn:
             self.batchnorm = norm()
+        self.activation: Any
         if activation == "leakyrelu":
             self.activation = LeakyReLU(alpha)
         else:

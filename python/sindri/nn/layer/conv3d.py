@@ -10,6 +10,7 @@ from sindri.nn._check import check_bool, check_choice, fail, sizes
 from sindri.nn.cell import Cell
 from sindri.nn.layer.basic import Init
 from sindri.nn.layer.conv import _Conv
+from sindri.ops._util import volume_pads
 
 __all__ = ["Conv3d", "Conv3dTranspose", "MaxPool3d", "AvgPool3d"]
 
@@ -30,7 +31,7 @@ class _Conv3d(_Conv):
         self.data_format = self.format = data_format
 
     def _biased(self, y: Tensor) -> Tensor:
-        return y + self.bias.reshape((1, self.out_channels, 1, 1, 1)) if self.has_bias else y
+        return y if self.bias is None else y + ops.reshape(self.bias, (1, self.out_channels, 1, 1, 1))
 
 
 class Conv3d(_Conv3d):
@@ -81,7 +82,7 @@ class _Pool3d(Cell):
         self.padding, self.ceil_mode = padding, check_bool(who, "ceil_mode", ceil_mode)
 
     def _pads(self, x: Tensor) -> list:
-        return ops.function.volume_func._volume_pads(self.pad_mode, self.padding, x.shape[2:], self.kernel_size, self.stride, (1, 1, 1), self.cls_name)
+        return volume_pads(self.pad_mode, self.padding, x.shape[2:], self.kernel_size, self.stride, (1, 1, 1), self.cls_name)
 
     def extend_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"

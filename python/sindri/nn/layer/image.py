@@ -132,7 +132,7 @@ class MSSSIM(_Similarity):
         _check_images("MSSSIM", img1, img2)
         a, max_val = _as_float("MSSSIM", img1, self.max_val)
         b, _ = _as_float("MSSSIM", img2, self.max_val)
-        product = None
+        product: Any = None
         for i, power in enumerate(self.power_factors):
             whole, structure = self._terms(a, b, max_val)
             part = _ops.pow(_ops.relu(whole if i == self.level - 1 else structure), power)

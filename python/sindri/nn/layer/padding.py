@@ -27,9 +27,8 @@ class _Pad(Cell):
     def __init__(self, padding: Padding) -> None:
         super().__init__()
         who = self.cls_name
-        if is_int(padding):
-            padding = (padding,) * (2 * self._dims)
-        self.padding = tuple(check_type(who, "padding", padding, (tuple, list)))
+        pads: Any = (padding,) * (2 * self._dims) if is_int(padding) else padding
+        self.padding = tuple(check_type(who, "padding", pads, (tuple, list)))
         if not all(is_int(p) for p in self.padding):
             fail(TypeError, f"{who}: padding must hold ints, got {self.padding}")
         if len(self.padding) % 2 or not 0 < len(self.padding) <= 2 * self._dims:

@@ -4,12 +4,13 @@ Written by scripts/python_stubs.py; do not edit."""
 
 
 from sindri.nn.optim import (
-    ada_grad as ada_grad, adam as adam, adasum as adasum, lamb as lamb, lars as lars, momentum as momentum, optimizer as optimizer,
+    ada_grad as ada_grad, adam as adam, adasum as adasum, ftrl as ftrl, lamb as lamb, lars as lars, momentum as momentum, optimizer as optimizer,
     rmsprop as rmsprop, sgd as sgd,
 )
 from sindri.nn.optim.ada_grad import *
 from sindri.nn.optim.adam import *
 from sindri.nn.optim.adasum import *
+from sindri.nn.optim.ftrl import *
 from sindri.nn.optim.lamb import *
 from sindri.nn.optim.lars import *
 from sindri.nn.optim.momentum import *
@@ -19,6 +20,6 @@ from sindri.nn.optim.sgd import *
 from sindri.nn.optim.thor import THOR as THOR, thor as thor
 
 __all__ = [
-    "Optimizer", "Momentum", "SGD", "Adam", "AdamWeightDecay", "Lamb", "LARS", "Adagrad", "RMSProp", "AdaSumByDeltaWeightWrapCell",
-    "AdaSumByGradWrapCell", "thor", "THOR",
+    "Optimizer", "Momentum", "SGD", "Adam", "AdamWeightDecay", "LazyAdam", "AdaMax", "Lamb", "LARS", "Adagrad", "Adadelta", "RMSProp", "FTRL",
+    "AdaSumByDeltaWeightWrapCell", "AdaSumByGradWrapCell", "thor", "THOR",
 ]

@@ -2,11 +2,11 @@
 from __future__ import annotations
 
 import functools
-import types
 from typing import Any, Callable, Optional
 
 import numpy as np
 
+from sindri._signatures import is_native
 from sindri.common import dtype as mstype
 from sindri.ops._util import Parameter, Tensor, fail
 from sindri.ops.primitive import Primitive
@@ -222,7 +222,7 @@ def add_flags(fn: Optional[Callable] = None, **flags: Any) -> Callable:
     def decorate(target: Any) -> Any:
         if hasattr(target, "add_flags"):
             return target.add_flags(**flags)
-        if isinstance(target, types.BuiltinFunctionType):
+        if is_native(target):
             return target
         target._func_graph_flags = {**getattr(target, "_func_graph_flags", {}), **flags}
         return target

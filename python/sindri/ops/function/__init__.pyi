@@ -14,10 +14,11 @@ from sindri.ops.function.nn_func import *
 from sindri.ops.function.other_func import *
 from sindri.ops.function.random_func import *
 from sindri.ops.function.reduce_func import *
+from sindri.ops.function.volume_func import *
 from sindri.ops.function import (
     array_func as array_func, clip_func as clip_func, image_func as image_func, index_func as index_func, linalg_func as linalg_func,
     loss_func as loss_func, math_func as math_func, nn_func as nn_func, other_func as other_func, random_func as random_func,
-    reduce_func as reduce_func,
+    reduce_func as reduce_func, volume_func as volume_func,
 )
 
 __all__ = [
@@ -74,5 +75,6 @@ __all__ = [
     "reduce_sum", "mean", "reduce_mean", "prod", "all", "any", "amax", "amin", "reduce_max", "reduce_min", "aminmax", "max", "min", "max_with_index",
     "min_with_index", "argmax", "argmin", "typed_argmax", "typed_argmin", "var_mean", "var", "std", "std_mean", "nansum", "nanmean", "count_nonzero",
     "logsumexp", "cumsum", "scan_sum", "scan_prod", "cumprod", "cummax", "cummin", "logcumsumexp", "topk", "top_k", "sort", "argsort", "msort",
-    "median", "kthvalue", "norm", "vector_norm", "matrix_norm", "lp_norm", "square_sum_all", "reduce_std",
+    "median", "kthvalue", "norm", "vector_norm", "matrix_norm", "lp_norm", "square_sum_all", "reduce_std", "conv3d", "conv3d_transpose",
+    "max_pool3d", "avg_pool3d",
 ]

@@ -4,8 +4,7 @@ Written by scripts/python_stubs.py; do not edit."""
 
 from collections.abc import Sequence
 from typing import Any
-from sindri._core import Tensor
-from sindri._core.ops import expand_dims, expand_dims as unsqueeze, stop_gradient
+from sindri._core import Tensor, _TensorLike as TensorLike
 
 __all__ = [
     "expand_dims", "unsqueeze", "stop_gradient", "cast", "type_as", "dtype", "shape", "dyn_shape", "shape_", "rank", "size", "numel", "is_tensor",
@@ -20,6 +19,9 @@ __all__ = [
     "channel_shuffle", "batch_to_space", "space_to_batch",
 ]
 
+def expand_dims(x: TensorLike = ..., axis: int = ...) -> Tensor: ...
+unsqueeze = expand_dims
+def stop_gradient(x: TensorLike = ...) -> Tensor: ...
 def cast(input: Tensor | int | float | bool, dtype: Any) -> Tensor: ...
 def type_as(input: Tensor, other: Tensor) -> Tensor: ...
 def dtype(x: Tensor) -> Any: ...

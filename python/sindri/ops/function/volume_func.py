@@ -4,34 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Callable, List, Optional, Sequence
 
-from sindri.ops._util import Tensor, check_choice, core, exported, fail, to_int, to_ints
+from sindri.ops._util import Tensor, core, exported, fail, to_int, to_ints, volume_pads
 from sindri.ops.function.nn_func import bias_add, conv_transpose2d
 
 
 def _triple(value: Any, name: str, where: str) -> List[int]:
     """Three ints above 0: one for every dimension, or (depth, height, width)."""
-    numbers = to_ints(value, name, where)
+    numbers: Sequence[int] = to_ints(value, name, where)
     numbers = numbers[-3:] if len(numbers) == 5 else list(numbers) * 3 if len(numbers) == 1 else list(numbers)
     if len(numbers) != 3 or min(numbers) < 1:
         fail(ValueError, f"{name} must be one int above 0 or three, got {value!r}", where)
     return list(numbers)
-
-
-def _volume_pads(pad_mode: str, padding: Any, sizes: Sequence[int], kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int],
-                where: str) -> List[int]:
-    """(before, after) of depth, height and width in turn. Raises ValueError for an unknown mode and for padding without pad_mode 'pad'."""
-    check_choice(pad_mode.lower() if isinstance(pad_mode, str) else pad_mode, ("same", "valid", "pad"), "pad_mode", where)
-    numbers = to_ints(padding, "padding", where)
-    if len(numbers) not in (1, 3, 6) or min(numbers) < 0:
-        fail(ValueError, f"padding must be 1, 3 or 6 ints that are not negative, got {padding!r}", where)
-    if pad_mode.lower() == "pad":
-        return list(numbers) if len(numbers) == 6 else [v for n in (list(numbers) * 3)[:3] for v in (n, n)]
-    if any(numbers):
-        fail(ValueError, f"padding {padding!r} is given with pad_mode '{pad_mode}'", where, "set pad_mode to 'pad'")
-    if pad_mode.lower() == "valid":
-        return [0] * 6
-    total = [max((-(-n // s) - 1) * s + d * (k - 1) + 1 - n, 0) for n, k, s, d in zip(sizes, kernel, stride, dilation)]
-    return [v for t in total for v in (t // 2, t - t // 2)]
 
 
 def _need_volume(x: Tensor, where: str) -> None:
@@ -55,13 +38,13 @@ def conv3d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
     if len(weight.shape) != 5:
         fail(ValueError, f"expected a weight of 5 dimensions, got {weight.shape}", where)
     s, spread, kernel = _triple(stride, "stride", where), _triple(dilation, "dilation", where), weight.shape[2:]
-    pads = _volume_pads(pad_mode, padding, input.shape[2:], kernel, s, spread, where)
+    pads = volume_pads(pad_mode, padding, input.shape[2:], kernel, s, spread, where)
     x = core.pad(input, [0] * 4 + pads[:2] + [0] * 4) if any(pads[:2]) else input
     count = (x.shape[2] - spread[0] * (kernel[0] - 1) - 1) // s[0] + 1
     if count < 1:
         fail(ValueError, f"the kernel {tuple(kernel)} is larger than the input {input.shape}", where)
     n, c, _, h, w = x.shape
-    out = None
+    out: Any = None
     for k in range(kernel[0]):
         images = core.reshape(core.transpose(_depths(x, k * spread[0], count, s[0]), [0, 2, 1, 3, 4]), (n * count, c, h, w))
         part = core.conv2d(images, core.squeeze(_depths(weight, k, 1, 1), 2), s[1:], pads[2:], spread[1:], to_int(groups, "groups", where))
@@ -87,14 +70,14 @@ def conv3d_transpose(inputs: Tensor, weight: Tensor, pad_mode: str = "valid", pa
     where = "ops.conv3d_transpose"
     _need_volume(inputs, where)
     s, spread, kernel = _triple(stride, "stride", where), _triple(dilation, "dilation", where), weight.shape[2:]
-    pads = _volume_pads("valid" if pad_mode.lower() == "same" else pad_mode, padding, inputs.shape[2:], kernel, s, spread, where)
-    extra = to_ints(output_padding, "output_padding", where)
+    pads = volume_pads("valid" if pad_mode.lower() == "same" else pad_mode, padding, inputs.shape[2:], kernel, s, spread, where)
+    extra: Sequence[int] = to_ints(output_padding, "output_padding", where)
     extra = list(extra) * 3 if len(extra) == 1 else list(extra)[-3:]
     if any(extra) and pad_mode.lower() != "pad":
         fail(ValueError, f"output_padding {output_padding!r} goes with pad_mode 'pad'", where)
     n, c, d, h, w = inputs.shape
     images = core.reshape(core.transpose(inputs, [0, 2, 1, 3, 4]), (n * d, c, h, w))
-    whole = None
+    whole: Any = None
     for k in range(kernel[0]):
         part = conv_transpose2d(images, core.squeeze(_depths(weight, k, 1, 1), 2), None, s[1:], 0, 0, group, spread[1:])
         part = core.reshape(part, (n, d, 1) + tuple(part.shape[1:]))
@@ -124,7 +107,7 @@ def max_pool3d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0
     if return_indices or _triple(dilation, "dilation", where) != [1, 1, 1]:
         fail(ValueError, "return_indices and a dilation other than 1 are not supported", where)
     kernel = _triple(kernel_size, "kernel_size", where)
-    pads = _volume_pads("pad", padding, (), (), (), (), where)
+    pads = volume_pads("pad", padding, (), (), (), (), where)
     kind = lambda v, k, s, p: core.max_pool2d(v, k, s, p, ceil_mode)
     return _pool3d(kind, x, kernel, kernel if stride is None else _triple(stride, "stride", where), pads, where)
 
@@ -133,7 +116,7 @@ def avg_pool3d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: 
                divisor_override: int = 0) -> Tensor:
     """Means of windows of [n, c, d, h, w]; divisor_override > 0: sums divided by it."""
     where = "ops.avg_pool3d"
-    kernel, pads = _triple(kernel_size, "kernel_size", where), _volume_pads("pad", padding, (), (), (), (), where)
+    kernel, pads = _triple(kernel_size, "kernel_size", where), volume_pads("pad", padding, (), (), (), (), where)
     kind = lambda v, k, s, p: core.avg_pool2d(v, k, s, p, ceil_mode, count_include_pad or bool(divisor_override))
     out = _pool3d(kind, input_x, kernel, _triple(stride, "stride", where), pads, where)
     return core.mul(out, kernel[0] * kernel[1] * kernel[2] / divisor_override) if divisor_override else out
