@@ -23,8 +23,8 @@ from sindri.common import (
     dtype_to_pytype as dtype_to_pytype, pytype_to_dtype as pytype_to_dtype, get_py_obj_dtype as get_py_obj_dtype, issubclass_ as issubclass_,
     Tensor as Tensor, from_dlpack as from_dlpack, Parameter as Parameter, ParameterTuple as ParameterTuple, get_seed as get_seed,
     set_seed as set_seed, JitConfig as JitConfig, jit as jit, jit_class as jit_class, lazy_inline as lazy_inline, ms_class as ms_class,
-    ms_function as ms_function, ms_memory_recycle as ms_memory_recycle, COOTensor as COOTensor, CSRTensor as CSRTensor, RowTensor as RowTensor,
-    initializer as initializer,
+    ms_function as ms_function, ms_memory_recycle as ms_memory_recycle, mutable as mutable, COOTensor as COOTensor, CSRTensor as CSRTensor,
+    RowTensor as RowTensor, initializer as initializer,
 )
 from sindri.common import dtype as dtype
 from sindri.context import (

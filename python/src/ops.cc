@@ -141,7 +141,8 @@ void bind_reduce(py::module_& m) {
   def_op(m, "all_finite", &ops::all_finite, py::arg("tensors"));
   def_op(m, "argmax", &ops::argmax, py::arg("x"), py::arg("axis") = -1, py::arg("keep_dims") = false);
   def_op(m, "argmin", &ops::argmin, py::arg("x"), py::arg("axis") = -1, py::arg("keep_dims") = false);
-  m.def("topk", &ops::topk, py::arg("x"), py::arg("k"), py::arg("axis") = -1, py::arg("largest") = true, py::call_guard<ReleaseForLongCall>(), op_doc("topk").c_str());
+  m.def("topk", &ops::topk, py::arg("x"), py::arg("k"), py::arg("axis") = -1, py::arg("largest") = true, py::call_guard<ReleaseForLongCall>(),
+        op_doc("topk").c_str());
   def_op(m, "norm", &ops::norm, py::arg("x"), py::arg("p") = 2.0, py::arg("axes") = ops::Axes{}, py::arg("keep_dims") = false);
   def_op(m, "cumsum", &ops::cumsum, py::arg("x"), py::arg("axis") = -1);
 }

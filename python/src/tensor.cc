@@ -227,12 +227,18 @@ Tensor from_numpy(const py::array& a, bool share) {
 void bind_tensor(py::module_& m) {
   TypeBinder c(g_tensor_type);
   c.def_init(&initialize, py::arg("input_data") = py::none(), py::arg("dtype") = py::none(), py::arg("shape") = py::none(), py::arg("init") = py::none());
-  c.def_property_readonly("ndim", [](PyTensor& t) { return t.value().rank(); }, "Number of dimensions.");
-  c.def_property_readonly("size", [](PyTensor& t) { return t.value().numel(); }, "Number of elements.");
-  c.def_property_readonly("itemsize", [](PyTensor& t) { return dtype_size(t.value().dtype()); }, "Bytes of an element.");
-  c.def_property_readonly("nbytes", [](PyTensor& t) { return t.value().nbytes(); }, "Bytes of all elements.");
-  c.def_property_readonly("strides", [](PyTensor& t) { return byte_strides(t.value()); }, "Bytes from one element to the next along each dimension.");
-  c.def_property_readonly("has_init", [](PyTensor& t) { return t.lazy != nullptr; }, "Whether the values are still to be drawn by an initializer (init_data).");
+  c.def_property_readonly(
+      "ndim", [](PyTensor& t) { return t.value().rank(); }, "Number of dimensions.");
+  c.def_property_readonly(
+      "size", [](PyTensor& t) { return t.value().numel(); }, "Number of elements.");
+  c.def_property_readonly(
+      "itemsize", [](PyTensor& t) { return dtype_size(t.value().dtype()); }, "Bytes of an element.");
+  c.def_property_readonly(
+      "nbytes", [](PyTensor& t) { return t.value().nbytes(); }, "Bytes of all elements.");
+  c.def_property_readonly(
+      "strides", [](PyTensor& t) { return byte_strides(t.value()); }, "Bytes from one element to the next along each dimension.");
+  c.def_property_readonly(
+      "has_init", [](PyTensor& t) { return t.lazy != nullptr; }, "Whether the values are still to be drawn by an initializer (init_data).");
   c.def_property_readonly(
       "is_symbolic", [](PyTensor& t) { return t.value().is_symbolic(); }, "True for a value of a graph that is being traced.");
   c.def_property_readonly("_id", [](PyTensor& t) { return t.value().id(); });

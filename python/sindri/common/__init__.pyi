@@ -33,6 +33,6 @@ __all__ = [
     "complex128", "string", "type_none", "tensor", "tensor_type", "number", "int_", "uint", "float_", "list_", "tuple_", "function", "type_type",
     "Bool", "Int", "Float", "Number", "number_type", "int_type", "uint_type", "float_type", "all_types", "dtype_to_nptype", "dtype_to_pytype",
     "pytype_to_dtype", "get_py_obj_dtype", "issubclass_", "Tensor", "from_dlpack", "Parameter", "ParameterTuple", "get_seed", "set_seed",
-    "JitConfig", "jit", "jit_class", "lazy_inline", "ms_class", "ms_function", "ms_memory_recycle", "COOTensor", "CSRTensor", "RowTensor",
+    "JitConfig", "jit", "jit_class", "lazy_inline", "ms_class", "ms_function", "ms_memory_recycle", "mutable", "COOTensor", "CSRTensor", "RowTensor",
     "initializer",
 ]

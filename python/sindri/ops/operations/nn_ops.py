@@ -6,7 +6,7 @@ from typing import Any
 
 from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
-from sindri.ops._util import Parameter, Tensor, as_tensor, check_choice, core, fail
+from sindri.ops._util import Parameter, Tensor, as_tensor, check_choice, core, fail, volume_pads
 from sindri.ops.function import loss_func as L
 from sindri.ops.function import nn_func as F
 from sindri.ops.function import volume_func as V
@@ -119,7 +119,7 @@ def _conv3d(x: Tensor, w: Tensor, out_channel: int, kernel_size: Any, mode: int,
 def _pool3d(kind: Any, x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad_list: Any, data_format: str, where: str) -> Tensor:
     check_choice(data_format, ("NCDHW",), "data_format", where)
     kernel, stride = V._triple(kernel_size, "kernel_size", where), V._triple(strides, "strides", where)
-    return V._pool3d(kind, x, kernel, stride, V._volume_pads(pad_mode, pad_list, x.shape[2:], kernel, stride, (1, 1, 1), where), where)
+    return V._pool3d(kind, x, kernel, stride, volume_pads(pad_mode, pad_list, x.shape[2:], kernel, stride, (1, 1, 1), where), where)
 
 
 def _max_pool3d(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad_list: Any, ceil_mode: Any, data_format: str) -> Tensor:
