@@ -100,6 +100,15 @@ def test_resumes_where_it_stopped(example, cifar, tmp_path):
     assert int(np.asarray(b["step_num"].asnumpy())) == 10 and int(b["global_step"].asnumpy().reshape(-1)[0]) == 10
     with pytest.raises(SystemExit, match="no checkpoint to resume"):
         example("train").newest_checkpoint(str(tmp_path))
+    # One epoch more than the first training asked for.
+    example("train").train(settings(example, cifar, str(tmp_path / "more"), "eval_interval=0", "epoch_size=3", f"resume={output}/{resumed}"))
+    assert os.path.exists(tmp_path / "more" / "resnet18-3_5.ckpt")
+    # The best weights are written last and hold no state: a training goes on from the file before.
+    best = f"{output}/best.ckpt"
+    ms.save_checkpoint([{"name": n, "data": v} for n, v in b.items() if n not in ("epoch_num", "step_num")], best)
+    assert os.path.basename(example("train").newest_checkpoint(output)) == resumed
+    with pytest.raises(SystemExit, match="holds weights, not the state of a training"):
+        example("train").train(settings(example, cifar, output, "epoch_size=2", f"resume={best}"))
 
 
 def test_only_weights_decay(example):

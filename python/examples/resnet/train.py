@@ -45,9 +45,12 @@ def group_params(net: nn.Cell, weight_decay: float) -> list[dict[str, Any]]:
     return [{"params": decayed, "weight_decay": weight_decay}, {"params": plain, "weight_decay": 0.0}, {"order_params": net.trainable_params()}]
 
 
+BEST = "best.ckpt"  # weights alone, of the best evaluation
+
+
 def newest_checkpoint(folder: str) -> str:
-    """Path of the .ckpt file that was written last. Ends the program when there is none."""
-    files = glob.glob(os.path.join(folder, "*.ckpt"))
+    """Path of the checkpoint of a training that was written last. Ends the program when there is none."""
+    files = [f for f in glob.glob(os.path.join(folder, "*.ckpt")) if os.path.basename(f) != BEST]
     if not files:
         raise SystemExit(f"error: there is no checkpoint to resume from\n  where: {folder}")
     return max(files, key=os.path.getmtime)
@@ -56,9 +59,13 @@ def newest_checkpoint(folder: str) -> str:
 def resume(path: str, net: nn.Cell, optimizer: nn.Optimizer, steps_per_epoch: int) -> tuple[int, int]:
     """Loads weights, moments and counters; returns (whole epochs done, steps done). An epoch that was cut short is run again from its start."""
     values = ms.load_checkpoint(path)
+    if "step_num" not in values:
+        raise SystemExit(f"error: the file holds weights, not the state of a training\n  where: {path}\n"
+                         f"  fix: start a training from them with --set pretrained={path}")
+    values.pop("learning_rate", None)  # the schedule is that of the settings, which may ask for more epochs now
     ms.load_param_into_net(net, values)
     ms.load_param_into_net(optimizer, values)
-    steps = int(values["step_num"].asnumpy()) if "step_num" in values else 0
+    steps = int(values["step_num"].asnumpy())
     epochs = steps // steps_per_epoch
     if steps % steps_per_epoch:
         print(f"{path} was saved {steps % steps_per_epoch} steps into epoch {epochs + 1}; that epoch starts again")
@@ -71,7 +78,7 @@ class Evaluation(Callback):
 
     def __init__(self, model: ms.Model, net: nn.Cell, dataset: Dataset, interval: int, folder: str) -> None:
         super().__init__()
-        self.model, self.net, self.dataset, self.interval, self.path = model, net, dataset, interval, os.path.join(folder, "best.ckpt")
+        self.model, self.net, self.dataset, self.interval, self.path = model, net, dataset, interval, os.path.join(folder, BEST)
         self.best = -1.0
         self.results: dict[str, float] = {}
 
