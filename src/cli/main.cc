@@ -69,13 +69,13 @@ struct Program {
   CLI::App app{"Sindri trains neural networks in MindSpore's manner.\n\nExamples:\n  sindri train --config configs/digits.yaml\n  sindri summary resnet50\n"};
   Common common;
   sindri::app::TrainRequest train;
-  std::string checkpoint, net;
+  std::string checkpoint, net, op;
   std::vector<std::string> images;
   std::string program_name = "sindri";  // as it was called
   int top = 5;
-  bool all_cells = false, settings_doc = false;
+  bool all_cells = false, settings_doc = false, ops_doc = false;
   MeasureVerbs measure;
-  CLI::App *train_verb, *eval_verb, *predict_verb, *summary_verb, *doctor_verb, *version_verb;
+  CLI::App *train_verb, *eval_verb, *predict_verb, *summary_verb, *ops_verb, *doctor_verb, *version_verb;
 
   Program() {
     app.name("sindri");
@@ -93,6 +93,9 @@ struct Program {
     summary_verb->add_flag("--all", all_cells, "every cell, not only the outer two levels");
     add_settings_flags(summary_verb, &common);
     measure.add_to(&app);
+    ops_verb = app.add_subcommand("ops", "List the operators and their kernels\n\nExamples:\n  sindri ops\n  sindri ops conv2d\n");
+    ops_verb->add_option("op", op, "all that is known of this op")->type_name("OP");
+    ops_verb->add_flag("--markdown", ops_doc, "print the table of docs/ops.md");
     doctor_verb = app.add_subcommand(
         "doctor", "Print what this machine offers and how the library was built\n\nExamples:\n  sindri doctor\n  SINDRI_CPU_ISA=avx2 sindri doctor\n");
     version_verb = app.add_subcommand("version", "Print the version\n\nExamples:\n  sindri version\n  sindri version | head -1\n");
@@ -158,6 +161,10 @@ struct Program {
     }
     if (version_verb->parsed()) {
       fmt::print("{}", sindri::app::version_text());
+      return 0;
+    }
+    if (ops_verb->parsed()) {
+      fmt::print("{}", ops_doc ? sindri::app::ops_markdown() : sindri::app::ops(op));
       return 0;
     }
     const Settings s = read_settings(common, from_run);

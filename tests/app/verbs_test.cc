@@ -41,7 +41,7 @@ std::string value_of(const std::string& text, const std::string& label) {
 }
 
 TEST(Verbs, HelpIsShortAndStartsWithTwoExamples) {
-  for (const std::string verb : {"", "train", "eval", "predict", "summary", "benchmark", "profile", "doctor", "version"}) {
+  for (const std::string verb : {"", "train", "eval", "predict", "summary", "benchmark", "profile", "ops", "doctor", "version"}) {
     const std::string text = run_ok(verb.empty() ? std::vector<std::string>{"--help"} : std::vector<std::string>{verb, "--help"});
     SCOPED_TRACE(text);
     const std::vector<std::string> lines = lines_of(text);
@@ -53,6 +53,25 @@ TEST(Verbs, HelpIsShortAndStartsWithTwoExamples) {
     EXPECT_THAT(lines[4], HasSubstr("sindri " + (verb.empty() ? "summary" : verb)));
     EXPECT_THAT(text, testing::Not(HasSubstr(fs::path(program_path()).parent_path().string()))) << "no path of this machine";
   }
+}
+
+TEST(Verbs, OpsListsTheRegistry) {
+  EXPECT_GT(lines_of(run_ok({"ops"})).size(), 140u);
+  const std::string conv = run_ok({"ops", "conv2d"});
+  EXPECT_THAT(conv, HasSubstr("attributes: stride=[1, 1], pad=[0, 0, 0, 0]"));
+  EXPECT_THAT(conv, HasSubstr("gradient: yes"));
+  EXPECT_EQ(value_of(conv, "mixed precision:"), "half");
+  EXPECT_THAT(conv, HasSubstr("onednn"));
+  const Result r = run({"ops", "conv3"});
+  EXPECT_EQ(r.code, 2) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("there is no op 'conv3'"));
+  EXPECT_THAT(r.err, HasSubstr("conv2d"));
+}
+
+TEST(Verbs, OpsDocumentIsUpToDate) {
+  std::ifstream in(std::string(SINDRI_SOURCE_DIR) + "/docs/ops.md");
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_TRUE(run_ok({"ops", "--markdown"}) == text) << "docs/ops.md differs from the registry: sindri ops --markdown > docs/ops.md";
 }
 
 TEST(Verbs, ExamplesOfTheHelpAreAccepted) {

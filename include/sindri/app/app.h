@@ -47,6 +47,12 @@ SINDRI_API std::vector<Prediction> predict(const train::Settings& settings, cons
 /// Table of cells with output shapes and parameters, and the totals. Without a name: of the settings' net, else the list of all nets.
 SINDRI_API std::string summary(const std::string& net, const train::Settings& settings, bool all_cells = false);
 
+/// One line per op with its kernels, in the order in which they are asked, or all that the registry knows of one op. Throws ValueError for
+/// an unknown name.
+SINDRI_API std::string ops(const std::string& name = "");
+/// docs/ops.md: the table of all ops with attributes, defaults, and what they compute.
+SINDRI_API std::string ops_markdown();
+
 /// What this machine offers and what the library was built with, one "name: value" a line.
 SINDRI_API std::string doctor();
 /// "sindri 0.1.0", with a newline.
