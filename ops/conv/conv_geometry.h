@@ -20,7 +20,6 @@ struct Conv2dInputGradAttrs {
   int64_t groups = 1;
   Shape x_shape;
   SINDRI_ATTRS(Conv2dInputGradAttrs, stride, pad, dilation, groups, x_shape)
-  bool operator==(const Conv2dInputGradAttrs&) const = default;
 };
 struct Conv2dWeightGradAttrs {
   std::vector<int64_t> stride = {1, 1};
@@ -29,7 +28,6 @@ struct Conv2dWeightGradAttrs {
   int64_t groups = 1;
   Shape w_shape;
   SINDRI_ATTRS(Conv2dWeightGradAttrs, stride, pad, dilation, groups, w_shape)
-  bool operator==(const Conv2dWeightGradAttrs&) const = default;
 };
 
 struct Conv2dBiasActAttrs {

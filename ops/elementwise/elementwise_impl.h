@@ -22,7 +22,6 @@ struct EluAttrs {
 struct GeluAttrs {
   bool approximate = true;
   SINDRI_ATTRS(GeluAttrs, approximate)
-  bool operator==(const GeluAttrs&) const = default;
 };
 struct ClampAttrs {
   double lo = -std::numeric_limits<double>::infinity();
@@ -32,7 +31,6 @@ struct ClampAttrs {
 struct CastAttrs {
   DType dtype = DType::kFloat32;
   SINDRI_ATTRS(CastAttrs, dtype)
-  bool operator==(const CastAttrs&) const = default;
 };
 
 /// p0 and p1 of the expressions: the attributes in the order they are declared.

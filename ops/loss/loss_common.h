@@ -10,14 +10,12 @@ namespace sindri::ops {
 struct SoftmaxAttrs {
   int64_t axis = -1;
   SINDRI_ATTRS(SoftmaxAttrs, axis)
-  bool operator==(const SoftmaxAttrs&) const = default;
 };
 
 struct SparseCrossEntropyAttrs {
   double label_smoothing = 0;
   int64_t ignore_index = -100;
   SINDRI_ATTRS(SparseCrossEntropyAttrs, label_smoothing, ignore_index)
-  bool operator==(const SparseCrossEntropyAttrs&) const = default;
 };
 
 /// x as outer x width x inner elements, normalised over the middle.

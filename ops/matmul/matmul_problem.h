@@ -12,7 +12,6 @@ namespace sindri::matmul {
 struct MatmulAttrs {
   bool transpose_a = false, transpose_b = false;
   SINDRI_ATTRS(MatmulAttrs, transpose_a, transpose_b)
-  bool operator==(const MatmulAttrs&) const = default;
 };
 
 /// C [batch…, m, n] = A [batch…, m, k] · B [batch…, k, n], all row-major; the strides, in elements, express transposes.

@@ -9,7 +9,6 @@ namespace sindri::ops {
 struct BatchNormAttrs {
   double eps = 1e-5;
   SINDRI_ATTRS(BatchNormAttrs, eps)
-  bool operator==(const BatchNormAttrs&) const = default;
 };
 
 /// residual: the forward form had one, and its output y is given in place of a recomputed mask. sum: the gradient of y is dy + dy2.
@@ -26,7 +25,6 @@ struct LayerNormAttrs {
   int64_t begin_norm_axis = -1;
   double eps = 1e-7;
   SINDRI_ATTRS(LayerNormAttrs, begin_norm_axis, eps)
-  bool operator==(const LayerNormAttrs&) const = default;
 };
 
 /// Means and variances of half types are float32.

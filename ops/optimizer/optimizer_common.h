@@ -28,7 +28,6 @@ struct MomentumAttrs {
   double grad_scale = 1;
   bool nesterov = false;
   SINDRI_ATTRS(MomentumAttrs, weight_decay, grad_scale, nesterov)
-  bool operator==(const MomentumAttrs&) const = default;
 };
 
 struct SgdAttrs {
@@ -38,7 +37,6 @@ struct SgdAttrs {
   double grad_scale = 1;
   bool nesterov = false;
   SINDRI_ATTRS(SgdAttrs, momentum, dampening, weight_decay, grad_scale, nesterov)
-  bool operator==(const SgdAttrs&) const = default;
 };
 
 struct AdamAttrs {
@@ -49,7 +47,6 @@ struct AdamAttrs {
   double grad_scale = 1;
   bool nesterov = false;
   SINDRI_ATTRS(AdamAttrs, beta1, beta2, eps, weight_decay, grad_scale, nesterov)
-  bool operator==(const AdamAttrs&) const = default;
 };
 
 struct AdamWeightDecayAttrs {
@@ -59,7 +56,6 @@ struct AdamWeightDecayAttrs {
   double weight_decay = 0;
   double grad_scale = 1;
   SINDRI_ATTRS(AdamWeightDecayAttrs, beta1, beta2, eps, weight_decay, grad_scale)
-  bool operator==(const AdamWeightDecayAttrs&) const = default;
 };
 
 /// What becomes of the velocity v, with g = grad·grad_scale + weight_decay·p.

@@ -18,7 +18,6 @@ struct Pool2dGradAttrs {
   bool count_include_pad = false;
   std::vector<int64_t> input_size = {1, 1};
   SINDRI_ATTRS(Pool2dGradAttrs, kernel, stride, pad, ceil_mode, count_include_pad, input_size)
-  bool operator==(const Pool2dGradAttrs&) const = default;
   Pool2dAttrs forward() const { return {kernel, stride, pad, ceil_mode, count_include_pad}; }
 };
 inline Pool2dGradAttrs with_input_size(const Pool2dAttrs& a, const Shape& x) {

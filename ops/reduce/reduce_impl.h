@@ -12,13 +12,11 @@ struct ReduceAttrs {
   std::vector<int64_t> axes;
   bool keep_dims = false;
   SINDRI_ATTRS(ReduceAttrs, axes, keep_dims)
-  bool operator==(const ReduceAttrs&) const = default;
 };
 struct AxisAttrs {
   int64_t axis = -1;
   bool keep_dims = false;
   SINDRI_ATTRS(AxisAttrs, axis, keep_dims)
-  bool operator==(const AxisAttrs&) const = default;
 };
 struct NormAttrs {
   double p = 2;

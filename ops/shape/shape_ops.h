@@ -8,24 +8,20 @@
 #include "sindri/core/tensor.h"
 #include "sindri/op/attrs.h"
 #include "sindri/op/op_def.h"
-#include "src/op/same_attrs.h"
 
 namespace sindri::shape_ops {
 
 struct ShapeAttrs {  // reshape, broadcast_to, sum_to
   Shape shape;
   SINDRI_ATTRS(ShapeAttrs, shape)
-  bool operator==(const ShapeAttrs&) const = default;
 };
 struct TransposeAttrs {
   std::vector<int64_t> perm;
   SINDRI_ATTRS(TransposeAttrs, perm)
-  bool operator==(const TransposeAttrs&) const = default;
 };
 struct AxisAttrs {  // concat, gather, scatter_add, gather_elements
   int64_t axis = 0;
   SINDRI_ATTRS(AxisAttrs, axis)
-  bool operator==(const AxisAttrs&) const = default;
 };
 struct SplitAttrs {
   std::vector<int64_t> sizes;
@@ -35,7 +31,6 @@ struct SplitAttrs {
 struct SliceAttrs {
   std::vector<int64_t> begin, end, stride;
   SINDRI_ATTRS(SliceAttrs, begin, end, stride)
-  bool operator==(const SliceAttrs&) const = default;
 };
 struct SliceGradAttrs {
   Shape shape;  // of the sliced tensor
@@ -79,8 +74,6 @@ struct FullAttrs {
   double value = 0;
   DType dtype = DType::kFloat32;
   SINDRI_ATTRS(FullAttrs, shape, value, dtype)
-  // 0 and -0 are two values.
-  bool operator==(const FullAttrs& o) const { return shape == o.shape && dtype == o.dtype && same_bits(value, o.value); }
 };
 
 /// Throws ValueError for a negative dimension, or when the tensor has more bytes than 63 bits count.

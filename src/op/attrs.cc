@@ -88,6 +88,11 @@ bool coerce(const AttrValue& given, AttrValue* slot) {
 
 std::string attr_value_text(const AttrValue& v) { return std::visit(Text{}, v); }
 
+bool AttrField::operator==(const AttrField& o) const {
+  if (name != o.name || value.index() != o.value.index()) return false;
+  return std::visit([&]<class T>(const T& v) { return detail::same_value(v, std::get<T>(o.value)); }, value);
+}
+
 size_t hash_fields(const AttrFields& f) {
   uint64_t h = f.size();
   for (const AttrField& x : f) h = hash_combine(h, std::visit(Hash{}, x.value));

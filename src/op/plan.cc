@@ -11,7 +11,6 @@
 #include "sindri/op/observer.h"
 #include "src/core/tensor_impl.h"
 #include "src/op/layout_rule.h"
-#include "src/op/same_attrs.h"
 
 namespace sindri {
 
@@ -26,7 +25,7 @@ struct Key {
   int threads;
   size_t hash;
   bool operator==(const Key& o) const {
-    return hash == o.hash && op == o.op && strict == o.strict && threads == o.threads && forced == o.forced && same_attrs(attrs, o.attrs) && in == o.in;
+    return hash == o.hash && op == o.op && strict == o.strict && threads == o.threads && forced == o.forced && attrs == o.attrs && in == o.in;
   }
 };
 
@@ -75,7 +74,7 @@ template <class MetaOf> struct Call {
     if (forced == nullptr ? !k.forced.empty() : k.forced != forced) return false;
     for (size_t i = 0; i < count; ++i)
       if (k.in[i] != meta(i)) return false;
-    return same_attrs(k.attrs, attrs);
+    return k.attrs == attrs;
   }
   Key key(size_t hash) const {
     Key k{&op, attrs, {}, forced != nullptr ? forced : "", strict, threads, hash};

@@ -14,7 +14,6 @@ namespace sindri {
 Tensor bind_one(const OpDef& op, const Attrs& attrs, std::initializer_list<const Tensor*> in);
 
 /// Attrs::of(value), which makes names, values and hash anew: here once for a value that was asked for lately on this thread.
-/// T needs ==.
 template <class T> Attrs recent_attrs(const T& value) {
   constexpr size_t kKept = 16;
   thread_local std::array<std::optional<std::pair<T, Attrs>>, kKept> kept;

@@ -9,6 +9,8 @@
 //   Attrs a = Attrs::of(Conv2dAttrs{.stride = {2, 2}});     a.as<Conv2dAttrs>().groups
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -27,7 +29,7 @@ using AttrValue = std::variant<bool, int64_t, double, std::string, DType, Shape,
 struct AttrField {
   std::string name;
   AttrValue value;
-  bool operator==(const AttrField&) const = default;
+  bool operator==(const AttrField& o) const;
 };
 using AttrFields = std::vector<AttrField>;
 
@@ -101,6 +103,12 @@ template <class T> AttrsType attrs_type() {
 }
 
 namespace detail {
+// Equal fields stand for the same computation: unlike with ==, 0 and -0 are two values, and NaN is the same as itself.
+template <class T> bool same_value(const T& a, const T& b) { return a == b; }
+inline bool same_value(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
+inline bool same_value(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return same_value(x, y); });
+}
 template <class T> void get_field(const AttrFields& f, size_t* i, T* out) { *out = std::get<T>(f[(*i)++].value); }
 }  // namespace detail
 
@@ -119,11 +127,13 @@ template <class T> void get_field(const AttrFields& f, size_t* i, T* out) { *out
 #define SINDRI_FOR_EACH(M, ...) \
   SINDRI_FE_PICK(__VA_ARGS__, SINDRI_FE_10, SINDRI_FE_9, SINDRI_FE_8, SINDRI_FE_7, SINDRI_FE_6, SINDRI_FE_5, SINDRI_FE_4, SINDRI_FE_3, SINDRI_FE_2, SINDRI_FE_1)(M, __VA_ARGS__)
 #define SINDRI_ATTR_PUT(x) sindri_f.push_back({#x, ::sindri::AttrValue(x)});
+#define SINDRI_ATTR_SAME(x) && ::sindri::detail::same_value(x, sindri_o.x)
 #define SINDRI_ATTR_GET(x) ::sindri::detail::get_field(sindri_f, &sindri_i, &x);
 /// Lists the fields of an attribute struct (at most 10). The struct stays an aggregate.
 #define SINDRI_ATTRS(Type, ...)                                                                                        \
   ::sindri::AttrFields fields() const { ::sindri::AttrFields sindri_f; SINDRI_FOR_EACH(SINDRI_ATTR_PUT, __VA_ARGS__) return sindri_f; } \
   void set_fields(const ::sindri::AttrFields& sindri_f) { size_t sindri_i = 0; SINDRI_FOR_EACH(SINDRI_ATTR_GET, __VA_ARGS__) }          \
+  bool operator==(const Type& sindri_o) const { return true SINDRI_FOR_EACH(SINDRI_ATTR_SAME, __VA_ARGS__); }                           \
   static const char* attrs_name() { return #Type; }
 // clang-format on
 

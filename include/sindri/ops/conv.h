@@ -14,7 +14,6 @@ struct Conv2dAttrs {
   std::vector<int64_t> dilation = {1, 1};
   int64_t groups = 1;
   SINDRI_ATTRS(Conv2dAttrs, stride, pad, dilation, groups)
-  bool operator==(const Conv2dAttrs&) const = default;
 };
 
 /// x [N, C, H, W], w [O, C/groups, KH, KW] -> [N, O, OH, OW], OH = (H + top + bottom - dilation·(KH-1) - 1)/stride + 1.

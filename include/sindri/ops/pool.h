@@ -15,7 +15,6 @@ struct Pool2dAttrs {
   bool ceil_mode = false;
   bool count_include_pad = false;  ///< average only: divide by the kernel size at the border too
   SINDRI_ATTRS(Pool2dAttrs, kernel, stride, pad, ceil_mode, count_include_pad)
-  bool operator==(const Pool2dAttrs&) const = default;
 };
 
 /// Maximum of each window; the first of equal values takes the gradient. NaN wins.

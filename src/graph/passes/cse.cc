@@ -9,7 +9,6 @@
 
 #include "sindri/core/rng.h"
 #include "src/graph/passes/passes.h"
-#include "src/op/same_attrs.h"
 
 namespace sindri {
 
@@ -62,7 +61,7 @@ class Cse final : public Pass {
     const Graph::Node& a = g.node(n);
     for (auto [it, end] = seen.equal_range(key); it != end; ++it) {
       const Graph::Node& b = g.node(it->second);
-      if (a.op == b.op && same_attrs(a.attrs, b.attrs) && a.in == b.in && is_repeated(a) == is_repeated(b)) return it->second;
+      if (a.op == b.op && a.attrs == b.attrs && a.in == b.in && is_repeated(a) == is_repeated(b)) return it->second;
     }
     return kNoId;
   }

@@ -12,7 +12,6 @@
 
 #include "src/graph/memory_plan.h"
 #include "src/graph/passes/passes.h"
-#include "src/op/same_attrs.h"
 
 namespace sindri {
 
@@ -54,7 +53,7 @@ class GroupUpdates final : public Pass {
   static bool alike(const Graph& g, NodeId x, NodeId y) {
     const Graph::Node &a = g.node(x), &b = g.node(y);
     const auto own = static_cast<ptrdiff_t>(a.op->traits.update_inputs);
-    if (a.op != b.op || !same_attrs(a.attrs, b.attrs) || !std::equal(a.in.begin() + own, a.in.end(), b.in.begin() + own, b.in.end())) return false;
+    if (a.op != b.op || a.attrs != b.attrs || !std::equal(a.in.begin() + own, a.in.end(), b.in.begin() + own, b.in.end())) return false;
     // One kernel serves a group: it may decline a mixture of types that it takes apart.
     return std::equal(a.in.begin(), a.in.begin() + own, b.in.begin(), [&](ValueId v, ValueId w) { return g.value(v).meta.dtype == g.value(w).meta.dtype; });
   }
