@@ -1,5 +1,6 @@
-// See sindri/op/kernel_choice.h. The cache file is JSON, {"version", "choices": {query: kernel}}; it is read again before a choice
-// is added, and replaced in one step, so that processes that start together end with the same choices.
+// See sindri/op/kernel_choice.h. The cache file is JSON, {"version", "choices": {query: {"kernel", "of": the kernels it was measured
+// against}}}; it is read again before a choice is added, and replaced in one step, so that processes that start together end with the same
+// choices.
 #include "src/op/kernel_choice.h"
 
 #include <fmt/format.h>
@@ -27,13 +28,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A kernel that was the fastest of some. Where the alternatives are others by now, it is measured again.
+struct Measured {
+  std::string kernel;
+  std::vector<std::string> of;
+};
+using Measurements = std::map<std::string, Measured>;
+void to_json(nlohmann::json& j, const Measured& m) { j = {{"kernel", m.kernel}, {"of", m.of}}; }
+void from_json(const nlohmann::json& j, Measured& m) {
+  j.at("kernel").get_to(m.kernel);
+  j.at("of").get_to(m.of);
+}
+
 struct State {
   std::mutex mutex;
   bool tuning = [] {
     const char* v = std::getenv("SINDRI_TUNE");
     return v == nullptr || std::string_view(v) != "0";
   }();
-  KernelChoices given, used, cached;
+  KernelChoices given, used;
+  Measurements cached;
   bool cache_read = false;
 };
 State& state() {
@@ -47,14 +61,14 @@ std::string key_of(const KernelQuery& q) {
   return fmt::format("{}{}({}) {} {} threads", q.op.name, q.attrs.text(), in, cpu_isa_name(cpu_isa()), num_threads());
 }
 
-KernelChoices read_cache(const std::string& file) {
-  KernelChoices out;
+Measurements read_cache(const std::string& file) {
+  Measurements out;
   std::ifstream f(file);
   if (!f) return out;
   try {
     const nlohmann::json j = nlohmann::json::parse(f);
     if (j.at("version") != SINDRI_VERSION_STRING) return out;  // other kernels may be faster now
-    for (const auto& [key, name] : j.at("choices").items()) out[key] = name.get<std::string>();
+    j.at("choices").get_to(out);
   } catch (const nlohmann::json::exception& e) {
     log::warn("dispatch", fmt::format("the kernel cache {} cannot be read and is made anew: {}", file, e.what()));
     out.clear();
@@ -62,7 +76,7 @@ KernelChoices read_cache(const std::string& file) {
   return out;
 }
 
-void write_cache(const std::string& file, const KernelChoices& choices) {
+void write_cache(const std::string& file, const Measurements& choices) {
   const std::string part = fmt::format("{}.{}", file, ::getpid());
   std::error_code error;
   fs::create_directories(fs::path(file).parent_path(), error);
@@ -124,6 +138,13 @@ class Trial {
   std::vector<std::unique_ptr<Storage>> memory_;
   std::vector<Buffer> in_, out_;
 };
+
+std::vector<std::string> names_of(const std::vector<const KernelDef*>& list) {
+  std::vector<std::string> names;
+  for (const KernelDef* k : list) names.emplace_back(k->name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
 
 const KernelDef* find(const std::vector<const KernelDef*>& list, const std::string& name) {
   const auto it = std::find_if(list.begin(), list.end(), [&](const KernelDef* k) { return name == k->name; });
@@ -188,17 +209,21 @@ const KernelDef* choose_kernel(const KernelQuery& q, const std::vector<const Ker
   const KernelDef* k = known(s.given);
   if (k == nullptr) k = known(s.used);
   const std::string file = kernel_cache_file();
+  const auto measured = [&]() -> const KernelDef* {
+    const auto it = s.cached.find(key);
+    return it == s.cached.end() || it->second.of != names_of(alternatives) ? nullptr : find(alternatives, it->second.kernel);
+  };
   if (k == nullptr && !file.empty()) {
     if (!s.cache_read || !s.cached.contains(key)) s.cached = read_cache(file);
     s.cache_read = true;
-    k = known(s.cached);
+    k = measured();
   }
   if (k == nullptr) {
     k = measure(q, key, alternatives, make);
     if (!file.empty()) {
       s.cached = read_cache(file);
-      if (const KernelDef* other = known(s.cached)) k = other;  // another process was faster
-      s.cached[key] = k->name;
+      if (const KernelDef* other = measured()) k = other;  // another process was faster
+      s.cached[key] = {k->name, names_of(alternatives)};
       write_cache(file, s.cached);
     }
   }

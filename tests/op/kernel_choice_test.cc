@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "sindri/core/context.h"
@@ -108,11 +109,25 @@ TEST_F(KernelChoice, TheCacheFileIsReadAndTheChoiceOfAnotherProcessStands) {
   std::string text((std::istreambuf_iterator<char>(in)), {});
   ASSERT_NE(text.find("b_fast"), std::string::npos);
   text.replace(text.find("[107]"), 5, "[108]");
-  text.replace(text.find("b_fast"), 6, "a_slow");
+  const std::string chosen = "\"kernel\": \"b_fast\"";
+  text.replace(text.find(chosen), chosen.size(), "\"kernel\": \"a_slow\"");
   std::ofstream(kernel_cache_file()) << text;
   const int runs = slow_runs;
   EXPECT_EQ(choose(108), "a_slow");
   EXPECT_EQ(slow_runs, runs);
+}
+
+// A kernel joined after the choice was made.
+TEST_F(KernelChoice, AChoiceAmongOtherKernelsIsMeasuredAgain) {
+  EXPECT_EQ(choose(111), "b_fast");
+  nlohmann::json cache = nlohmann::json::parse(std::ifstream(kernel_cache_file()));
+  std::string other = key(111);
+  other.replace(other.find("111"), 3, "112");
+  cache["choices"][other] = {{"kernel", "a_slow"}, {"of", {"a_slow", "gone"}}};
+  std::ofstream(kernel_cache_file()) << cache;
+  EXPECT_EQ(choose(112), "b_fast");
+  cache = nlohmann::json::parse(std::ifstream(kernel_cache_file()));
+  EXPECT_EQ(cache["choices"][other]["of"], nlohmann::json({"a_slow", "b_fast"}));
 }
 
 TEST_F(KernelChoice, ABrokenCacheFileIsMadeAnew) {
