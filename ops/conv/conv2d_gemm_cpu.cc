@@ -25,6 +25,8 @@ using dnnl::memory;
 constexpr int64_t kFloat = static_cast<int64_t>(sizeof(float));
 constexpr int64_t kMostColumnBytes = 32 << 20;  // of X at once: the workspace of other convolutions is as large, and the last-level cache is
 
+constexpr int64_t kFewestGathered = 256;  // columns of fewer inputs a pixel were never measured to be the fastest way
+
 using Columns = conv::Columns<float>;
 
 // Images whose part of X is made at once: all, or the most that divide the batch evenly.
@@ -143,6 +145,7 @@ std::string reject(const KernelQuery& q) {
   if (g.groups != 1) return "no groups";
   const Columns columns(g);
   if (g.o < 16 || columns.k() < 16) return "fewer than 16 output channels or inputs of a pixel";
+  if (!columns.is_view() && columns.k() < kFewestGathered) return "fewer than 256 inputs of a pixel: writing them costs more than the product saves";
   if (!columns.is_view() && g.oh * g.ow * columns.k() * kFloat > kMostColumnBytes) return "the columns of an image take more than 32 MB";
   const onednn::ThreadScope threads(num_threads());
   dnnl::matmul::primitive_desc pd;
