@@ -190,25 +190,28 @@ inline void fill(const py::arg_v& a, PyObject** name, PyObject** value) {
 }
 }  // namespace detail
 
-/// The documentation of the op of that name in the registry; of expand_dims, which is made of another op, its own.
+/// The documentation of the op of that name in the registry.
 inline std::string op_doc(std::string_view name) {
   for (const OpDef* op : all_ops())
     if (op->name == name) return op->doc;
-  return name == "expand_dims" ? "x with a dimension of size 1 put in at axis; counted from the end when negative." : "";
+  return "";
 }
 
 /// Every argument has a name; the function and what it returns are pure C++ unless an argument or the result is a Python object.
-template <class F, class... Args> void def_op(py::module_& m, const char* name, F f, const Args&... args) {
+template <class F, class... Args> void def_documented_op(py::module_& m, const char* name, const std::string& doc, F f, const Args&... args) {
   using Body = typename detail::Signature<F>::Body;
   static_assert(sizeof...(Args) == Body::kCount, "each argument needs a py::arg");
   auto* const body = new Body{f};
   size_t i = 0;
   ((detail::fill(args, &body->names[i], &body->defaults[i]), ++i), ...);
   py::object converting;
-  const std::string doc = op_doc(name);
   if constexpr (Body::kReleases) converting = py::cpp_function(f, py::name(name), py::scope(m), py::call_guard<ReleaseForLongCall>(), args..., doc.c_str());
   else converting = py::cpp_function(f, py::name(name), py::scope(m), args..., doc.c_str());
   m.attr(name) = make_op_function(m, name, converting, &Body::call, body);
+}
+/// With the documentation of the op of that name.
+template <class F, class... Args> void def_op(py::module_& m, const char* name, F f, const Args&... args) {
+  def_documented_op(m, name, op_doc(name), f, args...);
 }
 
 }  // namespace sindri::python

@@ -112,7 +112,8 @@ void bind_shape(py::module_& m) {
   def_op(m, "reshape", &ops::reshape, py::arg("x"), py::arg("shape"));
   def_op(m, "flatten", &ops::flatten, py::arg("x"), py::arg("start_axis") = 1, py::arg("end_axis") = -1);
   def_op(m, "squeeze", &ops::squeeze, py::arg("x"), py::arg("axis"));
-  def_op(m, "expand_dims", &ops::expand_dims, py::arg("x"), py::arg("axis"));
+  def_documented_op(m, "expand_dims", "x with a dimension of size 1 put in at axis; counted from the end when negative.", &ops::expand_dims, py::arg("x"),
+                    py::arg("axis"));
   def_op(m, "transpose", &ops::transpose, py::arg("x"), py::arg("perm"));
   def_op(m, "concat", &ops::concat, py::arg("xs"), py::arg("axis"));
   def_op(m, "stack", &ops::stack, py::arg("xs"), py::arg("axis"));

@@ -75,7 +75,8 @@ class Cell:
     """
 
     if TYPE_CHECKING:
-        # Attributes come and go while a program runs. Not at run time: with it, Python would look every attribute up anew.
+        # Attributes come and go while a program runs. Not at run time: with it, Python would look every attribute up anew instead of
+        # remembering where it found it.
         def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, auto_prefix: bool = True, flags: Optional[dict[str, Any]] = None) -> None:
@@ -159,8 +160,6 @@ class Cell:
         for table in ("_params", "_cells", "_tuples"):
             self.__dict__[table].pop(name, None)
         object.__delattr__(self, name)
-
-    # No __getattr__: with one, Python looks every attribute up anew instead of remembering where it found it.
 
     # Calling.
 
