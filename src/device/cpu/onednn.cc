@@ -41,7 +41,7 @@ dnnl::stream& stream() {
   return s;
 }
 
-std::string unavailable(DType dtype) {
+std::string unavailable([[maybe_unused]] DType dtype) {
 #ifdef SINDRI_PLAIN_THREADS
   return "oneDNN runs on OpenMP, whose barriers the thread sanitizer does not see";
 #else

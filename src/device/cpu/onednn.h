@@ -31,7 +31,7 @@ class ThreadScope {
   ThreadScope& operator=(const ThreadScope&) = delete;
 
  private:
-  int previous_;
+  [[maybe_unused]] int previous_;
 };
 
 struct Argument {
