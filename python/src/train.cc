@@ -38,11 +38,11 @@ std::string save(const py::list& entries, const std::string& path, bool compat_m
   return train::save_checkpoint(list, path, options);
 }
 
-py::list load(const std::string& path) {
+py::list load(const std::string& path, const std::string& name) {
   train::LoadedCheckpoint c;
   {
     const py::gil_scoped_release release;
-    c = train::load_checkpoint(path);
+    c = train::load_checkpoint(path, name);
   }
   py::list out;
   for (const CheckpointEntry& e : c.entries) {
@@ -87,7 +87,8 @@ void bind_train(py::module_& m) {
         py::arg("block_bytes") = int64_t{64} << 20,
         "Writes [(name, Tensor | str | bytes)] in MindSpore's form, with checksums, all or nothing; returns the path. seal(bytes) -> bytes encrypts "
         "what goes to the file, in blocks of block_bytes.");
-  m.def("load_checkpoint", &load, py::arg("path"), "[(name, Tensor | str | bytes)] in file order; checksums are verified where the file has them.");
+  m.def("load_checkpoint", &load, py::arg("path"), py::arg("name") = "",
+        "[(name, Tensor | str | bytes)] in file order; checksums are verified where the file has them. Messages call the file `name` if it is given.");
   m.def("find_newest_checkpoint", &train::find_newest_checkpoint, py::arg("folder"), py::arg("prefix") = "");
   py::class_<PyNativeCell>(m, "NativeCell", "A network of the C++ library.")
       .def("__call__", &PyNativeCell::call)

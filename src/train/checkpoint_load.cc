@@ -27,13 +27,13 @@ constexpr const char* kDamagedFix = "use an older checkpoint of the run, or copy
 // Random access to a regular file, through a small buffer for the short fields.
 class FileReader {
  public:
-  explicit FileReader(std::string path) : path_(std::move(path)) {
+  FileReader(std::string path, const std::string& name) : path_(std::move(path)), name_(name.empty() ? path_ : name) {
     fd_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd_ < 0) throw_io_error("open", "checkpoint", path_, errno);
+    if (fd_ < 0) throw_io_error("open", "checkpoint", name_, errno);
     struct stat info {};
     if (fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode)) {
       close(fd_);
-      throw IoError("the checkpoint is not a regular file", path_, "check the path");
+      throw IoError("the checkpoint is not a regular file", name_, "check the path");
     }
     size_ = info.st_size;
   }
@@ -49,7 +49,7 @@ class FileReader {
     while (bytes > 0) {
       const ssize_t n = pread(fd_, p, static_cast<size_t>(std::min<int64_t>(bytes, 64 << 20)), offset);
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) throw_io_error("read", "checkpoint", path_, errno);
+      if (n < 0) throw_io_error("read", "checkpoint", name_, errno);
       if (n == 0) damaged(offset, "the file became shorter while it was read");
       p += n;
       offset += n;
@@ -65,11 +65,11 @@ class FileReader {
     return buffer_[offset - buffer_start_];
   }
   [[noreturn]] void damaged(int64_t offset, const std::string& what) const {
-    throw CheckpointError(ErrorCode::kCheckpointCorrupt, "the checkpoint is damaged: " + what, fmt::format("{}, byte {}", path_, offset), kDamagedFix);
+    throw CheckpointError(ErrorCode::kCheckpointCorrupt, "the checkpoint is damaged: " + what, fmt::format("{}, byte {}", name_, offset), kDamagedFix);
   }
 
  private:
-  std::string path_;
+  std::string path_, name_;
   int fd_ = -1;
   int64_t size_ = 0, buffer_start_ = 0, buffered_ = 0;
   uint8_t buffer_[4096] = {};
@@ -380,10 +380,10 @@ class Parser {
 
 }  // namespace
 
-LoadedCheckpoint load_checkpoint(const std::string& path) {
-  FileReader file(path);
+LoadedCheckpoint load_checkpoint(const std::string& path, const std::string& name) {
+  FileReader file(path, name);
   LoadedCheckpoint out = Parser(file).run();
-  if (!out.notice.empty()) log::warn("checkpoint", fmt::format("{}: {}", path, out.notice));
+  if (!out.notice.empty()) log::warn("checkpoint", fmt::format("{}: {}", name.empty() ? path : name, out.notice));
   return out;
 }
 

@@ -1,6 +1,8 @@
 """Saving, loading, matching with networks, and ModelCheckpoint's files."""
 import os
 import stat
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -227,6 +229,25 @@ def test_names_modes_and_rotation(tmp_path):
     assert [stat.S_IMODE(os.stat(folder / n).st_mode) for n in names(folder)] == [0o400, 0o400]
 
 
+@pytest.mark.parametrize('async_save', [False, True])
+def test_a_save_that_fails_costs_no_older_file(tmp_path, monkeypatch, async_save):
+    """The disk is full at the second save: the first file is still there, and is the latest."""
+    from sindri.train import serialization
+    save, folder = serialization._core.save_checkpoint, tmp_path / 'ck'
+
+    def full(entries, path, *rest):
+        if path.endswith('-1_4.ckpt'):
+            raise OSError(28, 'No space left on device')
+        return save(entries, path, *rest)
+    monkeypatch.setattr(serialization._core, 'save_checkpoint', full)
+    model, _ = train_cases.model(ms, nn, train)
+    saver = ModelCheckpoint('net', str(folder), CheckpointConfig(save_checkpoint_steps=2, keep_checkpoint_max=1, async_save=async_save))
+    with pytest.raises(OSError, match='No space'):
+        model.train(2, train_cases.dataset(ds), callbacks=saver)
+    assert names(folder) == ['net-1_2.ckpt'] and saver.latest_ckpt_file_name == str(folder / 'net-1_2.ckpt')
+    load_checkpoint(saver.latest_ckpt_file_name)
+
+
 def test_graph_mode_describes_the_network(tmp_path):
     ms.set_context(mode=ms.GRAPH_MODE)
     train_with(CheckpointConfig(save_checkpoint_steps=6), tmp_path)
@@ -339,6 +360,20 @@ def test_async_save(tmp_path):
     assert names(tmp_path) == ['net-1_3.ckpt', 'net-1_6.ckpt', 'net-2_3.ckpt', 'net-2_6.ckpt']
     assert async_ckpt_thread_status() is False
     load_checkpoint(str(tmp_path / 'net-2_6.ckpt'))
+
+
+def test_loading_takes_the_size_of_the_file(tmp_path):
+    """In a process of its own: 120 MB of weights, and no second copy of them on the way."""
+    save_checkpoint({f'w{i}': Tensor(np.ones((10, 1 << 18), np.float32)) for i in range(12)}, str(tmp_path / 'a.ckpt'))
+    script = """
+import resource, sys
+from sindri import load_checkpoint
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+load_checkpoint(sys.argv[1])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    grown = int(subprocess.run([sys.executable, '-c', script, str(tmp_path / 'a.ckpt')], capture_output=True, text=True, check=True).stdout)
+    assert grown < 1.2 * os.path.getsize(tmp_path / 'a.ckpt') / 1024 + 50_000, f'{grown} KiB'
 
 
 def test_config_defaults_and_errors():

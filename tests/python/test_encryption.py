@@ -53,14 +53,49 @@ def test_reads_files_of_mindspore(mode):
 
 
 @pytest.mark.parametrize("mode", MODES[:2])
-def test_reads_files_of_mindspore_1(tmp_path, mode):
-    """One magic number for both modes, and no tag."""
+def test_files_of_mindspore_1(tmp_path, mode):
+    """One magic number for both modes, and no tag: without one, AES-GCM would let anyone flip bits of the weights."""
     plain = tmp_path / "plain.ckpt"
     save_checkpoint(VALUES, str(plain), compat_mindspore1=True)
     block = _cipher.encrypt(plain.read_bytes(), KEY, mode)
     old = struct.pack("<I", 0x7F3A5ED8) + block[20 if mode == "AES-GCM" else 4:]
     (tmp_path / "old.ckpt").write_bytes(old)
-    check(load_checkpoint(str(tmp_path / "old.ckpt"), dec_key=KEY, dec_mode=mode))
+    if mode == "AES-CBC":
+        check(load_checkpoint(str(tmp_path / "old.ckpt"), dec_key=KEY, dec_mode=mode))
+    else:
+        with pytest.raises(ValueError, match="no tags.*changed unnoticed"):
+            load_checkpoint(str(tmp_path / "old.ckpt"), dec_key=KEY, dec_mode=mode)
+
+
+def test_a_tag_cannot_be_left_out_of_a_later_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(_cipher, "BLOCK_BYTES", 1000)
+    with open(save(tmp_path / "a.ckpt"), "rb") as f:
+        data = f.read()
+    second = data.index(data[:4], 4)
+    (tmp_path / "b.ckpt").write_bytes(data[:second + 4] + data[second + 20:])
+    with pytest.raises(ValueError, match=f"sizes of a block do not fit.*byte {second}"):
+        load_checkpoint(str(tmp_path / "b.ckpt"), dec_key=KEY)
+
+
+def test_no_memory_follows_a_claimed_size(tmp_path):
+    with open(save(tmp_path / "a.ckpt", "AES-CBC"), "rb") as f:
+        data = bytearray(f.read())
+    data[4:8], data[28:32] = struct.pack("<I", 24 + 0xf0000000), struct.pack("<I", 0xf0000000)
+    (tmp_path / "b.ckpt").write_bytes(data)
+    with pytest.raises(ValueError, match="sizes of a block do not fit"):
+        load_checkpoint(str(tmp_path / "b.ckpt"), dec_key=KEY, dec_mode="AES-CBC")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_broken_inside_is_named_by_its_file(tmp_path, mode):
+    """Sealed with the right key, but no whole checkpoint."""
+    save_checkpoint(VALUES, str(tmp_path / "plain.ckpt"))
+    data = (tmp_path / "plain.ckpt").read_bytes()[:-3]
+    path = tmp_path / "broken.ckpt"
+    path.write_bytes(_cipher.encrypt(data, KEY, mode))
+    with pytest.raises(ValueError, match="broken.ckpt") as e:
+        load_checkpoint(str(path), dec_key=KEY, dec_mode=mode)
+    assert "/proc/" not in str(e.value)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -115,6 +150,8 @@ def test_arguments(tmp_path):
                     dict(enc_mode=1)):
             with pytest.raises(ValueError, match="enc_key|enc_mode"):
                 call(**bad)
+    with pytest.raises(ValueError, match="compat_mindspore1"):
+        save(path, compat_mindspore1=True)
     save(path)
     with pytest.raises(ValueError, match="dec_key"):
         load_checkpoint(path, dec_key=b"short")

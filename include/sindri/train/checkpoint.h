@@ -64,8 +64,8 @@ struct SINDRI_API LoadedCheckpoint {
 
 /// Reads a file tensor by tensor; memory stays near the size of the tensors. Every byte is treated as hostile. Throws
 /// CheckpointError(kCheckpointCorrupt) with byte offset for damage, CheckpointError(kCheckpoint) for what Sindri cannot hold,
-/// IoError when the file cannot be read.
-SINDRI_API LoadedCheckpoint load_checkpoint(const std::string& path);
+/// IoError when the file cannot be read. Messages call it `name`, or by its path when that is empty.
+SINDRI_API LoadedCheckpoint load_checkpoint(const std::string& path, const std::string& name = "");
 
 /// What became of the names of a network and of a checkpoint.
 struct SINDRI_API LoadReport {

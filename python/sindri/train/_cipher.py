@@ -5,8 +5,9 @@ A file is a row of blocks, each of at most 64 MiB of the plain file, little-endi
     AES-GCM            magic u32 | tag [16] | size u32 | iv size u32 | iv [16] | text size u32 | text
     AES-CBC, SM4-CBC   magic u32 |            size u32 | iv size u32 | iv [16] | text size u32 | text, padded to 16 bytes
 
-`size` counts what follows it. GCM uses the first 12 bytes of the iv. The tag makes a wrong key or a changed byte known; CBC files carry the
-checksums of the plain file instead. MindSpore 1.x writes the first magic for every mode and no tag; such files are read too.
+`size` counts what follows it. GCM uses the first 12 bytes of the iv. The tag makes a wrong key or a changed byte known; a CBC file has only the
+checksums of the plain file, which tell of damage but do not keep anyone from changing it. MindSpore 1.x writes the first magic for every mode and no
+tag; of its files those of AES-CBC are read too. One of AES-GCM could have been changed unnoticed, so it is refused, as by MindSpore 2.
 """
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ import ctypes
 import ctypes.util
 import os
 import struct
-from typing import Any, Optional
+from typing import Any, BinaryIO, Iterator, Optional
 
 MODES = ('AES-GCM', 'AES-CBC', 'SM4-CBC')
 BLOCK_BYTES = 64 << 20
@@ -22,6 +23,7 @@ BLOCK_BYTES = 64 << 20
 _MAGIC = {'AES-GCM': 0x7F3A5ED8, 'AES-CBC': 0x7F3A5ED9, 'SM4-CBC': 0x7F3A5EDA}
 _KEY_SIZES = {'AES-GCM': (16, 24, 32), 'AES-CBC': (16, 24, 32), 'SM4-CBC': (16,)}
 _IV = _TAG = 16
+_UNTAGGED = 4 + 8 + _IV + 4  # bytes of a block's head, without a tag
 _GET_TAG, _SET_TAG = 0x10, 0x11  # EVP_CTRL_AEAD_GET_TAG, EVP_CTRL_AEAD_SET_TAG
 
 
@@ -80,8 +82,6 @@ def _run(encrypting: bool, mode: str, key: bytes, iv: bytes, text: bytes, tag: O
             return None
         if library.EVP_CipherUpdate(context, out, ctypes.byref(done), text, len(text)) != 1:
             return None
-        if not encrypting and mode == 'AES-GCM' and tag is None:  # a file of 1.x: nothing to compare with
-            return ctypes.string_at(out, done.value), b''
         if library.EVP_CipherFinal_ex(context, ctypes.byref(out, done.value), ctypes.byref(rest)) != 1:
             return None
         made = ctypes.create_string_buffer(_TAG)
@@ -108,42 +108,50 @@ def is_encrypted(head: bytes) -> bool:
     return len(head) >= 4 and struct.unpack('<I', head[:4])[0] in _MAGIC.values()
 
 
-def _is_of_1x(data: bytes, at: int) -> bool:
-    """Whether the block there is of MindSpore 1.x: sizes stand where a tag of random bytes would."""
-    if len(data) - at < 12 + _IV + 4 or struct.unpack_from('<I', data, at)[0] != _MAGIC['AES-GCM']:
-        return False
-    size, iv_size = struct.unpack_from('<II', data, at + 4)
-    return iv_size == _IV and size == 4 + _IV + 4 + struct.unpack_from('<I', data, at + 12 + _IV)[0]
+def _sizes_fit(head: bytes) -> bool:
+    """Whether the end of a block's head, from `size` on, agrees with itself."""
+    size, iv_size, text_size = struct.unpack('<II', head[:8]) + struct.unpack('<I', head[-4:])
+    return iv_size == _IV and size == 4 + _IV + 4 + text_size
 
 
-def decrypt(data: bytes, key: bytes, mode: str, path: str) -> bytes:
-    """The plain file. ValueError for a file that is not encrypted or of another mode, for a wrong key and for damage."""
-    def broken(what: str, fix: str) -> ValueError:
-        return ValueError(f"load_checkpoint: {what} | {path}, byte {at} | {fix}")
+def _magic_of(head: bytes, mode: str, path: str) -> int:
+    """The magic that every block of the file must have, seen from the first block's untagged head."""
+    first = struct.unpack('<I', head[:4])[0]
+    of_1x = first == _MAGIC['AES-GCM'] and _sizes_fit(head[4:])
+    if of_1x and mode == 'AES-GCM':
+        raise ValueError(f'load_checkpoint: the file has no tags, as those of MindSpore 1.x: it could have been changed unnoticed | {path} | '
+                         'load and save it with MindSpore 1.x without encryption')
+    if first == _MAGIC[mode] or of_1x and mode == 'AES-CBC':
+        return first
+    other = next((m for m, n in _MAGIC.items() if n == first), None)
+    if other is None:
+        raise ValueError(f'load_checkpoint: the file is not encrypted | {path} | leave dec_key out')
+    raise ValueError(f"load_checkpoint: the file is encrypted with {other}, dec_mode is {mode} | {path} | give dec_mode='{other}'")
 
-    out, at = [], 0
-    while at < len(data):
-        magic = struct.unpack_from('<I', data, at)[0] if len(data) - at >= 4 else 0
-        old = mode != 'SM4-CBC' and _is_of_1x(data, at)
-        tagged = mode == 'AES-GCM' and not old
-        head = 4 + (_TAG if tagged else 0)
-        if magic != _MAGIC[mode] and not old:
-            other = next((m for m, n in _MAGIC.items() if n == magic), None)
-            if other is not None:
-                raise broken(f'the file is encrypted with {other}, dec_mode is {mode}', f"give dec_mode='{other}'")
-            raise broken('the file is not encrypted' if at == 0 else 'what follows is no encrypted block',
-                         'leave dec_key out' if at == 0 else 'use an older checkpoint of the run, or copy the file again')
-        if len(data) - at < head + 8 + _IV + 4:
-            raise broken('the file ends inside a block', 'use an older checkpoint of the run, or copy the file again')
-        size, iv_size = struct.unpack_from('<II', data, at + head)
-        text_size = struct.unpack_from('<I', data, at + head + 8 + _IV)[0]
-        begin = at + head + 8 + _IV + 4
-        if iv_size != _IV or size != 4 + _IV + 4 + text_size or text_size > len(data) - begin:
-            raise broken('the sizes of a block do not fit together', 'use an older checkpoint of the run, or copy the file again')
-        iv = data[at + head + 8:at + head + 8 + _IV]
-        plain = _run(False, mode, key, iv, data[begin:begin + text_size], data[at + 4:at + head] if tagged else None)
+
+def decrypt(file: BinaryIO, key: bytes, mode: str, path: str) -> Iterator[bytes]:
+    """The plain file, block by block. ValueError for a file that is not encrypted or of another mode, for a wrong key and for damage."""
+    tag_size = _TAG if mode == 'AES-GCM' else 0
+    head_size = 4 + tag_size + 8 + _IV + 4
+    at = 0
+
+    def broken(what: str, fix: str = 'use an older checkpoint of the run, or copy the file again') -> ValueError:
+        return ValueError(f'load_checkpoint: {what} | {path}, byte {at} | {fix}')
+
+    magic = None
+    while head := file.read(head_size):
+        if magic is None:
+            magic = _magic_of(head[:_UNTAGGED].ljust(_UNTAGGED, b'\0'), mode, path)
+        if len(head) < head_size:
+            raise broken('the file ends inside a block')
+        if struct.unpack('<I', head[:4])[0] != magic:
+            raise broken('what follows is no encrypted block')
+        text_size = struct.unpack('<I', head[-4:])[0]
+        if not _sizes_fit(head[4 + tag_size:]) or text_size > os.fstat(file.fileno()).st_size - at - head_size:
+            raise broken('the sizes of a block do not fit together')
+        text = file.read(text_size)
+        plain = _run(False, mode, key, head[-4 - _IV:-4], text, head[4:4 + tag_size] if tag_size else None)
         if plain is None:
             raise broken('a block cannot be decrypted: dec_key is another one than the file was written with, or the file is damaged', 'check dec_key')
-        out.append(plain[0])
-        at = begin + text_size
-    return b''.join(out)
+        yield plain[0]
+        at += head_size + text_size

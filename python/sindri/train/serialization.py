@@ -100,16 +100,31 @@ def save_checkpoint(save_obj: Any, ckpt_file_name: str, integrated_save: bool = 
     ckpt_file_name gets '.ckpt' when it lacks it; its folder must exist. The file appears whole or not at all, and is read-only. async_save
     writes in a thread. choice_func(name) -> bool chooses entries. compat_mindspore1 writes without checksums, for MindSpore up to 2.0; else the
     file always carries them, whatever crc_check says. integrated_save is stored in no way: there are no split parameters. enc_key (16, 24 or 32
-    bytes; SM4: 16) encrypts the file by enc_mode: 'AES-GCM', 'AES-CBC' or 'SM4-CBC'; that needs OpenSSL's libcrypto, else RuntimeError.
-    TypeError: save_obj, names, values; IsADirectoryError; ValueError: folder, format, key, mode."""
+    bytes; SM4: 16) encrypts the file by enc_mode: 'AES-GCM', 'AES-CBC' or 'SM4-CBC', in the form of MindSpore 2; that needs OpenSSL's libcrypto,
+    else RuntimeError. TypeError: save_obj, names, values; IsADirectoryError; ValueError: folder, format, key, mode, enc_key beside
+    compat_mindspore1."""
+    save_and_then(_nothing, save_obj, ckpt_file_name, integrated_save, async_save, append_dict, enc_key, enc_mode, choice_func, crc_check, format,
+                  compat_mindspore1, **kwargs)
+
+
+def _nothing() -> None:
+    pass
+
+
+def save_and_then(written: Callable[[], None], save_obj: Any, ckpt_file_name: str, integrated_save: bool = True, async_save: Union[bool, str] = False,
+                  append_dict: Optional[dict] = None, enc_key: Any = None, enc_mode: str = 'AES-GCM', choice_func: Optional[Callable] = None,
+                  crc_check: bool = False, format: str = 'ckpt', compat_mindspore1: bool = False, **kwargs: Any) -> None:
+    """save_checkpoint, which then calls written(), once the file is whole on disk; with async_save in the thread that wrote it."""
     validator.check_value_type('ckpt_file_name', ckpt_file_name, str, 'save_checkpoint')
     validator.check_bool(integrated_save, 'integrated_save', 'save_checkpoint')
     validator.check_bool(crc_check, 'crc_check', 'save_checkpoint')
-    if async_save not in (True, False, 'thread', 'process'):
+    if not isinstance(async_save, bool) and not (isinstance(async_save, str) and async_save in ('thread', 'process')):
         raise ValueError(f"save_checkpoint: 'async_save' must be a bool, 'thread' or 'process', got {async_save!r}")
     if kwargs:
         raise TypeError(f"save_checkpoint: unknown argument '{sorted(kwargs)[0]}'")
     _cipher.check_key(enc_key, enc_mode, 'enc_key', 'enc_mode', 'save_checkpoint')
+    if enc_key is not None and compat_mindspore1:
+        raise ValueError("save_checkpoint: 'enc_key' beside 'compat_mindspore1': encrypted files have the form of MindSpore 2 | leave one of them out")
     validator.check_string(format, ['ckpt'], 'format', 'save_checkpoint')
     path = os.path.realpath(ckpt_file_name)
     if os.path.isdir(path):
@@ -135,6 +150,7 @@ def save_checkpoint(save_obj: Any, ckpt_file_name: str, integrated_save: bool = 
 
     def save() -> None:
         _core.save_checkpoint(entries, path, compat_mindspore1, seal if enc_key is not None else None, _cipher.BLOCK_BYTES)
+        written()
 
     if not async_save:
         save()
@@ -170,7 +186,7 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
     """Reads a .ckpt file into a dict from name to Parameter (str for text entries), and into `net` if given.
 
     filter_prefix leaves names out, specify_prefix and choice_func(name) choose them. Checksums are always checked when the file has them.
-    dec_key and dec_mode: those the file was encrypted with. remove_redundancy concerns split parameters and changes nothing. ValueError: not a
+    dec_key and dec_mode: those the file was encrypted with (reading it takes twice its size in memory). remove_redundancy concerns split parameters and changes nothing. ValueError: not a
     .ckpt file, missing, empty or broken, encrypted with another key, or nothing left; TypeError: arguments."""
     validator.check_value_type('ckpt_file_name', ckpt_file_name, str, 'load_checkpoint')
     for flag in ('strict_load', 'crc_check', 'remove_redundancy'):
@@ -192,14 +208,17 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
     logger.info('Execute the process of loading checkpoint files.')
     entries = _read(path) if dec_key is None else _read_encrypted(path, dec_key, dec_mode)
     found: Dict[str, Any] = {}
-    for name, value in entries:
+    count = len(entries)
+    entries.reverse()
+    while entries:
+        name, value = entries.pop()  # each is let go before the next is copied: a file needs its size in memory, not twice
         if left_out and name.startswith(left_out) or chosen and not name.startswith(chosen):
             continue
         if choice_func is not None and not choice_func(name):
             continue
         found[name] = value if isinstance(value, (str, bytes)) else Parameter(value, name=name)
     if not found:
-        raise ValueError(f"load_checkpoint: nothing is left of '{ckpt_file_name}' | its {len(entries)} names were filtered out | check "
+        raise ValueError(f"load_checkpoint: nothing is left of '{ckpt_file_name}' | its {count} names were filtered out | check "
                          "filter_prefix, specify_prefix and choice_func")
     logger.info('Loading checkpoint files process is finished.')
     if net is not None:
@@ -207,13 +226,14 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
     return found
 
 
-def _read(path: str) -> List[Tuple[str, Any]]:
-    """The entries of a file. ValueError for a broken one, as scripts expect it; the engine's error says what is wrong and at which byte."""
+def _read(path: str, name: str = '') -> List[Tuple[str, Any]]:
+    """The entries of a file that messages call `name`. ValueError for a broken one, as scripts expect it; the engine's error says what is wrong and at
+    which byte."""
     with open(path, 'rb') as f:
         if _cipher.is_encrypted(f.read(4)):
-            raise ValueError(f"load_checkpoint: '{path}' is encrypted | give the dec_key and dec_mode it was written with")
+            raise ValueError(f"load_checkpoint: '{name or path}' is encrypted | give the dec_key and dec_mode it was written with")
     try:
-        return _core.load_checkpoint(path)
+        return _core.load_checkpoint(path, name)
     except (ValueError, OSError, MemoryError):
         raise
     except Exception as e:
@@ -222,16 +242,15 @@ def _read(path: str) -> List[Tuple[str, Any]]:
 
 def _read_encrypted(path: str, key: bytes, mode: str) -> List[Tuple[str, Any]]:
     """The entries of an encrypted file. What was decrypted stays in memory: in a file without a name."""
-    with open(path, 'rb') as f:
-        plain = _cipher.decrypt(f.read(), key, mode, path)
     handle = os.memfd_create('checkpoint', os.MFD_CLOEXEC)
-    with os.fdopen(handle, 'wb') as f:
-        f.write(plain)
-        f.flush()
-        del plain
+    with os.fdopen(handle, 'wb') as plain:
+        with open(path, 'rb') as f:
+            for block in _cipher.decrypt(f, key, mode, path):
+                plain.write(block)
+        plain.flush()
         try:
-            return _read(f'/proc/self/fd/{handle}')
-        except Exception as e:
+            return _read(f'/proc/self/fd/{handle}', path)
+        except ValueError as e:
             if mode == 'AES-GCM':  # the tags say that these bytes were written
                 raise
             raise ValueError(f"load_checkpoint: '{path}' holds no checkpoint when it is decrypted: dec_key is another one than it was written with, "

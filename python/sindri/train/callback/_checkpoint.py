@@ -305,9 +305,11 @@ class ModelCheckpoint(Callback):
         if not (self._config._exception_save or issubclass(kind, KeyboardInterrupt)):
             return
         # The step that was cut short is not counted: the file is named after the last finished one.
+        from sindri.train import serialization
         finished = type(p)(p, cur_epoch_num=epoch, cur_step_num=step)
         try:
             self._save(finished, _BREAKPOINT if self._config._exception_save else '.ckpt')
+            serialization.wait_for_async_saves()
             p.update(latest_ckpt_file=self._latest_ckpt_file_name, last_save_ckpt_step=self._last_triggered_step)
             logger.warning('training ended with %s: saved %s', kind.__name__, self._latest_ckpt_file_name)
         except Exception as e:  # the error that ended training is the one to report
@@ -326,10 +328,6 @@ class ModelCheckpoint(Callback):
             return  # just saved
         step_in_epoch = (p.cur_step_num - 1) % int(p.batch_num) + 1
         name = f'{self._prefix}-{p.cur_epoch_num}_{step_in_epoch}{suffix}'
-        if suffix == '.ckpt':
-            self._make_room()
-        self._last_time = self._last_time_for_keep = time.time()
-        self._last_triggered_step = p.cur_step_num
         append = dict(self._append_dict)
         if 'epoch_num' in append:
             append['epoch_num'] = self._append_epoch_num + p.cur_epoch_num
@@ -338,22 +336,32 @@ class ModelCheckpoint(Callback):
         network = self._config.saved_network if self._config.saved_network is not None else p.train_network
         _set_cur_net(network)
         path = os.path.join(self._directory, name)
-        serialization.save_checkpoint(network, path, self._config.integrated_save, self._config.async_save, append or None,
-                                      self._config.enc_key, self._config.enc_mode)
-        self._latest_ckpt_file_name = path
-        p.last_save_ckpt_step = p.cur_step_num
-        p.latest_ckpt_file = path
+        step, before = p.cur_step_num, self._last_time_for_keep
 
-    def _make_room(self) -> None:
-        self._manager.update_ckpoint_filelist(self._directory, self._prefix)
-        most = self._config.keep_checkpoint_max
+        def written() -> None:  # with async_save in the thread that writes
+            self._latest_ckpt_file_name = path
+            p.last_save_ckpt_step, p.latest_ckpt_file = step, path
+            if suffix == '.ckpt':
+                self._remove_old(path, before)
+
+        serialization.save_and_then(written, network, path, self._config.integrated_save, self._config.async_save, append or None,
+                                    self._config.enc_key, self._config.enc_mode)
+        self._last_time = self._last_time_for_keep = time.time()
+        self._last_triggered_step = step
+
+    def _remove_old(self, newest: str, last_time: float) -> None:
+        """Deletes what the configuration does not keep, now that the newest file is whole on disk."""
+        manager, most = self._manager, self._config.keep_checkpoint_max
+        manager.update_ckpoint_filelist(self._directory, self._prefix)
+        if newest in manager.ckpoint_filelist:
+            manager.ckpoint_filelist.remove(newest)
         if most:
-            while self._manager.ckpoint_num >= most:
-                self._manager.remove_oldest_ckpoint_file()
+            while manager.ckpoint_num > most - 1:
+                manager.remove_oldest_ckpoint_file()
         elif self._config.keep_checkpoint_per_n_minutes:
             minutes, now = self._config.keep_checkpoint_per_n_minutes, time.time()
-            if now - self._last_time_for_keep < minutes * 60:
-                self._manager.keep_one_ckpoint_per_minutes(minutes, now)
+            if now - last_time < minutes * 60:
+                manager.keep_one_ckpoint_per_minutes(minutes, now)
 
     def _save_graph(self, network: Any) -> None:
         path = os.path.join(self._directory, f'{self._prefix}-graph.meta')
