@@ -102,6 +102,13 @@ inline PyParameter* parameter_of(py::handle h) {
 const std::shared_ptr<Parameter>& slot_of(py::handle h);
 /// Tensor, Parameter, NumPy array or Python number (Python rules: bool, int64, float32); throws TypeError in Python for the rest.
 Tensor to_tensor(py::handle h);
+/// Kinds of numbers in the order in which types promote.
+enum class NumberKind : uint8_t { kNone, kBool, kInteger, kFraction };
+/// Whether the object is a Python or NumPy number, and of which kind.
+NumberKind number_kind(py::handle h);
+/// The number in the tensor's type, or where its kind is the higher one in int64 or float32, as MindSpore has it: what the number is
+/// written as counts, not its value. Throws ValueError for an integer that does not fit.
+Tensor number_beside(const Tensor& t, py::handle number, NumberKind kind);
 py::object to_python(Tensor t);
 py::object to_python(std::shared_ptr<Parameter> p);
 py::tuple to_python_tuple(const std::vector<Tensor>& ts);

@@ -13,28 +13,27 @@ namespace {
 using Unary = Tensor (*)(const Tensor&);
 using Binary = Tensor (*)(const Tensor&, const Tensor&);
 
-// One side may be a Python number, which takes the other's type.
-template <Binary F> Tensor binary(py::handle a, py::handle b) {
-  const bool number_a = PyFloat_Check(a.ptr()) || PyLong_Check(a.ptr()), number_b = PyFloat_Check(b.ptr()) || PyLong_Check(b.ptr());
-  if (number_a && !number_b) {
+// Both as tensors; one of them may be a number.
+std::pair<Tensor, Tensor> operands(py::handle a, py::handle b) {
+  const NumberKind kind_a = number_kind(a), kind_b = number_kind(b);
+  if (kind_a != NumberKind::kNone && kind_b == NumberKind::kNone) {
     const Tensor y = to_tensor(b);
-    return F(ops::scalar_like(y, py::cast<double>(a)), y);
+    return {number_beside(y, a, kind_a), y};
   }
   const Tensor x = to_tensor(a);
-  const Tensor y = number_b ? ops::scalar_like(x, py::cast<double>(b)) : to_tensor(b);
+  return {x, kind_b != NumberKind::kNone ? number_beside(x, b, kind_b) : to_tensor(b)};
+}
+
+template <Binary F> Tensor binary(py::handle a, py::handle b) {
+  const auto [x, y] = operands(a, b);
   if (x.numel() + y.numel() <= (1 << 15)) return F(x, y);
   const py::gil_scoped_release release;
   return F(x, y);
 }
 
 Tensor where(const Tensor& cond, py::handle a, py::handle b) {
-  const auto is_number = [](py::handle h) { return PyFloat_Check(h.ptr()) || PyLong_Check(h.ptr()); };
-  if (is_number(a) && !is_number(b)) {
-    const Tensor y = to_tensor(b);
-    return ops::where(cond, ops::scalar_like(y, py::cast<double>(a)), y);
-  }
-  const Tensor x = to_tensor(a);
-  return ops::where(cond, x, is_number(b) ? ops::scalar_like(x, py::cast<double>(b)) : to_tensor(b));
+  const auto [x, y] = operands(a, b);
+  return ops::where(cond, x, y);
 }
 
 AttrValue to_attr(py::handle h) {
@@ -105,7 +104,16 @@ void bind_elementwise(py::module_& m) {
   def_op(m, "clamp", &ops::clamp, py::arg("x"), py::arg("lo"), py::arg("hi"));
   def_op(
       m, "cast", [](const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }, py::arg("x"), py::arg("dtype"));
-  def_op(m, "scalar_like", &ops::scalar_like, py::arg("x"), py::arg("value"));
+  def_documented_op(
+      m, "scalar_like",
+      "The number as it stands beside x: in x's type, but int64 or float32 where it is of a higher kind (bool, integer, fraction). ValueError: an integer "
+      "that x's type does not hold.",
+      [](const Tensor& x, py::handle value) {
+        const NumberKind kind = number_kind(value);
+        if (kind == NumberKind::kNone) throw py::type_error("scalar_like: expected a number");
+        return to_python(number_beside(x, value, kind));
+      },
+      py::arg("x"), py::arg("value"));
 }
 
 void bind_shape(py::module_& m) {

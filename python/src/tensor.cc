@@ -174,6 +174,27 @@ Tensor to_tensor(py::handle h) {
   return from_sequence(h);
 }
 
+NumberKind number_kind(py::handle h) {
+  if (PyFloat_Check(h.ptr())) return NumberKind::kFraction;
+  if (PyBool_Check(h.ptr())) return NumberKind::kBool;
+  if (PyLong_Check(h.ptr())) return NumberKind::kInteger;
+  static const py::handle generic = py::object(py::module_::import("numpy").attr("generic")).release();  // lives as long as the process
+  if (!py::isinstance(h, generic)) return NumberKind::kNone;
+  switch (py::cast<py::dtype>(h.attr("dtype")).kind()) {
+    case 'b': return NumberKind::kBool;
+    case 'i':
+    case 'u': return NumberKind::kInteger;
+    case 'f': return NumberKind::kFraction;
+    default: return NumberKind::kNone;
+  }
+}
+
+Tensor number_beside(const Tensor& t, py::handle number, NumberKind kind) {
+  const double value = PyFloat_Check(number.ptr()) ? PyFloat_AS_DOUBLE(number.ptr()) : py::cast<double>(py::float_(py::reinterpret_borrow<py::object>(number)));
+  if (kind == NumberKind::kFraction && !is_floating(t.dtype())) return ops::full({}, value, DType::kFloat32);
+  return kind == NumberKind::kBool ? ops::full({}, value, t.dtype()) : ops::scalar_like(t, value);
+}
+
 Shape to_shape(py::handle h) {
   if (PyLong_Check(h.ptr())) return Shape{py::cast<int64_t>(h)};
   std::vector<int64_t> dims;

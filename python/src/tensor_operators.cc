@@ -8,13 +8,8 @@ namespace sindri::python {
 
 namespace {
 
-// A Python number takes the tensor's type (a fraction beside integers gives float32).
-
 using Unary = Tensor (*)(const Tensor&);
 using Binary = Tensor (*)(const Tensor&, const Tensor&);
-
-bool is_number(py::handle h) { return PyFloat_Check(h.ptr()) || PyLong_Check(h.ptr()); }  // bool is an int in Python
-double number(py::handle h) { return PyFloat_Check(h.ptr()) ? PyFloat_AS_DOUBLE(h.ptr()) : PyLong_AsDouble(h.ptr()); }
 
 // Neither a tensor nor something that becomes one: leave it to Python, which asks the other operand.
 bool operand(py::handle h, const Tensor& other, Tensor* out) {
@@ -22,16 +17,12 @@ bool operand(py::handle h, const Tensor& other, Tensor* out) {
     *out = t->value();
     return true;
   }
-  if (is_number(h)) {
-    *out = ops::scalar_like(other, number(h));
+  if (const NumberKind kind = number_kind(h); kind != NumberKind::kNone) {
+    *out = number_beside(other, h, kind);
     return true;
   }
   if (PyList_Check(h.ptr()) || PyTuple_Check(h.ptr()) || py::isinstance<py::array>(h)) {
     *out = to_tensor(h);
-    return true;
-  }
-  if (py::hasattr(h, "__float__") && py::hasattr(h, "dtype")) {  // NumPy scalars
-    *out = ops::scalar_like(other, py::cast<double>(py::float_(py::reinterpret_borrow<py::object>(h))));
     return true;
   }
   return false;

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sindri as ms
-from sindri import Tensor
+from sindri import Tensor, ops
 
 
 def test_types_of_python_values():
@@ -109,6 +109,35 @@ def test_scalars():
         float(Tensor([1.0, 2.0]))
     with pytest.raises(TypeError):
         len(Tensor(1))
+
+
+BESIDE = [(ms.bool_, ms.bool_, ms.int64, ms.float32), (ms.uint8, ms.uint8, ms.uint8, ms.float32), (ms.int32, ms.int32, ms.int32, ms.float32),
+          (ms.int64, ms.int64, ms.int64, ms.float32), (ms.float16, ms.float16, ms.float16, ms.float16), (ms.float32, ms.float32, ms.float32, ms.float32),
+          (ms.float64, ms.float64, ms.float64, ms.float64)]
+
+
+@pytest.mark.parametrize("dtype, beside_bool, beside_int, beside_float", BESIDE, ids=[str(b[0]) for b in BESIDE])
+def test_the_kind_of_a_number_decides_not_its_value(dtype, beside_bool, beside_int, beside_float):
+    """The types that MindSpore 2.10 gives. A whole float beside integers was an integer: a mean of `(x > 1) * 1.0` was 0."""
+    x = Tensor([1, 1], dtype)
+    for want, numbers in ((beside_bool, (True, np.bool_(True))), (beside_int, (2, np.int32(2), np.int64(2))), (beside_float, (1.0, 2.5, np.float32(2), np.float64(2)))):
+        for n in numbers:
+            got = [x * n, ops.Add()(x, n), ops.maximum(x, n), ops.where(Tensor([True, False]), x, n), x[0] * n]
+            if type(n) in (bool, int, float):
+                got += [n * x, ops.add(n, x)]
+            assert [t.dtype for t in got] == [want] * len(got), repr(n)
+            assert (x < n).dtype == ms.bool_
+
+
+def test_numbers_beside_integers():
+    assert ((Tensor([1, 2, 3]) > 1) * 1.0).mean().item() == np.float32(2 / 3)
+    np.testing.assert_allclose((Tensor([10], ms.int32) ** -1.0).asnumpy(), [0.1], rtol=1e-6)
+    assert (Tensor([200], ms.uint8) * 2.0).item() == 400 and (Tensor([2000000000], ms.int32) * 2.0).item() == 4e9
+    x = Tensor([1, 2]) * 1.0
+    x[0] = 0.5
+    assert x.asnumpy().tolist() == [0.5, 2.0]
+    with pytest.raises(ValueError, match="does not fit"):
+        Tensor([1], ms.uint8) * 300
 
 
 def test_identity_hash_and_none():

@@ -194,7 +194,7 @@ def vander(x: Any, N: Optional[int] = None, increasing: bool = False) -> Tensor:
     x = as_tensor(x)
     n = x.shape[0] if N is None else N
     powers = range(n) if increasing else range(n - 1, -1, -1)
-    return core.stack([core.pow(x, float(p)) if p else core.ones_like(x) for p in powers], 1) if n else F.zeros((x.shape[0], 0), x.dtype)
+    return core.stack([core.pow(x, p) if p else core.ones_like(x) for p in powers], 1) if n else F.zeros((x.shape[0], 0), x.dtype)
 
 
 def rand(*shape: int, dtype=mstype.float32) -> Tensor:

@@ -102,11 +102,11 @@ def pair(value: Any, name: str, where: str) -> list:
 
 
 def as_tensor(value: Any, like: Optional[Tensor] = None) -> Tensor:
-    """value as a Tensor; a number takes the element type of `like`, a fraction beside integers float32."""
+    """value as a Tensor; a number takes the element type of `like`, or int64 or float32 where its kind is the higher one."""
     if isinstance(value, Tensor):
         return value
     if like is not None and is_number(value):
-        return core.scalar_like(like, float(value)) if not isinstance(value, bool) else core.full((), float(value), like.dtype)
+        return core.scalar_like(like, value)
     return Tensor(value)
 
 
