@@ -31,6 +31,8 @@ endforeach()
 add_library(sindri_settings INTERFACE)
 target_compile_options(sindri_settings INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -ffp-contract=off -fvisibility=hidden -fvisibility-inlines-hidden
   -ffile-prefix-map=${CMAKE_CURRENT_SOURCE_DIR}/=)
+# Where scalars and vectors share an expression, & and | stand for both.
+target_compile_options(sindri_settings INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-bitwise-instead-of-logical>)
 if(SINDRI_WERROR)
   target_compile_options(sindri_settings INTERFACE -Werror)
 endif()

@@ -121,7 +121,8 @@ class Compiler {
     leaf->rows = leaf->sizes[0];
     if (node.kind == Node::Kind::kConcat && leaf->sizes[0] < 0)
       throw ValueError("concat: its first input has no end", node_str(node), "put repeat() behind concat()");
-    return add_leaf(std::move(leaf), leaf->programs[0]->columns.size(), p);
+    const size_t columns = leaf->programs[0]->columns.size();
+    return add_leaf(std::move(leaf), columns, p);
   }
 
   std::vector<int> map(Node& node, std::vector<IndexOp> path, Program& p) {

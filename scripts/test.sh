@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds Sindri and runs its tests. The last line is "N passed, N failed", over all test cases; the exit code says the same.
-#   scripts/test.sh [--asan] [--quick] [--no-deps] [--only NAME[,NAME]]
-# --asan: the same under AddressSanitizer, UBSan and LeakSanitizer (preset asan); --quick: leaves out tests with Slow in their
-# names; --only: some test programs, e.g. core,train (python: the Python package's tests); --no-deps: assumes the packages are installed.
+#   scripts/test.sh [--asan | --tsan] [--quick] [--no-deps] [--only NAME[,NAME]]
+# --asan: the same under AddressSanitizer, UBSan and LeakSanitizer (preset asan); --tsan: under ThreadSanitizer (preset tsan, needs clang++ and
+# its runtime); --quick: leaves out tests with Slow in their names; --only: some test programs, e.g. core,train (python: the Python package's
+# tests); --no-deps: assumes the packages are installed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,10 +11,11 @@ preset=release quick=0 deps=1 only=""
 while [[ $# -gt 0 ]]; do
   case $1 in
     --asan) preset=asan ;;
+    --tsan) preset=tsan ;;
     --quick) quick=1 ;;
     --no-deps) deps=0 ;;
     --only) only=${2:?--only needs names}; shift ;;
-    -h | --help) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "error: unknown argument $1" >&2; exit 2 ;;
   esac
   shift
@@ -54,6 +56,7 @@ rm -rf "$results"
 mkdir -p "$results"
 export GTEST_OUTPUT=xml:$results/ GTEST_COLOR=no
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:strict_string_checks=1} UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/tests/tsan.supp}
 export SINDRI_CACHE_DIR=${SINDRI_CACHE_DIR:-$PWD/build/$preset/cache}  # measured kernel choices stay out of the home folder
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
 if [[ $quick -eq 1 ]]; then
