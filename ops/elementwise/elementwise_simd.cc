@@ -53,7 +53,7 @@ template <class E> struct ResultOf<E, true> { using type = Bool; };
 template <class Functor, class E> struct UnaryLoop {
   using Out = typename ResultOf<E, Functor::kDomain == kPredicate>::type;
   static SINDRI_SIMD_MEMBER void loop(const E* x, Out* y, int64_t n, double p0, double p1) {
-#pragma GCC ivdep
+    SINDRI_SIMD_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) store(Functor::eval(load(x[i]), p0, p1), y + i);
   }
   static void run(const void* const* in, void* out, int64_t n, const double* p) {
@@ -67,7 +67,7 @@ template <class Functor, class E> struct UnaryLoop {
 template <class Functor, class E> struct BinaryLoop {
   using Out = typename ResultOf<E, Functor::kDomain == kPredicate>::type;
   static SINDRI_SIMD_MEMBER void loop(const E* a, const E* b, Out* y, int64_t n, double p0, double p1) {
-#pragma GCC ivdep
+    SINDRI_SIMD_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) store(Functor::eval(load(a[i]), load(b[i]), p0, p1), y + i);
   }
   static void run(const void* const* in, void* out, int64_t n, const double* p) {

@@ -12,7 +12,7 @@ template <class E> struct WhereLoop {
     const uint8_t* cond = static_cast<const uint8_t*>(in[0]);
     const E *a = static_cast<const E*>(in[1]), *b = static_cast<const E*>(in[2]);
     E* y = static_cast<E*>(out);
-#pragma GCC ivdep
+    SINDRI_SIMD_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = cond[i] != 0 ? a[i] : b[i];
   }
 };
@@ -38,7 +38,7 @@ template <class From, class To> struct CastLoop {
   static void run(const void* const* in, void* out, int64_t n, const double*) {
     const From* x = static_cast<const From*>(in[0]);
     To* y = static_cast<To*>(out);
-#pragma GCC ivdep
+    SINDRI_SIMD_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) convert(load(x[i]), y + i);
   }
 };

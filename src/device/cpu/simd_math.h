@@ -6,6 +6,12 @@
 
 #define SINDRI_SIMD_MEMBER inline __attribute__((always_inline, unused))
 #define SINDRI_SIMD_INLINE static SINDRI_SIMD_MEMBER
+/// Before a loop whose turns may run in any order and together: what it writes overlaps what it reads at most at the same element.
+#ifdef __clang__
+#define SINDRI_SIMD_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define SINDRI_SIMD_INDEPENDENT _Pragma("GCC ivdep")
+#endif
 
 namespace sindri::simd_math {
 
