@@ -146,7 +146,7 @@ std::string reject(const KernelQuery& q) {
   const Columns columns(g);
   if (g.o < 16 || columns.k() < 16) return "fewer than 16 output channels or inputs of a pixel";
   if (!columns.is_view() && columns.k() < kFewestGathered) return "fewer than 256 inputs of a pixel: writing them costs more than the product saves";
-  if (!columns.is_view() && g.oh * g.ow * columns.k() * kFloat > kMostColumnBytes) return "the columns of an image take more than 32 MB";
+  if (!columns.is_view() && g.oh * g.ow > kMostColumnBytes / (columns.k() * kFloat)) return "the columns of an image take more than 32 MB";
   const onednn::ThreadScope threads(num_threads());
   dnnl::matmul::primitive_desc pd;
   return make_descriptor(q, false, &pd, &why) ? "" : why;

@@ -363,7 +363,14 @@ class StrictOneDnnConv final : public Kernel {
 std::string reject_common(const KernelQuery& q) {
   const std::string why = onednn::unavailable(q.in[0].dtype);
   if (!why.empty()) return why;
-  return conv::geometry_of(q).empty() ? "an operand has no elements" : "";
+  const ConvGeometry g = conv::geometry_of(q);
+  if (g.empty()) return "an operand has no elements";
+  // Over channels-last images it gathers the pixels of a block of channels, 8 or with AVX-512 16, though there are fewer: wrong gradients, and a
+  // broken heap (github.com/uxlfoundation/oneDNN/issues/6035; 2.6.3).
+  const bool strided_pointwise = g.kh * g.kw == 1 && (g.stride_h > 1 || g.stride_w > 1);
+  if (conv::direction_of(q) == Direction::kWeightGrad && strided_pointwise && g.c_per_group() < 16)
+    return "oneDNN writes past its workspace for 1x1 kernels with a stride over fewer than 16 channels";
+  return "";
 }
 
 std::string reject_onednn(const KernelQuery& q) {

@@ -133,6 +133,14 @@ class TiledConvKernel final : public Kernel {
   TiledConv tile_{};
 };
 
+// Padded images of more than 262 x 262 pixels, or copies of them (one for each thread) beyond what is worth their memory.
+bool too_large(const ConvGeometry& g) {
+  constexpr int64_t kMostPixels = 262 * 262, kMostBytes = 64 << 20;
+  const int64_t rows = g.h + g.pad_top + g.pad_bottom, columns = g.w + g.pad_left + g.pad_right;
+  if (rows > kMostPixels || columns > kMostPixels || rows * columns > kMostPixels) return true;
+  return rows * columns * g.c * kFloat * std::min(g.n, kMaxPieces) > kMostBytes;
+}
+
 std::string reject(const KernelQuery& q) {
   if (q.in[0].dtype != DType::kFloat32) return "float32 only";
   const ConvGeometry g = conv::geometry_of(q);
@@ -141,12 +149,12 @@ std::string reject(const KernelQuery& q) {
   if (g.dilation_h != 1 || g.dilation_w != 1) return "no dilation";
   if (g.kh * g.kw == 1 || g.kh > 7 || g.kw > 7) return "kernels of 2 to 7 rows and columns";
   if (g.c * g.kw < 16 || g.c > 512 || g.o > 512) return "16 values in a kernel row to 512 channels";
-  if (g.h * g.w > 256 * 256) return "images of more than 256 x 256 pixels";
   if (conv::direction_of(q) == Direction::kWeightGrad && g.weight_numel() > 160'000) return "partial weight gradients would not fit the cache";
-  if (conv::direction_of(q) != Direction::kInputGrad) return g.o % kTiledLanes == 0 ? "" : "output channels are no multiple of 16";
+  const char* const large = "padded images of more than 262 x 262 pixels, or of 64 MB for the threads";
+  if (conv::direction_of(q) != Direction::kInputGrad) return too_large(g) ? large : g.o % kTiledLanes == 0 ? "" : "output channels are no multiple of 16";
   if (g.stride_h != 1 || g.stride_w != 1) return "the input gradient needs stride 1";
   if (g.pad_top >= g.kh || g.pad_bottom >= g.kh || g.pad_left >= g.kw || g.pad_right >= g.kw) return "padding wider than the kernel";
-  return g.c % kTiledLanes == 0 ? "" : "input channels are no multiple of 16";
+  return too_large(turned(g)) ? large : g.c % kTiledLanes == 0 ? "" : "input channels are no multiple of 16";
 }
 std::unique_ptr<Kernel> make(const KernelQuery& q) { return std::make_unique<TiledConvKernel>(q); }
 

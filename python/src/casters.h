@@ -106,6 +106,10 @@ Tensor to_tensor(py::handle h);
 enum class NumberKind : uint8_t { kNone, kBool, kInteger, kFraction };
 /// Whether the object is a Python or NumPy number, and of which kind.
 NumberKind number_kind(py::handle h);
+/// NumPy's scalar type.
+py::handle numpy_generic();
+/// A number as a tensor of this type, exactly. Throws ValueError for what an integer type does not hold.
+Tensor number_of(py::handle number, DType dtype);
 /// The number in the tensor's type, or where its kind is the higher one in int64 or float32, as MindSpore has it: what the number is
 /// written as counts, not its value. Throws ValueError for an integer that does not fit.
 Tensor number_beside(const Tensor& t, py::handle number, NumberKind kind);
@@ -129,6 +133,12 @@ Tensor from_numpy(const py::array& a, bool share);
 int64_t& loaded_elements();
 /// From here on a call is long: releasing the interpreter lock for a smaller one would cost more than it gives.
 inline constexpr int64_t kLongCall = 1 << 15;
+/// f(), without the interpreter lock if so many elements make it a long call; f touches no Python object.
+template <class F> auto without_lock(int64_t elements, F&& f) {
+  std::optional<py::gil_scoped_release> released;
+  if (elements > kLongCall) released.emplace();
+  return f();
+}
 class ReleaseForLongCall {
  public:
   ReleaseForLongCall() {
@@ -166,6 +176,8 @@ template <class T, T* (*Of)(handle)> struct tensor_object_caster {
   template <class> using cast_op_type = T&;
   bool load(handle src, bool) {
     value = Of(src);
+    if constexpr (std::is_same_v<T, sindri::python::PyParameter>)
+      if (value == nullptr) sindri::python::slot_of(src);  // says that it is no Parameter, or that its __init__ did not run
     return value != nullptr;
   }
   explicit operator T&() { return *value; }

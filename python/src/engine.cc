@@ -187,10 +187,15 @@ void bind_compile(py::module_& m) {
         py::arg("f"), py::arg("name") = "fn", py::arg("disable_passes") = std::vector<std::string>{});
   c.def("__call__", &PyCompiled::call, py::arg("inputs"), "Runs it on a sequence of tensors; returns a tuple of tensors.");
   c.def(
-      "graph_text", [](const PyCompiled& p) { return p.fn().graph_text(); }, "The optimized graph of the latest signature.");
-  c.def_property_readonly("num_signatures", [](const PyCompiled& p) { return p.fn().num_signatures(); });
+      "graph_text", [](const PyCompiled& p) { return p.fn().graph_text(); }, py::call_guard<py::gil_scoped_release>(),
+      "The optimized graph of the latest signature.");
+  c.def_property_readonly("num_signatures",
+                          py::cpp_function([](const PyCompiled& p) { return p.fn().num_signatures(); }, py::call_guard<py::gil_scoped_release>()));
   c.def("info", [](const PyCompiled& p) {
-    const ExecutableInfo i = p.fn().info();
+    const ExecutableInfo i = [&] {
+      const py::gil_scoped_release release;  // another thread may be compiling it, and need the lock
+      return p.fn().info();
+    }();
     py::dict d;
     d["nodes_traced"] = i.nodes_traced, d["nodes"] = i.nodes, d["arena_bytes"] = i.arena_bytes, d["unplanned_bytes"] = i.unplanned_bytes;
     d["compile_seconds"] = i.compile_seconds;

@@ -1,12 +1,25 @@
 // sindri._core: the engine as Python sees it. Only the public headers under include/sindri are used here; what gives it MindSpore's
 // manners is Python code in python/sindri.
 #include "python/src/casters.h"
+#include "sindri/core/long_wait.h"
 #include "sindri/version.h"
+
+namespace {
+
+// Kernels are measured: other Python threads go on.
+void without_interpreter_lock(void (*f)(void*), void* argument) {
+  std::optional<pybind11::gil_scoped_release> released;
+  if (Py_IsInitialized() != 0 && PyGILState_Check() != 0) released.emplace();
+  f(argument);
+}
+
+}  // namespace
 
 PYBIND11_MODULE(_core, m) {
   using namespace sindri::python;
   m.doc() = "Sindri's engine: tensors, ops, gradients, compiled functions, data pipelines, checkpoints.";
   m.attr("version") = SINDRI_VERSION_STRING;
+  sindri::set_around_long_wait(&without_interpreter_lock);
   bind_errors(m);
   bind_dtype(m);
   bind_tensor_types(m);

@@ -74,6 +74,7 @@ void bind_op_function_type(py::module_& m) {
   PyObject* const type = PyType_FromSpec(&spec);
   if (type == nullptr) throw py::error_already_set();
   g_type = reinterpret_cast<PyTypeObject*>(type);
+  g_type->tp_new = nullptr;  // made here only: an empty one would have no function
   m.attr("OpFunction") = py::handle(type);
 }
 

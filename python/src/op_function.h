@@ -5,6 +5,7 @@
 // name, which knows every conversion and raises the TypeErrors.
 #pragma once
 #include <array>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -109,9 +110,9 @@ template <> struct Argument<std::vector<Tensor>> {
   bool load(PyObject* o) {
     if (!PyTuple_CheckExact(o) && !PyList_CheckExact(o)) return false;
     Argument<Tensor> item;
-    for (Py_ssize_t i = 0, n = PySequence_Fast_GET_SIZE(o); i < n; ++i) {
-      PyObject* const x = PySequence_Fast_GET_ITEM(o, i);
-      if (x == Py_None || !item.load(x)) return false;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i) {  // reading a tensor may run Python code, which may change a list
+      const auto x = py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(o, i));
+      if (x.is_none() || !item.load(x.ptr())) return false;
       value.push_back(std::move(item.value));
     }
     return true;
@@ -162,11 +163,7 @@ template <class R, class... A> struct OpBody {
     if constexpr (!kReleases) return op_result(compute());
     int64_t elements = 0;
     std::apply([&](auto&... v) { (add_elements(v, &elements), ...); }, values);
-    if (elements <= kLongCall) return op_result(compute());
-    std::optional<py::gil_scoped_release> released(std::in_place);
-    auto out = compute();
-    released.reset();
-    return op_result(std::move(out));
+    return op_result(without_lock(elements, compute));
   }
 
   // Only a function that touches no Python object may run without the lock.
@@ -175,6 +172,9 @@ template <class R, class... A> struct OpBody {
     if constexpr (std::is_same_v<T, Tensor>) *sum += v.value.defined() ? v.value.numel() : 0;
     if constexpr (std::is_same_v<T, std::vector<Tensor>>)
       for (const Tensor& t : v.value) *sum += t.numel();
+    if constexpr (std::is_same_v<T, Shape>)  // of the result, where no large input leads to it
+      *sum +=
+          std::accumulate(v.value.begin(), v.value.end(), int64_t{1}, [](int64_t n, int64_t d) { return d > 0 && n > kLongCall / d ? kLongCall + 1 : n * d; });
   }
 };
 

@@ -26,14 +26,12 @@ std::pair<Tensor, Tensor> operands(py::handle a, py::handle b) {
 
 template <Binary F> Tensor binary(py::handle a, py::handle b) {
   const auto [x, y] = operands(a, b);
-  if (x.numel() + y.numel() <= (1 << 15)) return F(x, y);
-  const py::gil_scoped_release release;
-  return F(x, y);
+  return without_lock(x.numel() + y.numel(), [&, &x = x, &y = y] { return F(x, y); });
 }
 
 Tensor where(const Tensor& cond, py::handle a, py::handle b) {
   const auto [x, y] = operands(a, b);
-  return ops::where(cond, x, y);
+  return without_lock(cond.numel() + x.numel() + y.numel(), [&, &x = x, &y = y] { return ops::where(cond, x, y); });
 }
 
 AttrValue to_attr(py::handle h) {

@@ -23,6 +23,8 @@ namespace {
 
 void initialize(py::handle self, const py::object& data, const py::object& name, bool requires_grad, bool, bool) {
   if (!PyObject_TypeCheck(self.ptr(), g_parameter_type)) throw DTypeError("self is no Parameter", "Parameter.__init__");
+  // Compiled functions hold the slot of the first time.
+  if (parameter_of(self) != nullptr) throw ValueError("a Parameter is made once", "Parameter.__init__", "give it another value with set_data()");
   if (PyBool_Check(data.ptr())) throw ValueError("a Parameter cannot be made of a bool", "Parameter", "give a number, a NumPy array, a list or a Tensor");
   if (py::isinstance<py::str>(data) || data.is_none())
     throw DTypeError(fmt::format("a Parameter cannot be made of {}", py::cast<std::string>(py::repr(data))), "Parameter",
@@ -36,7 +38,7 @@ void initialize(py::handle self, const py::object& data, const py::object& name,
   }
   Tensor t;
   if (PyLong_Check(data.ptr())) {
-    t = Tensor::full({}, py::cast<double>(data), DType::kInt32);
+    t = number_of(data, DType::kInt32);
   } else {
     t = to_tensor(data);
   }
@@ -60,12 +62,8 @@ Tensor fit(const Parameter& p, const Tensor& v, bool* narrowed) {
 void set_data(py::handle self, const py::object& data) {
   const Parameter& p = *slot_of(self);
   Tensor v;
-  if (tensor_of(data) == nullptr && !py::isinstance<py::array>(data)) {
-    if (PyLong_Check(data.ptr()) || PyFloat_Check(data.ptr())) {
-      v = Tensor::full(p.shape(), py::cast<double>(data), p.dtype());
-    } else {
-      v = to_tensor(data);
-    }
+  if (PyLong_Check(data.ptr()) || PyFloat_Check(data.ptr())) {
+    v = ops::broadcast_to(number_of(data, p.dtype()), p.shape());
   } else {
     v = to_tensor(data);
   }
@@ -84,7 +82,7 @@ void assign(py::handle self, const py::object& value) {
   const Parameter& p = *slot_of(self);
   Tensor v;
   if (PyFloat_Check(value.ptr()) || PyLong_Check(value.ptr())) {
-    v = ops::full(p.shape(), py::cast<double>(value), p.dtype());
+    v = ops::broadcast_to(number_of(value, p.dtype()), p.shape());
   } else {
     v = to_tensor(value);
   }

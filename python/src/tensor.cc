@@ -13,6 +13,14 @@ namespace sindri::python {
 
 namespace {
 
+int64_t to_int64(py::handle number) {
+  int overflow = 0;
+  const int64_t v = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow != 0) throw ValueError(fmt::format("the integer {} does not fit int64", py::cast<std::string>(py::str(number))), "", "give a float");
+  if (v == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return v;
+}
+
 py::dtype numpy_dtype(DType t) {
   switch (t) {
     case DType::kBool: return py::dtype::of<bool>();
@@ -48,7 +56,7 @@ std::optional<DType> dtype_of_numpy(const py::dtype& d, py::object* widen_to) {
 Tensor with_dtype(const Tensor& t, const py::object& dtype) {
   if (dtype.is_none()) return t;
   const DType want = to_dtype(dtype);
-  return t.dtype() == want ? t : ops::cast(t, want);
+  return t.dtype() == want ? t : without_lock(t.numel(), [&] { return ops::cast(t, want); });
 }
 
 Tensor from_sequence(py::handle data) {
@@ -72,33 +80,29 @@ Tensor from_sequence(py::handle data) {
 }
 
 /// The value of a Tensor made of anything but a Tensor. A NumPy scalar keeps its type; a Python float, which numpy.float64 derives from, does not.
-Tensor from_data(const py::object& data) {
-  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> generic;  // never destroyed: the interpreter is gone by then
-  const py::object& type = generic.call_once_and_store_result([] { return py::object(py::module_::import("numpy").attr("generic")); }).get_stored();
-  return py::isinstance(data, type) ? from_numpy(py::array::ensure(data), false) : to_tensor(data);
-}
+Tensor from_data(const py::object& data) { return py::isinstance(data, numpy_generic()) ? from_numpy(py::array::ensure(data), false) : to_tensor(data); }
 
 void initialize(PyTensor& t, const py::object& data, const py::object& dtype, const py::object& shape, const py::object& init) {
-  t.lazy.reset();
+  Tensor value;
+  std::unique_ptr<LazyValue> lazy;
   if (!init.is_none()) {
     if (shape.is_none()) throw ValueError("init needs a shape", "Tensor", "give shape and dtype beside init");
-    t.held = Tensor();
-    t.lazy = std::make_unique<LazyValue>(LazyValue{to_shape(shape), dtype.is_none() ? DType::kFloat32 : to_dtype(dtype), init});
-    return;
-  }
-  if (data.is_none()) {
+    lazy = std::make_unique<LazyValue>(LazyValue{to_shape(shape), dtype.is_none() ? DType::kFloat32 : to_dtype(dtype), init});
+  } else if (data.is_none()) {
     if (shape.is_none()) throw ValueError("neither input_data nor init is given", "Tensor", "give input_data, or shape, dtype and init");
-    t.held = Tensor::zeros(to_shape(shape), dtype.is_none() ? DType::kFloat32 : to_dtype(dtype));
-    return;
-  }
-  Tensor value;
-  if (PyTensor* other = tensor_of(data)) {
-    value = other->value();
-    value = with_dtype(value.is_symbolic() ? value : value.clone(), dtype);
+    value = Tensor::zeros(to_shape(shape), dtype.is_none() ? DType::kFloat32 : to_dtype(dtype));
   } else {
-    value = with_dtype(from_data(data), dtype);
+    if (PyTensor* other = tensor_of(data)) {
+      value = other->value();
+      if (!value.is_symbolic()) value = without_lock(value.numel(), [&] { return value.clone(); });
+    } else {
+      value = from_data(data);
+    }
+    value = with_dtype(value, dtype);
+    if (!shape.is_none() && !(to_shape(shape) == value.shape())) value = ops::reshape(value, to_shape(shape));
   }
-  t.held = !shape.is_none() && !(to_shape(shape) == value.shape()) ? ops::reshape(value, to_shape(shape)) : value;
+  t.held = std::move(value);
+  t.lazy = std::move(lazy);
 }
 
 void need_value(const Tensor& t, const char* what) {
@@ -140,8 +144,17 @@ py::tuple byte_strides(const Tensor& t) {
 
 void PyTensor::materialize() {
   if (lazy == nullptr) throw ValueError("the tensor is undefined");
-  const py::object drawn = lazy->init.attr("_draw")(shape_tuple(lazy->shape), dtype_object(lazy->dtype));
-  held = to_tensor(drawn);
+  const Shape shape = lazy->shape;
+  const DType dtype = lazy->dtype;
+  const py::object init = lazy->init;
+  const Tensor drawn = to_tensor(init.attr("_draw")(shape_tuple(shape), dtype_object(dtype)));
+  if (held.defined()) return;  // another thread ran meanwhile, and was asked for the value, too
+  if (!(drawn.shape() == shape) || drawn.dtype() != dtype) {
+    throw ValueError(
+        fmt::format("init gave {} {}, the tensor was declared {} {}", dtype_name(drawn.dtype()), drawn.shape().str(), dtype_name(dtype), shape.str()),
+        "Tensor.init_data", "let the initializer return the shape and type it is asked for");
+  }
+  held = drawn;
   lazy.reset();
 }
 void PyTensor::set_value(const Tensor& t) {
@@ -169,17 +182,29 @@ Tensor to_tensor(py::handle h) {
   if (PyTensor* t = tensor_of(h)) return t->value();
   if (PyBool_Check(h.ptr())) return Tensor::full({}, h.ptr() == Py_True ? 1 : 0, DType::kBool);
   if (PyFloat_Check(h.ptr())) return Tensor::full({}, PyFloat_AS_DOUBLE(h.ptr()), DType::kFloat32);
-  if (PyLong_Check(h.ptr())) return Tensor::from_vector<int64_t>({}, {py::cast<int64_t>(h)});
+  if (PyLong_Check(h.ptr())) return Tensor::from_vector<int64_t>({}, {to_int64(h)});
   if (py::isinstance<py::array>(h)) return from_numpy(py::reinterpret_borrow<py::array>(h), false);
   return from_sequence(h);
+}
+
+py::handle numpy_generic() {
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> generic;  // never destroyed: the interpreter is gone by then
+  return generic.call_once_and_store_result([] { return py::object(py::module_::import("numpy").attr("generic")); }).get_stored();
+}
+
+Tensor number_of(py::handle number, DType dtype) {
+  if (PyLong_Check(number.ptr()) && !PyBool_Check(number.ptr()) && is_integral(dtype)) {
+    constexpr int64_t kExact = int64_t{1} << 53;  // what full holds as a double
+    if (const int64_t v = to_int64(number); dtype == DType::kInt64 && (v > kExact || v < -kExact)) return Tensor::from_vector<int64_t>({}, {v});
+  }
+  return ops::full({}, py::cast<double>(py::float_(py::reinterpret_borrow<py::object>(number))), dtype);
 }
 
 NumberKind number_kind(py::handle h) {
   if (PyFloat_Check(h.ptr())) return NumberKind::kFraction;
   if (PyBool_Check(h.ptr())) return NumberKind::kBool;
   if (PyLong_Check(h.ptr())) return NumberKind::kInteger;
-  static const py::handle generic = py::object(py::module_::import("numpy").attr("generic")).release();  // lives as long as the process
-  if (!py::isinstance(h, generic)) return NumberKind::kNone;
+  if (tensor_of(h) != nullptr || !py::isinstance(h, numpy_generic())) return NumberKind::kNone;
   switch (py::cast<py::dtype>(h.attr("dtype")).kind()) {
     case 'b': return NumberKind::kBool;
     case 'i':
@@ -190,15 +215,20 @@ NumberKind number_kind(py::handle h) {
 }
 
 Tensor number_beside(const Tensor& t, py::handle number, NumberKind kind) {
-  const double value = PyFloat_Check(number.ptr()) ? PyFloat_AS_DOUBLE(number.ptr()) : py::cast<double>(py::float_(py::reinterpret_borrow<py::object>(number)));
-  if (kind == NumberKind::kFraction && !is_floating(t.dtype())) return ops::full({}, value, DType::kFloat32);
-  return kind == NumberKind::kBool ? ops::full({}, value, t.dtype()) : ops::scalar_like(t, value);
+  const DType type = t.dtype();
+  if (PyFloat_Check(number.ptr())) return ops::full({}, PyFloat_AS_DOUBLE(number.ptr()), is_floating(type) ? type : DType::kFloat32);
+  if (kind == NumberKind::kFraction) return number_of(number, is_floating(type) ? type : DType::kFloat32);
+  if (kind == NumberKind::kBool) return number_of(number, type);
+  const py::object integer =
+      PyLong_Check(number.ptr()) ? py::reinterpret_borrow<py::object>(number) : py::object(py::int_(py::reinterpret_borrow<py::object>(number)));
+  return number_of(integer, type == DType::kBool ? DType::kInt64 : type);
 }
 
 Shape to_shape(py::handle h) {
-  if (PyLong_Check(h.ptr())) return Shape{py::cast<int64_t>(h)};
+  const auto dimension = [](py::handle d) { return PyLong_Check(d.ptr()) ? to_int64(d) : py::cast<int64_t>(d); };
+  if (PyLong_Check(h.ptr())) return Shape{dimension(h)};
   std::vector<int64_t> dims;
-  for (const py::handle d : py::reinterpret_borrow<py::iterable>(h)) dims.push_back(py::cast<int64_t>(d));
+  for (const py::handle d : py::reinterpret_borrow<py::iterable>(h)) dims.push_back(dimension(d));
   return Shape(dims);
 }
 
@@ -287,7 +317,12 @@ void bind_tensor(py::module_& m) {
       "A Tensor over the memory of a contiguous array: writes to the array are visible in the Tensor.");
   c.def("item", [](PyTensor& t) { return item_of(t); });
   c.def(
-      "astype", [](PyTensor& t, DType dtype, bool) { return ops::cast(t.value(), dtype); }, py::arg("dtype"), py::arg("copy") = true,
+      "astype",
+      [](PyTensor& t, DType dtype, bool) {
+        const Tensor value = t.value();
+        return without_lock(value.numel(), [&] { return ops::cast(value, dtype); });
+      },
+      py::arg("dtype"), py::arg("copy") = true,
       "The values in another element type (also a NumPy type or its name); copy changes nothing: values never change.");
   c.def("__bool__", truth);
   c.def("__int__", [](PyTensor& t) { return py::int_(item_of(t)); });

@@ -34,13 +34,7 @@ PyObject* not_implemented() {
 }
 
 template <Binary F> PyObject* run(const Tensor& a, const Tensor& b) {
-  if (a.numel() + b.numel() <= kLongCall) return to_python(F(a, b)).release().ptr();
-  Tensor out;
-  {
-    const py::gil_scoped_release release;
-    out = F(a, b);
-  }
-  return to_python(std::move(out)).release().ptr();
+  return to_python(without_lock(a.numel() + b.numel(), [&] { return F(a, b); })).release().ptr();
 }
 
 // left F right; at least one of them is a Tensor.
@@ -58,7 +52,10 @@ template <Binary F> PyObject* binary(PyObject* left, PyObject* right) {
 }
 
 template <Unary F> PyObject* unary(PyObject* self) {
-  return guarded([&] { return to_python(F(reinterpret_cast<PyTensor*>(self)->value())).release().ptr(); });
+  return guarded([&] {
+    const Tensor a = reinterpret_cast<PyTensor*>(self)->value();
+    return to_python(without_lock(a.numel(), [&] { return F(a); })).release().ptr();
+  });
 }
 
 PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) { return modulus == Py_None ? binary<ops::pow>(base, exponent) : not_implemented(); }

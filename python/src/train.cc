@@ -31,7 +31,10 @@ std::string save(const py::list& entries, const std::string& path, bool compat_m
   if (seal.has_value()) {
     options.seal = [&seal](std::string_view block) {
       const py::gil_scoped_acquire acquire;
-      return py::cast<std::string>((*seal)(py::bytes(block.data(), block.size())));
+      const py::object sealed = (*seal)(py::bytes(block.data(), block.size()));
+      if (!py::isinstance<py::bytes>(sealed))
+        throw DTypeError("seal must return bytes, got " + py::cast<std::string>(py::str(py::type::of(sealed))), "save_checkpoint");
+      return py::cast<std::string>(sealed);
     };
   }
   const py::gil_scoped_release release;

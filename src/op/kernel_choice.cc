@@ -18,6 +18,7 @@
 
 #include "sindri/core/context.h"
 #include "sindri/core/log.h"
+#include "sindri/core/long_wait.h"
 #include "sindri/op/kernel_choice.h"
 #include "sindri/version.h"
 #include "src/core/tensor_impl.h"
@@ -27,6 +28,8 @@ namespace sindri {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kCacheVersion = SINDRI_VERSION_STRING " form 2";
 
 // A kernel that was the fastest of some. Where the alternatives are others by now, it is measured again.
 struct Measured {
@@ -40,8 +43,21 @@ void from_json(const nlohmann::json& j, Measured& m) {
   j.at("of").get_to(m.of);
 }
 
+std::vector<std::string> names_of(const std::vector<const KernelDef*>& list) {
+  std::vector<std::string> names;
+  for (const KernelDef* k : list) names.emplace_back(k->name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+const KernelDef* find(const std::vector<const KernelDef*>& list, const std::string& name) {
+  const auto it = std::find_if(list.begin(), list.end(), [&](const KernelDef* k) { return name == k->name; });
+  return it == list.end() ? nullptr : *it;
+}
+
 struct State {
-  std::mutex mutex;
+  std::mutex mutex;  // of what follows
+  std::recursive_mutex measuring;  // one measurement at a time (a kernel may ask for others); taken before `mutex`, which it does not need
   bool tuning = [] {
     const char* v = std::getenv("SINDRI_TUNE");
     return v == nullptr || std::string_view(v) != "0";
@@ -49,6 +65,12 @@ struct State {
   KernelChoices given, used;
   Measurements cached;
   bool cache_read = false;
+
+  // What the cache file says of a query, if it was measured among the same kernels.
+  const KernelDef* measured(const std::string& key, const std::vector<const KernelDef*>& alternatives) const {
+    const auto it = cached.find(key);
+    return it == cached.end() || it->second.of != names_of(alternatives) ? nullptr : find(alternatives, it->second.kernel);
+  }
 };
 State& state() {
   static State s;
@@ -67,7 +89,7 @@ Measurements read_cache(const std::string& file) {
   if (!f) return out;
   try {
     const nlohmann::json j = nlohmann::json::parse(f);
-    if (j.at("version") != SINDRI_VERSION_STRING) return out;  // other kernels may be faster now
+    if (j.at("version") != kCacheVersion) return out;  // other kernels may be faster now
     j.at("choices").get_to(out);
   } catch (const nlohmann::json::exception& e) {
     log::warn("dispatch", fmt::format("the kernel cache {} cannot be read and is made anew: {}", file, e.what()));
@@ -82,7 +104,7 @@ void write_cache(const std::string& file, const Measurements& choices) {
   fs::create_directories(fs::path(file).parent_path(), error);
   {
     std::ofstream f(part);
-    f << nlohmann::json{{"version", SINDRI_VERSION_STRING}, {"choices", choices}}.dump(1) << "\n";
+    f << nlohmann::json{{"version", kCacheVersion}, {"choices", choices}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
     f.close();
     if (!f) error = std::make_error_code(std::errc::io_error);
   }
@@ -100,7 +122,8 @@ class Trial {
     for (const TensorMeta& m : q.in) add(m, &in_);
     for (const TensorMeta& m : q.out) add(m, &out_);
   }
-  // Best time of each kernel. They take turns, so that a moment in which the machine is busy does not decide between them.
+  // Best time of each kernel. They take turns, so that a moment in which the machine is busy does not decide between them; one that took three
+  // times as long as another in a turn of its own is out.
   std::vector<double> seconds(const std::vector<std::shared_ptr<Kernel>>& list) {
     int64_t workspace_bytes = 0;
     for (const auto& k : list) workspace_bytes = std::max(workspace_bytes, k->workspace_bytes());
@@ -110,7 +133,9 @@ class Trial {
     std::vector<double> best(list.size(), 1e30);
     double total = 0;
     for (int i = 0; i < kMostRuns && (i < kFewestRuns || total < kEnough * static_cast<double>(list.size())); ++i) {
+      const double leader = *std::min_element(best.begin(), best.end());
       for (size_t k = 0; k < list.size(); ++k) {
+        if (i > 0 && best[k] > 3 * leader) continue;
         const auto start = std::chrono::steady_clock::now();
         list[k]->run(context, in_, out_);
         const double t = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -138,18 +163,6 @@ class Trial {
   std::vector<std::unique_ptr<Storage>> memory_;
   std::vector<Buffer> in_, out_;
 };
-
-std::vector<std::string> names_of(const std::vector<const KernelDef*>& list) {
-  std::vector<std::string> names;
-  for (const KernelDef* k : list) names.emplace_back(k->name);
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-const KernelDef* find(const std::vector<const KernelDef*>& list, const std::string& name) {
-  const auto it = std::find_if(list.begin(), list.end(), [&](const KernelDef* k) { return name == k->name; });
-  return it == list.end() ? nullptr : *it;
-}
 
 const KernelDef* measure(const KernelQuery& q, const std::string& key, const std::vector<const KernelDef*>& alternatives,
                          const std::function<std::shared_ptr<Kernel>(const KernelDef&)>& make) {
@@ -192,42 +205,56 @@ std::string kernel_cache_file() {
   return home.empty() ? "" : home + "/.cache/sindri/kernels.json";
 }
 
+namespace {
+
+// What is known of a query without measuring; null: nothing. Under the state's mutex.
+const KernelDef* known_kernel(State& s, const std::string& key, const std::string& file, const std::vector<const KernelDef*>& alternatives) {
+  const auto in = [&](const KernelChoices& choices) -> const KernelDef* {
+    const auto it = choices.find(key);
+    return it == choices.end() ? nullptr : find(alternatives, it->second);
+  };
+  const KernelDef* k = in(s.given);
+  if (k == nullptr && s.given.contains(key))
+    log::warn("dispatch", fmt::format("{}: the recorded kernel '{}' is not there; bits may differ from the recorded run", key, s.given[key]));
+  if (k == nullptr) k = in(s.used);
+  if (k == nullptr && !file.empty()) {
+    if (!s.cache_read || !s.cached.contains(key)) s.cached = read_cache(file);
+    s.cache_read = true;
+    k = s.measured(key, alternatives);
+  }
+  if (k != nullptr) s.used[key] = k->name;
+  return k;
+}
+
+}  // namespace
+
 const KernelDef* choose_kernel(const KernelQuery& q, const std::vector<const KernelDef*>& alternatives,
                                const std::function<std::shared_ptr<Kernel>(const KernelDef&)>& make) {
   const KernelDef* first =
       *std::min_element(alternatives.begin(), alternatives.end(), [](const KernelDef* a, const KernelDef* b) { return std::string_view(a->name) < b->name; });
   if (alternatives.size() == 1 || !kernel_tuning()) return first;
   State& s = state();
-  const std::lock_guard lock(s.mutex);  // also keeps two measurements apart
-  const std::string key = key_of(q);
-  const auto known = [&](const KernelChoices& choices) -> const KernelDef* {
-    const auto it = choices.find(key);
-    return it == choices.end() ? nullptr : find(alternatives, it->second);
+  const std::string key = key_of(q), file = kernel_cache_file();
+  const auto known = [&] {
+    const std::lock_guard lock(s.mutex);
+    return known_kernel(s, key, file, alternatives);
   };
-  if (s.given.contains(key) && known(s.given) == nullptr)
-    log::warn("dispatch", fmt::format("{}: the recorded kernel '{}' is not there; bits may differ from the recorded run", key, s.given[key]));
-  const KernelDef* k = known(s.given);
-  if (k == nullptr) k = known(s.used);
-  const std::string file = kernel_cache_file();
-  const auto measured = [&]() -> const KernelDef* {
-    const auto it = s.cached.find(key);
-    return it == s.cached.end() || it->second.of != names_of(alternatives) ? nullptr : find(alternatives, it->second.kernel);
-  };
-  if (k == nullptr && !file.empty()) {
-    if (!s.cache_read || !s.cached.contains(key)) s.cached = read_cache(file);
-    s.cache_read = true;
-    k = measured();
-  }
-  if (k == nullptr) {
+  if (const KernelDef* k = known()) return k;
+  const KernelDef* k = nullptr;
+  long_wait([&] {
+    const std::lock_guard one(s.measuring);
+    k = known();  // another thread may have measured it meanwhile
+    if (k != nullptr) return;
     k = measure(q, key, alternatives, make);
+    const std::lock_guard lock(s.mutex);
     if (!file.empty()) {
       s.cached = read_cache(file);
-      if (const KernelDef* other = measured()) k = other;  // another process was faster
+      if (const KernelDef* other = s.measured(key, alternatives)) k = other;  // another process was faster
       s.cached[key] = {k->name, names_of(alternatives)};
       write_cache(file, s.cached);
     }
-  }
-  s.used[key] = k->name;
+    s.used[key] = k->name;
+  });
   return k;
 }
 

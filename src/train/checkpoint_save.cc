@@ -166,6 +166,8 @@ std::string save_checkpoint(const std::vector<CheckpointEntry>& entries, const s
   const std::string path = requested.ends_with(".ckpt") ? requested : requested + ".ckpt";
   for (const auto& [name, bytes] : {std::pair{"slice_bytes", options.slice_bytes}, std::pair{"block_bytes", options.block_bytes}})
     if (bytes <= 0) throw ValueError(fmt::format("save_checkpoint: {} is {}, must be positive", name, bytes));
+  if (options.seal && options.compat_mindspore1)
+    throw ValueError("save_checkpoint: seal beside compat_mindspore1: the .sum file would describe the content in plain", "", "leave one of them out");
   check_names(entries);
   const std::string sums = integrity_of(entries);
   AtomicFile file(path, "checkpoint");

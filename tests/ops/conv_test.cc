@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "sindri/autograd/grad.h"
+#include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/op/kernel.h"
 #include "sindri/ops/conv.h"
@@ -50,6 +52,57 @@ TEST(Conv2dKernels, ProductsInPartsAgree) {
   const double y = std::sqrt(64.0 * 9);
   const double sizes[] = {y, y * std::sqrt(16.0 * 9), y * std::sqrt(4.0 * 65 * 65)};
   for (size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(close(parts[i], expected[i], {1e-5, 1e-6 * sizes[i]})) << i;
+}
+
+// oneDNN's 1x1 weight gradient with a stride wrote past its workspace when a pixel had fewer channels than its blocks. Of ones, every
+// gradient is the number of pixels.
+TEST(Conv2dKernels, StridedPointwiseWeightGradientsOfFewChannels) {
+  for (const bool strict : {false, true}) {
+    set_strict(strict);
+    for (const KernelDef* kernel : kernels_of("conv2d_weight_grad")) {
+      for (const int64_t c : {1, 3, 4, 7, 8, 12, 15, 16, 17}) {
+        for (const auto& stride : std::vector<std::vector<int64_t>>{{2, 2}, {1, 2}, {2, 1}, {3, 3}}) {
+          const Tensor x = Tensor::full({4, c, 32, 31}, 1), w = Tensor::full({64, c, 1, 1}, 1);
+          const ops::Conv2dAttrs attrs{.stride = stride};
+          const Tensor dy = Tensor::full(ops::conv2d(x, w, attrs).shape(), 1);
+          std::vector<float> dw;
+          try {
+            const ForceKernel force(kernel->name);
+            dw = ops::conv2d_weight_grad(dy, x, w.shape(), attrs).to_vector<float>();
+          } catch (const DeviceError&) {  // not a kernel for this
+            continue;
+          }
+          const auto pixels = static_cast<float>(dy.numel() / 64);
+          EXPECT_EQ(std::count(dw.begin(), dw.end(), pixels), 64 * c) << kernel->name << ", " << c << " channels, stride " << stride[0] << ", " << stride[1];
+        }
+      }
+    }
+  }
+  set_strict(false);
+}
+
+// Sizes of padded images overflowed.
+TEST(Conv2dKernels, HugePaddingWithHugeStrides) {
+  struct Case {
+    Shape x, w;
+    int64_t pad, stride;
+  };
+  for (const Case& c : {Case{{1, 16, 4, 4}, {16, 16, 3, 3}, 268435454, 268435456}, Case{{1, 16, 4, 4}, {16, 16, 3, 3}, 30000, 30000},
+                        Case{{1, 256, 1, 1}, {16, 256, 1, 1}, 1 << 26, 1 << 27}}) {
+    const ops::Conv2dAttrs attrs{.stride = {c.stride, c.stride}, .pad = {c.pad, c.pad, c.pad, c.pad}};
+    const Tensor x = input(c.x, 30, DType::kFloat32), w = input(c.w, 31, DType::kFloat32);
+    const auto results = [&] {
+      const Tensor y = ops::conv2d(x, w, attrs);
+      return TensorList{y, ops::conv2d_input_grad(y, w, c.x, attrs), ops::conv2d_weight_grad(y, x, c.w, attrs)};
+    };
+    const TensorList chosen = results();
+    const ForceKernel force("reference");
+    const TensorList expected = results();
+    for (size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(close(chosen[i], expected[i], {1e-4, 1e-4})) << c.x.str() << ", pad " << c.pad << ", result " << i;
+  }
+  // Columns of 2^64 bytes: too many outputs to be made, which is an error like any other.
+  const int64_t pad = 1 << 26;
+  EXPECT_THROW(ops::conv2d(Tensor::zeros({1, 256, 1, 1}), Tensor::zeros({16, 256, 1, 1}), {.pad = {pad, pad - 1, pad, pad - 1}}), Error);
 }
 
 TEST(Conv2dErrors, ChannelsAndGroups) {

@@ -1,6 +1,8 @@
 """Tensor: construction, text, NumPy and DLPack without copies, operators, indexing."""
 import copy
 import pickle
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -138,6 +140,75 @@ def test_numbers_beside_integers():
     assert x.asnumpy().tolist() == [0.5, 2.0]
     with pytest.raises(ValueError, match="does not fit"):
         Tensor([1], ms.uint8) * 300
+
+
+def test_integers_are_exact():
+    """Beside int64 they went through a double, which holds 53 bits."""
+    big = 2 ** 53 + 1
+    x = Tensor([big])
+    assert x.dtype == ms.int64 and (x == big).item() and (x == np.int64(big)).item() and not (x == big + 1).item()
+    assert (Tensor([0]) + (2 ** 63 - 1)).item() == 2 ** 63 - 1 and (x - big).item() == 0 and (-big + x).item() == 0
+    assert ops.full((1,), big, dtype=ms.int64).item() == big
+    p = ms.Parameter(Tensor([0, 0], ms.int64), name="p")
+    assert p.set_data(big).asnumpy().tolist() == [big, big] and ops.assign(p, Tensor([1, 2])) is not None
+    for call in (lambda: Tensor(2 ** 63), lambda: x + 2 ** 63, lambda: ops.reshape(x, (2 ** 70,)), lambda: Tensor([1], ms.int32) + 2 ** 31):
+        with pytest.raises(ValueError, match="does not fit"):
+            call()
+
+
+def test_parameters_hold_what_they_are_given():
+    for n in (2 ** 40, -2 ** 35, 2 ** 31 + 5):
+        with pytest.raises(ValueError, match="int32"):
+            ms.Parameter(n)
+    with pytest.raises(ValueError, match="uint8"):
+        ms.Parameter(Tensor([0], ms.uint8)).set_data(300)
+    p = ms.Parameter([1.0, 2.0], name="p")
+    with pytest.raises(ValueError, match="made once"):
+        p.__init__([5.0, 6.0])
+
+
+class Named(ms.Parameter):
+    def __init__(self, value, note):
+        super().__init__(value, name="named")
+        self.note = note
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))], ids=["copy", "deepcopy", "pickle"])
+def test_copies_of_parameters_are_parameters(duplicate):
+    p = Named([1.0, 2.0], ["note"])
+    p.comm_fusion, p.requires_grad = 3, False
+    q = duplicate(p)
+    assert type(q) is Named and q is not p and (q.name, q.note, q.comm_fusion, q.requires_grad) == ("named", ["note"], 3, False)
+    q.set_data(Tensor([5.0, 6.0]))
+    assert p.asnumpy().tolist() == [1.0, 2.0]
+
+
+def test_lazy_tensors():
+    """Drawn once, also when two threads ask; what is drawn must be what was declared; a refused second __init__ changes nothing."""
+    class Slow:
+        def __init__(self, value):
+            self.value, self.calls = value, 0
+
+        def _draw(self, shape, dtype):
+            self.calls += 1
+            n = self.calls
+            time.sleep(0.05)
+            return self.value(n)
+    init = Slow(lambda n: Tensor([float(n), 0.0]))
+    t = Tensor(shape=(2,), dtype=ms.float32, init=init)
+    seen = []
+    threads = [threading.Thread(target=lambda: seen.append(float(t.asnumpy()[0]))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(seen)) == 1 and float(t.asnumpy()[0]) == seen[0]
+    with pytest.raises(ValueError, match="declared"):
+        Tensor(shape=(2,), dtype=ms.float32, init=Slow(lambda n: Tensor([1.0] * 5))).asnumpy()
+    lazy = Tensor(shape=(2,), dtype=ms.float32, init=Slow(lambda n: Tensor([1.0, 2.0])))
+    with pytest.raises(ValueError):
+        lazy.__init__(init=init)
+    assert lazy.asnumpy().tolist() == [1.0, 2.0]
 
 
 def test_identity_hash_and_none():

@@ -79,28 +79,27 @@ TEST(Checkpoint, SealedBlocksAreThePlainFile) {
     std::ifstream f(path, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(f), {});
   };
-  for (const bool compat : {false, true}) {
-    const std::string plain = content(save_checkpoint(sample_entries(), folder.file("plain"), {.compat_mindspore1 = compat}));
-    const auto size = static_cast<int64_t>(plain.size());
-    for (const int64_t block : {int64_t{1}, int64_t{7}, size - 1, size, size + 1, int64_t{1} << 20}) {
-      std::vector<std::string> blocks;
-      const auto seal = [&](std::string_view bytes) {
-        blocks.emplace_back(bytes);
-        return "<" + std::string(bytes.rbegin(), bytes.rend()) + ">";
-      };
-      const std::string path = save_checkpoint(sample_entries(), folder.file("sealed"), {.compat_mindspore1 = compat, .seal = seal, .block_bytes = block});
-      std::string joined, expected;
-      for (size_t i = 0; i < blocks.size(); ++i) {
-        EXPECT_EQ(static_cast<int64_t>(blocks[i].size()), std::min(block, size - static_cast<int64_t>(i) * block)) << "block " << i;
-        joined += blocks[i];
-        expected += "<" + std::string(blocks[i].rbegin(), blocks[i].rend()) + ">";
-      }
-      EXPECT_TRUE(joined == plain) << "blocks of " << block;
-      EXPECT_TRUE(content(path) == expected) << "blocks of " << block;
+  const std::string plain = content(save_checkpoint(sample_entries(), folder.file("plain")));
+  const auto size = static_cast<int64_t>(plain.size());
+  for (const int64_t block : {int64_t{1}, int64_t{7}, size - 1, size, size + 1, int64_t{1} << 20}) {
+    std::vector<std::string> blocks;
+    const auto seal = [&](std::string_view bytes) {
+      blocks.emplace_back(bytes);
+      return "<" + std::string(bytes.rbegin(), bytes.rend()) + ">";
+    };
+    const std::string path = save_checkpoint(sample_entries(), folder.file("sealed"), {.seal = seal, .block_bytes = block});
+    std::string joined, expected;
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      EXPECT_EQ(static_cast<int64_t>(blocks[i].size()), std::min(block, size - static_cast<int64_t>(i) * block)) << "block " << i;
+      joined += blocks[i];
+      expected += "<" + std::string(blocks[i].rbegin(), blocks[i].rend()) + ">";
     }
+    EXPECT_TRUE(joined == plain) << "blocks of " << block;
+    EXPECT_TRUE(content(path) == expected) << "blocks of " << block;
   }
   const auto same = [](std::string_view bytes) { return std::string(bytes); };
   EXPECT_THROW(save_checkpoint(sample_entries(), folder.file("none"), {.seal = same, .block_bytes = 0}), ValueError);
+  EXPECT_THROW(save_checkpoint(sample_entries(), folder.file("none"), {.compat_mindspore1 = true, .seal = same}), ValueError);
 }
 
 TEST(Checkpoint, ChannelsLastIsStoredRowMajor) {

@@ -38,6 +38,7 @@ struct SaveOptions {
   /// Payloads above this are split into adjacent values of the same tag, as MindSpore does. Only tests change it.
   int64_t slice_bytes = int64_t{512} << 20;
   /// When set, the file holds what this makes of the plain bytes, block by block: encryption. Blocks have block_bytes, the last one less.
+  /// Not beside compat_mindspore1 (ValueError), whose .sum file would describe the content in plain.
   std::function<std::string(std::string_view)> seal = nullptr;
   int64_t block_bytes = int64_t{64} << 20;
 };

@@ -3,6 +3,7 @@
 # mypy: disable-error-code="method-assign,assignment"
 from __future__ import annotations
 
+import copy
 from typing import Any, Callable, Iterable
 
 from sindri._core import Parameter, Tensor
@@ -77,11 +78,19 @@ def _set_value(self: Parameter, value: Any) -> None:
 
 
 def _reduce(self: Parameter) -> tuple[Any, ...]:
-    return _rebuild, (Tensor(self), self.name, self.requires_grad)
+    return _rebuild, (type(self), Tensor(self), self.name, self.requires_grad), self.__dict__.copy()
+
+
+def _copy(self: Parameter) -> Parameter:
+    other = _rebuild(type(self), Tensor(self), self.name, self.requires_grad)
+    other.__dict__.update(self.__dict__)
+    return other
 
 
 def _deepcopy(self: Parameter, memo: dict[int, Any]) -> Parameter:
-    return memo.setdefault(id(self), Parameter(Tensor(self), self.name, self.requires_grad))
+    other = memo[id(self)] = _rebuild(type(self), Tensor(self), self.name, self.requires_grad)
+    other.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return other
 
 
 def _setitem(self: Parameter, key: Any, value: Any) -> None:
@@ -97,6 +106,7 @@ Parameter.clone = _clone
 Parameter.__str__ = _str
 Parameter.__repr__ = _str
 Parameter.__reduce__ = _reduce
+Parameter.__copy__ = _copy
 Parameter.__deepcopy__ = _deepcopy
 Parameter.__setitem__ = _setitem
 for _name, _default in (("comm_fusion", 1), ("layerwise_parallel", False), ("parallel_optimizer", True), ("cache_enable", False), ("key", -1),
@@ -104,8 +114,11 @@ for _name, _default in (("comm_fusion", 1), ("layerwise_parallel", False), ("par
     setattr(Parameter, _name, _hint(_name, _default))
 
 
-def _rebuild(value: Tensor, name: str, requires_grad: bool) -> Parameter:
-    return Parameter(value, name, requires_grad)
+def _rebuild(kind: type, value: Tensor, name: str, requires_grad: bool) -> Parameter:
+    """Of a class derived from Parameter, too, whatever its __init__ takes."""
+    made = kind.__new__(kind)
+    Parameter.__init__(made, value, name, requires_grad)
+    return made
 
 
 def _inplace(op: Callable[[Any, Any], Tensor]) -> Callable:

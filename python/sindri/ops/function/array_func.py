@@ -7,7 +7,7 @@ from typing import Any, Optional, Sequence, Union
 import numpy as np
 
 from sindri.common import dtype as mstype
-from sindri.ops._util import (Axis, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, is_number, perm_moving, to_axes,
+from sindri.ops._util import (Axis, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, is_int, is_number, perm_moving, to_axes,
                               to_axis, to_int, to_ints, to_number)
 
 _slice, _range = slice, range
@@ -195,6 +195,8 @@ def fill(type, shape: Size, value: Union[int, float, bool, Tensor]) -> Tensor:
     dims = to_ints(shape, "shape", "ops.fill")
     if isinstance(value, Tensor):
         return core.broadcast_to(core.cast(value, type), dims)
+    if is_int(value) and abs(value) > 2 ** 53:  # a float would round it
+        return core.broadcast_to(core.cast(Tensor(int(value)), type), dims)
     return core.full(dims, float(value), type)
 
 
