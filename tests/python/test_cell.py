@@ -312,6 +312,52 @@ def test_gradients_of_integer_arithmetic(mode):
     assert ops.GradOperation()(lambda a, b: a * b)(x, y).asnumpy() == 2
 
 
+def test_gradients_of_integer_arithmetic_without_an_input_to_follow(mode):
+    whole = Tensor([1, 2, 3])
+    for x in (2, 2.0, {"a": whole}):
+        f = (lambda a: a["a"] * whole) if isinstance(x, dict) else lambda a: a * whole
+        assert ms.grad(f)(x) == () and ops.GradOperation()(f)(x) == () and ops.GradOperation(get_all=True)(f)(x) == ()
+        value, grads = ms.value_and_grad(f)(x)
+        assert value.shape == (3,) and grads == ()
+    first, second = ms.grad(lambda a, n: a * n, (0, 1))(whole, 3)
+    assert first.dtype is ms.int64 and first.asnumpy().tolist() == [3, 3, 3] and second is None
+    assert ops.GradOperation()(lambda n, a: a * n)(3, whole) == ()
+    pairs = ops.GradOperation(get_all=True)(lambda n, a: a[0] * a[1] * n)(3, (whole, 2))
+    assert pairs[0][0].asnumpy().tolist() == [6, 6, 6] and pairs[0][1] is None
+    assert ms.grad(lambda a, b: a * b)(whole, b=whole + 1).asnumpy().tolist() == [2, 3, 4]
+
+
+def test_a_dict_of_inputs_leaves_the_gradients_of_the_others_in_place(mode):
+    x, y = Tensor([2.0, 3.0]), Tensor([5.0, 7.0])
+    grads = ops.GradOperation(get_all=True)(lambda a, b: a["x"] * b)({"x": x}, y)
+    assert len(grads) == 1 and grads[0].asnumpy().tolist() == [2, 3]
+
+
+def test_a_second_run_for_integer_gradients_leaves_no_trace(mode):
+    p = Parameter(np.ones(1, np.float32), name="p")
+
+    def f(x):
+        ops.assign(p, p + 1)
+        return x * ops.cast(p, ms.int64)
+
+    class Counting(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.count = Parameter(np.zeros(1, np.int64), requires_grad=False)
+
+        def construct(self, x):
+            self.count = self.count + 1
+            return x * x * self.count
+
+    x = Tensor([1, 2])
+    assert ms.grad(f)(x).asnumpy().tolist() == [2, 2] and p.asnumpy() == 2
+    value, grad = ms.value_and_grad(f)(x)
+    assert value.asnumpy().tolist() == [3, 6] and grad.asnumpy().tolist() == [3, 3] and p.asnumpy() == 3
+    net = Counting()
+    assert ms.grad(net)(x).asnumpy().tolist() == [2, 4] and net.count.asnumpy() == 1
+    assert ops.GradOperation()(net)(x).asnumpy().tolist() == [4, 8] and net.count.asnumpy() == 2
+
+
 def test_random_numbers_differ_between_replays():
     class Net(nn.Cell):
         def construct(self, x):
