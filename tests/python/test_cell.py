@@ -370,3 +370,58 @@ def test_random_numbers_differ_between_replays():
         net = Net().set_train()
         results.append([net(x).asnumpy().copy() for _ in range(3)])
     assert not np.array_equal(results[0][0], results[0][1]) and all(np.array_equal(a, b) for a, b in zip(*results))
+
+
+def test_an_inserted_parameter_is_an_attribute(mode):
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.insert_param_to_cell("w", Parameter(np.full(2, 3, np.float32)))
+            self.insert_param_to_cell("a.b", Parameter(np.ones(2, np.float32)), check_name_contain_dot=False)
+            self.none = 1
+            self.insert_param_to_cell("empty", None)
+
+        def construct(self, x):
+            return x * self.w
+
+    net = Net()
+    assert net(Tensor([1.0, 2.0])).asnumpy().tolist() == [3, 6] and net.w.name == "w" and net.empty is None
+    net.w = Tensor([1.0, 1.0])
+    assert isinstance(net.w, Parameter) and net(Tensor([1.0, 2.0])).asnumpy().tolist() == [1, 2]
+    assert [n for n, _ in net.parameters_and_names()] == ["w", "a.b"] and not hasattr(net, "a.b")
+    for name in ("none", "construct", "training"):
+        with pytest.raises(KeyError, match="in use"):
+            net.insert_param_to_cell(name, Parameter(1.0))
+    net.insert_param_to_cell("w", Parameter(np.zeros(2, np.float32), name="v"))
+    assert net.w.name == "v"
+
+    class Tuple(nn.Cell):
+        def __init__(self, *params):
+            super().__init__()
+            self.taken = 7
+            self.all = ParameterTuple(params)
+
+    net = Tuple(Parameter(1.0, name="free"), Parameter(2.0, name="taken"), Parameter(3.0, name="construct"))
+    assert net.free.name == "free" and net.taken == 7 and not isinstance(net.construct, Parameter) and len(list(net.get_parameters())) == 3
+
+
+def test_missing_attributes_of_cells_with_getattr_are_named():
+    class Wrapper(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Dense(2, 3)
+
+        def __getattr__(self, name):
+            if name == "out_channels":
+                return self.inner.out_channels
+            return super().__getattr__(name)
+
+    class Outer(Wrapper):
+        def __getattr__(self, name):
+            return 1 if name == "one" else super().__getattr__(name)
+
+    for net in (Wrapper(), Outer()):
+        assert net.out_channels == 3 and not hasattr(net, "absent") and getattr(net, "absent", 4) == 4
+        with pytest.raises(AttributeError, match=f"'{type(net).__name__}' object has no attribute 'absent'|'Wrapper' object has no attribute 'absent'"):
+            net.absent
+    assert Outer().one == 1 and "__getattr__" not in vars(nn.Cell)

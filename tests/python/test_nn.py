@@ -476,7 +476,8 @@ def test_output_padding_of_volumes_is_below_stride_or_dilation():
 
 def test_normalization_keeps_half_types(mode):
     half = np.arange(144, dtype=np.float16).reshape(2, 2, 4, 3, 3)
-    for layer, x in ((ms.nn.InstanceNorm1d(2), half[:, :, 0, 0]), (ms.nn.InstanceNorm2d(2), half[:, :, 0]), (ms.nn.InstanceNorm3d(2), half)):
+    for layer, x in ((ms.nn.InstanceNorm1d(2), half[:, :, 0, 0]), (ms.nn.InstanceNorm2d(2), half[:, :, 0]), (ms.nn.InstanceNorm3d(2), half),
+                     (ms.nn.GroupNorm(2, 2), half[:, :, 0]), (ms.nn.LayerNorm((3,), 1, -1), half)):
         y = layer(ms.Tensor(x))
         assert y.dtype is ms.float16
         np.testing.assert_allclose(y.asnumpy(), layer(ms.Tensor(x.astype(np.float32))).asnumpy(), atol=2e-3)
@@ -487,3 +488,32 @@ def test_process_groups_name_ranks_that_run_once():
         with pytest.raises(ValueError, match="process_groups"):
             ms.nn.SyncBatchNorm(3, process_groups=bad)
     assert ms.nn.SyncBatchNorm(3, process_groups=[[0]]).process_groups == [[0]]
+
+
+@pytest.mark.parametrize("name, shape", [("Conv1d", (1, 1, 3)), ("Conv2d", (1, 1, 3, 3)), ("Conv3d", (1, 1, 3, 3, 3)), ("Conv1dTranspose", (1, 1, 3)),
+                                         ("Conv2dTranspose", (1, 1, 3, 3)), ("Conv3dTranspose", (1, 1, 3, 3, 3))])
+def test_convolutions_read_has_bias_at_each_call(name, shape, mode):
+    x = ms.Tensor(np.ones(shape, np.float32))
+    layer = getattr(ms.nn, name)(1, 1, 1, has_bias=True, weight_init="ones", bias_init="ones")
+    assert np.all(layer(x).asnumpy() == 2)
+    layer.has_bias = False
+    assert np.all(layer(x).asnumpy() == 1)
+    layer.has_bias = True
+    assert np.all(layer(x).asnumpy() == 2)
+
+
+def test_padding_layers_cut_what_there_is():
+    """Bounds as in MindSpore 2.10."""
+    x = ms.Tensor(np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4))
+    for bad in ((-6, 1, 0, 0), (1, -5, 0, 0), (5, -5, 0, 0), (0, 0, -5, 1), (-4, 0, 0, 0), (-2, -2, 0, 0), (-3, -3, 4, 0)):
+        for layer in (ms.nn.ZeroPad2d(bad), ms.nn.ConstantPad2d(bad, 2.0), lambda v, p=bad: ms.ops.pad(v, p)):
+            with pytest.raises(ValueError, match="cuts more than there is"):
+                layer(x)
+    assert ms.nn.ZeroPad2d((-3, 0, 0, 0))(x).asnumpy().reshape(-1).tolist() == [3, 7, 11, 15]
+    assert ms.nn.ConstantPad2d((-4, 1, 0, 0), 2.0)(x).asnumpy().reshape(-1).tolist() == [2] * 4
+
+
+def test_power_factors_of_msssim_are_checked():
+    for bad, error in (((), ValueError), (("a",), TypeError), ((0.5, True), TypeError), ((0.5, float("nan")), ValueError), (0.5, TypeError)):
+        with pytest.raises(error, match="power_factors"):
+            ms.nn.MSSSIM(power_factors=bad)

@@ -31,7 +31,7 @@ class _Conv3d(_Conv):
         self.data_format = self.format = data_format
 
     def _biased(self, y: Tensor) -> Tensor:
-        return y if self.bias is None else y + ops.reshape(self.bias, (1, self.out_channels, 1, 1, 1))
+        return y + ops.reshape(self.bias, (1, self.out_channels, 1, 1, 1)) if self.has_bias and self.bias is not None else y
 
 
 class Conv3d(_Conv3d):

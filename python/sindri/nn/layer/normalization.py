@@ -283,7 +283,7 @@ class GroupNorm(Cell):
         ones, zeros = (_ops.full((width,), v, self.gamma.dtype) for v in (1.0, 0.0))
         y = _ops.reshape(_ops.layer_norm(_ops.reshape(x, (-1, width)), ones, zeros, 1, self.eps), shape)
         channels = (1, self.num_channels, 1, 1)
-        return _ops.add(_ops.mul(y, _ops.reshape(self.gamma, channels)), _ops.reshape(self.beta, channels))
+        return _ops.cast(_ops.add(_ops.mul(y, _ops.reshape(self.gamma, channels)), _ops.reshape(self.beta, channels)), x.dtype)
 
     def extend_repr(self) -> str:
         return f"num_groups={self.num_groups}, num_channels={self.num_channels}"

@@ -599,7 +599,7 @@ def dropout2d_with_mask(x: Tensor, keep_prob: float = 0.5) -> tuple:
 
 def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Union[None, int, float] = None) -> Tensor:
     """Padded from the last dimension on: (left, right, top, bottom, …). Modes 'constant' (value, 0), 'reflect', 'replicate', 'circular';
-    negative numbers cut (constant only). Raises ValueError."""
+    negative numbers cut (constant only). Raises ValueError, also for cutting more than there is and for leaving nothing."""
     where = "ops.pad"
     check_choice(mode, ("constant", "reflect", "replicate", "circular"), "mode", where)
     flat = to_ints(padding, "padding", where)
@@ -617,6 +617,9 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Union[None
     if min(flat, default=0) < 0:
         if mode != "constant":
             fail(ValueError, f"negative padding {flat} goes with mode 'constant'", where)
+        for size, before, after in zip(input_x.shape, pads[0::2], pads[1::2]):
+            if min(before, after) < -size or size + before + after < 1:
+                fail(ValueError, f"padding {flat} cuts more than there is of {input_x.shape}", where, "cut at most a side's size and leave something")
         begin = [max(0, -pads[2 * d]) for d in range(rank)]
         end = [input_x.shape[d] - max(0, -pads[2 * d + 1]) for d in range(rank)]
         input_x, pads = core.slice(input_x, begin, end), [max(0, p) for p in pads]
