@@ -422,6 +422,6 @@ def test_missing_attributes_of_cells_with_getattr_are_named():
 
     for net in (Wrapper(), Outer()):
         assert net.out_channels == 3 and not hasattr(net, "absent") and getattr(net, "absent", 4) == 4
-        with pytest.raises(AttributeError, match=f"'{type(net).__name__}' object has no attribute 'absent'|'Wrapper' object has no attribute 'absent'"):
+        with pytest.raises(AttributeError, match=f"'{type(net).__name__}' object has no attribute 'absent'"):
             net.absent
     assert Outer().one == 1 and "__getattr__" not in vars(nn.Cell)

@@ -418,7 +418,8 @@ def test_volume_primitives(mode, rng):
 def test_a_divisor_of_mean_pooling_counts_partial_windows_whole(mode):
     """Values of MindSpore 2.10: what hangs over the edge is zeros."""
     ones = ms.Tensor(np.ones((1, 1, 1, 3, 4), np.float32))
-    for pooled in (ms.ops.avg_pool3d(ones, (1, 2, 3), 2, 0, True, True, 4), ms.ops.AvgPool3D((1, 2, 3), 2, ceil_mode=True, divisor_override=4)(ones),
+    for pooled in (ms.ops.avg_pool3d(ones, (1, 2, 3), 2, 0, True, True, 4),
+                   ms.ops.AvgPool3D((1, 2, 3), 2, ceil_mode=True, divisor_override=4)(ones),
                    ms.nn.AvgPool3d((1, 2, 3), 2, ceil_mode=True, divisor_override=4)(ones),
                    ms.ops.avg_pool2d(ones[0], (2, 3), 2, 0, True, True, 4)):
         assert pooled.asnumpy().reshape(2, 2).tolist() == [[1.5, 1.0], [0.75, 0.5]]
@@ -490,8 +491,9 @@ def test_process_groups_name_ranks_that_run_once():
     assert ms.nn.SyncBatchNorm(3, process_groups=[[0]]).process_groups == [[0]]
 
 
-@pytest.mark.parametrize("name, shape", [("Conv1d", (1, 1, 3)), ("Conv2d", (1, 1, 3, 3)), ("Conv3d", (1, 1, 3, 3, 3)), ("Conv1dTranspose", (1, 1, 3)),
-                                         ("Conv2dTranspose", (1, 1, 3, 3)), ("Conv3dTranspose", (1, 1, 3, 3, 3))])
+@pytest.mark.parametrize("name, shape", [("Conv1d", (1, 1, 3)), ("Conv2d", (1, 1, 3, 3)), ("Conv3d", (1, 1, 3, 3, 3)),
+                                         ("Conv1dTranspose", (1, 1, 3)), ("Conv2dTranspose", (1, 1, 3, 3)),
+                                         ("Conv3dTranspose", (1, 1, 3, 3, 3))])
 def test_convolutions_read_has_bias_at_each_call(name, shape, mode):
     x = ms.Tensor(np.ones(shape, np.float32))
     layer = getattr(ms.nn, name)(1, 1, 1, has_bias=True, weight_init="ones", bias_init="ones")
@@ -514,6 +516,7 @@ def test_padding_layers_cut_what_there_is():
 
 
 def test_power_factors_of_msssim_are_checked():
-    for bad, error in (((), ValueError), (("a",), TypeError), ((0.5, True), TypeError), ((0.5, float("nan")), ValueError), (0.5, TypeError)):
+    for bad, error in (((), ValueError), (("a",), TypeError), ((0.5, True), TypeError),
+                       ((0.5, float("nan")), ValueError), (0.5, TypeError)):
         with pytest.raises(error, match="power_factors"):
             ms.nn.MSSSIM(power_factors=bad)

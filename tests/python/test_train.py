@@ -178,7 +178,8 @@ def test_a_callback_that_turns_training_mode_off_is_heeded(mode):
                 model.eval(data)
 
     net, seen = Net(), []
-    model = Model(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean'), nn.SGD(net.trainable_params(), 0.1), metrics={'acc'})
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean')
+    model = Model(net, loss, nn.SGD(net.trainable_params(), 0.1), metrics={'acc'})
     data = train_cases.dataset(ds, 2)
     model.train(1, data, callbacks=Freeze(), dataset_sink_mode=False)
     assert seen and not any(seen) and net.bn.moving_mean.asnumpy().tolist() == [0, 0]

@@ -202,8 +202,9 @@ def test_numbers_of_the_cost_model_are_checked():
     from sindri.parallel import _cost_model_context as model
     before = {key: model.get_cost_model_context(key) for key in model._DEFAULTS}
     for key, value, error in (('run_phase', 0.5, TypeError), ('run_phase', 7, ValueError), ('run_phase', True, TypeError),
-                              ('costmodel_alpha', -1.0, RuntimeError), ('costmodel_alpha', 0.0, RuntimeError), ('costmodel_beta', 0.0, RuntimeError),
-                              ('costmodel_gamma', 1.5, RuntimeError), ('costmodel_communi_bias', -1.0, RuntimeError),
+                              ('costmodel_alpha', -1.0, RuntimeError), ('costmodel_alpha', 0.0, RuntimeError),
+                              ('costmodel_beta', 0.0, RuntimeError), ('costmodel_gamma', 1.5, RuntimeError),
+                              ('costmodel_communi_bias', -1.0, RuntimeError),
                               ('device_memory_capacity', -2.0, RuntimeError), ('device_memory_capacity', float('inf'), RuntimeError),
                               ('costmodel_allreduce_fusion_tail_time', float('nan'), RuntimeError),
                               ('costmodel_allreduce_fusion_times', 1.5, TypeError), ('is_multi_subgraphs', True, ValueError),

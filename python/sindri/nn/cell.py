@@ -81,7 +81,7 @@ class Cell:
         def __getattr__(self, name: str) -> Any: ...
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Where a subclass's __getattr__ ends in super().__getattr__, which is not there, the error names the attribute that was looked for."""
+        """Where a subclass's __getattr__ ends in super().__getattr__, which is not there, the error names the attribute looked for."""
         super().__init_subclass__(**kwargs)
         own = cls.__dict__.get("__getattr__")
         if own is None:
@@ -150,7 +150,7 @@ class Cell:
             raise TypeError(f"'{name}' is a Cell, it cannot become a Parameter | {type(self).__name__} | use another name")
         d.pop(name, None)
         if not name or "." in name:
-            raise KeyError(f"a Parameter's name must not be empty and must hold no dot, got {name!r} | {type(self).__name__} | use another name")
+            raise KeyError(f"a Parameter's name must not be empty or hold a dot, got {name!r} | {type(self).__name__} | use another name")
         self._insert_parameter(name, value, True)
 
     def _attach_cell(self, name: str, value: Cell) -> None:
@@ -309,8 +309,8 @@ class Cell:
     # The tree.
 
     def insert_param_to_cell(self, param_name: str, param: Optional[Parameter], check_name_contain_dot: bool = True) -> None:
-        """Adds a Parameter (or None) under a name, which becomes an attribute unless it holds a dot. Raises KeyError for a bad name or one in use,
-        TypeError for another object."""
+        """Adds a Parameter (or None) under a name, which becomes an attribute unless it holds a dot. Raises KeyError for a bad name or one
+        in use, TypeError for another object."""
         if not isinstance(param_name, str) or not param_name:
             raise KeyError(f"a Parameter's name must be a str that is not empty, got {param_name!r} | {type(self).__name__}")
         if check_name_contain_dot and "." in param_name:

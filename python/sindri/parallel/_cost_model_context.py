@@ -10,7 +10,7 @@ _DEFAULTS: Dict[str, Any] = {'device_memory_capacity': 16.0 * 2**30, 'costmodel_
                              'costmodel_allreduce_fusion_allreduce_bandwidth': 0.1, 'costmodel_allreduce_fusion_computation_time_parameter': 0.1}
 _values = dict(_DEFAULTS)
 _POSITIVE = ('device_memory_capacity', 'costmodel_alpha', 'costmodel_beta')
-_NOT_NEGATIVE = ('costmodel_gamma', 'costmodel_communi_threshold', 'costmodel_communi_const', 'costmodel_communi_bias')
+_NOT_NEGATIVE = ('costmodel_communi_threshold', 'costmodel_communi_const', 'costmodel_communi_bias')
 
 
 def _check(key: str, value: Any) -> None:
@@ -19,15 +19,19 @@ def _check(key: str, value: Any) -> None:
         raise TypeError(f"set_cost_model_context: '{key}' must be a {type(default).__name__}, got {value!r}")
     if key == 'run_phase' and value not in (0, 1):
         raise ValueError(f"set_cost_model_context: 'run_phase' must be 0 or 1, got {value}")
-    bad = not math.isfinite(value) or key in _POSITIVE and value <= 0 or key in _NOT_NEGATIVE and value < 0
-    if bad or key == 'costmodel_gamma' and value > 1:
-        wanted = 'from 0 to 1' if key == 'costmodel_gamma' else 'above 0' if key in _POSITIVE else 'at least 0' if key in _NOT_NEGATIVE else 'finite'
+    if key in _POSITIVE:
+        wanted, fits = 'above 0', value > 0
+    elif key == 'costmodel_gamma':
+        wanted, fits = 'from 0 to 1', 0 <= value <= 1
+    else:
+        wanted, fits = ('at least 0', value >= 0) if key in _NOT_NEGATIVE else ('finite', True)
+    if not fits or not math.isfinite(value):
         raise RuntimeError(f"set_cost_model_context: '{key}' must be {wanted}, got {value}")
 
 
 def set_cost_model_context(**kwargs: Any) -> None:
-    """Stores numbers of the cost model. ValueError: unknown key, run_phase other than 0 and 1. TypeError: a value that is no number, or no whole one
-    where one is due. RuntimeError: a number outside its range. Nothing is stored then."""
+    """Stores numbers of the cost model. ValueError: unknown key, run_phase other than 0 and 1. TypeError: a value that is no number, or no
+    whole one where one is due. RuntimeError: a number outside its range. Nothing is stored then."""
     known = [key for key in _DEFAULTS if key != 'is_multi_subgraphs']  # that one has a function of its own
     for key, value in kwargs.items():
         if key not in known:

@@ -23,8 +23,8 @@ _BOOST_LEVELS = ('O0', 'O1', 'O2')
 _KWARGS = ('loss_scale_manager', 'keep_batchnorm_fp32', 'boost_config_dict', 'acc_level')
 # 1.x scripts rely on sinking by default, 2.x scripts on not sinking.
 _SINK_DEFAULT = context.era() == 1
-# Cells that a Model has evaluated or predicted with since they were trained: their next training step turns training mode on again. Whoever calls
-# set_train(False) himself, to freeze layers, is left alone.
+# Cells that a Model has evaluated or predicted with since they were trained: their next training step turns training mode on again. Whoever
+# calls set_train(False) himself, to freeze layers, is left alone.
 _evaluated: 'weakref.WeakSet[Any]' = weakref.WeakSet()
 
 

@@ -104,8 +104,8 @@ class _Pool3d(Cell):
 class MaxPool3d(_Pool3d):
     """Maxima of windows of [N, C, D, H, W] or [C, D, H, W]; pad_mode as MaxPool2d.
 
-    return_indices (with pad_mode 'pad'): (maxima, their int64 places in the flat volume). Raises ValueError for return_indices with another mode, for
-    a dilation other than 1 (not supported) and inputs of another rank.
+    return_indices (with pad_mode 'pad'): (maxima, their int64 places in the flat volume). Raises ValueError for return_indices with another
+    mode, for a dilation other than 1 (not supported) and inputs of another rank.
     """
 
     def __init__(self, kernel_size: Size3 = 1, stride: Size3 = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Size3 = 1,
@@ -125,8 +125,8 @@ class MaxPool3d(_Pool3d):
 class AvgPool3d(_Pool3d):
     """Means of windows of [N, C, D, H, W] or [C, D, H, W]; what is padded counts with count_include_pad.
 
-    divisor_override, an int above 0, divides the sums instead of the count. Raises TypeError or ValueError for another one, and for inputs of
-    another rank.
+    divisor_override, an int above 0, divides the sums instead of the count. Raises TypeError or ValueError for another one, and for inputs
+    of another rank.
     """
 
     def __init__(self, kernel_size: Size3 = 1, stride: Size3 = 1, pad_mode: str = "valid", padding: Any = 0, ceil_mode: bool = False,
@@ -137,5 +137,5 @@ class AvgPool3d(_Pool3d):
             check_int("AvgPool3d", "divisor_override", divisor_override, 1)
 
     def construct(self, x: Tensor) -> Tensor:
-        return self._pooled(x, lambda v: ops.avg_pool3d(v, self.kernel_size, self.stride, self._pads(v), self.ceil_mode, self.count_include_pad,
-                                                        self.divisor_override or 0))
+        return self._pooled(x, lambda v: ops.avg_pool3d(v, self.kernel_size, self.stride, self._pads(v), self.ceil_mode,
+                                                        self.count_include_pad, self.divisor_override or 0))

@@ -120,8 +120,10 @@ class SSIM(_Similarity):
 
 
 class MSSSIM(_Similarity):
-    """[N]: structural similarity over as many scales as power_factors, each half the size of the one before. Raises as SSIM, and TypeError or
-    ValueError unless power_factors holds at least one number and numbers only."""
+    """[N]: structural similarity over as many scales as power_factors, each half the size of the one before.
+
+    Raises as SSIM, and TypeError or ValueError unless power_factors holds at least one number and numbers only.
+    """
 
     def __init__(self, max_val: float = 1.0, power_factors: Sequence[float] = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333), filter_size: int = 11,
                  filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03) -> None:

@@ -40,7 +40,7 @@ def _only_integers(args: Any, kwargs: Any) -> bool:
 
 def _slots(fn: Any) -> Any:
     """[(Parameter, its value)] of what a Cell or a method's object holds, or a function finds in the variables around it."""
-    plain = inspect.unwrap(fn)
+    plain = fn if isinstance(fn, Cell) else inspect.unwrap(fn)
     near = [plain, getattr(plain, "__self__", None)]
     if inspect.isfunction(plain):
         for cell in plain.__closure__ or ():
@@ -54,8 +54,8 @@ def _slots(fn: Any) -> Any:
 
 
 def _again_on_floats(fn: Any, args: Any, kwargs: Any, before: Any) -> Any:
-    """(tape, output, the copies) of a run on float32 copies of the arguments, from the Parameters' values before the first run. They stay as that
-    run left them."""
+    """(tape, output, the copies) of a run on float32 copies of the arguments, from the Parameters' values before the first run. They stay
+    as that run left them."""
     after = [p.value() for p, _ in before]
     for p, value in before:
         p.assign(value)
@@ -173,8 +173,8 @@ class GradOperation:
     Without flags the gradient of the first input; get_all: a tuple over the inputs; get_by_list: a tuple over `weights` (a ParameterTuple;
     default: the Cell's trainable ones); both: (inputs, weights). sens_param: the last argument is the gradient of the output, else ones.
     A forward run of the same Cell on the same inputs just before is taken over: batch statistics and random numbers advance once.
-    What is no tensor has no gradient: () for the first input, left out by get_all. Where inputs and outputs hold integers only, fn runs a second
-    time on float32 copies, from the values that its Cells and Parameters had before; they keep those of the first run.
+    What is no tensor has no gradient: () for the first input, left out by get_all. Where inputs and outputs hold integers only, fn runs a
+    second time on float32 copies, from the values that its Cells and Parameters had before; they keep those of the first run.
     Raises TypeError for flags that are no bool or a function that is not callable.
     """
 
@@ -278,8 +278,8 @@ def grad(fn: Callable[..., Any], grad_position: Union[int, tuple[int, ...], None
     grad_position: an input's position (one gradient), a tuple of positions (a tuple), or None. weights: a Parameter (one gradient), a
     ParameterTuple (a tuple), or None. Both given: (inputs, weights). has_aux: the result is (gradients, the tuple of the outputs
     behind the first), which are not differentiated.
-    An input that is no tensor has no gradient: (), and None within a tuple. Where inputs and outputs hold integers only, fn runs a second time as
-    GradOperation says.
+    An input that is no tensor has no gradient: (), and None within a tuple. Where inputs and outputs hold integers only, fn runs a second
+    time as GradOperation says.
     Raises ValueError when neither is given. Gradients of gradients come from nesting.
     """
     _check(grad_position, weights, has_aux)

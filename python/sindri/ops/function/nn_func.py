@@ -8,8 +8,8 @@ import numpy as np
 
 from sindri import _core
 from sindri.common import dtype as mstype
-from sindri.ops._util import (Parameter, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_int, pair,
-                              perm_moving, to_axis, to_int, to_ints)
+from sindri.ops._util import (Parameter, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, need_divisor,
+                              pair, perm_moving, to_axis, to_int, to_ints, zeros_around)
 from sindri.ops.function.linalg_func import matmul
 from sindri.ops.function.random_func import keep_mask
 
@@ -349,26 +349,6 @@ def max_pool_with_places(x: Tensor, kernel: list, stride: list, pads: list, ceil
     return y, core.add(core.mul(row, x.shape[3]), column)
 
 
-def need_divisor(value: Any, where: str) -> int:
-    """divisor_override: an int that is not negative; 0: none. Raises TypeError, ValueError."""
-    if not is_int(value):
-        fail(TypeError, f"divisor_override must be an int, got {value!r}", where)
-    if value < 0:
-        fail(ValueError, f"divisor_override must not be negative, got {value}", where, "use 0 to divide by the size of the window")
-    return int(value)
-
-
-def zeros_around(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pads: Sequence[int], ceil_mode: bool) -> Tensor:
-    """x with zeros in place of the pads (before, after) of its last dimensions, with ceil_mode so many that the last windows are whole."""
-    pads, first = list(pads), len(x.shape) - len(kernel)
-    for i, (k, s) in enumerate(zip(kernel, stride) if ceil_mode else ()):
-        size = x.shape[first + i] + pads[2 * i]
-        count = -(-(size + pads[2 * i + 1] - k) // s) + 1
-        count -= (count - 1) * s >= size  # a window of padding alone does not count
-        pads[2 * i + 1] = max(pads[2 * i + 1], (count - 1) * s + k - size)
-    return core.pad(x, [0] * (2 * first) + pads) if any(pads) else x
-
-
 def avg_pool2d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
                divisor_override: int = 0) -> Tensor:
     """Means of windows of [n, c, h, w]; divisor_override > 0: sums divided by it. Raises TypeError or ValueError for another divisor."""
@@ -619,7 +599,7 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Union[None
             fail(ValueError, f"negative padding {flat} goes with mode 'constant'", where)
         for size, before, after in zip(input_x.shape, pads[0::2], pads[1::2]):
             if min(before, after) < -size or size + before + after < 1:
-                fail(ValueError, f"padding {flat} cuts more than there is of {input_x.shape}", where, "cut at most a side's size and leave something")
+                fail(ValueError, f"padding {flat} cuts more than there is of {input_x.shape}", where, "leave at least one element")
         begin = [max(0, -pads[2 * d]) for d in range(rank)]
         end = [input_x.shape[d] - max(0, -pads[2 * d + 1]) for d in range(rank)]
         input_x, pads = core.slice(input_x, begin, end), [max(0, p) for p in pads]

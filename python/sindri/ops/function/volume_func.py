@@ -3,10 +3,10 @@ of the rows and columns first, then of the depths."""
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, List, Optional, Sequence, Union
+from typing import Any, Callable, List, Optional, Sequence
 
-from sindri.ops._util import Tensor, core, exported, fail, to_int, to_ints, volume_pads
-from sindri.ops.function.nn_func import bias_add, conv_transpose2d, max_pool_with_places, need_divisor, zeros_around
+from sindri.ops._util import Tensor, core, exported, fail, need_divisor, to_int, to_ints, volume_pads, zeros_around
+from sindri.ops.function.nn_func import bias_add, conv_transpose2d, max_pool_with_places
 
 
 def _triple(value: Any, name: str, where: str) -> List[int]:
@@ -75,14 +75,16 @@ def _mean_pool3d(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pads: 
     return core.mul(out, math.prod(kernel) / divisor)
 
 
-def _max_pool3d_with_places(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pads: Sequence[int], ceil_mode: bool, where: str) -> tuple:
+def _max_pool3d_with_places(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pads: Sequence[int], ceil_mode: bool,
+                            where: str) -> tuple:
     """(maxima of windows, their int64 places in the flat volume [d, h, w])."""
     _need_volume(x, where)
     n, c, d, h, w = x.shape
     flat, place = max_pool_with_places(core.reshape(x, (n * c, d, h, w)), list(kernel[1:]), list(stride[1:]), list(pads[2:]), ceil_mode)
     rows, columns = flat.shape[-2:]
     size = rows * columns
-    y, above = max_pool_with_places(core.reshape(flat, (n * c, 1, d, size)), [kernel[0], 1], [stride[0], 1], list(pads[:2]) + [0, 0], ceil_mode)
+    column = core.reshape(flat, (n * c, 1, d, size))
+    y, above = max_pool_with_places(column, [kernel[0], 1], [stride[0], 1], list(pads[:2]) + [0, 0], ceil_mode)
     depth = core.reshape(core.floor_div(above, size), (n * c, y.shape[2], size))  # places of the second pass count [d, h'·w']
     place = core.add(core.mul(depth, h * w), core.gather_elements(core.reshape(place, (n * c, d, size)), depth, 1))
     shape = (n, c, y.shape[2], rows, columns)
@@ -92,8 +94,8 @@ def _max_pool3d_with_places(x: Tensor, kernel: Sequence[int], stride: Sequence[i
 def conv3d_transpose(inputs: Tensor, weight: Tensor, pad_mode: str = "valid", padding: Any = 0, stride: Any = 1, dilation: Any = 1, group: int = 1,
                      output_padding: Any = 0) -> Tensor:
     """[n, c, d, h, w] with weight [c, o/group, kd, kh, kw] -> [n, o, d', h', w']: the gradient of conv3d with respect to its input. 'same': the
-    sizes times stride, which 'valid' gives at least; output_padding (with pad_mode 'pad'): rows behind, fewer than stride or dilation. Raises ValueError for
-    shapes that do not fit."""
+    sizes times stride, which 'valid' gives at least; output_padding (with pad_mode 'pad'): rows behind, fewer than stride or dilation.
+    Raises ValueError for shapes that do not fit."""
     where = "ops.conv3d_transpose"
     _need_volume(inputs, where)
     s, spread, kernel = _triple(stride, "stride", where), _triple(dilation, "dilation", where), weight.shape[2:]
@@ -129,7 +131,7 @@ def conv3d_transpose(inputs: Tensor, weight: Tensor, pad_mode: str = "valid", pa
 
 
 def max_pool3d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Union[Tensor, tuple[Tensor, Tensor]]:
+               return_indices: bool = False) -> Any:
     """Maxima of windows of [n, c, d, h, w] (stride None: kernel_size); with return_indices also their int64 places in the flat volume.
     Raises ValueError for a dilation other than 1 (not supported)."""
     where = "ops.max_pool3d"

@@ -6,7 +6,7 @@ from typing import Any
 
 from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
-from sindri.ops._util import Parameter, Tensor, as_tensor, check_choice, core, fail, volume_pads
+from sindri.ops._util import Parameter, Tensor, as_tensor, check_choice, core, fail, need_divisor, volume_pads
 from sindri.ops.function import loss_func as L
 from sindri.ops.function import nn_func as F
 from sindri.ops.function import volume_func as V
@@ -134,7 +134,8 @@ def _avg_pool3d(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad: A
                 data_format: str) -> Tensor:
     """Means of windows of [n, c, d, h, w]; divisor_override > 0: sums divided by it."""
     kernel, stride, pads = _window3d(x, kernel_size, strides, pad_mode, pad, data_format, "ops.AvgPool3D")
-    return V._mean_pool3d(x, kernel, stride, pads, ceil_mode, count_include_pad, F.need_divisor(divisor_override, "ops.AvgPool3D"), "ops.AvgPool3D")
+    divisor = need_divisor(divisor_override, "ops.AvgPool3D")
+    return V._mean_pool3d(x, kernel, stride, pads, ceil_mode, count_include_pad, divisor, "ops.AvgPool3D")
 
 
 _ANY_POOL = ("kernel_size", "strides")

@@ -53,8 +53,8 @@ class Landscape:
         self._files: Dict[str, str] = {}
 
     def keep(self, number: int, network: Any) -> None:
-        """Saves the parameters of the network when `number` is one of those asked for: of what the training Cell (the one with an optimizer) trains,
-        without the loss. Cells inside that happen to be called 'network' are the user's own."""
+        """Saves the parameters of the network when `number` is one of those asked for: of what the training Cell (the one with an
+        optimizer) trains, without the loss. Cells inside that happen to be called 'network' are the user's own."""
         from sindri.train import serialization
         if number not in self._wanted:
             return
@@ -74,8 +74,8 @@ class Landscape:
         settings = self.settings
         missing = sorted(self._wanted - {int(n) for n in self._files})
         if missing:
-            logger.warning("SummaryCollector: training ended before %s %s of 'collect_landscape': no parameters are kept for them", self.unit,
-                           ', '.join(map(str, missing)))
+            logger.warning("SummaryCollector: training ended before %s %s of 'collect_landscape': no parameters are kept for them",
+                           self.unit, ', '.join(map(str, missing)))
         data = {'epoch_group': {str(i): interval for i, interval in enumerate(settings['intervals'])}, 'model_params_file_map': self._files,
                 'step_per_epoch': steps_per_epoch, 'unit': self.unit, 'num_samples': settings['num_samples'],
                 'landscape_size': settings['landscape_size'], 'create_landscape': settings['create_landscape']}
