@@ -448,14 +448,56 @@ def test_parameters_for_landscapes(unit, kept, tmp_path):
         found = ms.load_checkpoint(path)
         assert list(found) == ['fc1.weight', 'fc1.bias', 'fc2.weight', 'fc2.bias']
         np.testing.assert_array_equal(found['fc1.weight'].asnumpy(), seen[int(n) * (1 if unit == 'step' else 6)])
+    good = [[1, 2, 3]]
     for bad, error in (({'intervals': [[1, 2]]}, ValueError), ({}, None), ({'intervals': 3}, TypeError), ({'intervals': [[1, 2, 'a']]}, TypeError),
-                       ({'intervals': [], 'landscape_size': 2}, ValueError), ({'intervals': [], 'unit': 'day'}, ValueError),
-                       ({'intervals': [], 'size': 2}, ValueError), ({'intervals': [], 'create_landscape': {'all': True}}, ValueError)):
+                       ({'intervals': good, 'landscape_size': 2}, ValueError), ({'intervals': good, 'unit': 'day'}, ValueError),
+                       ({'intervals': good, 'size': 2}, ValueError), ({'intervals': good, 'create_landscape': {'all': True}}, ValueError),
+                       ({'intervals': []}, ValueError), ({'intervals': [[-1, 0, 2]]}, ValueError), ({'intervals': [[0, 1, 2]]}, ValueError),
+                       ({'intervals': good, 'num_samples': 0}, ValueError), ({'intervals': good, 'num_samples': -3}, ValueError),
+                       ({'intervals': good}, None)):
         if error is None:
             SummaryCollector(str(tmp_path), collect_specified_data={'collect_landscape': bad})
             continue
         with pytest.raises(error):
             SummaryCollector(str(tmp_path), collect_specified_data={'collect_landscape': bad})
+
+
+def test_landscapes_keep_all_parameters_of_the_users_cells(tmp_path):
+    """Also where those are called 'network' themselves."""
+    class Inner(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.network, self.head = nn.Dense(3, 4), nn.Dense(4, 2)
+
+        def construct(self, x):
+            return self.head(self.network(x))
+
+    class WithLoss(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.network, self.loss = Inner(), nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean')
+
+        def construct(self, x, y):
+            return self.loss(self.network(x), y)
+
+    for name, make in (('WithLoss', lambda: (WithLoss(), None)), ('Inner', lambda: (Inner(), WithLoss().loss))):
+        folder, (network, loss) = tmp_path / name, make()
+        collect = {'collect_landscape': {'intervals': [[1, 2, 3]]}}
+        model = ms.Model(network, loss, optimizer=nn.SGD(network.trainable_params(), 0.1))
+        model.train(1, train_cases.dataset(ds), callbacks=SummaryCollector(str(folder), collect_specified_data=collect))
+        found = ms.load_checkpoint(str(folder / 'ckpt_dir' / f'{name}_1_step.ckpt'))
+        assert list(found) == [p.name for p in network.get_parameters()] and len(found) == 4
+
+
+def test_landscapes_say_what_training_did_not_reach(tmp_path, capfd):
+    collect = {'collect_landscape': {'intervals': [[1, 50, 60]]}}
+    for _ in range(2):  # the second time over a file that is read-only
+        model, _ = train_cases.model(ms, nn, train)
+        model.train(1, train_cases.dataset(ds), callbacks=SummaryCollector(str(tmp_path), collect_specified_data=collect))
+        assert "training ended before step 50, 60 of 'collect_landscape'" in capfd.readouterr().err
+    path = tmp_path / 'ckpt_dir' / 'train_metadata.json'
+    assert list(json.loads(path.read_text())['model_params_file_map']) == ['1'] and path.stat().st_mode & 0o777 == 0o400
+    assert sorted(p.name for p in path.parent.iterdir()) == ['Net_1_step.ckpt', 'train_metadata.json']
 
 
 def test_summary_collector_errors(tmp_path):

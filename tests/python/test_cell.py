@@ -312,6 +312,52 @@ def test_gradients_of_integer_arithmetic(mode):
     assert ops.GradOperation()(lambda a, b: a * b)(x, y).asnumpy() == 2
 
 
+def test_gradients_of_integer_arithmetic_without_an_input_to_follow(mode):
+    whole = Tensor([1, 2, 3])
+    for x in (2, 2.0, {"a": whole}):
+        f = (lambda a: a["a"] * whole) if isinstance(x, dict) else lambda a: a * whole
+        assert ms.grad(f)(x) == () and ops.GradOperation()(f)(x) == () and ops.GradOperation(get_all=True)(f)(x) == ()
+        value, grads = ms.value_and_grad(f)(x)
+        assert value.shape == (3,) and grads == ()
+    first, second = ms.grad(lambda a, n: a * n, (0, 1))(whole, 3)
+    assert first.dtype is ms.int64 and first.asnumpy().tolist() == [3, 3, 3] and second is None
+    assert ops.GradOperation()(lambda n, a: a * n)(3, whole) == ()
+    pairs = ops.GradOperation(get_all=True)(lambda n, a: a[0] * a[1] * n)(3, (whole, 2))
+    assert pairs[0][0].asnumpy().tolist() == [6, 6, 6] and pairs[0][1] is None
+    assert ms.grad(lambda a, b: a * b)(whole, b=whole + 1).asnumpy().tolist() == [2, 3, 4]
+
+
+def test_a_dict_of_inputs_leaves_the_gradients_of_the_others_in_place(mode):
+    x, y = Tensor([2.0, 3.0]), Tensor([5.0, 7.0])
+    grads = ops.GradOperation(get_all=True)(lambda a, b: a["x"] * b)({"x": x}, y)
+    assert len(grads) == 1 and grads[0].asnumpy().tolist() == [2, 3]
+
+
+def test_a_second_run_for_integer_gradients_leaves_no_trace(mode):
+    p = Parameter(np.ones(1, np.float32), name="p")
+
+    def f(x):
+        ops.assign(p, p + 1)
+        return x * ops.cast(p, ms.int64)
+
+    class Counting(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.count = Parameter(np.zeros(1, np.int64), requires_grad=False)
+
+        def construct(self, x):
+            self.count = self.count + 1
+            return x * x * self.count
+
+    x = Tensor([1, 2])
+    assert ms.grad(f)(x).asnumpy().tolist() == [2, 2] and p.asnumpy() == 2
+    value, grad = ms.value_and_grad(f)(x)
+    assert value.asnumpy().tolist() == [3, 6] and grad.asnumpy().tolist() == [3, 3] and p.asnumpy() == 3
+    net = Counting()
+    assert ms.grad(net)(x).asnumpy().tolist() == [2, 4] and net.count.asnumpy() == 1
+    assert ops.GradOperation()(net)(x).asnumpy().tolist() == [4, 8] and net.count.asnumpy() == 2
+
+
 def test_random_numbers_differ_between_replays():
     class Net(nn.Cell):
         def construct(self, x):
@@ -324,3 +370,58 @@ def test_random_numbers_differ_between_replays():
         net = Net().set_train()
         results.append([net(x).asnumpy().copy() for _ in range(3)])
     assert not np.array_equal(results[0][0], results[0][1]) and all(np.array_equal(a, b) for a, b in zip(*results))
+
+
+def test_an_inserted_parameter_is_an_attribute(mode):
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.insert_param_to_cell("w", Parameter(np.full(2, 3, np.float32)))
+            self.insert_param_to_cell("a.b", Parameter(np.ones(2, np.float32)), check_name_contain_dot=False)
+            self.none = 1
+            self.insert_param_to_cell("empty", None)
+
+        def construct(self, x):
+            return x * self.w
+
+    net = Net()
+    assert net(Tensor([1.0, 2.0])).asnumpy().tolist() == [3, 6] and net.w.name == "w" and net.empty is None
+    net.w = Tensor([1.0, 1.0])
+    assert isinstance(net.w, Parameter) and net(Tensor([1.0, 2.0])).asnumpy().tolist() == [1, 2]
+    assert [n for n, _ in net.parameters_and_names()] == ["w", "a.b"] and not hasattr(net, "a.b")
+    for name in ("none", "construct", "training"):
+        with pytest.raises(KeyError, match="in use"):
+            net.insert_param_to_cell(name, Parameter(1.0))
+    net.insert_param_to_cell("w", Parameter(np.zeros(2, np.float32), name="v"))
+    assert net.w.name == "v"
+
+    class Tuple(nn.Cell):
+        def __init__(self, *params):
+            super().__init__()
+            self.taken = 7
+            self.all = ParameterTuple(params)
+
+    net = Tuple(Parameter(1.0, name="free"), Parameter(2.0, name="taken"), Parameter(3.0, name="construct"))
+    assert net.free.name == "free" and net.taken == 7 and not isinstance(net.construct, Parameter) and len(list(net.get_parameters())) == 3
+
+
+def test_missing_attributes_of_cells_with_getattr_are_named():
+    class Wrapper(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Dense(2, 3)
+
+        def __getattr__(self, name):
+            if name == "out_channels":
+                return self.inner.out_channels
+            return super().__getattr__(name)
+
+    class Outer(Wrapper):
+        def __getattr__(self, name):
+            return 1 if name == "one" else super().__getattr__(name)
+
+    for net in (Wrapper(), Outer()):
+        assert net.out_channels == 3 and not hasattr(net, "absent") and getattr(net, "absent", 4) == 4
+        with pytest.raises(AttributeError, match=f"'{type(net).__name__}' object has no attribute 'absent'"):
+            net.absent
+    assert Outer().one == 1 and "__getattr__" not in vars(nn.Cell)

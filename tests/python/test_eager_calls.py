@@ -138,6 +138,9 @@ def test_integer_matrices_multiply_too():
     assert ops.MatMul()(a, b).asnumpy().tolist() == [[11]] and ops.MatMul()(a, b).dtype is ms.int64
     with pytest.raises(TypeError, match="matmul"):
         ops.MatMul()(a, Tensor([[3.0], [4.0]]))
+    for product in (ops.MatMul(), ops.BatchMatMul()):
+        with pytest.raises(TypeError):
+            product(1, 2)
 
 
 def test_a_tensor_may_be_made_again():

@@ -413,3 +413,110 @@ def test_volume_primitives(mode, rng):
         ms.ops.conv3d(a, ms.Tensor(np.zeros((3, 2, 9, 1, 1), np.float32)))
     with pytest.raises(ValueError, match="output_padding"):
         ms.nn.Conv3dTranspose(2, 3, 3, output_padding=1)
+
+
+def test_a_divisor_of_mean_pooling_counts_partial_windows_whole(mode):
+    """Values of MindSpore 2.10: what hangs over the edge is zeros."""
+    ones = ms.Tensor(np.ones((1, 1, 1, 3, 4), np.float32))
+    for pooled in (ms.ops.avg_pool3d(ones, (1, 2, 3), 2, 0, True, True, 4),
+                   ms.ops.AvgPool3D((1, 2, 3), 2, ceil_mode=True, divisor_override=4)(ones),
+                   ms.nn.AvgPool3d((1, 2, 3), 2, ceil_mode=True, divisor_override=4)(ones),
+                   ms.ops.avg_pool2d(ones[0], (2, 3), 2, 0, True, True, 4)):
+        assert pooled.asnumpy().reshape(2, 2).tolist() == [[1.5, 1.0], [0.75, 0.5]]
+    x = ms.Tensor(np.arange(75, dtype=np.float32).reshape(1, 1, 3, 5, 5))
+    for inside in (True, False):
+        got = ms.ops.avg_pool3d(x, 2, 2, 0, True, inside, 3).asnumpy().reshape(-1) * 3
+        np.testing.assert_allclose(got[:12], [124, 140, 76, 204, 220, 116, 132, 140, 73, 212, 220, 113], rtol=1e-6)
+        got = ms.ops.avg_pool3d(x, 2, 2, 1, True, inside, 3).asnumpy().reshape(-1) * 3
+        np.testing.assert_allclose(got[:12], [0, 3, 7, 15, 36, 44, 35, 76, 84, 75, 156, 164], rtol=1e-6, atol=1e-6)
+    got = ms.ops.AvgPool3D(2, 2, "same", 0, True, True, 3)(x).asnumpy().reshape(-1) * 3
+    np.testing.assert_allclose(got[:12], [124, 140, 76, 204, 220, 116, 132, 140, 73, 212, 220, 113], rtol=1e-6)
+    for make in (lambda d: ms.ops.avg_pool3d(x, 2, 2, divisor_override=d), lambda d: ms.ops.avg_pool2d(x[0], 2, 2, divisor_override=d),
+                 lambda d: ms.ops.AvgPool3D(2, 2, divisor_override=d)(x), lambda d: ms.nn.AvgPool3d(2, 2, divisor_override=d)):
+        for bad, error in ((-3, ValueError), (2.5, TypeError), (True, TypeError)):
+            with pytest.raises(error, match="divisor_override"):
+                make(bad)
+    with pytest.raises(ValueError, match="divisor_override"):
+        ms.nn.AvgPool3d(2, 2, divisor_override=0)
+
+
+def test_pooling_of_one_volume_and_places_of_maxima(mode):
+    """Places are MindSpore 2.10's."""
+    x = ms.Tensor(np.arange(75, dtype=np.float32).reshape(1, 1, 3, 5, 5))
+    for layer in (ms.nn.MaxPool3d(2, 2), ms.nn.AvgPool3d(2, 2), ms.nn.MaxPool3d(3, 2, "pad", 1)):
+        assert np.array_equal(layer(x[0]).asnumpy(), layer(x).asnumpy()[0])
+    for layer in (ms.nn.MaxPool3d(2, 2), ms.nn.AvgPool3d(2, 2)):
+        with pytest.raises(ValueError, match="4 or 5 dimensions"):
+            layer(x[0, 0])
+    places = [31, 33, 34, 41, 43, 44, 46, 48, 49, 56, 58, 59, 66, 68, 69, 71, 73, 74]
+    layer = ms.nn.MaxPool3d(3, 2, "pad", 1, 1, True)
+    for values, where in (layer(x), ms.ops.max_pool3d(x, 3, 2, 1, return_indices=True), ms.nn.MaxPool3d(2, 2, "pad", 0, 1, True, True)(x)):
+        assert where.dtype is ms.int64 and where.shape == values.shape == (1, 1, 2, 3, 3)
+        assert where.asnumpy().reshape(-1).tolist() == values.asnumpy().reshape(-1).tolist() == places
+    values, where = layer(x[0])
+    assert where.shape == values.shape == (1, 2, 3, 3) and where.asnumpy().reshape(-1).tolist() == places
+    _, where = ms.ops.max_pool3d(ms.Tensor(np.zeros((1, 2, 3, 3, 3), np.float32)), 2, 1, return_indices=True)  # of equal ones the first
+    assert where.asnumpy().reshape(2, 8).tolist() == [[0, 1, 3, 4, 9, 10, 12, 13]] * 2
+    grad = ms.grad(lambda a: ms.ops.max_pool3d(a, 2, return_indices=True)[0].sum())(x).asnumpy().reshape(-1)
+    assert grad.nonzero()[0].tolist() == [31, 33, 41, 43]
+    with pytest.raises(ValueError, match="pad_mode 'pad'"):
+        ms.nn.MaxPool3d(2, 2, return_indices=True)
+    with pytest.raises(ValueError, match="dilation"):
+        ms.ops.max_pool3d(x, 2, dilation=2)
+
+
+def test_output_padding_of_volumes_is_below_stride_or_dilation():
+    x, w = ms.Tensor(np.ones((1, 1, 2, 2, 2), np.float32)), ms.Tensor(np.ones((1, 1, 2, 2, 2), np.float32))
+    for extra, stride, dilation in ((1, 1, 1), (2, 2, 2), ((0, 0, 1), 1, 1), ((0, 3, 0), (1, 3, 1), 1)):
+        with pytest.raises(ValueError, match="output_padding"):
+            ms.nn.Conv3dTranspose(1, 1, 2, stride, "pad", 0, dilation, 1, extra)
+        with pytest.raises(ValueError, match="output_padding"):
+            ms.ops.conv3d_transpose(x, w, "pad", 0, stride, dilation, 1, extra)
+    assert ms.nn.Conv3dTranspose(1, 1, 2, 2, "pad", 0, 1, 1, 1)(x).shape == (1, 1, 5, 5, 5)
+
+
+def test_normalization_keeps_half_types(mode):
+    half = np.arange(144, dtype=np.float16).reshape(2, 2, 4, 3, 3)
+    for layer, x in ((ms.nn.InstanceNorm1d(2), half[:, :, 0, 0]), (ms.nn.InstanceNorm2d(2), half[:, :, 0]), (ms.nn.InstanceNorm3d(2), half),
+                     (ms.nn.GroupNorm(2, 2), half[:, :, 0]), (ms.nn.LayerNorm((3,), 1, -1), half)):
+        y = layer(ms.Tensor(x))
+        assert y.dtype is ms.float16
+        np.testing.assert_allclose(y.asnumpy(), layer(ms.Tensor(x.astype(np.float32))).asnumpy(), atol=2e-3)
+
+
+def test_process_groups_name_ranks_that_run_once():
+    for bad in ([[0, 0]], [[0], [0]], [[0], [1]], [[-1]]):
+        with pytest.raises(ValueError, match="process_groups"):
+            ms.nn.SyncBatchNorm(3, process_groups=bad)
+    assert ms.nn.SyncBatchNorm(3, process_groups=[[0]]).process_groups == [[0]]
+
+
+@pytest.mark.parametrize("name, shape", [("Conv1d", (1, 1, 3)), ("Conv2d", (1, 1, 3, 3)), ("Conv3d", (1, 1, 3, 3, 3)),
+                                         ("Conv1dTranspose", (1, 1, 3)), ("Conv2dTranspose", (1, 1, 3, 3)),
+                                         ("Conv3dTranspose", (1, 1, 3, 3, 3))])
+def test_convolutions_read_has_bias_at_each_call(name, shape, mode):
+    x = ms.Tensor(np.ones(shape, np.float32))
+    layer = getattr(ms.nn, name)(1, 1, 1, has_bias=True, weight_init="ones", bias_init="ones")
+    assert np.all(layer(x).asnumpy() == 2)
+    layer.has_bias = False
+    assert np.all(layer(x).asnumpy() == 1)
+    layer.has_bias = True
+    assert np.all(layer(x).asnumpy() == 2)
+
+
+def test_padding_layers_cut_what_there_is():
+    """Bounds as in MindSpore 2.10."""
+    x = ms.Tensor(np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4))
+    for bad in ((-6, 1, 0, 0), (1, -5, 0, 0), (5, -5, 0, 0), (0, 0, -5, 1), (-4, 0, 0, 0), (-2, -2, 0, 0), (-3, -3, 4, 0)):
+        for layer in (ms.nn.ZeroPad2d(bad), ms.nn.ConstantPad2d(bad, 2.0), lambda v, p=bad: ms.ops.pad(v, p)):
+            with pytest.raises(ValueError, match="cuts more than there is"):
+                layer(x)
+    assert ms.nn.ZeroPad2d((-3, 0, 0, 0))(x).asnumpy().reshape(-1).tolist() == [3, 7, 11, 15]
+    assert ms.nn.ConstantPad2d((-4, 1, 0, 0), 2.0)(x).asnumpy().reshape(-1).tolist() == [2] * 4
+
+
+def test_power_factors_of_msssim_are_checked():
+    for bad, error in (((), ValueError), (("a",), TypeError), ((0.5, True), TypeError),
+                       ((0.5, float("nan")), ValueError), (0.5, TypeError)):
+        with pytest.raises(error, match="power_factors"):
+            ms.nn.MSSSIM(power_factors=bad)

@@ -159,6 +159,36 @@ def test_inference_and_training_flags():
     assert seen == [True, False, True, False]
 
 
+def test_a_callback_that_turns_training_mode_off_is_heeded(mode):
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.fc, self.bn = nn.Dense(3, 2), nn.BatchNorm1d(2)
+
+        def construct(self, x):
+            return self.bn(self.fc(x))
+
+    class Freeze(Callback):
+        def on_train_epoch_begin(self, run_context):
+            net.set_train(False)
+
+        def on_train_step_end(self, run_context):
+            seen.append(net.training)
+            if run_context.original_args().cur_epoch_num == 2:
+                model.eval(data)
+
+    net, seen = Net(), []
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean')
+    model = Model(net, loss, nn.SGD(net.trainable_params(), 0.1), metrics={'acc'})
+    data = train_cases.dataset(ds, 2)
+    model.train(1, data, callbacks=Freeze(), dataset_sink_mode=False)
+    assert seen and not any(seen) and net.bn.moving_mean.asnumpy().tolist() == [0, 0]
+    steps = len(seen)
+    model.train(3, data, callbacks=Freeze(), dataset_sink_mode=False)
+    # Frozen in each epoch's beginning; the evaluations of the second epoch bring training mode back.
+    assert seen[steps:] == [False] * (steps + 1) + [True] * (2 * steps - 1)
+
+
 @pytest.mark.parametrize('use', ['eval', 'predict', 'another model'])
 def test_a_callback_that_evaluates_leaves_the_next_step_training(use, mode):
     class Net(nn.Cell):

@@ -195,3 +195,27 @@ def test_the_package_says_what_is_missing(tmp_path):
     done = subprocess.run([sys.executable, '-c', code], env={**os.environ, 'PYTHONPATH': root}, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and 'install sindri' in done.stderr
     assert Tensor is mindspore.Tensor
+
+
+def test_numbers_of_the_cost_model_are_checked():
+    """Bounds as in MindSpore 2.10."""
+    from sindri.parallel import _cost_model_context as model
+    before = {key: model.get_cost_model_context(key) for key in model._DEFAULTS}
+    for key, value, error in (('run_phase', 0.5, TypeError), ('run_phase', 7, ValueError), ('run_phase', True, TypeError),
+                              ('costmodel_alpha', -1.0, RuntimeError), ('costmodel_alpha', 0.0, RuntimeError),
+                              ('costmodel_beta', 0.0, RuntimeError), ('costmodel_gamma', 1.5, RuntimeError),
+                              ('costmodel_communi_bias', -1.0, RuntimeError),
+                              ('device_memory_capacity', -2.0, RuntimeError), ('device_memory_capacity', float('inf'), RuntimeError),
+                              ('costmodel_allreduce_fusion_tail_time', float('nan'), RuntimeError),
+                              ('costmodel_allreduce_fusion_times', 1.5, TypeError), ('is_multi_subgraphs', True, ValueError),
+                              ('costmodel_gamma', '1', TypeError), ('nothing', 1, ValueError)):
+        with pytest.raises(error, match=key):
+            model.set_cost_model_context(**{key: value})
+    with pytest.raises(TypeError, match='bool'):
+        model._set_multi_subgraphs(1)
+    assert before == {key: model.get_cost_model_context(key) for key in before}
+    try:
+        model.set_cost_model_context(run_phase=1, costmodel_gamma=0.0, costmodel_allreduce_fusion_tail_percent=-0.5)
+        assert model.get_cost_model_context('run_phase') == 1
+    finally:
+        model.reset_cost_model_context()

@@ -1,6 +1,7 @@
 """Cell: the base of every network part (MindSpore: nn.Cell)."""
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, ValuesView
 
@@ -79,6 +80,24 @@ class Cell:
         # remembering where it found it.
         def __getattr__(self, name: str) -> Any: ...
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Where a subclass's __getattr__ ends in super().__getattr__, which is not there, the error names the attribute looked for."""
+        super().__init_subclass__(**kwargs)
+        own = cls.__dict__.get("__getattr__")
+        if own is None:
+            return
+
+        @functools.wraps(own)
+        def __getattr__(self: Cell, name: str) -> Any:
+            try:
+                return own(self, name)
+            except AttributeError as e:
+                if name == "__getattr__" or not str(e).endswith("has no attribute '__getattr__'"):
+                    raise
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+        setattr(cls, "__getattr__", __getattr__)
+
     def __init__(self, auto_prefix: bool = True, flags: Optional[dict[str, Any]] = None) -> None:
         d = self.__dict__
         d["_params"], d["_cells"], d["_tuples"] = OrderedDict(), OrderedDict(), {}
@@ -107,7 +126,7 @@ class Cell:
             self._attach_cell(name, value)
         elif isinstance(value, ParameterTuple):
             for p in value:
-                self.insert_param_to_cell(p.name, p, check_name_contain_dot=False)
+                self._insert_parameter(p.name, p, self._is_free(p.name))
             d["_tuples"][name] = value
             object.__setattr__(self, name, value)
         elif name in params:
@@ -130,8 +149,9 @@ class Cell:
         if name in d["_cells"]:
             raise TypeError(f"'{name}' is a Cell, it cannot become a Parameter | {type(self).__name__} | use another name")
         d.pop(name, None)
-        self.insert_param_to_cell(name, value)
-        d[name] = value
+        if not name or "." in name:
+            raise KeyError(f"a Parameter's name must not be empty or hold a dot, got {name!r} | {type(self).__name__} | use another name")
+        self._insert_parameter(name, value, True)
 
     def _attach_cell(self, name: str, value: Cell) -> None:
         d = self.__dict__
@@ -289,17 +309,29 @@ class Cell:
     # The tree.
 
     def insert_param_to_cell(self, param_name: str, param: Optional[Parameter], check_name_contain_dot: bool = True) -> None:
-        """Adds a Parameter (or None) under a name. Raises ValueError or KeyError for a bad name, TypeError for another object."""
+        """Adds a Parameter (or None) under a name, which becomes an attribute unless it holds a dot. Raises KeyError for a bad name or one
+        in use, TypeError for another object."""
         if not isinstance(param_name, str) or not param_name:
             raise KeyError(f"a Parameter's name must be a str that is not empty, got {param_name!r} | {type(self).__name__}")
         if check_name_contain_dot and "." in param_name:
             raise KeyError(f"the name '{param_name}' holds a dot | {type(self).__name__} | use another name")
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(f"expected a Parameter, got {type(param).__name__} | {type(self).__name__}.insert_param_to_cell")
+        if not self._is_free(param_name):
+            raise KeyError(f"'{param_name}' is in use | {type(self).__name__}.insert_param_to_cell | use another name")
+        self._insert_parameter(param_name, param, True)
+
+    def _is_free(self, name: str) -> bool:
+        """Whether a Parameter of that name takes the place of a Parameter or of nothing."""
+        return name in self._params or name not in self.__dict__ and not hasattr(type(self), name)
+
+    def _insert_parameter(self, name: str, param: Optional[Parameter], as_attribute: bool) -> None:
         if param is not None and param.name == PARAMETER_NAME_DEFAULT:
-            param.name = param_name
+            param.name = name
         clock[0] += 1
-        self.__dict__["_params"][param_name] = param
+        self._params[name] = param
+        if as_attribute and "." not in name:
+            self.__dict__[name] = param
 
     def insert_child_to_cell(self, child_name: str, child_cell: Optional[Cell]) -> None:
         """Adds a child (or None) under a name; its Parameters keep their names. Raises KeyError for a name in use, TypeError for another object."""

@@ -158,3 +158,23 @@ def volume_pads(pad_mode: str, padding: Any, sizes: Sequence[int], kernel: Seque
         return [0] * 6
     total = [max((-(-n // s) - 1) * s + d * (k - 1) + 1 - n, 0) for n, k, s, d in zip(sizes, kernel, stride, dilation)]
     return [v for t in total for v in (t // 2, t - t // 2)]
+
+
+def need_divisor(value: Any, where: str) -> int:
+    """divisor_override: an int that is not negative; 0: none. Raises TypeError, ValueError."""
+    if not is_int(value):
+        fail(TypeError, f"divisor_override must be an int, got {value!r}", where)
+    if value < 0:
+        fail(ValueError, f"divisor_override must not be negative, got {value}", where, "use 0 to divide by the size of the window")
+    return int(value)
+
+
+def zeros_around(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pads: Sequence[int], ceil_mode: bool) -> Tensor:
+    """x with zeros in place of the pads (before, after) of its last dimensions, with ceil_mode so many that the last windows are whole."""
+    pads, first = list(pads), len(x.shape) - len(kernel)
+    for i, (k, s) in enumerate(zip(kernel, stride) if ceil_mode else ()):
+        size = x.shape[first + i] + pads[2 * i]
+        count = -(-(size + pads[2 * i + 1] - k) // s) + 1
+        count -= (count - 1) * s >= size  # a window of padding alone does not count
+        pads[2 * i + 1] = max(pads[2 * i + 1], (count - 1) * s + k - size)
+    return core.pad(x, [0] * (2 * first) + pads) if any(pads) else x

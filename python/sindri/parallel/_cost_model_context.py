@@ -1,4 +1,5 @@
 """Numbers of the cost model that searches strategies; stored, to be read back: one rank has nothing to search."""
+import math
 from typing import Any, Dict
 
 _DEFAULTS: Dict[str, Any] = {'device_memory_capacity': 16.0 * 2**30, 'costmodel_alpha': 1.0, 'costmodel_beta': 400.0, 'costmodel_gamma': 0.001,
@@ -8,15 +9,34 @@ _DEFAULTS: Dict[str, Any] = {'device_memory_capacity': 16.0 * 2**30, 'costmodel_
                              'costmodel_allreduce_fusion_tail_time': 0.1, 'costmodel_allreduce_fusion_allreduce_inherent_time': 0.1,
                              'costmodel_allreduce_fusion_allreduce_bandwidth': 0.1, 'costmodel_allreduce_fusion_computation_time_parameter': 0.1}
 _values = dict(_DEFAULTS)
+_POSITIVE = ('device_memory_capacity', 'costmodel_alpha', 'costmodel_beta')
+_NOT_NEGATIVE = ('costmodel_communi_threshold', 'costmodel_communi_const', 'costmodel_communi_bias')
+
+
+def _check(key: str, value: Any) -> None:
+    default = _DEFAULTS[key]
+    if isinstance(value, bool) or not isinstance(value, int if isinstance(default, int) else (int, float)):
+        raise TypeError(f"set_cost_model_context: '{key}' must be a {type(default).__name__}, got {value!r}")
+    if key == 'run_phase' and value not in (0, 1):
+        raise ValueError(f"set_cost_model_context: 'run_phase' must be 0 or 1, got {value}")
+    if key in _POSITIVE:
+        wanted, fits = 'above 0', value > 0
+    elif key == 'costmodel_gamma':
+        wanted, fits = 'from 0 to 1', 0 <= value <= 1
+    else:
+        wanted, fits = ('at least 0', value >= 0) if key in _NOT_NEGATIVE else ('finite', True)
+    if not fits or not math.isfinite(value):
+        raise RuntimeError(f"set_cost_model_context: '{key}' must be {wanted}, got {value}")
 
 
 def set_cost_model_context(**kwargs: Any) -> None:
-    """Stores numbers of the cost model. ValueError: unknown key. TypeError: a value that is no number, or no bool where one is due."""
+    """Stores numbers of the cost model. ValueError: unknown key, run_phase other than 0 and 1. TypeError: a value that is no number, or no
+    whole one where one is due. RuntimeError: a number outside its range. Nothing is stored then."""
+    known = [key for key in _DEFAULTS if key != 'is_multi_subgraphs']  # that one has a function of its own
     for key, value in kwargs.items():
-        if key not in _DEFAULTS:
-            raise ValueError(f"set_cost_model_context: unknown key '{key}' | known are {', '.join(_DEFAULTS)}")
-        if isinstance(value, bool) != isinstance(_DEFAULTS[key], bool) or not isinstance(value, (int, float)):
-            raise TypeError(f"set_cost_model_context: '{key}' must be a {type(_DEFAULTS[key]).__name__}, got {value!r}")
+        if key not in known:
+            raise ValueError(f"set_cost_model_context: unknown key '{key}' | known are {', '.join(known)}")
+        _check(key, value)
     _values.update(kwargs)
 
 
@@ -33,8 +53,10 @@ def reset_cost_model_context() -> None:
 
 
 def _set_multi_subgraphs(multi_subgraph: bool = True) -> None:
-    """Says that the graph holds several subgraphs (stored only)."""
-    set_cost_model_context(is_multi_subgraphs=multi_subgraph)
+    """Says that the graph holds several subgraphs (stored only). TypeError: no bool."""
+    if not isinstance(multi_subgraph, bool):
+        raise TypeError(f"_set_multi_subgraphs: expected a bool, got {multi_subgraph!r}")
+    _values['is_multi_subgraphs'] = multi_subgraph
 
 
 def _get_multi_subgraphs() -> bool:

@@ -1,4 +1,5 @@
 """Model: training, evaluation and prediction of a network over datasets, with callbacks."""
+import weakref
 from typing import Any, Dict, List, Optional
 
 import numpy as np
@@ -22,6 +23,9 @@ _BOOST_LEVELS = ('O0', 'O1', 'O2')
 _KWARGS = ('loss_scale_manager', 'keep_batchnorm_fp32', 'boost_config_dict', 'acc_level')
 # 1.x scripts rely on sinking by default, 2.x scripts on not sinking.
 _SINK_DEFAULT = context.era() == 1
+# Cells that a Model has evaluated or predicted with since they were trained: their next training step turns training mode on again. Whoever
+# calls set_train(False) himself, to freeze layers, is left alone.
+_evaluated: 'weakref.WeakSet[Any]' = weakref.WeakSet()
 
 
 class Model:
@@ -144,6 +148,17 @@ class Model:
         """The Cell that evaluates one batch, or None without metrics."""
         return self._eval_network
 
+    # --- modes ----------------------------------------------------------------------------------------------------------------
+
+    def _to_training(self) -> None:
+        self._train_network.set_train()
+        _evaluated.discard(self._network)
+
+    def _to_inference(self, network: Any) -> None:
+        network.set_train(False)
+        _evaluated.update(cell for _, cell in network.cells_and_names())
+        _evaluated.add(self._network)  # an evaluation network of the user's may hold parts of it only
+
     # --- training -------------------------------------------------------------------------------------------------------------
 
     def train(self, epoch: int, train_dataset: Any, callbacks: Any = None, dataset_sink_mode: bool = _SINK_DEFAULT, sink_size: int = -1,
@@ -250,7 +265,7 @@ class Model:
         if helper.runs_chunks:
             network = connect_network_with_dataset(self._train_network, helper)
             network.interrupt = interrupt
-        self._train_network.set_train()
+        self._to_training()
         hooks.on_train_begin(run_context)
         for index in range(initial_epoch, p.epoch_num):
             p.cur_epoch_num = index + 1
@@ -263,7 +278,7 @@ class Model:
                 p.train_dataset.reset()
             if validation is not None and p.cur_epoch_num in validation[1] and not run_context.get_stop_requested():
                 self._eval_in_fit(p, validation[0], interrupt)
-                self._train_network.set_train()
+                self._to_training()
             hooks.on_train_epoch_end(run_context)
             if validation is not None:
                 p.metrics = {}  # of this epoch only
@@ -280,8 +295,8 @@ class Model:
         p.cur_step_num = before + helper.sink_size()
         p.train_dataset_element = batch
         hooks.on_train_step_begin(run_context)
-        if not self._network.training:  # a callback has evaluated or predicted
-            self._train_network.set_train()
+        if self._network in _evaluated:  # a callback has, through this Model or another
+            self._to_training()
         try:
             p.net_outputs = network(*batch)
         except Exception as error:
@@ -350,7 +365,7 @@ class Model:
         for metric in self._metric_fns.values():
             metric.clear()
         mean_loss = Loss()
-        self._eval_network.set_train(mode=False)
+        self._to_inference(self._eval_network)
         run_context = RunContext(p)
         hooks.on_eval_begin(run_context)
         hooks.on_eval_epoch_begin(run_context)
@@ -417,7 +432,7 @@ class Model:
         for x in predict_data:
             if not isinstance(x, allowed):
                 raise TypeError(f'Model.predict: inputs must be Tensors, got {type(x).__name__} | wrap arrays in Tensor(array)')
-        self._predict_network.set_train(False)
+        self._to_inference(self._predict_network)
         return self._predict_network(*predict_data)
 
     def build(self, train_dataset: Any = None, valid_dataset: Any = None, sink_size: int = -1, epoch: int = 1, sink_mode: bool = True) -> None:
@@ -433,7 +448,7 @@ class Model:
             logger.warning('Model.build: nothing is compiled in PyNative mode')
             return
         if train_dataset is not None:
-            self._train_network.set_train()
+            self._to_training()
             # Compiling runs the step once; what it wrote is taken back.
             before, random_state = [(p, Tensor(p)) for p in self._train_network.get_parameters()], _core.rng_state()
             self._train_network.compile(*_first_batch(train_dataset))
@@ -443,7 +458,7 @@ class Model:
         if valid_dataset is not None:
             if self._eval_network is None:
                 raise ValueError("Model.build: 'valid_dataset' needs Model(metrics=…)")
-            self._eval_network.set_train(False)
+            self._to_inference(self._eval_network)
             self._eval_network.compile(*_first_batch(valid_dataset))
 
     def infer_train_layout(self, train_dataset: Any, dataset_sink_mode: bool = True, sink_size: int = -1) -> dict:

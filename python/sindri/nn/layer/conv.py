@@ -98,14 +98,14 @@ class Conv2d(_Conv):
             return self._construct_nhwc(x)
         shape = x.shape
         y = _ops.conv2d(x, self.weight, self.stride, self._pads(shape[2], shape[3]), self.dilation, self.group)
-        return _ops.add(y, _ops.reshape(self.bias, self._bias_shape)) if self.bias is not None else y
+        return _ops.add(y, _ops.reshape(self.bias, self._bias_shape)) if self.has_bias and self.bias is not None else y
 
     def _construct_nhwc(self, x: Tensor) -> Tensor:
         shape = x.shape
         weight = _ops.transpose(self.weight, _TO_NCHW)
         y = _ops.conv2d(_ops.transpose(x, _TO_NCHW), weight, self.stride, self._pads(shape[1], shape[2]), self.dilation, self.group)
         y = _ops.transpose(y, _TO_NHWC)
-        return _ops.add(y, self.bias) if self.bias is not None else y
+        return _ops.add(y, self.bias) if self.has_bias and self.bias is not None else y
 
 
 def _line(who: str, name: str, value: Any) -> Tuple[int, int]:
@@ -140,7 +140,7 @@ class Conv1d(_Conv):
     def construct(self, x: Tensor) -> Tensor:
         self._check_input(x, 3)
         y = _ops.conv2d(_ops.expand_dims(x, 2), self.weight, self.stride, self._pads(1, x.shape[2]), self.dilation, self.group)
-        if self.bias is not None:
+        if self.has_bias and self.bias is not None:
             y = _ops.add(y, _ops.reshape(self.bias, self._bias_shape))
         return _ops.squeeze(y, 2)
 
@@ -170,7 +170,7 @@ class _ConvTranspose(_Conv):
             pads += same_pads(extent, *args) if self.pad_mode == "same" else own
         shape = (x.shape[0], self.out_channels, out[0], out[1])
         y = _ops.conv2d_input_grad(x, self.weight, shape, self.stride, pads, self.dilation, self.group)
-        return _ops.add(y, _ops.reshape(self.bias, self._bias_shape)) if self.bias is not None else y
+        return _ops.add(y, _ops.reshape(self.bias, self._bias_shape)) if self.has_bias and self.bias is not None else y
 
 
 class Conv2dTranspose(_ConvTranspose):

@@ -1,12 +1,12 @@
 """Convolutions and pooling of volumes [N, C, D, H, W]."""
 from __future__ import annotations
 
-from typing import Any, Sequence, Union
+from typing import Any, Callable, Sequence, Union
 
 from sindri import ops
 from sindri.common import dtype as mstype
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_bool, check_choice, fail, sizes
+from sindri.nn._check import check_bool, check_choice, check_int, fail, sizes
 from sindri.nn.cell import Cell
 from sindri.nn.layer.basic import Init
 from sindri.nn.layer.conv import _Conv
@@ -31,7 +31,7 @@ class _Conv3d(_Conv):
         self.data_format = self.format = data_format
 
     def _biased(self, y: Tensor) -> Tensor:
-        return y if self.bias is None else y + ops.reshape(self.bias, (1, self.out_channels, 1, 1, 1))
+        return y + ops.reshape(self.bias, (1, self.out_channels, 1, 1, 1)) if self.has_bias and self.bias is not None else y
 
 
 class Conv3d(_Conv3d):
@@ -53,7 +53,8 @@ class Conv3d(_Conv3d):
 
 class Conv3dTranspose(_Conv3d):
     """x [N, in, D, H, W] -> [N, out, OD, OH, OW], the way back from a Conv3d: 'same' gives the sizes times stride; output_padding (with pad_mode
-    'pad') adds rows behind. `weight` is [in, out/group, kd, kh, kw]. Raises as Conv3d, and ValueError for output_padding with another mode.
+    'pad') adds rows behind. `weight` is [in, out/group, kd, kh, kw]. Raises as Conv3d, and ValueError for output_padding with another mode
+    or not below stride or dilation.
     """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Size3, stride: Size3 = 1, pad_mode: str = "same", padding: Any = 0,
@@ -64,6 +65,8 @@ class Conv3dTranspose(_Conv3d):
         self.output_padding = sizes("Conv3dTranspose", "output_padding", output_padding, 3, 0)
         if any(self.output_padding) and pad_mode != "pad":
             fail(ValueError, f"Conv3dTranspose: output_padding {output_padding!r} goes with pad_mode 'pad', got '{pad_mode}'")
+        if any(e >= max(s, d) for e, s, d in zip(self.output_padding, self.stride, self.dilation)):
+            fail(ValueError, f"Conv3dTranspose: output_padding {output_padding!r} must be below stride {stride!r} or dilation {dilation!r}")
 
     def construct(self, x: Tensor) -> Tensor:
         self._check_input(x, 5)
@@ -81,6 +84,16 @@ class _Pool3d(Cell):
         self.pad_mode = check_choice(who, "pad_mode", pad_mode.lower() if isinstance(pad_mode, str) else pad_mode, ("same", "valid", "pad"))
         self.padding, self.ceil_mode = padding, check_bool(who, "ceil_mode", ceil_mode)
 
+    def _pooled(self, x: Tensor, pool: Callable[[Tensor], Any]) -> Any:
+        """pool of x as [N, C, D, H, W]."""
+        rank = len(x.shape)
+        if rank not in (4, 5):
+            fail(ValueError, f"{self.cls_name}: the input must have 4 or 5 dimensions, got shape {tuple(x.shape)}")
+        if rank == 5:
+            return pool(x)
+        y = pool(ops.expand_dims(x, 0))
+        return tuple(ops.squeeze(v, 0) for v in y) if isinstance(y, tuple) else ops.squeeze(y, 0)
+
     def _pads(self, x: Tensor) -> list:
         return volume_pads(self.pad_mode, self.padding, x.shape[2:], self.kernel_size, self.stride, (1, 1, 1), self.cls_name)
 
@@ -89,26 +102,40 @@ class _Pool3d(Cell):
 
 
 class MaxPool3d(_Pool3d):
-    """Maxima of windows of [N, C, D, H, W]; pad_mode as MaxPool2d. Raises ValueError for dilation other than 1 and return_indices."""
+    """Maxima of windows of [N, C, D, H, W] or [C, D, H, W]; pad_mode as MaxPool2d.
+
+    return_indices (with pad_mode 'pad'): (maxima, their int64 places in the flat volume). Raises ValueError for return_indices with another
+    mode, for a dilation other than 1 (not supported) and inputs of another rank.
+    """
 
     def __init__(self, kernel_size: Size3 = 1, stride: Size3 = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Size3 = 1,
                  return_indices: bool = False, ceil_mode: bool = False) -> None:
         super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode)
-        if return_indices or sizes("MaxPool3d", "dilation", dilation, 3) != (1, 1, 1):
-            fail(ValueError, "MaxPool3d: return_indices and a dilation other than 1 are not supported")
+        if sizes("MaxPool3d", "dilation", dilation, 3) != (1, 1, 1):
+            fail(ValueError, f"MaxPool3d: dilation {dilation!r} is not supported", "leave dilation at 1")
+        self.return_indices = check_bool("MaxPool3d", "return_indices", return_indices)
+        if return_indices and self.pad_mode != "pad":
+            fail(ValueError, f"MaxPool3d: return_indices goes with pad_mode 'pad', got '{pad_mode}'")
 
-    def construct(self, x: Tensor) -> Tensor:
-        return ops.max_pool3d(x, self.kernel_size, self.stride, self._pads(x), ceil_mode=self.ceil_mode)
+    def construct(self, x: Tensor) -> Any:
+        return self._pooled(x, lambda v: ops.max_pool3d(v, self.kernel_size, self.stride, self._pads(v), ceil_mode=self.ceil_mode,
+                                                        return_indices=self.return_indices))
 
 
 class AvgPool3d(_Pool3d):
-    """Means of windows of [N, C, D, H, W]; what is padded counts with count_include_pad."""
+    """Means of windows of [N, C, D, H, W] or [C, D, H, W]; what is padded counts with count_include_pad.
+
+    divisor_override, an int above 0, divides the sums instead of the count. Raises TypeError or ValueError for another one, and for inputs
+    of another rank.
+    """
 
     def __init__(self, kernel_size: Size3 = 1, stride: Size3 = 1, pad_mode: str = "valid", padding: Any = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True, divisor_override: Any = None) -> None:
         super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode)
         self.count_include_pad, self.divisor_override = check_bool("AvgPool3d", "count_include_pad", count_include_pad), divisor_override
+        if divisor_override is not None:
+            check_int("AvgPool3d", "divisor_override", divisor_override, 1)
 
     def construct(self, x: Tensor) -> Tensor:
-        return ops.avg_pool3d(x, self.kernel_size, self.stride, self._pads(x), self.ceil_mode, self.count_include_pad,
-                              self.divisor_override or 0)
+        return self._pooled(x, lambda v: ops.avg_pool3d(v, self.kernel_size, self.stride, self._pads(v), self.ceil_mode,
+                                                        self.count_include_pad, self.divisor_override or 0))

@@ -120,12 +120,18 @@ class SSIM(_Similarity):
 
 
 class MSSSIM(_Similarity):
-    """[N]: structural similarity over as many scales as power_factors, each half the size of the one before. Raises as SSIM."""
+    """[N]: structural similarity over as many scales as power_factors, each half the size of the one before.
+
+    Raises as SSIM, and TypeError or ValueError unless power_factors holds at least one number and numbers only.
+    """
 
     def __init__(self, max_val: float = 1.0, power_factors: Sequence[float] = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333), filter_size: int = 11,
                  filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03) -> None:
         super().__init__(max_val, filter_size, filter_sigma, k1, k2)
-        self.power_factors = tuple(check_type("MSSSIM", "power_factors", power_factors, (tuple, list)))
+        factors = check_type("MSSSIM", "power_factors", power_factors, (tuple, list))
+        self.power_factors = tuple(check_float("MSSSIM", "power_factors", p) for p in factors)
+        if not self.power_factors:
+            fail(ValueError, "MSSSIM: power_factors must not be empty")
         self.level = len(self.power_factors)
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from sindri.common import dtype as mstype
 from sindri.common.initializer import initializer
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
+from sindri.communication import GlobalComm, get_group_size
 from sindri.nn._check import check_bool, check_float, check_int, fail, is_int
 from sindri.nn.cell import Cell
 from sindri.nn.layer.basic import Init
@@ -133,7 +134,7 @@ class BatchNorm3d(_BatchNorm):
 class SyncBatchNorm(_BatchNorm):
     """Batch normalisation of [N, C] or [N, C, H, W] over the ranks of process_groups; on one rank, which any group has, as BatchNorm2d.
 
-    Raises TypeError unless process_groups is None or a list of lists of ranks.
+    Raises TypeError unless process_groups is None or a list of lists of ranks, ValueError for ranks that are not there or named twice.
     """
 
     _ranks = (2, 4)
@@ -147,6 +148,11 @@ class SyncBatchNorm(_BatchNorm):
         if process_groups is not None and not (isinstance(process_groups, (list, tuple))
                                                and all(isinstance(g, (list, tuple)) and all(is_int(r) for r in g) for g in process_groups)):
             fail(TypeError, f"SyncBatchNorm: process_groups must be a list of lists of ranks, got {process_groups!r}")
+        ranks, count = [r for g in process_groups or () for r in g], get_group_size() if GlobalComm.INITED else 1
+        if len(set(ranks)) != len(ranks):
+            fail(ValueError, f"SyncBatchNorm: process_groups names a rank twice, got {process_groups!r}")
+        if any(not 0 <= r < count for r in ranks):
+            fail(ValueError, f"SyncBatchNorm: process_groups must hold ranks in [0, {count}), got {process_groups!r}")
         self.process_groups = process_groups
 
 
@@ -179,7 +185,8 @@ class _InstanceNorm(Cell):
         ones, zeros = (_ops.full((width,), v, self.gamma.dtype) for v in (1.0, 0.0))
         y = _ops.reshape(_ops.layer_norm(_ops.reshape(x, (-1, width)), ones, zeros, 1, self.eps), shape)
         channels = (1, self.num_features) + (1,) * (self._rank - 2)
-        return _ops.add(_ops.mul(y, _ops.reshape(self.gamma, channels)), _ops.reshape(self.beta, channels))
+        y = _ops.add(_ops.mul(y, _ops.reshape(self.gamma, channels)), _ops.reshape(self.beta, channels))
+        return _ops.cast(y, x.dtype)  # half inputs meet float32 parameters
 
     def extend_repr(self) -> str:
         return (f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, gamma={self.gamma}, beta={self.beta}, "
@@ -237,7 +244,8 @@ class LayerNorm(Cell):
             return _ops.layer_norm(x, self.gamma, self.beta, norm_axis, self.epsilon)
         # Statistics over other dimensions than the parameters': normalise plainly, then scale.
         ones, zeros = (_ops.full(shape[norm_axis:], v, self.gamma.dtype) for v in (1.0, 0.0))
-        return _ops.add(_ops.mul(_ops.layer_norm(x, ones, zeros, norm_axis, self.epsilon), self.gamma), self.beta)
+        y = _ops.add(_ops.mul(_ops.layer_norm(x, ones, zeros, norm_axis, self.epsilon), self.gamma), self.beta)
+        return _ops.cast(y, x.dtype)
 
     @staticmethod
     def _axis(axis: int, rank: int, shape: Tuple[int, ...]) -> int:
@@ -275,7 +283,7 @@ class GroupNorm(Cell):
         ones, zeros = (_ops.full((width,), v, self.gamma.dtype) for v in (1.0, 0.0))
         y = _ops.reshape(_ops.layer_norm(_ops.reshape(x, (-1, width)), ones, zeros, 1, self.eps), shape)
         channels = (1, self.num_channels, 1, 1)
-        return _ops.add(_ops.mul(y, _ops.reshape(self.gamma, channels)), _ops.reshape(self.beta, channels))
+        return _ops.cast(_ops.add(_ops.mul(y, _ops.reshape(self.gamma, channels)), _ops.reshape(self.beta, channels)), x.dtype)
 
     def extend_repr(self) -> str:
         return f"num_groups={self.num_groups}, num_channels={self.num_channels}"

@@ -17,8 +17,8 @@ Padding = Union[int, Sequence[int]]
 class _Pad(Cell):
     """Pads `_dims` dimensions, the last one first: padding is one int for every side or (left, right, top, bottom, …).
 
-    Raises TypeError unless padding is an int or a tuple, ValueError for a wrong count, negative numbers where the mode takes none, and inputs of
-    another rank.
+    Raises TypeError unless padding is an int or a tuple, ValueError for a wrong count, negative numbers where the mode takes none or that
+    cut more than there is, and inputs of another rank.
     """
 
     _dims, _mode = 1, "constant"

@@ -1,6 +1,7 @@
 """Gradients of functions and Cells (MindSpore: ops.GradOperation, grad, value_and_grad; contract 13.1)."""
 from __future__ import annotations
 
+import inspect
 from typing import Any, Callable, Optional, Union
 
 from sindri import _core
@@ -31,31 +32,62 @@ def _forward(fn: Any, args: Any, kwargs: Any = None) -> Any:
     return tape, out
 
 
-def _without_floats(fn: Any, args: Any, kwargs: Any, out: Any) -> bool:
-    """Whether fn maps integer tensors to integer tensors: its gradients are those of the same arithmetic on floats, as integers."""
-    if _float_tensors(out) or not tensors_in(out, []) or _float_tensors(args) or kwargs:
-        return False
-    return not isinstance(fn, Cell) or not any(True for _ in fn.get_parameters())  # it runs twice: nothing must remember that
+def _only_integers(args: Any, kwargs: Any) -> bool:
+    """Whether the arguments hold tensors, none of them floating: the tape follows floats only."""
+    tensors = tensors_in((args, kwargs), [])
+    return bool(tensors) and not any(t.dtype.is_floating for t in tensors)
 
 
-def _integer_gradients(run: Any, args: Any) -> Any:
-    """Gradients for integer inputs: `run` on float32 copies, results in the inputs' types."""
-    grads = run(_cast_all(args, "float32"))
-    return _like(grads, args)
+def _slots(fn: Any) -> Any:
+    """[(Parameter, its value)] of what a Cell or a method's object holds, or a function finds in the variables around it."""
+    plain = fn if isinstance(fn, Cell) else inspect.unwrap(fn)
+    near = [plain, getattr(plain, "__self__", None)]
+    if inspect.isfunction(plain):
+        for cell in plain.__closure__ or ():
+            try:
+                near.append(cell.cell_contents)
+            except ValueError:  # a variable that is assigned later
+                pass
+        near += [plain.__globals__[name] for name in plain.__code__.co_names if name in plain.__globals__]
+    found = [p for v in near for p in (v.get_parameters() if isinstance(v, Cell) else tensors_in(v, [])) if isinstance(p, Parameter)]
+    return [(p, p.value()) for p in {id(p): p for p in found}.values()]
+
+
+def _again_on_floats(fn: Any, args: Any, kwargs: Any, before: Any) -> Any:
+    """(tape, output, the copies) of a run on float32 copies of the arguments, from the Parameters' values before the first run. They stay
+    as that run left them."""
+    after = [p.value() for p, _ in before]
+    for p, value in before:
+        p.assign(value)
+    args, kwargs = _cast_all(args, "float32"), _cast_all(kwargs, "float32")
+    try:
+        return (*_forward(fn, args, kwargs), args)
+    finally:
+        for (p, _), value in zip(before, after):
+            p.assign(value)
 
 
 def _cast_all(v: Any, dtype: Any) -> Any:
     """v with every tensor in another type."""
     if isinstance(v, Tensor):
         return _core.ops.cast(v, dtype)
+    if isinstance(v, dict):
+        return {k: _cast_all(x, dtype) for k, x in v.items()}
+    if isinstance(v, tuple) and hasattr(v, "_fields"):
+        return type(v)(*(_cast_all(x, dtype) for x in v))
     return type(v)(_cast_all(x, dtype) for x in v) if isinstance(v, (tuple, list)) else v
 
 
 def _like(grads: Any, args: Any) -> Any:
-    """The gradients in the types of what they belong to."""
+    """The gradients in the types of what they belong to; None where there is none."""
     if isinstance(grads, Tensor):
-        return _core.ops.cast(grads, args.dtype if isinstance(args, Tensor) else args[0].dtype)
-    return tuple(_like(g, a) for g, a in zip(grads, [a for a in args if isinstance(a, (Tensor, tuple, list))]))
+        return _core.ops.cast(grads, args.dtype)
+    return tuple(_like(g, a) for g, a in zip(grads, args)) if isinstance(grads, tuple) else grads
+
+
+def _or_nothing(grad: Any) -> Any:
+    """A single gradient: () for an input that has none."""
+    return () if grad is None else grad
 
 
 def _float_tensors(v: Any) -> Any:
@@ -88,7 +120,7 @@ def _weights_list(weights: Any, fn: Any) -> Any:
 
 def _backward(tape: Any, outputs: Any, seeds: Any, inputs: Any, weights: Any) -> Any:
     """Gradients of inputs (any nesting of tensors) and weights."""
-    flat = tensors_in(inputs, [])
+    flat = tensors_in([v for v in inputs if not isinstance(v, dict)], [])
     plain = [t for t in flat if not isinstance(t, Parameter)]
     params = [t for t in flat if isinstance(t, Parameter)]
     of_inputs, of_params = tape.backward(outputs, seeds, plain, params + weights)
@@ -141,6 +173,8 @@ class GradOperation:
     Without flags the gradient of the first input; get_all: a tuple over the inputs; get_by_list: a tuple over `weights` (a ParameterTuple;
     default: the Cell's trainable ones); both: (inputs, weights). sens_param: the last argument is the gradient of the output, else ones.
     A forward run of the same Cell on the same inputs just before is taken over: batch statistics and random numbers advance once.
+    What is no tensor has no gradient: () for the first input, left out by get_all. Where inputs and outputs hold integers only, fn runs a
+    second time on float32 copies, from the values that its Cells and Parameters had before; they keep those of the first run.
     Raises TypeError for flags that are no bool or a function that is not callable.
     """
 
@@ -175,17 +209,22 @@ class GradOperation:
                 args, sens = args[:-1], args[-1]
         if not self.get_by_list and not args:
             raise ValueError("there is no input to differentiate | GradOperation | give inputs, or get_by_list=True")
+        integers = sens is None and not self.get_by_list and _only_integers(args, kwargs)
+        before = _slots(fn) if integers else ()
         tape, out = _forward(fn, args, kwargs)
-        if sens is None and not self.get_by_list and _without_floats(fn, args, kwargs, out):
-            return _integer_gradients(lambda floats: self._grad(fn, weights, floats, {}), args)
+        inputs = args
+        if integers and not _float_tensors(out):
+            tape, out, inputs = _again_on_floats(fn, args, kwargs, before)
         outputs = _float_tensors(out) if sens is None else tensors_in(out, [])
-        wanted = args if self.get_all else args[:1] if not self.get_by_list else ()
+        wanted = inputs if self.get_all else inputs[:1] if not self.get_by_list else ()
         params = _weights_list(weights, fn) if self.get_by_list else []
         of_inputs, of_params = _backward(tape, outputs, _seeds(outputs, sens), wanted, params)
+        if inputs is not args:
+            of_inputs = _like(of_inputs, args)
         if self.get_all:
             of_inputs = tuple(g for g in of_inputs if g is not None)
             return (of_inputs, of_params) if self.get_by_list else of_inputs
-        return of_params if self.get_by_list else of_inputs[0]
+        return of_params if self.get_by_list else _or_nothing(of_inputs[0])
 
 
 def _check(grad_position: Any, weights: Any, has_aux: Any) -> Any:
@@ -205,23 +244,25 @@ def _value_and_grad(fn: Any, grad_position: Any, weights: Any, has_aux: Any, ret
     positions = _check(grad_position, weights, has_aux)
     if positions and max(positions) >= len(args):
         raise ValueError(f"grad_position {max(positions)} is out of range for {len(args)} inputs | grad")
+    integers = weights is None and _only_integers(args, kwargs)
+    before = _slots(fn) if integers else ()
     tape, out = _forward(fn, args, kwargs)
     if has_aux and not isinstance(out, (tuple, list)):
         raise ValueError("with has_aux the function must return (value, aux, …) | grad | return a tuple")
-    if weights is None and _without_floats(fn, args, kwargs, out[0] if has_aux else out):
-        grads = _value_and_grad(fn, positions, None, has_aux, False, _cast_all(args, "float32"), kwargs)[1]
-        inputs = tuple(_like(g, args[p]) for p, g in zip(positions, grads))
-        inputs = tuple(zip(positions, inputs)) if return_ids else inputs
-        return out, inputs[0] if isinstance(grad_position, int) else inputs
-    outputs = _float_tensors(out[0] if has_aux else out)
+    inputs, value = args, out[0] if has_aux else out
+    if integers and not _float_tensors(value):
+        tape, value, inputs = _again_on_floats(fn, args, kwargs, before)
+        value = value[0] if has_aux else value
     params = [] if weights is None else [weights] if isinstance(weights, Parameter) else list(weights)
-    of_inputs, of_params = _backward(tape, outputs, None, tuple(args[p] for p in positions), params)
+    of_inputs, of_params = _backward(tape, _float_tensors(value), None, tuple(inputs[p] for p in positions), params)
+    if inputs is not args:
+        of_inputs = _like(of_inputs, tuple(args[p] for p in positions))
     ids_in, ids_w = tuple(zip(positions, of_inputs)), tuple((p.name, g) for p, g in zip(params, of_params))
     if return_ids:
         of_inputs, of_params = ids_in, ids_w
-    inputs = of_inputs[0] if isinstance(grad_position, int) else tuple(of_inputs)
+    input_grads = _or_nothing(of_inputs[0]) if isinstance(grad_position, int) else tuple(of_inputs)
     weight_grads = of_params[0] if isinstance(weights, Parameter) else tuple(of_params)
-    grads = inputs if weights is None else weight_grads if grad_position is None else (inputs, weight_grads)
+    grads = input_grads if weights is None else weight_grads if grad_position is None else (input_grads, weight_grads)
     return out, grads
 
 
@@ -237,6 +278,8 @@ def grad(fn: Callable[..., Any], grad_position: Union[int, tuple[int, ...], None
     grad_position: an input's position (one gradient), a tuple of positions (a tuple), or None. weights: a Parameter (one gradient), a
     ParameterTuple (a tuple), or None. Both given: (inputs, weights). has_aux: the result is (gradients, the tuple of the outputs
     behind the first), which are not differentiated.
+    An input that is no tensor has no gradient: (), and None within a tuple. Where inputs and outputs hold integers only, fn runs a second
+    time as GradOperation says.
     Raises ValueError when neither is given. Gradients of gradients come from nesting.
     """
     _check(grad_position, weights, has_aux)

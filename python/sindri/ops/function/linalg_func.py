@@ -17,6 +17,11 @@ def _matrix_product(a: Tensor, b: Tensor) -> Tensor:
     return core.matmul(a, b) if len(a.shape) == len(b.shape) == 2 else core.batch_matmul(a, b)
 
 
+def _both_integers(a: Tensor, b: Tensor) -> bool:
+    """Whether both are tensors without a floating type; what is no tensor is left for the engine to refuse."""
+    return isinstance(a, Tensor) and isinstance(b, Tensor) and not is_float(a.dtype) and not is_float(b.dtype)
+
+
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """The matrix product by NumPy's rules: vectors are a row on the left and a column on the right, leading dimensions broadcast.
     Raises TypeError for floating types that differ, ValueError for shapes that do not fit or scalars."""
@@ -35,14 +40,14 @@ def mat_mul(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool =
     try:
         return core.matmul(a, b, transpose_a, transpose_b)
     except TypeError:  # the engine multiplies floating types only; asking first would cost every call
-        if is_float(a.dtype) or is_float(b.dtype):
+        if not _both_integers(a, b):
             raise
         return _matrix_product(swapaxes(a, 0, 1) if transpose_a else a, swapaxes(b, 0, 1) if transpose_b else b)
 
 
 def batch_mat_mul(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
     """Products over the last two dimensions, each transposed first on request; leading dimensions broadcast."""
-    if not is_float(a.dtype) and not is_float(b.dtype):
+    if _both_integers(a, b):
         return _matrix_product(swapaxes(a, -1, -2) if transpose_a else a, swapaxes(b, -1, -2) if transpose_b else b)
     return core.batch_matmul(a, b, transpose_a, transpose_b)
 

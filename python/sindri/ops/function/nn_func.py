@@ -8,8 +8,8 @@ import numpy as np
 
 from sindri import _core
 from sindri.common import dtype as mstype
-from sindri.ops._util import (Parameter, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, pair,
-                              perm_moving, to_axis, to_int, to_ints)
+from sindri.ops._util import (Parameter, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, need_divisor,
+                              pair, perm_moving, to_axis, to_int, to_ints, zeros_around)
 from sindri.ops.function.linalg_func import matmul
 from sindri.ops.function.random_func import keep_mask
 
@@ -351,12 +351,13 @@ def max_pool_with_places(x: Tensor, kernel: list, stride: list, pads: list, ceil
 
 def avg_pool2d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
                divisor_override: int = 0) -> Tensor:
-    """Means of windows of [n, c, h, w]; divisor_override > 0: sums divided by it."""
+    """Means of windows of [n, c, h, w]; divisor_override > 0: sums divided by it. Raises TypeError or ValueError for another divisor."""
     kernel, stride, pads = _window(kernel_size, stride, padding, "ops.avg_pool2d")
-    if not divisor_override:
+    divisor = need_divisor(divisor_override, "ops.avg_pool2d")
+    if not divisor:
         return core.avg_pool2d(input_x, kernel, stride, pads, ceil_mode, count_include_pad)
-    out = core.avg_pool2d(core.pad(input_x, [0, 0, 0, 0] + pads), kernel, stride, [0, 0, 0, 0], ceil_mode, True)
-    return core.mul(out, kernel[0] * kernel[1] / divisor_override)
+    out = core.avg_pool2d(zeros_around(input_x, kernel, stride, pads, ceil_mode), kernel, stride, [0, 0, 0, 0], False, True)
+    return core.mul(out, kernel[0] * kernel[1] / divisor)
 
 
 def _as_images(fn: Callable, x: Tensor) -> Tensor:
@@ -578,7 +579,7 @@ def dropout2d_with_mask(x: Tensor, keep_prob: float = 0.5) -> tuple:
 
 def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Union[None, int, float] = None) -> Tensor:
     """Padded from the last dimension on: (left, right, top, bottom, …). Modes 'constant' (value, 0), 'reflect', 'replicate', 'circular';
-    negative numbers cut (constant only). Raises ValueError."""
+    negative numbers cut (constant only). Raises ValueError, also for cutting more than there is and for leaving nothing."""
     where = "ops.pad"
     check_choice(mode, ("constant", "reflect", "replicate", "circular"), "mode", where)
     flat = to_ints(padding, "padding", where)
@@ -596,6 +597,9 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Union[None
     if min(flat, default=0) < 0:
         if mode != "constant":
             fail(ValueError, f"negative padding {flat} goes with mode 'constant'", where)
+        for size, before, after in zip(input_x.shape, pads[0::2], pads[1::2]):
+            if min(before, after) < -size or size + before + after < 1:
+                fail(ValueError, f"padding {flat} cuts more than there is of {input_x.shape}", where, "leave at least one element")
         begin = [max(0, -pads[2 * d]) for d in range(rank)]
         end = [input_x.shape[d] - max(0, -pads[2 * d + 1]) for d in range(rank)]
         input_x, pads = core.slice(input_x, begin, end), [max(0, p) for p in pads]

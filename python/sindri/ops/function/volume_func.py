@@ -2,10 +2,11 @@
 of the rows and columns first, then of the depths."""
 from __future__ import annotations
 
+import math
 from typing import Any, Callable, List, Optional, Sequence
 
-from sindri.ops._util import Tensor, core, exported, fail, to_int, to_ints, volume_pads
-from sindri.ops.function.nn_func import bias_add, conv_transpose2d
+from sindri.ops._util import Tensor, core, exported, fail, need_divisor, to_int, to_ints, volume_pads, zeros_around
+from sindri.ops.function.nn_func import bias_add, conv_transpose2d, max_pool_with_places
 
 
 def _triple(value: Any, name: str, where: str) -> List[int]:
@@ -63,10 +64,38 @@ def _pool3d(kind: Callable, x: Tensor, kernel: Sequence[int], stride: Sequence[i
     return core.reshape(flat, (n, c, flat.shape[2], h, w))
 
 
+def _mean_pool3d(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pads: Sequence[int], ceil_mode: bool, count_include_pad: bool,
+                 divisor: int, where: str) -> Tensor:
+    """Means of windows, with a divisor their sums divided by it."""
+    if not divisor:
+        return _pool3d(lambda v, k, s, p: core.avg_pool2d(v, k, s, p, ceil_mode, count_include_pad), x, kernel, stride, pads, where)
+    _need_volume(x, where)
+    padded = zeros_around(x, kernel, stride, pads, ceil_mode)  # so that every window counts as many elements
+    out = _pool3d(lambda v, k, s, p: core.avg_pool2d(v, k, s, p, False, True), padded, kernel, stride, [0] * 6, where)
+    return core.mul(out, math.prod(kernel) / divisor)
+
+
+def _max_pool3d_with_places(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pads: Sequence[int], ceil_mode: bool,
+                            where: str) -> tuple:
+    """(maxima of windows, their int64 places in the flat volume [d, h, w])."""
+    _need_volume(x, where)
+    n, c, d, h, w = x.shape
+    flat, place = max_pool_with_places(core.reshape(x, (n * c, d, h, w)), list(kernel[1:]), list(stride[1:]), list(pads[2:]), ceil_mode)
+    rows, columns = flat.shape[-2:]
+    size = rows * columns
+    column = core.reshape(flat, (n * c, 1, d, size))
+    y, above = max_pool_with_places(column, [kernel[0], 1], [stride[0], 1], list(pads[:2]) + [0, 0], ceil_mode)
+    depth = core.reshape(core.floor_div(above, size), (n * c, y.shape[2], size))  # places of the second pass count [d, h'·w']
+    place = core.add(core.mul(depth, h * w), core.gather_elements(core.reshape(place, (n * c, d, size)), depth, 1))
+    shape = (n, c, y.shape[2], rows, columns)
+    return core.reshape(y, shape), core.reshape(place, shape)
+
+
 def conv3d_transpose(inputs: Tensor, weight: Tensor, pad_mode: str = "valid", padding: Any = 0, stride: Any = 1, dilation: Any = 1, group: int = 1,
                      output_padding: Any = 0) -> Tensor:
     """[n, c, d, h, w] with weight [c, o/group, kd, kh, kw] -> [n, o, d', h', w']: the gradient of conv3d with respect to its input. 'same': the
-    sizes times stride, which 'valid' gives at least; output_padding (with pad_mode 'pad'): rows behind. Raises ValueError for shapes that do not fit."""
+    sizes times stride, which 'valid' gives at least; output_padding (with pad_mode 'pad'): rows behind, fewer than stride or dilation.
+    Raises ValueError for shapes that do not fit."""
     where = "ops.conv3d_transpose"
     _need_volume(inputs, where)
     s, spread, kernel = _triple(stride, "stride", where), _triple(dilation, "dilation", where), weight.shape[2:]
@@ -75,6 +104,8 @@ def conv3d_transpose(inputs: Tensor, weight: Tensor, pad_mode: str = "valid", pa
     extra = list(extra) * 3 if len(extra) == 1 else list(extra)[-3:]
     if any(extra) and pad_mode.lower() != "pad":
         fail(ValueError, f"output_padding {output_padding!r} goes with pad_mode 'pad'", where)
+    if any(not 0 <= e < max(a, b) for e, a, b in zip(extra, s, spread)):
+        fail(ValueError, f"output_padding {output_padding!r} must be below stride {stride!r} or dilation {dilation!r}", where)
     n, c, d, h, w = inputs.shape
     images = core.reshape(core.transpose(inputs, [0, 2, 1, 3, 4]), (n * d, c, h, w))
     whole: Any = None
@@ -100,26 +131,27 @@ def conv3d_transpose(inputs: Tensor, weight: Tensor, pad_mode: str = "valid", pa
 
 
 def max_pool3d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Tensor:
-    """Maxima of windows of [n, c, d, h, w] (stride None: kernel_size). Raises ValueError for a dilation other than 1 and return_indices (not
-    supported)."""
+               return_indices: bool = False) -> Any:
+    """Maxima of windows of [n, c, d, h, w] (stride None: kernel_size); with return_indices also their int64 places in the flat volume.
+    Raises ValueError for a dilation other than 1 (not supported)."""
     where = "ops.max_pool3d"
-    if return_indices or _triple(dilation, "dilation", where) != [1, 1, 1]:
-        fail(ValueError, "return_indices and a dilation other than 1 are not supported", where)
+    if _triple(dilation, "dilation", where) != [1, 1, 1]:
+        fail(ValueError, f"dilation {dilation!r} is not supported", where, "use dilation=1")
     kernel = _triple(kernel_size, "kernel_size", where)
+    step = kernel if stride is None else _triple(stride, "stride", where)
     pads = volume_pads("pad", padding, (), (), (), (), where)
-    kind = lambda v, k, s, p: core.max_pool2d(v, k, s, p, ceil_mode)
-    return _pool3d(kind, x, kernel, kernel if stride is None else _triple(stride, "stride", where), pads, where)
+    if return_indices:
+        return _max_pool3d_with_places(x, kernel, step, pads, ceil_mode, where)
+    return _pool3d(lambda v, k, s, p: core.max_pool2d(v, k, s, p, ceil_mode), x, kernel, step, pads, where)
 
 
 def avg_pool3d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
                divisor_override: int = 0) -> Tensor:
-    """Means of windows of [n, c, d, h, w]; divisor_override > 0: sums divided by it."""
+    """Means of windows of [n, c, d, h, w]; divisor_override > 0: sums divided by it. Raises TypeError or ValueError for another divisor."""
     where = "ops.avg_pool3d"
     kernel, pads = _triple(kernel_size, "kernel_size", where), volume_pads("pad", padding, (), (), (), (), where)
-    kind = lambda v, k, s, p: core.avg_pool2d(v, k, s, p, ceil_mode, count_include_pad or bool(divisor_override))
-    out = _pool3d(kind, input_x, kernel, _triple(stride, "stride", where), pads, where)
-    return core.mul(out, kernel[0] * kernel[1] * kernel[2] / divisor_override) if divisor_override else out
+    return _mean_pool3d(input_x, kernel, _triple(stride, "stride", where), pads, ceil_mode, count_include_pad,
+                        need_divisor(divisor_override, where), where)
 
 
 __all__ = exported(globals())

@@ -6,7 +6,7 @@ from typing import Any
 
 from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
-from sindri.ops._util import Parameter, Tensor, as_tensor, check_choice, core, fail, volume_pads
+from sindri.ops._util import Parameter, Tensor, as_tensor, check_choice, core, fail, need_divisor, volume_pads
 from sindri.ops.function import loss_func as L
 from sindri.ops.function import nn_func as F
 from sindri.ops.function import volume_func as V
@@ -116,25 +116,26 @@ def _conv3d(x: Tensor, w: Tensor, out_channel: int, kernel_size: Any, mode: int,
     return V.conv3d(x, w, None, stride, pad_mode, pad, dilation, group)
 
 
-def _pool3d(kind: Any, x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad_list: Any, data_format: str, where: str) -> Tensor:
+def _window3d(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad_list: Any, data_format: str, where: str) -> tuple:
+    """(kernel, stride, pads) of a pooling of volumes."""
     check_choice(data_format, ("NCDHW",), "data_format", where)
     kernel, stride = V._triple(kernel_size, "kernel_size", where), V._triple(strides, "strides", where)
-    return V._pool3d(kind, x, kernel, stride, volume_pads(pad_mode, pad_list, x.shape[2:], kernel, stride, (1, 1, 1), where), where)
+    return kernel, stride, volume_pads(pad_mode, pad_list, x.shape[2:], kernel, stride, (1, 1, 1), where)
 
 
 def _max_pool3d(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad_list: Any, ceil_mode: Any, data_format: str) -> Tensor:
     """Maxima of windows of [n, c, d, h, w]."""
     kind = lambda v, k, s, p: core.max_pool2d(v, k, s, p, bool(ceil_mode))
-    return _pool3d(kind, x, kernel_size, strides, pad_mode, pad_list, data_format, "ops.MaxPool3D")
+    kernel, stride, pads = _window3d(x, kernel_size, strides, pad_mode, pad_list, data_format, "ops.MaxPool3D")
+    return V._pool3d(kind, x, kernel, stride, pads, "ops.MaxPool3D")
 
 
 def _avg_pool3d(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad: Any, ceil_mode: bool, count_include_pad: bool, divisor_override: int,
                 data_format: str) -> Tensor:
-    """Means of windows of [n, c, d, h, w]."""
-    whole = bool(divisor_override) or count_include_pad
-    kind = lambda v, k, s, p: core.avg_pool2d(v, k, s, p, ceil_mode, whole)
-    out = _pool3d(kind, x, kernel_size, strides, pad_mode, pad, data_format, "ops.AvgPool3D")
-    return core.mul(out, math.prod(V._triple(kernel_size, "kernel_size", "ops.AvgPool3D")) / divisor_override) if divisor_override else out
+    """Means of windows of [n, c, d, h, w]; divisor_override > 0: sums divided by it."""
+    kernel, stride, pads = _window3d(x, kernel_size, strides, pad_mode, pad, data_format, "ops.AvgPool3D")
+    divisor = need_divisor(divisor_override, "ops.AvgPool3D")
+    return V._mean_pool3d(x, kernel, stride, pads, ceil_mode, count_include_pad, divisor, "ops.AvgPool3D")
 
 
 _ANY_POOL = ("kernel_size", "strides")

@@ -7,6 +7,7 @@ import stat
 from typing import Any, Dict
 
 from sindri import _checkparam as validator
+from sindri import log as logger
 
 _KEYS = ('landscape_size', 'unit', 'num_samples', 'create_landscape', 'intervals')
 _PLACE = "SummaryCollector: 'collect_landscape'"
@@ -21,7 +22,7 @@ def check(given: Dict[str, Any]) -> Dict[str, Any]:
     validator.check_value_type('landscape_size', out['landscape_size'], int, 'SummaryCollector')
     if not 3 <= out['landscape_size'] <= 256:
         raise ValueError(f"{_PLACE}: 'landscape_size' must be from 3 to 256, got {out['landscape_size']}")
-    validator.check_value_type('num_samples', out['num_samples'], int, 'SummaryCollector')
+    validator.check_positive_int(out['num_samples'], 'num_samples', 'SummaryCollector')
     if out['unit'] not in ('step', 'epoch'):
         raise ValueError(f"{_PLACE}: 'unit' must be 'step' or 'epoch', got {out['unit']!r}")
     validator.check_value_type('create_landscape', out['create_landscape'], dict, 'SummaryCollector')
@@ -30,12 +31,14 @@ def check(given: Dict[str, Any]) -> Dict[str, Any]:
             raise ValueError(f"{_PLACE}: 'create_landscape' may have 'train' and 'result', got {key!r}")
         validator.check_value_type(key, value, bool, 'SummaryCollector')
     validator.check_value_type('intervals', out.get('intervals'), list, 'SummaryCollector')
+    if not out['intervals']:
+        raise ValueError(f"{_PLACE}: 'intervals' is empty | give lists of at least three numbers of steps or epochs")
     for interval in out['intervals']:
         validator.check_value_type('each of intervals', interval, list, 'SummaryCollector')
         if len(interval) < 3:
             raise ValueError(f"{_PLACE}: each of 'intervals' must have at least three numbers, got {interval}")
         for number in interval:
-            validator.check_value_type('each number of intervals', number, int, 'SummaryCollector')
+            validator.check_positive_int(number, 'each number of intervals', 'SummaryCollector')
     return out
 
 
@@ -50,12 +53,15 @@ class Landscape:
         self._files: Dict[str, str] = {}
 
     def keep(self, number: int, network: Any) -> None:
-        """Saves the parameters of the network inside the training cells when `number` is one of those asked for."""
+        """Saves the parameters of the network when `number` is one of those asked for: of what the training Cell (the one with an
+        optimizer) trains, without the loss. Cells inside that happen to be called 'network' are the user's own."""
         from sindri.train import serialization
         if number not in self._wanted:
             return
-        while 'network' in network.name_cells():
-            network = network.network
+        for _, cell in network.cells_and_names():
+            if {'optimizer', 'network'} <= cell.name_cells().keys():
+                network = cell.network
+                break
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
         backbone = network.name_cells().get('_backbone', network)
         path = os.path.join(self._folder, f'{type(backbone).__name__}_{number}_{self.unit}.ckpt')
@@ -63,15 +69,17 @@ class Landscape:
         self._files[str(number)] = path
 
     def finish(self, steps_per_epoch: int) -> None:
-        """Writes train_metadata.json."""
+        """Writes train_metadata.json; warns of numbers that training has not reached."""
+        from sindri.tools._safetensors import write_whole
         settings = self.settings
+        missing = sorted(self._wanted - {int(n) for n in self._files})
+        if missing:
+            logger.warning("SummaryCollector: training ended before %s %s of 'collect_landscape': no parameters are kept for them",
+                           self.unit, ', '.join(map(str, missing)))
         data = {'epoch_group': {str(i): interval for i, interval in enumerate(settings['intervals'])}, 'model_params_file_map': self._files,
                 'step_per_epoch': steps_per_epoch, 'unit': self.unit, 'num_samples': settings['num_samples'],
                 'landscape_size': settings['landscape_size'], 'create_landscape': settings['create_landscape']}
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
         path = os.path.join(self._folder, 'train_metadata.json')
-        if os.path.exists(path):  # of an earlier training; read-only, as this one will be
-            os.remove(path)
-        with open(path, 'w', encoding='utf-8') as f:
-            json.dump(data, f)
+        write_whole(path, [json.dumps(data).encode()])  # in place of an earlier training's, which is read-only
         os.chmod(path, stat.S_IRUSR)
