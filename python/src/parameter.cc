@@ -38,7 +38,12 @@ void initialize(py::handle self, const py::object& data, const py::object& name,
   }
   Tensor t;
   if (PyLong_Check(data.ptr())) {
-    t = number_of(data, DType::kInt32);
+    int overflow = 0;
+    const int64_t v = PyLong_AsLongLongAndOverflow(data.ptr(), &overflow);
+    if (overflow != 0 || v != static_cast<int32_t>(v))
+      throw ValueError(fmt::format("an int makes an int32 Parameter, which {} does not fit", py::cast<std::string>(py::str(data))), "Parameter",
+                       "give a Tensor of int64, or a float");
+    t = Tensor::from_vector<int32_t>({}, {static_cast<int32_t>(v)});  // a value, not an op: Parameters of a summary are made while a graph is traced
   } else {
     t = to_tensor(data);
   }

@@ -114,9 +114,9 @@ for _name, _default in (("comm_fusion", 1), ("layerwise_parallel", False), ("par
     setattr(Parameter, _name, _hint(_name, _default))
 
 
-def _rebuild(kind: type, value: Tensor, name: str, requires_grad: bool) -> Parameter:
+def _rebuild(kind: type[Parameter], value: Tensor, name: str, requires_grad: bool) -> Parameter:
     """Of a class derived from Parameter, too, whatever its __init__ takes."""
-    made = kind.__new__(kind)
+    made: Parameter = kind.__new__(kind)
     Parameter.__init__(made, value, name, requires_grad)
     return made
 
