@@ -159,15 +159,16 @@ def test_inference_and_training_flags():
     assert seen == [True, False, True, False]
 
 
+class Normed(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.bn = nn.Dense(3, 2), nn.BatchNorm1d(2)
+
+    def construct(self, x):
+        return self.bn(self.fc(x))
+
+
 def test_a_callback_that_turns_training_mode_off_is_heeded(mode):
-    class Net(nn.Cell):
-        def __init__(self):
-            super().__init__()
-            self.fc, self.bn = nn.Dense(3, 2), nn.BatchNorm1d(2)
-
-        def construct(self, x):
-            return self.bn(self.fc(x))
-
     class Freeze(Callback):
         def on_train_epoch_begin(self, run_context):
             net.set_train(False)
@@ -177,7 +178,7 @@ def test_a_callback_that_turns_training_mode_off_is_heeded(mode):
             if run_context.original_args().cur_epoch_num == 2:
                 model.eval(data)
 
-    net, seen = Net(), []
+    net, seen = Normed(), []
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean')
     model = Model(net, loss, nn.SGD(net.trainable_params(), 0.1), metrics={'acc'})
     data = train_cases.dataset(ds, 2)
@@ -191,14 +192,6 @@ def test_a_callback_that_turns_training_mode_off_is_heeded(mode):
 
 @pytest.mark.parametrize('use', ['eval', 'predict', 'another model'])
 def test_a_callback_that_evaluates_leaves_the_next_step_training(use, mode):
-    class Net(nn.Cell):
-        def __init__(self):
-            super().__init__()
-            self.fc, self.bn = nn.Dense(3, 2), nn.BatchNorm1d(2)
-
-        def construct(self, x):
-            return self.bn(self.fc(x))
-
     class Look(Callback):
         def on_train_step_end(self, run_context):
             before.append(net.bn.moving_mean.asnumpy().copy())
@@ -210,7 +203,7 @@ def test_a_callback_that_evaluates_leaves_the_next_step_training(use, mode):
 
         def on_train_end(self, run_context):
             assert len({m.tobytes() for m in before}) == len(before)  # every step moved the mean
-    net, before, loss = Net(), [], nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean')
+    net, before, loss = Normed(), [], nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean')
     model = Model(net, loss, nn.SGD(net.trainable_params(), 0.1), metrics={'acc'})
     data = train_cases.dataset(ds, 2)
     model.train(2, data, callbacks=Look(), dataset_sink_mode=False)
