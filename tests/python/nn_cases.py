@@ -93,6 +93,8 @@ LAYERS = {
     "avg_pool2d_pad": (lambda ms: ms.nn.AvgPool2d(3, 2, pad_mode="pad", padding=1), [x((2, 3, 7, 6))], False),
     "avg_pool2d_pad_not_counted": (lambda ms: ms.nn.AvgPool2d(3, 2, pad_mode="pad", padding=1, count_include_pad=False), [x((2, 3, 7, 6))], False),
     "avg_pool2d_divisor": (lambda ms: ms.nn.AvgPool2d(3, 2, pad_mode="pad", padding=1, divisor_override=5), [x((2, 3, 7, 6))], False),
+    "avg_pool2d_divisor_ceil": (lambda ms: ms.nn.AvgPool2d(3, 2, pad_mode="pad", padding=1, ceil_mode=True, divisor_override=4), [x((2, 3, 6, 8))], False),
+    "max_pool2d_indices": (lambda ms: ms.nn.MaxPool2d(3, 2, pad_mode="pad", padding=1, ceil_mode=True, return_indices=True), [x((2, 3, 6, 8))], False),
     "max_pool1d": (lambda ms: ms.nn.MaxPool1d(3, 2), [x((2, 3, 8))], False),
     "avg_pool1d": (lambda ms: ms.nn.AvgPool1d(3, 2), [x((2, 3, 8))], False),
     "adaptive_avg_pool2d": (lambda ms: ms.nn.AdaptiveAvgPool2d((3, None)), [x((2, 3, 7, 5))], False),

@@ -9,6 +9,7 @@ from sindri.nn._check import check_bool, check_int, fail, is_int, sizes
 from sindri.nn._padding import Padder, check_padding
 from sindri.nn.cell import Cell
 from sindri.nn.layer.conv import check_format
+from sindri.ops.function.nn_func import avg_pool2d, max_pool_with_places
 
 __all__ = ["AvgPool2d", "MaxPool2d", "AvgPool1d", "MaxPool1d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d"]
 
@@ -36,14 +37,14 @@ class _Pool(Cell):
         self._pads = Padder(mode, pads, self._kernel, self._step)
         self._counts_pads = mode == "pad"
 
-    def _pool(self, x: Tensor, pool: Callable[..., Tensor], **extra: Any) -> Tensor:
+    def _pool(self, x: Tensor, pool: Callable[..., Any], **extra: Any) -> Any:
         shape = x.shape
         if len(shape) != 4:
             fail(ValueError, f"{self.cls_name}: the input must have 4 dimensions, got shape {tuple(shape)}")
         if self._nhwc:
             x = _ops.transpose(x, (0, 3, 1, 2))
             y = pool(x, kernel=self._kernel, stride=self._step, pad=self._pads(shape[1], shape[2]), ceil_mode=self.ceil_mode, **extra)
-            return _ops.transpose(y, (0, 2, 3, 1))
+            return tuple(_ops.transpose(v, (0, 2, 3, 1)) for v in y) if isinstance(y, tuple) else _ops.transpose(y, (0, 2, 3, 1))
         return pool(x, kernel=self._kernel, stride=self._step, pad=self._pads(shape[2], shape[3]), ceil_mode=self.ceil_mode, **extra)
 
     def extend_repr(self) -> str:
@@ -59,8 +60,9 @@ class MaxPool2d(_Pool):
     """Maximum of each window: x [N, C, H, W] -> [N, C, OH, OW].
 
     The stride is 1 unless given (PyTorch: the kernel size). pad_mode 'valid' (the default), 'same' (pads with -inf, as Conv2d) or 'pad' with
-    `padding`, at most half the kernel. The fourth argument may be data_format, as in MindSpore 1. Raises TypeError or ValueError for sizes, padding
-    and modes out of range, for dilation other than 1 and return_indices=True (not supported).
+    `padding`, at most half the kernel. return_indices (with pad_mode 'pad'): (maxima, their int64 places in the flat image). The fourth argument
+    may be data_format, as in MindSpore 1. Raises TypeError or ValueError for sizes, padding and modes out of range, for return_indices with another
+    mode and for a dilation other than 1 (not supported).
     """
 
     def __init__(self, kernel_size: Size2 = 1, stride: Size2 = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Size2 = 1,
@@ -69,10 +71,12 @@ class MaxPool2d(_Pool):
             padding, data_format = 0, padding
         super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, data_format)
         _only_default("MaxPool2d", "dilation", dilation, 1)
-        _only_default("MaxPool2d", "return_indices", return_indices, False)
+        self.return_indices = check_bool("MaxPool2d", "return_indices", return_indices)
+        if return_indices and self.pad_mode != "pad":
+            fail(ValueError, f"MaxPool2d: return_indices goes with pad_mode 'pad', got {pad_mode!r}")
 
-    def construct(self, x: Tensor) -> Tensor:
-        return self._pool(x, _ops.max_pool2d)
+    def construct(self, x: Tensor) -> Any:
+        return self._pool(x, max_pool_with_places if self.return_indices else _ops.max_pool2d)
 
 
 class AvgPool2d(_Pool):
@@ -90,14 +94,12 @@ class AvgPool2d(_Pool):
         self.divisor_override = divisor_override
         if divisor_override is not None:
             check_int("AvgPool2d", "divisor_override", divisor_override, 1)
-            if ceil_mode:
-                fail(ValueError, "AvgPool2d: divisor_override does not go with ceil_mode")
 
     def construct(self, x: Tensor) -> Tensor:
         if self.divisor_override is None:
             return self._pool(x, _ops.avg_pool2d, count_include_pad=self._counts_pads and self.count_include_pad)
-        sums = _ops.mul(self._pool(x, _ops.avg_pool2d, count_include_pad=True), float(self._kernel[0] * self._kernel[1]))
-        return _ops.div(sums, float(self.divisor_override))
+        divisor = self.divisor_override
+        return self._pool(x, lambda v, kernel, stride, pad, ceil_mode: avg_pool2d(v, kernel, stride, pad, ceil_mode, divisor_override=divisor))
 
 
 class _Pool1d(Cell):

@@ -339,12 +339,12 @@ def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0
     return max_pool_with_places(x, kernel, stride, pads, ceil_mode)
 
 
-def max_pool_with_places(x: Tensor, kernel: list, stride: list, pads: list, ceil_mode: bool = False) -> tuple:
+def max_pool_with_places(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pad: Sequence[int], ceil_mode: bool = False) -> tuple:
     """(maxima, int64 places in the flat image): the engine keeps places inside the window."""
-    y, place = _core.run_op("max_pool2d", [x], {"kernel": kernel, "stride": stride, "pad": pads, "ceil_mode": ceil_mode})
+    y, place = _core.run_op("max_pool2d", [x], {"kernel": kernel, "stride": stride, "pad": pad, "ceil_mode": ceil_mode})
     place = core.cast(place, mstype.int64)
-    row = core.reshape(core.sub(core.mul(core.arange(0, y.shape[2]), stride[0]), pads[0]), (-1, 1))
-    column = core.sub(core.mul(core.arange(0, y.shape[3]), stride[1]), pads[2])
+    row = core.reshape(core.sub(core.mul(core.arange(0, y.shape[2]), stride[0]), pad[0]), (-1, 1))
+    column = core.sub(core.mul(core.arange(0, y.shape[3]), stride[1]), pad[2])
     row, column = core.add(row, core.floor_div(place, kernel[1])), core.add(column, core.mod(place, kernel[1]))
     return y, core.add(core.mul(row, x.shape[3]), column)
 
