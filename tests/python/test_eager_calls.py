@@ -179,44 +179,38 @@ import numpy as np
 import sindri as ms
 from sindri import Tensor, ops
 
-longest, stop = 0.0, False
+ticks, stop = 0, False
 
 
 def watch():
-    global longest
-    last = time.perf_counter()
+    global ticks
     while not stop:
         time.sleep(0.0005)
-        now = time.perf_counter()
-        longest, last = max(longest, now - last), now
+        ticks += 1
 
 
-t = Tensor(np.ones(8_000_000, np.float32))
+t = Tensor(np.ones(16_000_000, np.float32))
 calls = [lambda: t.astype(ms.float16), lambda: -t, lambda: abs(t), lambda: Tensor(t), lambda: ops.where(t > 0, t, 0.0),
-         lambda: ops.full((8_000_000,), 1.0), lambda: ops.broadcast_to(Tensor([1.0]), (8_000_000,)),
-         lambda: ops.random_normal((4_000_000,)) if hasattr(ops, "random_normal") else ops.standard_normal((4_000_000,))]
-for i, call in enumerate(calls):
+         lambda: ops.full((16_000_000,), 1.0), lambda: ops.broadcast_to(Tensor([1.0]), (16_000_000,)), lambda: ops.standard_normal((4_000_000,))]
+thread = threading.Thread(target=watch)
+thread.start()
+for call in calls:
     call()
-    longest, stop = 0.0, False
-    thread = threading.Thread(target=watch)
-    thread.start()
-    time.sleep(0.01)
-    begin = time.perf_counter()
-    for _ in range(8):
+    most = 0
+    for _ in range(10):
+        before = ticks
         call()
-    took = (time.perf_counter() - begin) / 8
-    stop = True
-    thread.join()
-    print(i, took, longest)
+        most = max(most, ticks - before)
+    print(most)
+stop = True
+thread.join()
 """
 
 
 def test_long_calls_let_other_threads_run():
-    """In a process of its own: while a call works, a thread that only looks at the clock does so. What a call holds the lock for is a part of it."""
+    """In a process of its own: while a call works, a thread counts. With the lock held it counts when the call is over: once, or twice by chance."""
     out = subprocess.run([sys.executable, "-c", SHARED_LOCK], capture_output=True, text=True, check=True).stdout
-    # The scheduler takes its share on a busy machine; a call that kept the lock would keep it for its whole length every time.
-    held = [line for line in out.splitlines() if float(line.split()[2]) > 0.9 * float(line.split()[1]) and float(line.split()[1]) > 0.05]
-    assert not held, out
+    assert all(int(most) >= 3 for most in out.split()), out
 
 
 def test_a_measurement_lets_other_threads_run():
