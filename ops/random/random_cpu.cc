@@ -33,10 +33,31 @@ template <class T> double unit(const uint32_t* words, int64_t i) {
   else return static_cast<double>(u32_to_unit_float(words[i]));
 }
 
+// fill_stretches for samples of few blocks (tensors of one dimension: of one element): made side by side, as blocks of one sample are elsewhere.
+// What their last blocks hold beyond the samples is computed and dropped.
+template <class T, class F> void fill_small_samples(const Samples& s, const Stream& stream, T* y, F&& f) {
+  const int64_t per_block = 4 / kWords<T>, blocks = (s.each + per_block - 1) / per_block, padded = blocks * per_block, group = kStretch / padded;
+  parallel_for((s.count + group - 1) / group, 4, [&](int64_t begin, int64_t end) {
+    alignas(64) uint32_t words[2 * kStretch];
+    alignas(64) T drawn[kStretch];
+    for (int64_t t = begin; t < end; ++t) {
+      const int64_t first = t * group, n = std::min(group, s.count - first);
+      const auto counter = stream.sample(first);
+      const bool wraps = stream.sample(first + n - 1)[0] < counter[0];  // into the upper bits of the sample's number
+      for (int64_t b = 0; b < blocks; ++b)
+        for (int64_t i = 0; i < n; i += wraps ? 1 : n) SINDRI_SIMD_CALL(philox_samples)
+      (stream.key.data(), stream.sample(first + i).data(), static_cast<uint32_t>(b), wraps ? 1 : n, 4 * blocks, words + 4 * (i * blocks + b));
+      f(drawn, words, n * padded);
+      for (int64_t i = 0; i < n; ++i) std::copy_n(drawn + i * padded, s.each, y + (first + i) * s.each);
+    }
+  });
+}
+
 // Calls f(y, words, n) for stretches of every sample: n elements at y, whose words start at `words`.
 template <class T, class F> void fill_stretches(const KernelQuery& q, const Stream& stream, T* y, F&& f) {
   const Samples s = samples_of(q.out[0].shape);
   if (s.count * s.each == 0) return;
+  if (s.each <= 32) return fill_small_samples(s, stream, y, f);
   const int64_t stretches = (s.each + kStretch - 1) / kStretch;
   parallel_for(s.count * stretches, std::max<int64_t>(1, 8192 / std::min(s.each, kStretch)), [&](int64_t begin, int64_t end) {
     alignas(64) uint32_t words[2 * kStretch];

@@ -10,12 +10,12 @@ namespace {
 
 constexpr int kLanes = 16;  // blocks made at a time
 
-// Ten rounds of Philox4x32 on kLanes counters that differ in word 0.
-SINDRI_INLINE void philox_lanes(const uint32_t* key, const uint32_t* counter, uint32_t first, uint32_t (&out)[4 * kLanes]) {
+// Ten rounds of Philox4x32 on kLanes counters: word 0 grows by one from each to the next, or word 1 does.
+SINDRI_INLINE void philox_lanes(const uint32_t* key, const uint32_t* counter, uint32_t first, bool next_block, uint32_t (&out)[4 * kLanes]) {
   uint32_t c0[kLanes], c1[kLanes], c2[kLanes], c3[kLanes];
   for (int i = 0; i < kLanes; ++i) {
-    c0[i] = first + static_cast<uint32_t>(i);
-    c1[i] = counter[0];
+    c0[i] = first + (next_block ? static_cast<uint32_t>(i) : 0);
+    c1[i] = counter[0] + (next_block ? 0 : static_cast<uint32_t>(i));
     c2[i] = counter[1];
     c3[i] = counter[2];
   }
@@ -127,9 +127,18 @@ SINDRI_INLINE float bf16_to_float(uint16_t v) {
 void philox_blocks(const uint32_t* key, const uint32_t* counter, uint32_t first, int64_t blocks, uint32_t* words) {
   uint32_t out[4 * kLanes];
   for (int64_t b = 0; b < blocks; b += kLanes) {
-    philox_lanes(key, counter, first + static_cast<uint32_t>(b), out);
+    philox_lanes(key, counter, first + static_cast<uint32_t>(b), true, out);
     const int64_t count = blocks - b < kLanes ? blocks - b : kLanes;
     std::memcpy(words + 4 * b, out, static_cast<size_t>(count) * 16);
+  }
+}
+
+void philox_samples(const uint32_t* key, const uint32_t* counter, uint32_t block, int64_t samples, int64_t stride, uint32_t* words) {
+  uint32_t out[4 * kLanes], at[3] = {counter[0], counter[1], counter[2]};
+  for (int64_t s = 0; s < samples; s += kLanes, at[0] += kLanes) {
+    philox_lanes(key, at, block, false, out);
+    const int64_t count = samples - s < kLanes ? samples - s : kLanes;
+    for (int64_t i = 0; i < count; ++i) std::memcpy(words + (s + i) * stride, out + 4 * i, 16);
   }
 }
 

@@ -274,5 +274,24 @@ TEST_F(Random, BadArguments) {
   EXPECT_THROW(bind(find_op("dropout"), find_op("dropout").attrs.make({}), {x, Tensor::zeros({2}, DType::kInt64)}), ShapeError);
 }
 
+// Samples of few elements are drawn side by side, also where their numbers pass 32 bits.
+TEST_F(Random, SmallSamplesAreThoseOfTheReference) {
+  for (const Shape& shape : {Shape{5000}, Shape{77, 1}, Shape{700, 3}, Shape{130, 5}, Shape{130, 2, 16}, Shape{70, 33}, Shape{}, Shape{3, 0}}) {
+    for (const int64_t offset : {int64_t{0}, (int64_t{1} << 32) - 21}) {
+      for (const DType t : {DType::kFloat32, DType::kFloat64, DType::kBFloat16}) {
+        const auto draw = [&](const char* kernel) {
+          ops::reset_rng(4, 2, offset);
+          const ForceKernel force(kernel);
+          return TensorList{ops::random_uniform(shape, -1, 3, t), ops::random_normal(shape, 1, 2, t)};
+        };
+        const TensorList fast = draw("blocked"), expected = draw("reference");
+        EXPECT_TRUE(same_bits(fast[0], expected[0])) << shape.str() << " " << dtype_name(t) << " offset " << offset;
+        const double tolerance = t == DType::kFloat64 ? 1e-13 : t == DType::kFloat32 ? 1e-6 : 1e-2;
+        EXPECT_TRUE(close(fast[1], expected[1], {tolerance, tolerance})) << shape.str() << " " << dtype_name(t) << " offset " << offset;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sindri::test
