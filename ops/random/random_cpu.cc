@@ -42,11 +42,15 @@ template <class T, class F> void fill_small_samples(const Samples& s, const Stre
     alignas(64) T drawn[kStretch];
     for (int64_t t = begin; t < end; ++t) {
       const int64_t first = t * group, n = std::min(group, s.count - first);
-      const auto counter = stream.sample(first);
-      const bool wraps = stream.sample(first + n - 1)[0] < counter[0];  // into the upper bits of the sample's number
-      for (int64_t b = 0; b < blocks; ++b)
-        for (int64_t i = 0; i < n; i += wraps ? 1 : n) SINDRI_SIMD_CALL(philox_samples)
-      (stream.key.data(), stream.sample(first + i).data(), static_cast<uint32_t>(b), wraps ? 1 : n, 4 * blocks, words + 4 * (i * blocks + b));
+      const bool wraps = stream.sample(first + n - 1)[0] < stream.sample(first)[0];  // into the upper bits of the sample's number
+      const int64_t together = wraps ? 1 : n;
+      for (int64_t i = 0; i < n; i += together) {
+        const auto from = stream.sample(first + i);
+        for (int64_t b = 0; b < blocks; ++b) {
+          uint32_t* const to = words + 4 * (i * blocks + b);
+          SINDRI_SIMD_CALL(philox_samples)(stream.key.data(), from.data(), static_cast<uint32_t>(b), together, 4 * blocks, to);
+        }
+      }
       f(drawn, words, n * padded);
       for (int64_t i = 0; i < n; ++i) std::copy_n(drawn + i * padded, s.each, y + (first + i) * s.each);
     }

@@ -48,7 +48,7 @@ def wait_for_async_saves() -> None:
         raise error
 
 
-def _entries_of(save_obj: Any) -> List[Tuple[str, Any]]:
+def entries_of(save_obj: Any) -> List[Tuple[str, Any]]:
     """(name, value) pairs, names unique."""
     from sindri.nn.cell import Cell
     if isinstance(save_obj, Cell):
@@ -103,18 +103,6 @@ def save_checkpoint(save_obj: Any, ckpt_file_name: str, integrated_save: bool = 
     bytes; SM4: 16) encrypts the file by enc_mode: 'AES-GCM', 'AES-CBC' or 'SM4-CBC', in the form of MindSpore 2; that needs OpenSSL's libcrypto,
     else RuntimeError. TypeError: save_obj, names, values; IsADirectoryError; ValueError: folder, format, key, mode, enc_key beside
     compat_mindspore1."""
-    save_and_then(_nothing, save_obj, ckpt_file_name, integrated_save, async_save, append_dict, enc_key, enc_mode, choice_func, crc_check, format,
-                  compat_mindspore1, **kwargs)
-
-
-def _nothing() -> None:
-    pass
-
-
-def save_and_then(written: Callable[[], None], save_obj: Any, ckpt_file_name: str, integrated_save: bool = True, async_save: Union[bool, str] = False,
-                  append_dict: Optional[dict] = None, enc_key: Any = None, enc_mode: str = 'AES-GCM', choice_func: Optional[Callable] = None,
-                  crc_check: bool = False, format: str = 'ckpt', compat_mindspore1: bool = False, **kwargs: Any) -> None:
-    """save_checkpoint, which then calls written(), once the file is whole on disk; with async_save in the thread that wrote it."""
     validator.check_value_type('ckpt_file_name', ckpt_file_name, str, 'save_checkpoint')
     validator.check_bool(integrated_save, 'integrated_save', 'save_checkpoint')
     validator.check_bool(crc_check, 'crc_check', 'save_checkpoint')
@@ -132,12 +120,18 @@ def save_and_then(written: Callable[[], None], save_obj: Any, ckpt_file_name: st
     path += '' if path.endswith('.ckpt') else '.ckpt'
     if not os.path.isdir(os.path.dirname(path)):
         raise ValueError(f"save_checkpoint: the folder '{os.path.dirname(path)}' does not exist | create it before")
-    pairs = _entries_of(save_obj)
+    pairs = entries_of(save_obj)
     if append_dict is not None:
         validator.check_value_type('append_dict', append_dict, dict, 'save_checkpoint')
         pairs += list(append_dict.items())
     if choice_func is not None:
         pairs = [(n, v) for n, v in pairs if choice_func(n)]
+    write_entries(pairs, path, async_save, enc_key, enc_mode, compat_mindspore1)
+
+
+def write_entries(pairs: List[Tuple[str, Any]], path: str, async_save: Union[bool, str] = False, enc_key: Optional[bytes] = None,
+                  enc_mode: str = 'AES-GCM', compat_mindspore1: bool = False, written: Optional[Callable[[], None]] = None) -> None:
+    """The file of these entries; written() is called once it is whole on disk, with async_save in the thread that wrote it."""
     entries = []
     for name, value in pairs:
         if name == _RANDOM and not isinstance(value, bytes):
@@ -150,7 +144,8 @@ def save_and_then(written: Callable[[], None], save_obj: Any, ckpt_file_name: st
 
     def save() -> None:
         _core.save_checkpoint(entries, path, compat_mindspore1, seal if enc_key is not None else None, _cipher.BLOCK_BYTES)
-        written()
+        if written is not None:
+            written()
 
     if not async_save:
         save()
@@ -186,8 +181,9 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
     """Reads a .ckpt file into a dict from name to Parameter (str for text entries), and into `net` if given.
 
     filter_prefix leaves names out, specify_prefix and choice_func(name) choose them. Checksums are always checked when the file has them.
-    dec_key and dec_mode: those the file was encrypted with (reading it takes twice its size in memory). remove_redundancy concerns split parameters and changes nothing. ValueError: not a
-    .ckpt file, missing, empty or broken, encrypted with another key, or nothing left; TypeError: arguments."""
+    dec_key and dec_mode: those the file was encrypted with (reading it takes twice its size in memory). remove_redundancy concerns split
+    parameters and changes nothing. ValueError: not a .ckpt file, missing, empty or broken, encrypted with another key, or nothing left;
+    TypeError: arguments."""
     validator.check_value_type('ckpt_file_name', ckpt_file_name, str, 'load_checkpoint')
     for flag in ('strict_load', 'crc_check', 'remove_redundancy'):
         validator.check_bool(locals()[flag], flag, 'load_checkpoint')

@@ -344,8 +344,8 @@ class ModelCheckpoint(Callback):
             if suffix == '.ckpt':
                 self._remove_old(path, before)
 
-        serialization.save_and_then(written, network, path, self._config.integrated_save, self._config.async_save, append or None,
-                                    self._config.enc_key, self._config.enc_mode)
+        pairs = serialization.entries_of(network) + list(append.items())
+        serialization.write_entries(pairs, path, self._config.async_save, self._config.enc_key, self._config.enc_mode, written=written)
         self._last_time = self._last_time_for_keep = time.time()
         self._last_triggered_step = step
 
