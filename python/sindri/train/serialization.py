@@ -2,6 +2,7 @@
 
 The file form is the engine's (`_core.save_checkpoint`, `_core.load_checkpoint`); here names, kinds of values, matching with a network and
 MindSpore's rules on what may differ."""
+import functools
 import os
 import threading
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
@@ -138,12 +139,10 @@ def write_entries(pairs: List[Tuple[str, Any]], path: str, async_save: Union[boo
             value = _random_state()
         entries.append(_plain(name, value))
     wait_for_async_saves()  # one at a time, in order
-
-    def seal(block: bytes) -> bytes:
-        return _cipher.encrypt(block, enc_key, enc_mode)
+    seal = functools.partial(_cipher.encrypt, key=enc_key, mode=enc_mode) if enc_key is not None else None
 
     def save() -> None:
-        _core.save_checkpoint(entries, path, compat_mindspore1, seal if enc_key is not None else None, _cipher.BLOCK_BYTES)
+        _core.save_checkpoint(entries, path, compat_mindspore1, seal, _cipher.BLOCK_BYTES)
         if written is not None:
             written()
 
