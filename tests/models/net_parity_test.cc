@@ -12,7 +12,6 @@
 #include "sindri/core/context.h"
 #include "sindri/models/models.h"
 #include "sindri/nn/loss.h"
-#include "sindri/op/kernel_choice.h"
 #include "sindri/optim/momentum.h"
 #include "sindri/train/train_step.h"
 #include "tests/models/formula.h"
@@ -151,18 +150,13 @@ void check_float32(const std::string& name, int64_t classes) {
     }
     fmt::print("{} float32: first loss {} (float64 {}), worst gradient error {:.2f}x PyTorch's own\n", name, loss.item(), e.first_loss64, worst);
   }
-  // Of fixed kernels: many steps make more of the last bits, in which measured ones differ from run to run, than of anything else (ResNet-50:
-  // 5.75 to 5.97 after 20 steps). The gradients above are those of measured ones.
-  const bool tuning = kernel_tuning();
-  set_kernel_tuning(false);
   Rig rig(name, classes, DType::kFloat32, e.lr);
   train::StepRunner run(rig.step);
   std::vector<double> losses;
   for (int64_t i = 0; i < e.steps; ++i) losses.push_back(run(formula_batch(name, i, e.batch, e.side, classes, DType::kFloat32), i).loss.item());
-  set_kernel_tuning(tuning);
   const double mine = mean_of_last(losses, 10), theirs = mean_of_last(e.losses32, 10);
   fmt::print("{} float32: mean loss of the last 10 of {} steps {} (PyTorch {})\n", name, e.steps, mine, theirs);
-  EXPECT_NEAR(mine, theirs, 0.03 * theirs);
+  EXPECT_NEAR(mine, theirs, 0.01 * theirs);  // PyTorch's own runs of ResNet-50, last bits of the weights changed, span 0.3 %
 }
 
 TEST(NetParity, Resnet18CifarFloat64) { check_float64("resnet18_cifar", 10); }
