@@ -2,40 +2,14 @@
 // order, whatever block it is computed in.
 #include "ops/conv/conv2d_tiled_simd.h"
 
-#include <immintrin.h>
-
-#include "src/device/cpu/simd_math.h"
+#include "src/device/cpu/simd_vector.h"
 
 namespace sindri::SINDRI_SIMD_NS {
 namespace {
 
-// Contraction is off for the whole build, so fused multiply-add is asked for by name.
-#if defined(__AVX512F__)
-typedef float Vec __attribute__((vector_size(64)));
-SINDRI_SIMD_INLINE Vec multiply_add(Vec a, Vec b, Vec c) {
-  return reinterpret_cast<Vec>(_mm512_fmadd_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(c)));
-}
-#elif defined(__FMA__)
-typedef float Vec __attribute__((vector_size(32)));
-SINDRI_SIMD_INLINE Vec multiply_add(Vec a, Vec b, Vec c) {
-  return reinterpret_cast<Vec>(_mm256_fmadd_ps(reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b), reinterpret_cast<__m256>(c)));
-}
-#else
-typedef float Vec __attribute__((vector_size(16)));
-SINDRI_SIMD_INLINE Vec multiply_add(Vec a, Vec b, Vec c) { return a * b + c; }
-#endif
-
-constexpr int kFloats = static_cast<int>(sizeof(Vec) / sizeof(float)), kVecs = static_cast<int>(kTiledLanes) / kFloats;
+constexpr int kVecs = static_cast<int>(kTiledLanes) / kVecFloats;
 // Pixels or taps of a block: 12 sums of the 16 registers, with AVX-512 14 (a row of 28 or 14 in even parts) and 24 of 32.
-constexpr int kMostPixels = kFloats == 16 ? 14 : kFloats == 8 ? 6 : 2, kMostTaps = kFloats == 16 ? 24 : kFloats == 8 ? 6 : 2;
-
-SINDRI_SIMD_INLINE Vec load(const float* p) {
-  Vec v;
-  __builtin_memcpy(&v, p, sizeof v);
-  return v;
-}
-SINDRI_SIMD_INLINE void store(float* p, Vec v) { __builtin_memcpy(p, &v, sizeof v); }
-SINDRI_SIMD_INLINE Vec broadcast(float x) { return x - Vec{}; }
+constexpr int kMostPixels = kVecFloats == 16 ? 14 : kVecFloats == 8 ? 6 : 2, kMostTaps = kVecFloats == 16 ? 24 : kVecFloats == 8 ? 6 : 2;
 
 // kPixels neighbouring outputs of a row. kStride: pixel_stride where it is a constant, so that addresses are; 0: any.
 template <int kPixels, int64_t kStride>
@@ -50,7 +24,7 @@ SINDRI_SIMD_INLINE void conv_pixels(const TiledConv& d, const float* __restrict 
 #pragma GCC unroll 4
     for (int64_t k = 0; k < d.run; ++k, ++from, weight += kTiledLanes) {
       Vec w[kVecs];
-      for (int v = 0; v < kVecs; ++v) w[v] = load(weight + v * kFloats);
+      for (int v = 0; v < kVecs; ++v) w[v] = load(weight + v * kVecFloats);
 #pragma GCC unroll 14
       for (int p = 0; p < kPixels; ++p) {
         const Vec value = broadcast(from[p * stride]);
@@ -60,7 +34,7 @@ SINDRI_SIMD_INLINE void conv_pixels(const TiledConv& d, const float* __restrict 
   }
 #pragma GCC unroll 14
   for (int p = 0; p < kPixels; ++p)
-    for (int v = 0; v < kVecs; ++v) store(y + p * d.o + v * kFloats, sum[p][v]);
+    for (int v = 0; v < kVecs; ++v) store(y + p * d.o + v * kVecFloats, sum[p][v]);
 }
 
 template <int kPixels, int64_t kStride> SINDRI_SIMD_INLINE void conv_block(const TiledConv& d, int64_t pixels, const float* x, const float* weight, float* y) {
@@ -84,13 +58,13 @@ SINDRI_SIMD_INLINE void weight_grad_taps(const TiledConv& d, int64_t rows, const
   Vec sum[kTaps][kVecs];
 #pragma GCC unroll 24
   for (int t = 0; t < kTaps; ++t)
-    for (int v = 0; v < kVecs; ++v) sum[t][v] = load(partial + t * kTiledLanes + v * kFloats);
+    for (int v = 0; v < kVecs; ++v) sum[t][v] = load(partial + t * kTiledLanes + v * kVecFloats);
   for (int64_t i = 0; i < rows; ++i) {
     const float* from = x + i * d.row_stride;
     const float* g = dy + i * d.ow * d.o;
     for (int64_t j = 0; j < d.ow; ++j, from += d.pixel_stride, g += d.o) {
       Vec w[kVecs];
-      for (int v = 0; v < kVecs; ++v) w[v] = load(g + v * kFloats);
+      for (int v = 0; v < kVecs; ++v) w[v] = load(g + v * kVecFloats);
 #pragma GCC unroll 24
       for (int t = 0; t < kTaps; ++t) {
         const Vec value = broadcast(from[t]);
@@ -100,7 +74,7 @@ SINDRI_SIMD_INLINE void weight_grad_taps(const TiledConv& d, int64_t rows, const
   }
 #pragma GCC unroll 24
   for (int t = 0; t < kTaps; ++t)
-    for (int v = 0; v < kVecs; ++v) store(partial + t * kTiledLanes + v * kFloats, sum[t][v]);
+    for (int v = 0; v < kVecs; ++v) store(partial + t * kTiledLanes + v * kVecFloats, sum[t][v]);
 }
 
 template <int kTaps>

@@ -13,6 +13,8 @@
 #include <string_view>
 
 #include "ops/conv/conv_geometry.h"
+#include "ops/conv/panel_simd.h"
+#include "ops/conv/pieces.h"
 #include "ops/conv/winograd_simd.h"
 #include "src/device/cpu/parallel.h"
 #include "src/device/cpu/workspace.h"
@@ -25,8 +27,9 @@ using winograd::kPositions;
 
 constexpr int64_t kBlockBytes = 1 << 20;  // transformed operands of a block, about
 constexpr int64_t kLargeWeights = 1 << 20;  // bytes of transformed weights that no longer stay beside a block in the cache
-// Rows of transformed pixels lie a cache line further apart than they are long: at powers of two they would share a few cache sets.
-constexpr int64_t kRowGap = 16;
+// Rows of transformed pixels, and the operands of the 16 positions, lie a cache line further apart than they are long: at multiples of
+// powers of two they would share a few cache sets, and a transform writes to all positions at once.
+constexpr int64_t kGap = 16;
 
 // Memory of this thread, at least `floats` long, contents undefined.
 float* scratch(int64_t floats) {
@@ -134,33 +137,33 @@ class WinogradConv final : public Kernel {
     const float *bias, *residual;
   };
   int64_t weight_floats() const {
-    const int64_t panel = SINDRI_SIMD_CALL(winograd_panel)();
+    const int64_t panel = SINDRI_SIMD_CALL(panel_columns)();
     return kPositions * fixed_chunks(p_.o, panel) * panel * p_.c;
   }
 
   void run_block(const Operands& a, int64_t first, int64_t count) const {
-    const int64_t row = p_.c + kRowGap;
-    float* zeros = scratch(p_.c + kPositions * count * (row + p_.o));
-    float *v = zeros + p_.c, *m = v + kPositions * count * row;
+    const int64_t row = p_.c + kGap, v_position = count * row + kGap, m_position = count * p_.o + kGap;
+    float* zeros = scratch(p_.c + kPositions * (v_position + m_position));
+    float *v = zeros + p_.c, *m = v + kPositions * v_position;
     std::fill_n(zeros, p_.c, 0.0f);
     for (int64_t t = 0; t < count; ++t) {
       const float* d[16];
       p_.patch(a.x, first + t, zeros, d);
-      SINDRI_SIMD_CALL(winograd_input)(d, p_.c, v + t * row, count * row);
+      SINDRI_SIMD_CALL(winograd_input)(d, p_.c, v + t * row, v_position);
     }
     const int64_t u_position = weight_floats() / kPositions;
     for (int64_t k = 0; k < kPositions; ++k)
-      SINDRI_SIMD_CALL(winograd_multiply)(v + k * count * row, row, count, p_.c, a.u + k * u_position, p_.o, m + k * count * p_.o);
+      SINDRI_SIMD_CALL(panel_multiply)(v + k * v_position, row, count, p_.c, a.u + k * u_position, p_.o, m + k * m_position);
     for (int64_t t = 0; t < count; ++t) {
       float* y[4];
       p_.outputs<float>(a.y, first + t, nullptr, y);
       if (a.bias == nullptr) {
-        SINDRI_SIMD_CALL(winograd_output)(m + t * p_.o, count * p_.o, p_.o, y);
+        SINDRI_SIMD_CALL(winograd_output)(m + t * p_.o, m_position, p_.o, y);
         continue;
       }
       const float* residual[4];
       p_.outputs<const float>(a.residual, first + t, nullptr, residual);
-      SINDRI_SIMD_CALL(winograd_output_act)(m + t * p_.o, count * p_.o, p_.o, y, a.bias, a.residual != nullptr ? residual : nullptr, relu_);
+      SINDRI_SIMD_CALL(winograd_output_act)(m + t * p_.o, m_position, p_.o, y, a.bias, a.residual != nullptr ? residual : nullptr, relu_);
     }
   }
 
@@ -170,26 +173,21 @@ class WinogradConv final : public Kernel {
 
 class WinogradWeightGrad final : public Kernel {
  public:
-  explicit WinogradWeightGrad(const KernelQuery& q) : p_(problem_of(Direction::kWeightGrad, conv::geometry_of(q))) {
-    // Every piece sums into a transformed gradient of its own, 16/9 of the weight's size.
-    const int64_t bytes = sum_floats() * static_cast<int64_t>(sizeof(float));
-    const int64_t wanted = bytes <= (1 << 20) ? 8 : bytes <= (4 << 20) ? 4 : 2;
-    blocks_per_piece_ = fixed_chunks(blocks(), wanted);
-    pieces_ = fixed_chunks(blocks(), blocks_per_piece_);
-  }
-  int64_t workspace_bytes() const override { return pieces_ * sum_floats() * static_cast<int64_t>(sizeof(float)); }
+  // Every piece sums into a transformed gradient of its own, 16/9 of the weight's size.
+  explicit WinogradWeightGrad(const KernelQuery& q)
+      : p_(problem_of(Direction::kWeightGrad, conv::geometry_of(q))), pieces_(p_.tiles, p_.block(192), sum_floats() * static_cast<int64_t>(sizeof(float))) {}
+  int64_t workspace_bytes() const override { return pieces_.pieces * sum_floats() * static_cast<int64_t>(sizeof(float)); }
 
   // in: dy, x; out: dw
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
     const float *dy = in[0].as<const float>(), *x = in[1].as<const float>();
     float *sums = static_cast<float*>(ctx.workspace), *dw = out[0].as<float>();
-    parallel_tasks(pieces_, [&](int64_t piece) {
-      const int64_t end = std::min(blocks(), (piece + 1) * blocks_per_piece_);
-      for (int64_t b = piece * blocks_per_piece_; b < end; ++b) add_block(x, dy, b * block(), b > piece * blocks_per_piece_, sums + piece * sum_floats());
+    parallel_tasks(pieces_.pieces, [&](int64_t piece) {
+      pieces_.for_blocks(piece, [&](int64_t first, int64_t count, bool add) { add_block(x, dy, first, count, add, sums + piece * sum_floats()); });
     });
     parallel_for(p_.o, std::max<int64_t>(1, 1024 / p_.c), [&](int64_t begin, int64_t end) {
-      const int64_t stride = p_.o * p_.c;
-      for (int64_t piece = 1; piece < pieces_; ++piece)
+      const int64_t stride = sum_position();
+      for (int64_t piece = 1; piece < pieces_.pieces; ++piece)
         for (int64_t k = 0; k < kPositions; ++k) {
           const float* from = sums + piece * sum_floats() + k * stride;
           float* to = sums + k * stride;
@@ -200,35 +198,35 @@ class WinogradWeightGrad final : public Kernel {
   }
 
  private:
-  int64_t sum_floats() const { return kPositions * p_.o * p_.c; }
-  int64_t block() const { return p_.block(192); }
-  int64_t blocks() const { return fixed_chunks(p_.tiles, block()); }
+  int64_t sum_position() const { return p_.o * p_.c + kGap; }
+  int64_t sum_floats() const { return kPositions * sum_position(); }
 
-  void add_block(const float* x, const float* dy, int64_t first, bool accumulate, float* sums) const {
-    const int64_t count = std::min(block(), p_.tiles - first), widest = std::max(p_.c, p_.o), panel = SINDRI_SIMD_CALL(winograd_panel)();
+  void add_block(const float* x, const float* dy, int64_t first, int64_t count, bool accumulate, float* sums) const {
+    const int64_t widest = std::max(p_.c, p_.o), panel = SINDRI_SIMD_CALL(panel_columns)();
     const int64_t c_padded = fixed_chunks(p_.c, panel) * panel, o_padded = fixed_chunks(p_.o, panel) * panel;
-    float* zeros = scratch(widest + kPositions * count * (c_padded + o_padded));
-    float *w = zeros + widest, *v = w + kPositions * count * o_padded;
+    const int64_t v_position = count * c_padded + kGap, w_position = count * o_padded + kGap;
+    float* zeros = scratch(widest + kPositions * (v_position + w_position));
+    float *w = zeros + widest, *v = w + kPositions * w_position;
     std::fill_n(zeros, widest, 0.0f);
     for (int64_t t = 0; t < count; ++t) {
       const float *d[16], *g[4];
       p_.patch(x, first + t, zeros, d);
       for (int64_t c = 0; c < p_.c; c += panel) {
-        SINDRI_SIMD_CALL(winograd_input)(d, std::min(panel, p_.c - c), v + c * count + t * panel, count * c_padded);
+        SINDRI_SIMD_CALL(winograd_input)(d, std::min(panel, p_.c - c), v + c * count + t * panel, v_position);
         for (const float*& pixel : d) pixel += panel;
       }
       p_.outputs<const float>(dy, first + t, zeros, g);
       for (int64_t o = 0; o < p_.o; o += panel) {
-        SINDRI_SIMD_CALL(winograd_output_grad)(g, std::min(panel, p_.o - o), w + o * count + t * panel, count * o_padded);
+        SINDRI_SIMD_CALL(winograd_output_grad)(g, std::min(panel, p_.o - o), w + o * count + t * panel, w_position);
         for (const float*& pixel : g) pixel += panel;
       }
     }
     for (int64_t k = 0; k < kPositions; ++k)
-      SINDRI_SIMD_CALL(winograd_outer)(w + k * count * o_padded, v + k * count * c_padded, count, p_.o, p_.c, sums + k * p_.o * p_.c, accumulate);
+      SINDRI_SIMD_CALL(panel_outer)(w + k * w_position, v + k * v_position, count, p_.o, p_.c, sums + k * sum_position(), accumulate);
   }
 
   Problem p_;
-  int64_t blocks_per_piece_ = 1, pieces_ = 1;
+  conv::Pieces pieces_;
 };
 
 std::string reject(const KernelQuery& q) {

@@ -1,5 +1,5 @@
-// Vectorised parts of Winograd's F(2x2, 3x3) (Lavin and Gray 2016, arXiv:1509.09308): transforms of tiles, and products over tiles for
-// one of the 16 positions. All channel vectors are contiguous; conv2d_winograd_cpu.cc says how the parts make convolutions.
+// Transforms of Winograd's F(2x2, 3x3) (Lavin and Gray 2016, arXiv:1509.09308). All channel vectors are contiguous;
+// conv2d_winograd_cpu.cc says how they and the products of panel_simd.h make convolutions.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,10 @@ SINDRI_SIMD_DECLARE(
   void winograd_output_act(const float* m, int64_t stride, int64_t channels, float* const* y, const float* bias, const float* const* residual, bool relu);
   // A dy Aᵀ: the four pixels (null: zero) to 16 positions.
   void winograd_output_grad(const float* const* dy, int64_t channels, float* w, int64_t stride);
-  // Columns of a panel: what a product computes at once.
-  int64_t winograd_panel();
   // G g Gᵀ for c in [c_first, c_last) and every o; g(c, o) is the 3x3 kernel at w + c·c_stride + o·o_stride, turned by 180 degrees when
-  // asked. Packed as [position][panel of o][c][o within], zero-filled.
+  // asked. For each position packed as u of panel_multiply.
   void winograd_weights(const float* w, int64_t c_first, int64_t c_last, int64_t channels, int64_t outputs, int64_t c_stride, int64_t o_stride,
                         bool rotated, float* u);
-  // m[t][o] = sum over c of v[t][c]·u(c, o) for one position; rows of v `row` floats apart, u packed.
-  void winograd_multiply(const float* v, int64_t row, int64_t tiles, int64_t channels, const float* u, int64_t outputs, float* m);
-  // s[o][c] (+)= sum over t of w(t, o)·v(t, c), both in panels: element (t, c) at (c / panel · tiles + t)·panel + c % panel.
-  void winograd_outer(const float* w, const float* v, int64_t tiles, int64_t outputs, int64_t channels, float* s, bool accumulate);
   // Gᵀ s G: rows [first, last) of s, position p at s + p·stride, element (o, c) at o·channels + c, to the kernels dw[o][c][3][3].
   void winograd_weight_grad(const float* s, int64_t stride, int64_t first, int64_t last, int64_t channels, float* dw);
 )

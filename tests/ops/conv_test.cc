@@ -54,6 +54,32 @@ TEST(Conv2dKernels, ProductsInPartsAgree) {
   for (size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(close(parts[i], expected[i], {1e-5, 1e-6 * sizes[i]})) << i;
 }
 
+// Weight gradients that are summed over blocks of pixels or tiles, and blocks over pieces: several of each, and a last block that is shorter.
+TEST(Conv2dKernels, WeightGradientsInPiecesAgree) {
+  struct Case {
+    const char* kernel;
+    int64_t side, stride, pad;
+  };
+  for (const Case& c : {Case{"pointwise", 1, 1, 0}, Case{"pointwise", 1, 2, 0}, Case{"winograd", 3, 1, 1}}) {
+    SCOPED_TRACE(std::string(c.kernel) + ", stride " + std::to_string(c.stride));
+    const Shape x_shape = {4, 33, 50 * c.stride, 51 * c.stride}, w_shape = {49, 33, c.side, c.side};
+    const ops::Conv2dAttrs attrs{.stride = {c.stride, c.stride}, .pad = {c.pad, c.pad, c.pad, c.pad}};
+    const Tensor x = input(x_shape, 22, DType::kFloat32), dy = input({4, 49, 50, 51}, 23, DType::kFloat32);
+    const auto result = [&](const char* kernel) {
+      const ForceKernel force(kernel);
+      return ops::conv2d_weight_grad(dy, x, w_shape, attrs);
+    };
+    const Tensor expected = result("im2col");
+    EXPECT_TRUE(close(result(c.kernel), expected, {1e-5, 1e-6 * std::sqrt(4.0 * 50 * 51)}));
+    const int threads = num_threads();
+    set_num_threads(1);
+    const Tensor one = result(c.kernel);
+    set_num_threads(3);
+    EXPECT_EQ(result(c.kernel).to_vector<float>(), one.to_vector<float>()) << "bits depend on the number of threads";
+    set_num_threads(threads);
+  }
+}
+
 // oneDNN's 1x1 weight gradient with a stride wrote past its workspace when a pixel had fewer channels than its blocks. Of ones, every
 // gradient is the number of pixels.
 TEST(Conv2dKernels, StridedPointwiseWeightGradientsOfFewChannels) {
