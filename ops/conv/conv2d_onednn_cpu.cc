@@ -14,6 +14,7 @@
 
 #include "ops/conv/conv_geometry.h"
 #include "sindri/core/context.h"
+#include "ops/elementwise/elementwise_simd.h"
 #include "sindri/core/error.h"
 #include "src/device/cpu/onednn.h"
 #include "src/device/cpu/parallel.h"
@@ -28,7 +29,7 @@ using dnnl::memory;
 // Descriptors of one convolution over `batch` images. Grouped weights are the same OIHW memory seen as [G, O/G, C/G, KH, KW].
 struct Descriptors {
   memory::desc x, y, weight_any, weight_plain, forward_weight, bias;  // bias: zero without one
-  bool residual = false, relu = false;  // of conv2d_bias_act
+  bool residual = false;  // of conv2d_bias_act
   memory::dims stride, dilation, pad_before, pad_after;
 
   Descriptors(const ConvGeometry& g, int64_t batch, DType activations, DType weights)
@@ -99,7 +100,6 @@ std::string make_part(Direction direction, const Descriptors& d, Part* part) {
     dnnl::primitive_attr with_post_ops = attr;
     dnnl::post_ops post_ops;
     if (d.residual) post_ops.append_sum();
-    if (d.relu) post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
     with_post_ops.set_post_ops(post_ops);
     const Forward::desc desc(dnnl::prop_kind::forward_inference, algorithm, d.x, d.forward_weight, d.bias, d.y, d.stride, d.dilation, d.pad_before,
                              d.pad_after);
@@ -175,13 +175,15 @@ Descriptors descriptors_of(const KernelQuery& q) {
   if (std::string_view(q.op.name) != "conv2d_bias_act") return d;
   d.bias = onednn::descriptor(q.in[2]);
   d.residual = q.in.size() > 3;
-  d.relu = q.attrs.as<conv::Conv2dBiasActAttrs>().relu;
   return d;
 }
 
 class OneDnnConv final : public Kernel {
  public:
-  explicit OneDnnConv(const KernelQuery& q) : direction_(conv::direction_of(q)), threads_(num_threads()) {
+  explicit OneDnnConv(const KernelQuery& q)
+      : direction_(conv::direction_of(q)),
+        threads_(num_threads()),
+        relu_(std::string_view(q.op.name) == "conv2d_bias_act" && q.attrs.as<conv::Conv2dBiasActAttrs>().relu) {
     const onednn::ThreadScope threads(threads_);
     const std::string why = make_part(direction_, descriptors_of(q), &part_);
     if (!why.empty()) throw InternalError("conv2d: " + why);
@@ -218,6 +220,7 @@ class OneDnnConv final : public Kernel {
     // The library adds to what the result holds.
     if (in.size() > 3 && in[3].data != out[0].data) copy(in[3], out[0]);
     run_part(direction_, part_, o.x, weight, o.y, scratchpad, in.size() > 2 ? in[2].data : nullptr);
+    if (relu_) apply_relu(out[0]);
   }
 
  private:
@@ -227,8 +230,20 @@ class OneDnnConv final : public Kernel {
                  [&](int64_t begin, int64_t end) { std::copy(from.as<char>() + begin, from.as<char>() + end, to.as<char>() + begin); });
   }
 
+  // The library's own relu behind a convolution makes 0 of NaN.
+  static void apply_relu(const Buffer& y) {
+    const elementwise::TileFn relu = SINDRI_SIMD_CALL(unary_tile)(elementwise::UnaryId::relu, static_cast<int>(y.meta->dtype));
+    const auto size = static_cast<int64_t>(dtype_size(y.meta->dtype));
+    parallel_for(y.meta->numel(), 1 << 14, [&](int64_t begin, int64_t end) {
+      char* at = y.as<char>() + begin * size;
+      const void* const in[] = {at};
+      relu(in, at, end - begin, nullptr);
+    });
+  }
+
   Direction direction_;
   int threads_;
+  bool relu_;
   Part part_;
   int64_t scratchpad_at_ = 0, weight_at_ = 0, workspace_ = 0;
 };
@@ -377,6 +392,8 @@ std::string reject_onednn(const KernelQuery& q) {
   if (strict_mode()) return "strict mode: its sums depend on the number of threads";
   const std::string why = reject_common(q);
   if (!why.empty()) return why;
+  const ConvGeometry g = conv::geometry_of(q);
+  if (q.in.size() > 3 && g.c_per_group() == 1 && cpu_isa() < CpuIsa::kAvx2) return "oneDNN crashes adding to depthwise convolutions without AVX2";
   const onednn::ThreadScope threads(num_threads());
   return make_part(conv::direction_of(q), descriptors_of(q), nullptr);
 }

@@ -335,7 +335,7 @@ void check_saved(const Session& s) {
 
 void finish(Session* s) {
   TrainReport& r = s->report;
-  write_repro(s);
+  if (s->samples_trained > 0 || !s->folder->continued()) write_repro(s);  // a resumed run with nothing left to do leaves it as it is
   r.run_dir = s->folder->path();
   r.checkpoint = s->checkpoint && !s->checkpoint->latest_ckpt_file_name().empty() ? s->checkpoint->latest_ckpt_file_name() : s->resumed_from;
   r.metrics_file = s->folder->file("metrics.csv");

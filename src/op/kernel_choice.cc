@@ -13,10 +13,13 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <new>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string_view>
 
 #include "sindri/core/context.h"
+#include "sindri/core/error.h"
 #include "sindri/core/log.h"
 #include "sindri/core/long_wait.h"
 #include "sindri/op/kernel_choice.h"
@@ -29,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kCacheVersion = SINDRI_VERSION_STRING " form 2";
+constexpr const char* kCacheVersion = SINDRI_VERSION_STRING " form 3";
 
 // A kernel that was the fastest of some. Where the alternatives are others by now, it is measured again.
 struct Measured {
@@ -53,6 +56,10 @@ std::vector<std::string> names_of(const std::vector<const KernelDef*>& list) {
 const KernelDef* find(const std::vector<const KernelDef*>& list, const std::string& name) {
   const auto it = std::find_if(list.begin(), list.end(), [&](const KernelDef* k) { return name == k->name; });
   return it == list.end() ? nullptr : *it;
+}
+
+const KernelDef* first_by_name(const std::vector<const KernelDef*>& list) {
+  return *std::min_element(list.begin(), list.end(), [](const KernelDef* a, const KernelDef* b) { return std::string_view(a->name) < b->name; });
 }
 
 struct State {
@@ -85,13 +92,15 @@ std::string key_of(const KernelQuery& q) {
 
 Measurements read_cache(const std::string& file) {
   Measurements out;
-  std::ifstream f(file);
-  if (!f) return out;
   try {
+    if (!fs::exists(file)) return out;
+    if (!fs::is_regular_file(file)) throw std::runtime_error("it is not a regular file");
+    std::ifstream f(file);
+    if (!f) throw std::runtime_error("it cannot be opened");
     const nlohmann::json j = nlohmann::json::parse(f);
     if (j.at("version") != kCacheVersion) return out;  // other kernels may be faster now
     j.at("choices").get_to(out);
-  } catch (const nlohmann::json::exception& e) {
+  } catch (const std::exception& e) {
     log::warn("dispatch", fmt::format("the kernel cache {} cannot be read and is made anew: {}", file, e.what()));
     out.clear();
   }
@@ -187,7 +196,9 @@ void set_kernel_tuning(bool on) {
 }
 KernelChoices kernel_choices() {
   const std::lock_guard lock(state().mutex);
-  return state().used;
+  KernelChoices all = state().used;
+  all.insert(state().given.begin(), state().given.end());  // a resumed run that ends early keeps what it has not come to
+  return all;
 }
 void set_kernel_choices(const KernelChoices& choices) {
   const std::lock_guard lock(state().mutex);
@@ -217,12 +228,37 @@ const KernelDef* known_kernel(State& s, const std::string& key, const std::strin
   if (k == nullptr && s.given.contains(key))
     log::warn("dispatch", fmt::format("{}: the recorded kernel '{}' is not there; bits may differ from the recorded run", key, s.given[key]));
   if (k == nullptr) k = in(s.used);
-  if (k == nullptr && !file.empty()) {
+  if (k == nullptr && s.tuning && !file.empty()) {
     if (!s.cache_read || !s.cached.contains(key)) s.cached = read_cache(file);
     s.cache_read = true;
     k = s.measured(key, alternatives);
   }
+  if (k == nullptr && !s.tuning) k = first_by_name(alternatives);
   if (k != nullptr) s.used[key] = k->name;
+  return k;
+}
+
+// The fastest, kept in the cache file; the first by name, not kept, when there is no memory to measure with.
+const KernelDef* measure_and_keep(State& s, const KernelQuery& q, const std::string& key, const std::string& file,
+                                  const std::vector<const KernelDef*>& alternatives, const std::function<std::shared_ptr<Kernel>(const KernelDef&)>& make) {
+  const KernelDef* k = nullptr;
+  std::string why;
+  try {
+    k = measure(q, key, alternatives, make);
+  } catch (const DeviceError& e) {
+    why = e.what();
+  } catch (const std::bad_alloc&) { why = "no memory is left"; }
+  if (k == nullptr) log::warn("dispatch", fmt::format("{}: kernels cannot be measured here, the first by name is used: {}", key, why));
+  const std::lock_guard lock(s.mutex);
+  if (k == nullptr) {
+    k = first_by_name(alternatives);
+  } else if (!file.empty()) {
+    s.cached = read_cache(file);
+    if (const KernelDef* other = s.measured(key, alternatives)) k = other;  // another process was faster
+    s.cached[key] = {k->name, names_of(alternatives)};
+    write_cache(file, s.cached);
+  }
+  s.used[key] = k->name;
   return k;
 }
 
@@ -230,9 +266,7 @@ const KernelDef* known_kernel(State& s, const std::string& key, const std::strin
 
 const KernelDef* choose_kernel(const KernelQuery& q, const std::vector<const KernelDef*>& alternatives,
                                const std::function<std::shared_ptr<Kernel>(const KernelDef&)>& make) {
-  const KernelDef* first =
-      *std::min_element(alternatives.begin(), alternatives.end(), [](const KernelDef* a, const KernelDef* b) { return std::string_view(a->name) < b->name; });
-  if (alternatives.size() == 1 || !kernel_tuning()) return first;
+  if (alternatives.size() == 1 || strict_mode()) return first_by_name(alternatives);
   State& s = state();
   const std::string key = key_of(q), file = kernel_cache_file();
   const auto known = [&] {
@@ -244,16 +278,7 @@ const KernelDef* choose_kernel(const KernelQuery& q, const std::vector<const Ker
   long_wait([&] {
     const std::lock_guard one(s.measuring);
     k = known();  // another thread may have measured it meanwhile
-    if (k != nullptr) return;
-    k = measure(q, key, alternatives, make);
-    const std::lock_guard lock(s.mutex);
-    if (!file.empty()) {
-      s.cached = read_cache(file);
-      if (const KernelDef* other = s.measured(key, alternatives)) k = other;  // another process was faster
-      s.cached[key] = {k->name, names_of(alternatives)};
-      write_cache(file, s.cached);
-    }
-    s.used[key] = k->name;
+    if (k == nullptr) k = measure_and_keep(s, q, key, file, alternatives, make);
   });
   return k;
 }

@@ -233,7 +233,16 @@ std::map<std::string, std::string> RunFolder::recorded_kernel_choices() const {
   std::ifstream f(file("repro.json"));
   if (!f) return {};
   try {
-    return nlohmann::json::parse(f).value("kernel_choices", std::map<std::string, std::string>());
+    const nlohmann::json j = nlohmann::json::parse(f);
+    const auto compare = [&](const char* what, const nlohmann::json& now) {
+      if (const nlohmann::json before = j.value(what, now); before != now)
+        log::warn("train", fmt::format("{} was {} in the run that is resumed and is {} now: bits will differ from those of a run in one piece", what,
+                                       before.dump(), now.dump()));
+    };
+    compare("strict", strict_mode());
+    if (!strict_mode()) compare("threads", num_threads());
+    compare("cpu_isa", cpu_isa_name(cpu_isa()));
+    return j.value("kernel_choices", std::map<std::string, std::string>());
   } catch (const nlohmann::json::exception& e) {
     log::warn("train", fmt::format("{} cannot be read, kernels are chosen anew: {}", file("repro.json"), e.what()));
     return {};

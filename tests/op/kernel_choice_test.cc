@@ -81,7 +81,30 @@ TEST_F(KernelChoice, StrictModeAndTuningOffTakeTheFirstByName) {
   set_kernel_tuning(false);
   EXPECT_EQ(choose(102), "a_slow");
   EXPECT_EQ(slow_runs, 0);
-  EXPECT_EQ(key(102), "");
+  // Recorded all the same: who resumes the run with tuning on shall get the same bits.
+  EXPECT_EQ(kernel_choices().at(key(102)), "a_slow");
+  set_kernel_tuning(true);
+  EXPECT_EQ(choose(102), "a_slow");
+}
+
+TEST_F(KernelChoice, GivenChoicesComeFirstWithoutTuningToo) {
+  EXPECT_EQ(choose(113), "b_fast");
+  std::string other = key(113);
+  other.replace(other.find("113"), 3, "114");
+  set_kernel_choices({{other, "b_fast"}, {"of a net's evaluation", "b_fast"}});
+  EXPECT_EQ(kernel_choices().at("of a net's evaluation"), "b_fast") << "kept, though this process has not come to it";
+  set_kernel_tuning(false);
+  EXPECT_EQ(choose(114), "b_fast");
+}
+
+// Measuring takes memory for all operands once more.
+TEST_F(KernelChoice, WithoutMemoryToMeasureTheFirstByNameIsUsed) {
+  const TensorMeta m{{int64_t{1} << 46}, DType::kFloat32, Layout::kContiguous, {}};
+  const Attrs attrs;
+  const KernelDef* chosen = nullptr;
+  make_kernel({kOp, attrs, {&m, 1}, {&m, 1}}, &chosen);
+  EXPECT_STREQ(chosen->name, "a_slow");
+  EXPECT_FALSE(fs::exists(kernel_cache_file())) << "not kept";
 }
 
 TEST_F(KernelChoice, GivenChoicesComeFirst) {
@@ -137,6 +160,11 @@ TEST_F(KernelChoice, ABrokenCacheFileIsMadeAnew) {
   std::ifstream in(kernel_cache_file());
   const std::string text((std::istreambuf_iterator<char>(in)), {});
   EXPECT_NE(text.find("[109]"), std::string::npos);
+}
+
+TEST_F(KernelChoice, AFolderInPlaceOfTheCacheFileIsPassedOver) {
+  fs::create_directories(kernel_cache_file());
+  EXPECT_EQ(choose(115), "b_fast");
 }
 
 TEST_F(KernelChoice, AFolderThatCannotBeWrittenOnlyCostsTime) {

@@ -80,6 +80,33 @@ TEST(Conv2dKernels, WeightGradientsInPiecesAgree) {
   }
 }
 
+// oneDNN's own relu behind a convolution makes 0 of NaN.
+TEST(Conv2dKernels, ReluKeepsNan) {
+  for (const int64_t side : {1, 3}) {
+    for (const int64_t stride : {1, 2}) {
+      Tensor x = Tensor::full({2, 16, 9, 9}, 1);
+      std::vector<float> values = x.to_vector<float>();
+      values[9 * 4 + 4] = std::numeric_limits<float>::quiet_NaN();  // image 0, channel 0, in the middle
+      x = Tensor::from_vector(x.shape(), values);
+      const Tensor w = Tensor::full({16, 16, side, side}, 1), bias = Tensor::full({16}, -1);
+      const OpDef& op = find_op("conv2d_bias_act");
+      const Attrs attrs = op.attrs.make({{"stride", std::vector<int64_t>{stride, stride}}, {"relu", true}});
+      for (const KernelDef* kernel : kernels_of("conv2d_bias_act")) {
+        std::vector<float> y;
+        try {
+          const ForceKernel force(kernel->name);
+          y = sindri::bind(op, attrs, {x, w, bias})[0].to_vector<float>();
+        } catch (const DeviceError&) {  // not a kernel for this
+          continue;
+        }
+        const auto nans = std::count_if(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(y.size() / 2), [](float v) { return std::isnan(v); });
+        EXPECT_GT(nans, 0) << kernel->name << " " << side << " stride " << stride;
+        EXPECT_TRUE(std::none_of(y.begin() + static_cast<std::ptrdiff_t>(y.size() / 2), y.end(), [](float v) { return std::isnan(v); })) << kernel->name;
+      }
+    }
+  }
+}
+
 // oneDNN's 1x1 weight gradient with a stride wrote past its workspace when a pixel had fewer channels than its blocks. Of ones, every
 // gradient is the number of pixels.
 TEST(Conv2dKernels, StridedPointwiseWeightGradientsOfFewChannels) {
