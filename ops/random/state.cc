@@ -6,6 +6,7 @@
 #include "ops/random/state.h"
 #include "sindri/core/error.h"
 #include "sindri/core/rng.h"
+#include "sindri/op/bind.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/random.h"
 #include "sindri/ops/shape.h"
@@ -15,6 +16,8 @@ namespace sindri {
 namespace {
 
 std::atomic<int64_t> g_instance{0};
+// A graph's ops are numbered apart: a call by another thread while it is traced must not give two of them one number for good.
+thread_local int64_t t_traced_instance = 0;
 std::atomic<int64_t> g_seed_taken{-1};  // the global seed the state was last made from; -1: none
 
 Tensor key_tensor(int64_t seed, int64_t step, int64_t sample_offset) { return Tensor::from_vector<int64_t>({3}, {seed, step, sample_offset}); }
@@ -29,7 +32,7 @@ Parameter& slot() {
 
 }  // namespace
 
-int64_t random_ops::next_instance() { return g_instance.fetch_add(1); }
+int64_t random_ops::next_instance() { return is_tracing_graph() ? t_traced_instance++ : g_instance.fetch_add(1); }
 
 Parameter& ops::rng_state() {
   Parameter& state = slot();
@@ -51,11 +54,14 @@ void ops::reset_rng(int64_t seed, int64_t step, int64_t sample_offset) {
 
 void ops::begin_rng_step() {
   rng_state();
-  g_instance = 0;
+  set_rng_instance(0);
 }
 
-int64_t ops::rng_instance() { return g_instance; }
-void ops::set_rng_instance(int64_t next) { g_instance = next; }
+int64_t ops::rng_instance() { return is_tracing_graph() ? t_traced_instance : g_instance.load(); }
+void ops::set_rng_instance(int64_t next) {
+  if (is_tracing_graph()) t_traced_instance = next;
+  else g_instance = next;
+}
 
 void ops::end_rng_step() {
   const Tensor one_step = pad(full({1}, 1, DType::kInt64), {1, 1});  // {0, 1, 0}

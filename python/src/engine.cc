@@ -152,6 +152,7 @@ class PyCompiled {
         [this](std::span<const Tensor> in, int) {
           const py::gil_scoped_acquire acquire;
           const ParameterKeeper::Scope keeping(keeper_);
+          ops::set_rng_instance(0);
           const TensorList out = to_list(f_(to_python_tuple({in.begin(), in.end()})));
           if (ops::rng_instance() != 0) ops::end_rng_step();  // part of the graph: every replay draws new numbers
           return out;

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <thread>
 
 #include "sindri/core/tensor.h"
@@ -19,24 +22,34 @@ double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_
 // would copy alone at the end and seem fast, so the time counted is that of the slowest.
 double copy_bytes_per_second(int64_t bytes, int threads) {
   const auto share = static_cast<size_t>(std::max<int64_t>(64, bytes / 2 / threads));
-  std::vector<std::vector<char>> from(static_cast<size_t>(threads)), to(from.size());
+  // Both at the beginning of a page: copies between addresses that differ by a few bytes within their pages are many times slower.
+  using Block = std::unique_ptr<char, decltype(&std::free)>;
+  const auto block = [&](char fill) {
+    const size_t whole = (share + 4095) / 4096 * 4096;
+    Block b(static_cast<char*>(std::aligned_alloc(4096, whole)), &std::free);
+    if (b == nullptr) throw std::bad_alloc();
+    std::memset(b.get(), fill, whole);
+    return b;
+  };
+  std::vector<Block> from, to;
+  for (int i = 0; i < threads; ++i) from.emplace_back(nullptr, &std::free), to.emplace_back(nullptr, &std::free);
   double best = 0;
   for (int attempt = 0; attempt < 3; ++attempt) {
     std::vector<double> speeds(from.size());
     std::vector<std::thread> workers;
     for (size_t i = 0; i < from.size(); ++i) {
       workers.emplace_back([&, i] {
-        if (from[i].empty()) {  // by the thread that reads it: memory belongs to the node that touches it first
-          from[i].assign(share, 1);
-          to[i].assign(share, 0);
+        if (from[i] == nullptr) {  // by the thread that reads it: memory belongs to the node that touches it first
+          from[i] = block(1);
+          to[i] = block(0);
         }
         int64_t copies = 0;
         const double start = now_seconds();
         double elapsed = 0;
         for (; elapsed < 0.008 || copies < 2; elapsed = now_seconds() - start) {
           for (size_t k = 0; k < 1 + 65536 / share; ++k, ++copies) {
-            std::memcpy(to[i].data(), from[i].data(), share);
-            asm volatile("" : : "r"(to[i].data()) : "memory");  // keeps the copy
+            std::memcpy(to[i].get(), from[i].get(), share);
+            asm volatile("" : : "r"(to[i].get()) : "memory");  // keeps the copy
           }
         }
         speeds[i] = 2 * static_cast<double>(share) * static_cast<double>(copies) / elapsed;

@@ -246,18 +246,38 @@ TensorList custom_gradient(const TensorFn& f, Span<const Tensor> in,
   return out;
 }
 
+PausedTapes::PausedTapes() {
+  for (Trace* t = &current_trace(); t != nullptr; t = t->below()) {
+    Tape* tape = dynamic_cast<Tape*>(t);
+    if (tape == nullptr || tape->state_->paused) continue;
+    tape->state_->paused = true;
+    paused_.push_back(&tape->state_->paused);
+  }
+}
+PausedTapes::~PausedTapes() {
+  for (bool* paused : paused_) *paused = false;
+}
+
+Tensor fresh_leaf(const Tensor& t) {
+  const Tensor same = custom_gradient([](Span<const Tensor> in) { return TensorList{in[0]}; }, {&t, 1},
+                                      [](Span<const Tensor>, Span<const Tensor>, Span<const Tensor> dout) { return TensorList{dout[0]}; })[0];
+  return same.id() == t.id() ? make_alias(t) : same;  // of its own already where a tape has recorded it
+}
+
 std::pair<TensorList, Gradients> value_and_grad(const TensorFn& f, Span<const Tensor> in, const std::vector<int>& argnums, Span<Parameter* const> params,
                                                 const TensorList& seeds) {
   Tape tape;
-  TensorList out;
-  {
-    const TraceScope scope(tape);
-    out = f(in);
-  }
-  TensorList wrt;
+  TensorList out, arguments(in.begin(), in.end()), wrt;
   for (int i : argnums) {
     if (i < 0 || static_cast<size_t>(i) >= in.size()) throw ValueError(fmt::format("value_and_grad: argument {} of {}", i, in.size()));
-    wrt.push_back(in[static_cast<size_t>(i)]);
+    Tensor& argument = arguments[static_cast<size_t>(i)];
+    // One tensor may be given twice, or be used in f beside the argument.
+    if (argument.id() == in[static_cast<size_t>(i)].id()) argument = fresh_leaf(argument);
+    wrt.push_back(argument);
+  }
+  {
+    const TraceScope scope(tape);
+    out = f(arguments);
   }
   Gradients g = tape.backward(out, seeds, wrt, params);
   return {std::move(out), std::move(g)};

@@ -1,8 +1,12 @@
 // A function as one record that runs again for its gradient. The scope "recompute" keeps the compiler from merging the repeated nodes
-// with those of the first pass.
+// with those of the first pass. The record's inputs are all that the first pass reads: arguments, Parameters of any Cell, and tensors from
+// outside that the function holds (keyword arguments, values of an enclosing function). Each is there once, however often it is read:
+// the gradient of an input is that of all its uses.
 #include "sindri/nn/recompute.h"
 
 #include <map>
+#include <set>
+#include <unordered_set>
 
 #include "sindri/amp/amp.h"
 #include "sindri/autograd/grad.h"
@@ -13,10 +17,12 @@ namespace sindri::nn {
 
 namespace {
 
+using Values = std::map<Parameter*, Tensor>;
+
 // Parameters as they were when a forward pass began. Under it a repeated pass reads those values and changes none.
 class ReplayTrace final : public Trace {
  public:
-  explicit ReplayTrace(std::map<Parameter*, Tensor> values) : values_(std::move(values)) {}
+  explicit ReplayTrace(Values values) : values_(std::move(values)) {}
   std::vector<Tensor> apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) override { return apply_below(below, op, attrs, in); }
   Tensor read(Parameter& p, Trace* below) override {
     const auto it = values_.find(&p);
@@ -25,25 +31,73 @@ class ReplayTrace final : public Trace {
   void assign(Parameter& p, const Tensor& v, Trace*) override { values_[&p] = v; }
 
  private:
-  std::map<Parameter*, Tensor> values_;
+  Values values_;
+};
+
+// Notes what a first pass reads: Parameters with the value they had in `before`, those not there yet in `read` too, and tensors that it
+// did not make in `outside`.
+class FirstPass final : public Trace {
+ public:
+  FirstPass(Values* before, std::vector<Parameter*>* read, TensorList* outside) : before_(*before), read_(*read), outside_(*outside) {
+    for (const auto& [p, value] : before_) known_.insert(value.id());
+    for (const Tensor& t : outside_) known_.insert(t.id());
+  }
+  std::vector<Tensor> apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) override {
+    for (const Tensor& t : in)
+      if (known_.insert(t.id()).second && is_floating(t.dtype())) outside_.push_back(t);
+    std::vector<Tensor> out = apply_below(below, op, attrs, in);
+    for (const Tensor& t : out) known_.insert(t.id());
+    return out;
+  }
+  Tensor read(Parameter& p, Trace* below) override {
+    Tensor v = read_below(below, p);
+    known_.insert(v.id());
+    if (!assigned_.contains(&p) && before_.emplace(&p, v).second) read_.push_back(&p);
+    return v;
+  }
+  void assign(Parameter& p, const Tensor& v, Trace* below) override {
+    assigned_.insert(&p);
+    known_.insert(v.id());
+    assign_below(below, p, v);
+  }
+
+ private:
+  Values& before_;
+  std::vector<Parameter*>& read_;
+  TensorList& outside_;
+  std::unordered_set<uint64_t> known_;  // arguments, values read, results
+  std::set<Parameter*> assigned_;
 };
 
 }  // namespace
 
 TensorList recompute_function(TensorFn f, Span<const Tensor> in, const std::vector<Parameter*>& params, const std::string& name) {
   const TensorList arguments(in.begin(), in.end());
-  std::map<Parameter*, Tensor> before = {{&ops::rng_state(), ops::rng_state().value()}};
-  TensorList inputs = arguments;  // the arguments, then the trained parameters
-  std::vector<Parameter*> trained;
-  for (Parameter* p : params) {
-    before[p] = p->value();
-    if (!p->requires_grad) continue;
-    trained.push_back(p);
-    inputs.push_back(before[p]);
-  }
+  Values before = {{&ops::rng_state(), ops::rng_state().value()}};
+  std::vector<Parameter*> read = params;
+  for (Parameter* p : params) before[p] = p->value();
   const int64_t instance = ops::rng_instance();
-  const auto forward = [&](Span<const Tensor>) { return f(arguments); };
-  const auto rule = [f, name, arguments, before, trained, instance, casting = amp::capture()](Span<const Tensor>, Span<const Tensor>, Span<const Tensor> dout) {
+  const auto casting = amp::capture();
+  TensorList inputs, out;  // inputs: the tensors, each once, then the trained parameters
+  std::unordered_set<uint64_t> listed;
+  for (const Tensor& t : arguments)
+    if (t.defined() && listed.insert(t.id()).second) inputs.push_back(t);
+  {
+    const PausedTapes paused;
+    if (!paused.any()) return f(arguments);
+    FirstPass first(&before, &read, &inputs);
+    const TraceScope noting(first);
+    out = f(arguments);
+  }
+  const TensorList tensors = inputs;
+  for (const Tensor& t : tensors) listed.insert(t.id());
+  std::vector<Parameter*> trained;
+  for (Parameter* p : read) {
+    if (!p->requires_grad || listed.contains(before.at(p).id())) continue;  // one that is an argument, too, has its gradient there
+    trained.push_back(p);
+    inputs.push_back(p->value());
+  }
+  const auto rule = [f, name, arguments, tensors, before, trained, instance, casting](Span<const Tensor>, Span<const Tensor>, Span<const Tensor> dout) {
     const int64_t next = ops::rng_instance();
     ops::set_rng_instance(instance);
     ReplayTrace replay(before);
@@ -57,13 +111,13 @@ TensorList recompute_function(TensorFn f, Span<const Tensor> in, const std::vect
       again = f(arguments);
     }
     ops::set_rng_instance(next);
-    const Gradients g = tape.backward(again, {dout.begin(), dout.end()}, arguments, trained);
+    const Gradients g = tape.backward(again, {dout.begin(), dout.end()}, tensors, trained);
     TensorList grads;
     for (const Tensor& t : g.of_inputs) grads.push_back(is_floating(t.dtype()) ? t : Tensor());
     grads.insert(grads.end(), g.of_params.begin(), g.of_params.end());
     return grads;
   };
-  return custom_gradient(forward, inputs, rule);
+  return custom_gradient([&](Span<const Tensor>) { return out; }, inputs, rule);
 }
 
 }  // namespace sindri::nn

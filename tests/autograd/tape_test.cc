@@ -32,6 +32,20 @@ TEST(Grad, OfGradOfGrad) {
   EXPECT_THAT(grad(grad(grad(f)))({&x, 1})[0].to_vector<double>(), ElementsAre(48));
 }
 
+// One tensor for two arguments, or for an argument and a value that f holds: each use has a gradient of its own.
+TEST(Grad, ArgumentsAreValuesOfTheirOwn) {
+  const Tensor x = Tensor::scalar(3);
+  const TensorFn f = [](Span<const Tensor> in) { return TensorList{in[0] * in[0] * in[1]}; };
+  const TensorList g = grad(f)(TensorList{x, x});
+  EXPECT_EQ(g[0].item(), 18);
+  EXPECT_EQ(g[1].item(), 9);
+  EXPECT_EQ(grad([&](Span<const Tensor> in) { return TensorList{in[0] * x}; })({&x, 1})[0].item(), 3);
+  // d/dx of d/da (a a x) at a = x: 2 x, whose gradient is 2; the outer function's other use of x counts as well.
+  const TensorFn nested = [&](Span<const Tensor> in) { return TensorList{grad(f, {0})(TensorList{in[0], in[0]})[0] * in[0]}; };
+  EXPECT_EQ(nested({&x, 1})[0].item(), 54);  // 2 x x x
+  EXPECT_EQ(grad(nested)({&x, 1})[0].item(), 54);  // 6 x x
+}
+
 TEST(Grad, StopGradientBlocks) {
   const TensorFn f = [](Span<const Tensor> x) -> TensorList { return {ops::stop_gradient(x[0]) * x[0]}; };
   const Tensor x = vec({3});

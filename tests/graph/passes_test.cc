@@ -108,6 +108,18 @@ TEST(PassManager, PassesAreDisabledByName) {
   EXPECT_EQ(count(compiled_text({.disable_passes = {"all"}}), "test_scale"), 3u);
 }
 
+// Dead elementwise steps that stay become no cluster without results.
+TEST(PassManager, DeadStepsWithoutDce) {
+  CompiledFn f = compile(
+      [](Span<const Tensor> in) {
+        ops::relu(in[0] + in[0]) * in[0];
+        return TensorList{in[0] * in[0]};
+      },
+      {.disable_passes = {"dce"}});
+  const Tensor x[] = {vec({1, 2})};
+  EXPECT_EQ(values(f(x)[0]), (std::vector<double>{1, 4}));
+}
+
 TEST(PassManager, EnvironmentAddsToTheDisabledPasses) {
   setenv("SINDRI_DISABLE_PASSES", "dce", 1);
   EXPECT_EQ(count(compiled_text({.disable_passes = {"cse"}}), "test_scale"), 3u);

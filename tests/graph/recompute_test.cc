@@ -6,6 +6,7 @@
 #include "sindri/core/rng.h"
 #include "sindri/graph/compile.h"
 #include "sindri/nn/nn.h"
+#include "sindri/nn/recompute.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/random.h"
 #include "sindri/ops/reduce.h"
@@ -82,6 +83,54 @@ TEST_P(Recompute, KeepsEveryBitAndState) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, Recompute, ::testing::Combine(::testing::Bool(), ::testing::Bool()));
+
+// x twice, a tensor and a Parameter that f holds besides: every gradient as if nothing were computed again.
+TEST_P(Recompute, GradientsOfRepeatedAndHeldValues) {
+  const bool graph = std::get<0>(GetParam()), twice = std::get<1>(GetParam());
+  const Tensor x = Tensor::from_vector<float>({3}, {1, 2, 3}), k = Tensor::from_vector<float>({3}, {4, 5, 6});
+  Parameter p(Tensor::from_vector<float>({3}, {7, 8, 9}), "p"), own(Tensor::from_vector<float>({3}, {2, 3, 4}), "own");
+  const TensorFn fn = [&](Span<const Tensor> in) -> TensorList {
+    Tape tape;
+    TensorList out;
+    const Tensor b = twice ? in[0] : in[1];
+    {
+      const TraceScope recording(tape);
+      const auto f = [&](Span<const Tensor> a) { return TensorList{a[0] * a[1] * in[1] * p.value() * own.value() + a[0] * p.value()}; };
+      out = recompute_function(f, TensorList{in[0], b}, {&own}, "f");
+    }
+    Parameter* const params[] = {&p, &own};
+    const Gradients g = tape.backward(out, {}, in, params);
+    return {out[0], g.of_inputs[0], g.of_inputs[1], g.of_params[0], g.of_params[1]};
+  };
+  CompiledFn compiled = compile(fn);
+  const TensorList arguments = {x, k}, got = graph ? compiled(arguments) : fn(arguments);
+  for (size_t i = 0; i < 3; ++i) {
+    const auto at = [&](const Tensor& t) { return t.to_vector<double>()[i]; };
+    const double a = at(x), c = at(k), b = twice ? a : c, q = at(p.value()), w = at(own.value());
+    EXPECT_EQ(at(got[0]), a * b * c * q * w + a * q);
+    EXPECT_EQ(at(got[1]), (twice ? 2 * a : b) * c * q * w + q);
+    EXPECT_EQ(at(got[2]), (twice ? a * b : 2 * a * c) * q * w);
+    EXPECT_EQ(at(got[3]), a * b * c * w + a);
+    EXPECT_EQ(at(got[4]), a * b * c * q);
+  }
+}
+
+// A Cell that is given one of its own Parameters.
+TEST(Recompute, AnArgumentThatIsAParameter) {
+  Parameter p(Tensor::from_vector<float>({1}, {3}), "p");
+  const auto f = [&](Span<const Tensor> a) { return TensorList{a[0] * p.value() * a[1]}; };
+  Tape tape;
+  TensorList out;
+  const Tensor x = Tensor::from_vector<float>({1}, {5});
+  {
+    const TraceScope recording(tape);
+    out = recompute_function(f, TensorList{p.value(), x}, {&p}, "f");
+  }
+  Parameter* const params[] = {&p};
+  const Gradients g = tape.backward(out, {}, {&x, 1}, params);
+  EXPECT_EQ(g.of_inputs[0].item(), 9);
+  EXPECT_EQ(g.of_params[0].item(), 30);
+}
 
 TEST(Recompute, WithoutATapeNothingIsRunAgain) {
   set_seed(3);

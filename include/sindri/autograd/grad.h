@@ -55,9 +55,27 @@ class SINDRI_API Tape final : public Trace {
 
  private:
   friend SINDRI_API TensorList custom_gradient(const TensorFn& f, Span<const Tensor> in, VjpFn vjp);
+  friend class PausedTapes;
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// While it lives no tape in force on this thread records: what runs belongs to a function whose record is made afterwards.
+class SINDRI_API PausedTapes {
+ public:
+  PausedTapes();
+  ~PausedTapes();
+  PausedTapes(const PausedTapes&) = delete;
+  PausedTapes& operator=(const PausedTapes&) = delete;
+  /// Whether a tape would have recorded.
+  bool any() const { return !paused_.empty(); }
+
+ private:
+  std::vector<bool*> paused_;
+};
+
+/// `t` as a value of its own: gradients with respect to it are not those of other uses of t. Tapes in force see t handed on.
+SINDRI_API Tensor fresh_leaf(const Tensor& t);
 
 /// Runs f(in) and gives it the gradient rule `vjp(in, out, dout)` in every tape in force, instead of the rules of the ops in f.
 SINDRI_API TensorList custom_gradient(const TensorFn& f, Span<const Tensor> in,

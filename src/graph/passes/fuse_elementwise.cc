@@ -186,10 +186,12 @@ class FuseElementwise final : public Pass {
       results += fmt::format("{}t{}", results.empty() ? "" : ", ", k);
       out.push_back(n.out[0]);
     }
-    static const OpDef& op = find_op("elementwise_cluster");
-    const NodeId last = c.nodes.back();
-    const NodeId fused = g.append(op, op.attrs.make({{"program", program + "out " + results}}), inputs, g.node(last).scope, last);
-    for (size_t k = 0; k < out.size(); ++k) g.replace_uses(out[k], g.node(fused).out[k]);
+    if (!out.empty()) {  // else nothing reads the cluster, which is there when dead code is not taken out before
+      static const OpDef& op = find_op("elementwise_cluster");
+      const NodeId last = c.nodes.back();
+      const NodeId fused = g.append(op, op.attrs.make({{"program", program + "out " + results}}), inputs, g.node(last).scope, last);
+      for (size_t k = 0; k < out.size(); ++k) g.replace_uses(out[k], g.node(fused).out[k]);
+    }
     for (auto n = c.nodes.rbegin(); n != c.nodes.rend(); ++n) g.erase(*n);
   }
 };
