@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence, Tuple, Type
 
 from sindri import _core, context
+from sindri._compile import clock
 from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter
@@ -62,35 +63,53 @@ def _output_to(dtype: Any) -> Callable[[Cell, Tuple[Any, ...], Any], Any]:
     return cast
 
 
-class _Marks:
-    """What mixed precision changed in the Cells below a network, to be taken back before it is set anew."""
+# What a level marks in the Cells stands beside what the user marked: a type by to_float goes before every level, and a level takes back what
+# levels set before, never what the user did.
 
-    def __init__(self, network: Cell) -> None:
-        self._before = [(cell, cell.__dict__["_to_float"], getattr(cell, "_mixed", None)) for _, cell in network.cells_and_names()]
-        self._handles: list = []
 
-    def cast_output(self, cell: Cell, dtype: Any) -> None:
-        self._handles.append(cell.register_forward_hook(_output_to(dtype)))
+def _users_type(cell: Cell) -> bool:
+    """Whether the user gave this Cell a type (to_float)."""
+    d = cell.__dict__
+    return d["_to_float"] is not None and not d.get("_cell_float_by_level")
 
-    def take_back(self) -> None:
-        for handle in self._handles:
+
+def _run_in(cell: Cell, dtype: Any) -> None:
+    """Marks a Cell and all below to run in a type, but for Cells to which the user gave one and what these hold."""
+    seen, todo = set(), [cell]
+    while todo:
+        c = todo.pop()
+        if id(c) in seen or _users_type(c):
+            continue
+        seen.add(id(c))
+        c.__dict__.update(_to_float=dtype, _cell_float_by_level=True, _cell_slow=True)
+        todo.extend(c.name_cells().values())
+
+
+def _cast_output(cell: Cell, dtype: Any) -> None:
+    cell.__dict__.setdefault("_cell_level_hooks", []).append(cell.register_forward_hook(_output_to(dtype)))
+
+
+def _take_back(network: Cell) -> None:
+    """Takes back what levels marked in the network and in all below it, by whichever Cell they were set."""
+    clock[0] += 1
+    for _, cell in network.cells_and_names():
+        d = cell.__dict__
+        for handle in d.pop("_cell_level_hooks", ()):
             handle.remove()
-        for cell, to_float, mixed in self._before:
-            cell.__dict__["_to_float"] = to_float
-            if mixed is not None:
-                cell._mixed = mixed
-
-
-def _start(network: Cell) -> _Marks:
-    earlier = network.__dict__.get("_cell_amp_marks")
-    if earlier is not None:
-        earlier.take_back()
-    marks = network.__dict__["_cell_amp_marks"] = _Marks(network)
-    return marks
+        if d.get("_cell_float_by_level"):
+            d["_to_float"], d["_cell_float_by_level"] = None, False
+        if d.get("_mixed"):
+            cell._mixed = False
+        options = d.pop("_cell_level_amp", None)
+        if options is not None and d["_amp"] is options:
+            cell.set_amp(None)
+    network.set_amp(None)
 
 
 def _outermost(network: Cell, classes: Sequence[type]) -> List[Cell]:
-    """The Cells of these classes that lie inside no other of them."""
+    """The Cells of these classes that lie inside no other of them, nor inside a Cell to which the user gave a type."""
+    if _users_type(network):
+        return []
     if isinstance(network, tuple(classes)):
         return [network]
     found: dict = {}
@@ -101,22 +120,22 @@ def _outermost(network: Cell, classes: Sequence[type]) -> List[Cell]:
 
 
 def _run_white(network: Cell, white_list: Sequence[type], dtype: Any) -> None:
-    marks = _start(network)
+    _take_back(network)
     for cell in _outermost(network, white_list):
-        cell.to_float(dtype)
-        marks.cast_output(cell, mstype.float32)
+        _run_in(cell, dtype)
+        _cast_output(cell, mstype.float32)
 
 
 def _run_all_but(network: Cell, black_list: Sequence[type], dtype: Any) -> None:
-    marks = _start(network)
-    network.to_float(dtype)
+    _take_back(network)
+    _run_in(network, dtype)
     for cell in _outermost(network, black_list):
         if isinstance(cell, _BatchNorm):
             cell._mixed = True  # the op itself computes in float32 between half activations
         else:
-            cell.to_float(mstype.float32)
-            marks.cast_output(cell, dtype)
-    marks.cast_output(network, mstype.float32)
+            _run_in(cell, mstype.float32)
+            _cast_output(cell, dtype)
+    _cast_output(network, mstype.float32)  # also where the user gave the whole network a type: losses read float32
 
 
 def _check_network(who: str, network: Any, dtype: Any) -> None:
@@ -128,26 +147,28 @@ def _check_network(who: str, network: Any, dtype: Any) -> None:
 
 def auto_mixed_precision(network: Cell, amp_level: str = "O0", dtype: Any = mstype.float16) -> Cell:
     """Sets the network to run at 'O0' to 'O3' (see the module) or 'auto': products in half, norms, softmax and losses in float32, others at the
-    widest of their inputs. Returns the network, which from O2 on gives float32 outputs. A level set before is replaced.
+    widest of their inputs. Returns the network, which from O2 on gives float32 outputs. dtype is float16 or bfloat16; its default is float16 on
+    every target, as MindSpore's signature says.
 
+    A level set before, on the network or on parts of it, is replaced; O0 takes it back (MindSpore's O0 leaves it). Cells to which to_float gave a
+    type keep it (in MindSpore at O1 and 'auto' only).
     Raises TypeError for what is no Cell, ValueError for an unknown level and a type that is not half.
     """
     _check_network("auto_mixed_precision", network, dtype)
     if amp_level == "O0":
-        return network
-    if amp_level == "O1":
+        _take_back(network)
+    elif amp_level == "O1":
         _run_white(network, AMP_WHITE_LIST, dtype)
     elif amp_level == "O2":
         _run_all_but(network, AMP_BLACK_LIST, dtype)
     elif amp_level == "O3":
         _run_all_but(network, (), dtype)
     elif amp_level == "auto":
-        _start(network)
-        network.set_amp(_core.AmpOptions(level="O1", dtype=dtype))
+        _take_back(network)
+        options = network.__dict__["_cell_level_amp"] = _core.AmpOptions(level="O1", dtype=dtype)
+        network.set_amp(options)
     else:
         fail(ValueError, f"auto_mixed_precision: amp_level {amp_level!r} is not known", "use 'O0', 'O1', 'O2', 'O3' or 'auto'")
-    if amp_level != "auto":
-        network.set_amp(None)
     network._amp_level = amp_level
     return network
 
@@ -155,7 +176,7 @@ def auto_mixed_precision(network: Cell, amp_level: str = "O0", dtype: Any = msty
 def custom_mixed_precision(network: Cell, *, white_list: Optional[List[Type[Cell]]] = None, black_list: Optional[List[Type[Cell]]] = None,
                            dtype: Any = mstype.float16) -> Cell:
     """As auto_mixed_precision with lists of one's own: a white list as O1, a black list as O2. Lists hold classes of Cells (primitives are not
-    taken).
+    taken). dtype is float16 or bfloat16, by default float16 on every target, as in MindSpore's signature.
 
     Raises TypeError for what is no Cell, list or class of Cells; ValueError unless exactly one list is given, and for a type that is not half.
     """

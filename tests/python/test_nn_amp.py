@@ -98,6 +98,88 @@ def test_a_later_level_replaces_the_earlier_one(mode):
     np.testing.assert_array_equal(twice(x).asnumpy(), amp.auto_mixed_precision(make(), "O1")(x).asnumpy())
 
 
+def types(net):
+    """What ran in which type: the Cells of Net in one training pass, and the output."""
+    out = net.set_train()(ms.Tensor(X))
+    return dict(net.__dict__["_cell_seen"], out=out.dtype)
+
+
+LEVELS = {"O1": lambda net: amp.auto_mixed_precision(net, "O1"), "O2": lambda net: amp.auto_mixed_precision(net, "O2"),
+          "O3": lambda net: amp.auto_mixed_precision(net, "O3"), "auto": lambda net: amp.auto_mixed_precision(net, "auto"),
+          "white": lambda net: amp.custom_mixed_precision(net, white_list=[nn.Conv2d]),
+          "black": lambda net: amp.custom_mixed_precision(net, black_list=[nn.Dense]),
+          "build": lambda net: amp.build_train_network(net, opt(net), sparse_loss(), "O2", loss_scale_manager=None)}
+
+
+@pytest.mark.parametrize("level", sorted(LEVELS))
+def test_o0_takes_a_level_back(level, mode):
+    net, plain = make(), make()
+    LEVELS[level](net)
+    net.set_train(False)
+    assert (net(ms.Tensor(X)).asnumpy() != plain(ms.Tensor(X)).asnumpy()).any()
+    assert amp.auto_mixed_precision(net, "O0") is net
+    np.testing.assert_array_equal(net(ms.Tensor(X)).asnumpy(), plain(ms.Tensor(X)).asnumpy())
+    assert set(types(net).values()) == {F32} and all(p.dtype == F32 for p in net.get_parameters())
+
+
+def test_a_level_replaces_any_level_set_before(mode):
+    for first in LEVELS:
+        for second in LEVELS:
+            net, fresh = make(), make()
+            LEVELS[second](LEVELS[first](net) and net)
+            LEVELS[second](fresh)
+            assert types(net) == types(fresh), (first, second)
+            np.testing.assert_array_equal(net(ms.Tensor(X)).asnumpy(), fresh(ms.Tensor(X)).asnumpy())
+
+
+def test_a_level_replaces_those_of_its_parts(mode):
+    net = make()
+    amp.auto_mixed_precision(net, "O2")
+    for part in (net.conv, net.norm, net.fc):
+        amp.auto_mixed_precision(part, "O3", ms.bfloat16)
+    amp.auto_mixed_precision(net, "O0")
+    np.testing.assert_array_equal(net(ms.Tensor(X)).asnumpy(), make()(ms.Tensor(X)).asnumpy())
+    whole = nn.SequentialCell(net)
+    amp.auto_mixed_precision(whole, "O3")
+    amp.auto_mixed_precision(net, "O0")  # the part alone, as for an evaluation of what was trained inside another Cell
+    np.testing.assert_array_equal(net(ms.Tensor(X)).asnumpy(), make()(ms.Tensor(X)).asnumpy())
+
+
+@pytest.mark.parametrize("level", ["O1", "O2", "O3", "auto", "build"])
+@pytest.mark.parametrize("own", [ms.float32, ms.bfloat16])
+def test_to_float_goes_before_every_level(level, own, mode):
+    for before in (True, False):
+        net = make()
+        for part in (net.conv, net.bn, net.norm) if before else ():
+            part.to_float(own)
+        LEVELS[level](net)
+        if not before:
+            net.conv.to_float(own)
+            LEVELS[level](net)  # set twice: its own marks are replaced, the user's stay
+        got, level_alone = types(net), make()
+        LEVELS[level](level_alone)
+        assert got["conv"] == own and got["out"] == F32
+        if before:
+            assert (got["bn"], got["norm"]) == (own, own) and not net.bn._mixed
+        assert got["fc"] == types(level_alone)["fc"]
+        amp.auto_mixed_precision(net, "O0")
+        assert net.conv(ms.Tensor(X)).dtype == own and net.fc._to_float is None
+
+
+def test_to_float_of_a_cell_holds_for_all_inside_it(mode):
+    inner = nn.SequentialCell(nn.Dense(4, 4)).to_float(F32)
+    inner.append(nn.Dense(4, 4))  # after to_float
+    net = nn.SequentialCell(nn.Dense(4, 4), inner)
+    x = ms.Tensor(np.random.default_rng(2).standard_normal((2, 4)).astype(np.float32))
+    for level in ("O1", "O2", "O3"):
+        amp.auto_mixed_precision(net, level)
+        assert net[0]._to_float == F16 and [c._to_float for c in (inner, inner[0], inner[1])] == [F32, F32, None]
+        assert net[1](net[0](x)).dtype == F32
+    whole = make().to_float(ms.bfloat16)
+    amp.auto_mixed_precision(whole, "auto")
+    assert types(whole)["relu"] == ms.bfloat16 and types(whole)["out"] == F32
+
+
 def test_auto_runs_products_in_half_and_norms_in_float32(mode):
     net = amp.auto_mixed_precision(make(), "auto").set_train()
     out = net(ms.Tensor(X))

@@ -104,6 +104,7 @@ class Cell:
         d["_auto_prefix"], d["_cell_graphs"], d["_cell_scope"] = auto_prefix, None, type(self).__name__
         d["training"], d["requires_grad"], d["_phase"] = False, False, "predict"
         d["_to_float"], d["_amp"], d["_recompute"], d["_cell_slow"] = None, None, False, self._has_bprop()
+        d["_cell_float_by_level"] = False  # whether a level of sindri.amp set _to_float; else the user did
         d["_pre_hooks"], d["_hooks"], d["_backward_hooks"] = OrderedDict(), OrderedDict(), OrderedDict()
         d["cls_name"], d["param_prefix"] = type(self).__name__, ""
         if flags:
@@ -256,11 +257,14 @@ class Cell:
 
     def _typed_run(self, args: Any, kwargs: Any) -> Any:
         """construct under the scopes of mixed precision, recomputation, and with a gradient of its own."""
-        run = self._run_bprop if self._has_bprop() else self._run_recomputed if self._recompute else self._run_scoped
         if self._amp is not None:
             with _core.AmpScope(self._amp):
-                out = run(args, kwargs)
+                out = self._run_in_own_type(args, kwargs)
             return cast_tensors(out, mstype.float32)
+        return self._run_in_own_type(args, kwargs)
+
+    def _run_in_own_type(self, args: Any, kwargs: Any) -> Any:
+        run = self._run_bprop if self._has_bprop() else self._run_recomputed if self._recompute else self._run_scoped
         if self._to_float is not None:
             with _core.CellScope(type(self).__name__, self._to_float):
                 return run(cast_tensors(args, self._to_float), kwargs)
@@ -440,12 +444,13 @@ class Cell:
         return self
 
     def to_float(self, dst_type: mstype.DType) -> Self:
-        """Runs this Cell and all below in float16, bfloat16 or float32, whatever the amp level. Returns self. Raises ValueError for another type."""
+        """Runs this Cell and all below in float16, bfloat16 or float32, whatever the amp level, set before or after (MindSpore's O2 and O3, set
+        after, overwrite it). Returns self. Raises ValueError for another type."""
         if dst_type not in (mstype.float16, mstype.float32, mstype.bfloat16):
             raise ValueError(f"expected float16, bfloat16 or float32, got {dst_type} | {type(self).__name__}.to_float")
         clock[0] += 1
         for _, cell in self.cells_and_names():
-            cell.__dict__["_to_float"], cell.__dict__["_cell_slow"] = dst_type, True
+            cell.__dict__["_to_float"], cell.__dict__["_cell_float_by_level"], cell.__dict__["_cell_slow"] = dst_type, False, True
         return self
 
     def set_amp(self, options: Any) -> Self:
