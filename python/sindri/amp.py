@@ -3,6 +3,9 @@
 Levels: O0 casts nothing. O1 runs the white list (Dense and convolutions) in half, their outputs are float32 again. O2 runs all in half but the black
 list (batch and layer norms), whose outputs are half again. O3 runs all in half. Parameters stay float32 and are cast where they are used. Casts of
 outputs are hooks of the Cells, so that names, classes and attributes of the network stay as they are.
+
+Half is float16 where a signature of MindSpore says so (auto_mixed_precision, custom_mixed_precision). Where none names a type (Model,
+build_train_network) it is bfloat16 on a CPU target and float16 on the others.
 """
 from __future__ import annotations
 
@@ -217,41 +220,57 @@ def _check_build_arguments(level: Any, boost_level: Any, kwargs: dict) -> str:
     for name in kwargs:
         if name not in ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager"):
             fail(ValueError, f"{who}: the argument '{name}' is not known")
-    if "cast_model_type" in kwargs and kwargs["cast_model_type"] not in (mstype.float16, mstype.float32):
-        fail(TypeError, f"{who}: cast_model_type must be float16 or float32, got {kwargs['cast_model_type']}")
+    if "cast_model_type" in kwargs and kwargs["cast_model_type"] not in (*_HALF, mstype.float32):
+        fail(TypeError, f"{who}: cast_model_type must be float16, bfloat16 or float32, got {kwargs['cast_model_type']}")
     if kwargs.get("keep_batchnorm_fp32") is not None:
         check_bool(who, "keep_batchnorm_fp32", kwargs["keep_batchnorm_fp32"])
     manager = kwargs.get("loss_scale_manager")
     if manager is not None and not (hasattr(manager, "get_loss_scale") and hasattr(manager, "get_update_cell")):
         fail(TypeError, f"{who}: loss_scale_manager must be a LossScaleManager, got {manager!r}")
-    if level == "auto":
-        target = context.get_context("device_target")
-        if target not in ("GPU", "Ascend"):
-            fail(ValueError, f"{who}: level 'auto' goes with device_target 'GPU' or 'Ascend', got '{target}'", "name a level")
-        return "O2" if target == "GPU" else "O3"
-    return level
+    return _level_on_target(level)
+
+
+def _level_on_target(level: str) -> str:
+    """'auto' is MindSpore 1's on its accelerators, O2 and O3; on a CPU, where MindSpore 1 knows none, it is MindSpore 2's, a choice op by op."""
+    return {"GPU": "O2", "Ascend": "O3"}.get(context.get_context("device_target"), level) if level == "auto" else level
+
+
+def _half_of_target() -> Any:
+    """The half type of levels where the user names none: CPUs have instructions for bfloat16 rather than float16, and it needs no loss scale."""
+    return mstype.bfloat16 if context.get_context("device_target") == "CPU" else mstype.float16
+
+
+def _level_manager(level: str, dtype: Any = None) -> Optional[LossScaleManager]:
+    """The loss-scale manager of a level: bfloat16 has the range of float32, so its gradients do not vanish."""
+    if _level_on_target(level) != "O2" or (dtype or _half_of_target()) == mstype.bfloat16:
+        return None
+    from sindri.train.loss_scale_manager import DynamicLossScaleManager
+    return DynamicLossScaleManager()
 
 
 def _cast_network(network: Cell, level: str, kwargs: dict) -> bool:
     """Sets the network's precision; whether its loss must be given float32."""
-    half = kwargs.get("cast_model_type", mstype.float16 if level in ("O2", "O3") else mstype.float32) == mstype.float16
+    dtype = kwargs.get("cast_model_type", _half_of_target() if level in ("O2", "O3") else mstype.float32)
     keep = kwargs.get("keep_batchnorm_fp32")
     keep = level == "O2" if keep is None else keep
-    if half:
-        _run_all_but(network, AMP_BLACK_LIST if keep else (), mstype.float16)
-    elif level == "O1":
-        auto_mixed_precision(network, "O1")
-    return half
+    if dtype in _HALF:
+        _run_all_but(network, AMP_BLACK_LIST if keep else (), dtype)
+    elif level in ("O1", "auto"):
+        auto_mixed_precision(network, level, _half_of_target())
+    return dtype in _HALF or level == "auto"
 
 
 def build_train_network(network: Cell, optimizer: Cell, loss_fn: Optional[Cell] = None, level: str = "O0", boost_level: str = "O0",
                         **kwargs: Any) -> Cell:
     """The training cell of a network (with loss_fn; without, its output is the loss) at a level of mixed precision, set to train.
 
-    'auto' is O2 on a GPU target and O3 on Ascend. Keywords: loss_scale_manager replaces the level's own (O2: DynamicLossScaleManager(); None: none),
-    keep_batchnorm_fp32 whether O2 and O3 keep the black list, cast_model_type (float16 or float32) the type of the level. A manager with an update
-    cell gives a TrainOneStepWithLossScaleCell (on the CPU too, where MindSpore refuses), another a TrainOneStepCell with its scale as sens.
-    Raises TypeError for wrong types, ValueError for unknown levels and keywords and for 'auto' on another target; NotYetError for boost levels.
+    'auto' is O2 on a GPU target, O3 on Ascend, and auto_mixed_precision's 'auto' on a CPU. The half type of a level is bfloat16 on a CPU target and
+    float16 on others (MindSpore: always float16). Keywords: loss_scale_manager replaces the level's own (O2 in float16: DynamicLossScaleManager();
+    otherwise and None: none), keep_batchnorm_fp32 whether O2 and O3 keep the black list (nothing to keep at O0 and O1, which cast none of it),
+    cast_model_type (float16, bfloat16, which MindSpore refuses, or float32) the type of all but the black list in place of the level's. A manager
+    with an update cell gives a TrainOneStepWithLossScaleCell (on the CPU too, where MindSpore refuses), another a TrainOneStepCell with its scale as
+    sens. A level O0 leaves what auto_mixed_precision set before.
+    Raises TypeError for wrong types, ValueError for unknown levels and keywords; NotYetError for boost levels.
     """
     if not isinstance(network, Cell):
         fail(TypeError, f"build_train_network: network must be a Cell, got {type(network).__name__}")
@@ -266,7 +285,7 @@ def build_train_network(network: Cell, optimizer: Cell, loss_fn: Optional[Cell] 
     if "loss_scale_manager" in kwargs:
         manager = kwargs["loss_scale_manager"]
     else:
-        manager = __getattr__("DynamicLossScaleManager")() if level == "O2" else None
+        manager = _level_manager(level, kwargs.get("cast_model_type"))
     if manager is None:
         return TrainOneStepCell(network, optimizer).set_train()
     update_cell = manager.get_update_cell()

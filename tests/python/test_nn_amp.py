@@ -1,4 +1,6 @@
 """Mixed precision by level and by list, the training cell of a network, loss scalers."""
+import inspect
+
 import numpy as np
 import pytest
 
@@ -220,7 +222,8 @@ WRONG = [
     (TypeError, "keep_batchnorm_fp32", lambda: amp.build_train_network(make(), opt(make()), level="O2", keep_batchnorm_fp32=1)),
     (TypeError, "optimizer", lambda: amp.build_train_network(make(), None)),
     (TypeError, "loss_scale_manager", lambda: amp.build_train_network(make(), opt(make()), loss_scale_manager=1024)),
-    (ValueError, "auto", lambda: amp.build_train_network(make(), opt(make()), level="auto")),
+    (TypeError, "float16, bfloat16 or float32", lambda: amp.build_train_network(make(), opt(make()), cast_model_type=ms.float64)),
+    (TypeError, "float16, bfloat16 or float32", lambda: amp.build_train_network(make(), opt(make()), cast_model_type=None)),
     (ValueError, "scale_value", lambda: amp.StaticLossScaler(0.5)),
     (TypeError, "scale_value", lambda: amp.StaticLossScaler("1")),
     (ValueError, "scale_window", lambda: amp.DynamicLossScaler(1024, 2, 0)),
@@ -252,9 +255,48 @@ def test_training_at_every_level(level, mode):
     assert all(p.dtype == F32 for p in net.get_parameters())
 
 
+@pytest.mark.parametrize("target, half", [("CPU", ms.bfloat16), ("GPU", F16), ("Ascend", F16)])
+@pytest.mark.parametrize("level", ["O1", "O2", "O3", "auto"])
+def test_the_half_type_of_a_level_follows_the_target(level, target, half):
+    ms.set_context(device_target=target)
+    built, modelled = make(), make()
+    step = amp.build_train_network(built, opt(built), sparse_loss(), level)
+    model = ms.Model(modelled, sparse_loss(), opt(modelled), amp_level=level)
+    dynamic = target != "CPU" and level == "O2" or target == "GPU" and level == "auto"
+    for net, cell in ((built, step), (modelled, model.train_network)):
+        assert type(cell) is (nn.TrainOneStepWithLossScaleCell if dynamic else nn.TrainOneStepCell)
+        seen = types(net)
+        assert seen["out"] == F32
+        if level == "auto" and target == "CPU":
+            assert net._amp.dtype == half and (seen["conv"], seen["norm"]) == (half, F32)
+        else:
+            assert net.conv._to_float == half and seen["conv"] == (F32 if level == "O1" else half)
+        losses = [cell(ms.Tensor(X), ms.Tensor(LABEL)) for _ in range(20)]
+        first, last = [float(x[0] if dynamic else x) for x in (losses[0], losses[-1])]
+        assert last < 0.5 * first
+
+
+@pytest.mark.parametrize("dtype", [F16, ms.bfloat16, F32])
+def test_cast_model_type_names_the_type(dtype):
+    for level in ("O0", "O1", "O2", "O3"):
+        net = make()
+        cell = amp.build_train_network(net, opt(net), sparse_loss(), level, cast_model_type=dtype)
+        # float32 at O2 keeps its scale, as in MindSpore; bfloat16 needs none.
+        assert type(cell) is (nn.TrainOneStepCell if level != "O2" or dtype == ms.bfloat16 else nn.TrainOneStepWithLossScaleCell)
+        assert types(net)["relu"] == dtype
+        cell(ms.Tensor(X), ms.Tensor(LABEL))
+    model = ms.Model(net, sparse_loss(), opt(net), amp_level="O2", loss_scale_manager=amp.DynamicLossScaleManager(1024, 2, 10))
+    assert isinstance(model.train_network, nn.TrainOneStepWithLossScaleCell) and types(net)["relu"] == ms.bfloat16
+
+
+def test_signatures_keep_mindspores_default_type():
+    assert inspect.signature(amp.auto_mixed_precision).parameters["dtype"].default == F16
+    assert inspect.signature(amp.custom_mixed_precision).parameters["dtype"].default == F16
+
+
 def test_o2_scales_its_loss_dynamically(mode):
     net = make()
-    cell = amp.build_train_network(net, opt(net), sparse_loss(), "O2")
+    cell = amp.build_train_network(net, opt(net), sparse_loss(), "O2", cast_model_type=F16)
     assert isinstance(cell, nn.TrainOneStepWithLossScaleCell) and cell.training
     results = [cell(ms.Tensor(X), ms.Tensor(LABEL)) for _ in range(20)]
     assert float(results[0][2]) == 2.0 ** 24 and bool(results[0][1].asnumpy())  # the first scale overflows half, and so falls

@@ -13,7 +13,7 @@ from sindri.context import ParallelMode  # noqa: F401  scripts of MindSpore 1 im
 from sindri.train._interrupt import Interrupt
 from sindri.train.callback._callback import Callback, RunContext, _CallbackManager, _defined_old_hooks, _InternalCallbackParam, _list_of
 from sindri.train.dataset_helper import DatasetHelper, _SunkNetwork, check_dataset, connect_network_with_dataset
-from sindri.train.loss_scale_manager import DynamicLossScaleManager, LossScaleManager
+from sindri.train.loss_scale_manager import LossScaleManager
 from sindri.train.metrics import Loss, get_metrics
 
 __all__ = ['Model']
@@ -34,8 +34,9 @@ class Model:
     network, loss_fn and optimizer are joined into one training Cell: without optimizer the network must be that Cell itself, without loss_fn its
     output is the loss. metrics: a dict name -> Metric, or a set or list of registered names. eval_network takes a batch and gives outputs of
     which eval_indexes names (loss, prediction, label); without it network and loss_fn are used. amp_level 'O0' to 'O3' or 'auto': see
-    sindri.amp. boost_level: only 'O0' so far, others raise NotYetError. Keywords: loss_scale_manager, keep_batchnorm_fp32, boost_config_dict
-    (read with a boost_level), acc_level (older name of boost_level). ValueError: level, keyword, metrics, eval_indexes; TypeError."""
+    sindri.amp; half is bfloat16 on a CPU target, else float16, and O2 in float16 gets a DynamicLossScaleManager unless one is given.
+    boost_level: only 'O0' so far, others raise NotYetError. Keywords: loss_scale_manager, keep_batchnorm_fp32, boost_config_dict (read with a
+    boost_level), acc_level (older name of boost_level). ValueError: level, keyword, metrics, eval_indexes; TypeError."""
 
     def __init__(self, network: Any, loss_fn: Any = None, optimizer: Any = None, metrics: Any = None, eval_network: Any = None,
                  eval_indexes: Optional[List[int]] = None, amp_level: str = 'O0', boost_level: str = 'O0', **kwargs: Any):
@@ -61,9 +62,9 @@ class Model:
         self._loss_scale_manager = kwargs.get('loss_scale_manager')
         if self._loss_scale_manager is not None and optimizer is None:
             raise ValueError("Model: 'loss_scale_manager' needs an 'optimizer' | a training cell of your own scales its loss itself")
-        level = amp_level if amp_level != 'auto' else {'GPU': 'O2', 'Ascend': 'O3'}.get(context.get_context('device_target'))
-        if not self._loss_scale_manager_set and level == 'O2' and optimizer is not None:
-            self._loss_scale_manager = DynamicLossScaleManager()  # the level's default
+        if not self._loss_scale_manager_set and optimizer is not None:
+            from sindri import amp
+            self._loss_scale_manager = amp._level_manager(amp_level)
         self._parallel_mode = context.get_auto_parallel_context('parallel_mode')
         self._device_number = context.get_auto_parallel_context('device_num')
         self._global_rank = context.get_auto_parallel_context('global_rank')
