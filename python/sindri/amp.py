@@ -260,6 +260,22 @@ def _cast_network(network: Cell, level: str, kwargs: dict) -> bool:
     return dtype in _HALF or level == "auto"
 
 
+def _check_loss_scales(manager: LossScaleManager, update_cell: Optional[Cell], optimizer: Cell) -> None:
+    """That gradients are divided once by what the loss is multiplied by: by the step where it has an update cell, else by the optimizer."""
+    who, name, own = "build_train_network", type(optimizer).__name__, getattr(optimizer, "loss_scale", None)
+    if not is_number(own):
+        return  # an optimizer of the user's own, which says nothing of a scale
+    if update_cell is not None:
+        if own != 1:
+            fail(ValueError, f"{who}: gradients would be divided twice, by the scale of {type(manager).__name__} and by {name}'s loss_scale {own}",
+                 f"leave {name}'s loss_scale at 1, or give loss_scale_manager=FixedLossScaleManager({own}, drop_overflow_update=False)")
+        return
+    scale = manager.get_loss_scale()
+    if scale is not None and own != scale:
+        fail(ValueError, f"{who}: without drop_overflow_update the optimizer divides by the loss scale: {type(manager).__name__}'s is {scale}, "
+             f"{name}'s {own}", f"give {name}(loss_scale={scale}), or drop_overflow_update=True")
+
+
 def build_train_network(network: Cell, optimizer: Cell, loss_fn: Optional[Cell] = None, level: str = "O0", boost_level: str = "O0",
                         **kwargs: Any) -> Cell:
     """The training cell of a network (with loss_fn; without, its output is the loss) at a level of mixed precision, set to train.
@@ -270,7 +286,8 @@ def build_train_network(network: Cell, optimizer: Cell, loss_fn: Optional[Cell] 
     cast_model_type (float16, bfloat16, which MindSpore refuses, or float32) the type of all but the black list in place of the level's. A manager
     with an update cell gives a TrainOneStepWithLossScaleCell (on the CPU too, where MindSpore refuses), another a TrainOneStepCell with its scale as
     sens. A level O0 leaves what auto_mixed_precision set before.
-    Raises TypeError for wrong types, ValueError for unknown levels and keywords; NotYetError for boost levels.
+    Raises TypeError for wrong types; ValueError for unknown levels and keywords, and for a manager beside which the optimizer's loss_scale divides
+    the gradients twice or by another number than the manager's (MindSpore trains with such gradients); NotYetError for boost levels.
     """
     if not isinstance(network, Cell):
         fail(TypeError, f"build_train_network: network must be a Cell, got {type(network).__name__}")
@@ -289,6 +306,7 @@ def build_train_network(network: Cell, optimizer: Cell, loss_fn: Optional[Cell] 
     if manager is None:
         return TrainOneStepCell(network, optimizer).set_train()
     update_cell = manager.get_update_cell()
+    _check_loss_scales(manager, update_cell, optimizer)
     if update_cell is None:
         return TrainOneStepCell(network, optimizer, manager.get_loss_scale()).set_train()
     return TrainOneStepWithLossScaleCell(network, optimizer, update_cell).set_train()

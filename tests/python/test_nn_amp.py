@@ -316,6 +316,52 @@ def test_managers_decide_the_cell():
     assert amp.FixedLossScaleManager is FixedLossScaleManager
 
 
+SCALES = [  # manager, the optimizer's loss_scale, what is wrong
+    (lambda: amp.FixedLossScaleManager(64, False), 1.0, "FixedLossScaleManager's is 64, Momentum's 1.0"),
+    (lambda: amp.FixedLossScaleManager(64, False), 32.0, "FixedLossScaleManager's is 64, Momentum's 32.0"),
+    (lambda: amp.FixedLossScaleManager(64), 64.0, "divided twice.* Momentum's loss_scale 64.0"),
+    (lambda: amp.DynamicLossScaleManager(64), 64.0, "divided twice"),
+    (lambda: amp.FixedLossScaleManager(64, False), 64.0, None), (lambda: amp.FixedLossScaleManager(64), 1.0, None),
+    (lambda: amp.DynamicLossScaleManager(64), 1.0, None), (lambda: amp.FixedLossScaleManager(1, False), 1.0, None)]
+
+
+@pytest.mark.parametrize("at", range(len(SCALES)))
+def test_loss_scales_of_manager_and_optimizer_agree(at):
+    manager, own, wrong = SCALES[at]
+
+    def step(**kwargs):
+        net = make()
+        cell = amp.build_train_network(net, nn.Momentum(net.trainable_params(), 0.1, 0.9, loss_scale=kwargs.pop("own", 1.0)), sparse_loss(), **kwargs)
+        cell(ms.Tensor(X), ms.Tensor(LABEL))
+        return [p.asnumpy() for p in net.get_parameters()]
+
+    if wrong is not None:
+        with pytest.raises(ValueError, match=wrong):
+            step(own=own, loss_scale_manager=manager())
+        with pytest.raises(ValueError, match=wrong):
+            net = make()
+            ms.Model(net, sparse_loss(), opt(net, loss_scale=own), loss_scale_manager=manager())
+        return
+    for got, plain in zip(step(own=own, loss_scale_manager=manager()), step()):
+        np.testing.assert_allclose(got, plain, 1e-5, 1e-7)
+
+
+def test_the_default_manager_of_o2_and_an_optimizers_scale():
+    ms.set_context(device_target="GPU")
+    net = make()
+    with pytest.raises(ValueError, match=r"divided twice.*FixedLossScaleManager\(1024.0, drop_overflow_update=False\)"):
+        ms.Model(net, sparse_loss(), opt(net, loss_scale=1024.0), amp_level="O2")
+
+
+@pytest.mark.parametrize("level", ["O0", "O1"])
+def test_keep_batchnorm_fp32_of_levels_that_cast_no_batch_norm(level):
+    # As in MindSpore, whose own default at these levels is False.
+    for keep in (True, False, None):
+        net = make()
+        ms.Model(net, sparse_loss(), opt(net), amp_level=level, keep_batchnorm_fp32=keep)
+        assert net.bn._to_float is None and types(net)["bn"] == F32
+
+
 def test_a_scale_does_not_change_the_step():
     results = []
     from sindri.train.loss_scale_manager import FixedLossScaleManager

@@ -376,7 +376,8 @@ def test_loss_scale_manager_follows_the_cell():
 def test_fixed_loss_scale_managers():
     manager = train.FixedLossScaleManager(1024.0, False)
     assert manager.get_update_cell() is None and manager.get_loss_scale() == 1024.0 and manager.get_drop_overflow_update() is False
-    model, _ = train_cases.model(ms, nn, train, loss_scale_manager=manager)
+    net = train_cases.network(ms, nn)
+    model = Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1, loss_scale=1024.0), loss_scale_manager=manager)
     assert type(model.train_network).__name__ == 'TrainOneStepCell' and model.train_network.sens == 1024.0
     model, _ = train_cases.model(ms, nn, train, loss_scale_manager=train.FixedLossScaleManager(8.0))
     assert type(model.train_network).__name__ == 'TrainOneStepWithLossScaleCell'

@@ -31,7 +31,8 @@ class LossScaleManager:
 
 class FixedLossScaleManager(LossScaleManager):
     """One scale. With drop_overflow_update=False gradients are not checked, and the optimizer must be given the same `loss_scale`, by which it
-    divides. ValueError unless loss_scale is positive."""
+    divides; otherwise the step divides, and the optimizer's must be 1 (Model and build_train_network raise ValueError). ValueError unless
+    loss_scale is positive."""
 
     def __init__(self, loss_scale: float = 128.0, drop_overflow_update: bool = True):
         if isinstance(loss_scale, bool) or not isinstance(loss_scale, (int, float)) or not 0 < loss_scale <= _MAX_SCALE:
