@@ -373,6 +373,50 @@ def test_loss_scale_manager_follows_the_cell():
         assert not np.array_equal(before, net.fc1.weight.asnumpy())
 
 
+class Overflowing(nn.Cell):
+    """A loss whose gradient overflows at the first few scales of the test below."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Dense(3, 2, weight_init=ms.Tensor(np.full((2, 3), 2.0 ** -18, np.float32)))
+
+    def construct(self, x, _):
+        return (self.fc(x) * 2.0 ** 16).mean()
+
+
+@pytest.mark.parametrize('sink_size', [None, -1, 2])
+@pytest.mark.parametrize('mode', [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_loss_scale_manager_reports_the_cells_scale(mode, sink_size):
+    ms.set_context(mode=mode)
+
+    def run(model, manager, epochs, seen):
+        sink = dict(dataset_sink_mode=sink_size is not None, sink_size=sink_size or -1)
+
+        def note(_):
+            cell = model.train_network
+            seen.append(manager.get_loss_scale())
+            assert manager.get_loss_scale() == float(cell.scale_sense.asnumpy())
+            if isinstance(manager, train.DynamicLossScaleManager):
+                assert (manager.cur_iter, manager.last_overflow_iter) == (int(cell.loss_scaling_manager.cur_iter.asnumpy()),
+                                                                          int(cell.loss_scaling_manager.last_overflow_iter.asnumpy()))
+        model.train(epochs, train_cases.dataset(ds), callbacks=train.LambdaCallback(on_train_begin=note, on_train_step_end=note), **sink)
+
+    def make(manager):
+        net = Overflowing()
+        return Model(net, None, nn.Momentum(net.trainable_params(), 1e-6, 0.9), loss_scale_manager=manager)
+
+    first, seen = train.DynamicLossScaleManager(2.0 ** 118, 2, 1000), []
+    trained = make(first)
+    run(trained, first, 2, seen)
+    assert seen[0] == 2.0 ** 118 and seen[-1] < 2.0 ** 115 and trained.train_network.scale_sense.asnumpy() == seen[-1]
+    state = {p.name: ms.Parameter(p.asnumpy(), name=p.name) for p in trained.train_network.get_parameters()}
+    for resumed in (train.DynamicLossScaleManager(2.0 ** 118, 2, 1000), train.FixedLossScaleManager(8.0)):
+        model, again = make(resumed), []
+        ms.load_param_into_net(model.train_network, state)
+        run(model, resumed, 1, again)
+        assert again[0] == seen[-1]
+
+
 def test_fixed_loss_scale_managers():
     manager = train.FixedLossScaleManager(1024.0, False)
     assert manager.get_update_cell() is None and manager.get_loss_scale() == 1024.0 and manager.get_drop_overflow_update() is False

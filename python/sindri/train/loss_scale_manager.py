@@ -9,6 +9,10 @@ __all__ = ['LossScaleManager', 'FixedLossScaleManager', 'DynamicLossScaleManager
 _MAX_SCALE = 2.0 ** 126
 
 
+def _number(tensor: Any) -> float:
+    return float(tensor.asnumpy().reshape(-1)[0])
+
+
 class LossScaleManager:
     """Base class; a subclass defines the three methods below."""
 
@@ -27,6 +31,9 @@ class LossScaleManager:
     def get_drop_overflow_update(self) -> bool:
         """Whether a step with overflow is left out."""
         return False
+
+    def _follow(self, step: Any) -> None:
+        """Takes over the state of the training cell, which decides, after something other than one step may have changed it."""
 
 
 class FixedLossScaleManager(LossScaleManager):
@@ -48,6 +55,9 @@ class FixedLossScaleManager(LossScaleManager):
 
     def update_loss_scale(self, overflow: bool) -> None:
         """The scale stays."""
+
+    def _follow(self, step: Any) -> None:
+        self._loss_scale = _number(step.scale_sense)  # a checkpoint may hold another
 
     def get_update_cell(self) -> Any:
         if not self._drop_overflow_update:
@@ -94,6 +104,12 @@ class DynamicLossScaleManager(LossScaleManager):
             if (self.cur_iter - self.last_overflow_iter) % self.scale_window == 0:
                 self.loss_scale = min(self.loss_scale * self.increase_ratio, _MAX_SCALE)
         self.cur_iter += 1
+
+    def _follow(self, step: Any) -> None:
+        self.loss_scale = _number(step.scale_sense)
+        cell = step.loss_scaling_manager
+        if hasattr(cell, 'cur_iter') and hasattr(cell, 'last_overflow_iter'):
+            self.cur_iter, self.last_overflow_iter = int(_number(cell.cur_iter)), int(_number(cell.last_overflow_iter))
 
     def get_drop_overflow_update(self) -> bool:
         return True

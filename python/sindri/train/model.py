@@ -267,6 +267,7 @@ class Model:
             network = connect_network_with_dataset(self._train_network, helper)
             network.interrupt = interrupt
         self._to_training()
+        self._copy_loss_scale()  # a checkpoint may have been loaded
         hooks.on_train_begin(run_context)
         for index in range(initial_epoch, p.epoch_num):
             p.cur_epoch_num = index + 1
@@ -322,7 +323,7 @@ class Model:
             note(f'while training on a batch of {shapes}')
 
     def _follow_loss_scale(self, outputs: Any) -> None:
-        """Tells the manager about overflow, so that its number is the one the training cell uses."""
+        """Tells the manager about overflow, and gives it the scale that the training cell goes on with: a chunk of steps shows only its last."""
         manager = self._loss_scale_manager
         if manager is None or not manager.get_drop_overflow_update():
             return
@@ -330,6 +331,11 @@ class Model:
             raise ValueError("Model.train: with a loss_scale_manager that drops steps the training cell must return (loss, overflow, scale), "
                              f"got {type(outputs).__name__}")
         manager.update_loss_scale(bool(np.all(outputs[1].asnumpy() if isinstance(outputs[1], Tensor) else outputs[1])))
+        self._copy_loss_scale()
+
+    def _copy_loss_scale(self) -> None:
+        if self._loss_scale_manager is not None and hasattr(self._train_network, 'scale_sense'):
+            self._loss_scale_manager._follow(self._train_network)
 
     # --- evaluation -------------------------------------------------------------------------------------------------------------
 
