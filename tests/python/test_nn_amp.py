@@ -276,6 +276,30 @@ def test_the_half_type_of_a_level_follows_the_target(level, target, half):
         assert last < 0.5 * first
 
 
+@pytest.mark.parametrize("level, want", [("O1", F32), ("O2", F16), ("O3", F16), ("auto", F32)])
+def test_softmax_and_a_loss_inside_the_network(level, want, mode):
+    class WithLoss(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.fc, self.softmax = nn.Dense(3, 4), nn.Softmax()
+            self.loss = sparse_loss()
+            self.__dict__["_cell_seen"] = []
+
+        def construct(self, x, label):
+            h = self.fc(x)
+            loss = self.loss(h, label)
+            self.__dict__["_cell_seen"][:] = [self.softmax(h).dtype, ms.ops.log_softmax(h).dtype, loss.dtype]
+            return loss
+
+    net = amp.auto_mixed_precision(WithLoss(), level)
+    assert net(ms.Tensor(X[:, 0, 0, :3]), ms.Tensor(LABEL)).dtype == F32  # docs/guide/mixed_precision.md, In Python
+    assert net.__dict__["_cell_seen"] == [want] * 3
+    net.softmax.to_float(F32)
+    net.loss.to_float(F32)
+    net(ms.Tensor(X[:, 0, 0, :3]), ms.Tensor(LABEL))
+    assert [net.__dict__["_cell_seen"][i] for i in (0, 2)] == [F32] * 2
+
+
 @pytest.mark.parametrize("dtype", [F16, ms.bfloat16, F32])
 def test_cast_model_type_names_the_type(dtype):
     for level in ("O0", "O1", "O2", "O3"):
