@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence, Tuple, Type
 
-from sindri import _core, context
+from sindri import _core, context, log
 from sindri._compile import clock
 from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
@@ -271,7 +271,10 @@ def _check_loss_scales(manager: LossScaleManager, update_cell: Optional[Cell], o
                  f"leave {name}'s loss_scale at 1, or give loss_scale_manager=FixedLossScaleManager({own}, drop_overflow_update=False)")
         return
     scale = manager.get_loss_scale()
-    if scale is not None and own != scale:
+    if scale is not None and own == 1 != scale:  # what MindSpore's own examples do
+        log.warning(f"{who}: gradients are {scale} times too large: without drop_overflow_update the optimizer divides them by the loss scale, "
+                    f"and {name}'s is 1 | give {name}(loss_scale={scale}), or drop_overflow_update=True")
+    elif scale is not None and own != scale:
         fail(ValueError, f"{who}: without drop_overflow_update the optimizer divides by the loss scale: {type(manager).__name__}'s is {scale}, "
              f"{name}'s {own}", f"give {name}(loss_scale={scale}), or drop_overflow_update=True")
 
@@ -287,7 +290,8 @@ def build_train_network(network: Cell, optimizer: Cell, loss_fn: Optional[Cell] 
     with an update cell gives a TrainOneStepWithLossScaleCell (on the CPU too, where MindSpore refuses), another a TrainOneStepCell with its scale as
     sens. A level O0 leaves what auto_mixed_precision set before.
     Raises TypeError for wrong types; ValueError for unknown levels and keywords, and for a manager beside which the optimizer's loss_scale divides
-    the gradients twice or by another number than the manager's (MindSpore trains with such gradients); NotYetError for boost levels.
+    the gradients twice or by another number than the manager's (MindSpore trains with such gradients; so is done here, with a warning, where the
+    optimizer divides by nothing, as in MindSpore's examples); NotYetError for boost levels.
     """
     if not isinstance(network, Cell):
         fail(TypeError, f"build_train_network: network must be a Cell, got {type(network).__name__}")

@@ -35,7 +35,7 @@ enum : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kBool = 6 };
 
 struct Context {
   DLManagedTensor managed{};
-  Tensor keep;
+  std::shared_ptr<void> keep;
   std::vector<int64_t> shape, strides;
 };
 
@@ -59,7 +59,7 @@ DType from_dl(const DLDataType& d) {
 
 py::capsule to_dlpack(const Tensor& t) {
   auto* c = new Context;
-  c->keep = t;
+  c->keep = t.writable_view();
   c->shape = t.shape().vec();
   c->strides = contiguous_strides(t.shape()).vec();
   if (t.layout() == Layout::kChannelsLast) {

@@ -140,6 +140,9 @@ void bind_gradients(py::module_& m) {
       },
       py::arg("f"), py::arg("inputs"), py::arg("vjp"),
       "f(inputs) -> outputs with the gradient rule vjp(inputs, outputs, douts) -> dinputs (None: no gradient).");
+  m.def(
+      "fresh_leaf", [](PyTensor& t) { return to_python(fresh_leaf(t.value())); }, py::arg("tensor"),
+      "The tensor as a value of its own, whose gradient is not that of other uses of the tensor.");
   m.def("recompute", &recompute, py::arg("f"), py::arg("inputs"), py::arg("params"), py::arg("name"),
         "f(inputs) -> outputs, whose values are computed again for the gradient; params: what f reads.");
 }

@@ -241,8 +241,8 @@ py::tuple shape_tuple(const Shape& s) {
 py::array to_numpy(const Tensor& t) {
   need_value(t, "the values");
   const py::dtype d = numpy_dtype(t.dtype());
-  auto* keep = new Tensor(t);
-  const py::capsule owner(keep, [](void* p) { delete static_cast<Tensor*>(p); });
+  auto* keep = new std::shared_ptr<void>(t.writable_view());
+  const py::capsule owner(keep, [](void* p) { delete static_cast<std::shared_ptr<void>*>(p); });
   return py::array(d, py::cast<std::vector<py::ssize_t>>(shape_tuple(t.shape())), py::cast<std::vector<py::ssize_t>>(byte_strides(t)),
                    t.numel() > 0 ? t.raw_data() : nullptr, owner);
 }

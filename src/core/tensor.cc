@@ -165,6 +165,12 @@ const void* Tensor::raw_data() const {
   }
   return impl_->storage->data();
 }
+std::shared_ptr<void> Tensor::writable_view() const {
+  raw_data();
+  const std::shared_ptr<Storage> storage = impl_->storage;
+  storage->begin_view();
+  return {impl_.get(), [keep = impl_, storage](void*) { storage->end_view(); }};
+}
 void* Tensor::mutable_raw_data() { return const_cast<void*>(raw_data()); }
 
 uint64_t Tensor::id() const { return impl_ ? impl_->id : 0; }

@@ -2,8 +2,10 @@
 // and meta-only (a tape record that does not keep the data).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "sindri/core/tensor.h"
 
@@ -23,11 +25,25 @@ class Storage {
   /// False for a wrapper: others may hold the same memory through an owner of their own.
   bool owned() const { return owned_; }
 
+  /// Others may write to the memory past the library from now on, until end_view.
+  void begin_view() { ++views_; }
+  void end_view() {
+    ++version_;
+    --views_;
+  }
+  /// What a reader compares to see whether such a writer may have been there meanwhile; nullopt: one is there, or the memory is another's.
+  std::optional<uint64_t> version() const {
+    if (!owned_ || views_ > 0) return std::nullopt;
+    return version_;
+  }
+
  private:
   void* data_ = nullptr;
   int64_t bytes_ = 0;
   bool owned_ = false;
   std::shared_ptr<void> owner_;
+  std::atomic<int32_t> views_{0};
+  std::atomic<uint64_t> version_{0};
 };
 
 struct TensorImpl {

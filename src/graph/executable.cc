@@ -99,16 +99,22 @@ std::vector<Tensor> Executable::run(Span<const Tensor> in) {
   return finish(in);
 }
 
-// A Parameter renews the identity of its value whenever it may have changed.
+// A Parameter renews the identity of its value whenever it may have changed, but for writes past the library (NumPy's views of a value).
 bool Executable::states_changed() {
   if (steady_program_.empty() && prepared_.empty()) return false;
   bool changed = seen_.empty();
   size_t i = 0;
-  seen_.resize(graph_.states().size() + 1, 0);
+  seen_.resize(graph_.states().size() + 1, {0, 0});
   for (const StateBinding& b : graph_.states()) {
-    const uint64_t id = b.written == kNoId ? b.param->stored().id() : 0;
-    changed |= seen_[i] != id;
-    seen_[i++] = id;
+    std::pair<uint64_t, uint64_t> now = {0, 0};
+    if (b.written == kNoId) {
+      const TensorImpl& value = *b.param->stored().impl();
+      const std::optional<uint64_t> version = value.storage->version();
+      changed |= !version.has_value();
+      now = {value.id, version.value_or(0)};
+    }
+    changed |= seen_[i] != now;
+    seen_[i++] = now;
   }
   return changed;
 }

@@ -71,7 +71,7 @@ class Executable {
   std::vector<Prepared> prepared_;
   std::vector<std::unique_ptr<Storage>> steady_;  // by index; null while nothing outside the steady program needs it
   std::vector<bool> steady_kept_;  // by index: read by the main program, or a result
-  std::vector<uint64_t> seen_;  // identities of the unwritten states' values the steady program ran with
+  std::vector<std::pair<uint64_t, uint64_t>> seen_;  // identities and versions of the unwritten states' values the steady program ran with
   std::vector<Buffer> buffers_;
   std::vector<Patch> patches_;
   std::unique_ptr<Storage> arena_, workspace_;

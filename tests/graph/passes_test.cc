@@ -12,6 +12,7 @@
 #include "sindri/core/error.h"
 #include "sindri/graph/compile.h"
 #include "sindri/graph/pass.h"
+#include "sindri/ops/elementwise.h"
 #include "src/graph/passes/passes.h"
 #include "tests/graph/test_ops.h"
 

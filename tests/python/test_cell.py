@@ -257,6 +257,31 @@ def test_recompute_keeps_values_gradients_and_state(mode):
     assert all(np.array_equal(a, b) for a, b in zip(*results)) and results[0][1] == 1
 
 
+def test_recompute_gives_every_value_its_gradient(mode):
+    class Net(nn.Cell):
+        def __init__(self, tied, on):
+            super().__init__()
+            self.tied = [tied]  # a Parameter of another Cell: a list is no child
+            if on:
+                self.recompute()
+
+        def construct(self, a, b, m=None):
+            return a * b * m * self.tied[0] + a
+
+    results = []
+    for on in (False, True):
+        tied = Parameter(Tensor(np.array([2.0, 3.0], np.float32)), name="tied")
+        net = Net(tied, on)
+
+        def f(x, k):
+            return net(x, x, m=k * 1.0).sum()
+
+        x, k = Tensor(np.array([1.0, 2.0], np.float32)), Tensor(np.array([5.0, 7.0], np.float32))
+        grads = ms.grad(f, (0, 1), ParameterTuple([tied]))(x, k)
+        results.append([g.asnumpy().tolist() for g in (*grads[0], *grads[1])])
+    assert results[0] == results[1] == [[21.0, 85.0], [2.0, 12.0], [5.0, 28.0]]
+
+
 def test_containers():
     seq = nn.SequentialCell(OrderedDict([("a", Linear(2, 2)), ("b", Linear(2, 2))]))
     assert [p.name for p in seq.get_parameters()] == ["a.weight", "a.bias", "b.weight", "b.bias"] and len(seq) == 2
@@ -425,3 +450,16 @@ def test_missing_attributes_of_cells_with_getattr_are_named():
         with pytest.raises(AttributeError, match=f"'{type(net).__name__}' object has no attribute 'absent'"):
             net.absent
     assert Outer().one == 1 and "__getattr__" not in vars(nn.Cell)
+
+
+def test_writes_through_a_numpy_view_reach_folded_weights():
+    net = nn.SequentialCell([nn.Conv2d(3, 16, 3), nn.BatchNorm2d(16), nn.ReLU()]).set_train(False)
+    x = Tensor(np.random.default_rng(0).normal(size=(1, 3, 8, 8)).astype(np.float32))
+    first = net(x).asnumpy().copy()
+    view = net[0].weight.asnumpy()
+    for factor in (3.0, 0.5):
+        view *= factor
+        np.testing.assert_allclose(net(x).asnumpy(), first * (3 if factor == 3 else 1.5), 1e-4, 1e-5)
+    view *= 2
+    del view  # what was written before is seen all the same
+    np.testing.assert_allclose(net(x).asnumpy(), first * 3, 1e-4, 1e-5)

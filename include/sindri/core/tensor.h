@@ -78,6 +78,9 @@ class SINDRI_API Tensor {
   }
   const void* raw_data() const;
   void* mutable_raw_data();
+  /// Keeps the memory alive for a holder who may write to it past the library (NumPy, DLPack): until the handle is gone, compiled functions
+  /// take no value of this memory for unchanged. ValueError for a symbolic tensor.
+  std::shared_ptr<void> writable_view() const;
 
   /// The only element. Throws ValueError unless numel() == 1.
   double item() const;

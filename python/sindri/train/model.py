@@ -334,8 +334,9 @@ class Model:
         self._copy_loss_scale()
 
     def _copy_loss_scale(self) -> None:
-        if self._loss_scale_manager is not None and hasattr(self._train_network, 'scale_sense'):
-            self._loss_scale_manager._follow(self._train_network)
+        follow = getattr(self._loss_scale_manager, '_follow', None)  # a manager of the user's own may have none
+        if follow is not None and hasattr(self._train_network, 'scale_sense'):
+            follow(self._train_network)
 
     # --- evaluation -------------------------------------------------------------------------------------------------------------
 
