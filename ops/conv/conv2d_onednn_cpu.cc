@@ -14,7 +14,6 @@
 
 #include "ops/conv/conv_geometry.h"
 #include "sindri/core/context.h"
-#include "ops/elementwise/elementwise_simd.h"
 #include "sindri/core/error.h"
 #include "src/device/cpu/onednn.h"
 #include "src/device/cpu/parallel.h"
@@ -232,13 +231,13 @@ class OneDnnConv final : public Kernel {
 
   // The library's own relu behind a convolution makes 0 of NaN.
   static void apply_relu(const Buffer& y) {
-    const elementwise::TileFn relu = SINDRI_SIMD_CALL(unary_tile)(elementwise::UnaryId::relu, static_cast<int>(y.meta->dtype));
-    const auto size = static_cast<int64_t>(dtype_size(y.meta->dtype));
-    parallel_for(y.meta->numel(), 1 << 14, [&](int64_t begin, int64_t end) {
-      char* at = y.as<char>() + begin * size;
-      const void* const in[] = {at};
-      relu(in, at, end - begin, nullptr);
-    });
+    const auto relu = [&]<class T>(T* at) {
+      parallel_for(y.meta->numel(), 1 << 14, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) at[i] = static_cast<float>(at[i]) < 0 ? T(0.0f) : at[i];
+      });
+    };
+    if (y.meta->dtype == DType::kFloat32) relu(y.as<float>());
+    else relu(y.as<bfloat16>());
   }
 
   Direction direction_;

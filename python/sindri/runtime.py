@@ -1,6 +1,8 @@
 """Streams and memory of the device, as far as a CPU has them: one stream on which everything runs in program order."""
 from typing import Any
 
+from sindri import _core
+
 __all__ = ['Stream', 'current_stream', 'default_stream', 'synchronize', 'set_memory', 'launch_blocking', 'empty_cache']
 
 
@@ -51,7 +53,8 @@ def launch_blocking() -> None:
 
 
 def empty_cache() -> None:
-    """Nothing is kept that the system could use: does nothing."""
+    """Gives memory that was freed and is kept for reuse back to the system."""
+    _core.release_cached_host_memory()
 
 
 _memory: dict = {}

@@ -5,6 +5,7 @@
 #include "sindri/amp/amp.h"
 #include "sindri/autograd/grad.h"
 #include "sindri/core/context.h"
+#include "sindri/core/host_memory.h"
 #include "sindri/core/log.h"
 #include "sindri/core/rng.h"
 #include "sindri/graph/compile.h"
@@ -140,6 +141,8 @@ void bind_gradients(py::module_& m) {
       },
       py::arg("f"), py::arg("inputs"), py::arg("vjp"),
       "f(inputs) -> outputs with the gradient rule vjp(inputs, outputs, douts) -> dinputs (None: no gradient).");
+  m.def("release_cached_host_memory", &release_cached_host_memory, py::call_guard<py::gil_scoped_release>(),
+        "Gives freed blocks that are kept for reuse back to the system.");
   m.def(
       "fresh_leaf", [](PyTensor& t) { return to_python(fresh_leaf(t.value())); }, py::arg("tensor"),
       "The tensor as a value of its own, whose gradient is not that of other uses of the tensor.");

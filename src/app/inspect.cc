@@ -83,7 +83,7 @@ std::string doctor() {
   out += fmt::format("cores: {} (threads used by kernels: {})\n", std::thread::hardware_concurrency(), num_threads());
   out += fmt::format("instruction set in use: {}\n", cpu_isa_name(cpu_isa()));
   out += fmt::format("memory: {:.1f} GiB\n", memory_gib());
-  out += fmt::format("strict mode: {}\n", strict_mode() ? "on" : "off");
+  out += fmt::format("strict mode: {}\n", strict_mode() ? "on" : "off (SINDRI_STRICT=1 turns it on)");
   out += "cuda: not built in\nmpi: not built in\npython: not built in\n";
   out += fmt::format("ops: {}\n", all_ops().size());
   return out;

@@ -66,7 +66,9 @@ class HelpFormatter : public CLI::Formatter {
 };
 
 struct Program {
-  CLI::App app{"Sindri trains neural networks in MindSpore's manner.\n\nExamples:\n  sindri train --config configs/digits.yaml\n  sindri summary resnet50\n"};
+  CLI::App app{
+      "Sindri trains neural networks in MindSpore's manner.\n\nExamples:\n  sindri train --config configs/digits.yaml\n  sindri summary "
+      "resnet50\n\nEnvironment: SINDRI_NUM_THREADS, SINDRI_STRICT, SINDRI_TUNE, SINDRI_LOG and others, see docs/environment.md\n"};
   Common common;
   sindri::app::TrainRequest train;
   std::string checkpoint, net, op;

@@ -8,9 +8,9 @@
 #include <mutex>
 
 #include "sindri/core/error.h"
+#include "sindri/core/host_memory.h"
 #include "sindri/core/log.h"
 #include "sindri/graph/pass.h"
-#include "src/device/cpu/memory.h"
 #include "src/graph/executable.h"
 #include "src/graph/memory_report.h"
 #include "src/graph/passes/passes.h"

@@ -245,9 +245,9 @@ const KernelDef* measure_and_keep(State& s, const KernelQuery& q, const std::str
   std::string why;
   try {
     k = measure(q, key, alternatives, make);
-  } catch (const DeviceError& e) {
-    why = e.what();
-  } catch (const std::bad_alloc&) { why = "no memory is left"; }
+  } catch (const DeviceError& e) { why = e.what(); } catch (const std::bad_alloc&) {
+    why = "no memory is left";
+  }
   if (k == nullptr) log::warn("dispatch", fmt::format("{}: kernels cannot be measured here, the first by name is used: {}", key, why));
   const std::lock_guard lock(s.mutex);
   if (k == nullptr) {

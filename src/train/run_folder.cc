@@ -236,8 +236,9 @@ std::map<std::string, std::string> RunFolder::recorded_kernel_choices() const {
     const nlohmann::json j = nlohmann::json::parse(f);
     const auto compare = [&](const char* what, const nlohmann::json& now) {
       if (const nlohmann::json before = j.value(what, now); before != now)
-        log::warn("train", fmt::format("{} was {} in the run that is resumed and is {} now: bits will differ from those of a run in one piece", what,
-                                       before.dump(), now.dump()));
+        log::warn("train",
+                  fmt::format("{} was {} in the run that is resumed and is {} now: bits will differ from those of a run in one piece", what, before.dump(),
+                              now.dump()));
     };
     compare("strict", strict_mode());
     if (!strict_mode()) compare("threads", num_threads());

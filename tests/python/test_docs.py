@@ -1,6 +1,7 @@
 """docs/guide/python.md and migration.md say what the code does."""
 import ast
 import os
+import pathlib
 import re
 
 import pytest
@@ -68,3 +69,14 @@ def test_eras(monkeypatch):
     monkeypatch.setenv("SINDRI_MINDSPORE_ERA", "3")
     with pytest.raises(ValueError, match="SINDRI_MINDSPORE_ERA must be 1 or 2"):
         context.era()
+
+
+def test_every_environment_variable_is_listed():
+    listed = set(re.findall(r"SINDRI_[A-Z_]+", text(os.path.join("..", "environment.md"))))
+    read = set()
+    for folder, endings in (("src", (".cc", ".h")), ("ops", (".cc",)), ("dataset", (".cc",)), ("python/sindri", (".py",))):
+        for path in pathlib.Path(GUIDE, "..", "..", folder).rglob("*"):
+            if path.suffix in endings:
+                read |= set(re.findall(r"""(?:getenv|env_int|env_flag|variable|environ\.get|environ)[(\[]["'](SINDRI_[A-Z_]+)["']""", path.read_text()))
+    assert {"SINDRI_TUNE", "SINDRI_NUM_THREADS", "SINDRI_MINDSPORE_ERA"} <= read
+    assert read <= listed, f"missing in docs/environment.md: {sorted(read - listed)}"

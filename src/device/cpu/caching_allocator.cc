@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 
 #include "sindri/core/error.h"
+#include "sindri/core/host_memory.h"
 #include "src/core/tensor_impl.h"
-#include "src/device/cpu/memory.h"
 
 namespace sindri {
 

@@ -1,0 +1,18 @@
+// What the host allocator holds. Blocks that are freed stay with it for reuse.
+#pragma once
+#include <cstdint>
+
+#include "sindri/export.h"
+
+namespace sindri {
+
+struct HostMemoryStats {
+  int64_t in_use = 0;  ///< bytes handed out now
+  int64_t peak = 0;  ///< largest in_use so far
+  int64_t cached = 0;  ///< freed blocks kept for reuse
+};
+SINDRI_API HostMemoryStats host_memory_stats();
+/// Gives the kept blocks back to the system.
+SINDRI_API void release_cached_host_memory();
+
+}  // namespace sindri
