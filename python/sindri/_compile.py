@@ -1,14 +1,21 @@
 """Graph mode for Python code: a call is traced once per signature into one graph, then replayed without Python.
 
-The signature of a call is its arguments (tensors by shape and type, everything else by value) and the state of the Cells it went through
-(training flags, plain attributes): `set_train` or `add_flags` leads to another graph, and back to the earlier one. Code that looks at the
-values of tensors cannot be traced; it runs eagerly from then on, and one warning says where it looked.
+The signature of a call is its arguments (tensors by shape and type, everything else by value) and the state of what it went through: of the
+Cells that were called, given or found around the function, with all that their attributes hold. `set_train` or `add_flags` leads to another
+graph, and back to the earlier one. Code that looks at the values of tensors cannot be traced; it runs eagerly from then on, and one warning
+says where it looked.
 """
 from __future__ import annotations
 
+import dis
+import functools
+import inspect
 import threading
 import warnings
+from operator import is_
 from typing import Any, Optional
+
+import numpy as np
 
 from sindri import _core
 from sindri._core import Parameter, Tensor, TracedValueError
@@ -20,84 +27,205 @@ class _Local(threading.local):
     """What this thread is doing: nesting of Cell calls, tapes in force, Cells seen while tracing."""
 
     def __init__(self) -> None:
-        self.depth = 0  # Cell calls in progress
+        self.depth = 0  # Cell calls in progress; stays 0 while a graph is traced, where each call is to be seen
         self.tapes = 0  # tapes recording
         self.recording = 0  # inside a Cell whose forward run is recorded for a later gradient call
         self.recorded: list[Any] = []  # forward runs a gradient call may reuse: (cell, inputs, tape, output)
         self.seen: Optional[list[Any]] = None  # Cells called while a graph is traced: what its signature depends on
+        self.begin = 0  # tensors with a smaller id are older than the graph being traced
 
 
 local = _Local()
-clock = [0]  # advanced whenever an attribute of any Cell changes: a cheap "nothing changed"
+clock = [0]  # advanced whenever an attribute of any Cell or a tensor in place changes: a cheap "nothing changed"
+cell_class: Any = ()  # nn.Cell, once there is one
+
+_ATOMS = frozenset((type(None), bool, int, str, bytes, range))
+_TABLES = frozenset(("_params", "_cells", "_tuples", "_pre_hooks", "_hooks", "_backward_hooks", "_flags"))  # of a Cell; its methods change them
 
 
-def _is_plain(v: Any) -> bool:
-    return v is None or isinstance(v, (bool, int, float, str)) or isinstance(v, (tuple, list)) and all(_is_plain(x) for x in v)
+def _leaf(v: Any, keep: list[Any]) -> Any:
+    """The key of what is no container: type and value of what cannot change, the content of an array, the identity of the rest. What is
+    known by its address goes into `keep`: it must live as long as the key, or something else may come to lie there."""
+    kind = type(v)
+    if kind in _ATOMS:
+        return (kind, v)
+    if isinstance(v, float):  # 0.0 == -0.0, and nan is not nan
+        return (kind, v if v and v == v else v.hex())
+    if isinstance(v, (int, str, bytes)):
+        return (kind, v)
+    if isinstance(v, complex):
+        return (kind, repr(v))
+    if isinstance(v, (np.ndarray, np.generic)):
+        if v.dtype.hasobject:
+            keep.append(v.tolist())
+        return (kind, str(v.dtype), v.shape, v.tobytes())
+    if kind is slice:
+        return (kind, _leaf(v.start, keep), _leaf(v.stop, keep), _leaf(v.step, keep))
+    if isinstance(v, (set, frozenset)):
+        return (kind, frozenset([_leaf(x, keep) for x in v]))
+    keep.append(v)
+    return ("object", id(v))
 
 
-def _freeze(v: Any) -> Any:
-    return tuple(_freeze(x) for x in v) if isinstance(v, (tuple, list)) else (type(v), v)
+def _same_members(lists: Any) -> bool:
+    for v, members in lists:
+        if len(v) != len(members) or not all(map(is_, v, members)):
+            return False
+    return True
 
 
-def state_of(cells: Any) -> tuple:
-    """What a graph through these Cells was specialised on, beside its arguments."""
-    out, done = [], set()
-
-    def visit(c: Any) -> None:
-        if id(c) in done:
-            return
-        done.add(id(c))
-        own = []
-        for k, v in c.__dict__.items():
-            if k.startswith("_cell_"):
-                continue
-            own.append((k, _freeze(v) if _is_plain(v) else id(v)))
-        out.append((id(c), tuple(own)))
-        for child in c._cells.values():
-            if child is not None:
-                visit(child)
-
-    for cell in cells:
-        visit(cell)
-    return tuple(out)
+def _same_items(dicts: Any) -> bool:
+    for v, names, members in dicts:
+        if len(v) != len(names) or not all(map(is_, v, names)) or not all(map(is_, v.values(), members)):
+            return False
+    return True
 
 
-class _Flat:
+class State:
+    """What a graph was specialised on beside its arguments: Cells and other values, with everything they hold.
+
+    Two states are the same when their keys are equal. A look at the identities of what was met tells sooner that nothing has changed: at
+    what can change without the clock (`quiet`), or at all of it (`unchanged`). Equal values that are other objects count as a change there.
+    """
+
+    __slots__ = ("key", "keep", "lists", "dicts", "others", "tables", "tensors", "parameters", "_met", "_cells")
+
+    def __init__(self, roots: Any) -> None:
+        self.keep: list[Any] = []  # what the key knows by its address
+        # Containers beside the members they had, arrays and sets beside their keys: these change without the clock.
+        self.lists: list[Any] = []
+        self.dicts: list[Any] = []
+        self.others: list[Any] = []
+        # These with it.
+        self.tables: list[Any] = []  # the attributes of Cells
+        self.tensors: list[Any] = []
+        self.parameters: list[Any] = []
+        self._met: dict[int, int] = {}
+        self._cells: list[Any] = []
+        out = [self._part(v) for v in roots]
+        for cell in self._cells:  # grows meanwhile
+            unread, attributes = cell._unread_by_graphs, cell.__dict__
+            self.tables.append((attributes, tuple(attributes), tuple(attributes.values())))
+            for name, v in attributes.items():
+                if name in _TABLES:
+                    self.tables.append((v, tuple(v), tuple(v.values())))
+                    out.append((name, self._items(v)))
+                elif name not in unread:
+                    out.append((name, self._part(v)))
+        self.key = tuple(out)
+        self._met, self._cells = {}, []
+
+    def _part(self, v: Any) -> Any:
+        kind = type(v)
+        if kind in _ATOMS:
+            return (kind, v)
+        if isinstance(v, Tensor):
+            if not isinstance(v, Parameter):
+                self.tensors.append((v, v._id))
+                return ("tensor", v._id)
+            if id(v) not in self._met:
+                self._met[id(v)] = 0
+                self.keep.append(v)
+                self.parameters.append((v, v._requires_grad, v._name))
+                return ("parameter", id(v), v._requires_grad, v._name)
+            return ("parameter", id(v))
+        if isinstance(v, cell_class):
+            if id(v) not in self._met:
+                self._met[id(v)] = 0
+                self.keep.append(v)
+                self._cells.append(v)
+            return ("cell", id(v))
+        if isinstance(v, tuple):
+            return (kind, tuple([self._part(x) for x in v]))
+        if isinstance(v, (list, dict)):
+            if id(v) in self._met:
+                return ("again", self._met[id(v)])
+            self._met[id(v)] = len(self._met)
+            if isinstance(v, dict):
+                self.dicts.append((v, tuple(v), tuple(v.values())))
+                return (kind, self._items(v))
+            self.lists.append((v, tuple(v)))
+            return (kind, tuple([self._part(x) for x in v]))
+        part = _leaf(v, self.keep)
+        if isinstance(v, (np.ndarray, set)):
+            self.others.append((v, part))
+        return part
+
+    def _items(self, v: Any) -> Any:
+        return tuple([(_leaf(k, self.keep), self._part(x)) for k, x in v.items()])
+
+    def quiet(self) -> bool:
+        return _same_members(self.lists) and _same_items(self.dicts) and all([_leaf(v, []) == part for v, part in self.others])
+
+    def unchanged(self) -> bool:
+        return (self.quiet() and _same_items(self.tables) and all([v._id == was for v, was in self.tensors])
+                and all([v._requires_grad is on and v._name == name for v, on, name in self.parameters]))
+
+
+def _around(fn: Any, out: list[Any], met: set[int]) -> None:
+    """Appends to `out` what a function finds in variables around it, as the object of a method, or bound to it, and may find changed later."""
+    if id(fn) in met:
+        return
+    met.add(id(fn))
+    if isinstance(fn, functools.partial):
+        near = [fn.func, *fn.args, *fn.keywords.values()]
+    elif inspect.ismethod(fn):
+        near = [fn.__func__, fn.__self__]
+    elif inspect.isfunction(fn):
+        near = [*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()]
+        for cell in fn.__closure__ or ():
+            try:
+                near.append(cell.cell_contents)
+            except ValueError:  # a variable that is assigned later
+                pass
+        if not fn.__module__ or not fn.__module__.startswith("sindri."):
+            names = {i.argval for i in dis.get_instructions(fn.__code__) if i.opname == "LOAD_GLOBAL"}
+            near += [v for v in (fn.__globals__.get(name) for name in sorted(names)) if not inspect.isfunction(v)]
+    else:
+        near = [getattr(fn, "__wrapped__", None)]
+    for v in near:
+        if isinstance(v, (Tensor, cell_class, list, dict, np.ndarray)):
+            out.append(v)
+        elif callable(v) and not isinstance(v, type):
+            _around(v, out, met)
+
+
+class Flat:
     """The arguments of a call, taken apart: tensors, and a key of everything else."""
 
-    __slots__ = ("tensors", "key")
+    __slots__ = ("tensors", "objects", "key")
 
     def __init__(self, args: Any, kwargs: Any) -> None:
         self.tensors: list[Tensor] = []
-        self.key = (tuple(self._part(a) for a in args), tuple((k, self._part(v)) for k, v in kwargs.items()) if kwargs else ())
+        self.objects: list[Any] = []  # what the key knows by its address
+        self.key = (tuple([self._part(a) for a in args]), tuple([(k, self._part(v)) for k, v in kwargs.items()]) if kwargs else ())
 
     def _part(self, v: Any) -> Any:
-        if isinstance(v, Parameter):
-            return ("parameter", id(v))
         if isinstance(v, Tensor):
+            if isinstance(v, Parameter):
+                self.objects.append(v)
+                return ("parameter", id(v))
             self.tensors.append(v)
             return ("tensor", v.shape, v.dtype)
         if isinstance(v, (tuple, list)):
-            return (type(v), tuple(self._part(x) for x in v))
+            return (type(v), tuple([self._part(x) for x in v]))
         if isinstance(v, dict):
-            return (dict, tuple((k, self._part(x)) for k, x in v.items()))
-        if v is None or isinstance(v, (bool, int, float, str, bytes)):
-            return (type(v), v)
-        return ("object", id(v))
+            return (dict, tuple([(_leaf(k, self.objects), self._part(x)) for k, x in v.items()]))
+        return _leaf(v, self.objects)
 
 
-def _rebuild(v: Any, tensors: Any) -> Any:
+def rebuild(v: Any, tensors: Any) -> Any:
     """v with its tensors (not Parameters) taken from the iterator."""
     if isinstance(v, Parameter) or v is None:
         return v
     if isinstance(v, Tensor):
         return next(tensors)
     if type(v) is tuple or type(v) is list:
-        return type(v)(_rebuild(x, tensors) for x in v)
+        return type(v)(rebuild(x, tensors) for x in v)
     if isinstance(v, tuple):  # ParameterTuple, namedtuple: their own kind of members stays
-        return v if all(isinstance(x, Parameter) for x in v) else type(v)(*(_rebuild(x, tensors) for x in v))
+        return v if all(isinstance(x, Parameter) for x in v) else type(v)(*(rebuild(x, tensors) for x in v))
     if isinstance(v, dict):
-        return {k: _rebuild(x, tensors) for k, x in v.items()}
+        return {k: rebuild(x, tensors) for k, x in v.items()}
     return v
 
 
@@ -147,16 +275,39 @@ class _Entry:
         self.fn: Any = None  # the compiled function, None when the call runs eagerly
         self.result: Any = None  # the structure of what it returns
         self.first: Any = None  # what the run returned that compiled it, until that is handed out
-        self.cells: tuple[Any, ...] = ()
+        self.roots: list[Any] = []  # what its state is the state of
         self.state: Any = None
-        self.keep: Any = None
+        self.loose: Any = None  # the state, where some of it can change without the clock
+        self.keep: Any = None  # what the key of its arguments knows by its address
+
+    def specialise(self, roots: list[Any]) -> None:
+        self.roots = list({id(v): v for v in roots}.values())
+        self._take(clock[0], State(self.roots))
 
     def fits(self) -> bool:
-        if self.time != clock[0]:
-            if state_of(self.cells) != self.state:
-                return False
-            self.time = clock[0]
+        time = clock[0]
+        if self.time == time and (self.loose is None or self.loose.quiet()) or self._unchanged(time):
+            return True
+        state = State(self.roots)
+        if state.key != self.state.key:
+            return False
+        self._take(time, state)
         return True
+
+    def follow(self) -> None:
+        """Takes the state as it is now: what an eager run itself has changed is no reason to try a graph again."""
+        if not self._unchanged(clock[0]):
+            self.specialise(self.roots)
+
+    def _take(self, time: int, state: State) -> None:
+        self.time, self.state = time, state
+        self.loose = state if state.lists or state.dicts or state.others else None
+
+    def _unchanged(self, time: int) -> bool:
+        if self.state.unchanged():
+            self.time = time
+            return True
+        return False
 
 
 class Graphs:
@@ -167,44 +318,56 @@ class Graphs:
         self.entries: dict[Any, list[_Entry]] = {}
 
     def call(self, args: Any, kwargs: Any, root: Any = None) -> Any:
-        flat = _Flat(args, kwargs)
-        candidates = self.entries.setdefault(flat.key, [])
+        flat = Flat(args, kwargs)
+        candidates = self.entries.get(flat.key, ())
         for entry in candidates:
             if entry.fits():
+                if entry is not candidates[0]:  # found at once next time
+                    candidates.remove(entry)
+                    candidates.insert(0, entry)
                 break
         else:
             entry = self._trace(flat, args, kwargs, root)
-            if entry is None:
-                raise AssertionError("unreachable")
-            candidates.append(entry)
-            self._limit()
+            self._add(flat.key, entry)
             if not entry.eager:
                 first, entry.first = entry.first, None
                 return first
         if entry.eager:
-            return run_eagerly(self.fn, args, kwargs)
+            try:
+                return run_eagerly(self.fn, args, kwargs)
+            finally:
+                entry.follow()
         out = entry.fn(flat.tensors)
         return _restore(entry.result, iter(out))
 
-    def _limit(self) -> None:
+    def _add(self, key: Any, entry: _Entry) -> None:
+        """Puts an entry first among those of its arguments; the one that was used least lately of the oldest arguments makes room."""
+        self.entries.setdefault(key, []).insert(0, entry)
         if sum(len(v) for v in self.entries.values()) > _MAX_ENTRIES:
-            self.entries.pop(next(iter(self.entries)))
+            oldest = next(iter(self.entries))
+            self.entries[oldest].pop()
+            if not self.entries[oldest]:
+                del self.entries[oldest]
 
-    def _trace(self, flat: Any, args: Any, kwargs: Any, root: Any) -> Any:
+    def _trace(self, flat: Flat, args: Any, kwargs: Any, root: Any) -> _Entry:
         entry = _Entry(self.name)
-        entry.keep = (args, kwargs) if any("object" in str(k) for k in flat.key) else None
-        seen = [] if root is None else [root]
+        entry.keep = flat.objects
+        seen = [v for v in flat.objects if isinstance(v, cell_class)]
+        if root is not None:
+            seen.append(root)
+        else:
+            _around(self.fn, seen, set())
 
         def traced(tensors: Any) -> Any:
             it = iter(tensors)
-            a = tuple(_rebuild(x, it) for x in args)
-            k = {n: _rebuild(x, it) for n, x in kwargs.items()}
-            before = local.depth, local.tapes, local.recording, local.recorded, local.seen
-            local.depth, local.tapes, local.recording, local.recorded, local.seen = 1, 0, 0, [], seen
+            a = tuple(rebuild(x, it) for x in args)
+            k = {n: rebuild(x, it) for n, x in kwargs.items()}
+            before = local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin
+            local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin = 0, 0, 0, [], seen, Tensor(0)._id
             try:
                 result = self.fn(*a, **k)
             finally:
-                local.depth, local.tapes, local.recording, local.recorded, local.seen = before
+                local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin = before
             entry.result = _skeleton(result)
             out: list[Tensor] = []
             _collect(result, out)
@@ -220,9 +383,7 @@ class Graphs:
                 self.warned = True
                 warnings.warn(f"{self.name} cannot be compiled and runs eagerly: {e} | {_place_of(e)} | use ops.where in place of `if` on a tensor",
                               stacklevel=4)
-        entry.cells = tuple({id(c): c for c in seen}.values())
-        entry.state = state_of(entry.cells)
-        entry.time = clock[0]
+        entry.specialise(seen)
         return entry
 
 

@@ -5,7 +5,7 @@ import functools
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, ValuesView
 
-from sindri import _core
+from sindri import _compile, _core
 from sindri._compile import Graphs, clock, local, outermost, run_eagerly
 from sindri._core import Parameter, Tensor
 from sindri.common import dtype as mstype
@@ -79,6 +79,9 @@ class Cell:
         # Attributes come and go while a program runs. Not at run time: with it, Python would look every attribute up anew instead of
         # remembering where it found it.
         def __getattr__(self, name: str) -> Any: ...
+
+    # Attributes that lead to no other graph.
+    _unread_by_graphs: frozenset[str] = frozenset(("_cell_graphs", "_cell_scope", "_cell_slow", "_cell_native", "_cell_amp_marks"))
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Where a subclass's __getattr__ ends in super().__getattr__, which is not there, the error names the attribute looked for."""
@@ -193,10 +196,11 @@ class Cell:
             raise AttributeError(f"super().__init__() was not called | {type(self).__name__}.__init__ | call it first")
         if local.depth:
             return self._run(args, kwargs)
-        if not outermost():  # under a tape of the user's
-            if local.seen is not None:
+        if not outermost():
+            if local.seen is not None:  # a graph is traced: it depends on this Cell
                 local.seen.append(self)
-            return self._nested(args, kwargs)
+                return self._run(args, kwargs)
+            return self._nested(args, kwargs)  # under a tape of the user's
         local.recorded = []
         if _get_mode() == 0:
             return self._graphs().call(args, kwargs, root=self)
@@ -630,6 +634,9 @@ class Cell:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__dict__["_cell_graphs"] = None
+
+
+_compile.cell_class = Cell
 
 
 class HookHandle:

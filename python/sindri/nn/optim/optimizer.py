@@ -147,6 +147,9 @@ class Optimizer(Cell):
     and parameters that are missing or given twice.
     """
 
+    # What opt_init_args_register keeps, and what a call leaves there while it runs.
+    _unread_by_graphs = Cell._unread_by_graphs | {"init_params", "init_learning_rate", "init_args", "_cell_advanced", "_cell_skip", "_cell_inv_scale"}
+
     _support_parallel_optimizer = False
 
     def __init__(self, learning_rate: Any, parameters: Any, weight_decay: Any = 0.0, loss_scale: float = 1.0) -> None:
@@ -236,7 +239,7 @@ class Optimizer(Cell):
     def _init_group_params(self, groups: List[dict], rate: Any, weight_decay: Any) -> None:
         who = self.cls_name
         self.group_params, self.group_lr, self.group_weight_decay, self.group_grad_centralization = [], [], [], []
-        self._given_decays: list = []
+        self._given_decays = []
         order: Optional[list] = None
         default = self._build_single_lr(rate, "learning_rate")
         seen = set()
@@ -320,6 +323,7 @@ class Optimizer(Cell):
             self.dynamic_decay_flags = isinstance(self.weight_decay, Cell)
             self.decay_flags = tuple("beta" not in p.name and "gamma" not in p.name for p in params)
             self.exec_weight_decay = self.dynamic_decay_flags or self.weight_decay > 0
+        self._given_decays: Any = tuple(self._given_decays)  # no list, which every call would look through for changes
         self.param_length = len(params)
         self.need_scale = self.loss_scale != 1.0
         self.reciprocal_scale = Tensor(1.0 / self.loss_scale, mstype.float32)
