@@ -235,3 +235,21 @@ def test_what_an_eager_run_changes_is_no_reason_to_trace_again():
     for _ in range(3):
         net(Tensor([1.0]))
     assert len(runs) == 5 and net.log == [1, 2, 3, 4]  # traced once
+
+
+def test_requires_grad_switched_after_a_gradient(mode):
+    net, x = nn.Dense(2, 2), Tensor(np.ones((1, 2), np.float32))
+    weights = ops.GradOperation(get_by_list=True)(net)
+    assert len(weights(x)) == 2
+    net.weight.requires_grad = False
+    assert [g.shape for g in weights(x)] == [(2,)]
+    net.weight.requires_grad = True
+    assert len(weights(x)) == 2
+
+
+def test_names_of_gradients_follow_their_parameters(mode):
+    net, x = Scale(), Tensor([1.0])
+    g = ms.grad(net, None, net.p, return_ids=True)
+    assert g(x)[0] == "p"
+    net.p.name = "q"
+    assert g(x)[0] == "q"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 from typing import Any, Callable, Iterable
 
+from sindri._compile import clock
 from sindri._core import Parameter, Tensor
 
 __all__ = ["Parameter", "ParameterTuple", "PARAMETER_NAME_DEFAULT"]
@@ -24,6 +25,7 @@ def _set_name(self: Parameter, name: Any) -> None:
         raise ValueError(f"a Parameter's name must be a str, got {name!r} | Parameter.name")
     if not name.strip() or len(name) > 1024:
         raise ValueError(f"a Parameter's name has 1 to 1024 characters, got {len(name)} | Parameter.name | give another name")
+    clock[0] += 1
     self._name = name
 
 
@@ -34,6 +36,7 @@ def _requires_grad_of(self: Parameter) -> bool:
 def _set_requires_grad(self: Parameter, on: Any) -> None:
     if not isinstance(on, (bool, int)):
         raise TypeError(f"requires_grad must be a bool, got {on!r} | Parameter.requires_grad")
+    clock[0] += 1
     self._requires_grad = bool(on)
 
 
