@@ -253,3 +253,53 @@ def test_names_of_gradients_follow_their_parameters(mode):
     assert g(x)[0] == "p"
     net.p.name = "q"
     assert g(x)[0] == "q"
+
+
+def test_tensors_that_change_in_place_outside(mode):
+    around, net, x = Tensor([1.0, 1.0]), Scale(), Tensor([1.0, 1.0])
+    net.k = Tensor([1.0, 1.0])
+    f = ms.jit(lambda x: x * around)
+    assert f(x).asnumpy().tolist() == [1, 1] and net(x).asnumpy().tolist() == [1, 1]
+    around[0] = net.k[0] = 9.0
+    assert f(x).asnumpy().tolist() == [9, 1] and net(x).asnumpy().tolist() == [9, 1]
+    around.add_(1.0), net.k.add_(1.0)
+    assert f(x).asnumpy().tolist() == [10, 2] and net(x).asnumpy().tolist() == [10, 2]
+
+
+@pytest.mark.filterwarnings("ignore:.*runs eagerly")
+def test_tensors_that_construct_changes_in_place(mode):
+    around = Tensor([0.0, 0.0])
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.t = Tensor([0.0, 0.0])
+
+        def construct(self, x):
+            self.t[0] = x.sum()
+            around.add_(x)
+            return self.t + x
+
+    net = Net()
+    for k in (1.0, 2.0, 3.0):
+        assert net(Tensor([k, k])).asnumpy().tolist() == [3 * k, k]
+        assert net.t.asnumpy().tolist() == [2 * k, 0]
+    assert around.asnumpy().tolist() == [6, 6]
+
+
+def test_tensors_made_while_tracing_may_change_in_place():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    runs = []
+
+    class Net(nn.Cell):
+        def construct(self, x):
+            runs.append(1)
+            y, z = Tensor(np.zeros(2, np.float32)), x * 1
+            y[0] = x.sum()
+            z[1] = 5.0
+            return y + z
+
+    net = Net()
+    for k in (1.0, 2.0):
+        assert net(Tensor([k, k])).asnumpy().tolist() == [3 * k, 5]
+    assert len(runs) == 1

@@ -8,7 +8,8 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from sindri._core import DType, Tensor, from_dlpack
+from sindri._compile import clock, local
+from sindri._core import DType, Parameter, Tensor, TracedValueError, from_dlpack
 from sindri.common import _indexing
 from sindri.common import dtype as mstype
 
@@ -62,6 +63,18 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     return Tensor(self)
 
 
+_give = Tensor._replace
+
+
+def _replace(self: Tensor, value: Tensor) -> None:
+    """Gives this handle another value: every change in place comes through here. Graphs that hold the old value no longer fit. A tensor
+    older than the graph being traced would outlive it with a traced value in it; run eagerly, it can be changed."""
+    if local.seen is not None and value.is_symbolic and not self.is_symbolic and self._id < local.begin and not isinstance(self, Parameter):
+        raise TracedValueError("a tensor made outside the traced code is changed in place")
+    clock[0] += 1
+    _give(self, value)
+
+
 def tensor(input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None) -> Tensor:
     """Tensor(...), by MindSpore's name of the function."""
     return Tensor(input_data, dtype, shape, init)
@@ -72,6 +85,7 @@ Tensor.__str__ = _str
 Tensor.__repr__ = _repr
 Tensor.__iter__ = _iter
 Tensor.__reduce__ = _reduce
+Tensor._replace = _replace
 Tensor.__deepcopy__ = _deepcopy
 Tensor.__copy__ = _copy
 Tensor.__getitem__ = _indexing.getitem
