@@ -220,10 +220,11 @@ def rebuild(v: Any, tensors: Any) -> Any:
         return v
     if isinstance(v, Tensor):
         return next(tensors)
-    if type(v) is tuple or type(v) is list:
-        return type(v)(rebuild(x, tensors) for x in v)
+    if type(v) is tuple or isinstance(v, list):
+        items = [rebuild(x, tensors) for x in v]
+        return items if isinstance(v, list) else tuple(items)
     if isinstance(v, tuple):  # ParameterTuple, namedtuple: their own kind of members stays
-        return v if all(isinstance(x, Parameter) for x in v) else type(v)(*(rebuild(x, tensors) for x in v))
+        return v if all(isinstance(x, Parameter) for x in v) else tuple.__new__(type(v), [rebuild(x, tensors) for x in v])
     if isinstance(v, dict):
         return {k: rebuild(x, tensors) for k, x in v.items()}
     return v

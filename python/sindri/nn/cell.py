@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, ValuesView
 
 from sindri import _compile, _core
-from sindri._compile import Graphs, clock, local, outermost, run_eagerly
+from sindri._compile import Flat, Graphs, clock, local, outermost, rebuild, run_eagerly
 from sindri._core import Parameter, Tensor
 from sindri.common import dtype as mstype
 from sindri.common.parameter import PARAMETER_NAME_DEFAULT, ParameterTuple
@@ -44,11 +44,53 @@ def tensors_in(v: Any, out: list[Tensor]) -> list[Tensor]:
     return out
 
 
+class Inputs:
+    """The inputs of a run that is differentiated, as values of their own.
+
+    A tape knows tensors by their value: two inputs that are one tensor, an input that the function also finds around it, or one that is a
+    Parameter's value would get one common gradient. So the function is given others for the floating ones: no copies, and tapes around
+    pass gradients on. Parameters are known as such and stay.
+    """
+
+    def __init__(self, args: tuple[Any, ...]) -> None:
+        plain = all([type(a) is Tensor for a in args])  # the common case, without looking inside
+        given = args if plain else Flat(args, {}).tensors
+        self._floats = [t for t in given if t.dtype.is_floating]
+        self._own: tuple[Tensor, ...] = ()
+        if self._floats:
+            with _core.Tape():  # a tape's record of a custom gradient does not hand a value through as the same one
+                self._own = _core.custom_gradient(list, self._floats, _handed_through)
+        # For the gradients: what the function does in place to what it is given is no longer the input.
+        self._kept = tuple([t._detached() for t in self._own])
+        if plain and len(self._own) == len(args):
+            self.args, self.wanted = self._own, self._kept
+        else:
+            self.args, self.wanted = (self._among(args, given, own) for own in (self._own, self._kept))
+
+    def _among(self, args: tuple[Any, ...], given: Iterable[Tensor], own: tuple[Tensor, ...]) -> tuple[Any, ...]:
+        """The arguments with these for the floating tensors."""
+        if not own:
+            return args
+        it = iter(own)
+        tensors = iter([next(it) if t.dtype.is_floating else t for t in given])
+        return tuple([rebuild(a, tensors) for a in args])
+
+    def write_back(self) -> None:
+        """What the function changed in place is changed for the caller."""
+        for t, own, kept in zip(self._floats, self._own, self._kept):
+            if own._id != kept._id:
+                t._replace(own)
+
+
+def _handed_through(inputs: Any, outputs: Any, douts: Any) -> Any:
+    return douts
+
+
 class Recording:
     """A forward run that a gradient call on the same Cell and inputs takes over instead of running it again."""
 
-    def __init__(self, cell: Cell, args: tuple[Any, ...], kwargs: dict[str, Any], tape: _core.Tape, output: Any) -> None:
-        self.cell, self.args, self.kwargs, self.tape, self.output = cell, args, kwargs, tape, output
+    def __init__(self, cell: Cell, args: tuple[Any, ...], kwargs: dict[str, Any], tape: _core.Tape, output: Any, inputs: Any) -> None:
+        self.cell, self.args, self.kwargs, self.tape, self.output, self.inputs = cell, args, kwargs, tape, output, inputs
 
     def matches(self, cell: Any, args: tuple[Any, ...]) -> bool:
         return self.cell is cell and not self.kwargs and len(args) == len(self.args) and all(
@@ -246,17 +288,18 @@ class Cell:
 
     def _recorded_run(self, args: Any, kwargs: Any) -> Any:
         """A forward run on a tape of its own, which a gradient call that follows takes over."""
-        tape = _core.Tape()
+        tape, inputs = _core.Tape(), Inputs(args)
         local.recording += 1
         local.tapes += 1
         try:
             with tape:
-                out = self._hooked_run(args, kwargs)
+                out = self._hooked_run(inputs.args, kwargs)
         finally:
             local.recording -= 1
             local.tapes -= 1
+        inputs.write_back()
         local.recorded = [r for r in local.recorded if r.cell is not self][-3:]
-        local.recorded.append(Recording(self, args, kwargs, tape, out))
+        local.recorded.append(Recording(self, args, kwargs, tape, out, inputs.wanted))
         return out
 
     def _typed_run(self, args: Any, kwargs: Any) -> Any:

@@ -8,28 +8,30 @@ from sindri import _core
 from sindri._compile import Graphs, local, outermost, run_eagerly
 from sindri._core import Parameter, Tensor
 from sindri.common.parameter import ParameterTuple
-from sindri.nn.cell import Cell, tensors_in
+from sindri.nn.cell import Cell, Inputs, tensors_in
 
 __all__ = ["GradOperation", "grad", "value_and_grad", "get_grad", "jvp", "vjp"]
 
 
 def _forward(fn: Any, args: Any, kwargs: Any = None) -> Any:
-    """(tape, output) of fn(*args): the recording of a run that just took place when there is one, else a run of its own."""
+    """(tape, output, the arguments as the tape knows them) of fn(*args): the recording of a run that just took place when there is one, else
+    a run of its own."""
     if isinstance(fn, Cell) and not kwargs:
         for r in reversed(local.recorded):
             if r.matches(fn, args):
                 local.recorded.remove(r)
-                return r.tape, r.output
-    tape = _core.Tape()
+                return r.tape, r.output, r.inputs
+    tape, inputs = _core.Tape(), Inputs(args)
     local.tapes += 1
     local.recording += 1  # Cells inside need no recording of their own
     try:
         with tape:
-            out = fn(*args, **(kwargs or {}))
+            out = fn(*inputs.args, **(kwargs or {}))
     finally:
         local.tapes -= 1
         local.recording -= 1
-    return tape, out
+    inputs.write_back()
+    return tape, out, inputs.wanted
 
 
 def _only_integers(args: Any, kwargs: Any) -> bool:
@@ -54,14 +56,14 @@ def _slots(fn: Any) -> Any:
 
 
 def _again_on_floats(fn: Any, args: Any, kwargs: Any, before: Any) -> Any:
-    """(tape, output, the copies) of a run on float32 copies of the arguments, from the Parameters' values before the first run. They stay
+    """As _forward, of a run on float32 copies of the arguments, from the Parameters' values before the first run. They stay
     as that run left them."""
     after = [p.value() for p, _ in before]
     for p, value in before:
         p.assign(value)
     args, kwargs = _cast_all(args, "float32"), _cast_all(kwargs, "float32")
     try:
-        return (*_forward(fn, args, kwargs), args)
+        return _forward(fn, args, kwargs)
     finally:
         for (p, _), value in zip(before, after):
             p.assign(value)
@@ -211,15 +213,15 @@ class GradOperation:
             raise ValueError("there is no input to differentiate | GradOperation | give inputs, or get_by_list=True")
         integers = sens is None and not self.get_by_list and _only_integers(args, kwargs)
         before = _slots(fn) if integers else ()
-        tape, out = _forward(fn, args, kwargs)
-        inputs = args
-        if integers and not _float_tensors(out):
+        tape, out, inputs = _forward(fn, args, kwargs)
+        again = integers and not _float_tensors(out)
+        if again:
             tape, out, inputs = _again_on_floats(fn, args, kwargs, before)
         outputs = _float_tensors(out) if sens is None else tensors_in(out, [])
         wanted = inputs if self.get_all else inputs[:1] if not self.get_by_list else ()
         params = _weights_list(weights, fn) if self.get_by_list else []
         of_inputs, of_params = _backward(tape, outputs, _seeds(outputs, sens), wanted, params)
-        if inputs is not args:
+        if again:
             of_inputs = _like(of_inputs, args)
         if self.get_all:
             of_inputs = tuple(g for g in of_inputs if g is not None)
@@ -246,16 +248,17 @@ def _value_and_grad(fn: Any, grad_position: Any, weights: Any, has_aux: Any, ret
         raise ValueError(f"grad_position {max(positions)} is out of range for {len(args)} inputs | grad")
     integers = weights is None and _only_integers(args, kwargs)
     before = _slots(fn) if integers else ()
-    tape, out = _forward(fn, args, kwargs)
+    tape, out, inputs = _forward(fn, args, kwargs)
     if has_aux and not isinstance(out, (tuple, list)):
         raise ValueError("with has_aux the function must return (value, aux, …) | grad | return a tuple")
-    inputs, value = args, out[0] if has_aux else out
-    if integers and not _float_tensors(value):
+    value = out[0] if has_aux else out
+    again = integers and not _float_tensors(value)
+    if again:
         tape, value, inputs = _again_on_floats(fn, args, kwargs, before)
         value = value[0] if has_aux else value
     params = [] if weights is None else [weights] if isinstance(weights, Parameter) else list(weights)
     of_inputs, of_params = _backward(tape, _float_tensors(value), None, tuple(inputs[p] for p in positions), params)
-    if inputs is not args:
+    if again:
         of_inputs = _like(of_inputs, tuple(args[p] for p in positions))
     ids_in, ids_w = tuple(zip(positions, of_inputs)), tuple((p.name, g) for p, g in zip(params, of_params))
     if return_ids:
@@ -313,7 +316,7 @@ def get_grad(gradients: Any, identifier: Any) -> Any:
 
 def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool = False) -> Any:
     """(fn's value, a function giving the gradient for an output gradient) at these inputs."""
-    tape, out = _forward(fn, inputs)
+    tape, out, inputs = _forward(fn, inputs)
     primal = out[0] if has_aux else out
     outputs = tensors_in(primal, [])
 
@@ -333,10 +336,10 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> A
     local.tapes += 1
     try:
         with outer:
-            tape, out = _forward(fn, tuple(inputs))
+            tape, out, inputs = _forward(fn, tuple(inputs))
             outputs = tensors_in(out[0] if has_aux else out, [])
             dummies = [_core.ops.zeros_like(o) + 0 for o in outputs]
-            of_inputs, _ = _backward(tape, outputs, dummies, tuple(inputs), [])
+            of_inputs, _ = _backward(tape, outputs, dummies, inputs, [])
     finally:
         local.tapes -= 1
     tangents, _ = outer.backward(list(of_inputs), list(v), dummies, [])

@@ -1,0 +1,98 @@
+"""What a gradient belongs to: each input is one of its own, whatever else has the same value."""
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+import sindri as ms
+from sindri import Parameter, Tensor, nn, ops
+
+
+def numbers(v):
+    """The numbers in nested tuples of one-element tensors."""
+    return tuple(numbers(x) for x in v) if isinstance(v, tuple) else v.asnumpy().item()
+
+
+def cube(a, b):
+    return a * a * b
+
+
+def test_one_tensor_as_two_inputs(mode):
+    x = Tensor([3.0])
+    assert numbers(ms.grad(cube, (0, 1))(x, x)) == (18, 9)
+    assert numbers(ms.grad(cube, 1)(x, x)) == 9
+    assert numbers(ms.value_and_grad(lambda a, b: a * 2, (0, 1))(x, x)) == (6, (2, 0))
+    assert numbers(ops.GradOperation(get_all=True)(cube)(x, x)) == (18, 9)
+    assert numbers(ops.GradOperation(get_all=True)(lambda p: cube(p[0], p[1]))((x, x))) == ((18, 9),)
+    assert numbers(ops.GradOperation(get_all=True, sens_param=True)(cube)(x, x, x)) == (54, 27)
+    assert numbers(ms.jit(lambda q: ms.grad(cube, (0, 1))(q, q))(x)) == (18, 9)
+
+
+def test_an_input_that_the_function_finds_around_it(mode):
+    x = Tensor([3.0])
+    assert numbers(ms.grad(lambda a: a * x)(x)) == 3
+    assert numbers(ms.jit(lambda q: ms.grad(lambda a: a * q)(q))(x)) == 3
+    assert numbers(ms.grad(lambda a, b: a * b)(x, b=x)) == 3
+
+
+def test_gradients_of_gradients_reach_values_around(mode):
+    x = Tensor([3.0])
+    assert numbers(ms.grad(lambda q: ms.grad(lambda a: a * a * q)(q))(x)) == 12  # 2 q q
+    assert numbers(ms.grad(lambda q: sum(ms.grad(cube, (0, 1))(q, q)))(x)) == 18  # 3 q q
+    assert numbers(ms.grad(ms.grad(ms.grad(lambda a: a * a * a * a)))(x)) == 72
+    assert numbers(ms.grad(lambda q: ms.grad(lambda a: q * q * a)(x))(x)) == 6
+
+
+def test_derivatives_in_a_direction_and_vjp(mode):
+    x, one, zero = Tensor([3.0]), Tensor([1.0]), Tensor([0.0])
+    assert numbers(ms.jvp(cube, (x, x), (one, zero))) == (27, 18)
+    assert numbers(ms.jvp(cube, (x, x), (zero, one))) == (27, 9)
+    value, pull = ms.vjp(cube, x, x)
+    assert numbers(value) == 27 and numbers(pull(one)) == (18, 9)
+
+
+def test_the_value_of_a_parameter_as_input(mode):
+    p = Parameter(np.array([3.0], np.float32), name="p")
+    assert numbers(ms.grad(lambda a: a * p)(p.value())) == 3
+    assert numbers(ms.grad(lambda a: a * 3 + p * 0, 0, p)(p.value())) == (3, 0)
+    assert numbers(ms.grad(lambda a: a * 3 + p * 0, None, p)(p.value())) == 0
+    assert numbers(ms.grad(lambda a, b: a * a * b, (0, 1))(p, p.value())) == (18, 9)
+
+
+def test_a_recorded_run_tells_its_inputs_apart(mode):
+    class Net(nn.Cell):
+        def construct(self, a, b):
+            return a * a * b
+
+    class Step(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.net = Net().set_grad()
+            self.grad = ops.GradOperation(get_all=True)
+
+        def construct(self, x):
+            return self.net(x, x), self.grad(self.net)(x, x)
+
+    assert numbers(Step().set_train()(Tensor([3.0]))) == (27, (18, 9))
+
+
+def test_inputs_keep_their_containers(mode):
+    Pair = namedtuple("Pair", "a b")
+
+    class Items(list):
+        pass
+
+    x, y = Tensor([3.0]), Tensor([2.0])
+    grads = ops.GradOperation(get_all=True)(lambda p, q: p.a * p.b * q[0] * q[1])(Pair(x, x), Items([y, 5]))
+    assert numbers(grads[0]) == (30, 30) and numbers(grads[1][0]) == 45
+
+
+def test_an_input_changed_in_place_is_changed_for_the_caller():
+    x = Tensor([3.0])
+
+    def f(a):
+        b = a * a
+        a[0] = 5.0
+        return b
+
+    assert numbers(ms.grad(f)(x)) == 6 and x.item() == 5
