@@ -96,3 +96,60 @@ def test_an_input_changed_in_place_is_changed_for_the_caller():
         return b
 
     assert numbers(ms.grad(f)(x)) == 6 and x.item() == 5
+
+
+class Square(nn.Cell):
+    """w x x, counting its runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = Parameter(np.array([1.0], np.float32), name="w")
+        self.runs = Parameter(0, requires_grad=False, name="runs")
+
+    def construct(self, x):
+        self.runs += 1
+        if not isinstance(x, Tensor):
+            x = Tensor(x) if isinstance(x, np.ndarray) else x[0]
+        return self.w * x * x if self.training else x * 0
+
+
+def trained():
+    net = Square()
+    net.set_grad()
+    return net.set_train()
+
+
+def change_tensor(net, x):
+    x[0] = 5.0
+
+
+def change_member(net, x):
+    x[0][0] = 5.0
+
+
+@pytest.mark.parametrize("x, change", [(Tensor([1.0]), change_tensor), (Parameter(np.array([1.0], np.float32), name="x"), change_tensor),
+                                       ([Tensor([1.0])], change_member)], ids=["tensor", "parameter", "list"])
+def test_a_recorded_run_does_not_count_for_an_input_that_has_changed(mode, x, change):
+    net = trained()
+    net(x)
+    change(net, x)
+    grads = ms.grad(net, 0, net.w)(x)
+    assert numbers(grads) == ((10,) if isinstance(x, list) else 10, 25) and net.runs.item() == 2
+
+
+@pytest.mark.parametrize("change", [lambda net: net.w.set_data(Tensor([3.0])), lambda net: net.set_train(False),
+                                    lambda net: net.register_forward_hook(lambda cell, args, out: out * 3)], ids=["parameter", "training", "hook"])
+def test_a_recorded_run_does_not_count_for_a_cell_that_has_changed(mode, change):
+    net, x = trained(), Tensor([1.0])
+    net(x)
+    change(net)
+    assert numbers(ms.grad(net)(x)) == (6 if net.training else 0) and net.runs.item() == 2
+
+
+def test_a_recorded_run_counts_for_what_is_the_same():
+    for x in (Tensor([1.0]), [Tensor([1.0])], (Tensor([1.0]), np.array([float("nan")]))):
+        net = trained()
+        net(x)
+        Square().k = 5  # another Cell
+        ms.grad(net, None, net.w)(x)
+        assert net.runs.item() == 1

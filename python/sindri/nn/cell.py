@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, ValuesView
 
 from sindri import _compile, _core
-from sindri._compile import Flat, Graphs, clock, local, outermost, rebuild, run_eagerly
+from sindri._compile import Flat, Graphs, State, clock, local, outermost, rebuild, run_eagerly
 from sindri._core import Parameter, Tensor
 from sindri.common import dtype as mstype
 from sindri.common.parameter import PARAMETER_NAME_DEFAULT, ParameterTuple
@@ -87,23 +87,29 @@ def _handed_through(inputs: Any, outputs: Any, douts: Any) -> Any:
 
 
 class Recording:
-    """A forward run that a gradient call on the same Cell and inputs takes over instead of running it again."""
+    """A forward run that a gradient call on the same Cell and inputs takes over instead of running it again.
 
-    def __init__(self, cell: Cell, args: tuple[Any, ...], kwargs: dict[str, Any], tape: _core.Tape, output: Any, inputs: Any) -> None:
-        self.cell, self.args, self.kwargs, self.tape, self.output, self.inputs = cell, args, kwargs, tape, output, inputs
+    The same are inputs with the values they had before the run, where the Cell and its Parameters are as the run left them.
+    """
+
+    def __init__(self, cell: Cell, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.cell, self.args, self.kwargs = cell, args, kwargs  # the arguments stay alive: the key knows them by address
+        self._key = _values_of(args)
+
+    def done(self, tape: _core.Tape, output: Any, inputs: Any) -> None:
+        """The run is over."""
+        self.tape, self.output, self.inputs = tape, output, inputs
+        self._state, self._values = State([self.cell]), [p._id for p in self.cell.get_parameters()]
 
     def matches(self, cell: Any, args: tuple[Any, ...]) -> bool:
-        return self.cell is cell and not self.kwargs and len(args) == len(self.args) and all(
-            a is b or isinstance(a, Tensor) and isinstance(b, Tensor) and a._id == b._id or not isinstance(a, Tensor) and _equal(a, b)
-            for a, b in zip(args, self.args))
+        return (self.cell is cell and not self.kwargs and self._key == _values_of(args) and self._values == [p._id for p in cell.get_parameters()]
+                and (self._state.unchanged() or self._state.key == State([cell]).key))
 
 
-def _equal(a: Any, b: Any) -> bool:
-    if isinstance(a, (tuple, list)) and type(a) is type(b) and len(a) == len(b):
-        return all(_equal(x, y) for x, y in zip(a, b))
-    if isinstance(a, Tensor) or isinstance(b, Tensor):
-        return isinstance(a, Tensor) and isinstance(b, Tensor) and a._id == b._id
-    return type(a) is type(b) and a == b
+def _values_of(args: tuple[Any, ...]) -> Any:
+    """A key of arguments with tensors by identity of their values."""
+    flat = Flat(args, {})
+    return flat.key, [t._id for t in flat.tensors], [p._id for p in flat.objects if isinstance(p, Parameter)]
 
 
 class Cell:
@@ -288,7 +294,7 @@ class Cell:
 
     def _recorded_run(self, args: Any, kwargs: Any) -> Any:
         """A forward run on a tape of its own, which a gradient call that follows takes over."""
-        tape, inputs = _core.Tape(), Inputs(args)
+        run, tape, inputs = Recording(self, args, kwargs), _core.Tape(), Inputs(args)
         local.recording += 1
         local.tapes += 1
         try:
@@ -299,7 +305,8 @@ class Cell:
             local.tapes -= 1
         inputs.write_back()
         local.recorded = [r for r in local.recorded if r.cell is not self][-3:]
-        local.recorded.append(Recording(self, args, kwargs, tape, out, inputs.wanted))
+        run.done(tape, out, inputs.wanted)
+        local.recorded.append(run)
         return out
 
     def _typed_run(self, args: Any, kwargs: Any) -> Any:
