@@ -320,10 +320,10 @@ class Graphs:
 
     def call(self, args: Any, kwargs: Any, root: Any = None) -> Any:
         flat = Flat(args, kwargs)
-        candidates = self.entries.get(flat.key, ())
-        for entry in candidates:
+        candidates = self.entries.get(flat.key)
+        for entry in candidates or ():
             if entry.fits():
-                if entry is not candidates[0]:  # found at once next time
+                if candidates and entry is not candidates[0]:  # found at once next time
                     candidates.remove(entry)
                     candidates.insert(0, entry)
                 break

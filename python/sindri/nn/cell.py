@@ -52,6 +52,8 @@ class Inputs:
     pass gradients on. Parameters are known as such and stay.
     """
 
+    __slots__ = ("args", "wanted", "_floats", "_own", "_kept", "_time")
+
     def __init__(self, args: tuple[Any, ...]) -> None:
         plain = all([type(a) is Tensor for a in args])  # the common case, without looking inside
         given = args if plain else Flat(args, {}).tensors
@@ -65,7 +67,8 @@ class Inputs:
         if plain and len(self._own) == len(args):
             self.args, self.wanted = self._own, self._kept
         else:
-            self.args, self.wanted = (self._among(args, given, own) for own in (self._own, self._kept))
+            self.args, self.wanted = self._among(args, given, self._own), self._among(args, given, self._kept)
+        self._time = clock[0]
 
     def _among(self, args: tuple[Any, ...], given: Iterable[Tensor], own: tuple[Tensor, ...]) -> tuple[Any, ...]:
         """The arguments with these for the floating tensors."""
@@ -77,9 +80,10 @@ class Inputs:
 
     def write_back(self) -> None:
         """What the function changed in place is changed for the caller."""
-        for t, own, kept in zip(self._floats, self._own, self._kept):
-            if own._id != kept._id:
-                t._replace(own)
+        if self._time != clock[0]:
+            for t, own, kept in zip(self._floats, self._own, self._kept):
+                if own._id != kept._id:
+                    t._replace(own)
 
 
 def _handed_through(inputs: Any, outputs: Any, douts: Any) -> Any:

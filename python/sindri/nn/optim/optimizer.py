@@ -239,7 +239,7 @@ class Optimizer(Cell):
     def _init_group_params(self, groups: List[dict], rate: Any, weight_decay: Any) -> None:
         who = self.cls_name
         self.group_params, self.group_lr, self.group_weight_decay, self.group_grad_centralization = [], [], [], []
-        self._given_decays = []
+        self._given_decays: Any = []
         order: Optional[list] = None
         default = self._build_single_lr(rate, "learning_rate")
         seen = set()
@@ -323,7 +323,7 @@ class Optimizer(Cell):
             self.dynamic_decay_flags = isinstance(self.weight_decay, Cell)
             self.decay_flags = tuple("beta" not in p.name and "gamma" not in p.name for p in params)
             self.exec_weight_decay = self.dynamic_decay_flags or self.weight_decay > 0
-        self._given_decays: Any = tuple(self._given_decays)  # no list, which every call would look through for changes
+        self._given_decays = tuple(self._given_decays)  # no list, which every call would look through for changes
         self.param_length = len(params)
         self.need_scale = self.loss_scale != 1.0
         self.reciprocal_scale = Tensor(1.0 / self.loss_scale, mstype.float32)
