@@ -58,10 +58,7 @@ class Inputs:
         plain = all([type(a) is Tensor for a in args])  # the common case, without looking inside
         given = args if plain else Flat(args, {}).tensors
         self._floats = [t for t in given if t.dtype.is_floating]
-        self._own: tuple[Tensor, ...] = ()
-        if self._floats:
-            with _core.Tape():  # a tape's record of a custom gradient does not hand a value through as the same one
-                self._own = _core.custom_gradient(list, self._floats, _handed_through)
+        self._own = tuple([_core.fresh_leaf(t) for t in self._floats])
         # For the gradients: what the function does in place to what it is given is no longer the input.
         self._kept = tuple([t._detached() for t in self._own])
         if plain and len(self._own) == len(args):
@@ -84,10 +81,6 @@ class Inputs:
             for t, own, kept in zip(self._floats, self._own, self._kept):
                 if own._id != kept._id:
                     t._replace(own)
-
-
-def _handed_through(inputs: Any, outputs: Any, douts: Any) -> Any:
-    return douts
 
 
 class Recording:
@@ -133,7 +126,8 @@ class Cell:
         def __getattr__(self, name: str) -> Any: ...
 
     # Attributes that lead to no other graph.
-    _unread_by_graphs: frozenset[str] = frozenset(("_cell_graphs", "_cell_scope", "_cell_slow", "_cell_native", "_cell_amp_marks"))
+    _unread_by_graphs: frozenset[str] = frozenset(("_cell_graphs", "_cell_scope", "_cell_slow", "_cell_native", "_cell_level_hooks", "_cell_level_amp",
+                                                   "_cell_float_by_level"))
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Where a subclass's __getattr__ ends in super().__getattr__, which is not there, the error names the attribute looked for."""
