@@ -50,7 +50,8 @@ std::vector<Tensor> norm_vjp(const VjpContext& c) {
     return {x * ops::where(at_zero, zero, dy / ops::where(at_zero, ops::scalar_like(y, 1), y))};
   }
   const Tensor hit = ops::cast(ops::equal(ops::abs(x), y), x.dtype());
-  return {ops::sign(x) * hit * (dy / ops::sum(hit, a.axes, true))};
+  const DType wide = count_type(x.dtype());
+  return {ops::sign(x) * hit * ops::cast(ops::cast(dy, wide) / ops::sum(ops::cast(hit, wide), a.axes, true), x.dtype())};
 }
 
 const OpDef& kNorm = register_op({

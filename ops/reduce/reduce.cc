@@ -87,15 +87,17 @@ std::vector<Tensor> sum_vjp(const VjpContext& c) { return {ops::broadcast_to(wit
 std::vector<Tensor> mean_vjp(const VjpContext& c) {
   const Tensor& x = c.in[0];
   const auto n = static_cast<double>(reduced_count(x.shape(), reduced_dims("mean", c.attrs.as<ReduceAttrs>().axes, x.rank())));
-  return {ops::broadcast_to(with_kept_dims(c.dout[0], x, c.attrs) / n, x.shape())};
+  const Tensor share = ops::cast(with_kept_dims(c.dout[0], x, c.attrs), count_type(x.dtype())) / n;
+  return {ops::broadcast_to(ops::cast(share, x.dtype()), x.shape())};
 }
 
 // Equal extrema share the gradient.
 std::vector<Tensor> extremum_vjp(const VjpContext& c) {
   const Tensor& x = c.in[0];
   const Tensor hit = ops::cast(ops::equal(x, with_kept_dims(c.out[0], x, c.attrs)), x.dtype());
-  const Tensor hits = ops::sum(hit, c.attrs.as<ReduceAttrs>().axes, true);
-  return {hit * (with_kept_dims(c.dout[0], x, c.attrs) / hits)};
+  const DType wide = count_type(x.dtype());
+  const Tensor hits = ops::sum(ops::cast(hit, wide), c.attrs.as<ReduceAttrs>().axes, true);
+  return {hit * ops::cast(ops::cast(with_kept_dims(c.dout[0], x, c.attrs), wide) / hits, x.dtype())};
 }
 
 constexpr OpTraits kReadsNothing = {.layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone};

@@ -41,6 +41,9 @@ struct TopkGradAttrs {
   SINDRI_ATTRS(TopkGradAttrs, size, axis)
 };
 
+/// The type to divide by a count in, for a gradient of type `t`: half types hold no counts above 65504 (float16) or 256 exactly (bfloat16).
+inline DType count_type(DType t) { return is_half(t) ? DType::kFloat32 : t; }
+
 /// reduced[d] says whether dimension d is reduced. Throws ValueError for an axis out of range or named twice.
 using AxisSet = std::array<bool, Shape::kMaxRank>;
 AxisSet reduced_dims(const char* op, const std::vector<int64_t>& axes, int rank);

@@ -103,13 +103,15 @@ Tensor CrossEntropyLoss::compute(const Tensor& logits, const Tensor& labels) {
   if (labels.shape() != spatial)
     throw ShapeError(fmt::format("CrossEntropyLoss: labels must be {} for logits {}, got {}", spatial.str(), logits.meta().str(), labels.meta().str()));
   const Tensor flat = ops::reshape(labels, {-1});
-  const Tensor rows = of_indices(classes_last(logits), flat);
-  if (reduction() == "none") return ops::reshape(rows, spatial);
-  if (reduction() == "sum") return ops::sum(rows);
+  const Tensor own = of_indices(classes_last(logits), flat);
+  if (reduction() == "none") return ops::reshape(own, spatial);
+  if (reduction() == "sum") return ops::sum(own);
+  // Half types hold neither the sum nor the number of many rows.
+  const Tensor rows = is_half(own.dtype()) ? ops::cast(own, DType::kFloat32) : own;
   const Tensor counted = ops::cast(ops::not_equal(flat, ops::scalar_like(flat, static_cast<double>(options_.ignore_index))), rows.dtype());
-  if (!options_.weight.defined()) return ops::div(ops::sum(rows), ops::sum(counted));
+  if (!options_.weight.defined()) return ops::cast(ops::div(ops::sum(rows), ops::sum(counted)), own.dtype());
   const Tensor row_weight = ops::sum(ops::mul(ops::one_hot(flat, logits.dim(1), 1, 0, rows.dtype()), ops::cast(options_.weight, rows.dtype())), {1});
-  return ops::div(ops::sum(rows), ops::sum(ops::mul(row_weight, counted)));
+  return ops::cast(ops::div(ops::sum(rows), ops::sum(ops::mul(row_weight, counted))), own.dtype());
 }
 
 Tensor CrossEntropyLoss::of_indices(const Tensor& logits, const Tensor& labels) {

@@ -55,6 +55,16 @@ TEST(Loss, SoftmaxCrossEntropyDefaultsToNoReduction) {
   expect_near((*dense)(logits(), one_hot), {sum(expected(1, 0))});
 }
 
+// float16 holds neither 70,000 nor a sum of as many losses.
+TEST(Loss, CrossEntropyOfManyHalfRows) {
+  const Tensor x = Tensor::full({70000, 2}, 0, DType::kFloat16), y = Tensor::full({70000}, 1, DType::kInt32);
+  for (const Tensor& weight : {Tensor(), Tensor::full({2}, 3)}) {
+    const Tensor loss = (*CrossEntropyLoss::make({.weight = weight}))(x, y);
+    EXPECT_EQ(loss.dtype(), DType::kFloat16);
+    EXPECT_NEAR(loss.item(), std::log(2.0), 1e-3);
+  }
+}
+
 TEST(Loss, CrossEntropySmoothSpreadsOverTheOtherClasses) {
   auto loss = CrossEntropySmooth::make({.reduction = "none", .smooth_factor = 0.1, .num_classes = 3});
   expect_near((*loss)(logits(), labels()), expected(0.9, 0.05));

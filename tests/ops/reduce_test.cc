@@ -65,6 +65,24 @@ TEST(Reduce, TiesShareTheGradient) {
   EXPECT_EQ(gradient_of([](const Tensor& x) { return ops::norm(x, kInf); }, vec({-2, 2, 1}))[0].to_vector<double>(), (Values{-0.5, 0.5, 0}));
 }
 
+// 70,000 is no float16, and 257 no bfloat16: counts are divided by in float32.
+TEST(Reduce, HalfTypesDivideGradientsByLargeCounts) {
+  struct Case {
+    DType type;
+    int64_t n;
+    double share;  // nearest 1/n of the type
+  };
+  for (const Case& c : {Case{DType::kFloat16, 70000, 0x1.ep-17}, Case{DType::kFloat16, 65520, 0x1p-16}, Case{DType::kBFloat16, 257, 0x1.fep-9}}) {
+    const Tensor x = Tensor::full({c.n}, 1, c.type);
+    for (Tensor (*f)(const Tensor&) :
+         {+[](const Tensor& t) { return ops::mean(t); }, +[](const Tensor& t) { return ops::max(t); }, +[](const Tensor& t) { return ops::norm(t, kInf); }}) {
+      const Tensor dx = gradient_of(f, x)[0];
+      EXPECT_EQ(dx.dtype(), c.type);
+      EXPECT_EQ(dx.to_vector<double>(), Values(static_cast<size_t>(c.n), c.share)) << dtype_name(c.type) << " " << c.n;
+    }
+  }
+}
+
 TEST(Reduce, ProductGradientWithZeros) {
   const auto slope = [](const Values& v) { return gradient_of([](const Tensor& x) { return ops::prod(x); }, vec(v))[0].to_vector<double>(); };
   EXPECT_EQ(slope({2, 3, 4}), (Values{12, 8, 6}));

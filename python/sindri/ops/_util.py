@@ -116,6 +116,11 @@ def floating(x: Any) -> Tensor:
     return x if is_float(x.dtype) else core.cast(x, mstype.float32)
 
 
+def wide(x: Tensor) -> Tensor:
+    """x, or x as float32 when it is of a half type, which holds neither large counts nor sums: for what is reduced and divided on the way."""
+    return core.cast(x, mstype.float32) if x.dtype in (mstype.float16, mstype.bfloat16) else x
+
+
 def perm_moving(rank: int, source: Sequence[int], target: Sequence[int]) -> list:
     """The permutation that brings dimension source[i] to place target[i] and keeps the order of the others."""
     perm = [d for d in range(rank) if d not in source]

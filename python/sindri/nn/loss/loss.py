@@ -27,6 +27,11 @@ def _reduce_sum(x: Tensor, axis: Any = ()) -> Tensor:
     return _ops.sum(x, (axis,) if isinstance(axis, int) else tuple(axis))
 
 
+def _wide(x: Tensor) -> Tensor:
+    """Half types hold neither the sum nor the number of many rows."""
+    return _ops.cast(x, mstype.float32) if x.dtype in _HALF else x
+
+
 def _is_float(x: Tensor) -> bool:
     return x.dtype in mstype.float_type
 
@@ -220,10 +225,11 @@ class CrossEntropyLoss(LossBase):
             return _ops.reshape(rows, spatial)
         if self.reduction == "sum":
             return _ops.sum(rows)
-        counted = _ops.cast(_ops.not_equal(flat, self.ignore_index), rows.dtype)
-        if self.weight is None:
-            return _ops.div(_ops.sum(rows), _ops.sum(counted))
-        return _ops.div(_ops.sum(rows), _ops.sum(_ops.mul(_row_weights(self.weight, flat, classes, rows.dtype), counted)))
+        terms = _wide(rows)
+        weights = _ops.cast(_ops.not_equal(flat, self.ignore_index), terms.dtype)
+        if self.weight is not None:
+            weights = _ops.mul(_row_weights(self.weight, flat, classes, terms.dtype), weights)
+        return _ops.cast(_ops.div(_ops.sum(terms), _ops.sum(weights)), rows.dtype)
 
     def _of_indices(self, logits: Tensor, labels: Tensor) -> Tensor:
         if self.weight is None:
@@ -270,7 +276,9 @@ class NLLLoss(LossBase):
         loss = _ops.neg(_ops.mul(picked, weights))
         if self.reduction == "none":
             return _ops.reshape(loss, tuple(labels.shape))
-        return _ops.sum(loss) if self.reduction == "sum" else _ops.div(_ops.sum(loss), _ops.sum(weights))
+        if self.reduction == "sum":
+            return _ops.sum(loss)
+        return _ops.cast(_ops.div(_ops.sum(_wide(loss)), _ops.sum(_wide(weights))), dtype)
 
 
 class BCELoss(LossBase):

@@ -5,7 +5,7 @@ import math
 from typing import Optional, Union
 
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, check_choice, core, exported, fail, is_float, perm_moving, reduced
+from sindri.ops._util import Tensor, check_choice, core, exported, fail, is_float, perm_moving, reduced, wide
 from sindri.ops.function.nn_func import cosine_similarity
 
 
@@ -43,8 +43,16 @@ def _mean_of_counted(loss: Tensor, labels: Tensor, ignore_index: int, reduction:
     check_choice(reduction, ("none", "mean", "sum"), "reduction", where)
     if reduction == "none":
         return core.reshape(loss, shape)
-    total = core.sum(loss)
-    return total if reduction == "sum" else core.div(total, core.sum(core.cast(core.not_equal(labels, ignore_index), loss.dtype)))
+    if reduction == "sum":
+        return core.sum(loss)
+    return _mean_by(loss, core.cast(core.not_equal(labels, ignore_index), mstype.float32))
+
+
+def _mean_by(loss: Tensor, weights: Union[Tensor, float]) -> Tensor:
+    """The sum of the losses divided by the sum of their weights (or by a number), in loss's type."""
+    terms = wide(loss)
+    count = core.sum(core.cast(wide(weights), terms.dtype)) if isinstance(weights, Tensor) else weights
+    return core.cast(core.div(core.sum(terms), count), loss.dtype)
 
 
 def _dense_cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor], reduction: str, smoothing: float, where: str) -> Tensor:
@@ -60,7 +68,7 @@ def _dense_cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor]
     check_choice(reduction, ("none", "mean", "sum"), "reduction", where)
     if reduction == "none":
         return loss
-    return core.sum(loss) if reduction == "sum" else core.div(core.sum(loss), float(math.prod(input.shape) // input.shape[axis]))
+    return core.sum(loss) if reduction == "sum" else _mean_by(loss, float(math.prod(input.shape) // input.shape[axis]))
 
 
 def nll_loss(inputs: Tensor, target: Tensor, weight: Optional[Tensor] = None, ignore_index: int = -100, reduction: str = "mean",
@@ -78,13 +86,12 @@ def nll_loss(inputs: Tensor, target: Tensor, weight: Optional[Tensor] = None, ig
         scale = core.mul(scale, core.gather(weight, safe, 0))
     loss = core.mul(picked, scale)
     if label_smoothing:
-        all_terms = rows if weight is None else core.mul(rows, weight)
-        smooth = core.where(counted, core.neg(core.sum(all_terms, [1])), core.full((), 0.0, rows.dtype))
-        loss = core.add(core.mul(loss, 1 - label_smoothing), core.mul(smooth, label_smoothing / rows.shape[1]))
+        all_terms = wide(rows if weight is None else core.mul(rows, weight))
+        smooth = core.where(counted, core.neg(core.sum(all_terms, [1])), core.full((), 0.0, all_terms.dtype))
+        loss = core.add(core.mul(loss, 1 - label_smoothing), core.cast(core.mul(smooth, label_smoothing / rows.shape[1]), loss.dtype))
     if reduction == "none":
         return core.reshape(loss, target.shape)
-    total = core.sum(loss)
-    return total if reduction == "sum" else core.div(total, core.sum(scale))
+    return core.sum(loss) if reduction == "sum" else _mean_by(loss, scale)
 
 
 def softmax_cross_entropy_pair(logits: Tensor, labels: Tensor) -> tuple:
@@ -96,8 +103,9 @@ def sparse_softmax_cross_entropy(logits: Tensor, labels: Tensor, is_grad: bool =
     """The mean over the rows of logits [n, c] with class indices [n]; is_grad: the gradient of that mean instead."""
     if not is_grad:
         return core.mean(core.softmax_cross_entropy_sparse(logits, _int_labels(labels)))
-    hot = core.one_hot(_int_labels(labels), logits.shape[1], 1.0, 0.0, logits.dtype)
-    return core.div(core.sub(core.softmax(logits, -1), hot), float(logits.shape[0]))
+    x = wide(logits)
+    hot = core.one_hot(_int_labels(labels), logits.shape[1], 1.0, 0.0, x.dtype)
+    return core.cast(core.div(core.sub(core.softmax(x, -1), hot), float(logits.shape[0])), logits.dtype)
 
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
@@ -160,7 +168,7 @@ def kl_div(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
     positive = core.greater(labels, 0)
     loss = core.where(positive, core.mul(labels, core.sub(core.log(core.where(positive, labels, 1.0)), logits)), core.full((), 0.0, logits.dtype))
     if reduction == "batchmean":
-        return core.div(core.sum(loss), float(logits.shape[0]))
+        return _mean_by(loss, float(logits.shape[0]))
     return reduced(loss, reduction, "ops.kl_div")
 
 

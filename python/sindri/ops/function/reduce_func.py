@@ -6,7 +6,7 @@ from typing import Optional, Union
 
 from sindri import _core
 from sindri.common import dtype as mstype
-from sindri.ops._util import Axis, Tensor, core, exported, fail, floating, is_float, need_bool, to_axes, to_axis, to_int
+from sindri.ops._util import Axis, Tensor, core, exported, fail, floating, is_float, need_bool, to_axes, to_axis, to_int, wide
 from sindri.ops.function.math_func import logaddexp
 
 
@@ -152,13 +152,19 @@ def _count(shape: tuple, axes: list) -> int:
     return math.prod(shape[a] for a in axes) if axes else math.prod(shape)
 
 
-def var_mean(input: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False) -> tuple:
-    """(variance, mean) over axes; the sum of squares is divided by count - ddof."""
-    x, axes = floating(input), to_axes(axis, "ops.var")
+def _wide_var_mean(x: Tensor, axis: Axis, ddof: Union[int, bool], keepdims: bool) -> tuple:
+    """(variance, mean), those of half types in float32."""
+    x, axes = wide(x), to_axes(axis, "ops.var")
     centre = core.mean(x, axes, True)
     total = core.sum(core.square(core.sub(x, centre)), axes, keepdims)
     n = _count(x.shape, axes) - int(ddof)
     return core.div(total, float(n)) if n else core.div(total, 0.0), centre if keepdims else core.mean(x, axes, False)
+
+
+def var_mean(input: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False) -> tuple:
+    """(variance, mean) over axes; the sum of squares is divided by count - ddof."""
+    x = floating(input)
+    return tuple(core.cast(t, x.dtype) for t in _wide_var_mean(x, axis, ddof, keepdims))
 
 
 def var(input: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False) -> Tensor:
@@ -168,13 +174,14 @@ def var(input: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: 
 
 def std(input: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False) -> Tensor:
     """Standard deviation over axes; see var."""
-    return core.sqrt(var(input, axis, ddof, keepdims))
+    return std_mean(input, axis, ddof, keepdims)[0]
 
 
 def std_mean(input: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False) -> tuple:
     """(standard deviation, mean) over axes."""
-    v, m = var_mean(input, axis, ddof, keepdims)
-    return core.sqrt(v), m
+    x = floating(input)
+    v, m = _wide_var_mean(x, axis, ddof, keepdims)
+    return core.cast(core.sqrt(v), x.dtype), core.cast(m, x.dtype)
 
 
 def nansum(input: Tensor, axis: Axis = None, keepdims: bool = False, *, dtype=None) -> Tensor:
@@ -184,9 +191,10 @@ def nansum(input: Tensor, axis: Axis = None, keepdims: bool = False, *, dtype=No
 
 def nanmean(input: Tensor, axis: Axis = None, keepdims: bool = False, *, dtype=None) -> Tensor:
     """Mean over axes of the elements that are not NaN."""
-    counted = core.cast(core.logical_not(core.isnan(input)), input.dtype)
-    out = core.div(nansum(input, axis, keepdims), core.sum(counted, to_axes(axis, "ops.nanmean"), keepdims))
-    return out if dtype is None else core.cast(out, dtype)
+    x = wide(input)
+    counted = core.cast(core.logical_not(core.isnan(x)), x.dtype)
+    out = core.div(nansum(x, axis, keepdims), core.sum(counted, to_axes(axis, "ops.nanmean"), keepdims))
+    return core.cast(out, dtype if dtype is not None else input.dtype if is_float(input.dtype) else out.dtype)
 
 
 def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: bool = False, dtype=mstype.int32) -> Tensor:
@@ -360,7 +368,7 @@ def vector_norm(x: Tensor, ord: Union[int, float] = 2, axis: Axis = None, keepdi
         return core.min(core.abs(x), axes, keepdims)
     if ord == 0:
         return core.cast(count_nonzero(x, axes, keepdims), x.dtype)
-    return core.pow(core.sum(core.pow(core.abs(x), float(ord)), axes, keepdims), 1.0 / ord)
+    return core.cast(core.pow(core.sum(core.pow(core.abs(wide(x)), float(ord)), axes, keepdims), 1.0 / ord), x.dtype)
 
 
 def matrix_norm(A: Tensor, ord: Union[int, float, str] = "fro", axis: Axis = (-2, -1), keepdims: bool = False, *, dtype=None) -> Tensor:

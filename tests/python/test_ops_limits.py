@@ -1,0 +1,80 @@
+"""Where results would be silently wrong: counts that half types do not hold, indices and labels that lie outside, sums of many elements."""
+import numpy as np
+import pytest
+
+import sindri as ms
+from sindri import Tensor, nn, ops
+
+N = 70000  # more than float16 holds
+
+
+def half(value, shape=(N,), dtype=ms.float16):
+    return Tensor(np.full(shape, value, np.float32)).astype(dtype)
+
+
+# --- counts of half types ---------------------------------------------------------------------------------------------------------------
+
+LOSSES = {
+    "mse_loss": (lambda x: ops.mse_loss(x, half(0)), 2.0),
+    "l1_loss": (lambda x: ops.l1_loss(x, half(0)), 1.0),
+    "smooth_l1_loss": (lambda x: ops.smooth_l1_loss(x, half(0), reduction="mean"), 1.0),
+    "huber_loss": (lambda x: ops.huber_loss(x, half(0)), 1.0),
+    "bce_with_logits": (lambda x: ops.binary_cross_entropy_with_logits(x, half(0), half(1), half(1)), 0.7310586),
+    "mean": (ops.mean, 1.0),
+    "nn.MSELoss": (lambda x: nn.MSELoss()(x, half(0)), 2.0),
+}
+
+
+@pytest.mark.parametrize("dtype", [ms.float16, ms.bfloat16])
+@pytest.mark.parametrize("name", LOSSES)
+def test_gradients_of_means_of_many_half_elements(name, dtype, mode):
+    loss, slope = LOSSES[name]
+    got = ms.grad(lambda x: loss(x) * 1024)(half(1, dtype=dtype))
+    assert got.dtype == dtype
+    np.testing.assert_allclose(got.astype(ms.float32).asnumpy(), slope * 1024 / N, rtol=1e-2)
+
+
+LABELS = Tensor(np.zeros(N, np.int32))
+WEIGHT = Tensor(np.ones(2, np.float32))
+ROW_LOSSES = {
+    "cross_entropy": lambda x: ops.cross_entropy(x, LABELS),
+    "cross_entropy, weight": lambda x: ops.cross_entropy(x, LABELS, WEIGHT.astype(ms.float16)),
+    "cross_entropy, smoothing": lambda x: ops.cross_entropy(x, LABELS, WEIGHT.astype(ms.float16), label_smoothing=0.1),
+    "cross_entropy, probabilities": lambda x: ops.cross_entropy(x, half(0.5, (N, 2))),
+    "nll_loss": lambda x: ops.nll_loss(ops.log_softmax(x, 1), LABELS),
+    "kl_div": lambda x: ops.kl_div(ops.log_softmax(x, 1), ops.one_hot(LABELS, 2).astype(ms.float16), "batchmean"),
+    "nn.CrossEntropyLoss": lambda x: nn.CrossEntropyLoss()(x, LABELS),
+    "nn.CrossEntropyLoss, weight": lambda x: nn.CrossEntropyLoss(weight=WEIGHT)(x, LABELS),
+    "nn.NLLLoss": lambda x: nn.NLLLoss()(ops.log_softmax(x, 1), LABELS),
+}
+
+
+@pytest.mark.parametrize("name", ROW_LOSSES)
+def test_losses_of_many_half_rows(name):
+    x = half(0, (N, 2))
+    value, slope = ms.value_and_grad(lambda x: ROW_LOSSES[name](x) * 1024)(x)
+    assert value.dtype == ms.float16 and slope.dtype == ms.float16
+    np.testing.assert_allclose(value.asnumpy(), 1024 * np.log(2), rtol=2e-3)
+    if name != "cross_entropy, probabilities":
+        sign = [-1, 1] if "smoothing" not in name else [-0.9, 0.9]
+        np.testing.assert_allclose(slope.asnumpy()[:3], np.tile(np.asarray(sign) * 512 / N, (3, 1)), rtol=1e-2)
+
+
+@pytest.mark.parametrize("dtype", [ms.float16, ms.bfloat16])
+def test_statistics_of_many_half_elements(dtype, rng):
+    values = rng.standard_normal(N).astype(np.float32)
+    x = Tensor(values).astype(dtype)
+    exact = x.astype(ms.float32).asnumpy().astype(np.float64)
+    for got, expected in ((ops.var(x), exact.var()), (ops.std(x, ddof=1), exact.std(ddof=1)), (ops.std_mean(x)[0], exact.std()),
+                          (ops.norm(x, 3), (np.abs(exact) ** 3).sum() ** (1 / 3)), (ops.nanmean(ops.abs(x)), np.abs(exact).mean())):
+        assert got.dtype == dtype
+        np.testing.assert_allclose(got.astype(ms.float32).asnumpy(), expected, rtol=5e-3)
+    slope = ms.grad(lambda x: ops.std(x) * 1024)(x)
+    assert slope.dtype == dtype
+    np.testing.assert_allclose(slope.astype(ms.float32).asnumpy(), 1024 * (exact - exact.mean()) / (N * exact.std()), rtol=2e-2, atol=1e-5)
+
+
+def test_gradient_of_sparse_softmax_cross_entropy_primitive_over_many_half_rows():
+    slope = ops.SparseSoftmaxCrossEntropyWithLogits(is_grad=True)(half(0, (N, 2)), LABELS)
+    assert slope.dtype == ms.float16
+    np.testing.assert_allclose(slope.asnumpy()[0], [-0.5 / N, 0.5 / N], rtol=1e-2)
