@@ -16,21 +16,29 @@ std::string position_text(const Shape& shape, int64_t i) {
   return fmt::format("[{}]", fmt::join(at, ", "));
 }
 
+// Copies the indices as rows; false when one is out of range. Without a branch in the loop, so that it vectorises.
+template <class T> bool copy_rows(const T* from, int64_t low, int64_t size, std::vector<int64_t>* rows) {
+  bool good = true;
+  for (size_t i = 0; i < rows->size(); ++i) {
+    const int64_t k = from[i];
+    good &= (k >= low) & (k < size);
+    (*rows)[i] = k + (k < 0 ? size : 0);
+  }
+  return good;
+}
+
 }  // namespace
 
-std::vector<int64_t> read_indices(const char* op, const Buffer& indices, int64_t size, bool wrap) {
+std::vector<int64_t> read_indices(const char* op, const Buffer& indices, int64_t size, bool wrap, int64_t dimension) {
   std::vector<int64_t> rows(static_cast<size_t>(indices.meta->numel()));
   const int64_t low = wrap ? -size : 0;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const int64_t k = index_at(indices, static_cast<int64_t>(i));
-    if (k < low || k >= size) {
-      throw ValueError(fmt::format("{}: index {} at position {} is outside a dimension of size {}", op, k,
-                                   position_text(indices.meta->shape, static_cast<int64_t>(i)), size),
-                       "", size > 0 ? fmt::format("indices must be from {} to {}", low, size - 1) : "the dimension is empty");
-    }
-    rows[i] = k < 0 ? k + size : k;
-  }
-  return rows;
+  if (indices.meta->dtype == DType::kInt32 ? copy_rows(indices.as<int32_t>(), low, size, &rows) : copy_rows(indices.as<int64_t>(), low, size, &rows))
+    return rows;
+  int64_t i = 0, k = index_at(indices, 0);
+  while (k >= low && k < size) k = index_at(indices, ++i);
+  throw ValueError(fmt::format("{}: index {} at position {} is outside {} of size {}", op, k, position_text(indices.meta->shape, i),
+                               dimension < 0 ? "a dimension" : fmt::format("dimension {}", dimension), size),
+                   "", size > 0 ? fmt::format("indices must be from {} to {}", low, size - 1) : "the dimension is empty");
 }
 
 }  // namespace sindri::shape_ops

@@ -11,7 +11,7 @@ namespace sindri::shape_ops {
 inline int64_t index_at(const Buffer& b, int64_t i) { return b.meta->dtype == DType::kInt32 ? b.as<int32_t>()[i] : b.as<int64_t>()[i]; }
 
 /// The indices as rows in [0, size). Negative ones count from the end where `wrap`. Throws ValueError that names the first
-/// index out of range and its position.
-std::vector<int64_t> read_indices(const char* op, const Buffer& indices, int64_t size, bool wrap);
+/// index out of range and its position, and the dimension it indexes where that is not clear (-1: it is).
+std::vector<int64_t> read_indices(const char* op, const Buffer& indices, int64_t size, bool wrap, int64_t dimension = -1);
 
 }  // namespace sindri::shape_ops

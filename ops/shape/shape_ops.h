@@ -54,6 +54,12 @@ struct GatherElementsGradAttrs {
   int64_t axis = 0;
   SINDRI_ATTRS(GatherElementsGradAttrs, shape, axis)
 };
+struct RavelIndicesAttrs {
+  Shape dims;
+  bool wrap = true;  // negative indices count from the end
+  std::vector<int64_t> axes;  // what messages call the dimensions; empty: 0, 1, …
+  SINDRI_ATTRS(RavelIndicesAttrs, dims, wrap, axes)
+};
 struct EmbeddingGradAttrs {
   int64_t rows = 0;  // of the table
   SINDRI_ATTRS(EmbeddingGradAttrs, rows)

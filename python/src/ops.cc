@@ -134,6 +134,7 @@ void bind_shape(py::module_& m) {
   def_op(m, "gather", &ops::gather, py::arg("x"), py::arg("indices"), py::arg("axis") = 0);
   def_op(m, "scatter_add", &ops::scatter_add, py::arg("x"), py::arg("indices"), py::arg("updates"), py::arg("axis") = 0);
   def_op(m, "gather_elements", &ops::gather_elements, py::arg("x"), py::arg("indices"), py::arg("axis"));
+  def_op(m, "ravel_indices", &ops::ravel_indices, py::arg("indices"), py::arg("dims"), py::arg("wrap") = true, py::arg("axes") = std::vector<int64_t>{});
   def_op(m, "one_hot", &ops::one_hot, py::arg("indices"), py::arg("depth"), py::arg("on") = 1.0, py::arg("off") = 0.0, py::arg("dtype") = DType::kFloat32);
   def_op(m, "arange", &ops::arange, py::arg("start"), py::arg("stop"), py::arg("step") = 1.0, py::arg("dtype") = DType::kInt64);
   def_op(m, "full", &ops::full, py::arg("shape"), py::arg("value"), py::arg("dtype") = DType::kFloat32);

@@ -239,6 +239,23 @@ const bool kEmbeddingGrad = add_samples({
     embedding_grad("wide", 3, {{{2, 513}}, index({2}, 0, 3)}),
     embedding_grad("no_columns", 4, {{{3, 0}}, index({3}, 0, 4)}),
 });
+Sample ravel(std::string name, Shape dims, std::vector<Arg> args, bool wrap = true, Ints axes = {}) {
+  return {"ravel_indices", std::move(name), {{"dims", dims}, {"wrap", wrap}, {"axes", axes}}, std::move(args)};
+}
+const bool kRavelIndices = add_samples({
+    ravel("vector", {7}, {index({5}, 0, 7)}),
+    ravel("pairs", {4, 5}, {index({9}, 0, 4), index({9}, 0, 5)}),
+    ravel("negative", {3, 4}, {index({2, 5}, -3, 3), index({2, 5}, -4, 4)}),
+    ravel("not_wrapped", {3, 4}, {index({6}, 0, 3), index({6}, 0, 4)}, false),
+    ravel("named", {3, 4}, {index({6}, 0, 3), index({6}, 0, 4)}, true, {2, 0}),
+    ravel("types", {3, 4, 5}, {index({8}, 0, 3, kI32), index({8}, 0, 4), index({8}, 0, 5, kI32)}),
+    ravel("broadcast", {6, 5, 4}, {index({3, 1}, 0, 6), index({2, 1, 7}, 0, 5), index({}, 1, 2)}),
+    ravel("scalars", {3, 2}, {index({}, 0, 3), index({}, 0, 2)}),
+    ravel("empty", {3, 0}, {index({0}, 0, 3), index({0}, 0, 1)}),
+    ravel("empty_columns", {3, 4}, {index({2, 1}, 0, 3), index({1, 0}, 0, 4)}),
+    ravel("size1", {1, 1}, {index({1}, 0, 1), index({1}, 0, 1)}),
+    ravel("beyond_int32", {70000, 70000}, {index({17}, 0, 70000, kI32), index({17}, 0, 70000, kI32)}),
+});
 Sample one_hot(std::string name, Arg indices, int64_t depth, double on = 1, double off = 0, DType dtype = DType::kFloat32) {
   return {"one_hot", std::move(name), {{"depth", depth}, {"on", on}, {"off", off}, {"dtype", dtype}}, {std::move(indices)}};
 }

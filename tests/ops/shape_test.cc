@@ -139,6 +139,29 @@ TEST(Pad, FollowsNumpy) {
   EXPECT_THROW(ops::pad(x, {1, 1}, std::nan("")), ValueError);
 }
 
+TEST(RavelIndices, ChecksEachDimensionAndCountsInInt64) {
+  const Tensor rows = Tensor::from_vector<int32_t>({2, 1}, {49999, -1}), columns = Tensor::from_vector<int64_t>({2}, {7, -44000});
+  EXPECT_EQ(values(ops::ravel_indices({rows, columns}, {50000, 44000})), (Ints{2199956007, 2199956000, 2199956007, 2199956000}));
+  const Tensor zero = Tensor::from_vector<int64_t>({1}, {0});
+  const auto text = [&](int64_t k, bool wrap) {
+    return message_of<ValueError>([&] { ops::ravel_indices({zero, Tensor::from_vector<int64_t>({1}, {k})}, {2, 3}, wrap); });
+  };
+  EXPECT_THAT(text(5, true), HasSubstr("ravel_indices: index 5 at position [0] is outside dimension 1 of size 3"));
+  EXPECT_THAT(text(-4, true), HasSubstr("index -4 at position [0] is outside dimension 1 of size 3"));
+  EXPECT_THAT(text(-1, false), HasSubstr("index -1 at position [0] is outside dimension 1 of size 3"));
+  EXPECT_THAT(text(kMin, true), HasSubstr("outside dimension 1"));
+  EXPECT_EQ(text(-3, true), "not thrown");
+  EXPECT_THAT(message_of<ValueError>([&] { ops::ravel_indices({counted({3})}, {2}, true, {4}); }),
+              HasSubstr("index 2 at position [2] is outside dimension 4 of size 2"));
+  EXPECT_THROW(ops::ravel_indices({zero}, {2}, true, {0, 1}), ValueError);
+  EXPECT_THROW(ops::ravel_indices({}, {}), ValueError);
+  EXPECT_THROW(ops::ravel_indices({zero}, {2, 3}), ValueError);
+  EXPECT_THROW(ops::ravel_indices({zero, zero}, {kMax, 3}), ValueError);
+  EXPECT_THROW(ops::ravel_indices({zero, zero}, {2, -1}), ValueError);
+  EXPECT_THROW(ops::ravel_indices({counted({2}), counted({3})}, {9, 9}), ShapeError);
+  EXPECT_THROW(ops::ravel_indices({zero, Tensor::scalar(1.0)}, {2, 3}), DTypeError);
+}
+
 TEST(Tile, FollowsNumpy) {
   const Tensor x = counted({2, 2});
   EXPECT_EQ(values(ops::tile(x, {1, 2})), (Ints{0, 1, 0, 1, 2, 3, 2, 3}));

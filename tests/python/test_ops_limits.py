@@ -4,6 +4,7 @@ import pytest
 
 import sindri as ms
 from sindri import Tensor, nn, ops
+from sindri.ops.function import index_func
 
 N = 70000  # more than float16 holds
 
@@ -78,3 +79,66 @@ def test_gradient_of_sparse_softmax_cross_entropy_primitive_over_many_half_rows(
     slope = ops.SparseSoftmaxCrossEntropyWithLogits(is_grad=True)(half(0, (N, 2)), LABELS)
     assert slope.dtype == ms.float16
     np.testing.assert_allclose(slope.asnumpy()[0], [-0.5 / N, 0.5 / N], rtol=1e-2)
+
+
+# --- indices ----------------------------------------------------------------------------------------------------------------------------
+
+X = Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
+
+
+def ints(values, dtype=np.int32):
+    return Tensor(np.asarray(values, dtype))
+
+
+def ones(*shape):
+    return Tensor(np.ones(shape, np.float32))
+
+
+OUTSIDE = {
+    "x[i, j]": lambda bad: X[ints([0]), ints([bad])],
+    "x[:, j, i]": lambda bad: ops.stack([X, X])[:, ints([1]), ints([bad])],
+    "gather_nd": lambda bad: ops.gather_nd(X, ints([[0, bad]])),
+    "gather, batch_dims": lambda bad: ops.gather(X, ints([[0], [bad]]), 1, 1),
+    "scatter_nd": lambda bad: ops.scatter_nd(ints([[0, bad]]), ones(1), (2, 3)),
+    **{f"tensor_scatter_{how}": lambda bad, how=how: getattr(ops, f"tensor_scatter_{how}")(X, ints([[0, bad]]), ones(1))
+       for how in ("add", "sub", "mul", "div", "max", "min")},
+    "TensorScatterUpdate": lambda bad: ops.TensorScatterUpdate()(X, ints([[0, bad]]), ones(1)),
+    "tensor_scatter_elements": lambda bad: ops.tensor_scatter_elements(X, ints([[bad]]), ones(1, 1), 1),
+    **{f"scatter_{how}": lambda bad, how=how: getattr(ops, f"scatter_{how}")(ms.Parameter(ones(3, 2)), ints([bad]), ones(1, 2))
+       for how in ("update", "add", "sub", "mul", "div", "max", "min")},
+    "scatter_nd_max": lambda bad: ops.scatter_nd_max(ms.Parameter(X), ints([[1, bad]]), ones(1)),
+    "index_add": lambda bad: ops.index_add(X, ints([bad]), ones(2, 1), 1),
+    "index_fill": lambda bad: ops.index_fill(X, 1, ints([bad]), 1.0),
+    "inplace_update": lambda bad: ops.inplace_update(ops.transpose(X, (1, 0)), ones(1, 2), (bad,)),
+}
+
+
+@pytest.mark.parametrize("bad", [3, 5, -4])
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_an_index_outside_its_dimension_raises(name, bad):
+    axis = {"x[:, j, i]": 2, "inplace_update": 0}.get(name, 0 if name.startswith("scatter_") and "nd" not in name else 1)
+    with pytest.raises(ValueError, match=rf"index {bad} at position \[.*\] is outside dimension {axis} of size 3"):
+        OUTSIDE[name](bad)
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_negative_indices_count_from_the_end(name):
+    got, expected = (OUTSIDE[name](k).asnumpy() for k in (-1, 2))
+    assert got.tolist() == expected.tolist()
+
+
+def test_an_index_outside_its_dimension_raises_in_compiled_code(mode):
+    class Net(nn.Cell):
+        def construct(self, x, i, j):
+            return x[i, j] + ops.gather_nd(x, ops.stack([i, j], -1))
+
+    net = Net()
+    assert net(X, ints([0, 1]), ints([2, -3])).asnumpy().tolist() == [4, 6]
+    with pytest.raises(ValueError, match="index 5 .* outside dimension 1 of size 3"):
+        net(X, ints([0, 1]), ints([0, 5])).asnumpy()
+
+
+def test_int32_indices_reach_every_element_of_large_tensors():
+    """The positions alone: a tensor of more than 2^31 elements would cost the tests gigabytes."""
+    last = ints([[49999, 43999], [49999, -44000]])
+    assert index_func._row_numbers((50000, 44000), last).asnumpy().tolist() == [50000 * 44000 - 1, 49999 * 44000]

@@ -36,6 +36,9 @@ SINDRI_API Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis = 
 SINDRI_API Tensor scatter_add(const Tensor& x, const Tensor& indices, const Tensor& updates, int64_t axis = 0);
 /// Picks one element per position along `axis` (torch.gather): indices have x's rank.
 SINDRI_API Tensor gather_elements(const Tensor& x, const Tensor& indices, int64_t axis);
+/// Row-major positions (int64) in a tensor of shape `dims` of index tensors, one per dimension, that broadcast together. Negative indices
+/// count from the end where `wrap`. Throws ValueError for an index out of range, naming its dimension: axes[d], or d without axes.
+SINDRI_API Tensor ravel_indices(const std::vector<Tensor>& indices, const Shape& dims, bool wrap = true, const std::vector<int64_t>& axes = {});
 /// indices.shape + [depth]; an index out of range gives a row of `off`.
 SINDRI_API Tensor one_hot(const Tensor& indices, int64_t depth, double on = 1, double off = 0, DType dtype = DType::kFloat32);
 /// start, start + step, … below (above) stop.

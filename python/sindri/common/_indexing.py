@@ -124,11 +124,7 @@ def _take(x: Any, arrays: Any) -> Any:
     rest = [d for d in range(len(shape)) if d not in axes]
     moved = _ops.transpose(x, axes + rest)
     flat = _ops.reshape(moved, [math.prod(shape[a] for a in axes)] + [shape[d] for d in rest])
-    position: Any = None
-    for a, k in arrays:
-        k = _as_index(k)
-        k = _ops.where(_ops.less(k, 0), _ops.add(k, shape[a]), k)
-        position = k if position is None else _ops.add(_ops.mul(position, shape[a]), k)
+    position = _ops.ravel_indices([_as_index(k) for _, k in arrays], [shape[a] for a in axes], True, axes)
     out = _ops.gather(flat, position, 0)
     if axes == list(range(axes[0], axes[0] + len(axes))) and axes[0] > 0:
         n = len(position.shape)

@@ -35,8 +35,8 @@ def gather(input_params: Tensor, input_indices: Tensor, axis: int, batch_dims: i
     x = core.transpose(input_params, perm_moving(n, [a], [b]))
     shape, size = x.shape, x.shape[b]
     batch = math.prod(shape[:b])
-    offset = core.reshape(core.mul(core.arange(0, batch), size), shape[:b] + (1,) * (len(indices.shape) - b))
-    rows = core.add(core.where(core.less(indices, 0), core.add(indices, size), indices), offset)
+    number = core.reshape(core.arange(0, batch), shape[:b] + (1,) * (len(indices.shape) - b))
+    rows = core.ravel_indices([number, indices], (batch, size), True, (0, a))
     out = core.gather(core.reshape(x, (batch * size,) + shape[b + 1:]), rows, 0)
     # indices' own dimensions stand before those between the batch and the axis; they belong behind them.
     k = len(indices.shape)
@@ -53,13 +53,14 @@ gather_d = gather_elements
 
 
 def _row_numbers(shape: Sequence[int], indices: Tensor) -> Tensor:
-    """Row-major positions in a tensor of this shape of index vectors (the last dimension of `indices`)."""
-    position = None
-    for d, size in enumerate(shape):
-        k = core.reshape(core.slice(indices, [0] * (len(indices.shape) - 1) + [d], list(indices.shape[:-1]) + [d + 1]), indices.shape[:-1])
-        k = core.where(core.less(k, 0), core.add(k, size), k)
-        position = k if position is None else core.add(core.mul(position, size), k)
-    return position
+    """Row-major positions in a tensor of this shape of index vectors (the last dimension of `indices`). Raises ValueError for an index out
+    of range."""
+    return core.reshape(core.ravel_indices(core.split(indices, [1] * len(shape), -1), shape), indices.shape[:-1])
+
+
+def _checked_rows(indices: Any, shape: Sequence[int], axis: int, where: str) -> Tensor:
+    """Indices of a dimension, negative ones counted from its end, as those from 0 on. Raises ValueError for one out of range."""
+    return core.ravel_indices([_indices(indices, where)], shape[axis:axis + 1], True, (axis,))
 
 
 def _nd(x_shape: tuple, indices: Any, where: str) -> tuple:
@@ -72,8 +73,8 @@ def _nd(x_shape: tuple, indices: Any, where: str) -> tuple:
 
 
 def gather_nd(input_x: Tensor, indices: Tensor) -> Tensor:
-    """Slices of input_x picked by index vectors: indices [.., k] -> [..] + input_x.shape[k:]. An index past one dimension that still lands
-    in the tensor is not noticed; one that leaves it raises ValueError."""
+    """Slices of input_x picked by index vectors: indices [.., k] -> [..] + input_x.shape[k:]. Negative indices count from the end. Raises
+    ValueError for an index out of range."""
     rows, numbers = _nd(input_x.shape, indices, "ops.gather_nd")
     return core.gather(core.reshape(input_x, rows), numbers, 0)
 
@@ -172,10 +173,10 @@ def _replace_rows(x: Tensor, rows: Tensor, updates: Tensor) -> Tensor:
 
 
 def _scatter_rows(x: Tensor, rows: Tensor, updates: Tensor, how: str) -> Tensor:
-    """x [n, …] with updates (rows.shape + x.shape[1:]) combined into rows."""
+    """x [n, …] with updates (rows.shape + x.shape[1:]) combined into rows, which are in [0, n)."""
     n, rest = x.shape[0], x.shape[1:]
     updates = core.reshape(core.broadcast_to(core.cast(updates, x.dtype), rows.shape + rest), (math.prod(rows.shape),) + rest)
-    rows = core.reshape(core.where(core.less(rows, 0), core.add(rows, n), rows), (-1,))
+    rows = core.reshape(rows, (-1,))
     if how == "add":
         return core.scatter_add(x, rows, updates, 0)
     if how == "sub":
@@ -202,7 +203,8 @@ def _tensor_scatter(how: str) -> Callable:
         where = f"ops.tensor_scatter_{how}"
         rows, numbers = _nd(input_x.shape, indices, where)
         return _with_type(input_x, how, lambda x: core.reshape(_scatter_rows(core.reshape(x, rows), numbers, updates, how), input_x.shape))
-    scatter_.__doc__ = f"input_x with updates ({how}) at the places that index vectors name; input_x itself stays as it is."
+    scatter_.__doc__ = (f"input_x with updates ({how}) at the places that index vectors name; input_x itself stays as it is. Raises ValueError "
+                        "for an index out of range.")
     scatter_.__name__ = scatter_.__qualname__ = f"tensor_scatter_{how}"
     return scatter_
 
@@ -221,9 +223,10 @@ def _into(target: Any, value: Tensor, where: str) -> Tensor:
 def _scatter(how: str) -> Callable:
     def scatter_(input_x: Parameter, indices: Tensor, updates: Tensor) -> Parameter:
         where = f"ops.scatter_{how}"
-        rows = _indices(indices, where)
+        rows = _checked_rows(indices, input_x.shape, 0, where)
         return _into(input_x, _with_type(input_x, how, lambda x: _scatter_rows(x, rows, updates, how)), where)
-    scatter_.__doc__ = f"Writes updates ({how}) into rows of a Parameter's first dimension, in place, and returns it."
+    scatter_.__doc__ = (f"Writes updates ({how}) into rows of a Parameter's first dimension, in place, and returns it. Raises ValueError for an "
+                        "index out of range.")
     scatter_.__name__ = scatter_.__qualname__ = f"scatter_{how}"
     return scatter_
 
@@ -251,18 +254,16 @@ def scatter_nd(indices: Tensor, updates: Tensor, shape: Size) -> Tensor:
 
 
 def tensor_scatter_elements(input_x: Tensor, indices: Tensor, updates: Tensor, axis: int = 0, reduction: str = "none") -> Tensor:
-    """input_x with updates[i][j] at [indices[i][j]][j] for axis 0: replaced, or added with reduction 'add'. Raises ValueError."""
+    """input_x with updates[i][j] at [indices[i][j]][j] for axis 0: replaced, or added with reduction 'add'. Raises ValueError, also for an
+    index out of range."""
     how = {"none": "update", "add": "add", "mul": "mul"}[check_choice(reduction, ("none", "add", "mul"), "reduction", "ops.tensor_scatter_elements")]
     indices, a = _indices(indices, "ops.tensor_scatter_elements"), to_axis(axis, len(input_x.shape), "ops.tensor_scatter_elements")
     if len(indices.shape) != len(input_x.shape) or indices.shape != updates.shape:
         fail(ValueError, f"indices {indices.shape} and updates {updates.shape} must have one shape, of the rank of {input_x.shape}",
              "ops.tensor_scatter_elements")
-    position = None
-    for d, size in enumerate(input_x.shape):
-        k = core.where(core.less(indices, 0), core.add(indices, size), indices) if d == a else \
-            core.reshape(core.arange(0, indices.shape[d]), [-1 if e == d else 1 for e in range(len(indices.shape))])
-        position = k if position is None else core.add(core.mul(position, size), k)
-    position = core.reshape(core.broadcast_to(position, indices.shape), (-1,))
+    places = [indices if d == a else core.reshape(core.arange(0, n), [-1 if e == d else 1 for e in range(len(indices.shape))])
+              for d, n in enumerate(indices.shape)]
+    position = core.reshape(core.ravel_indices(places, input_x.shape), (-1,))
     return _with_type(input_x, how, lambda x: core.reshape(_scatter_rows(core.reshape(x, (-1,)), position, core.reshape(updates, (-1,)), how),
                                                            input_x.shape))
 
@@ -282,7 +283,7 @@ def _along(x: Tensor, indices: Any, updates: Any, axis: int, how: str, where: st
     perm = perm_moving(len(x.shape), [a], [0])
     updates = as_tensor(updates, x)
     moved = core.transpose(updates, perm) if len(updates.shape) == len(x.shape) else updates
-    out = _scatter_rows(core.transpose(x, perm), _indices(indices, where), moved, how)
+    out = _scatter_rows(core.transpose(x, perm), _checked_rows(indices, x.shape, a, where), moved, how)
     return core.transpose(out, perm_moving(len(x.shape), [0], [a]))
 
 
@@ -296,8 +297,7 @@ def index_add(x: Union[Parameter, Tensor], indices: Tensor, y: Tensor, axis: int
 def index_fill(x: Tensor, axis: int, index: Tensor, value: Union[Tensor, int, float]) -> Tensor:
     """x with the slices at index along axis filled with value."""
     a = to_axis(axis, len(x.shape), "ops.index_fill")
-    index = core.reshape(_indices(index, "ops.index_fill"), (-1,))
-    index = core.where(core.less(index, 0), core.add(index, x.shape[a]), index)
+    index = core.reshape(_checked_rows(index, x.shape, a, "ops.index_fill"), (-1,))
     hit = core.any(core.equal(core.reshape(core.arange(0, x.shape[a]), (-1, 1)), core.reshape(index, (1, -1))), [1])
     value = core.cast(value, x.dtype) if isinstance(value, Tensor) else core.full((), float(value), x.dtype)
     return core.where(core.reshape(hit, [-1 if d == a else 1 for d in range(len(x.shape))]), value, x)
