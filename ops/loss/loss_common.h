@@ -18,6 +18,12 @@ struct SparseCrossEntropyAttrs {
   SINDRI_ATTRS(SparseCrossEntropyAttrs, label_smoothing, ignore_index)
 };
 
+struct CheckLabelsAttrs {
+  int64_t classes = 1;
+  int64_t ignore_index = -100;
+  SINDRI_ATTRS(CheckLabelsAttrs, classes, ignore_index)
+};
+
 /// x as outer x width x inner elements, normalised over the middle.
 struct AxisView {
   int64_t outer = 1, width = 1, inner = 1;

@@ -71,6 +71,8 @@ void bind_matmul_norm_loss(py::module_& m) {
   def_op(m, "log_softmax", &ops::log_softmax, py::arg("x"), py::arg("axis") = -1);
   def_op(m, "softmax_cross_entropy_sparse", &ops::softmax_cross_entropy_sparse, py::arg("logits"), py::arg("labels"), py::arg("label_smoothing") = 0.0,
          py::arg("ignore_index") = -100);
+  def_op(m, "check_labels", py::overload_cast<const Tensor&, int64_t, int64_t>(&ops::check_labels), py::arg("labels"), py::arg("classes"),
+         py::arg("ignore_index") = -100);
   def_op(m, "softmax_cross_entropy_dense", &ops::softmax_cross_entropy_dense, py::arg("logits"), py::arg("labels"));
 }
 

@@ -119,8 +119,9 @@ Tensor CrossEntropyLoss::of_indices(const Tensor& logits, const Tensor& labels) 
   const int64_t C = logits.dim(1);
   const double s = options_.label_smoothing;
   const Tensor logp = ops::log_softmax(logits, 1);
-  const Tensor q =
-      ops::mul(ops::one_hot(labels, C, 1 - s + s / static_cast<double>(C), s / static_cast<double>(C), logp.dtype()), ops::cast(options_.weight, logp.dtype()));
+  const Tensor q = ops::mul(
+      ops::one_hot(ops::check_labels(labels, C, options_.ignore_index), C, 1 - s + s / static_cast<double>(C), s / static_cast<double>(C), logp.dtype()),
+      ops::cast(options_.weight, logp.dtype()));
   const Tensor counted = ops::cast(ops::not_equal(labels, ops::scalar_like(labels, static_cast<double>(options_.ignore_index))), logp.dtype());
   return ops::neg(ops::mul(ops::sum(ops::mul(q, logp), {1}), counted));
 }

@@ -119,7 +119,20 @@ std::vector<Sample> dense_samples() {
   return s;
 }
 
+std::vector<Sample> label_samples() {
+  std::vector<Sample> s;
+  for (const Case& c : std::vector<Case>{{"plain", 6, 10}, {"no_rows", 0, 5}, {"one_class", 4, 1}, {"rows33", 33, 6}})
+    for (const DType t : {DType::kInt32, DType::kInt64}) {
+      const Arg labels = {.shape = {c.rows}, .lo = 0, .hi = static_cast<double>(c.classes), .dtype = t, .kind = "integers"};
+      s.push_back({"check_labels", c.name + std::string("_") + dtype_name(t), {{"classes", c.classes}, {"ignore_index", int64_t{-100}}}, {labels}});
+    }
+  const Arg images = {.shape = {2, 3, 4, 5}, .lo = -1, .hi = 7, .dtype = DType::kInt32, .kind = "integers"};
+  s.push_back({"check_labels", "images_ignored", {{"classes", int64_t{7}}, {"ignore_index", int64_t{-1}}}, {images}});
+  return s;
+}
+
 const bool kSoftmax = add_samples(softmax_samples());
+const bool kLabels = add_samples(label_samples());
 const bool kSparse = add_samples(sparse_samples());
 const bool kDense = add_samples(dense_samples());
 

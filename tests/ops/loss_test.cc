@@ -40,6 +40,21 @@ TEST(CrossEntropy, LabelOutOfRangeNamesRowAndValue) {
   EXPECT_THROW(ops::softmax_cross_entropy_sparse(logits, labels({1, 2, -100}), 0, -1), DataError);
 }
 
+TEST(CheckLabels, PassesClassesAndTheIgnoredIndexOnly) {
+  for (const DType t : {DType::kInt32, DType::kInt64}) {
+    const Tensor good = labels({0, 9, -100}, t);
+    EXPECT_TRUE(test::same_bits(ops::check_labels(good, 10), good));
+    EXPECT_NO_THROW(ops::check_labels(labels({-1, 3}, t), 10, -1));
+    for (const double bad : {10.0, -1.0, 1e9}) {
+      try {
+        ops::check_labels(labels({1, -100, bad}, t), 10);
+        FAIL() << "label " << bad << " was taken";
+      } catch (const DataError& e) { EXPECT_EQ(e.code(), ErrorCode::kLabelRange); }
+    }
+  }
+  EXPECT_THROW(ops::check_labels(labels({1}, DType::kFloat32), 10), DTypeError);
+}
+
 TEST(CrossEntropy, IgnoredRowsGiveNothing) {
   const Tensor logits = Tensor::from_values({2, 3}, {1, 2, 3, std::nan(""), 2, 3});
   const Tensor label = labels({0, 7});

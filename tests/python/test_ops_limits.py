@@ -142,3 +142,34 @@ def test_int32_indices_reach_every_element_of_large_tensors():
     """The positions alone: a tensor of more than 2^31 elements would cost the tests gigabytes."""
     last = ints([[49999, 43999], [49999, -44000]])
     assert index_func._row_numbers((50000, 44000), last).asnumpy().tolist() == [50000 * 44000 - 1, 49999 * 44000]
+
+
+# --- labels -----------------------------------------------------------------------------------------------------------------------------
+
+LOGITS = Tensor(np.log(np.array([[.1, .2, .7]] * 3, np.float32)))
+CLASS_WEIGHT = Tensor(np.array([1, 2, 3], np.float32))
+LABELLED = {
+    "nll_loss": lambda y, **k: ops.nll_loss(LOGITS, y, **k),
+    "nll_loss, weight": lambda y, **k: ops.nll_loss(LOGITS, y, CLASS_WEIGHT, **k),
+    "cross_entropy": lambda y, **k: ops.cross_entropy(LOGITS, y, **k),
+    "cross_entropy, weight": lambda y, **k: ops.cross_entropy(LOGITS, y, CLASS_WEIGHT, **k),
+    "nn.NLLLoss": lambda y, **k: nn.NLLLoss(**k)(LOGITS, y),
+    "nn.CrossEntropyLoss, weight": lambda y, **k: nn.CrossEntropyLoss(CLASS_WEIGHT, **k)(LOGITS, y),
+}
+
+
+@pytest.mark.parametrize("name", LABELLED)
+def test_a_label_that_is_no_class_raises(name, mode):
+    loss = LABELLED[name]
+    for bad in (-1, -2, 3):
+        with pytest.raises(ms.DataError, match=f"label {bad} in row 1 is outside"):
+            loss(ints([0, bad, 2])).asnumpy()
+    expected = loss(ints([0, -100, 2])).asnumpy()
+    assert np.isfinite(expected) and loss(ints([0, -1, 2]), ignore_index=-1).asnumpy() == expected
+
+
+def test_labels_of_margin_and_focal_losses_do_not_wrap():
+    with pytest.raises(ValueError, match="index -1"):
+        ops.multi_margin_loss(LOGITS, ints([0, -1, 2]))
+    with pytest.raises(ValueError, match="index -1"):
+        nn.FocalLoss()(ones(2, 3, 1), ints([[[0]], [[-1]]]))

@@ -13,5 +13,7 @@ SINDRI_API Tensor log_softmax(const Tensor& x, int64_t axis = -1);  ///< log(sof
 SINDRI_API Tensor softmax_cross_entropy_sparse(const Tensor& logits, const Tensor& labels, double label_smoothing = 0, int64_t ignore_index = -100);
 /// As above for labels [N, C] of probabilities (not differentiable in labels).
 SINDRI_API Tensor softmax_cross_entropy_dense(const Tensor& logits, const Tensor& labels);
+/// The labels as they are, int32 or int64. Throws DataError (label out of range) for one that is neither in [0, classes) nor ignore_index.
+SINDRI_API Tensor check_labels(const Tensor& labels, int64_t classes, int64_t ignore_index = -100);
 
 }  // namespace sindri::ops

@@ -188,7 +188,8 @@ class CrossEntropyLoss(LossBase):
 
     weight: a factor per class, [C]. Rows labelled ignore_index count nothing. label_smoothing s: 1 - s + s/C on the label, s/C on the others. The
     mean of indices divides by the summed weights of the labels that are not ignored, that of probabilities by their number.
-    Raises TypeError or ValueError for arguments out of range and for shapes that do not go together.
+    Raises TypeError or ValueError for arguments out of range and for shapes that do not go together, RuntimeError for an index that is
+    neither a class nor ignore_index.
     """
 
     def __init__(self, weight: Optional[Tensor] = None, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0) -> None:
@@ -236,6 +237,7 @@ class CrossEntropyLoss(LossBase):
             return _ops.softmax_cross_entropy_sparse(logits, labels, self.label_smoothing, self.ignore_index)
         classes, s = logits.shape[1], self.label_smoothing
         logp = _ops.log_softmax(logits, 1)
+        labels = _ops.check_labels(labels, classes, self.ignore_index)
         q = _ops.mul(_ops.one_hot(labels, classes, 1 - s + s / classes, s / classes, logp.dtype), _ops.cast(self.weight, logp.dtype))
         counted = _ops.cast(_ops.not_equal(labels, self.ignore_index), logp.dtype)
         return _ops.neg(_ops.mul(_ops.sum(_ops.mul(q, logp), (1,)), counted))
@@ -256,7 +258,8 @@ def _row_weights(weight: Tensor, labels: Tensor, classes: int, dtype: Any) -> Te
 class NLLLoss(LossBase):
     """-weight[label]·logits[label] per row: logits are log probabilities [N, C] or [N, C, d...], labels class indices [N] or [N, d...].
 
-    Rows labelled ignore_index count nothing; the mean divides by the summed weights of the others.
+    Rows labelled ignore_index count nothing; the mean divides by the summed weights of the others. Another index outside [0, C) raises
+    RuntimeError.
     """
 
     def __init__(self, weight: Optional[Tensor] = None, ignore_index: int = -100, reduction: str = "mean") -> None:
@@ -267,8 +270,9 @@ class NLLLoss(LossBase):
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         if len(logits.shape) < 2 or tuple(labels.shape) != tuple(logits.shape[:1]) + tuple(logits.shape[2:]):
             fail(ValueError, f"NLLLoss: logits must be [N, C, d...] and labels [N, d...], got {tuple(logits.shape)} and {tuple(labels.shape)}")
-        flat, rows = _ops.reshape(labels, (-1,)), _classes_last(logits)
+        rows = _classes_last(logits)
         classes, dtype = rows.shape[1], rows.dtype
+        flat = _ops.check_labels(_ops.reshape(labels, (-1,)), classes, self.ignore_index)
         counted = _ops.cast(_ops.not_equal(flat, self.ignore_index), dtype)
         weights = counted if self.weight is None else _ops.mul(_row_weights(self.weight, flat, classes, dtype), counted)
         # Picked by comparison, not by index: an ignored label may lie outside the classes.
@@ -442,7 +446,7 @@ class FocalLoss(LossBase):
         weight = None if self.weight is None else _ops.reshape(_ops.cast(self.weight, logp.dtype), (1, classes, 1))
         sparse = labels.shape[1] == 1
         if sparse:
-            index = _ops.cast(labels, mstype.int32)
+            index = _ops.ravel_indices([_ops.cast(labels, mstype.int32)], (classes,), False, (1,))
             if weight is not None:
                 weight = _ops.squeeze(_ops.gather_elements(_ops.broadcast_to(weight, tuple(logp.shape)), index, 1), 1)
             logp = _ops.squeeze(_ops.gather_elements(logp, index, 1), 1)  # [N, S]

@@ -23,7 +23,8 @@ def _rows(logits: Tensor, where: str) -> Tensor:
 def cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor] = None, ignore_index: int = -100, reduction: str = "mean",
                   label_smoothing: float = 0.0) -> Tensor:
     """-log softmax(input) at the target: input [n, c] (or [c], [n, c, d1, …]), target class indices [n, …] or probabilities of input's shape.
-    weight [c] scales classes; 'mean' divides by the sum of the weights that counted. Raises ValueError, TypeError."""
+    weight [c] scales classes; 'mean' divides by the sum of the weights that counted. Raises ValueError, TypeError, and DataError for an index
+    that is neither a class nor ignore_index."""
     where = "ops.cross_entropy"
     if is_float(target.dtype):
         return _dense_cross_entropy(input, target, weight, reduction, label_smoothing, where)
@@ -74,10 +75,11 @@ def _dense_cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor]
 def nll_loss(inputs: Tensor, target: Tensor, weight: Optional[Tensor] = None, ignore_index: int = -100, reduction: str = "mean",
              label_smoothing: float = 0.0) -> Tensor:
     """-inputs at the target: inputs [n, c] (or [c], [n, c, d1, …]) log-probabilities, target class indices. weight [c] scales classes; 'mean'
-    divides by the sum of the weights that counted."""
+    divides by the sum of the weights that counted. Raises ValueError, and DataError for an index that is neither a class nor ignore_index."""
     where = "ops.nll_loss"
     check_choice(reduction, ("none", "mean", "sum"), "reduction", where)
-    rows, labels = _rows(inputs, where), _int_labels(target)
+    rows = _rows(inputs, where)
+    labels = core.check_labels(_int_labels(target), rows.shape[1], int(ignore_index))
     counted = core.not_equal(labels, ignore_index)
     safe = core.where(counted, labels, 0)
     picked = core.neg(core.squeeze(core.gather_elements(rows, core.expand_dims(safe, 1), 1), 1))
@@ -228,6 +230,7 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Optional[
 def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Optional[Tensor] = None,
                       reduction: str = "mean") -> Tensor:
     """The sum over the other classes of max(0, margin - x[y] + x[c])^p, times weight[y], divided by the number of classes."""
+    target = core.ravel_indices([_int_labels(target)], input.shape[1:], False, (1,))
     own = core.gather_elements(input, core.expand_dims(target, 1), 1)
     terms = core.relu(core.add(core.sub(input, own), float(margin)))
     terms = terms if p == 1 else core.pow(terms, float(p))
