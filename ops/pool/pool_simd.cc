@@ -455,7 +455,9 @@ template <class T, class I> SINDRI_SIMD_INLINE void max_grad_plane(const PoolIma
   }
 }
 
-// Sum of a run in 16 lanes added pairwise, so that wide windows vectorise and round well.
+constexpr int64_t kRun = 1024;
+
+// Sum of at most kRun elements in 16 lanes added pairwise, so that wide windows vectorise and round well.
 template <class A, class T> SINDRI_SIMD_INLINE A run_sum(const T* __restrict x, int64_t n) {
   constexpr int64_t kLanes = 16;
   A tail = 0;
@@ -473,14 +475,25 @@ template <class A, class T> SINDRI_SIMD_INLINE A run_sum(const T* __restrict x, 
   return lanes[0] + tail;
 }
 
+// Sum of any number of elements: runs are added in double, since lanes over a whole plane lose digits.
+template <class A, class T> SINDRI_SIMD_INLINE double long_sum(const T* __restrict x, int64_t n) {
+  double total = 0;
+  for (int64_t start = 0; start < n; start += kRun) total += static_cast<double>(run_sum<A>(x + start, smaller(kRun, n - start)));
+  return total;
+}
+
 template <class T> SINDRI_SIMD_INLINE void avg_plane(const PoolImage& p, const T* __restrict x, T* __restrict y) {
   using A = typename Compute<T>::type;
   for (int64_t oh = 0; oh < p.rows.out; ++oh)
     for (int64_t ow = 0; ow < p.cols.out; ++ow) {
-      const int64_t w = p.cols.begin[ow], n = p.cols.end[ow] - w, h0 = p.rows.begin[oh], h1 = p.rows.end[oh];
+      const int64_t w = p.cols.begin[ow], n = p.cols.end[ow] - w, h0 = p.rows.begin[oh], h1 = p.rows.end[oh], count = n * (h1 - h0);
       A sum = 0;
-      if (n == p.cols.in) {
-        sum = run_sum<A>(x + h0 * n, (h1 - h0) * n);  // whole rows are one run
+      if (n == p.cols.in) {  // whole rows follow each other
+        sum = count <= kRun ? run_sum<A>(x + h0 * n, count) : static_cast<A>(long_sum<A>(x + h0 * n, count));
+      } else if (count > kRun) {
+        double total = 0;
+        for (int64_t h = h0; h < h1; ++h) total += long_sum<A>(x + h * p.cols.in + w, n);
+        sum = static_cast<A>(total);
       } else {
         for (int64_t h = h0; h < h1; ++h) sum += run_sum<A>(x + h * p.cols.in + w, n);
       }

@@ -63,6 +63,17 @@ TEST(AvgPool, GlobalIsTheMean) {
   EXPECT_EQ(y.to_vector<double>(), (std::vector<double>{3, 0}));
 }
 
+TEST(AvgPool, LargeWindowsKeepTheirDigits) {
+  const Tensor x = Tensor::full({1, 3, 1024, 1024}, 0.1);
+  for (const Layout layout : {Layout::kContiguous, Layout::kChannelsLast}) {
+    const Tensor in = convert_layout(x, layout);
+    for (const int64_t size : {1024, 1000}) {
+      for (const float y : ops::avg_pool2d(in, {.kernel = {size, size}, .stride = {size, size}}).to_vector<float>())
+        EXPECT_NEAR(y / 0.1F, 1, layout == Layout::kContiguous ? 1e-6 : 1e-4) << size;
+    }
+  }
+}
+
 // Contiguous images wider than the vectorised kernels hold on their stack go to the reference kernel.
 TEST(MaxPool, VeryWideImage) {
   std::vector<double> v(2 * 5000);

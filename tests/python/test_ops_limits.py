@@ -173,3 +173,11 @@ def test_labels_of_margin_and_focal_losses_do_not_wrap():
         ops.multi_margin_loss(LOGITS, ints([0, -1, 2]))
     with pytest.raises(ValueError, match="index -1"):
         nn.FocalLoss()(ones(2, 3, 1), ints([[[0]], [[-1]]]))
+
+
+# --- sums of many elements --------------------------------------------------------------------------------------------------------------
+
+
+def test_global_average_pooling_keeps_its_digits():
+    y = ops.adaptive_avg_pool2d(Tensor(np.full((1, 2, 512, 512), 0.1, np.float32)), 1)
+    np.testing.assert_allclose(y.asnumpy().ravel(), np.float32(0.1), rtol=1e-6)
