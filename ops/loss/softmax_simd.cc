@@ -70,20 +70,33 @@ template <class T> SINDRI_SIMD_INLINE void row(bool log, const T* x, T* y, int64
   for (int64_t i = 0; i < n; ++i) narrow(simd_math::exp(widen(x[i]) - m) * inverse, &y[i]);
 }
 
+// totals[c] = the sum over k < width of add(k, sums)'s additions to sums[c]: kRun rows at a time, these in double.
+template <class A, class F> SINDRI_SIMD_INLINE void sum_columns(int64_t width, int64_t n, A* __restrict totals, F add) {
+  double whole[kBlock];
+  for (int64_t c = 0; c < n; ++c) whole[c] = 0;
+  for (int64_t start = 0; start < width; start += kRun) {
+    const int64_t end = start + kRun < width ? start + kRun : width;
+    A part[kBlock];
+    for (int64_t c = 0; c < n; ++c) part[c] = 0;
+    for (int64_t k = start; k < end; ++k) add(k, part);
+    for (int64_t c = 0; c < n; ++c) whole[c] += static_cast<double>(part[c]);
+  }
+  for (int64_t c = 0; c < n; ++c) totals[c] = static_cast<A>(whole[c]);
+}
+
 template <class T> SINDRI_SIMD_INLINE void block(bool log, const T* x, T* y, int64_t width, int64_t inner) {
   using A = typename Compute<T>::type;
   for (int64_t c0 = 0; c0 < inner; c0 += kBlock) {
     const int64_t n = inner - c0 < kBlock ? inner - c0 : kBlock;
     A m[kBlock], s[kBlock];
-    for (int64_t c = 0; c < n; ++c) {
-      m[c] = -static_cast<A>(__builtin_inff());
-      s[c] = 0;
-    }
+    for (int64_t c = 0; c < n; ++c) m[c] = -static_cast<A>(__builtin_inff());
     for (int64_t k = 0; k < width; ++k)
       for (int64_t c = 0; c < n; ++c) m[c] = larger<A>(m[c], widen(x[k * inner + c0 + c]));
-    for (int64_t k = 0; k < width; ++k)
+    sum_columns<A>(
+        width, n, s, [&](int64_t k, A* __restrict part) __attribute__((always_inline)) {
 #pragma omp simd
-      for (int64_t c = 0; c < n; ++c) s[c] += simd_math::exp(widen(x[k * inner + c0 + c]) - m[c]);
+          for (int64_t c = 0; c < n; ++c) part[c] += simd_math::exp(widen(x[k * inner + c0 + c]) - m[c]);
+        });
 #pragma omp simd
     for (int64_t c = 0; c < n; ++c) s[c] = log ? simd_math::log(s[c]) : 1 / s[c];
     for (int64_t k = 0; k < width; ++k) {
@@ -118,11 +131,11 @@ template <class T> SINDRI_SIMD_INLINE void grad_block(bool log, const T* __restr
   for (int64_t c0 = 0; c0 < inner; c0 += kBlock) {
     const int64_t n = inner - c0 < kBlock ? inner - c0 : kBlock;
     A s[kBlock];
-    for (int64_t c = 0; c < n; ++c) s[c] = 0;
-    for (int64_t k = 0; k < width; ++k) {
-      const T* __restrict g = dy + k * inner + c0, * __restrict v = y + k * inner + c0;
-      for (int64_t c = 0; c < n; ++c) s[c] += log ? widen(g[c]) : widen(g[c]) * widen(v[c]);
-    }
+    sum_columns<A>(
+        width, n, s, [&](int64_t k, A* __restrict part) __attribute__((always_inline)) {
+          const T* __restrict g = dy + k * inner + c0, * __restrict v = y + k * inner + c0;
+          for (int64_t c = 0; c < n; ++c) part[c] += log ? widen(g[c]) : widen(g[c]) * widen(v[c]);
+        });
     for (int64_t k = 0; k < width; ++k) {
       const T* __restrict g = dy + k * inner + c0, * __restrict v = y + k * inner + c0;
       T* __restrict d = dx + k * inner + c0;

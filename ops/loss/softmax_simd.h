@@ -1,5 +1,6 @@
 // Vectorised loops of softmax and cross entropy. A row is contiguous; a block is `width` rows of `inner` contiguous elements
-// normalised over width. Sums over a row take 16 lanes per 1024 elements, the pieces added in double.
+// normalised over width. Sums over a row take 16 lanes per 1024 elements, those over the columns of a block 1024 rows; the pieces are added
+// in double.
 #pragma once
 
 #include <cstdint>

@@ -8,6 +8,7 @@
 #include "sindri/autograd/grad.h"
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
+#include "sindri/ops/elementwise.h"
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
 #include "tests/ops/compare.h"
@@ -120,6 +121,18 @@ TEST(Softmax, SameBitsForAnyNumberOfThreads) {
     for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(test::same_bits(one[i], many[i])) << "result " << i << " with " << n << " threads";
   }
   set_num_threads(before);
+}
+
+// A float32 sum of 1,000,000 terms one after the other is off by parts in a thousand.
+TEST(Softmax, LongColumnsKeepTheirDigits) {
+  constexpr int64_t n = 1'000'000;
+  Tensor x = Tensor::full({n, 2}, -0.3);
+  for (int64_t c = 0; c < 2; ++c) x.mutable_data<float>()[c] = 0;  // the maximum, so that the other terms are e^-0.3
+  const double sum = 1 + (n - 1) * std::exp(-0.3);
+  EXPECT_NEAR(ops::softmax(x, 0).data<float>()[n] * sum / std::exp(-0.3), 1, 2e-5);
+  EXPECT_NEAR(ops::log_softmax(x, 0).data<float>()[n], -0.3 - std::log(sum), 2e-5);
+  const TensorList dx = grad([](Span<const Tensor> in) { return TensorList{ops::sum(ops::mul(ops::log_softmax(in[0], 0), 0.1))}; })(TensorList{x});
+  EXPECT_NEAR(dx[0].data<float>()[n], 0.1 - std::exp(-0.3) / sum * (0.1 * n), 5e-6);
 }
 
 TEST(Softmax, BadArguments) {
