@@ -181,3 +181,9 @@ def test_labels_of_margin_and_focal_losses_do_not_wrap():
 def test_global_average_pooling_keeps_its_digits():
     y = ops.adaptive_avg_pool2d(Tensor(np.full((1, 2, 512, 512), 0.1, np.float32)), 1)
     np.testing.assert_allclose(y.asnumpy().ravel(), np.float32(0.1), rtol=1e-6)
+
+
+@pytest.mark.parametrize("value", [2 ** 53 + 1, -2 ** 53 - 1, 2 ** 63 - 1, -2 ** 63, 7, 2.5])
+def test_masked_fill_keeps_every_digit_of_int64(value):
+    y = ops.masked_fill(ints([1, 2], np.int64), Tensor([True, False]), value)
+    assert y.dtype == ms.int64 and y.asnumpy().tolist() == [int(value), 2]

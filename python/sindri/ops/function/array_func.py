@@ -688,7 +688,12 @@ def select(condition: Tensor, input: Union[Tensor, int, float], other: Union[Ten
 
 def masked_fill(input_x: Tensor, mask: Tensor, value: Union[Tensor, int, float]) -> Tensor:
     """input_x with value where mask holds, in input_x's type."""
-    value = core.cast(value, input_x.dtype) if isinstance(value, Tensor) else core.full((), float(value), input_x.dtype)
+    if isinstance(value, Tensor):
+        value = core.cast(value, input_x.dtype)
+    elif input_x.dtype is mstype.int64 and is_int(value) and 2 ** 53 < abs(value) < 2 ** 63:
+        value = Tensor(np.asarray(value, np.int64))  # `full` takes a double, which rounds it
+    else:
+        value = core.full((), float(value), input_x.dtype)
     return core.where(_condition(mask), value, input_x)
 
 
