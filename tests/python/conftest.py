@@ -1,8 +1,13 @@
 """Fixtures of the Python tests. They run against `import sindri` as it is found: installed, or PYTHONPATH=python in a build tree."""
+import signal
+
 import numpy as np
 import pytest
 
 import sindri as ms
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # started in the background by a shell: tests press Ctrl-C all the same
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
