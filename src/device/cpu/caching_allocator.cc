@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include "sindri/core/error.h"
@@ -149,6 +150,11 @@ const bool kInstalled = [] {
 }  // namespace
 
 HostMemoryStats host_memory_stats() { return instance().stats(); }
-void release_cached_host_memory() { instance().trim(); }
+void release_cached_host_memory() {
+  instance().trim();
+#ifdef __GLIBC__
+  malloc_trim(0);  // smaller blocks go back to the C library, which keeps them too
+#endif
+}
 
 }  // namespace sindri
