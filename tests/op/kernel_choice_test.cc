@@ -9,8 +9,10 @@
 #include <thread>
 
 #include "sindri/core/context.h"
+#include "sindri/core/error.h"
 #include "sindri/op/kernel.h"
 #include "sindri/op/kernel_choice.h"
+#include "src/core/tensor_impl.h"
 
 namespace sindri {
 namespace {
@@ -99,10 +101,20 @@ TEST_F(KernelChoice, GivenChoicesComeFirstWithoutTuningToo) {
 
 // Measuring takes memory for all operands once more.
 TEST_F(KernelChoice, WithoutMemoryToMeasureTheFirstByNameIsUsed) {
-  const TensorMeta m{{int64_t{1} << 46}, DType::kFloat32, Layout::kContiguous, {}};
+  struct Small final : HostAllocator {
+    HostAllocator& all = host_allocator();
+    void* allocate(int64_t bytes) override {
+      if (bytes > 1 << 20) throw DeviceError(ErrorCode::kMemory, "no memory is left");
+      return all.allocate(bytes);
+    }
+    void release(void* p, int64_t bytes) noexcept override { all.release(p, bytes); }
+  } small;
+  const TensorMeta m{{int64_t{1} << 20}, DType::kFloat32, Layout::kContiguous, {}};
   const Attrs attrs;
   const KernelDef* chosen = nullptr;
+  set_host_allocator(&small);
   make_kernel({kOp, attrs, {&m, 1}, {&m, 1}}, &chosen);
+  set_host_allocator(&small.all);
   EXPECT_STREQ(chosen->name, "a_slow");
   EXPECT_FALSE(fs::exists(kernel_cache_file())) << "not kept";
 }
