@@ -73,6 +73,8 @@ ConvGeometry make_geometry(const char* op, const ops::Conv2dAttrs& a, const Shap
   return g;
 }
 
+bool relu_of(const KernelQuery& q) { return std::string_view(q.op.name) == "conv2d_bias_act" && q.attrs.as<Conv2dBiasActAttrs>().relu; }
+
 Direction direction_of(const KernelQuery& q) {
   const std::string_view name = q.op.name;
   return name == "conv2d" || name == "conv2d_bias_act" ? Direction::kForward : name == "conv2d_input_grad" ? Direction::kInputGrad : Direction::kWeightGrad;

@@ -179,10 +179,7 @@ Descriptors descriptors_of(const KernelQuery& q) {
 
 class OneDnnConv final : public Kernel {
  public:
-  explicit OneDnnConv(const KernelQuery& q)
-      : direction_(conv::direction_of(q)),
-        threads_(num_threads()),
-        relu_(std::string_view(q.op.name) == "conv2d_bias_act" && q.attrs.as<conv::Conv2dBiasActAttrs>().relu) {
+  explicit OneDnnConv(const KernelQuery& q) : direction_(conv::direction_of(q)), threads_(num_threads()), relu_(conv::relu_of(q)) {
     const onednn::ThreadScope threads(threads_);
     const std::string why = make_part(direction_, descriptors_of(q), &part_);
     if (!why.empty()) throw InternalError("conv2d: " + why);
@@ -233,6 +230,7 @@ class OneDnnConv final : public Kernel {
   static void apply_relu(const Buffer& y) {
     const auto relu = [&]<class T>(T* at) {
       parallel_for(y.meta->numel(), 1 << 14, [&](int64_t begin, int64_t end) {
+#pragma omp simd
         for (int64_t i = begin; i < end; ++i) at[i] = static_cast<float>(at[i]) < 0 ? T(0.0f) : at[i];
       });
     };

@@ -105,9 +105,7 @@ Problem problem_of(Direction direction, const ConvGeometry& g) {
 class WinogradConv final : public Kernel {
  public:
   explicit WinogradConv(const KernelQuery& q)
-      : input_grad_(conv::direction_of(q) == Direction::kInputGrad),
-        relu_(std::string_view(q.op.name) == "conv2d_bias_act" && q.attrs.as<conv::Conv2dBiasActAttrs>().relu),
-        p_(problem_of(conv::direction_of(q), conv::geometry_of(q))) {}
+      : input_grad_(conv::direction_of(q) == Direction::kInputGrad), relu_(conv::relu_of(q)), p_(problem_of(conv::direction_of(q), conv::geometry_of(q))) {}
   int64_t workspace_bytes() const override { return weight_floats() * static_cast<int64_t>(sizeof(float)); }
   int64_t prepared_bytes(size_t in) const override { return in == 1 ? workspace_bytes() : 0; }
   void prepare(size_t, const Buffer& from, void* to) const override {

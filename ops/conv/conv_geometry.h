@@ -67,6 +67,8 @@ enum class Direction { kForward, kInputGrad, kWeightGrad };
 /// Which of the three ops a query is for, and its sizes.
 Direction direction_of(const KernelQuery& q);
 ConvGeometry geometry_of(const KernelQuery& q);
+/// Whether a relu follows: of conv2d_bias_act only.
+bool relu_of(const KernelQuery& q);
 
 template <class A> ops::Conv2dAttrs common_attrs(const A& a) { return {a.stride, a.pad, a.dilation, a.groups}; }
 

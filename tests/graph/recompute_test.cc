@@ -1,6 +1,8 @@
 // Cells whose inner values are computed again for the gradient: the same bits as without, less memory.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "sindri/amp/amp.h"
 #include "sindri/autograd/grad.h"
 #include "sindri/core/rng.h"
@@ -130,6 +132,18 @@ TEST(Recompute, AnArgumentThatIsAParameter) {
   const Gradients g = tape.backward(out, {}, {&x, 1}, params);
   EXPECT_EQ(g.of_inputs[0].item(), 9);
   EXPECT_EQ(g.of_params[0].item(), 30);
+}
+
+// Two ops of a graph draw different numbers, also when another thread begins a step of its own while the graph is traced.
+TEST(RandomOpsOfAGraph, AreNumberedApartFromOtherThreads) {
+  CompiledFn f = compile([](Span<const Tensor>) {
+    ops::begin_rng_step();
+    const Tensor a = ops::random_normal({16});
+    std::thread([] { ops::begin_rng_step(); }).join();
+    return TensorList{a, ops::random_normal({16})};
+  });
+  const TensorList out = f({});
+  EXPECT_FALSE(test::same_bits(out[0], out[1]));
 }
 
 TEST(Recompute, WithoutATapeNothingIsRunAgain) {

@@ -2,10 +2,13 @@
 
 Each case runs in a process of its own, so that what other tests have left behind is not counted, and compares the resident set after the
 first part (caches and pools are filled) with the end."""
+import os
 import subprocess
 import sys
 
 import pytest
+
+import sindri as ms
 
 HEAD = '''
 import gc, os, sys
@@ -154,3 +157,16 @@ def test_model_with_callbacks(name, sink):
 
 def test_dataset_epochs():
     check(DATASET)
+
+
+def test_empty_cache_gives_memory_back():
+    def resident():
+        with open("/proc/self/statm", encoding="ascii") as f:
+            return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    tensors = [ms.ops.ones((4 << 20,), ms.float32) for _ in range(8)]  # 16 MB each
+    assert all(float(t[0]) == 1 for t in tensors)
+    del tensors
+    kept = resident()
+    ms.runtime.empty_cache()
+    assert resident() < kept - (64 << 20)

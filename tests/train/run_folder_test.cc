@@ -10,8 +10,10 @@
 
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "src/train/event_file.h"
 #include "tests/train/checkpoint_util.h"
@@ -95,6 +97,29 @@ TEST(RunFolder, IsContinued) {
   run.epoch_row(2, {{"loss", 1}, {"acc", 0.5}});
   EXPECT_EQ(lines_of(run.file("metrics.jsonl")).size(), 2u);
   EXPECT_THAT(lines_of(run.file("metrics.csv")), ElementsAre("epoch,loss,a_b_c,acc", "1,3,1,", "2,1,,0.5"));
+}
+
+TEST(RunFolder, SaysWhatMakesOtherBitsInAResumedRun) {
+  const TempFolder temp;
+  RunFolder run(temp.file("run"), "net");
+  const std::string repro = temp.file("run/repro.json");
+  const auto warned_of = [&](const nlohmann::json& j) {
+    std::ofstream(repro) << j;
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run.recorded_kernel_choices().at("query"), "kernel");
+    return testing::internal::GetCapturedStderr();
+  };
+  const nlohmann::json same = {{"kernel_choices", {{"query", "kernel"}}}, {"strict", strict_mode()}, {"threads", num_threads()}};
+  EXPECT_EQ(warned_of(same), "");
+  nlohmann::json other = same;
+  other["threads"] = num_threads() + 1;
+  EXPECT_THAT(warned_of(other), testing::HasSubstr("threads was"));
+  other = same;
+  other["strict"] = !strict_mode();
+  EXPECT_THAT(warned_of(other), testing::HasSubstr("strict was"));
+  other = same;
+  other["cpu_isa"] = "another";
+  EXPECT_THAT(warned_of(other), testing::HasSubstr("cpu_isa was"));
 }
 
 TEST(RunFolder, TakesTheNextFreeNumber) {

@@ -20,8 +20,9 @@ SINDRI_API bool kernel_tuning();
 SINDRI_API void set_kernel_tuning(bool on);
 /// The choices this process has made, measured or not, and those it has been given.
 SINDRI_API KernelChoices kernel_choices();
-/// Choices that come before the cache file and before measuring, also where nothing is measured, but not in strict mode (those of a run that is resumed, those of rank 0). A kernel that does
-/// not exist or declines on this machine is passed over with a warning. Plans made before are not made again.
+/// Choices that come before the cache file and before measuring, also where nothing is measured, but not in strict mode (those of a run
+/// that is resumed, those of rank 0). A kernel that does not exist or declines on this machine is passed over with a warning. Plans made
+/// before are not made again.
 SINDRI_API void set_kernel_choices(const KernelChoices& choices);
 /// The cache file: SINDRI_CACHE_DIR/kernels.json, else $XDG_CACHE_HOME/sindri/kernels.json or ~/.cache/sindri/kernels.json; empty when
 /// there is no home. A file that cannot be read or written is passed over with a warning: it only saves time.
