@@ -194,6 +194,7 @@ bool Engine::open_skipping(Worker& w, Item* item) {
   Cursor& c = produced_;
   while (true) {
     if (per_epoch >= 0 && c.pass >= per_epoch) {
+      plan_->check_bad_limit();
       if (c.batch == 0 && n > 0)
         throw DataError(ErrorCode::kDataEmpty, fmt::format("0 batches are left: {} rows, {} of them bad", n, plan_->bad.size()), "", "repair the data set");
       item->epoch_end = item->ready = true;
@@ -211,6 +212,7 @@ bool Engine::open_skipping(Worker& w, Item* item) {
     }
     const bool full = static_cast<int64_t>(item->rows.size()) == batch_rows_;
     if (!item->rows.empty() && (full || !drop)) {
+      plan_->check_bad_limit();
       ++c.batch;
       item->end = c;
       return true;

@@ -115,6 +115,9 @@ struct Plan {
   int64_t items = 0;  // per epoch, -1: endless
   BadRows bad;
 
+  /// Raises DataError when more than max_corrupt rows are bad. Asked wherever a bad row is met or left out, not only where it is found: the
+  /// batch it was found in may have been dropped meanwhile, because another worker found one, and its error with it.
+  void check_bad_limit() const;
   /// The batch leaf whose rows can be made one by one by all workers; null: each item is made by one worker.
   const Leaf* fused_batch() const {
     const bool one = top->leaves.size() == 1 && top->leaves[0]->kind == Node::Kind::kBatch;

@@ -36,6 +36,13 @@ std::vector<BadRow> BadRows::list() const {
   return rows_;
 }
 
+void Plan::check_bad_limit() const {
+  if (on_corrupt == OnCorrupt::kFail || bad.size() <= max_corrupt) return;
+  const BadRow last = bad.list().back();
+  throw DataError(ErrorCode::kDataCorrupt, fmt::format("{} bad samples, more than max_corrupt={}; the last one: {}", bad.size(), max_corrupt, last.reason),
+                  fmt::format("{}, row {}", last.name, last.row_id), "repair the files, or raise data.max_corrupt");
+}
+
 std::vector<Tensor> SequentialReader::take(uint64_t pass, int64_t index) {
   std::lock_guard lock(mutex_);
   while (passes_.size() > 2 && passes_.begin()->first + 1 < pass) passes_.erase(passes_.begin());
@@ -232,14 +239,8 @@ void Worker::note_bad(Error& e) {
   const std::string name = leaf.node->source->row_name(origin_.key.row_id);
   e.add_where(fmt::format("{}, row {}{}", name, origin_.key.row_id, step_ != nullptr ? ", " + step_->where : ""));
   if (plan.on_corrupt == OnCorrupt::kFail) throw;
-  if (plan.bad.add(leaf.id, {origin_.key.row_id, name, e.message()})) {
-    log::warn("data", fmt::format("bad sample {}: {}", plan.bad.size(), e.what()));
-    if (plan.bad.size() > plan.max_corrupt) {
-      throw DataError(ErrorCode::kDataCorrupt,
-                      fmt::format("{} bad samples, more than max_corrupt={}; the last one: {}", plan.bad.size(), plan.max_corrupt, e.message()), e.where(),
-                      "repair the files, or raise data.max_corrupt");
-    }
-  }
+  if (plan.bad.add(leaf.id, {origin_.key.row_id, name, e.message()})) log::warn("data", fmt::format("bad sample {}: {}", plan.bad.size(), e.what()));
+  plan.check_bad_limit();
 }
 
 std::span<const Value> Worker::row(const Program& program, uint64_t pass, int64_t index, std::span<const Slot> slots) {
@@ -255,8 +256,7 @@ std::span<const Value> Worker::row(const Program& program, uint64_t pass, int64_
       ++scratch.counters.rows;
       if (shift > 0) ++replaced;
       return regs;
-    } catch (const KnownBad&) {
-    } catch (BadSample& e) { note_bad(e); } catch (Error& e) {
+    } catch (const KnownBad&) { plan.check_bad_limit(); } catch (BadSample& e) { note_bad(e); } catch (Error& e) {
       const bool native = step_ != nullptr ? step_->op->native() : origin_.source == nullptr || origin_.source->node->source->native();
       if (!native || !about_the_row(e)) throw;
       note_bad(e);

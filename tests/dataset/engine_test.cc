@@ -205,8 +205,13 @@ TEST(Errors, ExceptionOfAWorkerReachesNextWithItsOwnType) {
 TEST(Errors, LeavingEarlyJoinsWorkersQuickly) {
   TempDir dir;
   make_image_folder(dir.str(), 2, 10);
-  auto threads = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator()); };
-  const auto before = threads();
+  const auto count = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator()); };
+  const auto before = count();
+  // A thread that was joined stays listed until the kernel has cleared it away.
+  const auto threads = [&] {
+    for (int i = 0; i < 2000 && count() > before; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return count();
+  };
   const auto t = std::chrono::steady_clock::now();
   for (int i = 0; i < 200; ++i) {
     auto it = images(dir.str())->create_iterator({.num_workers = 4});
@@ -329,6 +334,42 @@ TEST(BadSamples, TooManyEndTheRun) {
     const DataError e = caught<DataError>([&] { it->next(&c); });
     EXPECT_NE(e.message().find("max_corrupt=1"), std::string::npos) << e.what();
   }
+}
+
+// One worker finds row 2 bad while another, which found row 1, has had the batch cut again: the batch that row 2's error belongs to is
+// gone by then, and the limit holds all the same.
+TEST(BadSamples, TooManyEndTheRunWhenFoundInADroppedBatch) {
+  std::atomic<bool> two_begun{false}, cut_again{false}, two_thrown{false};
+  std::atomic<int> zeros{0};
+  const auto until = [](const std::atomic<bool>& flag) {
+    for (int i = 0; i < 5000 && !flag; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (!flag) ADD_FAILURE() << "the workers did not meet";
+  };
+  auto slow_and_fast = transforms::Function("slow_and_fast", [&](const std::vector<Tensor>& in) {
+    const int x = static_cast<int>(in[0].item());
+    if (x == 0 && ++zeros > 1) {
+      cut_again = true;
+      until(two_thrown);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // until the engine has noted it
+    }
+    if (x == 2) {
+      two_begun = true;
+      until(cut_again);
+      two_thrown = true;
+      throw BadSample("slow");
+    }
+    if (x == 1) {
+      until(two_begun);
+      throw BadSample("fast");
+    }
+    return in;
+  });
+  auto it = counting(8)->map({slow_and_fast})->batch(2)->create_iterator(
+      {.num_epochs = 1, .on_corrupt = OnCorrupt::kSkip, .max_corrupt = 1, .num_workers = 2});
+  std::vector<Tensor> c;
+  const DataError e = caught<DataError>([&] { it->next(&c); });
+  EXPECT_NE(e.message().find("2 bad samples, more than max_corrupt=1"), std::string::npos) << e.what();
+  EXPECT_NE(e.where().find("row 2"), std::string::npos) << e.what();
 }
 
 TEST(BadSamples, AllBadEndsInsteadOfLooping) {
