@@ -256,7 +256,9 @@ std::span<const Value> Worker::row(const Program& program, uint64_t pass, int64_
       ++scratch.counters.rows;
       if (shift > 0) ++replaced;
       return regs;
-    } catch (const KnownBad&) { plan.check_bad_limit(); } catch (BadSample& e) { note_bad(e); } catch (Error& e) {
+    } catch (const KnownBad&) { plan.check_bad_limit(); } catch (BadSample& e) {
+      note_bad(e);
+    } catch (Error& e) {
       const bool native = step_ != nullptr ? step_->op->native() : origin_.source == nullptr || origin_.source->node->source->native();
       if (!native || !about_the_row(e)) throw;
       note_bad(e);

@@ -364,8 +364,7 @@ TEST(BadSamples, TooManyEndTheRunWhenFoundInADroppedBatch) {
     }
     return in;
   });
-  auto it = counting(8)->map({slow_and_fast})->batch(2)->create_iterator(
-      {.num_epochs = 1, .on_corrupt = OnCorrupt::kSkip, .max_corrupt = 1, .num_workers = 2});
+  auto it = counting(8)->map({slow_and_fast})->batch(2)->create_iterator({.num_epochs = 1, .on_corrupt = OnCorrupt::kSkip, .max_corrupt = 1, .num_workers = 2});
   std::vector<Tensor> c;
   const DataError e = caught<DataError>([&] { it->next(&c); });
   EXPECT_NE(e.message().find("2 bad samples, more than max_corrupt=1"), std::string::npos) << e.what();
