@@ -7,9 +7,10 @@ from typing import Any, Callable, Dict, Iterator as Iterates, List, Optional, Se
 import numpy as np
 
 from sindri import _core
-from sindri.dataset._check import ArgumentError, boolean, fail, integer, named, names
+from sindri.dataset._check import ArgumentError, boolean, fail, named, names
 from sindri.dataset._transform import add_note
-from sindri.dataset.engine.datasets import MappableDataset, Schema, as_columns, storable
+from sindri.dataset.engine._values import as_columns, storable
+from sindri.dataset.engine.datasets import MappableDataset, Schema
 from sindri.dataset.engine.iterators import Row, Run
 
 __all__ = ["GeneratorDataset", "NumpySlicesDataset", "PaddedDataset"]

@@ -1,0 +1,423 @@
+"""Data sets that change, choose, order or join rows: map, filter, shuffle, take, zip and their like. Made by the methods of Dataset."""
+from __future__ import annotations
+
+import builtins
+import itertools
+from typing import Any, Callable, Iterator as Iterates, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from sindri import _core
+from sindri.dataset._check import ArgumentError, boolean, fail, integer, names
+from sindri.dataset._transform import Chain, add_note, as_operations, compile_operations, generator, random_key
+from sindri.dataset.engine import samplers
+from sindri.dataset.engine._sources import MappableDataset
+from sindri.dataset.engine._values import storable
+from sindri.dataset.engine.datasets import Dataset
+from sindri.dataset.engine.iterators import Row, Run, choose_seed
+
+
+def map_columns(node: Dataset, who: str, columns: List[str], inputs: List[str], outputs: List[str]) -> Tuple[List[int], List[str], List[int]]:
+    """Places of the inputs, names of the results, places of the other columns. Raises ArgumentError."""
+    places = [node._place_of(name, who, columns) for name in inputs]
+    others = [i for i in range(len(columns)) if i not in places]
+    for name in outputs:
+        if name in [columns[i] for i in others]:
+            fail(ArgumentError, f"the result '{name}' has the name of another column", who, "rename one of them first")
+    return places, outputs, others
+
+
+def after_map(columns: List[str], places: List[int], outputs: List[str], others: List[int]) -> List[str]:
+    """Columns behind a map: results take the places of as many inputs; otherwise they come first."""
+    if len(places) != len(outputs):
+        return [*outputs, *(columns[i] for i in others)]
+    result = list(columns)
+    for place, name in builtins.zip(places, outputs):
+        result[place] = name
+    return result
+
+
+def ordered(node: Dataset, columns: List[str], order: List[str]) -> List[str]:
+    for name in order:
+        node._place_of(name, type(node).__name__.replace("Dataset", "").lower(), columns)
+    return order or columns
+
+
+def project(node: Dataset, handle: Any, order: List[str]) -> Any:
+    return handle.project(ordered(node, handle.get_col_names(), order)) if order else handle
+
+
+def as_datasets(who: str, datasets: Any) -> List[Dataset]:
+    if isinstance(datasets, Dataset):
+        return [datasets]
+    if not isinstance(datasets, (list, tuple)) or not all(isinstance(d, Dataset) for d in datasets):
+        fail(TypeError, f"data sets are expected, got {datasets!r} of type {type(datasets).__name__}", who)
+    return list(datasets)
+
+
+class MapDataset(Dataset):
+    """Made by Dataset.map()."""
+
+    def __init__(self, child: Dataset, operations: Any, input_columns: Any = None, output_columns: Any = None, column_order: Any = None,
+                 num_parallel_workers: Optional[int] = None, python_multiprocessing: bool = False, cache: Any = None, callbacks: Any = None):
+        self.operations = as_operations("map", operations)
+        self.input_columns = names("map", "input_columns", input_columns)
+        self.output_columns = names("map", "output_columns", output_columns)
+        self.column_order = names("map", "column_order", column_order)
+        boolean("map", "python_multiprocessing", python_multiprocessing)
+        if callbacks:
+            fail(NotImplementedError, "callbacks are not supported", "map", "leave callbacks out")
+        super().__init__([child], num_parallel_workers, cache)
+
+    def _mapped_columns(self, columns: List[str]) -> Tuple[List[int], List[str], List[int]]:
+        inputs = self.input_columns or columns[:1]
+        return map_columns(self, "map", columns, inputs, self.output_columns or inputs)
+
+    def _build(self, child: Any) -> Optional[Any]:
+        columns = list(child.get_col_names())
+        inputs, outputs, others = self._mapped_columns(columns)
+        transforms = compile_operations(self.operations, len(outputs))
+        if transforms is None:
+            return None
+        handle = child.map(transforms, [columns[i] for i in inputs], outputs, self._workers())
+        if len(inputs) != len(outputs):
+            handle = handle.project([*outputs, *(columns[i] for i in others)])
+        return project(self, handle, self.column_order)
+
+    def _columns(self, *inputs: List[str]) -> List[str]:
+        columns = inputs[0]
+        return ordered(self, after_map(columns, *self._mapped_columns(columns)), self.column_order)
+
+    def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
+        columns = self.children[0].get_col_names()
+        inputs, outputs, others = self._mapped_columns(columns)
+        after = after_map(columns, inputs, outputs, others)
+        chain = Chain(self.operations, len(outputs))
+        for index, row in enumerate(run.rows(self.children[0], epoch)):
+            key = random_key(run.seed, epoch, index, len(chain.operations)) if chain.keyed else 0
+            try:
+                made = [storable(value, chain.name) for value in chain.run(key, [row[i] for i in inputs])]
+            except Exception as e:
+                add_note(e, f"data pipeline: row {index}, map operations {chain.name}")
+                raise
+            by_name = {columns[i]: row[i] for i in others}
+            by_name.update(dict(builtins.zip(outputs, made)))
+            yield [by_name[name] for name in self.column_order or after]
+
+
+class FilterDataset(Dataset):
+    """Made by Dataset.filter()."""
+
+    def __init__(self, child: Dataset, predicate: Callable, input_columns: Any = None, num_parallel_workers: Optional[int] = None):
+        if not callable(predicate):
+            fail(TypeError, f"predicate must be callable, got {predicate!r}", "filter")
+        self.predicate = predicate
+        self.input_columns = names("filter", "input_columns", input_columns)
+        super().__init__([child], num_parallel_workers)
+
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
+        return None
+
+    def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
+        columns = self.children[0].get_col_names()
+        places = [self._place_of(name, "filter", columns) for name in self.input_columns or columns]
+        for index, row in enumerate(run.rows(self.children[0], epoch)):
+            try:
+                keep = bool(np.asarray(self.predicate(*(row[i] for i in places))))
+            except Exception as e:
+                add_note(e, f"data pipeline: row {index}, filter")
+                raise
+            if keep:
+                yield row
+
+
+class FlatMapDataset(Dataset):
+    """Made by Dataset.flat_map()."""
+
+    def __init__(self, child: Dataset, func: Callable):
+        if not callable(func):
+            fail(TypeError, f"func must be callable, got {func!r}", "flat_map")
+        self.func = func
+        self._names: Optional[List[str]] = None
+        super().__init__([child])
+
+    def _inner(self, row: Row) -> List[Dataset]:
+        return as_datasets("flat_map", self.func(*row))
+
+    def _columns(self, *inputs: List[str]) -> List[str]:
+        columns = inputs[0]
+        if self._names is None:
+            run = Run(choose_seed(self), 1)
+            try:
+                row = next(iter(run.rows(self.children[0], 0)), None)
+                inner = [] if row is None else self._inner(row)
+            finally:
+                run.close()
+            self._names = inner[0].get_col_names() if inner else columns
+        return self._names
+
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
+        return None
+
+    def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
+        for row in run.rows(self.children[0], epoch):
+            for dataset in self._inner(row):
+                inner = Run(run.seed, 1)
+                try:
+                    yield from inner.rows(dataset, epoch)
+                finally:
+                    inner.close()
+
+
+class ShuffleDataset(Dataset):
+    """Made by Dataset.shuffle()."""
+
+    def __init__(self, child: Dataset, buffer_size: int):
+        self.buffer_size = integer("shuffle", "buffer_size", buffer_size, 1)
+        super().__init__([child])
+
+    def _build(self, child: Any) -> Any:
+        return child.shuffle(self.buffer_size)
+
+    def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
+        rng = generator(random_key(run.seed, epoch, 0x73687566666C65))
+        rows = run.rows(self.children[0], epoch)
+        window = list(itertools.islice(rows, self.buffer_size))
+        for row in rows:
+            place = int(rng.integers(len(window)))
+            yield window[place]
+            window[place] = row
+        while window:
+            place = int(rng.integers(len(window)))
+            window[place], window[-1] = window[-1], window[place]
+            yield window.pop()
+
+
+class RepeatDataset(Dataset):
+    """Made by Dataset.repeat()."""
+
+    def __init__(self, child: Dataset, count: Optional[int] = None):
+        self.count = -1 if count is None else integer("repeat", "count", count, -1)
+        if self.count == 0:
+            fail(ValueError, "count must be at least 1, or -1 for no end, got 0", "repeat")
+        super().__init__([child])
+
+    def get_repeat_count(self) -> int:
+        below = self.children[0].get_repeat_count()
+        return -1 if self.count < 0 or below < 0 else self.count * below
+
+    def _build(self, child: Any) -> Any:
+        return child.repeat(self.count)
+
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
+        rows = inputs[0]
+        if rows is None or rows == 0:
+            return rows
+        return -1 if self.count < 0 or rows < 0 else rows * self.count
+
+    def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
+        # An endless repeat is one pass of its own, of which every round is a pass of its input.
+        run.num_epochs = -1 if self.count != 1 else run.num_epochs
+        for i in itertools.count() if self.count < 0 else range(self.count):
+            empty = True
+            for row in run.rows(self.children[0], i if self.count < 0 else epoch * self.count + i):
+                empty = False
+                yield row
+            if empty:
+                return
+
+
+class SkipDataset(Dataset):
+    """Made by Dataset.skip()."""
+
+    def __init__(self, child: Dataset, count: int):
+        self.count = integer("skip", "count", count, 0)
+        super().__init__([child])
+
+    def _build(self, child: Any) -> Any:
+        return child.skip(self.count)
+
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
+        rows = inputs[0]
+        return rows if rows is None or rows < 0 else max(0, rows - self.count)
+
+    def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
+        return itertools.islice(run.rows(self.children[0], epoch), self.count, None)
+
+
+class TakeDataset(Dataset):
+    """Made by Dataset.take()."""
+
+    def __init__(self, child: Dataset, count: int = -1):
+        self.count = integer("take", "count", count, -1)
+        if self.count == 0:
+            fail(ValueError, "count must be at least 1, or -1 for all, got 0", "take")
+        super().__init__([child])
+
+    def _build(self, child: Any) -> Any:
+        return child.take(self.count)
+
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
+        rows = inputs[0]
+        if self.count < 0 or rows is None:
+            return rows
+        return self.count if rows < 0 else min(rows, self.count)
+
+    def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
+        return itertools.islice(run.rows(self.children[0], epoch), None if self.count < 0 else self.count)
+
+
+class PartDataset(Dataset):
+    """One part of Dataset.split(): the rows at given places of a pass, in their order."""
+
+    def __init__(self, child: Dataset, places: np.ndarray):
+        self.places = frozenset(int(i) for i in places)
+        super().__init__([child])
+
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
+        return len(self.places)
+
+    def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
+        return (row for index, row in enumerate(run.rows(self.children[0], epoch)) if index in self.places)
+
+
+class RenameDataset(Dataset):
+    """Made by Dataset.rename()."""
+
+    def __init__(self, child: Dataset, input_columns: Any, output_columns: Any):
+        self.input_columns = names("rename", "input_columns", input_columns)
+        self.output_columns = names("rename", "output_columns", output_columns)
+        if len(self.input_columns) != len(self.output_columns) or not self.input_columns:
+            fail(ValueError, f"{len(self.input_columns)} input_columns and {len(self.output_columns)} output_columns are given", "rename",
+                 "give one new name per column")
+        super().__init__([child])
+
+    def _columns(self, *inputs: List[str]) -> List[str]:
+        columns = inputs[0]
+        places, outputs, others = map_columns(self, "rename", columns, self.input_columns, self.output_columns)
+        return after_map(columns, places, outputs, others)
+
+    def _build(self, child: Any) -> Any:
+        self._columns(list(child.get_col_names()))
+        return child.rename(self.input_columns, self.output_columns)
+
+    def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
+        return run.rows(self.children[0], epoch)
+
+
+class ProjectDataset(Dataset):
+    """Made by Dataset.project()."""
+
+    def __init__(self, child: Dataset, columns: Any):
+        self.columns = names("project", "columns", columns)
+        if not self.columns:
+            fail(ValueError, "no columns are given", "project")
+        super().__init__([child])
+
+    def _columns(self, *inputs: List[str]) -> List[str]:
+        columns = inputs[0]
+        return ordered(self, columns, self.columns)
+
+    def _build(self, child: Any) -> Any:
+        return project(self, child, self.columns)
+
+    def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
+        columns = self.children[0].get_col_names()
+        places = [self._place_of(name, "project", columns) for name in self.columns]
+        return ([row[i] for i in places] for row in run.rows(self.children[0], epoch))
+
+
+# Operations on several data sets.
+
+
+class ZipDataset(Dataset):
+    """Made by zip()."""
+
+    def __init__(self, datasets: Sequence[Dataset]):
+        if len(datasets) < 2:
+            fail(ValueError, f"at least two data sets are needed, got {len(datasets)}", "zip")
+        super().__init__(datasets)
+
+    def _columns(self, *inputs: List[str]) -> List[str]:
+        columns = [name for part in inputs for name in part]
+        for name in columns:
+            if columns.count(name) > 1:
+                fail(ArgumentError, f"two data sets have a column '{name}'", "zip", "rename one of them first")
+        return columns
+
+    def _build(self, *inputs: Any) -> Any:
+        self._columns(*(list(handle.get_col_names()) for handle in inputs))
+        return _core.dataset.Dataset.zip(list(inputs))
+
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
+        if any(rows is None for rows in inputs):
+            return None
+        bounded = [rows for rows in inputs if rows is not None and rows >= 0]
+        return min(bounded) if bounded else -1
+
+    def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
+        self.get_col_names()
+        for rows in builtins.zip(*(run.rows(child, epoch) for child in self.children)):
+            yield [column for row in rows for column in row]
+
+    def get_repeat_count(self) -> int:
+        return max(child.get_repeat_count() for child in self.children)
+
+
+class ConcatDataset(Dataset):
+    """Made by concat() and +."""
+
+    def __init__(self, datasets: Sequence[Dataset]):
+        super().__init__(datasets)
+
+    def _columns(self, *inputs: List[str]) -> List[str]:
+        for other in inputs[1:]:
+            if other != inputs[0]:
+                fail(ArgumentError, f"the columns of the data sets differ: {inputs[0]} and {other}", "concat",
+                     "rename or project them to the same names")
+        return inputs[0]
+
+    def _build(self, *inputs: Any) -> Any:
+        self._columns(*(list(handle.get_col_names()) for handle in inputs))
+        handle = inputs[0]
+        for other in inputs[1:]:
+            handle = handle.concat(other)
+        return handle
+
+    def _count(self, *inputs: Optional[int]) -> Optional[int]:
+        if any(rows is None for rows in inputs):
+            return None
+        return -1 if any(rows < 0 for rows in inputs) else sum(inputs)  # type: ignore[operator,arg-type]
+
+    def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
+        self.get_col_names()
+        return itertools.chain.from_iterable(run.rows(child, epoch) for child in self.children)
+
+    def use_sampler(self, sampler: Any) -> None:
+        """Deals the rows of all data sets, as one list, to the shards of a DistributedSampler without shuffle or num_samples.
+
+        No row repeats: pad with a PaddedDataset for equally long shards. Raises TypeError or ValueError.
+        """
+        if not isinstance(sampler, samplers.DistributedSampler):
+            fail(TypeError, f"a DistributedSampler is expected, got {sampler!r}", "ConcatDataset.use_sampler")
+        if sampler.is_shuffled():
+            fail(ValueError, "the DistributedSampler must have shuffle=False", "ConcatDataset.use_sampler")
+        if sampler.get_num_samples() is not None:
+            fail(ValueError, "the DistributedSampler must not have num_samples", "ConcatDataset.use_sampler")
+        self._forget()
+        before = 0
+        for child in self.children:
+            source = source_below(child)
+            rows = source._rows()
+            source.use_sampler(samplers.DistributedSampler(sampler.num_shards, sampler.shard_id, False, None, before % sampler.num_shards))
+            before += rows
+
+
+def source_below(dataset: Dataset) -> MappableDataset:
+    """The source that gives a data set's rows one for one. Raises ArgumentError."""
+    node = dataset
+    while isinstance(node, (MapDataset, RenameDataset, ProjectDataset)):
+        node = node.children[0]
+    if not isinstance(node, MappableDataset):
+        fail(ArgumentError, f"{type(node).__name__} has no rows that can be reached in any order", "use_sampler", "use the sampler on the sources")
+    return node

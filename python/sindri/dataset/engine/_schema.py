@@ -1,0 +1,66 @@
+"""Names, types and shapes of columns, as data files tell them (MindSpore: mindspore.dataset.Schema)."""
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence
+
+from sindri.dataset._check import fail, integer
+
+
+class Schema:
+    """Names, types and shapes of columns. `schema_file`: JSON with "columns", as of TFRecord data sets. Raises OSError or ValueError for a file that
+    cannot be used.
+    """
+
+    def __init__(self, schema_file: Optional[str] = None):
+        self.schema_file = schema_file
+        self.num_rows: Optional[int] = None
+        self.columns: List[dict] = []
+        if schema_file:
+            import json
+            with open(schema_file, encoding="utf-8") as stream:
+                self.from_json(json.load(stream))
+
+    def add_column(self, name: str, de_type: Any, shape: Optional[Sequence[int]] = None) -> None:
+        """Adds a column. de_type: a type of sindri.common.dtype or its name. Raises TypeError or ValueError."""
+        if not isinstance(name, str) or not name:
+            fail(TypeError, f"name must be a str that is not empty, got {name!r}", "Schema.add_column")
+        if any(column["name"] == name for column in self.columns):
+            fail(ValueError, f"there is a column '{name}' already", "Schema.add_column")
+        text = de_type if isinstance(de_type, str) else str(de_type).lower()
+        if text not in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "string"):
+            fail(TypeError, f"de_type {de_type!r} is not known", "Schema.add_column")
+        column: dict = {"name": name, "type": text}
+        if shape is not None:
+            column["shape"] = [integer("Schema.add_column", "shape", dim, -1) for dim in shape]
+            column["rank"] = len(column["shape"])
+        self.columns.append(column)
+
+    def from_json(self, json_obj: dict) -> None:
+        """Takes the columns of a JSON object. Raises ValueError."""
+        if not isinstance(json_obj, dict) or "columns" not in json_obj:
+            fail(ValueError, "a schema must be an object with 'columns'", "Schema.from_json")
+        self.num_rows = json_obj.get("numRows")
+        self.columns = []
+        self.parse_columns(json_obj["columns"])
+
+    def parse_columns(self, columns: Any) -> None:
+        """Adds columns: {name: {"type": ..., "shape": ...}}, or a list of objects with "name". Raises TypeError or ValueError."""
+        if isinstance(columns, dict):
+            columns = [{"name": name, **entry} for name, entry in columns.items()]
+        if not isinstance(columns, list):
+            fail(TypeError, f"columns must be a dict or a list, got {columns!r}", "Schema.parse_columns")
+        for entry in columns:
+            if "name" not in entry or "type" not in entry:
+                fail(ValueError, f"a column needs a name and a type, got {entry!r}", "Schema.parse_columns")
+            self.add_column(entry["name"], entry["type"], entry.get("shape"))
+
+    def to_json(self) -> str:
+        """The schema as JSON text."""
+        import json
+        out: dict = {"columns": {c["name"]: {k: v for k, v in c.items() if k != "name"} for c in self.columns}}
+        if self.num_rows:
+            out["numRows"] = self.num_rows
+        return json.dumps(out, indent=2)
+
+    def __str__(self) -> str:
+        return self.to_json()

@@ -1,0 +1,165 @@
+"""Bases of the data sets that read something (MindSpore: SourceDataset, MappableDataset, NonMappableDataset)."""
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Tuple
+
+import numpy as np
+
+from sindri import _core
+from sindri.dataset._check import ArgumentError, boolean, fail, integer
+from sindri.dataset._transform import generator, random_key
+from sindri.dataset.engine import samplers
+from sindri.dataset.engine.datasets import Dataset
+from sindri.dataset.engine.iterators import choose_seed
+
+
+class SourceDataset(Dataset):
+    """Base of the sources. num_samples caps the rows of an epoch, after shuffling; num_shards and shard_id come together."""
+
+    _draw_key: Tuple[int, int] = (0, 0)  # of rows chosen in Python: seed and epoch
+
+    def __init__(self, num_parallel_workers: Optional[int] = None, num_samples: Optional[int] = None, shuffle: Any = None,
+                 num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
+        who = type(self).__name__
+        self.num_samples = None if num_samples is None else integer(who, "num_samples", num_samples, 0, samplers._INT64_MAX) or None
+        if (num_shards is None) != (shard_id is None):
+            fail(ArgumentError, f"num_shards and shard_id come together, only {'num_shards' if shard_id is None else 'shard_id'} is given", who)
+        self.num_shards = None if num_shards is None else integer(who, "num_shards", num_shards, 1)
+        self.shard_id = None if shard_id is None else integer(who, "shard_id", shard_id, 0)
+        if self.num_shards is not None and self.shard_id >= self.num_shards:  # type: ignore[operator]
+            fail(ArgumentError, f"shard_id must be less than num_shards={num_shards}, got {shard_id}", who)
+        self.shuffle_flag = shuffle
+        super().__init__((), num_parallel_workers, cache)
+
+    def _sharded(self) -> bool:
+        return self.num_shards is not None and self.num_shards > 1
+
+
+class NonMappableDataset(SourceDataset):
+    """Base of the sources whose rows come one after another."""
+
+
+class MappableDataset(SourceDataset):
+    """Base of the sources whose rows can be reached in any order. shuffle=None means shuffled unless there is a sampler.
+
+    A sampler excludes shuffle, num_shards and shard_id. Raises TypeError, ValueError, or ArgumentError, which is a ValueError and RuntimeError.
+    """
+
+    def __init__(self, num_parallel_workers: Optional[int] = None, sampler: Any = None, num_samples: Optional[int] = None,
+                 shuffle: Optional[bool] = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
+        who = type(self).__name__
+        if shuffle is not None:
+            boolean(who, "shuffle", shuffle)
+        super().__init__(num_parallel_workers, num_samples, shuffle, num_shards, shard_id, cache)
+        self.sampler: Optional[samplers.BuiltinSampler] = None
+        if sampler is not None:
+            if shuffle is not None or num_shards is not None:
+                fail(ArgumentError, f"a sampler excludes {'shuffle' if shuffle is not None else 'num_shards and shard_id'}", who,
+                     "use the sampler's own parameters, such as DistributedSampler(num_shards, shard_id, shuffle)")
+            self.sampler = samplers.as_sampler(who, sampler)
+
+    def use_sampler(self, new_sampler: Any) -> None:
+        """Chooses rows by another sampler; shuffle, shards and the old sampler no longer count. Raises TypeError."""
+        if new_sampler is None:
+            fail(TypeError, "a sampler is expected, got None", f"{type(self).__name__}.use_sampler")
+        self.sampler = samplers.as_sampler(type(self).__name__, new_sampler)
+        self.shuffle_flag = self.num_shards = self.shard_id = None
+        self._forget()
+
+    def add_sampler(self, new_sampler: Any) -> None:
+        """Makes new_sampler choose from the rows of the present sampler. Raises TypeError."""
+        sampler = samplers.as_sampler(type(self).__name__, new_sampler)
+        sampler.add_child(self._effective_sampler())
+        self.use_sampler(sampler)
+
+    def is_shuffled(self) -> bool:
+        """Whether the order is mixed."""
+        return self.sampler.is_shuffled() if self.sampler is not None else self.shuffle_flag is not False
+
+    def is_sharded(self) -> bool:
+        """Whether this is one shard of several."""
+        return self._sharded()
+
+    def _sharded(self) -> bool:
+        return self.sampler.is_sharded() if self.sampler is not None else super()._sharded()
+
+    def _effective_sampler(self) -> samplers.BuiltinSampler:
+        """The sampler that shuffle, shards and num_samples amount to."""
+        if self.sampler is not None:
+            return self.sampler
+        shuffled = self.shuffle_flag is not False
+        if self.num_shards is not None:
+            return samplers.DistributedSampler(self.num_shards, self.shard_id, shuffled)  # type: ignore[arg-type]
+        return samplers.RandomSampler() if shuffled else samplers.SequentialSampler()
+
+    def _drawn(self) -> bool:
+        return self.sampler is not None and self.sampler._core_sampler() is None
+
+    def _draw(self, seed: int, epoch: int) -> np.ndarray:
+        """Row ids of one epoch, drawn in Python."""
+        ids = self._effective_sampler()._draw(self._rows(), seed, epoch, self._labels)
+        return ids if self.num_samples is None else ids[:self.num_samples]
+
+    def _options(self) -> Any:
+        if self._drawn():
+            ids = self._draw(*self._draw_key)
+            if len(ids) == 0:
+                raise _core.dataset.EmptyDatasetError(f"the sampler chose no rows | {type(self).__name__}")
+            return _core.dataset.SourceOptions(sampler=_core.dataset.subset_sampler(ids.tolist(), None), num_parallel_workers=self._workers())
+        sampler = None if self.sampler is None else self.sampler._core_sampler()
+        return _core.dataset.SourceOptions(self.num_samples, self._workers(), self.shuffle_flag, sampler, self.num_shards, self.shard_id)
+
+    def _build(self) -> Optional[Any]:
+        return self._source(self._options())
+
+    def _source(self, options: Any) -> Any:
+        """The C++ source."""
+        raise NotImplementedError
+
+    def _whole(self) -> Any:
+        """The C++ source with all rows in their order."""
+        return self._source(_core.dataset.SourceOptions(shuffle=False))
+
+    def _rows(self) -> int:
+        """Rows of the source, before any sampling."""
+        return self._whole().get_dataset_size()
+
+    def _labels(self, column: str) -> np.ndarray:
+        """The whole of one scalar column, by one pass over the source."""
+        whole = self._whole()
+        columns = list(whole.get_col_names())
+        self._place_of(column, "PKSampler", columns)
+        iterator = _core.dataset.Iterator(whole.project([column]), num_epochs=1)
+        try:
+            return np.asarray([row[0].item() for row in iter(lambda: iterator.next(True), None)])
+        finally:
+            iterator.close()
+
+    def num_classes(self) -> Optional[int]:
+        handle = self._native()
+        return None if handle is None else handle.num_classes()
+
+    def get_class_indexing(self) -> Dict[str, int]:
+        handle = self._native()
+        return {} if handle is None else dict(handle.get_class_indexing())
+
+    def _split_rows(self) -> int:
+        if self._sharded():
+            fail(ArgumentError, "the data set is sharded already", "split", "split first, and give num_shards to the parts by use_sampler")
+        return len(self._split_ids())
+
+    def _split_ids(self) -> np.ndarray:
+        if self.sampler is None:
+            ids = np.arange(self._rows())
+            return ids if self.num_samples is None else ids[:self.num_samples]
+        return self._draw(choose_seed(self), 0)
+
+    def _split_order(self, randomize: bool) -> np.ndarray:
+        ids = self._split_ids()
+        return generator(random_key(choose_seed(self), 0x73706C6974)).permutation(ids) if randomize else ids
+
+    def _part(self, places: np.ndarray) -> Dataset:
+        part: Any = self._clone()
+        part.num_samples = None
+        part.use_sampler(samplers.SubsetSampler(places.tolist()))
+        return part
