@@ -1,5 +1,6 @@
 // matmul and batch_matmul by our own product: every floating type (16-bit ones through float), every size, the same bits for any number
-// of threads. "in_place" takes small products, "gemm" packs its operands.
+// of threads. "in_place" takes small products, "gemm" packs its operands, "packed" is the same as an alternative to oneDNN's that is measured
+// (see sindri/op/kernel_choice.h).
 #include <algorithm>
 #include <string>
 #include <type_traits>
@@ -89,10 +90,23 @@ std::string reject_in_place(const KernelQuery& q) {
   return "";
 }
 
+// Where it may be the faster one. Smaller products take too little time to be worth measuring, in larger ones oneDNN is ahead.
+constexpr int64_t kPackedLeastWork = 1 << 22, kPackedMostWork = 1 << 26;
+
+std::string reject_packed(const KernelQuery& q) {
+  if (q.in[0].dtype != DType::kFloat32) return "not float32";
+  const Problem p = matmul::problem_of(q);
+  const int64_t work = p.m * p.n * p.k;
+  if (work < kPackedLeastWork) return "the product is small";
+  if (work > kPackedMostWork) return "the product is large";
+  return "";
+}
+
 std::unique_ptr<Kernel> make(const KernelQuery& q) { return std::make_unique<GemmMatmul>(q); }
 std::unique_ptr<Kernel> make_in_place(const KernelQuery& q) { return std::make_unique<InPlaceMatmul>(q); }
 
 const bool kMatmul = register_kernel({.op = "matmul", .name = "gemm", .make = make});
+const bool kPacked = register_kernel({.op = "matmul", .name = "packed", .priority = 20, .reject = reject_packed, .make = make});
 const bool kInPlace = register_kernel({.op = "matmul", .name = "in_place", .priority = 30, .reject = reject_in_place, .make = make_in_place});
 const bool kBatchMatmul = register_kernel({.op = "batch_matmul", .name = "gemm", .make = make});
 

@@ -2,13 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "sindri/autograd/grad.h"
+#include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/op/kernel.h"
 #include "sindri/ops/matmul.h"
+#include "sindri/ops/shape.h"
 #include "tests/ops/compare.h"
 #include "tests/ops/samples.h"
 
@@ -78,6 +81,38 @@ TEST(Matmul, NaNAndInfinityPropagateInEveryKernel) {
 }
 
 // Sums of 16-bit products are kept wider: 4096 ones add to 4096, where a 16-bit running sum stops at 2048 (float16) or 256.
+// Whole numbers, so that every order of summing gives the same bits. The sizes lie at and around the edges of register blocks, vectors,
+// tiles and pieces of the depth, for every way the operands can lie and for numbers of threads that cut them differently.
+TEST(Matmul, OurProductIsExactAtEveryEdge) {
+  const int before = num_threads();
+  const std::vector<std::array<int64_t, 3>> sizes = {
+      {1, 1, 1},      {5, 7, 9},      {6, 16, 8},     {7, 17, 15},   {12, 32, 16}, {13, 33, 17},    {25, 31, 40}, {96, 64, 256}, {97, 129, 257}, {192, 256, 3},
+      {193, 257, 12}, {200, 40, 513}, {64, 300, 784}, {1, 600, 300}, {400, 1, 70}, {390, 270, 520}, {2, 700, 33}, {64, 512, 64}, {48, 16, 1000}, {500, 20, 31}};
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    for (const auto& [m, n, k] : sizes) {
+      std::vector<double> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k * n)), c(static_cast<size_t>(m * n));
+      for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<double>(static_cast<int64_t>(i * 7919 % 13) - 6);
+      for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<double>(static_cast<int64_t>(i * 104729 % 11) - 5);
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t d = 0; d < k; ++d)
+          for (int64_t j = 0; j < n; ++j) c[static_cast<size_t>(i * n + j)] += a[static_cast<size_t>(i * k + d)] * b[static_cast<size_t>(d * n + j)];
+      const Tensor plain_a = Tensor::from_values({m, k}, a, dtype), plain_b = Tensor::from_values({k, n}, b, dtype),
+                   expected = Tensor::from_values({m, n}, c, dtype);
+      const Tensor turned_a = ops::transpose(plain_a, {1, 0}), turned_b = ops::transpose(plain_b, {1, 0});
+      const ForceKernel force("gemm");
+      for (const int threads : {1, 2, 3, 8}) {
+        set_num_threads(threads);
+        for (int i = 0; i < 4; ++i) {
+          const bool ta = (i & 1) != 0, tb = (i & 2) != 0;
+          EXPECT_TRUE(same_bits(ops::matmul(ta ? turned_a : plain_a, tb ? turned_b : plain_b, ta, tb), expected))
+              << dtype_name(dtype) << " " << m << " x " << n << " x " << k << ", " << threads << " threads" << (ta ? " ta" : "") << (tb ? " tb" : "");
+        }
+      }
+      set_num_threads(before);
+    }
+  }
+}
+
 TEST(Matmul, HalfPrecisionAccumulatesInFloat) {
   for (const DType t : {DType::kFloat16, DType::kBFloat16}) {
     EXPECT_EQ(ops::matmul(Tensor::full({1, 4096}, 1.0, t), Tensor::full({4096, 1}, 1.0, t)).item(), 4096.0) << dtype_name(t);

@@ -4,6 +4,8 @@
 
 #include <immintrin.h>
 
+#include <utility>
+
 namespace sindri::SINDRI_SIMD_NS {
 namespace {
 
@@ -50,23 +52,53 @@ static inline __attribute__((always_inline)) V<double> multiply_add(V<double> a,
 #endif
 }
 
-// Panels of `width` lines of a strided matrix, zero-filled at the end: out[panel][depth][width].
+// Exchanges the off-diagonal blocks of side s of every 2s x 2s block; over s = 1, 2, 4, … that transposes.
+template <class T, size_t s, size_t... lane> static inline __attribute__((always_inline)) void exchange(V<T> (&rows)[kLanes<T>], std::index_sequence<lane...>) {
+  constexpr size_t n = kLanes<T>;
+#pragma GCC unroll 16
+  for (size_t i = 0; i < n; ++i) {
+    if ((i & s) != 0) continue;
+    const V<T> a = rows[i], b = rows[i + s];
+    rows[i] = __builtin_shufflevector(a, b, ((lane & s) != 0 ? n + lane - s : lane)...);
+    rows[i + s] = __builtin_shufflevector(a, b, ((lane & s) != 0 ? n + lane : lane + s)...);
+  }
+  if constexpr (2 * s < n) exchange<T, 2 * s>(rows, std::index_sequence<lane...>{});
+}
+
+// A panel of `count` <= width lines that are contiguous along the depth, `line_stride` apart, a square of one vector at a time. A square
+// with more lines than are left stores past its row of the panel, into what is written after it: the rows behind, the next panel, B behind A.
+// Lines from `count` on repeat the last one: what comes of them is not written to C.
+template <class T, int width> static inline __attribute__((always_inline)) void pack_transposed(const T* __restrict src, int64_t count, int64_t depth,
+                                                                                                int64_t line_stride, T* __restrict out) {
+  constexpr int lanes = kLanes<T>, last_square = (width - 1) / lanes * lanes;
+  int64_t d = 0;
+  for (; d + lanes <= depth; d += lanes) {
+    for (int first = last_square; first >= 0; first -= lanes) {
+      V<T> rows[lanes];
+      for (int i = 0; i < lanes; ++i) rows[i] = load(src + (first + i < count ? first + i : count - 1) * line_stride + d);
+      exchange<T, 1>(rows, std::make_index_sequence<lanes>{});
+      for (int i = 0; i < lanes; ++i) store<T>(out + (d + i) * width + first, rows[i]);
+    }
+  }
+  for (; d < depth; ++d)
+    for (int i = 0; i < width; ++i) out[d * width + i] = src[(i < count ? i : count - 1) * line_stride + d];
+}
+
+// Panels of `width` lines of a strided matrix: out[panel][depth][width]. Lines that are missing from the last one hold anything.
 template <class T, int width> static inline __attribute__((always_inline)) void pack_panels(const T* __restrict src, int64_t lines, int64_t depth,
                                                                                             int64_t line_stride, int64_t depth_stride, T* __restrict out) {
-  for (int64_t first = 0; first < lines; first += width) {
+  for (int64_t first = 0; first < lines; first += width, out += depth * width) {
     const T* from = src + first * line_stride;
     const int64_t count = lines - first < width ? lines - first : width;
-    if (count < width) {
-      for (int64_t i = 0; i < depth * width; ++i) out[i] = T(0);
-    }
-    if (line_stride == 1 && count == width) {
+    if (depth_stride == 1) {
+      pack_transposed<T, width>(from, count, depth, line_stride, out);
+    } else if (line_stride == 1 && count == width) {
       for (int64_t d = 0; d < depth; ++d)
         for (int i = 0; i < width; ++i) out[d * width + i] = from[d * depth_stride + i];
     } else {
-      for (int64_t i = 0; i < count; ++i)
-        for (int64_t d = 0; d < depth; ++d) out[d * width + i] = from[i * line_stride + d * depth_stride];
+      for (int64_t d = 0; d < depth; ++d)
+        for (int64_t i = 0; i < width; ++i) out[d * width + i] = from[(i < count ? i : count - 1) * line_stride + d * depth_stride];
     }
-    out += depth * width;
   }
 }
 
@@ -108,8 +140,10 @@ static inline __attribute__((always_inline)) void write_block(const V<T> (&block
 template <class T> static inline __attribute__((always_inline)) void tile(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b,
                                                                           int64_t b_row, int64_t b_col, T* c, int64_t ldc, bool accumulate, T* pack) {
   T *packed_a = pack, *packed_b = pack + kGemmTileM * kGemmBlockK;
-  for (int64_t k0 = 0; k0 < k; k0 += kGemmBlockK) {
-    const int64_t depth = k - k0 < kGemmBlockK ? k - k0 : kGemmBlockK;
+  // Equal pieces of the depth: a short last one would cost as much to write as a full one.
+  const int64_t pieces = (k + kGemmBlockK - 1) / kGemmBlockK, piece = (k + pieces - 1) / pieces;
+  for (int64_t k0 = 0; k0 < k; k0 += piece) {
+    const int64_t depth = k - k0 < piece ? k - k0 : piece;
     pack_panels<T, kRows>(a + k0 * a_col, m, depth, a_row, a_col, packed_a);
     pack_panels<T, kCols<T>>(b + k0 * b_row, n, depth, b_col, b_row, packed_b);
     for (int64_t j = 0; j < n; j += kCols<T>)

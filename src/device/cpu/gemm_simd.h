@@ -8,7 +8,8 @@
 namespace sindri {
 // A tile's packed operands (kGemmTileM x kGemmBlockK and kGemmBlockK x tile columns) stay in a 1 MB L2. Multiples of every
 // register block below.
-inline constexpr int64_t kGemmTileM = 96, kGemmBlockK = 256, kGemmTileBytesN = 1024;
+inline constexpr int64_t kGemmTileM = 192, kGemmBlockK = 256, kGemmTileBytesN = 1024;
+inline constexpr int64_t kGemmRowUnit = 12, kGemmColumnBytesUnit = 128;  // of the largest register block; they divide the smaller ones
 inline constexpr int64_t kGemmInPlaceColumns = 16;
 inline constexpr int64_t kGemmPackBytes = kGemmBlockK * (kGemmTileM * 8 + kGemmTileBytesN);
 }  // namespace sindri
