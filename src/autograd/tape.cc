@@ -13,6 +13,7 @@
 
 #include "sindri/autograd/grad.h"
 #include "sindri/core/error.h"
+#include "sindri/op/observer.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/shape.h"
 #include "src/core/tensor_impl.h"
@@ -174,8 +175,8 @@ Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Spa
         if (p != state_->param_of.end()) result.uses.push_back({p->second, r.op, r.attrs, r.in[0], dout[0]});
       }
     }
-    std::optional<NameScope> cell;  // nodes say which Cell they are the gradient of; eager calls have no use for it
-    if (r.scope != nullptr && is_tracing_graph()) cell.emplace(scope_path(r.scope));
+    std::optional<NameScope> cell;  // nodes and profiles say which Cell they are the gradient of; other eager calls have no use for it
+    if (r.scope != nullptr && (kernel_observer() != nullptr || is_tracing_graph())) cell.emplace(scope_path(r.scope));
     const TensorList din = call_rule(r, dout, wanted);
     check_rule_result(r, din);
     for (size_t i = 0; i < din.size(); ++i) {

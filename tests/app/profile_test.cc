@@ -130,6 +130,13 @@ TEST(Profile, PynativeHasOpsButNoPlan) {
   const json j = profiled({"--mode", "pynative"}).report;
   EXPECT_GT(j.at("ops").size(), 5u);
   EXPECT_FALSE(j.contains("memory"));
+  int gradients = 0;
+  for (const json& i : j.at("instructions")) {
+    if (i.at("op") != "conv2d_weight_grad") continue;
+    ++gradients;
+    EXPECT_THAT(i.at("cell").get<std::string>(), testing::MatchesRegex("grad/.*conv.*"));
+  }
+  EXPECT_EQ(gradients, 3);
 }
 
 TEST(Profile, BadArguments) {

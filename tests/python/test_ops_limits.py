@@ -187,3 +187,12 @@ def test_global_average_pooling_keeps_its_digits():
 def test_masked_fill_keeps_every_digit_of_int64(value):
     y = ops.masked_fill(ints([1, 2], np.int64), Tensor([True, False]), value)
     assert y.dtype == ms.int64 and y.asnumpy().tolist() == [int(value), 2]
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "min", "prod"])
+def test_a_segment_number_outside_raises_and_a_negative_one_is_left_out(name, mode):
+    reduce = getattr(ops, f"unsorted_segment_{name}")
+    x = Tensor(np.array([2, 5, 3], np.float32))
+    np.testing.assert_array_equal(reduce(x, Tensor(np.array([1, 1, -1], np.int32)), 2).asnumpy()[1], {"sum": 7, "max": 5, "min": 2, "prod": 10}[name])
+    with pytest.raises(ValueError, match="index 2 at position"):
+        reduce(x, Tensor(np.array([0, 2, 1], np.int32)), 2).asnumpy()

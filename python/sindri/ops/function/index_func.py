@@ -119,7 +119,11 @@ def unsorted_segment_sum(input_x: Tensor, segment_ids: Tensor, num_segments: int
 
 
 def _segment_reduce(x: Tensor, ids: Tensor, count: int, reduce: Callable, nothing: float) -> Tensor:
-    """Reduces slices of x by segment through a mask of [count, n, …] elements: right for any operation, costly for many segments."""
+    """Reduces slices of x by segment through a mask of [count, n, …] elements: right for any operation, costly for many segments.
+
+    Negative numbers are left out; numbers from count on raise ValueError, as for the sums."""
+    counted = core.greater_equal(ids, 0)
+    ids = core.where(counted, core.gather(core.arange(0, count), core.where(counted, ids, 0), 0), -1)
     mask = core.equal(core.reshape(core.arange(0, count), (count, 1)), core.reshape(core.cast(ids, mstype.int64), (1, -1)))
     mask = core.reshape(mask, mask.shape + (1,) * (len(x.shape) - 1))
     return reduce(core.where(mask, core.expand_dims(x, 0), core.full((), nothing, x.dtype)), [1])
