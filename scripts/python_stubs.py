@@ -123,7 +123,7 @@ class Stub:
             self.imports.setdefault("typing", set()).add("Any")
         rank = {"collections.abc": 0, "typing": 0}
         for module in sorted(self.imports, key=lambda m: (rank.get(m, 2 if m.startswith("sindri") else 1), m)):
-            if module.startswith("sindri") and "np." in body and "import numpy as np" not in head:
+            if module.startswith("sindri") and "np." in body and not any("numpy as np" in h for h in head):
                 head.append("\nimport numpy as np\n")
             head.extend(wrapped(f"from {module} import ", sorted(self.imports[module])))
         if "np." in body and not any("numpy as np" in h for h in head):

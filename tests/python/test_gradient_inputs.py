@@ -153,3 +153,34 @@ def test_a_recorded_run_counts_for_what_is_the_same():
         Square().k = 5  # another Cell
         ms.grad(net, None, net.w)(x)
         assert net.runs.item() == 1
+
+
+def test_a_hook_of_a_tensor_sees_and_changes_its_gradient(mode):
+    def product(x, y):
+        z = x * y
+        z.register_hook(lambda g: g * 2)
+        return z * y
+
+    assert numbers(ms.grad(product, (0, 1))(Tensor(1.0), Tensor(2.0))) == (8, 6)  # z's own gradient 2 became 4, y's as a factor of z·y stays 1·2
+
+
+def test_a_hook_of_an_argument_ends_with_the_call_and_a_removed_one_does_nothing():
+    seen = []
+
+    def square(x):
+        x.register_hook(lambda g: seen.append(g.asnumpy().item()))
+        x.register_hook(lambda g: g * 100).remove()
+        return x * x
+
+    x = Tensor(3.0)
+    for times in (1, 2):
+        assert numbers(ms.grad(square)(x)) == 6
+        assert seen == [6.0] * times
+    assert numbers(ms.grad(lambda v: v * v)(x)) == 6 and len(seen) == 2
+
+
+def test_what_cannot_be_a_hook_of_a_tensor():
+    with pytest.raises(TypeError, match="expected a function, got int"):
+        Tensor(1.0).register_hook(3)
+    with pytest.raises(TypeError, match="a Parameter takes no hook"):
+        Parameter(Tensor(1.0), name="p").register_hook(print)

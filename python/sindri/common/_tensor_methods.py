@@ -13,6 +13,7 @@ import numpy as np
 from sindri import _core
 from sindri._signatures import as_method, signature
 from sindri.common import dtype as mstype
+from sindri.common.hook_handle import HookHandle
 
 _ops = _core.ops
 Tensor = _core.Tensor
@@ -386,6 +387,28 @@ def tolist(self: Tensor) -> Any:
     return values.asnumpy().tolist()
 
 
+def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> HookHandle:
+    """hook(gradient) when a gradient reaches this tensor from what is computed with it from now on; what it returns replaces the gradient.
+
+    To be called inside the function that is differentiated. Compiled code keeps the hook as it was traced. Returns a handle with remove().
+    Raises TypeError for a hook that cannot be called, and for a Parameter.
+    """
+    if not callable(hook):
+        raise TypeError(f"hook: expected a function, got {type(hook).__name__} | Tensor.register_hook")
+    if isinstance(self, _core.Parameter):
+        raise TypeError("a Parameter takes no hook | Tensor.register_hook | change its gradient between the gradient function and the optimizer")
+    hooks: dict[HookHandle, Callable[[Tensor], Any]] = {}
+    handle = HookHandle(hooks)
+    hooks[handle] = hook
+
+    def gradient(inputs: Any, outputs: Any, gradients: Any) -> list[Tensor]:
+        changed = hooks[handle](gradients[0]) if hooks else None
+        return [gradients[0] if changed is None else changed]
+
+    self._replace(_core.custom_gradient(lambda inputs: inputs, [self._detached()], gradient)[0])
+    return handle
+
+
 def numel(self: Tensor) -> int:
     """Number of elements."""
     return self.size
@@ -432,7 +455,7 @@ def _reversed(self: Tensor) -> Tensor:
 
 _OWN = (reshape, view, transpose, permute, flatten, resize, expand, broadcast_to, sum_to_size, sum, mean, prod, max, min, argmin, argmax, cumsum, ptp,
         trace, diagonal, repeat, take, gather, searchsorted, where, select, fill, itemset, index_put, new_zeros, new_ones, new_full, to, copy, clone,
-        value, assign_value, copy_, fill_, zero_, tolist, numel, dim, contiguous, is_contiguous)
+        value, assign_value, copy_, fill_, zero_, register_hook, tolist, numel, dim, contiguous, is_contiguous)
 _ALIASES: dict[str, Callable] = {"type": type_, "ndimension": dim, "nelement": numel, "element_size": element_size, "numpy": numpy, "reshape_as": reshape_as}
 _TYPES = {"float": mstype.float32, "half": mstype.float16, "double": mstype.float64, "bfloat16": mstype.bfloat16, "int": mstype.int32,
           "long": mstype.int64, "bool": mstype.bool_}

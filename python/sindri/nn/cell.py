@@ -9,6 +9,7 @@ from sindri import _compile, _core
 from sindri._compile import Flat, Graphs, State, clock, local, outermost, rebuild, run_eagerly
 from sindri._core import Parameter, Tensor
 from sindri.common import dtype as mstype
+from sindri.common.hook_handle import HookHandle
 from sindri.common.parameter import PARAMETER_NAME_DEFAULT, ParameterTuple
 
 if TYPE_CHECKING:
@@ -685,18 +686,6 @@ class Cell:
 
 
 _compile.cell_class = Cell
-
-
-class HookHandle:
-    """What registering a hook returns: remove() takes the hook away."""
-
-    def __init__(self, table: OrderedDict[HookHandle, Callable[..., Any]]) -> None:
-        self._table = table
-
-    def remove(self) -> None:
-        """Takes the hook away; a second call does nothing."""
-        clock[0] += 1
-        self._table.pop(self, None)
 
 
 def _with_tensors(v: Any, tensors: Iterator[Tensor]) -> Any:
