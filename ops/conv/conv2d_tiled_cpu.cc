@@ -1,4 +1,4 @@
-// conv2d and its gradients with kernels of some rows and columns (the 3x3 convolutions of ResNets): one register tile of pixels by 16 output channels
+// conv2d, its gradients and conv2d_bias_act with kernels of some rows and columns (the 3x3 convolutions of ResNets): one register tile of pixels by 16 output channels
 // over a padded copy of the image, no packing of activations. The input gradient of stride 1 is the convolution of dy with the weight
 // turned by 180 degrees.
 //
@@ -19,6 +19,7 @@ namespace {
 using conv::ConvGeometry, conv::Direction;
 
 constexpr int64_t kMaxPieces = 8, kFloat = static_cast<int64_t>(sizeof(float));
+constexpr int64_t kMostBytes = 64 << 20;  // of copies of padded images
 constexpr int64_t kBlockBytes = 20 * 1024;  // rows of x and dy that a pass over the taps keeps in the first-level cache
 
 // The input gradient as a forward convolution: dy is the image, x the result.
@@ -33,7 +34,7 @@ ConvGeometry turned(const ConvGeometry& g) {
 
 class TiledConvKernel final : public Kernel {
  public:
-  explicit TiledConvKernel(const KernelQuery& q) : direction_(conv::direction_of(q)), g_(conv::geometry_of(q)) {
+  explicit TiledConvKernel(const KernelQuery& q) : direction_(conv::direction_of(q)), relu_(conv::relu_of(q)), g_(conv::geometry_of(q)) {
     if (direction_ == Direction::kInputGrad) g_ = turned(g_);
     images_ = fixed_chunks(g_.n, kMaxPieces);
     pieces_ = fixed_chunks(g_.n, images_);
@@ -44,10 +45,15 @@ class TiledConvKernel final : public Kernel {
     rows_ = std::clamp<int64_t>(kBlockBytes / (kFloat * (g_.stride_h * padded_row_ + g_.ow * kTiledLanes)), 1, g_.oh);
     WorkspaceLayout layout;
     weight_at_ = layout.add(g_.weight_numel() * kFloat * (direction_ == Direction::kWeightGrad ? pieces_ : 1));
-    if (has_padding_) image_at_ = layout.add(padded_image_ * kFloat * pieces_);
+    // Fewer images than threads: these share the channels of one, each with a copy of its own. That changes no sum.
+    if (direction_ != Direction::kWeightGrad && pieces_ < num_threads())
+      groups_ = std::clamp<int64_t>(kMostBytes / (padded_image_ * kFloat * pieces_), 1, std::min(g_.o / kTiledLanes, fixed_chunks(num_threads(), pieces_)));
+    if (has_padding_) image_at_ = layout.add(padded_image_ * kFloat * pieces_ * groups_);
     workspace_ = layout.size();
   }
   int64_t workspace_bytes() const override { return workspace_; }
+  int64_t prepared_bytes(size_t in) const override { return in == 1 && direction_ != Direction::kWeightGrad ? g_.weight_numel() * kFloat : 0; }
+  void prepare(size_t, const Buffer& from, void* to) const override { pack(from.as<const float>(), static_cast<float*>(to)); }
 
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
     float* weight = static_cast<float*>(workspace_at(ctx.workspace, weight_at_));
@@ -58,15 +64,19 @@ class TiledConvKernel final : public Kernel {
       });
       return add_partials(weight, out[0].as<float>());
     }
-    const float* x = in[0].as<const float>();
-    pack(in[1].as<const float>(), weight);
-    for_pieces([&](int64_t piece, int64_t begin, int64_t end) {
-      float* copy = scratch + piece * padded_image_;
+    const float *x = in[0].as<const float>(), *bias = in.size() > 2 ? in[2].as<const float>() : nullptr;
+    if (in[1].prepared == nullptr) pack(in[1].as<const float>(), weight);
+    const float* const packed = in[1].prepared != nullptr ? static_cast<const float*>(in[1].prepared) : weight;
+    const int64_t blocks = g_.o / kTiledLanes;
+    parallel_tasks(pieces_ * groups_, [&](int64_t task) {
+      const int64_t piece = task / groups_, group = task % groups_;
+      float* copy = scratch + task * padded_image_;
       clear(copy);
-      for (int64_t n = begin; n < end; ++n) {
+      for (int64_t n = piece * images_; n < std::min(g_.n, (piece + 1) * images_); ++n) {
         const float* image = padded(x + n * g_.h * g_.w * g_.c, copy);
-        for (int64_t o = 0; o < g_.o; o += kTiledLanes)
-          SINDRI_SIMD_CALL(tiled_conv_image)(tile_, image, weight + o * taps(), out[0].as<float>() + n * g_.oh * g_.ow * g_.o + o);
+        for (int64_t o = blocks * group / groups_ * kTiledLanes; o < blocks * (group + 1) / groups_ * kTiledLanes; o += kTiledLanes)
+          SINDRI_SIMD_CALL(tiled_conv_image)
+        (tile_, image, packed + o * taps(), bias != nullptr ? bias + o : nullptr, relu_, out[0].as<float>() + n * g_.oh * g_.ow * g_.o + o);
       }
     });
   }
@@ -127,15 +137,16 @@ class TiledConvKernel final : public Kernel {
   }
 
   Direction direction_;
+  bool relu_;
   ConvGeometry g_;
-  int64_t images_ = 0, pieces_ = 0, padded_row_ = 0, padded_image_ = 0, rows_ = 1, weight_at_ = 0, image_at_ = 0, workspace_ = 0;
+  int64_t images_ = 0, pieces_ = 0, groups_ = 1, padded_row_ = 0, padded_image_ = 0, rows_ = 1, weight_at_ = 0, image_at_ = 0, workspace_ = 0;
   bool has_padding_ = false;
   TiledConv tile_{};
 };
 
 // Padded images of more than 262 x 262 pixels, or copies of them (one for each thread) beyond what is worth their memory.
 bool too_large(const ConvGeometry& g) {
-  constexpr int64_t kMostPixels = 262 * 262, kMostBytes = 64 << 20;
+  constexpr int64_t kMostPixels = 262 * 262;
   const int64_t rows = g.h + g.pad_top + g.pad_bottom, columns = g.w + g.pad_left + g.pad_right;
   if (rows > kMostPixels || columns > kMostPixels || rows * columns > kMostPixels) return true;
   return rows * columns * g.c * kFloat * std::min(g.n, kMaxPieces) > kMostBytes;
@@ -143,6 +154,7 @@ bool too_large(const ConvGeometry& g) {
 
 std::string reject(const KernelQuery& q) {
   if (q.in[0].dtype != DType::kFloat32) return "float32 only";
+  if (q.in.size() > 3) return "a residual may lie where the sums are written first";
   const ConvGeometry g = conv::geometry_of(q);
   if (g.empty()) return "an operand has no elements";
   if (g.groups != 1) return "no groups";
@@ -159,7 +171,7 @@ std::string reject(const KernelQuery& q) {
 std::unique_ptr<Kernel> make(const KernelQuery& q) { return std::make_unique<TiledConvKernel>(q); }
 
 bool add(const char* op) { return register_kernel({.op = op, .name = "tiled", .priority = 20, .reject = reject, .make = make}); }
-const bool kForward = add("conv2d"), kInputGrad = add("conv2d_input_grad"), kWeightGrad = add("conv2d_weight_grad");
+const bool kForward = add("conv2d"), kBiasAct = add("conv2d_bias_act"), kInputGrad = add("conv2d_input_grad"), kWeightGrad = add("conv2d_weight_grad");
 
 }  // namespace
 }  // namespace sindri

@@ -42,14 +42,28 @@ template <int kPixels, int64_t kStride> SINDRI_SIMD_INLINE void conv_block(const
   if constexpr (kPixels > 1) conv_block<kPixels - 1, kStride>(d, pixels, x, weight, y);
 }
 
-template <int64_t kStride> SINDRI_SIMD_INLINE void conv_image(const TiledConv& d, const float* x, const float* weight, float* y) {
-  for (int64_t i = 0; i < d.oh; ++i)
+// A row of sums that was just written.
+SINDRI_SIMD_INLINE void finish_row(const TiledConv& d, const float* bias, bool relu, float* y) {
+  Vec b[kVecs];
+  for (int v = 0; v < kVecs; ++v) b[v] = load(bias + v * kVecFloats);
+  for (int64_t j = 0; j < d.ow; ++j)
+    for (int v = 0; v < kVecs; ++v) {
+      float* const to = y + j * d.o + v * kVecFloats;
+      const Vec x = load(to) + b[v];
+      store(to, relu ? (x < Vec{} ? Vec{} : x) : x);  // keeps NaN
+    }
+}
+
+template <int64_t kStride> SINDRI_SIMD_INLINE void conv_image(const TiledConv& d, const float* x, const float* weight, const float* bias, bool relu, float* y) {
+  for (int64_t i = 0; i < d.oh; ++i) {
     for (int64_t j = 0; j < d.ow;) {
       // As few blocks as a row needs, of nearly equal length: short ones leave the multipliers waiting for each other.
       const int64_t left = d.ow - j, blocks = (left + kMostPixels - 1) / kMostPixels, pixels = (left + blocks - 1) / blocks;
       conv_block<kMostPixels, kStride>(d, pixels, x + i * d.row_stride + j * d.pixel_stride, weight, y + (i * d.ow + j) * d.o);
       j += pixels;
     }
+    if (bias != nullptr) finish_row(d, bias, relu, y + i * d.ow * d.o);
+  }
 }
 
 // kTaps neighbouring elements of a run.
@@ -85,14 +99,14 @@ SINDRI_SIMD_INLINE void weight_grad_block(const TiledConv& d, int64_t taps, int6
 
 }  // namespace
 
-void tiled_conv_image(const TiledConv& d, const float* x, const float* weight, float* y) {
+void tiled_conv_image(const TiledConv& d, const float* x, const float* weight, const float* bias, bool relu, float* y) {
   switch (d.pixel_stride) {
-    case 16: return conv_image<16>(d, x, weight, y);
-    case 32: return conv_image<32>(d, x, weight, y);
-    case 64: return conv_image<64>(d, x, weight, y);
-    case 128: return conv_image<128>(d, x, weight, y);
-    case 256: return conv_image<256>(d, x, weight, y);
-    default: return conv_image<0>(d, x, weight, y);
+    case 16: return conv_image<16>(d, x, weight, bias, relu, y);
+    case 32: return conv_image<32>(d, x, weight, bias, relu, y);
+    case 64: return conv_image<64>(d, x, weight, bias, relu, y);
+    case 128: return conv_image<128>(d, x, weight, bias, relu, y);
+    case 256: return conv_image<256>(d, x, weight, bias, relu, y);
+    default: return conv_image<0>(d, x, weight, bias, relu, y);
   }
 }
 

@@ -18,7 +18,8 @@ struct TiledConv {
 
 }  // namespace sindri
 
-// y [oh, ow, o] of one image, channels [first, first + kTiledLanes): x is padded already, weight [kernel_rows, run, kTiledLanes].
-SINDRI_SIMD_DECLARE(void tiled_conv_image(const TiledConv& d, const float* x, const float* weight, float* y);)
+// kTiledLanes channels of y [oh, ow, o] of one image: x is padded already, weight [kernel_rows, run, kTiledLanes]. With bias [kTiledLanes]
+// y = sum + bias, with relu max(·, 0) of it; null: neither.
+SINDRI_SIMD_DECLARE(void tiled_conv_image(const TiledConv& d, const float* x, const float* weight, const float* bias, bool relu, float* y);)
 // partial [kernel_rows, run, kTiledLanes] += x times dy [rows, ow, o] over output rows [row, row + rows), for kTiledLanes channels of dy.
 SINDRI_SIMD_DECLARE(void tiled_conv_weight_grad(const TiledConv& d, int64_t row, int64_t rows, const float* x, const float* dy, float* partial);)

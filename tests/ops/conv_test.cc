@@ -80,6 +80,30 @@ TEST(Conv2dKernels, WeightGradientsInPiecesAgree) {
   }
 }
 
+// Fewer images than threads: the channels of one are shared out. Blocks of channels do not divide evenly among 2, 3 or 5.
+TEST(Conv2dKernels, TiledSharesTheChannelsOfAnImage) {
+  const int threads = num_threads();
+  const OpDef& op = find_op("conv2d_bias_act");
+  for (const int64_t images : {1, 2}) {
+    const Tensor x = input({images, 16, 9, 11}, 24, DType::kFloat32), w = input({112, 16, 3, 3}, 25, DType::kFloat32), bias = input({112}, 26, DType::kFloat32);
+    const Attrs attrs = op.attrs.make({{"pad", std::vector<int64_t>{1, 1, 1, 1}}, {"relu", true}});
+    const auto results = [&](const char* kernel, int n) {
+      set_num_threads(n);
+      const ForceKernel force(kernel);
+      const ops::Conv2dAttrs plain{.pad = {1, 1, 1, 1}};
+      const Tensor y = ops::conv2d(x, w, plain);
+      return TensorList{y, ops::conv2d_input_grad(y, w, x.shape(), plain), sindri::bind(op, attrs, {x, w, bias})[0]};
+    };
+    const TensorList one = results("tiled", 1), expected = results("reference", 1);
+    for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(close(one[i], expected[i], {1e-4, 1e-4})) << i;
+    for (const int n : {2, 3, 5, 16}) {
+      const TensorList many = results("tiled", n);
+      for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(same_bits(many[i], one[i])) << i << ", " << n << " threads";
+    }
+  }
+  set_num_threads(threads);
+}
+
 // oneDNN's own relu behind a convolution makes 0 of NaN.
 TEST(Conv2dKernels, ReluKeepsNan) {
   for (const int64_t side : {1, 3}) {
