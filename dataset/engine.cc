@@ -123,6 +123,7 @@ void Engine::seek(const Cursor& c) {
   std::lock_guard lock(mutex_);
   for (auto& item : inflight_) item->dropped = true;
   inflight_.clear();
+  ++generation_;
   produced_ = consumed_ = c;
   work_cv_.notify_all();
 }
@@ -163,6 +164,7 @@ bool Engine::next(std::vector<Tensor>* columns) {
 bool Engine::open_item(Worker& w, Item* item) {
   if (options_.num_epochs >= 0 && produced_.epoch >= options_.start_epoch + options_.num_epochs) return false;
   item->begin = produced_;
+  item->generation = generation_;
   if (plan_->on_corrupt == OnCorrupt::kSkip) return open_skipping(w, item);
   if (plan_->items >= 0 && produced_.batch >= plan_->items) {
     item->epoch_end = item->ready = true;
@@ -223,21 +225,20 @@ bool Engine::open_skipping(Worker& w, Item* item) {
   }
 }
 
-// Under the lock: some rows to make, or null when there is nothing to do now.
-std::shared_ptr<Engine::Item> Engine::take_ticket(Worker& w, int64_t* begin, int64_t* end) {
+// Under the lock: some rows to make, or none when there is nothing to do now.
+Engine::Ticket Engine::take_ticket(Worker& w) {
   for (auto& item : inflight_) {
     const int64_t n = static_cast<int64_t>(item->rows.size());
     if (item->ready || item->next_row >= n) continue;
-    *begin = item->next_row;
-    *end = how_ == Making::kSlots ? std::min(n, item->next_row + grain_) : n;
-    item->next_row = *end;
+    const Ticket t{item, item->next_row, how_ == Making::kSlots ? std::min(n, item->next_row + grain_) : n, tickets_++};
+    item->next_row = t.end;
     ++item->running;
-    return item;
+    return t;
   }
-  if (static_cast<int64_t>(inflight_.size()) >= options_.prefetch + 1) return nullptr;
+  if (static_cast<int64_t>(inflight_.size()) >= options_.prefetch + 1) return {};
   auto item = std::make_shared<Item>();
   try {
-    if (!open_item(w, item.get())) return nullptr;
+    if (!open_item(w, item.get())) return {};
     if (!item->epoch_end && how_ == Making::kSlots) item->block = pool_->take();
   } catch (...) {
     item->error = std::current_exception();
@@ -247,10 +248,31 @@ std::shared_ptr<Engine::Item> Engine::take_ticket(Worker& w, int64_t* begin, int
   if (item->ready) {
     ready_cv_.notify_all();
     work_cv_.notify_one();
-    return item->error ? nullptr : take_ticket(w, begin, end);
+    return item->error ? Ticket{} : take_ticket(w);
   }
   work_cv_.notify_all();
-  return take_ticket(w, begin, end);
+  return take_ticket(w);
+}
+
+// Sequential sources are read in the order of the tickets, one ticket at a time.
+void Engine::read_ahead(Worker& w, const Ticket& t) {
+  if (!plan_->has_sequential) return;
+  {
+    std::unique_lock lock(turn_mutex_);
+    turn_cv_.wait(lock, [&] { return turn_ == t.turn; });
+  }
+  w.generation = t.item->generation;
+  std::exception_ptr error;
+  try {
+    for (int64_t i = t.begin; i < t.end && !stopping_.load(std::memory_order_relaxed); ++i)
+      w.read_ahead(*rows_, t.item->pass, t.item->rows[static_cast<size_t>(i)]);
+  } catch (...) { error = std::current_exception(); }
+  {
+    const std::lock_guard lock(turn_mutex_);
+    ++turn_;
+  }
+  turn_cv_.notify_all();
+  if (error) std::rethrow_exception(error);
 }
 
 void Engine::set_error(Item& item, int64_t row, std::exception_ptr error) {
@@ -311,8 +333,10 @@ void Engine::fill_single(Worker& w, Item& item) {
   }
 }
 
-void Engine::run_ticket(Worker& w, Item& item, int64_t begin, int64_t end) {
-  if (how_ == Making::kSlots) return fill_slots(w, item, begin, end);
+void Engine::run_ticket(Worker& w, const Ticket& t) {
+  Item& item = *t.item;
+  read_ahead(w, t);
+  if (how_ == Making::kSlots) return fill_slots(w, item, t.begin, t.end);
   try {
     how_ == Making::kStacked ? fill_stacked(w, item) : fill_single(w, item);
   } catch (const SkippedRow&) { throw; } catch (...) {
@@ -398,9 +422,8 @@ void Engine::run_worker() {
   Worker w(*plan_);
   std::unique_lock lock(mutex_);
   while (!stop_) {
-    int64_t begin = 0, end = 0;
-    const std::shared_ptr<Item> item = take_ticket(w, &begin, &end);
-    if (item == nullptr) {
+    const Ticket ticket = take_ticket(w);
+    if (ticket.item == nullptr) {
       if (stop_) break;
       work_cv_.wait(lock);
       continue;
@@ -409,16 +432,16 @@ void Engine::run_worker() {
     bool skipped = false;
     const auto t = Clock::now();
     try {
-      run_ticket(w, *item, begin, end);
+      run_ticket(w, ticket);
     } catch (const SkippedRow&) { skipped = true; }
     const double busy = seconds_since(t);
     lock.lock();
     stats_.busy_seconds += busy;
     if (skipped) {
-      restart_from(*item);
+      restart_from(*ticket.item);
       work_cv_.notify_all();
     }
-    finish_ticket(item, lock, w);
+    finish_ticket(ticket.item, lock, w);
   }
 }
 

@@ -50,6 +50,7 @@ class Engine {
     Cursor begin, end;
     bool epoch_end = false, ready = false, dropped = false;
     uint64_t pass = 0;  // of the program whose rows are listed
+    uint64_t generation = 0;  // seeks before it was opened
     std::vector<int64_t> rows;  // their indices there
     int64_t next_row = 0, running = 0;  // first row no worker has taken; workers busy on it
     std::shared_ptr<uint8_t> block;
@@ -65,10 +66,16 @@ class Engine {
   bool has_next() const { return failure_ || (!inflight_.empty() && inflight_.front()->ready); }  // under mutex_
   void work();
   void run_worker();
-  std::shared_ptr<Item> take_ticket(Worker& w, int64_t* begin, int64_t* end);
+  // Rows of a batch for one worker. `turn` counts tickets.
+  struct Ticket {
+    std::shared_ptr<Item> item;
+    int64_t begin = 0, end = 0, turn = 0;
+  };
+  Ticket take_ticket(Worker& w);
+  void read_ahead(Worker& w, const Ticket& t);
   bool open_item(Worker& w, Item* item);
   bool open_skipping(Worker& w, Item* item);
-  void run_ticket(Worker& w, Item& item, int64_t begin, int64_t end);
+  void run_ticket(Worker& w, const Ticket& t);
   void fill_slots(Worker& w, Item& item, int64_t begin, int64_t end);
   void fill_stacked(Worker& w, Item& item);
   void fill_single(Worker& w, Item& item);
@@ -92,9 +99,14 @@ class Engine {
   std::condition_variable work_cv_, ready_cv_;
   std::deque<std::shared_ptr<Item>> inflight_;
   Cursor produced_, consumed_;
+  uint64_t generation_ = 0;  // seeks so far
+  int64_t tickets_ = 0;
   bool stop_ = false, started_ = false;
   std::atomic<bool> stopping_{false};
   std::exception_ptr failure_;
+  std::mutex turn_mutex_;
+  std::condition_variable turn_cv_;
+  int64_t turn_ = 0;  // the ticket whose rows sequential sources are read for
   std::vector<std::thread> threads_;
   Stats stats_;
   Counters counters_;

@@ -110,6 +110,11 @@ class IteratorImpl : public Iterator {
       at_end_ = true;
       return false;
     }
+    // Behind an epoch's last batch only its end is left: taking it keeps the batches of the next one that are being made.
+    if (!at_end_ && options_.on_corrupt != OnCorrupt::kSkip && batch_ == engine_->plan().items) {
+      std::vector<Tensor> none;
+      at_end_ = !engine_->next(&none);
+    }
     ++epoch_;
     batch_ = 0;
     if (!at_end_) {
@@ -189,7 +194,6 @@ class IteratorImpl : public Iterator {
     p.seed = seed;
     p.on_corrupt = options_.on_corrupt;
     p.max_corrupt = options_.max_corrupt;
-    p.inflight_items = options_.prefetch + 1;
     auto plan = make_plan(*dataset_->node(), p);
     const int workers = options_.num_workers > 0 ? options_.num_workers : worker_count(plan->workers);
     engine_ = std::make_unique<Engine>(std::move(plan), options_, workers);

@@ -18,9 +18,8 @@ class Compiler {
  public:
   Compiler(Plan& plan, const PlanOptions& options) : plan_(plan), options_(options) {}
 
-  std::unique_ptr<Program> compile(Node& root, int64_t rows_per_item) {
+  std::unique_ptr<Program> compile(Node& root) {
     auto p = std::make_unique<Program>();
-    rows_per_item_ = rows_per_item;
     p->columns = node_columns(root);
     p->outputs = visit(root, {}, *p);
     return p;
@@ -76,14 +75,14 @@ class Compiler {
     leaf->id = next_source_++;
     leaf->rows = order_size(node.order, s.rows());
     check_subset(node, s);
-    bool shuffled = false;
-    for (const auto& op : path) shuffled |= op.kind == Node::Kind::kShuffle;
+    const bool in_order = !shuffled_above_ && !shuffles(path);
     leaf->path = std::move(path);
     if (s.sequential()) {
       if (options_.on_corrupt != OnCorrupt::kFail)
         throw ValueError("a sequential source cannot replace or skip bad rows: it cannot be read again", node_str(node),
                          "use a random-access source, or on_corrupt = fail");
-      leaf->reader = std::make_unique<SequentialReader>(s, shuffled ? -1 : (options_.inflight_items + 1) * std::max<int64_t>(1, rows_per_item_));
+      leaf->reader = std::make_unique<SequentialReader>(s, in_order);
+      plan_.has_sequential = true;
     } else {
       plan_.orders.push_back(std::make_unique<PassCache<PassOrder>>());
       leaf->cache = static_cast<int>(plan_.orders.size()) - 1;
@@ -93,6 +92,10 @@ class Compiler {
     source_rows_ += s.rows();
     plan_.listing = hash_combine(hash_combine(plan_.listing, s.listing_hash()), static_cast<uint64_t>(s.rows()));
     return add_leaf(std::move(leaf), s.columns().size(), p);
+  }
+
+  static bool shuffles(const std::vector<IndexOp>& path) {
+    return std::any_of(path.begin(), path.end(), [](const IndexOp& op) { return op.kind == Node::Kind::kShuffle; });
   }
 
   static void check_subset(const Node& node, const Source& s) {
@@ -107,8 +110,8 @@ class Compiler {
     leaf->kind = node.kind;
     leaf->node = &node;
     leaf->path = std::move(path);
-    const int64_t outer = rows_per_item_;
-    if (node.kind == Node::Kind::kBatch) rows_per_item_ = outer * node.count;
+    const bool outer = shuffled_above_;
+    shuffled_above_ |= shuffles(leaf->path);
     for (auto& in : node.inputs) {
       leaf->sizes.push_back(node_rows(*in));
       auto inner = std::make_unique<Program>();
@@ -117,7 +120,7 @@ class Compiler {
       finish(*inner);
       leaf->programs.push_back(std::move(inner));
     }
-    rows_per_item_ = outer;
+    shuffled_above_ = outer;
     leaf->rows = leaf->sizes[0];
     if (node.kind == Node::Kind::kConcat && leaf->sizes[0] < 0)
       throw ValueError("concat: its first input has no end", node_str(node), "put repeat() behind concat()");
@@ -230,7 +233,7 @@ class Compiler {
   uint32_t next_number_ = 0;
   int next_source_ = 0;
   int64_t source_rows_ = 0;
-  int64_t rows_per_item_ = 1;
+  bool shuffled_above_ = false;  // of the program being compiled, by one around it
 };
 
 }  // namespace
@@ -254,7 +257,7 @@ std::unique_ptr<Plan> make_plan(Node& root, const PlanOptions& options) {
   plan->workers = 0;
   plan->items = node_rows(root);
   Compiler compiler(*plan, options);
-  plan->top = compiler.compile(root, 1);
+  plan->top = compiler.compile(root);
   Compiler::finish(*plan->top);
   plan->max_corrupt = options.max_corrupt >= 0 ? options.max_corrupt : std::max<int64_t>(100, compiler.source_rows() / 1000);
   return plan;

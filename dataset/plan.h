@@ -30,23 +30,35 @@ struct IndexOp {
   int cache = -1;  // kShuffle: index of its PassCache
 };
 
-/// Rows of a sequential source, read forward by whoever asks first and kept for those who ask later.
+/// Rows of a sequential source. Workers call read_to() one after another, in the order of the batches, and take() whenever they come to
+/// the row: so a pass is read to where its batches need it before the next one is opened (one object may be the iterator of every pass),
+/// and an error belongs to the row that was being read for. `generation` counts the engine's seeks: a new one begins all passes anew, and
+/// what batches of an older one still take is refused.
 class SequentialReader {
  public:
-  /// `window`: rows this far behind the newest are no longer asked for; -1: any may be (a shuffle lies above).
-  SequentialReader(const Source& source, int64_t window) : source_(source), window_(window) {}
-  std::vector<Tensor> take(uint64_t pass, int64_t index);
+  /// `in_order`: rows are asked for in rising order, so those in between are not kept (a shuffle above asks for them later).
+  SequentialReader(const Source& source, bool in_order) : source_(source), in_order_(in_order) {}
+  /// Reads forward until row `index` is at hand. What goes wrong is kept for the take() of that row.
+  void read_to(uint64_t generation, uint64_t pass, int64_t index);
+  /// Raises what read_to(index) met.
+  std::vector<Tensor> take(uint64_t generation, uint64_t pass, int64_t index);
 
  private:
   struct Pass {
     std::function<bool(std::vector<Tensor>*)> next;
     int64_t read = 0;
     std::map<int64_t, std::vector<Tensor>> kept;
+    std::set<int64_t> asked;  // by read_to, not taken yet
+    std::exception_ptr error;
+    int64_t error_row = -1;  // read for when it was met
   };
+  void open(uint64_t pass);
+  void read_one(Pass& p, int64_t index);
   const Source& source_;
-  int64_t window_;
+  bool in_order_;
   std::mutex mutex_;
-  std::map<uint64_t, Pass> passes_;
+  uint64_t generation_ = 0;
+  std::map<uint64_t, Pass> passes_;  // the newest is the one that is read
 };
 
 /// Where a row's values begin: a source, or a node that needs programs of its own below it.
@@ -113,6 +125,7 @@ struct Plan {
   std::vector<std::string> tree;  // node_str of every node, depth first: part of the fingerprint
   uint64_t listing = 0;  // hash over all sources' listings
   int64_t items = 0;  // per epoch, -1: endless
+  bool has_sequential = false;  // a source whose rows must be read in the order of the batches
   BadRows bad;
 
   /// Raises DataError when more than max_corrupt rows are bad. Asked wherever a bad row is met or left out, not only where it is found: the
@@ -129,7 +142,6 @@ struct PlanOptions {
   int64_t seed = 0;
   OnCorrupt on_corrupt = OnCorrupt::kFail;
   int64_t max_corrupt = -1;
-  int64_t inflight_items = 3;
 };
 std::unique_ptr<Plan> make_plan(Node& root, const PlanOptions& options);
 /// True when a sampler without padding may leave this shard without rows.
@@ -146,6 +158,7 @@ struct Worker {
   Plan& plan;
   Scratch scratch;
   int64_t replaced = 0;
+  uint64_t generation = 0;  // of the batch it works on (SequentialReader)
   template <class T> struct Last {
     uint64_t pass = ~0ull;
     std::shared_ptr<const T> value;
@@ -163,6 +176,8 @@ struct Worker {
   void run_steps(const Program& program, RowKey key, std::span<Value> r);
   /// True when a row is known to be bad without reading it.
   bool known_bad(const Program& program, uint64_t pass, int64_t index);
+  /// Reads what sequential sources have to give for a row (SequentialReader::read_to).
+  void read_ahead(const Program& program, uint64_t pass, int64_t index);
   /// Applies a leaf's index operations.
   void resolve(const Leaf& leaf, uint64_t* pass, int64_t* index);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "dataset/plan.h"
 #include "sindri/core/log.h"
@@ -43,24 +44,63 @@ void Plan::check_bad_limit() const {
                   fmt::format("{}, row {}", last.name, last.row_id), "repair the files, or raise data.max_corrupt");
 }
 
-std::vector<Tensor> SequentialReader::take(uint64_t pass, int64_t index) {
-  std::lock_guard lock(mutex_);
-  while (passes_.size() > 2 && passes_.begin()->first + 1 < pass) passes_.erase(passes_.begin());
-  Pass& p = passes_[pass];
-  if (!p.next) p.next = source_.open_pass(pass);
-  while (p.read <= index) {
-    std::vector<Tensor> row;
-    if (!p.next(&row)) {
-      throw DataError(ErrorCode::kData, fmt::format("{}: the pass ended after {} rows, expected {}", source_.str(), p.read, source_.rows()), "",
-                      "every pass must give the same number of rows; give the right size");
-    }
-    p.kept.emplace(p.read++, std::move(row));
+// The passes before are only kept for rows that were asked for: no batch comes that would ask for others.
+void SequentialReader::open(uint64_t pass) {
+  for (auto it = passes_.begin(); it != passes_.end();) {
+    Pass& p = it->second;
+    p.next = nullptr;
+    std::erase_if(p.kept, [&](const auto& row) { return !p.asked.contains(row.first); });
+    it = p.asked.empty() ? passes_.erase(it) : std::next(it);
   }
-  auto it = p.kept.find(index);
-  if (it == p.kept.end()) throw InternalError(fmt::format("row {} of a sequential source was asked for twice", index));
+  passes_[pass].next = source_.open_pass(pass);
+}
+
+void SequentialReader::read_one(Pass& p, int64_t index) {
+  std::vector<Tensor> row;
+  if (!p.next(&row)) {
+    throw DataError(ErrorCode::kData, fmt::format("{}: the pass ended after {} rows, expected {}", source_.str(), p.read, source_.rows()), "",
+                    "every pass must give the same number of rows; give the right size");
+  }
+  if (!in_order_ || p.read == index) p.kept.emplace(p.read, std::move(row));
+  ++p.read;
+}
+
+void SequentialReader::read_to(uint64_t generation, uint64_t pass, int64_t index) {
+  std::lock_guard lock(mutex_);
+  if (generation < generation_) return;
+  if (generation > generation_) passes_.clear();
+  generation_ = generation;
+  if (!passes_.empty() && pass < passes_.rbegin()->first) throw InternalError(fmt::format("pass {} of a sequential source was asked for too late", pass));
+  Pass* p = nullptr;
+  try {
+    if (!passes_.contains(pass)) open(pass);
+    p = &passes_[pass];
+    p->asked.insert(index);
+    while (p->read <= index && !p->error) read_one(*p, index);
+  } catch (...) {
+    p = &passes_[pass];
+    p->asked.insert(index);
+    p->error = std::current_exception();
+    p->error_row = index;
+  }
+}
+
+std::vector<Tensor> SequentialReader::take(uint64_t generation, uint64_t pass, int64_t index) {
+  std::lock_guard lock(mutex_);
+  const auto at = passes_.find(pass);
+  if (generation != generation_ || at == passes_.end()) throw DataError("the batch this row belongs to is no longer wanted");
+  Pass& p = at->second;
+  const auto it = p.kept.find(index);
+  if (it == p.kept.end()) {
+    if (!p.error) throw InternalError(fmt::format("row {} of a sequential source was asked for twice", index));
+    // An exception object is for one thread: it is added to on its way. The rows behind are not reported, that one comes first.
+    if (index == p.error_row) std::rethrow_exception(std::exchange(p.error, std::make_exception_ptr(DataError("an earlier row could not be read"))));
+    std::rethrow_exception(std::make_exception_ptr(DataError("an earlier row could not be read")));
+  }
   std::vector<Tensor> row = std::move(it->second);
   p.kept.erase(it);
-  while (window_ >= 0 && !p.kept.empty() && p.kept.begin()->first < index - window_) p.kept.erase(p.kept.begin());
+  p.asked.erase(index);
+  if (p.asked.empty() && at != std::prev(passes_.end())) passes_.erase(at);
   return row;
 }
 
@@ -103,7 +143,7 @@ RowKey Worker::read_source(const Leaf& leaf, uint64_t pass, int64_t index, int64
   const Source& source = *leaf.node->source;
   if (leaf.reader) {
     origin_ = {&leaf, {pass, index, index}};
-    const std::vector<Tensor> row = leaf.reader->take(pass, index);
+    const std::vector<Tensor> row = leaf.reader->take(generation, pass, index);
     for (size_t c = 0; c < out.size(); ++c) {
       scratch.tensors.push_back(row[c]);
       out[c] = {static_cast<const uint8_t*>(row[c].raw_data()), row[c].dtype(), row[c].shape()};
@@ -282,6 +322,23 @@ void Worker::run_steps(const Program& program, RowKey key, std::span<Value> r) {
     } catch (Error& e) {
       e.add_where(fmt::format("{}, batch {}", step.where, key.position));
       throw;
+    }
+  }
+}
+
+void Worker::read_ahead(const Program& program, uint64_t pass, int64_t index) {
+  for (const auto& leaf : program.leaves) {
+    uint64_t p = pass;
+    int64_t i = index;
+    resolve(*leaf, &p, &i);
+    if (leaf->reader) {
+      leaf->reader->read_to(generation, p, i);
+    } else if (leaf->kind == Node::Kind::kBatch) {
+      const int64_t begin = i * leaf->node->count, end = begin + leaf->node->count;
+      for (int64_t row = begin; row < (leaf->rows < 0 ? end : std::min(end, leaf->rows)); ++row) read_ahead(*leaf->programs[0], p, row);
+    } else if (leaf->kind == Node::Kind::kConcat) {
+      const size_t part = i < leaf->sizes[0] ? 0 : 1;
+      read_ahead(*leaf->programs[part], p, part == 0 ? i : i - leaf->sizes[0]);
     }
   }
 }

@@ -149,5 +149,26 @@ TEST(ModelTrain, MaxStepsCountsStepsOfEarlierRuns) {
   EXPECT_TRUE(none.losses.empty());
 }
 
+// An epoch's end must not ask again for rows that were prepared for the next one.
+TEST(Model, TrainsOnASourceThatCannotBeReadAgain) {
+  for (int k = 0; k < 10; ++k) {
+    dataset::GeneratorDataset::Options o;
+    o.column_names = {"x", "label"};
+    o.size = kRows;
+    o.rows = [] {
+      return [i = std::make_shared<int>(0)](dataset::GeneratorDataset::Row* r) {
+        if (*i == kRows) return false;
+        const double v = static_cast<double>(*i) / kRows;
+        *r = {Tensor::from_values({2}, {v, v * v}, DType::kFloat32), Tensor::scalar(static_cast<double>((*i)++ % 3), DType::kInt32)};
+        return true;
+      };
+    };
+    const auto net = nn::Dense::make({.in_channels = 2, .out_channels = 3});
+    const auto optimizer = std::make_shared<optim::Momentum>(net->trainable_params(), optim::MomentumOptions{.learning_rate = 0.1, .momentum = 0.9});
+    train::Model model(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer);
+    model.train(3, dataset::GeneratorDataset::make(o)->batch(2), {}, {.dataset_sink_mode = false});
+  }
+}
+
 }  // namespace
 }  // namespace sindri
