@@ -127,6 +127,8 @@ Shape to_shape(py::handle h);
 py::tuple shape_tuple(const Shape& s);
 /// NumPy view of the memory.
 py::array to_numpy(const Tensor& t);
+/// Whether engine and array can use the same memory: contiguous, aligned, of this machine's byte order.
+bool memory_can_be_shared(const py::array& a);
 Tensor from_numpy(const py::array& a, bool share);
 
 /// Elements of the tensors that the call being dispatched has loaded; what decides whether the interpreter lock is released.

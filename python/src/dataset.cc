@@ -142,8 +142,7 @@ void translate(std::exception_ptr p) {
 
 Tensor value_to_tensor(py::handle value, const std::string& who, size_t k) {
   if (PyTensor* t = tensor_of(value)) return t->value();
-  const py::array a = py::array::ensure(value);
-  if (!a) throw py::error_already_set();
+  const py::array a(py::reinterpret_borrow<py::object>(value));  // raises what NumPy, or the value's own __array__, does
   const char kind = a.dtype().kind();
   if (kind == 'U' || kind == 'S' || kind == 'O') {
     throw DTypeError(fmt::format("value {} is {}, expected numbers", k, kind == 'O' ? "an array of Python objects" : "text"), who,
@@ -368,7 +367,7 @@ void bind_sources(py::module_& m) {
       // Memory is shared where the element type exists; others are widened, which copies.
       const py::dtype d = a.dtype();
       const bool same = d.kind() == 'b' || d.kind() == 'f' || (d.kind() == 'u' && d.itemsize() == 1) || (d.kind() == 'i' && d.itemsize() >= 4);
-      o.columns.emplace_back(name, from_numpy(a, same && (a.flags() & py::array::c_style) != 0));
+      o.columns.emplace_back(name, from_numpy(a, same && memory_can_be_shared(a)));
     }
     return data::NumpySlicesDataset::make(with(std::move(o), c));
   });

@@ -38,12 +38,19 @@ const py::object& type_of(const Error& e) {
   return t.base;
 }
 
+// Names of files, and what damaged ones hold, need not be UTF-8.
+py::object text(const std::string& s) {
+  PyObject* t = PyUnicode_DecodeUTF8(s.data(), static_cast<py::ssize_t>(s.size()), "backslashreplace");
+  if (t == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(t);
+}
+
 void raise(const Error& e) {
-  const py::object exception = type_of(e)(py::str(e.what()));
+  const py::object exception = type_of(e)(text(e.what()));
   exception.attr("code") = static_cast<int>(e.code());
-  exception.attr("message") = e.message();
-  exception.attr("where") = e.where();
-  exception.attr("fix") = e.fix();
+  exception.attr("message") = text(e.message());
+  exception.attr("where") = text(e.where());
+  exception.attr("fix") = text(e.fix());
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
 }
 
@@ -74,6 +81,9 @@ void bind_errors(py::module_& m) {
       if (p) std::rethrow_exception(p);
     } catch (const Error& e) { raise(e); } catch (const TracedValue& e) {
       PyErr_SetString(types().traced.ptr(), e.what());
+    } catch (const py::cast_error& e) {
+      const std::string what = e.what();  // without its advice to those who build the module
+      PyErr_SetString(PyExc_TypeError, ("a value is not of the type that is needed here: " + what.substr(0, what.find(" (#define"))).c_str());
     }
   });
 }

@@ -173,8 +173,9 @@ template <class R, class... A> struct OpBody {
     if constexpr (std::is_same_v<T, std::vector<Tensor>>)
       for (const Tensor& t : v.value) *sum += t.numel();
     if constexpr (std::is_same_v<T, Shape>)  // of the result, where no large input leads to it
-      *sum +=
-          std::accumulate(v.value.begin(), v.value.end(), int64_t{1}, [](int64_t n, int64_t d) { return d > 0 && n > kLongCall / d ? kLongCall + 1 : n * d; });
+      *sum += std::accumulate(v.value.begin(), v.value.end(), int64_t{1}, [](int64_t n, int64_t d) {
+        return d <= 0 ? 0 : n > kLongCall / d ? kLongCall + 1 : n * d;
+      });
   }
 };
 

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <pybind11/gil_safe_call_once.h>
 
+#include <limits>
+
 #include "python/src/dlpack.h"
 #include "python/src/tensor_object.h"
 #include "sindri/core/external.h"
@@ -69,9 +71,11 @@ Tensor from_sequence(py::handle data) {
       return ops::stack(parts, 0);
     }
   }
-  py::array a = py::array::ensure(data);
-  if (!a) {
-    PyErr_Clear();
+  py::array a;
+  try {
+    a = py::array(py::reinterpret_borrow<py::object>(data));
+  } catch (py::error_already_set& e) {
+    if (e.matches(PyExc_MemoryError)) throw;
     throw DTypeError(fmt::format("cannot make a Tensor of {}", py::cast<std::string>(py::str(py::type::of(data)))), "Tensor",
                      "give a number, a nested list of numbers, a NumPy array or a Tensor");
   }
@@ -80,7 +84,7 @@ Tensor from_sequence(py::handle data) {
 }
 
 /// The value of a Tensor made of anything but a Tensor. A NumPy scalar keeps its type; a Python float, which numpy.float64 derives from, does not.
-Tensor from_data(const py::object& data) { return py::isinstance(data, numpy_generic()) ? from_numpy(py::array::ensure(data), false) : to_tensor(data); }
+Tensor from_data(const py::object& data) { return py::isinstance(data, numpy_generic()) ? from_numpy(py::array(data), false) : to_tensor(data); }
 
 void initialize(PyTensor& t, const py::object& data, const py::object& dtype, const py::object& shape, const py::object& init) {
   Tensor value;
@@ -247,6 +251,10 @@ py::array to_numpy(const Tensor& t) {
                    t.numel() > 0 ? t.raw_data() : nullptr, owner);
 }
 
+bool memory_can_be_shared(const py::array& a) {
+  return (a.flags() & py::array::c_style) != 0 && (a.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) != 0 && a.dtype().attr("isnative").cast<bool>();
+}
+
 Tensor from_numpy(const py::array& a, bool share) {
   py::object widen;
   const std::optional<DType> dtype = dtype_of_numpy(a.dtype(), &widen);
@@ -258,6 +266,7 @@ Tensor from_numpy(const py::array& a, bool share) {
       throw DTypeError(fmt::format("memory of NumPy type {} cannot be shared", py::cast<std::string>(py::str(a.dtype()))), "Tensor.from_numpy",
                        "use Tensor(array)");
     if ((a.flags() & py::array::c_style) == 0) throw ValueError("the array is not contiguous", "Tensor.from_numpy", "use numpy.ascontiguousarray(array)");
+    if (!memory_can_be_shared(a)) throw ValueError("the array is unaligned or of another byte order", "Tensor.from_numpy", "use Tensor(array)");
     auto* keep = new py::array(a);
     const std::shared_ptr<void> owner(keep, [](void* p) {
       if (Py_IsInitialized() == 0) return;  // the process is ending
@@ -269,8 +278,11 @@ Tensor from_numpy(const py::array& a, bool share) {
     meta.dtype = *dtype;
     return wrap_memory(meta, const_cast<void*>(a.data()), owner);
   }
+  constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
+  if (a.dtype().kind() == 'u' && a.itemsize() == 8 && a.size() > 0 && a.attr("max")().cast<uint64_t>() > kMost)
+    throw ValueError("an element of the uint64 array does not fit into int64", "Tensor", "tensors hold no uint64; scale or convert the array first");
   py::array c = widen ? py::array(a.attr("astype")(widen)) : a;
-  c = py::array::ensure(c, py::array::c_style);
+  if ((c.flags() & py::array::c_style) == 0) c = py::array(c.attr("copy")("C"));  // raises MemoryError where there is none
   if (!a.dtype().attr("isnative").cast<bool>()) c = py::array(c.attr("astype")(c.dtype().attr("newbyteorder")("=")));
   return Tensor::from_data(to_shape(py::cast(std::vector<py::ssize_t>(c.shape(), c.shape() + c.ndim()))), *dtype, c.data());
 }

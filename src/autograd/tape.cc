@@ -127,11 +127,15 @@ TensorList call_rule(const Record& r, const std::vector<Tensor>& dout, const std
 
 void check_rule_result(const Record& r, const TensorList& din) {
   const char* name = r.op != nullptr ? r.op->name : "custom gradient";
+  if (din.size() != r.in.size() && r.op == nullptr)
+    throw ValueError(fmt::format("{}: it returned {} gradients for {} inputs", name, din.size(), r.in.size()), where_of(r), "return one per input");
   if (din.size() != r.in.size()) throw InternalError(fmt::format("{}: the gradient rule returned {} gradients for {} inputs", name, din.size(), r.in.size()));
   for (size_t i = 0; i < din.size(); ++i) {
-    if (din[i].defined() && din[i].shape() != r.in[i].shape())
-      throw InternalError(fmt::format("{}: gradient of input {} has shape {}, the input {}", name, i, din[i].shape().str(), r.in[i].shape().str()),
-                          where_of(r));
+    if (!din[i].defined() || din[i].shape() == r.in[i].shape()) continue;
+    if (r.op == nullptr)  // a function of the caller's
+      throw ShapeError(fmt::format("{}: gradient of input {} has shape {}, the input {}", name, i, din[i].shape().str(), r.in[i].shape().str()), where_of(r),
+                       "return one gradient per input, in its input's shape");
+    throw InternalError(fmt::format("{}: gradient of input {} has shape {}, the input {}", name, i, din[i].shape().str(), r.in[i].shape().str()), where_of(r));
   }
 }
 

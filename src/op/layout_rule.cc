@@ -12,7 +12,7 @@ bool can_be_channels_last(const TensorMeta& m) { return m.shape.rank() == 4; }
 void set_all(std::vector<TensorMeta>* metas, Layout layout, uint32_t keep_contiguous) {
   for (size_t i = 0; i < metas->size(); ++i) {
     TensorMeta& m = (*metas)[i];
-    const bool weight = (keep_contiguous >> i & 1u) != 0;
+    const bool weight = i < 32 && (keep_contiguous >> i & 1u) != 0;
     m.layout = !weight && can_be_channels_last(m) ? layout : Layout::kContiguous;
   }
 }

@@ -32,7 +32,8 @@ Dataset::Ptr waiting(int64_t n, int64_t at, std::shared_ptr<std::atomic<bool>> f
   const auto first = std::make_shared<std::atomic<bool>>(true);
   return GeneratorDataset::make({.row =
                                      [=](int64_t i) {
-                                       for (int k = 0; i == at && first->load() && !*flag && k < 3000; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                                       for (int k = 0; i == at && first->load() && !*flag && k < 3000; ++k)
+                                         std::this_thread::sleep_for(std::chrono::milliseconds(1));
                                        if (i == at) first->store(false);
                                        return row_of(i);
                                      },
@@ -142,9 +143,7 @@ TEST(Sequential, NextEpochBehindTheLastBatchKeepsWhatIsPrepared) {
         ASSERT_EQ(c[0].item(), static_cast<double>(b));
         std::this_thread::sleep_for(std::chrono::microseconds(100));  // a step
       }
-      if (epoch < 2) {
-        ASSERT_TRUE(it->next_epoch());
-      }
+      if (epoch < 2) { ASSERT_TRUE(it->next_epoch()); }
     }
     it.reset();
     EXPECT_EQ(opened, 3);

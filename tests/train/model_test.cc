@@ -150,7 +150,7 @@ TEST(ModelTrain, MaxStepsCountsStepsOfEarlierRuns) {
 }
 
 // An epoch's end must not ask again for rows that were prepared for the next one.
-TEST(Model, TrainsOnASourceThatCannotBeReadAgain) {
+TEST(ModelTrain, OnASourceThatCannotBeReadAgain) {
   for (int k = 0; k < 10; ++k) {
     dataset::GeneratorDataset::Options o;
     o.column_names = {"x", "label"};

@@ -346,6 +346,10 @@ class Cell:
             grads = tensors_in(grads if isinstance(grads, tuple) else (grads,), [])
             if len(grads) != len(inputs):
                 raise ValueError(f"bprop returned {len(grads)} gradients for {len(inputs)} inputs | {type(self).__name__}.bprop | return one per input")
+            for i, (g, x) in enumerate(zip(grads, inputs)):
+                if g is not None and g.shape != x.shape:
+                    raise ValueError(f"bprop returned a gradient of shape {g.shape} for input {i} of shape {x.shape} | {type(self).__name__}.bprop | "
+                                     "return each in its input's shape")
             return grads
 
         outputs = _core.custom_gradient(forward, tensors_in(args, []), rule)
