@@ -75,13 +75,13 @@ class Compiler {
     leaf->id = next_source_++;
     leaf->rows = order_size(node.order, s.rows());
     check_subset(node, s);
-    const bool in_order = !shuffled_above_ && !shuffles(path);
+    const SequentialReader::Order order = order_below(path);
     leaf->path = std::move(path);
     if (s.sequential()) {
       if (options_.on_corrupt != OnCorrupt::kFail)
         throw ValueError("a sequential source cannot replace or skip bad rows: it cannot be read again", node_str(node),
                          "use a random-access source, or on_corrupt = fail");
-      leaf->reader = std::make_unique<SequentialReader>(s, in_order);
+      leaf->reader = std::make_unique<SequentialReader>(s, order);
       plan_.has_sequential = true;
     } else {
       plan_.orders.push_back(std::make_unique<PassCache<PassOrder>>());
@@ -94,8 +94,15 @@ class Compiler {
     return add_leaf(std::move(leaf), s.columns().size(), p);
   }
 
-  static bool shuffles(const std::vector<IndexOp>& path) {
-    return std::any_of(path.begin(), path.end(), [](const IndexOp& op) { return op.kind == Node::Kind::kShuffle; });
+  // How rows are asked for below these operations.
+  SequentialReader::Order order_below(const std::vector<IndexOp>& path) const {
+    using Order = SequentialReader::Order;
+    Order order = order_above_;
+    for (const IndexOp& op : path) {
+      if (op.kind == Node::Kind::kShuffle && order == Order::kRising) order = Order::kAnyOfAPass;
+      if (op.kind == Node::Kind::kRepeat && order == Order::kAnyOfAPass) order = Order::kAnyOfSeveral;
+    }
+    return order;
   }
 
   static void check_subset(const Node& node, const Source& s) {
@@ -110,8 +117,8 @@ class Compiler {
     leaf->kind = node.kind;
     leaf->node = &node;
     leaf->path = std::move(path);
-    const bool outer = shuffled_above_;
-    shuffled_above_ |= shuffles(leaf->path);
+    const SequentialReader::Order outer = order_above_;
+    order_above_ = order_below(leaf->path);
     for (auto& in : node.inputs) {
       leaf->sizes.push_back(node_rows(*in));
       auto inner = std::make_unique<Program>();
@@ -120,7 +127,7 @@ class Compiler {
       finish(*inner);
       leaf->programs.push_back(std::move(inner));
     }
-    shuffled_above_ = outer;
+    order_above_ = outer;
     leaf->rows = leaf->sizes[0];
     if (node.kind == Node::Kind::kConcat && leaf->sizes[0] < 0)
       throw ValueError("concat: its first input has no end", node_str(node), "put repeat() behind concat()");
@@ -233,7 +240,7 @@ class Compiler {
   uint32_t next_number_ = 0;
   int next_source_ = 0;
   int64_t source_rows_ = 0;
-  bool shuffled_above_ = false;  // of the program being compiled, by one around it
+  SequentialReader::Order order_above_ = SequentialReader::Order::kRising;  // of the program around the one being compiled
 };
 
 }  // namespace

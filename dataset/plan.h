@@ -36,8 +36,10 @@ struct IndexOp {
 /// what batches of an older one still take is refused.
 class SequentialReader {
  public:
-  /// `in_order`: rows are asked for in rising order, so those in between are not kept (a shuffle above asks for them later).
-  SequentialReader(const Source& source, bool in_order) : source_(source), in_order_(in_order) {}
+  /// In which order rows are asked for. kRising: those in between are not kept. kAnyOfAPass: a shuffle lies above. kAnyOfSeveral: a shuffle
+  /// above a repeat mixes passes, each of which then needs an iterator of its own.
+  enum class Order { kRising, kAnyOfAPass, kAnyOfSeveral };
+  SequentialReader(const Source& source, Order order) : source_(source), order_(order) {}
   /// Reads forward until row `index` is at hand. What goes wrong is kept for the take() of that row.
   void read_to(uint64_t generation, uint64_t pass, int64_t index);
   /// Raises what read_to(index) met.
@@ -55,10 +57,10 @@ class SequentialReader {
   void open(uint64_t pass);
   void read_one(Pass& p, int64_t index);
   const Source& source_;
-  bool in_order_;
+  Order order_;
   std::mutex mutex_;
   uint64_t generation_ = 0;
-  std::map<uint64_t, Pass> passes_;  // the newest is the one that is read
+  std::map<uint64_t, Pass> passes_;  // the newest is the one that is read, but for kAnyOfSeveral
 };
 
 /// Where a row's values begin: a source, or a node that needs programs of its own below it.

@@ -44,8 +44,14 @@ void Plan::check_bad_limit() const {
                   fmt::format("{}, row {}", last.name, last.row_id), "repair the files, or raise data.max_corrupt");
 }
 
-// The passes before are only kept for rows that were asked for: no batch comes that would ask for others.
+// The passes before are only kept for rows that were asked for: no batch comes that would ask for others. Where passes are mixed, the last
+// two are kept.
 void SequentialReader::open(uint64_t pass) {
+  if (order_ == Order::kAnyOfSeveral) {
+    while (passes_.size() > 2 && passes_.begin()->first + 1 < pass && passes_.begin()->second.asked.empty()) passes_.erase(passes_.begin());
+    passes_[pass].next = source_.open_pass(pass);
+    return;
+  }
   for (auto it = passes_.begin(); it != passes_.end();) {
     Pass& p = it->second;
     p.next = nullptr;
@@ -61,7 +67,7 @@ void SequentialReader::read_one(Pass& p, int64_t index) {
     throw DataError(ErrorCode::kData, fmt::format("{}: the pass ended after {} rows, expected {}", source_.str(), p.read, source_.rows()), "",
                     "every pass must give the same number of rows; give the right size");
   }
-  if (!in_order_ || p.read == index) p.kept.emplace(p.read, std::move(row));
+  if (order_ != Order::kRising || p.read == index) p.kept.emplace(p.read, std::move(row));
   ++p.read;
 }
 
@@ -70,7 +76,8 @@ void SequentialReader::read_to(uint64_t generation, uint64_t pass, int64_t index
   if (generation < generation_) return;
   if (generation > generation_) passes_.clear();
   generation_ = generation;
-  if (!passes_.empty() && pass < passes_.rbegin()->first) throw InternalError(fmt::format("pass {} of a sequential source was asked for too late", pass));
+  if (order_ != Order::kAnyOfSeveral && !passes_.empty() && pass < passes_.rbegin()->first)
+    throw InternalError(fmt::format("pass {} of a sequential source was asked for too late", pass));
   Pass* p = nullptr;
   try {
     if (!passes_.contains(pass)) open(pass);
@@ -100,7 +107,7 @@ std::vector<Tensor> SequentialReader::take(uint64_t generation, uint64_t pass, i
   std::vector<Tensor> row = std::move(it->second);
   p.kept.erase(it);
   p.asked.erase(index);
-  if (p.asked.empty() && at != std::prev(passes_.end())) passes_.erase(at);
+  if (order_ != Order::kAnyOfSeveral && p.asked.empty() && at != std::prev(passes_.end())) passes_.erase(at);
   return row;
 }
 

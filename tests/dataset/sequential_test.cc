@@ -173,6 +173,15 @@ TEST(Sequential, ShufflesAboveAndBelowBatches) {
     sorted(source()->batch(4)->shuffle(5));
     sorted(source()->batch(2)->shuffle(3)->map({transforms::Function("same", [](const std::vector<Tensor>& in) { return in; })}));
   }
+  for (const int workers : {1, 3}) {  // passes mixed
+    auto it = sequential([] { return count_to(6); }, 6)->repeat(4)->shuffle(9)->batch(5)->create_iterator({.num_epochs = 2, .seed = 3, .num_workers = workers});
+    for (int epoch = 0; epoch < 2; ++epoch) {
+      std::vector<int64_t> seen = epoch_values(*it);
+      EXPECT_FALSE(std::is_sorted(seen.begin(), seen.end()));
+      for (int64_t v = 0; v < 6; ++v) EXPECT_EQ(std::count(seen.begin(), seen.end(), v), 4) << v;
+      it->next_epoch();
+    }
+  }
   auto it = sequential([] { return count_to(20); }, 20)->skip(5)->take(6)->repeat(2)->batch(4)->create_iterator({.num_epochs = 1, .num_workers = 3});
   EXPECT_EQ(epoch_values(*it), (std::vector<int64_t>{5, 6, 7, 8, 9, 10, 5, 6, 7, 8, 9, 10}));
 }
