@@ -318,7 +318,8 @@ def new_ones(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
 
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     """A tensor of a shape with every element fill_value, in this tensor's type unless dtype says otherwise."""
-    return _ops.full(_dims((size,), "Tensor.new_full"), float(fill_value), dtype or self.dtype)
+    from sindri.ops.function.array_func import fill
+    return fill(dtype or self.dtype, _dims((size,), "Tensor.new_full"), fill_value)
 
 
 def to(self: Tensor, *args: Any) -> Tensor:

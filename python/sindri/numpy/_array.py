@@ -9,7 +9,7 @@ import numpy as np
 from sindri.common import dtype as mstype
 from sindri.numpy._convert import array, as_tensor, smallest_int, typed
 from sindri.ops import function as F
-from sindri.ops._util import Axis, Size, Tensor, check_choice, core, fail, is_number, to_axes, to_axis, to_int, to_ints
+from sindri.ops._util import Axis, Size, Tensor, check_choice, core, fail, is_int, is_number, to_axes, to_axis, to_int, to_ints
 
 # --- creation ---------------------------------------------------------------------------------------------------------------------------
 
@@ -70,10 +70,11 @@ def full_like(a: Any, fill_value: Any, dtype=None, shape: Optional[Size] = None)
 
 
 def arange(start: Any, stop: Any = None, step: Any = None, dtype=None) -> Tensor:
-    """start, start + step, … before stop; arange(stop) counts from 0. Ints give int32, a fraction among the arguments float32."""
+    """start, start + step, … before stop; arange(stop) counts from 0. Ints give int32 (int64 when one does not fit), a fraction among the arguments
+    float32."""
     start, stop = (0, start) if stop is None else (start, stop)
     values = np.arange(*(v.item() if isinstance(v, Tensor) else v for v in (start, stop, 1 if step is None else step)))
-    return typed(Tensor(values.astype(np.int32 if values.dtype.kind == "i" else np.float32)), dtype)
+    return _constant(values, dtype)
 
 
 def _constant(values: np.ndarray, dtype: Any) -> Tensor:
@@ -415,10 +416,13 @@ def rot90(a: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Tensor:
 
 
 def pad(arr: Any, pad_width: Any, mode: str = "constant", constant_values: float = 0) -> Tensor:
-    """Padded by pad_width (a number, a pair, or a pair per dimension); modes constant, reflect, symmetric, edge and wrap. Raises ValueError."""
+    """Padded by pad_width (a number, a pair, or a pair per dimension); modes constant, reflect, symmetric, edge and wrap. Raises ValueError, for
+    a constant integer beyond 2^53, too."""
     arr = as_tensor(arr)
     check_choice(mode, ("constant", "reflect", "symmetric", "edge", "wrap"), "mode", "numpy.pad")
     pairs = np.broadcast_to(np.asarray(pad_width), (len(arr.shape), 2)).tolist()
+    if is_int(constant_values) and abs(constant_values) > 2 ** 53:
+        fail(ValueError, f"constant_values {constant_values} is more than 2^53, up to which every integer is exact", "numpy.pad")
     if mode == "wrap":
         return F.pad(arr, [v for p in pairs[::-1] for v in p], "circular")
     return F.pad_pairs(arr, pairs, mode, float(constant_values))
@@ -472,9 +476,11 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tens
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
-    """The bin of each element, bins ascending or descending constants."""
+    """The bin of each element, bins ascending or descending constants. Raises ValueError for others."""
     edges = _plain(as_tensor(bins))
     falling = edges.size > 1 and edges[0] > edges[-1]
+    if not np.all(edges[:-1] >= edges[1:] if falling else edges[:-1] <= edges[1:]):
+        fail(ValueError, "bins neither ascend nor descend", "numpy.digitize", "sort them")
     found = F.searchsorted(Tensor(np.ascontiguousarray(edges[::-1] if falling else edges)), as_tensor(x), side="left" if right else "right",
                            out_int32=True)
     return core.sub(edges.size, found) if falling else found

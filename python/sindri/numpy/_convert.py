@@ -9,8 +9,8 @@ from sindri.ops._util import Tensor, core, fail, is_number
 
 
 def array(obj: Any, dtype=None, copy: bool = True, ndmin: int = 0) -> Tensor:
-    """A tensor of numbers, nested lists, a NumPy array or a tensor. Python ints give int32, floats float32. copy: a tensor is copied;
-    ndmin: dimensions of 1 are added in front up to that many."""
+    """A tensor of numbers, nested lists, a NumPy array or a tensor. Python ints give int32 (int64 when one does not fit), floats
+    float32. copy: a tensor is copied; ndmin: dimensions of 1 are added in front up to that many."""
     if isinstance(obj, Tensor):
         x = Tensor(obj) if copy and not obj.is_symbolic else obj
     elif isinstance(obj, (list, tuple)) and obj and _holds_tensor(obj):
@@ -20,7 +20,7 @@ def array(obj: Any, dtype=None, copy: bool = True, ndmin: int = 0) -> Tensor:
         if values.dtype.kind not in "biuf":
             fail(TypeError, f"cannot make a tensor of {obj!r}", "numpy.array", "give numbers, nested lists of them, arrays or tensors")
         if not isinstance(obj, np.ndarray) and values.dtype.kind in "if":
-            values = values.astype(np.int32 if values.dtype.kind == "i" else np.float32)
+            values = smallest_int(values) if values.dtype.kind == "i" else values.astype(np.float32)
         x = Tensor(values)
     x = x if dtype is None else core.cast(x, dtype)
     return core.reshape(x, (1,) * (ndmin - len(x.shape)) + x.shape) if len(x.shape) < ndmin else x
@@ -50,8 +50,8 @@ def unary(name: str, function: Callable) -> Callable:
 def binary(name: str, function: Callable) -> Callable:
     """NumPy's form of a function of two tensors: (x1, x2, dtype=None); a Python number takes the other's type."""
     def apply(x1: Any, x2: Any, dtype=None) -> Tensor:
-        x1 = as_tensor(x1) if not is_number(x1) or is_number(x2) else x1
-        return typed(function(x1, x2 if is_number(x2) else as_tensor(x2)), dtype)
+        numbers = is_number(x1) and is_number(x2)
+        return typed(function(*(x if is_number(x) and not numbers else as_tensor(x) for x in (x1, x2))), dtype)
     return _named(apply, name, f"{name} of the elements of two tensors that broadcast, in dtype when it is given.")
 
 
@@ -63,8 +63,9 @@ def _named(function: Callable, name: str, doc: str) -> Callable:
 
 
 def smallest_int(values: np.ndarray) -> np.ndarray:
-    """int32 for NumPy's own int64, as mindspore.numpy counts."""
-    return values.astype(np.int32) if values.dtype == np.int64 else values
+    """Integers as int32, as mindspore.numpy counts, or as int64 when one does not fit."""
+    fits = not values.size or (values.min() >= -2 ** 31 and values.max() < 2 ** 31)
+    return values.astype(np.int32 if fits else np.int64)
 
 
 __all__ = ["array", "as_tensor", "typed", "unary", "binary", "smallest_int"]

@@ -202,14 +202,19 @@ def nancumsum(a: Any, axis: Optional[int] = None, dtype=None) -> Tensor:
     return cumsum(_without_nan(a, 0.0), axis, dtype)
 
 
+def _nan_extremum(reduce: Any, a: Tensor, worst: float, axis: Axis, keepdims: bool) -> Tensor:
+    out = reduce(_without_nan(a, worst), axis, keepdims)
+    return core.where(F.all(core.isnan(a), axis, keepdims), math.nan, out) if is_float(a.dtype) else out
+
+
 def nanmax(a: Any, axis: Axis = None, dtype=None, keepdims: bool = False) -> Tensor:
-    """Largest element that is not NaN."""
-    return typed(F.amax(_without_nan(a, -math.inf), axis, keepdims), dtype)
+    """Largest element that is not NaN; NaN where there is none."""
+    return typed(_nan_extremum(F.amax, as_tensor(a), -math.inf, axis, keepdims), dtype)
 
 
 def nanmin(a: Any, axis: Axis = None, dtype=None, keepdims: bool = False) -> Tensor:
-    """Smallest element that is not NaN."""
-    return typed(F.amin(_without_nan(a, math.inf), axis, keepdims), dtype)
+    """Smallest element that is not NaN; NaN where there is none."""
+    return typed(_nan_extremum(F.amin, as_tensor(a), math.inf, axis, keepdims), dtype)
 
 
 def nanmean(a: Any, axis: Axis = None, dtype=None, keepdims: bool = False) -> Tensor:
@@ -218,11 +223,13 @@ def nanmean(a: Any, axis: Axis = None, dtype=None, keepdims: bool = False) -> Te
 
 
 def nanvar(a: Any, axis: Axis = None, dtype=None, ddof: int = 0, keepdims: bool = False) -> Tensor:
-    """Variance of the elements that are not NaN."""
+    """Variance of the elements that are not NaN; NaN where there are no more than ddof."""
     a, axes = floating(as_tensor(a)), to_axes(axis, "numpy.nanvar")
     counted = core.cast(core.logical_not(core.isnan(a)), a.dtype)
     centred = core.where(core.isnan(a), 0.0, core.sub(a, F.nanmean(a, axis, True)))
-    return typed(core.div(core.sum(core.square(centred), axes, keepdims), core.sub(core.sum(counted, axes, keepdims), float(ddof))), dtype)
+    freedom = core.sub(core.sum(counted, axes, keepdims), float(ddof))
+    enough = core.greater(freedom, 0)
+    return typed(core.where(enough, core.div(core.sum(core.square(centred), axes, keepdims), core.where(enough, freedom, 1.0)), math.nan), dtype)
 
 
 def nanstd(a: Any, axis: Axis = None, dtype=None, ddof: int = 0, keepdims: bool = False) -> Tensor:
@@ -346,7 +353,8 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Op
     x = rows(m) if y is None else core.concat([rows(m), rows(y)], 0)
     ddof = (0 if bias else 1) if ddof is None else ddof
     centred = core.sub(x, core.mean(x, [1], True))
-    out = core.div(core.matmul(centred, centred, False, True), float(x.shape[1] - ddof))
+    freedom = x.shape[1] - ddof
+    out = core.div(core.matmul(centred, centred, False, True), float(freedom) if freedom > 0 else 0.0)
     return typed(core.reshape(out, ()) if out.shape == (1, 1) else out, dtype)
 
 
@@ -360,8 +368,11 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype=None) -> Tensor:
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, length: Optional[int] = None) -> Tensor:
-    """How often (with what weight) each number from 0 on occurs in a vector; length None asks for the largest number (runs eagerly)."""
+    """How often (with what weight) each number from 0 on occurs in a vector; length None asks for the largest number (runs eagerly).
+    Raises ValueError for a negative number, unless traced."""
     x = as_tensor(x)
+    if not x.is_symbolic and x.asnumpy().min(initial=0) < 0:
+        fail(ValueError, "a number is negative", "numpy.bincount")
     n = int(x.asnumpy().max(initial=-1)) + 1 if length is None else length
     n = n if n > minlength else minlength
     counts = core.full(x.shape, 1.0) if weights is None else floating(as_tensor(weights))
@@ -369,10 +380,16 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, length: Optional[i
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Tensor:  # noqa: A002
-    """Edges of bins: evenly spaced between the ends of range (or the smallest and largest value), or `bins` itself when it is a sequence."""
+    """Edges of bins: evenly spaced between the ends of range (or the smallest and largest value), or `bins` itself when it is a sequence.
+    Raises ValueError for bins that do not ascend and for a range that is not finite or whose ends are exchanged."""
     if not isinstance(bins, int):
-        return floating(as_tensor(bins))
+        edges = floating(as_tensor(bins))
+        if not edges.is_symbolic and not np.all(edges.asnumpy()[:-1] <= edges.asnumpy()[1:]):
+            fail(ValueError, "bins do not ascend", "numpy.histogram", "sort them")
+        return edges
     low, high = (float(v) for v in (range if range is not None else (as_tensor(a).asnumpy().min(), as_tensor(a).asnumpy().max())))
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        fail(ValueError, f"range ({low}, {high}) is not finite or its ends are exchanged", "numpy.histogram")
     low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
     return Tensor(np.linspace(low, high, bins + 1).astype(np.float32))
 

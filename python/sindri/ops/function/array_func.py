@@ -195,9 +195,14 @@ def fill(type, shape: Size, value: Union[int, float, bool, Tensor]) -> Tensor:
     dims = to_ints(shape, "shape", "ops.fill")
     if isinstance(value, Tensor):
         return core.broadcast_to(core.cast(value, type), dims)
-    if is_int(value) and abs(value) > 2 ** 53:  # a float would round it
+    if _is_long(value):
         return core.broadcast_to(core.cast(Tensor(int(value)), type), dims)
     return core.full(dims, float(value), type)
+
+
+def _is_long(value: Any) -> bool:
+    """Whether value is an integer that a float may round."""
+    return is_int(value) and abs(int(value)) > 2 ** 53
 
 
 def full(size: Size, fill_value: Union[int, float, bool, Tensor], *, dtype=None) -> Tensor:
@@ -261,6 +266,10 @@ def arange(start=0, end=None, step=1, *, dtype=None) -> Tensor:
         fail(ValueError, "step is 0", "ops.arange")
     if dtype is None:
         dtype = mstype.float32 if any(isinstance(v, float) for v in (start, end, step)) else mstype.int64
+    if all(is_int(v) for v in (start, end, step)) and any(_is_long(v) for v in (start, end, step)):
+        start, end, step = int(start), int(end), int(step)
+        count = max(-((start - end) // step), 0)
+        return core.cast(core.add(core.mul(core.arange(0, count), step if count > 1 else 1), start), dtype)
     return core.arange(float(start), float(end), float(step), dtype)
 
 
@@ -706,6 +715,8 @@ def one_hot(indices: Tensor, depth: int, on_value: Union[Tensor, int, float] = 1
     if not -1 <= to_int(axis, "axis", "ops.one_hot") <= n:
         fail(ValueError, f"axis: expected a value in [-1, {n}], got {axis}", "ops.one_hot")
     indices = indices if indices.dtype in (mstype.int32, mstype.int64) else core.cast(indices, mstype.int32)
+    if _is_long(on_value) or _is_long(off_value):
+        on_value, off_value = as_tensor(on_value), as_tensor(off_value)
     if isinstance(on_value, Tensor) or isinstance(off_value, Tensor):
         out = core.where(core.one_hot(indices, depth, 1.0, 0.0, mstype.bool_), as_tensor(on_value, off_value), as_tensor(off_value, on_value))
     else:

@@ -4,8 +4,10 @@ from __future__ import annotations
 import math
 from typing import Callable, Optional, Union
 
+import numpy as np
+
 from sindri.common import dtype as mstype
-from sindri.ops._util import Parameter, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, is_number
+from sindri.ops._util import Parameter, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, is_number, wide
 
 Scalar = Union[Tensor, Parameter, int, float]
 
@@ -125,8 +127,14 @@ def truncate_div(x: Scalar, y: Scalar) -> Tensor:
 
 
 def truncate_mod(x: Scalar, y: Scalar) -> Tensor:
-    """x - y * truncate_div(x, y): the remainder with the sign of x."""
+    """x - y * truncate_div(x, y): the remainder with the sign of x; exact for floats."""
     x, y = _two(x, y)
+    kind = mstype.promote_types(x.dtype, y.dtype)
+    if is_float(kind):
+        x, y = core.cast(x, kind), core.cast(y, kind)
+        negative_ = core.less(x, 0)
+        rest = core.mod(core.where(negative_, core.neg(x), x), core.abs(y))
+        return core.where(negative_, core.neg(rest), rest)
     remainder_ = core.mod(x, y)  # of the sign of y; moved by y where the signs of x and y differ
     wrong = core.logical_and(core.not_equal(remainder_, 0), core.logical_xor(core.less(x, 0), core.less(remainder_, 0)))
     return core.where(wrong, core.sub(remainder_, y), remainder_)
@@ -246,9 +254,25 @@ def rad2deg(x: Tensor) -> Tensor:
     return core.mul(floating(x), 180 / math.pi)
 
 
+# The terms n = 0 … 12 of the trapezium rule with step 1/2 for the integral of exp(-t²)·x/(t² + x²)/pi: their weights, and t².
+_ERFC_WEIGHTS = np.array([0.5 / math.pi] + [math.exp(-n * n / 4) / math.pi for n in range(1, 13)])
+_ERFC_SQUARES = np.array([n * n / 4 for n in range(13)])
+
+
 def erfc(input: Tensor) -> Tensor:
-    """1 - erf(x). Above about 4 in float32 it is 0, where a kernel of its own would still give a tiny number."""
-    return core.sub(1.0, core.erf(input))
+    """1 - erf(x), to about 1e-6 of itself in float32 as long as it is a normal number (x up to 9), to 1e-14 in float64 (x up to 26). Above 0.5
+    by Chiarella and Reichel, "On the evaluation of integrals related to the error function" (1968): a trapezium rule, corrected for its pole."""
+    x = wide(floating(input))
+    weights, squares = (core.cast(Tensor(values), x.dtype) for values in (_ERFC_WEIGHTS, _ERFC_SQUARES))
+    s = core.clamp(x, 0.5, 28.0)
+    rule = core.mul(s, core.sum(core.div(weights, core.add(core.expand_dims(core.square(s), -1), squares)), [-1]))
+    # exp(-s²) in two factors: the square of a short number is exact, where the rounding of s² would cost digits.
+    short = core.stop_gradient(core.mul(core.round(core.mul(s, 16.0)), 1 / 16))
+    power = core.mul(core.exp(core.neg(core.square(short))), core.exp(core.mul(core.sub(short, s), core.add(short, s))))
+    pole = core.exp(core.mul(s, -4 * math.pi))
+    pole = core.where(core.less(s, 2 * math.pi), core.div(core.mul(pole, 2.0), core.sub(1.0, pole)), 0.0)
+    out = core.where(core.greater(x, 0.5), core.sub(core.mul(power, rule), pole), core.sub(1.0, core.erf(x)))
+    return core.cast(out, floating(input).dtype)
 
 
 def tan(input: Tensor) -> Tensor:
@@ -256,31 +280,51 @@ def tan(input: Tensor) -> Tensor:
     return core.div(core.sin(input), core.cos(input))
 
 
+def _half_exps(x: Tensor) -> tuple:
+    """(exp(x)/2, exp(-x)/2) as exp(x/2)·(exp(x/2)/2), which stays finite where exp(x) does not. One factor and half of the exponent are
+    constants to the gradient, which is then the value itself and does not overflow, either."""
+    h = core.sub(x, core.stop_gradient(core.clamp(core.mul(x, 0.5), -1000.0, 1000.0)))
+    up, down = core.exp(h), core.exp(core.neg(h))
+    return core.mul(up, core.stop_gradient(core.mul(up, 0.5))), core.mul(down, core.stop_gradient(core.mul(down, 0.5)))
+
+
 def sinh(input: Tensor) -> Tensor:
-    """Hyperbolic sine, accurate near 0."""
-    e = core.expm1(floating(input))
-    return core.mul(core.add(e, core.div(e, core.add(e, 1.0))), 0.5)
+    """Hyperbolic sine, accurate near 0 and up to the largest number of the type."""
+    x = floating(input)
+    near = core.less(core.abs(x), 1.0)
+    e = core.expm1(core.where(near, x, 0.0))
+    return core.where(near, core.mul(core.add(e, core.div(e, core.add(e, 1.0))), 0.5), core.sub(*_half_exps(x)))
 
 
 def cosh(input: Tensor) -> Tensor:
-    """Hyperbolic cosine."""
-    x = floating(input)
-    return core.mul(core.add(core.exp(x), core.exp(core.neg(x))), 0.5)
+    """Hyperbolic cosine, up to the largest number of the type."""
+    return core.add(*_half_exps(floating(input)))
+
+
+def _log_of_twice(far: Tensor, x: Tensor, near: Tensor) -> Tensor:
+    """log(2x) where far holds, else log1p(near). There x is so large that log1p(x) is log(x)."""
+    return core.add(core.log1p(core.where(far, x, near)), core.mul(core.cast(far, x.dtype), math.log(2)))
 
 
 def asinh(input: Tensor) -> Tensor:
-    """Inverse hyperbolic sine: sign(x)·log1p(|x| + x²/(1 + sqrt(1 + x²)))."""
+    """Inverse hyperbolic sine: sign(x)·log1p(|x| + x²/(1 + sqrt(1 + x²))), and of sign(x)·log(2|x|) where x² could overflow."""
     x = floating(input)
-    a, x2 = core.abs(x), core.square(x)
-    y = core.log1p(core.add(a, core.div(x2, core.add(core.sqrt(core.add(x2, 1.0)), 1.0))))
-    return core.where(core.less(x, 0), core.neg(y), y)
+    negative_ = core.less(x, 0)
+    a = core.where(negative_, core.neg(x), x)  # not abs, whose gradient at 0 is 0
+    far = core.greater(a, 250.0 if x.dtype is mstype.float16 else 1e16)
+    s = core.where(far, 1.0, a)
+    s2 = core.square(s)
+    y = _log_of_twice(far, a, core.add(s, core.div(s2, core.add(core.sqrt(core.add(s2, 1.0)), 1.0))))
+    return core.where(negative_, core.neg(y), y)
 
 
 def acosh(input: Tensor) -> Tensor:
-    """Inverse hyperbolic cosine; NaN below 1."""
+    """Inverse hyperbolic cosine: log1p(t + sqrt(t)·sqrt(x + 1)) with t = x - 1, and log(2x) for the largest x; NaN below 1."""
     x = floating(input)
-    t = core.sub(x, 1.0)
-    return core.log1p(core.add(t, core.sqrt(core.mul(t, core.add(x, 1.0)))))
+    far = core.greater(x, 1e4 if x.dtype is mstype.float16 else 1e16)
+    s = core.where(far, 2.0, x)
+    t = core.sub(s, 1.0)
+    return _log_of_twice(far, x, core.add(t, core.mul(core.sqrt(t), core.sqrt(core.add(s, 1.0)))))
 
 
 def atanh(input: Tensor) -> Tensor:
@@ -289,60 +333,87 @@ def atanh(input: Tensor) -> Tensor:
     return core.mul(core.sub(core.log1p(x), core.log1p(core.neg(x))), 0.5)
 
 
-def atan(input: Tensor) -> Tensor:
-    """Arc tangent. |x| > 1 goes through 1/x; then the angle is halved three times (tan(a/2) = x/(1 + sqrt(1 + x²))), and the rest,
-    at most pi/32, is summed by the series x - x³/3 + x⁵/5 - … of ten terms, which is exact to double precision."""
-    x = floating(input)
-    far = core.greater(core.abs(x), 1.0)
-    near = core.where(far, core.reciprocal(core.where(far, x, 1.0)), x)
-    t = near
+def _atan_within_1(t: Tensor) -> Tensor:
+    """Arc tangent of numbers in [-1, 1]; see atan."""
     for _ in range(3):
         t = core.div(t, core.add(core.sqrt(core.add(core.square(t), 1.0)), 1.0))
     t2, total = core.square(t), None
     for k in (19, 17, 15, 13, 11, 9, 7, 5, 3, 1):
         coefficient = (1 if k % 4 == 1 else -1) / k
-        total = core.full((), coefficient, x.dtype) if total is None else core.add(core.mul(total, t2), coefficient)
-    angle = core.mul(core.mul(t, total), 8.0)
+        total = core.full((), coefficient, t.dtype) if total is None else core.add(core.mul(total, t2), coefficient)
+    return core.mul(core.mul(t, total), 8.0)
+
+
+def atan(input: Tensor) -> Tensor:
+    """Arc tangent. |x| > 1 goes through 1/x; then the angle is halved three times (tan(a/2) = x/(1 + sqrt(1 + x²))), and the rest,
+    at most pi/32, is summed by the series x - x³/3 + x⁵/5 - … of ten terms, which is exact to double precision."""
+    x = floating(input)
+    far = core.greater(core.abs(x), 1.0)
+    angle = _atan_within_1(core.where(far, core.reciprocal(core.where(far, x, 1.0)), x))
     return core.where(far, core.sub(core.mul(sign(x), math.pi / 2), angle), angle)
 
 
+def _below_0(x: Tensor) -> Tensor:
+    """Whether x is negative; -0 counts."""
+    return core.less(core.add(x, core.reciprocal(x)), 0)
+
+
 def atan2(input: Scalar, other: Scalar) -> Tensor:
-    """The angle of the point (other, input), in [-pi, pi]."""
+    """The angle of the point (other, input), in [-pi, pi], for zeros and infinities with a sign as in C. The smaller coordinate is divided
+    by the larger one."""
     y, x = _two(input, other)
     y, x = floating(y), floating(x)
-    zero = core.equal(x, 0)
-    angle = atan(core.div(y, core.where(zero, 1.0, x)))
-    left = core.add(angle, core.where(core.less(y, 0), core.full((), -math.pi, angle.dtype), core.full((), math.pi, angle.dtype)))
-    upright = core.add(core.mul(sign(y), math.pi / 2), core.mul(x, 0.0))
-    return core.where(zero, upright, core.where(core.less(x, 0), left, angle))
+    infinite = core.equal(core.minimum(core.abs(y), core.abs(x)), math.inf)
+    y, x = core.where(infinite, sign(y), y), core.where(infinite, sign(x), x)
+    steep = core.greater(core.abs(y), core.abs(x))
+    divisor = core.where(steep, y, x)
+    angle = _atan_within_1(core.div(core.where(steep, x, y), core.where(core.equal(divisor, 0), 1.0, divisor)))
+    turn = core.where(_below_0(y), core.full((), -math.pi, angle.dtype), core.full((), math.pi, angle.dtype))
+    flat = core.where(_below_0(x), core.add(angle, turn), angle)
+    return core.where(steep, core.sub(core.mul(sign(y), math.pi / 2), angle), flat)
+
+
+def _cathetus(x: Tensor) -> Tensor:
+    """sqrt(1 - x²). Of two roots, as the gradient of the root of a product is NaN where one factor is 0."""
+    return core.mul(core.sqrt(core.sub(1.0, x)), core.sqrt(core.add(x, 1.0)))
 
 
 def asin(input: Tensor) -> Tensor:
     """Arc sine; NaN outside [-1, 1]."""
     x = floating(input)
-    return atan2(x, core.sqrt(core.mul(core.sub(1.0, x), core.add(x, 1.0))))
+    return atan2(x, _cathetus(x))
 
 
 def acos(input: Tensor) -> Tensor:
     """Arc cosine; NaN outside [-1, 1]."""
     x = floating(input)
-    return atan2(core.sqrt(core.mul(core.sub(1.0, x), core.add(x, 1.0))), x)
+    return atan2(_cathetus(x), x)
 
 
 arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh = acos, acosh, asin, asinh, atan, atan2, atanh
 
 
 def hypot(input: Tensor, other: Tensor) -> Tensor:
-    """sqrt(input² + other²)."""
-    return core.sqrt(core.add(core.square(floating(input)), core.square(floating(other))))
+    """sqrt(input² + other²), without overflow and underflow on the way: the larger of the two times sqrt(1 + (smaller/larger)²). Infinite where
+    one is; gradient 0 there and where both are 0."""
+    a, b = core.abs(floating(input)), core.abs(floating(other))
+    infinite = core.logical_or(core.equal(a, math.inf), core.equal(b, math.inf))
+    a, b = core.where(infinite, 0.0, a), core.where(infinite, 0.0, b)
+    large = core.maximum(a, b)
+    ratio = core.div(core.minimum(a, b), core.where(core.equal(large, 0), 1.0, large))
+    return core.where(infinite, math.inf, core.mul(large, core.sqrt(core.add(core.square(ratio), 1.0))))
 
 
 def sinc(input: Tensor) -> Tensor:
-    """sin(pi·x)/(pi·x), and 1 at 0."""
+    """sin(pi·x)/(pi·x), and 1 at 0; for |pi·x| < 1 by its series, whose gradient keeps its digits."""
     x = core.mul(floating(input), math.pi)
-    zero = core.equal(x, 0)
-    safe = core.where(zero, 1.0, x)
-    return core.where(zero, 1.0, core.div(core.sin(safe), safe))
+    near = core.less(core.abs(x), 1.0)
+    square_, total = core.square(core.where(near, x, 0.0)), None
+    for k in range(16 if x.dtype is mstype.float64 else 10, -1, -2):
+        coefficient = (1 if k % 4 == 0 else -1) / math.factorial(k + 1)
+        total = core.full((), coefficient, x.dtype) if total is None else core.add(core.mul(total, square_), coefficient)
+    far = core.where(near, 1.0, x)
+    return core.where(near, total, core.div(core.sin(far), far))
 
 
 def lerp(input: Tensor, end: Tensor, weight: Scalar) -> Tensor:
@@ -361,9 +432,10 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar = 1) 
 
 
 def logaddexp(input: Tensor, other: Tensor) -> Tensor:
-    """log(exp(input) + exp(other)), without overflow."""
+    """log(exp(input) + exp(other)), without overflow; of two equal infinities that infinity."""
     input, other = floating(input), floating(other)
-    return core.add(core.maximum(input, other), core.log1p(core.exp(core.neg(core.abs(core.sub(input, other))))))
+    distance = core.where(core.equal(input, other), 0.0, core.abs(core.sub(input, other)))
+    return core.add(core.maximum(input, other), core.log1p(core.exp(core.neg(distance))))
 
 
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
@@ -395,8 +467,10 @@ def logit(input: Tensor, eps: Optional[float] = None) -> Tensor:
 
 
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
-    """0 below 0, 1 above, `values` at 0."""
-    return core.where(core.equal(input, 0), values, core.cast(core.greater(input, 0), input.dtype))
+    """0 below 0, 1 above, `values` at 0, NaN for NaN."""
+    step = core.cast(core.greater(input, 0), input.dtype)
+    step = core.where(core.isnan(input), math.nan, step) if is_float(input.dtype) else step
+    return core.where(core.equal(input, 0), values, step)
 
 
 def copysign(x: Tensor, other: Scalar) -> Tensor:

@@ -93,8 +93,8 @@ soft_shrink = softshrink
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """x where |x| is above lambd, 0 within."""
-    return core.where(core.greater(core.abs(input), lambd), input, 0.0)
+    """x where |x| is above lambd, 0 within; NaN stays."""
+    return core.where(core.less_equal(core.abs(input), lambd), 0.0, input)
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:

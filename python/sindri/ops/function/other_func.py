@@ -11,6 +11,7 @@ import numpy as np
 from sindri import _core
 from sindri.common import dtype as mstype
 from sindri.ops._util import Parameter, Tensor, as_tensor, core, exported, fail, is_float, is_number
+from sindri.ops.function.array_func import fill
 
 # --- state ------------------------------------------------------------------------------------------------------------------------------
 
@@ -173,7 +174,7 @@ def scalar_to_tensor(input_x: Union[int, float, bool], dtype=mstype.float32) -> 
     """A number as a 0-D tensor of dtype. Raises TypeError for anything else."""
     if not is_number(input_x):
         fail(TypeError, f"expected a number, got {type(input_x).__name__}", "ops.scalar_to_tensor")
-    return core.full((), float(input_x), dtype)
+    return fill(dtype, (), input_x)
 
 
 def scalar_to_array(input_x: Union[int, float, bool]) -> Tensor:

@@ -5,6 +5,7 @@ set_seed; each further call of the program draws further numbers.
 """
 from __future__ import annotations
 
+import math
 from typing import Any, Dict, Optional, Union
 
 import numpy as np
@@ -196,11 +197,24 @@ def random_categorical(logits: Tensor, num_sample: int, seed: int = 0, dtype=mst
     return core.cast(core.argmax(core.add(scores, noise), 2), dtype)
 
 
+def _check_weights(rows: np.ndarray, needed: int) -> None:
+    if not np.all(np.isfinite(rows) & (rows >= 0)):
+        fail(ValueError, "a weight is negative, infinite or NaN", "ops.multinomial")
+    if needed > rows.shape[1]:
+        fail(ValueError, f"{needed} different samples of {rows.shape[1]}", "ops.multinomial", "use replacement=True")
+    if np.any(np.count_nonzero(rows, 1) < needed):
+        fail(ValueError, f"fewer than {needed} weights of a row are above 0", "ops.multinomial", "give more, or use replacement=True")
+
+
 def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed: Optional[int] = None) -> Tensor:
     """int32 places drawn with probabilities proportional to the elements of a vector, or of each row of a matrix. Without replacement the
-    num_samples largest of log(p) + Gumbel noise are taken (Efraimidis and Spirakis 2006)."""
+    num_samples largest of log(p) + Gumbel noise are taken (Efraimidis and Spirakis 2006). Raises ValueError for weights that are negative,
+    infinite or NaN, and where fewer than needed are above 0; in traced code, such negative and NaN weights count as 0."""
     rows = core.cast(core.expand_dims(input, 0) if len(input.shape) == 1 else input, mstype.float64)
-    logits = core.log(rows)
+    if not rows.is_symbolic:
+        _check_weights(rows.asnumpy(), 1 if replacement else num_samples)
+    positive = core.greater(rows, 0)
+    logits = core.where(positive, core.log(core.where(positive, rows, 1.0)), -math.inf)
     if replacement:
         noise = _gumbel((rows.shape[0], num_samples, rows.shape[1]), seed)
         out = core.argmax(core.add(core.expand_dims(logits, 1), noise), 2)

@@ -158,17 +158,17 @@ def _wide_var_mean(x: Tensor, axis: Axis, ddof: Union[int, bool], keepdims: bool
     centre = core.mean(x, axes, True)
     total = core.sum(core.square(core.sub(x, centre)), axes, keepdims)
     n = _count(x.shape, axes) - int(ddof)
-    return core.div(total, float(n)) if n else core.div(total, 0.0), centre if keepdims else core.mean(x, axes, False)
+    return core.div(total, float(n) if n > 0 else 0.0), centre if keepdims else core.mean(x, axes, False)
 
 
 def var_mean(input: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False) -> tuple:
-    """(variance, mean) over axes; the sum of squares is divided by count - ddof."""
+    """(variance, mean) over axes; the sum of squares is divided by count - ddof, at least 0."""
     x = floating(input)
     return tuple(core.cast(t, x.dtype) for t in _wide_var_mean(x, axis, ddof, keepdims))
 
 
 def var(input: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False) -> Tensor:
-    """Variance over axes; the sum of squares is divided by count - ddof."""
+    """Variance over axes; the sum of squares is divided by count - ddof, at least 0."""
     return var_mean(input, axis, ddof, keepdims)[0]
 
 
@@ -262,19 +262,22 @@ def _scan_extreme(x: Tensor, axis: int, better, where: str) -> tuple:
     value, step = x, 1
     while step < size:
         older, older_index = _shifted(value, axis, step, 0), _shifted(index, axis, step, -1)
-        take = core.logical_and(core.greater_equal(older_index, 0), better(older, value))
+        wins = better(older, value)
+        if is_float(x.dtype):  # NaN stays
+            wins = core.logical_or(wins, core.logical_and(core.isnan(older), core.logical_not(core.isnan(value))))
+        take = core.logical_and(core.greater_equal(older_index, 0), wins)
         value, index = core.where(take, older, value), core.where(take, older_index, index)
         step *= 2
     return value, index
 
 
 def cummax(input: Tensor, axis: int) -> tuple:
-    """(largest element so far along axis, its int64 index; of equal ones the last)."""
+    """(largest element so far along axis, its int64 index; of equal ones the last). NaN wins."""
     return _scan_extreme(input, axis, core.greater, "ops.cummax")
 
 
 def cummin(input: Tensor, axis: int) -> tuple:
-    """(smallest element so far along axis, its index; of equal ones the last). The index is int32, that of cummax int64, as MindSpore's."""
+    """(smallest element so far along axis, its index; of equal ones the last). NaN wins. The index is int32, that of cummax int64, as MindSpore's."""
     value, index = _scan_extreme(input, axis, core.less, "ops.cummin")
     return value, core.cast(index, mstype.int32)
 
@@ -283,9 +286,9 @@ def logcumsumexp(input: Tensor, axis: int) -> Tensor:
     """log of the running sums of exp along axis, without overflow (rounds as in scan_prod)."""
     y = floating(input)
     axis = to_axis(axis, len(y.shape), "ops.logcumsumexp")
-    nothing, step = -6e4 if y.dtype is mstype.float16 else -1e30, 1
+    step = 1
     while step < y.shape[axis]:
-        y = logaddexp(y, _shifted(y, axis, step, nothing))
+        y = logaddexp(y, _shifted(y, axis, step, -math.inf))
         step *= 2
     return y
 
