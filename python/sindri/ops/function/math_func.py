@@ -303,18 +303,19 @@ def cosh(input: Tensor) -> Tensor:
 
 def _log_of_twice(far: Tensor, x: Tensor, near: Tensor) -> Tensor:
     """log(2x) where far holds, else log1p(near). There x is so large that log1p(x) is log(x)."""
-    return core.add(core.log1p(core.where(far, x, near)), core.mul(core.cast(far, x.dtype), math.log(2)))
+    out = core.log1p(core.where(far, x, near))
+    return core.where(far, core.add(out, math.log(2)), out)
 
 
 def asinh(input: Tensor) -> Tensor:
-    """Inverse hyperbolic sine: sign(x)·log1p(|x| + x²/(1 + sqrt(1 + x²))), and of sign(x)·log(2|x|) where x² could overflow."""
+    """Inverse hyperbolic sine: sign(x)·log1p(|x|·(1 + |x|/(1 + sqrt(1 + x²)))), and sign(x)·log(2|x|) where x² could overflow."""
     x = floating(input)
     negative_ = core.less(x, 0)
     a = core.where(negative_, core.neg(x), x)  # not abs, whose gradient at 0 is 0
     far = core.greater(a, 250.0 if x.dtype is mstype.float16 else 1e16)
     s = core.where(far, 1.0, a)
-    s2 = core.square(s)
-    y = _log_of_twice(far, a, core.add(s, core.div(s2, core.add(core.sqrt(core.add(s2, 1.0)), 1.0))))
+    ratio = core.div(s, core.add(core.sqrt(core.add(core.square(s), 1.0)), 1.0))
+    y = _log_of_twice(far, a, core.mul(s, core.add(ratio, 1.0)))
     return core.where(negative_, core.neg(y), y)
 
 

@@ -1,0 +1,254 @@
+"""Elementwise functions and their neighbours where numbers are tiny, huge, infinite or NaN: against NumPy and closed forms."""
+import math
+
+import numpy as np
+import pytest
+
+import sindri as ms
+import sindri.numpy as mnp
+from sindri import Tensor, ops
+
+INF, NAN = math.inf, math.nan
+FLOATS = (np.float32, np.float64)
+LONG = 2 ** 53 + 1  # the first integer that no float64 is
+
+
+def close(got, expected, dtype=np.float32, digits=1):
+    """Equal to about 8 roundings of the type, times digits; infinities, NaN and signs of zeros as they are."""
+    got = got.asnumpy() if isinstance(got, Tensor) else got
+    assert got.dtype == dtype
+    with np.errstate(over="ignore"):  # what the type does not hold is infinite
+        expected = np.asarray(expected, np.float64).astype(dtype)
+    np.testing.assert_allclose(got, expected, rtol=8 * digits * np.finfo(dtype).eps, atol=0)
+    numbers = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(got)[numbers], np.signbit(expected)[numbers])
+
+
+def slopes(f, *inputs):
+    """The gradients of the sum of f's result."""
+    found = ms.grad(lambda *x: ops.sum(f(*x)), tuple(range(len(inputs))))(*[Tensor(x) for x in inputs])
+    return found if isinstance(found, tuple) else (found,)
+
+
+# --- functions of one number ------------------------------------------------------------------------------------------------------------
+
+erfc = np.vectorize(math.erfc, otypes=[np.float64])
+WIDE = [0.0, -0.0, 1e-30, -1e-30, 1e-3, 0.4, 0.999, 1.0, -1.0, 1.5, -7.0, 30.0]
+HUGE = WIDE + [1e8, -1e12, 1e20, -1e30, 3e38]
+ONE = {  # the function, its reference, its derivative, where to compare (finite numbers), what the infinities give
+    "sinh": (ops.sinh, np.sinh, np.cosh, WIDE + [-10.0, -15.0, -20.0, 45.0, -60.0, 88.0, 89.0, -89.0], (-INF, INF)),
+    "cosh": (ops.cosh, np.cosh, np.sinh, WIDE + [-20.0, 45.0, 88.0, 89.0, -89.0, 710.0], (INF, INF)),
+    "asinh": (ops.asinh, np.arcsinh, lambda x: 1 / np.hypot(1, x), HUGE, (-INF, INF)),
+    "acosh": (ops.acosh, np.arccosh, lambda x: 1 / (np.sqrt(x - 1) * np.sqrt(x + 1)), [1.0, 1.5, 2.0, 1e3, 1e8, 1e16, 1e20, 3e38], (NAN, INF)),
+    "acos": (ops.acos, np.arccos, lambda x: -1 / np.sqrt((1 - x) * (1 + x)), [0.0, 1e-20, 1e-30, -1e-10, 0.5, -0.875, 1.0, -1.0], (NAN, NAN)),
+    "asin": (ops.asin, np.arcsin, lambda x: 1 / np.sqrt((1 - x) * (1 + x)), [0.0, 1e-20, -1e-30, 0.5, -0.875, 1.0, -1.0], (NAN, NAN)),
+    "erfc": (ops.erfc, erfc, lambda x: -2 / math.sqrt(math.pi) * np.exp(-x * x), [0.0, 1e-20, 0.4, 0.5, 0.51, 1.0, 3.0, 5.0, 7.0, 9.0, -0.5, -2.0, -30.0],
+             (2, 0)),
+}
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", ONE)
+def test_values_and_gradients_of_one_number(name, dtype, mode):
+    function, value, slope, finite, infinite = ONE[name]
+    x = np.array(finite, dtype)
+    exact = x.astype(np.float64)
+    digits = {"asin": 4, "acos": 4, "erfc": 4}.get(name, 1)
+    close(function(Tensor(x)), value(exact), dtype, digits)
+    with np.errstate(divide="ignore", over="ignore"):
+        found = slopes(function, x)[0].asnumpy()
+        np.testing.assert_allclose(found, slope(exact).astype(dtype), rtol=100 * np.finfo(dtype).eps, atol=np.finfo(dtype).eps if name == "cosh" else 0)
+    close(function(Tensor(np.array([-INF, INF, NAN], dtype))), [*infinite, NAN], dtype)
+
+
+def test_beyond_float32():
+    close(ops.sinh(Tensor(np.array([-45.0, 700.0, -710.0]))), np.sinh([-45.0, 700, -710]), np.float64)
+    close(ops.cosh(Tensor(np.array([-710.0]))), np.cosh([-710.0]), np.float64)
+    close(ops.asinh(Tensor(np.array([1e160, -1e300]))), np.arcsinh([1e160, -1e300]), np.float64)
+    close(ops.acosh(Tensor(np.array([1e160, 1e308]))), np.arccosh([1e160, 1e308]), np.float64)
+    close(ops.erfc(Tensor(np.array([20.0, 26.0]))), erfc([20.0, 26.0]), np.float64, 4)
+    close(slopes(ops.sinh, np.array([-710.0]))[0], np.cosh([-710.0]), np.float64)
+
+
+def test_acosh_below_1_is_nan():
+    assert np.isnan(ops.acosh(Tensor([0.5, 0.0, -1.5, -1e4, -1e20])).asnumpy()).all()
+
+
+@pytest.mark.parametrize("name", ["sinh", "cosh", "asinh", "acosh", "erfc"])
+def test_half_types(name):
+    kept = {"sinh": slice(5), "cosh": slice(5), "acosh": slice(3, 8), "erfc": slice(4)}.get(name, slice(8))
+    for dtype, digits in ((ms.float16, 4e-3), (ms.bfloat16, 3e-2)):
+        x = Tensor([0.0, 1e-3, 0.75, 3.0, 11.5, 250.0, 300.0, 30000.0]).astype(dtype)
+        exact = x.astype(ms.float32).asnumpy().astype(np.float64)
+        got = ONE[name][0](x)
+        assert got.dtype == dtype
+        np.testing.assert_allclose(got.astype(ms.float32).asnumpy()[kept], ONE[name][1](exact[kept]), rtol=digits)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_gradient_of_sinc_near_0(dtype, mode):
+    x = np.array([0, 1e-5, -1e-3, 0.01, 0.1, 0.3, 0.33, 1.5, -2.25], dtype)
+    s = math.pi * x.astype(np.float64)
+    series = -s / 3 + s ** 3 / 30 - s ** 5 / 840 + s ** 7 / 45360
+    with np.errstate(invalid="ignore", divide="ignore"):
+        exact = np.where(np.abs(s) < 0.05, series, (np.cos(s) - np.sin(s) / s) / s) * math.pi
+    np.testing.assert_allclose(slopes(ops.sinc, x)[0].asnumpy(), exact, rtol=40 * np.finfo(dtype).eps)
+    close(ops.sinc(Tensor(x)), np.sinc(x.astype(np.float64)), dtype, 2)
+
+
+def test_nan_stays():
+    close(ops.heaviside(Tensor([NAN, -1.0, 0.0, 2.0]), Tensor(7.0)), [NAN, 0, 7, 1])
+    close(ops.hardshrink(Tensor([NAN, 0.5, -3.0, INF])), [NAN, 0, -3, INF])
+
+
+# --- functions of two numbers -----------------------------------------------------------------------------------------------------------
+
+SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, 2.5, -7.0, INF, -INF, NAN, 1e-30, -1e-40, 1e30, -3e38, 1e8])
+TWO = {"atan2": (ops.atan2, np.arctan2), "hypot": (ops.hypot, np.hypot), "fmod": (ops.fmod, np.fmod), "logaddexp": (ops.logaddexp, np.logaddexp),
+       "logaddexp2": (ops.logaddexp2, np.logaddexp2)}
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", TWO)
+def test_values_of_two_special_numbers(name, dtype, mode):
+    a, b = (v.ravel().astype(dtype) for v in np.meshgrid(SPECIAL, SPECIAL))
+    function, reference = TWO[name]
+    with np.errstate(all="ignore"):
+        expected = reference(a, b)
+    got = function(Tensor(a), Tensor(b)).asnumpy()
+    assert got.dtype == dtype
+    np.testing.assert_allclose(got, expected, rtol=8 * np.finfo(dtype).eps, atol=1e-43)  # a few of the smallest subnormals
+    if not name.startswith("log"):
+        np.testing.assert_array_equal(np.signbit(got)[~np.isnan(expected)], np.signbit(expected)[~np.isnan(expected)])
+
+
+def test_remainders_keep_their_digits():
+    close(ops.fmod(Tensor([-1.0, -0.1, -7.3]), 1000.0), np.float32([-1, -0.1, -7.3]))
+    close(ops.fmod(Tensor([5.3]), -1e6), np.float32([5.3]))
+    close(mnp.fmod(Tensor([-5.0]), INF), [-5.0])
+    np.testing.assert_array_equal(ops.fmod(Tensor([7, -7, -2 ** 31], ms.int32), Tensor([-3, 3, 2], ms.int32)).asnumpy(), [1, -1, 0])
+    by_x, by_y = slopes(ops.fmod, np.float32([-1, 5.3, -7.3, 0]), np.float32([1e8, -1e6, 2, 3]))
+    np.testing.assert_array_equal(by_x.asnumpy(), 1)
+    np.testing.assert_array_equal(by_y.asnumpy(), [0, 0, 3, 0])
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_gradients_of_atan2(dtype, mode):
+    y = np.array([1, 2, 2, 0, -3, 0, 1e-30, 1e30, -2, 1], dtype)
+    x = np.array([0, 0, 1e-25, 2, -4, -1, 1e-30, -1e30, 1e-30, 1e25], dtype)
+    by_y, by_x = slopes(ops.atan2, y, x)
+    r = np.hypot(y.astype(np.float64), x.astype(np.float64))
+    np.testing.assert_allclose(by_y.asnumpy(), x / r / r, rtol=50 * np.finfo(dtype).eps, atol=1e-40)
+    np.testing.assert_allclose(by_x.asnumpy(), -y / r / r, rtol=50 * np.finfo(dtype).eps, atol=1e-40)
+    for slope in slopes(ops.atan2, np.array([0, INF, -INF, 1], dtype), np.array([0, INF, 1, -INF], dtype)):
+        assert np.isfinite(slope.asnumpy()).all()
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_gradients_of_hypot(dtype, mode):
+    a, b = np.array([1e30, 3, -3e20, 0, 1e-30, 5], dtype), np.array([1, 4, 4e20, -2, 1e-30, 5], dtype)
+    by_a, by_b = slopes(ops.hypot, a, b)
+    r = np.hypot(a.astype(np.float64), b.astype(np.float64))
+    np.testing.assert_allclose(by_a.asnumpy(), a / r, rtol=20 * np.finfo(dtype).eps)
+    np.testing.assert_allclose(by_b.asnumpy(), b / r, rtol=20 * np.finfo(dtype).eps)
+    for slope in slopes(ops.hypot, np.array([0, INF, 1], dtype), np.array([0, INF, INF], dtype)):
+        assert np.isfinite(slope.asnumpy()).all()
+
+
+def test_gradients_of_logaddexp(mode):
+    by_a, by_b = slopes(ops.logaddexp, np.float32([1, -INF, INF, -INF, 2]), np.float32([1, -INF, INF, 3, 1]))
+    close(by_a, [0.5, 0.5, 0.5, 0, 1 / (1 + math.exp(-1))])
+    close(by_b, [0.5, 0.5, 0.5, 1, 1 / (1 + math.exp(1))])
+
+
+# --- along an axis ----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [ms.float16, ms.float32, ms.float64])
+def test_logcumsumexp_of_minus_infinity(dtype, mode):
+    got = ops.logcumsumexp(Tensor([-INF, -INF, 1.0, 2.0]).astype(dtype), 0)
+    assert got.dtype == dtype
+    np.testing.assert_allclose(got.astype(ms.float32).asnumpy(), [-INF, -INF, 1, 2 + math.log1p(math.exp(-1))], rtol=2e-3)
+
+
+def test_nan_wins_in_running_extrema(mode):
+    for function in (ops.cummax, ops.cummin):
+        value, index = function(Tensor([3.0, NAN, 1.0, 5.0, NAN, 2.0]), 0)
+        close(value, [3] + [NAN] * 5)
+        np.testing.assert_array_equal(index.asnumpy(), [0, 1, 1, 1, 4, 4])
+    np.testing.assert_array_equal(ops.cummax(Tensor([3, 1, 5, 5]), 0)[1].asnumpy(), [0, 0, 2, 3])
+
+
+def test_extrema_and_variances_of_nothing():
+    close(mnp.nanmax(Tensor([NAN])), NAN)
+    close(mnp.nanmin(Tensor([[NAN, 1.0], [NAN, NAN]]), 1), [1, NAN])
+    assert mnp.nanmax(Tensor([1, 2])) == 2
+    close(mnp.nanvar(Tensor([1.0]), ddof=3), NAN)
+    close(mnp.nanvar(Tensor([[1.0, 3.0], [NAN, NAN]]), 1), [1, NAN])
+    close(ops.var(Tensor([1.0, 2.0]), ddof=5), INF)
+    close(mnp.cov(Tensor([[1.0, 2.0], [3.0, 4.0]]), ddof=5), np.full((2, 2), INF))
+    assert np.isnan(mnp.cov(Tensor(np.zeros((2, 0), np.float32))).asnumpy()).all()
+    close(slopes(lambda x: mnp.nanvar(x, 1), np.float32([[1, 3], [NAN, NAN]]))[0].asnumpy()[0], [-1, 1])
+
+
+@pytest.mark.parametrize("call", [lambda: mnp.bincount(Tensor([1, -1])), lambda: mnp.bincount(Tensor([1, -1]), length=3),
+                                  lambda: mnp.histogram(Tensor([1.0, 2.0]), 2, (2, 1)), lambda: mnp.histogram(Tensor([1.0, NAN])),
+                                  lambda: mnp.histogram(Tensor([1.0, 2.0]), [3.0, 1.0, 2.0]), lambda: mnp.digitize(Tensor([1.0]), [1.0, 3.0, 2.0])])
+def test_what_numpy_refuses(call):
+    with pytest.raises(ValueError, match="numpy"):
+        call()
+
+
+# --- random draws -----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights, count, replacement", [([-1.0, 1.0], 5, True), ([NAN, 1.0], 5, True), ([INF, 1.0], 5, True), ([0.0, 0.0], 1, True),
+                                                        ([0.0, 1.0], 2, False), ([[1.0, 1.0], [0.0, 1.0]], 2, False)])
+def test_multinomial_refuses_weights_that_are_none(weights, count, replacement):
+    with pytest.raises(ValueError, match="multinomial"):
+        ops.multinomial(Tensor(weights), count, replacement)
+
+
+def test_multinomial_in_compiled_code_never_draws_what_is_no_weight():
+    draw = ms.jit(lambda w: ops.multinomial(w, 100))
+    np.testing.assert_array_equal(draw(Tensor([-1.0, NAN, 0.0, 1.0])).asnumpy(), 3)
+
+
+# --- integers that a float does not hold ------------------------------------------------------------------------------------------------
+
+
+def holds(got, values, dtype=ms.int64):
+    assert got.dtype == dtype
+    assert got.asnumpy().tolist() == values
+
+
+def test_long_integers_in_ops(mode):
+    holds(ops.arange(LONG, LONG + 2), [LONG, LONG + 1])
+    holds(ops.arange(LONG, LONG - 6, -3), [LONG, LONG - 3])
+    holds(ops.arange(5, LONG, LONG - 6), [5, LONG - 1])
+    holds(ops.arange(LONG, 0), [])
+    holds(ops.range(LONG, LONG + 2, 1), [LONG, LONG + 1])
+    holds(ops.one_hot(Tensor([1]), 2, LONG, 0), [[0, LONG]])
+    holds(ops.one_hot(Tensor([1]), 2, 1, -LONG), [[-LONG, 1]])
+    holds(Tensor([1]).new_full((1,), LONG), [LONG])
+    holds(ops.scalar_to_tensor(LONG, ms.int64), LONG)
+
+
+@pytest.mark.parametrize("call, values", [
+    (lambda: mnp.array(2 ** 31), 2 ** 31), (lambda: mnp.array([1, 2 ** 40]), [1, 2 ** 40]), (lambda: mnp.abs(-2 ** 40), 2 ** 40),
+    (lambda: mnp.asarray(np.int64(-2 ** 40)), -2 ** 40), (lambda: mnp.add(2 ** 31, 0), 2 ** 31), (lambda: mnp.add(0, 2 ** 31), 2 ** 31),
+    (lambda: mnp.arange(2 ** 31, 2 ** 31 + 2), [2 ** 31, 2 ** 31 + 1]), (lambda: mnp.full((1,), 2 ** 40), [2 ** 40])])
+def test_integers_beyond_int32_in_numpy(call, values):
+    holds(call(), values)
+
+
+def test_integers_within_int32_in_numpy():
+    holds(mnp.array([-2 ** 31, 2 ** 31 - 1]), [-2 ** 31, 2 ** 31 - 1], ms.int32)
+    holds(mnp.arange(3), [0, 1, 2], ms.int32)
+    holds(mnp.add(1, 2), 3, ms.int32)
+    holds(mnp.count_nonzero(2 ** 32), 1, ms.int32)
+
+
+def test_padding_refuses_a_long_integer():
+    with pytest.raises(ValueError, match="2\\^53"):
+        mnp.pad(Tensor([1]), 1, constant_values=LONG)
