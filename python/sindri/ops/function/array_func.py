@@ -195,7 +195,7 @@ def fill(type, shape: Size, value: Union[int, float, bool, Tensor]) -> Tensor:
     dims = to_ints(shape, "shape", "ops.fill")
     if isinstance(value, Tensor):
         return core.broadcast_to(core.cast(value, type), dims)
-    if _is_long(value):
+    if _is_long(value) and type is mstype.int64:
         return core.broadcast_to(core.cast(Tensor(int(value)), type), dims)
     return core.full(dims, float(value), type)
 
