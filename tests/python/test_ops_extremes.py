@@ -254,6 +254,9 @@ def test_no_long_integer_wraps_in_full():
     for value in (2 ** 40, 2 ** 60):
         with pytest.raises(ValueError, match="does not fit"):
             ops.full((1,), value, dtype=ms.int32)
+        with pytest.raises(ValueError, match="does not fit"):
+            ops.arange(value, value + 3, dtype=ms.int32)
+    assert ops.arange(-2 ** 60, 3 - 2 ** 60, dtype=ms.float64).shape == (3,)
     holds(ops.full((1,), LONG, dtype=ms.int64), [LONG])
     assert ops.full((1,), 2 ** 60, dtype=ms.float32).asnumpy() == 2.0 ** 60
 

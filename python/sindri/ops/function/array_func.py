@@ -267,10 +267,18 @@ def arange(start=0, end=None, step=1, *, dtype=None) -> Tensor:
     if dtype is None:
         dtype = mstype.float32 if any(isinstance(v, float) for v in (start, end, step)) else mstype.int64
     if all(is_int(v) for v in (start, end, step)) and any(_is_long(v) for v in (start, end, step)):
-        start, end, step = int(start), int(end), int(step)
-        count = max(-((start - end) // step), 0)
-        return core.cast(core.add(core.mul(core.arange(0, count), step if count > 1 else 1), start), dtype)
+        return _long_arange(int(start), int(end), int(step), dtype)
     return core.arange(float(start), float(end), float(step), dtype)
+
+
+def _long_arange(start: int, end: int, step: int, dtype) -> Tensor:
+    """arange counted in int64, which holds what a float rounds."""
+    count = max(-((start - end) // step), 0)
+    if not count:
+        return core.full((0,), 0.0, dtype)
+    for value in (start, start + (count - 1) * step):
+        fill(dtype, (), value)  # refuses what does not fit
+    return core.cast(core.add(core.mul(core.arange(0, count), step if count > 1 else 1), start), dtype)
 
 
 def range(start, end, step, maxlen: int = 1000000) -> Tensor:
