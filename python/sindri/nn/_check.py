@@ -23,12 +23,14 @@ def is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def check_int(who: str, name: str, value: Any, least: Optional[int] = None) -> int:
-    """A whole number, at least `least`. Raises TypeError or ValueError."""
+def check_int(who: str, name: str, value: Any, least: Optional[int] = None, most: Optional[int] = None) -> int:
+    """A whole number, at least `least` and at most `most`. Raises TypeError or ValueError."""
     if not is_int(value):
         fail(TypeError, f"{who}: {name} must be an int, got {value!r} of type {type(value).__name__}")
     if least is not None and value < least:
         fail(ValueError, f"{who}: {name} must be at least {least}, got {value}")
+    if most is not None and value > most:
+        fail(ValueError, f"{who}: {name} must be at most {most}, got {value}")
     return int(value)
 
 

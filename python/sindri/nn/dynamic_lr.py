@@ -10,6 +10,9 @@ __all__ = ["piecewise_constant_lr", "exponential_decay_lr", "natural_exp_decay_l
            "warmup_lr"]
 
 
+_MOST_STEPS = 10 ** 8  # one float each: more would be a list of many gigabytes
+
+
 def piecewise_constant_lr(milestone: Sequence[int], learning_rates: Sequence[float]) -> List[float]:
     """learning_rates[i] before step milestone[i]; milestones must grow."""
     who = "piecewise_constant_lr"
@@ -19,16 +22,19 @@ def piecewise_constant_lr(milestone: Sequence[int], learning_rates: Sequence[flo
         fail(ValueError, f"{who}: {len(milestone)} milestones for {len(learning_rates)} learning rates")
     out: List[float] = []
     for i, (end, lr) in enumerate(zip(milestone, learning_rates)):
-        check_int(who, f"milestone[{i}]", end, len(out) + 1)
+        check_int(who, f"milestone[{i}]", end, len(out) + 1, _MOST_STEPS)
         check_strict_float(who, f"learning_rates[{i}]", lr, least=0)
         out += [lr] * (end - len(out))
     return out
 
 
 def _per_step(who: str, total_step: int, step_per_epoch: int, value: Callable[[int], float]) -> List[float]:
-    check_int(who, "total_step", total_step, 1)
+    check_int(who, "total_step", total_step, 1, _MOST_STEPS)
     check_int(who, "step_per_epoch", step_per_epoch, 1)
-    return [value(i // step_per_epoch) for i in range(total_step)]
+    try:
+        return [value(i // step_per_epoch) for i in range(total_step)]
+    except OverflowError as e:
+        raise ValueError(f"{who}: a learning rate is larger than a float can be | use smaller rates, powers or fewer steps") from e
 
 
 def _check_decay(who: str, learning_rate: float, decay_rate: float, decay_epoch: int, is_stair: bool) -> None:

@@ -1,6 +1,7 @@
 """Checks and conversions shared by the functions and primitives of sindri.ops."""
 from __future__ import annotations
 
+import math
 from numbers import Number
 from typing import Any, NoReturn, Optional, Sequence, Union
 
@@ -99,6 +100,24 @@ def pair(value: Any, name: str, where: str) -> list:
     if len(values) == 2 or (len(values) == 4 and values[:2] == (1, 1)):
         return list(values[-2:])
     fail(ValueError, f"{name}: expected an int or two of them, got {value!r}", where)
+
+
+def to_count(value: Any, name: str, where: str, most: Optional[int] = None) -> int:
+    """An int from 1 to `most`. Raises TypeError or ValueError."""
+    value = to_int(value, name, where)
+    if value < 1 or most is not None and value > most:
+        fail(ValueError, f"{name}: expected {'at least 1' if most is None else f'a value in [1, {most}]'}, got {value}", where)
+    return value
+
+
+FEW_PARTS = 65536
+MOST_WINDOWS = 16777216  # of pooling and resizing along one dimension: their borders are computed before the result is known to fit the memory
+
+
+def check_parts(count: int, x: Tensor, where: str) -> None:
+    """ValueError for so many parts of x that most would be empty: the list of them would be built first, and fill the memory."""
+    if count > FEW_PARTS and count > math.prod(x.shape):
+        fail(ValueError, f"{count} parts of a tensor of {x.shape} are more than its elements", where, f"use at most {FEW_PARTS}")
 
 
 def as_tensor(value: Any, like: Optional[Tensor] = None) -> Tensor:

@@ -9,6 +9,7 @@ from sindri.nn._check import check_bool, check_int, fail, is_int, sizes
 from sindri.nn._padding import Padder, check_padding
 from sindri.nn.cell import Cell
 from sindri.nn.layer.conv import check_format
+from sindri.ops._util import MOST_WINDOWS
 from sindri.ops.function.nn_func import avg_pool2d, max_pool_with_places
 
 __all__ = ["AvgPool2d", "MaxPool2d", "AvgPool1d", "MaxPool1d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d"]
@@ -158,7 +159,7 @@ class AdaptiveAvgPool2d(Cell):
         size = (output_size, output_size) if is_int(output_size) or output_size is None else output_size
         if not isinstance(size, (tuple, list)) or len(size) != 2:
             fail(ValueError, f"AdaptiveAvgPool2d: output_size must be an int or two of them, got {output_size!r}")
-        self._size = tuple(s if s is None else check_int("AdaptiveAvgPool2d", "output_size", s, 1) for s in size)
+        self._size = tuple(s if s is None else check_int("AdaptiveAvgPool2d", "output_size", s, 1, MOST_WINDOWS) for s in size)
 
     def construct(self, x: Tensor) -> Tensor:
         rank = len(x.shape)
@@ -175,7 +176,7 @@ class AdaptiveAvgPool1d(Cell):
 
     def __init__(self, output_size: int) -> None:
         super().__init__()
-        self.output_size = check_int("AdaptiveAvgPool1d", "output_size", output_size, 1)
+        self.output_size = check_int("AdaptiveAvgPool1d", "output_size", output_size, 1, MOST_WINDOWS)
 
     def construct(self, x: Tensor) -> Tensor:
         rank = len(x.shape)

@@ -29,6 +29,8 @@ def vmap(fn: Union[Callable, Sequence[Callable]], in_axes: Any = 0, out_axes: An
         if len(sizes) != 1:
             fail(ValueError, f"expected one size along in_axes, got {sorted(sizes) or 'no mapped input'}", "ops.vmap")
         count = sizes.pop()
+        if count == 0:
+            fail(ValueError, "the inputs have no slices along in_axes: nothing shows what fn returns", "ops.vmap")
         if functions is not None and len(functions) != count:
             fail(ValueError, f"{len(functions)} functions for {count} slices", "ops.vmap")
         results = [each(i)(*(_pick(a, axis, i) for a, axis in zip(args, axes))) for i in range(count)]
@@ -41,6 +43,8 @@ def _sizes(value: Any, axis: Any, sizes: set) -> None:
         for i, item in enumerate(value):
             _sizes(item, axis[i] if isinstance(axis, (tuple, list)) else axis, sizes)
     elif axis is not None and isinstance(value, Tensor):
+        if not value.shape:
+            fail(ValueError, "a tensor without dimensions cannot be mapped over", "ops.vmap", "give None as its entry of in_axes")
         sizes.add(value.shape[to_axis(axis, len(value.shape), "ops.vmap")])
 
 

@@ -7,8 +7,8 @@ from typing import Any, Optional, Sequence, Union
 import numpy as np
 
 from sindri.common import dtype as mstype
-from sindri.ops._util import (Axis, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, is_int, is_number, perm_moving, to_axes,
-                              to_axis, to_int, to_ints, to_number)
+from sindri.ops._util import (Axis, Size, Tensor, as_tensor, check_choice, check_parts, core, exported, fail, floating, is_float, is_int, is_number,
+                              perm_moving, to_axes, to_axis, to_count, to_int, to_ints, to_number)
 
 _slice, _range = slice, range
 
@@ -400,6 +400,7 @@ def unstack(input_x: Tensor, axis: int = 0, num: Optional[int] = None) -> tuple:
     a = to_axis(axis, len(input_x.shape), "ops.unstack")
     if num is not None and num != input_x.shape[a]:
         fail(ValueError, f"num is {num}, dimension {a} of {input_x.shape} is not", "ops.unstack")
+    check_parts(input_x.shape[a], input_x, "ops.unstack")
     return tuple(core.squeeze(piece, a) for piece in core.split(input_x, [1] * input_x.shape[a], a)) if input_x.shape[a] else ()
 
 
@@ -416,6 +417,7 @@ def split(tensor: Tensor, split_size_or_sections: Union[None, int, Sequence[int]
     if output_num is not None:
         if output_num < 1 or total % output_num:
             fail(ValueError, f"dimension {a} of {tensor.shape} cannot be cut into {output_num} equal pieces", "ops.split")
+        check_parts(output_num, tensor, "ops.split")
         sizes = [total // output_num] * output_num
     elif isinstance(split_size_or_sections, (tuple, list)):
         sizes = list(to_ints(split_size_or_sections, "split_size_or_sections", "ops.split"))
@@ -423,6 +425,7 @@ def split(tensor: Tensor, split_size_or_sections: Union[None, int, Sequence[int]
         step = to_int(split_size_or_sections, "split_size_or_sections", "ops.split")
         if step < 1:
             fail(ValueError, f"split_size_or_sections: expected at least 1, got {step}", "ops.split")
+        check_parts(-(-total // step), tensor, "ops.split")
         sizes = [min(step, total - begin) for begin in _range(0, total, step)] or [0]
     return core.split(tensor, sizes, a)
 
@@ -443,9 +446,8 @@ def tensor_split(input: Tensor, indices_or_sections: Union[int, Sequence[int]], 
         cuts = [_slice(0, i).indices(total)[1] for i in indices_or_sections]
         edges = [0] + cuts + [total]
         return tuple(_cut(input, a, begin, max(begin, end)) for begin, end in zip(edges, edges[1:]))
-    n = to_int(indices_or_sections, "indices_or_sections", "ops.tensor_split")
-    if n < 1:
-        fail(ValueError, f"indices_or_sections: expected at least 1, got {n}", "ops.tensor_split")
+    n = to_count(indices_or_sections, "indices_or_sections", "ops.tensor_split")
+    check_parts(n, input, "ops.tensor_split")
     return core.split(input, [total // n + (i < total % n) for i in _range(n)], a)
 
 
@@ -714,6 +716,14 @@ def masked_fill(input_x: Tensor, mask: Tensor, value: Union[Tensor, int, float])
     return core.where(_condition(mask), value, input_x)
 
 
+def _scalar(value: Any, name: str, where: str) -> Any:
+    if isinstance(value, Tensor) and value.shape:
+        if math.prod(value.shape) != 1:
+            fail(ValueError, f"{name}: expected a scalar, got a tensor of {value.shape}", where, "use ops.where for values that differ")
+        return core.reshape(value, ())
+    return value
+
+
 def one_hot(indices: Tensor, depth: int, on_value: Union[Tensor, int, float] = 1, off_value: Union[Tensor, int, float] = 0, axis: int = -1) -> Tensor:
     """on_value at the index along a new dimension axis of size depth, off_value elsewhere, in their type; an index outside [0, depth) gives
     off_value everywhere. Raises TypeError for indices that are no integers, ValueError for axis or depth."""
@@ -726,6 +736,7 @@ def one_hot(indices: Tensor, depth: int, on_value: Union[Tensor, int, float] = 1
     if _is_long(on_value) or _is_long(off_value):
         on_value, off_value = as_tensor(on_value), as_tensor(off_value)
     if isinstance(on_value, Tensor) or isinstance(off_value, Tensor):
+        on_value, off_value = _scalar(on_value, "on_value", "ops.one_hot"), _scalar(off_value, "off_value", "ops.one_hot")
         out = core.where(core.one_hot(indices, depth, 1.0, 0.0, mstype.bool_), as_tensor(on_value, off_value), as_tensor(off_value, on_value))
     else:
         kind = mstype.float32 if isinstance(on_value, float) or isinstance(off_value, float) else mstype.int64
@@ -814,7 +825,7 @@ def intopk(x1: Tensor, x2: Tensor, k: int) -> Tensor:
 def space_to_depth(x: Tensor, block_size: int) -> Tensor:
     """[n, c, h, w] -> [n, c·b², h/b, w/b]: blocks of b x b become channels."""
     n, c, h, w = x.shape
-    b = block_size
+    b = to_int(block_size, "block_size", "ops.SpaceToDepth")
     if b < 2 or h % b or w % b:
         fail(ValueError, f"height and width of {x.shape} cannot be cut into blocks of {b}", "ops.SpaceToDepth",
              "block_size must be at least 2 and divide both")
@@ -824,7 +835,7 @@ def space_to_depth(x: Tensor, block_size: int) -> Tensor:
 def depth_to_space(x: Tensor, block_size: int) -> Tensor:
     """[n, c, h, w] -> [n, c/b², h·b, w·b]: the inverse of space_to_depth."""
     n, c, h, w = x.shape
-    b = block_size
+    b = to_int(block_size, "block_size", "ops.DepthToSpace")
     if b < 2 or c % (b * b):
         fail(ValueError, f"{c} channels of {x.shape} cannot become blocks of {b} x {b}", "ops.DepthToSpace",
              "block_size must be at least 2, its square divide the channels")
@@ -834,7 +845,7 @@ def depth_to_space(x: Tensor, block_size: int) -> Tensor:
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """[.., c·r², h, w] -> [.., c, h·r, w·r], channels outermost (PyTorch's order)."""
     *lead, c, h, w = input.shape
-    r = upscale_factor
+    r = to_count(upscale_factor, "upscale_factor", "ops.pixel_shuffle")
     if c % (r * r):
         fail(ValueError, f"{c} channels of {input.shape} are no multiple of {r}²", "ops.pixel_shuffle")
     k = len(lead)
@@ -845,7 +856,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """[.., c, h·r, w·r] -> [.., c·r², h, w]: the inverse of pixel_shuffle."""
     *lead, c, h, w = input.shape
-    r = downscale_factor
+    r = to_count(downscale_factor, "downscale_factor", "ops.pixel_unshuffle")
     if h % r or w % r:
         fail(ValueError, f"height and width of {input.shape} are no multiples of {r}", "ops.pixel_unshuffle")
     k = len(lead)
@@ -856,6 +867,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 def channel_shuffle(x: Tensor, groups: int) -> Tensor:
     """[n, g·c, h, w] with the channels of the g groups interleaved."""
     n, c, *rest = x.shape
+    groups = to_count(groups, "groups", "ops.channel_shuffle")
     if c % groups:
         fail(ValueError, f"{c} channels of {x.shape} are no multiple of {groups} groups", "ops.channel_shuffle")
     return core.reshape(swapaxes(core.reshape(x, (n, groups, c // groups, *rest)), 1, 2), x.shape)
@@ -864,7 +876,7 @@ def channel_shuffle(x: Tensor, groups: int) -> Tensor:
 def batch_to_space(x: Tensor, block_size: int, crops: Sequence[Sequence[int]]) -> Tensor:
     """[n·b², c, h, w] -> [n, c, h·b - crops, w·b - crops]."""
     n, c, h, w = x.shape
-    b, ((top, bottom), (left, right)) = block_size, crops
+    b, ((top, bottom), (left, right)) = to_count(block_size, "block_size", "ops.BatchToSpace"), crops
     y = core.transpose(core.reshape(x, (b, b, n // (b * b), c, h, w)), [2, 3, 4, 0, 5, 1])
     y = core.reshape(y, (n // (b * b), c, h * b, w * b))
     return core.slice(y, [0, 0, top, left], [n, c, h * b - bottom, w * b - right])
@@ -872,7 +884,7 @@ def batch_to_space(x: Tensor, block_size: int, crops: Sequence[Sequence[int]]) -
 
 def space_to_batch(x: Tensor, block_size: int, paddings: Sequence[Sequence[int]]) -> Tensor:
     """[n, c, h, w], zero-padded, -> [n·b², c, h/b, w/b]: the inverse of batch_to_space."""
-    b, ((top, bottom), (left, right)) = block_size, paddings
+    b, ((top, bottom), (left, right)) = to_count(block_size, "block_size", "ops.SpaceToBatch"), paddings
     y = core.pad(x, [0, 0, 0, 0, top, bottom, left, right])
     n, c, h, w = y.shape
     if h % b or w % b:

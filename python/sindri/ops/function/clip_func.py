@@ -41,6 +41,8 @@ def clip_by_norm(x: Union[Tensor, Sequence[Tensor]], max_norm: float, norm_type:
     if not items or not all(isinstance(t, Tensor) for t in items):
         fail(TypeError, f"expected a tensor or a list of tensors, got {type(x).__name__}", "ops.clip_by_norm")
     p = float(norm_type)
+    if not p > 0:
+        fail(ValueError, f"norm_type: expected a positive number, got {norm_type}", "ops.clip_by_norm", "use 1, 2 or inf")
     flat = [core.abs(core.cast(t, mstype.float32)) for t in items]
     if p == math.inf:
         norm = core.max(core.stack([core.max(t) for t in flat], 0))

@@ -13,7 +13,11 @@ from sindri.ops._util import (Parameter, Size, Tensor, as_tensor, check_choice, 
 
 
 def _indices(value: Any, where: str) -> Tensor:
-    value = value if isinstance(value, Tensor) else Tensor(np.asarray(value, np.int64))
+    if not isinstance(value, Tensor):
+        try:
+            value = Tensor(np.asarray(value, np.int64))
+        except OverflowError as e:
+            raise ValueError(f"indices: a number does not fit int64: {value!r} | {where}") from e
     if is_float(value.dtype) or value.dtype is mstype.bool_:
         fail(TypeError, f"indices: expected integers, got {value.dtype}", where)
     return value if value.dtype in (mstype.int32, mstype.int64) else core.cast(value, mstype.int32)

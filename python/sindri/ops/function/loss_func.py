@@ -211,7 +211,10 @@ def gaussian_nll_loss(x: Tensor, target: Tensor, var: Tensor, full: bool = False
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: Union[float, Tensor] = 1.0, p: int = 2, eps: float = 1e-6,
                         swap: bool = False, reduction: str = "mean") -> Tensor:
     """max(0, |anchor - positive| - |anchor - negative| + margin) with p-norms over the last dimension; swap: the nearer of anchor and positive
-    to the negative counts."""
+    to the negative counts. Raises ValueError unless p is positive."""
+    if not p > 0:
+        fail(ValueError, f"p: expected a positive number, got {p}", "ops.triplet_margin_loss", "use 1 or 2")
+
     def distance(a: Tensor, b: Tensor) -> Tensor:
         d = core.abs(core.add(core.sub(a, b), eps))
         return core.norm(d, float(p), [-1]) if p in (1, 2) else core.pow(core.sum(core.pow(d, float(p)), [-1]), 1.0 / p)

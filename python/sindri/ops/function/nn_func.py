@@ -8,8 +8,8 @@ import numpy as np
 
 from sindri import _core
 from sindri.common import dtype as mstype
-from sindri.ops._util import (Parameter, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, need_divisor,
-                              pair, perm_moving, to_axis, to_int, to_ints, zeros_around)
+from sindri.ops._util import (MOST_WINDOWS, Parameter, Size, Tensor, as_tensor, check_choice, check_parts, core, exported, fail, floating,
+                              need_divisor, pair, perm_moving, to_axis, to_count, to_int, to_ints, zeros_around)
 from sindri.ops.function.linalg_func import matmul
 from sindri.ops.function.random_func import keep_mask
 
@@ -324,6 +324,8 @@ def _window(kernel_size: Any, stride: Any, padding: Any, where: str) -> tuple:
     kernel = pair(kernel_size, "kernel_size", where)
     stride = kernel if stride is None else pair(stride, "stride", where)
     pads = spatial_pads("pad", padding, (), (), (), (), where)
+    if max(*kernel, *stride, *pads) >= 2 ** 31:
+        fail(ValueError, f"kernel_size {kernel}, stride {stride} and padding {pads} must be below 2³¹", where)
     return kernel, stride, pads
 
 
@@ -380,8 +382,11 @@ def max_pool1d(x: Tensor, kernel_size: int, stride: Optional[int] = None, paddin
 
 
 def _output_size(output_size: Any, size: Sequence[int]) -> list:
+    where = "ops.adaptive_pool2d"
     wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size, output_size)
-    return [n if w is None else to_int(w, "output_size", "ops.adaptive_pool2d") for w, n in zip(wanted, size)]
+    if len(wanted) != 2:
+        fail(ValueError, f"output_size: expected an int or two of them, got {output_size!r}", where)
+    return [n if w is None else to_count(w, "output_size", where, MOST_WINDOWS) for w, n in zip(wanted, size)]
 
 
 def _with_batch(fn: Callable, x: Tensor) -> Tensor:
@@ -400,6 +405,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
         fail(ValueError, "return_indices is not supported", "ops.adaptive_max_pool2d", "use ops.max_pool2d with return_indices")
     for axis, count in zip((-2, -1), _output_size(output_size, input.shape[-2:])):
         size, d = input.shape[axis], len(input.shape) + axis
+        check_parts(count, input, "ops.adaptive_max_pool2d")
         edges = [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
         begin, whole = [0] * len(input.shape), list(input.shape)
         cut = lambda lo, hi: core.slice(input, begin[:d] + [lo] + begin[d + 1:], whole[:d] + [hi] + whole[d + 1:])
@@ -409,7 +415,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: int) -> Tensor:
     """Means over output_size windows that cover [n, c, l]."""
-    return _as_images(lambda x: core.adaptive_avg_pool2d(x, 1, to_ints(output_size, "output_size", "ops.adaptive_avg_pool1d")[0]), input)
+    return _as_images(lambda x: adaptive_avg_pool2d(x, (1, to_ints(output_size, "output_size", "ops.adaptive_avg_pool1d")[0])), input)
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: int) -> Tensor:
@@ -427,11 +433,14 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
 def windows(x: Tensor, kernel_size: Any, stride: Any, dilation: Any, padding: Any, where: str) -> Tensor:
     """[n, c, h, w] -> [n, c, kh, kw, oh, ow]: a strided slice per place of the kernel."""
     k, s, d = pair(kernel_size, "kernel_size", where), pair(stride, "stride", where), pair(dilation, "dilation", where)
+    if min(*k, *s, *d) < 1:
+        fail(ValueError, f"kernel_size {k}, stride {s} and dilation {d} must be at least 1", where)
     x = core.pad(x, [0, 0, 0, 0] + spatial_pads("pad", padding, (), (), (), (), where))
     n, c, h, w = x.shape
     oh, ow = ((size - d[i] * (k[i] - 1) - 1) // s[i] + 1 for i, size in enumerate((h, w)))
     if oh < 1 or ow < 1:
         fail(ValueError, f"a kernel of {k} with dilation {d} does not fit {x.shape}", where)
+    check_parts(k[0] * k[1], x, where)
     parts = [core.slice(x, [0, 0, i * d[0], j * d[1]], [n, c, i * d[0] + (oh - 1) * s[0] + 1, j * d[1] + (ow - 1) * s[1] + 1], [1, 1, s[0], s[1]])
              for i in range(k[0]) for j in range(k[1])]
     return core.reshape(core.stack(parts, 2), (n, c, k[0], k[1], oh, ow))
@@ -715,6 +724,8 @@ def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode:
         sizes, scales = [int(math.floor(n * f)) for n, f in zip(dims, factors)], [None if recompute_scale_factor else float(f) for f in factors]
     if len(sizes) != len(dims) or min(sizes) < 1:
         fail(ValueError, f"sizes {sizes} do not fit {input.shape}", where)
+    if max(sizes) > MOST_WINDOWS:
+        fail(ValueError, f"sizes {sizes} must be at most {MOST_WINDOWS}", where)
     if mode == "area":
         return adaptive_avg_pool2d(input, tuple(sizes)) if rank == 4 else adaptive_avg_pool1d(input, sizes[0])
     out = input

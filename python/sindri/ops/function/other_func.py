@@ -10,7 +10,7 @@ import numpy as np
 
 from sindri import _core
 from sindri.common import dtype as mstype
-from sindri.ops._util import Parameter, Tensor, as_tensor, core, exported, fail, is_float, is_number
+from sindri.ops._util import Parameter, Tensor, as_tensor, core, exported, fail, is_float, is_number, to_axes, to_axis, to_int
 from sindri.ops.function.array_func import fill
 
 # --- state ------------------------------------------------------------------------------------------------------------------------------
@@ -151,8 +151,14 @@ tuple_getitem = list_getitem = dict_getitem = operator.getitem
 
 
 def tuple_setitem(data: tuple, index: int, value: Any) -> tuple:
-    """data with another element."""
-    return data[:index] + (value,) + data[index + 1:] if index >= 0 else tuple_setitem(data, index + len(data), value)
+    """data with another element. Raises TypeError for what is no tuple, IndexError for an index outside of it."""
+    if not isinstance(data, tuple):
+        fail(TypeError, f"expected a tuple, got {type(data).__name__}", "ops.tuple_setitem")
+    i = to_int(index, "index", "ops.tuple_setitem")
+    if not -len(data) <= i < len(data):
+        fail(IndexError, f"index: expected a value in [{-len(data)}, {len(data)}), got {i}", "ops.tuple_setitem")
+    i %= len(data)
+    return data[:i] + (value,) + data[i + 1:]
 
 
 def tuple_reversed(data: tuple) -> tuple:
@@ -274,8 +280,8 @@ def same_type_shape(x: Tensor, y: Tensor) -> Tensor:
 
 
 def reduced_shape(x_shape: tuple, axis: Any) -> tuple:
-    """The shape with the reduced axes as 1."""
-    axes = range(len(x_shape)) if axis in ((), None) else [a % len(x_shape) for a in ((axis,) if isinstance(axis, int) else axis)]
+    """The shape with the reduced axes as 1. Raises ValueError for an axis that is not there."""
+    axes = [to_axis(a, len(x_shape), "ops.reduced_shape") for a in to_axes(axis, "ops.reduced_shape")] or range(len(x_shape))
     return tuple(1 if d in axes else n for d, n in enumerate(x_shape))
 
 

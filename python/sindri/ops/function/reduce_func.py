@@ -325,6 +325,8 @@ def msort(input: Tensor) -> Tensor:
 def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple:
     """(median, int64 index of one such element) along axis; of an even count the lower of the two in the middle."""
     axis = to_axis(axis, len(input.shape), "ops.median")
+    if input.shape and not input.shape[axis]:
+        fail(ValueError, f"dimension {axis} of {input.shape} has no elements to take the median of", "ops.median")
     values, indices = core.topk(input, input.shape[axis], axis, False)
     middle = (input.shape[axis] - 1) // 2
     begin, end = [0] * len(input.shape), list(input.shape)
