@@ -142,10 +142,17 @@ def ms_memory_recycle() -> None:
     """Memory is reused by itself: nothing to do."""
 
 
+_JIT_LEVELS = ("", "O0", "O1", "O2", "O3")  # of all versions
+
+
 class JitConfig:
-    """Options of MindSpore's compiler: stored."""
+    """Options of MindSpore's compiler: stored. Raises TypeError or ValueError for a jit_level that MindSpore does not have."""
 
     def __init__(self, jit_level: str = "O1", task_type: str = "", **kwargs: Any) -> None:
+        if not isinstance(jit_level, str):
+            raise TypeError(f"jit_level must be a str, got {jit_level!r} | JitConfig")
+        if jit_level not in _JIT_LEVELS:
+            raise ValueError(f"jit_level '{jit_level}' is not known | JitConfig | use " + ", ".join(repr(level) for level in _JIT_LEVELS))
         self.jit_config_dict = dict(jit_level=jit_level, task_type=task_type, **kwargs)
 
 

@@ -14,6 +14,8 @@ __all__ = ["ArgumentError", "fail", "is_int", "is_number", "integer", "number", 
            "size_2d", "named"]
 
 INT32_MAX = 2147483647
+MOST_WORKERS = 1024  # beyond the cores of large machines, which scripts name on small ones too
+FLOAT_MAX_INTEGER = 16777216  # MindSpore's bound of the numbers of image transforms
 
 
 class ArgumentError(_core.InvalidValueError, RuntimeError):

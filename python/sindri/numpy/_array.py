@@ -9,7 +9,7 @@ import numpy as np
 from sindri.common import dtype as mstype
 from sindri.numpy._convert import array, as_tensor, smallest_int, typed
 from sindri.ops import function as F
-from sindri.ops._util import Axis, Size, Tensor, check_choice, core, fail, is_int, is_number, to_axes, to_axis, to_int, to_ints
+from sindri.ops._util import Axis, Size, Tensor, FEW_PARTS, check_choice, core, fail, is_int, is_number, to_axes, to_axis, to_count, to_int, to_ints
 
 # --- creation ---------------------------------------------------------------------------------------------------------------------------
 
@@ -114,7 +114,12 @@ def identity(n: int, dtype=mstype.float32) -> Tensor:
 
 def tri(N: int, M: Optional[int] = None, k: int = 0, dtype=mstype.float32) -> Tensor:
     """[N, M] with ones at and below the diagonal k."""
-    return Tensor(np.tri(N, M, k)).astype(dtype)
+    return Tensor(np.tri(N, M, _diagonal_number(k, N, M))).astype(dtype)
+
+
+def _diagonal_number(k: int, n: int, m: Optional[int]) -> int:
+    """k, or the nearest diagonal beside an [n, m] matrix: NumPy's numbers of diagonals are C longs."""
+    return max(min(k, n if m is None else m), -n)
 
 
 def tril(m: Any, k: int = 0) -> Tensor:
@@ -127,28 +132,38 @@ def triu(m: Any, k: int = 0) -> Tensor:
     return F.triu(as_tensor(m), k)
 
 
+def _ranked(x: Any, ranks: Sequence[int], where: str) -> Tensor:
+    """x as a tensor. Raises ValueError when the number of its dimensions is none of `ranks`."""
+    x = as_tensor(x)
+    if len(x.shape) not in ranks:
+        fail(ValueError, f"expected {' or '.join(map(str, ranks))} dimension{'s' if ranks[-1] > 1 else ''}, got {x.shape}", where)
+    return x
+
+
 def _index_pair(rows: tuple) -> tuple:
     return tuple(Tensor(r.astype(np.int32)) for r in rows)
 
 
 def tril_indices(n: int, k: int = 0, m: Optional[int] = None) -> tuple:
     """(rows, columns) of the lower triangle of an [n, m] matrix."""
-    return _index_pair(np.tril_indices(n, k, m))
+    return _index_pair(np.tril_indices(n, _diagonal_number(k, n, m), m))
 
 
 def triu_indices(n: int, k: int = 0, m: Optional[int] = None) -> tuple:
     """(rows, columns) of the upper triangle of an [n, m] matrix."""
-    return _index_pair(np.triu_indices(n, k, m))
+    return _index_pair(np.triu_indices(n, _diagonal_number(k, n, m), m))
 
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple:
     """tril_indices of a matrix's shape."""
-    return tril_indices(as_tensor(arr).shape[0], k, as_tensor(arr).shape[1])
+    rows, columns = _ranked(arr, (2,), "numpy.tril_indices_from").shape
+    return tril_indices(rows, k, columns)
 
 
 def triu_indices_from(arr: Any, k: int = 0) -> tuple:
     """triu_indices of a matrix's shape."""
-    return triu_indices(as_tensor(arr).shape[0], k, as_tensor(arr).shape[1])
+    rows, columns = _ranked(arr, (2,), "numpy.triu_indices_from").shape
+    return triu_indices(rows, k, columns)
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple:
@@ -176,7 +191,7 @@ def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> list:
 
 def diag(v: Any, k: int = 0) -> Tensor:
     """A matrix with the vector on diagonal k, or the diagonal k of a matrix."""
-    v = as_tensor(v)
+    v = _ranked(v, (1, 2), "numpy.diag")
     return F.diag_embed(v, k) if len(v.shape) == 1 else F.diagonal(v, k)
 
 
@@ -192,8 +207,10 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
 
 def vander(x: Any, N: Optional[int] = None, increasing: bool = False) -> Tensor:
     """Columns of powers of a vector, the highest first unless increasing."""
-    x = as_tensor(x)
-    n = x.shape[0] if N is None else N
+    x = _ranked(x, (1,), "numpy.vander")
+    n = x.shape[0] if N is None else to_int(N, "N", "numpy.vander")
+    if not 0 <= n <= FEW_PARTS:  # each column is an op
+        fail(ValueError, f"N: expected a value in [0, {FEW_PARTS}], got {n}", "numpy.vander")
     powers = range(n) if increasing else range(n - 1, -1, -1)
     return core.stack([core.pow(x, p) if p else core.ones_like(x) for p in powers], 1) if n else F.zeros((x.shape[0], 0), x.dtype)
 
@@ -236,7 +253,10 @@ def transpose(a: Any, axes: Any = None) -> Tensor:
 def expand_dims(a: Any, axis: Axis) -> Tensor:
     """New dimensions of 1 at the places axis of the result."""
     a, axes = as_tensor(a), to_axes(axis, "numpy.expand_dims")
-    for d in sorted(to_axis(x, len(a.shape) + len(axes), "numpy.expand_dims") for x in axes):
+    places = sorted(to_axis(x, len(a.shape) + len(axes), "numpy.expand_dims") for x in axes)
+    if len(set(places)) != len(places):
+        fail(ValueError, f"axis: expected different places, got {axis}", "numpy.expand_dims")
+    for d in places:
         a = core.expand_dims(a, d)
     return a
 
@@ -286,7 +306,10 @@ def _each(fn: Any, items: Sequence[Any]) -> Any:
 
 def broadcast_to(array: Any, shape: Size) -> Tensor:
     """The tensor repeated to a shape."""
-    return F.broadcast_to(as_tensor(array), shape)
+    dims = to_ints(shape, "shape", "numpy.broadcast_to")
+    if any(n < 0 for n in dims):
+        fail(ValueError, f"shape: expected no negative size, got {dims}", "numpy.broadcast_to", "write the size out, or use ops.broadcast_to")
+    return core.broadcast_to(as_tensor(array), dims)
 
 
 def broadcast_arrays(*args: Any) -> list:
@@ -353,7 +376,8 @@ def column_stack(tup: Sequence[Any]) -> Tensor:
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple:
     """Equal pieces along axis, or pieces cut at the places given. Raises ValueError when a number does not divide the size."""
     x = as_tensor(x)
-    if isinstance(indices_or_sections, int) and x.shape[axis] % indices_or_sections:
+    axis = to_axis(axis, len(x.shape), "numpy.split")
+    if isinstance(indices_or_sections, int) and x.shape[axis] % to_count(indices_or_sections, "indices_or_sections", "numpy.split"):
         fail(ValueError, f"dimension {axis} of {x.shape} cannot be cut into {indices_or_sections} equal pieces", "numpy.split", "use array_split")
     return F.tensor_split(x, indices_or_sections, axis)
 
@@ -441,6 +465,9 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Tensor:
     """Of several choices the first whose condition holds, else default."""
+    if len(condlist) != len(choicelist) or not len(condlist):
+        fail(ValueError, f"expected as many choices as conditions, at least one, got {len(condlist)} conditions and {len(choicelist)} choices",
+             "numpy.select")
     out = as_tensor(default)
     for condition, choice in list(zip(condlist, choicelist))[::-1]:
         out = core.where(core.cast(as_tensor(condition), mstype.bool_), as_tensor(choice), out)
@@ -471,7 +498,7 @@ def argwhere(a: Any) -> Tensor:
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
     """Where each value of v belongs in the sorted vector a (int32)."""
-    a = as_tensor(a)
+    a = _ranked(a, (1,), "numpy.searchsorted")
     return F.searchsorted(a if sorter is None else core.gather(a, as_tensor(sorter), 0), as_tensor(v), side=side, out_int32=True)
 
 
@@ -489,7 +516,9 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
 def unravel_index(indices: Any, shape: Sequence[int], order: str = "C") -> tuple:
     """Index vectors of flat positions in a tensor of a shape."""
     check_choice(order, ("C", "F"), "order", "numpy.unravel_index")
-    dims = tuple(shape) if order == "C" else tuple(shape)[::-1]
+    dims = to_ints(shape, "shape", "numpy.unravel_index")[::1 if order == "C" else -1]
+    if any(n < 1 for n in dims):
+        fail(ValueError, f"shape: expected sizes of at least 1, got {dims}", "numpy.unravel_index")
     parts = F.unstack(F.unravel_index(as_tensor(indices), dims), 0)
     return parts if order == "C" else parts[::-1]
 
@@ -508,7 +537,8 @@ def ravel_multi_index(multi_index: Any, dims: Sequence[int], mode: str = "clip",
 
 def ix_(*args: Any) -> tuple:
     """Vectors shaped so that they index an open mesh."""
-    return tuple(core.reshape(as_tensor(a), [-1 if d == i else 1 for d in range(len(args))]) for i, a in enumerate(args))
+    rows = [_ranked(a, (1,), "numpy.ix_") for a in args]
+    return tuple(core.reshape(a, [-1 if d == i else 1 for d in range(len(args))]) for i, a in enumerate(rows))
 
 
 def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Tensor:

@@ -9,7 +9,7 @@ import numpy as np
 from sindri.common import dtype as mstype
 from sindri.numpy._convert import as_tensor, binary, typed, unary
 from sindri.ops import function as F
-from sindri.ops._util import Axis, Tensor, check_choice, core, fail, floating, is_float, to_axes, to_axis
+from sindri.ops._util import Axis, Tensor, check_choice, core, fail, floating, is_float, to_axes, to_axis, to_int
 
 _UNARY = """abs absolute negative sign floor ceil rint trunc exp expm1 exp2 log log2 log10 log1p sqrt square reciprocal sin cos tan sinh cosh tanh
 deg2rad rad2deg isnan
@@ -297,6 +297,8 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """n-th differences of neighbours along axis; prepend and append are joined to a first."""
     a = as_tensor(a)
+    if to_int(n, "n", "numpy.diff") < 0 or not a.shape:
+        fail(ValueError, f"expected at least one dimension and n of at least 0, got {a.shape} and n = {n}", "numpy.diff")
     d = to_axis(axis, len(a.shape), "numpy.diff")
 
     def border(value: Any) -> Tensor:

@@ -84,6 +84,10 @@ def _plain(name: Any, value: Any) -> Tuple[str, Any]:
     """A copy of one value as the file holds it: Tensor, str or bytes. Numbers become scalar Tensors (int64, float32, bool)."""
     if not isinstance(name, str):
         raise TypeError(f"save_checkpoint: names must be str, got {name!r}")
+    try:
+        name.encode()
+    except UnicodeEncodeError as e:
+        raise ValueError(f"save_checkpoint: the name {name!r} cannot be written as UTF-8") from e
     if isinstance(value, (str, bytes)):
         return name, value
     if isinstance(value, Tensor):  # a Parameter too; copied, for training may go on while a thread writes

@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import Any, Dict, Optional
 
 from sindri import _core
-from sindri.dataset._check import boolean, fail, integer
+from sindri.dataset._check import MOST_WORKERS, boolean, fail, integer
 
 __all__ = ["set_seed", "get_seed", "set_prefetch_size", "get_prefetch_size", "set_num_parallel_workers", "get_num_parallel_workers",
            "set_numa_enable", "get_numa_enable", "set_monitor_sampling_interval", "get_monitor_sampling_interval", "set_callback_timeout",
@@ -63,7 +63,7 @@ def _pipeline_seed() -> Optional[int]:
 
 
 def _check_workers(who: str, num: Any) -> int:
-    return integer(who, "num_parallel_workers", num, 1)
+    return integer(who, "num_parallel_workers", num, 1, MOST_WORKERS)
 
 
 def set_num_parallel_workers(num: int) -> None:

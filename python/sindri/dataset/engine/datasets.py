@@ -16,7 +16,7 @@ import numpy as np
 
 from sindri import _core
 from sindri.common.not_yet import not_yet
-from sindri.dataset._check import ArgumentError, boolean, fail, integer, is_int, is_number, named, nearest
+from sindri.dataset._check import MOST_WORKERS, ArgumentError, boolean, fail, integer, is_int, is_number, named, nearest
 from sindri.dataset._transform import generator, random_key
 from sindri.dataset.core import config
 from sindri.dataset.engine._schema import Schema
@@ -64,7 +64,7 @@ class Dataset:
     def __init__(self, children: Sequence["Dataset"] = (), num_parallel_workers: Optional[int] = None, cache: Any = None):
         who = type(self).__name__
         if num_parallel_workers is not None:
-            num_parallel_workers = integer(who, "num_parallel_workers", num_parallel_workers, 1)
+            num_parallel_workers = integer(who, "num_parallel_workers", num_parallel_workers, 1, MOST_WORKERS)
         check_cache(who, cache)
         self.num_parallel_workers = num_parallel_workers
         self.cache = cache

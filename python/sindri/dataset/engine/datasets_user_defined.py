@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, Iterator as Iterates, List, Optional, Se
 import numpy as np
 
 from sindri import _core
-from sindri.dataset._check import ArgumentError, boolean, fail, named, names
+from sindri.dataset._check import INT32_MAX, ArgumentError, boolean, fail, named, names
 from sindri.dataset._transform import add_note
 from sindri.dataset.engine._values import as_columns, storable
 from sindri.dataset.engine.datasets import MappableDataset, Schema
@@ -93,7 +93,11 @@ class GeneratorDataset(_InPython):
         return self.source() if callable(self.source) and not hasattr(self.source, "__iter__") else self.source
 
     def _rows(self) -> int:
-        return len(self.source)
+        rows = len(self.source)
+        if rows > INT32_MAX and self._effective_sampler()._orders_all():
+            fail(ValueError, f"the source has {rows} rows: an order of more than {INT32_MAX} cannot be drawn", "GeneratorDataset",
+                 "set shuffle=False, or draw rows with RandomSampler(replacement=True, num_samples=...)")
+        return rows
 
     def _look_for_text(self) -> bool:
         if self._text is None:
@@ -116,7 +120,7 @@ class GeneratorDataset(_InPython):
     def _source(self, options: Any) -> Any:
         make = _core.dataset.generator
         if self._indexed:
-            return make(_Item(self.source, self.column_names), None, len(self.source), self.column_names, self.column_types, options)
+            return make(_Item(self.source, self.column_names), None, self._rows(), self.column_names, self.column_types, options)
         return make(None, _Checked(self._iterable, self.column_names), len(self.source), self.column_names, self.column_types, options)
 
     def _row(self, index: int) -> Row:

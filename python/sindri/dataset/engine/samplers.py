@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterator, List, Optional, Sequence, Union
 import numpy as np
 
 from sindri import _core
-from sindri.dataset._check import ArgumentError, boolean, fail, integer, is_int, is_number
+from sindri.dataset._check import INT32_MAX, ArgumentError, boolean, fail, integer, is_int, is_number
 
 __all__ = ["BuiltinSampler", "DistributedSampler", "IterSampler", "PKSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler",
            "SubsetSampler", "WeightedRandomSampler"]
@@ -60,6 +60,10 @@ class BuiltinSampler:
         return self.child_sampler is not None and self.child_sampler.is_sharded()
 
     def _mixes(self) -> bool:
+        return False
+
+    def _orders_all(self) -> bool:
+        """Whether an epoch begins with a list of all rows in a new order."""
         return False
 
     def _core_sampler(self) -> Optional[Any]:
@@ -137,11 +141,16 @@ class RandomSampler(BuiltinSampler):
     def __init__(self, replacement: bool = False, num_samples: Optional[int] = None):
         super().__init__(num_samples)
         self.replacement = boolean("RandomSampler", "replacement", replacement)
+        if self.replacement and (self.num_samples or 0) > INT32_MAX:  # drawn at the start of an epoch; without replacement it is only a cap
+            fail(ValueError, f"num_samples must be at most {INT32_MAX} with replacement, got {num_samples}", "RandomSampler")
         self.deterministic = False
         self.reshuffle_each_epoch = True
 
     def _mixes(self) -> bool:
         return True
+
+    def _orders_all(self) -> bool:
+        return not (self.replacement and self.num_samples)
 
     def _core(self) -> Any:
         return _core.dataset.random_sampler(self.replacement, self.num_samples)
@@ -174,6 +183,9 @@ class DistributedSampler(BuiltinSampler):
         return self.num_shards > 1 or super().is_sharded()
 
     def _mixes(self) -> bool:
+        return self.shuffle
+
+    def _orders_all(self) -> bool:
         return self.shuffle
 
     def _core(self) -> Any:

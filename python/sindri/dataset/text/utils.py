@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import collections
+import os
 from enum import Enum
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
@@ -89,6 +90,8 @@ class Vocab:
 
         Raises TypeError, ValueError, or OSError for a file that cannot be read.
         """
+        if not isinstance(file_path, (str, os.PathLike)):
+            fail(TypeError, f"file_path must be a str or a path, got {file_path!r}", "Vocab.from_file")
         if not isinstance(delimiter, str):
             fail(TypeError, f"delimiter must be a str, got {delimiter!r}", "Vocab.from_file")
         size = None if vocab_size is None else integer("Vocab.from_file", "vocab_size", vocab_size, 1)

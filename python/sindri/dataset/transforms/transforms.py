@@ -71,7 +71,10 @@ class Fill(PyOperation):
         if (array.dtype.kind in "US") != isinstance(self.fill_value, (str, bytes)):
             fail(_core.DTypeError, f"an array of {array.dtype} cannot be filled with {self.fill_value!r}", "Fill")
         dtype = np.asarray(self.fill_value).dtype if array.dtype.kind in "US" else array.dtype
-        return np.full(array.shape, np.asarray(self.fill_value).astype(dtype), dtype)
+        try:
+            return np.full(array.shape, np.asarray(self.fill_value).astype(dtype), dtype)
+        except OverflowError as e:
+            raise ArgumentError(f"{self.fill_value} does not fit {dtype} | Fill") from e
 
 
 class Mask(PyOperation):
@@ -108,7 +111,11 @@ class PadEnd(PyOperation):
             fail(_core.DTypeError, f"an array of {array.dtype} cannot be padded with {self.pad_value!r}", "PadEnd")
         shape = [have if want is None else want for have, want in zip(array.shape, self.pad_shape)]
         pad = ("" if array.dtype.kind == "U" else b"" if text else 0) if self.pad_value is None else self.pad_value
-        out = np.full(shape, pad, np.promote_types(array.dtype, np.asarray(pad).dtype) if text else array.dtype)
+        dtype = np.promote_types(array.dtype, np.asarray(pad).dtype) if text else array.dtype
+        try:
+            out = np.full(shape, pad, dtype)
+        except OverflowError as e:
+            raise ArgumentError(f"{pad} does not fit {dtype} | PadEnd") from e
         common = tuple(slice(0, min(a, b)) for a, b in zip(array.shape, shape))
         out[common] = array[common]
         return out
@@ -174,7 +181,7 @@ class Slice(PyOperation):
                 continue
             try:
                 array = array[(slice(None),) * axis + (entry,)] if isinstance(entry, slice) else array.take([entry] if is_int(entry) else entry, axis)
-            except IndexError as e:
+            except (IndexError, OverflowError) as e:
                 raise ArgumentError(f"{entry} is out of range for shape {list(array.shape)} | Slice") from e
         return array
 

@@ -80,6 +80,8 @@ def adjust_sharpness(image: np.ndarray, factor: float) -> np.ndarray:
 
 
 def _each_channel(image: np.ndarray, f: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    if not image.size:
+        return image
     return f(image) if image.ndim == 2 else np.stack([f(image[:, :, c]) for c in range(image.shape[2])], axis=2)
 
 

@@ -10,7 +10,8 @@ from typing import Any, List, Optional, Sequence, Tuple
 import numpy as np
 
 from sindri import _core
-from sindri.dataset._check import ArgumentError, boolean, enumeration, fail, integer, is_int, is_number, number, pair_of_numbers, size_2d
+from sindri.dataset._check import (FLOAT_MAX_INTEGER, ArgumentError, boolean, enumeration, fail, integer, is_int, is_number, number,
+                                   pair_of_numbers, size_2d)
 from sindri.dataset._transform import NativeOperation, PyOperation, TensorOperation, as_operations, is_pil, numpy_type, to_pil
 from sindri.dataset.vision import _pixels
 from sindri.dataset.vision.utils import Border, ImageBatchFormat, Inter, SliceMode
@@ -222,8 +223,8 @@ class RandomResizedCrop(NativeOperation):
     def __init__(self, size: Any, scale: Any = (0.08, 1.0), ratio: Any = _RATIO, interpolation: Inter = Inter.BILINEAR, max_attempts: int = 10):
         who = type(self).__name__
         self.size = size_2d(who, size)
-        self.scale = pair_of_numbers(who, "scale", scale, 0.0)
-        self.ratio = pair_of_numbers(who, "ratio", ratio, 0.0)
+        self.scale = pair_of_numbers(who, "scale", scale, 0.0, FLOAT_MAX_INTEGER)
+        self.ratio = pair_of_numbers(who, "ratio", ratio, 0.0, FLOAT_MAX_INTEGER)
         if self.scale[1] <= 0 or self.ratio[0] <= 0:
             fail(ValueError, f"scale must end above 0 and ratio begin above 0, got {scale} and {ratio}", who)
         self.interpolation = interpolation
@@ -240,6 +241,8 @@ class RandomResizedCrop(NativeOperation):
 
     def _drawn(self, rng: np.random.Generator, value: Any) -> np.ndarray:
         image = _image(type(self).__name__, value)
+        if not image.size:
+            fail(ArgumentError, f"an image with pixels is expected, got shape {list(image.shape)}", type(self).__name__)
         left, top, width, height = self._box(image.shape[1], image.shape[0], rng)
         return Resize((self.size[0], self.size[-1]), self.interpolation)(np.ascontiguousarray(image[top:top + height, left:left + width]))
 
@@ -526,7 +529,7 @@ class Rotate(_ImageOperation):
     """Turns counterclockwise by degrees; resample NEAREST or BILINEAR; expand: the result holds the whole image. Raises TypeError or ValueError."""
 
     def __init__(self, degrees: float, resample: Inter = Inter.NEAREST, expand: bool = False, center: Any = None, fill_value: Any = 0):
-        self.degrees = number("Rotate", "degrees", degrees)
+        self.degrees = number("Rotate", "degrees", degrees, -FLOAT_MAX_INTEGER, FLOAT_MAX_INTEGER)
         self.linear, self.expand = _resample("Rotate", resample), boolean("Rotate", "expand", expand)
         self.center, self.fill_value = _center("Rotate", center), _fill("Rotate", fill_value)
 
@@ -541,7 +544,8 @@ class RandomRotation(_ImageOperation):
 
     def __init__(self, degrees: Any, resample: Inter = Inter.NEAREST, expand: bool = False, center: Any = None, fill_value: Any = 0):
         who = "RandomRotation"
-        self.degrees = (-number(who, "degrees", degrees, 0), float(degrees)) if is_number(degrees) else pair_of_numbers(who, "degrees", degrees)
+        most = number(who, "degrees", degrees, 0, FLOAT_MAX_INTEGER) if is_number(degrees) else FLOAT_MAX_INTEGER
+        self.degrees = (-most, most) if is_number(degrees) else pair_of_numbers(who, "degrees", degrees, -most, most)
         self.linear, self.expand = _resample(who, resample), boolean(who, "expand", expand)
         self.center, self.fill_value = _center(who, center), _fill(who, fill_value)
 
@@ -806,6 +810,8 @@ class CutOut(PyOperation):
 
     def _run(self, rng: Any, *values: Any) -> np.ndarray:
         image = np.array(values[0])
+        if image.ndim not in (2, 3) or not image.size:
+            fail(ArgumentError, f"an image with pixels is expected, got shape {list(image.shape)}", "CutOut")
         view = image if self.is_hwc else np.moveaxis(image, 0, -1)
         height, width = view.shape[:2]
         for _ in range(self.num_patches):
@@ -827,7 +833,8 @@ class RandomErasing(PyOperation):
                  max_attempts: int = 10):
         who = "RandomErasing"
         self.prob = _probability(who, prob)
-        self.scale, self.ratio = pair_of_numbers(who, "scale", scale, 0.0), pair_of_numbers(who, "ratio", ratio, 0.0)
+        self.scale = pair_of_numbers(who, "scale", scale, 0.0, FLOAT_MAX_INTEGER)
+        self.ratio = pair_of_numbers(who, "ratio", ratio, 0.0, FLOAT_MAX_INTEGER)
         if self.ratio[0] <= 0:
             fail(ValueError, f"ratio must begin above 0, got {ratio}", who)
         if value != "random":
