@@ -1,0 +1,152 @@
+"""Wrong arguments end at once in an error that names them: sizes before lists of that size are built, ranks, counts, numbers that do not fit."""
+import numpy as np
+import pytest
+
+import sindri as ms
+import sindri.dataset as ds
+import sindri.numpy as mnp
+from sindri import Tensor, nn, ops
+from sindri.dataset import text, transforms, vision
+from sindri.ops.function import other_func
+
+HUGE = 2 ** 40  # a list of so many parts fills any memory
+
+
+def zeros(*shape):
+    return Tensor(np.zeros(shape, np.float32))
+
+
+IMAGE = zeros(1, 2, 6, 7)
+PIXELS = np.zeros((5, 5, 3), np.uint8)
+
+
+class Long:
+    """A source of 2^62 rows."""
+
+    def __len__(self):
+        return 2 ** 62
+
+    def __getitem__(self, index):
+        return (np.float32(index % 7),)
+
+
+SIZES = {
+    "tensor_split": (lambda: ops.tensor_split(zeros(2, 3), HUGE), "parts of a tensor .* ops.tensor_split"),
+    "Tensor.tensor_split": (lambda: zeros(2, 3).tensor_split(HUGE), "parts of a tensor"),
+    "vsplit": (lambda: ops.vsplit(zeros(2, 3), HUGE), "parts of a tensor"),
+    "array_split": (lambda: mnp.array_split(zeros(2, 3), HUGE), "parts of a tensor"),
+    "split": (lambda: ops.split(zeros(0, 3), output_num=HUGE), "parts of a tensor .* ops.split"),
+    "split by size": (lambda: ops.split(ops.broadcast_to(zeros(1, 0), (HUGE, 0)), 1), "parts of a tensor .* ops.split"),
+    "unbind": (lambda: ops.unbind(ops.broadcast_to(zeros(1, 0), (HUGE, 0))), "parts of a tensor .* ops.unstack"),
+    "adaptive_max_pool2d": (lambda: ops.adaptive_max_pool2d(IMAGE, (HUGE, 2)), "output_size: .* ops.adaptive_pool2d"),
+    "adaptive_max_pool2d, parts": (lambda: ops.adaptive_max_pool2d(IMAGE, (2 ** 24, 2)), "parts of a tensor .* ops.adaptive_max_pool2d"),
+    "adaptive_max_pool1d": (lambda: ops.adaptive_max_pool1d(zeros(1, 2, 6), HUGE), "output_size"),
+    "adaptive_avg_pool2d": (lambda: ops.adaptive_avg_pool2d(IMAGE, (HUGE, 3)), "output_size"),
+    "adaptive_avg_pool1d": (lambda: ops.adaptive_avg_pool1d(zeros(1, 2, 6), HUGE), "output_size"),
+    "nn.AdaptiveAvgPool2d": (lambda: nn.AdaptiveAvgPool2d((HUGE, 3)), "AdaptiveAvgPool2d: output_size"),
+    "nn.AdaptiveAvgPool1d": (lambda: nn.AdaptiveAvgPool1d(HUGE), "AdaptiveAvgPool1d: output_size"),
+    "interpolate, area": (lambda: ops.interpolate(IMAGE, (HUGE, 3), mode="area"), "sizes .* ops.interpolate"),
+    "interpolate, nearest": (lambda: ops.interpolate(IMAGE, (HUGE, 3)), "sizes .* ops.interpolate"),
+    "unfold, kernel": (lambda: ops.unfold(zeros(2, 0, 6, 7), 2 ** 20, padding=2 ** 20), "parts of a tensor .* ops.unfold"),
+    "unfold, stride": (lambda: ops.unfold(zeros(2, 0, 6, 7), 2 ** 31, stride=-2 ** 63), "stride .* at least 1 .* ops.unfold"),
+    "vander": (lambda: mnp.vander(Tensor([1., 2.]), 2 ** 31 - 1), "N: .* numpy.vander"),
+    "cosine_decay_lr": (lambda: nn.cosine_decay_lr(0.01, 0.1, HUGE, 2, 3), "cosine_decay_lr: total_step"),
+    "warmup_lr": (lambda: nn.warmup_lr(0.1, HUGE, 2, 3), "warmup_lr: total_step"),
+    "piecewise_constant_lr": (lambda: nn.piecewise_constant_lr([HUGE], [0.1]), "milestone"),
+    "RandomSampler": (lambda: ds.RandomSampler(True, HUGE), "num_samples .* RandomSampler"),
+    "GeneratorDataset, iterated": (lambda: next(iter(ds.GeneratorDataset(Long(), ["a"], shuffle=True))), "4611686018427387904 rows"),
+    "GeneratorDataset, counted": (lambda: ds.GeneratorDataset(Long(), ["a"]).get_dataset_size(), "4611686018427387904 rows"),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes_are_checked_before_they_are_allocated(name):
+    call, message = SIZES[name]
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_sizes_that_are_meant_are_taken():
+    assert len(ops.tensor_split(zeros(2), 1000)) == 1000
+    assert len(ops.unbind(zeros(70000))) == 70000
+    assert ops.adaptive_max_pool2d(IMAGE, (9, None)).shape == (1, 2, 9, 7)
+    assert mnp.vander(Tensor([1., 2.]), 0).shape == (2, 0)
+    assert next(iter(ds.GeneratorDataset(Long(), ["a"], shuffle=False)))[0].shape == ()
+    drawn = ds.GeneratorDataset(Long(), ["a"], sampler=ds.RandomSampler(True, 3))
+    assert drawn.get_dataset_size() == 3 and len(list(drawn)) == 3
+
+
+WRONG = {
+    "channel_shuffle": (lambda: ops.channel_shuffle(IMAGE, 0), ValueError, "groups: .* ops.channel_shuffle"),
+    "pixel_shuffle": (lambda: ops.pixel_shuffle(IMAGE, 0), ValueError, "upscale_factor: .* ops.pixel_shuffle"),
+    "pixel_unshuffle, 0": (lambda: ops.pixel_unshuffle(IMAGE, 0), ValueError, "downscale_factor: .* ops.pixel_unshuffle"),
+    "pixel_unshuffle, 1.5": (lambda: ops.pixel_unshuffle(zeros(7, 3, 6, 0), 1.5), TypeError, "downscale_factor: expected an int"),
+    "space_to_depth": (lambda: ops.space_to_depth(zeros(1, 4, 5, 5), 2.5), TypeError, "block_size: .* ops.SpaceToDepth"),
+    "triplet_margin_loss": (lambda: ops.triplet_margin_loss(zeros(2, 3), zeros(2, 3), zeros(2, 3), p=0), ValueError, "p: .* ops.triplet_margin_loss"),
+    "clip_by_norm": (lambda: ops.clip_by_norm([zeros(2)], 1.0, 0), ValueError, "norm_type: .* ops.clip_by_norm"),
+    "reduced_shape": (lambda: other_func.reduced_shape((), 1), ValueError, "axis: .* ops.reduced_shape"),
+    "vmap, no slices": (lambda: ms.vmap(lambda x: x)(zeros(0, 3)), ValueError, "no slices .* ops.vmap"),
+    "vmap, no dimensions": (lambda: ms.vmap(lambda x: x)(Tensor(1.)), ValueError, "without dimensions .* ops.vmap"),
+    "median": (lambda: ops.median(zeros(0)), ValueError, "no elements .* ops.median"),
+    "max_pool2d": (lambda: ops.max_pool2d(IMAGE, 3, 2 ** 64, 1, 1, True), ValueError, "stride .* ops.max_pool2d"),
+    "avg_pool2d": (lambda: ops.avg_pool2d(IMAGE, 3, 2 ** 64), ValueError, "stride .* ops.avg_pool2d"),
+    "segment_max": (lambda: ops.unsorted_segment_max(zeros(2), (2 ** 70, 1), 2), ValueError, "int64.* ops.unsorted_segment_max"),
+    "round, 400": (lambda: ops.round(zeros(3), decimals=400), ValueError, "decimals: .* ops.round"),
+    "round, 2^31": (lambda: zeros(3).round(decimals=2 ** 31 - 1), ValueError, "decimals: .* ops.round"),
+    "round, 1.5": (lambda: ops.round(zeros(3), decimals=1.5), TypeError, "decimals: .* ops.round"),
+    "SSIM": (lambda: nn.SSIM(max_val=1e308), ValueError, "SSIM: .* max_val"),
+    "PSNR": (lambda: nn.PSNR(max_val=1e308), ValueError, "PSNR: max_val"),
+    "exponential_decay_lr": (lambda: nn.exponential_decay_lr(0.1, 1e308, 200, 1, 1), ValueError, "exponential_decay_lr: .* larger than a float"),
+    "tuple_setitem, tensor": (lambda: other_func.tuple_setitem(zeros(3, 0), -2 ** 31, 1), TypeError, "expected a tuple"),
+    "tuple_setitem, index": (lambda: other_func.tuple_setitem((1, 2), 2, 1), IndexError, "index: .* ops.tuple_setitem"),
+    "one_hot, on_value": (lambda: ops.one_hot(Tensor([0]), 2, Tensor([[1.], [2.]]), Tensor(0.)), ValueError, "on_value: expected a scalar"),
+    "one_hot, off_value": (lambda: ops.one_hot(Tensor([0]), 2, Tensor(1.), zeros(2)), ValueError, "off_value: expected a scalar"),
+    "JitConfig": (lambda: ms.JitConfig(jit_level="O9"), ValueError, "'O9' .* 'O0', 'O1', 'O2', 'O3'"),
+    "JitConfig, int": (lambda: ms.JitConfig(jit_level=1), TypeError, "jit_level must be a str"),
+    "save_checkpoint": (lambda: ms.save_checkpoint([{"name": "a\ud800", "data": zeros(1)}], "x.ckpt"), ValueError, "cannot be written as UTF-8"),
+    "Vocab.from_file": (lambda: text.Vocab.from_file(2 ** 20), TypeError, "file_path .* Vocab.from_file"),
+    "set_num_parallel_workers": (lambda: ds.config.set_num_parallel_workers(10 ** 6), ValueError, "1 to 1024, .* config.set_num_parallel_workers"),
+    "num_parallel_workers": (lambda: ds.NumpySlicesDataset([1], num_parallel_workers=10 ** 6), ValueError, "1 to 1024, .* NumpySlicesDataset"),
+    "Slice": (lambda: transforms.Slice(2 ** 64)(np.zeros(3)), ValueError, "out of range .* Slice"),
+    "Fill": (lambda: transforms.Fill(2 ** 64)(np.zeros(3, np.int32)), ValueError, "does not fit int32 . Fill"),
+    "PadEnd": (lambda: transforms.PadEnd([5], 2 ** 64)(np.zeros(3, np.int32)), ValueError, "does not fit int32 . PadEnd"),
+    "RandomResizedCrop, empty": (lambda: vision.RandomResizedCrop(3)(np.zeros((0, 0), np.int8)), ValueError, "RandomResizedCrop"),
+    "RandomResizedCrop, scale": (lambda: vision.RandomResizedCrop(3, (0.1, 1e308)), ValueError, "scale .* RandomResizedCrop"),
+    "RandomErasing": (lambda: vision.RandomErasing(0.5, (0.1, 1e308)), ValueError, "scale .* RandomErasing"),
+    "RandomRotation": (lambda: vision.RandomRotation(float("inf")), ValueError, "degrees .* RandomRotation"),
+    "RandomRotation, pair": (lambda: vision.RandomRotation((0, float("inf"))), ValueError, "degrees .* RandomRotation"),
+    "Rotate": (lambda: vision.Rotate(float("nan")), ValueError, "degrees .* Rotate"),
+    "CutOut, scalar": (lambda: vision.CutOut(2)(np.uint8(3)), ValueError, "shape .. . CutOut"),
+    "CutOut, empty": (lambda: vision.CutOut(2)(np.zeros((0, 3, 3), np.uint8)), ValueError, "CutOut"),
+    "diag": (lambda: mnp.diag(zeros(2, 2, 2)), ValueError, "numpy.diag"),
+    "vander": (lambda: mnp.vander(zeros(2, 2)), ValueError, "numpy.vander"),
+    "ix_": (lambda: mnp.ix_(zeros(2, 2)), ValueError, "numpy.ix_"),
+    "tril_indices_from": (lambda: mnp.tril_indices_from(zeros(2, 2, 2)), ValueError, "numpy.tril_indices_from"),
+    "triu_indices_from": (lambda: mnp.triu_indices_from(zeros(2)), ValueError, "numpy.triu_indices_from"),
+    "searchsorted": (lambda: mnp.searchsorted(zeros(2, 2), zeros(2)), ValueError, "numpy.searchsorted"),
+    "diff": (lambda: mnp.diff(zeros(3), n=-1), ValueError, "numpy.diff"),
+    "diff, scalar": (lambda: mnp.diff(Tensor(1.)), ValueError, "numpy.diff"),
+    "select": (lambda: mnp.select([zeros(3)], [zeros(3), zeros(3)]), ValueError, "1 conditions and 2 choices"),
+    "expand_dims": (lambda: mnp.expand_dims(zeros(3), (0, 0)), ValueError, "numpy.expand_dims"),
+    "unravel_index": (lambda: mnp.unravel_index(-1, (-2, 3)), ValueError, "numpy.unravel_index"),
+    "broadcast_to": (lambda: mnp.broadcast_to(zeros(1), (0, -1)), ValueError, "numpy.broadcast_to"),
+    "split": (lambda: mnp.split(zeros(4), 0), ValueError, "numpy.split"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors_name_the_argument(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call, kind, message = WRONG[name]
+    with pytest.raises(kind, match=message):
+        call()
+
+
+def test_what_lies_at_the_edge_is_taken():
+    assert ops.one_hot(Tensor([0]), 2, Tensor([3.]), Tensor(0.)).asnumpy().tolist() == [[3, 0]]
+    assert mnp.tri(2, k=2 ** 64).asnumpy().tolist() == [[1, 1], [1, 1]]
+    assert [len(i) for i in mnp.triu_indices(2, -2 ** 64)] == [4, 4]
+    assert vision.Equalize()(np.zeros((0, 5, 3), np.uint8)).shape == (0, 5, 3)
+    assert vision.RandomRotation((-720, 720))(PIXELS).shape == PIXELS.shape
+    assert ms.JitConfig(jit_level="O0").jit_config_dict["jit_level"] == "O0"
+    assert ds.NumpySlicesDataset([1, 2], num_parallel_workers=1024).get_dataset_size() == 2
