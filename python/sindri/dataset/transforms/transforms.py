@@ -74,7 +74,7 @@ class Fill(PyOperation):
         try:
             return np.full(array.shape, np.asarray(self.fill_value).astype(dtype), dtype)
         except OverflowError as e:
-            raise ArgumentError(f"{self.fill_value} does not fit {dtype} | Fill") from e
+            raise ArgumentError(f"{self.fill_value!r} does not fit {dtype} | Fill") from e
 
 
 class Mask(PyOperation):
@@ -115,7 +115,7 @@ class PadEnd(PyOperation):
         try:
             out = np.full(shape, pad, dtype)
         except OverflowError as e:
-            raise ArgumentError(f"{pad} does not fit {dtype} | PadEnd") from e
+            raise ArgumentError(f"{pad!r} does not fit {dtype} | PadEnd") from e
         common = tuple(slice(0, min(a, b)) for a, b in zip(array.shape, shape))
         out[common] = array[common]
         return out

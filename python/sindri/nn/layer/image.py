@@ -85,7 +85,8 @@ class _Similarity(Cell):
         self.filter_sigma = check_strict_float(who, "filter_sigma", filter_sigma, above=0)
         self.k1, self.k2 = check_type(who, "k1", k1, float), check_type(who, "k2", k2, float)
         if not max(abs(self.k1), abs(self.k2)) * self.max_val < 1e19:
-            fail(ValueError, f"{who}: the squares of k1 and k2 times max_val do not fit float32, got {k1}, {k2} and {max_val}", "use a smaller max_val")
+            fail(ValueError, f"{who}: the squares of k1 and k2 times max_val do not fit float32, got {k1}, {k2} and {max_val}",
+                 "use a smaller max_val")
         places = np.arange(filter_size) - (filter_size - 1) / 2
         weights = np.exp(-(places[:, None] ** 2 + places[None, :] ** 2) / (2 * filter_sigma ** 2))
         self._window = Tensor((weights / weights.sum()).astype(np.float32).reshape(1, 1, filter_size, filter_size))

@@ -215,7 +215,7 @@ def approximate_equal(x: Tensor, y: Tensor, tolerance: float = 1e-05) -> Tensor:
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest whole number (halves to even), or the nearest with `decimals` digits behind the point; gradient 0."""
     decimals = to_int(decimals, "decimals", "ops.round")
-    if abs(decimals) > 308:
+    if not -308 <= decimals <= 308:
         fail(ValueError, f"decimals: expected a value in [-308, 308], the powers of ten that a float holds, got {decimals}", "ops.round")
     return rint(input) if decimals == 0 else core.div(rint(core.mul(input, 10.0 ** decimals)), 10.0 ** decimals)
 
