@@ -49,6 +49,8 @@ SIZES = {
     "interpolate, nearest": (lambda: ops.interpolate(IMAGE, (HUGE, 3)), "sizes .* ops.interpolate"),
     "unfold, kernel": (lambda: ops.unfold(zeros(2, 0, 6, 7), 2 ** 20, padding=2 ** 20), "parts of a tensor .* ops.unfold"),
     "unfold, stride": (lambda: ops.unfold(zeros(2, 0, 6, 7), 2 ** 31, stride=-2 ** 63), "stride .* at least 1 .* ops.unfold"),
+    "make_range": (lambda: other_func.make_range(HUGE), "more than 16777216 numbers .* ops.make_range"),
+    "tuple_to_array": (lambda: other_func.tuple_to_array(range(HUGE)), "more than 16777216 numbers .* ops.tuple_to_array"),
     "vander": (lambda: mnp.vander(Tensor([1., 2.]), 2 ** 31 - 1), "N: .* numpy.vander"),
     "cosine_decay_lr": (lambda: nn.cosine_decay_lr(0.01, 0.1, HUGE, 2, 3), "cosine_decay_lr: total_step"),
     "warmup_lr": (lambda: nn.warmup_lr(0.1, HUGE, 2, 3), "warmup_lr: total_step"),
@@ -83,6 +85,7 @@ WRONG = {
     "pixel_unshuffle, 1.5": (lambda: ops.pixel_unshuffle(zeros(7, 3, 6, 0), 1.5), TypeError, "downscale_factor: expected an int"),
     "space_to_depth": (lambda: ops.space_to_depth(zeros(1, 4, 5, 5), 2.5), TypeError, "block_size: .* ops.SpaceToDepth"),
     "triplet_margin_loss": (lambda: ops.triplet_margin_loss(zeros(2, 3), zeros(2, 3), zeros(2, 3), p=0), ValueError, "p: .* ops.triplet_margin_loss"),
+    "cdist": (lambda: ops.cdist(zeros(2, 2), zeros(2, 2), -1.), ValueError, "p: .* ops.cdist"),
     "clip_by_norm": (lambda: ops.clip_by_norm([zeros(2)], 1.0, 0), ValueError, "norm_type: .* ops.clip_by_norm"),
     "reduced_shape": (lambda: other_func.reduced_shape((), 1), ValueError, "axis: .* ops.reduced_shape"),
     "vmap, no slices": (lambda: ms.vmap(lambda x: x)(zeros(0, 3)), ValueError, "no slices .* ops.vmap"),
@@ -146,6 +149,9 @@ def test_what_lies_at_the_edge_is_taken():
     assert ops.one_hot(Tensor([0]), 2, Tensor([3.]), Tensor(0.)).asnumpy().tolist() == [[3, 0]]
     assert mnp.tri(2, k=2 ** 64).asnumpy().tolist() == [[1, 1], [1, 1]]
     assert [len(i) for i in mnp.triu_indices(2, -2 ** 64)] == [4, 4]
+    assert mnp.diff(zeros(3), n=HUGE).shape == (0,)
+    assert ops.cdist(Tensor([[1., 2.]]), Tensor([[1., 3.], [2., 1.]]), 0.0).asnumpy().tolist() == [[1, 2]]
+    assert other_func.make_range(5, 0, -2) == (5, 3, 1)
     assert vision.Equalize()(np.zeros((0, 5, 3), np.uint8)).shape == (0, 5, 3)
     assert vision.RandomRotation((-720, 720))(PIXELS).shape == PIXELS.shape
     assert ms.JitConfig(jit_level="O0").jit_config_dict["jit_level"] == "O0"

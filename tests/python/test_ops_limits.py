@@ -196,3 +196,14 @@ def test_a_segment_number_outside_raises_and_a_negative_one_is_left_out(name, mo
     np.testing.assert_array_equal(reduce(x, Tensor(np.array([1, 1, -1], np.int32)), 2).asnumpy()[1], {"sum": 7, "max": 5, "min": 2, "prod": 10}[name])
     with pytest.raises(ValueError, match="index 2 at position"):
         reduce(x, Tensor(np.array([0, 2, 1], np.int32)), 2).asnumpy()
+
+
+# --- one-hot values of random draws -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dim", [-1, 0, 1, -3])
+def test_hard_gumbel_softmax_is_one_hot_along_dim(dim):
+    out = ops.gumbel_softmax(Tensor(np.zeros((2, 3, 5), np.float32)), hard=True, dim=dim).asnumpy()
+    assert out.shape == (2, 3, 5)
+    np.testing.assert_allclose(out.sum(dim), 1, rtol=1e-6)
+    np.testing.assert_allclose(out.max(dim), 1, rtol=1e-6)

@@ -306,7 +306,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
         return core.broadcast_to(value, a.shape[:d] + (1,) + a.shape[d + 1:]) if not value.shape else value
     parts = [border(v) if v is not a else v for v in (prepend, a, append) if v is not None]
     a = core.concat(parts, d) if len(parts) > 1 else a
-    for _ in range(n):
+    for _ in range(n if n < a.shape[d] else a.shape[d]):  # then nothing is left
         a = core.sub(F.narrow(a, d, 1, a.shape[d] - 1), F.narrow(a, d, 0, a.shape[d] - 1))
     return a
 

@@ -191,10 +191,15 @@ def cross(input: Tensor, other: Tensor, dim: Optional[int] = None) -> Tensor:
 
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
-    """[.., n, m]: the p-norm distances between the rows of x1 [.., n, k] and x2 [.., m, k]."""
+    """[.., n, m]: the p-norm distances between the rows of x1 [.., n, k] and x2 [.., m, k]; p = 0 counts the places that differ.
+    Raises ValueError for a negative p."""
+    if not p >= 0:
+        fail(ValueError, f"p: expected a number of at least 0, got {p}", "ops.cdist")
     difference = core.sub(core.expand_dims(x1, -2), core.expand_dims(x2, -3))
     if p in (1.0, 2.0, math.inf):
         return core.norm(difference, float(p), [-1])
+    if p == 0:
+        return core.sum(core.cast(core.not_equal(difference, 0), difference.dtype), [-1])
     return core.pow(core.sum(core.pow(core.abs(difference), float(p)), [-1]), 1.0 / p)
 
 

@@ -175,7 +175,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, dim: in
     """softmax((logits + Gumbel noise)/tau); hard: a one-hot value with the soft one's gradient (Jang et al. 2017)."""
     u = core.random_uniform(logits.shape, 0.0, 1.0, mstype.float64)
     noise = core.cast(core.neg(core.log(core.neg(core.log(core.maximum(u, 1e-300))))), logits.dtype)
-    axis = _one_axis(dim, len(logits.shape), "ops.gumbel_softmax")
+    axis = to_axis(_one_axis(dim, len(logits.shape), "ops.gumbel_softmax"), len(logits.shape), "ops.gumbel_softmax")
     soft = core.softmax(core.div(core.add(logits, noise), tau), axis)
     if not hard:
         return soft

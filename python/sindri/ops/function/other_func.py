@@ -13,6 +13,8 @@ from sindri.common import dtype as mstype
 from sindri.ops._util import Parameter, Tensor, as_tensor, core, exported, fail, is_float, is_number, to_axes, to_axis, to_int
 from sindri.ops.function.array_func import fill
 
+MOST_NUMBERS = 2 ** 24  # of a tuple of Python ints: half a gigabyte
+
 # --- state ------------------------------------------------------------------------------------------------------------------------------
 
 
@@ -122,8 +124,14 @@ def assert_(condition: Any, input_data: Any, summarize: int = 3) -> None:
 
 
 def make_range(start: int, stop: Optional[int] = None, step: int = 1) -> tuple:
-    """The ints of range(start), range(start, stop) or range(start, stop, step) as a tuple."""
-    return tuple(range(start) if stop is None else range(start, stop, step))
+    """The ints of range(start), range(start, stop) or range(start, stop, step) as a tuple. Raises ValueError for more than a tuple can hold."""
+    return _listed(range(start) if stop is None else range(start, stop, step), "ops.make_range")
+
+
+def _listed(values: range, where: str) -> tuple:
+    if values[MOST_NUMBERS:]:
+        fail(ValueError, f"{values} has more than {MOST_NUMBERS} numbers", where, "use ops.arange")
+    return tuple(values)
 
 
 def make_tuple(*items: Any) -> tuple:
@@ -168,7 +176,7 @@ def tuple_reversed(data: tuple) -> tuple:
 
 def tuple_to_array(input_x: tuple) -> Tensor:
     """A tuple of numbers, or a range, as a vector: int32 for ints, float32 for floats. Raises TypeError for another type or mixed numbers."""
-    input_x = tuple(input_x) if isinstance(input_x, range) else input_x
+    input_x = _listed(input_x, "ops.tuple_to_array") if isinstance(input_x, range) else input_x
     if not isinstance(input_x, tuple) or not input_x:
         fail(TypeError, f"expected a tuple of numbers, got {input_x!r}", "ops.tuple_to_array")
     if len({type(v) for v in input_x}) != 1 or not is_number(input_x[0]):
