@@ -193,6 +193,7 @@ struct Worker {
   RowKey read_source(const Leaf& leaf, uint64_t pass, int64_t index, int64_t shift, std::span<Value> out);
   void read_batch(const Leaf& leaf, uint64_t pass, int64_t index, std::span<Value> out);
   void run_step(const Step& step, RowKey key, std::span<Value> r, std::span<const Slot> slots);
+  std::string add_place(Error& e) const;
   void note_bad(Error& e);
   const PassOrder& order(const Leaf& leaf, uint64_t pass);
   int64_t source_rows(const Program& program) const;

@@ -279,14 +279,19 @@ int64_t Worker::source_rows(const Program& program) const {
   return n;
 }
 
-// Adds file, row and operation to an error, or notes the row as bad and returns so that another can be tried.
+// Adds file, row and operation to an error; the file's name.
+std::string Worker::add_place(Error& e) const {
+  const std::string name = origin_.source->node->source->row_name(origin_.key.row_id);
+  e.add_where(fmt::format("{}, row {}{}", name, origin_.key.row_id, step_ != nullptr ? ", " + step_->where : ""));
+  return name;
+}
+
+// Adds the place to an error, or notes the row as bad and returns so that another can be tried.
 void Worker::note_bad(Error& e) {
   if (origin_.source == nullptr) throw;
-  const Leaf& leaf = *origin_.source;
-  const std::string name = leaf.node->source->row_name(origin_.key.row_id);
-  e.add_where(fmt::format("{}, row {}{}", name, origin_.key.row_id, step_ != nullptr ? ", " + step_->where : ""));
+  const std::string name = add_place(e);
   if (plan.on_corrupt == OnCorrupt::kFail) throw;
-  if (plan.bad.add(leaf.id, {origin_.key.row_id, name, e.message()})) log::warn("data", fmt::format("bad sample {}: {}", plan.bad.size(), e.what()));
+  if (plan.bad.add(origin_.source->id, {origin_.key.row_id, name, e.message()})) log::warn("data", fmt::format("bad sample {}: {}", plan.bad.size(), e.what()));
   plan.check_bad_limit();
 }
 
@@ -307,7 +312,10 @@ std::span<const Value> Worker::row(const Program& program, uint64_t pass, int64_
       note_bad(e);
     } catch (Error& e) {
       const bool native = step_ != nullptr ? step_->op->native() : origin_.source == nullptr || origin_.source->node->source->native();
-      if (!native || !about_the_row(e)) throw;
+      if (!native || !about_the_row(e)) {
+        if (origin_.source != nullptr) add_place(e);
+        throw;
+      }
       note_bad(e);
     }
     if (plan.on_corrupt == OnCorrupt::kSkip) throw SkippedRow{};

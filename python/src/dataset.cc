@@ -67,13 +67,10 @@ struct Carried {
   virtual ~Carried() = default;
   Held exception;
 };
-/// A Python exception inside a C++ one. As a BadSample the pipeline adds file, row and operation to it; as a DataError it passes unchanged.
+/// A Python exception inside a C++ one; the pipeline adds file, row and operation. Only a BadSample can be replaced or skipped.
 template <class Base> struct PythonError final : Base, Carried {
   PythonError(Held e, std::string text) : Base(std::move(text)), Carried(std::move(e)) {}
 };
-
-/// Iterators that replace or skip bad samples. While there is one, only BadSample itself may look like a bad sample.
-std::atomic<int> g_tolerant{0};
 
 /// Depth of Python callbacks on this thread.
 thread_local int t_callback_depth = 0;
@@ -90,7 +87,7 @@ struct CallbackScope {
   std::string text = fmt::format("{}: {}", py::cast<std::string>(py::type::of(value).attr("__name__")), py::cast<std::string>(py::str(value)));
   const bool bad = PyObject_IsInstance(value.ptr(), types().bad_sample.ptr()) == 1;
   Held held = hold(std::move(value));
-  if (bad || g_tolerant.load() == 0) throw PythonError<data::BadSample>(std::move(held), std::move(text));
+  if (bad) throw PythonError<data::BadSample>(std::move(held), std::move(text));
   throw PythonError<DataError>(std::move(held), std::move(text));
 }
 
@@ -391,7 +388,7 @@ py::list column_infos(const Dataset& d) {
   return out;
 }
 
-/// Ends iterators that were given up inside a callback of theirs: a worker cannot join itself.
+/// Ends iterators on threads of their own.
 class Reapers {
  public:
   void take(std::shared_ptr<data::Iterator> it) {
@@ -430,25 +427,41 @@ Reapers& reapers() {
   return *r;
 }
 
+/// Ends an iterator; inside a callback of the pipeline on another thread, for a worker cannot join itself.
+struct EndIterator {
+  std::thread::id creator = std::this_thread::get_id();
+  bool in_callback() const { return t_callback_depth > 0 && creator != std::this_thread::get_id(); }
+  void operator()(data::Iterator* it) const {
+    std::shared_ptr<data::Iterator> mine(it);
+    if (in_callback()) reapers().take(std::move(mine));
+  }
+};
+
 class PyIterator {
  public:
-  PyIterator(const Dataset& d, const data::IteratorOptions& o) : tolerant_(o.on_corrupt != data::OnCorrupt::kFail) {
+  PyIterator(const Dataset& d, const data::IteratorOptions& o) {
     const py::gil_scoped_release release;
-    it_ = d.create_iterator(o);
-    if (tolerant_) ++g_tolerant;
+    it_ = std::shared_ptr<data::Iterator>(d.create_iterator(o).release(), end_);
   }
-  ~PyIterator() { close(); }
+  ~PyIterator() { close(true); }
   PyIterator(const PyIterator&) = delete;
   PyIterator& operator=(const PyIterator&) = delete;
+
+  /// One thread at a time. It holds the iterator meanwhile, for a callback may close it.
+  template <class F> auto use(F&& f) {
+    const py::gil_scoped_release release;
+    open();  // a callback must not wait for a thread that ends the iterator and so waits for it
+    const std::lock_guard one(using_);
+    const std::shared_ptr<data::Iterator> it = open();
+    return f(*it);
+  }
 
   py::object next(bool numpy) {
     std::vector<Tensor> columns;
     bool more = true;
     if (pending_.empty()) {
       wait();
-      const py::gil_scoped_release release;
-      const std::lock_guard lock(mutex_);
-      more = open().next(&columns);
+      more = use([&](data::Iterator& it) { return read(it, &columns); });
     } else {
       columns.swap(pending_);
     }
@@ -464,55 +477,57 @@ class PyIterator {
 
   bool next_epoch() {
     pending_.clear();
-    const py::gil_scoped_release release;
-    const std::lock_guard lock(mutex_);
-    return open().next_epoch();
+    return use([](data::Iterator& it) { return it.next_epoch(); });
   }
 
-  template <class F> auto with(F&& f) {
-    const py::gil_scoped_release release;
-    const std::lock_guard lock(mutex_);
-    return f(open());
-  }
+  bool failed() const { return failed_; }
 
-  void close() {
-    if (!it_) return;
-    if (t_callback_depth > 0 && creator_ != std::this_thread::get_id()) {
-      reapers().take(std::move(it_));
-    } else {
-      const py::gil_scoped_release release;
+  /// Without `wait` the workers end in the background.
+  void close(bool wait) {
+    std::shared_ptr<data::Iterator> mine;
+    {
       const std::lock_guard lock(mutex_);
-      it_.reset();
+      mine.swap(it_);
     }
-    if (tolerant_) --g_tolerant;
-    tolerant_ = false;
+    if (!mine || end_.in_callback()) return;  // the last holder ends it
+    if (!wait) {
+      reapers().take(std::move(mine));
+      return;
+    }
+    const py::gil_scoped_release release;
+    { const std::lock_guard until_unused(using_); }
+    mine.reset();
   }
 
  private:
-  data::Iterator& open() {
+  std::shared_ptr<data::Iterator> open() const {
+    const std::lock_guard lock(mutex_);
     if (!it_) throw ValueError("the iterator has been closed", "", "make a new one with create_dict_iterator() or create_tuple_iterator()");
-    return *it_;
+    return it_;
+  }
+
+  bool read(data::Iterator& it, std::vector<Tensor>* columns) {
+    try {
+      return it.next(columns);
+    } catch (...) {
+      failed_ = true;
+      throw;
+    }
   }
 
   // Signals are handled every tenth of a second while the next batch is being made.
   void wait() {
-    while (true) {
-      bool ready = false;
-      {
-        const py::gil_scoped_release release;
-        const std::lock_guard lock(mutex_);
-        ready = open().wait(0.1);
-      }
-      if (ready) return;
+    while (!use([](data::Iterator& it) { return it.wait(0.1); })) {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     }
   }
 
-  std::unique_ptr<data::Iterator> it_;
-  std::thread::id creator_ = std::this_thread::get_id();
-  std::mutex mutex_;
+  const EndIterator end_;
+  std::mutex using_;  // of what it_ points to; taken before mutex_
+  mutable std::mutex mutex_;  // of it_
+  std::shared_ptr<data::Iterator> it_;
   std::vector<Tensor> pending_;
-  bool tolerant_ = false;
+  std::atomic<bool> failed_{false};
 };
 
 py::dict stats_dict(const data::Stats& s) {
@@ -578,22 +593,23 @@ void bind_pipeline(py::module_& m, DatasetClass& pipeline) {
            py::arg("max_corrupt") = -1, py::arg("prefetch") = 2, py::arg("num_workers") = 0)
       .def("next", &PyIterator::next, py::arg("numpy") = false, "The next row's columns, or None at the end of the epoch.")
       .def("next_epoch", &PyIterator::next_epoch, "Moves to the next epoch; False when none is left.")
-      .def("close", &PyIterator::close, "Stops the workers.")
-      .def_property_readonly("epoch", [](PyIterator& i) { return i.with([](auto& it) { return it.epoch(); }); })
-      .def_property_readonly("batch", [](PyIterator& i) { return i.with([](auto& it) { return it.batch(); }); })
-      .def_property_readonly("seed", [](PyIterator& i) { return i.with([](auto& it) { return it.seed(); }); })
-      .def("state_dict", [](PyIterator& i) { return i.with([](auto& it) { return it.state_dict(); }); })
+      .def("close", &PyIterator::close, py::arg("wait") = true, "Stops the workers; wait: returns when they have ended.")
+      .def_property_readonly("failed", &PyIterator::failed, "Whether next() has raised an error of the pipeline, which is then over.")
+      .def_property_readonly("epoch", [](PyIterator& i) { return i.use([](auto& it) { return it.epoch(); }); })
+      .def_property_readonly("batch", [](PyIterator& i) { return i.use([](auto& it) { return it.batch(); }); })
+      .def_property_readonly("seed", [](PyIterator& i) { return i.use([](auto& it) { return it.seed(); }); })
+      .def("state_dict", [](PyIterator& i) { return i.use([](auto& it) { return it.state_dict(); }); })
       .def("load_state",
            [](PyIterator& i, const std::string& state) {
-             i.with([&](auto& it) {
+             i.use([&](auto& it) {
                it.load_state(state);
                return 0;
              });
            })
-      .def("stats", [](PyIterator& i) { return stats_dict(i.with([](auto& it) { return it.stats(); })); });
+      .def("stats", [](PyIterator& i) { return stats_dict(i.use([](auto& it) { return it.stats(); })); });
 
   m.def(
-      "close_pending", [] { reapers().join(); }, Release(), "Waits for iterators that were given up inside a callback.");
+      "close_pending", [] { reapers().join(); }, Release(), "Waits for iterators that are ending in the background.");
 }
 
 py::object error_class(py::module_& m, const char* name, const char* doc, const py::tuple& bases) {

@@ -351,3 +351,130 @@ def test_the_process_ends_with_open_iterators(end):
     codes = {"pass": (0,), "raise SystemExit(3)": (3,), "1 / 0": (1,)}.get(end, (1, 130, -signal.SIGINT))
     assert done.returncode in codes, done.stderr
     assert "terminate" not in done.stderr and "Fatal" not in done.stderr
+
+
+def test_a_function_closes_the_iterator_that_is_waited_for():
+    # With memory that is overwritten when it is freed, and not kept for the thread: use after it would show.
+    done = run_script("""
+        import time
+        import numpy as np
+        import sindri.dataset as ds
+        def stop_early(x):
+            if x == 5:
+                time.sleep(0.02)
+                iterator.close()
+                time.sleep(0.05)  # it is being ended in the background while the main thread waits
+            return x
+        for _ in range(5):
+            data = ds.NumpySlicesDataset(np.arange(20), ["x"], shuffle=False).map(stop_early, "x", num_parallel_workers=2)
+            iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+            try:
+                print(sum(1 for _ in iterator))
+            except (RuntimeError, ValueError) as e:
+                print(e)
+    """, env={**os.environ, "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.perturb=165:glibc.malloc.mxfast=0"})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("the iterator has been closed") == 5, done.stdout
+
+
+def number_of_threads():
+    return len(os.listdir("/proc/self/task"))
+
+
+@pytest.mark.parametrize("mode", ["RETURN", "REPLACE", "SKIP"])
+def test_a_pipeline_that_failed_is_let_go(mode):
+    def fails(x):
+        return fails_at_three(x)
+
+    ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode[mode])
+    before, alive = number_of_threads(), weakref.ref(fails)
+    for _ in range(5):
+        data = numbers().map(fails, "x", num_parallel_workers=2).batch(2)
+        iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+        next(iterator)
+        with pytest.raises(MyError) as caught:
+            next(iterator)
+        assert "row 3, map" in note_of(caught.value) and "fails" in note_of(caught.value)
+        state = iterator.state_dict()
+        assert (state["epoch"], state["batch"], iterator.stats()["batches"], iterator.seed) == (0, 1, 1, state["seed"])
+    del fails, data, iterator, caught
+    gc.collect()
+    ms._core.dataset.close_pending()
+    gc.collect()
+    assert alive() is None
+    deadline = time.monotonic() + 5
+    while number_of_threads() > before and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert number_of_threads() <= before
+
+
+def test_open_iterators_that_replace_take_no_notes_from_others():
+    ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.REPLACE)
+    other = numbers().create_tuple_iterator(num_epochs=1)
+    next(other)
+    ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.RETURN)
+    with pytest.raises(MyError) as caught:
+        values(numbers().map(fails_at_three, "x"))
+    assert "row 3" in note_of(caught.value)
+
+
+def test_an_error_does_not_wait_for_other_rows():
+    release = threading.Event()
+    data = numbers(4).map(lambda x: 1 / 0 if x == 0 else release.wait(60) and x, "x", num_parallel_workers=2)
+    try:
+        start = time.monotonic()
+        with pytest.raises(ZeroDivisionError):
+            values(data)
+        assert time.monotonic() - start < 30
+    finally:
+        release.set()
+
+
+def test_an_error_of_a_signal_handler_does_not_end_the_pipeline():
+    done = run_script("""
+        import signal, threading
+        import numpy as np
+        import sindri.dataset as ds
+        class Late(Exception):
+            pass
+        def handler(*_):
+            raise Late
+        signal.signal(signal.SIGALRM, handler)
+        release = threading.Event()
+        data = ds.NumpySlicesDataset(np.arange(4), ["x"], shuffle=False).map(lambda x: x if release.wait(60) else x, "x")
+        iterator = data.create_tuple_iterator(output_numpy=True)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        try:
+            next(iterator)
+        except Late:
+            release.set()
+        print([int(next(iterator)[0]) for _ in range(2)])
+    """)
+    assert done.stdout.split() == ["[0,", "1]"], done.stderr
+
+
+def test_a_second_thread_in_a_pipeline_that_python_runs():
+    inside, release = threading.Event(), threading.Event()
+
+    def slow(x):
+        inside.set()
+        return release.wait(60)
+
+    iterator = numbers(4).filter(slow).create_tuple_iterator(num_epochs=1, output_numpy=True)
+    rows = []
+    thread = threading.Thread(target=lambda: rows.append(int(next(iterator)[0])))
+    thread.start()
+    assert inside.wait(60)
+    with pytest.raises(RuntimeError, match="a row of this iterator is being made"):
+        next(iterator)
+    release.set()
+    thread.join(60)
+    assert rows == [0] and [int(row[0]) for row in iterator] == [1, 2, 3]
+
+
+def test_a_filter_closes_its_iterator():
+    data = numbers(9).filter(lambda x: iterator.close() is None if x == 4 else True)
+    iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    seen = []
+    with pytest.raises(RuntimeError, match="the iterator has been closed"):
+        seen.extend(int(row[0]) for row in iterator)

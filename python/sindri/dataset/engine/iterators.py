@@ -6,8 +6,10 @@ rows) is pulled row by row in the thread that reads, on top of C++ pipelines for
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
+import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Dict, Generator, Iterator as Iterates, List, Optional
 
@@ -50,15 +52,35 @@ class NativeReader:
     def __init__(self, dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed: Optional[int] = None, prefetch: Optional[int] = None):
         handle: Any = dataset._native()
         self.epoch = start_epoch
+        self._failure: Optional[BaseException] = None
+        self._last: Dict[str, Any] = {}
         self._iterator = _core.dataset.Iterator(
             handle, num_epochs=num_epochs, start_epoch=start_epoch, seed=config._settings["seed"] if seed is None else seed,
                                                 on_corrupt=config._policy(),
             prefetch=prefetch or config._prefetch_batches(handle.get_batch_size()), num_workers=1 if config.get_debug_mode() else 0)
 
     def next(self, as_numpy: bool) -> Optional[list]:
-        return self._iterator.next(as_numpy)
+        if self._failure is not None:
+            raise self._failure
+        try:
+            return self._iterator.next(as_numpy)
+        except BaseException as e:
+            if not self._iterator.failed:
+                raise
+            if self._failure is None:
+                self._give_up(e)
+            raise self._failure or e
+
+    def _give_up(self, error: BaseException) -> None:
+        """Lets the engine go. It holds the error, whose traceback holds this reader: a cycle that the garbage collector could not see."""
+        self._failure = error
+        with contextlib.suppress(ValueError):  # another thread has closed it
+            self._last = {"state": self.state_dict(), "stats": self.stats(), "seed": self.seed}
+        self._iterator.close(wait=False)
 
     def next_epoch(self) -> bool:
+        if self._failure is not None:
+            raise self._failure
         self.epoch += 1
         return self._iterator.next_epoch()
 
@@ -66,17 +88,17 @@ class NativeReader:
         self._iterator.close()
 
     def state_dict(self) -> Dict[str, Any]:
-        return json.loads(self._iterator.state_dict())
+        return self._last["state"] if self._last else json.loads(self._iterator.state_dict())
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
         self._iterator.load_state(json.dumps(state))
 
     def stats(self) -> Dict[str, Any]:
-        return self._iterator.stats()
+        return self._last["stats"] if self._last else self._iterator.stats()
 
     @property
     def seed(self) -> int:
-        return self._iterator.seed
+        return self._last["seed"] if self._last else self._iterator.seed
 
 
 class _PythonReader:
@@ -156,9 +178,8 @@ class Run:
             yield row
 
     def close(self) -> None:
-        for reader in self._readers.values():
-            reader.close()
-        self._readers.clear()
+        while self._readers:
+            self._readers.popitem()[1].close()
 
 
 class PullReader(_PythonReader):
@@ -169,6 +190,7 @@ class PullReader(_PythonReader):
         self._run = Run(self.seed, num_epochs)
         self._rows = self._pass()
         self._failure: Optional[BaseException] = None
+        self._busy = threading.Lock()
 
     def _pass(self) -> Generator[Row, None, None]:
         yield from self._run.rows(self.dataset, self.epoch)
@@ -176,28 +198,45 @@ class PullReader(_PythonReader):
     def next(self, as_numpy: bool) -> Optional[list]:
         if self._failure is not None:
             raise self._failure  # a generator that has raised only ends; that must not look like the end of the epoch
-        try:
-            row = next(self._rows, None)
-        except Exception as e:
-            self._failure = e
-            raise
-        except BaseException:
-            self._failure = RuntimeError("reading was interrupted | Iterator | make a new iterator")
-            raise
+        with self._alone():
+            try:
+                row = next(self._rows, None)
+            except Exception as e:
+                self._failure = e
+                raise
+            except BaseException:
+                self._failure = RuntimeError("reading was interrupted | Iterator | make a new iterator")
+                raise
         if row is None or as_numpy:
             return row
         return [column if column.dtype.kind in "USO" else _core.Tensor(column) for column in row]
 
+    @contextlib.contextmanager
+    def _alone(self) -> Iterates[None]:
+        """Raises while a row is being made, which is no failure of the pipeline: a generator cannot be entered twice."""
+        if not self._busy.acquire(blocking=False):
+            fail(RuntimeError, "a row of this iterator is being made at this moment", "Iterator",
+                 "read it in one thread and not inside its functions; give each thread an iterator of its own")
+        try:
+            yield
+        finally:
+            self._busy.release()
+
     def next_epoch(self) -> bool:
         if not self._more_epochs():
             return False
-        self._rows.close()
-        self.epoch += 1
-        self._rows = self._pass()
+        with self._alone():
+            self._rows.close()
+            self.epoch += 1
+            self._rows = self._pass()
         return True
 
     def close(self) -> None:
-        self._rows.close()
+        if self._busy.acquire(blocking=False):  # else a row is being made; it is the last
+            try:
+                self._rows.close()
+            finally:
+                self._busy.release()
         self._run.close()
 
 
