@@ -135,6 +135,26 @@ def test_saving_in_a_thread(tmp_path):
     assert not [t for t in threading.enumerate() if t.name == 'checkpoint']
 
 
+def test_a_lost_save_at_the_end_of_a_script_is_reported(tmp_path):
+    """The folder takes no file by then; there is no next save to raise it."""
+    script = f"""
+import shutil
+import numpy as np
+import sindri as ms
+from sindri.train import serialization
+write = serialization._core.save_checkpoint
+def gone(entries, path, *rest):
+    shutil.rmtree({str(tmp_path / 'gone')!r})
+    write(entries, path, *rest)
+serialization._core.save_checkpoint = gone
+ms.save_checkpoint([{{'name': 'w', 'data': ms.Tensor(np.ones(3, np.float32))}}], {str(tmp_path / 'gone' / 'x')!r}, async_save=True)
+"""
+    (tmp_path / 'gone').mkdir()
+    done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True, timeout=120, check=True)
+    assert 'x.ckpt' in done.stderr and "' was not written: " in done.stderr and 'the script ends without this checkpoint' in done.stderr
+
+
+
 def parameters(**arrays):
     return {k.replace('_', '.'): Parameter(Tensor(v), name=k.replace('_', '.')) for k, v in arrays.items()}
 

@@ -2,6 +2,7 @@
 
 The file form is the engine's (`_core.save_checkpoint`, `_core.load_checkpoint`); here names, kinds of values, matching with a network and
 MindSpore's rules on what may differ."""
+import atexit
 import functools
 import os
 import threading
@@ -47,6 +48,15 @@ def wait_for_async_saves() -> None:
         error = _save_errors[0]
         _save_errors.clear()
         raise error
+
+
+@atexit.register
+def _report_lost_saves() -> None:
+    """A script that ends has no next save to raise this."""
+    for thread in list(_saving):
+        thread.join()
+    for error in _save_errors:
+        logger.error(f'the script ends without this checkpoint: {error}')
 
 
 def entries_of(save_obj: Any) -> List[Tuple[str, Any]]:
@@ -157,12 +167,13 @@ def write_entries(pairs: List[Tuple[str, Any]], path: str, async_save: Union[boo
     def write() -> None:
         try:
             save()
-        except BaseException as e:  # handed to the next save or wait
+        except BaseException as e:  # handed to the next save or wait, which may be far
             _save_errors.append(e)
+            logger.error(f"save_checkpoint: '{path}' was not written: {e}")
 
     thread = threading.Thread(target=write, name='checkpoint')
+    thread.start()  # before it is listed: a thread that does not run is taken for one that is done
     _saving.append(thread)
-    thread.start()
 
 
 # --- loading --------------------------------------------------------------------------------------------------------------------
