@@ -1,12 +1,16 @@
 // See sindri/op/kernel_choice.h. The cache file is JSON, {"version", "choices": {query: {"kernel", "of": the kernels it was measured
-// against}}}; it is read again before a choice is added, and replaced in one step, so that processes that start together end with the same
-// choices.
+// against}}}; it is read again before a choice is added, and replaced in one step, both under a lock on FILE.lock, so that processes that start
+// together end with the same choices.
 #include "src/op/kernel_choice.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -15,8 +19,10 @@
 #include <mutex>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <thread>
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
@@ -123,6 +129,37 @@ void write_cache(const std::string& file, const Measurements& choices) {
   fs::remove(part, ignored);
   log::warn("dispatch", fmt::format("the kernel cache {} cannot be written ({}): choices are measured again next time", file, error.message()));
 }
+
+// Keeps other processes from changing the cache file. Where there can be no lock, or a process that was stopped holds it, this one goes on
+// without: at worst the two use kernels of their own.
+class CacheLock {
+ public:
+  explicit CacheLock(const std::string& file) {
+    std::error_code ignored;
+    fs::create_directories(fs::path(file).parent_path(), ignored);
+    fd_ = open((file + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd_ >= 0) wait();
+  }
+  ~CacheLock() {
+    if (fd_ < 0) return;
+    flock(fd_, LOCK_UN);  // a process forked meanwhile holds the file open, too
+    close(fd_);
+  }
+  CacheLock(const CacheLock&) = delete;
+  CacheLock& operator=(const CacheLock&) = delete;
+
+ private:
+  void wait() const {
+    static std::atomic<bool> held_for_ever{false};
+    for (int i = 0; flock(fd_, LOCK_EX | LOCK_NB) != 0; ++i) {
+      if ((errno != EWOULDBLOCK && errno != EINTR) || held_for_ever) return;
+      if (i == 5000) held_for_ever = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+
+  int fd_ = -1;
+};
 
 // Buffers to time kernels on. Ones: no kernel is slower on them than on data (zeros and denormals can mislead).
 class Trial {
@@ -249,6 +286,8 @@ const KernelDef* measure_and_keep(State& s, const KernelQuery& q, const std::str
     why = "no memory is left";
   }
   if (k == nullptr) log::warn("dispatch", fmt::format("{}: kernels cannot be measured here, the first by name is used: {}", key, why));
+  std::optional<CacheLock> one;
+  if (k != nullptr && !file.empty()) one.emplace(file);  // before the mutex, which other threads must not wait for so long
   const std::lock_guard lock(s.mutex);
   if (k == nullptr) {
     k = first_by_name(alternatives);

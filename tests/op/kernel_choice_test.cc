@@ -1,5 +1,8 @@
 // Alternatives of equal priority: measured once, kept on disk, recorded, restored, fixed in strict mode.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -13,6 +16,7 @@
 #include "sindri/op/kernel.h"
 #include "sindri/op/kernel_choice.h"
 #include "src/core/tensor_impl.h"
+#include "tests/train/temp_folder.h"
 
 namespace sindri {
 namespace {
@@ -37,8 +41,6 @@ const bool kLower =
 class KernelChoice : public ::testing::Test {
  protected:
   void SetUp() override {
-    dir_ = fs::path(testing::TempDir()) / "sindri_kernel_choice";
-    fs::remove_all(dir_);
     setenv("SINDRI_CACHE_DIR", dir_.c_str(), 1);
     tuning_ = kernel_tuning();
     set_kernel_tuning(true);
@@ -48,7 +50,6 @@ class KernelChoice : public ::testing::Test {
     set_kernel_tuning(tuning_);
     set_kernel_choices({});
     unsetenv("SINDRI_CACHE_DIR");
-    fs::remove_all(dir_);
   }
   // A size of its own for each test: choices are kept for the life of the process.
   static std::string choose(int64_t size) {
@@ -63,7 +64,8 @@ class KernelChoice : public ::testing::Test {
       if (k.find("[" + std::to_string(size) + "]") != std::string::npos) return k;
     return "";
   }
-  fs::path dir_;
+  const TempFolder temp_;
+  const fs::path dir_ = temp_.file("cache");
   bool tuning_ = true;
 };
 
@@ -152,6 +154,34 @@ TEST_F(KernelChoice, TheCacheFileIsReadAndTheChoiceOfAnotherProcessStands) {
   EXPECT_EQ(slow_runs, runs);
 }
 
+TEST_F(KernelChoice, TheCacheFileIsNotChangedWhileAnotherProcessDoesSo) {
+  EXPECT_EQ(choose(116), "b_fast");
+  std::string other = key(116);
+  other.replace(other.find("116"), 3, "117");
+  const int lock = open((kernel_cache_file() + ".lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(lock, 0);
+  ASSERT_EQ(flock(lock, LOCK_EX), 0);
+  fast_runs = 0;
+  std::string chosen;
+  std::thread measures([&] { chosen = choose(117); });
+  while (fast_runs == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  // Not needed for the test to pass: time in which it would write without the lock.
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  nlohmann::json cache = nlohmann::json::parse(std::ifstream(kernel_cache_file()));
+  EXPECT_FALSE(cache["choices"].contains(other));
+  cache["choices"][other] = {{"kernel", "a_slow"}, {"of", {"a_slow", "b_fast"}}};
+  std::ofstream(kernel_cache_file()) << cache;
+  close(lock);
+  measures.join();
+  EXPECT_EQ(chosen, "a_slow");
+}
+
+TEST_F(KernelChoice, WithoutALockItGoesOn) {
+  fs::create_directories(kernel_cache_file() + ".lock");
+  EXPECT_EQ(choose(118), "b_fast");
+  EXPECT_TRUE(fs::exists(kernel_cache_file()));
+}
+
 // A kernel joined after the choice was made.
 TEST_F(KernelChoice, AChoiceAmongOtherKernelsIsMeasuredAgain) {
   EXPECT_EQ(choose(111), "b_fast");
@@ -180,8 +210,8 @@ TEST_F(KernelChoice, AFolderInPlaceOfTheCacheFileIsPassedOver) {
 }
 
 TEST_F(KernelChoice, AFolderThatCannotBeWrittenOnlyCostsTime) {
-  std::ofstream(fs::path(testing::TempDir()) / "sindri_cache_is_a_file") << "x";
-  setenv("SINDRI_CACHE_DIR", (fs::path(testing::TempDir()) / "sindri_cache_is_a_file").c_str(), 1);
+  std::ofstream(temp_.file("file")) << "x";
+  setenv("SINDRI_CACHE_DIR", temp_.file("file").c_str(), 1);
   EXPECT_EQ(choose(110), "b_fast");
 }
 
