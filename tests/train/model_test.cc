@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
+#include <set>
 
 #include "sindri/core/context.h"
 #include "sindri/core/rng.h"
@@ -140,6 +142,31 @@ TEST(ModelTrain, RotationLeavesFilesOfALongerPrefixAlone) {
   EXPECT_FALSE(std::filesystem::exists(first));
   EXPECT_TRUE(std::filesystem::exists(other));
   EXPECT_TRUE(std::filesystem::exists(folder.file("net-1_2.ckpt")));
+}
+
+// As a copied folder has them: in the wrong order, and equal.
+TEST(ModelTrain, RotationGoesByTheNumbersOfNamesAndNotByTimes) {
+  const TempFolder folder;
+  const auto now = std::filesystem::file_time_type::clock::now();
+  int age = 0;
+  for (const char* name : {"net-2_1.ckpt", "net-10_1.ckpt", "net-9_12.ckpt", "net-9_2.ckpt", "net-1_1.ckpt"}) {
+    train::save_checkpoint({train::CheckpointEntry::number("x", int64_t{1})}, folder.file(name));
+    std::filesystem::last_write_time(folder.file(name), now - std::chrono::hours(10 - age++ / 2));
+  }
+  train::ModelCheckpoint checkpoint("net", folder.path(), {.keep_checkpoint_max = 3}, true);
+  auto net = nn::Dense::make({.in_channels = 2, .out_channels = 3});
+  train::TrainState s;
+  s.network = net.get();
+  checkpoint.begin(s);
+  s.cur_epoch_num = 11;
+  s.cur_step_num = s.batch_num = 1;
+  s.epoch_complete = true;
+  checkpoint.save(s);
+  std::set<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    if (entry.path().extension() == ".ckpt") left.insert(entry.path().filename().string());
+  }
+  EXPECT_EQ(left, (std::set<std::string>{"net-9_12.ckpt", "net-10_1.ckpt", "net-11_1.ckpt"}));
 }
 
 TEST(ModelTrain, MaxStepsCountsStepsOfEarlierRuns) {

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
@@ -21,17 +23,27 @@ namespace {
 
 double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// PREFIX-EPOCH_STEP.ckpt of exactly this prefix: those of "net-large" are not of "net", and must not be rotated away with them.
-bool is_of_prefix(const std::string& name, const std::string& prefix) {
-  if (!name.starts_with(prefix + "-") || !name.ends_with(".ckpt")) return false;
-  const std::string numbers = name.substr(prefix.size() + 1, name.size() - prefix.size() - 6);
-  return std::count(numbers.begin(), numbers.end(), '_') == 1 && numbers.find_first_not_of("0123456789_") == std::string::npos;
+struct EpochStep {
+  int64_t epoch = 0, step = 0;
+  auto operator<=>(const EpochStep&) const = default;
+};
+
+// Of PREFIX-EPOCH_STEP.ckpt of exactly this prefix: those of "net-large" are not of "net", and must not be rotated away with them.
+std::optional<EpochStep> numbers_of(const std::string& name, const std::string& prefix) {
+  if (!name.starts_with(prefix + "-") || !name.ends_with(".ckpt")) return {};
+  EpochStep n;
+  const char* const end = name.data() + name.size() - 5;
+  const auto epoch = std::from_chars(name.data() + prefix.size() + 1, end, n.epoch);
+  if (epoch.ec != std::errc{} || epoch.ptr == end || *epoch.ptr != '_' || n.epoch < 0) return {};
+  const auto step = std::from_chars(epoch.ptr + 1, end, n.step);
+  if (step.ec != std::errc{} || step.ptr != end || n.step < 0) return {};
+  return n;
 }
 
 bool has_prefix(const std::string& directory, const std::string& prefix) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-    if (is_of_prefix(entry.path().filename().string(), prefix)) return true;
+    if (numbers_of(entry.path().filename().string(), prefix)) return true;
   }
   return false;
 }
@@ -59,15 +71,15 @@ ModelCheckpoint::ModelCheckpoint(std::string prefix, std::string directory, Chec
 void ModelCheckpoint::begin(TrainState& s) {
   last_step_ = s.cur_step_num;
   last_time_ = now_seconds();
-  // Resuming: earlier files count towards keep_checkpoint_max, oldest first.
+  // Resuming: earlier files count towards keep_checkpoint_max, oldest first. Their times say nothing where the folder was copied.
   std::error_code ignored;
-  std::vector<std::pair<fs::file_time_type, std::string>> earlier;
+  std::vector<std::pair<EpochStep, std::string>> earlier;
   for (const auto& entry : fs::directory_iterator(directory_, ignored)) {
-    if (is_of_prefix(entry.path().filename().string(), prefix_)) earlier.emplace_back(entry.last_write_time(ignored), entry.path().string());
+    if (const auto n = numbers_of(entry.path().filename().string(), prefix_)) earlier.emplace_back(*n, entry.path().string());
   }
   std::sort(earlier.begin(), earlier.end());
   saved_.clear();
-  for (const auto& [time, path] : earlier) saved_.emplace_back(path, 0.0);
+  for (const auto& [numbers, path] : earlier) saved_.emplace_back(path, 0.0);
 }
 
 void ModelCheckpoint::step_end(TrainState& s) {
