@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -38,12 +39,13 @@ constexpr const char* kFolderFix = "set train.run_dir to a folder you may write 
   throw IoError(fmt::format("cannot {} the run folder: {}", action, std::strerror(error)), path, kFolderFix);
 }
 
-// Appends whole lines; each is one write(), so a reader or a crash never sees half of one.
+// Appends whole lines; each is one write(), so that only a kill inside it leaves half of one.
 class LineFile {
  public:
   LineFile(std::string path, const char* what) : path_(std::move(path)), what_(what) {
-    fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (fd_ < 0) throw_io_error("open", what_, path_, errno);
+    cut_half_line();
   }
   ~LineFile() { close(fd_); }
   LineFile(const LineFile&) = delete;
@@ -59,6 +61,22 @@ class LineFile {
   }
 
  private:
+  // A process that was killed where a line crosses a page has left its first part, to which the next line must not be joined.
+  void cut_half_line() const {
+    const off_t end = lseek(fd_, 0, SEEK_END);
+    off_t keep = end;
+    while (keep > 0) {
+      std::array<char, 4096> block;
+      const off_t from = std::max<off_t>(0, keep - static_cast<off_t>(block.size()));
+      const ssize_t n = pread(fd_, block.data(), static_cast<size_t>(keep - from), from);
+      if (n != keep - from) return;
+      const size_t newline = std::string_view(block.data(), static_cast<size_t>(n)).rfind('\n');
+      keep = newline == std::string_view::npos ? from : from + static_cast<off_t>(newline) + 1;
+      if (newline != std::string_view::npos) break;
+    }
+    if (keep < end && ftruncate(fd_, keep) != 0) log::warn("train", fmt::format("{} ends in half a line: {}", path_, std::strerror(errno)));
+  }
+
   std::string path_;
   const char* what_;
   int fd_ = -1;

@@ -99,6 +99,26 @@ TEST(RunFolder, IsContinued) {
   EXPECT_THAT(lines_of(run.file("metrics.csv")), ElementsAre("epoch,loss,a_b_c,acc", "1,3,1,", "2,1,,0.5"));
 }
 
+TEST(RunFolder, CutsTheHalfLineThatAKilledProcessLeft) {
+  const TempFolder temp;
+  const std::string metrics = temp.file("r/metrics.jsonl");
+  for (const size_t whole : {0, 1, 3}) {
+    for (const size_t half : {1, 4095, 4096, 10000}) {
+      { RunFolder(temp.file("r"), "net"); }
+      {
+        std::ofstream f(metrics);
+        for (size_t i = 0; i < whole; ++i) f << "{\"event\":\"step\"}\n";
+        f << "{" << std::string(half - 1, 'x');
+      }
+      RunFolder run(temp.file("r"), "net");
+      run.event("epoch", 1, 1, {});
+      const std::vector<std::string> lines = lines_of(metrics);
+      ASSERT_EQ(lines.size(), whole + 1);
+      for (const std::string& l : lines) EXPECT_TRUE(json::accept(l)) << l;
+    }
+  }
+}
+
 TEST(RunFolder, SaysWhatMakesOtherBitsInAResumedRun) {
   const TempFolder temp;
   RunFolder run(temp.file("run"), "net");
