@@ -431,8 +431,9 @@ TrainReport train(const Settings& settings, const TrainRequest& request) {
     throw;
   }
   s.report.train_seconds = now_seconds() - start;
-  s.report.stopped_by_signal = g_signal;
-  if (g_signal == 0 && s.evaluated_at != s.steps_done) {
+  const int stopped_by = g_signal;  // once: a signal may come at any time
+  s.report.stopped_by_signal = stopped_by;
+  if (stopped_by == 0 && s.evaluated_at != s.steps_done) {
     run_eval(&s);
     s.folder->event("eval", s.epoch, s.steps_done, {s.metrics.begin(), s.metrics.end()});
   }
