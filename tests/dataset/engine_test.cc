@@ -207,7 +207,7 @@ TEST(Errors, LeavingEarlyJoinsWorkersQuickly) {
   make_image_folder(dir.str(), 2, 10);
   const auto count = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator()); };
   const auto before = count();
-  // A thread that was joined stays listed until the kernel has cleared it away.
+  // A thread that was joined stays listed until the kernel has cleared it away: one of an earlier test may be counted in `before`.
   const auto threads = [&] {
     for (int i = 0; i < 2000 && count() > before; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return count();
@@ -215,11 +215,11 @@ TEST(Errors, LeavingEarlyJoinsWorkersQuickly) {
   const auto t = std::chrono::steady_clock::now();
   for (int i = 0; i < 200; ++i) {
     auto it = images(dir.str())->create_iterator({.num_workers = 4});
-    EXPECT_EQ(threads(), before) << "nothing starts before the first next()";
+    EXPECT_LE(threads(), before) << "nothing starts before the first next()";
     std::vector<Tensor> c;
     if (i % 3 > 0) it->next(&c);
   }
-  EXPECT_EQ(threads(), before);
+  EXPECT_LE(threads(), before);
   EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count(), 60.0);
 }
 

@@ -11,7 +11,11 @@ import pytest
 import sindri as ms
 
 HEAD = '''
-import gc, os, sys
+import ctypes, gc, os, sys
+
+PR_SET_THP_DISABLE = 41
+ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0)  # else the kernel may join pages at any moment: steps of 2 MiB
+
 import numpy as np
 import sindri as ms
 from sindri import nn, ops, Tensor
