@@ -1,5 +1,5 @@
 """Arrays that are not as the engine keeps them: other byte orders, too large, unaligned, refusing; and errors whose text is no UTF-8."""
-import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -72,7 +72,7 @@ def test_a_gradient_of_another_shape_names_the_cell():
 
 
 def test_what_a_damaged_file_holds_may_be_no_text(tmp_path):
-    whole = open(os.path.join(os.path.dirname(__file__), "expectations", "mindspore.ckpt"), "rb").read()
+    whole = (Path(__file__).parent / "expectations" / "mindspore.ckpt").read_bytes()
     damaged = tmp_path / "damaged.ckpt"
     damaged.write_bytes(whole.replace(b"Float32", b"Fl\x80at32", 1))
     with pytest.raises(ms.CheckpointError, match=r"Fl\\x80at32"):

@@ -9,7 +9,7 @@ import numpy as np
 from sindri.common import dtype as mstype
 from sindri.numpy._convert import array, as_tensor, smallest_int, typed
 from sindri.ops import function as F
-from sindri.ops._util import Axis, Size, Tensor, FEW_PARTS, check_choice, core, fail, is_int, is_number, to_axes, to_axis, to_count, to_int, to_ints
+from sindri.ops._util import FEW_PARTS, Axis, Size, Tensor, check_choice, core, fail, is_int, is_number, to_axes, to_axis, to_count, to_int, to_ints
 
 # --- creation ---------------------------------------------------------------------------------------------------------------------------
 

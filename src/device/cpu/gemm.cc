@@ -30,6 +30,8 @@ void tile(int64_t m, int64_t n, int64_t k, MatrixView<double> a, MatrixView<doub
   SINDRI_SIMD_CALL(gemm_tile_f64)(m, n, k, a.data, a.row, a.col, b.data, b.row, b.col, c, ldc, accumulate, pack_buffer());
 }
 
+constexpr int64_t kWorkPerThread = 200'000;  // operations; for less, waking another thread costs more than it does
+
 // The length of `pieces` nearly equal pieces, in whole units.
 int64_t even_pieces(int64_t extent, int64_t pieces, int64_t unit) { return fixed_chunks(fixed_chunks(extent, pieces), unit) * unit; }
 
@@ -43,15 +45,14 @@ template <class T> void gemm_tiles(int64_t m, int64_t n, int64_t k, MatrixView<T
   constexpr int64_t least_m = kGemmTileM / 4;
   // Tiles are shared out evenly: by rows where there are many, else by cutting columns further. Which tile an element lies in does not
   // change how it is summed.
-  const int64_t threads = num_threads();
+  const int64_t threads = std::clamp<int64_t>(2 * m * n * k / kWorkPerThread, 1, num_threads());
   int64_t rows = fixed_chunks(m, kGemmTileM), cols = fixed_chunks(n, most_n);
   if (m >= threads * least_m && rows > 1) rows = fixed_chunks(rows, threads) * threads;
   while (rows * cols % threads != 0 && cols < 4 * threads && n > cols * unit_n) ++cols;
   const int64_t tile_m = even_pieces(m, rows, kGemmRowUnit), tile_n = even_pieces(n, cols, unit_n);
   rows = fixed_chunks(m, tile_m), cols = fixed_chunks(n, tile_n);
   const int64_t tile_work = 2 * std::min(m, tile_m) * std::min(n, tile_n) * k;
-  // Below about 100 000 operations per thread, waking another one costs more than it does.
-  parallel_for(rows * cols, std::max<int64_t>(1, 200'000 / std::max<int64_t>(1, tile_work)), [&](int64_t begin, int64_t end) {
+  parallel_for(rows * cols, std::max<int64_t>(1, kWorkPerThread / std::max<int64_t>(1, tile_work)), [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
       const int64_t i = t / cols * tile_m, j = t % cols * tile_n;
       tile(std::min(m - i, tile_m), std::min(n - j, tile_n), k, MatrixView<T>{a.data + i * a.row, a.row, a.col},
