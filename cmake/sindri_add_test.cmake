@@ -10,6 +10,7 @@ function(sindri_add_test name)
   sindri_compile_settings(${name}_tests)
   target_link_libraries(${name}_tests PRIVATE sindri_objects ${sindri_simd_targets} GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name}_tests PRIVATE SINDRI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  add_test(NAME ${name} COMMAND ${name}_tests)
+  # Through a script that goes on behind a case that crashes.
+  add_test(NAME ${name} COMMAND python3 ${PROJECT_SOURCE_DIR}/scripts/run_cases.py $<TARGET_FILE:${name}_tests>)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "SINDRI_PROGRAM=$<IF:$<TARGET_EXISTS:sindri_program>,$<PATH:ABSOLUTE_PATH,NORMALIZE,${CMAKE_BINARY_DIR}/sindri,/>,>")
 endfunction()

@@ -37,6 +37,7 @@ if [[ $deps -eq 1 ]]; then
 fi
 if [[ -z $only ]]; then
   count "include rules: self-test" python3 scripts/check_includes.py --self-test
+  count "results behind a crash: self-test" python3 scripts/run_cases.py --self-test
   count "include rules" python3 scripts/check_includes.py
 fi
 

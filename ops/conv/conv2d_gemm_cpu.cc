@@ -147,6 +147,7 @@ std::string reject(const KernelQuery& q) {
   if (g.o < 16 || columns.k() < 16) return "fewer than 16 output channels or inputs of a pixel";
   if (!columns.is_view() && columns.k() < kFewestGathered) return "fewer than 256 inputs of a pixel: writing them costs more than the product saves";
   if (!columns.is_view() && g.oh * g.ow > kMostColumnBytes / (columns.k() * kFloat)) return "the columns of an image take more than 32 MB";
+  if (images_at_once(g, columns) * g.oh * g.ow > int64_t{1} << 30) return "more than 2^30 pixels, and oneDNN counts in 32 bits in places";
   const onednn::ThreadScope threads(num_threads());
   dnnl::matmul::primitive_desc pd;
   return make_descriptor(q, false, &pd, &why) ? "" : why;

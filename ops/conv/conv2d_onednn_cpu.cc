@@ -372,11 +372,29 @@ class StrictOneDnnConv final : public Kernel {
   std::vector<int64_t> scratchpad_at_, packed_at_, partial_at_;
 };
 
+// The library plans in 32-bit numbers and checks few of them: padding of 2^26 rows ends in a division by zero inside it (avx512) or
+// takes seconds of planning. So it is only asked about geometries of the kind it was made for.
+std::string out_of_bounds(const ConvGeometry& g) {
+  constexpr int64_t kFarthest = 1024, kStride = 4096, kImage = int64_t{1} << 30;
+  if (std::max({g.pad_top, g.pad_bottom, g.pad_left, g.pad_right}) > kFarthest) return fmt::format("padding above {}", kFarthest);
+  if (std::max(g.stride_h, g.stride_w) > kStride) return fmt::format("a stride above {}", kStride);
+  if (std::max({g.dilation_h, g.dilation_w, g.kh, g.kw}) > kStride || std::max(g.dilation_h * g.kh, g.dilation_w * g.kw) > (kStride << 4))
+    return fmt::format("a kernel or dilation above {}, or one that spans more than {}", kStride, kStride << 4);
+  const auto image = [](int64_t channels, int64_t h, int64_t w) {
+    int64_t size = 0;
+    return !__builtin_mul_overflow(h, w, &size) && !__builtin_mul_overflow(size, channels, &size) && size <= kImage;
+  };
+  if (!image(g.c, g.h + g.pad_top + g.pad_bottom, g.w + g.pad_left + g.pad_right) || !image(g.o, g.oh, g.ow)) return "an image of more than 2^30 elements";
+  if (!image(g.o, g.c_per_group(), g.kh * g.kw)) return "a weight of more than 2^30 elements";
+  return "";
+}
+
 std::string reject_common(const KernelQuery& q) {
   const std::string why = onednn::unavailable(q.in[0].dtype);
   if (!why.empty()) return why;
   const ConvGeometry g = conv::geometry_of(q);
   if (g.empty()) return "an operand has no elements";
+  if (const std::string far = out_of_bounds(g); !far.empty()) return far;
   // Over channels-last images it gathers the pixels of a block of channels, 8 or with AVX-512 16, though there are fewer: wrong gradients, and a
   // broken heap (github.com/uxlfoundation/oneDNN/issues/6035; 2.6.3).
   const bool strided_pointwise = g.kh * g.kw == 1 && (g.stride_h > 1 || g.stride_w > 1);

@@ -115,11 +115,15 @@ class StrictOneDnnMatmul final : public Kernel {
   std::vector<Part> parts_;  // for a full piece, and for the last one
 };
 
+constexpr int64_t kMostRows = int64_t{1} << 30;
+
 std::string reject_common(const KernelQuery& q) {
   std::string why = onednn::unavailable(q.in[0].dtype);
   if (!why.empty()) return why;
   const Problem p = matmul::problem_of(q);
   if (p.empty()) return "an operand has no elements";
+  // The library's own indices are 32-bit numbers in places.
+  if (std::max({p.m, p.n, p.k}) > kMostRows) return "a side of more than 2^30 rows or columns";
   const onednn::ThreadScope threads(strict_mode() ? 1 : num_threads());
   dnnl::matmul::primitive_desc pd;
   make_descriptor(p, p.n, q.in[0].dtype, &pd, &why);
