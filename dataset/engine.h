@@ -5,6 +5,7 @@
 // last row is done, and leaves when those before it have left. No room: workers sleep. That is all of the back-pressure.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>

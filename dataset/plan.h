@@ -5,6 +5,7 @@
 // a matter of starting to count there.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>

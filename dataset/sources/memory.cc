@@ -62,13 +62,14 @@ class GeneratorSource : public Source {
  public:
   explicit GeneratorSource(GeneratorDataset::Options o) : o_(std::move(o)) {
     if (o_.column_names.empty()) throw ValueError("GeneratorDataset: no column_names are given");
-    if (static_cast<bool>(o_.row) == static_cast<bool>(o_.rows)) throw ValueError("GeneratorDataset: give either row (random access) or rows (sequential)");
-    if (o_.row && !o_.size) throw ValueError("GeneratorDataset: row needs size, the number of rows");
+    if (static_cast<int>(static_cast<bool>(o_.row)) + static_cast<int>(static_cast<bool>(o_.row_of_pass)) + static_cast<int>(static_cast<bool>(o_.rows)) != 1)
+      throw ValueError("GeneratorDataset: give one of row and row_of_pass (random access) and rows (sequential)");
+    if (!o_.rows && !o_.size) throw ValueError("GeneratorDataset: row needs size, the number of rows");
     if (o_.size && *o_.size < 0) throw ValueError(fmt::format("GeneratorDataset: size must not be negative, got {}", *o_.size));
     if (!o_.column_types.empty() && o_.column_types.size() != o_.column_names.size())
       throw ValueError(fmt::format("GeneratorDataset: {} column_types for {} column_names", o_.column_types.size(), o_.column_names.size()));
   }
-  std::string str() const override { return fmt::format("Generator({})", o_.row ? "random access" : "sequential"); }
+  std::string str() const override { return fmt::format("Generator({})", o_.rows ? "sequential" : "random access"); }
 
   void open() override {
     if (o_.size) {
@@ -95,13 +96,14 @@ class GeneratorSource : public Source {
     return c;
   }
   uint64_t listing_hash() const override { return 0; }
-  void read(uint64_t, int64_t row_id, Scratch& scratch, std::span<Value> out) const override {
+  void read(uint64_t pass, int64_t row_id, Scratch& scratch, std::span<Value> out) const override {
     GeneratorDataset::Row row;
+    const auto make = [&] { return o_.row ? o_.row(row_id) : o_.row_of_pass(row_id, static_cast<int64_t>(pass)); };
     if (o_.num_parallel_workers <= 1) {
       std::lock_guard lock(mutex_);  // one call at a time unless the caller says the function is thread-safe
-      row = o_.row(row_id);
+      row = make();
     } else {
-      row = o_.row(row_id);
+      row = make();
     }
     check(&row);
     for (size_t c = 0; c < out.size(); ++c) {

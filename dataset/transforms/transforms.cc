@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <mutex>
 
 #include "dataset/transforms/vision_ops.h"
 #include "sindri/dataset/dataset.h"
@@ -147,7 +149,21 @@ void TypeCastOp::run(RowCall& call) const {
   });
 }
 
-Transform::Transform(std::shared_ptr<const RowOp> op) : op_(std::move(op)), calls_(std::make_shared<std::atomic<int64_t>>(0)) {}
+struct Transform::Calls {
+  /// Place among the random transforms called by hand so far, taken at the first call: no two of them draw the same numbers.
+  uint32_t place() {
+    static std::atomic<uint32_t> places{0};
+    std::call_once(placed, [this] { place_ = places.fetch_add(1); });
+    return place_;
+  }
+  std::atomic<int64_t> count{0};
+
+ private:
+  std::once_flag placed;
+  uint32_t place_ = 0;
+};
+
+Transform::Transform(std::shared_ptr<const RowOp> op) : op_(std::move(op)), calls_(std::make_shared<Calls>()) {}
 std::string Transform::str() const { return op_->str(); }
 
 Tensor Transform::operator()(const Tensor& input) const {
@@ -158,7 +174,11 @@ Tensor Transform::operator()(const Tensor& input) const {
   const Tensor dense = input.contiguous();
   const Value in{static_cast<const uint8_t*>(dense.raw_data()), dense.dtype(), dense.shape()};
   Value out;
-  const DrawKey key{seed_key(get_seed()), 0, 0, op_->random() ? calls_->fetch_add(1) : 0};
+  DrawKey key{seed_key(get_seed()), 0, 0, 0};
+  if (op_->random()) {
+    key.op = calls_->place();
+    key.position = calls_->count.fetch_add(1);
+  }
   RowCall call(scratch, key, std::span<const Value>(&in, 1), std::span<Value>(&out, 1), {});
   op_->run(call);
   return Tensor::from_data(out.shape, out.dtype, out.data);

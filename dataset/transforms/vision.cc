@@ -165,8 +165,11 @@ class CenterCropOp : public CropOp {
 
 class ResizeOp : public RowOp {
  public:
-  ResizeOp(vision::Size size, vision::Inter inter) : size_(checked(size, "Resize")), inter_(inter) {}
-  std::string str() const override { return fmt::format("Resize(size={}, interpolation={})", size_str(size_), inter_name(inter_)); }
+  ResizeOp(vision::Size size, vision::Inter inter, vision::LongEdge long_edge) : size_(checked(size, "Resize")), inter_(inter), long_edge_(long_edge) {}
+  std::string str() const override {
+    const bool rounds = size_.width <= 0 && long_edge_ == vision::LongEdge::kRound;
+    return fmt::format("Resize(size={}, interpolation={}{})", size_str(size_), inter_name(inter_), rounds ? ", long edge rounded" : "");
+  }
   std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override {
     check_image(in[0], "Resize");
     ColumnInfo c = in[0];
@@ -193,11 +196,15 @@ class ResizeOp : public RowOp {
   std::pair<int64_t, int64_t> resized(int64_t h, int64_t w) const {
     if (size_.width > 0) return {size_.height, size_.width};
     const int64_t s = size_.height;
-    if (h <= w) return {s, std::lround(static_cast<float>(w) / static_cast<float>(h) * static_cast<float>(s))};
-    return {std::lround(static_cast<float>(h) / static_cast<float>(w) * static_cast<float>(s)), s};
+    const float exact = static_cast<float>(std::max(h, w)) / static_cast<float>(std::min(h, w)) * static_cast<float>(s);
+    // Not above what run() refuses anyway: a larger number has no place in 64 bits.
+    const float bounded = std::min(exact, static_cast<float>(4 * kMaxSide));
+    const int64_t longer = long_edge_ == vision::LongEdge::kRound ? std::lround(bounded) : static_cast<int64_t>(bounded);
+    return h <= w ? std::pair(s, longer) : std::pair(longer, s);
   }
   vision::Size size_;
   vision::Inter inter_;
+  vision::LongEdge long_edge_;
 };
 
 class RandomResizedCropOp : public RowOp {
@@ -409,15 +416,17 @@ void NormalizeOp::run(RowCall& call) const {
 std::vector<ColumnInfo> HwcToChwOp::infer(std::span<const ColumnInfo> in) const {
   ColumnInfo c = in[0];
   if (!c.rank_known) return {c};
+  if (c.shape.rank() == 2) return {c};
   if (c.shape.rank() != 3)
-    throw ShapeError(fmt::format("HWC2CHW: column '{}' has shape {}, expected [H, W, C]", c.name, c.shape.str()), "",
+    throw ShapeError(fmt::format("HWC2CHW: column '{}' has shape {}, expected [H, W, C] or [H, W]", c.name, c.shape.str()), "",
                      "put it behind Decode and before batch()");
   c.shape = {c.shape[2], c.shape[0], c.shape[1]};
   return {c};
 }
 void HwcToChwOp::run(RowCall& call) const {
   const Value& in = call.inputs[0];
-  if (in.shape.rank() != 3) throw BadSample(fmt::format("HWC2CHW: the input is {}, expected [H, W, C]", value_str(in)));
+  if (in.shape.rank() == 2) return call.forward(0, in);
+  if (in.shape.rank() != 3) throw BadSample(fmt::format("HWC2CHW: the input is {}, expected [H, W, C] or [H, W]", value_str(in)));
   const int64_t h = in.shape[0], w = in.shape[1], c = in.shape[2];
   uint8_t* out = call.output(0, in.dtype, {c, h, w});
   auto transpose = [&](auto* dst) {
@@ -437,7 +446,7 @@ void HwcToChwOp::run(RowCall& call) const {
 namespace vision {
 
 Decode::Decode() : Transform(std::make_shared<DecodeOp>()) {}
-Resize::Resize(Size size, Inter interpolation) : Transform(std::make_shared<ResizeOp>(size, interpolation)) {}
+Resize::Resize(Size size, Inter interpolation, LongEdge long_edge) : Transform(std::make_shared<ResizeOp>(size, interpolation, long_edge)) {}
 CenterCrop::CenterCrop(Size size) : Transform(std::make_shared<CenterCropOp>(size)) {}
 RandomCrop::RandomCrop(Size size, RandomCropOptions options) : Transform(std::make_shared<RandomCropOp>(size, std::move(options))) {}
 RandomResizedCrop::RandomResizedCrop(Size size, RandomResizedCropOptions options) : Transform(std::make_shared<RandomResizedCropOp>(size, options, false)) {}

@@ -237,7 +237,9 @@ void bind_transforms(py::module_& m) {
   using I64s = std::vector<int64_t>;
   using Pair = std::array<double, 2>;
   m.def("decode", [] { return Transform(v::Decode()); });
-  m.def("resize", [](const I64s& size, const std::string& inter) { return Transform(v::Resize(to_size(size), to_inter(inter))); });
+  m.def("resize", [](const I64s& size, const std::string& inter, bool round_long_edge) {
+    return Transform(v::Resize(to_size(size), to_inter(inter), round_long_edge ? v::LongEdge::kRound : v::LongEdge::kCut));
+  });
   m.def("center_crop", [](const I64s& size) { return Transform(v::CenterCrop(to_size(size))); });
   m.def("random_crop", [](const I64s& size, const I64s& padding, bool pad_if_needed, const I64s& fill_value, const std::string& mode) {
     return Transform(v::RandomCrop(to_size(size), {padding, pad_if_needed, fill_value, to_border(mode)}));
@@ -294,7 +296,7 @@ Dataset::Ptr generator(const py::object& row, const py::object& rows, MaybeInt s
   data::GeneratorDataset::Options o;
   if (!row.is_none()) {
     const Held f = hold(row);
-    o.row = [f](int64_t i) { return call_python([&] { return row_to_tensors((*f)(i), "GeneratorDataset"); }); };
+    o.row_of_pass = [f](int64_t i, int64_t pass) { return call_python([&] { return row_to_tensors((*f)(i, pass), "GeneratorDataset"); }); };
   }
   if (!rows.is_none()) {
     const Held f = hold(rows);

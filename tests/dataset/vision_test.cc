@@ -178,8 +178,12 @@ TEST(Resize, SizesAndPixelsAsOpenCv) {
       }
     }
   }
-  EXPECT_EQ(vision::Resize(10)(image(20, 33, 1)).shape(), (Shape{10, 17, 3})) << "lround(33 / 20 * 10)";
-  EXPECT_EQ(vision::Resize(10)(image(33, 20, 1)).shape(), (Shape{17, 10, 3}));
+  EXPECT_EQ(vision::Resize(10)(image(20, 33, 1)).shape(), (Shape{10, 16, 3})) << "33 / 20 * 10 = 16.5";
+  EXPECT_EQ(vision::Resize(10)(image(33, 20, 1)).shape(), (Shape{16, 10, 3}));
+  const vision::Resize rounding(10, vision::Inter::kLinear, vision::LongEdge::kRound);
+  EXPECT_EQ(rounding(image(20, 33, 1)).shape(), (Shape{10, 17, 3}));
+  EXPECT_NE(rounding.str(), vision::Resize(10).str()) << "a pipeline that rounds is another one for the fingerprint";
+  EXPECT_THROW(vision::Resize(60000)(image(1, 2000, 1)), Error) << "120,000,000 pixels wide";
   EXPECT_THROW(vision::Resize(0), ValueError);
   EXPECT_THROW(vision::Resize({4, 4})(Tensor::zeros({4, 4, 3}, DType::kInt32)), DTypeError);
   EXPECT_THROW(vision::Resize({4, 4})(Tensor::zeros({4, 4, 2}, DType::kUInt8)), ShapeError);
@@ -253,9 +257,11 @@ TEST(Crops, RandomResizedCropStatisticsAndDecodingForm) {
   EXPECT_NEAR(area, 0.5, 0.05) << "uniform in (0.08, 1), less what does not fit";
   EXPECT_NEAR(centre, (side - 1) / 2.0, 4);
   const auto file = encoded(picture(50, 70, 9));
-  const vision::RandomResizedCrop a(24);
-  const vision::RandomCropDecodeResize b(24);
-  for (int i = 0; i < 20; ++i) expect_same(b(bytes_tensor(file)), a(vision::Decode()(bytes_tensor(file))));
+  auto read = [&](std::vector<Transform> chain) {
+    auto d = GeneratorDataset::make({.row = [&](int64_t) { return GeneratorDataset::Row{bytes_tensor(file)}; }, .size = 20, .column_names = {"image"}});
+    return all_hashes(*d->map(std::move(chain))->create_iterator({.num_epochs = 1, .seed = 3}), 1);
+  };
+  EXPECT_EQ(read({transforms::TypeCast(DType::kUInt8), vision::RandomCropDecodeResize(24)}), read({vision::Decode(), vision::RandomResizedCrop(24)}));
   EXPECT_THROW(vision::RandomResizedCrop(8, {.scale = {0.5, 0.1}}), ValueError);
 }
 
@@ -266,6 +272,8 @@ TEST(Arithmetic, RescaleNormalizeFlipLayout) {
   const Tensor f = vision::HorizontalFlip()(in);
   const Tensor t = vision::HWC2CHW()(in);
   EXPECT_EQ(t.shape(), (Shape{3, 4, 5}));
+  const Tensor plane = Tensor::from_data({4, 5}, DType::kUInt8, in.raw_data());
+  expect_same(vision::HWC2CHW()(plane), plane);
   for (int y = 0; y < 4; ++y) {
     for (int x = 0; x < 5; ++x) {
       for (int c = 0; c < 3; ++c) {
@@ -311,6 +319,21 @@ TEST(Casts, TypeCastAndOneHot) {
   EXPECT_EQ(caught<BadSample>([&] { transforms::OneHot(2)(label); }).code(), ErrorCode::kLabelRange);
   EXPECT_THROW(transforms::OneHot(2)(Tensor::zeros({1})), DTypeError);
   EXPECT_THROW(transforms::OneHot(0), ValueError);
+}
+
+TEST(CalledByHand, TransformsDrawIndependently) {
+  const Tensor in = image(2, 3, 4);
+  const Tensor mirrored = vision::HorizontalFlip()(in);
+  auto flips = [&](const Transform& t) { return std::memcmp(t(in).raw_data(), mirrored.raw_data(), static_cast<size_t>(in.nbytes())) == 0; };
+  const vision::RandomHorizontalFlip a, b;
+  int fresh = 0, one = 0, equal = 0;
+  for (int i = 0; i < 400; ++i) {
+    fresh += flips(vision::RandomHorizontalFlip());  // a new object for each image, as a function of the caller's may make it
+    const bool first = flips(a);
+    one += first;
+    equal += first == flips(b);
+  }
+  for (int n : {fresh, one, equal}) EXPECT_NEAR(n, 200, 45) << "4.5 standard deviations";
 }
 
 // Every chain the planner may fuse gives the same bits as its parts, for odd widths around the vector length, and every type.
@@ -378,7 +401,9 @@ TEST(Fusion, FloatAndRankTwoImagesTakeThePlainWay) {
   ASSERT_TRUE(it->next(&c));
   EXPECT_EQ(c[0].meta().str(), "f32[3, 3, 6, 7]");
   EXPECT_EQ(c[0].data<float>()[5], 0.75f);
-  EXPECT_THROW(NumpySlicesDataset::make({.columns = {{"image", Tensor::zeros({3, 6, 7})}}})->map({vision::HWC2CHW()})->columns(), ShapeError);
+  const auto planes = NumpySlicesDataset::make({.columns = {{"image", Tensor::zeros({3, 6, 7})}}})->map({vision::HWC2CHW()})->columns();
+  EXPECT_EQ(planes[0].shape, (Shape{6, 7})) << "[H, W] has its planes in order already";
+  EXPECT_THROW(NumpySlicesDataset::make({.columns = {{"image", Tensor::zeros({3, 6})}}})->map({vision::HWC2CHW()})->columns(), ShapeError);
 }
 
 TEST(Shapes, VaryingImagesNeedAResizeBeforeBatch) {

@@ -67,7 +67,108 @@ def seven():
         yield (np.array(i),)
 
 
+class Restarting:
+    """An iterator that begins anew whenever iter() is called."""
+
+    def __init__(self, n=5):
+        self.n = n
+
+    def __iter__(self):
+        self.next = 0
+        return self
+
+    def __next__(self):
+        if self.next == self.n:
+            raise StopIteration
+        self.next += 1
+        return (np.array(self.next - 1),)
+
+
+class Once(Restarting):
+    def __init__(self, n=5):
+        super().__init__(n)
+        self.next = 0
+
+    def __iter__(self):
+        return self
+
+
 # Sources.
+
+
+def test_running_generators_give_all_rows_in_each_pass():
+    sources = {"generator": seven, "list": lambda: iter(list(seven())), "map": lambda: map(lambda row: row, seven()), "zip": lambda: zip(range(7)),
+               "restarting": lambda: Restarting(7)}
+    for name, make in sources.items():
+        data = ds.GeneratorDataset(make(), ["a"])
+        assert data.output_types() == [np.dtype("int64")] and data.output_shapes() == [[]], name
+        assert data.get_dataset_size() == 7, name
+        assert values(data) == values(data) == list(range(7)), name
+        iterator = ds.GeneratorDataset(make(), ["a"]).batch(3).create_tuple_iterator(num_epochs=2, output_numpy=True)
+        assert [[row[0].tolist() for row in iterator] for _ in range(2)] == [[[0, 1, 2], [3, 4, 5], [6]]] * 2, name
+    data = ds.GeneratorDataset(seven(), ["a"])
+    next(iter(data))  # a pass that is left early
+    assert values(data) == list(range(7))
+    assert values(ds.GeneratorDataset(seven(), ["a"], num_samples=2).repeat(2)) == [0, 1, 0, 1]
+    parts = ds.GeneratorDataset(seven(), ["a"]).split([3, 4], randomize=False)
+    assert [values(part) for part in parts] == [[0, 1, 2], [3, 4, 5, 6]]
+
+
+def test_rows_of_a_running_generator_are_kept_as_they_were():
+    def one_array():
+        array = np.zeros(2)
+        for i in range(3):
+            array[:] = i
+            yield (array,)
+
+    def doubled(x):
+        x *= 2
+        return x
+
+    data = ds.GeneratorDataset(one_array(), ["a"]).map(doubled, "a")
+    assert data.get_dataset_size() == 3
+    assert values(data) == values(data) == [[0, 0], [2, 2], [4, 4]]
+
+    def broken():
+        yield (np.array(1),)
+        raise KeyError("gone")
+
+    data = ds.GeneratorDataset(broken(), ["a"])
+    for _ in range(2):
+        with pytest.raises(KeyError, match="gone"):
+            values(data)
+
+
+def test_sources_that_run_dry_are_no_silent_end():
+    data = ds.GeneratorDataset(Once(), ["a"])
+    assert data.output_shapes() == [[]] and values(data) == [0, 1, 2, 3, 4], "looking at the first row does not use it up"
+    data = ds.GeneratorDataset(Once(), ["a"])
+    assert data.get_dataset_size() == 5
+    with pytest.raises(RuntimeError, match="the source gave no rows, in an earlier pass 5"):
+        values(data)
+    lengths = iter([5, 3, 5])
+    data = ds.GeneratorDataset(lambda: Restarting(next(lengths)), ["a"])
+    data._text = False  # the look at the first row would call the function too
+    assert len(values(data)) == 5
+    with pytest.warns(RuntimeWarning, match="gave 3 rows, in an earlier pass 5"):
+        assert len(values(data)) == 3
+    assert len(values(data)) == 5
+    shared = Once()
+    data = ds.GeneratorDataset(lambda: shared, ["a"])
+    assert data.output_shapes() == [[]] and values(data) == [0, 1, 2, 3, 4]
+    with pytest.raises(RuntimeError, match="gave no rows"):
+        values(data)
+
+
+@pytest.mark.parametrize("rows, length", [(5, 6), (5, 2), (0, 4)])
+def test_a_length_that_is_wrong_is_an_error(rows, length):
+    class Source(Restarting):
+        def __len__(self):
+            return length
+
+    with pytest.raises(RuntimeError):
+        values(ds.GeneratorDataset(Source(rows), ["a"]))
+    assert values(ds.GeneratorDataset(type("Right", (Restarting,), {"__len__": lambda self: 5})(), ["a"])) == [0, 1, 2, 3, 4]
 
 
 def test_generator_of_random_access_object():
@@ -363,12 +464,24 @@ def test_batch_of_rows_that_differ():
 
 def test_no_batches_is_an_error():
     # MindSpore gives 0 and reads nothing; a size of 0 is an error here, and Model.train wants a ValueError.
-    for data in (numbers(3).batch(20, True), numbers(3).skip(3)):
-        for kind in (ValueError, RuntimeError):
-            with pytest.raises(kind):
-                data.get_dataset_size()
+    for kind in (ValueError, RuntimeError):
+        with pytest.raises(kind):
+            numbers(3).batch(20, True).get_dataset_size()
     with pytest.raises(ds.EmptyDatasetError, match="3 rows, batch_size=20"):
         next(iter(numbers(3).batch(20, True)))
+
+
+def test_skipping_all_rows_leaves_none():
+    for make in (lambda: numbers(3).skip(3), lambda: numbers(3).skip(9).batch(2, True).repeat(2), lambda: numbers(3).map(lambda x: x, "x").skip(5),
+                 lambda: ds.GeneratorDataset(seven, ["x"]).skip(9), lambda: numbers(3).skip(1).skip(2)):
+        assert (make().get_dataset_size(), values(make())) == (0, [])
+    iterator = numbers(3).skip(5).create_dict_iterator(num_epochs=2)
+    assert [list(iterator) for _ in range(3)] == [[], [], []]
+    assert values(numbers(3).skip(3) + numbers(2)) == [0, 1]
+    with pytest.raises(ds.EmptyDatasetError):
+        numbers(5).skip(1).batch(7, True).get_dataset_size()
+    with pytest.raises(ValueError, match="the dataset is empty"):
+        ms.Model(ms.nn.Dense(1, 1)).train(1, numbers(3).skip(3))
 
 
 def test_batch_size_of_a_function():

@@ -1,6 +1,8 @@
 """Transforms beside what MindSpore 2.10.0 gave for the same inputs (expectations/dataset.json), and in pipelines."""
+import copy
 import json
 import os
+import pickle
 import zlib
 
 import numpy as np
@@ -61,10 +63,108 @@ def same(got, want, name):
 IMAGE = (np.arange(9 * 12 * 3) * 37 % 251).astype(np.uint8).reshape(9, 12, 3)
 
 
-def test_resize_of_the_shorter_edge_rounds():
+def test_resize_of_the_shorter_edge_cuts_the_longer_one(monkeypatch):
     # 12 / 9 * 5 = 6.67. MindSpore 1.x rounds, 2.10.0 cuts off.
-    assert vision.Resize(5)(IMAGE).shape == (5, 7, 3) and vision.Resize(5)(IMAGE.transpose(1, 0, 2).copy()).shape == (7, 5, 3)
-    assert vision.Resize(5, vision.Inter.PILCUBIC)(IMAGE).shape == (5, 7, 3)
+    photo = np.zeros((427, 640, 3), np.uint8)
+    for era, longer, wide in (("2", 6, 383), ("1", 7, 384)):
+        monkeypatch.setenv("SINDRI_MINDSPORE_ERA", era)
+        assert vision.Resize(5)(IMAGE).shape == (5, longer, 3) and vision.Resize(5)(IMAGE.transpose(1, 0, 2).copy()).shape == (longer, 5, 3)
+        assert vision.Resize(5, vision.Inter.PILCUBIC)(IMAGE).shape == (5, longer, 3)
+        assert vision.Resize(256)(photo).shape == (256, wide, 3)
+        data = ds.NumpySlicesDataset({"image": photo[None]}, shuffle=False).map(vision.Resize(256), "image")
+        assert data.output_shapes() == [[256, wide, 3]] and next(iter(data))[0].shape == (256, wide, 3)
+
+
+def flips(transform, n=400):
+    image = np.arange(6, dtype=np.uint8).reshape(1, 2, 3)
+    return np.array([(transform() if isinstance(transform, type) else transform)(image).ravel()[0] != 0 for _ in range(n)])
+
+
+def test_transforms_called_by_hand_draw_independently():
+    ds.config.set_seed(7)
+    one, other = vision.RandomHorizontalFlip(), vision.RandomHorizontalFlip()
+    made_anew, drawn, beside = flips(vision.RandomHorizontalFlip), flips(one), flips(other)
+    for share in (made_anew.mean(), drawn.mean(), (drawn == beside).mean()):
+        assert abs(share - 0.5) < 0.115, "4.5 standard deviations"
+    square = np.arange(4, dtype=np.uint8).reshape(2, 2)
+    both = transforms.Compose([vision.RandomHorizontalFlip(), vision.RandomVerticalFlip()])
+    assert {int(both(square)[0, 0]) for _ in range(60)} == {0, 1, 2, 3}
+    text_choice = transforms.RandomChoice([text.CaseFold(), text.RegexReplace("A", "B")])
+    assert {str(text_choice("A")) for _ in range(40)} == {"a", "B"}
+    for seed in (ds.config.set_seed, ms.set_seed):
+        ds.config._settings["seed"] = None
+        again = []
+        for _ in range(2):
+            seed(7)
+            again.append(np.concatenate([flips(vision.RandomHorizontalFlip, 50), flips(one, 50), flips(other, 50)]))
+        assert np.array_equal(*again)
+
+
+class ByHand:
+    """Random access: an image that a transform made anew for each row has flipped or not."""
+
+    def __init__(self, n=200):
+        self.n = n
+
+    def __getitem__(self, i):
+        return (vision.RandomHorizontalFlip()(np.arange(6, dtype=np.uint8).reshape(1, 2, 3)),)
+
+    def __len__(self):
+        return self.n
+
+
+def test_transforms_called_by_hand_in_a_pipeline_depend_on_the_row_alone(monkeypatch):
+    ds.config.set_seed(3)
+    flip = vision.RandomHorizontalFlip()
+    images = np.tile(np.arange(6, dtype=np.uint8).reshape(1, 1, 2, 3), (200, 1, 1, 1))
+
+    def epochs(data):
+        iterator = data.create_tuple_iterator(num_epochs=2, output_numpy=True)
+        return [[int(row[0].ravel()[0] != 0) for row in iterator] for _ in range(2)]
+
+    makers = [lambda workers: ds.GeneratorDataset(ByHand(), ["image"], shuffle=False, num_parallel_workers=workers),
+              lambda workers: ds.NumpySlicesDataset({"image": images}, shuffle=False).map(lambda x: flip(x), "image", num_parallel_workers=workers)]
+    for make in makers:
+        first, second = epochs(make(1))
+        assert first != second and all(60 < sum(epoch) < 140 for epoch in (first, second))
+        assert epochs(make(3)) == [first, second]
+    monkeypatch.setattr(ds.config, "_pipeline_seed", lambda: None)
+    data = makers[0](1)
+    assert epochs(data) != epochs(data), "without a seed no pass repeats another"
+
+
+def test_forked_processes_draw_for_themselves():
+    ds.config.set_seed(5)
+    flip = vision.RandomHorizontalFlip()
+
+    def drawn():
+        bits = []
+        for _ in range(2):
+            r, w = os.pipe()
+            pid = os.fork()
+            if pid == 0:
+                os.write(w, flips(flip, 64).astype(np.uint8).tobytes())
+                os._exit(0)
+            os.waitpid(pid, 0)
+            bits.append(os.read(r, 64))
+            os.close(r), os.close(w)
+        return bits
+
+    first, second = drawn()
+    assert len(first) == 64 and first != second
+
+
+def test_transforms_can_be_copied_and_pickled():
+    for transform in (vision.Resize((4, 5)), vision.Normalize([1.0], [2.0]), transforms.Compose([vision.HWC2CHW(), vision.Rescale(2.0, 1.0)]),
+                      vision.CenterCrop(4), transforms.TypeCast(ms.float32), vision.ToTensor()):
+        for twin in (pickle.loads(pickle.dumps(transform)), copy.deepcopy(transform)):
+            assert np.array_equal(twin(IMAGE), transform(IMAGE))
+    flip = vision.RandomHorizontalFlip()
+    assert not np.array_equal(flips(flip, 64), flips(copy.copy(flip), 64))
+
+
+def test_planes_are_in_their_order_already():
+    assert np.array_equal(vision.HWC2CHW()(IMAGE[:, :, 0]), IMAGE[:, :, 0])
 
 
 def test_hue_turns_both_ways():

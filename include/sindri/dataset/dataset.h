@@ -285,6 +285,8 @@ struct SINDRI_API GeneratorDataset {
   using Row = std::vector<Tensor>;
   struct Options {
     std::function<Row(int64_t)> row = {};
+    /// Instead of row: it is also told the pass over the source, from 0.
+    std::function<Row(int64_t, int64_t)> row_of_pass = {};
     std::function<std::function<bool(Row*)>()> rows = {};
     std::optional<int64_t> size = {};
     std::vector<std::string> column_names = {};

@@ -1,7 +1,6 @@
 // Transforms of one row's columns: the handle every transform shares, and those that are not about images (MindSpore: dataset.transforms).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,15 +20,17 @@ class RowOp;
 class SINDRI_API Transform {
  public:
   explicit Transform(std::shared_ptr<const RowOp> op);
-  /// Applies it to one tensor. A random transform then draws from a counter this object owns, keyed by set_seed().
+  /// Applies it to one tensor. A random transform then draws from a stream of its own: keyed by set_seed(), its place among the random
+  /// transforms called by hand in this process, and its calls so far.
   Tensor operator()(const Tensor& input) const;
   /// "Resize(size=256, interpolation=LINEAR)".
   std::string str() const;
   const std::shared_ptr<const RowOp>& op() const { return op_; }
 
  private:
+  struct Calls;
   std::shared_ptr<const RowOp> op_;
-  std::shared_ptr<std::atomic<int64_t>> calls_;
+  std::shared_ptr<Calls> calls_;
 };
 
 namespace transforms {

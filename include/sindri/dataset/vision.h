@@ -31,10 +31,14 @@ class SINDRI_API Decode : public Transform {
   Decode();
 };
 
-/// One number: the shorter edge becomes `size`, the other lround(float(long) / short * size). Two: exactly these.
+/// What becomes of float(long) / short * size, the length of the longer edge: cut to a whole number, as in MindSpore 2.x and torchvision, or
+/// rounded, as in MindSpore 1.x.
+enum class LongEdge { kCut, kRound };
+
+/// One number: the shorter edge becomes `size`, the other follows. Two: exactly these.
 class SINDRI_API Resize : public Transform {
  public:
-  explicit Resize(Size size, Inter interpolation = Inter::kLinear);
+  explicit Resize(Size size, Inter interpolation = Inter::kLinear, LongEdge long_edge = LongEdge::kCut);
 };
 
 /// The middle [h, w]; offset (H - h) / 2, (W - w) / 2. A smaller image is padded with 0, the odd pixel above and left.
@@ -97,7 +101,7 @@ class SINDRI_API Normalize : public Transform {
   Normalize(std::vector<double> mean, std::vector<double> std, bool is_hwc = true);
 };
 
-/// [H, W, C] -> [C, H, W].
+/// [H, W, C] -> [C, H, W]; [H, W] stays as it is.
 class SINDRI_API HWC2CHW : public Transform {
  public:
   HWC2CHW();

@@ -9,15 +9,17 @@ import inspect
 import itertools
 import os
 import sys
-from typing import Any, Callable, List, Optional, Sequence, Tuple
+import threading
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type
 
 import numpy as np
 
 from sindri import _core
+from sindri.common import seed as common_seed
 from sindri.dataset._check import ArgumentError, fail
 from sindri.dataset.core import config
 
-__all__ = ["TensorOperation", "NativeOperation", "PyOperation", "UserFunction", "Chain", "add_note", "as_operations", "compile_operations",
+__all__ = ["RowScope", "TensorOperation", "NativeOperation", "PyOperation", "UserFunction", "Chain", "add_note", "as_operations", "compile_operations",
            "generator", "is_pil", "numpy_type", "random_key", "to_pil"]
 
 
@@ -57,6 +59,73 @@ def random_key(*parts: int) -> int:
         mixed = ((mixed ^ (part & 0xFFFFFFFFFFFFFFFF)) * 0x9E3779B97F4A7C15 + 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
         mixed ^= mixed >> 29
     return mixed
+
+
+class _RowState(threading.local):
+    key: Optional[int] = None
+    calls = 0
+
+
+_row = _RowState()
+
+
+class RowScope:
+    """While it is entered, transforms called by hand in this thread draw from `key`, which stands for the row being made: what they draw depends
+    neither on threads nor on what ran before.
+    """
+
+    def __init__(self, key: int):
+        self._key = key
+
+    def __enter__(self) -> None:
+        self._before = _row.key, _row.calls
+        _row.key, _row.calls = self._key, 0
+
+    def __exit__(self, *args: Any) -> None:
+        _row.key, _row.calls = self._before
+
+
+class _Streams:
+    """Keys of the streams that transforms called by hand draw from: one stream per object, numbered in the order of their first calls since the
+    seed was set. Without a seed they start from the system's random numbers. A forked process has streams of its own, else workers would all draw
+    the same; they depend on the seed and on how many were forked before.
+    """
+
+    def __init__(self) -> None:
+        self._lineage = 0
+        self._forks = 0
+        self._renew()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(before=self._before_fork, after_in_child=self._after_fork)
+
+    def _renew(self) -> None:
+        self._lock = threading.Lock()
+        self._seeding: Tuple[int, ...] = ()
+        self._places = itertools.count()
+        self._base = 0
+
+    def _before_fork(self) -> None:
+        self._forks += 1
+
+    def _after_fork(self) -> None:
+        self._lineage, self._forks = random_key(self._lineage, self._forks), 0
+        self._renew()
+
+    def seeding(self) -> Tuple[int, ...]:
+        """Changes whenever streams have to begin anew."""
+        return config._times_seeded, common_seed._times_seeded, self._lineage
+
+    def open(self, seeding: Tuple[int, ...]) -> int:
+        """The key of the next stream."""
+        with self._lock:
+            if seeding != self._seeding:
+                seed = config._pipeline_seed()
+                self._base = int.from_bytes(os.urandom(8), "little") if seed is None else random_key(seed, self._lineage)
+                self._places, self._seeding = itertools.count(), seeding
+            return random_key(self._base, next(self._places))
+
+
+_streams = _Streams()
 
 
 def is_pil(value: Any) -> bool:
@@ -107,6 +176,8 @@ def add_note(error: BaseException, note: str) -> None:
 class TensorOperation:
     """Base of all transforms."""
 
+    _made_from: Tuple[tuple, Dict[str, Any]]
+    _stream: Tuple[Tuple[int, ...], int, Any]  # seeding, key, calls
     _random = False  # draws random numbers
     _objects = False  # takes or gives what no tensor holds: text
     _makes_pil = False  # gives images of Pillow, so what follows in the list runs in Python
@@ -126,10 +197,28 @@ class TensorOperation:
         return type(self).__name__
 
     def _eager_rng(self) -> np.random.Generator:
-        """Random numbers of one eager call: from a counter of this object's, keyed by the seed of dataset.config (or sindri.set_seed)."""
-        calls = self.__dict__.setdefault("_calls", itertools.count())
-        seed = config._pipeline_seed()
-        return generator(random_key(0 if seed is None else seed, next(calls)))
+        """Random numbers of one call by hand: those of the row that a pipeline is making in this thread; else from a stream of this object's."""
+        if _row.key is not None:
+            _row.calls += 1
+            return generator(random_key(_row.key, _row.calls))
+        seeding = _streams.seeding()
+        stream = self.__dict__.get("_stream")
+        if stream is None or stream[0] != seeding:
+            stream = self._stream = seeding, _streams.open(seeding), itertools.count()
+        return generator(random_key(stream[1], next(stream[2])))
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> "TensorOperation":
+        made = super().__new__(cls)
+        made._made_from = args, kwargs
+        return made
+
+    def __reduce__(self) -> Any:
+        # Copies, also those in other processes, are made as this one was: they hold no C++ object of this one's and draw from a stream of their own.
+        return _make_again, (type(self), *self._made_from)
+
+
+def _make_again(kind: Type[TensorOperation], args: tuple, kwargs: Dict[str, Any]) -> TensorOperation:
+    return kind(*args, **kwargs)
 
 
 class NativeOperation(TensorOperation):
@@ -202,7 +291,9 @@ class Chain:
     def __init__(self, operations: Sequence[TensorOperation], num_outputs: int):
         self.operations = list(operations)
         self.num_outputs = num_outputs
-        self.keyed = any(op._random for op in operations)
+        self._draws = any(op._random for op in operations)
+        # Functions of the user's may call random transforms by hand.
+        self.keyed = self._draws or any(isinstance(op, UserFunction) for op in operations)
         self.name = ", ".join(op._name() for op in operations)
 
     def __call__(self, *values: Any) -> Tuple[Any, ...]:
@@ -212,11 +303,14 @@ class Chain:
         """The results for one row; its random numbers come from `key`."""
         if not self.keyed:
             return self._results(None, values)
-        rng = _generators.take(key)
-        try:
-            return self._results(rng, values)
-        finally:
-            _generators.give_back(rng)
+        with RowScope(key):
+            if not self._draws:
+                return self._results(None, values)
+            rng = _generators.take(key)
+            try:
+                return self._results(rng, values)
+            finally:
+                _generators.give_back(rng)
 
     def _results(self, rng: Optional[np.random.Generator], values: Sequence[Any]) -> Tuple[Any, ...]:
         for operation in self.operations:

@@ -24,6 +24,7 @@ __all__ = ["set_seed", "get_seed", "set_prefetch_size", "get_prefetch_size", "se
 
 _UNSET_SEED = 5489  # what MindSpore returns before set_seed
 _UINT32_MAX = 4294967295
+_times_seeded = 0  # transforms called by hand begin anew with each seed
 
 
 class ErrorSamplesMode(IntEnum):
@@ -46,8 +47,13 @@ _settings: Dict[str, Any] = {
 
 
 def set_seed(seed: int) -> None:
-    """Seeds the order of rows and the random transforms of pipelines read from now on: 0 to 2^32 - 1. Raises TypeError or ValueError."""
+    """Seeds the order of rows and the random transforms of pipelines read, and transforms called by hand, from now on: 0 to 2^32 - 1.
+
+    Raises TypeError or ValueError.
+    """
+    global _times_seeded
     _settings["seed"] = integer("config.set_seed", "seed", seed, 0, _UINT32_MAX)
+    _times_seeded += 1
 
 
 def get_seed() -> int:

@@ -147,7 +147,7 @@ class FlatMapDataset(Dataset):
     def _columns(self, *inputs: List[str]) -> List[str]:
         columns = inputs[0]
         if self._names is None:
-            run = Run(choose_seed(self), 1)
+            run = Run(choose_seed(self), 1, looking=True)
             try:
                 row = next(iter(run.rows(self.children[0], 0)), None)
                 inner = [] if row is None else self._inner(row)
@@ -240,6 +240,10 @@ class SkipDataset(Dataset):
     def _count(self, *inputs: Optional[int]) -> Optional[int]:
         rows = inputs[0]
         return rows if rows is None or rows < 0 else max(0, rows - self.count)
+
+    def _skips_all(self) -> bool:
+        rows = self.children[0]._known_size()  # None where they have to be counted
+        return super()._skips_all() or rows is None or 0 < rows <= self.count
 
     def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
         return itertools.islice(run.rows(self.children[0], epoch), self.count, None)

@@ -183,14 +183,24 @@ class Dataset:
         except _core.dataset.EmptyDatasetError:
             return 0
 
+    def _skips_all(self) -> bool:
+        """Whether a skip() below leaves nothing of the rows it has: what the user asked for, unlike other data sets without rows."""
+        return any(node._skips_all() for node in self.children)
+
     def get_dataset_size(self) -> int:
         """Batches (rows, without batch()) per epoch, repeats included; -1 for an endless repeat, where MindSpore tells the size of one pass.
 
-        Counted by a pass over the data where it cannot be known. Raises EmptyDatasetError (a ValueError and RuntimeError) when it is 0.
+        Counted by a pass over the data where it cannot be known; 0 where skip() leaves none. Raises EmptyDatasetError (a ValueError and RuntimeError)
+        where there are none for another reason.
         """
         handle = self._native()
         if handle is not None:
-            return handle.get_dataset_size()
+            try:
+                return handle.get_dataset_size()
+            except _core.dataset.EmptyDatasetError:
+                if self._skips_all():
+                    return 0
+                raise
         if self.dataset_size is None:
             size = self._known_size()
             if size is None:
@@ -200,7 +210,7 @@ class Dataset:
                 finally:
                     run.close()
             self.dataset_size = size
-        if self.dataset_size == 0:
+        if self.dataset_size == 0 and not self._skips_all():
             fail(_core.dataset.EmptyDatasetError, "the data set has no rows", type(self).__name__,
                  "check the counts of skip, take, filter and the source")
         return self.dataset_size
@@ -232,7 +242,7 @@ class Dataset:
             if all(dtype is not None and shape is not None and -1 not in shape for _, dtype, shape in known):
                 self._first_row = [type_of(dtype) for _, dtype, _ in known], [list(shape) for _, _, shape in known]
             else:
-                reader = open_reader(self, 1)
+                reader = open_reader(self, 1, looking=True)
                 try:
                     row = reader.next(False)
                 finally:

@@ -2,13 +2,17 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any, Callable, Dict, Iterator as Iterates, List, Optional, Sequence
+import threading
+import types
+import warnings
+from typing import Any, Callable, Dict, Iterator as Iterates, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from sindri import _core
 from sindri.dataset._check import INT32_MAX, ArgumentError, boolean, fail, named, names
-from sindri.dataset._transform import add_note
+from sindri.dataset._transform import RowScope, add_note, random_key
+from sindri.dataset.core import config
 from sindri.dataset.engine._values import as_columns, storable
 from sindri.dataset.engine.datasets import MappableDataset, Schema
 from sindri.dataset.engine.iterators import Row, Run
@@ -25,7 +29,8 @@ class _InPython(MappableDataset):
     def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
         for index in self._draw(run.seed, epoch):
             try:
-                row = self._row(int(index))
+                with RowScope(_row_key(run.seed, epoch, int(index))):
+                    row = self._row(int(index))
             except Exception as e:
                 add_note(e, f"data pipeline: row {index} of {type(self).__name__}")
                 raise
@@ -33,6 +38,11 @@ class _InPython(MappableDataset):
 
     def _count(self, *inputs: Optional[int]) -> Optional[int]:
         return len(self._draw(0, 0))
+
+
+def _row_key(seed: int, epoch: int, index: int) -> int:
+    """What transforms that a source calls by hand for one row draw from."""
+    return random_key(seed, epoch, index, 0x736F75726365)
 
 
 def _holds_text(row: Sequence[Any]) -> bool:
@@ -44,7 +54,10 @@ class GeneratorDataset(_InPython):
     per column, or a dict.
 
     Only an object with __getitem__ can be shuffled, sampled or sharded; shuffle=None shuffles it. Without __len__, a source is read in Python and
-    counted by a pass of its own when its size is asked for. The first row is looked at beforehand to learn whether it holds text. column_types:
+    counted by a pass of its own when its size is asked for. A running generator, and any other iterator that cannot begin again, has its rows kept
+    in memory as they are read, so that each pass has them all: give the function, without calling it, for more rows than fit. A source that has
+    rows in one epoch and none in a later one is an error, one with fewer a warning. The first row is looked at beforehand to learn whether it holds
+    text. column_types:
     converted to. python_multiprocessing and max_rowsize are hints that change nothing: rows are made in threads, one at a time unless
     num_parallel_workers is more than 1. Raises TypeError, ValueError or ArgumentError (a RuntimeError); while reading what the source raises, with a
     note that names the row.
@@ -83,14 +96,11 @@ class GeneratorDataset(_InPython):
             given = "sampler" if sampler is not None else "num_shards" if num_shards is not None else "shuffle" if shuffle else None
             if given is not None:
                 fail(ArgumentError, f"{given} needs a source with __getitem__ and __len__", who, "mix rows with shuffle(buffer_size)")
+        self._passes = _Passes(source)
         super().__init__(num_parallel_workers, sampler, num_samples, shuffle if self._indexed else False, num_shards, shard_id)
 
     def _sized(self) -> bool:
         return hasattr(self.source, "__len__") and not callable(self.source)
-
-    def _iterable(self) -> Any:
-        """The rows of one pass, for a source without __getitem__."""
-        return self.source() if callable(self.source) and not hasattr(self.source, "__iter__") else self.source
 
     def _rows(self) -> int:
         rows = len(self.source)
@@ -104,8 +114,8 @@ class GeneratorDataset(_InPython):
             if self._indexed:
                 row = self._row(0) if len(self.source) else []
             else:
-                first = next(iter(self._iterable()), None)
-                row = [] if first is None else self._columns_of(first)
+                first = self._passes.look()
+                row = [] if first is None else self._columns_of(first[0])
             self._text = _holds_text(row)
         return self._text
 
@@ -121,7 +131,7 @@ class GeneratorDataset(_InPython):
         make = _core.dataset.generator
         if self._indexed:
             return make(_Item(self.source, self.column_names), None, self._rows(), self.column_names, self.column_types, options)
-        return make(None, _Checked(self._iterable, self.column_names), len(self.source), self.column_names, self.column_types, options)
+        return make(None, _Checked(self._passes.begin, self.column_names, len(self.source)), len(self.source), self.column_names, self.column_types, options)
 
     def _row(self, index: int) -> Row:
         return self._typed(self._columns_of(self.source[index]))
@@ -141,10 +151,11 @@ class GeneratorDataset(_InPython):
             return
         index = -1
         try:
-            for index, value in enumerate(self._iterable()):
+            for index, value in enumerate(self._passes.begin(run.looking)):
                 if self.num_samples is not None and index >= self.num_samples:
                     return
                 yield self._typed(self._columns_of(value))
+            self._passes.ended(index + 1)
         except Exception as e:
             add_note(e, f"data pipeline: row {index + 1} of GeneratorDataset or what follows it")
             raise
@@ -167,24 +178,134 @@ class GeneratorDataset(_InPython):
         return super()._part(places) if self._indexed else super(MappableDataset, self)._part(places)
 
 
+class _Kept:
+    """The rows of an iterator that cannot begin again, kept as they are read. Whoever made or takes a row may write into its arrays: both have
+    copies.
+    """
+
+    def __init__(self, source: Iterates[Any]):
+        self._source = source
+        self._rows: List[Any] = []
+        self._failure: Optional[BaseException] = None
+        self._lock = threading.Lock()
+
+    def __iter__(self) -> Iterates[Any]:
+        index = 0
+        while self._has(index):
+            yield _copied(self._rows[index])
+            index += 1
+
+    def _has(self, index: int) -> bool:
+        with self._lock:
+            if index < len(self._rows):
+                return True
+            if self._failure is not None:
+                raise self._failure  # a generator that has raised only ends; that must not look like the end of the rows
+            try:
+                self._rows.append(_copied(next(self._source)))
+            except StopIteration:
+                return False
+            except BaseException as e:
+                self._failure = e
+                raise
+            return True
+
+
+def _copied(value: Any) -> Any:
+    """A row with arrays of its own."""
+    if isinstance(value, dict):
+        return {name: _copied(part) for name, part in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [_copied(part) for part in value] if isinstance(value, list) else tuple(_copied(part) for part in value)
+    if isinstance(value, _core.Tensor):
+        return value.asnumpy().copy()
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _cannot_begin_again(source: Any) -> bool:
+    """Generators and the iterators of builtins and C modules: iter() gives them as they stand. A class in Python may begin anew in __iter__."""
+    own = getattr(type(source), "__next__", None)
+    return own is not None and not isinstance(own, types.FunctionType) and iter(source) is source
+
+
+class _Passes:
+    """The passes over a source without __getitem__, and what has to be known from one to the next."""
+
+    def __init__(self, source: Any):
+        self._source = _Kept(source) if _cannot_begin_again(source) else source
+        self._begun: Optional[Tuple[Any, List[Any]]] = None  # an iterator that is its own iterable, and its rows that were only looked at
+        self._most = 0
+
+    def _iterable(self) -> Any:
+        return self._source() if callable(self._source) and not hasattr(self._source, "__iter__") else self._source
+
+    def look(self) -> Optional[Tuple[Any]]:
+        """The first row, which the next pass has too."""
+        for row in self.begin(looking=True):
+            return (row,)
+        return None
+
+    def begin(self, looking: bool = False) -> Iterates[Any]:
+        """The rows of the next pass. looking: what is read of them belongs to the pass behind this one too."""
+        begun, self._begun = self._begun, None
+        iterable = self._iterable()
+        if begun is None or begun[0] is not iterable:
+            begun = iter(iterable), []
+        if looking and begun[0] is iterable:
+            self._begun = begun
+        return _go_on(*begun, looking)
+
+    def ended(self, rows: int) -> None:
+        """A pass had this many rows. Raises RuntimeError for none, and warns of fewer than an earlier pass had."""
+        if rows >= self._most:
+            self._most = rows
+            return
+        what = f"the source gave {rows or 'no'} rows, in an earlier pass {self._most}"
+        fix = "give a function that makes a new iterator, or a class whose __iter__ begins anew; counting the rows is a pass too"
+        if rows == 0:
+            fail(RuntimeError, what, "GeneratorDataset", fix)
+        warnings.warn(f"{what} | GeneratorDataset | {fix}", RuntimeWarning, stacklevel=2)
+
+
+def _go_on(rows: Any, seen: List[Any], keep: bool) -> Iterates[Any]:
+    """Rows seen already, then what is left of an iterator, without iter(), which may begin anew."""
+    yield from list(seen)
+    while True:
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        if keep:
+            seen.append(row)
+        yield row
+
+
 class _Item:
     """source[index] as a tuple of columns."""
 
     def __init__(self, source: Any, columns: Sequence[str]):
         self.source, self.columns = source, columns
 
-    def __call__(self, index: int) -> tuple:
-        return as_columns(self.source[index], self.columns)
+    def __call__(self, index: int, epoch: int) -> tuple:
+        seed = config._pipeline_seed()
+        if seed is None:
+            return as_columns(self.source[index], self.columns)
+        with RowScope(_row_key(seed, epoch, index)):
+            return as_columns(self.source[index], self.columns)
 
 
 class _Checked:
-    """Iterates a source: tuples of columns."""
+    """Iterates a source with a length: tuples of columns. Raises RuntimeError for more rows than its __len__ says, of which some would be lost."""
 
-    def __init__(self, iterable: Callable[[], Any], columns: Sequence[str]):
-        self.iterable, self.columns = iterable, columns
+    def __init__(self, begin: Callable[[], Iterates[Any]], columns: Sequence[str], length: int):
+        self.begin, self.columns, self.length = begin, columns, length
 
     def __call__(self) -> Iterates[tuple]:
-        return (as_columns(row, self.columns) for row in self.iterable())
+        rows = self.begin()
+        for index, row in enumerate(rows):
+            if index + 1 == self.length and next(rows, self) is not self:
+                fail(RuntimeError, f"the source gave more rows than its __len__, {self.length}", "GeneratorDataset", "make __len__ the number of rows")
+            yield as_columns(row, self.columns)
 
 
 class NumpySlicesDataset(_InPython):
@@ -259,7 +380,7 @@ class PaddedDataset(_InPython):
 
     def _source(self, options: Any) -> Any:
         rows = self.padded_samples
-        return _core.dataset.generator(lambda index: tuple(rows[index]), None, len(rows), self.column_names, [], options)
+        return _core.dataset.generator(lambda index, epoch: tuple(rows[index]), None, len(rows), self.column_names, [], options)
 
     def _rows(self) -> int:
         return len(self.padded_samples)

@@ -1,4 +1,4 @@
-"""Iterators over pipelines, and the three ways to run one: in C++, in C++ with rows chosen in Python each epoch, and in Python.
+"""Iterators over pipelines, and the ways to run one: in C++, in C++ with rows chosen in Python each epoch, and in Python.
 
 A pipeline runs in C++ as far as the engine can express it. What it cannot (text, filter, sources of unknown length, batches of varying
 rows) is pulled row by row in the thread that reads, on top of C++ pipelines for the parts below.
@@ -153,10 +153,10 @@ class EpochReader(_PythonReader):
 
 
 class Run:
-    """One reading of a pipeline in Python. Nodes that C++ can express are read through it."""
+    """One reading of a pipeline in Python. Nodes that C++ can express are read through it. looking: to see a row, not to have a pass."""
 
-    def __init__(self, seed: int, num_epochs: int):
-        self.seed, self.num_epochs = seed, num_epochs
+    def __init__(self, seed: int, num_epochs: int, looking: bool = False):
+        self.seed, self.num_epochs, self.looking = seed, num_epochs, looking
         self._readers: Dict[int, Any] = {}
 
     def rows(self, node: "Dataset", epoch: int) -> Iterates[Row]:
@@ -185,9 +185,9 @@ class Run:
 class PullReader(_PythonReader):
     """Runs a pipeline in Python."""
 
-    def __init__(self, dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed: Optional[int] = None):
+    def __init__(self, dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed: Optional[int] = None, looking: bool = False):
         super().__init__(dataset, num_epochs, start_epoch, seed)
-        self._run = Run(self.seed, num_epochs)
+        self._run = Run(self.seed, num_epochs, looking)
         self._rows = self._pass()
         self._failure: Optional[BaseException] = None
         self._busy = threading.Lock()
@@ -240,13 +240,32 @@ class PullReader(_PythonReader):
         self._run.close()
 
 
-def open_reader(dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed: Optional[int] = None) -> Any:
-    """The fastest of the three readers that can run `dataset`."""
+class EmptyReader(_PythonReader):
+    """Epochs without rows, of a pipeline whose skip() leaves none."""
+
+    def next(self, as_numpy: bool) -> Optional[list]:
+        return None
+
+    def next_epoch(self) -> bool:
+        if not self._more_epochs():
+            return False
+        self.epoch += 1
+        return True
+
+    def close(self) -> None:
+        pass
+
+
+def open_reader(dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed: Optional[int] = None, looking: bool = False) -> Any:
+    """The fastest of the readers that can run `dataset`."""
     if dataset._native() is None:
-        return PullReader(dataset, num_epochs, start_epoch, seed)
-    if dataset._is_drawn():
-        return EpochReader(dataset, num_epochs, start_epoch, seed)
-    return NativeReader(dataset, num_epochs, start_epoch, seed)
+        return PullReader(dataset, num_epochs, start_epoch, seed, looking)
+    try:
+        return (EpochReader if dataset._is_drawn() else NativeReader)(dataset, num_epochs, start_epoch, seed)
+    except _core.dataset.EmptyDatasetError:
+        if dataset._skips_all():
+            return EmptyReader(dataset, num_epochs, start_epoch, seed)
+        raise
 
 
 class Iterator:

@@ -9,7 +9,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from sindri import _core
+from sindri import _core, context
 from sindri.dataset._check import (FLOAT_MAX_INTEGER, ArgumentError, boolean, enumeration, fail, integer, is_int, is_number, number,
                                    pair_of_numbers, size_2d)
 from sindri.dataset._transform import NativeOperation, PyOperation, TensorOperation, as_operations, is_pil, numpy_type, to_pil
@@ -135,12 +135,16 @@ class Decode(NativeOperation):
 
 
 class Resize(NativeOperation):
-    """An int: the shorter edge becomes size; (h, w): exactly these. PILCUBIC and PILLINEAR are Pillow's filters. Raises TypeError or ValueError."""
+    """An int: the shorter edge becomes size, and the longer is cut to a whole number of pixels (with SINDRI_MINDSPORE_ERA=1 rounded); (h, w): exactly
+    these. PILCUBIC and PILLINEAR are Pillow's filters. Raises TypeError or ValueError.
+    """
 
     def __init__(self, size: Any, interpolation: Inter = Inter.LINEAR):
         self.size = size_2d("Resize", size)
         self.interpolation = enumeration("Resize", "interpolation", interpolation, Inter)
-        super().__init__(_core.dataset.resize(self.size, _NATIVE_INTER[interpolation]) if interpolation in _NATIVE_INTER else None)
+        self._rounds = context.era() == 1
+        native = _NATIVE_INTER.get(interpolation)
+        super().__init__(None if native is None else _core.dataset.resize(self.size, native, self._rounds))
 
     def _name(self) -> str:
         return super()._name() if self._transform is not None else f"Resize({self.size}, {self.interpolation.name})"
@@ -148,14 +152,24 @@ class Resize(NativeOperation):
     def _target(self, height: int, width: int) -> Tuple[int, int]:
         if len(self.size) == 2:
             return self.size[0], self.size[1]
-        edge, short = self.size[0], min(height, width)
-        longer = int(math.floor(max(height, width) / short * edge + 0.5))
-        return (edge, longer) if height <= width else (longer, edge)
+        exact = np.float32(max(height, width)) / np.float32(min(height, width)) * np.float32(self.size[0])
+        return self._with_longer(int(math.floor(exact + 0.5) if self._rounds else exact), height, width)
+
+    def _pillow_target(self, height: int, width: int) -> Tuple[int, int]:
+        if len(self.size) == 2 or self._rounds:
+            return self._target(height, width)
+        if min(height, width) == self.size[0]:
+            return height, width
+        # MindSpore computes with the aspect w / h in double precision here, which is at times one pixel less than for arrays.
+        return self._with_longer(int(self.size[0] / (width / height)) if width < height else int(self.size[0] * (width / height)), height, width)
+
+    def _with_longer(self, longer: int, height: int, width: int) -> Tuple[int, int]:
+        return (self.size[0], longer) if height <= width else (longer, self.size[0])
 
     def _call(self, rng: Any, values: Sequence[Any]) -> Any:
         value = values[0]
         if is_pil(value):
-            height, width = self._target(value.height, value.width)
+            height, width = self._pillow_target(value.height, value.width)
             return value.resize((width, height), _pillow_filter(self.interpolation))
         if self._transform is not None:
             return super()._call(rng, values)
@@ -172,6 +186,15 @@ class CenterCrop(NativeOperation):
     def __init__(self, size: Any):
         self.size = size_2d("CenterCrop", size)
         super().__init__(_core.dataset.center_crop(self.size))
+
+    def _call(self, rng: Any, values: Sequence[Any]) -> Any:
+        image = values[0]
+        if len(values) != 1 or not is_pil(image):
+            return super()._call(rng, values)
+        # Half pixels are rounded to even here, for an image of Pillow; it has zeros beyond its edges.
+        height, width = self.size[0], self.size[-1]
+        top, left = round((image.height - height) / 2), round((image.width - width) / 2)
+        return image.crop((left, top, left + width, top + height))
 
 
 class RandomCrop(NativeOperation):
@@ -320,7 +343,7 @@ class Normalize(NativeOperation):
 
 
 class HWC2CHW(NativeOperation):
-    """[H, W, C] -> [C, H, W]."""
+    """[H, W, C] -> [C, H, W]; [H, W] stays as it is."""
 
     def __init__(self) -> None:
         super().__init__(_core.dataset.hwc2chw())
