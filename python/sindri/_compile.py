@@ -32,7 +32,18 @@ class _Local(threading.local):
         self.recording = 0  # inside a Cell whose forward run is recorded for a later gradient call
         self.recorded: list[Any] = []  # forward runs a gradient call may reuse: (cell, inputs, tape, output)
         self.seen: Optional[list[Any]] = None  # Cells called while a graph is traced: what its signature depends on
+        self.called: list[Any] = []  # those of them that trained, outside of gradients
+        self.marked: frozenset[Any] = frozenset()  # Cells whose runs are recorded in this trace, for gradients that follow
         self.begin = 0  # tensors with a smaller id are older than the graph being traced
+
+
+class RecordRuns(BaseException):
+    """A trace found a gradient of a Cell that was called before without a recording: it starts anew and records that Cell's runs, so that batch
+    statistics move and random numbers are drawn once. No Exception, for those a construct may catch."""
+
+    def __init__(self, cell: Any) -> None:
+        super().__init__(cell)
+        self.cell = cell
 
 
 local = _Local()
@@ -341,6 +352,12 @@ class Graphs:
         out = entry.fn(flat.tensors)
         return _restore(entry.result, iter(out))
 
+    def compile(self, args: Any, kwargs: Any, root: Any = None) -> None:
+        """What a call of this signature needs is made; nothing runs and no state changes."""
+        flat = Flat(args, kwargs)
+        if not any(entry.fits() for entry in self.entries.get(flat.key, ())):
+            self._add(flat.key, self._trace(flat, args, kwargs, root, run=False))
+
     def _add(self, key: Any, entry: _Entry) -> None:
         """Puts an entry first among those of its arguments; the one that was used least lately of the oldest arguments makes room."""
         self.entries.setdefault(key, []).insert(0, entry)
@@ -350,7 +367,15 @@ class Graphs:
             if not self.entries[oldest]:
                 del self.entries[oldest]
 
-    def _trace(self, flat: Flat, args: Any, kwargs: Any, root: Any) -> _Entry:
+    def _trace(self, flat: Flat, args: Any, kwargs: Any, root: Any, run: bool = True) -> _Entry:
+        marked: frozenset[Any] = frozenset()
+        while True:
+            try:
+                return self._trace_once(flat, args, kwargs, root, run, marked)
+            except RecordRuns as e:
+                marked |= {e.cell}
+
+    def _trace_once(self, flat: Flat, args: Any, kwargs: Any, root: Any, run: bool, marked: frozenset[Any]) -> _Entry:
         entry = _Entry(self.name)
         entry.keep = flat.objects
         seen = [v for v in flat.objects if isinstance(v, cell_class)]
@@ -363,12 +388,13 @@ class Graphs:
             it = iter(tensors)
             a = tuple(rebuild(x, it) for x in args)
             k = {n: rebuild(x, it) for n, x in kwargs.items()}
-            before = local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin
+            before = local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin, local.called, local.marked
             local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin = 0, 0, 0, [], seen, Tensor(0)._id
+            local.called, local.marked = [], marked
             try:
                 result = self.fn(*a, **k)
             finally:
-                local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin = before
+                local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin, local.called, local.marked = before
             entry.result = _skeleton(result)
             out: list[Tensor] = []
             _collect(result, out)
@@ -376,8 +402,11 @@ class Graphs:
 
         entry.fn = _core.CompiledFn(traced, self.name)
         try:
-            out = entry.fn(flat.tensors)
-            entry.first = _restore(entry.result, iter(out))
+            if run:
+                out = entry.fn(flat.tensors)
+                entry.first = _restore(entry.result, iter(out))
+            else:
+                entry.fn.compile(flat.tensors)
         except TracedValueError as e:
             entry.eager, entry.fn = True, None
             if not self.warned:

@@ -178,6 +178,15 @@ class PyCompiled {
     ops::set_rng_instance(0);
     return to_python_tuple(out);
   }
+  // What the first call of this signature does, without running it.
+  void compile(const py::object& inputs) {
+    const TensorList in = to_list(inputs);
+    {
+      const py::gil_scoped_release release;
+      fn_.prepare(in);
+    }
+    ops::set_rng_instance(0);
+  }
   const CompiledFn& fn() const { return fn_; }
 
  private:
@@ -193,6 +202,7 @@ void bind_compile(py::module_& m) {
         }),
         py::arg("f"), py::arg("name") = "fn", py::arg("disable_passes") = std::vector<std::string>{});
   c.def("__call__", &PyCompiled::call, py::arg("inputs"), "Runs it on a sequence of tensors; returns a tuple of tensors.");
+  c.def("compile", &PyCompiled::compile, py::arg("inputs"), "Traces and compiles it for tensors like these, without running it.");
   c.def(
       "graph_text", [](const PyCompiled& p) { return p.fn().graph_text(); }, py::call_guard<py::gil_scoped_release>(),
       "The optimized graph of the latest signature.");

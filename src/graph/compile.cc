@@ -53,6 +53,7 @@ struct CompiledFn::Impl {
   const Entry* latest = nullptr;  // most recently compiled
   SignatureHistory history;
 
+  void check_data(Span<const Tensor> in) const;
   Entry& find_or_compile(Span<const Tensor> in, int variant);
   Entry compile_entry(Signature signature, Span<const Tensor> in);
   static const Executable& latest_executable(Impl* impl, std::unique_lock<std::mutex>* lock);
@@ -108,6 +109,21 @@ CompiledFn::Impl::Entry& CompiledFn::Impl::find_or_compile(Span<const Tensor> in
   return entries.front();
 }
 
+void CompiledFn::Impl::check_data(Span<const Tensor> in) const {
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!in[i].has_data())
+      throw ValueError(fmt::format("compiled function '{}': input {} {} has no data", opts.name, i, in[i].meta().str()), "",
+                       "a tensor made inside a compiled function lives only during that call: return it from the function");
+  }
+}
+
+void CompiledFn::prepare(Span<const Tensor> in, int variant) {
+  if (impl_ == nullptr) throw ValueError("an empty CompiledFn is prepared", "", "make it with compile()");
+  impl_->check_data(in);
+  const std::lock_guard lock(impl_->mutex);
+  impl_->find_or_compile(in, variant);
+}
+
 TensorList CompiledFn::operator()(Span<const Tensor> in, int variant) {
   if (impl_ == nullptr) throw ValueError("an empty CompiledFn is called", "", "make it with compile()");
   for (size_t i = 0; i < in.size(); ++i) {
@@ -115,11 +131,7 @@ TensorList CompiledFn::operator()(Span<const Tensor> in, int variant) {
   }
   // Under another interpreter (a tape, an outer trace) the ops of the function have to pass through it one by one.
   if (&current_trace() != &eager_trace()) return impl_->fn(in, variant);
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (!in[i].has_data())
-      throw ValueError(fmt::format("compiled function '{}': input {} {} has no data", impl_->opts.name, i, in[i].meta().str()), "",
-                       "a tensor made inside a compiled function lives only during that call: return it from the function");
-  }
+  impl_->check_data(in);
   const std::lock_guard lock(impl_->mutex);
   return impl_->find_or_compile(in, variant).executable->run(in);
 }

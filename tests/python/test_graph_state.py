@@ -303,3 +303,64 @@ def test_tensors_made_while_tracing_may_change_in_place():
     for k in (1.0, 2.0):
         assert net(Tensor([k, k])).asnumpy().tolist() == [3 * k, 5]
     assert len(runs) == 1
+
+
+class OwnStep(nn.Cell):
+    """Forward, then the gradient of the same Cell, as published training Cells write it, without set_grad()."""
+
+    def __init__(self, net, rate=0.0):
+        super().__init__(auto_prefix=False)
+        self.net, self.weights = net, ms.ParameterTuple(net.trainable_params())
+        self.grad, self.rate = ops.GradOperation(get_by_list=True), rate
+
+    def construct(self, x):
+        y = self.net(x)
+        grads = self.grad(self.net, self.weights)(x)
+        for p, g in zip(self.weights, grads):
+            p.assign(p - self.rate * g)
+        return y
+
+
+def test_a_gradient_takes_the_forward_run_over_in_a_graph():
+    """Batch statistics move once and dropout draws once, with set_grad() or without it; one graph serves all steps."""
+    ms.set_context(mode=ms.GRAPH_MODE)
+    x = Tensor(np.random.default_rng(0).standard_normal((6, 2, 3, 3)).astype(np.float32))
+    results = []
+    for marked in (False, True):
+        ms.set_seed(3)
+        net = nn.SequentialCell(nn.Conv2d(2, 2, 3), nn.BatchNorm2d(2, momentum=0.5), nn.ReLU(), nn.Dropout(p=0.5))
+        if marked:
+            net.set_grad()
+        step = OwnStep(net, 0.1).set_train()
+        y = [step(x).asnumpy() for _ in range(3)]
+        results.append(y + [p.asnumpy() for p in net.get_parameters()])
+        assert sum(len(v) for v in step.__dict__["_cell_graphs"].entries.values()) == 1
+    for a, b in zip(*results):
+        np.testing.assert_array_equal(a, b)
+    norm = nn.BatchNorm2d(2, momentum=0.5)
+    OwnStep(norm).set_train()(x)
+    np.testing.assert_allclose(norm.moving_mean.asnumpy(), 0.5 * x.asnumpy().mean((0, 2, 3)), 1e-5, 1e-7)
+
+
+def test_compile_only_compiles():
+    """Neither weights nor statistics, schedule and random numbers move; the first step then runs the graph that is there."""
+    ms.set_context(mode=ms.GRAPH_MODE)
+    x, y = Tensor(np.ones((4, 3), np.float32)), Tensor(np.zeros((4, 2), np.float32))
+
+    def make():
+        ms.set_seed(5)
+        net = nn.SequentialCell(nn.Dense(3, 2), nn.BatchNorm1d(2), nn.Dropout(p=0.5))
+        return nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.Momentum(net.trainable_params(), [0.1, 0.2], 0.9)).set_train()
+
+    plain, compiled = make(), make()
+    ms.set_seed(6)
+    want = [plain(x, y).asnumpy() for _ in range(2)]
+    before = [p.asnumpy() for p in compiled.get_parameters()]
+    ms.set_seed(6)
+    assert compiled.compile(x, y) is None
+    for p, old in zip(compiled.get_parameters(), before):
+        np.testing.assert_array_equal(p.asnumpy(), old, err_msg=p.name)
+    graph = compiled.__dict__["_cell_graphs"].entries
+    assert sum(map(len, graph.values())) == 1
+    np.testing.assert_array_equal([compiled(x, y).asnumpy() for _ in range(2)], want)
+    assert sum(map(len, graph.values())) == 1

@@ -37,6 +37,8 @@ class SINDRI_API CompiledFn {
   CompiledFn(std::function<TensorList(std::span<const Tensor>, int variant)> fn, CompileOptions opts);
   /// Runs; traces and compiles first when this signature is new. Inputs are read during the call only.
   TensorList operator()(std::span<const Tensor> in, int variant = 0);
+  /// Traces and compiles when this signature is new; runs nothing and changes no state.
+  void prepare(std::span<const Tensor> in, int variant = 0);
   explicit operator bool() const { return impl_ != nullptr; }
   /// Text of the optimized graph for a signature already compiled (the latest when there are several).
   std::string graph_text() const;

@@ -246,6 +246,8 @@ class Cell:
         if not outermost():
             if local.seen is not None:  # a graph is traced: it depends on this Cell
                 local.seen.append(self)
+                if self.training and not local.recording:
+                    local.called.append(self)
                 return self._run(args, kwargs)
             return self._nested(args, kwargs)  # under a tape of the user's
         local.recorded = []
@@ -270,12 +272,12 @@ class Cell:
         return self._run(args, kwargs)
 
     def _run(self, args: Any, kwargs: Any) -> Any:
-        if self.__dict__["_cell_slow"] or self.requires_grad and self.training and not local.recording:
+        if self.__dict__["_cell_slow"] or self.training and not local.recording and (self.requires_grad or self in local.marked):
             return self._construct_slow(args, kwargs)
         return _call_in_scope(self.__dict__["_cell_scope"], self.construct, args, kwargs)
 
     def _construct_slow(self, args: Any, kwargs: Any) -> Any:
-        if self.requires_grad and self.training and not local.recording:
+        if self.training and not local.recording and (self.requires_grad or self in local.marked):
             return self._recorded_run(args, kwargs)
         return self._hooked_run(args, kwargs)
 
@@ -615,9 +617,9 @@ class Cell:
         self.__dict__["_bprop_debug"] = bool(value)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """In GRAPH_MODE compiles the Cell for these arguments by running it once."""
+        """In GRAPH_MODE compiles the Cell for these arguments; nothing runs, no Parameter changes."""
         if _get_mode() == 0:
-            self(*args, **kwargs)
+            self._graphs().compile(args, kwargs, root=self)
 
     def set_inputs(self, *inputs: Any) -> None:
         """Shapes to expect: graphs are compiled for the shapes that come, so nothing needs to be announced."""

@@ -5,7 +5,7 @@ import inspect
 from typing import Any, Callable, Optional, Union
 
 from sindri import _core
-from sindri._compile import Graphs, local, outermost, run_eagerly
+from sindri._compile import Graphs, RecordRuns, local, outermost, run_eagerly
 from sindri._core import Parameter, Tensor
 from sindri.common.parameter import ParameterTuple
 from sindri.nn.cell import Cell, Inputs, tensors_in
@@ -21,6 +21,8 @@ def _forward(fn: Any, args: Any, kwargs: Any = None) -> Any:
             if r.matches(fn, args):
                 local.recorded.remove(r)
                 return r.tape, r.output, r.inputs
+        if fn.training and not local.recording and local.seen is not None and fn in local.called and fn not in local.marked:
+            raise RecordRuns(fn)
     tape, inputs = _core.Tape(), Inputs(args)
     local.tapes += 1
     local.recording += 1  # Cells inside need no recording of their own
