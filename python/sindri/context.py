@@ -136,6 +136,11 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             raise ValueError(f"unknown key '{key}' | set_auto_parallel_context | keys are: {', '.join(sorted(_parallel))}")
         if key == "parallel_mode" and value not in MODE_LIST:
             raise ValueError(f"parallel_mode must be one of {', '.join(MODE_LIST)}, got {value!r} | set_auto_parallel_context")
+        if (key == "parallel_mode" and value in ("semi_auto_parallel", "auto_parallel") or key == "pipeline_stages" and value != 1
+                and isinstance(value, int) and value > 0):
+            # Stored, they would train one process on its own where the script means a split network.
+            from sindri.common.not_yet import not_yet
+            not_yet(f"set_auto_parallel_context({key}={value!r})", "distributed")
         if key in ("search_mode", "auto_parallel_search_mode") and value not in ("dynamic_programming", "recursive_programming", "sharding_propagation"):
             raise ValueError(f"unknown search mode {value!r} | set_auto_parallel_context")
         if key in ("device_num", "pipeline_stages", "grad_accumulation_step") and (not isinstance(value, int) or value < 1):

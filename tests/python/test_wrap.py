@@ -240,14 +240,24 @@ def test_pipeline_stages_are_stored():
         nn.PipelineCell(net, 2).shard(((1,),))
 
 
-def test_gradient_reducers(mode):
+def test_gradient_reducers(mode, monkeypatch):
     net = dense()
     g = (ms.Tensor(W),)
     same = nn.DistributedGradReducer(net.trainable_params())(g)
     np.testing.assert_array_equal(same[0].asnumpy(), W)
-    mean = nn.DistributedGradReducer(net.trainable_params(), mean=True, degree=4)(g)
+    with pytest.raises(RuntimeError, match="degree is 4.*communication.init"):
+        nn.DistributedGradReducer(net.trainable_params(), mean=True, degree=4)
+    monkeypatch.setenv("RANK_SIZE", "1")
+    ms.communication.init()
+    try:
+        mean = nn.DistributedGradReducer(net.trainable_params(), mean=True, degree=4)(g)
+        summed = nn.DistributedGradReducer(net.trainable_params(), mean=False, degree=4)(g)
+        ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True, device_num=4)
+        with pytest.raises(RuntimeError, match="device_num is 4.*1 process"):
+            nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.1))
+    finally:
+        ms.communication.release()
     np.testing.assert_array_equal(mean[0].asnumpy(), W / 4)
-    summed = nn.DistributedGradReducer(net.trainable_params(), mean=False, degree=4)(g)
     np.testing.assert_array_equal(summed[0].asnumpy(), W)
     np.testing.assert_array_equal(nn.PipelineGradReducer(ms.ParameterTuple(net.trainable_params()), 8.0)(g)[0].asnumpy(), W / 8)
     for degree in (0, -1, 1.5):
@@ -262,6 +272,18 @@ def test_data_parallel_on_one_rank_reduces_over_it(mode):
     assert step.reducer_flag and isinstance(step.grad_reducer, nn.DistributedGradReducer) and step.degree == 1 and step.mean
     step(*inputs())
     np.testing.assert_allclose(net.weight.asnumpy(), W - 0.1 * mse_grad(W), 1e-5)
+
+
+def test_what_one_process_cannot_do_is_refused():
+    """Nothing trains on its own where the script means several processes."""
+    net = dense()
+    ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True, device_num=4)
+    with pytest.raises(RuntimeError, match="communication.init"):
+        nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1))
+    for setting in ({"parallel_mode": "semi_auto_parallel"}, {"parallel_mode": "auto_parallel"}, {"pipeline_stages": 2}):
+        with pytest.raises(ms.NotYetError, match=next(iter(setting))):
+            ms.set_auto_parallel_context(**setting)
+    assert ms.get_auto_parallel_context("parallel_mode") == "data_parallel" and ms.get_auto_parallel_context("pipeline_stages") == 1
 
 
 def test_parameter_update(mode):

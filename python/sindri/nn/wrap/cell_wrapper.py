@@ -12,7 +12,7 @@ from sindri.common.tensor import Tensor
 from sindri.nn._check import check_bool, check_int, fail
 from sindri.nn.cell import Cell, cast_tensors
 from sindri.nn.layer.basic import Identity
-from sindri.nn.wrap.grad_reducer import DistributedGradReducer
+from sindri.nn.wrap.grad_reducer import DistributedGradReducer, device_count
 from sindri.ops.composite.grad import GradOperation
 
 __all__ = ["ForwardValueAndGrad", "TrainOneStepCell", "WithLossCell", "WithGradCell", "WithEvalCell", "GetNextSingleOp", "ParameterUpdate",
@@ -112,7 +112,7 @@ class TrainOneStepCell(Cell):
     ValueError for sens 0.
     """
 
-    def __init__(self, network: Cell, optimizer: Cell, sens: Optional[float] = 1.0, return_grad: bool = False) -> None:
+    def __init__(self, network: Cell, optimizer: Cell, sens: Optional[float] = None, return_grad: bool = False) -> None:
         super().__init__(auto_prefix=False)
         who = self.cls_name
         self.network = _check_cell(who, "network", network)
@@ -134,7 +134,7 @@ class TrainOneStepCell(Cell):
         self.grad_reducer: Cell = Identity()
         self.mean, self.degree = context.get_auto_parallel_context("gradients_mean"), 1
         if self.reducer_flag:
-            self.degree = context.get_auto_parallel_context("device_num")
+            self.degree = device_count(who)
             self.grad_reducer = DistributedGradReducer(self.weights, self.mean, self.degree)
 
     def construct(self, *inputs: Any) -> Any:

@@ -8,6 +8,7 @@ from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
+from sindri.communication.management import GlobalComm, get_group_size
 from sindri.nn._check import fail, is_int
 from sindri.nn.cell import Cell
 
@@ -18,18 +19,26 @@ _ops = _core.ops
 
 def _group_size() -> int:
     """Ranks in the world: 1 before communication is set up."""
-    from sindri.communication.management import get_group_size
     try:
         return get_group_size()
     except RuntimeError:
         return 1
 
 
+def device_count(who: str) -> int:
+    """device_num of the auto-parallel context. Raises RuntimeError where communication was set up for another number of processes."""
+    wanted, ranks = context.get_auto_parallel_context("device_num"), _group_size()
+    if GlobalComm.INITED and wanted not in (1, ranks):
+        fail(RuntimeError, f"{who}: device_num is {wanted}, the group has {ranks} process(es)", "leave device_num out, or start that many processes")
+    return wanted
+
+
 class DistributedGradReducer(Cell):
     """Called with a tuple of gradients: sums each over the ranks in float32, and with mean divides by degree.
 
     mean None follows gradients_mean of the auto-parallel context; degree None is the number of ranks. fusion_type groups the transfers and is stored.
-    Raises ValueError unless degree is an int above 0, NotYetError with several ranks.
+    Raises ValueError unless degree is an int above 0, RuntimeError for a degree above 1 before communication.init(), NotYetError with several
+    ranks.
     """
 
     def __init__(self, parameters: Sequence[Parameter], mean: Optional[bool] = None, degree: Optional[int] = None, fusion_type: int = 1,
@@ -40,6 +49,10 @@ class DistributedGradReducer(Cell):
         ranks = _group_size()
         if ranks > 1:
             not_yet("nn.DistributedGradReducer over several ranks", "distributed")
+        if degree is not None and degree > 1 and not GlobalComm.INITED:
+            # There is no sum over ranks: the mean would be that of one rank, divided by all.
+            fail(RuntimeError, f"DistributedGradReducer: degree is {degree}, but communication is not set up",
+                 "call communication.init() first, or leave device_num out")
         self.mean = context.get_auto_parallel_context("gradients_mean") if mean is None else bool(mean)
         self._degree = ranks if degree is None else int(degree)
         self.degree = Tensor(1.0 / self._degree, mstype.float32)
