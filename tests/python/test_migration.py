@@ -173,8 +173,9 @@ def test_optimizers(name):
 
 
 def test_decay_leaves_gamma_and_beta_out():
-    """Momentum without groups does, SGD does not."""
-    for make, decays in ((lambda p: nn.Momentum(p, 0.1, 0.9, weight_decay=0.5), False), (lambda p: nn.SGD(p, 0.1, 0.9, weight_decay=0.5), True)):
+    """Without groups; a group's value holds as given."""
+    for make, decays in ((lambda p: nn.Momentum(p, 0.1, 0.9, weight_decay=0.5), False), (lambda p: nn.SGD(p, 0.1, 0.9, weight_decay=0.5), False),
+                         (lambda p: nn.SGD([{"params": p}], 0.1, 0.9, weight_decay=0.5), True)):
         gamma = ms.Parameter(Tensor(np.ones(3, np.float32)), "bn.gamma")
         make([gamma])((Tensor(np.zeros(3, np.float32)),))
         assert (gamma.asnumpy() < 1).all() == decays

@@ -57,7 +57,11 @@ def test_momentum_nesterov(mode):
     assert sorted(state(opt)) == sorted(["global_step", "learning_rate", "momentum", *(f"moments.{n}" for n in SHAPES)])
 
 
-def test_sgd_decays_every_parameter(mode):
+def test_sgd_decays_as_its_era_does(mode, monkeypatch):
+    """Without groups MindSpore 2 leaves names with beta and gamma out, MindSpore 1 does not; a group's value holds for all it names."""
+    run(lambda p: nn.SGD(p, 0.1, weight_decay=0.1), lambda p, g, m, t: p - 0.1 * g, decay=0.1)
+    run(lambda p: nn.SGD([{"params": p}], 0.1, weight_decay=0.1), lambda p, g, m, t: p - 0.1 * g, decay=0.1, skip=())
+    monkeypatch.setenv("SINDRI_MINDSPORE_ERA", "1")
     run(lambda p: nn.SGD(p, 0.1, weight_decay=0.1), lambda p, g, m, t: p - 0.1 * g, decay=0.1, skip=())
 
 
@@ -173,7 +177,55 @@ def test_rates_of_groups_and_order():
     assert float(plain.reciprocal_scale) == 0.25 and plain.param_length == 4 and plain.loss_scale == 4.0
 
 
-def test_get_lr_advances_only_rates_that_change():
+def test_get_lr_only_reads():
+    """A callback may ask for the rate as often as it likes; global_step counts updates, with fixed rates too."""
+    table = nn.Momentum(params(), [0.1, 0.2, 0.3], 0.9)
+    fixed, lamb = nn.Adam(params(), 0.1), nn.Lamb(params(), nn.WarmUpLR(0.1, 2))
+    lars = nn.LARS(nn.Momentum(params(), [0.1, 0.2, 0.3], 0.9))
+    seen = []
+    for i in range(3):
+        seen.append([float(table.get_lr()) for _ in range(3)])
+        for opt in (table, fixed, lamb, lars):
+            step(opt, i)
+            assert opt.global_step.asnumpy() == i + 1, type(opt).__name__
+    np.testing.assert_allclose(seen, [[0.1] * 3, [0.2] * 3, [0.3] * 3])
+
+
+class OldStyle(nn.Optimizer):
+    """Written for MindSpore 1: get_lr is asked once per update, nothing else advances the schedule."""
+
+    def construct(self, gradients):
+        lr = self.get_lr()
+        for p, g in zip(self.parameters, gradients):
+            p.assign(p - lr * g)
+        return True
+
+
+class Advancing(OldStyle):
+    """Written for MindSpore 2: it advances the schedule itself."""
+
+    def construct(self, gradients):
+        super().construct(gradients)
+        self.assignadd(self.global_step, self.global_step_increase_tensor)
+        return True
+
+
+@pytest.mark.parametrize("era", ["1", "2"])
+def test_optimizers_of_users_follow_their_schedule_in_both_eras(era, mode, monkeypatch):
+    monkeypatch.setenv("SINDRI_MINDSPORE_ERA", era)
+    for cls in (OldStyle, Advancing):
+        p = ms.Parameter(ms.Tensor([0.0], ms.float32), name="w")
+        opt, before, moved = cls([0.1, 0.2, 0.4], [p]), 0.0, []
+        for _ in range(3):
+            opt((ms.Tensor([-1.0], ms.float32),))
+            moved.append(float(p) - before)
+            before = float(p)
+        np.testing.assert_allclose(moved, [0.1, 0.2, 0.4], 1e-5, err_msg=cls.__name__)
+        assert opt.global_step.asnumpy() == 3
+
+
+def test_get_lr_of_era_1_advances_only_rates_that_change(monkeypatch):
+    monkeypatch.setenv("SINDRI_MINDSPORE_ERA", "1")
     fixed = nn.Momentum(params(), 0.1, 0.9)
     assert float(fixed.get_lr()) == pytest.approx(0.1) and fixed.global_step.asnumpy() == 0 and fixed.learning_rate.name == "learning_rate"
     table = nn.Momentum(params(), (x for x in [0.1, 0.2]), 0.9)

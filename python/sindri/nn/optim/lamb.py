@@ -5,7 +5,7 @@ from typing import Any, Tuple
 
 import numpy as np
 
-from sindri import _core
+from sindri import _core, context
 from sindri.common.tensor import Tensor
 from sindri.nn._check import fail
 from sindri.nn.cell import Cell
@@ -42,7 +42,7 @@ class Lamb(Optimizer):
         decays = [self._decay_of(i) for i in range(self.param_length)]
         dynamic = {id(d): d(self.global_step) for d in decays if isinstance(d, Cell)}
         rates = self._rates()
-        if not self._is_dynamic_lr_or_weight_decay():
+        if context.era() == 2 or not self._is_dynamic_lr_or_weight_decay():
             self._advance()
         step = _ops.cast(_ops.reshape(self.global_step, ()), self._scalar_dtype)
         left1, left2 = (_ops.sub(1.0, _ops.pow(_ops.full((), b, self._scalar_dtype), step)) for b in (beta1, beta2))

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Tuple
 
-from sindri import _core
+from sindri import _core, context
 from sindri.common import dtype as mstype
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
@@ -67,7 +67,7 @@ class LARS(Optimizer):
         for p, g, lr, decay, flag in zip(self.parameters, gradients, rates, decays, self.lars_flag):
             scaled.append(self._rescale(p, g, lr, decay) if flag else g)
         result = self.opt(tuple(scaled))
-        if self.dynamic_weight_decay and not self.opt.dynamic_lr:
+        if context.era() == 1 and self.dynamic_weight_decay and not self.opt.dynamic_lr:
             self._advance()
         return result
 

@@ -88,8 +88,8 @@ class _WrappedWeightDecay(Cell):
 
 
 class _AssignAdd:
-    """`assignadd(parameter, value)`: adds in place. Right after get_lr has advanced global_step, the same advance asked for again is left out:
-    optimizers written for MindSpore 1.x rely on get_lr for it, those for later versions do it themselves."""
+    """`assignadd(parameter, value)`: adds in place. Right after get_lr has advanced global_step (era 1), the same advance asked for again is left
+    out: optimizers written for MindSpore 1.x rely on get_lr for it, those for later versions do it themselves."""
 
     def __init__(self, optimizer: "Optimizer") -> None:
         self._optimizer = optimizer
@@ -141,20 +141,20 @@ class Optimizer(Cell):
         weight_decay: a number or a Cell of the step. Without groups it skips parameters whose names contain 'beta' or 'gamma'.
         loss_scale: the gradients are divided by it.
 
-    A subclass defines `construct(self, gradients)` from decay_weight, gradients_centralization, scale_grad and get_lr. get_lr advances global_step
-    when the rate (or decay) depends on it. Parameters `global_step` int32 [1] and `learning_rate`.
+    A subclass defines `construct(self, gradients)` from decay_weight, gradients_centralization, scale_grad and get_lr. Where the rate (or decay)
+    depends on global_step, this advances by one with every update that asked for the rate, unless construct did so itself. Parameters `global_step` int32 [1] and `learning_rate`.
     Raises TypeError for wrong types, KeyError for an unknown group key, ValueError for negative rates and decays, a loss_scale that is not above 0,
     and parameters that are missing or given twice.
     """
 
     # What opt_init_args_register keeps, and what a call leaves there while it runs.
-    _unread_by_graphs = Cell._unread_by_graphs | {"init_params", "init_learning_rate", "init_args", "_cell_advanced", "_cell_skip", "_cell_inv_scale"}
+    _unread_by_graphs = Cell._unread_by_graphs | {"init_params", "init_learning_rate", "init_args", "_cell_advanced", "_cell_rate_read", "_cell_skip", "_cell_inv_scale"}
 
     _support_parallel_optimizer = False
 
     def __init__(self, learning_rate: Any, parameters: Any, weight_decay: Any = 0.0, loss_scale: float = 1.0) -> None:
         super().__init__(auto_prefix=False)
-        self.__dict__["_cell_advanced"] = False
+        self.__dict__["_cell_advanced"] = self.__dict__["_cell_rate_read"] = False
         self.__dict__["_cell_skip"] = self.__dict__["_cell_inv_scale"] = None
         parameters = self._parameters_base_check(parameters, "parameters")
         if not (all(isinstance(p, Parameter) for p in parameters) or all(isinstance(p, dict) for p in parameters)):
@@ -421,7 +421,8 @@ class Optimizer(Cell):
     def get_lr(self) -> Any:
         """The learning rate of this step, a scalar tensor, or with group rates a tuple of one per parameter.
 
-        When rate or weight decay depend on the step, global_step then advances.
+        It reads only: where rate or weight decay depend on the step, global_step advances with the update. With SINDRI_MINDSPORE_ERA=1 this
+        call advances it.
         """
         lr: Any = self.learning_rate
         if self.is_group_lr:
@@ -429,8 +430,23 @@ class Optimizer(Cell):
         elif self.dynamic_lr:
             lr = self._scalar(lr(self.global_step))
         if self._is_dynamic_lr_or_weight_decay():
-            self._advance()
+            if context.era() == 1:
+                self._advance()
+                self.__dict__["_cell_advanced"] = True
+            else:
+                self.__dict__["_cell_rate_read"] = True
         return lr
+
+    def _run(self, args: Any, kwargs: Any) -> Any:
+        """The update, which then advances global_step, unless construct did: optimizers written for MindSpore 1.x leave that to get_lr."""
+        state = self.__dict__
+        step, state["_cell_rate_read"] = self.global_step.value()._id, False
+        out = super()._run(args, kwargs)
+        if state["_cell_rate_read"]:
+            state["_cell_rate_read"] = False
+            if self.global_step.value()._id == step:
+                self._advance()
+        return out
 
     def _group_rates(self) -> Tuple[Tensor, ...]:
         """One rate per parameter; a rate that several share is computed once."""
@@ -451,7 +467,6 @@ class Optimizer(Cell):
     def _advance(self) -> None:
         step = self.global_step.value()
         self.global_step.assign(self._unless_skipped(step, _ops.add(step, self.global_step_increase_tensor)))
-        self.__dict__["_cell_advanced"] = True
 
     def _unless_skipped(self, before: Tensor, after: Tensor) -> Tensor:
         skip = self.__dict__["_cell_skip"]
@@ -524,6 +539,7 @@ class Optimizer(Cell):
     def _rates(self) -> Tuple[Tensor, ...]:
         """get_lr as one rate per parameter."""
         lr = self.get_lr()
+        self.__dict__["_cell_rate_read"] = context.era() == 2  # there global_step counts updates with a fixed rate too
         return lr if isinstance(lr, tuple) else (lr,) * self.param_length
 
     def _has_controls(self) -> bool:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Tuple
 
-from sindri import _core
+from sindri import _core, context
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.nn._check import check_bool, check_float, fail
@@ -17,7 +17,7 @@ _ops = _core.ops
 class SGD(Optimizer):
     """PyTorch's SGD: v = g on the first step, then momentum·v + (1 - dampening)·g; p -= lr·v, with nesterov p -= lr·(g + momentum·v).
 
-    Weight decay goes to every parameter, those named beta and gamma too. State `accum.<param>`, and `stat.<param>`, of the parameter's shape: 1
+    Weight decay without groups leaves parameters out whose names contain 'beta' or 'gamma' (with SINDRI_MINDSPORE_ERA=1 it goes to all). State `accum.<param>`, and `stat.<param>`, of the parameter's shape: 1
     before the first step with momentum and 0 after. Raises TypeError for a weight decay that is a Cell, ValueError for negative numbers and for
     nesterov without momentum or with dampening, and as Optimizer.
     """
@@ -39,7 +39,7 @@ class SGD(Optimizer):
 
     @takes_controls
     def construct(self, gradients: Tuple[Tensor, ...]) -> bool:
-        prepared = self._prepare(gradients, filters=False)
+        prepared = self._prepare(gradients, filters=context.era() == 2)
         momentum, dampening, nesterov, skip = self._momentum, self.dampening, self.nesterov, self.__dict__["_cell_skip"]
         for p, v, stat, lr, (grad, decay, scale, inv_scale) in zip(self.parameters, self.accum, self.stat, self._rates(), prepared):
             first = _ops.slice(_ops.reshape(stat, (-1,)), (0,), (1,))  # all its elements are alike
