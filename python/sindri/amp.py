@@ -133,6 +133,8 @@ def _run_all_but(network: Cell, black_list: Sequence[type], dtype: Any) -> None:
     _take_back(network)
     _run_in(network, dtype)
     for cell in _outermost(network, black_list):
+        if isinstance(cell, BatchNorm3d):
+            cell = cell.bn2d
         if isinstance(cell, _BatchNorm):
             cell._mixed = True  # the op itself computes in float32 between half activations
         else:

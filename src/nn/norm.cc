@@ -36,7 +36,7 @@ Tensor BatchNorm::construct(const Tensor& x) {
   if (!options_.use_batch_statistics.value_or(training()))
     return ops::batch_norm_infer(x, gamma_->value(), beta_->value(), moving_mean_->value(), moving_variance_->value(), options_.eps);
   const ops::BatchNormOut out = ops::batch_norm_train(x, gamma_->value(), beta_->value(), options_.eps);
-  if (training()) update_moving(out.mean, out.var, x.numel() / std::max<int64_t>(1, options_.num_features));
+  update_moving(out.mean, out.var, x.numel() / std::max<int64_t>(1, options_.num_features));
   return out.y;
 }
 

@@ -123,20 +123,47 @@ def test_l1_regularizer():
 def test_defaults_that_scripts_rely_on():
     conv = ms.nn.Conv2d(3, 8, 3)
     assert (conv.pad_mode, conv.padding, conv.has_bias, conv.bias, conv.kernel_size, conv.stride) == ("same", 0, False, None, (3, 3), (1, 1))
-    assert conv.weight.shape == (8, 3, 3, 3) and abs(float(conv.weight.asnumpy().std()) - 0.01) < 2e-3
     dense = ms.nn.Dense(100, 50)
-    assert dense.has_bias and dense.weight.shape == (50, 100) and not dense.bias.asnumpy().any()
-    assert abs(float(dense.weight.asnumpy().std()) - 0.01) < 1e-3
+    assert conv.weight.shape == (8, 3, 3, 3) and dense.has_bias and dense.weight.shape == (50, 100)
     assert ms.nn.LayerNorm((4,)).epsilon == 1e-7 and ms.nn.BatchNorm2d(3).momentum == 0.9
     assert ms.nn.MaxPool2d(3).stride == 1 and ms.nn.LeakyReLU().alpha == 0.2
     assert ms.nn.Dropout().keep_prob == 0.5 and ms.nn.Dropout(p=0.2).keep_prob == 0.8
     assert not ms.nn.Dropout().training
 
 
-def test_none_as_initial_value_means_the_one_of_mindspore_2():
-    w = ms.nn.Dense(64, 64, weight_init=None, bias_init=None)
-    assert np.abs(w.weight.asnumpy()).max() <= 1 / 8 and np.abs(w.weight.asnumpy()).max() > 0.12
-    assert np.abs(w.bias.asnumpy()).max() <= 1 / 8 and w.bias.asnumpy().any()
+DEFAULT_DRAWS = {  # the layer, and the fan_in that MindSpore 2.10's draws are bounded by
+    "dense": (lambda nn: nn.Dense(256, 120), 256),
+    "conv1d": (lambda nn: nn.Conv1d(16, 32, 3, has_bias=True), 48),
+    "conv2d": (lambda nn: nn.Conv2d(16, 32, 3, has_bias=True), 144),
+    "conv2d_group": (lambda nn: nn.Conv2d(16, 32, 3, group=4, has_bias=True), 36),
+    "conv3d": (lambda nn: nn.Conv3d(16, 32, 3, has_bias=True), 432),
+    "conv1d_transpose": (lambda nn: nn.Conv1dTranspose(16, 128, 3, has_bias=True), 384),
+    "conv2d_transpose": (lambda nn: nn.Conv2dTranspose(16, 128, 3, has_bias=True), 1152),
+    "conv2d_transpose_group": (lambda nn: nn.Conv2dTranspose(16, 128, 3, group=4, has_bias=True), 288),
+    "conv3d_transpose": (lambda nn: nn.Conv3dTranspose(16, 128, 3, has_bias=True), 3456),
+}
+
+
+@pytest.mark.parametrize("name", DEFAULT_DRAWS)
+def test_default_initial_values_are_those_of_the_era(name, monkeypatch):
+    """Weight and bias from U(±1/sqrt(fan_in)) as MindSpore 2.10 draws them; in era 1 N(0, 0.01) and zeros."""
+    make, fan_in = DEFAULT_DRAWS[name]
+    layer, bound = make(ms.nn), fan_in ** -0.5
+    for p in (layer.weight, layer.bias):
+        v = p.asnumpy()
+        assert 0.8 * bound < np.abs(v).max() <= bound * 1.0001 and abs(v.mean()) < bound / 4
+    spread = layer.weight.asnumpy().std()
+    assert spread == pytest.approx(bound / 3 ** 0.5, rel=0.1)
+    monkeypatch.setenv("SINDRI_MINDSPORE_ERA", "1")
+    layer = make(ms.nn)
+    assert abs(float(layer.weight.asnumpy().std()) - 0.01) < 1e-3 and not layer.bias.asnumpy().any()
+
+
+def test_fixed_default_initial_values():
+    """Layers whose defaults did not change between the eras."""
+    for table in (ms.nn.Embedding(500, 40).embedding_table, ms.nn.DenseBnAct(256, 120).dense.weight, ms.nn.Conv2dBnAct(16, 32, 3).conv.weight):
+        assert abs(float(table.asnumpy().std()) - 0.01) < 1e-3
+    assert not ms.nn.DenseBnAct(256, 120).dense.bias.asnumpy().any() and [p.asnumpy().tolist() for p in ms.nn.PReLU().get_parameters()] == [[0.25]]
 
 
 def test_batch_norm_names_alone_and_attached():
@@ -183,6 +210,33 @@ def test_embedding_padding_row_and_lookup():
     np.testing.assert_allclose(look(ms.Tensor([1, 4], ms.int32)).asnumpy(), [[0, 0.5, 0], [0, 0, 0]])
 
 
+def test_batch_norm_3d_holds_a_2d_one(mode):
+    """Its parameters are named as in MindSpore's files, which load without a word."""
+    net = ms.nn.SequentialCell(ms.nn.BatchNorm3d(2, momentum=0.5))
+    names = ["0.bn2d.moving_mean", "0.bn2d.moving_variance", "0.bn2d.gamma", "0.bn2d.beta"]
+    assert [p.name for p in net.get_parameters()] == names
+    theirs = {n: ms.Parameter(ms.Tensor(np.full(2, 2.0, np.float32)), n) for n in names}
+    assert list(ms.load_param_into_net(net, theirs, strict_load=True)) == [[], []]
+    x = np.random.default_rng(0).standard_normal((2, 2, 2, 3, 4)).astype(np.float32)
+    want = (x - 2) / np.sqrt(2 + 1e-5) * 2 + 2
+    np.testing.assert_allclose(run(net, x), want, 1e-5, 1e-5)
+    net.set_train()
+    np.testing.assert_allclose(run(net, x).mean((0, 2, 3, 4)), [2, 2], rtol=1e-5)
+    np.testing.assert_allclose(net[0].bn2d.moving_mean.asnumpy(), 1 + 0.5 * x.mean((0, 2, 3, 4)), 1e-5)
+    for bad in (np.zeros((2, 2, 3, 4), np.float32), np.zeros((2, 3, 2, 3, 4), np.float32)):
+        with pytest.raises(ValueError, match="5 dimensions|num_features"):
+            run(ms.nn.BatchNorm3d(2), bad)
+
+
+def test_batch_statistics_in_use_move_the_moving_ones(mode):
+    """use_batch_statistics decides, not the training flag: True moves them in evaluation too, False leaves them in training."""
+    x = np.random.default_rng(0).standard_normal((4, 2, 3, 3)).astype(np.float32) + 3
+    for used, training in ((True, False), (True, True), (False, True), (None, False)):
+        norm = ms.nn.BatchNorm2d(2, use_batch_statistics=used).set_train(training)
+        run(norm, x)
+        np.testing.assert_allclose(norm.moving_mean.asnumpy(), 0.1 * x.mean((0, 2, 3)) if used else [0, 0], 1e-5)
+
+
 def test_nhwc_is_for_the_gpu_target():
     with pytest.raises(ValueError, match="NHWC"):
         ms.nn.Conv2d(3, 4, 3, data_format="NHWC")
@@ -191,6 +245,7 @@ def test_nhwc_is_for_the_gpu_target():
     nchw, nhwc = ms.nn.Conv2d(3, 4, 3, has_bias=True), ms.nn.Conv2d(3, 4, 3, has_bias=True, data_format="NHWC")
     assert nhwc.weight.shape == (4, 3, 3, 3)
     nhwc.weight.set_data(ms.Tensor(nchw.weight.asnumpy().transpose(0, 2, 3, 1).copy()))
+    nhwc.bias.set_data(nchw.bias)
     want = run(nchw, a.transpose(0, 3, 1, 2).copy()).transpose(0, 2, 3, 1)
     np.testing.assert_allclose(run(nhwc, a), want, 1e-5, 1e-6)
     pool = run(ms.nn.MaxPool2d(2, 2, "same", "NHWC"), a)

@@ -59,7 +59,7 @@ def test_types_by_level(level, types, mode):
 
 
 def test_o1_runs_dense_in_half_only(mode):
-    net = nn.SequentialCell(nn.Dense(3, 2, weight_init=ms.Tensor(np.array([[0.1, 0.2, 0.3], [1 / 3, 2 / 3, 1]], np.float32))), nn.Softmax())
+    net = nn.SequentialCell(nn.Dense(3, 2, weight_init=ms.Tensor(np.array([[0.1, 0.2, 0.3], [1 / 3, 2 / 3, 1]], np.float32)), bias_init=0), nn.Softmax())
     amp.auto_mixed_precision(net, "O1")
     x = np.array([[1.1, 2.3, -0.7]], np.float32)
     logits = (half(x) @ half(net[0].weight.asnumpy()).T).astype(np.float16).astype(np.float32)

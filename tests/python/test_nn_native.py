@@ -36,7 +36,7 @@ class LeNet(nn.Cell):
         self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid", weight_init="he_uniform")
         self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid", weight_init="he_uniform")
         self.max_pool2d, self.flatten, self.relu = nn.MaxPool2d(2, 2), nn.Flatten(), nn.ReLU()
-        self.fc1, self.fc2, self.fc3 = nn.Dense(400, 120, init), nn.Dense(120, 84, init), nn.Dense(84, 10, init)
+        self.fc1, self.fc2, self.fc3 = (nn.Dense(i, o, init, "zeros") for i, o in ((400, 120), (120, 84), (84, 10)))
 
     def construct(self, x):
         x = self.max_pool2d(self.relu(self.conv1(x)))

@@ -23,7 +23,7 @@ struct BatchNormOptions {
 };
 
 /// Parameters gamma, beta and buffers moving_mean, moving_variance, each [C].
-/// In training, moving = momentum·moving + (1 - momentum)·batch, where the batch variance is the unbiased one (divided by
+/// Where the batch's are used, moving = momentum·moving + (1 - momentum)·batch, where the batch variance is the unbiased one (divided by
 /// count - 1; by 1 for a count of 1), as MindSpore's CPU kernel and PyTorch do; y itself is normalised with the biased one.
 class SINDRI_API BatchNorm : public Cell {
  public:

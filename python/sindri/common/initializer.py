@@ -97,7 +97,7 @@ class Constant(Initializer):
 
 @_register()
 class Normal(Initializer):
-    """N(mean, sigma²). The default of Dense, Conv2d and Embedding with sigma 0.01."""
+    """N(mean, sigma²). The default of Embedding, with sigma 0.01."""
 
     def __init__(self, sigma: float = 0.01, mean: float = 0.0) -> None:
         super().__init__(sigma=sigma, mean=mean)

@@ -6,7 +6,7 @@ from typing import Any, Callable, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from sindri import _core
+from sindri import _core, context
 from sindri.common import dtype as mstype
 from sindri.common.initializer import HeUniform, Uniform, initializer
 from sindri.common.parameter import Parameter
@@ -23,24 +23,25 @@ Init = Any  # an alias, a number, an Initializer or a Tensor
 
 
 def dense_inits(weight_init: Init, bias_init: Init, fan_in: int) -> Tuple[Init, Init]:
-    """None stands for what MindSpore 2 draws by default: U(±1/sqrt(fan_in)), both for weight and bias."""
+    """None stands for what the era draws by default: U(±1/sqrt(fan_in)) for both weight and bias in era 2, N(0, 0.01) and zeros in era 1."""
+    old = context.era() == 1
     if weight_init is None:
-        weight_init = HeUniform(math.sqrt(5))
+        weight_init = "normal" if old else HeUniform(math.sqrt(5))
     if bias_init is None:
-        bias_init = Uniform(1 / math.sqrt(fan_in)) if fan_in else "zeros"
+        bias_init = "zeros" if old or not fan_in else Uniform(1 / math.sqrt(fan_in))
     return weight_init, bias_init
 
 
 class Dense(Cell):
     """y = activation(x·Wᵀ + b): x [..., in_channels] -> [..., out_channels].
 
-    Parameters `weight` [out, in], from N(0, 0.01) unless told otherwise, and with `has_bias` `bias` [out], zeros. None as an initial value means
-    MindSpore 2's U(±1/sqrt(in)). `activation` is a name for `get_activation` or a Cell.
+    Parameters `weight` [out, in] and with `has_bias` `bias` [out]; both from U(±1/sqrt(in)) unless told otherwise (with SINDRI_MINDSPORE_ERA=1 from
+    N(0, 0.01) and zeros). `activation` is a name for `get_activation` or a Cell.
     Raises TypeError for wrong types, ValueError for sizes below 1, a weight of another shape and an input whose last dimension is not in_channels,
     KeyError for an unknown activation.
     """
 
-    def __init__(self, in_channels: int, out_channels: int, weight_init: Init = "normal", bias_init: Init = "zeros", has_bias: bool = True,
+    def __init__(self, in_channels: int, out_channels: int, weight_init: Init = None, bias_init: Init = None, has_bias: bool = True,
                  activation: Union[str, Cell, Callable, None] = None, dtype: Any = mstype.float32) -> None:
         super().__init__()
         self.in_channels = check_int(self.cls_name, "in_channels", in_channels, 1)

@@ -44,7 +44,6 @@ class _Conv(Cell):
             fail(ValueError, f"{who}: in_channels {in_channels} and out_channels {out_channels} must be multiples of group {group}")
         self.data_format = self.format = data_format
         self.transposed = transposed
-        self.weight_init, self.bias_init = weight_init, bias_init
         nhwc = check_format(who, data_format)
         if transposed:
             shape: Tuple[int, ...] = (in_channels, out_channels // group) + kernel_size
@@ -52,7 +51,7 @@ class _Conv(Cell):
             shape = (out_channels,) + kernel_size + (in_channels // group,)
         else:
             shape = (out_channels, in_channels // group) + kernel_size
-        weight_init, bias_init = dense_inits(weight_init, bias_init, math.prod(shape[1:]))
+        self.weight_init, self.bias_init = weight_init, bias_init = dense_inits(weight_init, bias_init, math.prod(shape[1:]))
         self.weight = Parameter(initializer(weight_init, shape, dtype), name="weight")
         self.bias: Optional[Parameter]
         if has_bias:
@@ -76,15 +75,15 @@ class Conv2d(_Conv):
     """x [N, in, H, W] -> [N, out, OH, OW] (cross-correlation).
 
     pad_mode 'same' (the default): output ceil(size/stride), the odd padding goes to the bottom and right; 'valid': none; 'pad': `padding` zeros (an
-    int or top, bottom, left, right). Parameters `weight` [out, in/group, kh, kw], from N(0, 0.01) unless told otherwise, and with `has_bias` `bias`
-    [out], zeros. None as an initial value means MindSpore 2's U(±1/sqrt(fan_in)). data_format 'NHWC' (device_target 'GPU' only) transposes around the
-    convolution; its weight is [out, kh, kw, in/group]. Raises TypeError for wrong types, ValueError for padding with 'same' or 'valid', sizes below
+    int or top, bottom, left, right). Parameters `weight` [out, in/group, kh, kw] and with `has_bias` `bias` [out]; both from U(±1/sqrt(fan_in)) unless
+    told otherwise, fan_in = in/group·kh·kw (with SINDRI_MINDSPORE_ERA=1 from N(0, 0.01) and zeros). data_format 'NHWC' (device_target 'GPU' only)
+    transposes around the convolution; its weight is [out, kh, kw, in/group]. Raises TypeError for wrong types, ValueError for padding with 'same' or 'valid', sizes below
     1, channels that are no multiples of group, 'NHWC' off the GPU and an input of another rank.
     """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Union[int, Tuple[int, int]], stride: Union[int, Tuple[int, int]] = 1,
                  pad_mode: str = "same", padding: Any = 0, dilation: Union[int, Tuple[int, int]] = 1, group: int = 1, has_bias: bool = False,
-                 weight_init: Init = "normal", bias_init: Init = "zeros", data_format: str = "NCHW", dtype: Any = mstype.float32) -> None:
+                 weight_init: Init = None, bias_init: Init = None, data_format: str = "NCHW", dtype: Any = mstype.float32) -> None:
         kernel, step = sizes("Conv2d", "kernel_size", kernel_size, 2), sizes("Conv2d", "stride", stride, 2)
         spread = sizes("Conv2d", "dilation", dilation, 2)
         pads = check_padding("Conv2d", pad_mode, padding)
@@ -126,7 +125,7 @@ class Conv1d(_Conv):
     """x [N, in, L] -> [N, out, OL]; arguments and defaults as Conv2d. `weight` is [out, in/group, 1, k]."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: int, stride: int = 1, pad_mode: str = "same", padding: Any = 0,
-                 dilation: int = 1, group: int = 1, has_bias: bool = False, weight_init: Init = "normal", bias_init: Init = "zeros",
+                 dilation: int = 1, group: int = 1, has_bias: bool = False, weight_init: Init = None, bias_init: Init = None,
                  dtype: Any = mstype.float32) -> None:
         who = "Conv1d"
         kernel, step, spread = _line(who, "kernel_size", kernel_size), _line(who, "stride", stride), _line(who, "dilation", dilation)
@@ -182,7 +181,7 @@ class Conv2dTranspose(_ConvTranspose):
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Union[int, Tuple[int, int]], stride: Union[int, Tuple[int, int]] = 1,
                  pad_mode: str = "same", padding: Any = 0, output_padding: Union[int, Tuple[int, int]] = 0, dilation: Union[int, Tuple[int, int]] = 1,
-                 group: int = 1, has_bias: bool = False, weight_init: Init = "normal", bias_init: Init = "zeros",
+                 group: int = 1, has_bias: bool = False, weight_init: Init = None, bias_init: Init = None,
                  dtype: Any = mstype.float32) -> None:
         who = "Conv2dTranspose"
         kernel, step, spread = sizes(who, "kernel_size", kernel_size, 2), sizes(who, "stride", stride, 2), sizes(who, "dilation", dilation, 2)
@@ -206,7 +205,7 @@ class Conv1dTranspose(_ConvTranspose):
     """x [N, in, l] -> [N, out, L], the transpose of Conv1d; `weight` is [in, out/group, 1, k]. Sizes and errors as Conv2dTranspose."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: int, stride: int = 1, pad_mode: str = "same", padding: Any = 0,
-                 dilation: int = 1, group: int = 1, has_bias: bool = False, weight_init: Init = "normal", bias_init: Init = "zeros",
+                 dilation: int = 1, group: int = 1, has_bias: bool = False, weight_init: Init = None, bias_init: Init = None,
                  dtype: Any = mstype.float32) -> None:
         who = "Conv1dTranspose"
         kernel, step, spread = _line(who, "kernel_size", kernel_size), _line(who, "stride", stride), _line(who, "dilation", dilation)

@@ -41,7 +41,7 @@ class Conv3d(_Conv3d):
     """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Size3, stride: Size3 = 1, pad_mode: str = "same", padding: Any = 0,
-                 dilation: Size3 = 1, group: int = 1, has_bias: bool = False, weight_init: Init = "normal", bias_init: Init = "zeros",
+                 dilation: Size3 = 1, group: int = 1, has_bias: bool = False, weight_init: Init = None, bias_init: Init = None,
                  data_format: str = "NCDHW", dtype: Any = mstype.float32) -> None:
         super().__init__(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias, weight_init, bias_init, data_format,
                          False, dtype)
@@ -58,8 +58,8 @@ class Conv3dTranspose(_Conv3d):
     """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Size3, stride: Size3 = 1, pad_mode: str = "same", padding: Any = 0,
-                 dilation: Size3 = 1, group: int = 1, output_padding: Size3 = 0, has_bias: bool = False, weight_init: Init = "normal",
-                 bias_init: Init = "zeros", data_format: str = "NCDHW", dtype: Any = mstype.float32) -> None:
+                 dilation: Size3 = 1, group: int = 1, output_padding: Size3 = 0, has_bias: bool = False, weight_init: Init = None,
+                 bias_init: Init = None, data_format: str = "NCDHW", dtype: Any = mstype.float32) -> None:
         super().__init__(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias, weight_init, bias_init, data_format,
                          True, dtype)
         self.output_padding = sizes("Conv3dTranspose", "output_padding", output_padding, 3, 0)

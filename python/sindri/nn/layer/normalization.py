@@ -76,8 +76,7 @@ class _BatchNorm(Cell):
         if not batch:
             return _ops.batch_norm_infer(x, self.gamma, self.beta, self.moving_mean, self.moving_variance, self.eps)
         y, mean, var = _ops.batch_norm_train(x, self.gamma, self.beta, self.eps)
-        if self.training:
-            self._update_moving(mean, var, x.size // self.num_features)
+        self._update_moving(mean, var, x.size // self.num_features)
         return y
 
     def _update_moving(self, mean: Tensor, var: Tensor, count: int) -> None:
@@ -111,24 +110,32 @@ class BatchNorm2d(_BatchNorm):
 
     Parameters `gamma`, `beta` (trained if `affine`) and `moving_mean`, `moving_variance`, each [num_features]. In training
     moving = momentum·moving + (1 - momentum)·batch, the batch variance being the unbiased one there: momentum is the weight of the OLD value
-    (PyTorch's is 1 minus it). use_batch_statistics None follows the training flag, True and False fix it (moving values are written in training
-    only). data_format 'NHWC' (device_target 'GPU' only) normalises the last axis. Raises TypeError for wrong types; ValueError for num_features below
+    (PyTorch's is 1 minus it). use_batch_statistics None follows the training flag, True and False fix it: the moving values move whenever the batch's are
+    used. data_format 'NHWC' (device_target 'GPU' only) normalises the last axis. Raises TypeError for wrong types; ValueError for num_features below
     1, momentum outside [0, 1], eps not above 0, 'NHWC' off the GPU, and inputs of another rank or number of channels.
     """
 
     _ranks = (4,)
 
 
-class BatchNorm3d(_BatchNorm):
-    """Batch normalisation of [N, C, D, H, W]; parameters and errors as BatchNorm2d, without data_format."""
+class BatchNorm3d(Cell):
+    """Batch normalisation of [N, C, D, H, W] by a BatchNorm2d, `bn2d`: its parameters are `bn2d.gamma` and so on, as in MindSpore's files.
 
-    _ranks = (5,)
+    Arguments and errors as BatchNorm2d, without data_format.
+    """
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.9, affine: bool = True, gamma_init: Init = "ones",
                  beta_init: Init = "zeros", moving_mean_init: Init = "zeros", moving_var_init: Init = "ones",
                  use_batch_statistics: Optional[bool] = None, dtype: Any = mstype.float32) -> None:
-        super().__init__(num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init, moving_var_init, use_batch_statistics, "NCHW",
-                         dtype)
+        super().__init__()
+        self.bn2d = BatchNorm2d(num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init, moving_var_init, use_batch_statistics,
+                                "NCHW", dtype)
+
+    def construct(self, x: Tensor) -> Tensor:
+        shape = tuple(x.shape)
+        if len(shape) != 5:
+            fail(ValueError, f"{self.cls_name}: the input must have 5 dimensions, got shape {shape}")
+        return _ops.reshape(self.bn2d(_ops.reshape(x, (shape[0], shape[1], shape[2] * shape[3], shape[4]))), shape)
 
 
 class SyncBatchNorm(_BatchNorm):

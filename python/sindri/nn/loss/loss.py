@@ -10,6 +10,7 @@ from sindri.common.tensor import Tensor
 from sindri.nn._check import check_bool, check_float, check_int, check_type, fail
 from sindri.nn.cell import Cell
 from sindri.nn.layer.activation import get_activation
+from sindri.ops.function.loss_func import binary_cross_entropy
 
 __all__ = ["LossBase", "L1Loss", "MSELoss", "RMSELoss", "MAELoss", "SmoothL1Loss", "SoftMarginLoss", "HuberLoss", "SoftmaxCrossEntropyWithLogits",
            "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "NLLLoss", "KLDivLoss", "CosineEmbeddingLoss", "MarginRankingLoss",
@@ -286,7 +287,8 @@ class NLLLoss(LossBase):
 
 
 class BCELoss(LossBase):
-    """-(labels·log(logits) + (1 - labels)·log(1 - logits))·weight, logits being probabilities; logarithms are not below -100."""
+    """-(labels·log(logits) + (1 - labels)·log(1 - logits))·weight, logits being probabilities; logarithms are taken of p + 1e-12, as MindSpore
+    does: 27.63 for a certain mistake (PyTorch: 100). Half types are computed in float32, in which 1e-12 is not 0."""
 
     def __init__(self, weight: Optional[Tensor] = None, reduction: str = "mean") -> None:
         super().__init__(reduction)
@@ -294,10 +296,8 @@ class BCELoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         _check_same_shape("BCELoss", logits, labels)
-        yes = _ops.mul(labels, _ops.maximum(_ops.log(logits), -100.0))
-        no = _ops.mul(_ops.sub(1.0, labels), _ops.maximum(_ops.log(_ops.sub(1.0, logits)), -100.0))
-        loss = _ops.neg(_ops.add(yes, no))
-        return self.get_loss(loss if self.weight is None else _ops.mul(loss, self.weight))
+        loss = binary_cross_entropy(_wide(logits), _wide(labels), reduction="none")
+        return self.get_loss(_ops.cast(loss if self.weight is None else _ops.mul(loss, self.weight), logits.dtype))
 
 
 class BCEWithLogitsLoss(LossBase):
