@@ -102,7 +102,8 @@ void Engine::start() {
     for (int i = 0; i < num_workers_; ++i) threads_.emplace_back([this] { work(); });
   } catch (const std::system_error& e) {
     if (threads_.empty())
-      throw DeviceError(fmt::format("the data pipeline cannot start a thread: {}", e.what()), "", "raise the limit of processes (ulimit -u)");
+      throw DeviceError(ErrorCode::kMemory, fmt::format("the data pipeline cannot start a thread: {}", e.what()), "limits of this process",
+                        "raise the limit of processes (ulimit -u) or of address space (ulimit -v)");
     log::warn("data", fmt::format("only {} of {} workers could be started: {}", threads_.size(), num_workers_, e.what()));
   }
   started_ = true;

@@ -27,7 +27,7 @@ struct Descriptor {
 }  // namespace
 
 Value read_file(const std::string& path, Scratch& scratch) {
-  const Descriptor d(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor d(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a FIFO must not block
   if (d.fd < 0) throw IoError(fmt::format("cannot open {}: {}", path, std::strerror(errno)), "", "check that the file exists and may be read");
   // No stat: the file is read to its end into scratch of the size of the largest file so far.
   int64_t capacity = scratch.file_bytes, n = 0;
@@ -50,7 +50,7 @@ Value read_file(const std::string& path, Scratch& scratch) {
 }
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
-  const Descriptor d(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor d(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a FIFO must not block
   if (d.fd < 0) throw IoError(fmt::format("cannot open {}: {}", path, std::strerror(errno)), path, "check that the file exists and may be read");
   struct stat st {};
   if (::fstat(d.fd, &st) != 0) throw IoError(fmt::format("cannot stat {}: {}", path, std::strerror(errno)), path);

@@ -10,7 +10,7 @@
 #include "src/app/benchmark_report.h"
 #include "src/app/contestants.h"
 #include "src/app/workload.h"
-#include "src/train/atomic_file.h"
+#include "src/train/output_file.h"
 
 namespace sindri::app {
 
@@ -167,20 +167,17 @@ void check_request(const BenchmarkRequest& r) {
   }
   const auto usage = [](const char* flag, const std::string& what) { return Error(ErrorCode::kUsage, what, flag, "leave it out for the default"); };
   if (r.rounds < 0 || r.rounds > 1000) throw usage("--rounds", fmt::format("expected 1 .. 1000, got {}", r.rounds));
-  if (r.block_seconds < 0 || r.block_seconds > 600) throw usage("--seconds", fmt::format("expected 0 .. 600, got {}", r.block_seconds));
+  if (!(r.block_seconds >= 0 && r.block_seconds <= 600)) throw usage("--seconds", fmt::format("expected 0 .. 600, got {}", r.block_seconds));
 }
 
 }  // namespace
 
 BenchmarkReport benchmark(const BenchmarkRequest& request) {
   check_request(request);
-  std::unique_ptr<train::AtomicFile> file;  // opened first: a path that cannot be written is no news to get after ten minutes
-  if (!request.json_file.empty()) file = std::make_unique<train::AtomicFile>(request.json_file, "JSON file");
+  std::unique_ptr<train::OutputFile> file;  // opened first: a path that cannot be written is no news to get after ten minutes
+  if (!request.json_file.empty()) file = std::make_unique<train::OutputFile>(request.json_file, "JSON file");
   BenchmarkReport report = make_report(request, Benchmark(request).run());
-  if (file != nullptr) {
-    file->write(report.json);
-    file->commit();
-  }
+  if (file != nullptr) file->write(report.json);
   return report;
 }
 

@@ -14,7 +14,7 @@
 #include "src/app/benchmark_report.h"
 #include "src/app/machine.h"
 #include "src/app/workload.h"
-#include "src/train/atomic_file.h"
+#include "src/train/output_file.h"
 
 namespace sindri::app {
 
@@ -328,15 +328,12 @@ std::string header(const ProfileRequest& q, const Measured& m) {
 ProfileReport profile(const ProfileRequest& q) {
   check_workload(q.workload);
   if (q.steps < 1 || q.rows < 1) throw ValueError(fmt::format("profile: steps and rows must be at least 1, got {} and {}", q.steps, q.rows));
-  std::unique_ptr<train::AtomicFile> file;
-  if (!q.json_file.empty()) file = std::make_unique<train::AtomicFile>(q.json_file, "JSON file");
+  std::unique_ptr<train::OutputFile> file;
+  if (!q.json_file.empty()) file = std::make_unique<train::OutputFile>(q.json_file, "JSON file");
   const Measured m = measure(q);
   ProfileReport report{.memory = m.memory, .table = header(q, m) + cost_tables(q, m), .json = json_text(q, m)};
   if (m.memory.instructions > 0) report.table += "\n" + memory_table(q, m.memory);
-  if (file != nullptr) {
-    file->write(report.json);
-    file->commit();
-  }
+  if (file != nullptr) file->write(report.json);
   return report;
 }
 

@@ -3,11 +3,14 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "sindri/app/app.h"
 #include "sindri/core/context.h"
@@ -45,30 +48,35 @@ void require_checkpoint(const std::string& path) {
 
 std::atomic<int> g_signal{0};
 
-// SIGINT and SIGTERM set a flag that the loop reads after each step; a second one, of either kind, ends the process at once.
+// SIGINT, SIGTERM and SIGHUP (the terminal was closed) set a flag that the loop reads after each step; a second SIGINT or SIGTERM ends
+// the process at once. SIGHUP stays ignored where it was: nohup asks for that.
 class SignalGuard {
  public:
   SignalGuard() {
     g_signal = 0;
     struct sigaction action {};
     action.sa_handler = [](int number) {
-      g_signal = number;
+      int none = 0;
+      if (!g_signal.compare_exchange_strong(none, number)) return;  // shells send SIGHUP more than once
       signal(SIGINT, SIG_DFL);
       signal(SIGTERM, SIG_DFL);
     };
     action.sa_flags = SA_RESTART;  // writes under way are not torn
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, &old_int_);
-    sigaction(SIGTERM, &action, &old_term_);
+    for (size_t i = 0; i < kSignals.size(); ++i) {
+      sigaction(kSignals[i], &action, &old_[i]);
+      if (kSignals[i] == SIGHUP && old_[i].sa_handler == SIG_IGN) sigaction(SIGHUP, &old_[i], nullptr);
+    }
   }
   ~SignalGuard() {
-    sigaction(SIGINT, &old_int_, nullptr);
-    sigaction(SIGTERM, &old_term_, nullptr);
+    for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &old_[i], nullptr);
   }
+  SignalGuard(const SignalGuard&) = delete;
+  SignalGuard& operator=(const SignalGuard&) = delete;
 
  private:
-  struct sigaction old_int_ {
-  }, old_term_{};
+  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, kSignals.size()> old_ = {};
 };
 
 // Everything a run is made of.
@@ -380,14 +388,15 @@ TrainReport dry_run(Session* s) {
     *seconds = now_seconds() - start;
   }
   const double total = second * static_cast<double>(s->steps_per_epoch * s->settings.get_int("train.epochs"));
-  fmt::print("data: {}\nnet: {}, {} parameters\nfirst step: {:.2f} s, further steps: {:.3f} s\n", s->data.description, net_name(s->settings),
-             net.num_parameters(), first, second);
+  std::string text = fmt::format("data: {}\nnet: {}, {} parameters\nfirst step: {:.2f} s, further steps: {:.3f} s\n", s->data.description,
+                                 net_name(s->settings), net.num_parameters(), first, second);
   if (context().mode == Mode::kGraph) {
     const ExecutableInfo info = run.compiled().info();
-    fmt::print("memory for intermediate values: {:.1f} MB ({:.1f} MB without reuse)\n", static_cast<double>(info.arena_bytes) * 1e-6,
-               static_cast<double>(info.unplanned_bytes) * 1e-6);
+    text += fmt::format("memory for intermediate values: {:.1f} MB ({:.1f} MB without reuse)\n", static_cast<double>(info.arena_bytes) * 1e-6,
+                        static_cast<double>(info.unplanned_bytes) * 1e-6);
   }
-  fmt::print("estimated time for {} epochs of {} steps: {}\n", s->settings.get_int("train.epochs"), s->steps_per_epoch, train::duration_text(total));
+  text += fmt::format("estimated time for {} epochs of {} steps: {}\n", s->settings.get_int("train.epochs"), s->steps_per_epoch, train::duration_text(total));
+  std::fputs(text.c_str(), stdout);
   return {};
 }
 
@@ -395,10 +404,17 @@ TrainReport dry_run(Session* s) {
 
 TrainReport train(const Settings& settings, const TrainRequest& request) {
   Session s(settings, request);
+  std::optional<SignalGuard> guard;  // from the start: reading a large data set takes a while
+  if (!request.dry_run) guard.emplace();
   build(&s);
   if (request.dry_run) {
     if (!request.checkpoint.empty()) train::load_weights(request.checkpoint, *s.network);
     return dry_run(&s);
+  }
+  if (const int number = g_signal; number != 0) {
+    std::fputs("stopped by signal before the training began; nothing was written\n", stdout);
+    s.report.stopped_by_signal = number;
+    return s.report;
   }
   open_folder(&s);
   make_progress(&s);
@@ -418,7 +434,6 @@ TrainReport train(const Settings& settings, const TrainRequest& request) {
   o.settings_hash = settings.hash();
   o.stop_requested = [] { return g_signal != 0; };
 
-  const SignalGuard guard;
   const double start = now_seconds();
   try {
     const int64_t epochs = settings.get_int("train.epochs");

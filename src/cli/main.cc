@@ -16,6 +16,7 @@
 #include "sindri/train/error_report.h"
 #include "sindri/train/settings.h"
 #include "src/cli/measure_verbs.h"
+#include "src/cli/process.h"
 
 namespace {
 
@@ -84,6 +85,7 @@ struct Program {
     app.formatter(std::make_shared<HelpFormatter>());
     app.require_subcommand(1);
     app.set_help_flag("-h,--help", "print this help");
+    app.set_version_flag("--version", sindri::app::version_text(), "print the version");
     app.get_formatter()->column_width(34);
     add_train();
     add_eval();
@@ -141,47 +143,48 @@ struct Program {
 
   int run_train(const std::string& line) {
     if (settings_doc) {
-      fmt::print("{}", Settings::schema_markdown());
+      print_out(Settings::schema_markdown());
       return 0;
     }
     const Settings s = read_settings(common);
     if (common.print_config) {
-      fmt::print("{}", s.print());
+      print_out(s.print());
       return 0;
     }
+    outlive_reader();
     train.program = program_name;
     train.command_line = line;
     const sindri::app::TrainReport r = sindri::app::train(s, train);
-    return r.stopped_by_signal == SIGINT ? 130 : r.stopped_by_signal == SIGTERM ? 143 : 0;
+    return r.stopped_by_signal == 0 ? 0 : 128 + r.stopped_by_signal;
   }
 
   int run_other() {
     const std::string from_run = checkpoint.empty() ? "" : sindri::app::settings_file_of(checkpoint);
     if (doctor_verb->parsed()) {
-      fmt::print("{}", sindri::app::doctor());
+      print_out(sindri::app::doctor());
       return 0;
     }
     if (version_verb->parsed()) {
-      fmt::print("{}", sindri::app::version_text());
+      print_out(sindri::app::version_text());
       return 0;
     }
     if (ops_verb->parsed()) {
-      fmt::print("{}", ops_doc ? sindri::app::ops_markdown() : sindri::app::ops(op));
+      print_out(ops_doc ? sindri::app::ops_markdown() : sindri::app::ops(op));
       return 0;
     }
     const Settings s = read_settings(common, from_run);
     if (common.print_config) {
-      fmt::print("{}", s.print());
+      print_out(s.print());
       return 0;
     }
     if (summary_verb->parsed()) {
-      fmt::print("{}", sindri::app::summary(net, s, all_cells));
+      print_out(sindri::app::summary(net, s, all_cells));
     } else if (eval_verb->parsed()) {
-      for (const auto& [name, value] : sindri::app::evaluate(s, checkpoint)) fmt::print("{}: {:.6g}\n", name, value);
+      for (const auto& [name, value] : sindri::app::evaluate(s, checkpoint)) print_out(fmt::format("{}: {:.6g}\n", name, value));
     } else {
       for (const sindri::app::Prediction& p : sindri::app::predict(s, checkpoint, images, top)) {
-        fmt::print("{}\n", p.file);
-        for (const auto& [name, probability] : p.classes) fmt::print("  {:<24} {:6.2f} %\n", name, 100 * probability);
+        print_out(p.file + "\n");
+        for (const auto& [name, probability] : p.classes) print_out(fmt::format("  {:<24} {:6.2f} %\n", name, 100 * probability));
       }
     }
     return 0;
@@ -221,7 +224,7 @@ sindri::Error usage_error(const Program& p, const CLI::ParseError& e, int argc, 
 
 int fail(const sindri::Error& e) {
   std::fflush(stdout);
-  fmt::print(stderr, "{}\n", sindri::train::format_error_report(e));
+  print_err(sindri::train::format_error_report(e) + "\n");
   return e.exit_code();
 }
 
@@ -237,20 +240,28 @@ void limit_spinning(char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  prepare_process();
   limit_spinning(argv);
   Program program;
   program.program_name = argv[0];
   try {
     check_verb(program, argc, argv);
     program.app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& e) { return program.app.exit(e); } catch (const CLI::ParseError& e) {
-    return fail(usage_error(program, e, argc, argv));
-  } catch (const sindri::Error& e) { return fail(e); }
+  } catch (const CLI::CallForHelp&) {
+    print_out(program.app.help());
+    return finish_output(0);
+  } catch (const CLI::CallForVersion&) {
+    print_out(sindri::app::version_text());
+    return finish_output(0);
+  } catch (const CLI::ParseError& e) { return fail(usage_error(program, e, argc, argv)); } catch (const sindri::Error& e) {
+    return fail(e);
+  }
   try {
     const std::string line = command_line(argc, argv);
-    if (program.measure.parsed()) return program.measure.run(line);
-    return program.train_verb->parsed() ? program.run_train(line) : program.run_other();
+    if (!program.version_verb->parsed()) sindri::app::check_environment();
+    return finish_output(program.measure.parsed() ? program.measure.run(line) : program.train_verb->parsed() ? program.run_train(line) : program.run_other());
   } catch (const sindri::Error& e) { return fail(e); } catch (const std::bad_alloc&) {
-    return fail(sindri::Error(sindri::ErrorCode::kMemory, "out of memory", "", "reduce train.batch_size or close other programs"));
+    return fail(sindri::DeviceError(sindri::ErrorCode::kMemory, "out of memory", command_line(argc, argv),
+                                    "reduce train.batch_size, raise a limit of memory (ulimit -v), or close other programs"));
   } catch (const std::exception& e) { return fail(sindri::Error(sindri::ErrorCode::kInternal, e.what(), "", "please report it with the command line")); }
 }

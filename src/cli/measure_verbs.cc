@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include "src/cli/process.h"
 
 void MeasureVerbs::add_to(CLI::App* app) {
   benchmark_ = app->add_subcommand("benchmark",
@@ -75,9 +75,9 @@ int MeasureVerbs::run_benchmark(const std::string& command_line) {
   if (!worker_.empty()) return sindri::app::benchmark_worker(request_.workload, worker_);
   request_.command_line = command_line;
   request_.json_file = json_file_;
-  if (!quiet_) request_.progress = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  if (!quiet_) request_.progress = [](const std::string& line) { print_err(line + "\n"); };
   const sindri::app::BenchmarkReport report = sindri::app::benchmark(request_);
-  fmt::print("{}", report.table);
+  print_out(report.table);
   return 0;
 }
 
@@ -86,7 +86,7 @@ int MeasureVerbs::run_profile(const std::string& command_line) {
   profiled_.command_line = command_line;
   profiled_.json_file = json_file_;
   const sindri::app::ProfileReport report = sindri::app::profile(profiled_);
-  fmt::print("{}", report.table);
-  if (!profiled_.trace_file.empty()) fmt::print("\ntimeline: {}\n", profiled_.trace_file);
+  print_out(report.table);
+  if (!profiled_.trace_file.empty()) print_out("\ntimeline: " + profiled_.trace_file + "\n");
   return 0;
 }

@@ -8,24 +8,26 @@
 #include <ctime>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string_view>
 
 namespace sindri::log {
 
 namespace {
 
-Level parse_level(std::string_view s, Level fallback) {
+std::optional<Level> parse_level(std::string_view s) {
   if (s == "debug") return Level::kDebug;
   if (s == "info") return Level::kInfo;
   if (s == "warn" || s == "warning") return Level::kWarn;
   if (s == "error") return Level::kError;
   if (s == "off") return Level::kOff;
-  return fallback;
+  return std::nullopt;
 }
 
 struct Filter {
   Level base = Level::kWarn;
   std::map<std::string, Level, std::less<>> topics;
+  std::string unknown;  // the first part that names no level
   Filter() {
     const char* env = std::getenv("SINDRI_LOG");
     std::string_view rest = env ? env : "";
@@ -34,8 +36,10 @@ struct Filter {
       const std::string_view item = rest.substr(0, comma);
       rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
       const size_t eq = item.find('=');
-      if (eq == std::string_view::npos) base = parse_level(item, base);
-      else topics.emplace(item.substr(0, eq), parse_level(item.substr(eq + 1), base));
+      const std::optional<Level> level = parse_level(eq == std::string_view::npos ? item : item.substr(eq + 1));
+      if (!level && unknown.empty()) unknown = item;
+      if (eq == std::string_view::npos) base = level.value_or(base);
+      else topics.emplace(item.substr(0, eq), level.value_or(base));
     }
   }
 };
@@ -45,6 +49,8 @@ const Filter& filter() {
 }
 
 }  // namespace
+
+std::string unknown_level() { return filter().unknown; }
 
 bool enabled(Level level, const char* topic) {
   const auto it = filter().topics.find(std::string_view(topic));

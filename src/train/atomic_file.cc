@@ -33,7 +33,9 @@ const char* fix_for(int error) {
     case EACCES:
     case EPERM: return "change its permissions, or choose a folder you may write to";
     case EROFS: return "choose a folder on a disk that is not read-only";
+    case EFBIG: return "raise the limit of file sizes (ulimit -f), or choose a disk that takes larger files";
     case ENOENT: return "check the path";
+    case EISDIR: return "name a file in that folder";
     case EIO: return "check the disk (dmesg)";
     default: return "";
   }

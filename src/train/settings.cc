@@ -2,10 +2,12 @@
 #include "sindri/train/settings.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <fstream>
@@ -46,6 +48,42 @@ std::vector<std::string> section_names() {
   return {s.begin(), s.end()};
 }
 
+// The setting that another program's name stands for, or that is meant by the same key in another section; empty when there is none.
+std::string known_elsewhere(const std::string& name, const std::vector<std::string>& all) {
+  static const std::map<std::string, std::string> meant = {{"lr", "lr.max"},
+                                                           {"learning_rate", "lr.max"},
+                                                           {"base_lr", "lr.max"},
+                                                           {"initial_lr", "lr.max"},
+                                                           {"scheduler", "lr.schedule"},
+                                                           {"lr_scheduler", "lr.schedule"},
+                                                           {"warmup", "lr.warmup_epochs"},
+                                                           {"wd", "optimizer.weight_decay"},
+                                                           {"betas", "optimizer.beta1"},
+                                                           {"epsilon", "optimizer.eps"},
+                                                           {"clip_grad", "optimizer.clip_global_norm"},
+                                                           {"num_epochs", "train.epochs"},
+                                                           {"max_epochs", "train.epochs"},
+                                                           {"epoch", "train.epochs"},
+                                                           {"steps", "train.max_steps"},
+                                                           {"batch", "train.batch_size"},
+                                                           {"bs", "train.batch_size"},
+                                                           {"amp", "train.amp_level"},
+                                                           {"precision", "train.amp_level"},
+                                                           {"output_dir", "train.run_dir"},
+                                                           {"classes", "model.num_classes"},
+                                                           {"num_workers", "data.workers"},
+                                                           {"dir", "data.path"},
+                                                           {"root", "data.path"},
+                                                           {"resize", "data.image_size"},
+                                                           {"img_size", "data.image_size"}};
+  const std::string key = name.substr(name.rfind('.') + 1);
+  if (const auto it = meant.find(key); it != meant.end()) return it->second;
+  for (const std::string& known : all) {
+    if (known.substr(known.find('.') + 1) == key) return known;
+  }
+  return "";
+}
+
 // Keys of the section when it is known, else whole names.
 std::string suggest(const std::string& name) {
   const std::string section = name.substr(0, name.find('.'));
@@ -54,6 +92,7 @@ std::string suggest(const std::string& name) {
     all.emplace_back(spec.name);
     if (all.back().starts_with(section + ".")) same_section.push_back(all.back());
   }
+  if (const std::string known = known_elsewhere(name, all); !known.empty()) return fmt::format("did you mean '{}'?", known);
   const std::string near = did_you_mean(name, same_section.empty() ? all : same_section);
   if (!near.empty()) return near;
   return same_section.empty() ? did_you_mean(section, section_names()) : "see docs/settings.md for the names";
@@ -96,6 +135,9 @@ class Checker {
     wrong("true or false", text);
   }
   int64_t integer(const std::string& text) const {
+    // YAML 1.1 reads 010 as eight, YAML 1.2 as ten.
+    if (const size_t digits = text.find_first_not_of("+-"); digits + 1 < text.size() && text[digits] == '0')
+      wrong("a whole number without leading zeros", text);
     const auto v = parse_number<int64_t>(text);
     if (!v) wrong("a whole number", text);
     return in_range(*v);
@@ -106,6 +148,12 @@ class Checker {
     return in_range(*v);
   }
   const std::string& choice(const std::string& text) const {
+    const auto control = std::find_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    if (control != text.end()) {
+      throw SettingsError(
+          fmt::format("{}: the text holds the control character 0x{:02x}", spec_.name, static_cast<unsigned>(static_cast<unsigned char>(*control))), where_,
+          "write it without line breaks, tabs and the like");
+    }
     if (spec_.choices[0] == '\0' || text == spec_.fallback) return text;  // a default may be empty beside the choices
     const std::vector<std::string> known = split(spec_.choices, '|');
     if (std::find(known.begin(), known.end(), text) == known.end()) {
@@ -189,7 +237,14 @@ void Settings::assign(const std::string& name, const Source& source) {
   slots_[name] = {std::move(value), source.origin};
 }
 
-void Settings::load_yaml(const std::string& path) { load_yaml_text(read_small_file(path, (1 << 20) + 1, "settings file"), path); }
+void Settings::load_yaml(const std::string& path) {
+  // A wrong name on the command line is a wrong setting; a disk that fails while it is read is not.
+  struct stat file {};
+  if (stat(path.c_str(), &file) != 0 && (errno == ENOENT || errno == ENOTDIR))
+    throw SettingsError("the settings file does not exist", path, "check the path; configs/ of the sources holds examples");
+  if (stat(path.c_str(), &file) == 0 && !S_ISREG(file.st_mode)) throw SettingsError("the settings file is not a regular file", path, "check the path");
+  load_yaml_text(read_small_file(path, (1 << 20) + 1, "settings file"), path);
+}
 
 void Settings::load_yaml_text(const std::string& text, const std::string& origin) {
   const std::vector<std::string> sections = section_names();
@@ -285,7 +340,10 @@ void Settings::validate() const {
   }
   validate_precision();
   if (get_int("train.sink_size") == 0) fail("train.sink_size", "0 steps per call", "use -1 for a whole epoch, or a positive number");
-  if (get_string("checkpoint.prefix").find('/') != std::string::npos) fail("checkpoint.prefix", "a prefix holds no '/'", "set train.run_dir for the folder");
+  const std::string& prefix = get_string("checkpoint.prefix");
+  if (prefix.find('/') != std::string::npos) fail("checkpoint.prefix", "a prefix holds no '/'", "set train.run_dir for the folder");
+  constexpr size_t kLongest = 180;  // file names have at most 255 bytes, with -EPOCH_STEP.ckpt.tmp.PID behind the prefix
+  if (prefix.size() > kLongest) fail("checkpoint.prefix", fmt::format("a prefix has at most {} bytes, this one {}", kLongest, prefix.size()), "shorten it");
 }
 
 const Settings::Value& Settings::value(const std::string& name, SettingType type) const {
@@ -329,16 +387,10 @@ std::string Settings::text(const SettingSpec& spec) const {
   return "[" + s + "]";
 }
 
-std::string Settings::print() const {
-  std::string out;
-  for (const SettingSpec& spec : schema()) {
-    const std::string line = fmt::format("{}: {}", spec.name, text(spec));
-    out += fmt::format("{:<44}  # {}\n", line, origin(spec.name));
-  }
-  return out;
-}
+std::string Settings::print() const { return yaml(true); }
+std::string Settings::to_yaml() const { return yaml(false); }
 
-std::string Settings::to_yaml() const {
+std::string Settings::yaml(bool with_origins) const {
   std::string out, section;
   for (const SettingSpec& spec : schema()) {
     const std::string name = spec.name;
@@ -347,7 +399,8 @@ std::string Settings::to_yaml() const {
       section = name.substr(0, dot);
       out += section + ":\n";
     }
-    out += fmt::format("  {}: {}\n", name.substr(dot + 1), text(spec));
+    const std::string line = fmt::format("  {}: {}", name.substr(dot + 1), text(spec));
+    out += with_origins ? fmt::format("{:<44}  # {}\n", line, origin(spec.name)) : line + "\n";
   }
   return out;
 }

@@ -139,6 +139,21 @@ class Reader : public YAML::EventHandler {
   std::vector<Level> stack_;
 };
 
+// yaml-cpp passes over directives that it does not know. They stand in front of the document, at the start of a line.
+void refuse_directives(const std::string& text, const std::string& origin) {
+  int line = 1;
+  for (size_t start = text.starts_with("\xef\xbb\xbf") ? 3 : 0; start < text.size(); ++line) {
+    const size_t end = std::min(text.find('\n', start), text.size());
+    const std::string row = text.substr(start, end - start);
+    const std::string word = row.substr(0, row.find_first_of(" \t\r"));
+    if (row[0] == '%' && word != "%YAML")
+      throw SettingsError(fmt::format("settings files may not use YAML's directive {}", word), fmt::format("{}:{}:1", origin, line), "remove the line");
+    const size_t first = row.find_first_not_of(" \t\r");
+    if (first != std::string::npos && row[first] != '#' && row[0] != '%') return;  // the document has begun
+    start = end + 1;
+  }
+}
+
 }  // namespace
 
 std::vector<YamlItem> parse_settings_yaml(const std::string& text, const std::string& origin) {
@@ -150,6 +165,7 @@ std::vector<YamlItem> parse_settings_yaml(const std::string& text, const std::st
   }
   if (const size_t nul = text.find('\0'); nul != std::string::npos)
     throw SettingsError("the settings file holds a zero byte", fmt::format("{}, byte {}", origin, nul));
+  refuse_directives(text, origin);
   std::istringstream in(text);
   Reader reader(origin);
   try {

@@ -155,7 +155,7 @@ TEST(BadSettings, FileLineColumnAndNearestName) {
   expect_error(with("train:\n  seed: 1\n  seed: 2\n"), 2, "E2012", {"train.seed", file + ":3:3", "line 2"});
   expect_error(with("trian:\n  seed: 1\n"), 2, "E2011", {file + ":1:1", "did you mean 'train'"});
   expect_error(with("model: {name: digits\n"), 2, "E2010", {file});
-  expect_error(run({"train", "--config", temp.file("absent.yaml")}), 5, "E5001", {temp.file("absent.yaml")});
+  expect_error(run({"train", "--config", temp.file("absent.yaml")}), 2, "E2010", {temp.file("absent.yaml")});
   expect_error(run({"train", "--set", "train.epocs=3"}), 2, "E2011", {"--set train.epocs=3", "did you mean 'train.epochs'"});
   expect_error(run({"train", "--set", "nonsense"}), 2, "E2010", {"nonsense"});
   expect_error(run({"train"}, {.environment = {{"SINDRI_TRAIN__EPOCS", "3"}}}), 2, "E2011", {"SINDRI_TRAIN__EPOCS"});

@@ -76,7 +76,7 @@ TEST(Verbs, OpsDocumentIsUpToDate) {
 
 TEST(Verbs, ExamplesOfTheHelpAreAccepted) {
   EXPECT_THAT(run_ok({"summary", "resnet20", "--set", "model.num_classes=10", "--all"}), HasSubstr("parameters: 27"));
-  EXPECT_THAT(run_ok({"train", "--config", "configs/digits.yaml", "--print-config"}), HasSubstr("model.name: digits"));
+  EXPECT_THAT(run_ok({"train", "--config", "configs/digits.yaml", "--print-config"}), testing::ContainsRegex("name: digits +# digits.yaml"));
 }
 
 TEST(Verbs, SummaryCounts) {
@@ -87,6 +87,7 @@ TEST(Verbs, SummaryCounts) {
 
 TEST(Verbs, VersionAndDoctor) {
   EXPECT_THAT(run_ok({"version"}), testing::MatchesRegex("sindri [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_EQ(run_ok({"--version"}), run_ok({"version"}));
   const std::string text = run_ok({"doctor"});
   for (const char* label : {"sindri ", "cpu: ", "cores: ", "instruction set in use: ", "memory: ", "ops: "}) value_of(text, label);
   const Result r = run({"doctor"}, {.environment = {{"SINDRI_CPU_ISA", "scalar"}}});
@@ -97,10 +98,14 @@ TEST(Verbs, PrintConfigNamesEverySource) {
   const Result r =
       run({"train", "--config", "configs/digits.yaml", "--set", "lr.max=0.25", "--print-config"}, {.environment = {{"SINDRI_TRAIN__EPOCHS", "7"}}});
   EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_THAT(r.out, testing::ContainsRegex("model.name: digits +# digits.yaml:3:3"));
-  EXPECT_THAT(r.out, testing::ContainsRegex("train.epochs: 7 +# SINDRI_TRAIN__EPOCHS"));
-  EXPECT_THAT(r.out, testing::ContainsRegex("lr.max: 0.25 +# --set"));
-  EXPECT_THAT(r.out, testing::ContainsRegex("train.seed: 1 +# default"));
+  EXPECT_THAT(r.out, testing::ContainsRegex("model:\n  name: digits +# digits.yaml:3:3"));
+  EXPECT_THAT(r.out, testing::ContainsRegex("  epochs: 7 +# SINDRI_TRAIN__EPOCHS"));
+  EXPECT_THAT(r.out, testing::ContainsRegex("  max: 0.25 +# --set"));
+  EXPECT_THAT(r.out, testing::ContainsRegex("  seed: 1 +# default"));
+  // It is a settings file: what it says is what was said.
+  const TempFolder temp;
+  std::ofstream(temp.file("printed.yaml")) << r.out;
+  EXPECT_THAT(run_ok({"train", "--config", temp.file("printed.yaml"), "--print-config"}), testing::ContainsRegex("  epochs: 7 +# printed.yaml"));
 }
 
 TEST(Verbs, DryRunWritesNothing) {

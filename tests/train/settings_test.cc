@@ -56,6 +56,13 @@ TEST(Settings, RefusesBadFiles) {
       {"data:\n  mean: [[0.5]]\n", ErrorCode::kSettings, "list inside a list", "dir/test.yaml:2", ""},
       {"data:\n  mean: [{a: 1}]\n", ErrorCode::kSettings, "mapping inside a list", "dir/test.yaml:2", ""},
       {"data:\n  mean: [~]\n", ErrorCode::kSettings, "data.mean has no value", "dir/test.yaml:2", ""},
+      {"train:\n  epochs: 010\n", ErrorCode::kSettings, "train.epochs: expected a whole number without leading zeros, got '010'", "dir/test.yaml:2:3", ""},
+      {"train:\n  seed: +07\n", ErrorCode::kSettings, "without leading zeros", "dir/test.yaml:2:3", ""},
+      {"checkpoint:\n  prefix: \"a\\nb\"\n", ErrorCode::kSettings, "checkpoint.prefix: the text holds the control character 0x0a", "dir/test.yaml:2:3",
+       "line breaks"},
+      {"data:\n  path: \"a\\0b\"\n", ErrorCode::kSettings, "control character 0x00", "dir/test.yaml:2:3", ""},
+      {"%SINDRI 2\n---\ntrain:\n  epochs: 3\n", ErrorCode::kSettings, "directive %SINDRI", "dir/test.yaml:1:1", "remove"},
+      {"# text\n\n%TAG ! tag:x,2000:\n---\ntrain:\n  epochs: 3\n", ErrorCode::kSettings, "directive %TAG", "dir/test.yaml:3:1", "remove"},
       {"a: &x {b: 1}\n", ErrorCode::kSettings, "anchor", "dir/test.yaml:1", "write the value where it is used"},
       {"train:\n  epochs: &n 3\n  seed: *n\n", ErrorCode::kSettings, "anchor", "dir/test.yaml:2", ""},
       {"train:\n  epochs: !!int 3\n", ErrorCode::kSettings, "tag", "dir/test.yaml:2", "remove the tag"},
@@ -124,7 +131,7 @@ TEST(Settings, LaterSourcesWinAndAreNamed) {
   EXPECT_EQ(s.origin("train.epochs"), "run.yaml:2:3");
   EXPECT_EQ(s.origin("train.batch_size"), "SINDRI_TRAIN__BATCH_SIZE");
   EXPECT_EQ(s.origin("train.seed"), "--set");
-  EXPECT_NE(s.print().find("train.seed: 9"), std::string::npos);
+  EXPECT_NE(s.print().find("  seed: 9"), std::string::npos);
   EXPECT_NE(s.print().find("# --set"), std::string::npos);
 }
 
@@ -178,6 +185,7 @@ TEST(Settings, RulesBetweenSettings) {
   refused({"loss_scale.type=fixed", "loss_scale.window=5"}, "only a dynamic loss scale");
   refused({"loss_scale.type=dynamic", "optimizer.loss_scale=128"}, "divided by it and by the scale");
   refused({"checkpoint.prefix=a/b"}, "no '/'");
+  refused({"checkpoint.prefix=long", std::string("checkpoint.prefix=" + std::string(300, 'x')).c_str()}, "at most 180 bytes, this one 300");
   Settings().validate();
 }
 
@@ -194,17 +202,37 @@ TEST(Settings, PrintedYamlReadsBack) {
   EXPECT_EQ(back.get_string("data.path"), "/a b/\"c\"\\d");
   EXPECT_EQ(back.get_string("checkpoint.prefix"), "- x: y # z");
   EXPECT_NE(Settings().hash(), s.hash());
+  Settings printed;  // what --print-config shows is a settings file too
+  printed.load_yaml_text(s.print(), "printed.yaml");
+  EXPECT_EQ(printed.to_yaml(), s.to_yaml());
+}
+
+TEST(Settings, SuggestsWhatOtherProgramsCallIt) {
+  const std::pair<const char*, const char*> cases[] = {{"optimizer.lr", "lr.max"},
+                                                       {"optimizer.wd", "optimizer.weight_decay"},
+                                                       {"train.lr", "lr.max"},
+                                                       {"optimizer.learning_rate", "lr.max"},
+                                                       {"train.momentum", "optimizer.momentum"},
+                                                       {"data.batch_size", "train.batch_size"},
+                                                       {"trian.seed", "train.seed"},
+                                                       {"optimizer.epss", "optimizer.eps"}};
+  for (const auto& [given, meant] : cases) {
+    try {
+      Settings().set(std::string(given) + "=1");
+      ADD_FAILURE() << given;
+    } catch (const SettingsError& e) { EXPECT_TRUE(e.fix().starts_with("did you mean '" + std::string(meant) + "'")) << given << ": " << e.fix(); }
+  }
 }
 
 TEST(Settings, MissingFileSaysSo) {
   try {
     Settings().load_yaml("/nonexistent/x.yaml");
     FAIL();
-  } catch (const IoError& e) {
+  } catch (const SettingsError& e) {
     EXPECT_NE(std::string(e.what()).find("settings file"), std::string::npos);
     EXPECT_NE(std::string(e.what()).find("/nonexistent/x.yaml"), std::string::npos);
   }
-  EXPECT_THROW(Settings().load_yaml("/tmp"), IoError);
+  EXPECT_THROW(Settings().load_yaml("/tmp"), SettingsError);
 }
 
 TEST(Settings, DocumentationIsUpToDate) {

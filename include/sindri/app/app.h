@@ -25,12 +25,12 @@ struct TrainReport {
   std::string run_dir, checkpoint, metrics_file, picture;
   train::MetricValues metrics;  ///< of the last evaluation
   double train_seconds = 0, samples_per_second = 0;
-  int stopped_by_signal = 0;  ///< 0, or SIGINT / SIGTERM
+  int stopped_by_signal = 0;  ///< 0, or SIGINT, SIGTERM, SIGHUP; then run_dir is empty when nothing had begun
   std::string resume_command;  ///< set when stopped
 };
 
 /// Trains as the settings say and leaves a run folder (quality: config.resolved.yaml, env.json, repro.json, metrics.jsonl,
-/// metrics.csv, log.txt, checkpoints/, TensorBoard events, report.png). SIGINT and SIGTERM finish the step, save and return.
+/// metrics.csv, log.txt, checkpoints/, TensorBoard events, report.png). SIGINT, SIGTERM and SIGHUP finish the step, save and return.
 SINDRI_API TrainReport train(const train::Settings& settings, const TrainRequest& request);
 
 /// Metrics of a checkpoint on the evaluation data.
@@ -55,6 +55,11 @@ SINDRI_API std::string ops_markdown();
 
 /// What this machine offers and what the library was built with, one "name: value" a line.
 SINDRI_API std::string doctor();
+/// What the program looks at before a verb: SINDRI_ variables with a value that means nothing (SettingsError) or a name that nothing reads
+/// (a warning), and a limit of address space that is too low for any work (DeviceError). Under such a limit it also starts the kernels'
+/// threads and tells malloc to use one arena.
+SINDRI_API void check_environment();
+
 /// "sindri 0.1.0", with a newline.
 SINDRI_API std::string version_text();
 

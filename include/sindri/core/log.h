@@ -11,6 +11,8 @@ enum class Level { kDebug, kInfo, kWarn, kError, kOff };
 
 /// True when a line of this level and topic would be written; check it before composing an expensive message.
 SINDRI_API bool enabled(Level level, const char* topic);
+/// The first part of SINDRI_LOG that names no level; empty when all do.
+SINDRI_API std::string unknown_level();
 /// Writes "[time] [level] [topic] message" to stderr. Thread-safe; never throws.
 SINDRI_API void write(Level level, const char* topic, const std::string& message);
 inline void debug(const char* topic, const std::string& m) { write(Level::kDebug, topic, m); }

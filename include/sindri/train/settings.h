@@ -71,7 +71,7 @@ class SINDRI_API Settings {
   /// "default", "digits.yaml:3:11", "SINDRI_TRAIN__EPOCHS" or "--set".
   const std::string& origin(const std::string& name) const;
   bool is_default(const std::string& name) const { return origin(name) == "default"; }
-  /// One line per setting, "train.epochs: 3   # digits.yaml:3:11": what --print-config shows.
+  /// What --print-config shows: YAML as from to_yaml, with the origin of each value behind it ("  epochs: 3   # digits.yaml:3:11").
   std::string print() const;
   /// All values as YAML that load_yaml reads back to the same values.
   std::string to_yaml() const;
@@ -91,6 +91,7 @@ class SINDRI_API Settings {
   void assign(const std::string& name, const Source& source);
   const Value& value(const std::string& name, SettingType type) const;
   std::string text(const SettingSpec& spec) const;
+  std::string yaml(bool with_origins) const;
   [[noreturn]] void fail(const char* name, const std::string& message, const std::string& fix) const;
   void validate_precision() const;
   std::map<std::string, Slot> slots_;

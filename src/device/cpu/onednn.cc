@@ -2,6 +2,8 @@
 #include "src/device/cpu/onednn.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
@@ -82,6 +84,17 @@ ThreadScope::~ThreadScope() {
   if (omp_get_max_threads() != previous_) omp_set_num_threads(previous_);
 }
 #endif
+
+void require_code_memory() {
+  rlimit space{};
+  if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return;
+  constexpr size_t kEnough = size_t{32} << 20;  // a primitive's code and tables are a few MB
+  void* p = mmap(nullptr, kEnough, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED)
+    throw DeviceError(ErrorCode::kMemory, fmt::format("the limit of address space, {} MB, leaves no room for generated code", space.rlim_cur >> 20),
+                      "limit of this process (ulimit -v)", "raise it, or reduce the batch size");
+  munmap(p, kEnough);
+}
 
 void execute(const dnnl::primitive& primitive, std::initializer_list<Argument> arguments) {
   try {

@@ -42,8 +42,13 @@ struct Argument {
 /// Runs the primitive on this thread's stream and waits.
 void execute(const dnnl::primitive& primitive, std::initializer_list<Argument> arguments);
 
+/// Throws DeviceError(kMemory) when a limit of address space leaves too little for the code that oneDNN generates: it does not look whether
+/// it got memory for that, and crashes.
+void require_code_memory();
+
 /// Makes a primitive descriptor; false with the reason when oneDNN has no optimised implementation (its plain loops count as none).
 template <class PrimitiveDesc, class Make> bool try_make(Make&& make, PrimitiveDesc* pd, std::string* why) {
+  require_code_memory();
   try {
     *pd = make();
   } catch (const dnnl::error& e) {

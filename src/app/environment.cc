@@ -1,0 +1,118 @@
+// check_environment: what comes from outside of the command line and the settings, looked at before any work starts. A value that nothing
+// looks at would otherwise be a wish that is silently not granted.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "sindri/app/app.h"
+#include "sindri/core/context.h"
+#include "sindri/core/error.h"
+#include "sindri/core/log.h"
+#include "sindri/core/nearest.h"
+#include "sindri/op/kernel.h"
+#include "sindri/op/op_def.h"
+#include "src/device/cpu/parallel.h"
+
+namespace sindri::app {
+
+namespace {
+
+// docs/environment.md, which a test compares with this list, and what the build and the tests use.
+const std::vector<std::string>& known_variables() {
+  static const std::vector<std::string> names = {
+      "SINDRI_NUM_THREADS",    "SINDRI_CPU_ISA",       "SINDRI_STRICT",  "SINDRI_TUNE",     "SINDRI_CACHE_DIR", "SINDRI_LOG",
+      "SINDRI_CHECK_FINITE",   "SINDRI_TIMELINE",      "SINDRI_PEERS_PYTHON", "SINDRI_PEERS_PYTHON_MINDSPORE", "SINDRI_MINDSPORE_ERA", "SINDRI_PROGRAM",
+      "SINDRI_DISABLE_PASSES", "SINDRI_DUMP_GRAPH",    "SINDRI_VERIFY_GRAPH", "SINDRI_KERNEL", "SINDRI_DATA_PLAN"};
+  return names;
+}
+
+bool of_the_tests(const std::string& name) { return name.starts_with("SINDRI_TEST_") || name.starts_with("SINDRI_UPDATE_") || name == "SINDRI_DATA_BENCH"; }
+
+// The nearest name, also of one that was cut short or lacks a word (SINDRI_THREADS).
+std::string nearest_variable(const std::string& name) {
+  const std::string rest = name.substr(7);
+  for (const std::string& known : known_variables()) {
+    if (rest.size() >= 4 && known.find(rest) != std::string::npos) return fmt::format("did you mean '{}'?", known);
+  }
+  const std::string near = did_you_mean(name, known_variables());
+  return near.starts_with("did") ? near : "docs/environment.md lists the variables";
+}
+
+void check_names() {
+  for (char** p = environ; p != nullptr && *p != nullptr; ++p) {
+    const std::string v = *p, name = v.substr(0, v.find('='));
+    if (!name.starts_with("SINDRI_") || name.find("__") != std::string::npos || of_the_tests(name)) continue;  // SINDRI_TRAIN__EPOCHS is a setting
+    const std::vector<std::string>& known = known_variables();
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      log::warn("settings", fmt::format("the environment variable {} is not known and has no effect; {}", name, nearest_variable(name)));
+  }
+}
+
+const char* value_of(const char* variable) {
+  const char* v = std::getenv(variable);
+  return v != nullptr ? v : "";
+}
+
+void check_values() {
+  const auto refuse = [](const char* variable, const std::string& message, const std::string& fix) {
+    throw SettingsError(fmt::format("{}={}: {}", variable, value_of(variable), message), fmt::format("environment variable {}", variable), fix);
+  };
+  if (const std::string item = log::unknown_level(); !item.empty())
+    refuse("SINDRI_LOG", fmt::format("'{}' names no level", item), "use debug, info, warn, error or off, or topic=level, with commas between several");
+  if (const std::string kernel = value_of("SINDRI_KERNEL"); !kernel.empty()) {
+    std::set<std::string> names;
+    for (const OpDef* op : all_ops()) {
+      for (const KernelDef* k : kernels_of(op->name)) names.insert(k->name);
+    }
+    if (!names.contains(kernel)) {
+      const std::string near = did_you_mean(kernel, {names.begin(), names.end()});
+      refuse("SINDRI_KERNEL", "no op has a kernel of this name", near.starts_with("did") ? near : "sindri ops lists the kernels of every op");
+    }
+  }
+  if (const std::string plan = value_of("SINDRI_DATA_PLAN"); !plan.empty() && plan != "none")
+    refuse("SINDRI_DATA_PLAN", "the only plan to choose is none", "use none, or leave it out");
+  (void)cpu_isa();  // these two name their variable themselves
+  (void)num_threads();
+}
+
+// Under a limit of address space (ulimit -v) the libraries below fail in ways that cannot be caught: OpenMP ends the process when it gets no
+// thread, code generators crash. So what a small net needs must be free before anything starts, the threads start now, and malloc keeps to
+// one arena: each further one reserves 64 MB.
+void check_address_space() {
+  rlimit space{};
+  if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return;
+  mallopt(M_ARENA_MAX, 1);
+  pthread_attr_t attributes;
+  size_t stack = size_t{8} << 20;
+  if (pthread_getattr_default_np(&attributes) == 0) {
+    pthread_attr_getstacksize(&attributes, &stack);
+    pthread_attr_destroy(&attributes);
+  }
+  constexpr size_t kSmallNet = size_t{128} << 20;
+  const size_t wanted = kSmallNet + 2 * stack * static_cast<size_t>(num_threads());  // kernels' threads and those that read data
+  void* p = mmap(nullptr, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED)
+    throw DeviceError(ErrorCode::kMemory, fmt::format("the limit of address space, {} MB, leaves less than the {} MB that the smallest work needs",
+                                                     space.rlim_cur >> 20, wanted >> 20),
+                      "limit of this process (ulimit -v)", "raise it (ulimit -v unlimited), or limit the threads with SINDRI_NUM_THREADS");
+  munmap(p, wanted);
+  parallel_tasks(num_threads(), [](int64_t) {});
+}
+
+}  // namespace
+
+void check_environment() {
+  check_values();
+  check_names();
+  check_address_space();
+}
+
+}  // namespace sindri::app

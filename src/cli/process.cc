@@ -1,0 +1,57 @@
+// See process.h.
+#include "src/cli/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "sindri/core/error.h"
+#include "sindri/train/error_report.h"
+
+namespace {
+
+bool g_outlives_reader = false;
+int g_output_error = 0;  // errno of the first write that failed here
+
+// A pipe whose other end is closed, or a terminal that is gone.
+bool reader_is_gone() {
+  pollfd p{STDOUT_FILENO, POLLOUT, 0};
+  return poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+}  // namespace
+
+void prepare_process() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    // open gives the lowest free number, which is this one.
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) < 0) _exit(5);  // nowhere to say why
+  }
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void outlive_reader() {
+  g_outlives_reader = true;
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+void print_out(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && g_output_error == 0) g_output_error = errno;
+}
+
+void print_err(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+int finish_output(int code) {
+  if (std::fflush(stdout) != 0 && g_output_error == 0) g_output_error = errno;
+  const bool failed = g_output_error != 0 || std::ferror(stdout) != 0;
+  if (!failed || code != 0 || (g_outlives_reader && reader_is_gone())) return code;
+  const sindri::IoError e(fmt::format("cannot write to the standard output{}{}", g_output_error != 0 ? ": " : "", g_output_error != 0 ? std::strerror(g_output_error) : ""),
+                          "standard output", "make room where it goes, or send it elsewhere; what was asked for is done, but for its last lines");
+  print_err(sindri::train::format_error_report(e) + "\n");
+  return e.exit_code();
+}
