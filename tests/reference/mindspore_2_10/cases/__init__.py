@@ -1,0 +1,14 @@
+"""The calls that are compared: CASES, a list of texts for run_cases.py. A module each for a part of the interface, with a list of the same name."""
+import importlib
+
+MODULES = "elementwise reduce shape index tensor linear numpy_ primitives random_ nn_ loss optim metrics".split()
+
+
+def load(modules=MODULES):
+    """The cases of some modules, each once, in their order."""
+    return list(dict.fromkeys(case for name in modules for case in importlib.import_module(f"{__name__}.{name}").CASES))
+
+
+def lines(text):
+    """The lines of a text that are no comment."""
+    return [line for line in (raw.strip() for raw in text.splitlines()) if line and not line.startswith("# ")]
