@@ -3,7 +3,7 @@
 
 namespace sindri::elementwise {
 
-enum class Domain { kNumericBool, kNumeric, kFloating, kPredicate };
+enum class Domain { kNumericBool, kNumeric, kFloating, kPredicate, kIntegral };
 using enum Domain;
 
 }  // namespace sindri::elementwise

@@ -23,6 +23,8 @@ void check_domain(const char* op, Domain domain, const TensorMeta& m) {
   if (domain == kFloating) check_floating(op, m, "the input");
   if (domain == kNumeric && m.dtype == DType::kBool)
     throw DTypeError(fmt::format("{}: not defined for bool, got {}", op, m.str()), "", "use a logical op, or convert with ops::cast");
+  if (domain == kIntegral && is_floating(m.dtype))
+    throw DTypeError(fmt::format("{}: defined for integers and bool, got {}", op, m.str()), "", "convert with ops::cast");
 }
 
 TensorMeta result_meta(const Shape& shape, Domain domain, const TensorMeta& in) {

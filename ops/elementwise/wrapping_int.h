@@ -29,6 +29,12 @@ template <class Tag> struct WrappingInt {
   friend bool operator>(WrappingInt a, WrappingInt b) { return a.v > b.v; }
   friend bool operator>=(WrappingInt a, WrappingInt b) { return a.v >= b.v; }
 
+  friend WrappingInt operator&(WrappingInt a, WrappingInt b) { return WrappingInt(a.u() & b.u()); }
+  friend WrappingInt operator|(WrappingInt a, WrappingInt b) { return WrappingInt(a.u() | b.u()); }
+  friend WrappingInt operator^(WrappingInt a, WrappingInt b) { return WrappingInt(a.u() ^ b.u()); }
+  friend WrappingInt operator<<(WrappingInt a, WrappingInt b) { return b.u() > 63 ? WrappingInt() : WrappingInt(a.u() << b.u()); }
+  friend WrappingInt operator>>(WrappingInt a, WrappingInt b) { return WrappingInt(a.v >> (b.u() > 63 ? 63 : b.u())); }
+
   friend WrappingInt abs(WrappingInt x) { return x.v < 0 ? -x : x; }
   friend WrappingInt floor(WrappingInt x) { return x; }
   friend WrappingInt ceil(WrappingInt x) { return x; }

@@ -9,6 +9,7 @@
 #include "ops/matmul/matmul_problem.h"
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
+#include "sindri/ops/elementwise.h"
 #include "sindri/ops/shape.h"
 #include "src/op/quick_call.h"
 
@@ -135,10 +136,45 @@ const OpDef& kBatchMatmul = register_op({
 
 namespace ops {
 
+namespace {
+
+using Product = Tensor (*)(const Tensor&, const Tensor&, bool, bool);
+
+// Integers in pieces of 16 bits: their products and the sums over K <= 2^20 of them are exact in double, and what is beyond the type wraps
+// around as integer arithmetic does.
+Tensor integer_product(Product product, const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
+  const DType type = promote_types(a.dtype(), b.dtype());
+  const Tensor mask = full({}, 0xFFFF, DType::kInt64);
+  const int pieces = type == DType::kInt64 ? 4 : type == DType::kInt32 ? 2 : 1;
+  const auto piece = [&](const Tensor& x, int i) {
+    const Tensor bits = bitwise_right_shift(cast(x, DType::kInt64), full({}, 16 * i, DType::kInt64));
+    return cast(bitwise_and(bits, mask), DType::kFloat64);
+  };
+  Tensor sum;
+  for (int i = 0; i < pieces; ++i) {
+    for (int j = 0; i + j < pieces; ++j) {
+      const Tensor part = cast(product(piece(a, i), piece(b, j), transpose_a, transpose_b), DType::kInt64);
+      const Tensor shifted = bitwise_left_shift(part, full({}, 16 * (i + j), DType::kInt64));
+      sum = sum.defined() ? add(sum, shifted) : shifted;
+    }
+  }
+  return cast(sum, type);
+}
+
+// Other operands are left for the op to refuse.
+bool integers(const Tensor& a, const Tensor& b) {
+  const auto matrix = [](const Tensor& x) { return is_integral(x.dtype()) && x.dtype() != DType::kBool && x.rank() >= 2; };
+  return matrix(a) && matrix(b);
+}
+
+}  // namespace
+
 Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
+  if (integers(a, b)) return integer_product(matmul, a, b, transpose_a, transpose_b);
   return bind_one(kMatmul, recent_attrs(MatmulAttrs{transpose_a, transpose_b}), {&a, &b});
 }
 Tensor batch_matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
+  if (integers(a, b)) return integer_product(batch_matmul, a, b, transpose_a, transpose_b);
   return bind_one(kBatchMatmul, recent_attrs(MatmulAttrs{transpose_a, transpose_b}), {&a, &b});
 }
 

@@ -30,6 +30,15 @@ struct LazyValue {
   py::object init;
 };
 
+/// What a tensor is a part of (common/_views.py): writes to it go to the base, and it is made anew when the base has another value.
+struct ViewLink {
+  py::object base;  ///< the Tensor or Parameter
+  py::tuple steps;  ///< lead from the base to the part
+  uint64_t seen = 0;  ///< the value of the base that the part was made of
+  uint32_t generation = 0;  ///< of the base: another one has replaced what the part belongs to
+  bool snapshot = false;  ///< the part keeps its value when the base is written
+};
+
 /// sindri.Tensor: the Python object itself. Its type is not one of pybind11's (tensor_object.cc): making and dropping a result, and
 /// finding the value behind an argument, would otherwise cost more than a small op.
 struct PyTensor {
@@ -38,10 +47,13 @@ struct PyTensor {
   bool is_parameter;  ///< it is a PyParameter
   Tensor held;
   std::unique_ptr<LazyValue> lazy;
+  std::unique_ptr<ViewLink> view;
+  uint32_t generation;  ///< how often the handle was given something else to stand for (set_data), as against a write
 
   /// The value now; a lazy tensor is filled first.
   Tensor value() {
     if (is_parameter) return read_parameter();
+    if (view != nullptr) return read_view();
     if (!held.defined()) materialize();
     return held;
   }
@@ -51,6 +63,7 @@ struct PyTensor {
   Tensor read_parameter();
   void write_parameter(const Tensor& t);
   void materialize();
+  Tensor read_view();
 };
 
 /// sindri.Parameter.
@@ -113,6 +126,8 @@ Tensor number_of(py::handle number, DType dtype);
 /// The number in the tensor's type, or where its kind is the higher one in int64 or float32, as MindSpore has it: what the number is
 /// written as counts, not its value. Throws ValueError for an integer that does not fit.
 Tensor number_beside(const Tensor& t, py::handle number, NumberKind kind);
+/// The same for a comparison, where an integer that the tensor's type does not hold stands in int64: it is compared by its value.
+Tensor number_compared(const Tensor& t, py::handle number, NumberKind kind);
 py::object to_python(Tensor t);
 py::object to_python(std::shared_ptr<Parameter> p);
 py::tuple to_python_tuple(const std::vector<Tensor>& ts);

@@ -14,18 +14,19 @@ using Unary = Tensor (*)(const Tensor&);
 using Binary = Tensor (*)(const Tensor&, const Tensor&);
 
 // Both as tensors; one of them may be a number.
-std::pair<Tensor, Tensor> operands(py::handle a, py::handle b) {
+std::pair<Tensor, Tensor> operands(py::handle a, py::handle b, bool compared = false) {
+  const auto beside = compared ? &number_compared : &number_beside;
   const NumberKind kind_a = number_kind(a), kind_b = number_kind(b);
   if (kind_a != NumberKind::kNone && kind_b == NumberKind::kNone) {
     const Tensor y = to_tensor(b);
-    return {number_beside(y, a, kind_a), y};
+    return {beside(y, a, kind_a), y};
   }
   const Tensor x = to_tensor(a);
-  return {x, kind_b != NumberKind::kNone ? number_beside(x, b, kind_b) : to_tensor(b)};
+  return {x, kind_b != NumberKind::kNone ? beside(x, b, kind_b) : to_tensor(b)};
 }
 
-template <Binary F> Tensor binary(py::handle a, py::handle b) {
-  const auto [x, y] = operands(a, b);
+template <Binary F, bool compared = false> Tensor binary(py::handle a, py::handle b) {
+  const auto [x, y] = operands(a, b, compared);
   return without_lock(x.numel() + y.numel(), [&, &x = x, &y = y] { return F(x, y); });
 }
 
@@ -90,12 +91,15 @@ void bind_elementwise(py::module_& m) {
 #undef SINDRI_UNARY
 #define SINDRI_BINARY(name) def_op(m, #name, &binary<static_cast<Binary>(&ops::name)>, py::arg("a"), py::arg("b"));
   SINDRI_BINARY(add) SINDRI_BINARY(sub) SINDRI_BINARY(mul) SINDRI_BINARY(div) SINDRI_BINARY(floor_div) SINDRI_BINARY(mod) SINDRI_BINARY(pow)
-  SINDRI_BINARY(maximum) SINDRI_BINARY(minimum) SINDRI_BINARY(equal) SINDRI_BINARY(not_equal) SINDRI_BINARY(less)
-  SINDRI_BINARY(less_equal) SINDRI_BINARY(greater) SINDRI_BINARY(greater_equal) SINDRI_BINARY(logical_and) SINDRI_BINARY(logical_or)
-  SINDRI_BINARY(logical_xor)
-  // clang-format on
+  SINDRI_BINARY(maximum) SINDRI_BINARY(minimum) SINDRI_BINARY(logical_and) SINDRI_BINARY(logical_or)
+  SINDRI_BINARY(logical_xor) SINDRI_BINARY(bitwise_and) SINDRI_BINARY(bitwise_or) SINDRI_BINARY(bitwise_xor) SINDRI_BINARY(bitwise_left_shift)
+  SINDRI_BINARY(bitwise_right_shift)
 #undef SINDRI_BINARY
-                              def_op(m, "leaky_relu", &ops::leaky_relu, py::arg("x"), py::arg("alpha") = 0.2);
+#define SINDRI_COMPARE(name) def_op(m, #name, &binary<static_cast<Binary>(&ops::name), true>, py::arg("a"), py::arg("b"));
+  SINDRI_COMPARE(equal) SINDRI_COMPARE(not_equal) SINDRI_COMPARE(less) SINDRI_COMPARE(less_equal) SINDRI_COMPARE(greater) SINDRI_COMPARE(greater_equal)
+#undef SINDRI_COMPARE
+  // clang-format on
+  def_op(m, "leaky_relu", &ops::leaky_relu, py::arg("x"), py::arg("alpha") = 0.2);
   def_op(m, "elu", &ops::elu, py::arg("x"), py::arg("alpha") = 1.0);
   def_op(m, "gelu", &ops::gelu, py::arg("x"), py::arg("approximate") = true);
   def_op(m, "where", &where, py::arg("cond"), py::arg("a"), py::arg("b"));

@@ -80,6 +80,7 @@ void set_data(py::handle self, const py::object& data) {
   }
   bool narrowed = false;
   tensor_of(self)->set_value(fit(p, v, &narrowed));
+  ++tensor_of(self)->generation;
 }
 
 // A write in program order, as the ops Assign and the training wrappers do it; numbers become tensors of the Parameter's type.

@@ -161,6 +161,70 @@ void PyTensor::materialize() {
   held = drawn;
   lazy.reset();
 }
+namespace {
+
+// The function of common/_views.py that makes the part which steps lead to of a value; lives as long as the process.
+py::object& part_maker() {
+  static auto* const maker = new py::object();
+  return *maker;
+}
+
+}  // namespace
+
+Tensor PyTensor::read_view() {
+  PyTensor* const base = tensor_of(view->base);
+  if (base->generation != view->generation) {  // the base stands for another tensor now
+    const std::unique_ptr<ViewLink> dropped = std::move(view);
+    return held;
+  }
+  if (view->snapshot) return held;
+  const py::object keep = view->base, steps = view->steps;
+  const Tensor now = base->value();
+  if (view == nullptr || now.id() == view->seen) return held;
+  const Tensor made = to_tensor(part_maker()(to_python(now), steps));
+  // Made of a Parameter that has a traced value for the moment: nothing to keep.
+  if (view == nullptr || (made.is_symbolic() && !held.is_symbolic())) return made;
+  held = made;
+  view->seen = now.id();
+  return held;
+}
+
+namespace {
+
+// Makes self the part of base that the step leads to; of a view of another tensor, a part of that one. Gives the number of steps there.
+size_t link(PyTensor& self, py::object base, py::tuple step, bool snapshot) {
+  PyTensor* of = tensor_of(base);
+  if (of == nullptr || of == &self || self.is_parameter) throw ValueError("a view needs another tensor as its base", "Tensor._link");
+  uint64_t seen = of->value().id();
+  py::tuple steps = py::make_tuple(std::move(step));
+  if (of->view != nullptr) {
+    steps = py::reinterpret_steal<py::tuple>(PySequence_Concat(of->view->steps.ptr(), steps.ptr()));
+    base = py::object(of->view->base);
+    of = tensor_of(base);
+    seen = of->value().id();
+  }
+  std::unique_ptr<ViewLink> view(new ViewLink{base, steps, seen, of->generation, snapshot});
+  view.swap(self.view);
+  return steps.size();
+}
+
+// (base, steps, snapshot), or None for a tensor that is no view, or no longer.
+py::object link_of(PyTensor& self) {
+  if (self.view == nullptr) return py::none();
+  self.value();  // drops a link to what the base no longer stands for
+  if (self.view == nullptr) return py::none();
+  return py::make_tuple(self.view->base, self.view->steps, self.view->snapshot);
+}
+
+// Makes the tensor stand for something else: it is a view no longer, and what were views of it keep their values.
+void leave(PyTensor& self) {
+  if (self.view != nullptr) self.value();
+  const std::unique_ptr<ViewLink> dropped = std::move(self.view);
+  ++self.generation;
+}
+
+}  // namespace
+
 void PyTensor::set_value(const Tensor& t) {
   if (is_parameter) return write_parameter(t);
   held = t;
@@ -225,7 +289,20 @@ Tensor number_beside(const Tensor& t, py::handle number, NumberKind kind) {
   if (kind == NumberKind::kBool) return number_of(number, type);
   const py::object integer =
       PyLong_Check(number.ptr()) ? py::reinterpret_borrow<py::object>(number) : py::object(py::int_(py::reinterpret_borrow<py::object>(number)));
+  // -1 beside uint8 is 255, as in MindSpore: the arithmetic wraps around in any case.
+  if (type == DType::kUInt8) {
+    if (const int64_t v = to_int64(integer); v < 0 && v >= -255) return number_of(py::int_(v + 256), type);
+  }
   return number_of(integer, type == DType::kBool ? DType::kInt64 : type);
+}
+
+Tensor number_compared(const Tensor& t, py::handle number, NumberKind kind) {
+  if (kind == NumberKind::kInteger && (t.dtype() == DType::kUInt8 || t.dtype() == DType::kInt32)) {
+    const int64_t v = to_int64(py::int_(py::reinterpret_borrow<py::object>(number)));
+    const bool fits = t.dtype() == DType::kUInt8 ? v >= 0 && v <= 255 : v == static_cast<int32_t>(v);
+    if (!fits) return Tensor::from_vector<int64_t>({}, {v});
+  }
+  return number_beside(t, number, kind);
 }
 
 Shape to_shape(py::handle h) {
@@ -309,6 +386,11 @@ void bind_tensor(py::module_& m) {
       "_detached", [](PyTensor& t) { return t.value(); }, "The value now, as a Tensor that is no Parameter.");
   c.def(
       "_replace", [](PyTensor& t, const Tensor& v) { t.set_value(v); }, "Gives this handle another value.");
+  c.def("_link", &link, py::arg("base"), py::arg("step"), py::arg("snapshot"), "Makes the tensor a view of base; see common/_views.py.");
+  c.def("_link_of", &link_of, "(base, steps, snapshot) of a view, else None.");
+  m.def(
+      "set_part_maker", [](py::object f) { part_maker() = std::move(f); }, "The function that makes a view of a value of its base.");
+  c.def("_leave", &leave, "Ends the relation to the tensor this is a view of, and of views to this tensor.");
   c.def(
       "asnumpy", [](PyTensor& t) { return to_numpy(t.value()); }, "NumPy view of the values, without a copy; writes to it change the tensor.");
   c.def(
@@ -330,12 +412,14 @@ void bind_tensor(py::module_& m) {
   c.def("item", [](PyTensor& t) { return item_of(t); });
   c.def(
       "astype",
-      [](PyTensor& t, DType dtype, bool) {
+      [](py::object self, DType dtype, bool) {
+        PyTensor& t = *tensor_of(self);
         const Tensor value = t.value();
-        return without_lock(value.numel(), [&] { return ops::cast(value, dtype); });
+        if (value.dtype() == dtype && !t.is_parameter) return self;
+        return to_python(without_lock(value.numel(), [&] { return ops::cast(value, dtype); }));
       },
       py::arg("dtype"), py::arg("copy") = true,
-      "The values in another element type (also a NumPy type or its name); copy changes nothing: values never change.");
+      "The values in another element type (also a NumPy type or its name); the tensor itself where it has that type, whatever copy says, as in MindSpore.");
   c.def("__bool__", truth);
   c.def("__int__", [](PyTensor& t) { return py::int_(item_of(t)); });
   c.def("__float__", [](PyTensor& t) { return py::float_(item_of(t)); });

@@ -21,6 +21,7 @@ template <class T> PyObject* allocate(PyTypeObject* type) {
   auto* t = reinterpret_cast<T*>(self);
   new (&t->held) Tensor();
   new (&t->lazy) std::unique_ptr<LazyValue>();
+  new (&t->view) std::unique_ptr<ViewLink>();
   if constexpr (std::is_same_v<T, PyParameter>) {
     t->is_parameter = true;
     new (&t->param) std::shared_ptr<Parameter>();
@@ -38,6 +39,7 @@ template <class T> void deallocate(PyObject* self) {
   Py_CLEAR(t->dict);
   std::destroy_at(&t->held);
   std::destroy_at(&t->lazy);
+  std::destroy_at(&t->view);
   if constexpr (std::is_same_v<T, PyParameter>) std::destroy_at(&t->param);
   type->tp_free(self);
   Py_DECREF(type);
@@ -47,6 +49,10 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   auto* t = reinterpret_cast<PyTensor*>(self);
   Py_VISIT(t->dict);
   if (t->lazy != nullptr) Py_VISIT(t->lazy->init.ptr());
+  if (t->view != nullptr) {
+    Py_VISIT(t->view->base.ptr());
+    Py_VISIT(t->view->steps.ptr());
+  }
   Py_VISIT(Py_TYPE(self));
   return 0;
 }
@@ -55,6 +61,7 @@ int clear(PyObject* self) {
   auto* t = reinterpret_cast<PyTensor*>(self);
   Py_CLEAR(t->dict);
   t->lazy.reset();
+  const std::unique_ptr<ViewLink> view = std::move(t->view);  // letting go of the base may run Python code, which may come back here
   return 0;
 }
 

@@ -12,13 +12,13 @@ using Unary = Tensor (*)(const Tensor&);
 using Binary = Tensor (*)(const Tensor&, const Tensor&);
 
 // Neither a tensor nor something that becomes one: leave it to Python, which asks the other operand.
-bool operand(py::handle h, const Tensor& other, Tensor* out) {
+bool operand(py::handle h, const Tensor& other, Tensor* out, bool compared) {
   if (PyTensor* t = tensor_of(h)) {
     *out = t->value();
     return true;
   }
   if (const NumberKind kind = number_kind(h); kind != NumberKind::kNone) {
-    *out = number_beside(other, h, kind);
+    *out = compared ? number_compared(other, h, kind) : number_beside(other, h, kind);
     return true;
   }
   if (PyList_Check(h.ptr()) || PyTuple_Check(h.ptr()) || py::isinstance<py::array>(h)) {
@@ -38,16 +38,16 @@ template <Binary F> PyObject* run(const Tensor& a, const Tensor& b) {
 }
 
 // left F right; at least one of them is a Tensor.
-template <Binary F> PyObject* binary(PyObject* left, PyObject* right) {
+template <Binary F, bool compared = false> PyObject* binary(PyObject* left, PyObject* right) {
   return guarded([&] {
     if (PyTensor* self = tensor_of(left)) {
       const Tensor a = self->value();
       Tensor b;
-      return operand(right, a, &b) ? run<F>(a, b) : not_implemented();
+      return operand(right, a, &b, compared) ? run<F>(a, b) : not_implemented();
     }
     const Tensor b = tensor_of(right)->value();
     Tensor a;
-    return operand(left, b, &a) ? run<F>(a, b) : not_implemented();
+    return operand(left, b, &a, compared) ? run<F>(a, b) : not_implemented();
   });
 }
 
@@ -56,6 +56,15 @@ template <Unary F> PyObject* unary(PyObject* self) {
     const Tensor a = reinterpret_cast<PyTensor*>(self)->value();
     return to_python(without_lock(a.numel(), [&] { return F(a); })).release().ptr();
   });
+}
+
+// bool - bool is true where they differ, as in MindSpore; the op knows numbers only.
+Tensor difference(const Tensor& a, const Tensor& b) { return a.dtype() == DType::kBool && b.dtype() == DType::kBool ? ops::not_equal(a, b) : ops::sub(a, b); }
+
+// ~x: bools are negated, integers bit by bit.
+Tensor invert(const Tensor& x) {
+  if (x.dtype() == DType::kBool) return ops::logical_not(x);
+  return ops::bitwise_xor(x, is_floating(x.dtype()) ? x : ops::full({}, x.dtype() == DType::kUInt8 ? 255 : -1, x.dtype()));
 }
 
 PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) { return modulus == Py_None ? binary<ops::pow>(base, exponent) : not_implemented(); }
@@ -75,12 +84,12 @@ Tensor matrix_product(const Tensor& a, const Tensor& b) {
 
 PyObject* compare(PyObject* self, PyObject* other, int op) {
   switch (op) {
-    case Py_EQ: return binary<ops::equal>(self, other);
-    case Py_NE: return binary<ops::not_equal>(self, other);
-    case Py_LT: return binary<ops::less>(self, other);
-    case Py_LE: return binary<ops::less_equal>(self, other);
-    case Py_GT: return binary<ops::greater>(self, other);
-    default: return binary<ops::greater_equal>(self, other);
+    case Py_EQ: return binary<ops::equal, true>(self, other);
+    case Py_NE: return binary<ops::not_equal, true>(self, other);
+    case Py_LT: return binary<ops::less, true>(self, other);
+    case Py_LE: return binary<ops::less_equal, true>(self, other);
+    case Py_GT: return binary<ops::greater, true>(self, other);
+    default: return binary<ops::greater_equal, true>(self, other);
   }
 }
 
@@ -92,20 +101,20 @@ template <class F> void* slot(F f) { return reinterpret_cast<void*>(f); }
 }  // namespace
 
 std::vector<PyType_Slot> operator_slots() {
-  constexpr Binary add = ops::add, sub = ops::sub, mul = ops::mul, div = ops::div;
+  constexpr Binary add = ops::add, mul = ops::mul, div = ops::div;
   return {
       {Py_nb_add, slot(binary<add>)},
-      {Py_nb_subtract, slot(binary<sub>)},
+      {Py_nb_subtract, slot(binary<difference>)},
       {Py_nb_multiply, slot(binary<mul>)},
       {Py_nb_true_divide, slot(binary<div>)},
       {Py_nb_floor_divide, slot(binary<ops::floor_div>)},
       {Py_nb_remainder, slot(binary<ops::mod>)},
       {Py_nb_power, slot(power)},
       {Py_nb_matrix_multiply, slot(binary<matrix_product>)},
-      {Py_nb_and, slot(binary<ops::logical_and>)},
-      {Py_nb_or, slot(binary<ops::logical_or>)},
-      {Py_nb_xor, slot(binary<ops::logical_xor>)},
-      {Py_nb_invert, slot(unary<ops::logical_not>)},
+      {Py_nb_and, slot(binary<ops::bitwise_and>)},
+      {Py_nb_or, slot(binary<ops::bitwise_or>)},
+      {Py_nb_xor, slot(binary<ops::bitwise_xor>)},
+      {Py_nb_invert, slot(unary<invert>)},
       {Py_nb_negative, slot(unary<ops::neg>)},
       {Py_nb_absolute, slot(unary<ops::abs>)},
       {Py_nb_positive, slot(positive)},

@@ -190,7 +190,9 @@ const bool kBinaryIntegers[] = {
     binary_typed("less", 0, 3, kIntegers),        binary_typed("less_equal", 0, 3, kIntegers),
     binary_typed("greater", 0, 3, kIntegers),     binary_typed("greater_equal", 0, 3, kIntegers),
     binary_typed("logical_and", 0, 2, kIntegers), binary_typed("logical_or", 0, 2, kIntegers),
-    binary_typed("logical_xor", 0, 2, kIntegers),
+    binary_typed("logical_xor", 0, 2, kIntegers), binary_typed("bitwise_and", 0, 100, kIntegers),
+    binary_typed("bitwise_or", 0, 100, kIntegers), binary_typed("bitwise_xor", 0, 100, kIntegers),
+    binary_typed("bitwise_left_shift", -9, 9, kSigned), binary_typed("bitwise_right_shift", -99, 9, kSigned),
 };
 
 const bool kActivationGradients[] = {

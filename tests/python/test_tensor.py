@@ -89,6 +89,43 @@ def test_operators(op, expected):
     assert op(Tensor([1.0, 2.0, 4.0])).asnumpy().tolist() == expected
 
 
+def _of(results):
+    return [(str(r.dtype), r.asnumpy().tolist()) for r in results]
+
+
+def test_operators_of_integers_work_on_their_bits():
+    """As MindSpore 2.10 but for ~, which gives bool there: here it inverts the bits, as the operator's meaning is."""
+    i, u, b = (lambda *v: Tensor(v, ms.int32)), (lambda *v: Tensor(v, ms.uint8)), (lambda *v: Tensor(v, ms.bool_))
+    assert _of([i(6) & i(3), i(6) | 1, i(6) ^ i(5), ~i(5), ~u(5), i(6) & Tensor([3]), u(6) & i(3), b(True) | i(4), 1 & i(3), u(6) & -1]) == [
+        ("Int32", [2]), ("Int32", [7]), ("Int32", [3]), ("Int32", [-6]), ("UInt8", [250]), ("Int64", [2]), ("Int32", [2]), ("Int32", [5]), ("Int32", [1]),
+        ("UInt8", [6])]
+    assert _of([b(True, False) & b(True, True), b(True, False) | b(False, False), b(True, False) ^ b(True, True), ~b(True, False)]) == [
+        ("Bool", v) for v in ([True, False], [True, False], [False, True], [False, True])]
+    assert _of([ops.bitwise_left_shift(i(1, -8, 1), i(3, 2, 64)), ops.bitwise_right_shift(i(16, -8, -1), i(3, 2, -1)), ops.bitwise_and(i(6), 3),
+                ops.BitwiseOr()(i(6), i(1)), ops.BitwiseXor()(i(6), i(3)), ops.BitwiseAnd()(i(6), i(3)), i(6).bitwise_xor(3), i(6).bitwise_not()]) == [
+        ("Int32", v) for v in ([8, -32, 0], [2, -2, -1], [2], [7], [5], [2], [5], [-7])]
+    for call in (lambda: Tensor([1.0]) & Tensor([2.0]), lambda: Tensor([1.0]) & 1, lambda: i(6) | 1.5, lambda: ~Tensor([1.0]), lambda: ops.bitwise_xor(Tensor([1.0]), 1)):
+        with pytest.raises(TypeError, match="bitwise_.*integers and bool"):
+            call()
+
+
+def test_bools_and_bytes_beside_others():
+    u = Tensor([3, 255], ms.uint8)
+    assert _of([Tensor([True, True]) - Tensor([True, False]), Tensor([True]) - 1, u - 5, u + (-1), u == -1, u != -1, u > -1, u < 300, -1 < u,
+                ops.equal(u, -1), Tensor([3], ms.int32) == 2 ** 40]) == [
+        ("Bool", [False, True]), ("Int64", [0]), ("UInt8", [254, 250]), ("UInt8", [2, 254]), ("Bool", [False, False]), ("Bool", [True, True]),
+        ("Bool", [True, True]), ("Bool", [True, True]), ("Bool", [True, True]), ("Bool", [False, False]), ("Bool", [False])]
+
+
+def test_products_of_integer_matrices_are_exact():
+    rng = np.random.default_rng(0)
+    for dtype, low, high in ((np.uint8, 0, 256), (np.int32, -2 ** 31, 2 ** 31), (np.int64, -2 ** 63, 2 ** 63 - 1)):
+        a, b = rng.integers(low, high, (2, 3, 5), dtype), rng.integers(low, high, (5, 4), dtype)
+        for got in (Tensor(a) @ Tensor(b), ops.matmul(Tensor(a), Tensor(b))):
+            assert got.asnumpy().dtype == dtype and got.asnumpy().tolist() == (a @ b).tolist()
+        assert ops.MatMul(True, True)(Tensor(a[0].T.copy()), Tensor(b.T.copy())).asnumpy().tolist() == (a[0] @ b).tolist()
+
+
 def test_promotion():
     half, i = Tensor([1], ms.float16), Tensor([1], ms.int32)
     assert (half + 1.5).dtype is ms.float16 and (i + 1).dtype is ms.int32 and (i + 0.5).dtype is ms.float32

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import sindri as ms
-from sindri import Parameter, Tensor
+from sindri import Parameter, Tensor, ops
 from sindri.common import _tensor_methods
 
 X = np.array([[1.5, -2.0, 3.0], [0.0, 4.0, -5.5]], np.float32)
@@ -43,14 +43,14 @@ def test_shapes_given_in_every_form(x):
     with pytest.raises(TypeError, match="shape"):
         x.reshape("3")
     with pytest.raises(ValueError):
-        x.transpose(0, 0)
+        x.transpose((0, 0))
 
 
 def test_reductions_as_numpy(x):
     for name in ("sum", "mean", "prod", "max", "min"):
         for axis in (None, 0, -1, (0, 1)):
-            np.testing.assert_allclose(getattr(x, name)(axis).asnumpy(), getattr(X, name)(axis), rtol=1e-6, err_msg=f"{name} {axis}")
-            np.testing.assert_allclose(getattr(x, name)(axis, keepdims=True).asnumpy(), getattr(X, name)(axis, keepdims=True), rtol=1e-6)
+            np.testing.assert_allclose(getattr(x, name)(axis=axis).asnumpy(), getattr(X, name)(axis), rtol=1e-6, err_msg=f"{name} {axis}")
+            np.testing.assert_allclose(getattr(x, name)(axis=axis, keepdims=True).asnumpy(), getattr(X, name)(axis, keepdims=True), rtol=1e-6)
     np.testing.assert_allclose([x.std().item(), x.var(ddof=1).item(), x.ptp().item()], [X.std(), X.var(ddof=1), np.ptp(X)], rtol=1e-6)
     assert x.sum(dtype=ms.float64).dtype == ms.float64 and x.sum(initial=2.0).item() == X.sum() + 2
     assert x.mean(keep_dims=True).shape == (1, 1)
@@ -139,3 +139,49 @@ def test_methods_in_a_compiled_cell_with_gradients(mode):
             near[at] = float(X[at]) + sign * 1e-6
             numeric[at] += sign * np.where(X > 2, 0, near.reshape(3, 2).T).sum() * near.max(1).mean() / 2e-6
     np.testing.assert_allclose(g, numeric, rtol=1e-4, atol=1e-5)
+
+
+M = Tensor(np.array([[1, 5, 2], [7, 3, 4]], np.float32))
+I, U = Tensor([3, 4], ms.int32), Tensor([200, 100], ms.uint8)
+INDEX = Tensor([[0], [1]])
+
+
+@pytest.mark.parametrize("call, expected", [
+    (lambda: M.max(1), [[5, 7], [1, 0]]), (lambda: M.min(1), [[1, 3], [0, 1]]), (lambda: M.max(1, True), [[[5], [7]], [[1], [0]]]), (lambda: (M.max(),), [7]),
+    (lambda: (M.max(axis=1),), [[5, 7]]), (lambda: (M.min(axis=0, keepdims=True),), [[[1, 3, 2]]]), (lambda: M.max(dim=1, keepdim=True), [[[5], [7]], [[1], [0]]]),
+    (lambda: (M.max((0, 1)),), [7]), (lambda: M.max(axis=1, return_indices=True), [[5, 7], [1, 0]]), (lambda: (M.max(axis=1, initial=6),), [[6, 7]]),
+    (lambda: M.argmax_with_value(1), [[5, 7], [1, 0]]), (lambda: M.argmin_with_value(), [[1, 3, 2], [0, 1, 0]]),
+    (lambda: (M.transpose(0, 1),), [[[1, 7], [5, 3], [2, 4]]]), (lambda: (M.transpose((0, 1)),), [[[1, 5, 2], [7, 3, 4]]]),
+    (lambda: (M[None].transpose(0, -1),), [[[[1], [7]], [[5], [3]], [[2], [4]]]]), (lambda: (M.transpose(dim0=0, dim1=1),), [[[1, 7], [5, 3], [2, 4]]]),
+    (lambda: (M.sum(1, True),), [[[8], [14]]]), (lambda: (M.sum(1, ms.float64),), [[8, 14]]), (lambda: (M.sum(1, None, True),), [[[8], [14]]]),
+    (lambda: (M.equal(M + 0),), [[[True] * 3] * 2]), (lambda: (M.gather(1, INDEX),), [[[1], [3]]]), (lambda: (M.gather(dim=1, index=INDEX),), [[[1], [3]]]),
+    (lambda: (M.gather(Tensor([1]), 1),), [[[5], [3]]]), (lambda: (M.gather(Tensor([1]), axis=0),), [[[7, 3, 4]]]),
+    (lambda: (M.index_add(0, Tensor([1]), Tensor([[1.0, 1, 1]])),), [[[1, 5, 2], [8, 4, 5]]]),
+    (lambda: (M.index_add(dim=0, index=Tensor([1]), source=Tensor([[1.0, 1, 1]]), alpha=2),), [[[1, 5, 2], [9, 5, 6]]]),
+    (lambda: (M.index_add(Tensor([1]), Tensor([[1.0, 1, 1]]), 0),), [[[1, 5, 2], [8, 4, 5]]]),
+    (lambda: (M.select(0, 1),), [[7, 3, 4]]), (lambda: (M.select(dim=1, index=-1),), [[2, 4]]), (lambda: (M.select(M > 2, M * 0),), [[[0, 5, 0], [7, 3, 4]]]),
+    (lambda: (M.sub(M, alpha=2),), [[[-1, -5, -2], [-7, -3, -4]]]), (lambda: (M.add(1, alpha=2),), [[[3, 7, 4], [9, 5, 6]]]), (lambda: (M.sub(1),), [[[0, 4, 1], [6, 2, 3]]]),
+    (lambda: (M.squeeze(0), ops.squeeze(M[None], (0, 1))), [[[1, 5, 2], [7, 3, 4]]] * 2), (lambda: (M[0][True],), [[[1, 5, 2]]]),
+    (lambda: Tensor([3.0, np.nan, 1]).median(), [None, 1]), (lambda: ops.median(Tensor([[3.0, np.nan, 1], [1, 2, 3]]), 1), [[None, 2], [1, 1]]),
+])
+def test_as_mindspore_2_10(call, expected):
+    """Measured with MindSpore 2.10.0."""
+    got = [np.where(np.isnan(a), None, a).tolist() if a.dtype.kind == "f" else a.tolist() for a in (t.asnumpy() for t in call())]
+    assert got == expected
+
+
+def test_types_of_products_and_sums():
+    """Measured with MindSpore 2.10.0: methods and functions widen, primitives keep."""
+    got = [I.prod(), ops.prod(I), U.prod(), ops.cumprod(I, 0), I.cumprod(0), U.cumsum(0), ops.cumsum(U, 0), I.cumsum(0), ops.ReduceProd()(I), ops.CumProd()(I, 0)]
+    assert [str(t.dtype) for t in got] == ["Int64", "Int64", "Int64", "Int64", "Int64", "Int32", "UInt8", "Int32", "Int32", "Int32"]
+    assert (Tensor([2 ** 20, 2 ** 20], ms.int32).prod().item(), U.cumsum(0).asnumpy().tolist()) == (2 ** 40, [200, 300])
+    angle = ops.atan2(Tensor([1], ms.float16), Tensor([3.0]))
+    assert angle.dtype == ms.float32 and abs(angle.item() - np.arctan2(1, 3)) < 1e-7
+
+
+def test_small_regions_are_not_widened_where_their_last_pixel_counts():
+    """MindSpore 2.10.0's ROIAlign."""
+    x = Tensor(np.arange(36, dtype=np.float32).reshape(1, 1, 6, 6))
+    for args, roi, expected in (((2, 2, 0.25, 2, 1), [0, 1, 1, 1.5, 1.5], [[2.40625, 2.59375], [3.53125, 3.71875]]),
+                                ((2, 2, 0.25, 2, 0), [0, 1, 1, 1.5, 1.5], [[3.5, 4.0], [6.5, 7.0]]), ((2, 2, 1.0, 2, 1), [0, 1, 1, 4, 4], [[14, 16], [26, 28]])):
+        assert ops.ROIAlign(*args)(x, Tensor([roi], ms.float32)).asnumpy()[0, 0].tolist() == expected

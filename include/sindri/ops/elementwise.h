@@ -60,6 +60,11 @@ SINDRI_API Tensor greater_equal(const Tensor& a, const Tensor& b);  ///< a >= b
 SINDRI_API Tensor logical_and(const Tensor& a, const Tensor& b);  ///< both are not 0
 SINDRI_API Tensor logical_or(const Tensor& a, const Tensor& b);  ///< a or b is not 0
 SINDRI_API Tensor logical_xor(const Tensor& a, const Tensor& b);  ///< exactly one is not 0
+SINDRI_API Tensor bitwise_and(const Tensor& a, const Tensor& b);  ///< of integers and bools, as the next four
+SINDRI_API Tensor bitwise_or(const Tensor& a, const Tensor& b);  ///< a | b
+SINDRI_API Tensor bitwise_xor(const Tensor& a, const Tensor& b);  ///< a ^ b
+SINDRI_API Tensor bitwise_left_shift(const Tensor& a, const Tensor& b);  ///< a << b; 0 for b out of [0, 63]
+SINDRI_API Tensor bitwise_right_shift(const Tensor& a, const Tensor& b);  ///< a >> b with the sign kept
 
 /// Elements of a where cond (bool), else of b; all three broadcast.
 SINDRI_API Tensor where(const Tensor& cond, const Tensor& a, const Tensor& b);

@@ -12,6 +12,7 @@ import numpy as np
 
 from sindri import _core
 from sindri._core import Tensor
+from sindri.common._views import viewed
 
 _ops = _core.ops
 
@@ -32,7 +33,9 @@ def _expand(key: Any, rank: Any) -> Any:
         if isinstance(k, (Tensor, np.ndarray)) and len(k.shape) > 0 and str(k.dtype).lower().startswith("bool"):
             out.extend(np.nonzero(np.asarray(k)))  # of a traced mask the value is asked: such code runs eagerly
         elif isinstance(k, (bool, np.bool_)):
-            raise IndexError("a bool is no index | Tensor.__getitem__ | use None to add a dimension, or a mask of the tensor's shape")
+            if not k:
+                raise IndexError("False is no index | Tensor.__getitem__ | True and None add a dimension; give a mask of the tensor's shape to choose")
+            out.append(None)
         elif isinstance(k, (Tensor, np.ndarray, np.integer)) and len(getattr(k, "shape", ())) == 0:
             out.append(k if isinstance(k, Tensor) and k.is_symbolic else int(k))
         else:
@@ -60,8 +63,29 @@ def _range_of(k: Any, size: Any) -> Any:
     return start, end, step, count
 
 
+_BASIC = (int, slice, type(None), type(Ellipsis))
+
+
 def getitem(self: Tensor, key: Any) -> Tensor:
-    """Elements of the tensor: integers, slices, None, Ellipsis, index arrays and masks as in NumPy; gradients flow. Raises IndexError."""
+    """Elements of the tensor: integers, slices, None, Ellipsis, index arrays and masks as in NumPy; gradients flow. True adds a dimension of 1.
+    Without index arrays and masks it is a view: what is written to it is written to the tensor. Raises IndexError."""
+    out = pick(self, key)
+    if type(key) is int:
+        return viewed(out, self, "index", key)
+    keys = key if isinstance(key, tuple) else (key,)
+    if all([isinstance(k, _BASIC) for k in keys]):
+        return viewed(out, self, "index", tuple([None if k is True else k for k in keys]))
+    if all([isinstance(k, _BASIC) or _is_number(k) for k in keys]):
+        return viewed(out, self, "index", tuple([None if k is np.True_ else k if isinstance(k, _BASIC) else int(k) for k in keys]))
+    return out
+
+
+def _is_number(k: Any) -> bool:
+    return isinstance(k, np.generic) or isinstance(k, (Tensor, np.ndarray)) and not k.shape and not (isinstance(k, Tensor) and k.is_symbolic)
+
+
+def pick(self: Tensor, key: Any) -> Tensor:
+    """self[key] that is no view."""
     shape = self.shape
     if isinstance(key, int) and not isinstance(key, bool):  # the common case: one row
         return _row(self, key, shape)
@@ -135,16 +159,19 @@ def _take(x: Any, arrays: Any) -> Any:
 
 def with_item(x: Tensor, key: Any, value: Any) -> Tensor:
     """x with the elements of `key` replaced by `value` (broadcast to them): the functional form of x[key] = value."""
-    shape = x.shape
-    positions = np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
+    positions = np.arange(math.prod(x.shape), dtype=np.int64).reshape(x.shape)
     static = tuple(np.asarray(k) if isinstance(k, Tensor) else k for k in key) if isinstance(key, tuple) else np.asarray(key) if isinstance(key, Tensor) else key
-    chosen = positions[static]
-    if not isinstance(value, Tensor):
-        value = _core.Tensor(value)
+    return with_places(x, np.asarray(positions[static]), value if isinstance(value, Tensor) else _core.Tensor(value))
+
+
+def with_places(x: Tensor, places: np.ndarray, value: Tensor) -> Tensor:
+    """x with the elements at these places, counted in the flat x, replaced by `value` (broadcast to them)."""
+    shape, n = x.shape, x.size
     value = _ops.cast(value, x.dtype)
-    flat = chosen.reshape(-1)
-    spread = _ops.reshape(_ops.broadcast_to(value, chosen.shape), [flat.size])
-    n = positions.size
+    flat = places.reshape(-1)
+    if flat.size == n and n and np.array_equal(flat, np.arange(n)):  # all of it, in order
+        return _ops.reshape(_ops.broadcast_to(value, places.shape), shape)
+    spread = _ops.reshape(_ops.broadcast_to(value, places.shape), [flat.size])
     if np.unique(flat).size != flat.size:  # of several writes to one element the last one stays
         last = {int(p): i for i, p in enumerate(flat)}
         flat, order = np.fromiter(last.keys(), np.int64), np.fromiter(last.values(), np.int64)
@@ -160,5 +187,5 @@ def with_item(x: Tensor, key: Any, value: Any) -> Tensor:
 
 
 def setitem(self: Tensor, key: Any, value: Any) -> None:
-    """self[key] = value: the tensor gets a new value; those made from the old one keep theirs."""
+    """self[key] = value: the tensor gets a new value, and where it is a view, so does what it is a view of; results computed before keep theirs."""
     self._replace(with_item(self._detached(), key, value))

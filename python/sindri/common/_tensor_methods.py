@@ -13,7 +13,9 @@ import numpy as np
 from sindri import _core
 from sindri._signatures import as_method, signature
 from sindri.common import dtype as mstype
+from sindri.common._views import reshaped, transposed
 from sindri.common.hook_handle import HookHandle
+from sindri.context import era
 
 _ops = _core.ops
 Tensor = _core.Tensor
@@ -21,23 +23,23 @@ Axis = Union[None, int, Sequence[int]]
 
 # Functions of sindri.ops that are methods as they are.
 _SAME = """
-abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr adjoint all amax amin aminmax any approximate_equal arccos arccosh arcsin
-arcsinh arctan arctan2 arctanh argmax argsort argwhere asin asinh atan atan2 atanh baddbmm bmm broadcast_to ceil cholesky cholesky_inverse
-cholesky_solve chunk clamp clip copysign cos cosh count_nonzero cross cummax cummin cumprod deg2rad diag diagflat div divide dot dsplit eq erf erfc
+abs absolute acos acosh addbmm addcdiv addcmul addmm addmv addr adjoint all amax amin aminmax any approximate_equal arccos arccosh arcsin
+arcsinh arctan arctan2 arctanh argmax argsort argwhere asin asinh atan atan2 atanh baddbmm bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm broadcast_to ceil cholesky cholesky_inverse
+cholesky_solve chunk clamp clip copysign cos cosh count_nonzero cross cummax cummin cumprod deg2rad diag diagflat div divide dot dsplit eq equal erf erfc
 exp expand_as expand_dims expm1 flip fliplr flipud float_power floor floor_divide fmax fmin fmod frac gather_elements gather_nd ge ger greater
-greater_equal gt hardshrink heaviside hsplit hypot index_add index_fill index_select inner inv inverse invert isclose isfinite isinf isnan isneginf
+greater_equal gt hardshrink heaviside hsplit hypot index_fill index_select inner inv inverse invert isclose isfinite isinf isnan isneginf
 isposinf is_complex is_floating_point kthvalue ldexp le lerp less less_equal log log10 log1p log2 logaddexp logaddexp2 logcumsumexp logical_and
 logical_not logical_or logical_xor logit logsumexp lt masked_fill masked_select matmul matrix_power maximum median minimum mm moveaxis movedim msort
 mul multinomial multiply nan_to_num nanmean nansum narrow ne neg negative nonzero norm not_equal outer positive pow rad2deg random_categorical ravel
 reciprocal relu remainder repeat_interleave reverse reverse_sequence roll rot90 round rsqrt scatter select_scatter sgn sigmoid sign signbit sin sinc
-sinh soft_shrink softmax sort split sqrt square squeeze std sub subtract svd swapaxes swapdims t tan tanh tensor_split tile top_k topk tril triu
+sinh soft_shrink softmax sort split sqrt square squeeze std subtract svd swapaxes swapdims t tan tanh tensor_split tile top_k topk tril triu
 true_divide trunc type_as unbind unfold unique unique_consecutive unsorted_segment_max unsorted_segment_min unsorted_segment_prod
 unsorted_segment_sum unsqueeze var view_as vsplit xdivy xlogy
 """
 
 # Methods under another name than the function's.
 _RENAMED = {
-    "argmax_with_value": "max_with_index", "argmin_with_value": "min_with_index", "scatter_add": "tensor_scatter_add",
+    "scatter_add": "tensor_scatter_add",
     "scatter_sub": "tensor_scatter_sub", "scatter_mul": "tensor_scatter_mul", "scatter_div": "tensor_scatter_div",
     "scatter_max": "tensor_scatter_max", "scatter_min": "tensor_scatter_min",
 }
@@ -97,24 +99,32 @@ def _dims(sizes: tuple, where: str) -> tuple:
 
 def reshape(self: Tensor, *shape: Any) -> Tensor:
     """The same elements in another shape: reshape(2, -1) or reshape((2, -1)). Raises ValueError when the counts differ."""
-    return _ops.reshape(self, _dims(shape, "Tensor.reshape"))
+    return reshaped(self, _dims(shape, "Tensor.reshape"))
 
 
 def view(self: Tensor, *shape: Any) -> Tensor:
     """reshape by another name."""
-    return _ops.reshape(self, _dims(shape, "Tensor.view"))
+    return reshaped(self, _dims(shape, "Tensor.view"))
 
 
-def transpose(self: Tensor, *axes: Any) -> Tensor:
-    """The dimensions in the order of axes: transpose(0, 2, 1) or transpose((0, 2, 1)); all reversed without axes. Raises ValueError."""
+def transpose(self: Tensor, *axes: Any, dim0: Optional[int] = None, dim1: Optional[int] = None) -> Tensor:
+    """The dimensions in the order of axes: transpose(0, 2, 1) or transpose((0, 2, 1)); all reversed without axes. Two ints, or dim0 and dim1,
+    exchange these two dimensions; in era 1 two ints are the order of a matrix's. Raises ValueError, TypeError."""
+    from sindri.ops.function.array_func import swapaxes
+    if dim0 is not None or dim1 is not None:
+        if axes or dim0 is None or dim1 is None:
+            raise TypeError("give two dimensions as dim0 and dim1, or axes without names | Tensor.transpose")
+        return swapaxes(self, dim0, dim1)
     if not axes or axes == (None,):
-        return _ops.transpose(self, list(range(len(self.shape)))[::-1])
-    return _ops.transpose(self, list(_dims(axes, "Tensor.transpose")))
+        return transposed(self, list(range(len(self.shape)))[::-1])
+    if len(axes) == 2 and (len(self.shape) != 2 or era() == 2):
+        return swapaxes(self, axes[0], axes[1])
+    return transposed(self, list(_dims(axes, "Tensor.transpose")))
 
 
 def permute(self: Tensor, *axis: Any) -> Tensor:
     """The dimensions in the order of axis. Raises ValueError."""
-    return _ops.transpose(self, list(_dims(axis, "Tensor.permute")))
+    return transposed(self, list(_dims(axis, "Tensor.permute")))
 
 
 def flatten(self: Tensor, order: str = "C", *, start_dim: int = 0, end_dim: int = -1) -> Tensor:
@@ -151,9 +161,16 @@ def _keep(keepdims: bool, keep_dims: Optional[bool]) -> bool:
     return keepdims if keep_dims is None else keep_dims
 
 
-def sum(self: Tensor, axis: Axis = None, dtype: Any = None, keepdims: bool = False, initial: Optional[float] = None, *, keep_dims: Optional[bool] = None) -> Tensor:
-    """Sum over axes; bool and integers give int64 unless dtype says otherwise. initial is added."""
+def sum(self: Tensor, axis: Axis = None, *given: Any, dtype: Any = None, keepdims: bool = False, initial: Optional[float] = None,
+        keep_dims: Optional[bool] = None) -> Tensor:
+    """Sum over axes; bool and integers give int64 unless dtype says otherwise. initial is added. Behind axis may stand keepdims (a bool), or dtype
+    and keepdims."""
     from sindri.ops.function.reduce_func import sum as of_tensor
+    if given and isinstance(given[0], bool):
+        given = (None, *given)
+    if len(given) > 3:
+        raise TypeError(f"expected axis, dtype, keepdims and initial, got {3 - len(given)} more | Tensor.sum")
+    dtype, keepdims, initial = (own if i >= len(given) or given[i] is None else given[i] for i, own in enumerate((dtype, keepdims, initial)))
     out = of_tensor(self, axis, _keep(keepdims, keep_dims), dtype=dtype)
     return out if initial is None else _ops.add(out, initial)
 
@@ -176,20 +193,45 @@ def _one_axis(axis: Axis) -> Optional[int]:
     return axis
 
 
-def max(self: Tensor, axis: Axis = None, keepdims: bool = False, *, initial: Optional[float] = None, where: Any = True, return_indices: bool = False) -> Any:
-    """Largest element over axes; with return_indices (one axis) also the int64 indices."""
+def _extremum(name: str, self: Tensor, given: tuple, axis: Axis, keepdims: bool, initial: Any, where: Any, return_indices: bool, dim: Any, keepdim: bool) -> Any:
+    """Of max and min: a dimension that is given by its place, or as dim, asks for the indices, too, but for in era 1."""
     from sindri.ops.function import reduce_func
+    if len(given) > 2 or given and axis is not None or len(given) == 2 and keepdims:
+        raise TypeError(f"expected at most an axis and keepdims, each once, got {given} | Tensor.{name}")
+    if given:
+        axis, keepdims = given[0], given[1] if len(given) == 2 else keepdims
+        return_indices = return_indices or (axis is not None and not isinstance(axis, (tuple, list)) and era() == 2)
+    if dim is not None:
+        axis, keepdims, return_indices = dim, keepdim, True
     if return_indices:
-        return reduce_func.max(self, _one_axis(axis), keepdims, initial=initial, where=where)
-    return reduce_func.amax(self, axis, keepdims, initial=initial, where=where)
+        return getattr(reduce_func, name)(self, _one_axis(axis), keepdims, initial=initial, where=where)
+    return getattr(reduce_func, "a" + name)(self, axis, keepdims, initial=initial, where=where)
 
 
-def min(self: Tensor, axis: Axis = None, keepdims: bool = False, *, initial: Optional[float] = None, where: Any = True, return_indices: bool = False) -> Any:
-    """Smallest element over axes; with return_indices (one axis) also the int64 indices."""
-    from sindri.ops.function import reduce_func
-    if return_indices:
-        return reduce_func.min(self, _one_axis(axis), keepdims, initial=initial, where=where)
-    return reduce_func.amin(self, axis, keepdims, initial=initial, where=where)
+def max(self: Tensor, *given: Any, axis: Axis = None, keepdims: bool = False, initial: Optional[float] = None, where: Any = True, return_indices: bool = False,
+        dim: Optional[int] = None, keepdim: bool = False) -> Any:
+    """Largest element: max(), or over axes: max(axis=1). max(1), max(dim=1) and return_indices give (values, their int64 indices) along one
+    dimension; in era 1 max(1) gives the values."""
+    return _extremum("max", self, given, axis, keepdims, initial, where, return_indices, dim, keepdim)
+
+
+def min(self: Tensor, *given: Any, axis: Axis = None, keepdims: bool = False, initial: Optional[float] = None, where: Any = True, return_indices: bool = False,
+        dim: Optional[int] = None, keepdim: bool = False) -> Any:
+    """Smallest element: min(), or over axes: min(axis=1). min(1), min(dim=1) and return_indices give (values, their int64 indices) along one
+    dimension; in era 1 min(1) gives the values."""
+    return _extremum("min", self, given, axis, keepdims, initial, where, return_indices, dim, keepdim)
+
+
+def argmax_with_value(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple:
+    """(value, index) of the largest element along axis; in era 1 (index, value)."""
+    from sindri.ops.function.reduce_func import max_with_index
+    return max_with_index(self, axis, keep_dims)[::1 if era() == 1 else -1]
+
+
+def argmin_with_value(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple:
+    """(value, index) of the smallest element along axis; in era 1 (index, value)."""
+    from sindri.ops.function.reduce_func import min_with_index
+    return min_with_index(self, axis, keep_dims)[::1 if era() == 1 else -1]
 
 
 def argmin(self: Tensor, axis: Optional[int] = None, keepdims: bool = False) -> Tensor:
@@ -205,14 +247,16 @@ def argmax(self: Tensor, axis: Optional[int] = None, keepdims: bool = False) -> 
 
 
 def cumsum(self: Tensor, axis: Optional[int] = None, dtype: Any = None) -> Tensor:
-    """Running sums along axis; of the flat tensor when axis is None."""
+    """Running sums along axis; of the flat tensor when axis is None. uint8 gives int32 unless dtype says otherwise, but for in era 1."""
     from sindri.ops.function.reduce_func import cumsum as of_tensor
+    if dtype is None and self.dtype is mstype.uint8 and era() == 2:
+        dtype = mstype.int32
     return of_tensor(_ops.reshape(self, (-1,)), 0, dtype) if axis is None else of_tensor(self, axis, dtype)
 
 
 def ptp(self: Tensor, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Largest less smallest element over axes."""
-    return _ops.sub(max(self, axis, keepdims), min(self, axis, keepdims))
+    return _ops.sub(max(self, axis=axis, keepdims=keepdims), min(self, axis=axis, keepdims=keepdims))
 
 
 def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
@@ -244,10 +288,54 @@ def take(self: Tensor, indices: Any, axis: Optional[int] = None, mode: str = "cl
     return _ops.gather(x, _ops.mod(indices, x.shape[a]) if mode == "wrap" else indices, a)
 
 
-def gather(self: Tensor, input_indices: Tensor, axis: int, batch_dims: int = 0) -> Tensor:
-    """Slices of the tensor along axis; see ops.gather."""
+def gather(self: Tensor, *args: Any, dim: Optional[int] = None, index: Optional[Tensor] = None, input_indices: Optional[Tensor] = None,
+           axis: Optional[int] = None, batch_dims: int = 0) -> Tensor:
+    """gather(input_indices, axis, batch_dims=0): slices of the tensor along axis, as ops.gather. gather(dim, index): one element per place of index,
+    picked along dim, as ops.gather_elements."""
     from sindri.ops.function.index_func import gather as of_tensor
+    from sindri.ops.function.index_func import gather_elements
+    if dim is not None or index is not None or args and isinstance(args[0], int):
+        dim, index = _two_arguments(args, (dim, index), "Tensor.gather(dim, index)")
+        return gather_elements(self, dim, index)
+    if len(args) == 3:
+        args, batch_dims = args[:2], args[2]
+    input_indices, axis = _two_arguments(args, (input_indices, axis), "Tensor.gather(input_indices, axis)")
     return of_tensor(self, input_indices, axis, batch_dims)
+
+
+def _two_arguments(args: tuple, named: tuple, where: str) -> tuple:
+    """The arguments of f(a, b), each given by its place or its name."""
+    out = args + named[len(args):]
+    if len(args) > 2 or [v for v in out if v is None] or [v for v in named[:len(args)] if v is not None]:
+        raise TypeError(f"expected two arguments, each once | {where}")
+    return out
+
+
+def index_add(self: Tensor, *args: Any, alpha: Any = 1, **named: Any) -> Tensor:
+    """index_add(dim, index, source, alpha=1), or as ops.index_add(indices, y, axis): the tensor with alpha times the rows of source added to the
+    rows that index names along dim."""
+    from sindri.ops.function.index_func import index_add as of_tensor
+    if args and isinstance(args[0], int) or "dim" in named:
+        given = dict(zip(("dim", "index", "source"), args), **named)
+        if set(given) != {"dim", "index", "source"} or len(args) + len(named) != 3:
+            raise TypeError(f"expected dim, index and source, got {', '.join(given)} | Tensor.index_add")
+        source = given["source"] if isinstance(alpha, (int, float)) and alpha == 1 else _ops.mul(given["source"], alpha)
+        return of_tensor(self, given["index"], source, given["dim"])
+    return of_tensor(self, *args, **named)
+
+
+def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    """The sum with alpha * other."""
+    return _ops.add(self, _times(other, alpha))
+
+
+def sub(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    """The difference to alpha * other."""
+    return _ops.sub(self, _times(other, alpha))
+
+
+def _times(other: Any, alpha: Any) -> Any:
+    return other if isinstance(alpha, (int, float)) and alpha == 1 else _ops.mul(other, alpha) if isinstance(other, Tensor) else other * alpha
 
 
 def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
@@ -263,9 +351,15 @@ def where(self: Tensor, condition: Tensor, y: Any) -> Tensor:
     return of_tensor(condition, self, y)
 
 
-def select(self: Tensor, condition: Tensor, y: Any) -> Tensor:
-    """The tensor's elements where condition (bool) holds, else those of y."""
+def select(self: Tensor, *args: Any, dim: Optional[int] = None, index: Optional[int] = None, condition: Optional[Tensor] = None, y: Any = None) -> Tensor:
+    """select(dim, index): the slice at index of dimension dim, without it. select(condition, y): the tensor's elements where condition (bool) holds,
+    else those of y."""
+    if dim is not None or index is not None or args and isinstance(args[0], int):
+        dim, index = _two_arguments(args, (dim, index), "Tensor.select(dim, index)")
+        from sindri.ops._util import to_axis
+        return self[(slice(None),) * to_axis(dim, len(self.shape), "Tensor.select") + (index,)]
     from sindri.ops.function.array_func import select as of_tensor
+    condition, y = _two_arguments(args, (condition, y), "Tensor.select(condition, y)")
     return of_tensor(condition, self, y)
 
 
@@ -326,20 +420,20 @@ def to(self: Tensor, *args: Any) -> Tensor:
     """The values in another element type, or in the type of another tensor. A device name changes nothing: there is the CPU."""
     for arg in args:
         if isinstance(arg, Tensor):
-            return _ops.cast(self, arg.dtype)
+            return self.astype(arg.dtype)
         if not (isinstance(arg, str) and arg.split(":")[0].lower() in ("cpu", "gpu", "ascend", "cuda")):
-            return _ops.cast(self, arg)
+            return self.astype(arg)
     return self
 
 
 def type_(self: Tensor, dtype: Any = None) -> Any:
     """The name of the element type, or the values in the type dtype."""
-    return str(self.dtype) if dtype is None else _ops.cast(self, dtype)
+    return str(self.dtype) if dtype is None else self.astype(dtype)
 
 
 def _to_type(name: str, dtype: Any) -> Callable:
     def method(self: Tensor) -> Tensor:
-        return _ops.cast(self, dtype)
+        return self.astype(dtype)
     method.__doc__ = f"The values as {dtype}."
     method.__name__, method.__qualname__ = name, f"Tensor.{name}"
     return method
@@ -363,7 +457,8 @@ def value(self: Tensor) -> Tensor:
 
 
 def assign_value(self: Tensor, other: Tensor) -> Tensor:
-    """Gives the tensor another value; returns it."""
+    """Makes the handle stand for another value; returns it. Tensors it is a view of, and views of it, keep theirs."""
+    self._leave()
     return _give(self, other)
 
 
@@ -406,7 +501,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> HookHandle:
         changed = hooks[handle](gradients[0]) if hooks else None
         return [gradients[0] if changed is None else changed]
 
-    self._replace(_core.custom_gradient(lambda inputs: inputs, [self._detached()], gradient)[0])
+    self._rebind(_core.custom_gradient(lambda inputs: inputs, [self._detached()], gradient)[0])
     return handle
 
 
@@ -442,7 +537,7 @@ def numpy(self: Tensor) -> np.ndarray:
 
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """The same elements in the shape of another tensor."""
-    return _ops.reshape(self, other.shape)
+    return reshaped(self, other.shape)
 
 
 def _adjoint(self: Tensor) -> Tensor:
@@ -454,8 +549,8 @@ def _reversed(self: Tensor) -> Tensor:
     return transpose(self)
 
 
-_OWN = (reshape, view, transpose, permute, flatten, resize, expand, broadcast_to, sum_to_size, sum, mean, prod, max, min, argmin, argmax, cumsum, ptp,
-        trace, diagonal, repeat, take, gather, searchsorted, where, select, fill, itemset, index_put, new_zeros, new_ones, new_full, to, copy, clone,
+_OWN = (reshape, view, transpose, permute, flatten, resize, expand, broadcast_to, sum_to_size, sum, mean, prod, max, min, argmin, argmax, argmax_with_value, argmin_with_value, cumsum, ptp,
+        trace, diagonal, repeat, take, gather, index_add, add, sub, searchsorted, where, select, fill, itemset, index_put, new_zeros, new_ones, new_full, to, copy, clone,
         value, assign_value, copy_, fill_, zero_, register_hook, tolist, numel, dim, contiguous, is_contiguous)
 _ALIASES: dict[str, Callable] = {"type": type_, "ndimension": dim, "nelement": numel, "element_size": element_size, "numpy": numpy, "reshape_as": reshape_as}
 _TYPES = {"float": mstype.float32, "half": mstype.float16, "double": mstype.float64, "bfloat16": mstype.bfloat16, "int": mstype.int32,
@@ -483,6 +578,7 @@ def attach(cls: type) -> None:
         put(name, _method(name, getattr(function, source)))
     for name in _IN_PLACE.split():
         put(name + "_", _in_place(name, getattr(function, name)))
+    put("data", property(value, doc="The tensor itself."))
     put("mT", property(_adjoint, doc="The last two dimensions exchanged."))
     put("T", property(_reversed, doc="All dimensions in reverse order."))
     put("H", property(_adjoint, doc="The last two dimensions exchanged."))

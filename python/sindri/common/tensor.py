@@ -10,7 +10,7 @@ import numpy as np
 
 from sindri._compile import clock, local
 from sindri._core import DType, Parameter, Tensor, TracedValueError, from_dlpack
-from sindri.common import _indexing
+from sindri.common import _indexing, _views
 from sindri.common import dtype as mstype
 
 __all__ = ["Tensor", "from_dlpack", "tensor"]
@@ -67,10 +67,18 @@ _give = Tensor._replace
 
 
 def _replace(self: Tensor, value: Tensor) -> None:
-    """Gives this handle another value: every change in place comes through here. Graphs that hold the old value no longer fit. A tensor
+    """Gives this handle another value: every change in place comes through here. A view writes to its base. Graphs that hold the old value no longer fit. A tensor
     older than the graph being traced would outlive it with a traced value in it; run eagerly, it can be changed."""
     if local.seen is not None and value.is_symbolic and not self.is_symbolic and self._id < local.begin and not isinstance(self, Parameter):
         raise TracedValueError("a tensor made outside the traced code is changed in place")
+    if _views.store(self, value):
+        return
+    clock[0] += 1
+    _give(self, value)
+
+
+def _rebind(self: Tensor, value: Tensor) -> None:
+    """Gives this handle another value; nothing else sees it, not the tensor that it is a view of."""
     clock[0] += 1
     _give(self, value)
 
@@ -86,6 +94,7 @@ Tensor.__repr__ = _repr
 Tensor.__iter__ = _iter
 Tensor.__reduce__ = _reduce
 Tensor._replace = _replace
+Tensor._rebind = _rebind
 Tensor.__deepcopy__ = _deepcopy
 Tensor.__copy__ = _copy
 Tensor.__getitem__ = _indexing.getitem

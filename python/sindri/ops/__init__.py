@@ -15,4 +15,4 @@ from sindri.ops.primitive import constexpr as _primexpr  # noqa: F401
 
 __all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "constexpr", "prim_arg_register", "prim_attr_register", "GradOperation",
            "HyperMap", "Map",
-           "MultitypeFuncGraph", "add_flags", "grad", "value_and_grad", "vmap", "control_depend", *function.__all__, *operations.__all__]
+           "MultitypeFuncGraph", "add_flags", "grad", "value_and_grad", "vmap", "control_depend", *function.PUBLIC, *operations.__all__]

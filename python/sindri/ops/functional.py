@@ -2,7 +2,7 @@
 from sindri.ops.composite import GradOperation, HyperMap, Map, MultitypeFuncGraph, add_flags, grad, value_and_grad, vmap  # noqa: F401
 from sindri.ops.composite.grad import *  # noqa: F401,F403
 from sindri.ops.function import *  # noqa: F401,F403
-from sindri.ops.function import __all__ as _functions
+from sindri.ops.function import PUBLIC as _functions
 
 
 def control_depend(depended: object, depending: object) -> object:

@@ -17,3 +17,15 @@ from sindri.ops.function import (array_func, clip_func, image_func, index_func, 
 __all__ = [name for module in (array_func, clip_func, image_func, index_func, linalg_func, loss_func, math_func, nn_func, other_func, random_func,
                                reduce_func, volume_func)
            for name in module.__all__]
+
+# What primitives and layers are made of and MindSpore has no function for: not what `from mindspore.ops import *` should bring.
+_INNER = frozenset("""
+flatten_rows diag_part space_to_depth depth_to_space batch_to_space space_to_batch nms_with_mask roi_align embedding_lookup scatter_sub
+invert_permutation unravel_index mat_mul batch_mat_mul softmax_cross_entropy_pair sparse_softmax_cross_entropy l2_half sigmoid_cross_entropy
+rint real_div mod div_no_nan mul_no_nan squared_difference same_pads spatial_pads in_nchw conv2d_transpose_of pool max_pool_with_places
+max_pool1d windows update_running layer_norm_with_stats instance_norm l2_normalize dropout_with_mask dropout2d_with_mask pad_pairs
+resize_nearest resize_bilinear insert_gradient_of need_eager assert_ float_status keep_mask uniform_int uniform_real normal_with_seeds
+choice_with_mask_seeds reduce_prod max_with_index min_with_index typed_argmax typed_argmin scan_sum scan_prod lp_norm square_sum_all
+reduce_std
+""".split())
+PUBLIC = [name for name in __all__ if name not in _INNER]

@@ -7,13 +7,14 @@ from typing import Any, Optional, Sequence, Union
 import numpy as np
 
 from sindri.common import dtype as mstype
+from sindri.common._views import reshaped, transposed, viewed
+from sindri.context import era
 from sindri.ops._util import (Axis, Size, Tensor, as_tensor, check_choice, check_parts, core, exported, fail, floating, is_float, is_int, is_number,
                               perm_moving, to_axes, to_axis, to_count, to_int, to_ints, to_number)
 
 _slice, _range = slice, range
 
-# One engine operator each.
-expand_dims = unsqueeze = core.expand_dims
+# One engine operator.
 stop_gradient = core.stop_gradient
 
 
@@ -74,17 +75,28 @@ def is_tensor(obj: Any) -> bool:
 
 def reshape(input: Tensor, shape: Size) -> Tensor:
     """The same elements in another shape; one dimension may be -1. Raises ValueError when the counts differ."""
-    return core.reshape(input, to_ints(shape, "shape", "ops.reshape"))
+    return reshaped(input, to_ints(shape, "shape", "ops.reshape"))
 
 
 def view_as(input: Tensor, other: Tensor) -> Tensor:
     """input in other's shape."""
-    return core.reshape(input, other.shape)
+    return reshaped(input, other.shape)
 
 
 def ravel(input: Tensor) -> Tensor:
     """All elements as one dimension."""
-    return core.reshape(input, (-1,))
+    return reshaped(input, (-1,))
+
+
+def expand_dims(input_x: Tensor, axis: int) -> Tensor:
+    """input_x with a dimension of size 1 put in at axis; counted from the end when negative. Raises ValueError."""
+    out = core.expand_dims(input_x, to_int(axis, "axis", "ops.expand_dims"))
+    return viewed(out, input_x, "reshape", out.shape)
+
+
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
+    """expand_dims by the name of PyTorch."""
+    return expand_dims(input, dim)
 
 
 def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
@@ -92,13 +104,13 @@ def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int
     check_choice(order, ("C", "F"), "order", "ops.flatten")
     start, end = to_int(start_dim, "start_dim", "ops.flatten"), to_int(end_dim, "end_dim", "ops.flatten")
     if order == "F":
-        input = core.transpose(input, list(reversed(_range(len(input.shape)))))
+        input = transposed(input, list(reversed(_range(len(input.shape)))))
     if len(input.shape) < 2:
-        return core.reshape(input, (-1,))
+        return reshaped(input, (-1,))
     start, end = to_axis(start, len(input.shape), "ops.flatten"), to_axis(end, len(input.shape), "ops.flatten")
     if start > end:
         fail(ValueError, f"start_dim {start_dim} lies behind end_dim {end_dim} in {input.shape}", "ops.flatten")
-    return core.reshape(input, input.shape[:start] + (math.prod(input.shape[start:end + 1]),) + input.shape[end + 1:])
+    return reshaped(input, input.shape[:start] + (math.prod(input.shape[start:end + 1]),) + input.shape[end + 1:])
 
 
 def flatten_rows(x: Tensor) -> Tensor:
@@ -109,24 +121,24 @@ def flatten_rows(x: Tensor) -> Tensor:
 
 
 def squeeze(input: Tensor, axis: Axis = None) -> Tensor:
-    """Without the dimensions of size 1, or without those in axis. Raises ValueError when one of these has another size."""
+    """Without the dimensions of size 1, or without those in axis; one of another size stays. Raises ValueError in era 1 for such a one."""
     axes = {to_axis(a, len(input.shape), "ops.squeeze") for a in to_axes(axis, "ops.squeeze")} if axis is not None else set()
     if not axes:
-        return core.reshape(input, [n for n in input.shape if n != 1])
+        return reshaped(input, [n for n in input.shape if n != 1])
     for a in axes:
-        if input.shape and input.shape[a] != 1:
+        if input.shape and input.shape[a] != 1 and era() == 1:
             fail(ValueError, f"dimension {a} of {input.shape} is not 1", "ops.squeeze", "leave it out of axis")
-    return core.reshape(input, [n for d, n in enumerate(input.shape) if d not in axes])
+    return reshaped(input, [n for d, n in enumerate(input.shape) if d not in axes or n != 1])
 
 
 def transpose(input: Tensor, input_perm: Sequence[int]) -> Tensor:
     """Dimension i of the result is dimension input_perm[i]. Raises ValueError unless it is a permutation."""
-    return core.transpose(input, list(to_ints(input_perm, "input_perm", "ops.transpose")))
+    return transposed(input, list(to_ints(input_perm, "input_perm", "ops.transpose")))
 
 
 def permute(input: Tensor, axis: Sequence[int]) -> Tensor:
     """transpose by the name of PyTorch."""
-    return core.transpose(input, list(to_ints(axis, "axis", "ops.permute")))
+    return transposed(input, list(to_ints(axis, "axis", "ops.permute")))
 
 
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
@@ -134,7 +146,7 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     perm = list(_range(len(input.shape)))
     a, b = to_axis(axis0, len(perm), "ops.swapaxes"), to_axis(axis1, len(perm), "ops.swapaxes")
     perm[a], perm[b] = perm[b], perm[a]
-    return core.transpose(input, perm)
+    return transposed(input, perm)
 
 
 swapdims = swapaxes
@@ -147,7 +159,7 @@ def moveaxis(x: Tensor, source: Axis, destination: Axis) -> Tensor:
     target = [to_axis(a, n, "ops.moveaxis") for a in to_axes(destination, "ops.moveaxis")]
     if len(source) != len(target) or len(set(source)) != len(source) or len(set(target)) != len(target):
         fail(ValueError, f"source {source} and destination {target} must name equally many different dimensions", "ops.moveaxis")
-    return core.transpose(x, perm_moving(n, source, target))
+    return transposed(x, perm_moving(n, source, target))
 
 
 movedim = moveaxis
@@ -157,7 +169,7 @@ def t(input: Tensor) -> Tensor:
     """The matrix transposed; vectors and scalars as they are. Raises ValueError above 2 dimensions."""
     if len(input.shape) > 2:
         fail(ValueError, f"expected at most 2 dimensions, got {input.shape}", "ops.t", "use ops.transpose")
-    return core.transpose(input, [1, 0]) if len(input.shape) == 2 else input
+    return transposed(input, [1, 0]) if len(input.shape) == 2 else input
 
 
 def adjoint(x: Tensor) -> Tensor:
@@ -401,7 +413,9 @@ def unstack(input_x: Tensor, axis: int = 0, num: Optional[int] = None) -> tuple:
     if num is not None and num != input_x.shape[a]:
         fail(ValueError, f"num is {num}, dimension {a} of {input_x.shape} is not", "ops.unstack")
     check_parts(input_x.shape[a], input_x, "ops.unstack")
-    return tuple(core.squeeze(piece, a) for piece in core.split(input_x, [1] * input_x.shape[a], a)) if input_x.shape[a] else ()
+    pieces = [core.squeeze(piece, a) for piece in core.split(input_x, [1] * input_x.shape[a], a)] if input_x.shape[a] else []
+    lead = (_slice(None),) * a
+    return tuple([viewed(piece, input_x, "index", lead + (i,)) for i, piece in enumerate(pieces)])
 
 
 def unbind(input: Tensor, dim: int = 0) -> tuple:
@@ -427,7 +441,12 @@ def split(tensor: Tensor, split_size_or_sections: Union[None, int, Sequence[int]
             fail(ValueError, f"split_size_or_sections: expected at least 1, got {step}", "ops.split")
         check_parts(-(-total // step), tensor, "ops.split")
         sizes = [min(step, total - begin) for begin in _range(0, total, step)] or [0]
-    return core.split(tensor, sizes, a)
+    return _pieces(tensor, sizes, a)
+
+
+def _pieces(x: Tensor, sizes: list, axis: int) -> tuple:
+    lead, ends = (_slice(None),) * axis, np.cumsum(sizes).tolist()
+    return tuple([viewed(piece, x, "index", lead + (_slice(end - n, end),)) for piece, n, end in zip(core.split(x, sizes, axis), sizes, ends)])
 
 
 def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple:
@@ -445,10 +464,10 @@ def tensor_split(input: Tensor, indices_or_sections: Union[int, Sequence[int]], 
     if isinstance(indices_or_sections, (tuple, list)):
         cuts = [_slice(0, i).indices(total)[1] for i in indices_or_sections]
         edges = [0] + cuts + [total]
-        return tuple(_cut(input, a, begin, max(begin, end)) for begin, end in zip(edges, edges[1:]))
+        return tuple([narrow(input, a, begin, max(begin, end) - begin) for begin, end in zip(edges, edges[1:])])
     n = to_count(indices_or_sections, "indices_or_sections", "ops.tensor_split")
     check_parts(n, input, "ops.tensor_split")
-    return core.split(input, [total // n + (i < total % n) for i in _range(n)], a)
+    return _pieces(input, [total // n + (i < total % n) for i in _range(n)], a)
 
 
 def hsplit(input: Tensor, indices_or_sections) -> tuple:
@@ -477,7 +496,7 @@ def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
     a = to_axis(axis, len(input.shape), "ops.narrow")
     if start < 0 or length < 0 or start + length > input.shape[a]:
         fail(ValueError, f"start {start} and length {length} leave dimension {a} of {input.shape}", "ops.narrow")
-    return _cut(input, a, start, start + length)
+    return viewed(_cut(input, a, start, start + length), input, "index", (_slice(None),) * a + (_slice(start, start + length),))
 
 
 def slice(input_x: Tensor, begin: Sequence[int], size: Sequence[int]) -> Tensor:
@@ -489,7 +508,7 @@ def slice(input_x: Tensor, begin: Sequence[int], size: Sequence[int]) -> Tensor:
     for b, s, end, n in zip(begins, sizes, ends, input_x.shape):
         if b < 0 or s < -1 or end > n:
             fail(ValueError, f"begin {begins} and size {sizes} leave {input_x.shape}", "ops.slice")
-    return core.slice(input_x, list(begins), ends)
+    return viewed(core.slice(input_x, list(begins), ends), input_x, "index", tuple([_slice(b, e) for b, e in zip(begins, ends)]))
 
 
 tensor_slice = slice
@@ -538,7 +557,7 @@ def broadcast_to(input: Tensor, shape: Size) -> Tensor:
             if d < lead:
                 fail(ValueError, f"-1 stands for dimension {d} of {tuple(dims)}, which {input.shape} does not have", "ops.broadcast_to")
             dims[d] = input.shape[d - lead]
-    return core.broadcast_to(input, dims)
+    return viewed(core.broadcast_to(input, dims), input, "expand", dims)
 
 
 expand = broadcast_to
@@ -546,7 +565,7 @@ expand = broadcast_to
 
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
     """input repeated to other's shape."""
-    return core.broadcast_to(input, other.shape)
+    return viewed(core.broadcast_to(input, other.shape), input, "expand", other.shape)
 
 
 def repeat_elements(x: Tensor, rep: int, axis: int = 0) -> Tensor:
@@ -638,7 +657,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     count = max(0, min(rows - first_row, columns - first_column))
     flat = core.reshape(x, x.shape[:-2] + (rows * columns,))
     places = (first_row + np.arange(count)) * columns + first_column + np.arange(count)
-    return core.gather(flat, Tensor(places.astype(np.int64)), n - 2)
+    return viewed(core.gather(flat, Tensor(places.astype(np.int64)), n - 2), input, "diagonal", (offset, a, b))
 
 
 def trace(input: Tensor) -> Tensor:

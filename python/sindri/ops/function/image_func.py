@@ -149,8 +149,10 @@ def roi_align(features: Tensor, rois: Tensor, pooled_height: int, pooled_width: 
     number, x0, y0, x1, y1 = unstack(core.cast(rois, mstype.float32), 1)
     end = 1.0 if roi_end_mode == 1 else 0.0
     x0, y0 = core.mul(x0, spatial_scale), core.mul(y0, spatial_scale)
-    wide = core.maximum(core.sub(core.mul(core.add(x1, end), spatial_scale), x0), 1.0)
-    high = core.maximum(core.sub(core.mul(core.add(y1, end), spatial_scale), y0), 1.0)
+    wide = core.sub(core.mul(core.add(x1, end), spatial_scale), x0)
+    high = core.sub(core.mul(core.add(y1, end), spatial_scale), y0)
+    if roi_end_mode != 1:  # MindSpore lets a region be smaller than a pixel only where the last one counts
+        wide, high = core.maximum(wide, 1.0), core.maximum(high, 1.0)
 
     def places(start: Tensor, size: Tensor, cells: int) -> Tensor:
         at = (np.arange(cells * sample_num) + 0.5) / (cells * sample_num)

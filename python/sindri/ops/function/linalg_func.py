@@ -10,8 +10,8 @@ from sindri.ops.function.array_func import diagonal, swapaxes
 
 
 def _matrix_product(a: Tensor, b: Tensor) -> Tensor:
-    """The product over the last two dimensions (at least 2 each, leading ones broadcast); of integers by products and sums."""
-    if not is_float(a.dtype) and not is_float(b.dtype):
+    """The product over the last two dimensions (at least 2 each, leading ones broadcast); with bools by products and sums."""
+    if not is_float(a.dtype) and not is_float(b.dtype) and mstype.bool_ in (a.dtype, b.dtype):
         kind = mstype.promote_types(a.dtype, b.dtype)
         return core.cast(core.sum(core.mul(core.expand_dims(a, -1), core.expand_dims(b, -3)), [-2]), kind)
     return core.matmul(a, b) if len(a.shape) == len(b.shape) == 2 else core.batch_matmul(a, b)
@@ -39,7 +39,7 @@ def mat_mul(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool =
     """The product of two matrices, each transposed first on request. Raises ValueError unless both have 2 dimensions."""
     try:
         return core.matmul(a, b, transpose_a, transpose_b)
-    except TypeError:  # the engine multiplies floating types only; asking first would cost every call
+    except TypeError:  # the engine multiplies numbers only; asking first would cost every call
         if not _both_integers(a, b):
             raise
         return _matrix_product(swapaxes(a, 0, 1) if transpose_a else a, swapaxes(b, 0, 1) if transpose_b else b)

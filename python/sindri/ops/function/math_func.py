@@ -42,6 +42,8 @@ less_equal = core.less_equal
 greater = core.greater
 greater_equal = core.greater_equal
 logical_and = core.logical_and
+bitwise_and, bitwise_or, bitwise_xor = core.bitwise_and, core.bitwise_or, core.bitwise_xor
+bitwise_left_shift, bitwise_right_shift = core.bitwise_left_shift, core.bitwise_right_shift
 logical_or = core.logical_or
 logical_xor = core.logical_xor
 
@@ -364,6 +366,9 @@ def atan2(input: Scalar, other: Scalar) -> Tensor:
     by the larger one."""
     y, x = _two(input, other)
     y, x = floating(y), floating(x)
+    if y.dtype != x.dtype:
+        wider = core.add(core.full((), 0.0, y.dtype), core.full((), 0.0, x.dtype)).dtype
+        y, x = core.cast(y, wider), core.cast(x, wider)
     infinite = core.equal(core.minimum(core.abs(y), core.abs(x)), math.inf)
     y, x = core.where(infinite, sign(y), y), core.where(infinite, sign(x), x)
     steep = core.greater(core.abs(y), core.abs(x))

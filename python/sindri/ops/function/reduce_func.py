@@ -6,6 +6,7 @@ from typing import Optional, Union
 
 from sindri import _core
 from sindri.common import dtype as mstype
+from sindri.context import era
 from sindri.ops._util import Axis, Tensor, core, exported, fail, floating, is_float, need_bool, to_axes, to_axis, to_int, wide
 from sindri.ops.function.math_func import logaddexp
 
@@ -39,9 +40,16 @@ reduce_mean = mean
 
 
 def prod(input: Tensor, axis: Axis = None, keep_dims: bool = False, dtype=None) -> Tensor:
-    """Product over axes."""
+    """Product over axes; bool and integers give int64 unless dtype says otherwise (in era 1 int32 stays)."""
     x = input if dtype is None else core.cast(input, dtype)
+    if dtype is None and not is_float(x.dtype) and era() == 2:
+        x = core.cast(x, mstype.int64)
     return core.prod(x, to_axes(axis, "ops.prod"), need_bool(keep_dims, "keep_dims", "ops.prod"))
+
+
+def reduce_prod(x: Tensor, axis: Axis = None, keep_dims: bool = False) -> Tensor:
+    """Product over axes in x's type."""
+    return _in_own_type(core.prod(x, to_axes(axis, "ops.ReduceProd"), need_bool(keep_dims, "keep_dims", "ops.ReduceProd")), x)
 
 
 def all(input: Tensor, axis: Axis = None, keep_dims: bool = False) -> Tensor:
@@ -249,7 +257,9 @@ def scan_prod(x: Tensor, axis: int, exclusive: bool = False, reverse: bool = Fal
 
 
 def cumprod(input: Tensor, dim: int, dtype=None) -> Tensor:
-    """Products up to and including each element along dim."""
+    """Products up to and including each element along dim; integers give int64 unless dtype says otherwise (in era 1 they keep their type)."""
+    if dtype is None and not is_float(input.dtype) and era() == 2:
+        dtype = mstype.int64
     return scan_prod(input if dtype is None else core.cast(input, dtype), dim)
 
 
@@ -323,7 +333,7 @@ def msort(input: Tensor) -> Tensor:
 
 
 def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple:
-    """(median, int64 index of one such element) along axis; of an even count the lower of the two in the middle."""
+    """(median, int64 index of one such element) along axis; of an even count the lower of the two in the middle. NaN where there is one."""
     axis = to_axis(axis, len(input.shape), "ops.median")
     if input.shape and not input.shape[axis]:
         fail(ValueError, f"dimension {axis} of {input.shape} has no elements to take the median of", "ops.median")
@@ -332,6 +342,10 @@ def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple:
     begin, end = [0] * len(input.shape), list(input.shape)
     begin[axis], end[axis] = middle, middle + 1
     out = core.slice(values, begin, end), core.slice(indices, begin, end)
+    if is_float(input.dtype) and input.shape:
+        unknown = core.isnan(input)
+        some = core.any(unknown, [axis], True)
+        out = core.where(some, math.nan, out[0]), core.where(some, core.argmax(core.cast(unknown, mstype.float32), axis, True), out[1])
     return out if keepdims else tuple(core.squeeze(t, axis) for t in out)
 
 

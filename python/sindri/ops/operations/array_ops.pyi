@@ -4,7 +4,7 @@ Written by scripts/python_stubs.py; do not edit."""
 
 from collections.abc import Sequence
 from typing import Any
-from sindri._core import Parameter, Tensor, _TensorLike as TensorLike
+from sindri._core import Parameter, Tensor
 from sindri.ops.primitive import Primitive
 
 __all__ = [
@@ -83,7 +83,7 @@ class Flatten(Primitive):
 class ExpandDims(Primitive):
     def __init__(self) -> None: ...
     @staticmethod
-    def __call__(x: TensorLike = ..., axis: int = ...) -> Tensor: ...
+    def __call__(input_x: Tensor, axis: int) -> Tensor: ...
 Unsqueeze = ExpandDims
 
 class Squeeze(Primitive):

@@ -10,13 +10,13 @@ from sindri.ops.primitive import Primitive
 __all__ = [
     "Add", "TensorAdd", "Sub", "Mul", "RealDiv", "Div", "DivNoNan", "MulNoNan", "FloorDiv", "FloorMod", "Mod", "TruncateDiv", "TruncateMod", "Pow",
     "Maximum", "Minimum", "Fmax", "Fmin", "SquaredDifference", "Equal", "NotEqual", "ApproximateEqual", "IsClose", "Greater", "GreaterEqual", "Less",
-    "LessEqual", "LogicalAnd", "LogicalOr", "LogicalXor", "Atan2", "Hypot", "Xlogy", "Xdivy", "Heaviside", "Lerp", "Addcmul", "Addcdiv", "AddN",
-    "AccumulateNV2", "Neg", "Abs", "Sign", "Floor", "Ceil", "Round", "Rint", "Trunc", "Exp", "Expm1", "Log", "Log1p", "Sqrt", "Rsqrt", "Square",
-    "Reciprocal", "Inv", "Invert", "Sin", "Cos", "Tan", "Asin", "ACos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Sinc", "Erf", "Erfc",
-    "Logit", "LogicalNot", "IsNan", "IsInf", "IsFinite", "NanToNum", "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceAll",
-    "ReduceAny", "ReduceStd", "Argmax", "Argmin", "ArgMaxWithValue", "ArgMinWithValue", "CumSum", "CumProd", "Cummax", "Cummin", "TopK", "Sort",
-    "LpNorm", "Norm", "SquareSumAll", "CountNonZero", "MatMul", "BatchMatMul", "Einsum", "Ger", "Cross", "Cdist", "MatrixInverse", "Cholesky",
-    "CholeskyInverse", "CholeskySolve", "MatrixTriangularSolve", "MatrixPower", "Svd",
+    "LessEqual", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "LogicalAnd", "LogicalOr", "LogicalXor", "Atan2", "Hypot", "Xlogy", "Xdivy", "Heaviside",
+    "Lerp", "Addcmul", "Addcdiv", "AddN", "AccumulateNV2", "Neg", "Abs", "Sign", "Floor", "Ceil", "Round", "Rint", "Trunc", "Exp", "Expm1", "Log",
+    "Log1p", "Sqrt", "Rsqrt", "Square", "Reciprocal", "Inv", "Invert", "Sin", "Cos", "Tan", "Asin", "ACos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh",
+    "Atanh", "Sinc", "Erf", "Erfc", "Logit", "LogicalNot", "IsNan", "IsInf", "IsFinite", "NanToNum", "ReduceSum", "ReduceMean", "ReduceMax",
+    "ReduceMin", "ReduceProd", "ReduceAll", "ReduceAny", "ReduceStd", "Argmax", "Argmin", "ArgMaxWithValue", "ArgMinWithValue", "CumSum", "CumProd",
+    "Cummax", "Cummin", "TopK", "Sort", "LpNorm", "Norm", "SquareSumAll", "CountNonZero", "MatMul", "BatchMatMul", "Einsum", "Ger", "Cross", "Cdist",
+    "MatrixInverse", "Cholesky", "CholeskyInverse", "CholeskySolve", "MatrixTriangularSolve", "MatrixPower", "Svd",
 ]
 
 
@@ -145,6 +145,21 @@ class Less(Primitive):
     def __call__(a: Any = ..., b: Any = ...) -> Tensor: ...
 
 class LessEqual(Primitive):
+    def __init__(self) -> None: ...
+    @staticmethod
+    def __call__(a: Any = ..., b: Any = ...) -> Tensor: ...
+
+class BitwiseAnd(Primitive):
+    def __init__(self) -> None: ...
+    @staticmethod
+    def __call__(a: Any = ..., b: Any = ...) -> Tensor: ...
+
+class BitwiseOr(Primitive):
+    def __init__(self) -> None: ...
+    @staticmethod
+    def __call__(a: Any = ..., b: Any = ...) -> Tensor: ...
+
+class BitwiseXor(Primitive):
     def __init__(self) -> None: ...
     @staticmethod
     def __call__(a: Any = ..., b: Any = ...) -> Tensor: ...
@@ -420,7 +435,7 @@ class ReduceMin(Primitive):
 
 class ReduceProd(Primitive):
     def __init__(self, keep_dims: bool = False) -> None: ...
-    def __call__(self, input: Tensor, axis: None | int | Sequence[int] = None, dtype: Any = None) -> Tensor: ...
+    def __call__(self, x: Tensor, axis: None | int | Sequence[int] = None) -> Tensor: ...
 
 class ReduceAll(Primitive):
     def __init__(self, keep_dims: bool = False) -> None: ...

@@ -1,0 +1,132 @@
+"""Views: tensors that are a part of another one, as basic indexing, reshape, transpose and the like give them.
+
+Values never change here, so a view is a handle that knows its base and the steps that lead from it: a write to the view becomes a write to the
+base (`store`), and a view whose base has been written meanwhile is made anew when it is read (`part`, called by the extension). Gradients flow
+through both.
+
+A view made while a graph is traced keeps its value when the base is written, as MindSpore's graphs do; what is written to it goes to the base
+all the same. So does what indexing gives in era 1; there nothing else is a view.
+
+Steps are (kind, argument): ("reshape", shape), ("transpose", permutation), ("index", key of integers, slices, None and Ellipsis),
+("diagonal", (offset, first, second dimension)), ("expand", shape), ("take", positions in the flat base).
+"""
+from __future__ import annotations
+
+import math
+from typing import Any, Optional, Sequence
+
+import numpy as np
+
+from sindri import _core
+from sindri._compile import local
+from sindri._core import Tensor
+from sindri.context import era
+
+__all__ = ["viewed", "reshaped", "transposed", "part", "store"]
+
+_ops = _core.ops
+_MOST_STEPS = 32
+_first_era: Optional[bool] = None
+
+
+def _of_first_era() -> bool:
+    global _first_era
+    if _first_era is None:
+        _first_era = era() == 1
+    return _first_era
+
+
+def viewed(out: Tensor, base: Tensor, kind: str, argument: Any) -> Tensor:
+    """out, made of base by this step, as a view of base."""
+    first = _of_first_era()
+    if first and kind != "index" or out is base:
+        return out
+    if out._link(base, (kind, argument), first or local.seen is not None) > _MOST_STEPS:
+        root, steps, _ = out._link_of()
+        places, shape = _places(root.shape, steps), out.shape
+        out._leave()
+        out._link(root, ("take", places), first or local.seen is not None)
+        assert out.shape == shape
+    return out
+
+
+def reshaped(x: Tensor, shape: Sequence[int]) -> Tensor:
+    """reshape, as a view."""
+    out = _ops.reshape(x, shape)
+    return viewed(out, x, "reshape", out.shape)
+
+
+def transposed(x: Tensor, perm: Sequence[int]) -> Tensor:
+    """transpose, as a view."""
+    return viewed(_ops.transpose(x, perm), x, "transpose", perm)
+
+
+def part(value: Tensor, steps: Sequence[Any]) -> Tensor:
+    """What the steps make of a value."""
+    if _core.is_tracing_graph() and not value.is_symbolic:  # older than the graph: no part of it
+        with _core.BelowScope():
+            return _part(value, steps)
+    return _part(value, steps)
+
+
+def _part(value: Tensor, steps: Sequence[Any]) -> Tensor:
+    from sindri.common._indexing import pick
+    for kind, argument in steps:
+        if kind == "reshape":
+            value = _ops.reshape(value, argument)
+        elif kind == "transpose":
+            value = _ops.transpose(value, argument)
+        elif kind == "index":
+            value = pick(value, argument)
+        elif kind == "expand":
+            value = _ops.broadcast_to(value, argument)
+        elif kind == "take":
+            value = _ops.gather(_ops.reshape(value, (-1,)), Tensor(argument), 0)
+        else:
+            from sindri.ops.function.array_func import diagonal
+            value = diagonal(value, *argument)._detached()
+    return value
+
+
+def _places(shape: Sequence[int], steps: Sequence[Any]) -> np.ndarray:
+    """Where the elements of the part lie in the flat base."""
+    places = np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
+    for kind, argument in steps:
+        if kind == "reshape":
+            places = places.reshape(argument)
+        elif kind == "transpose":
+            places = places.transpose(argument)
+        elif kind == "index":
+            places = places[argument]
+        elif kind == "expand":
+            places = np.broadcast_to(places, argument)
+        elif kind == "take":
+            places = places.reshape(-1)[argument]
+        else:
+            places = np.diagonal(places, *argument)
+    return np.asarray(places)
+
+
+def store(view: Tensor, value: Tensor) -> bool:
+    """Writes a value into the base of a view; False for a tensor that is no view, where nothing is done."""
+    link = view._link_of()
+    if link is None:
+        return False
+    base, steps, snapshot = link
+    places = _places(base.shape, steps)
+    if any(kind == "expand" for kind, _ in steps) and np.unique(places).size != places.size:
+        raise ValueError("elements of this tensor share memory: it is another one, expanded | Tensor.__setitem__ | write to the tensor before expand or "
+                         "broadcast_to, or to a copy()")
+    from sindri.common._indexing import with_places
+    value = _ops.broadcast_to(_ops.cast(value, view.dtype), view.shape)
+    new = with_places(base._detached(), places, value)
+    if snapshot:
+        view._rebind(value)
+    if isinstance(base, _core.Parameter):
+        base.assign(new)
+    else:
+        base._replace(new)
+    return True
+
+
+_core.set_part_maker(part)
