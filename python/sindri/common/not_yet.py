@@ -3,7 +3,9 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-__all__ = ["NotYetError", "not_yet"]
+__all__ = ["NotYetError", "not_yet", "PARTS"]
+
+PARTS = ("distributed", "devices", "THOR", "boost", "BERT", "recurrent layers", "record files", "export")
 
 
 class NotYetError(NotImplementedError):
@@ -15,5 +17,5 @@ class NotYetError(NotImplementedError):
 
 
 def not_yet(symbol: str, part: str) -> NoReturn:
-    """Raises NotYetError for `symbol`, which comes with `part` ("distributed", "THOR", "boost", "BERT" or "export")."""
+    """Raises NotYetError for `symbol`, which comes with `part`, one of PARTS."""
     raise NotYetError(symbol, part)

@@ -1,4 +1,4 @@
-"""MindRecord files. The names are there; using them raises NotYetError until the BERT part comes."""
+"""MindRecord files. The names are there; using them raises NotYetError until the part for record files comes."""
 from typing import Any
 
 from sindri.common.not_yet import not_yet
@@ -17,19 +17,19 @@ class FileWriter:
     """Writes rows into `file_name` (or `file_name0` …) and an index beside it; raises NotYetError."""
 
     def __init__(self, file_name: str, shard_num: int = 1, overwrite: bool = False):
-        not_yet('mindrecord.FileWriter', 'BERT')
+        not_yet('mindrecord.FileWriter', 'record files')
 
 
 class FileReader:
     """Reads rows; raises NotYetError."""
 
     def __init__(self, file_name: Any, num_consumer: int = 4, columns: Any = None, operator: Any = None):
-        not_yet('mindrecord.FileReader', 'BERT')
+        not_yet('mindrecord.FileReader', 'record files')
 
 
 def _later(name: str) -> type:
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        not_yet(f'mindrecord.{name}', 'BERT')
+        not_yet(f'mindrecord.{name}', 'record files')
     return type(name, (), {'__init__': init, '__doc__': 'Not yet there: raises NotYetError.', '__module__': __name__})
 
 

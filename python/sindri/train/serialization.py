@@ -442,7 +442,7 @@ def obfuscate_model(obf_config: dict, **kwargs: Any) -> None:
 
 def parse_print(print_file_name: str) -> list:
     """Tensors of a file that `set_context(print_file_path=…)` would make; nothing writes such files: raises NotYetError."""
-    not_yet('parse_print', 'export')
+    not_yet('parse_print', 'devices')
     return []
 
 

@@ -446,11 +446,11 @@ class Dataset:
     @named
     def save(self, file_name: str, num_files: int = 1, file_type: str = "mindrecord") -> None:
         """Not available yet: it writes MindRecord."""
-        not_yet("dataset.Dataset.save", "BERT")
+        not_yet("dataset.Dataset.save", "record files")
 
     def device_que(self, *args: Any, **kwargs: Any) -> Any:
         """Not available yet: the device queue that copied sink-mode loops drive. Model.train's sink mode needs none."""
-        return not_yet("dataset.Dataset.device_que", "THOR")
+        return not_yet("dataset.Dataset.device_que", "devices")
 
     to_device = send = stop_send = device_que
 

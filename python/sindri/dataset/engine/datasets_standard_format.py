@@ -13,11 +13,11 @@ class TFRecordDataset(SourceDataset):
     """Rows of TFRecord files. Not available yet."""
 
     def __init__(self, *args: Any, **kwargs: Any):
-        not_yet("dataset.TFRecordDataset", "BERT")
+        not_yet("dataset.TFRecordDataset", "record files")
 
 
 class MindDataset(SourceDataset):
     """Rows of MindRecord files. Not available yet."""
 
     def __init__(self, *args: Any, **kwargs: Any):
-        not_yet("dataset.MindDataset", "BERT")
+        not_yet("dataset.MindDataset", "record files")

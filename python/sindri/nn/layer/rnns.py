@@ -1,4 +1,4 @@
-"""Recurrent layers. They come with the BERT parts; until then constructing one raises NotYetError."""
+"""Recurrent layers. Not there yet: constructing one raises NotYetError."""
 from __future__ import annotations
 
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell"]
 class _NotYet(Cell):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
-        not_yet(f"nn.{type(self).__name__}", "BERT")
+        not_yet(f"nn.{type(self).__name__}", "recurrent layers")
 
 
 class LSTM(_NotYet):

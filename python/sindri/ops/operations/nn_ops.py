@@ -333,10 +333,10 @@ ApplyGradientDescent = primitive("ApplyGradientDescent", _descent)
 
 
 class LSTM:
-    """Comes with the BERT part: making one raises NotYetError."""
+    """Comes with the recurrent layers: making one raises NotYetError."""
 
     def __init__(self, *args: Any, **kwargs: Any):
-        not_yet("ops.LSTM", "BERT")
+        not_yet("ops.LSTM", "recurrent layers")
 
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type) and value.__module__ == __name__]
