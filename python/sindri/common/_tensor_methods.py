@@ -24,11 +24,11 @@ Axis = Union[None, int, Sequence[int]]
 # Functions of sindri.ops that are methods as they are.
 _SAME = """
 abs absolute acos acosh addbmm addcdiv addcmul addmm addmv addr adjoint all amax amin aminmax any approximate_equal arccos arccosh arcsin
-arcsinh arctan arctan2 arctanh argmax argsort argwhere asin asinh atan atan2 atanh baddbmm bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm broadcast_to ceil cholesky cholesky_inverse
-cholesky_solve chunk clamp clip copysign cos cosh count_nonzero cross cummax cummin cumprod deg2rad diag diagflat div divide dot dsplit eq equal erf erfc
-exp expand_as expand_dims expm1 flip fliplr flipud float_power floor floor_divide fmax fmin fmod frac gather_elements gather_nd ge ger greater
-greater_equal gt hardshrink heaviside hsplit hypot index_fill index_select inner inv inverse invert isclose isfinite isinf isnan isneginf
-isposinf is_complex is_floating_point kthvalue ldexp le lerp less less_equal log log10 log1p log2 logaddexp logaddexp2 logcumsumexp logical_and
+arcsinh arctan arctan2 arctanh argmax argsort argwhere asin asinh atan atan2 atanh baddbmm bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm broadcast_to ceil cholesky cholesky_inverse
+cholesky_solve chunk clamp clip copysign cos cosh count_nonzero cross cummax cummin cumprod cov deg2rad diag diagflat diff digamma div divide dot dsplit eq equal erf erfc erfinv
+exp expand_as expand_dims expm1 flip fliplr flipud float_power floor floor_divide fmax fmin fmod fold frac gather_elements gcd gather_nd ge ger greater
+greater_equal gt hardshrink heaviside histc hsplit hypot index_fill index_select inner inv inverse invert isclose isfinite isinf isnan isneginf
+isposinf is_complex is_floating_point kthvalue lcm ldexp le lerp less less_equal lgamma log log10 log1p log2 logaddexp logaddexp2 logcumsumexp logical_and
 logical_not logical_or logical_xor logit logsumexp lt masked_fill masked_select matmul matrix_power maximum median minimum mm moveaxis movedim msort
 mul multinomial multiply nan_to_num nanmean nansum narrow ne neg negative nonzero norm not_equal outer positive pow rad2deg random_categorical ravel
 reciprocal relu remainder repeat_interleave reverse reverse_sequence roll rot90 round rsqrt scatter select_scatter sgn sigmoid sign signbit sin sinc

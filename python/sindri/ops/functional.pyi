@@ -57,7 +57,9 @@ __all__ = [
     "standard_laplace", "choice_with_mask", "sum", "reduce_sum", "mean", "reduce_mean", "prod", "all", "any", "amax", "amin", "reduce_max",
     "reduce_min", "aminmax", "max", "min", "argmax", "argmin", "var_mean", "var", "std", "std_mean", "nansum", "nanmean", "count_nonzero",
     "logsumexp", "cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "topk", "top_k", "sort", "argsort", "msort", "median", "kthvalue", "norm",
-    "vector_norm", "matrix_norm", "conv3d", "conv3d_transpose", "max_pool3d", "avg_pool3d", "control_depend", "grad", "value_and_grad", "vmap",
+    "vector_norm", "matrix_norm", "abs", "lgamma", "digamma", "erfinv", "bincount", "histc", "cov", "diff", "gcd", "lcm", "segment_sum",
+    "segment_mean", "segment_max", "segment_min", "segment_prod", "fold", "affine_grid", "grid_sample", "conv3d", "conv3d_transpose", "max_pool3d",
+    "avg_pool3d", "control_depend", "grad", "value_and_grad", "vmap",
 ]
 
 def control_depend(depended: Any, depending: Any) -> Any: ...

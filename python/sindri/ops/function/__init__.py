@@ -10,12 +10,13 @@ from sindri.ops.function.nn_func import *  # noqa: F401,F403
 from sindri.ops.function.other_func import *  # noqa: F401,F403
 from sindri.ops.function.random_func import *  # noqa: F401,F403
 from sindri.ops.function.reduce_func import *  # noqa: F401,F403
+from sindri.ops.function.special_func import *  # noqa: F401,F403
 from sindri.ops.function.volume_func import *  # noqa: F401,F403
 from sindri.ops.function import (array_func, clip_func, image_func, index_func, linalg_func, loss_func, math_func, nn_func, other_func, random_func,
-                                 reduce_func, volume_func)
+                                 reduce_func, special_func, volume_func)
 
 __all__ = [name for module in (array_func, clip_func, image_func, index_func, linalg_func, loss_func, math_func, nn_func, other_func, random_func,
-                               reduce_func, volume_func)
+                               reduce_func, special_func, volume_func)
            for name in module.__all__]
 
 # What primitives and layers are made of and MindSpore has no function for: not what `from mindspore.ops import *` should bring.

@@ -10,16 +10,39 @@ from sindri.ops.function.image_func import *
 from sindri.ops.function.index_func import *
 from sindri.ops.function.linalg_func import *
 from sindri.ops.function.loss_func import *
-from sindri.ops.function.math_func import *
+from sindri.ops.function.math_func import (
+    neg as neg, exp as exp, expm1 as expm1, log as log, log1p as log1p, sqrt as sqrt, rsqrt as rsqrt, square as square, reciprocal as reciprocal,
+    sin as sin, cos as cos, erf as erf, tanh as tanh, sigmoid as sigmoid, isnan as isnan, isfinite as isfinite, logical_not as logical_not,
+    add as add, sub as sub, mul as mul, floor_mod as floor_mod, pow as pow, maximum as maximum, minimum as minimum, equal as equal,
+    not_equal as not_equal, less as less, less_equal as less_equal, greater as greater, greater_equal as greater_equal, logical_and as logical_and,
+    bitwise_and as bitwise_and, bitwise_or as bitwise_or, bitwise_xor as bitwise_xor, bitwise_left_shift as bitwise_left_shift,
+    bitwise_right_shift as bitwise_right_shift, logical_or as logical_or, logical_xor as logical_xor, sign as sign, floor as floor, ceil as ceil,
+    rint as rint, floor_div as floor_div, absolute as absolute, negative as negative, inv as inv, multiply as multiply, floor_divide as floor_divide,
+    remainder as remainder, eq as eq, ne as ne, lt as lt, le as le, gt as gt, ge as ge, tensor_add as tensor_add, tensor_sub as tensor_sub,
+    tensor_mul as tensor_mul, tensor_pow as tensor_pow, tensor_mod as tensor_mod, tensor_floordiv as tensor_floordiv, tensor_exp as tensor_exp,
+    tensor_expm1 as tensor_expm1, tensor_lt as tensor_lt, tensor_le as tensor_le, tensor_gt as tensor_gt, tensor_ge as tensor_ge,
+    tensor_eq as tensor_eq, tensor_ne as tensor_ne, pows as pows, floordiv as floordiv, floormod as floormod, neg_tensor as neg_tensor, sgn as sgn,
+    real_div as real_div, div as div, divide as divide, true_divide as true_divide, tensor_div as tensor_div, subtract as subtract, trunc as trunc,
+    truncate_div as truncate_div, truncate_mod as truncate_mod, mod as mod, fmod as fmod, div_no_nan as div_no_nan, mul_no_nan as mul_no_nan,
+    squared_difference as squared_difference, addn as addn, accumulate_n as accumulate_n, isinf as isinf, isposinf as isposinf, isneginf as isneginf,
+    isclose as isclose, approximate_equal as approximate_equal, round as round, frac as frac, log2 as log2, log10 as log10, exp2 as exp2,
+    positive as positive, deg2rad as deg2rad, rad2deg as rad2deg, erfc as erfc, tan as tan, sinh as sinh, cosh as cosh, asinh as asinh,
+    acosh as acosh, atanh as atanh, atan as atan, atan2 as atan2, asin as asin, acos as acos, arccos as arccos, arccosh as arccosh, arcsin as arcsin,
+    arcsinh as arcsinh, arctan as arctan, arctan2 as arctan2, arctanh as arctanh, hypot as hypot, sinc as sinc, lerp as lerp, addcmul as addcmul,
+    addcdiv as addcdiv, logaddexp as logaddexp, logaddexp2 as logaddexp2, xlogy as xlogy, xdivy as xdivy, logit as logit, heaviside as heaviside,
+    copysign as copysign, signbit as signbit, nan_to_num as nan_to_num, fmax as fmax, fmin as fmin, float_power as float_power, ldexp as ldexp,
+    bitwise_not as bitwise_not, invert as invert, is_floating_point as is_floating_point, is_complex as is_complex, is_nonzero as is_nonzero,
+)
 from sindri.ops.function.nn_func import *
 from sindri.ops.function.other_func import *
 from sindri.ops.function.random_func import *
 from sindri.ops.function.reduce_func import *
+from sindri.ops.function.special_func import *
 from sindri.ops.function.volume_func import *
 from sindri.ops.function import (
     array_func as array_func, clip_func as clip_func, image_func as image_func, index_func as index_func, linalg_func as linalg_func,
     loss_func as loss_func, math_func as math_func, nn_func as nn_func, other_func as other_func, random_func as random_func,
-    reduce_func as reduce_func, volume_func as volume_func,
+    reduce_func as reduce_func, special_func as special_func, volume_func as volume_func,
 )
 
 __all__ = [
@@ -77,7 +100,9 @@ __all__ = [
     "reduce_max", "reduce_min", "aminmax", "max", "min", "max_with_index", "min_with_index", "argmax", "argmin", "typed_argmax", "typed_argmin",
     "var_mean", "var", "std", "std_mean", "nansum", "nanmean", "count_nonzero", "logsumexp", "cumsum", "scan_sum", "scan_prod", "cumprod", "cummax",
     "cummin", "logcumsumexp", "topk", "top_k", "sort", "argsort", "msort", "median", "kthvalue", "norm", "vector_norm", "matrix_norm", "lp_norm",
-    "square_sum_all", "reduce_std", "conv3d", "conv3d_transpose", "max_pool3d", "avg_pool3d",
+    "square_sum_all", "reduce_std", "abs", "lgamma", "digamma", "erfinv", "bincount", "histc", "cov", "diff", "gcd", "lcm", "segment_sum",
+    "segment_mean", "segment_max", "segment_min", "segment_prod", "fold", "affine_grid", "grid_sample", "conv3d", "conv3d_transpose", "max_pool3d",
+    "avg_pool3d",
 ]
 
 PUBLIC: list[Any]

@@ -6,6 +6,7 @@ from sindri.ops._util import core
 from sindri.ops.function import linalg_func as L
 from sindri.ops.function import math_func as F
 from sindri.ops.function import reduce_func as R
+from sindri.ops.function import special_func as S
 from sindri.ops.primitive import REQUIRED, like, primitive
 
 # Two operands.
@@ -38,6 +39,18 @@ LessEqual = primitive("LessEqual", core.less_equal)
 BitwiseAnd = primitive("BitwiseAnd", F.bitwise_and)
 BitwiseOr = primitive("BitwiseOr", F.bitwise_or)
 BitwiseXor = primitive("BitwiseXor", F.bitwise_xor)
+LeftShift = primitive("LeftShift", F.bitwise_left_shift)
+RightShift = primitive("RightShift", F.bitwise_right_shift)
+Lgamma = primitive("Lgamma", S.lgamma)
+Digamma = primitive("Digamma", S.digamma)
+Erfinv = primitive("Erfinv", S.erfinv)
+Gcd = primitive("Gcd", S.gcd)
+Lcm = primitive("Lcm", S.lcm)
+SegmentSum = primitive("SegmentSum", S.segment_sum)
+SegmentMean = primitive("SegmentMean", S.segment_mean)
+SegmentMax = primitive("SegmentMax", S.segment_max)
+SegmentMin = primitive("SegmentMin", S.segment_min)
+SegmentProd = primitive("SegmentProd", S.segment_prod)
 LogicalAnd = primitive("LogicalAnd", F.logical_and)
 LogicalOr = primitive("LogicalOr", F.logical_or)
 LogicalXor = primitive("LogicalXor", F.logical_xor)

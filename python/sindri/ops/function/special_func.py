@@ -1,0 +1,323 @@
+"""Functions of sindri.ops that are formulas over the engine's operators: gamma and error functions, counting, differences, divisors, segments,
+sampling at places."""
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Optional, Sequence
+
+import numpy as np
+
+from sindri.common import dtype as mstype
+from sindri.ops._util import Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, pair, to_axis, to_int, to_ints
+from sindri.ops.function.array_func import concat, narrow
+from sindri.ops.function.index_func import (unsorted_segment_max, unsorted_segment_min, unsorted_segment_prod, unsorted_segment_sum)
+from sindri.ops.function.math_func import abs, floor, round, sign, tan
+
+_SHIFT = 8  # from here on the asymptotic series below are exact to the last digit of float64
+_LGAMMA = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
+_DIGAMMA = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
+
+
+def _in_double(input: Tensor, formula: Callable[[Tensor], Tensor]) -> Tensor:
+    """The formula in float64, where the differences that it takes leave enough digits; the result in input's floating type."""
+    x = floating(input)
+    return core.cast(formula(core.cast(x, mstype.float64)), x.dtype)
+
+
+def _series(w: Tensor, coefficients: Sequence[float]) -> Tensor:
+    """sum of coefficients[k] / w^(2k), by Horner."""
+    u, out = core.reciprocal(core.square(w)), core.full((), coefficients[-1], w.dtype)
+    for c in reversed(coefficients[:-1]):
+        out = core.add(core.mul(out, u), c)
+    return out
+
+
+def _mirrored(x: Tensor) -> tuple:
+    """(whether x < 1/2, the one of x and 1 - x that is not, x less its nearest integer or 1/4 where x >= 1/2): for the reflection formulas."""
+    low = core.less(x, 0.5)
+    return low, core.where(low, core.sub(1.0, x), x), core.where(low, core.sub(x, round(x)), 0.25)
+
+
+def _lgamma(x: Tensor) -> Tensor:
+    low, z, r = _mirrored(core.where(core.isfinite(x), x, 1.0))
+    small = core.less(z, float(_SHIFT))
+    w, product = core.where(small, core.add(z, float(_SHIFT)), z), core.where(small, z, 1.0)
+    for k in range(1, _SHIFT):
+        product = core.mul(product, core.where(small, core.add(z, float(k)), 1.0))
+    stirling = core.add(core.sub(core.mul(core.sub(w, 0.5), core.log(w)), w), 0.5 * math.log(2 * math.pi))
+    value = core.sub(core.add(stirling, core.div(_series(w, _LGAMMA), w)), core.log(product))
+    reflected = core.sub(core.sub(math.log(math.pi), core.log(abs(core.sin(core.mul(r, math.pi))))), value)
+    return core.where(core.isfinite(x), core.where(low, reflected, value), core.where(core.isnan(x), x, math.inf))
+
+
+def lgamma(input: Tensor) -> Tensor:
+    """log |Gamma(input)|; infinite at 0, at negative integers and at infinities."""
+    return _in_double(input, _lgamma)
+
+
+def _digamma(x: Tensor) -> Tensor:
+    low, z, r = _mirrored(core.where(core.isfinite(x), x, 1.0))
+    small = core.less(z, float(_SHIFT))
+    w = core.where(small, core.add(z, float(_SHIFT)), z)
+    value = core.sub(core.log(w), core.div(0.5, w))
+    value = core.add(value, core.div(_series(w, _DIGAMMA), core.square(w)))
+    for k in range(_SHIFT):
+        value = core.sub(value, core.where(small, core.reciprocal(core.where(small, core.add(z, float(k)), 1.0)), 0.0))
+    pole = core.logical_and(low, core.equal(r, 0.0))
+    reflected = core.sub(value, core.div(math.pi, tan(core.mul(core.where(pole, 0.25, r), math.pi))))
+    out = core.where(pole, core.where(core.equal(x, 0.0), -math.inf, math.nan), core.where(low, reflected, value))
+    return core.where(core.isfinite(x), out, core.where(core.equal(x, math.inf), math.inf, math.nan))
+
+
+def digamma(input: Tensor) -> Tensor:
+    """Derivative of lgamma; -inf at 0, NaN at negative integers."""
+    return _in_double(input, _digamma)
+
+
+def _erfinv(x: Tensor) -> Tensor:
+    """Steps of Halley's method from Winitzki's approximation (2008), which is right to 2e-3; the last one carries the gradient."""
+    inside = core.less(abs(x), 1.0)
+    y = core.where(inside, x, 0.0)
+    a, tail = 0.147, core.log(core.mul(core.sub(1.0, y), core.add(1.0, y)))
+    b = core.add(core.mul(tail, 0.5), 2 / (math.pi * a))
+    root = core.sqrt(core.maximum(core.sub(core.sqrt(core.sub(core.square(b), core.div(tail, a))), b), 0.0))
+    out = core.mul(sign(y), root)
+    for _ in range(4):
+        out = core.stop_gradient(out)
+        slope = core.mul(core.exp(core.square(out)), math.sqrt(math.pi) / 2)
+        step = core.mul(core.sub(core.erf(out), y), slope)
+        out = core.sub(out, core.div(step, core.stop_gradient(core.add(core.mul(out, step), 1.0))))
+    return core.where(inside, out, core.where(core.equal(abs(x), 1.0), core.mul(sign(x), math.inf), math.nan))
+
+
+def erfinv(input: Tensor) -> Tensor:
+    """The number whose erf is input; infinite at -1 and 1, NaN beyond."""
+    return _in_double(input, _erfinv)
+
+
+# --- counting ---------------------------------------------------------------------------------------------------------------------------
+
+
+def bincount(input: Tensor, weights: Optional[Tensor] = None, minlength: int = 0) -> Tensor:
+    """How often, or with what weight, each number from 0 on occurs in a vector of integers, as float32 (weights: in their type). Asks for the largest,
+    so code with it runs eagerly. Raises ValueError for a negative number."""
+    if len(input.shape) != 1 or is_float(input.dtype):
+        fail(ValueError if len(input.shape) != 1 else TypeError, f"expected a vector of integers, got {input.shape} of {input.dtype}", "ops.bincount")
+    values = input.asnumpy()
+    if values.min(initial=0) < 0:
+        fail(ValueError, f"a number is negative: {values.min()}", "ops.bincount")
+    count = max(int(values.max(initial=-1)) + 1, to_int(minlength, "minlength", "ops.bincount"))
+    counted = core.full(input.shape, 1.0) if weights is None else floating(weights)
+    return unsorted_segment_sum(counted, input, count)
+
+
+def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:  # noqa: A002
+    """How many elements lie in each of `bins` equal parts of [min, max], in input's type; of equal bounds the smallest and largest element are taken
+    (such code runs eagerly). Elements outside are left out. Raises ValueError."""
+    bins, low, high = to_int(bins, "bins", "ops.histc"), float(min), float(max)
+    if bins < 1 or low > high:
+        fail(ValueError, f"expected at least one bin and min <= max, got {bins}, [{low}, {high}]", "ops.histc")
+    x = core.reshape(floating(input), (-1,))
+    if low == high and input.size:
+        low, high = float(core.min(x).item()), float(core.max(x).item())
+    if not (math.isfinite(low) and math.isfinite(high)):
+        fail(ValueError, f"the range [{low}, {high}] is not finite", "ops.histc")
+    if low == high:
+        low, high = low - 1, high + 1
+    inside = core.logical_and(core.greater_equal(x, low), core.less_equal(x, high))
+    place = core.cast(core.mul(core.sub(core.where(inside, x, low), low), bins / (high - low)), mstype.int64)
+    place = core.where(inside, core.minimum(place, bins - 1), -1)
+    return core.cast(unsorted_segment_sum(core.full(x.shape, 1.0), place, bins), input.dtype)
+
+
+def cov(input: Tensor, *, correction: int = 1, fweights: Optional[Tensor] = None, aweights: Optional[Tensor] = None) -> Tensor:
+    """The covariances of the rows of a matrix, columns being observations: divided by their number less correction. fweights: how often, aweights: with
+    what weight each one counts."""
+    if len(input.shape) > 2:
+        fail(ValueError, f"expected at most 2 dimensions, got {input.shape}", "ops.cov")
+    x = floating(core.reshape(input, (1, -1)) if len(input.shape) < 2 else input)
+    weights = None
+    for w in (fweights, aweights):
+        if w is not None:
+            w = core.cast(w, x.dtype)
+            weights = w if weights is None else core.mul(weights, w)
+    if weights is None:
+        weights = core.full((x.shape[1],), 1.0, x.dtype)
+    total = core.sum(weights)
+    mean = core.div(core.sum(core.mul(x, weights), [1], True), total)
+    centred = core.sub(x, mean)
+    if aweights is None or correction == 0:
+        norm = core.sub(total, float(correction))
+    else:
+        norm = core.sub(total, core.div(core.mul(core.sum(core.mul(weights, core.cast(aweights, x.dtype))), float(correction)), total))
+    out = core.div(core.matmul(core.mul(centred, weights), centred, False, True), core.maximum(norm, 0.0))
+    return core.reshape(out, ()) if len(input.shape) < 2 else out
+
+
+def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Optional[Tensor] = None, append: Optional[Tensor] = None) -> Tensor:
+    """n times the differences of neighbours along axis, with prepend before and append behind; of bools whether they differ. Raises ValueError."""
+    if not x.shape or to_int(n, "n", "ops.diff") < 0:
+        fail(ValueError, f"expected at least one dimension and n from 0 on, got {x.shape} and {n}", "ops.diff")
+    a = to_axis(axis, len(x.shape), "ops.diff")
+    parts = [as_tensor(p) for p in (prepend, x, append) if p is not None]
+    out = concat(parts, a) if len(parts) > 1 else x
+    for _ in range(n):
+        count = out.shape[a] - 1
+        if count < 0:
+            break
+        later, earlier = narrow(out, a, 1, count)._detached(), narrow(out, a, 0, count)._detached()
+        out = core.not_equal(later, earlier) if out.dtype is mstype.bool_ else core.sub(later, earlier)
+    return out
+
+
+def gcd(input: Tensor, other: Tensor) -> Tensor:
+    """Greatest common divisors of integers. As many rounds as the largest needs: such code runs eagerly. Raises TypeError for floats."""
+    if is_float(input.dtype) or is_float(other.dtype):
+        fail(TypeError, f"expected integers, got {input.dtype} and {other.dtype}", "ops.gcd")
+    a, b = core.add(input, core.zeros_like(other)), core.add(other, core.zeros_like(input))
+    a, b = (t if t.dtype is mstype.uint8 else core.abs(t) for t in (a, b))
+    while bool(core.any(core.not_equal(b, 0))):
+        a, b = core.where(core.equal(b, 0), a, b), core.where(core.equal(b, 0), b, core.mod(a, core.where(core.equal(b, 0), 1, b)))
+    return a
+
+
+def lcm(input: Tensor, other: Tensor) -> Tensor:
+    """Least common multiples of integers; 0 where one is 0. Such code runs eagerly."""
+    divisor = gcd(input, other)
+    out = core.mul(core.floor_div(input, core.where(core.equal(divisor, 0), 1, divisor)), other)
+    return out if out.dtype is mstype.uint8 else core.abs(out)
+
+
+# --- segments ---------------------------------------------------------------------------------------------------------------------------
+
+
+def _segments_of(x: Tensor, segment_ids: Tensor, where: str) -> int:
+    if len(segment_ids.shape) != 1 or not x.shape or segment_ids.shape[0] != x.shape[0]:
+        fail(ValueError, f"expected one segment number for each of the slices of {x.shape}, got {segment_ids.shape}", where)
+    ids = segment_ids.asnumpy()
+    if ids.size and (ids[0] < 0 or (np.diff(ids) < 0).any()):
+        fail(ValueError, "the segment numbers must ascend from 0 on", where, "use an UnsortedSegment op")
+    return int(ids[-1]) + 1 if ids.size else 0
+
+
+def segment_sum(input_x: Tensor, segment_ids: Tensor) -> Tensor:
+    """Sums of the slices with the same number; the numbers ascend and say how many there are, so such code runs eagerly. Raises ValueError."""
+    return unsorted_segment_sum(input_x, segment_ids, _segments_of(input_x, segment_ids, "ops.SegmentSum"))
+
+
+def _counts(x: Tensor, segment_ids: Tensor, count: int) -> Tensor:
+    ones = core.full(segment_ids.shape, 1.0, x.dtype if is_float(x.dtype) else mstype.float32)
+    return core.reshape(unsorted_segment_sum(ones, segment_ids, count), (count,) + (1,) * (len(x.shape) - 1))
+
+
+def segment_mean(input_x: Tensor, segment_ids: Tensor) -> Tensor:
+    """As segment_sum, the means; 0 for a number that does not occur."""
+    n = _segments_of(input_x, segment_ids, "ops.SegmentMean")
+    total = unsorted_segment_sum(input_x, segment_ids, n)
+    return core.cast(core.div(total, core.maximum(_counts(input_x, segment_ids, n), 1.0)), input_x.dtype)
+
+
+def _segment_extreme(x: Tensor, segment_ids: Tensor, reduce: Callable, where: str) -> Tensor:
+    n = _segments_of(x, segment_ids, where)
+    return core.where(core.greater(_counts(x, segment_ids, n), 0.0), reduce(x, segment_ids, n), core.full((), 0.0, x.dtype))
+
+
+def segment_max(input_x: Tensor, segment_ids: Tensor) -> Tensor:
+    """As segment_sum, the largest elements; 0 for a number that does not occur."""
+    return _segment_extreme(input_x, segment_ids, unsorted_segment_max, "ops.SegmentMax")
+
+
+def segment_min(input_x: Tensor, segment_ids: Tensor) -> Tensor:
+    """As segment_sum, the smallest elements; 0 for a number that does not occur."""
+    return _segment_extreme(input_x, segment_ids, unsorted_segment_min, "ops.SegmentMin")
+
+
+def segment_prod(input_x: Tensor, segment_ids: Tensor) -> Tensor:
+    """As segment_sum, the products; 1 for a number that does not occur."""
+    return unsorted_segment_prod(input_x, segment_ids, _segments_of(input_x, segment_ids, "ops.SegmentProd"))
+
+
+# --- windows and places -------------------------------------------------------------------------------------------------------------------
+
+
+def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+    """[n, c·kh·kw, l] -> [n, c, h, w]: the columns that unfold gives added up where they were taken. Raises ValueError when they do not fit."""
+    size, k = to_ints(output_size, "output_size", "ops.fold"), pair(kernel_size, "kernel_size", "ops.fold")
+    size = list(size) * 2 if len(size) == 1 else list(size)
+    d, p, s = (pair(v, name, "ops.fold") for v, name in ((dilation, "dilation"), (padding, "padding"), (stride, "stride")))
+    if len(size) != 2 or min(*size, *k, *d, *s) < 1 or min(p) < 0:
+        fail(ValueError, f"output_size {size}, kernel_size {k}, dilation {d} and stride {s} must be positive, padding {p} not negative", "ops.fold")
+    whole = [size[i] + 2 * p[i] for i in (0, 1)]
+    windows = [(whole[i] - d[i] * (k[i] - 1) - 1) // s[i] + 1 for i in (0, 1)]
+    shape = input.shape
+    if len(shape) != 3 or shape[1] % (k[0] * k[1]) or shape[2] != windows[0] * windows[1]:
+        fail(ValueError, f"expected [n, c·{k[0] * k[1]}, {windows[0] * windows[1]}] for an image of {size}, got {shape}", "ops.fold")
+    n, c = shape[0], shape[1] // (k[0] * k[1])
+    rows, columns = (np.add.outer(np.arange(k[i]) * d[i], np.arange(windows[i]) * s[i]) for i in (0, 1))  # [k, windows]
+    places = rows[:, None, :, None] * whole[1] + columns[None, :, None, :]
+    source = core.reshape(input, (n * c, k[0] * k[1] * shape[2]))
+    image = core.scatter_add(core.full((n * c, whole[0] * whole[1]), 0.0, input.dtype), Tensor(places.reshape(-1).astype(np.int64)), source, 1)
+    return core.slice(core.reshape(image, (n, c, whole[0], whole[1])), [0, 0, p[0], p[1]], [n, c, p[0] + size[0], p[1] + size[1]])
+
+
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False) -> Tensor:
+    """[n, h, w, 2] (or [n, d, h, w, 3]): where each element of an image of this size lies in the image that theta [n, 2, 3] ([n, 3, 4]) maps, in units of
+    -1 to 1, the last coordinate first. Raises ValueError."""
+    sizes = to_ints(size, "size", "ops.affine_grid")
+    d = len(sizes) - 2
+    if d not in (2, 3) or theta.shape != (sizes[0], d, d + 1):
+        fail(ValueError, f"theta of {theta.shape} does not fit size {sizes}", "ops.affine_grid", "give theta [n, 2, 3] with 4 sizes, or [n, 3, 4] with 5")
+    axes = [np.linspace(-1, 1, n) if align_corners and n > 1 else (np.arange(n) * 2 + 1) / n - 1 if not align_corners else np.zeros(n) for n in sizes[2:]]
+    mesh = np.stack([*np.meshgrid(*axes, indexing="ij")][::-1] + [np.ones(sizes[2:])], -1).reshape(1, -1, d + 1)
+    base = core.broadcast_to(core.cast(Tensor(mesh.astype(np.float64)), theta.dtype), (sizes[0], mesh.shape[1], d + 1))
+    return core.reshape(core.batch_matmul(base, theta, False, True), (sizes[0], *sizes[2:], d))
+
+
+def _reflected(x: Tensor, low: float, high: float) -> Tensor:
+    """x folded back into [low, high] at its ends."""
+    span = high - low
+    if span <= 0:
+        return core.mul(x, 0.0)
+    x = abs(core.sub(x, low))
+    turns, rest = floor(core.div(x, span)), core.mod(x, span)
+    return core.add(core.where(core.equal(core.mod(turns, 2.0), 0.0), rest, core.sub(span, rest)), low)
+
+
+def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = False) -> Tensor:
+    """[n, c, *places]: the image [n, c, h, w] (or [n, c, d, h, w]) at the places of grid [n, *places, 2] (or 3), in units of -1 to 1, the last coordinate
+    first. mode: 'bilinear' or 'nearest'; padding_mode beyond the border: 'zeros', 'border' or 'reflection'. Raises ValueError."""
+    check_choice(mode, ("bilinear", "nearest"), "mode", "ops.grid_sample")
+    check_choice(padding_mode, ("zeros", "border", "reflection"), "padding_mode", "ops.grid_sample")
+    d = len(input.shape) - 2
+    if d not in (2, 3) or len(grid.shape) != d + 2 or grid.shape[-1] != d or grid.shape[0] != input.shape[0]:
+        fail(ValueError, f"a grid of {grid.shape} does not fit {input.shape}", "ops.grid_sample", "give [n, h, w, 2] for images, [n, d, h, w, 3] for volumes")
+    n, c, sizes = input.shape[0], input.shape[1], input.shape[2:]
+    count = math.prod(grid.shape[1:-1])
+    flat = core.reshape(core.transpose(input, [0, *range(2, d + 2), 1]), (n * math.prod(sizes), c))
+    places = core.split(core.reshape(grid, (n, count, d)), [1] * d, 2)[::-1]
+    at = []
+    for place, size in zip(places, sizes):
+        x = core.reshape(place, (n, count))
+        x = core.mul(core.add(x, 1.0), (size - 1) / 2) if align_corners else core.sub(core.mul(core.add(x, 1.0), size / 2), 0.5)
+        if padding_mode == "reflection":
+            x = _reflected(x, 0.0, size - 1.0) if align_corners else _reflected(x, -0.5, size - 0.5)
+        at.append(x if padding_mode == "zeros" else core.clamp(x, 0.0, size - 1.0))
+    first = core.reshape(core.arange(0, n), (n, 1))
+    out = None
+    for corner in range(1 if mode == "nearest" else 2 ** d):
+        weight, index, inside = core.full((n, count), 1.0, input.dtype), first, None
+        for axis, (x, size) in enumerate(zip(at, sizes)):
+            whole = round(x) if mode == "nearest" else core.add(floor(x), float(corner >> axis & 1))
+            if mode == "bilinear":
+                weight = core.mul(weight, core.sub(1.0, abs(core.sub(x, core.stop_gradient(whole)))))
+            there = core.logical_and(core.greater_equal(whole, 0.0), core.less(whole, float(size)))
+            inside = there if inside is None else core.logical_and(inside, there)
+            index = core.add(core.mul(index, size), core.cast(core.where(there, whole, 0.0), mstype.int64))
+        part = core.gather(flat, core.reshape(index, (-1,)), 0)
+        part = core.mul(part, core.reshape(core.where(inside, weight, 0.0), (-1, 1)))
+        out = part if out is None else core.add(out, part)
+    out = core.reshape(out, (n, count, c))
+    return core.reshape(core.transpose(out, [0, 2, 1]), (n, c, *grid.shape[1:-1]))
+
+
+__all__ = exported(globals())
