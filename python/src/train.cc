@@ -23,6 +23,7 @@ std::string save(const py::list& entries, const std::string& path, bool compat_m
       list.push_back(std::move(e));
     } else {
       list.push_back(CheckpointEntry::of(name, to_tensor(value)));
+      if (pair.size() > 2) list.back().stored_type = py::cast<std::string>(pair[2]);
     }
   }
   train::SaveOptions options;
@@ -52,7 +53,8 @@ py::list load(const std::string& path, const std::string& name) {
     py::object value = e.kind == CheckpointEntry::kTensor ? to_python(e.tensor)
         : e.kind == CheckpointEntry::kText                ? py::object(py::str(e.data))
                                                           : py::object(py::bytes(e.data));
-    out.append(py::make_tuple(e.name, value));
+    if (e.stored_type.empty()) out.append(py::make_tuple(e.name, value));
+    else out.append(py::make_tuple(e.name, value, e.stored_type));
   }
   return out;
 }
@@ -88,10 +90,12 @@ class PyNativeCell {
 void bind_train(py::module_& m) {
   m.def("save_checkpoint", &save, py::arg("entries"), py::arg("path"), py::arg("compat_mindspore1") = false, py::arg("seal") = py::none(),
         py::arg("block_bytes") = int64_t{64} << 20,
-        "Writes [(name, Tensor | str | bytes)] in MindSpore's form, with checksums, all or nothing; returns the path. seal(bytes) -> bytes encrypts "
+        "Writes [(name, Tensor | str | bytes)] in MindSpore's form, with checksums, all or nothing; returns the path. A third member names the "
+        "narrower type of the file ('Int8') of an integer Tensor. seal(bytes) -> bytes encrypts "
         "what goes to the file, in blocks of block_bytes.");
   m.def("load_checkpoint", &load, py::arg("path"), py::arg("name") = "",
-        "[(name, Tensor | str | bytes)] in file order; checksums are verified where the file has them. Messages call the file `name` if it is given.");
+        "[(name, Tensor | str | bytes)] in file order, with the file's type ('Int8') as a third member where Tensors have none such; checksums are verified "
+        "where the file has them. Messages call the file `name` if it is given.");
   m.def("find_newest_checkpoint", &train::find_newest_checkpoint, py::arg("folder"), py::arg("prefix") = "");
   py::class_<PyNativeCell>(m, "NativeCell", "A network of the C++ library.")
       .def("__call__", &PyNativeCell::call)

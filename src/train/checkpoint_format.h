@@ -4,6 +4,8 @@
 //   Checkpoint  { repeated Value value = 1; }
 //   Value       { required string tag = 1; oneof { TensorProto tensor = 2; MapTensorProto maptensor = 3; } }
 //   TensorProto { repeated int64 dims = 1; required string tensor_type = 2; required bytes tensor_content = 3; }
+// The integrity text leads it as field 15 of Checkpoint, which other readers pass over (files of Sindri 0.1 before that: as a value named
+// kIntegrityName, which still verifies),
 // followed by "crc_num" and ten bytes, the big-endian CRC-32 of all before it. It is coded by hand because libprotobuf holds a
 // message whole and ends at 2 GiB; tensors are written and read one by one instead.
 #pragma once
@@ -20,6 +22,7 @@
 namespace sindri::train::ckpt {
 
 inline constexpr const char* kIntegrityName = "sindri.integrity";
+inline constexpr uint32_t kIntegrityField = 15;
 inline constexpr char kTrailerMark[] = "crc_num";
 inline constexpr int64_t kTrailerBytes = 17;
 inline constexpr size_t kMaxTagBytes = 1024;
@@ -28,6 +31,18 @@ inline constexpr int64_t kMaxEntries = 1 << 20;
 // MindSpore's names ("Float32"); empty for a name or type that has none.
 const char* type_name(DType t);
 bool parse_type_name(const std::string& name, DType* t);
+
+// An integer type that files have and tensors do not: its size, and the type that holds its values.
+struct NarrowType {
+  const char* name;
+  int64_t bytes;
+  bool is_signed;
+  DType wide;
+};
+const NarrowType* find_narrow_type(const std::string& name);  // null for any other name
+// Its elements into `wide` and back. False when a value does not fit.
+bool widen(const NarrowType& type, const char* from, int64_t count, void* to);
+bool narrow(const NarrowType& type, const Tensor& from, std::string* to);
 
 // Checksums as they accumulate over a file. The digest of an entry covers its name, type, dims and content, so that a flipped bit in
 // any of them shows.

@@ -135,6 +135,7 @@ class Parser {
     if (file_.size() == 0) file_.damaged(0, "the file is empty");
     const bool trailer = check_trailer();
     Cursor top(file_, 0, body_);
+    read_integrity(top);
     std::optional<Piece> open;  // an entry whose slices may go on
     while (!top.done()) {
       Piece piece = read_value(top);
@@ -176,6 +177,14 @@ class Parser {
     }
     if (crc != expected) file_.damaged(body_, fmt::format("checksum of the file: expected {:#010x}, got {:#010x}", expected, crc));
     return true;
+  }
+
+  // The integrity text, where it leads the file; the cursor stays where it is otherwise.
+  void read_integrity(Cursor& top) {
+    Cursor field = top;
+    if (top.done() || field.varint() != (ckpt::kIntegrityField << 3 | wire::kLengthDelimited)) return;
+    top = field;
+    integrity_ = top.field().bytes();
   }
 
   Piece read_value(Cursor& top) {
@@ -262,8 +271,9 @@ class Parser {
   // Payload size that dims and type ask for; none for text and opaque bytes. [0] is MindSpore's scalar, unless it really is empty.
   std::optional<int64_t> expected_bytes(const Piece& p) {
     DType type{};
-    if (!ckpt::parse_type_name(p.type, &type)) return std::nullopt;
-    int64_t bytes = static_cast<int64_t>(dtype_size(type));
+    const ckpt::NarrowType* narrow = ckpt::find_narrow_type(p.type);
+    if (narrow == nullptr && !ckpt::parse_type_name(p.type, &type)) return std::nullopt;
+    int64_t bytes = narrow != nullptr ? narrow->bytes : static_cast<int64_t>(dtype_size(type));
     if (scalar(p)) return bytes;
     // Smallest factors first would hide an overflow behind a zero, so zeros count only at the end.
     bool empty = false;
@@ -288,14 +298,14 @@ class Parser {
       raw_ = e.data;
       if (e.kind == CheckpointEntry::kText) e.data = decode_text(p, raw_);
     } else {
-      e.tensor = read_tensor_data(p);
+      e.tensor = read_tensor_data(p, &e.stored_type);
     }
     if (integrity) {
       integrity_ =
           e.kind == CheckpointEntry::kTensor ? std::string(static_cast<const char*>(e.tensor.raw_data()), static_cast<size_t>(e.tensor.nbytes())) : e.data;
       return;
     }
-    sums_.content(e.kind == CheckpointEntry::kTensor ? e.tensor.raw_data() : raw_.data(), p.bytes);
+    sums_.content(e.kind == CheckpointEntry::kTensor && e.stored_type.empty() ? e.tensor.raw_data() : raw_.data(), p.bytes);
     sums_.end();
     out->entries.push_back(std::move(e));
   }
@@ -307,10 +317,14 @@ class Parser {
     }
   }
 
-  Tensor read_tensor_data(const Piece& p) {
+  Tensor read_tensor_data(const Piece& p, std::string* stored_type) {
     DType type{};
-    if (!ckpt::parse_type_name(p.type, &type)) {
-      static const std::set<std::string> kForeign = {"Int8", "Int16", "UInt16", "UInt32", "UInt64", "Int4", "Complex64", "Complex128"};
+    const ckpt::NarrowType* narrow = ckpt::find_narrow_type(p.type);
+    if (narrow != nullptr) {
+      type = narrow->wide;
+      *stored_type = p.type;
+    } else if (!ckpt::parse_type_name(p.type, &type)) {
+      static const std::set<std::string> kForeign = {"Int4", "Complex64", "Complex128"};
       if (kForeign.contains(p.type)) {
         throw CheckpointError(fmt::format("entry {} holds {}, an element type Sindri does not have", quoted(p.tag), p.type),
                               fmt::format("{}, byte {}", file_.path(), p.start), "cast it before saving");
@@ -321,8 +335,16 @@ class Parser {
     if (p.bytes != want) {
       file_.damaged(p.start, fmt::format("entry {} of {} [{}]: expected {} bytes, got {}", quoted(p.tag), p.type, fmt::join(p.dims, ", "), want, p.bytes));
     }
-    // want equals bytes that are in the file, so this allocation is no larger than the file.
+    // want equals bytes that are in the file, so this allocation is no larger than the file (four times, for Int8).
     Tensor t = Tensor::empty(scalar(p) ? Shape{} : Shape(p.dims), type);
+    if (narrow != nullptr) {
+      raw_.resize(static_cast<size_t>(want));
+      if (want > 0) read_content(p, raw_.data());
+      if (want > 0 && !ckpt::widen(*narrow, raw_.data(), t.numel(), t.mutable_raw_data()))
+        throw CheckpointError(fmt::format("entry {} holds {} values beyond Int64, which Sindri does not have", quoted(p.tag), p.type),
+                              fmt::format("{}, byte {}", file_.path(), p.start), "cast it before saving");
+      return t;
+    }
     if (want > 0) read_content(p, static_cast<char*>(t.mutable_raw_data()));
     if (type == DType::kBool) check_bools(p, t);
     return t;

@@ -1,4 +1,4 @@
-// Writing .ckpt files: checksums first (so that the integrity entry can lead the file), then one message per slice.
+// Writing .ckpt files: checksums first (so that the integrity text can lead the file), then one message per slice.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,15 +34,31 @@ struct Encoded {
   int64_t bytes = 0;
 };
 
+std::vector<int64_t> stored_dims(const Tensor& t) { return t.rank() == 0 ? std::vector<int64_t>{0} : t.shape().vec(); }  // MindSpore's scalars are [0]
+
+void encode_narrow(const CheckpointEntry& e, Encoded* out) {
+  const ckpt::NarrowType* type = ckpt::find_narrow_type(e.stored_type);
+  if (type == nullptr || !is_integral(e.tensor.dtype()))
+    throw CheckpointError(fmt::format("entry {} of {} cannot be saved as {}", e.name, dtype_name(e.tensor.dtype()), e.stored_type));
+  if (!ckpt::narrow(*type, out->tensor, &out->owned))
+    throw CheckpointError(fmt::format("entry {} holds values that {} does not", e.name, e.stored_type), "", "save it in a wider type");
+  out->type = e.stored_type;
+  out->dims = stored_dims(out->tensor);
+}
+
 Encoded encode(const CheckpointEntry& e) {
   Encoded out;
   switch (e.kind) {
     case CheckpointEntry::kTensor:
       if (!e.tensor.has_data())
         throw CheckpointError(fmt::format("entry {} has no value to save", e.name), "", "save outside of graph tracing, after the parameters are set");
-      out.type = ckpt::type_name(e.tensor.dtype());
       out.tensor = e.tensor.contiguous();
-      out.dims = out.tensor.rank() == 0 ? std::vector<int64_t>{0} : out.tensor.shape().vec();  // MindSpore writes scalars as [0]
+      if (!e.stored_type.empty()) {
+        encode_narrow(e, &out);
+        break;
+      }
+      out.type = ckpt::type_name(e.tensor.dtype());
+      out.dims = stored_dims(out.tensor);
       out.data = out.tensor.raw_data();
       out.bytes = out.tensor.nbytes();
       return out;
@@ -104,6 +120,12 @@ class Writer {
     head += body;
     write(head.data(), static_cast<int64_t>(head.size()));
     write(data, bytes);
+  }
+
+  void integrity(const std::string& text) {
+    std::string field;
+    wire::put_bytes(&field, ckpt::kIntegrityField, text);
+    write(field.data(), static_cast<int64_t>(field.size()));
   }
 
   void finish() {
@@ -172,8 +194,7 @@ std::string save_checkpoint(const std::vector<CheckpointEntry>& entries, const s
   const std::string sums = integrity_of(entries);
   AtomicFile file(path, "checkpoint");
   Writer writer(file, options);
-  if (!options.compat_mindspore1)
-    writer.value(ckpt::kIntegrityName, "UInt8", {static_cast<int64_t>(sums.size())}, sums.data(), static_cast<int64_t>(sums.size()));
+  if (!options.compat_mindspore1) writer.integrity(sums);
   for (const CheckpointEntry& entry : entries) {
     const Encoded e = encode(entry);
     const char* p = static_cast<const char*>(payload(e));

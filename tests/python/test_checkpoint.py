@@ -277,7 +277,7 @@ def test_graph_mode_describes_the_network(tmp_path):
 
 
 def test_sinking_saves_at_chunks(tmp_path):
-    ms.set_context(mode=ms.GRAPH_MODE)
+    ms.set_context(mode=ms.GRAPH_MODE, device_target='GPU')
     train_with(CheckpointConfig(save_checkpoint_steps=1), tmp_path, dataset_sink_mode=True)
     assert [n for n in names(tmp_path) if n.endswith('.ckpt')] == ['net-1_6.ckpt', 'net-2_6.ckpt']
 
@@ -416,3 +416,70 @@ def test_config_defaults_and_errors():
             ModelCheckpoint(bad)
     with pytest.raises(TypeError):
         ModelCheckpoint('a', config={'save_checkpoint_steps': 1})
+
+
+NARROW = {'int8': [-128, 127], 'int16': [-32768, 5], 'uint16': [0, 65535], 'uint32': [1, 2 ** 32 - 1], 'uint64': [3, 2 ** 63 - 1]}
+
+
+@pytest.mark.parametrize('form', ['ckpt', 'safetensors'])
+def test_narrow_integers_keep_the_type_of_the_file(form, tmp_path, monkeypatch):
+    """Tensors have no such types: values are held wider, said once by name, and saved in their own again."""
+    path, again = str(tmp_path / f'a.{form}'), str(tmp_path / f'b.{form}')
+    save_checkpoint([{'name': k, 'data': np.array(v, k)} for k, v in NARROW.items()] + [{'name': 'w', 'data': Tensor([1.5])}], path, format=form)
+    said = []
+    monkeypatch.setattr(ms.train.serialization.logger, 'warning', lambda text, *args: said.append(text % args))
+    found = load_checkpoint(path, format=form)
+    assert sorted(found) == sorted([*NARROW, 'w']) and len(said) == 1 and all(k in said[0].lower() for k in NARROW)
+    for k, v in NARROW.items():
+        assert found[k].asnumpy().tolist() == v and found[k].dtype == (ms.int64 if '32' in k or '64' in k else ms.int32)
+    save_checkpoint(found, again, format=form)
+    with open(path, 'rb') as a, open(again, 'rb') as b:
+        assert a.read() == b.read()
+    found['int8'].set_data(Tensor([1, 300], ms.int32))
+    with pytest.raises(ValueError, match='int8.*Int8'):
+        save_checkpoint(found, again, format=form)
+    with pytest.raises(TypeError, match="'z'"):
+        save_checkpoint({'z': np.array([1j])}, again, format=form)
+
+
+def test_safetensors_files(tmp_path):
+    """As MindSpore writes and reads them: the ending, 'ms' as their format, read-only; texts stand in the metadata."""
+    append = {'epoch_num': 3, 'lr': 0.25, 'flag': True, 'note': 'héllo', 'random_op': 0}
+    save_checkpoint(train_cases.checkpoint_entries(ms), str(tmp_path / 'a'), append_dict=append, format='safetensors', async_save=True)
+    wait_for_async_saves()
+    path = str(tmp_path / 'a.safetensors')
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o400
+    found = load_checkpoint(path, format='safetensors')
+    assert isinstance(found.pop('random_op'), bytes)
+    check_entries(found)
+    with open(path, 'rb') as f:
+        assert b'"format":"ms"' in f.read(2000)
+    net, other = train_cases.network(ms, nn), train_cases.network(ms, nn)
+    save_checkpoint(net, path, format='safetensors')  # over a read-only file
+    assert list(load_checkpoint(path, other, strict_load=True, format='safetensors')) == [p.name for p in net.get_parameters()]
+    for p, q in zip(net.get_parameters(), other.get_parameters()):
+        np.testing.assert_array_equal(p.asnumpy(), q.asnumpy())
+    with pytest.raises(ValueError, match="format='safetensors'"):
+        load_checkpoint(path)
+    with pytest.raises(ValueError, match='enc_key'):
+        save_checkpoint(net, path, enc_key=b'0' * 16, format='safetensors')
+    os.chmod(path, 0o600)
+    with open(path, 'r+b') as f:
+        f.seek(-1, os.SEEK_END)
+        f.write(b'\xee')
+    with pytest.raises(ValueError, match='corrupt'):
+        load_checkpoint(path, format='safetensors')
+
+
+def test_a_refused_load_changes_nothing():
+    net = train_cases.network(ms, nn)
+    before = [p.asnumpy() for p in net.get_parameters()]
+    state = ms._core.rng_state().asnumpy()
+    values = {p.name: Parameter(np.full(p.shape, 7.0, np.float32), name=p.name) for p in net.get_parameters()}
+    values['fc2.bias'] = Parameter(np.zeros(99, np.float32), name='fc2.bias')
+    values = {'random_op': b'\1' * state.nbytes, **values}
+    with pytest.raises(RuntimeError, match='fc2.bias'):
+        load_param_into_net(net, values)
+    for p, old in zip(net.get_parameters(), before):
+        np.testing.assert_array_equal(p.asnumpy(), old)
+    np.testing.assert_array_equal(ms._core.rng_state().asnumpy(), state)

@@ -57,8 +57,6 @@ def read(path):
     for name, value in ms.load_checkpoint(path, crc_check=True).items():
         if isinstance(value, str):
             print(name, "str", value)
-        elif name == "sindri.integrity":
-            print(name, value.shape, value.dtype)
         else:
             print(name, value.shape, value.dtype, value.astype(ms.float32).asnumpy().reshape(-1).tolist())
 

@@ -43,6 +43,12 @@ std::string trailer(uint64_t crc) {
 }
 uint64_t crc_of(const std::string& s) { return crc32_z(0, reinterpret_cast<const Bytef*>(s.data()), s.size()); }
 
+std::string seal(const std::string& text) {
+  std::string s;
+  wire::put_bytes(&s, 15, text);
+  return s;
+}
+
 struct Case {
   const char* name;
   std::string bytes;
@@ -87,7 +93,9 @@ std::vector<Case> cases() {
       {"duplicate text", value("t", tensor({0}, "str", floats(1))) + value("t", tensor({0}, "str", floats(1))), "'t' occurs twice"},
       {"unknown dtype", value("w", tensor({2}, "Float33", floats(2))), "unknown element type 'Float33'"},
       {"long dtype name", value("w", tensor({2}, std::string(65, 'F'), floats(2))), "name of 65 bytes"},
-      {"foreign dtype", value("w", tensor({2}, "Int16", floats(1))), "an element type Sindri does not have", ErrorCode::kCheckpoint},
+      {"foreign dtype", value("w", tensor({1}, "Complex64", floats(2))), "an element type Sindri does not have", ErrorCode::kCheckpoint},
+      {"UInt64 beyond Int64", value("w", tensor({1}, "UInt64", std::string(8, '\xff'))), "'w' holds UInt64 values beyond Int64", ErrorCode::kCheckpoint},
+      {"too few bytes of Int16", value("w", tensor({3}, "Int16", floats(1))), "expected 6 bytes, got 4"},
       {"map tensor", value("w", two, 3), "map tensor", ErrorCode::kCheckpoint},
       {"unknown field of value", value("w", two, 9), "unknown or repeated field 9"},
       {"tag twice", message_of(tag_twice), "repeated field 1 of an entry"},
@@ -117,6 +125,10 @@ std::vector<Case> cases() {
       {"integrity says otherwise",
        value("sindri.integrity", tensor({3}, "UInt8", "abc")) + good + trailer(crc_of(value("sindri.integrity", tensor({3}, "UInt8", "abc")) + good)),
        "differ from what was saved"},
+      {"integrity field says otherwise", seal("abc") + good + trailer(crc_of(seal("abc") + good)), "differ from what was saved"},
+      {"integrity field without trailer", seal("abc") + good, "its trailer is missing"},
+      {"integrity field behind an entry", good + seal("abc"), "bytes that belong to no tensor"},
+      {"integrity field beyond the file", std::string("\x7a\x7f") + "abc", "longer than the 3 bytes left"},
       {"integrity without trailer", value("sindri.integrity", tensor({3}, "UInt8", "abc")) + good, "its trailer is missing"},
   };
 }

@@ -23,6 +23,9 @@ struct SINDRI_API CheckpointEntry {
   Kind kind = kTensor;
   Tensor tensor;
   std::string data;  ///< UTF-8 text, or bytes
+  /// "Int8", "Int16", "UInt16", "UInt32" or "UInt64" where the file's elements are of a type tensors do not have: `tensor` holds them in the
+  /// next wider one (Int32, Int64). Empty otherwise.
+  std::string stored_type = {};
 
   static CheckpointEntry of(std::string name, const Tensor& t);
   static CheckpointEntry text(std::string name, std::string value);
@@ -44,8 +47,8 @@ struct SaveOptions {
 };
 
 /// Writes all entries to `path` (".ckpt" is added when missing) and returns the final path once the file and its name are on
-/// disk. The finished file is read-only (0400), as MindSpore's are. The first entry of the file, "sindri.integrity", holds the
-/// number of entries and of bytes and a checksum per entry; MindSpore reads it as one more tensor. Throws CheckpointError for
+/// disk. The finished file is read-only (0400), as MindSpore's are. The number of entries and of bytes and a checksum per entry
+/// lead the file, in a field that MindSpore does not know and passes over. Throws CheckpointError for
 /// bad names or unsupported values, IoError when the disk refuses: then a previous file of that name is unchanged.
 SINDRI_API std::string save_checkpoint(const std::vector<CheckpointEntry>& entries, const std::string& path, const SaveOptions& options = {});
 

@@ -33,6 +33,7 @@ _ENGINE_TYPES = {
     "Float32": "F32",
     "Float64": "F64",
 }
+_NARROW_TYPES = {"Int8": "I8", "Int16": "I16", "UInt16": "U16", "UInt32": "U32", "UInt64": "U64"}  # of files; Tensors are wider
 _TEXT, _BYTES = "sindri.text.", "sindri.bytes."  # prefixes in a safetensors file's metadata for .ckpt entries that are no tensors
 
 
@@ -139,16 +140,44 @@ def _read_safetensors(path: str) -> File:
 
 
 def _read_ckpt(path: str) -> File:
-    content = File("ckpt", [])
-    for name, value in _core.load_checkpoint(path):
+    return contents("ckpt", _core.load_checkpoint(path))
+
+
+def contents(form: str, pairs: Sequence[Tuple[Any, ...]], metadata: Optional[Dict[str, str]] = None) -> File:
+    """What (name, Tensor, str or bytes, and perhaps a narrower integer type by its name in .ckpt) entries say."""
+    content = File(form, [], metadata=dict(metadata or {}))
+    for name, value, *stored in pairs:
         if isinstance(value, str):
             content.texts[name] = value
         elif isinstance(value, bytes):
             content.weights.append(Weight(name, "U8", np.frombuffer(value, np.uint8)))
             content.opaque.add(name)
+        elif stored:
+            code = _NARROW_TYPES[stored[0]]
+            wide, kind = value.asnumpy(), np.dtype(_safetensors.NUMPY[code])
+            narrow = wide.astype(kind)
+            if (narrow.astype(wide.dtype) != wide).any() or kind.kind == "u" and (wide < 0).any():
+                raise unusable(f"entry '{name}' holds values that {stored[0]} does not", name, "save it in a wider type")
+            content.weights.append(Weight(name, code, narrow))
         else:
             content.weights.append(from_tensor(name, value))
     return content
+
+
+def entries(content: File) -> List[Tuple[Any, ...]]:
+    """The way back from `contents`. Raises CheckpointError for element types Sindri lacks."""
+    out: List[Tuple[Any, ...]] = []
+    names = {code: name for name, code in _NARROW_TYPES.items()}
+    for w in content.weights:
+        if w.name in content.opaque:
+            out.append((w.name, w.array.tobytes()))
+        elif w.dtype in names:
+            if w.dtype == "U64" and (w.array > np.uint64(2 ** 63 - 1)).any():
+                raise unusable(f"tensor '{w.name}' holds U64 values beyond Int64, which Sindri does not have", w.name, "cast it before saving")
+            out.append((w.name, _core.Tensor(w.array.astype(np.int64 if w.dtype in ("U32", "U64") else np.int32).reshape(w.shape)), names[w.dtype]))
+        else:
+            out.append((w.name, to_tensor(w)))
+    return out + list(content.texts.items())
 
 
 def from_tensor(name: str, t: Any) -> Weight:
@@ -171,11 +200,7 @@ def to_tensor(w: Weight) -> Any:
 
 
 def _write_ckpt(path: str, content: File, compat_mindspore1: bool) -> None:
-    entries: List[Tuple[str, Any]] = []
-    for w in content.weights:
-        entries.append((w.name, w.array.tobytes() if w.name in content.opaque else to_tensor(w)))
-    entries += list(content.texts.items())
-    _core.save_checkpoint(entries, os.path.abspath(path), compat_mindspore1)
+    _core.save_checkpoint(entries(content), os.path.abspath(path), compat_mindspore1)
 
 
 # --- PyTorch --------------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Saving and loading of parameters in MindSpore's .ckpt form.
+"""Saving and loading of parameters in MindSpore's .ckpt form and as safetensors.
 
 The file form is the engine's (`_core.save_checkpoint`, `_core.load_checkpoint`); here names, kinds of values, matching with a network and
 MindSpore's rules on what may differ."""
@@ -25,6 +25,10 @@ __all__ = ['save_checkpoint', 'load_checkpoint', 'load_param_into_net', 'export'
            'obfuscate_model', 'export_split_mindir']
 
 _FORMATS = ('AIR', 'ONNX', 'MINDIR')
+_FILE_FORMATS = ('ckpt', 'safetensors')
+# Element types that files have and Tensors do not: a Parameter read from such an entry holds the next wider type and remembers this one.
+_NARROW = {'int8': 'Int8', 'int16': 'Int16', 'uint16': 'UInt16', 'uint32': 'UInt32', 'uint64': 'UInt64'}
+_STORED = '_stored_type'
 _RANDOM = 'random_op'
 
 # --- saving ---------------------------------------------------------------------------------------------------------------------
@@ -90,8 +94,9 @@ def _set_random_state(data: bytes) -> None:
     _core.set_rng_state(Tensor(np.frombuffer(data, now.dtype).reshape(now.shape).copy()))
 
 
-def _plain(name: Any, value: Any) -> Tuple[str, Any]:
-    """A copy of one value as the file holds it: Tensor, str or bytes. Numbers become scalar Tensors (int64, float32, bool)."""
+def _plain(name: Any, value: Any) -> Tuple[Any, ...]:
+    """A copy of one value as the file holds it: Tensor, str or bytes. Numbers become scalar Tensors (int64, float32, bool). A third member is the
+    narrower integer type that the file is to have."""
     if not isinstance(name, str):
         raise TypeError(f"save_checkpoint: names must be str, got {name!r}")
     try:
@@ -101,18 +106,25 @@ def _plain(name: Any, value: Any) -> Tuple[str, Any]:
     if isinstance(value, (str, bytes)):
         return name, value
     if isinstance(value, Tensor):  # a Parameter too; copied, for training may go on while a thread writes
-        return name, Tensor(value)
+        stored = getattr(value, _STORED, None) if isinstance(value, Parameter) else None
+        return (name, Tensor(value), stored) if stored else (name, Tensor(value))
     if isinstance(value, (bool, int, float, np.ndarray, np.generic)):
-        return name, Tensor(value if not isinstance(value, np.generic) else np.array(value))
+        array = np.asarray(value) if isinstance(value, (np.ndarray, np.generic)) else None
+        try:
+            tensor = Tensor(value if array is None else array)
+        except (TypeError, ValueError) as e:
+            raise TypeError(f"save_checkpoint: '{name}' cannot be saved: {e}") from e
+        stored = _NARROW.get(array.dtype.name) if array is not None else None
+        return (name, tensor, stored) if stored else (name, tensor)
     raise TypeError(f"save_checkpoint: '{name}' must be a Tensor, Parameter, number or str, got {type(value).__name__}")
 
 
 def save_checkpoint(save_obj: Any, ckpt_file_name: str, integrated_save: bool = True, async_save: Union[bool, str] = False,
                     append_dict: Optional[dict] = None, enc_key: Any = None, enc_mode: str = 'AES-GCM', choice_func: Optional[Callable] = None,
                     crc_check: bool = False, format: str = 'ckpt', compat_mindspore1: bool = False, **kwargs: Any) -> None:
-    """Writes the parameters of a Cell (in definition order), a list of {'name', 'data'} or a dict to a .ckpt file; `append_dict` adds entries.
+    """Writes the parameters of a Cell (in definition order), a list of {'name', 'data'} or a dict to a file; `append_dict` adds entries.
 
-    ckpt_file_name gets '.ckpt' when it lacks it; its folder must exist. The file appears whole or not at all, and is read-only. async_save
+    format is 'ckpt' or 'safetensors' (there texts stand in the metadata; no encryption). ckpt_file_name gets that ending when it lacks it; its folder must exist. The file appears whole or not at all, and is read-only. async_save
     writes in a thread. choice_func(name) -> bool chooses entries. compat_mindspore1 writes without checksums, for MindSpore up to 2.0; else the
     file always carries them, whatever crc_check says. integrated_save is stored in no way: there are no split parameters. enc_key (16, 24 or 32
     bytes; SM4: 16) encrypts the file by enc_mode: 'AES-GCM', 'AES-CBC' or 'SM4-CBC', in the form of MindSpore 2; that needs OpenSSL's libcrypto,
@@ -128,11 +140,13 @@ def save_checkpoint(save_obj: Any, ckpt_file_name: str, integrated_save: bool = 
     _cipher.check_key(enc_key, enc_mode, 'enc_key', 'enc_mode', 'save_checkpoint')
     if enc_key is not None and compat_mindspore1:
         raise ValueError("save_checkpoint: 'enc_key' beside 'compat_mindspore1': encrypted files have the form of MindSpore 2 | leave one of them out")
-    validator.check_string(format, ['ckpt'], 'format', 'save_checkpoint')
+    validator.check_string(format, list(_FILE_FORMATS), 'format', 'save_checkpoint')
+    if format == 'safetensors' and (enc_key is not None or compat_mindspore1):
+        raise ValueError(f"save_checkpoint: '{'enc_key' if enc_key is not None else 'compat_mindspore1'}' goes with format 'ckpt' only")
     path = os.path.realpath(ckpt_file_name)
     if os.path.isdir(path):
         raise IsADirectoryError(f"save_checkpoint: '{ckpt_file_name}' is a folder | add a file name")
-    path += '' if path.endswith('.ckpt') else '.ckpt'
+    path += '' if path.endswith('.' + format) else '.' + format
     if not os.path.isdir(os.path.dirname(path)):
         raise ValueError(f"save_checkpoint: the folder '{os.path.dirname(path)}' does not exist | create it before")
     pairs = entries_of(save_obj)
@@ -147,7 +161,7 @@ def save_checkpoint(save_obj: Any, ckpt_file_name: str, integrated_save: bool = 
 def write_entries(pairs: List[Tuple[str, Any]], path: str, async_save: Union[bool, str] = False, enc_key: Optional[bytes] = None,
                   enc_mode: str = 'AES-GCM', compat_mindspore1: bool = False, written: Optional[Callable[[], None]] = None) -> None:
     """The file of these entries; written() is called once it is whole on disk, with async_save in the thread that wrote it."""
-    entries = []
+    entries: List[Tuple[Any, ...]] = []
     for name, value in pairs:
         if name == _RANDOM and not isinstance(value, bytes):
             value = _random_state()
@@ -156,7 +170,12 @@ def write_entries(pairs: List[Tuple[str, Any]], path: str, async_save: Union[boo
     seal = functools.partial(_cipher.encrypt, key=enc_key, mode=enc_mode) if enc_key is not None else None
 
     def save() -> None:
-        _core.save_checkpoint(entries, path, compat_mindspore1, seal, _cipher.BLOCK_BYTES)
+        if path.endswith('.safetensors'):
+            from sindri.tools import convert
+            convert.write(path, convert.contents('safetensors', entries, {'format': 'ms'}))
+            os.chmod(path, 0o400)
+        else:
+            _core.save_checkpoint(entries, path, compat_mindspore1, seal, _cipher.BLOCK_BYTES)
         if written is not None:
             written()
 
@@ -192,7 +211,9 @@ def _as_prefixes(value: Any, name: str) -> Tuple[str, ...]:
 def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = False, filter_prefix: Any = None, dec_key: Any = None,
                     dec_mode: str = 'AES-GCM', specify_prefix: Any = None, choice_func: Optional[Callable] = None, crc_check: bool = False,
                     remove_redundancy: bool = False, format: str = 'ckpt') -> Dict[str, Any]:
-    """Reads a .ckpt file into a dict from name to Parameter (str for text entries), and into `net` if given.
+    """Reads a file into a dict from name to Parameter (str for text entries), and into `net` if given. format is 'ckpt' or 'safetensors', and so is
+    the file's ending. Integers narrower than Tensors have (int8, int16, uint16, uint32, uint64) are read in the next wider type, with a warning that
+    names them; saved again, they have the file's type.
 
     filter_prefix leaves names out, specify_prefix and choice_func(name) choose them. Checksums are always checked when the file has them.
     dec_key and dec_mode: those the file was encrypted with (reading it takes twice its size in memory). remove_redundancy concerns split
@@ -202,31 +223,43 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
     for flag in ('strict_load', 'crc_check', 'remove_redundancy'):
         validator.check_bool(locals()[flag], flag, 'load_checkpoint')
     _cipher.check_key(dec_key, dec_mode, 'dec_key', 'dec_mode', 'load_checkpoint')
-    validator.check_string(format, ['ckpt'], 'format', 'load_checkpoint')
+    validator.check_string(format, list(_FILE_FORMATS), 'format', 'load_checkpoint')
+    if format == 'safetensors' and dec_key is not None:
+        raise ValueError("load_checkpoint: 'dec_key' goes with format 'ckpt' only")
     left_out, chosen = _as_prefixes(filter_prefix, 'filter_prefix'), _as_prefixes(specify_prefix, 'specify_prefix')
     if net is not None:
         from sindri.nn.cell import Cell
         if not isinstance(net, Cell):
             raise TypeError(f"load_checkpoint: 'net' must be None or a Cell, got {type(net).__name__}")
-    if not ckpt_file_name.endswith('.ckpt'):
-        raise ValueError(f"load_checkpoint: the file must end in .ckpt, got '{ckpt_file_name}'")
+    if not ckpt_file_name.endswith('.' + format):
+        other = [f for f in _FILE_FORMATS if ckpt_file_name.endswith('.' + f)]
+        raise ValueError(f"load_checkpoint: the file must end in .{format}, got '{ckpt_file_name}'" + (f" | say format='{other[0]}'" if other else ''))
     path = os.path.realpath(ckpt_file_name)
     if not os.path.exists(path):
         raise ValueError(f"load_checkpoint: there is no file '{ckpt_file_name}' | {_neighbours(path)}")
     if os.path.getsize(path) == 0:
         raise ValueError(f"load_checkpoint: '{ckpt_file_name}' is empty | the run that wrote it was cut short; take an earlier file")
     logger.info('Execute the process of loading checkpoint files.')
-    entries = _read(path) if dec_key is None else _read_encrypted(path, dec_key, dec_mode)
+    if format == 'safetensors':
+        entries = _read_safetensors(path)
+    else:
+        entries = _read(path) if dec_key is None else _read_encrypted(path, dec_key, dec_mode)
     found: Dict[str, Any] = {}
     count = len(entries)
+    widened: List[str] = []
     entries.reverse()
     while entries:
-        name, value = entries.pop()  # each is let go before the next is copied: a file needs its size in memory, not twice
+        name, value, *stored = entries.pop()  # each is let go before the next is copied: a file needs its size in memory, not twice
         if left_out and name.startswith(left_out) or chosen and not name.startswith(chosen):
             continue
         if choice_func is not None and not choice_func(name):
             continue
         found[name] = value if isinstance(value, (str, bytes)) else Parameter(value, name=name)
+        if stored:
+            setattr(found[name], _STORED, stored[0])
+            widened.append(f'{name} ({stored[0]})')
+    if widened:
+        logger.warning('load_checkpoint: held in the next wider integer type (and saved in their own again): %s', ', '.join(widened))
     if not found:
         raise ValueError(f"load_checkpoint: nothing is left of '{ckpt_file_name}' | its {count} names were filtered out | check "
                          "filter_prefix, specify_prefix and choice_func")
@@ -236,7 +269,7 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
     return found
 
 
-def _read(path: str, name: str = '') -> List[Tuple[str, Any]]:
+def _read(path: str, name: str = '') -> List[Tuple[Any, ...]]:
     """The entries of a file that messages call `name`. ValueError for a broken one, as scripts expect it; the engine's error says what is wrong and at
     which byte."""
     with open(path, 'rb') as f:
@@ -250,7 +283,18 @@ def _read(path: str, name: str = '') -> List[Tuple[str, Any]]:
         raise ValueError(f'load_checkpoint: {e}') from e
 
 
-def _read_encrypted(path: str, key: bytes, mode: str) -> List[Tuple[str, Any]]:
+def _read_safetensors(path: str) -> List[Tuple[Any, ...]]:
+    """The entries of a safetensors file. ValueError for a broken one."""
+    from sindri.tools import convert
+    try:
+        return convert.entries(convert.read(path))
+    except (ValueError, OSError, MemoryError):
+        raise
+    except Exception as e:
+        raise ValueError(f'load_checkpoint: {e}') from e
+
+
+def _read_encrypted(path: str, key: bytes, mode: str) -> List[Tuple[Any, ...]]:
     """The entries of an encrypted file. What was decrypted stays in memory: in a file without a name."""
     handle = os.memfd_create('checkpoint', os.MFD_CLOEXEC)
     with os.fdopen(handle, 'wb') as plain:
@@ -272,8 +316,9 @@ def _neighbours(path: str) -> str:
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
         return f"its folder '{folder}' does not exist"
-    names = sorted(n for n in os.listdir(folder) if n.endswith('.ckpt'))
-    return f'that folder has {", ".join(names[:5])}{" …" if len(names) > 5 else ""}' if names else 'that folder has no .ckpt file'
+    ending = os.path.splitext(path)[1]
+    names = sorted(n for n in os.listdir(folder) if n.endswith(ending))
+    return f'that folder has {", ".join(names[:5])}{" …" if len(names) > 5 else ""}' if names else f'that folder has no {ending} file'
 
 
 def load_checkpoint_async(ckpt_file_name: str, net: Any = None, strict_load: bool = False, filter_prefix: Any = None, dec_key: Any = None,
@@ -339,8 +384,8 @@ def _same_but_ones(a: tuple, b: tuple) -> bool:
     return long[:len(short)] == short and all(d == 1 for d in long[len(short):])
 
 
-def _assign(param: Parameter, value: Any, strict_load: bool) -> None:
-    """Puts a checkpoint's value into a parameter, or raises RuntimeError saying what does not fit."""
+def _fitted(param: Parameter, value: Any, strict_load: bool) -> Tensor:
+    """A checkpoint's value in the type and shape of a parameter; RuntimeError says what does not fit."""
     if not isinstance(value, Tensor):
         raise RuntimeError(f"load_param_into_net: '{param.name}' expects a tensor {param.dtype}{list(param.shape)}, the checkpoint has "
                            f'{type(value).__name__}')
@@ -357,7 +402,7 @@ def _assign(param: Parameter, value: Any, strict_load: bool) -> None:
         value = value.astype(param.dtype)
     if tuple(value.shape) != tuple(param.shape):
         value = _core.ops.reshape(value, tuple(param.shape))
-    param.set_data(value)
+    return value
 
 
 def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: bool = False, remove_redundancy: bool = False) -> LoadResult:
@@ -375,9 +420,10 @@ def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: b
     validator.check_bool(strict_load, 'strict_load', 'load_param_into_net')
     validator.check_bool(remove_redundancy, 'remove_redundancy', 'load_param_into_net')
     values: Dict[str, Any] = {}
+    random: Optional[bytes] = None
     for name, value in parameter_dict.items():
         if name == _RANDOM and isinstance(value, bytes):
-            _set_random_state(value)
+            random = value
         elif not isinstance(name, str) or not isinstance(value, (Parameter, str, bytes)):
             raise TypeError(f"load_param_into_net: 'parameter_dict' must map str to Parameter, got {name!r}: {type(value).__name__}")
         else:
@@ -390,8 +436,11 @@ def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: b
         fitting = {n[len(stripped):]: v for n, v in values.items() if n[len(stripped):] in params} if stripped else {}
         if fitting:
             logger.warning("load_param_into_net: no name fitted; they do without the prefix '%s' that all names of the checkpoint have", stripped)
-    for name, value in fitting.items():
-        _assign(params[name], value, strict_load)
+    fitted = [(params[name], _fitted(params[name], value, strict_load)) for name, value in fitting.items()]
+    for param, value in fitted:  # all or nothing: a net with weights of two trainings is worse than an error
+        param.set_data(value)
+    if random is not None:
+        _set_random_state(random)
     missing = [n for n in params if n not in fitting]
     unused = [n for n in values if n[len(stripped) if fitting else 0:] not in fitting]
     if missing:
