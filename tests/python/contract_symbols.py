@@ -438,7 +438,7 @@ nn.Momentum: stepped(nn.Momentum, Parameter, 0.1, 0.9, weight_decay=0.5, use_nes
 nn.LearningRateSchedule: error(lambda: nn.LearningRateSchedule()(Tensor(1))) => 'NotImplementedError'
 nn.PipelineGradReducer: ms.parallel.nn.PipelineGradReducer is nn.PipelineGradReducer => True
 ops.MultitypeFuncGraph: error(lambda: overloads_of_number(C)('a')) in ('TypeError', 'ValueError') => True
-ops.Im2Col: P.Im2Col(kernel_size=3, pad_mode='same')(IMG).shape => [9, 1, 4, 4]
+ops.Im2Col: P.Im2Col(kernel_size=3, pad_mode='same')(IMG).shape => [1, 3, 3, 1, 4, 4]
 ops.CholeskyTrsm: P.CholeskyTrsm(split_dim=2)(Tensor(np.diag([4.0, 16.0, 25.0]).astype(np.float32))) => ['Float32', [[[0.5, 0.0], [0.0, 0.25]], [[0.2, 0.0], [0.0, 1.0]]]]
 ops.UpdateThorGradient: P.UpdateThorGradient(split_dim=2)(Tensor(np.eye(2, dtype=np.float32)[None] * 2), Tensor(np.ones((2, 2), np.float32)), Tensor(np.eye(2, dtype=np.float32)[None, None] * 3)) => ['Float32', [[6.0, 6.0], [6.0, 6.0]]]
 dataset.DistributedSampler: error(lambda: ds.DistributedSampler(2, 2)) => 'ValueError'

@@ -415,7 +415,7 @@ def test_summary_collector(tmp_path):
 
 
 def test_summary_collector_counts_epochs_when_sinking(tmp_path):
-    ms.set_context(mode=ms.GRAPH_MODE)
+    ms.set_context(mode=ms.GRAPH_MODE, device_target='GPU')
     model, _ = train_cases.model(ms, nn, train)
     model.train(3, train_cases.dataset(ds), dataset_sink_mode=True, callbacks=SummaryCollector(str(tmp_path), 2, keep_default_action=False,
                                                                                               collect_specified_data={'collect_metric': True}))

@@ -49,12 +49,17 @@ class _Batches:
         self._source = self._pass = None
 
 
+def sinks_in_chunks() -> bool:
+    """Whether sinking runs many steps per call now: in graph mode, but on a CPU target of era 2, where scripts print and save after every step."""
+    return context.get_context('mode') == context.GRAPH_MODE and (context.get_context('device_target') != 'CPU' or context.era() == 1)
+
+
 class DatasetHelper:
     """Batches for a training loop.
 
     Not sinking, iterating gives one tuple of Tensors per step; each `iter()` is one pass. Sinking in graph mode, iterating gives one empty tuple
-    per chunk of `sink_size()` steps, and the network returned by `connect_network_with_dataset` runs the chunk. Sinking in PyNative mode gives
-    one tuple per step, `sink_size` of them.
+    per chunk of `sink_size()` steps, and the network returned by `connect_network_with_dataset` runs the chunk. Sinking in PyNative mode, or with
+    device_target 'CPU' (era 2), gives one tuple per step, `sink_size` of them.
 
     sink_size -1: a chunk is one pass. `dataset.__loop_size__`, when a script has set it, is the chunk's length, and iterating gives as many
     chunks as make a pass. epoch_num is how many passes will be asked for. TypeError for arguments of other types."""
@@ -67,7 +72,7 @@ class DatasetHelper:
             raise ValueError(f"DatasetHelper: 'sink_size' must be -1 or positive, got {sink_size}")
         self.dataset = dataset
         self._sinks = dataset_sink_mode
-        self._graph_mode = context.get_context('mode') == context.GRAPH_MODE
+        self._in_chunks = sinks_in_chunks()
         self._loop = getattr(dataset, '__loop_size__', None)
         self._sink_size = sink_size
         self.iter = _Batches(dataset, -1 if dataset_sink_mode and sink_size > 0 else epoch_num)
@@ -75,7 +80,7 @@ class DatasetHelper:
     @property
     def runs_chunks(self) -> bool:
         """Whether one step of the iteration stands for a chunk of steps."""
-        return self._sinks and self._graph_mode
+        return self._sinks and self._in_chunks
 
     def sink_size(self) -> int:
         """Steps per chunk; 1 when not sinking."""
@@ -154,7 +159,8 @@ class _SunkNetwork:
 
 
 def connect_network_with_dataset(network: Any, dataset_helper: DatasetHelper) -> Any:
-    """A callable that, sinking in graph mode, runs one chunk per call and returns the last step's outputs; the network itself in PyNative mode.
+    """A callable that runs one chunk per call and returns the last step's outputs; the network itself where steps come back one by one (see
+    DatasetHelper).
     RuntimeError when the helper does not sink."""
     if not isinstance(dataset_helper, DatasetHelper):
         raise TypeError(f"connect_network_with_dataset: 'dataset_helper' must be a DatasetHelper, got {type(dataset_helper).__name__}")

@@ -5,14 +5,13 @@ from typing import Any, Dict, List, Optional
 import numpy as np
 
 from sindri import _checkparam as validator
-from sindri import _core
 from sindri import context
 from sindri import log as logger
 from sindri.common.tensor import Tensor
 from sindri.context import ParallelMode  # noqa: F401  scripts of MindSpore 1 import it from here
 from sindri.train._interrupt import Interrupt
 from sindri.train.callback._callback import Callback, RunContext, _CallbackManager, _defined_old_hooks, _InternalCallbackParam, _list_of
-from sindri.train.dataset_helper import DatasetHelper, _SunkNetwork, check_dataset, connect_network_with_dataset
+from sindri.train.dataset_helper import DatasetHelper, _SunkNetwork, check_dataset, connect_network_with_dataset, sinks_in_chunks
 from sindri.train.loss_scale_manager import LossScaleManager
 from sindri.train.metrics import Loss, get_metrics
 
@@ -166,8 +165,8 @@ class Model:
               initial_epoch: int = 0) -> None:
         """Trains for `epoch` passes (chunks of `sink_size` steps when sinking with sink_size > 0).
 
-        dataset_sink_mode: in graph mode a chunk (a pass, or sink_size steps) runs without coming back, and step callbacks are called once per
-        chunk; in PyNative mode they are called every step. initial_epoch counts the epochs from there to `epoch`. Ctrl-C finishes the running
+        dataset_sink_mode: in graph mode with a device_target other than 'CPU' a chunk (a pass, or sink_size steps) runs without coming back, and
+        step callbacks are called once per chunk; on 'CPU' (era 2) and in PyNative mode they are called every step. initial_epoch counts the epochs from there to `epoch`. Ctrl-C finishes the running
         step, lets ModelCheckpoint save, and raises KeyboardInterrupt. ValueError: epoch, sink_size, empty dataset, not two columns with a
         loss_fn; RuntimeError: the dataset sinks into another Model; TypeError."""
         self._run_training(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch, None)
@@ -217,7 +216,7 @@ class Model:
             if columns != 2:
                 raise ValueError(f"Model.train: with 'loss_fn' the dataset must have 2 columns (data, label), got {columns} | "
                                  "use project([...]), or a network that computes its own loss")
-        if sink and self._sinks_chunks():
+        if sink and sinks_in_chunks():
             owner = getattr(dataset, '__model_hash__', None)
             if owner is not None and owner != hash(self):
                 raise RuntimeError('Model.train: the dataset is consumed by another Model in sink mode | make a new dataset object')
@@ -225,10 +224,6 @@ class Model:
         elif sink_size != -1 and not sink:
             logger.warning("Model.train: 'sink_size' has no effect without dataset_sink_mode=True")
         return size
-
-    @staticmethod
-    def _sinks_chunks() -> bool:
-        return context.get_context('mode') == context.GRAPH_MODE
 
     def _run_training(self, epoch: int, dataset: Any, callbacks: Any, sink: bool, sink_size: int, initial_epoch: int, validation: Any) -> None:
         size = self._check_training(epoch, dataset, sink, sink_size, initial_epoch)
@@ -452,17 +447,12 @@ class Model:
         validator.check_is_int(sink_size, 'sink_size', 'Model.build')
         validator.check_positive_int(epoch, 'epoch', 'Model.build')
         validator.check_bool(sink_mode, 'sink_mode', 'Model.build')
-        if not self._sinks_chunks():
+        if context.get_context('mode') != context.GRAPH_MODE:
             logger.warning('Model.build: nothing is compiled in PyNative mode')
             return
         if train_dataset is not None:
             self._to_training()
-            # Compiling runs the step once; what it wrote is taken back.
-            before, random_state = [(p, Tensor(p)) for p in self._train_network.get_parameters()], _core.rng_state()
             self._train_network.compile(*_first_batch(train_dataset))
-            for p, value in before:
-                p.set_data(value)
-            _core.set_rng_state(random_state)
         if valid_dataset is not None:
             if self._eval_network is None:
                 raise ValueError("Model.build: 'valid_dataset' needs Model(metrics=…)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sindri import context
 from sindri.common import dtype as mstype
 from sindri.ops._util import Tensor, core, fail, pair
 from sindri.ops.function.nn_func import spatial_pads, windows
@@ -29,7 +30,8 @@ def _ascend_only(name: str) -> type:
 class Im2Col(Primitive):
     """Windows of images as columns, in two forms under one name.
 
-    Im2Col(kernel_size=…, pad_mode='valid', pad=0, stride=1, dilation=1) of THOR: [n, c, h, w] -> [c·kh·kw, n, oh, ow].
+    Im2Col(kernel_size=…, pad_mode='valid', pad=0, stride=1, dilation=1) of THOR: [n, c, h, w] -> [c, kh, kw, n, oh, ow] (with
+    SINDRI_MINDSPORE_ERA=1 [c·kh·kw, n, oh, ow]).
     Im2Col(ksizes, strides=1, dilations=1, pads=0) of 2.x: [n, c, h, w] -> [n, c, kh·kw, oh·ow].
     Raises ValueError for a kernel that does not fit.
     """
@@ -52,7 +54,8 @@ class Im2Col(Primitive):
         patches = windows(x, self.kernel, self.stride, self.dilation, pads, "ops.Im2Col")
         n, c, kh, kw, oh, ow = patches.shape
         if self.unfold_for_thor:
-            return core.reshape(core.transpose(patches, [1, 2, 3, 0, 4, 5]), (c * kh * kw, n, oh, ow))
+            columns = core.transpose(patches, [1, 2, 3, 0, 4, 5])
+            return columns if context.era() == 2 else core.reshape(columns, (c * kh * kw, n, oh, ow))
         return core.reshape(patches, (n, c, kh * kw, oh * ow))
 
 
