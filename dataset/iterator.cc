@@ -1,6 +1,7 @@
 // The iterator users hold: epochs, state and seed around an engine.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 #include <random>
@@ -86,8 +87,12 @@ class IteratorImpl : public Iterator {
     batch_ = start.batch;
   }
 
+  ~IteratorImpl() override {
+    if (elsewhere()) static_cast<void>(engine_.release());  // its threads are not in this process, and its locks as they were when it was forked
+  }
+
   bool next(std::vector<Tensor>* columns) override {
-    begun_ = true;
+    begin();
     if (at_end_) return false;
     if (options_.num_epochs >= 0 && epoch_ >= options_.start_epoch + options_.num_epochs) return false;
     if (engine_->next(columns)) {
@@ -99,13 +104,13 @@ class IteratorImpl : public Iterator {
   }
 
   bool wait(double seconds) override {
-    begun_ = true;
+    begin();
     if (at_end_ || (options_.num_epochs >= 0 && epoch_ >= options_.start_epoch + options_.num_epochs)) return true;
     return engine_->wait(seconds);
   }
 
   bool next_epoch() override {
-    begun_ = true;
+    begin();
     if (options_.num_epochs >= 0 && epoch_ + 1 >= options_.start_epoch + options_.num_epochs) {
       at_end_ = true;
       return false;
@@ -129,9 +134,13 @@ class IteratorImpl : public Iterator {
   int64_t epoch() const override { return epoch_; }
   int64_t batch() const override { return batch_; }
   int64_t seed() const override { return engine_->plan().seed; }
-  Stats stats() const override { return engine_->stats(); }
+  Stats stats() const override {
+    refuse_elsewhere();
+    return engine_->stats();
+  }
 
   std::string state_dict() const override {
+    refuse_elsewhere();
     nlohmann::json j = fingerprint();
     // An epoch that has ended is said as such: the engine itself stands at the next one already.
     const Cursor& c = engine_->consumed();
@@ -145,7 +154,7 @@ class IteratorImpl : public Iterator {
   }
 
   void load_state(const std::string& text) override {
-    if (begun_) throw ValueError("load_state: the iterator has been read already", "", "make a new iterator and load the state first");
+    if (begun()) throw ValueError("load_state: the iterator has been read already", "", "make a new iterator and load the state first");
     nlohmann::json j;
     if (text.size() > (1u << 24)) throw DataError(fmt::format("the data state has {} bytes, more than any state can have", text.size()));
     try {
@@ -175,6 +184,16 @@ class IteratorImpl : public Iterator {
   }
 
  private:
+  void begin() {
+    refuse_elsewhere();
+    reader_ = ::getpid();
+  }
+  bool begun() const { return reader_ != 0; }
+  bool elsewhere() const { return begun() && reader_ != ::getpid(); }
+  void refuse_elsewhere() const {
+    if (elsewhere()) throw_read_elsewhere(reader_);
+  }
+
   static bool limit_depth(int depth, nlohmann::json::parse_event_t event, nlohmann::json&) {
     if (depth > 8 && event != nlohmann::json::parse_event_t::value)
       throw DataError("the data state is nested too deeply", "", "pass what state_dict() returned");
@@ -223,10 +242,16 @@ class IteratorImpl : public Iterator {
   IteratorOptions options_;
   std::unique_ptr<Engine> engine_;
   int64_t epoch_ = 0, batch_ = 0;
-  bool at_end_ = false, begun_ = false, seed_chosen_ = false;
+  bool at_end_ = false, seed_chosen_ = false;
+  pid_t reader_ = 0;  // the process that has begun to read
 };
 
 }  // namespace
+
+void throw_read_elsewhere(int64_t process) {
+  throw DataError(fmt::format("process {} reads this iterator; in the one forked from it, its worker threads do not exist", process), "",
+                  "make a new iterator in this process");
+}
 
 std::unique_ptr<Iterator> Dataset::create_iterator(IteratorOptions options) const { return std::make_unique<IteratorImpl>(shared_from_this(), options); }
 

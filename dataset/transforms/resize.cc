@@ -13,8 +13,6 @@
 
 namespace sindri::dataset {
 
-namespace {
-
 // OpenCV's own pool would compete with our workers; each call runs on the thread that makes it.
 void single_threaded_opencv() {
   static const bool done = [] {
@@ -23,6 +21,8 @@ void single_threaded_opencv() {
   }();
   (void)done;
 }
+
+namespace {
 
 cv::Mat mat(const uint8_t* data, const ImageDims& d, DType dtype) {
   const int type = CV_MAKETYPE(dtype == DType::kUInt8 ? CV_8U : CV_32F, static_cast<int>(d.channels));

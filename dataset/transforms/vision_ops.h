@@ -94,6 +94,9 @@ class NormalizeOp : public RowOp {
   std::vector<double> mean_, std_;
 };
 
+/// To be called before OpenCV is.
+void single_threaded_opencv();
+
 class HwcToChwOp : public RowOp {
  public:
   std::string str() const override { return "HWC2CHW()"; }

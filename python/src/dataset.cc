@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <memory>
@@ -255,6 +256,24 @@ void bind_transforms(py::module_& m) {
   m.def("rescale", [](double rescale, double shift) { return Transform(v::Rescale(rescale, shift)); });
   m.def("normalize", [](const std::vector<double>& mean, const std::vector<double>& std, bool is_hwc) { return Transform(v::Normalize(mean, std, is_hwc)); });
   m.def("hwc2chw", [] { return Transform(v::HWC2CHW()); });
+  const auto on_image = [](const py::object& image, auto&& f) {
+    const Tensor in = value_to_tensor(image, "image", 0);
+    Tensor out;
+    {
+      const py::gil_scoped_release release;
+      out = f(in);
+    }
+    return to_numpy(out);
+  };
+  m.def("warp",
+        [on_image](const py::object& image, const std::vector<double>& matrix, const I64s& size, const std::string& inter, const std::vector<double>& fill) {
+          return on_image(image, [&](const Tensor& in) { return v::warp(in, matrix, to_size(size), to_inter(inter), fill); });
+        });
+  m.def("gaussian_blur", [on_image](const py::object& image, const I64s& kernel, double sigma_x, double sigma_y) {
+    return on_image(image, [&](const Tensor& in) { return v::gaussian_blur(in, to_size(kernel), sigma_x, sigma_y); });
+  });
+  m.def("turn_hue",
+        [on_image](const py::object& image, double circles) { return on_image(image, [&](const Tensor& in) { return v::turn_hue(in, circles); }); });
   m.def("type_cast", [](DType dtype) { return Transform(data::transforms::TypeCast(dtype)); });
   m.def("one_hot", [](int64_t classes, double rate) { return Transform(data::transforms::OneHot(classes, rate)); });
   m.def("function", &python_function, py::arg("name"), py::arg("callable"), py::arg("num_outputs") = 1, py::arg("keyed") = false,
@@ -393,6 +412,7 @@ py::list column_infos(const Dataset& d) {
 /// Ends iterators on threads of their own.
 class Reapers {
  public:
+  const pid_t process = ::getpid();
   void take(std::shared_ptr<data::Iterator> it) {
     const std::lock_guard lock(mutex_);
     std::erase_if(threads_, [](Reaper& r) {
@@ -423,10 +443,13 @@ class Reapers {
   std::mutex mutex_;
   std::vector<Reaper> threads_;
 };
-// Never destroyed: what is still there when the process ends must not be waited for.
+// Never destroyed: what is still there when the process ends must not be waited for. A forked process has none of the threads, so it begins anew.
 Reapers& reapers() {
-  static auto* r = new Reapers;
-  return *r;
+  static std::atomic<Reapers*> current{new Reapers};
+  Reapers* seen = current.load();
+  if (seen->process == ::getpid()) return *seen;
+  auto mine = std::make_unique<Reapers>();
+  return current.compare_exchange_strong(seen, mine.get()) ? *mine.release() : *seen;
 }
 
 /// Ends an iterator; inside a callback of the pipeline on another thread, for a worker cannot join itself.
@@ -451,6 +474,7 @@ class PyIterator {
 
   /// One thread at a time. It holds the iterator meanwhile, for a callback may close it.
   template <class F> auto use(F&& f) {
+    if (elsewhere()) data::throw_read_elsewhere(reader_);  // before the locks, which are as they were when the process was forked
     const py::gil_scoped_release release;
     open();  // a callback must not wait for a thread that ends the iterator and so waits for it
     const std::lock_guard one(using_);
@@ -459,6 +483,7 @@ class PyIterator {
   }
 
   py::object next(bool numpy) {
+    if (reader_ == 0) reader_ = ::getpid();
     std::vector<Tensor> columns;
     bool more = true;
     if (pending_.empty()) {
@@ -486,6 +511,11 @@ class PyIterator {
 
   /// Without `wait` the workers end in the background.
   void close(bool wait) {
+    if (elsewhere()) {
+      static auto* kept = new std::vector<std::shared_ptr<data::Iterator>>;  // for ever: nothing in it can be ended here
+      kept->push_back(std::move(it_));
+      return;
+    }
     std::shared_ptr<data::Iterator> mine;
     {
       const std::lock_guard lock(mutex_);
@@ -502,6 +532,8 @@ class PyIterator {
   }
 
  private:
+  bool elsewhere() const { return reader_ != 0 && reader_ != ::getpid(); }
+
   std::shared_ptr<data::Iterator> open() const {
     const std::lock_guard lock(mutex_);
     if (!it_) throw ValueError("the iterator has been closed", "", "make a new one with create_dict_iterator() or create_tuple_iterator()");
@@ -530,6 +562,7 @@ class PyIterator {
   std::shared_ptr<data::Iterator> it_;
   std::vector<Tensor> pending_;
   std::atomic<bool> failed_{false};
+  std::atomic<pid_t> reader_{0};  // the process that has begun to read
 };
 
 py::dict stats_dict(const data::Stats& s) {

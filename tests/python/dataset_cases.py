@@ -98,6 +98,35 @@ def results(vision, transforms, text, dtype):
     run("Rotate 30 linear", lambda: V.Rotate(30, V.Inter.BILINEAR)(large))
     run("Rotate 30 center", lambda: V.Rotate(30, center=(1, 2), fill_value=7)(large[:, :, 0].copy()))
     run("Rotate 30 expand", lambda: list(V.Rotate(30, expand=True)(large).shape))
+    for angle in (30, 45, -10, 200):
+        for inter in ("NEAREST", "BILINEAR", "BICUBIC"):
+            for expand in (False, True):
+                run(f"Rotate {angle} {inter} {expand}", lambda a=angle, i=inter, e=expand: V.Rotate(a, V.Inter[i], e)(large))
+    for k, arguments in enumerate([(15, (0.2, 0.2), 1.1, (1, 1)), (30, (0, 0), 0.5, (0, 0)), (0, (0.25, 0.125), 1.0, 0), (-45, (-.1, .3), 1.3, (5, 20))]):
+        run(f"Affine {k}", lambda a=arguments: V.Affine(*a)(large))
+        run(f"Affine {k} cubic", lambda a=arguments: V.Affine(*a, V.Inter.BICUBIC, (1, 2, 3))(large))
+    run("Affine beyond", lambda: V.Affine(0, (2, 0), 1.0, 0))
+    run("Affine scale", lambda: V.Affine(0, (0, 0), -1.0, 0))
+    corners, moved = [[0, 0], [11, 0], [11, 8], [0, 8]], [[1, 1], [9, 0], [11, 7], [0, 6]]
+    run("Perspective", lambda: V.Perspective(corners, moved)(large))
+    run("Perspective cubic", lambda: V.Perspective(corners, moved, V.Inter.BICUBIC)(large))
+    for kernel, sigma in ((3, None), ((3, 5), None), ((3, 5), 1.5), (5, (0.5, 2.0))):
+        run(f"GaussianBlur {kernel} {sigma}", lambda k=kernel, s=sigma: V.GaussianBlur(k, s)(large))
+    run("GaussianBlur even", lambda: V.GaussianBlur(4))
+    run("Erase", lambda: V.Erase(1, 2, 3, 2, (9, 8, 7))(image))
+    run("Erase beyond", lambda: V.Erase(1, 2, 30, 2)(image))
+    for mode in ("COLOR_RGB2BGR", "COLOR_RGB2GRAY", "COLOR_BGR2GRAY", "COLOR_RGB2RGBA", "COLOR_RGB2BGRA"):
+        run(f"ConvertColor {mode}", lambda m=mode: V.ConvertColor(V.ConvertMode[m])(large))
+    run("ConvertColor grey", lambda: V.ConvertColor(V.ConvertMode.COLOR_GRAY2RGBA)(plane))
+    run("AdjustGamma", lambda: V.AdjustGamma(2.2, 0.5)(image))
+    run("AdjustGamma float", lambda: V.AdjustGamma(2.0, 0.5)((image / 255).astype(np.float32)))
+    run("RandomEqualize 1", lambda: V.RandomEqualize(1.0)(image))
+    run("RandomAutoContrast 1", lambda: V.RandomAutoContrast(prob=1.0)(image))
+    run("RandomAdjustSharpness 1", lambda: V.RandomAdjustSharpness(2.0, 1.0)(image))
+    run("get_image_size", lambda: [V.get_image_size(image), V.get_image_num_channels(image), V.get_image_num_channels(plane)])
+    for height, width, edge in ((427, 640, 256), (333, 500, 224), (480, 640, 100), (7, 10, 3)):
+        run(f"Resize {height} {width} {edge}", lambda h=height, w=width, e=edge: list(V.Resize(e)(np.zeros((h, w, 3), np.uint8)).shape))
+    run("HWC2CHW plane", lambda: V.HWC2CHW()(plane))
     run("RandomRotation 90", lambda: V.RandomRotation((90, 90))(plane))
     run("SlicePatches", lambda: V.SlicePatches(2, 2)(plane))
     run("SlicePatches pad", lambda: V.SlicePatches(3, 4, V.SliceMode.PAD, fill_value=1)(image))

@@ -478,3 +478,63 @@ def test_a_filter_closes_its_iterator():
     seen = []
     with pytest.raises(RuntimeError, match="the iterator has been closed"):
         seen.extend(int(row[0]) for row in iterator)
+
+
+FORKED = """
+    import os, signal
+    import numpy as np
+    import sindri.dataset as ds
+    from sindri.dataset.engine import iterators
+
+    class Rows:
+        def __len__(self):
+            return 40
+        def __getitem__(self, i):
+            return (np.array(i),)
+
+    def make():
+        data = ds.GeneratorDataset(Rows(), ["x"], shuffle=False, num_parallel_workers=2)
+        return data.map(lambda x: x + 1, "x", num_parallel_workers=2).batch(4)
+
+    data = make()
+    reading = data.create_tuple_iterator(num_epochs=-1, output_numpy=True)
+    next(reading)
+    unread = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+
+    def rows(iterator):
+        return [x for row in iterator for x in row[0].tolist()]
+
+    def refused():
+        for use in (lambda: next(reading), reading.stats, reading.state_dict):
+            try:
+                use()
+            except RuntimeError as e:
+                assert "make a new iterator in this process" in str(e), e
+            else:
+                raise AssertionError("not refused")
+
+    def let_go():
+        global reading
+        reading = None
+        iterators._close_all()
+
+    checks = [lambda: rows(make()), lambda: rows(data), lambda: rows(unread), refused, let_go]
+    for k, check in enumerate(checks):
+        pid = os.fork()
+        if pid == 0:
+            signal.alarm(20)  # a hang ends the child
+            result = check()
+            os._exit(0 if result is None or result == list(range(1, 41)) else 1)
+        assert os.waitpid(pid, 0)[1] == 0, k
+    assert next(reading)[0].tolist() == [5, 6, 7, 8]
+    if os.fork() == 0:
+        signal.alarm(20)
+        raise SystemExit(0)  # the end of a process that has iterators of its parent's
+    assert os.wait()[1] == 0
+    print("fine")
+"""
+
+
+def test_forked_processes_make_their_own_iterators():
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(FORKED)], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["fine"]), done.stderr

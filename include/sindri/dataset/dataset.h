@@ -140,6 +140,7 @@ struct Stats {
 };
 
 /// Reads a pipeline. Nothing runs before the first next(); the destructor stops and joins every worker. For one thread at a time.
+/// It belongs to the process that reads it first: one forked later can make its own, and is refused this one.
 class SINDRI_API Iterator {
  public:
   virtual ~Iterator() = default;
@@ -162,6 +163,9 @@ class SINDRI_API Iterator {
   /// Seed in use.
   virtual int64_t seed() const = 0;
 };
+
+/// What an iterator says in a process that was forked after it had been read: make a new one there. Throws DataError.
+[[noreturn]] SINDRI_API void throw_read_elsewhere(int64_t process);
 
 struct Node;
 

@@ -5,6 +5,7 @@ run as one function, so what passes between them may be any Python object: an im
 """
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 import os
@@ -176,7 +177,7 @@ def add_note(error: BaseException, note: str) -> None:
 class TensorOperation:
     """Base of all transforms."""
 
-    _made_from: Tuple[tuple, Dict[str, Any]]
+    _made_from: Tuple[tuple, Dict[str, Any]] = (), {}
     _stream: Tuple[Tuple[int, ...], int, Any]  # seeding, key, calls
     _random = False  # draws random numbers
     _objects = False  # takes or gives what no tensor holds: text
@@ -207,14 +208,24 @@ class TensorOperation:
             stream = self._stream = seeding, _streams.open(seeding), itertools.count()
         return generator(random_key(stream[1], next(stream[2])))
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> "TensorOperation":
-        made = super().__new__(cls)
-        made._made_from = args, kwargs
-        return made
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "__init__" in cls.__dict__:
+            cls.__init__ = _remembering(cls.__init__)  # type: ignore[method-assign]
 
     def __reduce__(self) -> Any:
         # Copies, also those in other processes, are made as this one was: they hold no C++ object of this one's and draw from a stream of their own.
         return _make_again, (type(self), *self._made_from)
+
+
+def _remembering(init: Any) -> Any:
+    """An __init__ that keeps its arguments, for copies. (A __new__ would hide the signature.)"""
+    @functools.wraps(init)
+    def __init__(self: TensorOperation, *args: Any, **kwargs: Any) -> None:
+        self.__dict__.setdefault("_made_from", (args, kwargs))
+        init(self, *args, **kwargs)
+
+    return __init__
 
 
 def _make_again(kind: Type[TensorOperation], args: tuple, kwargs: Dict[str, Any]) -> TensorOperation:

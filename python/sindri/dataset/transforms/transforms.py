@@ -12,7 +12,7 @@ import numpy as np
 from sindri import _core
 from sindri.dataset._check import ArgumentError, enumeration, fail, integer, is_int, is_number, number
 from sindri.dataset._transform import NativeOperation, PyOperation, TensorOperation, as_operations, numpy_type
-from sindri.dataset.vision.transforms import apply_all
+from sindri.dataset.vision._mixing import apply_all
 
 __all__ = ["Compose", "Concatenate", "Duplicate", "Fill", "Mask", "OneHot", "PadEnd", "RandomApply", "RandomChoice", "RandomOrder", "Relational",
            "Slice", "TypeCast", "Unique"]

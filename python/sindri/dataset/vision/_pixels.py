@@ -1,12 +1,14 @@
 """Arithmetic on the pixels of arrays [H, W] or [H, W, C]. uint8 results are rounded to nearest and saturated."""
 from __future__ import annotations
 
-from typing import Callable, List, Optional, Sequence, Tuple
+from typing import Callable, List, Sequence, Tuple
 
 import numpy as np
 
+from sindri import _core
+
 __all__ = ["adjust_brightness", "adjust_contrast", "adjust_hue", "adjust_saturation", "adjust_sharpness", "auto_contrast", "equalize", "grey", "pad",
-           "pillow_resize", "rotate", "to_dtype"]
+           "pillow_resize", "to_dtype"]
 
 
 def to_dtype(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -46,26 +48,21 @@ def adjust_saturation(image: np.ndarray, factor: float) -> np.ndarray:
 
 
 def adjust_hue(image: np.ndarray, shift: float) -> np.ndarray:
-    """Turns the hue by `shift` of a circle. For uint8 hue and saturation are bytes in between, as in OpenCV: 256 steps to the circle there, 255 back.
-    """
-    scale = 255.0 if image.dtype == np.uint8 else 1.0
-    rgb = image.astype(np.float64) / scale
+    """Turns the hue by `shift` of a circle. For uint8 hue and saturation are bytes in between, as in OpenCV."""
+    if image.dtype == np.uint8:
+        return _core.dataset.turn_hue(np.ascontiguousarray(image), shift)
+    rgb = image.astype(np.float64)
     high, low = rgb.max(axis=2), rgb.min(axis=2)
     span = high - low
     safe = np.where(span == 0, 1, span)
     r, g, b = rgb[:, :, 0], rgb[:, :, 1], rgb[:, :, 2]
     sector = np.where(high == r, (g - b) / safe, np.where(high == g, 2 + (b - r) / safe, 4 + (r - g) / safe))
-    place = np.where(span == 0, 0, sector % 6)
-    if image.dtype == np.uint8:
-        place = (np.floor(place / 6 * 256 + 0.5) + np.trunc(shift * 255)) % 256 / 255 * 6
-        span = high * np.floor(span / np.where(high == 0, 1, high) * 255 + 0.5) / 255
-    else:
-        place = (place + shift * 6) % 6
+    place = (np.where(span == 0, 0, sector) + shift * 6) % 6
     out = np.empty_like(rgb)
     for channel, offset in ((0, 5), (1, 3), (2, 1)):
         k = (offset + place) % 6
         out[:, :, channel] = high - span * np.clip(np.minimum(k, 4 - k), 0, 1)
-    return to_dtype(out * scale, image.dtype)
+    return to_dtype(out, image.dtype)
 
 
 def adjust_sharpness(image: np.ndarray, factor: float) -> np.ndarray:
@@ -116,8 +113,10 @@ def auto_contrast(image: np.ndarray, cutoff: float, ignore: Sequence[int]) -> np
         used = np.flatnonzero(counts)
         if len(used) == 0 or used[-1] <= used[0]:
             return x
-        scale = 255.0 / (used[-1] - used[0])
-        return to_dtype((np.arange(256) - used[0]) * scale, image.dtype)[x]
+        # In single precision, and cut off, as in MindSpore.
+        scale = np.float32(255) / np.float32(used[-1] - used[0])
+        levels = np.arange(256, dtype=np.float32) * scale + np.float32(-used[0]) * scale
+        return np.clip(levels, 0, 255).astype(np.uint8)[x]
 
     return _each_channel(image, channel)
 
@@ -161,43 +160,6 @@ def pillow_resize(image: np.ndarray, size: Tuple[int, int], cubic: bool) -> np.n
 
 def _half_up(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return to_dtype(np.floor(values + 0.5), dtype) if dtype == np.uint8 else values.astype(dtype)
-
-
-def rotate(image: np.ndarray, degrees: float, linear: bool, expand: bool, center: Optional[Sequence[float]], fill: Sequence[int]) -> np.ndarray:
-    """Turns counterclockwise around `center` (x, y), the middle without. expand: the result holds the whole turned image."""
-    height, width = image.shape[:2]
-    angle = np.deg2rad(degrees)
-    cos, sin = np.cos(angle), np.sin(angle)
-    middle = ((width - 1) / 2, (height - 1) / 2)
-    cx, cy = middle if center is None or expand else center
-    out_h, out_w = height, width
-    shift_x, shift_y = cx, cy
-    if expand:
-        out_w = int(np.floor(abs(width * cos) + abs(height * sin) + 0.5))
-        out_h = int(np.floor(abs(width * sin) + abs(height * cos) + 0.5))
-        shift_x, shift_y = (out_w - 1) / 2, (out_h - 1) / 2
-    # y points down: the source of a pixel that was turned counterclockwise lies clockwise of it. Whole numbers of 1/1024 pixel, as in OpenCV.
-    x, y = np.arange(out_w), np.arange(out_h)[:, None]
-    half = 16 if linear else 512
-    source_x = np.rint(cos * x * 1024) + np.rint((cx - cos * shift_x + sin * shift_y - sin * y) * 1024) + half
-    source_y = np.rint(sin * x * 1024) + np.rint((cy - sin * shift_x - cos * shift_y + cos * y) * 1024) + half
-    colour = np.asarray(fill if len(fill) > 1 and image.ndim == 3 else fill[0], dtype=np.float64)
-
-    def sample(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
-        values = image[np.clip(rows, 0, height - 1), np.clip(columns, 0, width - 1)].astype(np.float64)
-        return np.where(inside[..., None] if image.ndim == 3 else inside, values, colour)
-
-    if not linear:
-        return to_dtype(sample(np.floor(source_y / 1024).astype(np.int64), np.floor(source_x / 1024).astype(np.int64)), image.dtype)
-    source_y, source_x = np.floor(source_y / 32) / 32, np.floor(source_x / 32) / 32
-    y0, x0 = np.floor(source_y).astype(np.int64), np.floor(source_x).astype(np.int64)
-    fy, fx = source_y - y0, source_x - x0
-    if image.ndim == 3:
-        fy, fx = fy[..., None], fx[..., None]
-    top = sample(y0, x0) * (1 - fx) + sample(y0, x0 + 1) * fx
-    bottom = sample(y0 + 1, x0) * (1 - fx) + sample(y0 + 1, x0 + 1) * fx
-    return to_dtype(top * (1 - fy) + bottom * fy, image.dtype)
 
 
 def flat_list(value: object) -> List[int]:

@@ -5,106 +5,32 @@ Decode, Resize, the crops, HorizontalFlip, Rescale, Normalize and HWC2CHW run in
 from __future__ import annotations
 
 import math
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, List, Sequence, Tuple
 
 import numpy as np
 
 from sindri import _core, context
 from sindri.dataset._check import (FLOAT_MAX_INTEGER, ArgumentError, boolean, enumeration, fail, integer, is_int, is_number, number,
                                    pair_of_numbers, size_2d)
-from sindri.dataset._transform import NativeOperation, PyOperation, TensorOperation, as_operations, is_pil, numpy_type, to_pil
-from sindri.dataset.vision import _pixels
-from sindri.dataset.vision.utils import Border, ImageBatchFormat, Inter, SliceMode
+from sindri.dataset._transform import NativeOperation, PyOperation, is_pil, numpy_type, to_pil
+from sindri.dataset.vision import _pillow, _pixels
+from sindri.dataset.vision._base import (NATIVE_INTER, ByteImageOperation, ImageOperation, fill_of, image_of, native_inter, padding_of, pillow_filter,
+                                         probability, sides)
+from sindri.dataset.vision._geometry import *
+from sindri.dataset.vision._mixing import *
+from sindri.dataset.vision._more import *
+from sindri.dataset.vision.utils import Border, Inter, SliceMode
 
-__all__ = ["AdjustBrightness", "AdjustContrast", "AdjustHue", "AdjustSaturation", "AdjustSharpness", "AutoContrast", "CenterCrop", "Crop",
-           "CutMixBatch", "CutOut", "Decode", "Equalize", "Grayscale", "HWC2CHW", "HorizontalFlip", "Invert", "MixUpBatch", "Normalize",
-           "NormalizePad", "Pad", "PadToSize", "Posterize", "RandomColor", "RandomColorAdjust", "RandomCrop", "RandomCropDecodeResize",
-           "RandomErasing", "RandomGrayscale", "RandomHorizontalFlip", "RandomInvert", "RandomPosterize", "RandomResizedCrop", "RandomRotation",
-           "RandomSelectSubpolicy", "RandomSharpness", "RandomSolarize", "RandomVerticalFlip", "Rescale", "Resize", "ResizedCrop", "Rotate",
-           "SlicePatches", "Solarize", "ToNumpy", "ToPIL", "ToTensor", "ToType", "UniformAugment", "VerticalFlip"]
+__all__ = ["AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "AdjustSharpness", "Affine", "AutoContrast",
+           "CenterCrop", "ConvertColor", "Crop", "CutMixBatch", "CutOut", "Decode", "Equalize", "Erase", "FiveCrop", "GaussianBlur", "Grayscale",
+           "HWC2CHW", "HorizontalFlip", "Invert", "MixUpBatch", "Normalize", "NormalizePad", "Pad", "PadToSize", "Perspective", "Posterize",
+           "RandomAdjustSharpness", "RandomAffine", "RandomAutoContrast", "RandomColor", "RandomColorAdjust", "RandomCrop", "RandomCropDecodeResize",
+           "RandomEqualize", "RandomErasing", "RandomGrayscale", "RandomHorizontalFlip", "RandomInvert", "RandomPerspective", "RandomPosterize",
+           "RandomResizedCrop", "RandomRotation", "RandomSelectSubpolicy", "RandomSharpness", "RandomSolarize", "RandomVerticalFlip", "Rescale",
+           "Resize", "ResizedCrop", "Rotate", "SlicePatches", "Solarize", "TenCrop", "ToNumpy", "ToPIL", "ToTensor", "ToType", "UniformAugment",
+           "VerticalFlip", "get_image_num_channels", "get_image_size", "read_file", "write_file"]
 
-_NATIVE_INTER = {Inter.NEAREST: "NEAREST", Inter.LINEAR: "LINEAR", Inter.CUBIC: "CUBIC", Inter.AREA: "AREA"}
 _RATIO = (3.0 / 4.0, 4.0 / 3.0)
-
-
-def _native_inter(who: str, interpolation: Any) -> str:
-    enumeration(who, "interpolation", interpolation, Inter)
-    if interpolation not in _NATIVE_INTER:
-        fail(ValueError, f"interpolation {interpolation.name} is not supported", who, "use NEAREST, LINEAR, CUBIC or AREA")
-    return _NATIVE_INTER[interpolation]
-
-
-def _pillow_filter(interpolation: Inter) -> int:
-    # Pillow's numbers: NEAREST 0, LANCZOS 1, BILINEAR 2, BICUBIC 3, BOX 4.
-    return {Inter.AREA: 4, Inter.PILCUBIC: 3, Inter.PILLINEAR: 2}.get(interpolation, int(interpolation))
-
-
-def _probability(who: str, prob: Any) -> float:
-    return number(who, "prob", prob, 0.0, 1.0)
-
-
-def _padding(who: str, padding: Any) -> List[int]:
-    """[all], [left and right, top and bottom] or [left, top, right, bottom]."""
-    values = [padding] if is_int(padding) else padding
-    if not isinstance(values, (list, tuple)):
-        fail(TypeError, f"padding must be an int or a tuple of 2 or 4, got {padding!r}", who)
-    if len(values) not in ((1, 2, 4) if is_int(padding) else (2, 4)):
-        fail(ValueError, f"padding must have 2 or 4 numbers, got {len(values)}", who)
-    return [integer(who, "padding", v, 0) for v in values]
-
-
-def _sides(padding: Sequence[int]) -> Tuple[int, int, int, int]:
-    if len(padding) == 1:
-        return padding[0], padding[0], padding[0], padding[0]
-    if len(padding) == 2:
-        return padding[0], padding[1], padding[0], padding[1]
-    return padding[0], padding[1], padding[2], padding[3]
-
-
-def _fill(who: str, fill_value: Any) -> List[int]:
-    values = [fill_value] if is_int(fill_value) else fill_value
-    if not isinstance(values, (list, tuple)) or len(values) not in (1, 3):
-        fail(TypeError, f"fill_value must be an int or a tuple of 3, got {fill_value!r}", who)
-    return [integer(who, "fill_value", v, 0, 255) for v in values]
-
-
-def _image(who: str, value: Any, channels: Sequence[int] = ()) -> np.ndarray:
-    """The pixels of an image, [H, W] or [H, W, C]. Raises ArgumentError, a ValueError and RuntimeError."""
-    array = np.asarray(value)
-    if array.ndim not in (2, 3):
-        fail(ArgumentError, f"an image [H, W] or [H, W, C] is expected, got shape {list(array.shape)}", who)
-    if channels and (1 if array.ndim == 2 else array.shape[2]) not in channels:
-        fail(ArgumentError, f"an image with {' or '.join(map(str, channels))} channels is expected, got shape {list(array.shape)}", who)
-    return array
-
-
-class _ImageOperation(PyOperation):
-    """A transform in NumPy from image to image: an image of Pillow gives one."""
-
-    _channels: Sequence[int] = ()
-
-    def _run(self, rng: Any, *values: Any) -> Any:
-        who = type(self).__name__
-        if len(values) != 1:
-            fail(ArgumentError, f"1 column is expected, got {len(values)}", who, "map each column on its own")
-        out = self._pixels(_image(who, values[0], self._channels), rng)
-        return to_pil(who, np.ascontiguousarray(out)) if is_pil(values[0]) else out
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        raise NotImplementedError
-
-
-class _ByteImageOperation(_ImageOperation):
-    """The same for uint8 images only."""
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        if image.dtype != np.uint8:
-            fail(_core.DTypeError, f"a uint8 image is expected, got {image.dtype}", type(self).__name__)
-        return self._bytes(image, rng)
-
-    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        raise NotImplementedError
-
 
 # C++.
 
@@ -143,7 +69,7 @@ class Resize(NativeOperation):
         self.size = size_2d("Resize", size)
         self.interpolation = enumeration("Resize", "interpolation", interpolation, Inter)
         self._rounds = context.era() == 1
-        native = _NATIVE_INTER.get(interpolation)
+        native = NATIVE_INTER.get(interpolation)
         super().__init__(None if native is None else _core.dataset.resize(self.size, native, self._rounds))
 
     def _name(self) -> str:
@@ -170,13 +96,13 @@ class Resize(NativeOperation):
         value = values[0]
         if is_pil(value):
             height, width = self._pillow_target(value.height, value.width)
-            return value.resize((width, height), _pillow_filter(self.interpolation))
+            return value.resize((width, height), pillow_filter(self.interpolation))
         if self._transform is not None:
             return super()._call(rng, values)
         if self.interpolation == Inter.ANTIALIAS:
             fail(TypeError, f"ANTIALIAS needs an image of Pillow, got {type(value).__name__}", "Resize",
                  "put ToPIL() or Decode(to_pil=True) before it, or use PILLINEAR")
-        image = _image("Resize", value)
+        image = image_of("Resize", value)
         return _pixels.pillow_resize(image, self._target(*image.shape[:2]), self.interpolation == Inter.PILCUBIC)
 
 
@@ -208,9 +134,9 @@ class RandomCrop(NativeOperation):
     def __init__(self, size: Any, padding: Any = None, pad_if_needed: bool = False, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT):
         who = "RandomCrop"
         self.size = size_2d(who, size)
-        self.padding = [] if padding is None else self._sides_of(_padding(who, padding))
+        self.padding = [] if padding is None else self._sides_of(padding_of(who, padding))
         self.pad_if_needed = boolean(who, "pad_if_needed", pad_if_needed)
-        self.fill_value = _fill(who, fill_value)
+        self.fill_value = fill_of(who, fill_value)
         self.padding_mode = enumeration(who, "padding_mode", padding_mode, Border)
         super().__init__(_core.dataset.random_crop(self.size, self.padding, pad_if_needed, self.fill_value, padding_mode.value))
 
@@ -219,8 +145,8 @@ class RandomCrop(NativeOperation):
         return padding
 
     def _drawn(self, rng: np.random.Generator, value: Any) -> np.ndarray:
-        image = _image("RandomCrop", value)
-        left, top, right, bottom = _sides(self.padding or [0])
+        image = image_of("RandomCrop", value)
+        left, top, right, bottom = sides(self.padding or [0])
         height, width = self.size[0], self.size[-1]
         if self.pad_if_needed:
             more_y, more_x = max(0, height - image.shape[0] - top - bottom), max(0, width - image.shape[1] - left - right)
@@ -252,7 +178,7 @@ class RandomResizedCrop(NativeOperation):
             fail(ValueError, f"scale must end above 0 and ratio begin above 0, got {scale} and {ratio}", who)
         self.interpolation = interpolation
         self.max_attempts = integer(who, "max_attempts", max_attempts, 1)
-        super().__init__(self._make(self.size, self.scale, self.ratio, _native_inter(who, interpolation), self.max_attempts))
+        super().__init__(self._make(self.size, self.scale, self.ratio, native_inter(who, interpolation), self.max_attempts))
 
     def _call(self, rng: Any, values: Sequence[Any]) -> Any:
         if not is_pil(values[0]):
@@ -260,10 +186,10 @@ class RandomResizedCrop(NativeOperation):
         image = values[0]
         left, top, width, height = self._box(image.width, image.height, self._eager_rng() if rng is None else rng)
         size = (self.size[-1], self.size[0])
-        return image.resize(size, _pillow_filter(self.interpolation), box=(left, top, left + width, top + height))
+        return image.resize(size, pillow_filter(self.interpolation), box=(left, top, left + width, top + height))
 
     def _drawn(self, rng: np.random.Generator, value: Any) -> np.ndarray:
-        image = _image(type(self).__name__, value)
+        image = image_of(type(self).__name__, value)
         if not image.size:
             fail(ArgumentError, f"an image with pixels is expected, got shape {list(image.shape)}", type(self).__name__)
         left, top, width, height = self._box(image.shape[1], image.shape[0], rng)
@@ -296,11 +222,11 @@ class RandomHorizontalFlip(NativeOperation):
     _random = True
 
     def __init__(self, prob: float = 0.5):
-        self.prob = _probability("RandomHorizontalFlip", prob)
+        self.prob = probability("RandomHorizontalFlip", prob)
         super().__init__(_core.dataset.random_horizontal_flip(self.prob))
 
     def _drawn(self, rng: np.random.Generator, value: Any) -> np.ndarray:
-        image = _image("RandomHorizontalFlip", value)
+        image = image_of("RandomHorizontalFlip", value)
         return image[:, ::-1] if rng.random() < self.prob else image
 
 
@@ -386,7 +312,7 @@ class ToTensor(PyOperation):
         self.output_type = numpy_type("ToTensor", "output_type", output_type)
 
     def _run(self, rng: Any, *values: Any) -> np.ndarray:
-        image = _image("ToTensor", values[0])
+        image = image_of("ToTensor", values[0])
         planes = image[None] if image.ndim == 2 else image.transpose(2, 0, 1)
         return (planes.astype(np.float32) * np.float32(1 / 255)).astype(self.output_type)
 
@@ -397,7 +323,7 @@ class ToPIL(PyOperation):
     _makes_pil = True
 
     def _run(self, rng: Any, *values: Any) -> Any:
-        return values[0] if is_pil(values[0]) else to_pil("ToPIL", _image("ToPIL", values[0]))
+        return values[0] if is_pil(values[0]) else to_pil("ToPIL", image_of("ToPIL", values[0]))
 
 
 class ToNumpy(PyOperation):
@@ -427,7 +353,7 @@ class SlicePatches(PyOperation):
         self.fill_value = integer(who, "fill_value", fill_value, 0, 255)
 
     def _run(self, rng: Any, *values: Any) -> Any:
-        image = _image("SlicePatches", values[0])
+        image = image_of("SlicePatches", values[0])
         height, width = image.shape[:2]
         if self.num_height > height or self.num_width > width:
             fail(ArgumentError, f"an image of {height} x {width} cannot be cut into {self.num_height} x {self.num_width} patches", "SlicePatches")
@@ -444,31 +370,31 @@ class SlicePatches(PyOperation):
 # NumPy: geometry.
 
 
-class VerticalFlip(_ImageOperation):
+class VerticalFlip(ImageOperation):
     """Mirrors top and bottom."""
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return image[::-1]
 
 
-class RandomVerticalFlip(_ImageOperation):
+class RandomVerticalFlip(ImageOperation):
     """Mirrors top and bottom with probability prob. Raises TypeError or ValueError."""
 
     _random = True
 
     def __init__(self, prob: float = 0.5):
-        self.prob = _probability("RandomVerticalFlip", prob)
+        self.prob = probability("RandomVerticalFlip", prob)
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return image[::-1] if rng.random() < self.prob else image
 
 
-class Pad(_ImageOperation):
+class Pad(ImageOperation):
     """Adds a border. padding as in RandomCrop. Raises TypeError or ValueError."""
 
     def __init__(self, padding: Any, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT):
-        self.padding = _sides(self._sides_of(_padding("Pad", padding)))
-        self.fill_value = _fill("Pad", fill_value)
+        self.padding = sides(self._sides_of(padding_of("Pad", padding)))
+        self.fill_value = fill_of("Pad", fill_value)
         self.padding_mode = enumeration("Pad", "padding_mode", padding_mode, Border)
 
     @staticmethod
@@ -479,7 +405,7 @@ class Pad(_ImageOperation):
         return _pixels.pad(image, self.padding, self.fill_value, self.padding_mode.value)
 
 
-class PadToSize(_ImageOperation):
+class PadToSize(ImageOperation):
     """Pads to [h, w]; offset (top, left) of the image, in the middle without. Raises TypeError or ValueError; RuntimeError for a larger image."""
 
     def __init__(self, size: Any, offset: Any = None, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT):
@@ -489,7 +415,7 @@ class PadToSize(_ImageOperation):
         if len(places) not in (0, 1, 2):
             fail(ValueError, f"offset must be an int or (top, left), got {offset!r}", who)
         self.offset = [integer(who, "offset", v, 0) for v in places]
-        self.fill_value = _fill(who, fill_value)
+        self.fill_value = fill_of(who, fill_value)
         self.padding_mode = enumeration(who, "padding_mode", padding_mode, Border)
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
@@ -506,7 +432,7 @@ def _cut(who: str, image: np.ndarray, top: int, left: int, height: int, width: i
     return image[top:top + height, left:left + width]
 
 
-class Crop(_ImageOperation):
+class Crop(ImageOperation):
     """[h, w] at coordinates (top, left). Raises TypeError or ValueError; RuntimeError beyond the image."""
 
     def __init__(self, coordinates: Any, size: Any):
@@ -532,73 +458,33 @@ class ResizedCrop(PyOperation):
         self.resize = Resize((edges[0], edges[-1]), interpolation)
 
     def _run(self, rng: Any, *values: Any) -> Any:
-        cut = np.ascontiguousarray(_cut("ResizedCrop", _image("ResizedCrop", values[0]), *self.box))
+        cut = np.ascontiguousarray(_cut("ResizedCrop", image_of("ResizedCrop", values[0]), *self.box))
         return self.resize(to_pil("ResizedCrop", cut) if is_pil(values[0]) else cut)
-
-
-def _resample(who: str, resample: Any) -> bool:
-    """Whether to interpolate linearly."""
-    enumeration(who, "resample", resample, Inter)
-    if resample not in (Inter.NEAREST, Inter.LINEAR):
-        fail(ValueError, f"resample {resample.name} is not supported", who, "use NEAREST or BILINEAR")
-    return resample == Inter.LINEAR
-
-
-def _center(who: str, center: Any) -> Optional[Tuple[float, float]]:
-    return None if center is None else pair_of_numbers(who, "center", center, ordered=False)
-
-
-class Rotate(_ImageOperation):
-    """Turns counterclockwise by degrees; resample NEAREST or BILINEAR; expand: the result holds the whole image. Raises TypeError or ValueError."""
-
-    def __init__(self, degrees: float, resample: Inter = Inter.NEAREST, expand: bool = False, center: Any = None, fill_value: Any = 0):
-        self.degrees = number("Rotate", "degrees", degrees, -FLOAT_MAX_INTEGER, FLOAT_MAX_INTEGER)
-        self.linear, self.expand = _resample("Rotate", resample), boolean("Rotate", "expand", expand)
-        self.center, self.fill_value = _center("Rotate", center), _fill("Rotate", fill_value)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _pixels.rotate(image, self.degrees, self.linear, self.expand, self.center, self.fill_value)
-
-
-class RandomRotation(_ImageOperation):
-    """Turns by a uniform angle from degrees (low, high), or (-d, d) for one number. Otherwise as Rotate."""
-
-    _random = True
-
-    def __init__(self, degrees: Any, resample: Inter = Inter.NEAREST, expand: bool = False, center: Any = None, fill_value: Any = 0):
-        who = "RandomRotation"
-        most = number(who, "degrees", degrees, 0, FLOAT_MAX_INTEGER) if is_number(degrees) else FLOAT_MAX_INTEGER
-        self.degrees = (-most, most) if is_number(degrees) else pair_of_numbers(who, "degrees", degrees, -most, most)
-        self.linear, self.expand = _resample(who, resample), boolean(who, "expand", expand)
-        self.center, self.fill_value = _center(who, center), _fill(who, fill_value)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _pixels.rotate(image, rng.uniform(*self.degrees), self.linear, self.expand, self.center, self.fill_value)
 
 
 # NumPy: colour.
 
 
-class Invert(_ByteImageOperation):
+class Invert(ByteImageOperation):
     """255 - x."""
 
     def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return 255 - image
 
 
-class RandomInvert(_ByteImageOperation):
+class RandomInvert(ByteImageOperation):
     """255 - x with probability prob. Raises TypeError or ValueError."""
 
     _random = True
 
     def __init__(self, prob: float = 0.5):
-        self.prob = _probability("RandomInvert", prob)
+        self.prob = probability("RandomInvert", prob)
 
     def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return 255 - image if rng.random() < self.prob else image
 
 
-class Grayscale(_ImageOperation):
+class Grayscale(ImageOperation):
     """0.299 R + 0.587 G + 0.114 B in num_output_channels (1 or 3) equal channels: [H, W, 1] or [H, W, 3]. Raises TypeError or ValueError."""
 
     _channels = (3,)
@@ -612,14 +498,14 @@ class Grayscale(_ImageOperation):
         return np.repeat(_pixels.grey(image)[:, :, None], self.num_output_channels, axis=2)
 
 
-class RandomGrayscale(_ImageOperation):
+class RandomGrayscale(ImageOperation):
     """Grey, in as many equal channels as the image has, with probability prob. Raises TypeError or ValueError."""
 
     _random = True
     _channels = (1, 3)
 
     def __init__(self, prob: float = 0.1):
-        self.prob = _probability("RandomGrayscale", prob)
+        self.prob = probability("RandomGrayscale", prob)
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         if image.ndim == 2 or rng.random() >= self.prob:
@@ -627,7 +513,7 @@ class RandomGrayscale(_ImageOperation):
         return np.repeat(_pixels.grey(image)[:, :, None], image.shape[2], axis=2)
 
 
-class AdjustBrightness(_ImageOperation):
+class AdjustBrightness(ImageOperation):
     """x * brightness_factor. Raises TypeError or ValueError."""
 
     def __init__(self, brightness_factor: float):
@@ -636,8 +522,11 @@ class AdjustBrightness(_ImageOperation):
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _pixels.adjust_brightness(image, self.factor)
 
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.enhanced("Brightness", image, self.factor)
 
-class AdjustContrast(_ImageOperation):
+
+class AdjustContrast(ImageOperation):
     """mean * (1 - f) + x * f, mean being that of the grey image. Raises TypeError or ValueError."""
 
     _channels = (3,)
@@ -648,8 +537,11 @@ class AdjustContrast(_ImageOperation):
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _pixels.adjust_contrast(image, self.factor)
 
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.enhanced("Contrast", image, self.factor)
 
-class AdjustSaturation(_ImageOperation):
+
+class AdjustSaturation(ImageOperation):
     """grey * (1 - f) + x * f. Raises TypeError or ValueError."""
 
     _channels = (3,)
@@ -660,8 +552,11 @@ class AdjustSaturation(_ImageOperation):
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _pixels.adjust_saturation(image, self.factor)
 
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.enhanced("Color", image, self.factor)
 
-class AdjustHue(_ImageOperation):
+
+class AdjustHue(ImageOperation):
     """Turns the hue by hue_factor of a circle, -0.5 to 0.5. Raises TypeError or ValueError."""
 
     _channels = (3,)
@@ -672,8 +567,11 @@ class AdjustHue(_ImageOperation):
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _pixels.adjust_hue(image, self.factor)
 
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.hue_turned(image, self.factor)
 
-class AdjustSharpness(_ImageOperation):
+
+class AdjustSharpness(ImageOperation):
     """blurred + f * (x - blurred). Raises TypeError or ValueError."""
 
     def __init__(self, sharpness_factor: float):
@@ -681,6 +579,9 @@ class AdjustSharpness(_ImageOperation):
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _pixels.adjust_sharpness(image, self.factor)
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.enhanced("Sharpness", image, self.factor)
 
 
 def _range(who: str, name: str, value: Any, neutral: float) -> Tuple[float, float]:
@@ -691,7 +592,7 @@ def _range(who: str, name: str, value: Any, neutral: float) -> Tuple[float, floa
     return pair_of_numbers(who, name, value, -0.5 if neutral == 0 else 0.0, 0.5 if neutral == 0 else None)
 
 
-class RandomColorAdjust(_ImageOperation):
+class RandomColorAdjust(ImageOperation):
     """Brightness, contrast, saturation and hue by uniform factors from their ranges, in random order; a range that changes nothing is left out.
 
     A number b stands for (max(0, 1 - b), 1 + b), for the hue (-b, b). Raises TypeError or ValueError.
@@ -714,7 +615,7 @@ class RandomColorAdjust(_ImageOperation):
         return image
 
 
-class RandomColor(_ImageOperation):
+class RandomColor(ImageOperation):
     """Saturation by a uniform factor from degrees. Raises TypeError or ValueError."""
 
     _random = True
@@ -727,7 +628,7 @@ class RandomColor(_ImageOperation):
         return _pixels.adjust_saturation(image, rng.uniform(*self.degrees))
 
 
-class RandomSharpness(_ImageOperation):
+class RandomSharpness(ImageOperation):
     """Sharpness by a uniform factor from degrees. Raises TypeError or ValueError."""
 
     _random = True
@@ -743,7 +644,7 @@ def _posterized(image: np.ndarray, bits: int) -> np.ndarray:
     return image & np.uint8(255 - ((1 << (8 - bits)) - 1))
 
 
-class Posterize(_ByteImageOperation):
+class Posterize(ByteImageOperation):
     """Keeps the `bits` upper bits of each value. Raises TypeError or ValueError."""
 
     def __init__(self, bits: int):
@@ -753,7 +654,7 @@ class Posterize(_ByteImageOperation):
         return _posterized(image, self.bits)
 
 
-class RandomPosterize(_ByteImageOperation):
+class RandomPosterize(ByteImageOperation):
     """Posterize with a random number of bits from the range. Raises TypeError or ValueError."""
 
     _random = True
@@ -774,7 +675,7 @@ def _solarized(image: np.ndarray, low: float, high: float) -> np.ndarray:
     return np.where((image >= low) & (image <= high), 255 - image, image)
 
 
-class Solarize(_ByteImageOperation):
+class Solarize(ByteImageOperation):
     """Inverts the values from threshold (low, high), or from one number up. Raises TypeError or ValueError."""
 
     def __init__(self, threshold: Any):
@@ -785,7 +686,7 @@ class Solarize(_ByteImageOperation):
         return _solarized(image, *self.threshold)
 
 
-class RandomSolarize(_ByteImageOperation):
+class RandomSolarize(ByteImageOperation):
     """Inverts the values of a random part of the range threshold (low, high). Raises TypeError or ValueError."""
 
     _random = True
@@ -798,14 +699,17 @@ class RandomSolarize(_ByteImageOperation):
         return _solarized(image, low, high) if low < high else _solarized(image, low, 255)
 
 
-class Equalize(_ByteImageOperation):
+class Equalize(ByteImageOperation):
     """Spreads the histogram of each channel."""
 
     def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _pixels.equalize(image)
 
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.equalized(image)
 
-class AutoContrast(_ByteImageOperation):
+
+class AutoContrast(ByteImageOperation):
     """Stretches each channel to 0 ... 255, leaving out cutoff percent of the pixels at both ends and the levels in ignore.
 
     Raises TypeError or ValueError.
@@ -817,6 +721,9 @@ class AutoContrast(_ByteImageOperation):
 
     def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _pixels.auto_contrast(image, self.cutoff, self.ignore)
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.auto_contrast(image, self.cutoff, self.ignore)
 
 
 # NumPy: parts left out.
@@ -855,7 +762,7 @@ class RandomErasing(PyOperation):
     def __init__(self, prob: float = 0.5, scale: Any = (0.02, 0.33), ratio: Any = (0.3, 3.3), value: Any = 0, inplace: bool = False,
                  max_attempts: int = 10):
         who = "RandomErasing"
-        self.prob = _probability(who, prob)
+        self.prob = probability(who, prob)
         self.scale = pair_of_numbers(who, "scale", scale, 0.0, FLOAT_MAX_INTEGER)
         self.ratio = pair_of_numbers(who, "ratio", ratio, 0.0, FLOAT_MAX_INTEGER)
         if self.ratio[0] <= 0:
@@ -886,122 +793,3 @@ class RandomErasing(PyOperation):
                 out[:, y:y + h, x:x + w] = np.broadcast_to(fill, shape)
                 return out
         return image
-
-
-# NumPy: batches of images with one-hot labels.
-
-
-def _batch(who: str, values: Sequence[Any]) -> Tuple[np.ndarray, np.ndarray]:
-    if len(values) != 2:
-        fail(ArgumentError, f"two columns are expected, images and one-hot labels, got {len(values)}", who, 'give input_columns=["image", "label"]')
-    images, labels = np.asarray(values[0]), np.asarray(values[1])
-    if images.ndim != 4 or labels.ndim not in (2, 3) or len(images) != len(labels):
-        fail(ArgumentError, f"images [N, H, W, C] and labels [N, classes] are expected, got {list(images.shape)} and {list(labels.shape)}", who,
-             "use OneHot on the labels, and batch() before this")
-    return images, labels
-
-
-class MixUpBatch(PyOperation):
-    """After batch(): images and one-hot labels mixed with those of a permutation of the batch, by one weight from Beta(alpha, alpha). Labels become
-    float32.
-
-    uint8 images are rounded: put it behind Normalize. Raises TypeError or ValueError.
-    """
-
-    _random = True
-
-    def __init__(self, alpha: float = 1.0):
-        self.alpha = number("MixUpBatch", "alpha", alpha, 0)
-        if self.alpha == 0:
-            fail(ValueError, "alpha must be positive, got 0", "MixUpBatch")
-
-    def _run(self, rng: Any, *values: Any) -> Tuple[np.ndarray, np.ndarray]:
-        images, labels = _batch("MixUpBatch", values)
-        weight, other = rng.beta(self.alpha, self.alpha), rng.permutation(len(images))
-        mixed = weight * images.astype(np.float64) + (1 - weight) * images[other]
-        targets = weight * labels.astype(np.float64) + (1 - weight) * labels[other]
-        return _pixels.to_dtype(mixed, images.dtype), targets.astype(np.float32)
-
-
-class CutMixBatch(PyOperation):
-    """After batch(): with probability prob per image, a box of another image of the batch; labels are mixed by the area of the box, as float32.
-
-    The box has (1 - w) of height and width for w from Beta(alpha, alpha), around a uniform place. Raises TypeError or ValueError.
-    """
-
-    _random = True
-
-    def __init__(self, image_batch_format: ImageBatchFormat, alpha: float = 1.0, prob: float = 1.0):
-        self.format = enumeration("CutMixBatch", "image_batch_format", image_batch_format, ImageBatchFormat)
-        self.alpha = number("CutMixBatch", "alpha", alpha, 0)
-        if self.alpha == 0:
-            fail(ValueError, "alpha must be positive, got 0", "CutMixBatch")
-        self.prob = _probability("CutMixBatch", prob)
-
-    def _run(self, rng: Any, *values: Any) -> Tuple[np.ndarray, np.ndarray]:
-        images, labels = _batch("CutMixBatch", values)
-        source = images if self.format == ImageBatchFormat.NHWC else images.transpose(0, 2, 3, 1)
-        out, targets = source.copy(), labels.astype(np.float32)
-        height, width = source.shape[1:3]
-        other = rng.permutation(len(source))
-        for i in range(len(source)):
-            if rng.random() >= self.prob:
-                continue
-            side = 1 - rng.beta(self.alpha, self.alpha)
-            y, x, h, w = int(rng.integers(height)), int(rng.integers(width)), int(height * side), int(width * side)
-            top, left, bottom, right = max(0, y - h // 2), max(0, x - w // 2), min(height, y - h // 2 + h), min(width, x - w // 2 + w)
-            out[i, top:bottom, left:right] = source[other[i], top:bottom, left:right]
-            share = (bottom - top) * (right - left) / (height * width)
-            targets[i] = (1 - share) * labels[i] + share * labels[other[i]]
-        return out if self.format == ImageBatchFormat.NHWC else np.ascontiguousarray(out.transpose(0, 3, 1, 2)), targets
-
-
-# Choices among transforms.
-
-
-class UniformAugment(PyOperation):
-    """num_ops transforms of the list, chosen uniformly, each applied with probability 1/2. Raises TypeError or ValueError."""
-
-    _random = True
-
-    def __init__(self, transforms: Sequence[Any], num_ops: int = 2):
-        self.transforms = [as_operations("UniformAugment", t) for t in _pixels.flat_list(transforms)]
-        self.num_ops = integer("UniformAugment", "num_ops", num_ops, 1)
-        if self.num_ops > len(self.transforms):
-            fail(ValueError, f"num_ops={num_ops} is more than the {len(self.transforms)} transforms", "UniformAugment")
-
-    def _run(self, rng: Any, *values: Any) -> Any:
-        for i in rng.choice(len(self.transforms), self.num_ops, replace=False):
-            if rng.random() < 0.5:
-                values = apply_all(self.transforms[i], rng, values)
-        return values if len(values) > 1 else values[0]
-
-
-class RandomSelectSubpolicy(PyOperation):
-    """One of the sub-policies, each a list of (transform, probability). Raises TypeError or ValueError."""
-
-    _random = True
-
-    def __init__(self, policy: Sequence[Sequence[Tuple[Any, float]]]):
-        who = "RandomSelectSubpolicy"
-        if not isinstance(policy, list) or not policy or not all(isinstance(sub, list) and sub for sub in policy):
-            fail(TypeError, f"policy must be a list of lists of (transform, probability), got {policy!r}", who)
-        self.policy: List[List[Tuple[List[TensorOperation], float]]] = []
-        for sub in policy:
-            if not all(isinstance(entry, tuple) and len(entry) == 2 for entry in sub):
-                fail(TypeError, f"a sub-policy must hold tuples (transform, probability), got {sub!r}", who)
-            self.policy.append([(as_operations(who, op), _probability(who, prob)) for op, prob in sub])
-
-    def _run(self, rng: Any, *values: Any) -> Any:
-        for operations, prob in self.policy[int(rng.integers(len(self.policy)))]:
-            if rng.random() < prob:
-                values = apply_all(operations, rng, values)
-        return values if len(values) > 1 else values[0]
-
-
-def apply_all(operations: Sequence[TensorOperation], rng: Any, values: Sequence[Any]) -> Tuple[Any, ...]:
-    """The operations one after another; a tuple is several columns."""
-    for operation in operations:
-        result = operation._call(rng, values)
-        values = result if isinstance(result, tuple) else (result,)
-    return tuple(values)

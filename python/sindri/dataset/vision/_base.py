@@ -1,0 +1,104 @@
+"""What the image transforms have in common: checks of their arguments, and the bases of those in NumPy."""
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from sindri import _core
+from sindri.dataset._check import ArgumentError, enumeration, fail, integer, is_int, number, pair_of_numbers
+from sindri.dataset._transform import PyOperation, is_pil, to_pil
+from sindri.dataset.vision.utils import Inter
+
+NATIVE_INTER = {Inter.NEAREST: "NEAREST", Inter.LINEAR: "LINEAR", Inter.CUBIC: "CUBIC", Inter.AREA: "AREA"}
+
+
+def native_inter(who: str, interpolation: Any) -> str:
+    enumeration(who, "interpolation", interpolation, Inter)
+    if interpolation not in NATIVE_INTER:
+        fail(ValueError, f"interpolation {interpolation.name} is not supported", who, "use NEAREST, LINEAR, CUBIC or AREA")
+    return NATIVE_INTER[interpolation]
+
+
+def pillow_filter(interpolation: Inter) -> int:
+    # Pillow's numbers: NEAREST 0, LANCZOS 1, BILINEAR 2, BICUBIC 3, BOX 4.
+    return {Inter.AREA: 4, Inter.PILCUBIC: 3, Inter.PILLINEAR: 2}.get(interpolation, int(interpolation))
+
+
+def probability(who: str, prob: Any) -> float:
+    return number(who, "prob", prob, 0.0, 1.0)
+
+
+def padding_of(who: str, padding: Any) -> List[int]:
+    """[all], [left and right, top and bottom] or [left, top, right, bottom]."""
+    values = [padding] if is_int(padding) else padding
+    if not isinstance(values, (list, tuple)):
+        fail(TypeError, f"padding must be an int or a tuple of 2 or 4, got {padding!r}", who)
+    if len(values) not in ((1, 2, 4) if is_int(padding) else (2, 4)):
+        fail(ValueError, f"padding must have 2 or 4 numbers, got {len(values)}", who)
+    return [integer(who, "padding", v, 0) for v in values]
+
+
+def sides(padding: Sequence[int]) -> Tuple[int, int, int, int]:
+    if len(padding) == 1:
+        return padding[0], padding[0], padding[0], padding[0]
+    if len(padding) == 2:
+        return padding[0], padding[1], padding[0], padding[1]
+    return padding[0], padding[1], padding[2], padding[3]
+
+
+def fill_of(who: str, fill_value: Any) -> List[int]:
+    values = [fill_value] if is_int(fill_value) else fill_value
+    if not isinstance(values, (list, tuple)) or len(values) not in (1, 3):
+        fail(TypeError, f"fill_value must be an int or a tuple of 3, got {fill_value!r}", who)
+    return [integer(who, "fill_value", v, 0, 255) for v in values]
+
+
+def image_of(who: str, value: Any, channels: Sequence[int] = ()) -> np.ndarray:
+    """The pixels of an image, [H, W] or [H, W, C]. Raises ArgumentError, a ValueError and RuntimeError."""
+    array = np.asarray(value)
+    if array.ndim not in (2, 3):
+        fail(ArgumentError, f"an image [H, W] or [H, W, C] is expected, got shape {list(array.shape)}", who)
+    if channels and (1 if array.ndim == 2 else array.shape[2]) not in channels:
+        fail(ArgumentError, f"an image with {' or '.join(map(str, channels))} channels is expected, got shape {list(array.shape)}", who)
+    return array
+
+
+class ImageOperation(PyOperation):
+    """A transform in NumPy from image to image: an image of Pillow gives one."""
+
+    _channels: Sequence[int] = ()
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        """What Pillow itself gives for an image of its own; None: as for an array."""
+        return None
+
+    def _run(self, rng: Any, *values: Any) -> Any:
+        who = type(self).__name__
+        if len(values) != 1:
+            fail(ArgumentError, f"1 column is expected, got {len(values)}", who, "map each column on its own")
+        made = self._on_pillow(values[0], rng) if is_pil(values[0]) else None
+        if made is not None:
+            return made
+        out = self._pixels(image_of(who, values[0], self._channels), rng)
+        return to_pil(who, np.ascontiguousarray(out)) if is_pil(values[0]) else out
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        raise NotImplementedError
+
+
+class ByteImageOperation(ImageOperation):
+    """The same for uint8 images only."""
+
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        if image.dtype != np.uint8:
+            fail(_core.DTypeError, f"a uint8 image is expected, got {image.dtype}", type(self).__name__)
+        return self._bytes(image, rng)
+
+    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
+        raise NotImplementedError
+
+
+def center_of(who: str, center: Any) -> Optional[Tuple[float, float]]:
+    """None or (x, y)."""
+    return None if center is None else pair_of_numbers(who, "center", center, ordered=False)
