@@ -158,10 +158,11 @@ std::vector<ColumnInfo> node_columns(Node& node) {
       }
       break;
     }
-    case Node::Kind::kRename:
-      for (size_t i = 0; i < node.in_names.size(); ++i)
-        columns[static_cast<size_t>(column_index(columns, node.in_names[i], "rename"))].name = node.out_names[i];
+    case Node::Kind::kRename: {
+      const std::vector<ColumnInfo> before = columns;  // two columns may exchange their names
+      for (size_t i = 0; i < node.in_names.size(); ++i) columns[static_cast<size_t>(column_index(before, node.in_names[i], "rename"))].name = node.out_names[i];
       break;
+    }
     case Node::Kind::kProject: {
       std::vector<ColumnInfo> kept;
       for (const auto& name : node.in_names) kept.push_back(columns[static_cast<size_t>(column_index(columns, name, "project"))]);

@@ -471,10 +471,28 @@ def test_no_batches_is_an_error():
         next(iter(numbers(3).batch(20, True)))
 
 
+def test_columns_can_exchange_their_names():
+    data = ds.NumpySlicesDataset({"a": np.arange(2), "b": np.arange(2.0)}, shuffle=False).rename(["a", "b"], ["b", "a"])
+    assert data.get_col_names() == ["b", "a"] and data.output_types() == [np.dtype("int64"), np.dtype("float64")]
+    assert next(data.create_dict_iterator(output_numpy=True))["b"].dtype == np.int64
+
+
+def test_the_seed_set_last_holds():
+    ds.config.set_seed(4)
+    assert ds.config.get_seed() == 4
+    ms.set_seed(9)
+    assert ds.config.get_seed() == 9
+    by_common = values(ds.NumpySlicesDataset(np.arange(20), ["x"]))
+    ds.config.set_seed(9)
+    assert values(ds.NumpySlicesDataset(np.arange(20), ["x"])) == by_common
+    ds.config.set_seed(4)
+    assert ds.config.get_seed() == 4 and values(ds.NumpySlicesDataset(np.arange(20), ["x"])) != by_common
+
+
 def test_skipping_all_rows_leaves_none():
     for make in (lambda: numbers(3).skip(3), lambda: numbers(3).skip(9).batch(2, True).repeat(2), lambda: numbers(3).map(lambda x: x, "x").skip(5),
                  lambda: ds.GeneratorDataset(seven, ["x"]).skip(9), lambda: numbers(3).skip(1).skip(2)):
-        assert (make().get_dataset_size(), values(make())) == (0, [])
+        assert (make().get_dataset_size(), values(make()), make().output_shapes(), make().output_types()) == (0, [], [], [])
     iterator = numbers(3).skip(5).create_dict_iterator(num_epochs=2)
     assert [list(iterator) for _ in range(3)] == [[], [], []]
     assert values(numbers(3).skip(3) + numbers(2)) == [0, 1]

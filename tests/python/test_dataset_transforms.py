@@ -268,7 +268,8 @@ def test_inputs():
         with pytest.raises(RuntimeError, match="an image"):
             op(np.zeros(5, np.uint8))
     with pytest.raises(TypeError, match="uint8"):
-        vision.Invert()(IMAGE.astype(np.float32))
+        vision.Posterize(3)(IMAGE.astype(np.float32))
+    assert np.array_equal(vision.Invert()(IMAGE.astype(np.float32)), 255 - IMAGE.astype(np.float32))
 
 
 def png(pixels):

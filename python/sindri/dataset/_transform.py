@@ -183,6 +183,9 @@ class TensorOperation:
     _objects = False  # takes or gives what no tensor holds: text
     _makes_pil = False  # gives images of Pillow, so what follows in the list runs in Python
 
+    def __init__(self) -> None:
+        """Without arguments."""
+
     def _expand(self) -> List["TensorOperation"]:
         return [self]
 

@@ -80,15 +80,67 @@ def names(ms):
         for batch in batches:
             metric.update(*batch)
         return metric.eval()
+    import mindspore.dataset as ds
     import mindspore.numpy
     from mindspore.common import initializer
+    from mindspore.dataset import text, transforms, vision
+
+    def slices(n, **options):
+        """Rows 0 to n - 1 in one column."""
+        return ds.NumpySlicesDataset(np.arange(n), ["x"], **({} if "sampler" in options else {"shuffle": False}), **options)
+
+    def two(n):
+        """Two columns: numbers, and pairs of floats."""
+        return ds.NumpySlicesDataset({"a": np.arange(n), "b": np.arange(2 * n, dtype=np.float32).reshape(n, 2)}, shuffle=False)
+
+    def ragged(n):
+        """Row i has i + 1 elements."""
+        return ds.GeneratorDataset([(np.arange(i + 1),) for i in range(n)], ["x"], shuffle=False)
+
+    def count(n):
+        for i in range(n):
+            yield (np.array(i),)
+
+    class Items:
+        def __init__(self, n):
+            self.n = n
+
+        def __len__(self):
+            return self.n
+
+        def __getitem__(self, i):
+            return np.array(i), np.array([i, i + 0.5])
+
+    class Restart:
+        def __init__(self, n):
+            self.n = n
+
+        def __iter__(self):
+            self.i = 0
+            return self
+
+        def __next__(self):
+            self.i += 1
+            if self.i > self.n:
+                raise StopIteration
+            return (np.array(self.i),)
+
+    def rows(data):
+        """A pass, as lists."""
+        found = [[column.tolist() for column in row] for row in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        return [row[0] if len(row) == 1 else row for row in found]
+
+    def head(data):
+        """What a data set says of itself, and its rows."""
+        return [data.get_dataset_size(), data.get_col_names(), [str(t) for t in data.output_types()], data.output_shapes(), rows(data)]
     result = {name: make(dtype) for name, dtype in (
         ("f", np.float32), ("d", np.float64), ("h", np.float16), ("i", np.int32), ("l", np.int64), ("i8", np.int8), ("i16", np.int16), ("u8", np.uint8),
         ("u16", np.uint16), ("u32", np.uint32), ("u64", np.uint64), ("b", np.bool_))}
     return dict(
         result, ms=ms, nn=ms.nn, ops=ms.ops, P=ms.ops.operations, F=ms.ops.functional, mnp=mindspore.numpy, np=np, Tensor=ms.Tensor, Parameter=ms.Parameter,
         init=initializer, initializer=initializer.initializer, bf=lambda values: ms.Tensor(np.asarray(values, np.float32), ms.bfloat16),
-        X=tensors, I=whole, grid=grid, like=like, stats=stats, fixed=fixed, names_of=names_of, train=train, update=update,
+        ds=ds, vision=vision, transforms=transforms, text=text, slices=slices, two=two, ragged=ragged, count=count, Items=Items, Restart=Restart, rows=rows,
+        head=head, IMG=(np.arange(9 * 12 * 3) * 37 % 251).astype(np.uint8).reshape(9, 12, 3), X=tensors, I=whole, grid=grid, like=like, stats=stats, fixed=fixed, names_of=names_of, train=train, update=update,
         nan=float("nan"), inf=float("inf"))
 
 

@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import Any, Dict, Optional
 
 from sindri import _core
+from sindri.common import seed as common_seed
 from sindri.dataset._check import MOST_WORKERS, boolean, fail, integer
 
 __all__ = ["set_seed", "get_seed", "set_prefetch_size", "get_prefetch_size", "set_num_parallel_workers", "get_num_parallel_workers",
@@ -24,6 +25,7 @@ __all__ = ["set_seed", "get_seed", "set_prefetch_size", "get_prefetch_size", "se
 
 _UNSET_SEED = 5489  # what MindSpore returns before set_seed
 _UINT32_MAX = 4294967295
+_common_seeds_before = 0  # calls of sindri.set_seed before the last one of set_seed
 _times_seeded = 0  # transforms called by hand begin anew with each seed
 
 
@@ -51,21 +53,26 @@ def set_seed(seed: int) -> None:
 
     Raises TypeError or ValueError.
     """
-    global _times_seeded
+    global _times_seeded, _common_seeds_before
     _settings["seed"] = integer("config.set_seed", "seed", seed, 0, _UINT32_MAX)
     _times_seeded += 1
+    _common_seeds_before = common_seed._times_seeded
 
 
 def get_seed() -> int:
-    """The seed in use: set_seed's, else that of sindri.set_seed, else 5489 as in MindSpore, which here means that each pipeline draws its own."""
+    """The seed in use: set_seed's or that of sindri.set_seed, whichever came last, else 5489 as in MindSpore, which here means that each pipeline draws its own."""
     seed = _pipeline_seed()
     return _UNSET_SEED if seed is None else seed
 
 
+def _own_seed() -> Optional[int]:
+    """set_seed's, unless sindri.set_seed has been called since, which seeds everything."""
+    return _settings["seed"] if common_seed._times_seeded == _common_seeds_before else None
+
+
 def _pipeline_seed() -> Optional[int]:
-    if _settings["seed"] is not None:
-        return _settings["seed"]
-    return _core.get_seed()
+    seed = _own_seed()
+    return _core.get_seed() if seed is None else seed
 
 
 def _check_workers(who: str, num: Any) -> int:

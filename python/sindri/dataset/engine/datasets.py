@@ -235,8 +235,10 @@ class Dataset:
         return self.children[0].get_class_indexing() if self.children else {}
 
     def _look(self) -> Tuple[list, list]:
-        """Types and shapes: those known beforehand, else of the first row."""
+        """Types and shapes: those known beforehand, else of the first row. None where skip() leaves no rows."""
         if self._first_row is None:
+            if self._known_size() == 0 and self._skips_all():
+                return [], []
             handle = self._native()
             known: Any = handle.columns() if handle is not None else [("", None, None)]
             if all(dtype is not None and shape is not None and -1 not in shape for _, dtype, shape in known):
@@ -248,6 +250,8 @@ class Dataset:
                 finally:
                     reader.close()
                 if row is None:
+                    if self._skips_all():
+                        return [], []
                     self.get_dataset_size()  # raises and says why
                     fail(RuntimeError, "the data set has no rows", type(self).__name__)
                 self._first_row = [type_of(column.dtype) for column in row], [list(column.shape) for column in row]

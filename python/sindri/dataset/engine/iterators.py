@@ -55,7 +55,7 @@ class NativeReader:
         self._failure: Optional[BaseException] = None
         self._last: Dict[str, Any] = {}
         self._iterator = _core.dataset.Iterator(
-            handle, num_epochs=num_epochs, start_epoch=start_epoch, seed=config._settings["seed"] if seed is None else seed,
+            handle, num_epochs=num_epochs, start_epoch=start_epoch, seed=config._own_seed() if seed is None else seed,
                                                 on_corrupt=config._policy(),
             prefetch=prefetch or config._prefetch_batches(handle.get_batch_size()), num_workers=1 if config.get_debug_mode() else 0)
 

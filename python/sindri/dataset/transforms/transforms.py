@@ -213,7 +213,7 @@ class Compose(TensorOperation):
             function: Any = operation
             result = function(*values) if callable(function) else function._call(None, values)
             values = result if isinstance(result, tuple) else (result,)
-        return _single(values)
+        return _single([np.asarray(value) if isinstance(value, np.generic) else value for value in values])
 
 
 class _Choice(PyOperation):

@@ -465,14 +465,14 @@ class ResizedCrop(PyOperation):
 # NumPy: colour.
 
 
-class Invert(ByteImageOperation):
-    """255 - x."""
+class Invert(ImageOperation):
+    """255 - x, for floats too."""
 
-    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return 255 - image
 
 
-class RandomInvert(ByteImageOperation):
+class RandomInvert(ImageOperation):
     """255 - x with probability prob. Raises TypeError or ValueError."""
 
     _random = True
@@ -480,7 +480,7 @@ class RandomInvert(ByteImageOperation):
     def __init__(self, prob: float = 0.5):
         self.prob = probability("RandomInvert", prob)
 
-    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return 255 - image if rng.random() < self.prob else image
 
 
@@ -675,18 +675,18 @@ def _solarized(image: np.ndarray, low: float, high: float) -> np.ndarray:
     return np.where((image >= low) & (image <= high), 255 - image, image)
 
 
-class Solarize(ByteImageOperation):
+class Solarize(ImageOperation):
     """Inverts the values from threshold (low, high), or from one number up. Raises TypeError or ValueError."""
 
     def __init__(self, threshold: Any):
         self.threshold = ((number("Solarize", "threshold", threshold, 0, 255), 255.0) if is_number(threshold)
                           else pair_of_numbers("Solarize", "threshold", threshold, 0, 255))
 
-    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _solarized(image, *self.threshold)
 
 
-class RandomSolarize(ByteImageOperation):
+class RandomSolarize(ImageOperation):
     """Inverts the values of a random part of the range threshold (low, high). Raises TypeError or ValueError."""
 
     _random = True
@@ -694,7 +694,7 @@ class RandomSolarize(ByteImageOperation):
     def __init__(self, threshold: Any = (0, 255)):
         self.threshold = pair_of_numbers("RandomSolarize", "threshold", threshold, 0, 255)
 
-    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
+    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         low, high = sorted(rng.integers(int(self.threshold[0]), int(self.threshold[1]) + 1, 2))
         return _solarized(image, low, high) if low < high else _solarized(image, low, 255)
 
