@@ -6,6 +6,8 @@
 #include <mutex>
 #include <vector>
 
+#include "src/core/fork.h"
+
 namespace sindri::dataset {
 
 class BlockPool : public std::enable_shared_from_this<BlockPool> {
@@ -26,6 +28,7 @@ class BlockPool : public std::enable_shared_from_this<BlockPool> {
   void give_back(uint8_t* block);
   const int64_t block_bytes_, limit_;
   mutable std::mutex mutex_;
+  const AtFork at_fork_{mutex_, AtFork::kPools};
   std::vector<uint8_t*> free_;
   int64_t made_ = 0, overflow_ = 0;
 };

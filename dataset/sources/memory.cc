@@ -7,6 +7,7 @@
 
 #include "dataset/node.h"
 #include "sindri/core/log.h"
+#include "src/core/fork.h"
 
 namespace sindri::dataset {
 
@@ -100,7 +101,7 @@ class GeneratorSource : public Source {
     GeneratorDataset::Row row;
     const auto make = [&] { return o_.row ? o_.row(row_id) : o_.row_of_pass(row_id, static_cast<int64_t>(pass)); };
     if (o_.num_parallel_workers <= 1) {
-      std::lock_guard lock(mutex_);  // one call at a time unless the caller says the function is thread-safe
+      const std::lock_guard lock(mutex_.get());  // one call at a time unless the caller says the function is thread-safe
       row = make();
     } else {
       row = make();
@@ -136,7 +137,7 @@ class GeneratorSource : public Source {
     }
   }
   GeneratorDataset::Options o_;
-  mutable std::mutex mutex_;
+  mutable PerProcess<std::mutex> mutex_;
   int64_t rows_ = 0;
 };
 

@@ -8,14 +8,23 @@ docs/guide/python.md is the guide; scripts written for MindSpore run through the
 import os as _os
 
 # The OpenMP runtime reads how long its threads spin at a barrier when it is loaded, which importing _core does. Its default, milliseconds, makes
-# a step several times slower as soon as another program wants one of the cores; some ten microseconds cost nothing on an idle machine.
-_spinning = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}.isdisjoint(_os.environ)
+# a step several times slower as soon as another program wants one of the cores; some ten microseconds cost nothing on an idle machine. Where
+# another package has loaded the runtime before, the engine sees to it (src/device/cpu/openmp.cc).
+def _runtime_is_loaded():
+    try:
+        with open("/proc/self/maps") as maps:
+            return "/libgomp" in maps.read()
+    except OSError:
+        return False
+
+
+_spinning = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}.isdisjoint(_os.environ) and not _runtime_is_loaded()
 if _spinning:
     _os.environ["GOMP_SPINCOUNT"] = "3000"
 from sindri import _core
 if _spinning:
     del _os.environ["GOMP_SPINCOUNT"]  # other programs started from here choose for themselves
-del _os, _spinning
+del _os, _spinning, _runtime_is_loaded
 if getattr(_core, "__file__", None) is None:  # only the folder of its stubs is there
     raise ImportError("the extension module sindri._core is not built for this Python | sindri | pip install ./python, or in a build tree "
                       "scripts/build.sh release --python")

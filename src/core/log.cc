@@ -1,6 +1,7 @@
 // Log filter (SINDRI_LOG) and writer. Written directly to stderr: a logger that allocates threads or globals of its own
 // would outlive the library when it is unloaded.
 #include "sindri/core/log.h"
+#include "src/core/fork.h"
 
 #include <sys/time.h>
 #include <cstdio>
@@ -60,6 +61,7 @@ bool enabled(Level level, const char* topic) {
 void write(Level level, const char* topic, const std::string& message) {
   if (!enabled(level, topic)) return;
   static std::mutex mutex;
+  static const AtFork at_fork(mutex, AtFork::kLog);
   static constexpr const char* kNames[] = {"debug", "info", "warning", "error"};
   timeval tv{};
   gettimeofday(&tv, nullptr);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "sindri/core/context.h"
+#include "src/core/fork.h"
 
 namespace sindri {
 
@@ -26,6 +27,7 @@ void split_names(std::string_view list, std::vector<std::string>* out) {
 // Two functions of one name must not overwrite each other's files.
 std::string unique_prefix(const std::string& name) {
   static std::mutex mutex;
+  static const AtFork at_fork(mutex, AtFork::kSettings);
   static std::map<std::string, int> used;
   std::string file;
   for (char c : name) file += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.' ? c : '_';

@@ -13,6 +13,7 @@
 
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
+#include "src/core/fork.h"
 
 namespace sindri::nn {
 
@@ -189,6 +190,7 @@ const std::vector<Alias>& aliases() {
 // Draw number since set_seed: two networks built one after the other differ, the same one built after the same set_seed does not.
 uint64_t next_draw() {
   static std::mutex mutex;
+  static const AtFork at_fork(mutex, AtFork::kSettings);
   static int64_t generation = 0;
   static uint64_t count = 0;
   const std::lock_guard lock(mutex);

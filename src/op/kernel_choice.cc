@@ -30,6 +30,7 @@
 #include "sindri/core/long_wait.h"
 #include "sindri/op/kernel_choice.h"
 #include "sindri/version.h"
+#include "src/core/fork.h"
 #include "src/core/tensor_impl.h"
 
 namespace sindri {
@@ -70,7 +71,7 @@ const KernelDef* first_by_name(const std::vector<const KernelDef*>& list) {
 
 struct State {
   std::mutex mutex;  // of what follows
-  std::recursive_mutex measuring;  // one measurement at a time (a kernel may ask for others); taken before `mutex`, which it does not need
+  const AtFork at_fork{mutex, AtFork::kKernelChoices};
   bool tuning = [] {
     const char* v = std::getenv("SINDRI_TUNE");
     return v == nullptr || std::string_view(v) != "0";
@@ -88,6 +89,12 @@ struct State {
 State& state() {
   static State s;
   return s;
+}
+
+// One measurement at a time (a kernel may ask for others); taken before the state's mutex, which it does not need.
+std::recursive_mutex& measuring() {
+  static PerProcess<std::recursive_mutex> m;
+  return m.get();
 }
 
 std::string key_of(const KernelQuery& q) {
@@ -315,7 +322,7 @@ const KernelDef* choose_kernel(const KernelQuery& q, const std::vector<const Ker
   if (const KernelDef* k = known()) return k;
   const KernelDef* k = nullptr;
   long_wait([&] {
-    const std::lock_guard one(s.measuring);
+    const std::lock_guard one(measuring());
     k = known();  // another thread may have measured it meanwhile
     if (k == nullptr) k = measure_and_keep(s, q, key, file, alternatives, make);
   });

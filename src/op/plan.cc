@@ -9,6 +9,7 @@
 #include "sindri/core/rng.h"
 #include "sindri/op/bind.h"
 #include "sindri/op/observer.h"
+#include "src/core/fork.h"
 #include "src/core/tensor_impl.h"
 #include "src/op/layout_rule.h"
 
@@ -108,6 +109,7 @@ EntryPtr make_entry(Key key) {
 // The table all threads share.
 EntryPtr find_or_make(Key key) {
   static std::mutex mutex;
+  static const AtFork at_fork(mutex, AtFork::kPlans);
   static std::unordered_set<EntryPtr, HashOfEntry, SameKey> cache;
   {
     const std::lock_guard lock(mutex);

@@ -13,6 +13,7 @@
 
 #include "sindri/core/error.h"
 #include "sindri/core/host_memory.h"
+#include "src/core/fork.h"
 #include "src/core/tensor_impl.h"
 
 namespace sindri {
@@ -131,6 +132,7 @@ class CachingAllocator final : public HostAllocator {
   }
 
   std::mutex mutex_;
+  const AtFork at_fork_{mutex_, AtFork::kMemory};
   std::array<FreeList, kClasses> free_;
   uint64_t clock_ = 0;
   HostMemoryStats stats_;

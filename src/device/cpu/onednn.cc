@@ -10,6 +10,8 @@
 
 #ifndef SINDRI_PLAIN_THREADS
 #include <omp.h>
+
+#include "src/device/cpu/openmp.h"
 #endif
 
 namespace sindri::onednn {
@@ -96,7 +98,9 @@ void require_code_memory() {
   munmap(p, kEnough);
 }
 
-void execute(const dnnl::primitive& primitive, std::initializer_list<Argument> arguments) {
+namespace {
+
+void execute_here(const dnnl::primitive& primitive, std::initializer_list<Argument> arguments) {
   try {
     std::unordered_map<int, memory> memories;
     memories.reserve(arguments.size());
@@ -104,6 +108,21 @@ void execute(const dnnl::primitive& primitive, std::initializer_list<Argument> a
     primitive.execute(stream(), memories);
     stream().wait();
   } catch (const dnnl::error& e) { throw InternalError(fmt::format("oneDNN failed while running: {} (status {})", e.what(), static_cast<int>(e.status))); }
+}
+
+}  // namespace
+
+void execute(const dnnl::primitive& primitive, std::initializer_list<Argument> arguments) {
+#ifdef SINDRI_PLAIN_THREADS
+  execute_here(primitive, arguments);
+#else
+  const int threads = omp_get_max_threads();
+  if (threads == 1) return execute_here(primitive, arguments);
+  openmp::run([&] {
+    const ThreadScope same(threads);  // there, too
+    execute_here(primitive, arguments);
+  });
+#endif
 }
 
 }  // namespace sindri::onednn

@@ -11,6 +11,8 @@
 #include <vector>
 #else
 #include <omp.h>
+
+#include "src/device/cpu/openmp.h"
 #endif
 
 namespace sindri {
@@ -66,8 +68,10 @@ void parallel_tasks(int64_t tasks, const std::function<void(int64_t)>& body) {
   }
   for (std::thread& t : pool) t.join();
 #else
+  openmp::run([&] {
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
-  for (int64_t i = 0; i < tasks; ++i) error.guard([&] { body(i); });
+    for (int64_t i = 0; i < tasks; ++i) error.guard([&] { body(i); });
+  });
 #endif
   error.rethrow();
 }
