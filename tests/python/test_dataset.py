@@ -160,6 +160,36 @@ def test_sources_that_run_dry_are_no_silent_end():
         values(data)
 
 
+def test_batches_of_a_sampler():
+    # Recorded from MindSpore 2.10.0.
+    def make(**options):
+        return ds.GeneratorDataset(Pairs(6), ["a", "b"], batch_sampler=[[0, 1], [4, 5, 3]], **options)
+
+    assert values(make()) == [[[0, 1], [1, 2]], [[4, 5], [5, 6], [3, 4]]]
+    assert (make().get_dataset_size(), make().get_batch_size(), make().output_shapes()) == (2, -1, [[2, 2], [2]])
+    data = make(collate_fn=lambda a, b: (np.stack(a) * 10, np.stack(b))).map(lambda b: b + 1, "b")
+    assert values(data) == [[[0, 10], [10, 20]], [[40, 50], [50, 60], [30, 40]]] and values(make(), 1) == [[0, .5], [2, 2.5, 1.5]]
+
+    def batches():
+        yield [2]
+        yield [1, 0]
+
+    running = ds.GeneratorDataset(Pairs(3), ["a", "b"], batch_sampler=batches())
+    assert running.get_dataset_size() == 2 and values(running, 1) == values(running, 1) == [[1], [.5, 0]]
+    assert [values(part, 1) for part in make().split([1, 1], randomize=False)] == [[[0, .5]], [[2, 2.5, 1.5]]]
+    with pytest.raises(ValueError, match="excludes"):
+        make().use_sampler(ds.SequentialSampler())
+    for options in ({"shuffle": True}, {"num_samples": 1}, {"sampler": [1]}, {"num_shards": 2, "shard_id": 0}):
+        with pytest.raises(ValueError, match="excludes"):
+            make(**options)
+    with pytest.raises(ValueError, match="needs a batch_sampler"):
+        ds.GeneratorDataset(Pairs(), ["a", "b"], collate_fn=lambda *x: x)
+    with pytest.raises(ValueError, match="__getitem__"):
+        ds.GeneratorDataset(seven, ["a"], batch_sampler=[[0]])
+    with pytest.raises(TypeError, match="lists of indices"):
+        values(ds.GeneratorDataset(Pairs(), ["a", "b"], batch_sampler=[0, 1]))
+
+
 @pytest.mark.parametrize("rows, length", [(5, 6), (5, 2), (0, 4)])
 def test_a_length_that_is_wrong_is_an_error(rows, length):
     class Source(Restarting):

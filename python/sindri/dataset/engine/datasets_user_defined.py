@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Iterator as Iterates, List, Optional, Se
 import numpy as np
 
 from sindri import _core
-from sindri.dataset._check import INT32_MAX, ArgumentError, boolean, fail, named, names
+from sindri.dataset._check import INT32_MAX, ArgumentError, boolean, fail, is_int, named, names
 from sindri.dataset._transform import RowScope, add_note, random_key
 from sindri.dataset.core import config
 from sindri.dataset.engine._values import as_columns, storable
@@ -57,10 +57,10 @@ class GeneratorDataset(_InPython):
     counted by a pass of its own when its size is asked for. A running generator, and any other iterator that cannot begin again, has its rows kept
     in memory as they are read, so that each pass has them all: give the function, without calling it, for more rows than fit. A source that has
     rows in one epoch and none in a later one is an error, one with fewer a warning. The first row is looked at beforehand to learn whether it holds
-    text. column_types:
-    converted to. python_multiprocessing and max_rowsize are hints that change nothing: rows are made in threads, one at a time unless
-    num_parallel_workers is more than 1. Raises TypeError, ValueError or ArgumentError (a RuntimeError); while reading what the source raises, with a
-    note that names the row.
+    text. column_types: converted to. batch_sampler gives a list of indices for each batch, of whose rows collate_fn(*columns) makes one, a list per
+    column in, a value per column out; these run in Python. python_multiprocessing and max_rowsize are hints that change nothing: rows are made in
+    threads, one at a time unless num_parallel_workers is more than 1. Raises TypeError, ValueError or ArgumentError (a RuntimeError); while reading
+    what the source raises, with a note that names the row.
     """
 
     @named
@@ -69,8 +69,6 @@ class GeneratorDataset(_InPython):
                  num_shards: Optional[int] = None, shard_id: Optional[int] = None, python_multiprocessing: bool = True, max_rowsize: Any = None,
                  batch_sampler: Any = None, collate_fn: Any = None):
         who = "GeneratorDataset"
-        if batch_sampler is not None or collate_fn is not None:
-            fail(NotImplementedError, "batch_sampler and collate_fn are not supported", who, "use batch(), with a per_batch_map for collate_fn")
         boolean(who, "python_multiprocessing", python_multiprocessing)
         self.source = source
         self.column_names = names(who, "column_names", column_names)
@@ -97,7 +95,58 @@ class GeneratorDataset(_InPython):
             if given is not None:
                 fail(ArgumentError, f"{given} needs a source with __getitem__ and __len__", who, "mix rows with shuffle(buffer_size)")
         self._passes = _Passes(source)
+        self.batch_sampler, self.collate_fn = batch_sampler, collate_fn
+        if batch_sampler is not None or collate_fn is not None:
+            self._check_batches(any(option is not None for option in (num_samples, shuffle, sampler, num_shards, shard_id)))
         super().__init__(num_parallel_workers, sampler, num_samples, shuffle if self._indexed else False, num_shards, shard_id)
+
+    def _check_batches(self, chosen_otherwise: bool) -> None:
+        who = "GeneratorDataset"
+        if self.batch_sampler is None:
+            fail(ValueError, "collate_fn needs a batch_sampler", who, "use batch() with a per_batch_map")
+        if not hasattr(self.batch_sampler, "__iter__") and not hasattr(self.batch_sampler, "__getitem__"):
+            fail(TypeError, f"batch_sampler must be an iterable of lists of indices, got {self.batch_sampler!r}", who)
+        if self.collate_fn is not None and not callable(self.collate_fn):
+            fail(TypeError, f"collate_fn must be callable, got {self.collate_fn!r}", who)
+        if chosen_otherwise:
+            fail(ArgumentError, "batch_sampler excludes num_samples, shuffle, sampler, num_shards and shard_id", who)
+        if not self._indexed:
+            fail(ArgumentError, "batch_sampler needs a source with __getitem__ and __len__", who)
+        self._batches = _Passes(self.batch_sampler)
+
+    def _pull_batches(self, run: Run, epoch: int) -> Iterates[Row]:
+        """Rows of the indices that batch_sampler gives, put together by collate_fn: a list of values for each column, without it stacked."""
+        count = 0
+        for indices in self._batches.begin(run.looking):
+            if not isinstance(indices, (list, tuple, np.ndarray)) or not all(is_int(index) for index in indices) or len(indices) == 0:
+                fail(TypeError, f"batch_sampler must give lists of indices, got {indices!r}", "GeneratorDataset")
+            rows = []
+            for index in indices:
+                with RowScope(_row_key(run.seed, epoch, int(index))):
+                    rows.append(self._row(int(index)))
+            columns: Any = [[row[k] for row in rows] for k in range(len(self.column_names))]
+            try:
+                made = self.collate_fn(*columns) if self.collate_fn is not None else tuple(np.stack(column) for column in columns)
+                yield self._columns_of(made if isinstance(made, (tuple, dict)) else (made,))
+            except Exception as e:
+                add_note(e, f"data pipeline: batch {count} of GeneratorDataset, rows {list(indices)}")
+                raise
+            count += 1
+        self._batches.ended(count)
+
+    def _reachable(self) -> bool:
+        """Whether rows can be read in any order."""
+        return self._indexed and self.batch_sampler is None
+
+    def use_sampler(self, new_sampler: Any) -> None:
+        """As of MappableDataset; not with a batch_sampler. Raises TypeError or ArgumentError."""
+        if self.batch_sampler is not None:
+            fail(ArgumentError, "batch_sampler excludes another sampler", "GeneratorDataset.use_sampler")
+        super().use_sampler(new_sampler)
+
+    def get_batch_size(self) -> int:
+        """-1 with a batch_sampler, else 1."""
+        return 1 if self.batch_sampler is None else -1
 
     def _sized(self) -> bool:
         return hasattr(self.source, "__len__") and not callable(self.source)
@@ -123,6 +172,8 @@ class GeneratorDataset(_InPython):
         return self._indexed and super()._drawn()
 
     def _build(self) -> Optional[Any]:
+        if self.batch_sampler is not None:
+            return None
         if not (self._indexed or self._sized()) or self._look_for_text():
             return None
         return self._source(self._options())
@@ -147,7 +198,7 @@ class GeneratorDataset(_InPython):
 
     def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
         if self._indexed:
-            yield from super()._pull(run, epoch)
+            yield from super()._pull(run, epoch) if self.batch_sampler is None else self._pull_batches(run, epoch)
             return
         index = -1
         try:
@@ -164,18 +215,20 @@ class GeneratorDataset(_InPython):
         return self.column_names
 
     def _count(self, *inputs: Optional[int]) -> Optional[int]:
+        if self.batch_sampler is not None:
+            return len(self.batch_sampler) if hasattr(self.batch_sampler, "__len__") else None
         if self._indexed:
             return super()._count()
         return None if not self._sized() else len(self.source) if self.num_samples is None else min(len(self.source), self.num_samples)
 
     def _split_order(self, randomize: bool) -> np.ndarray:
-        return super()._split_order(randomize) if self._indexed else super(MappableDataset, self)._split_order(randomize)
+        return super()._split_order(randomize) if self._reachable() else super(MappableDataset, self)._split_order(randomize)
 
     def _split_rows(self) -> int:
-        return super()._split_rows() if self._indexed else super(MappableDataset, self)._split_rows()
+        return super()._split_rows() if self._reachable() else super(MappableDataset, self)._split_rows()
 
     def _part(self, places: np.ndarray) -> Any:
-        return super()._part(places) if self._indexed else super(MappableDataset, self)._part(places)
+        return super()._part(places) if self._reachable() else super(MappableDataset, self)._part(places)
 
 
 class _Kept:
