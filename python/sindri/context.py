@@ -215,3 +215,4 @@ def set_fl_context(**kwargs: Any) -> None:
 
 
 _core.set_mode(GRAPH_MODE if era() == 1 else PYNATIVE_MODE)
+_core.set_casts_hold(era() == 2)

@@ -252,6 +252,9 @@ void bind_amp(py::module_& m) {
   bind_scope<FullPrecisionPy>(m, "FullPrecisionScope", "Nothing is cast inside `with`.").def(py::init<>());
   bind_scope<CellScopePy>(m, "CellScope", "What a Cell adds while it is constructed.")
       .def(py::init<std::string, std::optional<DType>>(), py::arg("cell_class"), py::arg("to_float") = py::none());
+  m.def(
+      "hold_type", [](const py::object& t) { amp::hold_type(to_tensor(t)); }, py::arg("t"), "Ops of a Cell with a type read this Tensor in its own.");
+  m.def("set_casts_hold", &amp::set_casts_hold, py::arg("on"), "Whether casts that the user writes hold inside Cells with a type.");
   m.def("is_casting", &amp::is_casting, "True while casts are inserted on this thread.");
   m.def("cast_floating", &amp::cast_floating, py::arg("t"), py::arg("dtype"),
         "In dtype if it is bfloat16, float16 or float32, else as it is; not subject to scopes.");

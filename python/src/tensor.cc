@@ -6,6 +6,7 @@
 
 #include "python/src/dlpack.h"
 #include "python/src/tensor_object.h"
+#include "sindri/amp/amp.h"
 #include "sindri/core/external.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/matmul.h"
@@ -415,8 +416,13 @@ void bind_tensor(py::module_& m) {
       [](py::object self, DType dtype, bool) {
         PyTensor& t = *tensor_of(self);
         const Tensor value = t.value();
-        if (value.dtype() == dtype && !t.is_parameter) return self;
-        return to_python(without_lock(value.numel(), [&] { return ops::cast(value, dtype); }));
+        if (value.dtype() == dtype && !t.is_parameter) {
+          amp::hold_type(value);
+          return self;
+        }
+        const Tensor out = without_lock(value.numel(), [&] { return ops::cast(value, dtype); });
+        amp::hold_type(out);
+        return to_python(out);
       },
       py::arg("dtype"), py::arg("copy") = true,
       "The values in another element type (also a NumPy type or its name); the tensor itself where it has that type, whatever copy says, as in MindSpore.");

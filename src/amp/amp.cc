@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
@@ -156,6 +157,16 @@ std::function<std::shared_ptr<void>()> capture() {
 }
 
 bool is_casting() { return t_trace != nullptr && t_trace->policy.kind != Policy::Kind::kOff; }
+
+namespace {
+std::atomic<bool> casts_hold = true;
+}  // namespace
+
+void set_casts_hold(bool on) { casts_hold = on; }
+
+void hold_type(const Tensor& t) {
+  if (t_trace != nullptr && casts_hold && is_floating(t.dtype()) && t.dtype() != DType::kFloat64) t_trace->hold(t);
+}
 
 Tensor cast_floating(const Tensor& t, DType dtype) {
   if (!is_floating(t.dtype()) || t.dtype() == DType::kFloat64 || t.dtype() == dtype) return t;

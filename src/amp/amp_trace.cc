@@ -5,6 +5,9 @@
 //   O2       half     float32   half, parameters float32         half
 //   O3       half     float32   half                             half
 //
+// Under to_float every op runs in the Cell's type, but for those that read what the user has cast: they run at the widest input, and what they
+// give is held in its type likewise.
+//
 // keep_batchnorm_fp32 moves kMixed between the last two rows. Lists and to_float come before the table. Integers, bool and
 // float64 are never touched; ops without a gradient rule (comparisons, argmax) stay at the widest input, so that what they decide
 // does not depend on the level.
@@ -77,13 +80,16 @@ Tensor AmpTrace::converted(const Tensor& t, DType dtype, Trace* below) {
 }
 
 std::vector<Tensor> AmpTrace::apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) {
-  const Rule rule = rule_for(op);
+  Rule rule = rule_for(op);
+  const bool held = !held_.empty() && std::any_of(in.begin(), in.end(), [&](const Tensor& t) { return castable(t) && held_.contains(t.id()); });
+  if (held && rule.target == Target::kOne && policy.kind == Policy::Kind::kUniform) rule = {Target::kWidest};
   if (rule.target == Target::kAsIs) {
     std::vector<Tensor> out = apply_below(below, op, attrs, in);
     if (&op == &cast_op() && is_half(in[0].dtype()) && out[0].dtype() == DType::kFloat32) {
       widened_[next_widened_] = {out[0].id(), in[0]};
       next_widened_ = (next_widened_ + 1) % widened_.size();
     }
+    if (held) hold_all(out);
     return out;
   }
   if (std::any_of(in.begin(), in.end(), [](const Tensor& t) { return t.dtype() == DType::kFloat64; })) return apply_below(below, op, attrs, in);
@@ -93,7 +99,14 @@ std::vector<Tensor> AmpTrace::apply(const OpDef& op, const Attrs& attrs, Span<co
     const bool wide = rule.target == Target::kMixed && i < 32 && (op.traits.amp_wide >> i & 1u) != 0;
     cast[i] = converted(cast[i], wide ? DType::kFloat32 : common, below);
   }
-  return apply_below(below, op, attrs, cast);
+  std::vector<Tensor> out = apply_below(below, op, attrs, cast);
+  if (held) hold_all(out);
+  return out;
+}
+
+void AmpTrace::hold_all(const std::vector<Tensor>& tensors) {
+  for (const Tensor& t : tensors)
+    if (castable(t)) hold(t);
 }
 
 }  // namespace sindri::amp

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <unordered_set>
 #include <utility>
 
 #include "sindri/amp/amp.h"
@@ -24,6 +25,11 @@ class AmpTrace final : public Trace {
   Policy policy;
   const Options* level = nullptr;  ///< of the AmpScope in force, for the lists that name Cells; null under to_float alone
 
+  /// `t` was cast by the user: under kUniform it keeps its type, and so does what is computed from it, until a Cell casts its inputs.
+  void hold(const Tensor& t) {
+    if (policy.kind == Policy::Kind::kUniform && t.dtype() != policy.dtype) held_.insert(t.id());
+  }
+
  private:
   /// A type for all inputs, or each its own.
   enum class Target : uint8_t { kAsIs, kWidest, kOne, kMixed };
@@ -32,12 +38,14 @@ class AmpTrace final : public Trace {
     DType dtype = DType::kFloat32;  ///< kOne: of all inputs; kMixed: of activations
   };
   Rule rule_for(const OpDef& op) const;
+  void hold_all(const std::vector<Tensor>& tensors);
   Tensor converted(const Tensor& t, DType dtype, Trace* below);
 
   /// The last casts that widened: casting their result back takes their source instead. Such pairs come from ops that bring
   /// their inputs to one type before they are bound (half activations plus a float32 bias).
   std::array<std::pair<uint64_t, Tensor>, 8> widened_;
   size_t next_widened_ = 0;
+  std::unordered_set<uint64_t> held_;  ///< ids of tensors whose type the user chose; ids are never used again
 };
 
 }  // namespace sindri::amp

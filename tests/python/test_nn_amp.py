@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import sindri as ms
-from sindri import amp, nn
+from sindri import amp, nn, ops
 
 
 class Net(nn.Cell):
@@ -467,3 +467,43 @@ def test_functional_training_with_a_scaler(mode):
             optimizer(grads)
         losses.append(float(scaler.unscale(loss)))
     assert losses[-1] < 0.3 * losses[0]
+
+
+class CastInside(nn.Cell):
+    """Writes exp in float32 for safety, then hands over to a layer that runs in half."""
+
+    def __init__(self, how):
+        super().__init__()
+        self.fc, self.how, self.types = nn.Dense(3, 2, "ones", "zeros"), how, []
+
+    def construct(self, x):
+        y = ops.exp(self.how(x) + 1)
+        y = y / y.sum(-1, keepdims=True)
+        out = self.fc(y)
+        self.types[:] = [x.dtype, y.dtype, out.dtype, (x * 2).dtype]
+        return y, out
+
+
+CASTS = {"function": lambda x: ops.cast(x, ms.float32), "method": lambda x: x.astype(ms.float32), "primitive": lambda x: ops.Cast()(x, ms.float32),
+         "named": lambda x: x.float()}
+
+
+@pytest.mark.parametrize("how", CASTS)
+def test_a_cast_in_a_half_cell_holds_until_the_next_cell(how, mode):
+    """exp(12) overflows in float16; a written cast to float32 is not undone by the operators behind it."""
+    net = CastInside(CASTS[how]).to_float(ms.float16)
+    x = np.array([[11.0, 12.0, 9.0]], np.float32)
+    y, out = net(ms.Tensor(x))
+    want = np.exp(x - 12) / np.exp(x - 12).sum()
+    np.testing.assert_allclose(y.asnumpy(), want, 1e-5)
+    assert net.types == [ms.float16, ms.float32, ms.float16, ms.float16] and out.dtype == ms.float16
+    np.testing.assert_allclose(out.asnumpy(), [[1, 1]], 1e-2)
+
+
+def test_gradients_pass_through_held_casts(mode):
+    net = CastInside(CASTS["function"]).to_float(ms.float16)
+    forward = lambda x: ops.cast((net(x)[0] * ms.Tensor([[1.0, 2.0, 3.0]])).sum(), ms.float32)
+    x = np.array([[11.0, 12.0, 9.0]], np.float32)
+    p = np.exp(x - 12) / np.exp(x - 12).sum()
+    w = np.array([[1.0, 2.0, 3.0]])
+    np.testing.assert_allclose(ms.grad(forward)(ms.Tensor(x)).asnumpy(), p * (w - (p * w).sum()), 2e-3, 1e-4)

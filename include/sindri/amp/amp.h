@@ -87,6 +87,11 @@ class SINDRI_API CellScope {
 /// is repeated after its scopes have ended.
 SINDRI_API std::function<std::shared_ptr<void>()> capture();
 
+/// Says that `t` is the result of a cast the user wrote: ops of the Cell in force (to_float) then read it in its type instead of casting it
+/// to the Cell's, and so what they give, until a Cell casts its inputs. Without a Cell's type in force it does nothing.
+SINDRI_API void hold_type(const Tensor& t);
+/// Whether hold_type does anything (the default); off, every op of a Cell casts, as MindSpore 1 has it. For the whole process.
+SINDRI_API void set_casts_hold(bool on);
 /// True while casts are inserted on this thread.
 SINDRI_API bool is_casting();
 /// `t` in `dtype` if it is bfloat16, float16 or float32, else `t`. Recorded, and not subject to the scopes above.

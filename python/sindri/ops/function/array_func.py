@@ -6,6 +6,7 @@ from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
+from sindri import _core
 from sindri.common import dtype as mstype
 from sindri.common._views import reshaped, transposed, viewed
 from sindri.context import era
@@ -22,10 +23,14 @@ stop_gradient = core.stop_gradient
 
 
 def cast(input: Union[Tensor, int, float, bool], dtype) -> Tensor:
-    """The values in another element type; floats to integers are cut, anything to bool is `!= 0`. A number gives a 0-D tensor."""
+    """The values in another element type; floats to integers are cut, anything to bool is `!= 0`. A number gives a 0-D tensor.
+
+    Inside a Cell that runs in a half type the chosen type holds, and that of what is computed from it, until a Cell casts its inputs."""
     if not isinstance(input, Tensor) and not is_number(input):
         fail(TypeError, f"expected a tensor or a number, got {type(input).__name__}", "ops.cast")
-    return core.cast(as_tensor(input), dtype)
+    out = core.cast(as_tensor(input), dtype)
+    _core.hold_type(out)
+    return out
 
 
 def type_as(input: Tensor, other: Tensor) -> Tensor:
