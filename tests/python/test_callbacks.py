@@ -523,7 +523,7 @@ def test_profiler(tmp_path):
     profiler.analyse()
     with pytest.raises(RuntimeError):
         profiler.analyse()
-    assert sorted(os.listdir(tmp_path / 'profiler')) == ['op_statistic.csv', 'trace_view.json']
+    assert sorted(os.listdir(tmp_path / 'profiler' / 'ASCEND_PROFILER_OUTPUT')) == ['op_statistic.csv', 'trace_view.json']
     found = json.loads(profiler.op_analyse('matmul'))['matmul']
     assert sum(r['count'] for r in found) == 1
     ms.Profiler(output_path=str(tmp_path), start_profile=False).analyse()
@@ -545,7 +545,7 @@ def test_profile_follows_a_schedule(tmp_path):
         for _ in range(6):
             ops.matmul(x, x)
             prof.step()
-    assert counts == [2] and len(glob.glob(str(tmp_path / 'me_*' / 'trace_view.json'))) == 1
+    assert counts == [2] and len(glob.glob(str(tmp_path / 'me_*' / 'ASCEND_PROFILER_OUTPUT' / 'trace_view.json'))) == 1
     with pytest.raises(RuntimeError):
         prof.step()
     for kwargs, error in ((dict(wait=-1, active=1), ValueError), (dict(wait=0, active=0), ValueError), (dict(wait='0', active=1), TypeError)):

@@ -27,8 +27,10 @@ class Recording:
             self.running = False
 
     def write(self, folder: str, tables: bool = True) -> List[Dict[str, Any]]:
-        """Writes trace_view.json (for chrome://tracing) and, with tables, op_statistic.csv; returns the statistics."""
+        """Writes trace_view.json (for chrome://tracing) and, with tables, op_statistic.csv into the folder's ASCEND_PROFILER_OUTPUT, where
+        MindSpore's tools look for them; returns the statistics."""
         self.stop()
+        folder = os.path.join(folder, 'ASCEND_PROFILER_OUTPUT')
         os.makedirs(folder, mode=0o700, exist_ok=True)
         trace = os.path.join(folder, 'trace_view.json')
         self._timeline.write(trace)

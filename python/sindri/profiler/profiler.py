@@ -14,8 +14,8 @@ _HINTS = {'profile_communication', 'profile_memory', 'aicore_metrics', 'aic_metr
 
 
 class Profiler:
-    """Records kernels from its construction (start_profile) until `analyse`, which writes `<output_path>/profiler/trace_view.json` and
-    `op_statistic.csv`. The other options concern other devices and are stored only. RuntimeError: two live profilers, analyse twice;
+    """Records kernels from its construction (start_profile) until `analyse`, which writes `<output_path>/profiler/ASCEND_PROFILER_OUTPUT/trace_view.json`
+    and `op_statistic.csv`. The other options concern other devices and are stored only. RuntimeError: two live profilers, analyse twice;
     TypeError: unknown option, wrong type."""
 
     def __init__(self, output_path: str = './data', profile_communication: bool = False, profile_memory: bool = False, start_profile: bool = True,
