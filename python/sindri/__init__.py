@@ -32,6 +32,7 @@ from sindri._core import (CheckpointError, CommError, DataError, DeviceError, DT
                           SettingsError, ShapeError, TracedValueError)
 from sindri.common import *
 from sindri.common import dtype
+from sindri.common.generator import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from sindri.context import *
 from sindri import context
 from sindri.context import ParallelMode
@@ -46,6 +47,7 @@ from sindri.parallel import Layout, get_algo_parameters, reset_algo_parameters, 
 from sindri.profiler import DynamicProfilerMonitor, Profiler
 from sindri.common._tensor_methods import attach as _attach
 from sindri.common.not_yet import NotYetError
+from sindri.runtime import run_check
 
 __version__ = _core.version
 _attach(Tensor)

@@ -22,11 +22,14 @@ from sindri.common import (
     int_type as int_type, uint_type as uint_type, float_type as float_type, all_types as all_types, dtype_to_nptype as dtype_to_nptype,
     dtype_to_pytype as dtype_to_pytype, pytype_to_dtype as pytype_to_dtype, get_py_obj_dtype as get_py_obj_dtype, issubclass_ as issubclass_,
     Tensor as Tensor, from_dlpack as from_dlpack, Parameter as Parameter, ParameterTuple as ParameterTuple, get_seed as get_seed,
-    set_seed as set_seed, JitConfig as JitConfig, jit as jit, jit_class as jit_class, lazy_inline as lazy_inline, ms_class as ms_class,
-    ms_function as ms_function, ms_memory_recycle as ms_memory_recycle, mutable as mutable, COOTensor as COOTensor, CSRTensor as CSRTensor,
-    RowTensor as RowTensor, initializer as initializer,
+    set_seed as set_seed, QuantDtype as QuantDtype, from_numpy as from_numpy, JitConfig as JitConfig, jit as jit, jit_class as jit_class,
+    lazy_inline as lazy_inline, ms_class as ms_class, ms_function as ms_function, ms_memory_recycle as ms_memory_recycle, mutable as mutable,
+    COOTensor as COOTensor, CSRTensor as CSRTensor, RowTensor as RowTensor, initializer as initializer,
 )
 from sindri.common import dtype as dtype
+from sindri.common.generator import (
+    get_rng_state as get_rng_state, initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state,
+)
 from sindri.context import (
     GRAPH_MODE as GRAPH_MODE, PYNATIVE_MODE as PYNATIVE_MODE, MODE_LIST as MODE_LIST, set_context as set_context, get_context as get_context,
     set_auto_parallel_context as set_auto_parallel_context, get_auto_parallel_context as get_auto_parallel_context,
@@ -74,5 +77,6 @@ from sindri.parallel import (
 )
 from sindri.profiler import DynamicProfilerMonitor as DynamicProfilerMonitor, Profiler as Profiler
 from sindri.common.not_yet import NotYetError as NotYetError
+from sindri.runtime import run_check as run_check
 
 __version__: str

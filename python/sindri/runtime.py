@@ -3,7 +3,7 @@ from typing import Any
 
 from sindri import _core
 
-__all__ = ['Stream', 'current_stream', 'default_stream', 'synchronize', 'set_memory', 'launch_blocking', 'empty_cache']
+__all__ = ['Stream', 'current_stream', 'default_stream', 'synchronize', 'set_memory', 'launch_blocking', 'empty_cache', 'run_check']
 
 
 class Stream:
@@ -77,3 +77,14 @@ def set_memory(init_size: str = '2GB', increase_size: str = '2GB', max_size: str
     _memory.update(given, optimize_level=optimize_level)
 
 
+
+
+def run_check() -> None:
+    """Multiplies two matrices and prints whether the result is right and which version computed it. RuntimeError when it is wrong."""
+    from sindri import ops
+    from sindri.common.tensor import Tensor
+    print(f'Sindri version: {_core.version}')
+    a = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    if ops.matmul(a, a).asnumpy().tolist() != [[7.0, 10.0], [15.0, 22.0]]:
+        raise RuntimeError('run_check: the product of two matrices is wrong | the installation is broken; build or install Sindri anew')
+    print('The result of multiplication calculation is correct, Sindri has been installed on platform [CPU] successfully!')

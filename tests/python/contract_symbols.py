@@ -1202,7 +1202,7 @@ def profiled(ms):
         p = ms.Profiler(output_path=folder)
         ms.Tensor([1.0]) + 1
         p.analyse()
-        return sorted(os.listdir(folder + '/profiler'))
+        return sorted(os.listdir(folder + '/profiler/ASCEND_PROFILER_OUTPUT'))
 
 
 def profile_steps(ms):

@@ -326,7 +326,7 @@ WRONG_INPUTS = [
     ("4 dimensions", lambda: ms.nn.BatchNorm2d(3), (2, 3)),
     ("channels", lambda: ms.nn.BatchNorm2d(3), (2, 4, 3, 3)),
     ("normalized_shape", lambda: ms.nn.LayerNorm((3,)), (2, 4)),
-    ("4 dimensions", lambda: ms.nn.MaxPool2d(2), (3, 8, 8)),
+    ("3 or 4 dimensions", lambda: ms.nn.MaxPool2d(2), (8, 8)),
     ("start_dim", lambda: ms.nn.Flatten(), (3,)),
     ("even", lambda: ms.nn.GLU(), (2, 3)),
 ]

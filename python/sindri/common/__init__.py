@@ -4,7 +4,7 @@ from sindri.common.dtype import *
 from sindri.common.dtype import (Bool, Int, Float, Number, bool_, bfloat16, byte, complex64, complex128, double, dtype_to_nptype, dtype_to_pytype, float16, float32,
                                  float64, float_, get_py_obj_dtype, half, int8, int16, int32, int64, int_, intc, intp, list_, long, number, pytype_to_dtype,
                                  short, single, string, tensor_type, tuple_, type_none, ubyte, uint, uint8, uint16, uint32, uint64, uintc, uintp, ushort)
-from sindri.common.tensor import Tensor, from_dlpack, tensor
+from sindri.common.tensor import Tensor, from_dlpack, from_numpy, tensor
 from sindri.common.parameter import Parameter, ParameterTuple
 from sindri.common.seed import get_seed, set_seed
 from sindri.common.api import JitConfig, jit, jit_class, lazy_inline, ms_class, ms_function, ms_memory_recycle, mutable
@@ -16,5 +16,6 @@ __all__ = ["dtype", "DType", "promote_types", "bool_", "uint8", "ubyte", "int32"
            "complex64", "complex128", "string", "type_none", "tensor", "tensor_type", "number", "int_", "uint", "float_", "list_", "tuple_",
            "function", "type_type", "Bool", "Int", "Float", "Number", "number_type", "int_type", "uint_type", "float_type", "all_types",
            "dtype_to_nptype", "dtype_to_pytype", "pytype_to_dtype", "get_py_obj_dtype", "issubclass_", "Tensor", "from_dlpack", "Parameter",
-           "ParameterTuple", "get_seed", "set_seed", "JitConfig", "jit", "jit_class", "lazy_inline", "ms_class", "ms_function", "ms_memory_recycle", "mutable",
+           "ParameterTuple", "get_seed", "set_seed", "QuantDtype", "from_numpy",
+           "JitConfig", "jit", "jit_class", "lazy_inline", "ms_class", "ms_function", "ms_memory_recycle", "mutable",
            "COOTensor", "CSRTensor", "RowTensor", "initializer"]

@@ -6,7 +6,7 @@ Written by scripts/python_stubs.py; do not edit."""
 from sindri.common import dtype as dtype
 from sindri.common.dtype import (
     DType as DType, promote_types as promote_types, function as function, type_type as type_type, number_type as number_type, int_type as int_type,
-    uint_type as uint_type, float_type as float_type, all_types as all_types, issubclass_ as issubclass_,
+    uint_type as uint_type, float_type as float_type, all_types as all_types, issubclass_ as issubclass_, QuantDtype as QuantDtype,
 )
 from sindri.common.dtype import (
     Bool as Bool, Int as Int, Float as Float, Number as Number, bool_ as bool_, bfloat16 as bfloat16, byte as byte, complex64 as complex64,
@@ -17,7 +17,7 @@ from sindri.common.dtype import (
     type_none as type_none, ubyte as ubyte, uint as uint, uint8 as uint8, uint16 as uint16, uint32 as uint32, uint64 as uint64, uintc as uintc,
     uintp as uintp, ushort as ushort,
 )
-from sindri.common.tensor import Tensor as Tensor, from_dlpack as from_dlpack, tensor as tensor
+from sindri.common.tensor import Tensor as Tensor, from_dlpack as from_dlpack, from_numpy as from_numpy, tensor as tensor
 from sindri.common.parameter import Parameter as Parameter, ParameterTuple as ParameterTuple
 from sindri.common.seed import get_seed as get_seed, set_seed as set_seed
 from sindri.common.api import (
@@ -33,6 +33,6 @@ __all__ = [
     "complex128", "string", "type_none", "tensor", "tensor_type", "number", "int_", "uint", "float_", "list_", "tuple_", "function", "type_type",
     "Bool", "Int", "Float", "Number", "number_type", "int_type", "uint_type", "float_type", "all_types", "dtype_to_nptype", "dtype_to_pytype",
     "pytype_to_dtype", "get_py_obj_dtype", "issubclass_", "Tensor", "from_dlpack", "Parameter", "ParameterTuple", "get_seed", "set_seed",
-    "JitConfig", "jit", "jit_class", "lazy_inline", "ms_class", "ms_function", "ms_memory_recycle", "mutable", "COOTensor", "CSRTensor", "RowTensor",
-    "initializer",
+    "QuantDtype", "from_numpy", "JitConfig", "jit", "jit_class", "lazy_inline", "ms_class", "ms_function", "ms_memory_recycle", "mutable",
+    "COOTensor", "CSRTensor", "RowTensor", "initializer",
 ]

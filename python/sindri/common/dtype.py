@@ -5,6 +5,7 @@ them; a NumPy array of such a type becomes a tensor of the next wider type there
 """
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 import numpy as _np
@@ -15,7 +16,7 @@ __all__ = ["DType", "promote_types", "bool_", "uint8", "ubyte", "int32", "intc",
            "single", "float64", "double", "int8", "byte", "int16", "short", "uint16", "ushort", "uint32", "uintc", "uint64", "uintp", "complex64",
            "complex128", "string", "type_none", "tensor", "tensor_type", "number", "int_", "uint", "float_", "list_", "tuple_", "function",
            "type_type", "Bool", "Int", "Float", "Number", "number_type", "int_type", "uint_type", "float_type", "all_types", "dtype_to_nptype",
-           "dtype_to_pytype", "pytype_to_dtype", "get_py_obj_dtype", "issubclass_"]
+           "dtype_to_pytype", "pytype_to_dtype", "get_py_obj_dtype", "issubclass_", "QuantDtype"]
 
 bool_ = _dtypes["Bool"]
 uint8 = ubyte = _dtypes["UInt8"]
@@ -97,3 +98,16 @@ def issubclass_(type_: Any, dtype: Any) -> Any:
 
 
 _simple_types = {"bool": bool_, "int": int64, "float": float32}
+
+
+def _whole_number(self: enum.Enum) -> int:
+    """The number that files hold for it."""
+    return self._value_
+
+
+# Widths of quantisation: INT1 to INT16 are 0 to 15, UINT1 to UINT16 100 to 115. As in MindSpore `value` is a method.
+QuantDtype: Any = enum.Enum("QuantDtype", [(f"{kind}{bits}", base + bits - 1) for kind, base in (("INT", 0), ("UINT", 100)) for bits in range(1, 17)],
+                            module=__name__)
+QuantDtype.__doc__ = "Element types of quantised values, INT1 to INT16 and UINT1 to UINT16."
+QuantDtype.__str__ = lambda self: self.name
+QuantDtype.value = _whole_number

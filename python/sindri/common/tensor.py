@@ -13,7 +13,7 @@ from sindri._core import DType, Parameter, Tensor, TracedValueError, from_dlpack
 from sindri.common import _indexing, _views
 from sindri.common import dtype as mstype
 
-__all__ = ["Tensor", "from_dlpack", "tensor"]
+__all__ = ["Tensor", "from_dlpack", "from_numpy", "tensor"]
 
 
 def _values(t: Tensor) -> np.ndarray:
@@ -81,6 +81,11 @@ def _rebind(self: Tensor, value: Tensor) -> None:
     """Gives this handle another value; nothing else sees it, not the tensor that it is a view of."""
     clock[0] += 1
     _give(self, value)
+
+
+def from_numpy(array: np.ndarray) -> Tensor:
+    """A Tensor over the memory of a contiguous array: writes to the array are visible in the Tensor. Raises TypeError for what is no array."""
+    return Tensor.from_numpy(array)
 
 
 def tensor(input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None) -> Tensor:

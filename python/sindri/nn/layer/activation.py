@@ -10,9 +10,10 @@ from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.nn._check import check_bool, check_float, check_int, check_type, fail, is_int
 from sindri.nn.cell import Cell
+from sindri.ops.function.nn_func import lrn, rrelu
 
 __all__ = ["CELU", "Softmin", "Softmax2d", "Softmax", "LogSoftmax", "ELU", "ReLU", "ReLU6", "LeakyReLU", "SeLU", "SiLU", "Tanh", "Tanhshrink",
-           "Hardtanh", "GELU", "FastGelu", "Sigmoid", "Softsign", "PReLU", "HSwish", "HSigmoid", "LogSigmoid", "SoftShrink", "HShrink", "Threshold",
+           "Hardtanh", "GELU", "FastGelu", "Sigmoid", "Softsign", "PReLU", "HSwish", "HSigmoid", "LogSigmoid", "SoftShrink", "HShrink", "RReLU", "LRN", "Threshold",
            "Mish", "GLU", "get_activation"]
 
 _ops = _core.ops
@@ -315,3 +316,31 @@ def get_activation(name: Optional[str], prim_name: Optional[str] = None) -> Opti
     if cls is None:
         fail(KeyError, f"{prim_name or 'get_activation'}: the activation '{name}' is not known", "use one of " + ", ".join(sorted(_activation)))
     return cls()
+
+
+class RReLU(Cell):
+    """x where it is not negative, else x times a slope drawn from U(lower, upper) for every element, in evaluation too, as MindSpore does."""
+
+    def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3) -> None:
+        super().__init__()
+        self.lower, self.upper = check_float("RReLU", "lower", lower, least=0, most=1), check_float("RReLU", "upper", upper, least=0, most=1)
+        if lower > upper:
+            fail(ValueError, f"RReLU: lower {lower} must not be above upper {upper}")
+
+    def construct(self, x: Tensor) -> Tensor:
+        return rrelu(x, self.lower, self.upper)
+
+
+class LRN(Cell):
+    """x / (bias + alpha·sum of squares over the depth_radius channels on either side)^beta of [N, C, H, W]. Raises ValueError for another
+    norm_region than 'ACROSS_CHANNELS'."""
+
+    def __init__(self, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5, norm_region: str = "ACROSS_CHANNELS") -> None:
+        super().__init__()
+        self.depth_radius, self.norm_region = check_int("LRN", "depth_radius", depth_radius, 0), norm_region
+        self.bias, self.alpha, self.beta = check_float("LRN", "bias", bias), check_float("LRN", "alpha", alpha), check_float("LRN", "beta", beta)
+        if norm_region != "ACROSS_CHANNELS":
+            fail(ValueError, f"LRN: norm_region {norm_region!r} is not known", "use 'ACROSS_CHANNELS'")
+
+    def construct(self, input_x: Tensor) -> Tensor:
+        return lrn(input_x, self.depth_radius, self.bias, self.alpha, self.beta, self.norm_region)

@@ -12,11 +12,13 @@ from sindri.common.initializer import HeUniform, Uniform, initializer
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.nn._check import check_bool, check_choice, check_float, check_int, fail, is_int
+from sindri.nn._padding import same_pads
 from sindri.nn.cell import Cell
 from sindri.nn.layer.activation import get_activation
+from sindri.ops.function.nn_func import windows
 
 __all__ = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Flatten", "Unflatten", "Identity", "Dense", "ClipByNorm", "Norm", "OneHot", "Pad",
-           "Tril", "Triu", "Roll", "L1Regularizer"]
+           "Tril", "Triu", "Roll", "L1Regularizer", "BiDense", "Unfold"]
 
 _ops = _core.ops
 Init = Any  # an alias, a number, an Initializer or a Tensor
@@ -336,3 +338,68 @@ class L1Regularizer(Cell):
 
     def construct(self, weights: Tensor) -> Tensor:
         return _ops.mul(_ops.sum(_ops.abs(weights)), self.scale)
+
+
+class BiDense(Cell):
+    """y = x1·W·x2 + b, a bilinear form per output: x1 [..., in1_channels], x2 [..., in2_channels] -> [..., out_channels].
+
+    Parameters `weight` [out, in1, in2] and with `has_bias` `bias` [out], both from U(±1/sqrt(in1)) unless told otherwise. Raises TypeError for wrong
+    types, ValueError for sizes below 1 and inputs that do not fit.
+    """
+
+    def __init__(self, in1_channels: int, in2_channels: int, out_channels: int, weight_init: Init = None, bias_init: Init = None,
+                 has_bias: bool = True, dtype: Any = mstype.float32) -> None:
+        super().__init__()
+        who = self.cls_name
+        self.in1_channels, self.in2_channels = check_int(who, "in1_channels", in1_channels, 1), check_int(who, "in2_channels", in2_channels, 1)
+        self.out_channels, self.has_bias = check_int(who, "out_channels", out_channels, 1), check_bool(who, "has_bias", has_bias)
+        bound = Uniform(1 / math.sqrt(in1_channels))
+        shape = (out_channels, in1_channels, in2_channels)
+        self.weight = Parameter(initializer(bound if weight_init is None else weight_init, shape, dtype), name="weight")
+        self.bias: Optional[Parameter] = None
+        if has_bias:
+            self.bias = Parameter(initializer(bound if bias_init is None else bias_init, (out_channels,), dtype), name="bias")
+
+    def construct(self, input1: Tensor, input2: Tensor) -> Tensor:
+        lead = tuple(input1.shape[:-1])
+        if tuple(input2.shape[:-1]) != lead or input1.shape[-1:] != (self.in1_channels,) or input2.shape[-1:] != (self.in2_channels,):
+            fail(ValueError, f"BiDense: the inputs must be [..., {self.in1_channels}] and [..., {self.in2_channels}], got shapes "
+                 f"{tuple(input1.shape)} and {tuple(input2.shape)}")
+        left = _ops.reshape(_ops.transpose(self.weight, (1, 0, 2)), (self.in1_channels, -1))
+        rows = _ops.reshape(_ops.matmul(_ops.reshape(input1, (-1, self.in1_channels)), left), (-1, self.out_channels, self.in2_channels))
+        y = _ops.sum(_ops.mul(rows, _ops.reshape(input2, (-1, 1, self.in2_channels))), (2,))
+        if self.bias is not None:
+            y = _ops.add(y, self.bias)
+        return _ops.reshape(y, lead + (self.out_channels,))
+
+    def extend_repr(self) -> str:
+        return (f"in1_channels={self.in1_channels}, in2_channels={self.in2_channels}, out_channels={self.out_channels}, has_bias={self.has_bias}")
+
+
+class Unfold(Cell):
+    """Windows of [N, C, H, W] as columns [N, kh·kw·C, OH, OW], the channels of an element side by side.
+
+    ksizes, strides and rates (dilation) are [1, rows, columns, 1]; padding 'same' or 'valid'. Raises TypeError or ValueError for others.
+    """
+
+    def __init__(self, ksizes: Sequence[int], strides: Sequence[int], rates: Sequence[int], padding: str = "valid") -> None:
+        super().__init__()
+        for name, v in (("ksizes", ksizes), ("strides", strides), ("rates", rates)):
+            if not isinstance(v, (tuple, list)):
+                fail(TypeError, f"Unfold: {name} must be a tuple or a list, got {v!r}")
+            if len(v) != 4 or v[0] != 1 or v[3] != 1:
+                fail(ValueError, f"Unfold: {name} must be [1, rows, columns, 1], got {v!r}")
+        self.ksizes, self.strides, self.rates = ksizes, strides, rates
+        self.padding = check_choice("Unfold", "padding", padding.lower() if isinstance(padding, str) else padding, ("same", "valid"))
+        self._window = tuple((check_int("Unfold", "ksizes", ksizes[i], 1), check_int("Unfold", "strides", strides[i], 1),
+                              check_int("Unfold", "rates", rates[i], 1)) for i in (1, 2))
+
+    def construct(self, input_x: Tensor) -> Tensor:
+        if len(input_x.shape) != 4:
+            fail(ValueError, f"Unfold: the input must have 4 dimensions, got shape {tuple(input_x.shape)}")
+        (kh, sh, rh), (kw, sw, rw) = self._window
+        height, width = input_x.shape[2:]
+        pads = same_pads(height, kh, sh, rh) + same_pads(width, kw, sw, rw) if self.padding == "same" else (0, 0, 0, 0)
+        taken = windows(_ops.pad(input_x, (0, 0, 0, 0) + pads), (kh, kw), (sh, sw), (rh, rw), 0, "nn.Unfold")
+        n, c, _, _, oh, ow = taken.shape
+        return _ops.reshape(_ops.transpose(taken, (0, 2, 3, 1, 4, 5)), (n, kh * kw * c, oh, ow))

@@ -266,7 +266,7 @@ class LayerNorm(Cell):
 
 
 class GroupNorm(Cell):
-    """Normalises [N, C, H, W] over each of num_groups groups of channels, then scales by `gamma` and shifts by `beta`, each [C].
+    """Normalises [N, C, ...] over each of num_groups groups of channels, then scales by `gamma` and shifts by `beta`, each [C].
 
     Raises ValueError when num_channels is no multiple of num_groups and for inputs of another rank or number of channels.
     """
@@ -284,12 +284,12 @@ class GroupNorm(Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         shape = tuple(x.shape)
-        if len(shape) != 4 or shape[1] != self.num_channels:
-            fail(ValueError, f"GroupNorm: the input must be [N, {self.num_channels}, H, W], got shape {shape}")
+        if len(shape) < 2 or shape[1] != self.num_channels:
+            fail(ValueError, f"GroupNorm: the input must be [N, {self.num_channels}, ...], got shape {shape}")
         width = math.prod(shape[1:]) // self.num_groups
         ones, zeros = (_ops.full((width,), v, self.gamma.dtype) for v in (1.0, 0.0))
         y = _ops.reshape(_ops.layer_norm(_ops.reshape(x, (-1, width)), ones, zeros, 1, self.eps), shape)
-        channels = (1, self.num_channels, 1, 1)
+        channels = (1, self.num_channels) + (1,) * (len(shape) - 2)
         return _ops.cast(_ops.add(_ops.mul(y, _ops.reshape(self.gamma, channels)), _ops.reshape(self.beta, channels)), x.dtype)
 
     def extend_repr(self) -> str:

@@ -10,9 +10,10 @@ from sindri.nn._padding import Padder, check_padding
 from sindri.nn.cell import Cell
 from sindri.nn.layer.conv import check_format
 from sindri.ops._util import MOST_WINDOWS
-from sindri.ops.function.nn_func import avg_pool2d, max_pool_with_places
+from sindri.ops.function.nn_func import adaptive_max_pool, avg_pool2d, dilated_max_pool, max_pool_with_places
 
-__all__ = ["AvgPool2d", "MaxPool2d", "AvgPool1d", "MaxPool1d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d"]
+__all__ = ["AvgPool2d", "MaxPool2d", "AvgPool1d", "MaxPool1d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d",
+           "AdaptiveMaxPool2d", "AdaptiveMaxPool3d"]
 
 _ops = _core.ops
 Size2 = Union[int, Tuple[int, int]]
@@ -40,8 +41,11 @@ class _Pool(Cell):
 
     def _pool(self, x: Tensor, pool: Callable[..., Any], **extra: Any) -> Any:
         shape = x.shape
+        if len(shape) == 3 and not self._nhwc:
+            y = self._pool(_ops.expand_dims(x, 0), pool, **extra)
+            return tuple(_ops.squeeze(v, 0) for v in y) if isinstance(y, tuple) else _ops.squeeze(y, 0)
         if len(shape) != 4:
-            fail(ValueError, f"{self.cls_name}: the input must have 4 dimensions, got shape {tuple(shape)}")
+            fail(ValueError, f"{self.cls_name}: the input must have {'4' if self._nhwc else '3 or 4'} dimensions, got shape {tuple(shape)}")
         if self._nhwc:
             x = _ops.transpose(x, (0, 3, 1, 2))
             y = pool(x, kernel=self._kernel, stride=self._step, pad=self._pads(shape[1], shape[2]), ceil_mode=self.ceil_mode, **extra)
@@ -52,18 +56,13 @@ class _Pool(Cell):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
 
 
-def _only_default(who: str, name: str, value: Any, default: Any) -> None:
-    if value not in (default, (default, default)):
-        fail(ValueError, f"{who}: {name}={value!r} is not supported", f"leave {name} at {default!r}")
-
-
 class MaxPool2d(_Pool):
-    """Maximum of each window: x [N, C, H, W] -> [N, C, OH, OW].
+    """Maximum of each window: x [N, C, H, W] -> [N, C, OH, OW], or [C, H, W] -> [C, OH, OW].
 
     The stride is 1 unless given (PyTorch: the kernel size). pad_mode 'valid' (the default), 'same' (pads with -inf, as Conv2d) or 'pad' with
-    `padding`, at most half the kernel. return_indices (with pad_mode 'pad'): (maxima, their int64 places in the flat image). The fourth argument
-    may be data_format, as in MindSpore 1. Raises TypeError or ValueError for sizes, padding and modes out of range, for return_indices with another
-    mode and for a dilation other than 1 (not supported).
+    `padding`, at most half the kernel. With pad_mode 'pad' also dilation, and return_indices: (maxima, their int64 places in the flat image). The
+    fourth argument may be data_format, as in MindSpore 1. Raises TypeError or ValueError for sizes, padding and modes out of range, and for dilation
+    and return_indices with another mode.
     """
 
     def __init__(self, kernel_size: Size2 = 1, stride: Size2 = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Size2 = 1,
@@ -71,12 +70,15 @@ class MaxPool2d(_Pool):
         if isinstance(padding, str):
             padding, data_format = 0, padding
         super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, data_format)
-        _only_default("MaxPool2d", "dilation", dilation, 1)
+        self.dilation = dilation
+        self._dilation = sizes("MaxPool2d", "dilation", dilation, 2)
         self.return_indices = check_bool("MaxPool2d", "return_indices", return_indices)
-        if return_indices and self.pad_mode != "pad":
-            fail(ValueError, f"MaxPool2d: return_indices goes with pad_mode 'pad', got {pad_mode!r}")
+        if self.pad_mode != "pad" and (return_indices or self._dilation != (1, 1)):
+            fail(ValueError, f"MaxPool2d: {'return_indices' if return_indices else 'dilation'} goes with pad_mode 'pad', got {pad_mode!r}")
 
     def construct(self, x: Tensor) -> Any:
+        if self._dilation != (1, 1):
+            return self._pool(x, dilated_max_pool, dilation=self._dilation, places=self.return_indices)
         return self._pool(x, max_pool_with_places if self.return_indices else _ops.max_pool2d)
 
 
@@ -119,13 +121,14 @@ class _Pool1d(Cell):
             before = after = padding
         self._rows = make((1, kernel), (1, step), pad_mode, (0, 0, before, after))
 
-    def construct(self, x: Tensor) -> Tensor:
+    def construct(self, x: Tensor) -> Any:
         rank = len(x.shape)
         if rank not in (2, 3):
             fail(ValueError, f"{self.cls_name}: the input must have 2 or 3 dimensions, got shape {tuple(x.shape)}")
         y = _ops.expand_dims(x if rank == 3 else _ops.expand_dims(x, 0), 2)
-        y = _ops.squeeze(self._rows.construct(y), 2)
-        return y if rank == 3 else _ops.squeeze(y, 0)
+        y = self._rows.construct(y)
+        out = tuple(_ops.squeeze(v, 2) if rank == 3 else _ops.squeeze(v, (0, 2)) for v in (y if isinstance(y, tuple) else (y,)))
+        return out if isinstance(y, tuple) else out[0]
 
     def extend_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
@@ -136,7 +139,8 @@ class MaxPool1d(_Pool1d):
 
     def __init__(self, kernel_size: int = 1, stride: int = 1, pad_mode: str = "valid", padding: Any = 0, dilation: int = 1,
                  return_indices: bool = False, ceil_mode: bool = False) -> None:
-        super().__init__(kernel_size, stride, pad_mode, padding, lambda k, s, m, p: MaxPool2d(k, s, m, p, dilation, return_indices, ceil_mode))
+        super().__init__(kernel_size, stride, pad_mode, padding, lambda k, s, m, p: MaxPool2d(k, s, m, p, (1, sizes("MaxPool1d", "dilation", dilation, 1)[0]),
+                                                                                          return_indices, ceil_mode))
 
 
 class AvgPool1d(_Pool1d):
@@ -185,3 +189,72 @@ class AdaptiveAvgPool1d(Cell):
         rows = _ops.expand_dims(x if rank == 3 else _ops.expand_dims(x, 0), 2)
         y = _ops.squeeze(_ops.adaptive_avg_pool2d(rows, 1, self.output_size), 2)
         return y if rank == 3 else _ops.squeeze(y, 0)
+
+
+class _Adaptive(Cell):
+    """What adaptive pooling over `_rank` dimensions shares: a size of the output for each, None keeping the input's."""
+
+    _rank = 1
+
+    def __init__(self, output_size: Any) -> None:
+        super().__init__()
+        self.output_size = output_size
+        size = (output_size,) * self._rank if is_int(output_size) or output_size is None else output_size
+        if not isinstance(size, (tuple, list)) or len(size) != self._rank:
+            fail(ValueError, f"{self.cls_name}: output_size must be an int{f' or {self._rank} of them' if self._rank > 1 else ''}, got {output_size!r}")
+        self._size = tuple(s if s is None else check_int(self.cls_name, "output_size", s, 1, MOST_WINDOWS) for s in size)
+
+    def _sizes(self, x: Tensor) -> Tuple[int, ...]:
+        if len(x.shape) not in (self._rank + 1, self._rank + 2):
+            fail(ValueError, f"{self.cls_name}: the input must have {self._rank + 1} or {self._rank + 2} dimensions, got shape {tuple(x.shape)}")
+        return tuple(want if want is not None else have for want, have in zip(self._size, x.shape[-self._rank:]))
+
+    def extend_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool3d(_Adaptive):
+    """Average over output_size windows that cover [N, C, D, H, W] or [C, D, H, W] evenly; None in output_size keeps that dimension.
+
+    Raises TypeError or ValueError for sizes below 1 and another rank.
+    """
+
+    _rank = 3
+
+    def construct(self, x: Tensor) -> Tensor:
+        depth, height, width = self._sizes(x)
+        lead = tuple(x.shape[:-3])
+        planes = _ops.adaptive_avg_pool2d(_ops.reshape(x, (1, -1) + tuple(x.shape[-2:])), height, width)
+        columns = _ops.reshape(planes, (1, -1, x.shape[-3], height * width))
+        return _ops.reshape(_ops.adaptive_avg_pool2d(columns, depth, height * width), lead + (depth, height, width))
+
+
+class _AdaptiveMax(_Adaptive):
+    """Maxima over output_size windows that cover the last dimensions evenly."""
+
+    return_indices = False
+
+    def construct(self, x: Tensor) -> Any:
+        y, places = adaptive_max_pool(x, self._sizes(x), self.return_indices, self.cls_name)
+        return (y, places) if self.return_indices else y
+
+
+class AdaptiveMaxPool1d(_AdaptiveMax):
+    """Maxima over output_size windows that cover the last dimension of [N, C, L] or [C, L] evenly. Errors as AdaptiveAvgPool3d."""
+
+
+class AdaptiveMaxPool2d(_AdaptiveMax):
+    """Maxima over output_size windows that cover [N, C, H, W] or [C, H, W] evenly; None in output_size keeps that dimension. return_indices: (maxima,
+    their int64 places in the flat image). Errors as AdaptiveAvgPool3d."""
+
+    _rank = 2
+
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__(output_size)
+        self.return_indices = check_bool(self.cls_name, "return_indices", return_indices)
+
+
+class AdaptiveMaxPool3d(AdaptiveMaxPool2d):
+    """As AdaptiveMaxPool2d of [N, C, D, H, W] or [C, D, H, W]."""
+
+    _rank = 3

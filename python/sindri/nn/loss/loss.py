@@ -1,6 +1,7 @@
 """Losses of two tensors and their base class."""
 from __future__ import annotations
 
+import math
 from typing import Any, Optional, Tuple
 
 from sindri import _core
@@ -10,11 +11,12 @@ from sindri.common.tensor import Tensor
 from sindri.nn._check import check_bool, check_float, check_int, check_type, fail
 from sindri.nn.cell import Cell
 from sindri.nn.layer.activation import get_activation
-from sindri.ops.function.loss_func import binary_cross_entropy
+from sindri.ops.function.loss_func import binary_cross_entropy, gaussian_nll_loss, multi_margin_loss, triplet_margin_loss
 
 __all__ = ["LossBase", "L1Loss", "MSELoss", "RMSELoss", "MAELoss", "SmoothL1Loss", "SoftMarginLoss", "HuberLoss", "SoftmaxCrossEntropyWithLogits",
            "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "NLLLoss", "KLDivLoss", "CosineEmbeddingLoss", "MarginRankingLoss",
-           "HingeEmbeddingLoss", "DiceLoss", "MultiClassDiceLoss", "FocalLoss"]
+           "HingeEmbeddingLoss", "DiceLoss", "MultiClassDiceLoss", "FocalLoss",
+           "PoissonNLLLoss", "GaussianNLLLoss", "MultiMarginLoss", "TripletMarginLoss"]
 
 _ops = _core.ops
 _HALF = (mstype.float16, mstype.bfloat16)
@@ -457,3 +459,62 @@ class FocalLoss(LossBase):
         if weight is not None:
             loss = _ops.mul(loss, weight)
         return self.get_loss(_ops.mean(loss, (1,) if sparse else (2,)))
+
+
+class PoissonNLLLoss(LossBase):
+    """exp(input) - target·input, or without log_input input - target·log(input + eps); full adds Stirling's term for targets above 1."""
+
+    def __init__(self, log_input: bool = True, full: bool = False, eps: float = 1e-8, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.log_input, self.full = check_bool("PoissonNLLLoss", "log_input", log_input), check_bool("PoissonNLLLoss", "full", full)
+        self.eps = check_float("PoissonNLLLoss", "eps", eps)
+
+    def construct(self, input: Tensor, target: Tensor) -> Tensor:
+        _check_tensors(self.cls_name, input=input, target=target)
+        target = _ops.cast(target, input.dtype)
+        if self.log_input:
+            loss = _ops.sub(_ops.exp(input), _ops.mul(target, input))
+        else:
+            loss = _ops.sub(input, _ops.mul(target, _ops.log(_ops.add(input, self.eps))))
+        if self.full:
+            safe = _ops.maximum(target, 1.0)
+            term = _ops.add(_ops.sub(_ops.mul(_ops.add(safe, 0.5), _ops.log(safe)), safe), 0.5 * math.log(2 * math.pi))
+            loss = _ops.add(loss, _ops.where(_ops.greater(target, 1.0), term, _ops.zeros_like(term)))
+        return self.get_loss(loss)
+
+
+class GaussianNLLLoss(LossBase):
+    """0.5·(log(max(var, eps)) + (logits - labels)²/max(var, eps)), with full plus 0.5·log(2π): (logits, labels, var)."""
+
+    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.full, self.eps = check_bool("GaussianNLLLoss", "full", full), check_float("GaussianNLLLoss", "eps", eps, above=0)
+
+    def construct(self, logits: Tensor, labels: Tensor, var: Tensor) -> Tensor:
+        return gaussian_nll_loss(logits, labels, var, self.full, self.eps, self.reduction)
+
+
+class MultiMarginLoss(LossBase):
+    """The mean over classes of max(0, margin - x[target] + x[class])^p, p 1 or 2, times weight[target]: (x [N, C], target [N])."""
+
+    def __init__(self, p: int = 1, margin: float = 1.0, reduction: str = "mean", weight: Optional[Tensor] = None) -> None:
+        super().__init__(reduction)
+        if p not in (1, 2):
+            fail(ValueError, f"MultiMarginLoss: p must be 1 or 2, got {p!r}")
+        self.p, self.margin, self.weight = p, check_float("MultiMarginLoss", "margin", margin), weight
+
+    def construct(self, x: Tensor, target: Tensor, weight: Optional[Tensor] = None) -> Tensor:
+        return multi_margin_loss(x, target, self.p, self.margin, self.weight if weight is None else weight, self.reduction)
+
+
+class TripletMarginLoss(LossBase):
+    """max(0, |x - positive| - |x - negative| + margin) in the p-norm; swap takes the nearer of x and positive to negative. A margin given to the call
+    holds where the constructor's is 1."""
+
+    def __init__(self, p: int = 2, swap: bool = False, eps: float = 1e-6, reduction: str = "mean", margin: float = 1.0) -> None:
+        super().__init__(reduction)
+        self.p, self.swap = check_int("TripletMarginLoss", "p", p, 1), check_bool("TripletMarginLoss", "swap", swap)
+        self.eps, self.margin = check_float("TripletMarginLoss", "eps", eps), check_float("TripletMarginLoss", "margin", margin, above=0)
+
+    def construct(self, x: Tensor, positive: Tensor, negative: Tensor, margin: Any = 1.0) -> Tensor:
+        return triplet_margin_loss(x, positive, negative, self.margin if self.margin != 1.0 else margin, self.p, self.eps, self.swap, self.reduction)

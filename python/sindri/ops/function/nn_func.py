@@ -331,11 +331,11 @@ def _window(kernel_size: Any, stride: Any, padding: Any, where: str) -> tuple:
 
 def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False,
                ceil_mode: bool = False):
-    """Maxima of windows of [n, c, h, w] (stride None: kernel_size); with return_indices also their int64 places in the flat image.
-    Raises ValueError for a dilation other than 1 (not supported)."""
+    """Maxima of windows of [n, c, h, w] (stride None: kernel_size); with return_indices also their int64 places in the flat image."""
     kernel, stride, pads = _window(kernel_size, stride, padding, "ops.max_pool2d")
-    if pair(dilation, "dilation", "ops.max_pool2d") != [1, 1]:
-        fail(ValueError, f"dilation {dilation!r} is not supported", "ops.max_pool2d", "use dilation=1")
+    spread = pair(dilation, "dilation", "ops.max_pool2d")
+    if spread != [1, 1]:
+        return dilated_max_pool(x, kernel, stride, pads, ceil_mode, spread, return_indices)
     if not return_indices:
         return core.max_pool2d(x, kernel, stride, pads, ceil_mode)
     return max_pool_with_places(x, kernel, stride, pads, ceil_mode)
@@ -349,6 +349,32 @@ def max_pool_with_places(x: Tensor, kernel: Sequence[int], stride: Sequence[int]
     column = core.sub(core.mul(core.arange(0, y.shape[3]), stride[1]), pad[2])
     row, column = core.add(row, core.floor_div(place, kernel[1])), core.add(column, core.mod(place, kernel[1]))
     return y, core.add(core.mul(row, x.shape[3]), column)
+
+
+def dilated_max_pool(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pad: Sequence[int], ceil_mode: bool, dilation: Sequence[int],
+                     places: bool = False) -> Any:
+    """Maxima of windows whose elements are `dilation` apart, a strided slice per element; with places also theirs in the flat image, the first of
+    equal ones."""
+    where, ends = "ops.max_pool2d", list(pad)
+    for i, size in enumerate(x.shape[2:]):
+        reach, whole = dilation[i] * (kernel[i] - 1) + 1, size + pad[2 * i] + pad[2 * i + 1]
+        if reach > whole:
+            fail(ValueError, f"a kernel of {list(kernel)} with dilation {list(dilation)} does not fit {x.shape}", where)
+        rest = (whole - reach) % stride[i]
+        if ceil_mode and rest and (whole - reach) // stride[i] * stride[i] + stride[i] < size + pad[2 * i]:  # no window begins behind the image
+            ends[2 * i + 1] += stride[i] - rest
+    padded = core.pad(x, [0, 0, 0, 0] + ends, -math.inf)
+    taken = windows(padded, kernel, stride, dilation, 0, where)
+    n, c, kh, kw, oh, ow = taken.shape
+    flat = core.reshape(taken, (n, c, kh * kw, oh, ow))
+    y = core.max(flat, [2])
+    if not places:
+        return y
+    place = core.cast(core.argmax(flat, 2), mstype.int64)
+    row = core.reshape(core.sub(core.mul(core.arange(0, oh), stride[0]), pad[0]), (-1, 1))
+    column = core.sub(core.mul(core.arange(0, ow), stride[1]), pad[2])
+    row = core.add(row, core.mul(core.floor_div(place, kw), dilation[0]))
+    return y, core.add(core.mul(row, x.shape[3]), core.add(column, core.mul(core.mod(place, kw), dilation[1])))
 
 
 def avg_pool2d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
@@ -400,17 +426,34 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Tensor:
-    """Maxima over oh x ow windows that cover [n, c, h, w]. return_indices: ValueError (not supported)."""
-    if return_indices:
-        fail(ValueError, "return_indices is not supported", "ops.adaptive_max_pool2d", "use ops.max_pool2d with return_indices")
-    for axis, count in zip((-2, -1), _output_size(output_size, input.shape[-2:])):
-        size, d = input.shape[axis], len(input.shape) + axis
-        check_parts(count, input, "ops.adaptive_max_pool2d")
-        edges = [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
-        begin, whole = [0] * len(input.shape), list(input.shape)
-        cut = lambda lo, hi: core.slice(input, begin[:d] + [lo] + begin[d + 1:], whole[:d] + [hi] + whole[d + 1:])
-        input = core.concat([core.max(cut(lo, hi), [d], True) for lo, hi in edges], d)
-    return input
+    """Maxima over oh x ow windows that cover [n, c, h, w] (or [c, h, w]); with return_indices also their int64 places in the flat image."""
+    y, places = adaptive_max_pool(input, _output_size(output_size, input.shape[-2:]), return_indices, "ops.adaptive_max_pool2d")
+    return (y, places) if return_indices else y
+
+
+def adaptive_max_pool(x: Tensor, counts: Sequence[int], places: bool, where: str) -> Tuple[Tensor, Optional[Tensor]]:
+    """(maxima, their places or None) over counts windows that cover the last dimensions, one dimension after the other from the last on: so the first
+    of equal elements is found. Places are counted through these dimensions."""
+    rank, sizes, found = len(x.shape), x.shape[-len(counts):], None
+    for k in reversed(range(len(counts))):
+        count, size, d = counts[k], sizes[k], rank - len(counts) + k
+        check_parts(count, x, where)
+        step = math.prod(sizes[k + 1:])
+        values, at = [], []
+        for i in range(count):
+            lo, hi = i * size // count, -(-(i + 1) * size // count)
+            begin, end = [0] * rank, list(x.shape)
+            begin[d], end[d] = lo, hi
+            part = core.slice(x, begin, end)
+            values.append(core.max(part, [d], True))
+            if places:
+                index = core.cast(core.argmax(part, d, True), mstype.int64)
+                place = core.mul(core.add(index, lo), step)
+                if found is not None:
+                    place = core.add(place, core.gather_elements(core.slice(found, begin, end), index, d))
+                at.append(place)
+        x, found = core.concat(values, d), core.concat(at, d) if places else None
+    return x, found
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: int) -> Tensor:
