@@ -1,0 +1,49 @@
+"""mindspore.mint: values of MindSpore 2.10.0 where its CPU build has a kernel, else by PyTorch's rules."""
+import mindspore as ms
+import numpy as np
+import pytest
+from mindspore import Tensor, mint
+from mindspore.mint.nn import functional as F
+
+X = Tensor(np.array([[1, 5, 2], [7, 3, 4]], np.float32))
+V = Tensor(np.array([3, 1, 2], np.float32))
+I = Tensor(np.array([[0], [1]]))
+B = Tensor([True, False])
+f32, i64 = "Float32", "Int64"
+
+
+@pytest.mark.parametrize("call, expected", [
+    (lambda: mint.add(X, X, alpha=2), (f32, [[3, 15, 6], [21, 9, 12]])), (lambda: mint.sub(V, 1, alpha=2), (f32, [1, -1, 0])), (lambda: mint.sum(X, 1, True), (f32, [[8], [14]])),
+    (lambda: mint.sum(X, dim=1, dtype=ms.float64), ("Float64", [8, 14])), (lambda: mint.max(X), (f32, 7)), (lambda: mint.max(X, 1, True)[1], (i64, [[1], [0]])),
+    (lambda: mint.max(X, X + 1), (f32, [[2, 6, 3], [8, 4, 5]])), (lambda: mint.min(X, 0)[0], (f32, [1, 3, 2])), (lambda: mint.argmin(X, 1, True), (i64, [[0], [1]])),
+    (lambda: mint.cat((X, X), 1)[0], (f32, [1, 5, 2, 1, 5, 2])), (lambda: mint.stack((V, V), 1), (f32, [[3, 3], [1, 1], [2, 2]])), (lambda: mint.split(X, [1, 2], 1)[1], (f32, [[5, 2], [3, 4]])),
+    (lambda: mint.chunk(X, 2)[1], (f32, [[7, 3, 4]])), (lambda: mint.transpose(X, 0, 1), (f32, [[1, 7], [5, 3], [2, 4]])), (lambda: mint.permute(X, (1, 0)), (f32, [[1, 7], [5, 3], [2, 4]])),
+    (lambda: mint.flatten(X), (f32, [1, 5, 2, 7, 3, 4])), (lambda: mint.squeeze(X[None], 0), (f32, X.tolist())), (lambda: mint.unsqueeze(V, dim=0), (f32, [[3, 1, 2]])),
+    (lambda: mint.gather(X, 1, I), (f32, [[1], [3]])), (lambda: mint.index_select(X, 1, Tensor([0, 2])), (f32, [[1, 2], [7, 4]])),
+    (lambda: mint.scatter(X, 1, I, Tensor([[9.0], [8.0]])), (f32, [[9, 5, 2], [7, 8, 4]])), (lambda: mint.scatter_add(X, 1, I, Tensor([[9.0], [8.0]])), (f32, [[10, 5, 2], [7, 11, 4]])),
+    (lambda: mint.index_add(X, 0, Tensor([1]), V[None], alpha=2), (f32, [[1, 5, 2], [13, 5, 8]])), (lambda: mint.where(X > 2, X, 0.0), (f32, [[0, 5, 0], [7, 3, 4]])),
+    (lambda: mint.where(B)[0], (i64, [0])), (lambda: mint.var(X, 1, correction=0), (f32, [26 / 9, 26 / 9])), (lambda: mint.std_mean(X, 1, keepdim=True)[1], (f32, [[8 / 3], [14 / 3]])),
+    (lambda: mint.prod(X, 1), (f32, [10, 84])), (lambda: mint.cumsum(B, 0), (i64, [1, 1])), (lambda: mint.sort(V, descending=True)[1], (i64, [0, 2, 1])), (lambda: mint.topk(V, 2)[0], (f32, [3, 2])),
+    (lambda: mint.argsort(V), (i64, [1, 2, 0])), (lambda: mint.median(X), (f32, 3)), (lambda: mint.median(X, 1)[0], (f32, [2, 4])), (lambda: mint.norm(V), (f32, 14 ** 0.5)),
+    (lambda: mint.norm(X, 1, 1), (f32, [8, 14])), (lambda: mint.full((2,), 3), (i64, [3, 3])), (lambda: mint.arange(0, 1, 0.5), (f32, [0, 0.5])), (lambda: mint.linspace(0, 1, 3), (f32, [0, 0.5, 1])),
+    (lambda: mint.tile(V, (2,)), (f32, [3, 1, 2, 3, 1, 2])), (lambda: mint.flip(V, (0,)), (f32, [2, 1, 3])), (lambda: mint.roll(V, 1), (f32, [2, 3, 1])), (lambda: mint.select(X, 0, 1), (f32, [7, 3, 4])),
+    (lambda: mint.take(X, Tensor([0, 5])), (f32, [1, 4])), (lambda: mint.count_nonzero(X > 2, 1), (i64, [1, 3])), (lambda: mint.unique(V, return_counts=True)[1], (i64, [1, 1, 1])),
+    (lambda: mint.meshgrid(V, V)[0][0], (f32, [3, 3, 3])), (lambda: mint.round(V / 3, decimals=1), (f32, [1, 0.3, 0.7])), (lambda: mint.bincount(Tensor([1, 2])), (i64, [0, 1, 1])),
+    (lambda: mint.repeat_interleave(V, 2, 0), (f32, [3, 3, 1, 1, 2, 2])), (lambda: mint.amax(X, 1), (f32, [5, 7])), (lambda: mint.amin(X), (f32, 1)), (lambda: mint.all(B), ("Bool", False)),
+    (lambda: mint.clone(V), (f32, [3, 1, 2])), (lambda: mint.empty(2, 3) * 0, (f32, [[0] * 3] * 2)), (lambda: mint.vdot(V, V), (f32, 14)), (lambda: mint.histc(V, 2), (f32, [1, 2])),
+    (lambda: mint.softmax(X, 1)[0], (f32, [0.0171478, 0.9362395, 0.0466126])), (lambda: F.linear(V, X, Tensor([1.0, 2.0])), (f32, [13, 34])), (lambda: F.one_hot(Tensor([0, 2]), 3), (i64, [[1, 0, 0], [0, 0, 1]])),
+    (lambda: F.one_hot(Tensor([0, 1])), (i64, [[1, 0], [0, 1]])), (lambda: F.normalize(Tensor([[3.0, 4.0]])), (f32, [[0.6, 0.8]])), (lambda: F.layer_norm(Tensor([[1.0, 3.0]]), 2, eps=0.0), (f32, [[-1, 1]])),
+    (lambda: F.mse_loss(X, X + 2), (f32, 4)), (lambda: F.l1_loss(X, X + 2, "sum"), (f32, 12)), (lambda: F.log_softmax(V * 0, 0), (f32, [-np.log(3)] * 3)), (lambda: F.cross_entropy(V[None] * 0, Tensor([1])), (f32, np.log(3))),
+    (lambda: F.gelu(V * 0), (f32, [0, 0, 0])), (lambda: F.dropout(V, 0.0), (f32, [3, 1, 2])), (lambda: F.embedding(Tensor([1]), X), (f32, [[7, 3, 4]])), (lambda: F.relu(-V), (f32, [0, 0, 0])),
+])
+def test_values(call, expected):
+    got = call()
+    assert str(got.dtype) == expected[0]
+    np.testing.assert_allclose(got.asnumpy(), np.array(expected[1]), rtol=2e-6, atol=1e-6)
+    assert got.shape == np.shape(expected[1])
+
+
+def test_python_values_and_names():
+    assert mint.equal(X, X + 0) is True and mint.equal(X, V) is False and mint.allclose(X, X + 1e-9) is True and mint.item(Tensor(3.0)) == 3.0
+    for module in (mint, F):
+        assert all(callable(getattr(module, name)) for name in module.__all__) and len(module.__all__) == len(set(module.__all__)) and "Tensor" not in module.__all__
