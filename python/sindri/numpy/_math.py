@@ -184,6 +184,7 @@ def cumsum(a: Any, axis: Optional[int] = None, dtype=None) -> Tensor:
 def cumprod(a: Any, axis: Optional[int] = None, dtype=None) -> Tensor:
     """Running products along axis; of the flat tensor when axis is None."""
     a = as_tensor(a)
+    dtype = a.dtype if dtype is None else dtype
     return F.cumprod(F.ravel(a), 0, dtype) if axis is None else F.cumprod(a, axis, dtype)
 
 

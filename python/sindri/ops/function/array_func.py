@@ -99,9 +99,7 @@ def expand_dims(input_x: Tensor, axis: int) -> Tensor:
     return viewed(out, input_x, "reshape", out.shape)
 
 
-def unsqueeze(input: Tensor, dim: int) -> Tensor:
-    """expand_dims by the name of PyTorch."""
-    return expand_dims(input, dim)
+unsqueeze = expand_dims
 
 
 def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
