@@ -9,4 +9,8 @@ echo "== 2/3 build"
 bash scripts/build.sh release sindri_program
 echo "== 3/3 training"
 echo "+ build/release/sindri train --config configs/digits.yaml"
-exec build/release/sindri train --config configs/digits.yaml "$@"
+build/release/sindri train --config configs/digits.yaml "$@"
+echo
+echo "To call it sindri, as the documents do, in this shell:"
+echo "  export PATH=\"$PWD/build/release:\$PATH\""
+echo "or install it: cmake --install build/release --prefix ~/.local"

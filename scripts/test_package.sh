@@ -27,4 +27,7 @@ run cmake --build "$temp/build"
 version=$("$temp/prefix/bin/sindri" version)
 grep -rqF "set(PACKAGE_VERSION \"${version#sindri }\")" "$temp/prefix" --include=SindriConfigVersion.cmake ||
   { echo "error: the program says '$version', the package has another version" >&2; exit 1; }
+# From a folder without the sources: the settings and the digits are those of the installation.
+(cd "$temp" && run "$temp/prefix/bin/sindri" train --config "$temp/prefix/share/sindri/configs/digits.yaml" --set train.max_steps=3 --quiet >"$temp/digits.log") ||
+  { cat "$temp/digits.log"; exit 1; }
 echo "package: $version, example built without warnings and trained"

@@ -1,4 +1,5 @@
 // The 8x8 handwritten digits (dataset/digits/README.md): a CSV file, packed or not, of 64 pixels 0..16 and a label per line.
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <xxhash.h>
@@ -19,13 +20,31 @@ constexpr int kMaxPixel = 16, kClasses = 10;
 constexpr int64_t kTestEvery = 5;  // lines 5, 10, 15, … are the test set
 constexpr int64_t kMaxText = int64_t{64} << 20;  // the real file has 264,712 bytes; a small packed file must not grow without bound
 
+// In the folder where the sources are built, else in the installation, or the sources, that this library belongs to.
+std::string default_file() {
+  const std::string here = "dataset/digits/digits.csv.gz";
+  struct stat info {};
+  Dl_info library{};
+  if (stat(here.c_str(), &info) == 0 || dladdr(reinterpret_cast<const void*>(&default_file), &library) == 0 || library.dli_fname == nullptr) return here;
+  std::string folder = library.dli_fname;
+  const size_t slash = folder.rfind('/');
+  folder = slash == std::string::npos ? "." : folder.substr(0, slash);
+  for (const char* up : {"/..", "/../.."}) {
+    for (const char* inside : {"/share/sindri/digits/digits.csv.gz", "/dataset/digits/digits.csv.gz"}) {
+      const std::string file = folder + up + inside;
+      if (stat(file.c_str(), &info) == 0) return file;
+    }
+  }
+  return here;
+}
+
 class DigitsSource : public Source {
  public:
   explicit DigitsSource(DigitsDataset::Options o) : o_(std::move(o)) { check_usage(o_.usage, "DigitsDataset"); }
   std::string str() const override { return fmt::format("DigitsDataset(usage={})", o_.usage.empty() ? "all" : o_.usage); }
 
   void open() override {
-    path_ = o_.dataset_file.empty() ? "dataset/digits/digits.csv.gz" : o_.dataset_file;
+    path_ = o_.dataset_file.empty() ? default_file() : o_.dataset_file;
     struct stat info {};
     if (stat(path_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) path_ += "/digits.csv.gz";
     parse(read_text());
@@ -49,7 +68,7 @@ class DigitsSource : public Source {
     struct stat info {};
     if (stat(path_.c_str(), &info) != 0) {
       throw DataError(ErrorCode::kDataMissing, fmt::format("DigitsDataset: {} does not exist", path_), path_,
-                      "start in the root of the sources, or set data.path to dataset/digits there");
+                      "start in the root of the sources, or set data.path to dataset/digits there, or to share/sindri/digits of an installation");
     }
     gzFile file = S_ISREG(info.st_mode) ? gzopen(path_.c_str(), "rb") : nullptr;
     if (file == nullptr) throw IoError(fmt::format("DigitsDataset: cannot open {}", path_), path_, "check its kind and permissions");
