@@ -85,3 +85,21 @@ def test_every_environment_variable_is_listed():
                 read |= set(re.findall(r"""(?:getenv|env_int|env_flag|variable|environ\.get|environ)[(\[]["'](SINDRI_[A-Z_]+)["']""", path.read_text()))
     assert {"SINDRI_TUNE", "SINDRI_NUM_THREADS", "SINDRI_MINDSPORE_ERA"} <= read
     assert read <= listed, f"missing in docs/environment.md: {sorted(read - listed)}"
+
+
+def test_settings_files_that_the_documents_name_exist():
+    root = pathlib.Path(GUIDE, "..", "..")
+    documents = [root / "README.md", *root.glob("docs/**/*.md"), *root.glob("configs/*.md"), *root.glob("src/cli/*.cc")]
+    named = {(path, name) for path in documents for name in re.findall(r"--config[ =]+([a-z][\w./-]*\.yaml)|(configs/[a-z][\w-]*\.yaml)", path.read_text())}
+    files = {(path.name, a or b) for path, (a, b) in named}
+    assert len(files) >= 5
+    assert not [f for f in files if not (root / f[1]).exists()]
+
+
+def test_a_process_without_a_group_is_a_communication_error(monkeypatch):
+    for name in ("OMPI_COMM_WORLD_SIZE", "MS_ROLE", "RANK_TABLE_FILE", "MINDSPORE_HCCL_CONFIG_PATH", "RANK_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ms.CommError, match="not launched"):
+        ms.communication.init()
+    with pytest.raises(RuntimeError, match="there is no process group"):
+        ms.communication.get_rank()

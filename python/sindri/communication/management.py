@@ -4,6 +4,7 @@ import os
 from typing import Dict, List, Optional, Tuple
 
 from sindri import context
+from sindri._core import CommError
 from sindri.common.not_yet import not_yet
 
 HCCL_WORLD_COMM_GROUP = 'hccl_world_group'
@@ -36,11 +37,11 @@ def _launched() -> Optional[Tuple[int, int]]:
     def number(name: str, default: Optional[str] = None) -> int:
         text = env.get(name, default)
         if text is None:
-            raise RuntimeError(f'communication.init: environment variable {name} is not set | start the script with msrun, mpirun or a rank table')
+            raise CommError(f'communication.init: environment variable {name} is not set | start the script with msrun, mpirun or a rank table')
         try:
             return int(text)
         except ValueError:
-            raise RuntimeError(f'communication.init: environment variable {name} must be a number, got {text!r}') from None
+            raise CommError(f'communication.init: environment variable {name} must be a number, got {text!r}') from None
     if 'OMPI_COMM_WORLD_SIZE' in env:
         return number('OMPI_COMM_WORLD_RANK'), number('OMPI_COMM_WORLD_SIZE')
     if 'MS_ROLE' in env:
@@ -52,7 +53,7 @@ def _launched() -> Optional[Tuple[int, int]]:
             with open(table, encoding='utf-8') as f:
                 size = sum(len(server['device']) for server in json.load(f)['server_list'])
         except (OSError, ValueError, KeyError, TypeError) as e:
-            raise RuntimeError(f"communication.init: cannot read the rank table '{table}': {e}") from e
+            raise CommError(f"communication.init: cannot read the rank table '{table}': {e}") from e
         return number('RANK_ID'), size
     if 'RANK_SIZE' in env:
         return number('RANK_ID', '0'), number('RANK_SIZE')
@@ -71,16 +72,16 @@ def init(backend_name: Optional[str] = None) -> None:
     fitting = _BACKEND_OF.get(target, 'mccl')
     backend = fitting if backend_name is None else backend_name.lower()
     if backend not in _BACKEND_OF.values():
-        raise RuntimeError(f"communication.init: 'backend_name' must be one of hccl, nccl, mccl, got {backend_name!r}")
+        raise CommError(f"communication.init: 'backend_name' must be one of hccl, nccl, mccl, got {backend_name!r}")
     if backend != fitting:
-        raise RuntimeError(f"communication.init: backend '{backend}' does not fit device_target '{target}' | use '{fitting}', or leave it out")
+        raise CommError(f"communication.init: backend '{backend}' does not fit device_target '{target}' | use '{fitting}', or leave it out")
     found = _launched()
     if found is None:
-        raise RuntimeError('communication.init: this process was not launched as part of a group | no OMPI_COMM_WORLD_SIZE, MS_ROLE, '
+        raise CommError('communication.init: this process was not launched as part of a group | no OMPI_COMM_WORLD_SIZE, MS_ROLE, '
                            'RANK_TABLE_FILE or RANK_SIZE is set | start it with mpirun, or set RANK_ID=0 RANK_SIZE=1 for a group of one')
     rank, size = found
     if not 0 <= rank < size:
-        raise RuntimeError(f'communication.init: rank {rank} is not within a group of {size}')
+        raise CommError(f'communication.init: rank {rank} is not within a group of {size}')
     if size > 1:
         not_yet(f'communication.init with {size} processes', 'distributed')
     GlobalComm.BACKEND = backend
@@ -99,7 +100,7 @@ def _ranks(group: str, where: str) -> List[int]:
     if not isinstance(group, str):
         raise TypeError(f"communication.{where}: 'group' must be a str, got {type(group).__name__}")
     if not GlobalComm.INITED:
-        raise RuntimeError(f'communication.{where}: there is no process group | call communication.init() first')
+        raise CommError(f'communication.{where}: there is no process group | call communication.init() first')
     if group in _WORLDS:  # any spelling means the current world: functions have the hccl name as default
         return [0]
     if group not in _groups:
