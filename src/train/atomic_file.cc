@@ -1,13 +1,16 @@
 // See atomic_file.h.
 #include "src/train/atomic_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 
@@ -106,6 +109,25 @@ void AtomicFile::commit(unsigned mode) {
   const int error = errno;
   if (folder >= 0) close(folder);
   if (!synced) throw_io_error("sync the folder of", what_, path_, error);
+}
+
+void remove_leftovers(const std::string& folder) {
+  DIR* dir = opendir(folder.c_str());
+  if (dir == nullptr) return;  // whoever needs the folder will say so
+  constexpr std::string_view kMark = ".tmp.";
+  while (const dirent* entry = readdir(dir)) {
+    const std::string_view name = entry->d_name;
+    const size_t mark = name.rfind(kMark);
+    if (mark == std::string_view::npos || mark == 0) continue;
+    const std::string_view number = name.substr(mark + kMark.size());
+    pid_t pid = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), pid);
+    if (error != std::errc{} || end != number.data() + number.size() || pid <= 0) continue;
+    if (kill(pid, 0) == 0 || errno != ESRCH) continue;
+    struct stat file {};
+    if (fstatat(dirfd(dir), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(file.st_mode)) unlinkat(dirfd(dir), entry->d_name, 0);
+  }
+  closedir(dir);
 }
 
 void write_file_atomically(const std::string& path, std::string_view content, const std::string& what) {

@@ -31,6 +31,9 @@ class AtomicFile {
   int64_t written_ = 0;
 };
 
+/// Removes what AtomicFile left in `folder` when its process was killed: plain files NAME.tmp.PID of processes that are gone.
+void remove_leftovers(const std::string& folder);
+
 /// Whole content in one atomic step.
 void write_file_atomically(const std::string& path, std::string_view content, const std::string& what);
 

@@ -197,6 +197,8 @@ RunFolder::RunFolder(const std::string& path, const std::string& name) : impl_(s
   }
   fs::create_directories(checkpoints(), error);
   if (error) folder_error("write to", checkpoints(), error.value());
+  remove_leftovers(path_);
+  remove_leftovers(checkpoints());
   std::error_code missing;
   continued_ = fs::file_size(file("metrics.jsonl"), missing) > 0 && !missing;
   impl_->metrics = std::make_unique<LineFile>(file("metrics.jsonl"), "metrics file");
