@@ -233,8 +233,9 @@ class IteratorImpl : public Iterator {
       const std::string theirs = j.contains(name) ? j[name].dump() : "nothing";
       throw DataError(fmt::format("the data state belongs to another pipeline: '{}' was {} when it was saved and is {} now", name, theirs, value.dump()), "",
                       name == "seed"          ? "use the same seed as the saved run"
-                          : name == "listing" ? "the files of the data set have changed; start from an epoch's beginning instead"
-                                              : "build the pipeline as it was when the state was saved");
+                          : name == "listing" ? "the files of the data set have changed: put them back as they were, or start a new training from the saved "
+                                                "weights (sindri train --checkpoint FILE, without --resume)"
+                                              : "build the pipeline as it was when the state was saved (settings: data.*, train.batch_size)");
     }
   }
 

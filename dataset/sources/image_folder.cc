@@ -24,7 +24,7 @@ std::string suffix_of(const std::string& name) {
 }
 
 bool is_image_suffix(const std::string& suffix) {
-  static constexpr const char* kKnown[] = {".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff", ".gif"};
+  static constexpr const char* kKnown[] = {".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"};
   std::string lower = suffix;
   for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
   return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* k) { return lower == k; });
@@ -150,11 +150,11 @@ class ImageFolderSource : public Source {
     std::string seen;
     for (const auto& [suffix, n] : skipped_) seen += fmt::format("{}{} x {}", seen.empty() ? "" : ", ", n, suffix);
     if (label_.empty()) {
-      throw DataError(ErrorCode::kDataEmpty,
-                      fmt::format("no images in the {} class folders of {}; other entries: {}", order_.size(), o_.dataset_dir, seen.empty() ? "none" : seen),
-                      o_.dataset_dir,
-                      o_.extensions.empty() ? "images end in .jpg .jpeg .png .bmp .webp .tif .tiff or .gif"
-                                            : fmt::format("extensions is [{}]", fmt::join(o_.extensions, ", ")));
+      throw DataError(
+          ErrorCode::kDataEmpty,
+          fmt::format("no images in the {} class folders of {}; other entries: {}", order_.size(), o_.dataset_dir, seen.empty() ? "none" : seen),
+          o_.dataset_dir,
+          o_.extensions.empty() ? "images end in .jpg .jpeg .png .bmp .webp .tif or .tiff" : fmt::format("extensions is [{}]", fmt::join(o_.extensions, ", ")));
     }
     if (!empty.empty() && !o_.allow_empty_classes)
       throw DataError(ErrorCode::kDataEmpty, fmt::format("class folders without images: {}", fmt::join(empty, ", ")), o_.dataset_dir,

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <filesystem>
 
 #include "sindri/core/error.h"
 #include "sindri/dataset/transforms.h"
 #include "sindri/dataset/vision.h"
+#include "src/train/atomic_file.h"
 
 namespace sindri::app {
 
@@ -144,10 +144,8 @@ Dataset::Ptr finish(const train::Settings& s, const Source& source, const Shape&
 }
 
 Tensor file_bytes(const std::string& path) {
-  std::ifstream f(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(f), {}};
-  if (!f.good() && !f.eof()) throw DataError(ErrorCode::kDataMissing, fmt::format("cannot read {}", path), path, "check the path");
-  if (bytes.empty()) throw DataError(ErrorCode::kDataMissing, fmt::format("{} is missing or empty", path), path, "check the path");
+  const std::string bytes = train::read_small_file(path, int64_t{1} << 30, "image");
+  if (bytes.empty()) throw DataError(ErrorCode::kDataCorrupt, "the file is empty", path, "check the path");
   return Tensor::from_data({static_cast<int64_t>(bytes.size())}, DType::kUInt8, bytes.data());
 }
 
@@ -176,9 +174,41 @@ Data open_data(const train::Settings& s, const Shape& image_shape, bool with_tra
     throw DataError(fmt::format("the training data has {} classes, the evaluation data {}", train_classes, out.num_classes), s.get_string("data.path"),
                     "both need the same class folders");
   }
+  if (const int64_t rows = train.data->get_dataset_size(), batch = s.get_int("train.batch_size"); rows > 0 && rows < batch) {
+    throw DataError(ErrorCode::kDataEmpty, fmt::format("{} training samples do not fill one batch of {}", rows, batch),
+                    "train.batch_size, from " + s.origin("train.batch_size"), fmt::format("--set train.batch_size={}, or less", rows));
+  }
   out.description = fmt::format("{}, {} training and {} evaluation samples", train.kind, train.data->get_dataset_size(), eval.data->get_dataset_size());
   out.train = finish(s, train, image_shape, true);
   return out;
+}
+
+std::vector<std::string> image_files(const std::vector<std::string>& paths) {
+  namespace fs = std::filesystem;
+  static constexpr const char* kSuffixes[] = {".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"};
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (!fs::exists(status)) throw DataError(ErrorCode::kDataMissing, fmt::format("{} does not exist", path), path, "check the path");
+    if (fs::is_regular_file(status)) {
+      files.push_back(path);
+      continue;
+    }
+    if (!fs::is_directory(status)) throw DataError(ErrorCode::kDataMissing, fmt::format("{} is neither a file nor a folder", path), path, "give image files");
+    std::vector<std::string> inside;
+    for (const auto& entry : fs::directory_iterator(path, error)) {
+      std::string suffix = entry.path().extension().string();
+      std::transform(suffix.begin(), suffix.end(), suffix.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      const bool image = std::find(std::begin(kSuffixes), std::end(kSuffixes), suffix) != std::end(kSuffixes);
+      if (image && entry.is_regular_file(error)) inside.push_back(entry.path().string());
+    }
+    if (inside.empty())
+      throw DataError(ErrorCode::kDataEmpty, fmt::format("no images lie directly in {}", path), path, "images end in .jpg .jpeg .png .bmp .webp .tif or .tiff");
+    std::sort(inside.begin(), inside.end());
+    files.insert(files.end(), inside.begin(), inside.end());
+  }
+  return files;
 }
 
 std::shared_ptr<Dataset> open_images(const train::Settings& s, const Shape& image_shape, const std::vector<std::string>& files) {

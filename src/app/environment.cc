@@ -28,9 +28,10 @@ namespace {
 // docs/environment.md, which a test compares with this list, and what the build and the tests use.
 const std::vector<std::string>& known_variables() {
   static const std::vector<std::string> names = {
-      "SINDRI_NUM_THREADS",    "SINDRI_CPU_ISA",       "SINDRI_STRICT",  "SINDRI_TUNE",     "SINDRI_CACHE_DIR", "SINDRI_LOG",
-      "SINDRI_CHECK_FINITE",   "SINDRI_TIMELINE",      "SINDRI_PEERS_PYTHON", "SINDRI_PEERS_PYTHON_MINDSPORE", "SINDRI_MINDSPORE_ERA", "SINDRI_PROGRAM",
-      "SINDRI_DISABLE_PASSES", "SINDRI_DUMP_GRAPH",    "SINDRI_VERIFY_GRAPH", "SINDRI_KERNEL", "SINDRI_DATA_PLAN"};
+      "SINDRI_NUM_THREADS",   "SINDRI_CPU_ISA",      "SINDRI_STRICT",         "SINDRI_TUNE",         "SINDRI_CACHE_DIR",
+      "SINDRI_LOG",           "SINDRI_CHECK_FINITE", "SINDRI_TIMELINE",       "SINDRI_PEERS_PYTHON", "SINDRI_PEERS_PYTHON_MINDSPORE",
+      "SINDRI_MINDSPORE_ERA", "SINDRI_PROGRAM",      "SINDRI_DISABLE_PASSES", "SINDRI_DUMP_GRAPH",   "SINDRI_VERIFY_GRAPH",
+      "SINDRI_KERNEL",        "SINDRI_DATA_PLAN"};
   return names;
 }
 
@@ -100,9 +101,10 @@ void check_address_space() {
   const size_t wanted = kSmallNet + 2 * stack * static_cast<size_t>(num_threads());  // kernels' threads and those that read data
   void* p = mmap(nullptr, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED)
-    throw DeviceError(ErrorCode::kMemory, fmt::format("the limit of address space, {} MB, leaves less than the {} MB that the smallest work needs",
-                                                     space.rlim_cur >> 20, wanted >> 20),
-                      "limit of this process (ulimit -v)", "raise it (ulimit -v unlimited), or limit the threads with SINDRI_NUM_THREADS");
+    throw DeviceError(
+        ErrorCode::kMemory,
+        fmt::format("the limit of address space, {} MB, leaves less than the {} MB that the smallest work needs", space.rlim_cur >> 20, wanted >> 20),
+        "limit of this process (ulimit -v)", "raise it (ulimit -v unlimited), or limit the threads with SINDRI_NUM_THREADS");
   munmap(p, wanted);
   parallel_tasks(num_threads(), [](int64_t) {});
 }

@@ -17,6 +17,7 @@
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
 #include "sindri/core/rng.h"
+#include "sindri/models/models.h"
 #include "sindri/nn/metric.h"
 #include "sindri/op/kernel_choice.h"
 #include "sindri/ops/random.h"
@@ -44,6 +45,18 @@ void require_checkpoint(const std::string& path) {
   std::error_code ignored;
   if (!fs::exists(path, ignored))
     throw CheckpointError("the checkpoint does not exist", path, "check the path; a run keeps its checkpoints in RUN/checkpoints/");
+}
+
+// What the program can do about a checkpoint of another net is to take the other net.
+void load_weights(const std::string& path, nn::Cell& network) {
+  try {
+    train::load_weights(path, network);
+  } catch (const CheckpointError& e) {
+    if (e.code() != ErrorCode::kCheckpointMismatch) throw;
+    throw CheckpointError(e.code(), e.message(), e.where(),
+                          "give the net and the number of classes it was trained with: --set model.name=NET --set model.num_classes=N; config.resolved.yaml in "
+                          "the checkpoint's run folder names both");
+  }
 }
 
 std::atomic<int> g_signal{0};
@@ -79,6 +92,9 @@ class SignalGuard {
   std::array<struct sigaction, kSignals.size()> old_ = {};
 };
 
+// A run within one epoch has no other curve than that of its first steps.
+constexpr size_t kPlottedSteps = 10000;
+
 // Everything a run is made of.
 struct Session {
   Session(const Settings& set, const TrainRequest& req) : settings(set), request(req) {}
@@ -105,9 +121,29 @@ struct Session {
   int64_t steps_done = 0, evaluated_at = -1;  // in all; how many they were at the last evaluation
   int64_t samples_trained = 0;
   double step_seconds = 0;
+  train::EventValues last_row;  // of metrics.csv
+  std::vector<double> step_losses;  // at most kPlottedSteps
 
   double rate_at(int64_t step) const { return rates[static_cast<size_t>(std::clamp<int64_t>(step, 0, static_cast<int64_t>(rates.size()) - 1))]; }
 };
+
+// A smaller image than the net was designed for may leave nothing for its last layers: one goes through, so that the setting is named.
+void check_image_size(const Session& s) {
+  const Settings& set = s.settings;
+  if (s.image[1] >= models::input_shape(net_name(set))[1]) return;
+  Shape one = s.image;
+  one.insert(0, 1);
+  nn::Cell& net = *s.network;
+  net.set_train(false);
+  try {
+    net(Tensor::zeros(one));
+  } catch (Error& e) {
+    if (e.code() != ErrorCode::kShape && e.code() != ErrorCode::kValue) throw;
+    throw SettingsError(fmt::format("data.image_size {} is too small for {}: {}", s.image[1], net_name(set), e.message()),
+                        fmt::format("data.image_size, from {}{}{}", set.origin("data.image_size"), e.where().empty() ? "" : " | ", e.where()),
+                        "leave it out for the size the net was designed for, or raise it");
+  }
+}
 
 void build(Session* s) {
   const Settings& set = s->settings;
@@ -122,14 +158,17 @@ void build(Session* s) {
   s->steps_per_epoch = sized ? set.get_int("train.sink_size") : s->data.train->get_dataset_size();
   s->rates = learning_rates(set, s->steps_per_epoch);
   s->optimizer = make_optimizer(set, *s->network, s->steps_per_epoch);
-  s->confusion = std::make_shared<nn::ConfusionMatrix>(class_count(set, s->data.num_classes));
   train::ModelOptions options;
-  options.metrics = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}, {"confusion_matrix", s->confusion}};
+  options.metrics = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}};
+  // Only the picture shows it; that of many classes could not be read, and its memory is their number squared.
+  if (const int64_t classes = class_count(set, s->data.num_classes); classes <= 100)
+    options.metrics["confusion_matrix"] = s->confusion = std::make_shared<nn::ConfusionMatrix>(classes);
   if (class_count(set, s->data.num_classes) > 5) options.metrics["top_5_accuracy"] = nn::make_metric("top_5_accuracy");
   options.loss_scale = set.get_float("optimizer.loss_scale");
   options.amp = amp_options(set);
   options.loss_scale_manager = make_loss_scale(set);
   options.nan_policy = set.get_string("train.nan_policy") == "skip" ? train::NanPolicy::kSkip : train::NanPolicy::kStop;
+  check_image_size(*s);
   s->model = std::make_unique<train::Model>(s->network, make_loss(set, s->data.num_classes), s->optimizer, options);
 }
 
@@ -138,7 +177,7 @@ void load_start(Session* s) {
   const TrainRequest& r = s->request;
   if (!r.checkpoint.empty()) require_checkpoint(r.checkpoint);
   if (!r.resume) {
-    if (!r.checkpoint.empty()) train::load_weights(r.checkpoint, *s->network);
+    if (!r.checkpoint.empty()) load_weights(r.checkpoint, *s->network);
     return;
   }
   const std::string path = !r.checkpoint.empty() ? r.checkpoint : train::find_newest_checkpoint(s->folder->checkpoints());
@@ -209,6 +248,7 @@ class Recorder final : public train::Callback {
     repro_written_ = true;
     const double seconds = state.last_step_seconds * static_cast<double>(steps), rate = s_->rate_at(state.cur_step_num - 1);
     s_->loss_hash.add(loss);
+    if (s_->step_losses.size() < kPlottedSteps) s_->step_losses.push_back(loss);
     s_->samples_trained += samples;
     s_->step_seconds += seconds;
     if (std::isfinite(loss)) {  // train.nan_policy: skip leaves the others out
@@ -262,6 +302,7 @@ class Recorder final : public train::Callback {
     line += fmt::format(", {:.0f} samples/s", rate);
     s_->folder->event("epoch", state.cur_epoch_num, state.cur_step_num, row);
     s_->folder->epoch_row(state.cur_epoch_num, row);
+    s_->last_row = row;
     s_->folder->log(line);
     s_->progress->print(line);
     s_->picture.loss[0].values.push_back(mean_loss);
@@ -296,10 +337,15 @@ void open_folder(Session* s) {
 void make_progress(Session* s) {
   const Settings& set = s->settings;
   const int64_t every = set.get_int("train.eval_interval"), saves = set.get_int("checkpoint.save_every_epochs");
+  const int64_t all = set.get_int("train.epochs") * s->steps_per_epoch, most = set.get_int("train.max_steps");
+  const int64_t total = most > 0 ? std::min(all, most) : all;
   s->progress = std::make_unique<train::Progress>(train::ProgressOptions{.epochs = set.get_int("train.epochs"),
                                                                          .steps_per_epoch = s->steps_per_epoch,
+                                                                         .max_steps = most,
                                                                          .evals_per_epoch = every > 0 ? 1.0 / static_cast<double>(every) : 0,
                                                                          .saves_per_epoch = saves > 0 ? 1.0 / static_cast<double>(saves) : 0,
+                                                                         .eval_at_end = every == 0 || total % (every * s->steps_per_epoch) != 0,
+                                                                         .eval_steps = s->data.eval->get_dataset_size(),
                                                                          .quiet = s->request.quiet,
                                                                          .log_every = set.get_int("log.every")});
 }
@@ -352,16 +398,23 @@ void finish(Session* s) {
     r.resume_command = resume_command(*s);
     check_saved(*s);
     s->progress->print(fmt::format("stopped by signal after saving {}", r.checkpoint));
-    s->progress->print("resume with: " + r.resume_command);
+    s->progress->print_command("resume with: " + r.resume_command);
     return;
   }
-  const int64_t n = s->confusion->num_classes();
-  for (int64_t i = 0; i < n && n <= 100; ++i) {
+  const int64_t n = s->confusion != nullptr ? s->confusion->num_classes() : 0;
+  for (int64_t i = 0; i < n; ++i) {
     std::vector<int64_t>& row = s->picture.confusion.emplace_back();
     for (int64_t j = 0; j < n; ++j) row.push_back(s->confusion->count(i, j));
   }
-  if (n <= 100) s->picture.class_names = s->data.class_names;
-  for (auto i = static_cast<int64_t>(s->picture.class_names.size()); i < n && n <= 100; ++i) s->picture.class_names.push_back(std::to_string(i));
+  if (n > 0) s->picture.class_names = s->data.class_names;
+  for (auto i = static_cast<int64_t>(s->picture.class_names.size()); i < n; ++i) s->picture.class_names.push_back(std::to_string(i));
+  if (s->picture.loss[0].values.size() == 1 && s->step_losses.size() > 1) {
+    s->picture.unit = "step";
+    for (train::Curve* curve : {&s->picture.loss[1], &s->picture.accuracy[0]}) {  // what was measured behind the last step
+      curve->values.insert(curve->values.begin(), s->step_losses.size() - 1, NAN);
+    }
+    s->picture.loss[0].values = s->step_losses;
+  }
   r.picture = s->folder->file("report.png");
   train::write_picture(s->picture, r.picture);
   check_saved(*s);
@@ -371,7 +424,22 @@ void finish(Session* s) {
   s->progress->print("checkpoint: " + r.checkpoint);
   s->progress->print("metrics:    " + r.metrics_file);
   s->progress->print("picture:    " + r.picture);
-  s->progress->print(fmt::format("next:       {} eval --checkpoint {}", shell_word(s->request.program), shell_word(r.checkpoint)));
+  s->progress->print_command(fmt::format("next:       {} eval --checkpoint {}", shell_word(s->request.program), shell_word(r.checkpoint)));
+}
+
+// Where the training ends is no end of an interval: what is measured there belongs to the row, the curves and the log all the same.
+void final_eval(Session* s) {
+  run_eval(s);
+  s->folder->event("eval", s->epoch, s->steps_done, {s->metrics.begin(), s->metrics.end()});
+  const std::string line = fmt::format("evaluation at the end: loss {:.4f}, accuracy {:.4f}", s->metrics.at("loss"), s->metrics.at("accuracy"));
+  s->folder->log(line);
+  for (const auto& [name, value] : s->metrics) s->folder->scalar("eval/" + name, s->steps_done, value);
+  if (s->last_row.empty()) return;  // nothing was trained
+  std::erase_if(s->last_row, [](const auto& column) { return column.first.starts_with("eval_"); });
+  for (const auto& [name, value] : s->metrics) s->last_row.emplace_back("eval_" + name, value);
+  s->folder->epoch_row(s->epoch, s->last_row);
+  s->picture.loss[1].values.back() = s->metrics.at("loss");
+  s->picture.accuracy[0].values.back() = s->metrics.at("accuracy");
 }
 
 TrainReport dry_run(Session* s) {
@@ -408,7 +476,7 @@ TrainReport train(const Settings& settings, const TrainRequest& request) {
   if (!request.dry_run) guard.emplace();
   build(&s);
   if (request.dry_run) {
-    if (!request.checkpoint.empty()) train::load_weights(request.checkpoint, *s.network);
+    if (!request.checkpoint.empty()) load_weights(request.checkpoint, *s.network);
     return dry_run(&s);
   }
   if (const int number = g_signal; number != 0) {
@@ -448,10 +516,7 @@ TrainReport train(const Settings& settings, const TrainRequest& request) {
   s.report.train_seconds = now_seconds() - start;
   const int stopped_by = g_signal;  // once: a signal may come at any time
   s.report.stopped_by_signal = stopped_by;
-  if (stopped_by == 0 && s.evaluated_at != s.steps_done) {
-    run_eval(&s);
-    s.folder->event("eval", s.epoch, s.steps_done, {s.metrics.begin(), s.metrics.end()});
-  }
+  if (stopped_by == 0 && s.evaluated_at != s.steps_done) final_eval(&s);
   s.report.metrics = s.metrics;
   finish(&s);
   return s.report;
@@ -460,7 +525,7 @@ TrainReport train(const Settings& settings, const TrainRequest& request) {
 train::MetricValues evaluate(const Settings& settings, const std::string& checkpoint) {
   const Data data = open_data(settings, image_shape(settings), false);
   const nn::CellPtr network = make_network(settings, data.num_classes);
-  train::load_weights(checkpoint, *network);
+  load_weights(checkpoint, *network);
   set_mode(settings.get_string("train.mode") == "graph" ? Mode::kGraph : Mode::kPynative);
   train::ModelOptions options;
   options.metrics = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}};
@@ -483,15 +548,25 @@ std::vector<Prediction> predict(const Settings& settings, const std::string& che
     if (classes == 0) throw SettingsError("the number of classes is not known without the data: " + e.message(), e.where(), "--set model.num_classes=N");
   }
   const nn::CellPtr network = make_network(settings, classes);
-  train::load_weights(checkpoint, *network);
+  load_weights(checkpoint, *network);
   set_mode(settings.get_string("train.mode") == "graph" ? Mode::kGraph : Mode::kPynative);
   train::ModelOptions options;
   options.amp = amp_options(settings);
   train::Model model(network, nullptr, nullptr, options);
-  const auto it = open_images(settings, image, images)->create_iterator({.num_epochs = 1});
+  const std::vector<std::string> files = image_files(images);
+  const auto it = open_images(settings, image, files)->create_iterator({.num_epochs = 1});
   std::vector<Prediction> out;
   std::vector<Tensor> batch;
-  for (size_t i = 0; it->next(&batch); ++i) {
+  const auto next = [&] {
+    try {
+      return it->next(&batch);
+    } catch (const DataError& e) {
+      if (e.code() != ErrorCode::kDataCorrupt) throw;
+      // The rows of this data set are the files.
+      throw DataError(e.code(), "not an image that can be read: " + e.message(), files[out.size()], "give files of JPEG, PNG, BMP, WebP or TIFF images");
+    }
+  };
+  for (size_t i = 0; next(); ++i) {
     const std::vector<double> logits = model.predict(batch[0]).to_vector<double>();
     const double largest = *std::max_element(logits.begin(), logits.end());
     double total = 0;
@@ -501,7 +576,7 @@ std::vector<Prediction> predict(const Settings& settings, const std::string& che
       total -= order.back().first;
     }
     std::sort(order.begin(), order.end());
-    Prediction p{images[i], {}};
+    Prediction p{files[i], {}};
     for (size_t k = 0; k < order.size() && k < static_cast<size_t>(top); ++k) {
       const size_t c = order[k].second;
       p.classes.emplace_back(c < names.size() ? names[c] : std::to_string(c), -order[k].first / total);

@@ -222,6 +222,12 @@ sindri::Error usage_error(const Program& p, const CLI::ParseError& e, int argc, 
   return {sindri::ErrorCode::kUsage, e.what(), command_line(argc, argv), fix};
 }
 
+// The verb is the least that can be said of where memory ran out.
+sindri::Error& at_command(sindri::Error& e, const std::string& line) {
+  if (e.code() == sindri::ErrorCode::kMemory && e.where().empty()) e.add_where(line);
+  return e;
+}
+
 int fail(const sindri::Error& e) {
   std::fflush(stdout);
   print_err(sindri::train::format_error_report(e) + "\n");
@@ -260,7 +266,7 @@ int main(int argc, char** argv) {
     const std::string line = command_line(argc, argv);
     if (!program.version_verb->parsed()) sindri::app::check_environment();
     return finish_output(program.measure.parsed() ? program.measure.run(line) : program.train_verb->parsed() ? program.run_train(line) : program.run_other());
-  } catch (const sindri::Error& e) { return fail(e); } catch (const std::bad_alloc&) {
+  } catch (sindri::Error& e) { return fail(at_command(e, command_line(argc, argv))); } catch (const std::bad_alloc&) {
     return fail(sindri::DeviceError(sindri::ErrorCode::kMemory, "out of memory", command_line(argc, argv),
                                     "reduce train.batch_size, raise a limit of memory (ulimit -v), or close other programs"));
   } catch (const std::exception& e) { return fail(sindri::Error(sindri::ErrorCode::kInternal, e.what(), "", "please report it with the command line")); }

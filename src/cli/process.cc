@@ -50,8 +50,9 @@ int finish_output(int code) {
   if (std::fflush(stdout) != 0 && g_output_error == 0) g_output_error = errno;
   const bool failed = g_output_error != 0 || std::ferror(stdout) != 0;
   if (!failed || code != 0 || (g_outlives_reader && reader_is_gone())) return code;
-  const sindri::IoError e(fmt::format("cannot write to the standard output{}{}", g_output_error != 0 ? ": " : "", g_output_error != 0 ? std::strerror(g_output_error) : ""),
-                          "standard output", "make room where it goes, or send it elsewhere; what was asked for is done, but for its last lines");
+  const sindri::IoError e(
+      fmt::format("cannot write to the standard output{}{}", g_output_error != 0 ? ": " : "", g_output_error != 0 ? std::strerror(g_output_error) : ""),
+      "standard output", "make room where it goes, or send it elsewhere; what was asked for is done, but for its last lines");
   print_err(sindri::train::format_error_report(e) + "\n");
   return e.exit_code();
 }

@@ -136,7 +136,7 @@ void draw_legend(Canvas& c, const Box& box, const std::vector<Curve>& curves) {
   }
 }
 
-void draw_chart(Canvas& c, const Box& box, const std::string& title, const std::vector<Curve>& curves, bool share) {
+void draw_chart(Canvas& c, const Box& box, const std::string& title, const std::string& unit, const std::vector<Curve>& curves, bool share) {
   c.text(title, box.x, box.y + 10, 17, Align::kLeft, kInk, true);
   const Box plot{box.x + 52, box.y + 32, box.w - 60, box.h - 76};
   size_t epochs = 1;
@@ -154,7 +154,7 @@ void draw_chart(Canvas& c, const Box& box, const std::string& title, const std::
   for (size_t e = 1; e <= epochs; e += e == 1 && x_step > 1 ? x_step - 1 : x_step)
     c.text(std::to_string(e), px(static_cast<double>(e)), plot.y + plot.h + 14, 13, Align::kCenter, kFaint);
   c.line(plot.x, plot.y + plot.h, plot.x + plot.w, plot.y + plot.h, 1.5, kFaint);
-  c.text("epoch", plot.x + plot.w / 2, plot.y + plot.h + 34, 13, Align::kCenter, kFaint);
+  c.text(unit, plot.x + plot.w / 2, plot.y + plot.h + 34, 13, Align::kCenter, kFaint);
   for (size_t i = 0; i < curves.size(); ++i) {
     const Color color = kCurves[i % std::size(kCurves)];
     bool pen_down = false;
@@ -167,8 +167,10 @@ void draw_chart(Canvas& c, const Box& box, const std::string& title, const std::
       pen_down = std::isfinite(v);
     }
     cairo_stroke(c.cr());
-    for (size_t e = 0; e < curves[i].values.size() && epochs <= 40; ++e) {
-      if (std::isfinite(curves[i].values[e])) c.dot(px(static_cast<double>(e + 1)), py(curves[i].values[e]), 3.5, color);
+    const std::vector<double>& v = curves[i].values;
+    const auto alone = [&](size_t e) { return (e == 0 || !std::isfinite(v[e - 1])) && (e + 1 >= v.size() || !std::isfinite(v[e + 1])); };
+    for (size_t e = 0; e < v.size(); ++e) {
+      if (std::isfinite(v[e]) && (epochs <= 40 || alone(e))) c.dot(px(static_cast<double>(e + 1)), py(curves[i].values[e]), 3.5, color);
     }
   }
   draw_legend(c, box, curves);
@@ -239,8 +241,8 @@ void write_picture(const RunPicture& p, const std::string& path) {
   Canvas c(static_cast<int>(kWidth), static_cast<int>(kHeight));
   c.text(fitted(c, p.title, 22, kWidth - 2 * kMargin), kMargin, 34, 22, Align::kLeft, kInk, true);
   const double top = 72, height = (kHeight - top - 20) / 2;
-  draw_chart(c, {kMargin, top, charts, height}, "Loss", p.loss, false);
-  draw_chart(c, {kMargin, top + height, charts, height}, "Accuracy", p.accuracy, true);
+  draw_chart(c, {kMargin, top, charts, height}, "Loss", p.unit, p.loss, false);
+  draw_chart(c, {kMargin, top + height, charts, height}, "Accuracy", p.unit, p.accuracy, true);
   if (n > 0) draw_confusion(c, {kMargin + charts + 24, top, kWidth - 2 * kMargin - charts - 24, kHeight - top - 10}, p);
   write_file_atomically(path, c.png(), "picture");
 }

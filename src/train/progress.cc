@@ -35,14 +35,33 @@ bool is_set(const char* variable) {
 }
 
 std::string rate_text(double per_second) {
-  if (per_second >= 1e6) return fmt::format("{:.1f}M samples/s", per_second / 1e6);
-  if (per_second >= 1e4) return fmt::format("{:.1f}k samples/s", per_second / 1e3);
-  return fmt::format("{:.{}f} samples/s", per_second, per_second < 10 ? 2 : 0);
+  if (per_second >= 1e6) return fmt::format("{:.1f}M", per_second / 1e6);
+  if (per_second >= 1e4) return fmt::format("{:.1f}k", per_second / 1e3);
+  return fmt::format("{:.{}f}", per_second, per_second < 10 ? 2 : 0);
 }
 
 std::string bar_text(double share, size_t width) {
   const auto filled = static_cast<size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(width));
   return "[" + std::string(filled, '=') + (filled < width ? ">" + std::string(width - filled - 1, ' ') : "") + "]";
+}
+
+// Lines of at most `width` characters, broken at spaces; what follows the first is indented. A word that is longer stays whole.
+std::string folded(const std::string& text, size_t width) {
+  std::string out;
+  size_t used = 0;
+  for (size_t start = 0; start < text.size();) {
+    const size_t space = std::min(text.find(' ', start), text.size());
+    const std::string word = text.substr(start, space - start);
+    if (used > 0 && used + 1 + word.size() > width) {
+      out += "\n  " + word;
+      used = 2 + word.size();
+    } else {
+      out += (start > 0 ? " " : "") + word;
+      used += (start > 0 ? 1 : 0) + word.size();
+    }
+    start = space + 1;
+  }
+  return out;
 }
 
 }  // namespace
@@ -72,14 +91,18 @@ double Progress::now() const {
 void Progress::step(const StepProgress& s) {
   last_ = s;
   const int64_t steps = std::max<int64_t>(s.steps, 1);
+  const double t = now();
+  // What callbacks take between two steps counts as well; evaluating and saving are counted apart.
+  const double since_last = last_step_end_ >= 0 ? t - last_step_end_ - paused_ : 0;
+  last_step_end_ = t;
+  paused_ = 0;
   // In sink mode one call covers many steps and only their mean is known.
   if (steps_seen_ + steps > kWarmUpSteps) {
-    durations_.push_back(s.seconds / static_cast<double>(steps));
+    durations_.push_back(std::max(s.seconds, since_last) / static_cast<double>(steps));
     if (durations_.size() > kMedianOf) durations_.pop_front();
   }
   steps_seen_ += steps;
   steps_since_plain_ += steps;
-  const double t = now();
   if (redraws_) {
     if (t - last_draw_ < kRedrawSeconds) return;
     last_draw_ = t;
@@ -94,53 +117,72 @@ void Progress::step(const StepProgress& s) {
   std::fflush(options_.out);
 }
 
+int64_t Progress::total_steps() const {
+  const int64_t all = options_.epochs * options_.steps_per_epoch;
+  return options_.max_steps > 0 ? std::min(all, options_.max_steps) : all;
+}
+
 double Progress::remaining() const {
   if (durations_.empty()) return -1;
   std::vector<double> sorted(durations_.begin(), durations_.end());
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
-  const double steps_left = static_cast<double>((options_.epochs - last_.epoch) * options_.steps_per_epoch + options_.steps_per_epoch - last_.step);
+  const auto steps_left = static_cast<double>(std::max<int64_t>(total_steps() - (last_.epoch - 1) * options_.steps_per_epoch - last_.step, 0));
   const double epochs_left = steps_left / static_cast<double>(std::max<int64_t>(options_.steps_per_epoch, 1));
-  return *middle * std::max(steps_left, 0.0) +
-      std::max(epochs_left, 0.0) * (options_.evals_per_epoch * eval_seconds_ + options_.saves_per_epoch * save_seconds_);
+  const double evaluation = eval_seconds_ >= 0 ? eval_seconds_ : static_cast<double>(options_.eval_steps) * *middle / 3;
+  return *middle * steps_left + epochs_left * (options_.evals_per_epoch * evaluation + options_.saves_per_epoch * save_seconds_) +
+      (options_.eval_at_end ? evaluation : 0);
 }
 
-// The line for a window of that many columns (0: no limit, plain). Parts are dropped from the least important until it fits; one
-// column stays free because a character in the last one makes some terminals wrap.
+// The line for a window of that many columns (0: no limit, plain). Where not everything fits, names are cut short first; then parts are
+// dropped from the least important on. One column stays free because a character in the last one makes some terminals wrap.
 std::string Progress::compose(size_t columns) const {
   struct Part {
-    std::string text;
+    std::string text, brief;
     int rank;  // 0: most important
   };
-  std::vector<Part> parts = {{fmt::format("epoch {}/{}", last_.epoch, options_.epochs), 0},
-                             {fmt::format("{}/{}", last_.step, options_.steps_per_epoch), 1},
-                             {fmt::format("loss {:.4f}", last_.loss), 2}};
-  if (!last_.metric.empty()) parts.push_back({fmt::format("{} {:.4f}", last_.metric, last_.metric_value), 4});
-  parts.push_back({fmt::format("lr {:.3g}", last_.lr), 6});
-  if (last_.seconds > 0) parts.push_back({rate_text(static_cast<double>(last_.samples) / last_.seconds), 5});
-  if (const double left = remaining(); left >= 0) parts.push_back({"ETA " + duration_text(left), 3});
-  const auto join = [&](int highest) {
+  const int64_t epochs = (total_steps() + options_.steps_per_epoch - 1) / std::max<int64_t>(options_.steps_per_epoch, 1);
+  std::vector<Part> parts;
+  const auto add = [&](int rank, const std::string& text, const std::string& brief = "") { parts.push_back({text, brief.empty() ? text : brief, rank}); };
+  add(0, fmt::format("epoch {}/{}", last_.epoch, epochs));
+  add(1, fmt::format("{}/{}", last_.step, options_.steps_per_epoch));
+  add(2, fmt::format("loss {:.4f}", last_.loss));
+  if (!last_.metric.empty())
+    add(4, fmt::format("{} {:.4f}", last_.metric, last_.metric_value), fmt::format("{} {:.4f}", last_.metric.substr(0, 3), last_.metric_value));
+  add(6, fmt::format("lr {:.3g}", last_.lr));
+  if (last_.seconds > 0) {
+    const std::string rate = rate_text(static_cast<double>(last_.samples) / last_.seconds);
+    add(5, rate + " samples/s", rate + "/s");
+  }
+  if (const double left = remaining(); left >= 0) add(3, "ETA " + duration_text(left));
+  const auto join = [&](int highest, bool brief) {
     std::string s;
     for (const Part& p : parts) {
-      if (p.rank <= highest) s += (s.empty() ? "" : "  ") + p.text;
+      if (p.rank <= highest) s += (s.empty() ? "" : "  ") + (brief ? p.brief : p.text);
     }
     return s;
   };
-  if (columns == 0) return join(6);
+  if (columns == 0) return join(6, false);
   const size_t room = columns - 1;
-  std::string line;
-  for (int highest = 6; highest >= 0; --highest) {
-    line = join(highest);
-    if (line.size() <= room) break;
+  constexpr size_t kBar = 16, kShortBar = 10, kFrame = 3;  // brackets and a space
+  size_t bar = kBar;
+  std::string line = join(6, false);
+  if (line.size() + bar + kFrame > room) {
+    bar = kShortBar;
+    line = join(5, true);
+  }
+  if (line.size() + bar + kFrame > room) {
+    bar = 0;
+    for (int highest = 6; highest >= 0; --highest) {
+      line = join(highest, highest < 6);
+      if (line.size() <= room) break;
+    }
   }
   line = line.substr(0, room);
-  constexpr size_t kBar = 16;
-  if (line.size() + kBar + 3 <= room) {
-    const double share = static_cast<double>(last_.step) / static_cast<double>(std::max<int64_t>(options_.steps_per_epoch, 1));
-    const std::string bar = bar_text(share, kBar);
-    line = (color_ ? "\x1b[36m" + bar + "\x1b[0m" : bar) + " " + line;
-  }
-  return line;
+  if (bar == 0) return line;
+  const double share = static_cast<double>(last_.step) / static_cast<double>(std::max<int64_t>(options_.steps_per_epoch, 1));
+  const std::string text = bar_text(share, bar);
+  return (color_ ? "\x1b[36m" + text + "\x1b[0m" : text) + " " + line;
 }
 
 void Progress::draw(const std::string& line) {
@@ -156,16 +198,29 @@ void Progress::clear() {
   drawn_ = false;
 }
 
-void Progress::print(const std::string& line) {
+void Progress::print(const std::string& line) { print_command(redraws_ ? folded(line, terminal_columns(options_.out) - 1) : line); }
+
+void Progress::print_command(const std::string& line) {
   clear();
   std::fprintf(options_.out, "%s\n", line.c_str());
   std::fflush(options_.out);
   last_plain_ = now();
 }
 
+void Progress::eval_took(double seconds) {
+  eval_seconds_ = seconds;
+  paused_ += seconds;
+}
+
+void Progress::save_took(double seconds) {
+  save_seconds_ = seconds;
+  paused_ += seconds;
+}
+
 void Progress::phase(const std::string& what) {
+  constexpr double kLong = 2;
   if (!redraws_) {
-    print(what + " ...");
+    if (eval_seconds_ > kLong) print(what + " ...");
     return;
   }
   const size_t columns = terminal_columns(options_.out);

@@ -241,7 +241,8 @@ void Settings::load_yaml(const std::string& path) {
   // A wrong name on the command line is a wrong setting; a disk that fails while it is read is not.
   struct stat file {};
   if (stat(path.c_str(), &file) != 0 && (errno == ENOENT || errno == ENOTDIR))
-    throw SettingsError("the settings file does not exist", path, "check the path; configs/ of the sources holds examples");
+    throw SettingsError("the settings file does not exist", path,
+                        "check the path; configs/ of the sources, or share/sindri/configs of an installation, holds examples");
   if (stat(path.c_str(), &file) == 0 && !S_ISREG(file.st_mode)) throw SettingsError("the settings file is not a regular file", path, "check the path");
   load_yaml_text(read_small_file(path, (1 << 20) + 1, "settings file"), path);
 }

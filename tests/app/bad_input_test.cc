@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -108,12 +109,38 @@ TEST(BadData, WrongImagesForTheNet) {
   make_jpeg_data(temp.file("data"), 2, 8, 2);
   expect_error(run(jpegs(temp.file("data"), temp.file("run"), {"model.name=lenet"})), 2, "E2010", {"lenet", "1 channel", "has 3"});
   // LeNet's second convolution has nothing left of an image this small: the op and the cell are named.
-  expect_error(run(digits(temp.file("small"), {"model.name=lenet", "data.image_size=8"})), 2, "E2001", {"conv2d", "conv2"});
+  expect_error(run(digits(temp.file("small"), {"model.name=lenet", "data.image_size=8"})), 2, "E2010",
+               {"data.image_size 8 is too small for lenet", "conv2d", "conv2"});
 }
 
 TEST(BadData, MoreClassesThanOutputs) {
   const TempFolder temp;
   expect_error(run(digits(temp.file("run"), {"model.num_classes=5"})), 2, "E2010", {"model.num_classes is 5", "10 classes"});
+}
+
+TEST(BadData, TooFewSamplesForABatch) {
+  const TempFolder temp;
+  make_jpeg_data(temp.file("data"), 2, 3, 2);
+  expect_error(run(jpegs(temp.file("data"), temp.file("run"))), 3, "E3003", {"6 training samples", "--set train.batch_size=6"});
+}
+
+// Files that a reader would wait at for ever.
+TEST(BadData, PipesAreRefused) {
+  const TempFolder temp;
+  for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"})
+    ASSERT_EQ(mkfifo(temp.file(name).c_str(), 0600), 0);
+  const std::vector<std::string> mnist = {
+      "train", "--set", "model.name=lenet", "--set", "train.run_dir=" + temp.file("run"), "--set", "data.path=" + temp.path()};
+  std::vector<std::string> named = mnist;
+  named.insert(named.end(), {"--set", "data.kind=mnist"});
+  for (const auto& a : {mnist, named}) {
+    Program p(a);
+    const Result r = p.wait(20);
+    EXPECT_FALSE(r.signalled);
+    EXPECT_TRUE(r.code == 3 || r.code == 5) << r.err;
+  }
+  expect_error(run(digits(temp.file("run"), {"data.path=" + temp.file("train-images-idx3-ubyte")})), 5, "E5001", {"cannot open"});
+  expect_error(run({"train", "--config", temp.file("train-images-idx3-ubyte")}), 2, "E2010", {"not a regular file"});
 }
 
 class LabelRange : public testing::TestWithParam<Mode> {};
@@ -280,6 +307,21 @@ TEST_F(BadCheckpoint, EarlierRunIsNotOverwritten) {
   const std::string before = train::read_all(files_.back());
   expect_error(run(digits(run_dir())), 5, "E5003", {run_dir(), "--resume"});
   EXPECT_EQ(train::read_all(files_.back()), before);
+}
+
+// What processes that were killed in the middle of writing have left goes with the next start; what others write now, or a user's own file, stays.
+TEST_F(BadCheckpoint, LeftoversOfKilledProcessesAreRemoved) {
+  Program gone({"version"});
+  (void)gone.wait();
+  const std::string dead = std::to_string(gone.pid()), alive = std::to_string(getpid());
+  for (const std::string& name :
+       {"metrics.csv.tmp." + dead, "checkpoints/digits-1_20.ckpt.tmp." + dead, "repro.json.tmp." + alive, std::string("notes.tmp.old")})
+    write_file(run_dir() + "/" + name, "half");
+  EXPECT_EQ(run({"train", "--quiet", "--config", run_dir() + "/config.resolved.yaml", "--set", "train.run_dir=" + run_dir(), "--resume"}).code, 0);
+  EXPECT_FALSE(fs::exists(run_dir() + "/metrics.csv.tmp." + dead));
+  EXPECT_FALSE(fs::exists(run_dir() + "/checkpoints/digits-1_20.ckpt.tmp." + dead));
+  EXPECT_TRUE(fs::exists(run_dir() + "/repro.json.tmp." + alive));
+  EXPECT_TRUE(fs::exists(run_dir() + "/notes.tmp.old"));
 }
 
 TEST(RunFolderTrouble, CannotBeMade) {

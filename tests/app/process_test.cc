@@ -132,7 +132,8 @@ TEST(Limits, SizeOfFiles) {
   const TempFolder temp;
   for (const rlim_t kilobytes : {4, 64}) {
     const std::string run_dir = temp.file("run" + std::to_string(kilobytes));
-    const Result r = run(digits(run_dir), {.environment = {{"SINDRI_CACHE_DIR", temp.file("cache")}}, .in_child = [&] { limit(RLIMIT_FSIZE, kilobytes << 10); }});
+    const Result r =
+        run(digits(run_dir), {.environment = {{"SINDRI_CACHE_DIR", temp.file("cache")}}, .in_child = [&] { limit(RLIMIT_FSIZE, kilobytes << 10); }});
     SCOPED_TRACE(r.command + "\n" + r.err);
     EXPECT_FALSE(r.signalled);
     EXPECT_EQ(r.code, 5);
@@ -178,8 +179,8 @@ TEST(Environment, ValuesAndNames) {
   expect_error(with("SINDRI_KERNEL", "onednnn"), 2, "E2010", {"SINDRI_KERNEL", "did you mean 'onednn'"});
   expect_error(run({"train", "--config", "configs/digits.yaml", "--dry-run"}, {.environment = {{"SINDRI_CPU_ISA", "foo"}}}), 2, "E2010",
                {"SINDRI_CPU_ISA=foo is not known\n  where: environment\n"});
-  const std::pair<const char*, const char*> names[] = {{"SINDRI_NUM_THREAD", "SINDRI_NUM_THREADS"}, {"SINDRI_THREADS", "SINDRI_NUM_THREADS"},
-                                                       {"SINDRI_STRIKT", "SINDRI_STRICT"}};
+  const std::pair<const char*, const char*> names[] = {
+      {"SINDRI_NUM_THREAD", "SINDRI_NUM_THREADS"}, {"SINDRI_THREADS", "SINDRI_NUM_THREADS"}, {"SINDRI_STRIKT", "SINDRI_STRICT"}};
   for (const auto& [wrong, right] : names) {
     const Result r = with(wrong, "1");
     EXPECT_EQ(r.code, 0);
@@ -188,7 +189,8 @@ TEST(Environment, ValuesAndNames) {
   // Every variable of the document is known.
   std::ifstream in(std::string(SINDRI_SOURCE_DIR) + "/docs/environment.md");
   RunOptions all;
-  const std::map<std::string, std::string> values = {{"SINDRI_CPU_ISA", "scalar"}, {"SINDRI_LOG", "warn"}, {"SINDRI_KERNEL", "onednn"}, {"SINDRI_DATA_PLAN", "none"}};
+  const std::map<std::string, std::string> values = {
+      {"SINDRI_CPU_ISA", "scalar"}, {"SINDRI_LOG", "warn"}, {"SINDRI_KERNEL", "onednn"}, {"SINDRI_DATA_PLAN", "none"}};
   for (std::string line; std::getline(in, line);) {
     for (size_t at = line.find("`SINDRI_"); line.starts_with("| `") && at < line.find(" | ", 2); at = line.find("`SINDRI_", at + 1)) {
       const std::string name = line.substr(at + 1, line.find('`', at + 1) - at - 1);

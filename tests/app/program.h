@@ -38,6 +38,7 @@ class Program {
 
   void signal(int number) const;
   bool running();
+  pid_t pid() const { return pid_; }
   /// Waits for the end. Kills it after `limit_seconds`, which fails the test.
   Result wait(double limit_seconds = 120);
   /// Polls until `condition` holds; false when the program ended first.

@@ -1,6 +1,7 @@
 // The verbs of the program on good input: what they print, and that training, eval and predict agree with each other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -154,6 +155,42 @@ TEST(Verbs, TrainLeavesARunFolderAndEvalAgrees) {
   EXPECT_EQ(words(predicted[1]).at(0), "1");
 }
 
+// A run that ends within an epoch: its last evaluation is in every record, and nothing but plain lines is printed.
+TEST(Verbs, TheLastEvaluationOfALimitedRunIsRecorded) {
+  const TempFolder temp;
+  const std::string run_dir = temp.file("run");
+  const std::string out = run_ok({"train", "--config", "configs/digits.yaml", "--set", "train.max_steps=60", "--set", "train.run_dir=" + run_dir});
+  EXPECT_THAT(out, testing::Not(HasSubstr("evaluating ...")));
+  const auto read = [](const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::vector<std::string> csv = lines_of(read(run_dir + "/metrics.csv"));
+  ASSERT_EQ(csv.size(), 3u);
+  const auto cells = [](const std::string& line) {
+    std::vector<std::string> c;
+    std::istringstream in(line);
+    for (std::string cell; std::getline(in, cell, ',');) c.push_back(cell);
+    return c;
+  };
+  const std::vector<std::string> names = cells(csv[0]), last = cells(csv[2]);
+  ASSERT_EQ(names.size(), last.size());
+  EXPECT_EQ(last[0], "2");
+  std::map<std::string, double> row;
+  for (size_t i = 0; i < names.size(); ++i) row[names[i]] = std::stod(last[i]);
+  EXPECT_NEAR(row.at("eval_accuracy"), std::stod(value_of(out, "accuracy: ")), 5e-5);
+  EXPECT_NEAR(row.at("eval_loss"), std::stod(value_of(out, "loss: ")), 5e-5);
+  EXPECT_GT(row.at("train_loss"), 0);
+  EXPECT_THAT(read(run_dir + "/log.txt"), HasSubstr("evaluation at the end: loss "));
+  for (const auto& entry : fs::directory_iterator(run_dir)) {
+    if (!entry.path().filename().string().starts_with("events.out")) continue;
+    const std::string events = read(entry.path().string());
+    size_t n = 0;
+    for (size_t at = events.find("eval/accuracy"); at != std::string::npos; at = events.find("eval/accuracy", at + 1)) ++n;
+    EXPECT_EQ(n, 2u);
+  }
+}
+
 TEST(Verbs, PredictNamesTheClassFolders) {
   const TempFolder temp;
   make_jpeg_data(temp.file("data"), 3, 32, 8);
@@ -184,6 +221,14 @@ TEST(Verbs, PredictNamesTheClassFolders) {
     truth.push_back(entry.path().parent_path().filename().string());
   }
   const std::vector<std::string> answers = lines_of(run_ok(all));
+  // A folder stands for its images; what is no image is named.
+  EXPECT_EQ(lines_of(run_ok({"predict", "--checkpoint", checkpoint, "--top", "1", temp.file("data/test/class_1")})).size(), 16u);
+  expect_error(run({"predict", "--checkpoint", checkpoint, temp.file("data/test")}), 3, "E3003", {"no images lie directly in " + temp.file("data/test")});
+  std::ofstream(temp.file("text.jpg")) << "no picture";
+  expect_error(run({"predict", "--checkpoint", checkpoint, first, temp.file("text.jpg")}), 3, "E3004", {"not an image", temp.file("text.jpg")});
+  ASSERT_EQ(mkfifo(temp.file("pipe.png").c_str(), 0600), 0);
+  expect_error(run({"predict", "--checkpoint", checkpoint, temp.file("pipe.png")}), 3, "E3002", {"pipe.png", "neither a file nor a folder"});
+  expect_error(run({"eval", "--checkpoint", checkpoint, "--set", "model.num_classes=7"}), 4, "E4003", {"--set model.num_classes=N"});
   ASSERT_EQ(answers.size(), 2 * truth.size());
   double right = 0;
   for (size_t i = 0; i < truth.size(); ++i) right += words(answers[2 * i + 1]).at(0) == truth[i] ? 1 : 0;

@@ -45,6 +45,18 @@ RunPicture sample(size_t classes) {
   return p;
 }
 
+TEST(Picture, AValueAloneIsSeenAmongManySteps) {
+  const TempFolder folder;
+  RunPicture p;
+  p.unit = "step";
+  p.loss = {{"training", std::vector<double>(200, 1.0)}, {"evaluation", std::vector<double>(200, std::nan(""))}};
+  p.loss[0].values[0] = 3;
+  write_picture(p, folder.file("without.png"));
+  p.loss[1].values.back() = 2;
+  write_picture(p, folder.file("with.png"));
+  EXPECT_NE(read_all(folder.file("with.png")), read_all(folder.file("without.png")));
+}
+
 TEST(Picture, RightIsBlueAndWrongIsRed) {
   const TempFolder folder;
   const std::string path = folder.file("p.png");

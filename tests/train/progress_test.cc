@@ -123,7 +123,8 @@ TEST(Progress, NeverWrapsAndKeepsWhatMatters) {
     for (const std::string& l : lines) EXPECT_LT(l.size(), static_cast<size_t>(columns)) << l;
     EXPECT_NE(lines[10].find("epoch 3/12"), std::string::npos) << lines[10];
     EXPECT_EQ(lines[10].find("loss 1.2346") != std::string::npos, columns >= 40) << lines[10];
-    EXPECT_EQ(lines[10].find("640 samples/s") != std::string::npos, columns >= 80) << lines[10];
+    EXPECT_EQ(lines[10].find("640") != std::string::npos, columns >= 80) << lines[10];
+    EXPECT_EQ(lines[10].starts_with("["), columns >= 80) << lines[10];
     EXPECT_EQ(lines.back(), "epoch 3 done");
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << "only the printed line moves on";
   }
@@ -134,6 +135,28 @@ TEST(Progress, AllPartsInOrderWhenThereIsRoom) {
   Output out(120);
   const std::vector<std::string> lines = visible(Script().run(&out, {}, 45, 0.2));
   EXPECT_EQ(lines[lines.size() - 2], "[=>              ] epoch 3/12  45/450  loss 1.2346  accuracy 0.5125  lr 0.05  640 samples/s  ETA 14m51s");
+}
+
+TEST(Progress, WhatStaysIsFoldedOnATerminalOnly) {
+  const Variable term("TERM", "xterm");
+  const std::string line = "epoch 3/12: loss 1.2346, eval loss 1.2001, accuracy 0.5125, 640 samples/s";
+  for (const int columns : {40, 80, 0}) {
+    Output out(columns);
+    Progress p({.out = out.file});
+    p.print(line);
+    p.print_command("next:       sindri eval --checkpoint a/rather/long/path/of/a/checkpoint.ckpt");
+    p.phase("evaluating");
+    std::string text = out.text();
+    std::erase(text, '\r');
+    if (columns == 40) EXPECT_TRUE(text.starts_with("epoch 3/12: loss 1.2346, eval loss\n  1.2001, accuracy 0.5125, 640\n  samples/s\nnext:")) << text;
+    else EXPECT_TRUE(text.starts_with(line + "\nnext:")) << text;
+    EXPECT_NE(text.find("next:       sindri eval --checkpoint a/rather/long/path/of/a/checkpoint.ckpt\n"), std::string::npos) << "to be copied";
+    EXPECT_EQ(text.find("evaluating") != std::string::npos, columns > 0) << "a file needs no line for what takes no time";
+    if (columns > 0) continue;
+    p.eval_took(3);
+    p.phase("evaluating");
+    EXPECT_NE(out.text().find("evaluating ...\n"), std::string::npos) << "but for what does";
+  }
 }
 
 TEST(Progress, AtMostTenRedrawsASecond) {
@@ -192,6 +215,26 @@ TEST(Progress, RemainingTimeIsTheMedianWithoutTheFirstSteps) {
   EXPECT_DOUBLE_EQ(p.remaining(), 100 * 0.25 + 8 + 2);
   p.step({.epoch = 2, .step = 100, .seconds = 0.25});
   EXPECT_DOUBLE_EQ(p.remaining(), 0);
+}
+
+TEST(Progress, RemainingTimeKnowsWhereTheRunEnds) {
+  double time = 0;
+  Output out(0);
+  Progress p({.epochs = 20, .steps_per_epoch = 44, .max_steps = 60, .evals_per_epoch = 1, .eval_at_end = true, .eval_steps = 6, .out = out.file, .clock = [&] {
+                return time;
+              }});
+  for (int i = 1; i <= 10; ++i) {
+    time += 1.5;  // a step of 1 s, and half a second of callbacks
+    p.step({.epoch = 1, .step = i, .seconds = 1});
+  }
+  EXPECT_DOUBLE_EQ(p.remaining(), 50 * 1.5 + (50.0 / 44 + 1) * 6 * 1.5 / 3) << "an evaluation that was not measured yet is estimated";
+  time += 4;
+  p.eval_took(4);
+  time += 1.5;
+  p.step({.epoch = 2, .step = 1, .seconds = 1});
+  EXPECT_DOUBLE_EQ(p.remaining(), 15 * 1.5 + (15.0 / 44 + 1) * 4) << "evaluating is no part of a step";
+  p.step({.epoch = 2, .step = 16, .seconds = 1});
+  EXPECT_DOUBLE_EQ(p.remaining(), 4) << "the evaluation behind the last step is left";
 }
 
 TEST(Progress, Durations) {

@@ -9,7 +9,7 @@
 
 namespace sindri::train {
 
-/// One value per epoch; NaN leaves a gap (an epoch without evaluation).
+/// One value per epoch, or step; NaN leaves a gap (an epoch without evaluation).
 struct Curve {
   std::string name;
   std::vector<double> values;
@@ -17,6 +17,7 @@ struct Curve {
 
 struct RunPicture {
   std::string title;
+  std::string unit = "epoch";  ///< of the curves' values
   std::vector<Curve> loss;
   std::vector<Curve> accuracy;  ///< shares 0..1
   std::vector<std::vector<int64_t>> confusion;  ///< [true class][predicted class] counts, square; empty: left out

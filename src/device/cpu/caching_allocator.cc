@@ -73,7 +73,7 @@ class CachingAllocator final : public HostAllocator {
       return p;
     }
     throw DeviceError(ErrorCode::kMemory, fmt::format("cannot allocate {} bytes of host memory ({} in use)", bytes, stats_.in_use), "",
-                      "reduce the batch size or close other programs");
+                      "reduce the batch size or the net (its number of classes), or close other programs");
   }
 
   void release(void* p, int64_t bytes) noexcept override {
