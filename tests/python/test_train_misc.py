@@ -134,10 +134,10 @@ def test_parallel_settings_as_an_object():
 
 
 @pytest.mark.parametrize('env, error', [
-    ({}, 'RuntimeError'), ({'RANK_SIZE': '2', 'RANK_ID': '0'}, 'NotYetError'), ({'RANK_SIZE': '1', 'RANK_ID': '1'}, 'RuntimeError'),
-    ({'RANK_SIZE': 'x'}, 'RuntimeError'), ({'OMPI_COMM_WORLD_SIZE': '4', 'OMPI_COMM_WORLD_RANK': '1'}, 'NotYetError'),
+    ({}, 'CommError'), ({'RANK_SIZE': '2', 'RANK_ID': '0'}, 'NotYetError'), ({'RANK_SIZE': '1', 'RANK_ID': '1'}, 'CommError'),
+    ({'RANK_SIZE': 'x'}, 'CommError'), ({'OMPI_COMM_WORLD_SIZE': '4', 'OMPI_COMM_WORLD_RANK': '1'}, 'NotYetError'),
     ({'MS_ROLE': 'MS_WORKER', 'MS_WORKER_NUM': '2', 'MS_NODE_ID': '0'}, 'NotYetError'), ({'RANK_TABLE_FILE': '/nowhere.json', 'RANK_ID': '0'},
-                                                                                         'RuntimeError'),
+                                                                                         'CommError'),
     ({'MS_ROLE': 'MS_WORKER', 'MS_WORKER_NUM': '1'}, None), ({'OMPI_COMM_WORLD_SIZE': '1', 'OMPI_COMM_WORLD_RANK': '0'}, None),
 ])
 def test_process_group(monkeypatch, env, error):
@@ -158,6 +158,7 @@ def test_process_group(monkeypatch, env, error):
             with pytest.raises(Exception) as e:
                 communication.init()
             assert type(e.value).__name__ == error
+            assert isinstance(e.value, RuntimeError), 'what MindSpore raises'
     finally:
         communication.release()
 
