@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Tensor ramp(const Shape& shape, double scale = 0.1) {
   std::vector<double> v(static_cast<size_t>(shape.numel()));
@@ -124,7 +125,8 @@ TEST(BatchNorm2d, InferenceUsesTheMovingStatisticsAndLeavesThem) {
   EXPECT_THAT(fixed->moving_mean().stored().to_vector<double>(), ElementsAre(3, 3));
   auto batch = BatchNorm2d::make({.num_features = 2, .use_batch_statistics = true});
   EXPECT_NEAR(ops::mean((*batch)(x)).item(), 0, 1e-6);
-  EXPECT_THAT(batch->moving_mean().stored().to_vector<double>(), ElementsAre(0, 0)) << "no update outside training";
+  // As MindSpore: the moving ones move whenever the batch's statistics are used.
+  EXPECT_THAT(batch->moving_mean().stored().to_vector<double>(), Not(ElementsAre(0, 0)));
 }
 
 TEST(BatchNorm, ParametersRanksAndRefusals) {

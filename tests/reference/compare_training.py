@@ -100,6 +100,7 @@ def run(ms, seeds=SEEDS, names=None):
 if __name__ == "__main__":
     package = importlib.import_module(sys.argv[1] if len(sys.argv) > 1 else "sindri")
     package.set_context(mode=package.GRAPH_MODE)
-    for title, found in run(package).items():
+    for title in ("LeNet", "MLP", "ResNet"):
+        found = run(package, names=[title])[title]
         values = np.array(found)
         print(f"{title:7} mean {values.mean():.4f}  spread {values.min():.4f} to {values.max():.4f}  {' '.join(f'{v:.4f}' for v in found)}", flush=True)
