@@ -34,6 +34,9 @@ f32, i64 = "Float32", "Int64"
     (lambda: mint.softmax(X, 1)[0], (f32, [0.0171478, 0.9362395, 0.0466126])), (lambda: F.linear(V, X, Tensor([1.0, 2.0])), (f32, [13, 34])), (lambda: F.one_hot(Tensor([0, 2]), 3), (i64, [[1, 0, 0], [0, 0, 1]])),
     (lambda: F.one_hot(Tensor([0, 1])), (i64, [[1, 0], [0, 1]])), (lambda: F.normalize(Tensor([[3.0, 4.0]])), (f32, [[0.6, 0.8]])), (lambda: F.layer_norm(Tensor([[1.0, 3.0]]), 2, eps=0.0), (f32, [[-1, 1]])),
     (lambda: F.mse_loss(X, X + 2), (f32, 4)), (lambda: F.l1_loss(X, X + 2, "sum"), (f32, 12)), (lambda: F.log_softmax(V * 0, 0), (f32, [-np.log(3)] * 3)), (lambda: F.cross_entropy(V[None] * 0, Tensor([1])), (f32, np.log(3))),
+    (lambda: F.leaky_relu(-V), (f32, [-0.03, -0.01, -0.02])), (lambda: F.glu(Tensor([[2.0, 0.0]]), dim=1), (f32, [[1]])), (lambda: F.threshold(V, 1, 9), (f32, [3, 9, 2])),
+    (lambda: F.logsigmoid(V * 0), (f32, [-np.log(2)] * 3)), (lambda: mint.diag(X, 1), (f32, [5, 4])), (lambda: mint.diag(V, diagonal=-1)[1], (f32, [3, 0, 0, 0])), (lambda: mint.mv(X, V), (f32, [12, 32])),
+    (lambda: mint.narrow(X, dim=1, start=1, length=1), (f32, [[5], [3]])), (lambda: mint.diff(X, dim=0), (f32, [[6, -2, 2]])), (lambda: mint.cummax(V, dim=0)[0], (f32, [3, 3, 3])), (lambda: mint.frac(V / 2), (f32, [0.5, 0.5, 0])),
     (lambda: F.gelu(V * 0), (f32, [0, 0, 0])), (lambda: F.dropout(V, 0.0), (f32, [3, 1, 2])), (lambda: F.embedding(Tensor([1]), X), (f32, [[7, 3, 4]])), (lambda: F.relu(-V), (f32, [0, 0, 0])),
 ])
 def test_values(call, expected):

@@ -34,11 +34,12 @@ mul multinomial multiply nan_to_num nanmean nansum narrow ne neg negative nonzer
 reciprocal relu remainder repeat_interleave reverse reverse_sequence roll rot90 round rsqrt scatter select_scatter sgn sigmoid sign signbit sin sinc
 sinh soft_shrink softmax sort split sqrt square squeeze std subtract svd swapaxes swapdims t tan tanh tensor_split tile top_k topk tril triu
 true_divide trunc type_as unbind unfold unique unique_consecutive unsorted_segment_max unsorted_segment_min unsorted_segment_prod
-unsorted_segment_sum unsqueeze var view_as vsplit xdivy xlogy
+unsorted_segment_sum var view_as vsplit xdivy xlogy
 """
 
 # Methods under another name than the function's.
 _RENAMED = {
+    "unsqueeze": "expand_dims",
     "scatter_add": "tensor_scatter_add",
     "scatter_sub": "tensor_scatter_sub", "scatter_mul": "tensor_scatter_mul", "scatter_div": "tensor_scatter_div",
     "scatter_max": "tensor_scatter_max", "scatter_min": "tensor_scatter_min",

@@ -9,23 +9,68 @@ from typing import Any, Optional, Sequence, Union
 from sindri import ops as _ops_
 from sindri.common import dtype as _types
 from sindri.common.tensor import Tensor
-from sindri.ops import (abs, acos, acosh, addbmm, addcdiv, addmm, addmv, arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh, asin, asinh, atan, atan2,
-                        atanh, baddbmm, bernoulli, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, bmm, broadcast_to, cdist, ceil, clamp, clip, cos, cosh,
-                        cross, cummax, cummin, diag, diff, div, divide, dot, dstack, einsum, eq, erf, erfc, erfinv, exp, exp2, expm1, eye, float_power, floor,
-                        floor_divide, fmod, frac, gcd, ge, greater, greater_equal, gt, hstack, inverse, isclose, isfinite, isinf, isnan, isneginf, kthvalue, le,
-                        lerp, less, less_equal, log, log10, log1p, log2, logaddexp, logaddexp2, logical_and, logical_not, logical_or, logical_xor, lt,
-                        masked_select, matmul, maximum, minimum, mm, mul, mv, nan_to_num, narrow, ne, neg, negative, not_equal, ones, ones_like, outer, pow,
-                        ravel, reciprocal, remainder, reshape, rsqrt, searchsorted, sigmoid, sign, sin, sinc, sinh, sqrt, square, swapaxes, t, tan, tanh,
-                        trace, tril, triu, trunc, unbind, xlogy, zeros, zeros_like)
+from sindri.ops import (abs, acos, acosh, addbmm, addcdiv, addmm, addmv, arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh, asin, asinh, atan,
+                        atan2, atanh, baddbmm, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, broadcast_to, cdist, ceil, clamp, clip, cos, cosh,
+                        cross, div, divide, dot, dstack, einsum, eq, erf, erfc, erfinv, exp, exp2, expm1, eye, float_power, floor, floor_divide, fmod,
+                        gcd, ge, greater, greater_equal, gt, hstack, inverse, isclose, isfinite, isinf, isnan, isneginf, kthvalue, le, lerp, less,
+                        less_equal, log, log10, log1p, log2, logaddexp, logaddexp2, logical_and, logical_not, logical_or, logical_xor, lt, masked_select,
+                        matmul, maximum, minimum, mm, mul, nan_to_num, ne, neg, negative, not_equal, ones, ones_like, outer, pow, ravel, reciprocal,
+                        remainder, reshape, rsqrt, searchsorted, sigmoid, sign, sin, sinc, sinh, sqrt, square, swapaxes, t, tan, tanh, trace, tril, triu,
+                        trunc, unbind, xlogy, zeros_like)
 
 fix = trunc
 _Dims = Union[None, int, Sequence[int]]
-_SAME = """abs acos acosh addbmm addcdiv addmm addmv arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh baddbmm bernoulli
-bitwise_and bitwise_not bitwise_or bitwise_xor bmm broadcast_to cdist ceil clamp clip cos cosh cross cummax cummin diag diff div divide dot dstack einsum eq
-erf erfc erfinv exp exp2 expm1 eye fix float_power floor floor_divide fmod frac gcd ge greater greater_equal gt hstack inverse isclose isfinite isinf isnan
-isneginf kthvalue le lerp less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor lt masked_select matmul
-maximum minimum mm mul mv nan_to_num narrow ne neg negative not_equal ones ones_like outer pow ravel reciprocal remainder reshape rsqrt searchsorted sigmoid
-sign sin sinc sinh sqrt square swapaxes t tan tanh trace tril triu trunc unbind xlogy zeros zeros_like"""
+_SAME = """abs acos acosh addbmm addcdiv addmm addmv arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh baddbmm bitwise_and
+bitwise_not bitwise_or bitwise_xor broadcast_to cdist ceil clamp clip cos cosh cross div divide dot dstack einsum eq erf erfc erfinv exp exp2 expm1
+eye fix float_power floor floor_divide fmod gcd ge greater greater_equal gt hstack inverse isclose isfinite isinf isnan isneginf kthvalue le lerp less
+less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor lt masked_select matmul maximum minimum mm mul
+nan_to_num ne neg negative not_equal ones ones_like outer pow ravel reciprocal remainder reshape rsqrt searchsorted sigmoid sign sin sinc sinh sqrt
+square swapaxes t tan tanh trace tril triu trunc unbind xlogy zeros_like"""
+
+
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Products of two equally long rows of matrices."""
+    return _ops_.bmm(input, mat2)
+
+
+def mv(input: Tensor, vec: Tensor) -> Tensor:
+    """Matrix times vector."""
+    return _ops_.mv(input, vec)
+
+
+def frac(input: Tensor) -> Tensor:
+    """What is left of the number without its integer part."""
+    return _ops_.frac(input)
+
+
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """length elements from start on along dim."""
+    return _ops_.narrow(input, dim, start, length)
+
+
+def cummax(input: Tensor, dim: int) -> tuple:
+    """(largest elements up to each one along dim, their indices)."""
+    return _ops_.cummax(input, dim)
+
+
+def cummin(input: Tensor, dim: int) -> tuple:
+    """(smallest elements up to each one along dim, their indices)."""
+    return _ops_.cummin(input, dim)
+
+
+def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Optional[Tensor] = None, append: Optional[Tensor] = None) -> Tensor:
+    """n times the differences of neighbours along dim."""
+    return _ops_.diff(input, n, dim, prepend, append)
+
+
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
+    """A diagonal of a matrix, or the matrix with a vector as its diagonal."""
+    return _ops_.diagflat(input, diagonal) if len(input.shape) == 1 else _ops_.diagonal(input, diagonal).copy()
+
+
+def zeros(size: Any, *, dtype: Any = None) -> Tensor:
+    """Zeros of a shape."""
+    return _ops_.zeros(size, dtype)
 
 
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:

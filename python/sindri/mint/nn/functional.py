@@ -7,11 +7,31 @@ from sindri import ops as _ops_
 from sindri.common import dtype as _types
 from sindri.common.tensor import Tensor
 from sindri.mint import softmax
-from sindri.ops import (elu, fold, glu, grid_sample, hardshrink, hardsigmoid, hardswish, hardtanh, leaky_relu, logsigmoid, mish, pixel_shuffle, prelu, relu,
-                        relu6, selu, sigmoid, silu, softplus, softshrink, tanh, threshold, unfold)
+from sindri.ops import (elu, fold, grid_sample, hardshrink, hardsigmoid, hardswish, hardtanh, mish, pixel_shuffle, prelu, relu,
+                        relu6, selu, sigmoid, silu, softplus, softshrink, tanh, unfold)
 
-_SAME = """softmax elu fold glu grid_sample hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish pixel_shuffle prelu relu relu6 selu sigmoid
-silu softplus softshrink tanh threshold unfold"""
+_SAME = """softmax elu fold grid_sample hardshrink hardsigmoid hardswish hardtanh mish pixel_shuffle prelu relu relu6 selu sigmoid
+silu softplus softshrink tanh unfold"""
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """input above 0, negative_slope * input else."""
+    return _ops_.leaky_relu(input, negative_slope)
+
+
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """The first half along dim times the sigmoid of the second."""
+    return _ops_.glu(input, dim)
+
+
+def logsigmoid(input: Tensor) -> Tensor:
+    """The logarithm of the sigmoid."""
+    return _ops_.logsigmoid(input)
+
+
+def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
+    """input above the threshold, value else."""
+    return _ops_.threshold(input, threshold, value)
 
 
 def linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:

@@ -99,7 +99,9 @@ def expand_dims(input_x: Tensor, axis: int) -> Tensor:
     return viewed(out, input_x, "reshape", out.shape)
 
 
-unsqueeze = expand_dims
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
+    """expand_dims by the name of PyTorch."""
+    return expand_dims(input, dim)
 
 
 def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
