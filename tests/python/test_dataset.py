@@ -963,6 +963,30 @@ def test_config_load(tmp_path):
         ds.config.load(str(tmp_path / "nothing.json"))
 
 
+def test_csv(tmp_path):
+    def file(name, text):
+        (tmp_path / name).write_text(text)
+        return str(tmp_path / name)
+
+    def read(*arguments, **options):
+        data = ds.CSVDataset(*arguments, shuffle=False, **options)
+        return data.get_col_names(), [[column.tolist() for column in row] for row in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+
+    # Recorded from MindSpore 2.10.0.
+    plain, named = file("plain.csv", 'a;1;"x;y"\r\n\r\nb;2;z\r\n'), file("named.csv", "p,q\n1,2\n3,4\n")
+    assert read(plain, ";", ["", 0], ["u", "v", "w"]) == (["u", "v", "w"], [["a", 1, "x;y"], ["b", 2, "z"]])
+    assert read(named) == (["p", "q"], [["1", "2"], ["3", "4"]]) and read(named, num_shards=2, shard_id=1)[1] == [["3", "4"]]
+    data = ds.CSVDataset(named, column_defaults=[0, 0.5], shuffle=False)
+    assert (data.output_types(), data.output_shapes(), len(data)) == ([np.dtype("int32"), np.dtype("float32")], [[], []], 2)
+    assert sorted(values(ds.CSVDataset([named], column_defaults=[0]).batch(2))[0]) == [1, 3]
+    for text, defaults in (("1,2\n3\n", [0]), ("1,x\n", [0, 0]), ("3000000000,1\n", [0, 0]), ('a "b",1\n"c"d,1\n', [])):
+        with pytest.raises(RuntimeError, match=r"bad.csv, line \d"):
+            read(file("bad.csv", text), column_defaults=defaults, column_names=["a", "b"])
+    for options in ({"field_delim": ";;"}, {"column_names": ["a", "a"]}, {"column_defaults": [0] * 3}):
+        with pytest.raises(ValueError):
+            read(named, **options)
+
+
 def test_cache_passes_through():
     cache = ds.DatasetCache(session_id=5, size=0, spilling=False)
     assert values(numbers(3).map(lambda x: x + 1, "x", cache=cache)) == [1, 2, 3]

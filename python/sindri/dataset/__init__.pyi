@@ -12,8 +12,8 @@ from sindri.dataset import text as text, transforms as transforms, vision as vis
 
 __all__ = [
     "BadSample", "EmptyDatasetError", "config", "engine", "text", "transforms", "vision", "BatchInfo", "Dataset", "DatasetCache", "MappableDataset",
-    "NonMappableDataset", "Schema", "Shuffle", "SourceDataset", "zip", "MindDataset", "TFRecordDataset", "CLUEDataset", "TextFileDataset",
-    "GeneratorDataset", "NumpySlicesDataset", "PaddedDataset", "Cifar100Dataset", "Cifar10Dataset", "DigitsDataset", "FashionMnistDataset",
-    "ImageFolderDataset", "MnistDataset", "BuiltinSampler", "DistributedSampler", "IterSampler", "PKSampler", "RandomSampler", "Sampler",
-    "SequentialSampler", "SubsetRandomSampler", "SubsetSampler", "WeightedRandomSampler",
+    "NonMappableDataset", "Schema", "Shuffle", "SourceDataset", "zip", "MindDataset", "TFRecordDataset", "CLUEDataset", "CSVDataset",
+    "TextFileDataset", "GeneratorDataset", "NumpySlicesDataset", "PaddedDataset", "Cifar100Dataset", "Cifar10Dataset", "DigitsDataset",
+    "FashionMnistDataset", "ImageFolderDataset", "MnistDataset", "BuiltinSampler", "DistributedSampler", "IterSampler", "PKSampler", "RandomSampler",
+    "Sampler", "SequentialSampler", "SubsetRandomSampler", "SubsetSampler", "WeightedRandomSampler",
 ]

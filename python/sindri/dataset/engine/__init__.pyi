@@ -20,7 +20,7 @@ from sindri.dataset.engine.samplers import *
 
 __all__ = [
     "BatchInfo", "Dataset", "DatasetCache", "MappableDataset", "NonMappableDataset", "Schema", "Shuffle", "SourceDataset", "zip", "MindDataset",
-    "TFRecordDataset", "CLUEDataset", "TextFileDataset", "GeneratorDataset", "NumpySlicesDataset", "PaddedDataset", "Cifar100Dataset",
+    "TFRecordDataset", "CLUEDataset", "CSVDataset", "TextFileDataset", "GeneratorDataset", "NumpySlicesDataset", "PaddedDataset", "Cifar100Dataset",
     "Cifar10Dataset", "DigitsDataset", "FashionMnistDataset", "ImageFolderDataset", "MnistDataset", "BuiltinSampler", "DistributedSampler",
     "IterSampler", "PKSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler", "SubsetSampler", "WeightedRandomSampler",
 ]

@@ -1,18 +1,20 @@
 """Sources of text (MindSpore: mindspore.dataset.TextFileDataset). Text is handled in Python; see iterators.py."""
 from __future__ import annotations
 
+import csv
 import glob
 import os
 from typing import Any, Iterator as Iterates, List, Optional
 
 import numpy as np
 
+from sindri import _core
 from sindri.common.not_yet import not_yet
-from sindri.dataset._check import fail, named
+from sindri.dataset._check import fail, named, names
 from sindri.dataset.engine.datasets import NonMappableDataset, Shuffle, SourceDataset
 from sindri.dataset.engine.iterators import Row, Run
 
-__all__ = ["CLUEDataset", "TextFileDataset"]
+__all__ = ["CLUEDataset", "CSVDataset", "TextFileDataset"]
 
 
 class TextFileDataset(NonMappableDataset):
@@ -29,17 +31,18 @@ class TextFileDataset(NonMappableDataset):
         self.dataset_files = _files(who, dataset_files)
         if shuffle is not None and not isinstance(shuffle, (bool, Shuffle)):
             fail(TypeError, f"shuffle must be a bool or a Shuffle, got {shuffle!r}", who)
-        self._lines: Optional[List[List[str]]] = None
+        self._lines: Optional[List[List[Any]]] = None
         super().__init__(num_parallel_workers, num_samples, Shuffle.GLOBAL if shuffle is None or shuffle is True else shuffle, num_shards, shard_id,
                          cache)
 
-    def _read(self) -> List[List[str]]:
+    def _read(self) -> List[List[Any]]:
         if self._lines is None:
-            self._lines = []
-            for path in self.dataset_files:
-                with open(path, encoding="utf-8-sig", newline=None) as stream:
-                    self._lines.append([line for line in (raw.rstrip("\n") for raw in stream) if line])
+            self._lines = [self._read_file(path) for path in self.dataset_files]
         return self._lines
+
+    def _read_file(self, path: str) -> List[Any]:
+        with open(path, encoding="utf-8-sig", newline=None) as stream:
+            return [line for line in (raw.rstrip("\n") for raw in stream) if line]
 
     def _columns(self, *inputs: List[str]) -> List[str]:
         return ["text"]
@@ -67,7 +70,69 @@ class TextFileDataset(NonMappableDataset):
         for count, place in enumerate(self._shard(len(rows))):
             if self.num_samples is not None and count >= self.num_samples:
                 return
-            yield [np.asarray(rows[order[place % len(rows)]])]
+            yield self._row(rows[order[place % len(rows)]])
+
+    def _row(self, line: Any) -> Row:
+        return [np.asarray(line)]
+
+
+class CSVDataset(TextFileDataset):
+    """Rows of CSV files. column_names: without, the first line of each file names them. column_defaults: a str, int or float for each column, whose
+    type the column gets (text, int32, float32); columns behind the list, or without one all, are text. Otherwise as TextFileDataset.
+
+    Raises TypeError or ValueError; while reading DataError (a RuntimeError) with file and line for a row of another length and for what is no number
+    of its type.
+    """
+
+    @named
+    def __init__(self, dataset_files: Any, field_delim: str = ",", column_defaults: Optional[List[Any]] = None, column_names: Any = None,
+                 num_samples: Optional[int] = None, num_parallel_workers: Optional[int] = None, shuffle: Any = Shuffle.GLOBAL,
+                 num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
+        who = "CSVDataset"
+        if not isinstance(field_delim, str) or len(field_delim) != 1 or field_delim in '\r\n"':
+            fail(ValueError, f"field_delim must be one character other than quotes and line ends, got {field_delim!r}", who)
+        self.field_delim, self.column_names = field_delim, names(who, "column_names", column_names)
+        if column_defaults is not None and not isinstance(column_defaults, (list, tuple)):
+            fail(TypeError, f"column_defaults must be a list, got {column_defaults!r}", who)
+        self.column_defaults = list(column_defaults or [])
+        for value in self.column_defaults:
+            if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+                fail(TypeError, f"column_defaults must hold str, int or float, got {value!r}", who)
+        super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+
+    def _columns(self, *inputs: List[str]) -> List[str]:
+        if not self.column_names:
+            with open(self.dataset_files[0], encoding="utf-8-sig", newline="") as stream:
+                self.column_names = names("CSVDataset", "the first line", next(csv.reader(stream, delimiter=self.field_delim, strict=True), []))
+            self._header = True
+        return self.column_names
+
+    _header = False  # whether the first line of each file holds the names
+
+    def _read_file(self, path: str) -> List[Any]:
+        columns = self.get_col_names()
+        if len(self.column_defaults) > len(columns):
+            fail(ValueError, f"there are {len(self.column_defaults)} column_defaults for {len(columns)} columns", "CSVDataset")
+        found: List[Any] = []
+        with open(path, encoding="utf-8-sig", newline="") as stream:
+            reader = csv.reader(stream, delimiter=self.field_delim, strict=True)
+            try:
+                for fields in reader:
+                    if fields and not (self._header and reader.line_num == 1):
+                        found.append(self._typed(fields, len(columns)))
+            except (csv.Error, ValueError, OverflowError) as e:
+                fail(_core.DataError, str(e), f"{path}, line {reader.line_num}", "mend the line, or change column_names and column_defaults")
+        return found
+
+    def _typed(self, fields: List[str], columns: int) -> Row:
+        if len(fields) != columns:
+            raise ValueError(f"{len(fields)} fields, expected {columns}")
+        defaults = [*self.column_defaults, *[""] * (columns - len(self.column_defaults))]
+        return [np.asarray(field if isinstance(default, str) else np.int32(int(field)) if isinstance(default, int) else np.float32(float(field)))
+                for field, default in zip(fields, defaults)]
+
+    def _row(self, line: Any) -> Row:
+        return list(line)
 
 
 def _files(who: str, dataset_files: Any) -> List[str]:
