@@ -2,14 +2,18 @@
 
 The signature of a call is its arguments (tensors by shape and type, everything else by value) and the state of what it went through: of the
 Cells that were called, given or found around the function, with all that their attributes hold. `set_train` or `add_flags` leads to another
-graph, and back to the earlier one. Code that looks at the values of tensors cannot be traced; it runs eagerly from then on, and one warning
-says where it looked.
+graph, and back to the earlier one.
+
+Where the code asks a tensor for its truth (`if overflow:`, `while`, `and`, `or`, `not`), the graph so far runs and the trace goes on for that
+outcome; a call that meets another outcome traces the function again for that path (src/graph/segments.h). Code that looks at values otherwise
+cannot be traced: in front of every condition the call runs eagerly, for good, behind one the rest of it does; one warning says where it looked.
 """
 from __future__ import annotations
 
 import dis
 import functools
 import inspect
+import sys
 import threading
 import warnings
 from operator import is_
@@ -21,6 +25,7 @@ from sindri import _core
 from sindri._core import Parameter, Tensor, TracedValueError
 
 _MAX_ENTRIES = 64
+_MAX_CHANGES = 8
 
 
 class _Local(threading.local):
@@ -35,6 +40,7 @@ class _Local(threading.local):
         self.called: list[Any] = []  # those of them that trained, outside of gradients
         self.marked: frozenset[Any] = frozenset()  # Cells whose runs are recorded in this trace, for gradients that follow
         self.begin = 0  # tensors with a smaller id are older than the graph being traced
+        self.result: Any = None  # the structure of what the latest trace returned
 
 
 class RecordRuns(BaseException):
@@ -285,12 +291,37 @@ class _Entry:
     def __init__(self, name: str) -> None:
         self.name, self.time, self.eager = name, -1, False
         self.fn: Any = None  # the compiled function, None when the call runs eagerly
-        self.result: Any = None  # the structure of what it returns
-        self.first: Any = None  # what the run returned that compiled it, until that is handed out
+        self.results: dict[int, Any] = {}  # by path: the structure of what it returns
+        self.traces = 0
+        self.seen: list[Any] = []  # Cells that a trace met, until the state is taken
+        self.marked: frozenset[Any] = frozenset()  # Cells whose runs its traces record, for gradients that follow
+        self.touched = False  # whether the latest trace changed what Cells hold
+        self.changed = False  # the same, if there are conditions: the next trace would not start where that one did
         self.roots: list[Any] = []  # what its state is the state of
         self.state: Any = None
         self.loose: Any = None  # the state, where some of it can change without the clock
         self.keep: Any = None  # what the key of its arguments knows by its address
+
+    def run(self, tensors: list[Tensor], only_compile: bool = False) -> Any:
+        """Its result. Where a path is taken for the first time, the state is that behind the trace."""
+        traces = self.traces
+        while True:
+            try:
+                path, out = (0, self.fn.compile(tensors)) if only_compile else self.fn.run(tensors)
+                break
+            except RecordRuns as e:
+                self.marked |= {e.cell}
+        if self.traces != traces:
+            self.specialise(self.roots + self.seen)
+            self.seen = []
+            if self.touched and self.fn.info()["segments"] > 1:
+                self.changed = True
+        if only_compile:
+            return None
+        if path >= 0:
+            return _restore(self.results[path], iter(out))
+        result, local.result = local.result, None  # the rest of the function ran eagerly
+        return _restore(result, iter(out))
 
     def specialise(self, roots: list[Any]) -> None:
         self.roots = list({id(v): v for v in roots}.values())
@@ -328,6 +359,7 @@ class Graphs:
     def __init__(self, fn: Any, name: str) -> None:
         self.fn, self.name, self.warned = fn, name, False
         self.entries: dict[Any, list[_Entry]] = {}
+        self.changes = 0  # calls whose traces changed what Cells hold, beside conditions
 
     def call(self, args: Any, kwargs: Any, root: Any = None) -> Any:
         flat = Flat(args, kwargs)
@@ -339,24 +371,57 @@ class Graphs:
                     candidates.insert(0, entry)
                 break
         else:
-            entry = self._trace(flat, args, kwargs, root)
-            self._add(flat.key, entry)
+            entry = self._new(flat, args, kwargs, root)
+            try:
+                out = entry.run(flat.tensors)
+            except TracedValueError as e:
+                self._give_up(entry, e)
+            if not entry.changed or entry.eager:
+                self._add(flat.key, entry)
             if not entry.eager:
-                first, entry.first = entry.first, None
-                return first
+                return self._checked(entry, flat.key, out)
         if entry.eager:
             try:
-                return run_eagerly(self.fn, args, kwargs)
+                return _values(run_eagerly(self.fn, args, kwargs))
             finally:
                 entry.follow()
-        out = entry.fn(flat.tensors)
-        return _restore(entry.result, iter(out))
+        return self._checked(entry, flat.key, entry.run(flat.tensors))
+
+    def _checked(self, entry: _Entry, key: Any, out: Any) -> Any:
+        """A trace that changed what Cells hold is not used again: other outcomes of its conditions would be traced from another start."""
+        if entry.changed:
+            self.changes += 1
+            entries = self.entries.get(key, [])
+            if self.changes > _MAX_CHANGES:  # it does so every time
+                entry.eager, entry.fn = True, None
+                if entry not in entries:
+                    self._add(key, entry)
+                self._warn("beside a condition on a tensor it changes what its Cells hold each time", "")
+            elif entry in entries:
+                entries.remove(entry)
+        return out
+
+    def _give_up(self, entry: _Entry, e: TracedValueError) -> None:
+        entry.eager, entry.fn = True, None
+        self._warn(str(e), _place_of(e.__traceback__))
+        entry.specialise(entry.roots + entry.seen)
+
+    def _warn(self, what: str, place: str, rest: str = "runs eagerly") -> None:
+        if not self.warned:
+            self.warned = True
+            parts = [f"{self.name} cannot be compiled and {rest}: {what}", place, "keep values in tensors, and state in Parameters"]
+            warnings.warn(" | ".join(p for p in parts if p), stacklevel=4)
 
     def compile(self, args: Any, kwargs: Any, root: Any = None) -> None:
         """What a call of this signature needs is made; nothing runs and no state changes."""
         flat = Flat(args, kwargs)
         if not any(entry.fits() for entry in self.entries.get(flat.key, ())):
-            self._add(flat.key, self._trace(flat, args, kwargs, root, run=False))
+            entry = self._new(flat, args, kwargs, root)
+            try:
+                entry.run(flat.tensors, only_compile=True)
+            except TracedValueError as e:
+                self._give_up(entry, e)
+            self._add(flat.key, entry)
 
     def _add(self, key: Any, entry: _Entry) -> None:
         """Puts an entry first among those of its arguments; the one that was used least lately of the oldest arguments makes room."""
@@ -367,59 +432,70 @@ class Graphs:
             if not self.entries[oldest]:
                 del self.entries[oldest]
 
-    def _trace(self, flat: Flat, args: Any, kwargs: Any, root: Any, run: bool = True) -> _Entry:
-        marked: frozenset[Any] = frozenset()
-        while True:
-            try:
-                return self._trace_once(flat, args, kwargs, root, run, marked)
-            except RecordRuns as e:
-                marked |= {e.cell}
-
-    def _trace_once(self, flat: Flat, args: Any, kwargs: Any, root: Any, run: bool, marked: frozenset[Any]) -> _Entry:
+    def _new(self, flat: Flat, args: Any, kwargs: Any, root: Any) -> _Entry:
         entry = _Entry(self.name)
         entry.keep = flat.objects
-        seen = [v for v in flat.objects if isinstance(v, cell_class)]
+        met = [v for v in flat.objects if isinstance(v, cell_class)]
         if root is not None:
-            seen.append(root)
+            met.append(root)
         else:
-            _around(self.fn, seen, set())
+            _around(self.fn, met, set())
+        entry.roots = met
 
         def traced(tensors: Any) -> Any:
             it = iter(tensors)
             a = tuple(rebuild(x, it) for x in args)
             k = {n: rebuild(x, it) for n, x in kwargs.items()}
             before = local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin, local.called, local.marked
+            number, seen, state = entry.traces, list(met), State(met)
+            entry.traces += 1
             local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin = 0, 0, 0, [], seen, Tensor(0)._id
-            local.called, local.marked = [], marked
+            local.called, local.marked = [], entry.marked
             try:
                 result = self.fn(*a, **k)
             finally:
                 local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin, local.called, local.marked = before
-            entry.result = _skeleton(result)
+                entry.seen = seen
+            entry.touched = not state.unchanged() and state.key != State(met).key
+            entry.results[number] = local.result = _skeleton(result)
             out: list[Tensor] = []
             _collect(result, out)
             return out
 
-        entry.fn = _core.CompiledFn(traced, self.name)
-        try:
-            if run:
-                out = entry.fn(flat.tensors)
-                entry.first = _restore(entry.result, iter(out))
-            else:
-                entry.fn.compile(flat.tensors)
-        except TracedValueError as e:
-            entry.eager, entry.fn = True, None
-            if not self.warned:
-                self.warned = True
-                warnings.warn(f"{self.name} cannot be compiled and runs eagerly: {e} | {_place_of(e)} | use ops.where in place of `if` on a tensor",
-                              stacklevel=4)
-        entry.specialise(seen)
+        def left(what: str) -> None:
+            """The rest of the call is an eager one."""
+            local.depth, local.seen = 1, None
+            self._warn(what, _place_around(), "goes on eagerly from there")
+
+        entry.fn = _core.CompiledFn(traced, self.name, on_leave=left)
         return entry
 
 
-def _place_of(e: Any) -> str:
+def _values(v: Any) -> Any:
+    """A result as a graph would return it: Parameters in it as their values."""
+    if isinstance(v, Parameter):
+        return v._detached()
+    if isinstance(v, Tensor):
+        return v
+    if isinstance(v, (tuple, list)):
+        items = [_values(x) for x in v]
+        return items if isinstance(v, list) else tuple(items)
+    if isinstance(v, dict):
+        return {k: _values(x) for k, x in v.items()}
+    return v
+
+
+def _place_around() -> str:
+    """File and line of the user's code that is running."""
+    frame = sys._getframe()
+    while frame is not None and "/sindri/" in frame.f_code.co_filename:
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
+
+
+def _place_of(tb: Any) -> str:
     """File and line in the user's code where the value was asked for."""
-    tb, place = e.__traceback__, ""
+    place = ""
     while tb is not None:
         name = tb.tb_frame.f_code.co_filename
         if "/sindri/" not in name:

@@ -172,6 +172,10 @@ class TracedValue : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Asked for the value of a traced tensor: behind a condition of a compiled call, the rest of the call runs eagerly, with data in all tensors,
+/// and its `on_leave` hears what was asked for. False elsewhere.
+bool leave_traced_call(const std::string& what);
+
 void bind_errors(py::module_& m);
 void bind_dtype(py::module_& m);
 void bind_tensor_types(py::module_& m);

@@ -153,11 +153,16 @@ void bind_gradients(py::module_& m) {
 /// A Python function of tensors, compiled per signature. Parameters it reads or writes live as long as it does.
 class PyCompiled {
  public:
-  PyCompiled(py::function f, CompileOptions options) : f_(std::move(f)) {
+  PyCompiled(py::function f, CompileOptions options, py::object on_leave) : f_(std::move(f)), on_leave_(std::move(on_leave)) {
     fn_ = CompiledFn(
         [this](std::span<const Tensor> in, int) {
           const py::gil_scoped_acquire acquire;
           const ParameterKeeper::Scope keeping(keeper_);
+          PyCompiled* const outer = std::exchange(tracing(), this);
+          const struct Back {
+            PyCompiled* to;
+            ~Back() { tracing() = to; }
+          } back{outer};
           ops::set_rng_instance(0);
           const TensorList out = to_list(f_(to_python_tuple({in.begin(), in.end()})));
           if (ops::rng_instance() != 0) ops::end_rng_step();  // part of the graph: every replay draws new numbers
@@ -165,18 +170,20 @@ class PyCompiled {
         },
         std::move(options));
   }
-  py::tuple call(const py::object& inputs) {
+  py::tuple call(const py::object& inputs) { return run(inputs)[1]; }
+  py::tuple run(const py::object& inputs) {
     const TensorList in = to_list(inputs);
     // A step of its own for the random ops, whatever ran before it (random.h).
     if (ops::rng_instance() != 0) ops::end_rng_step();
     ops::begin_rng_step();
     TensorList out;
+    int64_t path = -1;
     {
       const py::gil_scoped_release release;
-      out = fn_(in);
+      out = fn_.run(in, 0, &path);
     }
     ops::set_rng_instance(0);
-    return to_python_tuple(out);
+    return py::make_tuple(path, to_python_tuple(out));
   }
   // What the first call of this signature does, without running it.
   void compile(const py::object& inputs) {
@@ -188,19 +195,44 @@ class PyCompiled {
     ops::set_rng_instance(0);
   }
   const CompiledFn& fn() const { return fn_; }
+  const py::object& on_leave() const { return on_leave_; }
+  /// The one whose function runs on this thread.
+  static PyCompiled*& tracing() {
+    thread_local PyCompiled* p = nullptr;
+    return p;
+  }
 
  private:
   py::function f_;
+  py::object on_leave_;
   ParameterKeeper keeper_;
   CompiledFn fn_;
 };
 
+bool leave(const std::string& what) {
+  const int64_t next = ops::rng_instance();  // counted apart for traced and eager code
+  {
+    const py::gil_scoped_release release;
+    if (!leave_trace()) return false;
+  }
+  ops::set_rng_instance(next);
+  const PyCompiled* const p = PyCompiled::tracing();
+  if (p != nullptr && !p->on_leave().is_none()) p->on_leave()(what);
+  return true;
+}
+
 void bind_compile(py::module_& m) {
   py::class_<PyCompiled> c(m, "CompiledFn", "A function of tensors that is traced once per signature and then replayed without Python.");
-  c.def(py::init([](py::function f, std::string name, std::vector<std::string> disable_passes) {
-          return std::make_unique<PyCompiled>(std::move(f), CompileOptions{.name = std::move(name), .disable_passes = std::move(disable_passes)});
+  c.def(py::init([](py::function f, std::string name, std::vector<std::string> disable_passes, py::object on_leave) {
+          CompileOptions options{.name = std::move(name), .disable_passes = std::move(disable_passes)};
+          return std::make_unique<PyCompiled>(std::move(f), std::move(options), std::move(on_leave));
         }),
-        py::arg("f"), py::arg("name") = "fn", py::arg("disable_passes") = std::vector<std::string>{});
+        py::arg("f"), py::arg("name") = "fn", py::arg("disable_passes") = std::vector<std::string>{}, py::arg("on_leave") = py::none());
+  c.def("run", &PyCompiled::run, py::arg("inputs"),
+        "As a call; returns (the number of the call of f that made the path taken, or -1 where that path is not kept, a tuple of tensors).");
+  m.def("traced_call_has_run", &traced_call_has_run, "Whether a part of the call that is being traced has run already: behind a condition.");
+  m.def("leave_graph", &leave, py::arg("what"),
+        "Behind a condition on a tensor in traced code: what was traced runs, and the rest of the call runs eagerly. False elsewhere.");
   c.def("__call__", &PyCompiled::call, py::arg("inputs"), "Runs it on a sequence of tensors; returns a tuple of tensors.");
   c.def("compile", &PyCompiled::compile, py::arg("inputs"), "Traces and compiles it for tensors like these, without running it.");
   c.def(
@@ -215,7 +247,7 @@ void bind_compile(py::module_& m) {
     }();
     py::dict d;
     d["nodes_traced"] = i.nodes_traced, d["nodes"] = i.nodes, d["arena_bytes"] = i.arena_bytes, d["unplanned_bytes"] = i.unplanned_bytes;
-    d["compile_seconds"] = i.compile_seconds;
+    d["compile_seconds"] = i.compile_seconds, d["segments"] = i.segments;
     return d;
   });
   m.def("is_tracing_graph", &is_tracing_graph, "True while a graph is traced on this thread.");
@@ -368,6 +400,8 @@ void bind_timeline(py::module_& m) {
 }
 
 }  // namespace
+
+bool leave_traced_call(const std::string& what) { return leave(what); }
 
 void bind_engine(py::module_& m) {
   bind_gradients(m);

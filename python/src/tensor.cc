@@ -8,6 +8,7 @@
 #include "python/src/tensor_object.h"
 #include "sindri/amp/amp.h"
 #include "sindri/core/external.h"
+#include "sindri/graph/compile.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/matmul.h"
 #include "sindri/ops/shape.h"
@@ -110,16 +111,26 @@ void initialize(PyTensor& t, const py::object& data, const py::object& dtype, co
   t.lazy = std::move(lazy);
 }
 
+// Behind a condition of traced code the call goes on eagerly, and t has its data then.
 void need_value(const Tensor& t, const char* what) {
-  if (t.is_symbolic()) throw TracedValue(fmt::format("{} of a tensor that is being traced", what));
+  if (!t.is_symbolic()) return;
+  const std::string asked = fmt::format("{} of a tensor that is being traced", what);
+  if (!leave_traced_call(asked)) throw TracedValue(asked);
 }
 
 bool truth(PyTensor& self) {
   const Tensor t = self.value();
-  need_value(t, "the truth value");
   if (t.numel() != 1)
     throw ValueError(fmt::format("the truth value of a tensor with {} elements is ambiguous", t.numel()), "",
                      "use .any() or .all(), or compare single elements");
+  if (t.is_symbolic()) {
+    const std::optional<bool> outcome = [&] {
+      const py::gil_scoped_release release;  // what was traced so far is compiled and runs
+      return traced_condition(t);
+    }();
+    if (outcome.has_value()) return *outcome;
+  }
+  need_value(t, "the truth value");
   return t.item() != 0;
 }
 

@@ -61,17 +61,26 @@ Tensor make_tensor(const TensorMeta& meta, std::shared_ptr<Storage> storage) {
   return Tensor(std::move(impl));
 }
 
+namespace {
+thread_local SymbolKeeper* t_keeper = nullptr;
+}
+
+SymbolKeeper::SymbolKeeper() : previous_(t_keeper) { t_keeper = this; }
+SymbolKeeper::~SymbolKeeper() { t_keeper = previous_; }
+
 Tensor make_symbolic(const TensorMeta& meta, const void* graph, int32_t value) {
   auto impl = std::make_shared<TensorImpl>();
   impl->meta = meta;
   impl->graph = graph;
   impl->value = value;
+  if (t_keeper != nullptr) t_keeper->add(impl);
   return Tensor(std::move(impl));
 }
 
 Tensor make_alias(const Tensor& t) {
   auto impl = std::make_shared<TensorImpl>(*t.impl());
   impl->id = TensorImpl::next_id();
+  if (impl->graph != nullptr && t_keeper != nullptr) t_keeper->add(impl);
   return Tensor(std::move(impl));
 }
 

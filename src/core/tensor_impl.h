@@ -56,6 +56,19 @@ struct TensorImpl {
   static uint64_t next_id();
 };
 
+/// Hears of each symbolic tensor that this thread makes while it is there, copies under another identity included.
+class SymbolKeeper {
+ public:
+  SymbolKeeper();
+  virtual ~SymbolKeeper();
+  SymbolKeeper(const SymbolKeeper&) = delete;
+  SymbolKeeper& operator=(const SymbolKeeper&) = delete;
+  virtual void add(const std::shared_ptr<TensorImpl>& symbol) = 0;
+
+ private:
+  SymbolKeeper* previous_;
+};
+
 /// Source of host memory. The device layer installs a caching one at start.
 class HostAllocator {
  public:

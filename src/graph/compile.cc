@@ -14,9 +14,9 @@
 #include "src/graph/executable.h"
 #include "src/graph/memory_report.h"
 #include "src/graph/passes/passes.h"
+#include "src/graph/segments.h"
 #include "src/graph/settings.h"
 #include "src/graph/signature.h"
-#include "src/graph/trace.h"
 #include "src/op/eager.h"
 
 namespace sindri {
@@ -44,8 +44,8 @@ struct CompiledFn::Impl {
 
   struct Entry {
     Signature signature;
-    std::unique_ptr<Executable> executable;
-    ExecutableInfo info;
+    std::unique_ptr<SegmentTree> tree;
+    ExecutableInfo info;  // over all segments
   };
   // Most recently used first. Bounded, as each entry owns an arena: a function fed with ever new shapes must not eat the memory.
   static constexpr size_t kMaxEntries = 32;
@@ -54,9 +54,12 @@ struct CompiledFn::Impl {
   SignatureHistory history;
 
   void check_data(Span<const Tensor> in) const;
-  Entry& find_or_compile(Span<const Tensor> in, int variant);
-  Entry compile_entry(Signature signature, Span<const Tensor> in);
-  static const Executable& latest_executable(Impl* impl, std::unique_lock<std::mutex>* lock);
+  int64_t traces = 0;  // calls of fn
+
+  Entry* find(const Signature& wanted);
+  TensorList run(Span<const Tensor> in, int variant, int64_t* path);
+  std::unique_ptr<Executable> compile_graph(Graph graph, ExecutableInfo* info);
+  static const Entry& latest_entry(Impl* impl, std::unique_lock<std::mutex>* lock);
 };
 
 CompiledFn::CompiledFn(std::function<TensorList(Span<const Tensor>, int variant)> fn, CompileOptions opts) : impl_(std::make_shared<Impl>()) {
@@ -68,45 +71,62 @@ CompiledFn compile(TensorFn fn, CompileOptions opts) {
   return CompiledFn([fn = std::move(fn)](Span<const Tensor> in, int) { return fn(in); }, std::move(opts));
 }
 
-CompiledFn::Impl::Entry CompiledFn::Impl::compile_entry(Signature signature, Span<const Tensor> in) {
+std::unique_ptr<Executable> CompiledFn::Impl::compile_graph(Graph graph, ExecutableInfo* info) {
   const auto start = std::chrono::steady_clock::now();
-  Entry e;
-  std::vector<TensorMeta> metas;
-  for (const Tensor& t : in) metas.push_back(t.meta());
-  const int variant = signature.variant;
-  Graph graph = trace_function(
-      opts.name, [&](Span<const Tensor> x) { return fn(x, variant); }, metas);
-  e.info.nodes_traced = static_cast<int64_t>(graph.order().size());
-  for (const StateBinding& s : graph.states()) signature.states.push_back({s.param, s.param->meta()});
+  const auto traced = static_cast<int64_t>(graph.order().size());
   run_passes(graph, default_passes(), pass_context(opts));
-  e.info.nodes = static_cast<int64_t>(graph.order().size());
-  e.executable = std::make_unique<Executable>(std::move(graph), env_flag("SINDRI_CHECK_FINITE"));
+  const auto nodes = static_cast<int64_t>(graph.order().size());
+  auto executable = std::make_unique<Executable>(std::move(graph), env_flag("SINDRI_CHECK_FINITE"));
   release_cached_host_memory();  // buffers that kernels were measured on would stay beside the arena
-  e.info.arena_bytes = e.executable->plan().arena_bytes;
-  e.info.unplanned_bytes = e.executable->plan().unplanned_bytes;
-  e.info.compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  e.signature = std::move(signature);
-  if (log::enabled(log::Level::kDebug, "graph")) log::debug("graph", e.executable->describe());
+  const MemoryPlan& plan = executable->plan();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  ++info->segments;
+  info->nodes_traced += traced;
+  info->nodes += nodes;
+  info->arena_bytes += plan.arena_bytes;
+  info->unplanned_bytes += plan.unplanned_bytes;
+  info->compile_seconds += seconds;
+  if (log::enabled(log::Level::kDebug, "graph")) log::debug("graph", executable->describe());
   log::info("graph",
-            fmt::format("compiled '{}' in {:.3f} s: {} nodes ({} traced), arena {} bytes ({} without reuse)", opts.name, e.info.compile_seconds, e.info.nodes,
-                        e.info.nodes_traced, e.info.arena_bytes, e.info.unplanned_bytes));
-  return e;
+            fmt::format("compiled '{}' in {:.3f} s: {} nodes ({} traced), arena {} bytes ({} without reuse)", opts.name, seconds, nodes, traced,
+                        plan.arena_bytes, plan.unplanned_bytes));
+  return executable;
 }
 
-CompiledFn::Impl::Entry& CompiledFn::Impl::find_or_compile(Span<const Tensor> in, int variant) {
-  Signature wanted = make_signature(in, variant);
+// Moves the entry to the front.
+CompiledFn::Impl::Entry* CompiledFn::Impl::find(const Signature& wanted) {
   for (auto it = entries.begin(); it != entries.end(); ++it) {
     if (!it->signature.matches(wanted)) continue;
     entries.splice(entries.begin(), entries, it);
-    return entries.front();
+    return &entries.front();
   }
-  Entry e = compile_entry(std::move(wanted), in);
+  return nullptr;
+}
+
+// Without a path it only compiles what is new.
+TensorList CompiledFn::Impl::run(Span<const Tensor> in, int variant, int64_t* path) {
+  Signature wanted = make_signature(in, variant);
+  Entry* const known = find(wanted);
+  if (known != nullptr && path == nullptr) return {};
+  Entry fresh;
+  if (known == nullptr) {
+    fresh.signature = std::move(wanted);
+    fresh.tree = std::make_unique<SegmentTree>(opts.name);
+  }
+  Entry& e = known != nullptr ? *known : fresh;
+  const auto call = [&](Span<const Tensor> x) {
+    ++traces;
+    return fn(x, variant);
+  };
+  const auto compile_one = [&](Graph g) { return compile_graph(std::move(g), &e.info); };
+  TensorList out = e.tree->run(call, compile_one, in, traces, &e.signature.states, path);
+  if (known != nullptr) return out;
   const std::string warning = history.add(opts.name, e.signature);
   if (!warning.empty()) log::warn("graph", warning);
-  entries.push_front(std::move(e));
+  entries.push_front(std::move(fresh));
   latest = &entries.front();
-  if (entries.size() > kMaxEntries) entries.pop_back();
-  return entries.front();
+  if (entries.size() > kMaxEntries) entries.pop_back();  // never the latest, which is in front
+  return out;
 }
 
 void CompiledFn::Impl::check_data(Span<const Tensor> in) const {
@@ -121,10 +141,16 @@ void CompiledFn::prepare(Span<const Tensor> in, int variant) {
   if (impl_ == nullptr) throw ValueError("an empty CompiledFn is prepared", "", "make it with compile()");
   impl_->check_data(in);
   const std::lock_guard lock(impl_->mutex);
-  impl_->find_or_compile(in, variant);
+  impl_->run(in, variant, nullptr);
 }
 
 TensorList CompiledFn::operator()(Span<const Tensor> in, int variant) {
+  int64_t path = -1;
+  return run(in, variant, &path);
+}
+
+TensorList CompiledFn::run(Span<const Tensor> in, int variant, int64_t* path) {
+  *path = -1;
   if (impl_ == nullptr) throw ValueError("an empty CompiledFn is called", "", "make it with compile()");
   for (size_t i = 0; i < in.size(); ++i) {
     if (!in[i].defined()) throw ValueError(fmt::format("compiled function '{}': input {} is undefined", impl_->opts.name, i));
@@ -133,26 +159,32 @@ TensorList CompiledFn::operator()(Span<const Tensor> in, int variant) {
   if (&current_trace() != &eager_trace()) return impl_->fn(in, variant);
   impl_->check_data(in);
   const std::lock_guard lock(impl_->mutex);
-  return impl_->find_or_compile(in, variant).executable->run(in);
+  return impl_->run(in, variant, path);
 }
 
-// The executable compiled last; `lock` then holds the mutex.
-const Executable& CompiledFn::Impl::latest_executable(Impl* impl, std::unique_lock<std::mutex>* lock) {
+// The signature compiled last; `lock` then holds the mutex.
+const CompiledFn::Impl::Entry& CompiledFn::Impl::latest_entry(Impl* impl, std::unique_lock<std::mutex>* lock) {
   const char* none = "the compiled function has no graph yet";
   if (impl == nullptr) throw ValueError(none, "", "make it with compile()");
   *lock = std::unique_lock(impl->mutex);
   if (impl->latest == nullptr) throw ValueError(none, "compiled function " + impl->opts.name, "call it once first");
-  return *impl->latest->executable;
+  return *impl->latest;
 }
 
 std::string CompiledFn::graph_text() const {
   std::unique_lock<std::mutex> lock;
-  return Impl::latest_executable(impl_.get(), &lock).graph().text();
+  std::string text;
+  for (const Segment* s : Impl::latest_entry(impl_.get(), &lock).tree->segments()) text += (text.empty() ? "" : "\n") + s->executable->graph().text();
+  return text;
 }
 
 MemoryReport CompiledFn::memory_report() const {
   std::unique_lock<std::mutex> lock;
-  const Executable& e = Impl::latest_executable(impl_.get(), &lock);
+  const Executable* largest = nullptr;
+  for (const Segment* s : Impl::latest_entry(impl_.get(), &lock).tree->segments()) {
+    if (largest == nullptr || s->executable->plan().arena_bytes > largest->plan().arena_bytes) largest = s->executable.get();
+  }
+  const Executable& e = *largest;
   MemoryReport r = explain_memory(e.graph(), e.plan());
   r.workspace_bytes = e.workspace_bytes();
   r.steady_bytes = e.steady_bytes();

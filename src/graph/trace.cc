@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "sindri/core/error.h"
-#include "src/core/tensor_impl.h"
 #include "src/op/eager.h"
 
 namespace sindri {
@@ -28,7 +27,8 @@ ValueId GraphTrace::value_of(const Tensor& t) {
   return it->second;
 }
 
-std::vector<Tensor> GraphTrace::apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace*) {
+std::vector<Tensor> GraphTrace::apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) {
+  if (left_) return apply_below(below, op, attrs, in);
   std::vector<ValueId> operands;
   operands.reserve(in.size());
   for (const Tensor& t : in) operands.push_back(value_of(t));
@@ -38,16 +38,28 @@ std::vector<Tensor> GraphTrace::apply(const OpDef& op, const Attrs& attrs, Span<
   return out;
 }
 
+const TensorMeta& GraphTrace::meta_of(const Parameter& p) const {
+  const auto known = metas_ != nullptr ? metas_->find(&p) : StateMetas::const_iterator();
+  return metas_ != nullptr && known != metas_->end() ? known->second : p.meta();
+}
+
 size_t GraphTrace::state_of(Parameter& p) {
   const auto [it, fresh] = state_index_.emplace(&p, states_.size());
-  if (fresh) states_.push_back({&p, symbol(graph_->add_state(&p, p.name(), p.meta()))});
+  if (fresh) states_.push_back({&p, symbol(graph_->add_state(&p, p.name(), meta_of(p)))});
   return it->second;
 }
 
-Tensor GraphTrace::read(Parameter& p, Trace*) { return states_[state_of(p)].current; }
+Tensor GraphTrace::read(Parameter& p, Trace* below) {
+  if (!left_) return states_[state_of(p)].current;
+  const auto at = state_index_.find(&p);
+  // A value that is still the one from before goes by the identity it had: the tape tells parameters apart by it.
+  if (at != state_index_.end() && stored_id_[at->second] == p.stored().id()) return states_[at->second].current;
+  return read_below(below, p);
+}
 
 // The handle gets an identity of its own, as Parameter::store gives it in eager mode: the tape tells parameters apart by id.
-void GraphTrace::assign(Parameter& p, const Tensor& v, Trace*) {
+void GraphTrace::assign(Parameter& p, const Tensor& v, Trace* below) {
+  if (left_) return assign_below(below, p, v);
   const ValueId id = value_of(v);
   const size_t s = state_of(p);
   states_[s].current = symbol(id);
@@ -61,6 +73,84 @@ void GraphTrace::finish(Span<const Tensor> outputs) {
     ids.push_back(value_of(outputs[i]));
   }
   graph_->set_outputs(std::move(ids));
+}
+
+std::vector<GraphTrace::Crossing> GraphTrace::cut(const Tensor& first) {
+  std::unordered_map<ValueId, int32_t> output_of, input_of;
+  std::unordered_map<ValueId, size_t> is_state;
+  std::vector<ValueId> outputs;
+  if (first.defined()) {
+    outputs.push_back(value_of(first));
+    output_of.emplace(outputs[0], 0);
+  }
+  for (size_t i = 0; i < graph_->inputs().size(); ++i) input_of.emplace(graph_->inputs()[i], static_cast<int32_t>(i));
+  for (size_t s = 0; s < states_.size(); ++s) is_state.emplace(states_[s].current.impl()->value, s);
+  std::unordered_map<ValueId, bool> seen;
+  std::vector<Crossing> crossings;
+  for (const std::weak_ptr<TensorImpl>& w : symbols_) {
+    const std::shared_ptr<TensorImpl> impl = w.lock();
+    if (impl == nullptr || impl->graph != graph_ || is_state.contains(impl->value) || !seen.emplace(impl->value, true).second) continue;
+    const auto in = input_of.find(impl->value);
+    Crossing c{impl->value, in != input_of.end(), in != input_of.end() ? in->second : 0, graph_->value(impl->value).meta};
+    if (!c.from_input) {
+      const auto [at, fresh] = output_of.emplace(impl->value, static_cast<int32_t>(outputs.size()));
+      if (fresh) outputs.push_back(impl->value);
+      c.index = at->second;
+    }
+    crossings.push_back(std::move(c));
+  }
+  graph_->set_outputs(std::move(outputs));
+  return crossings;
+}
+
+// A value that is held here and was not when the segment was traced first is garbage that Python has not collected yet: it stays behind.
+void GraphTrace::go_on(Graph* next, Span<const Crossing> crossings) {
+  const Graph* const old = graph_;
+  std::vector<State> states;
+  std::unordered_map<ValueId, size_t> is_state;
+  states.swap(states_);
+  state_index_.clear();
+  constant_of_.clear();
+  graph_ = next;
+  std::unordered_map<ValueId, ValueId> renamed;
+  for (const Crossing& c : crossings) renamed.emplace(c.value, next->add_input(c.meta));
+  for (const State& s : states) {
+    const size_t index = states_.size();
+    renamed.emplace(s.current.impl()->value, next->add_state(s.param, s.param->name(), meta_of(*s.param)));
+    state_index_.emplace(s.param, index);
+    states_.push_back(s);
+  }
+  std::vector<std::weak_ptr<TensorImpl>> symbols;
+  symbols.swap(symbols_);
+  for (const std::weak_ptr<TensorImpl>& w : symbols) {
+    const std::shared_ptr<TensorImpl> impl = w.lock();
+    if (impl == nullptr || impl->graph != old) continue;
+    const auto to = renamed.find(impl->value);
+    if (to == renamed.end()) continue;
+    impl->graph = next;
+    impl->value = to->second;
+    symbols_.push_back(w);
+  }
+}
+
+void GraphTrace::leave(Span<const Crossing> crossings, Span<const Tensor> values) {
+  std::unordered_map<ValueId, Tensor> data;
+  for (size_t i = 0; i < crossings.size(); ++i) data.emplace(crossings[i].value, values[i]);
+  for (const State& s : states_) {
+    data.emplace(s.current.impl()->value, s.param->stored());
+    stored_id_.push_back(s.param->stored().id());
+  }
+  for (const std::weak_ptr<TensorImpl>& w : symbols_) {
+    const std::shared_ptr<TensorImpl> impl = w.lock();
+    if (impl == nullptr || impl->graph != graph_) continue;
+    const auto at = data.find(impl->value);
+    if (at == data.end()) continue;
+    impl->meta = at->second.meta();
+    impl->storage = at->second.impl()->storage;
+    impl->graph = nullptr;
+    impl->value = kNoId;
+  }
+  left_ = true;
 }
 
 Graph trace_function(const std::string& name, const TensorFn& fn, Span<const TensorMeta> inputs) {

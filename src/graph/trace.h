@@ -1,16 +1,18 @@
 // The bottom interpreter of GRAPH_MODE: ops become nodes, tensors become values.
 #pragma once
 
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "sindri/graph/graph.h"
 #include "sindri/op/bind.h"
 #include "sindri/op/tensor_fn.h"
+#include "src/core/tensor_impl.h"
 
 namespace sindri {
 
-class GraphTrace final : public Trace {
+class GraphTrace final : public Trace, private SymbolKeeper {
  public:
   explicit GraphTrace(Graph* graph);
   std::vector<Tensor> apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) override;
@@ -21,20 +23,48 @@ class GraphTrace final : public Trace {
   /// Sets what the function returns and what each state leaves with.
   void finish(Span<const Tensor> outputs);
 
+  // A trace may go on in another graph (segments.h). The graph so far then ends with the values that something outside still holds, but for
+  // those that are a state's value now: these are found in the state.
+
+  /// A value that the next graph takes over, as its input of the same number.
+  struct Crossing {
+    ValueId value = kNoId;  ///< in the graph that ends
+    bool from_input = false;  ///< it was an input there already, else it is an output
+    int32_t index = 0;  ///< of that input or output
+    TensorMeta meta;
+  };
+  /// Ends the graph; `first`, if defined, is output 0.
+  std::vector<Crossing> cut(const Tensor& first);
+  void go_on(Graph* next, Span<const Crossing> crossings);
+  using StateMetas = std::unordered_map<const Parameter*, TensorMeta>;
+  /// What states had when the graph that is traced now was traced before; null: they have it now.
+  void set_metas(const StateMetas* metas) { metas_ = metas; }
+  /// Gives all values that are held outside their data. From then on everything passes to the interpreter below.
+  void leave(Span<const Crossing> crossings, Span<const Tensor> values);
+  bool left() const { return left_; }
+  /// The value of a tensor in the graph; a constant's, for one from outside.
+  ValueId value(const Tensor& t) { return value_of(t); }
+
  private:
   ValueId value_of(const Tensor& t);
   Tensor symbol(ValueId v) const;
+  void add(const std::shared_ptr<TensorImpl>& symbol) override { symbols_.push_back(symbol); }
   size_t state_of(Parameter& p);
+  const TensorMeta& meta_of(const Parameter& p) const;
 
   struct State {
     Parameter* param;
     Tensor current;
   };
   Graph* graph_;
+  bool left_ = false;
+  const StateMetas* metas_ = nullptr;
   uint64_t first_id_;  // tensors with a smaller id are of an earlier trace
   std::vector<State> states_;  // parallel to graph states
   std::unordered_map<Parameter*, size_t> state_index_;
+  std::vector<uint64_t> stored_id_;  // once left: identities of the parameters' values at that moment
   std::unordered_map<uint64_t, ValueId> constant_of_;  // tensor id -> value
+  std::vector<std::weak_ptr<TensorImpl>> symbols_;  // all that were handed out
 };
 
 /// Traces fn on symbolic tensors of the given metas. Errors of the function pass through.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sindri/core/error.h"
 #include "sindri/op/parameter.h"
@@ -46,6 +47,11 @@ BelowScope::~BelowScope() { t_top = previous_; }
 
 TracingGraphScope::TracingGraphScope() { ++t_graph_depth; }
 TracingGraphScope::~TracingGraphScope() { --t_graph_depth; }
+SuspendTraces::SuspendTraces() : top_(std::exchange(t_top, nullptr)), depth_(std::exchange(t_graph_depth, 0)) {}
+SuspendTraces::~SuspendTraces() {
+  t_top = top_;
+  t_graph_depth = depth_;
+}
 bool is_tracing_graph() { return t_graph_depth > 0; }
 
 Trace& current_trace() { return t_top != nullptr ? *t_top : eager_trace(); }

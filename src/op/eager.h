@@ -22,4 +22,17 @@ class TracingGraphScope {
   ~TracingGraphScope();
 };
 
+/// Takes all interpreters off this thread for its life: what runs inside is eager, and not part of what is traced.
+class SuspendTraces {
+ public:
+  SuspendTraces();
+  ~SuspendTraces();
+  SuspendTraces(const SuspendTraces&) = delete;
+  SuspendTraces& operator=(const SuspendTraces&) = delete;
+
+ private:
+  Trace* top_;
+  int depth_;
+};
+
 }  // namespace sindri

@@ -22,6 +22,41 @@ using namespace test;
 
 TensorList run(CompiledFn& f, std::vector<Tensor> in, int variant = 0) { return f(in, variant); }
 
+TEST(Compile, ConditionsLeadToPathsOfTheirOwn) {
+  Parameter p(vec({0, 0}), "p");
+  int calls = 0;
+  CompiledFn f = compile([&](Span<const Tensor> in) -> TensorList {
+    ++calls;
+    const Tensor before = p.value(), sum = ops::sum(in[0]), twice = ops::add(in[0], in[0]);
+    p.assign(twice);
+    if (!traced_condition(sum).value()) return {before, twice};
+    const Tensor old = p.value();
+    p.assign(ops::add(old, before));
+    if (traced_condition(ops::sum(p.value())).value()) return {ops::add(sum, 1.0)};
+    if (in[0].shape()[0] == 2) EXPECT_TRUE(leave_trace());
+    p.assign(ops::mul(p.value(), old));  // op by op
+    return {p.value(), before};
+  });
+  EXPECT_FALSE(traced_condition(vec({1})).has_value());
+  EXPECT_FALSE(leave_trace());
+  for (int pass = 0; pass < 2; ++pass) {
+    p.assign(vec({1, 1}));
+    TensorList out = f(std::vector<Tensor>{vec({2, -2})});
+    EXPECT_EQ(values(out[0]), (std::vector<double>{1, 1}));
+    EXPECT_EQ(values(out[1]), (std::vector<double>{4, -4}));
+    out = f(std::vector<Tensor>{vec({3, -2})});
+    EXPECT_EQ(values(out[0]), (std::vector<double>{2}));
+    EXPECT_EQ(values(p.value()), (std::vector<double>{10, -8}));
+    EXPECT_EQ(calls, 2 + pass);
+    p.assign(vec({-4, 0}));
+    out = f(std::vector<Tensor>{vec({2, 0})});
+    EXPECT_EQ(values(out[0]), (std::vector<double>{0, 0}));
+    EXPECT_EQ(values(out[1]), (std::vector<double>{-4, 0}));
+    EXPECT_EQ(calls, 3 + pass);  // a path that is left is not kept
+  }
+  EXPECT_GE(f.info().segments, 4);
+}
+
 TEST(Compile, TracesOncePerSignature) {
   int traces = 0;
   CompiledFn f = compile([&](Span<const Tensor> in) -> TensorList {

@@ -148,14 +148,12 @@ def test_graph_is_traced_once_per_signature():
     assert net(x, 3, flag="f")[0].asnumpy().tolist() == [7] and len(calls) == 4
 
 
-def test_condition_on_a_value_falls_back_with_one_warning():
+def test_a_value_asked_for_falls_back_with_one_warning():
     ms.set_context(mode=ms.GRAPH_MODE)
 
     class Net(nn.Cell):
         def construct(self, x):
-            if x.sum() > 0:
-                return x
-            return -x
+            return x if float(x.sum()) > 0 else -x
 
     net = Net()
     with warnings.catch_warnings(record=True) as w:

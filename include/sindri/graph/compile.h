@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct ExecutableInfo {
   int64_t arena_bytes = 0;  ///< planned memory for intermediate values
   int64_t unplanned_bytes = 0;  ///< what they would take without reuse
   double compile_seconds = 0;
+  int64_t segments = 0;  ///< graphs it consists of: one, unless the function looks at conditions
 };
 
 /// A function with one Executable per (input metas, state metas, variant, strict mode, threads). Parameters read and assigned
@@ -37,13 +39,17 @@ class SINDRI_API CompiledFn {
   CompiledFn(std::function<TensorList(std::span<const Tensor>, int variant)> fn, CompileOptions opts);
   /// Runs; traces and compiles first when this signature is new. Inputs are read during the call only.
   TensorList operator()(std::span<const Tensor> in, int variant = 0);
-  /// Traces and compiles when this signature is new; runs nothing and changes no state.
+  /// Traces and compiles when this signature is new, as far as the first condition; runs nothing and changes no state.
   void prepare(std::span<const Tensor> in, int variant = 0);
+  /// As above. `path` becomes the number of the call of `fn` (0 for the first) that made the path taken, where that path is kept: functions
+  /// that look at conditions (traced_condition) may return something else on each. Else -1.
+  TensorList run(std::span<const Tensor> in, int variant, int64_t* path);
   explicit operator bool() const { return impl_ != nullptr; }
-  /// Text of the optimized graph for a signature already compiled (the latest when there are several).
+  /// Text of the optimized graph for a signature already compiled (the latest when there are several); of all its segments, where the function
+  /// looks at conditions.
   std::string graph_text() const;
   ExecutableInfo info() const;
-  /// Where its memory goes, of the latest signature. Throws ValueError before the first call.
+  /// Where its memory goes, of the latest signature (of its largest segment). Throws ValueError before the first call.
   MemoryReport memory_report() const;
   int64_t num_signatures() const;
 
@@ -51,6 +57,15 @@ class SINDRI_API CompiledFn {
   struct Impl;
   std::shared_ptr<Impl> impl_;
 };
+
+/// For language bindings: while a CompiledFn calls its function on this thread, the truth of a traced tensor of one element. What was traced so
+/// far runs, and the trace goes on for this outcome; another outcome, in a later call, leads to another trace. nullopt elsewhere.
+SINDRI_API std::optional<bool> traced_condition(const Tensor& t);
+/// While a CompiledFn calls its function behind a condition: what was traced runs, traced tensors get their data, and the function goes on
+/// eagerly. False elsewhere, where a value that is asked for is not to be had.
+SINDRI_API bool leave_trace();
+/// Whether a part of the call that is being traced has run: it cannot begin anew.
+SINDRI_API bool traced_call_has_run();
 
 SINDRI_API CompiledFn compile(TensorFn fn, CompileOptions opts = {});
 

@@ -190,7 +190,9 @@ class Cell:
         else:
             if isinstance(value, Tensor) and value.is_symbolic:
                 # It would outlive the graph it belongs to; run eagerly, an attribute can hold its value.
-                raise _core.TracedValueError(f"attribute '{name}' is given a tensor")
+                what = f"attribute '{name}' is given a tensor"
+                if not _core.leave_graph(what):
+                    raise _core.TracedValueError(what)
             object.__setattr__(self, name, value)
             if name == "construct":
                 d["_cell_graphs"] = None

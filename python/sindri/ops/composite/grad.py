@@ -22,7 +22,8 @@ def _forward(fn: Any, args: Any, kwargs: Any = None) -> Any:
                 local.recorded.remove(r)
                 return r.tape, r.output, r.inputs
         if fn.training and not local.recording and local.seen is not None and fn in local.called and fn not in local.marked:
-            raise RecordRuns(fn)
+            if not _core.traced_call_has_run():  # behind a condition the call cannot begin anew: two runs, as in eager mode
+                raise RecordRuns(fn)
     tape, inputs = _core.Tape(), Inputs(args)
     local.tapes += 1
     local.recording += 1  # Cells inside need no recording of their own

@@ -86,12 +86,11 @@ def insert_gradient_of(x: Tensor, f: Callable) -> Tensor:
 
 
 def need_eager(*values: Any) -> None:
-    """Makes code that is being traced run eagerly from here on (with the tracer's warning): asks for a value that a traced graph has not."""
+    """Makes code that is being traced run eagerly, from here on where it can, with the tracer's warning: values have data then."""
     if _core.is_tracing_graph():
-        for value in (*values, core.full((), 1.0)):
-            if isinstance(value, Tensor) and value.is_symbolic:
-                bool(core.any(value))
-        raise _core.TracedValueError("the values to print are asked for while a graph is traced")
+        what = "the values to print are asked for while a graph is traced"
+        if not _core.leave_graph(what):
+            raise _core.TracedValueError(what)
 
 
 def _print_text(item: Any) -> str:

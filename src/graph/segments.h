@@ -1,0 +1,51 @@
+// A traced function whose code looks at values. Where it asks a traced tensor for its truth (`if overflow:`), the graph is cut: what was
+// traced so far becomes an executable of its own, a segment, and runs; its result says how the code goes on, and which segment comes next.
+// So the segments of a function form a tree with one path for each series of outcomes met. A path is traced when it is first taken, in one go
+// with its first run; from then on it runs without the function. Each path does what the function does eagerly, and nothing of a branch that is
+// not taken: its states stay, its errors do not occur, its results need no common shape.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sindri/op/tensor_fn.h"
+#include "src/graph/executable.h"
+#include "src/graph/signature.h"
+#include "src/graph/trace.h"
+
+namespace sindri {
+
+struct Segment {
+  std::unique_ptr<Executable> executable;
+  int64_t path = -1;  ///< at the end of a path: number of the trace that made it
+  // Else output 0 is the condition, and the next segment's inputs come from this one's inputs and outputs.
+  std::vector<GraphTrace::Crossing> crossings;
+  std::array<std::unique_ptr<Segment>, 2> next;
+  // To tell whether a later trace comes by here.
+  uint64_t fingerprint = 0;
+  GraphTrace::StateMetas state_metas;
+};
+
+class SegmentTree {
+ public:
+  using Compile = std::function<std::unique_ptr<Executable>(Graph)>;
+
+  explicit SegmentTree(std::string name) : name_(std::move(name)) {}
+  /// Runs the path that the values take. Where it has not been taken before, `fn` is called, its new segments go through `compile`, and the
+  /// states it met are added to `states`. `path` becomes the number `trace` of the call that made the path, or -1 if it was not kept. Without
+  /// `path` (for an empty tree) nothing runs, and the trace ends at the first condition.
+  TensorList run(const TensorFn& fn, const Compile& compile, Span<const Tensor> in, int64_t trace, std::vector<Signature::State>* states, int64_t* path);
+  /// Depth first, the outcome false before true; none before the first run.
+  std::vector<const Segment*> segments() const;
+
+ private:
+  friend class PathTrace;
+  std::string name_;
+  std::unique_ptr<Segment> root_;
+  size_t size_ = 0;
+};
+
+}  // namespace sindri
