@@ -13,7 +13,7 @@ import numpy as np
 from sindri import _core
 from sindri._signatures import as_method, signature
 from sindri.common import dtype as mstype
-from sindri.common._views import reshaped, transposed
+from sindri.common._views import of_first_era, reshaped, transposed
 from sindri.common.hook_handle import HookHandle
 from sindri.context import era
 
@@ -111,16 +111,25 @@ def view(self: Tensor, *shape: Any) -> Tensor:
 def transpose(self: Tensor, *axes: Any, dim0: Optional[int] = None, dim1: Optional[int] = None) -> Tensor:
     """The dimensions in the order of axes: transpose(0, 2, 1) or transpose((0, 2, 1)); all reversed without axes. Two ints, or dim0 and dim1,
     exchange these two dimensions; in era 1 two ints are the order of a matrix's. Raises ValueError, TypeError."""
-    from sindri.ops.function.array_func import swapaxes
     if dim0 is not None or dim1 is not None:
         if axes or dim0 is None or dim1 is None:
             raise TypeError("give two dimensions as dim0 and dim1, or axes without names | Tensor.transpose")
-        return swapaxes(self, dim0, dim1)
+        return _exchanged(self, dim0, dim1)
     if not axes or axes == (None,):
         return transposed(self, list(range(len(self.shape)))[::-1])
-    if len(axes) == 2 and (len(self.shape) != 2 or era() == 2):
-        return swapaxes(self, axes[0], axes[1])
+    if len(axes) == 2 and (len(self.shape) != 2 or not of_first_era()):
+        return _exchanged(self, axes[0], axes[1])
     return transposed(self, list(_dims(axes, "Tensor.transpose")))
+
+
+def _exchanged(x: Tensor, a: Any, b: Any) -> Tensor:
+    n = len(x.shape)
+    if type(a) is int and type(b) is int and -n <= a < n and -n <= b < n:
+        perm = list(range(n))
+        perm[a], perm[b] = perm[b], perm[a]
+        return transposed(x, perm)
+    from sindri.ops.function.array_func import swapaxes
+    return swapaxes(x, a, b)
 
 
 def permute(self: Tensor, *axis: Any) -> Tensor:

@@ -22,14 +22,15 @@ from sindri._compile import local
 from sindri._core import Tensor
 from sindri.context import era
 
-__all__ = ["viewed", "reshaped", "transposed", "part", "store"]
+__all__ = ["of_first_era", "viewed", "reshaped", "transposed", "part", "store"]
 
 _ops = _core.ops
 _MOST_STEPS = 32
 _first_era: Optional[bool] = None
 
 
-def _of_first_era() -> bool:
+def of_first_era() -> bool:
+    """Whether era() is 1; asked once, as each view asks."""
     global _first_era
     if _first_era is None:
         _first_era = era() == 1
@@ -38,7 +39,7 @@ def _of_first_era() -> bool:
 
 def viewed(out: Tensor, base: Tensor, kind: str, argument: Any) -> Tensor:
     """out, made of base by this step, as a view of base."""
-    first = _of_first_era()
+    first = of_first_era()
     if first and kind != "index" or out is base:
         return out
     if out._link(base, (kind, argument), first or local.seen is not None) > _MOST_STEPS:
