@@ -152,6 +152,9 @@ void build(Session* s) {
   ops::reset_rng(set.get_int("train.seed"));
   s->image = image_shape(set);
   s->data = open_data(set, s->image, true);
+  const int64_t wanted = set.get_int("model.num_classes"), found = s->data.num_classes;
+  if (found > 0 && wanted / 100 >= found)
+    log::warn("train", fmt::format("model.num_classes is {}, the data has {} classes: most of the last layer's memory and time is for nothing", wanted, found));
   s->network = make_network(set, s->data.num_classes);
   // Sunk with a size of its own, an epoch is that many steps, wherever a pass over the data ends.
   const bool sized = set.get_bool("train.sink_mode") && set.get_int("train.sink_size") > 0;
@@ -288,7 +291,8 @@ class Recorder final : public train::Callback {
     const bool evaluated = s_->evaluations > evaluations_;
     evaluations_ = s_->evaluations;
     train::EventValues row = {{"train_loss", mean_loss}, {"throughput/samples_per_sec", rate}};
-    std::string line = fmt::format("epoch {}/{}: loss {:.4f}", state.cur_epoch_num, state.epoch_num, mean_loss);
+    const int64_t most = s_->options.max_steps, last = most > 0 ? std::min(state.epoch_num, (most + state.batch_num - 1) / state.batch_num) : state.epoch_num;
+    std::string line = fmt::format("epoch {}/{}: loss {:.4f}", state.cur_epoch_num, last, mean_loss);
     if (evaluated) {
       for (const auto& [name, value] : state.metrics) {
         row.emplace_back("eval_" + name, value);

@@ -116,6 +116,9 @@ TEST(BadData, WrongImagesForTheNet) {
 TEST(BadData, MoreClassesThanOutputs) {
   const TempFolder temp;
   expect_error(run(digits(temp.file("run"), {"model.num_classes=5"})), 2, "E2010", {"model.num_classes is 5", "10 classes"});
+  const Result many = run(digits(temp.file("many"), {"model.num_classes=20000", "train.max_steps=1"}));
+  EXPECT_EQ(many.code, 0) << many.err;
+  EXPECT_NE(many.err.find("model.num_classes is 20000, the data has 10 classes"), std::string::npos) << many.err;
 }
 
 TEST(BadData, TooFewSamplesForABatch) {

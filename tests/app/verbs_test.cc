@@ -161,6 +161,7 @@ TEST(Verbs, TheLastEvaluationOfALimitedRunIsRecorded) {
   const std::string run_dir = temp.file("run");
   const std::string out = run_ok({"train", "--config", "configs/digits.yaml", "--set", "train.max_steps=60", "--set", "train.run_dir=" + run_dir});
   EXPECT_THAT(out, testing::Not(HasSubstr("evaluating ...")));
+  EXPECT_THAT(out, HasSubstr("epoch 2/2: loss "));
   const auto read = [](const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(in), {});
