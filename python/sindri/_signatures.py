@@ -45,7 +45,7 @@ def parse(doc: Optional[str]) -> tuple[list[Argument], str]:
     for item in _split(found[1]):
         name, _, rest = item.partition(": ")
         kind, equals, default = rest.rpartition(" = ")
-        arguments.append(Argument(name, kind if equals else rest, default))
+        arguments.append(Argument(name, kind, default) if equals else Argument(name, rest, ""))
     return arguments, found[2]
 
 

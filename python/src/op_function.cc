@@ -3,6 +3,7 @@
 
 #include <structmember.h>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace sindri::python {
@@ -35,6 +36,31 @@ PyObject* get(PyObject* self, PyObject*, PyObject*) {  // as an attribute of a c
 PyObject* reduce(PyObject* self, PyObject*) { return get_name(self, nullptr); }  // pickled by its name, as builtin functions are
 
 }  // namespace
+
+PyObject* argument_name(PyObject* keyword, PyObject* const* names, size_t count) {
+  if (std::find(names, names + count, keyword) != names + count) return keyword;
+  static PyObject* const input = PyUnicode_InternFromString("input");
+  static PyObject* const other = PyUnicode_InternFromString("other");
+  const auto is = [&](const char* text) { return PyUnicode_CompareWithASCIIString(keyword, text) == 0; };
+  if (count > 0 && names[0] == input && is("x")) return input;
+  if (count > 1 && names[1] == other && (is("y") || is("exponent"))) return other;
+  return keyword;
+}
+
+PyObject* call_converting(const OpFunction* f, PyObject* const* args, size_t nargs, PyObject* keywords, PyObject* const* names, size_t count) {
+  const Py_ssize_t n = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
+  if (n == 0) return PyObject_Vectorcall(f->converting, args, nargs, nullptr);
+  PyObject* const known = PyTuple_New(n);
+  if (known == nullptr) return nullptr;
+  for (Py_ssize_t k = 0; k < n; ++k) {
+    PyObject* const name = argument_name(PyTuple_GET_ITEM(keywords, k), names, count);
+    Py_INCREF(name);
+    PyTuple_SET_ITEM(known, k, name);
+  }
+  PyObject* const result = PyObject_Vectorcall(f->converting, args, nargs, known);
+  Py_DECREF(known);
+  return result;
+}
 
 py::object make_op_function(py::module_&, const char* name, const py::object& converting, vectorcallfunc call, void* body) {
   PyObject* const self = g_type->tp_alloc(g_type, 0);

@@ -26,6 +26,12 @@ struct OpFunction {
 py::object make_op_function(py::module_& m, const char* name, const py::object& converting, vectorcallfunc call, void* body);
 void bind_op_function_type(py::module_& m);
 
+/// Which of the names a keyword means: itself, or the name that MindSpore's releases write differently (x for input, y or exponent for other).
+/// Borrowed.
+PyObject* argument_name(PyObject* keyword, PyObject* const* names, size_t count);
+/// pybind11's function with the keywords as it knows them.
+PyObject* call_converting(const OpFunction* f, PyObject* const* args, size_t nargs, PyObject* keywords, PyObject* const* names, size_t count);
+
 /// Reads one argument; load() is false for what it does not know.
 template <class T> struct Argument {
   py::detail::make_caster<T> caster;
@@ -137,7 +143,8 @@ template <class R, class... A> struct OpBody {
     std::array<bool, kCount> named{};
     for (Py_ssize_t k = 0, n = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0; k < n; ++k) {
       // Keywords at a place of call are interned, as the names here: one that is not is left to the other function.
-      const size_t at = static_cast<size_t>(std::find(names.begin(), names.end(), PyTuple_GET_ITEM(keywords, k)) - names.begin());
+      PyObject* const keyword = argument_name(PyTuple_GET_ITEM(keywords, k), names.data(), kCount);
+      const size_t at = static_cast<size_t>(std::find(names.begin(), names.end(), keyword) - names.begin());
       if (at >= kCount || at < given || named[at]) return false;
       named[at] = true;
       out[at] = args[given + static_cast<size_t>(k)];
@@ -155,7 +162,7 @@ template <class R, class... A> struct OpBody {
       known = std::apply([&, i = size_t{0}](auto&... v) mutable { return (v.load(given[i++]) && ...); }, values);
       return known ? body.run(values) : nullptr;
     });
-    return known ? result : PyObject_Vectorcall(function->converting, args, nargs, keywords);
+    return known ? result : call_converting(function, args, nargs, keywords, body.names.data(), kCount);
   }
 
   PyObject* run(std::tuple<Argument<std::decay_t<A>>...>& values) const {

@@ -78,7 +78,7 @@ py::dict describe(const OpDef& op) {
 }
 
 void bind_elementwise(py::module_& m) {
-  const auto unary = [&](const char* name, Unary f) { def_op(m, name, f, py::arg("x")); };
+  const auto unary = [&](const char* name, Unary f) { def_op(m, name, f, py::arg("input")); };
   // clang-format off
 #define SINDRI_UNARY(name) unary(#name, &ops::name);
   SINDRI_UNARY(neg)
@@ -89,14 +89,15 @@ void bind_elementwise(py::module_& m) {
   SINDRI_UNARY(hsigmoid) SINDRI_UNARY(logical_not) SINDRI_UNARY(isnan) SINDRI_UNARY(isfinite) SINDRI_UNARY(zeros_like) SINDRI_UNARY(ones_like)
   SINDRI_UNARY(stop_gradient)
 #undef SINDRI_UNARY
-#define SINDRI_BINARY(name) def_op(m, #name, &binary<static_cast<Binary>(&ops::name)>, py::arg("a"), py::arg("b"));
-  SINDRI_BINARY(add) SINDRI_BINARY(sub) SINDRI_BINARY(mul) SINDRI_BINARY(div) SINDRI_BINARY(floor_div) SINDRI_BINARY(mod) SINDRI_BINARY(pow)
+#define SINDRI_BINARY(name) def_op(m, #name, &binary<static_cast<Binary>(&ops::name)>, py::arg("input"), py::arg("other"));
+  SINDRI_BINARY(add) SINDRI_BINARY(sub) SINDRI_BINARY(mul) SINDRI_BINARY(floor_div) SINDRI_BINARY(mod) SINDRI_BINARY(pow)
   SINDRI_BINARY(maximum) SINDRI_BINARY(minimum) SINDRI_BINARY(logical_and) SINDRI_BINARY(logical_or)
   SINDRI_BINARY(logical_xor) SINDRI_BINARY(bitwise_and) SINDRI_BINARY(bitwise_or) SINDRI_BINARY(bitwise_xor) SINDRI_BINARY(bitwise_left_shift)
   SINDRI_BINARY(bitwise_right_shift)
 #undef SINDRI_BINARY
-#define SINDRI_COMPARE(name) def_op(m, #name, &binary<static_cast<Binary>(&ops::name), true>, py::arg("a"), py::arg("b"));
-  SINDRI_COMPARE(equal) SINDRI_COMPARE(not_equal) SINDRI_COMPARE(less) SINDRI_COMPARE(less_equal) SINDRI_COMPARE(greater) SINDRI_COMPARE(greater_equal)
+// A quotient of integers is a fraction: a number that their type does not hold keeps its value, as in comparisons.
+#define SINDRI_COMPARE(name) def_op(m, #name, &binary<static_cast<Binary>(&ops::name), true>, py::arg("input"), py::arg("other"));
+  SINDRI_COMPARE(div) SINDRI_COMPARE(equal) SINDRI_COMPARE(not_equal) SINDRI_COMPARE(less) SINDRI_COMPARE(less_equal) SINDRI_COMPARE(greater) SINDRI_COMPARE(greater_equal)
 #undef SINDRI_COMPARE
   // clang-format on
   def_op(m, "leaky_relu", &ops::leaky_relu, py::arg("x"), py::arg("alpha") = 0.2);

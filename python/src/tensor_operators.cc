@@ -106,7 +106,7 @@ std::vector<PyType_Slot> operator_slots() {
       {Py_nb_add, slot(binary<add>)},
       {Py_nb_subtract, slot(binary<difference>)},
       {Py_nb_multiply, slot(binary<mul>)},
-      {Py_nb_true_divide, slot(binary<div>)},
+      {Py_nb_true_divide, slot(binary<div, true>)},
       {Py_nb_floor_divide, slot(binary<ops::floor_div>)},
       {Py_nb_remainder, slot(binary<ops::mod>)},
       {Py_nb_power, slot(power)},

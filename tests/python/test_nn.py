@@ -298,7 +298,7 @@ WRONG = [
     (ValueError, "label_smoothing", lambda: ms.nn.CrossEntropyLoss(label_smoothing=2.0)),
     (TypeError, "Parameter", lambda: ms.nn.BCEWithLogitsLoss(weight=ms.Parameter(np.ones(3, np.float32)))),
     (TypeError, "learning_rate", lambda: ms.nn.PolynomialDecayLR(1, 0.1, 4, 0.5)),
-    (ValueError, "end_learning_rate", lambda: ms.nn.PolynomialDecayLR(0.1, 0.1, 4, 0.5)),
+    (ValueError, "end_learning_rate", lambda: ms.nn.PolynomialDecayLR(0.1, -0.1, 4, 0.5)),
     (TypeError, "warmup_steps", lambda: ms.nn.WarmUpLR(0.1, 4.0)),
     (ValueError, "decay_steps", lambda: ms.nn.ExponentialDecayLR(0.1, 0.9, 0)),
     (TypeError, "is_stair", lambda: ms.nn.InverseDecayLR(0.1, 0.9, 4, 1)),

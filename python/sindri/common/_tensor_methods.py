@@ -133,13 +133,18 @@ def _exchanged(x: Tensor, a: Any, b: Any) -> Tensor:
 
 
 def permute(self: Tensor, *axis: Any) -> Tensor:
-    """The dimensions in the order of axis. Raises ValueError."""
-    return transposed(self, list(_dims(axis, "Tensor.permute")))
+    """The dimensions in the order of axis, without one reversed. Raises ValueError."""
+    return transposed(self, list(_dims(axis, "Tensor.permute")) if axis else list(range(len(self.shape)))[::-1])
 
 
-def flatten(self: Tensor, order: str = "C", *, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Dimensions start_dim to end_dim as one; order 'F' reverses the dimensions first."""
+def flatten(self: Tensor, order: Union[str, int] = "C", *last: int, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Dimensions start_dim to end_dim as one, which may stand first without their names; order 'F' reverses the dimensions first."""
     from sindri.ops.function.array_func import flatten as of_tensor
+    if isinstance(order, int):
+        order, start_dim, end_dim = "C", order, last[0] if last else end_dim
+        last = last[1:]
+    if last:
+        raise TypeError(f"expected an order, or the first and the last dimension, got {len(last)} arguments more | Tensor.flatten")
     return of_tensor(self, order, start_dim=start_dim, end_dim=end_dim)
 
 
@@ -215,7 +220,7 @@ def _extremum(name: str, self: Tensor, given: tuple, axis: Axis, keepdims: bool,
         axis, keepdims, return_indices = dim, keepdim, True
     if return_indices:
         return getattr(reduce_func, name)(self, _one_axis(axis), keepdims, initial=initial, where=where)
-    return getattr(reduce_func, "a" + name)(self, axis, keepdims, initial=initial, where=where)
+    return getattr(reduce_func, "a" + name)(self, axis, keepdims and (axis is not None or era() == 1), initial=initial, where=where)
 
 
 def max(self: Tensor, *given: Any, axis: Axis = None, keepdims: bool = False, initial: Optional[float] = None, where: Any = True, return_indices: bool = False,

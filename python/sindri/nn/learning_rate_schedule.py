@@ -7,6 +7,7 @@ from typing import Any
 from sindri import _core
 from sindri.common import dtype as mstype
 from sindri.common.tensor import Tensor
+from sindri.context import era
 from sindri.nn._check import check_bool, check_int, check_strict_float, fail
 from sindri.nn.cell import Cell
 
@@ -97,7 +98,8 @@ class CosineDecayLR(LearningRateSchedule):
 class PolynomialDecayLR(LearningRateSchedule):
     """(learning_rate - end)·(1 - min(step, N)/N)^power + end, N = decay_steps; with update_decay_steps N grows by whole multiples instead.
 
-    Raises TypeError for numbers that are no floats; ValueError unless 0 <= end < learning_rate and power and decay_steps are above 0.
+    Raises TypeError for numbers that are no floats; ValueError unless end is at least 0 (with SINDRI_MINDSPORE_ERA=1 also
+    below learning_rate) and power and decay_steps are above 0.
     """
 
     def __init__(self, learning_rate: float, end_learning_rate: float, decay_steps: int, power: float, update_decay_steps: bool = False) -> None:
@@ -105,7 +107,7 @@ class PolynomialDecayLR(LearningRateSchedule):
         who = "PolynomialDecayLR"
         self.learning_rate = check_strict_float(who, "learning_rate", learning_rate, above=0)
         self.end_learning_rate = check_strict_float(who, "end_learning_rate", end_learning_rate, least=0)
-        if self.end_learning_rate >= self.learning_rate:
+        if self.end_learning_rate >= self.learning_rate and era() == 1:  # 2.x lets the rate grow
             fail(ValueError, f"{who}: end_learning_rate {end_learning_rate} must be below learning_rate {learning_rate}")
         self.decay_steps = check_int(who, "decay_steps", decay_steps, 1)
         self.power = check_strict_float(who, "power", power, above=0)

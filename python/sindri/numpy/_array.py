@@ -122,14 +122,20 @@ def _diagonal_number(k: int, n: int, m: Optional[int]) -> int:
     return max(min(k, n if m is None else m), -n)
 
 
+def _square(m: Any) -> Tensor:
+    """m, one dimension repeated as the rows of a square."""
+    m = as_tensor(m)
+    return core.broadcast_to(m, (m.shape[0], m.shape[0])) if len(m.shape) == 1 else m
+
+
 def tril(m: Any, k: int = 0) -> Tensor:
     """Zeros above the diagonal k."""
-    return F.tril(as_tensor(m), k)
+    return F.tril(_square(m), k)
 
 
 def triu(m: Any, k: int = 0) -> Tensor:
     """Zeros below the diagonal k."""
-    return F.triu(as_tensor(m), k)
+    return F.triu(_square(m), k)
 
 
 def _ranked(x: Any, ranks: Sequence[int], where: str) -> Tensor:
@@ -373,13 +379,14 @@ def column_stack(tup: Sequence[Any]) -> Tensor:
     return F.column_stack(_items(tup))
 
 
-def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple:
-    """Equal pieces along axis, or pieces cut at the places given. Raises ValueError when a number does not divide the size."""
+def split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+    """A tuple of equal pieces along axis, or a list of pieces cut at the places given. Raises ValueError when a number does not divide the size."""
     x = as_tensor(x)
     axis = to_axis(axis, len(x.shape), "numpy.split")
     if isinstance(indices_or_sections, int) and x.shape[axis] % to_count(indices_or_sections, "indices_or_sections", "numpy.split"):
         fail(ValueError, f"dimension {axis} of {x.shape} cannot be cut into {indices_or_sections} equal pieces", "numpy.split", "use array_split")
-    return F.tensor_split(x, indices_or_sections, axis)
+    pieces = F.tensor_split(x, indices_or_sections, axis)
+    return pieces if isinstance(indices_or_sections, int) else list(pieces)
 
 
 def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple:

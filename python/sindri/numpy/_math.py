@@ -11,7 +11,7 @@ from sindri.numpy._convert import as_tensor, binary, typed, unary
 from sindri.ops import function as F
 from sindri.ops._util import Axis, Tensor, check_choice, core, fail, floating, is_float, to_axes, to_axis, to_int
 
-_UNARY = """abs absolute negative sign floor ceil rint trunc exp expm1 exp2 log log2 log10 log1p sqrt square reciprocal sin cos tan sinh cosh tanh
+_UNARY = """abs absolute negative floor ceil rint trunc exp expm1 exp2 log log2 log10 log1p sqrt square reciprocal sin cos tan sinh cosh tanh
 deg2rad rad2deg isnan
 isinf isfinite positive signbit logical_not"""
 _BINARY = """add multiply floor_divide maximum minimum equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor
@@ -28,6 +28,13 @@ for _name in _BINARY.split():
 for _name, _source in (("subtract", "sub"), ("divide", "true_divide"), ("true_divide", "true_divide"), ("power", "pow"), ("mod", "floor_mod"),
                        ("remainder", "floor_mod"), ("arctan2", "atan2"), ("matmul", "matmul")):
     globals()[_name] = binary(_name, getattr(F, _source))
+
+
+def sign(x: Any, dtype=None) -> Tensor:
+    """1, 0 or -1 by the sign of each element; NaN stays."""
+    x = as_tensor(x)
+    out = F.sign(x)
+    return typed(core.where(core.isnan(x), x, out) if is_float(x.dtype) else out, dtype)
 
 
 def cbrt(x: Any, dtype=None) -> Tensor:
@@ -353,7 +360,7 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Op
         v = floating(as_tensor(v))
         v = core.reshape(v, (1, -1)) if len(v.shape) < 2 else v
         return v if rowvar or v.shape[0] == 1 else F.swapaxes(v, 0, 1)
-    x = rows(m) if y is None else core.concat([rows(m), rows(y)], 0)
+    x = rows(m) if y is None else core.concat(_of_one_type(rows(m), rows(y)), 0)
     ddof = (0 if bias else 1) if ddof is None else ddof
     centred = core.sub(x, core.mean(x, [1], True))
     freedom = x.shape[1] - ddof
@@ -423,10 +430,19 @@ def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Tensor:
     return isin(F.ravel(as_tensor(ar1)), ar2, invert)
 
 
+def _of_one_type(*values: Any) -> list:
+    """Floating tensors of the type that holds them all."""
+    tensors = [floating(as_tensor(v)) for v in values]
+    kind = tensors[0].dtype
+    for t in tensors[1:]:
+        kind = mstype.promote_types(kind, t.dtype)
+    return [core.cast(t, kind) for t in tensors]
+
+
 def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
     """The convolution of two vectors: 'full', 'same' or 'valid'."""
     check_choice(mode, ("full", "same", "valid"), "mode", "numpy.convolve")
-    a, v = floating(as_tensor(a)), floating(as_tensor(v))
+    a, v = (F.atleast_1d(x) for x in _of_one_type(a, v))
     if a.shape[0] < v.shape[0]:
         a, v = v, a
     n = v.shape[0]

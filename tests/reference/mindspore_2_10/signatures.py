@@ -27,10 +27,19 @@ def default(value):
     return f"={text}" if " at 0x" not in text else f"=<{type(value).__name__}>"
 
 
+def _signature():
+    """inspect.signature, or this tree's, which knows the functions of its extension too."""
+    try:
+        from mindspore._signatures import signature
+    except ImportError:
+        return inspect.signature
+    return signature
+
+
 def parameters(function):
     """[name=default, ...] without self; '*' and '**' as written, 'kw ' before keyword-only ones. None where Python cannot tell."""
     try:
-        found = list(inspect.signature(function).parameters.values())
+        found = list(_signature()(function).parameters.values())
     except (TypeError, ValueError):
         return None
     found = [p for k, p in enumerate(found) if not (k == 0 and p.name in ("self", "cls"))]

@@ -830,9 +830,9 @@ def searchsorted(sorted_sequence: Tensor, values: Tensor, *, out_int32: bool = F
 
 
 def bucketize(input: Tensor, boundaries: Sequence[float], *, right: bool = False) -> Tensor:
-    """Number of the boundaries (ascending) that lie at or below each element (right: below), int32."""
+    """Number of the boundaries (ascending) that lie below each element (right: at or below), int32."""
     edges = core.cast(Tensor(np.asarray(boundaries, np.float64)), input.dtype if is_float(input.dtype) else mstype.float64)
-    hits = (core.less if right else core.less_equal)(edges, core.expand_dims(input, -1))
+    hits = (core.less_equal if right else core.less)(edges, core.expand_dims(input, -1))
     return core.cast(core.sum(core.cast(hits, mstype.int32), [-1]), mstype.int32)
 
 

@@ -34,7 +34,7 @@ def clip_by_value(x: Union[Tensor, Sequence[Tensor]], clip_value_min: Bound = No
 
 
 def clip_by_norm(x: Union[Tensor, Sequence[Tensor]], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Union[Tensor,
-                                                                                                                                         list]:
+                                                                                                                                         tuple]:
     """x scaled by min(1, max_norm/(norm + 1e-6)), the norm taken over all tensors of a list. error_if_nonfinite asks for the norm's value (such
     code runs eagerly) and raises RuntimeError when it is not finite."""
     items = [x] if isinstance(x, Tensor) else list(x)
@@ -52,7 +52,7 @@ def clip_by_norm(x: Union[Tensor, Sequence[Tensor]], max_norm: float, norm_type:
         fail(RuntimeError, f"the {norm_type}-norm is not finite", "ops.clip_by_norm", "leave error_if_nonfinite off to scale anyway")
     scale = core.minimum(core.div(float(max_norm), core.add(norm, 1e-6)), 1.0)
     out = [core.cast(core.mul(core.cast(t, mstype.float32), scale), t.dtype) for t in items]
-    return out[0] if isinstance(x, Tensor) else out
+    return out[0] if isinstance(x, Tensor) else tuple(out)
 
 
 def global_norm(x: Sequence[Tensor]) -> Tensor:

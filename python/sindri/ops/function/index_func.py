@@ -334,7 +334,7 @@ def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
     return core.where(here, core.cast(core.expand_dims(src, a), input.dtype), input)
 
 
-def reverse_sequence(x: Tensor, seq_lengths: Tensor, seq_dim: int, batch_dim: int = 0) -> Tensor:
+def reverse_sequence(x: Tensor, seq_lengths: Tensor, seq_dim: int = 0, batch_dim: int = 0) -> Tensor:
     """The first seq_lengths[b] elements along seq_dim in reverse order, for each b along batch_dim."""
     n = len(x.shape)
     s, b = to_axis(seq_dim, n, "ops.reverse_sequence"), to_axis(batch_dim, n, "ops.reverse_sequence")

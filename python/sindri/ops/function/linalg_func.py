@@ -4,6 +4,8 @@ from __future__ import annotations
 import math
 from typing import Optional, Sequence, Union
 
+import numpy as np
+
 from sindri.common import dtype as mstype
 from sindri.ops._util import Tensor, core, exported, fail, floating, is_float, to_axis
 from sindri.ops.function.array_func import diagonal, swapaxes
@@ -65,9 +67,9 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
 
 
 def bmm(input_x: Tensor, mat2: Tensor) -> Tensor:
-    """Products of two equally long rows of matrices."""
-    if len(input_x.shape) < 3 or len(mat2.shape) < 3:
-        fail(ValueError, f"expected at least 3 dimensions each, got {input_x.shape} and {mat2.shape}", "ops.bmm")
+    """Products of two equally long rows of matrices, or of two matrices."""
+    if len(input_x.shape) < 2 or len(mat2.shape) < 2:
+        fail(ValueError, f"expected at least 2 dimensions each, got {input_x.shape} and {mat2.shape}", "ops.bmm")
     return batch_mat_mul(input_x, mat2)
 
 
@@ -114,7 +116,7 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta=1, alpha=1) -> Tensor
     return core.add(_scaled(input, beta), _scaled(mv(mat, vec), alpha))
 
 
-def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta=1, alpha=1) -> Tensor:
+def addr(x: Tensor, vec1: Tensor, vec2: Tensor, beta=1, alpha=1) -> Tensor:
     """beta * x + alpha * outer(vec1, vec2)."""
     return core.add(_scaled(x, beta), _scaled(outer(vec1, vec2), alpha))
 
@@ -177,7 +179,10 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
 
 
 def cross(input: Tensor, other: Tensor, dim: Optional[int] = None) -> Tensor:
-    """Vector products along dim, of size 3 (None: the first such dimension)."""
+    """Vector products along dim, of size 3 (None: the first such dimension). The inputs broadcast."""
+    if input.shape != other.shape:
+        shape = np.broadcast_shapes(input.shape, other.shape)
+        input, other = core.broadcast_to(input, shape), core.broadcast_to(other, shape)
     if dim is None:
         dim = next((d for d, n in enumerate(input.shape) if n == 3), None)
         if dim is None:

@@ -63,8 +63,8 @@ def _flat(name: str, function: Callable, doc: str) -> Callable:
     return _named(apply, name, doc)
 
 
-def _flat_floor_div(x: Scalar, y: Scalar) -> Tensor:
-    out = core.floor_div(x, y)
+def _flat_floor_div(input: Scalar, other: Scalar) -> Tensor:
+    out = core.floor_div(input, other)
     return core.stop_gradient(out) if is_float(out.dtype) else out
 
 
@@ -72,7 +72,7 @@ sign = _flat("sign", core.sign, "1, 0 or -1 by the sign of each element; gradien
 floor = _flat("floor", core.floor, "The largest whole number not above each element; gradient 0.")
 ceil = _flat("ceil", core.ceil, "The smallest whole number not below each element; gradient 0.")
 rint = _flat("rint", core.round, "The nearest whole number, halves to even; gradient 0.")
-floor_div = _named(_flat_floor_div, "floor_div", "floor(x / y); gradient 0.")
+floor_div = _named(_flat_floor_div, "floor_div", "floor(input / other); gradient 0.")
 
 # The same under other names.
 absolute, negative, inv = abs, neg, reciprocal
@@ -140,7 +140,12 @@ def truncate_mod(x: Scalar, y: Scalar) -> Tensor:
     return core.where(wrong, core.sub(remainder_, y), remainder_)
 
 
-mod = fmod = truncate_mod
+mod = truncate_mod
+
+
+def fmod(input: Scalar, other: Scalar) -> Tensor:
+    """truncate_mod."""
+    return truncate_mod(input, other)
 
 
 def _two(x: Scalar, y: Scalar) -> tuple:
@@ -447,7 +452,9 @@ def logaddexp(input: Tensor, other: Tensor) -> Tensor:
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
     """log2(2^input + 2^other), without overflow."""
     ln2 = math.log(2)
-    return core.div(logaddexp(core.mul(floating(input), ln2), core.mul(floating(other), ln2)), ln2)
+    input, other = floating(input), floating(other)
+    kind = mstype.promote_types(input.dtype, other.dtype)
+    return core.div(logaddexp(core.mul(core.cast(input, kind), ln2), core.mul(core.cast(other, kind), ln2)), ln2)
 
 
 def xlogy(input: Scalar, other: Scalar) -> Tensor:

@@ -146,7 +146,7 @@ def swiglu(input: Tensor, dim: int = -1) -> Tensor:
     return core.mul(core.silu(left), right)
 
 
-def softmax(input: Tensor, axis: Union[int, Sequence[int]] = -1, *, dtype=None) -> Tensor:
+def softmax(input: Tensor, axis: Union[int, Sequence[int]] = -1, dtype=None) -> Tensor:
     """exp(x)/sum(exp(x)) along axis (an int, or a tuple of one). Raises TypeError, ValueError for the axis."""
     x = input if dtype is None else core.cast(input, dtype)
     return core.softmax(x, _one_axis(axis, len(x.shape), "ops.softmax"))

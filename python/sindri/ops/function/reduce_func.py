@@ -107,16 +107,16 @@ def _extreme_with_index(x: Tensor, axis: int, keep_dims: bool, find, where: str)
 
 
 def max(input: Tensor, axis: Optional[int] = None, keepdims: bool = False, *, initial=None, where=None) -> tuple:
-    """(largest values, their int64 indices) along an axis; over everything with axis None: (value, 0)."""
+    """(largest values, their int64 indices) along an axis; over everything with axis None: (value, 0), whatever keepdims is."""
     if axis is None:
-        return amax(input, None, keepdims, initial=initial, where=where), core.full((), 0, mstype.int64)
+        return amax(input, None, initial=initial, where=where), core.full((), 0, mstype.int64)
     return _extreme_with_index(_bounded(input, initial, where, core.maximum), axis, keepdims, core.argmax, "ops.max")
 
 
 def min(input: Tensor, axis: Optional[int] = None, keepdims: bool = False, *, initial=None, where=None) -> tuple:
-    """(smallest values, their int64 indices) along an axis; over everything with axis None: (value, 0)."""
+    """(smallest values, their int64 indices) along an axis; over everything with axis None: (value, 0), whatever keepdims is."""
     if axis is None:
-        return amin(input, None, keepdims, initial=initial, where=where), core.full((), 0, mstype.int64)
+        return amin(input, None, initial=initial, where=where), core.full((), 0, mstype.int64)
     return _extreme_with_index(_bounded(input, initial, where, core.minimum), axis, keepdims, core.argmin, "ops.min")
 
 
@@ -335,7 +335,9 @@ def msort(input: Tensor) -> Tensor:
 def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple:
     """(median, int64 index of one such element) along axis; of an even count the lower of the two in the middle. NaN where there is one."""
     axis = to_axis(axis, len(input.shape), "ops.median")
-    if input.shape and not input.shape[axis]:
+    if not input.shape:
+        return input, core.full((), 0, mstype.int64)
+    if not input.shape[axis]:
         fail(ValueError, f"dimension {axis} of {input.shape} has no elements to take the median of", "ops.median")
     values, indices = core.topk(input, input.shape[axis], axis, False)
     middle = (input.shape[axis] - 1) // 2

@@ -9,8 +9,8 @@ StandardNormal = primitive("StandardNormal", F.normal_with_seeds, seed=0, seed2=
 StandardLaplace = primitive("StandardLaplace",
                             like(F.standard_laplace, lambda shape, seed, seed2: F.standard_laplace(shape, F._seed(seed, seed2))), seed=0, seed2=0)
 TruncatedNormal = primitive("TruncatedNormal",
-                            like(F.truncated_normal, lambda shape, seed, seed2, dtype: F.truncated_normal(shape, dtype, seed, seed2)), (), ("dtype",),
-                            seed=0, seed2=0, dtype=mstype.float32)
+                            like(F.truncated_normal, lambda shape, dtype, seed, seed2: F.truncated_normal(shape, dtype, seed, seed2)), (), ("dtype",),
+                            dtype=mstype.float32, seed=0, seed2=0)
 UniformReal = primitive("UniformReal", F.uniform_real, seed=0, seed2=0)
 UniformInt = primitive("UniformInt", F.uniform_int, seed=0, seed2=0)
 Bernoulli = primitive("Bernoulli",

@@ -42,6 +42,7 @@ def special(name):
 def unary():
     for name, x in UNARY.items():
         yield f"ops.{name}({x})"
+        yield f"ops.{name}(input={x})"
         if name not in ("inverse", "logical_not", "invert"):
             yield f"ops.{name}({x}.astype(ms.float16))"
             yield from special(name)
@@ -59,6 +60,7 @@ def binary():
         yield f"ops.{name}(i([7, -7, 3]), i([2, 2, 2]))"
         yield f"ops.{name}(f([1.5, nan]), 2)"
         yield f"ops.{name}(b([True, False]), b([True, True]))"
+        yield f"ops.{name}(input=f([1.5, 2]), {'exponent' if name in ('pow', 'float_power') else 'other'}=f([2, 3]))"
         if name not in ("floor_div", "truncate_div", "truncate_mod", "floor_mod", "arctan2"):
             yield f"f([1.5, 2, -3]).{name}(f([2, 0.5, 2]))"
             yield f"i([6, 2]).{name}(3)"
@@ -178,6 +180,15 @@ ops.addn([f([1, 2]), f([3, 4]), f([5, 6])])
 ops.addn([i([1, 2]), f([3, 4])])
 ops.accumulate_n([f([1, 2]), f([3, 4])])
 ops.add(f([1, 2]), f([3, 4]), alpha=2)
+ops.add(x=f([1, 2]), y=f([3, 4]))
+ops.add(f([1, 2]), other=2)
+ops.mul(input=2, other=f([1, 2]))
+f([1, 2]).add(other=f([3, 4]))
+f([1, 2]).mul(other=2)
+f([1, 2]).pow(exponent=2)
+f([1, 2]).eq(other=f([1, 3]))
+ops.maximum(input=f([1, 5]), other=f([3, 4]))
+ops.sqrt(f([4]), input=f([4]))
 ops.sub(f([1, 2]), f([3, 4]), alpha=2)
 f([1, 2]).add(f([3, 4]), alpha=2)
 f([1, 2]).sub(f([3, 4]), alpha=2)
