@@ -84,7 +84,9 @@ NaturalExpDecayLR::NaturalExpDecayLR(double learning_rate, double decay_rate, in
   check_decay("NaturalExpDecayLR", learning_rate, decay_rate, decay_steps);
 }
 Tensor NaturalExpDecayLR::construct(const Tensor& global_step) const {
-  return ops::mul(ops::exp(ops::mul(progress(global_step, steps_, stair_), -rate_)), lr_);
+  // Of the step, not of step / decay_steps: so does MindSpore compute it, whatever its documentation says.
+  const Tensor step = stair_ ? ops::mul(progress(global_step, steps_, true), static_cast<double>(steps_)) : as_float(global_step);
+  return ops::mul(ops::exp(ops::mul(step, -rate_)), lr_);
 }
 
 InverseDecayLR::InverseDecayLR(double learning_rate, double decay_rate, int64_t decay_steps, bool is_stair)

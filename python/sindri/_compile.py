@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import gc
 import inspect
 import sys
 import threading
@@ -356,8 +357,14 @@ class _Entry:
 class Graphs:
     """The compiled signatures of one callable."""
 
+    made = 0
+
     def __init__(self, fn: Any, name: str) -> None:
         self.fn, self.name, self.warned = fn, name, False
+        # A Cell and its graphs hold each other. The collector counts objects, few here, not what their graphs weigh.
+        Graphs.made += 1
+        if Graphs.made % 50 == 0:
+            gc.collect()
         self.entries: dict[Any, list[_Entry]] = {}
         self.changes = 0  # calls whose traces changed what Cells hold, beside conditions
 
@@ -428,7 +435,7 @@ class Graphs:
         self.entries.setdefault(key, []).insert(0, entry)
         if sum(len(v) for v in self.entries.values()) > _MAX_ENTRIES:
             oldest = next(iter(self.entries))
-            self.entries[oldest].pop()
+            self.entries[oldest].pop().fn = None  # it and the function that was traced hold each other, and the memory of a graph
             if not self.entries[oldest]:
                 del self.entries[oldest]
 

@@ -202,7 +202,33 @@ class PyCompiled {
     return p;
   }
 
+  // The function reaches the Cell, which holds this: Python's collector must see that, or neither is ever freed.
+  static void collectable(PyHeapTypeObject* heap_type) {
+    PyTypeObject* const type = &heap_type->ht_type;
+    type->tp_flags |= Py_TPFLAGS_HAVE_GC;
+    type->tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
+      Py_VISIT(Py_TYPE(self));
+      const PyCompiled* mine = of(self);
+      if (mine == nullptr) return 0;
+      Py_VISIT(mine->f_.ptr());
+      Py_VISIT(mine->on_leave_.ptr());
+      return 0;
+    };
+    type->tp_clear = [](PyObject* self) {
+      if (PyCompiled* mine = of(self)) {
+        const py::object last = std::exchange(mine->f_, py::function()), on_leave = std::exchange(mine->on_leave_, py::object());
+      }
+      return 0;
+    };
+  }
+
  private:
+  // Null while Python is still making it.
+  static PyCompiled* of(PyObject* self) {
+    const auto v = reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
+    return v.holder_constructed() ? v.value_ptr<PyCompiled>() : nullptr;
+  }
+
   py::function f_;
   py::object on_leave_;
   ParameterKeeper keeper_;
@@ -222,7 +248,8 @@ bool leave(const std::string& what) {
 }
 
 void bind_compile(py::module_& m) {
-  py::class_<PyCompiled> c(m, "CompiledFn", "A function of tensors that is traced once per signature and then replayed without Python.");
+  py::class_<PyCompiled> c(m, "CompiledFn", py::custom_type_setup(&PyCompiled::collectable),
+                           "A function of tensors that is traced once per signature and then replayed without Python.");
   c.def(py::init([](py::function f, std::string name, std::vector<std::string> disable_passes, py::object on_leave) {
           CompileOptions options{.name = std::move(name), .disable_passes = std::move(disable_passes)};
           return std::make_unique<PyCompiled>(std::move(f), std::move(options), std::move(on_leave));

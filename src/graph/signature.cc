@@ -86,9 +86,12 @@ Signature make_signature(Span<const Tensor> in, int variant) {
 }
 
 std::string SignatureHistory::add(const std::string& function, const Signature& s) {
+  if (said_) return "";
   seen_.push_back(s);
   if (seen_.size() != kManySignatures) return "";
   const std::string what = changes(seen_);
+  said_ = true;
+  seen_ = {};
   return fmt::format(
       "'{}' has been compiled for {} signatures ({}); each costs a trace and memory of its own | pad to a fixed size, or drop the incomplete last batch "
       "(drop_remainder)",

@@ -37,6 +37,7 @@ class SignatureHistory {
 
  private:
   std::vector<Signature> seen_;
+  bool said_ = false;
 };
 
 }  // namespace sindri

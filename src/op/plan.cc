@@ -1,6 +1,7 @@
 // Op plans and their cache.
 #include "src/op/plan.h"
 
+#include <algorithm>
 #include <bit>
 #include <mutex>
 #include <unordered_set>
@@ -33,6 +34,7 @@ struct Key {
 struct Entry {
   Key key;
   OpPlan plan;
+  mutable uint64_t last_use = 0;  // under the table's mutex
 };
 using EntryPtr = std::shared_ptr<const Entry>;
 
@@ -84,8 +86,9 @@ template <class MetaOf> struct Call {
   }
 };
 
-// Bounded: varying shapes would otherwise grow it for ever. Dropping everything is rare and only costs remaking plans.
-constexpr size_t kMaxPlans = 16384;
+// Bounded, as a plan can hold tens of kB of generated code: varying shapes would otherwise grow it for ever. A training step asks for some
+// hundred plans.
+constexpr size_t kMaxPlans = 768;
 
 }  // namespace
 
@@ -98,7 +101,7 @@ void infer_with_layout(const OpDef& op, const Attrs& attrs, Span<const TensorMet
 namespace {
 
 EntryPtr make_entry(Key key) {
-  auto e = std::make_shared<Entry>(Entry{std::move(key), {}});
+  auto e = std::make_shared<Entry>(Entry{std::move(key), {}, 0});
   OpPlan& plan = e->plan;
   infer_with_layout(*e->key.op, e->key.attrs, e->key.in, &plan.in, &plan.out);
   plan.kernel = make_kernel({*e->key.op, e->key.attrs, plan.in, plan.out}, &plan.kernel_def, forced_kernel());
@@ -111,20 +114,30 @@ EntryPtr find_or_make(Key key) {
   static std::mutex mutex;
   static const AtFork at_fork(mutex, AtFork::kPlans);
   static std::unordered_set<EntryPtr, HashOfEntry, SameKey> cache;
+  static uint64_t clock = 0;
   {
     const std::lock_guard lock(mutex);
     const auto it = cache.find(key);
-    if (it != cache.end()) return *it;
+    if (it != cache.end()) {
+      (*it)->last_use = ++clock;
+      return *it;
+    }
   }
   EntryPtr made = make_entry(std::move(key));
   const std::lock_guard lock(mutex);
-  if (cache.size() >= kMaxPlans) cache.clear();
+  made->last_use = ++clock;
+  if (cache.size() >= kMaxPlans) {  // the half that was asked for least lately
+    std::vector<uint64_t> uses;
+    for (const EntryPtr& e : cache) uses.push_back(e->last_use);
+    std::nth_element(uses.begin(), uses.begin() + kMaxPlans / 2, uses.end());
+    std::erase_if(cache, [limit = uses[kMaxPlans / 2]](const EntryPtr& e) { return e->last_use < limit; });
+  }
   return *cache.insert(std::move(made)).first;
 }
 
 // Each thread keeps the plans it met last, by hash, so that a loop of eager calls neither locks nor copies a key.
 template <class MetaOf> std::shared_ptr<const OpPlan> find_plan(const Call<MetaOf>& call) {
-  constexpr size_t kRecent = 1024;
+  constexpr size_t kRecent = 512;
   thread_local std::vector<EntryPtr> recent(kRecent);
   const size_t hash = call.hash();
   EntryPtr& slot = recent[hash % kRecent];

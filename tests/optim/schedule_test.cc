@@ -18,7 +18,7 @@ TEST(Schedule, Cells) {
   const PolynomialDecayLR poly(0.1, 0.01, 10, 2), again(0.1, 0.01, 10, 1, true);
   const WarmUpLR warm(0.2, 5);
   const ExponentialDecayLR exponential(0.1, 0.9, 4), stairs(0.1, 0.9, 4, true);
-  const NaturalExpDecayLR natural(0.1, 0.5, 4);
+  const NaturalExpDecayLR natural(0.1, 0.5, 4), natural_stairs(0.1, 0.5, 4, true);
   const InverseDecayLR inverse(0.1, 0.5, 4, true);
   const CosineDecayLR cosine(0.01, 0.1, 8);
   for (int64_t i = 0; i < 25; ++i) {
@@ -28,7 +28,8 @@ TEST(Schedule, Cells) {
     EXPECT_NEAR(at(warm, i), 0.2 * std::min(t, 5.0) / 5, 1e-7) << i;
     EXPECT_NEAR(at(exponential, i), 0.1 * std::pow(0.9, t / 4), 1e-7) << i;
     EXPECT_NEAR(at(stairs, i), 0.1 * std::pow(0.9, std::floor(t / 4)), 1e-7) << i;
-    EXPECT_NEAR(at(natural, i), 0.1 * std::exp(-0.5 * t / 4), 1e-7) << i;
+    EXPECT_NEAR(at(natural, i), 0.1 * std::exp(-0.5 * t), 1e-7) << i;
+    EXPECT_NEAR(at(natural_stairs, i), 0.1 * std::exp(-0.5 * 4 * std::floor(t / 4)), 1e-7) << i;
     EXPECT_NEAR(at(inverse, i), 0.1 / (1 + 0.5 * std::floor(t / 4)), 1e-7) << i;
     EXPECT_NEAR(at(cosine, i), 0.01 + 0.045 * (1 + std::cos(std::numbers::pi * std::min(t, 8.0) / 8)), 1e-7) << i;
   }

@@ -76,7 +76,7 @@ class SINDRI_API ExponentialDecayLR final : public LearningRateSchedule {
   bool stair_;
 };
 
-/// lr·exp(-rate·p).
+/// lr·exp(-rate·step), with is_stair the step rounded down to a multiple of decay_steps.
 class SINDRI_API NaturalExpDecayLR final : public LearningRateSchedule {
  public:
   NaturalExpDecayLR(double learning_rate, double decay_rate, int64_t decay_steps, bool is_stair = false);

@@ -35,6 +35,7 @@ void limit_isa() {
 dnnl::engine& engine() {
   static dnnl::engine e = [] {
     limit_isa();
+    dnnl::set_primitive_cache_capacity(64);  // plans and graphs keep what is in use; the library's own 1024 would pile up over changing shapes
     return dnnl::engine(dnnl::engine::kind::cpu, 0);
   }();
   return e;

@@ -1,0 +1,65 @@
+"""What graph mode keeps, and lets go: graphs of dropped Cells, and of shapes that do not come again."""
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import sindri as ms
+from sindri import Tensor, nn, ops
+
+
+def resident_mb():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * 4096 / 2**20
+
+
+@pytest.fixture(autouse=True)
+def graph_mode():
+    before = ms.get_context("mode")
+    ms.set_context(mode=ms.GRAPH_MODE)
+    yield
+    ms.set_context(mode=before)
+
+
+def test_a_dropped_cell_is_freed():
+    x = Tensor(np.ones((4, 16), np.float32))
+    net = nn.Dense(16, 16)
+    net(x)
+    step = nn.TrainOneStepCell(nn.WithLossCell(nn.Dense(16, 16), nn.MSELoss()), nn.Momentum(nn.Dense(16, 16).trainable_params(), 0.1, 0.9))
+    step(x, x)
+    grad = ops.grad(lambda v: net(v).sum())
+    grad(x)
+    alive = [weakref.ref(net), weakref.ref(step)]
+    del net, step, grad
+    gc.collect()
+    assert [r() for r in alive] == [None, None]
+
+
+def test_dropped_cells_do_not_pile_up():
+    """Without a call of the collector: it counts objects, and these are few and heavy."""
+    x = Tensor(np.ones((4, 512), np.float32))
+
+    def use(n):
+        for _ in range(n):
+            nn.Dense(512, 512, weight_init="zeros")(x)
+
+    use(110)
+    before = resident_mb()
+    use(200)  # 256 MB of graphs and weights
+    assert resident_mb() - before < 100
+
+
+def test_shapes_that_do_not_come_again():
+    net = nn.SequentialCell(nn.Dense(16, 16), nn.ReLU())
+
+    def use(first, n):
+        for i in range(first, first + n):
+            net(Tensor(np.ones((i, 16), np.float32)))
+
+    use(1, 900)
+    gc.collect()
+    before = resident_mb()
+    use(901, 400)
+    gc.collect()
+    assert resident_mb() - before < 8  # 64 kB each when graphs stayed
