@@ -276,6 +276,22 @@ std::map<std::string, int32_t> Dataset::get_class_indexing() const {
   return opened_source(*n).class_indexing();
 }
 
+namespace {
+void add_files(Node& node, bool contents, FilesHash* h) {
+  for (const auto& in : node.inputs) add_files(*in, contents, h);
+  if (node.kind != Node::Kind::kSource) return;
+  const FilesHash one = opened_source(node).files_hash(contents);
+  h->files = hash_combine(h->files, one.files);
+  if (one.times != 0) h->times = hash_combine(h->times, one.times);
+}
+}  // namespace
+
+std::string Dataset::fingerprint(bool contents) const {
+  FilesHash h;
+  add_files(*node_, contents, &h);
+  return contents ? fmt::format("contents:{:016x}", h.files) : fmt::format("sizes:{:016x} times:{:016x}", h.files, h.times);
+}
+
 std::optional<int64_t> Dataset::num_classes() const {
   Node* n = node_.get();
   while (!n->inputs.empty()) n = n->inputs[0].get();

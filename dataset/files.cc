@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -64,6 +65,17 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
 
 MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<uint8_t*>(data_), static_cast<size_t>(bytes_));
+}
+
+uint64_t MappedFile::content_hash(uint64_t seed) const {
+  return data_ == nullptr ? hash_combine(seed, 0) : XXH3_64bits_withSeed(data_, static_cast<size_t>(bytes_), seed);
+}
+
+bool is_folder(const std::string& path) {
+  struct stat st {};
+  if (::stat(path.c_str(), &st) == 0) return S_ISDIR(st.st_mode);
+  if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return false;
+  throw IoError(fmt::format("cannot look at {}: {}", path, std::strerror(errno)), path, "check its permissions and the disk");
 }
 
 std::vector<DirEntry> list_folder(const std::string& dir, const char* who) {

@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -12,11 +11,6 @@
 namespace sindri::dataset {
 
 namespace {
-
-bool is_dir(const std::string& path) {
-  struct stat st {};
-  return ::stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode);
-}
 
 // What lies directly in a folder, as far as it decides the kind of a data set.
 struct Contents {
@@ -31,7 +25,7 @@ Contents look(const std::string& dir) {
     const std::string& n = e.name;
     if (n[0] == '.') continue;
     c.names.push_back(n);
-    const bool folder = e.type == DT_DIR || ((e.type == DT_LNK || e.type == DT_UNKNOWN) && is_dir(dir + "/" + n));
+    const bool folder = e.type == DT_DIR || ((e.type == DT_LNK || e.type == DT_UNKNOWN) && is_folder(dir + "/" + n));
     if (folder) ++c.folders;
     else if (ends_with(n, ".bin") && n.find("data_batch") != std::string::npos) c.cifar10_train = true;
     else if (n == "test_batch.bin") c.cifar10_test = true;
@@ -59,9 +53,9 @@ bool class_folders(const std::string& dir, const Contents& c) {
   if (c.folders == 0) return false;
   for (const auto& name : c.names) {
     const std::string path = dir + "/" + name;
-    if (!is_dir(path)) continue;
+    if (!is_folder(path)) continue;
     for (const auto& e : list_folder(path, "data.path")) {
-      if (e.name[0] != '.' && (e.type == DT_REG || e.type == DT_LNK || (e.type == DT_UNKNOWN && !is_dir(path + "/" + e.name)))) return true;
+      if (e.name[0] != '.' && (e.type == DT_REG || e.type == DT_LNK || (e.type == DT_UNKNOWN && !is_folder(path + "/" + e.name)))) return true;
     }
   }
   return false;
@@ -92,15 +86,15 @@ FoundData find_data(const std::string& root, const std::string& usage) {
   if (binary_in(root, top, train, &found)) return found;
   for (const auto& name : candidates) {
     const std::string dir = root + "/" + name;
-    if (!is_dir(dir)) continue;
+    if (!is_folder(dir)) continue;
     const Contents c = look(dir);
     if (binary_in(dir, c, train, &found)) return found;
     if (class_folders(dir, c)) return {FoundData::Kind::kImageFolder, dir, ""};
   }
   // The folder itself may be what was meant: class folders, none of them named like a part of a data set.
   bool parts = false;
-  for (const char* name : kTrainNames) parts |= is_dir(root + "/" + name);
-  for (const char* name : kEvalNames) parts |= is_dir(root + "/" + name);
+  for (const char* name : kTrainNames) parts |= is_folder(root + "/" + name);
+  for (const char* name : kEvalNames) parts |= is_folder(root + "/" + name);
   if (!parts && class_folders(root, top)) return {FoundData::Kind::kImageFolder, root, ""};
 
   std::vector<std::string> shown(top.names.begin(), top.names.begin() + std::min<std::ptrdiff_t>(10, static_cast<std::ptrdiff_t>(top.names.size())));

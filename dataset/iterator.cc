@@ -231,7 +231,8 @@ class IteratorImpl : public Iterator {
     for (const auto& [name, value] : mine.items()) {
       if (j.contains(name) && j[name] == value) continue;
       const std::string theirs = j.contains(name) ? j[name].dump() : "nothing";
-      throw DataError(fmt::format("the data state belongs to another pipeline: '{}' was {} when it was saved and is {} now", name, theirs, value.dump()), "",
+      throw DataError(fmt::format("the data state belongs to another pipeline: '{}' was {} when it was saved and is {} now", name, theirs, value.dump()),
+                      "the data state",
                       name == "seed"          ? "use the same seed as the saved run"
                           : name == "listing" ? "the files of the data set have changed: put them back as they were, or start a new training from the saved "
                                                 "weights (sindri train --checkpoint FILE, without --resume)"

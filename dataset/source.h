@@ -10,6 +10,11 @@
 
 namespace sindri::dataset {
 
+/// Hash of names with sizes or contents, and of the times of last change; 0 where the contents are known.
+struct FilesHash {
+  uint64_t files = 0, times = 0;
+};
+
 /// A listing of rows. open() does whatever needs a file and runs once, before anything else is asked; afterwards all methods are
 /// thread-safe and hold no hidden state.
 class Source {
@@ -22,6 +27,11 @@ class Source {
   virtual std::vector<ColumnInfo> columns() const = 0;
   /// Hash of the listing, for the fingerprint.
   virtual uint64_t listing_hash() const = 0;
+  /// What tells these files from others of the same listing, for runs that are resumed. `contents`: read all bytes rather than sizes and times.
+  virtual FilesHash files_hash(bool contents) const {
+    (void)contents;
+    return {listing_hash(), 0};
+  }
   /// Fills one value per column; they stay valid until the scratch arena is reset. `pass` matters to sequential sources only.
   virtual void read(uint64_t pass, int64_t row_id, Scratch& scratch, std::span<Value> out) const = 0;
   /// File or record, for messages.
@@ -52,12 +62,16 @@ class MappedFile {
   const uint8_t* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
   const std::string& path() const { return path_; }
+  uint64_t content_hash(uint64_t seed) const;
 
  private:
   std::string path_;
   const uint8_t* data_ = nullptr;
   int64_t bytes_ = 0;
 };
+
+/// Whether `path` is a folder, behind links too. False only where there is none: throws IoError when the system cannot tell.
+bool is_folder(const std::string& path);
 
 /// Checks that `dir` can be read as a folder and lists it, sorted by byte value. Throws IoError(kIo) or DataError(kDataMissing).
 struct DirEntry {

@@ -30,8 +30,7 @@ class CifarSource : public Source {
     }
     if (names.empty()) raise_missing(entries);
     for (const auto& name : names) open_file(o_.dataset_dir + "/" + name);
-    if (rows_ == 0)
-      throw DataError(ErrorCode::kDataEmpty, fmt::format("{}: the files in {} are empty", who_, o_.dataset_dir), o_.dataset_dir, "download the data set again");
+    check_complete(entries, names);
   }
   int64_t rows() const override { return rows_; }
   std::vector<ColumnInfo> columns() const override {
@@ -40,6 +39,11 @@ class CifarSource : public Source {
     return {image, {"label", DType::kInt32, {}}};
   }
   uint64_t listing_hash() const override { return hash_; }
+  FilesHash files_hash(bool) const override {
+    uint64_t h = hash_;
+    for (const auto& f : files_) h = f->content_hash(h);
+    return {h, 0};
+  }
 
   void read(uint64_t, int64_t row_id, Scratch& scratch, std::span<Value> out) const override {
     const auto [file, row] = locate(row_id);
@@ -86,8 +90,33 @@ class CifarSource : public Source {
                     fmt::format("use the '{} binary version' from the CIFAR page", hundred_ ? "CIFAR-100" : "CIFAR-10"));
   }
 
+  [[noreturn]] void raise_incomplete(const std::string& what) const {
+    throw DataError(ErrorCode::kDataCorrupt, fmt::format("{}: {}", who_, what), o_.dataset_dir, "the data set is not complete; unpack or download it again");
+  }
+
+  // A file that is missing or was cut between two records shows by the others only. The published sets, told by the list of names that comes
+  // with them or by the size of a file, have their known sizes; of others the numbers in the names must go through.
+  void check_complete(const std::vector<DirEntry>& entries, const std::vector<std::string>& names) const {
+    const std::vector<std::string> numbered = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"};
+    const auto has = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+    bool published =
+        std::any_of(entries.begin(), entries.end(), [&](const DirEntry& e) { return e.name == (hundred_ ? "fine_label_names.txt" : "batches.meta.txt"); });
+    for (size_t i = 0; i < files_.size() && !hundred_; ++i) published |= records_in(i) == 10'000;
+    for (size_t i = 0; i < names.size(); ++i) {
+      const int64_t whole = !hundred_ || names[i] == "test.bin" ? 10'000 : 50'000;
+      if (published && records_in(i) != whole) raise_incomplete(fmt::format("{} has {} records, expected {}", names[i], records_in(i), whole));
+    }
+    if (hundred_ || o_.usage == "test") return;
+    const size_t last = published ? numbered.size() : static_cast<size_t>(std::count_if(numbered.begin(), numbered.end(), has));
+    for (size_t i = 0; i < last; ++i) {
+      if (has(numbered[0]) && !has(numbered[i])) raise_incomplete(fmt::format("{} is missing beside {} others", numbered[i], names.size()));
+    }
+  }
+  int64_t records_in(size_t file) const { return ends_[file] - (file == 0 ? 0 : ends_[file - 1]); }
+
   void open_file(const std::string& path) {
     auto f = std::make_unique<MappedFile>(path);
+    if (f->bytes() == 0) throw DataError(ErrorCode::kDataEmpty, fmt::format("{}: {} is empty", who_, path), path, "download the data set again");
     if (f->bytes() % record_bytes() != 0) {
       throw DataError(ErrorCode::kDataCorrupt, fmt::format("{} has {} bytes, expected a multiple of {}", path, f->bytes(), record_bytes()),
                       fmt::format("{}, byte {}", path, f->bytes()), "the file is cut short or of another data set; download it again");

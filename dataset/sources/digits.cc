@@ -5,8 +5,10 @@
 #include <xxhash.h>
 #include <zlib.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 
 #include "dataset/node.h"
 #include "dataset/sources/byte_files.h"
@@ -45,8 +47,7 @@ class DigitsSource : public Source {
 
   void open() override {
     path_ = o_.dataset_file.empty() ? default_file() : o_.dataset_file;
-    struct stat info {};
-    if (stat(path_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) path_ += "/digits.csv.gz";
+    if (is_folder(path_)) path_ += "/digits.csv.gz";
     parse(read_text());
     if (labels_.empty())
       throw DataError(ErrorCode::kDataEmpty, fmt::format("DigitsDataset: {} holds no digits", path_), path_, "copy dataset/digits from the sources again");
@@ -67,6 +68,8 @@ class DigitsSource : public Source {
   std::string read_text() const {
     struct stat info {};
     if (stat(path_.c_str(), &info) != 0) {
+      if (errno != ENOENT && errno != ENOTDIR)
+        throw IoError(fmt::format("DigitsDataset: cannot look at {}: {}", path_, std::strerror(errno)), path_, "check its permissions and the disk");
       throw DataError(ErrorCode::kDataMissing, fmt::format("DigitsDataset: {} does not exist", path_), path_,
                       "start in the root of the sources, or set data.path to dataset/digits there, or to share/sindri/digits of an installation");
     }

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -30,8 +31,11 @@ bool is_image_suffix(const std::string& suffix) {
   return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* k) { return lower == k; });
 }
 
+// Empty for a link that leads nowhere.
 std::string real_path(const std::string& path) {
   char* p = ::realpath(path.c_str(), nullptr);
+  if (p == nullptr && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+    throw IoError(fmt::format("cannot look at {}: {}", path, std::strerror(errno)), path, "check its permissions and the disk");
   if (p == nullptr) return {};
   std::string s = p;
   std::free(p);
@@ -84,6 +88,26 @@ class ImageFolderSource : public Source {
   }
   uint64_t listing_hash() const override { return hash_; }
 
+  // Looking at a million files takes minutes where a disk is slow, so of many only some are looked at; all names count.
+  FilesHash files_hash(bool contents) const override {
+    constexpr int64_t kLookedAt = 50'000;
+    FilesHash h{hash_, 0};
+    const int64_t stride = contents ? 1 : std::max<int64_t>(1, rows() / kLookedAt);
+    for (int64_t row = 0; row < rows(); row += stride) {
+      const std::string path = row_name(row);
+      if (contents) {
+        h.files = MappedFile(path).content_hash(h.files);
+        continue;
+      }
+      struct stat st {};
+      if (::stat(path.c_str(), &st) != 0)
+        throw IoError(fmt::format("cannot look at {}: {}", path, std::strerror(errno)), path, "check its permissions and the disk");
+      h.files = hash_combine(h.files, static_cast<uint64_t>(st.st_size));
+      h.times = hash_combine(h.times, static_cast<uint64_t>(st.st_mtim.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(st.st_mtim.tv_nsec));
+    }
+    return h;
+  }
+
   void read(uint64_t, int64_t row_id, Scratch& scratch, std::span<Value> out) const override {
     scratch.path.assign(o_.dataset_dir).append("/").append(name(row_id));
     const Value bytes = read_file(scratch.path, scratch);
@@ -111,9 +135,9 @@ class ImageFolderSource : public Source {
       ++outside_;
       return DT_UNKNOWN;
     }
+    if (is_folder(path)) return DT_DIR;
     struct stat st {};
-    if (::stat(path.c_str(), &st) != 0) return DT_UNKNOWN;
-    return S_ISDIR(st.st_mode) ? DT_DIR : S_ISREG(st.st_mode) ? DT_REG : DT_UNKNOWN;
+    return ::stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode) ? DT_REG : DT_UNKNOWN;
   }
 
   void choose_classes(const std::vector<std::string>& found) {

@@ -35,6 +35,11 @@ class MnistSource : public Source {
   int64_t rows() const override { return rows_; }
   std::vector<ColumnInfo> columns() const override { return {{"image", DType::kUInt8, {kSide, kSide, 1}}, {"label", DType::kInt32, {}}}; }
   uint64_t listing_hash() const override { return hash_; }
+  FilesHash files_hash(bool) const override {
+    uint64_t h = hash_;
+    for (const Part& p : parts_) h = p.images->content_hash(h);
+    return {h, 0};
+  }
   void read(uint64_t, int64_t row_id, Scratch& scratch, std::span<Value> out) const override {
     const auto [part, row] = locate(row_id);
     out[0] = {part->images->data() + kImagesHeader + row * kSide * kSide, DType::kUInt8, {kSide, kSide, 1}};

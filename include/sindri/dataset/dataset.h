@@ -204,6 +204,10 @@ class SINDRI_API Dataset : public std::enable_shared_from_this<Dataset> {
   /// Folder name -> label for image folders, empty for other sources.
   std::map<std::string, int32_t> get_class_indexing() const;
   std::optional<int64_t> num_classes() const;
+  /// Tells whether the files behind a pipeline are those of another time, wherever they lie: "sizes:HEX times:HEX" of their names, sizes and
+  /// times of last change (of at most some 50,000 image files), or "contents:HEX" of all their bytes. Binary sets and tables are always read
+  /// in full.
+  std::string fingerprint(bool contents = false) const;
   std::unique_ptr<Iterator> create_iterator(IteratorOptions options = {}) const;
 
   const std::shared_ptr<Node>& node() const { return node_; }
