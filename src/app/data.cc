@@ -149,6 +149,15 @@ Tensor file_bytes(const std::string& path) {
   return Tensor::from_data({static_cast<int64_t>(bytes.size())}, DType::kUInt8, bytes.data());
 }
 
+// The place of every class folder is its label, so the two parts must have the same.
+void check_same_classes(const Dataset& train, const Dataset& eval, const std::string& path) {
+  const auto a = train.get_class_indexing(), b = eval.get_class_indexing();
+  if (a == b) return;
+  const auto i = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  throw DataError(fmt::format("label {} is '{}' in the training data and '{}' in the evaluation data", i.first->second, i.first->first, i.second->first), path,
+                  "both need the same class folders");
+}
+
 std::vector<std::string> names_of(const Dataset& d, int64_t classes) {
   std::vector<std::string> names(static_cast<size_t>(classes));
   for (size_t i = 0; i < names.size(); ++i) names[i] = std::to_string(i);
@@ -165,6 +174,7 @@ Data open_data(const train::Settings& s, const Shape& image_shape, bool with_tra
   const Source eval = open_source(s, "eval");
   out.num_classes = eval.data->num_classes().value_or(0);
   out.class_names = names_of(*eval.data, out.num_classes);
+  if (!eval.data->get_class_indexing().empty()) out.folder_names = out.class_names;
   out.description = fmt::format("{}, {} evaluation samples", eval.kind, eval.data->get_dataset_size());
   out.eval = finish(s, eval, image_shape, false);
   if (!with_train) return out;
@@ -179,6 +189,9 @@ Data open_data(const train::Settings& s, const Shape& image_shape, bool with_tra
                     "train.batch_size, from " + s.origin("train.batch_size"), fmt::format("--set train.batch_size={}, or less", rows));
   }
   out.description = fmt::format("{}, {} training and {} evaluation samples", train.kind, train.data->get_dataset_size(), eval.data->get_dataset_size());
+  check_same_classes(*train.data, *eval.data, s.get_string("data.path"));
+  const bool contents = s.get_string("data.fingerprint") == "contents";
+  out.fingerprint = train.data->fingerprint(contents) + ", evaluation " + eval.data->fingerprint(contents);
   out.train = finish(s, train, image_shape, true);
   return out;
 }

@@ -12,6 +12,8 @@ namespace sindri::app {
 struct Data {
   std::shared_ptr<dataset::Dataset> train, eval;  // columns image f32 [N, C, H, W], label i32 [N]
   std::vector<std::string> class_names;  // by label; numbers where the data has no names
+  std::vector<std::string> folder_names;  // the same, empty where the data has no names
+  std::string fingerprint;  // of the files, "sizes:HEX times:HEX" or "contents:HEX"; only with training data
   int64_t num_classes = 0;
   std::string description;  // "imagefolder, 50000 training and 10000 evaluation samples"
 };

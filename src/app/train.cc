@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "sindri/app/app.h"
@@ -30,6 +31,8 @@
 #include "sindri/version.h"
 #include "src/app/build.h"
 #include "src/app/data.h"
+#include "src/core/revision.h"
+#include "src/train/atomic_file.h"
 
 namespace sindri::app {
 
@@ -42,15 +45,16 @@ using train::TrainState;
 double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 void require_checkpoint(const std::string& path) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored))
+  if (!train::file_exists(path, "checkpoint"))
     throw CheckpointError("the checkpoint does not exist", path, "check the path; a run keeps its checkpoints in RUN/checkpoints/");
 }
 
 // What the program can do about a checkpoint of another net is to take the other net.
-void load_weights(const std::string& path, nn::Cell& network) {
+// Returns the names of the classes.
+std::vector<std::string> load_weights(const train::LoadedCheckpoint& file, nn::Cell& network) {
   try {
-    train::load_weights(path, network);
+    train::load_param_into_net(network.parameters_and_names(), file, true);
+    return train::class_names_of(file);
   } catch (const CheckpointError& e) {
     if (e.code() != ErrorCode::kCheckpointMismatch) throw;
     throw CheckpointError(e.code(), e.message(), e.where(),
@@ -58,6 +62,8 @@ void load_weights(const std::string& path, nn::Cell& network) {
                           "the checkpoint's run folder names both");
   }
 }
+
+std::vector<std::string> load_weights(const std::string& path, nn::Cell& network) { return load_weights(train::load_checkpoint(path), network); }
 
 std::atomic<int> g_signal{0};
 
@@ -113,13 +119,16 @@ struct Session {
   int64_t steps_per_epoch = 0;
   train::TrainOptions options;
   std::string resumed_from;  // checkpoint file
+  bool same_settings = true;  // as those it was trained with
   train::LossHash loss_hash;
   train::RunPicture picture;
   TrainReport report;
   train::MetricValues metrics;  // of the last evaluation
   int64_t evaluations = 0, epoch = 0;
   int64_t steps_done = 0, evaluated_at = -1;  // in all; how many they were at the last evaluation
+  int64_t recorded_at = -1;  // how many they were at an evaluation that the run folder holds from an earlier process
   int64_t samples_trained = 0;
+  bool diverged = false;
   double step_seconds = 0;
   train::EventValues last_row;  // of metrics.csv
   std::vector<double> step_losses;  // at most kPlottedSteps
@@ -170,20 +179,71 @@ void build(Session* s) {
   options.loss_scale = set.get_float("optimizer.loss_scale");
   options.amp = amp_options(set);
   options.loss_scale_manager = make_loss_scale(set);
+  options.max_skipped = set.get_float("train.max_skipped");
   options.nan_policy = set.get_string("train.nan_policy") == "skip" ? train::NanPolicy::kSkip : train::NanPolicy::kStop;
   check_image_size(*s);
   s->model = std::make_unique<train::Model>(s->network, make_loss(set, s->data.num_classes), s->optimizer, options);
 }
 
+// What differs between the classes of weights and of data, in words; empty when nothing does, or when one side has no names.
+std::string class_difference(const std::vector<std::string>& weights, const std::vector<std::string>& data) {
+  if (weights.empty() || data.empty() || weights == data) return "";
+  const std::string what = "the classes of the data are not those the weights were trained with: ";
+  if (weights.size() != data.size()) return what + fmt::format("they were {} and are {} now", weights.size(), data.size());
+  const size_t i = static_cast<size_t>(std::mismatch(weights.begin(), weights.end(), data.begin()).first - weights.begin());
+  return what + fmt::format("label {} was '{}' and is '{}' now", i, weights[i], data[i]);
+}
+
+void check_classes(const std::vector<std::string>& weights, const std::vector<std::string>& data, const std::string& checkpoint) {
+  if (const std::string difference = class_difference(weights, data); !difference.empty())
+    throw CheckpointError(ErrorCode::kCheckpointMismatch, difference, checkpoint,
+                          "labels are the places of the class folders in byte order: name the folders as they were in training");
+}
+
+// Other files end a resume; only their times having changed may be the work of a copy.
+void check_fingerprint(const std::string& before, const std::string& now, const Session& s) {
+  if (before.empty() || before == now) return;
+  const auto kind = [](const std::string& text) { return text.substr(0, text.find(':')); };
+  const auto without_times = [](std::string text) {
+    for (size_t at = 0; (at = text.find(" times:")) != std::string::npos;) text.erase(at, 7 + 16);
+    return text;
+  };
+  if (kind(before) != kind(now)) {
+    log::warn("train", "data.fingerprint is another than before: whether the data is the same is not known");
+  } else if (without_times(before) != without_times(now)) {
+    throw DataError(fmt::format("the data is not what the training began with: its fingerprint was {} and is {} now", before, now), s.data.description,
+                    "bring the files back as they were; to go on with other data, start a new run from these weights: --checkpoint FILE without --resume");
+  } else {
+    log::warn("train",
+              "the files of the data have other times than when the training began; if they were changed, the result will not be that of an uninterrupted run");
+  }
+}
+
+// The checkpoint to go on from; empty where no step was saved yet.
+std::string find_start(const Session& s) {
+  if (!s.request.checkpoint.empty()) return s.request.checkpoint;
+  return train::file_exists(s.folder->checkpoints(), "checkpoint folder") ? train::find_newest_checkpoint(s.folder->checkpoints()) : "";
+}
+
+// Whether the last epoch has steps whose row was not written when the Recorder made this record.
+bool epoch_is_open(const std::string& record) {
+  const nlohmann::json j = nlohmann::json::parse(record, nullptr, false);
+  return j.is_object() && j.contains("samples") && j["samples"].is_number_integer() && j["samples"].get<int64_t>() > 0;
+}
+
 // Weights to start from, or the whole state of a training to continue.
 void load_start(Session* s) {
   const TrainRequest& r = s->request;
+  s->options.class_names = s->data.folder_names;
+  s->options.data_fingerprint = s->data.fingerprint;
   if (!r.checkpoint.empty()) require_checkpoint(r.checkpoint);
   if (!r.resume) {
-    if (!r.checkpoint.empty()) load_weights(r.checkpoint, *s->network);
+    if (r.checkpoint.empty()) return;
+    const std::string difference = class_difference(load_weights(r.checkpoint, *s->network), s->data.folder_names);
+    if (!difference.empty()) log::warn("train", fmt::format("{}: {}", r.checkpoint, difference));
     return;
   }
-  const std::string path = !r.checkpoint.empty() ? r.checkpoint : train::find_newest_checkpoint(s->folder->checkpoints());
+  const std::string path = find_start(*s);
   if (path.empty()) {
     s->progress->print("no checkpoint to resume from yet: starting from the beginning");
     return;
@@ -195,12 +255,18 @@ void load_start(Session* s) {
   }
   const train::TrainPosition p = train::load_training_state(path, *s->network, *s->optimizer, s->model->loss_scale_manager().get());
   for (const auto& [state, value] : from_settings) state->store(value);
-  if (!p.settings_hash.empty() && p.settings_hash != s->settings.hash())
+  check_classes(p.class_names, s->data.folder_names, path);
+  check_fingerprint(p.data_fingerprint, s->data.fingerprint, *s);
+  s->same_settings = p.settings_hash.empty() || p.settings_hash == s->settings.hash();
+  if (!s->same_settings)
     log::warn("train", fmt::format("the settings differ from those {} was trained with; the result will not be that of an uninterrupted run", path));
   s->options.initial_epoch = p.epoch;
   s->options.initial_step = p.step_in_epoch;
   s->options.initial_total = p.step;
   s->options.dataset_state = p.dataset_state;
+  s->options.initial_counts = p.counts;
+  s->options.record = p.record;
+  s->options.epoch_not_ended = p.epoch > 0 && p.step_in_epoch == 0 && epoch_is_open(p.record);
   s->resumed_from = path;
   s->progress->print(fmt::format("resuming from {} (epoch {}, step {} of the epoch)", path, p.epoch + 1, p.step_in_epoch));
 }
@@ -228,12 +294,38 @@ train::MetricValues run_eval(Session* s) {
 
 void write_repro(Session* s) {
   s->folder->write_repro({.seeds = {{"train", s->settings.get_int("train.seed")}},
-                          .revision = SINDRI_VERSION_STRING,
+                          .revision = revision(),
                           .world_size = 1,
-                          .data_fingerprint = s->data.description,
+                          .data_fingerprint = s->data.fingerprint,
                           .loss_bits_hash = s->loss_hash.hex(),
                           .kernel_choices = kernel_choices()},
                          s->settings);
+}
+
+// Opens the run folder for writing, at the step the training begins with.
+void start_folder(Session* s) {
+  const train::TrainOptions& o = s->options;
+  std::optional<train::ResumePoint> point;
+  if (s->request.resume)
+    point = {.step = s->steps_done, .epochs = o.initial_epoch - (o.epoch_not_ended ? 1 : 0), .within_epoch = o.epoch_not_ended || o.initial_step > 0};
+  // An evaluation that only the end of a training asked for is done again, or not at all where the training goes on.
+  const int64_t every = s->settings.get_int("train.eval_interval");
+  if (point) point->evaluated = every > 0 && (point->epochs % every == 0 || point->epochs == s->settings.get_int("train.epochs"));
+  s->folder->start(point);
+  Settings resolved = s->settings;
+  resolved.set("train.run_dir=" + s->folder->path());  // a numbered folder too: this file alone is enough to resume
+  s->folder->write_settings(resolved);
+  s->folder->write_environment(s->request.command_line);
+  for (const train::EventValues& values : s->folder->epoch_rows()) {
+    const std::map<std::string, double> row(values.begin(), values.end());
+    const auto value = [&](const char* name) { return row.contains(name) ? row.at(name) : NAN; };
+    s->picture.loss[0].values.push_back(value("train_loss"));
+    s->picture.loss[1].values.push_back(value("eval_loss"));
+    s->picture.accuracy[0].values.push_back(value("eval_accuracy"));
+    if (!point || point->within_epoch || value("epoch") != static_cast<double>(point->epochs)) continue;
+    s->last_row.assign(values.begin() + 1, values.end());
+    if (row.contains("eval_loss")) s->recorded_at = point->step;
+  }
 }
 
 // Writes what each step and epoch came to, to the terminal and to the run folder.
@@ -241,25 +333,35 @@ class Recorder final : public train::Callback {
  public:
   explicit Recorder(Session* s) : s_(s) {}
 
-  void begin(TrainState& state) override { s_->steps_done = last_step_ = state.cur_step_num; }
+  // Everything that may refuse to train has been asked by now: this is the first write.
+  void begin(TrainState& state) override {
+    s_->steps_done = last_step_ = state.cur_step_num;
+    s_->epoch = state.cur_epoch_num;
+    start_folder(s_);
+    if (!state.record.empty()) restore(state.record);
+  }
   void step_end(TrainState& state) override {
     const int64_t steps = state.cur_step_num - last_step_, samples = steps * state.batch_size;
     s_->steps_done = last_step_ = state.cur_step_num;
     s_->epoch = state.cur_epoch_num;
-    const auto loss = static_cast<float>(state.net_outputs.item());
+    const float loss = state.losses.back();
     if (!repro_written_) write_repro(s_);  // the kernels are chosen by now; a run that is killed is resumed with them
     repro_written_ = true;
     const double seconds = state.last_step_seconds * static_cast<double>(steps), rate = s_->rate_at(state.cur_step_num - 1);
-    s_->loss_hash.add(loss);
     if (s_->step_losses.size() < kPlottedSteps) s_->step_losses.push_back(loss);
+    for (const float l : state.losses) {
+      s_->loss_hash.add(l);
+      if (!std::isfinite(l)) continue;  // train.nan_policy: skip leaves the others out
+      epoch_loss_ += static_cast<double>(l);
+      ++epoch_steps_;
+    }
+    warn_of_divergence(state);
     s_->samples_trained += samples;
     s_->step_seconds += seconds;
-    if (std::isfinite(loss)) {  // train.nan_policy: skip leaves the others out
-      epoch_loss_ += static_cast<double>(loss) * static_cast<double>(steps);
-      epoch_steps_ += steps;
-    }
     epoch_samples_ += samples;
+    timed_samples_ += samples;
     epoch_seconds_ += seconds;
+    state.record = record();
     s_->folder->event("step", state.cur_epoch_num, state.cur_step_num,
                       {{"loss", loss},
                        {"lr", rate},
@@ -275,19 +377,49 @@ class Recorder final : public train::Callback {
     s_->progress->step(p);
   }
 
-  void epoch_end(TrainState& state) override { write_epoch(state); }
+  void epoch_end(TrainState& state) override {
+    write_epoch(state);
+    epoch_loss_ = 0;
+    epoch_steps_ = epoch_samples_ = 0;
+    state.record = record();
+  }
   // A training that stops within an epoch has a row for the part it did; resuming replaces it.
   void end(TrainState& state) override {
     if (epoch_samples_ > 0) write_epoch(state);
-    s_->folder->log("data: " + state.data_stats);
+    if (!state.data_stats.empty()) s_->folder->log("data: " + state.data_stats);
     if (state.skipped_steps > 0) s_->progress->print(fmt::format("{} steps were left out: their loss or a gradient was not finite", state.skipped_steps));
     if (state.overflow_steps > 0) s_->progress->print(fmt::format("{} steps were left out by the loss scale", state.overflow_steps));
   }
 
  private:
+  // What the row of the epoch and the hash of all losses need, where the training is resumed. No times: checkpoints of equal trainings are equal.
+  std::string record() const {
+    return nlohmann::json({{"loss_hash", s_->loss_hash.hex()}, {"loss", epoch_loss_}, {"steps", epoch_steps_}, {"samples", epoch_samples_}}).dump();
+  }
+  void restore(const std::string& text) {
+    try {
+      const nlohmann::json j = nlohmann::json::parse(text);
+      s_->loss_hash.restore(j.at("loss_hash"));
+      epoch_loss_ = j.at("loss");
+      epoch_steps_ = j.at("steps");
+      epoch_samples_ = j.at("samples");
+    } catch (const nlohmann::json::exception& e) {
+      log::warn("train", fmt::format("{} does not say what the epoch came to so far: {}", s_->resumed_from, e.what()));
+    }
+  }
+  // A net that knows nothing has a loss near ln(classes); one far above has run away, though every number is finite still.
+  void warn_of_divergence(const TrainState& state) {
+    const double bound = 100 * std::max(1.0, std::log(static_cast<double>(std::max<int64_t>(2, s_->confusion->num_classes()))));
+    const auto worst = std::max_element(state.losses.begin(), state.losses.end());
+    if (s_->diverged || !(*worst > bound)) return;
+    s_->diverged = true;
+    log::warn("train",
+              fmt::format("the training diverges: the loss is {:.3g} at epoch {}, step {}, a net that only guesses has {:.3g}; lower lr.max or clip gradients",
+                          *worst, state.cur_epoch_num, state.step_in_epoch(), std::log(static_cast<double>(s_->confusion->num_classes()))));
+  }
   void write_epoch(TrainState& state) {
     const double mean_loss = epoch_steps_ > 0 ? epoch_loss_ / static_cast<double>(epoch_steps_) : NAN;
-    const double rate = epoch_seconds_ > 0 ? static_cast<double>(epoch_samples_) / epoch_seconds_ : 0;
+    const double rate = epoch_seconds_ > 0 ? static_cast<double>(timed_samples_) / epoch_seconds_ : 0;
     const bool evaluated = s_->evaluations > evaluations_;
     evaluations_ = s_->evaluations;
     train::EventValues row = {{"train_loss", mean_loss}, {"throughput/samples_per_sec", rate}};
@@ -312,12 +444,13 @@ class Recorder final : public train::Callback {
     s_->picture.loss[0].values.push_back(mean_loss);
     s_->picture.loss[1].values.push_back(evaluated ? state.metrics.at("loss") : NAN);
     s_->picture.accuracy[0].values.push_back(evaluated ? state.metrics.at("accuracy") : NAN);
-    epoch_loss_ = epoch_seconds_ = 0;
-    epoch_steps_ = epoch_samples_ = 0;
+    epoch_seconds_ = 0;
+    timed_samples_ = 0;
   }
 
   Session* s_;
   int64_t last_step_ = 0, epoch_steps_ = 0, epoch_samples_ = 0, evaluations_ = 0;
+  int64_t timed_samples_ = 0;  // of the epoch, trained by this process
   double epoch_loss_ = 0, epoch_seconds_ = 0;
   bool repro_written_ = false;
 };
@@ -332,10 +465,6 @@ void open_folder(Session* s) {
   if (s->folder->continued() && !s->request.resume)
     throw IoError(ErrorCode::kRunFolderBusy, fmt::format("{} holds an earlier run", s->folder->path()), s->folder->path(),
                   "continue it with --resume, or choose another train.run_dir");
-  Settings resolved = set;
-  resolved.set("train.run_dir=" + s->folder->path());  // a numbered folder too: this file alone is enough to resume
-  s->folder->write_settings(resolved);
-  s->folder->write_environment(s->request.command_line);
 }
 
 void make_progress(Session* s) {
@@ -385,6 +514,9 @@ std::string resume_command(const Session& s) {
 
 // A save that failed within the training is tried again at the next interval; behind the last one there is none.
 void check_saved(const Session& s) {
+  if (const std::string missing = s.folder->missing(); !missing.empty())
+    throw IoError("the training was not disturbed, but its records are not complete: cannot write " + missing, s.folder->path(),
+                  "make room or fix the permissions; then go on with: " + resume_command(s));
   if (!s.checkpoint || s.checkpoint->last_error().empty()) return;
   const std::string& last = s.checkpoint->latest_ckpt_file_name();
   throw IoError("the last checkpoint was not saved: " + s.checkpoint->last_error(), s.folder->checkpoints(),
@@ -393,7 +525,7 @@ void check_saved(const Session& s) {
 
 void finish(Session* s) {
   TrainReport& r = s->report;
-  if (s->samples_trained > 0 || !s->folder->continued()) write_repro(s);  // a resumed run with nothing left to do leaves it as it is
+  if (s->folder->started()) write_repro(s);
   r.run_dir = s->folder->path();
   r.checkpoint = s->checkpoint && !s->checkpoint->latest_ckpt_file_name().empty() ? s->checkpoint->latest_ckpt_file_name() : s->resumed_from;
   r.metrics_file = s->folder->file("metrics.csv");
@@ -420,7 +552,7 @@ void finish(Session* s) {
     s->picture.loss[0].values = s->step_losses;
   }
   r.picture = s->folder->file("report.png");
-  train::write_picture(s->picture, r.picture);
+  if (s->folder->started()) train::write_picture(s->picture, r.picture);
   check_saved(*s);
   for (const auto& [name, value] : r.metrics) s->progress->print(fmt::format("{}: {:.4f}", name, value));
   s->progress->print(
@@ -434,6 +566,7 @@ void finish(Session* s) {
 // Where the training ends is no end of an interval: what is measured there belongs to the row, the curves and the log all the same.
 void final_eval(Session* s) {
   run_eval(s);
+  if (!s->folder->started() || s->recorded_at == s->steps_done) return;
   s->folder->event("eval", s->epoch, s->steps_done, {s->metrics.begin(), s->metrics.end()});
   const std::string line = fmt::format("evaluation at the end: loss {:.4f}, accuracy {:.4f}", s->metrics.at("loss"), s->metrics.at("accuracy"));
   s->folder->log(line);
@@ -509,12 +642,14 @@ TrainReport train(const Settings& settings, const TrainRequest& request) {
   const double start = now_seconds();
   try {
     const int64_t epochs = settings.get_int("train.epochs");
-    // A run that a signal stopped behind its last step is resumed like any other: what is left is the evaluation.
-    if (o.initial_epoch >= epochs || (o.max_steps > 0 && o.initial_total >= o.max_steps))
-      s.progress->print("all steps are trained already; raise train.epochs or train.max_steps to go on");
-    else s.model->train(epochs, s.data.train, make_callbacks(&s), o);
+    // A run that a signal stopped behind its last step is resumed like any other: what is left is the evaluation. With other settings than
+    // it was trained with, it is evaluated and left as it is.
+    const bool done = o.initial_epoch >= epochs || (o.max_steps > 0 && o.initial_total >= o.max_steps);
+    if (done) s.progress->print("all steps are trained already; raise train.epochs or train.max_steps to go on");
+    s.steps_done = std::max<int64_t>(0, o.initial_total);
+    if (!done || s.same_settings) s.model->train(epochs, s.data.train, make_callbacks(&s), o);
   } catch (const Error& e) {
-    s.folder->log(std::string("error: ") + e.what());
+    if (s.folder->started()) s.folder->log(std::string("error: ") + e.what());
     throw;
   }
   s.report.train_seconds = now_seconds() - start;
@@ -529,7 +664,7 @@ TrainReport train(const Settings& settings, const TrainRequest& request) {
 train::MetricValues evaluate(const Settings& settings, const std::string& checkpoint) {
   const Data data = open_data(settings, image_shape(settings), false);
   const nn::CellPtr network = make_network(settings, data.num_classes);
-  load_weights(checkpoint, *network);
+  check_classes(load_weights(checkpoint, *network), data.folder_names, checkpoint);
   set_mode(settings.get_string("train.mode") == "graph" ? Mode::kGraph : Mode::kPynative);
   train::ModelOptions options;
   options.metrics = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}};
@@ -541,18 +676,23 @@ train::MetricValues evaluate(const Settings& settings, const std::string& checkp
 
 std::vector<Prediction> predict(const Settings& settings, const std::string& checkpoint, const std::vector<std::string>& images, int top) {
   const Shape image = image_shape(settings);
-  std::vector<std::string> names;
-  int64_t classes = settings.get_int("model.num_classes");
+  const train::LoadedCheckpoint weights = train::load_checkpoint(checkpoint);
+  std::vector<std::string> names = train::class_names_of(weights);
+  int64_t classes = std::max(settings.get_int("model.num_classes"), static_cast<int64_t>(names.size()));
   try {
     const Data data = open_data(settings, image, false);
-    names = data.class_names;
-    classes = std::max(classes, data.num_classes);
+    if (const std::string difference = class_difference(names, data.folder_names); !difference.empty())
+      log::warn("predict", difference + "; the names are those of the training");
+    if (names.empty()) {
+      names = data.class_names;
+      classes = std::max(classes, data.num_classes);
+    }
   } catch (const Error& e) {
     // The data need not be here to classify an image; its class names are then unknown.
     if (classes == 0) throw SettingsError("the number of classes is not known without the data: " + e.message(), e.where(), "--set model.num_classes=N");
   }
   const nn::CellPtr network = make_network(settings, classes);
-  load_weights(checkpoint, *network);
+  load_weights(weights, *network);
   set_mode(settings.get_string("train.mode") == "graph" ? Mode::kGraph : Mode::kPynative);
   train::ModelOptions options;
   options.amp = amp_options(settings);
@@ -602,8 +742,7 @@ std::string settings_file_of(const std::string& checkpoint) {
   const fs::path folder = fs::path(checkpoint).parent_path();
   for (const fs::path& base : {folder, folder.parent_path()}) {
     const fs::path file = base / "config.resolved.yaml";
-    std::error_code ignored;
-    if (fs::exists(file, ignored)) return file.string();
+    if (train::file_exists(file.string(), "settings file")) return file.string();
   }
   return "";
 }

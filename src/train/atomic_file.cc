@@ -40,7 +40,11 @@ const char* fix_for(int error) {
     case ENOENT: return "check the path";
     case EISDIR: return "name a file in that folder";
     case EIO: return "check the disk (dmesg)";
-    default: return "";
+    case ESTALE: return "check the network file system, or mount it again";
+    case EMFILE:
+    case ENFILE: return "raise the limit of open files (ulimit -n), or close other programs";
+    case ENOMEM: return "close other programs, or raise the limit of memory";
+    default: return "check the path and the disk";
   }
 }
 
@@ -128,6 +132,26 @@ void remove_leftovers(const std::string& folder) {
     if (fstatat(dirfd(dir), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(file.st_mode)) unlinkat(dirfd(dir), entry->d_name, 0);
   }
   closedir(dir);
+}
+
+bool file_exists(const std::string& path, const std::string& what) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) == 0) return true;
+  if (errno != ENOENT && errno != ENOTDIR) throw_io_error("look at", what, path, errno);
+  return false;
+}
+
+std::vector<std::string> names_in_folder(const std::string& path, const std::string& what) {
+  std::vector<std::string> names;
+  DIR* dir = opendir(path.c_str());
+  if (dir == nullptr && errno == ENOENT) return names;
+  if (dir == nullptr) throw_io_error("open", what, path, errno);
+  errno = 0;
+  while (const dirent* entry = readdir(dir)) names.emplace_back(entry->d_name);
+  const int error = errno;
+  closedir(dir);
+  if (error != 0) throw_io_error("list", what, path, error);
+  return names;
 }
 
 void write_file_atomically(const std::string& path, std::string_view content, const std::string& what) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sindri::train {
 
@@ -39,6 +40,13 @@ void write_file_atomically(const std::string& path, std::string_view content, co
 
 /// Content of a regular file of at most `max_bytes`. Throws IoError, naming it as `what`; larger files: the first max_bytes bytes.
 std::string read_small_file(const std::string& path, int64_t max_bytes, const std::string& what);
+
+/// False only where nothing has that name; throws IoError when the system cannot tell (a file that cannot be looked at may be the only one
+/// that holds a training).
+bool file_exists(const std::string& path, const std::string& what);
+
+/// Names in a folder, in no order; none where there is no folder. Throws IoError, naming it as `what`, when it cannot be read to its end.
+std::vector<std::string> names_in_folder(const std::string& path, const std::string& what);
 
 /// IoError for a failed system call: "cannot <action> <what> <path>: <reason>", with a fix that fits errno.
 [[noreturn]] void throw_io_error(const std::string& action, const std::string& what, const std::string& path, int error);

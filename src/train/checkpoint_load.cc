@@ -374,7 +374,7 @@ class Parser {
       // Only files with a trailer are written with this entry: a file cut just before the trailer shows here.
       if (!trailer) file_.damaged(file_.size(), "its trailer is missing");
       if (*integrity_ != sums_.text()) file_.damaged(0, "its checksums, or the number of tensors or bytes, differ from what was saved");
-    } else if (const std::string sum = ckpt::sum_path(file_.path()); !trailer && access(sum.c_str(), F_OK) == 0) {
+    } else if (const std::string sum = ckpt::sum_path(file_.path()); !trailer && file_exists(sum, "checksum file")) {
       if (read_small_file(sum, int64_t{64} << 20, "checksum file").find(sums_.text()) == std::string::npos) {
         file_.damaged(0, fmt::format("it does not match the checksums in {}", sum));
       }

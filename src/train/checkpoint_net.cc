@@ -1,5 +1,4 @@
 // From a loaded checkpoint into a network's parameters, and finding the newest checkpoint of a folder.
-#include <dirent.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -173,19 +172,20 @@ bool parse_file_name(const std::string& file, const std::string& prefix, Candida
 }
 
 std::vector<Candidate> list_candidates(const std::string& folder, const std::string& prefix) {
-  DIR* dir = opendir(folder.c_str());
-  if (dir == nullptr) throw_io_error("open", "checkpoint folder", folder, errno);
+  if (!file_exists(folder, "checkpoint folder")) throw_io_error("open", "checkpoint folder", folder, ENOENT);
   std::vector<Candidate> found;
-  while (const dirent* entry = readdir(dir)) {
+  for (const std::string& name : names_in_folder(folder, "checkpoint folder")) {
     Candidate c;
-    if (!parse_file_name(entry->d_name, prefix, &c)) continue;
-    c.path = folder + "/" + entry->d_name;
+    if (!parse_file_name(name, prefix, &c)) continue;
+    c.path = folder + "/" + name;
     struct stat info {};
-    if (stat(c.path.c_str(), &info) != 0) continue;
+    if (stat(c.path.c_str(), &info) != 0) {
+      if (errno == ENOENT) continue;  // removed meanwhile
+      throw_io_error("look at", "checkpoint", c.path, errno);
+    }
     c.mtime_ns = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
     found.push_back(c);
   }
-  closedir(dir);
   std::sort(found.rbegin(), found.rend());
   return found;
 }
@@ -193,12 +193,22 @@ std::vector<Candidate> list_candidates(const std::string& folder, const std::str
 }  // namespace
 
 std::string find_newest_checkpoint(const std::string& folder, const std::string& prefix) {
-  std::string unverified;
-  for (const Candidate& c : list_candidates(folder, prefix)) {
+  std::string unverified, damage;
+  const std::vector<Candidate> candidates = list_candidates(folder, prefix);
+  for (const Candidate& c : candidates) {
     try {
       if (load_checkpoint(c.path).verified) return c.path;
       if (unverified.empty()) unverified = c.path;
-    } catch (const Error& e) { log::warn("checkpoint", fmt::format("skipped: {}", e.what())); }
+    } catch (const CheckpointError& e) {
+      // Anything else, a file that cannot be opened or read most of all, says nothing about the file: it may be the good one.
+      if (e.code() != ErrorCode::kCheckpointCorrupt) throw;
+      log::warn("checkpoint", fmt::format("skipped: {}", e.what()));
+      damage = e.message();
+    }
+  }
+  if (unverified.empty() && !candidates.empty()) {
+    throw CheckpointError(ErrorCode::kCheckpointCorrupt, fmt::format("none of the {} checkpoints can be used; the oldest: {}", candidates.size(), damage),
+                          folder, "bring back a good copy of one; to begin again, choose another folder or move these files away");
   }
   return unverified;
 }

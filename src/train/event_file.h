@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "src/train/append_file.h"
 
 namespace sindri::train {
 
@@ -18,20 +22,27 @@ inline uint32_t masked_crc32c(std::string_view data) {
 /// Length, checksum of the length, data, checksum of the data.
 std::string tfrecord_frame(std::string_view data);
 
+/// Event files of earlier processes, read for a run that goes on.
+struct EarlierEvents {
+  std::string frames;  ///< those to keep, in order, each (tag, step) once
+  std::vector<std::string> files;  ///< that are read to their ends: the new file replaces them
+};
+/// Reads all event files of a folder; `keep` is asked for every scalar. Frames behind damage are not read, and the file is left as it is.
+/// Throws IoError.
+EarlierEvents read_event_files(const std::string& folder, const std::function<bool(const std::string& tag, int64_t step)>& keep);
+
 class EventFile {
  public:
-  /// Creates FOLDER/events.out.tfevents.SECONDS.HOST.PID. Throws IoError.
-  explicit EventFile(const std::string& folder);
-  ~EventFile();
-  EventFile(const EventFile&) = delete;
-  EventFile& operator=(const EventFile&) = delete;
-  const std::string& path() const { return path_; }
+  /// Creates FOLDER/events.out.tfevents.SECONDS.HOST.PID that begins with what is kept of earlier ones, which it then removes. Throws IoError.
+  explicit EventFile(const std::string& folder, const EarlierEvents& earlier = {});
+  const std::string& path() const { return file_->path(); }
   void scalar(const std::string& tag, int64_t step, double value);
+  /// See AppendFile.
+  std::string missing() { return file_->missing(); }
 
  private:
   void write(const std::string& event);
-  std::string path_;
-  std::FILE* file_ = nullptr;
+  std::unique_ptr<AppendFile> file_;
 };
 
 }  // namespace sindri::train

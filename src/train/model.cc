@@ -88,23 +88,37 @@ void check_columns(const std::vector<Tensor>& batch, bool has_loss) {
                      "use project({\"image\", \"label\"})");
 }
 
+// A training that leaves out most of its steps has failed, however finite the rest is.
+void check_skipped(const TrainState& s, double bound, const std::string& where) {
+  constexpr int64_t kLeast = 10;  // a few at the start of a training are nothing
+  const auto check = [&](int64_t skipped, int64_t steps, const char* of) {
+    if (skipped < kLeast || static_cast<double>(skipped) <= bound * static_cast<double>(steps)) return;
+    throw NonFiniteError(fmt::format("{} of the {} steps of {} were left out because their loss or a gradient was not finite", skipped, steps, of), where,
+                         "lower the learning rate or clip gradients; train.max_skipped is the share that is let pass; checkpoints saved before are good");
+  };
+  check(s.nonfinite_in_epoch, s.step_in_epoch(), "this epoch");
+  check(s.nonfinite_steps, s.cur_step_num, "this training");
+}
+
 // Stops before anything that was trained on garbage is saved; callbacks of this step do not run. `left_out`: the step has found
 // something that is not finite itself, and changed nothing.
-void check_finite(double loss, bool left_out, TrainState& s, NanPolicy policy) {
+void check_finite(double loss, bool left_out, TrainState& s, const ModelOptions& options) {
   const bool scaled = s.loss_scale_manager != nullptr && s.loss_scale_manager->get_drop_overflow_update();
   if (left_out) ++(scaled ? s.overflow_steps : s.skipped_steps);
   if (std::isfinite(loss) && (scaled || !left_out)) return;  // a scale that is too large for a step is part of its working
   const int64_t first = (s.step_in_epoch() - 1) * s.batch_size;
   const std::string where =
       fmt::format("epoch {}, step {} (samples {} to {} of the epoch)", s.cur_epoch_num, s.step_in_epoch(), first, first + s.batch_size - 1);
+  ++s.nonfinite_steps;
+  ++s.nonfinite_in_epoch;
   if (std::isfinite(loss)) {
     log::warn("train", fmt::format("a gradient is not finite at {}: the step is left out", where));
-    return;
+    return check_skipped(s, options.max_skipped, where);
   }
   const char* value = std::isnan(loss) ? "NaN" : loss > 0 ? "infinite" : "-infinite";  // a NaN's sign means nothing
-  if (policy == NanPolicy::kSkip) {
+  if (options.nan_policy == NanPolicy::kSkip) {
     log::warn("train", fmt::format("the loss is {} at {}: the step is left out", value, where));
-    return;
+    return check_skipped(s, options.max_skipped, where);
   }
   throw NonFiniteError(fmt::format("the loss is {}", value), where,
                        "lower the learning rate or clip gradients; SINDRI_CHECK_FINITE=1 names the first op that gave it; checkpoints saved before are good");
@@ -134,15 +148,36 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   s.batch_num = sink && options.sink_size > 0 ? options.sink_size : size;
   s.dataset_sink_mode = sink;
   s.settings_hash = options.settings_hash;
+  s.data_fingerprint = options.data_fingerprint;
+  s.class_names = options.class_names;
+  s.record = options.record;
+  s.skipped_steps = options.initial_counts.skipped;
+  s.overflow_steps = options.initial_counts.overflow;
+  s.nonfinite_steps = options.initial_counts.nonfinite;
+  s.nonfinite_in_epoch = options.initial_counts.nonfinite_in_epoch;
+  s.cur_epoch_num = options.initial_epoch + (options.initial_step > 0 ? 1 : 0);
   loop.sink = sink;
   loop.endless = sink && options.sink_size > 0;
   // Sunk graphs report once per chunk; eager mode reports every step (mindspore_api.md 13.2).
   loop.chunk = sink && context().mode == Mode::kGraph ? s.batch_num : 1;
   s.cur_step_num = options.initial_total >= 0 ? options.initial_total : options.initial_epoch * s.batch_num + options.initial_step;
 
+  s.steps_before_epoch = s.cur_step_num - options.initial_step;
+  if (options.initial_epoch < epochs && (options.max_steps <= 0 || s.cur_step_num < options.max_steps)) loop.data = open_at(loop, *data, size);
+
+  net_with_loss_->set_train(true);
+  loop.notify([&](Callback& c) { c.begin(s); });
+  run_epochs(loop);
+  loop.notify([&](Callback& c) { c.end(s); });
+}
+
+// The data at the step the training begins with.
+std::unique_ptr<dataset::Iterator> Model::open_at(const Loop& loop, const dataset::Dataset& data, int64_t size) {
+  const TrainOptions& options = loop.options;
+  const TrainState& s = loop.state;
   dataset::IteratorOptions where;
   if (!loop.endless) {
-    where.num_epochs = epochs;
+    where.num_epochs = s.epoch_num;
     where.start_epoch = options.initial_epoch;
     where.start_batch = options.initial_step;
   } else if (size > 0) {
@@ -154,35 +189,38 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   if (!options.dataset_state.empty()) where.start_epoch = where.start_batch = 0;
   where.on_corrupt = options.on_corrupt;
   where.max_corrupt = options.max_corrupt;
-  loop.data = data->create_iterator(where);
+  std::unique_ptr<dataset::Iterator> it = data.create_iterator(where);
   if (!options.dataset_state.empty()) {
-    loop.data->load_state(options.dataset_state);
+    it->load_state(options.dataset_state);
     // A state saved behind the last batch of an epoch stands in that epoch still.
-    if (!loop.endless && loop.data->epoch() < options.initial_epoch) loop.data->next_epoch();
+    if (!loop.endless && it->epoch() < options.initial_epoch) it->next_epoch();
   }
-
-  net_with_loss_->set_train(true);
-  loop.notify([&](Callback& c) { c.begin(s); });
-  run_epochs(loop);
-  loop.notify([&](Callback& c) { c.end(s); });
+  return it;
 }
 
 void Model::run_epochs(Loop& loop) {
   TrainState& s = loop.state;
   std::vector<Tensor> batch;
   const int64_t limit = loop.options.max_steps > 0 ? loop.options.max_steps : INT64_MAX;
+  if (loop.options.epoch_not_ended) {
+    s.steps_before_epoch = s.cur_step_num - s.batch_num;
+    s.epoch_complete = true;
+    loop.notify([&](Callback& c) { c.epoch_end(s); });
+  }
   for (int64_t epoch = loop.options.initial_epoch + 1; epoch <= s.epoch_num && !s.stop; ++epoch) {
     if (s.cur_step_num >= limit) break;
     int64_t done = epoch == loop.options.initial_epoch + 1 ? loop.options.initial_step : 0;
     s.cur_epoch_num = epoch;
     s.steps_before_epoch = s.cur_step_num - done;
     s.epoch_complete = false;
+    if (done == 0) s.nonfinite_in_epoch = 0;
     loop.notify([&](Callback& c) { c.epoch_begin(s); });
     while (done < s.batch_num && !s.stop) {
       const int64_t steps = std::min({loop.chunk - done % loop.chunk, s.batch_num - done, limit - s.cur_step_num});
       const double start = now_seconds();
       int64_t ran = 0;
       s.data_wait_seconds = 0;
+      s.losses.clear();
       for (; ran < steps; ++ran) {
         if (!loop.fetch(&batch)) break;  // fewer rows than counted (dropped ones): the epoch ends here
         check_columns(batch, loss_ != nullptr);
@@ -194,7 +232,9 @@ void Model::run_epochs(Loop& loop) {
         }
         const StepResult result = (*runner_)(batch, s.cur_step_num - 1);
         s.net_outputs = result.loss;
-        check_finite(result.loss.item(), result.finite.defined() && result.finite.item() == 0, s, options_.nan_policy);
+        const double loss = result.loss.item();
+        check_finite(loss, result.finite.defined() && result.finite.item() == 0, s, options_);
+        s.losses.push_back(static_cast<float>(loss));
         if (loop.options.stop_requested && loop.options.stop_requested()) {
           ++ran;
           s.request_stop();
@@ -215,7 +255,7 @@ void Model::run_epochs(Loop& loop) {
     loop.notify([&](Callback& c) { c.epoch_end(s); });
     if (!loop.endless && epoch < s.epoch_num) loop.data->next_epoch();
   }
-  s.data_stats = loop.data->stats().str();
+  if (loop.data) s.data_stats = loop.data->stats().str();
 }
 
 // The network at its amp level; what it gives is float32 again, for losses and metrics.

@@ -11,18 +11,18 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
+#include "src/train/append_file.h"
 #include "src/train/atomic_file.h"
 #include "src/train/event_file.h"
 
@@ -38,49 +38,6 @@ constexpr const char* kFolderFix = "set train.run_dir to a folder you may write 
 [[noreturn]] void folder_error(const std::string& action, const std::string& path, int error) {
   throw IoError(fmt::format("cannot {} the run folder: {}", action, std::strerror(error)), path, kFolderFix);
 }
-
-// Appends whole lines; each is one write(), so that only a kill inside it leaves half of one.
-class LineFile {
- public:
-  LineFile(std::string path, const char* what) : path_(std::move(path)), what_(what) {
-    fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (fd_ < 0) throw_io_error("open", what_, path_, errno);
-    cut_half_line();
-  }
-  ~LineFile() { close(fd_); }
-  LineFile(const LineFile&) = delete;
-  LineFile& operator=(const LineFile&) = delete;
-  void line(std::string text) {
-    text += '\n';
-    for (size_t done = 0; done < text.size();) {
-      const ssize_t n = write(fd_, text.data() + done, text.size() - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) throw_io_error("write", what_, path_, n < 0 ? errno : EIO);
-      done += static_cast<size_t>(n);
-    }
-  }
-
- private:
-  // A process that was killed where a line crosses a page has left its first part, to which the next line must not be joined.
-  void cut_half_line() const {
-    const off_t end = lseek(fd_, 0, SEEK_END);
-    off_t keep = end;
-    while (keep > 0) {
-      std::array<char, 4096> block;
-      const off_t from = std::max<off_t>(0, keep - static_cast<off_t>(block.size()));
-      const ssize_t n = pread(fd_, block.data(), static_cast<size_t>(keep - from), from);
-      if (n != keep - from) return;
-      const size_t newline = std::string_view(block.data(), static_cast<size_t>(n)).rfind('\n');
-      keep = newline == std::string_view::npos ? from : from + static_cast<off_t>(newline) + 1;
-      if (newline != std::string_view::npos) break;
-    }
-    if (keep < end && ftruncate(fd_, keep) != 0) log::warn("train", fmt::format("{} ends in half a line: {}", path_, std::strerror(errno)));
-  }
-
-  std::string path_;
-  const char* what_;
-  int fd_ = -1;
-};
 
 ordered_json number(double v) {
   if (std::isnan(v)) return "NaN";
@@ -124,21 +81,76 @@ const char* build_flags() {
 
 struct RunFolder::Impl {
   int lock = -1;
-  std::unique_ptr<LineFile> metrics, log;
+  std::string made_lock;  // the lock file, when it was not there before
+  std::vector<std::string> made_folders;  // that were not there before, outermost first
+  bool started = false;
+  std::unique_ptr<AppendFile> metrics, log;
   std::unique_ptr<EventFile> events;
   std::vector<std::string> columns;  // of metrics.csv, without epoch
   std::vector<std::pair<std::string, std::map<std::string, std::string>>> rows;  // (epoch, values) of this process and those read back
+  std::map<std::string, std::string> unwritten;  // path -> content that could not be written
 
   ~Impl() {
+    if (!started) leave_no_trace();
     if (lock >= 0) close(lock);  // releases the flock
   }
+  void check_started(const std::string& folder) const {
+    if (!started) throw InternalError("the run folder is written to before start()", folder);
+  }
+  void make_folders(const std::string& path);
+  void take_lock(const std::string& folder, const std::string& path);
+  void leave_no_trace() noexcept;
   void read_csv(const std::string& path);
   std::string csv() const;
+  // A disk that is full for a while must not end the training: what cannot be written now is tried again by the next call.
+  void replace_file(const std::string& path, std::string content);
 };
+
+// All folders of `path`, remembering which are new.
+void RunFolder::Impl::make_folders(const std::string& path) {
+  std::vector<std::string> missing;
+  for (fs::path p = path; !p.empty() && !file_exists(p.string(), "run folder"); p = p.parent_path()) missing.push_back(p.string());
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) folder_error("create", path, error.value());
+  if (!fs::is_directory(path, error)) folder_error("create", path, ENOTDIR);
+  made_folders.assign(missing.rbegin(), missing.rend());
+}
+
+void RunFolder::Impl::take_lock(const std::string& folder, const std::string& path) {
+  lock = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (lock < 0 && errno == ENOENT) {
+    lock = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (lock >= 0) made_lock = path;
+  }
+  if (lock < 0) folder_error("write to", folder, errno);
+  if (flock(lock, LOCK_EX | LOCK_NB) == 0) return;
+  made_lock.clear();
+  made_folders.clear();
+  if (errno != EWOULDBLOCK) folder_error("lock", folder, errno);
+  throw IoError(ErrorCode::kRunFolderBusy, "another process is writing to the run folder", folder,
+                "wait for it, stop it, or set train.run_dir to another folder");
+}
+
+// A start that was refused leaves the folder as it was, or none where there was none.
+void RunFolder::Impl::leave_no_trace() noexcept {
+  if (!made_lock.empty()) unlink(made_lock.c_str());
+  for (auto it = made_folders.rbegin(); it != made_folders.rend(); ++it) rmdir(it->c_str());
+}
+
+void RunFolder::Impl::replace_file(const std::string& path, std::string content) {
+  try {
+    write_file_atomically(path, content, fs::path(path).filename().string());
+    unwritten.erase(path);
+  } catch (const IoError& e) {
+    if (!unwritten.contains(path)) log::warn("train", fmt::format("{}; the training goes on, and this is tried again", e.what()));
+    unwritten[path] = std::move(content);
+  }
+}
 
 // A continued run keeps its earlier rows.
 void RunFolder::Impl::read_csv(const std::string& path) {
-  if (!fs::exists(path)) return;
+  if (!file_exists(path, "metrics.csv")) return;
   const std::string text = read_small_file(path, int64_t{64} << 20, "metrics.csv");
   bool header = true;
   for (size_t start = 0; start < text.size();) {
@@ -152,6 +164,7 @@ void RunFolder::Impl::read_csv(const std::string& path) {
       a = b + 1;
     }
     start = end + 1;
+    if (fields.size() < 2) continue;  // no row of ours
     if (header) {
       columns.assign(fields.begin() + 1, fields.end());
     } else {
@@ -179,35 +192,101 @@ std::string RunFolder::Impl::csv() const {
 }
 
 RunFolder::RunFolder(const std::string& path, const std::string& name) : impl_(std::make_unique<Impl>()) {
-  std::error_code error;
   if (path.empty()) {
     path_ = create_numbered(name);
+    impl_->made_folders = {path_};
   } else {
     path_ = path.size() > 1 && path.back() == '/' ? path.substr(0, path.size() - 1) : path;
-    fs::create_directories(path_, error);
-    if (error) folder_error("create", path_, error.value());
-    if (!fs::is_directory(path_)) folder_error("create", path_, ENOTDIR);
+    try {
+      impl_->make_folders(path_);
+    } catch (const IoError& e) { throw IoError(e.message(), path_, kFolderFix); }
   }
-  impl_->lock = open(file("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (impl_->lock < 0) folder_error("write to", path_, errno);
-  if (flock(impl_->lock, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) folder_error("lock", path_, errno);
-    throw IoError(ErrorCode::kRunFolderBusy, "another process is writing to the run folder", path_,
-                  "wait for it, stop it, or set train.run_dir to another folder");
+  impl_->take_lock(path_, file("lock"));
+  struct stat info {};
+  if (stat(file("metrics.jsonl").c_str(), &info) == 0) continued_ = info.st_size > 0;
+  else if (errno != ENOENT) folder_error("look at metrics.jsonl of", path_, errno);
+  impl_->read_csv(file("metrics.csv"));
+}
+
+RunFolder::~RunFolder() = default;
+
+namespace {
+
+// Whether an event of metrics.jsonl is of the steps before the point where the run goes on.
+bool is_before(const ResumePoint& point, std::string_view line) {
+  const nlohmann::json j = nlohmann::json::parse(line, nullptr, false);
+  if (!j.is_object() || !j.contains("event") || !j.contains("step") || !j["step"].is_number_integer()) return false;
+  const int64_t step = j["step"];
+  if (step != point.step) return step < point.step;
+  if (j["event"] == "epoch") return !point.within_epoch && j.value("epoch", int64_t{0}) <= point.epochs;
+  return j["event"] == "step";
+}
+
+}  // namespace
+
+void RunFolder::start(const std::optional<ResumePoint>& point) {
+  if (impl_->started) throw InternalError("the run folder is in use already", path_);
+  // Whatever may refuse comes before the first write.
+  EarlierEvents earlier;
+  if (point) {
+    earlier = read_event_files(path_, [&](const std::string& tag, int64_t step) {
+      return step < point->step || (step == point->step && ((!point->within_epoch && point->evaluated) || !tag.starts_with("eval/")));
+    });
   }
+  impl_->metrics = std::make_unique<AppendFile>(file("metrics.jsonl"), "metrics file");
+  impl_->log = std::make_unique<AppendFile>(file("log.txt"), "log file");
+  impl_->started = true;
+  std::error_code error;
   fs::create_directories(checkpoints(), error);
   if (error) folder_error("write to", checkpoints(), error.value());
   remove_leftovers(path_);
   remove_leftovers(checkpoints());
-  std::error_code missing;
-  continued_ = fs::file_size(file("metrics.jsonl"), missing) > 0 && !missing;
-  impl_->metrics = std::make_unique<LineFile>(file("metrics.jsonl"), "metrics file");
-  impl_->log = std::make_unique<LineFile>(file("log.txt"), "log file");
-  impl_->read_csv(file("metrics.csv"));
-  impl_->events = std::make_unique<EventFile>(path_);
+  // A process that was killed where a line crosses a page has left its first part, to which the next line must not be joined.
+  impl_->events = std::make_unique<EventFile>(path_, earlier);
+  for (AppendFile* f : {impl_->metrics.get(), impl_->log.get()}) {
+    const bool cut = point && f == impl_->metrics.get();
+    f->truncate(end_of_last_line(f->fd(), f->path(), "file of the run", [&](std::string_view line) { return !cut || is_before(*point, line); }));
+  }
+  if (point) {
+    const auto later = [&](const auto& row) { return std::atoll(row.first.c_str()) > point->epochs; };
+    size_t changes = std::erase_if(impl_->rows, later);
+    for (auto& [epoch, values] : impl_->rows) {
+      if (!point->evaluated && std::atoll(epoch.c_str()) == point->epochs) changes += std::erase_if(values, [](const auto& v) { return v.first.starts_with("eval_"); });
+    }
+    if (changes > 0) {
+      const auto unused = [&](const std::string& column) {
+        return std::none_of(impl_->rows.begin(), impl_->rows.end(),
+                            [&](const auto& row) { return row.second.contains(column) && !row.second.at(column).empty(); });
+      };
+      std::erase_if(impl_->columns, unused);
+      impl_->replace_file(file("metrics.csv"), impl_->csv());
+    }
+  }
 }
 
-RunFolder::~RunFolder() = default;
+bool RunFolder::started() const { return impl_->started; }
+
+std::string RunFolder::missing() {
+  if (!impl_->started) return "";
+  for (const auto& [path, content] : std::map(impl_->unwritten)) impl_->replace_file(path, content);
+  if (!impl_->unwritten.empty()) return impl_->unwritten.begin()->first;
+  for (const std::string& text : {impl_->metrics->missing(), impl_->log->missing(), impl_->events->missing()}) {
+    if (!text.empty()) return text;
+  }
+  return "";
+}
+
+std::vector<EventValues> RunFolder::epoch_rows() const {
+  std::vector<EventValues> out;
+  for (const auto& [epoch, values] : impl_->rows) {
+    EventValues& row = out.emplace_back();
+    row.emplace_back("epoch", std::atof(epoch.c_str()));
+    for (const auto& [name, text] : values) {
+      if (!text.empty()) row.emplace_back(name, std::strtod(text.c_str(), nullptr));
+    }
+  }
+  return out;
+}
 
 void RunFolder::write_settings(const Settings& settings) { write_file_atomically(file("config.resolved.yaml"), settings.to_yaml(), "settings file"); }
 
@@ -246,14 +325,14 @@ void RunFolder::write_repro(const ReproInfo& info, const Settings& settings) {
                           {"settings_hash", settings.hash()},
                           {"loss_bits_hash", info.loss_bits_hash},
                           {"kernel_choices", info.kernel_choices}};
-  write_file_atomically(file("repro.json"), j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n", "repro.json");
+  impl_->replace_file(file("repro.json"), j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }
 
 std::map<std::string, std::string> RunFolder::recorded_kernel_choices() const {
-  std::ifstream f(file("repro.json"));
-  if (!f) return {};
+  if (!file_exists(file("repro.json"), "repro.json")) return {};
+  const std::string text = read_small_file(file("repro.json"), int64_t{64} << 20, "repro.json");
   try {
-    const nlohmann::json j = nlohmann::json::parse(f);
+    const nlohmann::json j = nlohmann::json::parse(text);
     const auto compare = [&](const char* what, const nlohmann::json& now) {
       if (const nlohmann::json before = j.value(what, now); before != now)
         log::warn("train",
@@ -271,12 +350,14 @@ std::map<std::string, std::string> RunFolder::recorded_kernel_choices() const {
 }
 
 void RunFolder::event(const std::string& kind, int64_t epoch, int64_t step, const EventValues& values) {
+  impl_->check_started(path_);
   ordered_json j = {{"event", kind}, {"time", std::round(now_seconds() * 1000) / 1000}, {"epoch", epoch}, {"step", step}};
   for (const auto& [name, v] : values) j[name] = number(v);
-  impl_->metrics->line(j.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+  impl_->metrics->append(j.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }
 
 void RunFolder::epoch_row(int64_t epoch, const EventValues& values) {
+  impl_->check_started(path_);
   std::map<std::string, std::string> row;
   for (const auto& [raw_name, v] : values) {
     const std::string name = column_name(raw_name);
@@ -287,14 +368,21 @@ void RunFolder::epoch_row(int64_t epoch, const EventValues& values) {
   const std::string key = std::to_string(epoch);
   std::erase_if(impl_->rows, [&](const auto& r) { return r.first == key; });
   impl_->rows.emplace_back(key, std::move(row));
-  write_file_atomically(file("metrics.csv"), impl_->csv(), "metrics.csv");
+  impl_->replace_file(file("metrics.csv"), impl_->csv());
 }
 
-void RunFolder::log(const std::string& line) { impl_->log->line(now_text() + " " + line); }
+void RunFolder::log(const std::string& line) {
+  impl_->check_started(path_);
+  impl_->log->append(now_text() + " " + line + "\n");
+}
 
-void RunFolder::scalar(const std::string& tag, int64_t step, double value) { impl_->events->scalar(tag, step, value); }
+void RunFolder::scalar(const std::string& tag, int64_t step, double value) {
+  impl_->check_started(path_);
+  impl_->events->scalar(tag, step, value);
+}
 
 void LossHash::add(float loss) { state_ = XXH64(&loss, sizeof loss, state_); }
+void LossHash::restore(const std::string& hex) { state_ = std::strtoull(hex.c_str(), nullptr, 16); }
 std::string LossHash::hex() const { return fmt::format("{:016x}", state_); }
 
 }  // namespace sindri::train

@@ -40,7 +40,11 @@ void save_training_state(const std::string& path, nn::Cell& network, optim::Opti
                             {"step_in_epoch", position.step_in_epoch},
                             {"step", position.step},
                             {"dataset_state", position.dataset_state},
-                            {"settings_hash", position.settings_hash}};
+                            {"settings_hash", position.settings_hash},
+                            {"data_fingerprint", position.data_fingerprint},
+                            {"class_names", position.class_names},
+                            {"counts", {position.counts.skipped, position.counts.overflow, position.counts.nonfinite, position.counts.nonfinite_in_epoch}},
+                            {"record", position.record}};
   entries.push_back(CheckpointEntry::text(kPositionEntry, j.dump()));
   save_checkpoint(entries, path, {.compat_mindspore1 = options.mindspore1});
 }
@@ -53,7 +57,16 @@ TrainPosition load_training_state(const std::string& path, nn::Cell& network, op
   try {
     const nlohmann::json j = nlohmann::json::parse(file.text(kPositionEntry));
     if (j.at("version").get<int>() != 1) throw CheckpointError("the training state is of a newer version", path, "use the Sindri version that wrote it");
-    p = {j.at("epoch"), j.at("step_in_epoch"), j.at("step"), j.at("dataset_state"), j.at("settings_hash")};
+    p = {.epoch = j.at("epoch"),
+         .step_in_epoch = j.at("step_in_epoch"),
+         .step = j.at("step"),
+         .dataset_state = j.at("dataset_state"),
+         .settings_hash = j.at("settings_hash"),
+         .data_fingerprint = j.value("data_fingerprint", ""),  // this and what follows came later
+         .class_names = j.value("class_names", std::vector<std::string>()),
+         .counts = {},
+         .record = j.value("record", "")};
+    if (const auto counts = j.value("counts", std::vector<int64_t>()); counts.size() == 4) p.counts = {counts[0], counts[1], counts[2], counts[3]};
   } catch (const nlohmann::json::exception& e) {
     throw CheckpointError(ErrorCode::kCheckpointCorrupt, std::string("the position in the training cannot be read: ") + e.what(), path);
   }
@@ -67,6 +80,19 @@ TrainPosition load_training_state(const std::string& path, nn::Cell& network, op
   return p;
 }
 
-void load_weights(const std::string& path, nn::Cell& network) { load_param_into_net(network.parameters_and_names(), load_checkpoint(path), true); }
+std::vector<std::string> class_names_of(const LoadedCheckpoint& checkpoint) {
+  const CheckpointEntry* position = checkpoint.find(kPositionEntry);
+  if (position == nullptr || position->kind != CheckpointEntry::kText) return {};
+  const nlohmann::json j = nlohmann::json::parse(position->data, nullptr, false);
+  try {
+    return j.is_object() ? j.value("class_names", std::vector<std::string>()) : std::vector<std::string>();
+  } catch (const nlohmann::json::exception&) { return {}; }  // of a program that means something else by it
+}
+
+std::vector<std::string> load_weights(const std::string& path, nn::Cell& network) {
+  const LoadedCheckpoint file = load_checkpoint(path);
+  load_param_into_net(network.parameters_and_names(), file, true);
+  return class_names_of(file);
+}
 
 }  // namespace sindri::train

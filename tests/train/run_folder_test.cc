@@ -4,10 +4,13 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -51,6 +54,7 @@ TEST(RunFolder, HoldsEverythingARunLeavesBehind) {
     RunFolder run(path, "net");
     EXPECT_EQ(run.path(), path);
     EXPECT_FALSE(run.continued());
+    run.start();
     run.write_settings(settings);
     run.write_environment();
     run.write_repro({.seeds = {{"global", 42}}, .revision = "0.1.0", .data_fingerprint = "abc", .loss_bits_hash = "00ff"}, settings);
@@ -87,12 +91,14 @@ TEST(RunFolder, IsContinued) {
   const TempFolder temp;
   {
     RunFolder run(temp.file("r"), "net");
+    run.start();
     run.event("epoch", 1, 1, {});
     run.epoch_row(1, {{"loss", 3}, {"a,b\"c", 1}});
     run.epoch_row(2, {{"loss", 2}});
   }
   RunFolder run(temp.file("r/"), "net");
   EXPECT_TRUE(run.continued());
+  run.start();
   run.event("epoch", 2, 1, {});
   run.epoch_row(2, {{"loss", 1}, {"acc", 0.5}});
   EXPECT_EQ(lines_of(run.file("metrics.jsonl")).size(), 2u);
@@ -104,19 +110,124 @@ TEST(RunFolder, CutsTheHalfLineThatAKilledProcessLeft) {
   const std::string metrics = temp.file("r/metrics.jsonl");
   for (const size_t whole : {0, 1, 3}) {
     for (const size_t half : {1, 4095, 4096, 10000}) {
-      { RunFolder(temp.file("r"), "net"); }
+      RunFolder(temp.file("r"), "net").start();
       {
         std::ofstream f(metrics);
         for (size_t i = 0; i < whole; ++i) f << "{\"event\":\"step\"}\n";
         f << "{" << std::string(half - 1, 'x');
       }
       RunFolder run(temp.file("r"), "net");
+      run.start();
       run.event("epoch", 1, 1, {});
       const std::vector<std::string> lines = lines_of(metrics);
       ASSERT_EQ(lines.size(), whole + 1);
       for (const std::string& l : lines) EXPECT_TRUE(json::accept(l)) << l;
     }
   }
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) names.push_back(std::filesystem::relative(entry.path(), folder).string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TEST(RunFolder, LeavesNoTraceUnlessItIsStarted) {
+  const TempFolder temp;
+  { const RunFolder run(temp.file("deep/er"), "net"); }
+  EXPECT_TRUE(names_in(temp.path()).empty());
+  std::filesystem::create_directories(temp.file("mine"));
+  std::ofstream(temp.file("mine/metrics.jsonl")) << "{\"event\":\"half";
+  { const RunFolder run(temp.file("mine"), "net"); }
+  EXPECT_THAT(names_in(temp.path()), ElementsAre("mine", "mine/metrics.jsonl"));
+  EXPECT_EQ(read_all(temp.file("mine/metrics.jsonl")), "{\"event\":\"half");
+}
+
+// What a process did behind the checkpoint that its successor goes on from is done again, so it must not be there twice.
+TEST(RunFolder, GoesOnBehindThePointOfResuming) {
+  const TempFolder temp;
+  const auto write = [&](int64_t from, int64_t to, const std::optional<ResumePoint>& point) {
+    RunFolder run(temp.file("r"), "net");
+    run.start(point);
+    for (int64_t step = from; step <= to; ++step) {
+      run.event("step", (step + 3) / 4, step, {{"loss", step}});
+      run.scalar("train/loss", step, static_cast<double>(step));
+      if (step % 4 != 0) continue;
+      run.event("epoch", step / 4, step, {});
+      run.scalar("eval/loss", step, static_cast<double>(step));
+      run.epoch_row(step / 4, {{"loss", step}});
+    }
+  };
+  const auto contents = [&] {
+    std::vector<std::string> out = lines_of(temp.file("r/metrics.csv"));
+    for (const std::string& line : lines_of(temp.file("r/metrics.jsonl"))) {
+      const json j = json::parse(line);
+      out.push_back(j["event"].get<std::string>() + j["step"].dump());
+    }
+    int64_t files = 0;
+    for (const std::string& name : names_in(temp.file("r"))) files += name.starts_with("events.") ? 1 : 0;
+    out.push_back(std::to_string(files) + " event file");
+    read_event_files(temp.file("r"), [&](const std::string& tag, int64_t step) {
+      out.push_back(tag + std::to_string(step));
+      return true;
+    });
+    return out;
+  };
+  write(1, 12, {});
+  const std::vector<std::string> whole = contents();
+  std::ofstream(temp.file("r/checkpoints/net-1_2.ckpt.tmp.4711")) << "of a process that was killed";
+  write(7, 12, ResumePoint{.step = 6, .epochs = 1, .within_epoch = true});
+  EXPECT_EQ(contents(), whole);
+  EXPECT_FALSE(std::filesystem::exists(temp.file("r/checkpoints/net-1_2.ckpt.tmp.4711")));
+  write(9, 12, ResumePoint{.step = 8, .epochs = 2});
+  EXPECT_EQ(contents(), whole);
+  // Killed in the evaluation of the second epoch: its last step stays, its end is done again.
+  {
+    RunFolder run(temp.file("r"), "net");
+    run.start(ResumePoint{.step = 8, .epochs = 1, .within_epoch = true});
+    EXPECT_EQ(run.epoch_rows().size(), 1u);
+    run.event("epoch", 2, 8, {});
+    run.scalar("eval/loss", 8, 8);
+    run.epoch_row(2, {{"loss", 8}});
+  }
+  write(9, 12, ResumePoint{.step = 8, .epochs = 2});
+  EXPECT_EQ(contents(), whole);
+  write(1, 12, ResumePoint{});
+  EXPECT_EQ(contents(), whole);
+}
+
+// A disk that is full for a while: nothing is thrown, one warning, and all of it is written once there is room.
+TEST(RunFolder, WritesThatFailAreTriedAgain) {
+  const TempFolder temp;
+  RunFolder run(temp.file("r"), "net");
+  run.start();
+  run.event("step", 1, 1, {});
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small = {2000, before.rlim_max};
+  const auto old = signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  testing::internal::CaptureStderr();
+  for (int64_t step = 2; step <= 60; ++step) {
+    run.event("step", 1, step, {});
+    run.scalar("loss", step, 1);
+  }
+  run.epoch_row(1, {{"loss", 1}, {std::string(3000, 'x'), 2}});
+  EXPECT_THAT(run.missing(), testing::HasSubstr("metrics.csv"));
+  const std::string said = testing::internal::GetCapturedStderr();
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, old);
+  EXPECT_EQ(said.find("metrics.jsonl"), said.rfind("metrics.jsonl")) << said;
+  EXPECT_THAT(said, testing::HasSubstr("metrics.jsonl: File too large"));
+  EXPECT_EQ(run.missing(), "");
+  const std::vector<std::string> lines = lines_of(run.file("metrics.jsonl"));
+  ASSERT_EQ(lines.size(), 60u);
+  for (size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(json::parse(lines[i])["step"], i + 1);
+  EXPECT_EQ(lines_of(run.file("metrics.csv")).size(), 2u);
+  int64_t points = 0;
+  read_event_files(run.path(), [&](const std::string&, int64_t) { return ++points > 0; });
+  EXPECT_EQ(points, 59);
 }
 
 TEST(RunFolder, SaysWhatMakesOtherBitsInAResumedRun) {

@@ -29,6 +29,14 @@ namespace sindri::train {
 
 using MetricValues = std::map<std::string, double>;
 
+/// Steps that changed nothing, since the training began.
+struct StepCounts {
+  int64_t skipped = 0;  ///< left out because their loss or a gradient was not finite (NanPolicy::kSkip)
+  int64_t overflow = 0;  ///< left out by the loss scale, because a gradient overflowed
+  int64_t nonfinite = 0;  ///< of both, those that a smaller loss scale does not mend
+  int64_t nonfinite_in_epoch = 0;  ///< of these, those of the current epoch
+};
+
 /// What callbacks see (MindSpore: run_context.original_args(), section "Fields of the callback parameters").
 struct SINDRI_API TrainState {
   std::string mode = "train";  ///< "train" or "eval"
@@ -48,15 +56,21 @@ struct SINDRI_API TrainState {
   MetricValues metrics;  ///< of the last evaluation in this run, empty before
   int64_t skipped_steps = 0;  ///< steps left out because their loss or a gradient was not finite (NanPolicy::kSkip)
   int64_t overflow_steps = 0;  ///< steps left out by the loss scale, because a gradient overflowed
+  int64_t nonfinite_steps = 0, nonfinite_in_epoch = 0;  ///< see StepCounts
   LossScaleManager* loss_scale_manager = nullptr;  ///< null without one; get_loss_scale() is the scale of the next step
   double last_step_seconds = 0;  ///< wall time of the last step (sunk: per step of the chunk), data included
   double data_wait_seconds = 0;  ///< of which spent waiting for data
   std::string data_stats;  ///< one line on the data pipeline, set at the end
   std::string settings_hash;  ///< of the settings in force, kept in checkpoints
+  std::string data_fingerprint;  ///< of the data, likewise
+  std::vector<std::string> class_names;  ///< by label, likewise
+  std::string record;  ///< what a callback needs to go on where the training is resumed, likewise; callbacks before ModelCheckpoint set it
+  std::vector<float> losses;  ///< of the steps since the last step_end
   std::string dataset_state;  ///< position of the data iterator after this step, for checkpoints
 
   /// Position of the current step in its epoch, from 1.
   int64_t step_in_epoch() const { return cur_step_num - steps_before_epoch; }
+  StepCounts counts() const { return {skipped_steps, overflow_steps, nonfinite_steps, nonfinite_in_epoch}; }
   void request_stop() { stop = true; }
   bool stop = false;
 };

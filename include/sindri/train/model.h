@@ -26,6 +26,8 @@ struct ModelOptions {
   /// Unset: at level O2 with float16 a DynamicLossScaleManager (unless loss_scale or the optimizer's own is set), else none; null: none.
   std::optional<std::shared_ptr<LossScaleManager>> loss_scale_manager = {};
   NanPolicy nan_policy = NanPolicy::kStop;
+  /// With kSkip: a larger share of steps left out, of the epoch or of the whole training, and at least 10 of them, ends the training; 1: never.
+  double max_skipped = 0.5;
   CompileOptions compile = {};
 };
 
@@ -40,7 +42,12 @@ struct TrainOptions {
   std::string dataset_state = "";  ///< position of the data iterator, as TrainState::dataset_state gave it
   dataset::OnCorrupt on_corrupt = dataset::OnCorrupt::kFail;
   int64_t max_corrupt = -1;
+  bool epoch_not_ended = false;  ///< epoch_end of the last of initial_epoch's epochs is still to be called: the process was killed before it
+  StepCounts initial_counts = {};  ///< of the steps already done
+  std::string record = "";  ///< TrainState::record to begin with
   std::string settings_hash = "";  ///< kept in checkpoints
+  std::string data_fingerprint = "";  ///< kept in checkpoints
+  std::vector<std::string> class_names = {};  ///< kept in checkpoints
   std::function<bool()> stop_requested = nullptr;  ///< asked after every step, also inside a chunk; true ends the training there
 };
 
@@ -70,6 +77,7 @@ class SINDRI_API Model {
 
  private:
   struct Loop;
+  std::unique_ptr<dataset::Iterator> open_at(const Loop& loop, const dataset::Dataset& data, int64_t size);
   void run_epochs(Loop& loop);
   TensorList run_eval(const TensorList& batch);
   Tensor run_network(const Tensor& x);

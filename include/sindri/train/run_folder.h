@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,13 +27,22 @@ struct ReproInfo {
   std::map<std::string, std::string> kernel_choices = {};  ///< kernel_choices()
 };
 
-/// Creates the folder and its files and holds a lock on it (flock on "lock") until destroyed. Throws IoError: kRunFolderBusy when
+/// Where a run goes on. What the folder holds of later steps is of a process that was killed, and is written again.
+struct ResumePoint {
+  int64_t step = 0;  ///< steps done in all
+  int64_t epochs = 0;  ///< epochs whose row is written
+  bool evaluated = true;  ///< the last of them at its end; what else is of an evaluation at that step is dropped
+  bool within_epoch = false;  ///< steps of an epoch without a row are done
+};
+
+/// Creates the folder and holds a lock on it (flock on "lock") until destroyed. Throws IoError: kRunFolderBusy when
 /// another process trains there, kIo when the folder cannot be made or written.
 ///
 ///   config.resolved.yaml  env.json  repro.json  metrics.jsonl  metrics.csv  log.txt  checkpoints/  events.out.tfevents.*
 class SINDRI_API RunFolder {
  public:
-  /// `path` empty: runs/<name>-001, or the next free number. A folder that exists is continued: metrics and log are appended to.
+  /// `path` empty: runs/<name>-001, or the next free number. A folder that exists is continued. What is in it
+  /// stays untouched until start(); a folder that is not started leaves nothing behind.
   RunFolder(const std::string& path, const std::string& name);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
@@ -44,12 +54,20 @@ class SINDRI_API RunFolder {
   /// True when the folder was there before and holds metrics of an earlier run.
   bool continued() const { return continued_; }
 
+  /// Opens the files; a run that goes on continues them behind `point`, exactly as if it had never stopped. Throws IoError, before anything
+  /// is changed, when something that is there cannot be read.
+  void start(const std::optional<ResumePoint>& point = {});
+
+  bool started() const;
+
   void write_settings(const Settings& settings);
   /// env.json: program, command line, machine, instruction set, threads, SINDRI_ and OMP_ variables.
   void write_environment(const std::string& command_line = "");
   void write_repro(const ReproInfo& info, const Settings& settings);
   /// The kernel choices repro.json of an earlier run in this folder recorded; empty when there is none.
   std::map<std::string, std::string> recorded_kernel_choices() const;
+
+  // From here on a write that fails does not end the training: it is logged once and tried again with the next one.
 
   /// One line of metrics.jsonl, {"event": kind, "time": …, "epoch": …, "step": …, values}, on disk (to the kernel) when this returns.
   /// NaN and infinities become the strings "NaN", "Infinity", "-Infinity": JSON has no numbers for them.
@@ -60,6 +78,10 @@ class SINDRI_API RunFolder {
   void log(const std::string& line);
   /// A point of a TensorBoard curve.
   void scalar(const std::string& tag, int64_t step, double value);
+  /// Tries again what could not be written; the first file that still lacks something, with the reason. Empty when all is there.
+  std::string missing();
+  /// Rows of metrics.csv, those of earlier processes included; "epoch" comes first.
+  std::vector<EventValues> epoch_rows() const;
 
  private:
   struct Impl;
@@ -72,6 +94,8 @@ class SINDRI_API RunFolder {
 class SINDRI_API LossHash {
  public:
   void add(float loss);
+  /// Goes on from what hex() gave.
+  void restore(const std::string& hex);
   std::string hex() const;
 
  private:

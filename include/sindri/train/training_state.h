@@ -1,10 +1,13 @@
 // Everything a training needs to go on: parameters, optimizer state, random state, position in the data.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "sindri/export.h"
 #include "sindri/nn/cell.h"
 #include "sindri/optim/optimizer.h"
+#include "sindri/train/callback.h"
+#include "sindri/train/checkpoint.h"
 #include "sindri/train/loss_scale.h"
 
 namespace sindri::train {
@@ -14,8 +17,12 @@ struct TrainPosition {
   int64_t epoch = 0;  ///< epochs completed
   int64_t step_in_epoch = 0;  ///< steps completed in the epoch after those
   int64_t step = 0;  ///< steps completed in all
-  std::string dataset_state;  ///< of the data iterator
-  std::string settings_hash;  ///< of the settings it was trained with; empty when unknown
+  std::string dataset_state = {};  ///< of the data iterator
+  std::string settings_hash = {};  ///< of the settings it was trained with; empty when unknown
+  std::string data_fingerprint = {};  ///< of the data it was trained on; empty when unknown
+  std::vector<std::string> class_names = {};  ///< by label; empty when unknown
+  StepCounts counts = {};
+  std::string record = {};  ///< see TrainState::record
 };
 
 /// What save_training_state leaves out, and for whom it writes.
@@ -32,7 +39,10 @@ SINDRI_API void save_training_state(const std::string& path, nn::Cell& network, 
 /// rates may have another length (training goes on for more epochs than planned): then the optimizer keeps its own.
 SINDRI_API TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer,
                                              LossScaleManager* loss_scale_manager = nullptr);
-/// Loads the network's parameters only (strict); optimizer entries in the file are ignored.
-SINDRI_API void load_weights(const std::string& path, nn::Cell& network);
+/// Loads the network's parameters only (strict); optimizer entries in the file are ignored. Returns the names of the classes the network
+/// was trained to tell apart, by label; empty where the file has none.
+SINDRI_API std::vector<std::string> load_weights(const std::string& path, nn::Cell& network);
+/// Those names, of a file that is loaded.
+SINDRI_API std::vector<std::string> class_names_of(const LoadedCheckpoint& checkpoint);
 
 }  // namespace sindri::train

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 
@@ -14,6 +16,7 @@
 #include "sindri/train/callback.h"
 #include "sindri/train/checkpoint.h"
 #include "sindri/train/training_state.h"
+#include "src/train/atomic_file.h"
 
 namespace sindri::train {
 
@@ -40,12 +43,17 @@ std::optional<EpochStep> numbers_of(const std::string& name, const std::string& 
   return n;
 }
 
+// PATH.aside, or the first PATH.aside.N that is free.
+void set_aside(const std::string& path) {
+  std::string to = path + ".aside";
+  for (int n = 2; file_exists(to, "checkpoint"); ++n) to = fmt::format("{}.aside.{}", path, n);
+  if (std::rename(path.c_str(), to.c_str()) != 0) throw_io_error("rename", "checkpoint", path, errno);
+  log::warn("checkpoint", fmt::format("{} is of a later step than the training goes on from: it is kept as {}", path, to));
+}
+
 bool has_prefix(const std::string& directory, const std::string& prefix) {
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-    if (numbers_of(entry.path().filename().string(), prefix)) return true;
-  }
-  return false;
+  const std::vector<std::string> names = names_in_folder(directory, "checkpoint folder");
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return numbers_of(name, prefix).has_value(); });
 }
 
 }  // namespace
@@ -60,9 +68,6 @@ ModelCheckpoint::ModelCheckpoint(std::string prefix, std::string directory, Chec
       config_.keep_checkpoint_per_n_minutes == 0)
     throw ValueError("ModelCheckpoint: all four conditions are 0", "", "set save_checkpoint_steps or save_checkpoint_seconds");
   if (directory_.empty()) directory_ = ".";
-  std::error_code error;
-  fs::create_directories(directory_, error);
-  if (error) throw IoError(fmt::format("cannot create the checkpoint folder: {}", error.message()), directory_, "choose a folder you may write to");
   if (resuming) return;
   const std::string base = prefix_;
   for (int n = 1; has_prefix(directory_, prefix_); ++n) prefix_ = fmt::format("{}_{}", base, n);
@@ -71,15 +76,29 @@ ModelCheckpoint::ModelCheckpoint(std::string prefix, std::string directory, Chec
 void ModelCheckpoint::begin(TrainState& s) {
   last_step_ = s.cur_step_num;
   last_time_ = now_seconds();
-  // Resuming: earlier files count towards keep_checkpoint_max, oldest first. Their times say nothing where the folder was copied.
-  std::error_code ignored;
+  std::error_code error;
+  fs::create_directories(directory_, error);
+  if (error) throw IoError(fmt::format("cannot create the checkpoint folder: {}", error.message()), directory_, "choose a folder you may write to");
+  // Resuming: earlier files count towards keep_checkpoint_max, oldest first. Their times say nothing where the folder was copied. Files of
+  // later steps could not be verified, or are of a training that somebody wants to go back in: they get another name instead of being
+  // overwritten or rotated away.
+  const EpochStep here = s.step_in_epoch() > 0 ? EpochStep{s.cur_epoch_num, s.step_in_epoch()} : EpochStep{s.cur_epoch_num + 1, 0};
   std::vector<std::pair<EpochStep, std::string>> earlier;
-  for (const auto& entry : fs::directory_iterator(directory_, ignored)) {
-    if (const auto n = numbers_of(entry.path().filename().string(), prefix_)) earlier.emplace_back(*n, entry.path().string());
+  for (const std::string& name : names_in_folder(directory_, "checkpoint folder")) {
+    const std::string path = (fs::path(directory_) / name).string();
+    // A process that was killed between writing or removing the two files of a mindspore1 checkpoint has left one of them.
+    if (s.cur_step_num > 0 && name.ends_with(".ckpt.sum") && numbers_of(name.substr(0, name.size() - 4), prefix_) &&
+        !file_exists(path.substr(0, path.size() - 4), "checkpoint"))
+      fs::remove(path, error);
+    const auto n = numbers_of(name, prefix_);
+    if (!n) continue;
+    if (s.cur_step_num == 0 || !(here < *n)) earlier.emplace_back(*n, path);
+    else set_aside(path);
   }
   std::sort(earlier.begin(), earlier.end());
   saved_.clear();
   for (const auto& [numbers, path] : earlier) saved_.emplace_back(path, 0.0);
+  if (config_.keep_checkpoint_max > 0) rotate();  // a killed process may have had no time for it
 }
 
 void ModelCheckpoint::step_end(TrainState& s) {
@@ -98,7 +117,15 @@ std::string ModelCheckpoint::save(TrainState& s) {
   last_step_ = s.cur_step_num;
   last_time_ = now_seconds();
   const bool complete = s.epoch_complete;
-  const TrainPosition position{complete ? s.cur_epoch_num : s.cur_epoch_num - 1, complete ? 0 : in_epoch, s.cur_step_num, s.dataset_state, s.settings_hash};
+  const TrainPosition position{.epoch = complete ? s.cur_epoch_num : s.cur_epoch_num - 1,
+                               .step_in_epoch = complete ? 0 : in_epoch,
+                               .step = s.cur_step_num,
+                               .dataset_state = s.dataset_state,
+                               .settings_hash = s.settings_hash,
+                               .data_fingerprint = s.data_fingerprint,
+                               .class_names = s.class_names,
+                               .counts = s.counts(),
+                               .record = s.record};
   try {
     save_training_state(path, *s.network, s.optimizer, position, {config_.save_optimizer, config_.mindspore1, s.loss_scale_manager});
   } catch (const IoError& e) {
