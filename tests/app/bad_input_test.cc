@@ -386,6 +386,15 @@ TEST(NanLoss, EndsTheRunAndKeepsWhatWasSaved) {
   }
 }
 
+TEST(NanLoss, FiniteButFarAway) {
+  const TempFolder temp;
+  const Result r = run(digits(temp.file("run"), {"lr.schedule=constant", "lr.warmup_epochs=0", "lr.max=30", "train.max_steps=20"}));
+  SCOPED_TRACE("repeat: " + r.command + "\n" + r.out + r.err);
+  EXPECT_EQ(r.code, 0);
+  EXPECT_NE(r.err.find("the training diverges"), std::string::npos);
+  EXPECT_EQ(r.err.find("the training diverges"), r.err.rfind("the training diverges")) << "once";
+}
+
 TEST(NanLoss, PolicySkipGoesOn) {
   const TempFolder temp;
   std::vector<std::string> more = kDiverges;

@@ -7,10 +7,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <random>
+#include <sstream>
 
 #include "sindri/train/checkpoint.h"
+#include "src/train/event_file.h"
 #include "tests/app/program.h"
 
 namespace sindri::app {
@@ -93,6 +97,33 @@ class Resume : public testing::TestWithParam<Task> {
     }
   }
 
+  // metrics.csv, metrics.jsonl and repro.json without times, and the points of the one TensorBoard file.
+  std::vector<std::string> records(const std::string& run_name) const {
+    std::vector<std::string> out;
+    std::ifstream csv(temp_.file(run_name + "/metrics.csv")), events(temp_.file(run_name + "/metrics.jsonl")), repro(temp_.file(run_name + "/repro.json"));
+    std::string line;
+    std::getline(csv, line);
+    const std::string header = line;
+    out.push_back(header);
+    while (std::getline(csv, line)) {
+      std::istringstream names(header), values(line);
+      for (std::string name, value; std::getline(names, name, ',') && std::getline(values, value, ',');)
+        if (name != "throughput/samples_per_sec") out.push_back(name + "=" + value);
+    }
+    while (std::getline(events, line)) {
+      nlohmann::json j = nlohmann::json::parse(line);
+      for (const char* name : {"time", "throughput/samples_per_sec", "time/data_wait"}) j.erase(name);
+      out.push_back(j.dump());
+    }
+    out.push_back(nlohmann::json::parse(repro).dump());
+    const train::EarlierEvents points = train::read_event_files(temp_.file(run_name), [&](const std::string& tag, int64_t step) {
+      out.push_back(tag + " " + std::to_string(step));
+      return true;
+    });
+    out.push_back(std::to_string(points.files.size()) + " TensorBoard file");
+    return out;
+  }
+
   const TempFolder temp_;
   std::mt19937_64 random_;
   std::map<int64_t, std::vector<std::string>> whole_;
@@ -155,6 +186,7 @@ TEST_P(Resume, AfterKill) {
   if (r.code != 0) r = run(resume("killed"));
   EXPECT_EQ(r.code, 0) << r.command << "\n" << r.err;
   expect_same_as_whole("killed");
+  EXPECT_EQ(records("killed"), records("whole"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Tasks, Resume,

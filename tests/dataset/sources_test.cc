@@ -91,6 +91,46 @@ TEST(Cifar, RefusesDamageAndOtherForms) {
   EXPECT_THROW(Cifar10Dataset::make({.dataset_dir = dir.str(), .usage = "trian"}), ValueError);
 }
 
+// A batch that is missing, empty, or cut between two records.
+TEST(Cifar, RefusesIncompleteFolders) {
+  const auto error = [](const TempDir& dir, const char* usage) {
+    return open_error<DataError>(Cifar10Dataset::make({.dataset_dir = dir.str(), .usage = usage})).message();
+  };
+  const auto record = cifar_record(1, 3, 0);
+  TempDir gap;
+  for (const char* name : {"data_batch_1.bin", "data_batch_3.bin", "test_batch.bin"}) write_bytes(gap / name, record);
+  EXPECT_NE(error(gap, "train").find("data_batch_2.bin is missing"), std::string::npos);
+  EXPECT_EQ(Cifar10Dataset::make({.dataset_dir = gap.str(), .usage = "test"})->get_dataset_size(), 1);
+  write_bytes(gap / "data_batch_2.bin", {});
+  EXPECT_NE(error(gap, "train").find("data_batch_2.bin is empty"), std::string::npos);
+  write_bytes(gap / "data_batch_2.bin", record);
+  EXPECT_EQ(Cifar10Dataset::make({.dataset_dir = gap.str(), .usage = "train"})->get_dataset_size(), 3);
+  write_bytes(gap / "batches.meta.txt", {'\n'});  // the published set has 10,000 records in each of six files
+  EXPECT_NE(error(gap, "train").find("1 records, expected 10000"), std::string::npos);
+  EXPECT_NE(error(gap, "test").find("1 records, expected 10000"), std::string::npos);
+}
+
+TEST(Fingerprint, TellsContentsOrTimesApart) {
+  TempDir dir;
+  write_bytes(dir / "data_batch_1.bin", cifar_record(1, 3, 0));
+  const auto of = [&](bool contents) { return Cifar10Dataset::make({.dataset_dir = dir.str(), .usage = "train"})->batch(1)->fingerprint(contents); };
+  const std::string before = of(false);
+  EXPECT_EQ(of(false), before);
+  write_bytes(dir / "data_batch_1.bin", cifar_record(1, 3, 1));  // another picture of the same class
+  EXPECT_NE(of(false), before);
+  TempDir images;
+  const auto folder = [&](bool contents) { return ImageFolderDataset::make({.dataset_dir = images.str()})->fingerprint(contents); };
+  write_bytes(images / "a/1.jpg", {1, 2});
+  const std::string files = folder(false), bytes = folder(true);
+  write_bytes(images / "a/1.jpg", {2, 1});
+  std::filesystem::last_write_time(images / "a/1.jpg", std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  EXPECT_EQ(folder(false).substr(0, 22), files.substr(0, 22)) << "names and sizes";
+  EXPECT_NE(folder(false), files) << "but other times";
+  EXPECT_NE(folder(true), bytes);
+  write_bytes(images / "a/1.jpg", {1, 2});
+  EXPECT_EQ(folder(true), bytes) << "whatever the times are";
+}
+
 TEST(Mnist, ReadsImagesAndLabels) {
   TempDir dir;
   write_bytes(dir / "train-images-idx3-ubyte", idx_images(3));
