@@ -305,17 +305,17 @@ class _Entry:
 
     def run(self, tensors: list[Tensor], only_compile: bool = False) -> Any:
         """Its result. Where a path is taken for the first time, the state is that behind the trace."""
-        traces = self.traces
+        traces, fn = self.traces, self.fn  # one that makes room meanwhile loses it
         while True:
             try:
-                path, out = (0, self.fn.compile(tensors)) if only_compile else self.fn.run(tensors)
+                path, out = (0, fn.compile(tensors)) if only_compile else fn.run(tensors)
                 break
             except RecordRuns as e:
                 self.marked |= {e.cell}
         if self.traces != traces:
             self.specialise(self.roots + self.seen)
             self.seen = []
-            if self.touched and self.fn.info()["segments"] > 1:
+            if self.touched and fn.info()["segments"] > 1:
                 self.changed = True
         if only_compile:
             return None
