@@ -19,7 +19,8 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 find_program(SINDRI_CCACHE ccache)
 if(SINDRI_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # With these settings what another checkout, another preset's folder or pip compiled is found again.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${SINDRI_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${SINDRI_CCACHE})
 endif()
 
 foreach(option CUDA MPI)

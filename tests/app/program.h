@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "source_dir.h"
 #include "tests/train/temp_folder.h"
 
 namespace sindri::app {

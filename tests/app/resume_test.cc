@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "sindri/train/checkpoint.h"
+#include "source_dir.h"
 #include "src/train/event_file.h"
 #include "tests/app/program.h"
 

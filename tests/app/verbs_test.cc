@@ -11,6 +11,7 @@
 #include <opencv2/imgproc.hpp>
 #include <sstream>
 
+#include "source_dir.h"
 #include "tests/app/program.h"
 
 namespace sindri::app {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <set>
 
+#include "source_dir.h"
 #include "src/core/nearest.h"
 #include "src/core/utf8.h"
 

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "sindri/dataset/dataset.h"
+#include "source_dir.h"
 
 namespace sindri::dataset {
 namespace {

@@ -13,6 +13,7 @@
 #include "sindri/graph/compile.h"
 #include "sindri/graph/pass.h"
 #include "sindri/ops/elementwise.h"
+#include "source_dir.h"
 #include "src/graph/passes/passes.h"
 #include "tests/graph/test_ops.h"
 

@@ -6,6 +6,7 @@
 
 #include "sindri/models/models.h"
 #include "sindri/train/settings.h"
+#include "source_dir.h"
 #include "src/app/build.h"
 
 namespace sindri {

@@ -15,6 +15,7 @@
 #include "sindri/nn/loss.h"
 #include "sindri/optim/momentum.h"
 #include "sindri/train/train_step.h"
+#include "source_dir.h"
 #include "tests/models/formula.h"
 
 namespace sindri::test {

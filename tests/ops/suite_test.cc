@@ -13,6 +13,7 @@
 #include "sindri/core/error.h"
 #include "sindri/graph/compile.h"
 #include "sindri/op/kernel.h"
+#include "source_dir.h"
 #include "src/op/plan.h"
 #include "tests/ops/compare.h"
 #include "tests/ops/samples.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sindri/train/checkpoint.h"
+#include "source_dir.h"
 
 namespace sindri::train {
 

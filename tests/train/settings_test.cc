@@ -6,6 +6,7 @@
 
 #include "sindri/core/error.h"
 #include "sindri/train/settings.h"
+#include "source_dir.h"
 #include "tests/train/temp_folder.h"
 
 namespace sindri::train {

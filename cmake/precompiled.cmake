@@ -1,0 +1,13 @@
+# Precompiled headers: the standard library, fmt and, for tests, GoogleTest. Nothing of ours is in them, so that editing a header of
+# Sindri recompiles what includes it and no more. SINDRI_PCH=OFF compiles without, which shows includes that a file forgot.
+option(SINDRI_PCH "Precompile the headers of the standard library, fmt and GoogleTest" ON)
+
+set(sindri_pch_headers <algorithm> <array> <atomic> <chrono> <cmath> <cstdint> <cstring> <filesystem> <fstream> <functional> <map> <memory> <mutex> <numeric>
+  <optional> <set> <span> <sstream> <string> <string_view> <thread> <unordered_map> <utility> <variant> <vector> <fmt/format.h> <fmt/ranges.h>)
+
+# sindri_precompile(TARGET [HEADER...]): the common headers and these.
+function(sindri_precompile target)
+  if(SINDRI_PCH)
+    target_precompile_headers(${target} PRIVATE ${sindri_pch_headers} ${ARGN})
+  endif()
+endfunction()
