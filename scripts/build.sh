@@ -11,14 +11,15 @@ if [[ $preset == -h || $preset == --help ]]; then
 fi
 shift || true
 build_dir=build/$preset
-if [[ ! -f $build_dir/build.ninja ]]; then
-  echo "+ cmake --preset $preset"
-  cmake --preset "$preset"
-fi
+configure=()
 if [[ ${1:-} == --python ]]; then
   shift
   python=$(bash scripts/python_env.sh)
-  grep -q '^SINDRI_PYTHON:BOOL=ON' "$build_dir/CMakeCache.txt" || cmake -S . -B "$build_dir" -DSINDRI_PYTHON=ON -DPython_EXECUTABLE="$python"
+  grep -qs '^SINDRI_PYTHON:BOOL=ON' "$build_dir/CMakeCache.txt" || configure=(-DSINDRI_PYTHON=ON "-DPython_EXECUTABLE=$python")
+fi
+if [[ ! -f $build_dir/build.ninja || ${#configure[@]} -gt 0 ]]; then
+  echo "+ cmake --preset $preset ${configure[*]}"
+  cmake --preset "$preset" "${configure[@]}"
 fi
 echo "+ ninja -C $build_dir $*"
 exec ninja -C "$build_dir" "$@"

@@ -16,7 +16,7 @@ def count(results: pathlib.Path):
     passed = failed = skipped = 0
     notes, seen = [], set()
     for path in sorted(results.glob("*.xml")):
-        program = path.stem.split(".")[0]  # run_cases.py writes PROGRAM.crashN.PID.xml besides
+        program = path.stem.split(".")[0]  # run_cases.py writes PROGRAM.shardN.xml and PROGRAM.crashN.PID.xml too
         seen.add(program)
         for case in ET.parse(path).getroot().iter("testcase"):
             name = f"{program}: {case.get('classname')}.{case.get('name')}"
@@ -40,7 +40,7 @@ def ran(build: pathlib.Path):
     log = build / "Testing" / "Temporary" / "LastTest.log"
     if not log.exists():
         return set()
-    return {name + "_tests" for name in re.findall(r"^\d+/\d+ Testing: (\S+)$", log.read_text(errors="replace"), re.M)}
+    return {name.split(".")[0] + "_tests" for name in re.findall(r"^\d+/\d+ Testing: (\S+)$", log.read_text(errors="replace"), re.M)}
 
 
 def main():

@@ -65,6 +65,8 @@ def write_xml(path, results, crashed, why):
 def main(program, arguments, env):
     output = env.get("GTEST_OUTPUT", "")
     folder = pathlib.Path(output[len("xml:"):]) if output.startswith("xml:") and output.endswith("/") else None
+    if folder is not None and "GTEST_SHARD_INDEX" in env:  # shards run at the same time and would choose one name
+        env = {**env, "GTEST_OUTPUT": f"xml:{folder / pathlib.Path(program).name}.shard{env['GTEST_SHARD_INDEX']}.xml"}
     ok, done, command = True, set(), [program, *arguments]
     with tempfile.TemporaryDirectory() as temporary:
         for crash in range(MOST_CRASHES):

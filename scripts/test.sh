@@ -1,21 +1,25 @@
 #!/usr/bin/env bash
 # Builds Sindri and runs its tests. The last line is "N passed, N failed", over all test cases; the exit code says the same.
-#   scripts/test.sh [--asan | --tsan] [--quick] [--no-deps] [--only NAME[,NAME]]
+#   scripts/test.sh [--fast] [--asan | --tsan] [--quick] [--no-deps] [--only NAME[,NAME]] [--jobs N]
+# --fast: the edit loop, at most 5 minutes where little changed: --quick --no-deps without the programs that start `sindri` and train
+# whole nets (app, models). Everything runs before a change is done.
 # --asan: the same under AddressSanitizer, UBSan and LeakSanitizer (preset asan); --tsan: under ThreadSanitizer (preset tsan, needs clang++ and
 # its runtime); --quick: leaves out tests with Slow in their names; --only: some test programs, e.g. core,train (python: the Python package's
 # tests); --no-deps: assumes the packages are installed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-preset=release quick=0 deps=1 only=""
+preset=release quick=0 fast=0 deps=1 only="" jobs=$(nproc)
 while [[ $# -gt 0 ]]; do
   case $1 in
     --asan) preset=asan ;;
     --tsan) preset=tsan ;;
     --quick) quick=1 ;;
+    --fast) fast=1 quick=1 deps=0 ;;
+    --jobs) jobs=${2:?--jobs needs a number}; shift ;;
     --no-deps) deps=0 ;;
     --only) only=${2:?--only needs names}; shift ;;
-    -h | --help) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "error: unknown argument $1" >&2; exit 2 ;;
   esac
   shift
@@ -42,14 +46,17 @@ if [[ -z $only ]]; then
 fi
 
 step "build ($preset)"
-if [[ -z $only ]]; then
-  bash scripts/build.sh "$preset"
-else
-  IFS=, read -ra names <<<"$only"
-  targets=()
-  for name in "${names[@]}"; do [[ $name == python ]] || targets+=("${name}_tests"); done
-  if [[ ${#targets[@]} -gt 0 ]]; then bash scripts/build.sh "$preset" "${targets[@]}"; fi
-fi
+IFS=, read -ra names <<<"$only"
+with_python=0
+if [[ $preset == release && ( -z $only || ,$only, == *,python,* ) ]]; then with_python=1; fi
+targets=()
+for name in "${names[@]}"; do
+  if [[ $name == python ]]; then targets+=(sindri_core sindri_program); else targets+=("${name}_tests"); fi
+done
+# Program, tests and the extension module in one go, so that every object is compiled once.
+build_args=("$preset")
+if [[ $with_python -eq 1 ]]; then build_args+=(--python); fi
+bash scripts/build.sh "${build_args[@]}" "${targets[@]}"
 
 # ctest has no output to count in JUnit form for the cases inside a program, so each program writes GoogleTest's own XML.
 results=$PWD/build/$preset/test-results
@@ -63,28 +70,28 @@ export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_supp
 if [[ $quick -eq 1 ]]; then
   export GTEST_FILTER='-*Slow*'
 fi
-ctest_args=(--test-dir "build/$preset" --output-on-failure --timeout "${SINDRI_TEST_TIMEOUT:-1500}")
-if [[ -n $only ]]; then ctest_args+=(-R "^(${only//,/|})\$"); fi
+ctest_args=(--test-dir "build/$preset" --output-on-failure --parallel "$jobs" --timeout "${SINDRI_TEST_TIMEOUT:-1500}")
+if [[ $fast -eq 1 ]]; then ctest_args+=(-E '^(app|models)\.'); fi
+if [[ -n $only ]]; then ctest_args+=(-R "^(${only//,/|})\\.[0-9]+\$"); fi
 step "tests ($preset)"
 ctest_ok=1
 if [[ $only != python ]]; then ctest "${ctest_args[@]}" || ctest_ok=0; fi
 
 # The Python package, from the build tree, in an environment of its own. pytest writes JUnit results beside GoogleTest's.
-if [[ $preset == release && ( -z $only || ,$only, == *,python,* ) ]]; then
+if [[ $with_python -eq 1 ]]; then
   step "python"
   python=$(bash scripts/python_env.sh)
-  bash scripts/build.sh release --python sindri_core sindri_program
   quick_args=()
   if [[ $quick -eq 1 ]]; then quick_args=(-m "not slow"); fi
-  env -u GTEST_OUTPUT PYTHONPATH=python "$python" -m pytest tests/python -q -p no:cacheprovider --junitxml="$results/python.xml" "${quick_args[@]}" || ctest_ok=0
+  env -u GTEST_OUTPUT PYTHONPATH=python "$python" -m pytest tests/python -q -p no:cacheprovider -n "$jobs" --dist loadfile --junitxml="$results/python.xml" "${quick_args[@]}" || ctest_ok=0
 fi
 
-if [[ -z $only && -x build/$preset/tests/ops_tests ]]; then
+if [[ -z $only && $fast -eq 0 && -x build/$preset/tests/ops_tests ]]; then
   step "op table"
   "build/$preset/tests/ops_tests" --op-table || { failed=$((failed + 1)); echo "FAILED: op table"; }
 fi
 
-if [[ -z $only && $preset == release ]]; then
+if [[ -z $only && $fast -eq 0 && $preset == release ]]; then
   count "installed package" bash scripts/test_package.sh "build/$preset"
 fi
 
@@ -94,6 +101,7 @@ passed=$((passed + cases_passed))
 failed=$((failed + cases_failed))
 if [[ $ctest_ok -eq 0 && $failed -eq 0 ]]; then failed=1; fi
 step "done"
+if [[ $fast -eq 1 ]]; then echo "left out by --fast: app, models, slow cases, the installed package"; fi
 if [[ $cases_skipped -gt 0 ]]; then echo "$cases_skipped skipped (reasons above)"; fi
 echo "$passed passed, $failed failed"
 [[ $failed -eq 0 ]]
