@@ -75,7 +75,7 @@ Tensor bind_one(const OpDef& op, const Attrs& attrs, std::initializer_list<const
     for (const Tensor* t : in) list.push_back(*t);
     return list;
   };
-  if (t_top != nullptr || std::any_of(in.begin(), in.end(), [](const Tensor* t) { return !t->defined(); })) return std::move(bind(op, attrs, all())[0]);
+  if (t_top != nullptr || std::any_of(in.begin(), in.end(), [](const Tensor* t) { return !t->defined(); })) return std::move(sindri::bind(op, attrs, all())[0]);
   try {
     return run_eager_one(op, attrs, {in.begin(), in.size()});
   } catch (Error& e) {

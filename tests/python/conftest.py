@@ -10,6 +10,11 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # started in the backgrou
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_configure(config):
+    """Names the mark, which pytest warns about otherwise."""
+    config.addinivalue_line("markers", "slow: left out by scripts/test.sh --quick and --fast")
+
+
 @pytest.fixture(autouse=True)
 def _same_start():
     """Every test starts with one seed, eager, and leaves the context as it was."""

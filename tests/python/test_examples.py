@@ -11,6 +11,8 @@ import pytest
 import sindri as ms
 from sindri import Tensor
 
+pytestmark = pytest.mark.slow  # left out by scripts/test.sh --quick and --fast
+
 pytest.importorskip("yaml")
 HERE = os.path.dirname(os.path.abspath(__file__))
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(os.path.dirname(ms.__file__)), os.environ.get("PYTHONPATH", "")])}

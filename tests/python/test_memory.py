@@ -10,6 +10,8 @@ import pytest
 
 import sindri as ms
 
+pytestmark = pytest.mark.slow  # left out by scripts/test.sh --quick and --fast
+
 HEAD = '''
 import ctypes, gc, os, sys
 

@@ -7,6 +7,8 @@ import pytest
 
 import sindri
 
+pytestmark = pytest.mark.slow  # left out by scripts/test.sh --quick and --fast
+
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 PACKAGE = os.path.dirname(os.path.abspath(sindri.__file__))
 in_tree = pytest.mark.skipif(PACKAGE != os.path.join(ROOT, "python", "sindri"), reason="the package under test is not the one in this tree")
