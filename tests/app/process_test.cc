@@ -11,6 +11,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "source_dir.h"
 #include "tests/app/program.h"
 #include "tests/train/checkpoint_util.h"
 
