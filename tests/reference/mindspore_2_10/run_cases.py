@@ -15,6 +15,7 @@ import os
 import selectors
 import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -239,7 +240,10 @@ def isolated(cases, python=sys.executable, env=None, chunk=400, seconds=30, star
     cases, results = list(dict.fromkeys(cases)), {}
     while len(results) < len(cases):
         todo = cases[len(results):len(results) + chunk]
-        child = subprocess.Popen([python, os.path.abspath(__file__)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env)
+        with tempfile.TemporaryFile() as lines:  # a pipe would fill up while the child waits for its own results to be read
+            lines.write("".join(json.dumps(c) + "\n" for c in todo).encode())
+            lines.seek(0)
+            child = subprocess.Popen([python, os.path.abspath(__file__)], stdin=lines, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env)
         done = _collect(child, todo, seconds, start)
         for case, result in zip(todo, done):
             results[case] = result
@@ -249,11 +253,6 @@ def isolated(cases, python=sys.executable, env=None, chunk=400, seconds=30, star
 
 
 def _collect(child, todo, seconds, start):
-    try:
-        child.stdin.write("".join(json.dumps(c) + "\n" for c in todo).encode())
-        child.stdin.close()
-    except BrokenPipeError:
-        pass
     os.set_blocking(child.stdout.fileno(), False)
     done, buffer, last, ready = [], b"", time.monotonic() + start, False
     with selectors.DefaultSelector() as selector:
