@@ -22,7 +22,7 @@ case $mode in
     status=0
     clang-format --dry-run --Werror "${cxx[@]}" || status=1
     if command -v shellcheck >/dev/null; then shellcheck "${shell[@]}" || status=1; else echo "format: shellcheck not found, scripts unchecked"; fi
-    for file in "${python[@]}"; do python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file" || status=1; done
+    python3 -c 'import ast, sys; [ast.parse(open(f).read(), f) for f in sys.argv[1:]]' "${python[@]}" || status=1
     exit "$status"
     ;;
   --tidy)

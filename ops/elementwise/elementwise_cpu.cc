@@ -38,7 +38,8 @@ template <class E> E& element(char* p) { return *reinterpret_cast<E*>(p); }
 template <Domain domain, class F> void dispatch_domain(DType t, F&& f) {
   dispatch_dtype(t, [&]<class E>() {
     constexpr bool floating = !std::is_integral_v<E>;
-    if constexpr (domain == kFloating ? floating : domain == kNumeric ? !std::is_same_v<E, bool> : domain == kIntegral ? !floating : true) f.template operator()<E>();
+    if constexpr (domain == kFloating ? floating : domain == kNumeric ? !std::is_same_v<E, bool> : domain == kIntegral ? !floating : true)
+      f.template operator()<E>();
   });
 }
 

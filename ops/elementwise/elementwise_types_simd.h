@@ -48,7 +48,9 @@ template <> struct Is<Bf16> { static constexpr bool boolean = false, floating = 
 template <> struct Is<float> { static constexpr bool boolean = false, floating = true; };
 template <> struct Is<double> { static constexpr bool boolean = false, floating = true; };
 
-template <class E> constexpr bool in_domain(Domain d) { return d == kFloating ? Is<E>::floating : d == kNumeric ? !Is<E>::boolean : d == kIntegral ? !Is<E>::floating : true; }
+template <class E> constexpr bool in_domain(Domain d) {
+  return d == kFloating ? Is<E>::floating : d == kNumeric ? !Is<E>::boolean : d == kIntegral ? !Is<E>::floating : true;
+}
 
 }  // namespace
 }  // namespace sindri::SINDRI_SIMD_NS

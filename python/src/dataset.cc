@@ -52,11 +52,11 @@ Held hold(py::object o) {
 }
 
 // Never destroyed: exceptions may pass while the interpreter shuts down.
-struct ErrorTypes {
+struct RowErrors {
   py::object bad_sample, empty;
 };
-ErrorTypes& types() {
-  static auto* t = new ErrorTypes;
+RowErrors& row_errors() {
+  static auto* t = new RowErrors;
   return *t;
 }
 
@@ -86,7 +86,7 @@ struct CallbackScope {
   py::object value = e.value();
   if (e.trace()) PyException_SetTraceback(value.ptr(), e.trace().ptr());
   std::string text = fmt::format("{}: {}", py::cast<std::string>(py::type::of(value).attr("__name__")), py::cast<std::string>(py::str(value)));
-  const bool bad = PyObject_IsInstance(value.ptr(), types().bad_sample.ptr()) == 1;
+  const bool bad = PyObject_IsInstance(value.ptr(), row_errors().bad_sample.ptr()) == 1;
   Held held = hold(std::move(value));
   if (bad) throw PythonError<data::BadSample>(std::move(held), std::move(text));
   throw PythonError<DataError>(std::move(held), std::move(text));
@@ -130,9 +130,9 @@ void translate(std::exception_ptr p) {
     const auto* e = dynamic_cast<const Error*>(&c);
     if (e != nullptr && !e->where().empty()) add_note(*c.exception, fmt::format("data pipeline: {}", e->where()));
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(c.exception->ptr())), c.exception->ptr());
-  } catch (const data::BadSample& e) { raise_error(types().bad_sample, e); } catch (const DataError& e) {
+  } catch (const data::BadSample& e) { raise_error(row_errors().bad_sample, e); } catch (const DataError& e) {
     if (e.code() != ErrorCode::kDataEmpty) throw;
-    raise_error(types().empty, e);
+    raise_error(row_errors().empty, e);
   }
 }
 
@@ -660,9 +660,9 @@ py::object error_class(py::module_& m, const char* name, const char* doc, const 
 void bind_dataset(py::module_& m) {
   py::module_ d = m.def_submodule("dataset", "The data pipeline; see sindri.dataset.");
   const py::object data_error = m.attr("DataError");
-  types().bad_sample = error_class(d, "BadSample", "One row cannot be read, decoded or transformed. Raise it in a map function or source to say so.",
+  row_errors().bad_sample = error_class(d, "BadSample", "One row cannot be read, decoded or transformed. Raise it in a map function or source to say so.",
                                    py::make_tuple(data_error));
-  types().empty =
+  row_errors().empty =
       error_class(d, "EmptyDatasetError", "A pipeline without rows.", py::make_tuple(data_error, py::reinterpret_borrow<py::object>(PyExc_ValueError)));
   py::register_exception_translator(&translate);
   DatasetClass pipeline(d, "Dataset", "A pipeline up to some operation.");  // first, so that signatures can name it

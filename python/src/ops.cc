@@ -99,8 +99,8 @@ void bind_elementwise(py::module_& m) {
 #define SINDRI_COMPARE(name) def_op(m, #name, &binary<static_cast<Binary>(&ops::name), true>, py::arg("input"), py::arg("other"));
   SINDRI_COMPARE(div) SINDRI_COMPARE(equal) SINDRI_COMPARE(not_equal) SINDRI_COMPARE(less) SINDRI_COMPARE(less_equal) SINDRI_COMPARE(greater) SINDRI_COMPARE(greater_equal)
 #undef SINDRI_COMPARE
-  // clang-format on
-  def_op(m, "leaky_relu", &ops::leaky_relu, py::arg("x"), py::arg("alpha") = 0.2);
+      // clang-format on
+      def_op(m, "leaky_relu", &ops::leaky_relu, py::arg("x"), py::arg("alpha") = 0.2);
   def_op(m, "elu", &ops::elu, py::arg("x"), py::arg("alpha") = 1.0);
   def_op(m, "gelu", &ops::gelu, py::arg("x"), py::arg("approximate") = true);
   def_op(m, "where", &where, py::arg("cond"), py::arg("a"), py::arg("b"));

@@ -251,7 +251,8 @@ void RunFolder::start(const std::optional<ResumePoint>& point) {
     const auto later = [&](const auto& row) { return std::atoll(row.first.c_str()) > point->epochs; };
     size_t changes = std::erase_if(impl_->rows, later);
     for (auto& [epoch, values] : impl_->rows) {
-      if (!point->evaluated && std::atoll(epoch.c_str()) == point->epochs) changes += std::erase_if(values, [](const auto& v) { return v.first.starts_with("eval_"); });
+      if (!point->evaluated && std::atoll(epoch.c_str()) == point->epochs)
+        changes += std::erase_if(values, [](const auto& v) { return v.first.starts_with("eval_"); });
     }
     if (changes > 0) {
       const auto unused = [&](const std::string& column) {

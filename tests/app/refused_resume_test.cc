@@ -41,8 +41,8 @@ class RefusedResume : public testing::Test {
   static void SetUpTestSuite() {
     temp_ = new TempFolder;
     for (const char* steps : {"60", "0"}) {
-      const Result r = run({"train", "--config", "configs/digits.yaml", "--quiet", "--set", "train.epochs=2", "--set", "checkpoint.save_every_steps=20", "--set",
-                            "checkpoint.keep_max=2", "--set", std::string("train.max_steps=") + steps, "--set",
+      const Result r = run({"train", "--config", "configs/digits.yaml", "--quiet", "--set", "train.epochs=2", "--set", "checkpoint.save_every_steps=20",
+                            "--set", "checkpoint.keep_max=2", "--set", std::string("train.max_steps=") + steps, "--set",
                             "train.run_dir=" + temp_->file(*steps == '0' ? "whole" : "part")});
       ASSERT_EQ(r.code, 0) << r.command << "\n" << r.err;
     }
