@@ -409,13 +409,14 @@ class Recorder final : public train::Callback {
   }
   // A net that knows nothing has a loss near ln(classes); one far above has run away, though every number is finite still.
   void warn_of_divergence(const TrainState& state) {
-    const double bound = 100 * std::max(1.0, std::log(static_cast<double>(std::max<int64_t>(2, s_->confusion->num_classes()))));
+    const double guess = std::log(static_cast<double>(std::max<int64_t>(2, class_count(s_->settings, s_->data.num_classes))));
+    const double bound = 100 * std::max(1.0, guess);
     const auto worst = std::max_element(state.losses.begin(), state.losses.end());
     if (s_->diverged || !(*worst > bound)) return;
     s_->diverged = true;
     log::warn("train",
               fmt::format("the training diverges: the loss is {:.3g} at epoch {}, step {}, a net that only guesses has {:.3g}; lower lr.max or clip gradients",
-                          *worst, state.cur_epoch_num, state.step_in_epoch(), std::log(static_cast<double>(s_->confusion->num_classes()))));
+                          *worst, state.cur_epoch_num, state.step_in_epoch(), guess));
   }
   void write_epoch(TrainState& state) {
     const double mean_loss = epoch_steps_ > 0 ? epoch_loss_ / static_cast<double>(epoch_steps_) : NAN;
