@@ -18,6 +18,7 @@
 #include "sindri/core/log.h"
 #include "sindri/core/nearest.h"
 #include "sindri/op/kernel.h"
+#include "sindri/op/kernel_choice.h"
 #include "sindri/op/op_def.h"
 #include "src/device/cpu/parallel.h"
 
@@ -31,7 +32,7 @@ const std::vector<std::string>& known_variables() {
       "SINDRI_NUM_THREADS",   "SINDRI_CPU_ISA",      "SINDRI_STRICT",         "SINDRI_TUNE",         "SINDRI_CACHE_DIR",
       "SINDRI_LOG",           "SINDRI_CHECK_FINITE", "SINDRI_TIMELINE",       "SINDRI_PEERS_PYTHON", "SINDRI_PEERS_PYTHON_MINDSPORE",
       "SINDRI_MINDSPORE_ERA", "SINDRI_PROGRAM",      "SINDRI_DISABLE_PASSES", "SINDRI_DUMP_GRAPH",   "SINDRI_VERIFY_GRAPH",
-      "SINDRI_KERNEL",        "SINDRI_DATA_PLAN"};
+      "SINDRI_KERNEL",        "SINDRI_DATA_PLAN",    "SINDRI_KERNEL_CHOICES"};
   return names;
 }
 
@@ -80,8 +81,9 @@ void check_values() {
   }
   if (const std::string plan = value_of("SINDRI_DATA_PLAN"); !plan.empty() && plan != "none")
     refuse("SINDRI_DATA_PLAN", "the only plan to choose is none", "use none, or leave it out");
-  (void)cpu_isa();  // these two name their variable themselves
+  (void)cpu_isa();  // these name their variable themselves
   (void)num_threads();
+  (void)kernel_choices();
 }
 
 // Under a limit of address space (ulimit -v) the libraries below fail in ways that cannot be caught: OpenMP ends the process when it gets no

@@ -128,6 +128,7 @@ struct Session {
   int64_t steps_done = 0, evaluated_at = -1;  // in all; how many they were at the last evaluation
   int64_t recorded_at = -1;  // how many they were at an evaluation that the run folder holds from an earlier process
   int64_t samples_trained = 0;
+  int64_t measured_told = 0;  // measured kernels that the log tells of
   bool diverged = false;
   double step_seconds = 0;
   train::EventValues last_row;  // of metrics.csv
@@ -298,8 +299,24 @@ void write_repro(Session* s) {
                           .world_size = 1,
                           .data_fingerprint = s->data.fingerprint,
                           .loss_bits_hash = s->loss_hash.hex(),
-                          .kernel_choices = kernel_choices()},
+                          .kernel_choices = kernel_choices(),
+                          .kernel_choice_origins = kernel_choice_origins()},
                          s->settings);
+}
+
+// A busy machine may measure otherwise next time, and the last bits of the results with it: who compares runs must know. Behind the first step,
+// and at the end when evaluation measured more.
+void tell_of_measured_kernels(Session* s) {
+  const std::map<std::string, std::string> origins = kernel_choice_origins();
+  const auto measured = std::count_if(origins.begin(), origins.end(), [](const auto& o) { return o.second == "measured"; });
+  if (measured <= s->measured_told) return;
+  s->measured_told = measured;
+  const std::string line = fmt::format(
+      "{} of {} kernel choices were measured in this run (kernel_choices_from in repro.json); measured once more they may be others, and last "
+      "bits differ. The same again: SINDRI_KERNEL_CHOICES={}; none measured: SINDRI_TUNE=0 or SINDRI_STRICT=1",
+      measured, origins.size(), shell_word(s->folder->file("repro.json")));
+  s->folder->log(line);
+  s->progress->print(line);
 }
 
 // Opens the run folder for writing, at the step the training begins with.
@@ -345,7 +362,10 @@ class Recorder final : public train::Callback {
     s_->steps_done = last_step_ = state.cur_step_num;
     s_->epoch = state.cur_epoch_num;
     const float loss = state.losses.back();
-    if (!repro_written_) write_repro(s_);  // the kernels are chosen by now; a run that is killed is resumed with them
+    if (!repro_written_) {  // the kernels are chosen by now; a run that is killed is resumed with them
+      write_repro(s_);
+      tell_of_measured_kernels(s_);
+    }
     repro_written_ = true;
     const double seconds = state.last_step_seconds * static_cast<double>(steps), rate = s_->rate_at(state.cur_step_num - 1);
     if (s_->step_losses.size() < kPlottedSteps) s_->step_losses.push_back(loss);
@@ -526,7 +546,10 @@ void check_saved(const Session& s) {
 
 void finish(Session* s) {
   TrainReport& r = s->report;
-  if (s->folder->started()) write_repro(s);
+  if (s->folder->started()) {
+    write_repro(s);
+    tell_of_measured_kernels(s);
+  }
   r.run_dir = s->folder->path();
   r.checkpoint = s->checkpoint && !s->checkpoint->latest_ckpt_file_name().empty() ? s->checkpoint->latest_ckpt_file_name() : s->resumed_from;
   r.metrics_file = s->folder->file("metrics.csv");

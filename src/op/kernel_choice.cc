@@ -1,6 +1,6 @@
 // See sindri/op/kernel_choice.h. The cache file is JSON, {"version", "choices": {query: {"kernel", "of": the kernels it was measured
-// against}}}; it is read again before a choice is added, and replaced in one step, both under a lock on FILE.lock, so that processes that start
-// together end with the same choices.
+// against, "at": when, in seconds}}}; it is read again before a choice is added, and replaced in one step, both under a lock on FILE.lock, so that
+// processes that start together end with the same choices.
 #include "src/op/kernel_choice.h"
 
 #include <fcntl.h>
@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -23,6 +24,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
@@ -39,18 +41,37 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The words of kernel_choice_origins().
+constexpr const char *kMeasured = "measured", *kCached = "cache file", *kRecorded = "recorded", *kFixed = "fixed";
+
 constexpr const char* kCacheVersion = SINDRI_VERSION_STRING " form 3";
+
+// A net asks for some ten to a hundred choices. Ever new shapes would otherwise grow what is remembered, and the file, which is written anew for
+// each choice, without end: a process keeps those it used last, and adds only its first ones to the file, which in turn keeps the latest.
+constexpr size_t kMostUsed = 1024, kMostAdded = 256, kMostInFile = 2048;
 
 // A kernel that was the fastest of some. Where the alternatives are others by now, it is measured again.
 struct Measured {
   std::string kernel;
   std::vector<std::string> of;
+  int64_t at = 0;
 };
 using Measurements = std::map<std::string, Measured>;
-void to_json(nlohmann::json& j, const Measured& m) { j = {{"kernel", m.kernel}, {"of", m.of}}; }
+void to_json(nlohmann::json& j, const Measured& m) { j = {{"kernel", m.kernel}, {"of", m.of}, {"at", m.at}}; }
 void from_json(const nlohmann::json& j, Measured& m) {
   j.at("kernel").get_to(m.kernel);
   j.at("of").get_to(m.of);
+  m.at = j.value("at", int64_t{0});
+}
+
+// Leaves out at least a quarter of the entries, those for which `age_of` is lowest, once there are more than `most`.
+template <class Map, class F> void bound(Map* entries, size_t most, F&& age_of) {
+  if (entries->size() <= most) return;
+  std::vector<decltype(age_of(entries->begin()->second))> ages;
+  for (const auto& [key, entry] : *entries) ages.push_back(age_of(entry));
+  const auto limit = ages.begin() + static_cast<std::ptrdiff_t>(most / 4);
+  std::nth_element(ages.begin(), limit, ages.end());
+  std::erase_if(*entries, [&](const auto& e) { return age_of(e.second) <= *limit; });
 }
 
 std::vector<std::string> names_of(const std::vector<const KernelDef*>& list) {
@@ -69,16 +90,49 @@ const KernelDef* first_by_name(const std::vector<const KernelDef*>& list) {
   return *std::min_element(list.begin(), list.end(), [](const KernelDef* a, const KernelDef* b) { return std::string_view(a->name) < b->name; });
 }
 
+// Choices in the form of repro.json, {"kernel_choices": {query: kernel}}.
+KernelChoices pinned_choices() {
+  constexpr const char* kVariable = "SINDRI_KERNEL_CHOICES";
+  const char* file = std::getenv(kVariable);
+  if (file == nullptr || *file == 0) return {};
+  try {
+    std::error_code error;
+    if (!fs::is_regular_file(file, error)) throw std::runtime_error(fs::exists(file, error) ? "it is not a file" : "it is not there");
+    std::ifstream f(file);
+    if (!f) throw std::runtime_error("it cannot be opened");
+    return nlohmann::json::parse(f).at("kernel_choices").get<KernelChoices>();
+  } catch (const std::exception& e) {
+    throw SettingsError(fmt::format("{}={}: the kernel choices cannot be read: {}", kVariable, file, e.what()),
+                        fmt::format("environment variable {}", kVariable), "name the repro.json of a run, or leave it out");
+  }
+}
+
+struct Used {
+  std::string kernel;
+  const char* from = "";  // see kernel_choice_origins()
+  uint64_t last = 0;
+};
+
 struct State {
+  const KernelChoices pinned = pinned_choices();  // may throw
   std::mutex mutex;  // of what follows
   const AtFork at_fork{mutex, AtFork::kKernelChoices};
   bool tuning = [] {
     const char* v = std::getenv("SINDRI_TUNE");
     return v == nullptr || std::string_view(v) != "0";
   }();
-  KernelChoices given, used;
+  KernelChoices given;
+  std::map<std::string, Used> used;
+  uint64_t clock = 0;
   Measurements cached;
-  bool cache_read = false;
+  bool told_of_missing = false;
+  std::string cache_file;  // that was read
+  size_t added = 0;  // to it
+
+  void use(const std::string& key, const KernelDef& k, const char* from) {
+    used[key] = {k.name, from, ++clock};
+    bound(&used, kMostUsed, [](const Used& u) { return u.last; });
+  }
 
   // What the cache file says of a query, if it was measured among the same kernels.
   const KernelDef* measured(const std::string& key, const std::vector<const KernelDef*>& alternatives) const {
@@ -240,8 +294,16 @@ void set_kernel_tuning(bool on) {
 }
 KernelChoices kernel_choices() {
   const std::lock_guard lock(state().mutex);
-  KernelChoices all = state().used;
+  KernelChoices all;
+  for (const auto& [key, u] : state().used) all[key] = u.kernel;
   all.insert(state().given.begin(), state().given.end());  // a resumed run that ends early keeps what it has not come to
+  return all;
+}
+std::map<std::string, std::string> kernel_choice_origins() {
+  const std::lock_guard lock(state().mutex);
+  std::map<std::string, std::string> all;
+  for (const auto& [key, u] : state().used) all[key] = u.from;
+  for (const auto& [key, kernel] : state().given) all.try_emplace(key, kRecorded);
   return all;
 }
 void set_kernel_choices(const KernelChoices& choices) {
@@ -266,19 +328,34 @@ namespace {
 const KernelDef* known_kernel(State& s, const std::string& key, const std::string& file, const std::vector<const KernelDef*>& alternatives) {
   const auto in = [&](const KernelChoices& choices) -> const KernelDef* {
     const auto it = choices.find(key);
-    return it == choices.end() ? nullptr : find(alternatives, it->second);
+    if (it == choices.end()) return nullptr;
+    const KernelDef* k = find(alternatives, it->second);
+    if (k == nullptr) log::warn("dispatch", fmt::format("{}: the recorded kernel '{}' is not there; bits may differ from the recorded run", key, it->second));
+    return k;
   };
+  const char* from = kRecorded;
   const KernelDef* k = in(s.given);
-  if (k == nullptr && s.given.contains(key))
-    log::warn("dispatch", fmt::format("{}: the recorded kernel '{}' is not there; bits may differ from the recorded run", key, s.given[key]));
-  if (k == nullptr) k = in(s.used);
-  if (k == nullptr && s.tuning && !file.empty()) {
-    if (!s.cache_read || !s.cached.contains(key)) s.cached = read_cache(file);
-    s.cache_read = true;
-    k = s.measured(key, alternatives);
+  if (const auto it = s.used.find(key); k == nullptr && it != s.used.end()) {
+    k = find(alternatives, it->second.kernel);
+    from = it->second.from;
   }
-  if (k == nullptr && !s.tuning) k = first_by_name(alternatives);
-  if (k != nullptr) s.used[key] = k->name;
+  if (k == nullptr) {
+    k = in(s.pinned);
+    from = kRecorded;
+  }
+  if (k == nullptr && !s.pinned.empty() && !s.pinned.contains(key) && !std::exchange(s.told_of_missing, true))
+    log::warn("dispatch", fmt::format("SINDRI_KERNEL_CHOICES has no choice for {}; bits may differ from the recorded run", key));
+  if (k == nullptr && s.tuning && !file.empty()) {
+    if (s.cache_file != file || (!s.cached.contains(key) && s.added < kMostAdded)) s.cached = read_cache(file);
+    if (std::exchange(s.cache_file, file) != file) s.added = 0;
+    k = s.measured(key, alternatives);
+    from = kCached;
+  }
+  if (k == nullptr && !s.tuning) {
+    k = first_by_name(alternatives);
+    from = kFixed;
+  }
+  if (k != nullptr) s.use(key, *k, from);
   return k;
 }
 
@@ -293,18 +370,25 @@ const KernelDef* measure_and_keep(State& s, const KernelQuery& q, const std::str
     why = "no memory is left";
   }
   if (k == nullptr) log::warn("dispatch", fmt::format("{}: kernels cannot be measured here, the first by name is used: {}", key, why));
+  const bool keep = k != nullptr && !file.empty() && s.added < kMostAdded;  // only who measures counts, one at a time
   std::optional<CacheLock> one;
-  if (k != nullptr && !file.empty()) one.emplace(file);  // before the mutex, which other threads must not wait for so long
+  if (keep) one.emplace(file);  // before the mutex, which other threads must not wait for so long
   const std::lock_guard lock(s.mutex);
-  if (k == nullptr) {
-    k = first_by_name(alternatives);
-  } else if (!file.empty()) {
+  const char* from = k != nullptr ? kMeasured : kFixed;
+  if (k == nullptr) k = first_by_name(alternatives);
+  if (keep) {
     s.cached = read_cache(file);
-    if (const KernelDef* other = s.measured(key, alternatives)) k = other;  // another process was faster
-    s.cached[key] = {k->name, names_of(alternatives)};
-    write_cache(file, s.cached);
+    if (const KernelDef* other = s.measured(key, alternatives)) {  // another process was faster
+      k = other;
+      from = kCached;
+    } else {
+      s.cached[key] = {k->name, names_of(alternatives), static_cast<int64_t>(std::time(nullptr))};
+      bound(&s.cached, kMostInFile, [](const Measured& m) { return m.at; });
+      write_cache(file, s.cached);
+      ++s.added;
+    }
   }
-  s.used[key] = k->name;
+  s.use(key, *k, from);
   return k;
 }
 

@@ -314,18 +314,21 @@ void RunFolder::write_environment(const std::string& command_line) {
 void RunFolder::write_repro(const ReproInfo& info, const Settings& settings) {
   ordered_json seeds = ordered_json::object();
   for (const auto& [name, seed] : info.seeds) seeds[name] = seed;
-  const ordered_json j = {{"seeds", seeds},
-                          {"revision", info.revision},
-                          {"build", build_flags()},
-                          {"compiler", __VERSION__},
-                          {"cpu_isa", cpu_isa_name(cpu_isa())},
-                          {"threads", num_threads()},
-                          {"strict", strict_mode()},
-                          {"world_size", info.world_size},
-                          {"data_fingerprint", info.data_fingerprint},
-                          {"settings_hash", settings.hash()},
-                          {"loss_bits_hash", info.loss_bits_hash},
-                          {"kernel_choices", info.kernel_choices}};
+  const ordered_json j = {
+      {"seeds", seeds},
+      {"revision", info.revision},
+      {"build", build_flags()},
+      {"compiler", __VERSION__},
+      {"cpu_isa", cpu_isa_name(cpu_isa())},
+      {"threads", num_threads()},
+      {"strict", strict_mode()},
+      {"world_size", info.world_size},
+      {"data_fingerprint", info.data_fingerprint},
+      {"settings_hash", settings.hash()},
+      {"loss_bits_hash", info.loss_bits_hash},
+      {"kernel_choices_pinned_by", "SINDRI_KERNEL_CHOICES=FILE, this one, in another run, --resume in this; SINDRI_STRICT=1 fixes kernels in all"},
+      {"kernel_choices_from", info.kernel_choice_origins},
+      {"kernel_choices", info.kernel_choices}};
   impl_->replace_file(file("repro.json"), j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }
 

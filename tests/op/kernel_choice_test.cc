@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -38,6 +39,13 @@ const bool kFast = register_kernel(
 const bool kLower =
     register_kernel({.op = "test_choice", .name = "c_lower", .priority = 1, .simple = [](const KernelQuery&, Span<const Buffer>, Span<const Buffer>) {}});
 
+const OpDef& kQuickOp = register_op({.name = "test_quick", .doc = "x -> x", .infer = infer_same});
+const bool kQuick = [] {
+  for (const char* name : {"a", "b"})
+    register_kernel({.op = "test_quick", .name = name, .priority = 5, .simple = [](const KernelQuery&, Span<const Buffer>, Span<const Buffer>) {}});
+  return true;
+}();
+
 class KernelChoice : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -71,6 +79,7 @@ class KernelChoice : public ::testing::Test {
 
 TEST_F(KernelChoice, TheFastestIsMeasuredOnce) {
   EXPECT_EQ(choose(101), "b_fast");
+  EXPECT_EQ(kernel_choice_origins().at(key(101)), "measured");
   const int runs = slow_runs;
   EXPECT_GT(runs, 0);
   EXPECT_EQ(choose(101), "b_fast");
@@ -87,6 +96,7 @@ TEST_F(KernelChoice, StrictModeAndTuningOffTakeTheFirstByName) {
   EXPECT_EQ(slow_runs, 0);
   // Recorded all the same: who resumes the run with tuning on shall get the same bits.
   EXPECT_EQ(kernel_choices().at(key(102)), "a_slow");
+  EXPECT_EQ(kernel_choice_origins().at(key(102)), "fixed");
   set_kernel_tuning(true);
   EXPECT_EQ(choose(102), "a_slow");
 }
@@ -128,6 +138,7 @@ TEST_F(KernelChoice, GivenChoicesComeFirst) {
   const int runs = slow_runs;
   set_kernel_choices({{other, "a_slow"}});
   EXPECT_EQ(choose(104), "a_slow");
+  EXPECT_EQ(kernel_choice_origins().at(other), "recorded");
   EXPECT_EQ(slow_runs, runs);
   EXPECT_EQ(kernel_choices().at(other), "a_slow");
 }
@@ -151,6 +162,7 @@ TEST_F(KernelChoice, TheCacheFileIsReadAndTheChoiceOfAnotherProcessStands) {
   std::ofstream(kernel_cache_file()) << text;
   const int runs = slow_runs;
   EXPECT_EQ(choose(108), "a_slow");
+  EXPECT_EQ(kernel_choice_origins().at(key(108)), "cache file");
   EXPECT_EQ(slow_runs, runs);
 }
 
@@ -174,6 +186,32 @@ TEST_F(KernelChoice, TheCacheFileIsNotChangedWhileAnotherProcessDoesSo) {
   close(lock);
   measures.join();
   EXPECT_EQ(chosen, "a_slow");
+}
+
+// What is remembered stays small for ever new shapes, and the file is not written anew for each of them.
+TEST_F(KernelChoice, ShapesThatDoNotComeAgainAreForgotten) {
+  const auto choose_quick = [](int64_t size) {
+    const TensorMeta m{{size}, DType::kFloat32, Layout::kContiguous, {}};
+    const Attrs attrs;
+    const KernelDef* chosen = nullptr;
+    make_kernel({kQuickOp, attrs, {&m, 1}, {&m, 1}}, &chosen);
+  };
+  for (int64_t size = 1; size <= 1500; ++size) {
+    choose_quick(size);
+    choose_quick(1);
+  }
+  const KernelChoices choices = kernel_choices();
+  EXPECT_GE(choices.size(), 700u);
+  EXPECT_LE(choices.size(), 1024u);
+  const auto has = [&](const std::string& shape) {
+    return std::any_of(choices.begin(), choices.end(), [&](const auto& c) { return c.first.starts_with("test_quick(f32[" + shape + "]"); });
+  };
+  EXPECT_TRUE(has("1")) << "used again and again";
+  EXPECT_TRUE(has("1500"));
+  EXPECT_FALSE(has("2"));
+  const nlohmann::json cache = nlohmann::json::parse(std::ifstream(kernel_cache_file()));
+  EXPECT_LE(cache["choices"].size(), 256u);
+  EXPECT_GE(cache["choices"].size(), 100u) << "those of a net, at least";
 }
 
 TEST_F(KernelChoice, WithoutALockItGoesOn) {

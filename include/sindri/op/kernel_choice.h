@@ -2,8 +2,8 @@
 //
 // Kernels of an op with equal priority are alternatives. Where more than one accepts a query they are timed on the spot and the
 // fastest is used from then on, in this process and (through the cache file) in later ones. Results of alternatives may differ in
-// the last bits, so the choices of a training go to repro.json and are restored on resume. Where nothing is measured (SINDRI_TUNE=0, or
-// no memory to measure with) the first alternative by name is used, in strict mode always.
+// the last bits, so the choices of a training go to repro.json and are restored on resume; SINDRI_KERNEL_CHOICES=FILE takes those of any
+// repro.json. Where nothing is measured (SINDRI_TUNE=0, or no memory to measure with) the first alternative by name is used, in strict mode always.
 #pragma once
 #include <map>
 #include <string>
@@ -18,8 +18,11 @@ using KernelChoices = std::map<std::string, std::string>;
 /// Whether alternatives are measured: SINDRI_TUNE=0 or set_kernel_tuning(false) turns it off, strict mode too.
 SINDRI_API bool kernel_tuning();
 SINDRI_API void set_kernel_tuning(bool on);
-/// The choices this process has made, measured or not, and those it has been given.
+/// The choices this process has made, measured or not, the 1024 it used last, and those it has been given.
 SINDRI_API KernelChoices kernel_choices();
+/// Where each of kernel_choices() comes from: "measured" (by this process: another run may measure otherwise), "cache file" (measured earlier),
+/// "recorded" (given, or of SINDRI_KERNEL_CHOICES) or "fixed" (the first by name).
+SINDRI_API std::map<std::string, std::string> kernel_choice_origins();
 /// Choices that come before the cache file and before measuring, also where nothing is measured, but not in strict mode (those of a run
 /// that is resumed, those of rank 0). A kernel that does not exist or declines on this machine is passed over with a warning. Plans made
 /// before are not made again.

@@ -25,6 +25,7 @@ struct ReproInfo {
   std::string data_fingerprint = {};
   std::string loss_bits_hash = {};  ///< LossHash::hex()
   std::map<std::string, std::string> kernel_choices = {};  ///< kernel_choices()
+  std::map<std::string, std::string> kernel_choice_origins = {};  ///< kernel_choice_origins()
 };
 
 /// Where a run goes on. What the folder holds of later steps is of a process that was killed, and is written again.
