@@ -63,8 +63,8 @@ Tensor with_dtype(const Tensor& t, const py::object& dtype) {
   return t.dtype() == want ? t : without_lock(t.numel(), [&] { return ops::cast(t, want); });
 }
 
-Tensor from_sequence(py::handle data) {
-  // NumPy reads nested sequences; floats among them mean float32 here, as in MindSpore.
+// NumPy reads nested sequences; floats among them mean float32 here, as in MindSpore, unless `exact` asks for all their digits.
+Tensor from_sequence(py::handle data, bool exact = false) {
   if (py::isinstance<py::list>(data) || py::isinstance<py::tuple>(data)) {
     const py::sequence items = py::reinterpret_borrow<py::sequence>(data);
     if (items.size() > 0 && tensor_of(items[0]) != nullptr) {
@@ -81,12 +81,19 @@ Tensor from_sequence(py::handle data) {
     throw DTypeError(fmt::format("cannot make a Tensor of {}", py::cast<std::string>(py::str(py::type::of(data)))), "Tensor",
                      "give a number, a nested list of numbers, a NumPy array or a Tensor");
   }
-  if (a.dtype().kind() == 'f' && !py::isinstance<py::array>(data)) a = py::array_t<float, py::array::c_style | py::array::forcecast>(a);
+  if (a.dtype().kind() == 'f' && !exact && !py::isinstance<py::array>(data)) a = py::array_t<float, py::array::c_style | py::array::forcecast>(a);
   return from_numpy(a, false);
 }
 
-/// The value of a Tensor made of anything but a Tensor. A NumPy scalar keeps its type; a Python float, which numpy.float64 derives from, does not.
-Tensor from_data(const py::object& data) { return py::isinstance(data, numpy_generic()) ? from_numpy(py::array(data), false) : to_tensor(data); }
+/// The value of a Tensor made of anything but a Tensor, before it is converted to dtype. A NumPy scalar keeps its type; a Python float, which
+/// numpy.float64 derives from, is float32 on the way unless dtype holds more of its digits.
+Tensor from_data(const py::object& data, const py::object& dtype) {
+  if (py::isinstance(data, numpy_generic())) return from_numpy(py::array(data), false);
+  const DType want = dtype.is_none() ? DType::kFloat32 : to_dtype(dtype);
+  if (want != DType::kFloat64 && !is_integral(want)) return to_tensor(data);
+  if (PyFloat_Check(data.ptr())) return Tensor::full({}, PyFloat_AS_DOUBLE(data.ptr()), DType::kFloat64);
+  return py::isinstance<py::list>(data) || py::isinstance<py::tuple>(data) ? from_sequence(data, true) : to_tensor(data);
+}
 
 void initialize(PyTensor& t, const py::object& data, const py::object& dtype, const py::object& shape, const py::object& init) {
   Tensor value;
@@ -102,7 +109,7 @@ void initialize(PyTensor& t, const py::object& data, const py::object& dtype, co
       value = other->value();
       if (!value.is_symbolic()) value = without_lock(value.numel(), [&] { return value.clone(); });
     } else {
-      value = from_data(data);
+      value = from_data(data, dtype);
     }
     value = with_dtype(value, dtype);
     if (!shape.is_none() && !(to_shape(shape) == value.shape())) value = ops::reshape(value, to_shape(shape));

@@ -15,6 +15,9 @@ void check_clip_norm(const char* who, double clip_norm) {
   if (!(clip_norm > 0)) throw ValueError(fmt::format("{}: clip_norm must be positive, got {}", who, clip_norm));
 }
 
+// Norms of half types soon leave their range.
+Tensor wide(const Tensor& x) { return is_half(x.dtype()) ? ops::cast(x, DType::kFloat32) : x; }
+
 }  // namespace
 
 Tensor clip_by_value(const Tensor& x, double lo, double hi) {
@@ -24,7 +27,7 @@ Tensor clip_by_value(const Tensor& x, double lo, double hi) {
 
 Tensor clip_by_norm(const Tensor& x, double clip_norm, const ops::Axes& axes) {
   check_clip_norm("clip_by_norm", clip_norm);
-  const Tensor norm = ops::norm(x, 2.0, axes, true);
+  const Tensor norm = ops::norm(wide(x), 2.0, axes, true);
   const Tensor limit = ops::full({}, clip_norm, norm.dtype());
   return ops::cast(ops::mul(x, ops::div(limit, ops::maximum(norm, limit))), x.dtype());
 }
@@ -33,8 +36,7 @@ Tensor global_norm(const TensorList& xs) {
   if (xs.empty()) throw ValueError("global_norm: no tensors are given");
   Tensor total;
   for (const Tensor& x : xs) {
-    const Tensor wide = is_half(x.dtype()) ? ops::cast(x, DType::kFloat32) : x;  // squares of half overflow early
-    const Tensor s = ops::sum(ops::square(wide));
+    const Tensor s = ops::sum(ops::square(wide(x)));
     total = total.defined() ? ops::add(total, s) : s;
   }
   return ops::sqrt(total);

@@ -133,6 +133,12 @@ TEST(Clip, ByValueNormAndGlobalNorm) {
   EXPECT_EQ(clip_by_value(x, -1, 3.5).to_vector<double>(), (std::vector<double>{3, 3.5}));
   expect_near(clip_by_norm(x, 1), {0.6, 0.8}, 1e-7);
   expect_near(clip_by_norm(x, 10), {3, 4}, 0);
+  // The norm of half values is out of their range, that of float64 has more digits than float32.
+  const Tensor half = clip_by_norm(Tensor::from_values({2}, {45000, 60000}, DType::kFloat16), 5);
+  EXPECT_EQ(half.dtype(), DType::kFloat16);
+  expect_near(half, {3, 4}, 4e-3);
+  const Tensor wide = clip_by_norm(Tensor::from_values({2}, {0.1, 0.1}, DType::kFloat64), 0.1);
+  expect_near(wide, {0.1 / std::sqrt(2.0), 0.1 / std::sqrt(2.0)}, 1e-16);
   EXPECT_NEAR(global_norm({x, y}).item(), 13, 1e-6);
   const TensorList clipped = clip_by_global_norm({x, y}, 6.5);
   expect_near(clipped[0], {1.5, 2}, 1e-6);

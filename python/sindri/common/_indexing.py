@@ -161,7 +161,7 @@ def with_item(x: Tensor, key: Any, value: Any) -> Tensor:
     """x with the elements of `key` replaced by `value` (broadcast to them): the functional form of x[key] = value."""
     positions = np.arange(math.prod(x.shape), dtype=np.int64).reshape(x.shape)
     static = tuple(np.asarray(k) if isinstance(k, Tensor) else k for k in key) if isinstance(key, tuple) else np.asarray(key) if isinstance(key, Tensor) else key
-    return with_places(x, np.asarray(positions[static]), value if isinstance(value, Tensor) else _core.Tensor(value))
+    return with_places(x, np.asarray(positions[static]), value if isinstance(value, Tensor) else _core.Tensor(value, x.dtype))
 
 
 def with_places(x: Tensor, places: np.ndarray, value: Tensor) -> Tensor:

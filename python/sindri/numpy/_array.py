@@ -78,7 +78,9 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype=None) -> Tensor
 
 
 def _constant(values: np.ndarray, dtype: Any) -> Tensor:
-    return typed(Tensor(smallest_int(values) if values.dtype.kind == "i" else values.astype(np.float32)), dtype)
+    if values.dtype.kind == "i":
+        return typed(Tensor(smallest_int(values)), dtype)
+    return typed(Tensor(values if dtype == mstype.float64 else values.astype(np.float32)), dtype)
 
 
 def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype=None, axis: int = 0) -> Union[Tensor, tuple]:

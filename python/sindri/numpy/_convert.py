@@ -5,6 +5,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from sindri.common import dtype as mstype
 from sindri.ops._util import Tensor, core, fail, is_number
 
 
@@ -20,7 +21,7 @@ def array(obj: Any, dtype=None, copy: bool = True, ndmin: int = 0) -> Tensor:
         if values.dtype.kind not in "biuf":
             fail(TypeError, f"cannot make a tensor of {obj!r}", "numpy.array", "give numbers, nested lists of them, arrays or tensors")
         if not isinstance(obj, np.ndarray) and values.dtype.kind in "if":
-            values = smallest_int(values) if values.dtype.kind == "i" else values.astype(np.float32)
+            values = smallest_int(values) if values.dtype.kind == "i" else values if dtype == mstype.float64 else values.astype(np.float32)
         x = Tensor(values)
     x = x if dtype is None else core.cast(x, dtype)
     return core.reshape(x, (1,) * (ndmin - len(x.shape)) + x.shape) if len(x.shape) < ndmin else x

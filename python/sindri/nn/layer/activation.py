@@ -10,7 +10,7 @@ from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.nn._check import check_bool, check_float, check_int, check_type, fail, is_int
 from sindri.nn.cell import Cell
-from sindri.ops.function.nn_func import lrn, rrelu
+from sindri.ops.function.nn_func import celu, lrn, rrelu
 
 __all__ = ["CELU", "Softmin", "Softmax2d", "Softmax", "LogSoftmax", "ELU", "ReLU", "ReLU6", "LeakyReLU", "SeLU", "SiLU", "Tanh", "Tanhshrink",
            "Hardtanh", "GELU", "FastGelu", "Sigmoid", "Softsign", "PReLU", "HSwish", "HSigmoid", "LogSigmoid", "SoftShrink", "HShrink", "RReLU", "LRN", "Threshold",
@@ -156,8 +156,7 @@ class CELU(Cell):
             fail(ValueError, "CELU: alpha must not be 0")
 
     def construct(self, x: Tensor) -> Tensor:
-        below = _ops.mul(_ops.expm1(_ops.div(_ops.minimum(x, 0.0), self.alpha)), self.alpha)
-        return _ops.where(_ops.greater(x, 0.0), x, below)
+        return celu(x, self.alpha)
 
 
 class SeLU(Cell):

@@ -328,7 +328,7 @@ def linspace(start: Union[int, float, Tensor], end: Union[int, float, Tensor], s
 
 def logspace(start, end, steps: int, base: float = 10, *, dtype=mstype.float32) -> Tensor:
     """base to the power of linspace(start, end, steps)."""
-    exponent = linspace(start, end, steps)
+    exponent = linspace(core.full((), float(start), dtype) if dtype == mstype.float64 and is_number(start) else start, end, steps)
     return core.cast(core.exp(core.mul(exponent, math.log(base))), dtype)
 
 

@@ -5,7 +5,7 @@ import math
 from typing import Any, Optional, Sequence, Union
 
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, as_tensor, core, exported, fail, is_float, is_number
+from sindri.ops._util import Tensor, as_tensor, core, exported, fail, floating, is_float, is_number, wide
 
 Bound = Union[None, Tensor, int, float]
 
@@ -33,17 +33,24 @@ def clip_by_value(x: Union[Tensor, Sequence[Tensor]], clip_value_min: Bound = No
     return x if high is None else core.minimum(x, high)
 
 
+def _widest(items: Sequence[Tensor]) -> Any:
+    """The type in which a norm over all of them is computed: float64 where one of them is, so that its digits are not lost."""
+    return mstype.float64 if any(t.dtype == mstype.float64 for t in items) else mstype.float32
+
+
 def clip_by_norm(x: Union[Tensor, Sequence[Tensor]], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Union[Tensor,
                                                                                                                                          tuple]:
-    """x scaled by min(1, max_norm/(norm + 1e-6)), the norm taken over all tensors of a list. error_if_nonfinite asks for the norm's value (such
-    code runs eagerly) and raises RuntimeError when it is not finite."""
-    items = [x] if isinstance(x, Tensor) else list(x)
-    if not items or not all(isinstance(t, Tensor) for t in items):
+    """x scaled by min(1, max_norm/(norm + 1e-6)), the norm taken over all tensors of a list, in float32 (float64 where one of them is).
+    error_if_nonfinite asks for the norm's value (such code runs eagerly) and raises RuntimeError when it is not finite."""
+    given = [x] if isinstance(x, Tensor) else list(x)
+    if not given or not all(isinstance(t, Tensor) for t in given):
         fail(TypeError, f"expected a tensor or a list of tensors, got {type(x).__name__}", "ops.clip_by_norm")
     p = float(norm_type)
     if not p > 0:
         fail(ValueError, f"norm_type: expected a positive number, got {norm_type}", "ops.clip_by_norm", "use 1, 2 or inf")
-    flat = [core.abs(core.cast(t, mstype.float32)) for t in items]
+    items = [wide(floating(t)) for t in given]
+    kind = _widest(items)
+    flat = [core.abs(core.cast(t, kind)) for t in items]
     if p == math.inf:
         norm = core.max(core.stack([core.max(t) for t in flat], 0))
     else:
@@ -51,18 +58,20 @@ def clip_by_norm(x: Union[Tensor, Sequence[Tensor]], max_norm: float, norm_type:
     if error_if_nonfinite and not bool(core.isfinite(norm)):
         fail(RuntimeError, f"the {norm_type}-norm is not finite", "ops.clip_by_norm", "leave error_if_nonfinite off to scale anyway")
     scale = core.minimum(core.div(float(max_norm), core.add(norm, 1e-6)), 1.0)
-    out = [core.cast(core.mul(core.cast(t, mstype.float32), scale), t.dtype) for t in items]
+    out = [core.cast(core.mul(t, scale), own.dtype) for t, own in zip(items, given)]
     return out[0] if isinstance(x, Tensor) else tuple(out)
 
 
 def global_norm(x: Sequence[Tensor]) -> Tensor:
-    """The 2-norm of all elements of all tensors, in float32."""
-    return core.norm(core.stack([core.norm(core.cast(t, mstype.float32)) for t in x], 0))
+    """The 2-norm of all elements of all tensors, in float32 (float64 where one of them is)."""
+    items = [wide(floating(t)) for t in x]
+    kind = _widest(items)
+    return core.norm(core.stack([core.cast(core.norm(t), kind) for t in items], 0))
 
 
 def clip_by_global_norm(x: Sequence[Tensor], clip_norm: Union[int, float, Tensor] = 1.0, use_norm: Optional[Any] = None) -> tuple:
-    """Every tensor times clip_norm/max(norm, clip_norm), in float32, each in its own type again; norm: use_norm, else that of all tensors.
-    Raises TypeError unless x is a tuple or list of tensors, ValueError unless clip_norm is positive."""
+    """Every tensor times clip_norm/max(norm, clip_norm), in float32 (float64 where one of them is), each in its own type again; norm:
+    use_norm, else that of all tensors. Raises TypeError unless x is a tuple or list of tensors, ValueError unless clip_norm is positive."""
     where = "ops.clip_by_global_norm"
     if not isinstance(x, (tuple, list)) or not x or not all(isinstance(t, Tensor) for t in x):
         fail(TypeError, f"expected a tuple or list of tensors, got {type(x).__name__}", where)
@@ -70,10 +79,11 @@ def clip_by_global_norm(x: Sequence[Tensor], clip_norm: Union[int, float, Tensor
         fail(TypeError, f"clip_norm: expected a number, got {clip_norm!r}", where)
     if is_number(clip_norm) and not clip_norm > 0:
         fail(ValueError, f"clip_norm: expected a positive number, got {clip_norm}", where)
-    limit = core.cast(as_tensor(clip_norm), mstype.float32)
-    norm = global_norm(x) if use_norm is None else core.cast(as_tensor(use_norm), mstype.float32)
+    kind = _widest(x)
+    limit = core.cast(clip_norm, kind) if isinstance(clip_norm, Tensor) else core.full((), float(clip_norm), kind)
+    norm = global_norm(x) if use_norm is None else core.cast(as_tensor(use_norm), kind)
     scale = core.div(limit, core.maximum(norm, limit))
-    return tuple(core.cast(core.mul(core.cast(t, mstype.float32), scale), t.dtype) for t in x)
+    return tuple(core.cast(core.mul(wide(floating(t)), scale), t.dtype) for t in x)
 
 
 __all__ = exported(globals())

@@ -41,7 +41,7 @@ def elu(input_x: Tensor, alpha: float = 1.0) -> Tensor:
 
 def selu(input_x: Tensor) -> Tensor:
     """1.0507 * (x above 0, 1.6733 * (exp(x) - 1) else) (Klambauer et al. 2017)."""
-    return core.mul(core.elu(input_x, 1.67326324), 1.05070098)
+    return core.mul(core.elu(input_x, 1.6732632423543772), 1.0507009873554805)
 
 
 def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
@@ -49,7 +49,9 @@ def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
     if alpha == 0:
         fail(ValueError, "alpha is 0", "ops.celu")
     positive = core.greater(x, 0)
-    return core.where(positive, x, core.mul(core.expm1(core.div(core.where(positive, 0.0, x), alpha)), alpha))
+    below = core.div(core.where(positive, 0.0, x), alpha)
+    # elu's gradient is e^x itself, expm1's (e^x - 1) + 1, which has no digits left for small e^x; above 0 (alpha < 0) only expm1 serves.
+    return core.where(positive, x, core.mul(core.elu(below, 1.0) if alpha > 0 else core.expm1(below), alpha))
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:

@@ -240,20 +240,29 @@ def _reversed(x: Tensor, axis: int) -> Tensor:
 def scan_sum(x: Tensor, axis: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
     """Running sums along axis; exclusive: without the element itself; reverse: from the end."""
     axis = to_axis(to_int(axis, "axis", "ops.CumSum"), len(x.shape), "ops.CumSum")
-    out = _core.run_op("cumsum", [x], {"axis": axis, "reverse": bool(reverse)})[0]
-    return _in_own_type(core.sub(out, x) if exclusive else out, x)
+    if not exclusive or not x.shape[axis]:
+        return _in_own_type(_core.run_op("cumsum", [x], {"axis": axis, "reverse": bool(reverse)})[0], x)
+    # Shifted, as a sum from which x is taken away again has lost what is small beside it.
+    y = core.cumsum(_shifted(_reversed(x, axis) if reverse else x, axis, 1, 0), axis)
+    return _in_own_type(_reversed(y, axis) if reverse else y, x)
+
+
+_NARROW = (mstype.float16, mstype.bfloat16, mstype.float32)
 
 
 def scan_prod(x: Tensor, axis: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """Running products along axis, in log2(size) rounds (Hillis and Steele 1986): round k multiplies by what lies 2^k places before."""
+    """Running products along axis, in log2(size) rounds (Hillis and Steele 1986): round k multiplies by what lies 2^k places before.
+    float32 is multiplied in float64 and half types in float32, as the rounds' roundings would add up."""
     axis = to_axis(to_int(axis, "axis", "ops.CumProd"), len(x.shape), "ops.CumProd")
-    y = _reversed(x, axis) if reverse else x
+    y = core.cast(x, mstype.float64 if x.dtype == mstype.float32 else mstype.float32) if x.dtype in _NARROW else x
+    y = _reversed(y, axis) if reverse else y
     y = _shifted(y, axis, 1, 1) if exclusive and x.shape[axis] else y
     step = 1
     while step < x.shape[axis]:
         y = core.mul(y, _shifted(y, axis, step, 1))
         step *= 2
-    return _reversed(y, axis) if reverse else y
+    y = _reversed(y, axis) if reverse else y
+    return y if y.dtype == x.dtype else core.cast(y, x.dtype)
 
 
 def cumprod(input: Tensor, dim: int, dtype=None) -> Tensor:
