@@ -67,7 +67,7 @@ template <class A, int kLanes> struct Lanes {
   typedef I Index __attribute__((vector_size(kLanes * sizeof(A))));
 
   template <class T> static SINDRI_SIMD_MEMBER Value load(const T* p) {
-    Value v;
+    Value v{};
     if constexpr (sizeof(T) == sizeof(A)) {
       __builtin_memcpy(&v, p, sizeof v);
     } else {
