@@ -494,7 +494,7 @@ def _values(v: Any) -> Any:
 
 def _place_around() -> str:
     """File and line of the user's code that is running."""
-    frame = sys._getframe()
+    frame: Any = sys._getframe()
     while frame is not None and "/sindri/" in frame.f_code.co_filename:
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""

@@ -85,7 +85,7 @@ def test_the_checkpoint_form_that_mindspore_was_seen_to_read(tmp_path):
         assert hashlib.sha256(path.read_bytes()).hexdigest() == digest
 
 
-DIGEST = '6db2f72216666204d7bcffb5d83b00f9734694768a1f941ee3159d2f4c2e515b'
+DIGEST = '0d010bab20fd5492aa1471058eff741b8ec7c10131c98146742a5f9856e9e6bb'
 DIGEST_COMPAT = 'd338cdf2a052fcaec10291e355055adfc17de6f6d2b22e4187e7beb8dc87d9bb'
 
 

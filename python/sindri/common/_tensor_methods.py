@@ -141,8 +141,9 @@ def flatten(self: Tensor, order: Union[str, int] = "C", *last: int, start_dim: i
     """Dimensions start_dim to end_dim as one, which may stand first without their names; order 'F' reverses the dimensions first."""
     from sindri.ops.function.array_func import flatten as of_tensor
     if isinstance(order, int):
-        order, start_dim, end_dim = "C", order, last[0] if last else end_dim
-        last = last[1:]
+        start_dim, order = order, "C"
+        if last:
+            end_dim, last = last[0], last[1:]
     if last:
         raise TypeError(f"expected an order, or the first and the last dimension, got {len(last)} arguments more | Tensor.flatten")
     return of_tensor(self, order, start_dim=start_dim, end_dim=end_dim)
@@ -313,7 +314,8 @@ def gather(self: Tensor, *args: Any, dim: Optional[int] = None, index: Optional[
         dim, index = _two_arguments(args, (dim, index), "Tensor.gather(dim, index)")
         return gather_elements(self, dim, index)
     if len(args) == 3:
-        args, batch_dims = args[:2], args[2]
+        batch_dims = args[2]
+        args = args[:2]
     input_indices, axis = _two_arguments(args, (input_indices, axis), "Tensor.gather(input_indices, axis)")
     return of_tensor(self, input_indices, axis, batch_dims)
 

@@ -106,8 +106,9 @@ def _whole_number(self: enum.Enum) -> int:
 
 
 # Widths of quantisation: INT1 to INT16 are 0 to 15, UINT1 to UINT16 100 to 115. As in MindSpore `value` is a method.
-QuantDtype: Any = enum.Enum("QuantDtype", [(f"{kind}{bits}", base + bits - 1) for kind, base in (("INT", 0), ("UINT", 100)) for bits in range(1, 17)],
-                            module=__name__)
+_make_enum: Any = enum.Enum  # names that are computed are beyond type checkers
+QuantDtype: Any = _make_enum("QuantDtype", [(f"{kind}{bits}", base + bits - 1) for kind, base in (("INT", 0), ("UINT", 100)) for bits in range(1, 17)],
+                             module=__name__)
 QuantDtype.__doc__ = "Element types of quantised values, INT1 to INT16 and UINT1 to UINT16."
 QuantDtype.__str__ = lambda self: self.name
 QuantDtype.value = _whole_number

@@ -127,7 +127,7 @@ class _Pool1d(Cell):
             fail(ValueError, f"{self.cls_name}: the input must have 2 or 3 dimensions, got shape {tuple(x.shape)}")
         y = _ops.expand_dims(x if rank == 3 else _ops.expand_dims(x, 0), 2)
         y = self._rows.construct(y)
-        out = tuple(_ops.squeeze(v, 2) if rank == 3 else _ops.squeeze(v, (0, 2)) for v in (y if isinstance(y, tuple) else (y,)))
+        out = tuple(_ops.squeeze(v, 2) if rank == 3 else _ops.squeeze(_ops.squeeze(v, 2), 0) for v in (y if isinstance(y, tuple) else (y,)))
         return out if isinstance(y, tuple) else out[0]
 
     def extend_repr(self) -> str:
