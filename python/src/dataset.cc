@@ -661,7 +661,7 @@ void bind_dataset(py::module_& m) {
   py::module_ d = m.def_submodule("dataset", "The data pipeline; see sindri.dataset.");
   const py::object data_error = m.attr("DataError");
   row_errors().bad_sample = error_class(d, "BadSample", "One row cannot be read, decoded or transformed. Raise it in a map function or source to say so.",
-                                   py::make_tuple(data_error));
+                                        py::make_tuple(data_error));
   row_errors().empty =
       error_class(d, "EmptyDatasetError", "A pipeline without rows.", py::make_tuple(data_error, py::reinterpret_borrow<py::object>(PyExc_ValueError)));
   py::register_exception_translator(&translate);
