@@ -15,8 +15,11 @@ function(sindri_add_simd main)
     sindri_compile_settings(${target})
     target_compile_definitions(${target} PRIVATE SINDRI_SIMD_NS=simd_${isa})
     # Processors without AVX2 are older than 2013: their form is there to run, not to be unrolled for minutes.
+    # Instrumented, unrolled loops take minutes more.
     set(level -O3)
-    if(isa STREQUAL "scalar")
+    if(NOT SINDRI_SANITIZE STREQUAL "")
+      set(level -O1)
+    elseif(isa STREQUAL "scalar")
       set(level -O2)
     endif()
     target_compile_options(${target} PRIVATE ${level} -fno-math-errno -fno-trapping-math ${sindri_simd_flags_${isa}})
