@@ -35,7 +35,7 @@ struct Expected {
 
 Expected read_expected(const std::string& net) {
   Expected e;
-  std::ifstream f(std::string(SINDRI_SOURCE_DIR) + "/tests/models/expectations/" + net + ".txt");
+  std::ifstream f(fmt::format("{}/tests/models/expectations/{}.txt", SINDRI_SOURCE_DIR, net));
   EXPECT_TRUE(f.good()) << "no expectations for " << net;
   for (std::string line; std::getline(f, line);) {
     std::istringstream in(line);
