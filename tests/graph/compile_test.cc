@@ -33,9 +33,7 @@ TEST(Compile, ConditionsLeadToPathsOfTheirOwn) {
     const Tensor old = p.value();
     p.assign(ops::add(old, before));
     if (traced_condition(ops::sum(p.value())).value()) return {ops::add(sum, 1.0)};
-    if (in[0].shape()[0] == 2) {
-      EXPECT_TRUE(leave_trace());
-    }
+    if (in[0].shape()[0] == 2) { EXPECT_TRUE(leave_trace()); }
     p.assign(ops::mul(p.value(), old));  // op by op
     return {p.value(), before};
   });
