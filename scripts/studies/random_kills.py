@@ -1,15 +1,23 @@
 #!/usr/bin/env python3
 """Kills trainings at random moments, resumes them, and compares what they leave with unbroken runs of the same settings.
 
-usage: random_kills.py [--program build/release/sindri] [--kills 100] [--seed 1] [--work DIR] [--task NAME]...
+usage: random_kills.py [--program build/release/sindri] [--kills 100] [--seed 1] [--work DIR] [--task NAME]... [--out FILE]
+       random_kills.py --sum FILE...
 
 Tasks cover graph and PyNative mode, sunk epochs, float16 with loss scale, digits, JPEG folders (also with a damaged file) and CIFAR binaries,
 checkpoints by steps and by epochs, with and without evaluation. A run is killed (SIGKILL) 1 to 6 times and then goes on to its end. Equal must
 be: names and bytes of all checkpoints, metrics.csv and metrics.jsonl but for times, all points of the TensorBoard file, repro.json; nothing else
-may lie in the folder. One line per run; exit 1 when one differs. Another seed gives other kills: many short calls make one long study.
+may lie in the folder. One line per run; exit 1 when one differs.
+
+A long study is made of pieces: each its own seed, which gives other kills, and its own FILE, which holds the counts, the commit of the tree and
+the hash of the program, and is written anew behind every run, so that a piece cut short counts as far as it came. --sum adds up pieces and
+refuses those of different programs or commits and those with the same seed.
 """
 import argparse
+import collections
+import hashlib
 import json
+import os
 import pathlib
 import random
 import shutil
@@ -19,6 +27,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from jpeg_file import jpeg_bytes
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ['model.name=digits', 'data.kind=digits', f'data.path={ROOT}/dataset/digits', 'train.epochs=3', 'lr.schedule=cosine']
@@ -39,22 +49,21 @@ NO_TIMES = ('time', 'throughput/samples_per_sec', 'time/data_wait')
 
 
 def make_data(folder: pathlib.Path) -> None:
-    """Small class folders of images (BMP needs no library), a copy with a damaged file, and CIFAR-10 binaries."""
+    """Small class folders of JPEG files, a copy in which one ends too early, and CIFAR-10 binaries."""
     rng = random.Random(5)
     for part, count in (('train', 16), ('test', 6)):
         for label in range(3):
             place = folder / 'jpeg' / part / f'class_{label}'
             place.mkdir(parents=True)
             for i in range(count):
-                pixels = bytearray()
+                rows = []
                 for y in range(32):
-                    for x in range(32):
-                        value = rng.randrange(90)
-                        pixels += bytes(220 if c == label and 8 <= x < 24 and 8 <= y < 24 else value for c in range(3))
-                head = b'BM' + struct.pack('<IHHI', 54 + len(pixels), 0, 0, 54) + struct.pack('<IiiHHIIiiII', 40, 32, 32, 1, 24, 0, len(pixels), 0, 0, 0, 0)
-                (place / f'{i}.bmp').write_bytes(head + pixels)
+                    noise = [rng.randrange(90) for x in range(32)]
+                    rows.append([tuple(220 if c == label and 8 <= x < 24 and 8 <= y < 24 else noise[x] for c in range(3)) for x in range(32)])
+                (place / f'{i}.jpg').write_bytes(jpeg_bytes(rows))
     shutil.copytree(folder / 'jpeg', folder / 'damaged')
-    (folder / 'damaged/train/class_1/7.bmp').write_bytes(b'BM and no more')
+    victim = folder / 'damaged/train/class_1/7.jpg'
+    victim.write_bytes(victim.read_bytes()[:-400])
     (folder / 'cifar').mkdir()
     for name, count in (('data_batch_1.bin', 60), ('data_batch_2.bin', 60), ('test_batch.bin', 40)):
         records = b''.join(bytes([rng.randrange(10)]) + bytes(rng.randrange(256) for _ in range(3072)) for _ in range(count))
@@ -92,6 +101,36 @@ def contents(folder: pathlib.Path) -> dict:
     return out
 
 
+def state(program: pathlib.Path) -> dict:
+    """What the counts are counts of: the commit of the tree (with a mark when tracked files differ from it) and the program's bytes."""
+    def git(*words: str) -> str:
+        return subprocess.run(['git', '-C', str(ROOT), *words], capture_output=True, text=True, check=True).stdout.strip()
+    digest = hashlib.sha256()
+    for path in [program, *sorted(program.resolve().parent.glob('libsindri.so*'))]:
+        digest.update(path.read_bytes())
+    return {'commit': git('rev-parse', 'HEAD') + ('+changes' if git('status', '--porcelain', '--untracked-files=no') else ''), 'program': digest.hexdigest()}
+
+
+def sum_pieces(paths: list) -> int:
+    pieces = {path: json.loads(pathlib.Path(path).read_text()) for path in paths}
+    for key in ('commit', 'program'):
+        if len({piece[key] for piece in pieces.values()}) > 1:
+            print(f'the pieces differ in their {key}:', *(f'  {piece[key]} {path}' for path, piece in pieces.items()), sep='\n', file=sys.stderr)
+            return 2
+    repeated = [seed for seed, n in collections.Counter(piece['seed'] for piece in pieces.values()).items() if n > 1]
+    if repeated:
+        print(f'seed {repeated[0]} is in more than one piece', file=sys.stderr)
+        return 2
+    tasks: collections.Counter = collections.Counter()
+    for piece in pieces.values():
+        tasks.update(piece['kills_by_task'])
+    kills, runs, different = (sum(piece[key] for piece in pieces.values()) for key in ('kills', 'runs', 'different'))
+    print(f'commit {next(iter(pieces.values()))["commit"]}, {len(pieces)} pieces')
+    print(*(f'  {name}: {n} kills' for name, n in sorted(tasks.items())), sep='\n')
+    print(f'{kills} kills of {runs} runs, {different} different')
+    return 1 if different else 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--program', default=str(ROOT / 'build/release/sindri'))
@@ -99,7 +138,13 @@ def main() -> int:
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--work', help='folder for the runs; those that differ stay there')
     parser.add_argument('--task', action='append', choices=sorted(TASKS))
+    parser.add_argument('--out', type=pathlib.Path, help='file for the counts of this piece')
+    parser.add_argument('--sum', nargs='+', metavar='FILE', help='add up what --out wrote, and end')
     args = parser.parse_args()
+    if args.sum:
+        return sum_pieces(args.sum)
+    if args.out and args.out.exists():
+        parser.error(f'--out {args.out} exists: each piece has a file of its own')
     work = pathlib.Path(args.work or tempfile.mkdtemp(prefix='random_kills.'))
     work.mkdir(parents=True, exist_ok=True)
     if not (work / 'jpeg').exists():
@@ -109,6 +154,8 @@ def main() -> int:
     whole: dict = {}
     seconds: dict = {}
     kills = runs = different = 0
+    kills_by_task: collections.Counter = collections.Counter()
+    piece = {**state(pathlib.Path(args.program)), 'seed': args.seed}
 
     def command(name: str, folder: pathlib.Path) -> list:
         words = [args.program, 'train', '--quiet', '--set', f'train.run_dir={folder}']
@@ -146,6 +193,7 @@ def main() -> int:
             of_this += 1
             words = command(name, folder) + ['--resume']
         kills += of_this
+        kills_by_task[name] += of_this
         runs += 1
         words = command(name, folder) + ['--resume']
         found = contents(folder) if finish(words, folder) else {}
@@ -154,6 +202,10 @@ def main() -> int:
         print(f'{name}: {of_this} kills, {kills} in all: {"equal" if not wrong else "DIFFERENT: " + ", ".join(wrong) + " in " + str(folder)}', flush=True)
         if not wrong:
             shutil.rmtree(folder)
+        if args.out:
+            new = args.out.with_name(args.out.name + '.new')
+            new.write_text(json.dumps({**piece, 'kills': kills, 'runs': runs, 'different': different, 'kills_by_task': kills_by_task}, indent=1) + '\n')
+            os.replace(new, args.out)
     print(f'{kills} kills of {runs} runs, {different} different', flush=True)
     return 1 if different else 0
 
