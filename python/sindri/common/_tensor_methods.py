@@ -282,7 +282,7 @@ def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: 
 
 def diagonal(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """Elements [.., i, i + offset] of two dimensions, as the last dimension."""
-    from sindri.ops.function.array_func import diagonal as of_tensor
+    from sindri.ops.function.creation_func import diagonal as of_tensor
     return of_tensor(self, offset, axis1, axis2)
 
 
@@ -358,13 +358,13 @@ def _times(other: Any, alpha: Any) -> Any:
 def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
     """Where each value of v belongs in this sorted vector."""
     from sindri.ops._util import as_tensor
-    from sindri.ops.function.array_func import searchsorted as of_tensor
+    from sindri.ops.function.choose_func import searchsorted as of_tensor
     return of_tensor(self, as_tensor(v), side=side, sorter=sorter, out_int32=True)
 
 
 def where(self: Tensor, condition: Tensor, y: Any) -> Tensor:
     """The tensor's elements where condition holds, else those of y."""
-    from sindri.ops.function.array_func import where as of_tensor
+    from sindri.ops.function.choose_func import where as of_tensor
     return of_tensor(condition, self, y)
 
 
@@ -375,14 +375,14 @@ def select(self: Tensor, *args: Any, dim: Optional[int] = None, index: Optional[
         dim, index = _two_arguments(args, (dim, index), "Tensor.select(dim, index)")
         from sindri.ops._util import to_axis
         return self[(slice(None),) * to_axis(dim, len(self.shape), "Tensor.select") + (index,)]
-    from sindri.ops.function.array_func import select as of_tensor
+    from sindri.ops.function.choose_func import select as of_tensor
     condition, y = _two_arguments(args, (condition, y), "Tensor.select(condition, y)")
     return of_tensor(condition, self, y)
 
 
 def fill(self: Tensor, value: Any) -> Tensor:
     """A tensor of this shape and type with every element `value`; the tensor itself stays as it is."""
-    from sindri.ops.function.array_func import full_like
+    from sindri.ops.function.creation_func import full_like
     return full_like(self, value)
 
 
@@ -429,7 +429,7 @@ def new_ones(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
 
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     """A tensor of a shape with every element fill_value, in this tensor's type unless dtype says otherwise."""
-    from sindri.ops.function.array_func import fill
+    from sindri.ops.function.creation_func import fill
     return fill(dtype or self.dtype, _dims((size,), "Tensor.new_full"), fill_value)
 
 

@@ -84,7 +84,7 @@ def _part(value: Tensor, steps: Sequence[Any]) -> Tensor:
         elif kind == "take":
             value = _ops.gather(_ops.reshape(value, (-1,)), Tensor(argument), 0)
         else:
-            from sindri.ops.function.array_func import diagonal
+            from sindri.ops.function.creation_func import diagonal
             value = diagonal(value, *argument)._detached()
     return value
 

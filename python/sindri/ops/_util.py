@@ -33,6 +33,11 @@ def is_int(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
 
 
+def is_long(value: Any) -> bool:
+    """Whether value is an integer that a float may round."""
+    return is_int(value) and abs(int(value)) > 2 ** 53
+
+
 def is_float(dtype: Any) -> bool:
     """Whether an element type is floating point."""
     return dtype.is_floating

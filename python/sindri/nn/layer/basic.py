@@ -15,7 +15,7 @@ from sindri.nn._check import check_bool, check_choice, check_float, check_int, f
 from sindri.nn._padding import same_pads
 from sindri.nn.cell import Cell
 from sindri.nn.layer.activation import get_activation
-from sindri.ops.function.nn_func import windows
+from sindri.ops.function.pooling_func import windows
 
 __all__ = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Flatten", "Unflatten", "Identity", "Dense", "ClipByNorm", "Norm", "OneHot", "Pad",
            "Tril", "Triu", "Roll", "L1Regularizer", "BiDense", "Unfold"]

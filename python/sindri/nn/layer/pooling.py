@@ -10,7 +10,7 @@ from sindri.nn._padding import Padder, check_padding
 from sindri.nn.cell import Cell
 from sindri.nn.layer.conv import check_format
 from sindri.ops._util import MOST_WINDOWS
-from sindri.ops.function.nn_func import adaptive_max_pool, avg_pool2d, dilated_max_pool, max_pool_with_places
+from sindri.ops.function.pooling_func import adaptive_max_pool, avg_pool2d, dilated_max_pool, max_pool_with_places
 
 __all__ = ["AvgPool2d", "MaxPool2d", "AvgPool1d", "MaxPool1d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d",
            "AdaptiveMaxPool2d", "AdaptiveMaxPool3d"]

@@ -7,9 +7,9 @@ from sindri.ops.composite.base import HyperMap as HyperMap, Map as Map, Multityp
 from sindri.ops.composite.grad import get_grad as get_grad, jvp as jvp, vjp as vjp
 from sindri.ops.composite.grad import GradOperation as GradOperation, grad as grad, value_and_grad as value_and_grad
 from sindri.ops.composite.vmap import vmap as vmap
-from sindri.ops.function.array_func import (
-    ones_like as ones_like, repeat_elements as repeat_elements, sequence_mask as sequence_mask, zeros_like as zeros_like,
-)
+from sindri.ops.function.array_func import repeat_elements as repeat_elements
+from sindri.ops.function.choose_func import sequence_mask as sequence_mask
+from sindri.ops.function.creation_func import ones_like as ones_like, zeros_like as zeros_like
 from sindri.ops.function.clip_func import clip_by_global_norm as clip_by_global_norm, clip_by_norm as clip_by_norm, clip_by_value as clip_by_value
 from sindri.ops.function.linalg_func import batch_dot as batch_dot, dot as dot, matmul as matmul, mm as mm, tensor_dot as tensor_dot
 from sindri.ops.function.other_func import partial as partial, tail as tail, zip_operation as zip_operation

@@ -5,7 +5,9 @@ Written by scripts/python_stubs.py; do not edit."""
 from typing import Any
 
 from sindri.ops.function.array_func import *
+from sindri.ops.function.choose_func import *
 from sindri.ops.function.clip_func import *
+from sindri.ops.function.creation_func import *
 from sindri.ops.function.image_func import *
 from sindri.ops.function.index_func import *
 from sindri.ops.function.linalg_func import *
@@ -35,33 +37,36 @@ from sindri.ops.function.math_func import (
 )
 from sindri.ops.function.nn_func import *
 from sindri.ops.function.other_func import *
+from sindri.ops.function.pooling_func import *
 from sindri.ops.function.random_func import *
 from sindri.ops.function.reduce_func import *
+from sindri.ops.function.resize_func import *
 from sindri.ops.function.special_func import *
 from sindri.ops.function.volume_func import *
 from sindri.ops.function import (
-    array_func as array_func, clip_func as clip_func, image_func as image_func, index_func as index_func, linalg_func as linalg_func,
-    loss_func as loss_func, math_func as math_func, nn_func as nn_func, other_func as other_func, random_func as random_func,
-    reduce_func as reduce_func, special_func as special_func, volume_func as volume_func,
+    array_func as array_func, choose_func as choose_func, clip_func as clip_func, creation_func as creation_func, image_func as image_func,
+    index_func as index_func, linalg_func as linalg_func, loss_func as loss_func, math_func as math_func, nn_func as nn_func,
+    other_func as other_func, pooling_func as pooling_func, random_func as random_func, reduce_func as reduce_func, resize_func as resize_func,
+    special_func as special_func, volume_func as volume_func,
 )
 
 __all__ = [
     "stop_gradient", "cast", "type_as", "dtype", "shape", "dyn_shape", "shape_", "rank", "size", "numel", "is_tensor", "reshape", "view_as", "ravel",
     "expand_dims", "unsqueeze", "flatten", "flatten_rows", "squeeze", "transpose", "permute", "swapaxes", "swapdims", "moveaxis", "movedim", "t",
-    "adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "fill", "full", "full_like", "fills", "zeros", "ones", "zeros_like", "ones_like", "eye",
-    "arange", "range", "tensor_range", "linspace", "logspace", "meshgrid", "tril_indices", "triu_indices", "concat", "cat", "stack", "hstack",
-    "vstack", "row_stack", "dstack", "column_stack", "unstack", "unbind", "split", "chunk", "tensor_split", "hsplit", "vsplit", "dsplit", "narrow",
-    "slice", "tensor_slice", "strided_slice", "tile", "broadcast_to", "expand", "expand_as", "repeat_elements", "repeat_interleave", "flip",
-    "reverse", "fliplr", "flipud", "roll", "rot90", "tril", "triu", "diagonal", "trace", "diag", "diagflat", "diag_embed", "diag_part",
-    "matrix_band_part", "where", "select", "masked_fill", "one_hot", "sequence_mask", "nonzero", "argwhere", "masked_select", "unique",
-    "unique_consecutive", "searchsorted", "bucketize", "intopk", "space_to_depth", "depth_to_space", "pixel_shuffle", "pixel_unshuffle",
-    "channel_shuffle", "batch_to_space", "space_to_batch", "clamp", "clip", "clip_by_value", "clip_by_norm", "global_norm", "clip_by_global_norm",
-    "iou", "bounding_box_encode", "bounding_box_decode", "check_valid", "nms_with_mask", "crop_and_resize", "roi_align", "gather", "gather_elements",
-    "gather_d", "gather_nd", "index_select", "take", "embedding_lookup", "unsorted_segment_sum", "unsorted_segment_max", "unsorted_segment_min",
-    "unsorted_segment_prod", "tensor_scatter_update", "tensor_scatter_add", "tensor_scatter_sub", "tensor_scatter_mul", "tensor_scatter_div",
-    "tensor_scatter_max", "tensor_scatter_min", "scatter_update", "scatter_add", "scatter_sub", "scatter_mul", "scatter_div", "scatter_max",
-    "scatter_min", "scatter_nd_update", "scatter_nd_add", "scatter_nd_sub", "scatter_nd_mul", "scatter_nd_div", "scatter_nd_max", "scatter_nd_min",
-    "scatter_nd", "tensor_scatter_elements", "scatter", "index_add", "index_fill", "inplace_update", "inplace_add", "inplace_sub", "select_scatter",
+    "adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "concat", "cat", "stack", "hstack", "vstack", "row_stack", "dstack", "column_stack",
+    "unstack", "unbind", "split", "chunk", "tensor_split", "hsplit", "vsplit", "dsplit", "narrow", "slice", "tensor_slice", "strided_slice", "tile",
+    "broadcast_to", "expand", "expand_as", "repeat_elements", "repeat_interleave", "flip", "reverse", "fliplr", "flipud", "roll", "rot90", "where",
+    "select", "masked_fill", "one_hot", "sequence_mask", "nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "searchsorted",
+    "bucketize", "intopk", "clamp", "clip", "clip_by_value", "clip_by_norm", "global_norm", "clip_by_global_norm", "fill", "full", "full_like",
+    "fills", "zeros", "ones", "zeros_like", "ones_like", "eye", "arange", "range", "tensor_range", "linspace", "logspace", "meshgrid",
+    "tril_indices", "triu_indices", "tril", "triu", "diagonal", "trace", "diag", "diagflat", "diag_embed", "diag_part", "matrix_band_part", "iou",
+    "bounding_box_encode", "bounding_box_decode", "check_valid", "nms_with_mask", "crop_and_resize", "roi_align", "space_to_depth", "depth_to_space",
+    "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "batch_to_space", "space_to_batch", "gather", "gather_elements", "gather_d", "gather_nd",
+    "index_select", "take", "embedding_lookup", "unsorted_segment_sum", "unsorted_segment_max", "unsorted_segment_min", "unsorted_segment_prod",
+    "tensor_scatter_update", "tensor_scatter_add", "tensor_scatter_sub", "tensor_scatter_mul", "tensor_scatter_div", "tensor_scatter_max",
+    "tensor_scatter_min", "scatter_update", "scatter_add", "scatter_sub", "scatter_mul", "scatter_div", "scatter_max", "scatter_min",
+    "scatter_nd_update", "scatter_nd_add", "scatter_nd_sub", "scatter_nd_mul", "scatter_nd_div", "scatter_nd_max", "scatter_nd_min", "scatter_nd",
+    "tensor_scatter_elements", "scatter", "index_add", "index_fill", "inplace_update", "inplace_add", "inplace_sub", "select_scatter",
     "reverse_sequence", "invert_permutation", "unravel_index", "matmul", "mat_mul", "batch_mat_mul", "mm", "bmm", "mv", "dot", "outer", "ger",
     "inner", "vecdot", "addmm", "addmv", "addr", "addbmm", "baddbmm", "tensor_dot", "batch_dot", "kron", "cross", "cdist", "dist", "inverse",
     "cholesky", "cholesky_inverse", "cholesky_solve", "svd", "matrix_power", "pinv", "einsum", "cross_entropy", "nll_loss",
@@ -82,25 +87,25 @@ __all__ = [
     "is_floating_point", "is_complex", "is_nonzero", "relu6", "silu", "hardswish", "hardsigmoid", "relu", "leaky_relu", "elu", "selu", "celu",
     "gelu", "fast_gelu", "mish", "softplus", "softsign", "logsigmoid", "softshrink", "soft_shrink", "hardshrink", "hardtanh", "tanhshrink",
     "threshold", "prelu", "rrelu", "glu", "swiglu", "softmax", "log_softmax", "softmin", "gumbel_softmax", "dense", "bias_add", "embedding",
-    "same_pads", "spatial_pads", "in_nchw", "conv2d", "conv1d", "conv_transpose2d", "conv2d_transpose_of", "pool", "max_pool2d",
+    "cosine_similarity", "same_pads", "spatial_pads", "in_nchw", "conv2d", "conv1d", "conv_transpose2d", "conv2d_transpose_of", "batch_norm",
+    "update_running", "layer_norm", "layer_norm_with_stats", "group_norm", "rms_norm", "instance_norm", "lrn", "l2_normalize", "dropout",
+    "dropout1d", "dropout2d", "dropout3d", "dropout_with_mask", "dropout2d_with_mask", "assign", "assign_add", "assign_sub", "load", "depend",
+    "identity", "partial", "insert_gradient_of", "need_eager", "print_", "assert_", "make_range", "make_tuple", "make_list", "make_slice",
+    "tuple_len", "list_len", "tuple_setitem", "tuple_reversed", "tuple_to_array", "scalar_to_tensor", "scalar_to_array", "scalar_cast",
+    "array_to_scalar", "scalar_max", "scalar_min", "bool_and", "bool_or", "in_dict", "not_in_dict", "typeof", "hastype", "isinstance_",
+    "issubclass_", "isconstant", "same_type_shape", "reduced_shape", "shape_mul", "mixed_precision_cast", "tail", "zip_operation", "make_row_tensor",
+    "float_status", "tuple_getitem", "list_getitem", "dict_getitem", "scalar_add", "scalar_sub", "scalar_mul", "scalar_div", "scalar_floordiv",
+    "scalar_mod", "scalar_pow", "scalar_eq", "scalar_ne", "scalar_lt", "scalar_le", "scalar_gt", "scalar_ge", "scalar_uadd", "scalar_usub",
+    "scalar_log", "bool_not", "bool_eq", "string_eq", "tuple_equal", "list_equal", "is_", "is_not", "string_concat", "pool", "max_pool2d",
     "max_pool_with_places", "dilated_max_pool", "avg_pool2d", "avg_pool1d", "max_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool2d",
-    "adaptive_max_pool", "adaptive_avg_pool1d", "adaptive_max_pool1d", "unfold", "windows", "batch_norm", "update_running", "layer_norm",
-    "layer_norm_with_stats", "group_norm", "rms_norm", "instance_norm", "lrn", "l2_normalize", "dropout", "dropout1d", "dropout2d", "dropout3d",
-    "dropout_with_mask", "dropout2d_with_mask", "pad", "pad_pairs", "mirror_pad", "resize_nearest", "resize_bilinear", "interpolate", "upsample",
-    "cosine_similarity", "assign", "assign_add", "assign_sub", "load", "depend", "identity", "partial", "insert_gradient_of", "need_eager", "print_",
-    "assert_", "make_range", "make_tuple", "make_list", "make_slice", "tuple_len", "list_len", "tuple_setitem", "tuple_reversed", "tuple_to_array",
-    "scalar_to_tensor", "scalar_to_array", "scalar_cast", "array_to_scalar", "scalar_max", "scalar_min", "bool_and", "bool_or", "in_dict",
-    "not_in_dict", "typeof", "hastype", "isinstance_", "issubclass_", "isconstant", "same_type_shape", "reduced_shape", "shape_mul",
-    "mixed_precision_cast", "tail", "zip_operation", "make_row_tensor", "float_status", "tuple_getitem", "list_getitem", "dict_getitem",
-    "scalar_add", "scalar_sub", "scalar_mul", "scalar_div", "scalar_floordiv", "scalar_mod", "scalar_pow", "scalar_eq", "scalar_ne", "scalar_lt",
-    "scalar_le", "scalar_gt", "scalar_ge", "scalar_uadd", "scalar_usub", "scalar_log", "bool_not", "bool_eq", "string_eq", "tuple_equal",
-    "list_equal", "is_", "is_not", "string_concat", "keep_mask", "standard_normal", "normal", "uniform", "uniform_int", "uniform_real",
-    "normal_with_seeds", "truncated_normal", "rand", "randn", "rand_like", "randn_like", "randint", "randint_like", "randperm", "shuffle",
-    "bernoulli", "random_categorical", "multinomial", "laplace", "standard_laplace", "choice_with_mask", "choice_with_mask_seeds", "sum",
-    "reduce_sum", "mean", "reduce_mean", "prod", "reduce_prod", "all", "any", "amax", "amin", "reduce_max", "reduce_min", "aminmax", "max", "min",
-    "max_with_index", "min_with_index", "argmax", "argmin", "typed_argmax", "typed_argmin", "var_mean", "var", "std", "std_mean", "nansum",
-    "nanmean", "count_nonzero", "logsumexp", "cumsum", "scan_sum", "scan_prod", "cumprod", "cummax", "cummin", "logcumsumexp", "topk", "top_k",
-    "sort", "argsort", "msort", "median", "kthvalue", "norm", "vector_norm", "matrix_norm", "lp_norm", "square_sum_all", "reduce_std", "abs",
+    "adaptive_max_pool", "adaptive_avg_pool1d", "adaptive_max_pool1d", "unfold", "windows", "keep_mask", "standard_normal", "normal", "uniform",
+    "uniform_int", "uniform_real", "normal_with_seeds", "truncated_normal", "rand", "randn", "rand_like", "randn_like", "randint", "randint_like",
+    "randperm", "shuffle", "bernoulli", "random_categorical", "multinomial", "laplace", "standard_laplace", "choice_with_mask",
+    "choice_with_mask_seeds", "sum", "reduce_sum", "mean", "reduce_mean", "prod", "reduce_prod", "all", "any", "amax", "amin", "reduce_max",
+    "reduce_min", "aminmax", "max", "min", "max_with_index", "min_with_index", "argmax", "argmin", "typed_argmax", "typed_argmin", "var_mean", "var",
+    "std", "std_mean", "nansum", "nanmean", "count_nonzero", "logsumexp", "cumsum", "scan_sum", "scan_prod", "cumprod", "cummax", "cummin",
+    "logcumsumexp", "topk", "top_k", "sort", "argsort", "msort", "median", "kthvalue", "norm", "vector_norm", "matrix_norm", "lp_norm",
+    "square_sum_all", "reduce_std", "pad", "pad_pairs", "mirror_pad", "resize_nearest", "resize_bilinear", "interpolate", "upsample", "abs",
     "lgamma", "digamma", "erfinv", "bincount", "histc", "cov", "diff", "gcd", "lcm", "segment_sum", "segment_mean", "segment_max", "segment_min",
     "segment_prod", "fold", "affine_grid", "grid_sample", "conv3d", "conv3d_transpose", "max_pool3d", "avg_pool3d",
 ]

@@ -1,4 +1,4 @@
-"""Functions of sindri.ops on boxes and regions of images. Boxes are rows (x0, y0, x1, y1)."""
+"""Functions of sindri.ops on boxes, regions and blocks of images. Boxes are rows (x0, y0, x1, y1)."""
 from __future__ import annotations
 
 import math
@@ -7,8 +7,8 @@ from typing import Any, Sequence
 import numpy as np
 
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, check_choice, core, exported, fail, to_ints
-from sindri.ops.function.array_func import unstack
+from sindri.ops._util import Tensor, check_choice, core, exported, fail, to_count, to_int, to_ints
+from sindri.ops.function.array_func import swapaxes, unstack
 from sindri.ops.function.math_func import floor
 
 
@@ -168,6 +168,80 @@ def roi_align(features: Tensor, rois: Tensor, pooled_height: int, pooled_width: 
     samples = _sample(features, batch, y, x, valid)
     cells = core.reshape(samples, (rois.shape[0], pooled_height, sample_num, pooled_width, sample_num, c))
     return core.transpose(core.mean(cells, [2, 4]), [0, 3, 1, 2])
+
+
+# --- blocks of images -------------------------------------------------------------------------------------------------------------------
+
+
+def space_to_depth(x: Tensor, block_size: int) -> Tensor:
+    """[n, c, h, w] -> [n, c·b², h/b, w/b]: blocks of b x b become channels."""
+    n, c, h, w = x.shape
+    b = to_int(block_size, "block_size", "ops.SpaceToDepth")
+    if b < 2 or h % b or w % b:
+        fail(ValueError, f"height and width of {x.shape} cannot be cut into blocks of {b}", "ops.SpaceToDepth",
+             "block_size must be at least 2 and divide both")
+    return core.reshape(core.transpose(core.reshape(x, (n, c, h // b, b, w // b, b)), [0, 3, 5, 1, 2, 4]), (n, b * b * c, h // b, w // b))
+
+
+def depth_to_space(x: Tensor, block_size: int) -> Tensor:
+    """[n, c, h, w] -> [n, c/b², h·b, w·b]: the inverse of space_to_depth."""
+    n, c, h, w = x.shape
+    b = to_int(block_size, "block_size", "ops.DepthToSpace")
+    if b < 2 or c % (b * b):
+        fail(ValueError, f"{c} channels of {x.shape} cannot become blocks of {b} x {b}", "ops.DepthToSpace",
+             "block_size must be at least 2, its square divide the channels")
+    return core.reshape(core.transpose(core.reshape(x, (n, b, b, c // (b * b), h, w)), [0, 3, 4, 1, 5, 2]), (n, c // (b * b), h * b, w * b))
+
+
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """[.., c·r², h, w] -> [.., c, h·r, w·r], channels outermost (PyTorch's order)."""
+    *lead, c, h, w = input.shape
+    r = to_count(upscale_factor, "upscale_factor", "ops.pixel_shuffle")
+    if c % (r * r):
+        fail(ValueError, f"{c} channels of {input.shape} are no multiple of {r}²", "ops.pixel_shuffle")
+    k = len(lead)
+    x = core.reshape(input, (*lead, c // (r * r), r, r, h, w))
+    return core.reshape(core.transpose(x, [*range(k), k, k + 3, k + 1, k + 4, k + 2]), (*lead, c // (r * r), h * r, w * r))
+
+
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """[.., c, h·r, w·r] -> [.., c·r², h, w]: the inverse of pixel_shuffle."""
+    *lead, c, h, w = input.shape
+    r = to_count(downscale_factor, "downscale_factor", "ops.pixel_unshuffle")
+    if h % r or w % r:
+        fail(ValueError, f"height and width of {input.shape} are no multiples of {r}", "ops.pixel_unshuffle")
+    k = len(lead)
+    x = core.reshape(input, (*lead, c, h // r, r, w // r, r))
+    return core.reshape(core.transpose(x, [*range(k), k, k + 2, k + 4, k + 1, k + 3]), (*lead, c * r * r, h // r, w // r))
+
+
+def channel_shuffle(x: Tensor, groups: int) -> Tensor:
+    """[n, g·c, h, w] with the channels of the g groups interleaved."""
+    n, c, *rest = x.shape
+    groups = to_count(groups, "groups", "ops.channel_shuffle")
+    if c % groups:
+        fail(ValueError, f"{c} channels of {x.shape} are no multiple of {groups} groups", "ops.channel_shuffle")
+    return core.reshape(swapaxes(core.reshape(x, (n, groups, c // groups, *rest)), 1, 2), x.shape)
+
+
+def batch_to_space(x: Tensor, block_size: int, crops: Sequence[Sequence[int]]) -> Tensor:
+    """[n·b², c, h, w] -> [n, c, h·b - crops, w·b - crops]."""
+    n, c, h, w = x.shape
+    b, ((top, bottom), (left, right)) = to_count(block_size, "block_size", "ops.BatchToSpace"), crops
+    y = core.transpose(core.reshape(x, (b, b, n // (b * b), c, h, w)), [2, 3, 4, 0, 5, 1])
+    y = core.reshape(y, (n // (b * b), c, h * b, w * b))
+    return core.slice(y, [0, 0, top, left], [n, c, h * b - bottom, w * b - right])
+
+
+def space_to_batch(x: Tensor, block_size: int, paddings: Sequence[Sequence[int]]) -> Tensor:
+    """[n, c, h, w], zero-padded, -> [n·b², c, h/b, w/b]: the inverse of batch_to_space."""
+    b, ((top, bottom), (left, right)) = to_count(block_size, "block_size", "ops.SpaceToBatch"), paddings
+    y = core.pad(x, [0, 0, 0, 0, top, bottom, left, right])
+    n, c, h, w = y.shape
+    if h % b or w % b:
+        fail(ValueError, f"padded height and width of {y.shape} are no multiples of {b}", "ops.SpaceToBatch")
+    y = core.transpose(core.reshape(y, (n, c, h // b, b, w // b, b)), [3, 5, 0, 1, 2, 4])
+    return core.reshape(y, (n * b * b, c, h // b, w // b))
 
 
 __all__ = exported(globals())

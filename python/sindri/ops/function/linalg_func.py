@@ -8,7 +8,8 @@ import numpy as np
 
 from sindri.common import dtype as mstype
 from sindri.ops._util import Tensor, core, exported, fail, floating, is_float, to_axis
-from sindri.ops.function.array_func import diagonal, swapaxes
+from sindri.ops.function.array_func import swapaxes
+from sindri.ops.function.creation_func import diagonal
 
 
 def _matrix_product(a: Tensor, b: Tensor) -> Tensor:

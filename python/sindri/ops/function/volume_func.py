@@ -6,7 +6,8 @@ import math
 from typing import Any, Callable, List, Optional, Sequence
 
 from sindri.ops._util import Tensor, core, exported, fail, need_divisor, to_int, to_ints, volume_pads, zeros_around
-from sindri.ops.function.nn_func import bias_add, conv_transpose2d, max_pool_with_places
+from sindri.ops.function.nn_func import bias_add, conv_transpose2d
+from sindri.ops.function.pooling_func import max_pool_with_places
 
 
 def _triple(value: Any, name: str, where: str) -> List[int]:

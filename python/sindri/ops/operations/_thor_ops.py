@@ -7,7 +7,8 @@ from typing import Any
 from sindri import context
 from sindri.common import dtype as mstype
 from sindri.ops._util import Tensor, core, fail, pair
-from sindri.ops.function.nn_func import spatial_pads, windows
+from sindri.ops.function.nn_func import spatial_pads
+from sindri.ops.function.pooling_func import windows
 from sindri.ops.primitive import Primitive, primitive
 
 __all__ = ["CusBatchMatMul", "CusCholeskyTrsm", "CusFusedAbsMax1", "CusImg2Col", "CusMatMulCube", "CusMatMulCubeDenseLeft", "CusMatMulCubeDenseRight",

@@ -2,11 +2,10 @@
 from __future__ import annotations
 
 from sindri.common import dtype as mstype
+from sindri.ops import function as F
 from sindri.ops._util import to_ints
-from sindri.ops.function import array_func as F
 from sindri.ops.function import image_func as B
 from sindri.ops.function import index_func as X
-from sindri.ops.function import nn_func as N
 from sindri.ops.function import other_func as O
 from sindri.ops.primitive import REQUIRED, like, primitive
 
@@ -17,7 +16,7 @@ def _pad_v3(x, paddings, value=None, mode="constant", paddings_contiguous=True):
     half = len(flat) // 2
     pairs = flat if paddings_contiguous else tuple(v for i in range(half) for v in (flat[i], flat[half + i]))
     value = value.item() if hasattr(value, "item") else value
-    return N.pad(x, pairs, {"edge": "replicate", "wrap": "circular"}.get(mode, mode), value if mode == "constant" else None)
+    return F.pad(x, pairs, {"edge": "replicate", "wrap": "circular"}.get(mode, mode), value if mode == "constant" else None)
 
 
 # Type and shape.
@@ -80,8 +79,8 @@ Tile = primitive("Tile", F.tile)
 ReverseV2 = primitive("ReverseV2", like(F.flip, lambda x, axis: F.flip(x, axis)), axis=REQUIRED)
 ReverseSequence = primitive("ReverseSequence", X.reverse_sequence, seq_dim=REQUIRED, batch_dim=0)
 Roll = primitive("Roll", F.roll, (), ("dims",), shifts=REQUIRED, dims=None)
-Pad = primitive("Pad", N.pad_pairs, paddings=REQUIRED)
-MirrorPad = primitive("MirrorPad", N.mirror_pad, mode="REFLECT")
+Pad = primitive("Pad", F.pad_pairs, paddings=REQUIRED)
+MirrorPad = primitive("MirrorPad", F.mirror_pad, mode="REFLECT")
 PadV3 = primitive("PadV3", _pad_v3, mode="constant", paddings_contiguous=True)
 
 # Choosing and indexing.
@@ -150,10 +149,10 @@ DepthToSpace = primitive("DepthToSpace", F.depth_to_space, block_size=REQUIRED)
 SpaceToBatch = primitive("SpaceToBatch", F.space_to_batch, block_size=REQUIRED, paddings=REQUIRED)
 BatchToSpace = primitive("BatchToSpace", F.batch_to_space, block_size=REQUIRED, crops=REQUIRED)
 ChannelShuffle = primitive("ChannelShuffle", like(F.channel_shuffle, lambda x, group: F.channel_shuffle(x, group)), group=REQUIRED)
-ResizeNearestNeighbor = primitive("ResizeNearestNeighbor", N.resize_nearest, size=REQUIRED, align_corners=False, half_pixel_centers=False)
-ResizeBilinear = primitive("ResizeBilinear", N.resize_bilinear, size=REQUIRED, align_corners=False, half_pixel_centers=False)
-ResizeNearestNeighborV2 = primitive("ResizeNearestNeighborV2", N.resize_nearest, align_corners=False, half_pixel_centers=False)
-ResizeBilinearV2 = primitive("ResizeBilinearV2", N.resize_bilinear, align_corners=False, half_pixel_centers=False)
+ResizeNearestNeighbor = primitive("ResizeNearestNeighbor", F.resize_nearest, size=REQUIRED, align_corners=False, half_pixel_centers=False)
+ResizeBilinear = primitive("ResizeBilinear", F.resize_bilinear, size=REQUIRED, align_corners=False, half_pixel_centers=False)
+ResizeNearestNeighborV2 = primitive("ResizeNearestNeighborV2", F.resize_nearest, align_corners=False, half_pixel_centers=False)
+ResizeBilinearV2 = primitive("ResizeBilinearV2", F.resize_bilinear, align_corners=False, half_pixel_centers=False)
 IOU = primitive("IOU", B.iou, mode="iou")
 BoundingBoxEncode = primitive("BoundingBoxEncode", B.bounding_box_encode, means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0))
 BoundingBoxDecode = primitive("BoundingBoxDecode", B.bounding_box_decode, max_shape=REQUIRED, means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0),

@@ -6,9 +6,9 @@ from typing import Any
 
 from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
-from sindri.ops._util import Parameter, Tensor, as_tensor, check_choice, core, fail, need_divisor, volume_pads
+from sindri.ops import function as F
+from sindri.ops._util import Parameter, Tensor, as_tensor, check_choice, core, fail, need_divisor, pair, volume_pads
 from sindri.ops.function import loss_func as L
-from sindri.ops.function import nn_func as F
 from sindri.ops.function import volume_func as V
 from sindri.ops.primitive import REQUIRED, like, primitive
 
@@ -46,7 +46,7 @@ def _conv2d(x: Tensor, w: Tensor, out_channel: int, kernel_size: Any, mode: int,
     """Convolution of x with a weight [out_channel, c/group, kh, kw]. Raises ValueError for shapes that do not fit and modes other than 1."""
     if mode != 1:
         fail(ValueError, f"mode {mode} is not known", "ops.Conv2D", "use 1, the ordinary convolution")
-    if w.shape[0] != out_channel or list(w.shape[2:]) != F.pair(kernel_size, "kernel_size", "ops.Conv2D"):
+    if w.shape[0] != out_channel or list(w.shape[2:]) != pair(kernel_size, "kernel_size", "ops.Conv2D"):
         fail(ValueError, f"weight {w.shape} does not fit out_channel {out_channel} and kernel_size {kernel_size}", "ops.Conv2D")
     return F.in_nchw(lambda image: F.conv2d(image, w, None, stride, pad_mode, pad, dilation, group), x, data_format, "ops.Conv2D")
 

@@ -1,0 +1,146 @@
+"""Functions of sindri.ops that choose elements by a condition, by order or by which of them are equal."""
+from __future__ import annotations
+
+import math
+from typing import Any, Optional, Sequence, Union
+
+import numpy as np
+
+from sindri.common import dtype as mstype
+from sindri.ops._util import Tensor, as_tensor, check_choice, core, exported, fail, is_float, is_int, is_long, perm_moving, to_int
+from sindri.ops.function.array_func import ravel
+
+
+def _condition(condition: Any) -> Tensor:
+    condition = as_tensor(condition)
+    return condition if condition.dtype is mstype.bool_ else core.not_equal(condition, 0)
+
+
+def where(condition: Tensor, input: Union[Tensor, int, float], other: Union[Tensor, int, float]) -> Tensor:
+    """Elements of input where condition holds (or is not 0), else of other; all three broadcast."""
+    return core.where(_condition(condition), input, other)
+
+
+def select(condition: Tensor, input: Union[Tensor, int, float], other: Union[Tensor, int, float]) -> Tensor:
+    """where for a condition of bool. Raises TypeError for another type."""
+    if not isinstance(condition, Tensor) or condition.dtype is not mstype.bool_:
+        fail(TypeError, f"condition: expected a bool tensor, got {getattr(condition, 'dtype', type(condition).__name__)}", "ops.select",
+             "compare first")
+    return core.where(condition, input, other)
+
+
+def masked_fill(input_x: Tensor, mask: Tensor, value: Union[Tensor, int, float]) -> Tensor:
+    """input_x with value where mask holds, in input_x's type."""
+    if isinstance(value, Tensor):
+        value = core.cast(value, input_x.dtype)
+    elif input_x.dtype is mstype.int64 and is_int(value) and 2 ** 53 < abs(value) < 2 ** 63:
+        value = Tensor(np.asarray(value, np.int64))  # `full` takes a double, which rounds it
+    else:
+        value = core.full((), float(value), input_x.dtype)
+    return core.where(_condition(mask), value, input_x)
+
+
+def _scalar(value: Any, name: str, where: str) -> Any:
+    if isinstance(value, Tensor) and value.shape:
+        if math.prod(value.shape) != 1:
+            fail(ValueError, f"{name}: expected a scalar, got a tensor of {value.shape}", where, "use ops.where for values that differ")
+        return core.reshape(value, ())
+    return value
+
+
+def one_hot(indices: Tensor, depth: int, on_value: Union[Tensor, int, float] = 1, off_value: Union[Tensor, int, float] = 0, axis: int = -1) -> Tensor:
+    """on_value at the index along a new dimension axis of size depth, off_value elsewhere, in their type; an index outside [0, depth) gives
+    off_value everywhere. Raises TypeError for indices that are no integers, ValueError for axis or depth."""
+    if not isinstance(indices, Tensor) or is_float(indices.dtype):
+        fail(TypeError, f"indices: expected an integer tensor, got {getattr(indices, 'dtype', type(indices).__name__)}", "ops.one_hot")
+    depth, n = to_int(depth, "depth", "ops.one_hot"), len(indices.shape)
+    if not -1 <= to_int(axis, "axis", "ops.one_hot") <= n:
+        fail(ValueError, f"axis: expected a value in [-1, {n}], got {axis}", "ops.one_hot")
+    indices = indices if indices.dtype in (mstype.int32, mstype.int64) else core.cast(indices, mstype.int32)
+    if is_long(on_value) or is_long(off_value):
+        on_value, off_value = as_tensor(on_value), as_tensor(off_value)
+    if isinstance(on_value, Tensor) or isinstance(off_value, Tensor):
+        on_value, off_value = _scalar(on_value, "on_value", "ops.one_hot"), _scalar(off_value, "off_value", "ops.one_hot")
+        out = core.where(core.one_hot(indices, depth, 1.0, 0.0, mstype.bool_), as_tensor(on_value, off_value), as_tensor(off_value, on_value))
+    else:
+        kind = mstype.float32 if isinstance(on_value, float) or isinstance(off_value, float) else mstype.int64
+        out = core.one_hot(indices, depth, float(on_value), float(off_value), kind)
+    return out if axis in (-1, n) else core.transpose(out, perm_moving(n + 1, [n], [axis]))
+
+
+def sequence_mask(lengths: Tensor, maxlen: Optional[int] = None) -> Tensor:
+    """lengths.shape + [maxlen]: True before the length. maxlen None: the largest length, which asks for values (such code runs eagerly)."""
+    n = int(lengths.asnumpy().max()) if maxlen is None else to_int(maxlen, "maxlen", "ops.sequence_mask")
+    return core.less(core.arange(0, n), core.cast(core.expand_dims(lengths, -1), mstype.int64))
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Union[Tensor, tuple]:
+    """[n, rank]: the places of the elements that are not 0 (as_tuple: one vector per dimension). The shape depends on values, so code
+    with it runs eagerly."""
+    places = np.nonzero(core.not_equal(input, 0).asnumpy())
+    if as_tuple:
+        return tuple(Tensor(p.astype(np.int64)) for p in places)
+    return Tensor(np.stack(places, -1).astype(np.int64) if places else np.zeros((0, 0), np.int64))
+
+
+def argwhere(input: Tensor) -> Tensor:
+    """nonzero by another name."""
+    return nonzero(input)
+
+
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """The elements where mask (bool, broadcast) holds, as a vector; gradients flow. Such code runs eagerly."""
+    dims = np.broadcast_shapes(input.shape, mask.shape)
+    places = np.flatnonzero(np.broadcast_to(_condition(mask).asnumpy(), dims))
+    return core.gather(ravel(core.broadcast_to(input, dims)), Tensor(places.astype(np.int64)), 0)
+
+
+def unique(input: Tensor) -> tuple:
+    """(the different elements in the order of their first appearance, the int32 place of each element among them). Runs eagerly."""
+    values, first, inverse = np.unique(input.asnumpy().reshape(-1), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return Tensor(values[order]), Tensor(place[inverse.reshape(-1)].astype(np.int32).reshape(input.shape))
+
+
+def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: None = None) -> Union[Tensor, tuple]:
+    """The flat elements without repetitions of the one before (dim other than None is not supported: ValueError). Runs eagerly."""
+    if dim is not None:
+        fail(ValueError, f"dim {dim} is not supported", "ops.unique_consecutive", "use dim=None, the flat tensor")
+    flat = input.asnumpy().reshape(-1)
+    new = np.concatenate([[True], flat[1:] != flat[:-1]]) if flat.size else np.zeros(0, bool)
+    out = [Tensor(flat[new])]
+    if return_inverse:
+        out.append(Tensor((np.cumsum(new) - 1).reshape(input.shape)))
+    if return_counts:
+        out.append(Tensor(np.diff(np.append(np.flatnonzero(new), flat.size))))
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+def searchsorted(sorted_sequence: Tensor, values: Tensor, *, out_int32: bool = False, right: bool = False, side: Optional[str] = None,
+                 sorter: None = None) -> Tensor:
+    """Place along the last dimension of sorted_sequence before which each value belongs: the number of elements below it (right: not above it)."""
+    if sorter is not None:
+        fail(ValueError, "sorter is not supported", "ops.searchsorted", "sort the sequence first")
+    right = right if side is None else check_choice(side, ("left", "right"), "side", "ops.searchsorted") == "right"
+    sequence = sorted_sequence if len(sorted_sequence.shape) == 1 else core.expand_dims(sorted_sequence, -2)
+    hits = (core.less_equal if right else core.less)(sequence, core.expand_dims(values, -1))
+    return core.cast(core.sum(core.cast(hits, mstype.int64), [-1]), mstype.int32 if out_int32 else mstype.int64)
+
+
+def bucketize(input: Tensor, boundaries: Sequence[float], *, right: bool = False) -> Tensor:
+    """Number of the boundaries (ascending) that lie below each element (right: at or below), int32."""
+    edges = core.cast(Tensor(np.asarray(boundaries, np.float64)), input.dtype if is_float(input.dtype) else mstype.float64)
+    hits = (core.less_equal if right else core.less)(edges, core.expand_dims(input, -1))
+    return core.cast(core.sum(core.cast(hits, mstype.int32), [-1]), mstype.int32)
+
+
+def intopk(x1: Tensor, x2: Tensor, k: int) -> Tensor:
+    """Whether x1[i, x2[i]] is among the k largest of row i."""
+    own = core.gather_elements(x1, core.expand_dims(x2, -1), 1)
+    above = core.sum(core.cast(core.greater(x1, own), mstype.int32), [1])
+    return core.logical_and(core.less(above, k), core.isfinite(core.squeeze(own, 1)))
+
+
+__all__ = exported(globals())

@@ -1,0 +1,233 @@
+"""Functions of sindri.ops that make tensors, and of the diagonals and triangles of matrices."""
+from __future__ import annotations
+
+import math
+from typing import Any, Optional, Union
+
+import numpy as np
+
+from sindri.common import dtype as mstype
+from sindri.common._views import viewed
+from sindri.ops._util import (Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, is_int, is_long, is_number, perm_moving,
+                              to_axis, to_int, to_ints, to_number)
+from sindri.ops.function.array_func import ravel
+
+_range = range
+
+
+# --- creation ---------------------------------------------------------------------------------------------------------------------------
+
+
+def fill(type, shape: Size, value: Union[int, float, bool, Tensor]) -> Tensor:
+    """A tensor of element type `type` and a shape with every element `value`. The type comes first."""
+    dims = to_ints(shape, "shape", "ops.fill")
+    if isinstance(value, Tensor):
+        return core.broadcast_to(core.cast(value, type), dims)
+    if is_long(value) and type is mstype.int64:
+        return core.broadcast_to(core.cast(Tensor(int(value)), type), dims)
+    return core.full(dims, float(value), type)
+
+
+def full(size: Size, fill_value: Union[int, float, bool, Tensor], *, dtype=None) -> Tensor:
+    """A tensor with every element fill_value; dtype None: that of the value (int64, float32, bool)."""
+    return fill(_type_of(fill_value) if dtype is None else dtype, size, fill_value)
+
+
+def _type_of(value: Any):
+    if isinstance(value, Tensor):
+        return value.dtype
+    return mstype.bool_ if isinstance(value, (bool, np.bool_)) else mstype.int64 if isinstance(value, (int, np.integer)) else mstype.float32
+
+
+def full_like(input: Tensor, fill_value: Union[int, float, bool, Tensor], *, dtype=None) -> Tensor:
+    """A tensor of input's shape (and type) with every element fill_value."""
+    return fill(dtype or input.dtype, input.shape, fill_value)
+
+
+def fills(x: Tensor, value: Union[int, float, bool, Tensor]) -> Tensor:
+    """full_like by another name."""
+    return full_like(x, value)
+
+
+def zeros(size: Size, dtype=None) -> Tensor:
+    """Zeros, float32 unless dtype says otherwise."""
+    return core.full(to_ints(size, "size", "ops.zeros"), 0.0, dtype or mstype.float32)
+
+
+def ones(shape: Size, dtype=None) -> Tensor:
+    """Ones, float32 unless dtype says otherwise."""
+    return core.full(to_ints(shape, "shape", "ops.ones"), 1.0, dtype or mstype.float32)
+
+
+def zeros_like(input: Tensor, *, dtype=None) -> Tensor:
+    """Zeros of input's shape (and type)."""
+    return core.full(input.shape, 0.0, dtype or input.dtype)
+
+
+def ones_like(input: Tensor, *, dtype=None) -> Tensor:
+    """Ones of input's shape (and type)."""
+    return core.full(input.shape, 1.0, dtype or input.dtype)
+
+
+def eye(n: int, m: Optional[int] = None, dtype=None) -> Tensor:
+    """[n, m] (m = n when None) with ones on the diagonal, float32 unless dtype says otherwise."""
+    rows, columns = to_int(n, "n", "ops.eye"), to_int(n if m is None else m, "m", "ops.eye")
+    return core.cast(_diagonal_mask(rows, columns, 0, core.equal), dtype or mstype.float32)
+
+
+def _diagonal_mask(rows: int, columns: int, offset: int, compare) -> Tensor:
+    """compare(column - row, offset) for each place of a matrix, as a bool tensor."""
+    row = core.reshape(core.arange(0, rows), (rows, 1))
+    return compare(core.sub(core.reshape(core.arange(0, columns), (1, columns)), row), offset)
+
+
+def arange(start=0, end=None, step=1, *, dtype=None) -> Tensor:
+    """start, start + step, … before end; arange(end) counts from 0. Integers give int64, a fraction among the arguments float32."""
+    start, end = (0, start) if end is None else (start, end)
+    start, end, step = to_number(start), to_number(end), to_number(step)
+    if step == 0:
+        fail(ValueError, "step is 0", "ops.arange")
+    if dtype is None:
+        dtype = mstype.float32 if any(isinstance(v, float) for v in (start, end, step)) else mstype.int64
+    if all(is_int(v) for v in (start, end, step)) and any(is_long(v) for v in (start, end, step)):
+        return _long_arange(int(start), int(end), int(step), dtype)
+    return core.arange(float(start), float(end), float(step), dtype)
+
+
+def _long_arange(start: int, end: int, step: int, dtype) -> Tensor:
+    """arange counted in int64, which holds what a float rounds."""
+    count = max(-((start - end) // step), 0)
+    if not count:
+        return core.full((0,), 0.0, dtype)
+    for value in (start, start + (count - 1) * step):
+        fill(dtype, (), value)  # refuses what does not fit
+    return core.cast(core.add(core.mul(core.arange(0, count), step if count > 1 else 1), start), dtype)
+
+
+def range(start, end, step, maxlen: int = 1000000) -> Tensor:
+    """arange of numbers or constant 0-D tensors: int64, or a floating tensor's type. Raises ValueError when there are more than maxlen elements."""
+    kinds = [v.dtype for v in (start, end, step) if isinstance(v, Tensor) and is_float(v.dtype)]
+    out = arange(start, end, step, dtype=kinds[0] if kinds else None)
+    if out.shape[0] > maxlen:
+        fail(ValueError, f"{out.shape[0]} elements are more than maxlen = {maxlen}", "ops.range")
+    return out
+
+
+tensor_range = range
+
+
+def linspace(start: Union[int, float, Tensor], end: Union[int, float, Tensor], steps: int) -> Tensor:
+    """`steps` numbers from start to end, both included, evenly spaced; float32, or the floating type of a tensor start."""
+    steps = to_int(steps, "steps", "ops.linspace")
+    if steps < 1:
+        fail(ValueError, f"steps: expected at least 1, got {steps}", "ops.linspace")
+    if not isinstance(start, Tensor) and not isinstance(end, Tensor):
+        return Tensor(np.linspace(start, end, steps).astype(np.float32))
+    start = floating(as_tensor(start, end if isinstance(end, Tensor) else None))
+    end = core.cast(as_tensor(end, start), start.dtype)
+    # Both halves count from their own end, so that the last number is `end` itself.
+    ramp = core.arange(0.0, float(steps), 1.0, start.dtype)
+    step = core.div(core.sub(end, start), float(max(steps - 1, 1)))
+    from_end = core.sub(end, core.mul(core.sub(float(steps - 1), ramp), step))
+    return core.where(core.less(ramp, steps / 2), core.add(start, core.mul(ramp, step)), from_end)
+
+
+def logspace(start, end, steps: int, base: float = 10, *, dtype=mstype.float32) -> Tensor:
+    """base to the power of linspace(start, end, steps)."""
+    exponent = linspace(core.full((), float(start), dtype) if dtype == mstype.float64 and is_number(start) else start, end, steps)
+    return core.cast(core.exp(core.mul(exponent, math.log(base))), dtype)
+
+
+def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple:
+    """One tensor per vector that repeats it along the dimensions of the others. 'xy' exchanges the first two dimensions, as NumPy."""
+    if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)):
+        inputs = tuple(inputs[0])
+    check_choice(indexing, ("xy", "ij"), "indexing", "ops.meshgrid")
+    dims, places = [x.shape[0] if x.shape else 1 for x in inputs], list(_range(len(inputs)))
+    if indexing == "xy" and len(inputs) > 1:
+        dims[0], dims[1], places[0], places[1] = dims[1], dims[0], 1, 0
+    return tuple(core.broadcast_to(core.reshape(x, [-1 if d == place else 1 for d in _range(len(dims))]), dims) for x, place in zip(inputs, places))
+
+
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype=mstype.int64) -> Tensor:
+    """[2, n]: row and column numbers of the lower triangle of a [row, col] matrix."""
+    return core.cast(Tensor(np.stack(np.tril_indices(row, offset, col))), dtype)
+
+
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype=mstype.int64) -> Tensor:
+    """[2, n]: row and column numbers of the upper triangle of a [row, col] matrix."""
+    return core.cast(Tensor(np.stack(np.triu_indices(row, offset, col))), dtype)
+
+
+# --- diagonals and triangles ------------------------------------------------------------------------------------------------------------
+
+
+def tril(input: Tensor, diagonal: int = 0) -> Tensor:
+    """The lower triangle of the last two dimensions up to a diagonal, zeros above."""
+    return core.where(_diagonal_mask(input.shape[-2], input.shape[-1], diagonal, core.less_equal), input, core.full((), 0.0, input.dtype))
+
+
+def triu(input: Tensor, diagonal: int = 0) -> Tensor:
+    """The upper triangle of the last two dimensions from a diagonal on, zeros below."""
+    return core.where(_diagonal_mask(input.shape[-2], input.shape[-1], diagonal, core.greater_equal), input, core.full((), 0.0, input.dtype))
+
+
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """Elements [.., i, i + offset] of two dimensions, as the last dimension."""
+    n = len(input.shape)
+    a, b = to_axis(dim1, n, "ops.diagonal"), to_axis(dim2, n, "ops.diagonal")
+    if a == b:
+        fail(ValueError, f"dim1 and dim2 are both {a}", "ops.diagonal")
+    x = core.transpose(input, [d for d in _range(n) if d not in (a, b)] + [a, b])
+    rows, columns = x.shape[-2:]
+    first_row, first_column = max(-offset, 0), max(offset, 0)
+    count = max(0, min(rows - first_row, columns - first_column))
+    flat = core.reshape(x, x.shape[:-2] + (rows * columns,))
+    places = (first_row + np.arange(count)) * columns + first_column + np.arange(count)
+    return viewed(core.gather(flat, Tensor(places.astype(np.int64)), n - 2), input, "diagonal", (offset, a, b))
+
+
+def trace(input: Tensor) -> Tensor:
+    """Sum of the diagonal of a matrix."""
+    return core.sum(diagonal(input), [-1])
+
+
+def diag(input: Tensor) -> Tensor:
+    """[d1, …] as a tensor of twice as many dimensions whose diagonal it is: a vector gives a matrix."""
+    flat = ravel(input)
+    square = core.where(_diagonal_mask(flat.shape[0], flat.shape[0], 0, core.equal), flat, core.full((), 0.0, input.dtype))
+    return core.reshape(square, input.shape + input.shape)
+
+
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """A matrix with the elements on the diagonal `offset`."""
+    return diag_embed(ravel(input), offset)
+
+
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Matrices with the last dimension of input on the diagonal `offset`; they lie in dimensions dim1 and dim2 of the result."""
+    n = input.shape[-1] + abs(offset)
+    # Column j of the matrices holds element j - offset; below the main diagonal element j.
+    columns = core.pad(input, [0] * (2 * len(input.shape) - 2) + ([offset, 0] if offset >= 0 else [0, -offset]))
+    out = core.where(_diagonal_mask(n, n, offset, core.equal), core.expand_dims(columns, -2), core.full((), 0.0, input.dtype))
+    rank_ = len(out.shape)
+    a, b = to_axis(dim1, rank_, "ops.diag_embed"), to_axis(dim2, rank_, "ops.diag_embed")
+    return core.transpose(out, perm_moving(rank_, [rank_ - 2, rank_ - 1], [a, b]))
+
+
+def diag_part(x: Tensor) -> Tensor:
+    """The diagonal of a tensor of shape [d1, …, dk, d1, …, dk], as [d1, …, dk]."""
+    half = len(x.shape) // 2
+    if len(x.shape) % 2 or x.shape[:half] != x.shape[half:]:
+        fail(ValueError, f"expected the second half of the shape to repeat the first, got {x.shape}", "ops.DiagPart")
+    n = math.prod(x.shape[:half])
+    return core.reshape(diagonal(core.reshape(x, (n, n))), x.shape[:half])
+
+
+def matrix_band_part(x: Tensor, lower: int, upper: int) -> Tensor:
+    """The matrices with zeros below `lower` sub-diagonals and above `upper` super-diagonals; negative: keep that side whole."""
+    out = x if to_number(lower) < 0 else triu(x, -int(to_number(lower)))
+    return out if to_number(upper) < 0 else tril(out, int(to_number(upper)))
+
+
+__all__ = exported(globals())

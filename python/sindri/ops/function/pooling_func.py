@@ -1,0 +1,193 @@
+"""Functions of sindri.ops that pool windows of signals and images [n, c, …], and that take the windows themselves."""
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Optional, Sequence, Tuple
+
+from sindri import _core
+from sindri.common import dtype as mstype
+from sindri.ops._util import MOST_WINDOWS, Tensor, check_parts, core, exported, fail, need_divisor, pair, to_count, to_ints, zeros_around
+from sindri.ops.function.nn_func import in_nchw, spatial_pads
+
+
+def pool(kind: Callable, x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, data_format: str, where: str, pad: Any = 0) -> Tensor:
+    """Pooling as the primitives MaxPool and AvgPool spell it."""
+    kernel, stride = pair(kernel_size, "kernel_size", where), pair(strides, "strides", where)
+
+    def run(image: Tensor) -> Tensor:
+        if len(image.shape) != 4:
+            fail(ValueError, f"expected 4 dimensions, got {image.shape}", where)
+        return kind(image, kernel, stride, spatial_pads(pad_mode, pad, image.shape[2:], kernel, stride, (1, 1), where))
+    return in_nchw(run, x, data_format, where)
+
+
+def _window(kernel_size: Any, stride: Any, padding: Any, where: str) -> tuple:
+    kernel = pair(kernel_size, "kernel_size", where)
+    stride = kernel if stride is None else pair(stride, "stride", where)
+    pads = spatial_pads("pad", padding, (), (), (), (), where)
+    if max(*kernel, *stride, *pads) >= 2 ** 31:
+        fail(ValueError, f"kernel_size {kernel}, stride {stride} and padding {pads} must be below 2³¹", where)
+    return kernel, stride, pads
+
+
+def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False,
+               ceil_mode: bool = False):
+    """Maxima of windows of [n, c, h, w] (stride None: kernel_size); with return_indices also their int64 places in the flat image."""
+    kernel, stride, pads = _window(kernel_size, stride, padding, "ops.max_pool2d")
+    spread = pair(dilation, "dilation", "ops.max_pool2d")
+    if spread != [1, 1]:
+        return dilated_max_pool(x, kernel, stride, pads, ceil_mode, spread, return_indices)
+    if not return_indices:
+        return core.max_pool2d(x, kernel, stride, pads, ceil_mode)
+    return max_pool_with_places(x, kernel, stride, pads, ceil_mode)
+
+
+def max_pool_with_places(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pad: Sequence[int], ceil_mode: bool = False) -> tuple:
+    """(maxima, int64 places in the flat image): the engine keeps places inside the window."""
+    y, place = _core.run_op("max_pool2d", [x], {"kernel": kernel, "stride": stride, "pad": pad, "ceil_mode": ceil_mode})
+    place = core.cast(place, mstype.int64)
+    row = core.reshape(core.sub(core.mul(core.arange(0, y.shape[2]), stride[0]), pad[0]), (-1, 1))
+    column = core.sub(core.mul(core.arange(0, y.shape[3]), stride[1]), pad[2])
+    row, column = core.add(row, core.floor_div(place, kernel[1])), core.add(column, core.mod(place, kernel[1]))
+    return y, core.add(core.mul(row, x.shape[3]), column)
+
+
+def dilated_max_pool(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pad: Sequence[int], ceil_mode: bool, dilation: Sequence[int],
+                     places: bool = False) -> Any:
+    """Maxima of windows whose elements are `dilation` apart, a strided slice per element; with places also theirs in the flat image, the first of
+    equal ones."""
+    where, ends = "ops.max_pool2d", list(pad)
+    for i, size in enumerate(x.shape[2:]):
+        reach, whole = dilation[i] * (kernel[i] - 1) + 1, size + pad[2 * i] + pad[2 * i + 1]
+        if reach > whole:
+            fail(ValueError, f"a kernel of {list(kernel)} with dilation {list(dilation)} does not fit {x.shape}", where)
+        rest = (whole - reach) % stride[i]
+        if ceil_mode and rest and (whole - reach) // stride[i] * stride[i] + stride[i] < size + pad[2 * i]:  # no window begins behind the image
+            ends[2 * i + 1] += stride[i] - rest
+    padded = core.pad(x, [0, 0, 0, 0] + ends, -math.inf)
+    taken = windows(padded, kernel, stride, dilation, 0, where)
+    n, c, kh, kw, oh, ow = taken.shape
+    flat = core.reshape(taken, (n, c, kh * kw, oh, ow))
+    y = core.max(flat, [2])
+    if not places:
+        return y
+    place = core.cast(core.argmax(flat, 2), mstype.int64)
+    row = core.reshape(core.sub(core.mul(core.arange(0, oh), stride[0]), pad[0]), (-1, 1))
+    column = core.sub(core.mul(core.arange(0, ow), stride[1]), pad[2])
+    row = core.add(row, core.mul(core.floor_div(place, kw), dilation[0]))
+    return y, core.add(core.mul(row, x.shape[3]), core.add(column, core.mul(core.mod(place, kw), dilation[1])))
+
+
+def avg_pool2d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
+               divisor_override: int = 0) -> Tensor:
+    """Means of windows of [n, c, h, w]; divisor_override > 0: sums divided by it. Raises TypeError or ValueError for another divisor."""
+    kernel, stride, pads = _window(kernel_size, stride, padding, "ops.avg_pool2d")
+    divisor = need_divisor(divisor_override, "ops.avg_pool2d")
+    if not divisor:
+        return core.avg_pool2d(input_x, kernel, stride, pads, ceil_mode, count_include_pad)
+    out = core.avg_pool2d(zeros_around(input_x, kernel, stride, pads, ceil_mode), kernel, stride, [0, 0, 0, 0], False, True)
+    return core.mul(out, kernel[0] * kernel[1] / divisor)
+
+
+def _as_images(fn: Callable, x: Tensor) -> Tensor:
+    """fn of [n, c, 1, l] for signals [n, c, l] or [c, l]."""
+    return core.squeeze(fn(core.expand_dims(x, -2)), -2) if len(x.shape) == 3 else _as_images(fn, core.expand_dims(x, 0))[0]
+
+
+def avg_pool1d(input_x: Tensor, kernel_size: int = 1, stride: int = 1, padding: int = 0, ceil_mode: bool = False,
+               count_include_pad: bool = True) -> Tensor:
+    """Means of windows of [n, c, l]."""
+    k, s, p = (to_ints(v, n, "ops.avg_pool1d")[0] for v, n in ((kernel_size, "kernel_size"), (stride, "stride"), (padding, "padding")))
+    return _as_images(lambda x: core.avg_pool2d(x, [1, k], [1, s], [0, 0, p, p], ceil_mode, count_include_pad), input_x)
+
+
+def max_pool1d(x: Tensor, kernel_size: int, stride: Optional[int] = None, padding: int = 0, ceil_mode: bool = False) -> Tensor:
+    """Maxima of windows of [n, c, l] (stride None: kernel_size)."""
+    k = to_ints(kernel_size, "kernel_size", "ops.max_pool1d")[0]
+    s = k if stride is None else to_ints(stride, "stride", "ops.max_pool1d")[0]
+    return _as_images(lambda image: core.max_pool2d(image, [1, k], [1, s], [0, 0, padding, padding], ceil_mode), x)
+
+
+def _output_size(output_size: Any, size: Sequence[int]) -> list:
+    where = "ops.adaptive_pool2d"
+    wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size, output_size)
+    if len(wanted) != 2:
+        fail(ValueError, f"output_size: expected an int or two of them, got {output_size!r}", where)
+    return [n if w is None else to_count(w, "output_size", where, MOST_WINDOWS) for w, n in zip(wanted, size)]
+
+
+def _with_batch(fn: Callable, x: Tensor) -> Tensor:
+    return fn(core.expand_dims(x, 0))[0] if len(x.shape) == 3 else fn(x)
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """Means over oh x ow windows that cover [n, c, h, w] (or [c, h, w]); None keeps a size."""
+    oh, ow = _output_size(output_size, input.shape[-2:])
+    return _with_batch(lambda x: core.adaptive_avg_pool2d(x, oh, ow), input)
+
+
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Tensor:
+    """Maxima over oh x ow windows that cover [n, c, h, w] (or [c, h, w]); with return_indices also their int64 places in the flat image."""
+    y, places = adaptive_max_pool(input, _output_size(output_size, input.shape[-2:]), return_indices, "ops.adaptive_max_pool2d")
+    return (y, places) if return_indices else y
+
+
+def adaptive_max_pool(x: Tensor, counts: Sequence[int], places: bool, where: str) -> Tuple[Tensor, Optional[Tensor]]:
+    """(maxima, their places or None) over counts windows that cover the last dimensions, one dimension after the other from the last on: so the first
+    of equal elements is found. Places are counted through these dimensions."""
+    rank, sizes, found = len(x.shape), x.shape[-len(counts):], None
+    for k in reversed(range(len(counts))):
+        count, size, d = counts[k], sizes[k], rank - len(counts) + k
+        check_parts(count, x, where)
+        step = math.prod(sizes[k + 1:])
+        values, at = [], []
+        for i in range(count):
+            lo, hi = i * size // count, -(-(i + 1) * size // count)
+            begin, end = [0] * rank, list(x.shape)
+            begin[d], end[d] = lo, hi
+            part = core.slice(x, begin, end)
+            values.append(core.max(part, [d], True))
+            if places:
+                index = core.cast(core.argmax(part, d, True), mstype.int64)
+                place = core.mul(core.add(index, lo), step)
+                if found is not None:
+                    place = core.add(place, core.gather_elements(core.slice(found, begin, end), index, d))
+                at.append(place)
+        x, found = core.concat(values, d), core.concat(at, d) if places else None
+    return x, found
+
+
+def adaptive_avg_pool1d(input: Tensor, output_size: int) -> Tensor:
+    """Means over output_size windows that cover [n, c, l]."""
+    return _as_images(lambda x: adaptive_avg_pool2d(x, (1, to_ints(output_size, "output_size", "ops.adaptive_avg_pool1d")[0])), input)
+
+
+def adaptive_max_pool1d(input: Tensor, output_size: int) -> Tensor:
+    """Maxima over output_size windows that cover [n, c, l]."""
+    return _as_images(lambda x: adaptive_max_pool2d(x, (1, output_size)), input)
+
+
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+    """[n, c, h, w] -> [n, c·kh·kw, l]: every window as a column."""
+    patches = windows(input, kernel_size, stride, dilation, padding, "ops.unfold")
+    n, c, kh, kw, oh, ow = patches.shape
+    return core.reshape(patches, (n, c * kh * kw, oh * ow))
+
+
+def windows(x: Tensor, kernel_size: Any, stride: Any, dilation: Any, padding: Any, where: str) -> Tensor:
+    """[n, c, h, w] -> [n, c, kh, kw, oh, ow]: a strided slice per place of the kernel."""
+    k, s, d = pair(kernel_size, "kernel_size", where), pair(stride, "stride", where), pair(dilation, "dilation", where)
+    if min(*k, *s, *d) < 1:
+        fail(ValueError, f"kernel_size {k}, stride {s} and dilation {d} must be at least 1", where)
+    x = core.pad(x, [0, 0, 0, 0] + spatial_pads("pad", padding, (), (), (), (), where))
+    n, c, h, w = x.shape
+    oh, ow = ((size - d[i] * (k[i] - 1) - 1) // s[i] + 1 for i, size in enumerate((h, w)))
+    if oh < 1 or ow < 1:
+        fail(ValueError, f"a kernel of {k} with dilation {d} does not fit {x.shape}", where)
+    check_parts(k[0] * k[1], x, where)
+    parts = [core.slice(x, [0, 0, i * d[0], j * d[1]], [n, c, i * d[0] + (oh - 1) * s[0] + 1, j * d[1] + (ow - 1) * s[1] + 1], [1, 1, s[0], s[1]])
+             for i in range(k[0]) for j in range(k[1])]
+    return core.reshape(core.stack(parts, 2), (n, c, k[0], k[1], oh, ow))
+
+
+__all__ = exported(globals())
