@@ -28,7 +28,10 @@ import sys
 import tempfile
 import time
 
-from jpeg_file import jpeg_bytes
+try:
+    from PIL import Image
+except ImportError:
+    sys.exit('random_kills: writes its JPEG files with Pillow, which is not installed | pip install pillow')
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ['model.name=digits', 'data.kind=digits', f'data.path={ROOT}/dataset/digits', 'train.epochs=3', 'lr.schedule=cosine']
@@ -56,11 +59,12 @@ def make_data(folder: pathlib.Path) -> None:
             place = folder / 'jpeg' / part / f'class_{label}'
             place.mkdir(parents=True)
             for i in range(count):
-                rows = []
+                pixels = bytearray()
                 for y in range(32):
-                    noise = [rng.randrange(90) for x in range(32)]
-                    rows.append([tuple(220 if c == label and 8 <= x < 24 and 8 <= y < 24 else noise[x] for c in range(3)) for x in range(32)])
-                (place / f'{i}.jpg').write_bytes(jpeg_bytes(rows))
+                    for x in range(32):
+                        noise = rng.randrange(90)
+                        pixels += bytes(220 if c == label and 8 <= x < 24 and 8 <= y < 24 else noise for c in range(3))
+                Image.frombytes('RGB', (32, 32), bytes(pixels)).save(place / f'{i}.jpg', quality=90)
     shutil.copytree(folder / 'jpeg', folder / 'damaged')
     victim = folder / 'damaged/train/class_1/7.jpg'
     victim.write_bytes(victim.read_bytes()[:-400])
