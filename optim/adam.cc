@@ -37,12 +37,13 @@ void Adam::begin_update() {
   beta2_power_->assign(ops::mul(beta2_power_->value(), beta2_));
 }
 
-void Adam::update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control, const std::vector<Parameter*>& state) {
+Tensor Adam::update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                    const std::vector<Parameter*>& state) {
   const std::vector<Tensor> out = ops::adam_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, beta1_power_->value(), beta2_power_->value(),
                                                    beta1_, beta2_, eps_, weight_decay, control.grad_scale, nesterov_, control.inv_scale, control.skip);
-  p.assign(out[0]);
   state[0]->assign(out[1]);
   state[1]->assign(out[2]);
+  return out[0];
 }
 
 AdamWeightDecay::AdamWeightDecay(Params params, const Options& o)
@@ -54,13 +55,13 @@ AdamWeightDecay::AdamWeightDecay(Params params, const Options& o)
   init_state();
 }
 
-void AdamWeightDecay::update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
-                             const std::vector<Parameter*>& state) {
+Tensor AdamWeightDecay::update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                               const std::vector<Parameter*>& state) {
   const std::vector<Tensor> out = ops::adam_weight_decay_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, beta1_, beta2_, eps_, weight_decay,
                                                                 control.grad_scale, control.inv_scale, control.skip);
-  p.assign(out[0]);
   state[0]->assign(out[1]);
   state[1]->assign(out[2]);
+  return out[0];
 }
 
 }  // namespace sindri::optim

@@ -17,12 +17,12 @@ Momentum::Momentum(Params params, const Options& o)
   init_state();
 }
 
-void Momentum::update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
-                      const std::vector<Parameter*>& state) {
+Tensor Momentum::update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                        const std::vector<Parameter*>& state) {
   const std::vector<Tensor> out = ops::momentum_update(p.value(), state[0]->value(), grad, lr, momentum_->value(), weight_decay, control.grad_scale, nesterov_,
                                                        control.inv_scale, control.skip);
-  p.assign(out[0]);
   state[0]->assign(out[1]);
+  return out[0];
 }
 
 }  // namespace sindri::optim

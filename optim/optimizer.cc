@@ -261,6 +261,38 @@ void Optimizer::check_gradients(const TensorList& grads) const {
 }
 
 void Optimizer::apply(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip) {
+  run(grads, inv_scale, skip, [](Parameter& p, Tensor value) { p.assign(value); });
+}
+
+Updates Optimizer::compute_updates(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip) {
+  Updates u;
+  run(grads, inv_scale, skip, [&u](Parameter& p, Tensor value) {
+    u.params.push_back(&p);
+    u.values.push_back(std::move(value));
+  });
+  return u;
+}
+
+void Optimizer::assign_updates(const Updates& u) {
+  if (u.params.size() != u.values.size()) throw ValueError(fmt::format("{}: {} new values for {} parameters", name_, u.values.size(), u.params.size()));
+  for (size_t i = 0; i < u.params.size(); ++i) {
+    if (!u.values[i].defined() || u.values[i].shape() != u.params[i]->shape())
+      throw ShapeError(fmt::format("{}: the new value of '{}' is {}, the parameter {}", name_, u.params[i]->name(),
+                                   u.values[i].defined() ? u.values[i].meta().str() : "undefined", u.params[i]->meta().str()));
+  }
+  for (size_t i = 0; i < u.params.size(); ++i) u.params[i]->assign(u.values[i]);
+}
+
+Tensor Updates::delta(size_t i) const { return ops::sub(values.at(i), params.at(i)->value()); }
+
+void Updates::set_delta(size_t i, const Tensor& delta) {
+  const Parameter& p = *params.at(i);
+  if (!delta.defined() || delta.shape() != p.shape())
+    throw ShapeError(fmt::format("the change of '{}' is {}, the parameter {}", p.name(), delta.defined() ? delta.meta().str() : "undefined", p.meta().str()));
+  values.at(i) = ops::add(p.value(), ops::cast(delta, p.dtype()));
+}
+
+void Optimizer::run(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip, const std::function<void(Parameter&, Tensor)>& emit) {
   check_gradients(grads);
   if (impl_->state_of.empty()) throw InternalError(fmt::format("{}: init_state was not called by the constructor", name_));
   const GradClip& clip = impl_->options.grad_clip;
@@ -287,7 +319,7 @@ void Optimizer::apply(const TensorList& grads, const Tensor& inv_scale, const Te
       }
       g = centralize(g);
     }
-    update(p, g, rates[group.rate], decay, control, impl_->state_of[i]);
+    emit(p, update(p, g, rates[group.rate], decay, control, impl_->state_of[i]));
   }
   const auto advance = [&](Parameter& p, const Tensor& before, const Tensor& after) { p.assign(skip.defined() ? ops::where(skip, before, after) : after); };
   for (size_t i = 0; skip.defined() && i < shared_before.size(); ++i) {

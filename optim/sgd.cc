@@ -21,12 +21,13 @@ SGD::SGD(Params params, const Options& o)
   init_state();
 }
 
-void SGD::update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control, const std::vector<Parameter*>& state) {
+Tensor SGD::update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                   const std::vector<Parameter*>& state) {
   const std::vector<Tensor> out = ops::sgd_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, momentum_, dampening_, weight_decay,
                                                   control.grad_scale, nesterov_, control.inv_scale, control.skip);
-  p.assign(out[0]);
   state[0]->assign(out[1]);
   state[1]->assign(out[2]);
+  return out[0];
 }
 
 }  // namespace sindri::optim

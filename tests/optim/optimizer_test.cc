@@ -257,6 +257,69 @@ TEST(Graph, TracedStepsEqualEagerOnes) {
   for (size_t i = 0; i < sa.size(); ++i) EXPECT_EQ(sa[i]->stored().to_vector<double>(), sb[i]->stored().to_vector<double>()) << sa[i]->name();
 }
 
+// The two halves of a step are the whole one: in values, state and graph.
+TEST(TwoStages, GiveTheBitsAndTheGraphOfApply) {
+  Net whole(DType::kFloat32), halves(DType::kFloat32);
+  const AdamOptions options{.learning_rate = std::vector<float>{0.1f, 0.05f, 0.02f}, .weight_decay = 0.01, .grad_clip = {.global_norm = 3}};
+  Adam a(whole.all(), options), b(halves.all(), options);
+  const auto compiled = [](const std::function<void(const TensorList&)>& step) {
+    return compile([step](Span<const Tensor> g) -> TensorList {
+      step({g.begin(), g.end()});
+      return {};
+    });
+  };
+  CompiledFn apply = compiled([&](const TensorList& g) { a.apply(g); });
+  CompiledFn stages = compiled([&](const TensorList& g) { b.assign_updates(b.compute_updates(g)); });
+  for (int t = 0; t < 5; ++t) {
+    apply(whole.grads(t, whole.all()));
+    stages(halves.grads(t, halves.all()));
+  }
+  EXPECT_EQ(apply.graph_text(), stages.graph_text());
+  EXPECT_EQ(whole.weight.stored().to_vector<float>(), halves.weight.stored().to_vector<float>());
+  const std::vector<Parameter*> sa = a.state(), sb = b.state();
+  for (size_t i = 0; i < sa.size(); ++i) EXPECT_EQ(sa[i]->stored().to_vector<double>(), sb[i]->stored().to_vector<double>()) << sa[i]->name();
+}
+
+TEST(TwoStages, ParametersWaitAndTheirChangeCanBeReplaced) {
+  Net net;
+  Momentum opt(net.all(), {.learning_rate = 0.5, .momentum = 0});
+  const Vec before = net.weight.stored().to_vector<double>();
+  const TensorList grads = net.grads(1, net.all());
+  Updates u = opt.compute_updates(grads);
+  EXPECT_THAT(u.params, ElementsAre(&net.weight, &net.gamma));
+  EXPECT_EQ(net.weight.stored().to_vector<double>(), before);
+  const Vec g = grads[0].to_vector<double>(), delta = u.delta(0).to_vector<double>();
+  for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(delta[i], -0.5 * g[i], 1e-15);
+  u.set_delta(0, Tensor::full({2, 3}, 0.25, DType::kFloat32));
+  opt.assign_updates(u);
+  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(net.weight.stored().to_vector<double>()[i], before[i] + 0.25);
+  EXPECT_NEAR(net.gamma.stored().to_vector<double>()[0], 1 - 0.5 * grads[1].to_vector<double>()[0], 1e-15);
+  EXPECT_EQ(opt.state()[0]->stored().to_vector<double>(), g) << "the velocity was written by the first half";
+}
+
+TEST(TwoStages, ASkippedStepsValuesAreTheOldOnes) {
+  Net net;
+  Adam opt(net.all(), {.learning_rate = 0.5});
+  const Updates u = opt.compute_updates(net.grads(1, net.all()), {}, Tensor::full({}, 1, DType::kBool));
+  EXPECT_EQ(u.values[0].to_vector<double>(), net.weight.stored().to_vector<double>());
+  EXPECT_EQ(u.delta(1).to_vector<double>(), Vec(3, 0));
+}
+
+TEST(TwoStages, Refusals) {
+  Net net;
+  Momentum opt(net.all(), {});
+  Updates u = opt.compute_updates(net.grads(1, net.all()));
+  EXPECT_THROW(u.set_delta(0, Tensor::zeros({3})), ShapeError);
+  EXPECT_THROW(u.set_delta(0, Tensor()), ShapeError);
+  Updates missing = u, wrong = u;
+  missing.values.pop_back();
+  EXPECT_THROW(opt.assign_updates(missing), ValueError);
+  wrong.values[1] = Tensor::zeros({4}, DType::kFloat64);
+  const Vec before = net.weight.stored().to_vector<double>();
+  EXPECT_THROW(opt.assign_updates(wrong), ShapeError);
+  EXPECT_EQ(net.weight.stored().to_vector<double>(), before) << "all or none";
+}
+
 TEST(Optimizer, Refusals) {
   Net net;
   Parameter unnamed(Tensor::zeros({1}), ""), twin(Tensor::zeros({1}), "fc.weight");

@@ -27,8 +27,8 @@ class SINDRI_API Adam final : public Optimizer {
  protected:
   std::vector<Slot> slots() const override { return {{.prefix = "moment1"}, {.prefix = "moment2"}}; }
   void begin_update() override;
-  void update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
-              const std::vector<Parameter*>& state) override;
+  Tensor update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                const std::vector<Parameter*>& state) override;
 
  private:
   double beta1_, beta2_, eps_;
@@ -53,8 +53,8 @@ class SINDRI_API AdamWeightDecay final : public Optimizer {
 
  protected:
   std::vector<Slot> slots() const override { return {{.prefix = "adam_m"}, {.prefix = "adam_v"}}; }
-  void update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
-              const std::vector<Parameter*>& state) override;
+  Tensor update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                const std::vector<Parameter*>& state) override;
   bool decays_gradient() const override { return false; }
 
  private:

@@ -26,8 +26,8 @@ class SINDRI_API Momentum final : public Optimizer {
 
  protected:
   std::vector<Slot> slots() const override { return {{.prefix = "moments"}}; }
-  void update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
-              const std::vector<Parameter*>& state) override;
+  Tensor update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                const std::vector<Parameter*>& state) override;
 
  private:
   bool nesterov_;

@@ -58,6 +58,18 @@ class SINDRI_API Params {
   bool grouped_ = false;
 };
 
+/// Values that parameters shall get, before they get them: stages between the two may read, exchange or replace them (a sum over ranks
+/// of the changes, say).
+struct SINDRI_API Updates {
+  std::vector<Parameter*> params = {};
+  TensorList values = {};  ///< new values, one for each of params
+
+  /// values[i] - params[i], in the parameter's type; right until the values are assigned.
+  Tensor delta(size_t i) const;
+  /// values[i] becomes params[i] + delta. Throws ShapeError for another shape.
+  void set_delta(size_t i, const Tensor& delta);
+};
+
 class SINDRI_API Optimizer {
  public:
   /// Throws ValueError for a negative rate or decay, loss_scale <= 0, no, null, unnamed or duplicate parameters, and order_params
@@ -75,7 +87,12 @@ class SINDRI_API Optimizer {
   /// gradient of another shape.
   /// Under a loss scale, `inv_scale` (float32 scalar) multiplies every gradient; where `skip` (bool scalar) is true, parameters and
   /// all state stay as they are, without the host being asked.
+  /// The same as assign_updates(compute_updates(...)), with each new value assigned as soon as it is there.
   void apply(const TensorList& grads, const Tensor& inv_scale = {}, const Tensor& skip = {});
+  /// The first half of apply: writes the optimizer's state, not the parameters. A skipped step's values are the old ones.
+  Updates compute_updates(const TensorList& grads, const Tensor& inv_scale = {}, const Tensor& skip = {});
+  /// The second half. Throws ValueError when values are missing, ShapeError for one of another shape than its parameter.
+  void assign_updates(const Updates& updates);
   /// The learning rate(s) of the current step, scalars: one, or one per parameter with group rates.
   TensorList get_lr();
   /// True when the rate depends on global_step.
@@ -104,10 +121,10 @@ class SINDRI_API Optimizer {
     bool scalar = false;
   };
   virtual std::vector<Slot> slots() const = 0;
-  /// The rule for one tensor: writes new values to `p` and `state`, unless `control` says to leave them. weight_decay is 0 where it
-  /// does not apply.
-  virtual void update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
-                      const std::vector<Parameter*>& state) = 0;
+  /// The rule for one tensor: returns the new value of `p` and writes that of `state`; the old ones where `control` says to skip.
+  /// weight_decay is 0 where it does not apply.
+  virtual Tensor update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                        const std::vector<Parameter*>& state) = 0;
   /// Before the first update of a step: shared scalars such as beta1_power.
   virtual void begin_update() {}
   /// Whether weight decay without groups skips beta and gamma.
@@ -125,6 +142,8 @@ class SINDRI_API Optimizer {
   void add_parameter(Parameter* p, size_t group);
   void order_parameters(const std::vector<Parameter*>& order);
   void check_gradients(const TensorList& grads) const;
+  /// One step, which hands each parameter's new value to `emit` as soon as it is there.
+  void run(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip, const std::function<void(Parameter&, Tensor)>& emit);
   TensorList group_rates();
   TensorList prepare(const TensorList& grads, const Tensor& inv_scale) const;
   std::unique_ptr<Impl> impl_;

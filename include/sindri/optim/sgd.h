@@ -27,8 +27,8 @@ class SINDRI_API SGD final : public Optimizer {
 
  protected:
   std::vector<Slot> slots() const override { return {{.prefix = "accum"}, {.prefix = "stat", .init = 1, .scalar = true}}; }
-  void update(Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
-              const std::vector<Parameter*>& state) override;
+  Tensor update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                const std::vector<Parameter*>& state) override;
   bool filters_decay() const override { return false; }
 
  private:
