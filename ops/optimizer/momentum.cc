@@ -24,7 +24,8 @@ std::vector<TensorMeta> infer_momentum(const Attrs& attrs, Span<const TensorMeta
 std::vector<TensorMeta> infer_sgd(const Attrs& attrs, Span<const TensorMeta> in) {
   check_arity_with_controls("sgd_update", in, 5);
   check_state("sgd_update", in, {{1, "accum"}});
-  check_scalar("sgd_update", in[2], "stat");
+  if (in[2].numel() == 1) check_scalar("sgd_update", in[2], "stat");
+  else check_state("sgd_update", in, {{2, "stat"}});
   check_grad("sgd_update", in[0], in[3]);
   check_scalar("sgd_update", in[4], "lr");
   const auto& a = attrs.as<SgdAttrs>();
@@ -47,7 +48,8 @@ const OpDef& kMomentum = register_op({
 
 const OpDef& kSgd = register_op({
     .name = "sgd_update",
-    .doc = "param, accum, scalar stat (above 0 before the first step), grad, scalar lr -> param, accum, stat = 0. g = grad·grad_scale + weight_decay·param; v "
+    .doc = "param, accum, stat (above 0 before the first step; a scalar, or equal values in param's shape), grad, scalar lr -> param, accum, stat = 0. g = "
+           "grad·grad_scale + weight_decay·param; v "
            "= g on the first "
            "step, then momentum·v + (1 - dampening)·g; p -= lr·v, or with nesterov p -= lr·(g + momentum·v). With momentum 0: p -= lr·g, and accum and stat "
            "stay (MindSpore "

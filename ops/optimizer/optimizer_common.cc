@@ -44,7 +44,7 @@ MomentumCoefficients momentum_coefficients(const Attrs& attrs, Span<const Buffer
 // in: param, accum, stat, grad, lr.
 MomentumCoefficients sgd_coefficients(const Attrs& attrs, Span<const Buffer> in) {
   const auto& a = attrs.as<SgdAttrs>();
-  const bool first = load_element(in[2], 0) > 0;
+  const bool first = in[2].meta->numel() > 0 && load_element(in[2], 0) > 0;
   const Velocity with_momentum = first ? (a.nesterov ? Velocity::kFirstNesterov : Velocity::kFirst) : a.nesterov ? Velocity::kNesterov : Velocity::kUpdate;
   return {.velocity = a.momentum == 0 ? Velocity::kUnused : with_momentum,
           .lr = load_element(in[4], 0),
@@ -52,6 +52,16 @@ MomentumCoefficients sgd_coefficients(const Attrs& attrs, Span<const Buffer> in)
           .grad_scale = a.grad_scale * update_controls(in, 5).inv_scale,
           .momentum = a.momentum,
           .gain = 1 - a.dampening};
+}
+
+void store_stat(const MomentumCoefficients& k, const Buffer& stat, const Buffer& new_stat) {
+  const auto bytes = static_cast<size_t>(stat.meta->nbytes());
+  if (bytes == 0) return;
+  if (k.velocity == Velocity::kUnused) {
+    if (stat.data != new_stat.data) std::memcpy(new_stat.data, stat.data, bytes);
+  } else if (stat.data != new_stat.data || load_element(stat, 0) != 0) {
+    std::memset(new_stat.data, 0, bytes);
+  }
 }
 
 // in: param, m, v, grad, lr, beta1_power, beta2_power.

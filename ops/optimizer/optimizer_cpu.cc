@@ -3,6 +3,7 @@
 
 #include "ops/optimizer/optimizer_common.h"
 #include "ops/optimizer/prepared_update.h"
+#include "ops/optimizer/update_op.h"
 #include "src/device/cpu/parallel.h"
 #include "src/op/element.h"
 
@@ -40,7 +41,7 @@ PreparedUpdate prepare_momentum(const Attrs& attrs, Span<const Buffer> in, Span<
 PreparedUpdate prepare_sgd(const Attrs& attrs, Span<const Buffer> in, Span<const Buffer> out) {
   if (update_controls(in, 5).skip) return nothing_but_old_values(in, out);
   const MomentumCoefficients k = sgd_coefficients(attrs, in);
-  store_element(out[2], 0, k.velocity == Velocity::kUnused ? load_element(in[2], 0) : 0);
+  store_stat(k, in[2], out[2]);
   return momentum_update(k, in[0], in[1], in[3], out[0], out[1]);
 }
 
@@ -69,31 +70,49 @@ PreparedUpdate prepare_adam_weight_decay(const Attrs& attrs, Span<const Buffer> 
   return adam_update(adam_weight_decay_coefficients(attrs, in), in, out);
 }
 
-constexpr struct {
+struct Update {
   const char* op;
   PrepareUpdate prepare;
-} kUpdates[] = {
-    {"momentum_update", prepare_momentum},
-    {"sgd_update", prepare_sgd},
-    {"adam_update", prepare_adam},
-    {"adam_weight_decay_update", prepare_adam_weight_decay},
 };
+
+std::vector<Update>& updates() {
+  static std::vector<Update> list;
+  return list;
+}
 
 void run_update(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const PreparedUpdate u = find_prepare(q.op)(q.attrs, in, out);
   parallel_for(u.numel, kUpdateGrain, [&](int64_t b, int64_t e) { u.range(u, b, e); });
 }
 
-const bool kRegistered = [] {
-  for (const auto& u : kUpdates)
-    register_kernel({.op = u.op, .name = "simd", .reject = [](const KernelQuery& q) { return reject_update(q.op, q.in); }, .simple = run_update});
-  return true;
-}();
+bool register_simd(const char* op, PrepareUpdate prepare) {
+  updates().push_back({op, prepare});
+  return register_kernel({.op = op, .name = "simd", .reject = [](const KernelQuery& q) { return reject_update(q.op, q.in); }, .simple = run_update});
+}
+
+const bool kMomentum = register_simd("momentum_update", prepare_momentum);
+const bool kSgd = register_simd("sgd_update", prepare_sgd);
+const bool kAdam = register_simd("adam_update", prepare_adam);
+const bool kAdamWeightDecay = register_simd("adam_weight_decay_update", prepare_adam_weight_decay);
 
 }  // namespace
 
+void register_update_kernels(const UpdateOp& u, PrepareUpdate prepare, SimpleKernelFn reference) {
+  register_simd(u.name, prepare);
+  register_kernel({.op = u.name, .name = "reference", .priority = kReferencePriority, .simple = reference});
+}
+
+void rule_range(const PreparedUpdate& u, int64_t b, int64_t e) {
+  std::array<const void*, kMaxRuleStates + 2> in{};
+  std::array<void*, kMaxRuleStates + 1> out{};
+  size_t grad = 0;
+  for (size_t i = 0; i < u.in.size() && u.in[i].meta != nullptr; ++i) in[grad = i] = at(u.in[i], b);
+  for (size_t i = 0; i < grad; ++i) out[i] = at_mutable(u.out[i], b);
+  SINDRI_SIMD_CALL(rule_run)(u.rule, u.in[0].meta->dtype, u.in[grad].meta->dtype, u.numbers.data(), e - b, in.data(), out.data());
+}
+
 PrepareUpdate find_prepare(const OpDef& op) {
-  for (const auto& u : kUpdates) {
+  for (const Update& u : updates()) {
     if (std::string_view(u.op) == op.name) return u.prepare;
   }
   return nullptr;

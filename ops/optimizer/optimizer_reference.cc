@@ -40,9 +40,8 @@ void momentum(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> ou
 void sgd(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   if (update_controls(in, 5).skip) return keep_states(in, out);
   const MomentumCoefficients k = sgd_coefficients(q.attrs, in);
-  const double stat = load_element(in[2], 0);
   momentum_loop(k, in[0], in[1], in[3], out[0], out[1]);
-  store_element(out[2], 0, k.velocity == Velocity::kUnused ? stat : 0);
+  store_stat(k, in[2], out[2]);
 }
 
 void adam_loop(const AdamCoefficients& k, Span<const Buffer> in, Span<const Buffer> out) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "ops/optimizer/update_rules.h"
 #include "sindri/core/dtype.h"
 #include "src/device/cpu/simd.h"
 
@@ -24,3 +25,6 @@ SINDRI_SIMD_DECLARE(void momentum_run(DType param_type, DType grad_type, const M
                                       void* new_p, void* new_v);)
 SINDRI_SIMD_DECLARE(void adam_run(DType param_type, DType grad_type, const AdamScalars& k, int64_t n, const void* p, const void* m, const void* v,
                                   const void* g, void* new_p, void* new_m, void* new_v);)
+/// in: param, states, grad; out: param, states.
+SINDRI_SIMD_DECLARE(void rule_run(UpdateRuleId rule, DType param_type, DType grad_type, const double* numbers, int64_t n, const void* const* in,
+                                  void* const* out);)

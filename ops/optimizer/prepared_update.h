@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ops/optimizer/optimizer_simd.h"
+#include "ops/optimizer/update_rules.h"
 #include "sindri/op/kernel.h"
 
 namespace sindri::ops {
@@ -14,8 +15,10 @@ struct PreparedUpdate {
   int64_t numel = 0;  ///< 0 for an update that is skipped, too: its old values are in place already
   MomentumScalars momentum{};
   AdamScalars adam{};
-  std::array<Buffer, 4> in{};  // param, states, grad
-  std::array<Buffer, 3> out{};  // param, states
+  UpdateRuleId rule{};
+  std::array<double, kMaxRuleNumbers> numbers{};  // of the rule, see update_rules.h
+  std::array<Buffer, kMaxRuleStates + 2> in{};  // param, states, grad
+  std::array<Buffer, kMaxRuleStates + 1> out{};  // param, states
 };
 
 /// Reads the scalars of a call of an update op and writes its scalar results. Inputs and outputs are those of the op.
@@ -24,6 +27,9 @@ using PrepareUpdate = PreparedUpdate (*)(const Attrs& attrs, Span<const Buffer> 
 PrepareUpdate find_prepare(const OpDef& op);
 /// Why the vectorised loops cannot serve these inputs of an update op; empty when they can.
 std::string reject_update(const OpDef& op, Span<const TensorMeta> in);
+
+/// PreparedUpdate::range of the rules of update_rules.h.
+void rule_range(const PreparedUpdate& u, int64_t begin, int64_t end);
 
 inline constexpr int64_t kUpdateGrain = 16384;  // elements worth a thread
 

@@ -55,6 +55,16 @@ const Optimizer kOptimizers[] = {
      [](const std::vector<Tensor>& s, const Tensor& g, const Tensor& lr) {
        return ops::adam_weight_decay_update(s[0], s[1], s[2], g, lr, 0.9, 0.99, 1e-6, 1e-2, 1.0);
      }},
+    {"rmsprop_centered", 4,
+     [](const std::vector<Tensor>& s, const Tensor& g, const Tensor& lr) {
+       return ops::rmsprop_centered_update(s[0], s[1], s[2], s[3], g, lr, 0.9, 0.5, 2.0, 1e-2, 1.0);
+     }},
+    {"ftrl", 3,
+     [](const std::vector<Tensor>& s, const Tensor& g, const Tensor& lr) {
+       // The state of slot 2 is positive here.
+       std::vector<Tensor> out = ops::ftrl_update(s[0], s[2], s[1], g, lr, -0.5, 1e-3, 1e-2, 1e-2, 1.0);
+       return std::vector<Tensor>{out[0], out[2], out[1]};
+     }},
 };
 
 class GroupUpdates : public ::testing::TestWithParam<Optimizer> {};

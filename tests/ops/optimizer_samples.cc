@@ -11,6 +11,72 @@ Arg state(const Shape& s) { return {s, -1, 1}; }
 Arg positive(const Shape& s) { return {s, 0, 1}; }
 Arg scalar(double v) { return {.shape = {}, .values = {v}}; }
 
+// The updates of ops/optimizer/update_rules.h: how many states, which of them cannot be negative, their scalars, and other attributes.
+struct Rule {
+  std::string op;
+  std::vector<bool> positive_states;
+  std::vector<double> scalars;
+  AttrFields other;
+};
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> list = {
+      {"adagrad_update", {true}, {0.1}, {{"update_slots", false}}},
+      {"adadelta_update", {true, true}, {0.1}, {{"rho", 0.7}, {"eps", 1e-3}}},
+      {"rmsprop_update", {true, false}, {0.1}, {{"decay", 0.8}, {"momentum", 0.9}, {"eps", 1e-4}}},
+      {"rmsprop_centered_update", {true, false, false}, {0.1}, {{"decay", 0.8}, {"momentum", 0.9}, {"eps", 1.5}}},
+      {"ftrl_update", {true, false}, {0.1}, {{"lr_power", -0.3}, {"l1", 0.5}, {"l2", 0.1}}},
+      {"adamax_update", {false, true}, {0.1, 0.81}, {{"beta1", 0.8}, {"beta2", 0.9}, {"eps", 1e-4}}},
+      {"amsgrad_update", {false, true, true}, {0.1, 0.81, 0.998}, {{"beta1", 0.8}, {"beta2", 0.99}, {"eps", 1e-4}}},
+      {"lamb_direction", {false, true}, {0.81, 0.998}, {{"beta1", 0.8}, {"beta2", 0.99}, {"eps", 1e-4}}},
+  };
+  return list;
+}
+
+Arg state_of(const Rule& r, size_t i, const Shape& s) {
+  // Away from 0, where square roots and powers lose what half gradients and float32 can be compared by.
+  return r.positive_states[i] ? Arg{s, 0.5, 2} : state(s);
+}
+
+std::vector<Arg> arguments(const Rule& r, const Shape& shape, std::optional<DType> grad = std::nullopt, const std::vector<Arg>& controls = {}) {
+  std::vector<Arg> args = {state(shape)};
+  for (size_t i = 0; i < r.positive_states.size(); ++i) args.push_back(state_of(r, i, shape));
+  args.push_back({shape, -1, 1, grad});
+  for (double v : r.scalars) args.push_back(scalar(v));
+  args.insert(args.end(), controls.begin(), controls.end());
+  return args;
+}
+
+template <class Add> void add_rules(const Add& add) {
+  const Arg inv_scale = scalar(1.0 / 64), skip{.shape = {}, .dtype = DType::kBool, .values = {1}}, go_on{.shape = {}, .dtype = DType::kBool, .values = {0}};
+  for (const Rule& r : rules()) {
+    AttrFields own = {};
+    if (r.op == "rmsprop_centered_update") own = {{"eps", 1.5}};  // s - c² of these states may be -1
+    AttrFields decayed = r.other;
+    decayed.push_back({"weight_decay", 1e-2});
+    decayed.push_back({"grad_scale", 1.0 / 128});
+    for (const auto& [name, shape] : std::vector<std::pair<std::string, Shape>>{
+             {"plain", {3, 4}}, {"size1", {1}}, {"size0", {0, 3}}, {"scalar", {}}, {"size17", {17}}, {"image", {2, 3, 4, 5}}, {"several_pieces", {1999}}})
+      add(r.op, name, own, arguments(r, shape));
+    const Shape shape = {5, 7};
+    add(r.op, "decay_scale", decayed, arguments(r, shape));
+    add(r.op, "bf16_grad", own, arguments(r, shape, DType::kBFloat16));
+    add(r.op, "f16_grad", decayed, arguments(r, shape, DType::kFloat16));
+    add(r.op, "inv_scale", own, arguments(r, shape, std::nullopt, {inv_scale}));
+    add(r.op, "inv_scale_go_on", own, arguments(r, shape, std::nullopt, {inv_scale, go_on}));
+    add(r.op, "inv_scale_skip", own, arguments(r, shape, std::nullopt, {inv_scale, skip}));
+    add(r.op, "skip_alone", own, arguments(r, shape, std::nullopt, {skip}));
+    std::vector<Arg> several;
+    int64_t tensors = 0;
+    for (const Shape& size : std::vector<Shape>{{7}, {}, {2, 3, 4, 5}, {0, 3}, {1999}}) {
+      const std::vector<Arg> one = arguments(r, size);
+      several.insert(several.end(), one.begin(), one.end() - static_cast<ptrdiff_t>(r.scalars.size()));
+      ++tensors;
+    }
+    for (double v : r.scalars) several.push_back(scalar(v));
+    add("group_update", r.op, {{"update", r.op + (own.empty() ? "" : " {eps=1.5}")}, {"tensors", tensors}}, several);
+  }
+}
+
 // Parameters of several sizes as one node; the shared scalars come last.
 template <class Add> void add_groups(const Add& add) {
   const auto group = [&](const std::string& name, const std::string& update, const std::vector<Shape>& shapes, const std::vector<Arg>& scalars,
@@ -106,6 +172,9 @@ std::vector<Sample> all() {
     add("adam_update", name, decay, extended({p, state(shape), positive(shape), grad, scalar(0.1), scalar(0.9), scalar(0.999)}));
     add("adam_weight_decay_update", name, decay, extended({p, state(shape), positive(shape), grad, scalar(0.1)}));
   }
+  add("sgd_update", "stat_of_params_shape", {{"momentum", 0.9}}, {p, state(shape), {.shape = shape, .values = std::vector<double>(35, 1)}, g, scalar(0.1)});
+  add("sgd_update", "no_momentum_stat_of_params_shape", {}, {p, state(shape), {.shape = shape, .values = std::vector<double>(35, 1)}, g, scalar(0.1)});
+  add_rules(add);
   add_groups(add);
   return s;
 }

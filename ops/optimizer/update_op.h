@@ -1,0 +1,63 @@
+// What the ops of update_rules.h share: a rule's op is its attributes, its scalars and the numbers it makes of both; checks and kernels
+// are made from that.
+#pragma once
+
+#include "ops/optimizer/optimizer_checks.h"
+#include "ops/optimizer/optimizer_common.h"
+#include "ops/optimizer/prepared_update.h"
+#include "ops/optimizer/update_rules.h"
+
+namespace sindri::ops {
+
+/// Inputs: param, `states`, grad, `scalars`, [inv_scale], [skip]; outputs: param, states. Attributes hold weight_decay and grad_scale.
+struct UpdateOp {
+  const char* name;
+  UpdateRuleId rule;
+  std::array<const char*, kMaxRuleStates> states;  ///< null behind the last
+  std::array<const char*, 3> scalars;  ///< lr and others
+  void (*check)(const Attrs&);  ///< of the attributes; throws ValueError
+  /// The numbers a kernel needs (see update_rules.h) from attributes and scalars; k[0] and k[1] are there already.
+  void (*numbers)(const Attrs&, const double* scalars, double* k);
+  bool decoupled = false;  ///< weight decay is the rule's own affair, not part of the gradient
+  bool makes_param = true;  ///< output 0 is the new param, which may take the memory of the old one
+};
+
+constexpr size_t count_names(Span<const char* const> names) {
+  size_t n = 0;
+  while (n < names.size() && names[n] != nullptr) ++n;
+  return n;
+}
+
+std::vector<TensorMeta> infer_update(const UpdateOp& u, const Attrs& attrs, Span<const TensorMeta> in);
+PreparedUpdate prepare_update(const UpdateOp& u, double weight_decay, double grad_scale, const Attrs& attrs, Span<const Buffer> in, Span<const Buffer> out);
+void reference_update(const PreparedUpdate& u);
+/// Adds the kernels of the op to those that find_prepare knows.
+void register_update_kernels(const UpdateOp& u, PrepareUpdate prepare, SimpleKernelFn reference);
+
+/// Adds the op with its kernels: `const OpDef& kAdagrad = register_update<AdagradAttrs, kRule>("doc");`
+template <class A, const UpdateOp& kUpdate> const OpDef& register_update(const char* doc) {
+  constexpr PrepareUpdate kPrepare = [](const Attrs& attrs, Span<const Buffer> in, Span<const Buffer> out) {
+    const auto& a = attrs.as<A>();
+    return prepare_update(kUpdate, a.weight_decay, a.grad_scale, attrs, in, out);
+  };
+  register_update_kernels(kUpdate, kPrepare,
+                          [](const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) { reference_update(kPrepare(q.attrs, in, out)); });
+  const size_t states = count_names(kUpdate.states);
+  return register_op({
+      .name = kUpdate.name,
+      .doc = doc,
+      .attrs = attrs_type<A>(),
+      .traits = {.amp = AmpClass::kFp32,
+                 .layout = LayoutRule::kFollowInput0,
+                 .saves_in = kSavesNone,
+                 .inplace_pairs = ((2u << states) - 1) & (kUpdate.makes_param ? ~0u : ~1u),
+                 .update_inputs = static_cast<uint32_t>(states + 2)},
+      .infer = [](const Attrs& attrs, Span<const TensorMeta> in) {
+        const auto& a = attrs.as<A>();
+        check_not_negative(kUpdate.name, a.weight_decay, "weight_decay");
+        return infer_update(kUpdate, attrs, in);
+      },
+  });
+}
+
+}  // namespace sindri::ops
