@@ -71,22 +71,21 @@ const OpDef& kAmsGrad = register_update<AdamKinAttrs, kAmsGradRule>(
     "(MindSpore nn.Adam with use_amsgrad). " SINDRI_UPDATE_CONTROLS_DOC "Not differentiable.");
 const OpDef& kLamb = register_update<AdamKinAttrs, kLambRule>(
     "param, m, v, grad, scalars beta1_power, beta2_power -> direction, m, v. g = grad·grad_scale; m = beta1·m + (1-beta1)·g; v = beta2·v + (1-beta2)·g²; "
-    "direction = m/(1-beta1_power)/(sqrt(v/(1-beta2_power)) + eps) + weight_decay·param, which nn.Lamb scales by |param|/|direction| (MindSpore nn.Lamb). "
-    SINDRI_UPDATE_CONTROLS_DOC "The direction is param then. Not differentiable.");
+    "direction = m/(1-beta1_power)/(sqrt(v/(1-beta2_power)) + eps) + weight_decay·param, which nn.Lamb scales by |param|/|direction| (MindSpore "
+    "nn.Lamb). " SINDRI_UPDATE_CONTROLS_DOC "The direction is param then. Not differentiable.");
 
 }  // namespace
 
 std::vector<Tensor> adamax_update(const Tensor& param, const Tensor& m, const Tensor& v, const Tensor& grad, const Tensor& lr, const Tensor& beta1_power,
-                                  double beta1, double beta2, double eps, double weight_decay, double grad_scale, const Tensor& inv_scale,
-                                  const Tensor& skip) {
+                                  double beta1, double beta2, double eps, double weight_decay, double grad_scale, const Tensor& inv_scale, const Tensor& skip) {
   return bind_update(kAdaMax, recent_attrs(AdamKinAttrs{beta1, beta2, eps, weight_decay, grad_scale}), {param, m, v, grad, lr, beta1_power}, inv_scale, skip);
 }
 
 std::vector<Tensor> amsgrad_update(const Tensor& param, const Tensor& m, const Tensor& v, const Tensor& vhat, const Tensor& grad, const Tensor& lr,
                                    const Tensor& beta1_power, const Tensor& beta2_power, double beta1, double beta2, double eps, double weight_decay,
                                    double grad_scale, const Tensor& inv_scale, const Tensor& skip) {
-  return bind_update(kAmsGrad, recent_attrs(AdamKinAttrs{beta1, beta2, eps, weight_decay, grad_scale}),
-                     {param, m, v, vhat, grad, lr, beta1_power, beta2_power}, inv_scale, skip);
+  return bind_update(kAmsGrad, recent_attrs(AdamKinAttrs{beta1, beta2, eps, weight_decay, grad_scale}), {param, m, v, vhat, grad, lr, beta1_power, beta2_power},
+                     inv_scale, skip);
 }
 
 std::vector<Tensor> lamb_direction(const Tensor& param, const Tensor& m, const Tensor& v, const Tensor& grad, const Tensor& beta1_power,

@@ -38,8 +38,8 @@ constexpr UpdateOp kRule = {
 
 const OpDef& kFtrl = register_update<FtrlAttrs, kRule>(
     "param, accum, linear, grad, scalar lr -> param, accum, linear. g = grad·grad_scale + weight_decay·param; n' = n + g²; "
-    "z += g - (n'^-lr_power - n^-lr_power)/lr·p; p = 0 where |z| <= l1, else (sign(z)·l1 - z)/(n'^-lr_power/lr + 2·l2) (MindSpore nn.FTRL). "
-    SINDRI_UPDATE_CONTROLS_DOC "Not differentiable.");
+    "z += g - (n'^-lr_power - n^-lr_power)/lr·p; p = 0 where |z| <= l1, else (sign(z)·l1 - z)/(n'^-lr_power/lr + 2·l2) (MindSpore "
+    "nn.FTRL). " SINDRI_UPDATE_CONTROLS_DOC "Not differentiable.");
 
 }  // namespace
 

@@ -61,8 +61,8 @@ std::vector<Tensor> rmsprop_update(const Tensor& param, const Tensor& mean_squar
 std::vector<Tensor> rmsprop_centered_update(const Tensor& param, const Tensor& mean_square, const Tensor& moment, const Tensor& mean_grad, const Tensor& grad,
                                             const Tensor& lr, double decay, double momentum, double eps, double weight_decay, double grad_scale,
                                             const Tensor& inv_scale, const Tensor& skip) {
-  return bind_update(kCentered, recent_attrs(RmsPropAttrs{decay, momentum, eps, weight_decay, grad_scale}),
-                     {param, mean_square, moment, mean_grad, grad, lr}, inv_scale, skip);
+  return bind_update(kCentered, recent_attrs(RmsPropAttrs{decay, momentum, eps, weight_decay, grad_scale}), {param, mean_square, moment, mean_grad, grad, lr},
+                     inv_scale, skip);
 }
 
 }  // namespace sindri::ops

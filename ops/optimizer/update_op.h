@@ -52,11 +52,12 @@ template <class A, const UpdateOp& kUpdate> const OpDef& register_update(const c
                  .saves_in = kSavesNone,
                  .inplace_pairs = ((2u << states) - 1) & (kUpdate.makes_param ? ~0u : ~1u),
                  .update_inputs = static_cast<uint32_t>(states + 2)},
-      .infer = [](const Attrs& attrs, Span<const TensorMeta> in) {
-        const auto& a = attrs.as<A>();
-        check_not_negative(kUpdate.name, a.weight_decay, "weight_decay");
-        return infer_update(kUpdate, attrs, in);
-      },
+      .infer =
+          [](const Attrs& attrs, Span<const TensorMeta> in) {
+            const auto& a = attrs.as<A>();
+            check_not_negative(kUpdate.name, a.weight_decay, "weight_decay");
+            return infer_update(kUpdate, attrs, in);
+          },
   });
 }
 
