@@ -91,6 +91,7 @@ void bind_linalg(py::module_& m) {
   def_op(m, "triangular_solve", &ops::triangular_solve, py::arg("a"), py::arg("b"), py::arg("lower") = true, py::arg("transpose") = false,
          py::arg("unit_diagonal") = false);
   def_op(m, "inverse", &ops::inverse, py::arg("a"));
+  m.def("lu", &ops::lu, py::arg("a"), py::call_guard<ReleaseForLongCall>(), op_doc("lu").c_str());
   m.def("eigh", &ops::eigh, py::arg("a"), py::call_guard<ReleaseForLongCall>(), op_doc("eigh").c_str());
   m.def("svd", &ops::svd, py::arg("a"), py::call_guard<ReleaseForLongCall>(), op_doc("svd").c_str());
 }

@@ -95,7 +95,8 @@ Tensor from_data(const py::object& data, const py::object& dtype) {
   return py::isinstance<py::list>(data) || py::isinstance<py::tuple>(data) ? from_sequence(data, true) : to_tensor(data);
 }
 
-void initialize(PyTensor& t, const py::object& data, const py::object& dtype, const py::object& shape, const py::object& init) {
+// const_arg changes nothing: a graph that asks for an argument's value gets it where it is run eagerly from there on.
+void initialize(PyTensor& t, const py::object& data, const py::object& dtype, const py::object& shape, const py::object& init, bool) {
   Tensor value;
   std::unique_ptr<LazyValue> lazy;
   if (!init.is_none()) {
@@ -385,7 +386,8 @@ Tensor from_numpy(const py::array& a, bool share) {
 
 void bind_tensor(py::module_& m) {
   TypeBinder c(g_tensor_type);
-  c.def_init(&initialize, py::arg("input_data") = py::none(), py::arg("dtype") = py::none(), py::arg("shape") = py::none(), py::arg("init") = py::none());
+  c.def_init(&initialize, py::arg("input_data") = py::none(), py::arg("dtype") = py::none(), py::arg("shape") = py::none(), py::arg("init") = py::none(),
+             py::arg("const_arg") = false);
   c.def_property_readonly(
       "ndim", [](PyTensor& t) { return t.value().rank(); }, "Number of dimensions.");
   c.def_property_readonly(

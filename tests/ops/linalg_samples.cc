@@ -54,6 +54,17 @@ const bool kInverse = add_samples({
     matrix_op("inverse", "empty_batch", {spd({0, 2, 2})}),
     matrix_op("inverse", "skew", {{.shape = {2, 2}, .values = {1, 3, -2, 0.5}}}),
 });
+const bool kLu = add_samples({
+    matrix_op("lu", "plain", {spd({3, 3})}),
+    matrix_op("lu", "one", {spd({1, 1})}),
+    matrix_op("lu", "batch", {{{2, 3, 4, 4}}}),
+    matrix_op("lu", "odd7", {{{7, 7}}}),
+    matrix_op("lu", "odd17", {spd({17, 17})}),
+    {.op = "lu", .name = "large", .args = {{{70, 70}}}, .gradient = false, .half = false, .tolerance = 8},  // elimination in float32: 70 steps
+    matrix_op("lu", "needs_pivot", {{.shape = {3, 3}, .values = {0, 2, 1, 1, 0, 3, 4, 1, 0}}}),
+    matrix_op("lu", "empty", {spd({0, 0})}),
+    matrix_op("lu", "empty_batch", {spd({0, 2, 2})}),
+});
 const bool kEigh = add_samples({
     matrix_op("eigh", "plain", {spd({3, 3})}, false),
     matrix_op("eigh", "one", {spd({1, 1})}, false),

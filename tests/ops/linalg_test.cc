@@ -123,6 +123,48 @@ TEST(Inverse, SingularMatrixIsNamed) {
   }
 }
 
+// The rows that lu names, one behind the other.
+Tensor picked(const Tensor& a, const Tensor& rows) { return ops::batch_matmul(ops::one_hot(rows, a.dim(-1), 1, 0, a.dtype()), a); }
+
+TEST(Lu, FactorsAnyOrderOfRows) {
+  const Tensor a = uniform("lu", {3, 9, 9});
+  for (const char* kernel : {"eigen", "reference"}) {
+    const ForceKernel force(kernel);
+    const auto [packed, rows, sign] = ops::lu(a);
+    const std::vector<double> v = packed.to_vector<double>();
+    std::vector<double> l(v.size(), 0.0), u(v.size(), 0.0);
+    for (size_t e = 0; e < v.size(); ++e) {
+      const size_t i = e / 9 % 9, j = e % 9;
+      (i > j ? l : u)[e] = v[e];
+      if (i == j) l[e] = 1;
+      if (i > j) EXPECT_LE(std::abs(v[e]), 1) << "a larger pivot was there";
+    }
+    EXPECT_TRUE(
+        close(ops::batch_matmul(Tensor::from_values(a.shape(), l, a.dtype()), Tensor::from_values(a.shape(), u, a.dtype())), picked(a, rows), {1e-13, 1e-13}))
+        << kernel;
+  }
+}
+TEST(Lu, SignIsThatOfThePermutation) {
+  // Two exchanges, one exchange, none: permutation matrices, whose determinants are the signs.
+  const Tensor a = Tensor::from_vector<double>({3, 3, 3}, {0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1});
+  for (const char* kernel : {"eigen", "reference"}) {
+    const ForceKernel force(kernel);
+    const auto [packed, rows, sign] = ops::lu(a);
+    EXPECT_EQ(sign.to_vector<double>(), (std::vector<double>{1, -1, 1})) << kernel;
+    EXPECT_TRUE(close(picked(a, rows), packed, {0, 0})) << kernel;  // U is the unit matrix, L too
+  }
+}
+TEST(Lu, SingularMatrixHasAZeroPivot) {
+  const Tensor a = Tensor::from_vector<double>({2, 3, 3}, {1, 2, 3, 2, 4, 6, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  for (const char* kernel : {"eigen", "reference"}) {
+    const ForceKernel force(kernel);
+    const std::vector<double> v = std::get<0>(ops::lu(a)).to_vector<double>();
+    EXPECT_EQ(v[0] * v[4] * v[8], 0) << kernel;
+    EXPECT_EQ(v[9] * v[13] * v[17], 0) << kernel;
+  }
+}
+TEST(Lu, NoElementsHaveSignOne) { EXPECT_EQ(std::get<2>(ops::lu(Tensor::zeros({2, 0, 0}, DType::kFloat32))).to_vector<float>(), (std::vector<float>{1, 1})); }
+
 TEST(Eigh, GradientForSymmetricInput) {
   const Function both = [](const Tensor& a) {
     const auto [w, v] = ops::eigh(a);

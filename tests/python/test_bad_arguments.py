@@ -38,7 +38,7 @@ SIZES = {
     "split": (lambda: ops.split(zeros(0, 3), output_num=HUGE), "parts of a tensor .* ops.split"),
     "split by size": (lambda: ops.split(ops.broadcast_to(zeros(1, 0), (HUGE, 0)), 1), "parts of a tensor .* ops.split"),
     "unbind": (lambda: ops.unbind(ops.broadcast_to(zeros(1, 0), (HUGE, 0))), "parts of a tensor .* ops.unstack"),
-    "adaptive_max_pool2d": (lambda: ops.adaptive_max_pool2d(IMAGE, (HUGE, 2)), "output_size: .* ops.adaptive_pool2d"),
+    "adaptive_max_pool2d": (lambda: ops.adaptive_max_pool2d(IMAGE, (HUGE, 2)), "output_size: .* ops.adaptive_max_pool2d"),
     "adaptive_max_pool2d, parts": (lambda: ops.adaptive_max_pool2d(IMAGE, (2 ** 24, 2)), "parts of a tensor .* ops.adaptive_max_pool2d"),
     "adaptive_max_pool1d": (lambda: ops.adaptive_max_pool1d(zeros(1, 2, 6), HUGE), "output_size"),
     "adaptive_avg_pool2d": (lambda: ops.adaptive_avg_pool2d(IMAGE, (HUGE, 3)), "output_size"),

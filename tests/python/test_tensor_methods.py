@@ -1,10 +1,12 @@
 """Tensor methods that ops_cases.py does not compare: in place, conversions, forms of arguments, errors. Expectations are NumPy's or formulas."""
+import inspect
+
 import numpy as np
 import pytest
 
 import sindri as ms
 from sindri import Parameter, Tensor, ops
-from sindri.common import _tensor_methods
+from sindri.common import _method_names, _tensor_methods
 
 X = np.array([[1.5, -2.0, 3.0], [0.0, 4.0, -5.5]], np.float32)
 
@@ -185,3 +187,74 @@ def test_small_regions_are_not_widened_where_their_last_pixel_counts():
     for args, roi, expected in (((2, 2, 0.25, 2, 1), [0, 1, 1, 1.5, 1.5], [[2.40625, 2.59375], [3.53125, 3.71875]]),
                                 ((2, 2, 0.25, 2, 0), [0, 1, 1, 1.5, 1.5], [[3.5, 4.0], [6.5, 7.0]]), ((2, 2, 1.0, 2, 1), [0, 1, 1, 4, 4], [[14, 16], [26, 28]])):
         assert ops.ROIAlign(*args)(x, Tensor([roi], ms.float32)).asnumpy()[0, 0].tolist() == expected
+
+
+def test_arguments_under_both_names(mode):
+    """axis and keepdims are dim and keepdim, too, in compiled code as well; an argument is given once."""
+    data = Tensor(np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32))
+    extra = {"chunk": (2,), "index_select": (), "repeat_interleave": (2,), "scatter": (), "split": (2,)}
+    named = {"index_select": {"index": Tensor([1, 0])}, "scatter": {"index": Tensor([[1], [0]]), "src": data[:2, :1]}}
+    for name in sorted(_method_names.METHODS):
+        args, more = extra.get(name, ()), named.get(name, {})
+        call = lambda x, name=name, args=args, more=more: getattr(x, name)(*args, dim=1, **more)  # noqa: E731
+        got, want = ms.jit(call)(data), getattr(data, name)(*args, axis=1, **more)
+        for a, b in zip(*((v if isinstance(v, tuple) else (v,)) for v in (got, want))):
+            np.testing.assert_array_equal(a.asnumpy(), b.asnumpy(), err_msg=name)
+        with pytest.raises(TypeError):
+            getattr(data, name)(*args, axis=1, dim=1, **more)
+    for name in ("all", "any", "argmax", "argmin", "max", "mean", "median", "min", "prod", "std", "sum", "var"):
+        out = getattr(data, name)(dim=0, keepdim=True)
+        assert (out[0] if isinstance(out, tuple) else out).shape == (1, 4), name
+    assert data.max(1, keepdim=True)[1].shape == data.sum(1, keepdim=True).shape == (3, 1)
+    with pytest.raises(TypeError, match="twice"):
+        data.min(0, dim=0)
+    assert data.var(dim=1, correction=1).asnumpy() == pytest.approx(data.asnumpy().var(1, ddof=1), rel=1e-6)
+    assert data.mean(dim=1, dtype=ms.float64).dtype == ms.float64
+    signature = inspect.signature(Tensor.mean)
+    assert list(signature.parameters)[:3] == ["self", "axis", "keep_dims"] and {"dim", "keepdim"} <= set(signature.parameters)
+
+
+def test_what_a_tensor_is(x):
+    assert x.stride() == [3, 1] and x.stride(0) == x.stride(dim=-2) == 3 and Tensor(1.0).stride() == []
+    with pytest.raises(ValueError):
+        x.stride(2)
+    assert x.is_signed() and Tensor([1]).is_signed() and not x.byte().is_signed() and not Tensor([True]).is_signed()
+    assert x.get_bytes() == X.tobytes() and Tensor([1.0, 2.0], ms.bfloat16).get_bytes() == b"\x80\x3f\x00\x40" and x.T.get_bytes() == X.T.tobytes()
+    assert x.device == "CPU" and x.virtual_flag is False
+    assert x.new_empty(2, 4).shape == (2, 4) and x.new_empty((3,), dtype=ms.int32).dtype == ms.int32
+    assert Tensor([300, -1]).byte().asnumpy().tolist() == [44, 255]
+    assert Tensor([1, 2], dtype=ms.float32, const_arg=True).asnumpy().tolist() == ms.tensor([1.0, 2.0], const_arg=True).asnumpy().tolist() == [1, 2]
+
+
+def test_allclose(x, mode):
+    assert x.allclose(x * (1 + 1e-6)) is True and x.allclose(x + 1e-3) is False and x.allclose(x + 1e-3, atol=1e-2) is True
+    nan = Tensor([np.nan])
+    assert not nan.allclose(nan) and nan.allclose(nan, equal_nan=True)
+
+
+def test_set_dtype_changes_the_tensor(x):
+    view = x[0]
+    assert x.set_dtype(ms.float16) == ms.float16 and x.dtype == ms.float16 and x.asnumpy().tolist() == X.tolist()
+    assert view.dtype == ms.float32 and view.asnumpy().tolist() == X[0].tolist()
+    part = x[1]
+    part.set_dtype(ms.int32)
+    part[0] = 9
+    assert part.asnumpy().tolist() == [9, 4, -5] and x[1, 0].item() == 0
+
+
+def test_random_values_in_place(mode):
+    x = Tensor(np.zeros((100, 100), np.float32))
+    assert x.normal_(3, 0.5) is x
+    assert abs(x.asnumpy().mean() - 3) < 0.05 and abs(x.asnumpy().std() - 0.5) < 0.05
+    before = x.asnumpy().copy()
+    assert x.uniform_(-1, 3) is x and not np.array_equal(x.asnumpy(), before)
+    assert -1 <= x.asnumpy().min() < -0.99 and 2.99 < x.asnumpy().max() < 3
+    p = Parameter(Tensor(np.zeros(1000, np.float16)), name="p")
+    assert p.uniform_().dtype == ms.float16 and 0.4 < p.asnumpy().astype(np.float32).mean() < 0.6
+    row = x[0]
+    row.normal_(50, 1)
+    assert x[0].asnumpy().min() > 40 and x[1].asnumpy().max() < 3  # a view writes to its base
+    for call, error in ((lambda: Tensor([1]).normal_(), TypeError), (lambda: Tensor([1]).uniform_(), TypeError), (lambda: x.normal_(0, -1), ValueError),
+                        (lambda: x.uniform_(2, 1), ValueError), (lambda: x.normal_(generator=object()), ValueError)):
+        with pytest.raises(error):
+            call()

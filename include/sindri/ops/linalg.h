@@ -15,6 +15,9 @@ SINDRI_API Tensor cholesky(const Tensor& a);
 SINDRI_API Tensor triangular_solve(const Tensor& a, const Tensor& b, bool lower = true, bool transpose = false, bool unit_diagonal = false);
 /// Throws ValueError for a singular matrix.
 SINDRI_API Tensor inverse(const Tensor& a);
+/// Partial pivoting of a [.., n, n]: L (unit diagonal, not stored) and U in one matrix, the rows of a that the rows of L·U are
+/// [.., n] (int64), and the sign of that permutation [..]. A singular matrix has a zero on U's diagonal.
+SINDRI_API std::tuple<Tensor, Tensor, Tensor> lu(const Tensor& a);
 /// Symmetric eigenproblem: ascending eigenvalues [.., n] and eigenvectors in columns [.., n, n].
 SINDRI_API std::pair<Tensor, Tensor> eigh(const Tensor& a);
 /// Thin SVD: u [.., m, k], s [.., k] descending, v [.., n, k], a = u·diag(s)·vᵀ, k = min(m, n).

@@ -12,7 +12,9 @@ import numpy as np
 
 from sindri import _core
 from sindri._signatures import as_method, signature
+from sindri.common import _tensor_facts as facts
 from sindri.common import dtype as mstype
+from sindri.common._method_names import METHODS, with_both_names
 from sindri.common._views import of_first_era, reshaped, transposed
 from sindri.common.hook_handle import HookHandle
 from sindri.context import era
@@ -24,17 +26,18 @@ Axis = Union[None, int, Sequence[int]]
 # Functions of sindri.ops that are methods as they are.
 _SAME = """
 abs absolute acos acosh addbmm addcdiv addcmul addmm addmv addr adjoint all amax amin aminmax any approximate_equal arccos arccosh arcsin
-arcsinh arctan arctan2 arctanh argmax argsort argwhere asin asinh atan atan2 atanh baddbmm bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm broadcast_to ceil cholesky cholesky_inverse
-cholesky_solve chunk clamp clip copysign cos cosh count_nonzero cross cummax cummin cumprod cov deg2rad diag diagflat diff digamma div divide dot dsplit eq equal erf erfc erfinv
+arcsinh arctan arctan2 arctanh argmax argwhere asin asinh atan atan2 atanh baddbmm bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm broadcast_to ceil cholesky cholesky_inverse
+cholesky_solve chunk clamp clip conj copysign cos cosh count_nonzero cross cummax cummin cumprod cov deg2rad det diag diagflat diff digamma div divide dot dsplit eq equal erf erfc
+erfinv
 exp expand_as expand_dims expm1 flip fliplr flipud float_power floor floor_divide fmax fmin fmod fold frac gather_elements gcd gather_nd ge ger greater
-greater_equal gt hardshrink heaviside histc hsplit hypot index_fill index_select inner inv inverse invert isclose isfinite isinf isnan isneginf
-isposinf is_complex is_floating_point kthvalue lcm ldexp le lerp less less_equal lgamma log log10 log1p log2 logaddexp logaddexp2 logcumsumexp logical_and
-logical_not logical_or logical_xor logit logsumexp lt masked_fill masked_select matmul matrix_power maximum median minimum mm moveaxis movedim msort
-mul multinomial multiply nan_to_num nanmean nansum narrow ne neg negative nonzero norm not_equal outer positive pow rad2deg random_categorical ravel
+greater_equal gt hardshrink heaviside histc hsplit hypot i0 index_fill index_select inner inv inverse invert isclose isfinite isinf isnan isneginf
+isposinf isreal is_complex is_floating_point kthvalue lcm ldexp le lerp less less_equal lgamma log log10 log1p log2 log_matrix_determinant logaddexp logaddexp2 logcumsumexp logdet logical_and
+logical_not logical_or logical_xor logit logsumexp lstsq lt masked_fill masked_select matmul matrix_determinant matrix_power maximum median minimum mm moveaxis movedim msort
+mul multinomial multiply nan_to_num nanmean nanmedian nansum narrow ne neg negative nextafter nonzero norm not_equal outer positive pow rad2deg random_categorical ravel real
 reciprocal relu remainder repeat_interleave reverse reverse_sequence roll rot90 round rsqrt scatter select_scatter sgn sigmoid sign signbit sin sinc
-sinh soft_shrink softmax sort split sqrt square squeeze std subtract svd swapaxes swapdims t tan tanh tensor_split tile top_k topk tril triu
-true_divide trunc type_as unbind unfold unique unique_consecutive unsorted_segment_max unsorted_segment_min unsorted_segment_prod
-unsorted_segment_sum var view_as vsplit xdivy xlogy
+sinh slogdet soft_shrink softmax split sqrt square squeeze subtract svd swapaxes swapdims t tan tanh tensor_split tile top_k topk tril triu
+true_divide trunc type_as unbind unfold unique unique_consecutive unique_with_pad unsorted_segment_max unsorted_segment_min unsorted_segment_prod
+unsorted_segment_sum view_as vsplit xdivy xlogy
 """
 
 # Methods under another name than the function's.
@@ -191,10 +194,37 @@ def sum(self: Tensor, axis: Axis = None, *given: Any, dtype: Any = None, keepdim
     return out if initial is None else _ops.add(out, initial)
 
 
-def mean(self: Tensor, axis: Axis = None, keep_dims: bool = False, *, keepdims: Optional[bool] = None) -> Tensor:
-    """Mean over axes."""
+def mean(self: Tensor, axis: Axis = None, keep_dims: bool = False, *, keepdims: Optional[bool] = None, dtype: Any = None) -> Tensor:
+    """Mean over axes, of the values in another element type when dtype says so."""
     from sindri.ops.function.reduce_func import mean as of_tensor
-    return of_tensor(self, axis, _keep(keep_dims, keepdims))
+    return of_tensor(self if dtype is None else _ops.cast(self, dtype), axis, _keep(keep_dims, keepdims))
+
+
+def _freedom(ddof: Union[int, bool], correction: Optional[int]) -> Union[int, bool]:
+    return ddof if correction is None else correction
+
+
+def std(self: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False, *, correction: Optional[int] = None) -> Tensor:
+    """Standard deviation over axes: the sum of squares is divided by count - ddof, at least 0. correction is another name of ddof."""
+    from sindri.ops.function.reduce_func import std as of_tensor
+    return of_tensor(self, axis, _freedom(ddof, correction), keepdims)
+
+
+def var(self: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False, *, correction: Optional[int] = None) -> Tensor:
+    """Variance over axes; see std."""
+    from sindri.ops.function.reduce_func import var as of_tensor
+    return of_tensor(self, axis, _freedom(ddof, correction), keepdims)
+
+
+def sort(self: Tensor, axis: int = -1, descending: bool = False, *, stable: bool = False) -> tuple:
+    """(sorted values, their int32 indices) along axis. Equal values keep their order, whatever stable says."""
+    from sindri.ops.function.reduce_func import sort as of_tensor
+    return of_tensor(self, axis, descending)
+
+
+def argsort(self: Tensor, axis: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
+    """Indices (int32) that sort the tensor along axis; see sort."""
+    return sort(self, axis, descending)[1]
 
 
 def prod(self: Tensor, axis: Axis = None, keep_dims: bool = False, dtype: Any = None, *, keepdims: Optional[bool] = None) -> Tensor:
@@ -214,8 +244,10 @@ def _extremum(name: str, self: Tensor, given: tuple, axis: Axis, keepdims: bool,
     from sindri.ops.function import reduce_func
     if len(given) > 2 or given and axis is not None or len(given) == 2 and keepdims:
         raise TypeError(f"expected at most an axis and keepdims, each once, got {given} | Tensor.{name}")
+    if dim is not None and (given or axis is not None):
+        raise TypeError(f"the dimension is given twice, also as dim={dim} | Tensor.{name}")
     if given:
-        axis, keepdims = given[0], given[1] if len(given) == 2 else keepdims
+        axis, keepdims = given[0], given[1] if len(given) == 2 else keepdims or keepdim
         return_indices = return_indices or (axis is not None and not isinstance(axis, (tuple, list)) and era() == 2)
     if dim is not None:
         axis, keepdims, return_indices = dim, keepdim, True
@@ -566,12 +598,12 @@ def _reversed(self: Tensor) -> Tensor:
     return transpose(self)
 
 
-_OWN = (reshape, view, transpose, permute, flatten, resize, expand, broadcast_to, sum_to_size, sum, mean, prod, max, min, argmin, argmax, argmax_with_value, argmin_with_value, cumsum, ptp,
-        trace, diagonal, repeat, take, gather, index_add, add, sub, searchsorted, where, select, fill, itemset, index_put, new_zeros, new_ones, new_full, to, copy, clone,
+_OWN = (reshape, view, transpose, permute, flatten, resize, expand, broadcast_to, sum_to_size, sum, mean, prod, std, var, sort, argsort, max, min, argmin, argmax,
+        argmax_with_value, argmin_with_value, cumsum, ptp, trace, diagonal, repeat, take, gather, index_add, add, sub, searchsorted, where, select, fill, itemset, index_put, new_zeros, new_ones, new_full, to, copy, clone,
         value, assign_value, copy_, fill_, zero_, register_hook, tolist, numel, dim, contiguous, is_contiguous)
 _ALIASES: dict[str, Callable] = {"type": type_, "ndimension": dim, "nelement": numel, "element_size": element_size, "numpy": numpy, "reshape_as": reshape_as}
 _TYPES = {"float": mstype.float32, "half": mstype.float16, "double": mstype.float64, "bfloat16": mstype.bfloat16, "int": mstype.int32,
-          "long": mstype.int64, "bool": mstype.bool_}
+          "long": mstype.int64, "bool": mstype.bool_, "byte": mstype.uint8}
 _item = Tensor.item
 
 
@@ -581,9 +613,9 @@ def attach(cls: type) -> None:
 
     def put(name: str, method: Any) -> None:
         if name not in cls.__dict__:
-            setattr(cls, name, method)
+            setattr(cls, name, with_both_names(method) if name in METHODS else method)
 
-    for f in _OWN:
+    for f in (*_OWN, *facts.METHODS):
         put(f.__name__, f)
     for name, alias in _ALIASES.items():
         put(name, alias)
@@ -595,6 +627,8 @@ def attach(cls: type) -> None:
         put(name, _method(name, getattr(function, source)))
     for name in _IN_PLACE.split():
         put(name + "_", _in_place(name, getattr(function, name)))
+    for name, fact in facts.PROPERTIES.items():
+        put(name, fact)
     put("data", property(value, doc="The tensor itself."))
     put("mT", property(_adjoint, doc="The last two dimensions exchanged."))
     put("T", property(_reversed, doc="All dimensions in reverse order."))

@@ -91,9 +91,9 @@ def from_numpy(array: np.ndarray) -> Tensor:
     return Tensor.from_numpy(array)
 
 
-def tensor(input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None) -> Tensor:
+def tensor(input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None, const_arg: bool = False) -> Tensor:
     """Tensor(...), by MindSpore's name of the function."""
-    return Tensor(input_data, dtype, shape, init)
+    return Tensor(input_data, dtype, shape, init, const_arg)
 
 
 Tensor.__module__ = "sindri.common.tensor"

@@ -219,8 +219,10 @@ def vander(x: Any, N: Optional[int] = None, increasing: bool = False) -> Tensor:
     n = x.shape[0] if N is None else to_int(N, "N", "numpy.vander")
     if not 0 <= n <= FEW_PARTS:  # each column is an op
         fail(ValueError, f"N: expected a value in [0, {FEW_PARTS}], got {n}", "numpy.vander")
-    powers = range(n) if increasing else range(n - 1, -1, -1)
-    return core.stack([core.pow(x, p) if p else core.ones_like(x) for p in powers], 1) if n else F.zeros((x.shape[0], 0), x.dtype)
+    if not n:
+        return F.zeros((x.shape[0], 0), x.dtype)
+    powers = core.cast(F.vander(x, n), x.dtype)
+    return F.flip(powers, 1) if increasing else powers
 
 
 def rand(*shape: int, dtype=mstype.float32) -> Tensor:

@@ -16,7 +16,7 @@ deg2rad rad2deg isnan
 isinf isfinite positive signbit logical_not"""
 _BINARY = """add multiply floor_divide maximum minimum equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor
 logaddexp logaddexp2
-hypot copysign fmod heaviside float_power"""
+bitwise_and bitwise_or bitwise_xor hypot copysign fmod heaviside float_power"""
 
 for _name in _UNARY.split():
     globals()[_name] = unary(_name, getattr(F, _name))
@@ -327,15 +327,21 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Tensor:
 
 def trapz(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Tensor:
     """The integral along axis by the trapezium rule."""
-    y = floating(as_tensor(y))
-    d = to_axis(axis, len(y.shape), "numpy.trapz")
-    n = y.shape[d]
-    middle = core.mul(core.add(F.narrow(y, d, 1, n - 1), F.narrow(y, d, 0, n - 1)), 0.5)
-    if x is None:
-        return core.mul(core.sum(middle, [d]), dx)
-    step = diff(as_tensor(x), axis=-1 if len(as_tensor(x).shape) == 1 else d)
-    step = core.reshape(step, [-1 if e == d else 1 for e in range(len(y.shape))]) if len(step.shape) == 1 else step
-    return core.sum(core.mul(middle, step), [d])
+    return F.trapz(as_tensor(y), None if x is None else as_tensor(x), dx=dx, dim=axis)
+
+
+def gcd(x1: Any, x2: Any, dtype=None) -> Tensor:
+    """Greatest common divisors, also of floats; of bools whether one holds. Such code runs eagerly."""
+    x1, x2 = as_tensor(x1), as_tensor(x2)
+    logical = x1.dtype is mstype.bool_ and x2.dtype is mstype.bool_
+    return typed(core.logical_or(x1, x2) if logical else F.common_divisor(x1, x2), dtype)
+
+
+def lcm(x1: Any, x2: Any, dtype=None) -> Tensor:
+    """Least common multiples, also of floats; of bools whether both hold. Such code runs eagerly."""
+    x1, x2 = as_tensor(x1), as_tensor(x2)
+    logical = x1.dtype is mstype.bool_ and x2.dtype is mstype.bool_
+    return typed(core.logical_and(x1, x2) if logical else F.common_multiple(x1, x2), dtype)
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Tensor:
@@ -404,14 +410,19 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     return Tensor(np.linspace(low, high, bins + 1).astype(np.float32))
 
 
+def bin_of(x: Tensor, edges: Tensor) -> tuple:
+    """(the bin of each element, rounded to the type of the edges, whether it lies in one); the last bin holds its upper edge, too."""
+    x, n = core.cast(x, edges.dtype), edges.shape[0] - 1
+    place = core.where(core.equal(x, edges[n]), n - 1, core.sub(F.searchsorted(edges, x, side="right"), 1))
+    return place, core.logical_and(core.greater_equal(place, 0), core.less(place, n))
+
+
 def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> tuple:  # noqa: A002
     """(float32 count or weight of the elements in each bin, the edges); density: divided by the total and the widths."""
     a = floating(F.ravel(as_tensor(a)))
     edges = histogram_bin_edges(a, bins, range)
     n = edges.shape[0] - 1
-    place = core.sub(F.searchsorted(edges, a, side="right"), 1)
-    place = core.where(core.equal(a, edges[n]), n - 1, place)
-    inside = core.logical_and(core.greater_equal(place, 0), core.less(place, n))
+    place, inside = bin_of(a, edges)
     counted = core.full(a.shape, 1.0) if weights is None else floating(F.ravel(as_tensor(weights)))
     counts = F.unsorted_segment_sum(core.where(inside, counted, 0.0), core.where(inside, place, 0), n)
     if density:
@@ -486,4 +497,4 @@ def promote_types(type1: Any, type2: Any) -> Any:
 
 __all__ = [name for name, value in list(globals().items())
            if not name.startswith("_") and getattr(value, "__module__", None) in (__name__, "sindri.numpy") and callable(value)
-           and name not in ("unary", "binary", "typed", "as_tensor")]
+           and name not in ("unary", "binary", "typed", "as_tensor", "bin_of")]

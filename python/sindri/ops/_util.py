@@ -115,6 +115,15 @@ def to_count(value: Any, name: str, where: str, most: Optional[int] = None) -> i
     return value
 
 
+def adaptive_sizes(output_size: Any, sizes: Sequence[int], where: str) -> list:
+    """Sizes of the output of adaptive pooling: one int for all of `sizes`, or one each; None keeps the input's. Raises TypeError, ValueError."""
+    output_size = to_ints(output_size, "output_size", where) if isinstance(output_size, Tensor) else output_size
+    wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size,) * len(sizes)
+    if len(wanted) != len(sizes):
+        fail(ValueError, f"output_size: expected an int or {len(sizes)} of them, got {output_size!r}", where)
+    return [n if w is None else to_count(w, "output_size", where, MOST_WINDOWS) for w, n in zip(wanted, sizes)]
+
+
 FEW_PARTS = 65536
 MOST_WINDOWS = 16777216  # of pooling and resizing along one dimension: their borders are computed before the result is known to fit the memory
 

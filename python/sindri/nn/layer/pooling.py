@@ -10,10 +10,11 @@ from sindri.nn._padding import Padder, check_padding
 from sindri.nn.cell import Cell
 from sindri.nn.layer.conv import check_format
 from sindri.ops._util import MOST_WINDOWS
-from sindri.ops.function.pooling_func import adaptive_max_pool, avg_pool2d, dilated_max_pool, max_pool_with_places
+from sindri.ops.function.pooling_func import adaptive_max_pool, avg_pool2d, dilated_max_pool, lp_pool1d, lp_pool2d, max_pool_with_places
+from sindri.ops.function.volume_func import adaptive_avg_pool3d
 
 __all__ = ["AvgPool2d", "MaxPool2d", "AvgPool1d", "MaxPool1d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d",
-           "AdaptiveMaxPool2d", "AdaptiveMaxPool3d"]
+           "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "LPPool1d", "LPPool2d"]
 
 _ops = _core.ops
 Size2 = Union[int, Tuple[int, int]]
@@ -222,11 +223,7 @@ class AdaptiveAvgPool3d(_Adaptive):
     _rank = 3
 
     def construct(self, x: Tensor) -> Tensor:
-        depth, height, width = self._sizes(x)
-        lead = tuple(x.shape[:-3])
-        planes = _ops.adaptive_avg_pool2d(_ops.reshape(x, (1, -1) + tuple(x.shape[-2:])), height, width)
-        columns = _ops.reshape(planes, (1, -1, x.shape[-3], height * width))
-        return _ops.reshape(_ops.adaptive_avg_pool2d(columns, depth, height * width), lead + (depth, height, width))
+        return adaptive_avg_pool3d(x, self._sizes(x))
 
 
 class _AdaptiveMax(_Adaptive):
@@ -258,3 +255,25 @@ class AdaptiveMaxPool3d(AdaptiveMaxPool2d):
     """As AdaptiveMaxPool2d of [N, C, D, H, W] or [C, D, H, W]."""
 
     _rank = 3
+
+
+class LPPool1d(Cell):
+    """(sum of x^norm_type)^(1/norm_type) over windows of [N, C, L] or [C, L]; stride None: kernel_size. Raises TypeError, ValueError."""
+
+    def __init__(self, norm_type: float, kernel_size: int, stride: Optional[int] = None, ceil_mode: bool = False) -> None:
+        super().__init__()
+        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, check_bool(self.cls_name, "ceil_mode", ceil_mode)
+
+    def construct(self, x: Tensor) -> Tensor:
+        return lp_pool1d(x, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
+
+
+class LPPool2d(Cell):
+    """(sum of x^norm_type)^(1/norm_type) over windows of [N, C, H, W] or [C, H, W]; stride None: kernel_size. Raises TypeError, ValueError."""
+
+    def __init__(self, norm_type: float, kernel_size: Size2, stride: Optional[Size2] = None, ceil_mode: bool = False) -> None:
+        super().__init__()
+        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, check_bool(self.cls_name, "ceil_mode", ceil_mode)
+
+    def construct(self, x: Tensor) -> Tensor:
+        return lp_pool2d(x, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)

@@ -11,12 +11,13 @@ from sindri.common.tensor import Tensor
 from sindri.nn._check import check_bool, check_float, check_int, check_type, fail
 from sindri.nn.cell import Cell
 from sindri.nn.layer.activation import get_activation
-from sindri.ops.function.loss_func import binary_cross_entropy, gaussian_nll_loss, multi_margin_loss, triplet_margin_loss
+from sindri.ops.function.loss_func import (binary_cross_entropy, gaussian_nll_loss, multi_margin_loss, multilabel_soft_margin_loss,
+                                           triplet_margin_loss)
 
 __all__ = ["LossBase", "L1Loss", "MSELoss", "RMSELoss", "MAELoss", "SmoothL1Loss", "SoftMarginLoss", "HuberLoss", "SoftmaxCrossEntropyWithLogits",
            "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "NLLLoss", "KLDivLoss", "CosineEmbeddingLoss", "MarginRankingLoss",
            "HingeEmbeddingLoss", "DiceLoss", "MultiClassDiceLoss", "FocalLoss",
-           "PoissonNLLLoss", "GaussianNLLLoss", "MultiMarginLoss", "TripletMarginLoss"]
+           "PoissonNLLLoss", "GaussianNLLLoss", "MultiMarginLoss", "MultiLabelSoftMarginLoss", "TripletMarginLoss"]
 
 _ops = _core.ops
 _HALF = (mstype.float16, mstype.bfloat16)
@@ -505,6 +506,17 @@ class MultiMarginLoss(LossBase):
 
     def construct(self, x: Tensor, target: Tensor, weight: Optional[Tensor] = None) -> Tensor:
         return multi_margin_loss(x, target, self.p, self.margin, self.weight if weight is None else weight, self.reduction)
+
+
+class MultiLabelSoftMarginLoss(LossBase):
+    """The mean over classes of the binary cross entropy of sigmoid(x) and target, times weight [C]: (x [N, C], target [N, C] of 0 and 1)."""
+
+    def __init__(self, weight: Optional[Tensor] = None, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.weight = weight
+
+    def construct(self, x: Tensor, target: Tensor) -> Tensor:
+        return multilabel_soft_margin_loss(x, target, self.weight, self.reduction)
 
 
 class TripletMarginLoss(LossBase):

@@ -1,14 +1,16 @@
 """Functions of sindri.ops that choose elements by a condition, by order or by which of them are equal."""
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, as_tensor, check_choice, core, exported, fail, is_float, is_int, is_long, perm_moving, to_int
-from sindri.ops.function.array_func import ravel
+from sindri.ops._util import Tensor, as_tensor, check_choice, core, exported, fail, is_float, is_int, is_long, perm_moving, to_count, to_int
+from sindri.ops.function.array_func import ravel, stack
+from sindri.ops.function.creation_func import meshgrid
 
 
 def _condition(condition: Any) -> Tensor:
@@ -116,6 +118,43 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
     if return_counts:
         out.append(Tensor(np.diff(np.append(np.flatnonzero(new), flat.size))))
     return out[0] if len(out) == 1 else tuple(out)
+
+
+def unique_with_pad(x: Tensor, pad_num: Union[Tensor, int, float]) -> tuple:
+    """As unique of a vector, with pad_num behind the different elements up to x's size; places are int64 for an int64 vector. Raises ValueError for
+    another rank."""
+    if len(x.shape) != 1:
+        fail(ValueError, f"expected a vector, got {x.shape}", "ops.unique_with_pad")
+    values, places = unique(x)
+    rest = core.full((x.shape[0] - values.shape[0],), 0.0, x.dtype)
+    return core.concat([values, core.add(rest, core.cast(as_tensor(pad_num, x), x.dtype))], 0), core.cast(places, mstype.int64) if x.dtype is mstype.int64 else places
+
+
+def cartesian_prod(*inputs: Tensor) -> Tensor:
+    """[n·m·…, k]: every choice of one element from each of k vectors, the last one changing fastest. Raises TypeError, ValueError."""
+    for x in inputs:
+        if not isinstance(x, Tensor) or len(x.shape) != 1:
+            fail(ValueError if isinstance(x, Tensor) else TypeError, f"expected vectors, got {getattr(x, 'shape', type(x).__name__)}", "ops.cartesian_prod")
+    if not inputs:
+        fail(ValueError, "expected at least one vector", "ops.cartesian_prod")
+    return stack([ravel(x) for x in meshgrid(*inputs, indexing="ij")], 1)
+
+
+_MOST_CHOICES = 2 ** 26  # their places are made before it is known whether the result fits the memory
+
+
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """[n, r]: the choices of r elements of a vector, in its order; with_replacement an element may be taken again. Raises ValueError for another
+    rank, r below 1 and too many choices."""
+    if len(input.shape) != 1:
+        fail(ValueError, f"expected a vector, got {input.shape}", "ops.combinations")
+    n, r = input.shape[0], to_count(r, "r", "ops.combinations")
+    count = math.comb(n + r - 1, r) if with_replacement and n else math.comb(n, r)
+    if count * r > _MOST_CHOICES:
+        fail(ValueError, f"{count} choices of {r} of {n} elements are more than {_MOST_CHOICES} elements", "ops.combinations")
+    pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = np.fromiter(itertools.chain.from_iterable(pick(range(n), r)), np.int64, count * r)
+    return core.reshape(core.gather(input, Tensor(places), 0), (count, r))
 
 
 def searchsorted(sorted_sequence: Tensor, values: Tensor, *, out_int32: bool = False, right: bool = False, side: Optional[str] = None,

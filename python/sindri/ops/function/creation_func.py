@@ -2,15 +2,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 import numpy as np
 
 from sindri.common import dtype as mstype
 from sindri.common._views import viewed
-from sindri.ops._util import (Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, is_int, is_long, is_number, perm_moving,
-                              to_axis, to_int, to_ints, to_number)
-from sindri.ops.function.array_func import ravel
+from sindri.ops._util import (FEW_PARTS, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, is_int, is_long, is_number,
+                              perm_moving, to_axis, to_count, to_int, to_ints, to_number)
+from sindri.ops.function.array_func import concat, ravel
 
 _range = range
 
@@ -159,6 +159,55 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype=mstype.int64) -> 
     return core.cast(Tensor(np.stack(np.triu_indices(row, offset, col))), dtype)
 
 
+def vander(x: Tensor, N: Optional[int] = None) -> Tensor:
+    """[n, N] (N = n when None): the powers N - 1 to 0 of the elements of a vector; of integers int64. Raises ValueError for another rank and N below 1."""
+    if len(x.shape) != 1:
+        fail(ValueError, f"expected a vector, got {x.shape}", "ops.vander")
+    count = x.shape[0] if N is None else to_count(N, "N", "ops.vander", FEW_PARTS)  # each power is an operator
+    x = x if is_float(x.dtype) else core.cast(x, mstype.int64)
+    powers = [core.full(x.shape, 1.0, x.dtype)]
+    while len(powers) < count:
+        powers.append(core.mul(powers[-1], x))
+    return core.stack(powers[count - 1::-1], 1) if count else core.full((0, 0), 0.0, x.dtype)
+
+
+def _window(length: Any, periodic: bool, kind: Any, where: str, formula: Callable[[np.ndarray], np.ndarray]) -> Tensor:
+    """formula of numbers from 0 on that reach 1 at the last of length elements, or at the one behind it for a periodic window."""
+    count = to_int(length, "window_length", where)
+    if count < 0:
+        fail(ValueError, f"window_length: expected a number that is not negative, got {count}", where)
+    if not is_float(kind):
+        fail(TypeError, f"dtype: expected a floating type, got {kind}", where)
+    whole = count if periodic else count - 1
+    return core.cast(Tensor(formula(np.arange(count) / whole) if count > 1 else np.ones(count)), kind)
+
+
+def bartlett_window(window_length: Union[int, Tensor], periodic: bool = True, *, dtype=None) -> Tensor:
+    """A triangle from 0 to 1 and back; periodic: without the last element of the symmetric one. float32 unless dtype says otherwise."""
+    return _window(window_length, periodic, dtype or mstype.float32, "ops.bartlett_window", lambda t: 1 - np.abs(2 * t - 1))
+
+
+def hann_window(window_length: int, periodic: bool = True, *, dtype=None) -> Tensor:
+    """1/2 - cos(2πt)/2, float64 unless dtype says otherwise; see bartlett_window."""
+    return _window(window_length, periodic, dtype or mstype.float64, "ops.hann_window", lambda t: np.sin(math.pi * t) ** 2)
+
+
+def hamming_window(window_length: Union[int, Tensor], periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *, dtype=None) -> Tensor:
+    """alpha - beta·cos(2πt); see bartlett_window."""
+    return _window(window_length, periodic, dtype or mstype.float32, "ops.hamming_window", lambda t: alpha - beta * np.cos(2 * math.pi * t))
+
+
+def blackman_window(window_length: Union[int, Tensor], periodic: bool = True, *, dtype=None) -> Tensor:
+    """0.42 - cos(2πt)/2 + 0.08·cos(4πt); see bartlett_window."""
+    return _window(window_length, periodic, dtype or mstype.float32, "ops.blackman_window",
+                   lambda t: 0.42 - 0.5 * np.cos(2 * math.pi * t) + 0.08 * np.cos(4 * math.pi * t))
+
+
+def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype=None) -> Tensor:
+    """i0(beta·sqrt(1 - (2t - 1)²))/i0(beta), float64 unless dtype says otherwise; see bartlett_window."""
+    return _window(window_length, periodic, dtype or mstype.float64, "ops.kaiser_window", lambda t: np.i0(beta * np.sqrt(1 - (2 * t - 1) ** 2)) / np.i0(beta))
+
+
 # --- diagonals and triangles ------------------------------------------------------------------------------------------------------------
 
 
@@ -222,6 +271,20 @@ def diag_part(x: Tensor) -> Tensor:
         fail(ValueError, f"expected the second half of the shape to repeat the first, got {x.shape}", "ops.DiagPart")
     n = math.prod(x.shape[:half])
     return core.reshape(diagonal(core.reshape(x, (n, n))), x.shape[:half])
+
+
+def block_diag(*inputs: Tensor) -> Tensor:
+    """A matrix with the given ones along its diagonal and zeros elsewhere, in their common type; vectors are rows, scalars 1 x 1. Raises TypeError,
+    and ValueError above 2 dimensions."""
+    blocks = [core.reshape(as_tensor(x), (1,) * (2 - len(as_tensor(x).shape)) + as_tensor(x).shape) for x in inputs]
+    for x in blocks:
+        if len(x.shape) > 2:
+            fail(ValueError, f"expected at most 2 dimensions, got {x.shape}", "ops.block_diag")
+    width, before, rows = sum(x.shape[1] for x in blocks), 0, []
+    for x in blocks:
+        rows.append(core.pad(x, [0, 0, before, width - before - x.shape[1]]))
+        before += x.shape[1]
+    return concat(rows, 0)
 
 
 def matrix_band_part(x: Tensor, lower: int, upper: int) -> Tensor:

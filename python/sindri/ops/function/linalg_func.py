@@ -7,7 +7,7 @@ from typing import Optional, Sequence, Union
 import numpy as np
 
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, core, exported, fail, floating, is_float, to_axis
+from sindri.ops._util import Tensor, core, exported, fail, floating, is_float, to_axis, wide
 from sindri.ops.function.array_func import swapaxes
 from sindri.ops.function.creation_func import diagonal
 
@@ -238,6 +238,76 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
     """x of A·x = input, where input2 is the Cholesky factor of A."""
     factor = swapaxes(input2, -1, -2) if upper else input2
     return core.triangular_solve(factor, core.triangular_solve(factor, input, True, False), True, True)
+
+
+def _lu(input: Tensor) -> tuple:
+    """(L and U in one matrix, U's diagonal, the rows of input that those of L·U are, their sign) of matrices."""
+    packed, rows, sign = core.lu(wide(floating(input)))
+    return packed, diagonal(packed, 0, -2, -1), rows, sign
+
+
+def det(input: Tensor) -> Tensor:
+    """Determinants of matrices [.., n, n]. Where one is 0 its gradient is NaN."""
+    _, pivots, _, sign = _lu(input)
+    return core.cast(core.mul(sign, core.prod(pivots, [-1])), floating(input).dtype)
+
+
+matrix_determinant = det
+
+
+def slogdet(input: Tensor) -> tuple:
+    """(signs of the determinants of matrices, logarithms of their absolute values); 0 and -inf for a singular one, whose gradient is NaN."""
+    _, pivots, _, sign = _lu(input)
+    out = core.mul(sign, core.prod(core.sign(pivots), [-1])), core.sum(core.log(core.abs(pivots)), [-1])
+    return tuple(core.cast(t, floating(input).dtype) for t in out)
+
+
+log_matrix_determinant = slogdet
+
+
+def logdet(input: Tensor) -> Tensor:
+    """Logarithms of the determinants of matrices; NaN where one is negative."""
+    sign, value = slogdet(input)
+    return core.where(core.less(sign, 0.0), math.nan, value)
+
+
+def matrix_solve(matrix: Tensor, rhs: Tensor, adjoint: bool = False) -> Tensor:
+    """x of matrix·x = rhs (adjoint: matrixᵀ·x = rhs) for matrices [.., n, n] and rhs [.., n, m]; Raises ValueError for
+    shapes that do not fit and, but for in compiled code, where the result is infinite or NaN, for a singular matrix."""
+    if matrix.shape[:-1] != rhs.shape[:-1]:
+        fail(ValueError, f"a matrix of {matrix.shape} and a right-hand side of {rhs.shape} do not fit", "ops.matrix_solve")
+    packed, pivots, rows, _ = _lu(matrix)
+    if not pivots.is_symbolic and bool(core.any(core.equal(pivots, 0))):
+        fail(ValueError, f"a matrix of {matrix.shape} is singular", "ops.matrix_solve", "use ops.lstsq")
+    order = core.one_hot(rows, rows.shape[-1], 1.0, 0.0, packed.dtype)  # order·matrix = L·U
+    if adjoint:
+        y = core.triangular_solve(packed, floating(rhs), False, True)
+        return core.batch_matmul(order, core.triangular_solve(packed, y, True, True, True), True)
+    y = core.triangular_solve(packed, core.batch_matmul(order, floating(rhs)), True, False, True)
+    return core.triangular_solve(packed, y, False)
+
+
+def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+    """x of A·x = b [.., n, m] for A = P·L·U: L (unit diagonal, not stored) and U in LU_data [.., n, n], and LU_pivots [.., n]: the row, counted from 1,
+    that each row was exchanged with in turn. Asks for the pivots' values. Raises ValueError."""
+    n, pivots = LU_data.shape[-1], LU_pivots.asnumpy() - 1
+    if b.shape[:-1] != LU_data.shape[:-1] or pivots.shape != LU_data.shape[:-1] or (pivots.size and (pivots.min() < 0 or pivots.max() >= n)):
+        fail(ValueError, f"b {b.shape}, LU_data {LU_data.shape} and LU_pivots {LU_pivots.shape} do not fit, or a pivot is outside [1, {n}]", "ops.lu_solve")
+    rows = np.tile(np.arange(n), pivots.shape[:-1] + (1,)).reshape(-1, n)
+    for order, exchanges in zip(rows, pivots.reshape(-1, n)):
+        for i, j in enumerate(exchanges):
+            order[[i, j]] = order[[j, i]]
+    order = np.eye(n)[rows.reshape(pivots.shape)]
+    y = core.triangular_solve(LU_data, core.batch_matmul(core.cast(Tensor(order), b.dtype), b), True, False, True)
+    return core.triangular_solve(LU_data, y, False)
+
+
+def lstsq(input: Tensor, A: Tensor) -> Tensor:
+    """x [n, k] with the smallest |input·x - A| for input [m, n] and A [m, k] or [m] (k = 1); of several the shortest. Raises ValueError."""
+    if len(input.shape) != 2 or len(A.shape) not in (1, 2) or A.shape[0] != input.shape[0]:
+        fail(ValueError, f"expected [m, n] and [m, k] or [m], got {input.shape} and {A.shape}", "ops.lstsq")
+    out = core.matmul(pinv(wide(input)), wide(core.expand_dims(A, 1) if len(A.shape) == 1 else A))
+    return core.cast(out, input.dtype)
 
 
 def svd(input: Tensor, full_matrices: bool = False, compute_uv: bool = True) -> Union[Tensor, tuple]:

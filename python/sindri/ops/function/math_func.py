@@ -551,6 +551,26 @@ def is_complex(input: Tensor) -> bool:
     return False
 
 
+def isreal(input: Tensor) -> Tensor:
+    """True everywhere: there are no complex tensors."""
+    return core.full(input.shape, 1.0, mstype.bool_)
+
+
+def real(input: Tensor) -> Tensor:
+    """The real part, which is the tensor itself."""
+    return input
+
+
+def imag(input: Tensor) -> Tensor:
+    """The imaginary part: zeros."""
+    return core.zeros_like(input)
+
+
+def conj(input: Tensor) -> Tensor:
+    """The complex conjugate, which is the tensor itself."""
+    return input
+
+
 def is_nonzero(input: Tensor) -> bool:
     """Whether the only element is not 0. Asks the tensor's value, so code with it runs eagerly."""
     return bool(input != 0)

@@ -2,11 +2,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Optional, Sequence, Tuple
+from typing import Any, Callable, Optional, Sequence, Tuple, Union
 
 from sindri import _core
 from sindri.common import dtype as mstype
-from sindri.ops._util import MOST_WINDOWS, Tensor, check_parts, core, exported, fail, need_divisor, pair, to_count, to_ints, zeros_around
+from sindri.ops._util import Tensor, adaptive_sizes, check_parts, core, exported, fail, need_divisor, pair, to_ints, zeros_around
 from sindri.ops.function.nn_func import in_nchw, spatial_pads
 
 
@@ -108,27 +108,20 @@ def max_pool1d(x: Tensor, kernel_size: int, stride: Optional[int] = None, paddin
     return _as_images(lambda image: core.max_pool2d(image, [1, k], [1, s], [0, 0, padding, padding], ceil_mode), x)
 
 
-def _output_size(output_size: Any, size: Sequence[int]) -> list:
-    where = "ops.adaptive_pool2d"
-    wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size, output_size)
-    if len(wanted) != 2:
-        fail(ValueError, f"output_size: expected an int or two of them, got {output_size!r}", where)
-    return [n if w is None else to_count(w, "output_size", where, MOST_WINDOWS) for w, n in zip(wanted, size)]
-
-
 def _with_batch(fn: Callable, x: Tensor) -> Tensor:
     return fn(core.expand_dims(x, 0))[0] if len(x.shape) == 3 else fn(x)
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Means over oh x ow windows that cover [n, c, h, w] (or [c, h, w]); None keeps a size."""
-    oh, ow = _output_size(output_size, input.shape[-2:])
+    oh, ow = adaptive_sizes(output_size, input.shape[-2:], "ops.adaptive_avg_pool2d")
     return _with_batch(lambda x: core.adaptive_avg_pool2d(x, oh, ow), input)
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Tensor:
     """Maxima over oh x ow windows that cover [n, c, h, w] (or [c, h, w]); with return_indices also their int64 places in the flat image."""
-    y, places = adaptive_max_pool(input, _output_size(output_size, input.shape[-2:]), return_indices, "ops.adaptive_max_pool2d")
+    where = "ops.adaptive_max_pool2d"
+    y, places = adaptive_max_pool(input, adaptive_sizes(output_size, input.shape[-2:], where), return_indices, where)
     return (y, places) if return_indices else y
 
 
@@ -165,6 +158,38 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int) -> Tensor:
 def adaptive_max_pool1d(input: Tensor, output_size: int) -> Tensor:
     """Maxima over output_size windows that cover [n, c, l]."""
     return _as_images(lambda x: adaptive_max_pool2d(x, (1, output_size)), input)
+
+
+def _lp_pool(x: Tensor, norm_type: Union[int, float], kernel: Sequence[int], stride: Sequence[int], ceil_mode: bool) -> Tensor:
+    """(sum of x^norm_type)^(1/norm_type) over windows of [n, c, h, w]; windows cut by the border count as whole ones with the mean of what is there.
+    Where the sum is 0 so is the gradient."""
+    p = float(norm_type)
+    total = core.mul(core.avg_pool2d(core.pow(x, p), list(kernel), list(stride), [0, 0, 0, 0], ceil_mode, False), float(math.prod(kernel)))
+    zero = core.equal(total, 0)
+    return core.where(zero, 0.0, core.pow(core.where(zero, 1.0, total), 1 / p))
+
+
+def _norm_window(norm_type: Any, kernel: Sequence[int], stride: Sequence[int], where: str) -> None:
+    if not isinstance(norm_type, (int, float)) or isinstance(norm_type, bool):
+        fail(TypeError, f"norm_type: expected a number, got {norm_type!r}", where)
+    if norm_type == 0 or min(*kernel, *stride) < 1:
+        fail(ValueError, f"norm_type {norm_type} must not be 0, kernel_size {kernel} and stride {stride} must be at least 1", where)
+
+
+def lp_pool1d(x: Tensor, norm_type: Union[int, float], kernel_size: int, stride: Optional[int] = None, ceil_mode: bool = False) -> Tensor:
+    """(sum of x^norm_type)^(1/norm_type) over windows of [n, c, l] or [c, l] (stride None: kernel_size). Raises TypeError, ValueError."""
+    k = to_ints(kernel_size, "kernel_size", "ops.lp_pool1d")[0]
+    s = k if stride is None else to_ints(stride, "stride", "ops.lp_pool1d")[0]
+    _norm_window(norm_type, [k], [s], "ops.lp_pool1d")
+    return _as_images(lambda image: _lp_pool(image, norm_type, [1, k], [1, s], ceil_mode), x)
+
+
+def lp_pool2d(x: Tensor, norm_type: Union[int, float], kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    """(sum of x^norm_type)^(1/norm_type) over windows of [n, c, h, w] or [c, h, w] (stride None: kernel_size). Raises TypeError, ValueError."""
+    kernel = pair(kernel_size, "kernel_size", "ops.lp_pool2d")
+    step = kernel if stride is None else pair(stride, "stride", "ops.lp_pool2d")
+    _norm_window(norm_type, kernel, step, "ops.lp_pool2d")
+    return _with_batch(lambda image: _lp_pool(image, norm_type, kernel, step, ceil_mode), x)
 
 
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:

@@ -212,6 +212,8 @@ def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: bool = False, dtype=mst
 
 def logsumexp(input: Tensor, axis: Axis = None, keep_dims: bool = False, *, dim: Axis = None, keepdim: Optional[bool] = None) -> Tensor:
     """log(sum(exp(x))) over axes, without overflow. dim and keepdim are the names of 2.6 for axis and keep_dims."""
+    if axis is not None and dim is not None:
+        fail(TypeError, f"the dimension is given twice, as axis={axis!r} and dim={dim!r}", "ops.logsumexp")
     return core.logsumexp(floating(input), to_axes(axis if dim is None else dim, "ops.logsumexp"), keep_dims if keepdim is None else keepdim)
 
 
@@ -357,6 +359,24 @@ def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple:
         unknown = core.isnan(input)
         some = core.any(unknown, [axis], True)
         out = core.where(some, math.nan, out[0]), core.where(some, core.argmax(core.cast(unknown, mstype.float32), axis, True), out[1])
+    return out if keepdims else tuple(core.squeeze(t, axis) for t in out)
+
+
+def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple:
+    """(median of the elements that are not NaN, int64 index of one such element) along axis; of an even count the lower of the two in the middle.
+    NaN and the first index where there is nothing else."""
+    if not is_float(input.dtype) or not input.shape:
+        return median(input, axis, keepdims)
+    axis = to_axis(axis, len(input.shape), "ops.nanmedian")
+    if not input.shape[axis]:
+        fail(ValueError, f"dimension {axis} of {input.shape} has no elements to take the median of", "ops.nanmedian")
+    unknown = core.isnan(input)
+    order = core.topk(core.where(unknown, math.inf, input), input.shape[axis], axis, False)[1]
+    last = core.topk(core.gather_elements(core.cast(unknown, mstype.float32), order, axis), input.shape[axis], axis, False)[1]
+    order = core.gather_elements(order, last, axis)  # by value, behind them NaN, where they lie among infinities too
+    known = core.sum(core.cast(core.logical_not(unknown), mstype.int64), [axis], True)
+    place = core.gather_elements(order, core.maximum(core.floor_div(core.sub(known, 1), 2), 0), axis)
+    out = core.gather_elements(input, place, axis), place
     return out if keepdims else tuple(core.squeeze(t, axis) for t in out)
 
 

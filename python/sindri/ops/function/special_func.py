@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional, Sequence
 import numpy as np
 
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, pair, to_axis, to_int, to_ints
+from sindri.ops._util import Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, pair, to_axis, to_int, to_ints, wide
 from sindri.ops.function.array_func import concat, narrow
 from sindri.ops.function.index_func import (unsorted_segment_max, unsorted_segment_min, unsorted_segment_prod, unsorted_segment_sum)
 from sindri.ops.function.math_func import abs, floor, round, sign, tan
@@ -72,6 +72,84 @@ def _digamma(x: Tensor) -> Tensor:
 def digamma(input: Tensor) -> Tensor:
     """Derivative of lgamma; -inf at 0, NaN at negative integers."""
     return _in_double(input, _digamma)
+
+
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)  # B2, B4, …
+_MOST_DERIVATIVES = 100
+
+
+def _cotangent_derivative(n: int) -> list:
+    """Coefficients c of d^n/dx^n cot(x) = sum of c[k] cot(x)^k, from cot' = -(1 + cot²)."""
+    out = [0, 1]
+    for _ in range(n):
+        slope = [k * c for k, c in enumerate(out)][1:]
+        out = [-(a + b) for a, b in zip([*slope, 0, 0], [0, 0, *slope])]
+    return out
+
+
+def _polynomial(x: Tensor, coefficients: Sequence[float]) -> Tensor:
+    """sum of coefficients[k] x^k, by Horner."""
+    out = core.full((), float(coefficients[-1]), x.dtype)
+    for c in reversed(coefficients[:-1]):
+        out = core.add(core.mul(out, x), float(c))
+    return out
+
+
+def _polygamma(n: int, x: Tensor) -> Tensor:
+    """(-1)^(n+1)·n!·Σ (x + k)^-(n+1) for n from 1 on: n + 10 terms one by one, the others by Euler's and Maclaurin's formula. From 0 down by reflection:
+    ψₙ(x) = (-1)ⁿ·ψₙ(1 - x) - π·dⁿ/dxⁿ cot(πx)."""
+    sign, count = (-1.0) ** (n + 1), n + 10
+    known = core.isfinite(x)
+    low = core.logical_and(known, core.less_equal(x, 0.0))
+    z = core.where(low, core.sub(1.0, x), core.where(known, x, 1.0))
+    small = core.less(z, float(count))
+    w = core.where(small, core.add(z, float(count)), z)
+    rest = [1 / n] + [b * (math.factorial(n + 2 * j - 1) / (math.factorial(n) * math.factorial(2 * j))) for j, b in enumerate(_BERNOULLI, 1)]
+    total = core.mul(core.add(_series(w, rest), core.div(0.5, w)), core.pow(w, float(-n)))
+    for k in range(count):
+        total = core.add(total, core.where(small, core.pow(core.add(z, float(k)), float(-n - 1)), 0.0))
+    value = core.mul(total, sign * math.factorial(n))
+    r = core.sub(x, round(x))
+    pole = core.logical_and(low, core.equal(r, 0.0))
+    r = core.where(core.logical_and(low, core.logical_not(pole)), r, 0.25)
+    cotangent = core.div(core.sin(core.mul(core.sub(0.5, abs(r)), math.pi)), core.sin(core.mul(r, math.pi)))  # cos as a sine: 0 at 1/2
+    turned = core.mul(_polynomial(cotangent, _cotangent_derivative(n)), math.pi ** (n + 1))
+    value = core.where(low, core.sub(core.mul(value, -sign), turned), value)
+    return core.where(known, core.where(pole, sign * math.inf, value), core.where(core.equal(x, math.inf), 0.0, math.nan))
+
+
+def polygamma(n: Any, input: Tensor) -> Tensor:
+    """The n-th derivative of digamma at input; n is a number or a tensor of them, whose values are asked for, and broadcasts with input. Infinite at 0
+    and negative integers. Raises TypeError, and ValueError for n outside [0, 100]."""
+    orders = np.asarray(n.asnumpy() if isinstance(n, Tensor) else n)
+    if orders.dtype.kind not in "iu":
+        fail(TypeError, f"n: expected integers, got {orders.dtype}", "ops.polygamma")
+    if orders.size and not 0 <= orders.min() <= orders.max() <= _MOST_DERIVATIVES:
+        fail(ValueError, f"n: expected values in [0, {_MOST_DERIVATIVES}], got {orders.min()} to {orders.max()}", "ops.polygamma")
+    x = floating(input)
+    out = core.broadcast_to(x, np.broadcast_shapes(x.shape, orders.shape))
+    for k in np.unique(orders).tolist():
+        out = core.where(Tensor(orders == k), _in_double(x, lambda v, k=k: _polygamma(k, v) if k else _digamma(v)), out)
+    return out
+
+
+_NEAR = 20.0  # below the power series of I0 ends after 40 terms, above the asymptotic one is right after 25, each to the last digit of float64
+_I0_NEAR = [1 / math.factorial(k) ** 2 for k in range(41)]
+_I0_FAR = [math.prod(range(1, 2 * k, 2)) ** 2 / (math.factorial(k) * 8 ** k) for k in range(26)]
+
+
+def _i0(x: Tensor) -> Tensor:
+    a = abs(x)
+    near = core.less_equal(a, _NEAR)
+    power = _polynomial(core.mul(core.square(core.where(near, a, 0.0)), 0.25), _I0_NEAR)
+    far = core.where(core.logical_or(near, core.equal(a, math.inf)), _NEAR, a)
+    asymptotic = core.mul(core.div(core.exp(far), core.sqrt(core.mul(far, 2 * math.pi))), _polynomial(core.reciprocal(far), _I0_FAR))
+    return core.where(near, power, core.where(core.equal(a, math.inf), a, asymptotic))
+
+
+def i0(input: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind and order 0."""
+    return _in_double(input, _i0)
 
 
 def _erfinv(x: Tensor) -> Tensor:
@@ -170,22 +248,74 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Optional[Tensor] = None
     return out
 
 
-def gcd(input: Tensor, other: Tensor) -> Tensor:
-    """Greatest common divisors of integers. As many rounds as the largest needs: such code runs eagerly. Raises TypeError for floats."""
-    if is_float(input.dtype) or is_float(other.dtype):
-        fail(TypeError, f"expected integers, got {input.dtype} and {other.dtype}", "ops.gcd")
+def trapz(y: Tensor, x: Optional[Tensor] = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
+    """The integral of y along dim by the trapezium rule, at places x (a vector, or as many as y has) or dx apart."""
+    y = floating(y)
+    d = to_axis(dim, len(y.shape), "ops.trapz")
+    count = max(y.shape[d] - 1, 0)
+    middle = core.mul(core.add(narrow(y, d, y.shape[d] - count, count), narrow(y, d, 0, count)), 0.5)
+    if x is None:
+        return core.mul(core.sum(middle, [d]), dx)
+    step = diff(x, axis=0 if len(x.shape) == 1 else d)
+    if len(step.shape) == 1:
+        step = core.reshape(step, [-1 if e == d else 1 for e in range(len(y.shape))])
+    return core.sum(core.mul(middle, step), [d])
+
+
+# Bits of the fraction with the leading one, the smallest and the largest positive number.
+_SPACING = {mstype.float16: (11, 2.0 ** -24, 65504.0), mstype.bfloat16: (8, 2.0 ** -133, (2 - 2.0 ** -7) * 2.0 ** 127),
+            mstype.float32: (24, 2.0 ** -149, (2 - 2.0 ** -23) * 2.0 ** 127), mstype.float64: (53, 5e-324, (2 - 2.0 ** -52) * 2.0 ** 1023)}
+
+
+def nextafter(input: Tensor, other: Tensor) -> Tensor:
+    """The number of input's type next to input in the direction of other, with input's gradient. Raises TypeError for integers."""
+    if not is_float(input.dtype) or not is_float(other.dtype):
+        fail(TypeError, f"expected floating tensors, got {input.dtype} and {other.dtype}", "ops.nextafter")
+    kind = mstype.promote_types(input.dtype, other.dtype)
+    x, target = core.cast(input, kind), core.cast(other, kind)
+    bits, least, most = _SPACING[kind]
+    # Between 1/2 and 5/4 of the distance to the neighbour, also below a power of two, where it is half as far: the sum is rounded to the neighbour.
+    step = core.stop_gradient(core.maximum(core.mul(abs(wide(x)), 1.25 * 2.0 ** -bits), least))
+    moved = core.cast(core.add(wide(x), core.where(core.greater(target, x), step, core.neg(step))), kind)
+    moved = core.where(core.isfinite(x), moved, core.mul(sign(x), most))
+    out = core.where(core.equal(x, target), target, moved)
+    return core.where(core.logical_or(core.isnan(x), core.isnan(target)), math.nan, out)
+
+
+def common_divisor(input: Tensor, other: Tensor) -> Tensor:
+    """Greatest common divisors by Euclid's rounds, as many as the largest needs: such code runs eagerly. NaN where a float is not finite."""
     a, b = core.add(input, core.zeros_like(other)), core.add(other, core.zeros_like(input))
     a, b = (t if t.dtype is mstype.uint8 else core.abs(t) for t in (a, b))
+    if is_float(a.dtype):
+        known = core.logical_and(core.isfinite(a), core.isfinite(b))
+        a, b = core.where(known, a, math.nan), core.where(known, b, 0)
     while bool(core.any(core.not_equal(b, 0))):
         a, b = core.where(core.equal(b, 0), a, b), core.where(core.equal(b, 0), b, core.mod(a, core.where(core.equal(b, 0), 1, b)))
     return a
 
 
-def lcm(input: Tensor, other: Tensor) -> Tensor:
-    """Least common multiples of integers; 0 where one is 0. Such code runs eagerly."""
-    divisor = gcd(input, other)
+def common_multiple(input: Tensor, other: Tensor) -> Tensor:
+    """Least common multiples, from common_divisor; 0 where one is 0."""
+    divisor = common_divisor(input, other)
     out = core.mul(core.floor_div(input, core.where(core.equal(divisor, 0), 1, divisor)), other)
     return out if out.dtype is mstype.uint8 else core.abs(out)
+
+
+def _two_integers(input: Any, other: Any, where: str) -> tuple:
+    a, b = as_tensor(input, other if isinstance(other, Tensor) else None), as_tensor(other, input if isinstance(input, Tensor) else None)
+    if is_float(a.dtype) or is_float(b.dtype):
+        fail(TypeError, f"expected integers, got {a.dtype} and {b.dtype}", where)
+    return a, b
+
+
+def gcd(input: Tensor, other: Tensor) -> Tensor:
+    """Greatest common divisors of integers. As many rounds as the largest needs: such code runs eagerly. Raises TypeError for floats."""
+    return common_divisor(*_two_integers(input, other, "ops.gcd"))
+
+
+def lcm(input: Tensor, other: Tensor) -> Tensor:
+    """Least common multiples of integers; 0 where one is 0. Such code runs eagerly. Raises TypeError for floats."""
+    return common_multiple(*_two_integers(input, other, "ops.lcm"))
 
 
 # --- segments ---------------------------------------------------------------------------------------------------------------------------

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, List, Optional, Sequence
 
-from sindri.ops._util import Tensor, core, exported, fail, need_divisor, to_int, to_ints, volume_pads, zeros_around
+from sindri.common import dtype as mstype
+from sindri.ops._util import Tensor, adaptive_sizes, core, exported, fail, need_divisor, to_int, to_ints, volume_pads, zeros_around
 from sindri.ops.function.nn_func import bias_add, conv_transpose2d
-from sindri.ops.function.pooling_func import max_pool_with_places
+from sindri.ops.function.pooling_func import adaptive_max_pool, max_pool_with_places
 
 
 def _triple(value: Any, name: str, where: str) -> List[int]:
@@ -153,6 +154,30 @@ def avg_pool3d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: 
     kernel, pads = _triple(kernel_size, "kernel_size", where), volume_pads("pad", padding, (), (), (), (), where)
     return _mean_pool3d(input_x, kernel, _triple(stride, "stride", where), pads, ceil_mode, count_include_pad,
                         need_divisor(divisor_override, where), where)
+
+
+def _lead(x: Tensor, where: str) -> tuple:
+    if len(x.shape) not in (4, 5):
+        fail(ValueError, f"expected [n, c, d, h, w] or [c, d, h, w], got {x.shape}", where)
+    return tuple(x.shape[:-3])
+
+
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """Means over output_size windows that cover [n, c, d, h, w] (or [c, d, h, w]) evenly; None keeps a size. Raises TypeError, ValueError."""
+    where = "ops.adaptive_avg_pool3d"
+    lead, (depth, height, width) = _lead(input, where), adaptive_sizes(output_size, input.shape[-3:], where)
+    planes = core.adaptive_avg_pool2d(core.reshape(input, (1, -1) + tuple(input.shape[-2:])), height, width)
+    columns = core.reshape(planes, (1, -1, input.shape[-3], height * width))
+    return core.reshape(core.adaptive_avg_pool2d(columns, depth, height * width), lead + (depth, height, width))
+
+
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """Maxima over output_size windows that cover [n, c, d, h, w] (or [c, d, h, w]) evenly; with return_indices also their int32 places in the flat
+    volume. Raises TypeError, ValueError."""
+    where = "ops.adaptive_max_pool3d"
+    _lead(input, where)
+    y, places = adaptive_max_pool(input, adaptive_sizes(output_size, input.shape[-3:], where), return_indices, where)
+    return (y, core.cast(places, mstype.int32)) if return_indices else y
 
 
 __all__ = exported(globals())

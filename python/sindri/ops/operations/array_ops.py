@@ -47,6 +47,9 @@ Fill = primitive("Fill", F.fill)
 Fills = primitive("Fills", F.fills)
 Eye = primitive("Eye", F.eye)
 Range = primitive("Range", F.range, maxlen=1000000)
+BartlettWindow = primitive("BartlettWindow", F.bartlett_window, (), ("dtype",), periodic=True, dtype=mstype.float32)
+BlackmanWindow = primitive("BlackmanWindow", F.blackman_window, (), ("dtype",), periodic=True, dtype=mstype.float32)
+HammingWindow = primitive("HammingWindow", F.hamming_window, (), ("dtype",), periodic=True, alpha=0.54, beta=0.46, dtype=mstype.float32)
 LinSpace = primitive("LinSpace", F.linspace)
 LogSpace = primitive("LogSpace",
                      like(F.logspace, lambda start, end, steps, base, dtype: F.logspace(start, end, steps, base, dtype=dtype)), (), ("dtype",), steps=10,
@@ -89,6 +92,7 @@ MaskedFill = primitive("MaskedFill", F.masked_fill)
 MaskedSelect = primitive("MaskedSelect", F.masked_select)
 NonZero = primitive("NonZero", F.nonzero)
 Unique = primitive("Unique", F.unique)
+UniqueWithPad = primitive("UniqueWithPad", F.unique_with_pad)
 UniqueConsecutive = primitive("UniqueConsecutive", F.unique_consecutive, (), ("dim",), return_inverse=False, return_counts=False, dim=None)
 SearchSorted = primitive("SearchSorted",
                          like(F.searchsorted, lambda s, v, dtype, right: F.cast(F.searchsorted(s, v, right=right), dtype)), (), ("dtype",),

@@ -10,17 +10,18 @@ from sindri.ops.primitive import Primitive
 __all__ = [
     "Cast", "DType", "Shape", "DynamicShape", "TensorShape", "Rank", "Size", "SameTypeShape", "IsInstance", "IsSubClass", "Reshape", "Flatten",
     "ExpandDims", "Unsqueeze", "Squeeze", "Transpose", "BroadcastTo", "Identity", "IdentityN", "Zeros", "Ones", "ZerosLike", "OnesLike", "Fill",
-    "Fills", "Eye", "Range", "LinSpace", "LogSpace", "Meshgrid", "ScalarToTensor", "ScalarToArray", "ScalarCast", "TupleToArray", "TrilIndices",
-    "TriuIndices", "Concat", "Stack", "Pack", "ParallelConcat", "Unstack", "Unpack", "Split", "SplitV", "Slice", "StridedSlice", "Tile", "ReverseV2",
-    "ReverseSequence", "Roll", "Pad", "MirrorPad", "PadV3", "Select", "MaskedFill", "MaskedSelect", "NonZero", "Unique", "UniqueConsecutive",
-    "SearchSorted", "Bucketize", "InTopK", "OneHot", "Gather", "GatherV2", "SparseGatherV2", "GatherD", "GatherNd", "EmbeddingLookup", "ScatterNd",
-    "ScatterUpdate", "ScatterAdd", "ScatterSub", "ScatterMul", "ScatterDiv", "ScatterMax", "ScatterMin", "ScatterNdUpdate", "ScatterNdAdd",
-    "ScatterNdSub", "ScatterNdMul", "ScatterNdDiv", "ScatterNdMax", "ScatterNdMin", "TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub",
-    "TensorScatterMul", "TensorScatterDiv", "TensorScatterMax", "TensorScatterMin", "TensorScatterElements", "IndexAdd", "IndexFill",
-    "InplaceUpdate", "InplaceAdd", "InplaceSub", "InvertPermutation", "UnravelIndex", "UnsortedSegmentSum", "UnsortedSegmentMax",
-    "UnsortedSegmentMin", "UnsortedSegmentProd", "Diag", "DiagPart", "Trace", "Tril", "Triu", "MatrixBandPart", "SpaceToDepth", "DepthToSpace",
-    "SpaceToBatch", "BatchToSpace", "ChannelShuffle", "ResizeNearestNeighbor", "ResizeBilinear", "ResizeNearestNeighborV2", "ResizeBilinearV2",
-    "IOU", "BoundingBoxEncode", "BoundingBoxDecode", "CheckValid", "NMSWithMask", "CropAndResize", "ROIAlign",
+    "Fills", "Eye", "Range", "BartlettWindow", "BlackmanWindow", "HammingWindow", "LinSpace", "LogSpace", "Meshgrid", "ScalarToTensor",
+    "ScalarToArray", "ScalarCast", "TupleToArray", "TrilIndices", "TriuIndices", "Concat", "Stack", "Pack", "ParallelConcat", "Unstack", "Unpack",
+    "Split", "SplitV", "Slice", "StridedSlice", "Tile", "ReverseV2", "ReverseSequence", "Roll", "Pad", "MirrorPad", "PadV3", "Select", "MaskedFill",
+    "MaskedSelect", "NonZero", "Unique", "UniqueWithPad", "UniqueConsecutive", "SearchSorted", "Bucketize", "InTopK", "OneHot", "Gather", "GatherV2",
+    "SparseGatherV2", "GatherD", "GatherNd", "EmbeddingLookup", "ScatterNd", "ScatterUpdate", "ScatterAdd", "ScatterSub", "ScatterMul", "ScatterDiv",
+    "ScatterMax", "ScatterMin", "ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub", "ScatterNdMul", "ScatterNdDiv", "ScatterNdMax", "ScatterNdMin",
+    "TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "TensorScatterMul", "TensorScatterDiv", "TensorScatterMax", "TensorScatterMin",
+    "TensorScatterElements", "IndexAdd", "IndexFill", "InplaceUpdate", "InplaceAdd", "InplaceSub", "InvertPermutation", "UnravelIndex",
+    "UnsortedSegmentSum", "UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "Diag", "DiagPart", "Trace", "Tril", "Triu",
+    "MatrixBandPart", "SpaceToDepth", "DepthToSpace", "SpaceToBatch", "BatchToSpace", "ChannelShuffle", "ResizeNearestNeighbor", "ResizeBilinear",
+    "ResizeNearestNeighborV2", "ResizeBilinearV2", "IOU", "BoundingBoxEncode", "BoundingBoxDecode", "CheckValid", "NMSWithMask", "CropAndResize",
+    "ROIAlign",
 ]
 
 
@@ -147,6 +148,18 @@ class Eye(Primitive):
 class Range(Primitive):
     def __init__(self, maxlen: int = 1000000) -> None: ...
     def __call__(self, start: Any, end: Any, step: Any) -> Tensor: ...
+
+class BartlettWindow(Primitive):
+    def __init__(self, periodic: bool = True, dtype: Any = ...) -> None: ...
+    def __call__(self, window_length: int | Tensor) -> Tensor: ...
+
+class BlackmanWindow(Primitive):
+    def __init__(self, periodic: bool = True, dtype: Any = ...) -> None: ...
+    def __call__(self, window_length: int | Tensor) -> Tensor: ...
+
+class HammingWindow(Primitive):
+    def __init__(self, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, dtype: Any = ...) -> None: ...
+    def __call__(self, window_length: int | Tensor) -> Tensor: ...
 
 class LinSpace(Primitive):
     def __init__(self) -> None: ...
@@ -278,6 +291,11 @@ class Unique(Primitive):
     def __init__(self) -> None: ...
     @staticmethod
     def __call__(input: Tensor) -> tuple[Any, ...]: ...
+
+class UniqueWithPad(Primitive):
+    def __init__(self) -> None: ...
+    @staticmethod
+    def __call__(x: Tensor, pad_num: Tensor | int | float) -> tuple[Any, ...]: ...
 
 class UniqueConsecutive(Primitive):
     def __init__(self, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> None: ...

@@ -151,6 +151,7 @@ AvgPool = primitive("AvgPool", _avg_pool, (), _ANY_POOL, kernel_size=1, strides=
 MaxPoolWithArgmax = primitive("MaxPoolWithArgmax", _max_pool_with_argmax, (), _ANY_POOL, kernel_size=1, strides=1, pad_mode="valid",
                               data_format="NCHW")
 AdaptiveAvgPool2D = primitive("AdaptiveAvgPool2D", F.adaptive_avg_pool2d, output_size=REQUIRED)
+AdaptiveAvgPool3D = primitive("AdaptiveAvgPool3D", F.adaptive_avg_pool3d, output_size=REQUIRED)
 AdaptiveMaxPool2D = primitive("AdaptiveMaxPool2D", F.adaptive_max_pool2d, output_size=REQUIRED)
 
 # Normalisation and dropout.

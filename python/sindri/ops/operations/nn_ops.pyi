@@ -10,9 +10,9 @@ __all__ = [
     "ReLU", "ReLU6", "LeakyReLU", "PReLU", "Elu", "SeLU", "CeLU", "GeLU", "Gelu", "FastGeLU", "FastGelu", "HSwish", "HSigmoid", "HShrink",
     "SoftShrink", "Mish", "SiLU", "Sigmoid", "Tanh", "Softplus", "Softsign", "Softmax", "LogSoftmax", "GLU", "Dense", "BiasAdd", "Conv2D",
     "Conv2DTranspose", "Conv2DBackpropInput", "DepthwiseConv2dNative", "Conv3D", "MaxPool3D", "AvgPool3D", "MaxPool", "AvgPool", "MaxPoolWithArgmax",
-    "AdaptiveAvgPool2D", "AdaptiveMaxPool2D", "BatchNorm", "LayerNorm", "RmsNorm", "L2Normalize", "LRN", "Dropout", "Dropout2D", "Dropout3D",
-    "L2Loss", "SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits", "SigmoidCrossEntropyWithLogits", "BCEWithLogitsLoss",
-    "BinaryCrossEntropy", "KLDivLoss", "SmoothL1Loss", "SoftMarginLoss", "MultiMarginLoss", "NLLLoss", "ApplyMomentum",
+    "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool2D", "BatchNorm", "LayerNorm", "RmsNorm", "L2Normalize", "LRN", "Dropout", "Dropout2D",
+    "Dropout3D", "L2Loss", "SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits", "SigmoidCrossEntropyWithLogits",
+    "BCEWithLogitsLoss", "BinaryCrossEntropy", "KLDivLoss", "SmoothL1Loss", "SoftMarginLoss", "MultiMarginLoss", "NLLLoss", "ApplyMomentum",
     "FusedWeightScaleApplyMomentum", "SGD", "Adam", "AdamWeightDecay", "Lamb", "ApplyAdagrad", "ApplyRMSProp", "ApplyGradientDescent", "LSTM",
 ]
 
@@ -185,6 +185,10 @@ class MaxPoolWithArgmax(Primitive):
     def __call__(self, x: Tensor) -> tuple[Any, ...]: ...
 
 class AdaptiveAvgPool2D(Primitive):
+    def __init__(self, output_size: Any) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+
+class AdaptiveAvgPool3D(Primitive):
     def __init__(self, output_size: Any) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
 

@@ -1,0 +1,142 @@
+"""Sets, choices, grids and histograms of several dimensions of sindri.numpy."""
+from __future__ import annotations
+
+import math
+from typing import Any, Sequence
+
+import numpy as np
+
+from sindri.common import dtype as mstype
+from sindri.numpy._convert import as_tensor, smallest_int
+from sindri.numpy._math import bin_of, histogram_bin_edges
+from sindri.ops import function as F
+from sindri.ops._util import Tensor, check_choice, core, fail, floating
+
+# --- sets: their sizes depend on values, so such code runs eagerly ------------------------------------------------------------------------
+
+
+def _at(x: Tensor, places: np.ndarray) -> Tensor:
+    return core.gather(x, Tensor(places.astype(np.int64)), 0)
+
+
+def _sorted_once(x: Tensor, assume_unique: bool) -> tuple:
+    """(values, their places in x): each value once, ascending; as they are with assume_unique."""
+    values = x.asnumpy()
+    return (values, np.arange(values.size)) if assume_unique else np.unique(values, return_index=True)
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Tensor:
+    """The different elements of ar1 that are not in ar2, ascending (in their order with assume_unique, where each occurs once). Gradients flow."""
+    x = F.ravel(as_tensor(ar1))
+    values, places = _sorted_once(x, assume_unique)
+    return _at(x, places[~np.isin(values, as_tensor(ar2).asnumpy())])
+
+
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    """The different elements that are in both, ascending; return_indices: (elements, their places in ar1, in ar2), of the first of equal ones.
+    assume_unique: each occurs once in ar1 and in ar2. Gradients flow to ar1."""
+    x, y = F.ravel(as_tensor(ar1)), F.ravel(as_tensor(ar2))
+    _, first, second = np.intersect1d(x.asnumpy(), y.asnumpy(), assume_unique, True)
+    return (_at(x, first), Tensor(smallest_int(first)), Tensor(smallest_int(second))) if return_indices else _at(x, first)
+
+
+# --- choices and grids --------------------------------------------------------------------------------------------------------------------
+
+
+def choose(a: Any, choices: Any, mode: str = "clip") -> Tensor:
+    """Of choices (a list of tensors, or a tensor of them) at each place the one that a names; all broadcast. mode: 'clip' cuts a to the range, 'wrap'
+    counts around, 'raise' raises ValueError (and asks for the values)."""
+    check_choice(mode, ("clip", "wrap", "raise"), "mode", "numpy.choose")
+    a, options = as_tensor(a), [as_tensor(c) for c in (choices if isinstance(choices, (list, tuple)) else F.unstack(as_tensor(choices), 0))]
+    if a.dtype.is_floating or not options:
+        fail(TypeError if options else ValueError, f"expected integers and at least one choice, got {a.dtype} and {len(options)}", "numpy.choose")
+    n = len(options)
+    if mode == "raise" and a.size and not 0 <= int(core.min(a)) <= int(core.max(a)) < n:
+        fail(ValueError, f"a names a choice outside [0, {n})", "numpy.choose", "use mode 'clip' or 'wrap'")
+    place = core.cast(a, mstype.int64)
+    place = core.mod(place, n) if mode == "wrap" else core.minimum(core.maximum(place, 0), n - 1)
+    shape = np.broadcast_shapes(a.shape, *(c.shape for c in options))
+    kind = options[0].dtype
+    for c in options[1:]:
+        kind = mstype.promote_types(kind, c.dtype)
+    table = core.stack([core.broadcast_to(core.cast(c, kind), shape) for c in options], 0)
+    return core.squeeze(core.gather_elements(table, core.expand_dims(core.broadcast_to(place, shape), 0), 0), 0)
+
+
+class _Grid:
+    """mgrid and ogrid: what slices between brackets span. A step of nj means n numbers with both ends. int32, or float32 where a bound or step is a
+    fraction."""
+
+    def __init__(self, name: str, dense: bool) -> None:
+        self.__name__, self._dense = name, dense
+
+    def __repr__(self) -> str:
+        return f"sindri.numpy.{self.__name__}"
+
+    def _plain(self, key: Any) -> slice:
+        if not isinstance(key, slice):
+            fail(TypeError, f"expected slices between the brackets, got {key!r}", f"numpy.{self.__name__}")
+        if key.stop is None:
+            fail(ValueError, "a slice needs an end", f"numpy.{self.__name__}", "write start:stop or start:stop:step")
+        return slice(*(v.item() if isinstance(v, Tensor) else v for v in (key.start, key.stop, key.step)))
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, tuple):
+            return _small(np.mgrid[self._plain(key)])
+        keys = tuple(self._plain(k) for k in key)
+        if self._dense:
+            return _small(np.mgrid[keys])
+        return [core.reshape(_small(np.mgrid[k]), [-1 if d == i else 1 for d in range(len(keys))]) for i, k in enumerate(keys)]
+
+
+def _small(values: np.ndarray) -> Tensor:
+    return Tensor(smallest_int(values) if values.dtype.kind in "iu" else values.astype(np.float32))
+
+
+mgrid, ogrid = _Grid("mgrid", True), _Grid("ogrid", False)
+
+
+# --- histograms ---------------------------------------------------------------------------------------------------------------------------
+
+
+def _per_dimension(value: Any, n: int, name: str) -> Sequence:
+    items = value if isinstance(value, (list, tuple)) else [value] * n
+    if len(items) != n:
+        fail(ValueError, f"{name}: expected one for each of {n} dimensions, got {len(items)}", "numpy.histogramdd")
+    return items
+
+
+def histogramdd(sample: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> tuple:  # noqa: A002
+    """(float32 counts or weights, a list of edges) of points: the rows of sample [n, d], or d vectors. bins: as histogram's, one for all dimensions or a
+    list with one each; range: None, or a list with (low, high) or None for each; density: divided by the total and the cells' sizes. Raises
+    ValueError."""
+    points = [floating(F.ravel(as_tensor(s))) for s in sample] if isinstance(sample, (list, tuple)) else F.unstack(floating(F.atleast_2d(as_tensor(sample))), 1)
+    n = len(points)
+    edges = [histogram_bin_edges(x, b, r) for x, b, r in zip(points, _per_dimension(bins, n, "bins"), _per_dimension(range, n, "range"))]
+    sizes = [e.shape[0] - 1 for e in edges]
+    flat, inside = None, None
+    for x, e, size in zip(points, edges, sizes):
+        place, within = bin_of(x, e)
+        flat = place if flat is None else core.add(core.mul(flat, size), place)
+        inside = within if inside is None else core.logical_and(inside, within)
+    counted = core.full(points[0].shape, 1.0) if weights is None else floating(F.ravel(as_tensor(weights)))
+    counts = F.unsorted_segment_sum(core.where(inside, counted, 0.0), core.where(inside, flat, 0), math.prod(sizes))
+    counts = core.reshape(counts, sizes)
+    if density:
+        total = core.sum(counts)
+        for d, e in enumerate(edges):
+            widths = core.sub(F.narrow(e, 0, 1, sizes[d]), F.narrow(e, 0, 0, sizes[d]))
+            counts = core.div(counts, core.reshape(widths, [-1 if k is e else 1 for k in edges]))
+        counts = core.div(counts, total)
+    return counts, edges
+
+
+def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> tuple:  # noqa: A002
+    """(counts [nx, ny], edges of x, edges of y); see histogramdd."""
+    if isinstance(bins, Tensor) or isinstance(bins, (list, tuple)) and len(bins) > 2:
+        bins = [bins, bins]
+    counts, edges = histogramdd([x, y], bins, range, weights, density)
+    return counts, edges[0], edges[1]
+
+
+__all__ = ["setdiff1d", "intersect1d", "choose", "mgrid", "ogrid", "histogramdd", "histogram2d"]
