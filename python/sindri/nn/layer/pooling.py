@@ -257,23 +257,23 @@ class AdaptiveMaxPool3d(AdaptiveMaxPool2d):
     _rank = 3
 
 
-class LPPool1d(Cell):
-    """(sum of x^norm_type)^(1/norm_type) over windows of [N, C, L] or [C, L]; stride None: kernel_size. Raises TypeError, ValueError."""
+class _LPPool(Cell):
+    """The settings of power-mean pooling."""
 
-    def __init__(self, norm_type: float, kernel_size: int, stride: Optional[int] = None, ceil_mode: bool = False) -> None:
+    def __init__(self, norm_type: float, kernel_size: Size2, stride: Optional[Size2] = None, ceil_mode: bool = False) -> None:
         super().__init__()
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, check_bool(self.cls_name, "ceil_mode", ceil_mode)
+
+
+class LPPool1d(_LPPool):
+    """(sum of x^norm_type)^(1/norm_type) over windows of [N, C, L] or [C, L]; stride None: kernel_size. Raises TypeError, ValueError."""
 
     def construct(self, x: Tensor) -> Tensor:
         return lp_pool1d(x, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
 
 
-class LPPool2d(Cell):
+class LPPool2d(_LPPool):
     """(sum of x^norm_type)^(1/norm_type) over windows of [N, C, H, W] or [C, H, W]; stride None: kernel_size. Raises TypeError, ValueError."""
-
-    def __init__(self, norm_type: float, kernel_size: Size2, stride: Optional[Size2] = None, ceil_mode: bool = False) -> None:
-        super().__init__()
-        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, check_bool(self.cls_name, "ceil_mode", ceil_mode)
 
     def construct(self, x: Tensor) -> Tensor:
         return lp_pool2d(x, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
