@@ -8,6 +8,7 @@ import numpy as np
 
 from sindri.common import dtype as mstype
 from sindri.numpy._convert import as_tensor, smallest_int
+from sindri.numpy._grids import Grid
 from sindri.numpy._math import bin_of, histogram_bin_edges
 from sindri.ops import function as F
 from sindri.ops._util import Tensor, check_choice, core, fail, floating
@@ -63,37 +64,7 @@ def choose(a: Any, choices: Any, mode: str = "clip") -> Tensor:
     return core.squeeze(core.gather_elements(table, core.expand_dims(core.broadcast_to(place, shape), 0), 0), 0)
 
 
-class _Grid:
-    """mgrid and ogrid: what slices between brackets span. A step of nj means n numbers with both ends. int32, or float32 where a bound or step is a
-    fraction."""
-
-    def __init__(self, name: str, dense: bool) -> None:
-        self.__name__, self._dense = name, dense
-
-    def __repr__(self) -> str:
-        return f"sindri.numpy.{self.__name__}"
-
-    def _plain(self, key: Any) -> slice:
-        if not isinstance(key, slice):
-            fail(TypeError, f"expected slices between the brackets, got {key!r}", f"numpy.{self.__name__}")
-        if key.stop is None:
-            fail(ValueError, "a slice needs an end", f"numpy.{self.__name__}", "write start:stop or start:stop:step")
-        return slice(*(v.item() if isinstance(v, Tensor) else v for v in (key.start, key.stop, key.step)))
-
-    def __getitem__(self, key: Any) -> Any:
-        if not isinstance(key, tuple):
-            return _small(np.mgrid[self._plain(key)])
-        keys = tuple(self._plain(k) for k in key)
-        if self._dense:
-            return _small(np.mgrid[keys])
-        return [core.reshape(_small(np.mgrid[k]), [-1 if d == i else 1 for d in range(len(keys))]) for i, k in enumerate(keys)]
-
-
-def _small(values: np.ndarray) -> Tensor:
-    return Tensor(smallest_int(values) if values.dtype.kind in "iu" else values.astype(np.float32))
-
-
-mgrid, ogrid = _Grid("mgrid", True), _Grid("ogrid", False)
+mgrid, ogrid = Grid("mgrid", True), Grid("ogrid", False)
 
 
 # --- histograms ---------------------------------------------------------------------------------------------------------------------------

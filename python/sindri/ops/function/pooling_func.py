@@ -176,7 +176,7 @@ def _norm_window(norm_type: Any, kernel: Sequence[int], stride: Sequence[int], w
         fail(ValueError, f"norm_type {norm_type} must not be 0, kernel_size {kernel} and stride {stride} must be at least 1", where)
 
 
-def lp_pool1d(x: Tensor, norm_type: Union[int, float], kernel_size: int, stride: Optional[int] = None, ceil_mode: bool = False) -> Tensor:
+def lp_pool1d(x: Tensor, norm_type: Union[int, float], kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """(sum of x^norm_type)^(1/norm_type) over windows of [n, c, l] or [c, l] (stride None: kernel_size). Raises TypeError, ValueError."""
     k = to_ints(kernel_size, "kernel_size", "ops.lp_pool1d")[0]
     s = k if stride is None else to_ints(stride, "stride", "ops.lp_pool1d")[0]

@@ -1,0 +1,39 @@
+"""The class of sindri.numpy.mgrid and ogrid."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sindri.numpy._convert import smallest_int
+from sindri.ops._util import Tensor, core, fail
+
+
+def _small(values: np.ndarray) -> Tensor:
+    return Tensor(smallest_int(values) if values.dtype.kind in "iu" else values.astype(np.float32))
+
+
+class Grid:
+    """mgrid and ogrid: what slices between brackets span. A step of nj means n numbers with both ends. int32, or float32 where a bound or step is a
+    fraction."""
+
+    def __init__(self, name: str, dense: bool) -> None:
+        self.__name__, self._dense = name, dense
+
+    def __repr__(self) -> str:
+        return f"sindri.numpy.{self.__name__}"
+
+    def _plain(self, key: Any) -> slice:
+        if not isinstance(key, slice):
+            fail(TypeError, f"expected slices between the brackets, got {key!r}", f"numpy.{self.__name__}")
+        if key.stop is None:
+            fail(ValueError, "a slice needs an end", f"numpy.{self.__name__}", "write start:stop or start:stop:step")
+        return slice(*(v.item() if isinstance(v, Tensor) else v for v in (key.start, key.stop, key.step)))
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, tuple):
+            return _small(np.mgrid[self._plain(key)])
+        keys = tuple(self._plain(k) for k in key)
+        if self._dense:
+            return _small(np.mgrid[keys])
+        return [core.reshape(_small(np.mgrid[k]), [-1 if d == i else 1 for d in range(len(keys))]) for i, k in enumerate(keys)]
