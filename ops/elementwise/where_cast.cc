@@ -53,7 +53,7 @@ const OpDef& kCast = register_op({
     .doc = "Conversion of the element type. Floats round to nearest even; float to integer truncates, NaN gives 0 and values out of range "
            "saturate at 64 bits and wrap below; to bool: != 0.",
     .attrs = attrs_type<CastAttrs>(),
-    .traits = {.layout = LayoutRule::kAgnostic, .saves_in = kSavesNone, .elementwise = true},
+    .traits = {.layout = LayoutRule::kAgnostic, .saves_in = kSavesNone, .elementwise = true, .rearranges = true},
     .infer = infer_cast,
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
       if (!is_floating(c.in[0].dtype())) return {Tensor()};

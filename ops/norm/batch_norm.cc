@@ -150,6 +150,19 @@ std::vector<Tensor> vjp_grad(const VjpContext& ctx) {
   return d;
 }
 
+// gamma meets the normalised x, in the type that the rule computes it in; beta nothing.
+Tensor train_input(const Attrs& attrs, Span<const Tensor> in, size_t operand) {
+  if (operand != 1) return {};
+  const Tensor x = to_dtype(in[0], stats_dtype(in[0].dtype()));
+  return batch_norm_train(x, full(in[1].shape(), 1, x.dtype()), full(in[2].shape(), 0, x.dtype()), attrs.as<BatchNormAttrs>().eps).y;
+}
+Tensor infer_input(const Attrs& attrs, Span<const Tensor> in, size_t operand) {
+  if (operand != 1) return {};
+  const DType wide = stats_dtype(in[0].dtype());
+  return batch_norm_infer(to_dtype(in[0], wide), full(in[1].shape(), 1, wide), full(in[2].shape(), 0, wide), to_dtype(in[3], wide), to_dtype(in[4], wide),
+                          attrs.as<BatchNormAttrs>().eps);
+}
+
 const OpDef& kTrain = register_op({
     .name = "batch_norm_train",
     .doc = "x [N, C, ...], gamma [C], beta [C] -> y as x, mean [C], var [C]: y = (x - mean)·rsqrt(var + eps)·gamma + beta over every dimension but 1. "
@@ -158,6 +171,7 @@ const OpDef& kTrain = register_op({
     .traits = {.amp = AmpClass::kMixed, .amp_wide = saves(1, 2), .layout = LayoutRule::kFollowInput0, .saves_in = saves(0, 1), .saves_out = saves(1, 2)},
     .infer = infer_train,
     .vjp = vjp_train,
+    .param_input = train_input,
 });
 
 const OpDef& kInfer = register_op({
@@ -167,6 +181,7 @@ const OpDef& kInfer = register_op({
     .traits = {.amp = AmpClass::kMixed, .amp_wide = saves(1, 2, 3, 4), .layout = LayoutRule::kFollowInput0, .saves_in = saves(0, 1, 3, 4)},
     .infer = infer_infer,
     .vjp = vjp_infer,
+    .param_input = infer_input,
 });
 
 const OpDef& kGrad = register_op({

@@ -118,6 +118,14 @@ std::vector<Tensor> vjp_grad(const VjpContext& ctx) {
   return d;
 }
 
+// gamma meets the normalised x, in the type that the rule computes it in; beta nothing.
+Tensor param_input(const Attrs& attrs, Span<const Tensor> in, size_t operand) {
+  if (operand != 1) return {};
+  const auto& a = attrs.as<LayerNormAttrs>();
+  const Tensor x = to_dtype(in[0], stats_dtype(in[0].dtype()));
+  return layer_norm(x, full(in[1].shape(), 1, x.dtype()), full(in[2].shape(), 0, x.dtype()), a.begin_norm_axis, a.eps);
+}
+
 const OpDef& kForward = register_op({
     .name = "layer_norm",
     .doc = "x, gamma and beta of x's dimensions from begin_norm_axis on -> y as x, mean and rsqrt(var + eps) per row. y = (x - mean)·rsqrt(var + eps)·gamma + "
@@ -126,6 +134,7 @@ const OpDef& kForward = register_op({
     .traits = {.amp = AmpClass::kFp32, .saves_in = saves(0, 1), .saves_out = saves(1, 2)},
     .infer = infer_forward,
     .vjp = vjp_forward,
+    .param_input = param_input,
 });
 
 const OpDef& kGrad = register_op({

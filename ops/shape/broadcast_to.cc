@@ -21,7 +21,7 @@ const OpDef& kBroadcastTo = register_op({
     .name = "broadcast_to",
     .doc = "x repeated along dimensions of size 1 (or missing at the front) up to `shape`, by NumPy's rule.",
     .attrs = attrs_type<ShapeAttrs>(),
-    .traits = {.layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone},
+    .traits = {.layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .rearranges = true},
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) -> std::vector<TensorMeta> {
       check_arity("broadcast_to", in, 1);
       const Shape& shape = attrs.as<ShapeAttrs>().shape;

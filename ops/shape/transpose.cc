@@ -13,7 +13,7 @@ const OpDef& kTranspose = register_op({
     .name = "transpose",
     .doc = "Dimension i of the result is dimension perm[i] of x. Throws ValueError unless perm names every dimension once.",
     .attrs = attrs_type<TransposeAttrs>(),
-    .traits = {.layout = LayoutRule::kContiguousOnly, .saves_in = kSavesNone},
+    .traits = {.layout = LayoutRule::kContiguousOnly, .saves_in = kSavesNone, .rearranges = true},
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) -> std::vector<TensorMeta> {
       check_arity("transpose", in, 1);
       Shape out;

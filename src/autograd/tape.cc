@@ -11,11 +11,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "sindri/autograd/grad.h"
 #include "sindri/core/error.h"
 #include "sindri/op/observer.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/shape.h"
+#include "src/autograd/custom_function.h"
+#include "src/autograd/uses.h"
 #include "src/core/tensor_impl.h"
 #include "src/op/scope.h"
 
@@ -28,7 +29,9 @@ struct Record {
   Attrs attrs;
   std::vector<Tensor> in, out;
   ScopeLink scope;
-  std::function<TensorList(Span<const Tensor>)> custom;
+  // Custom: the tensors are in the rule's own keeping.
+  CustomFunction::Kind kind = CustomFunction::Kind::kOpaque;
+  std::function<TensorList(Span<const Tensor> dout, Span<const bool> needs, UseRequest* uses)> custom;
 };
 
 std::string where_of(const Record& r) { return r.scope == nullptr ? "" : "in " + scope_path(r.scope); }
@@ -41,10 +44,13 @@ struct Tape::State {
   std::vector<Record> records;
   std::unordered_map<uint64_t, Parameter*> param_of;  // tensor id -> parameter it was read from
   std::unordered_map<Parameter*, Tensor> read_value;  // one handle per parameter while the tape lives
+  std::unique_ptr<UseKeeper> uses;  // null: the tape keeps none
   bool paused = false;  // nothing is recorded: the ops in force belong to a function with a rule of its own
 };
 
-Tape::Tape() : state_(std::make_unique<State>()) {}
+Tape::Tape(TapeOptions options) : state_(std::make_unique<State>()) {
+  if (options.uses) state_->uses = std::make_unique<UseKeeper>();
+}
 Tape::~Tape() = default;
 size_t Tape::num_records() const { return state_->records.size(); }
 
@@ -53,13 +59,14 @@ std::vector<Tensor> Tape::apply(const OpDef& op, const Attrs& attrs, Span<const 
   if (state_->paused) return out;
   // An op without a rule is recorded too when its result could carry a gradient: backward then says so instead of giving zeros.
   if (op.vjp == nullptr && std::none_of(out.begin(), out.end(), [](const Tensor& t) { return is_floating(t.dtype()); })) return out;
+  const bool uses_parameter = state_->uses != nullptr && state_->uses->note_op(op, attrs, in, out);
   Record r;
   r.op = &op;
   r.attrs = attrs;
   r.scope = current_scope_link();
   r.in.reserve(in.size());
   r.out.reserve(out.size());
-  for (size_t i = 0; i < in.size(); ++i) r.in.push_back(keep(in[i], op.traits.saves_in, i));
+  for (size_t i = 0; i < in.size(); ++i) r.in.push_back(uses_parameter ? in[i] : keep(in[i], op.traits.saves_in, i));
   for (size_t i = 0; i < out.size(); ++i) r.out.push_back(keep(out[i], op.traits.saves_out, i));
   state_->records.push_back(std::move(r));
   return out;
@@ -72,6 +79,7 @@ Tensor Tape::read(Parameter& p, Trace* below) {
   Tensor v = read_below(below, p);
   state_->param_of[v.id()] = &p;
   state_->read_value.emplace(&p, v);
+  if (state_->uses != nullptr) state_->uses->note_read(v, p);
   return v;
 }
 
@@ -81,13 +89,13 @@ void Tape::assign(Parameter& p, const Tensor& v, Trace* below) {
   state_->read_value.emplace(&p, v);
 }
 
-void Tape::record_custom(Span<const Tensor> in, Span<const Tensor> out, std::function<TensorList(Span<const Tensor>)> vjp) {
-  Record r;
-  r.scope = current_scope_link();
-  for (const Tensor& t : in) r.in.push_back(make_meta_only(t));
-  for (const Tensor& t : out) r.out.push_back(make_meta_only(t));
-  r.custom = std::move(vjp);
-  state_->records.push_back(std::move(r));
+void UseRequest::inform(Tape* tape, Span<const Tensor> given) const {
+  auto& uses = tape->state_->uses;
+  uses = std::make_unique<UseKeeper>();
+  uses->outer = this;
+  for (const Tensor& t : given) {
+    if (const Origin* origin = keeper_.find(t)) uses->add(t, *origin);
+  }
 }
 
 namespace {
@@ -112,9 +120,8 @@ std::unordered_set<uint64_t> reachable(const std::vector<Record>& records, std::
 
 constexpr size_t kFewInputs = 16;
 
-TensorList call_rule(const Record& r, const std::vector<Tensor>& dout, const std::unordered_set<uint64_t>& wanted) {
-  if (r.op == nullptr) return r.custom(dout);
-  if (r.op->vjp == nullptr)
+TensorList call_rule(const Record& r, const std::vector<Tensor>& dout, const std::unordered_set<uint64_t>& wanted, UseRequest* uses) {
+  if (r.op != nullptr && r.op->vjp == nullptr)
     throw ValueError(fmt::format("op '{}' has no gradient, but the result asked for depends on it", r.op->name), where_of(r),
                      "wrap its input in ops::stop_gradient");
   // span<const bool> needs contiguous bools.
@@ -122,6 +129,7 @@ TensorList call_rule(const Record& r, const std::vector<Tensor>& dout, const std
   std::unique_ptr<bool[]> many(r.in.size() > kFewInputs ? new bool[r.in.size()] : nullptr);
   bool* needs = many != nullptr ? many.get() : few.data();
   for (size_t i = 0; i < r.in.size(); ++i) needs[i] = wanted.contains(r.in[i].id());
+  if (r.op == nullptr) return r.custom(dout, {needs, r.in.size()}, uses);
   return r.op->vjp({r.attrs, r.in, r.out, dout, {needs, r.in.size()}});
 }
 
@@ -141,7 +149,7 @@ void check_rule_result(const Record& r, const TensorList& din) {
 
 }  // namespace
 
-Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Span<const Tensor> inputs, Span<Parameter* const> params, bool with_uses) const {
+Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Span<const Tensor> inputs, Span<Parameter* const> params) const {
   std::unordered_set<uint64_t> leaves;
   std::unordered_map<Parameter*, Tensor> leaf_of;
   for (const Tensor& t : inputs) leaves.insert(t.id());
@@ -160,6 +168,8 @@ Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Spa
   }
 
   Gradients result;
+  std::optional<UseRequest> uses;
+  if (state_->uses != nullptr) uses.emplace(*state_->uses, params);
   std::vector<Tensor> dout;
   const NameScope scope("grad");
   for (auto it = state_->records.rbegin(); it != state_->records.rend(); ++it) {
@@ -173,15 +183,10 @@ Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Spa
     }
     if (!any) continue;
     if (std::none_of(r.in.begin(), r.in.end(), [&](const Tensor& t) { return wanted.contains(t.id()); })) continue;
-    if (with_uses && r.op != nullptr) {
-      for (size_t i = 1; i < r.in.size(); ++i) {
-        const auto p = state_->param_of.find(r.in[i].id());
-        if (p != state_->param_of.end()) result.uses.push_back({p->second, r.op, r.attrs, r.in[0], dout[0]});
-      }
-    }
+    if (uses.has_value() && r.kind == CustomFunction::Kind::kOpaque) uses->visit(r.op, r.attrs, r.in, dout[0], wanted);
     std::optional<NameScope> cell;  // nodes and profiles say which Cell they are the gradient of; other eager calls have no use for it
     if (r.scope != nullptr && (kernel_observer() != nullptr || is_tracing_graph())) cell.emplace(scope_path(r.scope));
-    const TensorList din = call_rule(r, dout, wanted);
+    const TensorList din = call_rule(r, dout, wanted, uses.has_value() ? &*uses : nullptr);
     check_rule_result(r, din);
     for (size_t i = 0; i < din.size(); ++i) {
       if (din[i].defined() && wanted.contains(r.in[i].id())) accumulate(&grads, r.in[i], din[i]);
@@ -195,6 +200,7 @@ Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Spa
     const auto g = grads.find(leaf.id());
     return g != grads.end() ? g->second : ops::full(leaf.shape(), 0.0, leaf.dtype());
   };
+  if (uses.has_value()) result.uses = uses->take();
   for (const Tensor& t : inputs) result.of_inputs.push_back(take(t));
   std::unordered_map<Parameter*, uint64_t> id_of;
   for (const auto& [id, p] : state_->param_of) id_of[p] = id;
@@ -221,8 +227,7 @@ class TapePause {
 
 }  // namespace
 
-TensorList custom_gradient(const TensorFn& f, Span<const Tensor> in,
-                           std::function<TensorList(Span<const Tensor>, Span<const Tensor>, Span<const Tensor>)> vjp) {
+TensorList CustomFunction::run(const TensorFn& f, Span<const Tensor> in) const {
   // The innermost tape need not be the top interpreter: casts of mixed precision happen above it.
   Tape* tape = nullptr;
   for (Trace* t = &current_trace(); t != nullptr && tape == nullptr; t = t->below()) {
@@ -233,22 +238,38 @@ TensorList custom_gradient(const TensorFn& f, Span<const Tensor> in,
   TensorList out;
   {
     const TapePause pause(&tape->state_->paused);
-    out = custom_gradient(f, in, vjp);
+    out = run(f, in);
   }
   // An input handed through is another value to the tape: the rule lies between the two.
   for (Tensor& o : out) {
     const bool handed_through = o.defined() && std::any_of(in.begin(), in.end(), [&](const Tensor& t) { return t.defined() && t.id() == o.id(); });
     if (handed_through) o = make_alias(o);
   }
+  UseKeeper* const uses = tape->state_->uses.get();
+  const bool uses_parameter = uses != nullptr && kind == Kind::kOpaque && uses->knows_any(in);
+  if (uses != nullptr && kind == Kind::kIdentity)
+    for (size_t i = 0; i < in.size(); ++i) uses->note_alias(in[i], out[i]);
+  Record r;
+  r.scope = current_scope_link();
+  r.kind = kind;
+  for (const Tensor& t : in) r.in.push_back(uses_parameter ? t : make_meta_only(t));
+  for (const Tensor& t : out) r.out.push_back(make_meta_only(t));
   const TensorList held(in.begin(), in.end());
-  tape->record_custom(in, out, [held, out, vjp](Span<const Tensor> dout) {
-    TensorList din = vjp(held, out, dout);
+  r.custom = [held, out, vjp = vjp](Span<const Tensor> dout, Span<const bool> needs, UseRequest* asked) {
+    TensorList din = vjp({held, out, dout, needs, asked});
     for (size_t i = 0; i < din.size() && i < held.size(); ++i) {  // a rule written for float32 may meet half values
       if (din[i].defined() && is_floating(held[i].dtype())) din[i] = ops::cast(din[i], held[i].dtype());
     }
     return din;
-  });
+  };
+  tape->state_->records.push_back(std::move(r));
   return out;
+}
+
+TensorList custom_gradient(const TensorFn& f, Span<const Tensor> in,
+                           std::function<TensorList(Span<const Tensor>, Span<const Tensor>, Span<const Tensor>)> vjp) {
+  const CustomFunction function{.vjp = [vjp = std::move(vjp)](const CustomCall& c) { return vjp(c.in, c.out, c.dout); }};
+  return function.run(f, in);
 }
 
 PausedTapes::PausedTapes() {
@@ -264,14 +285,14 @@ PausedTapes::~PausedTapes() {
 }
 
 Tensor fresh_leaf(const Tensor& t) {
-  const Tensor same = custom_gradient([](Span<const Tensor> in) { return TensorList{in[0]}; }, {&t, 1},
-                                      [](Span<const Tensor>, Span<const Tensor>, Span<const Tensor> dout) { return TensorList{dout[0]}; })[0];
+  static const CustomFunction identity{.kind = CustomFunction::Kind::kIdentity, .vjp = [](const CustomCall& c) { return TensorList{c.dout[0]}; }};
+  const Tensor same = identity.run([](Span<const Tensor> in) { return TensorList{in[0]}; }, {&t, 1})[0];
   return same.id() == t.id() ? make_alias(t) : same;  // of its own already where a tape has recorded it
 }
 
 std::pair<TensorList, Gradients> value_and_grad(const TensorFn& f, Span<const Tensor> in, const std::vector<int>& argnums, Span<Parameter* const> params,
-                                                const TensorList& seeds) {
-  Tape tape;
+                                                const TensorList& seeds, TapeOptions options) {
+  Tape tape(options);
   TensorList out, arguments(in.begin(), in.end()), wrt;
   for (int i : argnums) {
     if (i < 0 || static_cast<size_t>(i) >= in.size()) throw ValueError(fmt::format("value_and_grad: argument {} of {}", i, in.size()));

@@ -12,6 +12,8 @@
 #include "sindri/autograd/grad.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/random.h"
+#include "src/autograd/custom_function.h"
+#include "src/autograd/uses.h"
 
 namespace sindri::nn {
 
@@ -97,12 +99,13 @@ TensorList recompute_function(TensorFn f, Span<const Tensor> in, const std::vect
     trained.push_back(p);
     inputs.push_back(p->value());
   }
-  const auto rule = [f, name, arguments, tensors, before, trained, instance, casting](Span<const Tensor>, Span<const Tensor>, Span<const Tensor> dout) {
+  const auto rule = [f, name, arguments, tensors, before, trained, instance, casting](const CustomCall& call) {
     const int64_t next = ops::rng_instance();
     ops::set_rng_instance(instance);
     ReplayTrace replay(before);
     const TraceScope replaying(replay);
     Tape tape;
+    if (call.uses != nullptr) call.uses->inform(&tape, tensors);
     TensorList again;
     {
       const TraceScope recording(tape);
@@ -111,13 +114,22 @@ TensorList recompute_function(TensorFn f, Span<const Tensor> in, const std::vect
       again = f(arguments);
     }
     ops::set_rng_instance(next);
-    const Gradients g = tape.backward(again, {dout.begin(), dout.end()}, tensors, trained);
+    TensorList wanted;
+    std::vector<Parameter*> wanted_params;
+    for (size_t i = 0; i < tensors.size(); ++i)
+      if (call.needs[i]) wanted.push_back(tensors[i]);
+    for (size_t i = 0; i < trained.size(); ++i)
+      if (call.needs[tensors.size() + i]) wanted_params.push_back(trained[i]);
+    Gradients g = tape.backward(again, {call.dout.begin(), call.dout.end()}, wanted, wanted_params);
+    if (call.uses != nullptr) call.uses->add(std::move(g.uses));
     TensorList grads;
-    for (const Tensor& t : g.of_inputs) grads.push_back(is_floating(t.dtype()) ? t : Tensor());
-    grads.insert(grads.end(), g.of_params.begin(), g.of_params.end());
+    auto of_input = g.of_inputs.begin();
+    auto of_param = g.of_params.begin();
+    for (size_t i = 0; i < call.needs.size(); ++i) grads.push_back(!call.needs[i] ? Tensor() : i < tensors.size() ? *of_input++ : *of_param++);
     return grads;
   };
-  return custom_gradient([&](Span<const Tensor>) { return out; }, inputs, rule);
+  const CustomFunction function{.kind = CustomFunction::Kind::kComputedAgain, .vjp = rule};
+  return function.run([&](Span<const Tensor>) { return out; }, inputs);
 }
 
 }  // namespace sindri::nn

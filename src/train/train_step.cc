@@ -18,7 +18,7 @@ using Batch = TrainStep::Batch;
 
 std::pair<Tensor, Gradients> loss_and_gradients(const TrainStep& step, const Batch& batch, const std::vector<Parameter*>& params, const Tensor& loss_scale,
                                                 bool with_uses) {
-  Tape tape;
+  Tape tape({.uses = with_uses});
   Tensor loss;
   {
     const TraceScope scope(tape);
@@ -27,7 +27,10 @@ std::pair<Tensor, Gradients> loss_and_gradients(const TrainStep& step, const Bat
   if (loss.numel() != 1)
     throw ShapeError(fmt::format("the loss must be one number, the loss function returned {}", loss.meta().str()), "", "use reduction \"mean\" or \"sum\"");
   const Tensor seed = ops::cast(ops::reshape(loss_scale, loss.shape()), loss.dtype());
-  return {loss, tape.backward({loss}, {seed}, {}, params, with_uses)};
+  Gradients g = tape.backward({loss}, {seed}, {}, params);
+  for (ParamUse& use : g.uses) use.loss_scale = loss_scale;
+  g.variant = step.current_variant;
+  return {loss, std::move(g)};
 }
 
 // What the forward pass wrote to the network (moving averages), as it was before: brought back where a step is left out. The
@@ -131,7 +134,8 @@ TrainStep make_train_step(nn::Cell& net, optim::Optimizer& optimizer, const Trai
 }
 
 StepRunner::StepRunner(TrainStep& step, CompileOptions options) : step_(step) {
-  const auto run = [this](Span<const Tensor> in, int) -> TensorList {
+  const auto run = [this](Span<const Tensor> in, int variant) -> TensorList {
+    step_.current_variant = variant;
     const StepResult r = step_.run(step_, Batch(in.begin(), in.end()));
     reports_finite_ = r.finite.defined();
     return reports_finite_ ? TensorList{r.loss, r.finite} : TensorList{r.loss};
@@ -140,8 +144,12 @@ StepRunner::StepRunner(TrainStep& step, CompileOptions options) : step_(step) {
 }
 
 StepResult StepRunner::operator()(const TrainStep::Batch& batch, int64_t step_index) {
-  if (context().mode == Mode::kPynative) return step_.run(step_, batch);
-  const TensorList out = compiled_(batch, step_.variant(step_index));
+  const int variant = step_.variant(step_index);
+  if (context().mode == Mode::kPynative) {
+    step_.current_variant = variant;
+    return step_.run(step_, batch);
+  }
+  const TensorList out = compiled_(batch, variant);
   return {out[0], reports_finite_ ? out[1] : Tensor()};
 }
 

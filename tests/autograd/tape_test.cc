@@ -5,7 +5,6 @@
 #include "sindri/autograd/grad.h"
 #include "sindri/core/error.h"
 #include "sindri/ops/elementwise.h"
-#include "sindri/ops/matmul.h"
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
 
@@ -102,23 +101,6 @@ TEST(Grad, CustomRuleReplacesTheOps) {
   const Tensor x = vec({1});
   EXPECT_THAT(grad(f)({&x, 1})[0].to_vector<double>(), ElementsAre(10));
   EXPECT_THAT(grad(grad(f))({&x, 1})[0].to_vector<double>(), ElementsAre(0)) << "the rule does not depend on x";
-}
-
-TEST(Grad, UsesNameParameterInputAndOutputGradient) {
-  Parameter w(Tensor::from_values({2, 2}, {1, 2, 3, 4}, DType::kFloat64), "w");
-  Parameter* list[] = {&w};
-  const Tensor x = Tensor::from_values({1, 2}, {5, 6}, DType::kFloat64);
-  Tape tape;
-  Tensor y;
-  {
-    const TraceScope scope(tape);
-    y = ops::matmul(x, w.value());
-  }
-  const Gradients g = tape.backward({y}, {}, {}, list, true);
-  ASSERT_EQ(g.uses.size(), 1u);
-  EXPECT_EQ(g.uses[0].param, &w);
-  EXPECT_THAT(g.uses[0].input.to_vector<double>(), ElementsAre(5, 6));
-  EXPECT_THAT(g.uses[0].output_grad.to_vector<double>(), ElementsAre(1, 1));
 }
 
 TEST(Grad, NamesAnOpWithoutRule) {

@@ -14,20 +14,45 @@
 
 namespace sindri {
 
-/// What second-order optimizers need of one use of a parameter: the input that met it and the gradient of the op's output.
-struct ParamUse {
-  Parameter* param;
+/// An op that lies between a Parameter and the op that uses it: a cast, reshape, transpose, broadcast (OpTraits::rearranges).
+struct Rearrangement {
   const OpDef* op;
   Attrs attrs;
-  Tensor input, output_grad;
+};
+
+/// One use of a Parameter by an op: what curvature estimates (K-FAC, THOR) are made of. The contribution of this use to the Parameter's
+/// gradient is a function of operands and output_grad alone: output_gradᵀ·input for a dense layer.
+struct SINDRI_API ParamUse {
+  Parameter* param = nullptr;
+  const OpDef* op = nullptr;  ///< null: a function with a gradient rule of its own (custom_gradient)
+  Attrs attrs = {};
+  size_t operand = 0;  ///< operands[operand] is the Parameter
+  TensorList operands = {};  ///< every input of the op as it entered: in the half type where mixed precision cast it
+  std::vector<Rearrangement> path = {};  ///< from the Parameter to operands[operand], in order; empty: the Parameter's value itself
+  Tensor output_grad = {};  ///< of the op's first output, in its shape and type, scaled as Gradients::of_params; undefined where only others have one
+  Tensor loss_scale = {};  ///< float32 scalar that output_grad is multiplied by; undefined: 1. A TrainStep fills it in
+
+  /// What meets the Parameter there: the other factor of a matrix product or multiplication, a convolution's input, an embedding's ids, the
+  /// normalised input (no scale, no shift) for gamma of layer and batch norm, in float32 or wider. Undefined where nothing does (a bias, beta).
+  Tensor input() const;
+  /// output_grad / loss_scale; float32 where output_grad has a half type. Undefined where output_grad is.
+  Tensor unscaled_output_grad() const;
 };
 
 struct Gradients {
   TensorList of_inputs;  ///< one per requested input; undefined never: zeros where the loss does not depend on it
   TensorList of_params;  ///< one per requested parameter, in the order asked for
-  std::vector<ParamUse> uses;  ///< filled on request
+  /// From a tape that keeps uses, those of the requested parameters that a gradient passes: in the order in which the ops ran, by operand
+  /// within an op; those inside a function that is computed again (recompute_function), with the values of the second run, at the place where
+  /// it was called. One op is two uses where two of its operands are Parameters (or one Parameter twice).
+  std::vector<ParamUse> uses;
   Tensor inv_scale;  ///< float32 scalar still to be multiplied onto of_params (1 / loss scale); undefined: they are unscaled
   Tensor skip;  ///< bool scalar: true when the update must be left out; undefined: it never is
+  int variant = 0;  ///< which form of the step they come from (TrainStep::variant)
+};
+
+struct TapeOptions {
+  bool uses = false;  ///< keep what ParamUse needs: all operands of ops that use a Parameter, beyond those the gradient rules read
 };
 
 /// Records the ops that pass while it is in scope on this thread, then differentiates.
@@ -38,24 +63,21 @@ struct Gradients {
 class SINDRI_API Tape final : public Trace {
  public:
   using VjpFn = std::function<TensorList(Span<const Tensor> in, Span<const Tensor> out, Span<const Tensor> dout)>;
-  Tape();
+  explicit Tape(TapeOptions options = {});
   ~Tape() override;
   std::vector<Tensor> apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) override;
   Tensor read(Parameter& p, Trace* below) override;
   void assign(Parameter& p, const Tensor& v, Trace* below) override;
 
-  /// Replaces the gradient rule of a recorded function: out = f(in) ran without this tape; `vjp(dout)` gives the gradients of `in`.
-  void record_custom(Span<const Tensor> in, Span<const Tensor> out, std::function<TensorList(Span<const Tensor> dout)> vjp);
-
   /// Gradients of sum_i <outputs[i], seeds[i]> (seeds empty: ones); zeros where no output depends on the input or parameter. May be
   /// called more than once. Throws ShapeError for a seed of another shape, ValueError when an op on the way has no gradient.
-  Gradients backward(const TensorList& outputs, const TensorList& seeds, Span<const Tensor> inputs, Span<Parameter* const> params,
-                     bool with_uses = false) const;
+  Gradients backward(const TensorList& outputs, const TensorList& seeds, Span<const Tensor> inputs, Span<Parameter* const> params) const;
   size_t num_records() const;
 
  private:
-  friend SINDRI_API TensorList custom_gradient(const TensorFn& f, Span<const Tensor> in, VjpFn vjp);
   friend class PausedTapes;
+  friend class UseRequest;
+  friend struct CustomFunction;
   struct State;
   std::unique_ptr<State> state_;
 };
@@ -83,8 +105,9 @@ SINDRI_API TensorList custom_gradient(const TensorFn& f, Span<const Tensor> in,
 
 /// The function giving d sum(f)/d inputs[argnums] (all inputs when argnums is empty).
 SINDRI_API TensorFn grad(TensorFn f, std::vector<int> argnums = {});
-/// Value of f and gradients in one pass, with respect to inputs (argnums; empty: none) and parameters together.
+/// Value of f and gradients in one pass, with respect to inputs (argnums; empty: none) and parameters together, and the parameters' uses where
+/// the options ask for them.
 SINDRI_API std::pair<TensorList, Gradients> value_and_grad(const TensorFn& f, Span<const Tensor> in, const std::vector<int>& argnums,
-                                                           Span<Parameter* const> params, const TensorList& seeds = {});
+                                                           Span<Parameter* const> params, const TensorList& seeds = {}, TapeOptions options = {});
 
 }  // namespace sindri

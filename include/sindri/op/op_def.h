@@ -57,6 +57,9 @@ struct OpTraits {
   /// grouped (src/graph/passes/group_updates.cc); output k is the new value of input k.
   uint32_t update_inputs = 0;
   bool elementwise = false;  ///< output element i depends on input elements i only (after broadcasting)
+  /// Output 0 holds the elements of input 0 in another shape, order, type or number, and nothing else: a parameter behind it is still that
+  /// parameter (ParamUse::path).
+  bool rearranges = false;
   bool random = false;  ///< reads the RNG key input; never merged by CSE across different `instance`
   bool host_effect = false;  ///< must not be removed or constant-folded
 };
@@ -70,6 +73,9 @@ struct OpDef {
   std::vector<TensorMeta> (*infer)(const Attrs&, Span<const TensorMeta> in) = nullptr;
   /// Gradient with respect to every input, written with public op functions; null: not differentiable.
   std::vector<Tensor> (*vjp)(const VjpContext&) = nullptr;
+  /// What the gradient of a parameter that is input `operand` is made of beside the output's (ParamUse::input), which may be undefined; null:
+  /// the first other input whose value the gradient rule reads.
+  Tensor (*param_input)(const Attrs&, Span<const Tensor> in, size_t operand) = nullptr;
   /// Elementwise ops: the scalar expression, for generated kernels.
   const char* expr = nullptr;
   /// Arithmetic operations of one call, a multiplication and an addition counted as two; null: see count_flops.

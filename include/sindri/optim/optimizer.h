@@ -106,12 +106,17 @@ class SINDRI_API Optimizer {
   std::vector<Parameter*> state();
   Parameter& global_step() { return *global_step_; }
 
-  virtual bool wants_uses() const { return false; }  ///< THOR: ask backward for ParamUse
-  virtual Gradients precondition(Gradients g) { return g; }  ///< THOR: natural gradient from the uses
+  /// True: a training step keeps the uses of parameters() and hands them to precondition (Gradients::uses). Asked when the step is made.
+  virtual bool wants_uses() const { return false; }
+  /// The gradients that apply gets, from those of the step: scaled as they are (g.inv_scale, and the optimizer's own loss_scale), in the
+  /// form g.variant. It is traced in GRAPH_MODE, and says nothing of a skipped step: state it keeps must look at g.skip.
+  virtual Gradients precondition(Gradients g) { return g; }
+  /// Which form step number `step` takes (0, 1, …): in GRAPH_MODE each has a graph of its own, e.g. one that refreshes curvature factors
+  /// and one that reuses them. Asked on the host before the step.
   virtual int variant(int64_t step) const {
     (void)step;
     return 0;
-  }  ///< which compiled graph a step uses
+  }
 
  protected:
   /// State slots of one parameter, in the order update() receives them.

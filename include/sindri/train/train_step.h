@@ -21,14 +21,14 @@ struct StepResult {
 
 /// Stages are values: they are wrapped or replaced at build time, never edited. The default `run` calls them in order:
 ///
-///   loss, grads = gradients(batch)        // forward on a tape (casts of mixed precision above it), loss scale, backward
+///   loss, grads = gradients(batch)        // forward on a tape (casts of mixed precision above it), loss scale, backward; uses on request
 ///   grads       = reduce_gradients(grads) // mean over ranks; identity on one
 ///   grads.skip  = !all_finite(grads)      // under a loss scale that drops overflows, or skip_nonfinite
 ///   grads       = transform_gradients(grads)  // clipping, natural gradient
 ///   update(grads)                         // optimizer rule for each parameter, written to the parameters
 ///
 /// Under a loss scale gradients stay scaled until the update: grads.inv_scale rides along. A stage that makes new Gradients hands
-/// inv_scale and skip on; one that unscales clears inv_scale.
+/// inv_scale and skip on; one that unscales clears inv_scale. Uses of Parameters (grads.uses) say themselves what they are scaled by.
 /// In GRAPH_MODE `run` is traced once and replayed; in PYNATIVE_MODE it is called.
 struct SINDRI_API TrainStep {
   using Batch = TensorList;
@@ -37,7 +37,8 @@ struct SINDRI_API TrainStep {
   std::function<Gradients(Gradients)> reduce_gradients;
   std::function<Gradients(Gradients)> transform_gradients;
   std::function<void(const Gradients&)> update;
-  std::function<int(int64_t step)> variant;  ///< which compiled graph a step uses
+  std::function<int(int64_t step)> variant;  ///< which form a step takes: in GRAPH_MODE each has a graph of its own
+  int current_variant = 0;  ///< that of the step which runs or is traced now; the runner sets it, stages read it
   std::function<StepResult(TrainStep&, const Batch&)> run;  ///< calls the stages above
 };
 
