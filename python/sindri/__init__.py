@@ -39,7 +39,7 @@ from sindri.context import ParallelMode
 from sindri import nn, ops
 from sindri.ops import grad, value_and_grad, vmap
 from sindri.ops.composite.grad import get_grad, jvp, vjp
-from sindri import amp, boost, communication, dataset, log, mindrecord, mint, models, mstx, numpy, parallel, profiler, runtime, train
+from sindri import amp, autograd, boost, communication, dataset, log, mindrecord, mint, models, mstx, numpy, parallel, profiler, runtime, train
 from sindri import _checkparam
 from sindri.train import *
 from sindri.log import get_level, get_log_config

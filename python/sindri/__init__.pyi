@@ -43,8 +43,8 @@ from sindri import nn as nn, ops as ops
 from sindri.ops import grad as grad, value_and_grad as value_and_grad, vmap as vmap
 from sindri.ops.composite.grad import get_grad as get_grad, jvp as jvp, vjp as vjp
 from sindri import (
-    amp as amp, boost as boost, communication as communication, dataset as dataset, log as log, mindrecord as mindrecord, mint as mint,
-    models as models, mstx as mstx, numpy as numpy, parallel as parallel, profiler as profiler, runtime as runtime, train as train,
+    amp as amp, autograd as autograd, boost as boost, communication as communication, dataset as dataset, log as log, mindrecord as mindrecord,
+    mint as mint, models as models, mstx as mstx, numpy as numpy, parallel as parallel, profiler as profiler, runtime as runtime, train as train,
 )
 from sindri import _checkparam as _checkparam
 from sindri.train import (

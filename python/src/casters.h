@@ -18,6 +18,7 @@
 #include "sindri/core/error.h"
 #include "sindri/core/shape.h"
 #include "sindri/core/tensor.h"
+#include "sindri/op/attrs.h"
 #include "sindri/op/parameter.h"
 
 namespace sindri::python {
@@ -128,9 +129,13 @@ Tensor number_of(py::handle number, DType dtype);
 Tensor number_beside(const Tensor& t, py::handle number, NumberKind kind);
 /// The same for a comparison, where an integer that the tensor's type does not hold stands in int64: it is compared by its value.
 Tensor number_compared(const Tensor& t, py::handle number, NumberKind kind);
+/// Python objects by the fields' names; lists and shapes are tuples.
+py::dict attrs_dict(const Attrs& attrs);
 py::object to_python(Tensor t);
 py::object to_python(std::shared_ptr<Parameter> p);
 py::tuple to_python_tuple(const std::vector<Tensor>& ts);
+/// None for an undefined tensor.
+inline py::object or_none(const Tensor& t) { return t.defined() ? to_python(t) : py::object(py::none()); }
 /// Results of an op with several, a tuple in Python.
 struct TensorTuple {
   std::vector<Tensor> tensors;

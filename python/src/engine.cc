@@ -1,6 +1,8 @@
 // Scopes and functions of the engine: tape, custom gradients, compiled functions, mixed precision, context, seeds, initializers.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "python/src/tensor_object.h"
 #include "sindri/amp/amp.h"
 #include "sindri/autograd/grad.h"
@@ -64,6 +66,7 @@ struct CellScopePy : PyScope<amp::CellScope, std::string, std::optional<DType>> 
 
 /// A Tape whose Parameters stay alive with it.
 struct PyTape {
+  explicit PyTape(bool uses) : tape({.uses = uses}) {}
   Tape tape;
   ParameterKeeper keeper;
   std::unique_ptr<TraceScope> scope;
@@ -79,15 +82,32 @@ struct PyTape {
   }
 };
 
-py::tuple backward(PyTape& t, const py::object& outputs, const py::object& seeds, const py::object& inputs, const py::object& params) {
+Gradients run_backward(const PyTape& t, const py::object& outputs, const py::object& seeds, const py::object& inputs, const std::vector<Parameter*>& params) {
   const TensorList out = to_list(outputs), seed = seeds.is_none() ? TensorList() : to_list(seeds), in = to_list(inputs);
-  const std::vector<Parameter*> p = params_of(params);
-  Gradients g;
-  {
-    const py::gil_scoped_release release;  // custom gradients take it again
-    g = t.tape.backward(out, seed, in, p);
-  }
+  const py::gil_scoped_release release;  // custom gradients take it again
+  return t.tape.backward(out, seed, in, params);
+}
+
+py::tuple backward(const PyTape& t, const py::object& outputs, const py::object& seeds, const py::object& inputs, const py::object& params) {
+  const Gradients g = run_backward(t, outputs, seeds, inputs, params_of(params));
   return py::make_tuple(to_python_tuple(g.of_inputs), to_python_tuple(g.of_params));
+}
+
+// (index of the Parameter, op or "", its attributes, operand, operands, path, gradient of the output)
+py::tuple use_tuple(const ParamUse& use, const std::vector<Parameter*>& params) {
+  py::list operands, path;
+  for (const Tensor& t : use.operands) operands.append(or_none(t));
+  for (const Rearrangement& r : use.path) path.append(py::make_tuple(r.op->name, attrs_dict(r.attrs)));
+  return py::make_tuple(std::find(params.begin(), params.end(), use.param) - params.begin(), use.op != nullptr ? use.op->name : "", attrs_dict(use.attrs),
+                        use.operand, py::tuple(operands), py::tuple(path), or_none(use.output_grad));
+}
+
+py::tuple backward_with_uses(const PyTape& t, const py::object& outputs, const py::object& seeds, const py::object& params) {
+  const std::vector<Parameter*> slots = params_of(params);
+  const Gradients g = run_backward(t, outputs, seeds, py::tuple(), slots);
+  py::list uses;
+  for (const ParamUse& use : g.uses) uses.append(use_tuple(use, slots));
+  return py::make_tuple(to_python_tuple(g.of_params), py::tuple(uses));
 }
 
 // A Python object that C++ may copy and drop on any thread, with or without the interpreter lock.
@@ -113,7 +133,7 @@ py::tuple recompute(const py::function& f, const py::object& inputs, const py::o
 
 void bind_gradients(py::module_& m) {
   py::class_<PyTape> tape(m, "Tape", "Records the ops inside `with tape:`; backward() differentiates what was recorded, as often as asked.");
-  tape.def(py::init<>());
+  tape.def(py::init<bool>(), py::arg("uses") = false);
   tape.def("__enter__", [](py::object self) {
     py::cast<PyTape&>(self).enter();
     return self;
@@ -121,6 +141,8 @@ void bind_gradients(py::module_& m) {
   tape.def("__exit__", [](PyTape& t, const py::args&) { t.exit(); });
   tape.def("backward", &backward, py::arg("outputs"), py::arg("seeds"), py::arg("inputs"), py::arg("params"),
            "Gradients of sum(<output, seed>) (seeds None: ones): (of inputs, of params), zeros where nothing depends on one.");
+  tape.def("backward_with_uses", &backward_with_uses, py::arg("outputs"), py::arg("seeds"), py::arg("params"),
+           "(gradients of params, their uses), of a tape made with uses=True. A use: (index in params, op, attrs, operand, operands, path, output_grad).");
   m.def(
       "custom_gradient",
       [](const py::function& f, const py::object& inputs, const py::function& vjp) {
@@ -134,7 +156,7 @@ void bind_gradients(py::module_& m) {
             [rule](Span<const Tensor> x, Span<const Tensor> y, Span<const Tensor> dy) {
               const py::gil_scoped_acquire acquire;
               py::tuple d(dy.size());
-              for (size_t i = 0; i < dy.size(); ++i) d[i] = dy[i].defined() ? to_python(dy[i]) : py::object(py::none());
+              for (size_t i = 0; i < dy.size(); ++i) d[i] = or_none(dy[i]);
               return to_list((*rule)(to_python_tuple({x.begin(), x.end()}), to_python_tuple({y.begin(), y.end()}), d));
             });
         return to_python_tuple(out);

@@ -1,5 +1,6 @@
 // _core.ops: the public functions of include/sindri/ops, elementwise, shape and reduction families.
 #include "python/src/op_function.h"
+#include "sindri/autograd/grad.h"
 #include "sindri/op/bind.h"
 #include "sindri/op/op_def.h"
 #include "sindri/ops/elementwise.h"
@@ -63,6 +64,15 @@ AttrFields to_fields(const OpDef& op, const py::dict& attrs) {
     fields.push_back(std::move(f));
   }
   return fields;
+}
+
+py::object param_use_input(const std::string& name, const py::dict& attrs, const std::vector<Tensor>& operands, size_t operand) {
+  ParamUse use;
+  use.op = &find_op(name);
+  use.attrs = use.op->attrs.make(to_fields(*use.op, attrs));
+  use.operand = operand;
+  use.operands = operands;
+  return or_none(use.input());
 }
 
 py::dict describe(const OpDef& op) {
@@ -162,6 +172,20 @@ void bind_reduce(py::module_& m) {
 
 }  // namespace
 
+py::dict attrs_dict(const Attrs& attrs) {
+  py::dict d;
+  for (const AttrField& f : attrs.fields()) {
+    d[f.name.c_str()] = std::visit(
+        [](const auto& v) -> py::object {
+          if constexpr (requires { v.begin(); } && !std::is_same_v<std::decay_t<decltype(v)>, std::string>)
+            return py::tuple(py::cast(std::vector(v.begin(), v.end())));
+          else return py::cast(v);
+        },
+        f.value);
+  }
+  return d;
+}
+
 void bind_ops(py::module_& m) {
   py::module_ o = m.def_submodule("ops", "The functions of include/sindri/ops: eager, recorded by a tape, or traced, as the scopes in force say.");
   bind_op_function_type(m);
@@ -175,6 +199,8 @@ void bind_ops(py::module_& m) {
         return to_python_tuple(sindri::bind(op, op.attrs.make(to_fields(op, attrs)), inputs));
       },
       py::arg("name"), py::arg("inputs"), py::arg("attrs") = py::dict(), "Runs any op of the registry; attrs by the names describe_op gives.");
+  m.def("param_use_input", &param_use_input, py::arg("op"), py::arg("attrs"), py::arg("operands"), py::arg("operand"),
+        "What meets a Parameter that is this operand of an op (ParamUse::input); None where nothing does.");
   m.def("describe_op", [](const std::string& name) { return describe(find_op(name)); });
   m.def("op_names", [] {
     std::vector<std::string> names;

@@ -141,6 +141,9 @@ class Optimizer(Cell):
         weight_decay: a number or a Cell of the step. Without groups it skips parameters whose names contain 'beta' or 'gamma'.
         loss_scale: the gradients are divided by it.
 
+    A second-order optimizer overrides `precondition`, sets `wants_uses = True` and is called with the uses of its parameters beside the gradients
+    (sindri.autograd.value_and_grad_with_uses). One whose steps differ overrides `variant`.
+
     A subclass defines `construct(self, gradients)` from decay_weight, gradients_centralization, scale_grad and get_lr. Where the rate (or decay)
     depends on global_step, this advances by one with every update that asked for the rate, unless construct did so itself. Parameters `global_step` int32 [1] and `learning_rate`.
     Raises TypeError for wrong types, KeyError for an unknown group key, ValueError for negative rates and decays, a loss_scale that is not above 0,
@@ -151,6 +154,9 @@ class Optimizer(Cell):
     _unread_by_graphs = Cell._unread_by_graphs | {"init_params", "init_learning_rate", "init_args", "_cell_advanced", "_cell_rate_read", "_cell_skip", "_cell_inv_scale"}
 
     _support_parallel_optimizer = False
+
+    wants_uses: bool = False  # True: a call needs `uses`, the ParamUses of `parameters`, for precondition
+    current_variant: Optional[int] = None  # what select_variant took; graphs depend on it
 
     def __init__(self, learning_rate: Any, parameters: Any, weight_decay: Any = 0.0, loss_scale: float = 1.0) -> None:
         super().__init__(auto_prefix=False)
@@ -385,6 +391,43 @@ class Optimizer(Cell):
 
     # The parts of a step.
 
+    def precondition(self, gradients: Tuple[Tensor, ...], uses: Any) -> Tuple[Tensor, ...]:
+        """The gradients that construct gets: as they are, unless a subclass makes others (a natural gradient) of them and of `uses`, a tuple of
+        sindri.autograd.ParamUse (None without wants_uses).
+
+        Gradients are still multiplied by the optimizer's own loss_scale, not by that of a TrainOneStepWithLossScaleCell. `unscaled_output_grad` of a use
+        is free of both where the step said its scale. Where a step is left out, so is what this writes to Parameters of the optimizer.
+        """
+        return gradients
+
+    def variant(self, step: int) -> int:
+        """Which form step number `step` takes: 0, 1, … Each has a graph of its own, such as one that refreshes curvature factors and one that reuses
+        them; precondition and construct read `current_variant`."""
+        return 0
+
+    def select_variant(self, step: int) -> int:
+        """Takes variant(step) for what runs from here on. Where variant is overridden, a training step calls it on the host before it runs.
+        Raises TypeError unless variant gives an int, ValueError for one below 0."""
+        value = self.variant(step)
+        if not isinstance(value, int) or isinstance(value, bool):
+            fail(TypeError, f"{self.cls_name}: variant must give an int, got {value!r}")
+        if value < 0:
+            fail(ValueError, f"{self.cls_name}: variant must not be negative, got {value}")
+        if self.current_variant != value:
+            self.current_variant = value
+        return value
+
+    def _preconditions(self) -> bool:
+        return self.wants_uses or type(self).precondition is not Optimizer.precondition
+
+    def _preconditioned(self, args: Any, kwargs: Any) -> Any:
+        """The arguments of construct."""
+        uses = kwargs.get("uses")
+        if self.wants_uses and uses is None:
+            fail(ValueError, f"{self.cls_name}: it needs the uses of its parameters, the training step gave gradients only",
+                 "call it as optimizer(gradients, uses=uses), with both from sindri.autograd.value_and_grad_with_uses")
+        return (tuple(self.precondition(args[0], uses)), *args[1:]), {k: v for k, v in kwargs.items() if k != "uses"}
+
     def flatten_gradients(self, gradients: Tuple[Tensor, ...]) -> Tuple[Tensor, ...]:
         """The gradients as they are: parameters are not kept in one piece."""
         return gradients
@@ -439,6 +482,10 @@ class Optimizer(Cell):
 
     def _run(self, args: Any, kwargs: Any) -> Any:
         """The update, which then advances global_step, unless construct did: optimizers written for MindSpore 1.x leave that to get_lr."""
+        if self.current_variant is None and type(self).variant is not Optimizer.variant:
+            fail(ValueError, f"{self.cls_name}: no variant is selected, though the optimizer has several", "call optimizer.select_variant(step) before each step")
+        if self._preconditions():
+            args, kwargs = self._preconditioned(args, kwargs)
         state = self.__dict__
         step, state["_cell_rate_read"] = self.global_step.value()._id, False
         out = super()._run(args, kwargs)
@@ -543,10 +590,11 @@ class Optimizer(Cell):
         return lr if isinstance(lr, tuple) else (lr,) * self.param_length
 
     def _has_controls(self) -> bool:
-        """Whether construct is one that takes_controls marks: that of a subclass of the user's is not."""
-        return "construct" not in self.__dict__ and getattr(type(self).construct, "_takes_controls", False)
+        """Whether construct is one that takes_controls marks: that of a subclass of the user's is not. precondition takes none: it sees gradients
+        that are divided by the loss scale, and what it writes is put back where a step is left out."""
+        return not self._preconditions() and "construct" not in self.__dict__ and getattr(type(self).construct, "_takes_controls", False)
 
-    def _apply_unless(self, skip: Tensor, gradients: Tuple[Tensor, ...], inv_scale: Optional[Tensor] = None) -> None:
+    def _apply_unless(self, skip: Tensor, gradients: Tuple[Tensor, ...], inv_scale: Optional[Tensor] = None, uses: Any = None) -> None:
         """The update with gradients·inv_scale, which leaves parameters and state as they are where the bool tensor `skip` is true.
 
         The choice is made by ops, so that it can be traced. inv_scale goes with _has_controls() only.
@@ -560,7 +608,7 @@ class Optimizer(Cell):
             return
         params = list(self.get_parameters())
         before = [p.value() for p in params]
-        self(gradients)
+        self(gradients, **({} if uses is None else {"uses": uses}))
         for p, old in zip(params, before):
             new = p.value()
             if new._id != old._id:

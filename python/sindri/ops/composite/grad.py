@@ -24,7 +24,13 @@ def _forward(fn: Any, args: Any, kwargs: Any = None) -> Any:
         if fn.training and not local.recording and local.seen is not None and fn in local.called and fn not in local.marked:
             if not _core.traced_call_has_run():  # behind a condition the call cannot begin anew: two runs, as in eager mode
                 raise RecordRuns(fn)
-    tape, inputs = _core.Tape(), Inputs(args)
+    tape = _core.Tape()
+    return (tape, *run_on(tape, fn, args, kwargs))
+
+
+def run_on(tape: Any, fn: Any, args: Any, kwargs: Any = None) -> Any:
+    """(output, the arguments as the tape knows them) of fn(*args)."""
+    inputs = Inputs(args)
     local.tapes += 1
     local.recording += 1  # Cells inside need no recording of their own
     try:
@@ -34,7 +40,7 @@ def _forward(fn: Any, args: Any, kwargs: Any = None) -> Any:
         local.tapes -= 1
         local.recording -= 1
     inputs.write_back()
-    return tape, out, inputs.wanted
+    return out, inputs.wanted
 
 
 def _only_integers(args: Any, kwargs: Any) -> bool:

@@ -1,0 +1,83 @@
+"""Gradients beyond MindSpore's functions: the uses of Parameters, which second-order methods (K-FAC, THOR) are made of."""
+from __future__ import annotations
+
+from typing import Any, Callable, Iterable, NamedTuple, Optional, Union
+
+from sindri import _core
+from sindri._core import Parameter, Tensor
+from sindri.common import dtype as mstype
+from sindri.nn.cell import Cell
+from sindri.ops.composite.grad import _float_tensors, _outer, _seeds, _weights_list, run_on
+
+__all__ = ["ParamUse", "value_and_grad_with_uses"]
+
+
+class ParamUse(NamedTuple):
+    """One use of a Parameter by an op. What it contributes to the Parameter's gradient is a function of `operands` and `output_grad` alone:
+    output_gradᵀ·input for a Dense layer.
+
+    A Parameter has several uses where several layers share it, or one layer runs twice.
+    """
+
+    parameter: Parameter
+    op: str  # name of the op ("matmul", "conv2d"); "" for a function with a gradient of its own (a Cell with bprop)
+    attrs: dict[str, Any]  # the op's attributes: stride, pad, dilation and groups of a convolution
+    operand: int  # operands[operand] is the Parameter
+    operands: tuple[Tensor, ...]  # every input of the op as it entered: in the half type where mixed precision cast it
+    path: tuple[tuple[str, dict[str, Any]], ...]  # the casts, reshapes, transposes, broadcasts that made operands[operand] of the Parameter, in order
+    output_grad: Optional[Tensor]  # the gradient of the op's (first) output, times loss_scale; None where only another output has one
+    loss_scale: Optional[Tensor] = None  # None: 1
+
+    def input(self) -> Optional[Tensor]:
+        """What meets the Parameter: the other factor of a matrix product or multiplication, a convolution's input, an embedding's ids, the normalised
+        input (no scale, no shift) for gamma of layer and batch norm. None where nothing does: a bias, beta."""
+        return _core.param_use_input(self.op, self.attrs, self.operands, self.operand) if self.op else None
+
+    def unscaled_output_grad(self) -> Optional[Tensor]:
+        """output_grad / loss_scale; float32 where output_grad has a half type."""
+        g = self.output_grad
+        if g is None:
+            return None
+        if g.dtype in (mstype.float16, mstype.bfloat16):
+            g = _core.ops.cast(g, mstype.float32)
+        return g if self.loss_scale is None else _core.ops.div(g, _core.ops.cast(self.loss_scale, g.dtype))
+
+
+def value_and_grad_with_uses(fn: Callable[..., Any], weights: Union[Parameter, Iterable[Parameter], None] = None, has_aux: bool = False) -> Callable[..., Any]:
+    """A function `(*args, loss_scale=None, **kwargs) -> (fn's value, gradients, uses)`: of the weights (None: the Cell's trainable ones) the gradients, in
+    order, and every ParamUse that a gradient passes, in the order in which the ops ran.
+
+    The gradients have the bits of `value_and_grad`'s. loss_scale (a number or a tensor of one) is what the output's gradient starts with: gradients
+    and output_grads are multiplied by it, and every use says so. With has_aux only the first output is differentiated. Inside a Cell that is
+    compiled the uses' tensors belong to its graph, and what nobody reads of them is not computed; Cells that are recomputed give the values of the
+    second run. It runs fn itself: a forward run just before is not taken over.
+    Raises TypeError for what is not callable, ValueError for weights missing beside a function and a loss_scale of several numbers.
+    """
+    if not callable(fn):
+        raise TypeError(f"expected a Cell or a function, got {type(fn).__name__} | value_and_grad_with_uses")
+    chosen = _weights_list(weights, fn) if weights is not None or not isinstance(fn, Cell) else None
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        scale = kwargs.pop("loss_scale", None)
+        tape = _core.Tape(uses=True)
+        out, _ = run_on(tape, fn, args, kwargs)
+        if has_aux and not isinstance(out, (tuple, list)):
+            raise ValueError("with has_aux the function must return (value, aux, …) | value_and_grad_with_uses | return a tuple")
+        outputs = _float_tensors(out[0] if has_aux else out)
+        seeds = None if scale is None else _seeds(outputs, [scale] * len(outputs))
+        return (out, *tape.backward_with_uses(outputs, seeds, chosen if chosen is not None else _weights_list(None, fn)), scale)
+
+    compiled = _outer(None, run, "value_and_grad_with_uses")
+
+    def call(*args: Any, loss_scale: Any = None, **kwargs: Any) -> Any:
+        if loss_scale is not None:
+            loss_scale = loss_scale if isinstance(loss_scale, Tensor) else Tensor(float(loss_scale), mstype.float32)
+            if loss_scale.size != 1:
+                raise ValueError(f"loss_scale must be one number, got shape {tuple(loss_scale.shape)} | value_and_grad_with_uses")
+            if loss_scale.shape:
+                loss_scale = _core.ops.reshape(loss_scale, ())
+        params = chosen if chosen is not None else _weights_list(None, fn)
+        out, grads, uses, scale = compiled(*args, loss_scale=loss_scale, **kwargs)
+        return out, grads, tuple(ParamUse._make((params[use[0]], *use[1:], scale)) for use in uses)
+
+    return call
