@@ -7,7 +7,7 @@ from sindri import _core
 from sindri._core import Parameter, Tensor
 from sindri.common import dtype as mstype
 from sindri.nn.cell import Cell
-from sindri.ops.composite.grad import _float_tensors, _outer, _seeds, _weights_list, run_on
+from sindri.ops.composite.grad import _float_tensors, _outer, _seeds, _weights_list, forward_on_tape
 
 __all__ = ["ParamUse", "value_and_grad_with_uses"]
 
@@ -59,8 +59,7 @@ def value_and_grad_with_uses(fn: Callable[..., Any], weights: Union[Parameter, I
 
     def run(*args: Any, **kwargs: Any) -> Any:
         scale = kwargs.pop("loss_scale", None)
-        tape = _core.Tape(uses=True)
-        out, _ = run_on(tape, fn, args, kwargs)
+        tape, out, _ = forward_on_tape(fn, args, kwargs, _core.Tape(uses=True))
         if has_aux and not isinstance(out, (tuple, list)):
             raise ValueError("with has_aux the function must return (value, aux, …) | value_and_grad_with_uses | return a tuple")
         outputs = _float_tensors(out[0] if has_aux else out)

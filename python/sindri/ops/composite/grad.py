@@ -13,23 +13,19 @@ from sindri.nn.cell import Cell, Inputs, tensors_in
 __all__ = ["GradOperation", "grad", "value_and_grad", "get_grad", "jvp", "vjp"]
 
 
-def _forward(fn: Any, args: Any, kwargs: Any = None) -> Any:
+def forward_on_tape(fn: Any, args: Any, kwargs: Any = None, tape: Any = None) -> Any:
     """(tape, output, the arguments as the tape knows them) of fn(*args): the recording of a run that just took place when there is one, else
-    a run of its own."""
-    if isinstance(fn, Cell) and not kwargs:
-        for r in reversed(local.recorded):
-            if r.matches(fn, args):
-                local.recorded.remove(r)
-                return r.tape, r.output, r.inputs
-        if fn.training and not local.recording and local.seen is not None and fn in local.called and fn not in local.marked:
-            if not _core.traced_call_has_run():  # behind a condition the call cannot begin anew: two runs, as in eager mode
-                raise RecordRuns(fn)
-    tape = _core.Tape()
-    return (tape, *run_on(tape, fn, args, kwargs))
-
-
-def run_on(tape: Any, fn: Any, args: Any, kwargs: Any = None) -> Any:
-    """(output, the arguments as the tape knows them) of fn(*args)."""
+    a run of its own. With a tape given always the latter, on that tape."""
+    if tape is None:
+        if isinstance(fn, Cell) and not kwargs:
+            for r in reversed(local.recorded):
+                if r.matches(fn, args):
+                    local.recorded.remove(r)
+                    return r.tape, r.output, r.inputs
+            if fn.training and not local.recording and local.seen is not None and fn in local.called and fn not in local.marked:
+                if not _core.traced_call_has_run():  # behind a condition the call cannot begin anew: two runs, as in eager mode
+                    raise RecordRuns(fn)
+        tape = _core.Tape()
     inputs = Inputs(args)
     local.tapes += 1
     local.recording += 1  # Cells inside need no recording of their own
@@ -40,7 +36,7 @@ def run_on(tape: Any, fn: Any, args: Any, kwargs: Any = None) -> Any:
         local.tapes -= 1
         local.recording -= 1
     inputs.write_back()
-    return out, inputs.wanted
+    return tape, out, inputs.wanted
 
 
 def _only_integers(args: Any, kwargs: Any) -> bool:
@@ -65,14 +61,14 @@ def _slots(fn: Any) -> Any:
 
 
 def _again_on_floats(fn: Any, args: Any, kwargs: Any, before: Any) -> Any:
-    """As _forward, of a run on float32 copies of the arguments, from the Parameters' values before the first run. They stay
+    """As forward_on_tape, of a run on float32 copies of the arguments, from the Parameters' values before the first run. They stay
     as that run left them."""
     after = [p.value() for p, _ in before]
     for p, value in before:
         p.assign(value)
     args, kwargs = _cast_all(args, "float32"), _cast_all(kwargs, "float32")
     try:
-        return _forward(fn, args, kwargs)
+        return forward_on_tape(fn, args, kwargs)
     finally:
         for (p, _), value in zip(before, after):
             p.assign(value)
@@ -222,7 +218,7 @@ class GradOperation:
             raise ValueError("there is no input to differentiate | GradOperation | give inputs, or get_by_list=True")
         integers = sens is None and not self.get_by_list and _only_integers(args, kwargs)
         before = _slots(fn) if integers else ()
-        tape, out, inputs = _forward(fn, args, kwargs)
+        tape, out, inputs = forward_on_tape(fn, args, kwargs)
         again = integers and not _float_tensors(out)
         if again:
             tape, out, inputs = _again_on_floats(fn, args, kwargs, before)
@@ -257,7 +253,7 @@ def _value_and_grad(fn: Any, grad_position: Any, weights: Any, has_aux: Any, ret
         raise ValueError(f"grad_position {max(positions)} is out of range for {len(args)} inputs | grad")
     integers = weights is None and _only_integers(args, kwargs)
     before = _slots(fn) if integers else ()
-    tape, out, inputs = _forward(fn, args, kwargs)
+    tape, out, inputs = forward_on_tape(fn, args, kwargs)
     if has_aux and not isinstance(out, (tuple, list)):
         raise ValueError("with has_aux the function must return (value, aux, …) | grad | return a tuple")
     value = out[0] if has_aux else out
@@ -325,7 +321,7 @@ def get_grad(gradients: Any, identifier: Any) -> Any:
 
 def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool = False) -> Any:
     """(fn's value, a function giving the gradient for an output gradient) at these inputs."""
-    tape, out, inputs = _forward(fn, inputs)
+    tape, out, inputs = forward_on_tape(fn, inputs)
     primal = out[0] if has_aux else out
     outputs = tensors_in(primal, [])
 
@@ -345,7 +341,7 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> A
     local.tapes += 1
     try:
         with outer:
-            tape, out, inputs = _forward(fn, tuple(inputs))
+            tape, out, inputs = forward_on_tape(fn, tuple(inputs))
             outputs = tensors_in(out[0] if has_aux else out, [])
             dummies = [_core.ops.zeros_like(o) + 0 for o in outputs]
             of_inputs, _ = _backward(tape, outputs, dummies, inputs, [])
