@@ -27,15 +27,15 @@ Axis = Union[None, int, Sequence[int]]
 _SAME = """
 abs absolute acos acosh addbmm addcdiv addcmul addmm addmv addr adjoint all amax amin aminmax any approximate_equal arccos arccosh arcsin
 arcsinh arctan arctan2 arctanh argmax argwhere asin asinh atan atan2 atanh baddbmm bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm broadcast_to ceil cholesky cholesky_inverse
-cholesky_solve chunk clamp clip conj copysign cos cosh count_nonzero cross cummax cummin cumprod cov deg2rad det diag diagflat diff digamma div divide dot dsplit eq equal erf erfc
+cholesky_solve chunk clamp clip conj copysign cos cosh count_nonzero cross cummax cummin cumprod cov deg2rad det diag diagflat diagonal_scatter diff digamma div divide dot dsplit eq equal erf erfc
 erfinv
-exp expand_as expand_dims expm1 flip fliplr flipud float_power floor floor_divide fmax fmin fmod fold frac gather_elements gcd gather_nd ge ger greater
+exp expand_as expand_dims expm1 fill_diagonal fills flip fliplr flipud float_power floor floor_divide fmax fmin fmod fold frac gather_elements gcd gather_nd ge ger greater
 greater_equal gt hardshrink heaviside histc hsplit hypot i0 index_fill index_select inner inv inverse invert isclose isfinite isinf isnan isneginf
 isposinf isreal is_complex is_floating_point kthvalue lcm ldexp le lerp less less_equal lgamma log log10 log1p log2 log_matrix_determinant logaddexp logaddexp2 logcumsumexp logdet logical_and
-logical_not logical_or logical_xor logit logsumexp lstsq lt masked_fill masked_select matmul matrix_determinant matrix_power maximum median minimum mm moveaxis movedim msort
-mul multinomial multiply nan_to_num nanmean nanmedian nansum narrow ne neg negative nextafter nonzero norm not_equal outer positive pow rad2deg random_categorical ravel real
-reciprocal relu remainder repeat_interleave reverse reverse_sequence roll rot90 round rsqrt scatter select_scatter sgn sigmoid sign signbit sin sinc
-sinh slogdet soft_shrink softmax split sqrt square squeeze subtract svd swapaxes swapdims t tan tanh tensor_split tile top_k topk tril triu
+logical_not logical_or logical_xor logit logsumexp lstsq lt masked_fill masked_scatter masked_select matmul matrix_determinant matrix_power maximum median minimum mm moveaxis movedim msort
+mul multinomial multiply mvlgamma nan_to_num nanmean nanmedian nansum narrow ne neg negative nextafter nonzero norm not_equal outer positive pow rad2deg random_categorical ravel real
+reciprocal relu remainder renorm repeat_interleave reverse reverse_sequence roll rot90 round rsqrt scatter select_scatter sgn sigmoid sign signbit sin sinc
+sinh slice_scatter slogdet soft_shrink softmax split sqrt square squeeze subtract svd swapaxes swapdims t tan tanh tensor_split tile top_k topk tril triu
 true_divide trunc type_as unbind unfold unique unique_consecutive unique_with_pad unsorted_segment_max unsorted_segment_min unsorted_segment_prod
 unsorted_segment_sum view_as vsplit xdivy xlogy
 """

@@ -8,11 +8,11 @@ from sindri.ops.function import *  # noqa: F401,F403
 from sindri.ops.operations import *  # noqa: F401,F403
 from sindri.ops.operations import _AllSwap, _MirrorOperator, _VirtualDataset, _VirtualDiv  # noqa: F401
 from sindri.ops.composite.grad import *  # noqa: F401,F403
-from sindri.ops.composite import GradOperation, HyperMap, Map, MultitypeFuncGraph, add_flags, grad, value_and_grad, vmap
+from sindri.ops.composite import GradOperation, HyperMap, Map, MultitypeFuncGraph, add_flags, grad, jacfwd, jacrev, value_and_grad, vmap
 from sindri.ops import composite, function, functional, operations, primitive
 from sindri.ops.functional import control_depend
 from sindri.ops.primitive import constexpr as _primexpr  # noqa: F401
 
 __all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "constexpr", "prim_arg_register", "prim_attr_register", "GradOperation",
            "HyperMap", "Map",
-           "MultitypeFuncGraph", "add_flags", "grad", "value_and_grad", "vmap", "control_depend", *function.PUBLIC, *operations.__all__]
+           "MultitypeFuncGraph", "add_flags", "grad", "jacfwd", "jacrev", "value_and_grad", "vmap", "control_depend", *function.PUBLIC, *operations.__all__]

@@ -10,11 +10,13 @@ from sindri.nn._padding import Padder, check_padding
 from sindri.nn.cell import Cell
 from sindri.nn.layer.conv import check_format
 from sindri.ops._util import MOST_WINDOWS
-from sindri.ops.function.pooling_func import adaptive_max_pool, avg_pool2d, dilated_max_pool, lp_pool1d, lp_pool2d, max_pool_with_places
+from sindri.ops.function.pooling_func import (adaptive_max_pool, avg_pool2d, dilated_max_pool, lp_pool1d, lp_pool2d, max_pool_with_places,
+                                              max_unpool1d, max_unpool2d, max_unpool3d)
 from sindri.ops.function.volume_func import adaptive_avg_pool3d
 
 __all__ = ["AvgPool2d", "MaxPool2d", "AvgPool1d", "MaxPool1d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d",
-           "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "LPPool1d", "LPPool2d"]
+           "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "LPPool1d", "LPPool2d", "MaxUnpool1d", "MaxUnpool2d",
+           "MaxUnpool3d"]
 
 _ops = _core.ops
 Size2 = Union[int, Tuple[int, int]]
@@ -253,6 +255,36 @@ class AdaptiveMaxPool2d(_AdaptiveMax):
 
 class AdaptiveMaxPool3d(AdaptiveMaxPool2d):
     """As AdaptiveMaxPool2d of [N, C, D, H, W] or [C, D, H, W]."""
+
+    _rank = 3
+
+
+class _MaxUnpool(Cell):
+    """Maxima put back to the places that pooling with return_indices gave."""
+
+    _rank = 1
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+        self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
+
+    def construct(self, x: Tensor, indices: Tensor, output_size: Optional[Tuple[int, ...]] = None) -> Tensor:
+        unpool = (max_unpool1d, max_unpool2d, max_unpool3d)[self._rank - 1]
+        return unpool(x, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """Of [N, C, L] or [C, L]; see ops.max_unpool1d."""
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """Of [N, C, H, W] or [C, H, W]; see ops.max_unpool2d."""
+
+    _rank = 2
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """Of [N, C, D, H, W] or [C, D, H, W]; see ops.max_unpool3d."""
 
     _rank = 3
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Optional, Tuple
+from typing import Any, Callable, Optional, Tuple
 
 from sindri import _core
 from sindri.common import dtype as mstype
@@ -13,11 +13,13 @@ from sindri.nn.cell import Cell
 from sindri.nn.layer.activation import get_activation
 from sindri.ops.function.loss_func import (binary_cross_entropy, gaussian_nll_loss, multi_margin_loss, multilabel_soft_margin_loss,
                                            triplet_margin_loss)
+from sindri.ops.function.reduce_func import vector_norm
 
 __all__ = ["LossBase", "L1Loss", "MSELoss", "RMSELoss", "MAELoss", "SmoothL1Loss", "SoftMarginLoss", "HuberLoss", "SoftmaxCrossEntropyWithLogits",
            "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "NLLLoss", "KLDivLoss", "CosineEmbeddingLoss", "MarginRankingLoss",
            "HingeEmbeddingLoss", "DiceLoss", "MultiClassDiceLoss", "FocalLoss",
-           "PoissonNLLLoss", "GaussianNLLLoss", "MultiMarginLoss", "MultiLabelSoftMarginLoss", "TripletMarginLoss"]
+           "PoissonNLLLoss", "GaussianNLLLoss", "MultiMarginLoss", "MultiLabelSoftMarginLoss", "TripletMarginLoss",
+           "TripletMarginWithDistanceLoss"]
 
 _ops = _core.ops
 _HALF = (mstype.float16, mstype.bfloat16)
@@ -530,3 +532,25 @@ class TripletMarginLoss(LossBase):
 
     def construct(self, x: Tensor, positive: Tensor, negative: Tensor, margin: Any = 1.0) -> Tensor:
         return triplet_margin_loss(x, positive, negative, self.margin if self.margin != 1.0 else margin, self.p, self.eps, self.swap, self.reduction)
+
+
+class TripletMarginWithDistanceLoss(LossBase):
+    """max(0, d(x, positive) - d(x, negative) + margin) for a function d of two tensors (None: the 2-norm of the difference along the last dimension);
+    swap takes the nearer of x and positive to negative."""
+
+    def __init__(self, distance_function: Optional[Callable[[Tensor, Tensor], Tensor]] = None, swap: bool = False, reduction: str = "mean",
+                 margin: float = 1.0) -> None:
+        super().__init__(reduction)
+        if distance_function is not None and not callable(distance_function):
+            fail(TypeError, f"TripletMarginWithDistanceLoss: distance_function must be a function of two tensors, got {distance_function!r}")
+        self.distance_function, self.swap = distance_function, check_bool("TripletMarginWithDistanceLoss", "swap", swap)
+        self.margin = check_float("TripletMarginWithDistanceLoss", "margin", margin, above=0)
+
+    def _distance(self, a: Tensor, b: Tensor) -> Tensor:
+        return vector_norm(_ops.sub(a, b), 2, -1) if self.distance_function is None else self.distance_function(a, b)
+
+    def construct(self, x: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        far = self._distance(x, negative)
+        if self.swap:
+            far = _ops.minimum(far, self._distance(positive, negative))
+        return self.get_loss(_ops.maximum(_ops.add(_ops.sub(self._distance(x, positive), far), self.margin), 0.0))

@@ -2,6 +2,7 @@
 from sindri.ops.composite.base import HyperMap, Map, MultitypeFuncGraph, add_flags, core
 from sindri.ops.composite.grad import *  # noqa: F401,F403
 from sindri.ops.composite.grad import GradOperation, grad, value_and_grad
+from sindri.ops.composite.jacobian import jacfwd, jacrev
 from sindri.ops.composite.vmap import vmap
 from sindri.ops.function.array_func import repeat_elements
 from sindri.ops.function.choose_func import sequence_mask
@@ -14,5 +15,5 @@ from sindri.ops.function.reduce_func import count_nonzero, cummin
 
 __all__ = ["GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "add_flags", "batch_dot", "clip_by_global_norm", "clip_by_norm", "clip_by_value",
            "core",
-           "count_nonzero", "cummin", "dot", "grad", "laplace", "matmul", "mm", "multinomial", "normal", "ones_like", "partial", "random_categorical",
+           "count_nonzero", "cummin", "dot", "grad", "jacfwd", "jacrev", "laplace", "matmul", "mm", "multinomial", "normal", "ones_like", "partial", "random_categorical",
            "repeat_elements", "sequence_mask", "tail", "tensor_dot", "uniform", "value_and_grad", "vmap", "zeros_like", "zip_operation"]

@@ -6,6 +6,7 @@ Written by scripts/python_stubs.py; do not edit."""
 from sindri.ops.composite.base import HyperMap as HyperMap, Map as Map, MultitypeFuncGraph as MultitypeFuncGraph, add_flags as add_flags, core as core
 from sindri.ops.composite.grad import get_grad as get_grad, jvp as jvp, vjp as vjp
 from sindri.ops.composite.grad import GradOperation as GradOperation, grad as grad, value_and_grad as value_and_grad
+from sindri.ops.composite.jacobian import jacfwd as jacfwd, jacrev as jacrev
 from sindri.ops.composite.vmap import vmap as vmap
 from sindri.ops.function.array_func import repeat_elements as repeat_elements
 from sindri.ops.function.choose_func import sequence_mask as sequence_mask
@@ -20,7 +21,7 @@ from sindri.ops.function.reduce_func import count_nonzero as count_nonzero, cumm
 
 __all__ = [
     "GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "add_flags", "batch_dot", "clip_by_global_norm", "clip_by_norm", "clip_by_value",
-    "core", "count_nonzero", "cummin", "dot", "grad", "laplace", "matmul", "mm", "multinomial", "normal", "ones_like", "partial",
+    "core", "count_nonzero", "cummin", "dot", "grad", "jacfwd", "jacrev", "laplace", "matmul", "mm", "multinomial", "normal", "ones_like", "partial",
     "random_categorical", "repeat_elements", "sequence_mask", "tail", "tensor_dot", "uniform", "value_and_grad", "vmap", "zeros_like",
     "zip_operation",
 ]

@@ -32,5 +32,6 @@ max_pool1d windows update_running layer_norm_with_stats instance_norm l2_normali
 resize_nearest resize_bilinear insert_gradient_of need_eager assert_ float_status keep_mask uniform_int uniform_real normal_with_seeds
 choice_with_mask_seeds reduce_prod max_with_index min_with_index typed_argmax typed_argmin scan_sum scan_prod lp_norm square_sum_all
 reduce_std common_divisor common_multiple
+fill_diagonal masked_scatter
 """.split())
 PUBLIC = [name for name in __all__ if name not in _INNER]

@@ -5,7 +5,8 @@ import math
 from typing import Any, Optional, Sequence, Union
 
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, as_tensor, core, exported, fail, floating, is_float, is_number, wide
+from sindri.ops._util import Tensor, as_tensor, core, exported, fail, floating, is_float, is_number, to_axis, wide
+from sindri.ops.function.reduce_func import vector_norm
 
 Bound = Union[None, Tensor, int, float]
 
@@ -60,6 +61,17 @@ def clip_by_norm(x: Union[Tensor, Sequence[Tensor]], max_norm: float, norm_type:
     scale = core.minimum(core.div(float(max_norm), core.add(norm, 1e-6)), 1.0)
     out = [core.cast(core.mul(t, scale), own.dtype) for t, own in zip(items, given)]
     return out[0] if isinstance(x, Tensor) else tuple(out)
+
+
+def renorm(input: Tensor, p: float, axis: int, maxnorm: float) -> Tensor:
+    """input with each slice along axis whose p-norm is above maxnorm scaled down to it. Raises ValueError for p below 1 and a negative maxnorm."""
+    where = "ops.renorm"
+    if not p >= 1 or not maxnorm >= 0:
+        fail(ValueError, f"expected p of at least 1 and maxnorm of at least 0, got {p} and {maxnorm}", where)
+    a = to_axis(axis, len(input.shape), where)
+    norm = vector_norm(wide(input), p, tuple(d for d in range(len(input.shape)) if d != a), True)
+    scale = core.where(core.greater(norm, maxnorm), core.div(float(maxnorm), core.add(norm, 1e-7)), 1.0)
+    return core.cast(core.mul(wide(input), scale), input.dtype)
 
 
 def global_norm(x: Sequence[Tensor]) -> Tensor:

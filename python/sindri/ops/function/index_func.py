@@ -3,7 +3,7 @@ additions are summed in index order and of replacements the last one stays."""
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Sequence, Union
+from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
 
@@ -332,6 +332,78 @@ def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
     at = to_axis(index, input.shape[a], "ops.select_scatter")
     here = core.reshape(core.equal(core.arange(0, input.shape[a]), at), [-1 if d == a else 1 for d in range(len(input.shape))])
     return core.where(here, core.cast(core.expand_dims(src, a), input.dtype), input)
+
+
+def _with_slices(x: Tensor, src: Tensor, places: np.ndarray, axis: int) -> Tensor:
+    """x with the k-th slice of src along axis in place of slice places[k]."""
+    order = np.arange(x.shape[axis])
+    order[places] = x.shape[axis] + np.arange(places.size)
+    return core.gather(core.concat([x, core.cast(src, x.dtype)], axis), Tensor(order.astype(np.int64)), axis)
+
+
+def slice_scatter(input: Tensor, src: Tensor, axis: int = 0, start: Optional[int] = None, end: Optional[int] = None, step: int = 1) -> Tensor:
+    """input with src in place of the slice start:end:step of dimension axis. Raises ValueError when it does not fit."""
+    where = "ops.slice_scatter"
+    a = to_axis(axis, len(input.shape), where)
+    if to_int(step, "step", where) < 1:
+        fail(ValueError, f"step: expected at least 1, got {step}", where)
+    places = np.arange(input.shape[a])[start:end:step]
+    wanted = input.shape[:a] + (places.size,) + input.shape[a + 1:]
+    if src.shape != wanted:
+        fail(ValueError, f"src: expected {wanted}, got {src.shape}", where)
+    return _with_slices(input, src, places, a)
+
+
+def _diagonal_places(rows: int, columns: int, offset: int) -> np.ndarray:
+    """Where the diagonal lies in a flat matrix."""
+    row, column = max(-offset, 0), max(offset, 0)
+    count = np.arange(max(0, min(rows - row, columns - column)))
+    return (row + count) * columns + column + count
+
+
+def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """input with src on the diagonal `offset` of two dimensions; src has the diagonal as its last dimension. Raises ValueError when it does not fit."""
+    n = len(input.shape)
+    a, b = to_axis(dim1, n, "ops.diagonal_scatter"), to_axis(dim2, n, "ops.diagonal_scatter")
+    if a == b:
+        fail(ValueError, f"dim1 and dim2 are both {a}", "ops.diagonal_scatter")
+    perm = [d for d in range(n) if d not in (a, b)] + [a, b]
+    x = core.transpose(input, perm)
+    places = _diagonal_places(x.shape[-2], x.shape[-1], offset)
+    if src.shape != x.shape[:-2] + (places.size,):
+        fail(ValueError, f"src: expected {x.shape[:-2] + (places.size,)}, got {src.shape}", "ops.diagonal_scatter")
+    out = _with_slices(core.reshape(x, x.shape[:-2] + (x.shape[-2] * x.shape[-1],)), src, places, n - 2)
+    return core.transpose(core.reshape(out, x.shape), [perm.index(d) for d in range(n)])
+
+
+def fill_diagonal(input: Tensor, fill_value: Union[int, float], wrap: bool = False) -> Tensor:
+    """input with fill_value where all indices are equal; of a matrix with more rows than columns wrap begins anew behind each square, a row apart.
+    Raises ValueError below 2 dimensions, and above for dimensions that differ."""
+    shape = input.shape
+    if len(shape) < 2 or len(shape) > 2 and len(set(shape)) > 1:
+        fail(ValueError, f"expected a matrix, or equal dimensions, got {shape}", "Tensor.fill_diagonal")
+    step = shape[-1] + 1 if len(shape) == 2 else sum(shape[0] ** k for k in range(len(shape)))
+    end = shape[-1] ** 2 if len(shape) == 2 and not wrap else None
+    here = np.zeros(math.prod(shape), bool)
+    here[:end:step] = True
+    return core.where(Tensor(here.reshape(shape)), core.full((), float(fill_value), input.dtype), input)
+
+
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """input with the elements of source, in their order, where mask (bool, broadcast) holds. Raises TypeError for other types, ValueError, but for in
+    compiled code, where source has too few."""
+    if mask.dtype is not mstype.bool_:
+        fail(TypeError, f"mask: expected bools, got {mask.dtype}", "Tensor.masked_scatter")
+    if source.dtype is not input.dtype:
+        fail(TypeError, f"source: expected {input.dtype}, got {source.dtype}", "Tensor.masked_scatter")
+    here = core.broadcast_to(mask, input.shape)
+    turn = core.cumsum(core.cast(core.reshape(here, (-1,)), mstype.int64), 0)
+    if not turn.is_symbolic and turn.shape[0] and int(turn[-1]) > source.size:
+        fail(ValueError, f"the mask asks for {int(turn[-1])} elements, there are {source.size}", "Tensor.masked_scatter")
+    if not source.size:
+        return input
+    place = core.minimum(core.maximum(core.sub(turn, 1), 0), source.size - 1)
+    return core.where(here, core.reshape(core.gather(core.reshape(source, (-1,)), place, 0), input.shape), input)
 
 
 def reverse_sequence(x: Tensor, seq_lengths: Tensor, seq_dim: int = 0, batch_dim: int = 0) -> Tensor:

@@ -10,6 +10,7 @@ from sindri.common import dtype as mstype
 from sindri.ops._util import Tensor, core, exported, fail, floating, is_float, to_axis, wide
 from sindri.ops.function.array_func import swapaxes
 from sindri.ops.function.creation_func import diagonal
+from sindri.ops.function.reduce_func import matrix_norm, vector_norm
 
 
 def _matrix_product(a: Tensor, b: Tensor) -> Tensor:
@@ -207,6 +208,25 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
     if p == 0:
         return core.sum(core.cast(core.not_equal(difference, 0), difference.dtype), [-1])
     return core.pow(core.sum(core.pow(core.abs(difference), float(p)), [-1]), 1.0 / p)
+
+
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """[.., n·(n - 1)/2]: the p-norm distances between row i and row j of input [.., n, m], for i < j. Raises ValueError for a negative p."""
+    if not p >= 0 or len(input.shape) < 2:
+        fail(ValueError, f"expected at least 2 dimensions and p of at least 0, got {input.shape} and {p}", "ops.pdist")
+    first, second = (Tensor(v.astype(np.int64)) for v in np.triu_indices(input.shape[-2], 1))
+    d = len(input.shape) - 2
+    return vector_norm(core.sub(core.gather(input, first, d), core.gather(input, second, d)), float(p), -1)
+
+
+def cond(A: Tensor, p: Union[None, int, float, str] = None) -> Tensor:
+    """The condition number of matrices [.., m, n]: with p None, 2 or -2 the ratio of the extreme singular values, else the norm of order p (1, -1, inf,
+    -inf, 'fro', 'nuc') of square matrices times that of their inverses. Raises ValueError."""
+    if p in (None, 2, -2):
+        s = core.svd(floating(A))[1]
+        largest, smallest = core.max(s, [-1]), core.min(s, [-1])
+        return core.div(smallest, largest) if p == -2 else core.div(largest, smallest)
+    return core.mul(matrix_norm(A, p, (-2, -1)), matrix_norm(inverse(A), p, (-2, -1)))
 
 
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:

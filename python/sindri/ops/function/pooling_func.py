@@ -7,6 +7,7 @@ from typing import Any, Callable, Optional, Sequence, Tuple, Union
 from sindri import _core
 from sindri.common import dtype as mstype
 from sindri.ops._util import Tensor, adaptive_sizes, check_parts, core, exported, fail, need_divisor, pair, to_ints, zeros_around
+from sindri.ops.function.index_func import tensor_scatter_elements
 from sindri.ops.function.nn_func import in_nchw, spatial_pads
 
 
@@ -148,6 +149,43 @@ def adaptive_max_pool(x: Tensor, counts: Sequence[int], places: bool, where: str
                 at.append(place)
         x, found = core.concat(values, d), core.concat(at, d) if places else None
     return x, found
+
+
+def _max_unpool(x: Tensor, indices: Tensor, settings: Sequence[Any], output_size: Any, rank: int, where: str) -> Tensor:
+    """Zeros with the elements of x at their places, the flat ones of the last rank dimensions. settings: kernel_size, stride, padding."""
+    kernel, stride, pads = (list(v) * rank if len(v) == 1 else list(v) for v in (to_ints(s, "kernel_size, stride or padding", where) for s in settings))
+    if len(x.shape) not in (rank + 1, rank + 2) or indices.shape != x.shape or not len(kernel) == len(stride) == len(pads) == rank:
+        fail(ValueError, f"expected {rank + 1} or {rank + 2} dimensions, as many indices, and {rank} numbers each, got {x.shape}, {indices.shape}, {settings}", where)
+    if min(*kernel, *stride) < 1 or min(pads) < 0:
+        fail(ValueError, f"kernel_size {kernel} and stride {stride} must be at least 1, padding {pads} at least 0", where)
+    size = [(n - 1) * s - 2 * p + k for n, s, p, k in zip(x.shape[-rank:], stride, pads, kernel)]
+    if output_size:
+        wanted = to_ints(output_size, "output_size", where)[-rank:]
+        if len(wanted) != rank or any(abs(w - n) >= s for w, n, s in zip(wanted, size, stride)):
+            fail(ValueError, f"output_size {output_size} is not within {stride} of {size}", where)
+        size = list(wanted)
+    if min(size) < 1:
+        fail(ValueError, f"nothing is left of {x.shape} with kernel_size {kernel}, stride {stride} and padding {pads}", where)
+    lead = x.shape[:-rank]
+    rows = (math.prod(lead), math.prod(x.shape[-rank:]))
+    out = tensor_scatter_elements(core.full((rows[0], math.prod(size)), 0.0, x.dtype), core.reshape(indices, rows), core.reshape(x, rows), 1)
+    return core.reshape(out, lead + tuple(size))
+
+
+def max_unpool1d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Optional[tuple] = None) -> Tensor:
+    """Maxima of [n, c, l] or [c, l] put back to their places, zeros elsewhere. output_size: where pooling cut some off, less than stride. Raises
+    ValueError, also for a place outside."""
+    return _max_unpool(x, indices, (kernel_size, kernel_size if stride is None else stride, padding), output_size, 1, "ops.max_unpool1d")
+
+
+def max_unpool2d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Optional[tuple] = None) -> Tensor:
+    """Maxima of [n, c, h, w] or [c, h, w] put back to their places in the flat image; see max_unpool1d."""
+    return _max_unpool(x, indices, (kernel_size, kernel_size if stride is None else stride, padding), output_size, 2, "ops.max_unpool2d")
+
+
+def max_unpool3d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Optional[tuple] = None) -> Tensor:
+    """Maxima of [n, c, d, h, w] or [c, d, h, w] put back to their places in the flat volume; see max_unpool1d."""
+    return _max_unpool(x, indices, (kernel_size, kernel_size if stride is None else stride, padding), output_size, 3, "ops.max_unpool3d")
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: int) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional, Sequence
 import numpy as np
 
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, pair, to_axis, to_int, to_ints, wide
+from sindri.ops._util import FEW_PARTS, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, pair, to_axis, to_count, to_int, to_ints, wide
 from sindri.ops.function.array_func import concat, narrow
 from sindri.ops.function.index_func import (unsorted_segment_max, unsorted_segment_min, unsorted_segment_prod, unsorted_segment_sum)
 from sindri.ops.function.math_func import abs, floor, round, sign, tan
@@ -53,6 +53,18 @@ def _lgamma(x: Tensor) -> Tensor:
 def lgamma(input: Tensor) -> Tensor:
     """log |Gamma(input)|; infinite at 0, at negative integers and at infinities."""
     return _in_double(input, _lgamma)
+
+
+def mvlgamma(input: Tensor, p: int) -> Tensor:
+    """The multivariate log-gamma function of dimension p: p(p - 1)/4·log(π) + Σ lgamma(input - j/2), j = 0 … p - 1. Raises ValueError for p below 1."""
+    p = to_count(p, "p", "ops.mvlgamma", FEW_PARTS)
+
+    def formula(x: Tensor) -> Tensor:
+        out = core.add(_lgamma(x), p * (p - 1) / 4 * math.log(math.pi))
+        for j in range(1, p):
+            out = core.add(out, _lgamma(core.sub(x, j / 2)))
+        return out
+    return _in_double(input, formula)
 
 
 def _digamma(x: Tensor) -> Tensor:

@@ -1,0 +1,88 @@
+"""Jacobians of functions of tensors."""
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Union
+
+from sindri.ops._util import Tensor, core, fail, to_int
+from sindri.ops.composite.grad import jvp, vjp
+
+__all__ = ["jacrev", "jacfwd"]
+
+
+def _positions(grad_position: Any, count: int, where: str) -> list:
+    given = list(grad_position) if isinstance(grad_position, (tuple, list)) else [grad_position]
+    for p in given:
+        if not 0 <= to_int(p, "grad_position", where) < count:
+            fail(ValueError, f"grad_position: expected places in [0, {count}), got {grad_position!r}", where)
+    return given
+
+
+def _of_chosen(fn: Callable, args: tuple, positions: list) -> Callable:
+    """fn of the arguments at positions, the others as they are."""
+    def call(*chosen: Tensor) -> Any:
+        all_args = list(args)
+        for p, x in zip(positions, chosen):
+            all_args[p] = x
+        return fn(*all_args)
+    return call
+
+
+def _unit(like: Tensor, i: int) -> Tensor:
+    return core.reshape(core.cast(core.equal(core.arange(0, math.prod(like.shape)), i), like.dtype), like.shape)
+
+
+def _outputs(value: Any) -> list:
+    return list(value) if isinstance(value, (tuple, list)) else [value]
+
+
+def _jacobian(fn: Callable, grad_position: Any, has_aux: bool, rows: Callable, where: str) -> Callable:
+    """A function that gives rows(fn of the chosen inputs, these inputs) in fn's structure: a tensor, a tuple for several outputs, of tuples for several
+    positions."""
+    if not callable(fn):
+        fail(TypeError, f"fn: expected a function, got {type(fn).__name__}", where)
+
+    def apply(*args: Any) -> Any:
+        positions = _positions(grad_position, len(args), where)
+        table, one, aux = rows(_of_chosen(fn, args, positions), [args[p] for p in positions], has_aux)
+        found = [tuple(line) if isinstance(grad_position, (tuple, list)) else line[0] for line in table]
+        out = found[0] if one else tuple(found)
+        return (out, aux[0] if len(aux) == 1 else aux) if has_aux else out
+    return apply
+
+
+def jacrev(fn: Callable, grad_position: Union[int, tuple] = 0, has_aux: bool = False) -> Callable:
+    """A function that gives fn's Jacobian, of shape output.shape + input.shape, by a backward pass per element of the output. grad_position: the input,
+    or a tuple of them (a tuple of Jacobians). has_aux: fn's first output counts, the others are returned beside: (Jacobian, the other or a tuple of them)."""
+    def rows(call: Callable, inputs: list, aux: bool) -> tuple:
+        value, pull, *rest = vjp(call, *inputs, has_aux=aux)
+        outputs, table = _outputs(value), []
+        for k, out in enumerate(outputs):
+            found: list = [[] for _ in inputs]
+            for i in range(math.prod(out.shape)):
+                seeds = [_unit(o, i) if j == k else core.zeros_like(o) for j, o in enumerate(outputs)]
+                grads = pull(*seeds)
+                for line, g in zip(found, grads if len(inputs) > 1 else [grads]):
+                    line.append(g)
+            table.append([core.reshape(core.stack(line, 0), out.shape + x.shape) for line, x in zip(found, inputs)])
+        return table, not isinstance(value, (tuple, list)), rest[0] if rest else None
+    return _jacobian(fn, grad_position, has_aux, rows, "ops.jacrev")
+
+
+def jacfwd(fn: Callable, grad_position: Union[int, tuple] = 0, has_aux: bool = False) -> Callable:
+    """As jacrev, by a derivative in the direction of each element of the input."""
+    def rows(call: Callable, inputs: list, aux: bool) -> tuple:
+        columns: list = []
+        value: Any = None
+        rest: Any = None
+        for k, x in enumerate(inputs):
+            columns.append([])
+            for i in range(math.prod(x.shape)):
+                way = tuple(_unit(v, i) if j == k else core.zeros_like(v) for j, v in enumerate(inputs))
+                value, slope, *beside = jvp(call, tuple(inputs), way, aux)
+                rest = beside[0] if beside else None
+                columns[k].append(_outputs(slope))
+        outputs = _outputs(value)
+        table = [[core.reshape(core.stack([c[o] for c in columns[k]], -1), out.shape + x.shape) for k, x in enumerate(inputs)] for o, out in enumerate(outputs)]
+        return table, not isinstance(value, (tuple, list)), rest
+    return _jacobian(fn, grad_position, has_aux, rows, "ops.jacfwd")
