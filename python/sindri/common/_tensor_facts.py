@@ -1,15 +1,25 @@
-"""Methods of Tensor that tell what it is and how it lies in memory, and that fill it with random values; see _tensor_methods.py."""
+"""Methods of Tensor that tell what it is and how it lies in memory, make tensors like it and fill it with random values; see _tensor_methods.py."""
 from __future__ import annotations
 
 from typing import Any, List, Optional, Union
+
+import numpy as np
 
 from sindri import _core
 from sindri.common import dtype as mstype
 
 _ops = _core.ops
 Tensor = _core.Tensor
-
 _UNSIGNED = (mstype.bool_, mstype.uint8)
+
+
+def shape_of(sizes: tuple, where: str) -> tuple:
+    """The ints of f(2, 3), f((2, 3)) or f([2, 3])."""
+    given = sizes[0] if len(sizes) == 1 else sizes
+    if type(given) is tuple and all([type(n) is int for n in given]):  # the common case, without the checks
+        return given
+    from sindri.ops._util import to_ints
+    return to_ints(given, "shape", where)
 
 
 def stride(self: Tensor, dim: Optional[int] = None) -> Union[int, List[int]]:
@@ -41,6 +51,58 @@ def allclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
 def new_empty(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
     """A tensor of a shape whose values do not matter (zeros), in this tensor's type unless dtype says otherwise."""
     return self.new_zeros(*size, dtype=dtype)
+
+
+def new_zeros(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
+    """Zeros of a shape, in this tensor's type unless dtype says otherwise."""
+    return _ops.full(shape_of(size, "Tensor.new_zeros"), 0.0, dtype or self.dtype)
+
+
+def new_ones(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
+    """Ones of a shape, in this tensor's type unless dtype says otherwise."""
+    return _ops.full(shape_of(size, "Tensor.new_ones"), 1.0, dtype or self.dtype)
+
+
+def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
+    """A tensor of a shape with every element fill_value, in this tensor's type unless dtype says otherwise."""
+    from sindri.ops.function.creation_func import fill
+    return fill(dtype or self.dtype, shape_of((size,), "Tensor.new_full"), fill_value)
+
+
+def tolist(self: Tensor) -> Any:
+    """The values as nested lists of Python numbers."""
+    values = _ops.cast(self, mstype.float32) if self.dtype is mstype.bfloat16 else self
+    return values.asnumpy().tolist()
+
+
+def numel(self: Tensor) -> int:
+    """Number of elements."""
+    return self.size
+
+
+def dim(self: Tensor) -> int:
+    """Number of dimensions."""
+    return self.ndim
+
+
+def contiguous(self: Tensor) -> Tensor:
+    """The tensor itself: values are kept in row-major order."""
+    return self
+
+
+def is_contiguous(self: Tensor) -> bool:
+    """True: values are kept in row-major order."""
+    return True
+
+
+def element_size(self: Tensor) -> int:
+    """Bytes of an element."""
+    return self.itemsize
+
+
+def numpy(self: Tensor) -> np.ndarray:
+    """asnumpy by another name."""
+    return self.asnumpy()
 
 
 def set_dtype(self: Tensor, dtype: Any) -> Any:
@@ -86,6 +148,7 @@ def _virtual_flag(self: Tensor) -> bool:
     return False
 
 
-METHODS = (stride, is_signed, get_bytes, allclose, new_empty, set_dtype, normal_, uniform_)
+METHODS = (stride, is_signed, get_bytes, allclose, new_empty, new_zeros, new_ones, new_full, tolist, numel, dim, contiguous, is_contiguous, element_size, numpy,
+           set_dtype, normal_, uniform_)
 PROPERTIES = {"device": property(_device, doc="Where the values lie: 'CPU'."),
               "virtual_flag": property(_virtual_flag, doc="Whether it stands for a tensor of another stage of a parallel run: never.")}

@@ -15,6 +15,7 @@ from sindri._signatures import as_method, signature
 from sindri.common import _tensor_facts as facts
 from sindri.common import dtype as mstype
 from sindri.common._method_names import METHODS, with_both_names
+from sindri.common._tensor_facts import shape_of
 from sindri.common._views import of_first_era, reshaped, transposed
 from sindri.common.hook_handle import HookHandle
 from sindri.context import era
@@ -25,17 +26,18 @@ Axis = Union[None, int, Sequence[int]]
 
 # Functions of sindri.ops that are methods as they are.
 _SAME = """
-abs absolute acos acosh addbmm addcdiv addcmul addmm addmv addr adjoint all amax amin aminmax any approximate_equal arccos arccosh arcsin
-arcsinh arctan arctan2 arctanh argmax argwhere asin asinh atan atan2 atanh baddbmm bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm broadcast_to ceil cholesky cholesky_inverse
-cholesky_solve chunk clamp clip conj copysign cos cosh count_nonzero cross cummax cummin cumprod cov deg2rad det diag diagflat diagonal_scatter diff digamma div divide dot dsplit eq equal erf erfc
-erfinv
-exp expand_as expand_dims expm1 fill_diagonal fills flip fliplr flipud float_power floor floor_divide fmax fmin fmod fold frac gather_elements gcd gather_nd ge ger greater
-greater_equal gt hardshrink heaviside histc hsplit hypot i0 index_fill index_select inner inv inverse invert isclose isfinite isinf isnan isneginf
-isposinf isreal is_complex is_floating_point kthvalue lcm ldexp le lerp less less_equal lgamma log log10 log1p log2 log_matrix_determinant logaddexp logaddexp2 logcumsumexp logdet logical_and
-logical_not logical_or logical_xor logit logsumexp lstsq lt masked_fill masked_scatter masked_select matmul matrix_determinant matrix_power maximum median minimum mm moveaxis movedim msort
-mul multinomial multiply mvlgamma nan_to_num nanmean nanmedian nansum narrow ne neg negative nextafter nonzero norm not_equal outer positive pow rad2deg random_categorical ravel real
-reciprocal relu remainder renorm repeat_interleave reverse reverse_sequence roll rot90 round rsqrt scatter select_scatter sgn sigmoid sign signbit sin sinc
-sinh slice_scatter slogdet soft_shrink softmax split sqrt square squeeze subtract svd swapaxes swapdims t tan tanh tensor_split tile top_k topk tril triu
+abs absolute acos acosh addbmm addcdiv addcmul addmm addmv addr adjoint all amax amin aminmax any approximate_equal arccos arccosh arcsin arcsinh
+arctan arctan2 arctanh argmax argwhere asin asinh atan atan2 atanh baddbmm bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or
+bitwise_right_shift bitwise_xor bmm broadcast_to ceil cholesky cholesky_inverse cholesky_solve chunk clamp clip conj copysign cos cosh count_nonzero
+cov cross cummax cummin cumprod deg2rad det diag diagflat diagonal_scatter diff digamma div divide dot dsplit eq equal erf erfc erfinv exp expand_as
+expand_dims expm1 fill_diagonal fills flip fliplr flipud float_power floor floor_divide fmax fmin fmod fold frac gather_elements gather_nd gcd ge ger
+greater greater_equal gt hardshrink heaviside histc hsplit hypot i0 index_fill index_select inner inv inverse invert is_complex is_floating_point
+isclose isfinite isinf isnan isneginf isposinf isreal kthvalue lcm ldexp le lerp less less_equal lgamma log log10 log1p log2 log_matrix_determinant
+logaddexp logaddexp2 logcumsumexp logdet logical_and logical_not logical_or logical_xor logit logsumexp lstsq lt masked_fill masked_scatter
+masked_select matmul matrix_determinant matrix_power maximum median minimum mm moveaxis movedim msort mul multinomial multiply mvlgamma nan_to_num
+nanmean nanmedian nansum narrow ne neg negative nextafter nonzero norm not_equal outer positive pow rad2deg random_categorical ravel real reciprocal
+relu remainder renorm repeat_interleave reverse reverse_sequence roll rot90 round rsqrt scatter select_scatter sgn sigmoid sign signbit sin sinc sinh
+slice_scatter slogdet soft_shrink softmax split sqrt square squeeze subtract svd swapaxes swapdims t tan tanh tensor_split tile top_k topk tril triu
 true_divide trunc type_as unbind unfold unique unique_consecutive unique_with_pad unsorted_segment_max unsorted_segment_min unsorted_segment_prod
 unsorted_segment_sum view_as vsplit xdivy xlogy
 """
@@ -89,26 +91,17 @@ def _give(tensor: Tensor, value: Tensor) -> Tensor:
     return tensor
 
 
-def _dims(sizes: tuple, where: str) -> tuple:
-    """The ints of f(2, 3), f((2, 3)) or f([2, 3])."""
-    given = sizes[0] if len(sizes) == 1 else sizes
-    if type(given) is tuple and all([type(n) is int for n in given]):  # the common case, without the checks
-        return given
-    from sindri.ops._util import to_ints
-    return to_ints(given, "shape", where)
-
-
 # --- methods with arguments of their own ------------------------------------------------------------------------------------------------
 
 
 def reshape(self: Tensor, *shape: Any) -> Tensor:
     """The same elements in another shape: reshape(2, -1) or reshape((2, -1)). Raises ValueError when the counts differ."""
-    return reshaped(self, _dims(shape, "Tensor.reshape"))
+    return reshaped(self, shape_of(shape, "Tensor.reshape"))
 
 
 def view(self: Tensor, *shape: Any) -> Tensor:
     """reshape by another name."""
-    return reshaped(self, _dims(shape, "Tensor.view"))
+    return reshaped(self, shape_of(shape, "Tensor.view"))
 
 
 def transpose(self: Tensor, *axes: Any, dim0: Optional[int] = None, dim1: Optional[int] = None) -> Tensor:
@@ -122,7 +115,7 @@ def transpose(self: Tensor, *axes: Any, dim0: Optional[int] = None, dim1: Option
         return transposed(self, list(range(len(self.shape)))[::-1])
     if len(axes) == 2 and (len(self.shape) != 2 or not of_first_era()):
         return _exchanged(self, axes[0], axes[1])
-    return transposed(self, list(_dims(axes, "Tensor.transpose")))
+    return transposed(self, list(shape_of(axes, "Tensor.transpose")))
 
 
 def _exchanged(x: Tensor, a: Any, b: Any) -> Tensor:
@@ -137,7 +130,7 @@ def _exchanged(x: Tensor, a: Any, b: Any) -> Tensor:
 
 def permute(self: Tensor, *axis: Any) -> Tensor:
     """The dimensions in the order of axis, without one reversed. Raises ValueError."""
-    return transposed(self, list(_dims(axis, "Tensor.permute")) if axis else list(range(len(self.shape)))[::-1])
+    return transposed(self, list(shape_of(axis, "Tensor.permute")) if axis else list(range(len(self.shape)))[::-1])
 
 
 def flatten(self: Tensor, order: Union[str, int] = "C", *last: int, start_dim: int = 0, end_dim: int = -1) -> Tensor:
@@ -154,7 +147,7 @@ def flatten(self: Tensor, order: Union[str, int] = "C", *last: int, start_dim: i
 
 def resize(self: Tensor, *new_shape: Any) -> Tensor:
     """A tensor of another shape with the elements in order, cut or filled up with zeros."""
-    shape = _dims(new_shape, "Tensor.resize")
+    shape = shape_of(new_shape, "Tensor.resize")
     flat, n = _ops.reshape(self, (-1,)), math.prod(shape)
     flat = _ops.slice(flat, [0], [n]) if n <= self.size else _ops.pad(flat, [0, n - self.size])
     return _ops.reshape(flat, shape)
@@ -163,7 +156,7 @@ def resize(self: Tensor, *new_shape: Any) -> Tensor:
 def expand(self: Tensor, *size: Any) -> Tensor:
     """The tensor repeated to a shape; -1 keeps a dimension."""
     from sindri.ops.function.array_func import broadcast_to
-    return broadcast_to(self, _dims(size, "Tensor.expand"))
+    return broadcast_to(self, shape_of(size, "Tensor.expand"))
 
 
 def broadcast_to(self: Tensor, *shape: Any) -> Tensor:
@@ -173,7 +166,7 @@ def broadcast_to(self: Tensor, *shape: Any) -> Tensor:
 
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     """Sums of the dimensions that broadcasting to the tensor's shape had repeated."""
-    return _ops.sum_to(self, _dims(size, "Tensor.sum_to_size"))
+    return _ops.sum_to(self, shape_of(size, "Tensor.sum_to_size"))
 
 
 def _keep(keepdims: bool, keep_dims: Optional[bool]) -> bool:
@@ -239,7 +232,8 @@ def _one_axis(axis: Axis) -> Optional[int]:
     return axis
 
 
-def _extremum(name: str, self: Tensor, given: tuple, axis: Axis, keepdims: bool, initial: Any, where: Any, return_indices: bool, dim: Any, keepdim: bool) -> Any:
+def _extremum(name: str, self: Tensor, given: tuple, axis: Axis, keepdims: bool, initial: Any, where: Any, return_indices: bool, dim: Any,
+              keepdim: bool) -> Any:
     """Of max and min: a dimension that is given by its place, or as dim, asks for the indices, too, but for in era 1."""
     from sindri.ops.function import reduce_func
     if len(given) > 2 or given and axis is not None or len(given) == 2 and keepdims:
@@ -449,22 +443,6 @@ def index_put(self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulat
     return (tensor_scatter_add if accumulate else tensor_scatter_update)(self, vectors, values)
 
 
-def new_zeros(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
-    """Zeros of a shape, in this tensor's type unless dtype says otherwise."""
-    return _ops.full(_dims(size, "Tensor.new_zeros"), 0.0, dtype or self.dtype)
-
-
-def new_ones(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
-    """Ones of a shape, in this tensor's type unless dtype says otherwise."""
-    return _ops.full(_dims(size, "Tensor.new_ones"), 1.0, dtype or self.dtype)
-
-
-def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
-    """A tensor of a shape with every element fill_value, in this tensor's type unless dtype says otherwise."""
-    from sindri.ops.function.creation_func import fill
-    return fill(dtype or self.dtype, _dims((size,), "Tensor.new_full"), fill_value)
-
-
 def to(self: Tensor, *args: Any) -> Tensor:
     """The values in another element type, or in the type of another tensor. A device name changes nothing: there is the CPU."""
     for arg in args:
@@ -526,12 +504,6 @@ def zero_(self: Tensor) -> Tensor:
     return _give(self, _ops.zeros_like(self))
 
 
-def tolist(self: Tensor) -> Any:
-    """The values as nested lists of Python numbers."""
-    values = _ops.cast(self, mstype.float32) if self.dtype is mstype.bfloat16 else self
-    return values.asnumpy().tolist()
-
-
 def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> HookHandle:
     """hook(gradient) when a gradient reaches this tensor from what is computed with it from now on; what it returns replaces the gradient.
 
@@ -554,36 +526,6 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> HookHandle:
     return handle
 
 
-def numel(self: Tensor) -> int:
-    """Number of elements."""
-    return self.size
-
-
-def dim(self: Tensor) -> int:
-    """Number of dimensions."""
-    return self.ndim
-
-
-def contiguous(self: Tensor) -> Tensor:
-    """The tensor itself: values are kept in row-major order."""
-    return self
-
-
-def is_contiguous(self: Tensor) -> bool:
-    """True: values are kept in row-major order."""
-    return True
-
-
-def element_size(self: Tensor) -> int:
-    """Bytes of an element."""
-    return self.itemsize
-
-
-def numpy(self: Tensor) -> np.ndarray:
-    """asnumpy by another name."""
-    return self.asnumpy()
-
-
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """The same elements in the shape of another tensor."""
     return reshaped(self, other.shape)
@@ -598,10 +540,10 @@ def _reversed(self: Tensor) -> Tensor:
     return transpose(self)
 
 
-_OWN = (reshape, view, transpose, permute, flatten, resize, expand, broadcast_to, sum_to_size, sum, mean, prod, std, var, sort, argsort, max, min, argmin, argmax,
-        argmax_with_value, argmin_with_value, cumsum, ptp, trace, diagonal, repeat, take, gather, index_add, add, sub, searchsorted, where, select, fill, itemset, index_put, new_zeros, new_ones, new_full, to, copy, clone,
-        value, assign_value, copy_, fill_, zero_, register_hook, tolist, numel, dim, contiguous, is_contiguous)
-_ALIASES: dict[str, Callable] = {"type": type_, "ndimension": dim, "nelement": numel, "element_size": element_size, "numpy": numpy, "reshape_as": reshape_as}
+_OWN = (reshape, view, transpose, permute, flatten, resize, expand, broadcast_to, sum_to_size, sum, mean, prod, std, var, sort, argsort, max, min,
+        argmin, argmax, argmax_with_value, argmin_with_value, cumsum, ptp, trace, diagonal, repeat, take, gather, index_add, add, sub, searchsorted,
+        where, select, fill, itemset, index_put, to, copy, clone, value, assign_value, copy_, fill_, zero_, register_hook)
+_ALIASES: dict[str, Callable] = {"type": type_, "ndimension": facts.dim, "nelement": facts.numel, "reshape_as": reshape_as}
 _TYPES = {"float": mstype.float32, "half": mstype.float16, "double": mstype.float64, "bfloat16": mstype.bfloat16, "int": mstype.int32,
           "long": mstype.int64, "bool": mstype.bool_, "byte": mstype.uint8}
 _item = Tensor.item

@@ -127,7 +127,8 @@ def unique_with_pad(x: Tensor, pad_num: Union[Tensor, int, float]) -> tuple:
         fail(ValueError, f"expected a vector, got {x.shape}", "ops.unique_with_pad")
     values, places = unique(x)
     rest = core.full((x.shape[0] - values.shape[0],), 0.0, x.dtype)
-    return core.concat([values, core.add(rest, core.cast(as_tensor(pad_num, x), x.dtype))], 0), core.cast(places, mstype.int64) if x.dtype is mstype.int64 else places
+    padded = core.concat([values, core.add(rest, core.cast(as_tensor(pad_num, x), x.dtype))], 0)
+    return padded, core.cast(places, mstype.int64) if x.dtype is mstype.int64 else places
 
 
 def cartesian_prod(*inputs: Tensor) -> Tensor:

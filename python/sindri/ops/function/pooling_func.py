@@ -155,7 +155,8 @@ def _max_unpool(x: Tensor, indices: Tensor, settings: Sequence[Any], output_size
     """Zeros with the elements of x at their places, the flat ones of the last rank dimensions. settings: kernel_size, stride, padding."""
     kernel, stride, pads = (list(v) * rank if len(v) == 1 else list(v) for v in (to_ints(s, "kernel_size, stride or padding", where) for s in settings))
     if len(x.shape) not in (rank + 1, rank + 2) or indices.shape != x.shape or not len(kernel) == len(stride) == len(pads) == rank:
-        fail(ValueError, f"expected {rank + 1} or {rank + 2} dimensions, as many indices, and {rank} numbers each, got {x.shape}, {indices.shape}, {settings}", where)
+        fail(ValueError, f"expected {rank + 1} or {rank + 2} dimensions, as many indices, and {rank} numbers each, got {x.shape}, {indices.shape}, {settings}",
+             where)
     if min(*kernel, *stride) < 1 or min(pads) < 0:
         fail(ValueError, f"kernel_size {kernel} and stride {stride} must be at least 1, padding {pads} at least 0", where)
     size = [(n - 1) * s - 2 * p + k for n, s, p, k in zip(x.shape[-rank:], stride, pads, kernel)]

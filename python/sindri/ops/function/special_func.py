@@ -8,7 +8,8 @@ from typing import Any, Callable, Optional, Sequence
 import numpy as np
 
 from sindri.common import dtype as mstype
-from sindri.ops._util import FEW_PARTS, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, pair, to_axis, to_count, to_int, to_ints, wide
+from sindri.ops._util import (FEW_PARTS, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, pair, to_axis, to_count, to_int,
+                              to_ints, wide)
 from sindri.ops.function.array_func import concat, narrow
 from sindri.ops.function.index_func import (unsorted_segment_max, unsorted_segment_min, unsorted_segment_prod, unsorted_segment_sum)
 from sindri.ops.function.math_func import abs, floor, round, sign, tan
