@@ -16,9 +16,8 @@ namespace {
 
 using Batch = TrainStep::Batch;
 
-std::pair<Tensor, Gradients> loss_and_gradients(const TrainStep& step, const Batch& batch, const std::vector<Parameter*>& params, const Tensor& loss_scale,
-                                                bool with_uses) {
-  Tape tape({.uses = with_uses});
+std::pair<Tensor, Gradients> loss_and_gradients(const TrainStep& step, const Batch& batch, const std::vector<Parameter*>& params, const Tensor& loss_scale) {
+  Tape tape({.uses = step.wants_uses});
   Tensor loss;
   {
     const TraceScope scope(tape);
@@ -33,7 +32,46 @@ std::pair<Tensor, Gradients> loss_and_gradients(const TrainStep& step, const Bat
   return {loss, std::move(g)};
 }
 
-// What the forward pass wrote to the network (moving averages), as it was before: brought back where a step is left out. The
+// Rows [part·n/parts, (part + 1)·n/parts) of every column.
+Batch part_of(const Batch& batch, int64_t part, int64_t parts) {
+  Batch out;
+  for (const Tensor& column : batch) {
+    const int64_t rows = column.rank() > 0 ? column.shape()[0] : 0;
+    if (rows == 0 || rows % parts != 0)
+      throw ShapeError(fmt::format("a column of the batch is {}, which cannot be cut into {} equal parts", column.meta().str(), parts), "micro_batches",
+                       "choose a batch size that is a multiple of micro_batches, and drop the remainder");
+    std::vector<int64_t> begin(static_cast<size_t>(column.rank()), 0), end(column.shape().begin(), column.shape().end());
+    begin[0] = part * (rows / parts), end[0] = begin[0] + rows / parts;
+    out.push_back(ops::slice(column, begin, end));
+  }
+  return out;
+}
+
+// The mean over parts: ((g₀ + g₁) + g₂ + …)/parts.
+std::pair<Tensor, Gradients> gradients_in_parts(const TrainStep& step, const Batch& batch, const std::vector<Parameter*>& params, const Tensor& loss_scale,
+                                                int64_t parts) {
+  std::pair<Tensor, Gradients> sum;
+  auto& [loss, grads] = sum;
+  for (int64_t i = 0; i < parts; ++i) {
+    auto [part_loss, part] = loss_and_gradients(step, part_of(batch, i, parts), params, loss_scale);
+    if (i == 0) {
+      loss = part_loss, grads = std::move(part);
+      continue;
+    }
+    loss = ops::add(loss, part_loss);
+    for (size_t p = 0; p < part.of_params.size(); ++p) grads.of_params[p] = ops::add(grads.of_params[p], part.of_params[p]);
+    grads.uses.insert(grads.uses.end(), part.uses.begin(), part.uses.end());
+  }
+  const double share = 1.0 / static_cast<double>(parts);
+  loss = ops::mul(loss, share);
+  for (Tensor& g : grads.of_params) g = ops::mul(g, share);
+  if (grads.uses.empty()) return sum;
+  const Tensor of_parts = ops::mul(loss_scale, static_cast<double>(parts));  // output gradients are of a part's own loss, of which the whole has a share
+  for (ParamUse& use : grads.uses) use.loss_scale = of_parts;
+  return sum;
+}
+
+// What the forward pass writes to the network (moving averages), as it was before: brought back where a step is left out. The
 // choice is made by ops, so that a compiled step does not ask the host. The optimizer guards what it writes by itself.
 class NetworkState {
  public:
@@ -52,36 +90,9 @@ class NetworkState {
   TensorList before_;
 };
 
-// The step with nothing to look at.
-StepResult run_plain(TrainStep& step, const Batch& batch) {
-  ops::begin_rng_step();
-  auto [loss, grads] = step.gradients(step, batch);
-  step.update(step.transform_gradients(step.reduce_gradients(std::move(grads))));
-  ops::end_rng_step();
-  return {ops::cast(loss, DType::kFloat32)};
-}
-
-// The step that is left out, and the loss scale adapted, where something is not finite.
-StepResult run_guarded(TrainStep& step, const Batch& batch, nn::Cell& net, LossScaleManager* manager, bool look_at_loss) {
-  ops::begin_rng_step();
-  const NetworkState state(net);
-  auto [loss, grads] = step.gradients(step, batch);
-  const Tensor inv_scale = grads.inv_scale;
-  grads = step.reduce_gradients(std::move(grads));
-  TensorList watched = grads.of_params;
-  if (look_at_loss) watched.push_back(loss);
-  const Tensor finite = ops::all_finite(watched);
-  grads.inv_scale = inv_scale;
-  grads.skip = ops::logical_not(finite);
-  state.restore_where(grads.skip);
-  step.update(step.transform_gradients(std::move(grads)));
-  if (manager != nullptr) manager->update(finite);
-  ops::end_rng_step();
-  return {ops::cast(loss, DType::kFloat32), finite};
-}
-
 void check_options(nn::Cell& net, const optim::Optimizer& optimizer, const TrainStepOptions& o) {
   if (!(o.loss_scale > 0)) throw ValueError(fmt::format("loss_scale must be positive, got {}", o.loss_scale));
+  if (o.micro_batches < 1) throw ValueError(fmt::format("micro_batches must be at least 1, got {}", o.micro_batches));
   std::vector<std::string> classes;
   for (const auto& [path, cell] : net.cells_and_names()) classes.push_back(cell->class_name());
   amp::check(o.amp, classes);
@@ -99,7 +110,46 @@ void check_options(nn::Cell& net, const optim::Optimizer& optimizer, const Train
   }
 }
 
+// The opposite of what the guard found, as it stands there or by one op.
+Tensor finite_of(const Verdict& v) { return v.finite.defined() ? v.finite : ops::logical_not(v.skip); }
+
+// A step whose gradients were kept for a later update. Whether its group counts is known at the group's end.
+StepResult end_collected(const TrainStep::Restore& restore, const Tensor& loss, const Verdict& verdict) {
+  if (!verdict.skip.defined()) return {loss};
+  if (restore) restore(verdict.skip);
+  return {loss, ops::full({}, 1, DType::kBool)};
+}
+
 }  // namespace
+
+StepResult run_stages(TrainStep& step, const Batch& batch) {
+  const bool guarded = static_cast<bool>(step.guard);
+  const TrainStep::Restore restore = guarded && step.snapshot ? step.snapshot() : nullptr;
+  auto [loss, grads] = step.gradients(step, batch);
+  if (step.collect) {
+    const Verdict verdict = guarded ? step.guard(grads, loss, false) : Verdict{};
+    std::optional<Gradients> due = step.collect(step, std::move(grads), guarded ? finite_of(verdict) : Tensor());
+    if (!due) return end_collected(restore, loss, verdict);
+    grads = std::move(*due);
+  }
+  grads = step.reduce_gradients(std::move(grads));
+  Verdict verdict;
+  if (guarded) {
+    const Tensor left_out = grads.skip;
+    verdict = step.guard(grads, loss, true);
+    if (left_out.defined()) {
+      const Tensor skip = ops::logical_or(verdict.skip, left_out);
+      verdict = {skip, ops::logical_not(skip)};
+    }
+    grads.skip = verdict.skip;
+    if (restore) restore(grads.skip);
+  }
+  grads = step.transform_gradients(std::move(grads));
+  step.update(step, grads);
+  if (step.after_apply) step.after_apply(step, verdict.skip);
+  if (guarded && step.adapt) step.adapt(finite_of(verdict));
+  return {loss, verdict.finite};
+}
 
 TrainStep make_train_step(nn::Cell& net, optim::Optimizer& optimizer, const TrainStepOptions& options) {
   check_options(net, optimizer, options);
@@ -112,30 +162,68 @@ TrainStep make_train_step(nn::Cell& net, optim::Optimizer& optimizer, const Trai
   };
   s.reduce_gradients = [](Gradients g) { return g; };
   s.transform_gradients = [&optimizer](Gradients g) { return optimizer.precondition(std::move(g)); };
-  s.update = [&optimizer](const Gradients& g) { optimizer.apply(g.of_params, g.inv_scale, g.skip); };
-  s.variant = [&optimizer](int64_t step) { return optimizer.variant(step); };
+  s.compute_updates.set_default([&optimizer](const Gradients& g) { return optimizer.compute_updates(g.of_params, g.inv_scale, g.skip); });
+  s.reduce_updates.set_default([](optim::Updates u) { return u; });
+  s.apply_updates.set_default([&optimizer](const optim::Updates& u) { optimizer.assign_updates(u); });
+  s.update = [&optimizer](TrainStep& step, const Gradients& g) {
+    const bool as_made = !step.compute_updates.replaced() && !step.reduce_updates.replaced() && !step.apply_updates.replaced();
+    if (as_made) return optimizer.apply(g.of_params, g.inv_scale, g.skip);
+    step.apply_updates(step.reduce_updates(step.compute_updates(g)));
+  };
+  s.variant = [&optimizer](int64_t update) { return optimizer.variant(update); };
+  s.wants_uses = optimizer.wants_uses();
   const std::shared_ptr<LossScaleManager>& manager = options.loss_scale_manager;
   const bool drops = manager != nullptr && manager->get_drop_overflow_update();
-  s.gradients = [params = optimizer.parameters(), fixed = options.loss_scale, manager, drops, uses = optimizer.wants_uses()](TrainStep& step,
+  s.gradients = [params = optimizer.parameters(), fixed = options.loss_scale, manager, drops, parts = options.micro_batches](TrainStep& step,
                                                                                                                              const Batch& batch) {
     const Tensor scale = manager != nullptr ? manager->scale() : ops::full({}, fixed, DType::kFloat32);
-    auto result = loss_and_gradients(step, batch, params, scale, uses);
+    auto result = parts == 1 ? loss_and_gradients(step, batch, params, scale) : gradients_in_parts(step, batch, params, scale, parts);
     if (drops) result.second.inv_scale = ops::reciprocal(scale);
     return result;
   };
   if (drops || options.skip_nonfinite) {
-    s.run = [&net, manager = drops ? manager : nullptr, look_at_loss = options.skip_nonfinite](TrainStep& step, const Batch& batch) {
-      return run_guarded(step, batch, net, manager.get(), look_at_loss);
+    s.guard = [look_at_loss = options.skip_nonfinite](const Gradients& g, const Tensor& loss, bool) {
+      TensorList watched = g.of_params;
+      if (look_at_loss) watched.push_back(loss);
+      const Tensor finite = ops::all_finite(watched);
+      return Verdict{ops::logical_not(finite), finite};
     };
-  } else {
-    s.run = run_plain;
+    s.snapshot = [&net]() -> TrainStep::Restore { return [state = std::make_shared<NetworkState>(net)](const Tensor& skip) { state->restore_where(skip); }; };
+    if (drops) s.adapt = [manager](const Tensor& finite) { manager->update(finite); };
   }
+  s.run = [manager](TrainStep& step, const Batch& batch) -> StepResult {
+    ops::begin_rng_step();
+    const StepResult r = run_stages(step, batch);
+    ops::end_rng_step();
+    return {ops::cast(r.loss, DType::kFloat32), r.finite};
+  };
   return s;
+}
+
+size_t TrainStep::add_choice(int count, Choose choose) {
+  if (count < 2) throw ValueError(fmt::format("a choice has at least 2 outcomes, got {}", count));
+  choices_.push_back({count, std::move(choose)});
+  return choices_.size() - 1;
+}
+
+// Mixed radix, the first choice lowest; above all of them the optimizer's, whose range is not known.
+int TrainStep::variant_at(int64_t step) const {
+  int v = variant ? variant(step / steps_per_update) : 0;
+  for (auto c = choices_.rbegin(); c != choices_.rend(); ++c) v = v * c->count + c->choose(*this, step);
+  return v;
+}
+
+void TrainStep::set_variant(int number) {
+  for (Choice& c : choices_) {
+    c.now = number % c.count;
+    number /= c.count;
+  }
+  current_variant = number;
 }
 
 StepRunner::StepRunner(TrainStep& step, CompileOptions options) : step_(step) {
   const auto run = [this](Span<const Tensor> in, int variant) -> TensorList {
-    step_.current_variant = variant;
+    step_.set_variant(variant);
     const StepResult r = step_.run(step_, Batch(in.begin(), in.end()));
     reports_finite_ = r.finite.defined();
     return reports_finite_ ? TensorList{r.loss, r.finite} : TensorList{r.loss};
@@ -144,9 +232,9 @@ StepRunner::StepRunner(TrainStep& step, CompileOptions options) : step_(step) {
 }
 
 StepResult StepRunner::operator()(const TrainStep::Batch& batch, int64_t step_index) {
-  const int variant = step_.variant(step_index);
+  const int variant = step_.variant_at(step_index);
   if (context().mode == Mode::kPynative) {
-    step_.current_variant = variant;
+    step_.set_variant(variant);
     return step_.run(step_, batch);
   }
   const TensorList out = compiled_(batch, variant);

@@ -122,7 +122,7 @@ void check_float64(const std::string& name, int64_t classes) {
   for (size_t i = 0; i < e.small_losses.size(); ++i) {
     const auto batch = formula_batch(name, static_cast<int64_t>(i), e.small_batch, e.small_side, classes, DType::kFloat64);
     auto [loss, g] = rig.step.gradients(rig.step, batch);
-    rig.step.update(g);
+    rig.step.update(rig.step, g);
     losses.push_back(loss.item());
   }
   set_mode(Mode::kGraph);

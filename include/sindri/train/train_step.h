@@ -2,6 +2,10 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "sindri/amp/amp.h"
 #include "sindri/autograd/grad.h"
@@ -19,33 +23,111 @@ struct StepResult {
   Tensor finite = {};  ///< bool scalar: false when the step was left out; undefined where steps never are (TrainStepOptions)
 };
 
+/// A stage that knows whether it is still the default one, so that defaults that lie side by side may be done in one go.
+template <class Signature> class Stage : public std::function<Signature> {
+ public:
+  using Function = std::function<Signature>;
+  Stage() = default;
+  /// Wraps or replaces it: `step.reduce_updates = [inner = step.reduce_updates](Updates u) { … }`.
+  template <class F>
+  requires(!std::is_same_v<std::remove_cvref_t<F>, Stage>) Stage& operator=(F&& f) {
+    Function::operator=(std::forward<F>(f));
+    replaced_ = true;
+    return *this;
+  }
+  void set_default(Function f) { Function::operator=(std::move(f)); }
+  bool replaced() const { return replaced_; }
+
+ private:
+  bool replaced_ = false;
+};
+
+/// What a guard found: bool scalars.
+struct Verdict {
+  Tensor skip;  ///< the update must be left out
+  Tensor finite = {};  ///< its opposite, where that is at hand
+};
+
 /// Stages are values: they are wrapped or replaced at build time, never edited. The default `run` calls them in order:
 ///
+///   restore     = snapshot()              // guarded steps: what forward writes, to be taken back where the step is left out
 ///   loss, grads = gradients(batch)        // forward on a tape (casts of mixed precision above it), loss scale, backward; uses on request
+///   grads       = collect(grads)          // null: hands on every step's; without a value the step ends here, without an update
 ///   grads       = reduce_gradients(grads) // mean over ranks; identity on one
-///   grads.skip  = !all_finite(grads)      // under a loss scale that drops overflows, or skip_nonfinite
-///   grads       = transform_gradients(grads)  // clipping, natural gradient
-///   update(grads)                         // optimizer rule for each parameter, written to the parameters
+///   grads.skip  = guard(grads, loss)      // guarded steps: whether something is not finite, under a loss scale or skip_nonfinite
+///   restore(grads.skip)
+///   grads       = transform_gradients(grads)  // natural gradient; clipping and centralisation are the optimizer's
+///   update(grads):
+///     updates   = compute_updates(grads)  // the optimizer's rule: the new value of each parameter
+///     updates   = reduce_updates(updates) // identity
+///     apply_updates(updates)              // written to the parameters
+///   after_apply(grads.skip)               // null: nothing; averages of the weights
+///   adapt(finite)                         // a loss scale
 ///
 /// Under a loss scale gradients stay scaled until the update: grads.inv_scale rides along. A stage that makes new Gradients hands
-/// inv_scale and skip on; one that unscales clears inv_scale. Uses of Parameters (grads.uses) say themselves what they are scaled by.
-/// In GRAPH_MODE `run` is traced once and replayed; in PYNATIVE_MODE it is called.
+/// inv_scale and skip on; one that unscales clears inv_scale. Uses of Parameters (grads.uses) say themselves what they are
+/// scaled by. Where none of the three parts of `update` is wrapped, each parameter is
+/// written as soon as its new value is there.
+///
+/// In GRAPH_MODE `run` is traced once per variant and replayed; in PYNATIVE_MODE it is called. A variant is what the host knows of a
+/// step before it runs: choices of stages (add_choice, chosen), and the optimizer's own (`variant`).
 struct SINDRI_API TrainStep {
   using Batch = TensorList;
+  using Restore = std::function<void(const Tensor& skip)>;
   std::function<Tensor(const Batch&)> forward;  ///< network and loss
+  std::function<Restore()> snapshot;  ///< null: nothing is taken back
   std::function<std::pair<Tensor, Gradients>(TrainStep&, const Batch&)> gradients;  ///< calls forward
+  /// `finite`: whether this step's loss and gradients are; undefined where steps are never left out.
+  std::function<std::optional<Gradients>(TrainStep&, Gradients, const Tensor& finite)> collect;
   std::function<Gradients(Gradients)> reduce_gradients;
+  /// `decides`: this is the look that the update depends on, not one at gradients that are collected. Null: steps are never left out.
+  std::function<Verdict(const Gradients&, const Tensor& loss, bool decides)> guard;
   std::function<Gradients(Gradients)> transform_gradients;
-  std::function<void(const Gradients&)> update;
-  std::function<int(int64_t step)> variant;  ///< which form a step takes: in GRAPH_MODE each has a graph of its own
-  int current_variant = 0;  ///< that of the step which runs or is traced now; the runner sets it, stages read it
-  std::function<StepResult(TrainStep&, const Batch&)> run;  ///< calls the stages above
+  Stage<optim::Updates(const Gradients&)> compute_updates;
+  Stage<optim::Updates(optim::Updates)> reduce_updates;
+  Stage<void(const optim::Updates&)> apply_updates;
+  std::function<void(TrainStep&, const Gradients&)> update;  ///< calls the three above
+  std::function<void(TrainStep&, const Tensor& skip)> after_apply;  ///< skip: bool scalar, true where the update was left out; or undefined
+  std::function<void(const Tensor& finite)> adapt;  ///< of guarded steps; null: nothing adapts
+  std::function<int(int64_t update)> variant;  ///< the optimizer's choice of a compiled graph for the update of this number
+  int current_variant = 0;  ///< what `variant` gave for the step which runs or is traced now; the runner sets it, stages read it
+  std::function<StepResult(TrainStep&, const Batch&)> run;  ///< default: run_stages as one step of the random ops
+
+  bool wants_uses = false;  ///< backward is asked for ParamUse; before anything runs
+  int64_t steps_per_update = 1;  ///< steps whose gradients are collected for one update
+  std::function<bool(int64_t step)> updates_at;  ///< whether a step ends with an update; null: every step
+
+  using Choose = std::function<int(const TrainStep&, int64_t step)>;
+  /// A choice of 0 … count-1 that the host makes for every step, from 0 on. Returns the number to ask chosen() with. Throws ValueError for
+  /// count < 2.
+  size_t add_choice(int count, Choose choose);
+  /// The choice of the step that runs or is traced.
+  int chosen(size_t choice) const { return choices_.at(choice).now; }
+  /// All choices of a step, and the optimizer's, as one number.
+  int variant_at(int64_t step) const;
+  /// What chosen() answers from now on, and current_variant.
+  void set_variant(int number);
+  bool updates(int64_t step) const { return !updates_at || updates_at(step); }
+
+ private:
+  struct Choice {
+    int count;
+    Choose choose;
+    int now = 0;
+  };
+  std::vector<Choice> choices_;
 };
+
+/// Calls the stages of a step in their order, but `run`.
+SINDRI_API StepResult run_stages(TrainStep& step, const TrainStep::Batch& batch);
 
 /// Precision, loss scale, and what a step that is not finite does.
 struct TrainStepOptions {
   double loss_scale = 1;  ///< multiplies the seed of backward; the optimizer divides by its own loss_scale. Not beside a manager
   bool skip_nonfinite = false;  ///< a step whose loss or a gradient is NaN or infinite leaves every parameter and all optimizer state as they were
+  /// The batch is cut into so many parts along its first dimension, and their gradients are averaged, in the order of the parts: memory for
+  /// one part. Right where the loss is a mean over samples; batch norm sees each part by itself.
+  int64_t micro_batches = 1;
   amp::Options amp = {};  ///< of the forward pass; parameters, gradients and optimizer state are float32 at every level
   std::shared_ptr<LossScaleManager> loss_scale_manager = nullptr;
 };
