@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs a build into a temporary prefix, builds docs/examples/train_mlp against the installed package with warnings as errors, and runs it.
+# Installs a build into a temporary prefix, builds docs/examples against the installed package with warnings as errors, and runs it.
 #   scripts/test_package.sh [BUILD_DIR]     (default: build/release)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -23,11 +23,23 @@ run cmake -S "$temp/example" -B "$temp/build" -DCMAKE_PREFIX_PATH="$temp/prefix"
   { cat "$temp/configure.log"; exit 1; }
 run cmake --build "$temp/build"
 (cd "$temp" && run "$temp/build/train_mlp" && [[ -s spirals.ckpt ]])
+# A training algorithm of a library outside the tree: from C++, and from a settings file.
+cp -r docs/examples/boost_lookahead "$temp/boost"
+lines=$(wc -l <"$temp/boost/lookahead.cc")
+[[ $lines -le 80 ]] || { echo "error: docs/examples/boost_lookahead/lookahead.cc has $lines lines, the bar is 80" >&2; exit 1; }
+run cmake -S "$temp/boost" -B "$temp/boost-build" -DCMAKE_PREFIX_PATH="$temp/prefix" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" \
+  >"$temp/configure.log" || { cat "$temp/configure.log"; exit 1; }
+run cmake --build "$temp/boost-build"
+run "$temp/boost-build/train_lookahead"
+SINDRI_LIBRARIES=$temp/boost-build/liblookahead.so "$temp/prefix/bin/sindri" boost explain --set boost.lookahead.enabled=true | grep -q "^1. lookahead" ||
+  { echo "error: the library's algorithm is not known to the program" >&2; exit 1; }
 # The installed program finds its library beside it, and tells the same version as the package.
 version=$("$temp/prefix/bin/sindri" version)
 grep -rqF "set(PACKAGE_VERSION \"${version#sindri }\")" "$temp/prefix" --include=SindriConfigVersion.cmake ||
   { echo "error: the program says '$version', the package has another version" >&2; exit 1; }
 # From a folder without the sources: the settings and the digits are those of the installation.
+(cd "$temp" && SINDRI_LIBRARIES=$temp/boost-build/liblookahead.so run "$temp/prefix/bin/sindri" train --config "$temp/prefix/share/sindri/configs/digits.yaml" \
+  --set train.max_steps=3 --set boost.lookahead.enabled=true --quiet >"$temp/digits.log") || { cat "$temp/digits.log"; exit 1; }
 (cd "$temp" && run "$temp/prefix/bin/sindri" train --config "$temp/prefix/share/sindri/configs/digits.yaml" --set train.max_steps=3 --quiet >"$temp/digits.log") ||
   { cat "$temp/digits.log"; exit 1; }
 echo "package: $version, example built without warnings and trained"

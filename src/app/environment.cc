@@ -1,5 +1,6 @@
 // check_environment: what comes from outside of the command line and the settings, looked at before any work starts. A value that nothing
 // looks at would otherwise be a wish that is silently not granted.
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <malloc.h>
@@ -32,7 +33,7 @@ const std::vector<std::string>& known_variables() {
       "SINDRI_NUM_THREADS",   "SINDRI_CPU_ISA",      "SINDRI_STRICT",         "SINDRI_TUNE",         "SINDRI_CACHE_DIR",
       "SINDRI_LOG",           "SINDRI_CHECK_FINITE", "SINDRI_TIMELINE",       "SINDRI_PEERS_PYTHON", "SINDRI_PEERS_PYTHON_MINDSPORE",
       "SINDRI_MINDSPORE_ERA", "SINDRI_PROGRAM",      "SINDRI_DISABLE_PASSES", "SINDRI_DUMP_GRAPH",   "SINDRI_VERIFY_GRAPH",
-      "SINDRI_KERNEL",        "SINDRI_DATA_PLAN",    "SINDRI_KERNEL_CHOICES"};
+      "SINDRI_KERNEL",        "SINDRI_DATA_PLAN",    "SINDRI_KERNEL_CHOICES", "SINDRI_LIBRARIES"};
   return names;
 }
 
@@ -117,6 +118,20 @@ void check_environment() {
   check_values();
   check_names();
   check_address_space();
+}
+
+void load_libraries() {
+  const std::string list = value_of("SINDRI_LIBRARIES");
+  for (size_t start = 0; start < list.size();) {
+    const size_t end = std::min(list.find(':', start), list.size());
+    const std::string path = list.substr(start, end - start);
+    start = end + 1;
+    if (path.empty()) continue;
+    // Kept open: what it registered lies in it.
+    if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
+      throw SettingsError(fmt::format("the library cannot be loaded: {}", dlerror()), fmt::format("environment variable SINDRI_LIBRARIES, {}", path),
+                          "give paths of libraries that are linked with Sindri::sindri, with ':' between several");
+  }
 }
 
 }  // namespace sindri::app

@@ -63,7 +63,9 @@ std::vector<std::string> load_weights(const train::LoadedCheckpoint& file, nn::C
   }
 }
 
-std::vector<std::string> load_weights(const std::string& path, nn::Cell& network) { return load_weights(train::load_checkpoint(path), network); }
+std::vector<std::string> load_weights(const std::string& path, nn::Cell& network, const std::string& which = "trained") {
+  return load_weights(train::with_weights(train::load_checkpoint(path), which), network);
+}
 
 std::atomic<int> g_signal{0};
 
@@ -115,8 +117,8 @@ struct Session {
   std::unique_ptr<train::RunFolder> folder;
   std::unique_ptr<train::Progress> progress;
   std::shared_ptr<train::ModelCheckpoint> checkpoint;
-  std::vector<float> rates;
-  int64_t steps_per_epoch = 0;
+  std::vector<float> rates;  // of each update
+  int64_t steps_per_epoch = 0, steps_per_update = 1;
   train::TrainOptions options;
   std::string resumed_from;  // checkpoint file
   bool same_settings = true;  // as those it was trained with
@@ -134,7 +136,9 @@ struct Session {
   train::EventValues last_row;  // of metrics.csv
   std::vector<double> step_losses;  // at most kPlottedSteps
 
-  double rate_at(int64_t step) const { return rates[static_cast<size_t>(std::clamp<int64_t>(step, 0, static_cast<int64_t>(rates.size()) - 1))]; }
+  double rate_at(int64_t step) const {
+    return rates[static_cast<size_t>(std::clamp<int64_t>(step / steps_per_update, 0, static_cast<int64_t>(rates.size()) - 1))];
+  }
 };
 
 // A smaller image than the net was designed for may leave nothing for its last layers: one goes through, so that the setting is named.
@@ -169,8 +173,10 @@ void build(Session* s) {
   // Sunk with a size of its own, an epoch is that many steps, wherever a pass over the data ends.
   const bool sized = set.get_bool("train.sink_mode") && set.get_int("train.sink_size") > 0;
   s->steps_per_epoch = sized ? set.get_int("train.sink_size") : s->data.train->get_dataset_size();
-  s->rates = learning_rates(set, s->steps_per_epoch);
-  s->optimizer = make_optimizer(set, *s->network, s->steps_per_epoch);
+  const std::vector<train::BoostAlgorithmPtr> algorithms = train::make_boosts(set);
+  for (const train::BoostAlgorithmPtr& a : algorithms) s->steps_per_update *= a->steps_per_update();
+  s->rates = learning_rates(set, s->steps_per_epoch, s->steps_per_update);
+  s->optimizer = make_optimizer(set, *s->network, s->steps_per_epoch, s->steps_per_update);
   train::ModelOptions options;
   options.metrics = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}};
   // Only the picture shows it; that of many classes could not be read, and its memory is their number squared.
@@ -181,6 +187,9 @@ void build(Session* s) {
   options.amp = amp_options(set);
   options.loss_scale_manager = make_loss_scale(set);
   options.max_skipped = set.get_float("train.max_skipped");
+  options.micro_batches = set.get_int("train.micro_batches");
+  options.algorithms = algorithms;
+  options.eval_weights = set.get_string("train.eval_weights");
   options.nan_policy = set.get_string("train.nan_policy") == "skip" ? train::NanPolicy::kSkip : train::NanPolicy::kStop;
   check_image_size(*s);
   s->model = std::make_unique<train::Model>(s->network, make_loss(set, s->data.num_classes), s->optimizer, options);
@@ -254,7 +263,8 @@ void load_start(Session* s) {
   for (Parameter* state : s->optimizer->state()) {
     if (state->name() == "learning_rate" || state->name() == "momentum") from_settings.emplace_back(state, state->stored());
   }
-  const train::TrainPosition p = train::load_training_state(path, *s->network, *s->optimizer, s->model->loss_scale_manager().get());
+  const train::TrainPosition p =
+      train::load_training_state(path, *s->network, *s->optimizer, s->model->loss_scale_manager().get(), s->model->algorithm_state());
   for (const auto& [state, value] : from_settings) state->store(value);
   check_classes(p.class_names, s->data.folder_names, path);
   check_fingerprint(p.data_fingerprint, s->data.fingerprint, *s);
@@ -455,6 +465,9 @@ class Recorder final : public train::Callback {
     }
     if (state.loss_scale_manager != nullptr) row.emplace_back("loss_scale", state.loss_scale_manager->get_loss_scale());
     if (state.overflow_steps > 0) row.emplace_back("overflow_steps", static_cast<double>(state.overflow_steps));
+    for (const train::BoostAlgorithmPtr& a : state.algorithms) {
+      for (const auto& [name, value] : a->columns(state)) row.emplace_back(name, value);
+    }
     if (state.skipped_steps > 0) row.emplace_back("skipped_steps", static_cast<double>(state.skipped_steps));
     line += fmt::format(", {:.0f} samples/s", rate);
     s_->folder->event("epoch", state.cur_epoch_num, state.cur_step_num, row);
@@ -688,7 +701,7 @@ TrainReport train(const Settings& settings, const TrainRequest& request) {
 train::MetricValues evaluate(const Settings& settings, const std::string& checkpoint) {
   const Data data = open_data(settings, image_shape(settings), false);
   const nn::CellPtr network = make_network(settings, data.num_classes);
-  check_classes(load_weights(checkpoint, *network), data.folder_names, checkpoint);
+  check_classes(load_weights(checkpoint, *network, settings.get_string("train.eval_weights")), data.folder_names, checkpoint);
   set_mode(settings.get_string("train.mode") == "graph" ? Mode::kGraph : Mode::kPynative);
   train::ModelOptions options;
   options.metrics = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}};
@@ -700,7 +713,7 @@ train::MetricValues evaluate(const Settings& settings, const std::string& checkp
 
 std::vector<Prediction> predict(const Settings& settings, const std::string& checkpoint, const std::vector<std::string>& images, int top) {
   const Shape image = image_shape(settings);
-  const train::LoadedCheckpoint weights = train::load_checkpoint(checkpoint);
+  const train::LoadedCheckpoint weights = train::with_weights(train::load_checkpoint(checkpoint), settings.get_string("train.eval_weights"));
   std::vector<std::string> names = train::class_names_of(weights);
   int64_t classes = std::max(settings.get_int("model.num_classes"), static_cast<int64_t>(names.size()));
   try {

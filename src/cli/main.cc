@@ -13,8 +13,10 @@
 #include "sindri/app/app.h"
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
+#include "sindri/train/boost.h"
 #include "sindri/train/error_report.h"
 #include "sindri/train/settings.h"
+#include "sindri/train/training_state.h"
 #include "src/cli/measure_verbs.h"
 #include "src/cli/process.h"
 
@@ -78,6 +80,8 @@ struct Program {
   int top = 5;
   bool all_cells = false, settings_doc = false, ops_doc = false;
   MeasureVerbs measure;
+  std::string weights = "average", output;
+  CLI::App *boost_verb, *explain_verb, *weights_verb;
   CLI::App *train_verb, *eval_verb, *predict_verb, *summary_verb, *ops_verb, *doctor_verb, *version_verb;
 
   Program() {
@@ -97,6 +101,7 @@ struct Program {
     summary_verb->add_flag("--all", all_cells, "every cell, not only the outer two levels");
     add_settings_flags(summary_verb, &common);
     measure.add_to(&app);
+    add_boost();
     ops_verb = app.add_subcommand("ops", "List the operators and their kernels\n\nExamples:\n  sindri ops\n  sindri ops conv2d\n");
     ops_verb->add_option("op", op, "all that is known of this op")->type_name("OP");
     ops_verb->add_flag("--markdown", ops_doc, "print the table of docs/ops.md");
@@ -139,6 +144,34 @@ struct Program {
     predict_verb->add_option("images", images, "image files")->type_name("IMAGE...")->required();
     predict_verb->add_option("--top", top, "classes to print for each image")->type_name("N")->check(CLI::Range(1, 1000))->capture_default_str();
     add_settings_flags(predict_verb, &common);
+  }
+
+  void add_boost() {
+    boost_verb = app.add_subcommand("boost",
+                                    "Training algorithms: which are active, and the weights they keep\n\nExamples:\n  sindri boost explain --config "
+                                    "configs/digits.yaml\n  sindri boost weights --checkpoint FILE --output averaged.ckpt\n");
+    boost_verb->require_subcommand(1);
+    explain_verb = boost_verb->add_subcommand("explain",
+                                              "Print the algorithms that are active, in their order, and why the others are not\n\nExamples:\n  sindri boost "
+                                              "explain --config configs/digits.yaml\n  sindri boost explain --set boost.grad_accumulation.enabled=true\n");
+    add_settings_flags(explain_verb, &common);
+    weights_verb =
+        boost_verb->add_subcommand("weights",
+                                   "Write the weights that an algorithm keeps to a checkpoint of their own\n\nExamples:\n  sindri boost weights "
+                                   "--checkpoint FILE --output averaged.ckpt\n  sindri boost weights --checkpoint FILE --weights average --output a.ckpt\n");
+    weights_verb->add_option("--checkpoint", checkpoint, "checkpoint of a training")->type_name("FILE")->required();
+    weights_verb->add_option("--weights", weights, "the algorithm")->type_name("NAME")->capture_default_str();
+    weights_verb->add_option("--output", output, "file to write")->type_name("FILE")->required();
+  }
+
+  int run_boost() {
+    if (weights_verb->parsed()) {
+      print_out(sindri::train::export_weights(checkpoint, weights, output) + "\n");
+      return 0;
+    }
+    const Settings s = read_settings(common);
+    print_out(common.print_config ? s.print() : sindri::train::explain_boosts(s));
+    return 0;
   }
 
   int run_train(const std::string& line) {
@@ -265,7 +298,11 @@ int main(int argc, char** argv) {
   try {
     const std::string line = command_line(argc, argv);
     if (!program.version_verb->parsed()) sindri::app::check_environment();
-    return finish_output(program.measure.parsed() ? program.measure.run(line) : program.train_verb->parsed() ? program.run_train(line) : program.run_other());
+    sindri::app::load_libraries();
+    return finish_output(program.measure.parsed()           ? program.measure.run(line)
+                             : program.train_verb->parsed() ? program.run_train(line)
+                             : program.boost_verb->parsed() ? program.run_boost()
+                                                            : program.run_other());
   } catch (sindri::Error& e) { return fail(at_command(e, command_line(argc, argv))); } catch (const std::bad_alloc&) {
     return fail(sindri::DeviceError(sindri::ErrorCode::kMemory, "out of memory", command_line(argc, argv),
                                     "reduce train.batch_size, raise a limit of memory (ulimit -v), or close other programs"));

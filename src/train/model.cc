@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -10,6 +11,7 @@
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
 #include "sindri/nn/loss.h"
+#include "sindri/nn/norm.h"
 #include "sindri/ops/random.h"
 
 namespace sindri::train {
@@ -24,6 +26,17 @@ Tensor first_tensor(const nn::Value& v) {
   return t[0];
 }
 
+std::vector<BuildContext::MovingAverage> moving_averages(nn::Cell& network) {
+  std::vector<BuildContext::MovingAverage> out;
+  for (const auto& [path, cell] : network.cells_and_names()) {
+    if (auto* norm = dynamic_cast<nn::BatchNorm*>(cell)) {
+      out.push_back({&norm->moving_mean(), norm->options().momentum});
+      out.push_back({&norm->moving_variance(), norm->options().momentum});
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 // State of one call of train().
@@ -36,8 +49,10 @@ struct Model::Loop {
   int64_t chunk = 1;  // steps between callbacks
   bool endless = false;  // sink_size counts the steps of an epoch, data runs on across passes
 
-  template <class F> void notify(F f) {
-    for (const CallbackPtr& c : callbacks) f(*c);
+  // The algorithms first: what callbacks save is what they have made of it.
+  void notify(Event event, void (Callback::*hook)(TrainState&)) {
+    for (const BoostAlgorithmPtr& a : state.algorithms) a->on_event(event, state);
+    for (const CallbackPtr& c : callbacks) (*c.*hook)(state);
   }
   // The next batch; starts a new pass of the data where `endless` says that epochs are not passes.
   bool fetch(std::vector<Tensor>* batch) {
@@ -65,15 +80,41 @@ Model::Model(nn::CellPtr network, nn::CellPtr loss, std::shared_ptr<optim::Optim
     step_ = make_train_step(*net_with_loss_, *optimizer_,
                             {.loss_scale = options_.loss_scale,
                              .skip_nonfinite = options_.nan_policy == NanPolicy::kSkip,
+                             .micro_batches = options_.micro_batches,
                              .amp = options_.amp,
                              .loss_scale_manager = loss_scale_manager_});
+    algorithms_ = apply_boosts(step_,
+                               {.parameters = optimizer_->parameters(),
+                                .network_state = network_->parameters_and_names(),
+                                .moving_averages = moving_averages(*network_),
+                                .network = network_.get(),
+                                .optimizer = optimizer_.get()},
+                               options_.algorithms);
     CompileOptions compile_options = options_.compile;
     compile_options.name = "train_step";
     runner_ = std::make_unique<StepRunner>(step_, compile_options);
+  } else if (!options_.algorithms.empty()) {
+    throw ValueError("training algorithms need an optimizer", "ModelOptions::algorithms");
   }
+  if (options_.eval_weights != "trained" && algorithm(options_.eval_weights) == nullptr)
+    throw ValueError(fmt::format("eval_weights is '{}', and no training algorithm of that name is in force", options_.eval_weights),
+                     "ModelOptions::eval_weights", "switch it on, or evaluate with \"trained\"");
 }
 
 Model::~Model() = default;
+
+BoostAlgorithm* Model::algorithm(const std::string& name) const {
+  const auto it = std::find_if(algorithms_.begin(), algorithms_.end(), [&](const BoostAlgorithmPtr& a) { return a->name() == name; });
+  return it == algorithms_.end() ? nullptr : it->get();
+}
+
+std::vector<Parameter*> Model::algorithm_state() const {
+  std::vector<Parameter*> all;
+  for (const BoostAlgorithmPtr& a : algorithms_) {
+    for (Parameter* p : a->state()) all.push_back(p);
+  }
+  return all;
+}
 
 const CompiledFn& Model::compiled_train_step() const {
   static const CompiledFn none;
@@ -142,7 +183,12 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   s.train_network = net_with_loss_.get();
   s.optimizer = optimizer_.get();
   s.loss_scale_manager = loss_scale_manager_.get();
+  s.algorithms = algorithms_;
   s.train_dataset = data.get();
+  s.open_data = [data] {
+    const std::shared_ptr<dataset::Iterator> it = data->create_iterator({.num_epochs = 1, .on_corrupt = dataset::OnCorrupt::kSkip});
+    return [it](std::vector<Tensor>* batch) { return it->next(batch); };
+  };
   s.epoch_num = epochs;
   s.batch_size = data->get_batch_size();
   s.batch_num = sink && options.sink_size > 0 ? options.sink_size : size;
@@ -166,9 +212,9 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   if (options.initial_epoch < epochs && (options.max_steps <= 0 || s.cur_step_num < options.max_steps)) loop.data = open_at(loop, *data, size);
 
   net_with_loss_->set_train(true);
-  loop.notify([&](Callback& c) { c.begin(s); });
+  loop.notify(Event::kBegin, &Callback::begin);
   run_epochs(loop);
-  loop.notify([&](Callback& c) { c.end(s); });
+  loop.notify(Event::kEnd, &Callback::end);
 }
 
 // The data at the step the training begins with.
@@ -205,7 +251,7 @@ void Model::run_epochs(Loop& loop) {
   if (loop.options.epoch_not_ended) {
     s.steps_before_epoch = s.cur_step_num - s.batch_num;
     s.epoch_complete = true;
-    loop.notify([&](Callback& c) { c.epoch_end(s); });
+    loop.notify(Event::kEpochEnd, &Callback::epoch_end);
   }
   for (int64_t epoch = loop.options.initial_epoch + 1; epoch <= s.epoch_num && !s.stop; ++epoch) {
     if (s.cur_step_num >= limit) break;
@@ -214,7 +260,7 @@ void Model::run_epochs(Loop& loop) {
     s.steps_before_epoch = s.cur_step_num - done;
     s.epoch_complete = false;
     if (done == 0) s.nonfinite_in_epoch = 0;
-    loop.notify([&](Callback& c) { c.epoch_begin(s); });
+    loop.notify(Event::kEpochBegin, &Callback::epoch_begin);
     while (done < s.batch_num && !s.stop) {
       const int64_t steps = std::min({loop.chunk - done % loop.chunk, s.batch_num - done, limit - s.cur_step_num});
       const double start = now_seconds();
@@ -226,7 +272,7 @@ void Model::run_epochs(Loop& loop) {
         check_columns(batch, loss_ != nullptr);
         if (ran == 0) {
           ++s.cur_step_num;
-          loop.notify([&](Callback& c) { c.step_begin(s); });
+          loop.notify(Event::kStepBegin, &Callback::step_begin);
         } else {
           ++s.cur_step_num;
         }
@@ -248,11 +294,11 @@ void Model::run_epochs(Loop& loop) {
       s.last_step_seconds = (now_seconds() - start) / static_cast<double>(ran);
       s.data_wait_seconds /= static_cast<double>(ran);
       s.dataset_state = loop.data->state_dict();
-      loop.notify([&](Callback& c) { c.step_end(s); });
+      loop.notify(Event::kStepEnd, &Callback::step_end);
     }
     if (s.stop && done < s.batch_num) break;  // stopped inside the epoch: it has not ended
     s.epoch_complete = true;
-    loop.notify([&](Callback& c) { c.epoch_end(s); });
+    loop.notify(Event::kEpochEnd, &Callback::epoch_end);
     if (!loop.endless && epoch < s.epoch_num) loop.data->next_epoch();
   }
   if (loop.data) s.data_stats = loop.data->stats().str();
@@ -288,6 +334,8 @@ MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset:
   if (!data) throw ValueError("Model::eval needs a dataset");
   if (data->get_dataset_size() < 0) throw ValueError("the dataset repeats without end", "", "give repeat() a count");
   const bool was_training = net_with_loss_->training();
+  std::optional<OtherWeights> other;
+  if (options_.eval_weights != "trained") other.emplace(*algorithm(options_.eval_weights));
   net_with_loss_->set_train(false);
   for (auto& [name, metric] : options_.metrics) metric->clear();
   const auto it = data->create_iterator({.num_epochs = 1, .on_corrupt = on_corrupt, .max_corrupt = max_corrupt});
@@ -313,13 +361,12 @@ MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset:
 Tensor Model::predict(const Tensor& x) {
   const bool was_training = network_->training();
   network_->set_train(false);
-  const auto forward = [this](Span<const Tensor> in, int) -> TensorList { return {run_network(in[0])}; };
   if (!predict_fn_) {
     CompileOptions compile_options = options_.compile;
     compile_options.name = "predict";
-    predict_fn_ = CompiledFn(forward, compile_options);
+    predict_fn_ = CompiledFn([this](Span<const Tensor> in, int) -> TensorList { return {run_network(in[0])}; }, compile_options);
   }
-  const Tensor out = context().mode == Mode::kGraph ? predict_fn_({&x, 1})[0] : forward({&x, 1}, 0)[0];
+  const Tensor out = context().mode == Mode::kGraph ? predict_fn_({&x, 1})[0] : run_network(x);
   network_->set_train(was_training);
   return out;
 }

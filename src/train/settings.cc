@@ -15,6 +15,7 @@
 #include <set>
 
 #include "sindri/core/error.h"
+#include "sindri/train/boost.h"
 #include "src/core/nearest.h"
 #include "src/train/atomic_file.h"
 #include "src/train/settings_yaml.h"
@@ -42,11 +43,18 @@ const SettingSpec* find_spec(const std::string& name) {
   return it == by_name.end() ? nullptr : it->second;
 }
 
+// "optimizer", "boost", "boost.average", …
 std::vector<std::string> section_names() {
   std::set<std::string> s;
-  for (const SettingSpec& spec : Settings::schema()) s.insert(std::string(spec.name, std::string(spec.name).find('.')));
+  for (const SettingSpec& spec : Settings::schema()) {
+    const std::string name = spec.name;
+    for (size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) s.insert(name.substr(0, dot));
+  }
   return {s.begin(), s.end()};
 }
+
+// All but the last part of a name.
+std::string section_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
 
 // The setting that another program's name stands for, or that is meant by the same key in another section; empty when there is none.
 std::string known_elsewhere(const std::string& name, const std::vector<std::string>& all) {
@@ -86,7 +94,7 @@ std::string known_elsewhere(const std::string& name, const std::vector<std::stri
 
 // Keys of the section when it is known, else whole names.
 std::string suggest(const std::string& name) {
-  const std::string section = name.substr(0, name.find('.'));
+  const std::string section = name.find('.') == std::string::npos ? name : section_of(name);
   std::vector<std::string> all, same_section;
   for (const SettingSpec& spec : Settings::schema()) {
     all.emplace_back(spec.name);
@@ -206,6 +214,22 @@ std::string yaml_text(const std::string& s) {
 
 }  // namespace
 
+SettingValue parse_setting(const SettingSpec& spec, const std::string& text, const std::string& where) {
+  const Checker check(spec, where);
+  switch (spec.type) {
+    case SettingType::kBool: return check.boolean(text);
+    case SettingType::kInt: return check.integer(text);
+    case SettingType::kFloat: return check.number(text);
+    case SettingType::kString: return check.choice(text);
+    default: break;
+  }
+  std::vector<double> list;
+  for (const std::string& v : list_elements(text)) {
+    list.push_back(spec.type == SettingType::kIntList ? static_cast<double>(check.integer(v)) : check.number(v));
+  }
+  return list;
+}
+
 Settings::Settings() {
   for (const SettingSpec& spec : schema()) assign(spec.name, {.origin = "default", .where = "the table of settings", .values = {spec.fallback}});
 }
@@ -213,27 +237,13 @@ Settings::Settings() {
 void Settings::assign(const std::string& name, const Source& source) {
   const SettingSpec* spec = find_spec(name);
   if (spec == nullptr) throw SettingsError(ErrorCode::kUnknownSetting, fmt::format("unknown setting {}", name), source.where, suggest(name));
-  const Checker check(*spec, source.where);
   const bool wants_list = spec->type == SettingType::kFloatList || spec->type == SettingType::kIntList;
   if (source.is_list && !wants_list)
     throw SettingsError(fmt::format("{}: expected one value, got a list of {}", name, source.values.size()), source.where, "write the value alone");
   if (source.quoted && spec->type != SettingType::kString) {
     throw SettingsError(fmt::format("{}: expected a value without quotes, got \"{}\"", name, source.values[0]), source.where, "remove the quotes");
   }
-  Value value;
-  switch (spec->type) {
-    case SettingType::kBool: value = check.boolean(source.values[0]); break;
-    case SettingType::kInt: value = check.integer(source.values[0]); break;
-    case SettingType::kFloat: value = check.number(source.values[0]); break;
-    case SettingType::kString: value = check.choice(source.values[0]); break;
-    default: {
-      std::vector<double> list;
-      for (const std::string& v : source.is_list ? source.values : list_elements(source.values[0])) {
-        list.push_back(spec->type == SettingType::kIntList ? static_cast<double>(check.integer(v)) : check.number(v));
-      }
-      value = std::move(list);
-    }
-  }
+  Value value = parse_setting(*spec, source.is_list ? fmt::format("{}", fmt::join(source.values, ",")) : source.values[0], source.where);
   slots_[name] = {std::move(value), source.origin};
 }
 
@@ -277,9 +287,8 @@ void Settings::load_environment(const std::vector<std::string>& variables) {
     if (equals == std::string::npos || !v.starts_with("SINDRI_")) continue;
     const std::string variable = v.substr(0, equals);
     std::string name = variable.substr(7);
-    const size_t dot = name.find("__");
-    if (dot == std::string::npos) continue;  // SINDRI_LOG and the like
-    name.replace(dot, 2, ".");
+    if (name.find("__") == std::string::npos) continue;  // SINDRI_LOG and the like
+    for (size_t dot = 0; (dot = name.find("__", dot)) != std::string::npos;) name.replace(dot, 2, ".");
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     assign(name, {.origin = variable, .where = "environment variable " + variable, .values = {v.substr(equals + 1)}});
   }
@@ -320,6 +329,20 @@ void Settings::validate_precision() const {
   if (scales) fail("optimizer.loss_scale", fmt::format("gradients would be divided by it and by the scale of loss_scale.type {}", type), "set one of the two");
 }
 
+void Settings::validate_boosts() const {
+  for (const SettingSpec& spec : schema()) {
+    const std::string name = spec.name;
+    if (!name.starts_with("boost.") || get_bool(section_of(name) + ".enabled") || value_text(name) == spec.fallback) continue;
+    fail(spec.name, fmt::format("{} is off", section_of(name)), fmt::format("set {}.enabled=true, or leave it out", section_of(name)));
+  }
+  in_order(make_boosts(*this));  // what excludes what
+  if (const std::string& weights = get_string("train.eval_weights"); weights != "trained" && !boost_registry().contains(weights)) {
+    std::vector<std::string> known = {"trained"};
+    for (const auto& [name, info] : boost_registry()) known.push_back(name);
+    fail("train.eval_weights", fmt::format("expected trained or a training algorithm, got '{}'", weights), did_you_mean(weights, known));
+  }
+}
+
 void Settings::validate() const {
   const std::string& optimizer = get_string("optimizer.name");
   if (get_bool("optimizer.nesterov")) {
@@ -340,6 +363,7 @@ void Settings::validate() const {
          "give both or neither, one value per channel");
   }
   validate_precision();
+  validate_boosts();
   if (get_int("train.sink_size") == 0) fail("train.sink_size", "0 steps per call", "use -1 for a whole epoch, or a positive number");
   const std::string& prefix = get_string("checkpoint.prefix");
   if (prefix.find('/') != std::string::npos) fail("checkpoint.prefix", "a prefix holds no '/'", "set train.run_dir for the folder");
@@ -368,6 +392,12 @@ std::vector<int64_t> Settings::get_ints(const std::string& name) const {
   return out;
 }
 
+std::string Settings::value_text(const std::string& name) const {
+  const SettingSpec* spec = find_spec(name);
+  if (spec == nullptr) throw InternalError("the program asks for an unknown setting " + name);
+  return spec->type == SettingType::kString ? get_string(name) : text(*spec);
+}
+
 const std::string& Settings::origin(const std::string& name) const {
   const auto it = slots_.find(name);
   if (it == slots_.end()) throw InternalError("the program asks for an unknown setting " + name);
@@ -392,24 +422,31 @@ std::string Settings::print() const { return yaml(true); }
 std::string Settings::to_yaml() const { return yaml(false); }
 
 std::string Settings::yaml(bool with_origins) const {
-  std::string out, section;
+  std::string out;
+  std::vector<std::string> open;  // the parts of the section that is being written
   for (const SettingSpec& spec : schema()) {
-    const std::string name = spec.name;
-    const size_t dot = name.find('.');
-    if (name.substr(0, dot) != section) {
-      section = name.substr(0, dot);
-      out += section + ":\n";
-    }
-    const std::string line = fmt::format("  {}: {}", name.substr(dot + 1), text(spec));
+    std::vector<std::string> parts = split(spec.name, '.');
+    const std::string key = parts.back();
+    parts.pop_back();
+    const auto common = std::mismatch(open.begin(), open.end(), parts.begin(), parts.end()).second;
+    for (auto p = common; p != parts.end(); ++p) out += fmt::format("{:{}}{}:\n", "", 2 * (p - parts.begin()), *p);
+    open = parts;
+    const std::string line = fmt::format("{:{}}{}: {}", "", 2 * parts.size(), key, text(spec));
     out += with_origins ? fmt::format("{:<44}  # {}\n", line, origin(spec.name)) : line + "\n";
   }
   return out;
 }
 
+// The settings of an algorithm that is off say nothing of the training.
+bool Settings::counts(const SettingSpec& spec) const {
+  const std::string name = spec.name;
+  return spec.changes_result && (!name.starts_with("boost.") || get_bool(section_of(name) + ".enabled"));
+}
+
 std::string Settings::hash() const {
   std::string text_of_all;
   for (const SettingSpec& spec : schema()) {
-    if (spec.changes_result) text_of_all += fmt::format("{}: {}\n", spec.name, text(spec));
+    if (counts(spec)) text_of_all += fmt::format("{}: {}\n", spec.name, text(spec));
   }
   return fmt::format("{:016x}", XXH64(text_of_all.data(), text_of_all.size(), 0));
 }

@@ -1,6 +1,9 @@
 // The table of settings: the one place that knows their names, defaults, ranges and meaning.
 #include <fmt/format.h>
 
+#include <deque>
+
+#include "sindri/train/boost.h"
 #include "sindri/train/settings.h"
 
 namespace sindri::train {
@@ -9,9 +12,9 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 }
 
-const std::vector<SettingSpec>& Settings::schema() {
+static std::vector<SettingSpec> own_settings() {
   using enum SettingType;
-  static const std::vector<SettingSpec> table = {
+  return {
       {.name = "model.name", .type = kString, .fallback = "", .doc = "net by name, e.g. lenet, resnet18, resnet20; `sindri summary` lists them"},
       {.name = "model.num_classes", .type = kInt, .fallback = "0", .doc = "width of the last layer; 0: as many as the data has", .min = 0, .max = 1e6},
       {.name = "model.variant",
@@ -83,6 +86,12 @@ const std::vector<SettingSpec>& Settings::schema() {
        .unit = "steps",
        .changes_result = false},
       {.name = "train.batch_size", .type = kInt, .fallback = "32", .doc = "samples per step", .min = 1, .max = 65536, .unit = "samples"},
+      {.name = "train.micro_batches",
+       .type = kInt,
+       .fallback = "1",
+       .doc = "parts of a batch that run one after the other; their gradients are averaged",
+       .min = 1,
+       .max = 65536},
       {.name = "train.run_dir", .type = kString, .fallback = "", .doc = "run folder; empty: runs/<model>-NNN, the next free number", .changes_result = false},
       {.name = "train.mode",
        .type = kString,
@@ -105,6 +114,11 @@ const std::vector<SettingSpec>& Settings::schema() {
        .min = 0,
        .max = 1e6,
        .unit = "epochs",
+       .changes_result = false},
+      {.name = "train.eval_weights",
+       .type = kString,
+       .fallback = "trained",
+       .doc = "evaluate and predict with the trained weights, or with those that the training algorithm of this name keeps, e.g. average",
        .changes_result = false},
       {.name = "train.amp_level",
        .type = kString,
@@ -246,6 +260,29 @@ const std::vector<SettingSpec>& Settings::schema() {
        .unit = "steps",
        .changes_result = false},
   };
+}
+
+// Rows of the registered algorithms, each led by the switch.
+static std::vector<SettingSpec> boost_settings() {
+  static std::deque<std::string> texts;  // rows hold pointers
+  const auto keep = [](std::string text) { return texts.emplace_back(std::move(text)).c_str(); };
+  std::vector<SettingSpec> rows;
+  for (const auto& [name, info] : boost_registry()) {
+    rows.push_back({.name = keep(fmt::format("boost.{}.enabled", name)), .type = SettingType::kBool, .fallback = "false", .doc = keep(info.doc)});
+    for (SettingSpec spec : info.settings) {
+      spec.name = keep(fmt::format("boost.{}.{}", name, spec.name));
+      rows.push_back(spec);
+    }
+  }
+  return rows;
+}
+
+const std::vector<SettingSpec>& Settings::schema() {
+  static const std::vector<SettingSpec> table = [] {
+    std::vector<SettingSpec> all = own_settings();
+    for (const SettingSpec& row : boost_settings()) all.push_back(row);
+    return all;
+  }();
   return table;
 }
 

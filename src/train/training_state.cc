@@ -1,7 +1,10 @@
 // See training_state.h.
 #include "sindri/train/training_state.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "sindri/core/error.h"
 #include "sindri/ops/random.h"
@@ -16,12 +19,13 @@ constexpr const char* kPositionEntry = "sindri.position";
 
 using Named = std::vector<std::pair<std::string, Parameter*>>;
 
-Named all_state(nn::Cell& network, optim::Optimizer* optimizer, LossScaleManager* scale) {
+Named all_state(nn::Cell& network, optim::Optimizer* optimizer, LossScaleManager* scale, const std::vector<Parameter*>& algorithm_state) {
   Named named = network.parameters_and_names();
   if (optimizer == nullptr) return named;
   for (Parameter* p : optimizer->state()) named.emplace_back(p->name(), p);
   if (scale != nullptr)
     for (Parameter* p : scale->state()) named.emplace_back(p->name(), p);
+  for (Parameter* p : algorithm_state) named.emplace_back(p->name(), p);
   named.emplace_back(kRngEntry, &ops::rng_state());
   return named;
 }
@@ -31,7 +35,7 @@ Named all_state(nn::Cell& network, optim::Optimizer* optimizer, LossScaleManager
 void save_training_state(const std::string& path, nn::Cell& network, optim::Optimizer* optimizer, const TrainPosition& position,
                          const SaveStateOptions& options) {
   std::vector<CheckpointEntry> entries;
-  for (const auto& [name, p] : all_state(network, options.save_optimizer ? optimizer : nullptr, options.loss_scale_manager))
+  for (const auto& [name, p] : all_state(network, options.save_optimizer ? optimizer : nullptr, options.loss_scale_manager, options.algorithm_state))
     entries.push_back(CheckpointEntry::of(name, p->stored().contiguous()));
   entries.push_back(CheckpointEntry::number("epoch_num", position.step_in_epoch > 0 ? position.epoch + 1 : position.epoch));
   entries.push_back(CheckpointEntry::number("step_num", position.step));
@@ -49,7 +53,8 @@ void save_training_state(const std::string& path, nn::Cell& network, optim::Opti
   save_checkpoint(entries, path, {.compat_mindspore1 = options.mindspore1});
 }
 
-TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer, LossScaleManager* loss_scale_manager) {
+TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer, LossScaleManager* loss_scale_manager,
+                                  const std::vector<Parameter*>& algorithm_state) {
   const LoadedCheckpoint file = load_checkpoint(path);
   if (file.find(kPositionEntry) == nullptr || file.find(kRngEntry) == nullptr)
     throw CheckpointError("the checkpoint holds weights but no training state", path, "use it with --checkpoint to start a new training from its weights");
@@ -70,7 +75,7 @@ TrainPosition load_training_state(const std::string& path, nn::Cell& network, op
   } catch (const nlohmann::json::exception& e) {
     throw CheckpointError(ErrorCode::kCheckpointCorrupt, std::string("the position in the training cannot be read: ") + e.what(), path);
   }
-  Named wanted = all_state(network, &optimizer, loss_scale_manager);
+  Named wanted = all_state(network, &optimizer, loss_scale_manager, algorithm_state);
   // A table of rates has one entry per step: one of another length belongs to another number of epochs, and the optimizer keeps its own.
   std::erase_if(wanted, [&](const auto& named) {
     const CheckpointEntry* e = named.first.starts_with("learning_rate") && named.second->shape().rank() == 1 ? file.find(named.first) : nullptr;
@@ -89,10 +94,41 @@ std::vector<std::string> class_names_of(const LoadedCheckpoint& checkpoint) {
   } catch (const nlohmann::json::exception&) { return {}; }  // of a program that means something else by it
 }
 
-std::vector<std::string> load_weights(const std::string& path, nn::Cell& network) {
-  const LoadedCheckpoint file = load_checkpoint(path);
+LoadedCheckpoint with_weights(LoadedCheckpoint file, const std::string& which) {
+  if (which == "trained") return file;
+  const std::string prefix = which + ".";
+  std::set<std::string> replaced;
+  for (const CheckpointEntry& e : file.entries) {
+    if (e.name.starts_with(prefix)) replaced.insert(e.name.substr(prefix.size()));
+  }
+  if (replaced.empty())
+    throw CheckpointError(fmt::format("the checkpoint holds no weights of the training algorithm '{}'", which), file.path,
+                          fmt::format("it was trained without boost.{}.enabled, or saved without its state: use the trained weights", which));
+  std::erase_if(file.entries, [&](const CheckpointEntry& e) { return replaced.contains(e.name); });
+  for (CheckpointEntry& e : file.entries) {
+    if (e.name.starts_with(prefix)) e.name.erase(0, prefix.size());
+  }
+  return file;
+}
+
+std::vector<std::string> load_weights(const std::string& path, nn::Cell& network, const std::string& which) {
+  const LoadedCheckpoint file = with_weights(load_checkpoint(path), which);
   load_param_into_net(network.parameters_and_names(), file, true);
   return class_names_of(file);
+}
+
+std::string export_weights(const std::string& checkpoint, const std::string& which, const std::string& output) {
+  const LoadedCheckpoint file = load_checkpoint(checkpoint), chosen = with_weights(file, which);
+  // Of the trained weights nothing tells which entries they are; of others, their names.
+  if (which == "trained")
+    throw ValueError("the trained weights are in the checkpoint as it is", checkpoint, "name the training algorithm whose weights to write");
+  std::vector<CheckpointEntry> entries;
+  for (const CheckpointEntry& e : chosen.entries) {
+    if (file.find(which + "." + e.name) != nullptr) entries.push_back(e);
+  }
+  const nlohmann::json names = {{"version", 1}, {"class_names", class_names_of(file)}};
+  entries.push_back(CheckpointEntry::text(kPositionEntry, names.dump()));
+  return save_checkpoint(entries, output);
 }
 
 }  // namespace sindri::train

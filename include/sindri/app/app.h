@@ -60,6 +60,9 @@ SINDRI_API std::string doctor();
 /// threads and tells malloc to use one arena.
 SINDRI_API void check_environment();
 
+/// Loads the libraries that SINDRI_LIBRARIES names, whose registrars add training algorithms. Throws SettingsError where one cannot be loaded.
+SINDRI_API void load_libraries();
+
 /// "sindri 0.1.0", with a newline.
 SINDRI_API std::string version_text();
 

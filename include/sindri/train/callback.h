@@ -27,6 +27,8 @@ class Dataset;
 
 namespace sindri::train {
 
+class BoostAlgorithm;
+
 using MetricValues = std::map<std::string, double>;
 
 /// Steps that changed nothing, since the training began.
@@ -44,6 +46,8 @@ struct SINDRI_API TrainState {
   nn::Cell* train_network = nullptr;  ///< network with loss
   optim::Optimizer* optimizer = nullptr;
   dataset::Dataset* train_dataset = nullptr;
+  /// Opens a pass of its own over the training data: a function that gives the next batch, false at the end. Null where there is none.
+  std::function<std::function<bool(std::vector<Tensor>*)>()> open_data = nullptr;
   int64_t epoch_num = 0;  ///< epochs asked for
   int64_t batch_num = 0;  ///< steps per epoch
   int64_t batch_size = 0;
@@ -58,6 +62,7 @@ struct SINDRI_API TrainState {
   int64_t overflow_steps = 0;  ///< steps left out by the loss scale, because a gradient overflowed
   int64_t nonfinite_steps = 0, nonfinite_in_epoch = 0;  ///< see StepCounts
   LossScaleManager* loss_scale_manager = nullptr;  ///< null without one; get_loss_scale() is the scale of the next step
+  std::vector<std::shared_ptr<BoostAlgorithm>> algorithms = {};  ///< those applied to the step, in their order; they see events before callbacks
   double last_step_seconds = 0;  ///< wall time of the last step (sunk: per step of the chunk), data included
   double data_wait_seconds = 0;  ///< of which spent waiting for data
   std::string data_stats;  ///< one line on the data pipeline, set at the end

@@ -10,6 +10,7 @@
 #include "sindri/nn/cell.h"
 #include "sindri/nn/metric.h"
 #include "sindri/optim/optimizer.h"
+#include "sindri/train/boost.h"
 #include "sindri/train/callback.h"
 #include "sindri/train/train_step.h"
 
@@ -28,6 +29,10 @@ struct ModelOptions {
   NanPolicy nan_policy = NanPolicy::kStop;
   /// With kSkip: a larger share of steps left out, of the epoch or of the whole training, and at least 10 of them, ends the training; 1: never.
   double max_skipped = 0.5;
+  int64_t micro_batches = 1;  ///< see TrainStepOptions
+  /// eval() runs with these weights: "trained", or the name of an algorithm that has others (BoostAlgorithm::other_weights).
+  std::string eval_weights = "trained";
+  std::vector<BoostAlgorithmPtr> algorithms = {};  ///< what changes the training step (boost.h); each of one Model only
   CompileOptions compile = {};
 };
 
@@ -68,6 +73,12 @@ class SINDRI_API Model {
   Tensor predict(const Tensor& x);
   nn::Cell& network() { return *network_; }
   TrainStep& train_step() { return step_; }
+  /// Those of ModelOptions::algorithms that are in force, in their order.
+  const std::vector<BoostAlgorithmPtr>& algorithms() const { return algorithms_; }
+  /// The one of that name; null where it is not in force.
+  BoostAlgorithm* algorithm(const std::string& name) const;
+  /// All their state, for load_training_state.
+  std::vector<Parameter*> algorithm_state() const;
   /// As given, or made by default; null without one.
   const std::shared_ptr<LossScaleManager>& loss_scale_manager() const { return loss_scale_manager_; }
   /// The compiled train step, for graph text and memory figures; empty in PYNATIVE_MODE.
@@ -86,6 +97,7 @@ class SINDRI_API Model {
   ModelOptions options_;
   std::shared_ptr<LossScaleManager> loss_scale_manager_;
   TrainStep step_;
+  std::vector<BoostAlgorithmPtr> algorithms_;
   std::unique_ptr<StepRunner> runner_;
   CompiledFn eval_fn_, predict_fn_;
 };

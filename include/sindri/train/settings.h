@@ -19,7 +19,7 @@ enum class SettingType { kBool, kInt, kFloat, kString, kFloatList, kIntList };
 
 /// One row of the table.
 struct SettingSpec {
-  const char* name;  ///< "section.key"
+  const char* name;  ///< "section.key", of an algorithm "boost.algorithm.key"
   SettingType type;
   const char* fallback;  ///< default, as it would be written in YAML
   const char* doc;
@@ -30,6 +30,11 @@ struct SettingSpec {
   bool changes_result = true;  ///< false: says where files go or how often something is written; trained weights do not depend on it
 };
 
+/// The value of one setting; numbers of a list, whole or not, are doubles.
+using SettingValue = std::variant<bool, int64_t, double, std::string, std::vector<double>>;
+/// `text` as a value of this setting. Throws SettingsError, with `where`, for another type or a value out of range.
+SINDRI_API SettingValue parse_setting(const SettingSpec& spec, const std::string& text, const std::string& where);
+
 /// Values for every name of the table.
 ///
 ///   Settings s;                                   // defaults
@@ -38,14 +43,14 @@ struct SettingSpec {
 ///   s.set("train.epochs=3");
 ///   s.validate();
 ///
-/// In the environment "train.epochs" is SINDRI_TRAIN__EPOCHS: upper case, the dot doubled to "__". Variables without "__" are not
+/// In the environment "train.epochs" is SINDRI_TRAIN__EPOCHS: upper case, dots as "__". Variables without "__" are not
 /// settings (SINDRI_LOG, SINDRI_NUM_THREADS, …). Errors are SettingsError with kSettings, kUnknownSetting or kDuplicateSetting;
 /// `where` is file:line:column, the variable, or the --set argument.
 class SINDRI_API Settings {
  public:
   Settings();
 
-  /// The table, in the order it is printed.
+  /// The table, in the order it is printed: settings_schema.cc, then those of the registered algorithms (boost.h).
   static const std::vector<SettingSpec>& schema();
 
   /// Reads a file: at most 1 MB, depth 64, UTF-8; no anchors, aliases, tags or duplicate keys. Throws IoError when it cannot be read.
@@ -68,6 +73,9 @@ class SINDRI_API Settings {
   const std::vector<double>& get_floats(const std::string& name) const;
   std::vector<int64_t> get_ints(const std::string& name) const;
 
+  /// The value as set() takes it.
+  std::string value_text(const std::string& name) const;
+
   /// "default", "digits.yaml:3:11", "SINDRI_TRAIN__EPOCHS" or "--set".
   const std::string& origin(const std::string& name) const;
   bool is_default(const std::string& name) const { return origin(name) == "default"; }
@@ -75,14 +83,14 @@ class SINDRI_API Settings {
   std::string print() const;
   /// All values as YAML that load_yaml reads back to the same values.
   std::string to_yaml() const;
-  /// xxh64 of the settings that the trained weights depend on (SettingSpec::changes_result), 16 hex digits: the settings hash of
-  /// repro.json and checkpoints.
+  /// xxh64 of the settings that the trained weights depend on (SettingSpec::changes_result; of algorithms those that are on), 16 hex
+  /// digits: the settings hash of repro.json and checkpoints.
   std::string hash() const;
   /// Markdown of the table (docs/settings.md is its output, compared by a test).
   static std::string schema_markdown();
 
  private:
-  using Value = std::variant<bool, int64_t, double, std::string, std::vector<double>>;
+  using Value = SettingValue;
   struct Slot {
     Value value;
     std::string origin = "default";
@@ -94,6 +102,8 @@ class SINDRI_API Settings {
   std::string yaml(bool with_origins) const;
   [[noreturn]] void fail(const char* name, const std::string& message, const std::string& fix) const;
   void validate_precision() const;
+  void validate_boosts() const;
+  bool counts(const SettingSpec& spec) const;
   std::map<std::string, Slot> slots_;
 };
 

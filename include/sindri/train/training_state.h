@@ -30,6 +30,7 @@ struct SaveStateOptions {
   bool save_optimizer = true;
   bool mindspore1 = false;  ///< see CheckpointConfig
   LossScaleManager* loss_scale_manager = nullptr;  ///< whose state is saved with the optimizer's
+  std::vector<Parameter*> algorithm_state = {};  ///< of training algorithms, likewise
 };
 
 /// Writes a MindSpore-readable .ckpt: the network's parameters, the optimizer's state, the random state and the position.
@@ -38,10 +39,15 @@ SINDRI_API void save_training_state(const std::string& path, nn::Cell& network, 
 /// Loads all of it back. Throws CheckpointError when anything is missing, left over or of another shape; only a table of learning
 /// rates may have another length (training goes on for more epochs than planned): then the optimizer keeps its own.
 SINDRI_API TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer,
-                                             LossScaleManager* loss_scale_manager = nullptr);
-/// Loads the network's parameters only (strict); optimizer entries in the file are ignored. Returns the names of the classes the network
-/// was trained to tell apart, by label; empty where the file has none.
-SINDRI_API std::vector<std::string> load_weights(const std::string& path, nn::Cell& network);
+                                             LossScaleManager* loss_scale_manager = nullptr, const std::vector<Parameter*>& algorithm_state = {});
+/// The entries of a checkpoint with other weights in place of the trained ones: those that the training algorithm `which` keeps under
+/// "which.<parameter>"; as it is for "trained". Throws CheckpointError where it has none.
+SINDRI_API LoadedCheckpoint with_weights(LoadedCheckpoint file, const std::string& which);
+/// Loads the network's parameters only (strict); optimizer entries in the file are ignored. `which`: see with_weights. Returns the names of
+/// the classes the network was trained to tell apart, by label; empty where the file has none.
+SINDRI_API std::vector<std::string> load_weights(const std::string& path, nn::Cell& network, const std::string& which = "trained");
+/// Writes those weights and the names of the classes, and nothing else, to a checkpoint of their own. Returns its path.
+SINDRI_API std::string export_weights(const std::string& checkpoint, const std::string& which, const std::string& output);
 /// Those names, of a file that is loaded.
 SINDRI_API std::vector<std::string> class_names_of(const LoadedCheckpoint& checkpoint);
 

@@ -13,6 +13,7 @@
 
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
+#include "sindri/train/boost.h"
 #include "sindri/train/callback.h"
 #include "sindri/train/checkpoint.h"
 #include "sindri/train/training_state.h"
@@ -127,7 +128,11 @@ std::string ModelCheckpoint::save(TrainState& s) {
                                .counts = s.counts(),
                                .record = s.record};
   try {
-    save_training_state(path, *s.network, s.optimizer, position, {config_.save_optimizer, config_.mindspore1, s.loss_scale_manager});
+    std::vector<Parameter*> algorithm_state;
+    for (const auto& a : s.algorithms) {
+      for (Parameter* p : a->state()) algorithm_state.push_back(p);
+    }
+    save_training_state(path, *s.network, s.optimizer, position, {config_.save_optimizer, config_.mindspore1, s.loss_scale_manager, algorithm_state});
   } catch (const IoError& e) {
     // The previous file is untouched; the training is worth more than this copy, and the next interval tries again.
     log::error("checkpoint", fmt::format("not saved: {}", e.what()));

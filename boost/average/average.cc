@@ -1,0 +1,194 @@
+// Averaged weights: exponential (EMA) and equal (SWA) averages of the weights a training passes through. See README.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "sindri/core/error.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/ops/random.h"
+#include "sindri/ops/shape.h"
+#include "sindri/train/boost.h"
+
+namespace sindri::boost {
+
+namespace {
+
+constexpr const char* kName = "average";
+
+struct Options {
+  bool exponential = true;
+  double decay = 0.999;
+  bool warmup = true;
+  int64_t start = 0, every = 1;
+  bool in_epochs = false;
+  int64_t bn_batches = 0;
+};
+
+class Average final : public train::BoostAlgorithm {
+ public:
+  explicit Average(const Options& options) : o_(options) {}
+
+  std::string name() const override { return kName; }
+
+  void apply(train::TrainStep& step, const train::BuildContext& context) override {
+    for (const auto& [path, p] : context.network_state) {
+      if (!is_floating(p->dtype())) continue;
+      averages_.push_back({p, std::make_unique<Parameter>(p->stored().clone(), fmt::format("{}.{}", kName, path), false)});
+    }
+    if (o_.bn_batches > 0) {
+      for (const train::BuildContext::MovingAverage& m : context.moving_averages) {
+        const auto it = std::find_if(averages_.begin(), averages_.end(), [&](const Pair& pair) { return pair.of == m.parameter; });
+        if (it == averages_.end() || !(m.momentum < 1)) continue;  // one that never moves is right as it is
+        it->recalibrated = true;
+        moving_.push_back({m, it->average.get()});
+      }
+    }
+    step_ = &step;
+    std::optional<size_t> due;
+    if (o_.start > 0 || o_.every > 1 || o_.in_epochs)
+      due = step.add_choice(2, [this](const train::TrainStep& self, int64_t s) { return is_due(self, s) ? 1 : 0; });
+    step.after_apply = [this, due, inner = step.after_apply](train::TrainStep& self, const Tensor& skip) {
+      if (inner) inner(self, skip);
+      if (!due || self.chosen(*due) == 1) take_in(skip);
+    };
+  }
+
+  void on_event(train::Event event, train::TrainState& s) override {
+    if (event == train::Event::kBegin) {
+      steps_per_epoch_ = s.batch_num;
+      recalibrated_at_ = -1;
+      if (count_.stored().item() == 0) {  // the average of nothing yet: the weights, which may have been loaded since apply()
+        for (const Pair& pair : averages_) pair.average->store(pair.of->stored().clone());
+      }
+    }
+    if (event == train::Event::kEpochEnd || event == train::Event::kEnd) recalibrate(s);
+  }
+
+  std::vector<Parameter*> state() override {
+    std::vector<Parameter*> out;
+    for (const Pair& pair : averages_) out.push_back(pair.average.get());
+    out.push_back(&count_);
+    return out;
+  }
+
+  train::EventColumns columns(const train::TrainState&) const override { return {{"averaged_updates", count_.stored().item()}}; }
+
+  std::vector<std::pair<Parameter*, Parameter*>> other_weights() override {
+    std::vector<std::pair<Parameter*, Parameter*>> out;
+    for (const Pair& pair : averages_) out.emplace_back(pair.of, pair.average.get());
+    return out;
+  }
+
+ private:
+  struct Pair {
+    Parameter* of;
+    std::unique_ptr<Parameter> average;
+    bool recalibrated = false;  // statistics that are measured, not averaged
+  };
+  struct Moving {
+    train::BuildContext::MovingAverage of;
+    Parameter* average;
+  };
+
+  // Whether a multiple of the interval, from the start on, lies within the steps of the update that ends with step s.
+  bool is_due(const train::TrainStep& step, int64_t s) const {
+    if (!step.updates(s)) return false;
+    const int64_t unit = o_.in_epochs ? std::max<int64_t>(1, steps_per_epoch_) : 1;
+    const int64_t every = o_.every * unit, done = s + 1 - o_.start * unit;
+    return done > 0 && done / every > std::max<int64_t>(0, done - step.steps_per_update) / every;
+  }
+
+  // average = w·average + (1 - w)·weights: w = 0 the first time, then n/(n + 1) of n taken in, or the decay, which in the warm-up is at most
+  // (1 + n)/(10 + n).
+  void take_in(const Tensor& skip) {
+    const Tensor n = ops::cast(count_.value(), DType::kFloat32);
+    Tensor keep;
+    if (!o_.exponential) {
+      keep = ops::div(n, ops::add(n, 1));
+    } else {
+      keep = ops::full({}, o_.decay, DType::kFloat32);
+      if (o_.warmup) keep = ops::minimum(keep, ops::div(ops::add(n, 1), ops::add(n, 10)));
+      keep = ops::where(ops::greater(n, ops::full({}, 0, DType::kFloat32)), keep, ops::full({}, 0, DType::kFloat32));
+    }
+    const Tensor take = ops::sub(ops::full({}, 1, DType::kFloat32), keep);
+    const auto write = [&](Parameter& p, const Tensor& value) { p.assign(skip.defined() ? ops::where(skip, p.value(), value) : value); };
+    for (const Pair& pair : averages_) {
+      if (pair.recalibrated) continue;
+      const DType dtype = pair.average->dtype();
+      write(*pair.average, ops::add(ops::mul(pair.average->value(), ops::cast(keep, dtype)), ops::mul(pair.of->value(), ops::cast(take, dtype))));
+    }
+    write(count_, ops::add(count_.value(), ops::full({}, 1, DType::kInt32)));
+  }
+
+  // Batch norm's statistics under the averaged weights: the mean over batches of what each leaves of its own (Izmailov et al. 2018, 3.2).
+  void recalibrate(train::TrainState& s) {
+    if (moving_.empty() || count_.stored().item() == 0 || recalibrated_at_ == s.cur_step_num || !s.open_data) return;
+    recalibrated_at_ = s.cur_step_num;
+    const int64_t instance = ops::rng_instance();
+    TensorList sums;
+    for (const Moving& m : moving_) sums.push_back(Tensor::zeros(m.average->shape(), m.average->dtype()));
+    int64_t batches = 0;
+    {
+      const train::OtherWeights averaged(*this);
+      const auto next = s.open_data();
+      TensorList batch;
+      for (; batches < o_.bn_batches && next(&batch); ++batches) {
+        for (const Moving& m : moving_) m.of.parameter->store(Tensor::zeros(m.average->shape(), m.average->dtype()));
+        ops::begin_rng_step();
+        (void)step_->forward(batch);
+        for (size_t i = 0; i < moving_.size(); ++i)  // moving = momentum·0 + (1 - momentum)·batch
+          sums[i] = ops::add(sums[i], ops::div(moving_[i].of.parameter->value(), 1 - moving_[i].of.momentum));
+      }
+    }
+    ops::set_rng_instance(instance);
+    for (size_t i = 0; batches > 0 && i < moving_.size(); ++i) moving_[i].average->store(ops::div(sums[i], static_cast<double>(batches)));
+  }
+
+  Options o_;
+  train::TrainStep* step_ = nullptr;
+  std::vector<Pair> averages_;
+  std::vector<Moving> moving_;
+  Parameter count_{Tensor::scalar(0, DType::kInt32), "average_count", false};  // times the weights were taken in
+  int64_t steps_per_epoch_ = 0, recalibrated_at_ = -1;
+};
+
+train::BoostAlgorithmPtr make(const train::BoostSettings& s) {
+  Options o{.exponential = s.get_string("kind") == "ema",
+            .decay = s.get_float("decay"),
+            .warmup = s.get_bool("warmup"),
+            .start = s.get_int("start"),
+            .every = s.get_int("every"),
+            .in_epochs = s.get_string("unit") == "epochs",
+            .bn_batches = s.get_int("bn_batches")};
+  return std::make_shared<Average>(o);
+}
+
+using enum train::SettingType;
+const train::BoostRegistrar registrar{
+    {.name = kName,
+     .doc = "averages of the weights, beside those that are trained; train.eval_weights=average evaluates with them",
+     .settings = {{.name = "kind",
+                   .type = kString,
+                   .fallback = "ema",
+                   .doc = "ema: each new one counts (1 - decay), those before fade; swa: all count alike",
+                   .choices = "ema|swa"},
+                  {.name = "decay", .type = kFloat, .fallback = "0.999", .doc = "of ema: weight of the average so far", .min = 0, .max = 0.9999999},
+                  {.name = "warmup", .type = kBool, .fallback = "true", .doc = "of ema: the n-th decay is at most (1 + n)/(10 + n)"},
+                  {.name = "start", .type = kInt, .fallback = "0", .doc = "steps or epochs before the first average", .min = 0, .max = 1e12},
+                  {.name = "every", .type = kInt, .fallback = "1", .doc = "steps or epochs from one to the next", .min = 1, .max = 1e9},
+                  {.name = "unit", .type = kString, .fallback = "steps", .doc = "of start and every", .choices = "steps|epochs"},
+                  {.name = "bn_batches",
+                   .type = kInt,
+                   .fallback = "0",
+                   .doc = "training batches over which batch norm's statistics are measured anew for the averaged weights, at the end of every epoch; 0: "
+                          "they are averaged, too",
+                   .min = 0,
+                   .max = 1e9,
+                   .unit = "batches"}},
+     .make = make}};
+
+}  // namespace
+
+}  // namespace sindri::boost

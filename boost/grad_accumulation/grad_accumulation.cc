@@ -1,0 +1,89 @@
+// Gradient accumulation: one update for the mean gradient of several steps. See README.md.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "sindri/core/error.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/ops/shape.h"
+#include "sindri/train/boost.h"
+
+namespace sindri::boost {
+
+namespace {
+
+constexpr const char* kName = "grad_accumulation";
+
+class GradAccumulation final : public train::BoostAlgorithm {
+ public:
+  explicit GradAccumulation(int64_t steps) : steps_(steps) {}
+
+  std::string name() const override { return kName; }
+  std::string idle() const override { return steps_ == 1 ? "step is 1: every step is an update" : ""; }
+  int64_t steps_per_update() const override { return steps_; }
+
+  void apply(train::TrainStep& step, const train::BuildContext& context) override {
+    if (step.collect) throw ValueError("another training algorithm collects gradients already", kName, "switch one of the two off");
+    for (const Parameter* p : context.parameters) {
+      const DType dtype = p->dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+      sums_.push_back(std::make_unique<Parameter>(Tensor::zeros(p->shape(), dtype), fmt::format("{}.{}", kName, p->name()), false));
+    }
+    step.updates_at = [this](int64_t s) { return (s + ahead_) % steps_ == steps_ - 1; };
+    const size_t last = step.add_choice(2, [](const train::TrainStep& self, int64_t s) { return self.updates(s) ? 1 : 0; });
+    step.collect = [this, last](train::TrainStep& self, Gradients g, const Tensor& finite) { return collect(std::move(g), finite, self.chosen(last) == 1); };
+  }
+
+  // A training may begin within a group: one that was resumed there, or a second one of the same model.
+  void on_event(train::Event event, train::TrainState& s) override {
+    if (event != train::Event::kBegin) return;
+    const auto counted = static_cast<int64_t>(count_.stored().item());
+    ahead_ = ((counted - s.cur_step_num) % steps_ + steps_) % steps_;
+  }
+
+  std::vector<Parameter*> state() override {
+    std::vector<Parameter*> out;
+    for (const auto& sum : sums_) out.push_back(sum.get());
+    out.insert(out.end(), {&count_, &finite_});
+    return out;
+  }
+
+ private:
+  std::optional<Gradients> collect(Gradients g, const Tensor& finite, bool last) {
+    const Tensor all_finite = finite.defined() ? ops::logical_and(finite_.value(), finite) : Tensor();
+    for (size_t i = 0; i < sums_.size(); ++i) {
+      const Tensor share = ops::div(ops::cast(g.of_params[i], sums_[i]->dtype()), static_cast<double>(steps_));
+      const Tensor sum = ops::add(sums_[i]->value(), share);
+      if (last) g.of_params[i] = sum;
+      sums_[i]->assign(last ? ops::zeros_like(sum) : sum);
+    }
+    if (all_finite.defined()) finite_.assign(last ? ops::full({}, 1, DType::kBool) : all_finite);
+    if (!last) {
+      count_.assign(ops::add(count_.value(), ops::full({}, 1, DType::kInt32)));
+      return std::nullopt;
+    }
+    count_.assign(ops::full({}, 0, DType::kInt32));
+    if (all_finite.defined()) g.skip = ops::logical_not(all_finite);
+    return g;
+  }
+
+  int64_t steps_;
+  int64_t ahead_ = 0;  // what the place in the group is ahead of the step's number, modulo steps_
+  std::vector<std::unique_ptr<Parameter>> sums_;
+  Parameter count_{Tensor::scalar(0, DType::kInt32), "accumulation_step", false};
+  Parameter finite_{Tensor::scalar(1, DType::kBool), "accumulation_finite", false};  // false once a step of the group was not
+};
+
+const train::BoostRegistrar registrar{{.name = kName,
+                                       .doc = "one update for the mean gradient of several steps: the batch of a large memory",
+                                       .settings = {{.name = "step",
+                                                     .type = train::SettingType::kInt,
+                                                     .fallback = "1",
+                                                     .doc = "steps of one update; the schedule of the learning rate counts updates",
+                                                     .min = 1,
+                                                     .max = 65536,
+                                                     .unit = "steps"}},
+                                       .make = [](const train::BoostSettings& s) { return std::make_shared<GradAccumulation>(s.get_int("step")); }}};
+
+}  // namespace
+
+}  // namespace sindri::boost

@@ -1,0 +1,197 @@
+// Averaged weights against their formulas, what is left out of them, batch norm measured anew, and going on from a checkpoint.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sindri/core/error.h"
+#include "sindri/nn/container.h"
+#include "sindri/nn/norm.h"
+#include "sindri/ops/reduce.h"
+#include "tests/boost/training.h"
+#include "tests/train/temp_folder.h"
+
+namespace sindri {
+namespace {
+
+using test::BoostedTraining;
+using test::ModeScope;
+
+class Average : public testing::TestWithParam<Mode> {
+  ModeScope mode_{GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(Modes, Average, testing::Values(Mode::kGraph, Mode::kPynative));
+
+// The averages of all parameters of the network, in its order.
+std::vector<double> averaged(const BoostedTraining& t) {
+  std::vector<Parameter*> all = t.applied.back()->state();
+  all.pop_back();  // the count
+  return test::values_of(all);
+}
+
+// keep(n): weight of the average of n values so far.
+void follows(const std::map<std::string, std::string>& settings, const std::function<double(int64_t n)>& keep, const std::function<bool(int64_t step)>& due) {
+  BoostedTraining t({train::make_boost("average", settings)});
+  std::vector<double> want = test::values_of(t.net->get_parameters());
+  int64_t n = 0;
+  for (int64_t step = 1; step <= 9; ++step) {
+    t.run(test::small_batch(6, step));
+    if (due(step)) {
+      const std::vector<double> weights = test::values_of(t.net->get_parameters());
+      const double w = n == 0 ? 0 : keep(n);
+      for (size_t i = 0; i < want.size(); ++i) want[i] = w * want[i] + (1 - w) * weights[i];
+      ++n;
+    }
+    const std::vector<double> got = averaged(t);
+    ASSERT_EQ(got.size(), want.size());
+    for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-5 * std::max(1.0, std::abs(want[i]))) << "step " << step;
+  }
+  EXPECT_EQ(t.applied[0]->columns({})[0].second, n);
+}
+
+TEST_P(Average, Exponential) {
+  const auto always = [](int64_t) { return true; };
+  follows(
+      {{"decay", "0.8"}, {"warmup", "false"}}, [](int64_t) { return 0.8; }, always);
+  follows(
+      {{"decay", "0.8"}}, [](int64_t n) { return std::min(0.8, (1.0 + static_cast<double>(n)) / (10.0 + static_cast<double>(n))); }, always);
+  follows(
+      {{"decay", "0.8"}, {"warmup", "false"}, {"start", "4"}}, [](int64_t) { return 0.8; }, [](int64_t step) { return step > 4; });
+}
+
+TEST_P(Average, Equal) {
+  const auto mean = [](int64_t n) { return static_cast<double>(n) / static_cast<double>(n + 1); };
+  follows({{"kind", "swa"}}, mean, [](int64_t) { return true; });
+  follows({{"kind", "swa"}, {"start", "3"}, {"every", "2"}}, mean, [](int64_t step) { return step > 3 && (step - 3) % 2 == 0; });
+}
+
+TEST_P(Average, StepsThatAreLeftOutAreNotTakenIn) {
+  BoostedTraining t({train::make_boost("average", {{"kind", "swa"}})}, {.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(1024)});
+  t.run(test::small_batch(6, 1));
+  const std::vector<double> before = averaged(t);
+  EXPECT_EQ(t.run(test::overflowing_batch()).finite.item(), 0);
+  EXPECT_EQ(averaged(t), before);
+  EXPECT_EQ(t.applied[0]->columns({})[0].second, 1);
+}
+
+// With accumulation an average is one of updates, in whichever order the two are given.
+TEST_P(Average, TakesInUpdatesOnly) {
+  for (const bool swapped : {false, true}) {
+    std::vector<train::BoostAlgorithmPtr> both = {train::make_boost("grad_accumulation", {{"step", "3"}}), train::make_boost("average", {{"every", "2"}})};
+    train::BoostAlgorithm& average = *both[1];
+    if (swapped) std::swap(both[0], both[1]);
+    BoostedTraining t(both);
+    std::vector<double> counts;
+    for (int i = 1; i <= 9; ++i) {
+      t.run(test::small_batch(6, i));
+      counts.push_back(average.columns({})[0].second);
+    }
+    EXPECT_EQ(counts, (std::vector<double>{0, 0, 1, 1, 1, 2, 2, 2, 3})) << "multiples of 2 lie in steps 1 to 3, 4 to 6 and 7 to 9";
+  }
+}
+
+TEST_P(Average, GoesOnFromAnyStep) {
+  for (const std::map<std::string, std::string>& settings :
+       {std::map<std::string, std::string>{{"decay", "0.9"}}, {{"kind", "swa"}, {"unit", "epochs"}, {"start", "1"}}, {{"start", "3"}, {"every", "2"}}}) {
+    const auto run = [&](int64_t stop, const std::string& from, const std::string& folder) {
+      test::ModelRun r;
+      r.algorithms = {train::make_boost("average", settings), train::make_boost("grad_accumulation", {{"step", "2"}})};
+      return r.train(3, stop, from, folder);
+    };
+    const std::vector<double> whole = run(0, "", "");
+    for (int64_t stop = 1; stop < 15; stop += 2) {
+      SCOPED_TRACE(stop);
+      const TempFolder folder;
+      run(stop, "", folder.path());
+      EXPECT_EQ(run(0, train::find_newest_checkpoint(folder.path()), ""), whole);
+    }
+  }
+}
+
+TEST_P(Average, EvaluatesAndSavesEitherWeights) {
+  const TempFolder folder;
+  test::ModelRun r;
+  r.algorithms = {train::make_boost("average", {{"decay", "0.9"}, {"warmup", "false"}})};
+  r.train(3, 0, "", folder.path());
+  const std::vector<double> trained = test::values_of(r.net->get_parameters());
+  const std::string file = train::find_newest_checkpoint(folder.path());
+
+  auto fresh = nn::Dense::make({.in_channels = 2, .out_channels = 3});
+  train::load_weights(file, *fresh);
+  EXPECT_EQ(test::values_of(fresh->get_parameters()), trained);
+  train::load_weights(file, *fresh, "average");
+  std::vector<Parameter*> averages = r.model->algorithm_state();
+  averages.pop_back();
+  EXPECT_EQ(test::values_of(fresh->get_parameters()), test::values_of(averages));
+  EXPECT_NE(test::values_of(averages), trained);
+
+  const std::string plain = train::export_weights(file, "average", folder.file("averaged.ckpt"));
+  auto from_plain = nn::Dense::make({.in_channels = 2, .out_channels = 3});
+  train::load_weights(plain, *from_plain);
+  EXPECT_EQ(test::values_of(from_plain->get_parameters()), test::values_of(averages));
+  EXPECT_THROW(train::load_weights(plain, *from_plain, "average"), CheckpointError) << "it holds no others";
+  EXPECT_THROW(train::export_weights(file, "trained", folder.file("x.ckpt")), ValueError);
+
+  const auto loss_of = [&](const nn::CellPtr& net, const std::string& weights, const std::vector<train::BoostAlgorithmPtr>& algorithms) {
+    train::ModelOptions o;
+    o.metrics = {{"loss", nn::make_metric("loss")}};
+    o.eval_weights = weights;
+    o.algorithms = algorithms;
+    const auto optimizer = std::make_shared<optim::Momentum>(net->trainable_params(), optim::MomentumOptions{});
+    train::Model model(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer, o);
+    return std::pair{model.eval(test::ModelRun::rows(false)).at("loss"), test::values_of(net->get_parameters())};
+  };
+  const auto [own, own_values] = loss_of(from_plain, "trained", {});
+  // A model whose average is what from_plain holds: none was taken in, so it is what the network had when the step was built.
+  const auto algorithm = train::make_boost("average", {});
+  const auto holder = nn::Dense::make({.in_channels = 2, .out_channels = 3});
+  train::load_weights(plain, *holder);
+  train::ModelOptions o;
+  o.metrics = {{"loss", nn::make_metric("loss")}};
+  o.eval_weights = "average";
+  o.algorithms = {algorithm};
+  const auto optimizer = std::make_shared<optim::Momentum>(holder->trainable_params(), optim::MomentumOptions{});
+  train::Model model(holder, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer, o);
+  train::load_weights(file, *holder);
+  EXPECT_EQ(model.eval(test::ModelRun::rows(false)).at("loss"), own);
+  EXPECT_EQ(test::values_of(holder->get_parameters()), trained) << "the network has its own weights again";
+  EXPECT_THROW(loss_of(from_plain, "average", {}), ValueError);
+}
+
+// The statistics of the averaged weights are those of the batches they are measured over.
+TEST_P(Average, BatchNormIsMeasuredAnew) {
+  set_seed(5);
+  ops::reset_rng(5);
+  const auto dense = nn::Dense::make({.in_channels = 2, .out_channels = 3});
+  const auto norm = nn::BatchNorm1d::make({.num_features = 3});
+  const auto net = nn::SequentialCell::make({dense, norm});
+  const auto optimizer = std::make_shared<optim::Momentum>(net->trainable_params(), optim::MomentumOptions{.learning_rate = 0.5});
+  train::ModelOptions o;
+  o.algorithms = {train::make_boost("average", {{"kind", "swa"}, {"bn_batches", "3"}})};
+  train::Model model(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer, o);
+  const auto data = test::ModelRun::rows(false);
+  const Tensor rng = ops::rng_state().stored().clone();
+  model.train(2, data, {}, {.dataset_sink_mode = false});
+  EXPECT_EQ(ops::rng_state().stored().to_vector<int64_t>()[1], rng.to_vector<int64_t>()[1] + 10) << "measuring draws nothing from the training";
+
+  const train::OtherWeights averaged(*model.algorithm("average"));
+  const auto it = data->create_iterator({.num_epochs = 1});
+  std::vector<double> mean(3), variance(3);
+  TensorList batch;
+  for (int b = 0; b < 3; ++b) {
+    ASSERT_TRUE(it->next(&batch));
+    const std::vector<double> y = (*dense)(batch[0]).to_vector<double>();  // [2, 3]
+    for (size_t c = 0; c < 3; ++c) {
+      const double m = (y[c] + y[3 + c]) / 2;
+      mean[c] += m / 3;
+      variance[c] += ((y[c] - m) * (y[c] - m) + (y[3 + c] - m) * (y[3 + c] - m)) / 3;  // unbiased: divided by 2 - 1
+    }
+  }
+  for (size_t c = 0; c < 3; ++c) {
+    EXPECT_NEAR(norm->moving_mean().stored().to_vector<double>()[c], mean[c], 1e-6);
+    EXPECT_NEAR(norm->moving_variance().stored().to_vector<double>()[c], variance[c], 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace sindri

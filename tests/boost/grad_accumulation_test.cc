@@ -1,0 +1,146 @@
+// Gradient accumulation: the mean gradient of n steps, groups that are left out, and going on from any step of a group.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sindri/core/context.h"
+#include "sindri/core/error.h"
+#include "sindri/core/rng.h"
+#include "sindri/nn/dense.h"
+#include "sindri/nn/loss.h"
+#include "sindri/ops/random.h"
+#include "sindri/optim/momentum.h"
+#include "sindri/train/model.h"
+#include "sindri/train/training_state.h"
+#include "tests/amp/small_net.h"
+#include "tests/boost/training.h"
+#include "tests/train/temp_folder.h"
+
+namespace sindri {
+namespace {
+
+using test::BoostedTraining;
+using test::ModeScope;
+
+class GradAccumulation : public testing::TestWithParam<Mode> {
+  ModeScope mode_{GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(Modes, GradAccumulation, testing::Values(Mode::kGraph, Mode::kPynative));
+
+// By hand: an optimizer that is given the mean of what backward gave for each batch.
+TEST_P(GradAccumulation, UpdatesWithTheMeanGradient) {
+  BoostedTraining t({train::make_boost("grad_accumulation", {{"step", "3"}})});
+  BoostedTraining by_hand({});
+  const std::vector<Parameter*> params = by_hand.net->trainable_params();
+  for (int update = 0; update < 2; ++update) {
+    TensorList mean;
+    const auto before = test::values_of(t.net->trainable_params());
+    for (int i = 0; i < 3; ++i) {
+      const TensorList batch = test::small_batch(6, 1 + 3 * update + i);
+      EXPECT_EQ(test::values_of(t.net->trainable_params()), before) << "nothing moves within a group";
+      t.run(batch);
+      const Gradients g = by_hand.step.gradients(by_hand.step, batch).second;
+      for (size_t p = 0; p < g.of_params.size(); ++p) {
+        const Tensor share = ops::div(g.of_params[p], 3.0);
+        if (i == 0) mean.push_back(share);
+        else mean[p] = ops::add(mean[p], share);
+      }
+    }
+    by_hand.optimizer->apply(mean);
+    const auto want = test::values_of(params), got = test::values_of(t.net->trainable_params());
+    ASSERT_EQ(got.size(), want.size());
+    for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-6 * std::max(1.0, std::abs(want[i])));
+  }
+}
+
+// Both modes give the same bits.
+TEST(GradAccumulationModes, GraphEqualsEagerBitForBit) {
+  std::vector<std::vector<double>> weights;
+  for (const Mode mode : {Mode::kGraph, Mode::kPynative}) {
+    const ModeScope scope(mode);
+    BoostedTraining t({train::make_boost("grad_accumulation", {{"step", "2"}})}, {.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(64)});
+    for (int i = 0; i < 5; ++i) t.run(test::small_batch(6, i + 1));
+    weights.push_back(t.everything());
+    if (mode == Mode::kGraph) { EXPECT_EQ(t.runner->compiled().num_signatures(), 2) << "one graph collects, one updates"; }
+  }
+  EXPECT_EQ(weights[0], weights[1]);
+}
+
+// One step of a group overflows: the group is left out, the scale adapts once, at its end; the next group is as ever.
+TEST_P(GradAccumulation, AGroupThatOverflowsIsLeftOutAsAWhole) {
+  for (const int bad : {0, 1, 2}) {
+    SCOPED_TRACE(bad);
+    const auto manager = std::make_shared<train::DynamicLossScaleManager>(1024, 2, 1000);
+    BoostedTraining t({train::make_boost("grad_accumulation", {{"step", "3"}})}, {.loss_scale_manager = manager});
+    const auto before = test::values_of(t.net->trainable_params());
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(manager->get_loss_scale(), 1024);
+      const double finite = t.run(i == bad ? test::overflowing_batch() : test::small_batch(6, i + 1)).finite.item();
+      EXPECT_EQ(finite, i == 2 ? 0 : 1) << "known at the end of the group";
+    }
+    EXPECT_EQ(manager->get_loss_scale(), 512);
+    EXPECT_EQ(test::values_of(t.net->trainable_params()), before);
+    for (const double v : t.everything()) EXPECT_TRUE(std::isfinite(v)) << "also sums and moving averages";
+    for (int i = 0; i < 3; ++i) t.run(test::small_batch(6, i + 1));
+    EXPECT_EQ(manager->get_loss_scale(), 512);
+    EXPECT_NE(test::values_of(t.net->trainable_params()), before);
+  }
+}
+
+// A loss that is not finite beside gradients that are: nan_policy skip leaves its group out.
+TEST_P(GradAccumulation, ALossThatIsNotFiniteCountsForItsGroup) {
+  BoostedTraining t({train::make_boost("grad_accumulation", {{"step", "2"}})}, {.skip_nonfinite = true});
+  const auto inner = t.step.gradients;
+  bool bad = true;
+  t.step.gradients = [&](train::TrainStep& step, const TensorList& batch) {
+    auto r = inner(step, batch);
+    if (bad) r.first = ops::div(r.first, 0.0);
+    return r;
+  };
+  const auto before = test::values_of(t.net->trainable_params());
+  t.run(test::small_batch(6, 1));
+  bad = false;
+  if (GetParam() == Mode::kGraph) t.new_runner();
+  EXPECT_EQ(t.run(test::small_batch(6, 2)).finite.item(), 0);
+  EXPECT_EQ(test::values_of(t.net->trainable_params()), before);
+}
+
+// Through Model, in the middle of groups and of epochs: five rows an epoch, groups of three.
+TEST_P(GradAccumulation, GoesOnFromAnyStepOfAGroup) {
+  const auto run = [](int64_t stop, const std::string& from, const std::string& folder) {
+    test::ModelRun r;
+    r.algorithms = {train::make_boost("grad_accumulation", {{"step", "3"}})};
+    return r.train(3, stop, from, folder);
+  };
+  const std::vector<double> whole = run(0, "", "");
+  for (int64_t stop = 1; stop < 15; ++stop) {
+    SCOPED_TRACE(stop);
+    const TempFolder folder;
+    run(stop, "", folder.path());
+    EXPECT_EQ(run(0, train::find_newest_checkpoint(folder.path()), ""), whole);
+  }
+}
+
+// A second training of the same Model begins where the first left the group.
+TEST_P(GradAccumulation, ASecondTrainingGoesOnInTheGroup) {
+  test::ModelRun a, b;
+  a.algorithms = {train::make_boost("grad_accumulation", {{"step", "3"}})};
+  b.algorithms = {train::make_boost("grad_accumulation", {{"step", "3"}})};
+  const std::vector<double> at_once = a.train(2, 0, "", "", false);
+  b.train(1, 0, "", "", false);
+  EXPECT_EQ(b.train_again(), at_once);
+}
+
+TEST(GradAccumulationSettings, Checks) {
+  EXPECT_NE(train::make_boost("grad_accumulation", {})->idle(), "");
+  EXPECT_EQ(train::make_boost("grad_accumulation", {{"step", "4"}})->steps_per_update(), 4);
+  EXPECT_THROW(train::make_boost("grad_accumulation", {{"step", "0"}}), SettingsError);
+  EXPECT_THROW(train::make_boost("grad_accumulation", {{"steps", "4"}}), SettingsError);
+  BoostedTraining idle({train::make_boost("grad_accumulation", {})});
+  const auto before = test::values_of(idle.net->trainable_params());
+  idle.run(test::small_batch(6, 1));
+  EXPECT_NE(test::values_of(idle.net->trainable_params()), before) << "every step is an update";
+}
+
+}  // namespace
+}  // namespace sindri

@@ -1,0 +1,125 @@
+// Training algorithms: their registry, settings, order, and what is said of them.
+#include "sindri/train/boost.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sindri/core/error.h"
+
+namespace sindri {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using train::BoostAlgorithmPtr;
+
+struct Named final : train::BoostAlgorithm {
+  explicit Named(std::string n) : own(std::move(n)) {}
+  std::string name() const override { return own; }
+  void apply(train::TrainStep&, const train::BuildContext&) override {}
+  std::string own;
+};
+
+void enter(const std::string& name, std::vector<std::string> excludes, std::vector<std::string> precedes) {
+  train::register_boost(
+      {.name = name, .doc = "of this test", .excludes = std::move(excludes), .precedes = std::move(precedes), .make = [name](const train::BoostSettings&) {
+         return std::make_shared<Named>(name);
+       }});
+}
+
+// Registered once, before the table of settings is made.
+const bool kEntered = [] {
+  enter("test_a", {}, {"test_b"});
+  enter("test_b", {"test_x"}, {});
+  enter("test_x", {}, {});
+  enter("test_round_1", {}, {"test_round_2"});
+  enter("test_round_2", {}, {"test_round_1"});
+  return true;
+}();
+
+std::vector<BoostAlgorithmPtr> made(const std::vector<std::string>& names) {
+  std::vector<BoostAlgorithmPtr> out;
+  for (const std::string& n : names) out.push_back(std::make_shared<Named>(n));
+  return out;
+}
+
+std::vector<std::string> order(const std::vector<std::string>& names) {
+  std::vector<std::string> out;
+  for (const BoostAlgorithmPtr& a : train::in_order(made(names))) out.push_back(a->name());
+  return out;
+}
+
+template <class F> std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) { return e.what(); }
+  return "";
+}
+
+TEST(Boost, OrderKeepsWhatWasGivenButForWhatMustPrecede) {
+  ASSERT_TRUE(kEntered);
+  EXPECT_THAT(order({"test_x", "made_by_hand"}), ElementsAre("test_x", "made_by_hand"));
+  EXPECT_THAT(order({"test_b", "made_by_hand", "test_a"}), ElementsAre("made_by_hand", "test_a", "test_b"));
+  EXPECT_THAT(message_of([] { order({"test_a", "test_a"}); }), HasSubstr("test_a is given twice"));
+  EXPECT_THAT(message_of([] { order({"test_x", "test_b"}); }), HasSubstr("test_b and test_x exclude each other"));
+  EXPECT_THAT(message_of([] { order({"test_round_1", "test_round_2"}); }), HasSubstr("test_round_1, test_round_2"));
+  EXPECT_THAT(message_of([] { train::in_order({nullptr}); }), HasSubstr("null"));
+}
+
+TEST(Boost, RegistryRefusesWhatCannotBeNamed) {
+  EXPECT_THAT(message_of([] { enter("test_a", {}, {}); }), HasSubstr("named test_a already"));
+  EXPECT_THAT(message_of([] { enter("Test A", {}, {}); }), HasSubstr("'Test A' is no name"));
+  EXPECT_THAT(message_of([] { train::register_boost({.name = "test_none", .doc = ""}); }), HasSubstr("cannot be made"));
+  EXPECT_THAT(message_of([] { train::make_boost("grad_acumulation"); }), HasSubstr("did you mean 'grad_accumulation'?"));
+  EXPECT_THAT(message_of([] { train::make_boost("grad_accumulation", {{"stepp", "2"}}); }), HasSubstr("boost.grad_accumulation.stepp"));
+  EXPECT_THAT(message_of([] { train::make_boost("grad_accumulation", {{"step", "two"}}); }), HasSubstr("expected a whole number, got 'two'"));
+}
+
+TEST(Boost, SettingsSwitchThemOn) {
+  train::Settings s;
+  EXPECT_TRUE(train::make_boosts(s).empty());
+  const std::string before = s.hash();
+  s.load_yaml_text("boost:\n  grad_accumulation:\n    enabled: true\n    step: 4\n  average:\n    enabled: true\n    kind: swa\n", "a.yaml");
+  s.validate();
+  const auto made = train::make_boosts(s);
+  ASSERT_EQ(made.size(), 2u);
+  EXPECT_EQ(made[0]->name(), "average");
+  EXPECT_EQ(made[1]->steps_per_update(), 4);
+  EXPECT_NE(s.hash(), before);
+  train::Settings again;
+  again.load_yaml_text(s.to_yaml(), "b.yaml");
+  EXPECT_EQ(again.to_yaml(), s.to_yaml());
+  EXPECT_EQ(again.hash(), s.hash());
+  again.load_environment({"SINDRI_BOOST__GRAD_ACCUMULATION__STEP=8"});
+  EXPECT_EQ(again.get_int("boost.grad_accumulation.step"), 8);
+  EXPECT_EQ(again.origin("boost.grad_accumulation.step"), "SINDRI_BOOST__GRAD_ACCUMULATION__STEP");
+}
+
+TEST(Boost, NoSettingIsThereForNothing) {
+  train::Settings s;
+  s.set("boost.grad_accumulation.step=4");
+  EXPECT_THAT(message_of([&] { s.validate(); }), HasSubstr("boost.grad_accumulation is off"));
+  train::Settings both;
+  both.set("boost.test_b.enabled=true");
+  both.set("boost.test_x.enabled=true");
+  EXPECT_THAT(message_of([&] { both.validate(); }), HasSubstr("exclude each other"));
+  train::Settings weights;
+  weights.set("train.eval_weights=avrage");
+  EXPECT_THAT(message_of([&] { weights.validate(); }), HasSubstr("did you mean 'average'?"));
+  EXPECT_THAT(message_of([&] { weights.load_yaml_text("boost:\n  avrage:\n    enabled: true\n", "a.yaml"); }), HasSubstr("a.yaml:2:3"));
+  EXPECT_THAT(message_of([&] { weights.load_yaml_text("boost:\n  average: true\n", "a.yaml"); }), HasSubstr("boost.average is a section"));
+}
+
+TEST(Boost, ExplainSaysWhichAreActiveAndWhyOthersAreNot) {
+  train::Settings s;
+  EXPECT_THAT(train::explain_boosts(s), HasSubstr("no training algorithm is active"));
+  s.load_yaml_text("boost:\n  grad_accumulation:\n    enabled: true\n  test_b:\n    enabled: true\n  test_a:\n    enabled: true\n", "a.yaml");
+  const std::string text = train::explain_boosts(s);
+  EXPECT_THAT(text, HasSubstr("1. test_a: of this test"));
+  EXPECT_THAT(text, HasSubstr("2. test_b: of this test"));
+  EXPECT_THAT(text, HasSubstr("not active: step is 1"));
+  EXPECT_THAT(text, HasSubstr("not active: boost.average.enabled is false (default)"));
+}
+
+}  // namespace
+}  // namespace sindri
