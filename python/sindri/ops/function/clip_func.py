@@ -1,6 +1,7 @@
 """Functions of sindri.ops that bring values or gradients into bounds."""
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Optional, Sequence, Union
 
@@ -75,10 +76,12 @@ def renorm(input: Tensor, p: float, axis: int, maxnorm: float) -> Tensor:
 
 
 def global_norm(x: Sequence[Tensor]) -> Tensor:
-    """The 2-norm of all elements of all tensors, in float32 (float64 where one of them is)."""
+    """The 2-norm of all elements of all tensors, in float32 (float64 where one of them is): the root of the sum of their squares, added up in the
+    order of the tensors, as the optimizers of the C++ library have it."""
     items = [wide(floating(t)) for t in x]
     kind = _widest(items)
-    return core.norm(core.stack([core.cast(core.norm(t), kind) for t in items], 0))
+    squares = [core.cast(core.sum(core.square(t)), kind) for t in items]
+    return core.sqrt(functools.reduce(core.add, squares))
 
 
 def clip_by_global_norm(x: Sequence[Tensor], clip_norm: Union[int, float, Tensor] = 1.0, use_norm: Optional[Any] = None) -> tuple:
