@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence, Tuple
 
 from sindri import _core, context, log
 from sindri._compile import clock
+from sindri.boost.auto_boost import AutoBoost
+from sindri.boost.boost_cell_wrapper import BoostTrainOneStepCell, BoostTrainOneStepWithLossScaleCell
 from sindri.common import dtype as mstype
-from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.nn._check import check_bool, check_int, fail, is_number
@@ -220,7 +221,7 @@ def _check_build_arguments(level: Any, boost_level: Any, kwargs: dict) -> str:
     if boost_level not in ("O0", "O1", "O2"):
         fail(ValueError, f"{who}: boost_level {boost_level!r} is not known", "use 'O0', 'O1' or 'O2'")
     for name in kwargs:
-        if name not in ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager"):
+        if name not in ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager", "boost"):
             fail(ValueError, f"{who}: the argument '{name}' is not known")
     if "cast_model_type" in kwargs and kwargs["cast_model_type"] not in (*_HALF, mstype.float32):
         fail(TypeError, f"{who}: cast_model_type must be float16, bfloat16 or float32, got {kwargs['cast_model_type']}")
@@ -293,15 +294,17 @@ def build_train_network(network: Cell, optimizer: Cell, loss_fn: Optional[Cell] 
     sens. A level O0 leaves what auto_mixed_precision set before.
     Raises TypeError for wrong types; ValueError for unknown levels and keywords, and for a manager beside which the optimizer's loss_scale divides
     the gradients twice or by another number than the manager's (MindSpore trains with such gradients; so is done here, with a warning, where the
-    optimizer divides by nothing, as in MindSpore's examples); NotYetError for boost levels.
+    optimizer divides by nothing, as in MindSpore's examples); NotYetError for boost algorithms that are not there. boost, an AutoBoost, goes
+    before boost_level.
     """
     if not isinstance(network, Cell):
         fail(TypeError, f"build_train_network: network must be a Cell, got {type(network).__name__}")
     if not isinstance(optimizer, Cell) or not hasattr(optimizer, "parameters"):
         fail(TypeError, f"build_train_network: optimizer must be an Optimizer, got {type(optimizer).__name__}")
     level = _check_build_arguments(level, boost_level, kwargs)
-    if boost_level != "O0":
-        not_yet(f"boost_level '{boost_level}'", "boost")
+    boost = kwargs.get("boost")
+    if boost is None and boost_level != "O0":
+        boost = AutoBoost(boost_level)
     half = _cast_network(network, level, kwargs)
     if loss_fn is not None:
         network = _WithLossCell(network, loss_fn) if half else WithLossCell(network, loss_fn)
@@ -310,12 +313,20 @@ def build_train_network(network: Cell, optimizer: Cell, loss_fn: Optional[Cell] 
     else:
         manager = _level_manager(level, kwargs.get("cast_model_type"))
     if manager is None:
-        return TrainOneStepCell(network, optimizer).set_train()
+        return _training_cell(network, optimizer, None, boost)
     update_cell = manager.get_update_cell()
     _check_loss_scales(manager, update_cell, optimizer)
     if update_cell is None:
-        return TrainOneStepCell(network, optimizer, manager.get_loss_scale()).set_train()
+        return _training_cell(network, optimizer, manager.get_loss_scale(), boost)
+    if boost is not None and boost.algorithms:
+        return BoostTrainOneStepWithLossScaleCell(network, optimizer, update_cell, boost).set_train()
     return TrainOneStepWithLossScaleCell(network, optimizer, update_cell).set_train()
+
+
+def _training_cell(network: Cell, optimizer: Cell, sens: Optional[float], boost: Optional[AutoBoost]) -> Cell:
+    if boost is not None and boost.algorithms:
+        return BoostTrainOneStepCell(network, optimizer, sens, boost).set_train()
+    return TrainOneStepCell(network, optimizer, sens).set_train()
 
 
 # Loss scalers, for training functions made with value_and_grad.

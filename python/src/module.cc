@@ -30,4 +30,5 @@ PYBIND11_MODULE(_core, m) {
   bind_engine(m);
   bind_dataset(m);
   bind_train(m);
+  bind_train_step(m);
 }

@@ -539,6 +539,8 @@ train.DatasetHelper.types_shapes: [list(s) for s in T.DatasetHelper(numbers(ds).
 export: error(lambda: ms.export(dense(nn), M23, file_name='a', file_format='X')) => 'ValueError'
 load: error(lambda: ms.load('a.txt')) => 'ValueError'
 boost.AutoBoost: error(lambda: ms.boost.AutoBoost('O9')) => 'ValueError'
+boost.BoostTrainOneStepCell: error(lambda: ms.boost.BoostTrainOneStepCell(None, None)) => 'TypeError'
+boost.BoostTrainOneStepWithLossScaleCell: error(lambda: ms.boost.BoostTrainOneStepWithLossScaleCell(None, None, None)) => 'TypeError'
 log.warning: log_line(ms) => True
 _checkparam.Validator: OV.check_positive_int(3, 'a', 'P'), error(lambda: OV.check_value_type('a', 3, [str], 'P')), OV.check_string('a', ['a'], 'x', 'P'), error(lambda: OV.check_float_range(2.0, 0.0, 1.0, Rel.INC_BOTH, 'a', 'P')), OV.check_bool(True, 'a', 'P'), OV.twice(3) => [3, 'TypeError', 'a', 'ValueError', True, [3, 3]]
 _checkparam.Rel: [r.name for r in Rel] => ['EQ', 'NE', 'LT', 'LE', 'GT', 'GE', 'INC_NEITHER', 'INC_LEFT', 'INC_RIGHT', 'INC_BOTH', 'IN', 'NOT_IN']
@@ -590,8 +592,6 @@ obfuscate_model: ms.obfuscate_model({})
 boost.AutoBoost: ms.boost.AutoBoost('O1')
 boost.OptimizerProcess: ms.boost.OptimizerProcess(None)
 boost.ParameterProcess: ms.boost.ParameterProcess()
-boost.BoostTrainOneStepCell: ms.boost.BoostTrainOneStepCell(None, None)
-boost.BoostTrainOneStepWithLossScaleCell: ms.boost.BoostTrainOneStepWithLossScaleCell(None, None, None)
 boost.LessBN: ms.boost.LessBN(dense(nn))
 boost.GradientFreeze: ms.boost.GradientFreeze(10, 1, 0.7, 100)
 boost.FreezeOpt: ms.boost.FreezeOpt(None)

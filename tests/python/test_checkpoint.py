@@ -301,6 +301,10 @@ def test_everything_is_saved_or_the_given_network(tmp_path):
     whole = load_checkpoint(saver.latest_ckpt_file_name)
     assert list(whole) == [p.name for p in model.train_network.get_parameters()]
     assert {'fc1.weight', 'moments.fc1.weight', 'learning_rate', 'momentum'} <= set(whole)
+    state = load_checkpoint(saver.latest_ckpt_file_name, specify_prefix='sindri.')  # where the training stands
+    assert sorted(state) == ['sindri.position', 'sindri.rng_state']
+    plain, _ = train_with(CheckpointConfig(training_state=False), tmp_path / 'plain', 1)
+    assert not [n for n in load_checkpoint(plain.latest_ckpt_file_name, choice_func=lambda name: True) if n.startswith('sindri.')]
     net = train_cases.network(ms, nn)
     saver, _ = train_with(CheckpointConfig(saved_network=net), tmp_path / 'net', 1)
     assert list(load_checkpoint(saver.latest_ckpt_file_name)) == ['fc1.weight', 'fc1.bias', 'fc2.weight', 'fc2.bias']

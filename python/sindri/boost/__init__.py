@@ -1,20 +1,14 @@
-"""Boosted training (MindSpore: mindspore.boost). GradientAccumulation works; the other names raise NotYetError when used."""
+"""Boosted training (MindSpore: mindspore.boost): AutoBoost and the boosted training cells with the algorithms that are registered (gradient
+accumulation, averaged weights), GradientAccumulation by itself; the other names raise NotYetError when used."""
 from typing import Any
 
+from sindri.boost.auto_boost import AutoBoost
+from sindri.boost.boost_cell_wrapper import BoostTrainOneStepCell, BoostTrainOneStepWithLossScaleCell, averaged_weights
 from sindri.boost.grad_accumulation import GradientAccumulation
 from sindri.common.not_yet import not_yet
 
 __all__ = ['AutoBoost', 'OptimizerProcess', 'ParameterProcess', 'BoostTrainOneStepCell', 'BoostTrainOneStepWithLossScaleCell', 'LessBN',
-           'GradientFreeze', 'FreezeOpt', 'freeze_cell', 'GradientAccumulation', 'AdaSum', 'DimReduce', 'GroupLossScaleManager']
-
-
-class AutoBoost:
-    """Reads boost settings of a Model. Not yet there: raises NotYetError, after ValueError for a level other than O0, O1, O2."""
-
-    def __init__(self, level: str = 'O0', boost_config_dict: Any = ''):
-        if level not in ('O0', 'O1', 'O2'):
-            raise ValueError(f"AutoBoost: 'level' must be O0, O1 or O2, got {level!r}")
-        not_yet('boost.AutoBoost', 'boost')
+           'GradientFreeze', 'FreezeOpt', 'freeze_cell', 'GradientAccumulation', 'AdaSum', 'DimReduce', 'GroupLossScaleManager', 'averaged_weights']
 
 
 class OptimizerProcess:
@@ -29,20 +23,6 @@ class ParameterProcess:
 
     def __init__(self) -> None:
         not_yet('boost.ParameterProcess', 'boost')
-
-
-class BoostTrainOneStepCell:
-    """A training step with boost algorithms. Not yet there: raises NotYetError."""
-
-    def __init__(self, network: Any, optimizer: Any, sens: Any = None):
-        not_yet('boost.BoostTrainOneStepCell', 'boost')
-
-
-class BoostTrainOneStepWithLossScaleCell:
-    """The same with a loss scale. Not yet there: raises NotYetError."""
-
-    def __init__(self, network: Any, optimizer: Any, scale_sense: Any):
-        not_yet('boost.BoostTrainOneStepWithLossScaleCell', 'boost')
 
 
 class LessBN:

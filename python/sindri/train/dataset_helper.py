@@ -1,4 +1,5 @@
 """How a training loop gets its batches, and how a loop of many steps is run by one call ("sinking")."""
+import json
 import math
 from typing import Any, Iterator, List, Tuple
 
@@ -26,21 +27,70 @@ class _Batches:
         self._epoch_num = epoch_num
         self._source: Any = None
         self._pass: Any = None
+        self.given = 0  # batches of the pass that is under way
+        self._start: Any = None  # where to go on from
+
+    def go_on_from(self, state: str, batches: int, num_epochs: int) -> None:
+        """The next batch is the one behind `state`, which state() gave; without one, the one behind `batches` of the first pass. num_epochs: of the
+        whole training."""
+        self._start = (state, batches, num_epochs)
+
+    def state(self) -> str:
+        """Where the source stands, as text; '' where it cannot say. A pipeline that runs partly in Python goes on at the place in the pass, with the
+        seed it had."""
+        if not hasattr(self._source, 'state_dict'):
+            return ''
+        try:
+            return json.dumps(self._source.state_dict())
+        except NotImplementedError:
+            reader = self._source._reader
+            return json.dumps({'python': True, 'seed': reader.seed, 'epoch': reader.epoch, 'batches': self.given})
+
+    def _open(self, num_epochs: int) -> Any:
+        start, self._start, self.given = self._start, None, 0
+        if start is None:
+            return self._dataset.create_tuple_iterator(num_epochs=num_epochs, do_copy=False)
+        text, done, total = start
+        in_passes = num_epochs > 0  # an epoch is a pass; else epochs have a length of their own, and the data goes on across passes
+        source = self._dataset.create_tuple_iterator(num_epochs=total if in_passes else num_epochs, do_copy=False)
+        state = json.loads(text) if text else {'python': False, 'batches': done}
+        if text and not state.get('python'):
+            source.load_state_dict(state)
+            source._at_end = in_passes and done == 0  # saved behind the last batch of a pass, it stands there still
+            self.given = done
+            return source
+        behind_a_pass = in_passes and done == 0
+        if text:
+            from sindri.dataset.engine.iterators import open_reader
+            epoch = state['epoch'] + (1 if behind_a_pass else 0)
+            source._reader.close()
+            source._reader = open_reader(self._dataset, total - epoch if in_passes else num_epochs, epoch, state['seed'])
+        self.given = 0 if behind_a_pass else state['batches']
+        for _ in range(self.given):
+            next(source)
+        return source
 
     def one_pass(self) -> Iterator[Tuple[Any, ...]]:
         if self._source is None:
-            self._source = self._dataset.create_tuple_iterator(num_epochs=self._epoch_num, do_copy=False)
+            self._source = self._open(self._epoch_num)
+        else:
+            self.given = 0
         for row in self._source:
+            self.given += 1
             yield tuple(row)
 
     def next_batch(self) -> Tuple[Any, ...]:
         for _ in range(2):
             if self._pass is None:
                 if self._source is None:
-                    self._source = self._dataset.create_tuple_iterator(num_epochs=-1, do_copy=False)
+                    self._source = self._open(-1)
+                else:
+                    self.given = 0
                 self._pass = iter(self._source)
             try:
-                return tuple(next(self._pass))
+                row = tuple(next(self._pass))
+                self.given += 1
+                return row
             except StopIteration:
                 self._pass = None
         raise ValueError('the dataset gave no batch | check that its source is not empty and that batch(drop_remainder=True) leaves a batch')
@@ -76,6 +126,18 @@ class DatasetHelper:
         self._loop = getattr(dataset, '__loop_size__', None)
         self._sink_size = sink_size
         self.iter = _Batches(dataset, -1 if dataset_sink_mode and sink_size > 0 else epoch_num)
+        self.counts_passes = dataset_sink_mode and sink_size > 0  # an epoch is no pass of the data: it goes on across them
+        self._done = 0  # steps of the first epoch that an earlier training has done
+
+    def go_on_from(self, state: str, done: int, num_epochs: int) -> None:
+        """Begins behind `done` steps of an epoch, at the place in the data that `state` tells (iter.state()), in a training of num_epochs in all."""
+        self.iter.go_on_from(state, done, num_epochs)
+        self._done = done
+
+    def take_done(self) -> int:
+        """Steps to leave out of the epoch that begins: asked for once."""
+        done, self._done = self._done, 0
+        return done
 
     @property
     def runs_chunks(self) -> bool:
@@ -105,7 +167,7 @@ class DatasetHelper:
         if self.runs_chunks:
             return iter([()] * self._chunks_per_epoch())
         if self._sinks and (self._sink_size > 0 or self._loop is not None):
-            return (self.iter.next_batch() for _ in range(self._chunk() * self._chunks_per_epoch()))
+            return (self.iter.next_batch() for _ in range(self._chunk() * self._chunks_per_epoch() - self.take_done()))
         return self.iter.one_pass()
 
     def types_shapes(self) -> Tuple[List[Any], List[Any]]:
@@ -149,7 +211,7 @@ class _SunkNetwork:
     def __call__(self, *inputs: Any) -> Any:
         outputs = None
         self.steps_done = 0
-        for _ in range(self._helper.sink_size()):
+        for _ in range(self._helper.sink_size() - self._helper.take_done()):
             self.last_batch = self._helper.iter.next_batch()
             outputs = self._network(*self.last_batch)
             self.steps_done += 1

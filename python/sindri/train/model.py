@@ -7,8 +7,10 @@ import numpy as np
 from sindri import _checkparam as validator
 from sindri import context
 from sindri import log as logger
+from sindri.boost import AutoBoost, averaged_weights
 from sindri.common.tensor import Tensor
 from sindri.context import ParallelMode  # noqa: F401  scripts of MindSpore 1 import it from here
+from sindri.train import _training_state
 from sindri.train._interrupt import Interrupt
 from sindri.train.callback._callback import Callback, RunContext, _CallbackManager, _defined_old_hooks, _InternalCallbackParam, _list_of
 from sindri.train.dataset_helper import DatasetHelper, _SunkNetwork, check_dataset, connect_network_with_dataset, sinks_in_chunks
@@ -19,7 +21,7 @@ __all__ = ['Model']
 
 _AMP_LEVELS = ('O0', 'O1', 'O2', 'O3', 'auto')
 _BOOST_LEVELS = ('O0', 'O1', 'O2')
-_KWARGS = ('loss_scale_manager', 'keep_batchnorm_fp32', 'boost_config_dict', 'acc_level')
+_KWARGS = ('loss_scale_manager', 'keep_batchnorm_fp32', 'boost_config_dict', 'acc_level', 'eval_weights')
 # 1.x scripts rely on sinking by default, 2.x scripts on not sinking.
 _SINK_DEFAULT = context.era() == 1
 # Cells that a Model has evaluated or predicted with since they were trained: their next training step turns training mode on again. Whoever
@@ -34,8 +36,9 @@ class Model:
     output is the loss. metrics: a dict name -> Metric, or a set or list of registered names. eval_network takes a batch and gives outputs of
     which eval_indexes names (loss, prediction, label); without it network and loss_fn are used. amp_level 'O0' to 'O3' or 'auto': see
     sindri.amp; half is bfloat16 on a CPU target, else float16, and O2 in float16 gets a DynamicLossScaleManager unless one is given.
-    boost_level: only 'O0' so far, others raise NotYetError. Keywords: loss_scale_manager, keep_batchnorm_fp32, boost_config_dict (read with a
-    boost_level), acc_level (older name of boost_level). ValueError: level, keyword, metrics, eval_indexes; TypeError."""
+    boost_level and boost_config_dict: see boost.AutoBoost. Keywords: loss_scale_manager, keep_batchnorm_fp32, boost_config_dict, acc_level (older
+    name of boost_level), eval_weights ('trained', or the training algorithm whose weights eval() and fit() evaluate with, e.g. 'average').
+    ValueError: level, keyword, metrics, eval_indexes; TypeError; NotYetError: a training algorithm that is not there."""
 
     def __init__(self, network: Any, loss_fn: Any = None, optimizer: Any = None, metrics: Any = None, eval_network: Any = None,
                  eval_indexes: Optional[List[int]] = None, amp_level: str = 'O0', boost_level: str = 'O0', **kwargs: Any):
@@ -53,9 +56,8 @@ class Model:
             raise ValueError(f"Model: 'amp_level' must be one of {', '.join(_AMP_LEVELS)}, got {amp_level!r}")
         if boost_level not in _BOOST_LEVELS:
             raise ValueError(f"Model: 'boost_level' must be one of {', '.join(_BOOST_LEVELS)}, got {boost_level!r}")
-        if boost_level != 'O0':
-            from sindri.common.not_yet import not_yet
-            not_yet(f"Model(boost_level='{boost_level}')", 'boost')
+        self._boost = self._read_boost()
+        self._eval_weights = kwargs.get('eval_weights', 'trained')
         self._keep_bn_fp32 = kwargs.get('keep_batchnorm_fp32')
         self._loss_scale_manager_set = 'loss_scale_manager' in kwargs
         self._loss_scale_manager = kwargs.get('loss_scale_manager')
@@ -68,8 +70,13 @@ class Model:
         self._device_number = context.get_auto_parallel_context('device_num')
         self._global_rank = context.get_auto_parallel_context('global_rank')
         self._parameter_broadcast = context.get_auto_parallel_context('parameter_broadcast')
+        self._position: Any = None  # to go on from
+        self._steps_before = self._epoch_began_at = 0
         self._metric_fns: Dict[str, Any] = {}
         self._train_network = self._build_train_network()
+        if self._eval_weights != 'trained' and self._eval_weights not in getattr(self._train_network, 'boost_algorithms', ()):
+            raise ValueError(f"Model: 'eval_weights' is {self._eval_weights!r}, and no training algorithm of that name is in force | switch it on in "
+                             "boost_config_dict, or give 'trained'")
         self._eval_network: Any = None
         self._eval_indexes: Optional[List[int]] = None
         self._build_eval_network(metrics, eval_network, eval_indexes)
@@ -101,6 +108,12 @@ class Model:
             from sindri.train._function_cell import FunctionCell
             self._loss_fn = FunctionCell(self._loss_fn)
 
+    def _read_boost(self) -> Any:
+        boost = AutoBoost(self._boost_level, self._boost_config_dict)
+        if boost.algorithms and self._optimizer is None:
+            logger.warning('Model: without optimizer there is no training step for %s to work on', ', '.join(name for name, _ in boost.algorithms))
+        return boost
+
     def _build_train_network(self) -> Any:
         from sindri import amp, nn
         if self._optimizer is not None:
@@ -110,7 +123,7 @@ class Model:
             if self._keep_bn_fp32 is not None:
                 config['keep_batchnorm_fp32'] = self._keep_bn_fp32
             return amp.build_train_network(self._network, self._optimizer, self._loss_fn, level=self._amp_level, boost_level=self._boost_level,
-                                           **config)
+                                           boost=self._boost, **config)
         if self._loss_fn is not None:
             return nn.WithLossCell(self._network, self._loss_fn)
         return self._network
@@ -240,7 +253,10 @@ class Model:
         p.list_callback = callbacks
         p.train_dataset_element = None
         p.dataset_sink_mode = sink
-        p.cur_step_num = 0
+        position, self._position = self._position, None
+        if position is not None:
+            initial_epoch = self._initial_epoch(position, epoch, initial_epoch)
+        p.cur_step_num = 0 if position is None else position.step
         p.cur_epoch_num = initial_epoch + 1
         p.net_outputs = None
         p.last_save_ckpt_step = None
@@ -248,6 +264,12 @@ class Model:
         if validation is not None:
             p.metrics, p.eval_results, p.valid_dataset = {}, {}, validation[0]
         helper = DatasetHelper(dataset, sink, sink_size, epoch - initial_epoch)
+        if position is not None:
+            helper.go_on_from(position.dataset_state, position.step_in_epoch, epoch)
+        # Steps before this call: of a training that goes on, all are counted; initial_epoch alone says what there must have been.
+        self._steps_before = 0 if position is not None else initial_epoch * int(p.batch_num)
+        self._epoch_began_at = p.cur_step_num - (0 if position is None else position.step_in_epoch)
+        vars(p)['_training_state'] = lambda: self._training_state(p, helper)
         # The interrupt is entered first and left last: a second Ctrl-C while callbacks save is raised at once.
         with Interrupt() as interrupt, _CallbackManager(callbacks) as hooks:
             try:
@@ -263,10 +285,14 @@ class Model:
             network.interrupt = interrupt
         self._to_training()
         self._copy_loss_scale()  # a checkpoint may have been loaded
+        self._tell('begin', p)
         hooks.on_train_begin(run_context)
         for index in range(initial_epoch, p.epoch_num):
             p.cur_epoch_num = index + 1
+            self._tell('epoch_begin', p)
             hooks.on_train_epoch_begin(run_context)
+            if index > initial_epoch:
+                self._epoch_began_at = p.cur_step_num
             for batch in helper:
                 self._one_step(p, network, batch, helper, hooks, run_context, interrupt)
                 if run_context.get_stop_requested():
@@ -274,15 +300,57 @@ class Model:
             if not helper.runs_chunks:
                 p.train_dataset.reset()
             if validation is not None and p.cur_epoch_num in validation[1] and not run_context.get_stop_requested():
+                self._tell('epoch_end', p)
                 self._eval_in_fit(p, validation[0], interrupt)
                 self._to_training()
+            else:
+                self._tell('epoch_end', p)
             hooks.on_train_epoch_end(run_context)
             if validation is not None:
                 p.metrics = {}  # of this epoch only
             if run_context.get_stop_requested():
                 break
+        self._tell('end', p)
         hooks.on_train_end(run_context)
         interrupt.check()
+
+    @staticmethod
+    def _initial_epoch(position: Any, epoch: int, initial_epoch: int) -> int:
+        if initial_epoch not in (0, position.epoch):
+            raise ValueError(f"Model.train: 'initial_epoch' is {initial_epoch}, the training state that was loaded stands behind epoch {position.epoch} | "
+                             "leave initial_epoch out")
+        if position.epoch >= epoch:
+            raise ValueError(f"Model.train: all {epoch} epochs are trained already | 'epoch' counts those before the training state, too")
+        return int(position.epoch)
+
+    def _training_state(self, p: Any, helper: DatasetHelper) -> List[Any]:
+        """What a checkpoint of this moment holds beside Parameters."""
+        done = p.cur_step_num - self._epoch_began_at
+        if not helper.counts_passes and helper.iter.given != done:
+            return []  # Ctrl-C behind the last step of an epoch: a batch of the next one is read already
+        complete = done >= int(p.batch_num)
+        position = _training_state.Position(p.cur_epoch_num - (0 if complete else 1), 0 if complete else done, self._steps_before + p.cur_step_num,
+                                            helper.iter.state())
+        return _training_state.entries(position)
+
+    def load_training_state(self, path: str) -> Any:
+        """Loads what ModelCheckpoint saved, so that the next train() or fit() goes on from there, in the middle of an epoch too, with the bits of a
+        training that was never broken off: parameters, optimizer, loss scale, training algorithms, random state and the place in the data. `path` is a
+        file, or a folder whose newest good checkpoint is taken. The Model and the data set must be made as they were, and train() is given the
+        epochs of the whole training. Returns the position (epoch, step_in_epoch, step). ValueError: no such file, another training's, no state in it."""
+        if self._optimizer is None:
+            raise ValueError("Model.load_training_state: the Model has no optimizer")
+        position = _training_state.load(self._train_network, path)
+        self._position = position
+        return position
+
+    def _tell(self, event: str, p: Any) -> None:
+        """Lets the training algorithms see an event, before the callbacks do."""
+        tell = getattr(self._train_network, 'boost_event', None)
+        if tell is None:
+            return
+        dataset, per_epoch = p.train_dataset, int(p.batch_num)
+        tell(event, self._steps_before + p.cur_step_num, per_epoch, lambda: dataset.create_tuple_iterator(num_epochs=1, do_copy=False))
 
     def _one_step(self, p: Any, network: Any, batch: Any, helper: DatasetHelper, hooks: _CallbackManager, run_context: RunContext,
                   interrupt: Interrupt) -> None:
@@ -308,6 +376,8 @@ class Model:
         if interrupt.noted and p.cur_step_num - before < helper.sink_size():
             interrupt.check()
         hooks.on_train_step_end(run_context)
+        if interrupt.noted and p.cur_step_num - self._epoch_began_at < int(p.batch_num):
+            interrupt.check()  # before the next batch is read: what is saved now stands where the data does
 
     @staticmethod
     def _explain(error: Exception, batch: Any) -> None:
@@ -356,6 +426,12 @@ class Model:
             return self._eval_loop(p, valid_dataset, hooks)
 
     def _eval_loop(self, p: Any, dataset: Any, hooks: Callback, interrupt: Optional[Interrupt] = None) -> Dict[str, Any]:
+        if self._eval_weights == 'trained':
+            return self._eval_pass(p, dataset, hooks, interrupt)
+        with averaged_weights(self._train_network, self._eval_weights):
+            return self._eval_pass(p, dataset, hooks, interrupt)
+
+    def _eval_pass(self, p: Any, dataset: Any, hooks: Callback, interrupt: Optional[Interrupt]) -> Dict[str, Any]:
         if dataset.get_dataset_size() == 0:
             raise ValueError('Model.eval: the dataset is empty | check its files, and that batch(drop_remainder=True) leaves a batch')
         p.eval_network = self._eval_network

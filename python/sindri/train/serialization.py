@@ -215,7 +215,8 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
     the file's ending. Integers narrower than Tensors have (int8, int16, uint16, uint32, uint64) are read in the next wider type, with a warning that
     names them; saved again, they have the file's type.
 
-    filter_prefix leaves names out, specify_prefix and choice_func(name) choose them. Checksums are always checked when the file has them.
+    filter_prefix leaves names out, specify_prefix and choice_func(name) choose them; without these, the training state that Model.load_training_state
+    reads (names that begin with 'sindri.') is left out. Checksums are always checked when the file has them.
     dec_key and dec_mode: those the file was encrypted with (reading it takes twice its size in memory). remove_redundancy concerns split
     parameters and changes nothing. ValueError: not a .ckpt file, missing, empty or broken, encrypted with another key, or nothing left;
     TypeError: arguments."""
@@ -254,6 +255,8 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
             continue
         if choice_func is not None and not choice_func(name):
             continue
+        if name.startswith('sindri.') and not chosen and choice_func is None:
+            continue  # where a training stands: for Model.load_training_state
         found[name] = value if isinstance(value, (str, bytes)) else Parameter(value, name=name)
         if stored:
             setattr(found[name], _STORED, stored[0])

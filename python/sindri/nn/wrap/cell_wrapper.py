@@ -104,6 +104,43 @@ class ForwardValueAndGrad(Cell):
         return loss, grad(*inputs)
 
 
+class Stages:
+    """What a training cell does in each stage of one run. The C++ step calls them in order, and algorithms stand between them
+    (docs/design/training.md); attributes of the cell are read when a stage runs, so that what a subclass replaced counts."""
+
+    guarded = False  # whether there is a guard, which may leave the update out
+
+    def __init__(self, cell: "TrainOneStepCell", inputs: Tuple[Any, ...]) -> None:
+        self.cell, self.inputs = cell, inputs
+        self.loss: Any = None
+        self.grads: Tuple[Tensor, ...] = ()
+
+    def forward(self, *inputs: Any) -> Any:
+        """The loss alone."""
+        return self.cell.network(*inputs)
+
+    def gradients(self) -> Tuple[Any, Tuple[Tensor, ...], Any]:
+        """(loss, gradients, what is still to be multiplied onto these: a scalar tensor or None)."""
+        cell = self.cell
+        loss = self.loss = cell.network(*self.inputs)
+        sens = cell.sens if isinstance(cell.sens, Tensor) else _ops.full(loss.shape, cell.sens, loss.dtype)
+        self.grads = cell.grad(cell.network, cell.weights)(*self.inputs, sens)
+        return loss, self.grads, None
+
+    def reduce(self, grads: Tuple[Tensor, ...], inverse: Any) -> Tuple[Tuple[Tensor, ...], Any]:
+        """Over ranks."""
+        self.grads = self.cell.grad_reducer(grads)
+        return self.grads, inverse
+
+    def update(self, grads: Tuple[Tensor, ...], inverse: Any, skip: Any) -> None:
+        """The optimizer's rule, written to the parameters."""
+        self.cell.optimizer(grads)
+
+
+# Steps without algorithms hold nothing, so all cells share them.
+_STEPS = {guarded: _core.TrainStep(guarded) for guarded in (False, True)}
+
+
 class TrainOneStepCell(Cell):
     """One training step: forward, gradient of sens·loss, reduction over ranks, optimizer; returns the loss.
 
@@ -111,6 +148,8 @@ class TrainOneStepCell(Cell):
     get_by_list and sens_param), sens, reducer_flag, grad_reducer, parallel_mode, mean, degree. Raises TypeError for what is no Cell or optimizer,
     ValueError for sens 0.
     """
+
+    _stages: Any = Stages
 
     def __init__(self, network: Cell, optimizer: Cell, sens: Optional[float] = None, return_grad: bool = False) -> None:
         super().__init__(auto_prefix=False)
@@ -138,11 +177,13 @@ class TrainOneStepCell(Cell):
             self.grad_reducer = DistributedGradReducer(self.weights, self.mean, self.degree)
 
     def construct(self, *inputs: Any) -> Any:
-        loss = self.network(*inputs)
-        sens = self.sens if isinstance(self.sens, Tensor) else _ops.full(loss.shape, self.sens, loss.dtype)
-        grads = self.grad_reducer(self.grad(self.network, self.weights)(*inputs, sens))
-        self.optimizer(grads)
-        return (loss, self._named(grads)) if self.return_grad else loss
+        stages = self._run_stages(inputs)
+        return (stages.loss, self._named(stages.grads)) if self.return_grad else stages.loss
+
+    def _run_stages(self, inputs: Tuple[Any, ...]) -> Any:
+        stages = self._stages(self, inputs)
+        _STEPS[stages.guarded].run(inputs, stages)
+        return stages
 
     def _named(self, grads: Tuple[Tensor, ...]) -> Dict[str, Tensor]:
         return {p.name: g for p, g in zip(self.weights, grads)}

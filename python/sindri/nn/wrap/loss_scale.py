@@ -9,7 +9,7 @@ from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.nn._check import check_float, check_int, fail, is_number
 from sindri.nn.cell import Cell
-from sindri.nn.wrap.cell_wrapper import TrainOneStepCell
+from sindri.nn.wrap.cell_wrapper import Stages, TrainOneStepCell
 from sindri.ops.composite import HyperMap, MultitypeFuncGraph
 from sindri.ops.operations.comm_ops import AllReduce
 
@@ -97,6 +97,42 @@ class FixedLossScaleUpdateCell(Cell):
         return overflow
 
 
+class ScaledStages(Stages):
+    """The stages under a loss scale."""
+
+    guarded = True
+
+    def __init__(self, cell: "TrainOneStepWithLossScaleCell", inputs: Tuple[Any, ...]) -> None:
+        super().__init__(cell, inputs)
+        self.status: Any = None
+        self.scale: Any = None
+        self.overflow: Any = None
+
+    def gradients(self) -> Tuple[Any, Tuple[Tensor, ...], Any]:
+        cell = self.cell
+        loss = self.loss = cell.network(*self.inputs)
+        self.status, self.scale = cell.start_overflow_check(loss, cell.scale_sense.value())
+        seed = _ops.mul(_ops.ones_like(loss), _ops.cast(_ops.reshape(self.scale, ()), loss.dtype))
+        self.grads = cell.grad(cell.network, cell.weights)(*self.inputs, seed)
+        return loss, self.grads, _ops.reciprocal(_ops.cast(_ops.reshape(self.scale, ()), mstype.float32))
+
+    def reduce(self, grads: Tuple[Tensor, ...], inverse: Any) -> Tuple[Tuple[Tensor, ...], Any]:
+        controls = getattr(self.cell.optimizer, "_has_controls", None)
+        if controls is not None and controls() and not self.cell.reducer_flag:
+            return grads, inverse  # the update op divides
+        return self.cell.grad_reducer(tuple(_ops.mul(g, _ops.cast(inverse, g.dtype)) for g in grads)), None
+
+    def guard(self, grads: Tuple[Tensor, ...], decides: bool) -> Tensor:
+        """Whether the update must be left out; the update cell adapts the scale where this decides."""
+        self.overflow = skip = self.cell.get_overflow_status(self.status, grads)
+        if decides:
+            skip = self.cell.process_loss_scale(skip)
+        return skip if isinstance(skip, Tensor) else Tensor(bool(skip))
+
+    def update(self, grads: Tuple[Tensor, ...], inverse: Any, skip: Any) -> None:
+        self.cell._update_unless(skip, grads, inverse)
+
+
 class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     """One training step under a loss scale; returns (loss, whether it overflowed, the scale it ran with).
 
@@ -104,6 +140,8 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     gradients are not all finite is left out: where a graph is traced the choice is made by ops, so that nothing waits for the host.
     Raises TypeError or ValueError for another scale_sense.
     """
+
+    _stages = ScaledStages
 
     def __init__(self, network: Cell, optimizer: Cell, scale_sense: Union[Cell, Tensor, float]) -> None:
         super().__init__(network, optimizer, sens=1.0)
@@ -129,19 +167,8 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         self.scale_sense = value if isinstance(value, Parameter) else Parameter(value, name="scale_sense")
 
     def construct(self, *inputs: Any) -> Tuple[Tensor, Tensor, Tensor]:
-        loss = self.network(*inputs)
-        scale = self.scale_sense.value()
-        status, scale = self.start_overflow_check(loss, scale)
-        seed = _ops.mul(_ops.ones_like(loss), _ops.cast(_ops.reshape(scale, ()), loss.dtype))
-        grads = self.grad(self.network, self.weights)(*inputs, seed)
-        inverse = _ops.reciprocal(_ops.cast(_ops.reshape(scale, ()), mstype.float32))
-        controls = getattr(self.optimizer, "_has_controls", None)
-        fused = controls is not None and controls() and not self.reducer_flag
-        if not fused:  # else the update op divides
-            grads = self.grad_reducer(tuple(_ops.mul(g, _ops.cast(inverse, g.dtype)) for g in grads))
-        overflow = self.get_overflow_status(status, grads)
-        self._update_unless(self.process_loss_scale(overflow), grads, inverse if fused else None)
-        return loss, overflow, scale
+        stages = self._run_stages(inputs)
+        return stages.loss, stages.overflow, stages.scale
 
     def _update_unless(self, overflow: Any, grads: Tuple[Tensor, ...], inverse: Any) -> None:
         if inverse is not None:

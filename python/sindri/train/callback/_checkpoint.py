@@ -36,13 +36,14 @@ class CheckpointConfig:
     append_info: 'epoch_num', 'step_num', 'random_op', and at most one dict of int, float, bool, str, Tensor or Parameter; its 'epoch_num' and
     'step_num' are added to the running numbers, so that a resumed training goes on counting. exception_save: a file `…_breakpoint.ckpt` when
     training ends with an error. integrated_save and remove_redundancy concern split parameters and are stored only; crc_check: files always
-    carry checksums. enc_key and enc_mode encrypt the files, as save_checkpoint has it; format must be 'ckpt'. ValueError: all four of steps, seconds, max and minutes are zero or
+    carry checksums. training_state: the file also holds the random state and the place in the training, from which Model.load_training_state goes
+    on (not with saved_network). enc_key and enc_mode encrypt the files, as save_checkpoint has it; format must be 'ckpt'. ValueError: all four of steps, seconds, max and minutes are zero or
     None, or append_info is bad; TypeError."""
 
     def __init__(self, save_checkpoint_steps: int = 1, save_checkpoint_seconds: int = 0, keep_checkpoint_max: int = 5,
                  keep_checkpoint_per_n_minutes: int = 0, integrated_save: bool = True, async_save: Union[bool, str] = False, saved_network: Any = None,
                  append_info: Optional[list] = None, enc_key: Any = None, enc_mode: str = 'AES-GCM', exception_save: bool = False,
-                 crc_check: bool = False, remove_redundancy: bool = False, format: str = 'ckpt', **kwargs: Any):
+                 crc_check: bool = False, remove_redundancy: bool = False, format: str = 'ckpt', training_state: bool = True, **kwargs: Any):
         place = 'CheckpointConfig'
         if kwargs:
             raise TypeError(f"{place}: unknown argument '{sorted(kwargs)[0]}'")
@@ -69,6 +70,7 @@ class CheckpointConfig:
         self._async_save = async_save
         self._exception_save = validator.check_bool(exception_save, 'exception_save', place)
         self._crc_check = validator.check_bool(crc_check, 'crc_check', place)
+        self._training_state = validator.check_bool(training_state, 'training_state', place)
         self._remove_redundancy = validator.check_bool(remove_redundancy, 'remove_redundancy', place)
         if saved_network is not None:
             from sindri.nn.cell import Cell
@@ -272,7 +274,7 @@ class ModelCheckpoint(Callback):
 
     def on_train_begin(self, run_context: RunContext) -> None:
         self._params = run_context.original_args()
-        self._last_triggered_step = 0  # steps count from 1 anew
+        self._last_triggered_step = self._params.cur_step_num  # steps count from 1 anew, but for a training that goes on
         self._params.setdefault('last_save_ckpt_step', None)
         self._params.setdefault('latest_ckpt_file', None)
         self.begin(run_context)
@@ -307,6 +309,8 @@ class ModelCheckpoint(Callback):
         # The step that was cut short is not counted: the file is named after the last finished one.
         from sindri.train import serialization
         finished = type(p)(p, cur_epoch_num=epoch, cur_step_num=step)
+        if p.cur_step_num == step:
+            vars(finished).update(_training_state=vars(p).get('_training_state'))
         try:
             self._save(finished, _BREAKPOINT if self._config._exception_save else '.ckpt')
             serialization.wait_for_async_saves()
@@ -345,6 +349,9 @@ class ModelCheckpoint(Callback):
                 self._remove_old(path, before)
 
         pairs = serialization.entries_of(network) + list(append.items())
+        state = vars(p).get('_training_state')
+        if self._config._training_state and self._config.saved_network is None and state is not None:
+            pairs += state()
         serialization.write_entries(pairs, path, self._config.async_save, self._config.enc_key, self._config.enc_mode, written=written)
         self._last_time = self._last_time_for_keep = time.time()
         self._last_triggered_step = step

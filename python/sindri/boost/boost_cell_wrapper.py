@@ -1,0 +1,109 @@
+"""Training cells whose step algorithms stand in."""
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+from sindri import _core
+from sindri._compile import clock
+from sindri.boost.auto_boost import AutoBoost
+from sindri.common.parameter import ParameterTuple
+from sindri.nn.cell import Cell
+from sindri.nn.layer.normalization import _BatchNorm
+from sindri.nn.wrap.cell_wrapper import TrainOneStepCell
+from sindri.nn.wrap.loss_scale import TrainOneStepWithLossScaleCell
+
+__all__ = ["BoostTrainOneStepCell", "BoostTrainOneStepWithLossScaleCell", "averaged_weights"]
+
+
+def _moving_averages(network: Cell) -> List[Tuple[Any, float]]:
+    norms = [cell for _, cell in network.cells_and_names() if isinstance(cell, _BatchNorm)]
+    return [(p, float(norm.momentum)) for norm in norms for p in (norm.moving_mean, norm.moving_variance)]
+
+
+class _Boosted(TrainOneStepCell):
+    """What both boosted training cells share: the C++ step with its algorithms, and the number of the step, which the host knows.
+
+    A step has several graphs (one that collects gradients, one that updates): `_boost_variant` is an attribute, so that each is traced by itself.
+    """
+
+    _unread_by_graphs = TrainOneStepCell._unread_by_graphs | {"_cell_boost_step", "_cell_boost_epoch"}
+
+    def _attach(self, boost: Optional[AutoBoost]) -> None:
+        if boost is not None and not isinstance(boost, AutoBoost):
+            raise TypeError(f"{self.cls_name}: 'boost' must be an AutoBoost, got {type(boost).__name__}")
+        self._boost_step = _core.TrainStep(self._stages.guarded)
+        self._boost_step.apply(boost.algorithms if boost is not None else [], list(self.weights),
+                               [(p.name, p) for p in self.network.get_parameters()], _moving_averages(self.network))
+        self._boost_state = ParameterTuple(self._boost_step.state())
+        self._boost_variant = 0
+        self.__dict__.update(_cell_boost_step=None, _cell_boost_epoch=0)
+
+    @property
+    def boost_algorithms(self) -> List[str]:
+        """The names of those in force, in the order in which they stand."""
+        return list(self._boost_step.algorithms)
+
+    def boost_columns(self) -> Dict[str, float]:
+        """What the algorithms say of the training so far."""
+        return dict(self._boost_step.columns(self.__dict__["_cell_boost_step"] or 0))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not self.boost_algorithms:
+            return super().__call__(*args, **kwargs)
+        if _core.is_tracing_graph():
+            raise RuntimeError(f"{self.cls_name}: a training cell with {', '.join(self.boost_algorithms)} has several graphs, and is called inside of another "
+                               "one | call it by itself")
+        if self.__dict__["_cell_boost_step"] is None:
+            self.boost_event("begin", 0, 0)
+        step = self.__dict__["_cell_boost_step"]
+        variant = self._boost_step.variant_at(step)
+        if variant != self._boost_variant:
+            clock[0] += 1
+            self.__dict__["_boost_variant"] = variant
+        out = super().__call__(*args, **kwargs)
+        self.__dict__["_cell_boost_step"] = step + 1
+        return out
+
+    def _run_stages(self, inputs: Tuple[Any, ...]) -> Any:
+        stages = self._stages(self, inputs)
+        self._boost_step.set_variant(self._boost_variant)
+        self._boost_step.run(inputs, stages)
+        return stages
+
+    def boost_event(self, name: str, step: int, steps_per_epoch: int, open_data: Any = None) -> None:
+        """Tells the algorithms of an event of the training loop ('begin', 'epoch_begin', 'step_begin', 'step_end', 'epoch_end', 'end'), `step` steps
+        into the training. Model does; a loop of one's own calls it at least at the end of epochs and of the training, if algorithms with
+        bn_batches are to measure: open_data() gives an iterator over the training data."""
+        if name == "begin":
+            self.__dict__["_cell_boost_step"] = step
+        self._boost_step.event(name, step, steps_per_epoch, open_data, self._stages(self, ()))
+
+
+class BoostTrainOneStepCell(_Boosted):
+    """As nn.TrainOneStepCell, with the algorithms of `boost` (an AutoBoost; None: none) in the step. Their state is among the cell's Parameters, so
+    checkpoints of the cell hold it. While gradients are collected for a later update, a call returns the loss all the same.
+    Raises as nn.TrainOneStepCell, and TypeError for another boost."""
+
+    def __init__(self, network: Cell, optimizer: Cell, sens: Optional[float] = None, boost: Optional[AutoBoost] = None) -> None:
+        super().__init__(network, optimizer, sens)
+        self._attach(boost)
+
+
+class BoostTrainOneStepWithLossScaleCell(TrainOneStepWithLossScaleCell, _Boosted):
+    """As nn.TrainOneStepWithLossScaleCell, with algorithms: see BoostTrainOneStepCell. A group of steps whose gradients are collected is left out as
+    a whole, and the scale adapts at its end."""
+
+    def __init__(self, network: Cell, optimizer: Cell, scale_sense: Any, boost: Optional[AutoBoost] = None) -> None:
+        super().__init__(network, optimizer, scale_sense)
+        self._attach(boost)
+
+
+@contextmanager
+def averaged_weights(train_network: Any, algorithm: str = "average") -> Iterator[None]:
+    """While entered, the network that `train_network` trains has the weights that the algorithm keeps: evaluate, export or save with them.
+    Raises ValueError where no such algorithm is in force."""
+    if not isinstance(train_network, _Boosted):
+        raise ValueError(f"averaged_weights: a {type(train_network).__name__} has no training algorithms | give Model(boost_level=…).train_network")
+    with train_network._boost_step.other_weights(algorithm):
+        yield

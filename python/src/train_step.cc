@@ -1,0 +1,219 @@
+// The stages of a training step around a network and an optimizer that are Python's, and the training algorithms on them.
+#include <fmt/format.h>
+
+#include "python/src/casters.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/train/boost.h"
+#include "sindri/train/train_step.h"
+
+namespace sindri::python {
+
+namespace {
+
+using train::BoostAlgorithmPtr;
+
+TensorList tensors_of(py::handle sequence) {
+  TensorList out;
+  for (const py::handle h : py::reinterpret_borrow<py::iterable>(sequence)) out.push_back(to_tensor(h));
+  return out;
+}
+
+// Non-tensors among the inputs are the network's business.
+TensorList tensors_among(py::handle sequence) {
+  TensorList out;
+  for (const py::handle h : py::reinterpret_borrow<py::iterable>(sequence)) {
+    if (PyObject_TypeCheck(h.ptr(), g_tensor_type) != 0) out.push_back(to_tensor(h));
+  }
+  return out;
+}
+
+py::object or_none(const Tensor& t) { return t.defined() ? to_python(t) : py::object(py::none()); }
+Tensor or_undefined(const py::object& o) { return o.is_none() ? Tensor() : to_tensor(o); }
+
+/// A TrainStep whose stages are methods of the object that run() is given: gradients() -> (loss, gradients, inverse scale or None),
+/// reduce(gradients, inverse) -> the two, guard(gradients, decides) -> skip, update(gradients, inverse, skip). Nothing of Python is kept.
+class PyTrainStep {
+ public:
+  explicit PyTrainStep(bool guarded) {
+    step_.forward = [](const TensorList& batch) { return to_tensor(stage("forward")(*to_python_tuple(batch))); };
+    step_.gradients = [](train::TrainStep&, const TensorList&) { return gradients(); };
+    step_.reduce_gradients = [](Gradients g) {
+      const auto pair = py::cast<py::tuple>(stage("reduce")(to_python_tuple(g.of_params), or_none(g.inv_scale)));
+      g.of_params = tensors_of(pair[0]);
+      g.inv_scale = or_undefined(pair[1]);
+      return g;
+    };
+    step_.transform_gradients = [](Gradients g) { return g; };
+    step_.update = [](train::TrainStep&, const Gradients& g) { stage("update")(to_python_tuple(g.of_params), or_none(g.inv_scale), or_none(g.skip)); };
+    if (!guarded) return;
+    step_.guard = [](const Gradients& g, const Tensor&, bool decides) {
+      return train::Verdict{to_tensor(stage("guard")(to_python_tuple(g.of_params), decides))};
+    };
+  }
+
+  void apply(const std::vector<std::pair<std::string, std::map<std::string, std::string>>>& chosen, const py::iterable& parameters,
+             const std::vector<std::pair<std::string, py::object>>& network_state, const std::vector<std::pair<py::object, double>>& moving_averages) {
+    if (!algorithms_.empty()) throw ValueError("the algorithms of a training step are chosen once", "TrainStep.apply");
+    train::BuildContext context;
+    const auto slot = [this](py::handle p) {
+      kept_.push_back(slot_of(p));
+      return kept_.back().get();
+    };
+    for (const py::handle p : parameters) context.parameters.push_back(slot(p));
+    for (const auto& [name, p] : network_state) context.network_state.emplace_back(name, slot(p));
+    for (const auto& [p, momentum] : moving_averages) context.moving_averages.push_back({slot(p), momentum});
+    std::vector<BoostAlgorithmPtr> made;
+    for (const auto& [name, settings] : chosen) made.push_back(train::make_boost(name, settings));
+    algorithms_ = train::apply_boosts(step_, context, made);
+  }
+
+  py::tuple run(const py::object& inputs, const py::object& stages) {
+    const Within within(stages);
+    const train::StepResult r = train::run_stages(step_, tensors_among(inputs));
+    return py::make_tuple(to_python(r.loss), or_none(r.finite));
+  }
+
+  // What of TrainState there is in Python; open_data() gives an iterator of batches.
+  void event(const std::string& name, int64_t step, int64_t steps_per_epoch, const py::object& open_data, const py::object& stages) {
+    static const std::map<std::string, train::Event> events = {{"begin", train::Event::kBegin},          {"epoch_begin", train::Event::kEpochBegin},
+                                                               {"step_begin", train::Event::kStepBegin}, {"step_end", train::Event::kStepEnd},
+                                                               {"epoch_end", train::Event::kEpochEnd},   {"end", train::Event::kEnd}};
+    const auto it = events.find(name);
+    if (it == events.end()) throw ValueError(fmt::format("no event is named '{}'", name), "TrainStep.event");
+    const Within within(stages);
+    train::TrainState state;
+    state.cur_step_num = step;
+    state.batch_num = steps_per_epoch;
+    state.algorithms = algorithms_;
+    if (!open_data.is_none()) {
+      state.open_data = [&open_data] {
+        const py::iterator rows = py::iter(open_data());
+        return [rows](std::vector<Tensor>* batch) {
+          const py::object row = py::reinterpret_steal<py::object>(PyIter_Next(rows.ptr()));
+          if (!row && PyErr_Occurred() != nullptr) throw py::error_already_set();
+          if (row) *batch = tensors_of(row);
+          return static_cast<bool>(row);
+        };
+      };
+    }
+    for (const BoostAlgorithmPtr& a : algorithms_) a->on_event(it->second, state);
+  }
+
+  py::list state() const {
+    py::list out;
+    for (const BoostAlgorithmPtr& a : algorithms_) {
+      for (Parameter* p : a->state()) out.append(to_python(std::shared_ptr<Parameter>(a, p)));
+    }
+    return out;
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> out;
+    for (const BoostAlgorithmPtr& a : algorithms_) out.push_back(a->name());
+    return out;
+  }
+
+  BoostAlgorithmPtr algorithm(const std::string& name) const {
+    for (const BoostAlgorithmPtr& a : algorithms_) {
+      if (a->name() == name) return a;
+    }
+    throw ValueError(fmt::format("no training algorithm named '{}' is in force", name), "TrainStep",
+                     algorithms_.empty() ? "the training cell has none" : fmt::format("there are {}", fmt::join(names(), ", ")));
+  }
+
+  std::vector<std::pair<std::string, double>> columns(int64_t step) const {
+    train::TrainState state;
+    state.cur_step_num = step;
+    std::vector<std::pair<std::string, double>> out;
+    for (const BoostAlgorithmPtr& a : algorithms_) {
+      for (auto& column : a->columns(state)) out.push_back(std::move(column));
+    }
+    return out;
+  }
+
+  train::TrainStep& step() { return step_; }
+
+ private:
+  // Whose methods the stages are, on this thread, while run() or event() is under way.
+  static const py::object*& current() {
+    thread_local const py::object* stages = nullptr;
+    return stages;
+  }
+  struct Within {
+    explicit Within(const py::object& stages) : before(std::exchange(current(), &stages)) {}
+    ~Within() { current() = before; }
+    Within(const Within&) = delete;
+    Within& operator=(const Within&) = delete;
+    const py::object* before;
+  };
+  static py::object stage(const char* name) {
+    if (current() == nullptr) throw InternalError("a stage of the training step was called outside of it");
+    return current()->attr(name);
+  }
+
+  static std::pair<Tensor, Gradients> gradients() {
+    const auto made = py::cast<py::tuple>(stage("gradients")());
+    Gradients g;
+    g.of_params = tensors_of(made[1]);
+    g.inv_scale = or_undefined(made[2]);
+    return {to_tensor(made[0]), std::move(g)};
+  }
+
+  train::TrainStep step_;
+  std::vector<std::shared_ptr<Parameter>> kept_;
+  std::vector<BoostAlgorithmPtr> algorithms_;
+};
+
+struct PyOtherWeights {
+  BoostAlgorithmPtr algorithm;
+  std::unique_ptr<train::OtherWeights> scope;
+};
+
+py::dict registered() {
+  py::dict out;
+  for (const auto& [name, info] : train::boost_registry()) {
+    py::dict settings;
+    for (const train::SettingSpec& s : info.settings) settings[s.name] = py::make_tuple(s.fallback, s.doc);
+    out[py::str(name)] = py::make_tuple(info.doc, settings);
+  }
+  return out;
+}
+
+}  // namespace
+
+void bind_train_step(py::module_& m) {
+  py::class_<PyTrainStep>(m, "TrainStep", "The stages of a training step (include/sindri/train/train_step.h), with algorithms around them.")
+      .def(py::init<bool>(), py::arg("guarded"))
+      .def("apply", &PyTrainStep::apply, py::arg("algorithms"), py::arg("parameters"), py::arg("network_state"), py::arg("moving_averages"),
+           "Makes the algorithms, [(name, {setting: text})], and lets them wrap the stages.")
+      .def("run", &PyTrainStep::run, py::arg("inputs"), py::arg("stages"),
+           "One step: calls gradients(), reduce(), guard() and update() of `stages`. Returns (loss, finite or None).")
+      .def("event", &PyTrainStep::event, py::arg("name"), py::arg("step"), py::arg("steps_per_epoch"), py::arg("open_data"), py::arg("stages"),
+           "Tells the algorithms of an event of the training loop.")
+      .def(
+          "variant_at", [](PyTrainStep& s, int64_t step) { return s.step().variant_at(step); }, py::arg("step"),
+          "The number of the graph that the step of this number uses, counted from 0.")
+      .def(
+          "set_variant", [](PyTrainStep& s, int variant) { s.step().set_variant(variant); }, py::arg("variant"))
+      .def(
+          "updates", [](PyTrainStep& s, int64_t step) { return s.step().updates(step); }, py::arg("step"), "Whether that step ends with an update.")
+      .def_property_readonly("algorithms", &PyTrainStep::names)
+      .def("state", &PyTrainStep::state, "The Parameters that a checkpoint must keep.")
+      .def("columns", &PyTrainStep::columns, py::arg("step"))
+      .def(
+          "other_weights",
+          [](PyTrainStep& s, const std::string& name) {
+            return PyOtherWeights{s.algorithm(name), nullptr};
+          },
+          py::arg("algorithm"), "While entered, the network has the other weights of that algorithm.");
+  py::class_<PyOtherWeights>(m, "OtherWeights", "The network with the other weights of an algorithm, inside `with`.")
+      .def("__enter__",
+           [](PyOtherWeights& w) {
+             if (w.scope != nullptr) throw ValueError("the weights are in force already", "OtherWeights");
+             w.scope = std::make_unique<train::OtherWeights>(*w.algorithm);
+           })
+      .def("__exit__", [](PyOtherWeights& w, const py::args&) { w.scope.reset(); });
+  m.def("boost_algorithms", &registered, "{name: (doc, {setting: (default, doc)})} of the registered training algorithms.");
+}
+
+}  // namespace sindri::python

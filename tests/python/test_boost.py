@@ -1,0 +1,277 @@
+"""Training algorithms from Python: what boost_config_dict asks for, accumulation and averages in Model, and the training cells."""
+import numpy as np
+import pytest
+
+import sindri as ms
+from sindri import boost, nn, ops
+from sindri.common.not_yet import NotYetError
+
+ACCUMULATE = {'boost': {'mode': 'manual', 'less_bn': False, 'grad_freeze': False, 'grad_accumulation': True}, 'grad_accumulation': {'grad_accumulation_step': 3}}
+
+
+def config(**algorithms):
+    """A manual configuration with these algorithms and their settings."""
+    out = {'boost': {'mode': 'manual', 'less_bn': False, 'grad_freeze': False}}
+    for name, settings in algorithms.items():
+        out['boost'][name] = True
+        out[name] = settings
+    return out
+
+
+class Net(nn.Cell):
+    """Dense and batch norm."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(3, 4)
+        self.bn = nn.BatchNorm1d(4)
+        self.head = nn.Dense(4, 2)
+
+    def construct(self, x):
+        return self.head(ops.relu(self.bn(self.dense(x))))
+
+
+def data(rows=24, batch=4, shuffle=False):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(rows, 3)).astype(np.float32)
+    y = (x.sum(axis=1) > 0).astype(np.int32)
+    return ms.dataset.NumpySlicesDataset({'x': x, 'y': y}, shuffle=shuffle).batch(batch, drop_remainder=True)
+
+
+def batches():
+    return [tuple(row) for row in data().create_tuple_iterator(num_epochs=1)]
+
+
+def make_model(boost_config=None, seed=5, **kwargs):
+    ms.set_seed(seed)
+    net = Net()
+    optimizer = nn.Momentum(net.trainable_params(), 0.1, 0.9, weight_decay=1e-3)
+    level = 'O0' if boost_config is None else 'O1'
+    return ms.Model(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean'), optimizer, boost_level=level,
+                    boost_config_dict=boost_config or '', **kwargs)
+
+
+def values(cell):
+    return {p.name: p.asnumpy().copy() for p in cell.get_parameters()}
+
+
+def test_auto_boost_reads_the_schema():
+    assert boost.AutoBoost().algorithms == []
+    assert boost.AutoBoost('O1', ACCUMULATE).algorithms == [('grad_accumulation', {'step': '3'})]
+    assert boost.AutoBoost('O2', {'boost': {'mode': 'disable_all'}}).algorithms == []
+    named = boost.AutoBoost('O1', config(average={'decay': 0.5, 'warmup': False}))
+    assert named.algorithms == [('average', {'decay': '0.5', 'warmup': 'false'})]
+    for level in ('O1', 'O2'):
+        with pytest.raises(NotYetError, match='grad_freeze|adasum'):
+            boost.AutoBoost(level)
+    with pytest.raises(NotYetError, match='adasum'):
+        boost.AutoBoost('O2', config())
+    with pytest.raises(NotYetError):
+        boost.AutoBoost('O1', {'boost': {'mode': 'enable_all'}})
+
+
+@pytest.mark.parametrize('kind, text, bad', [
+    (ValueError, "'level'", ('O3', '')),
+    (ValueError, "'mode'", ('O1', {'boost': {'mode': 'all'}})),
+    (ValueError, "did you mean 'grad_accumulation'", ('O1', {'grad_acumulation': {}})),
+    (ValueError, "did you mean 'average'", ('O1', {'boost': {'mode': 'manual', 'averag': True}})),
+    (ValueError, "the key of 'grad_accumulation' 'steps'", ('O1', {'grad_accumulation': {'steps': 2}})),
+    (ValueError, "common's key", ('O1', {'common': {'devices': 8}})),
+    (TypeError, 'must be a dict', ('O1', [1])),
+    (TypeError, 'must be a bool', ('O1', {'boost': {'mode': 'manual', 'less_bn': 1}})),
+])
+def test_auto_boost_refuses(kind, text, bad):
+    with pytest.raises(kind, match=text):
+        boost.AutoBoost(*bad)
+
+
+def test_settings_are_checked():
+    with pytest.raises(ValueError, match='boost.grad_accumulation.step'):
+        make_model(config(grad_accumulation={'grad_accumulation_step': 0}))
+    with pytest.raises(ValueError, match='eval_weights'):
+        make_model(ACCUMULATE, eval_weights='average')
+
+
+def test_accumulation_updates_with_the_mean(mode):
+    model = make_model(ACCUMULATE)
+    cell = model.train_network.set_train()
+    assert isinstance(cell, boost.BoostTrainOneStepCell) and cell.boost_algorithms == ['grad_accumulation']
+    by_hand = make_model().train_network.set_train()
+    start = values(cell.network)
+    for update in range(2):
+        total = None
+        for i, batch in enumerate(batches()[3 * update:3 * update + 3]):
+            loss = cell(*batch)
+            grads = by_hand.grad_no_sens(by_hand.network, by_hand.weights)(*batch)
+            np.testing.assert_allclose(loss.asnumpy(), by_hand.network(*batch).asnumpy(), rtol=1e-5)
+            total = [g / 3 for g in grads] if i == 0 else [t + g / 3 for t, g in zip(total, grads)]
+            if i < 2:
+                assert all((values(cell.network)[p.name] == start[p.name]).all() for p in cell.weights)
+        by_hand.optimizer(tuple(total))
+        start = values(cell.network)
+        for p in by_hand.weights:
+            np.testing.assert_allclose(start[p.name], p.asnumpy(), rtol=1e-5, atol=1e-6)
+    assert {'accumulation_step', 'grad_accumulation.dense.weight'} <= set(cell.parameters_dict())
+
+
+def test_modes_agree_bit_for_bit():
+    results = []
+    for run_mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
+        ms.set_context(mode=run_mode)
+        model = make_model(config(grad_accumulation={'grad_accumulation_step': 4}, average={'decay': 0.9}),
+                           loss_scale_manager=ms.DynamicLossScaleManager(2 ** 10, 2, 3))
+        model.train(3, data(), dataset_sink_mode=False)
+        results.append(values(model.train_network))
+    assert results[0].keys() == results[1].keys()
+    for name, value in results[0].items():
+        np.testing.assert_array_equal(value, results[1][name], err_msg=name)
+
+
+def test_a_group_that_overflows_is_left_out(mode):
+    model = make_model(ACCUMULATE, loss_scale_manager=ms.DynamicLossScaleManager(1024, 2, 100))
+    cell = model.train_network.set_train()
+    assert isinstance(cell, boost.BoostTrainOneStepWithLossScaleCell)
+    start = values(cell)
+    for i, (x, y) in enumerate(batches()[:3]):
+        out = cell(ms.Tensor(np.full(x.shape, np.inf, np.float32)) if i == 1 else x, y)
+        assert len(out) == 3
+    assert float(cell.scale_sense.asnumpy()) == 512
+    for p in cell.weights:
+        np.testing.assert_array_equal(p.asnumpy(), start[p.name])
+    for batch in batches()[3:6]:
+        cell(*batch)
+    assert float(cell.scale_sense.asnumpy()) == 512
+    assert (cell.weights[0].asnumpy() != start[cell.weights[0].name]).any()
+
+
+def test_average_evaluates_and_saves_either_weights(mode, tmp_path):
+    model = make_model(config(average={'decay': 0.9, 'warmup': False}), metrics={'loss'}, eval_weights='average')
+    model.train(2, data(), dataset_sink_mode=False)
+    cell = model.train_network
+    trained = values(cell.network)
+    with boost.averaged_weights(cell):
+        averaged = values(cell.network)
+        ms.save_checkpoint(model.predict_network, str(tmp_path / 'averaged.ckpt'))
+    for name, value in values(cell.network).items():
+        np.testing.assert_array_equal(value, trained[name])
+        np.testing.assert_array_equal(averaged[name], cell.parameters_dict()[f'average.{name}'].asnumpy())
+    assert any((averaged[name] != trained[name]).any() for name in trained)
+    plain = make_model(metrics={'loss'})
+    ms.load_param_into_net(plain.predict_network, ms.load_checkpoint(str(tmp_path / 'averaged.ckpt')), strict_load=True)
+    assert plain.eval(data(), dataset_sink_mode=False) == model.eval(data(), dataset_sink_mode=False)
+    assert cell.boost_columns() == {'averaged_updates': 12.0}
+
+
+def test_batch_norm_is_measured_for_the_average(mode):
+    model = make_model(config(average={'kind': 'swa', 'bn_batches': 6}))
+    model.train(1, data(), dataset_sink_mode=False)
+    net = model.train_network.network.backbone_network
+    with boost.averaged_weights(model.train_network):
+        rows = [net.dense(x).asnumpy() for x, _ in batches()]
+        np.testing.assert_allclose(net.bn.moving_mean.asnumpy(), np.mean([r.mean(axis=0) for r in rows], axis=0), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(net.bn.moving_variance.asnumpy(), np.mean([r.var(axis=0, ddof=1) for r in rows], axis=0), rtol=1e-4, atol=1e-5)
+
+
+def test_refusals(mode):
+    model = make_model()
+    with pytest.raises(ValueError, match='no training algorithms'), boost.averaged_weights(model.train_network):
+        pass
+    accumulating = make_model(ACCUMULATE).train_network
+    with pytest.raises(ValueError, match='average'), boost.averaged_weights(accumulating):
+        pass
+    with pytest.raises(TypeError, match='AutoBoost'):
+        boost.BoostTrainOneStepCell(Net(), nn.Momentum(Net().trainable_params(), 0.1, 0.9), boost='O1')
+
+
+# Training cells of users, in the styles of the official scripts.
+
+
+class Clipping(nn.TrainOneStepCell):
+    """Overrides construct with the attributes of the base."""
+
+    def construct(self, *inputs):
+        loss = self.network(*inputs)
+        sens = ops.fill(loss.dtype, loss.shape, self.sens)
+        grads = self.grad(self.network, self.weights)(*inputs, sens)
+        grads = ops.clip_by_global_norm(grads, 0.1)
+        grads = self.grad_reducer(grads)
+        self.optimizer(grads)
+        return loss
+
+
+class Halving(nn.TrainOneStepCell):
+    """Replaces a stage by its attribute."""
+
+    def __init__(self, network, optimizer):
+        super().__init__(network, optimizer)
+        self.grad_reducer = Half()
+
+
+class Half(nn.Cell):
+    def construct(self, grads):
+        return tuple(g * 0.5 for g in grads)
+
+
+class NeverOverflows(nn.TrainOneStepWithLossScaleCell):
+    """Overrides one method of the overflow check."""
+
+    calls = 0
+
+    def get_overflow_status(self, status, compute_output):
+        type(self).calls += 1
+        return ms.Tensor(False)
+
+
+class BertStyle(nn.TrainOneStepWithLossScaleCell):
+    """Overrides construct as the BERT scripts do."""
+
+    def construct(self, x, y, sens=None):
+        loss = self.network(x, y)
+        scaling_sens = self.scale_sense if sens is None else sens
+        status, scaling_sens = self.start_overflow_check(loss, scaling_sens)
+        grads = self.grad(self.network, self.weights)(x, y, ops.cast(scaling_sens, ms.float32))
+        grads = self.hyper_map(ops.partial(nn.wrap.loss_scale._grad_scale, scaling_sens), grads)
+        grads = self.grad_reducer(grads)
+        cond = self.get_overflow_status(status, grads)
+        overflow = self.process_loss_scale(cond)
+        if not overflow:
+            self.optimizer(grads)
+        return loss, cond, scaling_sens.value()
+
+
+def trained(make, steps=4):
+    ms.set_seed(5)
+    net = nn.WithLossCell(Net(), nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean'))
+    cell = make(net, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
+    out = [cell(*batch) for batch in batches()[:steps]]
+    return cell, out
+
+
+def test_a_subclass_with_its_own_construct(mode):
+    cell, losses = trained(Clipping)
+    plain, plain_losses = trained(nn.TrainOneStepCell)
+    assert float(losses[0].asnumpy()) == float(plain_losses[0].asnumpy())
+    assert any((a.asnumpy() != b.asnumpy()).any() for a, b in zip(cell.weights, plain.weights))
+
+
+def test_a_replaced_reducer_is_the_stage(mode):
+    cell, _ = trained(Halving, 1)
+    plain, _ = trained(nn.TrainOneStepCell, 1)
+    ms.set_seed(5)
+    start = nn.WithLossCell(Net(), nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean')).trainable_params()
+    for a, b, p in zip(cell.weights, plain.weights, start):
+        np.testing.assert_allclose(a.asnumpy() - p.asnumpy(), 0.5 * (b.asnumpy() - p.asnumpy()), rtol=1e-3, atol=1e-7)
+
+
+def test_an_overridden_overflow_check_is_asked(mode):
+    NeverOverflows.calls = 0
+    trained(lambda net, opt: NeverOverflows(net, opt, nn.DynamicLossScaleUpdateCell(64.0, 2, 100)), 2)
+    assert NeverOverflows.calls >= 1
+
+
+def test_the_loss_scale_cell_of_the_scripts_equals_the_shared_stages(mode):
+    cell, _ = trained(lambda net, opt: BertStyle(net, opt, nn.DynamicLossScaleUpdateCell(64.0, 2, 3)))
+    shared, _ = trained(lambda net, opt: nn.TrainOneStepWithLossScaleCell(net, opt, nn.DynamicLossScaleUpdateCell(64.0, 2, 3)))
+    for a, b in zip(cell.weights, shared.weights):
+        np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-5, atol=1e-7)
+    assert float(cell.scale_sense.asnumpy()) == float(shared.scale_sense.asnumpy()) == 128
