@@ -77,6 +77,7 @@ class Average final : public train::BoostAlgorithm {
 
   std::vector<std::pair<Parameter*, Parameter*>> other_weights() override {
     std::vector<std::pair<Parameter*, Parameter*>> out;
+    if (count_.stored().item() == 0) return out;  // the average of nothing
     for (const Pair& pair : averages_) out.emplace_back(pair.of, pair.average.get());
     return out;
   }

@@ -142,17 +142,18 @@ TEST_P(Average, EvaluatesAndSavesEitherWeights) {
     return std::pair{model.eval(test::ModelRun::rows(false)).at("loss"), test::values_of(net->get_parameters())};
   };
   const auto [own, own_values] = loss_of(from_plain, "trained", {});
-  // A model whose average is what from_plain holds: none was taken in, so it is what the network had when the step was built.
-  const auto algorithm = train::make_boost("average", {});
   const auto holder = nn::Dense::make({.in_channels = 2, .out_channels = 3});
-  train::load_weights(plain, *holder);
   train::ModelOptions o;
   o.metrics = {{"loss", nn::make_metric("loss")}};
   o.eval_weights = "average";
-  o.algorithms = {algorithm};
-  const auto optimizer = std::make_shared<optim::Momentum>(holder->trainable_params(), optim::MomentumOptions{});
+  o.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(256, 2, 3);
+  o.algorithms = {train::make_boost("average", {})};
+  const auto optimizer = std::make_shared<optim::Momentum>(holder->trainable_params(), optim::MomentumOptions{.learning_rate = 0.1, .momentum = 0.9});
   train::Model model(holder, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer, o);
   train::load_weights(file, *holder);
+  const double before = model.eval(test::ModelRun::rows(false)).at("loss");
+  EXPECT_NE(before, own) << "no average was made yet: the weights as they are";
+  train::load_training_state(file, *holder, *optimizer, model.loss_scale_manager().get(), model.algorithm_state());
   EXPECT_EQ(model.eval(test::ModelRun::rows(false)).at("loss"), own);
   EXPECT_EQ(test::values_of(holder->get_parameters()), trained) << "the network has its own weights again";
   EXPECT_THROW(loss_of(from_plain, "average", {}), ValueError);

@@ -80,7 +80,7 @@ class SINDRI_API BoostAlgorithm {
   virtual std::vector<Parameter*> state() { return {}; }
   /// Columns of metrics.csv at the end of an epoch.
   virtual EventColumns columns(const TrainState&) const { return {}; }
-  /// Pairs of a parameter of the network and another value for it, to evaluate or save the network with; empty: it has none.
+  /// Pairs of a parameter of the network and another value for it, to evaluate or save the network with; empty: it has none (yet).
   virtual std::vector<std::pair<Parameter*, Parameter*>> other_weights() { return {}; }
 };
 using BoostAlgorithmPtr = std::shared_ptr<BoostAlgorithm>;
