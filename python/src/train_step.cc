@@ -198,6 +198,7 @@ void bind_train_step(py::module_& m) {
       .def(
           "updates", [](PyTrainStep& s, int64_t step) { return s.step().updates(step); }, py::arg("step"), "Whether that step ends with an update.")
       .def_property_readonly("algorithms", &PyTrainStep::names)
+      .def_property_readonly("steps_per_update", [](PyTrainStep& s) { return s.step().steps_per_update; })
       .def("state", &PyTrainStep::state, "The Parameters that a checkpoint must keep.")
       .def("columns", &PyTrainStep::columns, py::arg("step"))
       .def(

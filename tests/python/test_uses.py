@@ -554,8 +554,35 @@ def test_optimizer_without_its_uses_says_so(mode):
     optimizer.select_variant(0)
     with pytest.raises(ValueError, match="needs the uses of its parameters.*value_and_grad_with_uses"):
         optimizer(grads)
-    with pytest.raises(ValueError, match="needs the uses"):
-        nn.TrainOneStepCell(net, optimizer)(t(np.ones((4, 3))), t(np.ones((4, 2))))
+
+
+@pytest.mark.parametrize("scale", [None, 1024.0])
+def test_training_cells_hand_the_uses_on(mode, rng, scale):
+    nets = [fill(LeastSquares()) for _ in range(2)]
+    optimizers = [Kfac(net.trainable_params()) for net in nets]
+    scaled = None if scale is None else ms.Tensor(scale, ms.float32)
+    by_hand = Step(nets[0], optimizers[0], scaled)
+    cell = (nn.TrainOneStepCell(nets[1], optimizers[1]) if scale is None else nn.TrainOneStepWithLossScaleCell(nets[1], optimizers[1], scaled)).set_train()
+    for i in range(4):
+        x, target = t(rng.standard_normal((4, 3))), t(rng.standard_normal((4, 2)))
+        for optimizer in optimizers:
+            optimizer.select_variant(i)
+        loss, other = by_hand(x, target), cell(x, target)
+        assert float(loss.asnumpy()) == float((other if scale is None else other[0]).asnumpy())
+        np.testing.assert_allclose(nets[0].fc.weight.asnumpy(), nets[1].fc.weight.asnumpy(), rtol=1e-12)
+
+
+def test_model_selects_variants(mode, rng):
+    x, target = rng.standard_normal((24, 3)), rng.standard_normal((24, 2))
+    data = ms.dataset.NumpySlicesDataset({"x": x, "y": target}, shuffle=False).batch(4)
+    nets = [fill(LeastSquares()) for _ in range(2)]
+    optimizers = [Kfac(net.trainable_params()) for net in nets]
+    ms.Model(nets[0], optimizer=optimizers[0]).train(1, data, dataset_sink_mode=False)
+    cell = nn.TrainOneStepCell(nets[1], optimizers[1]).set_train()
+    for i in range(6):
+        optimizers[1].select_variant(i)
+        cell(t(x[4 * i:4 * i + 4]), t(target[4 * i:4 * i + 4]))
+    np.testing.assert_array_equal(nets[0].fc.weight.asnumpy(), nets[1].fc.weight.asnumpy())
 
 
 @pytest.mark.parametrize("bad, error", [(1.0, TypeError), (True, TypeError), (-1, ValueError)])

@@ -44,6 +44,10 @@ class _Boosted(TrainOneStepCell):
         """The names of those in force, in the order in which they stand."""
         return list(self._boost_step.algorithms)
 
+    def updates_before(self, step: int) -> int:
+        """How many updates come before the step of that number."""
+        return step // self._boost_step.steps_per_update
+
     def boost_columns(self) -> Dict[str, float]:
         """What the algorithms say of the training so far."""
         return dict(self._boost_step.columns(self.__dict__["_cell_boost_step"] or 0))

@@ -204,6 +204,7 @@ class _SunkNetwork:
         self.last_batch: Tuple[Any, ...] = ()
         self.steps_done = 0
         self.interrupt: Any = None  # ends the chunk early when it says so
+        self.before_step: Any = None  # called before every step
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._network, name)
@@ -213,6 +214,8 @@ class _SunkNetwork:
         self.steps_done = 0
         for _ in range(self._helper.sink_size() - self._helper.take_done()):
             self.last_batch = self._helper.iter.next_batch()
+            if self.before_step is not None:
+                self.before_step(self.steps_done)
             outputs = self._network(*self.last_batch)
             self.steps_done += 1
             if self.interrupt is not None and self.interrupt.noted:

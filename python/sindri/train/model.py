@@ -283,6 +283,8 @@ class Model:
         if helper.runs_chunks:
             network = connect_network_with_dataset(self._train_network, helper)
             network.interrupt = interrupt
+            if self._selects_variants():
+                network.before_step = lambda done: self._select_variant(p.cur_step_num - helper.sink_size() + done)
         self._to_training()
         self._copy_loss_scale()  # a checkpoint may have been loaded
         self._tell('begin', p)
@@ -362,6 +364,8 @@ class Model:
         hooks.on_train_step_begin(run_context)
         if self._network in _evaluated:  # a callback has, through this Model or another
             self._to_training()
+        if not isinstance(network, _SunkNetwork) and self._selects_variants():
+            self._select_variant(before)
         try:
             p.net_outputs = network(*batch)
         except Exception as error:
@@ -378,6 +382,16 @@ class Model:
         hooks.on_train_step_end(run_context)
         if interrupt.noted and p.cur_step_num - self._epoch_began_at < int(p.batch_num):
             interrupt.check()  # before the next batch is read: what is saved now stands where the data does
+
+    def _selects_variants(self) -> bool:
+        """Whether the optimizer's steps differ: it is told the number of each."""
+        from sindri.nn.optim.optimizer import Optimizer
+        return isinstance(self._optimizer, Optimizer) and type(self._optimizer).variant is not Optimizer.variant
+
+    def _select_variant(self, step: int) -> None:
+        step += self._steps_before
+        updates = getattr(self._train_network, 'updates_before', None)  # with accumulation it counts updates
+        self._optimizer.select_variant(step if updates is None else updates(step))
 
     @staticmethod
     def _explain(error: Exception, batch: Any) -> None:

@@ -5,6 +5,7 @@ from types import FunctionType, MethodType
 from typing import Any, Dict, NoReturn, Optional, Tuple
 
 from sindri import _core, context
+from sindri.autograd import value_and_grad_with_uses
 from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter, ParameterTuple
@@ -114,6 +115,13 @@ class Stages:
         self.cell, self.inputs = cell, inputs
         self.loss: Any = None
         self.grads: Tuple[Tensor, ...] = ()
+        self.uses: Any = None  # of the parameters, for an optimizer that wants them
+
+    def forward_with_uses(self, sens: Any) -> Tuple[Tensor, ...]:
+        """The gradients, where the loss's starts with sens; sets loss and uses. The network runs on a tape of its own, which keeps more."""
+        cell = self.cell
+        self.loss, self.grads, self.uses = value_and_grad_with_uses(cell.network, cell.weights)(*self.inputs, loss_scale=sens)
+        return self.grads
 
     def forward(self, *inputs: Any) -> Any:
         """The loss alone."""
@@ -122,6 +130,9 @@ class Stages:
     def gradients(self) -> Tuple[Any, Tuple[Tensor, ...], Any]:
         """(loss, gradients, what is still to be multiplied onto these: a scalar tensor or None)."""
         cell = self.cell
+        if getattr(cell.optimizer, "wants_uses", False):
+            grads = self.forward_with_uses(cell.sens)
+            return self.loss, grads, None
         loss = self.loss = cell.network(*self.inputs)
         sens = cell.sens if isinstance(cell.sens, Tensor) else _ops.full(loss.shape, cell.sens, loss.dtype)
         self.grads = cell.grad(cell.network, cell.weights)(*self.inputs, sens)
@@ -134,7 +145,10 @@ class Stages:
 
     def update(self, grads: Tuple[Tensor, ...], inverse: Any, skip: Any) -> None:
         """The optimizer's rule, written to the parameters."""
-        self.cell.optimizer(grads)
+        if self.uses is None:
+            self.cell.optimizer(grads)
+        else:
+            self.cell.optimizer(grads, uses=self.uses)
 
 
 # Steps without algorithms hold nothing, so all cells share them.

@@ -110,6 +110,10 @@ class ScaledStages(Stages):
 
     def gradients(self) -> Tuple[Any, Tuple[Tensor, ...], Any]:
         cell = self.cell
+        if getattr(cell.optimizer, "wants_uses", False):
+            self.status, self.scale = cell.start_overflow_check(None, cell.scale_sense.value())
+            grads = self.forward_with_uses(self.scale)
+            return self.loss, grads, _ops.reciprocal(_ops.cast(_ops.reshape(self.scale, ()), mstype.float32))
         loss = self.loss = cell.network(*self.inputs)
         self.status, self.scale = cell.start_overflow_check(loss, cell.scale_sense.value())
         seed = _ops.mul(_ops.ones_like(loss), _ops.cast(_ops.reshape(self.scale, ()), loss.dtype))
@@ -130,7 +134,10 @@ class ScaledStages(Stages):
         return skip if isinstance(skip, Tensor) else Tensor(bool(skip))
 
     def update(self, grads: Tuple[Tensor, ...], inverse: Any, skip: Any) -> None:
-        self.cell._update_unless(skip, grads, inverse)
+        if self.uses is None:
+            self.cell._update_unless(skip, grads, inverse)
+        else:
+            self.cell.optimizer._apply_unless(skip, grads, uses=self.uses)
 
 
 class TrainOneStepWithLossScaleCell(TrainOneStepCell):
