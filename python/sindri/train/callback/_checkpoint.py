@@ -36,15 +36,16 @@ class CheckpointConfig:
     append_info: 'epoch_num', 'step_num', 'random_op', and at most one dict of int, float, bool, str, Tensor or Parameter; its 'epoch_num' and
     'step_num' are added to the running numbers, so that a resumed training goes on counting. exception_save: a file `…_breakpoint.ckpt` when
     training ends with an error. integrated_save and remove_redundancy concern split parameters and are stored only; crc_check: files always
-    carry checksums. training_state: the file also holds the random state and the place in the training, from which Model.load_training_state goes
+    carry checksums. The keyword training_state (True): the file also holds the random state and the place in the training, from which Model.load_training_state goes
     on (not with saved_network). enc_key and enc_mode encrypt the files, as save_checkpoint has it; format must be 'ckpt'. ValueError: all four of steps, seconds, max and minutes are zero or
     None, or append_info is bad; TypeError."""
 
     def __init__(self, save_checkpoint_steps: int = 1, save_checkpoint_seconds: int = 0, keep_checkpoint_max: int = 5,
                  keep_checkpoint_per_n_minutes: int = 0, integrated_save: bool = True, async_save: Union[bool, str] = False, saved_network: Any = None,
                  append_info: Optional[list] = None, enc_key: Any = None, enc_mode: str = 'AES-GCM', exception_save: bool = False,
-                 crc_check: bool = False, remove_redundancy: bool = False, format: str = 'ckpt', training_state: bool = True, **kwargs: Any):
+                 crc_check: bool = False, remove_redundancy: bool = False, format: str = 'ckpt', **kwargs: Any):
         place = 'CheckpointConfig'
+        training_state = kwargs.pop('training_state', True)
         if kwargs:
             raise TypeError(f"{place}: unknown argument '{sorted(kwargs)[0]}'")
         numbers = dict(save_checkpoint_steps=save_checkpoint_steps, save_checkpoint_seconds=save_checkpoint_seconds,
