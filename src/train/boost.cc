@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "sindri/core/error.h"
 #include "src/core/nearest.h"
@@ -140,6 +141,8 @@ std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext&
   std::vector<BoostAlgorithmPtr> applied;
   for (const BoostAlgorithmPtr& a : in_order(algorithms)) {
     if (!a->idle().empty()) continue;
+    if (std::exchange(a->applied_, true))
+      throw ValueError(fmt::format("the training algorithm {} is part of another training step", a->name()), "boost", "make one for every Model");
     a->apply(step, context);
     step.steps_per_update *= a->steps_per_update();
     applied.push_back(a);

@@ -65,6 +65,12 @@ TEST_P(Average, Equal) {
   follows({{"kind", "swa"}, {"start", "3"}, {"every", "2"}}, mean, [](int64_t step) { return step > 3 && (step - 3) % 2 == 0; });
 }
 
+TEST(AverageOfOneStep, IsRefusedInASecondOne) {
+  const auto algorithm = train::make_boost("average");
+  const BoostedTraining first({algorithm});
+  EXPECT_THROW(BoostedTraining({algorithm}), ValueError);
+}
+
 TEST_P(Average, StepsThatAreLeftOutAreNotTakenIn) {
   BoostedTraining t({train::make_boost("average", {{"kind", "swa"}})}, {.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(1024)});
   t.run(test::small_batch(6, 1));

@@ -82,6 +82,11 @@ class SINDRI_API BoostAlgorithm {
   virtual EventColumns columns(const TrainState&) const { return {}; }
   /// Pairs of a parameter of the network and another value for it, to evaluate or save the network with; empty: it has none (yet).
   virtual std::vector<std::pair<Parameter*, Parameter*>> other_weights() { return {}; }
+
+ private:
+  friend SINDRI_API std::vector<std::shared_ptr<BoostAlgorithm>> apply_boosts(TrainStep& step, const BuildContext& context,
+                                                                              const std::vector<std::shared_ptr<BoostAlgorithm>>& algorithms);
+  bool applied_ = false;
 };
 using BoostAlgorithmPtr = std::shared_ptr<BoostAlgorithm>;
 
@@ -112,7 +117,8 @@ SINDRI_API std::vector<BoostAlgorithmPtr> make_boosts(const Settings& settings);
 /// The algorithms in the order in which they are applied: as given, but each behind those that must precede it. Throws ValueError for a null
 /// one, two of one name, two of which one excludes the other, and orders that contradict each other.
 SINDRI_API std::vector<BoostAlgorithmPtr> in_order(const std::vector<BoostAlgorithmPtr>& algorithms);
-/// Orders them and applies those that are not idle. Returns the ones applied.
+/// Orders them and applies those that are not idle. Returns the ones applied. Throws ValueError as in_order, and for one that is part of another
+/// step.
 SINDRI_API std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext& context, const std::vector<BoostAlgorithmPtr>& algorithms);
 /// A line for every registered algorithm: those that are active in their order, with what they wrap and their settings, and why each of the
 /// others is not.
