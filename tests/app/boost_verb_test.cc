@@ -83,7 +83,7 @@ TEST(BoostVerb, EvaluatesAndExportsEitherWeights) {
   EXPECT_GT(std::abs(loss_of("\n" + own) - loss_of("\n" + averaged)), 1e-3);
   const std::string plain = folder.file("plain.ckpt");
   run_ok({"boost", "weights", "--checkpoint", checkpoint, "--output", plain});
-  EXPECT_EQ(run_ok({"eval", "--config", "configs/digits.yaml", "--checkpoint", plain}), averaged);
+  EXPECT_EQ(run_ok({"eval", "--config", "configs/digits.yaml", "--set", "train.batch_size=128", "--checkpoint", plain}), averaged);
   expect_error(run({"boost", "weights", "--checkpoint", plain, "--output", folder.file("x.ckpt")}), 4, "E4001", {"holds no weights", "average"});
 }
 
