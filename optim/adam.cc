@@ -1,35 +1,35 @@
-// Adam and AdamWeightDecay: one op per parameter; Adam's bias correction comes from two shared scalars.
+// Adam and its kin: one op per parameter; bias corrections come from shared scalars.
 #include "sindri/optim/adam.h"
 
 #include <fmt/format.h>
 
+#include "optim/optimizer_impl.h"
 #include "sindri/core/error.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/optimizer.h"
+#include "sindri/optim/registry.h"
 
 namespace sindri::optim {
 
-namespace {
-
-void check_betas(const char* who, double beta1, double beta2, double eps) {
-  if (!(beta1 > 0 && beta1 < 1)) throw ValueError(fmt::format("{}: beta1 must be in (0, 1), got {}", who, beta1));
-  if (!(beta2 > 0 && beta2 < 1)) throw ValueError(fmt::format("{}: beta2 must be in (0, 1), got {}", who, beta2));
-  if (!(eps > 0)) throw ValueError(fmt::format("{}: eps must be positive, got {}", who, eps));
-}
-
-}  // namespace
-
-Adam::Adam(Params params, const Options& o)
-    : Optimizer("Adam", std::move(params),
+Adam::Adam(std::string name, Params params, const Options& o, const Shape& power_shape)
+    : Optimizer(std::move(name), std::move(params),
                 {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
       beta1_(o.beta1),
       beta2_(o.beta2),
       eps_(o.eps),
-      nesterov_(o.use_nesterov) {
-  check_betas("Adam", beta1_, beta2_, eps_);
-  beta1_power_ = &shared_state("beta1_power", 1);
-  beta2_power_ = &shared_state("beta2_power", 1);
+      nesterov_(o.use_nesterov),
+      amsgrad_(o.use_amsgrad) {
+  check_betas(this->name(), beta1_, beta2_, eps_);
+  if (amsgrad_ && nesterov_) throw ValueError(fmt::format("{}: use_amsgrad does not go with use_nesterov", this->name()));
+  beta1_power_ = &shared_state("beta1_power", 1, power_shape);
+  beta2_power_ = &shared_state("beta2_power", 1, power_shape);
   init_state();
+}
+
+std::vector<Optimizer::Slot> Adam::slots() const {
+  std::vector<Slot> s = {{.prefix = "moment1"}, {.prefix = "moment2"}};
+  if (amsgrad_) s.push_back({.prefix = "vhat"});
+  return s;
 }
 
 void Adam::begin_update() {
@@ -39,11 +39,34 @@ void Adam::begin_update() {
 
 Tensor Adam::update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
                     const std::vector<Parameter*>& state) {
-  const std::vector<Tensor> out = ops::adam_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, beta1_power_->value(), beta2_power_->value(),
-                                                   beta1_, beta2_, eps_, weight_decay, control.grad_scale, nesterov_, control.inv_scale, control.skip);
-  state[0]->assign(out[1]);
-  state[1]->assign(out[2]);
-  return out[0];
+  const Tensor &m = state[0]->value(), &v = state[1]->value(), power1 = beta1_power_->value(), power2 = beta2_power_->value();
+  if (amsgrad_)
+    return assign_state(state,
+                        ops::amsgrad_update(p.value(), m, v, state[2]->value(), grad, lr, power1, power2, beta1_, beta2_, eps_, weight_decay,
+                                            control.grad_scale, control.inv_scale, control.skip));
+  return assign_state(state,
+                      ops::adam_update(p.value(), m, v, grad, lr, power1, power2, beta1_, beta2_, eps_, weight_decay, control.grad_scale, nesterov_,
+                                       control.inv_scale, control.skip));
+}
+
+AdaMax::AdaMax(Params params, const Options& o)
+    : Optimizer("AdaMax", std::move(params),
+                {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
+      beta1_(o.beta1),
+      beta2_(o.beta2),
+      eps_(o.eps) {
+  check_betas("AdaMax", beta1_, beta2_, eps_);
+  beta1_power_ = &shared_state("beta1_power", 1, {1});
+  init_state();
+}
+
+void AdaMax::begin_update() { beta1_power_->assign(ops::mul(beta1_power_->value(), beta1_)); }
+
+Tensor AdaMax::update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                      const std::vector<Parameter*>& state) {
+  return assign_state(state,
+                      ops::adamax_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, beta1_power_->value(), beta1_, beta2_, eps_, weight_decay,
+                                         control.grad_scale, control.inv_scale, control.skip));
 }
 
 AdamWeightDecay::AdamWeightDecay(Params params, const Options& o)
@@ -57,11 +80,93 @@ AdamWeightDecay::AdamWeightDecay(Params params, const Options& o)
 
 Tensor AdamWeightDecay::update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
                                const std::vector<Parameter*>& state) {
-  const std::vector<Tensor> out = ops::adam_weight_decay_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, beta1_, beta2_, eps_, weight_decay,
-                                                                control.grad_scale, control.inv_scale, control.skip);
-  state[0]->assign(out[1]);
-  state[1]->assign(out[2]);
-  return out[0];
+  const Tensor old = p.value();
+  const Tensor value = assign_state(state,
+                                    ops::adam_weight_decay_update(old, state[0]->value(), state[1]->value(), grad, lr, beta1_, beta2_, eps_, weight_decay,
+                                                                  control.grad_scale, control.inv_scale, control.skip));
+  if (!control.decay.defined()) return value;
+  const Tensor decayed = ops::sub(value, ops::mul(old, ops::cast(ops::mul(control.decay, lr), old.dtype())));
+  return control.skip.defined() ? ops::where(control.skip, old, decayed) : decayed;
 }
+
+namespace {
+
+const auto& kAdam = optimizers().add({
+    .name = "adam",
+    .doc = "Adam with bias correction (Kingma and Ba 2015)",
+    .settings =
+        {beta1_setting(),
+         beta2_setting(),
+         eps_setting("1e-08"),
+         {.name = "nesterov", .type = SettingType::kBool, .fallback = "false", .doc = "Nesterov's form: the step looks ahead along the velocity"},
+         {.name = "amsgrad", .type = SettingType::kBool, .fallback = "false", .doc = "the largest second moment so far in the root (Reddi et al. 2018)"},
+         loss_scale_setting()},
+    .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
+      return std::make_shared<Adam>(std::move(params),
+                                    AdamOptions{.learning_rate = o.learning_rate,
+                                                .beta1 = v.get_float("beta1"),
+                                                .beta2 = v.get_float("beta2"),
+                                                .eps = v.get_float("eps"),
+                                                .weight_decay = o.weight_decay,
+                                                .loss_scale = v.get_float("loss_scale"),
+                                                .use_nesterov = v.get_bool("nesterov"),
+                                                .use_amsgrad = v.get_bool("amsgrad"),
+                                                .grad_clip = o.grad_clip});
+    },
+});
+
+const auto& kLazyAdam = optimizers().add({
+    .name = "lazy_adam",
+    .doc = "Adam; gradients hold every row of a table, so that none is left out",
+    .settings = {beta1_setting(),
+                 beta2_setting(),
+                 eps_setting("1e-08"),
+                 {.name = "nesterov", .type = SettingType::kBool, .fallback = "false", .doc = "Nesterov's form: the step looks ahead along the velocity"},
+                 loss_scale_setting()},
+    .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
+      return std::make_shared<LazyAdam>(std::move(params),
+                                        AdamOptions{.learning_rate = o.learning_rate,
+                                                    .beta1 = v.get_float("beta1"),
+                                                    .beta2 = v.get_float("beta2"),
+                                                    .eps = v.get_float("eps"),
+                                                    .weight_decay = o.weight_decay,
+                                                    .loss_scale = v.get_float("loss_scale"),
+                                                    .use_nesterov = v.get_bool("nesterov"),
+                                                    .grad_clip = o.grad_clip});
+    },
+});
+
+const auto& kAdamWeightDecay = optimizers().add({
+    .name = "adam_weight_decay",
+    .doc = "Adam without bias correction, weight decay apart from the gradient",
+    .settings = {beta1_setting(), beta2_setting(), eps_setting("1e-06")},
+    .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
+      return std::make_shared<AdamWeightDecay>(std::move(params),
+                                               AdamWeightDecayOptions{.learning_rate = o.learning_rate,
+                                                                      .beta1 = v.get_float("beta1"),
+                                                                      .beta2 = v.get_float("beta2"),
+                                                                      .eps = v.get_float("eps"),
+                                                                      .weight_decay = o.weight_decay,
+                                                                      .grad_clip = o.grad_clip});
+    },
+});
+
+const auto& kAdaMax = optimizers().add({
+    .name = "adamax",
+    .doc = "Adam with the largest gradient in place of the second moment",
+    .settings = {beta1_setting(), beta2_setting(), eps_setting("1e-08"), loss_scale_setting()},
+    .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
+      return std::make_shared<AdaMax>(std::move(params),
+                                      AdaMaxOptions{.learning_rate = o.learning_rate,
+                                                    .beta1 = v.get_float("beta1"),
+                                                    .beta2 = v.get_float("beta2"),
+                                                    .eps = v.get_float("eps"),
+                                                    .weight_decay = o.weight_decay,
+                                                    .loss_scale = v.get_float("loss_scale"),
+                                                    .grad_clip = o.grad_clip});
+    },
+});
+
+}  // namespace
 
 }  // namespace sindri::optim

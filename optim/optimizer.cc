@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "optim/optimizer_impl.h"
 #include "sindri/core/error.h"
 #include "sindri/nn/clip.h"
 #include "sindri/ops/elementwise.h"
@@ -21,12 +22,10 @@ namespace sindri::optim {
 
 namespace {
 
-// The rate of one group: a number or table held in a Parameter (so that both can change without a new graph), or a schedule.
-struct Rate {
-  std::unique_ptr<Parameter> slot;
-  std::shared_ptr<LearningRateSchedule> schedule;
-  bool dynamic() const { return schedule != nullptr || slot->shape().rank() == 1; }
-};
+void check_decay(const std::string& optimizer, const WeightDecay& decay, const std::string& where) {
+  if (!decay.dynamic() && !(decay.constant() >= 0))
+    throw ValueError(fmt::format("{}: weight_decay{} must not be negative, got {}", optimizer, where, decay.constant()));
+}
 
 Rate make_rate(const std::string& optimizer, const LearningRate& lr, const std::string& name, DType dtype) {
   const auto check = [&](double v, const std::string& which) {
@@ -64,32 +63,22 @@ Tensor centralize(const Tensor& grad) {
   return ops::sub(grad, ops::mean(grad, axes, true));
 }
 
-Tensor rescaled(Tensor g, double scale, const Tensor& inv_scale) {
-  if (scale != 1) g = ops::mul(g, scale);
-  return inv_scale.defined() ? ops::mul(g, ops::cast(inv_scale, g.dtype())) : g;
-}
-
 }  // namespace
 
-struct Optimizer::Impl {
-  struct Group {
-    size_t rate = 0;  // index into rates
-    double weight_decay = 0;
-    bool centralize = false;
-  };
-  OptimizerOptions options;
-  DType scalar = DType::kFloat32;
-  bool grouped = false, group_lr = false;
-  std::vector<Rate> rates;  // [0] is the optimizer's own
-  std::vector<Group> groups;
-  std::vector<size_t> group_of;  // per parameter, in update order
-  std::vector<std::vector<Parameter*>> state_of;
-  std::vector<std::unique_ptr<Parameter>> slots, shared;
-};
+Tensor unscaled(Tensor grad, double scale, const Tensor& inv_scale) {
+  if (scale != 1) grad = ops::mul(grad, scale);
+  return inv_scale.defined() ? ops::mul(grad, ops::cast(inv_scale, grad.dtype())) : grad;
+}
+
+void check_betas(const std::string& optimizer, double beta1, double beta2, double eps) {
+  if (!(beta1 > 0 && beta1 < 1)) throw ValueError(fmt::format("{}: beta1 must be in (0, 1), got {}", optimizer, beta1));
+  if (!(beta2 > 0 && beta2 < 1)) throw ValueError(fmt::format("{}: beta2 must be in (0, 1), got {}", optimizer, beta2));
+  if (!(eps > 0)) throw ValueError(fmt::format("{}: eps must be positive, got {}", optimizer, eps));
+}
 
 Optimizer::Optimizer(std::string name, Params params, OptimizerOptions o) : impl_(std::make_unique<Impl>()), name_(std::move(name)) {
   if (!(o.loss_scale > 0)) throw ValueError(fmt::format("{}: loss_scale must be positive, got {}", name_, o.loss_scale));
-  if (!(o.weight_decay >= 0)) throw ValueError(fmt::format("{}: weight_decay must not be negative, got {}", name_, o.weight_decay));
+  check_decay(name_, o.weight_decay, "");
   if (!(o.grad_clip.global_norm >= 0) || !(o.grad_clip.value >= 0))
     throw ValueError(fmt::format("{}: grad_clip must not be negative, got global_norm {} and value {}", name_, o.grad_clip.global_norm, o.grad_clip.value));
   impl_->options = std::move(o);
@@ -103,12 +92,7 @@ Optimizer::Optimizer(std::string name, Params params, OptimizerOptions o) : impl
     for (Parameter* p : params.params()) add_parameter(p, 0);
   }
   if (params_.empty()) throw ValueError(fmt::format("{}: no parameters to train", name_), "", "pass net.trainable_params()");
-  std::unordered_set<std::string> names;
-  for (const Parameter* p : params_) {
-    if (!names.insert(p->name()).second)
-      throw ValueError(fmt::format("{}: two parameters are named '{}'", name_, p->name()), "",
-                       "take them from one network's trainable_params(), which names them by path");
-  }
+  check_rates();
   global_step_ = std::make_unique<Parameter>(Tensor::zeros({1}, DType::kInt32), "global_step", false);
 }
 
@@ -119,7 +103,12 @@ void Optimizer::add_parameter(Parameter* p, size_t group) {
   if (p->name().empty())
     throw ValueError(fmt::format("{}: parameter {} has no name", name_, params_.size()), "",
                      "its state is named after it: take it from a Cell's trainable_params()");
-  if (std::find(params_.begin(), params_.end(), p) != params_.end()) throw ValueError(fmt::format("{}: parameter '{}' is given twice", name_, p->name()));
+  const auto it = std::find_if(params_.begin(), params_.end(), [p](const Parameter* known) { return known->name() == p->name(); });
+  if (it != params_.end()) {
+    const bool elsewhere = impl_->group_of[static_cast<size_t>(it - params_.begin())] != group;
+    throw ValueError(fmt::format("{}: parameter '{}' is {}", name_, p->name(), elsewhere ? "in two groups" : "given twice, or two have that name"), "",
+                     "take them from one network's trainable_params(), which names them by path");
+  }
   params_.push_back(p);
   impl_->group_of.push_back(group);
 }
@@ -136,8 +125,8 @@ void Optimizer::add_groups(const Params& params) {
     }
     const size_t index = impl_->groups.size();
     if (g.params.empty()) throw ValueError(fmt::format("{}: group {} has no parameters", name_, index));
-    const double decay = g.weight_decay.value_or(impl_->options.weight_decay);
-    if (!(decay >= 0)) throw ValueError(fmt::format("{}: weight_decay of group {} must not be negative, got {}", name_, index, decay));
+    const WeightDecay decay = g.weight_decay.value_or(impl_->options.weight_decay);
+    check_decay(name_, decay, fmt::format(" of group {}", index));
     size_t rate = 0;
     if (g.lr.has_value()) {
       rate = impl_->rates.size();
@@ -148,6 +137,16 @@ void Optimizer::add_groups(const Params& params) {
     for (Parameter* p : g.params) add_parameter(p, index);
   }
   if (order != nullptr) order_parameters(*order);
+}
+
+void Optimizer::check_rates() const {
+  int64_t length = 0;
+  for (const Rate& r : impl_->rates) {
+    if (r.schedule != nullptr || !r.dynamic()) continue;
+    if (length != 0 && r.slot->shape()[0] != length)
+      throw ValueError(fmt::format("{}: tables of learning rates must be equally long, got {} and {}", name_, length, r.slot->shape()[0]));
+    length = r.slot->shape()[0];
+  }
 }
 
 void Optimizer::order_parameters(const std::vector<Parameter*>& order) {
@@ -177,8 +176,15 @@ void Optimizer::init_state() {
   }
 }
 
-Parameter& Optimizer::shared_state(const std::string& name, double init) {
-  impl_->shared.push_back(std::make_unique<Parameter>(Tensor::scalar(init, impl_->scalar), name, false));
+Tensor Optimizer::finish(const Parameter&, const Tensor& made, const Tensor&, const UpdateControl&) { return made; }
+
+Tensor Optimizer::assign_state(const std::vector<Parameter*>& state, const std::vector<Tensor>& updated) {
+  for (size_t i = 0; i < state.size(); ++i) state[i]->assign(updated[i + 1]);
+  return updated[0];
+}
+
+Parameter& Optimizer::shared_state(const std::string& name, double init, const Shape& shape) {
+  impl_->shared.push_back(std::make_unique<Parameter>(Tensor::full(shape, init, impl_->scalar), name, false));
   return *impl_->shared.back();
 }
 
@@ -195,10 +201,32 @@ std::vector<Parameter*> Optimizer::state() {
   return out;
 }
 
+const std::vector<Parameter*>& Optimizer::state_of(size_t i) const {
+  if (i >= impl_->state_of.size()) throw ValueError(fmt::format("{}: parameter {} of {}", name_, i, impl_->state_of.size()));
+  return impl_->state_of[i];
+}
+
+std::vector<Parameter*> Optimizer::shared_states() const {
+  std::vector<Parameter*> out;
+  for (const auto& p : impl_->shared) out.push_back(p.get());
+  return out;
+}
+
+Parameter* Optimizer::rate_slot(size_t i) const {
+  if (i >= params_.size()) throw ValueError(fmt::format("{}: parameter {} of {}", name_, i, params_.size()));
+  return impl_->rates[impl_->groups[impl_->group_of[i]].rate].slot.get();
+}
+
+void Optimizer::count_every_update(bool on) { impl_->counts_every_update = on; }
+
 const OptimizerOptions& Optimizer::base_options() const { return impl_->options; }
 
 bool Optimizer::dynamic_lr() const {
   return std::any_of(impl_->rates.begin(), impl_->rates.end(), [](const Rate& r) { return r.dynamic(); });
+}
+
+bool Optimizer::dynamic() const {
+  return dynamic_lr() || std::any_of(impl_->groups.begin(), impl_->groups.end(), [](const Impl::Group& g) { return g.weight_decay.dynamic(); });
 }
 
 void Optimizer::set_lr(double lr) {
@@ -208,43 +236,75 @@ void Optimizer::set_lr(double lr) {
   impl_->rates[0].slot->assign(Tensor::scalar(lr, impl_->scalar));
 }
 
+bool Optimizer::decays(size_t i) const { return impl_->grouped || !filters_decay() || !skips_decay(params_[i]->name()); }
+
 double Optimizer::weight_decay(size_t i) const {
   if (i >= params_.size()) throw ValueError(fmt::format("{}: parameter {} of {}", name_, i, params_.size()));
-  if (!impl_->grouped && filters_decay() && skips_decay(params_[i]->name())) return 0;
-  return impl_->groups[impl_->group_of[i]].weight_decay;
+  if (!decays(i)) return 0;
+  const WeightDecay& decay = impl_->groups[impl_->group_of[i]].weight_decay;
+  if (decay.dynamic()) throw ValueError(fmt::format("{}: the weight decay of '{}' depends on the step", name_, params_[i]->name()));
+  return decay.constant();
 }
 
+namespace {
+
+// What a function of the step gives, as a scalar of that type.
+Tensor at_step(const std::string& optimizer, const char* what, const LearningRateSchedule& schedule, const Parameter& global_step, DType dtype) {
+  const Tensor v = schedule.construct(ops::reshape(global_step.value(), Shape{}));
+  if (v.numel() != 1) throw ShapeError(fmt::format("{}: the {} gave {}, one number is expected", optimizer, what, v.meta().str()));
+  return ops::cast(ops::reshape(v, Shape{}), dtype);
+}
+
+}  // namespace
+
+// One per entry of rates; undefined for the optimizer's own where every group has another.
 TensorList Optimizer::group_rates() {
-  TensorList out;
-  for (const Rate& r : impl_->rates) {
+  TensorList out(impl_->rates.size());
+  for (const Impl::Group& group : impl_->groups) {
+    const Rate& r = impl_->rates[group.rate];
+    Tensor& lr = out[group.rate];
+    if (lr.defined()) continue;
     if (r.schedule != nullptr) {
-      const Tensor lr = r.schedule->construct(ops::reshape(global_step_->value(), Shape{}));
-      if (lr.numel() != 1) throw ShapeError(fmt::format("{}: the schedule gave {}, a scalar is expected", name_, lr.meta().str()));
-      out.push_back(ops::cast(ops::reshape(lr, Shape{}), impl_->scalar));
+      lr = at_step(name_, "schedule", *r.schedule, *global_step_, impl_->scalar);
     } else if (!r.dynamic()) {
-      out.push_back(r.slot->value());
+      lr = r.slot->value();
     } else {
       const Tensor last = ops::full({1}, static_cast<double>(r.slot->shape()[0] - 1), DType::kInt32);  // beyond the table its last value holds
-      out.push_back(ops::reshape(ops::gather(r.slot->value(), ops::minimum(global_step_->value(), last)), Shape{}));
+      lr = ops::reshape(ops::gather(r.slot->value(), ops::minimum(global_step_->value(), last)), Shape{});
     }
+  }
+  return out;
+}
+
+// One per group, undefined where the decay is a number. Groups that share a function share its result.
+TensorList Optimizer::group_decays() {
+  TensorList out(impl_->groups.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    const WeightDecay& decay = impl_->groups[i].weight_decay;
+    if (!decay.dynamic()) continue;
+    for (size_t k = 0; k < i; ++k)
+      if (impl_->groups[k].weight_decay.schedule() == decay.schedule()) out[i] = out[k];
+    if (!out[i].defined()) out[i] = at_step(name_, "weight decay", *decay.schedule(), *global_step_, impl_->scalar);
   }
   return out;
 }
 
 TensorList Optimizer::get_lr() {
   const TensorList rates = group_rates();
-  if (!impl_->group_lr) return {rates[0]};
+  if (!impl_->group_lr) return {rates[impl_->groups[0].rate]};
   TensorList out;
   for (size_t g : impl_->group_of) out.push_back(rates[impl_->groups[g].rate]);
   return out;
 }
 
+Tensor Optimizer::update_number() const { return ops::add(ops::cast(ops::reshape(global_step_->value(), Shape{}), impl_->scalar), 1.0); }
+
 // Unscaled and clipped gradients when clipping is on; else as they came, and update() unscales them.
-TensorList Optimizer::prepare(const TensorList& grads, const Tensor& inv_scale) const {
+TensorList Optimizer::clipped(const TensorList& grads, const Tensor& inv_scale) const {
   const GradClip& clip = impl_->options.grad_clip;
   if (clip.global_norm == 0 && clip.value == 0) return grads;
   TensorList out = grads;
-  for (Tensor& g : out) g = rescaled(g, 1 / impl_->options.loss_scale, inv_scale);
+  for (Tensor& g : out) g = unscaled(g, impl_->handed_over ? 1 : 1 / impl_->options.loss_scale, inv_scale);
   if (clip.global_norm > 0) out = nn::clip_by_global_norm(out, clip.global_norm);
   if (clip.value > 0)
     for (Tensor& g : out) g = nn::clip_by_value(g, -clip.value, clip.value);
@@ -255,7 +315,7 @@ void Optimizer::check_gradients(const TensorList& grads) const {
   if (grads.size() != params_.size()) throw ValueError(fmt::format("{}: {} gradients for {} parameters", name_, grads.size(), params_.size()));
   for (size_t i = 0; i < grads.size(); ++i) {
     if (!grads[i].defined() || grads[i].shape() != params_[i]->shape())
-      throw ShapeError(fmt::format("{}: the gradient of '{}' is {}, the parameter {}", name_, params_[i]->name(),
+      throw ShapeError(fmt::format("{}: the gradient of '{}' must have its shape: it is {}, the parameter {}", name_, params_[i]->name(),
                                    grads[i].defined() ? grads[i].meta().str() : "undefined", params_[i]->meta().str()));
   }
 }
@@ -292,41 +352,90 @@ void Updates::set_delta(size_t i, const Tensor& delta) {
   values.at(i) = ops::add(p.value(), ops::cast(delta, p.dtype()));
 }
 
-void Optimizer::run(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip, const std::function<void(Parameter&, Tensor)>& emit) {
-  check_gradients(grads);
-  if (impl_->state_of.empty()) throw InternalError(fmt::format("{}: init_state was not called by the constructor", name_));
+// Leaves to the rule what it can do in its one pass: scaling and decay, unless something stands between them and it.
+std::vector<Optimizer::Prepared> Optimizer::prepare(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip) {
   const GradClip& clip = impl_->options.grad_clip;
-  const bool clips = clip.global_norm != 0 || clip.value != 0;
-  const TensorList prepared = prepare(grads, inv_scale);
-  const UpdateControl whole = clips ? UpdateControl{.grad_scale = 1, .inv_scale = {}, .skip = skip}
-                                    : UpdateControl{.grad_scale = 1 / impl_->options.loss_scale, .inv_scale = inv_scale, .skip = skip};
-  const TensorList rates = group_rates();
+  const bool is_unscaled = impl_->handed_over || clip.global_norm != 0 || clip.value != 0;
+  const TensorList given = clipped(grads, inv_scale), dynamic = group_decays();
+  std::vector<Prepared> out;
+  out.reserve(params_.size());
+  for (size_t i = 0; i < params_.size(); ++i) {
+    const size_t index = impl_->group_of[i];
+    const Impl::Group& group = impl_->groups[index];
+    Prepared p{.grad = given[i], .control = {.skip = skip}};
+    if (!is_unscaled) p.control = {.grad_scale = 1 / impl_->options.loss_scale, .inv_scale = inv_scale, .skip = skip};
+    const bool decayed = !impl_->handed_over && decays(i);
+    Tensor decay = decayed ? dynamic[index] : Tensor();
+    if (decayed && !decay.defined()) p.weight_decay = group.weight_decay.constant();
+    const bool decays_here = decays_gradient() && (decay.defined() || (group.centralize && p.weight_decay != 0));
+    if (group.centralize || decays_here) {
+      p.grad = unscaled(p.grad, p.control.grad_scale, p.control.inv_scale);
+      p.control = {.skip = skip};
+    }
+    if (decays_here) {
+      const Tensor& value = params_[i]->value();
+      p.grad = ops::add(p.grad, decay.defined() ? ops::mul(value, ops::cast(decay, value.dtype())) : ops::mul(value, p.weight_decay));
+      p.weight_decay = 0;
+      decay = {};
+    }
+    if (group.centralize) p.grad = centralize(p.grad);
+    p.control.decay = decay;
+    out.push_back(std::move(p));
+  }
+  return out;
+}
+
+// rates: one per parameter.
+void Optimizer::update_all(const std::vector<Prepared>& prepared, const TensorList& rates, const Tensor& skip, bool advance, const Emit& emit) {
   TensorList shared_before;
   for (const auto& s : impl_->shared) shared_before.push_back(s->value());
   begin_update();
+  TensorList made;
   for (size_t i = 0; i < params_.size(); ++i) {
-    Parameter& p = *params_[i];
-    const Impl::Group& group = impl_->groups[impl_->group_of[i]];
-    Tensor g = prepared[i];
-    double decay = weight_decay(i);
-    UpdateControl control = whole;
-    if (group.centralize) {
-      g = rescaled(g, control.grad_scale, control.inv_scale);
-      control = {.grad_scale = 1, .inv_scale = {}, .skip = skip};
-      if (decay != 0 && decays_gradient()) {
-        g = ops::add(g, ops::mul(p.value(), decay));
-        decay = 0;
-      }
-      g = centralize(g);
-    }
-    emit(p, update(p, g, rates[group.rate], decay, control, impl_->state_of[i]));
+    const Prepared& p = prepared[i];
+    Tensor value = update(*params_[i], p.grad, rates[i], p.weight_decay, p.control, impl_->state_of[i]);
+    if (two_passes()) made.push_back(std::move(value));
+    else emit(*params_[i], std::move(value));
   }
-  const auto advance = [&](Parameter& p, const Tensor& before, const Tensor& after) { p.assign(skip.defined() ? ops::where(skip, before, after) : after); };
+  for (size_t i = 0; i < made.size(); ++i) emit(*params_[i], finish(*params_[i], made[i], rates[i], prepared[i].control));
+  const auto unless_skipped = [&](Parameter& p, const Tensor& before, const Tensor& after) {
+    p.assign(skip.defined() ? ops::where(skip, before, after) : after);
+  };
   for (size_t i = 0; skip.defined() && i < shared_before.size(); ++i) {
     const Tensor after = impl_->shared[i]->value();
-    if (after.id() != shared_before[i].id()) advance(*impl_->shared[i], shared_before[i], after);
+    if (after.id() != shared_before[i].id()) unless_skipped(*impl_->shared[i], shared_before[i], after);
   }
-  if (dynamic_lr()) advance(*global_step_, global_step_->value(), ops::add(global_step_->value(), ops::full({1}, 1, DType::kInt32)));
+  if (advance) unless_skipped(*global_step_, global_step_->value(), ops::add(global_step_->value(), ops::full({1}, 1, DType::kInt32)));
+}
+
+void Optimizer::run(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip, const Emit& emit) {
+  check_gradients(grads);
+  if (impl_->state_of.empty()) throw InternalError(fmt::format("{}: init_state was not called by the constructor", name_));
+  const std::vector<Prepared> prepared = prepare(grads, inv_scale, skip);
+  const TensorList by_group = group_rates();
+  TensorList rates;
+  for (size_t g : impl_->group_of) rates.push_back(by_group[impl_->groups[g].rate]);
+  update_all(prepared, rates, skip, impl_->counts_every_update || dynamic(), emit);
+}
+
+void Optimizer::apply_rule(const TensorList& grads, const TensorList& rates, const TensorList& decays, const Tensor& skip, bool advance) {
+  check_gradients(grads);
+  const size_t n = params_.size();
+  const auto check = [&](const TensorList& given, const char* what) {
+    if (given.size() != 1 && given.size() != n) throw ValueError(fmt::format("{}: {} {} for {} parameters", name_, given.size(), what, n));
+  };
+  check(rates, "learning rates");
+  if (!decays.empty()) check(decays, "weight decays");
+  std::vector<Prepared> prepared;
+  TensorList each;
+  for (size_t i = 0; i < n; ++i) {
+    prepared.push_back({.grad = grads[i], .control = {.skip = skip}});
+    each.push_back(rates[rates.size() == 1 ? 0 : i]);
+    if (decays_gradient()) continue;
+    if (!decays.empty()) prepared[i].control.decay = decays[decays.size() == 1 ? 0 : i];
+    else prepared[i].weight_decay = weight_decay(i);
+  }
+  update_all(prepared, each, skip, advance, [](Parameter& p, Tensor value) { p.assign(value); });
 }
 
 }  // namespace sindri::optim

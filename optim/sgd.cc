@@ -5,6 +5,7 @@
 
 #include "sindri/core/error.h"
 #include "sindri/ops/optimizer.h"
+#include "sindri/optim/registry.h"
 
 namespace sindri::optim {
 
@@ -13,7 +14,8 @@ SGD::SGD(Params params, const Options& o)
                 {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
       momentum_(o.momentum),
       dampening_(o.dampening),
-      nesterov_(o.nesterov) {
+      nesterov_(o.nesterov),
+      decay_all_(o.decay_all) {
   if (!(momentum_ >= 0)) throw ValueError(fmt::format("SGD: momentum must not be negative, got {}", momentum_));
   if (!(dampening_ >= 0)) throw ValueError(fmt::format("SGD: dampening must not be negative, got {}", dampening_));
   if (nesterov_ && (momentum_ == 0 || dampening_ != 0))
@@ -23,11 +25,34 @@ SGD::SGD(Params params, const Options& o)
 
 Tensor SGD::update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
                    const std::vector<Parameter*>& state) {
-  const std::vector<Tensor> out = ops::sgd_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, momentum_, dampening_, weight_decay,
-                                                  control.grad_scale, nesterov_, control.inv_scale, control.skip);
-  state[0]->assign(out[1]);
-  state[1]->assign(out[2]);
-  return out[0];
+  return assign_state(state,
+                      ops::sgd_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, momentum_, dampening_, weight_decay, control.grad_scale,
+                                      nesterov_, control.inv_scale, control.skip));
 }
+
+namespace {
+
+const auto& kSgd = optimizers().add({
+    .name = "sgd",
+    .doc = "PyTorch's SGD: the first gradient is the first velocity",
+    .settings = {{.name = "momentum", .type = SettingType::kFloat, .fallback = "0.9", .doc = "how much of the velocity stays", .min = 0, .max = 1e6},
+                 {.name = "dampening", .type = SettingType::kFloat, .fallback = "0", .doc = "what the gradient lacks on its way into the velocity", .min = 0},
+                 {.name = "nesterov", .type = SettingType::kBool, .fallback = "false", .doc = "Nesterov's form: the step looks ahead along the velocity"},
+                 {.name = "decay_all", .type = SettingType::kBool, .fallback = "false", .doc = "weight decay of batch norm's gamma and beta too"},
+                 loss_scale_setting()},
+    .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
+      return std::make_shared<SGD>(std::move(params),
+                                   SGDOptions{.learning_rate = o.learning_rate,
+                                              .momentum = v.get_float("momentum"),
+                                              .dampening = v.get_float("dampening"),
+                                              .weight_decay = o.weight_decay,
+                                              .decay_all = v.get_bool("decay_all"),
+                                              .nesterov = v.get_bool("nesterov"),
+                                              .loss_scale = v.get_float("loss_scale"),
+                                              .grad_clip = o.grad_clip});
+    },
+});
+
+}  // namespace
 
 }  // namespace sindri::optim

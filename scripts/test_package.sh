@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs a build into a temporary prefix, builds docs/examples against the installed package with warnings as errors, and runs it.
+# Installs a build into a temporary prefix, builds docs/examples against the installed package with warnings as errors, and runs them.
 #   scripts/test_package.sh [BUILD_DIR]     (default: build/release)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -33,6 +33,12 @@ run cmake --build "$temp/boost-build"
 run "$temp/boost-build/train_lookahead"
 SINDRI_LIBRARIES=$temp/boost-build/liblookahead.so "$temp/prefix/bin/sindri" boost explain --set boost.lookahead.enabled=true | grep -q "^1. lookahead" ||
   { echo "error: the library's algorithm is not known to the program" >&2; exit 1; }
+cp -r docs/examples/own_optimizer "$temp/own"
+run cmake -S "$temp/own" -B "$temp/own_build" -DCMAKE_PREFIX_PATH="$temp/prefix" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" >"$temp/configure.log" ||
+  { cat "$temp/configure.log"; exit 1; }
+run cmake --build "$temp/own_build"
+(cd "$temp" && run "$temp/own_build/own_optimizer" "$temp/prefix/share/sindri/configs/digits.yaml" train.epochs=2 optimizer.momentum=0.9 lr.max=0.001 \
+  train.run_dir=own_run && grep -q "name: signum" own_run/config.resolved.yaml)
 # The installed program finds its library beside it, and tells the same version as the package.
 version=$("$temp/prefix/bin/sindri" version)
 grep -rqF "set(PACKAGE_VERSION \"${version#sindri }\")" "$temp/prefix" --include=SindriConfigVersion.cmake ||

@@ -11,9 +11,7 @@
 #include "sindri/core/nearest.h"
 #include "sindri/models/models.h"
 #include "sindri/nn/loss.h"
-#include "sindri/optim/adam.h"
-#include "sindri/optim/momentum.h"
-#include "sindri/optim/sgd.h"
+#include "sindri/optim/registry.h"
 
 namespace sindri::app {
 
@@ -93,37 +91,9 @@ std::vector<float> learning_rates(const train::Settings& s, int64_t steps_per_ep
 std::shared_ptr<optim::Optimizer> make_optimizer(const train::Settings& s, nn::Cell& network, int64_t steps_per_epoch, int64_t steps_per_update) {
   const std::vector<float> rates = learning_rates(s, steps_per_epoch, steps_per_update);
   const optim::LearningRate lr = rates.size() == 1 ? optim::LearningRate(static_cast<double>(rates[0])) : optim::LearningRate(rates);
-  const std::string& name = s.get_string("optimizer.name");
-  const double decay = s.get_float("optimizer.weight_decay"), scale = s.get_float("optimizer.loss_scale");
-  const double beta1 = s.get_float("optimizer.beta1"), beta2 = s.get_float("optimizer.beta2"), eps = s.get_float("optimizer.eps");
-  const bool nesterov = s.get_bool("optimizer.nesterov");
-  const optim::GradClip clip{.global_norm = s.get_float("optimizer.clip_global_norm")};
-  const std::vector<Parameter*> params = network.trainable_params();
-  if (name == "momentum") {
-    return std::make_shared<optim::Momentum>(params,
-                                             optim::MomentumOptions{.learning_rate = lr,
-                                                                    .momentum = s.get_float("optimizer.momentum"),
-                                                                    .weight_decay = decay,
-                                                                    .loss_scale = scale,
-                                                                    .use_nesterov = nesterov,
-                                                                    .grad_clip = clip});
-  }
-  if (name == "sgd") {
-    return std::make_shared<optim::SGD>(params,
-                                        optim::SGDOptions{.learning_rate = lr,
-                                                          .momentum = s.get_float("optimizer.momentum"),
-                                                          .weight_decay = decay,
-                                                          .nesterov = nesterov,
-                                                          .loss_scale = scale,
-                                                          .grad_clip = clip});
-  }
-  if (name == "adam") {
-    return std::make_shared<optim::Adam>(
-        params,
-        optim::AdamOptions{.learning_rate = lr, .beta1 = beta1, .beta2 = beta2, .eps = eps, .weight_decay = decay, .loss_scale = scale, .grad_clip = clip});
-  }
-  return std::make_shared<optim::AdamWeightDecay>(
-      params, optim::AdamWeightDecayOptions{.learning_rate = lr, .beta1 = beta1, .beta2 = beta2, .eps = eps, .weight_decay = decay, .grad_clip = clip});
+  const optim::OptimizerOptions options = {
+      .learning_rate = lr, .weight_decay = s.get_float("optimizer.weight_decay"), .grad_clip = {.global_norm = s.get_float("optimizer.clip_global_norm")}};
+  return optim::optimizers().find(s.get_string("optimizer.name")).make(network.trainable_params(), options, s.chosen("optimizer.name"));
 }
 
 amp::Options amp_options(const train::Settings& s) {

@@ -34,13 +34,9 @@ struct Settings::Source {
 namespace {
 
 const SettingSpec* find_spec(const std::string& name) {
-  static const std::map<std::string, const SettingSpec*> by_name = [] {
-    std::map<std::string, const SettingSpec*> m;
-    for (const SettingSpec& s : Settings::schema()) m[s.name] = &s;
-    return m;
-  }();
-  const auto it = by_name.find(name);
-  return it == by_name.end() ? nullptr : it->second;
+  for (const SettingSpec& s : Settings::schema())
+    if (name == s.name) return &s;
+  return nullptr;
 }
 
 // "optimizer", "boost", "boost.average", …
@@ -231,7 +227,10 @@ SettingValue parse_setting(const SettingSpec& spec, const std::string& text, con
 }
 
 Settings::Settings() {
-  for (const SettingSpec& spec : schema()) assign(spec.name, {.origin = "default", .where = "the table of settings", .values = {spec.fallback}});
+  for (const SettingSpec& spec : schema()) {
+    if (spec.chosen_by[0] != '\0') slots_[spec.name] = {.value = {}, .own_default = true};
+    else assign(spec.name, {.origin = "default", .where = "the table of settings", .values = {spec.fallback}});
+  }
 }
 
 void Settings::assign(const std::string& name, const Source& source) {
@@ -324,8 +323,6 @@ void Settings::validate_precision() const {
       fail(name, fmt::format("only a dynamic loss scale uses it, loss_scale.type is {}", type), "set loss_scale.type=dynamic");
   }
   if (get_float("optimizer.loss_scale") == 1) return;
-  if (get_string("optimizer.name") == "adam_weight_decay")
-    fail("optimizer.loss_scale", "adam_weight_decay has no loss scale", "leave it out, or use adam or loss_scale.type");
   if (scales) fail("optimizer.loss_scale", fmt::format("gradients would be divided by it and by the scale of loss_scale.type {}", type), "set one of the two");
 }
 
@@ -343,12 +340,38 @@ void Settings::validate_boosts() const {
   }
 }
 
-void Settings::validate() const {
-  const std::string& optimizer = get_string("optimizer.name");
-  if (get_bool("optimizer.nesterov")) {
-    if (optimizer != "momentum" && optimizer != "sgd") fail("optimizer.nesterov", fmt::format("{} has no Nesterov form", optimizer), "use momentum or sgd");
-    if (get_float("optimizer.momentum") == 0) fail("optimizer.nesterov", "Nesterov needs a momentum above 0", "set optimizer.momentum");
+// What was given must belong to the thing that is chosen; values that equal a default are left alone, as a file of all settings has them.
+void Settings::validate_chosen() const {
+  std::set<std::string> choosers;
+  for (const SettingSpec& spec : schema()) {
+    if (spec.chosen_by[0] == '\0') continue;
+    choosers.insert(spec.chosen_by);
+    const auto slot = slots_.find(spec.name);
+    if (slot == slots_.end() || slot->second.own_default || applies(spec)) continue;
+    const RegistryBase& registry = registry_of(spec.chosen_by);
+    std::vector<std::string> whose;
+    bool is_default = false;
+    for (const std::string& name : registry.names()) {
+      const SettingSpec* own = registry.info(name).find(std::string(spec.name).substr(std::string(spec.name).find('.') + 1));
+      if (own == nullptr) continue;
+      whose.push_back(name);
+      is_default = is_default || parse_setting(*own, own->fallback) == slot->second.value;
+    }
+    if (!is_default)
+      fail(spec.name, fmt::format("{} has no such setting", get_string(spec.chosen_by)), fmt::format("leave it out, or use {}", fmt::join(whose, ", ")));
   }
+  for (const std::string& chooser : choosers) {
+    try {
+      chosen(chooser);
+    } catch (const ValueError& e) { fail(chooser.c_str(), e.message(), "see docs/settings.md for the ranges"); }
+  }
+}
+
+void Settings::validate() const {
+  validate_chosen();
+  if (get_bool("optimizer.nesterov") && registry_of("optimizer.name").info(get_string("optimizer.name")).find("momentum") != nullptr &&
+      get_float("optimizer.momentum") == 0)
+    fail("optimizer.nesterov", "Nesterov needs a momentum above 0", "set optimizer.momentum");
   if (get_float("lr.warmup_epochs") > static_cast<double>(get_int("train.epochs"))) {
     fail("lr.warmup_epochs", fmt::format("{} epochs of warm-up do not fit into {} epochs", get_float("lr.warmup_epochs"), get_int("train.epochs")),
          "lower it or raise train.epochs");
@@ -371,24 +394,57 @@ void Settings::validate() const {
   if (prefix.size() > kLongest) fail("checkpoint.prefix", fmt::format("a prefix has at most {} bytes, this one {}", kLongest, prefix.size()), "shorten it");
 }
 
-const Settings::Value& Settings::value(const std::string& name, SettingType type) const {
+bool Settings::applies(const SettingSpec& spec) const {
+  if (spec.chosen_by[0] == '\0') return true;
+  const std::string name = spec.name;
+  return registry_of(spec.chosen_by).info(get_string(spec.chosen_by)).find(name.substr(name.find('.') + 1)) != nullptr;
+}
+
+// That of the thing chosen; where it has no such setting, that of another, which stands for "nothing was set".
+Settings::Value Settings::own_default(const SettingSpec& spec) const {
+  const std::string name = spec.name, key = name.substr(name.find('.') + 1);
+  const RegistryBase& registry = registry_of(spec.chosen_by);
+  const SettingSpec* own = registry.info(get_string(spec.chosen_by)).find(key);
+  for (const std::string& other : registry.names())
+    if (own == nullptr) own = registry.info(other).find(key);
+  return parse_setting(*own, own->fallback);
+}
+
+Settings::Value Settings::current(const SettingSpec& spec) const {
+  const auto slot = slots_.find(spec.name);
+  const bool given = slot != slots_.end() && !slot->second.own_default;
+  return given ? slot->second.value : spec.chosen_by[0] != '\0' ? own_default(spec) : slots_.at(spec.name).value;
+}
+
+SettingValues Settings::chosen(const std::string& chooser) const {
+  const Registered& thing = registry_of(chooser).info(get_string(chooser));
+  const std::string section = chooser.substr(0, chooser.find('.') + 1);
+  std::map<std::string, SettingValue> given;
+  for (const SettingSpec& own : thing.settings) {
+    const auto slot = slots_.find(section + own.name);
+    if (slot != slots_.end() && !slot->second.own_default) given[own.name] = slot->second.value;
+  }
+  return SettingValues(thing.name, thing.settings, given);
+}
+
+Settings::Value Settings::value(const std::string& name, SettingType type) const {
   const SettingSpec* spec = find_spec(name);
   if (spec == nullptr) throw InternalError("the program asks for an unknown setting " + name, "", did_you_mean(name, section_names()));
   if (spec->type != type) throw InternalError("the program reads setting " + name + " as another type than its own");
-  return slots_.at(name).value;
+  return current(*spec);
 }
 
 bool Settings::get_bool(const std::string& name) const { return std::get<bool>(value(name, SettingType::kBool)); }
 int64_t Settings::get_int(const std::string& name) const { return std::get<int64_t>(value(name, SettingType::kInt)); }
 double Settings::get_float(const std::string& name) const { return std::get<double>(value(name, SettingType::kFloat)); }
-const std::string& Settings::get_string(const std::string& name) const { return std::get<std::string>(value(name, SettingType::kString)); }
-const std::vector<double>& Settings::get_floats(const std::string& name) const {
+std::string Settings::get_string(const std::string& name) const { return std::get<std::string>(value(name, SettingType::kString)); }
+std::vector<double> Settings::get_floats(const std::string& name) const {
   const SettingSpec* spec = find_spec(name);
   return std::get<std::vector<double>>(value(name, spec != nullptr && spec->type == SettingType::kIntList ? SettingType::kIntList : SettingType::kFloatList));
 }
 std::vector<int64_t> Settings::get_ints(const std::string& name) const {
   std::vector<int64_t> out;
-  for (const double v : std::get<std::vector<double>>(value(name, SettingType::kIntList))) out.push_back(static_cast<int64_t>(v));
+  for (const double v : get_floats(name)) out.push_back(static_cast<int64_t>(v));
   return out;
 }
 
@@ -404,8 +460,9 @@ const std::string& Settings::origin(const std::string& name) const {
   return it->second.origin;
 }
 
-std::string Settings::text(const SettingSpec& spec) const {
-  const Value& v = slots_.at(spec.name).value;
+std::string Settings::text(const SettingSpec& spec) const { return text(spec, current(spec)); }
+
+std::string Settings::text(const SettingSpec& spec, const Value& v) {
   switch (spec.type) {
     case SettingType::kBool: return std::get<bool>(v) ? "true" : "false";
     case SettingType::kInt: return std::to_string(std::get<int64_t>(v));
@@ -425,6 +482,7 @@ std::string Settings::yaml(bool with_origins) const {
   std::string out;
   std::vector<std::string> open;  // the parts of the section that is being written
   for (const SettingSpec& spec : schema()) {
+    if (!applies(spec) && is_default(spec.name)) continue;
     std::vector<std::string> parts = split(spec.name, '.');
     const std::string key = parts.back();
     parts.pop_back();
@@ -440,7 +498,7 @@ std::string Settings::yaml(bool with_origins) const {
 // The settings of an algorithm that is off say nothing of the training.
 bool Settings::counts(const SettingSpec& spec) const {
   const std::string name = spec.name;
-  return spec.changes_result && (!name.starts_with("boost.") || get_bool(section_of(name) + ".enabled"));
+  return spec.changes_result && applies(spec) && (!name.starts_with("boost.") || get_bool(section_of(name) + ".enabled"));
 }
 
 std::string Settings::hash() const {

@@ -1,8 +1,12 @@
 // The table of settings: the one place that knows their names, defaults, ranges and meaning.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
+#include <mutex>
 
+#include "sindri/core/error.h"
+#include "sindri/optim/registry.h"
 #include "sindri/train/boost.h"
 #include "sindri/train/settings.h"
 
@@ -10,9 +14,17 @@ namespace sindri::train {
 
 namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
-}
 
-static std::vector<SettingSpec> own_settings() {
+// Settings that name a registered thing, whose own settings are rows of the same section.
+struct Chooser {
+  const char* setting;
+  const RegistryBase& (*registry)();
+};
+constexpr Chooser kChoosers[] = {
+    {"optimizer.name", []() -> const RegistryBase& { return optim::optimizers(); }},
+};
+
+std::vector<SettingSpec> fixed_rows() {
   using enum SettingType;
   return {
       {.name = "model.name", .type = kString, .fallback = "", .doc = "net by name, e.g. lenet, resnet18, resnet20; `sindri summary` lists them"},
@@ -143,29 +155,18 @@ static std::vector<SettingSpec> own_settings() {
        .min = 0,
        .max = 1},
 
-      {.name = "optimizer.name", .type = kString, .fallback = "momentum", .doc = "update rule", .choices = "momentum|sgd|adam|adam_weight_decay"},
-      {.name = "optimizer.momentum", .type = kFloat, .fallback = "0.9", .doc = "of momentum and sgd", .min = 0, .max = 1},
+      {.name = "optimizer.name", .type = kString, .fallback = "momentum", .doc = "update rule, see below"},
       {.name = "optimizer.weight_decay",
        .type = kFloat,
        .fallback = "0.0001",
        .doc = "added to the gradient as weight_decay * weight; not for batch norm's gamma and beta",
        .min = 0,
        .max = 10},
-      {.name = "optimizer.nesterov", .type = kBool, .fallback = "false", .doc = "Nesterov's form of momentum and sgd"},
-      {.name = "optimizer.beta1", .type = kFloat, .fallback = "0.9", .doc = "of adam and adam_weight_decay", .min = 0, .max = 0.9999999},
-      {.name = "optimizer.beta2", .type = kFloat, .fallback = "0.999", .doc = "of adam and adam_weight_decay", .min = 0, .max = 0.9999999},
-      {.name = "optimizer.eps", .type = kFloat, .fallback = "1e-08", .doc = "of adam and adam_weight_decay", .min = 1e-30, .max = 1},
       {.name = "optimizer.clip_global_norm",
        .type = kFloat,
        .fallback = "0",
        .doc = "gradients are scaled down so that their common L2 norm is at most this; 0: off",
        .min = 0,
-       .max = 1e9},
-      {.name = "optimizer.loss_scale",
-       .type = kFloat,
-       .fallback = "1",
-       .doc = "the loss is multiplied and gradients are divided by it, without a look for overflow; not for adam_weight_decay, nor beside loss_scale.type",
-       .min = 1e-6,
        .max = 1e9},
 
       {.name = "loss_scale.type",
@@ -263,7 +264,7 @@ static std::vector<SettingSpec> own_settings() {
 }
 
 // Rows of the registered algorithms, each led by the switch.
-static std::vector<SettingSpec> boost_settings() {
+std::vector<SettingSpec> boost_settings() {
   static std::deque<std::string> texts;  // rows hold pointers
   const auto keep = [](std::string text) { return texts.emplace_back(std::move(text)).c_str(); };
   std::vector<SettingSpec> rows;
@@ -277,13 +278,41 @@ static std::vector<SettingSpec> boost_settings() {
   return rows;
 }
 
+// The fixed rows with those of registered things behind their section, and with the things' names as choices; algorithms last.
+std::vector<SettingSpec> all_rows() {
+  static std::deque<std::string>& names = *new std::deque<std::string>();  // the tables point to them
+  std::vector<SettingSpec> out = fixed_rows();
+  for (const Chooser& chooser : kChoosers) {
+    const std::string setting = chooser.setting, section = setting.substr(0, setting.find('.'));
+    const RegistryBase& registry = chooser.registry();
+    for (SettingSpec& spec : out)
+      if (spec.name == setting) spec.choices = names.emplace_back(fmt::format("{}", fmt::join(registry.names(), "|"))).c_str();
+    const auto last = std::find_if(out.rbegin(), out.rend(), [&](const SettingSpec& s) { return std::string(s.name).starts_with(section + "."); });
+    const std::vector<SettingSpec> own = registry.rows(section, setting);
+    out.insert(last.base(), own.begin(), own.end());
+  }
+  const std::vector<SettingSpec> boosts = boost_settings();
+  out.insert(out.end(), boosts.begin(), boosts.end());
+  return out;
+}
+
+}  // namespace
+
+// A table for each state of the registries; earlier ones stay, as Settings may be reading them.
 const std::vector<SettingSpec>& Settings::schema() {
-  static const std::vector<SettingSpec> table = [] {
-    std::vector<SettingSpec> all = own_settings();
-    for (const SettingSpec& row : boost_settings()) all.push_back(row);
-    return all;
-  }();
-  return table;
+  static std::mutex mutex;
+  static std::deque<std::pair<size_t, std::vector<SettingSpec>>>& tables = *new std::deque<std::pair<size_t, std::vector<SettingSpec>>>();
+  size_t things = boost_registry().size();
+  for (const Chooser& chooser : kChoosers) things += chooser.registry().size();
+  const std::lock_guard lock(mutex);
+  if (tables.empty() || tables.back().first != things) tables.emplace_back(things, all_rows());
+  return tables.back().second;
+}
+
+const RegistryBase& Settings::registry_of(const std::string& chooser) {
+  for (const Chooser& c : kChoosers)
+    if (chooser == c.setting) return c.registry();
+  throw InternalError("the setting " + chooser + " chooses nothing that is registered");
 }
 
 namespace {
@@ -306,6 +335,8 @@ std::string allowed(const SettingSpec& spec) {
     return s;
   }
   if (spec.min == -kInf && spec.max == kInf) return type_name(spec.type);
+  if (spec.max == kInf) return fmt::format("{}, at least {}", type_name(spec.type), spec.min);
+  if (spec.min == -kInf) return fmt::format("{}, at most {}", type_name(spec.type), spec.max);
   return fmt::format("{}, {} .. {}", type_name(spec.type), spec.min, spec.max);
 }
 }  // namespace
@@ -313,19 +344,35 @@ std::string allowed(const SettingSpec& spec) {
 std::string Settings::schema_markdown() {
   std::string out =
       "# Settings\n\n"
-      "Made from the table in `src/train/settings_schema.cc`: the test `Settings.DocumentationIsUpToDate` compares the two and writes a fresh copy.\n\n"
+      "Made from the table in `src/train/settings_schema.cc` and from what registered things declare: the test `Settings.DocumentationIsUpToDate` compares the "
+      "two and writes a fresh copy.\n\n"
       "A value comes from the YAML file (`--config`), then from the environment (`train.epochs` is `SINDRI_TRAIN__EPOCHS`), then from\n"
       "`--set train.epochs=3`; later wins. `--print-config` shows each value and where it came from.\n";
   std::string section;
+  const auto things = [&out](const std::string& of) {
+    for (const Chooser& chooser : kChoosers) {
+      const std::string setting = chooser.setting;
+      if (setting.substr(0, setting.find('.')) != of) continue;
+      out += fmt::format("\n| `{}` | is | its settings |\n| --- | --- | --- |\n", setting);
+      for (const std::string& name : chooser.registry().names()) {
+        const Registered& thing = chooser.registry().info(name);
+        std::string keys;
+        for (const SettingSpec& s : thing.settings) keys += fmt::format("{}{}", keys.empty() ? "" : ", ", s.name);
+        out += fmt::format("| {} | {} | {} |\n", name, thing.doc, keys);
+      }
+    }
+  };
   for (const SettingSpec& spec : schema()) {
     const std::string name = spec.name, head = name.substr(0, name.find('.'));
     if (head != section) {
+      things(section);
       section = head;
       out += fmt::format("\n## {}\n\n| setting | default | allowed | unit | meaning |\n| --- | --- | --- | --- | --- |\n", section);
     }
     const std::string fallback = spec.fallback[0] == '\0' ? "(empty)" : fmt::format("`{}`", spec.fallback);
     out += fmt::format("| `{}` | {} | {} | {} | {} |\n", name, fallback, allowed(spec), spec.unit, spec.doc);
   }
+  things(section);
   return out;
 }
 

@@ -9,8 +9,14 @@
 
 #include "sindri/core/error.h"
 #include "sindri/graph/compile.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/optim/adagrad.h"
 #include "sindri/optim/adam.h"
+#include "sindri/optim/ftrl.h"
+#include "sindri/optim/lamb.h"
 #include "sindri/optim/momentum.h"
+#include "sindri/optim/registry.h"
+#include "sindri/optim/rmsprop.h"
 #include "sindri/optim/sgd.h"
 
 namespace sindri::optim {
@@ -116,11 +122,14 @@ TEST(Momentum, Float32AndNesterov) {
   run_and_compare(opt, net, {momentum_rule(0.05, 0.9, 0, true), momentum_rule(0.05, 0.9, 0, true)}, 2e-6);
 }
 
-TEST(Sgd, FiftyStepsDecayEverything) {
+TEST(Sgd, FiftyStepsDecayWhatTheOthersDecayOrEverything) {
   for (const auto& [momentum, dampening, nesterov] : std::vector<std::tuple<double, double, bool>>{{0, 0, false}, {0.9, 0.3, false}, {0.8, 0, true}}) {
     Net net;
     SGD opt(net.all(), {.learning_rate = 0.05, .momentum = momentum, .dampening = dampening, .weight_decay = 0.1, .nesterov = nesterov});
-    run_and_compare(opt, net, {sgd_rule(0.05, momentum, dampening, 0.1, nesterov), sgd_rule(0.05, momentum, dampening, 0.1, nesterov)}, 1e-12);
+    run_and_compare(opt, net, {sgd_rule(0.05, momentum, dampening, 0.1, nesterov), sgd_rule(0.05, momentum, dampening, 0, nesterov)}, 1e-12);
+    Net other;
+    SGD all(other.all(), {.learning_rate = 0.05, .momentum = momentum, .dampening = dampening, .weight_decay = 0.1, .decay_all = true, .nesterov = nesterov});
+    run_and_compare(all, other, {sgd_rule(0.05, momentum, dampening, 0.1, nesterov), sgd_rule(0.05, momentum, dampening, 0.1, nesterov)}, 1e-12);
   }
 }
 
@@ -192,9 +201,105 @@ TEST(Rates, AScheduleAndAConstant) {
   }
   Momentum fixed(net.all(), {.learning_rate = 0.1});
   fixed.apply(net.grads(1, fixed.parameters()));
-  EXPECT_EQ(fixed.global_step().stored().to_vector<int32_t>(), std::vector<int32_t>{0}) << "advances with a dynamic rate only";
+  EXPECT_EQ(fixed.global_step().stored().to_vector<int32_t>(), std::vector<int32_t>{1});
+  fixed.count_every_update(false);
+  fixed.apply(net.grads(1, fixed.parameters()));
+  EXPECT_EQ(fixed.global_step().stored().to_vector<int32_t>(), std::vector<int32_t>{1}) << "MindSpore 1 advances it with a dynamic rate only";
   fixed.set_lr(0.25);
   EXPECT_EQ(fixed.get_lr()[0].item(), 0.25);
+}
+
+// 0.1·(t + 1) of step t, for parameters that decay; AdamWeightDecay decays by itself, with the rate.
+class RisingDecay final : public LearningRateSchedule {
+ public:
+  Tensor construct(const Tensor& global_step) const override { return ops::mul(ops::add(ops::cast(global_step, DType::kFloat32), 1.0), 0.125); }
+};
+
+TEST(Decay, OfTheStep) {
+  Net net, decoupled;
+  Momentum opt(net.all(), {.learning_rate = 0.1, .momentum = 0, .weight_decay = std::make_shared<RisingDecay>(), .loss_scale = 4});
+  const Rule rising = [](Vec* p, const Vec& g, int t) {
+    for (size_t i = 0; i < p->size(); ++i) (*p)[i] -= 0.1 * (g[i] + 0.125 * t * (*p)[i]);
+  };
+  run_and_compare(opt, net, {rising, momentum_rule(0.1, 0, 0)}, 1e-12, 4);
+  EXPECT_THROW(opt.weight_decay(0), ValueError);
+  EXPECT_EQ(opt.weight_decay(1), 0);
+  EXPECT_TRUE(opt.dynamic());
+  AdamWeightDecay other(decoupled.all(), {.learning_rate = 0.01, .weight_decay = std::make_shared<RisingDecay>()});
+  const Rule plain = adam_rule(0.01, 0.9, 0.999, 1e-6, 0, true);
+  const Rule with_decay = [=](Vec* p, const Vec& g, int t) {
+    const Vec before = *p;
+    plain(p, g, t);
+    for (size_t i = 0; i < p->size(); ++i) (*p)[i] -= 0.01 * 0.125 * t * before[i];
+  };
+  run_and_compare(other, decoupled, {with_decay, adam_rule(0.01, 0.9, 0.999, 1e-6, 0, true)}, 1e-9);
+}
+
+TEST(Rules, TakeGradientsThatAreReady) {
+  Net net;
+  Momentum opt(net.all(), {.learning_rate = 0.1, .momentum = 0, .weight_decay = 1, .loss_scale = 8});
+  const TensorList g = net.grads(1, net.all()), rates = {Tensor::scalar(0.5), Tensor::scalar(0.25)};
+  const Vec before = net.weight.stored().to_vector<double>(), gamma = net.gamma.stored().to_vector<double>();
+  opt.apply_rule(g, rates);
+  for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(net.weight.stored().to_vector<double>()[i], before[i] - 0.5 * g[0].to_vector<double>()[i], 1e-15);
+  for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(net.gamma.stored().to_vector<double>()[i], gamma[i] - 0.25 * g[1].to_vector<double>()[i], 1e-15);
+  EXPECT_EQ(opt.global_step().stored().to_vector<int32_t>(), std::vector<int32_t>{1});
+  EXPECT_THROW(opt.apply_rule(g, {}), ValueError);
+  EXPECT_THROW(opt.apply_rule(g, {rates[0], rates[0], rates[0]}), ValueError);
+  EXPECT_THROW(opt.apply_rule({g[0]}, rates), ValueError);
+}
+
+TEST(Lars, TakesDecayAndScaleOverFromWhatItWraps) {
+  Net net;
+  const auto inner = std::make_shared<Momentum>(net.all(), MomentumOptions{.learning_rate = 0.5, .momentum = 0, .weight_decay = 0.25, .loss_scale = 4});
+  LARS opt(inner, {.epsilon = 0, .coefficient = 0.125});
+  const Rule rescaled = [](Vec* p, const Vec& g, int) {
+    double p_norm = 0, g_norm = 0;
+    for (size_t i = 0; i < p->size(); ++i) p_norm += (*p)[i] * (*p)[i], g_norm += g[i] * g[i];
+    p_norm = std::sqrt(p_norm), g_norm = std::sqrt(g_norm);
+    const double factor = 0.125 * p_norm / (g_norm + (p->size() == 6 ? 0.25 : 0) * p_norm);  // gamma does not decay
+    for (size_t i = 0; i < p->size(); ++i) (*p)[i] -= 0.5 * factor * (g[i] + (p->size() == 6 ? 0.25 : 0) * (*p)[i]);
+  };
+  run_and_compare(opt, net, {rescaled, rescaled}, 1e-12, 4);
+  EXPECT_EQ(inner->global_step().stored().to_vector<int32_t>(), std::vector<int32_t>{50});
+  EXPECT_EQ(opt.state(), inner->state());
+  EXPECT_THROW(LARS(nullptr, {}), ValueError);
+  EXPECT_THROW(LARS(inner, {.coefficient = -1}), ValueError);
+}
+
+TEST(Skipping, LeavesEverythingOfEveryOptimizer) {
+  for (const std::string& name : optimizers().names()) {
+    Net skipping(DType::kFloat32), plain(DType::kFloat32);
+    const OptimizerOptions options{.learning_rate = std::vector<float>{0.1f, 0.2f, 0.3f}, .weight_decay = 0.01};
+    const OptimizerOptions fixed{.learning_rate = 0.1, .weight_decay = 0.01};
+    const auto make = [&](Net& net) { return optimizers().make(name, {}, Params(net.all()), name == "ftrl" ? fixed : options); };
+    const auto a = make(skipping), b = make(plain);
+    for (int t = 0; t < 3; ++t) {
+      const bool skip = t == 1;
+      TensorList g = skipping.grads(t, skipping.all());
+      if (skip) g[0] = Tensor::full({2, 3}, HUGE_VAL);
+      a->apply(g, Tensor::scalar(0.5), Tensor::full({}, skip ? 1 : 0, DType::kBool));
+      if (!skip) b->apply(g, Tensor::scalar(0.5));
+    }
+    EXPECT_EQ(skipping.weight.stored().to_vector<float>(), plain.weight.stored().to_vector<float>()) << name;
+    const std::vector<Parameter*> sa = a->state(), sb = b->state();
+    for (size_t i = 0; i < sa.size(); ++i) EXPECT_EQ(sa[i]->stored().to_vector<double>(), sb[i]->stored().to_vector<double>()) << name << " " << sa[i]->name();
+  }
+}
+
+// Many parameters are one node, but for what depends on their norms.
+TEST(Graph, EveryRuleIsGrouped) {
+  for (const std::string& name : optimizers().names()) {
+    Net net(DType::kFloat32);
+    const auto opt = optimizers().make(name, {}, Params(net.all()), OptimizerOptions{.learning_rate = 0.1});
+    CompiledFn step = compile([&](Span<const Tensor> g) -> TensorList {
+      opt->apply({g.begin(), g.end()});
+      return {};
+    });
+    step(net.grads(1, net.all()));
+    const std::string text = step.graph_text();
+    EXPECT_NE(text.find("= group_update("), std::string::npos) << name << ":\n" << text;
+  }
 }
 
 TEST(Clipping, GlobalNormAfterUnscaling) {
@@ -337,6 +442,17 @@ TEST(Optimizer, Refusals) {
   EXPECT_THROW(SGD(net.all(), {.momentum = 0.9, .dampening = 0.1, .nesterov = true}), ValueError);
   EXPECT_THROW(Adam(net.all(), {.beta1 = 1}), ValueError);
   EXPECT_THROW(Adam(net.all(), {.eps = 0}), ValueError);
+  EXPECT_THROW(Adam(net.all(), {.use_nesterov = true, .use_amsgrad = true}), ValueError);
+  EXPECT_THROW(AdaMax(net.all(), {.beta2 = 0}), ValueError);
+  EXPECT_THROW(Lamb(net.all(), {.beta1 = 1}), ValueError);
+  EXPECT_THROW(Adagrad(net.all(), {.accum = -1}), ValueError);
+  EXPECT_THROW(Adadelta(net.all(), {.rho = 1.5}), ValueError);
+  EXPECT_THROW(RMSProp(net.all(), {.epsilon = 0}), ValueError);
+  EXPECT_THROW(FTRL(net.all(), {.lr_power = 0.5}), ValueError);
+  EXPECT_THROW(FTRL(std::vector<ParamGroup>{{.params = {&net.weight}, .lr = 0.1}}, {}), ValueError);
+  EXPECT_THROW(Momentum(std::vector<ParamGroup>{{.params = {&net.weight}, .lr = std::vector<float>{0.1f}}}, {.learning_rate = std::vector<float>{0.1f, 0.2f}}),
+               ValueError)
+      << "tables of different lengths";
   Momentum opt(net.all(), {});
   EXPECT_THROW(opt.apply({Tensor::zeros({2, 3})}), ValueError);
   EXPECT_THROW(opt.apply({Tensor::zeros({2, 3}), Tensor::zeros({4})}), ShapeError);

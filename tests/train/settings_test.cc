@@ -173,7 +173,9 @@ TEST(Settings, RulesBetweenSettings) {
     }
   };
   refused({"optimizer.nesterov=true", "optimizer.momentum=0"}, "momentum above 0");
-  refused({"optimizer.nesterov=true", "optimizer.name=adam"}, "no Nesterov form");
+  refused({"optimizer.nesterov=true", "optimizer.name=adamax"}, "adamax has no such setting");
+  refused({"optimizer.rho=0.5"}, "momentum has no such setting");
+  refused({"optimizer.loss_scale=8", "optimizer.name=adam_weight_decay"}, "adam_weight_decay has no such setting");
   refused({"lr.warmup_epochs=11"}, "do not fit");
   refused({"lr.schedule=step"}, "at least one epoch");
   refused({"lr.schedule=step", "lr.milestones=20,10"}, "must rise");
@@ -188,6 +190,30 @@ TEST(Settings, RulesBetweenSettings) {
   refused({"checkpoint.prefix=a/b"}, "no '/'");
   refused({"checkpoint.prefix=long", std::string("checkpoint.prefix=" + std::string(300, 'x')).c_str()}, "at most 180 bytes, this one 300");
   Settings().validate();
+}
+
+// Rows that registered things declare: the default is that of the one chosen, and a file of all settings holds only what it has.
+TEST(Settings, AnOptimizersOwnDefaults) {
+  Settings s;
+  EXPECT_EQ(s.get_float("optimizer.momentum"), 0.9);
+  EXPECT_NE(s.to_yaml().find("nesterov: false"), std::string::npos);
+  EXPECT_EQ(s.to_yaml().find("beta1"), std::string::npos);
+  const std::string hash = s.hash();
+  s.set("optimizer.name=rmsprop");
+  EXPECT_EQ(s.get_float("optimizer.momentum"), 0);
+  EXPECT_EQ(s.chosen("optimizer.name").get_float("epsilon"), 1e-10);
+  EXPECT_NE(s.hash(), hash);
+  s.set("optimizer.momentum=0.5");
+  EXPECT_EQ(s.chosen("optimizer.name").get_float("momentum"), 0.5);
+  s.validate();
+  Settings back;
+  back.load_yaml_text(s.to_yaml(), "again.yaml");
+  EXPECT_EQ(back.to_yaml(), s.to_yaml());
+  EXPECT_EQ(back.hash(), s.hash());
+  // Files of earlier versions hold the defaults of what the optimizer does not have.
+  Settings old;
+  old.load_yaml_text("optimizer:\n  name: momentum\n  beta1: 0.9\n  eps: 1e-08\n", "old.yaml");
+  old.validate();
 }
 
 TEST(Settings, PrintedYamlReadsBack) {

@@ -10,7 +10,7 @@ namespace sindri::optim {
 struct MomentumOptions {
   LearningRate learning_rate = 0.1;
   double momentum = 0.9;
-  double weight_decay = 0;
+  WeightDecay weight_decay = 0;
   double loss_scale = 1;
   bool use_nesterov = false;
   GradClip grad_clip = {};

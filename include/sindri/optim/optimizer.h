@@ -18,7 +18,7 @@ namespace sindri::optim {
 struct ParamGroup {
   std::vector<Parameter*> params = {};
   std::optional<LearningRate> lr = {};
-  std::optional<double> weight_decay = {};
+  std::optional<WeightDecay> weight_decay = {};
   bool grad_centralization = false;
   std::vector<Parameter*> order_params = {};
 };
@@ -31,7 +31,7 @@ struct GradClip {
 
 struct OptimizerOptions {
   LearningRate learning_rate = 0.1;
-  double weight_decay = 0;  ///< without groups it skips parameters whose names contain "beta" or "gamma", as MindSpore does
+  WeightDecay weight_decay = 0;  ///< without groups it skips parameters whose names contain "beta" or "gamma", as MindSpore does
   double loss_scale = 1;  ///< gradients are divided by it
   GradClip grad_clip = {};
 };
@@ -41,6 +41,7 @@ struct UpdateControl {
   double grad_scale = 1;  ///< multiplies the gradient
   Tensor inv_scale = {};  ///< float32 scalar that multiplies it too (1 / loss scale); undefined: 1
   Tensor skip = {};  ///< bool scalar: true leaves parameter and state as they are; undefined: false
+  Tensor decay = {};  ///< a weight decay that is computed (scalar), for rules that decay by themselves; undefined: the number they get
 };
 
 /// What a concrete optimizer takes: parameters (all alike) or groups.
@@ -72,8 +73,8 @@ struct SINDRI_API Updates {
 
 class SINDRI_API Optimizer {
  public:
-  /// Throws ValueError for a negative rate or decay, loss_scale <= 0, no, null, unnamed or duplicate parameters, and order_params
-  /// that do not hold exactly the groups' parameters.
+  /// Throws ValueError for a negative rate or decay, tables of rates of different lengths, loss_scale <= 0, no, null, unnamed or
+  /// duplicate parameters, and order_params that do not hold exactly the groups' parameters.
   Optimizer(std::string name, Params params, OptimizerOptions o);
   virtual ~Optimizer();
   Optimizer(const Optimizer&) = delete;
@@ -82,8 +83,7 @@ class SINDRI_API Optimizer {
   const std::string& name() const { return name_; }
   /// In update order.
   const std::vector<Parameter*>& parameters() const { return params_; }
-  /// Updates every parameter: grads in the order of parameters(). Reads lr at global_step, then advances it (when lr is
-  /// dynamic). All of it goes through ops, so it can be traced. Throws ValueError when the count differs, ShapeError for a
+  /// Updates every parameter: grads in the order of parameters(). Reads rates and decays at global_step, then advances it. All of it goes through ops, so it can be traced. Throws ValueError when the count differs, ShapeError for a
   /// gradient of another shape.
   /// Under a loss scale, `inv_scale` (float32 scalar) multiplies every gradient; where `skip` (bool scalar) is true, parameters and
   /// all state stay as they are, without the host being asked.
@@ -93,18 +93,34 @@ class SINDRI_API Optimizer {
   Updates compute_updates(const TensorList& grads, const Tensor& inv_scale = {}, const Tensor& skip = {});
   /// The second half. Throws ValueError when values are missing, ShapeError for one of another shape than its parameter.
   void assign_updates(const Updates& updates);
+  /// The rule alone, for gradients that are unscaled, decayed and centralised already. rates: scalars, one or one per parameter. decays:
+  /// for rules that decay by themselves, scalars likewise, undefined where none applies; empty: their own. Advances global_step when
+  /// `advance`. Throws as apply, and ValueError for another number of rates or decays.
+  void apply_rule(const TensorList& grads, const TensorList& rates, const TensorList& decays = {}, const Tensor& skip = {}, bool advance = true);
   /// The learning rate(s) of the current step, scalars: one, or one per parameter with group rates.
-  TensorList get_lr();
+  virtual TensorList get_lr();
   /// True when the rate depends on global_step.
-  bool dynamic_lr() const;
+  virtual bool dynamic_lr() const;
+  /// True when the rate or a weight decay does.
+  bool dynamic() const;
   /// A fixed rate may be changed between steps without a new graph; throws ValueError when the rate is dynamic or per group.
-  void set_lr(double lr);
-  /// Weight decay of parameters()[i], the beta/gamma rule applied.
+  virtual void set_lr(double lr);
+  /// Weight decay of parameters()[i], the beta/gamma rule applied. Throws ValueError where it depends on the step.
   double weight_decay(size_t i) const;
+  /// Whether weight decay is part of the gradient (so that centralisation sees it) or of the update rule.
+  virtual bool decays_gradient() const { return true; }
+  /// global_step counts every update, as in MindSpore 2; false: only those with a rate or decay that depends on it, as in MindSpore 1.
+  void count_every_update(bool on);
   const OptimizerOptions& base_options() const;
   /// All state that a checkpoint must carry, named as MindSpore names it ("moments.<param>", "global_step", "learning_rate", …).
-  std::vector<Parameter*> state();
-  Parameter& global_step() { return *global_step_; }
+  virtual std::vector<Parameter*> state();
+  /// The states of parameters()[i], as the rule gets them ("moment1.<param>", "moment2.<param>").
+  const std::vector<Parameter*>& state_of(size_t i) const;
+  /// Scalar states that all parameters share ("beta1_power").
+  std::vector<Parameter*> shared_states() const;
+  /// What holds the rate of parameters()[i], a number or a table of rates; null where it is a schedule.
+  Parameter* rate_slot(size_t i) const;
+  virtual Parameter& global_step() { return *global_step_; }
 
   /// True: a training step keeps the uses of parameters() and hands them to precondition (Gradients::uses). Asked when the step is made.
   virtual bool wants_uses() const { return false; }
@@ -130,27 +146,46 @@ class SINDRI_API Optimizer {
   /// weight_decay is 0 where it does not apply.
   virtual Tensor update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
                         const std::vector<Parameter*>& state) = 0;
+  /// For rules of two passes: update() gives something else than the new value, of which finish() makes it once all parameters have had
+  /// their update. Updates that nothing reads before the last one are grouped in graphs.
+  virtual bool two_passes() const { return false; }
+  virtual Tensor finish(const Parameter& p, const Tensor& made, const Tensor& lr, const UpdateControl& control);
+  /// What an update op gave, new parameter then new states: writes the states, returns the parameter.
+  static Tensor assign_state(const std::vector<Parameter*>& state, const std::vector<Tensor>& updated);
   /// Before the first update of a step: shared scalars such as beta1_power.
   virtual void begin_update() {}
   /// Whether weight decay without groups skips beta and gamma.
   virtual bool filters_decay() const { return true; }
-  /// Whether decay is part of the gradient (so that centralisation sees it) or of the update rule.
-  virtual bool decays_gradient() const { return true; }
-  /// A scalar state shared by all parameters ("momentum", "beta1_power"): float32, float64 when a parameter is.
-  Parameter& shared_state(const std::string& name, double init);
+  /// A state of one value shared by all parameters ("momentum", "beta1_power"): float32, float64 when a parameter is.
+  Parameter& shared_state(const std::string& name, double init, const Shape& shape = {});
   /// Derived constructors call it once their members are set.
   void init_state();
+  /// The number of the update that is being made, from 1, as a scalar of the type of shared states.
+  Tensor update_number() const;
+  using Emit = std::function<void(Parameter&, Tensor)>;
+  /// One step, which hands each parameter's new value to `emit` as soon as it is there.
+  virtual void run(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip, const Emit& emit);
 
  private:
+  friend class LARS;  // takes over decay and unscaling
   struct Impl;
+  /// A gradient on its way to the rule, and what is left to the rule.
+  struct Prepared {
+    Tensor grad;
+    double weight_decay = 0;
+    UpdateControl control;
+  };
   void add_groups(const Params& params);
   void add_parameter(Parameter* p, size_t group);
   void order_parameters(const std::vector<Parameter*>& order);
+  void check_rates() const;
   void check_gradients(const TensorList& grads) const;
-  /// One step, which hands each parameter's new value to `emit` as soon as it is there.
-  void run(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip, const std::function<void(Parameter&, Tensor)>& emit);
+  bool decays(size_t i) const;
   TensorList group_rates();
-  TensorList prepare(const TensorList& grads, const Tensor& inv_scale) const;
+  TensorList group_decays();
+  TensorList clipped(const TensorList& grads, const Tensor& inv_scale) const;
+  std::vector<Prepared> prepare(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip);
+  void update_all(const std::vector<Prepared>& prepared, const TensorList& rates, const Tensor& skip, bool advance, const Emit& emit);
   std::unique_ptr<Impl> impl_;
   std::string name_;
   std::vector<Parameter*> params_;

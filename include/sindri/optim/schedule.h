@@ -38,6 +38,20 @@ class SINDRI_API LearningRate {
   std::shared_ptr<LearningRateSchedule> schedule_;
 };
 
+/// A weight decay: a number, or like a rate a function of the global step.
+class SINDRI_API WeightDecay {
+ public:
+  WeightDecay(double constant = 0) : constant_(constant) {}  // NOLINT(google-explicit-constructor)
+  template <class T> WeightDecay(std::shared_ptr<T> schedule) : schedule_(std::move(schedule)) {}  // NOLINT
+  bool dynamic() const { return schedule_ != nullptr; }
+  double constant() const { return constant_; }
+  const std::shared_ptr<LearningRateSchedule>& schedule() const { return schedule_; }
+
+ private:
+  double constant_ = 0;
+  std::shared_ptr<LearningRateSchedule> schedule_;
+};
+
 // Schedules. p = step/decay_steps, with is_stair rounded down. Numbers out of range throw ValueError.
 
 /// (lr - end)·(1 - min(step, N)/N)^power + end; with update_decay_steps N grows by whole multiples instead of holding the end.

@@ -11,14 +11,15 @@ struct SGDOptions {
   LearningRate learning_rate = 0.1;
   double momentum = 0;
   double dampening = 0;
-  double weight_decay = 0;  ///< applies to every parameter, beta and gamma included, as in MindSpore
+  WeightDecay weight_decay = 0;
+  bool decay_all = false;  ///< without groups decay beta and gamma too, as MindSpore 1 does
   bool nesterov = false;  ///< needs momentum > 0 and dampening 0
   double loss_scale = 1;
   GradClip grad_clip = {};
 };
 
 /// PyTorch's SGD: v = g on the first step, then momentum·v + (1 - dampening)·g; p -= lr·v (Nesterov: lr·(g + momentum·v)).
-/// State: accum.<param>, stat.<param> (1 before the first step, then 0).
+/// State: accum.<param>, stat.<param> of the parameter's shape (1 before the first step with momentum, then 0).
 class SINDRI_API SGD final : public Optimizer {
  public:
   using Options = SGDOptions;
@@ -26,14 +27,14 @@ class SINDRI_API SGD final : public Optimizer {
   SGD(Params params, const Options& o);
 
  protected:
-  std::vector<Slot> slots() const override { return {{.prefix = "accum"}, {.prefix = "stat", .init = 1, .scalar = true}}; }
+  std::vector<Slot> slots() const override { return {{.prefix = "accum"}, {.prefix = "stat", .init = 1}}; }
   Tensor update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
                 const std::vector<Parameter*>& state) override;
-  bool filters_decay() const override { return false; }
+  bool filters_decay() const override { return !decay_all_; }
 
  private:
   double momentum_, dampening_;
-  bool nesterov_;
+  bool nesterov_, decay_all_;
 };
 
 }  // namespace sindri::optim

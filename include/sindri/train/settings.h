@@ -3,35 +3,21 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "sindri/core/registry.h"
 #include "sindri/export.h"
 
 namespace sindri::train {
 
-/// What a setting holds.
-enum class SettingType { kBool, kInt, kFloat, kString, kFloatList, kIntList };
+using sindri::SettingSpec;
+using sindri::SettingType;
+using sindri::SettingValue;
 
-/// One row of the table.
-struct SettingSpec {
-  const char* name;  ///< "section.key", of an algorithm "boost.algorithm.key"
-  SettingType type;
-  const char* fallback;  ///< default, as it would be written in YAML
-  const char* doc;
-  double min = -std::numeric_limits<double>::infinity();  ///< numbers and list elements: smallest and largest allowed
-  double max = std::numeric_limits<double>::infinity();
-  const char* choices = "";  ///< strings: the allowed values, separated by '|'; empty: any text
-  const char* unit = "";
-  bool changes_result = true;  ///< false: says where files go or how often something is written; trained weights do not depend on it
-};
-
-/// The value of one setting; numbers of a list, whole or not, are doubles.
-using SettingValue = std::variant<bool, int64_t, double, std::string, std::vector<double>>;
 /// `text` as a value of this setting. Throws SettingsError, with `where`, for another type or a value out of range.
 SINDRI_API SettingValue parse_setting(const SettingSpec& spec, const std::string& text, const std::string& where);
 
@@ -50,8 +36,11 @@ class SINDRI_API Settings {
  public:
   Settings();
 
-  /// The table, in the order it is printed: settings_schema.cc, then those of the registered algorithms (boost.h).
+  /// The table, in the order it is printed: that of settings_schema.cc with what registered things declare (SettingSpec::chosen_by), then
+  /// those of the registered algorithms (boost.h). The default of a thing's row names whose it is where they differ.
   static const std::vector<SettingSpec>& schema();
+  /// The registry that a setting chooses from ("optimizer.name"). Throws InternalError for another setting.
+  static const RegistryBase& registry_of(const std::string& chooser);
 
   /// Reads a file: at most 1 MB, depth 64, UTF-8; no anchors, aliases, tags or duplicate keys. Throws IoError when it cannot be read.
   void load_yaml(const std::string& path);
@@ -63,18 +52,21 @@ class SINDRI_API Settings {
   void load_environment(const std::vector<std::string>& variables);
   /// One "section.key=value", as --set takes it.
   void set(const std::string& assignment);
-  /// Rules between settings (Nesterov needs a momentum, warm-up fits into the epochs, …).
+  /// Rules between settings (Nesterov needs a momentum, warm-up fits into the epochs, what is set belongs to the optimizer chosen, …).
   void validate() const;
 
   bool get_bool(const std::string& name) const;
   int64_t get_int(const std::string& name) const;
   double get_float(const std::string& name) const;
-  const std::string& get_string(const std::string& name) const;
-  const std::vector<double>& get_floats(const std::string& name) const;
+  std::string get_string(const std::string& name) const;
+  std::vector<double> get_floats(const std::string& name) const;
   std::vector<int64_t> get_ints(const std::string& name) const;
 
   /// The value as set() takes it.
   std::string value_text(const std::string& name) const;
+  /// The settings of the thing that `chooser` names ("optimizer.name"), those that were not given at its own defaults. Throws ValueError as
+  /// SettingValues.
+  SettingValues chosen(const std::string& chooser) const;
 
   /// "default", "digits.yaml:3:11", "SINDRI_TRAIN__EPOCHS" or "--set".
   const std::string& origin(const std::string& name) const;
@@ -94,16 +86,22 @@ class SINDRI_API Settings {
   struct Slot {
     Value value;
     std::string origin = "default";
+    bool own_default = false;  // not given: that of the thing chosen holds
   };
   struct Source;
   void assign(const std::string& name, const Source& source);
-  const Value& value(const std::string& name, SettingType type) const;
+  Value value(const std::string& name, SettingType type) const;
   std::string text(const SettingSpec& spec) const;
+  static std::string text(const SettingSpec& spec, const Value& value);
   std::string yaml(bool with_origins) const;
   [[noreturn]] void fail(const char* name, const std::string& message, const std::string& fix) const;
   void validate_precision() const;
   void validate_boosts() const;
   bool counts(const SettingSpec& spec) const;
+  void validate_chosen() const;
+  bool applies(const SettingSpec& spec) const;
+  Value own_default(const SettingSpec& spec) const;
+  Value current(const SettingSpec& spec) const;
   std::map<std::string, Slot> slots_;
 };
 

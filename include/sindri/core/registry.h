@@ -1,0 +1,92 @@
+// Things chosen by name: each says by itself what it is called, what it does, which settings it takes and how it is made.
+//
+//   // include/sindri/optim/registry.h: what the things are
+//   using MakeOptimizer = std::shared_ptr<Optimizer>(Params, const OptimizerOptions&, const SettingValues&);
+//   SINDRI_API Registry<MakeOptimizer>& optimizers();
+//
+//   // beside the thing, here or in a user's library
+//   const auto& kSignSgd = optim::optimizers().add({
+//       .name = "sign_sgd",
+//       .doc = "p -= lr·sign(g)",
+//       .settings = {{.name = "threshold", .type = SettingType::kFloat, .fallback = "0", .doc = "smaller gradients are 0", .min = 0}},
+//       .make = [](optim::Params params, const optim::OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<optim::Optimizer> { … },
+//   });
+//
+// Tables of settings, their documentation and the checks of values are made from the registries. Things are added at start-up, before
+// main or from one thread before others read.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sindri/core/setting.h"
+
+namespace sindri {
+
+/// What is known of a registered thing without making one.
+struct SINDRI_API Registered {
+  std::string name, doc;
+  std::vector<SettingSpec> settings;
+
+  const SettingSpec* find(const std::string& setting) const;  ///< null where it is not declared
+};
+
+/// The part that does not depend on how things are made.
+class SINDRI_API RegistryBase {
+ public:
+  /// `kind` in messages: "optimizer".
+  explicit RegistryBase(const char* kind) : kind_(kind) {}
+  RegistryBase(const RegistryBase&) = delete;
+  RegistryBase& operator=(const RegistryBase&) = delete;
+  const char* kind() const { return kind_; }
+  /// Sorted.
+  std::vector<std::string> names() const;
+  bool has(const std::string& name) const;
+  /// Throws ValueError with the nearest names.
+  const Registered& info(const std::string& name) const;
+  size_t size() const { return infos_.size(); }
+  /// The settings of all as rows "section.key", each key once, with the widest of the ranges; `chooser` is the setting that names the
+  /// thing. Throws ValueError where two things declare a key with different types.
+  std::vector<SettingSpec> rows(const std::string& section, const std::string& chooser) const;
+
+ protected:
+  size_t index(const std::string& name) const;
+  /// Throws ValueError for a name that is taken, or empty.
+  void add_info(Registered info);
+
+ private:
+  const char* kind_;
+  std::deque<Registered> infos_;  // addresses stay
+};
+
+template <class Make> class Registry final : public RegistryBase {
+ public:
+  struct Entry {
+    std::string name, doc;
+    std::vector<SettingSpec> settings = {};
+    std::function<Make> make;
+  };
+  using RegistryBase::RegistryBase;
+
+  /// Throws ValueError for a name that is taken, or empty.
+  const Entry& add(Entry e) {
+    add_info({e.name, e.doc, e.settings});
+    return entries_.emplace_back(std::move(e));
+  }
+  /// Throws ValueError with the nearest names.
+  const Entry& find(const std::string& name) const { return entries_[index(name)]; }
+  /// Makes the thing of that name from its own arguments and the settings given, the others being at their defaults. Throws ValueError
+  /// as SettingValues.
+  template <class... Args> auto make(const std::string& name, const std::map<std::string, SettingValue>& settings, Args&&... args) const {
+    const Entry& e = find(name);
+    return e.make(std::forward<Args>(args)..., SettingValues(e.name, e.settings, settings));
+  }
+
+ private:
+  std::deque<Entry> entries_;
+};
+
+}  // namespace sindri

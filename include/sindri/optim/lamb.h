@@ -1,0 +1,80 @@
+// Lamb, and LARS around another optimizer: steps whose length goes with the norm of the parameter.
+#pragma once
+#include <memory>
+
+#include "sindri/optim/optimizer.h"
+
+namespace sindri::optim {
+
+/// Options of Lamb, with MindSpore's defaults.
+struct LambOptions {
+  LearningRate learning_rate = 1e-3;
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-6;
+  WeightDecay weight_decay = 0;  ///< decoupled: part of the direction
+  GradClip grad_clip = {};
+};
+
+/// u = m̂/(sqrt(v̂) + eps) + weight_decay·p with Adam's moments and bias corrections; p -= lr·|p|/|u|·u, the ratio 1 where a norm is 0
+/// (You et al. 2020). State: lamb_m.<param>, lamb_v.<param>; the corrections come from global_step.
+class SINDRI_API Lamb final : public Optimizer {
+ public:
+  using Options = LambOptions;
+  /// Throws ValueError for betas outside (0, 1) or eps <= 0, and as Optimizer.
+  Lamb(Params params, const Options& o);
+  bool decays_gradient() const override { return false; }
+
+ protected:
+  std::vector<Slot> slots() const override { return {{.prefix = "lamb_m"}, {.prefix = "lamb_v"}}; }
+  void begin_update() override;
+  Tensor update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                const std::vector<Parameter*>& state) override;
+  bool two_passes() const override { return true; }
+  Tensor finish(const Parameter& p, const Tensor& direction, const Tensor& lr, const UpdateControl& control) override;
+
+ private:
+  double beta1_, beta2_, eps_;
+  Tensor power1_, power2_;  // of the update that is being made
+};
+
+/// Options of LARS, with MindSpore's defaults.
+struct LARSOptions {
+  double epsilon = 1e-5, coefficient = 0.001;
+  bool use_clip = false;  ///< the factor is min(factor/lr, 1), lr being the wrapped optimizer's
+  /// Whose gradients are rescaled. Unset: those whose names hold neither "LayerNorm" nor "bias".
+  std::function<bool(const Parameter&)> lars_filter = {};
+};
+
+/// coefficient·|p|/(|g| + wd·|p| + epsilon)·(g + wd·p), the factor 1 where a norm is 0 (You et al. 2017). With lr, a scalar, the factor is
+/// min(factor/lr, 1). weight_decay: a scalar; undefined: none.
+SINDRI_API Tensor lars_gradient(const Tensor& param, const Tensor& grad, const Tensor& weight_decay, const Tensor& lr, double coefficient, double epsilon);
+
+/// Rescales the gradients of another optimizer with lars_gradient. Weight decay and division by the loss scale are taken over from that optimizer, which no longer does them; parameters
+/// that lars_filter leaves out get the unscaled gradient without decay. parameters(), rates and state are those of the wrapped one.
+class SINDRI_API LARS final : public Optimizer {
+ public:
+  using Options = LARSOptions;
+  /// Throws ValueError for a null optimizer, a negative epsilon or coefficient, and use_clip with rates that depend on the step per group.
+  LARS(std::shared_ptr<Optimizer> optimizer, const Options& o);
+  std::vector<Parameter*> state() override { return inner_->state(); }
+  Parameter& global_step() override { return inner_->global_step(); }
+  TensorList get_lr() override { return inner_->get_lr(); }
+  bool dynamic_lr() const override { return inner_->dynamic_lr(); }
+  void set_lr(double lr) override { inner_->set_lr(lr); }
+  Optimizer& wrapped() { return *inner_; }
+  /// What the wrapped optimizer gets of these gradients. Throws as apply.
+  TensorList rescale(const TensorList& grads, const Tensor& inv_scale = {});
+
+ protected:
+  std::vector<Slot> slots() const override { return {}; }
+  Tensor update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                const std::vector<Parameter*>& state) override;
+  void run(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip, const Emit& emit) override;
+
+ private:
+  std::shared_ptr<Optimizer> inner_;
+  double epsilon_, coefficient_;
+  bool use_clip_;
+  std::vector<bool> filtered_;
+};
+
+}  // namespace sindri::optim

@@ -1,0 +1,36 @@
+// RMSProp.
+#pragma once
+#include "sindri/optim/optimizer.h"
+
+namespace sindri::optim {
+
+/// Options of RMSProp, with MindSpore's defaults.
+struct RMSPropOptions {
+  LearningRate learning_rate = 0.1;
+  double decay = 0.9, momentum = 0, epsilon = 1e-10;
+  bool centered = false;
+  double loss_scale = 1;
+  WeightDecay weight_decay = 0;
+  GradClip grad_clip = {};
+};
+
+/// s = decay·s + (1-decay)·g²; v = momentum·v + lr·g/sqrt(s + epsilon); p -= v (Tieleman & Hinton 2012). centered (Graves 2013):
+/// c = decay·c + (1-decay)·g, and s - c² stands for s in the root. State: mean_square.<param> (from 1), moment.<param>, centered
+/// mean_grad.<param>.
+class SINDRI_API RMSProp final : public Optimizer {
+ public:
+  using Options = RMSPropOptions;
+  /// Throws ValueError for a negative decay or momentum and for epsilon <= 0, and as Optimizer.
+  RMSProp(Params params, const Options& o);
+
+ protected:
+  std::vector<Slot> slots() const override;
+  Tensor update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                const std::vector<Parameter*>& state) override;
+
+ private:
+  double decay_, momentum_, epsilon_;
+  bool centered_;
+};
+
+}  // namespace sindri::optim

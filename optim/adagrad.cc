@@ -1,0 +1,82 @@
+// Adagrad and Adadelta: each rule is one op.
+#include "sindri/optim/adagrad.h"
+
+#include <fmt/format.h>
+
+#include "sindri/core/error.h"
+#include "sindri/ops/optimizer.h"
+#include "sindri/optim/registry.h"
+
+namespace sindri::optim {
+
+Adagrad::Adagrad(Params params, const Options& o)
+    : Optimizer("Adagrad", std::move(params),
+                {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
+      accum_(o.accum),
+      update_slots_(o.update_slots) {
+  if (!(accum_ >= 0)) throw ValueError(fmt::format("Adagrad: accum must not be negative, got {}", accum_));
+  init_state();
+}
+
+Tensor Adagrad::update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                       const std::vector<Parameter*>& state) {
+  return assign_state(
+      state, ops::adagrad_update(p.value(), state[0]->value(), grad, lr, update_slots_, weight_decay, control.grad_scale, control.inv_scale, control.skip));
+}
+
+Adadelta::Adadelta(Params params, const Options& o)
+    : Optimizer("Adadelta", std::move(params),
+                {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
+      rho_(o.rho),
+      epsilon_(o.epsilon) {
+  if (!(rho_ >= 0 && rho_ <= 1)) throw ValueError(fmt::format("Adadelta: rho must be in [0, 1], got {}", rho_));
+  if (!(epsilon_ >= 0)) throw ValueError(fmt::format("Adadelta: epsilon must not be negative, got {}", epsilon_));
+  init_state();
+}
+
+Tensor Adadelta::update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                        const std::vector<Parameter*>& state) {
+  return assign_state(state,
+                      ops::adadelta_update(p.value(), state[0]->value(), state[1]->value(), grad, lr, rho_, epsilon_, weight_decay, control.grad_scale,
+                                           control.inv_scale, control.skip));
+}
+
+namespace {
+
+const auto& kAdagrad = optimizers().add({
+    .name = "adagrad",
+    .doc = "p -= lr·g/sqrt(sum of squares) (Duchi et al. 2011)",
+    .settings = {{.name = "accum", .type = SettingType::kFloat, .fallback = "0.1", .doc = "what the sum of squares starts from", .min = 0},
+                 {.name = "update_slots", .type = SettingType::kBool, .fallback = "true", .doc = "whether the sum of squares grows"},
+                 loss_scale_setting()},
+    .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
+      return std::make_shared<Adagrad>(std::move(params),
+                                       AdagradOptions{.accum = v.get_float("accum"),
+                                                      .learning_rate = o.learning_rate,
+                                                      .update_slots = v.get_bool("update_slots"),
+                                                      .loss_scale = v.get_float("loss_scale"),
+                                                      .weight_decay = o.weight_decay,
+                                                      .grad_clip = o.grad_clip});
+    },
+});
+
+const auto& kAdadelta = optimizers().add({
+    .name = "adadelta",
+    .doc = "steps in the units of the weights (Zeiler 2012)",
+    .settings = {{.name = "rho", .type = SettingType::kFloat, .fallback = "0.9", .doc = "how much of the means of squares stays", .min = 0, .max = 1},
+                 {.name = "epsilon", .type = SettingType::kFloat, .fallback = "1e-06", .doc = "below the roots", .min = 0},
+                 loss_scale_setting()},
+    .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
+      return std::make_shared<Adadelta>(std::move(params),
+                                        AdadeltaOptions{.learning_rate = o.learning_rate,
+                                                        .rho = v.get_float("rho"),
+                                                        .epsilon = v.get_float("epsilon"),
+                                                        .loss_scale = v.get_float("loss_scale"),
+                                                        .weight_decay = o.weight_decay,
+                                                        .grad_clip = o.grad_clip});
+    },
+});
+
+}  // namespace
+
+}  // namespace sindri::optim

@@ -1,0 +1,67 @@
+// RMSProp: each of its two rules is one op.
+#include "sindri/optim/rmsprop.h"
+
+#include <fmt/format.h>
+
+#include "sindri/core/error.h"
+#include "sindri/ops/optimizer.h"
+#include "sindri/optim/registry.h"
+
+namespace sindri::optim {
+
+RMSProp::RMSProp(Params params, const Options& o)
+    : Optimizer("RMSProp", std::move(params),
+                {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
+      decay_(o.decay),
+      momentum_(o.momentum),
+      epsilon_(o.epsilon),
+      centered_(o.centered) {
+  if (!(decay_ >= 0)) throw ValueError(fmt::format("RMSProp: decay must not be negative, got {}", decay_));
+  if (!(momentum_ >= 0)) throw ValueError(fmt::format("RMSProp: momentum must not be negative, got {}", momentum_));
+  if (!(epsilon_ > 0)) throw ValueError(fmt::format("RMSProp: epsilon must be above 0, got {}", epsilon_));
+  init_state();
+}
+
+std::vector<Optimizer::Slot> RMSProp::slots() const {
+  std::vector<Slot> s = {{.prefix = "mean_square", .init = 1}, {.prefix = "moment"}};
+  if (centered_) s.push_back({.prefix = "mean_grad"});
+  return s;
+}
+
+Tensor RMSProp::update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                       const std::vector<Parameter*>& state) {
+  const Tensor &s = state[0]->value(), &v = state[1]->value();
+  if (centered_)
+    return assign_state(state,
+                        ops::rmsprop_centered_update(p.value(), s, v, state[2]->value(), grad, lr, decay_, momentum_, epsilon_, weight_decay,
+                                                     control.grad_scale, control.inv_scale, control.skip));
+  return assign_state(
+      state, ops::rmsprop_update(p.value(), s, v, grad, lr, decay_, momentum_, epsilon_, weight_decay, control.grad_scale, control.inv_scale, control.skip));
+}
+
+namespace {
+
+const auto& kRmsProp = optimizers().add({
+    .name = "rmsprop",
+    .doc = "p -= lr·g/sqrt(mean of squares) (Tieleman and Hinton 2012)",
+    .settings = {{.name = "decay", .type = SettingType::kFloat, .fallback = "0.9", .doc = "how much of the mean of squares stays", .min = 0},
+                 {.name = "momentum", .type = SettingType::kFloat, .fallback = "0", .doc = "how much of the velocity stays", .min = 0, .max = 1e6},
+                 {.name = "epsilon", .type = SettingType::kFloat, .fallback = "1e-10", .doc = "below the root", .min = 1e-30},
+                 {.name = "centered", .type = SettingType::kBool, .fallback = "false", .doc = "the variance in the root (Graves 2013)"},
+                 loss_scale_setting()},
+    .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
+      return std::make_shared<RMSProp>(std::move(params),
+                                       RMSPropOptions{.learning_rate = o.learning_rate,
+                                                      .decay = v.get_float("decay"),
+                                                      .momentum = v.get_float("momentum"),
+                                                      .epsilon = v.get_float("epsilon"),
+                                                      .centered = v.get_bool("centered"),
+                                                      .loss_scale = v.get_float("loss_scale"),
+                                                      .weight_decay = o.weight_decay,
+                                                      .grad_clip = o.grad_clip});
+    },
+});
+
+}  // namespace
+
+}  // namespace sindri::optim

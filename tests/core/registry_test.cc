@@ -1,0 +1,90 @@
+// Registries: names, settings with their checks, and the rows made of them.
+#include "sindri/core/registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sindri/core/error.h"
+
+namespace sindri {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const ValueError& e) { return e.what(); }
+  return "no ValueError";
+}
+
+using Make = double(double x, const SettingValues& v);
+
+Registry<Make>& things() {
+  static Registry<Make>& all = []() -> Registry<Make>& {
+    static Registry<Make> r("thing");
+    r.add({.name = "times",
+           .doc = "x times factor",
+           .settings = {{.name = "factor", .type = SettingType::kFloat, .fallback = "2", .doc = "the factor", .min = 0, .max = 10},
+                        {.name = "negate", .type = SettingType::kBool, .fallback = "false", .doc = "whether the sign changes"}},
+           .make = [](double x, const SettingValues& v) { return x * v.get_float("factor") * (v.get_bool("negate") ? -1 : 1); }});
+    r.add({.name = "shift",
+           .doc = "x plus factor",
+           .settings = {{.name = "factor", .type = SettingType::kFloat, .fallback = "0.5", .doc = "the summand", .min = -1, .max = 1},
+                        {.name = "steps", .type = SettingType::kIntList, .fallback = "[1, 2]", .doc = "where", .min = 0}},
+           .make = [](double x, const SettingValues& v) { return x + v.get_float("factor") + v.get_list("steps")[1]; }});
+    return r;
+  }();
+  return all;
+}
+
+TEST(Registry, MakesByNameFromDefaultsAndWhatIsGiven) {
+  EXPECT_EQ(things().make("times", {}, 3.0), 6);
+  EXPECT_EQ(things().make("times", {{"factor", 5.0}, {"negate", true}}, 3.0), -15);
+  EXPECT_EQ(things().make("times", {{"factor", int64_t{4}}}, 3.0), 12) << "an int serves for a float";
+  EXPECT_EQ(things().make("shift", {}, 3.0), 5.5);
+  EXPECT_EQ(things().make("shift", {{"steps", std::vector<double>{0, 7}}}, 3.0), 10.5);
+  EXPECT_THAT(things().names(), ElementsAre("shift", "times"));
+}
+
+TEST(Registry, Refusals) {
+  EXPECT_THAT(message_of([] { things().find("tims"); }), HasSubstr("no thing is named 'tims'"));
+  EXPECT_THAT(message_of([] { things().find("tims"); }), HasSubstr("did you mean 'times'"));
+  EXPECT_THAT(message_of([] { things().add({.name = "times", .doc = "", .make = {}}); }), HasSubstr("'times'"));
+  EXPECT_THAT(message_of([] { things().add({.name = "", .doc = "", .make = {}}); }), HasSubstr("without a name"));
+  EXPECT_THAT(message_of([] { things().make("times", {{"factr", 1.0}}, 1.0); }), HasSubstr("times has no setting 'factr'"));
+  EXPECT_THAT(message_of([] { things().make("times", {{"factor", 11.0}}, 1.0); }), HasSubstr("factor must be in 0 .. 10, got 11"));
+  EXPECT_THAT(message_of([] { things().make("times", {{"factor", std::string("2")}}, 1.0); }), HasSubstr("factor must be a number"));
+  EXPECT_THAT(message_of([] { things().make("times", {{"negate", int64_t{1}}}, 1.0); }), HasSubstr("negate must be true or false"));
+  EXPECT_THAT(message_of([] { things().make("shift", {{"steps", std::vector<double>{-1}}}, 1.0); }), HasSubstr("steps must be in 0"));
+  // A default outside of its own range shows when the thing is registered.
+  EXPECT_THAT(message_of([] {
+                things().add({.name = "wrong",
+                              .doc = "",
+                              .settings = {{.name = "factor", .type = SettingType::kFloat, .fallback = "2", .doc = "", .min = 3}},
+                              .make = [](double x, const SettingValues&) { return x; }});
+              }),
+              HasSubstr("factor must be in 3"));
+  EXPECT_FALSE(things().has("wrong"));
+  EXPECT_THROW(SettingValues("x", things().info("times").settings).get_int("factor"), InternalError);
+}
+
+TEST(Registry, RowsNameWhoseTheyAreWhereTheyDiffer) {
+  const std::vector<SettingSpec> rows = things().rows("part", "part.name");
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_STREQ(rows[0].name, "part.factor");
+  EXPECT_STREQ(rows[0].fallback, "0.5 (shift), 2 (times)");
+  EXPECT_STREQ(rows[0].doc, "the summand (shift); the factor (times)");
+  EXPECT_EQ(rows[0].min, -1);
+  EXPECT_EQ(rows[0].max, 10);
+  EXPECT_STREQ(rows[0].chosen_by, "part.name");
+  EXPECT_STREQ(rows[2].fallback, "false");
+  Registry<Make> mixed("thing");
+  mixed.add({.name = "a", .doc = "", .settings = {{.name = "x", .type = SettingType::kInt, .fallback = "1", .doc = ""}}, .make = {}});
+  mixed.add({.name = "b", .doc = "", .settings = {{.name = "x", .type = SettingType::kBool, .fallback = "true", .doc = ""}}, .make = {}});
+  EXPECT_THAT(message_of([&] { mixed.rows("part", "part.name"); }), HasSubstr("different types"));
+}
+
+}  // namespace
+}  // namespace sindri
