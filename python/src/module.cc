@@ -31,4 +31,5 @@ PYBIND11_MODULE(_core, m) {
   bind_dataset(m);
   bind_train(m);
   bind_train_step(m);
+  bind_optim(m);
 }

@@ -21,7 +21,7 @@ void PyTensor::write_parameter(const Tensor& t) {
 
 namespace {
 
-void initialize(py::handle self, const py::object& data, const py::object& name, bool requires_grad, bool, bool) {
+void initialize_parameter(py::handle self, const py::object& data, const py::object& name, bool requires_grad, bool, bool) {
   if (!PyObject_TypeCheck(self.ptr(), g_parameter_type)) throw DTypeError("self is no Parameter", "Parameter.__init__");
   // Compiled functions hold the slot of the first time.
   if (parameter_of(self) != nullptr) throw ValueError("a Parameter is made once", "Parameter.__init__", "give it another value with set_data()");
@@ -112,8 +112,8 @@ void assign(py::handle self, const py::object& value) {
 
 void bind_parameter() {
   TypeBinder c(g_parameter_type);
-  c.def_init(&initialize, py::arg("default_input"), py::arg("name") = py::none(), py::arg("requires_grad") = true, py::arg("layerwise_parallel") = false,
-             py::arg("parallel_optimizer") = true);
+  c.def_init(&initialize_parameter, py::arg("default_input"), py::arg("name") = py::none(), py::arg("requires_grad") = true,
+             py::arg("layerwise_parallel") = false, py::arg("parallel_optimizer") = true);
   c.def_property(
       "_name", [](PyParameter& p) { return p.param->name(); }, [](PyParameter& p, const std::string& name) { p.param->set_name(name); });
   c.def_property(

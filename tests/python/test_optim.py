@@ -266,6 +266,55 @@ class Own(nn.Optimizer):
         return True
 
 
+class NoDecayHalfRate(nn.Adam):
+    """A built-in optimizer of which two parts are the user's."""
+
+    def decay_weight(self, gradients):
+        return gradients
+
+    def get_lr(self):
+        return super().get_lr() * 0.5
+
+
+class ClippedMomentum(nn.Momentum):
+    def scale_grad(self, gradients):
+        return tuple(g.clip(-0.5, 0.5) for g in super().scale_grad(gradients))
+
+
+class DoubledDecay(nn.AdamWeightDecay):
+    def get_weight_decay(self):
+        return 2 * super().get_weight_decay()
+
+
+def test_parts_that_a_subclass_overrides(mode):
+    """The rest is what the whole optimizer does."""
+    def pair(theirs, ours, scale=1, clip=None):
+        for t in range(3):
+            step(theirs, t, scale)
+            order = dict(zip(SHAPES, values(t).values()))
+            ours(tuple(ms.Tensor(order[p.name] if clip is None else np.clip(order[p.name], -clip, clip)) for p in ours.parameters))
+        for a, b in zip(theirs.get_parameters(), ours.get_parameters()):
+            if a.name != "learning_rate":
+                np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), 1e-6, 1e-7, err_msg=a.name)
+    pair(NoDecayHalfRate(params(), 0.25, weight_decay=0.1), nn.Adam(params(), 0.125))
+    pair(NoDecayHalfRate(params(), [0.25, 0.5, 0.125], weight_decay=0.1), nn.Adam(params(), [0.125, 0.25, 0.0625]))
+    pair(ClippedMomentum(params(), 0.1, 0.9, loss_scale=8.0), nn.Momentum(params(), 0.1, 0.9), 8, 0.5)
+    pair(DoubledDecay(params(), 0.1, weight_decay=0.125), nn.AdamWeightDecay(params(), 0.1, weight_decay=0.25))
+
+
+def test_what_a_script_gives_anew_counts(mode):
+    """Rates, decays and flags are attributes; numbers of the rule are not."""
+    changed, made = nn.Momentum(params(), 0.1, 0.9, weight_decay=0.1), nn.Momentum(params(), 0.5, 0.9, weight_decay=0.25)
+    changed.learning_rate = ms.Parameter(ms.Tensor(0.5, ms.float32), name="another")
+    changed.weight_decay = 0.25
+    for t in range(3):
+        step(changed, t), step(made, t)
+    for a, b in zip(changed.parameters, made.parameters):
+        np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), 1e-6, 1e-7)
+    with pytest.raises(AttributeError, match="beta1 is fixed"):
+        nn.Adam(params()).beta1 = 0.5
+
+
 class OwnOfLaterVersions(Own):
     """Those for MindSpore 2 advance global_step themselves."""
 
@@ -333,7 +382,8 @@ def test_skipped_updates_leave_everything(mode):
 
     bad = tuple(ms.Tensor(np.full(s, np.inf, np.float32)) for s in SHAPES.values())
     for make in (lambda p: nn.Momentum(p, [0.1, 0.2, 0.3], 0.9, 0.01), lambda p: nn.Adam(p, 0.01), lambda p: nn.Adam(p, 0.01, use_amsgrad=True),
-                 lambda p: nn.SGD(p, 0.1, 0.9), lambda p: nn.AdamWeightDecay(p, 0.01), lambda p: nn.Lamb(p, 0.1), lambda p: Own(p, [0.1, 0.2, 0.3])):
+                 lambda p: nn.SGD(p, 0.1, 0.9), lambda p: nn.AdamWeightDecay(p, 0.01), lambda p: nn.Lamb(p, 0.1), lambda p: nn.FTRL(p),
+                 lambda p: nn.LARS(nn.Momentum(p, 0.1, 0.9)), lambda p: ClippedMomentum(p, 0.1, 0.9), lambda p: Own(p, [0.1, 0.2, 0.3])):
         skipping, plain = make(params()), make(params())
         cell = Guarded(skipping)
         for t, skip in enumerate((False, True, False)):

@@ -1,14 +1,13 @@
 """LARS: rescales the gradients of another optimizer, layer by layer."""
 from __future__ import annotations
 
-from typing import Any, Callable, Tuple
+from typing import Any, Callable, Optional, Tuple
 
 from sindri import _core, context
 from sindri.common import dtype as mstype
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.nn._check import check_bool, check_strict_float, check_type, fail
-from sindri.nn.cell import Cell
 from sindri.nn.optim.optimizer import Optimizer, opt_init_args_register
 
 __all__ = ["LARS"]
@@ -36,7 +35,7 @@ class LARS(Optimizer):
             fail(ValueError, "LARS: use_clip does not go with learning rates that are both dynamic and per group")
         self.opt = optimizer
         self.dynamic_decay_flags, self.dynamic_weight_decay = optimizer.dynamic_decay_flags, optimizer.dynamic_weight_decay
-        self.weight_decay, self._given_decays = optimizer.weight_decay, optimizer._given_decays
+        self.weight_decay = optimizer.weight_decay
         self.global_step = optimizer.global_step
         self.is_group, self.decay_flags = optimizer.is_group, optimizer.decay_flags
         self.exec_weight_decay = optimizer.exec_weight_decay
@@ -62,23 +61,22 @@ class LARS(Optimizer):
             fail(ValueError, f"LARS: {len(gradients)} gradients for {self.param_length} parameters")
         gradients = self.scale_grad(tuple(gradients))
         rates = self._current_rates() if self.use_clip else (None,) * self.param_length
-        decays = [self._decay_of(i) for i in range(self.param_length)]
         scaled = []
-        for p, g, lr, decay, flag in zip(self.parameters, gradients, rates, decays, self.lars_flag):
-            scaled.append(self._rescale(p, g, lr, decay) if flag else g)
+        for p, g, lr, decay, flag in zip(self.parameters, gradients, rates, self._decays(), self.lars_flag):
+            scaled.append(_core.lars_gradient(p, g, decay, lr, self._coefficient, self._epsilon) if flag else g)
         result = self.opt(tuple(scaled))
         if context.era() == 1 and self.dynamic_weight_decay and not self.opt.dynamic_lr:
             self._advance()
         return result
 
-    def _rescale(self, p: Parameter, g: Tensor, lr: Any, decay: Any) -> Tensor:
-        if isinstance(decay, Cell):
-            decay = _ops.div(_ops.reshape(_ops.cast(decay(self.global_step), p.dtype), ()), self.loss_scale)
-        decayed = isinstance(decay, Tensor) or decay != 0.0
-        p_norm, g_norm = _ops.norm(p), _ops.norm(g)
-        below = _ops.add(_ops.add(g_norm, _ops.mul(p_norm, decay)) if decayed else g_norm, self._epsilon)
-        both = _ops.logical_and(_ops.greater(p_norm, 0.0), _ops.greater(g_norm, 0.0))
-        factor = _ops.where(both, _ops.div(_ops.mul(p_norm, self._coefficient), below), 1.0)
-        if lr is not None:
-            factor = _ops.minimum(_ops.div(factor, lr), 1.0)
-        return _ops.mul(_ops.add(g, _ops.mul(p, decay)) if decayed else g, factor)
+    def _decays(self) -> Tuple[Optional[Tensor], ...]:
+        """Of every parameter, without the loss scale; None where none applies."""
+        if not self.exec_weight_decay:
+            return (None,) * self.param_length
+        decay = self.get_weight_decay()
+        decays = []
+        for p, d, flag in zip(self.parameters, decay if self.is_group else (decay,) * self.param_length, self.decay_flags):
+            if isinstance(d, Tensor):
+                d = _ops.div(_ops.reshape(_ops.cast(d, p.dtype), ()), self.loss_scale)
+            decays.append(None if not flag else d if isinstance(d, Tensor) else _ops.full((), d / self.loss_scale, p.dtype))
+        return tuple(decays)

@@ -1,15 +1,15 @@
 """Optimizer: groups, learning rates and weight decay around the rule for one parameter.
 
 Order of a step: (flatten) -> weight decay, multiplied by loss_scale beforehand -> centralisation -> division by loss_scale -> learning rate(s) ->
-rule. The optimizers that come with Sindri leave decay and scale to the fused update op where nothing stands between, so that a step costs one op per
-parameter; the results have the bits of the C++ optimizers.
+rule. The optimizers that come with Sindri are those of the C++ library: a step is one call. Where a subclass overrides one of the parts, or a script
+gives the optimizer another rate or decay, the parts run one by one, and only the rule is the library's.
 """
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Iterable
-from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, cast
+from typing import Any, Callable, List, Optional, Sequence, Tuple, TypeVar, Union, cast
 
 import numpy as np
 
@@ -55,9 +55,9 @@ def opt_init_args_register(fn: _F) -> _F:
 class _IteratorLearningRate(LearningRateSchedule):
     """A table of rates, one per step; beyond its end the last one holds."""
 
-    def __init__(self, learning_rate: Tensor, name: str) -> None:
+    def __init__(self, learning_rate: Parameter) -> None:
         super().__init__()
-        self.learning_rate = Parameter(learning_rate, name)
+        self.learning_rate = learning_rate
         self._last = learning_rate.shape[0] - 1
 
     def construct(self, global_step: Tensor) -> Tensor:
@@ -103,32 +103,10 @@ class _AssignAdd:
         return parameter
 
 
-class _Prepared(NamedTuple):
-    """What an update op gets: a gradient, and what is left to it of decay and scaling (inv_scale is a tensor or None)."""
-
-    grad: Tensor
-    weight_decay: float
-    grad_scale: float
-    inv_scale: Optional[Tensor]
-
-
-def takes_controls(construct: _F) -> _F:
-    """Marks a construct that leaves all as it is where the tensor `_cell_skip` is true, and multiplies the gradients by `_cell_inv_scale`."""
-    setattr(construct, "_takes_controls", True)
-    return construct
-
-
 def centralize(grad: Tensor) -> Tensor:
     """The gradient minus its mean over all dimensions but the first; as it is below rank 2."""
     rank = len(grad.shape)
     return _ops.sub(grad, _ops.mean(grad, tuple(range(1, rank)), True)) if rank > 1 else grad
-
-
-def _negative_checked(who: str, values: np.ndarray) -> np.ndarray:
-    bad = np.flatnonzero(~(values >= 0))
-    if bad.size:
-        fail(ValueError, f"{who}: the learning rate of step {bad[0]} must not be negative, got {values[bad[0]]:g}")
-    return values
 
 
 class Optimizer(Cell):
@@ -151,17 +129,42 @@ class Optimizer(Cell):
     """
 
     # What opt_init_args_register keeps, and what a call leaves there while it runs.
-    _unread_by_graphs = Cell._unread_by_graphs | {"init_params", "init_learning_rate", "init_args", "_cell_advanced", "_cell_rate_read", "_cell_skip", "_cell_inv_scale"}
+    _unread_by_graphs = Cell._unread_by_graphs | {"init_params", "init_learning_rate", "init_args", "_cell_advanced", "_cell_rate_read", "_cell_made", "_cell_skip",
+                                                             "_cell_inv_scale"}
 
     _support_parallel_optimizer = False
 
     wants_uses: bool = False  # True: a call needs `uses`, the ParamUses of `parameters`, for precondition
     current_variant: Optional[int] = None  # what select_variant took; graphs depend on it
 
+    # The parts of a step that subclasses may override, and what scripts may give another value; where one is, the parts run one by one.
+    _PARTS = ("flatten_gradients", "decay_weight", "gradients_centralization", "scale_grad", "_grad_sparse_indices_deduplicate", "get_weight_decay", "get_lr")
+    _SHARED = frozenset((*_PARTS, "learning_rate", "group_lr", "dynamic_lr", "weight_decay", "decay_flags", "exec_weight_decay", "loss_scale", "need_scale",
+                         "reciprocal_scale", "grad_centralization", "grad_centralization_flags"))
+    # Numbers of the rules, which the library has taken.
+    _FIXED = frozenset(("beta1", "beta2", "eps", "use_nesterov", "nesterov", "use_amsgrad", "dampening", "update_slots", "rho", "epsilon", "decay", "centered",
+                        "l1", "l2", "lr_power"))
+
     def __init__(self, learning_rate: Any, parameters: Any, weight_decay: Any = 0.0, loss_scale: float = 1.0) -> None:
+        self._build("", learning_rate, parameters, weight_decay, loss_scale)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        state = self.__dict__
+        if state.get("_cell_made"):
+            taken = name in self._FIXED and state["_cell_rule"] and type(self).construct is NativeOptimizer.construct
+            if taken and not (is_number(value) and name in state and value == state[name]):
+                fail(AttributeError, f"{self.cls_name}: {name} is fixed when the optimizer is made", "make another optimizer")
+            if name in self._SHARED and not (name == "learning_rate" and isinstance(state.get(name), Parameter) and not isinstance(value, Parameter)):
+                state["_cell_staged"] = True
+        super().__setattr__(name, value)
+
+    def _build(self, rule: str, learning_rate: Any, parameters: Any, weight_decay: Any = 0.0, loss_scale: float = 1.0, **settings: Any) -> None:
+        """Everything but the rule's own attributes. rule: an optimizer of the library by name, with its settings; empty: construct is the subclass's."""
         super().__init__(auto_prefix=False)
-        self.__dict__["_cell_advanced"] = self.__dict__["_cell_rate_read"] = False
-        self.__dict__["_cell_skip"] = self.__dict__["_cell_inv_scale"] = None
+        state = self.__dict__
+        state["_cell_advanced"] = state["_cell_rate_read"] = state["_cell_made"] = state["_cell_staged"] = False
+        state["_cell_skip"] = state["_cell_inv_scale"] = None
+        state["_cell_rule"] = rule
         parameters = self._parameters_base_check(parameters, "parameters")
         if not (all(isinstance(p, Parameter) for p in parameters) or all(isinstance(p, dict) for p in parameters)):
             fail(TypeError, f"{self.cls_name}: parameters must be Parameters or dicts that each hold a group, got "
@@ -171,15 +174,22 @@ class Optimizer(Cell):
         self.is_group = self.is_group_lr = self.is_group_params_ordered = False
         self._unique, self._target = True, context.get_context("device_target")
         self.assignadd = _AssignAdd(self)
-        self.global_step = Parameter(Tensor([0], mstype.int32), name="global_step")
         self.global_step_increase_tensor = Tensor([1], mstype.int32)
-        self._scalar_dtype = self._scalar_type(parameters)
         rate = self._preprocess_single_lr(learning_rate)
+        groups, order, given = [(parameters, None, None, False)], None, weight_decay
         if isinstance(parameters[0], dict):
             self.is_group = True
-            self._init_group_params(parameters, rate, weight_decay)
-        self._init_opt_attrs(rate, parameters, weight_decay)
+            groups, order = self._checked_groups(parameters)
+        decays = [self._preprocess_weight_decay(given if own is None else own) for _, _, own, _ in groups]
+        # A group's own decay is given to the library as it came: the product with loss_scale, divided again, may differ in the last bit.
+        native = _core.Optimizer(rule, self.cls_name, [(p, lr, _number_or_cell(own), central) for p, lr, own, central in groups], self.is_group, order, rate,
+                                 _number_or_cell(given), self.loss_scale, settings)
+        native.count_every_update(context.era() == 2)
+        state["_cell_native"] = native
+        self.global_step = native.global_step
+        self._init_opt_attrs(rate, groups, decays, native)
         self.add_flags(skip_auto_parallel_compile=True)
+        state["_cell_made"] = True
 
     # Making.
 
@@ -194,14 +204,8 @@ class Optimizer(Cell):
             fail(ValueError, f"Optimizer: {what} must not be empty", "pass net.trainable_params(); has everything requires_grad=False?")
         return parameters
 
-    @staticmethod
-    def _scalar_type(parameters: Sequence[Any]) -> Any:
-        """float32; float64 where a parameter is, so that a float64 training is one throughout."""
-        flat = [p for g in parameters for p in (g.get("params", ()) if isinstance(g, dict) else (g,))]
-        return mstype.float64 if any(isinstance(p, Parameter) and p.dtype == mstype.float64 for p in flat) else mstype.float32
-
     def _preprocess_single_lr(self, learning_rate: Any) -> Any:
-        """A checked rate: a float, a Tensor of one or several, or a LearningRateSchedule. Notes whether it is dynamic."""
+        """A checked rate: a float, a list of them or a LearningRateSchedule. Notes whether it is dynamic."""
         who = self.cls_name
         if is_number(learning_rate):
             return check_float(who, "the learning rate", learning_rate, least=0)
@@ -225,13 +229,12 @@ class Optimizer(Cell):
         if values.ndim != 1 or values.size == 0:
             fail(ValueError, f"{who}: a table of learning rates must hold at least one number, got shape {values.shape}")
         self.dynamic_lr = True
-        return Tensor(_negative_checked(who, values), self._scalar_dtype)
+        return values.tolist()
 
-    def _build_single_lr(self, rate: Any, name: str) -> Any:
-        """The rate as a Parameter or a Cell of the step."""
-        if isinstance(rate, float):
-            return Parameter(Tensor(rate, self._scalar_dtype), name)
-        return _IteratorLearningRate(rate, name) if isinstance(rate, Tensor) else rate
+    @staticmethod
+    def _rate_attribute(rate: Any, slot: Optional[Parameter]) -> Any:
+        """The rate as scripts see it: the library's Parameter of a number, or a Cell of the step."""
+        return slot if isinstance(rate, float) else _IteratorLearningRate(cast(Parameter, slot)) if isinstance(rate, list) else rate
 
     def _preprocess_weight_decay(self, weight_decay: Any) -> Any:
         """The decay times the loss scale: a float, or a Cell of the step."""
@@ -242,14 +245,9 @@ class Optimizer(Cell):
             return _WrappedWeightDecay(weight_decay, self.loss_scale)
         fail(TypeError, f"{self.cls_name}: weight_decay must be a number or a Cell, got {weight_decay!r}")
 
-    def _init_group_params(self, groups: List[dict], rate: Any, weight_decay: Any) -> None:
-        who = self.cls_name
-        self.group_params, self.group_lr, self.group_weight_decay, self.group_grad_centralization = [], [], [], []
-        self._given_decays: Any = []
-        order: Optional[list] = None
-        default = self._build_single_lr(rate, "learning_rate")
-        seen = set()
-        tables = [rate.shape[0]] if isinstance(rate, Tensor) else []
+    def _checked_groups(self, groups: List[dict]) -> Tuple[List[Tuple[list, Any, Any, bool]], Optional[list]]:
+        """(parameters, rate, decay, centralise) of each group, rate and decay None where the optimizer's own hold, and the order that was asked for."""
+        who, order, out = self.cls_name, None, []
         for number, group in enumerate(groups):
             unknown = [key for key in group if key not in _GROUP_KEYS]
             if unknown:
@@ -264,72 +262,43 @@ class Optimizer(Cell):
             if "params" not in group:
                 fail(KeyError, f"{who}: group {number} has no 'params'")
             params = self._parameters_base_check(group["params"], f"the params of group {number}")
-            own = default
-            if "lr" in group:
-                self.is_group_lr = True
-                own = self._preprocess_single_lr(group["lr"])
-                if isinstance(own, Tensor):
-                    tables.append(own.shape[0])
-                own = self._build_single_lr(own, f"learning_rate_group_{number}")
-            given = group.get("weight_decay", weight_decay)
-            decay = self._preprocess_weight_decay(given)
-            centralized = check_bool(who, "grad_centralization", group.get("grad_centralization", False))
-            self.grad_centralization = self.grad_centralization or centralized
             for p in params:
                 if not isinstance(p, Parameter):
                     fail(TypeError, f"{who}: the params of group {number} must be Parameters, got {type(p).__name__}")
-                if p.name in seen:
-                    fail(ValueError, f"{who}: parameter '{p.name}' is in two groups")
-                seen.add(p.name)
-                self.group_params.append(p)
-                self.group_lr.append(own)
-                self.group_weight_decay.append(decay)
-                self.group_grad_centralization.append(centralized)
-                self._given_decays.append(given)
-        if len(set(tables)) > 1:
-            fail(ValueError, f"{who}: tables of learning rates must be equally long, got {tables}")
-        if not self.group_params:
+            rate = None
+            if "lr" in group:
+                self.is_group_lr = True
+                rate = self._preprocess_single_lr(group["lr"])
+            centralized = check_bool(who, "grad_centralization", group.get("grad_centralization", False))
+            self.grad_centralization = self.grad_centralization or centralized
+            out.append((params, rate, group.get("weight_decay"), centralized))
+        if not out:
             fail(ValueError, f"{who}: no group holds parameters")
-        if order:
-            self._order_group_params(order)
+        return out, order or None
 
-    def _order_group_params(self, order: list) -> None:
-        who = self.cls_name
-        place = {id(p): i for i, p in enumerate(self.group_params)}
-        for p in order:
-            if id(p) not in place:
-                fail(ValueError, f"{who}: order_params holds '{getattr(p, 'name', p)}', which is in no group")
-        if len(order) != len(self.group_params) or len({id(p) for p in order}) != len(order):
-            fail(ValueError, f"{who}: order_params holds {len(order)} parameters, the groups {len(self.group_params)}", "name each once")
-        moved = [place[id(p)] for p in order]
-        for name in ("group_params", "group_lr", "group_weight_decay", "group_grad_centralization", "_given_decays"):
-            values = getattr(self, name)
-            setattr(self, name, [values[i] for i in moved])
-
-    def _init_opt_attrs(self, rate: Any, parameters: list, weight_decay: Any) -> None:
-        self._set_learning_rate(rate)
-        params = self.group_params if self.is_group else parameters
-        names = set()
-        for p in params:
-            if p.name in names:
-                fail(ValueError, f"{self.cls_name}: parameter '{p.name}' is given twice, or two have that name",
-                     "take them from one network's trainable_params(), which names them by path")
-            names.add(p.name)
+    def _init_opt_attrs(self, rate: Any, groups: List[Tuple[list, Any, Any, bool]], decays: list, native: Any) -> None:
+        flat = [(p, rate if lr is None else lr, decay, central) for (params, lr, _, central), decay in zip(groups, decays) for p in params]
+        members = [flat[i] for i in native.order()]
+        made: dict = {}
+        rates = []
+        for (_, own, _, _), slot in zip(members, native.rates()):
+            rates.append(made.setdefault(id(own) if slot is None else id(slot), self._rate_attribute(own, slot)))
+        self._set_learning_rate(rates)
+        params = [m[0] for m in members]
         self.parameters = ParameterTuple(params)
         self.__dict__["_parameters"] = self.parameters
         if self.is_group:
+            self.group_params, self.group_weight_decay, self.group_grad_centralization = params, [m[2] for m in members], [m[3] for m in members]
             self.weight_decay: Any = tuple(self.group_weight_decay)
             self.decay_flags = tuple(isinstance(w, Cell) or w > 0 for w in self.weight_decay)
             self.dynamic_decay_flags: Any = tuple(isinstance(w, Cell) for w in self.weight_decay)
             self.grad_centralization_flags = tuple(self.group_grad_centralization)
             self.exec_weight_decay = any(self.decay_flags)
         else:
-            self.weight_decay = self._preprocess_weight_decay(weight_decay)
-            self._given_decays = [weight_decay] * len(params)
+            self.weight_decay = decays[0]
             self.dynamic_decay_flags = isinstance(self.weight_decay, Cell)
             self.decay_flags = tuple("beta" not in p.name and "gamma" not in p.name for p in params)
             self.exec_weight_decay = self.dynamic_decay_flags or self.weight_decay > 0
-        self._given_decays = tuple(self._given_decays)  # no list, which every call would look through for changes
         self.param_length = len(params)
         self.need_scale = self.loss_scale != 1.0
         self.reciprocal_scale = Tensor(1.0 / self.loss_scale, mstype.float32)
@@ -337,18 +306,20 @@ class Optimizer(Cell):
         self.optim_filter = (True,) * self.param_length
         self._use_parallel_optimizer()
 
-    def _set_learning_rate(self, rate: Any) -> None:
+    def _set_learning_rate(self, rates: list) -> None:
+        """rates: one per parameter, the same object where they share it."""
+        if self.is_group:
+            self.group_lr = rates
         if not self.is_group_lr:
-            # With groups the default rate exists already, for those without a rate of their own.
-            self.learning_rate = self.group_lr[0] if self.is_group else self._build_single_lr(rate, "learning_rate")
+            self.learning_rate = rates[0]
         elif self.dynamic_lr:
             cells: dict = {}
-            for own in self.group_lr:
+            for own in rates:
                 cells.setdefault(id(own), own if isinstance(own, Cell) else _ConvertToCell(own))
-            self.group_lr = [cells[id(own)] for own in self.group_lr]
+            self.group_lr = [cells[id(own)] for own in rates]
             self.learning_rate = CellList(self.group_lr, auto_prefix=False)
         else:
-            self.learning_rate = ParameterTuple(self.group_lr)
+            self.learning_rate = ParameterTuple(rates)
 
     def _use_parallel_optimizer(self) -> None:
         if context.get_auto_parallel_context("enable_parallel_optimizer"):
@@ -361,9 +332,21 @@ class Optimizer(Cell):
                     fail(RuntimeError, f"{self.cls_name}: enable_parallel_optimizer goes with Lamb and AdamWeightDecay only")
                 not_yet("enable_parallel_optimizer", "distributed")
 
-    def _state(self, prefix: str, value: float = 0.0) -> ParameterTuple:
-        """A Parameter of state per parameter, named `<prefix>.<name>`; unlike ParameterTuple.clone no draw of the initializers' generator."""
-        return ParameterTuple([Parameter(_ops.full(p.shape, value, p.dtype), name=f"{prefix}.{p.name}") for p in self.parameters])
+    def _states(self, slot: int) -> ParameterTuple:
+        """The library's state of every parameter, in the order in which the rule declares its slots."""
+        return ParameterTuple(self.__dict__["_cell_native"].states(slot))
+
+    def _shared_states(self) -> list:
+        return self.__dict__["_cell_native"].shared()
+
+    def _rate_type(self) -> Any:
+        """float32; float64 where a parameter is, so that a float64 training is one throughout."""
+        return mstype.float64 if any(p.dtype == mstype.float64 for p in self.parameters) else mstype.float32
+
+    def _show_as_tensors(self, **numbers: float) -> None:
+        """As attributes of shape [1], because optimizers derived from this one read them so; the rule has the numbers."""
+        for name, value in numbers.items():
+            self.__dict__[name] = Tensor(np.array([value], np.float32))
 
     # Properties.
 
@@ -505,19 +488,13 @@ class Optimizer(Cell):
 
     def _scalar(self, lr: Any) -> Tensor:
         if not isinstance(lr, Tensor):
-            return _ops.full((), lr, self._scalar_dtype)
+            return Tensor(lr, mstype.float32)
         if lr.size != 1:
             fail(ValueError, f"{self.cls_name}: the schedule gave shape {tuple(lr.shape)}, one number is expected")
-        lr = _ops.reshape(lr, ()) if lr.shape else lr
-        return lr if lr.dtype == self._scalar_dtype else _ops.cast(lr, self._scalar_dtype)
+        return _ops.reshape(lr, ()) if lr.shape else lr
 
     def _advance(self) -> None:
-        step = self.global_step.value()
-        self.global_step.assign(self._unless_skipped(step, _ops.add(step, self.global_step_increase_tensor)))
-
-    def _unless_skipped(self, before: Tensor, after: Tensor) -> Tensor:
-        skip = self.__dict__["_cell_skip"]
-        return after if skip is None else _ops.where(skip, before, after)
+        self.global_step.assign(_ops.add(self.global_step.value(), self.global_step_increase_tensor))
 
     def _is_dynamic_lr_or_weight_decay(self) -> bool:
         return self.dynamic_lr or self.dynamic_weight_decay
@@ -546,42 +523,18 @@ class Optimizer(Cell):
 
     # For the optimizers that come with Sindri.
 
-    def _decay_of(self, i: int, filters: bool = True) -> Any:
-        """Weight decay of parameter i, without the loss scale: a float, or a Cell (which multiplies by it)."""
-        if not self.exec_weight_decay or not (self.decay_flags[i] or not filters):
-            return 0.0
-        decay = self.weight_decay[i] if self.is_group else self.weight_decay
-        if isinstance(decay, Cell) or not self.need_scale:
-            return decay
-        given = self._given_decays[i]  # the product with loss_scale, divided again, may differ from it in the last bit
-        return given if given * self.loss_scale == decay else decay / self.loss_scale
+    def _whole(self) -> bool:
+        """Whether nothing that the library would compute has been replaced."""
+        if self.__dict__["_cell_staged"]:
+            return False
+        kept = type(self).__dict__.get("_kept_parts")
+        if kept is None:
+            kept = all(getattr(type(self), part) is getattr(Optimizer, part) for part in Optimizer._PARTS)
+            setattr(type(self), "_kept_parts", kept)
+        return cast(bool, kept)
 
-    def _prepare(self, gradients: Sequence[Tensor], filters: bool = True) -> List[_Prepared]:
-        """Checks the gradients; decays, centralises and scales what cannot be left to the update op."""
-        if len(gradients) != self.param_length:
-            fail(ValueError, f"{self.cls_name}: {len(gradients)} gradients for {self.param_length} parameters")
-        scale = 1.0 / self.loss_scale if self.need_scale else 1.0
-        central = self.grad_centralization_flags if self.grad_centralization else (False,) * self.param_length
-        inv_scale = self.__dict__["_cell_inv_scale"]
-        dynamic: dict = {}
-        out = []
-        for i, (p, g) in enumerate(zip(self.parameters, gradients)):
-            decay = self._decay_of(i, filters)
-            if not central[i] and not isinstance(decay, Cell):
-                out.append(_Prepared(g, decay, scale, inv_scale))
-                continue
-            if scale != 1.0:
-                g = _ops.mul(g, scale)
-            if inv_scale is not None:
-                g = _ops.mul(g, _ops.cast(inv_scale, g.dtype))
-            if isinstance(decay, Cell):
-                if id(decay) not in dynamic:
-                    dynamic[id(decay)] = _ops.mul(decay(self.global_step), scale)
-                g = _decayed(g, p, dynamic[id(decay)])
-            elif decay != 0:
-                g = _decayed(g, p, decay)
-            out.append(_Prepared(centralize(g) if central[i] else g, 0.0, 1.0, None))
-        return out
+    def construct(self, *hyper_params: Any) -> Any:
+        raise NotImplementedError(f"{self.cls_name} defines no construct | override construct(self, gradients)")
 
     def _rates(self) -> Tuple[Tensor, ...]:
         """get_lr as one rate per parameter."""
@@ -590,9 +543,10 @@ class Optimizer(Cell):
         return lr if isinstance(lr, tuple) else (lr,) * self.param_length
 
     def _has_controls(self) -> bool:
-        """Whether construct is one that takes_controls marks: that of a subclass of the user's is not. precondition takes none: it sees gradients
+        """Whether the whole step is the library's, which leaves a step out and unscales by itself. precondition takes neither: it sees gradients
         that are divided by the loss scale, and what it writes is put back where a step is left out."""
-        return not self._preconditions() and "construct" not in self.__dict__ and getattr(type(self).construct, "_takes_controls", False)
+        whole = bool(self.__dict__["_cell_rule"]) and self._whole() and not self._preconditions()
+        return whole and "construct" not in self.__dict__ and type(self).construct is NativeOptimizer.construct
 
     def _apply_unless(self, skip: Tensor, gradients: Tuple[Tensor, ...], inv_scale: Optional[Tensor] = None, uses: Any = None) -> None:
         """The update with gradients·inv_scale, which leaves parameters and state as they are where the bool tensor `skip` is true.
@@ -614,8 +568,31 @@ class Optimizer(Cell):
             if new._id != old._id:
                 p.assign(_ops.where(skip, old, new))
 
-    def construct(self, *hyper_params: Any) -> Any:
-        raise NotImplementedError(f"{self.cls_name} defines no construct | override construct(self, gradients)")
+
+class NativeOptimizer(Optimizer):
+    """An optimizer whose rule is the library's: `_build` is told its name and settings."""
+
+    def construct(self, gradients: Tuple[Tensor, ...]) -> Any:
+        state = self.__dict__
+        native = state["_cell_native"]
+        if self._whole():
+            native.apply(gradients, state["_cell_inv_scale"], state["_cell_skip"])
+            return True
+        decays: Any = ()
+        gradients = self.flatten_gradients(tuple(gradients))
+        if native.decays_gradient:
+            gradients = self.decay_weight(gradients)
+        else:
+            decay = self.get_weight_decay()
+            decays = tuple(None if not flag or not self.exec_weight_decay else d if isinstance(d, Tensor) else Tensor(d, mstype.float32)
+                           for d, flag in zip(decay if self.is_group else (decay,) * self.param_length, self.decay_flags))
+        gradients = self._grad_sparse_indices_deduplicate(self.scale_grad(self.gradients_centralization(gradients)))
+        native.apply_rule(gradients, self._rates(), decays, None, False)
+        return True
+
+
+def _number_or_cell(value: Any) -> Any:
+    return float(value) if is_number(value) else value
 
 
 def _decayed(grad: Tensor, param: Parameter, decay: Any) -> Tensor:

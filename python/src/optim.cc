@@ -1,0 +1,201 @@
+// The optimizers of the C++ library: what Python's classes stand on. Python holds argument forms, MindSpore's attributes and hooks.
+#include "python/src/casters.h"
+#include "sindri/optim/lamb.h"
+#include "sindri/optim/registry.h"
+
+namespace sindri::python {
+
+namespace {
+
+using optim::LearningRate;
+using optim::Optimizer;
+using optim::ParamGroup;
+using optim::WeightDecay;
+
+/// A Cell of the step as the C++ side calls it; it gets the optimizer's Parameter global_step, as MindSpore hands it.
+class PyStepFunction final : public optim::LearningRateSchedule {
+ public:
+  explicit PyStepFunction(py::object cell) : cell_(std::move(cell)) {}
+  ~PyStepFunction() override {
+    const py::gil_scoped_acquire acquire;
+    cell_ = {};
+  }
+  void set_step(PyObject* step) { step_ = step; }
+  Tensor construct(const Tensor&) const override {
+    const py::gil_scoped_acquire acquire;
+    return to_tensor(cell_(py::handle(step_)));
+  }
+
+ private:
+  py::object cell_;
+  PyObject* step_ = nullptr;  // owned by the PyOptimizer, whose Optimizer calls this
+};
+
+/// Groups, rates and state for a rule that Python code computes.
+class WithoutRule final : public Optimizer {
+ public:
+  WithoutRule(std::string name, optim::Params params, const optim::OptimizerOptions& o) : Optimizer(std::move(name), std::move(params), o) { init_state(); }
+
+ protected:
+  std::vector<Slot> slots() const override { return {}; }
+  Tensor update(const Parameter&, const Tensor&, const Tensor&, double, const optim::UpdateControl&, const std::vector<Parameter*>&) override {
+    throw InternalError(name() + " has no rule");
+  }
+};
+
+SettingValue setting_of(py::handle h) {
+  if (PyBool_Check(h.ptr())) return py::cast<bool>(h);
+  if (PyLong_Check(h.ptr())) return py::cast<int64_t>(h);
+  if (PyFloat_Check(h.ptr())) return py::cast<double>(h);
+  return py::cast<std::string>(h);
+}
+
+class PyOptimizer {
+ public:
+  /// rule: a name of optim::optimizers(), empty for none. groups: (parameters, rate, decay, centralise), rate and decay None where the
+  /// optimizer's own hold. A rate is a number, a list or a Cell of the step, a decay a number or a Cell.
+  PyOptimizer(const std::string& rule, const std::string& name, const py::list& groups, bool grouped, const py::object& order, const py::object& rate,
+              const py::object& decay, double loss_scale, const py::dict& settings) {
+    optim::OptimizerOptions options{.learning_rate = rate_of(rate), .weight_decay = decay_of(decay)};
+    std::vector<ParamGroup> list;
+    for (const py::handle h : groups) {
+      const auto group = py::reinterpret_borrow<py::tuple>(h);
+      ParamGroup g{.params = parameters_of(group[0]), .grad_centralization = py::cast<bool>(group[3])};
+      if (!group[1].is_none()) g.lr = rate_of(group[1]);
+      if (!group[2].is_none()) g.weight_decay = decay_of(group[2]);
+      list.push_back(std::move(g));
+    }
+    if (!order.is_none()) list.push_back({.order_params = parameters_of(order)});
+    optim::Params params = grouped ? optim::Params(std::move(list)) : optim::Params(std::move(list.at(0).params));
+    if (rule.empty()) {
+      options.loss_scale = loss_scale;
+      optimizer_ = std::make_shared<WithoutRule>(name, std::move(params), options);
+    } else {
+      std::map<std::string, SettingValue> given;
+      for (const auto& [key, value] : settings) given[py::cast<std::string>(key)] = setting_of(value);
+      if (optim::optimizers().info(rule).find("loss_scale") != nullptr) given["loss_scale"] = loss_scale;
+      optimizer_ = optim::optimizers().make(rule, given, std::move(params), options);
+    }
+    global_step_ = hand_out(&optimizer_->global_step());
+    for (const auto& f : functions_) f->set_step(global_step_.ptr());
+    for (Parameter* p : optimizer_->state()) kept_.push_back(std::shared_ptr<Parameter>(optimizer_, p));
+  }
+
+  void apply(const py::iterable& gradients, const Tensor& inv_scale, const Tensor& skip) {
+    const TensorList grads = tensors(gradients);
+    keep();
+    optimizer_->apply(grads, inv_scale, skip);
+  }
+  void apply_rule(const py::iterable& gradients, const py::iterable& rates, const py::iterable& decays, const Tensor& skip, bool advance) {
+    const TensorList grads = tensors(gradients), lr = tensors(rates);
+    keep();
+    optimizer_->apply_rule(grads, lr, tensors(decays), skip, advance);
+  }
+  /// Of the parameters in update order: which of those given, in the order given.
+  std::vector<size_t> order() const {
+    std::vector<size_t> out;
+    for (const Parameter* p : optimizer_->parameters())
+      out.push_back(static_cast<size_t>(std::find_if(given_.begin(), given_.end(), [&](const auto& g) { return g.get() == p; }) - given_.begin()));
+    return out;
+  }
+  py::list states(size_t slot) {
+    py::list out;
+    for (size_t i = 0; i < optimizer_->parameters().size(); ++i) out.append(hand_out(optimizer_->state_of(i).at(slot)));
+    return out;
+  }
+  py::list shared() {
+    py::list out;
+    for (Parameter* p : optimizer_->shared_states()) out.append(hand_out(p));
+    return out;
+  }
+  /// What holds the rate of each parameter, one object for those that share it; None for a Cell of the step.
+  py::list rates() {
+    py::list out;
+    std::vector<std::pair<Parameter*, py::object>> known;
+    for (size_t i = 0; i < optimizer_->parameters().size(); ++i) {
+      Parameter* slot = optimizer_->rate_slot(i);
+      const auto same = [slot](const auto& k) { return k.first == slot; };
+      if (std::none_of(known.begin(), known.end(), same)) known.emplace_back(slot, slot == nullptr ? py::object(py::none()) : hand_out(slot));
+      out.append(std::find_if(known.begin(), known.end(), same)->second);
+    }
+    return out;
+  }
+  py::object global_step() const { return global_step_; }
+  Optimizer& get() { return *optimizer_; }
+
+ private:
+  static TensorList tensors(const py::iterable& list) {
+    TensorList out;
+    for (const py::handle h : list) out.push_back(h.is_none() ? Tensor() : to_tensor(h));
+    return out;
+  }
+  std::shared_ptr<PyStepFunction> function_of(const py::object& cell) {
+    for (size_t i = 0; i < functions_.size(); ++i)
+      if (cells_[i].is(cell)) return functions_[i];  // groups that share a Cell share its result
+    cells_.push_back(cell);
+    return functions_.emplace_back(std::make_shared<PyStepFunction>(cell));
+  }
+  LearningRate rate_of(const py::object& rate) {
+    if (py::isinstance<py::float_>(rate)) return py::cast<double>(rate);
+    if (py::isinstance<py::list>(rate)) return py::cast<std::vector<float>>(rate);
+    return function_of(rate);
+  }
+  WeightDecay decay_of(const py::object& decay) {
+    if (py::isinstance<py::float_>(decay)) return py::cast<double>(decay);
+    return function_of(decay);
+  }
+  std::vector<Parameter*> parameters_of(const py::handle& list) {
+    std::vector<Parameter*> out;
+    for (const py::handle h : list) {
+      const std::shared_ptr<Parameter>& p = slot_of(h);
+      out.push_back(p.get());
+      if (std::find(given_.begin(), given_.end(), p) == given_.end()) given_.push_back(p);
+    }
+    return out;
+  }
+  // State as a Parameter of Python's, which keeps the optimizer alive.
+  py::object hand_out(Parameter* p) {
+    p->requires_grad = true;  // as MindSpore's clones of parameters have it
+    return to_python(std::shared_ptr<Parameter>(optimizer_, p));
+  }
+  // A compiled function keeps what it reads and writes alive.
+  void keep() const {
+    ParameterKeeper* keeper = ParameterKeeper::current();
+    if (keeper == nullptr) return;
+    for (const auto& p : given_) keeper->add(p);
+    for (const auto& p : kept_) keeper->add(p);
+  }
+
+  std::vector<std::shared_ptr<Parameter>> given_, kept_;
+  std::vector<py::object> cells_;
+  std::vector<std::shared_ptr<PyStepFunction>> functions_;
+  std::shared_ptr<Optimizer> optimizer_;
+  py::object global_step_;
+};
+
+}  // namespace
+
+void bind_optim(py::module_& m) {
+  py::class_<PyOptimizer>(m, "Optimizer", "An optimizer of the C++ library.")
+      .def(py::init<const std::string&, const std::string&, const py::list&, bool, const py::object&, const py::object&, const py::object&, double,
+                    const py::dict&>(),
+           py::arg("rule"), py::arg("name"), py::arg("groups"), py::arg("grouped"), py::arg("order"), py::arg("rate"), py::arg("decay"), py::arg("loss_scale"),
+           py::arg("settings"))
+      .def("apply", &PyOptimizer::apply, py::arg("gradients"), py::arg("inv_scale") = py::none(), py::arg("skip") = py::none(),
+           "Updates every parameter; where the bool `skip` is true all stays as it is.")
+      .def("apply_rule", &PyOptimizer::apply_rule, py::arg("gradients"), py::arg("rates"), py::arg("decays") = py::tuple(), py::arg("skip") = py::none(),
+           py::arg("advance") = true, "The rule alone, for gradients that are decayed, centralised and unscaled already.")
+      .def("order", &PyOptimizer::order)
+      .def("states", &PyOptimizer::states, py::arg("slot"))
+      .def("shared", &PyOptimizer::shared)
+      .def("rates", &PyOptimizer::rates)
+      .def_property_readonly("global_step", &PyOptimizer::global_step)
+      .def_property_readonly("decays_gradient", [](PyOptimizer& o) { return o.get().decays_gradient(); })
+      .def(
+          "count_every_update", [](PyOptimizer& o, bool on) { o.get().count_every_update(on); }, py::arg("on"));
+  m.def("lars_gradient", &optim::lars_gradient, py::arg("param"), py::arg("grad"), py::arg("weight_decay") = py::none(), py::arg("lr") = py::none(),
+        py::arg("coefficient") = 0.001, py::arg("epsilon") = 1e-5,
+        "The gradient that LARS gives the optimizer it wraps; weight_decay and lr are scalars or None.");
+}
+
+}  // namespace sindri::python
