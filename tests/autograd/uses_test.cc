@@ -180,6 +180,21 @@ TEST(ParamUses, OfARecomputedFunctionAreThoseOfItsSecondPass) {
   EXPECT_THAT(names(gradients(nested, one, m.seed).uses), ElementsAre("b add 1"));
 }
 
+// The second pass gives no gradient to what is frozen, so it is used by none.
+TEST(ParamUses, OfAFrozenParameterInARecomputedFunctionAreNone) {
+  Parameter v(tensor({3, 3}, 1), "v"), frozen(tensor({4, 3}, 2), "frozen", false);
+  std::vector<Parameter*> params{&v, &frozen};
+  const Tensor x = tensor({5, 3}, 3);
+  const TensorFn f = [&](Span<const Tensor>) -> TensorList {
+    const Tensor h = ops::matmul(x, v.value());
+    return nn::recompute_function([&](Span<const Tensor> in) -> TensorList { return {ops::matmul(in[0], frozen.value(), false, true)}; }, {&h, 1}, {&frozen},
+                                  "f");
+  };
+  const Gradients g = gradients(f, params, tensor({5, 4}, 4));
+  EXPECT_THAT(names(g.uses), ElementsAre("v matmul 1"));
+  expect_near(g.of_params[1], Numbers(12, 0));
+}
+
 // The Parameter enters the function as an argument, behind a cast and a transpose.
 TEST(ParamUses, OfAParameterGivenToARecomputedFunction) {
   Parameter w(tensor({4, 3}, 1, DType::kFloat32), "w");
