@@ -62,6 +62,8 @@ Value decode_other(const Value& bytes, Scratch& scratch) {
                                 bytes.nbytes() > 1 ? bytes.data[1] : 0, bytes.nbytes() > 2 ? bytes.data[2] : 0, bytes.nbytes() > 3 ? bytes.data[3] : 0),
                     "", "use JPEG, PNG, BMP, TIFF or WebP");
   }
+  if (std::string_view(header->format) == "GIF")
+    throw BadSample("the file is a GIF image, which is not read", "", "convert it to JPEG, PNG, BMP, TIFF or WebP");
   if (header->size.height < 1 || header->size.width < 1 || header->size.height > kMaxPixels / header->size.width)
     throw BadSample(fmt::format("the {} image has {} x {} pixels, the limit is 64 million", header->format, header->size.width, header->size.height), "",
                     "make the picture smaller");

@@ -350,6 +350,16 @@ TEST(RunFolderTrouble, InUseByAnotherProcess) {
   expect_error(run(digits(temp.file("run"), {"--resume"})), 5, "E5003", {temp.file("run"), "another process"});
 }
 
+// The code has two causes, a lock that is held and an earlier run: its page explains both and gives the ways out that the messages give.
+TEST(RunFolderTrouble, PageOfTheCodeTellsBothCauses) {
+  const std::string page = train::read_all(std::string(SINDRI_SOURCE_DIR) + "/docs/errors.md");
+  const size_t begin = page.find("## E5003: ");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string text = page.substr(begin, page.find("\n## ", begin) - begin);
+  for (const char* piece : {"IoError", "Another process", "Wait for it, stop it", "train.run_dir", "earlier run", "--resume"})
+    EXPECT_NE(text.find(piece), std::string::npos) << piece << " in\n" << text;
+}
+
 // A limit on the size of files stands for a disk that is full when a checkpoint is written: metrics still fit, checkpoints do not.
 TEST(RunFolderTrouble, CheckpointsThatCannotBeWrittenAreReportedAtTheEnd) {
   const TempFolder temp;

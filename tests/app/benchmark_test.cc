@@ -167,6 +167,8 @@ TEST_F(FakePeers, BadArgumentsAreRefusedBeforeAnythingStarts) {
   expect_error(benchmark({"--precision", "f64"}, fake()), 2, "E2020", {"f32, bf16, f16"});
   expect_error(benchmark({"--task", "test"}, fake()), 2, "E2020", {"train, infer"});
   expect_error(benchmark({"--mode", "lazy"}, fake()), 2, "E2020", {"graph, pynative"});
+  for (const char* seconds : {"nan", "-nan", "inf", "-inf", "-1", "601", "1e400"})
+    expect_error(benchmark({"--seconds=" + std::string(seconds)}, fake()), 2, "E2020", {"--seconds"});
   expect_error(run({"benchmark", "resnet5"}), 2, "E2003", {"resnet5"});
   expect_error(run({"benchmark", "digits", "--batch", "0"}), 2, "E2020", {"1 .. 65536, got 0"});
   expect_error(run({"benchmark", "digits", "--batch", "4,x"}), 2, "E2020", {"--batch"});

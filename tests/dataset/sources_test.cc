@@ -222,6 +222,37 @@ TEST(ImageFolder, ProblemsWithTheFolder) {
   EXPECT_THROW(ImageFolderDataset::make({.dataset_dir = dir.str(), .extensions = {"jpg"}}), ValueError);
 }
 
+// No decoder here reads GIF: such a file is left out with a word, and one that the caller insists on is refused by its name.
+TEST(ImageFolder, GifIsNoImage) {
+  TempDir dir;
+  const std::vector<uint8_t> gif = {'G', 'I',  'F', '8', '9', 'a', 1, 0, 1, 0, 0x80, 0, 0, 0,    0, 0, 255, 255,
+                                    255, 0x2c, 0,   0,   0,   0,   1, 0, 1, 0, 0,    2, 2, 0x44, 1, 0, 0x3b};
+  for (const char* f : {"a/1.gif", "b/1.GIF"}) write_bytes(dir / f, gif);
+  const auto make = [&](ImageFolderDataset::Options o) {
+    o.dataset_dir = dir.str();
+    o.shuffle = false;
+    return ImageFolderDataset::make(o);
+  };
+  const DataError none = open_error<DataError>(make({}));
+  EXPECT_EQ(none.code(), ErrorCode::kDataEmpty);
+  EXPECT_NE(none.message().find("1 x .gif"), std::string::npos) << none.what();
+  EXPECT_EQ(none.fix().find("gif"), std::string::npos) << none.what();
+  write_bytes(dir / "b/2.jpg", encoded(picture(8, 8, 1)));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(make({})->get_dataset_size(), 1);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("entries left out: 1 x .GIF, 1 x .gif"), std::string::npos) << said;
+  std::vector<Tensor> row;
+  const auto it = make({.extensions = {".gif"}, .decode = true})->create_iterator({.num_epochs = 1});
+  try {
+    it->next(&row);
+    ADD_FAILURE() << "a GIF was decoded";
+  } catch (const DataError& e) {
+    EXPECT_NE(e.message().find("GIF"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("a/1.gif"), std::string::npos) << e.what();
+  }
+}
+
 TEST(ImageFolder, LinksStayInsideTheRoot) {
   TempDir dir, outside;
   const auto jpg = encoded(picture(8, 8, 1));

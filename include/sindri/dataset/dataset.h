@@ -231,7 +231,7 @@ struct SINDRI_API ImageFolderDataset {
   struct Options {
     std::string dataset_dir = {};
     SINDRI_DATASET_SOURCE_OPTIONS
-    /// Suffixes with dot, case-sensitive; none: .jpg .jpeg .png .bmp .webp .tif .tiff .gif in any case, no dot files.
+    /// Suffixes with dot, case-sensitive; none: .jpg .jpeg .png .bmp .webp .tif .tiff in any case, no dot files.
     std::vector<std::string> extensions = {};
     /// Folder -> label; folders not named are left out.
     std::map<std::string, int32_t> class_indexing = {};
