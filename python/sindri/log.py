@@ -12,6 +12,8 @@ import time
 from logging.handlers import RotatingFileHandler
 from typing import Any, Dict, Optional
 
+from sindri._files import open_for_writing
+
 __all__ = ['get_level', 'get_log_config', 'debug', 'info', 'warning', 'error', 'critical']
 
 _LEVELS = {'0': logging.DEBUG, '1': logging.INFO, '2': logging.WARNING, '3': logging.ERROR, '4': logging.CRITICAL}
@@ -45,6 +47,13 @@ class _Stderr(logging.StreamHandler):
     @property
     def stream(self) -> Any:
         return sys.stderr
+
+
+class _LogFile(RotatingFileHandler):
+    """The newest is never one of the standard streams, which may be closed."""
+
+    def _open(self) -> Any:
+        return open_for_writing(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors)
 
 
 def _read_environment() -> Dict[str, str]:
@@ -81,8 +90,8 @@ def _setup() -> logging.Logger:
                 folder = os.path.join(config['GLOG_log_dir'], f"rank_{os.environ.get('RANK_ID', '0')}", 'logs')
                 os.makedirs(folder, mode=0o700, exist_ok=True)
                 name = f"mindspore.log.{time.strftime('%Y%m%d-%H%M%S')}.{os.getpid()}"
-                handler = RotatingFileHandler(os.path.join(folder, name), maxBytes=int(config['logger_maxBytes']),
-                                              backupCount=int(config['logger_backupCount']), encoding='utf-8')
+                handler = _LogFile(os.path.join(folder, name), maxBytes=int(config['logger_maxBytes']),
+                                   backupCount=int(config['logger_backupCount']), encoding='utf-8')
             handler.setFormatter(_Formatter())
             logger.handlers[:] = [handler]
             _logger, _config = logger, config

@@ -19,6 +19,7 @@
 #include <fstream>
 
 #include "sindri/core/error.h"
+#include "src/core/descriptor.h"
 
 extern char** environ;
 
@@ -82,6 +83,7 @@ ChildProcess::ChildProcess(const ChildOptions& o) : name_(o.argv.at(0)), error_f
     close(to_child[1]);
     throw IoError(fmt::format("cannot make a pipe: {}", std::strerror(e)), name_);
   }
+  for (int* fd : {&to_child[0], &to_child[1], &from_child[0], &from_child[1]}) *fd = above_standard_streams(*fd);  // the child has its own there
   std::vector<std::string> arguments = o.argv, environment = child_environment(o);
   const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
   const cpu_set_t cpus = first_cpus(o.cpus > 0 ? o.cpus : CPU_SETSIZE);
@@ -90,7 +92,7 @@ ChildProcess::ChildProcess(const ChildOptions& o) : name_(o.argv.at(0)), error_f
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);  // a group of its own, so that helpers it starts are paused and ended with it
     if (CPU_COUNT(&cpus) > 0) sched_setaffinity(0, sizeof cpus, &cpus);
-    const int errors = open(o.error_file.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    const int errors = open_file(o.error_file, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (dup2(to_child[1], 0) < 0 || dup2(from_child[1], 1) < 0 || dup2(errors, 2) < 0 || chdir(o.directory.c_str()) != 0) _exit(127);
     execvpe(argv[0], argv.data(), envp.data());
     static const char message[] = "the program cannot be started\n";

@@ -9,13 +9,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
+#include "src/core/descriptor.h"
 
 namespace sindri::app {
 
@@ -78,8 +79,10 @@ ContestantFactory::ContestantFactory(const BenchmarkRequest& request) : request_
   std::string pattern = (fs::temp_directory_path() / "sindri-benchmark-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) throw IoError(fmt::format("cannot make a temporary folder: {}", std::strerror(errno)), pattern, "set TMPDIR");
   folder_ = pattern;
-  std::ofstream(folder_ + "/pytorch_peer.py") << kPytorchPeer;
-  std::ofstream(folder_ + "/mindspore_peer.py") << kMindsporePeer;
+  for (const auto& [name, text] : {std::pair{"/pytorch_peer.py", kPytorchPeer}, std::pair{"/mindspore_peer.py", kMindsporePeer}}) {
+    if (const int error = write_text_file(folder_ + name, text); error != 0)
+      throw IoError(fmt::format("cannot write a temporary file: {}", std::strerror(error)), folder_ + name, "set TMPDIR");
+  }
 }
 
 ContestantFactory::~ContestantFactory() {

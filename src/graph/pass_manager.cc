@@ -2,12 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
 #include "sindri/graph/pass.h"
+#include "src/core/descriptor.h"
 
 namespace sindri {
 
@@ -31,10 +32,8 @@ void dump(const Graph& graph, const PassContext& context, size_t index, const ch
   const std::filesystem::path file = std::filesystem::path(context.dump_dir) / fmt::format("{}_{:02}_{}.ir", context.dump_prefix, index, stage);
   std::error_code ignored;  // a folder that cannot be made shows when the file is opened
   std::filesystem::create_directories(context.dump_dir, ignored);
-  std::ofstream f(file);
-  f << graph.text();
-  f.close();
-  if (!f) throw IoError("a graph dump cannot be written", file.string(), "check SINDRI_DUMP_GRAPH or save_graphs_path");
+  if (const int error = write_text_file(file.string(), graph.text()); error != 0)
+    throw IoError(fmt::format("a graph dump cannot be written: {}", std::strerror(error)), file.string(), "check SINDRI_DUMP_GRAPH or save_graphs_path");
 }
 
 }  // namespace

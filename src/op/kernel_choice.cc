@@ -32,6 +32,7 @@
 #include "sindri/core/long_wait.h"
 #include "sindri/op/kernel_choice.h"
 #include "sindri/version.h"
+#include "src/core/descriptor.h"
 #include "src/core/fork.h"
 #include "src/core/tensor_impl.h"
 
@@ -178,12 +179,8 @@ void write_cache(const std::string& file, const Measurements& choices) {
   const std::string part = fmt::format("{}.{}", file, ::getpid());
   std::error_code error;
   fs::create_directories(fs::path(file).parent_path(), error);
-  {
-    std::ofstream f(part);
-    f << nlohmann::json{{"version", kCacheVersion}, {"choices", choices}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
-    f.close();
-    if (!f) error = std::make_error_code(std::errc::io_error);
-  }
+  const std::string text = nlohmann::json{{"version", kCacheVersion}, {"choices", choices}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
+  error.assign(write_text_file(part, text + "\n"), std::generic_category());
   if (!error) fs::rename(part, file, error);
   if (!error) return;
   std::error_code ignored;
@@ -198,7 +195,7 @@ class CacheLock {
   explicit CacheLock(const std::string& file) {
     std::error_code ignored;
     fs::create_directories(fs::path(file).parent_path(), ignored);
-    fd_ = open((file + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    fd_ = open_file(file + ".lock", O_RDWR | O_CREAT, 0644);
     if (fd_ >= 0) wait();
   }
   ~CacheLock() {

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -13,6 +11,7 @@
 #include <thread>
 
 #include "sindri/core/error.h"
+#include "src/core/descriptor.h"
 
 namespace sindri {
 
@@ -71,10 +70,8 @@ int64_t Timeline::dropped() const {
 void Timeline::write(const std::string& path) const {
   const std::lock_guard lock(impl_->mutex);
   const std::string text = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [" + impl_->events + "\n]}\n";
-  std::FILE* f = std::fopen(path.c_str(), "w");
-  bool ok = f != nullptr && std::fwrite(text.data(), 1, text.size(), f) == text.size();
-  if (f != nullptr) ok = std::fclose(f) == 0 && ok;
-  if (!ok) throw IoError(fmt::format("cannot write the timeline: {}", std::strerror(errno)), path, "name a file in a folder that can be written");
+  if (const int error = write_text_file(path, text); error != 0)
+    throw IoError(fmt::format("cannot write the timeline: {}", std::strerror(error)), path, "name a file in a folder that can be written");
 }
 
 }  // namespace sindri

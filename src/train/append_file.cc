@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "sindri/core/log.h"
+#include "src/core/descriptor.h"
 #include "src/train/atomic_file.h"
 
 namespace sindri::train {
@@ -19,7 +20,7 @@ constexpr size_t kMaxPending = 64 << 20;  // lines of days of training; more wou
 }
 
 AppendFile::AppendFile(std::string path, std::string what, int flags) : path_(std::move(path)), what_(std::move(what)) {
-  fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | flags, 0644);
+  fd_ = open_file(path_, O_RDWR | O_CREAT | O_APPEND | flags, 0644);
   if (fd_ < 0) throw_io_error("open", what_, path_, errno);
 }
 

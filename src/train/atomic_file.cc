@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "sindri/core/error.h"
+#include "src/core/descriptor.h"
 
 namespace sindri::train {
 
@@ -58,11 +59,11 @@ AtomicFile::AtomicFile(std::string path, std::string what) : path_(std::move(pat
   const size_t slash = path_.rfind('/');
   folder_ = slash == std::string::npos ? "." : slash == 0 ? "/" : path_.substr(0, slash);
   temporary_ = fmt::format("{}.tmp.{}", path_, getpid());
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-  fd_ = injected("open") ? -1 : open(temporary_.c_str(), kFlags, 0600);
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+  fd_ = injected("open") ? -1 : open_file(temporary_, kFlags, 0600);
   if (fd_ < 0 && errno == EEXIST) {  // left by a process that had this number before and died
     unlink(temporary_.c_str());
-    fd_ = open(temporary_.c_str(), kFlags, 0600);
+    fd_ = open_file(temporary_, kFlags, 0600);
   }
   if (fd_ < 0) throw_io_error("create", what_, path_, errno);
 }
@@ -108,7 +109,7 @@ void AtomicFile::commit(unsigned mode) {
   close(fd_);
   fd_ = -1;
   // Without this a power cut may lose the new name.
-  const int folder = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int folder = open_file(folder_, O_RDONLY | O_DIRECTORY);
   const bool synced = folder >= 0 && !injected("fsync_folder") && fsync(folder) == 0;
   const int error = errno;
   if (folder >= 0) close(folder);

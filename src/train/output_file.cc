@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "sindri/core/error.h"
+#include "src/core/descriptor.h"
 
 namespace sindri::train {
 
@@ -58,7 +59,7 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::open_through(const std::string& path, int more_flags) {
-  fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | more_flags, 0666);
+  fd_ = open_file(path, O_WRONLY | O_NOCTTY | more_flags, 0666);
   if (fd_ < 0) throw_io_error("write", what_, path, errno);
 }
 

@@ -22,6 +22,7 @@
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
+#include "src/core/descriptor.h"
 #include "src/train/append_file.h"
 #include "src/train/atomic_file.h"
 #include "src/train/event_file.h"
@@ -118,9 +119,9 @@ void RunFolder::Impl::make_folders(const std::string& path) {
 }
 
 void RunFolder::Impl::take_lock(const std::string& folder, const std::string& path) {
-  lock = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  lock = open_file(path, O_RDWR);
   if (lock < 0 && errno == ENOENT) {
-    lock = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    lock = open_file(path, O_RDWR | O_CREAT, 0644);
     if (lock >= 0) made_lock = path;
   }
   if (lock < 0) folder_error("write to", folder, errno);

@@ -5,6 +5,7 @@ import os
 from typing import Any, Dict, List
 
 from sindri import _core
+from sindri._files import open_for_writing
 
 
 class Recording:
@@ -36,7 +37,7 @@ class Recording:
         self._timeline.write(trace)
         rows = statistics(trace)
         if tables:
-            with open(os.path.join(folder, 'op_statistic.csv'), 'w', newline='', encoding='utf-8') as f:
+            with open_for_writing(os.path.join(folder, 'op_statistic.csv'), newline='', encoding='utf-8') as f:
                 out = csv.DictWriter(f, ['op', 'count', 'total_us', 'mean_us', 'min_us', 'max_us', 'percent'])
                 out.writeheader()
                 out.writerows(rows)

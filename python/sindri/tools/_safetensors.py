@@ -13,6 +13,7 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from sindri._files import open_descriptor
 from sindri.tools._errors import damaged, file_error, unusable
 
 __all__ = ["Weight", "read", "write", "NUMPY"]
@@ -178,7 +179,7 @@ def write_whole(path: str, parts: Sequence[object]) -> None:
     folder = os.path.dirname(os.path.abspath(path))
     temporary = os.path.join(folder, f"{os.path.basename(path)}.tmp.{os.getpid()}")
     try:
-        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        fd = open_descriptor(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
         try:
             with os.fdopen(fd, "wb") as f:
                 for part in parts:
@@ -189,7 +190,7 @@ def write_whole(path: str, parts: Sequence[object]) -> None:
         except BaseException:
             os.unlink(temporary)
             raise
-        entry = os.open(folder, os.O_RDONLY)
+        entry = open_descriptor(folder, os.O_RDONLY)
         try:
             os.fsync(entry)
         finally:

@@ -14,6 +14,7 @@ from sindri import _checkparam as validator
 from sindri import _core
 from sindri import context
 from sindri import log as logger
+from sindri._files import above_standard_streams
 from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter
@@ -299,7 +300,7 @@ def _read_safetensors(path: str) -> List[Tuple[Any, ...]]:
 
 def _read_encrypted(path: str, key: bytes, mode: str) -> List[Tuple[Any, ...]]:
     """The entries of an encrypted file. What was decrypted stays in memory: in a file without a name."""
-    handle = os.memfd_create('checkpoint', os.MFD_CLOEXEC)
+    handle = above_standard_streams(os.memfd_create('checkpoint', os.MFD_CLOEXEC))
     with os.fdopen(handle, 'wb') as plain:
         with open(path, 'rb') as f:
             for block in _cipher.decrypt(f, key, mode, path):

@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional, Union
 from sindri import _checkparam as validator
 from sindri import context
 from sindri import log as logger
+from sindri._files import open_for_writing
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.train import _cipher
@@ -375,7 +376,7 @@ class ModelCheckpoint(Callback):
         path = os.path.join(self._directory, f'{self._prefix}-graph.meta')
         if os.path.exists(path):
             os.chmod(path, stat.S_IRUSR | stat.S_IWUSR)
-        with open(path, 'w', encoding='utf-8') as f:
+        with open_for_writing(path, encoding='utf-8') as f:
             f.write(_describe(network))
         os.chmod(path, stat.S_IRUSR | stat.S_IWUSR)
         self._graph_saved = True

@@ -11,6 +11,8 @@ from typing import Any, BinaryIO, Callable, Dict, Iterable, Optional
 
 import numpy as np
 
+from sindri._files import open_descriptor
+
 # DataType of anf_ir.proto
 _DATA_TYPES = {'bool': 1, 'int8': 2, 'int16': 3, 'int32': 4, 'int64': 5, 'uint8': 6, 'uint16': 7, 'uint32': 8, 'uint64': 9, 'float16': 10,
                'float32': 11, 'float64': 12}
@@ -266,7 +268,7 @@ class EventFile:
             middle = f'{int(time.time())}' + (f'.{attempt}' if attempt else '')
             self.path = os.path.join(self._folder, f'{self._prefix}.out.events.summary.{middle}.{host}{self._suffix}')
             try:
-                descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR)
+                descriptor = open_descriptor(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR)
             except FileExistsError:
                 continue
             self._file = os.fdopen(descriptor, 'wb')

@@ -8,6 +8,7 @@ import numpy as np
 
 from sindri import _checkparam as validator
 from sindri import log as logger
+from sindri._files import open_for_writing
 from sindri.common import dtype as mstype
 from sindri.common.tensor import Tensor
 from sindri.train.summary import _events
@@ -174,7 +175,8 @@ class SummaryRecord:
         folder = os.path.join(self._export_dir, 'tensor')
         for _, tag, array in values:
             os.makedirs(folder, mode=0o700, exist_ok=True)
-            np.save(os.path.join(folder, f"{tag.replace('/', '_')}_{step}.npy"), array)
+            with open_for_writing(os.path.join(folder, f"{tag.replace('/', '_')}_{step}.npy"), "wb") as f:
+                np.save(f, array)
 
     def flush(self) -> None:
         """Hands everything written to the system."""
