@@ -381,8 +381,13 @@ class StaticLossScaler(LossScaler):
 
     def unscale(self, inputs: Any) -> Any:
         """The gradients divided by the scale, each in its type."""
-        inverse = _ops.reciprocal(self.scale_value)
-        return _map(lambda x: _ops.mul(x, _ops.cast(inverse, x.dtype)), inputs)
+        scale = self.scale_value.value()
+
+        def unscaled(x: Tensor) -> Tensor:
+            wide = mstype.float64 if x.dtype == mstype.float64 else mstype.float32
+            return _ops.mul(x, _ops.cast(_ops.reciprocal(_ops.cast(scale, wide)), x.dtype))
+
+        return _map(unscaled, inputs)
 
     def adjust(self, grads_finite: Tensor) -> bool:
         """Changes nothing; False."""

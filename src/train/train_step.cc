@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/ops/elementwise.h"
@@ -69,6 +71,12 @@ std::pair<Tensor, Gradients> gradients_in_parts(const TrainStep& step, const Bat
   const Tensor of_parts = ops::mul(loss_scale, static_cast<double>(parts));  // output gradients are of a part's own loss, of which the whole has a share
   for (ParamUse& use : grads.uses) use.loss_scale = of_parts;
   return sum;
+}
+
+// 1 / scale: in float32, in float64 where one of the gradients is.
+Tensor inverse(const Tensor& scale, const TensorList& gradients) {
+  const bool wide = std::any_of(gradients.begin(), gradients.end(), [](const Tensor& g) { return g.defined() && g.dtype() == DType::kFloat64; });
+  return ops::reciprocal(wide ? ops::cast(scale, DType::kFloat64) : scale);
 }
 
 // What the forward pass writes to the network (moving averages), as it was before: brought back where a step is left out. The
@@ -176,9 +184,10 @@ TrainStep make_train_step(nn::Cell& net, optim::Optimizer& optimizer, const Trai
   const bool drops = manager != nullptr && manager->get_drop_overflow_update();
   s.gradients = [params = optimizer.parameters(), fixed = options.loss_scale, manager, drops, parts = options.micro_batches](TrainStep& step,
                                                                                                                              const Batch& batch) {
-    const Tensor scale = manager != nullptr ? manager->scale() : ops::full({}, fixed, DType::kFloat32);
+    // A scale that the optimizer divides by has all the digits it has there.
+    const Tensor scale = drops ? manager->scale() : ops::full({}, manager != nullptr ? manager->get_loss_scale() : fixed, DType::kFloat64);
     auto result = parts == 1 ? loss_and_gradients(step, batch, params, scale) : gradients_in_parts(step, batch, params, scale, parts);
-    if (drops) result.second.inv_scale = ops::reciprocal(scale);
+    if (drops) result.second.inv_scale = inverse(scale, result.second.of_params);
     return result;
   };
   if (drops || options.skip_nonfinite) {

@@ -8,6 +8,7 @@
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
+#include "sindri/ops/elementwise.h"
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
 #include "sindri/optim/adam.h"
@@ -140,6 +141,46 @@ TEST(LossScale, APowerOfTwoChangesNothingElse) {
         EXPECT_EQ(a, b);
       }
       EXPECT_EQ(plain.bytes(), scaled.bytes());
+    }
+  }
+}
+
+// The sum of (w·x)², in float64 throughout.
+class Double final : public nn::Cell {
+ public:
+  Double() : Cell("Double"), w_(param("w", Tensor::from_vector<double>({3}, {0.3, -0.7, 1.1}))) {}
+  Tensor construct(const Tensor& x) override { return ops::sum(ops::square(ops::mul(w_.value(), x))); }
+
+ private:
+  Parameter& w_;
+};
+
+// 1000.1 is no float32, nor is its reciprocal: rounded there, steps in float64 would be wrong in the eighth digit.
+TEST(LossScale, KeepsTheDigitsOfFloat64) {
+  const TensorList batch = {Tensor::from_vector<double>({3}, {0.11, 0.23, -0.31})};
+  for (const Mode mode : kModes) {
+    const ModeGuard guard(mode);
+    for (const auto& [name, make] : kOptimizers) {
+      const auto weights = [&](const train::TrainStepOptions& options, double own_scale) {
+        Double net;
+        const auto optimizer = own_scale == 1
+            ? make(net.trainable_params())
+            : std::make_unique<optim::Momentum>(net.trainable_params(),
+                                                optim::MomentumOptions{.learning_rate = 0.05, .weight_decay = 1e-3, .loss_scale = own_scale});
+        train::TrainStep step = train::make_train_step(net, *optimizer, options);
+        train::StepRunner runner(step);
+        for (int64_t i = 0; i < 5; ++i) runner(batch, i);
+        return net.get_parameters()[0]->value().to_vector<double>();
+      };
+      const std::vector<double> expected = weights({}, 1);
+      const auto close = [&](const std::vector<double>& got) {
+        for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-14) << name;
+      };
+      close(weights({.loss_scale_manager = std::make_shared<FixedLossScaleManager>(1000.1)}, 1));
+      close(weights({.loss_scale_manager = std::make_shared<DynamicLossScaleManager>(1000.1, 3, 2)}, 1));
+      if (name != "momentum") continue;
+      close(weights({.loss_scale_manager = std::make_shared<FixedLossScaleManager>(1000.1, false)}, 1000.1));
+      close(weights({.loss_scale = 1000.1}, 1000.1));
     }
   }
 }

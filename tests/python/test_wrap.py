@@ -151,6 +151,33 @@ def test_fixed_loss_scale_and_plain_numbers(mode):
     assert float(step(ms.Tensor([1.0]))[2]) == 2.0
 
 
+class ScaledInDouble(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.w = ms.Parameter(ms.Tensor(np.array([0.3, -0.7, 1.1]), ms.float64), name="w")
+
+    def construct(self, x):
+        return ms.ops.sum(ms.ops.square(self.w * x))
+
+
+def test_loss_scales_keep_the_digits_of_float64(mode):
+    """1000.1 is no float32, nor is its reciprocal: rounded there, a gradient in float64 would be wrong in the eighth digit."""
+    x = ms.Tensor(np.array([0.11, 0.23, -0.31]), ms.float64)
+    exact = np.array([0.3, -0.7, 1.1]) * (1 - 0.5 * 2 * x.asnumpy() ** 2)
+    for make in (lambda p: nn.SGD(p, 0.5), lambda p: nn.Momentum(p, 0.5, 0.0), lambda p: nn.Adagrad(p, learning_rate=0.5)):  # the last has no
+        plain, scaled = ScaledInDouble(), ScaledInDouble()  # update op that divides
+        nn.TrainOneStepCell(plain, make(plain.trainable_params())).set_train()(x)
+        nn.TrainOneStepWithLossScaleCell(scaled, make(scaled.trainable_params()), 1000.1).set_train()(x)
+        np.testing.assert_allclose(scaled.w.asnumpy(), plain.w.asnumpy(), rtol=1e-14)
+    own = ScaledInDouble()
+    nn.TrainOneStepCell(own, nn.Momentum(own.trainable_params(), 0.5, 0.0, loss_scale=1000.1), 1000.1).set_train()(x)
+    np.testing.assert_allclose(own.w.asnumpy(), exact, rtol=1e-14)
+    opt = nn.Momentum(own.trainable_params(), 0.5, 0.0, loss_scale=1000.1)
+    np.testing.assert_allclose(opt.scale_grad((x,))[0].asnumpy(), x.asnumpy() / 1000.1, rtol=1e-15)
+    scaler = ms.amp.StaticLossScaler(1000.1)
+    np.testing.assert_allclose(scaler.unscale(scaler.scale(x)).asnumpy(), x.asnumpy(), rtol=1e-15)
+
+
 class OwnScaledStep(nn.TrainOneStepWithLossScaleCell):
     """As BERT's: the parts called by name, the optimizer behind an `if`."""
 

@@ -30,7 +30,7 @@ struct SINDRI_API ParamUse {
   TensorList operands = {};  ///< every input of the op as it entered: in the half type where mixed precision cast it
   std::vector<Rearrangement> path = {};  ///< from the Parameter to operands[operand], in order; empty: the Parameter's value itself
   Tensor output_grad = {};  ///< of the op's first output, in its shape and type, scaled as Gradients::of_params; undefined where only others have one
-  Tensor loss_scale = {};  ///< float32 scalar that output_grad is multiplied by; undefined: 1. A TrainStep fills it in
+  Tensor loss_scale = {};  ///< floating scalar that output_grad is multiplied by; undefined: 1. A TrainStep fills it in
 
   /// What meets the Parameter there: the other factor of a matrix product or multiplication, a convolution's input, an embedding's ids, the
   /// normalised input (no scale, no shift) for gamma of layer and batch norm, in float32 or wider. Undefined where nothing does (a bias, beta).
@@ -46,7 +46,8 @@ struct Gradients {
   /// within an op; those inside a function that is computed again (recompute_function), with the values of the second run, at the place where
   /// it was called. One op is two uses where two of its operands are Parameters (or one Parameter twice).
   std::vector<ParamUse> uses;
-  Tensor inv_scale;  ///< float32 scalar still to be multiplied onto of_params (1 / loss scale); undefined: they are unscaled
+  /// float32 scalar (float64 for gradients in float64) still to be multiplied onto of_params (1 / loss scale); undefined: they are unscaled.
+  Tensor inv_scale;
   Tensor skip;  ///< bool scalar: true when the update must be left out; undefined: it never is
   int variant = 0;  ///< which form of the step they come from (TrainStep::variant)
 };

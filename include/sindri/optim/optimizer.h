@@ -39,7 +39,7 @@ struct OptimizerOptions {
 /// What an update rule does to its gradient first, and whether it takes effect.
 struct UpdateControl {
   double grad_scale = 1;  ///< multiplies the gradient
-  Tensor inv_scale = {};  ///< float32 scalar that multiplies it too (1 / loss scale); undefined: 1
+  Tensor inv_scale = {};  ///< float scalar that multiplies it too (1 / loss scale); undefined: 1
   Tensor skip = {};  ///< bool scalar: true leaves parameter and state as they are; undefined: false
   Tensor decay = {};  ///< a weight decay that is computed (scalar), for rules that decay by themselves; undefined: the number they get
 };
@@ -85,7 +85,7 @@ class SINDRI_API Optimizer {
   const std::vector<Parameter*>& parameters() const { return params_; }
   /// Updates every parameter: grads in the order of parameters(). Reads rates and decays at global_step, then advances it. All of it goes through ops, so it can be traced. Throws ValueError when the count differs, ShapeError for a
   /// gradient of another shape.
-  /// Under a loss scale, `inv_scale` (float32 scalar) multiplies every gradient; where `skip` (bool scalar) is true, parameters and
+  /// Under a loss scale, `inv_scale` (float scalar) multiplies every gradient; where `skip` (bool scalar) is true, parameters and
   /// all state stay as they are, without the host being asked.
   /// The same as assign_updates(compute_updates(...)), with each new value assigned as soon as it is there.
   void apply(const TensorList& grads, const Tensor& inv_scale = {}, const Tensor& skip = {});

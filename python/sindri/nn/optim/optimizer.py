@@ -301,7 +301,8 @@ class Optimizer(Cell):
             self.exec_weight_decay = self.dynamic_decay_flags or self.weight_decay > 0
         self.param_length = len(params)
         self.need_scale = self.loss_scale != 1.0
-        self.reciprocal_scale = Tensor(1.0 / self.loss_scale, mstype.float32)
+        wide = any(p.dtype == mstype.float64 for p in params)
+        self.reciprocal_scale = Tensor(1.0 / self.loss_scale, mstype.float64 if wide else mstype.float32)
         self.use_parallel, self.param_rank = False, None
         self.optim_filter = (True,) * self.param_length
         self._use_parallel_optimizer()

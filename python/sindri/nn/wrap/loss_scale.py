@@ -18,13 +18,20 @@ __all__ = ["DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell", "TrainOneSt
 _ops = _core.ops
 _LARGEST = 2.0 ** 126  # its inverse is the smallest normal float32
 
+
+def _inverse(scale: Tensor, grads: Any) -> Tensor:
+    """1/scale: in float32, in float64 where one of the gradients is."""
+    wide = any(g.dtype == mstype.float64 for g in grads)
+    return _ops.reciprocal(_ops.cast(scale, mstype.float64 if wide else mstype.float32))
+
+
 _grad_scale = MultitypeFuncGraph("grad_scale")
 
 
 @_grad_scale.register("Tensor", "Tensor")
 def tensor_grad_scale(scale: Tensor, grad: Tensor) -> Tensor:
     """grad/scale in the gradient's type."""
-    return _ops.mul(grad, _ops.cast(_ops.reciprocal(_ops.cast(scale, mstype.float32)), grad.dtype))
+    return _ops.mul(grad, _ops.cast(_inverse(scale, (grad,)), grad.dtype))
 
 
 @_grad_scale.register("Tensor", "RowTensor")
@@ -113,12 +120,12 @@ class ScaledStages(Stages):
         if getattr(cell.optimizer, "wants_uses", False):
             self.status, self.scale = cell.start_overflow_check(None, cell.scale_sense.value())
             grads = self.forward_with_uses(self.scale)
-            return self.loss, grads, _ops.reciprocal(_ops.cast(_ops.reshape(self.scale, ()), mstype.float32))
+            return self.loss, grads, _inverse(_ops.reshape(self.scale, ()), grads)
         loss = self.loss = cell.network(*self.inputs)
         self.status, self.scale = cell.start_overflow_check(loss, cell.scale_sense.value())
         seed = _ops.mul(_ops.ones_like(loss), _ops.cast(_ops.reshape(self.scale, ()), loss.dtype))
         self.grads = cell.grad(cell.network, cell.weights)(*self.inputs, seed)
-        return loss, self.grads, _ops.reciprocal(_ops.cast(_ops.reshape(self.scale, ()), mstype.float32))
+        return loss, self.grads, _inverse(_ops.reshape(self.scale, ()), self.grads)
 
     def reduce(self, grads: Tuple[Tensor, ...], inverse: Any) -> Tuple[Tuple[Tensor, ...], Any]:
         controls = getattr(self.cell.optimizer, "_has_controls", None)
