@@ -43,13 +43,6 @@ template <class Out, class Acc> void write(Span<const Buffer> out, const std::ve
   for_each_element(*out[0].meta, [&](int64_t logical, int64_t physical) { out[0].as<Out>()[physical] = narrow<Out>(acc[static_cast<size_t>(logical)]); });
 }
 
-// For ops of floating input: calls f.template operator()<E>() for the element type.
-template <class F> void dispatch_floating(DType t, F&& f) {
-  dispatch_dtype(t, [&]<class E>() {
-    if constexpr (!std::is_integral_v<E>) f.template operator()<E>();
-  });
-}
-
 void run_sum(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   dispatch_dtype(q.in[0].dtype, [&]<class E>() {
     using Acc = Accumulator<E>;

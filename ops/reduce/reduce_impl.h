@@ -29,6 +29,17 @@ struct CumsumAttrs {
   bool reverse = false;  // sums from the end; the gradient of either direction is the other
   SINDRI_ATTRS(CumsumAttrs, axis, reverse)
 };
+struct CumprodAttrs {
+  int64_t axis = -1;
+  bool reverse = false;
+  SINDRI_ATTRS(CumprodAttrs, axis, reverse)
+};
+struct LinearScanAttrs {
+  int64_t axis = -1;
+  bool reverse = false;
+  bool late = false;  // the coefficient of the place before
+  SINDRI_ATTRS(LinearScanAttrs, axis, reverse, late)
+};
 struct TopkAttrs {
   int64_t k = 1;
   int64_t axis = -1;

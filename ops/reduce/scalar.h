@@ -29,4 +29,11 @@ template <bool kMax, class W> bool ranks_before(W a, W b) {
   return a != a || (kMax ? a > b : a < b);
 }
 
+/// For ops of floating input: calls f.template operator()<E>() for the element type.
+template <class F> void dispatch_floating(DType t, F&& f) {
+  dispatch_dtype(t, [&]<class E>() {
+    if constexpr (!std::is_integral_v<E>) f.template operator()<E>();
+  });
+}
+
 }  // namespace sindri::reduce

@@ -118,13 +118,22 @@ bool along_axis() {
     out.push_back({"cumsum", c.name, {{"axis", c.axis}}, {{c.shape}}});
     out.push_back({"cumsum", std::string(c.name) + "_reverse", {{"axis", c.axis}, {"reverse", true}}, {{c.shape}}});
     out.back().torch = false;
+    out.push_back({"cumprod", c.name, {{"axis", c.axis}}, {{c.shape}}});
+    out.push_back({"cumprod", std::string(c.name) + "_reverse", {{"axis", c.axis}, {"reverse", true}}, {{c.shape}}});
+    for (const auto& [suffix, reverse, late] : {std::tuple{"", false, false}, {"_reverse", true, false}, {"_late", false, true}, {"_both", true, true}})
+      out.push_back({"linear_scan", std::string(c.name) + suffix, {{"axis", c.axis}, {"reverse", reverse}, {"late", late}}, {{c.shape}, {c.shape}}});
     const int64_t k = (c.shape.dim(c.axis) + 1) / 2;
     out.push_back({"topk", c.name, {{"k", k}, {"axis", c.axis}}, {distinct}});
     out.push_back({"topk", std::string(c.name) + "_smallest", {{"k", k}, {"axis", c.axis}, {"largest", false}}, {distinct}});
   }
   for (DType t : kIntegers)
     out.push_back({"cumsum", std::string(dtype_name(t)), {}, {{.shape = {3, 7}, .lo = 0, .hi = t == DType::kBool ? 2.0 : 9.0, .dtype = t}}});
-  for (Sample& s : out) s.half = s.op == "cumsum";  // in half, distinct values meet and the order changes
+  for (DType t : kIntegers) {
+    if (t == DType::kBool) continue;
+    out.push_back({"cumprod", std::string(dtype_name(t)), {}, {{.shape = {3, 20}, .lo = 1, .hi = 9, .dtype = t}}});
+    out.back().torch = false;  // which multiplies in int64
+  }
+  for (Sample& s : out) s.half = s.op == "cumsum" || s.op == "cumprod" || s.op == "linear_scan";  // in half, distinct values meet and the order changes
   return add_samples(out);
 }
 const bool kAlongAxis = along_axis();

@@ -115,6 +115,26 @@ TEST(Reduce, TypesOfResults) {
   EXPECT_EQ(ops::sum(vec({1, 2}, DType::kBFloat16)).dtype(), DType::kBFloat16);
 }
 
+// In the order of the axis: what follows a zero is zero whatever its own products come to, the signs of zeros are kept, integers wrap, and
+// float32 is rounded once although a product of the first numbers alone leaves its range.
+TEST(Reduce, RunningProducts) {
+  EXPECT_EQ(ops::cumprod(vec({3, 0, 1e30, 1e30, 1e30})).to_vector<double>(), (Values{3, 0, 0, 0, 0}));
+  EXPECT_EQ(ops::cumprod(vec({1e30, 1e30, 1e-30, 1e-30, 5})).to_vector<double>(), (Values{1e30f, kInf, 1e30f, 1, 5}));
+  const std::vector<float> zeros = ops::cumprod(vec({-0.0, 2, -1})).to_vector<float>();
+  EXPECT_TRUE(std::signbit(zeros[0]) && std::signbit(zeros[1]) && !std::signbit(zeros[2]));
+  EXPECT_EQ(ops::cumprod(vec({100, 3, 1}, DType::kUInt8)).to_vector<int>(), (std::vector<int>{100, 44, 44}));
+  EXPECT_EQ(ops::cumprod(vec({65536, 65536, 3}, DType::kInt32)).to_vector<int64_t>(), (std::vector<int64_t>{65536, 0, 0}));
+  const Tensor x = Tensor::from_vector<float>({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  EXPECT_EQ(ops::cumprod(x, 0).to_vector<double>(), (Values{1, 2, 3, 4, 5, 12, 21, 32}));
+  EXPECT_EQ(ops::cumprod(x, 1).to_vector<double>(), (Values{1, 2, 3, 8, 5, 6, 35, 48}));
+  EXPECT_EQ(ops::cumprod(x).to_vector<double>(), (Values{1, 2, 3, 12, 5, 30, 7, 56}));
+  EXPECT_EQ(ops::cumprod(Tensor::zeros({3, 0})).shape(), (Shape{3, 0}));
+  EXPECT_THROW(ops::cumprod(x, 3), ValueError);
+  EXPECT_THROW(ops::cumprod(vec({1, 0}, DType::kBool)), DTypeError);
+  for (const Tensor& b : {Tensor::zeros({2, 2, 1}), Tensor::zeros({2, 2, 2}, DType::kFloat64)})
+    EXPECT_THROW(bind(find_op("linear_scan"), find_op("linear_scan").attrs.make({}), {x, b}), DTypeError);
+}
+
 TEST(Reduce, NothingToReduce) {
   const Tensor none = Tensor::zeros({0, 3});
   EXPECT_EQ(ops::sum(none, {0}).to_vector<double>(), (Values{0, 0, 0}));

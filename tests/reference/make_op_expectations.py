@@ -126,6 +126,22 @@ def slice_(t, a):
     return x[idx]
 
 
+def backwards(f, t, a):
+    turn = (lambda x: torch.flip(x, [a["axis"]])) if a.get("reverse") else (lambda x: x)
+    return turn(f(*(turn(x) for x in t)))
+
+
+def linear_scan(t, a):
+    """The recurrence as it is written, place by place."""
+    def scan(x, b):
+        x, b = x.movedim(a["axis"], 0), b.movedim(a["axis"], 0)
+        out = []
+        for i in range(len(b)):
+            out.append(b[i] if i == 0 else x[i - 1 if a["late"] else i] * out[-1] + b[i])
+        return (torch.stack(out) if out else b * x).movedim(0, a["axis"])
+    return backwards(scan, t, a)
+
+
 UNARY = {n: getattr(torch, n) for n in "neg abs sign floor ceil round exp expm1 log log1p sqrt rsqrt square reciprocal sin cos erf tanh sigmoid relu".split()}
 BINARY = {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.true_divide, "pow": torch.pow, "maximum": torch.maximum,
           "minimum": torch.minimum, "equal": torch.eq, "not_equal": torch.ne, "less": torch.lt, "less_equal": torch.le, "greater": torch.gt,
@@ -145,6 +161,7 @@ OPS.update({
     "logsumexp": reduce(lambda x, d, k: torch.logsumexp(x, d, keepdim=k)),
     "norm": lambda t, a: reduce(lambda x, d, k: torch.linalg.vector_norm(x, a["p"], d, k))(t, a),
     "cumsum": lambda t, a: torch.flip(torch.cumsum(torch.flip(t[0], [a["axis"]]), a["axis"]), [a["axis"]]) if a.get("reverse") else torch.cumsum(t[0], a["axis"]),
+    "cumprod": lambda t, a: backwards(lambda x: torch.cumprod(x, a["axis"]), t, a), "linear_scan": linear_scan,
     "matmul": matmul, "batch_matmul": matmul, "conv2d": lambda t, a: conv2d(t[0], t[1], a),
     "conv2d_input_grad": lambda t, a: conv_grad("x")(t, a, a["x_shape"]), "conv2d_weight_grad": lambda t, a: conv_grad("w")(t, a, a["w_shape"]),
     "batch_norm_train": batch_norm, "batch_norm_infer": lambda t, a: F.batch_norm(t[0], t[3], t[4], t[1], t[2], False, 0.1, a["eps"]),

@@ -29,5 +29,6 @@ SINDRI_API std::pair<Tensor, Tensor> topk(const Tensor& x, int64_t k, int64_t ax
 SINDRI_API Tensor norm(const Tensor& x, double p = 2.0, const Axes& axes = {}, bool keep_dims = false);
 SINDRI_API Tensor logsumexp(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);  ///< log(sum(e^x)), without overflow
 SINDRI_API Tensor cumsum(const Tensor& x, int64_t axis = -1);  ///< sums up to and including each element
+SINDRI_API Tensor cumprod(const Tensor& x, int64_t axis = -1);  ///< products up to and including each element, floats rounded once; integers wrap
 
 }  // namespace sindri::ops

@@ -249,22 +249,12 @@ def scan_sum(x: Tensor, axis: int, exclusive: bool = False, reverse: bool = Fals
     return _in_own_type(_reversed(y, axis) if reverse else y, x)
 
 
-_NARROW = (mstype.float16, mstype.bfloat16, mstype.float32)
-
-
 def scan_prod(x: Tensor, axis: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """Running products along axis, in log2(size) rounds (Hillis and Steele 1986): round k multiplies by what lies 2^k places before.
-    float32 is multiplied in float64 and half types in float32, as the rounds' roundings would add up."""
+    """Running products along axis, rounded once; exclusive: without the element itself; reverse: from the end."""
     axis = to_axis(to_int(axis, "axis", "ops.CumProd"), len(x.shape), "ops.CumProd")
-    y = core.cast(x, mstype.float64 if x.dtype == mstype.float32 else mstype.float32) if x.dtype in _NARROW else x
-    y = _reversed(y, axis) if reverse else y
-    y = _shifted(y, axis, 1, 1) if exclusive and x.shape[axis] else y
-    step = 1
-    while step < x.shape[axis]:
-        y = core.mul(y, _shifted(y, axis, step, 1))
-        step *= 2
-    y = _reversed(y, axis) if reverse else y
-    return y if y.dtype == x.dtype else core.cast(y, x.dtype)
+    if exclusive and x.shape[axis]:
+        x = _reversed(_shifted(_reversed(x, axis), axis, 1, 1), axis) if reverse else _shifted(x, axis, 1, 1)
+    return _core.run_op("cumprod", [x], {"axis": axis, "reverse": bool(reverse)})[0]
 
 
 def cumprod(input: Tensor, dim: int, dtype=None) -> Tensor:
