@@ -14,6 +14,7 @@ import dis
 import functools
 import gc
 import inspect
+import itertools
 import sys
 import threading
 import warnings
@@ -448,6 +449,8 @@ class Graphs:
         else:
             _around(self.fn, met, set())
         entry.roots = met
+        places = itertools.repeat(_PLACE)  # the tensors of the first call would live as long as the graph
+        args, kwargs = tuple(rebuild(x, places) for x in args), {n: rebuild(x, places) for n, x in kwargs.items()}
 
         def traced(tensors: Any) -> Any:
             it = iter(tensors)

@@ -10,7 +10,7 @@ namespace sindri {
 /// Not for a mutex that is held while other code (Python's, a kernel) runs.
 class AtFork {
  public:
-  enum Level { kKernelChoices, kPlans, kPools, kSettings, kLog, kMemory };
+  enum Level { kKernelChoices, kPlans, kArenas, kPools, kSettings, kLog, kMemory };
   AtFork(std::mutex& mutex, Level level);
   ~AtFork();
   AtFork(const AtFork&) = delete;

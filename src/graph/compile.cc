@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <list>
 #include <mutex>
@@ -47,7 +48,8 @@ struct CompiledFn::Impl {
     std::unique_ptr<SegmentTree> tree;
     ExecutableInfo info;  // over all segments
   };
-  // Most recently used first. Bounded, as each entry owns an arena: a function fed with ever new shapes must not eat the memory.
+  // Most recently used first. Bounded, as each entry holds a graph and weights in their kernels' form: a function fed with ever new shapes must
+  // not eat the memory.
   static constexpr size_t kMaxEntries = 32;
   std::list<Entry> entries;
   const Entry* latest = nullptr;  // most recently compiled
@@ -83,7 +85,7 @@ std::unique_ptr<Executable> CompiledFn::Impl::compile_graph(Graph graph, Executa
   ++info->segments;
   info->nodes_traced += traced;
   info->nodes += nodes;
-  info->arena_bytes += plan.arena_bytes;
+  info->arena_bytes = std::max(info->arena_bytes, plan.arena_bytes);  // segments run one after the other, in one arena
   info->unplanned_bytes += plan.unplanned_bytes;
   info->compile_seconds += seconds;
   if (log::enabled(log::Level::kDebug, "graph")) log::debug("graph", executable->describe());

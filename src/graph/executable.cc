@@ -34,15 +34,13 @@ Executable::Executable(Graph graph, bool check_finite) : graph_(std::move(graph)
   for (const StateBinding& b : graph_.states()) {
     if (b.param == nullptr) throw ValueError("state '" + b.name + "' has no parameter", "graph " + graph_.name, "give parse_graph the parameters");
   }
-  arena_ = std::make_unique<Storage>(plan_.arena_bytes);
   steady_.resize(plan_.steady.size());
   for (ValueId v : plan_.steady) steady_kept_.push_back(graph_.leaves(v));
   const std::vector<bool> steady = steady_nodes(graph_);
   for (NodeId n : graph_.order()) add_instruction(n, steady[static_cast<size_t>(n)]);
-  int64_t workspace = 0;
   for (const auto* program : {&steady_program_, &instructions_})
-    for (const Instruction& i : *program) workspace = std::max(workspace, i.plan->workspace);
-  workspace_ = std::make_unique<Storage>(workspace);
+    for (const Instruction& i : *program) workspace_bytes_ = std::max(workspace_bytes_, i.plan->workspace);
+  arena_ = std::make_unique<ArenaClaim>(std::max(kArenaAlign, workspace_offset() + workspace_bytes_));
   old_.resize(graph_.states().size());
   fresh_.resize(plan_.fresh.size());
 }
@@ -55,7 +53,7 @@ void Executable::add_instruction(NodeId n, bool steady) {
   const auto add = [&](ValueId v, const TensorMeta* meta) {
     const Location& at = plan_.at[static_cast<size_t>(v)];
     void* data = nullptr;
-    if (at.place == Place::kArena) data = static_cast<char*>(arena_->data()) + at.offset;
+    if (at.place == Place::kArena) arena_patches_.push_back({buffers_.size(), at.offset});
     else if (at.place == Place::kConstant) data = const_cast<void*>(graph_.value(v).constant.raw_data());
     else patches_.push_back({buffers_.size(), at.place, at.index});
     buffers_.push_back({data, meta});
@@ -91,6 +89,8 @@ std::vector<Tensor> Executable::run(Span<const Tensor> in) {
       std::fill(e.fresh_.begin(), e.fresh_.end(), Tensor());
     }
   } const release{*this};
+  const ArenaClaim::Lease lease(*arena_);
+  place_arena(lease.data());
   prepare_states();
   for (size_t i = 0; i < fresh_.size(); ++i) fresh_[i] = Tensor::empty(graph_.value(plan_.fresh[i]).meta);
   if (states_changed()) refresh_steady();
@@ -163,6 +163,14 @@ void Executable::make_exclusive(size_t state) {
   else b.param->store(b.param->stored().clone());
 }
 
+// Nearly every run borrows the arena that the last one had.
+void Executable::place_arena(void* arena) {
+  if (arena == arena_at_) return;
+  arena_at_ = arena;
+  workspace_ = static_cast<char*>(arena) + workspace_offset();
+  for (const ArenaPatch& p : arena_patches_) buffers_[p.buffer].data = static_cast<char*>(arena) + p.offset;
+}
+
 // Without inputs (before the steady program, which reads none) their places stay as they are.
 void Executable::patch_buffers(Span<const Tensor> in) {
   for (const Patch& p : patches_) {
@@ -181,7 +189,7 @@ void Executable::run_instructions(const std::vector<Instruction>& program) {
     const Span<const Buffer> in(buffers_.data() + ins.first_in, ins.plan->in.size()), out(buffers_.data() + ins.first_out, ins.plan->out.size());
     try {
       const Graph::Node& node = graph_.node(ins.node);
-      run_observed(*node.op, node.attrs, ins.scope, *ins.plan, in, out, workspace_->data());
+      run_observed(*node.op, node.attrs, ins.scope, *ins.plan, in, out, workspace_);
     } catch (Error& e) {
       e.add_where(fmt::format("{} in compiled function '{}'", graph_.node(ins.node).op->name, graph_.name));
       if (!ins.scope->empty()) e.add_where("in " + *ins.scope);
@@ -255,7 +263,7 @@ std::string Executable::place_text(ValueId v) const {
 
 std::string Executable::describe() const {
   std::string s = fmt::format("{}: {} instructions, arena {} bytes ({} without reuse), {} in place, workspace {} bytes\n", graph_.name, instructions_.size(),
-                              plan_.arena_bytes, plan_.unplanned_bytes, plan_.inplace, workspace_->bytes());
+                              plan_.arena_bytes, plan_.unplanned_bytes, plan_.inplace, workspace_bytes_);
   const auto add = [&](const Instruction& ins, const char* indent) {
     const Graph::Node& n = graph_.node(ins.node);
     std::string in, out;

@@ -1,5 +1,5 @@
-// Executable: a planned graph as a flat list of instructions. Kernels, workspace and arena addresses are fixed when it is made;
-// a run patches in the addresses of inputs, states and outputs and calls the kernels in order. What follows from states that the
+// Executable: a planned graph as a flat list of instructions. Kernels and the places of values in the arena are fixed when it is
+// made; a run borrows an arena, patches in the addresses of inputs, states and outputs and calls the kernels in order. What follows from states that the
 // graph does not write (steady_nodes) is computed, and brought into the kernels' own form, only when one of them changed.
 #pragma once
 
@@ -9,6 +9,7 @@
 
 #include "sindri/graph/graph.h"
 #include "src/core/tensor_impl.h"
+#include "src/graph/arena_pool.h"
 #include "src/graph/memory_plan.h"
 #include "src/op/plan.h"
 
@@ -26,7 +27,7 @@ class Executable {
   std::vector<Tensor> run(Span<const Tensor> in);
   const Graph& graph() const { return graph_; }
   const MemoryPlan& plan() const { return plan_; }
-  int64_t workspace_bytes() const { return workspace_->bytes(); }
+  int64_t workspace_bytes() const { return workspace_bytes_; }
   /// Kept between runs: results of the steady program, and operands in their kernels' own form.
   int64_t steady_bytes() const;
   /// One line per instruction: kernel, operands with their places, bytes.
@@ -51,12 +52,19 @@ class Executable {
     std::unique_ptr<Storage> memory;
   };
 
+  struct ArenaPatch {
+    size_t buffer;
+    int64_t offset;
+  };
+
+  int64_t workspace_offset() const { return plan_.arena_bytes; }  // a multiple of kArenaAlign, as all blocks are
   void add_instruction(NodeId n, bool steady);
   void prepare_operand(size_t operand);
   bool states_changed();
   void refresh_steady();
   void prepare_states();
   void make_exclusive(size_t state);
+  void place_arena(void* arena);
   void patch_buffers(Span<const Tensor> in);
   void run_instructions(const std::vector<Instruction>& program);
   void check_outputs(const Instruction& ins) const;
@@ -74,7 +82,11 @@ class Executable {
   std::vector<std::pair<uint64_t, uint64_t>> seen_;  // identities and versions of the unwritten states' values the steady program ran with
   std::vector<Buffer> buffers_;
   std::vector<Patch> patches_;
-  std::unique_ptr<Storage> arena_, workspace_;
+  std::vector<ArenaPatch> arena_patches_;
+  int64_t workspace_bytes_ = 0;
+  std::unique_ptr<ArenaClaim> arena_;  // values, and behind them the workspace
+  void* arena_at_ = nullptr;  // where the buffers point to
+  void* workspace_ = nullptr;  // there
   std::vector<Tensor> old_;  // by state, during a run: the value on entry of states that are not donated
   std::vector<Tensor> fresh_;  // during a run
 };

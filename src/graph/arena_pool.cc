@@ -1,0 +1,117 @@
+// See arena_pool.h.
+#include "src/graph/arena_pool.h"
+
+#include <algorithm>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "src/core/fork.h"
+
+namespace sindri {
+
+namespace {
+
+using Arena = std::unique_ptr<Storage>;
+using Sizes = std::multiset<int64_t, std::greater<>>;  // largest first
+
+class Pool {
+ public:
+  void add_claim(int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    claims_.insert(bytes);
+  }
+
+  void remove_claim(int64_t bytes) {
+    {
+      const std::lock_guard lock(mutex_);
+      claims_.erase(claims_.find(bytes));
+    }
+    free_excess();
+  }
+
+  // The smallest that is large enough; else a new one, instead of the largest that is not.
+  Arena take(int64_t bytes) {
+    Arena small;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto fits = std::lower_bound(free_.begin(), free_.end(), bytes, [](const Arena& a, int64_t b) { return a->bytes() < b; });
+      const bool found = fits != free_.end();
+      if (found || !free_.empty()) {
+        const auto at = found ? fits : free_.end() - 1;
+        Arena arena = std::move(*at);
+        free_.erase(at);
+        if (found) return arena;
+        arenas_.erase(arenas_.find(arena->bytes()));
+        small = std::move(arena);
+      }
+    }
+    small.reset();
+    Arena fresh = std::make_unique<Storage>(bytes);
+    const std::lock_guard lock(mutex_);
+    arenas_.insert(bytes);
+    free_.reserve(arenas_.size());  // giving back must not fail
+    return fresh;
+  }
+
+  void give_back(Arena arena) noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto at = std::lower_bound(free_.begin(), free_.end(), arena->bytes(), [](const Arena& a, int64_t b) { return a->bytes() < b; });
+      free_.insert(at, std::move(arena));
+      if (arenas_.size() == 1 && *arenas_.begin() <= *claims_.begin()) return;  // nearly always
+    }
+    free_excess();
+  }
+
+  ArenaStats stats() {
+    const std::lock_guard lock(mutex_);
+    ArenaStats s{static_cast<int64_t>(arenas_.size()), 0};
+    for (const int64_t bytes : arenas_) s.bytes += bytes;
+    return s;
+  }
+
+ private:
+  void free_excess() noexcept {
+    while (take_excess() != nullptr) {}
+  }
+
+  // Executables run once at a time, so all runs at any moment get along with arenas of which the k-th largest is no larger than the k-th
+  // largest claim. A free one that is too large for that, if any; one that is borrowed is looked at when it comes back.
+  Arena take_excess() noexcept {
+    const std::lock_guard lock(mutex_);
+    auto claim = claims_.begin();
+    for (const int64_t bytes : arenas_) {
+      const int64_t wanted = claim == claims_.end() ? -1 : *claim++;
+      if (bytes <= wanted) continue;
+      const auto at = std::upper_bound(free_.begin(), free_.end(), wanted, [](int64_t b, const Arena& a) { return b < a->bytes(); });
+      if (at == free_.end()) return nullptr;
+      Arena out = std::move(*at);
+      free_.erase(at);
+      arenas_.erase(arenas_.find(out->bytes()));
+      return out;
+    }
+    return nullptr;
+  }
+
+  std::mutex mutex_;
+  const AtFork at_fork_{mutex_, AtFork::kArenas};
+  std::vector<Arena> free_;  // smallest first
+  Sizes arenas_, claims_;
+};
+
+Pool& pool() {
+  static Pool* const p = new Pool;  // outlives static executables
+  return *p;
+}
+
+}  // namespace
+
+ArenaClaim::ArenaClaim(int64_t bytes) : bytes_(bytes) { pool().add_claim(bytes_); }
+ArenaClaim::~ArenaClaim() { pool().remove_claim(bytes_); }
+ArenaClaim::Lease::Lease(const ArenaClaim& claim) : storage_(pool().take(claim.bytes_)) {}
+ArenaClaim::Lease::~Lease() { pool().give_back(std::move(storage_)); }
+ArenaStats arena_stats() { return pool().stats(); }
+
+}  // namespace sindri
