@@ -73,6 +73,7 @@ void bind_matmul_norm_loss(py::module_& m) {
          py::arg("ignore_index") = -100);
   def_op(m, "check_labels", py::overload_cast<const Tensor&, int64_t, int64_t>(&ops::check_labels), py::arg("labels"), py::arg("classes"),
          py::arg("ignore_index") = -100);
+  def_op(m, "check_probabilities", &ops::check_probabilities, py::arg("x"));
   def_op(m, "softmax_cross_entropy_dense", &ops::softmax_cross_entropy_dense, py::arg("logits"), py::arg("labels"));
 }
 

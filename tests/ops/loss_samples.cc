@@ -131,6 +131,15 @@ std::vector<Sample> label_samples() {
   return s;
 }
 
+std::vector<Sample> probability_samples() {
+  std::vector<Sample> s;
+  for (const auto& [name, shape] :
+       std::vector<std::pair<std::string, Shape>>{{"scalar", {}}, {"no_rows", {0, 5}}, {"matrix", {6, 5}}, {"images", {2, 3, 4, 5}}, {"blocks", {3, 1500}}})
+    s.push_back({"check_probabilities", name, {}, {{.shape = shape, .lo = 0.01, .hi = 0.99}}});
+  return s;
+}
+
+const bool kProbabilities = add_samples(probability_samples());
 const bool kSoftmax = add_samples(softmax_samples());
 const bool kLabels = add_samples(label_samples());
 const bool kSparse = add_samples(sparse_samples());

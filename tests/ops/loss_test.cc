@@ -56,6 +56,20 @@ TEST(CheckLabels, PassesClassesAndTheIgnoredIndexOnly) {
   EXPECT_THROW(ops::check_labels(labels({1}, DType::kFloat32), 10), DTypeError);
 }
 
+TEST(CheckProbabilities, PassesTheUnitIntervalAndNaNOnly) {
+  for (const DType t : {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16}) {
+    const Tensor good = ops::cast(Tensor::from_values({4}, {0, 0.5, 1, std::nan("")}), t);
+    EXPECT_TRUE(test::same_bits(ops::check_probabilities(good), good));
+    for (const int64_t place : {0, 4095, 4096, 8999})
+      for (const double bad : {-0.25, 1.5, HUGE_VAL, -HUGE_VAL}) {
+        std::vector<double> values(9000, 1);
+        values[static_cast<size_t>(place)] = bad;
+        EXPECT_THROW(ops::check_probabilities(ops::cast(Tensor::from_values({9000}, values), t)), ValueError) << bad << " at " << place;
+      }
+  }
+  EXPECT_THROW(ops::check_probabilities(labels({1})), DTypeError);
+}
+
 TEST(CrossEntropy, IgnoredRowsGiveNothing) {
   const Tensor logits = Tensor::from_values({2, 3}, {1, 2, 3, std::nan(""), 2, 3});
   const Tensor label = labels({0, 7});

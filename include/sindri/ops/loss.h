@@ -15,5 +15,7 @@ SINDRI_API Tensor softmax_cross_entropy_sparse(const Tensor& logits, const Tenso
 SINDRI_API Tensor softmax_cross_entropy_dense(const Tensor& logits, const Tensor& labels);
 /// The labels as they are, int32 or int64. Throws DataError (label out of range) for one that is neither in [0, classes) nor ignore_index.
 SINDRI_API Tensor check_labels(const Tensor& labels, int64_t classes, int64_t ignore_index = -100);
+/// Floating x as it is. Throws ValueError for an element outside [0, 1]; NaN passes. The gradient passes, too.
+SINDRI_API Tensor check_probabilities(const Tensor& x);
 
 }  // namespace sindri::ops

@@ -1,0 +1,63 @@
+// check_probabilities: the range check of binary cross entropy as an op, since the loss is put together from others. Without it the logarithm
+// of a score that no sigmoid has made would be NaN.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "sindri/core/error.h"
+#include "sindri/op/bind.h"
+#include "sindri/op/kernel.h"
+#include "sindri/op/op_def.h"
+#include "sindri/ops/loss.h"
+#include "src/op/element.h"
+
+namespace sindri::ops {
+namespace {
+
+const OpDef& kCheckProbabilities = register_op({
+    .name = "check_probabilities",
+    .doc = "Floating x as it is. Throws ValueError for an element outside [0, 1]; NaN passes.",
+    .traits = {.layout = LayoutRule::kAgnostic, .saves_in = kSavesNone, .inplace_input = 0},
+    .infer = [](const Attrs&, Span<const TensorMeta> in) -> std::vector<TensorMeta> {
+      check_arity("check_probabilities", in, 1);
+      check_floating("check_probabilities", in[0], "x");
+      return {in[0]};
+    },
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {c.dout[0]}; },
+});
+
+/// Whether an element of [begin, end) lies outside [0, 1]; without an early exit, so that it vectorises.
+template <class T> bool any_outside(const T* x, int64_t begin, int64_t end) {
+  bool outside = false;
+  for (int64_t i = begin; i < end; ++i) outside |= (x[i] < T(0)) | (x[i] > T(1));
+  return outside;
+}
+
+void check(const Buffer& x, int64_t n) {
+  constexpr int64_t kBlock = 4096;
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t end = std::min(n, begin + kBlock);
+    if (x.meta->dtype == DType::kFloat32 && !any_outside(x.as<float>(), begin, end)) continue;
+    for (int64_t i = begin; i < end; ++i) {
+      const double v = load_element(x, i);
+      if (!(v < 0 || v > 1)) continue;
+      throw ValueError(fmt::format("expected probabilities in [0, 1], got {}", v), "binary cross entropy",
+                       "put a sigmoid in front of it, or use the loss with logits, which has it inside");
+    }
+  }
+}
+
+void run(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  const int64_t n = q.in[0].numel();
+  check(in[0], n);
+  if (n > 0 && out[0].data != in[0].data) std::memcpy(out[0].data, in[0].data, static_cast<size_t>(q.in[0].nbytes()));
+}
+
+const bool kReference = register_kernel({.op = "check_probabilities", .name = "reference", .priority = kReferencePriority, .simple = run});
+
+}  // namespace
+
+Tensor check_probabilities(const Tensor& x) { return bind1(kCheckProbabilities, {}, {x}); }
+
+}  // namespace sindri::ops
