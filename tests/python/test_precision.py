@@ -32,6 +32,20 @@ def test_activations_and_their_gradients_in_float64():
         np.testing.assert_allclose(slope.asnumpy(), slopes, 2e-15, 0, err_msg=name)
 
 
+@pytest.mark.parametrize("half", [ms.float16, ms.bfloat16])
+def test_losses_of_two_types_are_computed_in_the_wider_one(half):
+    """Not in the half type until the other operand comes in, which would leave 3 digits of the float32 result."""
+    r = np.random.default_rng(3)
+    x = Tensor(r.uniform(0.1, 0.9, (4, 5)), ms.float32).astype(half)
+    wide, y = x.astype(ms.float32), Tensor(r.uniform(0.1, 0.9, (4, 5)), ms.float32)
+    target = Tensor([1, -1, 1, -1], ms.int32)
+    for loss in (nn.BCELoss(), nn.BCEWithLogitsLoss(), ops.binary_cross_entropy_with_logits, lambda a, b: nn.CosineEmbeddingLoss()(a, b, target),
+                 lambda a, b: ops.cosine_embedding_loss(a, b, target)):
+        got = loss(x, y)
+        assert got.dtype == ms.float32
+        np.testing.assert_allclose(got.asnumpy(), loss(wide, y).asnumpy(), 1e-6)
+
+
 def test_celu_has_slope_1_at_0():
     at_0 = Tensor(np.zeros(1, np.float32))
     assert ms.grad(nn.CELU())(at_0).item() == ms.grad(ops.celu)(at_0).item() == 1

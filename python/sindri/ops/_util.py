@@ -154,6 +154,14 @@ def wide(x: Tensor) -> Tensor:
     return core.cast(x, mstype.float32) if x.dtype in (mstype.float16, mstype.bfloat16) else x
 
 
+def in_common_type(x: Tensor, y: Tensor) -> tuple:
+    """Both in the type that holds both when they are of two floating ones: what is computed of the narrower alone would lose its digits."""
+    if x.dtype == y.dtype or not is_float(x.dtype) or not is_float(y.dtype):
+        return x, y
+    kind = mstype.promote_types(x.dtype, y.dtype)
+    return core.cast(x, kind), core.cast(y, kind)
+
+
 def perm_moving(rank: int, source: Sequence[int], target: Sequence[int]) -> list:
     """The permutation that brings dimension source[i] to place target[i] and keeps the order of the others."""
     perm = [d for d in range(rank) if d not in source]

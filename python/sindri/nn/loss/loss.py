@@ -11,6 +11,7 @@ from sindri.common.tensor import Tensor
 from sindri.nn._check import check_bool, check_float, check_int, check_type, fail
 from sindri.nn.cell import Cell
 from sindri.nn.layer.activation import get_activation
+from sindri.ops._util import in_common_type
 from sindri.ops.function.loss_func import (binary_cross_entropy, gaussian_nll_loss, multi_margin_loss, multilabel_soft_margin_loss,
                                            triplet_margin_loss)
 from sindri.ops.function.reduce_func import vector_norm
@@ -293,7 +294,8 @@ class NLLLoss(LossBase):
 
 class BCELoss(LossBase):
     """-(labels·log(logits) + (1 - labels)·log(1 - logits))·weight, logits being probabilities; logarithms are taken of p + 1e-12, as MindSpore
-    does: 27.63 for a certain mistake (PyTorch: 100). Half types are computed in float32, in which 1e-12 is not 0."""
+    does: 27.63 for a certain mistake (PyTorch: 100). Half types are computed in float32, in which 1e-12 is not 0. Raises ValueError when logits and
+    labels differ in shape, and for logits outside [0, 1]."""
 
     def __init__(self, weight: Optional[Tensor] = None, reduction: str = "mean") -> None:
         super().__init__(reduction)
@@ -301,6 +303,7 @@ class BCELoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         _check_same_shape("BCELoss", logits, labels)
+        logits, labels = in_common_type(logits, labels)
         loss = binary_cross_entropy(_wide(logits), _wide(labels), reduction="none")
         return self.get_loss(_ops.cast(loss if self.weight is None else _ops.mul(loss, self.weight), logits.dtype))
 
@@ -322,6 +325,7 @@ class BCEWithLogitsLoss(LossBase):
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         _check_tensors(self.cls_name, logits=logits, labels=labels)
         _check_same_shape("BCEWithLogitsLoss", logits, labels)
+        logits, labels = in_common_type(logits, labels)
         # -log σ(x) = softplus(-x) and -log(1 - σ(x)) = x + softplus(-x).
         tail = _ops.softplus(_ops.neg(logits))
         negative = _ops.mul(_ops.sub(1.0, labels), _ops.add(logits, tail))
@@ -333,13 +337,15 @@ class BCEWithLogitsLoss(LossBase):
 
 
 class KLDivLoss(LossBase):
-    """labels·(log(labels) - logits), logits being log probabilities; reduction 'batchmean' divides the sum by the batch size."""
+    """labels·(log(labels) - logits), logits being log probabilities; reduction 'batchmean' divides the sum by the batch size. Raises ValueError when
+    logits and labels differ in shape."""
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__("sum" if reduction == "batchmean" else reduction)
         self.reduction = reduction
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        _check_same_shape("KLDivLoss", logits, labels)
         positive = _ops.greater(labels, 0.0)
         entropy = _ops.where(positive, _ops.mul(labels, _ops.log(_ops.where(positive, labels, 1.0))), 0.0)
         loss = self.get_loss(_ops.sub(entropy, _ops.mul(labels, logits)))
@@ -355,6 +361,7 @@ class CosineEmbeddingLoss(LossBase):
 
     def construct(self, logits_x1: Tensor, logits_x2: Tensor, labels: Tensor) -> Tensor:
         _check_same_shape("CosineEmbeddingLoss", logits_x1, logits_x2)
+        logits_x1, logits_x2 = in_common_type(logits_x1, logits_x2)
         cos = _ops.div(_ops.sum(_ops.mul(logits_x1, logits_x2), (1,)), _ops.mul(_ops.norm(logits_x1, 2.0, (1,)), _ops.norm(logits_x2, 2.0, (1,))))
         zeros = _ops.zeros_like(cos)
         alike = _ops.where(_ops.equal(labels, 1), _ops.sub(1.0, cos), zeros)

@@ -5,8 +5,16 @@ import math
 from typing import Optional, Union
 
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, check_choice, core, exported, fail, is_float, perm_moving, reduced, wide
+from sindri.ops._util import Tensor, check_choice, core, exported, fail, in_common_type, is_float, perm_moving, reduced, wide
 from sindri.ops.function.nn_func import cosine_similarity
+
+
+def _same_shape(input: Tensor, target: Tensor, where: str) -> None:
+    """TypeError unless both are tensors, ValueError unless they have one shape: one that broadcasts is more often forgotten than meant."""
+    if not isinstance(input, Tensor) or not isinstance(target, Tensor):
+        fail(TypeError, f"expected two tensors, got {type(input).__name__} and {type(target).__name__}", where, "ops.full_like makes one of a number")
+    if input.shape != target.shape:
+        fail(ValueError, f"expected one shape, got {input.shape} and {target.shape}", where, "reshape or broadcast the target first")
 
 
 def _rows(logits: Tensor, where: str) -> Tensor:
@@ -122,6 +130,7 @@ def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
 
 def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: str = "none") -> Tensor:
     """d²/(2·beta) for |d| < beta, |d| - beta/2 else, d = input - target."""
+    _same_shape(input, target, "ops.smooth_l1_loss")
     d = core.abs(core.sub(input, target))
     if beta == 0:
         return reduced(d, reduction, "ops.smooth_l1_loss")
@@ -142,8 +151,10 @@ def l2_half(x: Tensor) -> Tensor:
 
 
 def binary_cross_entropy(logits: Tensor, labels: Tensor, weight: Optional[Tensor] = None, reduction: str = "mean") -> Tensor:
-    """-weight·(y·log(p) + (1 - y)·log(1 - p)) of probabilities p; logarithms are taken of p + 1e-12, as MindSpore's CPU kernel does."""
-    eps = 1e-12
+    """-weight·(y·log(p) + (1 - y)·log(1 - p)) of probabilities p; logarithms are taken of p + 1e-12, as MindSpore's CPU kernel does. Raises
+    ValueError for a p outside [0, 1]; NaN passes, as it does in other losses."""
+    _same_shape(logits, labels, "ops.binary_cross_entropy")
+    eps, logits = 1e-12, core.check_probabilities(logits)
     positive = core.mul(labels, core.log(core.add(logits, eps)))
     negative = core.mul(core.sub(1.0, labels), core.log(core.add(core.sub(1.0, logits), eps)))
     loss = core.neg(core.add(positive, negative))
@@ -153,6 +164,8 @@ def binary_cross_entropy(logits: Tensor, labels: Tensor, weight: Optional[Tensor
 def binary_cross_entropy_with_logits(logits: Tensor, label: Tensor, weight: Optional[Tensor] = None, pos_weight: Optional[Tensor] = None,
                                      reduction: str = "mean") -> Tensor:
     """-weight·(pos_weight·y·log(s) + (1 - y)·log(1 - s)) with s = sigmoid(logits), without overflow. Missing weights mean ones."""
+    _same_shape(logits, label, "ops.binary_cross_entropy_with_logits")
+    logits, label = in_common_type(logits, label)
     stay = core.softplus(core.neg(logits))  # -log(s)
     factor = 1.0 if pos_weight is None else core.add(core.mul(core.sub(pos_weight, 1.0), label), 1.0)
     loss = core.add(core.mul(core.sub(1.0, label), logits), stay if pos_weight is None else core.mul(factor, stay))
@@ -167,6 +180,7 @@ def sigmoid_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 def kl_div(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
     """labels·(log(labels) - logits), logits log-probabilities, 0 where labels are 0. reduction 'batchmean' divides the sum by the first dimension."""
     check_choice(reduction, ("none", "mean", "sum", "batchmean"), "reduction", "ops.kl_div")
+    _same_shape(logits, labels, "ops.kl_div")
     positive = core.greater(labels, 0)
     loss = core.where(positive, core.mul(labels, core.sub(core.log(core.where(positive, labels, 1.0)), logits)), core.full((), 0.0, logits.dtype))
     if reduction == "batchmean":
@@ -198,6 +212,7 @@ def hinge_embedding_loss(inputs: Tensor, targets: Tensor, margin: float = 1.0, r
 
 def soft_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """log(1 + exp(-target·input))."""
+    _same_shape(input, target, "ops.soft_margin_loss")
     return reduced(core.softplus(core.neg(core.mul(input, target))), reduction, "ops.soft_margin_loss")
 
 
@@ -211,9 +226,12 @@ def gaussian_nll_loss(x: Tensor, target: Tensor, var: Tensor, full: bool = False
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: Union[float, Tensor] = 1.0, p: int = 2, eps: float = 1e-6,
                         swap: bool = False, reduction: str = "mean") -> Tensor:
     """max(0, |anchor - positive| - |anchor - negative| + margin) with p-norms over the last dimension; swap: the nearer of anchor and positive
-    to the negative counts. Raises ValueError unless p is positive."""
+    to the negative counts. The inputs broadcast. Raises ValueError unless p is positive and they have equally many dimensions."""
     if not p > 0:
         fail(ValueError, f"p: expected a positive number, got {p}", "ops.triplet_margin_loss", "use 1 or 2")
+    if not len(anchor.shape) == len(positive.shape) == len(negative.shape):
+        fail(ValueError, f"expected equally many dimensions, got {anchor.shape}, {positive.shape} and {negative.shape}", "ops.triplet_margin_loss",
+             "reshape them first")
 
     def distance(a: Tensor, b: Tensor) -> Tensor:
         d = core.abs(core.add(core.sub(a, b), eps))

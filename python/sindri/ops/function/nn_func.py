@@ -5,7 +5,8 @@ import math
 from typing import Any, Callable, Optional, Sequence, Union
 
 from sindri.common import dtype as mstype
-from sindri.ops._util import Parameter, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, pair, perm_moving, to_axis, to_int, to_ints
+from sindri.ops._util import (Parameter, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, in_common_type, pair, perm_moving, to_axis,
+                              to_int, to_ints)
 from sindri.ops.function.linalg_func import matmul
 from sindri.ops.function.random_func import keep_mask
 
@@ -220,7 +221,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: Optional[int] = None, 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1·x2/(max(|x1|, eps)·max(|x2|, eps)) along dim."""
-    x1, x2 = floating(x1), floating(as_tensor(x2))
+    x1, x2 = in_common_type(floating(x1), floating(as_tensor(x2)))
     length = core.mul(core.maximum(core.norm(x1, 2.0, [dim]), eps), core.maximum(core.norm(x2, 2.0, [dim]), eps))
     return core.div(core.sum(core.mul(x1, x2), [dim]), length)
 

@@ -29,6 +29,9 @@ class TopKCategoricalAccuracy(Metric):
         y_pred, y = self._pair(inputs)
         if y_pred.ndim == y.ndim and is_one_hot(y):
             y = y.argmax(axis=1)
+        if y_pred.shape[1] < self.k:
+            raise ValueError(f"{type(self).__name__}: the {self.k} best of {y_pred.shape[1]} classes are all of them, which is never wrong; "
+                             f"use TopKCategoricalAccuracy(k) with k below {y_pred.shape[1]}")
         best = np.argsort(-y_pred, axis=1, kind='stable')[:, :self.k]
         self._correct_num += int((best == y.reshape(-1, 1)).any(axis=1).sum())
         self._samples_num += y.size
