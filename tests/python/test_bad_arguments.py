@@ -7,6 +7,7 @@ import sindri.dataset as ds
 import sindri.numpy as mnp
 from sindri import Tensor, nn, ops
 from sindri.dataset import text, transforms, vision
+from sindri.ops import operations as P
 from sindri.ops.function import other_func
 
 HUGE = 2 ** 40  # a list of so many parts fills any memory
@@ -134,6 +135,47 @@ WRONG = {
     "unravel_index": (lambda: mnp.unravel_index(-1, (-2, 3)), ValueError, "numpy.unravel_index"),
     "broadcast_to": (lambda: mnp.broadcast_to(zeros(1), (0, -1)), ValueError, "numpy.broadcast_to"),
     "split": (lambda: mnp.split(zeros(4), 0), ValueError, "numpy.split"),
+    "outer": (lambda: ops.outer(zeros(2), zeros(3, 2)), ValueError, "vec2: expected a vector, got .3, 2. . ops.outer"),
+    "ger": (lambda: ops.ger(zeros(2, 3), zeros(3)), ValueError, "expected 1 dimensions, got .2, 3. .* ops.ger"),
+    "ger, scalar": (lambda: ops.ger(Tensor(1.), zeros(2)), ValueError, "ops.ger"),
+    "Ger, number": (lambda: P.Ger()(zeros(2), 2), TypeError, "expected two tensors, got 2 .* ops.ger"),
+    "bmm, matrix": (lambda: ops.bmm(zeros(2, 2, 3), zeros(3, 2)), ValueError, "equally many matrices.* ops.bmm .* ops.matmul"),
+    "bmm, batches": (lambda: ops.bmm(zeros(1, 2, 3), zeros(4, 3, 2)), ValueError, "equally many matrices"),
+    "dot": (lambda: ops.dot(Tensor(2.), Tensor(3.)), ValueError, "at least one dimension .* ops.dot"),
+    "vecdot": (lambda: ops.vecdot(Tensor(2.), Tensor(3.)), ValueError, "at least one dimension .* ops.vecdot"),
+    "index_select": (lambda: ops.index_select(zeros(2, 3), 0, Tensor([[0]])), ValueError, "index: expected a vector, got .1, 1. .* ops.gather"),
+    "roll, no dims": (lambda: ops.roll(zeros(2, 3), (1, 2)), ValueError, "differ in length .* ops.roll"),
+    "roll, one dim": (lambda: ops.roll(zeros(2, 3), (1, 2), (0,)), ValueError, "differ in length"),
+    "rot90, int": (lambda: ops.rot90(zeros(2, 3), 0, -1), TypeError, "dims: expected two dimensions, got -1 .* ops.rot90"),
+    "rot90, same": (lambda: ops.rot90(zeros(2, 3), 2, (0, -2)), ValueError, "dims: both are dimension 0"),
+    "rot90, beyond": (lambda: ops.rot90(zeros(2, 3), 0, (0, 5)), ValueError, "axis: .* ops.rot90"),
+    "flip": (lambda: ops.flip(zeros(2, 3), (0, -2)), ValueError, "twice . ops.flip"),
+    "fill": (lambda: ops.fill(ms.float32, (2,), zeros(2)), ValueError, "expected one element, got a tensor of .2,. . ops.fill"),
+    "full": (lambda: ops.full((2,), zeros(2)), ValueError, "expected one element"),
+    "masked_fill": (lambda: ops.masked_fill(Tensor([1, 2]), Tensor([True, False]), 1.5), TypeError, "1.5 is no whole number.* ops.masked_fill"),
+    "kthvalue, 0": (lambda: ops.kthvalue(zeros(5), 0, keepdim=True), ValueError, "k: expected a value in .1, 5., got 0 . ops.kthvalue"),
+    "kthvalue, -1": (lambda: ops.kthvalue(zeros(5), -1), ValueError, "k: .* got -1"),
+    "kthvalue, 6": (lambda: ops.kthvalue(zeros(5), 6, keepdim=True), ValueError, "k: .* got 6"),
+    "assign": (lambda: ops.assign(ms.Parameter(zeros(2)), zeros(1)), ValueError, "a value of .1,. is not of the Parameter's shape .2,. . ops.assign"),
+    "assign, scalar": (lambda: ops.assign(ms.Parameter(zeros(2)), Tensor(3.)), ValueError, "ops.assign"),
+    "clip_by_global_norm": (lambda: ops.clip_by_global_norm([zeros(2)], 1.0, True), TypeError, "use_norm: .* got True"),
+    "Bernoulli": (lambda: P.Bernoulli()(zeros(2)), TypeError, "'p'"),
+    "positive": (lambda: mnp.positive(Tensor([True])), TypeError, "bool has no sign . numpy.positive"),
+    "rint": (lambda: mnp.rint(Tensor([True])), TypeError, "round"),
+    "smooth_l1_loss": (lambda: ops.smooth_l1_loss(zeros(2, 3), zeros(3)), ValueError, "one shape, got .2, 3. and .3,. . ops.smooth_l1_loss"),
+    "soft_margin_loss": (lambda: ops.soft_margin_loss(zeros(2, 3), zeros(3)), ValueError, "one shape.* ops.soft_margin_loss"),
+    "kl_div": (lambda: ops.kl_div(zeros(2, 3), zeros(3)), ValueError, "one shape.* ops.kl_div"),
+    "kl_div, number": (lambda: ops.kl_div(zeros(2), 2), TypeError, "expected two tensors, got Tensor and int . ops.kl_div"),
+    "KLDivLoss": (lambda: nn.KLDivLoss()(zeros(2, 3), zeros(3)), ValueError, "KLDivLoss: logits .2, 3. and labels .3,. must have one shape"),
+    "binary_cross_entropy": (lambda: ops.binary_cross_entropy(zeros(2, 3), zeros(3)), ValueError, "one shape.* ops.binary_cross_entropy"),
+    "with_logits": (lambda: ops.binary_cross_entropy_with_logits(zeros(2, 3), zeros(3)), ValueError, "one shape"),
+    "SigmoidCrossEntropyWithLogits": (lambda: P.SigmoidCrossEntropyWithLogits()(zeros(2, 3), zeros(3)), ValueError, "one shape"),
+    "triplet_margin_loss, ranks": (lambda: ops.triplet_margin_loss(zeros(0, 2, 3), zeros(2, 3), zeros(2, 3)), ValueError, "equally many dimensions"),
+    "add_, shape": (lambda: zeros(2).add_(zeros(1, 2)), ValueError, "the result has shape .1, 2., the tensor .2,. . Tensor.add_ . use add"),
+    "add_, type": (lambda: Tensor([5, 7]).add_(1.5), TypeError, "the result is of Float32, the tensor of Int64 . Tensor.add_ . cast"),
+    "div_": (lambda: Tensor([5, 7]).div_(2), TypeError, "Tensor.div_"),
+    "norm": (lambda: ops.norm(zeros(2, 3, 2), 1), ValueError, "ord 1 without dim needs a vector or a matrix, got .2, 3, 2. . ops.norm . give dim"),
+    "Top5CategoricalAccuracy": (lambda: nn.Top5CategoricalAccuracy().update(zeros(2, 4), Tensor([0, 1])), ValueError, "the 5 best of 4 classes are all"),
 }
 
 
@@ -145,7 +187,29 @@ def test_errors_name_the_argument(name, tmp_path, monkeypatch):
         call()
 
 
+@pytest.mark.parametrize("bad", [1.5, -0.25, float("inf")])
+def test_binary_cross_entropy_asks_for_probabilities(mode, bad):
+    """In both modes, and where the gradient is asked for: without a sigmoid in front the logarithm would be NaN."""
+    loss, x, y = nn.BCELoss(), Tensor([[0.5, bad]], ms.float32), Tensor([[1.0, 0.0]], ms.float32)
+    for call in (lambda: loss(x, y), lambda: ms.value_and_grad(loss)(x, y), lambda: ops.binary_cross_entropy(x, y)):
+        with pytest.raises(ValueError, match=r"expected probabilities in \[0, 1\], got .* put a sigmoid in front"):
+            call()
+    assert np.isnan(loss(Tensor([[0.5, float("nan")]], ms.float32), y).asnumpy())  # so that a step with an overflow can be left out
+    np.testing.assert_allclose(ms.grad(loss)(Tensor([[0.5, 0.0]], ms.float32), y).asnumpy(), [[-1, 0.5]])
+
+
 def test_what_lies_at_the_edge_is_taken():
+    assert nn.Top5CategoricalAccuracy()(zeros(2, 5), Tensor([4, 0])) == 1
+    assert ops.kthvalue(Tensor([3., 1., 2.]), 3)[0] == 3
+    assert mnp.outer(zeros(2, 3), zeros(3, 2)).shape == (6, 6) and mnp.dot(Tensor(2.), 3) == 6
+    assert mnp.full((2, 2), Tensor([1., 2.])).asnumpy().tolist() == [[1, 2], [1, 2]]
+    assert mnp.roll(Tensor(np.arange(6).reshape(2, 3)), 1, (0, 1)).asnumpy().tolist() == np.roll(np.arange(6).reshape(2, 3), 1, (0, 1)).tolist()
+    assert ops.assign(ms.Parameter(zeros(2)), 3).asnumpy().tolist() == [3, 3]
+    assert ops.masked_fill(Tensor([1, 2]), Tensor([True, False]), 5.0).asnumpy().tolist() == [5, 2]
+    assert mnp.rint(Tensor([1, 2], ms.int32)).dtype is ms.float32
+    x = Tensor([5, 7])
+    assert x.add_(Tensor([1, 2])) is x and x.remainder_(4).asnumpy().tolist() == [2, 1]
+    assert ops.norm(zeros(2, 3, 2)) == 0 and ops.norm(zeros(2, 3), 1) == 0 and ops.norm(zeros(2, 3, 2), 1, 0).shape == (3, 2)
     assert ops.one_hot(Tensor([0]), 2, Tensor([3.]), Tensor(0.)).asnumpy().tolist() == [[3, 0]]
     assert mnp.tri(2, k=2 ** 64).asnumpy().tolist() == [[1, 1], [1, 1]]
     assert [len(i) for i in mnp.triu_indices(2, -2 ** 64)] == [4, 4]

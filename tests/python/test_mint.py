@@ -50,3 +50,16 @@ def test_python_values_and_names():
     assert mint.equal(X, X + 0) is True and mint.equal(X, V) is False and mint.allclose(X, X + 1e-9) is True and mint.item(Tensor(3.0)) == 3.0
     for module in (mint, F):
         assert all(callable(getattr(module, name)) for name in module.__all__) and len(module.__all__) == len(set(module.__all__)) and "Tensor" not in module.__all__
+
+
+@pytest.mark.parametrize("p", [1, 2, 3.0, "fro", float("inf")])
+@pytest.mark.parametrize("dim", [None, 0, (0, 1), (0, 2)])
+def test_norm_is_that_of_vectors_also_over_two_dimensions(p, dim):
+    """As torch.norm: never a matrix norm, which ops.norm takes over two dimensions, but for 'nuc'."""
+    x = np.random.default_rng(5).normal(size=(2, 3, 4)).astype(np.float32)
+    power = 2.0 if p == "fro" else p
+    want = np.abs(x).max(dim, keepdims=True) if power == np.inf else (np.abs(x) ** power).sum(dim, keepdims=True) ** (1 / power)
+    got = mint.norm(ms.Tensor(x), p, dim, True)
+    np.testing.assert_allclose(got.asnumpy(), want, 1e-5)
+    np.testing.assert_allclose(mint.norm(ms.Tensor(x), p, dim).asnumpy(), np.squeeze(want, dim), 1e-5)
+    np.testing.assert_allclose(mint.norm(ms.Tensor(x[0]), "nuc").asnumpy(), np.linalg.norm(x[0], "nuc"), 1e-5)

@@ -153,6 +153,9 @@ def test_types():
     assert mnp.pi == np.pi and mnp.inf == np.inf and np.isnan(mnp.nan) and mnp.add([1, 2], 3, dtype=mnp.float32).dtype == mnp.float32
     assert mnp.randint(3, shape=(50,)).asnumpy().max() <= 2 and mnp.rand(2, 3).shape == (2, 3) and mnp.randn(4).dtype == mnp.float32
     assert mnp.trapz(P, [0, 1, 3]).item() == 2.875
+    assert mnp.cumprod([True, False]).dtype == mnp.int64 and mnp.cumprod([2, 3]).dtype == mnp.int32
+    whole = mnp.convolve([2 ** 24 + 1, 3], [1, 2])  # float32 would round it
+    assert whole.dtype == mnp.int32 and whole.asnumpy().tolist() == [2 ** 24 + 1, 2 ** 25 + 5, 6]
     t = mnp.ones(2)
     assert mnp.asarray(t) is t and mnp.array(t) is not t and mnp.copy(t) is not t and mnp.empty((2,)).shape == (2,) and mnp.array_str(t) == "[1. 1.]"
 

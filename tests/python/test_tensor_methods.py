@@ -82,7 +82,10 @@ def test_in_place(x):
     assert x.copy_(Tensor([1.0, 2, 3])).asnumpy().tolist() == [[1, 2, 3]] * 2 and x.clamp_(min=2).asnumpy().tolist() == [[2, 2, 3]] * 2
     assert x.assign_value(Tensor(X)) is x and x.asnumpy().tolist() == X.tolist()
     n = Tensor([1, 2])
-    assert n.add_(0.5).dtype == ms.int64 and n.asnumpy().tolist() == [1, 2]  # keeps its type
+    assert n.add_(5).dtype == ms.int64 and n.floor_divide_(2).asnumpy().tolist() == [3, 3]
+    with pytest.raises(TypeError, match="Float32, the tensor of Int64"):
+        n.add_(0.5)
+    assert n.asnumpy().tolist() == [3, 3]
     p = Parameter(X, name="p")
     assert p.add_(1) is p and p.asnumpy().tolist() == (X + 1).tolist() and p.dtype == ms.float32
 

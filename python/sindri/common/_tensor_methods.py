@@ -75,9 +75,15 @@ def _method(name: str, function: Callable) -> Callable:
 
 def _in_place(name: str, function: Callable) -> Callable:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        return _give(self, function(self, *args, **kwargs))
+        value = function(self, *args, **kwargs)
+        if value.shape != self.shape:
+            raise ValueError(f"the result has shape {value.shape}, the tensor {self.shape} | Tensor.{name}_ | use {name}, which makes a tensor of its own")
+        if value.dtype.is_floating and not self.dtype.is_floating:
+            raise TypeError(f"the result is of {value.dtype}, the tensor of {self.dtype} | Tensor.{name}_ | cast the tensor first, or use {name}")
+        return _give(self, value)
     _like(method, name + "_", function)
-    method.__doc__ = f"{name} in place: the tensor is given the result, in its type; returns the tensor."
+    method.__doc__ = (f"{name} in place: the tensor is given the result, in its type; returns the tensor. Raises ValueError for a result of another shape, "
+                      "TypeError for floating results in a tensor of integers.")
     return method
 
 

@@ -202,9 +202,10 @@ def median(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> A
 
 
 def norm(input: Tensor, p: Any = "fro", dim: _Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The p-norm of the elements over dimensions, 'fro' meaning 2."""
-    x = input if dtype is None else _ops_.cast(input, dtype)
-    return _ops_.norm(_ops_.reshape(x, (-1,)) if dim is None and not keepdim else x, 2 if p == "fro" else p, dim, keepdim)
+    """The p-norm of the elements over dimensions, of vectors also over two of them; 'fro' means 2, 'nuc' the sum of a matrix's singular values."""
+    if p == "nuc":
+        return _ops_.matrix_norm(input, "nuc", (0, 1) if dim is None else dim, keepdim, dtype=dtype)
+    return _ops_.vector_norm(input, 2 if p == "fro" else p, dim, keepdim, dtype=dtype)
 
 
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:

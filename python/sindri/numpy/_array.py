@@ -30,9 +30,10 @@ def copy(a: Any) -> Tensor:
 
 
 def full(shape: Size, fill_value: Any, dtype=None) -> Tensor:
-    """A tensor with every element fill_value; dtype None: that of array(fill_value)."""
+    """A tensor with every element fill_value, which broadcasts to the shape; dtype None: that of array(fill_value)."""
     value = as_tensor(fill_value)
-    return F.fill(dtype or value.dtype, shape, fill_value if is_number(fill_value) else value)
+    kind = dtype or value.dtype
+    return F.fill(kind, shape, fill_value) if is_number(fill_value) else F.broadcast_to(core.cast(value, kind), to_ints(shape, "shape", "numpy.full"))
 
 
 def zeros(shape: Size, dtype=mstype.float32) -> Tensor:
@@ -425,8 +426,8 @@ def repeat(a: Any, repeats: Any, axis: Optional[int] = None) -> Tensor:
 
 
 def roll(a: Any, shift: Axis, axis: Axis = None) -> Tensor:
-    """Elements moved by shift along axis; what leaves comes in on the other side."""
-    return F.roll(as_tensor(a), shift, axis)
+    """Elements moved by shift along axis; what leaves comes in on the other side. One shift holds for all axes."""
+    return F.roll(as_tensor(a), [shift] * len(axis) if is_int(shift) and isinstance(axis, (tuple, list)) else shift, axis)
 
 
 def flip(m: Any, axis: Axis = None) -> Tensor:

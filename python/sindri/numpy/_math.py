@@ -11,9 +11,9 @@ from sindri.numpy._convert import as_tensor, binary, typed, unary
 from sindri.ops import function as F
 from sindri.ops._util import Axis, Tensor, check_choice, core, fail, floating, is_float, to_axes, to_axis, to_int
 
-_UNARY = """abs absolute negative floor ceil rint trunc exp expm1 exp2 log log2 log10 log1p sqrt square reciprocal sin cos tan sinh cosh tanh
+_UNARY = """abs absolute negative floor ceil trunc exp expm1 exp2 log log2 log10 log1p sqrt square reciprocal sin cos tan sinh cosh tanh
 deg2rad rad2deg isnan
-isinf isfinite positive signbit logical_not"""
+isinf isfinite signbit logical_not"""
 _BINARY = """add multiply floor_divide maximum minimum equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor
 logaddexp logaddexp2
 bitwise_and bitwise_or bitwise_xor hypot copysign fmod heaviside float_power"""
@@ -35,6 +35,20 @@ def sign(x: Any, dtype=None) -> Tensor:
     x = as_tensor(x)
     out = F.sign(x)
     return typed(core.where(core.isnan(x), x, out) if is_float(x.dtype) else out, dtype)
+
+
+def positive(x: Any, dtype=None) -> Tensor:
+    """The elements themselves. Raises TypeError for bool."""
+    x = as_tensor(x)
+    if x.dtype is mstype.bool_:
+        fail(TypeError, "bool has no sign", "numpy.positive", "cast it to int32 first")
+    return typed(x, dtype)
+
+
+def rint(x: Any, dtype=None) -> Tensor:
+    """The nearest whole number of each element, halves to even; integers give float32. Raises TypeError for bool."""
+    x = as_tensor(x)
+    return typed(F.rint(x if x.dtype is mstype.bool_ else floating(x)), dtype)
 
 
 def cbrt(x: Any, dtype=None) -> Tensor:
@@ -189,9 +203,9 @@ def cumsum(a: Any, axis: Optional[int] = None, dtype=None) -> Tensor:
 
 
 def cumprod(a: Any, axis: Optional[int] = None, dtype=None) -> Tensor:
-    """Running products along axis; of the flat tensor when axis is None."""
+    """Running products along axis, of bool in int64; of the flat tensor when axis is None."""
     a = as_tensor(a)
-    dtype = a.dtype if dtype is None else dtype
+    dtype = (mstype.int64 if a.dtype is mstype.bool_ else a.dtype) if dtype is None else dtype
     return F.cumprod(F.ravel(a), 0, dtype) if axis is None else F.cumprod(a, axis, dtype)
 
 
@@ -259,8 +273,9 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
 
 
 def dot(a: Any, b: Any) -> Tensor:
-    """Sums over the last dimension of a and the last but one of b."""
-    return F.dot(as_tensor(a), as_tensor(b))
+    """Sums over the last dimension of a and the last but one of b; the product with a scalar."""
+    a, b = as_tensor(a), as_tensor(b)
+    return F.dot(a, b) if a.shape and b.shape else core.mul(a, b)
 
 
 def inner(a: Any, b: Any) -> Tensor:
@@ -270,7 +285,7 @@ def inner(a: Any, b: Any) -> Tensor:
 
 def outer(a: Any, b: Any) -> Tensor:
     """All products of two flat tensors."""
-    return F.outer(as_tensor(a), as_tensor(b))
+    return F.outer(as_tensor(a), F.ravel(as_tensor(b)))
 
 
 def kron(a: Any, b: Any) -> Tensor:
@@ -451,9 +466,13 @@ def _of_one_type(*values: Any) -> list:
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
-    """The convolution of two vectors: 'full', 'same' or 'valid'."""
+    """The convolution of two vectors: 'full', 'same' or 'valid'. Integers give integers, exact up to 2^53."""
     check_choice(mode, ("full", "same", "valid"), "mode", "numpy.convolve")
-    a, v = (F.atleast_1d(x) for x in _of_one_type(a, v))
+    a, v = F.atleast_1d(as_tensor(a)), F.atleast_1d(as_tensor(v))
+    kind = mstype.promote_types(a.dtype, v.dtype)
+    if not kind.is_floating:
+        return core.cast(convolve(core.cast(a, mstype.float64), core.cast(v, mstype.float64), mode), kind)
+    a, v = _of_one_type(a, v)
     if a.shape[0] < v.shape[0]:
         a, v = v, a
     n = v.shape[0]

@@ -445,9 +445,12 @@ def repeat_interleave(input: Tensor, repeats: Union[int, Sequence[int], Tensor],
 
 
 def flip(input: Tensor, dims: Axis) -> Tensor:
-    """The order of elements reversed along dims."""
+    """The order of elements reversed along dims. Raises ValueError for one that is named twice."""
     begin, end, step = [0] * len(input.shape), list(input.shape), [1] * len(input.shape)
-    for a in {to_axis(a, len(input.shape), "ops.flip") for a in to_axes(dims, "ops.flip")}:
+    axes = [to_axis(a, len(input.shape), "ops.flip") for a in to_axes(dims, "ops.flip")]
+    if len(set(axes)) != len(axes):
+        fail(ValueError, f"dims: {dims} names a dimension of {input.shape} twice", "ops.flip")
+    for a in axes:
         begin[a], end[a], step[a] = max(input.shape[a] - 1, 0), -input.shape[a] - 1, -1
     return core.slice(input, begin, end, step)
 
@@ -468,10 +471,14 @@ def flipud(input: Tensor) -> Tensor:
 
 
 def roll(input: Tensor, shifts: Axis, dims: Axis = None) -> Tensor:
-    """Elements moved by shifts along dims; what leaves comes in on the other side. dims None: in the flat tensor."""
+    """Elements moved by shifts along dims; what leaves comes in on the other side. dims None: in the flat tensor. Raises ValueError unless there
+    are as many shifts as dims, one without dims."""
+    by_axis, axes = to_axes(shifts, "ops.roll"), [0] if dims is None else to_axes(dims, "ops.roll")
+    if len(by_axis) != len(axes):
+        fail(ValueError, f"shifts {shifts} and dims {dims} differ in length", "ops.roll", "give a shift for each dimension, or one shift without dims")
     if dims is None:
         return core.reshape(roll(ravel(input), shifts, 0), input.shape)
-    for by, axis in zip(to_axes(shifts, "ops.roll"), to_axes(dims, "ops.roll")):
+    for by, axis in zip(by_axis, axes):
         a = to_axis(axis, len(input.shape), "ops.roll")
         by = by % input.shape[a] if input.shape[a] else 0
         if by:
@@ -481,8 +488,13 @@ def roll(input: Tensor, shifts: Axis, dims: Axis = None) -> Tensor:
 
 
 def rot90(input: Tensor, k: int, dims: Sequence[int]) -> Tensor:
-    """Turned k times by 90 degrees from dims[0] towards dims[1]."""
-    k %= 4
+    """Turned k times by 90 degrees from dims[0] towards dims[1]. Raises TypeError, ValueError unless dims are two different dimensions."""
+    if not isinstance(dims, (tuple, list)) or len(dims) != 2:
+        fail(TypeError, f"dims: expected two dimensions, got {dims!r}", "ops.rot90", "give the plane to turn in, such as (0, 1)")
+    dims = tuple([to_axis(d, len(input.shape), "ops.rot90") for d in dims])
+    if dims[0] == dims[1]:
+        fail(ValueError, f"dims: both are dimension {dims[0]}", "ops.rot90", "give two different ones")
+    k = to_int(k, "k", "ops.rot90") % 4
     if k == 0:
         return input
     if k == 2:

@@ -32,7 +32,9 @@ def select(condition: Tensor, input: Union[Tensor, int, float], other: Union[Ten
 
 
 def masked_fill(input_x: Tensor, mask: Tensor, value: Union[Tensor, int, float]) -> Tensor:
-    """input_x with value where mask holds, in input_x's type."""
+    """input_x with value where mask holds, in input_x's type. Raises TypeError for a fraction among integers, which it would lose."""
+    if not isinstance(value, Tensor) and not is_float(input_x.dtype) and not float(value).is_integer():
+        fail(TypeError, f"value: {value} is no whole number, the tensor is of {input_x.dtype}", "ops.masked_fill", "cast the tensor to float32 first")
     if isinstance(value, Tensor):
         value = core.cast(value, input_x.dtype)
     elif input_x.dtype is mstype.int64 and is_int(value) and 2 ** 53 < abs(value) < 2 ** 63:

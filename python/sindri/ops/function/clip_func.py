@@ -94,6 +94,8 @@ def clip_by_global_norm(x: Sequence[Tensor], clip_norm: Union[int, float, Tensor
         fail(TypeError, f"clip_norm: expected a number, got {clip_norm!r}", where)
     if is_number(clip_norm) and not clip_norm > 0:
         fail(ValueError, f"clip_norm: expected a positive number, got {clip_norm}", where)
+    if isinstance(use_norm, bool):
+        fail(TypeError, f"use_norm: expected a norm that is known already, got {use_norm}", where, "leave it out to have the norm computed")
     kind = _widest(x)
     limit = core.cast(clip_norm, kind) if isinstance(clip_norm, Tensor) else core.full((), float(clip_norm), kind)
     norm = global_norm(x) if use_norm is None else core.cast(as_tensor(use_norm), kind)

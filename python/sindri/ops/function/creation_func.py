@@ -19,10 +19,13 @@ _range = range
 
 
 def fill(type, shape: Size, value: Union[int, float, bool, Tensor]) -> Tensor:
-    """A tensor of element type `type` and a shape with every element `value`. The type comes first."""
+    """A tensor of element type `type` and a shape with every element `value`. The type comes first. Raises ValueError for a value that is a tensor
+    of more than one element."""
     dims = to_ints(shape, "shape", "ops.fill")
     if isinstance(value, Tensor):
-        return core.broadcast_to(core.cast(value, type), dims)
+        if math.prod(value.shape) != 1:
+            fail(ValueError, f"value: expected one element, got a tensor of {value.shape}", "ops.fill", "use ops.broadcast_to for values that differ")
+        return core.broadcast_to(core.reshape(core.cast(value, type), ()), dims)
     if is_long(value) and type is mstype.int64:
         return core.broadcast_to(core.cast(Tensor(int(value)), type), dims)
     return core.full(dims, float(value), type)

@@ -84,8 +84,11 @@ def gather_nd(input_x: Tensor, indices: Tensor) -> Tensor:
 
 
 def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
-    """Slices of input along axis, index a vector."""
-    return core.gather(input, _indices(index, "ops.index_select"), to_axis(axis, len(input.shape), "ops.index_select"))
+    """Slices of input along axis, index a vector. Raises ValueError for an index of more dimensions."""
+    index = _indices(index, "ops.index_select")
+    if len(index.shape) != 1:
+        fail(ValueError, f"index: expected a vector, got {index.shape}", "ops.index_select", "use ops.gather, which takes indices of any shape")
+    return core.gather(input, index, to_axis(axis, len(input.shape), "ops.index_select"))
 
 
 def take(input: Tensor, index: Tensor) -> Tensor:

@@ -69,9 +69,11 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
 
 
 def bmm(input_x: Tensor, mat2: Tensor) -> Tensor:
-    """Products of two equally long rows of matrices, or of two matrices."""
+    """Products of two equally long rows of matrices, or of two matrices. Raises ValueError when the dimensions in front of the matrices differ."""
     if len(input_x.shape) < 2 or len(mat2.shape) < 2:
         fail(ValueError, f"expected at least 2 dimensions each, got {input_x.shape} and {mat2.shape}", "ops.bmm")
+    if input_x.shape[:-2] != mat2.shape[:-2]:
+        fail(ValueError, f"expected equally many matrices, got {input_x.shape} and {mat2.shape}", "ops.bmm", "use ops.matmul, which broadcasts")
     return batch_mat_mul(input_x, mat2)
 
 
@@ -82,20 +84,28 @@ def mv(mat: Tensor, vec: Tensor) -> Tensor:
 
 
 def dot(input: Tensor, other: Tensor) -> Tensor:
-    """Sums over the last dimension of input and the last but one of other (for vectors: the scalar product)."""
+    """Sums over the last dimension of input and the last but one of other (for vectors: the scalar product). Raises ValueError for scalars."""
     if len(input.shape) == 1 and len(other.shape) == 1:
         return matmul(input, other)
     if not input.shape or not other.shape:
-        return core.mul(input, other)
+        fail(ValueError, f"expected at least one dimension each, got {input.shape} and {other.shape}", "ops.dot", "use ops.mul for scalars")
     return tensor_dot(input, other, ((-1,), (0 if len(other.shape) == 1 else -2,)))
 
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
-    """All products of two flat tensors: [n, m]."""
+    """All products of a flat tensor and a vector: [n, m]. Raises ValueError when vec2 is a matrix or more."""
+    if len(vec2.shape) > 1:
+        fail(ValueError, f"vec2: expected a vector, got {vec2.shape}", "ops.outer", "flatten it first, or use ops.tensor_dot(input, vec2, 0)")
     return core.mul(core.reshape(input, (-1, 1)), core.reshape(vec2, (1, -1)))
 
 
-ger = outer
+def ger(input: Tensor, vec2: Tensor) -> Tensor:
+    """All products of two vectors: [n, m]. Raises TypeError unless both are tensors, ValueError unless both have one dimension."""
+    for x in (input, vec2):
+        if not isinstance(x, Tensor):
+            fail(TypeError, f"expected two tensors, got {x!r}", "ops.ger", "use ops.mul for a number")
+    _ranked("ops.ger", (input, 1), (vec2, 1))
+    return outer(input, vec2)
 
 
 def inner(input: Tensor, other: Tensor) -> Tensor:
@@ -104,7 +114,9 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 
 
 def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
-    """Scalar products of the vectors along axis."""
+    """Scalar products of the vectors along axis. Raises ValueError for scalars."""
+    if not x.shape or not y.shape:
+        fail(ValueError, f"expected at least one dimension each, got {x.shape} and {y.shape}", "ops.vecdot", "use ops.mul for scalars")
     return core.sum(core.mul(x, y), [axis])
 
 

@@ -167,7 +167,7 @@ def div_no_nan(x: Scalar, y: Scalar) -> Tensor:
 def mul_no_nan(x: Tensor, y: Tensor) -> Tensor:
     """x * y, and 0 where y is 0 whatever x is."""
     zero = core.equal(y, 0)
-    return core.where(zero, 0.0, core.mul(core.where(zero, 0.0, x), y))
+    return core.where(zero, 0, core.mul(core.where(zero, 0, x), y))
 
 
 def squared_difference(x: Scalar, y: Scalar) -> Tensor:

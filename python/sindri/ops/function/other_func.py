@@ -41,8 +41,12 @@ def _write(variable: Any, value: Any) -> Any:
 
 
 def assign(variable: Parameter, value: Union[Tensor, int, float]) -> Parameter:
-    """Writes the value into the Parameter, in program order, and returns it. Raises TypeError, RuntimeError when the type would have to widen."""
-    return _write(variable, _writable(variable, value, "ops.assign"))
+    """Writes the value into the Parameter, in program order, and returns it; a number into every element. Raises TypeError, ValueError for a tensor of
+    another shape, RuntimeError when the type would have to widen."""
+    value = _writable(variable, value, "ops.assign")
+    if isinstance(value, Tensor) and value.shape != variable.shape:
+        fail(ValueError, f"a value of {value.shape} is not of the Parameter's shape {variable.shape}", "ops.assign", "reshape or broadcast it first")
+    return _write(variable, value)
 
 
 def assign_add(variable: Parameter, value: Union[Tensor, int, float]) -> Parameter:

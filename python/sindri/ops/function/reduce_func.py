@@ -7,7 +7,7 @@ from typing import Optional, Union
 from sindri import _core
 from sindri.common import dtype as mstype
 from sindri.context import era
-from sindri.ops._util import Axis, Tensor, core, exported, fail, floating, is_float, need_bool, to_axes, to_axis, to_int, wide
+from sindri.ops._util import Axis, Tensor, core, exported, fail, floating, is_float, need_bool, to_axes, to_axis, to_count, to_int, wide
 from sindri.ops.function.math_func import logaddexp
 
 
@@ -371,8 +371,9 @@ def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple:
 
 
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple:
-    """(k-th smallest value counted from 1, its int64 index) along dim."""
+    """(k-th smallest value counted from 1, its int64 index) along dim. Raises ValueError for a k beyond that dimension."""
     axis = to_axis(dim, len(input.shape), "ops.kthvalue")
+    k = to_count(k, "k", "ops.kthvalue", input.shape[axis])
     values, indices = core.topk(input, input.shape[axis], axis, False)
     begin, end = [0] * len(input.shape), list(input.shape)
     begin[axis], end[axis] = k - 1, k
@@ -382,16 +383,17 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tup
 
 def norm(A: Tensor, ord: Union[None, int, float, str] = None, dim: Axis = None, keepdim: bool = False, *, dtype=None) -> Tensor:
     """Norm of vectors (dim an int) or matrices (dim two ints). ord None: the 2-norm of all elements over dim; for vectors any number,
-    inf and -inf; for matrices 'fro', 'nuc', 1, -1, 2, -2, inf and -inf. Raises ValueError for others."""
+    inf and -inf; for matrices 'fro', 'nuc', 1, -1, 2, -2, inf and -inf. Raises ValueError for others, and for ord without dim unless A is one or the
+    other."""
     x = floating(A if dtype is None else core.cast(A, dtype))
     axes = to_axes(dim, "ops.norm")
     if ord is None or ord == "fro":
         return core.norm(x, 2.0, axes, keepdim)
     if dim is None:
-        if len(x.shape) != 2:
-            x, axes = core.reshape(x, (-1,)), [0]
-        else:
-            axes = [0, 1]
+        if len(x.shape) > 2:
+            fail(ValueError, f"ord {ord!r} without dim needs a vector or a matrix, got {x.shape}", "ops.norm",
+                 "give dim if a dimension is meant, or use ops.vector_norm for all elements")
+        x, axes = (x, [0, 1]) if len(x.shape) == 2 else (core.reshape(x, (-1,)), [0])
     if len(axes) == 1 or not axes:
         return vector_norm(x, ord, tuple(axes), keepdim)
     return matrix_norm(x, ord, tuple(axes), keepdim)

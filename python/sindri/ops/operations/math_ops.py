@@ -142,7 +142,7 @@ CountNonZero = primitive("CountNonZero",
 MatMul = primitive("MatMul", L.mat_mul, transpose_a=False, transpose_b=False)
 BatchMatMul = primitive("BatchMatMul", L.batch_mat_mul, transpose_a=False, transpose_b=False)
 Einsum = primitive("Einsum", like(L.einsum, lambda operands, equation: L.einsum(equation, *operands)), equation=REQUIRED)
-Ger = primitive("Ger", L.outer)
+Ger = primitive("Ger", L.ger)
 Cross = primitive("Cross", like(L.cross, lambda a, b, dim: L.cross(a, b, None if dim == -65530 else dim)), dim=-65530)
 Cdist = primitive("Cdist", L.cdist, p=2.0)
 MatrixInverse = primitive("MatrixInverse", like(L.inverse, lambda x, adjoint: L.inverse(L.swapaxes(x, -1, -2) if adjoint else x)), adjoint=False)

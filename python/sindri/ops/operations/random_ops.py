@@ -1,7 +1,10 @@
 """Random primitives. Seeds of 0 draw from the engine's state (set_seed); others make a stream of their own."""
 from __future__ import annotations
 
+from typing import Union
+
 from sindri.common import dtype as mstype
+from sindri.ops._util import Tensor
 from sindri.ops.function import random_func as F
 from sindri.ops.primitive import like, primitive
 
@@ -13,8 +16,14 @@ TruncatedNormal = primitive("TruncatedNormal",
                             dtype=mstype.float32, seed=0, seed2=0)
 UniformReal = primitive("UniformReal", F.uniform_real, seed=0, seed2=0)
 UniformInt = primitive("UniformInt", F.uniform_int, seed=0, seed2=0)
-Bernoulli = primitive("Bernoulli",
-                      like(F.bernoulli, lambda x, p=0.5, seed=-1, offset=0: F.bernoulli(x, p, None if seed == -1 else (seed, offset))), seed=-1, offset=0)
+
+
+def _bernoulli(x: Tensor, p: Union[Tensor, float], seed: int, offset: int) -> Tensor:
+    """ops.bernoulli. p has no default: one operand may mean the shape or, as in torch.bernoulli, the probabilities."""
+    return F.bernoulli(x, p, None if seed == -1 else (seed, offset))
+
+
+Bernoulli = primitive("Bernoulli", _bernoulli, seed=-1, offset=0)
 Multinomial = primitive("Multinomial",
                         like(F.multinomial, lambda x, n, seed, seed2, dtype: F.core.cast(F.multinomial(x, int(n), True, F._seed(seed, seed2)), dtype)), (),
                         ("dtype",), seed=0, seed2=0, dtype=mstype.int32)
