@@ -174,6 +174,8 @@ WRONG = {
     "add_, shape": (lambda: zeros(2).add_(zeros(1, 2)), ValueError, "the result has shape .1, 2., the tensor .2,. . Tensor.add_ . use add"),
     "add_, type": (lambda: Tensor([5, 7]).add_(1.5), TypeError, "the result is of Float32, the tensor of Int64 . Tensor.add_ . cast"),
     "div_": (lambda: Tensor([5, 7]).div_(2), TypeError, "Tensor.div_"),
+    "var, dim": (lambda: zeros(2, 3).var(dim=1), TypeError, "correction is missing .* Tensor.var . give correction=0"),
+    "var, keepdim": (lambda: zeros(2, 3).var(1, keepdim=True), TypeError, "correction is missing"),
     "norm": (lambda: ops.norm(zeros(2, 3, 2), 1), ValueError, "ord 1 without dim needs a vector or a matrix, got .2, 3, 2. . ops.norm . give dim"),
     "Top5CategoricalAccuracy": (lambda: nn.Top5CategoricalAccuracy().update(zeros(2, 4), Tensor([0, 1])), ValueError, "the 5 best of 4 classes are all"),
 }
@@ -207,6 +209,7 @@ def test_what_lies_at_the_edge_is_taken():
     assert ops.assign(ms.Parameter(zeros(2)), 3).asnumpy().tolist() == [3, 3]
     assert ops.masked_fill(Tensor([1, 2]), Tensor([True, False]), 5.0).asnumpy().tolist() == [5, 2]
     assert mnp.rint(Tensor([1, 2], ms.int32)).dtype is ms.float32
+    assert Tensor([1., 3.]).var(dim=0, correction=1, keepdim=True).asnumpy().tolist() == [2] and Tensor([1., 3.]).var(0) == 1
     x = Tensor([5, 7])
     assert x.add_(Tensor([1, 2])) is x and x.remainder_(4).asnumpy().tolist() == [2, 1]
     assert ops.norm(zeros(2, 3, 2)) == 0 and ops.norm(zeros(2, 3), 1) == 0 and ops.norm(zeros(2, 3, 2), 1, 0).shape == (3, 2)

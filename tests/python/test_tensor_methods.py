@@ -196,7 +196,7 @@ def test_arguments_under_both_names(mode):
     """axis and keepdims are dim and keepdim, too, in compiled code as well; an argument is given once."""
     data = Tensor(np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32))
     extra = {"chunk": (2,), "index_select": (), "repeat_interleave": (2,), "scatter": (), "split": (2,)}
-    named = {"index_select": {"index": Tensor([1, 0])}, "scatter": {"index": Tensor([[1], [0]]), "src": data[:2, :1]}}
+    named = {"index_select": {"index": Tensor([1, 0])}, "scatter": {"index": Tensor([[1], [0]]), "src": data[:2, :1]}, "var": {"correction": 0}}
     for name in sorted(_method_names.METHODS):
         args, more = extra.get(name, ()), named.get(name, {})
         call = lambda x, name=name, args=args, more=more: getattr(x, name)(*args, dim=1, **more)  # noqa: E731
@@ -206,7 +206,7 @@ def test_arguments_under_both_names(mode):
         with pytest.raises(TypeError):
             getattr(data, name)(*args, axis=1, dim=1, **more)
     for name in ("all", "any", "argmax", "argmin", "max", "mean", "median", "min", "prod", "std", "sum", "var"):
-        out = getattr(data, name)(dim=0, keepdim=True)
+        out = getattr(data, name)(dim=0, keepdim=True, **named.get(name, {}))
         assert (out[0] if isinstance(out, tuple) else out).shape == (1, 4), name
     assert data.max(1, keepdim=True)[1].shape == data.sum(1, keepdim=True).shape == (3, 1)
     with pytest.raises(TypeError, match="twice"):

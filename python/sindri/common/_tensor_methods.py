@@ -209,10 +209,16 @@ def std(self: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: b
     return of_tensor(self, axis, _freedom(ddof, correction), keepdims)
 
 
-def var(self: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False, *, correction: Optional[int] = None) -> Tensor:
-    """Variance over axes; see std."""
+def var(self: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False, *, dim: Axis = None, keepdim: Optional[bool] = None,
+        correction: Optional[int] = None) -> Tensor:
+    """Variance over axes; see std. dim and keepdim ask for correction, too: MindSpore means 1 by leaving it out there, and 0 beside axis. Raises
+    TypeError."""
     from sindri.ops.function.reduce_func import var as of_tensor
-    return of_tensor(self, axis, _freedom(ddof, correction), keepdims)
+    if dim is not None and axis is not None or keepdim is not None and keepdims:
+        raise TypeError("axis and dim, or keepdims and keepdim, which mean the same, are both given | Tensor.var")
+    if (dim is not None or keepdim is not None) and correction is None and not ddof:
+        raise TypeError("correction is missing beside dim or keepdim | Tensor.var | give correction=0 to divide by the count, 1 for the estimate of a sample")
+    return of_tensor(self, axis if dim is None else dim, _freedom(ddof, correction), keepdims if keepdim is None else keepdim)
 
 
 def sort(self: Tensor, axis: int = -1, descending: bool = False, *, stable: bool = False) -> tuple:
