@@ -174,7 +174,7 @@ for _names, _compute in {
         "relu": lambda x: np.maximum(x, 0), "relu6": lambda x: np.clip(x, 0, 6), "hardtanh": lambda x: np.clip(x, -1, 1), "invert bitwise_not": np.invert,
         "add": np.add, "sub": np.subtract,
         "mul multiply": np.multiply, "minimum": np.minimum, "maximum": np.maximum, "fmin": np.fmin, "fmax": np.fmax, "floor_div floor_divide": np.floor_divide,
-        "floor_mod remainder": np.mod, "pow": np.power, "heaviside": np.heaviside, "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or,
+        "floor_mod remainder": np.mod, "gcd": np.gcd, "pow": np.power, "heaviside": np.heaviside, "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or,
         "bitwise_xor": np.bitwise_xor, "nan_to_num": np.nan_to_num}.items():
     _elementwise(_names, _compute, SAME)
 for _names, _compute in {
@@ -255,6 +255,41 @@ def cast(x, dtype):
     return Array(values != 0 if str(dtype).lower() == "bool" else values, str(dtype).lower())
 
 
+def _polygamma(n, x):
+    """(-1)^(n + 1)·n!·sum of 1/(x + k)^(n + 1), the terms behind K by the integral and the half of the first."""
+    k = x + np.arange(20000)
+    last = x + 20000
+    return (-1) ** (n + 1) * math.factorial(int(n)) * ((1 / k ** (n + 1)).sum() + 1 / (n * last ** n) + 0.5 / last ** (n + 1))
+
+
+@form("polygamma")
+def polygamma(n, x):
+    return Array(np.vectorize(_polygamma, otypes=[np.float64])(np.asarray(_values(n), np.float64), x.v), floating(x.kind))
+
+
+@form("i0")
+def i0(x):
+    return Array(np.i0(x.v), floating(x.kind))
+
+
+@form("nextafter")
+def nextafter(x, y):
+    kind = promote(x, y)
+    return Array(np.nextafter(x.v.astype(OWN[kind]), y.v.astype(OWN[kind])), kind)
+
+
+def _window(name, compute):
+    """A window of `length`: symmetric, or one period of a longer one."""
+    def apply(length, periodic=True, *, dtype="float32"):
+        n = int(_values(length).reshape(()) if isinstance(length, Array) else length)
+        return Array(compute(n + 1)[:n] if periodic else compute(n), dtype)
+    FUNCTIONS[name] = apply
+
+
+_window("bartlett_window", np.bartlett)
+_window("blackman_window", np.blackman)
+_window("hamming_window", np.hamming)
+
 # --- reductions ---------------------------------------------------------------------------------------------------------------------------------
 
 
@@ -289,8 +324,17 @@ def norm(x, axis, keepdims):
 
 _reduction("sum nansum", np.nansum, counted)
 _reduction("prod", np.prod, counted)
-for _name, _spread in {"std": np.std, "var": np.var}.items():  # ddof stands before keepdims
-    FUNCTIONS[_name] = lambda x, axis=None, ddof=0, spread=_spread: Array(spread(x.v.astype(np.float64), axis=axis, ddof=int(ddof)), floating(x.kind))
+
+
+def _spread(name, compute):
+    """std and var: behind axis stands ddof."""
+    def apply(x, axis=None, ddof=0, *, dim=None, correction=None):
+        return Array(compute(x.v.astype(np.float64), axis=axis if dim is None else dim, ddof=int(ddof if correction is None else correction)), floating(x.kind))
+    FUNCTIONS[name] = apply
+
+
+_spread("std", np.std)
+_spread("var", np.var)
 _reduction("nanmean", lambda x, **k: np.nanmean(x.astype(np.float64), **k), floating)
 _reduction("mean", lambda x, **k: np.mean(x, **k), lambda kind: "float32" if kind == "bool" else kind)  # of integers in their type, cut
 _reduction("logsumexp", logsumexp, floating)
@@ -388,6 +432,11 @@ def searchsorted(sequence, values):
     return Array(np.searchsorted(sequence.v, _values(values)), "int64")
 
 
+@form("trapz")
+def trapz(y, x):
+    return Array(((y.v[1:] + y.v[:-1]) / 2 * np.diff(x.v)).sum(), promote(y, x))
+
+
 @form("l2_normalize")
 def l2_normalize(x, axis=0, epsilon=1e-4):
     return Array(x.v / np.sqrt(np.maximum(np.sum(np.square(x.v), axis, keepdims=True), epsilon)), floating(x.kind))
@@ -411,7 +460,9 @@ def _roll(x, shifts, dims=None):
     return np.roll(x, shifts, dims)
 
 
-_arranged("flip", np.flip)
+_arranged("flip", lambda x, dims: np.flip(x, dims))
+_arranged("normal", lambda x, mean, deviation: np.random.RandomState(8).normal(mean, deviation, x.shape))
+_arranged("uniform", lambda x, low, high: np.random.RandomState(3).uniform(low, high, x.shape))
 _arranged("roll", _roll)
 _arranged("reshape", np.reshape)
 _arranged("tile", np.tile)
@@ -540,6 +591,39 @@ def einsum(equation, *operands):
     return Array(np.einsum(equation, *[x.v for x in operands]), promote(*operands))
 
 
+@form("det")
+def det(x):
+    return Array(np.linalg.det(x.v), floating(x.kind))
+
+
+@form("lstsq")
+def lstsq(a, b):
+    return Array(np.linalg.lstsq(a.v, b.v, None)[0], a.kind)
+
+
+@form("block_diag")
+def block_diag(*blocks):
+    out = np.zeros(np.sum([x.shape for x in blocks], 0))
+    row = column = 0
+    for x in blocks:
+        out[row:row + x.shape[0], column:column + x.shape[1]] = x.v
+        row, column = row + x.shape[0], column + x.shape[1]
+    return Array(out, promote(*blocks))
+
+
+@form("pdist")
+def pdist(x):
+    first, second = np.triu_indices(x.shape[-2], 1)
+    return Array(np.sqrt(np.square(x.v[..., first, :] - x.v[..., second, :]).sum(-1)), x.kind)
+
+
+@form("renorm")
+def renorm(x, p, axis, maxnorm):
+    others = tuple(d for d in range(x.v.ndim) if d != axis)
+    size = (np.abs(x.v) ** p).sum(others, keepdims=True) ** (1 / p)
+    return Array(x.v * np.where(size > maxnorm, maxnorm / size, 1), x.kind)
+
+
 @form("inverse")
 def inverse(x):
     return Array(np.linalg.inv(x.v), x.kind)
@@ -567,6 +651,14 @@ def adaptive_avg_pool1d(x, size):
 
 def _normalized(x, axes, eps):
     return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + eps)
+
+
+@form("lp_pool2d")
+def lp_pool2d(x, p, size):
+    """Over windows that lie side by side."""
+    *lead, h, w = x.shape
+    blocks = np.abs(x.v).reshape(*lead, h // size, size, w // size, size)
+    return Array((blocks ** p).sum((-3, -1)) ** (1 / p), x.kind)
 
 
 @form("layer_norm")

@@ -58,6 +58,11 @@ for _name, _function in {
     PRIMITIVES[_name] = lambda function=FUNCTIONS[_function]: function
 
 
+@primitive("HammingWindow")
+def hamming_window():
+    return FUNCTIONS["hamming_window"]
+
+
 @primitive("Roll")
 def roll(shift, axis):
     return lambda x: FUNCTIONS["roll"](x, shift, axis)
@@ -167,6 +172,11 @@ def _of_numpy(out, wide, half):
 
 
 class Numpy:
+    class mgrid:
+        """Open ranges of integers, int32 as Python's ints are here."""
+        def __class_getitem__(cls, key):
+            return array(np.mgrid[key], "int32")
+
     def __getattr__(self, name):
         return getattr(self, "_" + name) if "_" + name in type(self).__dict__ else _numpy(name)
 
@@ -361,6 +371,18 @@ def vmap(function, in_axes=0):
     return apply
 
 
+def grad(function):
+    """The gradient of a scalar function of one array, by central differences."""
+    def of(x):
+        h, out = 1e-5, np.zeros(x.shape)
+        for place in np.ndindex(x.shape):
+            step = np.zeros(x.shape)
+            step[place] = h
+            out[place] = (function(Array(x.v + step, "float64")).v - function(Array(x.v - step, "float64")).v) / (2 * h)
+        return Array(out, x.kind)
+    return of
+
+
 def jvp(function, x, v):
     """(value, derivative along v), by central differences."""
     h = 1e-3
@@ -396,16 +418,22 @@ def _tensor(value, dtype=None):
     return array(value, names.get(dtype, dtype) and str(names.get(dtype, dtype)).lower())
 
 
+def _stats(x, tolerance=0.1):
+    return run_cases.Stats([tolerance * x.v.std(), x.v.mean(), x.v.std(), x.v.min(), x.v.max()])
+
+
 def namespace():
     makers = {name: (lambda values, kind=kind: Array(values, kind)) for name, kind in dict(
         f="float32", d="float64", h="float16", bf="bfloat16", i="int32", l="int64", u8="uint8", i8="int32", b="bool").items()}
     random = {"randint_like": lambda x, low, high: Array(np.zeros(x.shape), x.kind)}
-    ms = types.SimpleNamespace(float16="float16", float32="float32", int32="int32", tensor=_tensor, jit=lambda function: function, vmap=vmap, jvp=jvp)
+    ms = types.SimpleNamespace(float16="float16", float32="float32", float64="float64", int32="int32", tensor=_tensor, jit=lambda function: function, vmap=vmap,
+                               jvp=jvp)
     return dict(
-        makers, ops=Names({**FUNCTIONS, **random, "vmap": vmap}), P=Names(PRIMITIVES), mnp=Numpy(), nn=Names(NN), ms=ms, np=np,
+        makers, ops=Names({**FUNCTIONS, **random, "vmap": vmap, "grad": grad}), P=Names(PRIMITIVES), mnp=Numpy(), nn=Names(NN), ms=ms, np=np,
         X=lambda *shape, **k: Array(X(*shape, **k), "float32"), I=_whole, grid=X, Tensor=_tensor, Parameter=Parameter,
         initializer=lambda value, shape: types.SimpleNamespace(init_data=lambda: value),
-        like=lambda x: x, fixed=_fixed, train=_train, names_of=lambda net: [(name, list(p.shape), True) for name, p in net.parameters.items()],
+        like=lambda x: x, stats=_stats, fixed=_fixed, train=_train,
+        names_of=lambda net: [(name, list(p.shape), True) for name, p in net.parameters.items()],
         nan=math.nan, inf=math.inf)
 
 
@@ -415,6 +443,8 @@ METHODS["astype"] = lambda x, kind: Array(x.v, kind)
 def _encoded(value):
     if isinstance(value, Array):
         return run_cases._array("P" if value.parameter else "T", value.kind, value.v)
+    if isinstance(value, run_cases.Stats):
+        return ["~", *map(float, value)]
     if isinstance(value, (tuple, list)):
         return ["(" if isinstance(value, tuple) else "[", *[_encoded(v) for v in value]]
     return ["str", value] if isinstance(value, str) else [type(value).__name__, value]
