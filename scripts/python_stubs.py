@@ -198,7 +198,7 @@ def native_type(stub: Stub, text: str, result: bool, default: str = "") -> str:
     text = re.sub(r"numpy\.ndarray(\[[^\]]*\])?", "np.ndarray[Any, Any]", text).replace("typing_extensions.CapsuleType", "Any").replace("types.CapsuleType", "Any")
     text = re.sub(r'typing\.Annotated\[(.*?), "FixedSize\(\d+\)"\]', r"\1", text)
     text = re.sub(r"\bobject\b", "Any", text)
-    text = {"tuple": "tuple[Any, ...]", "list": "list[Any]", "dict": "dict[str, Any]"}.get(text, text)
+    text = {"tuple": "tuple[Any, ...]", "list": "list[Any]", "dict": "dict[str, Any]", "Iterable": "Iterable[Any]"}.get(text, text)
     if not result:
         text = re.sub(r"\bDType\b", "DTypeLike", text)
         text = "int | Sequence[int]" if text == "tuple[int, ...]" else text

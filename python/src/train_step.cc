@@ -182,6 +182,14 @@ py::dict registered() {
 }  // namespace
 
 void bind_train_step(py::module_& m) {
+  // Before what gives one out: signatures name it.
+  py::class_<PyOtherWeights>(m, "OtherWeights", "The network with the other weights of an algorithm, inside `with`.")
+      .def("__enter__",
+           [](PyOtherWeights& w) {
+             if (w.scope != nullptr) throw ValueError("the weights are in force already", "OtherWeights");
+             w.scope = std::make_unique<train::OtherWeights>(*w.algorithm);
+           })
+      .def("__exit__", [](PyOtherWeights& w, const py::args&) { w.scope.reset(); });
   py::class_<PyTrainStep>(m, "TrainStep", "The stages of a training step (include/sindri/train/train_step.h), with algorithms around them.")
       .def(py::init<bool>(), py::arg("guarded"))
       .def("apply", &PyTrainStep::apply, py::arg("algorithms"), py::arg("parameters"), py::arg("network_state"), py::arg("moving_averages"),
@@ -207,13 +215,6 @@ void bind_train_step(py::module_& m) {
             return PyOtherWeights{s.algorithm(name), nullptr};
           },
           py::arg("algorithm"), "While entered, the network has the other weights of that algorithm.");
-  py::class_<PyOtherWeights>(m, "OtherWeights", "The network with the other weights of an algorithm, inside `with`.")
-      .def("__enter__",
-           [](PyOtherWeights& w) {
-             if (w.scope != nullptr) throw ValueError("the weights are in force already", "OtherWeights");
-             w.scope = std::make_unique<train::OtherWeights>(*w.algorithm);
-           })
-      .def("__exit__", [](PyOtherWeights& w, const py::args&) { w.scope.reset(); });
   m.def("boost_algorithms", &registered, "{name: (doc, {setting: (default, doc)})} of the registered training algorithms.");
 }
 
