@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "sindri/core/error.h"
+#include "sindri/core/log.h"
 #include "sindri/core/nearest.h"
 #include "sindri/models/models.h"
 #include "sindri/nn/loss.h"
@@ -42,6 +43,19 @@ int64_t class_count(const train::Settings& s, int64_t data_classes) {
   return wanted > 0 ? wanted : data_classes;
 }
 
+void check_unused_classes(const train::Settings& s, int64_t data_classes) {
+  // Heads of the largest public label sets (21,841 of ImageNet) are loaded and trained on little data; what is above is taken for a mistake.
+  constexpr int64_t kMost = 100'000;
+  const int64_t wanted = s.get_int("model.num_classes");
+  if (data_classes <= 0 || wanted / 100 < data_classes) return;
+  const std::string found = fmt::format("model.num_classes is {}, the data has {} classes: ", wanted, data_classes);
+  if (wanted > kMost)
+    throw SettingsError(found + "nearly all of the last layer, its gradients and its checkpoints would be for nothing",
+                        "model.num_classes, from " + s.origin("model.num_classes"),
+                        fmt::format("leave it out to take the data's number; up to {} are taken with a warning", kMost));
+  log::warn("train", found + "most of the last layer's memory and time is for nothing");
+}
+
 nn::CellPtr make_network(const train::Settings& s, int64_t num_classes) {
   return models::create(net_name(s), {.num_classes = class_count(s, num_classes), .variant = s.get_string("model.variant")});
 }
@@ -72,6 +86,8 @@ double decayed(const train::Settings& s, int64_t update, double updates_per_epoc
 
 }  // namespace
 
+constexpr int64_t kMostRates = 100'000'000;
+
 // The course is one over epochs: collecting the gradients of several steps leaves fewer, wider places on it.
 std::vector<float> learning_rates(const train::Settings& s, int64_t steps_per_epoch, int64_t steps_per_update) {
   const double top = s.get_float("lr.max"), first = s.get_float("lr.init");
@@ -79,6 +95,10 @@ std::vector<float> learning_rates(const train::Settings& s, int64_t steps_per_ep
   const auto warmup = static_cast<int64_t>(std::llround(s.get_float("lr.warmup_epochs") * per_epoch));
   if (s.get_string("lr.schedule") == "constant" && warmup == 0) return {static_cast<float>(top)};
   const int64_t total = std::max<int64_t>(1, s.get_int("train.epochs") * steps_per_epoch / steps_per_update);
+  if (total > kMostRates)
+    throw SettingsError(fmt::format("{} epochs of {} steps are {} updates: a table of their learning rates, which each checkpoint holds, would have {:.1f} GB",
+                                    s.get_int("train.epochs"), steps_per_epoch, total, static_cast<double>(total) * 4e-9),
+                        "train.epochs, from " + s.origin("train.epochs"), "lower it, or use lr.schedule: constant without a warm-up, which needs no table");
   std::vector<float> rates(static_cast<size_t>(total));
   for (int64_t i = 0; i < total; ++i) {
     const double fraction = static_cast<double>(i - warmup) / static_cast<double>(std::max<int64_t>(1, total - warmup));
@@ -88,8 +108,7 @@ std::vector<float> learning_rates(const train::Settings& s, int64_t steps_per_ep
   return rates;
 }
 
-std::shared_ptr<optim::Optimizer> make_optimizer(const train::Settings& s, nn::Cell& network, int64_t steps_per_epoch, int64_t steps_per_update) {
-  const std::vector<float> rates = learning_rates(s, steps_per_epoch, steps_per_update);
+std::shared_ptr<optim::Optimizer> make_optimizer(const train::Settings& s, nn::Cell& network, const std::vector<float>& rates) {
   const optim::LearningRate lr = rates.size() == 1 ? optim::LearningRate(static_cast<double>(rates[0])) : optim::LearningRate(rates);
   const optim::OptimizerOptions options = {
       .learning_rate = lr, .weight_decay = s.get_float("optimizer.weight_decay"), .grad_clip = {.global_norm = s.get_float("optimizer.clip_global_norm")}};

@@ -18,12 +18,14 @@ std::string net_name(const train::Settings& s);
 Shape image_shape(const train::Settings& s);
 /// Classes the net tells apart: model.num_classes, else those of the data. Throws SettingsError when the data has more.
 int64_t class_count(const train::Settings& s, int64_t data_classes);
+/// Warns where the last layer is a hundred times as wide as the data asks for; throws SettingsError where it is beyond any purpose.
+void check_unused_classes(const train::Settings& s, int64_t data_classes);
 /// num_classes: of the data; model.num_classes overrides it.
 nn::CellPtr make_network(const train::Settings& s, int64_t num_classes);
 nn::CellPtr make_loss(const train::Settings& s, int64_t num_classes);
 /// One rate per update of the whole training, where each takes `steps_per_update` steps; a single one when it never changes.
 std::vector<float> learning_rates(const train::Settings& s, int64_t steps_per_epoch, int64_t steps_per_update = 1);
-std::shared_ptr<optim::Optimizer> make_optimizer(const train::Settings& s, nn::Cell& network, int64_t steps_per_epoch, int64_t steps_per_update = 1);
+std::shared_ptr<optim::Optimizer> make_optimizer(const train::Settings& s, nn::Cell& network, const std::vector<float>& rates);
 
 amp::Options amp_options(const train::Settings& s);
 /// Null for none.

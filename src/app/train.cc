@@ -159,6 +159,14 @@ void check_image_size(const Session& s) {
   }
 }
 
+// Of a larger image some nets have too much left for their last layers: the first step says so, and this which setting it was.
+void name_image_size(const Session& s, const Error& e) {
+  if (e.code() != ErrorCode::kShape || s.settings.get_int("data.image_size") <= models::input_shape(net_name(s.settings))[1]) return;
+  throw SettingsError(fmt::format("data.image_size {} does not fit {}: {}", s.image[1], net_name(s.settings), e.message()),
+                      fmt::format("data.image_size, from {}{}{}", s.settings.origin("data.image_size"), e.where().empty() ? "" : " | ", e.where()),
+                      "leave it out for the size the net was designed for");
+}
+
 void build(Session* s) {
   const Settings& set = s->settings;
   set_seed(set.get_int("train.seed"));
@@ -166,9 +174,7 @@ void build(Session* s) {
   ops::reset_rng(set.get_int("train.seed"));
   s->image = image_shape(set);
   s->data = open_data(set, s->image, true);
-  const int64_t wanted = set.get_int("model.num_classes"), found = s->data.num_classes;
-  if (found > 0 && wanted / 100 >= found)
-    log::warn("train", fmt::format("model.num_classes is {}, the data has {} classes: most of the last layer's memory and time is for nothing", wanted, found));
+  check_unused_classes(set, s->data.num_classes);
   s->network = make_network(set, s->data.num_classes);
   // Sunk with a size of its own, an epoch is that many steps, wherever a pass over the data ends.
   const bool sized = set.get_bool("train.sink_mode") && set.get_int("train.sink_size") > 0;
@@ -176,7 +182,7 @@ void build(Session* s) {
   const std::vector<train::BoostAlgorithmPtr> algorithms = train::make_boosts(set);
   for (const train::BoostAlgorithmPtr& a : algorithms) s->steps_per_update *= a->steps_per_update();
   s->rates = learning_rates(set, s->steps_per_epoch, s->steps_per_update);
-  s->optimizer = make_optimizer(set, *s->network, s->steps_per_epoch, s->steps_per_update);
+  s->optimizer = make_optimizer(set, *s->network, s->rates);
   train::ModelOptions options;
   options.metrics = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}};
   // Only the picture shows it; that of many classes could not be read, and its memory is their number squared.
@@ -687,6 +693,7 @@ TrainReport train(const Settings& settings, const TrainRequest& request) {
     if (!done || s.same_settings) s.model->train(epochs, s.data.train, make_callbacks(&s), o);
   } catch (const Error& e) {
     if (s.folder->started()) s.folder->log(std::string("error: ") + e.what());
+    if (s.steps_done == std::max<int64_t>(0, o.initial_total)) name_image_size(s, e);
     throw;
   }
   s.report.train_seconds = now_seconds() - start;

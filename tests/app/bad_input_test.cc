@@ -119,6 +119,20 @@ TEST(BadData, MoreClassesThanOutputs) {
   const Result many = run(digits(temp.file("many"), {"model.num_classes=20000", "train.max_steps=1"}));
   EXPECT_EQ(many.code, 0) << many.err;
   EXPECT_NE(many.err.find("model.num_classes is 20000, the data has 10 classes"), std::string::npos) << many.err;
+  // A million would be trained for minutes and saved in gigabytes.
+  expect_error(run(digits(temp.file("most"), {"model.num_classes=1000000"})), 2, "E2010",
+               {"model.num_classes is 1000000, the data has 10 classes", "leave it out"});
+  EXPECT_FALSE(fs::exists(temp.file("most")));
+}
+
+// Settings that are legal each, but come to more than any training is.
+TEST(BadData, SizesThatDoNotFit) {
+  const TempFolder temp;
+  expect_error(run(digits(temp.file("run"), {"train.epochs=1000000", "train.batch_size=1"})), 2, "E2010",
+               {"1438000000 updates", "5.8 GB", "lr.schedule: constant"});
+  expect_error(run(digits(temp.file("run"), {"data.image_size=64"})), 2, "E2010",
+               {"data.image_size 64 does not fit digits", "in_channels=256", "leave it out"});
+  EXPECT_FALSE(fs::exists(temp.file("run/checkpoints/digits-1_1.ckpt")));
 }
 
 TEST(BadData, TooFewSamplesForABatch) {

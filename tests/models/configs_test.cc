@@ -31,7 +31,7 @@ TEST(Configs, EachOneBuilds) {
     if (models::default_num_classes(name) != 10) continue;
     const nn::CellPtr net = app::make_network(s, 10);
     EXPECT_GT(net->num_parameters(), 0);
-    EXPECT_NO_THROW(app::make_optimizer(s, *net, steps));
+    EXPECT_NO_THROW(app::make_optimizer(s, *net, rates));
   }
   EXPECT_EQ(files, 13);
 }
