@@ -144,7 +144,9 @@ TEST(Verbs, TrainLeavesARunFolderAndEvalAgrees) {
   EXPECT_NEAR(std::stod(value_of(eval, "loss: ")), std::stod(value_of(out, "loss: ")), 5e-5);
   EXPECT_GT(std::stod(value_of(eval, "accuracy: ")), 0.8);
   next.insert(next.end(), {"--set", "train.mode=pynative"});
-  EXPECT_EQ(run_ok(next), eval);
+  const std::string op_by_op = run_ok(next);  // where batch norm is not folded into the weights, which changes last bits
+  EXPECT_EQ(value_of(op_by_op, "accuracy: "), value_of(eval, "accuracy: "));
+  EXPECT_NEAR(std::stod(value_of(op_by_op, "loss: ")), std::stod(value_of(eval, "loss: ")), 2e-6);
 
   // A drawn one, white on black as the digits are.
   cv::Mat one(64, 64, CV_8UC3, cv::Scalar::all(0));
