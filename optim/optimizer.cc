@@ -35,7 +35,8 @@ Rate make_rate(const std::string& optimizer, const LearningRate& lr, const std::
   r.schedule = lr.schedule();
   if (r.schedule != nullptr) return r;
   if (!lr.per_step().empty()) {
-    for (size_t i = 0; i < lr.per_step().size(); ++i) check(lr.per_step()[i], fmt::format(" of step {}", i));
+    for (size_t i = 0; i < lr.per_step().size(); ++i)
+      if (!(lr.per_step()[i] >= 0)) check(lr.per_step()[i], fmt::format(" of step {}", i));
     const std::vector<double> table(lr.per_step().begin(), lr.per_step().end());
     r.slot = std::make_unique<Parameter>(Tensor::from_values({static_cast<int64_t>(table.size())}, table, dtype), name, false);
     return r;

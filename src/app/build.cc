@@ -69,20 +69,32 @@ nn::CellPtr make_loss(const train::Settings& s, int64_t num_classes) {
 
 namespace {
 
-double decayed(const train::Settings& s, int64_t update, double updates_per_epoch, double fraction) {
-  const std::string& schedule = s.get_string("lr.schedule");
-  const double top = s.get_float("lr.max"), end = s.get_float("lr.end");
-  if (schedule == "cosine") return end + (top - end) * 0.5 * (1 + std::cos(std::numbers::pi * fraction));
-  if (schedule == "linear") return top + (end - top) * fraction;
-  if (schedule == "poly") return end + (top - end) * std::pow(1 - fraction, s.get_float("lr.power"));
-  if (schedule == "step") {
-    const std::vector<int64_t> milestones = s.get_ints("lr.milestones");
-    const auto passed = std::count_if(milestones.begin(), milestones.end(),
-                                      [&](int64_t m) { return static_cast<double>(update) >= static_cast<double>(m) * updates_per_epoch; });
-    return top * std::pow(s.get_float("lr.gamma"), static_cast<double>(passed));
+// The settings of lr.schedule, looked up once: there may be millions of updates.
+struct Course {
+  explicit Course(const train::Settings& s)
+      : schedule(s.get_string("lr.schedule")),
+        top(s.get_float("lr.max")),
+        end(s.get_float("lr.end")),
+        power(s.get_float("lr.power")),
+        gamma(s.get_float("lr.gamma")),
+        milestones(s.get_ints("lr.milestones")) {}
+
+  double rate(int64_t update, double updates_per_epoch, double fraction) const {
+    if (schedule == "cosine") return end + (top - end) * 0.5 * (1 + std::cos(std::numbers::pi * fraction));
+    if (schedule == "linear") return top + (end - top) * fraction;
+    if (schedule == "poly") return end + (top - end) * std::pow(1 - fraction, power);
+    if (schedule == "step") {
+      const auto passed = std::count_if(milestones.begin(), milestones.end(),
+                                        [&](int64_t m) { return static_cast<double>(update) >= static_cast<double>(m) * updates_per_epoch; });
+      return top * std::pow(gamma, static_cast<double>(passed));
+    }
+    return top;
   }
-  return top;
-}
+
+  const std::string schedule;
+  const double top, end, power, gamma;
+  const std::vector<int64_t> milestones;
+};
 
 }  // namespace
 
@@ -99,11 +111,12 @@ std::vector<float> learning_rates(const train::Settings& s, int64_t steps_per_ep
     throw SettingsError(fmt::format("{} epochs of {} steps are {} updates: a table of their learning rates, which each checkpoint holds, would have {:.1f} GB",
                                     s.get_int("train.epochs"), steps_per_epoch, total, static_cast<double>(total) * 4e-9),
                         "train.epochs, from " + s.origin("train.epochs"), "lower it, or use lr.schedule: constant without a warm-up, which needs no table");
+  const Course course(s);
   std::vector<float> rates(static_cast<size_t>(total));
   for (int64_t i = 0; i < total; ++i) {
     const double fraction = static_cast<double>(i - warmup) / static_cast<double>(std::max<int64_t>(1, total - warmup));
     rates[static_cast<size_t>(i)] =
-        static_cast<float>(i < warmup ? first + (top - first) * static_cast<double>(i + 1) / static_cast<double>(warmup) : decayed(s, i, per_epoch, fraction));
+        static_cast<float>(i < warmup ? first + (top - first) * static_cast<double>(i + 1) / static_cast<double>(warmup) : course.rate(i, per_epoch, fraction));
   }
   return rates;
 }

@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <filesystem>
+#include <functional>
 
 #include "sindri/models/models.h"
 #include "sindri/train/settings.h"
@@ -34,6 +37,29 @@ TEST(Configs, EachOneBuilds) {
     EXPECT_NO_THROW(app::make_optimizer(s, *net, rates));
   }
   EXPECT_EQ(files, 13);
+}
+
+// A setting is a search by name, which costs more than the arithmetic: none per update.
+TEST(Configs, RatesOfManyUpdatesCostTheirArithmetic) {
+  using Clock = std::chrono::steady_clock;
+  train::Settings s;
+  for (const char* set : {"model.name=digits", "lr.schedule=cosine", "train.epochs=100000"}) s.set(set);
+  const auto best = [](const std::function<void()>& f) {
+    double seconds = 1e9;
+    for (int i = 0; i < 5; ++i) {
+      const auto start = Clock::now();
+      f();
+      seconds = std::min(seconds, std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    return seconds;
+  };
+  std::vector<float> rates(1'000'000);
+  const double arithmetic = best([&] {
+    for (size_t i = 0; i < rates.size(); ++i) rates[i] = static_cast<float>(0.05 * (1 + std::cos(3.14e-6 * static_cast<double>(i))));
+  });
+  const double all = best([&] { rates = app::learning_rates(s, 10); });
+  EXPECT_EQ(rates.size(), 1'000'000u);
+  EXPECT_LT(all, 8 * arithmetic);
 }
 
 }  // namespace
