@@ -184,10 +184,9 @@ template <bool kParallel> void truncated_normal(const KernelQuery& q, Span<const
 // Fisher and Yates: position i swaps with one of 0 … i. Draws do not depend on the sample offset: ranks agree on the order.
 void permutation_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const auto& a = q.attrs.as<PermutationAttrs>();
-  const int64_t* state = in[0].as<int64_t>();
-  const auto step = static_cast<uint64_t>(state[1]);
-  PhiloxSequence draws(hash_combine(static_cast<uint64_t>(state[0]), static_cast<uint64_t>(a.instance)), 0, static_cast<uint32_t>(step),
-                       static_cast<uint32_t>(step >> 32));
+  const Stream stream(in[0].as<int64_t>(), a.instance);
+  PhiloxSequence draws(static_cast<uint64_t>(stream.key[1]) << 32 | stream.key[0], 0, static_cast<uint32_t>(stream.step),
+                       static_cast<uint32_t>(stream.step >> 32));
   int64_t* y = out[0].as<int64_t>();
   for (int64_t i = 0; i < a.n; ++i) y[i] = i;
   for (int64_t i = a.n - 1; i > 0; --i) std::swap(y[i], y[draws.next_below(static_cast<uint64_t>(i) + 1)]);

@@ -48,6 +48,11 @@ struct DropoutAttrs {
   SINDRI_ATTRS(DropoutAttrs, keep_prob, instance)
 };
 
+/// The counter has room for so many bits of step and of sample offset. The bits above, lower half in the step's, hold the instance at which a part
+/// of a step begins (ops::RngPart): those of the ops in it count from there.
+inline constexpr int kCounterBits = 44, kPartBits = 20;
+inline constexpr int64_t kPartMask = (int64_t{1} << kPartBits) - 1;
+
 /// Where the numbers of one op call come from.
 struct Stream {
   std::array<uint32_t, 2> key;
@@ -55,7 +60,10 @@ struct Stream {
 
   /// `state` is the key tensor: seed, step, sample offset.
   Stream(const int64_t* state, int64_t instance) : step(static_cast<uint64_t>(state[1])), offset(static_cast<uint64_t>(state[2])) {
-    const uint64_t k = hash_combine(static_cast<uint64_t>(state[0]), static_cast<uint64_t>(instance));
+    const uint64_t first = step >> kCounterBits | offset >> kCounterBits << kPartBits;
+    step &= (uint64_t{1} << kCounterBits) - 1;
+    offset &= (uint64_t{1} << kCounterBits) - 1;
+    const uint64_t k = hash_combine(static_cast<uint64_t>(state[0]), first + static_cast<uint64_t>(instance));
     key = {static_cast<uint32_t>(k), static_cast<uint32_t>(k >> 32)};
   }
   /// Counter words 1 to 3 of local sample `i`.

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "ops/random/random_ops.h"
 #include "ops/random/state.h"
 #include "sindri/core/error.h"
 #include "sindri/core/rng.h"
@@ -18,6 +19,7 @@ namespace {
 std::atomic<int64_t> g_instance{0};
 // A graph's ops are numbered apart: a call by another thread while it is traced must not give two of them one number for good.
 thread_local int64_t t_traced_instance = 0;
+std::atomic<int64_t> g_seedings{0};
 std::atomic<int64_t> g_seed_taken{-1};  // the global seed the state was last made from; -1: none
 
 Tensor key_tensor(int64_t seed, int64_t step, int64_t sample_offset) { return Tensor::from_vector<int64_t>({3}, {seed, step, sample_offset}); }
@@ -30,6 +32,16 @@ Parameter& slot() {
   return state;
 }
 
+// Where the part that runs begins. Of what the state holds now, which another thread may have changed: at the end it is whole in any case.
+void set_first_instance(int64_t first) {
+  constexpr int64_t kCounter = (int64_t{1} << random_ops::kCounterBits) - 1;
+  const Tensor key = slot().stored();
+  const auto* const k = key.data<int64_t>();
+  const auto with = [](int64_t counter, int64_t bits) { return (counter & kCounter) | (bits & random_ops::kPartMask) << random_ops::kCounterBits; };
+  const int64_t step = with(k[1], first), offset = with(k[2], first >> random_ops::kPartBits);
+  if (step != k[1] || offset != k[2]) slot().store(key_tensor(k[0], step, offset));
+}
+
 }  // namespace
 
 int64_t random_ops::next_instance() { return is_tracing_graph() ? t_traced_instance++ : g_instance.fetch_add(1); }
@@ -40,6 +52,7 @@ Parameter& ops::rng_state() {
   if (seed_is_set() && get_seed() != g_seed_taken) {
     g_seed_taken = get_seed();
     g_instance = 0;
+    ++g_seedings;
     state.store(key_tensor(get_seed(), 0, state.stored().data<int64_t>()[2]));
   }
   return state;
@@ -50,6 +63,7 @@ void ops::reset_rng(int64_t seed, int64_t step, int64_t sample_offset) {
   slot().store(key_tensor(seed, step, sample_offset));
   g_seed_taken = seed_is_set() ? get_seed() : -1;
   g_instance = 0;
+  ++g_seedings;
 }
 
 void ops::begin_rng_step() {
@@ -61,6 +75,22 @@ int64_t ops::rng_instance() { return is_tracing_graph() ? t_traced_instance : g_
 void ops::set_rng_instance(int64_t next) {
   if (is_tracing_graph()) t_traced_instance = next;
   else g_instance = next;
+}
+
+ops::RngPart::RngPart() {
+  rng_state();
+  first_ = g_instance;
+  seedings_ = g_seedings;
+  set_first_instance(first_);
+}
+
+ops::RngPart::~RngPart() { end(0); }
+
+void ops::RngPart::end(int64_t drawn) {
+  if (ended_) return;
+  ended_ = true;
+  set_first_instance(0);
+  if (g_seedings == seedings_) g_instance = first_ + drawn;
 }
 
 void ops::end_rng_step() {

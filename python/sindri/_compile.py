@@ -6,28 +6,42 @@ graph, and back to the earlier one.
 
 Where the code asks a tensor for its truth (`if overflow:`, `while`, `and`, `or`, `not`), the graph so far runs and the trace goes on for that
 outcome; a call that meets another outcome traces the function again for that path (src/graph/segments.h). Code that looks at values otherwise
-cannot be traced: in front of every condition the call runs eagerly, for good, behind one the rest of it does; one warning says where it looked.
+cannot be traced. Behind a condition the rest of that call runs eagerly; in front of every condition, and where many calls look, a call of that
+signature runs eagerly from its beginning. One warning says where it looked.
+
+An eager call is eager in its own code only: the Cells, gradient functions and jit functions that it calls are compiled by themselves, with
+signatures and states as above (`call_apart`). One that looks at values is eager in the same way, and so are its callers. The results are those of
+PYNATIVE_MODE, whatever is compiled: the random ops of all parts count on in one step, arguments, Parameters and tensors from outside are handed
+through as the objects they are, and what has more to do with its surroundings than a graph can have (it records for a later gradient, writes to its
+arguments, returns a part of them, leaves tensors or numbers behind in lists or attributes) runs eagerly. So does what is called for the first time,
+which may be an object for this one call, is too small to gain, or is called with something else each time.
 """
 from __future__ import annotations
 
-import dis
-import functools
 import gc
-import inspect
 import itertools
 import sys
 import threading
 import warnings
+from collections import OrderedDict
 from operator import is_
 from typing import Any, Optional
 
 import numpy as np
 
-from sindri import _core
+from sindri import _core, _graph_key
 from sindri._core import Parameter, Tensor, TracedValueError
+from sindri._graph_key import Flat, State, around, clock, rebuild
+
+__all__ = ["Flat", "Graphs", "RecordRuns", "State", "clock", "entrance", "graph_text", "local", "outermost", "rebuild", "run_eagerly", "run_within"]
 
 _MAX_ENTRIES = 64
 _MAX_CHANGES = 8
+# Of parts of eager calls.
+_FEW_NODES = 3  # what has no more is run op by op in less time than its signature is compared
+_FREE_TRIES = 8  # signatures compiled on trust; then each has to be paid for
+_HITS_PER_TRY = 16  # with so many calls that found theirs
+_MAX_FRUITLESS = 32  # calls in a row whose signature was new: the next ones are not even compared
 
 
 class _Local(threading.local):
@@ -43,6 +57,9 @@ class _Local(threading.local):
         self.marked: frozenset[Any] = frozenset()  # Cells whose runs are recorded in this trace, for gradients that follow
         self.begin = 0  # tensors with a smaller id are older than the graph being traced
         self.result: Any = None  # the structure of what the latest trace returned
+        self.differentiated: list[Any] = []  # Cells whose gradients a trace takes, with a forward run of their own
+        self.made: Any = None  # by a compiled run of a Cell that is recorded: the arguments of Recording.done
+        self.apart = False  # an outermost call of GRAPH_MODE runs eagerly: what it calls is compiled by itself
 
 
 class RecordRuns(BaseException):
@@ -54,199 +71,21 @@ class RecordRuns(BaseException):
         self.cell = cell
 
 
+class _Tied(BaseException):
+    """A part of an eager call, traced, shares more with its surroundings than values: nothing of it has run, and it is to run eagerly."""
+
+
+class _NotNow(Exception):
+    """A part of an eager call, traced, would take over what this call has recorded around it."""
+
+
 local = _Local()
-clock = [0]  # advanced whenever an attribute of any Cell or a tensor in place changes: a cheap "nothing changed"
-cell_class: Any = ()  # nn.Cell, once there is one
-
-_ATOMS = frozenset((type(None), bool, int, str, bytes, range))
-_TABLES = frozenset(("_params", "_cells", "_tuples", "_pre_hooks", "_hooks", "_backward_hooks", "_flags"))  # of a Cell; its methods change them
 
 
-def _leaf(v: Any, keep: list[Any]) -> Any:
-    """The key of what is no container: type and value of what cannot change, the content of an array, the identity of the rest. What is
-    known by its address goes into `keep`: it must live as long as the key, or something else may come to lie there."""
-    kind = type(v)
-    if kind in _ATOMS:
-        return (kind, v)
-    if isinstance(v, float):  # 0.0 == -0.0, and nan is not nan
-        return (kind, v if v and v == v else v.hex())
-    if isinstance(v, (int, str, bytes)):
-        return (kind, v)
-    if isinstance(v, complex):
-        return (kind, repr(v))
-    if isinstance(v, (np.ndarray, np.generic)):
-        if v.dtype.hasobject:
-            keep.append(v.tolist())
-        return (kind, str(v.dtype), v.shape, v.tobytes())
-    if kind is slice:
-        return (kind, _leaf(v.start, keep), _leaf(v.stop, keep), _leaf(v.step, keep))
-    if isinstance(v, (set, frozenset)):
-        return (kind, frozenset([_leaf(x, keep) for x in v]))
-    keep.append(v)
-    return ("object", id(v))
-
-
-def _same_members(lists: Any) -> bool:
-    for v, members in lists:
-        if len(v) != len(members) or not all(map(is_, v, members)):
-            return False
-    return True
-
-
-def _same_items(dicts: Any) -> bool:
-    for v, names, members in dicts:
-        if len(v) != len(names) or not all(map(is_, v, names)) or not all(map(is_, v.values(), members)):
-            return False
-    return True
-
-
-class State:
-    """What a graph was specialised on beside its arguments: Cells and other values, with everything they hold.
-
-    Two states are the same when their keys are equal. A look at the identities of what was met tells sooner that nothing has changed: at
-    what can change without the clock (`quiet`), or at all of it (`unchanged`). Equal values that are other objects count as a change there.
-    """
-
-    __slots__ = ("key", "keep", "lists", "dicts", "others", "tables", "tensors", "parameters", "_met", "_cells")
-
-    def __init__(self, roots: Any) -> None:
-        self.keep: list[Any] = []  # what the key knows by its address
-        # Containers beside the members they had, arrays and sets beside their keys: these change without the clock.
-        self.lists: list[Any] = []
-        self.dicts: list[Any] = []
-        self.others: list[Any] = []
-        # These with it.
-        self.tables: list[Any] = []  # the attributes of Cells
-        self.tensors: list[Any] = []
-        self.parameters: list[Any] = []
-        self._met: dict[int, int] = {}
-        self._cells: list[Any] = []
-        out = [self._part(v) for v in roots]
-        for cell in self._cells:  # grows meanwhile
-            unread, attributes = cell._unread_by_graphs, cell.__dict__
-            self.tables.append((attributes, tuple(attributes), tuple(attributes.values())))
-            for name, v in attributes.items():
-                if name in _TABLES:
-                    self.tables.append((v, tuple(v), tuple(v.values())))
-                    out.append((name, self._items(v)))
-                elif name not in unread:
-                    out.append((name, self._part(v)))
-        self.key = tuple(out)
-        self._met, self._cells = {}, []
-
-    def _part(self, v: Any) -> Any:
-        kind = type(v)
-        if kind in _ATOMS:
-            return (kind, v)
-        if isinstance(v, Tensor):
-            if not isinstance(v, Parameter):
-                self.tensors.append((v, v._id))
-                return ("tensor", v._id)
-            if id(v) not in self._met:
-                self._met[id(v)] = 0
-                self.keep.append(v)
-                self.parameters.append((v, v._requires_grad, v._name))
-                return ("parameter", id(v), v._requires_grad, v._name)
-            return ("parameter", id(v))
-        if isinstance(v, cell_class):
-            if id(v) not in self._met:
-                self._met[id(v)] = 0
-                self.keep.append(v)
-                self._cells.append(v)
-            return ("cell", id(v))
-        if isinstance(v, tuple):
-            return (kind, tuple([self._part(x) for x in v]))
-        if isinstance(v, (list, dict)):
-            if id(v) in self._met:
-                return ("again", self._met[id(v)])
-            self._met[id(v)] = len(self._met)
-            if isinstance(v, dict):
-                self.dicts.append((v, tuple(v), tuple(v.values())))
-                return (kind, self._items(v))
-            self.lists.append((v, tuple(v)))
-            return (kind, tuple([self._part(x) for x in v]))
-        part = _leaf(v, self.keep)
-        if isinstance(v, (np.ndarray, set)):
-            self.others.append((v, part))
-        return part
-
-    def _items(self, v: Any) -> Any:
-        return tuple([(_leaf(k, self.keep), self._part(x)) for k, x in v.items()])
-
-    def quiet(self) -> bool:
-        return _same_members(self.lists) and _same_items(self.dicts) and all([_leaf(v, []) == part for v, part in self.others])
-
-    def unchanged(self) -> bool:
-        return (self.quiet() and _same_items(self.tables) and all([v._id == was for v, was in self.tensors])
-                and all([v._requires_grad is on and v._name == name for v, on, name in self.parameters]))
-
-
-def _around(fn: Any, out: list[Any], met: set[int]) -> None:
-    """Appends to `out` what a function finds in variables around it, as the object of a method, or bound to it, and may find changed later."""
-    if id(fn) in met:
-        return
-    met.add(id(fn))
-    if isinstance(fn, functools.partial):
-        near = [fn.func, *fn.args, *fn.keywords.values()]
-    elif inspect.ismethod(fn):
-        near = [fn.__func__, fn.__self__]
-    elif inspect.isfunction(fn):
-        near = [*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()]
-        for cell in fn.__closure__ or ():
-            try:
-                near.append(cell.cell_contents)
-            except ValueError:  # a variable that is assigned later
-                pass
-        if not fn.__module__ or not fn.__module__.startswith("sindri."):
-            names = {i.argval for i in dis.get_instructions(fn.__code__) if i.opname == "LOAD_GLOBAL"}
-            near += [v for v in (fn.__globals__.get(name) for name in sorted(names)) if not inspect.isfunction(v)]
-    else:
-        near = [getattr(fn, "__wrapped__", None)]
-    for v in near:
-        if isinstance(v, (Tensor, cell_class, list, dict, np.ndarray)):
-            out.append(v)
-        elif callable(v) and not isinstance(v, type):
-            _around(v, out, met)
-
-
-class Flat:
-    """The arguments of a call, taken apart: tensors, and a key of everything else."""
-
-    __slots__ = ("tensors", "objects", "key")
-
-    def __init__(self, args: Any, kwargs: Any) -> None:
-        self.tensors: list[Tensor] = []
-        self.objects: list[Any] = []  # what the key knows by its address
-        self.key = (tuple([self._part(a) for a in args]), tuple([(k, self._part(v)) for k, v in kwargs.items()]) if kwargs else ())
-
-    def _part(self, v: Any) -> Any:
-        if isinstance(v, Tensor):
-            if isinstance(v, Parameter):
-                self.objects.append(v)
-                return ("parameter", id(v))
-            self.tensors.append(v)
-            return ("tensor", v.shape, v.dtype)
-        if isinstance(v, (tuple, list)):
-            return (type(v), tuple([self._part(x) for x in v]))
-        if isinstance(v, dict):
-            return (dict, tuple([(_leaf(k, self.objects), self._part(x)) for k, x in v.items()]))
-        return _leaf(v, self.objects)
-
-
-def rebuild(v: Any, tensors: Any) -> Any:
-    """v with its tensors (not Parameters) taken from the iterator."""
-    if isinstance(v, Parameter) or v is None:
-        return v
-    if isinstance(v, Tensor):
-        return next(tensors)
-    if type(v) is tuple or isinstance(v, list):
-        items = [rebuild(x, tensors) for x in v]
-        return items if isinstance(v, list) else tuple(items)
-    if isinstance(v, tuple):  # ParameterTuple, namedtuple: their own kind of members stays
-        return v if all(isinstance(x, Parameter) for x in v) else tuple.__new__(type(v), [rebuild(x, tensors) for x in v])
-    if isinstance(v, dict):
-        return {k: rebuild(x, tensors) for k, x in v.items()}
-    return v
+def _collected(v: Any) -> list[Tensor]:
+    out: list[Tensor] = []
+    _collect(v, out)
+    return out
 
 
 def _collect(v: Any, out: Any) -> None:
@@ -285,28 +124,144 @@ def _skeleton(v: Any) -> Any:
 
 
 _PLACE = Tensor(0)
+_SIMPLE = (type(None), bool, int, float, complex, str, bytes, range, slice, type, np.generic, _core.DType, Parameter)
+
+
+class _Place:
+    """In a packed result: output `index` of the graph, or below zero argument -index - 1."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+def _map(v: Any, leaf: Any) -> Any:
+    """v with leaf(x) for what is in its tuples, lists, dicts and named tuples."""
+    kind = type(v)
+    if kind is tuple:
+        return tuple([_map(x, leaf) for x in v])
+    if kind is list:
+        return [_map(x, leaf) for x in v]
+    if kind is dict or kind is OrderedDict:
+        return kind([(k, _map(x, leaf)) for k, x in v.items()])
+    if isinstance(v, tuple) and hasattr(v, "_fields"):
+        return tuple.__new__(kind, [_map(x, leaf) for x in v])
+    return leaf(v)
+
+
+def _pack(result: Any, given: Any) -> Any:
+    """(the result with places for the tensors that the trace has made, these tensors, other objects in it that may hold some): Parameters and tensors
+    from outside stay what they are."""
+    places: dict[int, Any] = {id(t): _Place(-i - 1) for i, t in enumerate(given)}
+    out: list[Tensor] = []
+    others: list[Any] = []
+
+    def leaf(v: Any) -> Any:
+        if not isinstance(v, Tensor) or isinstance(v, Parameter):
+            if not isinstance(v, _SIMPLE):
+                others.append(v)
+            return v
+        place = places.get(id(v))
+        if place is None:
+            if not v.is_symbolic and v._id < local.begin:
+                return v
+            place = places[id(v)] = _Place(len(out))
+            out.append(v)
+        return place
+
+    return _map(result, leaf), out, others
+
+
+class _Result:
+    """What a part returns, its tensors by their places, and what else it leaves behind."""
+
+    __slots__ = ("structure", "count", "written", "recording", "form")
+
+    def __init__(self, structure: Any, count: int, written: Any = (), recording: Any = None, form: Any = None) -> None:
+        self.structure, self.count = structure, count  # of outputs that are results
+        self.written = written  # arguments that it has written: (index, value)
+        self.recording, self.form = recording, form  # the run was recorded: in a graph that gives further outputs on this form, or eagerly in the end
+
+    def restored(self, entry: _Entry, out: Any, given: Any) -> Any:
+        """The result of a run of the entry; local.made is what was recorded."""
+        for i, value in self.written:
+            given[i]._replace(value)
+        if self.form is not None:
+            local.made = None, None, None, (self.form, list(out[self.count:]), entry.fits)
+        elif self.recording is not None:
+            local.made = self.recording.taken()
+
+        def leaf(v: Any) -> Any:
+            if type(v) is _Place:
+                return out[v.index] if v.index >= 0 else given[-v.index - 1]
+            return v
+
+        return _map(self.structure, leaf)
+
+
+def _containers(v: Any) -> list[int]:
+    """Identities of the lists and dicts in v."""
+    if isinstance(v, (tuple, list)):
+        return [i for x in v for i in _containers(x)] + ([id(v)] if isinstance(v, list) else [])
+    return [i for x in v.values() for i in _containers(x)] + [id(v)] if isinstance(v, dict) else []
+
+
+class _Surroundings:
+    """What a part that is traced was given, to tell what it did to it."""
+
+    def __init__(self, tensors: Any, args: Any, kwargs: Any, state: State) -> None:
+        self.tensors, self._ids = tensors, [t._id for t in tensors]
+        self._args, self._key = (args, kwargs), Flat(args, kwargs).key
+        self._held = {*_containers(self._args), *[id(v) for v, *_ in state.lists + state.dicts]}
+
+    def written(self) -> list[Any]:
+        """The arguments that it has written: (index, value)."""
+        return [(i, t._detached()) for i, (t, was) in enumerate(zip(self.tensors, self._ids)) if t._id != was]
+
+    def tied(self, result: Any, tensors: Any) -> bool:
+        """Whether more than values goes in and out: it changed its arguments, left a recording for a later gradient, or returns lists or (these tensors)
+        parts of tensors that others hold, too."""
+        args, kwargs = self._args
+        now = Flat(args, kwargs)
+        if local.recorded or self.written() or now.key != self._key or not all(map(is_, now.tensors, self.tensors)):
+            return True
+        return not self._held.isdisjoint(_containers(result)) or _views_of_others(tensors, self.tensors)
+
+
+def _views_of_others(results: Any, given: Any) -> bool:
+    bases = [link[0] for link in [t._link_of() for t in results] if link is not None]
+    if not bases:
+        return False
+    known = {id(t) for t in given} | {id(t) for t in results}
+    return len({id(b) for b in bases}) < len(bases) or any([id(b) in known or isinstance(b, Parameter) or b._id < local.begin for b in bases])
 
 
 class _Entry:
     """One compiled signature."""
 
-    def __init__(self, name: str) -> None:
-        self.name, self.time, self.eager = name, -1, False
+    def __init__(self, name: str, apart: bool = False) -> None:
+        self.name, self.apart, self.time, self.eager = name, apart, -1, False
         self.fn: Any = None  # the compiled function, None when the call runs eagerly
         self.results: dict[int, Any] = {}  # by path: the structure of what it returns
         self.traces = 0
         self.seen: list[Any] = []  # Cells that a trace met, until the state is taken
         self.marked: frozenset[Any] = frozenset()  # Cells whose runs its traces record, for gradients that follow
         self.touched = False  # whether the latest trace changed what Cells hold
-        self.changed = False  # the same, if there are conditions: the next trace would not start where that one did
+        self.changed = False  # the same, if that matters: beside conditions the next trace would not start where that one did
         self.roots: list[Any] = []  # what its state is the state of
         self.state: Any = None
         self.loose: Any = None  # the state, where some of it can change without the clock
         self.keep: Any = None  # what the key of its arguments knows by its address
+        self.went_on = False  # whether the latest run ended eagerly
+        self.looks = self.runs = 0  # runs that ended eagerly as they looked at a value, and the others
+        self.failed = False  # the latest trace threw before anything had run
+        self.differentiated: list[Any] = []  # Cells whose recordings its gradients would take over
 
     def run(self, tensors: list[Tensor], only_compile: bool = False) -> Any:
         """Its result. Where a path is taken for the first time, the state is that behind the trace."""
         traces, fn = self.traces, self.fn  # one that makes room meanwhile loses it
+        self.went_on = self.failed = False
         while True:
             try:
                 path, out = (0, fn.compile(tensors)) if only_compile else fn.run(tensors)
@@ -316,14 +271,32 @@ class _Entry:
         if self.traces != traces:
             self.specialise(self.roots + self.seen)
             self.seen = []
-            if self.touched and fn.info()["segments"] > 1:
+            if self.touched and (self.apart or fn.info()["segments"] > 1):
                 self.changed = True
         if only_compile:
             return None
         if path >= 0:
-            return _restore(self.results[path], iter(out))
-        result, local.result = local.result, None  # the rest of the function ran eagerly
-        return _restore(result, iter(out))
+            self.runs += 1
+            return self.results[path].restored(self, out, tensors) if self.apart else _restore(self.results[path], iter(out))
+        del self.results[self.traces - 1]
+        result, local.result = local.result, None
+        if not self.apart:
+            return _restore(result, iter(out))
+        if not self.went_on:  # at the end something outside held what it had computed
+            self.stay_eager()
+        return result.restored(self, out, tensors)
+
+    def stay_eager(self) -> None:
+        """Calls of this signature run eagerly from now on."""
+        self.eager, self.fn = True, None
+
+    def would_take_over(self, recorded: list[Any]) -> bool:
+        """Whether a gradient in it would take over one of these recordings of the code around."""
+        return any([r.cell is c for r in recorded for c in self.differentiated])
+
+    def looks_often(self) -> bool:
+        """Whether so many runs end eagerly that all of them had better begin so."""
+        return self.looks > 2 and 4 * self.looks > self.runs
 
     def specialise(self, roots: list[Any]) -> None:
         self.roots = list({id(v): v for v in roots}.values())
@@ -341,7 +314,8 @@ class _Entry:
 
     def follow(self) -> None:
         """Takes the state as it is now: what an eager run itself has changed is no reason to try a graph again."""
-        if not self._unchanged(clock[0]):
+        time = clock[0]
+        if not (self.time == time and (self.loose is None or self.loose.quiet()) or self._unchanged(time)):
             self.specialise(self.roots)
 
     def _take(self, time: int, state: State) -> None:
@@ -356,30 +330,28 @@ class _Entry:
 
 
 class Graphs:
-    """The compiled signatures of one callable."""
+    """The compiled signatures of one callable. Nothing inside of one that is `whole` is compiled by itself: a gradient, whose tape sees all."""
 
     made = 0
 
-    def __init__(self, fn: Any, name: str) -> None:
-        self.fn, self.name, self.warned = fn, name, False
+    def __init__(self, fn: Any, name: str, whole: bool = False) -> None:
+        self.fn, self.name, self.whole, self.warned = fn, name, whole, False
         # A Cell and its graphs hold each other. The collector counts objects, few here, not what their graphs weigh.
         Graphs.made += 1
         if Graphs.made % 50 == 0:
             gc.collect()
         self.entries: dict[Any, list[_Entry]] = {}
-        self.changes = 0  # calls whose traces changed what Cells hold, beside conditions
+        self.changes = 0  # calls whose traces changed what Cells hold, where that matters
+        # Of calls as a part of an eager one.
+        self.called, self.hits, self.tries, self.fruitless = False, 0, 0, 0
+        self.small = self.open = False  # all of it runs eagerly; only what it calls is compiled
 
     def call(self, args: Any, kwargs: Any, root: Any = None) -> Any:
         flat = Flat(args, kwargs)
-        candidates = self.entries.get(flat.key)
-        for entry in candidates or ():
-            if entry.fits():
-                if candidates and entry is not candidates[0]:  # found at once next time
-                    candidates.remove(entry)
-                    candidates.insert(0, entry)
-                break
-        else:
+        entry = self._find(flat.key)
+        if entry is None:
             entry = self._new(flat, args, kwargs, root)
+            out = None
             try:
                 out = entry.run(flat.tensors)
             except TracedValueError as e:
@@ -388,36 +360,145 @@ class Graphs:
                 self._add(flat.key, entry)
             if not entry.eager:
                 return self._checked(entry, flat.key, out)
-        if entry.eager:
-            try:
-                return _values(run_eagerly(self.fn, args, kwargs))
-            finally:
+        elif not entry.eager:
+            return self._checked(entry, flat.key, entry.run(flat.tensors))
+        try:
+            return _values(run_eagerly(self.fn, args, kwargs, apart=not self.whole))
+        finally:
+            entry.follow()
+
+    def call_apart(self, args: Any, kwargs: Any, root: Any = None, form_of: Any = None) -> Any:
+        """The call as a part of one that runs eagerly: compiled where that gains and its border allows. With form_of (Form.of) it is a run of a Cell
+        that is recorded; where a graph has run, local.made is the recording."""
+        whole = self.whole or form_of is not None
+        if self.small or not _core.is_eager():
+            return run_within(self.fn, args, kwargs)
+        if self.open:
+            return self._run_open(args, kwargs, whole)
+        flat = Flat(args, kwargs)
+        if flat.objects and not flat.plain():
+            return self._run_open(args, kwargs, whole)
+        key = ("apart" if form_of is None else "recorded", flat.key)
+        entry = self._find(key)
+        if entry is None:
+            if not self.called:
+                self.called = True
+                return run_within(self.fn, args, kwargs)
+            if not self._may_try():
+                return self._run_open(args, kwargs, whole)
+            entry = self._new(flat, args, kwargs, root, apart=True, form_of=form_of)
+            done, out = self._first_apart(entry, flat, key)
+            if done:
+                return out
+        else:
+            self.hits += 1
+            self.fruitless = 0
+            if not entry.eager and not entry.would_take_over(local.recorded):
+                return self._checked(entry, key, entry.run(flat.tensors))
+        try:
+            return self._run_open(args, kwargs, whole)
+        finally:
+            if entry.eager:
                 entry.follow()
-        return self._checked(entry, flat.key, entry.run(flat.tensors))
+
+    def _run_open(self, args: Any, kwargs: Any, whole: bool) -> Any:
+        return run_within(self.fn, args, kwargs) if whole else self.fn(*args, **kwargs)
+
+    def _may_try(self) -> bool:
+        full = sum(map(len, self.entries.values())) >= _MAX_ENTRIES
+        if self.tries < _FREE_TRIES + self.hits // (_HITS_PER_TRY * (_MAX_ENTRIES if full else 1)):
+            self.tries += 1
+            return True
+        self.fruitless += 1
+        self.open = self.fruitless > _MAX_FRUITLESS
+        return False
+
+    def _first_apart(self, entry: _Entry, flat: Flat, key: Any) -> Any:
+        """(True, result), or False where the call is still to be run eagerly."""
+        out, run = None, False
+        try:
+            out, run = entry.run(flat.tensors), True
+        except TracedValueError as e:
+            self._give_up(entry, e)
+        except _Tied:
+            entry.stay_eager()
+            entry.specialise(entry.roots + entry.seen)
+            self.small = not any(c._cells for c in entry.roots if isinstance(c, _graph_key.cell_class))
+        except Exception:
+            if not entry.failed:
+                raise
+        if not run and not entry.eager:  # it fails eagerly, too, and leaves behind what it did before
+            return False, None
+        if run and not entry.eager and entry.fn.info()["nodes_traced"] <= _FEW_NODES:
+            self.small = True
+            return True, out
+        if not entry.changed or entry.eager:
+            self._add(key, entry)
+        return run, self._checked(entry, key, out) if run else None
+
+    def _find(self, key: Any) -> Optional[_Entry]:
+        """The entry of these arguments that fits the state; found at once next time."""
+        candidates = self.entries.get(key)
+        for entry in candidates or ():
+            if entry.fits():
+                if candidates and entry is not candidates[0]:
+                    candidates.remove(entry)
+                    candidates.insert(0, entry)
+                return entry
+        return None
 
     def _checked(self, entry: _Entry, key: Any, out: Any) -> Any:
-        """A trace that changed what Cells hold is not used again: other outcomes of its conditions would be traced from another start."""
-        if entry.changed:
+        """A trace that changed what Cells hold is not used again: other outcomes of its conditions would be traced from another start, and eager code
+        around a part sees the change at every call."""
+        if entry.looks_often():
+            entry.stay_eager()
+        if entry.changed and not entry.eager:
             self.changes += 1
             entries = self.entries.get(key, [])
             if self.changes > _MAX_CHANGES:  # it does so every time
-                entry.eager, entry.fn = True, None
+                entry.stay_eager()
                 if entry not in entries:
                     self._add(key, entry)
-                self._warn("beside a condition on a tensor it changes what its Cells hold each time", "")
+                if not entry.apart:
+                    self._warn(f"{self.name} cannot be compiled and runs eagerly", "beside a condition on a tensor it changes what its Cells hold each time", "")
             elif entry in entries:
                 entries.remove(entry)
         return out
 
     def _give_up(self, entry: _Entry, e: TracedValueError) -> None:
-        entry.eager, entry.fn = True, None
-        self._warn(str(e), _place_of(e.__traceback__))
+        inner = _calls_in(e.__traceback__)
+        entry.stay_eager()
         entry.specialise(entry.roots + entry.seen)
+        who = f"{inner[-1][0].name if inner else self.name} cannot be compiled and runs eagerly"
+        if _core.get_mode() == 0:
+            if any(graphs.whole or root is not None and root.training and root.requires_grad for graphs, _, _, root in inner):
+                who += ", with all of what is differentiated"
+            if inner:
+                who += f", and so do its callers up to {self.name}"
+            if not self.whole:
+                who += "; what else they call is compiled by itself" if inner else "; what it calls is compiled by itself"
+            for graphs, args, kwargs, root in inner:  # these need not find out for themselves
+                graphs._expect_values(args, kwargs, root)
+                if graphs.whole:
+                    break
+        self._warn(who, str(e), _place_of(e.__traceback__))
 
-    def _warn(self, what: str, place: str, rest: str = "runs eagerly") -> None:
+    def _expect_values(self, args: Any, kwargs: Any, root: Any) -> None:
+        """These arguments make it look at values, and the user was told so."""
+        self.warned = True
+        flat = Flat(args, kwargs)
+        key = ("recorded" if root is not None and root.training and root.requires_grad else "apart", flat.key)
+        if flat.plain() and self._find(key) is None:
+            entry = _Entry(self.name, apart=True)
+            entry.keep = flat.objects
+            entry.stay_eager()
+            entry.specialise(self._roots(flat, root))
+            self._add(key, entry)
+
+    def _warn(self, who: str, what: str, place: str) -> None:
         if not self.warned:
             self.warned = True
-            parts = [f"{self.name} cannot be compiled and {rest}: {what}", place, "keep values in tensors, and state in Parameters"]
+            parts = [f"{who}: {what}", place, "keep values in tensors, and state in Parameters"]
             warnings.warn(" | ".join(p for p in parts if p), stacklevel=4)
 
     def compile(self, args: Any, kwargs: Any, root: Any = None) -> None:
@@ -440,45 +521,96 @@ class Graphs:
             if not self.entries[oldest]:
                 del self.entries[oldest]
 
-    def _new(self, flat: Flat, args: Any, kwargs: Any, root: Any) -> _Entry:
-        entry = _Entry(self.name)
-        entry.keep = flat.objects
-        met = [v for v in flat.objects if isinstance(v, cell_class)]
+    def _roots(self, flat: Flat, root: Any) -> list[Any]:
+        met = [v for v in flat.objects if isinstance(v, _graph_key.cell_class)]
         if root is not None:
             met.append(root)
         else:
-            _around(self.fn, met, set())
-        entry.roots = met
-        places = itertools.repeat(_PLACE)  # the tensors of the first call would live as long as the graph
-        args, kwargs = tuple(rebuild(x, places) for x in args), {n: rebuild(x, places) for n, x in kwargs.items()}
+            around(self.fn, met, set())
+        return met
+
+    def _new(self, flat: Flat, args: Any, kwargs: Any, root: Any, apart: bool = False, form_of: Any = None) -> _Entry:
+        entry = _Entry(self.name, apart)
+        entry.keep = flat.objects
+        entry.roots = met = self._roots(flat, root)
+        blank = itertools.repeat(_PLACE)  # the arguments' tensors are not kept
+        args, kwargs = tuple([rebuild(v, blank) for v in args]), {n: rebuild(v, blank) for n, v in kwargs.items()}
 
         def traced(tensors: Any) -> Any:
             it = iter(tensors)
             a = tuple(rebuild(x, it) for x in args)
             k = {n: rebuild(x, it) for n, x in kwargs.items()}
-            before = local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin, local.called, local.marked
+            before = (local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin, local.called, local.marked, local.differentiated)
             number, seen, state = entry.traces, list(met), State(met)
+            outside = _Surroundings(tensors, a, k, state) if apart else None
             entry.traces += 1
             local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin = 0, 0, 0, [], seen, Tensor(0)._id
-            local.called, local.marked = [], entry.marked
+            local.called, local.marked, local.differentiated = [], entry.marked, entry.differentiated
             try:
                 result = self.fn(*a, **k)
+                if apart and entry.would_take_over(before[3]) and not _core.traced_call_has_run():
+                    raise _NotNow()
+                structure, out = _hand_out(entry, result, outside, form_of) if outside else (_skeleton(result), _collected(result))
+            except Exception:
+                entry.failed = not _core.traced_call_has_run()
+                raise
             finally:
-                local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin, local.called, local.marked = before
+                (local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin, local.called, local.marked,
+                 local.differentiated) = before
                 entry.seen = seen
             entry.touched = not state.unchanged() and state.key != State(met).key
-            entry.results[number] = local.result = _skeleton(result)
-            out: list[Tensor] = []
-            _collect(result, out)
+            entry.results[number] = local.result = structure
             return out
 
         def left(what: str) -> None:
             """The rest of the call is an eager one."""
             local.depth, local.seen = 1, None
-            self._warn(what, _place_around(), "goes on eagerly from there")
+            entry.went_on = True
+            if what:
+                entry.looks += 1
+                self._warn(f"{self.name} cannot be compiled and goes on eagerly from there; where many calls do, they run eagerly from the beginning",
+                           what, _place_around())
 
-        entry.fn = _core.CompiledFn(traced, self.name, on_leave=left)
+        entry.fn = _core.CompiledFn(traced, self.name, on_leave=left, part=apart)
         return entry
+
+
+def _hand_out(entry: _Entry, result: Any, around: _Surroundings, form_of: Any) -> tuple[_Result, list[Tensor]]:
+    """(what a part returns, the outputs of its graph). Raises _Tied where it has to run eagerly."""
+    recording = local.recorded.pop() if form_of is not None and local.recorded else None
+    if local.seen is not None:
+        structure, out, others = _pack(result, around.tensors)
+        form, kept = form_of(recording) or (None, ()) if recording is not None else (None, ())
+        if not others and not around.tied(result, out) and (form is None) == (form_of is None):
+            return _Result(structure, len(out), form=form), [*out, *kept]
+        entry.stay_eager()
+        if not _core.leave_graph(""):
+            raise _Tied()
+    # From a condition on it ran eagerly: the result is what eager code sees, but for the arguments.
+    places = {id(t): _Place(-i - 1) for i, t in enumerate(around.tensors)}
+    return _Result(_map(result, lambda v: places.get(id(v), v)), 0, around.written(), recording), []
+
+
+# Functions through which graphs are called, with locals `self`, `args` and `kwargs`: (code, object -> (its Graphs, the root of its state)).
+_entrances: dict[Any, Any] = {}
+
+
+def entrance(call: Any, graphs_of: Any) -> None:
+    """Makes known a `__call__` of objects that have Graphs."""
+    _entrances[call.__code__] = graphs_of
+
+
+def _calls_in(tb: Any) -> list[Any]:
+    """The calls, outermost first, in which an error was raised: (Graphs, args, kwargs, root of the state)."""
+    out = []
+    while tb is not None:
+        graphs_of = _entrances.get(tb.tb_frame.f_code)
+        if graphs_of is not None:
+            v = tb.tb_frame.f_locals
+            graphs, root = graphs_of(v["self"])
+            out.append((graphs, v["args"], v["kwargs"], root))
+        tb = tb.tb_next
+    return out
 
 
 def _values(v: Any) -> Any:
@@ -514,19 +646,35 @@ def _place_of(tb: Any) -> str:
     return place
 
 
-def run_eagerly(fn: Any, args: Any, kwargs: Any) -> Any:
-    """fn as an outermost eager call: a step of its own for the random ops."""
-    local.depth += 1
+def run_eagerly(fn: Any, args: Any, kwargs: Any, apart: bool = False) -> Any:
+    """fn as an outermost eager call: a step of its own for the random ops. `apart`: in GRAPH_MODE, what it calls is compiled by itself."""
+    apart = apart and _core.get_mode() == 0
+    if apart:
+        local.apart = True
+    else:
+        local.depth += 1
     _core.begin_step()
     try:
         return fn(*args, **kwargs)
     finally:
         _core.end_step()
+        if apart:
+            local.apart = False
+        else:
+            local.depth -= 1
+
+
+def run_within(fn: Any, args: Any, kwargs: Any) -> Any:
+    """fn as a part of an eager call, op by op."""
+    local.depth += 1
+    try:
+        return fn(*args, **kwargs)
+    finally:
         local.depth -= 1
 
 
 def outermost() -> bool:
-    """True where a call may be compiled: not inside a Cell, a tape or a graph being traced."""
+    """True where a call may be compiled: not inside a tape, a graph being traced, or an eager call other than `local.apart` says."""
     return local.depth == 0 and local.tapes == 0 and not _core.is_tracing_graph()
 
 

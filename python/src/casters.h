@@ -180,6 +180,8 @@ class TracedValue : public std::runtime_error {
 /// Asked for the value of a traced tensor: behind a condition of a compiled call, the rest of the call runs eagerly, with data in all tensors,
 /// and its `on_leave` hears what was asked for. False elsewhere.
 bool leave_traced_call(const std::string& what);
+/// The truth of a traced tensor of one element (traced_condition). Where the call goes on eagerly behind it, `on_leave` hears "".
+std::optional<bool> traced_truth(const Tensor& t);
 
 void bind_errors(py::module_& m);
 void bind_dtype(py::module_& m);

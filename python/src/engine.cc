@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "python/src/tensor_object.h"
 #include "sindri/amp/amp.h"
@@ -119,6 +120,67 @@ std::shared_ptr<py::function> shared_function(const py::function& f) {
           }};
 }
 
+/// The records of a tape that was filled while a graph was traced, without that graph's tensors: what a gradient needs of each run beside data.
+struct PyTapeForm {
+  Tape tape;
+  ParameterKeeper keeper;
+  std::vector<uint64_t> ids;  ///< of the tensors that a run gives
+  std::vector<std::pair<uint64_t, std::shared_ptr<Parameter>>> read;  ///< tensors that are what a Parameter holds behind the run
+};
+
+// (the form, the tensors that a run has to give, `results` among them, `results` and `inputs` as the form knows them); None where a rule holds tensors.
+py::object form_of(const PyTape& t, const py::object& results, const py::object& inputs) {
+  std::optional<TensorList> traced = t.tape.traced();
+  if (!traced.has_value()) return py::none();
+  const TensorList out = to_list(results), in = to_list(inputs);
+  for (const Tensor& r : out)
+    if (std::none_of(traced->begin(), traced->end(), [&](const Tensor& known) { return known.id() == r.id(); })) traced->push_back(r);
+  auto form = std::make_unique<PyTapeForm>();
+  TensorList given;
+  for (const Tensor& v : *traced) {
+    // The key of random ops is another one for the next part of the step.
+    const Parameter* const p = t.tape.parameter_of(v);
+    const auto at = std::find_if(t.keeper.params().begin(), t.keeper.params().end(), [&](const auto& known) { return known.get() == p; });
+    if (p != nullptr && p != &ops::rng_state() && at != t.keeper.params().end() && p->value().id() == v.id()) {
+      form->read.emplace_back(v.id(), *at);
+    } else {
+      form->ids.push_back(v.id());
+      given.push_back(v);
+    }
+  }
+  form->tape.take(t.tape, {}, {});
+  for (const auto& p : t.keeper.params()) form->keeper.add(p);
+  const auto known = [](const TensorList& ts) {
+    TensorList bare;
+    for (const Tensor& v : ts) bare.push_back(identity_of(v));
+    return to_python_tuple(bare);
+  };
+  return py::make_tuple(py::cast(std::move(form)), to_python_tuple(given), known(out), known(in));
+}
+
+// (a tape, `results` and `inputs` as it knows them) for the tensors that a run has given, in whichever interpreter is in force.
+py::tuple tape_on(const PyTapeForm& form, const py::object& given, const py::object& results, const py::object& inputs) {
+  std::vector<uint64_t> ids = form.ids;
+  TensorList by = to_list(given);
+  if (by.size() != ids.size()) throw ValueError(fmt::format("the run of a recorded Cell gives {} tensors, got {}", ids.size(), by.size()), "TapeForm.on");
+  for (const auto& [id, p] : form.read) {
+    ids.push_back(id);
+    by.push_back(p->value());
+  }
+  auto t = std::make_unique<PyTape>(false);
+  by = t->tape.take(form.tape, ids, std::move(by));
+  for (const auto& p : form.keeper.params()) t->keeper.add(p);
+  const auto placed = [&](const py::object& known) {
+    TensorList out = to_list(known);
+    for (Tensor& v : out) {
+      const auto at = std::find(ids.begin(), ids.end(), v.id());
+      if (at != ids.end()) v = by[static_cast<size_t>(at - ids.begin())];
+    }
+    return to_python_tuple(out);
+  };
+  return py::make_tuple(py::cast(std::move(t)), placed(results), placed(inputs));
+}
+
 py::tuple recompute(const py::function& f, const py::object& inputs, const py::object& params, const std::string& name) {
   const auto shared = shared_function(f);
   // Python's Parameters live as long as the record, which holds plain pointers.
@@ -143,6 +205,19 @@ void bind_gradients(py::module_& m) {
            "Gradients of sum(<output, seed>) (seeds None: ones): (of inputs, of params), zeros where nothing depends on one.");
   tape.def("backward_with_uses", &backward_with_uses, py::arg("outputs"), py::arg("seeds"), py::arg("params"),
            "(gradients of params, their uses), of a tape made with uses=True. A use: (index in params, op, attrs, operand, operands, path, output_grad).");
+  tape.def("form", &form_of, py::arg("results"), py::arg("inputs"),
+           "Of a tape filled while a graph is traced: (its form, the tensors that each run has to give it, results and inputs as the form knows them). "
+           "None where it cannot be had on other data: it holds a rule made in Python.");
+  py::class_<PyTapeForm> form(m, "TapeForm", "What a tape holds beside data.");
+  form.def("on", &tape_on, py::arg("given"), py::arg("results"), py::arg("inputs"), "(a tape, results and inputs as it knows them), on what a run has given.");
+  form.def(
+      "versions",
+      [](const PyTapeForm& f) {
+        py::tuple v(f.read.size());
+        for (size_t i = 0; i < f.read.size(); ++i) v[i] = f.read[i].second->stored().id();
+        return v;
+      },
+      "Identities of the values of Parameters that it reads.");
   m.def(
       "custom_gradient",
       [](const py::function& f, const py::object& inputs, const py::function& vjp) {
@@ -172,10 +247,16 @@ void bind_gradients(py::module_& m) {
         "f(inputs) -> outputs, whose values are computed again for the gradient; params: what f reads.");
 }
 
-/// A Python function of tensors, compiled per signature. Parameters it reads or writes live as long as it does.
+/// A Python function of tensors, compiled per signature. Parameters it reads or writes live as long as it does. A `part` is called by code that runs
+/// eagerly: its random ops are part of that code's step.
 class PyCompiled {
  public:
-  PyCompiled(py::function f, CompileOptions options, py::object on_leave) : f_(std::move(f)), on_leave_(std::move(on_leave)) {
+  PyCompiled(py::function f, CompileOptions options, py::object on_leave, bool part) : f_(std::move(f)), on_leave_(std::move(on_leave)), part_(part) {
+    if (part)
+      options.drop_garbage = [] {
+        const py::gil_scoped_acquire acquire;
+        py::module_::import("gc").attr("collect")();
+      };
     fn_ = CompiledFn(
         [this](std::span<const Tensor> in, int) {
           const py::gil_scoped_acquire acquire;
@@ -186,8 +267,21 @@ class PyCompiled {
             ~Back() { tracing() = to; }
           } back{outer};
           ops::set_rng_instance(0);
-          const TensorList out = to_list(f_(to_python_tuple({in.begin(), in.end()})));
-          if (ops::rng_instance() != 0) ops::end_rng_step();  // part of the graph: every replay draws new numbers
+          const int64_t number = calls_++;
+          Part* const part = part_in_force();
+          TensorList out;
+          try {
+            out = to_list(f_(to_python_tuple({in.begin(), in.end()})));
+          } catch (...) {
+            if (part != nullptr && traced_call_has_run()) part->drawn = ops::rng_instance();
+            throw;
+          }
+          if (part != nullptr) {
+            part->number = number;
+            part->drawn = drawn_[number] = ops::rng_instance();
+          } else if (ops::rng_instance() != 0) {
+            ops::end_rng_step();  // part of the graph: every replay draws new numbers
+          }
           return out;
         },
         std::move(options));
@@ -195,15 +289,13 @@ class PyCompiled {
   py::tuple call(const py::object& inputs) { return run(inputs)[1]; }
   py::tuple run(const py::object& inputs) {
     const TensorList in = to_list(inputs);
+    if (part_) return run_part(in);
+    const PartInForce none(nullptr);
+    int64_t path = -1;
     // A step of its own for the random ops, whatever ran before it (random.h).
     if (ops::rng_instance() != 0) ops::end_rng_step();
     ops::begin_rng_step();
-    TensorList out;
-    int64_t path = -1;
-    {
-      const py::gil_scoped_release release;
-      out = fn_.run(in, 0, &path);
-    }
+    const TensorList out = run_fn(in, &path);
     ops::set_rng_instance(0);
     return py::make_tuple(path, to_python_tuple(out));
   }
@@ -244,7 +336,48 @@ class PyCompiled {
     };
   }
 
+  struct Part {
+    ops::RngPart numbers;
+    int64_t number = -1, drawn = 0;  ///< of the trace of this run, if there is one
+  };
+  /// The part that runs on this thread.
+  static Part*& part_in_force() {
+    thread_local Part* p = nullptr;
+    return p;
+  }
+
  private:
+  class PartInForce {
+   public:
+    explicit PartInForce(Part* p) : previous_(std::exchange(part_in_force(), p)) {}
+    ~PartInForce() { part_in_force() = previous_; }
+    PartInForce(const PartInForce&) = delete;
+    PartInForce& operator=(const PartInForce&) = delete;
+
+   private:
+    Part* previous_;
+  };
+
+  TensorList run_fn(const TensorList& in, int64_t* path) {
+    const py::gil_scoped_release release;
+    return fn_.run(in, 0, path);
+  }
+  py::tuple run_part(const TensorList& in) {
+    Part part;
+    const PartInForce in_force(&part);
+    int64_t path = -1;
+    TensorList out;
+    try {
+      out = run_fn(in, &path);
+    } catch (...) {
+      part.numbers.end(part.drawn);
+      throw;
+    }
+    part.numbers.end(path >= 0 ? drawn_.at(path) : part.drawn);
+    if (path < 0) drawn_.erase(part.number);
+    return py::make_tuple(path, to_python_tuple(out));
+  }
+
   // Null while Python is still making it.
   static PyCompiled* of(PyObject* self) {
     const auto v = reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
@@ -253,30 +386,41 @@ class PyCompiled {
 
   py::function f_;
   py::object on_leave_;
+  bool part_;
+  int64_t calls_ = 0;  // of f_
+  std::unordered_map<int64_t, int64_t> drawn_;  // random ops in a part, by the call of f_ that traced them
   ParameterKeeper keeper_;
   CompiledFn fn_;
 };
 
+// The traced call goes on eagerly; `next` is the number that its next random op gets, which are counted apart for traced and eager code.
+void go_on_eagerly(int64_t next, const std::string& what) {
+  if (PyCompiled::Part* const part = PyCompiled::part_in_force()) part->numbers.end(next);
+  else ops::set_rng_instance(next);
+  const PyCompiled* const p = PyCompiled::tracing();
+  if (p != nullptr && !p->on_leave().is_none()) p->on_leave()(what);
+}
+
 bool leave(const std::string& what) {
-  const int64_t next = ops::rng_instance();  // counted apart for traced and eager code
+  const int64_t next = ops::rng_instance();
   {
     const py::gil_scoped_release release;
     if (!leave_trace()) return false;
   }
-  ops::set_rng_instance(next);
-  const PyCompiled* const p = PyCompiled::tracing();
-  if (p != nullptr && !p->on_leave().is_none()) p->on_leave()(what);
+  go_on_eagerly(next, what);
   return true;
 }
 
 void bind_compile(py::module_& m) {
   py::class_<PyCompiled> c(m, "CompiledFn", py::custom_type_setup(&PyCompiled::collectable),
                            "A function of tensors that is traced once per signature and then replayed without Python.");
-  c.def(py::init([](py::function f, std::string name, std::vector<std::string> disable_passes, py::object on_leave) {
+  c.def(py::init([](py::function f, std::string name, std::vector<std::string> disable_passes, py::object on_leave, bool part) {
           CompileOptions options{.name = std::move(name), .disable_passes = std::move(disable_passes)};
-          return std::make_unique<PyCompiled>(std::move(f), std::move(options), std::move(on_leave));
+          return std::make_unique<PyCompiled>(std::move(f), std::move(options), std::move(on_leave), part);
         }),
-        py::arg("f"), py::arg("name") = "fn", py::arg("disable_passes") = std::vector<std::string>{}, py::arg("on_leave") = py::none());
+        py::arg("f"), py::arg("name") = "fn", py::arg("disable_passes") = std::vector<std::string>{}, py::arg("on_leave") = py::none(), py::arg("part") = false,
+        "part: code that runs eagerly calls it. Its random ops belong to that code's step, and traced tensors that something else than the result "
+        "still holds at the end get their data; that path is not kept.");
   c.def("run", &PyCompiled::run, py::arg("inputs"),
         "As a call; returns (the number of the call of f that made the path taken, or -1 where that path is not kept, a tuple of tensors).");
   m.def("traced_call_has_run", &traced_call_has_run, "Whether a part of the call that is being traced has run already: behind a condition.");
@@ -300,6 +444,7 @@ void bind_compile(py::module_& m) {
     return d;
   });
   m.def("is_tracing_graph", &is_tracing_graph, "True while a graph is traced on this thread.");
+  m.def("is_eager", &is_eager, "True where no tape records, no graph is traced and nothing is cast on this thread.");
   // What an outermost eager call does around itself, so that it draws the numbers that the compiled one draws.
   m.def("begin_step", [] {
     if (ops::rng_instance() != 0) ops::end_rng_step();
@@ -451,6 +596,17 @@ void bind_timeline(py::module_& m) {
 }  // namespace
 
 bool leave_traced_call(const std::string& what) { return leave(what); }
+
+std::optional<bool> traced_truth(const Tensor& t) {
+  const int64_t next = ops::rng_instance();
+  const bool tracing = is_tracing_graph();
+  const std::optional<bool> outcome = [&] {
+    const py::gil_scoped_release release;  // what was traced so far is compiled and runs
+    return traced_condition(t);
+  }();
+  if (tracing && !is_tracing_graph()) go_on_eagerly(next, "");  // too many ways are known already
+  return outcome;
+}
 
 void bind_engine(py::module_& m) {
   bind_gradients(m);

@@ -132,10 +132,7 @@ bool truth(PyTensor& self) {
     throw ValueError(fmt::format("the truth value of a tensor with {} elements is ambiguous", t.numel()), "",
                      "use .any() or .all(), or compare single elements");
   if (t.is_symbolic()) {
-    const std::optional<bool> outcome = [&] {
-      const py::gil_scoped_release release;  // what was traced so far is compiled and runs
-      return traced_condition(t);
-    }();
+    const std::optional<bool> outcome = traced_truth(t);
     if (outcome.has_value()) return *outcome;
   }
   need_value(t, "the truth value");

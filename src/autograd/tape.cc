@@ -36,7 +36,8 @@ struct Record {
 
 std::string where_of(const Record& r) { return r.scope == nullptr ? "" : "in " + scope_path(r.scope); }
 
-Tensor keep(const Tensor& t, uint32_t mask, size_t i) { return i < 32 && (mask >> i & 1u) != 0 ? t : make_meta_only(t); }
+bool is_kept(uint32_t mask, size_t i) { return i < 32 && (mask >> i & 1u) != 0; }
+Tensor keep(const Tensor& t, uint32_t mask, size_t i) { return is_kept(mask, i) ? t : make_meta_only(t); }
 
 }  // namespace
 
@@ -96,6 +97,52 @@ void UseRequest::inform(Tape* tape, Span<const Tensor> given) const {
   for (const Tensor& t : given) {
     if (const Origin* origin = keeper_.find(t)) uses->add(t, *origin);
   }
+}
+
+std::optional<TensorList> Tape::traced() const {
+  if (state_->uses != nullptr) return std::nullopt;
+  TensorList out;
+  std::unordered_set<uint64_t> listed;
+  const auto add = [&](const std::vector<Tensor>& tensors, uint32_t mask) {
+    for (size_t i = 0; i < tensors.size(); ++i)
+      if (is_kept(mask, i) && tensors[i].is_symbolic() && listed.insert(tensors[i].id()).second) out.push_back(tensors[i]);
+  };
+  for (const Record& r : state_->records) {
+    if (r.op == nullptr) return std::nullopt;
+    add(r.in, r.op->traits.saves_in);
+    add(r.out, r.op->traits.saves_out);
+  }
+  return out;
+}
+
+Parameter* Tape::parameter_of(const Tensor& t) const {
+  const auto at = state_->param_of.find(t.id());
+  return at != state_->param_of.end() ? at->second : nullptr;
+}
+
+TensorList Tape::take(const Tape& other, Span<const uint64_t> ids, TensorList by) {
+  std::unordered_map<uint64_t, Tensor> in_place;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    by[i] = make_alias(by[i]);  // a graph may give one tensor for two
+    in_place.emplace(ids[i], by[i]);
+  }
+  const auto placed = [&](const Tensor& t, bool kept) {
+    const auto at = in_place.find(t.id());
+    if (at == in_place.end()) return t.is_symbolic() ? identity_of(t) : t;
+    return kept ? at->second : identity_of(at->second);
+  };
+  state_->records = other.state_->records;
+  for (Record& r : state_->records) {
+    for (size_t i = 0; i < r.in.size(); ++i) r.in[i] = placed(r.in[i], r.op != nullptr && is_kept(r.op->traits.saves_in, i));
+    for (size_t i = 0; i < r.out.size(); ++i) r.out[i] = placed(r.out[i], r.op != nullptr && is_kept(r.op->traits.saves_out, i));
+  }
+  state_->param_of.clear();
+  for (const auto& [id, p] : other.state_->param_of) {
+    const auto at = in_place.find(id);
+    state_->param_of.emplace(at != in_place.end() ? at->second.id() : id, p);
+  }
+  state_->read_value.clear();
+  return by;
 }
 
 namespace {
@@ -282,6 +329,14 @@ PausedTapes::PausedTapes() {
 }
 PausedTapes::~PausedTapes() {
   for (bool* paused : paused_) *paused = false;
+}
+
+// Of a traced tensor, too, which make_meta_only leaves in its graph.
+Tensor identity_of(const Tensor& t) {
+  auto impl = std::make_shared<TensorImpl>();
+  impl->meta = t.meta();
+  impl->id = t.id();
+  return Tensor(std::move(impl));
 }
 
 Tensor fresh_leaf(const Tensor& t) {

@@ -113,7 +113,7 @@ TensorList CompiledFn::Impl::run(Span<const Tensor> in, int variant, int64_t* pa
   Entry fresh;
   if (known == nullptr) {
     fresh.signature = std::move(wanted);
-    fresh.tree = std::make_unique<SegmentTree>(opts.name);
+    fresh.tree = std::make_unique<SegmentTree>(opts.name, opts.drop_garbage);
   }
   Entry& e = known != nullptr ? *known : fresh;
   const auto call = [&](Span<const Tensor> x) {
@@ -186,6 +186,7 @@ MemoryReport CompiledFn::memory_report() const {
   for (const Segment* s : Impl::latest_entry(impl_.get(), &lock).tree->segments()) {
     if (largest == nullptr || s->executable->plan().arena_bytes > largest->plan().arena_bytes) largest = s->executable.get();
   }
+  if (largest == nullptr) throw ValueError("the compiled function keeps no graph of its latest signature");
   const Executable& e = *largest;
   MemoryReport r = explain_memory(e.graph(), e.plan());
   r.workspace_bytes = e.workspace_bytes();

@@ -73,6 +73,10 @@ class PathTrace {
     if (trace_.left()) return out;
     if (cuts_ < done_.size()) throw_changed();
     symbols.clear();
+    if (path != nullptr && held_beside(out)) {
+      give_values();
+      return out;
+    }
     trace_.finish(out);
     std::unique_ptr<Segment> segment = make_segment(kNoId);
     segment->path = number;
@@ -119,12 +123,7 @@ class PathTrace {
   bool leave() {
     if (cuts_ < done_.size()) throw_changed();
     if (cuts_ == 0) return false;
-    std::vector<GraphTrace::Crossing> crossings = trace_.cut(Tensor());
-    std::unique_ptr<Segment> segment = make_segment(kNoId);
-    segment->crossings = std::move(crossings);
-    const TensorList out = execute(*segment);
-    trace_.leave(segment->crossings, next_inputs(*segment, env_, out));
-    tracing_.reset();
+    give_values();
     return true;
   }
 
@@ -146,6 +145,22 @@ class PathTrace {
    private:
     PathTrace* previous_;
   };
+
+  // What was traced runs, and everything that is held outside gets its data.
+  void give_values() {
+    std::vector<GraphTrace::Crossing> crossings = trace_.cut(Tensor());
+    std::unique_ptr<Segment> segment = make_segment(kNoId);
+    segment->crossings = std::move(crossings);
+    const TensorList out = execute(*segment);
+    trace_.leave(segment->crossings, next_inputs(*segment, env_, out));
+    tracing_.reset();
+  }
+
+  bool held_beside(Span<const Tensor> results) const {
+    if (!tree_->drop_garbage_ || !trace_.held_beside(results)) return false;
+    tree_->drop_garbage_();
+    return trace_.held_beside(results);
+  }
 
   bool replay(const Tensor& t) {
     const Step& step = done_[cuts_];

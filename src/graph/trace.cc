@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sindri/core/error.h"
 #include "src/op/eager.h"
 
@@ -151,6 +153,18 @@ void GraphTrace::leave(Span<const Crossing> crossings, Span<const Tensor> values
     impl->value = kNoId;
   }
   left_ = true;
+}
+
+bool GraphTrace::held_beside(Span<const Tensor> own) const {
+  std::unordered_map<const TensorImpl*, long> owners;
+  for (const Tensor& t : own) ++owners[t.impl().get()];
+  for (const State& s : states_) ++owners[s.current.impl().get()];
+  return std::any_of(symbols_.begin(), symbols_.end(), [&](const std::weak_ptr<TensorImpl>& w) {
+    const std::shared_ptr<TensorImpl> impl = w.lock();
+    if (impl == nullptr || impl->graph != graph_) return false;
+    const auto known = owners.find(impl.get());
+    return impl.use_count() - 1 > (known != owners.end() ? known->second : 0);
+  });
 }
 
 Graph trace_function(const std::string& name, const TensorFn& fn, Span<const TensorMeta> inputs) {

@@ -42,6 +42,8 @@ class GraphTrace final : public Trace, private SymbolKeeper {
   /// Gives all values that are held outside their data. From then on everything passes to the interpreter below.
   void leave(Span<const Crossing> crossings, Span<const Tensor> values);
   bool left() const { return left_; }
+  /// Whether anything but `own` and the states holds a traced tensor. `own` are all the handles there are of what the function returns.
+  bool held_beside(Span<const Tensor> own) const;
   /// The value of a tensor in the graph; a constant's, for one from outside.
   ValueId value(const Tensor& t) { return value_of(t); }
 

@@ -53,6 +53,7 @@ SuspendTraces::~SuspendTraces() {
   t_graph_depth = depth_;
 }
 bool is_tracing_graph() { return t_graph_depth > 0; }
+bool is_eager() { return t_top == nullptr; }
 
 Trace& current_trace() { return t_top != nullptr ? *t_top : eager_trace(); }
 

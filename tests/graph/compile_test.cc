@@ -57,6 +57,43 @@ TEST(Compile, ConditionsLeadToPathsOfTheirOwn) {
   EXPECT_GE(f.info().segments, 4);
 }
 
+TEST(Compile, WhatIsHeldElsewhereGetsItsData) {
+  Parameter p(vec({1, 2}), "p");
+  std::vector<Tensor> elsewhere, garbage;
+  int calls = 0, collected = 0;
+  bool hold = true;
+  const auto fn = [&](Span<const Tensor> in) -> TensorList {
+    ++calls;
+    const Tensor y = ops::add(in[0], p.value()), z = ops::mul(y, y);
+    if (hold) elsewhere = {y, in[0], z};
+    garbage = {y};
+    p.assign(z);
+    return {z, in[0]};
+  };
+  CompiledFn f = compile(fn, {.drop_garbage = [&] {
+                           ++collected;
+                           garbage.clear();
+                         }});
+  const Tensor x = vec({3, 4});
+  int64_t path = 0;
+  TensorList out = f.run({&x, 1}, 0, &path);
+  EXPECT_EQ(path, -1);
+  EXPECT_EQ(values(out[0]), (std::vector<double>{16, 36}));
+  EXPECT_EQ(values(out[1]), (std::vector<double>{3, 4}));
+  EXPECT_EQ(values(p.value()), (std::vector<double>{16, 36}));
+  EXPECT_EQ(values(elsewhere[0]), (std::vector<double>{4, 6}));
+  EXPECT_EQ(values(elsewhere[1]), (std::vector<double>{3, 4}));
+  EXPECT_EQ(values(elsewhere[2]), (std::vector<double>{16, 36}));
+  EXPECT_THROW(f.memory_report(), ValueError);
+  hold = false;
+  f.run({&x, 1}, 0, &path);
+  EXPECT_EQ(path, 1);
+  EXPECT_EQ(collected, 2);
+  f.run({&x, 1}, 0, &path);
+  EXPECT_EQ(path, 1);
+  EXPECT_EQ(calls, 2);
+}
+
 TEST(Compile, TracesOncePerSignature) {
   int traces = 0;
   CompiledFn f = compile([&](Span<const Tensor> in) -> TensorList {

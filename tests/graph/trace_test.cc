@@ -1,9 +1,12 @@
 // What tracing a function makes of tensors, parameters, constants and mistakes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "sindri/autograd/grad.h"
 #include "sindri/core/error.h"
 #include "sindri/graph/compile.h"
+#include "sindri/ops/elementwise.h"
 #include "src/graph/trace.h"
 #include "tests/graph/test_ops.h"
 
@@ -54,6 +57,61 @@ TEST(Trace, ConcreteTensorsBecomeOneConstantEach) {
   return %5, %1
 }
 )");
+}
+
+// What a traced run gives beside its result lets a graph of its own, or eager code, take the gradients of each run.
+TEST(Trace, TapesServeTheRunsOfTheirGraph) {
+  Parameter w(vec({2, -3}), "w");
+  Tape form;
+  std::vector<uint64_t> ids;
+  uint64_t x_id = 0, y_id = 0;
+  CompiledFn forward = compile([&](Span<const Tensor> in) -> TensorList {
+    Tape tape;
+    Tensor y;
+    {
+      const TraceScope scope(tape);
+      const Tensor h = ops::mul(in[0], w.value());
+      y = ops::mul(h, ops::square(h));  // (xw)^3
+    }
+    TensorList given = tape.traced().value();
+    EXPECT_EQ(given.size(), 4);  // x, w, h, h^2
+    for (const Tensor& t : given) {
+      EXPECT_EQ(tape.parameter_of(t), t.id() == w.value().id() ? &w : nullptr);
+      ids.push_back(t.id());
+    }
+    x_id = in[0].id(), y_id = y.id();
+    ids.push_back(y_id);
+    given.push_back(y);
+    form.take(tape, {}, {});
+    EXPECT_TRUE(form.traced().value().empty());
+    return given;
+  });
+  const auto gradient = [&](Span<const Tensor> given) {
+    Tape tape;
+    const TensorList placed = tape.take(form, ids, {given.begin(), given.end()});
+    const auto at = [&](uint64_t id) { return placed[static_cast<size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin())]; };
+    Parameter* const params[] = {&w};
+    const Tensor x = at(x_id);
+    const Gradients g = tape.backward({at(y_id)}, {}, {&x, 1}, params);
+    return TensorList{g.of_inputs[0], g.of_params[0]};
+  };
+  CompiledFn backward = compile(gradient);
+  for (const double a : {1.0, 2.0, -1.0}) {
+    const Tensor x = vec({a, 1});
+    const TensorList given = forward({&x, 1});
+    for (const TensorList& g : {backward(given), gradient(given)}) {
+      EXPECT_EQ(values(g[0]), (std::vector<double>{3 * a * a * 8, -81}));  // 3 x^2 w^3
+      EXPECT_EQ(values(g[1]), (std::vector<double>{3 * a * a * a * 4, 27}));
+    }
+  }
+  Tape custom;
+  {
+    const TraceScope scope(custom);
+    const Tensor x = vec({1});
+    custom_gradient([](Span<const Tensor> in) { return TensorList{in[0]}; }, {&x, 1},
+                    [](Span<const Tensor>, Span<const Tensor>, Span<const Tensor> dy) { return TensorList{dy[0]}; });
+  }
+  EXPECT_FALSE(custom.traced().has_value());
 }
 
 TEST(Trace, ReadsSeeTheLastAssignment) {

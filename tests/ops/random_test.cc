@@ -238,6 +238,51 @@ TEST_F(Random, CompiledStepsDrawWhatEagerStepsDraw) {
   EXPECT_EQ(ops::rng_state().stored().data<int64_t>()[1], 6);
 }
 
+// One graph stands for the part at whichever instances of a step it begins.
+TEST_F(Random, PartsOfAStepDrawWhatTheirOpsWouldDraw) {
+  const Tensor x = Tensor::full({8, 32}, 1);
+  const auto part = [](Span<const Tensor> in) {
+    return TensorList{ops::dropout(in[0], 0.5), ops::random_uniform({5}), ops::random_truncated_normal({3}), ops::random_permutation(9)};
+  };
+  CompiledFn compiled = compile([&](Span<const Tensor> in) {
+    ops::set_rng_instance(0);
+    return part(in);
+  });
+  const std::vector<int64_t> key{17, (int64_t{1} << 44) - 1, (int64_t{1} << 44) - 40};
+  for (const int64_t first : {int64_t{0}, int64_t{1}, int64_t{5}, int64_t{1} << 20, (int64_t{1} << 33) + 7}) {
+    ops::reset_rng(key[0], key[1], key[2]);
+    ops::set_rng_instance(first);
+    TensorList expected = part({&x, 1});
+    expected.push_back(ops::random_uniform({4}));
+    ops::set_rng_instance(first);
+    TensorList out;
+    {
+      ops::RngPart numbers;
+      out = compiled({&x, 1});
+      numbers.end(4);
+    }
+    out.push_back(ops::random_uniform({4}));
+    for (size_t i = 0; i < out.size(); ++i) EXPECT_TRUE(same_bits(out[i], expected[i])) << "output " << i << " from instance " << first;
+    EXPECT_EQ(ops::rng_state().stored().to_vector<int64_t>(), key);
+  }
+  EXPECT_EQ(compiled.info().segments, 1);
+}
+
+TEST_F(Random, APartThatThrowsOrSeedsLeavesTheStepInOrder) {
+  ops::reset_rng(4, 2, 1);
+  ops::set_rng_instance(3);
+  { const ops::RngPart failed; }
+  EXPECT_EQ(ops::rng_instance(), 3);
+  EXPECT_EQ(ops::rng_state().stored().to_vector<int64_t>(), (std::vector<int64_t>{4, 2, 1}));
+  {
+    ops::RngPart seeds;
+    ops::reset_rng(8);
+    seeds.end(2);
+  }
+  EXPECT_EQ(ops::rng_instance(), 0);
+  EXPECT_EQ(ops::rng_state().stored().to_vector<int64_t>(), (std::vector<int64_t>{8, 0, 0}));
+}
+
 TEST_F(Random, SetSeedReachesTheState) {
   set_seed(99);
   EXPECT_EQ(ops::rng_state().stored().data<int64_t>()[0], 99);

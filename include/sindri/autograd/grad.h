@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -75,6 +76,17 @@ class SINDRI_API Tape final : public Trace {
   Gradients backward(const TensorList& outputs, const TensorList& seeds, Span<const Tensor> inputs, Span<Parameter* const> params) const;
   size_t num_records() const;
 
+  // A tape recorded while a graph is traced serves each run of that graph, on the data that the run gives.
+
+  /// The traced tensors that gradient rules read, each once. nullopt where a record has a rule of its own (custom_gradient), which may hold others, and
+  /// of a tape that keeps uses.
+  std::optional<TensorList> traced() const;
+  /// The parameter whose value at the time of recording this tensor is; null for another tensor.
+  Parameter* parameter_of(const Tensor& t) const;
+  /// Takes over the records of `other`, with `by[i]`, under an identity of its own, in the place of the tensor of id `ids[i]`: gives these. Traced
+  /// tensors that are not replaced keep their identity only.
+  TensorList take(const Tape& other, Span<const uint64_t> ids, TensorList by);
+
  private:
   friend class PausedTapes;
   friend class UseRequest;
@@ -97,6 +109,8 @@ class SINDRI_API PausedTapes {
   std::vector<bool*> paused_;
 };
 
+/// What a tape knows a tensor by: its identity and meta, without data and graph.
+SINDRI_API Tensor identity_of(const Tensor& t);
 /// `t` as a value of its own: gradients with respect to it are not those of other uses of t. Tapes in force see t handed on.
 SINDRI_API Tensor fresh_leaf(const Tensor& t);
 

@@ -17,6 +17,10 @@ struct CompileOptions {
   std::string name = "fn";  ///< in dumps and messages
   /// Passes to leave out, by name ("all" for every one); SINDRI_DISABLE_PASSES=a,b adds to it.
   std::vector<std::string> disable_passes = {};
+  /// Set for a function called from code that runs eagerly and may share more with it than arguments and results. If a trace ends and traced
+  /// tensors are held elsewhere (in a list, say), this is called, to drop what nothing can reach; those still held then get their data, and
+  /// the path is not kept (run).
+  std::function<void()> drop_garbage = {};
 };
 
 /// What one compiled signature came to.

@@ -81,6 +81,8 @@ inline Tensor bind1(const OpDef& op, Attrs attrs, std::initializer_list<Tensor> 
 SINDRI_API Trace& current_trace();
 /// True while a graph is being traced on this thread.
 SINDRI_API bool is_tracing_graph();
+/// True where nothing but the eager interpreter sees what this thread runs: no tape records, no graph is traced, nothing is cast.
+SINDRI_API bool is_eager();
 
 /// Path of Cells being constructed, for messages and profiles: "ResNet/layer1.0.conv2". Empty outside any Cell.
 SINDRI_API std::string current_scope();

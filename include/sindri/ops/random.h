@@ -3,6 +3,8 @@
 // The key tensor int64 [3] = {seed, step, offset of this rank's first sample in the global batch} is state: a train step reads it
 // from rng_state(), so a replayed graph draws fresh numbers. `instance` numbers the random ops of one step in program order.
 #pragma once
+#include <cstdint>
+
 #include "sindri/core/tensor.h"
 #include "sindri/export.h"
 #include "sindri/op/parameter.h"
@@ -20,6 +22,23 @@ SINDRI_API int64_t rng_instance();
 SINDRI_API void set_rng_instance(int64_t next);
 /// Ends a step: writes step + 1 to the state through ops, so that it is part of the compiled step.
 SINDRI_API void end_rng_step();
+
+/// A part of a step that is compiled by itself and draws what its ops would draw in their place: while it lives, instances count from 0, whatever
+/// ran before, and the key says at which instance of the step the part begins. Its graph thus serves any place in a step.
+class SINDRI_API RngPart {
+ public:
+  RngPart();
+  /// As end(0), unless it has ended: the part threw before it ran.
+  ~RngPart();
+  RngPart(const RngPart&) = delete;
+  RngPart& operator=(const RngPart&) = delete;
+  /// The step goes on behind the `drawn` instances of the part. Does nothing the second time.
+  void end(int64_t drawn);
+
+ private:
+  int64_t first_, seedings_;
+  bool ended_ = false;
+};
 
 SINDRI_API Tensor random_uniform(const Shape& shape, double low = 0, double high = 1, DType dtype = DType::kFloat32);
 SINDRI_API Tensor random_normal(const Shape& shape, double mean = 0, double stddev = 1, DType dtype = DType::kFloat32);

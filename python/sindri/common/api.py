@@ -6,7 +6,7 @@ import types
 from typing import Any, Callable, Optional, TypeVar, overload
 
 from sindri import _core
-from sindri._compile import Graphs, outermost
+from sindri._compile import Graphs, entrance, local, outermost
 
 __all__ = ["jit", "ms_function", "ms_class", "jit_class", "ms_memory_recycle", "lazy_inline", "JitConfig", "_no_grad", "cell_attr_register", "mutable"]
 
@@ -27,12 +27,19 @@ class _Jit:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not outermost():
             return self._fn(*args, **kwargs)
+        return self.graphs().call_apart(args, kwargs) if local.apart else self.graphs().call(args, kwargs)
+
+    def graphs(self) -> Graphs:
+        """Its compiled signatures."""
         if self._graphs is None:
             self._graphs = Graphs(self._fn, getattr(self._fn, "__name__", "jit"))
-        return self._graphs.call(args, kwargs)
+        return self._graphs
 
     def __get__(self, obj: Any, owner: Any = None) -> Any:
         return self if obj is None else types.MethodType(self, obj)
+
+
+entrance(_Jit.__call__, lambda function: (function.graphs(), None))
 
 
 @overload

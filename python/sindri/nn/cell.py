@@ -5,12 +5,13 @@ import functools
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, ValuesView
 
-from sindri import _compile, _core
-from sindri._compile import Flat, Graphs, State, clock, local, outermost, rebuild, run_eagerly
+from sindri import _compile, _core, _graph_key
+from sindri._compile import Graphs, clock, local, outermost, run_eagerly
 from sindri._core import Parameter, Tensor
 from sindri.common import dtype as mstype
 from sindri.common.hook_handle import HookHandle
 from sindri.common.parameter import PARAMETER_NAME_DEFAULT, ParameterTuple
+from sindri.nn._recording import Form, Inputs, Recording, tensors_in
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -30,84 +31,6 @@ def cast_tensors(v: Any, dtype: mstype.DType) -> Any:
     if isinstance(v, dict):
         return {k: cast_tensors(x, dtype) for k, x in v.items()}
     return v
-
-
-def tensors_in(v: Any, out: list[Tensor]) -> list[Tensor]:
-    """Appends the tensors in v, depth first."""
-    if isinstance(v, Tensor):
-        out.append(v)
-    elif isinstance(v, (tuple, list)):
-        for x in v:
-            tensors_in(x, out)
-    elif isinstance(v, dict):
-        for x in v.values():
-            tensors_in(x, out)
-    return out
-
-
-class Inputs:
-    """The inputs of a run that is differentiated, as values of their own.
-
-    A tape knows tensors by their value: two inputs that are one tensor, an input that the function also finds around it, or one that is a
-    Parameter's value would get one common gradient. So the function is given others for the floating ones: no copies, and tapes around
-    pass gradients on. Parameters are known as such and stay.
-    """
-
-    __slots__ = ("args", "wanted", "_floats", "_own", "_kept", "_time")
-
-    def __init__(self, args: tuple[Any, ...]) -> None:
-        plain = all([type(a) is Tensor for a in args])  # the common case, without looking inside
-        given = args if plain else Flat(args, {}).tensors
-        self._floats = [t for t in given if t.dtype.is_floating]
-        self._own = tuple([_core.fresh_leaf(t) for t in self._floats])
-        # For the gradients: what the function does in place to what it is given is no longer the input.
-        self._kept = tuple([t._detached() for t in self._own])
-        if plain and len(self._own) == len(args):
-            self.args, self.wanted = self._own, self._kept
-        else:
-            self.args, self.wanted = self._among(args, given, self._own), self._among(args, given, self._kept)
-        self._time = clock[0]
-
-    def _among(self, args: tuple[Any, ...], given: Iterable[Tensor], own: tuple[Tensor, ...]) -> tuple[Any, ...]:
-        """The arguments with these for the floating tensors."""
-        if not own:
-            return args
-        it = iter(own)
-        tensors = iter([next(it) if t.dtype.is_floating else t for t in given])
-        return tuple([rebuild(a, tensors) for a in args])
-
-    def write_back(self) -> None:
-        """What the function changed in place is changed for the caller."""
-        if self._time != clock[0]:
-            for t, own, kept in zip(self._floats, self._own, self._kept):
-                if own._id != kept._id:
-                    t._replace(own)
-
-
-class Recording:
-    """A forward run that a gradient call on the same Cell and inputs takes over instead of running it again.
-
-    The same are inputs with the values they had before the run, where the Cell and its Parameters are as the run left them.
-    """
-
-    def __init__(self, cell: Cell, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.cell, self.args, self.kwargs = cell, args, kwargs  # the arguments stay alive: the key knows them by address
-        self._key = _values_of(args)
-
-    def done(self, tape: _core.Tape, output: Any, inputs: Any) -> None:
-        """The run is over."""
-        self.tape, self.output, self.inputs = tape, output, inputs
-        self._state, self._values = State([self.cell]), [p._id for p in self.cell.get_parameters()]
-
-    def matches(self, cell: Any, args: tuple[Any, ...]) -> bool:
-        return (self.cell is cell and not self.kwargs and self._key == _values_of(args) and self._values == [p._id for p in cell.get_parameters()]
-                and (self._state.unchanged() or self._state.key == State([cell]).key))
-
-
-def _values_of(args: tuple[Any, ...]) -> Any:
-    """A key of arguments with tensors by identity of their values."""
-    flat = Flat(args, {})
-    return flat.key, [t._id for t in flat.tensors], [p._id for p in flat.objects if isinstance(p, Parameter)]
 
 
 class Cell:
@@ -252,10 +175,20 @@ class Cell:
                     local.called.append(self)
                 return self._run(args, kwargs)
             return self._nested(args, kwargs)  # under a tape of the user's
+        if local.apart:
+            if not self._may_be_a_part():
+                return self._nested(args, kwargs)
+            if self.training and self.requires_grad:
+                return self._recorded_apart(args, kwargs)
+            return self._graphs().call_apart(args, kwargs, root=self)
         local.recorded = []
         if _get_mode() == 0:
             return self._graphs().call(args, kwargs, root=self)
         return run_eagerly(self._run_unpacked, args, kwargs)
+
+    def _may_be_a_part(self) -> bool:
+        """Whether nothing that is left out of the state (_unread_by_graphs) concerns the next call."""
+        return True
 
     def _nested(self, args: Any, kwargs: Any) -> Any:
         local.depth += 1
@@ -310,6 +243,17 @@ class Cell:
         local.recorded = [r for r in local.recorded if r.cell is not self][-3:]
         run.done(tape, out, inputs.wanted)
         local.recorded.append(run)
+        return out
+
+    def _recorded_apart(self, args: Any, kwargs: Any) -> Any:
+        """As _recorded_run, of a part of an eager call: where it is compiled, its graph gives what the tape needs."""
+        run = Recording(self, args, kwargs)
+        out = self._graphs().call_apart(args, kwargs, root=self, form_of=Form.of)
+        made, local.made = local.made, None
+        if made is not None:
+            local.recorded = [r for r in local.recorded if r.cell is not self][-3:]
+            run.done(*made)
+            local.recorded.append(run)
         return out
 
     def _typed_run(self, args: Any, kwargs: Any) -> Any:
@@ -686,14 +630,15 @@ class Cell:
         return self is other
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k != "_cell_graphs"}
+        return {k: v for k, v in self.__dict__.items() if k not in ("_cell_graphs", "_cell_controlled")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__dict__["_cell_graphs"] = None
 
 
-_compile.cell_class = Cell
+_graph_key.cell_class = Cell
+_compile.entrance(Cell.__call__, lambda cell: (cell._graphs(), cell))
 
 
 def _with_tensors(v: Any, tensors: Iterator[Tensor]) -> Any:

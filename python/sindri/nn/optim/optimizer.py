@@ -14,6 +14,7 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple, TypeVar, Unio
 import numpy as np
 
 from sindri import _core, context
+from sindri._compile import Graphs, local, outermost
 from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter, ParameterTuple
@@ -130,7 +131,7 @@ class Optimizer(Cell):
 
     # What opt_init_args_register keeps, and what a call leaves there while it runs.
     _unread_by_graphs = Cell._unread_by_graphs | {"init_params", "init_learning_rate", "init_args", "_cell_advanced", "_cell_rate_read", "_cell_made", "_cell_skip",
-                                                             "_cell_inv_scale"}
+                                                             "_cell_inv_scale", "_cell_controlled"}
 
     _support_parallel_optimizer = False
 
@@ -555,11 +556,13 @@ class Optimizer(Cell):
         The choice is made by ops, so that it can be traced. inv_scale goes with _has_controls() only.
         """
         if self._has_controls():
-            self.__dict__["_cell_skip"], self.__dict__["_cell_inv_scale"] = skip, inv_scale
-            try:
-                self(gradients)
-            finally:
-                self.__dict__["_cell_skip"] = self.__dict__["_cell_inv_scale"] = None
+            graphs: Optional[Graphs] = self.__dict__.get("_cell_controlled")
+            if not (local.apart and outermost()):
+                self._controlled(skip, gradients, inv_scale)
+                return
+            if graphs is None:
+                graphs = self.__dict__["_cell_controlled"] = Graphs(self._controlled, self.cls_name, whole=True)
+            graphs.call_apart((skip, gradients, inv_scale), {}, root=self)
             return
         params = list(self.get_parameters())
         before = [p.value() for p in params]
@@ -568,6 +571,16 @@ class Optimizer(Cell):
             new = p.value()
             if new._id != old._id:
                 p.assign(_ops.where(skip, old, new))
+
+    def _controlled(self, skip: Tensor, gradients: Tuple[Tensor, ...], inv_scale: Optional[Tensor]) -> None:
+        self.__dict__["_cell_skip"], self.__dict__["_cell_inv_scale"] = skip, inv_scale
+        try:
+            self(gradients)
+        finally:
+            self.__dict__["_cell_skip"] = self.__dict__["_cell_inv_scale"] = None
+
+    def _may_be_a_part(self) -> bool:
+        return self.__dict__["_cell_skip"] is None and (not self.__dict__["_cell_advanced"] or self._has_controls())
 
 
 class NativeOptimizer(Optimizer):

@@ -5,10 +5,11 @@ import inspect
 from typing import Any, Callable, Optional, Union
 
 from sindri import _core
-from sindri._compile import Graphs, RecordRuns, local, outermost, run_eagerly
+from sindri._compile import Graphs, RecordRuns, entrance, local, outermost, run_eagerly, run_within
 from sindri._core import Parameter, Tensor
 from sindri.common.parameter import ParameterTuple
-from sindri.nn.cell import Cell, Inputs, tensors_in
+from sindri.nn._recording import Inputs, tensors_in
+from sindri.nn.cell import Cell
 
 __all__ = ["GradOperation", "grad", "value_and_grad", "get_grad", "jvp", "vjp"]
 
@@ -21,8 +22,10 @@ def forward_on_tape(fn: Any, args: Any, kwargs: Any = None, tape: Any = None) ->
             for r in reversed(local.recorded):
                 if r.matches(fn, args):
                     local.recorded.remove(r)
-                    return r.tape, r.output, r.inputs
-            if fn.training and not local.recording and local.seen is not None and fn in local.called and fn not in local.marked:
+                    return r.taken()
+            if local.seen is not None:
+                local.differentiated.append(fn)
+            if fn.training and not local.recording and local.seen is not None and not local.apart and fn in local.called and fn not in local.marked:
                 if not _core.traced_call_has_run():  # behind a condition the call cannot begin anew: two runs, as in eager mode
                     raise RecordRuns(fn)
         tape = _core.Tape()
@@ -155,20 +158,39 @@ class _Compilable:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not outermost():
             return self._run(*args, **kwargs)
+        if local.apart:
+            return self.graphs().call_apart(args, kwargs)
         if _core.get_mode() == 0:
-            if self._graphs is None:
-                self._graphs = Graphs(self._run, self._name)
-            return self._graphs.call(args, kwargs)
+            return self.graphs().call(args, kwargs)
         return run_eagerly(self._run, args, kwargs)
 
+    def take_over(self, fn: Any, inputs: Any, args: Any, kwargs: Any) -> Any:
+        """In an eager call of GRAPH_MODE, where runs of fn were recorded: the gradient of one that a graph has made is another graph."""
+        run = next((r for r in reversed(local.recorded) if inputs is not None and r.matches(fn, inputs)), None)
+        if run is None or run.form is None:
+            return run_within(self._run, args, kwargs)
+        local.recorded.remove(run)
+        return run.form.gradient(self, self._run, self._name).call_apart((run.given, *args), kwargs)
 
-def _outer(fn: Any, run: Any, name: str) -> Any:
+    def graphs(self) -> Graphs:
+        if self._graphs is None:
+            self._graphs = Graphs(self._run, self._name, whole=True)
+        return self._graphs
+
+
+entrance(_Compilable.__call__, lambda compilable: (compilable.graphs(), None))
+
+
+def _outer(fn: Any, run: Any, name: str, sens_param: bool = False) -> Any:
     """As _Compilable, but a forward run of the same Cell that was just recorded is taken over also between outermost calls."""
     compiled = _Compilable(run, name)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if local.depth == 0 and local.recorded and isinstance(fn, Cell) and any(r.cell is fn for r in local.recorded):
-            return run(*args, **kwargs)
+            if not local.apart:
+                return run(*args, **kwargs)
+            inputs, others = (args[:-1], kwargs) if sens_param and "sens" not in kwargs else (args, {k: v for k, v in kwargs.items() if k != "sens"})
+            return compiled.take_over(fn, inputs if not others else None, args, kwargs)
         return compiled(*args, **kwargs)
 
     return call
@@ -199,7 +221,8 @@ class GradOperation:
         hit = self._cache.get(key)
         if hit is not None and hit[1] is fn and hit[2] is weights:
             return hit[0]
-        made = _outer(fn, lambda *args, **kwargs: self._grad(fn, weights, args, kwargs), getattr(fn, "__name__", type(fn).__name__) + "_grad")
+        made = _outer(fn, lambda *args, **kwargs: self._grad(fn, weights, args, kwargs), getattr(fn, "__name__", type(fn).__name__) + "_grad",
+                      self.sens_param)
         if len(self._cache) > 64:
             self._cache.clear()
         self._cache[key] = (made, fn, weights)

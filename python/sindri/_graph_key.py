@@ -1,0 +1,210 @@
+"""What compiled calls are told apart by: their arguments (Flat) and the state of what they went through (State)."""
+from __future__ import annotations
+
+import dis
+import functools
+import inspect
+from operator import is_
+from typing import Any
+
+import numpy as np
+
+from sindri import _core
+from sindri._core import Parameter, Tensor
+
+clock = [0]  # advanced whenever an attribute of any Cell or a tensor in place changes: a cheap "nothing changed"
+cell_class: Any = ()  # nn.Cell, once there is one
+
+_ATOMS = frozenset((type(None), bool, int, str, bytes, range))
+_TABLES = frozenset(("_params", "_cells", "_tuples", "_pre_hooks", "_hooks", "_backward_hooks", "_flags"))  # of a Cell; its methods change them
+
+
+def _leaf(v: Any, keep: list[Any]) -> Any:
+    """The key of what is no container: type and value of what cannot change, the content of an array, the identity of the rest. What is
+    known by its address goes into `keep`: it must live as long as the key, or something else may come to lie there."""
+    kind = type(v)
+    if kind in _ATOMS:
+        return (kind, v)
+    if isinstance(v, float):  # 0.0 == -0.0, and nan is not nan
+        return (kind, v if v and v == v else v.hex())
+    if isinstance(v, (int, str, bytes)):
+        return (kind, v)
+    if isinstance(v, complex):
+        return (kind, repr(v))
+    if isinstance(v, (np.ndarray, np.generic)):
+        if v.dtype.hasobject:
+            keep.append(v.tolist())
+        return (kind, str(v.dtype), v.shape, v.tobytes())
+    if kind is slice:
+        return (kind, _leaf(v.start, keep), _leaf(v.stop, keep), _leaf(v.step, keep))
+    if isinstance(v, (set, frozenset)):
+        return (kind, frozenset([_leaf(x, keep) for x in v]))
+    keep.append(v)
+    return ("object", id(v))
+
+
+def _same_members(lists: Any) -> bool:
+    for v, members in lists:
+        if len(v) != len(members) or not all(map(is_, v, members)):
+            return False
+    return True
+
+
+def _same_items(dicts: Any) -> bool:
+    for v, names, members in dicts:
+        if len(v) != len(names) or not all(map(is_, v, names)) or not all(map(is_, v.values(), members)):
+            return False
+    return True
+
+
+class State:
+    """What a graph was specialised on beside its arguments: Cells and other values, with everything they hold.
+
+    Two states are the same when their keys are equal. A look at the identities of what was met tells sooner that nothing has changed: at
+    what can change without the clock (`quiet`), or at all of it (`unchanged`). Equal values that are other objects count as a change there.
+    """
+
+    __slots__ = ("key", "keep", "lists", "dicts", "others", "tables", "tensors", "parameters", "_met", "_cells")
+
+    def __init__(self, roots: Any) -> None:
+        self.keep: list[Any] = []  # what the key knows by its address
+        # Containers beside the members they had, arrays and sets beside their keys: these change without the clock.
+        self.lists: list[Any] = []
+        self.dicts: list[Any] = []
+        self.others: list[Any] = []
+        # These with it.
+        self.tables: list[Any] = []  # the attributes of Cells
+        self.tensors: list[Any] = []
+        self.parameters: list[Any] = []
+        self._met: dict[int, int] = {}
+        self._cells: list[Any] = []
+        out = [self._part(v) for v in roots]
+        for cell in self._cells:  # grows meanwhile
+            unread, attributes = cell._unread_by_graphs, cell.__dict__
+            self.tables.append((attributes, tuple(attributes), tuple(attributes.values())))
+            for name, v in attributes.items():
+                if name in _TABLES:
+                    self.tables.append((v, tuple(v), tuple(v.values())))
+                    out.append((name, self._items(v)))
+                elif name not in unread:
+                    out.append((name, self._part(v)))
+        self.key = tuple(out)
+        self._met, self._cells = {}, []
+
+    def _part(self, v: Any) -> Any:
+        kind = type(v)
+        if kind in _ATOMS:
+            return (kind, v)
+        if isinstance(v, Tensor):
+            if not isinstance(v, Parameter):
+                self.tensors.append((v, v._id))
+                return ("tensor", v._id)
+            if id(v) not in self._met:
+                self._met[id(v)] = 0
+                self.keep.append(v)
+                self.parameters.append((v, v._requires_grad, v._name))
+                return ("parameter", id(v), v._requires_grad, v._name)
+            return ("parameter", id(v))
+        if isinstance(v, cell_class):
+            if id(v) not in self._met:
+                self._met[id(v)] = 0
+                self.keep.append(v)
+                self._cells.append(v)
+            return ("cell", id(v))
+        if isinstance(v, tuple):
+            return (kind, tuple([self._part(x) for x in v]))
+        if isinstance(v, (list, dict)):
+            if id(v) in self._met:
+                return ("again", self._met[id(v)])
+            self._met[id(v)] = len(self._met)
+            if isinstance(v, dict):
+                self.dicts.append((v, tuple(v), tuple(v.values())))
+                return (kind, self._items(v))
+            self.lists.append((v, tuple(v)))
+            return (kind, tuple([self._part(x) for x in v]))
+        part = _leaf(v, self.keep)
+        if isinstance(v, (np.ndarray, set)):
+            self.others.append((v, part))
+        return part
+
+    def _items(self, v: Any) -> Any:
+        return tuple([(_leaf(k, self.keep), self._part(x)) for k, x in v.items()])
+
+    def quiet(self) -> bool:
+        return _same_members(self.lists) and _same_items(self.dicts) and all([_leaf(v, []) == part for v, part in self.others])
+
+    def unchanged(self) -> bool:
+        return (self.quiet() and _same_items(self.tables) and all([v._id == was for v, was in self.tensors])
+                and all([v._requires_grad is on and v._name == name for v, on, name in self.parameters]))
+
+
+def around(fn: Any, out: list[Any], met: set[int]) -> None:
+    """Appends to `out` what a function finds in variables around it, as the object of a method, or bound to it, and may find changed later."""
+    if id(fn) in met:
+        return
+    met.add(id(fn))
+    if isinstance(fn, functools.partial):
+        near = [fn.func, *fn.args, *fn.keywords.values()]
+    elif inspect.ismethod(fn):
+        near = [fn.__func__, fn.__self__]
+    elif inspect.isfunction(fn):
+        near = [*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()]
+        for cell in fn.__closure__ or ():
+            try:
+                near.append(cell.cell_contents)
+            except ValueError:  # a variable that is assigned later
+                pass
+        if not fn.__module__ or not fn.__module__.startswith("sindri."):
+            names = {i.argval for i in dis.get_instructions(fn.__code__) if i.opname == "LOAD_GLOBAL"}
+            near += [v for v in (fn.__globals__.get(name) for name in sorted(names)) if not inspect.isfunction(v)]
+    else:
+        near = [getattr(fn, "__wrapped__", None)]
+    for v in near:
+        if isinstance(v, (Tensor, cell_class, list, dict, np.ndarray)):
+            out.append(v)
+        elif callable(v) and not isinstance(v, type):
+            around(v, out, met)
+
+
+class Flat:
+    """The arguments of a call, taken apart: tensors, and a key of everything else."""
+
+    __slots__ = ("tensors", "objects", "key")
+
+    def __init__(self, args: Any, kwargs: Any) -> None:
+        self.tensors: list[Tensor] = []
+        self.objects: list[Any] = []  # what the key knows by its address
+        self.key = (tuple([self._part(a) for a in args]), tuple([(k, self._part(v)) for k, v in kwargs.items()]) if kwargs else ())
+
+    def plain(self) -> bool:
+        """Whether nothing is among the arguments whose content the key does not follow."""
+        return all([isinstance(v, (Parameter, cell_class, type, _core.DType)) for v in self.objects])
+
+    def _part(self, v: Any) -> Any:
+        if isinstance(v, Tensor):
+            if isinstance(v, Parameter):
+                self.objects.append(v)
+                return ("parameter", id(v))
+            self.tensors.append(v)
+            return ("tensor", v.shape, v.dtype)
+        if isinstance(v, (tuple, list)):
+            return (type(v), tuple([self._part(x) for x in v]))
+        if isinstance(v, dict):
+            return (dict, tuple([(_leaf(k, self.objects), self._part(x)) for k, x in v.items()]))
+        return _leaf(v, self.objects)
+
+
+def rebuild(v: Any, tensors: Any) -> Any:
+    """v with its tensors (not Parameters) taken from the iterator."""
+    if isinstance(v, Parameter) or v is None:
+        return v
+    if isinstance(v, Tensor):
+        return next(tensors)
+    if type(v) is tuple or isinstance(v, list):
+        items = [rebuild(x, tensors) for x in v]
+        return items if isinstance(v, list) else tuple(items)
+    if isinstance(v, tuple):  # ParameterTuple, namedtuple: their own kind of members stays
+        return v if all(isinstance(x, Parameter) for x in v) else tuple.__new__(type(v), [rebuild(x, tensors) for x in v])
+    if isinstance(v, dict):
+        return {k: rebuild(x, tensors) for k, x in v.items()}
+    return v

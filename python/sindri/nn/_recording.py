@@ -1,0 +1,168 @@
+"""Forward runs that are recorded: for the gradients around them, or for one that follows and takes them over."""
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import TYPE_CHECKING, Any, Iterable, Optional
+
+from sindri import _core
+from sindri._compile import Flat, Graphs, State, clock, local, rebuild
+from sindri._core import Parameter, Tensor
+
+if TYPE_CHECKING:
+    from sindri.nn.cell import Cell
+
+__all__ = ["Form", "Inputs", "Recording", "tensors_in"]
+
+
+def tensors_in(v: Any, out: list[Tensor]) -> list[Tensor]:
+    """Appends the tensors in v, depth first."""
+    if isinstance(v, Tensor):
+        out.append(v)
+    elif isinstance(v, (tuple, list)):
+        for x in v:
+            tensors_in(x, out)
+    elif isinstance(v, dict):
+        for x in v.values():
+            tensors_in(x, out)
+    return out
+
+
+class Inputs:
+    """The inputs of a run that is differentiated, as values of their own.
+
+    A tape knows tensors by their value: two inputs that are one tensor, an input that the function also finds around it, or one that is a
+    Parameter's value would get one common gradient. So the function is given others for the floating ones: no copies, and tapes around
+    pass gradients on. Parameters are known as such and stay.
+    """
+
+    __slots__ = ("args", "wanted", "_floats", "_own", "_kept", "_time")
+
+    def __init__(self, args: tuple[Any, ...]) -> None:
+        plain = all([type(a) is Tensor for a in args])  # the common case, without looking inside
+        given = args if plain else Flat(args, {}).tensors
+        self._floats = [t for t in given if t.dtype.is_floating]
+        self._own = tuple([_core.fresh_leaf(t) for t in self._floats])
+        # For the gradients: what the function does in place to what it is given is no longer the input.
+        self._kept = tuple([t._detached() for t in self._own])
+        if plain and len(self._own) == len(args):
+            self.args, self.wanted = self._own, self._kept
+        else:
+            self.args, self.wanted = self._among(args, given, self._own), self._among(args, given, self._kept)
+        self._time = clock[0]
+
+    def _among(self, args: tuple[Any, ...], given: Iterable[Tensor], own: tuple[Tensor, ...]) -> tuple[Any, ...]:
+        """The arguments with these for the floating tensors."""
+        if not own:
+            return args
+        it = iter(own)
+        tensors = iter([next(it) if t.dtype.is_floating else t for t in given])
+        return tuple([rebuild(a, tensors) for a in args])
+
+    def write_back(self) -> None:
+        """What the function changed in place is changed for the caller."""
+        if self._time != clock[0]:
+            for t, own, kept in zip(self._floats, self._own, self._kept):
+                if own._id != kept._id:
+                    t._replace(own)
+
+
+class Recording:
+    """A forward run that a gradient call on the same Cell and inputs takes over instead of running it again.
+
+    The same are inputs with the values they had before the run, where the Cell and its Parameters are as the run left them.
+    """
+
+    def __init__(self, cell: Cell, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.cell, self.args, self.kwargs = cell, args, kwargs  # the arguments stay alive: the key knows them by address
+        self._key = _values_of(args)
+
+    def done(self, tape: Optional[_core.Tape], output: Any, inputs: Any, graph: Optional[tuple[Form, Any, Any]] = None) -> None:
+        """The run is over. Where it was one of a graph: (the form, what the run has given it, a function saying whether Cells are as they were)."""
+        self.tape, self.output, self.inputs = tape, output, inputs
+        self.form, self.given, self._same = graph or (None, (), None)
+        if self.form is None:
+            self._state, self._parameters = State([self.cell]), list(self.cell.get_parameters())
+        else:
+            self._versions, self._parameters = self.form.versions(), self.form.parameters
+        self._values = [p._id for p in self._parameters]
+
+    def _unchanged(self) -> bool:
+        if self._same is not None:
+            return bool(self._same())
+        return self._state.unchanged() or self._state.key == State([self.cell]).key
+
+    def taken(self) -> tuple[Any, Any, Any]:
+        """(tape, output, inputs as the tape knows them)."""
+        return (self.tape, self.output, self.inputs) if self.form is None else self.form.on(self.given)
+
+    def matches(self, cell: Any, args: tuple[Any, ...]) -> bool:
+        """Whether a gradient of the Cell at these inputs may take the run over."""
+        return (self.cell is cell and not self.kwargs and self._key == _values_of(args) and self._unchanged()
+                and self._values == [p._id for p in self._parameters] and (self.form is None or self._versions == self.form.versions()))
+
+
+def _values_of(args: tuple[Any, ...]) -> Any:
+    """A key of arguments with tensors by identity of their values."""
+    flat = Flat(args, {})
+    return flat.key, [t._id for t in flat.tensors], [p._id for p in flat.objects if isinstance(p, Parameter)]
+
+
+def _own_tensors(v: Any) -> list[Tensor]:
+    return [t for t in tensors_in(v, []) if not isinstance(t, Parameter)]
+
+
+class Form:
+    """What the recordings have in common that a graph makes of a Cell's runs: the tape but for the data, and the graphs of its gradients."""
+
+    def __init__(self, form: _core.TapeForm, output: Any, outputs: Any, inputs: Any, wanted: Any, parameters: list[Parameter]) -> None:
+        blank = itertools.repeat(Tensor(0))
+        self._form, self._outputs, self._wanted = form, outputs, wanted  # tensors by identity only
+        self._output, self._inputs = rebuild(output, blank), rebuild(inputs, blank)
+        self.parameters = parameters  # of the Cell
+        self._gradients: Any = weakref.WeakKeyDictionary()
+        self.versions = form.versions  # identities of the Parameters' values that the gradients read again
+
+    @classmethod
+    def of(cls, run: Recording) -> Optional[tuple[Form, tuple[Tensor, ...]]]:
+        """(the form of a run that has just been traced, the tensors that each run gives it); None where only that tape can be used."""
+        made = run.tape.form(_own_tensors(run.output), _own_tensors(run.inputs)) if run.tape is not None else None
+        if made is None:
+            return None
+        form, given, outputs, wanted = made
+        return cls(form, run.output, outputs, run.inputs, wanted, list(run.cell.get_parameters())), given
+
+    def on(self, given: Any) -> tuple[Any, Any, Any]:
+        """As Recording.taken."""
+        tape, outputs, wanted = self._form.on(given, self._outputs, self._wanted)
+        return tape, rebuild(self._output, iter(outputs)), rebuild(self._inputs, iter(wanted))
+
+    def gradient(self, owner: Any, run: Any, name: str) -> Graphs:
+        """The graphs of run(*args), a gradient that takes such a recording over, as a function of (what the run has given, *args). They live as long
+        as `owner`."""
+        graphs = self._gradients.get(owner)
+        if graphs is None:
+            def taking_over(given: Any, *args: Any, **kwargs: Any) -> Any:
+                ready = _Ready(*self.on(given))
+                local.recorded.append(ready)
+                try:
+                    return run(*args, **kwargs)
+                finally:
+                    if ready in local.recorded:
+                        local.recorded.remove(ready)
+
+            graphs = self._gradients[owner] = Graphs(taking_over, name, whole=True)
+        return graphs
+
+
+class _Ready:
+    """A recording that the next gradient takes over, whatever its inputs."""
+
+    def __init__(self, *parts: Any) -> None:
+        self.cell, self._parts = None, parts
+
+    def taken(self) -> Any:
+        return self._parts
+
+    def matches(self, cell: Any, args: Any) -> bool:
+        return True
