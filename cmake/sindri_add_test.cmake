@@ -4,9 +4,9 @@ find_package(benchmark QUIET)
 # Tests find their data by the path of the source tree. It stands in a header that only those that need it include: on the command
 # line it would keep the compiler cache from finding what another checkout compiled.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/source_dir.h CONTENT "#define SINDRI_SOURCE_DIR \"${PROJECT_SOURCE_DIR}\"\n")
-# Tests wait for the compiler more than for themselves.
+# Tests wait for the compiler more than for themselves: what they measure is compiled with the library.
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
-  set(sindri_test_optimisation -O1)
+  set(sindri_test_optimisation -O0)
 endif()
 # One precompiled header for all test programs.
 if(SINDRI_PCH)
