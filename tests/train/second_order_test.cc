@@ -127,7 +127,7 @@ class SecondOrderStep : public ::testing::TestWithParam<Mode> {
   void TearDown() override { set_mode(Mode::kGraph); }
 };
 INSTANTIATE_TEST_SUITE_P(Modes, SecondOrderStep, ::testing::Values(Mode::kPynative, Mode::kGraph),
-                         [](const auto& info) { return info.param == Mode::kGraph ? "graph" : "pynative"; });
+                         [](const auto& mode) { return mode.param == Mode::kGraph ? "graph" : "pynative"; });
 
 void train(const TrainStepOptions& options, int broken_step) {
   LeastSquares net;
