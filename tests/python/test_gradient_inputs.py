@@ -184,3 +184,20 @@ def test_what_cannot_be_a_hook_of_a_tensor():
         Tensor(1.0).register_hook(3)
     with pytest.raises(TypeError, match="a Parameter takes no hook"):
         Parameter(Tensor(1.0), name="p").register_hook(print)
+
+
+def test_no_grad_with_and_without_a_tape_around(mode):
+    """Without one, what runs inside belongs to the graph as everything does."""
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = Parameter(Tensor(3.0), name="w")
+
+        def construct(self, x):
+            with ms.common.api._no_grad():
+                k = x * self.w
+            return k * x
+
+    net, x = Net(), Tensor(2.0)
+    assert float(net(x)) == 12 and float(ms.grad(net)(x)) == 6
+    assert float(ms.grad(net, None, net.w)(x)) == 0

@@ -167,8 +167,10 @@ class _no_grad:
     """Inside `with`, tapes record nothing."""
 
     def __enter__(self) -> None:
-        self._scope = _core.BelowScope()
-        self._scope.__enter__()
+        self._scope = _core.BelowScope() if local.tapes else None  # without a tape there may be a graph on top, which is to see all
+        if self._scope is not None:
+            self._scope.__enter__()
 
     def __exit__(self, *args: Any) -> None:
-        self._scope.__exit__(*args)
+        if self._scope is not None:
+            self._scope.__exit__(*args)

@@ -168,6 +168,8 @@ class Cell:
             raise AttributeError(f"super().__init__() was not called | {type(self).__name__}.__init__ | call it first")
         if local.depth:
             return self._run(args, kwargs)
+        if local.apart and local.seen is None:
+            return self._call_apart(args, kwargs)
         if not outermost():
             if local.seen is not None:  # a graph is traced: it depends on this Cell
                 local.seen.append(self)
@@ -175,16 +177,19 @@ class Cell:
                     local.called.append(self)
                 return self._run(args, kwargs)
             return self._nested(args, kwargs)  # under a tape of the user's
-        if local.apart:
-            if not self._may_be_a_part():
-                return self._nested(args, kwargs)
-            if self.training and self.requires_grad:
-                return self._recorded_apart(args, kwargs)
-            return self._graphs().call_apart(args, kwargs, root=self)
         local.recorded = []
         if _get_mode() == 0:
             return self._graphs().call(args, kwargs, root=self)
         return run_eagerly(self._run_unpacked, args, kwargs)
+
+    def _call_apart(self, args: Any, kwargs: Any) -> Any:
+        """Called by code that runs eagerly in GRAPH_MODE."""
+        graphs = self._graphs()
+        if graphs.small or not outermost() or not self._may_be_a_part():
+            return self._nested(args, kwargs)
+        if self.training and self.requires_grad:
+            return self._recorded_apart(args, kwargs)
+        return graphs.call_apart(args, kwargs, root=self)
 
     def _may_be_a_part(self) -> bool:
         """Whether nothing that is left out of the state (_unread_by_graphs) concerns the next call."""
