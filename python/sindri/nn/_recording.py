@@ -80,11 +80,14 @@ class Recording:
     def done(self, tape: Optional[_core.Tape], output: Any, inputs: Any, graph: Optional[tuple[Form, Any, Any]] = None) -> None:
         """The run is over. Where it was one of a graph: (the form, what the run has given it, a function saying whether Cells are as they were)."""
         self.tape, self.output, self.inputs = tape, output, inputs
-        self.form, self.given, self._same = graph or (None, (), None)
-        if self.form is None:
-            self._state, self._parameters = State([self.cell]), list(self.cell.get_parameters())
+        self.form: Optional[Form] = None
+        self.given: Any = ()
+        self._same: Any = None
+        if graph is not None:
+            form, self.given, self._same = graph
+            self.form, self._versions, self._parameters = form, form.versions(), form.parameters
         else:
-            self._versions, self._parameters = self.form.versions(), self.form.parameters
+            self._state, self._parameters = State([self.cell]), list(self.cell.get_parameters())
         self._values = [p._id for p in self._parameters]
 
     def _unchanged(self) -> bool:
