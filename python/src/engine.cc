@@ -251,8 +251,8 @@ void bind_gradients(py::module_& m) {
 /// eagerly: its random ops are part of that code's step.
 class PyCompiled {
  public:
-  PyCompiled(py::function f, CompileOptions options, py::object on_leave, bool part) : f_(std::move(f)), on_leave_(std::move(on_leave)), part_(part) {
-    if (part)
+  PyCompiled(py::function f, CompileOptions options, py::object on_leave, bool is_part) : f_(std::move(f)), on_leave_(std::move(on_leave)), part_(is_part) {
+    if (is_part)
       options.drop_garbage = [] {
         const py::gil_scoped_acquire acquire;
         py::module_::import("gc").attr("collect")();

@@ -91,11 +91,20 @@ class Resume : public testing::TestWithParam<Task> {
     for (size_t i = 0; i < a.entries.size(); ++i) {
       const train::CheckpointEntry &x = a.entries[i], &y = b.entries[i];
       EXPECT_EQ(x.name, y.name);
-      EXPECT_EQ(x.data, y.data) << x.name;
+      EXPECT_EQ(position(x), position(y)) << x.name;
       if (x.kind != train::CheckpointEntry::kTensor) continue;
       ASSERT_EQ(x.tensor.nbytes(), y.tensor.nbytes()) << x.name;
       EXPECT_EQ(std::memcmp(x.tensor.raw_data(), y.tensor.raw_data(), static_cast<size_t>(x.tensor.nbytes())), 0) << x.name;
     }
+  }
+
+  // Text of an entry; of where the training stands, without the sums of the epoch: a run that went on from a step that is no multiple of the interval
+  // may save its last step before the epoch ends them, the whole run behind that.
+  static std::string position(const train::CheckpointEntry& entry) {
+    if (entry.name != "sindri.position") return entry.data;
+    nlohmann::json j = nlohmann::json::parse(entry.data);
+    j.erase("record");
+    return j.dump();
   }
 
   // metrics.csv, metrics.jsonl and repro.json without times, and the points of the one TensorBoard file.
