@@ -17,7 +17,7 @@
 #include "tests/amp/small_net.h"
 #include "tests/train/temp_folder.h"
 
-namespace sindri {
+namespace sindri::loss_scale_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -251,4 +251,4 @@ TEST(LossScale, RefusesScalesThatCannotWork) {
 }
 
 }  // namespace
-}  // namespace sindri
+}  // namespace sindri::loss_scale_test

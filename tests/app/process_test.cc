@@ -15,7 +15,7 @@
 #include "tests/app/program.h"
 #include "tests/train/checkpoint_util.h"
 
-namespace sindri::app {
+namespace sindri::app::process_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -205,4 +205,4 @@ TEST(Environment, ValuesAndNames) {
 }
 
 }  // namespace
-}  // namespace sindri::app
+}  // namespace sindri::app::process_test

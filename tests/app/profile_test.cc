@@ -9,7 +9,7 @@
 #include "sindri/app/measure.h"
 #include "tests/app/program.h"
 
-namespace sindri::app {
+namespace sindri::app::profile_test {
 namespace {
 
 using nlohmann::json;
@@ -157,4 +157,4 @@ TEST(Timeline, EnvironmentVariableWritesOneForAnyRun) {
 }
 
 }  // namespace
-}  // namespace sindri::app
+}  // namespace sindri::app::profile_test

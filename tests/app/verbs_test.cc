@@ -14,7 +14,7 @@
 #include "source_dir.h"
 #include "tests/app/program.h"
 
-namespace sindri::app {
+namespace sindri::app::verbs_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -240,4 +240,4 @@ TEST(Verbs, PredictNamesTheClassFolders) {
 }
 
 }  // namespace
-}  // namespace sindri::app
+}  // namespace sindri::app::verbs_test

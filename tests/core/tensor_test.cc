@@ -167,7 +167,7 @@ TEST(Nearest, SuggestsCloseNames) {
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3);
 }
 
-TEST(Error, JoinsItsParts) {
+TEST(Error, HasACodeAndNamesEachPlaceOnce) {
   Error e(ErrorCode::kShape, "what", "where", "fix");
   EXPECT_STREQ(e.what(), "what | where | fix");
   EXPECT_EQ(e.exit_code(), 2);

@@ -9,16 +9,13 @@
 #include "sindri/ops/conv.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/norm.h"
+#include "tests/graph/helpers.h"
 #include "tests/graph/test_ops.h"
 
 namespace sindri {
 namespace {
 
-Tensor wave(const Shape& shape, double phase, DType dtype = DType::kFloat32, double amplitude = 1, double offset = 0) {
-  std::vector<double> v(static_cast<size_t>(shape.numel()));
-  for (size_t i = 0; i < v.size(); ++i) v[i] = offset + amplitude * std::sin(0.7 * static_cast<double>(i * i % 1009) + phase);
-  return Tensor::from_values(shape, v, dtype);
-}
+using test::wave;
 
 struct Net {
   Parameter w1{wave({8, 4, 3, 3}, 1, DType::kFloat32, 0.2), "w1"}, w2{wave({8, 8, 3, 3}, 2, DType::kFloat32, 0.2), "w2"};

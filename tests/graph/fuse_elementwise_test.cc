@@ -10,30 +10,17 @@
 #include "sindri/ops/reduce.h"
 #include "src/core/tensor_impl.h"
 #include "src/op/plan.h"
+#include "tests/graph/helpers.h"
 #include "tests/graph/test_ops.h"
 
 namespace sindri {
 namespace {
 
+using test::count;
 using test::same_bits;
+using test::Threads;
 
-Tensor wave(const Shape& shape, double phase, DType dtype) {
-  std::vector<double> v(static_cast<size_t>(shape.numel()));
-  for (size_t i = 0; i < v.size(); ++i) v[i] = 3 * std::sin(0.7 * static_cast<double>(i * i % 1009) + phase);
-  return Tensor::from_values(shape, v, dtype);
-}
-
-struct Threads {
-  explicit Threads(int n) : before(num_threads()) { set_num_threads(n); }
-  ~Threads() { set_num_threads(before); }
-  int before;
-};
-
-size_t count(const std::string& text, const std::string& what) {
-  size_t n = 0;
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
-  return n;
-}
+Tensor high_wave(const Shape& shape, double phase, DType dtype) { return test::wave(shape, phase, dtype, 3); }
 
 // Compares eager mode and the graph without the pass with the graph that has it, twice, on 1 and 2 threads.
 std::string expect_same(const TensorFn& fn, const TensorList& in) {
@@ -65,7 +52,8 @@ TEST_P(FuseElementwise, ChainWithBroadcastsAndSeveralResults) {
     return {a, ops::where(positive, b, ops::exp(a)), positive, ops::sum(b)};
   };
   for (const Shape& s : std::vector<Shape>{{2, 5, 7, 9}, {1, 16, 1, 1}, {3, 17, 33, 31}, {0, 3, 2, 2}}) {
-    TensorList in = {wave(s, 0, t), wave({s[1], 1, 1}, 1, t), wave({}, 2, t), wave({1, s[1], s[2], s[3]}, 3, t), wave({s[0], 1, s[2], s[3]}, 4, t)};
+    TensorList in = {high_wave(s, 0, t), high_wave({s[1], 1, 1}, 1, t), high_wave({}, 2, t), high_wave({1, s[1], s[2], s[3]}, 3, t),
+                     high_wave({s[0], 1, s[2], s[3]}, 4, t)};
     expect_same(fn, in);
     for (size_t i : {0u, 3u}) in[i] = convert_layout(in[i], Layout::kChannelsLast);
     EXPECT_EQ(count(expect_same(fn, in), "elementwise_cluster"), 1u);
@@ -79,7 +67,7 @@ TEST_P(FuseElementwise, TypesChangeInside) {
     const Tensor whole = ops::cast(wide * 3.0, DType::kInt32) + ops::cast(in[1], DType::kInt32);
     return {ops::cast(wide, in[0].dtype()), ops::cast(whole, DType::kBFloat16) * 0.3, ops::logical_not(ops::greater(whole, ops::scalar_like(whole, 1)))};
   };
-  const std::string text = expect_same(fn, {wave({37, 129}, 0, t), wave({37, 129}, 1, t)});
+  const std::string text = expect_same(fn, {high_wave({37, 129}, 0, t), high_wave({37, 129}, 1, t)});
   EXPECT_EQ(count(text, "= cast("), 0u) << text;
 }
 
@@ -87,7 +75,7 @@ TEST_P(FuseElementwise, TypesChangeInside) {
 TEST_P(FuseElementwise, StatesKeepTheirStorage) {
   const DType t = GetParam();
   const auto run = [&](const std::vector<std::string>& disabled) {
-    Parameter mean(wave({1500}, 0, t), "mean"), norm(wave({1500}, 1, t), "norm");
+    Parameter mean(high_wave({1500}, 0, t), "mean"), norm(high_wave({1500}, 1, t), "norm");
     CompiledFn f = compile(
         [&](Span<const Tensor> in) -> TensorList {
           mean.assign(mean.value() * 0.9 + in[0] * 0.1);
@@ -97,7 +85,7 @@ TEST_P(FuseElementwise, StatesKeepTheirStorage) {
         },
         {.disable_passes = disabled});
     TensorList out;
-    for (int i = 0; i < 3; ++i) out.push_back(f(TensorList{wave({1500}, 2 + i, t)})[0]);
+    for (int i = 0; i < 3; ++i) out.push_back(f(TensorList{high_wave({1500}, 2 + i, t)})[0]);
     out.push_back(mean.value());
     out.push_back(norm.value());
     return std::pair{out, f.graph_text()};
@@ -137,7 +125,7 @@ TEST_P(FuseElementwise, RandomGraphs) {
       for (int k = 0; k < 3; ++k) out.push_back(pick() * 1.0);
       return out;
     };
-    expect_same(fn, {wave({6, 50}, 0, t), wave({6, 50}, 1, t), wave({50}, 2, t), wave({6, 1}, 3, t), wave({}, 4, t)});
+    expect_same(fn, {high_wave({6, 50}, 0, t), high_wave({6, 50}, 1, t), high_wave({50}, 2, t), high_wave({6, 1}, 3, t), high_wave({}, 4, t)});
     if (HasFailure()) FAIL() << "seed " << seed;
   }
 }

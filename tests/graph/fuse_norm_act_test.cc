@@ -11,18 +11,14 @@
 #include "sindri/ops/norm.h"
 #include "sindri/ops/reduce.h"
 #include "src/op/plan.h"
+#include "tests/graph/helpers.h"
 #include "tests/graph/test_ops.h"
 
 namespace sindri {
 namespace {
 
 using test::same_bits;
-
-Tensor wave(const Shape& shape, double phase, DType dtype) {
-  std::vector<double> v(static_cast<size_t>(shape.numel()));
-  for (size_t i = 0; i < v.size(); ++i) v[i] = std::sin(0.7 * static_cast<double>(i * i % 1009) + phase);
-  return Tensor::from_values(shape, v, dtype);
-}
+using test::wave;
 
 // Two blocks: the first with a normalised shortcut, the second with the identity. Inputs: x, then gamma and beta of four norms.
 TensorList blocks(Span<const Tensor> in) {

@@ -11,24 +11,16 @@
 #include "src/graph/memory_plan.h"
 #include "src/graph/passes/passes.h"
 #include "src/op/plan.h"
+#include "tests/graph/helpers.h"
 #include "tests/graph/test_ops.h"
 
 namespace sindri {
 namespace {
 
+using test::count;
 using test::same_bits;
-
-Tensor wave(const Shape& shape, double phase, DType dtype = DType::kFloat32) {
-  std::vector<double> v(static_cast<size_t>(shape.numel()));
-  for (size_t i = 0; i < v.size(); ++i) v[i] = std::sin(0.7 * static_cast<double>(i * i % 1009) + phase);
-  return Tensor::from_values(shape, v, dtype);
-}
-
-struct Threads {
-  explicit Threads(int n) : before(num_threads()) { set_num_threads(n); }
-  ~Threads() { set_num_threads(before); }
-  int before;
-};
+using test::Threads;
+using test::wave;
 
 // Shapes whose borders fall between and into the shares of threads; one empty.
 const std::vector<Shape>& shapes() {
@@ -105,12 +97,6 @@ Trained train(const Optimizer& optimizer, const std::vector<std::string>& disabl
   r.text = step.graph_text();
   r.arena_bytes = step.info().arena_bytes;
   return r;
-}
-
-size_t count(const std::string& text, const std::string& what) {
-  size_t n = 0;
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
-  return n;
 }
 
 TEST_P(GroupUpdates, KeepsEveryBitAndTheArena) {

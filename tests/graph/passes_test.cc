@@ -15,6 +15,7 @@
 #include "sindri/ops/elementwise.h"
 #include "source_dir.h"
 #include "src/graph/passes/passes.h"
+#include "tests/graph/helpers.h"
 #include "tests/graph/test_ops.h"
 
 namespace sindri {
@@ -90,11 +91,6 @@ TEST(FoldConstants, ErrorNamesOpAndCell) {
 TensorList duplicate_and_dead(Span<const Tensor> in) {
   scale(in[0], 9);
   return {add(scale(in[0], 2), scale(in[0], 2))};
-}
-size_t count(const std::string& text, const std::string& what) {
-  size_t n = 0;
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
-  return n;
 }
 std::string compiled_text(const CompileOptions& options) {
   CompiledFn f = compile(duplicate_and_dead, options);

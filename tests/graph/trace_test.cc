@@ -10,7 +10,7 @@
 #include "src/graph/trace.h"
 #include "tests/graph/test_ops.h"
 
-namespace sindri {
+namespace sindri::trace_test {
 namespace {
 
 using namespace test;
@@ -213,4 +213,4 @@ TEST(Trace, UndefinedOutputIsRefused) {
 }
 
 }  // namespace
-}  // namespace sindri
+}  // namespace sindri::trace_test

@@ -16,18 +16,15 @@
 #include "sindri/ops/random.h"
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
+#include "tests/graph/helpers.h"
 #include "tests/graph/test_ops.h"
 
-namespace sindri {
+namespace sindri::train_step_test {
 namespace {
 
 using test::same_bits;
 
-Tensor wave(const Shape& shape, double phase, double amplitude = 1) {
-  std::vector<double> v(static_cast<size_t>(shape.numel()));
-  for (size_t i = 0; i < v.size(); ++i) v[i] = amplitude * std::sin(0.7 * static_cast<double>(i * i % 1009) + phase);
-  return Tensor::from_values(shape, v);
-}
+Tensor wave(const Shape& shape, double phase, double amplitude = 1) { return test::wave(shape, phase, DType::kFloat32, amplitude); }
 Tensor labels(int64_t n, int64_t classes, int64_t step) {
   std::vector<double> v;
   for (int64_t i = 0; i < n; ++i) v.push_back(static_cast<double>((i * 7 + step) % classes));
@@ -212,4 +209,4 @@ TEST(TrainStep, PrintedGraphReadsBack) {
 }
 
 }  // namespace
-}  // namespace sindri
+}  // namespace sindri::train_step_test

@@ -9,7 +9,7 @@
 
 #include "sindri/core/error.h"
 
-namespace sindri::nn {
+namespace sindri::nn::metric_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -133,4 +133,4 @@ TEST(Metric, RegistryAndErrors) {
 }
 
 }  // namespace
-}  // namespace sindri::nn
+}  // namespace sindri::nn::metric_test

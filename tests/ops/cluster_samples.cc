@@ -1,7 +1,7 @@
 // Samples of elementwise_cluster: programs over shapes around the vector width and the tile, broadcasts, types, several results.
 #include "tests/ops/samples.h"
 
-namespace sindri::test {
+namespace sindri::test::cluster_samples {
 namespace {
 
 std::vector<Sample> all() {
@@ -54,4 +54,4 @@ std::vector<Sample> all() {
 const bool kSamples = add_samples(all());
 
 }  // namespace
-}  // namespace sindri::test
+}  // namespace sindri::test::cluster_samples

@@ -3,7 +3,7 @@
 
 #include "tests/ops/samples.h"
 
-namespace sindri::test {
+namespace sindri::test::conv_samples {
 namespace {
 
 struct Case {
@@ -119,4 +119,4 @@ std::vector<Sample> samples() {
 const bool kSamples = add_samples(samples());
 
 }  // namespace
-}  // namespace sindri::test
+}  // namespace sindri::test::conv_samples

@@ -1,7 +1,7 @@
 // Samples of the layout family.
 #include "tests/ops/samples.h"
 
-namespace sindri::test {
+namespace sindri::test::layout_samples {
 namespace {
 
 const std::string kLast = "channels_last", kPlain = "contiguous";
@@ -20,4 +20,4 @@ const bool kSamples = add_samples({
 });
 
 }  // namespace
-}  // namespace sindri::test
+}  // namespace sindri::test::layout_samples

@@ -1,7 +1,7 @@
 // Samples of softmax, cross entropy and their gradient ops.
 #include "tests/ops/samples.h"
 
-namespace sindri::test {
+namespace sindri::test::loss_samples {
 namespace {
 
 std::vector<Sample> softmax_samples() {
@@ -146,4 +146,4 @@ const bool kSparse = add_samples(sparse_samples());
 const bool kDense = add_samples(dense_samples());
 
 }  // namespace
-}  // namespace sindri::test
+}  // namespace sindri::test::loss_samples

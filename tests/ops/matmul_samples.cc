@@ -3,7 +3,7 @@
 
 #include "tests/ops/samples.h"
 
-namespace sindri::test {
+namespace sindri::test::matmul_samples {
 namespace {
 
 // Each product in the four combinations of transposes.
@@ -67,4 +67,4 @@ std::vector<Sample> samples() {
 const bool kSamples = add_samples(samples());
 
 }  // namespace
-}  // namespace sindri::test
+}  // namespace sindri::test::matmul_samples

@@ -15,7 +15,7 @@
 #include "tests/ops/compare.h"
 #include "tests/ops/samples.h"
 
-namespace sindri::test {
+namespace sindri::test::matmul_test {
 namespace {
 
 using ::testing::Each;
@@ -147,4 +147,4 @@ TEST(MatmulSecondDerivative, AgreesWithDifferences) {
 }
 
 }  // namespace
-}  // namespace sindri::test
+}  // namespace sindri::test::matmul_test

@@ -1,7 +1,7 @@
 // Samples of batch and layer normalisation and of their gradient ops.
 #include "tests/ops/samples.h"
 
-namespace sindri::test {
+namespace sindri::test::norm_samples {
 namespace {
 
 struct Case {
@@ -132,4 +132,4 @@ std::vector<Sample> all() {
 const bool kSamples = add_samples(all());
 
 }  // namespace
-}  // namespace sindri::test
+}  // namespace sindri::test::norm_samples

@@ -3,7 +3,7 @@
 
 #include "tests/ops/samples.h"
 
-namespace sindri::test {
+namespace sindri::test::optimizer_samples {
 namespace {
 
 // Parameters and states are float32 or float64, gradients of any type; half parameters are refused.
@@ -182,4 +182,4 @@ std::vector<Sample> all() {
 const bool kSamples = add_samples(all());
 
 }  // namespace
-}  // namespace sindri::test
+}  // namespace sindri::test::optimizer_samples

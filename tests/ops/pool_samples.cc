@@ -1,7 +1,7 @@
 // Samples of pooling and its gradient ops.
 #include "tests/ops/samples.h"
 
-namespace sindri::test {
+namespace sindri::test::pool_samples {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -100,4 +100,4 @@ std::vector<Sample> all() {
 const bool kSamples = add_samples(all());
 
 }  // namespace
-}  // namespace sindri::test
+}  // namespace sindri::test::pool_samples

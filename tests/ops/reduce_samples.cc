@@ -3,7 +3,7 @@
 
 #include "tests/ops/samples.h"
 
-namespace sindri::test {
+namespace sindri::test::reduce_samples {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -151,4 +151,4 @@ const bool kTopkGradients = add_samples({
 });
 
 }  // namespace
-}  // namespace sindri::test
+}  // namespace sindri::test::reduce_samples

@@ -12,7 +12,7 @@
 #include "sindri/op/kernel.h"
 #include "src/op/plan.h"
 
-namespace sindri {
+namespace sindri::reduce_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -193,4 +193,4 @@ TEST(Reduce, BadArgumentsThrowTypedErrors) {
 }
 
 }  // namespace
-}  // namespace sindri
+}  // namespace sindri::reduce_test

@@ -13,7 +13,7 @@
 #include "sindri/optim/registry.h"
 #include "source_dir.h"
 
-namespace sindri::optim {
+namespace sindri::optim::expectations_test {
 namespace {
 
 using Vec = std::vector<double>;
@@ -157,4 +157,4 @@ TEST(FiftySteps, EveryOptimizerHasACase) {
 }
 
 }  // namespace
-}  // namespace sindri::optim
+}  // namespace sindri::optim::expectations_test

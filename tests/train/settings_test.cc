@@ -9,7 +9,7 @@
 #include "source_dir.h"
 #include "tests/train/temp_folder.h"
 
-namespace sindri::train {
+namespace sindri::train::settings_test {
 namespace {
 
 // The error that reading `yaml` gives.
@@ -272,4 +272,4 @@ TEST(Settings, DocumentationIsUpToDate) {
 }
 
 }  // namespace
-}  // namespace sindri::train
+}  // namespace sindri::train::settings_test
