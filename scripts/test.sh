@@ -43,6 +43,8 @@ if [[ -z $only ]]; then
   count "include rules: self-test" python3 scripts/check_includes.py --self-test
   count "results behind a crash: self-test" python3 scripts/run_cases.py --self-test
   count "include rules" python3 scripts/check_includes.py
+  count "import rules: self-test" python3 scripts/check_python_layers.py --self-test
+  count "import rules" python3 scripts/check_python_layers.py
 fi
 
 step "build ($preset)"

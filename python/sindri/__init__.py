@@ -45,7 +45,7 @@ from sindri.train import *
 from sindri.log import get_level, get_log_config
 from sindri.parallel import Layout, get_algo_parameters, reset_algo_parameters, set_algo_parameters, shard
 from sindri.profiler import DynamicProfilerMonitor, Profiler
-from sindri.common._tensor_methods import attach as _attach
+from sindri.ops._tensor_methods import attach as _attach
 from sindri.common.not_yet import NotYetError
 from sindri.runtime import run_check
 

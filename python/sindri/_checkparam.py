@@ -4,6 +4,8 @@ Every function returns the value it was given when the check holds. Wrong types 
 argument's name and the place (`prim_name`) in the message.
 """
 import enum
+import functools
+import inspect
 import math
 import re
 from typing import Any, Callable, Optional, Sequence
@@ -292,8 +294,6 @@ def twice(x: Any) -> tuple:
 
 def args_type_check(**types: Any) -> Callable:
     """Decorator that checks arguments of a function by name: `@args_type_check(mode=int, path=(str, None))`."""
-    import functools
-    import inspect
 
     def wrap(fn: Callable) -> Callable:
         signature = inspect.signature(fn)

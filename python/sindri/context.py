@@ -5,6 +5,7 @@ import os
 from typing import Any
 
 from sindri import _core
+from sindri.common.not_yet import not_yet
 
 __all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "MODE_LIST", "set_context", "get_context", "set_auto_parallel_context", "get_auto_parallel_context",
            "reset_auto_parallel_context", "ParallelMode", "set_ps_context", "get_ps_context", "reset_ps_context", "set_device", "set_offload_context",
@@ -139,7 +140,6 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         if (key == "parallel_mode" and value in ("semi_auto_parallel", "auto_parallel") or key == "pipeline_stages" and value != 1
                 and isinstance(value, int) and value > 0):
             # Stored, they would train one process on its own where the script means a split network.
-            from sindri.common.not_yet import not_yet
             not_yet(f"set_auto_parallel_context({key}={value!r})", "distributed")
         if key in ("search_mode", "auto_parallel_search_mode") and value not in ("dynamic_programming", "recursive_programming", "sharding_propagation"):
             raise ValueError(f"unknown search mode {value!r} | set_auto_parallel_context")
@@ -177,7 +177,6 @@ def set_ps_context(**kwargs: Any) -> None:
         if key not in _ps:
             raise ValueError(f"unknown key '{key}' | set_ps_context")
         if key == "enable_ps" and value:
-            from sindri.common.not_yet import not_yet
             not_yet("set_ps_context(enable_ps=True)", "distributed")
         _ps[key] = value
 

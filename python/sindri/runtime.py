@@ -1,7 +1,8 @@
 """Streams and memory of the device, as far as a CPU has them: one stream on which everything runs in program order."""
 from typing import Any
 
-from sindri import _core
+from sindri import _core, ops
+from sindri.common.tensor import Tensor
 
 __all__ = ['Stream', 'current_stream', 'default_stream', 'synchronize', 'set_memory', 'launch_blocking', 'empty_cache', 'run_check']
 
@@ -81,8 +82,6 @@ def set_memory(init_size: str = '2GB', increase_size: str = '2GB', max_size: str
 
 def run_check() -> None:
     """Multiplies two matrices and prints whether the result is right and which version computed it. RuntimeError when it is wrong."""
-    from sindri import ops
-    from sindri.common.tensor import Tensor
     print(f'Sindri version: {_core.version}')
     a = Tensor([[1.0, 2.0], [3.0, 4.0]])
     if ops.matmul(a, a).asnumpy().tolist() != [[7.0, 10.0], [15.0, 22.0]]:

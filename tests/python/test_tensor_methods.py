@@ -6,7 +6,7 @@ import pytest
 
 import sindri as ms
 from sindri import Parameter, Tensor, ops
-from sindri.common import _method_names, _tensor_methods
+from sindri.ops import _method_names, _tensor_methods
 
 X = np.array([[1.5, -2.0, 3.0], [0.0, 4.0, -5.5]], np.float32)
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from sindri import _core
 from sindri._core import Tensor
-from sindri.common._views import viewed
 
 _ops = _core.ops
 
@@ -61,27 +60,6 @@ def _range_of(k: Any, size: Any) -> Any:
     if step < 0 and end < 0:
         end = -size - 1
     return start, end, step, count
-
-
-_BASIC = (int, slice, type(None), type(Ellipsis))
-
-
-def getitem(self: Tensor, key: Any) -> Tensor:
-    """Elements of the tensor: integers, slices, None, Ellipsis, index arrays and masks as in NumPy; gradients flow. True adds a dimension of 1.
-    Without index arrays and masks it is a view: what is written to it is written to the tensor. Raises IndexError."""
-    out = pick(self, key)
-    if type(key) is int:
-        return viewed(out, self, "index", key)
-    keys = key if isinstance(key, tuple) else (key,)
-    if all([isinstance(k, _BASIC) for k in keys]):
-        return viewed(out, self, "index", tuple([None if k is True else k for k in keys]))
-    if all([isinstance(k, _BASIC) or _is_number(k) for k in keys]):
-        return viewed(out, self, "index", tuple([None if k is np.True_ else k if isinstance(k, _BASIC) else int(k) for k in keys]))
-    return out
-
-
-def _is_number(k: Any) -> bool:
-    return isinstance(k, np.generic) or isinstance(k, (Tensor, np.ndarray)) and not k.shape and not (isinstance(k, Tensor) and k.is_symbolic)
 
 
 def pick(self: Tensor, key: Any) -> Tensor:
@@ -184,8 +162,3 @@ def with_places(x: Tensor, places: np.ndarray, value: Tensor) -> Tensor:
     if is_bool:
         placed = _ops.cast(placed, "bool")
     return _ops.reshape(_ops.where(_core.Tensor(mask), placed, _ops.reshape(x, [n])), shape)
-
-
-def setitem(self: Tensor, key: Any, value: Any) -> None:
-    """self[key] = value: the tensor gets a new value, and where it is a view, so does what it is a view of; results computed before keep theirs."""
-    self._replace(with_item(self._detached(), key, value))

@@ -20,9 +20,10 @@ import numpy as np
 from sindri import _core
 from sindri._compile import local
 from sindri._core import Tensor
+from sindri.common._indexing import pick, with_item, with_places
 from sindri.context import era
 
-__all__ = ["of_first_era", "viewed", "reshaped", "transposed", "part", "store"]
+__all__ = ["of_first_era", "viewed", "reshaped", "transposed", "diagonal_of", "getitem", "setitem", "part", "store"]
 
 _ops = _core.ops
 _MOST_STEPS = 32
@@ -62,6 +63,39 @@ def transposed(x: Tensor, perm: Sequence[int]) -> Tensor:
     return viewed(_ops.transpose(x, perm), x, "transpose", perm)
 
 
+def diagonal_of(x: Tensor, offset: int, a: int, b: int) -> Tensor:
+    """Elements [.., i, i + offset] of the dimensions a and b, as the last dimension."""
+    n = len(x.shape)
+    x = _ops.transpose(x, [d for d in range(n) if d not in (a, b)] + [a, b])
+    rows, columns = x.shape[-2:]
+    first_row, first_column = max(-offset, 0), max(offset, 0)
+    count = max(0, min(rows - first_row, columns - first_column))
+    flat = _ops.reshape(x, x.shape[:-2] + (rows * columns,))
+    places = (first_row + np.arange(count)) * columns + first_column + np.arange(count)
+    return _ops.gather(flat, Tensor(places.astype(np.int64)), n - 2)
+
+
+_BASIC = (int, slice, type(None), type(Ellipsis))
+
+
+def getitem(self: Tensor, key: Any) -> Tensor:
+    """Elements of the tensor: integers, slices, None, Ellipsis, index arrays and masks as in NumPy; gradients flow. True adds a dimension of 1.
+    Without index arrays and masks it is a view: what is written to it is written to the tensor. Raises IndexError."""
+    out = pick(self, key)
+    if type(key) is int:
+        return viewed(out, self, "index", key)
+    keys = key if isinstance(key, tuple) else (key,)
+    if all([isinstance(k, _BASIC) for k in keys]):
+        return viewed(out, self, "index", tuple([None if k is True else k for k in keys]))
+    if all([isinstance(k, _BASIC) or _is_number(k) for k in keys]):
+        return viewed(out, self, "index", tuple([None if k is np.True_ else k if isinstance(k, _BASIC) else int(k) for k in keys]))
+    return out
+
+
+def _is_number(k: Any) -> bool:
+    return isinstance(k, np.generic) or isinstance(k, (Tensor, np.ndarray)) and not k.shape and not (isinstance(k, Tensor) and k.is_symbolic)
+
+
 def part(value: Tensor, steps: Sequence[Any]) -> Tensor:
     """What the steps make of a value."""
     if _core.is_tracing_graph() and not value.is_symbolic:  # older than the graph: no part of it
@@ -71,7 +105,6 @@ def part(value: Tensor, steps: Sequence[Any]) -> Tensor:
 
 
 def _part(value: Tensor, steps: Sequence[Any]) -> Tensor:
-    from sindri.common._indexing import pick
     for kind, argument in steps:
         if kind == "reshape":
             value = _ops.reshape(value, argument)
@@ -84,8 +117,7 @@ def _part(value: Tensor, steps: Sequence[Any]) -> Tensor:
         elif kind == "take":
             value = _ops.gather(_ops.reshape(value, (-1,)), Tensor(argument), 0)
         else:
-            from sindri.ops.function.creation_func import diagonal
-            value = diagonal(value, *argument)._detached()
+            value = diagonal_of(value, *argument)
     return value
 
 
@@ -118,7 +150,6 @@ def store(view: Tensor, value: Tensor) -> bool:
     if any(kind == "expand" for kind, _ in steps) and np.unique(places).size != places.size:
         raise ValueError("elements of this tensor share memory: it is another one, expanded | Tensor.__setitem__ | write to the tensor before expand or "
                          "broadcast_to, or to a copy()")
-    from sindri.common._indexing import with_places
     value = _ops.broadcast_to(_ops.cast(value, view.dtype), view.shape)
     new = with_places(base._detached(), places, value)
     if snapshot:
@@ -128,6 +159,11 @@ def store(view: Tensor, value: Tensor) -> bool:
     else:
         base._replace(new)
     return True
+
+
+def setitem(self: Tensor, key: Any, value: Any) -> None:
+    """self[key] = value: the tensor gets a new value, and where it is a view, so does what it is a view of; results computed before keep theirs."""
+    self._replace(with_item(self._detached(), key, value))
 
 
 _core.set_part_maker(part)

@@ -8,6 +8,8 @@ from typing import Any, Callable, Iterable
 
 from sindri._compile import clock
 from sindri._core import Parameter, Tensor
+from sindri.common._indexing import with_item
+from sindri.common.initializer import initializer
 
 __all__ = ["Parameter", "ParameterTuple", "PARAMETER_NAME_DEFAULT"]
 
@@ -42,7 +44,6 @@ def _set_requires_grad(self: Parameter, on: Any) -> None:
 
 def _clone(self: Parameter, init: Any = "same") -> Parameter:
     """A Parameter of the same shape and type: with this one's value ('same'), zeros, a number, or drawn by an initializer's name."""
-    from sindri.common.initializer import initializer
     if isinstance(init, str) and init == "same":
         value = Tensor(self)
     elif isinstance(init, (int, float)) and not isinstance(init, bool):
@@ -97,7 +98,6 @@ def _deepcopy(self: Parameter, memo: dict[int, Any]) -> Parameter:
 
 
 def _setitem(self: Parameter, key: Any, value: Any) -> None:
-    from sindri.common._indexing import with_item
     self.assign(with_item(self.value(), key, value))
 
 

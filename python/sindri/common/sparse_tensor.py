@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from sindri import _core
 from sindri._core import Tensor
 
@@ -59,7 +61,6 @@ class COOTensor:
         """The matrix in CSR form, rows in order. Raises ValueError unless it has two dimensions."""
         if self.ndim != 2:
             raise ValueError(f"only matrices have a CSR form, this has {self.ndim} dimensions | COOTensor.to_csr")
-        import numpy as np
         idx, val = self.indices.asnumpy(), self.values.asnumpy()
         order = np.lexsort((idx[:, 1], idx[:, 0]))
         indptr = np.zeros(self.shape[0] + 1, idx.dtype)
@@ -93,7 +94,6 @@ class CSRTensor:
 
     def to_coo(self) -> COOTensor:
         """The same values with row and column each."""
-        import numpy as np
         rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr.asnumpy()))
         return COOTensor(Tensor(np.stack([rows.astype(self.indices.asnumpy().dtype), self.indices.asnumpy()], 1)), self.values, self.shape)
 

@@ -1,4 +1,4 @@
-"""Tensor (MindSpore: mindspore.Tensor): the class of sindri._core with text forms, indexing and the methods of common/_tensor_methods.py."""
+"""Tensor (MindSpore: mindspore.Tensor): the class of sindri._core with text forms, indexing and the methods of ops/_tensor_methods.py."""
 # The classes are the extension's; their stub shows what is attached here.
 # mypy: disable-error-code="method-assign,assignment"
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from sindri import _core
 from sindri._compile import clock, local
 from sindri._core import DType, Parameter, Tensor, TracedValueError, from_dlpack
-from sindri.common import _indexing, _views
+from sindri.common import _views
 from sindri.common import dtype as mstype
 
 __all__ = ["Tensor", "from_dlpack", "from_numpy", "tensor"]
@@ -105,7 +105,7 @@ Tensor._replace = _replace
 Tensor._rebind = _rebind
 Tensor.__deepcopy__ = _deepcopy
 Tensor.__copy__ = _copy
-Tensor.__getitem__ = _indexing.getitem
-Tensor.__setitem__ = _indexing.setitem
+Tensor.__getitem__ = _views.getitem
+Tensor.__setitem__ = _views.setitem
 Tensor.__array_priority__ = 1000.0  # numpy_array * tensor asks the tensor
 Tensor.__array_ufunc__ = None

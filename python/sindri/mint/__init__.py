@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import Any, Optional, Sequence, Union
 
+import numpy as np
+
 from sindri import ops as _ops_
 from sindri.common import dtype as _types
 from sindri.common.tensor import Tensor
@@ -328,7 +330,6 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
 
 def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
     """The different elements in ascending order, with the place of each element among them and how often each occurs on request; runs eagerly."""
-    import numpy as np
     values, inverse, counts = np.unique(input.asnumpy(), return_inverse=True, return_counts=True)
     out = [Tensor(values)] + ([Tensor(inverse.reshape(input.shape).astype(np.int64))] if return_inverse else [])
     out += [Tensor(counts.astype(np.int64))] if return_counts else []

@@ -10,6 +10,7 @@ from sindri._compile import Graphs, clock, local, outermost, run_eagerly
 from sindri._core import Parameter, Tensor
 from sindri.common import dtype as mstype
 from sindri.common.hook_handle import HookHandle
+from sindri.common.not_yet import not_yet
 from sindri.common.parameter import PARAMETER_NAME_DEFAULT, ParameterTuple
 from sindri.nn._recording import Form, Inputs, Recording, tensors_in
 
@@ -686,6 +687,5 @@ class GraphCell(Cell):
     """Runs a graph loaded from MindIR."""
 
     def __init__(self, graph: Any, params_init: Any = None, obf_random_seed: Any = None) -> None:
-        from sindri.common.not_yet import not_yet
         super().__init__()
         not_yet("nn.GraphCell", "export")

@@ -2,6 +2,9 @@
 from typing import Any, List, Tuple
 
 from sindri import context
+from sindri.common import dtype as mstype
+from sindri.common.not_yet import not_yet
+from sindri.common.tensor import Tensor
 from sindri.context import ParallelMode
 
 
@@ -73,16 +76,26 @@ def _need_to_full() -> bool:
     return _is_in_auto_parallel_mode() and not _get_full_batch()
 
 
-def _to_full_shapes(shapes: List[Any], device_num: int) -> List[Tuple[int, ...]]:
-    """Shapes of the batch of all ranks: the first dimension times device_num."""
-    from sindri.train._utils import _to_full_shapes as scale
-    return scale(shapes, device_num)
+def _to_tensor(elem: Any, scaling_sens: Any = None) -> Any:
+    """A Tensor of an array or number; with scaling_sens a tuple of the Tensors and the scale."""
+    single = not isinstance(elem, (tuple, list))
+    row = tuple(x if isinstance(x, Tensor) else Tensor(x) for x in ((elem,) if single else elem))
+    if scaling_sens is not None:
+        row += (Tensor(scaling_sens, mstype.float32),)
+    return row[0] if single and scaling_sens is None else row
 
 
 def _to_full_tensor(elem: Any, global_device_num: int, global_rank: int, scaling_sens: Any = None) -> Any:
-    """The batch of all ranks; with one rank the batch itself."""
-    from sindri.train._utils import _to_full_tensor as fill
-    return fill(elem, global_device_num, global_rank, scaling_sens)
+    """The batch of all ranks; with one rank it is the batch itself."""
+    if global_device_num != 1:
+        not_yet('train._utils._to_full_tensor', 'distributed')
+    row = elem if isinstance(elem, (tuple, list)) else (elem,)
+    return _to_tensor(tuple(row), scaling_sens)
+
+
+def _to_full_shapes(shapes: List[Any], device_num: int) -> List[Any]:
+    """Shapes of the batch of all ranks: the first dimension times device_num."""
+    return [(s[0] * device_num,) + tuple(s[1:]) if len(s) else () for s in shapes]
 
 
 def _device_number_check(parallel_mode: str, device_number: int) -> None:

@@ -1,10 +1,12 @@
 """Profiling that a JSON file switches on while training runs."""
 import json
 import os
+import time
 from typing import Any, Dict, Optional
 
 from sindri import _checkparam as validator
 from sindri import log as logger
+from sindri.profiler._recording import Recording
 from sindri.train.callback._callback import Callback, RunContext
 
 
@@ -30,7 +32,6 @@ class DynamicProfilerMonitor(Callback):
         self._recording: Any = None
 
     def _read(self) -> None:
-        import time
         if time.time() - self._looked < self._poll_interval:
             return
         self._looked = time.time()
@@ -53,7 +54,6 @@ class DynamicProfilerMonitor(Callback):
         self._read()
         step = run_context.original_args().cur_step_num
         if self._plan and self._recording is None and self._plan['start'] <= step <= self._plan['stop']:
-            from sindri.profiler._recording import Recording
             self._recording = Recording()
             self._recording.start()
 

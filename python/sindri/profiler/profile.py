@@ -2,6 +2,8 @@
 import os
 from typing import Any, Callable, Optional
 
+from sindri.profiler._recording import Recording
+from sindri.profiler.common import _ExperimentalConfig
 from sindri.profiler.schedule import ProfilerAction
 
 
@@ -14,7 +16,6 @@ class profile:  # pylint: disable=invalid-name
                  parallel_strategy: bool = False, start_profile: bool = True, hbm_ddr: bool = False, pcie: bool = False, sync_enable: bool = True,
                  record_shapes: bool = False, schedule: Optional[Callable] = None, on_trace_ready: Optional[Callable] = None,
                  experimental_config: Any = None):
-        from sindri.profiler.common import _ExperimentalConfig
         if schedule is not None and not callable(schedule):
             raise TypeError("profile: 'schedule' must be callable | make it with sindri.profiler.schedule(wait=…, active=…)")
         if on_trace_ready is not None and not callable(on_trace_ready):
@@ -52,7 +53,6 @@ class profile:  # pylint: disable=invalid-name
         self._follow()
 
     def _follow(self) -> None:
-        from sindri.profiler._recording import Recording
         if self._action() in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
             if self._recording is None:
                 self._recording = Recording()

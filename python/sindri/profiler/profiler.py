@@ -4,6 +4,7 @@ import os
 from typing import Any, Dict, List, Optional
 
 from sindri import log as logger
+from sindri.profiler._recording import Recording
 
 _live: Optional['Profiler'] = None
 # Options for other devices and older versions: accepted, for kernels are recorded whatever they say.
@@ -30,7 +31,6 @@ class Profiler:
         for name in kwargs:
             if name not in _HINTS:
                 raise TypeError(f"Profiler: unknown option '{name}'")
-        from sindri.profiler._recording import Recording
         self._recording = Recording()
         self._hints = dict(kwargs, profile_communication=profile_communication, profile_memory=profile_memory)
         self._output_path = os.path.join(os.path.realpath(output_path), 'profiler')

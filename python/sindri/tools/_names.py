@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
-from sindri.tools._errors import usage
+from sindri.tools._errors import file_error, unusable, usage
 
 __all__ = ["Row", "NameMap", "dialect", "to_mindspore", "to_torch", "path_to_mindspore"]
 
@@ -55,7 +55,6 @@ class NameMap:
             with open(path, encoding="utf-8-sig") as f:
                 return cls(f, path, reverse)
         except OSError as e:
-            from sindri.tools._errors import file_error
             raise file_error(e, path, "read") from None
         except UnicodeDecodeError as e:
             raise usage(f"the map {path} is not UTF-8: {e.reason}", f"{path}, byte {e.start}") from None
@@ -230,7 +229,6 @@ def to_torch(shapes: Shapes, net: str = "auto", mapping: Optional[NameMap] = Non
 
 def check_unique(rows: Sequence[Row]) -> None:
     """Raises CheckpointError when two names became one."""
-    from sindri.tools._errors import unusable
     seen: Dict[str, str] = {}
     for row in rows:
         if row.new is None:

@@ -6,7 +6,7 @@ import sys
 from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple
 
 from sindri import _core
-from sindri.tools import compare, convert
+from sindri.tools import _safetensors, compare, convert
 from sindri.tools._errors import usage
 
 _CONVERT = """examples:
@@ -125,7 +125,6 @@ def _run_convert(a: argparse.Namespace) -> int:
 
 
 def _write_json(path: str, value: Any) -> None:
-    from sindri.tools import _safetensors
     _safetensors.write_whole(path, [json.dumps(value, indent=1).encode()])
 
 

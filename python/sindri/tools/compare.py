@@ -9,6 +9,7 @@ weights after the update, under MindSpore's names in both. `diff` says where two
 
 A record is FILE.npz with FILE.json beside it (order and names), or one FILE.safetensors with the same in its metadata.
 """
+import io
 import json
 import os
 import zipfile
@@ -17,6 +18,10 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from sindri import _core, context
+from sindri._core import Tensor
+from sindri.nn.cell import Cell
+from sindri.ops import value_and_grad
 from sindri.tools import _names, _safetensors
 from sindri.tools._errors import damaged, error, file_error, unusable, usage
 from sindri.tools._names import NameMap
@@ -75,7 +80,6 @@ class Record:
             weights = [_safetensors.Weight(f"{n:05d}", _TYPES[str(i.array.dtype)], i.array) for n, i in enumerate(self.items)]
             _safetensors.write(path, weights, {"sindri.record": json.dumps(index)})
         elif path.endswith(".npz"):
-            import io
             buffer = io.BytesIO()
             arrays: Dict[str, Any] = {f"{n:05d}": i.array for n, i in enumerate(self.items)}
             np.savez(buffer, **arrays)
@@ -98,7 +102,6 @@ def _json_path(path: str) -> str:
 def load(path: str) -> Record:
     """Reads a record. Raises CheckpointError when it is damaged or no record, IoError when it cannot be read."""
     if not os.path.isfile(path):
-        from sindri import _core
         raise error(_core.IoError, 5001, f"there is no file '{path}'", path, "check the path")
     if path.endswith(".safetensors"):
         weights, metadata, _ = _safetensors.read(path)
@@ -186,10 +189,6 @@ def record(
     A Cell called several times is recorded as `path`, `path#2`, …; primitives called inside a Cell are not recorded. sample: keep at most that
     many evenly spaced elements per tensor. Raises TypeError for another network.
     """
-    from sindri import context
-    from sindri._core import Tensor
-    from sindri.nn.cell import Cell
-    from sindri.ops import value_and_grad
     if not isinstance(net, Cell):
         raise TypeError(f"net must be a Cell, got {type(net).__name__} | compare.record | PyTorch modules go through record_torch")
     rec, calls = Record(_version("sindri"), sample=sample), _Calls()

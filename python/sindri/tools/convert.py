@@ -5,6 +5,7 @@
 
 Values keep every bit; names follow _names.py. Dropped is only what the other side has no place for, and the report says what and why.
 """
+import io
 import os
 import sys
 from collections import OrderedDict
@@ -298,7 +299,6 @@ def _write_torch(path: str, content: File) -> None:
         else:
             t = torch.from_numpy(array)
         out[w.name] = t
-    import io
     buffer = io.BytesIO()
     torch.save(out, buffer)
     _safetensors.write_whole(path, [buffer.getbuffer()])

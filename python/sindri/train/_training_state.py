@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Tuple
 from sindri import _core
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
+from sindri.train import serialization
 
 __all__ = ["Position", "entries", "load"]
 
@@ -51,7 +52,6 @@ def _fixed_rates(network: Any, found: Dict[str, Any]) -> Dict[str, Any]:
 
 def load(network: Any, path: str) -> Position:
     """Loads a checkpoint (of a folder: the newest good one) into the training cell and the random state."""
-    from sindri.train import serialization
     if os.path.isdir(path):
         folder, path = path, _core.find_newest_checkpoint(path)
         if not path:

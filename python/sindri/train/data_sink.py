@@ -2,6 +2,8 @@
 from typing import Any, Callable, Optional
 
 from sindri import _checkparam as validator
+from sindri import context
+from sindri.common.api import jit
 from sindri.train.dataset_helper import _Batches, check_dataset
 
 __all__ = ['data_sink']
@@ -17,8 +19,6 @@ def data_sink(fn: Callable, dataset: Any, sink_size: int = 1, jit_config: Any = 
 
     def sunk() -> Any:
         nonlocal compiled
-        from sindri import context
-        from sindri.common.api import jit
         graph = context.get_context('mode') == context.GRAPH_MODE
         if graph and compiled is None:
             compiled = jit(fn)

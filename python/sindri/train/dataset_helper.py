@@ -6,6 +6,7 @@ from typing import Any, Iterator, List, Tuple
 from sindri import _checkparam as validator
 from sindri import context
 from sindri.common.tensor import Tensor
+from sindri.dataset.engine.iterators import open_reader
 
 __all__ = ['DatasetHelper', 'connect_network_with_dataset']
 
@@ -61,7 +62,6 @@ class _Batches:
             return source
         behind_a_pass = in_passes and done == 0
         if text:
-            from sindri.dataset.engine.iterators import open_reader
             epoch = state['epoch'] + (1 if behind_a_pass else 0)
             source._reader.close()
             source._reader = open_reader(self._dataset, total - epoch if in_passes else num_epochs, epoch, state['seed'])

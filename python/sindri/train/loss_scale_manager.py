@@ -2,6 +2,7 @@
 from typing import Any
 
 from sindri import _checkparam as validator
+from sindri.nn.wrap.loss_scale import DynamicLossScaleUpdateCell, FixedLossScaleUpdateCell
 
 __all__ = ['LossScaleManager', 'FixedLossScaleManager', 'DynamicLossScaleManager']
 
@@ -62,8 +63,7 @@ class FixedLossScaleManager(LossScaleManager):
     def get_update_cell(self) -> Any:
         if not self._drop_overflow_update:
             return None
-        from sindri import nn
-        return nn.FixedLossScaleUpdateCell(self._loss_scale)
+        return FixedLossScaleUpdateCell(self._loss_scale)
 
 
 class DynamicLossScaleManager(LossScaleManager):
@@ -115,5 +115,4 @@ class DynamicLossScaleManager(LossScaleManager):
         return True
 
     def get_update_cell(self) -> Any:
-        from sindri import nn
-        return nn.DynamicLossScaleUpdateCell(self.loss_scale, self.scale_factor, self.scale_window)
+        return DynamicLossScaleUpdateCell(self.loss_scale, self.scale_factor, self.scale_window)

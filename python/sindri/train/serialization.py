@@ -3,6 +3,7 @@
 The file form is the engine's (`_core.save_checkpoint`, `_core.load_checkpoint`); here names, kinds of values, matching with a network and
 MindSpore's rules on what may differ."""
 import atexit
+import difflib
 import functools
 import os
 import threading
@@ -19,6 +20,7 @@ from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
+from sindri.nn.cell import Cell
 from sindri.train import _cipher
 
 __all__ = ['save_checkpoint', 'load_checkpoint', 'load_param_into_net', 'export', 'load', 'async_ckpt_thread_status', 'load_checkpoint_async',
@@ -66,7 +68,6 @@ def _report_lost_saves() -> None:
 
 def entries_of(save_obj: Any) -> List[Tuple[str, Any]]:
     """(name, value) pairs, names unique."""
-    from sindri.nn.cell import Cell
     if isinstance(save_obj, Cell):
         return [(p.name, p) for p in save_obj.get_parameters()]
     if isinstance(save_obj, dict):
@@ -230,7 +231,6 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
         raise ValueError("load_checkpoint: 'dec_key' goes with format 'ckpt' only")
     left_out, chosen = _as_prefixes(filter_prefix, 'filter_prefix'), _as_prefixes(specify_prefix, 'specify_prefix')
     if net is not None:
-        from sindri.nn.cell import Cell
         if not isinstance(net, Cell):
             raise TypeError(f"load_checkpoint: 'net' must be None or a Cell, got {type(net).__name__}")
     if not ckpt_file_name.endswith('.' + format):
@@ -416,7 +416,6 @@ def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: b
     for trailing ones. When no name fits, one common dotted prefix is taken off the dict's names and matching is tried again.
     Returns a LoadResult (with SINDRI_MINDSPORE_ERA=1 a plain list of the network's names that were not loaded).
     TypeError: net is no Cell, the dict no dict of Parameters; RuntimeError: shape or type does not fit."""
-    from sindri.nn.cell import Cell
     if not isinstance(net, Cell):
         raise TypeError(f"load_param_into_net: 'net' must be a Cell, got {type(net).__name__}")
     if not isinstance(parameter_dict, dict):
@@ -456,7 +455,6 @@ def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: b
 
 
 def _hint(name: str, candidates: Iterable[str]) -> str:
-    import difflib
     near = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.7)
     return f" The checkpoint has '{near[0]}'." if near else ''
 

@@ -1,6 +1,7 @@
 """Names, types and shapes of columns, as data files tell them (MindSpore: mindspore.dataset.Schema)."""
 from __future__ import annotations
 
+import json
 from typing import Any, List, Optional, Sequence
 
 from sindri.dataset._check import fail, integer
@@ -16,7 +17,6 @@ class Schema:
         self.num_rows: Optional[int] = None
         self.columns: List[dict] = []
         if schema_file:
-            import json
             with open(schema_file, encoding="utf-8") as stream:
                 self.from_json(json.load(stream))
 
@@ -56,7 +56,6 @@ class Schema:
 
     def to_json(self) -> str:
         """The schema as JSON text."""
-        import json
         out: dict = {"columns": {c["name"]: {k: v for k, v in c.items() if k != "name"} for c in self.columns}}
         if self.num_rows:
             out["numRows"] = self.num_rows

@@ -444,7 +444,6 @@ class Dataset:
     @named
     def build_vocab(self, columns: Any, freq_range: Any, top_k: Any, special_tokens: Any, special_first: bool) -> Any:
         """A text.Vocab of the words in text columns; see Vocab.from_dataset."""
-        from sindri.dataset.text import Vocab
         return Vocab.from_dataset(self, columns, freq_range, top_k, special_tokens, special_first)
 
     @named
@@ -499,3 +498,4 @@ from sindri.dataset.engine._rows import (ConcatDataset, FilterDataset, FlatMapDa
                                          ProjectDataset, RenameDataset, RepeatDataset, ShuffleDataset, SkipDataset, TakeDataset, ZipDataset,
                                          as_datasets)
 from sindri.dataset.engine._sources import MappableDataset, NonMappableDataset, SourceDataset  # noqa: E402
+from sindri.dataset.text import Vocab

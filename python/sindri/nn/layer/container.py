@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Union
 
+from sindri._compile import clock
 from sindri.nn.cell import Cell
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ class _Numbered(Cell):
         return ""
 
     def _touch(self) -> None:
-        from sindri._compile import clock
         clock[0] += 1
 
     def __len__(self) -> int:

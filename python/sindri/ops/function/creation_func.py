@@ -7,7 +7,7 @@ from typing import Any, Callable, Optional, Union
 import numpy as np
 
 from sindri.common import dtype as mstype
-from sindri.common._views import viewed
+from sindri.common._views import diagonal_of, viewed
 from sindri.ops._util import (FEW_PARTS, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, is_int, is_long, is_number,
                               perm_moving, to_axis, to_count, to_int, to_ints, to_number)
 from sindri.ops.function.array_func import concat, ravel
@@ -230,13 +230,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     a, b = to_axis(dim1, n, "ops.diagonal"), to_axis(dim2, n, "ops.diagonal")
     if a == b:
         fail(ValueError, f"dim1 and dim2 are both {a}", "ops.diagonal")
-    x = core.transpose(input, [d for d in _range(n) if d not in (a, b)] + [a, b])
-    rows, columns = x.shape[-2:]
-    first_row, first_column = max(-offset, 0), max(offset, 0)
-    count = max(0, min(rows - first_row, columns - first_column))
-    flat = core.reshape(x, x.shape[:-2] + (rows * columns,))
-    places = (first_row + np.arange(count)) * columns + first_column + np.arange(count)
-    return viewed(core.gather(flat, Tensor(places.astype(np.int64)), n - 2), input, "diagonal", (offset, a, b))
+    return viewed(diagonal_of(input, offset, a, b), input, "diagonal", (offset, a, b))
 
 
 def trace(input: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ import numpy as np
 
 from sindri import _core
 from sindri.common import dtype as mstype
+from sindri.common.sparse_tensor import RowTensor
 from sindri.ops._util import Parameter, Tensor, as_tensor, core, exported, fail, is_float, is_number, to_axes, to_axis, to_int
 from sindri.ops.function.creation_func import fill
 
@@ -322,7 +323,6 @@ def zip_operation(*data: tuple) -> tuple:
 
 def make_row_tensor(indices: Tensor, values: Tensor, dense_shape: tuple) -> Any:
     """RowTensor(indices, values, dense_shape)."""
-    from sindri.common.sparse_tensor import RowTensor
     return RowTensor(indices, values, dense_shape)
 
 

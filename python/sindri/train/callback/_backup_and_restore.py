@@ -4,7 +4,9 @@ import stat
 from typing import Any, Union
 
 from sindri import _checkparam as validator
+from sindri.train._utils import _make_directory
 from sindri.train.callback._callback import Callback, RunContext
+from sindri.train.serialization import load_checkpoint, load_param_into_net, save_checkpoint
 
 
 class BackupAndRestore(Callback):
@@ -13,7 +15,6 @@ class BackupAndRestore(Callback):
 
     def __init__(self, backup_dir: str, save_freq: Union[str, int] = 'epoch', delete_checkpoint: bool = True):
         super().__init__()
-        from sindri.train._utils import _make_directory
         self.backup_dir = _make_directory(backup_dir, 'backup_dir')
         if save_freq != 'epoch':
             validator.check_positive_int(save_freq, 'save_freq', 'BackupAndRestore')
@@ -22,7 +23,6 @@ class BackupAndRestore(Callback):
         self.backup_file = os.path.join(self.backup_dir, 'backup.ckpt')
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        from sindri.train.serialization import load_checkpoint, load_param_into_net
         p = run_context.original_args()
         if os.path.exists(self.backup_file):
             saved = load_checkpoint(self.backup_file)
@@ -45,5 +45,4 @@ class BackupAndRestore(Callback):
             os.remove(self.backup_file)
 
     def _save(self, p: Any) -> None:
-        from sindri.train.serialization import save_checkpoint
         save_checkpoint(p.train_network, self.backup_file, append_dict={'epoch_num': p.cur_epoch_num})

@@ -6,12 +6,15 @@ import time
 from typing import Any, Dict, List, Optional, Union
 
 from sindri import _checkparam as validator
+from sindri import _compile
 from sindri import context
 from sindri import log as logger
 from sindri._files import open_for_writing
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
-from sindri.train import _cipher
+from sindri.nn.cell import Cell
+from sindri.train import _cipher, serialization
+from sindri.train._utils import _make_directory
 from sindri.train.callback._callback import Callback, RunContext, _set_cur_net
 
 _INFO_KEYS = ('epoch_num', 'step_num', 'random_op')
@@ -75,7 +78,6 @@ class CheckpointConfig:
         self._training_state = validator.check_bool(training_state, 'training_state', place)
         self._remove_redundancy = validator.check_bool(remove_redundancy, 'remove_redundancy', place)
         if saved_network is not None:
-            from sindri.nn.cell import Cell
             if not isinstance(saved_network, Cell):
                 raise TypeError(f"{place}: 'saved_network' must be None or a Cell, got {type(saved_network).__name__}")
         self._saved_network = saved_network
@@ -249,7 +251,6 @@ class ModelCheckpoint(Callback):
             raise ValueError(f"ModelCheckpoint: 'prefix' must be a str without '/', got {prefix!r}")
         if config is not None and not isinstance(config, CheckpointConfig):
             raise TypeError(f"ModelCheckpoint: 'config' must be a CheckpointConfig, got {type(config).__name__}")
-        from sindri.train._utils import _make_directory
         self._directory = _make_directory(directory, 'directory') if directory is not None else os.getcwd()
         self._config = config if config is not None else CheckpointConfig()
         self._prefix = _free_prefix(self._directory, prefix)
@@ -298,7 +299,6 @@ class ModelCheckpoint(Callback):
         if p.cur_step_num:
             self._save(p)
         self._params = None
-        from sindri.train import serialization
         serialization.wait_for_async_saves()
 
     def __exit__(self, kind: Any, error: Any = None, trace: Any = None) -> None:
@@ -309,7 +309,6 @@ class ModelCheckpoint(Callback):
         if not (self._config._exception_save or issubclass(kind, KeyboardInterrupt)):
             return
         # The step that was cut short is not counted: the file is named after the last finished one.
-        from sindri.train import serialization
         finished = type(p)(p, cur_epoch_num=epoch, cur_step_num=step)
         if p.cur_step_num == step:
             vars(finished).update(_training_state=vars(p).get('_training_state'))
@@ -329,7 +328,6 @@ class ModelCheckpoint(Callback):
         return False
 
     def _save(self, p: Any, suffix: str = '.ckpt') -> None:
-        from sindri.train import serialization
         if p.cur_step_num == self._last_triggered_step and suffix == '.ckpt':
             return  # just saved
         step_in_epoch = (p.cur_step_num - 1) % int(p.batch_num) + 1
@@ -384,7 +382,6 @@ class ModelCheckpoint(Callback):
 
 def _describe(network: Any) -> str:
     """The graphs the network was compiled to when there are some, else its structure; then its parameters."""
-    from sindri import _compile
     graph = getattr(_compile, 'graph_text', None)
     head = graph(network) if graph is not None else repr(network)
     rows = [f'{p.name} {p.dtype} {list(p.shape)}' for p in network.get_parameters()]

@@ -8,6 +8,7 @@ from typing import Any, Dict
 
 from sindri import _checkparam as validator
 from sindri import log as logger
+from sindri.train import serialization
 
 _KEYS = ('landscape_size', 'unit', 'num_samples', 'create_landscape', 'intervals')
 _PLACE = "SummaryCollector: 'collect_landscape'"
@@ -55,7 +56,6 @@ class Landscape:
     def keep(self, number: int, network: Any) -> None:
         """Saves the parameters of the network when `number` is one of those asked for: of what the training Cell (the one with an
         optimizer) trains, without the loss. Cells inside that happen to be called 'network' are the user's own."""
-        from sindri.train import serialization
         if number not in self._wanted:
             return
         for _, cell in network.cells_and_names():

@@ -6,7 +6,9 @@ from typing import Any, Optional
 
 from sindri import _checkparam as validator
 from sindri import log as logger
+from sindri.train._utils import _make_directory
 from sindri.train.callback._callback import Callback, RunContext
+from sindri.train.serialization import save_checkpoint
 
 
 class OnRequestExit(Callback):
@@ -23,7 +25,6 @@ class OnRequestExit(Callback):
         if not isinstance(sig, int) or sig == signal.SIGKILL:
             raise ValueError(f"{place}: 'sig' must be a signal that can be caught, got {sig!r}")
         self.sig = sig
-        from sindri.train._utils import _make_directory
         self.directory = _make_directory(directory, 'directory')
         self.file_name = validator.check_value_type('file_name', file_name, str, place)
         if config_file is not None and not isinstance(config_file, str):
@@ -79,7 +80,6 @@ class OnRequestExit(Callback):
         net = p.train_network if mode == 'train' else p.eval_network
         path = os.path.join(self.directory, f'{self.file_name}_{mode}')
         if self.save_ckpt:
-            from sindri.train.serialization import save_checkpoint
             append = {'epoch_num': p.cur_epoch_num, 'step_num': p.cur_step_num} if mode == 'train' else None
             save_checkpoint(net, path + '.ckpt', append_dict=append)
             logger.warning('asked to exit: saved %s.ckpt', path)

@@ -9,8 +9,10 @@ from sindri import _checkparam as validator
 from sindri import log as logger
 from sindri.common import dtype as mstype
 from sindri.common.tensor import Tensor
+from sindri.train._utils import _make_directory
 from sindri.train.callback import _landscape
 from sindri.train.callback._callback import Callback, RunContext, _loss_number
+from sindri.train.summary.summary_record import SummaryRecord
 
 _DEFAULTS: Dict[str, Any] = {'collect_metric': True, 'collect_graph': True, 'collect_train_lineage': True, 'collect_eval_lineage': True,
                              'collect_input_data': True, 'collect_dataset_graph': True, 'collect_landscape': None, 'histogram_regular': None}
@@ -43,7 +45,6 @@ class SummaryCollector(Callback):
         if collect_tensor_freq is not None:
             validator.check_positive_int(collect_tensor_freq, 'collect_tensor_freq', place)
         self._tensor_freq = collect_tensor_freq
-        from sindri.train._utils import _make_directory
         self._summary_dir = _make_directory(summary_dir, 'summary_dir')
         self._max_file_size, self._export_options = max_file_size, export_options
         self._record: Any = None
@@ -87,7 +88,6 @@ class SummaryCollector(Callback):
         return data
 
     def __enter__(self) -> 'SummaryCollector':
-        from sindri.train.summary.summary_record import SummaryRecord
         self._record = SummaryRecord(self._summary_dir, max_file_size=self._max_file_size, export_options=self._export_options)
         return self
 

@@ -5,6 +5,7 @@ import numpy as np
 
 from sindri import _checkparam as validator
 from sindri.common.tensor import Tensor
+from sindri.nn.cell import Cell
 from sindri.train.metrics.metric import Metric, rearrange_inputs
 
 
@@ -42,7 +43,6 @@ class OcclusionSensitivity(Metric):
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """Takes (network, images [1, ...], label)."""
-        from sindri.nn.cell import Cell
         self._count(inputs, 3, 'network, image, label')
         network = validator.check_value_type('network', inputs[0], [Cell], 'OcclusionSensitivity')
         image = self._convert_data(inputs[1])

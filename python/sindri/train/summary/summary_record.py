@@ -11,6 +11,9 @@ from sindri import log as logger
 from sindri._files import open_for_writing
 from sindri.common import dtype as mstype
 from sindri.common.tensor import Tensor
+from sindri.nn.cell import Cell
+from sindri.ops.operations import _summary_store
+from sindri.train._utils import _make_directory
 from sindri.train.summary import _events
 
 __all__ = ['SummaryRecord']
@@ -34,14 +37,12 @@ class SummaryRecord:
     def __init__(self, log_dir: str, file_prefix: str = 'events', file_suffix: str = '_MS', num_process: int = 32, network: Any = None,
                  max_file_size: Optional[float] = None, raise_exception: bool = False, export_options: Optional[dict] = None):
         global _live
-        from sindri.train._utils import _make_directory
         place = 'SummaryRecord'
         for name, value in (('log_dir', log_dir), ('file_prefix', file_prefix), ('file_suffix', file_suffix)):
             validator.check_value_type(name, value, str, place)
             if '/' in value and name != 'log_dir':
                 raise ValueError(f"{place}: '{name}' must not contain '/', got {value!r}")
         if network is not None:
-            from sindri.nn.cell import Cell
             validator.check_value_type('network', network, Cell, place)
         if max_file_size is not None:
             validator.check_value_type('max_file_size', max_file_size, [int, float], place)
@@ -201,7 +202,6 @@ class SummaryRecord:
 
 def _from_ops() -> List[Tuple[str, str, Any]]:
     """What summary ops in the network handed over since the last call."""
-    from sindri.ops.operations import _summary_store
     out = []
     for name, value in _summary_store.take():
         for ending, kind in _KINDS.items():

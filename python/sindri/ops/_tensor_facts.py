@@ -7,6 +7,10 @@ import numpy as np
 
 from sindri import _core
 from sindri.common import dtype as mstype
+from sindri.common.tensor import _values
+from sindri.ops._util import to_axis, to_ints
+from sindri.ops.function.creation_func import fill
+from sindri.ops.function.math_func import isclose
 
 _ops = _core.ops
 Tensor = _core.Tensor
@@ -18,8 +22,17 @@ def shape_of(sizes: tuple, where: str) -> tuple:
     given = sizes[0] if len(sizes) == 1 else sizes
     if type(given) is tuple and all([type(n) is int for n in given]):  # the common case, without the checks
         return given
-    from sindri.ops._util import to_ints
     return to_ints(given, "shape", where)
+
+
+def give(tensor: Tensor, value: Tensor) -> Tensor:
+    """Writes the value into the tensor: into a Parameter in program order."""
+    value = _ops.cast(value, tensor.dtype)
+    if isinstance(tensor, _core.Parameter):
+        tensor.assign(value)
+    else:
+        tensor._replace(value)
+    return tensor
 
 
 def stride(self: Tensor, dim: Optional[int] = None) -> Union[int, List[int]]:
@@ -27,7 +40,6 @@ def stride(self: Tensor, dim: Optional[int] = None) -> Union[int, List[int]]:
     steps = [n // self.itemsize for n in self.strides]
     if dim is None:
         return steps
-    from sindri.ops._util import to_axis
     return steps[to_axis(dim, len(steps), "Tensor.stride")]
 
 
@@ -38,13 +50,11 @@ def is_signed(self: Tensor) -> bool:
 
 def get_bytes(self: Tensor) -> bytes:
     """The bytes of the values in row-major order."""
-    from sindri.common.tensor import _values
     return _values(self).tobytes() if self.dtype is not mstype.bfloat16 else _values(self).view("uint16")[..., 1::2].tobytes()
 
 
 def allclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether |self - other| <= atol + rtol * |other| everywhere. Asks for the values."""
-    from sindri.ops.function.math_func import isclose
     return bool(_ops.all(isclose(self, other, rtol, atol, equal_nan)))
 
 
@@ -65,7 +75,6 @@ def new_ones(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
 
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     """A tensor of a shape with every element fill_value, in this tensor's type unless dtype says otherwise."""
-    from sindri.ops.function.creation_func import fill
     return fill(dtype or self.dtype, shape_of((size,), "Tensor.new_full"), fill_value)
 
 
@@ -120,24 +129,22 @@ def _own_random(generator: Any, where: str) -> None:
 
 def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
     """Gives the elements numbers from N(mean, std²); returns the tensor. Raises ValueError for a negative std and a generator, TypeError for integers."""
-    from sindri.common._tensor_methods import _give
     _own_random(generator, "Tensor.normal_")
     if not self.dtype.is_floating:
         raise TypeError(f"expected a floating tensor, got {self.dtype} | Tensor.normal_")
     if std < 0:
         raise ValueError(f"std: expected a number that is not negative, got {std} | Tensor.normal_")
-    return _give(self, _ops.random_normal(self.shape, float(mean), float(std), self.dtype))
+    return give(self, _ops.random_normal(self.shape, float(mean), float(std), self.dtype))
 
 
 def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None) -> Tensor:
     """Gives the elements numbers from [from_, to); returns the tensor. Raises ValueError for from_ above to and a generator, TypeError for integers."""
-    from sindri.common._tensor_methods import _give
     _own_random(generator, "Tensor.uniform_")
     if not self.dtype.is_floating:
         raise TypeError(f"expected a floating tensor, got {self.dtype} | Tensor.uniform_")
     if from_ > to:
         raise ValueError(f"from_ {from_} is above to {to} | Tensor.uniform_")
-    return _give(self, _ops.random_uniform(self.shape, float(from_), float(to), self.dtype))
+    return give(self, _ops.random_uniform(self.shape, float(from_), float(to), self.dtype))
 
 
 def _device(self: Tensor) -> str:

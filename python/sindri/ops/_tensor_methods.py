@@ -12,13 +12,17 @@ import numpy as np
 
 from sindri import _core
 from sindri._signatures import as_method, signature
-from sindri.common import _tensor_facts as facts
 from sindri.common import dtype as mstype
-from sindri.common._method_names import METHODS, with_both_names
-from sindri.common._tensor_facts import shape_of
+from sindri.common._indexing import with_item
 from sindri.common._views import of_first_era, reshaped, transposed
 from sindri.common.hook_handle import HookHandle
 from sindri.context import era
+from sindri.ops import _tensor_facts as facts
+from sindri.ops import function
+from sindri.ops._method_names import METHODS, with_both_names
+from sindri.ops._tensor_facts import give, shape_of
+from sindri.ops._util import as_tensor, check_choice, to_axis
+from sindri.ops.function import array_func, choose_func, creation_func, index_func, reduce_func
 
 _ops = _core.ops
 Tensor = _core.Tensor
@@ -80,21 +84,11 @@ def _in_place(name: str, function: Callable) -> Callable:
             raise ValueError(f"the result has shape {value.shape}, the tensor {self.shape} | Tensor.{name}_ | use {name}, which makes a tensor of its own")
         if value.dtype.is_floating and not self.dtype.is_floating:
             raise TypeError(f"the result is of {value.dtype}, the tensor of {self.dtype} | Tensor.{name}_ | cast the tensor first, or use {name}")
-        return _give(self, value)
+        return give(self, value)
     _like(method, name + "_", function)
     method.__doc__ = (f"{name} in place: the tensor is given the result, in its type; returns the tensor. Raises ValueError for a result of another shape, "
                       "TypeError for floating results in a tensor of integers.")
     return method
-
-
-def _give(tensor: Tensor, value: Tensor) -> Tensor:
-    """Writes the value into the tensor: into a Parameter in program order."""
-    value = _ops.cast(value, tensor.dtype)
-    if isinstance(tensor, _core.Parameter):
-        tensor.assign(value)
-    else:
-        tensor._replace(value)
-    return tensor
 
 
 # --- methods with arguments of their own ------------------------------------------------------------------------------------------------
@@ -130,8 +124,7 @@ def _exchanged(x: Tensor, a: Any, b: Any) -> Tensor:
         perm = list(range(n))
         perm[a], perm[b] = perm[b], perm[a]
         return transposed(x, perm)
-    from sindri.ops.function.array_func import swapaxes
-    return swapaxes(x, a, b)
+    return array_func.swapaxes(x, a, b)
 
 
 def permute(self: Tensor, *axis: Any) -> Tensor:
@@ -141,14 +134,13 @@ def permute(self: Tensor, *axis: Any) -> Tensor:
 
 def flatten(self: Tensor, order: Union[str, int] = "C", *last: int, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions start_dim to end_dim as one, which may stand first without their names; order 'F' reverses the dimensions first."""
-    from sindri.ops.function.array_func import flatten as of_tensor
     if isinstance(order, int):
         start_dim, order = order, "C"
         if last:
             end_dim, last = last[0], last[1:]
     if last:
         raise TypeError(f"expected an order, or the first and the last dimension, got {len(last)} arguments more | Tensor.flatten")
-    return of_tensor(self, order, start_dim=start_dim, end_dim=end_dim)
+    return array_func.flatten(self, order, start_dim=start_dim, end_dim=end_dim)
 
 
 def resize(self: Tensor, *new_shape: Any) -> Tensor:
@@ -161,8 +153,7 @@ def resize(self: Tensor, *new_shape: Any) -> Tensor:
 
 def expand(self: Tensor, *size: Any) -> Tensor:
     """The tensor repeated to a shape; -1 keeps a dimension."""
-    from sindri.ops.function.array_func import broadcast_to
-    return broadcast_to(self, shape_of(size, "Tensor.expand"))
+    return array_func.broadcast_to(self, shape_of(size, "Tensor.expand"))
 
 
 def broadcast_to(self: Tensor, *shape: Any) -> Tensor:
@@ -183,20 +174,18 @@ def sum(self: Tensor, axis: Axis = None, *given: Any, dtype: Any = None, keepdim
         keep_dims: Optional[bool] = None) -> Tensor:
     """Sum over axes; bool and integers give int64 unless dtype says otherwise. initial is added. Behind axis may stand keepdims (a bool), or dtype
     and keepdims."""
-    from sindri.ops.function.reduce_func import sum as of_tensor
     if given and isinstance(given[0], bool):
         given = (None, *given)
     if len(given) > 3:
         raise TypeError(f"expected axis, dtype, keepdims and initial, got {3 - len(given)} more | Tensor.sum")
     dtype, keepdims, initial = (own if i >= len(given) or given[i] is None else given[i] for i, own in enumerate((dtype, keepdims, initial)))
-    out = of_tensor(self, axis, _keep(keepdims, keep_dims), dtype=dtype)
+    out = reduce_func.sum(self, axis, _keep(keepdims, keep_dims), dtype=dtype)
     return out if initial is None else _ops.add(out, initial)
 
 
 def mean(self: Tensor, axis: Axis = None, keep_dims: bool = False, *, keepdims: Optional[bool] = None, dtype: Any = None) -> Tensor:
     """Mean over axes, of the values in another element type when dtype says so."""
-    from sindri.ops.function.reduce_func import mean as of_tensor
-    return of_tensor(self if dtype is None else _ops.cast(self, dtype), axis, _keep(keep_dims, keepdims))
+    return reduce_func.mean(self if dtype is None else _ops.cast(self, dtype), axis, _keep(keep_dims, keepdims))
 
 
 def _freedom(ddof: Union[int, bool], correction: Optional[int]) -> Union[int, bool]:
@@ -205,26 +194,23 @@ def _freedom(ddof: Union[int, bool], correction: Optional[int]) -> Union[int, bo
 
 def std(self: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False, *, correction: Optional[int] = None) -> Tensor:
     """Standard deviation over axes: the sum of squares is divided by count - ddof, at least 0. correction is another name of ddof."""
-    from sindri.ops.function.reduce_func import std as of_tensor
-    return of_tensor(self, axis, _freedom(ddof, correction), keepdims)
+    return reduce_func.std(self, axis, _freedom(ddof, correction), keepdims)
 
 
 def var(self: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False, *, dim: Axis = None, keepdim: Optional[bool] = None,
         correction: Optional[int] = None) -> Tensor:
     """Variance over axes; see std. dim and keepdim ask for correction, too: MindSpore means 1 by leaving it out there, and 0 beside axis. Raises
     TypeError."""
-    from sindri.ops.function.reduce_func import var as of_tensor
     if dim is not None and axis is not None or keepdim is not None and keepdims:
         raise TypeError("axis and dim, or keepdims and keepdim, which mean the same, are both given | Tensor.var")
     if (dim is not None or keepdim is not None) and correction is None and not ddof:
         raise TypeError("correction is missing beside dim or keepdim | Tensor.var | give correction=0 to divide by the count, 1 for the estimate of a sample")
-    return of_tensor(self, axis if dim is None else dim, _freedom(ddof, correction), keepdims if keepdim is None else keepdim)
+    return reduce_func.var(self, axis if dim is None else dim, _freedom(ddof, correction), keepdims if keepdim is None else keepdim)
 
 
 def sort(self: Tensor, axis: int = -1, descending: bool = False, *, stable: bool = False) -> tuple:
     """(sorted values, their int32 indices) along axis. Equal values keep their order, whatever stable says."""
-    from sindri.ops.function.reduce_func import sort as of_tensor
-    return of_tensor(self, axis, descending)
+    return reduce_func.sort(self, axis, descending)
 
 
 def argsort(self: Tensor, axis: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
@@ -234,8 +220,7 @@ def argsort(self: Tensor, axis: int = -1, descending: bool = False, *, stable: b
 
 def prod(self: Tensor, axis: Axis = None, keep_dims: bool = False, dtype: Any = None, *, keepdims: Optional[bool] = None) -> Tensor:
     """Product over axes."""
-    from sindri.ops.function.reduce_func import prod as of_tensor
-    return of_tensor(self, axis, _keep(keep_dims, keepdims), dtype)
+    return reduce_func.prod(self, axis, _keep(keep_dims, keepdims), dtype)
 
 
 def _one_axis(axis: Axis) -> Optional[int]:
@@ -247,7 +232,6 @@ def _one_axis(axis: Axis) -> Optional[int]:
 def _extremum(name: str, self: Tensor, given: tuple, axis: Axis, keepdims: bool, initial: Any, where: Any, return_indices: bool, dim: Any,
               keepdim: bool) -> Any:
     """Of max and min: a dimension that is given by its place, or as dim, asks for the indices, too, but for in era 1."""
-    from sindri.ops.function import reduce_func
     if len(given) > 2 or given and axis is not None or len(given) == 2 and keepdims:
         raise TypeError(f"expected at most an axis and keepdims, each once, got {given} | Tensor.{name}")
     if dim is not None and (given or axis is not None):
@@ -278,34 +262,29 @@ def min(self: Tensor, *given: Any, axis: Axis = None, keepdims: bool = False, in
 
 def argmax_with_value(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple:
     """(value, index) of the largest element along axis; in era 1 (index, value)."""
-    from sindri.ops.function.reduce_func import max_with_index
-    return max_with_index(self, axis, keep_dims)[::1 if era() == 1 else -1]
+    return reduce_func.max_with_index(self, axis, keep_dims)[::1 if era() == 1 else -1]
 
 
 def argmin_with_value(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple:
     """(value, index) of the smallest element along axis; in era 1 (index, value)."""
-    from sindri.ops.function.reduce_func import min_with_index
-    return min_with_index(self, axis, keep_dims)[::1 if era() == 1 else -1]
+    return reduce_func.min_with_index(self, axis, keep_dims)[::1 if era() == 1 else -1]
 
 
 def argmin(self: Tensor, axis: Optional[int] = None, keepdims: bool = False) -> Tensor:
     """Index (int32) of the first smallest element along axis, or in the flat tensor."""
-    from sindri.ops.function.reduce_func import argmin as of_tensor
-    return of_tensor(self, axis, keepdims)
+    return reduce_func.argmin(self, axis, keepdims)
 
 
 def argmax(self: Tensor, axis: Optional[int] = None, keepdims: bool = False) -> Tensor:
     """Index (int64) of the first largest element along axis, or in the flat tensor."""
-    from sindri.ops.function.reduce_func import argmax as of_tensor
-    return of_tensor(self, axis, keepdims)
+    return reduce_func.argmax(self, axis, keepdims)
 
 
 def cumsum(self: Tensor, axis: Optional[int] = None, dtype: Any = None) -> Tensor:
     """Running sums along axis; of the flat tensor when axis is None. uint8 gives int32 unless dtype says otherwise, but for in era 1."""
-    from sindri.ops.function.reduce_func import cumsum as of_tensor
     if dtype is None and self.dtype is mstype.uint8 and era() == 2:
         dtype = mstype.int32
-    return of_tensor(_ops.reshape(self, (-1,)), 0, dtype) if axis is None else of_tensor(self, axis, dtype)
+    return reduce_func.cumsum(_ops.reshape(self, (-1,)), 0, dtype) if axis is None else reduce_func.cumsum(self, axis, dtype)
 
 
 def ptp(self: Tensor, axis: Axis = None, keepdims: bool = False) -> Tensor:
@@ -320,20 +299,17 @@ def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: 
 
 def diagonal(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """Elements [.., i, i + offset] of two dimensions, as the last dimension."""
-    from sindri.ops.function.creation_func import diagonal as of_tensor
-    return of_tensor(self, offset, axis1, axis2)
+    return creation_func.diagonal(self, offset, axis1, axis2)
 
 
 def repeat(self: Tensor, repeats: Union[int, Sequence[int]], axis: Optional[int] = None) -> Tensor:
     """Each element repeated along axis, as numpy.repeat; of the flat tensor when axis is None."""
-    from sindri.ops.function.array_func import repeat_interleave
-    return repeat_interleave(self, repeats, axis)
+    return array_func.repeat_interleave(self, repeats, axis)
 
 
 def take(self: Tensor, indices: Any, axis: Optional[int] = None, mode: str = "clip") -> Tensor:
     """Slices along axis (of the flat tensor when None), as numpy.take. mode: 'clip' cuts indices to the range, 'wrap' counts around, 'raise'
     raises."""
-    from sindri.ops._util import as_tensor, check_choice, to_axis
     check_choice(mode, ("clip", "wrap", "raise"), "mode", "Tensor.take")
     x, a = (_ops.reshape(self, (-1,)), 0) if axis is None else (self, to_axis(axis, len(self.shape), "Tensor.take"))
     indices = as_tensor(indices)
@@ -346,16 +322,14 @@ def gather(self: Tensor, *args: Any, dim: Optional[int] = None, index: Optional[
            axis: Optional[int] = None, batch_dims: int = 0) -> Tensor:
     """gather(input_indices, axis, batch_dims=0): slices of the tensor along axis, as ops.gather. gather(dim, index): one element per place of index,
     picked along dim, as ops.gather_elements."""
-    from sindri.ops.function.index_func import gather as of_tensor
-    from sindri.ops.function.index_func import gather_elements
     if dim is not None or index is not None or args and isinstance(args[0], int):
         dim, index = _two_arguments(args, (dim, index), "Tensor.gather(dim, index)")
-        return gather_elements(self, dim, index)
+        return index_func.gather_elements(self, dim, index)
     if len(args) == 3:
         batch_dims = args[2]
         args = args[:2]
     input_indices, axis = _two_arguments(args, (input_indices, axis), "Tensor.gather(input_indices, axis)")
-    return of_tensor(self, input_indices, axis, batch_dims)
+    return index_func.gather(self, input_indices, axis, batch_dims)
 
 
 def _two_arguments(args: tuple, named: tuple, where: str) -> tuple:
@@ -369,14 +343,13 @@ def _two_arguments(args: tuple, named: tuple, where: str) -> tuple:
 def index_add(self: Tensor, *args: Any, alpha: Any = 1, **named: Any) -> Tensor:
     """index_add(dim, index, source, alpha=1), or as ops.index_add(indices, y, axis): the tensor with alpha times the rows of source added to the
     rows that index names along dim."""
-    from sindri.ops.function.index_func import index_add as of_tensor
     if args and isinstance(args[0], int) or "dim" in named:
         given = dict(zip(("dim", "index", "source"), args), **named)
         if set(given) != {"dim", "index", "source"} or len(args) + len(named) != 3:
             raise TypeError(f"expected dim, index and source, got {', '.join(given)} | Tensor.index_add")
         source = given["source"] if isinstance(alpha, (int, float)) and alpha == 1 else _ops.mul(given["source"], alpha)
-        return of_tensor(self, given["index"], source, given["dim"])
-    return of_tensor(self, *args, **named)
+        return index_func.index_add(self, given["index"], source, given["dim"])
+    return index_func.index_add(self, *args, **named)
 
 
 def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
@@ -395,15 +368,12 @@ def _times(other: Any, alpha: Any) -> Any:
 
 def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
     """Where each value of v belongs in this sorted vector."""
-    from sindri.ops._util import as_tensor
-    from sindri.ops.function.choose_func import searchsorted as of_tensor
-    return of_tensor(self, as_tensor(v), side=side, sorter=sorter, out_int32=True)
+    return choose_func.searchsorted(self, as_tensor(v), side=side, sorter=sorter, out_int32=True)
 
 
 def where(self: Tensor, condition: Tensor, y: Any) -> Tensor:
     """The tensor's elements where condition holds, else those of y."""
-    from sindri.ops.function.choose_func import where as of_tensor
-    return of_tensor(condition, self, y)
+    return choose_func.where(condition, self, y)
 
 
 def select(self: Tensor, *args: Any, dim: Optional[int] = None, index: Optional[int] = None, condition: Optional[Tensor] = None, y: Any = None) -> Tensor:
@@ -411,22 +381,18 @@ def select(self: Tensor, *args: Any, dim: Optional[int] = None, index: Optional[
     else those of y."""
     if dim is not None or index is not None or args and isinstance(args[0], int):
         dim, index = _two_arguments(args, (dim, index), "Tensor.select(dim, index)")
-        from sindri.ops._util import to_axis
         return self[(slice(None),) * to_axis(dim, len(self.shape), "Tensor.select") + (index,)]
-    from sindri.ops.function.choose_func import select as of_tensor
     condition, y = _two_arguments(args, (condition, y), "Tensor.select(condition, y)")
-    return of_tensor(condition, self, y)
+    return choose_func.select(condition, self, y)
 
 
 def fill(self: Tensor, value: Any) -> Tensor:
     """A tensor of this shape and type with every element `value`; the tensor itself stays as it is."""
-    from sindri.ops.function.creation_func import full_like
-    return full_like(self, value)
+    return creation_func.full_like(self, value)
 
 
 def itemset(self: Tensor, *args: Any) -> Tensor:
     """A tensor with one element replaced: itemset(value) of one element, itemset(flat index, value) or itemset((i, j), value)."""
-    from sindri.common._indexing import with_item
     if len(args) == 1:
         if self.size != 1:
             raise ValueError(f"itemset(value) needs one element, the tensor has shape {self.shape} | Tensor.itemset | give an index too")
@@ -448,11 +414,10 @@ def item(self: Tensor, index: Any = None) -> Union[int, float, bool]:
 
 def index_put(self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
     """A tensor with values at the places that index tensors (one per leading dimension, broadcast) name; accumulate: added."""
-    from sindri.ops.function.index_func import tensor_scatter_add, tensor_scatter_update
     shape = np.broadcast_shapes(*(i.shape for i in indices))
     vectors = _ops.stack([_ops.broadcast_to(i, shape) for i in indices], -1)
     values = _ops.broadcast_to(values, shape + self.shape[len(indices):])
-    return (tensor_scatter_add if accumulate else tensor_scatter_update)(self, vectors, values)
+    return (index_func.tensor_scatter_add if accumulate else index_func.tensor_scatter_update)(self, vectors, values)
 
 
 def to(self: Tensor, *args: Any) -> Tensor:
@@ -498,22 +463,22 @@ def value(self: Tensor) -> Tensor:
 def assign_value(self: Tensor, other: Tensor) -> Tensor:
     """Makes the handle stand for another value; returns it. Tensors it is a view of, and views of it, keep theirs."""
     self._leave()
-    return _give(self, other)
+    return give(self, other)
 
 
 def copy_(self: Tensor, src: Tensor) -> Tensor:
     """Gives the tensor the values of src, broadcast to its shape; returns it."""
-    return _give(self, _ops.broadcast_to(src, self.shape))
+    return give(self, _ops.broadcast_to(src, self.shape))
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:
     """Gives every element the value; returns the tensor."""
-    return _give(self, fill(self, value))
+    return give(self, fill(self, value))
 
 
 def zero_(self: Tensor) -> Tensor:
     """Gives every element 0; returns the tensor."""
-    return _give(self, _ops.zeros_like(self))
+    return give(self, _ops.zeros_like(self))
 
 
 def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> HookHandle:
@@ -544,8 +509,7 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 def _adjoint(self: Tensor) -> Tensor:
-    from sindri.ops.function import adjoint
-    return adjoint(self)
+    return function.adjoint(self)
 
 
 def _reversed(self: Tensor) -> Tensor:
@@ -563,8 +527,6 @@ _item = Tensor.item
 
 def attach(cls: type) -> None:
     """Adds the methods to the Tensor class. A name the class has already stays what it is, except `item`."""
-    from sindri.ops import function
-
     def put(name: str, method: Any) -> None:
         if name not in cls.__dict__:
             setattr(cls, name, with_both_names(method) if name in METHODS else method)
