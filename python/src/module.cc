@@ -32,4 +32,5 @@ PYBIND11_MODULE(_core, m) {
   bind_train(m);
   bind_train_step(m);
   bind_optim(m);
+  bind_nn_rules(m);
 }

@@ -1,5 +1,6 @@
 // The optimizers of the C++ library: what Python's classes stand on. Python holds argument forms, MindSpore's attributes and hooks.
 #include "python/src/casters.h"
+#include "python/src/settings.h"
 #include "sindri/optim/lamb.h"
 #include "sindri/optim/registry.h"
 
@@ -43,13 +44,6 @@ class WithoutRule final : public Optimizer {
   }
 };
 
-SettingValue setting_of(py::handle h) {
-  if (PyBool_Check(h.ptr())) return py::cast<bool>(h);
-  if (PyLong_Check(h.ptr())) return py::cast<int64_t>(h);
-  if (PyFloat_Check(h.ptr())) return py::cast<double>(h);
-  return py::cast<std::string>(h);
-}
-
 class PyOptimizer {
  public:
   /// rule: a name of optim::optimizers(), empty for none. groups: (parameters, rate, decay, centralise), rate and decay None where the
@@ -71,8 +65,7 @@ class PyOptimizer {
       options.loss_scale = loss_scale;
       optimizer_ = std::make_shared<WithoutRule>(name, std::move(params), options);
     } else {
-      std::map<std::string, SettingValue> given;
-      for (const auto& [key, value] : settings) given[py::cast<std::string>(key)] = setting_of(value);
+      std::map<std::string, SettingValue> given = settings_of(settings);
       if (optim::optimizers().info(rule).find("loss_scale") != nullptr) given["loss_scale"] = loss_scale;
       optimizer_ = optim::optimizers().make(rule, given, std::move(params), options);
     }

@@ -42,6 +42,8 @@ TEST(Metric, AccuracyTakesTheFirstOfEqualScoresAndMultilabelRows) {
   rows.update({scores({1, 0, 1, 1}, 2), scores({1, 0, 0, 1}, 2)});
   EXPECT_DOUBLE_EQ(rows.value(), 0.5);
   EXPECT_THROW(rows.update({scores({0.5, 0}, 2), scores({1, 0}, 2)}), ValueError);
+  EXPECT_THROW(tie.update({scores({1, 0, 0, 1}, 2), scores({1, 1, 0, 1}, 2)}), ShapeError) << "neither class numbers nor one-hot";
+  EXPECT_THROW(tie.update({scores({1, 0, 0}, 3), ints({0})}), ShapeError) << "another number of classes";
 }
 
 TEST(Metric, PrecisionRecallFbeta) {
@@ -81,7 +83,14 @@ TEST(Metric, ConfusionMatrix) {
   ConfusionMatrix by_target(3, "target");
   by_target.update({kScores, kLabels});
   EXPECT_THAT(by_target.eval(), ElementsAre(1, 0, 0, 0, 0.5, 0.5, 0, 0, 1));
-  EXPECT_THROW(ConfusionMatrix(4).update({kScores, kLabels}), ShapeError);
+  ConfusionMatrix wider(4);
+  wider.update({kScores, kLabels});
+  EXPECT_EQ(wider.eval().size(), 16u) << "classes without a score are empty";
+  EXPECT_THROW(ConfusionMatrix(2).update({kScores, kLabels}), ShapeError);
+  ConfusionMatrix binary(2);
+  binary.update({Tensor::from_values({4}, {0.2, 0.7, 0.5, 0.4}), ints({0, 1, 0, 1})});
+  EXPECT_THAT(binary.eval(), ElementsAre(1, 1, 1, 1)) << "scores from the threshold on are class 1";
+  EXPECT_THROW(ConfusionMatrix().update({Tensor::zeros({2}), ints({0, 1})}), ValueError);
   EXPECT_THROW(ConfusionMatrix(3, "rows"), ValueError);
   EXPECT_THROW(m.count(3, 0), ValueError);
 }
@@ -92,7 +101,9 @@ TEST(Metric, LossErrorsAndPerplexity) {
   loss.update({Tensor::from_values({1}, {4})});
   EXPECT_DOUBLE_EQ(loss.value(), 3);
   EXPECT_TRUE(loss.uses_loss());
-  EXPECT_THROW(loss.update({Tensor::zeros({2})}), ShapeError);
+  loss.update({Tensor::from_values({2}, {2, 4})});
+  EXPECT_DOUBLE_EQ(loss.value(), 3) << "a vector counts as its mean";
+  EXPECT_THROW(loss.update({Tensor::zeros({2, 1})}), ShapeError);
   MAE mae;
   MSE mse;
   for (Metric* m : std::vector<Metric*>{&mae, &mse}) m->update({scores({1, 2, 3, 4}, 2), scores({1, 4, 2, 4}, 2)});
@@ -108,6 +119,9 @@ TEST(Metric, NanIsNotRight) {
   TopKCategoricalAccuracy top(1);
   top.update({scores({nan, 1, 2}, 3), ints({0})});
   EXPECT_DOUBLE_EQ(top.value(), 0);
+  TopKCategoricalAccuracy all(3);
+  all.update({scores({nan, 1, 2}, 3), ints({0})});
+  EXPECT_DOUBLE_EQ(all.value(), 1) << "it is last, which of as many as there are is among them";
 }
 
 TEST(Metric, RegistryAndErrors) {
@@ -127,6 +141,10 @@ TEST(Metric, RegistryAndErrors) {
     EXPECT_EQ(e.code(), ErrorCode::kLabelRange);
     EXPECT_NE(e.message().find("label 3 of sample 2"), std::string::npos) << e.what();
   }
+  m.clear();
+  m.allow_other_labels().update({kScores, ints({1, 0, 3, 2})});
+  EXPECT_DOUBLE_EQ(m.value(), 0.75);
+  m.clear();
   m.set_indexes({1, 0});
   m.update({kLabels, kScores});
   EXPECT_DOUBLE_EQ(m.value(), 0.75);

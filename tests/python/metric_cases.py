@@ -8,6 +8,11 @@ def _plain(value):
     return np.asarray(value).astype(float).tolist()
 
 
+def builtin_name(error):
+    """The class of Python's own that the error is of: what scripts catch."""
+    return next(c.__name__ for c in type(error).__mro__ if c.__module__ == 'builtins')
+
+
 def results(T):
     """Value of every case, or the name of the exception it raised, by the case's name. T is the module of metrics."""
     out = {}
@@ -20,7 +25,7 @@ def results(T):
                 metric.update(*u)
             out[name] = _plain(metric.eval(**kwargs))
         except Exception as e:  # the class is the expectation
-            out[name] = type(e).__name__
+            out[name] = builtin_name(e)
 
     rng = np.random.RandomState(7)
     score, label = rng.rand(6, 5).astype(np.float32), np.array([0, 1, 2, 3, 4, 2])
@@ -106,4 +111,107 @@ def results(T):
     out['auc'] = float(T.auc(np.array([0, .2, .5, 1]), np.array([0, .6, .7, 1])))
     out['auc falling'] = float(T.auc(np.array([1, .5, .2, 0]), np.array([1, .7, .6, 0])))
     out['auc reordered'] = float(T.auc(np.array([0, .5, .2, 1]), np.array([0, .7, .6, 1]), reorder=True))
+    return out
+
+
+# What the C++ library counts, as data, so that the tests of both languages read it: (name, MindSpore's class, name in C++, settings, updates).
+# An update is a list of arrays; None clears. A name that ends in "mean" asks for the mean over classes.
+
+
+def counted_cases():
+    rng = np.random.RandomState(11)
+    nan, inf = float('nan'), float('inf')
+    score, label = rng.rand(6, 5).astype(np.float32), np.array([0, 1, 2, 3, 4, 2])
+    later, later_label = rng.rand(4, 5).astype(np.float32), np.array([4, 4, 0, 2])
+    one_hot = np.eye(5)[label].astype(np.int32)
+    places, place_label = rng.rand(2, 3, 2, 2).astype(np.float32), rng.randint(0, 3, (2, 2, 2))
+    ties = np.array([[1, 1, 0], [0, 2, 2], [3, 3, 3], [0, 0, 1]], np.float32)
+    holes = np.array([[nan, 1, 2], [1, nan, nan], [0, 5, nan], [inf, 0, -inf]], np.float32)
+    few = (np.array([[.9, .1, 0, 0], [.8, .1, .1, 0], [.1, .7, .2, 0]], np.float32), np.array([0, 1, 1]))  # no 2, no 3
+    bits, truth = (rng.rand(4, 3) > .5).astype(int), (rng.rand(4, 3) > .5).astype(int)
+    bit_places, truth_places = (rng.rand(2, 3, 2) > .5).astype(int), (rng.rand(2, 3, 2) > .5).astype(int)
+    prob = (score / score.sum(1, keepdims=True)).astype(np.float32)
+    text_prob, text = rng.dirichlet(np.ones(4), (2, 3)).astype(np.float32), rng.randint(0, 4, (2, 3))
+    two = [[score, label], [later, later_label]]
+    multi = {'eval_type': 'multilabel'}
+    out = []
+    for cls, rule in (('Accuracy', 'accuracy'), ('Precision', 'precision'), ('Recall', 'recall'), ('F1', 'F1')):
+        cases = [('two batches', {}, two), ('after clear', {}, [two[0], None, two[1]]), ('one-hot', {}, [[score, one_hot], two[1]]), ('no samples', {}, []),
+                 ('cleared', {}, [two[0], None]), ('ties', {}, [[ties, np.array([0, 1, 2, 2])]]), ('empty classes', {}, [few]),
+                 ('of doubles', {}, [[score.astype(np.float64), label.astype(np.int32)]]), ('one sample', {}, [[score[:1], label[:1]]]),
+                 ('three inputs', {}, [[score, label, label]]), ('one input', {}, [[score]])]
+        if cls != 'F1':
+            cases += [('places', {}, [[places, place_label]]), ('other shapes', {}, [[score, label[:3]]]), ('other classes', {}, [two[0], [ties, np.arange(3)]]),
+                      ('not one-hot', {}, [[score, score]]), ('multilabel', multi, [[bits, truth], [truth, truth]]),
+                      ('multilabel places', multi, [[bit_places, truth_places]]), ('multilabel of scores', multi, [[score, one_hot]])]
+        if cls != 'Accuracy':
+            cases += [('two batches, mean', {}, two), ('empty classes, mean', {}, [few]), ('label too large', {}, [[score, label + 1]])]
+        else:
+            cases += [('label too large', {}, [[score, label + 1]]), ('not numbers', {}, [[holes, np.array([0, 1, 2, 0])]])]
+        out += [(f'{rule}: {name}', cls, rule, settings, updates) for name, settings, updates in cases]
+    for beta in (0.5, 2.0):
+        out += [(f'fbeta {beta}', 'Fbeta', 'fbeta', {'beta': beta}, two), (f'fbeta {beta}, mean', 'Fbeta', 'fbeta', {'beta': beta}, [few])]
+    for k in (1, 2, 4):
+        top = lambda name, *updates: out.append((f'topk {k}: {name}', 'TopKCategoricalAccuracy', 'topk', {'k': k}, list(updates)))
+        top('two batches', *two)
+        top('one-hot', [score, one_hot])
+        top('ties', [np.tile(ties, 2)[:, :5], np.array([1, 2, 2, 3])])
+        top('label too large', [score, label + 1])
+        top('more than classes', [ties[:, :3], np.array([1, 2, 2, 1])])
+        top('no samples')
+    out.append(('topk 1: not numbers', 'TopKCategoricalAccuracy', 'topk', {'k': 1}, [[holes, np.array([0, 1, 2, 0])]]))
+    out += [('loss: numbers and vectors', 'Loss', 'loss', {}, [[np.array(0.5)], [np.array([1., 3.])], [np.array([4.], np.float32)]]),
+            ('loss: matrix', 'Loss', 'loss', {}, [[np.ones((2, 2))]]), ('loss: two', 'Loss', 'loss', {}, [[np.array(1.), np.array(2.)]]),
+            ('loss: cleared', 'Loss', 'loss', {}, [[np.array(1.)], None]), ('loss: not a number', 'Loss', 'loss', {}, [[np.array(nan)], [np.array(1.)]])]
+    for cls, rule in (('MAE', 'mae'), ('MSE', 'mse')):
+        error = lambda name, *updates: out.append((f'{rule}: {name}', cls, rule, {}, list(updates)))
+        error('two batches', [score, one_hot], [later, later * 2])
+        error('after clear', [score, one_hot], None, [later, later * 2])
+        error('places', [places, places[::-1] / 3])
+        error('vectors', [label, label[::-1].copy()])
+        error('other shapes', [score, later])
+        error('not a number', [holes, ties])
+        error('no samples')
+    for ignored in ({}, {'ignore_label': 2}, {'ignore_label': -1}):
+        which = 'perplexity' + ''.join(f' without {v}' for v in ignored.values())
+        out += [(f'{which}: two batches', 'Perplexity', 'perplexity', ignored, [[prob, label], [prob[:2], np.array([2, 3])]]),
+                (f'{which}: text', 'Perplexity', 'perplexity', ignored, [[text_prob.reshape(6, 4), text.reshape(6)]])]
+    out += [('perplexity without -1: ignored', 'Perplexity', 'perplexity', {'ignore_label': -1}, [[prob, np.array([0, -1, 2, -1, 4, 2])]]),
+            ('perplexity without 1: all', 'Perplexity', 'perplexity', {'ignore_label': 1}, [[prob[:2], np.array([1, 1])]]),
+            ('perplexity: of zero', 'Perplexity', 'perplexity', {}, [[np.array([[0., 1.]]), np.array([0])]]),
+            ('perplexity: other shapes', 'Perplexity', 'perplexity', {}, [[prob, label[:3]]])]
+    for norm in ('no_norm', 'target', 'prediction', 'all'):
+        matrix = lambda name, n, *updates, **more: out.append((f'confusion matrix {norm}: {name}', 'ConfusionMatrix', 'confusion_matrix',
+                                                              {'num_classes': n, 'normalize': norm, **more}, list(updates)))
+        matrix('two batches', 5, *two)
+        matrix('after clear', 5, two[0], None, two[1])
+        matrix('empty classes', 4, few)
+        matrix('more classes than scores', 6, few)
+        matrix('classes', 5, [label, np.array([4, 1, 2, 0, 4, 3])])
+        matrix('scores of class 1', 2, [np.array([.2, .7, .5, .4]), np.array([0, 1, 0, 1])], threshold=0.45)
+        matrix('places', 3, [places, place_label])
+        matrix('no samples', 3)
+    return out
+
+
+def _stored(array):
+    values = [v if np.isfinite(v) else str(float(v)) for v in array.reshape(-1).tolist()]
+    return {'dtype': str(array.dtype), 'shape': list(array.shape), 'values': values}
+
+
+def counted_results(T):
+    """The cases with their arrays and what came of them: a number, a list of them, or the name of the exception."""
+    out = []
+    for name, cls, rule, settings, updates in counted_cases():
+        try:
+            metric = getattr(T, cls)(**settings)
+            metric.clear()
+            for u in updates:
+                metric.clear() if u is None else metric.update(*[np.array(a) for a in u])
+            want = _plain(metric.eval(average=True) if name.endswith('mean') else metric.eval())
+            want = [x if np.isfinite(x) else str(x) for x in np.asarray(want).reshape(-1).tolist()]
+        except Exception as e:
+            want = builtin_name(e)
+        out.append({'name': name, 'class': cls, 'metric': rule, 'settings': settings,
+                    'updates': [None if u is None else [_stored(np.asarray(a)) for a in u] for u in updates], 'want': want})
     return out

@@ -12,6 +12,8 @@ from sindri import Tensor, nn
 with open(os.path.join(os.path.dirname(__file__), 'expectations', 'metrics.json'), encoding='utf-8') as f:
     EXPECTED = json.load(f)
 GOT = metric_cases.results(train)
+with open(os.path.join(os.path.dirname(__file__), '..', 'nn', 'expectations', 'metrics.json'), encoding='utf-8') as f:
+    COUNTED = json.load(f)  # tests/nn/metric_expectations_test.cc reads it, too
 
 
 def test_every_case_is_recorded():
@@ -27,6 +29,37 @@ def test_value(name):
         assert not isinstance(got, str), got
         np.testing.assert_equal(np.shape(_flat(got)), np.shape(_flat(want)))
         np.testing.assert_allclose(_flat(got), _flat(want), rtol=2e-6, atol=1e-12)
+
+
+def test_counted():
+    results = {c['name']: c['want'] for c in metric_cases.counted_results(train)}
+    assert sorted(results) == sorted(c['name'] for c in COUNTED) and len(COUNTED) > 150
+    for case in COUNTED:
+        want, got = case['want'], results[case['name']]
+        if isinstance(want, str) or isinstance(got, str):
+            assert got == want, case['name']
+        else:
+            np.testing.assert_allclose([float(x) for x in got], [float(x) for x in want], 2e-6, 1e-12, err_msg=case['name'])
+
+
+def test_counts_and_hooks():
+    class Shifted(train.Accuracy):
+        def update(self, *inputs):
+            super().update(self._convert_data(inputs[0]) - 1, *inputs[1:])
+
+    x = np.array([[.1, .9], [.8, .2], [.7, .3]], np.float32)
+    accuracy = Shifted().set_indexes([2, 0])
+    accuracy.clear()
+    accuracy.update(np.array([2, 1, 2]), None, x)
+    assert (accuracy._correct_num, accuracy._total_num, accuracy._class_num) == (2, 3, 2) and accuracy.eval() == pytest.approx(2 / 3)
+    with pytest.raises(AttributeError, match='Shifted.*_wrong_num'):
+        accuracy._wrong_num
+    matrix = train.ConfusionMatrix(3)
+    matrix.update(x, np.array([1, 0, 1]))
+    assert matrix.confusion_matrix.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 0]]
+    precision = train.Precision()
+    precision.update(x, [1, 0, 1])
+    assert precision._true_positives.tolist() == [1, 1] and precision._positives.tolist() == [2, 1]
 
 
 def _flat(value):

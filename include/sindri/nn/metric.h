@@ -1,7 +1,12 @@
-// Metrics: counted on the host over the batches of an evaluation (MindSpore: mindspore.train.metrics).
+// Metrics: counted on the host over the batches of an evaluation (MindSpore: mindspore.train.metrics). The classes of Python count here, too.
+//
+// "Class scores": predictions [N, C] or [N, C, d...] with labels [N, d...] (class numbers) or one-hot of the predictions' shape. A prediction
+// is the first largest score, a NaN being largest, as in NumPy.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,11 +28,21 @@ class SINDRI_API Metric {
   virtual double value() const;
   /// Whether update() wants the loss rather than predictions and labels.
   virtual bool uses_loss() const { return false; }
+  /// Whether it takes the outputs of a classifier and class labels as they are: settings files offer these.
+  virtual bool scores_classes() const { return !uses_loss(); }
+  /// Whether nothing was counted since clear().
+  virtual bool empty() const { return false; }
+  /// What eval() is made of, by the names MindSpore gives it: "correct_num", "total_num", ….
+  virtual std::map<std::string, std::vector<double>> counts() const { return {}; }
   /// Which of the values given to update() to use, in this order; empty: all as they come.
   Metric& set_indexes(std::vector<size_t> indexes);
+  /// A label that is no class counts as a wrong answer, as in MindSpore, instead of being an error; of the metrics that count right answers.
+  Metric& allow_other_labels(bool allow = true);
 
  protected:
   virtual void add(const std::vector<Tensor>& inputs) = 0;
+  /// Labels may be what no class is.
+  bool other_labels_ = false;
 
  private:
   std::vector<size_t> indexes_;
@@ -35,55 +50,62 @@ class SINDRI_API Metric {
 
 using MetricPtr = std::shared_ptr<Metric>;
 
-/// The metric MindSpore registers under that name: accuracy, acc, precision, recall, F1, loss, top_1_accuracy, top_5_accuracy,
-/// confusion_matrix, mae, mse, perplexity. Throws ValueError with the nearest names.
+/// The metric of that name (sindri/nn/registry.h) with its settings at their defaults: accuracy, precision, F1, loss, top_5_accuracy, ….
+/// Throws ValueError with the nearest names.
 SINDRI_API MetricPtr make_metric(const std::string& name);
 /// Names make_metric knows, sorted.
 SINDRI_API std::vector<std::string> metric_names();
 
-/// "classification": predictions [N, C], labels [N] or one-hot [N, C]; a prediction is the first largest score.
-/// "multilabel": predictions and labels [N, C] of 0 and 1; a row counts when it is right throughout.
+/// Right answers over samples. "classification": class scores. "multilabel": predictions and labels [N, C] or [N, C, d...] of 0 and 1; a
+/// sample is right when it is so for all classes. The number of classes may not change between batches.
 class SINDRI_API Accuracy final : public Metric {
  public:
   /// Throws ValueError for another eval_type.
   explicit Accuracy(const std::string& eval_type = "classification");
-  void clear() override { correct_ = total_ = 0; }
+  void clear() override { correct_ = total_ = classes_ = 0; }
   std::vector<double> eval() const override;
+  bool empty() const override { return total_ == 0; }
+  std::map<std::string, std::vector<double>> counts() const override;
 
  protected:
   void add(const std::vector<Tensor>& inputs) override;
 
  private:
   bool multilabel_;
-  int64_t correct_ = 0, total_ = 0;
+  int64_t correct_ = 0, total_ = 0, classes_ = 0;
 };
 
-/// Counts per class behind precision, recall and F-beta. Inputs as for Accuracy; "multilabel" counts columns.
+/// Counts behind precision, recall and F-beta: per class, or for "multilabel" per sample, one after the other, as in MindSpore. Inputs as
+/// for Accuracy; a label that is no class is an error.
 class SINDRI_API ClassCounts : public Metric {
  public:
   void clear() override;
+  bool empty() const override { return classes_ == 0; }
+  std::map<std::string, std::vector<double>> counts() const override;
 
  protected:
   explicit ClassCounts(const char* name, const std::string& eval_type);
   void add(const std::vector<Tensor>& inputs) override;
-  void check_counted() const;
+  /// of_hits·hits / (of_predicted·predicted + of_actual·actual) each; 0 where the divisor is. Throws ValueError before any update.
+  std::vector<double> rate(double of_hits, double of_predicted, double of_actual) const;
   const char* name_;
   bool multilabel_;
+  int64_t classes_ = 0;
   std::vector<int64_t> true_positives_, predicted_, actual_;
 };
 
-/// True positives over predicted ones, per class; 0 for a class never predicted.
+/// True positives over predicted ones; 0 where nothing was predicted.
 class SINDRI_API Precision final : public ClassCounts {
  public:
   explicit Precision(const std::string& eval_type = "classification") : ClassCounts("Precision", eval_type) {}
-  std::vector<double> eval() const override;
+  std::vector<double> eval() const override { return rate(1, 1, 0); }
 };
 
-/// True positives over actual ones, per class; 0 for a class that never occurs.
+/// True positives over actual ones; 0 where there are none.
 class SINDRI_API Recall final : public ClassCounts {
  public:
   explicit Recall(const std::string& eval_type = "classification") : ClassCounts("Recall", eval_type) {}
-  std::vector<double> eval() const override;
+  std::vector<double> eval() const override { return rate(1, 0, 1); }
 };
 
 /// (1 + beta²)·P·R/(beta²·P + R) per class.
@@ -91,18 +113,20 @@ class SINDRI_API Fbeta final : public ClassCounts {
  public:
   /// Throws ValueError unless beta > 0.
   explicit Fbeta(double beta = 1);
-  std::vector<double> eval() const override;
+  std::vector<double> eval() const override { return rate(1 + beta_ * beta_, 1, beta_ * beta_); }
 
  private:
   double beta_;
 };
 
-/// Mean of the losses of the batches, each one number.
+/// Mean of the losses of the batches, each one number or a vector, which counts as its mean.
 class SINDRI_API Loss final : public Metric {
  public:
   void clear() override { sum_ = 0, count_ = 0; }
   std::vector<double> eval() const override;
   bool uses_loss() const override { return true; }
+  bool empty() const override { return count_ == 0; }
+  std::map<std::string, std::vector<double>> counts() const override;
 
  protected:
   void add(const std::vector<Tensor>& inputs) override;
@@ -112,13 +136,15 @@ class SINDRI_API Loss final : public Metric {
   int64_t count_ = 0;
 };
 
-/// Share of samples whose label is among the k largest scores; of equal scores the lower class comes first.
+/// Share of samples [N, C] whose label is among the k largest scores; of equal scores the lower class comes first, NaN last.
 class SINDRI_API TopKCategoricalAccuracy final : public Metric {
  public:
   /// Throws ValueError unless k >= 1.
   explicit TopKCategoricalAccuracy(int64_t k);
   void clear() override { correct_ = total_ = 0; }
   std::vector<double> eval() const override;
+  bool empty() const override { return total_ == 0; }
+  std::map<std::string, std::vector<double>> counts() const override;
 
  protected:
   void add(const std::vector<Tensor>& inputs) override;
@@ -127,14 +153,17 @@ class SINDRI_API TopKCategoricalAccuracy final : public Metric {
   int64_t k_, correct_ = 0, total_ = 0;
 };
 
-/// Counts [label][prediction]. eval(): the rows one after the other, normalised as asked; value(): the share on the diagonal.
+/// Counts [label][prediction] of class scores, or of predictions like the labels: classes, or scores of class 1, which `threshold` cuts.
+/// eval(): the rows one after the other, normalised as asked; value(): the share on the diagonal.
 class SINDRI_API ConfusionMatrix final : public Metric {
  public:
-  /// num_classes 0: taken from the first predictions. normalize: "no_norm", "target" (rows sum to 1), "prediction" (columns) or "all".
-  explicit ConfusionMatrix(int64_t num_classes = 0, const std::string& normalize = "no_norm");
+  /// num_classes 0: taken from the first scores. normalize: "no_norm", "target" (rows sum to 1), "prediction" (columns) or "all".
+  explicit ConfusionMatrix(int64_t num_classes = 0, const std::string& normalize = "no_norm", double threshold = 0.5);
   void clear() override;
   std::vector<double> eval() const override;
   double value() const override;
+  bool empty() const override { return !counted_; }
+  std::map<std::string, std::vector<double>> counts() const override;
   int64_t num_classes() const { return classes_; }
   int64_t count(int64_t label, int64_t prediction) const;
 
@@ -144,15 +173,20 @@ class SINDRI_API ConfusionMatrix final : public Metric {
  private:
   int64_t wanted_classes_, classes_;
   std::string normalize_;
+  double threshold_;
+  bool counted_ = false;
   std::vector<int64_t> counts_;
 };
 
-/// Sum of |prediction - label| (MAE) or its square (MSE) over all elements, divided by the number of samples (dimension 0), as in
+/// Sum of |prediction - label| (MAE) or its square (MSE) over all elements, divided by the number of samples (dimension 0 of the labels), as in
 /// MindSpore.
 class SINDRI_API ErrorMetric : public Metric {
  public:
   void clear() override { sum_ = 0, samples_ = 0; }
   std::vector<double> eval() const override;
+  bool scores_classes() const override { return false; }
+  bool empty() const override { return samples_ == 0; }
+  std::map<std::string, std::vector<double>> counts() const override;
 
  protected:
   ErrorMetric(const char* name, bool squared) : name_(name), squared_(squared) {}
@@ -176,13 +210,19 @@ class SINDRI_API MSE final : public ErrorMetric {
 /// exp of the mean of -log p(label): predictions are probabilities [..., C], labels [...].
 class SINDRI_API Perplexity final : public Metric {
  public:
+  /// Samples labelled ignore_label, which need be no class, count nothing.
+  explicit Perplexity(std::optional<int64_t> ignore_label = std::nullopt) : ignore_label_(ignore_label) {}
   void clear() override { sum_ = 0, count_ = 0; }
   std::vector<double> eval() const override;
+  bool scores_classes() const override { return false; }
+  bool empty() const override { return count_ == 0; }
+  std::map<std::string, std::vector<double>> counts() const override;
 
  protected:
   void add(const std::vector<Tensor>& inputs) override;
 
  private:
+  std::optional<int64_t> ignore_label_;
   double sum_ = 0;
   int64_t count_ = 0;
 };

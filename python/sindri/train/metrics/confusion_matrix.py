@@ -4,10 +4,10 @@ from typing import Any, Callable, Dict, Tuple
 import numpy as np
 
 from sindri import _checkparam as validator
-from sindri.train.metrics.metric import Metric, rearrange_inputs
+from sindri.train.metrics.metric import CountedMetric, Metric, rearrange_inputs
 
 
-class ConfusionMatrix(Metric):
+class ConfusionMatrix(CountedMetric):
     """[num_classes, num_classes] counts, rows are true classes. Prediction [N, C, ...] (arg-max is taken), or like the truth: classes, or
     scores that `threshold` cuts. `normalize`: 'no_norm', 'target' (rows), 'prediction' (columns), 'all'."""
 
@@ -16,35 +16,17 @@ class ConfusionMatrix(Metric):
         self.num_classes = validator.check_value_type('num_classes', num_classes, [int], 'ConfusionMatrix')
         self.normalize = validator.check_string(normalize, ['no_norm', 'target', 'prediction', 'all'], 'normalize', 'ConfusionMatrix')
         self.threshold = validator.check_value_type('threshold', threshold, [float], 'ConfusionMatrix')
-        self.clear()
+        self._count_by('confusion_matrix', num_classes=num_classes, normalize=normalize, threshold=threshold)
 
-    def clear(self) -> None:
-        self.confusion_matrix = np.zeros((self.num_classes, self.num_classes))
-        self._is_update = False
-
-    @rearrange_inputs
-    def update(self, *inputs: Any) -> None:
-        """Takes (prediction, truth)."""
-        y_pred, y = self._pair(inputs)
-        if y_pred.ndim == y.ndim + 1:
-            y_pred = y_pred.argmax(axis=1)
-        elif y_pred.ndim != y.ndim:
-            raise ValueError(f"ConfusionMatrix.update: prediction may have the truth's dimensions or one more, got {y_pred.shape} and {y.shape}")
-        elif np.issubdtype(y_pred.dtype, np.floating):
-            y_pred = y_pred >= self.threshold
-        cell = (y.reshape(-1) * self.num_classes + y_pred.reshape(-1)).astype(int)
-        self.confusion_matrix += np.bincount(cell, minlength=self.num_classes ** 2).reshape(self.num_classes, -1)
-        self._is_update = True
+    @property
+    def confusion_matrix(self) -> np.ndarray:
+        """The counts so far, as float64."""
+        return np.array(self._counter.counts()['confusion_matrix']).reshape(self.num_classes, -1)
 
     def eval(self) -> np.ndarray:
         """The matrix as float64; rows or columns without samples are 0. RuntimeError before update."""
-        if not self._is_update:
-            raise self._no_samples()
-        counts = self.confusion_matrix.astype(float)
-        if self.normalize == 'no_norm':
-            return counts
-        total = {'target': counts.sum(axis=1, keepdims=True), 'prediction': counts.sum(axis=0, keepdims=True), 'all': counts.sum()}[self.normalize]
-        return np.divide(counts, total, out=np.zeros_like(counts), where=np.broadcast_to(total, counts.shape) != 0)
+        self._check_counted()
+        return np.array(self._counter.eval()).reshape(self.num_classes, -1)
 
 
 def _ratio(numerator: Any, denominator: Any) -> np.ndarray:

@@ -1,12 +1,13 @@
 """The base class of metrics and what several of them share."""
 import functools
 from abc import ABCMeta, abstractmethod
-from typing import Any, Callable, List, Optional, Tuple, TypeVar, cast
+from typing import Any, Callable, List, Optional, Tuple, TypeVar, Union, cast
 
 import numpy as np
 
+from sindri import _checkparam as validator
+from sindri import _core
 from sindri.common.tensor import Tensor
-
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -23,7 +24,7 @@ def rearrange_inputs(func: _F) -> _F:
 
 class Metric(metaclass=ABCMeta):
     """Base class. `clear()` starts anew, `update(*inputs)` takes one batch, `eval()` gives the result; all three are the subclass's.
-    Everything is computed on the host in NumPy."""
+    Everything is computed on the host."""
 
     def __init__(self) -> None:
         self._indexes: Optional[List[int]] = None
@@ -94,45 +95,51 @@ class EvaluationBase(Metric):
             raise TypeError(f"{type(self).__name__}: 'eval_type' must be 'classification' or 'multilabel', got {eval_type!r}")
         self._type = eval_type
 
-    def _checked(self, inputs: Tuple[Any, ...]) -> Tuple[np.ndarray, np.ndarray]:
-        """Prediction [N, C, ...] and truth ([N, ...] class indices, or like the prediction for 'multilabel')."""
-        y_pred, y = self._pair(inputs)
-        name = type(self).__name__
-        if self._type == 'classification':
-            if y_pred.ndim == y.ndim and is_one_hot(y):
-                y = y.argmax(axis=1)
-            if y_pred.ndim != y.ndim + 1:
-                raise ValueError(f"{name}.update: prediction must have one dimension more than the truth, got {y_pred.shape} and {y.shape}")
-            if y.shape != (y_pred.shape[0],) + y_pred.shape[2:]:
-                raise ValueError(f"{name}.update: truth must have the prediction's shape without dimension 1, got {y_pred.shape} and {y.shape}")
-            return y_pred, y
-        if y_pred.shape != y.shape:
-            raise ValueError(f"{name}.update: multilabel prediction and truth must have equal shapes, got {y_pred.shape} and {y.shape}")
-        if not (is_binary(y_pred) and is_binary(y)):
-            raise ValueError(f"{name}.update: multilabel values must be 0 or 1")
-        return y_pred, y
+
+class CountedMetric(Metric):
+    """A metric that the C++ library counts (include/sindri/nn/metric.h). Its counts are attributes by MindSpore's names: `_correct_num`,
+    `_total_num`, `_true_positives`, …; to count otherwise, override clear, update and eval together."""
+
+    _takes = 'prediction, truth'
+
+    def _count_by(self, rule: str, **settings: Any) -> None:
+        self._counter = _core.Metric(rule, **settings)
+        self.clear()
+
+    def __getattr__(self, name: str) -> Any:
+        counts = self.__dict__['_counter'].counts() if '_counter' in self.__dict__ else {}
+        if not name.startswith('_') or name[1:] not in counts:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        values = counts[name[1:]]
+        return values[0] if len(values) == 1 else np.array(values)
+
+    def clear(self) -> None:
+        self._counter.clear()
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        """Takes one batch of what the class names; ValueError for shapes and values that do not fit."""
+        self._count(inputs, self._takes.count(',') + 1, self._takes)
+        self._counter.update(*[self._convert_data(x) for x in inputs])
+
+    def _check_counted(self) -> None:
+        if self._counter.empty:
+            raise self._no_samples()
+
+    def eval(self) -> Any:
+        """A float; RuntimeError without samples."""
+        self._check_counted()
+        return self._counter.value()
 
 
-def is_binary(data: np.ndarray) -> bool:
-    """Whether all values are 0 or 1."""
-    return bool(np.isin(data, (0, 1)).all())
+class PerClassMetric(CountedMetric):
+    """A counted metric with a result per class (per sample for 'multilabel')."""
 
-
-def is_one_hot(data: np.ndarray) -> bool:
-    """Whether axis 1 holds one 1 and otherwise 0."""
-    return data.ndim > 1 and is_binary(data) and bool((data.sum(axis=1) == 1).all())
-
-
-def one_hot_pair(owner: Any, y_pred: np.ndarray, y: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-    """One-hot rows [N, C] of the predicted class and of the true class; the class count may not change between batches."""
-    classes = y_pred.shape[1]
-    if owner._class_num not in (0, classes):
-        raise ValueError(f"{type(owner).__name__}.update: prediction has {classes} classes, earlier batches had {owner._class_num}")
-    owner._class_num = classes
-    if y.size and y.max() + 1 > classes:
-        raise ValueError(f"{type(owner).__name__}.update: truth has class {y.max()}, prediction only {classes} classes")
-    rows = np.eye(classes)
-    return rows[y_pred.argmax(axis=1).reshape(-1)], rows[y.reshape(-1).astype(np.int64)]
+    def eval(self, average: bool = False) -> Union[np.ndarray, float]:
+        """An array, or its mean when `average`; RuntimeError without samples."""
+        self._check_counted()
+        validator.check_value_type('average', average, [bool], type(self).__name__)
+        return self._counter.value() if average else np.array(self._counter.eval())
 
 
 def binary_curve(score: np.ndarray, truth: np.ndarray, positive: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
