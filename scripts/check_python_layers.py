@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 # What every room may use: the extension, settings, element types, argument checks, files and logs.
-BASE = {"_core", "_checkparam", "_files", "_signatures", "_graph_key", "_compile", "context", "log", "common.not_yet", "common.dtype"}
+BASE = {"_core", "_check", "_checkparam", "_files", "_signatures", "_graph_key", "_compile", "context", "log", "common.not_yet", "common.dtype"}
 TENSORS = BASE | {"common", "communication"}
 OPS = TENSORS | {"nn.cell", "ops"}
 LAYERS_OF_NN = OPS | {"autograd", "nn"}
@@ -22,7 +22,8 @@ TRAINING = LAYERS_OF_NN | {"nn:", "train.metrics", "train.loss_scale_manager", "
 # room -> rooms it may import; itself always.
 LAYERS = {
     "_core": set(),
-    "_checkparam": set(),
+    "_check": {"_core"},
+    "_checkparam": {"_check"},
     "_files": set(),
     "common.not_yet": set(),
     "_signatures": {"_core"},

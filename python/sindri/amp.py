@@ -19,7 +19,7 @@ from sindri.boost.boost_cell_wrapper import BoostTrainOneStepCell, BoostTrainOne
 from sindri.common import dtype as mstype
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_bool, check_int, fail, is_number
+from sindri._check import check_bool, check_int, fail, is_number
 from sindri.nn.cell import Cell, cast_tensors
 from sindri.nn.layer.basic import Dense
 from sindri.nn.layer.conv import Conv1d, Conv1dTranspose, Conv2d, Conv2dTranspose

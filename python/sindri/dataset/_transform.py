@@ -16,8 +16,8 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type
 import numpy as np
 
 from sindri import _core
+from sindri._check import ArgumentError, fail
 from sindri.common import seed as common_seed
-from sindri.dataset._check import ArgumentError, fail
 from sindri.dataset.core import config
 
 __all__ = ["RowScope", "TensorOperation", "NativeOperation", "PyOperation", "UserFunction", "Chain", "add_note", "as_operations", "compile_operations",

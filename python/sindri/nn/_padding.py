@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Tuple
 
-from sindri.nn._check import check_choice, check_int, fail
+from sindri._check import check_choice, check_int, fail
 
 Pads = Tuple[int, int, int, int]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import Callable, List, Sequence
 
-from sindri.nn._check import check_bool, check_int, check_strict_float, check_type, fail
+from sindri._check import check_bool, check_int, check_strict_float, check_type, fail
 
 __all__ = ["piecewise_constant_lr", "exponential_decay_lr", "natural_exp_decay_lr", "inverse_decay_lr", "cosine_decay_lr", "polynomial_decay_lr",
            "warmup_lr"]

@@ -8,7 +8,7 @@ from sindri import _core
 from sindri.common import dtype as mstype
 from sindri.common.tensor import Tensor
 from sindri.context import era
-from sindri.nn._check import check_bool, check_int, check_strict_float, fail
+from sindri._check import check_bool, check_int, check_strict_float, fail
 from sindri.nn.cell import Cell
 
 __all__ = ["LearningRateSchedule", "ExponentialDecayLR", "NaturalExpDecayLR", "InverseDecayLR", "CosineDecayLR", "PolynomialDecayLR", "WarmUpLR"]

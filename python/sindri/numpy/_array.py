@@ -6,10 +6,11 @@ from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
+from sindri._check import check_choice, fail, is_int
 from sindri.common import dtype as mstype
 from sindri.numpy._convert import array, as_tensor, smallest_int, typed
 from sindri.ops import function as F
-from sindri.ops._util import FEW_PARTS, Axis, Size, Tensor, check_choice, core, fail, is_int, is_number, to_axes, to_axis, to_count, to_int, to_ints
+from sindri.ops._util import FEW_PARTS, Axis, Size, Tensor, core, is_number, to_axes, to_axis, to_count, to_int, to_ints
 
 # --- creation ---------------------------------------------------------------------------------------------------------------------------
 
@@ -191,7 +192,7 @@ def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> list:
     inputs = [as_tensor(x) for x in xi]
     if not sparse:
         return list(F.meshgrid(*inputs, indexing=indexing))
-    check_choice(indexing, ("xy", "ij"), "indexing", "numpy.meshgrid")
+    check_choice("numpy.meshgrid", "indexing", indexing, ("xy", "ij"))
     places = list(range(len(inputs)))
     if indexing == "xy" and len(places) > 1:
         places[0], places[1] = 1, 0
@@ -455,7 +456,7 @@ def pad(arr: Any, pad_width: Any, mode: str = "constant", constant_values: float
     """Padded by pad_width (a number, a pair, or a pair per dimension); modes constant, reflect, symmetric, edge and wrap. Raises ValueError, for
     a constant integer beyond 2^53, too."""
     arr = as_tensor(arr)
-    check_choice(mode, ("constant", "reflect", "symmetric", "edge", "wrap"), "mode", "numpy.pad")
+    check_choice("numpy.pad", "mode", mode, ("constant", "reflect", "symmetric", "edge", "wrap"))
     pairs = np.broadcast_to(np.asarray(pad_width), (len(arr.shape), 2)).tolist()
     if is_int(constant_values) and abs(constant_values) > 2 ** 53:
         fail(ValueError, f"constant_values {constant_values} is more than 2^53, up to which every integer is exact", "numpy.pad")
@@ -527,7 +528,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
 
 def unravel_index(indices: Any, shape: Sequence[int], order: str = "C") -> tuple:
     """Index vectors of flat positions in a tensor of a shape."""
-    check_choice(order, ("C", "F"), "order", "numpy.unravel_index")
+    check_choice("numpy.unravel_index", "order", order, ("C", "F"))
     dims = to_ints(shape, "shape", "numpy.unravel_index")[::1 if order == "C" else -1]
     if any(n < 1 for n in dims):
         fail(ValueError, f"shape: expected sizes of at least 1, got {dims}", "numpy.unravel_index")
@@ -537,7 +538,7 @@ def unravel_index(indices: Any, shape: Sequence[int], order: str = "C") -> tuple
 
 def ravel_multi_index(multi_index: Any, dims: Sequence[int], mode: str = "clip", order: str = "C") -> Tensor:
     """Flat positions of index vectors in a tensor of a shape; mode 'clip' or 'wrap' for those outside."""
-    check_choice(mode, ("clip", "wrap"), "mode", "numpy.ravel_multi_index")
+    check_choice("numpy.ravel_multi_index", "mode", mode, ("clip", "wrap"))
     rows = [as_tensor(i) for i in (F.unstack(multi_index, 0) if isinstance(multi_index, Tensor) else multi_index)]
     pairs = list(zip(rows, dims))
     position: Any = None

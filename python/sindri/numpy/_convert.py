@@ -5,8 +5,9 @@ from typing import Any, Callable
 
 import numpy as np
 
+from sindri._check import fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, core, fail, is_number
+from sindri.ops._util import Tensor, core, is_number
 
 
 def array(obj: Any, dtype=None, copy: bool = True, ndmin: int = 0) -> Tensor:

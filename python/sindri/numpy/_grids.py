@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from sindri._check import fail
 from sindri.numpy._convert import smallest_int
-from sindri.ops._util import Tensor, core, fail
+from sindri.ops._util import Tensor, core
 
 
 def _small(values: np.ndarray) -> Tensor:

@@ -6,10 +6,11 @@ from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
+from sindri._check import check_choice, fail
 from sindri.common import dtype as mstype
 from sindri.numpy._convert import as_tensor, binary, typed, unary
 from sindri.ops import function as F
-from sindri.ops._util import Axis, Tensor, check_choice, core, fail, floating, is_float, to_axes, to_axis, to_int
+from sindri.ops._util import Axis, Tensor, core, floating, is_float, to_axes, to_axis, to_int
 
 _UNARY = """abs absolute negative floor ceil trunc exp expm1 exp2 log log2 log10 log1p sqrt square reciprocal sin cos tan sinh cosh tanh
 deg2rad rad2deg isnan
@@ -467,7 +468,7 @@ def _of_one_type(*values: Any) -> list:
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
     """The convolution of two vectors: 'full', 'same' or 'valid'. Integers give integers, exact up to 2^53."""
-    check_choice(mode, ("full", "same", "valid"), "mode", "numpy.convolve")
+    check_choice("numpy.convolve", "mode", mode, ("full", "same", "valid"))
     a, v = F.atleast_1d(as_tensor(a)), F.atleast_1d(as_tensor(v))
     kind = mstype.promote_types(a.dtype, v.dtype)
     if not kind.is_floating:

@@ -4,11 +4,12 @@ from __future__ import annotations
 import math
 from typing import Any, Callable
 
+from sindri._check import fail
 from sindri.common import dtype as mstype
 from sindri.numpy._convert import as_tensor
 from sindri.numpy._math import convolve
 from sindri.ops import function as F
-from sindri.ops._util import Axis, Tensor, core, fail, floating, is_float, to_axes, to_axis, to_int
+from sindri.ops._util import Axis, Tensor, core, floating, is_float, to_axes, to_axis, to_int
 
 # --- polynomials: coefficients of falling powers ------------------------------------------------------------------------------------------
 

@@ -6,12 +6,13 @@ from typing import Any, Sequence
 
 import numpy as np
 
+from sindri._check import check_choice, fail
 from sindri.common import dtype as mstype
 from sindri.numpy._convert import as_tensor, smallest_int
 from sindri.numpy._grids import Grid
 from sindri.numpy._math import bin_of, histogram_bin_edges
 from sindri.ops import function as F
-from sindri.ops._util import Tensor, check_choice, core, fail, floating
+from sindri.ops._util import Tensor, core, floating
 
 # --- sets: their sizes depend on values, so such code runs eagerly ------------------------------------------------------------------------
 
@@ -47,7 +48,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
 def choose(a: Any, choices: Any, mode: str = "clip") -> Tensor:
     """Of choices (a list of tensors, or a tensor of them) at each place the one that a names; all broadcast. mode: 'clip' cuts a to the range, 'wrap'
     counts around, 'raise' raises ValueError (and asks for the values)."""
-    check_choice(mode, ("clip", "wrap", "raise"), "mode", "numpy.choose")
+    check_choice("numpy.choose", "mode", mode, ("clip", "wrap", "raise"))
     a, options = as_tensor(a), [as_tensor(c) for c in (choices if isinstance(choices, (list, tuple)) else F.unstack(as_tensor(choices), 0))]
     if a.dtype.is_floating or not options:
         fail(TypeError if options else ValueError, f"expected integers and at least one choice, got {a.dtype} and {len(options)}", "numpy.choose")

@@ -11,6 +11,7 @@ from typing import Any, Callable, Optional, Sequence, Union
 import numpy as np
 
 from sindri import _core
+from sindri._check import check_choice
 from sindri._signatures import as_method, signature
 from sindri.common import dtype as mstype
 from sindri.common._indexing import with_item
@@ -21,7 +22,7 @@ from sindri.ops import _tensor_facts as facts
 from sindri.ops import function
 from sindri.ops._method_names import METHODS, with_both_names
 from sindri.ops._tensor_facts import give, shape_of
-from sindri.ops._util import as_tensor, check_choice, to_axis
+from sindri.ops._util import as_tensor, to_axis
 from sindri.ops.function import array_func, choose_func, creation_func, index_func, reduce_func
 
 _ops = _core.ops
@@ -310,7 +311,7 @@ def repeat(self: Tensor, repeats: Union[int, Sequence[int]], axis: Optional[int]
 def take(self: Tensor, indices: Any, axis: Optional[int] = None, mode: str = "clip") -> Tensor:
     """Slices along axis (of the flat tensor when None), as numpy.take. mode: 'clip' cuts indices to the range, 'wrap' counts around, 'raise'
     raises."""
-    check_choice(mode, ("clip", "wrap", "raise"), "mode", "Tensor.take")
+    check_choice("Tensor.take", "mode", mode, ("clip", "wrap", "raise"))
     x, a = (_ops.reshape(self, (-1,)), 0) if axis is None else (self, to_axis(axis, len(self.shape), "Tensor.take"))
     indices = as_tensor(indices)
     if mode == "clip":

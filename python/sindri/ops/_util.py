@@ -8,6 +8,7 @@ from typing import Any, NoReturn, Optional, Sequence, Union
 import numpy as np
 
 from sindri import _core
+from sindri._check import check_bool, check_choice, fail, is_int
 from sindri.common import dtype as mstype
 
 core = _core.ops
@@ -18,19 +19,9 @@ Axis = Union[None, int, Sequence[int]]
 Size = Union[int, Sequence[int], "Tensor"]
 
 
-def fail(kind: type, what: str, where: str, fix: str = "") -> NoReturn:
-    """Raises `kind` with the one-line form `what | where | fix`."""
-    raise kind(" | ".join(part for part in (what, where, fix) if part))
-
-
 def is_number(value: Any) -> bool:
     """Whether value is a Python or NumPy number (bool included), not a tensor."""
     return isinstance(value, (Number, np.generic)) and not isinstance(value, Tensor)
-
-
-def is_int(value: Any) -> bool:
-    """Whether value is a Python or NumPy integer; bool does not count."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
 
 
 def is_long(value: Any) -> bool:
@@ -41,13 +32,6 @@ def is_long(value: Any) -> bool:
 def is_float(dtype: Any) -> bool:
     """Whether an element type is floating point."""
     return dtype.is_floating
-
-
-def need_bool(value: Any, name: str, where: str) -> bool:
-    """value if it is a bool, else TypeError."""
-    if not isinstance(value, (bool, np.bool_)):
-        fail(TypeError, f"{name}: expected a bool, got {value!r}", where)
-    return bool(value)
 
 
 def to_int(value: Any, name: str, where: str) -> int:
@@ -170,16 +154,9 @@ def perm_moving(rank: int, source: Sequence[int], target: Sequence[int]) -> list
     return perm
 
 
-def check_choice(value: Any, choices: Sequence, name: str, where: str) -> Any:
-    """value if it is one of the choices, else ValueError naming them."""
-    if value not in choices:
-        fail(ValueError, f"{name}: {value!r} is not known", where, "use " + ", ".join(repr(c) for c in choices))
-    return value
-
-
 def reduced(loss: Tensor, reduction: str, where: str) -> Tensor:
     """The mean, the sum or the elements themselves ('none')."""
-    check_choice(reduction, ("none", "mean", "sum"), "reduction", where)
+    check_choice(where, "reduction", reduction, ("none", "mean", "sum"))
     return loss if reduction == "none" else core.mean(loss) if reduction == "mean" else core.sum(loss)
 
 
@@ -192,7 +169,7 @@ def exported(namespace: dict) -> list:
 def volume_pads(pad_mode: str, padding: Any, sizes: Sequence[int], kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int],
                where: str) -> list[int]:
     """(before, after) of depth, height and width in turn. Raises ValueError for an unknown mode and for padding without pad_mode 'pad'."""
-    check_choice(pad_mode.lower() if isinstance(pad_mode, str) else pad_mode, ("same", "valid", "pad"), "pad_mode", where)
+    check_choice(where, "pad_mode", pad_mode.lower() if isinstance(pad_mode, str) else pad_mode, ("same", "valid", "pad"))
     numbers = to_ints(padding, "padding", where)
     if len(numbers) not in (1, 3, 6) or min(numbers) < 0:
         fail(ValueError, f"padding must be 1, 3 or 6 ints that are not negative, got {padding!r}", where)

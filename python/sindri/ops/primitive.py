@@ -11,8 +11,9 @@ from typing import Any, Callable, Optional, TypeVar, cast
 
 import numpy as np
 
+from sindri._check import fail
 from sindri._signatures import is_native
-from sindri.ops._util import Tensor, fail
+from sindri.ops._util import Tensor
 
 __all__ = ["Primitive", "PrimitiveWithInfer", "PrimitiveWithCheck", "prim_attr_register", "prim_arg_register", "constexpr", "primitive", "REQUIRED"]
 

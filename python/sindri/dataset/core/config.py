@@ -12,8 +12,8 @@ from enum import IntEnum
 from typing import Any, Dict, Optional
 
 from sindri import _core
+from sindri._check import check_bool, check_int32, fail
 from sindri.common import seed as common_seed
-from sindri.dataset._check import MOST_WORKERS, boolean, fail, integer
 
 __all__ = ["set_seed", "get_seed", "set_prefetch_size", "get_prefetch_size", "set_num_parallel_workers", "get_num_parallel_workers",
            "set_numa_enable", "get_numa_enable", "set_monitor_sampling_interval", "get_monitor_sampling_interval", "set_callback_timeout",
@@ -23,6 +23,7 @@ __all__ = ["set_seed", "get_seed", "set_prefetch_size", "get_prefetch_size", "se
            "set_debug_mode", "get_debug_mode", "set_error_samples_mode", "get_error_samples_mode", "ErrorSamplesMode",
            "set_multiprocessing_timeout_interval", "get_multiprocessing_timeout_interval", "set_dynamic_shape", "get_dynamic_shape", "load"]
 
+MOST_WORKERS = 1024  # beyond the cores of large machines, which scripts name on small ones too
 _UNSET_SEED = 5489  # what MindSpore returns before set_seed
 _UINT32_MAX = 4294967295
 _common_seeds_before = 0  # calls of sindri.set_seed before the last one of set_seed
@@ -54,7 +55,7 @@ def set_seed(seed: int) -> None:
     Raises TypeError or ValueError.
     """
     global _times_seeded, _common_seeds_before
-    _settings["seed"] = integer("config.set_seed", "seed", seed, 0, _UINT32_MAX)
+    _settings["seed"] = check_int32("config.set_seed", "seed", seed, 0, _UINT32_MAX)
     _times_seeded += 1
     _common_seeds_before = common_seed._times_seeded
 
@@ -76,7 +77,7 @@ def _pipeline_seed() -> Optional[int]:
 
 
 def _check_workers(who: str, num: Any) -> int:
-    return integer(who, "num_parallel_workers", num, 1, MOST_WORKERS)
+    return check_int32(who, "num_parallel_workers", num, 1, MOST_WORKERS)
 
 
 def set_num_parallel_workers(num: int) -> None:
@@ -91,7 +92,7 @@ def get_num_parallel_workers() -> int:
 
 def set_prefetch_size(size: int) -> None:
     """Rows kept ready. They are kept as whole batches, at least two. Raises TypeError or ValueError."""
-    _settings["prefetch_size"] = integer("config.set_prefetch_size", "size", size, 1)
+    _settings["prefetch_size"] = check_int32("config.set_prefetch_size", "size", size, 1)
 
 
 def get_prefetch_size() -> int:
@@ -124,7 +125,7 @@ def set_debug_mode(debug_mode_flag: bool, debug_hook_list: Optional[list] = None
     """True: one worker, so functions run one row after another. Hooks are not supported. Raises TypeError or ValueError."""
     if debug_hook_list:
         fail(ValueError, "debug hooks are not supported", "config.set_debug_mode", "leave debug_hook_list out")
-    _settings["debug_mode"] = boolean("config.set_debug_mode", "debug_mode_flag", debug_mode_flag)
+    _settings["debug_mode"] = check_bool("config.set_debug_mode", "debug_mode_flag", debug_mode_flag)
 
 
 def get_debug_mode() -> bool:
@@ -134,7 +135,7 @@ def get_debug_mode() -> bool:
 
 def set_numa_enable(numa_enable: bool) -> None:
     """Kept only. Raises TypeError."""
-    _settings["numa_enable"] = boolean("config.set_numa_enable", "numa_enable", numa_enable)
+    _settings["numa_enable"] = check_bool("config.set_numa_enable", "numa_enable", numa_enable)
 
 
 def get_numa_enable() -> bool:
@@ -144,7 +145,7 @@ def get_numa_enable() -> bool:
 
 def set_monitor_sampling_interval(interval: int) -> None:
     """Kept only: milliseconds. Raises TypeError or ValueError."""
-    _settings["monitor_sampling_interval"] = integer("config.set_monitor_sampling_interval", "interval", interval, 1)
+    _settings["monitor_sampling_interval"] = check_int32("config.set_monitor_sampling_interval", "interval", interval, 1)
 
 
 def get_monitor_sampling_interval() -> int:
@@ -154,7 +155,7 @@ def get_monitor_sampling_interval() -> int:
 
 def set_callback_timeout(timeout: int) -> None:
     """Kept only: seconds. Raises TypeError or ValueError."""
-    _settings["callback_timeout"] = integer("config.set_callback_timeout", "timeout", timeout, 1)
+    _settings["callback_timeout"] = check_int32("config.set_callback_timeout", "timeout", timeout, 1)
 
 
 def get_callback_timeout() -> int:
@@ -164,7 +165,7 @@ def get_callback_timeout() -> int:
 
 def set_auto_num_workers(enable: bool) -> None:
     """Kept only: the default number of workers follows the machine anyway. Raises TypeError."""
-    _settings["auto_num_workers"] = boolean("config.set_auto_num_workers", "enable", enable)
+    _settings["auto_num_workers"] = check_bool("config.set_auto_num_workers", "enable", enable)
 
 
 def get_auto_num_workers() -> bool:
@@ -174,7 +175,7 @@ def get_auto_num_workers() -> bool:
 
 def set_enable_shared_mem(enable: bool) -> None:
     """Kept only: Python functions run in threads. Raises TypeError."""
-    _settings["enable_shared_mem"] = boolean("config.set_enable_shared_mem", "enable", enable)
+    _settings["enable_shared_mem"] = check_bool("config.set_enable_shared_mem", "enable", enable)
 
 
 def get_enable_shared_mem() -> bool:
@@ -184,7 +185,7 @@ def get_enable_shared_mem() -> bool:
 
 def set_sending_batches(batch_num: int) -> None:
     """Kept only. Raises TypeError or ValueError."""
-    _settings["sending_batches"] = integer("config.set_sending_batches", "batch_num", batch_num, 0)
+    _settings["sending_batches"] = check_int32("config.set_sending_batches", "batch_num", batch_num, 0)
 
 
 def get_sending_batches() -> int:
@@ -194,7 +195,7 @@ def get_sending_batches() -> int:
 
 def set_auto_offload(offload: bool) -> None:
     """Kept only. Raises TypeError."""
-    _settings["auto_offload"] = boolean("config.set_auto_offload", "offload", offload)
+    _settings["auto_offload"] = check_bool("config.set_auto_offload", "offload", offload)
 
 
 def get_auto_offload() -> bool:
@@ -206,7 +207,7 @@ def set_enable_autotune(enable: bool, filepath_prefix: Optional[str] = None) -> 
     """Kept only; a filepath_prefix, which asks for a file of results, is refused. Raises TypeError or ValueError."""
     if filepath_prefix is not None:
         fail(ValueError, "there is no autotuning whose results could be written", "config.set_enable_autotune", "leave filepath_prefix out")
-    _settings["enable_autotune"] = boolean("config.set_enable_autotune", "enable", enable)
+    _settings["enable_autotune"] = check_bool("config.set_enable_autotune", "enable", enable)
 
 
 def get_enable_autotune() -> bool:
@@ -216,7 +217,7 @@ def get_enable_autotune() -> bool:
 
 def set_autotune_interval(interval: int) -> None:
     """Kept only. Raises TypeError or ValueError."""
-    _settings["autotune_interval"] = integer("config.set_autotune_interval", "interval", interval, 0)
+    _settings["autotune_interval"] = check_int32("config.set_autotune_interval", "interval", interval, 0)
 
 
 def get_autotune_interval() -> int:
@@ -226,7 +227,7 @@ def get_autotune_interval() -> int:
 
 def set_enable_watchdog(enable: bool) -> None:
     """Kept only: there are no worker processes to watch. Raises TypeError."""
-    _settings["enable_watchdog"] = boolean("config.set_enable_watchdog", "enable", enable)
+    _settings["enable_watchdog"] = check_bool("config.set_enable_watchdog", "enable", enable)
 
 
 def get_enable_watchdog() -> bool:
@@ -236,7 +237,7 @@ def get_enable_watchdog() -> bool:
 
 def set_multiprocessing_timeout_interval(interval: int) -> None:
     """Kept only: seconds. Raises TypeError or ValueError."""
-    _settings["multiprocessing_timeout_interval"] = integer("config.set_multiprocessing_timeout_interval", "interval", interval, 1)
+    _settings["multiprocessing_timeout_interval"] = check_int32("config.set_multiprocessing_timeout_interval", "interval", interval, 1)
 
 
 def get_multiprocessing_timeout_interval() -> int:
@@ -246,7 +247,7 @@ def get_multiprocessing_timeout_interval() -> int:
 
 def set_fast_recovery(fast_recovery: bool) -> None:
     """Kept only: any epoch of a pipeline is reached at once and exactly. Raises TypeError."""
-    _settings["fast_recovery"] = boolean("config.set_fast_recovery", "fast_recovery", fast_recovery)
+    _settings["fast_recovery"] = check_bool("config.set_fast_recovery", "fast_recovery", fast_recovery)
 
 
 def get_fast_recovery() -> bool:
@@ -256,7 +257,7 @@ def get_fast_recovery() -> bool:
 
 def set_dynamic_shape(is_dynamic: bool) -> None:
     """Kept only: shapes may always vary from row to row. Raises TypeError."""
-    _settings["dynamic_shape"] = boolean("config.set_dynamic_shape", "is_dynamic", is_dynamic)
+    _settings["dynamic_shape"] = check_bool("config.set_dynamic_shape", "is_dynamic", is_dynamic)
 
 
 def get_dynamic_shape() -> bool:

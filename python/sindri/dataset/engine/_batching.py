@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator as Iterates, List, Optional, Sequence
 import numpy as np
 
 from sindri import _core
-from sindri.dataset._check import ArgumentError, boolean, fail, integer, is_int, names
+from sindri._check import ArgumentError, check_bool, check_int32, check_names, fail, is_int
 from sindri.dataset.engine._rows import after_map, map_columns, ordered, project
 from sindri.dataset.engine._values import storable
 from sindri.dataset.engine.datasets import BatchInfo, Dataset
@@ -25,15 +25,15 @@ class BatchDataset(Dataset):
             fail(TypeError, f"batch_size must be an int or a function of BatchInfo, got {batch_size!r} of type {type(batch_size).__name__}", "batch")
         if per_batch_map is not None and not callable(per_batch_map):
             fail(TypeError, f"per_batch_map must be callable, got {per_batch_map!r}", "batch")
-        self.batch_size = batch_size if callable(batch_size) else integer("batch", "batch_size", batch_size, 1)
-        self.drop_remainder = boolean("batch", "drop_remainder", drop_remainder)
+        self.batch_size = batch_size if callable(batch_size) else check_int32("batch", "batch_size", batch_size, 1)
+        self.drop_remainder = check_bool("batch", "drop_remainder", drop_remainder)
         self.per_batch_map = per_batch_map
-        self.input_columns = names("batch", "input_columns", input_columns)
-        self.output_columns = names("batch", "output_columns", output_columns) or self.input_columns
-        self.column_order = names("batch", "column_order", column_order)
+        self.input_columns = check_names("batch", "input_columns", input_columns)
+        self.output_columns = check_names("batch", "output_columns", output_columns) or self.input_columns
+        self.column_order = check_names("batch", "column_order", column_order)
         if self.output_columns and per_batch_map is None:
             fail(ValueError, "input_columns and output_columns need a per_batch_map", "batch")
-        boolean("batch", "python_multiprocessing", python_multiprocessing)
+        check_bool("batch", "python_multiprocessing", python_multiprocessing)
         super().__init__([child], num_parallel_workers)
 
     def get_batch_size(self) -> int:
@@ -65,7 +65,7 @@ class BatchDataset(Dataset):
         rows = run.rows(self.children[0], epoch)
         for number in itertools.count():
             info = BatchInfo(epoch, number)
-            size = self.batch_size if not callable(self.batch_size) else integer("batch", "batch_size(BatchInfo)", self.batch_size(info), 1)
+            size = self.batch_size if not callable(self.batch_size) else check_int32("batch", "batch_size(BatchInfo)", self.batch_size(info), 1)
             group = list(itertools.islice(rows, size))
             if not group or (len(group) < size and self.drop_remainder):
                 return
@@ -115,12 +115,12 @@ class BucketBatchByLengthDataset(Dataset):
                  element_length_function: Optional[Callable] = None, pad_info: Optional[dict] = None, pad_to_bucket_boundary: bool = False,
                  drop_remainder: bool = False):
         who = "bucket_batch_by_length"
-        self.column_names = names(who, "column_names", column_names)
+        self.column_names = check_names(who, "column_names", column_names)
         for name, value in (("bucket_boundaries", bucket_boundaries), ("bucket_batch_sizes", bucket_batch_sizes)):
             if not isinstance(value, (list, tuple)) or not value:
                 fail(TypeError, f"{name} must be a list of ints that is not empty, got {value!r}", who)
-        self.boundaries = [integer(who, "bucket_boundaries", b, 1) for b in bucket_boundaries]
-        self.sizes = [integer(who, "bucket_batch_sizes", s, 1) for s in bucket_batch_sizes]
+        self.boundaries = [check_int32(who, "bucket_boundaries", b, 1) for b in bucket_boundaries]
+        self.sizes = [check_int32(who, "bucket_batch_sizes", s, 1) for s in bucket_batch_sizes]
         if sorted(set(self.boundaries)) != self.boundaries:
             fail(ValueError, f"bucket_boundaries must grow, got {self.boundaries}", who)
         if len(self.sizes) != len(self.boundaries) + 1:
@@ -131,8 +131,8 @@ class BucketBatchByLengthDataset(Dataset):
             fail(TypeError, f"element_length_function must be callable, got {element_length_function!r}", who)
         self.length_of = element_length_function
         self.pad_info = _check_pad_info(who, pad_info)
-        self.pad_to_boundary = boolean(who, "pad_to_bucket_boundary", pad_to_bucket_boundary)
-        self.drop_remainder = boolean(who, "drop_remainder", drop_remainder)
+        self.pad_to_boundary = check_bool(who, "pad_to_bucket_boundary", pad_to_bucket_boundary)
+        self.drop_remainder = check_bool(who, "drop_remainder", drop_remainder)
         super().__init__([child])
 
     def get_batch_size(self) -> int:

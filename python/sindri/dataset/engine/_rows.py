@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator as Iterates, List, Optional, Sequence
 import numpy as np
 
 from sindri import _core
-from sindri.dataset._check import ArgumentError, boolean, fail, integer, names
+from sindri._check import ArgumentError, check_bool, check_int32, check_names, fail
 from sindri.dataset._transform import Chain, add_note, as_operations, compile_operations, generator, random_key
 from sindri.dataset.engine import samplers
 from sindri.dataset.engine._sources import MappableDataset
@@ -61,10 +61,10 @@ class MapDataset(Dataset):
     def __init__(self, child: Dataset, operations: Any, input_columns: Any = None, output_columns: Any = None, column_order: Any = None,
                  num_parallel_workers: Optional[int] = None, python_multiprocessing: bool = False, cache: Any = None, callbacks: Any = None):
         self.operations = as_operations("map", operations)
-        self.input_columns = names("map", "input_columns", input_columns)
-        self.output_columns = names("map", "output_columns", output_columns)
-        self.column_order = names("map", "column_order", column_order)
-        boolean("map", "python_multiprocessing", python_multiprocessing)
+        self.input_columns = check_names("map", "input_columns", input_columns)
+        self.output_columns = check_names("map", "output_columns", output_columns)
+        self.column_order = check_names("map", "column_order", column_order)
+        check_bool("map", "python_multiprocessing", python_multiprocessing)
         if callbacks:
             fail(NotImplementedError, "callbacks are not supported", "map", "leave callbacks out")
         super().__init__([child], num_parallel_workers, cache)
@@ -112,7 +112,7 @@ class FilterDataset(Dataset):
         if not callable(predicate):
             fail(TypeError, f"predicate must be callable, got {predicate!r}", "filter")
         self.predicate = predicate
-        self.input_columns = names("filter", "input_columns", input_columns)
+        self.input_columns = check_names("filter", "input_columns", input_columns)
         super().__init__([child], num_parallel_workers)
 
     def _count(self, *inputs: Optional[int]) -> Optional[int]:
@@ -173,7 +173,7 @@ class ShuffleDataset(Dataset):
     """Made by Dataset.shuffle()."""
 
     def __init__(self, child: Dataset, buffer_size: int):
-        self.buffer_size = integer("shuffle", "buffer_size", buffer_size, 1)
+        self.buffer_size = check_int32("shuffle", "buffer_size", buffer_size, 1)
         super().__init__([child])
 
     def _build(self, child: Any) -> Any:
@@ -197,7 +197,7 @@ class RepeatDataset(Dataset):
     """Made by Dataset.repeat()."""
 
     def __init__(self, child: Dataset, count: Optional[int] = None):
-        self.count = -1 if count is None else integer("repeat", "count", count, -1)
+        self.count = -1 if count is None else check_int32("repeat", "count", count, -1)
         if self.count == 0:
             fail(ValueError, "count must be at least 1, or -1 for no end, got 0", "repeat")
         super().__init__([child])
@@ -231,7 +231,7 @@ class SkipDataset(Dataset):
     """Made by Dataset.skip()."""
 
     def __init__(self, child: Dataset, count: int):
-        self.count = integer("skip", "count", count, 0)
+        self.count = check_int32("skip", "count", count, 0)
         super().__init__([child])
 
     def _build(self, child: Any) -> Any:
@@ -253,7 +253,7 @@ class TakeDataset(Dataset):
     """Made by Dataset.take()."""
 
     def __init__(self, child: Dataset, count: int = -1):
-        self.count = integer("take", "count", count, -1)
+        self.count = check_int32("take", "count", count, -1)
         if self.count == 0:
             fail(ValueError, "count must be at least 1, or -1 for all, got 0", "take")
         super().__init__([child])
@@ -289,8 +289,8 @@ class RenameDataset(Dataset):
     """Made by Dataset.rename()."""
 
     def __init__(self, child: Dataset, input_columns: Any, output_columns: Any):
-        self.input_columns = names("rename", "input_columns", input_columns)
-        self.output_columns = names("rename", "output_columns", output_columns)
+        self.input_columns = check_names("rename", "input_columns", input_columns)
+        self.output_columns = check_names("rename", "output_columns", output_columns)
         if len(self.input_columns) != len(self.output_columns) or not self.input_columns:
             fail(ValueError, f"{len(self.input_columns)} input_columns and {len(self.output_columns)} output_columns are given", "rename",
                  "give one new name per column")
@@ -313,7 +313,7 @@ class ProjectDataset(Dataset):
     """Made by Dataset.project()."""
 
     def __init__(self, child: Dataset, columns: Any):
-        self.columns = names("project", "columns", columns)
+        self.columns = check_names("project", "columns", columns)
         if not self.columns:
             fail(ValueError, "no columns are given", "project")
         super().__init__([child])

@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 from typing import Any, List, Optional, Sequence
 
-from sindri.dataset._check import fail, integer
+from sindri._check import check_int32, fail
 
 
 class Schema:
@@ -31,7 +31,7 @@ class Schema:
             fail(TypeError, f"de_type {de_type!r} is not known", "Schema.add_column")
         column: dict = {"name": name, "type": text}
         if shape is not None:
-            column["shape"] = [integer("Schema.add_column", "shape", dim, -1) for dim in shape]
+            column["shape"] = [check_int32("Schema.add_column", "shape", dim, -1) for dim in shape]
             column["rank"] = len(column["shape"])
         self.columns.append(column)
 

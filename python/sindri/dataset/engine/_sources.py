@@ -6,7 +6,7 @@ from typing import Any, Dict, Optional, Tuple
 import numpy as np
 
 from sindri import _core
-from sindri.dataset._check import ArgumentError, boolean, fail, integer
+from sindri._check import ArgumentError, check_bool, check_int32, fail
 from sindri.dataset._transform import generator, random_key
 from sindri.dataset.engine import samplers
 from sindri.dataset.engine.datasets import Dataset
@@ -21,11 +21,11 @@ class SourceDataset(Dataset):
     def __init__(self, num_parallel_workers: Optional[int] = None, num_samples: Optional[int] = None, shuffle: Any = None,
                  num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
         who = type(self).__name__
-        self.num_samples = None if num_samples is None else integer(who, "num_samples", num_samples, 0, samplers._INT64_MAX) or None
+        self.num_samples = None if num_samples is None else check_int32(who, "num_samples", num_samples, 0, samplers._INT64_MAX) or None
         if (num_shards is None) != (shard_id is None):
             fail(ArgumentError, f"num_shards and shard_id come together, only {'num_shards' if shard_id is None else 'shard_id'} is given", who)
-        self.num_shards = None if num_shards is None else integer(who, "num_shards", num_shards, 1)
-        self.shard_id = None if shard_id is None else integer(who, "shard_id", shard_id, 0)
+        self.num_shards = None if num_shards is None else check_int32(who, "num_shards", num_shards, 1)
+        self.shard_id = None if shard_id is None else check_int32(who, "shard_id", shard_id, 0)
         if self.num_shards is not None and self.shard_id >= self.num_shards:  # type: ignore[operator]
             fail(ArgumentError, f"shard_id must be less than num_shards={num_shards}, got {shard_id}", who)
         self.shuffle_flag = shuffle
@@ -49,7 +49,7 @@ class MappableDataset(SourceDataset):
                  shuffle: Optional[bool] = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
         who = type(self).__name__
         if shuffle is not None:
-            boolean(who, "shuffle", shuffle)
+            check_bool(who, "shuffle", shuffle)
         super().__init__(num_parallel_workers, num_samples, shuffle, num_shards, shard_id, cache)
         self.sampler: Optional[samplers.BuiltinSampler] = None
         if sampler is not None:

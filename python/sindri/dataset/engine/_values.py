@@ -7,7 +7,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from sindri import _core
-from sindri.dataset._check import ArgumentError, fail, nearest
+from sindri._check import ArgumentError, fail, nearest
 
 
 def storable(value: Any, who: str) -> np.ndarray:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from sindri.dataset._check import boolean, fail, integer
+from sindri._check import check_bool, check_int32, fail
 
 __all__ = ["DatasetCache"]
 
@@ -17,15 +17,15 @@ class DatasetCache:
     def __init__(self, session_id: int, size: int = 0, spilling: bool = False, hostname: Optional[str] = None, port: Optional[int] = None,
                  num_connections: Optional[int] = None, prefetch_size: Optional[int] = None):
         who = "DatasetCache"
-        self.session_id = integer(who, "session_id", session_id, 1, 4294967295)
-        self.size = integer(who, "size", size, 0, 18446744073709551615)
-        self.spilling = boolean(who, "spilling", spilling)
+        self.session_id = check_int32(who, "session_id", session_id, 1, 4294967295)
+        self.size = check_int32(who, "size", size, 0, 18446744073709551615)
+        self.spilling = check_bool(who, "spilling", spilling)
         if hostname is not None and not isinstance(hostname, str):
             fail(TypeError, f"hostname must be a str, got {hostname!r}", who)
         self.hostname = hostname
-        self.port = None if port is None else integer(who, "port", port, 1025, 65535)
-        self.num_connections = None if num_connections is None else integer(who, "num_connections", num_connections, 1)
-        self.prefetch_size = None if prefetch_size is None else integer(who, "prefetch_size", prefetch_size, 1)
+        self.port = None if port is None else check_int32(who, "port", port, 1025, 65535)
+        self.num_connections = None if num_connections is None else check_int32(who, "num_connections", num_connections, 1)
+        self.prefetch_size = None if prefetch_size is None else check_int32(who, "prefetch_size", prefetch_size, 1)
 
     def get_stat(self) -> "DatasetCache.Stat":
         """Rows held: none."""

@@ -15,8 +15,8 @@ from typing import Any, Callable, Dict, Iterator as Iterates, List, Optional, Se
 import numpy as np
 
 from sindri import _core
+from sindri._check import ArgumentError, check_bool, check_int32, fail, is_int, is_number, named, nearest
 from sindri.common.not_yet import not_yet
-from sindri.dataset._check import MOST_WORKERS, ArgumentError, boolean, fail, integer, is_int, is_number, named, nearest
 from sindri.dataset._transform import generator, random_key
 from sindri.dataset.core import config
 from sindri.dataset.engine._schema import Schema
@@ -64,7 +64,7 @@ class Dataset:
     def __init__(self, children: Sequence["Dataset"] = (), num_parallel_workers: Optional[int] = None, cache: Any = None):
         who = type(self).__name__
         if num_parallel_workers is not None:
-            num_parallel_workers = integer(who, "num_parallel_workers", num_parallel_workers, 1, MOST_WORKERS)
+            num_parallel_workers = check_int32(who, "num_parallel_workers", num_parallel_workers, 1, config.MOST_WORKERS)
         check_cache(who, cache)
         self.num_parallel_workers = num_parallel_workers
         self.cache = cache
@@ -263,7 +263,7 @@ class Dataset:
 
     def output_shapes(self, estimate: bool = False) -> List[list]:
         """Shapes of the columns of the first row; with estimate, over a whole pass, None where a dimension varies."""
-        boolean("output_shapes", "estimate", estimate)
+        check_bool("output_shapes", "estimate", estimate)
         if not estimate:
             return [list(shape) for shape in self._look()[1]]
         shapes: Optional[List[list]] = None
@@ -420,7 +420,7 @@ class Dataset:
         This data set must not change its own order from epoch to epoch, else rows move between the parts. Raises ArgumentError (a RuntimeError) when
         the sizes do not add up, TypeError or ValueError.
         """
-        boolean("split", "randomize", randomize)
+        check_bool("split", "randomize", randomize)
         places = np.split(self._split_order(randomize), np.cumsum(_split_sizes(sizes, self._split_rows()))[:-1])
         return tuple(self._part(part) for part in places)
 

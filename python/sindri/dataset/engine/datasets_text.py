@@ -9,8 +9,8 @@ from typing import Any, Iterator as Iterates, List, Optional
 import numpy as np
 
 from sindri import _core
+from sindri._check import check_names, fail, named
 from sindri.common.not_yet import not_yet
-from sindri.dataset._check import fail, named, names
 from sindri.dataset.engine.datasets import NonMappableDataset, Shuffle, SourceDataset
 from sindri.dataset.engine.iterators import Row, Run
 
@@ -91,7 +91,7 @@ class CSVDataset(TextFileDataset):
         who = "CSVDataset"
         if not isinstance(field_delim, str) or len(field_delim) != 1 or field_delim in '\r\n"':
             fail(ValueError, f"field_delim must be one character other than quotes and line ends, got {field_delim!r}", who)
-        self.field_delim, self.column_names = field_delim, names(who, "column_names", column_names)
+        self.field_delim, self.column_names = field_delim, check_names(who, "column_names", column_names)
         if column_defaults is not None and not isinstance(column_defaults, (list, tuple)):
             fail(TypeError, f"column_defaults must be a list, got {column_defaults!r}", who)
         self.column_defaults = list(column_defaults or [])
@@ -103,7 +103,7 @@ class CSVDataset(TextFileDataset):
     def _columns(self, *inputs: List[str]) -> List[str]:
         if not self.column_names:
             with open(self.dataset_files[0], encoding="utf-8-sig", newline="") as stream:
-                self.column_names = names("CSVDataset", "the first line", next(csv.reader(stream, delimiter=self.field_delim, strict=True), []))
+                self.column_names = check_names("CSVDataset", "the first line", next(csv.reader(stream, delimiter=self.field_delim, strict=True), []))
             self._header = True
         return self.column_names
 

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Iterator as Iterates, List, Optional, Se
 import numpy as np
 
 from sindri import _core
-from sindri.dataset._check import INT32_MAX, ArgumentError, boolean, fail, is_int, named, names
+from sindri._check import ArgumentError, INT32_MAX, check_bool, check_names, fail, is_int, named
 from sindri.dataset._transform import RowScope, add_note, random_key
 from sindri.dataset.core import config
 from sindri.dataset.engine._values import as_columns, storable
@@ -69,9 +69,9 @@ class GeneratorDataset(_InPython):
                  num_shards: Optional[int] = None, shard_id: Optional[int] = None, python_multiprocessing: bool = True, max_rowsize: Any = None,
                  batch_sampler: Any = None, collate_fn: Any = None):
         who = "GeneratorDataset"
-        boolean(who, "python_multiprocessing", python_multiprocessing)
+        check_bool(who, "python_multiprocessing", python_multiprocessing)
         self.source = source
-        self.column_names = names(who, "column_names", column_names)
+        self.column_names = check_names(who, "column_names", column_names)
         types = list(column_types or [])
         if isinstance(schema, str):
             schema = Schema(schema)
@@ -372,7 +372,7 @@ class NumpySlicesDataset(_InPython):
     def __init__(self, data: Any, column_names: Any = None, num_samples: Optional[int] = None, num_parallel_workers: int = 1,
                  shuffle: Optional[bool] = None, sampler: Any = None, num_shards: Optional[int] = None, shard_id: Optional[int] = None):
         who = "NumpySlicesDataset"
-        given = names(who, "column_names", column_names)
+        given = check_names(who, "column_names", column_names)
         if isinstance(data, dict):
             default, values = [str(name) for name in data], list(data.values())
         elif isinstance(data, (tuple, list, np.ndarray, _core.Tensor)):

@@ -5,7 +5,7 @@ import os
 from typing import Any, Dict, List, Optional
 
 from sindri import _core
-from sindri.dataset._check import ArgumentError, boolean, fail, is_int, named
+from sindri._check import ArgumentError, check_bool, fail, is_int, named
 from sindri.dataset.engine.datasets import MappableDataset
 
 __all__ = ["Cifar100Dataset", "Cifar10Dataset", "DigitsDataset", "FashionMnistDataset", "ImageFolderDataset", "MnistDataset"]
@@ -49,7 +49,7 @@ class ImageFolderDataset(MappableDataset):
             if not isinstance(name, str) or not is_int(label):
                 fail(TypeError, f"class_indexing must map str to int, got {name!r}: {label!r}", who)
         self.class_indexing = dict(class_indexing or {})
-        self.decode = boolean(who, "decode", decode)
+        self.decode = check_bool(who, "decode", decode)
         if decrypt is not None:
             fail(NotImplementedError, "encrypted files are not supported", who, "leave decrypt out")
         super().__init__(num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id, cache)

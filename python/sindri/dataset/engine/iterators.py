@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Dict, Generator, Iterator as Iterates, Li
 import numpy as np
 
 from sindri import _core
-from sindri.dataset._check import fail, integer, names
+from sindri._check import check_int32, check_names, fail
 from sindri.dataset._transform import add_note
 from sindri.dataset.core import config
 
@@ -276,7 +276,7 @@ class Iterator:
 
     def __init__(self, dataset: "Dataset", num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False):
         who = type(self).__name__
-        self._num_epochs = integer(who, "num_epochs", num_epochs, -1)
+        self._num_epochs = check_int32(who, "num_epochs", num_epochs, -1)
         if num_epochs == 0:
             fail(ValueError, "num_epochs must be at least 1, or -1 for no end, got 0", who)
         for name, value in (("output_numpy", output_numpy), ("do_copy", do_copy)):
@@ -362,7 +362,7 @@ class TupleIterator(Iterator):
     """Rows as lists of Tensors or arrays, of `columns` only where given. Raises ArgumentError (a RuntimeError) for a column that is not there."""
 
     def __init__(self, dataset: "Dataset", columns: Any = None, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False):
-        wanted = names("TupleIterator", "columns", columns)
+        wanted = check_names("TupleIterator", "columns", columns)
         self._places = [dataset._place_of(name, "create_tuple_iterator") for name in wanted] or None
         super().__init__(dataset, num_epochs, output_numpy, do_copy)
 

@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterator, List, Optional, Sequence, Union
 import numpy as np
 
 from sindri import _core
-from sindri.dataset._check import INT32_MAX, ArgumentError, boolean, fail, integer, is_int, is_number
+from sindri._check import ArgumentError, INT32_MAX, check_bool, check_int32, fail, is_int, is_number
 
 __all__ = ["BuiltinSampler", "DistributedSampler", "IterSampler", "PKSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler",
            "SubsetSampler", "WeightedRandomSampler"]
@@ -24,7 +24,7 @@ def _count(who: str, num_samples: Optional[int]) -> Optional[int]:
     """A cap on the rows; None and 0 mean all."""
     if num_samples is None:
         return None
-    return integer(who, "num_samples", num_samples, 0, _INT64_MAX) or None
+    return check_int32(who, "num_samples", num_samples, 0, _INT64_MAX) or None
 
 
 class BuiltinSampler:
@@ -126,7 +126,7 @@ class SequentialSampler(BuiltinSampler):
 
     def __init__(self, start_index: Optional[int] = None, num_samples: Optional[int] = None):
         super().__init__(num_samples)
-        self.start_index = 0 if start_index is None else integer("SequentialSampler", "start_index", start_index, 0, _INT64_MAX)
+        self.start_index = 0 if start_index is None else check_int32("SequentialSampler", "start_index", start_index, 0, _INT64_MAX)
 
     def _core(self) -> Any:
         return _core.dataset.sequential_sampler(self.start_index, self.num_samples)
@@ -140,7 +140,7 @@ class RandomSampler(BuiltinSampler):
 
     def __init__(self, replacement: bool = False, num_samples: Optional[int] = None):
         super().__init__(num_samples)
-        self.replacement = boolean("RandomSampler", "replacement", replacement)
+        self.replacement = check_bool("RandomSampler", "replacement", replacement)
         if self.replacement and (self.num_samples or 0) > INT32_MAX:  # drawn at the start of an epoch; without replacement it is only a cap
             fail(ValueError, f"num_samples must be at most {INT32_MAX} with replacement, got {num_samples}", "RandomSampler")
         self.deterministic = False
@@ -170,12 +170,12 @@ class DistributedSampler(BuiltinSampler):
 
     def __init__(self, num_shards: int, shard_id: int, shuffle: bool = True, num_samples: Optional[int] = None, offset: int = -1):
         super().__init__(num_samples)
-        self.num_shards = integer("DistributedSampler", "num_shards", num_shards, 1)
-        self.shard_id = integer("DistributedSampler", "shard_id", shard_id, 0)
+        self.num_shards = check_int32("DistributedSampler", "num_shards", num_shards, 1)
+        self.shard_id = check_int32("DistributedSampler", "shard_id", shard_id, 0)
         if self.shard_id >= self.num_shards:
             fail(ArgumentError, f"shard_id must be less than num_shards={num_shards}, got {shard_id}", "DistributedSampler")
-        self.shuffle = boolean("DistributedSampler", "shuffle", shuffle)
-        self.offset = integer("DistributedSampler", "offset", offset, -1)
+        self.shuffle = check_bool("DistributedSampler", "shuffle", shuffle)
+        self.offset = check_int32("DistributedSampler", "offset", offset, -1)
         if self.offset >= self.num_shards:
             fail(ArgumentError, f"offset must be less than num_shards={num_shards}, got {offset}", "DistributedSampler")
 
@@ -211,10 +211,10 @@ class PKSampler(BuiltinSampler):
     def __init__(self, num_val: int, num_class: Optional[int] = None, shuffle: bool = False, class_column: str = "label",
                  num_samples: Optional[int] = None):
         super().__init__(num_samples)
-        self.num_val = integer("PKSampler", "num_val", num_val, 1)
+        self.num_val = check_int32("PKSampler", "num_val", num_val, 1)
         if num_class is not None:
             fail(NotImplementedError, "num_class is not supported", "PKSampler", "leave it out: rows of every class are taken")
-        self.shuffle = boolean("PKSampler", "shuffle", shuffle)
+        self.shuffle = check_bool("PKSampler", "shuffle", shuffle)
         if not isinstance(class_column, str):
             fail(TypeError, f"class_column must be a str, got {class_column!r}", "PKSampler")
         self.class_column = class_column
@@ -241,7 +241,7 @@ class SubsetSampler(BuiltinSampler):
         who = type(self).__name__
         if is_int(indices):
             indices = [indices]  # type: ignore[list-item]
-        self.indices = [integer(who, "index", i, 0, _INT64_MAX) for i in indices]  # type: ignore[union-attr]
+        self.indices = [check_int32(who, "index", i, 0, _INT64_MAX) for i in indices]  # type: ignore[union-attr]
 
     def _core(self) -> Any:
         return _core.dataset.subset_sampler(self.indices, self.num_samples)
@@ -278,7 +278,7 @@ class WeightedRandomSampler(BuiltinSampler):
         self.weights = np.asarray(weights, dtype=np.float64)
         if self.weights.size == 0 or not self.weights.sum() > 0:
             fail(ValueError, "weights must have a positive sum", "WeightedRandomSampler")
-        self.replacement = boolean("WeightedRandomSampler", "replacement", replacement)
+        self.replacement = check_bool("WeightedRandomSampler", "replacement", replacement)
 
     def _mixes(self) -> bool:
         return True

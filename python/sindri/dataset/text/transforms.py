@@ -7,7 +7,7 @@ from typing import Any, Callable, List, Sequence, Tuple
 
 import numpy as np
 
-from sindri.dataset._check import ArgumentError, boolean, enumeration, fail, integer
+from sindri._check import ArgumentError, check_bool, check_int32, enumeration, fail
 from sindri.dataset._transform import PyOperation, numpy_type
 from sindri.dataset.text.utils import NormalizeForm, Vocab, to_str
 
@@ -64,7 +64,7 @@ class UnicodeCharTokenizer(_Tokenizer):
     """Characters. with_offsets: also where each begins and ends, in bytes, as two more columns. Raises TypeError."""
 
     def __init__(self, with_offsets: bool = False):
-        self.with_offsets = boolean("UnicodeCharTokenizer", "with_offsets", with_offsets)
+        self.with_offsets = check_bool("UnicodeCharTokenizer", "with_offsets", with_offsets)
 
     def _tokens(self, text: str) -> Any:
         return _with_offsets(text, [(i, i + 1) for i in range(len(text))]) if self.with_offsets else _array(text)
@@ -74,7 +74,7 @@ class WhitespaceTokenizer(_Tokenizer):
     """Words between white space. with_offsets: also where each begins and ends, in bytes, as two more columns. Raises TypeError."""
 
     def __init__(self, with_offsets: bool = False):
-        self.with_offsets = boolean("WhitespaceTokenizer", "with_offsets", with_offsets)
+        self.with_offsets = check_bool("WhitespaceTokenizer", "with_offsets", with_offsets)
 
     def _tokens(self, text: str) -> Any:
         return _with_offsets(text, [m.span() for m in re.finditer(r"\S+", text)]) if self.with_offsets else _array(text.split())
@@ -124,7 +124,7 @@ class Truncate(_TextOperation):
     """The first max_seq_len words, of each row of a 2-D array. Raises TypeError or ValueError."""
 
     def __init__(self, max_seq_len: int):
-        self.max_seq_len = integer("Truncate", "max_seq_len", max_seq_len, 0)
+        self.max_seq_len = check_int32("Truncate", "max_seq_len", max_seq_len, 0)
 
     def _text(self, text: np.ndarray) -> np.ndarray:
         if text.ndim not in (1, 2):
@@ -136,7 +136,7 @@ class TruncateSequencePair(PyOperation):
     """Two 1-D columns, the longer of which loses its end until both have max_length elements together. Raises TypeError or ValueError."""
 
     def __init__(self, max_length: int):
-        self.max_length = integer("TruncateSequencePair", "max_length", max_length, 0)
+        self.max_length = check_int32("TruncateSequencePair", "max_length", max_length, 0)
 
     def _run(self, rng: Any, *values: Any) -> Tuple[np.ndarray, np.ndarray]:
         if len(values) != 2:
@@ -159,7 +159,7 @@ class AddToken(_TextOperation):
     def __init__(self, token: str, begin: bool = True):
         if not isinstance(token, str):
             fail(TypeError, f"token must be a str, got {token!r}", "AddToken")
-        self.token, self.begin = token, boolean("AddToken", "begin", begin)
+        self.token, self.begin = token, check_bool("AddToken", "begin", begin)
 
     def _text(self, text: np.ndarray) -> np.ndarray:
         if text.ndim not in (1, 2):
@@ -197,7 +197,7 @@ class RegexReplace(_TextOperation):
             self.pattern = re.compile(pattern)
         except re.error as e:
             fail(ValueError, f"the pattern {pattern!r} is not valid: {e}", "RegexReplace")
-        self.replace, self.count = replace, 0 if boolean("RegexReplace", "replace_all", replace_all) else 1
+        self.replace, self.count = replace, 0 if check_bool("RegexReplace", "replace_all", replace_all) else 1
 
     def _text(self, text: np.ndarray) -> np.ndarray:
         return self._each(text, lambda word: self.pattern.sub(self.replace, word, count=self.count))
@@ -223,11 +223,11 @@ class Ngram(_TextOperation):
     """
 
     def __init__(self, n: Any, left_pad: Tuple[str, int] = ("", 0), right_pad: Tuple[str, int] = ("", 0), separator: str = " "):
-        self.n = [integer("Ngram", "n", k, 1) for k in ([n] if isinstance(n, int) else n)]
+        self.n = [check_int32("Ngram", "n", k, 1) for k in ([n] if isinstance(n, int) else n)]
         for name, pad in (("left_pad", left_pad), ("right_pad", right_pad)):
             if not isinstance(pad, tuple) or len(pad) != 2 or not isinstance(pad[0], str):
                 fail(TypeError, f"{name} must be (token, width), got {pad!r}", "Ngram")
-            integer("Ngram", name, pad[1], 0)
+            check_int32("Ngram", name, pad[1], 0)
         self.left_pad, self.right_pad, self.separator = left_pad, right_pad, separator
 
     def _text(self, text: np.ndarray) -> np.ndarray:
@@ -245,7 +245,7 @@ class SlidingWindow(PyOperation):
     """A 1-D array -> [windows, width]. Raises TypeError or ValueError."""
 
     def __init__(self, width: int, axis: int = 0):
-        self.width = integer("SlidingWindow", "width", width, 1)
+        self.width = check_int32("SlidingWindow", "width", width, 1)
         if axis not in (0, -1):
             fail(ValueError, f"axis must be 0, got {axis!r}", "SlidingWindow")
 
@@ -274,7 +274,7 @@ def _stands_alone(char: str) -> bool:
 
 
 def _refuse_offsets(who: str, with_offsets: Any) -> None:
-    if boolean(who, "with_offsets", with_offsets):
+    if check_bool(who, "with_offsets", with_offsets):
         fail(NotImplementedError, "with_offsets is not supported", who, "leave it out")
 
 
@@ -288,10 +288,10 @@ class BasicTokenizer(_Tokenizer):
     def __init__(self, lower_case: bool = False, keep_whitespace: bool = False, normalization_form: NormalizeForm = NormalizeForm.NONE,
                  preserve_unused_token: bool = True, with_offsets: bool = False):
         who = type(self).__name__
-        self.lower_case = boolean(who, "lower_case", lower_case)
-        self.keep_whitespace = boolean(who, "keep_whitespace", keep_whitespace)
+        self.lower_case = check_bool(who, "lower_case", lower_case)
+        self.keep_whitespace = check_bool(who, "keep_whitespace", keep_whitespace)
         self.form = enumeration(who, "normalization_form", normalization_form, NormalizeForm)
-        self.preserve = boolean(who, "preserve_unused_token", preserve_unused_token)
+        self.preserve = check_bool(who, "preserve_unused_token", preserve_unused_token)
         _refuse_offsets(who, with_offsets)
 
     def _plain(self, text: str) -> str:
@@ -351,7 +351,7 @@ class WordpieceTokenizer(_TextOperation):
             fail(TypeError, f"vocab must be a Vocab, got {vocab!r}", "WordpieceTokenizer")
         self.known = vocab.vocab()
         self.suffix_indicator, self.unknown_token = suffix_indicator, unknown_token
-        self.max_bytes_per_token = integer("WordpieceTokenizer", "max_bytes_per_token", max_bytes_per_token, 0)
+        self.max_bytes_per_token = check_int32("WordpieceTokenizer", "max_bytes_per_token", max_bytes_per_token, 0)
         _refuse_offsets("WordpieceTokenizer", with_offsets)
 
     def _pieces(self, word: str) -> List[str]:

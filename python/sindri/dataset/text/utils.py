@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from sindri.dataset._check import ArgumentError, boolean, fail, integer, names
+from sindri._check import ArgumentError, check_bool, check_int32, check_names, fail
 
 __all__ = ["NormalizeForm", "Vocab", "to_bytes", "to_str"]
 
@@ -67,7 +67,7 @@ class Vocab:
         if not isinstance(word_list, (list, tuple)) or not all(isinstance(word, str) for word in word_list):
             fail(TypeError, f"word_list must be a list of str, got {word_list!r}", "Vocab.from_list")
         words, specials = list(word_list), _specials(special_tokens)
-        boolean("Vocab.from_list", "special_first", special_first)
+        check_bool("Vocab.from_list", "special_first", special_first)
         for word, count in collections.Counter([*specials, *words]).items():
             if count > 1:
                 fail(ValueError, f"the word {word!r} comes twice", "Vocab.from_list")
@@ -81,7 +81,7 @@ class Vocab:
         for word in word_dict:
             if not isinstance(word, str):
                 fail(TypeError, f"words must be str, got {word!r}", "Vocab.from_dict")
-        return cls._of({word: integer("Vocab.from_dict", "id", i, 0) for word, i in word_dict.items()})
+        return cls._of({word: check_int32("Vocab.from_dict", "id", i, 0) for word, i in word_dict.items()})
 
     @classmethod
     def from_file(cls, file_path: str, delimiter: str = "", vocab_size: Optional[int] = None, special_tokens: Any = None,
@@ -94,7 +94,7 @@ class Vocab:
             fail(TypeError, f"file_path must be a str or a path, got {file_path!r}", "Vocab.from_file")
         if not isinstance(delimiter, str):
             fail(TypeError, f"delimiter must be a str, got {delimiter!r}", "Vocab.from_file")
-        size = None if vocab_size is None else integer("Vocab.from_file", "vocab_size", vocab_size, 1)
+        size = None if vocab_size is None else check_int32("Vocab.from_file", "vocab_size", vocab_size, 1)
         with open(file_path, encoding="utf-8-sig", newline=None) as stream:
             words = [line.rstrip("\n") for line in stream]
         if delimiter:
@@ -110,13 +110,13 @@ class Vocab:
         """
         who = "Vocab.from_dataset"
         low, high = (None, None) if freq_range is None else freq_range
-        low = 0 if low is None else integer(who, "freq_range", low, 0)
-        high = None if high is None else integer(who, "freq_range", high, 0)
+        low = 0 if low is None else check_int32(who, "freq_range", low, 0)
+        high = None if high is None else check_int32(who, "freq_range", high, 0)
         if high is not None and low > high:
             fail(ValueError, f"freq_range must be (smallest, largest), got {freq_range}", who)
-        top = None if top_k is None else integer(who, "top_k", top_k, 1)
+        top = None if top_k is None else check_int32(who, "top_k", top_k, 1)
         counts: collections.Counter = collections.Counter()
-        wanted = names(who, "columns", columns) or dataset.get_col_names()
+        wanted = check_names(who, "columns", columns) or dataset.get_col_names()
         for row in dataset.create_tuple_iterator(columns=wanted, num_epochs=1, output_numpy=True):
             for column in row:
                 if column.dtype.kind not in "US":
@@ -138,5 +138,5 @@ class Vocab:
     def ids_to_tokens(self, ids: Union[int, Sequence[int]]) -> Union[str, List[str]]:
         """The word of an id or the words of a list of ids; '' for what is not known. Raises TypeError or ValueError."""
         if isinstance(ids, (list, tuple, np.ndarray)):
-            return [self._words.get(integer("Vocab.ids_to_tokens", "id", i, 0), "") for i in ids]
-        return self._words.get(integer("Vocab.ids_to_tokens", "id", ids, 0), "")
+            return [self._words.get(check_int32("Vocab.ids_to_tokens", "id", i, 0), "") for i in ids]
+        return self._words.get(check_int32("Vocab.ids_to_tokens", "id", ids, 0), "")

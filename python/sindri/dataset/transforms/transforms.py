@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from sindri import _core
-from sindri.dataset._check import ArgumentError, enumeration, fail, integer, is_int, is_number, number
+from sindri._check import ArgumentError, check_float, check_int32, enumeration, fail, is_int, is_number
 from sindri.dataset._transform import NativeOperation, PyOperation, TensorOperation, as_operations, numpy_type
 from sindri.dataset.vision._mixing import apply_all
 
@@ -54,8 +54,8 @@ class OneHot(NativeOperation):
     """
 
     def __init__(self, num_classes: int, smoothing_rate: float = 0.0):
-        self.num_classes = integer("OneHot", "num_classes", num_classes, 1)
-        super().__init__(_core.dataset.one_hot(self.num_classes, number("OneHot", "smoothing_rate", smoothing_rate, 0.0, 1.0)))
+        self.num_classes = check_int32("OneHot", "num_classes", num_classes, 1)
+        super().__init__(_core.dataset.one_hot(self.num_classes, check_float("OneHot", "smoothing_rate", smoothing_rate, 0.0, 1.0)))
 
 
 class Fill(PyOperation):
@@ -97,7 +97,7 @@ class PadEnd(PyOperation):
     def __init__(self, pad_shape: Sequence[Optional[int]], pad_value: Any = None):
         if not isinstance(pad_shape, (list, tuple)):
             fail(TypeError, f"pad_shape must be a list of ints and None, got {pad_shape!r}", "PadEnd")
-        self.pad_shape = [None if dim is None else integer("PadEnd", "pad_shape", dim, 1) for dim in pad_shape]
+        self.pad_shape = [None if dim is None else check_int32("PadEnd", "pad_shape", dim, 1) for dim in pad_shape]
         if pad_value is not None and not isinstance(pad_value, (str, bytes, bool)) and not is_number(pad_value):
             fail(TypeError, f"pad_value must be a number, str or bytes, got {pad_value!r}", "PadEnd")
         self.pad_value = pad_value
@@ -234,7 +234,7 @@ class RandomApply(_Choice):
 
     def __init__(self, transforms: List[Any], prob: float = 0.5):
         super().__init__(transforms)
-        self.prob = number("RandomApply", "prob", prob, 0.0, 1.0)
+        self.prob = check_float("RandomApply", "prob", prob, 0.0, 1.0)
 
     def _run(self, rng: Any, *values: Any) -> Any:
         if rng.random() < self.prob:

@@ -6,10 +6,11 @@ from typing import Any, List, Optional, Sequence, Tuple
 import numpy as np
 
 from sindri import _core
-from sindri.dataset._check import ArgumentError, enumeration, fail, integer, is_int, number, pair_of_numbers
+from sindri._check import ArgumentError, check_float, check_int32, enumeration, fail, is_int, pair_of_numbers
 from sindri.dataset._transform import PyOperation, is_pil, to_pil
 from sindri.dataset.vision.utils import Inter
 
+FLOAT_MAX_INTEGER = 16777216  # MindSpore's bound of the numbers of image transforms
 NATIVE_INTER = {Inter.NEAREST: "NEAREST", Inter.LINEAR: "LINEAR", Inter.CUBIC: "CUBIC", Inter.AREA: "AREA"}
 
 
@@ -26,7 +27,7 @@ def pillow_filter(interpolation: Inter) -> int:
 
 
 def probability(who: str, prob: Any) -> float:
-    return number(who, "prob", prob, 0.0, 1.0)
+    return check_float(who, "prob", prob, 0.0, 1.0)
 
 
 def padding_of(who: str, padding: Any) -> List[int]:
@@ -36,7 +37,7 @@ def padding_of(who: str, padding: Any) -> List[int]:
         fail(TypeError, f"padding must be an int or a tuple of 2 or 4, got {padding!r}", who)
     if len(values) not in ((1, 2, 4) if is_int(padding) else (2, 4)):
         fail(ValueError, f"padding must have 2 or 4 numbers, got {len(values)}", who)
-    return [integer(who, "padding", v, 0) for v in values]
+    return [check_int32(who, "padding", v, 0) for v in values]
 
 
 def sides(padding: Sequence[int]) -> Tuple[int, int, int, int]:
@@ -51,7 +52,7 @@ def fill_of(who: str, fill_value: Any) -> List[int]:
     values = [fill_value] if is_int(fill_value) else fill_value
     if not isinstance(values, (list, tuple)) or len(values) not in (1, 3):
         fail(TypeError, f"fill_value must be an int or a tuple of 3, got {fill_value!r}", who)
-    return [integer(who, "fill_value", v, 0, 255) for v in values]
+    return [check_int32(who, "fill_value", v, 0, 255) for v in values]
 
 
 def image_of(who: str, value: Any, channels: Sequence[int] = ()) -> np.ndarray:

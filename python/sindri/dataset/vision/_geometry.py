@@ -7,9 +7,9 @@ from typing import Any, List, Optional, Sequence, Tuple
 import numpy as np
 
 from sindri import _core
-from sindri.dataset._check import FLOAT_MAX_INTEGER, ArgumentError, boolean, enumeration, fail, is_number, number, pair_of_numbers, size_2d
+from sindri._check import ArgumentError, check_bool, check_float, enumeration, fail, is_number, pair_of_numbers, size_2d
 from sindri.dataset._transform import PyOperation, is_pil, to_pil
-from sindri.dataset.vision._base import ImageOperation, center_of, fill_of, image_of, native_inter, probability
+from sindri.dataset.vision._base import FLOAT_MAX_INTEGER, ImageOperation, center_of, fill_of, image_of, native_inter, probability
 from sindri.dataset.vision.utils import Inter
 
 __all__ = ["Affine", "FiveCrop", "Perspective", "RandomAffine", "RandomPerspective", "RandomRotation", "Rotate", "TenCrop"]
@@ -41,7 +41,7 @@ class _Rotation(ImageOperation):
 
     def _set(self, who: str, resample: Any, expand: Any, center: Any, fill_value: Any) -> None:
         enumeration(who, "resample", resample, Inter)
-        self.resample, self.inter, self.expand = resample, native_inter(who, resample), boolean(who, "expand", expand)
+        self.resample, self.inter, self.expand = resample, native_inter(who, resample), check_bool(who, "expand", expand)
         self.center, self.fill_value = center_of(who, center), fill_of(who, fill_value)
 
     def _turn(self, image: np.ndarray, degrees: float) -> np.ndarray:
@@ -55,7 +55,7 @@ class Rotate(_Rotation):
     """
 
     def __init__(self, degrees: float, resample: Inter = Inter.NEAREST, expand: bool = False, center: Any = None, fill_value: Any = 0):
-        self.degrees = number("Rotate", "degrees", degrees, -FLOAT_MAX_INTEGER, FLOAT_MAX_INTEGER)
+        self.degrees = check_float("Rotate", "degrees", degrees, -FLOAT_MAX_INTEGER, FLOAT_MAX_INTEGER)
         self._set("Rotate", resample, expand, center, fill_value)
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
@@ -69,7 +69,7 @@ class RandomRotation(_Rotation):
 
     def __init__(self, degrees: Any, resample: Inter = Inter.NEAREST, expand: bool = False, center: Any = None, fill_value: Any = 0):
         who = "RandomRotation"
-        most = number(who, "degrees", degrees, 0, FLOAT_MAX_INTEGER) if is_number(degrees) else FLOAT_MAX_INTEGER
+        most = check_float(who, "degrees", degrees, 0, FLOAT_MAX_INTEGER) if is_number(degrees) else FLOAT_MAX_INTEGER
         self.degrees = (-most, most) if is_number(degrees) else pair_of_numbers(who, "degrees", degrees, -most, most)
         self._set(who, resample, expand, center, fill_value)
 
@@ -99,12 +99,12 @@ class Affine(ImageOperation):
 
     def __init__(self, degrees: float, translate: Sequence[float], scale: float, shear: Any, resample: Inter = Inter.NEAREST, fill_value: Any = 0):
         who = "Affine"
-        self.degrees = number(who, "degrees", degrees, -FLOAT_MAX_INTEGER, FLOAT_MAX_INTEGER)
+        self.degrees = check_float(who, "degrees", degrees, -FLOAT_MAX_INTEGER, FLOAT_MAX_INTEGER)
         self.translate = pair_of_numbers(who, "translate", translate, -1, 1, ordered=False)
-        self.scale = number(who, "scale", scale, 0)
+        self.scale = check_float(who, "scale", scale, 0)
         if self.scale == 0:
             fail(ValueError, "scale must be positive, got 0", who)
-        self.shear = (number(who, "shear", shear), 0.0) if is_number(shear) else pair_of_numbers(who, "shear", shear, ordered=False)
+        self.shear = (check_float(who, "shear", shear), 0.0) if is_number(shear) else pair_of_numbers(who, "shear", shear, ordered=False)
         self.inter, self.fill_value = native_inter(who, enumeration(who, "resample", resample, Inter)), fill_of(who, fill_value)
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
@@ -127,14 +127,14 @@ class RandomAffine(ImageOperation):
 
     def __init__(self, degrees: Any, translate: Any = None, scale: Any = None, shear: Any = None, resample: Inter = Inter.NEAREST, fill_value: Any = 0):
         who = "RandomAffine"
-        most = number(who, "degrees", degrees, 0, FLOAT_MAX_INTEGER) if is_number(degrees) else FLOAT_MAX_INTEGER
+        most = check_float(who, "degrees", degrees, 0, FLOAT_MAX_INTEGER) if is_number(degrees) else FLOAT_MAX_INTEGER
         self.degrees = (-most, most) if is_number(degrees) else pair_of_numbers(who, "degrees", degrees, -most, most)
         self.translate = [(0.0, 0.0)] * 2 if translate is None else _ranges(who, "translate", translate, -1, 1)
         self.scale = (1.0, 1.0) if scale is None else pair_of_numbers(who, "scale", scale, 0, FLOAT_MAX_INTEGER)
         if self.scale[0] == 0:
             fail(ValueError, "scale must begin above 0", who)
         if is_number(shear):
-            bound = number(who, "shear", shear, 0)
+            bound = check_float(who, "shear", shear, 0)
             shear = (-bound, bound)
         self.shear = [(0.0, 0.0)] * 2 if shear is None else _ranges(who, "shear", shear, None, None)
         self.inter, self.fill_value = native_inter(who, enumeration(who, "resample", resample, Inter)), fill_of(who, fill_value)
@@ -149,7 +149,7 @@ def _points(who: str, name: str, points: Any) -> np.ndarray:
     """Four corners (x, y). Raises TypeError or ValueError."""
     if not isinstance(points, (list, tuple)) or len(points) != 4 or not all(isinstance(p, (list, tuple)) and len(p) == 2 for p in points):
         fail(TypeError, f"{name} must be four points (x, y), got {points!r}", who)
-    return np.asarray([[number(who, name, v) for v in point] for point in points])
+    return np.asarray([[check_float(who, name, v) for v in point] for point in points])
 
 
 def _perspective(who: str, image: np.ndarray, start: np.ndarray, end: np.ndarray, inter: str) -> np.ndarray:
@@ -182,7 +182,7 @@ class RandomPerspective(ImageOperation):
 
     def __init__(self, distortion_scale: float = 0.5, prob: float = 0.5, interpolation: Inter = Inter.BICUBIC):
         who = "RandomPerspective"
-        self.distortion_scale, self.prob = number(who, "distortion_scale", distortion_scale, 0.0, 1.0), probability(who, prob)
+        self.distortion_scale, self.prob = check_float(who, "distortion_scale", distortion_scale, 0.0, 1.0), probability(who, prob)
         self.inter = native_inter(who, interpolation)
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
@@ -223,7 +223,7 @@ class TenCrop(FiveCrop):
 
     def __init__(self, size: Any, use_vertical_flip: bool = False):
         super().__init__(size)
-        self.use_vertical_flip = boolean("TenCrop", "use_vertical_flip", use_vertical_flip)
+        self.use_vertical_flip = check_bool("TenCrop", "use_vertical_flip", use_vertical_flip)
 
     def _parts(self, image: np.ndarray) -> List[np.ndarray]:
         return super()._parts(image) + super()._parts(image[::-1] if self.use_vertical_flip else image[:, ::-1])

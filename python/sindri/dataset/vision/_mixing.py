@@ -5,7 +5,7 @@ from typing import Any, List, Sequence, Tuple
 
 import numpy as np
 
-from sindri.dataset._check import ArgumentError, enumeration, fail, integer, number
+from sindri._check import ArgumentError, check_float, check_int32, enumeration, fail
 from sindri.dataset._transform import PyOperation, TensorOperation, as_operations
 from sindri.dataset.vision import _pixels
 from sindri.dataset.vision._base import probability
@@ -36,7 +36,7 @@ class MixUpBatch(PyOperation):
     _random = True
 
     def __init__(self, alpha: float = 1.0):
-        self.alpha = number("MixUpBatch", "alpha", alpha, 0)
+        self.alpha = check_float("MixUpBatch", "alpha", alpha, 0)
         if self.alpha == 0:
             fail(ValueError, "alpha must be positive, got 0", "MixUpBatch")
 
@@ -58,7 +58,7 @@ class CutMixBatch(PyOperation):
 
     def __init__(self, image_batch_format: ImageBatchFormat, alpha: float = 1.0, prob: float = 1.0):
         self.format = enumeration("CutMixBatch", "image_batch_format", image_batch_format, ImageBatchFormat)
-        self.alpha = number("CutMixBatch", "alpha", alpha, 0)
+        self.alpha = check_float("CutMixBatch", "alpha", alpha, 0)
         if self.alpha == 0:
             fail(ValueError, "alpha must be positive, got 0", "CutMixBatch")
         self.prob = probability("CutMixBatch", prob)
@@ -91,7 +91,7 @@ class UniformAugment(PyOperation):
 
     def __init__(self, transforms: Sequence[Any], num_ops: int = 2):
         self.transforms = [as_operations("UniformAugment", t) for t in _pixels.flat_list(transforms)]
-        self.num_ops = integer("UniformAugment", "num_ops", num_ops, 1)
+        self.num_ops = check_int32("UniformAugment", "num_ops", num_ops, 1)
         if self.num_ops > len(self.transforms):
             fail(ValueError, f"num_ops={num_ops} is more than the {len(self.transforms)} transforms", "UniformAugment")
 

@@ -7,7 +7,7 @@ from typing import Any, List, Sequence
 import numpy as np
 
 from sindri import _core
-from sindri.dataset._check import ArgumentError, boolean, enumeration, fail, integer, is_int, is_number, number
+from sindri._check import ArgumentError, check_bool, check_float, check_int32, enumeration, fail, is_int, is_number
 from sindri.dataset._transform import is_pil
 from sindri.dataset.vision import _pixels
 from sindri.dataset.vision._base import ByteImageOperation, ImageOperation, image_of, probability
@@ -28,14 +28,14 @@ class GaussianBlur(ImageOperation):
         sizes = [kernel_size] if is_int(kernel_size) else kernel_size
         if not isinstance(sizes, (list, tuple)) or len(sizes) not in (1, 2):
             fail(TypeError, f"kernel_size must be an int or a tuple of 2, got {kernel_size!r}", who)
-        self.kernel = [integer(who, "kernel_size", v, 1, 4095) for v in sizes]
+        self.kernel = [check_int32(who, "kernel_size", v, 1, 4095) for v in sizes]
         if any(v % 2 == 0 for v in self.kernel):
             fail(ValueError, f"kernel_size must be odd, got {kernel_size}", who)
         # MindSpore takes the sigma of the first size for both.
         sigmas = [self.kernel[0] * 0.15 + 0.35] if sigma is None else [sigma] if is_number(sigma) else sigma
         if not isinstance(sigmas, (list, tuple)) or len(sigmas) not in (1, 2):
             fail(TypeError, f"sigma must be a number or a tuple of 2, got {sigma!r}", who)
-        self.sigma = [number(who, "sigma", v, 0) for v in sigmas]
+        self.sigma = [check_float(who, "sigma", v, 0) for v in sigmas]
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _core.dataset.gaussian_blur(np.ascontiguousarray(image), [self.kernel[-1], self.kernel[0]], self.sigma[0], self.sigma[-1])
@@ -51,11 +51,12 @@ class Erase(ImageOperation):
 
     def __init__(self, top: int, left: int, height: int, width: int, value: Any = 0, inplace: bool = False):
         who = "Erase"
-        self.box = integer(who, "top", top, 0), integer(who, "left", left, 0), integer(who, "height", height, 1), integer(who, "width", width, 1)
-        self.value = [number(who, "value", v, 0, 255) for v in _pixels.flat_list(value)]
+        self.box = (check_int32(who, "top", top), check_int32(who, "left", left), check_int32(who, "height", height, 1),
+                    check_int32(who, "width", width, 1))
+        self.value = [check_float(who, "value", v, 0, 255) for v in _pixels.flat_list(value)]
         if len(self.value) not in (1, 3):
             fail(TypeError, f"value must be a number or a tuple of 3, got {value!r}", who)
-        self.inplace = boolean(who, "inplace", inplace)
+        self.inplace = check_bool(who, "inplace", inplace)
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         top, left, height, width = self.box
@@ -102,7 +103,7 @@ class AdjustGamma(ImageOperation):
     """gain * x^gamma on values from 0 to 1, cut to that range; for floats (gain * x)^gamma, as MindSpore has it. Raises TypeError or ValueError."""
 
     def __init__(self, gamma: float, gain: float = 1):
-        self.gamma, self.gain = number("AdjustGamma", "gamma", gamma, 0), number("AdjustGamma", "gain", gain)
+        self.gamma, self.gain = check_float("AdjustGamma", "gamma", gamma, 0), check_float("AdjustGamma", "gain", gain)
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         if image.dtype == np.uint8:
@@ -117,7 +118,7 @@ class RandomAdjustSharpness(ImageOperation):
     _random = True
 
     def __init__(self, degree: float, prob: float = 0.5):
-        self.degree, self.prob = number("RandomAdjustSharpness", "degree", degree, 0), probability("RandomAdjustSharpness", prob)
+        self.degree, self.prob = check_float("RandomAdjustSharpness", "degree", degree, 0), probability("RandomAdjustSharpness", prob)
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _pixels.adjust_sharpness(image, self.degree) if rng.random() < self.prob else image
@@ -130,8 +131,8 @@ class RandomAutoContrast(ByteImageOperation):
 
     def __init__(self, cutoff: float = 0.0, ignore: Any = None, prob: float = 0.5):
         who = "RandomAutoContrast"
-        self.cutoff, self.prob = number(who, "cutoff", cutoff, 0, 50), probability(who, prob)
-        self.ignore = [integer(who, "ignore", v, 0, 255) for v in ([] if ignore is None else _pixels.flat_list(ignore))]
+        self.cutoff, self.prob = check_float(who, "cutoff", cutoff, 0, 50), probability(who, prob)
+        self.ignore = [check_int32(who, "ignore", v, 0, 255) for v in ([] if ignore is None else _pixels.flat_list(ignore))]
 
     def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _pixels.auto_contrast(image, self.cutoff, self.ignore) if rng.random() < self.prob else image

@@ -10,11 +10,11 @@ from typing import Any, List, Sequence, Tuple
 import numpy as np
 
 from sindri import _core, context
-from sindri.dataset._check import (FLOAT_MAX_INTEGER, ArgumentError, boolean, enumeration, fail, integer, is_int, is_number, number,
-                                   pair_of_numbers, size_2d)
+from sindri._check import ArgumentError, check_bool, check_float, check_int32, enumeration, fail, is_int, is_number, pair_of_numbers, size_2d
 from sindri.dataset._transform import NativeOperation, PyOperation, is_pil, numpy_type, to_pil
 from sindri.dataset.vision import _pillow, _pixels
-from sindri.dataset.vision._base import (NATIVE_INTER, ByteImageOperation, ImageOperation, fill_of, image_of, native_inter, padding_of, pillow_filter,
+from sindri.dataset.vision._base import (FLOAT_MAX_INTEGER, NATIVE_INTER, ByteImageOperation, ImageOperation, fill_of, image_of, native_inter, padding_of,
+                                          pillow_filter,
                                          probability, sides)
 from sindri.dataset.vision._geometry import *
 from sindri.dataset.vision._mixing import *
@@ -42,8 +42,8 @@ class Decode(NativeOperation):
     """
 
     def __init__(self, to_pil: bool = False, rgb: bool = True):
-        self.to_pil = boolean("Decode", "to_pil", to_pil)
-        if boolean("Decode", "rgb", rgb) is not True:
+        self.to_pil = check_bool("Decode", "to_pil", to_pil)
+        if check_bool("Decode", "rgb", rgb) is not True:
             fail(ValueError, "only RGB is supported", "Decode", "leave rgb out")
         super().__init__(_core.dataset.decode())
         self._makes_pil = to_pil
@@ -135,7 +135,7 @@ class RandomCrop(NativeOperation):
         who = "RandomCrop"
         self.size = size_2d(who, size)
         self.padding = [] if padding is None else self._sides_of(padding_of(who, padding))
-        self.pad_if_needed = boolean(who, "pad_if_needed", pad_if_needed)
+        self.pad_if_needed = check_bool(who, "pad_if_needed", pad_if_needed)
         self.fill_value = fill_of(who, fill_value)
         self.padding_mode = enumeration(who, "padding_mode", padding_mode, Border)
         super().__init__(_core.dataset.random_crop(self.size, self.padding, pad_if_needed, self.fill_value, padding_mode.value))
@@ -177,7 +177,7 @@ class RandomResizedCrop(NativeOperation):
         if self.scale[1] <= 0 or self.ratio[0] <= 0:
             fail(ValueError, f"scale must end above 0 and ratio begin above 0, got {scale} and {ratio}", who)
         self.interpolation = interpolation
-        self.max_attempts = integer(who, "max_attempts", max_attempts, 1)
+        self.max_attempts = check_int32(who, "max_attempts", max_attempts, 1)
         super().__init__(self._make(self.size, self.scale, self.ratio, native_inter(who, interpolation), self.max_attempts))
 
     def _call(self, rng: Any, values: Sequence[Any]) -> Any:
@@ -241,7 +241,7 @@ class Rescale(NativeOperation):
     """x * rescale + shift in float32. Raises TypeError."""
 
     def __init__(self, rescale: float, shift: float):
-        super().__init__(_core.dataset.rescale(number("Rescale", "rescale", rescale), number("Rescale", "shift", shift)))
+        super().__init__(_core.dataset.rescale(check_float("Rescale", "rescale", rescale), check_float("Rescale", "shift", shift)))
 
 
 def _mean_std(who: str, mean: Any, std: Any) -> Tuple[List[float], List[float]]:
@@ -250,7 +250,7 @@ def _mean_std(who: str, mean: Any, std: Any) -> Tuple[List[float], List[float]]:
             fail(TypeError, f"{name} must be a list of numbers, got {values!r}", who)
     if len(mean) != len(std):
         fail(ValueError, f"mean and std must have the same length, got {len(mean)} and {len(std)}", who)
-    means, stds = [number(who, "mean", v) for v in mean], [number(who, "std", v) for v in std]
+    means, stds = [check_float(who, "mean", v) for v in mean], [check_float(who, "std", v) for v in std]
     if not all(v > 0 for v in stds):
         fail(ValueError, f"std must be positive, got {stds}", who)
     return means, stds
@@ -264,7 +264,7 @@ class Normalize(NativeOperation):
 
     def __init__(self, mean: Sequence[float], std: Sequence[float], is_hwc: bool = True):
         self.mean, self.std = _mean_std("Normalize", mean, std)
-        self.is_hwc = boolean("Normalize", "is_hwc", is_hwc)
+        self.is_hwc = check_bool("Normalize", "is_hwc", is_hwc)
         super().__init__(_core.dataset.normalize(self.mean, self.std, is_hwc))
 
 
@@ -287,7 +287,7 @@ class NormalizePad(PyOperation):
         if dtype not in ("float32", "float16"):
             fail(ValueError, f"dtype must be 'float32' or 'float16', got {dtype!r}", who)
         self.dtype = np.dtype(dtype)
-        self.is_hwc = boolean(who, "is_hwc", is_hwc)
+        self.is_hwc = check_bool(who, "is_hwc", is_hwc)
 
     def _run(self, rng: Any, *values: Any) -> np.ndarray:
         image = np.asarray(values[0])
@@ -348,9 +348,9 @@ class SlicePatches(PyOperation):
 
     def __init__(self, num_height: int = 1, num_width: int = 1, slice_mode: SliceMode = SliceMode.PAD, fill_value: int = 0):
         who = "SlicePatches"
-        self.num_height, self.num_width = integer(who, "num_height", num_height, 1), integer(who, "num_width", num_width, 1)
+        self.num_height, self.num_width = check_int32(who, "num_height", num_height, 1), check_int32(who, "num_width", num_width, 1)
         self.slice_mode = enumeration(who, "slice_mode", slice_mode, SliceMode)
-        self.fill_value = integer(who, "fill_value", fill_value, 0, 255)
+        self.fill_value = check_int32(who, "fill_value", fill_value, 0, 255)
 
     def _run(self, rng: Any, *values: Any) -> Any:
         image = image_of("SlicePatches", values[0])
@@ -414,7 +414,7 @@ class PadToSize(ImageOperation):
         places = [] if offset is None else [offset] if is_int(offset) else list(offset)
         if len(places) not in (0, 1, 2):
             fail(ValueError, f"offset must be an int or (top, left), got {offset!r}", who)
-        self.offset = [integer(who, "offset", v, 0) for v in places]
+        self.offset = [check_int32(who, "offset", v, 0) for v in places]
         self.fill_value = fill_of(who, fill_value)
         self.padding_mode = enumeration(who, "padding_mode", padding_mode, Border)
 
@@ -438,7 +438,7 @@ class Crop(ImageOperation):
     def __init__(self, coordinates: Any, size: Any):
         if not isinstance(coordinates, (list, tuple)) or len(coordinates) != 2:
             fail(TypeError, f"coordinates must be (top, left), got {coordinates!r}", "Crop")
-        self.top, self.left = (integer("Crop", "coordinates", v, 0) for v in coordinates)
+        self.top, self.left = (check_int32("Crop", "coordinates", v, 0) for v in coordinates)
         self.size = size_2d("Crop", size)
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
@@ -453,7 +453,8 @@ class ResizedCrop(PyOperation):
 
     def __init__(self, top: int, left: int, height: int, width: int, size: Any, interpolation: Inter = Inter.BILINEAR):
         who = "ResizedCrop"
-        self.box = integer(who, "top", top, 0), integer(who, "left", left, 0), integer(who, "height", height, 1), integer(who, "width", width, 1)
+        self.box = (check_int32(who, "top", top), check_int32(who, "left", left), check_int32(who, "height", height, 1),
+                    check_int32(who, "width", width, 1))
         edges = size_2d(who, size)
         self.resize = Resize((edges[0], edges[-1]), interpolation)
 
@@ -517,7 +518,7 @@ class AdjustBrightness(ImageOperation):
     """x * brightness_factor. Raises TypeError or ValueError."""
 
     def __init__(self, brightness_factor: float):
-        self.factor = number("AdjustBrightness", "brightness_factor", brightness_factor, 0)
+        self.factor = check_float("AdjustBrightness", "brightness_factor", brightness_factor, 0)
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _pixels.adjust_brightness(image, self.factor)
@@ -532,7 +533,7 @@ class AdjustContrast(ImageOperation):
     _channels = (3,)
 
     def __init__(self, contrast_factor: float):
-        self.factor = number("AdjustContrast", "contrast_factor", contrast_factor, 0)
+        self.factor = check_float("AdjustContrast", "contrast_factor", contrast_factor, 0)
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _pixels.adjust_contrast(image, self.factor)
@@ -547,7 +548,7 @@ class AdjustSaturation(ImageOperation):
     _channels = (3,)
 
     def __init__(self, saturation_factor: float):
-        self.factor = number("AdjustSaturation", "saturation_factor", saturation_factor, 0)
+        self.factor = check_float("AdjustSaturation", "saturation_factor", saturation_factor, 0)
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _pixels.adjust_saturation(image, self.factor)
@@ -562,7 +563,7 @@ class AdjustHue(ImageOperation):
     _channels = (3,)
 
     def __init__(self, hue_factor: float):
-        self.factor = number("AdjustHue", "hue_factor", hue_factor, -0.5, 0.5)
+        self.factor = check_float("AdjustHue", "hue_factor", hue_factor, -0.5, 0.5)
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _pixels.adjust_hue(image, self.factor)
@@ -575,7 +576,7 @@ class AdjustSharpness(ImageOperation):
     """blurred + f * (x - blurred). Raises TypeError or ValueError."""
 
     def __init__(self, sharpness_factor: float):
-        self.factor = number("AdjustSharpness", "sharpness_factor", sharpness_factor, 0)
+        self.factor = check_float("AdjustSharpness", "sharpness_factor", sharpness_factor, 0)
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _pixels.adjust_sharpness(image, self.factor)
@@ -587,7 +588,7 @@ class AdjustSharpness(ImageOperation):
 def _range(who: str, name: str, value: Any, neutral: float) -> Tuple[float, float]:
     """(low, high) for a range or one number b: (max(0, 1 - b), 1 + b), around 0 for the hue (-b, b)."""
     if is_number(value):
-        b = number(who, name, value, 0, 0.5 if neutral == 0 else None)
+        b = check_float(who, name, value, 0, 0.5 if neutral == 0 else None)
         return (-b, b) if neutral == 0 else (max(0.0, 1 - b), 1 + b)
     return pair_of_numbers(who, name, value, -0.5 if neutral == 0 else 0.0, 0.5 if neutral == 0 else None)
 
@@ -648,7 +649,7 @@ class Posterize(ByteImageOperation):
     """Keeps the `bits` upper bits of each value. Raises TypeError or ValueError."""
 
     def __init__(self, bits: int):
-        self.bits = integer("Posterize", "bits", bits, 0, 8)
+        self.bits = check_int32("Posterize", "bits", bits, 0, 8)
 
     def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _posterized(image, self.bits)
@@ -663,7 +664,7 @@ class RandomPosterize(ByteImageOperation):
         values = [bits, bits] if is_int(bits) else bits
         if not isinstance(values, (list, tuple)) or len(values) != 2:
             fail(TypeError, f"bits must be an int or a tuple of two, got {bits!r}", "RandomPosterize")
-        self.bits = [integer("RandomPosterize", "bits", v, 1, 8) for v in values]
+        self.bits = [check_int32("RandomPosterize", "bits", v, 1, 8) for v in values]
         if self.bits[0] > self.bits[1]:
             fail(ValueError, f"bits must be (smallest, largest), got {bits}", "RandomPosterize")
 
@@ -679,7 +680,7 @@ class Solarize(ImageOperation):
     """Inverts the values from threshold (low, high), or from one number up. Raises TypeError or ValueError."""
 
     def __init__(self, threshold: Any):
-        self.threshold = ((number("Solarize", "threshold", threshold, 0, 255), 255.0) if is_number(threshold)
+        self.threshold = ((check_float("Solarize", "threshold", threshold, 0, 255), 255.0) if is_number(threshold)
                           else pair_of_numbers("Solarize", "threshold", threshold, 0, 255))
 
     def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
@@ -716,8 +717,8 @@ class AutoContrast(ByteImageOperation):
     """
 
     def __init__(self, cutoff: float = 0.0, ignore: Any = None):
-        self.cutoff = number("AutoContrast", "cutoff", cutoff, 0, 50)
-        self.ignore = [integer("AutoContrast", "ignore", v, 0, 255) for v in ([] if ignore is None else _pixels.flat_list(ignore))]
+        self.cutoff = check_float("AutoContrast", "cutoff", cutoff, 0, 50)
+        self.ignore = [check_int32("AutoContrast", "ignore", v, 0, 255) for v in ([] if ignore is None else _pixels.flat_list(ignore))]
 
     def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
         return _pixels.auto_contrast(image, self.cutoff, self.ignore)
@@ -735,8 +736,8 @@ class CutOut(PyOperation):
     _random = True
 
     def __init__(self, length: int, num_patches: int = 1, is_hwc: bool = True):
-        self.length, self.num_patches = integer("CutOut", "length", length, 1), integer("CutOut", "num_patches", num_patches, 1)
-        self.is_hwc = boolean("CutOut", "is_hwc", is_hwc)
+        self.length, self.num_patches = check_int32("CutOut", "length", length, 1), check_int32("CutOut", "num_patches", num_patches, 1)
+        self.is_hwc = check_bool("CutOut", "is_hwc", is_hwc)
 
     def _run(self, rng: Any, *values: Any) -> np.ndarray:
         image = np.array(values[0])
@@ -768,10 +769,10 @@ class RandomErasing(PyOperation):
         if self.ratio[0] <= 0:
             fail(ValueError, f"ratio must begin above 0, got {ratio}", who)
         if value != "random":
-            value = [number(who, "value", v) for v in _pixels.flat_list(value)]
+            value = [check_float(who, "value", v) for v in _pixels.flat_list(value)]
         self.value = value
-        self.inplace = boolean(who, "inplace", inplace)
-        self.max_attempts = integer(who, "max_attempts", max_attempts, 1)
+        self.inplace = check_bool(who, "inplace", inplace)
+        self.max_attempts = check_int32(who, "max_attempts", max_attempts, 1)
 
     def _run(self, rng: Any, *values: Any) -> np.ndarray:
         image = np.asarray(values[0])

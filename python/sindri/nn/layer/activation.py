@@ -8,7 +8,7 @@ from sindri.common import dtype as mstype
 from sindri.common.initializer import initializer
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_bool, check_float, check_int, check_type, fail, is_int
+from sindri._check import check_bool, check_float, check_int, check_type, fail, is_int
 from sindri.nn.cell import Cell
 from sindri.ops.function.nn_func import celu, lrn, rrelu
 

@@ -11,7 +11,7 @@ from sindri.common import dtype as mstype
 from sindri.common.initializer import HeUniform, Uniform, initializer
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_bool, check_choice, check_float, check_int, fail, is_int
+from sindri._check import check_bool, check_choice, check_float, check_int, fail, is_int
 from sindri.nn._padding import same_pads
 from sindri.nn.cell import Cell
 from sindri.nn.layer.activation import get_activation

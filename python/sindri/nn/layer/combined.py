@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any, Callable, Union
 
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_bool, fail
+from sindri._check import check_bool, fail
 from sindri.nn.cell import Cell
 from sindri.nn.layer.activation import LeakyReLU, get_activation
 from sindri.nn.layer.basic import Dense, Init

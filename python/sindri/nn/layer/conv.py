@@ -9,7 +9,7 @@ from sindri.common import dtype as mstype
 from sindri.common.initializer import initializer
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_bool, check_choice, check_int, fail, sizes
+from sindri._check import check_bool, check_choice, check_int, fail, sizes
 from sindri.nn._padding import Padder, check_padding, same_pads
 from sindri.nn.cell import Cell
 from sindri.nn.layer.basic import Init, dense_inits

@@ -6,7 +6,7 @@ from typing import Any, Callable, Sequence, Union
 from sindri import ops
 from sindri.common import dtype as mstype
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_bool, check_choice, check_int, fail, sizes
+from sindri._check import check_bool, check_choice, check_int, fail, sizes
 from sindri.nn.cell import Cell
 from sindri.nn.layer.basic import Init
 from sindri.nn.layer.conv import _Conv

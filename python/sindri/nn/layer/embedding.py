@@ -11,7 +11,7 @@ from sindri.common.initializer import initializer
 from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_bool, check_choice, check_float, check_int, fail
+from sindri._check import check_bool, check_choice, check_float, check_int, fail
 from sindri.nn.cell import Cell
 from sindri.nn.layer.basic import Init
 

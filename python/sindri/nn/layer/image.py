@@ -8,7 +8,7 @@ import numpy as np
 from sindri import _core, ops
 from sindri.common import dtype as mstype
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_bool, check_float, check_int, check_strict_float, check_type, fail
+from sindri._check import check_bool, check_float, check_int, check_strict_float, check_type, fail
 from sindri.nn.cell import Cell
 
 __all__ = ["CentralCrop", "ImageGradients", "SSIM", "MSSSIM", "PSNR", "ResizeBilinear", "PixelShuffle", "PixelUnshuffle", "ChannelShuffle",

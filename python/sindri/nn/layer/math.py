@@ -6,7 +6,7 @@ from typing import Optional, Sequence, Tuple, Union
 from sindri import _core
 from sindri.common import dtype as mstype
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_bool, check_float, check_int, fail, is_int, is_number
+from sindri._check import check_bool, check_float, check_int, fail, is_int, is_number
 from sindri.nn.cell import Cell
 
 __all__ = ["ReduceLogSumExp", "Range", "CosineSimilarity", "MatMul", "Moments", "MatInverse"]

@@ -10,7 +10,7 @@ from sindri.common.initializer import initializer
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.communication import GlobalComm, get_group_size
-from sindri.nn._check import check_bool, check_float, check_int, fail, is_int
+from sindri._check import check_bool, check_float, check_int, fail, is_int
 from sindri.nn.cell import Cell
 from sindri.nn.layer.basic import Init
 from sindri.nn.layer.conv import check_format

@@ -5,7 +5,7 @@ from typing import Any, Sequence, Tuple, Union
 
 from sindri import ops
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_float, check_type, fail, is_int
+from sindri._check import check_float, check_type, fail, is_int
 from sindri.nn.cell import Cell
 
 __all__ = ["ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d",

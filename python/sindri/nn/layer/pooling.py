@@ -5,7 +5,7 @@ from typing import Any, Callable, Optional, Tuple, Union
 
 from sindri import _core
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_bool, check_int, fail, is_int, sizes
+from sindri._check import check_bool, check_int, fail, is_int, sizes
 from sindri.nn._padding import Padder, check_padding
 from sindri.nn.cell import Cell
 from sindri.nn.layer.conv import check_format

@@ -8,7 +8,7 @@ from sindri import _core
 from sindri.common import dtype as mstype
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_bool, check_float, check_int, check_type, fail
+from sindri._check import check_bool, check_float, check_int, check_type, fail
 from sindri.nn.cell import Cell
 from sindri.nn.layer.activation import get_activation
 from sindri.ops._util import in_common_type

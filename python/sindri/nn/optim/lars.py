@@ -7,7 +7,7 @@ from sindri import _core, context
 from sindri.common import dtype as mstype
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_bool, check_strict_float, check_type, fail
+from sindri._check import check_bool, check_strict_float, check_type, fail
 from sindri.nn.optim.optimizer import Optimizer, opt_init_args_register
 
 __all__ = ["LARS"]

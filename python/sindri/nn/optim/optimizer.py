@@ -19,7 +19,7 @@ from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter, ParameterTuple
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_bool, check_float, fail, is_number
+from sindri._check import check_bool, check_float, fail, is_number
 from sindri.nn.cell import Cell
 from sindri.nn.layer.container import CellList
 from sindri.nn.learning_rate_schedule import LearningRateSchedule

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sindri.nn._check import check_bool, check_strict_float
+from sindri._check import check_bool, check_strict_float
 from sindri.nn.optim.optimizer import NativeOptimizer, opt_init_args_register
 
 __all__ = ["RMSProp"]

@@ -6,7 +6,7 @@ from typing import Any
 from sindri import context
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_bool, check_float, fail
+from sindri._check import check_bool, check_float, fail
 from sindri.nn.optim.optimizer import NativeOptimizer, opt_init_args_register
 
 __all__ = ["SGD"]

@@ -10,7 +10,7 @@ from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter, ParameterTuple
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_bool, check_int, fail
+from sindri._check import check_bool, check_int, fail
 from sindri.nn.cell import Cell, cast_tensors
 from sindri.nn.layer.basic import Identity
 from sindri.nn.wrap.grad_reducer import DistributedGradReducer, device_count

@@ -9,7 +9,7 @@ from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.communication.management import GlobalComm, get_group_size
-from sindri.nn._check import fail, is_int
+from sindri._check import fail, is_int
 from sindri.nn.cell import Cell
 
 __all__ = ["DistributedGradReducer", "PipelineGradReducer"]

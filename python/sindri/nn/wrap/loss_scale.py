@@ -7,7 +7,7 @@ from sindri import _core, context
 from sindri.common import dtype as mstype
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
-from sindri.nn._check import check_float, check_int, fail, is_number
+from sindri._check import check_float, check_int, fail, is_number
 from sindri.nn.cell import Cell
 from sindri.nn.wrap.cell_wrapper import Stages, TrainOneStepCell
 from sindri.ops.composite import HyperMap, MultitypeFuncGraph

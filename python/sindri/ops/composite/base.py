@@ -6,9 +6,10 @@ from typing import Any, Callable, Optional
 
 import numpy as np
 
+from sindri._check import fail
 from sindri._signatures import is_native
 from sindri.common import dtype as mstype
-from sindri.ops._util import Parameter, Tensor, fail
+from sindri.ops._util import Parameter, Tensor
 from sindri.ops.primitive import Primitive
 
 __all__ = ["MultitypeFuncGraph", "HyperMap", "Map", "add_flags", "core"]

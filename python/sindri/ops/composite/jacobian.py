@@ -4,7 +4,8 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Union
 
-from sindri.ops._util import Tensor, core, fail, to_int
+from sindri._check import fail
+from sindri.ops._util import Tensor, core, to_int
 from sindri.ops.composite.grad import jvp, vjp
 
 __all__ = ["jacrev", "jacfwd"]

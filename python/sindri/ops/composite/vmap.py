@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, Sequence, Union
 
-from sindri.ops._util import Tensor, core, fail, perm_moving, to_axis
+from sindri._check import fail
+from sindri.ops._util import Tensor, core, perm_moving, to_axis
 
 __all__ = ["vmap"]
 

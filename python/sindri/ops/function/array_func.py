@@ -7,11 +7,11 @@ from typing import Any, Optional, Sequence, Union
 import numpy as np
 
 from sindri import _core
+from sindri._check import check_choice, fail
 from sindri.common import dtype as mstype
 from sindri.common._views import reshaped, transposed, viewed
 from sindri.context import era
-from sindri.ops._util import (Axis, Size, Tensor, as_tensor, check_choice, check_parts, core, exported, fail, is_number, perm_moving, to_axes, to_axis,
-                              to_count, to_int, to_ints)
+from sindri.ops._util import Axis, Size, Tensor, as_tensor, check_parts, core, exported, is_number, perm_moving, to_axes, to_axis, to_count, to_int, to_ints
 
 _slice = slice
 
@@ -108,7 +108,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 
 def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
     """Dimensions start_dim to end_dim as one; order 'F' reverses the dimensions first. Scalars and vectors come back as vectors."""
-    check_choice(order, ("C", "F"), "order", "ops.flatten")
+    check_choice("ops.flatten", "order", order, ("C", "F"))
     start, end = to_int(start_dim, "start_dim", "ops.flatten"), to_int(end_dim, "end_dim", "ops.flatten")
     if order == "F":
         input = transposed(input, list(reversed(range(len(input.shape)))))

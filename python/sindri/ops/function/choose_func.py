@@ -7,8 +7,9 @@ from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
+from sindri._check import check_choice, fail, is_int
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, as_tensor, check_choice, core, exported, fail, is_float, is_int, is_long, perm_moving, to_count, to_int
+from sindri.ops._util import Tensor, as_tensor, core, exported, is_float, is_long, perm_moving, to_count, to_int
 from sindri.ops.function.array_func import ravel, stack
 from sindri.ops.function.creation_func import meshgrid
 
@@ -165,7 +166,7 @@ def searchsorted(sorted_sequence: Tensor, values: Tensor, *, out_int32: bool = F
     """Place along the last dimension of sorted_sequence before which each value belongs: the number of elements below it (right: not above it)."""
     if sorter is not None:
         fail(ValueError, "sorter is not supported", "ops.searchsorted", "sort the sequence first")
-    right = right if side is None else check_choice(side, ("left", "right"), "side", "ops.searchsorted") == "right"
+    right = right if side is None else check_choice("ops.searchsorted", "side", side, ("left", "right")) == "right"
     sequence = sorted_sequence if len(sorted_sequence.shape) == 1 else core.expand_dims(sorted_sequence, -2)
     hits = (core.less_equal if right else core.less)(sequence, core.expand_dims(values, -1))
     return core.cast(core.sum(core.cast(hits, mstype.int64), [-1]), mstype.int32 if out_int32 else mstype.int64)

@@ -5,8 +5,9 @@ import functools
 import math
 from typing import Any, Optional, Sequence, Union
 
+from sindri._check import fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, as_tensor, core, exported, fail, floating, is_float, is_number, to_axis, wide
+from sindri.ops._util import Tensor, as_tensor, core, exported, floating, is_float, is_number, to_axis, wide
 from sindri.ops.function.reduce_func import vector_norm
 
 Bound = Union[None, Tensor, int, float]

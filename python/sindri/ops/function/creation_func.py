@@ -6,10 +6,11 @@ from typing import Any, Callable, Optional, Union
 
 import numpy as np
 
+from sindri._check import check_choice, fail, is_int
 from sindri.common import dtype as mstype
 from sindri.common._views import diagonal_of, viewed
-from sindri.ops._util import (FEW_PARTS, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, is_int, is_long, is_number,
-                              perm_moving, to_axis, to_count, to_int, to_ints, to_number)
+from sindri.ops._util import (FEW_PARTS, Size, Tensor, as_tensor, core, exported, floating, is_float, is_long, is_number, perm_moving, to_axis,
+                              to_count, to_int, to_ints, to_number)
 from sindri.ops.function.array_func import concat, ravel
 
 _range = range
@@ -145,7 +146,7 @@ def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple:
     """One tensor per vector that repeats it along the dimensions of the others. 'xy' exchanges the first two dimensions, as NumPy."""
     if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)):
         inputs = tuple(inputs[0])
-    check_choice(indexing, ("xy", "ij"), "indexing", "ops.meshgrid")
+    check_choice("ops.meshgrid", "indexing", indexing, ("xy", "ij"))
     dims, places = [x.shape[0] if x.shape else 1 for x in inputs], list(_range(len(inputs)))
     if indexing == "xy" and len(inputs) > 1:
         dims[0], dims[1], places[0], places[1] = dims[1], dims[0], 1, 0

@@ -6,8 +6,9 @@ from typing import Any, Sequence
 
 import numpy as np
 
+from sindri._check import check_choice, fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, check_choice, core, exported, fail, to_count, to_int, to_ints
+from sindri.ops._util import Tensor, core, exported, to_count, to_int, to_ints
 from sindri.ops.function.array_func import swapaxes, unstack
 from sindri.ops.function.math_func import floor
 
@@ -15,7 +16,7 @@ from sindri.ops.function.math_func import floor
 def iou(anchor_boxes: Tensor, gt_boxes: Tensor, mode: str = "iou") -> Tensor:
     """[m, n]: overlap of gt_boxes [m, 4] with anchor_boxes [n, 4], divided by their union ('iou') or by the gt area ('iof'). Borders count as
     pixels."""
-    check_choice(mode, ("iou", "iof"), "mode", "ops.iou")
+    check_choice("ops.iou", "mode", mode, ("iou", "iof"))
     ax0, ay0, ax1, ay1 = (core.expand_dims(v, 0) for v in unstack(anchor_boxes, 1))
     gx0, gy0, gx1, gy1 = (core.expand_dims(v, 1) for v in unstack(gt_boxes, 1))
     extent = lambda low, high: core.maximum(core.add(core.sub(high, low), 1.0), 0.0)
@@ -113,7 +114,7 @@ def crop_and_resize(image: Tensor, boxes: Tensor, box_indices: Tensor, crop_size
                     extrapolation_value: float = 0.0) -> Tensor:
     """[k, height, width, c]: regions of image [n, h, w, c] given by boxes (y0, x0, y1, x1) in units of h - 1 and w - 1, sampled bilinearly or at
     the nearest pixel; extrapolation_value outside the image."""
-    check_choice(method, ("bilinear", "nearest", "bilinear_v2"), "method", "ops.crop_and_resize")
+    check_choice("ops.crop_and_resize", "method", method, ("bilinear", "nearest", "bilinear_v2"))
     if method == "bilinear_v2":
         fail(ValueError, "method 'bilinear_v2' is not supported", "ops.crop_and_resize", "use 'bilinear'")
     high, wide = to_ints(crop_size, "crop_size", "ops.crop_and_resize")

@@ -7,9 +7,9 @@ from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
 
+from sindri._check import check_choice, fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import (Parameter, Size, Tensor, as_tensor, check_choice, core, exported, fail, is_float, perm_moving,
-                              to_axis, to_int, to_ints, to_number)
+from sindri.ops._util import Parameter, Size, Tensor, as_tensor, core, exported, is_float, perm_moving, to_axis, to_int, to_ints, to_number
 
 
 def _indices(value: Any, where: str) -> Tensor:
@@ -267,7 +267,7 @@ def scatter_nd(indices: Tensor, updates: Tensor, shape: Size) -> Tensor:
 def tensor_scatter_elements(input_x: Tensor, indices: Tensor, updates: Tensor, axis: int = 0, reduction: str = "none") -> Tensor:
     """input_x with updates[i][j] at [indices[i][j]][j] for axis 0: replaced, or added with reduction 'add'. Raises ValueError, also for an
     index out of range."""
-    how = {"none": "update", "add": "add", "mul": "mul"}[check_choice(reduction, ("none", "add", "mul"), "reduction", "ops.tensor_scatter_elements")]
+    how = {"none": "update", "add": "add", "mul": "mul"}[check_choice("ops.tensor_scatter_elements", "reduction", reduction, ("none", "add", "mul"))]
     indices, a = _indices(indices, "ops.tensor_scatter_elements"), to_axis(axis, len(input_x.shape), "ops.tensor_scatter_elements")
     if len(indices.shape) != len(input_x.shape) or indices.shape != updates.shape:
         fail(ValueError, f"indices {indices.shape} and updates {updates.shape} must have one shape, of the rank of {input_x.shape}",

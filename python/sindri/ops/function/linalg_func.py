@@ -6,8 +6,9 @@ from typing import Optional, Sequence, Union
 
 import numpy as np
 
+from sindri._check import fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, core, exported, fail, floating, is_float, to_axis, wide
+from sindri.ops._util import Tensor, core, exported, floating, is_float, to_axis, wide
 from sindri.ops.function.array_func import swapaxes
 from sindri.ops.function.creation_func import diagonal
 from sindri.ops.function.reduce_func import matrix_norm, vector_norm

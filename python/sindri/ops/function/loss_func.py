@@ -4,8 +4,9 @@ from __future__ import annotations
 import math
 from typing import Optional, Union
 
+from sindri._check import check_choice, fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, check_choice, core, exported, fail, in_common_type, is_float, perm_moving, reduced, wide
+from sindri.ops._util import Tensor, core, exported, in_common_type, is_float, perm_moving, reduced, wide
 from sindri.ops.function.nn_func import cosine_similarity
 
 
@@ -49,7 +50,7 @@ def _int_labels(target: Tensor) -> Tensor:
 
 
 def _mean_of_counted(loss: Tensor, labels: Tensor, ignore_index: int, reduction: str, shape: tuple, where: str) -> Tensor:
-    check_choice(reduction, ("none", "mean", "sum"), "reduction", where)
+    check_choice(where, "reduction", reduction, ("none", "mean", "sum"))
     if reduction == "none":
         return core.reshape(loss, shape)
     if reduction == "sum":
@@ -74,7 +75,7 @@ def _dense_cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor]
     if weight is not None:
         terms = core.mul(terms, core.reshape(weight, [-1 if d == axis else 1 for d in range(len(input.shape))]))
     loss = core.neg(core.sum(terms, [axis]))
-    check_choice(reduction, ("none", "mean", "sum"), "reduction", where)
+    check_choice(where, "reduction", reduction, ("none", "mean", "sum"))
     if reduction == "none":
         return loss
     return core.sum(loss) if reduction == "sum" else _mean_by(loss, float(math.prod(input.shape) // input.shape[axis]))
@@ -85,7 +86,7 @@ def nll_loss(inputs: Tensor, target: Tensor, weight: Optional[Tensor] = None, ig
     """-inputs at the target: inputs [n, c] (or [c], [n, c, d1, …]) log-probabilities, target class indices. weight [c] scales classes; 'mean'
     divides by the sum of the weights that counted. Raises ValueError, and DataError for an index that is neither a class nor ignore_index."""
     where = "ops.nll_loss"
-    check_choice(reduction, ("none", "mean", "sum"), "reduction", where)
+    check_choice(where, "reduction", reduction, ("none", "mean", "sum"))
     rows = _rows(inputs, where)
     labels = core.check_labels(_int_labels(target), rows.shape[1], int(ignore_index))
     counted = core.not_equal(labels, ignore_index)
@@ -179,7 +180,7 @@ def sigmoid_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
 def kl_div(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
     """labels·(log(labels) - logits), logits log-probabilities, 0 where labels are 0. reduction 'batchmean' divides the sum by the first dimension."""
-    check_choice(reduction, ("none", "mean", "sum", "batchmean"), "reduction", "ops.kl_div")
+    check_choice("ops.kl_div", "reduction", reduction, ("none", "mean", "sum", "batchmean"))
     _same_shape(logits, labels, "ops.kl_div")
     positive = core.greater(labels, 0)
     loss = core.where(positive, core.mul(labels, core.sub(core.log(core.where(positive, labels, 1.0)), logits)), core.full((), 0.0, logits.dtype))

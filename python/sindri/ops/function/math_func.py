@@ -4,8 +4,9 @@ from __future__ import annotations
 import math
 from typing import Callable, Optional, Union
 
+from sindri._check import check_choice, fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Parameter, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, is_number, to_int, wide
+from sindri.ops._util import Parameter, Tensor, as_tensor, core, exported, floating, is_float, is_number, to_int, wide
 
 Scalar = Union[Tensor, Parameter, int, float]
 
@@ -97,7 +98,7 @@ def div(input: Scalar, other: Scalar, *, rounding_mode: Optional[str] = None) ->
     """input / other, integers giving float32; rounding_mode 'floor' or 'trunc' rounds the quotient. Raises ValueError for another mode."""
     if rounding_mode is None:
         return core.div(input, other)
-    check_choice(rounding_mode, ("floor", "trunc"), "rounding_mode", "ops.div")
+    check_choice("ops.div", "rounding_mode", rounding_mode, ("floor", "trunc"))
     return floor_div(input, other) if rounding_mode == "floor" else truncate_div(input, other)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Optional, Sequence, Union
 
+from sindri._check import check_choice, fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import (Parameter, Size, Tensor, as_tensor, check_choice, core, exported, fail, floating, in_common_type, pair, perm_moving, to_axis,
-                              to_int, to_ints)
+from sindri.ops._util import Parameter, Size, Tensor, as_tensor, core, exported, floating, in_common_type, pair, perm_moving, to_axis, to_int, to_ints
 from sindri.ops.function.linalg_func import matmul
 from sindri.ops.function.random_func import keep_mask
 
@@ -53,7 +53,7 @@ def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """x·Φ(x): 'none' through erf, 'tanh' by the tanh form. Raises ValueError for another name."""
-    return core.gelu(input, check_choice(approximate, ("none", "tanh"), "approximate", "ops.gelu") == "tanh")
+    return core.gelu(input, check_choice("ops.gelu", "approximate", approximate, ("none", "tanh")) == "tanh")
 
 
 def fast_gelu(x: Tensor) -> Tensor:
@@ -199,7 +199,7 @@ def dense(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tenso
 
 def bias_add(input_x: Tensor, bias: Tensor, data_format: str = "NCHW") -> Tensor:
     """bias added along dimension 1 (NHWC: the last). Raises ValueError unless bias is a vector of its size."""
-    check_choice(data_format, ("NCHW", "NHWC", "NCDHW"), "data_format", "ops.BiasAdd")
+    check_choice("ops.BiasAdd", "data_format", data_format, ("NCHW", "NHWC", "NCDHW"))
     rank = len(input_x.shape)
     channel = rank - 1 if data_format == "NHWC" else 1
     if rank < 2 or len(bias.shape) != 1 or bias.shape[0] != input_x.shape[channel]:
@@ -238,7 +238,7 @@ def same_pads(size: int, kernel: int, stride: int, dilation: int = 1) -> tuple:
 def spatial_pads(pad_mode: str, padding: Any, size: Sequence[int], kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int],
                  where: str) -> list:
     """[top, bottom, left, right] of a pad mode ('same', 'valid', 'pad', in any case). Raises ValueError for padding with another mode than 'pad'."""
-    mode = check_choice(pad_mode.lower() if isinstance(pad_mode, str) else pad_mode, ("same", "valid", "pad"), "pad_mode", where)
+    mode = check_choice(where, "pad_mode", pad_mode.lower() if isinstance(pad_mode, str) else pad_mode, ("same", "valid", "pad"))
     pads = to_ints(padding, "padding", where)
     if len(pads) not in (1, 2, 4):
         fail(ValueError, f"padding: expected 1, 2 or 4 numbers, got {padding!r}", where)
@@ -256,7 +256,7 @@ def spatial_pads(pad_mode: str, padding: Any, size: Sequence[int], kernel: Seque
 
 def in_nchw(fn: Callable, x: Tensor, data_format: str, where: str) -> Tensor:
     """fn of an image batch in NCHW, whatever its format; the result in that format again."""
-    if check_choice(data_format, ("NCHW", "NHWC"), "data_format", where) == "NCHW":
+    if check_choice(where, "data_format", data_format, ("NCHW", "NHWC")) == "NCHW":
         return fn(x)
     return core.transpose(fn(core.transpose(x, [0, 3, 1, 2])), [0, 2, 3, 1])
 
@@ -387,7 +387,7 @@ def instance_norm(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float = 1e-5)
 
 def lrn(x: Tensor, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5, norm_region: str = "ACROSS_CHANNELS") -> Tensor:
     """x/(bias + alpha·the sum of squares of 2·depth_radius + 1 neighbouring channels)^beta (Krizhevsky et al. 2012)."""
-    check_choice(norm_region, ("ACROSS_CHANNELS",), "norm_region", "ops.lrn")
+    check_choice("ops.lrn", "norm_region", norm_region, ("ACROSS_CHANNELS",))
     n, c, h, w = x.shape
     width = 2 * depth_radius + 1
     squares = core.reshape(core.square(x), (n, 1, c, h * w))

@@ -9,9 +9,10 @@ from typing import Any, Callable, Optional, Union
 import numpy as np
 
 from sindri import _core
+from sindri._check import fail
 from sindri.common import dtype as mstype
 from sindri.common.sparse_tensor import RowTensor
-from sindri.ops._util import Parameter, Tensor, as_tensor, core, exported, fail, is_float, is_number, to_axes, to_axis, to_int
+from sindri.ops._util import Parameter, Tensor, as_tensor, core, exported, is_float, is_number, to_axes, to_axis, to_int
 from sindri.ops.function.creation_func import fill
 
 MOST_NUMBERS = 2 ** 24  # of a tuple of Python ints: half a gigabyte

@@ -5,8 +5,9 @@ import math
 from typing import Any, Callable, Optional, Sequence, Tuple, Union
 
 from sindri import _core
+from sindri._check import fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, adaptive_sizes, check_parts, core, exported, fail, need_divisor, pair, to_ints, zeros_around
+from sindri.ops._util import Tensor, adaptive_sizes, check_parts, core, exported, need_divisor, pair, to_ints, zeros_around
 from sindri.ops.function.index_func import tensor_scatter_elements
 from sindri.ops.function.nn_func import in_nchw, spatial_pads
 

@@ -11,8 +11,9 @@ from typing import Any, Dict, Optional, Union
 import numpy as np
 
 from sindri import _core
+from sindri._check import fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Parameter, Size, Tensor, as_tensor, core, exported, fail, is_float, to_int, to_ints
+from sindri.ops._util import Parameter, Size, Tensor, as_tensor, core, exported, is_float, to_int, to_ints
 
 
 _streams: Dict[int, Parameter] = {}

@@ -5,9 +5,10 @@ import math
 from typing import Optional, Union
 
 from sindri import _core
+from sindri._check import check_bool, fail
 from sindri.common import dtype as mstype
 from sindri.context import era
-from sindri.ops._util import Axis, Tensor, core, exported, fail, floating, is_float, need_bool, to_axes, to_axis, to_count, to_int, wide
+from sindri.ops._util import Axis, Tensor, core, exported, floating, is_float, to_axes, to_axis, to_count, to_int, wide
 from sindri.ops.function.math_func import logaddexp
 
 
@@ -20,7 +21,7 @@ def sum(input: Tensor, dim: Axis = None, keepdim: bool = False, *, dtype=None) -
     x = input if dtype is None else core.cast(input, dtype)
     if dtype is None and not is_float(x.dtype):
         x = core.cast(x, mstype.int64)
-    return core.sum(x, to_axes(dim, "ops.sum"), need_bool(keepdim, "keepdim", "ops.sum"))
+    return core.sum(x, to_axes(dim, "ops.sum"), check_bool("ops.sum", "keepdim", keepdim))
 
 
 def reduce_sum(x: Tensor, axis: Axis = (), keep_dims: bool = False, skip_mode: bool = False) -> Tensor:
@@ -33,7 +34,7 @@ def reduce_sum(x: Tensor, axis: Axis = (), keep_dims: bool = False, skip_mode: b
 
 def mean(x: Tensor, axis: Axis = None, keep_dims: bool = False) -> Tensor:
     """Mean over axes; of integers in their type, rounded towards 0, as MindSpore's ReduceMean."""
-    return _in_own_type(core.mean(x, to_axes(axis, "ops.mean"), need_bool(keep_dims, "keep_dims", "ops.mean")), x)
+    return _in_own_type(core.mean(x, to_axes(axis, "ops.mean"), check_bool("ops.mean", "keep_dims", keep_dims)), x)
 
 
 reduce_mean = mean
@@ -44,22 +45,22 @@ def prod(input: Tensor, axis: Axis = None, keep_dims: bool = False, dtype=None) 
     x = input if dtype is None else core.cast(input, dtype)
     if dtype is None and not is_float(x.dtype) and era() == 2:
         x = core.cast(x, mstype.int64)
-    return core.prod(x, to_axes(axis, "ops.prod"), need_bool(keep_dims, "keep_dims", "ops.prod"))
+    return core.prod(x, to_axes(axis, "ops.prod"), check_bool("ops.prod", "keep_dims", keep_dims))
 
 
 def reduce_prod(x: Tensor, axis: Axis = None, keep_dims: bool = False) -> Tensor:
     """Product over axes in x's type."""
-    return _in_own_type(core.prod(x, to_axes(axis, "ops.ReduceProd"), need_bool(keep_dims, "keep_dims", "ops.ReduceProd")), x)
+    return _in_own_type(core.prod(x, to_axes(axis, "ops.ReduceProd"), check_bool("ops.ReduceProd", "keep_dims", keep_dims)), x)
 
 
 def all(input: Tensor, axis: Axis = None, keep_dims: bool = False) -> Tensor:
     """Whether all elements over axes are not 0."""
-    return core.all(input, to_axes(axis, "ops.all"), need_bool(keep_dims, "keep_dims", "ops.all"))
+    return core.all(input, to_axes(axis, "ops.all"), check_bool("ops.all", "keep_dims", keep_dims))
 
 
 def any(input: Tensor, axis: Axis = None, keep_dims: bool = False) -> Tensor:
     """Whether any element over axes is not 0."""
-    return core.any(input, to_axes(axis, "ops.any"), need_bool(keep_dims, "keep_dims", "ops.any"))
+    return core.any(input, to_axes(axis, "ops.any"), check_bool("ops.any", "keep_dims", keep_dims))
 
 
 def _bounded(x: Tensor, initial, where, combine) -> Tensor:
@@ -73,12 +74,12 @@ def _bounded(x: Tensor, initial, where, combine) -> Tensor:
 
 def amax(input: Tensor, axis: Axis = None, keepdims: bool = False, *, initial=None, where=None) -> Tensor:
     """Largest element over axes; NaN wins; equal ones share the gradient. `initial` takes part, `where` (bool) leaves elements out."""
-    return core.max(_bounded(input, initial, where, core.maximum), to_axes(axis, "ops.amax"), need_bool(keepdims, "keepdims", "ops.amax"))
+    return core.max(_bounded(input, initial, where, core.maximum), to_axes(axis, "ops.amax"), check_bool("ops.amax", "keepdims", keepdims))
 
 
 def amin(input: Tensor, axis: Axis = None, keepdims: bool = False, *, initial=None, where=None) -> Tensor:
     """Smallest element over axes; see amax."""
-    return core.min(_bounded(input, initial, where, core.minimum), to_axes(axis, "ops.amin"), need_bool(keepdims, "keepdims", "ops.amin"))
+    return core.min(_bounded(input, initial, where, core.minimum), to_axes(axis, "ops.amin"), check_bool("ops.amin", "keepdims", keepdims))
 
 
 def reduce_max(x: Tensor, axis: Axis = (), keep_dims: bool = False) -> Tensor:
@@ -133,7 +134,7 @@ def min_with_index(x: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple:
 def _arg(x: Tensor, axis: Optional[int], keep: bool, find, where: str) -> Tensor:
     if axis is None:
         return find(core.reshape(x, (-1,)), 0, False)
-    return find(x, to_axis(axis, len(x.shape), where), need_bool(keep, "keepdims", where))
+    return find(x, to_axis(axis, len(x.shape), where), check_bool(where, "keepdims", keep))
 
 
 def argmax(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> Tensor:
@@ -320,7 +321,7 @@ def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple:
 def sort(input_x: Tensor, axis: int = -1, descending: bool = False) -> tuple:
     """(sorted values, their int32 indices) along axis; equal values keep their order."""
     axis = to_axis(axis, len(input_x.shape), "ops.sort")
-    return topk(input_x, input_x.shape[axis] if input_x.shape else 1, axis, need_bool(descending, "descending", "ops.sort"))
+    return topk(input_x, input_x.shape[axis] if input_x.shape else 1, axis, check_bool("ops.sort", "descending", descending))
 
 
 def argsort(input: Tensor, axis: int = -1, descending: bool = False) -> Tensor:

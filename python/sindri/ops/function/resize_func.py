@@ -6,7 +6,8 @@ from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
-from sindri.ops._util import MOST_WINDOWS, Size, Tensor, check_choice, core, exported, fail, perm_moving, to_ints
+from sindri._check import check_choice, fail
+from sindri.ops._util import MOST_WINDOWS, Size, Tensor, core, exported, perm_moving, to_ints
 from sindri.ops.function.pooling_func import adaptive_avg_pool1d, adaptive_avg_pool2d
 
 
@@ -14,7 +15,7 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Union[None
     """Padded from the last dimension on: (left, right, top, bottom, …). Modes 'constant' (value, 0), 'reflect', 'replicate', 'circular';
     negative numbers cut (constant only). Raises ValueError, also for cutting more than there is and for leaving nothing."""
     where = "ops.pad"
-    check_choice(mode, ("constant", "reflect", "replicate", "circular"), "mode", where)
+    check_choice(where, "mode", mode, ("constant", "reflect", "replicate", "circular"))
     flat = to_ints(padding, "padding", where)
     rank = len(input_x.shape)
     if len(flat) % 2 or len(flat) > 2 * rank:
@@ -57,7 +58,7 @@ def pad_pairs(x: Tensor, paddings: Sequence[Sequence[int]], mode: str = "constan
 
 def mirror_pad(input_x: Tensor, paddings: Any, mode: str = "REFLECT") -> Tensor:
     """Mirrored at the border, without ('REFLECT') or with ('SYMMETRIC') the border element; paddings a constant [rank, 2] tensor."""
-    check_choice(mode, ("REFLECT", "SYMMETRIC"), "mode", "ops.MirrorPad")
+    check_choice("ops.MirrorPad", "mode", mode, ("REFLECT", "SYMMETRIC"))
     table = paddings.asnumpy().tolist() if isinstance(paddings, Tensor) else paddings
     return pad_pairs(input_x, table, mode.lower())
 
@@ -132,7 +133,7 @@ def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode:
     recompute_scale_factor: use the ratio of the sizes instead of scale_factor. Raises ValueError."""
     where, rank = "ops.interpolate", len(input.shape)
     ranks = {"nearest": (3, 4, 5), "nearest-exact": (3, 4), "area": (3, 4), "linear": (3,), "bilinear": (4,), "bicubic": (4,), "trilinear": (5,)}
-    check_choice(mode, tuple(ranks), "mode", where)
+    check_choice(where, "mode", mode, tuple(ranks))
     if rank not in ranks[mode]:
         fail(ValueError, f"mode '{mode}' needs {' or '.join(map(str, ranks[mode]))} dimensions, got {input.shape}", where)
     if (size is None) == (scale_factor is None):

@@ -7,9 +7,9 @@ from typing import Any, Callable, Optional, Sequence
 
 import numpy as np
 
+from sindri._check import check_choice, fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import (FEW_PARTS, Tensor, as_tensor, check_choice, core, exported, fail, floating, is_float, pair, to_axis, to_count, to_int,
-                              to_ints, wide)
+from sindri.ops._util import FEW_PARTS, Tensor, as_tensor, core, exported, floating, is_float, pair, to_axis, to_count, to_int, to_ints, wide
 from sindri.ops.function.array_func import concat, narrow
 from sindri.ops.function.index_func import (unsorted_segment_max, unsorted_segment_min, unsorted_segment_prod, unsorted_segment_sum)
 from sindri.ops.function.math_func import abs, floor, round, sign, tan
@@ -429,8 +429,8 @@ def _reflected(x: Tensor, low: float, high: float) -> Tensor:
 def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = False) -> Tensor:
     """[n, c, *places]: the image [n, c, h, w] (or [n, c, d, h, w]) at the places of grid [n, *places, 2] (or 3), in units of -1 to 1, the last coordinate
     first. mode: 'bilinear' or 'nearest'; padding_mode beyond the border: 'zeros', 'border' or 'reflection'. Raises ValueError."""
-    check_choice(mode, ("bilinear", "nearest"), "mode", "ops.grid_sample")
-    check_choice(padding_mode, ("zeros", "border", "reflection"), "padding_mode", "ops.grid_sample")
+    check_choice("ops.grid_sample", "mode", mode, ("bilinear", "nearest"))
+    check_choice("ops.grid_sample", "padding_mode", padding_mode, ("zeros", "border", "reflection"))
     d = len(input.shape) - 2
     if d not in (2, 3) or len(grid.shape) != d + 2 or grid.shape[-1] != d or grid.shape[0] != input.shape[0]:
         fail(ValueError, f"a grid of {grid.shape} does not fit {input.shape}", "ops.grid_sample", "give [n, h, w, 2] for images, [n, d, h, w, 3] for volumes")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, List, Optional, Sequence
 
+from sindri._check import fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, adaptive_sizes, core, exported, fail, need_divisor, to_int, to_ints, volume_pads, zeros_around
+from sindri.ops._util import Tensor, adaptive_sizes, core, exported, need_divisor, to_int, to_ints, volume_pads, zeros_around
 from sindri.ops.function.nn_func import bias_add, conv_transpose2d
 from sindri.ops.function.pooling_func import adaptive_max_pool, max_pool_with_places
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from sindri import context
+from sindri._check import fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, core, fail, pair
+from sindri.ops._util import Tensor, core, pair
 from sindri.ops.function.nn_func import spatial_pads
 from sindri.ops.function.pooling_func import windows
 from sindri.ops.primitive import Primitive, primitive

@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 from typing import Any, Callable, Optional
 
+from sindri._check import check_choice, fail, is_int
 from sindri.common.not_yet import not_yet
 from sindri.communication.management import GlobalComm, get_group_size
-from sindri.ops._util import Tensor, check_choice, core, fail, is_int
+from sindri.ops._util import Tensor, core
 from sindri.ops.primitive import REQUIRED, Primitive, primitive
 
 __all__ = ["ReduceOp", "AllReduce", "AllGather", "ReduceScatter", "Broadcast", "Reduce", "CollectiveScatter", "CollectiveGather", "Barrier", "Send",
@@ -44,7 +45,7 @@ class _Collective(Primitive):
             op = getattr(self, "op", ReduceOp.SUM)
             if not isinstance(op, str):
                 fail(TypeError, f"op: expected a str, got {op!r}", where, "use one of ReduceOp")
-            check_choice(op, _OPS, "op", where)
+            check_choice(where, "op", op, _OPS)
             for key in ("root_rank", "dest_rank", "src_rank"):
                 if hasattr(self, key) and not is_int(getattr(self, key)):
                     fail(TypeError, f"{key}: expected an int, got {getattr(self, key)!r}", where)

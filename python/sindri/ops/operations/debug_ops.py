@@ -4,7 +4,8 @@ from __future__ import annotations
 from typing import Any, Callable, Optional
 
 from sindri import _core
-from sindri.ops._util import Tensor, as_tensor, core, fail, is_number
+from sindri._check import fail
+from sindri.ops._util import Tensor, as_tensor, core, is_number
 from sindri.ops.function import other_func as F
 from sindri.ops.operations import _summary_store
 from sindri.ops.primitive import REQUIRED, primitive

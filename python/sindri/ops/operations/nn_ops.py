@@ -4,10 +4,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from sindri._check import check_choice, fail
 from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
 from sindri.ops import function as F
-from sindri.ops._util import Parameter, Tensor, as_tensor, check_choice, core, fail, need_divisor, pair, volume_pads
+from sindri.ops._util import Parameter, Tensor, as_tensor, core, need_divisor, pair, volume_pads
 from sindri.ops.function import loss_func as L
 from sindri.ops.function import volume_func as V
 from sindri.ops.primitive import REQUIRED, like, primitive
@@ -60,7 +61,7 @@ Conv2D = primitive("Conv2D", _conv2d, (), _ANY_CONV, out_channel=REQUIRED, kerne
 def _conv2d_transpose(dout: Tensor, w: Tensor, input_size: Any, out_channel: int, kernel_size: Any, pad_mode: str, pad: Any, pad_list: Any, mode: int,
                       stride: Any, dilation: Any, group: int, data_format: str) -> Tensor:
     """The gradient of a convolution with respect to its input of shape input_size (NCHW)."""
-    check_choice(data_format, ("NCHW",), "data_format", "ops.Conv2DTranspose")
+    check_choice("ops.Conv2DTranspose", "data_format", data_format, ("NCHW",))
     return F.conv2d_transpose_of(dout, w, input_size, "pad" if pad_list is not None else pad_mode, pad if pad_list is None else pad_list, stride,
                                  dilation, group)
 
@@ -93,7 +94,7 @@ def _avg_pool(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, data_for
 
 def _max_pool_with_argmax(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, data_format: str) -> tuple:
     """(maxima of windows, their int32 places in the flat sample [c, h, w])."""
-    check_choice(data_format, ("NCHW",), "data_format", "ops.MaxPoolWithArgmax")
+    check_choice("ops.MaxPoolWithArgmax", "data_format", data_format, ("NCHW",))
     places = []
 
     def run(image: Tensor, kernel: list, stride: list, pads: list) -> Tensor:
@@ -108,7 +109,7 @@ def _max_pool_with_argmax(x: Tensor, kernel_size: Any, strides: Any, pad_mode: s
 def _conv3d(x: Tensor, w: Tensor, out_channel: int, kernel_size: Any, mode: int, pad_mode: str, pad: Any, stride: Any, dilation: Any, group: int,
             data_format: str) -> Tensor:
     """Convolution of [n, c, d, h, w] with a weight [out_channel, c/group, kd, kh, kw]. Raises ValueError for shapes that do not fit."""
-    check_choice(data_format, ("NCDHW",), "data_format", "ops.Conv3D")
+    check_choice("ops.Conv3D", "data_format", data_format, ("NCDHW",))
     if mode != 1:
         fail(ValueError, f"mode {mode} is not known", "ops.Conv3D", "use 1, the ordinary convolution")
     if w.shape[0] != out_channel or list(w.shape[2:]) != V._triple(kernel_size, "kernel_size", "ops.Conv3D"):
@@ -118,7 +119,7 @@ def _conv3d(x: Tensor, w: Tensor, out_channel: int, kernel_size: Any, mode: int,
 
 def _window3d(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad_list: Any, data_format: str, where: str) -> tuple:
     """(kernel, stride, pads) of a pooling of volumes."""
-    check_choice(data_format, ("NCDHW",), "data_format", where)
+    check_choice(where, "data_format", data_format, ("NCDHW",))
     kernel, stride = V._triple(kernel_size, "kernel_size", where), V._triple(strides, "strides", where)
     return kernel, stride, volume_pads(pad_mode, pad_list, x.shape[2:], kernel, stride, (1, 1, 1), where)
 
@@ -160,7 +161,7 @@ AdaptiveMaxPool2D = primitive("AdaptiveMaxPool2D", F.adaptive_max_pool2d, output
 def _batch_norm(x: Tensor, scale: Tensor, bias: Tensor, mean: Any, variance: Any, is_training: bool, epsilon: float, momentum: float,
                 data_format: str) -> tuple:
     """(y, mean, variance, mean, variance). Training: batch statistics, and the Parameters mean and variance move towards them by momentum."""
-    check_choice(data_format, ("NCHW", "NHWC"), "data_format", "ops.BatchNorm")
+    check_choice("ops.BatchNorm", "data_format", data_format, ("NCHW", "NHWC"))
     if data_format == "NHWC":
         x = core.transpose(x, [0, 3, 1, 2])
     if is_training:

@@ -6,8 +6,9 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from sindri import _core
+from sindri._check import fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, core, fail
+from sindri.ops._util import Tensor, core
 from sindri.ops.function import other_func as F
 from sindri.ops.primitive import Primitive, primitive
 

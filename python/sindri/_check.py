@@ -1,0 +1,197 @@
+"""Argument checks of the whole package. Every failure is one line, `what | where | fix`: the argument with what was expected and found, the function
+or class that was called, and what to do where that is not plain from the first part.
+
+Checks take (who, name, value, …) and give the value back, or raise TypeError for another type and ValueError for another value. `_checkparam` has
+them under MindSpore's names and in its order of arguments; what converts tensors and axes stands with the ops (ops/_util.py).
+"""
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+import math
+from enum import Enum
+from typing import Any, Callable, Iterable, List, NoReturn, Optional, Sequence, Tuple, Type, TypeVar, Union, cast
+
+import numpy as np
+
+from sindri import _core
+
+Number = Union[int, float]
+INT32_MAX = 2147483647
+
+
+class ArgumentError(_core.InvalidValueError, RuntimeError):
+    """Arguments that exclude each other. MindSpore 1.x raises RuntimeError and 2.x ValueError for these; this is both."""
+
+
+def fail(kind: Type[Exception], what: str, where: str = "", fix: str = "") -> NoReturn:
+    """Raises `kind` with the parts of the message that are not empty."""
+    raise kind(" | ".join(part for part in (what, where, fix) if part))
+
+
+def is_int(value: Any) -> bool:
+    """Whether `value` is a whole number, of Python's or NumPy's; a bool is none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """Whether `value` is a real number, of Python's or NumPy's; a bool is none."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def got(value: Any) -> str:
+    """What was found, with its type."""
+    return f"got {value!r} of type {type(value).__name__}"
+
+
+def type_names(types: Iterable[Any]) -> str:
+    """'int or str'."""
+    return " or ".join("None" if t is type(None) else getattr(t, "__name__", str(t)) for t in types)
+
+
+def range_text(least: Optional[Number] = None, most: Optional[Number] = None, above: Optional[Number] = None, below: Optional[Number] = None) -> str:
+    """'at least 0 and below 1', of the ends that are given; finite without any."""
+    if least is not None and most is not None:
+        return f"from {least} to {most}"
+    ends = [("above", above), ("at least", least), ("below", below), ("at most", most)]
+    return " and ".join(f"{word} {end}" for word, end in ends if end is not None) or "finite"
+
+
+def check_int(who: str, name: str, value: Any, least: Optional[int] = None, most: Optional[int] = None) -> int:
+    """A whole number from `least` to `most`."""
+    if not is_int(value):
+        fail(TypeError, f"{name} must be an int, {got(value)}", who)
+    if least is not None and value < least or most is not None and value > most:
+        fail(ValueError, f"{name} must be {range_text(least, most)}, got {value}", who)
+    return int(value)
+
+
+def check_int32(who: str, name: str, value: Any, least: int = 0, most: int = INT32_MAX) -> int:
+    """A whole number from 0 to 2^31 - 1, or between other ends."""
+    return check_int(who, name, value, least, most)
+
+
+def check_float(who: str, name: str, value: Any, least: Optional[float] = None, most: Optional[float] = None, *, above: Optional[float] = None,
+                below: Optional[float] = None) -> float:
+    """A finite number between inclusive (least, most) and exclusive (above, below) ends."""
+    if not is_number(value):
+        fail(TypeError, f"{name} must be a number, {got(value)}", who)
+    value = float(value)
+    good = math.isfinite(value) and (above is None or value > above) and (least is None or value >= least)
+    if not good or below is not None and value >= below or most is not None and value > most:
+        fail(ValueError, f"{name} must be {range_text(least, most, above, below)}, got {value:g}", who)
+    return value
+
+
+def check_strict_float(who: str, name: str, value: Any, **ends: Optional[float]) -> float:
+    """As check_float for arguments where a whole number is an error of type."""
+    if not isinstance(value, float):
+        fail(TypeError, f"{name} must be a float, {got(value)}", who, f"write {value}.0" if is_int(value) else "")
+    return check_float(who, name, value, **ends)
+
+
+def check_bool(who: str, name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        fail(TypeError, f"{name} must be a bool, {got(value)}", who)
+    return bool(value)
+
+
+def check_choice(who: str, name: str, value: Any, choices: Sequence[Any]) -> Any:
+    """One of `choices`. What is no text where all choices are texts is a TypeError."""
+    if not isinstance(value, str) and all(isinstance(c, str) for c in choices):
+        fail(TypeError, f"{name} must be a str, {got(value)}", who, "use " + " or ".join(repr(c) for c in choices))
+    if value not in choices:
+        fail(ValueError, f"{name} {value!r} is not known", who, "use " + " or ".join(repr(c) for c in choices))
+    return value
+
+
+def check_type(who: str, name: str, value: Any, types: Union[type, Sequence[type]]) -> Any:
+    """An instance of `types`; a bool is no int."""
+    wanted = (types,) if isinstance(types, type) else tuple(types)
+    if not isinstance(value, wanted) or isinstance(value, bool) and bool not in wanted and object not in wanted:
+        fail(TypeError, f"{name} must be {type_names(wanted)}, {got(value)}", who)
+    return value
+
+
+def sizes(who: str, name: str, value: Any, count: int, least: int = 1) -> Any:
+    """`count` whole numbers, given as one for all or as a tuple of `count`."""
+    if isinstance(value, (tuple, list)):
+        if len(value) != count:
+            fail(ValueError, f"{name} must be an int or {count} of them, got {tuple(value)!r}", who)
+        return tuple(check_int(who, name, v, least) for v in value)
+    return (check_int(who, name, value, least),) * count
+
+
+def size_2d(who: str, size: Any, name: str = "size") -> List[int]:
+    """[edge] or [height, width]."""
+    values: Sequence[Any] = [size] if is_int(size) else size
+    if not isinstance(values, (list, tuple)) or len(values) not in (1, 2):
+        fail(TypeError, f"{name} must be an int or a tuple (height, width), got {size!r}", who)
+    return [check_int(who, name, v, 1, 16777216) for v in values]
+
+
+def pair_of_numbers(who: str, name: str, value: Any, least: Optional[float] = None, most: Optional[float] = None,
+                    ordered: bool = True) -> Tuple[float, float]:
+    """Two numbers, the first not above the second unless `ordered` is False."""
+    if not isinstance(value, (list, tuple)):
+        fail(TypeError, f"{name} must be a tuple or list of two numbers, got {value!r}", who)
+    if len(value) != 2:
+        fail(ValueError, f"{name} must have two numbers, got {len(value)}", who)
+    low, high = (check_float(who, name, v, least, most) for v in value)
+    if ordered and low > high:
+        fail(ValueError, f"{name} must be (smallest, largest), got {tuple(value)}", who)
+    return low, high
+
+
+def check_names(who: str, name: str, value: Any) -> List[str]:
+    """Column names: a str, or a list or tuple of them without repetition. None gives []."""
+    if value is None:
+        return []
+    value = [value] if isinstance(value, str) else value
+    if not isinstance(value, (list, tuple)):
+        fail(TypeError, f"{name} must be a str or a list of str, {got(value)}", who)
+    for entry in value:
+        if not isinstance(entry, str):
+            fail(TypeError, f"{name} must hold str, {got(entry)}", who)
+        if not entry:
+            fail(ValueError, f"{name} holds an empty name", who)
+    if len(set(value)) != len(value):
+        fail(ValueError, f"{name} names a column twice: {list(value)}", who)
+    return list(value)
+
+
+def enumeration(who: str, name: str, value: Any, kind: Type[Enum]) -> Any:
+    """A member of the enumeration `kind`."""
+    if not isinstance(value, kind):
+        fail(TypeError, f"{name} must be one of the enumeration {kind.__name__}, {got(value)}", who,
+             f"use one of {', '.join(f'{kind.__name__}.{m.name}' for m in kind)}")
+    return value
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """'did you mean X?', or an empty string."""
+    found = difflib.get_close_matches(name, list(known), 1)
+    return f"did you mean '{found[0]}'?" if found else ""
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def named(function: _F) -> _F:
+    """Makes an unknown keyword argument of `function` raise a TypeError that names the nearest known one."""
+    parameters = [p.name for p in inspect.signature(function).parameters.values() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+                  and p.name != "self"]
+    known = frozenset(parameters)
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        for name in kwargs:
+            if name not in known:
+                who = function.__qualname__.replace(".__init__", "")
+                fail(TypeError, f"{who}() got an unexpected keyword argument '{name}'", "", nearest(name, parameters)
+                     or f"known are {', '.join(parameters)}")
+        return function(*args, **kwargs)
+
+    return cast(_F, checked)
