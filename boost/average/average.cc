@@ -155,7 +155,7 @@ class Average final : public train::BoostAlgorithm {
   int64_t steps_per_epoch_ = 0, recalibrated_at_ = -1;
 };
 
-train::BoostAlgorithmPtr make(const train::BoostSettings& s) {
+train::BoostAlgorithmPtr make(const SettingValues& s) {
   Options o{.exponential = s.get_string("kind") == "ema",
             .decay = s.get_float("decay"),
             .warmup = s.get_bool("warmup"),
@@ -166,8 +166,8 @@ train::BoostAlgorithmPtr make(const train::BoostSettings& s) {
   return std::make_shared<Average>(o);
 }
 
-using enum train::SettingType;
-const train::BoostRegistrar registrar{
+using enum SettingType;
+const auto& kAverage = train::boosts().add(
     {.name = kName,
      .doc = "averages of the weights, beside those that are trained; train.eval_weights=average evaluates with them",
      .settings = {{.name = "kind",
@@ -188,7 +188,7 @@ const train::BoostRegistrar registrar{
                    .min = 0,
                    .max = 1e9,
                    .unit = "batches"}},
-     .make = make}};
+     .make = make});
 
 }  // namespace
 

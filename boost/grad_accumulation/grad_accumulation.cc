@@ -73,16 +73,18 @@ class GradAccumulation final : public train::BoostAlgorithm {
   Parameter finite_{Tensor::scalar(1, DType::kBool), "accumulation_finite", false};  // false once a step of the group was not
 };
 
-const train::BoostRegistrar registrar{{.name = kName,
-                                       .doc = "one update for the mean gradient of several steps: the batch of a large memory",
-                                       .settings = {{.name = "step",
-                                                     .type = train::SettingType::kInt,
-                                                     .fallback = "1",
-                                                     .doc = "steps of one update; the schedule of the learning rate counts updates",
-                                                     .min = 1,
-                                                     .max = 65536,
-                                                     .unit = "steps"}},
-                                       .make = [](const train::BoostSettings& s) { return std::make_shared<GradAccumulation>(s.get_int("step")); }}};
+const auto& kGradAccumulation = train::boosts().add({
+    .name = kName,
+    .doc = "one update for the mean gradient of several steps: the batch of a large memory",
+    .settings = {{.name = "step",
+                  .type = SettingType::kInt,
+                  .fallback = "1",
+                  .doc = "steps of one update; the schedule of the learning rate counts updates",
+                  .min = 1,
+                  .max = 65536,
+                  .unit = "steps"}},
+    .make = [](const SettingValues& s) { return std::make_shared<GradAccumulation>(s.get_int("step")); },
+});
 
 }  // namespace
 

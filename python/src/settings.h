@@ -2,17 +2,21 @@
 #pragma once
 #include <map>
 #include <string>
+#include <vector>
 
 #include "python/src/casters.h"
 #include "sindri/core/setting.h"
 
 namespace sindri::python {
 
+/// bool, int, float, str, or a list or tuple of numbers. Throws TypeError for anything else.
 inline SettingValue setting_of(py::handle h) {
   if (PyBool_Check(h.ptr())) return py::cast<bool>(h);
   if (PyLong_Check(h.ptr())) return py::cast<int64_t>(h);
   if (PyFloat_Check(h.ptr())) return py::cast<double>(h);
-  return py::cast<std::string>(h);
+  if (PyUnicode_Check(h.ptr())) return py::cast<std::string>(h);
+  if (PyList_Check(h.ptr()) || PyTuple_Check(h.ptr())) return py::cast<std::vector<double>>(h);
+  throw py::type_error("a setting is a bool, a number, a text or a list of numbers, got " + std::string(py::str(py::type::of(h))));
 }
 
 inline std::map<std::string, SettingValue> settings_of(const py::dict& given) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "python/src/casters.h"
+#include "python/src/settings.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/train/boost.h"
 #include "sindri/train/train_step.h"
@@ -51,7 +52,7 @@ class PyTrainStep {
     };
   }
 
-  void apply(const std::vector<std::pair<std::string, std::map<std::string, std::string>>>& chosen, const py::iterable& parameters,
+  void apply(const std::vector<std::pair<std::string, py::dict>>& chosen, const py::iterable& parameters,
              const std::vector<std::pair<std::string, py::object>>& network_state, const std::vector<std::pair<py::object, double>>& moving_averages) {
     if (!algorithms_.empty()) throw ValueError("the algorithms of a training step are chosen once", "TrainStep.apply");
     train::BuildContext context;
@@ -63,7 +64,7 @@ class PyTrainStep {
     for (const auto& [name, p] : network_state) context.network_state.emplace_back(name, slot(p));
     for (const auto& [p, momentum] : moving_averages) context.moving_averages.push_back({slot(p), momentum});
     std::vector<BoostAlgorithmPtr> made;
-    for (const auto& [name, settings] : chosen) made.push_back(train::make_boost(name, settings));
+    for (const auto& [name, settings] : chosen) made.push_back(train::boosts().make(name, settings_of(settings)));
     algorithms_ = train::apply_boosts(step_, context, made);
   }
 
@@ -171,9 +172,10 @@ struct PyOtherWeights {
 
 py::dict registered() {
   py::dict out;
-  for (const auto& [name, info] : train::boost_registry()) {
+  for (const std::string& name : train::boosts().names()) {
+    const Registered& info = train::boosts().info(name);
     py::dict settings;
-    for (const train::SettingSpec& s : info.settings) settings[s.name] = py::make_tuple(s.fallback, s.doc);
+    for (const SettingSpec& s : info.settings) settings[s.name] = py::make_tuple(s.fallback, s.doc);
     out[py::str(name)] = py::make_tuple(info.doc, settings);
   }
   return out;
@@ -193,7 +195,7 @@ void bind_train_step(py::module_& m) {
   py::class_<PyTrainStep>(m, "TrainStep", "The stages of a training step (include/sindri/train/train_step.h), with algorithms around them.")
       .def(py::init<bool>(), py::arg("guarded"))
       .def("apply", &PyTrainStep::apply, py::arg("algorithms"), py::arg("parameters"), py::arg("network_state"), py::arg("moving_averages"),
-           "Makes the algorithms, [(name, {setting: text})], and lets them wrap the stages.")
+           "Makes the algorithms, [(name, {setting: value})], and lets them wrap the stages.")
       .def("run", &PyTrainStep::run, py::arg("inputs"), py::arg("stages"),
            "One step: calls gradients(), reduce(), guard() and update() of `stages`. Returns (loss, finite or None).")
       .def("event", &PyTrainStep::event, py::arg("name"), py::arg("step"), py::arg("steps_per_epoch"), py::arg("open_data"), py::arg("stages"),

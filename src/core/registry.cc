@@ -21,24 +21,10 @@ std::string_view trimmed(std::string_view s) {
   return a == std::string_view::npos ? std::string_view() : s.substr(a, b - a + 1);
 }
 
-template <class T> T parse_number(const SettingSpec& spec, std::string_view text, const char* expected) {
-  T v{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty())
-    throw ValueError(fmt::format("{}: expected {}, got '{}'", spec.name, expected, text));
-  return v;
-}
-
-std::vector<double> parse_list(const SettingSpec& spec, std::string_view text) {
-  text = trimmed(text);
-  if (text.size() >= 2 && text.front() == '[' && text.back() == ']') text = trimmed(text.substr(1, text.size() - 2));
-  std::vector<double> out;
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    out.push_back(parse_number<double>(spec, trimmed(text.substr(0, comma)), "a list of numbers"));
-    text = trimmed(text.substr(std::min(comma + 1, text.size())));
-  }
-  return out;
+template <class T> bool read_number(std::string_view text, T* v) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *v);
+  return error == std::errc{} && end == text.data() + text.size() && !text.empty();
 }
 
 const char* type_name(SettingType t) {
@@ -47,62 +33,115 @@ const char* type_name(SettingType t) {
     case SettingType::kInt: return "a whole number";
     case SettingType::kFloat: return "a number";
     case SettingType::kString: return "text";
+    case SettingType::kIntList: return "a list of whole numbers";
     default: return "a list of numbers";
   }
 }
 
-bool among(const char* choices, const std::string& text) {
-  return (std::string("|") + choices + "|").find("|" + text + "|") != std::string::npos && text.find('|') == std::string::npos;
+bool is_list(SettingType t) { return t == SettingType::kFloatList || t == SettingType::kIntList; }
+
+std::vector<std::string> choices_of(const SettingSpec& spec) {
+  std::vector<std::string> out(1);
+  for (const char* c = spec.choices; *c != '\0'; ++c) {
+    if (*c == '|') out.emplace_back();
+    else out.back() += *c;
+  }
+  return out;
 }
 
-// The value with an int where a float is wanted made one; checked.
-SettingValue fitted(const std::string& whose, const SettingSpec& spec, SettingValue v) {
-  const auto wrong = [&](const std::string& got) {
-    throw ValueError(fmt::format("{}: {} must be {}, got {}", whose, spec.name, type_name(spec.type), got), "",
-                     fmt::format("the default is {}", spec.fallback[0] == '\0' ? "empty" : spec.fallback));
-  };
-  const auto in_range = [&](double x) {
-    if (!(x >= spec.min && x <= spec.max))
-      throw ValueError(fmt::format("{}: {} must be in {} .. {}, got {}", whose, spec.name, spec.min, spec.max, x), "",
-                       fmt::format("the default is {}", spec.fallback));
-  };
-  if (spec.type == SettingType::kFloat && std::holds_alternative<int64_t>(v)) v = static_cast<double>(std::get<int64_t>(v));
+std::string shown_value(const SettingValue& v) {
+  if (const bool* b = std::get_if<bool>(&v)) return *b ? "true" : "false";
+  if (const std::string* s = std::get_if<std::string>(&v)) return fmt::format("'{}'", *s);
+  if (const int64_t* i = std::get_if<int64_t>(&v)) return fmt::format("{}", *i);
+  if (const double* d = std::get_if<double>(&v)) return fmt::format("{}", *d);
+  return fmt::format("[{}]", fmt::join(std::get<std::vector<double>>(v), ", "));
+}
+
+// One setting's refusals: "<name>: expected <what it allows>, got <what was found>".
+struct Refusal {
+  const SettingSpec& spec;
+  const std::string shown;
+
+  [[noreturn]] void wrong(const std::string& expected, const std::string& got, const std::string& fix = "") const {
+    throw ValueError(fmt::format("{}: expected {}, got {}", shown, expected, got), "",
+                     fix.empty() ? fmt::format("the default is {}", spec.fallback[0] == '\0' ? "empty" : spec.fallback) : fix);
+  }
+  void in_range(double x) const {
+    if (!(x >= spec.min && x <= spec.max)) wrong(fmt::format("{} to {}", spec.min, spec.max), fmt::format("{}", x));
+  }
+  void text(const std::string& s) const {
+    const auto control = std::find_if(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    if (control != s.end())
+      throw ValueError(fmt::format("{}: the text holds the control character 0x{:02x}", shown, static_cast<unsigned>(static_cast<unsigned char>(*control))),
+                       "", "write it without line breaks, tabs and the like");
+    if (spec.choices[0] == '\0' || s == spec.fallback) return;  // a default may be empty beside the choices
+    const std::vector<std::string> known = choices_of(spec);
+    if (std::find(known.begin(), known.end(), s) == known.end()) wrong(fmt::format("{}", fmt::join(known, ", ")), fmt::format("'{}'", s), did_you_mean(s, known));
+  }
+};
+
+int64_t whole_number(const Refusal& refusal, std::string_view text) {
+  // YAML 1.1 reads 010 as eight, YAML 1.2 as ten.
+  if (const size_t digits = text.find_first_not_of("+-"); digits + 1 < text.size() && text[digits] == '0')
+    refusal.wrong("a whole number without leading zeros", fmt::format("'{}'", text));
+  int64_t v = 0;
+  if (!read_number(text, &v)) refusal.wrong("a whole number", fmt::format("'{}'", text));
+  return v;
+}
+
+double finite_number(const Refusal& refusal, std::string_view text) {
+  double v = 0;
+  if (!read_number(text, &v) || !std::isfinite(v)) refusal.wrong("a number", fmt::format("'{}'", text));
+  return v;
+}
+
+std::vector<double> parse_list(const Refusal& refusal, std::string_view text) {
+  text = trimmed(text);
+  if (text.size() >= 2 && text.front() == '[' && text.back() == ']') text = trimmed(text.substr(1, text.size() - 2));
+  std::vector<double> out;
+  for (bool more = !text.empty(); more;) {
+    const size_t comma = std::min(text.find(','), text.size());
+    const std::string_view element = trimmed(text.substr(0, comma));
+    out.push_back(refusal.spec.type == SettingType::kIntList ? static_cast<double>(whole_number(refusal, element)) : finite_number(refusal, element));
+    more = comma < text.size();
+    text = trimmed(text.substr(std::min(comma + 1, text.size())));
+  }
+  return out;
+}
+
+SettingValue unchecked(const SettingSpec& spec, const std::string& text) {
+  const Refusal refusal{spec, spec.name};
   switch (spec.type) {
     case SettingType::kBool:
-      if (!std::holds_alternative<bool>(v)) wrong("another type");
-      break;
-    case SettingType::kInt:
-      if (!std::holds_alternative<int64_t>(v)) wrong("another type");
-      in_range(static_cast<double>(std::get<int64_t>(v)));
-      break;
-    case SettingType::kFloat:
-      if (!std::holds_alternative<double>(v)) wrong("another type");
-      in_range(std::get<double>(v));
-      break;
-    case SettingType::kString:
-      if (!std::holds_alternative<std::string>(v)) wrong("another type");
-      if (const auto& s = std::get<std::string>(v); spec.choices[0] != '\0' && s != spec.fallback && !among(spec.choices, s))
-        throw ValueError(fmt::format("{}: {} must be one of {}, got '{}'", whose, spec.name, spec.choices, s));
-      break;
-    default:
-      if (!std::holds_alternative<std::vector<double>>(v)) wrong("another type");
-      for (double x : std::get<std::vector<double>>(v)) in_range(x);
+      if (text != "true" && text != "True" && text != "false" && text != "False") refusal.wrong("true or false", fmt::format("'{}'", text));
+      return text == "true" || text == "True";
+    case SettingType::kInt: return whole_number(refusal, text);
+    case SettingType::kFloat: return finite_number(refusal, text);
+    case SettingType::kString: return text;
+    default: return parse_list(refusal, text);
   }
-  return v;
 }
 
 }  // namespace
 
-SettingValue parse_setting(const SettingSpec& spec, const std::string& text) {
-  switch (spec.type) {
-    case SettingType::kBool:
-      if (text != "true" && text != "false") throw ValueError(fmt::format("{}: expected true or false, got '{}'", spec.name, text));
-      return text == "true";
-    case SettingType::kInt: return parse_number<int64_t>(spec, text, "a whole number");
-    case SettingType::kFloat: return parse_number<double>(spec, text, "a number");
-    case SettingType::kString: return text;
-    default: return parse_list(spec, text);
+SettingValue parse_setting(const SettingSpec& spec, const std::string& text) { return check_setting(spec, unchecked(spec, text)); }
+
+SettingValue check_setting(const SettingSpec& spec, SettingValue v, const std::string& shown) {
+  const Refusal refusal{spec, shown.empty() ? spec.name : shown};
+  if (spec.type == SettingType::kFloat && std::holds_alternative<int64_t>(v)) v = static_cast<double>(std::get<int64_t>(v));
+  const size_t wanted = is_list(spec.type) ? 4 : static_cast<size_t>(spec.type);
+  static_assert(static_cast<size_t>(SettingType::kString) == 3 && std::is_same_v<std::variant_alternative_t<3, SettingValue>, std::string>);
+  if (v.index() != wanted) refusal.wrong(type_name(spec.type), shown_value(v));
+  if (const int64_t* i = std::get_if<int64_t>(&v)) refusal.in_range(static_cast<double>(*i));
+  if (const double* d = std::get_if<double>(&v)) refusal.in_range(*d);
+  if (const std::string* s = std::get_if<std::string>(&v)) refusal.text(*s);
+  if (const std::vector<double>* list = std::get_if<std::vector<double>>(&v)) {
+    for (const double x : *list) {
+      if (spec.type == SettingType::kIntList && x != std::floor(x)) refusal.wrong("a list of whole numbers", shown_value(v));
+      refusal.in_range(x);
+    }
   }
+  return v;
 }
 
 SettingValues::SettingValues(const std::string& whose, const std::vector<SettingSpec>& declared, const std::map<std::string, SettingValue>& given)
@@ -111,7 +150,7 @@ SettingValues::SettingValues(const std::string& whose, const std::vector<Setting
   for (const SettingSpec& spec : declared) {
     known.emplace_back(spec.name);
     const auto it = given.find(spec.name);
-    values_[spec.name] = fitted(whose, spec, it == given.end() ? parse_setting(spec, spec.fallback) : it->second);
+    values_[spec.name] = check_setting(spec, it == given.end() ? unchecked(spec, spec.fallback) : it->second, fmt::format("{}.{}", whose, spec.name));
   }
   for (const auto& [name, value] : given) {
     if (!values_.contains(name)) throw ValueError(fmt::format("{} has no setting '{}'", whose, name), "", did_you_mean(name, known));
@@ -155,9 +194,18 @@ size_t RegistryBase::index(const std::string& name) const {
 
 const Registered& RegistryBase::info(const std::string& name) const { return infos_[index(name)]; }
 
-void RegistryBase::add_info(Registered info) {
-  if (info.name.empty()) throw ValueError(fmt::format("an {} without a name is registered", kind_));
+void RegistryBase::add_info(Registered info, bool can_be_made) {
+  constexpr const char *kLower = "abcdefghijklmnopqrstuvwxyz0123456789_", *kLetters = "abcdefghijklmnopqrstuvwxyz0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  if (info.name.empty()) throw ValueError(fmt::format("something of kind {} is registered without a name", kind_));
+  if (info.name.find_first_not_of(kLetters) != std::string::npos)
+    throw ValueError(fmt::format("'{}' is no name of a thing of kind {}", info.name, kind_), "", "use letters, digits and '_'");
   if (has(info.name)) throw ValueError(fmt::format("two things of kind {} are named '{}'", kind_, info.name), "", "give one another name");
+  if (!can_be_made) throw ValueError(fmt::format("{} '{}' cannot be made", kind_, info.name), "", "set make");
+  for (const SettingSpec& spec : info.settings) {
+    const std::string key = spec.name;
+    if (key.empty() || key.find_first_not_of(kLower) != std::string::npos || key == "enabled")
+      throw ValueError(fmt::format("'{}' is no name of a setting of {} '{}'", key, kind_, info.name), "", "use lower-case letters, digits and '_', and not 'enabled'");
+  }
   SettingValues(info.name, info.settings);  // defaults that do not fit their own ranges show here
   infos_.push_back(std::move(info));
 }
@@ -214,6 +262,19 @@ std::vector<SettingSpec> RegistryBase::rows(const std::string& section, const st
     s.fallback = kept(fallback);
     s.chosen_by = kept(chooser);
     out.push_back(s);
+  }
+  return out;
+}
+
+std::vector<SettingSpec> RegistryBase::switched_rows(const std::string& section) const {
+  std::vector<SettingSpec> out;
+  for (const std::string& name : names()) {
+    const Registered& thing = info(name);
+    out.push_back({.name = kept(fmt::format("{}.{}.enabled", section, name)), .type = SettingType::kBool, .fallback = "false", .doc = kept(thing.doc)});
+    for (SettingSpec spec : thing.settings) {
+      spec.name = kept(fmt::format("{}.{}.{}", section, name, spec.name));
+      out.push_back(spec);
+    }
   }
   return out;
 }

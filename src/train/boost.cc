@@ -1,4 +1,4 @@
-// The registry of training algorithms, their order, and what is said of them.
+// The registry of training algorithms, and their order.
 #include "sindri/train/boost.h"
 
 #include <fmt/format.h>
@@ -8,36 +8,17 @@
 #include <utility>
 
 #include "sindri/core/error.h"
-#include "src/core/nearest.h"
 
 namespace sindri::train {
 
 namespace {
 
-std::map<std::string, BoostInfo>& registry() {
-  static std::map<std::string, BoostInfo> map;  // filled before main, by registrars of any library
-  return map;
-}
-
-const BoostInfo& info_of(const std::string& name) {
-  const auto it = registry().find(name);
-  if (it != registry().end()) return it->second;
-  std::vector<std::string> known;
-  for (const auto& [n, info] : registry()) known.push_back(n);
-  const std::string near = did_you_mean(name, known);
-  throw ValueError(fmt::format("no training algorithm is named '{}'", name), "boost",
-                   near.empty() ? fmt::format("known are {}", fmt::join(known, ", ")) : near);
-}
-
-bool is_name(const std::string& s) { return !s.empty() && s.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos; }
-
 bool lists(const std::vector<std::string>& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
 // Algorithms made by hand need no entry; nothing is known of their neighbours then.
-const BoostInfo& neighbours_of(const std::string& name) {
-  static const BoostInfo none;
-  const auto it = registry().find(name);
-  return it == registry().end() ? none : it->second;
+const BoostFacts& facts_of(const std::string& name) {
+  static const BoostFacts none;
+  return boosts().has(name) ? boosts().find(name).facts : none;
 }
 
 void check_neighbours(const std::vector<BoostAlgorithmPtr>& algorithms) {
@@ -47,75 +28,18 @@ void check_neighbours(const std::vector<BoostAlgorithmPtr>& algorithms) {
     if (!names.insert(a->name()).second) throw ValueError(fmt::format("the training algorithm {} is given twice", a->name()), "boost", "remove one of them");
   }
   for (const std::string& a : names) {
-    for (const std::string& b : neighbours_of(a).excludes) {
+    for (const std::string& b : facts_of(a).excludes) {
       if (names.contains(b))
         throw ValueError(fmt::format("the training algorithms {} and {} exclude each other", a, b), "boost", fmt::format("switch {} or {} off", a, b));
     }
   }
 }
 
-std::string settings_text(const Settings& settings, const BoostInfo& info) {
-  std::string out;
-  for (const SettingSpec& spec : info.settings) {
-    const std::string name = fmt::format("boost.{}.{}", info.name, spec.name);
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", spec.name, settings.value_text(name));
-  }
-  return out;
-}
-
 }  // namespace
 
-BoostSettings::BoostSettings(const std::vector<SettingSpec>& specs, const std::map<std::string, std::string>& given, const std::string& prefix) {
-  std::vector<std::string> known;
-  for (const SettingSpec& spec : specs) {
-    known.emplace_back(spec.name);
-    const std::string full = prefix + spec.name;
-    SettingSpec named = spec;
-    named.name = full.c_str();
-    const auto it = given.find(spec.name);
-    values_[spec.name] = parse_setting(named, it == given.end() ? spec.fallback : it->second, full);
-  }
-  for (const auto& [name, text] : given) {
-    if (lists(known, name)) continue;
-    const std::string near = did_you_mean(name, known);
-    throw SettingsError(ErrorCode::kUnknownSetting, fmt::format("unknown setting {}{}", prefix, name), prefix + name,
-                        near.empty() ? fmt::format("known are {}", fmt::join(known, ", ")) : near);
-  }
-}
-
-const SettingValue& BoostSettings::at(const std::string& name) const {
-  const auto it = values_.find(name);
-  if (it == values_.end()) throw InternalError("the algorithm asks for a setting it has not declared: " + name);
-  return it->second;
-}
-
-void register_boost(BoostInfo info) {
-  if (!is_name(info.name)) throw ValueError(fmt::format("'{}' is no name of a training algorithm", info.name), "", "lower-case letters, digits and '_'");
-  if (!info.make) throw ValueError(fmt::format("the training algorithm {} cannot be made", info.name), "", "set BoostInfo::make");
-  for (const SettingSpec& spec : info.settings) {
-    if (!is_name(spec.name) || std::string_view(spec.name) == "enabled")
-      throw ValueError(fmt::format("'{}' is no name of a setting of {}", spec.name, info.name), "", "lower-case letters, digits and '_', other than 'enabled'");
-  }
-  const std::string name = info.name;
-  if (!registry().emplace(name, std::move(info)).second) throw ValueError(fmt::format("a training algorithm is named {} already", name));
-}
-
-const std::map<std::string, BoostInfo>& boost_registry() { return registry(); }
-
-BoostAlgorithmPtr make_boost(const std::string& name, const std::map<std::string, std::string>& settings) {
-  const BoostInfo& info = info_of(name);
-  return info.make(BoostSettings(info.settings, settings, fmt::format("boost.{}.", name)));
-}
-
-std::vector<BoostAlgorithmPtr> make_boosts(const Settings& settings) {
-  std::vector<BoostAlgorithmPtr> out;
-  for (const auto& [name, info] : registry()) {
-    if (!settings.get_bool(fmt::format("boost.{}.enabled", name))) continue;
-    std::map<std::string, std::string> given;
-    for (const SettingSpec& spec : info.settings) given[spec.name] = settings.value_text(fmt::format("boost.{}.{}", name, spec.name));
-    out.push_back(make_boost(name, given));
-  }
-  return out;
+Registry<MakeBoost, BoostFacts>& boosts() {
+  static Registry<MakeBoost, BoostFacts>& all = *new Registry<MakeBoost, BoostFacts>("training algorithm");  // filled before main, by any library
+  return all;
 }
 
 std::vector<BoostAlgorithmPtr> in_order(const std::vector<BoostAlgorithmPtr>& algorithms) {
@@ -124,7 +48,7 @@ std::vector<BoostAlgorithmPtr> in_order(const std::vector<BoostAlgorithmPtr>& al
   while (!rest.empty()) {
     // The first that none of the others must precede.
     const auto next = std::find_if(rest.begin(), rest.end(), [&](const BoostAlgorithmPtr& a) {
-      return std::none_of(rest.begin(), rest.end(), [&](const BoostAlgorithmPtr& b) { return b != a && lists(neighbours_of(b->name()).precedes, a->name()); });
+      return std::none_of(rest.begin(), rest.end(), [&](const BoostAlgorithmPtr& b) { return b != a && lists(facts_of(b->name()).precedes, a->name()); });
     });
     if (next == rest.end()) {
       std::vector<std::string> names;
@@ -148,29 +72,6 @@ std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext&
     applied.push_back(a);
   }
   return applied;
-}
-
-std::string explain_boosts(const Settings& settings) {
-  std::string out;
-  std::set<std::string> active;
-  std::map<std::string, std::string> idle;
-  for (const BoostAlgorithmPtr& a : in_order(make_boosts(settings))) {
-    if (std::string why = a->idle(); !why.empty()) {
-      idle[a->name()] = std::move(why);
-      continue;
-    }
-    active.insert(a->name());
-    const BoostInfo& info = info_of(a->name());
-    out += fmt::format("{}. {}: {}\n   {}\n", active.size(), info.name, info.doc, settings_text(settings, info));
-  }
-  if (active.empty()) out += "no training algorithm is active\n";
-  for (const auto& [name, info] : registry()) {
-    if (active.contains(name)) continue;
-    const std::string why =
-        idle.contains(name) ? idle[name] : fmt::format("boost.{}.enabled is false ({})", name, settings.origin(fmt::format("boost.{}.enabled", name)));
-    out += fmt::format("-  {}: {}\n   not active: {}\n", info.name, info.doc, why);
-  }
-  return out;
 }
 
 OtherWeights::OtherWeights(BoostAlgorithm& algorithm) {

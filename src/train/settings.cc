@@ -8,10 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <fstream>
-#include <optional>
 #include <set>
 
 #include "sindri/core/error.h"
@@ -117,81 +114,6 @@ std::string trimmed(const std::string& s) {
   return a == std::string::npos ? "" : s.substr(a, b - a + 1);
 }
 
-template <class T> std::optional<T> parse_number(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  T v{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  if constexpr (std::is_floating_point_v<T>) {
-    if (!std::isfinite(v)) return std::nullopt;
-  }
-  return v;
-}
-
-// One value of a setting against the spec: message and fix name the setting, what it allows and what was found.
-class Checker {
- public:
-  Checker(const SettingSpec& spec, const std::string& where) : spec_(spec), where_(where) {}
-
-  bool boolean(const std::string& text) const {
-    if (text == "true" || text == "True") return true;
-    if (text == "false" || text == "False") return false;
-    wrong("true or false", text);
-  }
-  int64_t integer(const std::string& text) const {
-    // YAML 1.1 reads 010 as eight, YAML 1.2 as ten.
-    if (const size_t digits = text.find_first_not_of("+-"); digits + 1 < text.size() && text[digits] == '0')
-      wrong("a whole number without leading zeros", text);
-    const auto v = parse_number<int64_t>(text);
-    if (!v) wrong("a whole number", text);
-    return in_range(*v);
-  }
-  double number(const std::string& text) const {
-    const auto v = parse_number<double>(text);
-    if (!v) wrong("a number", text);
-    return in_range(*v);
-  }
-  const std::string& choice(const std::string& text) const {
-    const auto control = std::find_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-    if (control != text.end()) {
-      throw SettingsError(
-          fmt::format("{}: the text holds the control character 0x{:02x}", spec_.name, static_cast<unsigned>(static_cast<unsigned char>(*control))), where_,
-          "write it without line breaks, tabs and the like");
-    }
-    if (spec_.choices[0] == '\0' || text == spec_.fallback) return text;  // a default may be empty beside the choices
-    const std::vector<std::string> known = split(spec_.choices, '|');
-    if (std::find(known.begin(), known.end(), text) == known.end()) {
-      throw SettingsError(fmt::format("{}: expected {}, got '{}'", spec_.name, fmt::join(known, ", "), text), where_, did_you_mean(text, known));
-    }
-    return text;
-  }
-  [[noreturn]] void wrong(const char* expected, const std::string& got) const {
-    throw SettingsError(fmt::format("{}: expected {}, got '{}'", spec_.name, expected, got), where_,
-                        fmt::format("the default is {}", spec_.fallback[0] == '\0' ? "empty" : spec_.fallback));
-  }
-
- private:
-  template <class T> T in_range(T v) const {
-    if (static_cast<double>(v) < spec_.min || static_cast<double>(v) > spec_.max) {
-      throw SettingsError(fmt::format("{}: expected {} to {}, got {}", spec_.name, spec_.min, spec_.max, v), where_,
-                          fmt::format("the default is {}", spec_.fallback));
-    }
-    return v;
-  }
-  const SettingSpec& spec_;
-  const std::string& where_;
-};
-
-// "[a, b]" or "a,b" as list elements.
-std::vector<std::string> list_elements(const std::string& text) {
-  std::string inner = trimmed(text);
-  if (inner.size() >= 2 && inner.front() == '[' && inner.back() == ']') inner = trimmed(inner.substr(1, inner.size() - 2));
-  if (inner.empty()) return {};
-  std::vector<std::string> parts = split(inner, ',');
-  for (std::string& p : parts) p = trimmed(p);
-  return parts;
-}
-
 // Shortest text that reads back to the same double; "5" stays "5".
 std::string number_text(double v) { return fmt::format("{}", v); }
 
@@ -210,22 +132,6 @@ std::string yaml_text(const std::string& s) {
 
 }  // namespace
 
-SettingValue parse_setting(const SettingSpec& spec, const std::string& text, const std::string& where) {
-  const Checker check(spec, where);
-  switch (spec.type) {
-    case SettingType::kBool: return check.boolean(text);
-    case SettingType::kInt: return check.integer(text);
-    case SettingType::kFloat: return check.number(text);
-    case SettingType::kString: return check.choice(text);
-    default: break;
-  }
-  std::vector<double> list;
-  for (const std::string& v : list_elements(text)) {
-    list.push_back(spec.type == SettingType::kIntList ? static_cast<double>(check.integer(v)) : check.number(v));
-  }
-  return list;
-}
-
 Settings::Settings() {
   for (const SettingSpec& spec : schema()) {
     if (spec.chosen_by[0] != '\0') slots_[spec.name] = {.value = {}, .own_default = true};
@@ -242,8 +148,9 @@ void Settings::assign(const std::string& name, const Source& source) {
   if (source.quoted && spec->type != SettingType::kString) {
     throw SettingsError(fmt::format("{}: expected a value without quotes, got \"{}\"", name, source.values[0]), source.where, "remove the quotes");
   }
-  Value value = parse_setting(*spec, source.is_list ? fmt::format("{}", fmt::join(source.values, ",")) : source.values[0], source.where);
-  slots_[name] = {std::move(value), source.origin};
+  try {
+    slots_[name] = {parse_setting(*spec, source.is_list ? fmt::format("{}", fmt::join(source.values, ",")) : source.values[0]), source.origin};
+  } catch (const ValueError& e) { throw SettingsError(e.message(), source.where, e.fix()); }
 }
 
 void Settings::load_yaml(const std::string& path) {
@@ -333,9 +240,9 @@ void Settings::validate_boosts() const {
     fail(spec.name, fmt::format("{} is off", section_of(name)), fmt::format("set {}.enabled=true, or leave it out", section_of(name)));
   }
   in_order(make_boosts(*this));  // what excludes what
-  if (const std::string& weights = get_string("train.eval_weights"); weights != "trained" && !boost_registry().contains(weights)) {
-    std::vector<std::string> known = {"trained"};
-    for (const auto& [name, info] : boost_registry()) known.push_back(name);
+  if (const std::string& weights = get_string("train.eval_weights"); weights != "trained" && !boosts().has(weights)) {
+    std::vector<std::string> known = boosts().names();
+    known.insert(known.begin(), "trained");
     fail("train.eval_weights", fmt::format("expected trained or a training algorithm, got '{}'", weights), did_you_mean(weights, known));
   }
 }
@@ -448,10 +355,16 @@ std::vector<int64_t> Settings::get_ints(const std::string& name) const {
   return out;
 }
 
-std::string Settings::value_text(const std::string& name) const {
+SettingValue Settings::get(const std::string& name) const {
   const SettingSpec* spec = find_spec(name);
   if (spec == nullptr) throw InternalError("the program asks for an unknown setting " + name);
-  return spec->type == SettingType::kString ? get_string(name) : text(*spec);
+  return current(*spec);
+}
+
+std::string Settings::value_text(const std::string& name) const {
+  const Value v = get(name);
+  const std::string* plain = std::get_if<std::string>(&v);
+  return plain != nullptr ? *plain : text(*find_spec(name), v);
 }
 
 const std::string& Settings::origin(const std::string& name) const {

@@ -263,21 +263,6 @@ std::vector<SettingSpec> fixed_rows() {
   };
 }
 
-// Rows of the registered algorithms, each led by the switch.
-std::vector<SettingSpec> boost_settings() {
-  static std::deque<std::string> texts;  // rows hold pointers
-  const auto keep = [](std::string text) { return texts.emplace_back(std::move(text)).c_str(); };
-  std::vector<SettingSpec> rows;
-  for (const auto& [name, info] : boost_registry()) {
-    rows.push_back({.name = keep(fmt::format("boost.{}.enabled", name)), .type = SettingType::kBool, .fallback = "false", .doc = keep(info.doc)});
-    for (SettingSpec spec : info.settings) {
-      spec.name = keep(fmt::format("boost.{}.{}", name, spec.name));
-      rows.push_back(spec);
-    }
-  }
-  return rows;
-}
-
 // The fixed rows with those of registered things behind their section, and with the things' names as choices; algorithms last.
 std::vector<SettingSpec> all_rows() {
   static std::deque<std::string>& names = *new std::deque<std::string>();  // the tables point to them
@@ -291,8 +276,8 @@ std::vector<SettingSpec> all_rows() {
     const std::vector<SettingSpec> own = registry.rows(section, setting);
     out.insert(last.base(), own.begin(), own.end());
   }
-  const std::vector<SettingSpec> boosts = boost_settings();
-  out.insert(out.end(), boosts.begin(), boosts.end());
+  const std::vector<SettingSpec> algorithms = boosts().switched_rows("boost");
+  out.insert(out.end(), algorithms.begin(), algorithms.end());
   return out;
 }
 
@@ -302,7 +287,7 @@ std::vector<SettingSpec> all_rows() {
 const std::vector<SettingSpec>& Settings::schema() {
   static std::mutex mutex;
   static std::deque<std::pair<size_t, std::vector<SettingSpec>>>& tables = *new std::deque<std::pair<size_t, std::vector<SettingSpec>>>();
-  size_t things = boost_registry().size();
+  size_t things = boosts().size();
   for (const Chooser& chooser : kChoosers) things += chooser.registry().size();
   const std::lock_guard lock(mutex);
   if (tables.empty() || tables.back().first != things) tables.emplace_back(things, all_rows());

@@ -119,7 +119,7 @@ boost:
     train::ModelOptions o;
     o.amp = {.level = amp::parse_level(GetParam().level)};
     o.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(1024, 2, 3);
-    o.algorithms = {train::make_boost("average", {{"decay", "0.9"}}), train::make_boost("grad_accumulation", {{"step", "4"}})};
+    o.algorithms = {train::boosts().make("average", {{"decay", 0.9}}), train::boosts().make("grad_accumulation", {{"step", 4}})};
     train::Model model(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer, o);
     train::LossHash hash;
     int64_t steps = 0;

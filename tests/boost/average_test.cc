@@ -30,8 +30,8 @@ std::vector<double> averaged(const BoostedTraining& t) {
 }
 
 // keep(n): weight of the average of n values so far.
-void follows(const std::map<std::string, std::string>& settings, const std::function<double(int64_t n)>& keep, const std::function<bool(int64_t step)>& due) {
-  BoostedTraining t({train::make_boost("average", settings)});
+void follows(const std::map<std::string, SettingValue>& settings, const std::function<double(int64_t n)>& keep, const std::function<bool(int64_t step)>& due) {
+  BoostedTraining t({train::boosts().make("average", settings)});
   std::vector<double> want = test::values_of(t.net->get_parameters());
   int64_t n = 0;
   for (int64_t step = 1; step <= 9; ++step) {
@@ -52,27 +52,27 @@ void follows(const std::map<std::string, std::string>& settings, const std::func
 TEST_P(Average, Exponential) {
   const auto always = [](int64_t) { return true; };
   follows(
-      {{"decay", "0.8"}, {"warmup", "false"}}, [](int64_t) { return 0.8; }, always);
+      {{"decay", 0.8}, {"warmup", false}}, [](int64_t) { return 0.8; }, always);
   follows(
-      {{"decay", "0.8"}}, [](int64_t n) { return std::min(0.8, (1.0 + static_cast<double>(n)) / (10.0 + static_cast<double>(n))); }, always);
+      {{"decay", 0.8}}, [](int64_t n) { return std::min(0.8, (1.0 + static_cast<double>(n)) / (10.0 + static_cast<double>(n))); }, always);
   follows(
-      {{"decay", "0.8"}, {"warmup", "false"}, {"start", "4"}}, [](int64_t) { return 0.8; }, [](int64_t step) { return step > 4; });
+      {{"decay", 0.8}, {"warmup", false}, {"start", 4}}, [](int64_t) { return 0.8; }, [](int64_t step) { return step > 4; });
 }
 
 TEST_P(Average, Equal) {
   const auto mean = [](int64_t n) { return static_cast<double>(n) / static_cast<double>(n + 1); };
   follows({{"kind", "swa"}}, mean, [](int64_t) { return true; });
-  follows({{"kind", "swa"}, {"start", "3"}, {"every", "2"}}, mean, [](int64_t step) { return step > 3 && (step - 3) % 2 == 0; });
+  follows({{"kind", "swa"}, {"start", 3}, {"every", 2}}, mean, [](int64_t step) { return step > 3 && (step - 3) % 2 == 0; });
 }
 
 TEST(AverageOfOneStep, IsRefusedInASecondOne) {
-  const auto algorithm = train::make_boost("average");
+  const auto algorithm = train::boosts().make("average", {});
   const BoostedTraining first({algorithm});
   EXPECT_THROW(BoostedTraining({algorithm}), ValueError);
 }
 
 TEST_P(Average, StepsThatAreLeftOutAreNotTakenIn) {
-  BoostedTraining t({train::make_boost("average", {{"kind", "swa"}})}, {.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(1024)});
+  BoostedTraining t({train::boosts().make("average", {{"kind", "swa"}})}, {.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(1024)});
   t.run(test::small_batch(6, 1));
   const std::vector<double> before = averaged(t);
   EXPECT_EQ(t.run(test::overflowing_batch()).finite.item(), 0);
@@ -83,7 +83,7 @@ TEST_P(Average, StepsThatAreLeftOutAreNotTakenIn) {
 // With accumulation an average is one of updates, in whichever order the two are given.
 TEST_P(Average, TakesInUpdatesOnly) {
   for (const bool swapped : {false, true}) {
-    std::vector<train::BoostAlgorithmPtr> both = {train::make_boost("grad_accumulation", {{"step", "3"}}), train::make_boost("average", {{"every", "2"}})};
+    std::vector<train::BoostAlgorithmPtr> both = {train::boosts().make("grad_accumulation", {{"step", 3}}), train::boosts().make("average", {{"every", 2}})};
     train::BoostAlgorithm& average = *both[1];
     if (swapped) std::swap(both[0], both[1]);
     BoostedTraining t(both);
@@ -97,11 +97,11 @@ TEST_P(Average, TakesInUpdatesOnly) {
 }
 
 TEST_P(Average, GoesOnFromAnyStep) {
-  for (const std::map<std::string, std::string>& settings :
-       {std::map<std::string, std::string>{{"decay", "0.9"}}, {{"kind", "swa"}, {"unit", "epochs"}, {"start", "1"}}, {{"start", "3"}, {"every", "2"}}}) {
+  for (const std::map<std::string, SettingValue>& settings :
+       {std::map<std::string, SettingValue>{{"decay", 0.9}}, {{"kind", "swa"}, {"unit", "epochs"}, {"start", 1}}, {{"start", 3}, {"every", 2}}}) {
     const auto run = [&](int64_t stop, const std::string& from, const std::string& folder) {
       test::ModelRun r;
-      r.algorithms = {train::make_boost("average", settings), train::make_boost("grad_accumulation", {{"step", "2"}})};
+      r.algorithms = {train::boosts().make("average", settings), train::boosts().make("grad_accumulation", {{"step", 2}})};
       return r.train(3, stop, from, folder);
     };
     const std::vector<double> whole = run(0, "", "");
@@ -117,7 +117,7 @@ TEST_P(Average, GoesOnFromAnyStep) {
 TEST_P(Average, EvaluatesAndSavesEitherWeights) {
   const TempFolder folder;
   test::ModelRun r;
-  r.algorithms = {train::make_boost("average", {{"decay", "0.9"}, {"warmup", "false"}})};
+  r.algorithms = {train::boosts().make("average", {{"decay", 0.9}, {"warmup", false}})};
   r.train(3, 0, "", folder.path());
   const std::vector<double> trained = test::values_of(r.net->get_parameters());
   const std::string file = train::find_newest_checkpoint(folder.path());
@@ -153,7 +153,7 @@ TEST_P(Average, EvaluatesAndSavesEitherWeights) {
   o.metrics = {{"loss", nn::make_metric("loss")}};
   o.eval_weights = "average";
   o.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(256, 2, 3);
-  o.algorithms = {train::make_boost("average", {})};
+  o.algorithms = {train::boosts().make("average", {})};
   const auto optimizer = std::make_shared<optim::Momentum>(holder->trainable_params(), optim::MomentumOptions{.learning_rate = 0.1, .momentum = 0.9});
   train::Model model(holder, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer, o);
   train::load_weights(file, *holder);
@@ -174,7 +174,7 @@ TEST_P(Average, BatchNormIsMeasuredAnew) {
   const auto net = nn::SequentialCell::make({dense, norm});
   const auto optimizer = std::make_shared<optim::Momentum>(net->trainable_params(), optim::MomentumOptions{.learning_rate = 0.5});
   train::ModelOptions o;
-  o.algorithms = {train::make_boost("average", {{"kind", "swa"}, {"bn_batches", "3"}})};
+  o.algorithms = {train::boosts().make("average", {{"kind", "swa"}, {"bn_batches", 3}})};
   train::Model model(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer, o);
   const auto data = test::ModelRun::rows(false);
   const Tensor rng = ops::rng_state().stored().clone();

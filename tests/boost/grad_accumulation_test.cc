@@ -29,7 +29,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, GradAccumulation, testing::Values(Mode::kGraph, 
 
 // By hand: an optimizer that is given the mean of what backward gave for each batch.
 TEST_P(GradAccumulation, UpdatesWithTheMeanGradient) {
-  BoostedTraining t({train::make_boost("grad_accumulation", {{"step", "3"}})});
+  BoostedTraining t({train::boosts().make("grad_accumulation", {{"step", 3}})});
   BoostedTraining by_hand({});
   const std::vector<Parameter*> params = by_hand.net->trainable_params();
   for (int update = 0; update < 2; ++update) {
@@ -58,7 +58,7 @@ TEST(GradAccumulationModes, GraphEqualsEagerBitForBit) {
   std::vector<std::vector<double>> weights;
   for (const Mode mode : {Mode::kGraph, Mode::kPynative}) {
     const ModeScope scope(mode);
-    BoostedTraining t({train::make_boost("grad_accumulation", {{"step", "2"}})}, {.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(64)});
+    BoostedTraining t({train::boosts().make("grad_accumulation", {{"step", 2}})}, {.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(64)});
     for (int i = 0; i < 5; ++i) t.run(test::small_batch(6, i + 1));
     weights.push_back(t.everything());
     if (mode == Mode::kGraph) { EXPECT_EQ(t.runner->compiled().num_signatures(), 2) << "one graph collects, one updates"; }
@@ -71,7 +71,7 @@ TEST_P(GradAccumulation, AGroupThatOverflowsIsLeftOutAsAWhole) {
   for (const int bad : {0, 1, 2}) {
     SCOPED_TRACE(bad);
     const auto manager = std::make_shared<train::DynamicLossScaleManager>(1024, 2, 1000);
-    BoostedTraining t({train::make_boost("grad_accumulation", {{"step", "3"}})}, {.loss_scale_manager = manager});
+    BoostedTraining t({train::boosts().make("grad_accumulation", {{"step", 3}})}, {.loss_scale_manager = manager});
     const auto before = test::values_of(t.net->trainable_params());
     for (int i = 0; i < 3; ++i) {
       EXPECT_EQ(manager->get_loss_scale(), 1024);
@@ -89,7 +89,7 @@ TEST_P(GradAccumulation, AGroupThatOverflowsIsLeftOutAsAWhole) {
 
 // A loss that is not finite beside gradients that are: nan_policy skip leaves its group out.
 TEST_P(GradAccumulation, ALossThatIsNotFiniteCountsForItsGroup) {
-  BoostedTraining t({train::make_boost("grad_accumulation", {{"step", "2"}})}, {.skip_nonfinite = true});
+  BoostedTraining t({train::boosts().make("grad_accumulation", {{"step", 2}})}, {.skip_nonfinite = true});
   const auto inner = t.step.gradients;
   bool bad = true;
   t.step.gradients = [&](train::TrainStep& step, const TensorList& batch) {
@@ -109,7 +109,7 @@ TEST_P(GradAccumulation, ALossThatIsNotFiniteCountsForItsGroup) {
 TEST_P(GradAccumulation, GoesOnFromAnyStepOfAGroup) {
   const auto run = [](int64_t stop, const std::string& from, const std::string& folder) {
     test::ModelRun r;
-    r.algorithms = {train::make_boost("grad_accumulation", {{"step", "3"}})};
+    r.algorithms = {train::boosts().make("grad_accumulation", {{"step", 3}})};
     return r.train(3, stop, from, folder);
   };
   const std::vector<double> whole = run(0, "", "");
@@ -124,19 +124,19 @@ TEST_P(GradAccumulation, GoesOnFromAnyStepOfAGroup) {
 // A second training of the same Model begins where the first left the group.
 TEST_P(GradAccumulation, ASecondTrainingGoesOnInTheGroup) {
   test::ModelRun a, b;
-  a.algorithms = {train::make_boost("grad_accumulation", {{"step", "3"}})};
-  b.algorithms = {train::make_boost("grad_accumulation", {{"step", "3"}})};
+  a.algorithms = {train::boosts().make("grad_accumulation", {{"step", 3}})};
+  b.algorithms = {train::boosts().make("grad_accumulation", {{"step", 3}})};
   const std::vector<double> at_once = a.train(2, 0, "", "", false);
   b.train(1, 0, "", "", false);
   EXPECT_EQ(b.train_again(), at_once);
 }
 
 TEST(GradAccumulationSettings, Checks) {
-  EXPECT_NE(train::make_boost("grad_accumulation", {})->idle(), "");
-  EXPECT_EQ(train::make_boost("grad_accumulation", {{"step", "4"}})->steps_per_update(), 4);
-  EXPECT_THROW(train::make_boost("grad_accumulation", {{"step", "0"}}), SettingsError);
-  EXPECT_THROW(train::make_boost("grad_accumulation", {{"steps", "4"}}), SettingsError);
-  BoostedTraining idle({train::make_boost("grad_accumulation", {})});
+  EXPECT_NE(train::boosts().make("grad_accumulation", {})->idle(), "");
+  EXPECT_EQ(train::boosts().make("grad_accumulation", {{"step", 4}})->steps_per_update(), 4);
+  EXPECT_THROW(train::boosts().make("grad_accumulation", {{"step", 0}}), ValueError);
+  EXPECT_THROW(train::boosts().make("grad_accumulation", {{"steps", 4}}), ValueError);
+  BoostedTraining idle({train::boosts().make("grad_accumulation", {})});
   const auto before = test::values_of(idle.net->trainable_params());
   idle.run(test::small_batch(6, 1));
   EXPECT_NE(test::values_of(idle.net->trainable_params()), before) << "every step is an update";

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "sindri/core/error.h"
+#include "sindri/train/settings.h"
 
 namespace sindri {
 namespace {
@@ -21,8 +22,8 @@ struct Named final : train::BoostAlgorithm {
 };
 
 void enter(const std::string& name, std::vector<std::string> excludes, std::vector<std::string> precedes) {
-  train::register_boost(
-      {.name = name, .doc = "of this test", .excludes = std::move(excludes), .precedes = std::move(precedes), .make = [name](const train::BoostSettings&) {
+  train::boosts().add(
+      {.name = name, .doc = "of this test", .facts = {.excludes = std::move(excludes), .precedes = std::move(precedes)}, .make = [name](const SettingValues&) {
          return std::make_shared<Named>(name);
        }});
 }
@@ -67,12 +68,12 @@ TEST(Boost, OrderKeepsWhatWasGivenButForWhatMustPrecede) {
 }
 
 TEST(Boost, RegistryRefusesWhatCannotBeNamed) {
-  EXPECT_THAT(message_of([] { enter("test_a", {}, {}); }), HasSubstr("named test_a already"));
+  EXPECT_THAT(message_of([] { enter("test_a", {}, {}); }), HasSubstr("training algorithm are named 'test_a'"));
   EXPECT_THAT(message_of([] { enter("Test A", {}, {}); }), HasSubstr("'Test A' is no name"));
-  EXPECT_THAT(message_of([] { train::register_boost({.name = "test_none", .doc = ""}); }), HasSubstr("cannot be made"));
-  EXPECT_THAT(message_of([] { train::make_boost("grad_acumulation"); }), HasSubstr("did you mean 'grad_accumulation'?"));
-  EXPECT_THAT(message_of([] { train::make_boost("grad_accumulation", {{"stepp", "2"}}); }), HasSubstr("boost.grad_accumulation.stepp"));
-  EXPECT_THAT(message_of([] { train::make_boost("grad_accumulation", {{"step", "two"}}); }), HasSubstr("expected a whole number, got 'two'"));
+  EXPECT_THAT(message_of([] { train::boosts().add({.name = "test_none", .doc = ""}); }), HasSubstr("cannot be made"));
+  EXPECT_THAT(message_of([] { train::boosts().make("grad_acumulation", {}); }), HasSubstr("did you mean 'grad_accumulation'?"));
+  EXPECT_THAT(message_of([] { train::boosts().make("grad_accumulation", {{"stepp", 2}}); }), HasSubstr("grad_accumulation has no setting 'stepp'"));
+  EXPECT_THAT(message_of([] { train::boosts().make("grad_accumulation", {{"step", "two"}}); }), HasSubstr("grad_accumulation.step: expected a whole number, got 'two'"));
 }
 
 TEST(Boost, SettingsSwitchThemOn) {

@@ -54,10 +54,10 @@ TEST(Registry, Refusals) {
   EXPECT_THAT(message_of([] { things().add({.name = "times", .doc = "", .make = {}}); }), HasSubstr("'times'"));
   EXPECT_THAT(message_of([] { things().add({.name = "", .doc = "", .make = {}}); }), HasSubstr("without a name"));
   EXPECT_THAT(message_of([] { things().make("times", {{"factr", 1.0}}, 1.0); }), HasSubstr("times has no setting 'factr'"));
-  EXPECT_THAT(message_of([] { things().make("times", {{"factor", 11.0}}, 1.0); }), HasSubstr("factor must be in 0 .. 10, got 11"));
-  EXPECT_THAT(message_of([] { things().make("times", {{"factor", std::string("2")}}, 1.0); }), HasSubstr("factor must be a number"));
-  EXPECT_THAT(message_of([] { things().make("times", {{"negate", int64_t{1}}}, 1.0); }), HasSubstr("negate must be true or false"));
-  EXPECT_THAT(message_of([] { things().make("shift", {{"steps", std::vector<double>{-1}}}, 1.0); }), HasSubstr("steps must be in 0"));
+  EXPECT_THAT(message_of([] { things().make("times", {{"factor", 11.0}}, 1.0); }), HasSubstr("times.factor: expected 0 to 10, got 11"));
+  EXPECT_THAT(message_of([] { things().make("times", {{"factor", std::string("2")}}, 1.0); }), HasSubstr("factor: expected a number, got '2'"));
+  EXPECT_THAT(message_of([] { things().make("times", {{"negate", int64_t{1}}}, 1.0); }), HasSubstr("negate: expected true or false, got 1"));
+  EXPECT_THAT(message_of([] { things().make("shift", {{"steps", std::vector<double>{-1}}}, 1.0); }), HasSubstr("steps: expected 0 to"));
   // A default outside of its own range shows when the thing is registered.
   EXPECT_THAT(message_of([] {
                 things().add({.name = "wrong",
@@ -65,8 +65,19 @@ TEST(Registry, Refusals) {
                               .settings = {{.name = "factor", .type = SettingType::kFloat, .fallback = "2", .doc = "", .min = 3}},
                               .make = [](double x, const SettingValues&) { return x; }});
               }),
-              HasSubstr("factor must be in 3"));
+              HasSubstr("factor: expected 3 to"));
   EXPECT_FALSE(things().has("wrong"));
+  EXPECT_THAT(message_of([] { things().add({.name = "wrong", .doc = ""}); }), HasSubstr("thing 'wrong' cannot be made"));
+  EXPECT_THAT(message_of([] { things().add({.name = "two words", .doc = ""}); }), HasSubstr("'two words' is no name"));
+  for (const char* key : {"", "Factor", "enabled"}) {
+    EXPECT_THAT(message_of([&] {
+                  things().add({.name = "wrong",
+                                .doc = "",
+                                .settings = {{.name = key, .type = SettingType::kInt, .fallback = "1", .doc = ""}},
+                                .make = [](double x, const SettingValues&) { return x; }});
+                }),
+                HasSubstr("is no name of a setting"));
+  }
   EXPECT_THROW(SettingValues("x", things().info("times").settings).get_int("factor"), InternalError);
 }
 
@@ -80,10 +91,48 @@ TEST(Registry, RowsNameWhoseTheyAreWhereTheyDiffer) {
   EXPECT_EQ(rows[0].max, 10);
   EXPECT_STREQ(rows[0].chosen_by, "part.name");
   EXPECT_STREQ(rows[2].fallback, "false");
+  const auto make = [](double x, const SettingValues&) { return x; };
   Registry<Make> mixed("thing");
-  mixed.add({.name = "a", .doc = "", .settings = {{.name = "x", .type = SettingType::kInt, .fallback = "1", .doc = ""}}, .make = {}});
-  mixed.add({.name = "b", .doc = "", .settings = {{.name = "x", .type = SettingType::kBool, .fallback = "true", .doc = ""}}, .make = {}});
+  mixed.add({.name = "a", .doc = "", .settings = {{.name = "x", .type = SettingType::kInt, .fallback = "1", .doc = ""}}, .make = make});
+  mixed.add({.name = "b", .doc = "", .settings = {{.name = "x", .type = SettingType::kBool, .fallback = "true", .doc = ""}}, .make = make});
   EXPECT_THAT(message_of([&] { mixed.rows("part", "part.name"); }), HasSubstr("different types"));
+}
+
+struct Colour {
+  int shade = 0;
+};
+
+TEST(Registry, ThingsMayHaveFactsAndSwitches) {
+  Registry<Make, Colour> painted("thing");
+  const auto make = [](double x, const SettingValues&) { return x; };
+  painted.add({.name = "b", .doc = "plain", .make = make});
+  painted.add(
+      {.name = "a", .doc = "red", .settings = {{.name = "x", .type = SettingType::kInt, .fallback = "1", .doc = ""}}, .facts = {.shade = 7}, .make = make});
+  EXPECT_EQ(painted.find("a").facts.shade, 7);
+  EXPECT_EQ(painted.find("b").facts.shade, 0);
+  const std::vector<SettingSpec> rows = painted.switched_rows("part");
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_STREQ(rows[0].name, "part.a.enabled");
+  EXPECT_STREQ(rows[0].doc, "red");
+  EXPECT_STREQ(rows[1].name, "part.a.x");
+  EXPECT_STREQ(rows[2].name, "part.b.enabled");
+}
+
+// Text and values pass the same checks.
+TEST(Settings, TextIsReadInOneWay) {
+  const SettingSpec whole{.name = "n", .type = SettingType::kInt, .fallback = "1", .doc = "", .min = 0, .max = 10};
+  EXPECT_EQ(std::get<int64_t>(parse_setting(whole, "+3")), 3);
+  for (const char* bad : {"03", "3.0", "", "11", "-1", "x"}) EXPECT_THROW(parse_setting(whole, bad), ValueError) << bad;
+  const SettingSpec list{.name = "l", .type = SettingType::kIntList, .fallback = "[]", .doc = ""};
+  EXPECT_EQ(std::get<std::vector<double>>(parse_setting(list, "[1, 2]")), (std::vector<double>{1, 2}));
+  EXPECT_TRUE(std::get<std::vector<double>>(parse_setting(list, "")).empty());
+  for (const char* bad : {"[1,]", "1.5", "[a]", ","}) EXPECT_THROW(parse_setting(list, bad), ValueError) << bad;
+  EXPECT_THROW(check_setting(list, std::vector<double>{1.5}), ValueError);
+  const SettingSpec choice{.name = "c", .type = SettingType::kString, .fallback = "", .doc = "", .choices = "one|two"};
+  EXPECT_EQ(std::get<std::string>(parse_setting(choice, "two")), "two");
+  EXPECT_EQ(std::get<std::string>(parse_setting(choice, "")), "") << "a default may be empty";
+  EXPECT_THAT(message_of([&] { parse_setting(choice, "tow"); }), HasSubstr("c: expected one, two, got 'tow' | did you mean 'two'?"));
+  EXPECT_THAT(message_of([&] { check_setting(choice, std::string("a\nb")); }), HasSubstr("control character 0x0a"));
 }
 
 }  // namespace

@@ -57,10 +57,10 @@ def values(cell):
 
 def test_auto_boost_reads_the_schema():
     assert boost.AutoBoost().algorithms == []
-    assert boost.AutoBoost('O1', ACCUMULATE).algorithms == [('grad_accumulation', {'step': '3'})]
+    assert boost.AutoBoost('O1', ACCUMULATE).algorithms == [('grad_accumulation', {'step': 3})]
     assert boost.AutoBoost('O2', {'boost': {'mode': 'disable_all'}}).algorithms == []
     named = boost.AutoBoost('O1', config(average={'decay': 0.5, 'warmup': False}))
-    assert named.algorithms == [('average', {'decay': '0.5', 'warmup': 'false'})]
+    assert named.algorithms == [('average', {'decay': 0.5, 'warmup': False})]
     for level in ('O1', 'O2'):
         with pytest.raises(NotYetError, match='grad_freeze|adasum'):
             boost.AutoBoost(level)
@@ -86,7 +86,7 @@ def test_auto_boost_refuses(kind, text, bad):
 
 
 def test_settings_are_checked():
-    with pytest.raises(ValueError, match='boost.grad_accumulation.step'):
+    with pytest.raises(ValueError, match='grad_accumulation.step: expected 1 to 65536, got 0'):
         make_model(config(grad_accumulation={'grad_accumulation_step': 0}))
     with pytest.raises(ValueError, match='eval_weights'):
         make_model(ACCUMULATE, eval_weights='average')

@@ -54,11 +54,12 @@ class Lookahead final : public train::BoostAlgorithm {
   std::vector<std::unique_ptr<Parameter>> slow_;
 };
 
-const train::BoostRegistrar registrar{
-    {.name = "lookahead",
-     .doc = "slow weights follow those of the optimizer, which start anew from them",
-     .settings = {{.name = "every", .type = train::SettingType::kInt, .fallback = "5", .doc = "updates from one to the next", .min = 1, .max = 1e6},
-                  {.name = "alpha", .type = train::SettingType::kFloat, .fallback = "0.5", .doc = "share of the way they follow", .min = 0, .max = 1}},
-     .make = [](const train::BoostSettings& s) { return std::make_shared<Lookahead>(s.get_int("every"), s.get_float("alpha")); }}};
+const auto& kLookahead = train::boosts().add({
+    .name = "lookahead",
+    .doc = "slow weights follow those of the optimizer, which start anew from them",
+    .settings = {{.name = "every", .type = SettingType::kInt, .fallback = "5", .doc = "updates from one to the next", .min = 1, .max = 1e6},
+                 {.name = "alpha", .type = SettingType::kFloat, .fallback = "0.5", .doc = "share of the way they follow", .min = 0, .max = 1}},
+    .make = [](const SettingValues& s) { return std::make_shared<Lookahead>(s.get_int("every"), s.get_float("alpha")); },
+});
 
 }  // namespace

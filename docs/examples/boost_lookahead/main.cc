@@ -17,7 +17,7 @@ int main() {
   auto net = nn::Dense::make({.in_channels = 1, .out_channels = 1});
   auto optimizer = std::make_shared<optim::Momentum>(net->trainable_params(), optim::MomentumOptions{.learning_rate = 0.05});
   train::ModelOptions options;
-  options.algorithms = {train::make_boost("lookahead", {{"every", "4"}})};
+  options.algorithms = {train::boosts().make("lookahead", {{"every", 4}})};
   train::Model model(net, nn::MSELoss::make(), optimizer, options);
   model.train(20, data);
   const double slope = net->get_parameters()[0]->stored().item();

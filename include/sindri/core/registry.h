@@ -12,6 +12,7 @@
 //       .make = [](optim::Params params, const optim::OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<optim::Optimizer> { … },
 //   });
 //
+// Facts of a kind beside these (what a training algorithm excludes) stand in a struct of the kind's own, Registry's second parameter.
 // Tables of settings, their documentation and the checks of values are made from the registries. Things are added at start-up, before
 // main or from one thread before others read.
 #pragma once
@@ -51,29 +52,35 @@ class SINDRI_API RegistryBase {
   /// The settings of all as rows "section.key", each key once, with the widest of the ranges; `chooser` is the setting that names the
   /// thing. Throws ValueError where two things declare a key with different types.
   std::vector<SettingSpec> rows(const std::string& section, const std::string& chooser) const;
+  /// For things that are used beside each other: rows "section.thing.key" of each, led by its switch "section.thing.enabled".
+  std::vector<SettingSpec> switched_rows(const std::string& section) const;
 
  protected:
   size_t index(const std::string& name) const;
-  /// Throws ValueError for a name that is taken, or empty.
-  void add_info(Registered info);
+  void add_info(Registered info, bool can_be_made);
 
  private:
   const char* kind_;
   std::deque<Registered> infos_;  // addresses stay
 };
 
-template <class Make> class Registry final : public RegistryBase {
+/// A kind of which nothing more is to be known.
+struct NoFacts {};
+
+template <class Make, class Facts = NoFacts> class Registry final : public RegistryBase {
  public:
   struct Entry {
     std::string name, doc;
     std::vector<SettingSpec> settings = {};
-    std::function<Make> make;
+    Facts facts = {};
+    std::function<Make> make = nullptr;
   };
   using RegistryBase::RegistryBase;
 
-  /// Throws ValueError for a name that is taken, or empty.
+  /// Throws ValueError for a name that is taken or badly written, of the thing (letters, digits, '_') or of a setting (lower case, not "enabled"),
+  /// for a default that does not fit its setting, and without `make`.
   const Entry& add(Entry e) {
-    add_info({e.name, e.doc, e.settings});
+    add_info({e.name, e.doc, e.settings}, e.make != nullptr);
     return entries_.emplace_back(std::move(e));
   }
   /// Throws ValueError with the nearest names.

@@ -33,14 +33,17 @@ struct SettingSpec {
 /// Lists hold doubles, whole numbers among them too.
 using SettingValue = std::variant<bool, int64_t, double, std::string, std::vector<double>>;
 
-/// A value from text as YAML has it, without looking at the range. Throws ValueError naming the setting.
+/// A value from text as settings files have it: whole numbers without leading zeros, finite numbers, lists as "[1, 2]" or "1, 2". Throws
+/// ValueError as check_setting.
 SINDRI_API SettingValue parse_setting(const SettingSpec& spec, const std::string& text);
+/// The value, with an int where a float is wanted made one. Throws ValueError that names the setting (as `shown`, where that is given) for
+/// another type and a value outside of range or choices.
+SINDRI_API SettingValue check_setting(const SettingSpec& spec, SettingValue value, const std::string& shown = "");
 
 /// Values for what something declares: its defaults, and over them those that were given.
 class SINDRI_API SettingValues {
  public:
-  /// Throws ValueError, naming `whose`, for names that are not declared, values of another type (an int serves for a float) and outside
-  /// of range or choices.
+  /// Throws ValueError, naming `whose`, for names that are not declared and as check_setting.
   SettingValues(const std::string& whose, const std::vector<SettingSpec>& declared, const std::map<std::string, SettingValue>& given = {});
 
   /// These throw InternalError for a name that is not declared with that type.

@@ -11,15 +11,13 @@
 
 #include "sindri/core/registry.h"
 #include "sindri/export.h"
+#include "sindri/train/boost.h"
 
 namespace sindri::train {
 
 using sindri::SettingSpec;
 using sindri::SettingType;
 using sindri::SettingValue;
-
-/// `text` as a value of this setting. Throws SettingsError, with `where`, for another type or a value out of range.
-SINDRI_API SettingValue parse_setting(const SettingSpec& spec, const std::string& text, const std::string& where);
 
 /// Values for every name of the table.
 ///
@@ -61,6 +59,8 @@ class SINDRI_API Settings {
   std::string get_string(const std::string& name) const;
   std::vector<double> get_floats(const std::string& name) const;
   std::vector<int64_t> get_ints(const std::string& name) const;
+
+  SettingValue get(const std::string& name) const;  ///< of whatever type
 
   /// The value as set() takes it.
   std::string value_text(const std::string& name) const;
@@ -104,5 +104,11 @@ class SINDRI_API Settings {
   Value current(const SettingSpec& spec) const;
   std::map<std::string, Slot> slots_;
 };
+
+/// The training algorithms that the settings switch on (boost.<name>.enabled), in the order of their names.
+SINDRI_API std::vector<BoostAlgorithmPtr> make_boosts(const Settings& settings);
+/// A line for every registered algorithm: those that are active in their order, with what they wrap and their settings, and why each of the
+/// others is not.
+SINDRI_API std::string explain_boosts(const Settings& settings);
 
 }  // namespace sindri::train

@@ -30,15 +30,6 @@ def _unknown(what: str, name: Any, known: Any) -> None:
     raise ValueError(f"AutoBoost: {what} '{name}' is not known | " + (f"did you mean '{near[0]}'?" if near else f"known are {', '.join(sorted(known))}"))
 
 
-def _text(value: Any) -> str:
-    """A value as the settings have it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_text(v) for v in value) + "]"
-    return str(value)
-
-
 class AutoBoost:
     """The algorithms that a boost level and a configuration switch on.
 
@@ -57,7 +48,7 @@ class AutoBoost:
             raise TypeError(f"AutoBoost: 'boost_config_dict' must be a dict, got {type(config).__name__}")
         self.level, self.boost_config = level, config
         self._registered = _core.boost_algorithms()
-        self.algorithms: List[Tuple[str, Dict[str, str]]] = []
+        self.algorithms: List[Tuple[str, Dict[str, Any]]] = []
         if level == "O0":
             if config:
                 logger.warning("AutoBoost: 'boost_config_dict' has no effect at boost_level 'O0' | give 'O1' or 'O2'")
@@ -105,8 +96,8 @@ class AutoBoost:
         return [name for name, value in on.items() if value]
 
     @staticmethod
-    def _settings_of(name: str, section: Dict[str, Any]) -> Dict[str, str]:
-        return {_ALIASES.get((name, key), key): _text(value) for key, value in section.items()}
+    def _settings_of(name: str, section: Dict[str, Any]) -> Dict[str, Any]:
+        return {_ALIASES.get((name, key), key): value for key, value in section.items()}
 
     def network_auto_process_train(self, network: Any, optimizer: Any) -> Tuple[Any, Any]:
         """The network and the optimizer to train with: those given, algorithms work on the training step."""

@@ -1,0 +1,57 @@
+// The training algorithms that settings switch on, and what is said of them.
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "sindri/train/boost.h"
+#include "sindri/train/settings.h"
+
+namespace sindri::train {
+
+namespace {
+
+std::string settings_text(const Settings& settings, const Registered& info) {
+  std::string out;
+  for (const SettingSpec& spec : info.settings)
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", spec.name, settings.value_text(fmt::format("boost.{}.{}", info.name, spec.name)));
+  return out;
+}
+
+}  // namespace
+
+std::vector<BoostAlgorithmPtr> make_boosts(const Settings& settings) {
+  std::vector<BoostAlgorithmPtr> out;
+  for (const std::string& name : boosts().names()) {
+    if (!settings.get_bool(fmt::format("boost.{}.enabled", name))) continue;
+    std::map<std::string, SettingValue> given;
+    for (const SettingSpec& spec : boosts().info(name).settings) given[spec.name] = settings.get(fmt::format("boost.{}.{}", name, spec.name));
+    out.push_back(boosts().make(name, given));
+  }
+  return out;
+}
+
+std::string explain_boosts(const Settings& settings) {
+  std::string out;
+  std::set<std::string> active;
+  std::map<std::string, std::string> idle;
+  for (const BoostAlgorithmPtr& a : in_order(make_boosts(settings))) {
+    if (std::string why = a->idle(); !why.empty()) {
+      idle[a->name()] = std::move(why);
+      continue;
+    }
+    active.insert(a->name());
+    const Registered& info = boosts().info(a->name());
+    out += fmt::format("{}. {}: {}\n   {}\n", active.size(), info.name, info.doc, settings_text(settings, info));
+  }
+  if (active.empty()) out += "no training algorithm is active\n";
+  for (const std::string& name : boosts().names()) {
+    if (active.contains(name)) continue;
+    const std::string why =
+        idle.contains(name) ? idle[name] : fmt::format("boost.{}.enabled is false ({})", name, settings.origin(fmt::format("boost.{}.enabled", name)));
+    out += fmt::format("-  {}: {}\n   not active: {}\n", name, boosts().info(name).doc, why);
+  }
+  return out;
+}
+
+}  // namespace sindri::train
