@@ -13,10 +13,10 @@
 
 #include "optim/optimizer_impl.h"
 #include "sindri/core/error.h"
-#include "sindri/nn/clip.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
+#include "sindri/optim/clip.h"
 
 namespace sindri::optim {
 
@@ -306,9 +306,9 @@ TensorList Optimizer::clipped(const TensorList& grads, const Tensor& inv_scale) 
   if (clip.global_norm == 0 && clip.value == 0) return grads;
   TensorList out = grads;
   for (Tensor& g : out) g = unscaled(g, impl_->handed_over ? 1 : 1 / impl_->options.loss_scale, inv_scale);
-  if (clip.global_norm > 0) out = nn::clip_by_global_norm(out, clip.global_norm);
+  if (clip.global_norm > 0) out = clip_by_global_norm(out, clip.global_norm);
   if (clip.value > 0)
-    for (Tensor& g : out) g = nn::clip_by_value(g, -clip.value, clip.value);
+    for (Tensor& g : out) g = clip_by_value(g, -clip.value, clip.value);
   return out;
 }
 

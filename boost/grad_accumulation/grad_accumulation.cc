@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
+#include "sindri/boost/grad_accumulation.h"
 #include "sindri/core/error.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/shape.h"
@@ -50,20 +52,12 @@ class GradAccumulation final : public train::BoostAlgorithm {
  private:
   std::optional<Gradients> collect(Gradients g, const Tensor& finite, bool last) {
     const Tensor all_finite = finite.defined() ? ops::logical_and(finite_.value(), finite) : Tensor();
-    for (size_t i = 0; i < sums_.size(); ++i) {
-      const Tensor share = ops::div(ops::cast(g.of_params[i], sums_[i]->dtype()), static_cast<double>(steps_));
-      const Tensor sum = ops::add(sums_[i]->value(), share);
-      if (last) g.of_params[i] = sum;
-      sums_[i]->assign(last ? ops::zeros_like(sum) : sum);
-    }
+    std::vector<Parameter*> sums;
+    for (const auto& sum : sums_) sums.push_back(sum.get());
+    std::optional<Gradients> due = collect_gradients(sums, count_, steps_, std::move(g), last);
     if (all_finite.defined()) finite_.assign(last ? ops::full({}, 1, DType::kBool) : all_finite);
-    if (!last) {
-      count_.assign(ops::add(count_.value(), ops::full({}, 1, DType::kInt32)));
-      return std::nullopt;
-    }
-    count_.assign(ops::full({}, 0, DType::kInt32));
-    if (all_finite.defined()) g.skip = ops::logical_not(all_finite);
-    return g;
+    if (due && all_finite.defined()) due->skip = ops::logical_not(all_finite);
+    return due;
   }
 
   int64_t steps_;
@@ -87,5 +81,29 @@ const auto& kGradAccumulation = train::boosts().add({
 });
 
 }  // namespace
+
+std::optional<Gradients> collect_gradients(const std::vector<Parameter*>& sums, Parameter& count, int64_t steps, Gradients g, std::optional<bool> last) {
+  if (sums.size() != g.of_params.size())
+    throw ValueError(fmt::format("{} gradients are given for {} parameters", g.of_params.size(), sums.size()), "collect_gradients");
+  Tensor due;  // where only the counter knows
+  const Tensor next = ops::add(count.value(), ops::full({}, 1, DType::kInt32));
+  if (!last) {
+    due = ops::greater_equal(next, ops::full({}, static_cast<double>(steps), DType::kInt32));
+    if (!due.is_symbolic()) last = due.item() != 0;
+  }
+  const auto hand_over = [&](Parameter& p, const Tensor& grown) {
+    const Tensor cleared = last == false ? Tensor() : ops::zeros_like(grown);
+    p.assign(!last ? ops::where(due, cleared, grown) : *last ? cleared : grown);
+  };
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const Tensor share = ops::div(ops::cast(g.of_params[i], sums[i]->dtype()), static_cast<double>(steps));
+    g.of_params[i] = ops::add(sums[i]->value(), share);
+    hand_over(*sums[i], g.of_params[i]);
+  }
+  hand_over(count, next);
+  if (last == false) return std::nullopt;
+  if (!last) g.skip = ops::logical_not(due);
+  return g;
+}
 
 }  // namespace sindri::boost

@@ -25,6 +25,7 @@
 #include "sindri/ops/shape.h"
 #include "sindri/optim/adagrad.h"
 #include "sindri/optim/adam.h"
+#include "sindri/optim/clip.h"
 #include "sindri/optim/ftrl.h"
 #include "sindri/optim/lamb.h"
 #include "sindri/optim/momentum.h"

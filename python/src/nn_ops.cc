@@ -1,4 +1,4 @@
-// _core.ops: convolution, matrix products, norms, losses, pools, random numbers, linear algebra, optimizer updates.
+// _core.ops: convolution, matrix products, norms, losses, pools, random numbers, linear algebra, optimizer updates, clipping.
 #include "python/src/op_function.h"
 #include "sindri/ops/conv.h"
 #include "sindri/ops/linalg.h"
@@ -8,6 +8,8 @@
 #include "sindri/ops/optimizer.h"
 #include "sindri/ops/pool.h"
 #include "sindri/ops/random.h"
+#include "sindri/ops/shape.h"
+#include "sindri/optim/clip.h"
 
 namespace sindri::python {
 
@@ -134,6 +136,26 @@ void bind_updates(py::module_& m) {
       py::arg("weight_decay") = 0.0, py::arg("grad_scale") = 1.0, py::arg("inv_scale") = py::none(), py::arg("skip") = py::none());
 }
 
+// A limit may be a number, whose digits stay until it meets a norm.
+Tensor limit_of(py::handle limit) { return PyFloat_Check(limit.ptr()) ? ops::full({}, py::cast<double>(limit), DType::kFloat64) : to_tensor(limit); }
+
+void bind_clip(py::module_& m) {
+  m.def(
+      "clip_by_axes_norm", [](const Tensor& x, py::handle clip_norm, const Ints& axes) { return optim::clip_by_norm(x, limit_of(clip_norm), axes); },
+      py::arg("x"), py::arg("clip_norm"), py::arg("axes"), "x scaled so that its L2 norm over the axes is at most clip_norm, a float or a scalar tensor.");
+  m.def("global_norm", &optim::global_norm, py::arg("xs"), "The L2 norm of all tensors together.");
+  m.def(
+      "clip_by_global_norm",
+      [](const TensorList& xs, py::handle clip_norm, const Tensor& norm) { return TensorTuple{optim::clip_by_global_norm(xs, limit_of(clip_norm), norm)}; },
+      py::arg("xs"), py::arg("clip_norm"), py::arg("norm") = py::none(),
+      "Every tensor times clip_norm/max(norm, clip_norm); norm: None for their global norm.");
+  m.def("total_norm", &optim::total_norm, py::arg("xs"), py::arg("p"), "The p-norm of all tensors together.");
+  m.def(
+      "clip_by_total_norm",
+      [](const TensorList& xs, double max_norm, const Tensor& norm) { return TensorTuple{optim::clip_by_total_norm(xs, max_norm, norm)}; }, py::arg("xs"),
+      py::arg("max_norm"), py::arg("norm"), "Every tensor times min(1, max_norm/(norm + 1e-6)).");
+}
+
 }  // namespace
 
 void bind_nn_ops(py::module_& m) {
@@ -143,6 +165,7 @@ void bind_nn_ops(py::module_& m) {
   bind_random(o);
   bind_linalg(o);
   bind_updates(o);
+  bind_clip(o);
 }
 
 }  // namespace sindri::python

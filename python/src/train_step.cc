@@ -3,6 +3,7 @@
 
 #include "python/src/casters.h"
 #include "python/src/settings.h"
+#include "sindri/boost/grad_accumulation.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/train/boost.h"
 #include "sindri/train/train_step.h"
@@ -181,6 +182,16 @@ py::dict registered() {
   return out;
 }
 
+// (the gradients of the update, whether it must be left out or None), or None where none is due.
+py::object collect_gradients(const py::iterable& sums, const py::handle& count, int64_t steps, const py::iterable& gradients) {
+  std::vector<Parameter*> slots;
+  for (const py::handle p : sums) slots.push_back(slot_of(p).get());
+  Gradients g;
+  g.of_params = tensors_of(gradients);
+  const std::optional<Gradients> due = boost::collect_gradients(slots, *slot_of(count), steps, std::move(g));
+  return due ? py::object(py::make_tuple(to_python_tuple(due->of_params), or_none(due->skip))) : py::object(py::none());
+}
+
 }  // namespace
 
 void bind_train_step(py::module_& m) {
@@ -217,6 +228,8 @@ void bind_train_step(py::module_& m) {
             return PyOtherWeights{s.algorithm(name), nullptr};
           },
           py::arg("algorithm"), "While entered, the network has the other weights of that algorithm.");
+  m.def("collect_gradients", &collect_gradients, py::arg("sums"), py::arg("count"), py::arg("steps"), py::arg("gradients"),
+        "One step of gradient accumulation: (sums, skip or None) where an update is due, else None.");
   m.def("boost_algorithms", &registered, "{name: (doc, {setting: (default, doc)})} of the registered training algorithms.");
 }
 

@@ -72,11 +72,12 @@ struct Refusal {
   void text(const std::string& s) const {
     const auto control = std::find_if(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
     if (control != s.end())
-      throw ValueError(fmt::format("{}: the text holds the control character 0x{:02x}", shown, static_cast<unsigned>(static_cast<unsigned char>(*control))),
-                       "", "write it without line breaks, tabs and the like");
+      throw ValueError(fmt::format("{}: the text holds the control character 0x{:02x}", shown, static_cast<unsigned>(static_cast<unsigned char>(*control))), "",
+                       "write it without line breaks, tabs and the like");
     if (spec.choices[0] == '\0' || s == spec.fallback) return;  // a default may be empty beside the choices
     const std::vector<std::string> known = choices_of(spec);
-    if (std::find(known.begin(), known.end(), s) == known.end()) wrong(fmt::format("{}", fmt::join(known, ", ")), fmt::format("'{}'", s), did_you_mean(s, known));
+    if (std::find(known.begin(), known.end(), s) == known.end())
+      wrong(fmt::format("{}", fmt::join(known, ", ")), fmt::format("'{}'", s), did_you_mean(s, known));
   }
 };
 
@@ -204,7 +205,8 @@ void RegistryBase::add_info(Registered info, bool can_be_made) {
   for (const SettingSpec& spec : info.settings) {
     const std::string key = spec.name;
     if (key.empty() || key.find_first_not_of(kLower) != std::string::npos || key == "enabled")
-      throw ValueError(fmt::format("'{}' is no name of a setting of {} '{}'", key, kind_, info.name), "", "use lower-case letters, digits and '_', and not 'enabled'");
+      throw ValueError(fmt::format("'{}' is no name of a setting of {} '{}'", key, kind_, info.name), "",
+                       "use lower-case letters, digits and '_', and not 'enabled'");
   }
   SettingValues(info.name, info.settings);  // defaults that do not fit their own ranges show here
   infos_.push_back(std::move(info));

@@ -73,7 +73,10 @@ TEST(Boost, RegistryRefusesWhatCannotBeNamed) {
   EXPECT_THAT(message_of([] { train::boosts().add({.name = "test_none", .doc = ""}); }), HasSubstr("cannot be made"));
   EXPECT_THAT(message_of([] { train::boosts().make("grad_acumulation", {}); }), HasSubstr("did you mean 'grad_accumulation'?"));
   EXPECT_THAT(message_of([] { train::boosts().make("grad_accumulation", {{"stepp", 2}}); }), HasSubstr("grad_accumulation has no setting 'stepp'"));
-  EXPECT_THAT(message_of([] { train::boosts().make("grad_accumulation", {{"step", "two"}}); }), HasSubstr("grad_accumulation.step: expected a whole number, got 'two'"));
+  EXPECT_THAT(message_of([] {
+                train::boosts().make("grad_accumulation", {{"step", "two"}});
+              }),
+              HasSubstr("grad_accumulation.step: expected a whole number, got 'two'"));
 }
 
 TEST(Boost, SettingsSwitchThemOn) {

@@ -1,4 +1,4 @@
-// Losses and clipping against plain loops in double.
+// Losses against plain loops in double.
 #include "sindri/nn/loss.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "sindri/core/error.h"
-#include "sindri/nn/clip.h"
 
 namespace sindri::nn {
 namespace {
@@ -126,27 +125,6 @@ TEST(Loss, Errors) {
   EXPECT_THROW(CrossEntropyLoss::make({.label_smoothing = 2}), ValueError);
   EXPECT_THROW((*CrossEntropyLoss::make({.weight = Tensor::zeros({2})}))(logits(), labels()), ShapeError);
   EXPECT_THROW((*MSELoss::make())(logits()), ValueError);
-}
-
-TEST(Clip, ByValueNormAndGlobalNorm) {
-  const Tensor x = Tensor::from_values({2}, {3, 4}), y = Tensor::from_values({1}, {12});
-  EXPECT_EQ(clip_by_value(x, -1, 3.5).to_vector<double>(), (std::vector<double>{3, 3.5}));
-  expect_near(clip_by_norm(x, 1), {0.6, 0.8}, 1e-7);
-  expect_near(clip_by_norm(x, 10), {3, 4}, 0);
-  // The norm of half values is out of their range, that of float64 has more digits than float32.
-  const Tensor half = clip_by_norm(Tensor::from_values({2}, {45000, 60000}, DType::kFloat16), 5);
-  EXPECT_EQ(half.dtype(), DType::kFloat16);
-  expect_near(half, {3, 4}, 4e-3);
-  const Tensor wide = clip_by_norm(Tensor::from_values({2}, {0.1, 0.1}, DType::kFloat64), 0.1);
-  expect_near(wide, {0.1 / std::sqrt(2.0), 0.1 / std::sqrt(2.0)}, 1e-16);
-  EXPECT_NEAR(global_norm({x, y}).item(), 13, 1e-6);
-  const TensorList clipped = clip_by_global_norm({x, y}, 6.5);
-  expect_near(clipped[0], {1.5, 2}, 1e-6);
-  expect_near(clipped[1], {6}, 1e-6);
-  expect_near(clip_by_global_norm({x}, 5)[0], {3, 4}, 0);
-  EXPECT_THROW(clip_by_value(x, 2, 1), ValueError);
-  EXPECT_THROW(clip_by_norm(x, 0), ValueError);
-  EXPECT_THROW(clip_by_global_norm({}, 1), ValueError);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #pragma once
 #include "sindri/nn/activation.h"
 #include "sindri/nn/cell.h"
-#include "sindri/nn/clip.h"
 #include "sindri/nn/container.h"
 #include "sindri/nn/conv.h"
 #include "sindri/nn/dense.h"

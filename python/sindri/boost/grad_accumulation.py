@@ -23,21 +23,9 @@ class GradientAccumulation(Cell):
         self._accumulation_step = Parameter(Tensor(0, dtype=mstype.int32), name='accumulation_step', requires_grad=False)
 
     def construct(self, loss: Any, grads: Tuple[Any, ...]) -> Any:
-        n = self._max_accumulation_step
-        for sum_, grad in zip(self._grad_accumulation, grads):
-            sum_.assign(sum_ + grad.astype(sum_.dtype) / n)
-        self._accumulation_step.assign(self._accumulation_step + 1)
-        due = self._accumulation_step >= n
-        if not due.is_symbolic:
-            if bool(due):
-                self.optimizer(self._grad_accumulation)
-                self._clear()
-            return loss
-        self.optimizer._apply_unless(_core.ops.logical_not(due), self._grad_accumulation)
-        for p in [*self._grad_accumulation, self._accumulation_step]:
-            p.assign(_core.ops.where(due, _core.ops.zeros_like(p), p.value()))
+        due = _core.collect_gradients(self._grad_accumulation, self._accumulation_step, self._max_accumulation_step, grads)
+        if due is not None and due[1] is None:
+            self.optimizer(due[0])
+        elif due is not None:
+            self.optimizer._apply_unless(due[1], due[0])
         return loss
-
-    def _clear(self) -> None:
-        for p in [*self._grad_accumulation, self._accumulation_step]:
-            p.assign(_core.ops.zeros_like(p))

@@ -218,12 +218,7 @@ class ClipByNorm(Cell):
         self.axis = axis
 
     def construct(self, x: Tensor, clip_norm: Union[Tensor, float]) -> Tensor:
-        dtype = x.dtype
-        wide = _ops.cast(x, mstype.float32) if dtype in (mstype.float16, mstype.bfloat16) else x  # squares of half overflow early
-        norm = _ops.norm(wide, 2.0, self.axis, True)
-        limit = _ops.cast(clip_norm, wide.dtype) if isinstance(clip_norm, Tensor) else _ops.full((), clip_norm, wide.dtype)
-        clipped = _ops.mul(wide, _ops.div(limit, _ops.maximum(norm, limit)))
-        return clipped if clipped.dtype == dtype else _ops.cast(clipped, dtype)
+        return _ops.clip_by_axes_norm(x, clip_norm if isinstance(clip_norm, Tensor) else float(clip_norm), self.axis)
 
 
 class Norm(Cell):

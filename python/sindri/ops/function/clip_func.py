@@ -1,13 +1,11 @@
 """Functions of sindri.ops that bring values or gradients into bounds."""
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any, Optional, Sequence, Union
 
 from sindri._check import fail
-from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, as_tensor, core, exported, floating, is_float, is_number, to_axis, wide
+from sindri.ops._util import Tensor, as_tensor, core, exported, is_float, is_number, to_axis, wide
 from sindri.ops.function.reduce_func import vector_norm
 
 Bound = Union[None, Tensor, int, float]
@@ -36,11 +34,6 @@ def clip_by_value(x: Union[Tensor, Sequence[Tensor]], clip_value_min: Bound = No
     return x if high is None else core.minimum(x, high)
 
 
-def _widest(items: Sequence[Tensor]) -> Any:
-    """The type in which a norm over all of them is computed: float64 where one of them is, so that its digits are not lost."""
-    return mstype.float64 if any(t.dtype == mstype.float64 for t in items) else mstype.float32
-
-
 def clip_by_norm(x: Union[Tensor, Sequence[Tensor]], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Union[Tensor,
                                                                                                                                          tuple]:
     """x scaled by min(1, max_norm/(norm + 1e-6)), the norm taken over all tensors of a list, in float32 (float64 where one of them is).
@@ -51,18 +44,11 @@ def clip_by_norm(x: Union[Tensor, Sequence[Tensor]], max_norm: float, norm_type:
     p = float(norm_type)
     if not p > 0:
         fail(ValueError, f"norm_type: expected a positive number, got {norm_type}", "ops.clip_by_norm", "use 1, 2 or inf")
-    items = [wide(floating(t)) for t in given]
-    kind = _widest(items)
-    flat = [core.abs(core.cast(t, kind)) for t in items]
-    if p == math.inf:
-        norm = core.max(core.stack([core.max(t) for t in flat], 0))
-    else:
-        norm = core.pow(core.sum(core.stack([core.sum(core.pow(t, p)) for t in flat], 0)), 1.0 / p)
+    norm = core.total_norm(given, p)
     if error_if_nonfinite and not bool(core.isfinite(norm)):
         fail(RuntimeError, f"the {norm_type}-norm is not finite", "ops.clip_by_norm", "leave error_if_nonfinite off to scale anyway")
-    scale = core.minimum(core.div(float(max_norm), core.add(norm, 1e-6)), 1.0)
-    out = [core.cast(core.mul(t, scale), own.dtype) for t, own in zip(items, given)]
-    return out[0] if isinstance(x, Tensor) else tuple(out)
+    out = core.clip_by_total_norm(given, float(max_norm), norm)
+    return out[0] if isinstance(x, Tensor) else out
 
 
 def renorm(input: Tensor, p: float, axis: int, maxnorm: float) -> Tensor:
@@ -79,10 +65,7 @@ def renorm(input: Tensor, p: float, axis: int, maxnorm: float) -> Tensor:
 def global_norm(x: Sequence[Tensor]) -> Tensor:
     """The 2-norm of all elements of all tensors, in float32 (float64 where one of them is): the root of the sum of their squares, added up in the
     order of the tensors, as the optimizers of the C++ library have it."""
-    items = [wide(floating(t)) for t in x]
-    kind = _widest(items)
-    squares = [core.cast(core.sum(core.square(t)), kind) for t in items]
-    return core.sqrt(functools.reduce(core.add, squares))
+    return core.global_norm(list(x))
 
 
 def clip_by_global_norm(x: Sequence[Tensor], clip_norm: Union[int, float, Tensor] = 1.0, use_norm: Optional[Any] = None) -> tuple:
@@ -97,11 +80,7 @@ def clip_by_global_norm(x: Sequence[Tensor], clip_norm: Union[int, float, Tensor
         fail(ValueError, f"clip_norm: expected a positive number, got {clip_norm}", where)
     if isinstance(use_norm, bool):
         fail(TypeError, f"use_norm: expected a norm that is known already, got {use_norm}", where, "leave it out to have the norm computed")
-    kind = _widest(x)
-    limit = core.cast(clip_norm, kind) if isinstance(clip_norm, Tensor) else core.full((), float(clip_norm), kind)
-    norm = global_norm(x) if use_norm is None else core.cast(as_tensor(use_norm), kind)
-    scale = core.div(limit, core.maximum(norm, limit))
-    return tuple(core.cast(core.mul(wide(floating(t)), scale), t.dtype) for t in x)
+    return core.clip_by_global_norm(list(x), clip_norm if isinstance(clip_norm, Tensor) else float(clip_norm), None if use_norm is None else as_tensor(use_norm))
 
 
 __all__ = exported(globals())
