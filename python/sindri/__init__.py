@@ -31,6 +31,8 @@ if getattr(_core, "__file__", None) is None:  # only the folder of its stubs is 
 from sindri._core import (CheckpointError, CommError, DataError, DeviceError, DTypeError, Error, InternalError, InvalidValueError, IoError, NonFiniteError,
                           SettingsError, ShapeError, TracedValueError)
 from sindri.common import *
+from sindri.common import (DType, all_types, float_type, from_dlpack, function, int_type, issubclass_, ms_class, number_type, promote_types,
+                           type_type, uint_type)
 from sindri.common import dtype
 from sindri.common.generator import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from sindri.context import *
@@ -52,3 +54,12 @@ from sindri.runtime import run_check
 __version__ = _core.version
 _attach(Tensor)
 del _attach
+
+# What `from mindspore import *` brings: MindSpore's names. Modules, errors and Sindri's own names are attributes.
+_NOT_LISTED = frozenset("""
+DType DynamicProfilerMonitor parse_print reset_ps_context all_types float_type from_dlpack function int_type issubclass_ ms_class number_type promote_types type_type uint_type get_grad jvp vjp vmap
+Error CheckpointError CommError DataError DeviceError DTypeError InternalError InvalidValueError IoError NonFiniteError NotYetError SettingsError
+ShapeError TracedValueError amp autograd boost common communication context dataset initializer log mindrecord mint models mstx nn numpy ops parallel
+profiler runtime train
+""".split())
+__all__ = [_name for _name in globals() if not _name.startswith("_") and _name not in _NOT_LISTED]

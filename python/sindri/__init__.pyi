@@ -13,29 +13,32 @@ from sindri._core import (
     SettingsError as SettingsError, ShapeError as ShapeError, TracedValueError as TracedValueError,
 )
 from sindri.common import (
-    DType as DType, promote_types as promote_types, bool_ as bool_, uint8 as uint8, ubyte as ubyte, int32 as int32, intc as intc, int64 as int64,
-    intp as intp, long as long, float16 as float16, half as half, bfloat16 as bfloat16, float32 as float32, single as single, float64 as float64,
-    double as double, int8 as int8, byte as byte, int16 as int16, short as short, uint16 as uint16, ushort as ushort, uint32 as uint32,
-    uintc as uintc, uint64 as uint64, uintp as uintp, complex64 as complex64, complex128 as complex128, string as string, type_none as type_none,
-    tensor_type as tensor_type, number as number, int_ as int_, uint as uint, float_ as float_, list_ as list_, tuple_ as tuple_,
-    function as function, type_type as type_type, Bool as Bool, Int as Int, Float as Float, Number as Number, number_type as number_type,
-    int_type as int_type, uint_type as uint_type, float_type as float_type, all_types as all_types, dtype_to_nptype as dtype_to_nptype,
-    dtype_to_pytype as dtype_to_pytype, pytype_to_dtype as pytype_to_dtype, get_py_obj_dtype as get_py_obj_dtype, issubclass_ as issubclass_,
-    Tensor as Tensor, from_dlpack as from_dlpack, Parameter as Parameter, ParameterTuple as ParameterTuple, get_seed as get_seed,
-    set_seed as set_seed, QuantDtype as QuantDtype, from_numpy as from_numpy, JitConfig as JitConfig, jit as jit, jit_class as jit_class,
-    lazy_inline as lazy_inline, ms_class as ms_class, ms_function as ms_function, ms_memory_recycle as ms_memory_recycle, mutable as mutable,
-    COOTensor as COOTensor, CSRTensor as CSRTensor, RowTensor as RowTensor, initializer as initializer,
+    bool_ as bool_, uint8 as uint8, ubyte as ubyte, int32 as int32, intc as intc, int64 as int64, intp as intp, long as long, float16 as float16,
+    half as half, bfloat16 as bfloat16, float32 as float32, single as single, float64 as float64, double as double, int8 as int8, byte as byte,
+    int16 as int16, short as short, uint16 as uint16, ushort as ushort, uint32 as uint32, uintc as uintc, uint64 as uint64, uintp as uintp,
+    complex64 as complex64, complex128 as complex128, string as string, type_none as type_none, tensor_type as tensor_type, number as number,
+    int_ as int_, uint as uint, float_ as float_, list_ as list_, tuple_ as tuple_, Int as Int, dtype_to_nptype as dtype_to_nptype,
+    dtype_to_pytype as dtype_to_pytype, pytype_to_dtype as pytype_to_dtype, get_py_obj_dtype as get_py_obj_dtype, Tensor as Tensor,
+    Parameter as Parameter, ParameterTuple as ParameterTuple, get_seed as get_seed, set_seed as set_seed, QuantDtype as QuantDtype,
+    from_numpy as from_numpy, JitConfig as JitConfig, jit as jit, jit_class as jit_class, lazy_inline as lazy_inline, ms_function as ms_function,
+    ms_memory_recycle as ms_memory_recycle, mutable as mutable, COOTensor as COOTensor, CSRTensor as CSRTensor, RowTensor as RowTensor,
+    initializer as initializer,
+)
+from sindri.common import (
+    DType as DType, all_types as all_types, float_type as float_type, from_dlpack as from_dlpack, function as function, int_type as int_type,
+    issubclass_ as issubclass_, ms_class as ms_class, number_type as number_type, promote_types as promote_types, type_type as type_type,
+    uint_type as uint_type,
 )
 from sindri.common import dtype as dtype
 from sindri.common.generator import (
     get_rng_state as get_rng_state, initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state,
 )
 from sindri.context import (
-    GRAPH_MODE as GRAPH_MODE, PYNATIVE_MODE as PYNATIVE_MODE, MODE_LIST as MODE_LIST, set_context as set_context, get_context as get_context,
+    GRAPH_MODE as GRAPH_MODE, PYNATIVE_MODE as PYNATIVE_MODE, set_context as set_context, get_context as get_context,
     set_auto_parallel_context as set_auto_parallel_context, get_auto_parallel_context as get_auto_parallel_context,
     reset_auto_parallel_context as reset_auto_parallel_context, set_ps_context as set_ps_context, get_ps_context as get_ps_context,
-    reset_ps_context as reset_ps_context, set_device as set_device, set_offload_context as set_offload_context,
-    get_offload_context as get_offload_context, set_fl_context as set_fl_context, era as era, STRICT as STRICT, COMPATIBLE as COMPATIBLE, LAX as LAX,
+    reset_ps_context as reset_ps_context, set_device as set_device, set_offload_context as set_offload_context, STRICT as STRICT,
+    COMPATIBLE as COMPATIBLE, LAX as LAX,
 )
 from sindri import context as context
 from sindri.context import ParallelMode as ParallelMode
@@ -78,5 +81,26 @@ from sindri.parallel import (
 from sindri.profiler import DynamicProfilerMonitor as DynamicProfilerMonitor, Profiler as Profiler
 from sindri.common.not_yet import NotYetError as NotYetError
 from sindri.runtime import run_check as run_check
+
+__all__ = [
+    "dtype", "bool_", "uint8", "ubyte", "int32", "intc", "int64", "intp", "long", "float16", "half", "bfloat16", "float32", "single", "float64",
+    "double", "int8", "byte", "int16", "short", "uint16", "ushort", "uint32", "uintc", "uint64", "uintp", "complex64", "complex128", "string",
+    "type_none", "tensor", "tensor_type", "number", "int_", "uint", "float_", "list_", "tuple_", "Int", "dtype_to_nptype", "dtype_to_pytype",
+    "pytype_to_dtype", "get_py_obj_dtype", "Tensor", "Parameter", "ParameterTuple", "get_seed", "set_seed", "QuantDtype", "from_numpy", "JitConfig",
+    "jit", "jit_class", "lazy_inline", "ms_function", "ms_memory_recycle", "mutable", "COOTensor", "CSRTensor", "RowTensor", "get_rng_state",
+    "initial_seed", "manual_seed", "seed", "set_rng_state", "GRAPH_MODE", "PYNATIVE_MODE", "set_context", "get_context", "set_auto_parallel_context",
+    "get_auto_parallel_context", "reset_auto_parallel_context", "ParallelMode", "set_ps_context", "get_ps_context", "set_device",
+    "set_offload_context", "STRICT", "COMPATIBLE", "LAX", "grad", "value_and_grad", "Model", "DatasetHelper", "connect_network_with_dataset",
+    "build_train_network", "data_sink", "LossScaleManager", "FixedLossScaleManager", "DynamicLossScaleManager", "SummaryRecord", "ConvertModelUtils",
+    "ConvertNetUtils", "rank_list_for_transform", "transform_checkpoint_by_rank", "transform_checkpoints", "merge_pipeline_strategys",
+    "sync_pipeline_shared_parameters", "save_checkpoint", "load_checkpoint", "load_param_into_net", "export", "load", "async_ckpt_thread_status",
+    "load_checkpoint_async", "load_distributed_checkpoint", "merge_sliced_parameter", "build_searched_strategy", "restore_group_info_list",
+    "obfuscate_model", "export_split_mindir", "Callback", "LossMonitor", "TimeMonitor", "ModelCheckpoint", "SummaryCollector", "CheckpointConfig",
+    "RunContext", "LearningRateScheduler", "History", "LambdaCallback", "ReduceLROnPlateau", "EarlyStopping", "OnRequestExit", "BackupAndRestore",
+    "names", "get_metric_fn", "Accuracy", "MAE", "MSE", "Metric", "rearrange_inputs", "Precision", "HausdorffDistance", "Recall", "Fbeta",
+    "BleuScore", "CosineSimilarity", "OcclusionSensitivity", "F1", "Dice", "ROC", "auc", "TopKCategoricalAccuracy", "Top1CategoricalAccuracy",
+    "Top5CategoricalAccuracy", "Loss", "MeanSurfaceDistance", "RootMeanSquareDistance", "Perplexity", "ConfusionMatrix", "ConfusionMatrixMetric",
+    "get_level", "get_log_config", "Layout", "get_algo_parameters", "reset_algo_parameters", "set_algo_parameters", "shard", "Profiler", "run_check",
+]
 
 __version__: str

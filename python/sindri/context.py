@@ -7,9 +7,9 @@ from typing import Any
 from sindri import _core
 from sindri.common.not_yet import not_yet
 
-__all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "MODE_LIST", "set_context", "get_context", "set_auto_parallel_context", "get_auto_parallel_context",
+__all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "set_context", "get_context", "set_auto_parallel_context", "get_auto_parallel_context",
            "reset_auto_parallel_context", "ParallelMode", "set_ps_context", "get_ps_context", "reset_ps_context", "set_device", "set_offload_context",
-           "get_offload_context", "set_fl_context", "era", "STRICT", "COMPATIBLE", "LAX"]
+           "STRICT", "COMPATIBLE", "LAX"]
 
 GRAPH_MODE, PYNATIVE_MODE = 0, 1
 STRICT, COMPATIBLE, LAX = 0, 1, 2  # values of the key jit_syntax_level

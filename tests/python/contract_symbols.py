@@ -2,7 +2,10 @@
 
 SIGNATURES: first arguments and their defaults. VALUES: expressions whose results were recorded with MindSpore 2.10.0 (expectations/contract.json,
 tests/reference/make_contract_expectations.py). OWN: expressions with their results where 2.10.0 has no such name (older or newer releases) or
-cannot run it on a CPU. NOT_YET: what raises NotYetError so far. The first word of an entry is the name it stands for, under `mindspore`."""
+cannot run it on a CPU. NOT_YET: what raises NotYetError so far. The first word of an entry is the name it stands for, under `mindspore`.
+
+One file, though it is long: an entry is a line of data, looked up by its name, the two programs that read the tables want them whole, and parts by
+package would only repeat the three tables and the names they share."""
 import numpy as np
 
 # name(arguments)

@@ -1,5 +1,7 @@
 """Calls of ops, Tensor methods and mindspore.numpy that are compared with the real MindSpore: the same expressions run there
-(tests/reference/make_ops_expectations.py stores the results in expectations/ops.json) and here (test_ops_expected.py)."""
+(tests/reference/make_ops_expectations.py stores the results in expectations/ops.json) and here (test_ops_expected.py).
+
+One file, though it is long: a case is a line of data over the names of `names`, and the script and the test read all of them alike."""
 import numpy as np
 
 

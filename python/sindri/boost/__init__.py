@@ -3,12 +3,13 @@ accumulation, averaged weights), GradientAccumulation by itself; the other names
 from typing import Any
 
 from sindri.boost.auto_boost import AutoBoost
-from sindri.boost.boost_cell_wrapper import BoostTrainOneStepCell, BoostTrainOneStepWithLossScaleCell, averaged_weights
+from sindri.boost.boost_cell_wrapper import BoostTrainOneStepCell, BoostTrainOneStepWithLossScaleCell
+from sindri.boost.boost_cell_wrapper import averaged_weights as averaged_weights
 from sindri.boost.grad_accumulation import GradientAccumulation
 from sindri.common.not_yet import not_yet
 
 __all__ = ['AutoBoost', 'OptimizerProcess', 'ParameterProcess', 'BoostTrainOneStepCell', 'BoostTrainOneStepWithLossScaleCell', 'LessBN',
-           'GradientFreeze', 'FreezeOpt', 'freeze_cell', 'GradientAccumulation', 'AdaSum', 'DimReduce', 'GroupLossScaleManager', 'averaged_weights']
+           'GradientFreeze', 'FreezeOpt', 'freeze_cell', 'GradientAccumulation', 'AdaSum', 'DimReduce', 'GroupLossScaleManager']
 
 
 class OptimizerProcess:

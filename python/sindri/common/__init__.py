@@ -11,11 +11,11 @@ from sindri.common.api import JitConfig, jit, jit_class, lazy_inline, ms_class, 
 from sindri.common.sparse_tensor import COOTensor, CSRTensor, RowTensor
 from sindri.common import initializer
 
-__all__ = ["dtype", "DType", "promote_types", "bool_", "uint8", "ubyte", "int32", "intc", "int64", "intp", "long", "float16", "half", "bfloat16",
+__all__ = ["dtype", "bool_", "uint8", "ubyte", "int32", "intc", "int64", "intp", "long", "float16", "half", "bfloat16",
            "float32", "single", "float64", "double", "int8", "byte", "int16", "short", "uint16", "ushort", "uint32", "uintc", "uint64", "uintp",
            "complex64", "complex128", "string", "type_none", "tensor", "tensor_type", "number", "int_", "uint", "float_", "list_", "tuple_",
-           "function", "type_type", "Bool", "Int", "Float", "Number", "number_type", "int_type", "uint_type", "float_type", "all_types",
-           "dtype_to_nptype", "dtype_to_pytype", "pytype_to_dtype", "get_py_obj_dtype", "issubclass_", "Tensor", "from_dlpack", "Parameter",
+           "Int",
+           "dtype_to_nptype", "dtype_to_pytype", "pytype_to_dtype", "get_py_obj_dtype", "Tensor", "Parameter",
            "ParameterTuple", "get_seed", "set_seed", "QuantDtype", "from_numpy",
-           "JitConfig", "jit", "jit_class", "lazy_inline", "ms_class", "ms_function", "ms_memory_recycle", "mutable",
+           "JitConfig", "jit", "jit_class", "lazy_inline", "ms_function", "ms_memory_recycle", "mutable",
            "COOTensor", "CSRTensor", "RowTensor", "initializer"]

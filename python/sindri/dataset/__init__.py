@@ -17,4 +17,5 @@ from sindri.dataset import text, transforms, vision
 BadSample = _core.dataset.BadSample
 EmptyDatasetError = _core.dataset.EmptyDatasetError
 
-__all__ = ["BadSample", "EmptyDatasetError", "config", "engine", "text", "transforms", "vision", *engine.__all__]
+_BASES = {"BatchInfo", "BuiltinSampler", "Dataset", "DigitsDataset", "IterSampler", "MappableDataset", "NonMappableDataset", "Sampler", "SourceDataset"}
+__all__ = [name for name in engine.__all__ if name not in _BASES]  # as MindSpore: bases and modules are attributes

@@ -11,9 +11,7 @@ from sindri.dataset.engine import *
 from sindri.dataset import text as text, transforms as transforms, vision as vision
 
 __all__ = [
-    "BadSample", "EmptyDatasetError", "config", "engine", "text", "transforms", "vision", "BatchInfo", "Dataset", "DatasetCache", "MappableDataset",
-    "NonMappableDataset", "Schema", "Shuffle", "SourceDataset", "zip", "MindDataset", "TFRecordDataset", "CLUEDataset", "CSVDataset",
-    "TextFileDataset", "GeneratorDataset", "NumpySlicesDataset", "PaddedDataset", "Cifar100Dataset", "Cifar10Dataset", "DigitsDataset",
-    "FashionMnistDataset", "ImageFolderDataset", "MnistDataset", "BuiltinSampler", "DistributedSampler", "IterSampler", "PKSampler", "RandomSampler",
-    "Sampler", "SequentialSampler", "SubsetRandomSampler", "SubsetSampler", "WeightedRandomSampler",
+    "DatasetCache", "Schema", "Shuffle", "zip", "MindDataset", "TFRecordDataset", "CLUEDataset", "CSVDataset", "TextFileDataset", "GeneratorDataset",
+    "NumpySlicesDataset", "PaddedDataset", "Cifar100Dataset", "Cifar10Dataset", "FashionMnistDataset", "ImageFolderDataset", "MnistDataset",
+    "DistributedSampler", "PKSampler", "RandomSampler", "SequentialSampler", "SubsetRandomSampler", "SubsetSampler", "WeightedRandomSampler",
 ]

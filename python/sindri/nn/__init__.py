@@ -14,5 +14,6 @@ from sindri.train.metrics import *  # noqa: F401,F403
 from sindri.train.metrics import get_metrics  # noqa: F401
 from sindri.train.metrics import __all__ as _metrics
 
-__all__ = ["Cell", "GraphCell", *layer.__all__, *loss.__all__, *optim.__all__, *wrap.__all__, *learning_rate_schedule.__all__, *dynamic_lr.__all__,
-           "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer", *_metrics, "get_metrics"]
+__all__ = list(dict.fromkeys([
+    "Cell", "GraphCell", *layer.__all__, *loss.__all__, *optim.__all__, *wrap.__all__, *learning_rate_schedule.__all__, *dynamic_lr.__all__,
+    "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer", *_metrics, "get_metrics"]))

@@ -84,7 +84,7 @@ __all__ = [
     "NaturalExpDecayLR", "InverseDecayLR", "CosineDecayLR", "PolynomialDecayLR", "WarmUpLR", "piecewise_constant_lr", "exponential_decay_lr",
     "natural_exp_decay_lr", "inverse_decay_lr", "cosine_decay_lr", "polynomial_decay_lr", "warmup_lr", "Transformer", "TransformerDecoder",
     "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer", "names", "get_metric_fn", "Accuracy", "MAE", "MSE", "Metric",
-    "rearrange_inputs", "Precision", "HausdorffDistance", "Recall", "Fbeta", "BleuScore", "CosineSimilarity", "OcclusionSensitivity", "F1", "Dice",
-    "ROC", "auc", "TopKCategoricalAccuracy", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy", "Loss", "MeanSurfaceDistance",
-    "RootMeanSquareDistance", "Perplexity", "ConfusionMatrix", "ConfusionMatrixMetric", "get_metrics",
+    "rearrange_inputs", "Precision", "HausdorffDistance", "Recall", "Fbeta", "BleuScore", "OcclusionSensitivity", "F1", "Dice", "ROC", "auc",
+    "TopKCategoricalAccuracy", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy", "Loss", "MeanSurfaceDistance", "RootMeanSquareDistance",
+    "Perplexity", "ConfusionMatrix", "ConfusionMatrixMetric", "get_metrics",
 ]

@@ -6,6 +6,7 @@ composite are also the namespaces that scripts import as F and C.
 from sindri.ops.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer, constexpr, prim_arg_register, prim_attr_register
 from sindri.ops.function import *  # noqa: F401,F403
 from sindri.ops.operations import *  # noqa: F401,F403
+from sindri.ops.operations import IsInstance, IsSubClass, Lamb, LeakyReLU, Load, Norm, SameTypeShape, SiLU, Unsqueeze
 from sindri.ops.operations import _AllSwap, _MirrorOperator, _VirtualDataset, _VirtualDiv  # noqa: F401
 from sindri.ops.composite.grad import *  # noqa: F401,F403
 from sindri.ops.composite import GradOperation, HyperMap, Map, MultitypeFuncGraph, add_flags, grad, jacfwd, jacrev, value_and_grad, vmap

@@ -3,4 +3,4 @@ from sindri.dataset.text import transforms, utils
 from sindri.dataset.text.transforms import *
 from sindri.dataset.text.utils import *
 
-__all__ = ["transforms", "utils", *transforms.__all__, *utils.__all__]
+__all__ = [*transforms.__all__, *utils.__all__]

@@ -8,7 +8,7 @@ from sindri.dataset.text.transforms import *
 from sindri.dataset.text.utils import *
 
 __all__ = [
-    "transforms", "utils", "AddToken", "BasicTokenizer", "BertTokenizer", "CaseFold", "Lookup", "Ngram", "NormalizeUTF8", "PythonTokenizer",
-    "RegexReplace", "SlidingWindow", "ToNumber", "Truncate", "TruncateSequencePair", "UnicodeCharTokenizer", "WhitespaceTokenizer",
-    "WordpieceTokenizer", "NormalizeForm", "Vocab", "to_bytes", "to_str",
+    "AddToken", "BasicTokenizer", "BertTokenizer", "CaseFold", "Lookup", "Ngram", "NormalizeUTF8", "PythonTokenizer", "RegexReplace",
+    "SlidingWindow", "ToNumber", "Truncate", "TruncateSequencePair", "UnicodeCharTokenizer", "WhitespaceTokenizer", "WordpieceTokenizer",
+    "NormalizeForm", "Vocab", "to_bytes", "to_str",
 ]

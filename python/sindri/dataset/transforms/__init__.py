@@ -3,4 +3,4 @@ from sindri.dataset.transforms import transforms
 from sindri.dataset.transforms.transforms import *
 from sindri.dataset.transforms import c_transforms, py_transforms
 
-__all__ = ["c_transforms", "py_transforms", "transforms", *transforms.__all__]
+__all__ = [*transforms.__all__]

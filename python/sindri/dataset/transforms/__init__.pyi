@@ -8,6 +8,6 @@ from sindri.dataset.transforms.transforms import *
 from sindri.dataset.transforms import c_transforms as c_transforms, py_transforms as py_transforms
 
 __all__ = [
-    "c_transforms", "py_transforms", "transforms", "Compose", "Concatenate", "Duplicate", "Fill", "Mask", "OneHot", "PadEnd", "RandomApply",
-    "RandomChoice", "RandomOrder", "Relational", "Slice", "TypeCast", "Unique",
+    "Compose", "Concatenate", "Duplicate", "Fill", "Mask", "OneHot", "PadEnd", "RandomApply", "RandomChoice", "RandomOrder", "Relational", "Slice",
+    "TypeCast", "Unique",
 ]

@@ -4,4 +4,4 @@ from sindri.dataset.vision.transforms import *
 from sindri.dataset.vision.utils import *
 from sindri.dataset.vision import c_transforms, py_transforms
 
-__all__ = ["c_transforms", "py_transforms", "transforms", "utils", *transforms.__all__, *utils.__all__]
+__all__ = [*transforms.__all__, *utils.__all__]

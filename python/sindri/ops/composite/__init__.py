@@ -13,7 +13,6 @@ from sindri.ops.function.other_func import partial, tail, zip_operation
 from sindri.ops.function.random_func import laplace, multinomial, normal, random_categorical, uniform
 from sindri.ops.function.reduce_func import count_nonzero, cummin
 
-__all__ = ["GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "add_flags", "batch_dot", "clip_by_global_norm", "clip_by_norm", "clip_by_value",
-           "core",
-           "count_nonzero", "cummin", "dot", "grad", "jacfwd", "jacrev", "laplace", "matmul", "mm", "multinomial", "normal", "ones_like", "partial",
-           "random_categorical", "repeat_elements", "sequence_mask", "tail", "tensor_dot", "uniform", "value_and_grad", "vmap", "zeros_like", "zip_operation"]
+__all__ = ["GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "add_flags", "batch_dot", "clip_by_global_norm", "clip_by_value",
+           "count_nonzero", "cummin", "dot", "laplace", "matmul", "mm", "multinomial", "normal", "ones_like", "repeat_elements",
+           "sequence_mask", "tail", "tensor_dot", "uniform", "zeros_like", "zip_operation"]

@@ -32,6 +32,7 @@ max_pool1d windows update_running layer_norm_with_stats instance_norm l2_normali
 resize_nearest resize_bilinear insert_gradient_of need_eager assert_ float_status keep_mask uniform_int uniform_real normal_with_seeds
 choice_with_mask_seeds reduce_prod max_with_index min_with_index typed_argmax typed_argmin scan_sum scan_prod lp_norm square_sum_all
 reduce_std common_divisor common_multiple
-fill_diagonal masked_scatter
+fill_diagonal masked_scatter adaptive_max_pool dilated_max_pool bitwise_not global_norm isinstance_ issubclass_ kthvalue neg_tensor same_type_shape
+segment_max segment_mean segment_min segment_prod segment_sum tensor_eq tensor_ne truncated_normal tail zip_operation
 """.split())
-PUBLIC = [name for name in __all__ if name not in _INNER]
+PUBLIC = [name for name in dict.fromkeys(__all__) if name not in _INNER]
