@@ -1,5 +1,7 @@
-// The metrics of the C++ library: what Python's classes stand on. Python holds argument forms, MindSpore's attributes and hooks.
-#include "python/src/casters.h"
+// The losses and metrics of the C++ library: what Python's classes stand on. Python holds argument forms, MindSpore's attributes and hooks.
+#include <fmt/format.h>
+
+#include "python/src/op_function.h"
 #include "python/src/settings.h"
 #include "sindri/nn/registry.h"
 
@@ -32,9 +34,83 @@ class PyMetric {
   nn::MetricPtr metric_;
 };
 
+/// The body of a callable that computes a registered loss: f(inputs…, optional tensors…, settings…, reduction) by position, the last where the
+/// loss reduces in its own way; what is left out behind the inputs is undefined or at its default.
+class LossFunction {
+ public:
+  explicit LossFunction(const Registry<nn::MakeLoss>::Entry& entry) : entry_(entry), given_(entry.settings.size()) { settle(); }
+
+  static PyObject* call(PyObject* self, PyObject* const* args, size_t nargs, PyObject* keywords) {
+    auto* const body = static_cast<LossFunction*>(reinterpret_cast<OpFunction*>(self)->body);
+    return guarded([&]() -> PyObject* {
+      if (keywords != nullptr && PyTuple_GET_SIZE(keywords) > 0) throw py::type_error(body->entry_.name + " takes its arguments by position");
+      return body->run({args, static_cast<size_t>(PyVectorcall_NARGS(nargs))});
+    });
+  }
+
+ private:
+  PyObject* run(Span<PyObject* const> args) {
+    const size_t inputs = rule_->inputs.size(), tensors = inputs + rule_->optional.size();
+    const size_t reduction = tensors + given_.size(), most = reduction + (rule_->reduced ? 1 : 0);
+    if (args.size() < inputs || args.size() > most)
+      throw py::type_error(fmt::format("{} takes {} to {} arguments, got {}", entry_.name, inputs, most, args.size()));
+    std::vector<Tensor> in(tensors);
+    int64_t elements = 0;
+    for (size_t i = 0; i < std::min(tensors, args.size()); ++i) {
+      if (args[i] == Py_None && i >= inputs) continue;
+      PyTensor* const t = tensor_of(args[i]);
+      if (t == nullptr)
+        throw py::type_error(fmt::format("{}: {} must be a Tensor, got {} of type {}", entry_.name, i < inputs ? rule_->inputs[i] : rule_->optional[i - inputs],
+                                         std::string(py::repr(args[i])), Py_TYPE(args[i])->tp_name));
+      in[i] = t->value();
+      elements += in[i].numel();
+    }
+    // What is left out is null: the default.
+    const auto setting = [&](size_t i) { return tensors + i < args.size() ? args[tensors + i] : nullptr; };
+    bool same = true;
+    for (size_t i = 0; i < given_.size(); ++i) same = same && given_[i].ptr() == setting(i);
+    if (!same) {
+      for (size_t i = 0; i < given_.size(); ++i) given_[i] = py::reinterpret_borrow<py::object>(setting(i));
+      settle();
+    }
+    const std::shared_ptr<const nn::LossRule> rule = rule_;  // another thread may settle meanwhile
+    if (rule->terms) return op_result(without_lock(elements, [&] { return rule->terms(in); }));
+    const std::string how = args.size() > reduction ? py::cast<std::string>(py::handle(args[reduction])) : "mean";
+    return op_result(without_lock(elements, [&] { return rule->reduced(in, how); }));
+  }
+
+  // The rule with the settings that were given last.
+  void settle() {
+    std::map<std::string, SettingValue> values;
+    for (size_t i = 0; i < given_.size(); ++i)
+      if (given_[i]) values[entry_.settings[i].name] = setting_of(given_[i]);
+    rule_ = std::make_shared<const nn::LossRule>(entry_.make(SettingValues(entry_.name, entry_.settings, values)));
+  }
+
+  const Registry<nn::MakeLoss>::Entry& entry_;
+  std::vector<py::object> given_;
+  std::shared_ptr<const nn::LossRule> rule_;
+};
+
+py::object loss_rule(const py::module_& m, const std::string& name) {
+  const auto& entry = nn::losses().find(name);
+  const auto other = [](const py::args&, const py::kwargs&) -> py::object { throw py::type_error("losses are called by position"); };
+  py::module_ scope = m;
+  return make_op_function(scope, entry.name.c_str(), py::cpp_function(other, py::name(entry.name.c_str()), py::scope(m), entry.doc.c_str()),
+                          &LossFunction::call, new LossFunction(entry));  // as functions, they stay for the life of the process
+}
+
 }  // namespace
 
 void bind_nn_rules(py::module_& m) {
+  m.def(
+      "loss_rule", [m](const std::string& name) { return loss_rule(m, name); }, py::arg("name"),
+      "The function of a registered loss: its inputs, tensors that may be None, then its settings, all by position; terms to be reduced, or the loss "
+      "itself where it reduces by weight.");
+  def_documented_op(
+      m, "reduce_loss", "weights·factor·x, reduced over all dimensions: 'mean', 'sum' or 'none'; half types in float32.",
+      [](const Tensor& x, const Tensor& weights, double factor, const std::string& reduction) { return nn::reduce_loss(x, weights, factor, reduction); },
+      py::arg("x"), py::arg("weights") = py::none(), py::arg("factor") = 1.0, py::arg("reduction") = "mean");
   py::class_<PyMetric>(m, "Metric", "A metric of the C++ library by its name.")
       .def(py::init<const std::string&, const py::kwargs&>(), py::arg("name"))
       .def("update", &PyMetric::update, "Adds a batch of Tensors or arrays.")

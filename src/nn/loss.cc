@@ -1,13 +1,12 @@
-// Losses; formulas in the header.
+// Loss Cells; their arithmetic is that of the rules (loss_rules.cc, loss_rules_classes.cc).
 #include "sindri/nn/loss.h"
 
 #include <fmt/format.h>
 
-#include <numeric>
-
 #include "sindri/amp/amp.h"
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
+#include "sindri/nn/registry.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/loss.h"
 #include "sindri/ops/reduce.h"
@@ -16,25 +15,6 @@
 namespace sindri::nn {
 
 namespace {
-
-void check_classes(const char* who, const Tensor& logits) {
-  if (logits.rank() < 2) throw ShapeError(fmt::format("{}: logits must be [N, C] or [N, C, d...], got {}", who, logits.meta().str()));
-}
-
-void check_same_shape(const char* who, const Tensor& logits, const Tensor& labels) {
-  if (logits.shape() != labels.shape())
-    throw ShapeError(fmt::format("{}: logits {} and labels {} must have one shape", who, logits.meta().str(), labels.meta().str()));
-}
-
-// [N, C, d...] -> [N·d..., C], so that each row is one distribution.
-Tensor classes_last(const Tensor& x) {
-  if (x.rank() == 2) return x;
-  std::vector<int64_t> perm(static_cast<size_t>(x.rank()));
-  std::iota(perm.begin(), perm.end(), 0);
-  perm.erase(perm.begin() + 1);
-  perm.push_back(1);
-  return ops::reshape(ops::transpose(x, perm), {-1, x.dim(1)});
-}
 
 Value in_float32(const Value& v) {
   std::vector<Tensor> tensors = v.flatten();
@@ -54,101 +34,105 @@ Value LossBase::construct_values(Span<const Value> in) {
   return compute(args[0], args[1]);
 }
 
-Tensor LossBase::get_loss(const Tensor& x, double weights) const {
-  const Tensor weighted = weights == 1 ? x : ops::mul(x, weights);
-  if (reduction_ == "mean") return ops::mean(weighted);
-  return reduction_ == "sum" ? ops::sum(weighted) : weighted;
+Tensor LossBase::get_loss(const Tensor& x, double weights) const { return reduce_loss(x, {}, weights, reduction_); }
+
+Tensor reduce_loss(const Tensor& x, const std::string& reduction) { return reduce_loss(x, {}, 1, reduction); }
+
+Tensor reduce_loss(const Tensor& x, const Tensor& weights, double factor, const std::string& reduction) {
+  const DType dtype = x.dtype();
+  Tensor y = is_half(dtype) || !is_floating(dtype) ? ops::cast(x, DType::kFloat32) : x;
+  if (weights.defined()) y = ops::mul(ops::cast(weights, y.dtype()), y);
+  if (factor != 1) y = ops::mul(y, factor);
+  if (reduction == "mean") y = ops::mean(y);
+  else if (reduction == "sum") y = ops::sum(y);
+  return y.dtype() == dtype ? y : ops::cast(y, dtype);
 }
 
-Tensor SoftmaxCrossEntropyWithLogits::compute(const Tensor& logits, const Tensor& labels) {
-  return get_loss(sparse_ ? ops::softmax_cross_entropy_sparse(logits, labels) : ops::softmax_cross_entropy_dense(logits, labels));
+RuleLoss::RuleLoss(std::string class_name, std::string reduction, LossRule rule, std::vector<Tensor> optional)
+    : LossBase(std::move(class_name), std::move(reduction)), rule_(std::move(rule)), optional_(std::move(optional)) {
+  if (!optional_.empty() && optional_.size() != rule_.optional.size())
+    throw ValueError(fmt::format("{} has {} optional tensors, got {}", this->class_name(), rule_.optional.size(), optional_.size()));
+  optional_.resize(rule_.optional.size());
 }
 
-CrossEntropySmooth::CrossEntropySmooth(Options o) : LossBase("CrossEntropySmooth", o.reduction), options_(std::move(o)) {
-  if (options_.num_classes < 2) throw ValueError(fmt::format("CrossEntropySmooth: num_classes must be at least 2, got {}", options_.num_classes));
-  const double most = 1 - 1 / static_cast<double>(options_.num_classes);
-  if (!(options_.smooth_factor >= 0 && options_.smooth_factor <= most))
-    throw ValueError(
-        fmt::format("CrossEntropySmooth: smooth_factor must be from 0 to {:.4g} (the uniform distribution), got {}", most, options_.smooth_factor));
+Value RuleLoss::construct_values(Span<const Value> in) {
+  std::vector<Tensor> t = tensor_inputs(in, rule_.inputs.size());
+  return t.size() == 2 ? compute(t[0], t[1]) : of(std::move(t));
 }
+
+Tensor RuleLoss::compute(const Tensor& logits, const Tensor& labels) { return of({logits, labels}); }
+
+Tensor RuleLoss::of(std::vector<Tensor> inputs) const {
+  inputs.insert(inputs.end(), optional_.begin(), optional_.end());
+  return rule_.reduced ? rule_.reduced(inputs, reduction()) : get_loss(rule_.terms(inputs));
+}
+
+LossRule of_class_numbers(LossRule rule) {
+  const auto one_hot = [](Span<const Tensor> t) {
+    std::vector<Tensor> out(t.begin(), t.end());
+    if (t[0].rank() != 2) throw ShapeError(fmt::format("logits must be [N, C], got {}", t[0].meta().str()));
+    out[1] = ops::one_hot(ops::check_labels(t[1], t[0].dim(1)), t[0].dim(1), 1, 0, t[0].dtype());
+    return out;
+  };
+  rule.labels = LossLabels::kClasses;
+  if (rule.terms) rule.terms = [one_hot, inner = rule.terms](Span<const Tensor> t) { return inner(one_hot(t)); };
+  if (rule.reduced) rule.reduced = [one_hot, inner = rule.reduced](Span<const Tensor> t, const std::string& how) { return inner(one_hot(t), how); };
+  return rule;
+}
+
+Registry<MakeLoss>& losses() {
+  static Registry<MakeLoss> all("loss");
+  return all;
+}
+
+CellPtr make_loss(const std::string& name, const std::map<std::string, SettingValue>& settings, const std::string& reduction,
+                  std::map<std::string, Tensor> optional) {
+  LossRule rule = losses().make(name, settings);
+  std::vector<Tensor> tensors;
+  for (const std::string& key : rule.optional) {
+    const auto it = optional.find(key);
+    tensors.push_back(it == optional.end() ? Tensor() : it->second);
+    if (it != optional.end()) optional.erase(it);
+  }
+  if (!optional.empty())
+    throw ValueError(fmt::format("the loss '{}' has no optional tensor '{}'", name, optional.begin()->first), "",
+                     did_you_mean(optional.begin()->first, rule.optional));
+  return std::make_shared<RuleLoss>(name, reduction, std::move(rule), std::move(tensors));
+}
+
+SoftmaxCrossEntropyWithLogits::SoftmaxCrossEntropyWithLogits(Options o)
+    : RuleLoss("SoftmaxCrossEntropyWithLogits", o.reduction, losses().make(o.sparse ? "softmax_cross_entropy" : "softmax_cross_entropy_dense", {})) {}
+
+namespace {
+
+LossRule smooth_rule(const CrossEntropySmoothOptions& o) {
+  if (o.num_classes < 2) throw ValueError(fmt::format("CrossEntropySmooth: num_classes must be at least 2, got {}", o.num_classes));
+  const double most = 1 - 1 / static_cast<double>(o.num_classes);
+  if (!(o.smooth_factor >= 0 && o.smooth_factor <= most))
+    throw ValueError(fmt::format("CrossEntropySmooth: smooth_factor must be from 0 to {:.4g} (the uniform distribution), got {}", most, o.smooth_factor));
+  return o.sparse ? losses().make("softmax_cross_entropy", {{"label_smoothing", o.smooth_factor}}) : losses().make("softmax_cross_entropy_dense", {});
+}
+
+}  // namespace
+
+CrossEntropySmooth::CrossEntropySmooth(Options o) : RuleLoss("CrossEntropySmooth", o.reduction, smooth_rule(o)), num_classes_(o.num_classes) {}
 
 Tensor CrossEntropySmooth::compute(const Tensor& logits, const Tensor& labels) {
-  check_classes("CrossEntropySmooth", logits);
-  const auto C = static_cast<double>(options_.num_classes);
-  if (logits.dim(1) != options_.num_classes)
-    throw ShapeError(fmt::format("CrossEntropySmooth: num_classes is {}, the logits {} have {}", options_.num_classes, logits.meta().str(), logits.dim(1)));
-  if (!options_.sparse) return get_loss(ops::softmax_cross_entropy_dense(logits, labels));
-  // f/(C-1) off the label equals spreading f·C/(C-1) over all classes.
-  return get_loss(ops::softmax_cross_entropy_sparse(logits, labels, options_.smooth_factor * C / (C - 1)));
+  if (logits.rank() < 2 || logits.dim(1) != num_classes_)
+    throw ShapeError(fmt::format("CrossEntropySmooth: num_classes is {}, the logits are {}", num_classes_, logits.meta().str()));
+  return RuleLoss::compute(logits, labels);
 }
 
-CrossEntropyLoss::CrossEntropyLoss(Options o) : LossBase("CrossEntropyLoss", o.reduction), options_(std::move(o)) {
-  if (!(options_.label_smoothing >= 0 && options_.label_smoothing <= 1))
-    throw ValueError(fmt::format("CrossEntropyLoss: label_smoothing must be from 0 to 1, got {}", options_.label_smoothing));
-  if (options_.weight.defined() && options_.weight.rank() != 1)
-    throw ShapeError(fmt::format("CrossEntropyLoss: weight must be [C], got {}", options_.weight.meta().str()));
+CrossEntropyLoss::CrossEntropyLoss(Options o)
+    : RuleLoss("CrossEntropyLoss", o.reduction, losses().make("cross_entropy", {{"ignore_index", o.ignore_index}, {"label_smoothing", o.label_smoothing}}),
+               {o.weight}) {
+  if (o.weight.defined() && o.weight.rank() != 1) throw ShapeError(fmt::format("CrossEntropyLoss: weight must be [C], got {}", o.weight.meta().str()));
 }
 
-Tensor CrossEntropyLoss::compute(const Tensor& logits, const Tensor& labels) {
-  check_classes("CrossEntropyLoss", logits);
-  if (options_.weight.defined() && options_.weight.dim(0) != logits.dim(1))
-    throw ShapeError(fmt::format("CrossEntropyLoss: weight has {} classes, the logits {} have {}", options_.weight.dim(0), logits.meta().str(), logits.dim(1)));
-  Shape spatial = logits.shape();
-  spatial.erase(1);
-  if (is_floating(labels.dtype())) {
-    check_same_shape("CrossEntropyLoss", logits, labels);
-    const Tensor rows = of_probabilities(classes_last(logits), classes_last(labels));
-    return reduction() == "none" ? ops::reshape(rows, spatial) : get_loss(rows);
-  }
-  if (labels.shape() != spatial)
-    throw ShapeError(fmt::format("CrossEntropyLoss: labels must be {} for logits {}, got {}", spatial.str(), logits.meta().str(), labels.meta().str()));
-  const Tensor flat = ops::reshape(labels, {-1});
-  const Tensor own = of_indices(classes_last(logits), flat);
-  if (reduction() == "none") return ops::reshape(own, spatial);
-  if (reduction() == "sum") return ops::sum(own);
-  // Half types hold neither the sum nor the number of many rows.
-  const Tensor rows = is_half(own.dtype()) ? ops::cast(own, DType::kFloat32) : own;
-  const Tensor counted = ops::cast(ops::not_equal(flat, ops::scalar_like(flat, static_cast<double>(options_.ignore_index))), rows.dtype());
-  if (!options_.weight.defined()) return ops::cast(ops::div(ops::sum(rows), ops::sum(counted)), own.dtype());
-  const Tensor row_weight = ops::sum(ops::mul(ops::one_hot(flat, logits.dim(1), 1, 0, rows.dtype()), ops::cast(options_.weight, rows.dtype())), {1});
-  return ops::cast(ops::div(ops::sum(rows), ops::sum(ops::mul(row_weight, counted))), own.dtype());
-}
-
-Tensor CrossEntropyLoss::of_indices(const Tensor& logits, const Tensor& labels) {
-  if (!options_.weight.defined()) return ops::softmax_cross_entropy_sparse(logits, labels, options_.label_smoothing, options_.ignore_index);
-  const int64_t C = logits.dim(1);
-  const double s = options_.label_smoothing;
-  const Tensor logp = ops::log_softmax(logits, 1);
-  const Tensor q = ops::mul(
-      ops::one_hot(ops::check_labels(labels, C, options_.ignore_index), C, 1 - s + s / static_cast<double>(C), s / static_cast<double>(C), logp.dtype()),
-      ops::cast(options_.weight, logp.dtype()));
-  const Tensor counted = ops::cast(ops::not_equal(labels, ops::scalar_like(labels, static_cast<double>(options_.ignore_index))), logp.dtype());
-  return ops::neg(ops::mul(ops::sum(ops::mul(q, logp), {1}), counted));
-}
-
-Tensor CrossEntropyLoss::of_probabilities(const Tensor& logits, const Tensor& labels) {
-  const auto C = static_cast<double>(logits.dim(1));
-  const double s = options_.label_smoothing;
-  Tensor q = s == 0 ? labels : ops::add(ops::mul(labels, 1 - s), s / C);
-  if (!options_.weight.defined()) return ops::softmax_cross_entropy_dense(logits, q);
-  q = ops::mul(q, ops::cast(options_.weight, q.dtype()));
-  return ops::neg(ops::sum(ops::mul(q, ops::log_softmax(logits, 1)), {1}));
-}
-
-Tensor MSELoss::compute(const Tensor& logits, const Tensor& labels) { return get_loss(ops::square(ops::sub(logits, labels))); }
-Tensor L1Loss::compute(const Tensor& logits, const Tensor& labels) { return get_loss(ops::abs(ops::sub(logits, labels))); }
-
-Tensor BCEWithLogitsLoss::compute(const Tensor& logits, const Tensor& labels) {
-  check_same_shape("BCEWithLogitsLoss", logits, labels);
-  // -log sigma(x) = softplus(-x) and -log(1 - sigma(x)) = x + softplus(-x).
-  const Tensor tail = ops::softplus(ops::neg(logits));
-  const Tensor negative = ops::mul(1.0 - labels, ops::add(logits, tail));
-  Tensor positive = ops::mul(labels, tail);
-  if (options_.pos_weight.defined()) positive = ops::mul(positive, options_.pos_weight);
-  Tensor loss = ops::add(positive, negative);
-  if (options_.weight.defined()) loss = ops::mul(loss, options_.weight);
-  return get_loss(loss);
-}
+MSELoss::MSELoss(Options o) : RuleLoss("MSELoss", o.reduction, losses().make("mse", {})) {}
+L1Loss::L1Loss(Options o) : RuleLoss("L1Loss", o.reduction, losses().make("l1", {})) {}
+BCEWithLogitsLoss::BCEWithLogitsLoss(Options o)
+    : RuleLoss("BCEWithLogitsLoss", o.reduction, losses().make("binary_cross_entropy_with_logits", {}), {o.weight, o.pos_weight}) {}
 
 WithLossCell::WithLossCell(CellPtr backbone, CellPtr loss_fn)
     : Cell("WithLossCell"), backbone_(child("backbone", std::move(backbone), false)), loss_fn_(child("loss_fn", std::move(loss_fn), false)) {}

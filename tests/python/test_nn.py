@@ -2,6 +2,7 @@
 import json
 import os
 
+import loss_cases
 import nn_cases
 import numpy as np
 import pytest
@@ -575,3 +576,40 @@ def test_power_factors_of_msssim_are_checked():
                        ((0.5, float("nan")), ValueError), (0.5, TypeError)):
         with pytest.raises(error, match="power_factors"):
             ms.nn.MSSSIM(power_factors=bad)
+
+
+with open(os.path.join(os.path.dirname(__file__), "..", "nn", "expectations", "losses.json"), encoding="utf-8") as f:
+    LOSSES = json.load(f)  # tests/nn/loss_expectations_test.cc reads it, too
+
+
+def test_every_loss_is_stored():
+    assert [c["name"] for c in LOSSES] == [c["name"] for c in loss_cases.cases()]
+
+
+@pytest.mark.parametrize("case", loss_cases.cases(), ids=lambda c: c["name"])
+def test_loss_and_gradients(case, mode):
+    want = next(c for c in LOSSES if c["name"] == case["name"])
+    got = loss_cases.run(ms, case)
+    for ours, theirs in zip([got["loss"], *got["grads"]], [want["loss"], *want["grads"]]):
+        assert ours["shape"] == theirs["shape"]
+        np.testing.assert_allclose(ours["values"], theirs["values"], 2e-5, 2e-6)
+
+
+def test_losses_of_ones_own_reduce_and_weigh(mode):
+    class Doubled(ms.nn.HuberLoss):
+        """The terms are the library's, the reduction is one's own."""
+
+        def get_loss(self, x, weights=1.0):
+            return super().get_loss(x * 2, weights)
+
+    x, y = ms.Tensor([1.0, 3.0]), ms.Tensor([0.5, 0.0])
+    assert float(Doubled("sum")(x, y)) == 2 * (0.125 + 2.5)
+    loss = ms.nn.HuberLoss("sum", 1.0)
+    assert float(loss(x, y)) == 2.625
+    loss.delta = 2.0  # read at the next call
+    assert float(loss(x, y)) == 0.125 + 4.0
+    base = ms.nn.LossBase("sum")
+    assert float(base.get_loss(x, 2)) == 8.0 and float(base.get_loss(x, ms.Tensor([1.0, 0.5]))) == 2.5
+    assert base.get_loss(ms.Tensor([60000.0, 60000.0], ms.float16)).dtype == ms.float16
+    with pytest.raises(TypeError, match="labels must be a Tensor"):
+        loss(x, 1.0)

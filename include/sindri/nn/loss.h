@@ -1,11 +1,41 @@
-// Losses, and the cell that joins a network with one.
+// Losses, and the cell that joins a network with one. Every loss has its arithmetic in a rule, which is registered by name
+// (sindri/nn/registry.h): the classes here, nn::make_loss, settings files and Python's classes are made of the rules.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sindri/nn/cell.h"
 
 namespace sindri::nn {
+
+/// x reduced over all dimensions: "mean", "sum", or "none". Half types, which hold neither the sum nor the number of many elements, are
+/// reduced in float32 and come back in their own; so do integers.
+SINDRI_API Tensor reduce_loss(const Tensor& x, const std::string& reduction);
+/// weights·x reduced so; weights broadcast, undefined: ones; `factor` multiplies, too.
+SINDRI_API Tensor reduce_loss(const Tensor& x, const Tensor& weights, double factor, const std::string& reduction);
+
+/// What the second input of a loss is, as data of class numbers sees it.
+enum class LossLabels {
+  kClasses,  ///< class numbers [N], or [N, d...]
+  kOneHot,  ///< values of the logits' shape, which one-hot rows are
+  kOther,  ///< neither
+};
+
+/// The arithmetic of a loss with its settings in it; make_loss makes a Cell of it.
+struct LossRule {
+  LossLabels labels = LossLabels::kOneHot;
+  std::vector<std::string> inputs = {"logits", "labels"};
+  std::vector<std::string> optional = {};  ///< tensors behind the inputs that may be left out, undefined then: weights
+  /// One of the two; both take inputs and optional tensors, work in eager and graph mode, and throw ShapeError, ValueError, DTypeError, DataError.
+  std::function<Tensor(Span<const Tensor>)> terms = nullptr;  ///< what is to be reduced: by element, row or sample
+  /// The loss itself, of a loss that reduces in its own way ("mean", "sum" or "none"), as by weight.
+  std::function<Tensor(Span<const Tensor>, const std::string& reduction)> reduced = nullptr;
+};
+
+/// The rule for class numbers [N] instead of the one-hot rows [N, C] that it takes.
+SINDRI_API LossRule of_class_numbers(LossRule rule);
 
 /// Base of losses of two tensors. reduction: "mean", "sum" or "none".
 class SINDRI_API LossBase : public Cell {
@@ -25,21 +55,32 @@ class SINDRI_API LossBase : public Cell {
   std::string reduction_;
 };
 
+/// A loss of a rule: takes the rule's inputs.
+class SINDRI_API RuleLoss : public LossBase {
+ public:
+  /// optional: as many as the rule names, or none. Throws ValueError for another number, or another reduction.
+  RuleLoss(std::string class_name, std::string reduction, LossRule rule, std::vector<Tensor> optional = {});
+  Value construct_values(Span<const Value> in) override;
+  Tensor compute(const Tensor& logits, const Tensor& labels) override;
+  const LossRule& rule() const { return rule_; }
+
+ private:
+  Tensor of(std::vector<Tensor> inputs) const;
+  LossRule rule_;
+  std::vector<Tensor> optional_;
+};
+
 struct SoftmaxCrossEntropyOptions {
   bool sparse = false;  ///< labels: class indices [N] int32/int64; else probabilities [N, C]
   std::string reduction = "none";
 };
 
 /// -log softmax(logits) at the label: logits [N, C] -> [N], or its reduction.
-class SINDRI_API SoftmaxCrossEntropyWithLogits final : public LossBase {
+class SINDRI_API SoftmaxCrossEntropyWithLogits final : public RuleLoss {
  public:
   using Options = SoftmaxCrossEntropyOptions;
-  explicit SoftmaxCrossEntropyWithLogits(Options o) : LossBase("SoftmaxCrossEntropyWithLogits", o.reduction), sparse_(o.sparse) {}
+  explicit SoftmaxCrossEntropyWithLogits(Options o);
   static std::shared_ptr<SoftmaxCrossEntropyWithLogits> make(Options o) { return std::make_shared<SoftmaxCrossEntropyWithLogits>(std::move(o)); }
-  Tensor compute(const Tensor& logits, const Tensor& labels) override;
-
- private:
-  bool sparse_;
 };
 
 struct CrossEntropySmoothOptions {
@@ -51,7 +92,7 @@ struct CrossEntropySmoothOptions {
 
 /// Label smoothing of the MindSpore ResNet scripts: 1 - f on the label and f/(C - 1) on the other classes (PyTorch spreads f over
 /// all C). Dense labels (sparse false) are taken as they are.
-class SINDRI_API CrossEntropySmooth final : public LossBase {
+class SINDRI_API CrossEntropySmooth final : public RuleLoss {
  public:
   using Options = CrossEntropySmoothOptions;
   explicit CrossEntropySmooth(Options o);
@@ -59,7 +100,7 @@ class SINDRI_API CrossEntropySmooth final : public LossBase {
   Tensor compute(const Tensor& logits, const Tensor& labels) override;
 
  private:
-  Options options_;
+  int64_t num_classes_;
 };
 
 struct CrossEntropyLossOptions {
@@ -69,19 +110,13 @@ struct CrossEntropyLossOptions {
   double label_smoothing = 0;
 };
 
-/// PyTorch's CrossEntropyLoss: logits [N, C] or [N, C, d...], labels class indices [N, d...] or probabilities of logits' shape.
+/// PyTorch's CrossEntropyLoss: logits [N, C] or [N, C, d...] (or [C] of one sample), labels class indices [N, d...] or probabilities of logits' shape.
 /// The mean of indices divides by the summed weights of the labels that are not ignored, that of probabilities by their number.
-class SINDRI_API CrossEntropyLoss final : public LossBase {
+class SINDRI_API CrossEntropyLoss final : public RuleLoss {
  public:
   using Options = CrossEntropyLossOptions;
   explicit CrossEntropyLoss(Options o);
   static std::shared_ptr<CrossEntropyLoss> make(Options o = {}) { return std::make_shared<CrossEntropyLoss>(std::move(o)); }
-  Tensor compute(const Tensor& logits, const Tensor& labels) override;
-
- private:
-  Tensor of_indices(const Tensor& logits, const Tensor& labels);  // rows [N, C], [N]
-  Tensor of_probabilities(const Tensor& logits, const Tensor& labels);  // rows [N, C] both
-  Options options_;
 };
 
 struct ReductionOptions {
@@ -89,21 +124,19 @@ struct ReductionOptions {
 };
 
 /// (logits - labels)².
-class SINDRI_API MSELoss final : public LossBase {
+class SINDRI_API MSELoss final : public RuleLoss {
  public:
   using Options = ReductionOptions;
-  explicit MSELoss(Options o) : LossBase("MSELoss", o.reduction) {}
+  explicit MSELoss(Options o);
   static std::shared_ptr<MSELoss> make(Options o = {}) { return std::make_shared<MSELoss>(std::move(o)); }
-  Tensor compute(const Tensor& logits, const Tensor& labels) override;
 };
 
 /// |logits - labels|.
-class SINDRI_API L1Loss final : public LossBase {
+class SINDRI_API L1Loss final : public RuleLoss {
  public:
   using Options = ReductionOptions;
-  explicit L1Loss(Options o) : LossBase("L1Loss", o.reduction) {}
+  explicit L1Loss(Options o);
   static std::shared_ptr<L1Loss> make(Options o = {}) { return std::make_shared<L1Loss>(std::move(o)); }
-  Tensor compute(const Tensor& logits, const Tensor& labels) override;
 };
 
 struct BCEWithLogitsLossOptions {
@@ -113,15 +146,11 @@ struct BCEWithLogitsLossOptions {
 };
 
 /// Binary cross entropy of sigmoid(logits): -(pos_weight·y·log σ(x) + (1 - y)·log(1 - σ(x)))·weight, computed without overflow.
-class SINDRI_API BCEWithLogitsLoss final : public LossBase {
+class SINDRI_API BCEWithLogitsLoss final : public RuleLoss {
  public:
   using Options = BCEWithLogitsLossOptions;
-  explicit BCEWithLogitsLoss(Options o) : LossBase("BCEWithLogitsLoss", o.reduction), options_(std::move(o)) {}
+  explicit BCEWithLogitsLoss(Options o);
   static std::shared_ptr<BCEWithLogitsLoss> make(Options o = {}) { return std::make_shared<BCEWithLogitsLoss>(std::move(o)); }
-  Tensor compute(const Tensor& logits, const Tensor& labels) override;
-
- private:
-  Options options_;
 };
 
 /// loss_fn(backbone(inputs...), labels): takes the backbone's inputs, then the labels. Parameters keep the backbone's names.

@@ -1,0 +1,224 @@
+// Losses of two tensors alike, element by element or row by row, and of pairs and triples; each formula is beside its name.
+#include "src/nn/loss_rules.h"
+
+#include <cmath>
+#include <numbers>
+
+namespace sindri::nn {
+
+namespace {
+
+// Both to be of one shape: one that broadcasts is more often forgotten than meant.
+LossRule like(const char* who, std::function<Tensor(const Tensor&, const Tensor&)> f, std::vector<std::string> inputs = {"logits", "labels"}) {
+  return {.inputs = std::move(inputs), .terms = [who, f = std::move(f)](Tensors t) {
+            check_same_shape(who, t[0], t[1]);
+            return f(t[0], t[1]);
+          }};
+}
+
+// Of integers in float32: half types beside them would round what they are exact in.
+Tensor one_minus(const Tensor& y) { return 1.0 - (is_floating(y.dtype()) ? y : ops::cast(y, DType::kFloat32)); }
+
+Tensor distance(const Tensor& a, const Tensor& b) { return ops::abs(ops::sub(a, b)); }
+
+const auto& kL1 = losses().add({.name = "l1", .doc = "|logits - labels|", .make = [](const SettingValues&) -> LossRule {
+                                  return {.terms = [](Tensors t) { return distance(t[0], t[1]); }};
+                                }});
+
+const auto& kMse = losses().add({.name = "mse", .doc = "(logits - labels)²", .make = [](const SettingValues&) -> LossRule {
+                                   return {.terms = [](Tensors t) { return ops::square(ops::sub(t[0], t[1])); }};
+                                 }});
+
+const auto& kSmoothL1 =
+    losses().add({.name = "smooth_l1",
+                  .doc = "0.5·d²/beta where d = |logits - labels| is below beta, d - 0.5·beta elsewhere",
+                  .settings = {number_setting("beta", "1", "where the square ends", kAboveZero)},
+                  .make = [](const SettingValues& v) {
+                    const double beta = v.get_float("beta");
+                    return like("SmoothL1Loss", [beta](const Tensor& x, const Tensor& y) {
+                      const Tensor d = distance(x, y);
+                      return ops::where(ops::less(d, ops::scalar_like(d, beta)), ops::mul(ops::square(d), 0.5 / beta), ops::sub(d, 0.5 * beta));
+                    });
+                  }});
+
+const auto& kHuber = losses().add({.name = "huber",
+                                   .doc = "0.5·d² where d = |logits - labels| is at most delta, delta·(d - 0.5·delta) elsewhere",
+                                   .settings = {number_setting("delta", "1", "where the square ends", kAboveZero)},
+                                   .make = [](const SettingValues& v) -> LossRule {
+                                     const double delta = v.get_float("delta");
+                                     return {.terms = [delta](Tensors t) {
+                                       const Tensor d = distance(t[0], t[1]);
+                                       const Tensor far = ops::mul(ops::sub(d, 0.5 * delta), delta);
+                                       return ops::where(ops::less_equal(d, ops::scalar_like(d, delta)), ops::mul(ops::square(d), 0.5), far);
+                                     }};
+                                   }});
+
+const auto& kSoftMargin = losses().add({.name = "soft_margin", .doc = "log(1 + e^(-labels·logits)), labels of -1 and 1", .make = [](const SettingValues&) {
+                                          LossRule rule =
+                                              like("SoftMarginLoss", [](const Tensor& x, const Tensor& y) { return ops::softplus(ops::neg(ops::mul(y, x))); });
+                                          rule.labels = LossLabels::kOther;
+                                          return rule;
+                                        }});
+
+// MindSpore takes logarithms of p + 1e-12: 27.63 for a certain mistake (PyTorch: 100). In half types that is 0.
+Tensor binary_cross_entropy(Tensors t) {
+  check_same_shape("BCELoss", t[0], t[1]);
+  Tensor p = t[0], y = t[1];
+  to_common_type(&p, &y);
+  const DType dtype = p.dtype();
+  constexpr double kEps = 1e-12;
+  p = ops::check_probabilities(wide(p));
+  y = wide(y);
+  const Tensor positive = ops::mul(y, ops::log(ops::add(p, kEps)));
+  const Tensor negative = ops::mul(one_minus(y), ops::log(ops::add(1.0 - p, kEps)));
+  const Tensor loss = ops::neg(ops::add(positive, negative));
+  return ops::cast(t[2].defined() ? ops::mul(loss, t[2]) : loss, dtype);
+}
+
+const auto& kBce = losses().add(
+    {.name = "binary_cross_entropy",
+     .doc = "-(labels·log(p) + (1 - labels)·log(1 - p))·weight of probabilities p",
+     .make = [](const SettingValues&) -> LossRule { return {.labels = LossLabels::kOther, .optional = {"weight"}, .terms = binary_cross_entropy}; }});
+
+// -log σ(x) = softplus(-x) and -log(1 - σ(x)) = x + softplus(-x).
+Tensor binary_cross_entropy_with_logits(Tensors t) {
+  check_same_shape("BCEWithLogitsLoss", t[0], t[1]);
+  Tensor x = t[0], y = t[1];
+  to_common_type(&x, &y);
+  const Tensor tail = ops::softplus(ops::neg(x));
+  const Tensor negative = ops::mul(one_minus(y), ops::add(x, tail));
+  Tensor positive = ops::mul(y, tail);
+  if (t[3].defined()) positive = ops::mul(positive, t[3]);
+  const Tensor loss = ops::add(positive, negative);
+  return t[2].defined() ? ops::mul(loss, t[2]) : loss;
+}
+
+const auto& kBceLogits = losses().add({.name = "binary_cross_entropy_with_logits",
+                                       .doc = "binary cross entropy of sigmoid(logits), one decision per class, without overflow",
+                                       .make = [](const SettingValues&) -> LossRule {
+                                         return {.optional = {"weight", "pos_weight"}, .terms = binary_cross_entropy_with_logits};
+                                       }});
+
+const auto& kMultilabelSoftMargin = losses().add({.name = "multilabel_soft_margin",
+                                                  .doc = "mean over the classes of the binary cross entropy of sigmoid(x), times weight",
+                                                  .make = [](const SettingValues&) -> LossRule {
+                                                    return {.inputs = {"x", "target"}, .optional = {"weight"}, .terms = [](Tensors t) {
+                                                              check_same_shape("MultiLabelSoftMarginLoss", t[0], t[1]);
+                                                              Tensor x = t[0], y = t[1];
+                                                              to_common_type(&x, &y);
+                                                              const Tensor stay = ops::softplus(ops::neg(x));  // -log σ(x)
+                                                              Tensor loss = ops::add(ops::mul(one_minus(y), x), stay);
+                                                              if (t[2].defined()) loss = ops::mul(loss, t[2]);
+                                                              return ops::mean(loss, {-1});
+                                                            }};
+                                                  }});
+
+const auto& kKlDiv = losses().add(
+    {.name = "kl_div", .doc = "labels·(log(labels) - logits), logits being log probabilities, 0 where labels are 0", .make = [](const SettingValues&) {
+       LossRule rule = like("KLDivLoss", [](const Tensor& x, const Tensor& y) {
+         const Tensor positive = ops::greater(y, ops::scalar_like(y, 0));
+         const Tensor own = ops::mul(y, ops::log(ops::where(positive, y, ops::scalar_like(y, 1))));
+         const Tensor entropy = ops::where(positive, own, ops::scalar_like(own, 0));
+         return ops::sub(entropy, ops::mul(y, x));
+       });
+       rule.labels = LossLabels::kOther;
+       return rule;
+     }});
+
+const auto& kPoisson = losses().add(
+    {.name = "poisson_nll",
+     .doc = "exp(input) - target·input, or without log_input input - target·log(input + eps)",
+     .settings = {bool_setting("log_input", "true", "the input is the logarithm of the rate"),
+                  bool_setting("full", "false", "with Stirling's term for targets above 1"), number_setting("eps", "1e-8", "keeps the logarithm finite")},
+     .make = [](const SettingValues& v) -> LossRule {
+       const bool log_input = v.get_bool("log_input"), full = v.get_bool("full");
+       return {.labels = LossLabels::kOther, .inputs = {"input", "target"}, .terms = [log_input, full, eps = v.get_float("eps")](Tensors t) {
+                 const Tensor &x = t[0], y = ops::cast(t[1], x.dtype());
+                 Tensor loss = log_input ? ops::sub(ops::exp(x), ops::mul(y, x)) : ops::sub(x, ops::mul(y, ops::log(ops::add(x, eps))));
+                 if (!full) return loss;
+                 const Tensor safe = maximum(y, 1);
+                 const Tensor more = ops::add(safe, 0.5), log_safe = ops::log(safe);  // in this order: gradients add up by it
+                 const Tensor term = ops::add(ops::sub(ops::mul(more, log_safe), safe), 0.5 * std::log(2 * std::numbers::pi));
+                 return ops::add(loss, ops::where(ops::greater(y, ops::scalar_like(y, 1)), term, ops::zeros_like(term)));
+               }};
+     }});
+
+const auto& kGaussian = losses().add(
+    {.name = "gaussian_nll",
+     .doc = "0.5·(log(v) + (logits - labels)²/v) with v = max(var, eps), eps without gradient",
+     .settings = {bool_setting("full", "false", "plus 0.5·log(2π)"), number_setting("eps", "1e-6", "least variance", kAboveZero)},
+     .make = [](const SettingValues& v) -> LossRule {
+       return {.labels = LossLabels::kOther, .inputs = {"logits", "labels", "var"}, .terms = [full = v.get_bool("full"), eps = v.get_float("eps")](Tensors t) {
+                 const Tensor var = ops::add(t[2], ops::stop_gradient(ops::sub(maximum(t[2], eps), t[2])));
+                 const Tensor loss = ops::mul(ops::add(ops::log(var), ops::div(ops::square(ops::sub(t[0], t[1])), var)), 0.5);
+                 return full ? ops::add(loss, 0.5 * std::log(2 * std::numbers::pi)) : loss;
+               }};
+     }});
+
+const auto& kCosine =
+    losses().add({.name = "cosine_embedding",
+                  .doc = "1 - cos where labels are 1, max(cos - margin, 0) where they are -1; cos is that of the rows of two tensors [N, D]",
+                  .settings = {number_setting("margin", "0", "what the cosine of rows apart may be")},
+                  .make = [](const SettingValues& v) -> LossRule {
+                    return {.labels = LossLabels::kOther, .inputs = {"logits_x1", "logits_x2", "labels"}, .terms = [margin = v.get_float("margin")](Tensors t) {
+                              check_same_shape("CosineEmbeddingLoss", t[0], t[1]);
+                              Tensor a = t[0], b = t[1];
+                              to_common_type(&a, &b);
+                              const Tensor cos = ops::div(ops::sum(ops::mul(a, b), {1}), ops::mul(ops::norm(a, 2.0, {1}), ops::norm(b, 2.0, {1})));
+                              const Tensor zeros = ops::zeros_like(cos);
+                              return ops::add(where_equal(t[2], 1, 1.0 - cos, zeros), where_equal(t[2], -1, maximum(ops::sub(cos, margin), 0), zeros));
+                            }};
+                  }});
+
+const auto& kRanking =
+    losses().add({.name = "margin_ranking",
+                  .doc = "max(0, -target·(input1 - input2) + margin), target 1 or -1",
+                  .settings = {number_setting("margin", "0", "by how much the larger is to be larger")},
+                  .make = [](const SettingValues& v) -> LossRule {
+                    return {.labels = LossLabels::kOther, .inputs = {"input1", "input2", "target"}, .terms = [margin = v.get_float("margin")](Tensors t) {
+                              return maximum(ops::add(ops::neg(ops::mul(t[2], ops::sub(t[0], t[1]))), margin), 0);
+                            }};
+                  }});
+
+const auto& kHinge = losses().add({.name = "hinge_embedding",
+                                   .doc = "logits where labels are 1, max(0, margin - logits) where they are -1",
+                                   .settings = {number_setting("margin", "1", "the least distance of what is apart")},
+                                   .make = [](const SettingValues& v) -> LossRule {
+                                     return {.labels = LossLabels::kOther, .terms = [margin = v.get_float("margin")](Tensors t) {
+                                               const Tensor hinge = maximum(margin - t[0], 0), zeros = ops::zeros_like(t[0]);
+                                               return ops::add(where_equal(t[1], 1, t[0], zeros), where_equal(t[1], -1, hinge, zeros));
+                                             }};
+                                   }});
+
+// With the p-norm along the last dimension; eps keeps its gradient finite.
+Tensor p_distance(const Tensor& a, const Tensor& b, double p, double eps) {
+  const Tensor d = ops::abs(ops::add(ops::sub(a, b), eps));
+  return p == 1 || p == 2 ? ops::norm(d, p, {-1}) : ops::pow(ops::sum(ops::pow(d, p), {-1}), 1 / p);
+}
+
+const auto& kTriplet =
+    losses().add({.name = "triplet_margin",
+                  .doc = "max(0, |x - positive| - |x - negative| + margin) in the p-norm",
+                  .settings = {{.name = "p", .type = SettingType::kFloat, .fallback = "2", .doc = "order of the norm", .min = 1e-30},
+                               bool_setting("swap", "false", "the nearer of x and positive to negative counts"),
+                               number_setting("eps", "1e-6", "added to differences"),
+                               number_setting("margin", "1", "how much farther the negative is to be")},
+                  .make = [](const SettingValues& v) -> LossRule {
+                    return {.labels = LossLabels::kOther,
+                            .inputs = {"x", "positive", "negative"},
+                            .optional = {"margin"},  // instead of the setting
+                            .terms = [p = v.get_float("p"), swap = v.get_bool("swap"), eps = v.get_float("eps"), margin = v.get_float("margin")](Tensors t) {
+                              if (t[0].rank() != t[1].rank() || t[0].rank() != t[2].rank())
+                                throw ShapeError(fmt::format("TripletMarginLoss: equally many dimensions are expected, got {}, {} and {}", t[0].meta().str(),
+                                                             t[1].meta().str(), t[2].meta().str()),
+                                                 "", "reshape them first");
+                              Tensor apart = p_distance(t[0], t[2], p, eps);
+                              if (swap) apart = ops::minimum(apart, p_distance(t[1], t[2], p, eps));
+                              const Tensor more = ops::sub(p_distance(t[0], t[1], p, eps), apart);
+                              return ops::relu(t[3].defined() ? ops::add(more, t[3]) : ops::add(more, margin));
+                            }};
+                  }});
+
+}  // namespace
+
+}  // namespace sindri::nn

@@ -1,0 +1,56 @@
+// What the rules of losses share.
+#pragma once
+#include <fmt/format.h>
+
+#include "sindri/core/error.h"
+#include "sindri/nn/registry.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/ops/loss.h"
+#include "sindri/ops/reduce.h"
+#include "sindri/ops/shape.h"
+
+namespace sindri::nn {
+
+using Tensors = Span<const Tensor>;
+
+inline void check_same_shape(const char* who, const Tensor& logits, const Tensor& labels) {
+  if (logits.shape() != labels.shape())
+    throw ShapeError(fmt::format("{}: logits {} and labels {} must have one shape", who, logits.meta().str(), labels.meta().str()));
+}
+
+/// Both in the type that holds both when they are of two floating ones: what is computed of the narrower alone would lose its digits.
+inline void to_common_type(Tensor* a, Tensor* b) {
+  if (a->dtype() == b->dtype() || !is_floating(a->dtype()) || !is_floating(b->dtype())) return;
+  const DType both = promote_types(a->dtype(), b->dtype());
+  *a = ops::cast(*a, both);
+  *b = ops::cast(*b, both);
+}
+
+/// Half types hold neither the sum nor the number of many rows.
+inline Tensor wide(const Tensor& x) { return is_half(x.dtype()) ? ops::cast(x, DType::kFloat32) : x; }
+
+/// [N, C, d...] -> [N·d..., C], so that each row is one distribution.
+Tensor classes_last(const Tensor& x);
+/// weight [C] at each of the labels [R].
+Tensor row_weights(const Tensor& weight, const Tensor& labels, int64_t classes, DType dtype);
+
+inline Tensor maximum(const Tensor& x, double least) { return ops::maximum(x, ops::scalar_like(x, least)); }
+/// a where x is the number, 0 elsewhere.
+inline Tensor where_equal(const Tensor& x, double number, const Tensor& a, const Tensor& zeros) {
+  return ops::where(ops::equal(x, ops::scalar_like(x, number)), a, zeros);
+}
+
+inline SettingSpec number_setting(const char* name, const char* fallback, const char* doc, double min = -std::numeric_limits<double>::infinity()) {
+  return {.name = name, .type = SettingType::kFloat, .fallback = fallback, .doc = doc, .min = min};
+}
+inline SettingSpec bool_setting(const char* name, const char* fallback, const char* doc) {
+  return {.name = name, .type = SettingType::kBool, .fallback = fallback, .doc = doc};
+}
+inline SettingSpec int_setting(const char* name, const char* fallback, const char* doc) {
+  return {.name = name, .type = SettingType::kInt, .fallback = fallback, .doc = doc};
+}
+
+/// Of numbers that must be above 0.
+inline constexpr double kAboveZero = 1e-30;
+
+}  // namespace sindri::nn

@@ -1,0 +1,251 @@
+// Losses of class scores: softmax cross entropy in its forms, negative log likelihood, focal, margins, Dice.
+#include <numeric>
+
+#include "src/nn/loss_rules.h"
+
+namespace sindri::nn {
+
+Tensor classes_last(const Tensor& x) {
+  if (x.rank() == 2) return x;
+  std::vector<int64_t> perm(static_cast<size_t>(x.rank()));
+  std::iota(perm.begin(), perm.end(), 0);
+  perm.erase(perm.begin() + 1);
+  perm.push_back(1);
+  return ops::reshape(ops::transpose(x, perm), {-1, x.dim(1)});
+}
+
+Tensor row_weights(const Tensor& weight, const Tensor& labels, int64_t classes, DType dtype) {
+  return ops::sum(ops::mul(ops::one_hot(labels, classes, 1, 0, dtype), ops::cast(weight, dtype)), {1});
+}
+
+namespace {
+
+const SettingSpec kIgnored = int_setting("ignore_index", "-100", "rows with this label count nothing");
+
+void check_class_weight(const char* who, const Tensor& weight, const Tensor& logits) {
+  if (!weight.defined()) return;
+  if (weight.rank() != 1) throw ShapeError(fmt::format("{}: weight must be [C], got {}", who, weight.meta().str()));
+  if (weight.dim(0) != logits.dim(1))
+    throw ShapeError(fmt::format("{}: weight has {} classes, the logits {} have {}", who, weight.dim(0), logits.meta().str(), logits.dim(1)));
+}
+
+// ---- softmax cross entropy of rows [N, C]
+
+const auto& kSoftmaxCrossEntropy = losses().add(
+    {.name = "softmax_cross_entropy",
+     .doc = "-log softmax(logits) at the label",
+     .settings = {{.name = "label_smoothing",
+                   .type = SettingType::kFloat,
+                   .fallback = "0",
+                   .doc = "share of the target spread over the other classes",
+                   .min = 0,
+                   .max = 1}},
+     .make = [](const SettingValues& v) -> LossRule {
+       return {.labels = LossLabels::kClasses, .terms = [share = v.get_float("label_smoothing")](Tensors t) {
+                 if (share == 0) return ops::softmax_cross_entropy_sparse(t[0], t[1]);
+                 if (t[0].rank() < 2) throw ShapeError(fmt::format("CrossEntropySmooth: logits must be [N, C], got {}", t[0].meta().str()));
+                 const auto C = static_cast<double>(t[0].dim(1));
+                 if (share > 1 - 1 / C)
+                   throw ValueError(fmt::format("CrossEntropySmooth: the share must be from 0 to {:.4g} (the uniform distribution), got {}", 1 - 1 / C, share));
+                 // share/(C-1) off the label equals spreading share·C/(C-1) over all classes.
+                 return ops::softmax_cross_entropy_sparse(t[0], t[1], share * C / (C - 1));
+               }};
+     }});
+
+const auto& kSoftmaxCrossEntropyDense =
+    losses().add({.name = "softmax_cross_entropy_dense",
+                  .doc = "-sum(labels·log softmax(logits)), labels being probabilities",
+                  .make = [](const SettingValues&) -> LossRule { return {.terms = [](Tensors t) { return ops::softmax_cross_entropy_dense(t[0], t[1]); }}; }});
+
+// ---- PyTorch's cross entropy: weights, ignored labels, more dimensions
+
+struct CrossEntropy {
+  static constexpr const char* kWho = "CrossEntropyLoss";
+  int64_t ignore_index;
+  double smoothing;
+
+  Tensor operator()(Tensors t, const std::string& reduction) const {
+    if (t[0].rank() != 1) return of_batch(t[0], t[1], t[2], reduction);
+    const Tensor y = of_batch(ops::expand_dims(t[0], 0), ops::expand_dims(t[1], 0), t[2], reduction);  // one sample without a batch dimension
+    return reduction == "none" ? ops::reshape(y, {}) : y;
+  }
+
+  Tensor of_batch(const Tensor& logits, const Tensor& labels, const Tensor& weight, const std::string& reduction) const {
+    if (logits.rank() < 2) throw ShapeError(fmt::format("{}: logits must be [N, C] or [N, C, d...], got {}", kWho, logits.meta().str()));
+    check_class_weight(kWho, weight, logits);
+    Shape spatial = logits.shape();
+    spatial.erase(1);
+    if (is_floating(labels.dtype())) {
+      check_same_shape(kWho, logits, labels);
+      const Tensor rows = of_probabilities(classes_last(logits), classes_last(labels), weight);
+      return reduction == "none" ? ops::reshape(rows, spatial) : reduce_loss(rows, reduction);
+    }
+    if (labels.shape() != spatial)
+      throw ShapeError(fmt::format("{}: labels must be {} for logits {}, got {}", kWho, spatial.str(), logits.meta().str(), labels.meta().str()));
+    const Tensor flat = ops::reshape(labels, {-1});
+    const Tensor own = of_indices(classes_last(logits), flat, weight);
+    if (reduction == "none") return ops::reshape(own, spatial);
+    if (reduction == "sum") return ops::sum(own);
+    const Tensor rows = wide(own);
+    Tensor counted = ops::cast(ops::not_equal(flat, ops::scalar_like(flat, static_cast<double>(ignore_index))), rows.dtype());
+    if (weight.defined()) counted = ops::mul(row_weights(weight, flat, logits.dim(1), rows.dtype()), counted);
+    return ops::cast(ops::div(ops::sum(rows), ops::sum(counted)), own.dtype());
+  }
+
+  Tensor of_indices(const Tensor& logits, const Tensor& labels, const Tensor& weight) const {
+    if (!weight.defined()) return ops::softmax_cross_entropy_sparse(logits, labels, smoothing, ignore_index);
+    const int64_t C = logits.dim(1);
+    const double s = smoothing, off = s / static_cast<double>(C);
+    const Tensor logp = ops::log_softmax(logits, 1);
+    const Tensor known = ops::check_labels(labels, C, ignore_index);
+    const Tensor q = ops::mul(ops::one_hot(known, C, 1 - s + off, off, logp.dtype()), ops::cast(weight, logp.dtype()));
+    const Tensor counted = ops::cast(ops::not_equal(known, ops::scalar_like(known, static_cast<double>(ignore_index))), logp.dtype());
+    return ops::neg(ops::mul(ops::sum(ops::mul(q, logp), {1}), counted));
+  }
+
+  Tensor of_probabilities(const Tensor& logits, const Tensor& labels, const Tensor& weight) const {
+    Tensor q = smoothing == 0 ? labels : ops::add(ops::mul(labels, 1 - smoothing), smoothing / static_cast<double>(logits.dim(1)));
+    if (!weight.defined()) return ops::softmax_cross_entropy_dense(logits, q);
+    q = ops::mul(q, ops::cast(weight, q.dtype()));
+    return ops::neg(ops::sum(ops::mul(q, ops::log_softmax(logits, 1)), {1}));
+  }
+};
+
+const auto& kCrossEntropy = losses().add(
+    {.name = "cross_entropy",
+     .doc = "-log softmax(logits) at the label, as PyTorch has it",
+     .settings =
+         {kIgnored,
+          {.name = "label_smoothing", .type = SettingType::kFloat, .fallback = "0", .doc = "share of the target spread over all classes", .min = 0, .max = 1}},
+     .make = [](const SettingValues& v) -> LossRule {
+       return {.labels = LossLabels::kClasses, .optional = {"weight"}, .reduced = CrossEntropy{v.get_int("ignore_index"), v.get_float("label_smoothing")}};
+     }});
+
+Tensor nll(Tensors t, int64_t ignore_index, const std::string& reduction) {
+  const Tensor& logits = t[0];
+  Shape spatial = logits.shape();
+  if (logits.rank() >= 2) spatial.erase(1);
+  if (logits.rank() < 2 || t[1].shape() != spatial)
+    throw ShapeError(fmt::format("NLLLoss: logits must be [N, C, d...] and labels [N, d...], got {} and {}", logits.meta().str(), t[1].meta().str()));
+  check_class_weight("NLLLoss", t[2], logits);
+  const Tensor rows = classes_last(logits);
+  const int64_t C = rows.dim(1);
+  const Tensor flat = ops::check_labels(ops::reshape(t[1], {-1}), C, ignore_index);
+  const Tensor counted = ops::cast(ops::not_equal(flat, ops::scalar_like(flat, static_cast<double>(ignore_index))), rows.dtype());
+  const Tensor weights = t[2].defined() ? ops::mul(row_weights(t[2], flat, C, rows.dtype()), counted) : counted;
+  // Picked by comparison, not by index: an ignored label may lie outside the classes.
+  const Tensor picked = ops::sum(ops::where(ops::one_hot(flat, C, 1, 0, DType::kBool), rows, ops::zeros_like(rows)), {1});
+  const Tensor loss = ops::neg(ops::mul(picked, weights));
+  if (reduction == "none") return ops::reshape(loss, spatial);
+  if (reduction == "sum") return ops::sum(loss);
+  return ops::cast(ops::div(ops::sum(wide(loss)), ops::sum(wide(weights))), rows.dtype());
+}
+
+const auto& kNll = losses().add(
+    {.name = "nll", .doc = "-logits at the label, logits being log probabilities", .settings = {kIgnored}, .make = [](const SettingValues& v) -> LossRule {
+       return {.labels = LossLabels::kClasses, .optional = {"weight"}, .reduced = [ignored = v.get_int("ignore_index")](Tensors t, const std::string& how) {
+                 return nll(t, ignored, how);
+               }};
+     }});
+
+// logits [N, C, d...], labels [N, 1, d...] of classes or one-hot [N, C, d...] -> the mean over the places of each sample.
+Tensor focal(Tensors t, double gamma) {
+  const Tensor& logits = t[0];
+  if (logits.rank() < 2 || logits.rank() != t[1].rank() || (t[1].dim(1) != 1 && t[1].dim(1) != logits.dim(1)))
+    throw ShapeError(fmt::format("FocalLoss: labels must be [N, 1, d...] or [N, C, d...] for logits {}, got {}", logits.meta().str(), t[1].meta().str()));
+  check_class_weight("FocalLoss", t[2], logits);
+  const int64_t N = logits.dim(0), C = logits.dim(1);
+  Tensor logp = ops::reshape(ops::log_softmax(logits, 1), {N, C, -1});  // [N, C, S]
+  const Tensor labels = ops::reshape(t[1], {N, t[1].dim(1), -1});
+  Tensor weight = t[2].defined() ? ops::reshape(ops::cast(t[2], logp.dtype()), {1, C, 1}) : Tensor();
+  const bool sparse = labels.dim(1) == 1;
+  if (sparse) {
+    const Tensor index = ops::ravel_indices({ops::cast(labels, DType::kInt32)}, {C}, false, {1});
+    if (weight.defined()) weight = ops::squeeze(ops::gather_elements(ops::broadcast_to(weight, logp.shape()), index, 1), 1);
+    logp = ops::squeeze(ops::gather_elements(logp, index, 1), 1);  // [N, S]
+  } else {
+    const Tensor share = ops::cast(labels, logp.dtype());
+    weight = weight.defined() ? ops::mul(weight, share) : share;
+  }
+  Tensor loss = ops::mul(ops::neg(ops::pow(1.0 - ops::exp(logp), gamma)), logp);
+  if (weight.defined()) loss = ops::mul(loss, weight);
+  return ops::mean(loss, {sparse ? 1 : 2});
+}
+
+const auto& kFocal = losses().add({.name = "focal",
+                                   .doc = "-(1 - p)^gamma·log(p) of p = softmax(logits)",
+                                   .settings = {number_setting("gamma", "2", "how little counts what is right already")},
+                                   .make = [](const SettingValues& v) -> LossRule {
+                                     return {.optional = {"weight"}, .terms = [gamma = v.get_float("gamma")](Tensors t) { return focal(t, gamma); }};
+                                   }});
+
+const auto& kMultiMargin = losses().add({.name = "multi_margin",
+                                         .doc = "mean over the other classes of max(0, margin - x[target] + x[class])^p, times weight[target]",
+                                         .settings = {{.name = "p", .type = SettingType::kFloat, .fallback = "1", .doc = "exponent", .min = 1, .max = 2},
+                                                      number_setting("margin", "1", "by how much the label's score is to be the largest")},
+                                         .make = [](const SettingValues& v) -> LossRule {
+                                           return {.labels = LossLabels::kClasses,
+                                                   .inputs = {"x", "target"},
+                                                   .optional = {"weight"},
+                                                   .terms = [p = v.get_float("p"), margin = v.get_float("margin")](Tensors t) {
+                                                     if (t[0].rank() != 2)
+                                                       throw ShapeError(fmt::format("MultiMarginLoss: x must be [N, C], got {}", t[0].meta().str()));
+                                                     const int64_t C = t[0].dim(1);
+                                                     const bool known = t[1].dtype() == DType::kInt32 || t[1].dtype() == DType::kInt64;
+                                                     const Tensor flat = ops::reshape(t[1], {-1});
+                                                     const Tensor target = ops::ravel_indices({known ? flat : ops::cast(flat, DType::kInt32)}, {C}, false, {1});
+                                                     const Tensor own = ops::gather_elements(t[0], ops::expand_dims(target, 1), 1);
+                                                     Tensor terms = ops::relu(ops::add(ops::sub(t[0], own), margin));
+                                                     if (p != 1) terms = ops::pow(terms, p);
+                                                     if (t[2].defined()) terms = ops::mul(terms, ops::expand_dims(ops::gather(t[2], target, 0), 1));
+                                                     const Tensor others = ops::one_hot(target, C, 0, 1, t[0].dtype());
+                                                     return ops::div(ops::sum(ops::mul(terms, others), {1}), static_cast<double>(C));
+                                                   }};
+                                         }});
+
+// ---- overlap
+
+Tensor dice(const Tensor& x, const Tensor& y, double smooth) {
+  const Tensor both = ops::add(ops::sum(ops::square(x)), ops::sum(ops::square(y)));
+  return 1.0 - ops::div(ops::mul(ops::sum(ops::mul(x, y)), 2.0), ops::add(both, smooth));
+}
+
+const auto& kDice = losses().add(
+    {.name = "dice",
+     .doc = "1 - 2·sum(logits·label)/(sum(logits²) + sum(label²) + smooth)",
+     .settings = {number_setting("smooth", "1e-5", "keeps the divisor from 0", kAboveZero)},
+     .make = [](const SettingValues& v) -> LossRule {
+       return {.labels = LossLabels::kOther, .inputs = {"logits", "label"}, .reduced = [smooth = v.get_float("smooth")](Tensors t, const std::string&) {
+                 check_same_shape("DiceLoss", t[0], t[1]);
+                 return dice(t[0], t[1], smooth);
+               }};
+     }});
+
+Tensor multi_class_dice(Tensors t, int64_t ignored) {
+  check_same_shape("MultiClassDiceLoss", t[0], t[1]);
+  Tensor total;
+  for (int64_t i = 0; i < t[1].dim(1); ++i) {
+    if (i == ignored) continue;
+    const Tensor at = Tensor::from_vector<int32_t>({}, {static_cast<int32_t>(i)});
+    Tensor loss = dice(ops::gather(t[0], at, 1), ops::gather(t[1], at, 1), 1e-5);
+    if (t[2].defined()) loss = ops::mul(loss, ops::gather(t[2], at, 0));
+    total = total.defined() ? ops::add(total, loss) : loss;
+  }
+  if (!total.defined()) throw ValueError("MultiClassDiceLoss: no class is left but ignore_indiex");
+  return ops::div(total, static_cast<double>(t[1].dim(1)));
+}
+
+const auto& kMultiClassDice =
+    losses().add({.name = "multi_class_dice",
+                  .doc = "mean of dice over the classes (axis 1) but ignore_index, times weights [C, ...]",
+                  .settings = {int_setting("ignore_index", "-1", "a class that is left out; -1: none")},
+                  .make = [](const SettingValues& v) -> LossRule {
+                    return {.labels = LossLabels::kOther,
+                            .inputs = {"logits", "label"},
+                            .optional = {"weights"},
+                            .reduced = [ignored = v.get_int("ignore_index")](Tensors t, const std::string&) { return multi_class_dice(t, ignored); }};
+                  }});
+
+}  // namespace
+
+}  // namespace sindri::nn
