@@ -381,13 +381,7 @@ class StaticLossScaler(LossScaler):
 
     def unscale(self, inputs: Any) -> Any:
         """The gradients divided by the scale, each in its type."""
-        scale = self.scale_value.value()
-
-        def unscaled(x: Tensor) -> Tensor:
-            wide = mstype.float64 if x.dtype == mstype.float64 else mstype.float32
-            return _ops.mul(x, _ops.cast(_ops.reciprocal(_ops.cast(scale, wide)), x.dtype))
-
-        return _map(unscaled, inputs)
+        return _map(lambda x: _ops.mul(x, _ops.cast(_core.inverse_scale(self.scale_value, (x,)), x.dtype)), inputs)
 
     def adjust(self, grads_finite: Tensor) -> bool:
         """Changes nothing; False."""
@@ -407,12 +401,7 @@ class DynamicLossScaler(StaticLossScaler):
 
     def adjust(self, grads_finite: Tensor) -> bool:
         """Adapts the scale to whether this step's gradients were finite; True."""
-        scale, counter = self.scale_value.value(), self.counter.value()
-        larger = _ops.mul(scale, float(self.scale_factor))
-        grown = _ops.where(_ops.isfinite(larger), larger, scale)
-        due = _ops.equal(counter, self.scale_window - 1)
-        smaller = _ops.maximum(_ops.div(scale, float(self.scale_factor)), 1.0)
-        self.scale_value.assign(_ops.where(grads_finite, _ops.where(due, grown, scale), smaller))
-        next_count = _ops.mod(_ops.add(counter, 1), self.scale_window)
-        self.counter.assign(_ops.where(grads_finite, next_count, _ops.zeros_like(counter)))
+        state = (self.scale_value, self.counter)
+        for parameter, value in zip(state, _core.next_loss_scaler(*state, grads_finite, float(self.scale_factor), self.scale_window)):
+            parameter.assign(value)
         return True

@@ -6,6 +6,7 @@
 #include "sindri/boost/grad_accumulation.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/train/boost.h"
+#include "sindri/train/loss_scale.h"
 #include "sindri/train/train_step.h"
 
 namespace sindri::python {
@@ -230,6 +231,34 @@ void bind_train_step(py::module_& m) {
           py::arg("algorithm"), "While entered, the network has the other weights of that algorithm.");
   m.def("collect_gradients", &collect_gradients, py::arg("sums"), py::arg("count"), py::arg("steps"), py::arg("gradients"),
         "One step of gradient accumulation: (sums, skip or None) where an update is due, else None.");
+  m.def(
+      "inverse_scale", [](const Tensor& scale, const py::iterable& gradients) { return train::inverse_scale(scale, tensors_of(gradients)); }, py::arg("scale"),
+      py::arg("gradients"), "1/scale: float32, float64 where one of the gradients is.");
+  m.def(
+      "next_loss_scale",
+      [](const Tensor& scale, const Tensor& current, const Tensor& last, const Tensor& overflow, double factor, int64_t window) {
+        const train::LossScaleState s = train::next_loss_scale({scale, current, last}, overflow, factor, window);
+        return std::tuple(s.scale, s.current, s.last);
+      },
+      py::arg("scale"), py::arg("current"), py::arg("last"), py::arg("overflow"), py::arg("factor"), py::arg("window"),
+      "(scale, current, last) after a step, by the rule of DynamicLossScaleUpdateCell.");
+  m.def(
+      "next_loss_scaler",
+      [](const Tensor& scale, const Tensor& counter, const Tensor& finite, double factor, int64_t window) {
+        const train::LossScalerState s = train::next_loss_scaler({scale, counter}, finite, factor, window);
+        return std::tuple(s.scale, s.counter);
+      },
+      py::arg("scale"), py::arg("counter"), py::arg("finite"), py::arg("factor"), py::arg("window"),
+      "(scale, counter) after a step, by the rule of amp.DynamicLossScaler.");
+  m.def(
+      "next_loss_scale_count",
+      [](double scale, int64_t current, int64_t last_overflow, int64_t overflows, bool overflow, double increase, double decrease, int64_t window) {
+        train::LossScaleCount c{scale, current, last_overflow, overflows};
+        c.next(overflow, increase, decrease, window);
+        return std::tuple(c.scale, c.current, c.last_overflow, c.overflows);
+      },
+      py::arg("scale"), py::arg("current"), py::arg("last_overflow"), py::arg("overflows"), py::arg("overflow"), py::arg("increase"), py::arg("decrease"),
+      py::arg("window"), "The four after a step, by the rule of DynamicLossScaleManager.");
   m.def("boost_algorithms", &registered, "{name: (doc, {setting: (default, doc)})} of the registered training algorithms.");
 }
 

@@ -73,12 +73,6 @@ std::pair<Tensor, Gradients> gradients_in_parts(const TrainStep& step, const Bat
   return sum;
 }
 
-// 1 / scale: in float32, in float64 where one of the gradients is.
-Tensor inverse(const Tensor& scale, const TensorList& gradients) {
-  const bool wide = std::any_of(gradients.begin(), gradients.end(), [](const Tensor& g) { return g.defined() && g.dtype() == DType::kFloat64; });
-  return ops::reciprocal(wide ? ops::cast(scale, DType::kFloat64) : scale);
-}
-
 // What the forward pass writes to the network (moving averages), as it was before: brought back where a step is left out. The
 // choice is made by ops, so that a compiled step does not ask the host. The optimizer guards what it writes by itself.
 class NetworkState {
@@ -187,7 +181,7 @@ TrainStep make_train_step(nn::Cell& net, optim::Optimizer& optimizer, const Trai
     // A scale that the optimizer divides by has all the digits it has there.
     const Tensor scale = drops ? manager->scale() : ops::full({}, manager != nullptr ? manager->get_loss_scale() : fixed, DType::kFloat64);
     auto result = parts == 1 ? loss_and_gradients(step, batch, params, scale) : gradients_in_parts(step, batch, params, scale, parts);
-    if (drops) result.second.inv_scale = inverse(scale, result.second.of_params);
+    if (drops) result.second.inv_scale = inverse_scale(scale, result.second.of_params);
     return result;
   };
   if (drops || options.skip_nonfinite) {

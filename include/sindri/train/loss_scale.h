@@ -8,8 +8,39 @@
 #include "sindri/core/tensor.h"
 #include "sindri/export.h"
 #include "sindri/op/parameter.h"
+#include "sindri/op/tensor_fn.h"
 
 namespace sindri::train {
+
+// The rules, each once for C++ and Python. MindSpore has three that adapt a scale; they agree on when a scale changes, but not on what they
+// count: the cell in the step and the manager differ in what a growth does to `last`, the scaler counts clean steps only.
+
+/// 1/scale for these gradients: float32, float64 where one of them is.
+SINDRI_API Tensor inverse_scale(const Tensor& scale, const TensorList& gradients);
+
+/// DynamicLossScaleUpdateCell, written with ops. scale: float32; current, the number of the step (from 1), and last, that of the last overflow
+/// or growth: int32.
+struct LossScaleState {
+  Tensor scale, current, last;
+};
+/// After a step. overflow (bool scalar): the scale is divided by factor, not below 1. After `window` steps in a row without it is multiplied,
+/// not above 2^126.
+SINDRI_API LossScaleState next_loss_scale(const LossScaleState& s, const Tensor& overflow, double factor, int64_t window);
+
+/// amp.DynamicLossScaler, written with ops. counter (int32): clean steps since the scale changed.
+struct LossScalerState {
+  Tensor scale, counter;
+};
+/// After a step whose gradients were finite (bool scalar) or not: as above, but a scale whose product is not finite stays.
+SINDRI_API LossScalerState next_loss_scaler(const LossScalerState& s, const Tensor& finite, double factor, int64_t window);
+
+/// DynamicLossScaleManager as MindSpore's callers drive it, on the host. last_overflow: the step of the last overflow, growths apart;
+/// overflows: how many in a row. An overflow multiplies the scale by `decrease`, growth by `increase`.
+struct SINDRI_API LossScaleCount {
+  double scale;
+  int64_t current = 1, last_overflow = 0, overflows = 0;
+  void next(bool overflow, double increase, double decrease, int64_t window);
+};
 
 class SINDRI_API LossScaleManager {
  public:
@@ -48,8 +79,7 @@ class SINDRI_API FixedLossScaleManager final : public LossScaleManager {
   bool drop_;
 };
 
-/// Overflow: the step is left out and the scale divided by scale_factor, not below 1. After scale_window steps in a row without,
-/// it is multiplied by scale_factor, not above 2^126. State: scale_sense, current_iterator_step, last_overflow_iterator_step.
+/// A step that overflows is left out; the scale follows next_loss_scale. State: scale_sense, current_iterator_step, last_overflow_iterator_step.
 class SINDRI_API DynamicLossScaleManager final : public LossScaleManager {
  public:
   /// Throws ValueError for init_loss_scale outside [1, 2^126], scale_factor <= 1 or scale_window < 1.
@@ -63,7 +93,7 @@ class SINDRI_API DynamicLossScaleManager final : public LossScaleManager {
  private:
   double factor_;
   int64_t window_;
-  Parameter scale_, current_, last_;  // last_: the step of the last overflow or growth
+  Parameter scale_, current_, last_;
 };
 
 }  // namespace sindri::train

@@ -2,12 +2,11 @@
 from typing import Any
 
 from sindri import _checkparam as validator
-from sindri.nn.wrap.loss_scale import DynamicLossScaleUpdateCell, FixedLossScaleUpdateCell
+from sindri import _core
+from sindri._check import is_number
+from sindri.nn.wrap.loss_scale import LARGEST_SCALE, DynamicLossScaleUpdateCell, FixedLossScaleUpdateCell
 
 __all__ = ['LossScaleManager', 'FixedLossScaleManager', 'DynamicLossScaleManager']
-
-# Largest scale: above it the scale's inverse is no normal float32.
-_MAX_SCALE = 2.0 ** 126
 
 
 def _number(tensor: Any) -> float:
@@ -43,7 +42,7 @@ class FixedLossScaleManager(LossScaleManager):
     loss_scale is positive."""
 
     def __init__(self, loss_scale: float = 128.0, drop_overflow_update: bool = True):
-        if isinstance(loss_scale, bool) or not isinstance(loss_scale, (int, float)) or not 0 < loss_scale <= _MAX_SCALE:
+        if not is_number(loss_scale) or not 0 < loss_scale <= LARGEST_SCALE:
             raise ValueError(f"FixedLossScaleManager: 'loss_scale' must be a positive number of at most 2^126, got {loss_scale!r}")
         self._loss_scale = loss_scale
         self._drop_overflow_update = validator.check_value_type('drop_overflow_update', drop_overflow_update, [bool], 'FixedLossScaleManager')
@@ -61,9 +60,7 @@ class FixedLossScaleManager(LossScaleManager):
         self._loss_scale = _number(step.scale_sense)  # a checkpoint may hold another
 
     def get_update_cell(self) -> Any:
-        if not self._drop_overflow_update:
-            return None
-        return FixedLossScaleUpdateCell(self._loss_scale)
+        return FixedLossScaleUpdateCell(self._loss_scale) if self._drop_overflow_update else None
 
 
 class DynamicLossScaleManager(LossScaleManager):
@@ -71,39 +68,27 @@ class DynamicLossScaleManager(LossScaleManager):
     ValueError: init_loss_scale below 1, scale_factor or scale_window not positive."""
 
     def __init__(self, init_loss_scale: float = 2 ** 24, scale_factor: int = 2, scale_window: int = 2000):
-        if isinstance(init_loss_scale, bool) or not isinstance(init_loss_scale, (int, float)) or not 1.0 <= init_loss_scale <= _MAX_SCALE:
+        if not is_number(init_loss_scale) or not 1.0 <= init_loss_scale <= LARGEST_SCALE:
             raise ValueError(f"DynamicLossScaleManager: 'init_loss_scale' must be a number from 1 to 2^126, got {init_loss_scale!r}")
-        self.loss_scale = init_loss_scale
-        validator.check_positive_int(scale_window, 'scale_window', 'DynamicLossScaleManager')
-        self.scale_window = scale_window
-        if isinstance(scale_factor, bool) or not isinstance(scale_factor, (int, float)) or scale_factor <= 0:
+        self.scale_window = validator.check_positive_int(scale_window, 'scale_window', 'DynamicLossScaleManager')
+        if not is_number(scale_factor) or scale_factor <= 0:
             raise ValueError(f"DynamicLossScaleManager: 'scale_factor' must be a positive number, got {scale_factor!r}")
-        self.scale_factor = scale_factor
-        self.increase_ratio = scale_factor
-        self.decrease_ratio = 1 / scale_factor
-        self.cur_iter = 1
-        self.last_overflow_iter = 0
-        self.bad_step_max = 1000
-        self.bad_step = 0
+        self.loss_scale, self.scale_factor, self.increase_ratio, self.decrease_ratio = init_loss_scale, scale_factor, scale_factor, 1 / scale_factor
+        self.cur_iter, self.last_overflow_iter, self.bad_step_max, self.bad_step = 1, 0, 1000, 0
 
     def get_loss_scale(self) -> float:
         return self.loss_scale
 
     def update_loss_scale(self, overflow: bool) -> None:
         """Takes note of one step. RuntimeError after 1000 overflows in a row: such a network does not train at any scale."""
-        if overflow:
-            self.loss_scale = max(self.loss_scale * self.decrease_ratio, 1)
-            self.last_overflow_iter = self.cur_iter
-            self.bad_step += 1
-            if self.bad_step > self.bad_step_max:
-                raise RuntimeError(f'DynamicLossScaleManager: gradients overflowed in {self.bad_step} steps in a row | '
-                                   f'loss scale {self.loss_scale} | '
-                                   'check the data, the learning rate and the initial values for infinite or NaN numbers')
-        else:
-            self.bad_step = 0
-            if (self.cur_iter - self.last_overflow_iter) % self.scale_window == 0:
-                self.loss_scale = min(self.loss_scale * self.increase_ratio, _MAX_SCALE)
-        self.cur_iter += 1
+        whole = isinstance(self.loss_scale, int) and isinstance(self.increase_ratio, int) and not overflow  # stays so until it is divided
+        scale, self.cur_iter, self.last_overflow_iter, self.bad_step = _core.next_loss_scale_count(
+            self.loss_scale, self.cur_iter, self.last_overflow_iter, self.bad_step, bool(overflow), self.increase_ratio, self.decrease_ratio,
+            self.scale_window)
+        self.loss_scale = int(scale) if whole else scale
+        if self.bad_step > self.bad_step_max:
+            raise RuntimeError(f'DynamicLossScaleManager: gradients overflowed in {self.bad_step} steps in a row | loss scale {self.loss_scale} | '
+                               'check the data, the learning rate and the initial values for infinite or NaN numbers')
 
     def _follow(self, step: Any) -> None:
         self.loss_scale = _number(step.scale_sense)

@@ -7,7 +7,7 @@ from sindri import _core, context
 from sindri.common import dtype as mstype
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
-from sindri._check import check_float, check_int, fail, is_number
+from sindri._check import check_float, check_int, check_type, fail, is_number
 from sindri.nn.cell import Cell
 from sindri.nn.wrap.cell_wrapper import Stages, TrainOneStepCell
 from sindri.ops.composite import HyperMap, MultitypeFuncGraph
@@ -16,22 +16,14 @@ from sindri.ops.operations.comm_ops import AllReduce
 __all__ = ["DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell", "TrainOneStepWithLossScaleCell"]
 
 _ops = _core.ops
-_LARGEST = 2.0 ** 126  # its inverse is the smallest normal float32
-
-
-def _inverse(scale: Tensor, grads: Any) -> Tensor:
-    """1/scale: in float32, in float64 where one of the gradients is."""
-    wide = any(g.dtype == mstype.float64 for g in grads)
-    return _ops.reciprocal(_ops.cast(scale, mstype.float64 if wide else mstype.float32))
-
-
+LARGEST_SCALE = 2.0 ** 126  # its inverse is the smallest normal float32
 _grad_scale = MultitypeFuncGraph("grad_scale")
 
 
 @_grad_scale.register("Tensor", "Tensor")
 def tensor_grad_scale(scale: Tensor, grad: Tensor) -> Tensor:
     """grad/scale in the gradient's type."""
-    return _ops.mul(grad, _ops.cast(_inverse(scale, (grad,)), grad.dtype))
+    return _ops.mul(grad, _ops.cast(_core.inverse_scale(scale, (grad,)), grad.dtype))
 
 
 @_grad_scale.register("Tensor", "RowTensor")
@@ -54,7 +46,18 @@ def _tensor_grad_overflow_row_tensor(grad: Any) -> Tensor:
     return _tensor_grad_overflow(grad.values)
 
 
-class DynamicLossScaleUpdateCell(Cell):
+class _UpdateCell(Cell):
+    def __init__(self, loss_scale_value: float) -> None:
+        super().__init__()
+        check_float(self.cls_name, "loss_scale_value", loss_scale_value, above=0)
+        self.loss_scale_value = loss_scale_value
+
+    def get_loss_scale(self) -> float:
+        """The scale to start from."""
+        return self.loss_scale_value
+
+
+class DynamicLossScaleUpdateCell(_UpdateCell):
     """Called with (loss_scale, overflow), a Parameter and a bool tensor: adapts the scale and returns overflow.
 
     Overflow: scale = max(scale/scale_factor, 1). After scale_window steps in a row without: scale·scale_factor (not above 2^126). State
@@ -62,43 +65,23 @@ class DynamicLossScaleUpdateCell(Cell):
     """
 
     def __init__(self, loss_scale_value: float, scale_factor: float, scale_window: int) -> None:
-        super().__init__()
-        who = "DynamicLossScaleUpdateCell"
-        self.loss_scale_value = loss_scale_value
-        check_float(who, "loss_scale_value", loss_scale_value, above=0)
-        self._factor = check_float(who, "scale_factor", scale_factor, above=1)
-        self.scale_window = Tensor(check_int(who, "scale_window", scale_window, 1), mstype.int32)
-        self.scale_factor = Tensor(float(scale_factor), mstype.float32)
+        super().__init__(loss_scale_value)
+        self._factor = check_float(self.cls_name, "scale_factor", scale_factor, above=1)
+        self._window = check_int(self.cls_name, "scale_window", scale_window, 1)
+        self.scale_factor, self.scale_window = Tensor(float(scale_factor), mstype.float32), Tensor(scale_window, mstype.int32)
         self.cur_iter = Parameter(Tensor(1, mstype.int32), name="current_iterator_step")
         self.last_overflow_iter = Parameter(Tensor(0, mstype.int32), name="last_overflow_iterator_step")
         self.minimum_loss_scale = Tensor(1.0, mstype.float32)
 
-    def get_loss_scale(self) -> float:
-        """The scale to start from."""
-        return self.loss_scale_value
-
     def construct(self, loss_scale: Parameter, overflow: Tensor) -> Tensor:
-        scale, current, last = loss_scale.value(), self.cur_iter.value(), self.last_overflow_iter.value()
-        smaller = _ops.maximum(_ops.div(scale, self._factor), 1.0)
-        larger = _ops.minimum(_ops.mul(scale, self._factor), _LARGEST)
-        grows = _ops.greater_equal(_ops.sub(current, last), self.scale_window)
-        loss_scale.assign(_ops.where(overflow, smaller, _ops.where(grows, larger, scale)))
-        self.last_overflow_iter.assign(_ops.where(_ops.logical_or(overflow, grows), current, last))
-        self.cur_iter.assign(_ops.add(current, 1))
+        state = (loss_scale, self.cur_iter, self.last_overflow_iter)
+        for parameter, value in zip(state, _core.next_loss_scale(*state, overflow, self._factor, self._window)):
+            parameter.assign(value)
         return overflow
 
 
-class FixedLossScaleUpdateCell(Cell):
+class FixedLossScaleUpdateCell(_UpdateCell):
     """Called with (loss_scale, overflow): leaves the scale and returns overflow. Raises TypeError or ValueError unless the value is above 0."""
-
-    def __init__(self, loss_scale_value: float) -> None:
-        super().__init__()
-        check_float("FixedLossScaleUpdateCell", "loss_scale_value", loss_scale_value, above=0)
-        self.loss_scale_value = loss_scale_value
-
-    def get_loss_scale(self) -> float:
-        """The scale."""
-        return self.loss_scale_value
 
     def construct(self, _: Any, overflow: Tensor) -> Tensor:
         return overflow
@@ -108,36 +91,32 @@ class ScaledStages(Stages):
     """The stages under a loss scale."""
 
     guarded = True
-
-    def __init__(self, cell: "TrainOneStepWithLossScaleCell", inputs: Tuple[Any, ...]) -> None:
-        super().__init__(cell, inputs)
-        self.status: Any = None
-        self.scale: Any = None
-        self.overflow: Any = None
+    status: Any = None
+    scale: Any = None
+    overflow: Any = None
 
     def gradients(self) -> Tuple[Any, Tuple[Tensor, ...], Any]:
-        cell = self.cell
-        if getattr(cell.optimizer, "wants_uses", False):
-            self.status, self.scale = cell.start_overflow_check(None, cell.scale_sense.value())
-            grads = self.forward_with_uses(self.scale)
-            return self.loss, grads, _inverse(_ops.reshape(self.scale, ()), grads)
-        loss = self.loss = cell.network(*self.inputs)
-        self.status, self.scale = cell.start_overflow_check(loss, cell.scale_sense.value())
-        seed = _ops.mul(_ops.ones_like(loss), _ops.cast(_ops.reshape(self.scale, ()), loss.dtype))
-        self.grads = cell.grad(cell.network, cell.weights)(*self.inputs, seed)
-        return loss, self.grads, _inverse(_ops.reshape(self.scale, ()), self.grads)
+        cell, uses = self.cell, getattr(self.cell.optimizer, "wants_uses", False)
+        self.loss = None if uses else cell.network(*self.inputs)
+        self.status, self.scale = cell.start_overflow_check(self.loss, cell.scale_sense.value())
+        scale = _ops.reshape(self.scale, ())
+        if uses:
+            self.forward_with_uses(self.scale)
+        else:
+            seed = _ops.mul(_ops.ones_like(self.loss), _ops.cast(scale, self.loss.dtype))
+            self.grads = cell.grad(cell.network, cell.weights)(*self.inputs, seed)
+        return self.loss, self.grads, _core.inverse_scale(scale, self.grads)
 
     def reduce(self, grads: Tuple[Tensor, ...], inverse: Any) -> Tuple[Tuple[Tensor, ...], Any]:
         controls = getattr(self.cell.optimizer, "_has_controls", None)
-        if controls is not None and controls() and not self.cell.reducer_flag:
-            return grads, inverse  # the update op divides
+        if controls is not None and controls() and not self.cell.reducer_flag:  # the update op divides
+            return grads, inverse
         return self.cell.grad_reducer(tuple(_ops.mul(g, _ops.cast(inverse, g.dtype)) for g in grads)), None
 
     def guard(self, grads: Tuple[Tensor, ...], decides: bool) -> Tensor:
         """Whether the update must be left out; the update cell adapts the scale where this decides."""
-        self.overflow = skip = self.cell.get_overflow_status(self.status, grads)
-        if decides:
-            skip = self.cell.process_loss_scale(skip)
+        self.overflow = self.cell.get_overflow_status(self.status, grads)
+        skip = self.cell.process_loss_scale(self.overflow) if decides else self.overflow
         return skip if isinstance(skip, Tensor) else Tensor(bool(skip))
 
     def update(self, grads: Tuple[Tensor, ...], inverse: Any, skip: Any) -> None:
@@ -160,24 +139,16 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     def __init__(self, network: Cell, optimizer: Cell, scale_sense: Union[Cell, Tensor, float]) -> None:
         super().__init__(network, optimizer, sens=1.0)
         who = self.cls_name
-        self.hyper_map = HyperMap()
-        self.base = Tensor(1, mstype.float32)
-        self.less_equal = _ops.less_equal
-        self.allreduce = AllReduce()
+        self.hyper_map, self.less_equal, self.allreduce, self.base = HyperMap(), _ops.less_equal, AllReduce(), Tensor(1, mstype.float32)
         self.is_distributed = self.parallel_mode != context.ParallelMode.STAND_ALONE
         self.gpu_target = context.get_context("device_target") == "GPU"
-        self.loss_scaling_manager = None
-        if isinstance(scale_sense, Cell):
-            self.loss_scaling_manager = scale_sense
-            value: Any = Tensor(float(scale_sense.get_loss_scale()), mstype.float32)
-        elif isinstance(scale_sense, Tensor):
-            if scale_sense.shape not in ((1,), ()):
-                fail(ValueError, f"{who}: scale_sense must have the shape (1,) or (), got {tuple(scale_sense.shape)}")
-            value = scale_sense
-        elif is_number(scale_sense):
-            value = Tensor(float(scale_sense), mstype.float32)
-        else:
-            fail(TypeError, f"{who}: scale_sense must be a Cell, a Tensor or a number, got {scale_sense!r} of type {type(scale_sense).__name__}")
+        self.loss_scaling_manager = scale_sense if isinstance(scale_sense, Cell) else None
+        value: Any = scale_sense.get_loss_scale() if isinstance(scale_sense, Cell) else scale_sense
+        if isinstance(scale_sense, Cell) or is_number(scale_sense):
+            value = Tensor(float(value), mstype.float32)
+        check_type(who, "scale_sense", value, (Cell, Tensor, int, float))
+        if value.shape not in ((1,), ()):
+            fail(ValueError, f"{who}: scale_sense must have the shape (1,) or (), got {tuple(value.shape)}")
         self.scale_sense = value if isinstance(value, Parameter) else Parameter(value, name="scale_sense")
 
     def construct(self, *inputs: Any) -> Tuple[Tensor, Tensor, Tensor]:
@@ -185,18 +156,14 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return stages.loss, stages.overflow, stages.scale
 
     def _update_unless(self, overflow: Any, grads: Tuple[Tensor, ...], inverse: Any) -> None:
-        if inverse is not None:
+        if inverse is not None or isinstance(overflow, Tensor) and overflow.is_symbolic and hasattr(self.optimizer, "_apply_unless"):
             self.optimizer._apply_unless(overflow, grads, inverse)
-        elif isinstance(overflow, Tensor) and overflow.is_symbolic and hasattr(self.optimizer, "_apply_unless"):
-            self.optimizer._apply_unless(overflow, grads)
         elif not overflow:
             self.optimizer(grads)
 
     def set_sense_scale(self, sens: Tensor) -> None:
         """Gives the scale another value. Raises TypeError for what is no Tensor."""
-        if not isinstance(sens, Tensor):
-            fail(TypeError, f"{self.cls_name}: set_sense_scale takes a Tensor, got {sens!r} of type {type(sens).__name__}")
-        self.scale_sense.set_data(sens)
+        self.scale_sense.set_data(check_type(self.cls_name, "sens", sens, Tensor))
 
     def start_overflow_check(self, pre_cond: Any, compute_input: Any) -> Tuple[Any, Any]:
         """(status, compute_input): the check looks at the gradients themselves, so there is nothing to start."""
@@ -215,7 +182,5 @@ def _flatten(values: Any) -> Any:
     if isinstance(values, (tuple, list)):
         for v in values:
             yield from _flatten(v)
-    elif isinstance(values, Tensor):
-        yield values
     else:
-        yield values.values  # RowTensor
+        yield values if isinstance(values, Tensor) else values.values  # RowTensor
