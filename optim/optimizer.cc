@@ -184,6 +184,18 @@ Tensor Optimizer::assign_state(const std::vector<Parameter*>& state, const std::
   return updated[0];
 }
 
+Tensor Optimizer::whole_gradient(const Parameter& p, const Tensor& grad, double weight_decay, const UpdateControl& control) {
+  const Tensor g = unscaled(grad, control.grad_scale, control.inv_scale);
+  return weight_decay == 0 ? g : ops::add(g, ops::mul(p.value(), weight_decay));
+}
+
+Tensor Optimizer::unless_skipped(const Parameter& p, const Tensor& value, const std::vector<Parameter*>& state, const TensorList& states,
+                                 const UpdateControl& control) {
+  const auto kept = [&](const Tensor& before, const Tensor& after) { return control.skip.defined() ? ops::where(control.skip, before, after) : after; };
+  for (size_t i = 0; i < state.size(); ++i) state[i]->assign(kept(state[i]->value(), states[i]));
+  return kept(p.value(), value);
+}
+
 Parameter& Optimizer::shared_state(const std::string& name, double init, const Shape& shape) {
   impl_->shared.push_back(std::make_unique<Parameter>(Tensor::full(shape, init, impl_->scalar), name, false));
   return *impl_->shared.back();

@@ -152,6 +152,11 @@ class SINDRI_API Optimizer {
   virtual Tensor finish(const Parameter& p, const Tensor& made, const Tensor& lr, const UpdateControl& control);
   /// What an update op gave, new parameter then new states: writes the states, returns the parameter.
   static Tensor assign_state(const std::vector<Parameter*>& state, const std::vector<Tensor>& updated);
+  /// For rules composed of ops: the gradient as the rule means it, with the scales of `control` and the decay in it.
+  static Tensor whole_gradient(const Parameter& p, const Tensor& grad, double weight_decay, const UpdateControl& control);
+  /// Their end: writes the states' new values and returns the parameter's; the old ones where `control` says to skip.
+  static Tensor unless_skipped(const Parameter& p, const Tensor& value, const std::vector<Parameter*>& state, const TensorList& states,
+                               const UpdateControl& control);
   /// Before the first update of a step: shared scalars such as beta1_power.
   virtual void begin_update() {}
   /// Whether weight decay without groups skips beta and gamma.
