@@ -1,12 +1,43 @@
 // See include/sindri/optim/registry.h.
 #include "sindri/optim/registry.h"
 
+#include "sindri/core/error.h"
+
 namespace sindri::optim {
 
 Registry<MakeOptimizer>& optimizers() {
   static Registry<MakeOptimizer> all("optimizer");
   return all;
 }
+
+Registry<MakeSchedule>& schedules() {
+  static Registry<MakeSchedule> all("schedule");
+  return all;
+}
+
+SettingSpec decay_steps_setting() {
+  return {.name = "decay_steps",
+          .type = SettingType::kInt,
+          .fallback = "0",
+          .doc = "length of the decay; 0: all updates after the warm-up",
+          .min = 0,
+          .max = 1e15,
+          .unit = "updates"};
+}
+
+double decay_steps(const Course& course, const SettingValues& settings) {
+  const int64_t given = settings.get_int("decay_steps");
+  if (given == 0 && course.steps == 0) throw ValueError("decay_steps 0 stands for the whole course, whose length is not known", "", "give decay_steps");
+  return static_cast<double>(given == 0 ? course.steps : given);
+}
+
+SettingSpec decay_rate_setting() {
+  return {.name = "decay_rate", .type = SettingType::kFloat, .fallback = "0.1", .doc = "how fast the rate falls", .min = 1e-300};
+}
+SettingSpec is_stair_setting() {
+  return {.name = "is_stair", .type = SettingType::kBool, .fallback = "false", .doc = "the rate falls once per decay_steps, not with every step"};
+}
+SettingSpec end_setting() { return {.name = "end", .type = SettingType::kFloat, .fallback = "0", .doc = "rate at the end of the decay", .min = 0}; }
 
 SettingSpec loss_scale_setting() {
   return {.name = "loss_scale",

@@ -38,7 +38,7 @@ run cmake -S "$temp/own" -B "$temp/own_build" -DCMAKE_PREFIX_PATH="$temp/prefix"
   { cat "$temp/configure.log"; exit 1; }
 run cmake --build "$temp/own_build"
 (cd "$temp" && run "$temp/own_build/own_optimizer" "$temp/prefix/share/sindri/configs/digits.yaml" train.epochs=2 optimizer.momentum=0.9 lr.max=0.001 \
-  train.run_dir=own_run && grep -q "name: signum" own_run/config.resolved.yaml)
+  train.run_dir=own_run && grep -q "name: signum" own_run/config.resolved.yaml && grep -q "schedule: inverse_root" own_run/config.resolved.yaml)
 # The installed program finds its library beside it, and tells the same version as the package.
 version=$("$temp/prefix/bin/sindri" version)
 grep -rqF "set(PACKAGE_VERSION \"${version#sindri }\")" "$temp/prefix" --include=SindriConfigVersion.cmake ||

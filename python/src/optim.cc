@@ -186,6 +186,21 @@ void bind_optim(py::module_& m) {
       .def_property_readonly("decays_gradient", [](PyOptimizer& o) { return o.get().decays_gradient(); })
       .def(
           "count_every_update", [](PyOptimizer& o, bool on) { o.get().count_every_update(on); }, py::arg("on"));
+  py::class_<optim::LearningRateSchedule, std::shared_ptr<optim::LearningRateSchedule>>(m, "Schedule", "A learning-rate schedule of the C++ library.")
+      .def(py::init([](const std::string& rule, const py::kwargs& settings) {
+             std::map<std::string, SettingValue> given = settings_of(settings);
+             given.erase("learning_rate");
+             return optim::schedules().make(rule, given, optim::Course{.learning_rate = py::cast<double>(settings["learning_rate"])});
+           }),
+           py::arg("rule"), "By its name, from its learning_rate (a float) and settings.")
+      .def("__call__", &optim::LearningRateSchedule::construct, py::arg("global_step"), "The rate of a step, a float32 scalar.")
+      .def(
+          "rates",
+          [](const optim::LearningRateSchedule& s, int64_t total_step, int64_t step_per_epoch, const std::string& who) {
+            return optim::rates_of(s, total_step, step_per_epoch, who.c_str());
+          },
+          py::arg("total_step"), py::arg("step_per_epoch"), py::arg("who"), "One rate per step, an epoch being one step of the schedule.");
+  m.def("piecewise_constant_rates", &optim::piecewise_constant_rates, py::arg("milestone"), py::arg("learning_rates"));
   m.def("lars_gradient", &optim::lars_gradient, py::arg("param"), py::arg("grad"), py::arg("weight_decay") = py::none(), py::arg("lr") = py::none(),
         py::arg("coefficient") = 0.001, py::arg("epsilon") = 1e-5,
         "The gradient that LARS gives the optimizer it wraps; weight_decay and lr are scalars or None.");

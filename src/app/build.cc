@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
@@ -67,57 +66,27 @@ nn::CellPtr make_loss(const train::Settings& s, int64_t num_classes) {
   return nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"});
 }
 
-namespace {
-
-// The settings of lr.schedule, looked up once: there may be millions of updates.
-struct Course {
-  explicit Course(const train::Settings& s)
-      : schedule(s.get_string("lr.schedule")),
-        top(s.get_float("lr.max")),
-        end(s.get_float("lr.end")),
-        power(s.get_float("lr.power")),
-        gamma(s.get_float("lr.gamma")),
-        milestones(s.get_ints("lr.milestones")) {}
-
-  double rate(int64_t update, double updates_per_epoch, double fraction) const {
-    if (schedule == "cosine") return end + (top - end) * 0.5 * (1 + std::cos(std::numbers::pi * fraction));
-    if (schedule == "linear") return top + (end - top) * fraction;
-    if (schedule == "poly") return end + (top - end) * std::pow(1 - fraction, power);
-    if (schedule == "step") {
-      const auto passed = std::count_if(milestones.begin(), milestones.end(),
-                                        [&](int64_t m) { return static_cast<double>(update) >= static_cast<double>(m) * updates_per_epoch; });
-      return top * std::pow(gamma, static_cast<double>(passed));
-    }
-    return top;
-  }
-
-  const std::string schedule;
-  const double top, end, power, gamma;
-  const std::vector<int64_t> milestones;
-};
-
-}  // namespace
-
 constexpr int64_t kMostRates = 100'000'000;
 
 // The course is one over epochs: collecting the gradients of several steps leaves fewer, wider places on it.
 std::vector<float> learning_rates(const train::Settings& s, int64_t steps_per_epoch, int64_t steps_per_update) {
-  const double top = s.get_float("lr.max"), first = s.get_float("lr.init");
+  const double top = s.get_float("lr.max");
   const double per_epoch = static_cast<double>(steps_per_epoch) / static_cast<double>(steps_per_update);
   const auto warmup = static_cast<int64_t>(std::llround(s.get_float("lr.warmup_epochs") * per_epoch));
-  if (s.get_string("lr.schedule") == "constant" && warmup == 0) return {static_cast<float>(top)};
   const int64_t total = std::max<int64_t>(1, s.get_int("train.epochs") * steps_per_epoch / steps_per_update);
+  const auto schedule = optim::schedules()
+                            .find(s.get_string("lr.schedule"))
+                            .make({.learning_rate = top, .steps = std::max<int64_t>(1, total - warmup), .warmup_steps = warmup, .steps_per_epoch = per_epoch},
+                                  s.chosen("lr.schedule"));
+  if (schedule->fixed() && warmup == 0) return {static_cast<float>(schedule->rate(0))};
   if (total > kMostRates)
     throw SettingsError(fmt::format("{} epochs of {} steps are {} updates: a table of their learning rates, which each checkpoint holds, would have {:.1f} GB",
                                     s.get_int("train.epochs"), steps_per_epoch, total, static_cast<double>(total) * 4e-9),
                         "train.epochs, from " + s.origin("train.epochs"), "lower it, or use lr.schedule: constant without a warm-up, which needs no table");
-  const Course course(s);
+  const auto rise = optim::schedules().make("warm_up", {{"first", s.get_float("lr.init")}, {"warmup_steps", std::max<int64_t>(1, warmup)}},
+                                            optim::Course{.learning_rate = top});
   std::vector<float> rates(static_cast<size_t>(total));
-  for (int64_t i = 0; i < total; ++i) {
-    const double fraction = static_cast<double>(i - warmup) / static_cast<double>(std::max<int64_t>(1, total - warmup));
-    rates[static_cast<size_t>(i)] =
-        static_cast<float>(i < warmup ? first + (top - first) * static_cast<double>(i + 1) / static_cast<double>(warmup) : course.rate(i, per_epoch, fraction));
-  }
+  for (int64_t i = 0; i < total; ++i) rates[static_cast<size_t>(i)] = static_cast<float>(i < warmup ? rise->rate(i + 1) : schedule->rate(i - warmup));
   return rates;
 }
 

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "sindri/core/error.h"
+#include "sindri/optim/registry.h"
 #include "sindri/train/boost.h"
 #include "src/core/nearest.h"
 #include "src/train/atomic_file.h"
@@ -283,11 +284,9 @@ void Settings::validate() const {
     fail("lr.warmup_epochs", fmt::format("{} epochs of warm-up do not fit into {} epochs", get_float("lr.warmup_epochs"), get_int("train.epochs")),
          "lower it or raise train.epochs");
   }
-  const std::vector<double>& milestones = get_floats("lr.milestones");
-  if (get_string("lr.schedule") == "step" && milestones.empty())
-    fail("lr.milestones", "the step schedule needs at least one epoch", "for example [30, 60, 80]");
-  if (std::adjacent_find(milestones.begin(), milestones.end(), std::greater_equal<>()) != milestones.end())
-    fail("lr.milestones", "epochs must rise", "sort them");
+  try {  // what a schedule asks of its settings together
+    optim::schedules().find(get_string("lr.schedule")).make({.learning_rate = get_float("lr.max"), .steps = 1}, chosen("lr.schedule"));
+  } catch (const ValueError& e) { fail("lr.schedule", e.message(), e.fix().empty() ? "see docs/settings.md" : e.fix()); }
   if (get_floats("data.mean").size() != get_floats("data.std").size()) {
     fail("data.std", fmt::format("data.mean has {} values, data.std {}", get_floats("data.mean").size(), get_floats("data.std").size()),
          "give both or neither, one value per channel");

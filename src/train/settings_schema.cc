@@ -22,6 +22,7 @@ struct Chooser {
 };
 constexpr Chooser kChoosers[] = {
     {"optimizer.name", []() -> const RegistryBase& { return optim::optimizers(); }},
+    {"lr.schedule", []() -> const RegistryBase& { return optim::schedules(); }},
 };
 
 std::vector<SettingSpec> fixed_rows() {
@@ -194,24 +195,10 @@ std::vector<SettingSpec> fixed_rows() {
        .max = 2147483647,
        .unit = "steps"},
 
-      {.name = "lr.schedule",
-       .type = kString,
-       .fallback = "constant",
-       .doc = "course of the learning rate after the warm-up",
-       .choices = "constant|cosine|linear|poly|step"},
+      {.name = "lr.schedule", .type = kString, .fallback = "constant", .doc = "course of the learning rate after the warm-up, see below"},
       {.name = "lr.init", .type = kFloat, .fallback = "0", .doc = "at the start of the warm-up", .min = 0, .max = 1000},
       {.name = "lr.max", .type = kFloat, .fallback = "0.1", .doc = "after the warm-up; the rate itself when constant", .min = 0, .max = 1000},
-      {.name = "lr.end", .type = kFloat, .fallback = "0", .doc = "at the end of cosine, linear and poly", .min = 0, .max = 1000},
       {.name = "lr.warmup_epochs", .type = kFloat, .fallback = "0", .doc = "linear rise from lr.init to lr.max", .min = 0, .max = 1e6, .unit = "epochs"},
-      {.name = "lr.power", .type = kFloat, .fallback = "2", .doc = "exponent of poly", .min = 0.01, .max = 100},
-      {.name = "lr.milestones",
-       .type = kIntList,
-       .fallback = "[]",
-       .doc = "step: epochs after which the rate is multiplied by lr.gamma, rising",
-       .min = 1,
-       .max = 1e6,
-       .unit = "epochs"},
-      {.name = "lr.gamma", .type = kFloat, .fallback = "0.1", .doc = "factor of step", .min = 1e-6, .max = 1},
 
       {.name = "loss.name", .type = kString, .fallback = "softmax_cross_entropy", .doc = "what is minimised", .choices = "softmax_cross_entropy"},
       {.name = "loss.label_smoothing", .type = kFloat, .fallback = "0", .doc = "share of the target spread over all classes", .min = 0, .max = 0.999},

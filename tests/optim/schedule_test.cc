@@ -8,6 +8,9 @@
 #include <numbers>
 
 #include "sindri/core/error.h"
+#include "sindri/graph/compile.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/optim/registry.h"
 
 namespace sindri::optim {
 namespace {
@@ -55,6 +58,46 @@ TEST(Schedule, Lists) {
   }
 }
 
+// Those that only settings files choose; the others are compared with MindSpore in schedule_expectations_test.cc.
+TEST(Schedule, OfSettingsFiles) {
+  const Course course{.learning_rate = 0.4, .steps = 20, .warmup_steps = 3, .steps_per_epoch = 4};
+  const auto constant = schedules().make("constant", {}, course), linear = schedules().make("linear", {{"end", 0.1}}, course);
+  const auto step = schedules().make("step", {{"milestones", std::vector<double>{2, 4}}, {"gamma", 0.5}}, course);
+  EXPECT_TRUE(constant->fixed());
+  EXPECT_FALSE(linear->fixed());
+  for (int64_t i = 0; i < 25; ++i) {
+    const double line = 0.4 - 0.3 * static_cast<double>(std::min<int64_t>(i, 20)) / 20, stairs = std::pow(0.5, (i >= 5 ? 1 : 0) + (i >= 13 ? 1 : 0));
+    const std::pair<const LearningRateSchedule&, double> expected[] = {{*constant, 0.4}, {*linear, line}, {*step, 0.4 * stairs}};
+    for (const auto& [schedule, want] : expected) {
+      EXPECT_NEAR(at(schedule, i), want, 1e-7) << i;
+      EXPECT_DOUBLE_EQ(schedule.rate(i), want) << i;
+    }
+  }
+}
+
+// Every one that is registered: its three forms agree.
+TEST(Schedule, TablesAndStepsHaveTheSameRates) {
+  for (const std::string& name : schedules().names()) {
+    std::map<std::string, SettingValue> given;
+    if (schedules().info(name).find("milestones") != nullptr) given["milestones"] = std::vector<double>{3, 4};
+    const auto schedule = schedules().make(name, given, Course{.learning_rate = 0.3, .steps = 11, .warmup_steps = 2, .steps_per_epoch = 2});
+    CompiledFn compiled = compile([&](Span<const Tensor> step) -> TensorList { return {schedule->construct(step[0])}; });
+    for (int64_t i = 0; i < 25; ++i) {
+      const TensorList step = {Tensor::scalar(static_cast<double>(i), DType::kInt32)};
+      EXPECT_NEAR(at(*schedule, i), schedule->rate(i), 1e-7) << name << " at step " << i;
+      EXPECT_EQ(compiled(step)[0].item(), at(*schedule, i)) << name << " at step " << i;
+    }
+  }
+}
+
+TEST(Schedule, OneWithoutAFormulaHasRatesToo) {
+  struct Counted final : LearningRateSchedule {
+    Tensor construct(const Tensor& global_step) const override { return ops::mul(ops::cast(global_step, DType::kFloat32), 0.5); }
+  };
+  EXPECT_EQ(Counted().rate(3), 1.5);
+  EXPECT_FALSE(Counted().fixed());
+}
+
 LrOptions seed(const std::string& mode) {
   return {.lr_init = 0.02, .lr_end = 0.001, .lr_max = 0.8, .warmup_epochs = 2, .total_epochs = 10, .steps_per_epoch = 5, .lr_decay_mode = mode};
 }
@@ -90,6 +133,9 @@ TEST(Schedule, Refusals) {
   EXPECT_THROW(WarmUpLR(0.1, 0), ValueError);
   EXPECT_THROW(ExponentialDecayLR(0.1, 0, 5), ValueError);
   EXPECT_THROW(warmup_cosine_annealing_lr(0.1, 5, 1, 2, 10), ValueError);
+  EXPECT_THROW(schedules().make("cosine", {}, Course{}), ValueError);  // nothing says how long
+  EXPECT_THROW(schedules().make("step", {}, Course{}), ValueError);
+  EXPECT_THROW(exponential_decay_lr(0.1, 1e200, 200, 1, 1), ValueError);
 }
 
 }  // namespace

@@ -120,6 +120,7 @@ TEST(Settings, LaterSourcesWinAndAreNamed) {
   s.load_yaml(path);
   s.load_environment({"SINDRI_TRAIN__BATCH_SIZE=128", "SINDRI_TRAIN__SEED=8", "SINDRI_LOG=debug", "HOME=/x", "SINDRI_DATA__PATH=/some/where"});
   s.set("train.seed=9");
+  s.set("lr.schedule=step");
   s.set("lr.milestones=[10,20]");
   s.set("model.name=resnet20");
   s.validate();
@@ -179,6 +180,7 @@ TEST(Settings, RulesBetweenSettings) {
   refused({"lr.warmup_epochs=11"}, "do not fit");
   refused({"lr.schedule=step"}, "at least one epoch");
   refused({"lr.schedule=step", "lr.milestones=20,10"}, "must rise");
+  refused({"lr.milestones=10,20"}, "constant has no such setting");
   refused({"data.mean=0.5"}, "data.mean has 1 values");
   refused({"train.sink_size=0"}, "0 steps");
   refused({"train.amp_dtype=f16"}, "nothing is cast");

@@ -1,5 +1,6 @@
-// An optimizer of one's own, chosen in a settings file like those of the library: own_optimizer SETTINGS.yaml [section.key=value ...]
+// An optimizer and a learning-rate schedule of one's own, chosen in a settings file like those of the library: own_optimizer SETTINGS.yaml [section.key=value ...]
 #include <sindri/app/app.h>
+#include <sindri/optim/formula.h>
 #include <sindri/optim/registry.h>
 #include <sindri/sindri.h>
 
@@ -20,13 +21,9 @@ class Signum final : public optim::Optimizer {
   std::vector<Slot> slots() const override { return {{.prefix = "signum_m"}}; }
   Tensor update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const optim::UpdateControl& c,
                 const std::vector<Parameter*>& state) override {
-    Tensor g = ops::mul(grad, c.grad_scale);
-    if (c.inv_scale.defined()) g = ops::mul(g, c.inv_scale);
-    g = ops::add(g, ops::mul(p.value(), weight_decay));
-    const Tensor old = state[0]->value(), m = ops::add(ops::mul(old, momentum_), ops::mul(g, 1 - momentum_));
-    const Tensor moved = ops::sub(p.value(), ops::mul(ops::sign(m), lr));
-    state[0]->assign(c.skip.defined() ? ops::where(c.skip, old, m) : m);
-    return c.skip.defined() ? ops::where(c.skip, p.value(), moved) : moved;
+    const Tensor g = whole_gradient(p, grad, weight_decay, c);
+    const Tensor m = ops::add(ops::mul(state[0]->value(), momentum_), ops::mul(g, 1 - momentum_));
+    return unless_skipped(p, ops::sub(p.value(), ops::mul(ops::sign(m), lr)), state, {m}, c);
   }
 
  private:
@@ -42,12 +39,29 @@ const auto& kSignum = optim::optimizers().add({
     },
 });
 
+// learning_rate/sqrt(1 + step/decay_steps), written once for tables (double) and traced steps (Tensor).
+struct InverseRoot {
+  double learning_rate, decay_steps;
+  template <class T> T operator()(const T& step) const { return learning_rate / optim::formula::pow(step / decay_steps + 1.0, 0.5); }
+};
+
+const auto& kInverseRoot = optim::schedules().add({
+    .name = "inverse_root",
+    .doc = "lr.max / sqrt(1 + update/decay_steps)",
+    .settings = {optim::decay_steps_setting()},
+    .make =
+        [](const optim::Course& c, const SettingValues& v) {
+          return optim::schedule_of(InverseRoot{c.learning_rate, optim::decay_steps(c, v)});
+        },
+});
+
 }  // namespace
 
 int main(int argc, char** argv) try {
   train::Settings settings;
   if (argc > 1) settings.load_yaml(argv[1]);
   settings.set("optimizer.name=" + kSignum.name);
+  settings.set("lr.schedule=" + kInverseRoot.name);
   for (int i = 2; i < argc; ++i) settings.set(argv[i]);
   settings.validate();
   app::TrainRequest request;

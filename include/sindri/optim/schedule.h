@@ -1,10 +1,12 @@
 // Learning rates: a number, a table indexed by global step, or a schedule computed from it; and MindSpore's list-making functions.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "sindri/core/setting.h"
 #include "sindri/core/tensor.h"
 #include "sindri/export.h"
 
@@ -19,6 +21,10 @@ class SINDRI_API LearningRateSchedule {
   virtual ~LearningRateSchedule() = default;
   /// global_step: int32 scalar -> float32 scalar.
   virtual Tensor construct(const Tensor& global_step) const = 0;
+  /// The same on the host, for tables of rates. By default what construct gives.
+  virtual double rate(int64_t step) const;
+  /// Whether every step has the same rate, so that no table is needed.
+  virtual bool fixed() const { return false; }
 };
 
 /// What optimizers take as learning rate.
@@ -52,98 +58,76 @@ class SINDRI_API WeightDecay {
   std::shared_ptr<LearningRateSchedule> schedule_;
 };
 
-// Schedules. p = step/decay_steps, with is_stair rounded down. Numbers out of range throw ValueError.
+/// One rate per step for total_step steps, each epoch of step_per_epoch steps being one step of the schedule. Throws ValueError for numbers
+/// below 1 and for a rate larger than a float can be, naming `who`.
+SINDRI_API std::vector<double> rates_of(const LearningRateSchedule& schedule, int64_t total_step, int64_t step_per_epoch = 1, const char* who = "rates_of");
 
-/// (lr - end)·(1 - min(step, N)/N)^power + end; with update_decay_steps N grows by whole multiples instead of holding the end.
-class SINDRI_API PolynomialDecayLR final : public LearningRateSchedule {
+// MindSpore's names, each for a schedule that is registered (registry.h) and documented in optim/schedules/. p = step/decay_steps, with
+// is_stair rounded down. Numbers out of range throw ValueError.
+
+class SINDRI_API NamedSchedule : public LearningRateSchedule {
  public:
-  PolynomialDecayLR(double learning_rate, double end_learning_rate, int64_t decay_steps, double power, bool update_decay_steps = false);
-  Tensor construct(const Tensor& global_step) const override;
+  Tensor construct(const Tensor& global_step) const final { return schedule_->construct(global_step); }
+  double rate(int64_t step) const final { return schedule_->rate(step); }
+
+ protected:
+  NamedSchedule(const char* rule, double learning_rate, const std::map<std::string, SettingValue>& settings);
 
  private:
-  double start_, end_;
-  int64_t steps_;
-  double power_;
-  bool update_;
+  std::shared_ptr<LearningRateSchedule> schedule_;
+};
+
+/// (lr - end)·(1 - min(step, N)/N)^power + end; with update_decay_steps N grows by whole multiples instead of holding the end.
+class SINDRI_API PolynomialDecayLR final : public NamedSchedule {
+ public:
+  PolynomialDecayLR(double learning_rate, double end_learning_rate, int64_t decay_steps, double power, bool update_decay_steps = false);
 };
 
 /// lr·min(step, warmup_steps)/warmup_steps.
-class SINDRI_API WarmUpLR final : public LearningRateSchedule {
+class SINDRI_API WarmUpLR final : public NamedSchedule {
  public:
   WarmUpLR(double learning_rate, int64_t warmup_steps);
-  Tensor construct(const Tensor& global_step) const override;
-
- private:
-  double lr_;
-  int64_t steps_;
 };
 
 /// lr·rate^p.
-class SINDRI_API ExponentialDecayLR final : public LearningRateSchedule {
+class SINDRI_API ExponentialDecayLR final : public NamedSchedule {
  public:
   ExponentialDecayLR(double learning_rate, double decay_rate, int64_t decay_steps, bool is_stair = false);
-  Tensor construct(const Tensor& global_step) const override;
-
- private:
-  double lr_, rate_;
-  int64_t steps_;
-  bool stair_;
 };
 
 /// lr·exp(-rate·step), with is_stair the step rounded down to a multiple of decay_steps.
-class SINDRI_API NaturalExpDecayLR final : public LearningRateSchedule {
+class SINDRI_API NaturalExpDecayLR final : public NamedSchedule {
  public:
   NaturalExpDecayLR(double learning_rate, double decay_rate, int64_t decay_steps, bool is_stair = false);
-  Tensor construct(const Tensor& global_step) const override;
-
- private:
-  double lr_, rate_;
-  int64_t steps_;
-  bool stair_;
 };
 
 /// lr/(1 + rate·p).
-class SINDRI_API InverseDecayLR final : public LearningRateSchedule {
+class SINDRI_API InverseDecayLR final : public NamedSchedule {
  public:
   InverseDecayLR(double learning_rate, double decay_rate, int64_t decay_steps, bool is_stair = false);
-  Tensor construct(const Tensor& global_step) const override;
-
- private:
-  double lr_, rate_;
-  int64_t steps_;
-  bool stair_;
 };
 
 /// min + (max - min)·(1 + cos(pi·min(step, N)/N))/2.
-class SINDRI_API CosineDecayLR final : public LearningRateSchedule {
+class SINDRI_API CosineDecayLR final : public NamedSchedule {
  public:
   CosineDecayLR(double min_lr, double max_lr, int64_t decay_steps);
-  Tensor construct(const Tensor& global_step) const override;
-
- private:
-  double min_, max_;
-  int64_t steps_;
 };
 
-// Lists of rates, one per step, in MindSpore's formulas; e = floor(step/step_per_epoch). Numbers out of range throw ValueError.
+// Lists of rates, one per step: the schedule of that name at e = floor(step/step_per_epoch), decay_epoch being its decay_steps. Numbers out of
+// range throw ValueError.
 
 /// learning_rates[i] before step milestone[i].
+SINDRI_API std::vector<double> piecewise_constant_rates(const std::vector<int64_t>& milestone, const std::vector<double>& learning_rates);
 SINDRI_API std::vector<float> piecewise_constant_lr(const std::vector<int64_t>& milestone, const std::vector<double>& learning_rates);
-/// lr·rate^(e/decay_epoch), the exponent rounded down with is_stair.
 SINDRI_API std::vector<float> exponential_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch,
                                                    bool is_stair = false);
-/// lr·exp(-rate·e); with is_stair e is rounded down to a multiple of decay_epoch.
 SINDRI_API std::vector<float> natural_exp_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch,
                                                    bool is_stair = false);
-/// lr/(1 + rate·e/decay_epoch), the quotient rounded down with is_stair.
 SINDRI_API std::vector<float> inverse_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch,
                                                bool is_stair = false);
-/// min + (max - min)·(1 + cos(pi·min(e, D)/D))/2, D = decay_epoch.
 SINDRI_API std::vector<float> cosine_decay_lr(double min_lr, double max_lr, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch);
-/// (lr - end)·(1 - min(e, D)/D)^power + end; with update_decay_epoch D grows by whole multiples.
 SINDRI_API std::vector<float> polynomial_decay_lr(double learning_rate, double end_learning_rate, int64_t total_step, int64_t step_per_epoch,
                                                   int64_t decay_epoch, double power, bool update_decay_epoch = false);
-/// lr·min(e, warmup_epoch)/warmup_epoch.
 SINDRI_API std::vector<float> warmup_lr(double learning_rate, int64_t total_step, int64_t step_per_epoch, int64_t warmup_epoch);
 
 /// Arguments of get_lr, in the words of the ResNet scripts' lr_generator.

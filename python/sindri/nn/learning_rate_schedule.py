@@ -1,19 +1,17 @@
-"""Learning rates as functions of the global step, computed with ops. p = step/decay_steps, rounded down with is_stair."""
+"""Learning rates as functions of the global step. The formulas are the library's (optim/schedules/); here are MindSpore's names and checks."""
 from __future__ import annotations
 
-import math
-from typing import Any
+import functools
+import operator
+from typing import Any, Dict, Tuple
 
 from sindri import _core
-from sindri.common import dtype as mstype
 from sindri.common.tensor import Tensor
 from sindri.context import era
 from sindri._check import check_bool, check_int, check_strict_float, fail
 from sindri.nn.cell import Cell
 
 __all__ = ["LearningRateSchedule", "ExponentialDecayLR", "NaturalExpDecayLR", "InverseDecayLR", "CosineDecayLR", "PolynomialDecayLR", "WarmUpLR"]
-
-_ops = _core.ops
 
 
 class LearningRateSchedule(Cell):
@@ -23,39 +21,72 @@ class LearningRateSchedule(Cell):
         raise NotImplementedError(f"{self.cls_name} defines no construct | override construct(self, global_step)")
 
 
-def _constant(value: float) -> Tensor:
-    return _ops.full((), value)
+# Checked settings of the library's schedules, for the classes here and for the lists of dynamic_lr, where steps are epochs.
 
 
-def _as_float(step: Any) -> Tensor:
-    return _ops.cast(step, mstype.float32)
+def checked_decay(who: str, learning_rate: Any, decay_rate: Any, decay_steps: Any, is_stair: Any, unit: str = "steps") -> Dict[str, Any]:
+    """Of "exponential", "natural_exp" and "inverse". Raises TypeError for wrong types, ValueError unless all numbers are above 0."""
+    return {"learning_rate": check_strict_float(who, "learning_rate", learning_rate, above=0),
+            "decay_rate": check_strict_float(who, "decay_rate", decay_rate, above=0), "decay_steps": check_int(who, f"decay_{unit}", decay_steps, 1),
+            "is_stair": check_bool(who, "is_stair", is_stair)}
 
 
-def _at_most(step: Any, steps: int) -> Tensor:
-    return _ops.minimum(_as_float(step), _constant(float(steps)))
+def checked_cosine(who: str, min_lr: Any, max_lr: Any, decay_steps: Any, unit: str = "steps") -> Dict[str, Any]:
+    """Of "cosine". Raises TypeError for wrong types, ValueError for numbers out of range and unless min_lr < max_lr."""
+    if check_strict_float(who, "min_lr", min_lr, least=0) >= check_strict_float(who, "max_lr", max_lr, above=0):
+        fail(ValueError, f"{who}: min_lr {min_lr} must be below max_lr {max_lr}")
+    return {"learning_rate": max_lr, "end": min_lr, "decay_steps": check_int(who, f"decay_{unit}", decay_steps, 1)}
 
 
-def _progress(step: Any, decay_steps: int, is_stair: bool) -> Tensor:
-    p = _ops.div(_as_float(step), float(decay_steps))
-    return _ops.floor(p) if is_stair else p
+def checked_poly(who: str, learning_rate: Any, end: Any, decay_steps: Any, power: Any, update: Any, unit: str = "steps") -> Dict[str, Any]:
+    """Of "poly". Raises TypeError for wrong types, ValueError for numbers out of range and, where the rate must fall, unless end < learning_rate."""
+    check_strict_float(who, "learning_rate", learning_rate, above=0)
+    grows = check_strict_float(who, "end_learning_rate", end, least=0) >= learning_rate
+    if grows and (unit == "epoch" or era() == 1):  # 2.x lets the rate of the class grow
+        fail(ValueError, f"{who}: end_learning_rate {end} must be below learning_rate {learning_rate}")
+    return {"learning_rate": learning_rate, "end": end, "decay_steps": check_int(who, f"decay_{unit}", decay_steps, 1),
+            "power": check_strict_float(who, "power", power, above=0), "update_decay_steps": check_bool(who, f"update_decay_{unit}", update)}
 
 
-class _Decay(LearningRateSchedule):
+def checked_warm_up(who: str, learning_rate: Any, warmup_steps: Any, unit: str = "steps") -> Dict[str, Any]:
+    """Of "warm_up". Raises TypeError for wrong types, ValueError for a negative rate and steps below 1."""
+    return {"learning_rate": check_strict_float(who, "learning_rate", learning_rate, least=0),
+            "warmup_steps": check_int(who, f"warmup_{unit}", warmup_steps, 1)}
+
+
+@functools.lru_cache(maxsize=256)
+def _made(rule: str, settings: Tuple[str, ...], values: Tuple[Any, ...]) -> _core.Schedule:
+    return _core.Schedule(rule, **dict(zip(settings, values)))
+
+
+class _Named(LearningRateSchedule):
+    """A schedule of the library. Its settings are attributes, which may change between calls."""
+
+    _rule = ""  # the name there
+
+    def _hold(self, settings: Dict[str, Any], **names: str) -> None:
+        """Makes the settings attributes. names: setting=attribute where MindSpore's is another."""
+        attributes = [names.get(setting, setting) for setting in settings]
+        self.__dict__["_cell_settings"], self.__dict__["_cell_read"] = tuple(settings), operator.attrgetter(*attributes)
+        for name, value in zip(attributes, settings.values()):
+            setattr(self, name, value)
+
+    def construct(self, global_step: Tensor) -> Tensor:
+        return _made(self._rule, self._cell_settings, self._cell_read(self))(global_step)
+
+
+class _Decay(_Named):
     """What the decays by a rate share. Raises TypeError for wrong types, ValueError unless all numbers are above 0."""
 
     def __init__(self, learning_rate: float, decay_rate: float, decay_steps: int, is_stair: bool = False) -> None:
         super().__init__()
-        self.learning_rate = check_strict_float(self.cls_name, "learning_rate", learning_rate, above=0)
-        self.decay_rate = check_strict_float(self.cls_name, "decay_rate", decay_rate, above=0)
-        self.decay_steps = check_int(self.cls_name, "decay_steps", decay_steps, 1)
-        self.is_stair = check_bool(self.cls_name, "is_stair", is_stair)
+        self._hold(checked_decay(self.cls_name, learning_rate, decay_rate, decay_steps, is_stair))
 
 
 class ExponentialDecayLR(_Decay):
-    """learning_rate·decay_rate^p."""
+    """learning_rate·decay_rate^p, p = step/decay_steps, rounded down with is_stair."""
 
-    def construct(self, global_step: Tensor) -> Tensor:
-        return _ops.mul(_ops.pow(_constant(self.decay_rate), _progress(global_step, self.decay_steps, self.is_stair)), self.learning_rate)
+    _rule = "exponential"
 
 
 class NaturalExpDecayLR(_Decay):
@@ -64,74 +95,44 @@ class NaturalExpDecayLR(_Decay):
     So does MindSpore compute it; its documentation has step/decay_steps in the exponent.
     """
 
-    def construct(self, global_step: Tensor) -> Tensor:
-        step = _as_float(global_step)
-        if self.is_stair:
-            step = _ops.mul(_ops.floor(_ops.div(step, float(self.decay_steps))), float(self.decay_steps))
-        return _ops.mul(_ops.exp(_ops.mul(step, -self.decay_rate)), self.learning_rate)
+    _rule = "natural_exp"
 
 
 class InverseDecayLR(_Decay):
-    """learning_rate/(1 + decay_rate·p)."""
+    """learning_rate/(1 + decay_rate·p), p = step/decay_steps, rounded down with is_stair."""
 
-    def construct(self, global_step: Tensor) -> Tensor:
-        below = _ops.add(_ops.mul(_progress(global_step, self.decay_steps, self.is_stair), self.decay_rate), 1.0)
-        return _ops.div(_constant(self.learning_rate), below)
+    _rule = "inverse"
 
 
-class CosineDecayLR(LearningRateSchedule):
+class CosineDecayLR(_Named):
     """min_lr + (max_lr - min_lr)·(1 + cos(pi·min(step, decay_steps)/decay_steps))/2. Raises ValueError unless min_lr < max_lr."""
+
+    _rule = "cosine"
 
     def __init__(self, min_lr: float, max_lr: float, decay_steps: int) -> None:
         super().__init__()
-        who = "CosineDecayLR"
-        self.min_lr, self.max_lr = check_strict_float(who, "min_lr", min_lr, least=0), check_strict_float(who, "max_lr", max_lr, above=0)
-        self.decay_steps = check_int(who, "decay_steps", decay_steps, 1)
-        if self.min_lr >= self.max_lr:
-            fail(ValueError, f"{who}: min_lr {min_lr} must be below max_lr {max_lr}")
-
-    def construct(self, global_step: Tensor) -> Tensor:
-        angle = _ops.mul(_at_most(global_step, self.decay_steps), math.pi / self.decay_steps)
-        return _ops.add(_ops.mul(_ops.add(_ops.cos(angle), 1.0), 0.5 * (self.max_lr - self.min_lr)), self.min_lr)
+        self._hold(checked_cosine("CosineDecayLR", min_lr, max_lr, decay_steps), learning_rate="max_lr", end="min_lr")
 
 
-class PolynomialDecayLR(LearningRateSchedule):
+class PolynomialDecayLR(_Named):
     """(learning_rate - end)·(1 - min(step, N)/N)^power + end, N = decay_steps; with update_decay_steps N grows by whole multiples instead.
 
     Raises TypeError for numbers that are no floats; ValueError unless end is at least 0 (with SINDRI_MINDSPORE_ERA=1 also
     below learning_rate) and power and decay_steps are above 0.
     """
 
+    _rule = "poly"
+
     def __init__(self, learning_rate: float, end_learning_rate: float, decay_steps: int, power: float, update_decay_steps: bool = False) -> None:
         super().__init__()
-        who = "PolynomialDecayLR"
-        self.learning_rate = check_strict_float(who, "learning_rate", learning_rate, above=0)
-        self.end_learning_rate = check_strict_float(who, "end_learning_rate", end_learning_rate, least=0)
-        if self.end_learning_rate >= self.learning_rate and era() == 1:  # 2.x lets the rate grow
-            fail(ValueError, f"{who}: end_learning_rate {end_learning_rate} must be below learning_rate {learning_rate}")
-        self.decay_steps = check_int(who, "decay_steps", decay_steps, 1)
-        self.power = check_strict_float(who, "power", power, above=0)
-        self.update_decay_steps = check_bool(who, "update_decay_steps", update_decay_steps)
-
-    def construct(self, global_step: Tensor) -> Tensor:
-        steps = float(self.decay_steps)
-        if self.update_decay_steps:
-            step = _as_float(global_step)
-            periods = _ops.maximum(_ops.ceil(_ops.div(step, steps)), _constant(1.0))
-            p = _ops.div(step, _ops.mul(periods, steps))
-        else:
-            p = _ops.div(_at_most(global_step, self.decay_steps), steps)
-        span = self.learning_rate - self.end_learning_rate
-        return _ops.add(_ops.mul(_ops.pow(_ops.sub(1.0, p), self.power), span), self.end_learning_rate)
+        self._hold(checked_poly("PolynomialDecayLR", learning_rate, end_learning_rate, decay_steps, power, update_decay_steps), end="end_learning_rate")
 
 
-class WarmUpLR(LearningRateSchedule):
+class WarmUpLR(_Named):
     """learning_rate·min(step, warmup_steps)/warmup_steps. Raises TypeError or ValueError for numbers of another kind or range."""
+
+    _rule = "warm_up"
 
     def __init__(self, learning_rate: float, warmup_steps: int) -> None:
         super().__init__()
-        self.learning_rate = check_strict_float("WarmUpLR", "learning_rate", learning_rate, least=0)
-        self.warmup_steps = check_int("WarmUpLR", "warmup_steps", warmup_steps, 1)
-
-    def construct(self, global_step: Tensor) -> Tensor:
-        return _ops.mul(_ops.div(_at_most(global_step, self.warmup_steps), float(self.warmup_steps)), self.learning_rate)
+        self._hold(checked_warm_up("WarmUpLR", learning_rate, warmup_steps))

@@ -1,0 +1,60 @@
+// Formulas of the step that are written once and read with two kinds of numbers: with doubles for tables, with float32 scalar tensors in a
+// traced step. optim/schedules/ holds the library's.
+//
+//   struct Halving {
+//     double learning_rate, every;
+//     template <class T> T operator()(const T& step) const { return formula::pow(0.5, step / every) * learning_rate; }
+//   };
+//   std::shared_ptr<LearningRateSchedule> s = schedule_of(Halving{.learning_rate = 0.1, .every = 100});
+//
+// T is double or Tensor: +, -, * and / work with both, the functions below too. A double stands on the right where it can: it is then part
+// of one operator.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "sindri/ops/elementwise.h"
+#include "sindri/optim/schedule.h"
+
+namespace sindri::optim {
+
+namespace formula {
+
+inline double floor(double x) { return std::floor(x); }
+inline Tensor floor(const Tensor& x) { return ops::floor(x); }
+inline double ceil(double x) { return std::ceil(x); }
+inline Tensor ceil(const Tensor& x) { return ops::ceil(x); }
+inline double exp(double x) { return std::exp(x); }
+inline Tensor exp(const Tensor& x) { return ops::exp(x); }
+inline double cos(double x) { return std::cos(x); }
+inline Tensor cos(const Tensor& x) { return ops::cos(x); }
+inline double pow(double base, double exponent) { return std::pow(base, exponent); }
+inline Tensor pow(double base, const Tensor& exponent) { return ops::pow(ops::scalar_like(exponent, base), exponent); }
+inline Tensor pow(const Tensor& base, double exponent) { return ops::pow(base, exponent); }
+/// The smaller, the larger of both.
+inline double at_most(double x, double limit) { return std::min(x, limit); }
+inline Tensor at_most(const Tensor& x, double limit) { return ops::minimum(x, ops::scalar_like(x, limit)); }
+inline double at_least(double x, double limit) { return std::max(x, limit); }
+inline Tensor at_least(const Tensor& x, double limit) { return ops::maximum(x, ops::scalar_like(x, limit)); }
+/// 1 from `limit` on, 0 before.
+inline double reached(double x, double limit) { return x >= limit ? 1 : 0; }
+inline Tensor reached(const Tensor& x, double limit) { return ops::cast(ops::greater_equal(x, ops::scalar_like(x, limit)), x.dtype()); }
+
+}  // namespace formula
+
+/// A schedule that is a formula of the step.
+template <class F> class FormulaSchedule final : public LearningRateSchedule {
+ public:
+  explicit FormulaSchedule(F f) : f_(std::move(f)) {}
+  Tensor construct(const Tensor& global_step) const override { return f_(ops::cast(global_step, DType::kFloat32)); }
+  double rate(int64_t step) const override { return f_(static_cast<double>(step)); }
+
+ private:
+  F f_;
+};
+
+template <class F> std::shared_ptr<LearningRateSchedule> schedule_of(F f) { return std::make_shared<FormulaSchedule<F>>(std::move(f)); }
+
+}  // namespace sindri::optim

@@ -1,0 +1,30 @@
+// learning_rate·decay_rate^(step/decay_steps), the exponent rounded down with is_stair (MindSpore: ExponentialDecayLR).
+#include "sindri/optim/formula.h"
+#include "sindri/optim/registry.h"
+
+namespace sindri::optim {
+
+namespace {
+
+struct Exponential {
+  double learning_rate, decay_rate, decay_steps;
+  bool is_stair;
+  template <class T> T operator()(const T& step) const {
+    const T p = step / decay_steps;
+    return formula::pow(decay_rate, is_stair ? formula::floor(p) : p) * learning_rate;
+  }
+};
+
+const auto& kExponential = schedules().add({
+    .name = "exponential",
+    .doc = "lr.max * decay_rate^(update/decay_steps)",
+    .settings = {decay_rate_setting(), decay_steps_setting(), is_stair_setting()},
+    .make =
+        [](const Course& c, const SettingValues& v) {
+          return schedule_of(Exponential{c.learning_rate, v.get_float("decay_rate"), decay_steps(c, v), v.get_bool("is_stair")});
+        },
+});
+
+}  // namespace
+
+}  // namespace sindri::optim

@@ -1,0 +1,31 @@
+// learning_rate·e^(-decay_rate·step), with is_stair the step rounded down to a multiple of decay_steps (MindSpore: NaturalExpDecayLR).
+// Of the step, not of step/decay_steps: so does MindSpore compute it, whatever its documentation says.
+#include "sindri/optim/formula.h"
+#include "sindri/optim/registry.h"
+
+namespace sindri::optim {
+
+namespace {
+
+struct NaturalExp {
+  double learning_rate, decay_rate, decay_steps;
+  bool is_stair;
+  template <class T> T operator()(const T& step) const {
+    const T s = is_stair ? T(formula::floor(step / decay_steps) * decay_steps) : step;
+    return formula::exp(s * -decay_rate) * learning_rate;
+  }
+};
+
+const auto& kNaturalExp = schedules().add({
+    .name = "natural_exp",
+    .doc = "lr.max * e^(-decay_rate*update)",
+    .settings = {decay_rate_setting(), decay_steps_setting(), is_stair_setting()},
+    .make =
+        [](const Course& c, const SettingValues& v) {
+          return schedule_of(NaturalExp{c.learning_rate, v.get_float("decay_rate"), decay_steps(c, v), v.get_bool("is_stair")});
+        },
+});
+
+}  // namespace
+
+}  // namespace sindri::optim
