@@ -3,17 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "optim/optimizer_impl.h"
 #include "sindri/core/error.h"
 #include "sindri/ops/optimizer.h"
 #include "sindri/optim/registry.h"
 
 namespace sindri::optim {
 
-Adagrad::Adagrad(Params params, const Options& o)
-    : Optimizer("Adagrad", std::move(params),
-                {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
-      accum_(o.accum),
-      update_slots_(o.update_slots) {
+Adagrad::Adagrad(Params params, const Options& o) : Optimizer("Adagrad", std::move(params), shared_options(o)), accum_(o.accum), update_slots_(o.update_slots) {
   if (!(accum_ >= 0)) throw ValueError(fmt::format("Adagrad: accum must not be negative, got {}", accum_));
   init_state();
 }
@@ -24,11 +21,7 @@ Tensor Adagrad::update(const Parameter& p, const Tensor& grad, const Tensor& lr,
       state, ops::adagrad_update(p.value(), state[0]->value(), grad, lr, update_slots_, weight_decay, control.grad_scale, control.inv_scale, control.skip));
 }
 
-Adadelta::Adadelta(Params params, const Options& o)
-    : Optimizer("Adadelta", std::move(params),
-                {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
-      rho_(o.rho),
-      epsilon_(o.epsilon) {
+Adadelta::Adadelta(Params params, const Options& o) : Optimizer("Adadelta", std::move(params), shared_options(o)), rho_(o.rho), epsilon_(o.epsilon) {
   if (!(rho_ >= 0 && rho_ <= 1)) throw ValueError(fmt::format("Adadelta: rho must be in [0, 1], got {}", rho_));
   if (!(epsilon_ >= 0)) throw ValueError(fmt::format("Adadelta: epsilon must not be negative, got {}", epsilon_));
   init_state();
@@ -49,15 +42,11 @@ const auto& kAdagrad = optimizers().add({
     .settings = {{.name = "accum", .type = SettingType::kFloat, .fallback = "0.1", .doc = "what the sum of squares starts from", .min = 0},
                  {.name = "update_slots", .type = SettingType::kBool, .fallback = "true", .doc = "whether the sum of squares grows"},
                  loss_scale_setting()},
-    .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
-      return std::make_shared<Adagrad>(std::move(params),
-                                       AdagradOptions{.accum = v.get_float("accum"),
-                                                      .learning_rate = o.learning_rate,
-                                                      .update_slots = v.get_bool("update_slots"),
-                                                      .loss_scale = v.get_float("loss_scale"),
-                                                      .weight_decay = o.weight_decay,
-                                                      .grad_clip = o.grad_clip});
-    },
+    .make = make_from_settings<Adagrad,
+                               [](auto& o, const SettingValues& v) {
+                                 o.accum = v.get_float("accum");
+                                 o.update_slots = v.get_bool("update_slots");
+                               }>,
 });
 
 const auto& kAdadelta = optimizers().add({
@@ -66,15 +55,11 @@ const auto& kAdadelta = optimizers().add({
     .settings = {{.name = "rho", .type = SettingType::kFloat, .fallback = "0.9", .doc = "how much of the means of squares stays", .min = 0, .max = 1},
                  {.name = "epsilon", .type = SettingType::kFloat, .fallback = "1e-06", .doc = "below the roots", .min = 0},
                  loss_scale_setting()},
-    .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
-      return std::make_shared<Adadelta>(std::move(params),
-                                        AdadeltaOptions{.learning_rate = o.learning_rate,
-                                                        .rho = v.get_float("rho"),
-                                                        .epsilon = v.get_float("epsilon"),
-                                                        .loss_scale = v.get_float("loss_scale"),
-                                                        .weight_decay = o.weight_decay,
-                                                        .grad_clip = o.grad_clip});
-    },
+    .make = make_from_settings<Adadelta,
+                               [](auto& o, const SettingValues& v) {
+                                 o.rho = v.get_float("rho");
+                                 o.epsilon = v.get_float("epsilon");
+                               }>,
 });
 
 }  // namespace

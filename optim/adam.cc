@@ -12,8 +12,7 @@
 namespace sindri::optim {
 
 Adam::Adam(std::string name, Params params, const Options& o, const Shape& power_shape)
-    : Optimizer(std::move(name), std::move(params),
-                {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
+    : Optimizer(std::move(name), std::move(params), shared_options(o)),
       beta1_(o.beta1),
       beta2_(o.beta2),
       eps_(o.eps),
@@ -49,12 +48,7 @@ Tensor Adam::update(const Parameter& p, const Tensor& grad, const Tensor& lr, do
                                        control.inv_scale, control.skip));
 }
 
-AdaMax::AdaMax(Params params, const Options& o)
-    : Optimizer("AdaMax", std::move(params),
-                {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
-      beta1_(o.beta1),
-      beta2_(o.beta2),
-      eps_(o.eps) {
+AdaMax::AdaMax(Params params, const Options& o) : Optimizer("AdaMax", std::move(params), shared_options(o)), beta1_(o.beta1), beta2_(o.beta2), eps_(o.eps) {
   check_betas("AdaMax", beta1_, beta2_, eps_);
   beta1_power_ = &shared_state("beta1_power", 1, {1});
   init_state();
@@ -70,10 +64,7 @@ Tensor AdaMax::update(const Parameter& p, const Tensor& grad, const Tensor& lr, 
 }
 
 AdamWeightDecay::AdamWeightDecay(Params params, const Options& o)
-    : Optimizer("AdamWeightDecay", std::move(params), {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .grad_clip = o.grad_clip}),
-      beta1_(o.beta1),
-      beta2_(o.beta2),
-      eps_(o.eps) {
+    : Optimizer("AdamWeightDecay", std::move(params), shared_options(o)), beta1_(o.beta1), beta2_(o.beta2), eps_(o.eps) {
   check_betas("AdamWeightDecay", beta1_, beta2_, eps_);
   init_state();
 }
@@ -101,18 +92,11 @@ const auto& kAdam = optimizers().add({
          {.name = "nesterov", .type = SettingType::kBool, .fallback = "false", .doc = "Nesterov's form: the step looks ahead along the velocity"},
          {.name = "amsgrad", .type = SettingType::kBool, .fallback = "false", .doc = "the largest second moment so far in the root (Reddi et al. 2018)"},
          loss_scale_setting()},
-    .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
-      return std::make_shared<Adam>(std::move(params),
-                                    AdamOptions{.learning_rate = o.learning_rate,
-                                                .beta1 = v.get_float("beta1"),
-                                                .beta2 = v.get_float("beta2"),
-                                                .eps = v.get_float("eps"),
-                                                .weight_decay = o.weight_decay,
-                                                .loss_scale = v.get_float("loss_scale"),
-                                                .use_nesterov = v.get_bool("nesterov"),
-                                                .use_amsgrad = v.get_bool("amsgrad"),
-                                                .grad_clip = o.grad_clip});
-    },
+    .make = make_from_settings<Adam,
+                               [](auto& o, const SettingValues& v) {
+                                 o.use_nesterov = v.get_bool("nesterov");
+                                 o.use_amsgrad = v.get_bool("amsgrad");
+                               }>,
 });
 
 const auto& kLazyAdam = optimizers().add({
@@ -123,48 +107,21 @@ const auto& kLazyAdam = optimizers().add({
                  eps_setting("1e-08"),
                  {.name = "nesterov", .type = SettingType::kBool, .fallback = "false", .doc = "Nesterov's form: the step looks ahead along the velocity"},
                  loss_scale_setting()},
-    .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
-      return std::make_shared<LazyAdam>(std::move(params),
-                                        AdamOptions{.learning_rate = o.learning_rate,
-                                                    .beta1 = v.get_float("beta1"),
-                                                    .beta2 = v.get_float("beta2"),
-                                                    .eps = v.get_float("eps"),
-                                                    .weight_decay = o.weight_decay,
-                                                    .loss_scale = v.get_float("loss_scale"),
-                                                    .use_nesterov = v.get_bool("nesterov"),
-                                                    .grad_clip = o.grad_clip});
-    },
+    .make = make_from_settings<LazyAdam, [](auto& o, const SettingValues& v) { o.use_nesterov = v.get_bool("nesterov"); }>,
 });
 
 const auto& kAdamWeightDecay = optimizers().add({
     .name = "adam_weight_decay",
     .doc = "Adam without bias correction, weight decay apart from the gradient",
     .settings = {beta1_setting(), beta2_setting(), eps_setting("1e-06")},
-    .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
-      return std::make_shared<AdamWeightDecay>(std::move(params),
-                                               AdamWeightDecayOptions{.learning_rate = o.learning_rate,
-                                                                      .beta1 = v.get_float("beta1"),
-                                                                      .beta2 = v.get_float("beta2"),
-                                                                      .eps = v.get_float("eps"),
-                                                                      .weight_decay = o.weight_decay,
-                                                                      .grad_clip = o.grad_clip});
-    },
+    .make = make_from_settings<AdamWeightDecay>,
 });
 
 const auto& kAdaMax = optimizers().add({
     .name = "adamax",
     .doc = "Adam with the largest gradient in place of the second moment",
     .settings = {beta1_setting(), beta2_setting(), eps_setting("1e-08"), loss_scale_setting()},
-    .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
-      return std::make_shared<AdaMax>(std::move(params),
-                                      AdaMaxOptions{.learning_rate = o.learning_rate,
-                                                    .beta1 = v.get_float("beta1"),
-                                                    .beta2 = v.get_float("beta2"),
-                                                    .eps = v.get_float("eps"),
-                                                    .weight_decay = o.weight_decay,
-                                                    .loss_scale = v.get_float("loss_scale"),
-                                                    .grad_clip = o.grad_clip});
-    },
+    .make = make_from_settings<AdaMax>,
 });
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "optim/optimizer_impl.h"
 #include "sindri/core/error.h"
 #include "sindri/ops/optimizer.h"
 #include "sindri/optim/registry.h"
@@ -20,12 +21,7 @@ Params without_rates(Params params) {
 }  // namespace
 
 FTRL::FTRL(Params params, const Options& o)
-    : Optimizer("FTRL", without_rates(std::move(params)),
-                {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
-      initial_accum_(o.initial_accum),
-      lr_power_(o.lr_power),
-      l1_(o.l1),
-      l2_(o.l2) {
+    : Optimizer("FTRL", without_rates(std::move(params)), shared_options(o)), initial_accum_(o.initial_accum), lr_power_(o.lr_power), l1_(o.l1), l2_(o.l2) {
   if (!(initial_accum_ >= 0)) throw ValueError(fmt::format("FTRL: initial_accum must not be negative, got {}", initial_accum_));
   if (!(o.learning_rate > 0)) throw ValueError(fmt::format("FTRL: the learning rate must be above 0, got {}", o.learning_rate));
   if (!(lr_power_ <= 0)) throw ValueError(fmt::format("FTRL: lr_power must not be above 0, got {}", lr_power_));

@@ -26,11 +26,7 @@ Tensor ratio_of_norms(const Tensor& p_norm, const Tensor& other_norm, const Tens
 
 }  // namespace
 
-Lamb::Lamb(Params params, const Options& o)
-    : Optimizer("Lamb", std::move(params), {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .grad_clip = o.grad_clip}),
-      beta1_(o.beta1),
-      beta2_(o.beta2),
-      eps_(o.eps) {
+Lamb::Lamb(Params params, const Options& o) : Optimizer("Lamb", std::move(params), shared_options(o)), beta1_(o.beta1), beta2_(o.beta2), eps_(o.eps) {
   check_betas("Lamb", beta1_, beta2_, eps_);
   init_state();
 }
@@ -121,15 +117,7 @@ const auto& kLamb = optimizers().add({
     .name = "lamb",
     .doc = "Adam's direction with steps as long as the weights (You et al. 2020)",
     .settings = {beta1_setting(), beta2_setting(), eps_setting("1e-06")},
-    .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
-      return std::make_shared<Lamb>(std::move(params),
-                                    LambOptions{.learning_rate = o.learning_rate,
-                                                .beta1 = v.get_float("beta1"),
-                                                .beta2 = v.get_float("beta2"),
-                                                .eps = v.get_float("eps"),
-                                                .weight_decay = o.weight_decay,
-                                                .grad_clip = o.grad_clip});
-    },
+    .make = make_from_settings<Lamb>,
 });
 
 const auto& kLars = optimizers().add({
@@ -142,13 +130,11 @@ const auto& kLars = optimizers().add({
                  {.name = "use_clip", .type = SettingType::kBool, .fallback = "false", .doc = "steps at most as long as without rescaling"},
                  loss_scale_setting()},
     .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
-      const auto inner = std::make_shared<Momentum>(std::move(params),
-                                                    MomentumOptions{.learning_rate = o.learning_rate,
-                                                                    .momentum = v.get_float("momentum"),
-                                                                    .weight_decay = o.weight_decay,
-                                                                    .loss_scale = v.get_float("loss_scale"),
-                                                                    .use_nesterov = v.get_bool("nesterov"),
-                                                                    .grad_clip = o.grad_clip});
+      const auto options = options_of<MomentumOptions>(o, v, [](MomentumOptions& m, const SettingValues& s) {
+        m.momentum = s.get_float("momentum");
+        m.use_nesterov = s.get_bool("nesterov");
+      });
+      const auto inner = std::make_shared<Momentum>(std::move(params), options);
       return std::make_shared<LARS>(
           inner, LARSOptions{.epsilon = v.get_float("epsilon"), .coefficient = v.get_float("coefficient"), .use_clip = v.get_bool("use_clip")});
     },

@@ -2,9 +2,10 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "sindri/optim/optimizer.h"
+#include "sindri/optim/registry.h"
 
 namespace sindri::optim {
 
@@ -12,6 +13,32 @@ namespace sindri::optim {
 Tensor unscaled(Tensor grad, double scale, const Tensor& inv_scale);
 /// Throws ValueError for betas outside (0, 1) or eps <= 0.
 void check_betas(const std::string& optimizer, double beta1, double beta2, double eps);
+
+/// What every optimizer is told, from the Options of one of them.
+template <class Options> OptimizerOptions shared_options(const Options& o) {
+  OptimizerOptions out{.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .grad_clip = o.grad_clip};
+  if constexpr (requires { o.loss_scale; }) out.loss_scale = o.loss_scale;
+  return out;
+}
+
+/// The Options of an optimizer: what all are told, of the settings those that several declare alike where they are among them, and what `own`
+/// takes of the others.
+template <class Options> Options options_of(const OptimizerOptions& o, const SettingValues& v, void (*own)(Options&, const SettingValues&) = nullptr) {
+  Options out{};
+  out.learning_rate = o.learning_rate;
+  out.weight_decay = o.weight_decay;
+  out.grad_clip = o.grad_clip;
+  if constexpr (requires { out.loss_scale; }) out.loss_scale = v.get_float("loss_scale");
+  if constexpr (requires { out.beta1; }) out.beta1 = v.get_float("beta1"), out.beta2 = v.get_float("beta2"), out.eps = v.get_float("eps");
+  if (own != nullptr) own(out, v);
+  return out;
+}
+
+/// Makes a registered optimizer so.
+template <class T, void (*own)(typename T::Options&, const SettingValues&) = nullptr>
+std::shared_ptr<Optimizer> make_from_settings(Params params, const OptimizerOptions& o, const SettingValues& v) {
+  return std::make_shared<T>(std::move(params), options_of<typename T::Options>(o, v, own));
+}
 
 /// The rate of one group: a number or table held in a Parameter (so that both can change without a new graph), or a schedule.
 struct Rate {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "optim/optimizer_impl.h"
 #include "sindri/core/error.h"
 #include "sindri/ops/optimizer.h"
 #include "sindri/optim/registry.h"
@@ -10,12 +11,7 @@
 namespace sindri::optim {
 
 RMSProp::RMSProp(Params params, const Options& o)
-    : Optimizer("RMSProp", std::move(params),
-                {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
-      decay_(o.decay),
-      momentum_(o.momentum),
-      epsilon_(o.epsilon),
-      centered_(o.centered) {
+    : Optimizer("RMSProp", std::move(params), shared_options(o)), decay_(o.decay), momentum_(o.momentum), epsilon_(o.epsilon), centered_(o.centered) {
   if (!(decay_ >= 0)) throw ValueError(fmt::format("RMSProp: decay must not be negative, got {}", decay_));
   if (!(momentum_ >= 0)) throw ValueError(fmt::format("RMSProp: momentum must not be negative, got {}", momentum_));
   if (!(epsilon_ > 0)) throw ValueError(fmt::format("RMSProp: epsilon must be above 0, got {}", epsilon_));
@@ -49,17 +45,13 @@ const auto& kRmsProp = optimizers().add({
                  {.name = "epsilon", .type = SettingType::kFloat, .fallback = "1e-10", .doc = "below the root", .min = 1e-30},
                  {.name = "centered", .type = SettingType::kBool, .fallback = "false", .doc = "the variance in the root (Graves 2013)"},
                  loss_scale_setting()},
-    .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
-      return std::make_shared<RMSProp>(std::move(params),
-                                       RMSPropOptions{.learning_rate = o.learning_rate,
-                                                      .decay = v.get_float("decay"),
-                                                      .momentum = v.get_float("momentum"),
-                                                      .epsilon = v.get_float("epsilon"),
-                                                      .centered = v.get_bool("centered"),
-                                                      .loss_scale = v.get_float("loss_scale"),
-                                                      .weight_decay = o.weight_decay,
-                                                      .grad_clip = o.grad_clip});
-    },
+    .make = make_from_settings<RMSProp,
+                               [](auto& o, const SettingValues& v) {
+                                 o.decay = v.get_float("decay");
+                                 o.momentum = v.get_float("momentum");
+                                 o.epsilon = v.get_float("epsilon");
+                                 o.centered = v.get_bool("centered");
+                               }>,
 });
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "optim/optimizer_impl.h"
 #include "sindri/core/error.h"
 #include "sindri/ops/optimizer.h"
 #include "sindri/optim/registry.h"
@@ -10,12 +11,7 @@
 namespace sindri::optim {
 
 SGD::SGD(Params params, const Options& o)
-    : Optimizer("SGD", std::move(params),
-                {.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .loss_scale = o.loss_scale, .grad_clip = o.grad_clip}),
-      momentum_(o.momentum),
-      dampening_(o.dampening),
-      nesterov_(o.nesterov),
-      decay_all_(o.decay_all) {
+    : Optimizer("SGD", std::move(params), shared_options(o)), momentum_(o.momentum), dampening_(o.dampening), nesterov_(o.nesterov), decay_all_(o.decay_all) {
   if (!(momentum_ >= 0)) throw ValueError(fmt::format("SGD: momentum must not be negative, got {}", momentum_));
   if (!(dampening_ >= 0)) throw ValueError(fmt::format("SGD: dampening must not be negative, got {}", dampening_));
   if (nesterov_ && (momentum_ == 0 || dampening_ != 0))
@@ -40,17 +36,13 @@ const auto& kSgd = optimizers().add({
                  {.name = "nesterov", .type = SettingType::kBool, .fallback = "false", .doc = "Nesterov's form: the step looks ahead along the velocity"},
                  {.name = "decay_all", .type = SettingType::kBool, .fallback = "false", .doc = "weight decay of batch norm's gamma and beta too"},
                  loss_scale_setting()},
-    .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
-      return std::make_shared<SGD>(std::move(params),
-                                   SGDOptions{.learning_rate = o.learning_rate,
-                                              .momentum = v.get_float("momentum"),
-                                              .dampening = v.get_float("dampening"),
-                                              .weight_decay = o.weight_decay,
-                                              .decay_all = v.get_bool("decay_all"),
-                                              .nesterov = v.get_bool("nesterov"),
-                                              .loss_scale = v.get_float("loss_scale"),
-                                              .grad_clip = o.grad_clip});
-    },
+    .make = make_from_settings<SGD,
+                               [](auto& o, const SettingValues& v) {
+                                 o.momentum = v.get_float("momentum");
+                                 o.dampening = v.get_float("dampening");
+                                 o.decay_all = v.get_bool("decay_all");
+                                 o.nesterov = v.get_bool("nesterov");
+                               }>,
 });
 
 }  // namespace
