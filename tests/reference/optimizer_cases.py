@@ -31,6 +31,7 @@ CLASSES = {
     "ftrl": ("FTRL", {}),
     "lamb": ("Lamb", {}),
     "lars": ("LARS", {"nesterov": "use_nesterov"}),
+    "rprop": ("Rprop", {}),
 }
 TABLE = [round(0.05 / (1 + 0.1 * step), 4) for step in range(STEPS)]  # MindSpore reads no further than its end
 # No centralisation: MindSpore leaves shapes alone whose second dimension is no multiple of 16, and has the op for other devices only.
@@ -67,6 +68,10 @@ CASES = [
     dict(name="lamb", optimizer="lamb", settings={}, lr=0.02, weight_decay=0.1, formula=True),  # this and LARS have kernels for other devices only
     dict(name="lars", optimizer="lars", settings={"momentum": 0.9, "coefficient": 0.05, "loss_scale": 4.0}, lr=0.5, weight_decay=0.01, formula=True),
     dict(name="lars_clip", optimizer="lars", settings={"momentum": 0.5, "coefficient": 0.05, "use_clip": True}, lr=TABLE, formula=True),
+    dict(name="rprop", optimizer="rprop", settings={"eta_minus": 0.5, "eta_plus": 1.2, "step_min": 1e-6, "step_max": 50.0}, lr=0.02),
+    dict(name="rprop_decay", optimizer="rprop", settings={"eta_minus": 0.3, "eta_plus": 1.5, "step_min": 0.01, "step_max": 0.2}, lr=0.05, weight_decay=0.1),
+    dict(name="rprop_groups_table", optimizer="rprop", settings={"eta_minus": 0.5, "eta_plus": 1.2, "step_min": 1e-6, "step_max": 50.0}, lr=TABLE,
+         groups={"fc.weight": {"lr": [0.5 * rate for rate in TABLE]}, "bn.gamma": {"weight_decay": 0.05}, "fc.bias": {}}),
 ]
 
 
@@ -85,6 +90,8 @@ def build(nn, params, case):
     if case["optimizer"] == "lars":
         own = {k: given.pop(k) for k in ("coefficient", "epsilon", "use_clip") if k in given}
         return nn.LARS(nn.Momentum(targets, case["lr"], **given), **own)
+    if case["optimizer"] == "rprop":
+        given = {"etas": (given.pop("eta_minus"), given.pop("eta_plus")), "step_sizes": (given.pop("step_min"), given.pop("step_max")), **given}
     return getattr(nn, class_name)(targets, learning_rate=case["lr"], **given)
 
 

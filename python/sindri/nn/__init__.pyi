@@ -40,7 +40,7 @@ from sindri.nn.learning_rate_schedule import *
 from sindri.nn.loss import *
 from sindri.nn.optim import (
     Optimizer as Optimizer, Momentum as Momentum, SGD as SGD, Adam as Adam, AdamWeightDecay as AdamWeightDecay, LazyAdam as LazyAdam,
-    AdaMax as AdaMax, Lamb as Lamb, LARS as LARS, Adagrad as Adagrad, Adadelta as Adadelta, RMSProp as RMSProp, FTRL as FTRL,
+    AdaMax as AdaMax, Lamb as Lamb, LARS as LARS, Adagrad as Adagrad, Adadelta as Adadelta, RMSProp as RMSProp, FTRL as FTRL, Rprop as Rprop,
     AdaSumByDeltaWeightWrapCell as AdaSumByDeltaWeightWrapCell, AdaSumByGradWrapCell as AdaSumByGradWrapCell, THOR as THOR,
 )
 from sindri.nn.wrap import *
@@ -77,8 +77,8 @@ __all__ = [
     "SoftmaxCrossEntropyWithLogits", "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "NLLLoss", "KLDivLoss", "CosineEmbeddingLoss",
     "MarginRankingLoss", "HingeEmbeddingLoss", "DiceLoss", "MultiClassDiceLoss", "FocalLoss", "PoissonNLLLoss", "GaussianNLLLoss", "MultiMarginLoss",
     "MultiLabelSoftMarginLoss", "TripletMarginLoss", "TripletMarginWithDistanceLoss", "Optimizer", "Momentum", "SGD", "Adam", "AdamWeightDecay",
-    "LazyAdam", "AdaMax", "Lamb", "LARS", "Adagrad", "Adadelta", "RMSProp", "FTRL", "AdaSumByDeltaWeightWrapCell", "AdaSumByGradWrapCell", "thor",
-    "THOR", "ForwardValueAndGrad", "TrainOneStepCell", "WithLossCell", "WithGradCell", "WithEvalCell", "GetNextSingleOp", "ParameterUpdate",
+    "LazyAdam", "AdaMax", "Lamb", "LARS", "Adagrad", "Adadelta", "RMSProp", "FTRL", "Rprop", "AdaSumByDeltaWeightWrapCell", "AdaSumByGradWrapCell",
+    "thor", "THOR", "ForwardValueAndGrad", "TrainOneStepCell", "WithLossCell", "WithGradCell", "WithEvalCell", "GetNextSingleOp", "ParameterUpdate",
     "VirtualDatasetCellTriple", "GradAccumulationCell", "MicroBatchInterleaved", "PipelineCell", "DistributedGradReducer", "PipelineGradReducer",
     "DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell", "TrainOneStepWithLossScaleCell", "LearningRateSchedule", "ExponentialDecayLR",
     "NaturalExpDecayLR", "InverseDecayLR", "CosineDecayLR", "PolynomialDecayLR", "WarmUpLR", "piecewise_constant_lr", "exponential_decay_lr",

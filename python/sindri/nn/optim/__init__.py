@@ -1,5 +1,5 @@
 """Optimizers."""
-from sindri.nn.optim import ada_grad, adam, adasum, ftrl, lamb, lars, momentum, optimizer, rmsprop, sgd
+from sindri.nn.optim import ada_grad, adam, adasum, ftrl, lamb, lars, momentum, optimizer, rmsprop, rprop, sgd
 from sindri.nn.optim.ada_grad import *  # noqa: F401,F403
 from sindri.nn.optim.adam import *  # noqa: F401,F403
 from sindri.nn.optim.adasum import *  # noqa: F401,F403
@@ -9,8 +9,9 @@ from sindri.nn.optim.lars import *  # noqa: F401,F403
 from sindri.nn.optim.momentum import *  # noqa: F401,F403
 from sindri.nn.optim.optimizer import Optimizer  # noqa: F401
 from sindri.nn.optim.rmsprop import *  # noqa: F401,F403
+from sindri.nn.optim.rprop import *  # noqa: F401,F403
 from sindri.nn.optim.sgd import *  # noqa: F401,F403
 from sindri.nn.optim.thor import THOR, thor  # noqa: F401
 
 __all__ = ["Optimizer", *momentum.__all__, *sgd.__all__, *adam.__all__, *lamb.__all__, *lars.__all__, *ada_grad.__all__, *rmsprop.__all__, *ftrl.__all__,
-           *adasum.__all__, "thor", "THOR"]
+           *rprop.__all__, *adasum.__all__, "thor", "THOR"]

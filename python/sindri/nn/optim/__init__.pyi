@@ -5,7 +5,7 @@ Written by scripts/python_stubs.py; do not edit."""
 
 from sindri.nn.optim import (
     ada_grad as ada_grad, adam as adam, adasum as adasum, ftrl as ftrl, lamb as lamb, lars as lars, momentum as momentum, optimizer as optimizer,
-    rmsprop as rmsprop, sgd as sgd,
+    rmsprop as rmsprop, rprop as rprop, sgd as sgd,
 )
 from sindri.nn.optim.ada_grad import *
 from sindri.nn.optim.adam import *
@@ -16,10 +16,11 @@ from sindri.nn.optim.lars import *
 from sindri.nn.optim.momentum import *
 from sindri.nn.optim.optimizer import Optimizer as Optimizer
 from sindri.nn.optim.rmsprop import *
+from sindri.nn.optim.rprop import *
 from sindri.nn.optim.sgd import *
 from sindri.nn.optim.thor import THOR as THOR, thor as thor
 
 __all__ = [
     "Optimizer", "Momentum", "SGD", "Adam", "AdamWeightDecay", "LazyAdam", "AdaMax", "Lamb", "LARS", "Adagrad", "Adadelta", "RMSProp", "FTRL",
-    "AdaSumByDeltaWeightWrapCell", "AdaSumByGradWrapCell", "thor", "THOR",
+    "Rprop", "AdaSumByDeltaWeightWrapCell", "AdaSumByGradWrapCell", "thor", "THOR",
 ]
