@@ -49,7 +49,12 @@ class Rprop final : public Optimizer {
 const auto& kRprop = optimizers().add({
     .name = "rprop",
     .doc = "steps that grow while the gradient keeps its sign; for whole data sets in one batch (Riedmiller and Braun 1993)",
-    .settings = {{.name = "eta_minus", .type = SettingType::kFloat, .fallback = "0.5", .doc = "factor of a step whose gradient turns", .min = 1e-30, .max = 0.999999999},
+    .settings = {{.name = "eta_minus",
+                  .type = SettingType::kFloat,
+                  .fallback = "0.5",
+                  .doc = "factor of a step whose gradient turns",
+                  .min = 1e-30,
+                  .max = 0.999999999},
                  {.name = "eta_plus", .type = SettingType::kFloat, .fallback = "1.2", .doc = "factor of a step whose gradient does not", .min = 1.000000001},
                  {.name = "step_min", .type = SettingType::kFloat, .fallback = "1e-06", .doc = "shortest step", .min = 0},
                  {.name = "step_max", .type = SettingType::kFloat, .fallback = "50", .doc = "longest step", .min = 0},

@@ -75,6 +75,11 @@ TEST(Schedule, OfSettingsFiles) {
   }
 }
 
+TEST(Schedule, WarmRestarts) {
+  const auto s = schedules().make("cosine_restarts", {{"end", 0.1}, {"decay_steps", int64_t{8}}}, Course{.learning_rate = 0.4});
+  for (int64_t i = 0; i < 20; ++i) EXPECT_NEAR(s->rate(i), 0.25 + 0.15 * std::cos(std::numbers::pi * static_cast<double>(i % 8) / 8), 1e-15) << i;
+}
+
 // Every one that is registered: its three forms agree.
 TEST(Schedule, TablesAndStepsHaveTheSameRates) {
   for (const std::string& name : schedules().names()) {
