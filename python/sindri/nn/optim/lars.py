@@ -34,16 +34,14 @@ class LARS(Optimizer):
         if use_clip and optimizer.is_group_lr and optimizer.dynamic_lr:
             fail(ValueError, "LARS: use_clip does not go with learning rates that are both dynamic and per group")
         self.opt = optimizer
-        self.dynamic_decay_flags, self.dynamic_weight_decay = optimizer.dynamic_decay_flags, optimizer.dynamic_weight_decay
-        self.weight_decay = optimizer.weight_decay
-        self.global_step = optimizer.global_step
-        self.is_group, self.decay_flags = optimizer.is_group, optimizer.decay_flags
-        self.exec_weight_decay = optimizer.exec_weight_decay
+        taken = ["dynamic_decay_flags", "dynamic_weight_decay", "weight_decay", "global_step", "is_group", "decay_flags", "exec_weight_decay", "loss_scale",
+                 "need_scale", "reciprocal_scale", *(["is_group_lr", "dynamic_lr"] if use_clip else [])]
+        for name in taken:
+            setattr(self, name, getattr(optimizer, name))
+        if use_clip:
+            self.origin_learning_rate = optimizer.learning_rate
         self.lars_flag = tuple(bool(lars_filter(p)) for p in self.parameters)
         self.learning_rate = Parameter(Tensor(0.0, mstype.float32), name="fake_lr")
-        self.loss_scale, self.need_scale, self.reciprocal_scale = optimizer.loss_scale, optimizer.need_scale, optimizer.reciprocal_scale
-        if use_clip:
-            self.is_group_lr, self.dynamic_lr, self.origin_learning_rate = optimizer.is_group_lr, optimizer.dynamic_lr, optimizer.learning_rate
         optimizer.decay_flags = (False,) * self.param_length
         optimizer.dynamic_decay_flags = (False,) * self.param_length if self.is_group else False
         optimizer.dynamic_weight_decay = optimizer.exec_weight_decay = False

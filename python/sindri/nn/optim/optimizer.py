@@ -40,14 +40,10 @@ def opt_init_args_register(fn: _F) -> _F:
         bound = inspect.signature(fn).bind(self, *args, **kwargs)
         bound.apply_defaults()
         given = dict(list(bound.arguments.items())[1:])
-        params = given.pop("params", None)
-        rate = given.pop("learning_rate", None)
-        inner = given.pop("optimizer", None)
+        params, rate, inner = (given.pop(name, None) for name in ("params", "learning_rate", "optimizer"))
         fn(self, *args, **kwargs)
         self.__dict__["init_params"] = {"params": params} if inner is None else dict(getattr(inner, "init_params", {"params": params}))
-        if isinstance(rate, Tensor):
-            rate = rate.asnumpy().tolist()
-        self.__dict__["init_learning_rate"] = None if isinstance(rate, Cell) else rate
+        self.__dict__["init_learning_rate"] = None if isinstance(rate, Cell) else rate.asnumpy().tolist() if isinstance(rate, Tensor) else rate
         self.__dict__["init_args"] = given
 
     return cast(_F, init)
@@ -213,22 +209,18 @@ class Optimizer(Cell):
         if isinstance(learning_rate, LearningRateSchedule):
             self.dynamic_lr = True
             return learning_rate
-        if isinstance(learning_rate, Tensor):
-            values = learning_rate.astype(mstype.float32).asnumpy()
-            if values.ndim > 1:
-                fail(ValueError, f"{who}: a learning rate tensor must have 0 or 1 dimensions, got shape {values.shape}")
-            if values.ndim == 0:
-                return check_float(who, "the learning rate", float(values), least=0)
-        elif isinstance(learning_rate, Iterable) and not isinstance(learning_rate, (str, dict)):
-            try:
-                values = np.array(list(learning_rate)).astype(np.float32)
-            except (TypeError, ValueError):
-                fail(TypeError, f"{who}: the learning rates must be numbers, got {learning_rate!r}")
-        else:
+        tensor = isinstance(learning_rate, Tensor)
+        if not tensor and (not isinstance(learning_rate, Iterable) or isinstance(learning_rate, (str, dict))):
             fail(TypeError,
                  f"{who}: the learning rate must be a number, a Tensor, an iterable of numbers or a LearningRateSchedule, got {learning_rate!r}")
+        try:
+            values = np.array(learning_rate.astype(mstype.float32).asnumpy() if tensor else list(learning_rate)).astype(np.float32)
+        except (TypeError, ValueError):
+            fail(TypeError, f"{who}: the learning rates must be numbers, got {learning_rate!r}")
+        if values.ndim == 0:
+            return check_float(who, "the learning rate", float(values), least=0)
         if values.ndim != 1 or values.size == 0:
-            fail(ValueError, f"{who}: a table of learning rates must hold at least one number, got shape {values.shape}")
+            fail(ValueError, f"{who}: a table of learning rates must hold at least one number, a tensor have 0 or 1 dimensions, got shape {values.shape}")
         self.dynamic_lr = True
         return values.tolist()
 
