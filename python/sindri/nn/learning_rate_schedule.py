@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import Any, Dict, Tuple
+from typing import Any, Callable, Dict
 
 from sindri import _core
 from sindri.common.tensor import Tensor
@@ -54,9 +54,9 @@ def checked_warm_up(who: str, learning_rate: Any, warmup_steps: Any, unit: str =
             "warmup_steps": check_int(who, f"warmup_{unit}", warmup_steps, 1)}
 
 
-@functools.lru_cache(maxsize=256)
-def _made(rule: str, settings: Tuple[str, ...], values: Tuple[Any, ...]) -> _core.Schedule:
-    return _core.Schedule(rule, **dict(zip(settings, values)))
+# Of (name, settings, their values): those that are called with each step are made once.
+_made: Callable[..., _core.Schedule] = functools.lru_cache(maxsize=256)(
+    lambda rule, settings, values: _core.Schedule(rule, **dict(zip(settings, values))))
 
 
 class _Named(LearningRateSchedule):
