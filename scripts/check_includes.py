@@ -31,9 +31,10 @@ LAYERS = {
     "boost": (BELOW_NN | {"nn", "optim", "train", "dataset"}, set()),
     "models": (BELOW_NN | {"nn", "optim", "train", "dataset"}, set()),
     "dataset": ({"core", "device"}, {"core", "device"}),  # "did you mean" and the instruction-set dispatch of its own loops
+    "measure": (BELOW_NN | {"nn", "optim", "train", "models"}, {"core", "train"}),
     "app": (BELOW_NN | {"nn", "optim", "train", "dataset", "models"}, {"core", "device", "train"}),  # starts the kernels' threads early
     "python": (BELOW_NN | {"nn", "optim", "train", "boost", "dataset", "models", "app"}, set()),
-    "cli": (BELOW_NN | {"nn", "optim", "train", "dataset", "models", "app"}, {"core", "train"}),
+    "cli": (BELOW_NN | {"nn", "optim", "train", "dataset", "models", "app"}, {"core", "train", "measure"}),
 }
 
 ROOT_LAYERS = ("ops", "optim", "models", "boost", "dataset", "python")

@@ -2,7 +2,7 @@
 # Builds Sindri and runs its tests. The last line is "N passed, N failed", over all test cases; the exit code says the same.
 #   scripts/test.sh [--fast] [--asan | --tsan] [--quick] [--no-deps] [--only NAME[,NAME]] [--jobs N]
 # --fast: the edit loop, at most 5 minutes where little changed: --quick --no-deps without the programs that start `sindri` and train
-# whole nets (app, models). Everything runs before a change is done.
+# whole nets (app, measure, models). Everything runs before a change is done.
 # --asan: the same under AddressSanitizer, UBSan and LeakSanitizer (preset asan); --tsan: under ThreadSanitizer (preset tsan, needs clang++ and
 # its runtime); --quick: leaves out tests with Slow in their names; --only: some test programs, e.g. core,train (python: the Python package's
 # tests); --no-deps: assumes the packages are installed.
@@ -73,7 +73,7 @@ if [[ $quick -eq 1 ]]; then
   export GTEST_FILTER='-*Slow*'
 fi
 ctest_args=(--test-dir "build/$preset" --output-on-failure --parallel "$jobs" --timeout "${SINDRI_TEST_TIMEOUT:-1500}")
-if [[ $fast -eq 1 ]]; then ctest_args+=(-E '^(app|models)\.'); fi
+if [[ $fast -eq 1 ]]; then ctest_args+=(-E '^(app|measure|models)\.'); fi
 if [[ -n $only ]]; then ctest_args+=(-R "^(${only//,/|})\\.[0-9]+\$"); fi
 step "tests ($preset)"
 ctest_ok=1
@@ -103,7 +103,7 @@ passed=$((passed + cases_passed))
 failed=$((failed + cases_failed))
 if [[ $ctest_ok -eq 0 && $failed -eq 0 ]]; then failed=1; fi
 step "done"
-if [[ $fast -eq 1 ]]; then echo "left out by --fast: app, models, slow cases, the installed package"; fi
+if [[ $fast -eq 1 ]]; then echo "left out by --fast: app, measure, models, slow cases, the installed package"; fi
 if [[ $cases_skipped -gt 0 ]]; then echo "$cases_skipped skipped (reasons above)"; fi
 echo "$passed passed, $failed failed"
 [[ $failed -eq 0 ]]

@@ -12,7 +12,7 @@
 #include "sindri/op/op_def.h"
 #include "sindri/version.h"
 #include "src/app/build.h"
-#include "src/app/workload.h"
+#include "src/core/machine.h"
 
 namespace sindri::app {
 

@@ -41,7 +41,7 @@ void MeasureVerbs::add_to(CLI::App* app) {
 }
 
 void MeasureVerbs::add_workload_flags(CLI::App* verb) {
-  sindri::app::Workload& w = request_.workload;
+  sindri::measure::Workload& w = request_.workload;
   verb->add_option("net", w.net, "name of the net; sindri summary lists them")->type_name("NET")->required();
   CLI::Option* batch = verb->add_option("--batch", batches_, "samples per step")->delimiter(',')->allow_extra_args(false)->capture_default_str();
   verb->add_option("--precision", w.precision, "f32, bf16 or f16 (mixed precision O2)")->type_name("TYPE")->capture_default_str();
@@ -72,11 +72,11 @@ int MeasureVerbs::run(const std::string& command_line) {
 }
 
 int MeasureVerbs::run_benchmark(const std::string& command_line) {
-  if (!worker_.empty()) return sindri::app::benchmark_worker(request_.workload, worker_);
+  if (!worker_.empty()) return sindri::measure::benchmark_worker(request_.workload, worker_);
   request_.command_line = command_line;
   request_.json_file = json_file_;
   if (!quiet_) request_.progress = [](const std::string& line) { print_err(line + "\n"); };
-  const sindri::app::BenchmarkReport report = sindri::app::benchmark(request_);
+  const sindri::measure::BenchmarkReport report = sindri::measure::benchmark(request_);
   print_out(report.table);
   return 0;
 }
@@ -85,7 +85,7 @@ int MeasureVerbs::run_profile(const std::string& command_line) {
   profiled_.workload = request_.workload;
   profiled_.command_line = command_line;
   profiled_.json_file = json_file_;
-  const sindri::app::ProfileReport report = sindri::app::profile(profiled_);
+  const sindri::measure::ProfileReport report = sindri::measure::profile(profiled_);
   print_out(report.table);
   if (!profiled_.trace_file.empty()) print_out("\ntimeline: " + profiled_.trace_file + "\n");
   return 0;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sindri/app/measure.h"
+#include "src/measure/measure.h"
 
 class MeasureVerbs {
  public:
@@ -20,8 +20,8 @@ class MeasureVerbs {
   int run_profile(const std::string& command_line);
 
   CLI::App *benchmark_ = nullptr, *profile_ = nullptr;
-  sindri::app::BenchmarkRequest request_;
-  sindri::app::ProfileRequest profiled_;
+  sindri::measure::BenchmarkRequest request_;
+  sindri::measure::ProfileRequest profiled_;
   std::vector<int64_t> batches_ = {32};
   std::vector<int> threads_;
   std::string json_file_, worker_;

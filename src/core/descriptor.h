@@ -5,13 +5,15 @@
 #include <string>
 #include <string_view>
 
+#include "sindri/export.h"
+
 namespace sindri {
 
 /// open(2) with O_CLOEXEC, whose result is at least 3, or -1 with errno. Every file the library opens for writing comes from here.
-int open_file(const std::string& path, int flags, unsigned mode = 0) noexcept;
+SINDRI_API int open_file(const std::string& path, int flags, unsigned mode = 0) noexcept;
 /// The same for a descriptor made otherwise: moved where it is 0, 1 or 2. -1 (of a call that failed, or with errno set by this one) stays.
-int above_standard_streams(int fd) noexcept;
+SINDRI_API int above_standard_streams(int fd) noexcept;
 /// Makes or replaces a file; 0, or the errno of what failed.
-int write_text_file(const std::string& path, std::string_view text) noexcept;
+SINDRI_API int write_text_file(const std::string& path, std::string_view text) noexcept;
 
 }  // namespace sindri

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "sindri/export.h"
 #include "src/train/atomic_file.h"
 
 namespace sindri::train {
@@ -12,7 +13,7 @@ namespace sindri::train {
 /// Opened before the work starts, so that a path that cannot be written is known then. A plain file, or one behind a symbolic link, is
 /// replaced when its new content is on disk. A device, a pipe, a file with several hard links and the file that the standard output goes
 /// to are written through: replacing them would leave a plain file where they were.
-class OutputFile {
+class SINDRI_API OutputFile {
  public:
   OutputFile(const std::string& path, std::string what);
   ~OutputFile();

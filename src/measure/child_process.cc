@@ -1,5 +1,5 @@
 // See child_process.h.
-#include "src/app/child_process.h"
+#include "src/measure/child_process.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -23,7 +23,7 @@
 
 extern char** environ;
 
-namespace sindri::app {
+namespace sindri::measure {
 
 namespace {
 
@@ -160,4 +160,4 @@ void ChildProcess::fail(const std::string& what) {
   throw IoError(fmt::format("{} {}{}", name_, what, errors.empty() ? "" : ": " + errors));
 }
 
-}  // namespace sindri::app
+}  // namespace sindri::measure

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "sindri/app/measure.h"
-#include "src/app/child_process.h"
+#include "src/measure/child_process.h"
+#include "src/measure/measure.h"
 
-namespace sindri::app {
+namespace sindri::measure {
 
 /// A run that failed or found no time, and why.
 struct LeftOut {
@@ -44,4 +44,4 @@ class ContestantFactory {
 extern const char* const kPytorchPeer;
 extern const char* const kMindsporePeer;
 
-}  // namespace sindri::app
+}  // namespace sindri::measure

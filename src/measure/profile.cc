@@ -11,12 +11,13 @@
 #include "sindri/op/observer.h"
 #include "sindri/op/timeline.h"
 #include "sindri/version.h"
-#include "src/app/benchmark_report.h"
-#include "src/app/machine.h"
-#include "src/app/workload.h"
+#include "src/core/machine.h"
+#include "src/measure/benchmark_report.h"
+#include "src/measure/machine.h"
+#include "src/measure/workload.h"
 #include "src/train/output_file.h"
 
-namespace sindri::app {
+namespace sindri::measure {
 
 namespace {
 
@@ -337,4 +338,4 @@ ProfileReport profile(const ProfileRequest& q) {
   return report;
 }
 
-}  // namespace sindri::app
+}  // namespace sindri::measure

@@ -1,5 +1,5 @@
 // See benchmark_report.h.
-#include "src/app/benchmark_report.h"
+#include "src/measure/benchmark_report.h"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,10 @@
 
 #include "sindri/core/context.h"
 #include "sindri/version.h"
-#include "src/app/workload.h"
+#include "src/core/machine.h"
+#include "src/measure/workload.h"
 
-namespace sindri::app {
+namespace sindri::measure {
 
 namespace {
 
@@ -180,4 +181,4 @@ BenchmarkReport make_report(const BenchmarkRequest& q, const BenchmarkOutcome& o
   return report;
 }
 
-}  // namespace sindri::app
+}  // namespace sindri::measure

@@ -4,12 +4,12 @@
 #include <memory>
 #include <string>
 
-#include "sindri/app/measure.h"
 #include "sindri/core/tensor.h"
 #include "sindri/optim/optimizer.h"
 #include "sindri/train/model.h"
+#include "src/measure/measure.h"
 
-namespace sindri::app {
+namespace sindri::measure {
 
 /// Throws Error (usage) for a precision, task or mode that is not known, ValueError for an unknown net (with the nearest names) or a
 /// batch out of range.
@@ -36,10 +36,7 @@ class BenchmarkStep {
   int64_t steps_ = 0;
 };
 
-/// "AMD EPYC 9354", or "unknown".
-std::string cpu_model();
-double memory_gib();
 /// 2026-01-31T12:00:00Z
 std::string utc_time_text();
 
-}  // namespace sindri::app
+}  // namespace sindri::measure

@@ -6,11 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "sindri/app/measure.h"
+#include "src/measure/measure.h"
 #include "tests/app/program.h"
 
-namespace sindri::app::profile_test {
+namespace sindri::measure::profile_test {
 namespace {
+
+using namespace app;
 
 using nlohmann::json;
 using testing::HasSubstr;
@@ -157,4 +159,4 @@ TEST(Timeline, EnvironmentVariableWritesOneForAnyRun) {
 }
 
 }  // namespace
-}  // namespace sindri::app::profile_test
+}  // namespace sindri::measure::profile_test

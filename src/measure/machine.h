@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace sindri::app {
+namespace sindri::measure {
 
 /// Speed of copying `bytes / 2` bytes, all threads together; `bytes` are those read and those written.
 struct CopySpeed {
@@ -23,4 +23,4 @@ struct MachineLimits {
 /// Takes about a second. `precision`: f32, bf16 or f16.
 MachineLimits measure_limits(int threads, const std::string& precision);
 
-}  // namespace sindri::app
+}  // namespace sindri::measure

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace sindri::app {
+namespace sindri::measure {
 
 struct ChildOptions {
   std::vector<std::string> argv;
@@ -41,4 +41,4 @@ class ChildProcess {
   int in_ = -1, out_ = -1;  // our ends of its stdin and stdout
 };
 
-}  // namespace sindri::app
+}  // namespace sindri::measure

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "sindri/app/measure.h"
-#include "src/app/contestants.h"
+#include "src/measure/contestants.h"
+#include "src/measure/measure.h"
 
-namespace sindri::app {
+namespace sindri::measure {
 
 struct BenchmarkOutcome {
   std::vector<BenchmarkRun> runs;
@@ -24,4 +24,4 @@ BenchmarkReport make_report(const BenchmarkRequest& request, const BenchmarkOutc
 nlohmann::ordered_json machine_record(int threads);
 nlohmann::ordered_json workload_record(const Workload& w);
 
-}  // namespace sindri::app
+}  // namespace sindri::measure

@@ -16,9 +16,9 @@
 #include "sindri/op/kernel.h"
 #include "sindri/op/observer.h"
 #include "sindri/version.h"
-#include "src/app/workload.h"
+#include "src/measure/workload.h"
 
-namespace sindri::app {
+namespace sindri::measure {
 
 namespace {
 
@@ -181,4 +181,4 @@ int benchmark_worker(const Workload& workload, const std::string& what) {
   }
 }
 
-}  // namespace sindri::app
+}  // namespace sindri::measure

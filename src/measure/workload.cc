@@ -1,5 +1,5 @@
 // See workload.h.
-#include "src/app/workload.h"
+#include "src/measure/workload.h"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 #include "sindri/ops/random.h"
 #include "sindri/optim/momentum.h"
 
-namespace sindri::app {
+namespace sindri::measure {
 
 namespace {
 
@@ -90,22 +90,6 @@ const CompiledFn& BenchmarkStep::compiled() const {
   return train_ ? runner_->compiled() : model_->compiled_predict();
 }
 
-std::string cpu_model() {
-  std::ifstream f("/proc/cpuinfo");
-  for (std::string line; std::getline(f, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown";
-}
-
-double memory_gib() {
-  std::ifstream f("/proc/meminfo");
-  std::string key;
-  double kib = 0;
-  f >> key >> kib;
-  return kib / 1024 / 1024;
-}
-
 std::string utc_time_text() {
   const std::time_t now = std::time(nullptr);
   std::tm t{};
@@ -115,4 +99,4 @@ std::string utc_time_text() {
   return text;
 }
 
-}  // namespace sindri::app
+}  // namespace sindri::measure

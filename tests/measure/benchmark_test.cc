@@ -10,11 +10,13 @@
 #include <sstream>
 
 #include "sindri/app/app.h"
-#include "src/app/benchmark_report.h"
+#include "src/measure/benchmark_report.h"
 #include "tests/app/program.h"
 
-namespace sindri::app {
+namespace sindri::measure {
 namespace {
+
+using namespace app;
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -228,4 +230,4 @@ TEST(BenchmarkPeers, RealPeersBuildTheSameNets) {
 }
 
 }  // namespace
-}  // namespace sindri::app
+}  // namespace sindri::measure

@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "sindri/export.h"
 #include "sindri/graph/memory_report.h"
 
-namespace sindri::app {
+namespace sindri::measure {
 
 /// A step to be measured, on constant data that is ready in memory. Training: Momentum, weight decay 1e-4.
 struct Workload {
@@ -64,10 +63,10 @@ struct BenchmarkReport {
 /// Measures in interleaved blocks: every contestant is a process of its own, one runs at a time, the others are stopped. Throws
 /// Error (usage) when a peer that was asked for cannot be used, and what check of the workload throws. A mode of a peer that fails
 /// (torch.compile without a compiler) is left out and named in the report.
-SINDRI_API BenchmarkReport benchmark(const BenchmarkRequest& request);
+BenchmarkReport benchmark(const BenchmarkRequest& request);
 /// One of benchmark's processes: builds the step ("step", or "convolutions" for its convolutions and matmuls alone) and times it as
 /// told by lines on stdin. Returns the exit code.
-SINDRI_API int benchmark_worker(const Workload& workload, const std::string& what);
+int benchmark_worker(const Workload& workload, const std::string& what);
 
 /// What a profile is asked to do.
 struct ProfileRequest {
@@ -86,6 +85,6 @@ struct ProfileReport {
 };
 
 /// Runs a few steps with every kernel observed: table of ops, of single instructions, and the memory plan's peak by Cell.
-SINDRI_API ProfileReport profile(const ProfileRequest& request);
+ProfileReport profile(const ProfileRequest& request);
 
-}  // namespace sindri::app
+}  // namespace sindri::measure

@@ -1,5 +1,5 @@
 // See contestants.h.
-#include "src/app/contestants.h"
+#include "src/measure/contestants.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@
 #include "sindri/core/nearest.h"
 #include "src/core/descriptor.h"
 
-namespace sindri::app {
+namespace sindri::measure {
 
 namespace fs = std::filesystem;
 
@@ -144,4 +144,4 @@ ChildOptions ContestantFactory::peer(const BenchmarkRun& run) const {
   return o;
 }
 
-}  // namespace sindri::app
+}  // namespace sindri::measure

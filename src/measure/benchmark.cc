@@ -7,12 +7,12 @@
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
-#include "src/app/benchmark_report.h"
-#include "src/app/contestants.h"
-#include "src/app/workload.h"
+#include "src/measure/benchmark_report.h"
+#include "src/measure/contestants.h"
+#include "src/measure/workload.h"
 #include "src/train/output_file.h"
 
-namespace sindri::app {
+namespace sindri::measure {
 
 namespace {
 
@@ -181,4 +181,4 @@ BenchmarkReport benchmark(const BenchmarkRequest& request) {
   return report;
 }
 
-}  // namespace sindri::app
+}  // namespace sindri::measure

@@ -1,5 +1,5 @@
 // See machine.h.
-#include "src/app/machine.h"
+#include "src/measure/machine.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +12,7 @@
 #include "sindri/core/tensor.h"
 #include "sindri/ops/matmul.h"
 
-namespace sindri::app {
+namespace sindri::measure {
 
 namespace {
 
@@ -92,4 +92,4 @@ MachineLimits measure_limits(int threads, const std::string& precision) {
   return m;
 }
 
-}  // namespace sindri::app
+}  // namespace sindri::measure
