@@ -71,7 +71,6 @@ LAYERS = {
 # (file, what it imports) -> why not at the top.
 LAZY = {
     ("__main__.py", "sindri.tools.cli"): "the program's own verbs start without the tools",
-    ("train/_cipher.py", "ssl"): "loads libcrypto; most trainings encrypt nothing",
     ("train/serialization.py", "concurrent.futures"): "12 ms of start-up for load_checkpoint_async alone",
     ("train/serialization.py", "sindri.tools.convert"): "33 ms of start-up for files of another form",
     ("train/callback/_landscape.py", "sindri.tools._safetensors"): "as above",
@@ -205,7 +204,7 @@ CASES = [
     ({"common/a.py": "def f():\n    from sindri.common.b import x\n", "common/b.py": ""}, ["common/a.py:2: sindri.common.b is imported inside a function"]),
     ({"common/a.py": "def f():\n    import json\n"}, ["common/a.py:2: json is imported inside a function"]),
     ({"common/a.py": "def f():\n    import torch\n"}, []),
-    ({"train/_cipher.py": "def f():\n    import ssl\n"}, []),
+    ({"tools/cli.py": "def f():\n    import runpy\n"}, []),
     ({"common/a.py": "from sindri.common import b\n", "common/b.py": "from sindri.common.a import x\n"}, ["circle: sindri.common.a, sindri.common.b"]),
     ({"common/a.py": "if TYPE_CHECKING:\n    from sindri.common.b import X\n", "common/b.py": "from sindri.common.a import x\n"}, []),
     ({"nn/__init__.py": "from sindri.train.metrics import *\n", "train/metrics/__init__.py": ""}, []),

@@ -192,6 +192,7 @@ void bind_ops(py::module_& m);
 void bind_nn_ops(py::module_& m);
 void bind_engine(py::module_& m);
 void bind_dataset(py::module_& m);
+void bind_summary(py::module_& m);
 void bind_train(py::module_& m);
 void bind_train_step(py::module_& m);
 void bind_optim(py::module_& m);

@@ -29,6 +29,7 @@ PYBIND11_MODULE(_core, m) {
   bind_nn_ops(m);
   bind_engine(m);
   bind_dataset(m);
+  bind_summary(m);
   bind_train(m);
   bind_train_step(m);
   bind_optim(m);

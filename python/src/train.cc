@@ -1,7 +1,14 @@
 // Checkpoints, the networks that come with the library, and the C++ training step, for comparison.
+#include <fmt/format.h>
+
 #include "python/src/casters.h"
 #include "sindri/models/models.h"
 #include "sindri/train/checkpoint.h"
+#include "sindri/train/checkpoint_files.h"
+#include "sindri/train/checkpoint_fit.h"
+#include "sindri/train/cipher.h"
+#include "sindri/train/patience.h"
+#include "sindri/train/training_state.h"
 
 namespace sindri::python {
 
@@ -9,54 +16,83 @@ namespace {
 
 using train::CheckpointEntry;
 
-std::string save(const py::list& entries, const std::string& path, bool compat_mindspore1, const std::optional<py::function>& seal, int64_t block_bytes) {
+CheckpointEntry entry_of(const std::string& name, const py::handle& value) {
+  if (py::isinstance<py::str>(value)) return CheckpointEntry::text(name, py::cast<std::string>(value));
+  if (!py::isinstance<py::bytes>(value)) return CheckpointEntry::of(name, to_tensor(value));
+  CheckpointEntry e;
+  e.name = name, e.kind = CheckpointEntry::kBytes, e.data = py::cast<std::string>(value);
+  return e;
+}
+
+py::object value_of(const CheckpointEntry& e) {
+  if (e.kind == CheckpointEntry::kTensor) return to_python(e.tensor);
+  return e.kind == CheckpointEntry::kText ? py::object(py::str(e.data)) : py::object(py::bytes(e.data));
+}
+
+std::string save(const py::list& entries, const std::string& path, bool compat_mindspore1, const std::optional<std::string>& key, const std::string& mode,
+                 int64_t block_bytes) {
   std::vector<CheckpointEntry> list;
   for (const py::handle h : entries) {
     const auto pair = py::reinterpret_borrow<py::tuple>(h);
     const auto name = py::cast<std::string>(pair[0]);
-    const py::object value = pair[1];
-    if (py::isinstance<py::str>(value)) {
-      list.push_back(CheckpointEntry::text(name, py::cast<std::string>(value)));
-    } else if (py::isinstance<py::bytes>(value)) {
-      CheckpointEntry e;
-      e.name = name, e.kind = CheckpointEntry::kBytes, e.data = py::cast<std::string>(value);
-      list.push_back(std::move(e));
-    } else {
-      list.push_back(CheckpointEntry::of(name, to_tensor(value)));
-      if (pair.size() > 2) list.back().stored_type = py::cast<std::string>(pair[2]);
-    }
+    list.push_back(entry_of(name, pair[1]));
+    if (pair.size() > 2) list.back().stored_type = py::cast<std::string>(pair[2]);
   }
   train::SaveOptions options;
   options.compat_mindspore1 = compat_mindspore1;
   options.block_bytes = block_bytes;
-  if (seal.has_value()) {
-    options.seal = [&seal](std::string_view block) {
-      const py::gil_scoped_acquire acquire;
-      const py::object sealed = (*seal)(py::bytes(block.data(), block.size()));
-      if (!py::isinstance<py::bytes>(sealed))
-        throw DTypeError("seal must return bytes, got " + py::cast<std::string>(py::str(py::type::of(sealed))), "save_checkpoint");
-      return py::cast<std::string>(sealed);
-    };
-  }
+  if (key) options.seal = [&](std::string_view block) { return train::seal_block(block, *key, mode); };
   const py::gil_scoped_release release;
   return train::save_checkpoint(list, path, options);
 }
 
-py::list load(const std::string& path, const std::string& name) {
+py::list load(const std::string& path, const std::optional<std::string>& key, const std::string& mode) {
   train::LoadedCheckpoint c;
   {
     const py::gil_scoped_release release;
-    c = train::load_checkpoint(path, name);
+    c = key ? train::load_sealed_checkpoint(path, *key, mode) : train::load_checkpoint(path);
   }
   py::list out;
   for (const CheckpointEntry& e : c.entries) {
-    py::object value = e.kind == CheckpointEntry::kTensor ? to_python(e.tensor)
-        : e.kind == CheckpointEntry::kText                ? py::object(py::str(e.data))
-                                                          : py::object(py::bytes(e.data));
-    if (e.stored_type.empty()) out.append(py::make_tuple(e.name, value));
-    else out.append(py::make_tuple(e.name, value, e.stored_type));
+    if (e.stored_type.empty()) out.append(py::make_tuple(e.name, value_of(e)));
+    else out.append(py::make_tuple(e.name, value_of(e), e.stored_type));
   }
   return out;
+}
+
+// Python's ValueError also where a key or a mode is of another type, as MindSpore has it.
+void check_key(const py::object& key, const py::object& mode, const std::string& who, const std::string& key_name, const std::string& mode_name) {
+  const auto type = [](const py::object& o) { return py::cast<std::string>(py::str(py::type::of(o).attr("__name__"))); };
+  try {
+    if (!py::isinstance<py::str>(mode)) throw ValueError("'" + mode_name + "' must be a str, got " + type(mode));
+    train::check_cipher_mode(py::cast<std::string>(mode), mode_name);
+    if (key.is_none()) return;
+    if (!py::isinstance<py::bytes>(key)) throw ValueError("'" + key_name + "' must be None or bytes, got " + type(key));
+    train::check_cipher_key(py::cast<std::string>(key), py::cast<std::string>(mode), key_name);
+  } catch (const ValueError& e) { throw ValueError(who + ": " + e.message()); }
+}
+
+using WantedParams = std::vector<std::tuple<std::string, DType, Shape>>;
+std::vector<train::WantedParam> wanted_of(const WantedParams& params) {
+  std::vector<train::WantedParam> out;
+  for (const auto& [name, dtype, shape] : params) out.push_back({name, dtype, shape});
+  return out;
+}
+
+py::dict values_of(const std::vector<std::pair<std::string, Tensor>>& values) {
+  py::dict out;
+  for (const auto& [name, value] : values) out[py::str(name)] = to_python(value);
+  return out;
+}
+
+// (values by name, names that do not fit, the prefix that was taken off).
+py::tuple fit(const WantedParams& params, const py::dict& values, bool strict) {
+  std::vector<CheckpointEntry> entries;
+  for (const auto& [name, value] : values) entries.push_back(entry_of(py::cast<std::string>(name), value));
+  const train::CheckpointFit f = train::fit_checkpoint(wanted_of(params), entries, strict);
+  std::vector<std::string> misfits;
+  for (const auto& m : f.report.mismatched) misfits.push_back(m.name);
+  return py::make_tuple(values_of(f.values), misfits, f.report.stripped_prefix);
 }
 
 /// A network of the C++ library. Its Parameters are handed out as Python ones that keep the network alive.
@@ -88,14 +124,69 @@ class PyNativeCell {
 }  // namespace
 
 void bind_train(py::module_& m) {
-  m.def("save_checkpoint", &save, py::arg("entries"), py::arg("path"), py::arg("compat_mindspore1") = false, py::arg("seal") = py::none(),
-        py::arg("block_bytes") = int64_t{64} << 20,
+  py::class_<train::TrainPosition>(m, "TrainPosition",
+                                   "epoch: epochs completed; step_in_epoch: steps of the one after; step: in all; dataset_state: of "
+                                   "the data iterator, '' where it has none.")
+      .def(py::init([](int64_t epoch, int64_t step_in_epoch, int64_t step, const std::string& dataset_state) {
+             return train::TrainPosition{.epoch = epoch, .step_in_epoch = step_in_epoch, .step = step, .dataset_state = dataset_state};
+           }),
+           py::arg("epoch") = 0, py::arg("step_in_epoch") = 0, py::arg("step") = 0, py::arg("dataset_state") = "")
+      .def_readonly("epoch", &train::TrainPosition::epoch)
+      .def_readonly("step_in_epoch", &train::TrainPosition::step_in_epoch)
+      .def_readonly("step", &train::TrainPosition::step)
+      .def_readonly("dataset_state", &train::TrainPosition::dataset_state)
+      .def("__repr__",
+           [](const train::TrainPosition& p) { return fmt::format("Position(epoch={}, step_in_epoch={}, step={})", p.epoch, p.step_in_epoch, p.step); });
+  m.def("save_checkpoint", &save, py::arg("entries"), py::arg("path"), py::arg("compat_mindspore1") = false, py::arg("key") = py::none(),
+        py::arg("mode") = "AES-GCM", py::arg("block_bytes") = train::kSealedBlockBytes,
         "Writes [(name, Tensor | str | bytes)] in MindSpore's form, with checksums, all or nothing; returns the path. A third member names the "
-        "narrower type of the file ('Int8') of an integer Tensor. seal(bytes) -> bytes encrypts "
-        "what goes to the file, in blocks of block_bytes.");
-  m.def("load_checkpoint", &load, py::arg("path"), py::arg("name") = "",
+        "narrower type of the file ('Int8') of an integer Tensor. With a key what goes to the file is encrypted, in blocks of block_bytes.");
+  m.def("load_checkpoint", &load, py::arg("path"), py::arg("key") = py::none(), py::arg("mode") = "AES-GCM",
         "[(name, Tensor | str | bytes)] in file order, with the file's type ('Int8') as a third member where Tensors have none such; checksums are verified "
-        "where the file has them. Messages call the file `name` if it is given.");
+        "where the file has them.");
+  m.def(
+      "seal_block",
+      [](const py::bytes& block, const std::string& key, const std::string& mode) { return py::bytes(train::seal_block(std::string(block), key, mode)); },
+      py::arg("block"), py::arg("key"), py::arg("mode"), "One encrypted block of a file.");
+  m.def("check_key", &check_key, py::arg("key"), py::arg("mode"), py::arg("who"), py::arg("key_name"), py::arg("mode_name"),
+        "ValueError unless the mode is known and the key None or bytes of a size that fits it.");
+  m.def("hide_libcrypto", &train::hide_libcrypto, py::arg("part"), "For tests: functions of libcrypto with this in their names count as missing.");
+  m.def("fit_checkpoint", &fit, py::arg("params"), py::arg("values"), py::arg("strict"),
+        "Matches values with [(name, dtype, shape)]: ({name: fitting value}, names that do not fit, prefix that was taken off the values' names).");
+  m.def(
+      "training_state_entries",
+      [](const train::TrainPosition& position) {
+        py::list out;
+        for (const CheckpointEntry& e : train::training_state_entries(position)) out.append(py::make_tuple(e.name, value_of(e)));
+        return out;
+      },
+      py::arg("position"), "What a checkpoint of a training holds beside Parameters.");
+  m.def(
+      "load_training_state",
+      [](const std::string& path, const WantedParams& params) {
+        const train::ReadState s = train::read_training_state(path, wanted_of(params), true);
+        return py::make_tuple(s.position, values_of(s.values));
+      },
+      py::arg("path"), py::arg("params"), "(position, {name: value}) of a training's checkpoint; of a folder the newest good one.");
+  py::class_<train::Patience>(m, "Patience", "When a watched number counts as no longer getting better (include/sindri/train/patience.h).")
+      .def(py::init([](bool larger_is_better, double min_delta, int64_t patience, std::optional<double> baseline) {
+             return train::Patience{.larger_is_better = larger_is_better, .min_delta = min_delta, .patience = patience, .baseline = baseline};
+           }),
+           py::arg("larger_is_better"), py::arg("min_delta"), py::arg("patience"), py::arg("baseline") = py::none())
+      .def_readwrite("wait", &train::Patience::wait)
+      .def_readwrite("cooldown", &train::Patience::cooldown)
+      .def_readonly("best", &train::Patience::best)
+      .def("see", &train::Patience::see, py::arg("value"), "True when the number is better than all before it.")
+      .def("exhausted", &train::Patience::exhausted);
+  m.def("checkpoint_files", &train::checkpoint_files, py::arg("folder"), py::arg("prefix"), "Paths of a prefix's checkpoints, oldest first.");
+  m.def("free_checkpoint_prefix", &train::free_checkpoint_prefix, py::arg("folder"), py::arg("prefix"));
+  m.def("remove_checkpoint", &train::remove_checkpoint, py::arg("path"));
+  m.def(
+      "rotate_checkpoints",
+      [](const std::string& folder, const std::string& prefix, const std::string& newest, int64_t keep_max, int64_t minutes) {
+        train::rotate_checkpoints(folder, prefix, newest, {keep_max, minutes});
+      },
+      py::arg("folder"), py::arg("prefix"), py::arg("newest"), py::arg("keep_max"), py::arg("keep_per_n_minutes"));
   m.def("find_newest_checkpoint", &train::find_newest_checkpoint, py::arg("folder"), py::arg("prefix") = "");
   py::class_<PyNativeCell>(m, "NativeCell", "A network of the C++ library.")
       .def("__call__", &PyNativeCell::call)

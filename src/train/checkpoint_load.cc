@@ -13,6 +13,7 @@
 
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
+#include "sindri/train/cipher.h"
 #include "src/core/utf8.h"
 #include "src/train/atomic_file.h"
 #include "src/train/checkpoint_format.h"
@@ -403,6 +404,7 @@ class Parser {
 }  // namespace
 
 LoadedCheckpoint load_checkpoint(const std::string& path, const std::string& name) {
+  if (is_sealed(path)) throw CheckpointError("the checkpoint is encrypted", name.empty() ? path : name, "give the dec_key and dec_mode it was written with");
   FileReader file(path, name);
   LoadedCheckpoint out = Parser(file).run();
   if (!out.notice.empty()) log::warn("checkpoint", fmt::format("{}: {}", name.empty() ? path : name, out.notice));

@@ -13,6 +13,7 @@
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
 #include "sindri/train/checkpoint.h"
+#include "sindri/train/checkpoint_fit.h"
 #include "src/core/nearest.h"
 #include "src/train/atomic_file.h"
 
@@ -34,9 +35,17 @@ std::optional<Tensor> fit_shape(const Tensor& value, const Shape& want) {
   return value.contiguous().view(want);
 }
 
-Tensor cast_float(const Tensor& t, DType to) {
-  const std::vector<double> values = t.to_vector<double>();
-  return Tensor::from_values(t.shape(), values, to);
+// Whether types differ in their width only.
+bool of_one_kind(DType a, DType b) {
+  const auto integer = [](DType t) { return t == DType::kInt32 || t == DType::kInt64; };
+  return a == b || (is_floating(a) && is_floating(b)) || (integer(a) && integer(b));
+}
+
+Tensor cast_width(const Tensor& t, DType to) {
+  if (t.dtype() == to) return t;
+  if (is_floating(to)) return Tensor::from_values(t.shape(), t.to_vector<double>(), to);
+  if (to == DType::kInt64) return Tensor::from_vector(t.shape(), t.to_vector<int64_t>());
+  return Tensor::from_vector(t.shape(), t.to_vector<int32_t>());
 }
 
 // Optimizer slots ("moments.<param>"), counters and rates (no dot, at most one dimension), texts and what Sindri keeps for itself
@@ -48,54 +57,47 @@ bool is_training_state(const CheckpointEntry& e, const std::set<std::string>& ne
   return net_names.contains(e.name.substr(dot + 1)) || (e.tensor.rank() == 0 && !net_names.contains(e.name));
 }
 
-struct Plan {
-  LoadReport report;
-  std::vector<std::pair<Parameter*, Tensor>> assignments;
-};
-
-// `skip` characters are taken off the front of the checkpoint's names.
-Plan match(const NamedParams& params, const LoadedCheckpoint& checkpoint, size_t skip, bool strict) {
+// `prefix` is taken off the front of the checkpoint's names.
+CheckpointFit match(const std::vector<WantedParam>& params, const std::vector<CheckpointEntry>& entries, const std::string& prefix, bool strict) {
+  const auto own_name = [&](const CheckpointEntry& e) { return e.name.starts_with(prefix) ? e.name.substr(prefix.size()) : e.name; };
   std::map<std::string, const CheckpointEntry*> by_name;
-  for (const CheckpointEntry& e : checkpoint.entries) {
-    if (e.name.size() > skip) by_name[e.name.substr(skip)] = &e;
-  }
-  Plan plan;
+  for (const CheckpointEntry& e : entries) by_name[own_name(e)] = &e;
+  CheckpointFit fit;
   std::set<std::string> net_names;
-  for (const auto& [name, param] : params) {
+  for (const auto& [name, dtype, shape] : params) {
     net_names.insert(name);
     const auto it = by_name.find(name);
     if (it == by_name.end()) {
-      plan.report.missing.push_back(name);
+      fit.report.missing.push_back(name);
       continue;
     }
     const CheckpointEntry& e = *it->second;
-    const std::string expected = fmt::format("{}{}", dtype_short_name(param->dtype()), param->shape().str());
+    const std::string expected = fmt::format("{}{}", dtype_short_name(dtype), shape.str());
     if (e.kind != CheckpointEntry::kTensor) {
-      plan.report.mismatched.push_back({name, expected, "text"});
+      fit.report.mismatched.push_back({name, expected, "text"});
       continue;
     }
-    const std::optional<Tensor> value = fit_shape(e.tensor, param->shape());
-    const bool same_type = e.tensor.dtype() == param->dtype();
-    if (!value || (!same_type && (strict || !is_floating(e.tensor.dtype()) || !is_floating(param->dtype())))) {
-      plan.report.mismatched.push_back({name, expected, fmt::format("{}{}", dtype_short_name(e.tensor.dtype()), e.tensor.shape().str())});
+    const std::optional<Tensor> value = fit_shape(e.tensor, shape);
+    if (!value || (strict ? e.tensor.dtype() != dtype : !of_one_kind(e.tensor.dtype(), dtype))) {
+      fit.report.mismatched.push_back({name, expected, fmt::format("{}{}", dtype_short_name(e.tensor.dtype()), e.tensor.shape().str())});
       continue;
     }
-    plan.report.loaded.push_back(name);
-    plan.assignments.emplace_back(param, same_type ? *value : cast_float(*value, param->dtype()));
+    fit.report.loaded.push_back(name);
+    fit.values.emplace_back(name, cast_width(*value, dtype));
   }
   for (const auto& [name, e] : by_name) {
     if (net_names.contains(name)) continue;
     CheckpointEntry named = *e;
     named.name = name;
-    (is_training_state(named, net_names) ? plan.report.state : plan.report.unexpected).push_back(name);
+    (is_training_state(named, net_names) ? fit.report.state : fit.report.unexpected).push_back(name);
   }
-  return plan;
+  return fit;
 }
 
 // Dotted prefix that all entries with a dot share ("network."); empty when there is none.
-std::string common_prefix(const LoadedCheckpoint& checkpoint) {
+std::string common_prefix(const std::vector<CheckpointEntry>& entries) {
   std::optional<std::string> prefix;
-  for (const CheckpointEntry& e : checkpoint.entries) {
+  for (const CheckpointEntry& e : entries) {
     const size_t dot = e.name.find('.');
     if (dot == std::string::npos) continue;
     const std::string head = e.name.substr(0, dot + 1);
@@ -127,27 +129,34 @@ std::string LoadReport::table() const {
   return out;
 }
 
+CheckpointFit fit_checkpoint(const std::vector<WantedParam>& params, const std::vector<CheckpointEntry>& entries, bool strict) {
+  CheckpointFit fit = match(params, entries, "", strict);
+  if (!fit.report.loaded.empty() || !fit.report.mismatched.empty() || params.empty()) return fit;
+  const std::string prefix = common_prefix(entries);
+  if (prefix.empty()) return fit;
+  CheckpointFit stripped = match(params, entries, prefix, strict);
+  if (stripped.report.loaded.empty() && stripped.report.mismatched.empty()) return fit;
+  stripped.report.stripped_prefix = prefix;
+  return stripped;
+}
+
 LoadReport load_param_into_net(const NamedParams& params, const LoadedCheckpoint& checkpoint, bool strict) {
-  Plan plan = match(params, checkpoint, 0, strict);
-  if (plan.report.loaded.empty() && plan.report.mismatched.empty() && !params.empty()) {
-    const std::string prefix = common_prefix(checkpoint);
-    if (!prefix.empty()) {
-      Plan stripped = match(params, checkpoint, prefix.size(), strict);
-      if (!stripped.report.loaded.empty()) {
-        plan = std::move(stripped);
-        plan.report.stripped_prefix = prefix;
-      }
-    }
+  std::vector<WantedParam> wanted;
+  std::map<std::string, Parameter*> by_name;
+  for (const auto& [name, p] : params) {
+    wanted.push_back({name, p->dtype(), p->shape()});
+    by_name[name] = p;
   }
-  const LoadReport& r = plan.report;
+  const CheckpointFit fit = fit_checkpoint(wanted, checkpoint.entries, strict);
+  const LoadReport& r = fit.report;
   const bool fits = r.missing.empty() && r.unexpected.empty() && r.mismatched.empty();
   if (strict && !fits) {
     throw CheckpointError(ErrorCode::kCheckpointMismatch, "the checkpoint does not fit the network: " + r.table(), checkpoint.path,
                           "check the net and its number of classes, or load without strict to take what fits");
   }
-  for (const auto& [param, value] : plan.assignments) param->assign(value);
+  for (const auto& [name, value] : fit.values) by_name.at(name)->assign(value);
   if (!fits) log::warn("checkpoint", fmt::format("{}: {}", checkpoint.path, r.table()));
-  return plan.report;
+  return r;
 }
 
 namespace {

@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "sindri/core/error.h"
 #include "sindri/ops/random.h"
 #include "sindri/train/checkpoint.h"
+#include "sindri/train/checkpoint_fit.h"
 
 namespace sindri::train {
 
@@ -26,19 +29,12 @@ Named all_state(nn::Cell& network, optim::Optimizer* optimizer, LossScaleManager
   if (scale != nullptr)
     for (Parameter* p : scale->state()) named.emplace_back(p->name(), p);
   for (Parameter* p : algorithm_state) named.emplace_back(p->name(), p);
-  named.emplace_back(kRngEntry, &ops::rng_state());
   return named;
 }
 
 }  // namespace
 
-void save_training_state(const std::string& path, nn::Cell& network, optim::Optimizer* optimizer, const TrainPosition& position,
-                         const SaveStateOptions& options) {
-  std::vector<CheckpointEntry> entries;
-  for (const auto& [name, p] : all_state(network, options.save_optimizer ? optimizer : nullptr, options.loss_scale_manager, options.algorithm_state))
-    entries.push_back(CheckpointEntry::of(name, p->stored().contiguous()));
-  entries.push_back(CheckpointEntry::number("epoch_num", position.step_in_epoch > 0 ? position.epoch + 1 : position.epoch));
-  entries.push_back(CheckpointEntry::number("step_num", position.step));
+std::vector<CheckpointEntry> training_state_entries(const TrainPosition& position) {
   const nlohmann::json j = {{"version", 1},
                             {"epoch", position.epoch},
                             {"step_in_epoch", position.step_in_epoch},
@@ -49,40 +45,85 @@ void save_training_state(const std::string& path, nn::Cell& network, optim::Opti
                             {"class_names", position.class_names},
                             {"counts", {position.counts.skipped, position.counts.overflow, position.counts.nonfinite, position.counts.nonfinite_in_epoch}},
                             {"record", position.record}};
-  entries.push_back(CheckpointEntry::text(kPositionEntry, j.dump()));
+  return {CheckpointEntry::of(kRngEntry, ops::rng_state().stored().contiguous()), CheckpointEntry::text(kPositionEntry, j.dump())};
+}
+
+void save_training_state(const std::string& path, nn::Cell& network, optim::Optimizer* optimizer, const TrainPosition& position,
+                         const SaveStateOptions& options) {
+  std::vector<CheckpointEntry> entries;
+  for (const auto& [name, p] : all_state(network, options.save_optimizer ? optimizer : nullptr, options.loss_scale_manager, options.algorithm_state))
+    entries.push_back(CheckpointEntry::of(name, p->stored().contiguous()));
+  entries.push_back(CheckpointEntry::number("epoch_num", position.step_in_epoch > 0 ? position.epoch + 1 : position.epoch));
+  entries.push_back(CheckpointEntry::number("step_num", position.step));
+  for (CheckpointEntry& e : training_state_entries(position)) {
+    if (options.save_optimizer || e.name != kRngEntry) entries.push_back(std::move(e));
+  }
   save_checkpoint(entries, path, {.compat_mindspore1 = options.mindspore1});
+}
+
+namespace {
+
+TrainPosition position_of(const LoadedCheckpoint& file) {
+  try {
+    const nlohmann::json j = nlohmann::json::parse(file.text(kPositionEntry));
+    if (j.at("version").get<int>() != 1)
+      throw CheckpointError("the training state is of a newer version of Sindri", file.path, "use the version that wrote it");
+    TrainPosition p = {.epoch = j.at("epoch"),
+                       .step_in_epoch = j.at("step_in_epoch"),
+                       .step = j.at("step"),
+                       .dataset_state = j.at("dataset_state"),
+                       .settings_hash = j.at("settings_hash"),
+                       .data_fingerprint = j.value("data_fingerprint", ""),  // this and what follows came later
+                       .class_names = j.value("class_names", std::vector<std::string>()),
+                       .counts = {},
+                       .record = j.value("record", "")};
+    if (const auto counts = j.value("counts", std::vector<int64_t>()); counts.size() == 4) p.counts = {counts[0], counts[1], counts[2], counts[3]};
+    return p;
+  } catch (const nlohmann::json::exception& e) {
+    throw CheckpointError(ErrorCode::kCheckpointCorrupt, std::string("the position in the training cannot be read: ") + e.what(), file.path);
+  }
+}
+
+}  // namespace
+
+ReadState read_training_state(const std::string& given, std::vector<WantedParam> wanted, bool others_allowed) {
+  const bool is_folder = std::filesystem::is_directory(given);
+  const std::string path = is_folder ? find_newest_checkpoint(given) : given;
+  if (path.empty()) throw CheckpointError("there is no checkpoint in the folder", given, "name a folder that a training has saved in");
+  const LoadedCheckpoint file = load_checkpoint(path);
+  if (file.find(kPositionEntry) == nullptr || file.find(kRngEntry) == nullptr)
+    throw CheckpointError("the checkpoint holds weights but no training state", path, "start a new training from its weights");
+  ReadState out{.position = position_of(file), .values = {}};
+  // A table of rates has one entry per step: one of another length belongs to another number of epochs, and the optimizer keeps its own.
+  std::erase_if(wanted, [&](const WantedParam& w) {
+    const CheckpointEntry* e = w.name.starts_with("learning_rate") && w.shape.rank() == 1 ? file.find(w.name) : nullptr;
+    return e != nullptr && e->kind == CheckpointEntry::kTensor && e->tensor.rank() == 1 && e->tensor.shape() != w.shape;
+  });
+  wanted.push_back({kRngEntry, ops::rng_state().dtype(), ops::rng_state().shape()});
+  CheckpointFit fit = fit_checkpoint(wanted, file.entries, true);
+  const LoadReport& r = fit.report;
+  if (!r.missing.empty() || !r.mismatched.empty() || (!r.unexpected.empty() && !others_allowed)) {
+    const std::string what =
+        r.missing.empty() ? "the checkpoint does not fit the training" : fmt::format("the checkpoint lacks {} of the training's parameters", r.missing.size());
+    throw CheckpointError(ErrorCode::kCheckpointMismatch, fmt::format("{}: {}", what, r.table()), path,
+                          "make the network, its optimizer, loss scale and training algorithms as they were");
+  }
+  out.values = std::move(fit.values);
+  return out;
 }
 
 TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer, LossScaleManager* loss_scale_manager,
                                   const std::vector<Parameter*>& algorithm_state) {
-  const LoadedCheckpoint file = load_checkpoint(path);
-  if (file.find(kPositionEntry) == nullptr || file.find(kRngEntry) == nullptr)
-    throw CheckpointError("the checkpoint holds weights but no training state", path, "use it with --checkpoint to start a new training from its weights");
-  TrainPosition p;
-  try {
-    const nlohmann::json j = nlohmann::json::parse(file.text(kPositionEntry));
-    if (j.at("version").get<int>() != 1) throw CheckpointError("the training state is of a newer version", path, "use the Sindri version that wrote it");
-    p = {.epoch = j.at("epoch"),
-         .step_in_epoch = j.at("step_in_epoch"),
-         .step = j.at("step"),
-         .dataset_state = j.at("dataset_state"),
-         .settings_hash = j.at("settings_hash"),
-         .data_fingerprint = j.value("data_fingerprint", ""),  // this and what follows came later
-         .class_names = j.value("class_names", std::vector<std::string>()),
-         .counts = {},
-         .record = j.value("record", "")};
-    if (const auto counts = j.value("counts", std::vector<int64_t>()); counts.size() == 4) p.counts = {counts[0], counts[1], counts[2], counts[3]};
-  } catch (const nlohmann::json::exception& e) {
-    throw CheckpointError(ErrorCode::kCheckpointCorrupt, std::string("the position in the training cannot be read: ") + e.what(), path);
+  std::map<std::string, Parameter*> by_name;
+  std::vector<WantedParam> wanted;
+  for (const auto& [name, p] : all_state(network, &optimizer, loss_scale_manager, algorithm_state)) {
+    wanted.push_back({name, p->dtype(), p->shape()});
+    by_name[name] = p;
   }
-  Named wanted = all_state(network, &optimizer, loss_scale_manager, algorithm_state);
-  // A table of rates has one entry per step: one of another length belongs to another number of epochs, and the optimizer keeps its own.
-  std::erase_if(wanted, [&](const auto& named) {
-    const CheckpointEntry* e = named.first.starts_with("learning_rate") && named.second->shape().rank() == 1 ? file.find(named.first) : nullptr;
-    return e != nullptr && e->kind == CheckpointEntry::kTensor && e->tensor.rank() == 1 && e->tensor.shape() != named.second->shape();
-  });
-  load_param_into_net(wanted, file, true);
-  return p;
+  by_name[kRngEntry] = &ops::rng_state();
+  const ReadState state = read_training_state(path, std::move(wanted), false);
+  for (const auto& [name, value] : state.values) by_name.at(name)->assign(value);
+  return state.position;
 }
 
 std::vector<std::string> class_names_of(const LoadedCheckpoint& checkpoint) {

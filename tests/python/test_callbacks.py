@@ -15,7 +15,7 @@ from sindri import dataset as ds
 from sindri.train import (BackupAndRestore, Callback, EarlyStopping, History, LambdaCallback, LearningRateScheduler, LossMonitor, OnRequestExit,
                           ReduceLROnPlateau, RunContext, SummaryCollector, SummaryRecord, TimeMonitor)
 from sindri.train.callback import _InternalCallbackParam, _set_cur_net
-from sindri.train.summary import _events
+from sindri._core import events as _events
 
 
 def context_of(**values):
@@ -342,7 +342,7 @@ def test_the_image_is_a_png(tmp_path):
     image = np.zeros((1, 3, 2, 3), np.uint8)
     image[0, 0, 0, 1] = 200
     import zlib
-    png = dict(fields(dict(fields(_events.image_value('im', image)))[4]))[4]
+    png = dict(fields(dict(fields(_events.value('image', 'im', image)))[4]))[4]
     data = zlib.decompress(png[png.index(b'IDAT') + 4:png.index(b'IEND') - 8])
     assert data == b'\0' + bytes([0, 0, 0, 200, 0, 0, 0, 0, 0]) + b'\0' + bytes(9)
 

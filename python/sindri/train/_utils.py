@@ -1,5 +1,6 @@
 """Functions that training loops of older samples import."""
 import os
+from operator import attrgetter
 from typing import Any, List, Tuple
 
 import numpy as np
@@ -12,13 +13,14 @@ __all__ = ['_exec_datagraph', '_get_types_and_shapes', '_construct_tensor_list',
            '_make_directory']
 
 
+def _shows(attribute: str, doc: str) -> property:
+    """A property that reads an attribute."""
+    return property(attrgetter(attribute), doc=doc)
+
+
 def _get_types_and_shapes(dataset: Any) -> Tuple[List[Any], List[Any]]:
     """Column types (as sindri dtypes) and shapes of a dataset."""
-    return [_convert_type(t) for t in dataset.output_types()], dataset.output_shapes()
-
-
-def _convert_type(type_: Any) -> Any:
-    return mstype.pytype_to_dtype(type_)
+    return [mstype.pytype_to_dtype(t) for t in dataset.output_types()], dataset.output_shapes()
 
 
 def _exec_datagraph(exec_dataset: Any, dataset_size: int, phase: str = 'dataset', create_data_info_queue: bool = False) -> Any:

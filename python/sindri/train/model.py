@@ -5,13 +5,13 @@ from typing import Any, Dict, List, Optional
 import numpy as np
 
 from sindri import _checkparam as validator
-from sindri import context
+from sindri import _core, context
 from sindri import log as logger
 from sindri.boost import AutoBoost, averaged_weights
 from sindri.common.tensor import Tensor
 from sindri.context import ParallelMode  # noqa: F401  scripts of MindSpore 1 import it from here
-from sindri.train import _training_state
 from sindri.train._interrupt import Interrupt
+from sindri.train._utils import _shows
 from sindri.train.callback._callback import Callback, RunContext, _CallbackManager, _defined_old_hooks, _InternalCallbackParam, _list_of
 from sindri.train.dataset_helper import DatasetHelper, _SunkNetwork, check_dataset, connect_network_with_dataset, sinks_in_chunks
 from sindri.train.loss_scale_manager import LossScaleManager
@@ -48,15 +48,12 @@ class Model:
         self._metrics = metrics
         self._amp_level = amp_level
         self._check_kwargs(kwargs)
-        boost_level = kwargs.get('acc_level', boost_level)
-        self._boost_level = boost_level
-        self._boost_config_dict = kwargs.get('boost_config_dict', '')
         self._check_networks()
-        if amp_level not in _AMP_LEVELS:
-            raise ValueError(f"Model: 'amp_level' must be one of {', '.join(_AMP_LEVELS)}, got {amp_level!r}")
-        if boost_level not in _BOOST_LEVELS:
-            raise ValueError(f"Model: 'boost_level' must be one of {', '.join(_BOOST_LEVELS)}, got {boost_level!r}")
-        self._boost = self._read_boost()
+        validator.check_string(amp_level, _AMP_LEVELS, 'amp_level', 'Model')
+        self._boost_level = validator.check_string(kwargs.get('acc_level', boost_level), _BOOST_LEVELS, 'boost_level', 'Model')
+        self._boost = AutoBoost(self._boost_level, kwargs.get('boost_config_dict', ''))
+        if self._boost.algorithms and optimizer is None:
+            logger.warning('Model: without optimizer there is no training step for %s to work on', ', '.join(name for name, _ in self._boost.algorithms))
         self._eval_weights = kwargs.get('eval_weights', 'trained')
         self._keep_bn_fp32 = kwargs.get('keep_batchnorm_fp32')
         self._loss_scale_manager_set = 'loss_scale_manager' in kwargs
@@ -66,10 +63,6 @@ class Model:
         if not self._loss_scale_manager_set and optimizer is not None:
             from sindri import amp
             self._loss_scale_manager = amp._level_manager(amp_level)
-        self._parallel_mode = context.get_auto_parallel_context('parallel_mode')
-        self._device_number = context.get_auto_parallel_context('device_num')
-        self._global_rank = context.get_auto_parallel_context('global_rank')
-        self._parameter_broadcast = context.get_auto_parallel_context('parameter_broadcast')
         self._position: Any = None  # to go on from
         self._steps_before = self._epoch_began_at = 0
         self._metric_fns: Dict[str, Any] = {}
@@ -88,45 +81,31 @@ class Model:
         for name in kwargs:
             if name not in _KWARGS:
                 raise ValueError(f"Model: unknown argument '{name}' | known are {', '.join(_KWARGS)}")
-        manager = kwargs.get('loss_scale_manager')
-        if manager is not None and not isinstance(manager, LossScaleManager):
-            raise TypeError(f"Model: 'loss_scale_manager' must be a LossScaleManager, got {type(manager).__name__}")
-        if kwargs.get('keep_batchnorm_fp32') is not None:
-            validator.check_bool(kwargs['keep_batchnorm_fp32'], 'keep_batchnorm_fp32', 'Model')
-        if kwargs.get('boost_config_dict') not in (None, '') and not isinstance(kwargs['boost_config_dict'], dict):
-            raise TypeError("Model: 'boost_config_dict' must be a dict")
+        for name, kind in (('loss_scale_manager', LossScaleManager), ('keep_batchnorm_fp32', bool)):
+            validator.check_value_type(name, kwargs.get(name), [kind, None], 'Model')
+        validator.check_value_type('boost_config_dict', kwargs.get('boost_config_dict') or {}, dict, 'Model')
 
     def _check_networks(self) -> None:
         from sindri.nn.cell import Cell
-        if not isinstance(self._network, Cell):
-            raise TypeError(f"Model: 'network' must be a Cell, got {type(self._network).__name__}")
-        if self._loss_fn is not None and not callable(self._loss_fn):
-            raise TypeError(f"Model: 'loss_fn' must be a Cell or a function, got {type(self._loss_fn).__name__}")
-        if self._optimizer is not None and not callable(self._optimizer):
-            raise TypeError(f"Model: 'optimizer' must be an optimizer Cell, got {type(self._optimizer).__name__}")
+        validator.check_value_type('network', self._network, Cell, 'Model')
+        for name, value in (('loss_fn', self._loss_fn), ('optimizer', self._optimizer)):
+            if value is not None and not callable(value):
+                raise TypeError(f"Model: '{name}' must be a Cell or a function, got {type(value).__name__}")
         if self._loss_fn is not None and not isinstance(self._loss_fn, Cell):
             from sindri.train._function_cell import FunctionCell
             self._loss_fn = FunctionCell(self._loss_fn)
 
-    def _read_boost(self) -> Any:
-        boost = AutoBoost(self._boost_level, self._boost_config_dict)
-        if boost.algorithms and self._optimizer is None:
-            logger.warning('Model: without optimizer there is no training step for %s to work on', ', '.join(name for name, _ in boost.algorithms))
-        return boost
-
     def _build_train_network(self) -> Any:
         from sindri import amp, nn
-        if self._optimizer is not None:
-            config: Dict[str, Any] = {}
-            if self._loss_scale_manager is not None or self._loss_scale_manager_set:
-                config['loss_scale_manager'] = self._loss_scale_manager
-            if self._keep_bn_fp32 is not None:
-                config['keep_batchnorm_fp32'] = self._keep_bn_fp32
-            return amp.build_train_network(self._network, self._optimizer, self._loss_fn, level=self._amp_level, boost_level=self._boost_level,
-                                           boost=self._boost, **config)
-        if self._loss_fn is not None:
-            return nn.WithLossCell(self._network, self._loss_fn)
-        return self._network
+        if self._optimizer is None:
+            return self._network if self._loss_fn is None else nn.WithLossCell(self._network, self._loss_fn)
+        config: Dict[str, Any] = {}
+        if self._loss_scale_manager is not None or self._loss_scale_manager_set:
+            config['loss_scale_manager'] = self._loss_scale_manager
+        if self._keep_bn_fp32 is not None:
+            config['keep_batchnorm_fp32'] = self._keep_bn_fp32
+        return amp.build_train_network(self._network, self._optimizer, self._loss_fn, level=self._amp_level, boost_level=self._boost_level,
+                                       boost=self._boost, **config)
 
     def _build_eval_network(self, metrics: Any, eval_network: Any, eval_indexes: Optional[List[int]]) -> None:
         from sindri import nn
@@ -146,20 +125,9 @@ class Model:
 
     # --- properties -----------------------------------------------------------------------------------------------------------
 
-    @property
-    def train_network(self) -> Any:
-        """The Cell that performs one training step."""
-        return self._train_network
-
-    @property
-    def predict_network(self) -> Any:
-        """The network itself."""
-        return self._predict_network
-
-    @property
-    def eval_network(self) -> Any:
-        """The Cell that evaluates one batch, or None without metrics."""
-        return self._eval_network
+    train_network = _shows('_train_network', 'The Cell that performs one training step.')
+    predict_network = _shows('_predict_network', 'The network itself.')
+    eval_network = _shows('_eval_network', 'The Cell that evaluates one batch, or None without metrics.')
 
     # --- modes ----------------------------------------------------------------------------------------------------------------
 
@@ -225,10 +193,7 @@ class Model:
         if size == 0:
             raise ValueError('Model.train: the dataset is empty | check its files, and that batch(drop_remainder=True) leaves a batch')
         if self._loss_fn is not None:
-            columns = len(dataset.output_shapes()) if not hasattr(dataset, 'get_col_names') else len(dataset.get_col_names())
-            if columns != 2:
-                raise ValueError(f"Model.train: with 'loss_fn' the dataset must have 2 columns (data, label), got {columns} | "
-                                 "use project([...]), or a network that computes its own loss")
+            _check_columns(dataset, 'Model.train')
         if sink and sinks_in_chunks():
             owner = getattr(dataset, '__model_hash__', None)
             if owner is not None and owner != hash(self):
@@ -238,37 +203,30 @@ class Model:
             logger.warning("Model.train: 'sink_size' has no effect without dataset_sink_mode=True")
         return size
 
+    def _parameters(self, callbacks: List[Callback], **own: Any) -> _InternalCallbackParam:
+        """What callbacks see, in training and in evaluation."""
+        return _InternalCallbackParam(loss_fn=self._loss_fn, optimizer=self._optimizer, list_callback=callbacks,
+                                      parallel_mode=context.get_auto_parallel_context('parallel_mode'),
+                                      device_number=context.get_auto_parallel_context('device_num'), **own)
+
     def _run_training(self, epoch: int, dataset: Any, callbacks: Any, sink: bool, sink_size: int, initial_epoch: int, validation: Any) -> None:
         size = self._check_training(epoch, dataset, sink, sink_size, initial_epoch)
         callbacks = _list_of(callbacks)
-        p = _InternalCallbackParam()
-        p.train_network = self._train_network
-        p.network = self._train_network
-        p.loss_fn, p.optimizer = self._loss_fn, self._optimizer
-        p.epoch_num = epoch
-        p.batch_num = sink_size if sink and sink_size > 0 else size
-        p.mode = 'train'
-        p.parallel_mode, p.device_number = self._parallel_mode, self._device_number
-        p.train_dataset = dataset
-        p.list_callback = callbacks
-        p.train_dataset_element = None
-        p.dataset_sink_mode = sink
-        position, self._position = self._position, None
-        if position is not None:
+        position, self._position = self._position or _core.TrainPosition(initial_epoch), None
+        if position.step > 0:
             initial_epoch = self._initial_epoch(position, epoch, initial_epoch)
-        p.cur_step_num = 0 if position is None else position.step
-        p.cur_epoch_num = initial_epoch + 1
-        p.net_outputs = None
-        p.last_save_ckpt_step = None
-        p.latest_ckpt_file = None
+        p = self._parameters(callbacks, train_network=self._train_network, network=self._train_network, epoch_num=epoch, mode='train',
+                             batch_num=sink_size if sink and sink_size > 0 else size, train_dataset=dataset, train_dataset_element=None,
+                             dataset_sink_mode=sink, cur_step_num=position.step, cur_epoch_num=initial_epoch + 1, net_outputs=None,
+                             last_save_ckpt_step=None, latest_ckpt_file=None)
         if validation is not None:
             p.metrics, p.eval_results, p.valid_dataset = {}, {}, validation[0]
         helper = DatasetHelper(dataset, sink, sink_size, epoch - initial_epoch)
-        if position is not None:
+        if position.step > 0:
             helper.go_on_from(position.dataset_state, position.step_in_epoch, epoch)
         # Steps before this call: of a training that goes on, all are counted; initial_epoch alone says what there must have been.
-        self._steps_before = 0 if position is not None else initial_epoch * int(p.batch_num)
-        self._epoch_began_at = p.cur_step_num - (0 if position is None else position.step_in_epoch)
+        self._steps_before = 0 if position.step > 0 else initial_epoch * int(p.batch_num)
+        self._epoch_began_at = p.cur_step_num - position.step_in_epoch
         vars(p)['_training_state'] = lambda: self._training_state(p, helper)
         # The interrupt is entered first and left last: a second Ctrl-C while callbacks save is raised at once.
         with Interrupt() as interrupt, _CallbackManager(callbacks) as hooks:
@@ -301,12 +259,10 @@ class Model:
                     break
             if not helper.runs_chunks:
                 p.train_dataset.reset()
+            self._tell('epoch_end', p)
             if validation is not None and p.cur_epoch_num in validation[1] and not run_context.get_stop_requested():
-                self._tell('epoch_end', p)
                 self._eval_in_fit(p, validation[0], interrupt)
                 self._to_training()
-            else:
-                self._tell('epoch_end', p)
             hooks.on_train_epoch_end(run_context)
             if validation is not None:
                 p.metrics = {}  # of this epoch only
@@ -331,9 +287,9 @@ class Model:
         if not helper.counts_passes and helper.iter.given != done:
             return []  # Ctrl-C behind the last step of an epoch: a batch of the next one is read already
         complete = done >= int(p.batch_num)
-        position = _training_state.Position(p.cur_epoch_num - (0 if complete else 1), 0 if complete else done, self._steps_before + p.cur_step_num,
-                                            helper.iter.state())
-        return _training_state.entries(position)
+        position = _core.TrainPosition(p.cur_epoch_num - (0 if complete else 1), 0 if complete else done, self._steps_before + p.cur_step_num,
+                                       helper.iter.state())
+        return _core.training_state_entries(position)
 
     def load_training_state(self, path: str) -> Any:
         """Loads what ModelCheckpoint saved, so that the next train() or fit() goes on from there, in the middle of an epoch too, with the bits of a
@@ -342,9 +298,12 @@ class Model:
         epochs of the whole training. Returns the position (epoch, step_in_epoch, step). ValueError: no such file, another training's, no state in it."""
         if self._optimizer is None:
             raise ValueError("Model.load_training_state: the Model has no optimizer")
-        position = _training_state.load(self._train_network, path)
-        self._position = position
-        return position
+        params = {p.name: p for p in self._train_network.get_parameters()}
+        self._position, values = _core.load_training_state(path, [(name, p.dtype, p.shape) for name, p in params.items()])
+        _core.set_rng_state(values.pop('sindri.rng_state'))
+        for name, value in values.items():
+            params[name].set_data(value)
+        return self._position
 
     def _tell(self, event: str, p: Any) -> None:
         """Lets the training algorithms see an event, before the callbacks do."""
@@ -426,16 +385,10 @@ class Model:
         validator.check_bool(dataset_sink_mode, 'dataset_sink_mode', 'Model.eval')
         if not self._metric_fns:
             raise ValueError("Model.eval: the Model has no metrics | give Model(metrics={'acc'}) or a dict of Metric objects")
-        if self._loss_fn is not None and self._eval_indexes == [0, 1, 2] and len(valid_dataset.get_col_names()) != 2:
-            raise ValueError(f"Model.eval: with 'loss_fn' the dataset must have 2 columns (data, label), got {len(valid_dataset.get_col_names())}")
+        if self._loss_fn is not None and self._eval_indexes == [0, 1, 2]:
+            _check_columns(valid_dataset, 'Model.eval')
         callbacks = _list_of(callbacks)
-        p = _InternalCallbackParam()
-        p.loss_fn, p.optimizer = self._loss_fn, self._optimizer
-        p.epoch_num = 1
-        p.parallel_mode, p.device_number = self._parallel_mode, self._device_number
-        p.list_callback = callbacks
-        p.network = self._eval_network
-        p.dataset_sink_mode = dataset_sink_mode
+        p = self._parameters(callbacks, network=self._eval_network, epoch_num=1, dataset_sink_mode=dataset_sink_mode)
         with _CallbackManager(callbacks) as hooks:
             return self._eval_loop(p, valid_dataset, hooks)
 
@@ -448,13 +401,8 @@ class Model:
     def _eval_pass(self, p: Any, dataset: Any, hooks: Callback, interrupt: Optional[Interrupt]) -> Dict[str, Any]:
         if dataset.get_dataset_size() == 0:
             raise ValueError('Model.eval: the dataset is empty | check its files, and that batch(drop_remainder=True) leaves a batch')
-        p.eval_network = self._eval_network
-        p.valid_dataset = dataset
-        p.batch_num = dataset.get_dataset_size()
-        p.mode = 'eval'
-        p.cur_step_num = 0
-        p.eval_dataset_element = None
-        p.metrics, p.eval_results = {}, {}
+        p.update(eval_network=self._eval_network, valid_dataset=dataset, batch_num=dataset.get_dataset_size(), mode='eval', cur_step_num=0,
+                 eval_dataset_element=None, metrics={}, eval_results={})
         for metric in self._metric_fns.values():
             metric.clear()
         mean_loss = Loss()
@@ -466,8 +414,7 @@ class Model:
             p.cur_step_num += 1
             p.eval_dataset_element = batch = tuple(row)
             hooks.on_eval_step_begin(run_context)
-            outputs = self._eval_network(*batch)
-            p.net_outputs = outputs
+            p.net_outputs = outputs = self._eval_network(*batch)
             hooks.on_eval_step_end(run_context)
             self._update_metrics(outputs, mean_loss)
             if interrupt is not None:
@@ -487,8 +434,7 @@ class Model:
     def _update_metrics(self, outputs: Any, mean_loss: Loss) -> None:
         if isinstance(outputs, Tensor):
             outputs = (outputs,)
-        if not isinstance(outputs, (tuple, list)):
-            raise ValueError(f'Model.eval: the evaluation network must return a Tensor or a tuple, got {type(outputs).__name__}')
+        validator.check_isinstance('output of the evaluation network', outputs, (tuple, list))
         indexes = self._eval_indexes
         if indexes is not None:
             if len(outputs) <= max(indexes):
@@ -515,15 +461,13 @@ class Model:
     def predict(self, *predict_data: Any, backend: Optional[str] = None, config: Optional[dict] = None) -> Any:
         """Output of the bare network in inference mode. backend 'lite' is not there (RuntimeError). TypeError for inputs that are no Tensors,
         numbers, or containers of these."""
-        if backend not in (None, 'lite'):
-            raise ValueError(f"Model.predict: 'backend' must be None or 'lite', got {backend!r}")
-        if backend == 'lite':
+        if backend is not None:
+            validator.check_string(backend, ['lite'], 'backend', 'Model.predict')
             raise RuntimeError("Model.predict: there is no 'lite' backend | leave 'backend' out")
         if config is not None:
             raise ValueError("Model.predict: 'config' belongs to the 'lite' backend")
-        allowed = (Tensor, int, float, bool, str, tuple, list, dict, type(None))
         for x in predict_data:
-            if not isinstance(x, allowed):
+            if not isinstance(x, (Tensor, int, float, bool, str, tuple, list, dict, type(None))):
                 raise TypeError(f'Model.predict: inputs must be Tensors, got {type(x).__name__} | wrap arrays in Tensor(array)')
         self._to_inference(self._predict_network)
         return self._predict_network(*predict_data)
@@ -572,6 +516,14 @@ class _Hooks(_CallbackManager):
 
     def __enter__(self) -> '_Hooks':
         return self
+
+
+def _check_columns(dataset: Any, place: str) -> None:
+    """ValueError unless the dataset gives what a network and a loss take."""
+    columns = len(dataset.get_col_names() if hasattr(dataset, 'get_col_names') else dataset.output_shapes())
+    if columns != 2:
+        raise ValueError(f"{place}: with 'loss_fn' the dataset must have 2 columns (data, label), got {columns} | "
+                         "use project([...]), or a network that computes its own loss")
 
 
 def _first_batch(dataset: Any) -> tuple:

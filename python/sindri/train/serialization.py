@@ -1,10 +1,9 @@
 """Saving and loading of parameters in MindSpore's .ckpt form and as safetensors.
 
-The file form is the engine's (`_core.save_checkpoint`, `_core.load_checkpoint`); here names, kinds of values, matching with a network and
-MindSpore's rules on what may differ."""
+The file form, encryption and the matching with a network are the engine's (`_core.save_checkpoint`, `load_checkpoint`, `fit_checkpoint`); here
+names, kinds of values and what the arguments ask for."""
 import atexit
 import difflib
-import functools
 import os
 import threading
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
@@ -15,13 +14,10 @@ from sindri import _checkparam as validator
 from sindri import _core
 from sindri import context
 from sindri import log as logger
-from sindri._files import above_standard_streams
-from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.nn.cell import Cell
-from sindri.train import _cipher
 
 __all__ = ['save_checkpoint', 'load_checkpoint', 'load_param_into_net', 'export', 'load', 'async_ckpt_thread_status', 'load_checkpoint_async',
            'load_distributed_checkpoint', 'merge_sliced_parameter', 'build_searched_strategy', 'restore_group_info_list', 'parse_print',
@@ -33,6 +29,7 @@ _FILE_FORMATS = ('ckpt', 'safetensors')
 _NARROW = {'int8': 'Int8', 'int16': 'Int16', 'uint16': 'UInt16', 'uint32': 'UInt32', 'uint64': 'UInt64'}
 _STORED = '_stored_type'
 _RANDOM = 'random_op'
+_BLOCK_BYTES = 64 << 20  # of an encrypted file
 
 # --- saving ---------------------------------------------------------------------------------------------------------------------
 
@@ -72,14 +69,9 @@ def entries_of(save_obj: Any) -> List[Tuple[str, Any]]:
         return [(p.name, p) for p in save_obj.get_parameters()]
     if isinstance(save_obj, dict):
         return list(save_obj.items())
-    if not isinstance(save_obj, (list, tuple)):
-        raise TypeError(f"save_checkpoint: 'save_obj' must be a Cell, a list of {{'name', 'data'}} or a dict, got {type(save_obj).__name__}")
-    entries = []
-    for item in save_obj:
-        if not isinstance(item, dict) or 'name' not in item or 'data' not in item:
-            raise TypeError(f"save_checkpoint: items of 'save_obj' must be dicts with 'name' and 'data', got {item!r}")
-        entries.append((item['name'], item['data']))
-    return entries
+    if not isinstance(save_obj, (list, tuple)) or not all(isinstance(item, dict) and {'name', 'data'} <= item.keys() for item in save_obj):
+        raise TypeError(f"save_checkpoint: 'save_obj' must be a Cell, a list of {{'name': …, 'data': …}} or a dict, got {save_obj!r}")
+    return [(item['name'], item['data']) for item in save_obj]
 
 
 def _random_state() -> bytes:
@@ -107,18 +99,19 @@ def _plain(name: Any, value: Any) -> Tuple[Any, ...]:
         raise ValueError(f"save_checkpoint: the name {name!r} cannot be written as UTF-8") from e
     if isinstance(value, (str, bytes)):
         return name, value
+    stored = None
     if isinstance(value, Tensor):  # a Parameter too; copied, for training may go on while a thread writes
         stored = getattr(value, _STORED, None) if isinstance(value, Parameter) else None
-        return (name, Tensor(value), stored) if stored else (name, Tensor(value))
-    if isinstance(value, (bool, int, float, np.ndarray, np.generic)):
-        array = np.asarray(value) if isinstance(value, (np.ndarray, np.generic)) else None
-        try:
-            tensor = Tensor(value if array is None else array)
-        except (TypeError, ValueError) as e:
-            raise TypeError(f"save_checkpoint: '{name}' cannot be saved: {e}") from e
-        stored = _NARROW.get(array.dtype.name) if array is not None else None
-        return (name, tensor, stored) if stored else (name, tensor)
-    raise TypeError(f"save_checkpoint: '{name}' must be a Tensor, Parameter, number or str, got {type(value).__name__}")
+    elif isinstance(value, (np.ndarray, np.generic)):
+        value = np.asarray(value)
+        stored = _NARROW.get(value.dtype.name)
+    elif not isinstance(value, (bool, int, float)):
+        raise TypeError(f"save_checkpoint: '{name}' must be a Tensor, Parameter, number or str, got {type(value).__name__}")
+    try:
+        tensor = Tensor(value)
+    except (TypeError, ValueError) as e:
+        raise TypeError(f"save_checkpoint: '{name}' cannot be saved: {e}") from e
+    return (name, tensor, stored) if stored else (name, tensor)
 
 
 def save_checkpoint(save_obj: Any, ckpt_file_name: str, integrated_save: bool = True, async_save: Union[bool, str] = False,
@@ -135,11 +128,11 @@ def save_checkpoint(save_obj: Any, ckpt_file_name: str, integrated_save: bool = 
     validator.check_value_type('ckpt_file_name', ckpt_file_name, str, 'save_checkpoint')
     validator.check_bool(integrated_save, 'integrated_save', 'save_checkpoint')
     validator.check_bool(crc_check, 'crc_check', 'save_checkpoint')
-    if not isinstance(async_save, bool) and not (isinstance(async_save, str) and async_save in ('thread', 'process')):
-        raise ValueError(f"save_checkpoint: 'async_save' must be a bool, 'thread' or 'process', got {async_save!r}")
+    if not isinstance(async_save, bool):
+        validator.check_string(async_save, ['thread', 'process'], 'async_save', 'save_checkpoint')
     if kwargs:
         raise TypeError(f"save_checkpoint: unknown argument '{sorted(kwargs)[0]}'")
-    _cipher.check_key(enc_key, enc_mode, 'enc_key', 'enc_mode', 'save_checkpoint')
+    _core.check_key(enc_key, enc_mode, 'save_checkpoint', 'enc_key', 'enc_mode')
     if enc_key is not None and compat_mindspore1:
         raise ValueError("save_checkpoint: 'enc_key' beside 'compat_mindspore1': encrypted files have the form of MindSpore 2 | leave one of them out")
     validator.check_string(format, list(_FILE_FORMATS), 'format', 'save_checkpoint')
@@ -163,13 +156,8 @@ def save_checkpoint(save_obj: Any, ckpt_file_name: str, integrated_save: bool = 
 def write_entries(pairs: List[Tuple[str, Any]], path: str, async_save: Union[bool, str] = False, enc_key: Optional[bytes] = None,
                   enc_mode: str = 'AES-GCM', compat_mindspore1: bool = False, written: Optional[Callable[[], None]] = None) -> None:
     """The file of these entries; written() is called once it is whole on disk, with async_save in the thread that wrote it."""
-    entries: List[Tuple[Any, ...]] = []
-    for name, value in pairs:
-        if name == _RANDOM and not isinstance(value, bytes):
-            value = _random_state()
-        entries.append(_plain(name, value))
+    entries = [_plain(name, _random_state() if name == _RANDOM and not isinstance(value, bytes) else value) for name, value in pairs]
     wait_for_async_saves()  # one at a time, in order
-    seal = functools.partial(_cipher.encrypt, key=enc_key, mode=enc_mode) if enc_key is not None else None
 
     def save() -> None:
         if path.endswith('.safetensors'):
@@ -177,7 +165,7 @@ def write_entries(pairs: List[Tuple[str, Any]], path: str, async_save: Union[boo
             convert.write(path, convert.contents('safetensors', entries, {'format': 'ms'}))
             os.chmod(path, 0o400)
         else:
-            _core.save_checkpoint(entries, path, compat_mindspore1, seal, _cipher.BLOCK_BYTES)
+            _core.save_checkpoint(entries, path, compat_mindspore1, enc_key, enc_mode, _BLOCK_BYTES)
         if written is not None:
             written()
 
@@ -203,9 +191,9 @@ def _as_prefixes(value: Any, name: str) -> Tuple[str, ...]:
     if value is None:
         return ()
     items = (value,) if isinstance(value, str) else value
-    if not isinstance(items, (list, tuple)) or not all(isinstance(i, str) for i in items):
-        raise TypeError(f"load_checkpoint: '{name}' must be a str or a list of str, got {value!r}")
-    if any(i == '' for i in items) or not items:
+    for item in validator.check_value_type(name, items, [list, tuple], 'load_checkpoint'):
+        validator.check_value_type(f'each of {name}', item, str, 'load_checkpoint')
+    if not all(items) or not items:
         raise ValueError(f"load_checkpoint: '{name}' must not be empty")
     return tuple(items)
 
@@ -225,14 +213,12 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
     validator.check_value_type('ckpt_file_name', ckpt_file_name, str, 'load_checkpoint')
     for flag in ('strict_load', 'crc_check', 'remove_redundancy'):
         validator.check_bool(locals()[flag], flag, 'load_checkpoint')
-    _cipher.check_key(dec_key, dec_mode, 'dec_key', 'dec_mode', 'load_checkpoint')
+    _core.check_key(dec_key, dec_mode, 'load_checkpoint', 'dec_key', 'dec_mode')
     validator.check_string(format, list(_FILE_FORMATS), 'format', 'load_checkpoint')
     if format == 'safetensors' and dec_key is not None:
         raise ValueError("load_checkpoint: 'dec_key' goes with format 'ckpt' only")
     left_out, chosen = _as_prefixes(filter_prefix, 'filter_prefix'), _as_prefixes(specify_prefix, 'specify_prefix')
-    if net is not None:
-        if not isinstance(net, Cell):
-            raise TypeError(f"load_checkpoint: 'net' must be None or a Cell, got {type(net).__name__}")
+    validator.check_value_type('net', net, [Cell, None], 'load_checkpoint')
     if not ckpt_file_name.endswith('.' + format):
         other = [f for f in _FILE_FORMATS if ckpt_file_name.endswith('.' + f)]
         raise ValueError(f"load_checkpoint: the file must end in .{format}, got '{ckpt_file_name}'" + (f" | say format='{other[0]}'" if other else ''))
@@ -242,22 +228,16 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
     if os.path.getsize(path) == 0:
         raise ValueError(f"load_checkpoint: '{ckpt_file_name}' is empty | the run that wrote it was cut short; take an earlier file")
     logger.info('Execute the process of loading checkpoint files.')
-    if format == 'safetensors':
-        entries = _read_safetensors(path)
-    else:
-        entries = _read(path) if dec_key is None else _read_encrypted(path, dec_key, dec_mode)
+    entries = _read_safetensors(path) if format == 'safetensors' else _core.load_checkpoint(path, dec_key, dec_mode)
     found: Dict[str, Any] = {}
     count = len(entries)
     widened: List[str] = []
     entries.reverse()
     while entries:
         name, value, *stored = entries.pop()  # each is let go before the next is copied: a file needs its size in memory, not twice
-        if left_out and name.startswith(left_out) or chosen and not name.startswith(chosen):
+        wanted = name.startswith(chosen) if chosen else choice_func is not None or not name.startswith('sindri.')  # those are of a training's state
+        if not wanted or left_out and name.startswith(left_out) or choice_func is not None and not choice_func(name):
             continue
-        if choice_func is not None and not choice_func(name):
-            continue
-        if name.startswith('sindri.') and not chosen and choice_func is None:
-            continue  # where a training stands: for Model.load_training_state
         found[name] = value if isinstance(value, (str, bytes)) else Parameter(value, name=name)
         if stored:
             setattr(found[name], _STORED, stored[0])
@@ -273,20 +253,6 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
     return found
 
 
-def _read(path: str, name: str = '') -> List[Tuple[Any, ...]]:
-    """The entries of a file that messages call `name`. ValueError for a broken one, as scripts expect it; the engine's error says what is wrong and at
-    which byte."""
-    with open(path, 'rb') as f:
-        if _cipher.is_encrypted(f.read(4)):
-            raise ValueError(f"load_checkpoint: '{name or path}' is encrypted | give the dec_key and dec_mode it was written with")
-    try:
-        return _core.load_checkpoint(path, name)
-    except (ValueError, OSError, MemoryError):
-        raise
-    except Exception as e:
-        raise ValueError(f'load_checkpoint: {e}') from e
-
-
 def _read_safetensors(path: str) -> List[Tuple[Any, ...]]:
     """The entries of a safetensors file. ValueError for a broken one."""
     from sindri.tools import convert
@@ -296,23 +262,6 @@ def _read_safetensors(path: str) -> List[Tuple[Any, ...]]:
         raise
     except Exception as e:
         raise ValueError(f'load_checkpoint: {e}') from e
-
-
-def _read_encrypted(path: str, key: bytes, mode: str) -> List[Tuple[Any, ...]]:
-    """The entries of an encrypted file. What was decrypted stays in memory: in a file without a name."""
-    handle = above_standard_streams(os.memfd_create('checkpoint', os.MFD_CLOEXEC))
-    with os.fdopen(handle, 'wb') as plain:
-        with open(path, 'rb') as f:
-            for block in _cipher.decrypt(f, key, mode, path):
-                plain.write(block)
-        plain.flush()
-        try:
-            return _read(f'/proc/self/fd/{handle}', path)
-        except ValueError as e:
-            if mode == 'AES-GCM':  # the tags say that these bytes were written
-                raise
-            raise ValueError(f"load_checkpoint: '{path}' holds no checkpoint when it is decrypted: dec_key is another one than it was written with, "
-                             'or the file is damaged | check dec_key') from e
 
 
 def _neighbours(path: str) -> str:
@@ -378,37 +327,6 @@ class LoadResult(tuple):
         return repr(self[0])
 
 
-_FLOATS = (mstype.float16, mstype.float32, mstype.float64, mstype.bfloat16)
-_INTS = (mstype.int8, mstype.int16, mstype.int32, mstype.int64)
-
-
-def _same_but_ones(a: tuple, b: tuple) -> bool:
-    """Whether two shapes differ only in trailing dimensions of 1."""
-    short, long = sorted((tuple(a), tuple(b)), key=len)
-    return long[:len(short)] == short and all(d == 1 for d in long[len(short):])
-
-
-def _fitted(param: Parameter, value: Any, strict_load: bool) -> Tensor:
-    """A checkpoint's value in the type and shape of a parameter; RuntimeError says what does not fit."""
-    if not isinstance(value, Tensor):
-        raise RuntimeError(f"load_param_into_net: '{param.name}' expects a tensor {param.dtype}{list(param.shape)}, the checkpoint has "
-                           f'{type(value).__name__}')
-    if tuple(value.shape) != tuple(param.shape) and not _same_but_ones(value.shape, param.shape):
-        raise RuntimeError(f"load_param_into_net: '{param.name}' has shape {tuple(param.shape)} in the network and {tuple(value.shape)} in the "
-                           'checkpoint | '
-                           'load a checkpoint of this network, or leave the name out with filter_prefix')
-    value = Tensor(value)
-    if value.dtype != param.dtype:
-        width_only = any(value.dtype in kind and param.dtype in kind for kind in (_FLOATS, _INTS))
-        if strict_load or not width_only:
-            raise RuntimeError(f"load_param_into_net: '{param.name}' is {param.dtype} in the network and {value.dtype} in the checkpoint | "
-                               + ('strict_load=False casts the width' if width_only else 'cast the value before'))
-        value = value.astype(param.dtype)
-    if tuple(value.shape) != tuple(param.shape):
-        value = _core.ops.reshape(value, tuple(param.shape))
-    return value
-
-
 def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: bool = False, remove_redundancy: bool = False) -> LoadResult:
     """Puts the values of a dict from load_checkpoint into the parameters of a network, by name.
 
@@ -416,36 +334,31 @@ def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: b
     for trailing ones. When no name fits, one common dotted prefix is taken off the dict's names and matching is tried again.
     Returns a LoadResult (with SINDRI_MINDSPORE_ERA=1 a plain list of the network's names that were not loaded).
     TypeError: net is no Cell, the dict no dict of Parameters; RuntimeError: shape or type does not fit."""
-    if not isinstance(net, Cell):
-        raise TypeError(f"load_param_into_net: 'net' must be a Cell, got {type(net).__name__}")
-    if not isinstance(parameter_dict, dict):
-        raise TypeError(f"load_param_into_net: 'parameter_dict' must be a dict, got {type(parameter_dict).__name__}")
-    validator.check_bool(strict_load, 'strict_load', 'load_param_into_net')
-    validator.check_bool(remove_redundancy, 'remove_redundancy', 'load_param_into_net')
-    values: Dict[str, Any] = {}
-    random: Optional[bytes] = None
+    place = 'load_param_into_net'
+    validator.check_value_type('net', net, Cell, place)
+    validator.check_value_type('parameter_dict', parameter_dict, dict, place)
+    validator.check_bool(strict_load, 'strict_load', place)
+    validator.check_bool(remove_redundancy, 'remove_redundancy', place)
     for name, value in parameter_dict.items():
-        if name == _RANDOM and isinstance(value, bytes):
-            random = value
-        elif not isinstance(name, str) or not isinstance(value, (Parameter, str, bytes)):
-            raise TypeError(f"load_param_into_net: 'parameter_dict' must map str to Parameter, got {name!r}: {type(value).__name__}")
-        else:
-            values[name] = value
+        if not isinstance(name, str) or not isinstance(value, (Parameter, str, bytes)):
+            raise TypeError(f"{place}: 'parameter_dict' must map str to Parameter, got {name!r}: {type(value).__name__}")
+    random = parameter_dict.get(_RANDOM)
+    values = {n: v for n, v in parameter_dict.items() if n != _RANDOM or not isinstance(v, bytes)}
     params = {p.name: p for p in net.get_parameters()}
-    fitting = {n: v for n, v in values.items() if n in params}
-    stripped = ''
-    if not fitting and values:
-        stripped = _common_prefix(values)
-        fitting = {n[len(stripped):]: v for n, v in values.items() if n[len(stripped):] in params} if stripped else {}
-        if fitting:
-            logger.warning("load_param_into_net: no name fitted; they do without the prefix '%s' that all names of the checkpoint have", stripped)
-    fitted = [(params[name], _fitted(params[name], value, strict_load)) for name, value in fitting.items()]
-    for param, value in fitted:  # all or nothing: a net with weights of two trainings is worse than an error
-        param.set_data(value)
-    if random is not None:
+    fitting, misfits, stripped = _core.fit_checkpoint([(n, p.dtype, p.shape) for n, p in params.items()], values, strict_load)
+    if stripped:
+        logger.warning("load_param_into_net: no name fitted; they do without the prefix '%s' that names of the checkpoint have", stripped)
+    for name in misfits:
+        param, value = params[name], values.get(name, values.get(stripped + name))
+        found = f'{value.dtype} {tuple(value.shape)}' if isinstance(value, Tensor) else type(value).__name__
+        raise RuntimeError(f"{place}: '{name}' is {param.dtype} {tuple(param.shape)} in the network and {found} in the checkpoint | load a checkpoint of "
+                           "this network, or leave the name out with filter_prefix; strict_load=False casts widths")
+    for name, value in fitting.items():  # all or nothing: a net with weights of two trainings is worse than an error
+        params[name].set_data(value)
+    if isinstance(random, bytes):
         _set_random_state(random)
     missing = [n for n in params if n not in fitting]
-    unused = [n for n in values if n[len(stripped) if fitting else 0:] not in fitting]
+    unused = [n for n in values if n.removeprefix(stripped) not in fitting]
     if missing:
         logger.warning('For \'load_param_into_net\', %d parameters in the \'net\' are not loaded, because they are not in the \'parameter_dict\', '
                        'please check whether the network structure is consistent when training and loading checkpoint.', len(missing))
@@ -457,12 +370,6 @@ def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: b
 def _hint(name: str, candidates: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.7)
     return f" The checkpoint has '{near[0]}'." if near else ''
-
-
-def _common_prefix(names: Iterable[str]) -> str:
-    """The first dotted part with its dot, when all names have the same; else ''."""
-    heads = {n.split('.', 1)[0] for n in names if '.' in n} if all('.' in n for n in names) else set()
-    return heads.pop() + '.' if len(heads) == 1 else ''
 
 
 # --- what comes later -------------------------------------------------------------------------------------------------------------

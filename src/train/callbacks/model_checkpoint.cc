@@ -5,17 +5,16 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <optional>
 
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
 #include "sindri/train/boost.h"
 #include "sindri/train/callback.h"
 #include "sindri/train/checkpoint.h"
+#include "sindri/train/checkpoint_files.h"
 #include "sindri/train/training_state.h"
 #include "src/train/atomic_file.h"
 
@@ -27,34 +26,12 @@ namespace {
 
 double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-struct EpochStep {
-  int64_t epoch = 0, step = 0;
-  auto operator<=>(const EpochStep&) const = default;
-};
-
-// Of PREFIX-EPOCH_STEP.ckpt of exactly this prefix: those of "net-large" are not of "net", and must not be rotated away with them.
-std::optional<EpochStep> numbers_of(const std::string& name, const std::string& prefix) {
-  if (!name.starts_with(prefix + "-") || !name.ends_with(".ckpt")) return {};
-  EpochStep n;
-  const char* const end = name.data() + name.size() - 5;
-  const auto epoch = std::from_chars(name.data() + prefix.size() + 1, end, n.epoch);
-  if (epoch.ec != std::errc{} || epoch.ptr == end || *epoch.ptr != '_' || n.epoch < 0) return {};
-  const auto step = std::from_chars(epoch.ptr + 1, end, n.step);
-  if (step.ec != std::errc{} || step.ptr != end || n.step < 0) return {};
-  return n;
-}
-
 // PATH.aside, or the first PATH.aside.N that is free.
 void set_aside(const std::string& path) {
   std::string to = path + ".aside";
   for (int n = 2; file_exists(to, "checkpoint"); ++n) to = fmt::format("{}.aside.{}", path, n);
   if (std::rename(path.c_str(), to.c_str()) != 0) throw_io_error("rename", "checkpoint", path, errno);
   log::warn("checkpoint", fmt::format("{} is of a later step than the training goes on from: it is kept as {}", path, to));
-}
-
-bool has_prefix(const std::string& directory, const std::string& prefix) {
-  const std::vector<std::string> names = names_in_folder(directory, "checkpoint folder");
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return numbers_of(name, prefix).has_value(); });
 }
 
 }  // namespace
@@ -69,9 +46,7 @@ ModelCheckpoint::ModelCheckpoint(std::string prefix, std::string directory, Chec
       config_.keep_checkpoint_per_n_minutes == 0)
     throw ValueError("ModelCheckpoint: all four conditions are 0", "", "set save_checkpoint_steps or save_checkpoint_seconds");
   if (directory_.empty()) directory_ = ".";
-  if (resuming) return;
-  const std::string base = prefix_;
-  for (int n = 1; has_prefix(directory_, prefix_); ++n) prefix_ = fmt::format("{}_{}", base, n);
+  if (!resuming) prefix_ = free_checkpoint_prefix(directory_, prefix_);
 }
 
 void ModelCheckpoint::begin(TrainState& s) {
@@ -88,10 +63,10 @@ void ModelCheckpoint::begin(TrainState& s) {
   for (const std::string& name : names_in_folder(directory_, "checkpoint folder")) {
     const std::string path = (fs::path(directory_) / name).string();
     // A process that was killed between writing or removing the two files of a mindspore1 checkpoint has left one of them.
-    if (s.cur_step_num > 0 && name.ends_with(".ckpt.sum") && numbers_of(name.substr(0, name.size() - 4), prefix_) &&
+    if (s.cur_step_num > 0 && name.ends_with(".ckpt.sum") && checkpoint_numbers(name.substr(0, name.size() - 4), prefix_) &&
         !file_exists(path.substr(0, path.size() - 4), "checkpoint"))
       fs::remove(path, error);
-    const auto n = numbers_of(name, prefix_);
+    const auto n = checkpoint_numbers(name, prefix_);
     if (!n) continue;
     if (s.cur_step_num == 0 || !(here < *n)) earlier.emplace_back(*n, path);
     else set_aside(path);
@@ -148,24 +123,14 @@ std::string ModelCheckpoint::save(TrainState& s) {
 }
 
 void ModelCheckpoint::rotate() {
-  const auto remove = [](const std::string& path) {
-    std::error_code error;
-    fs::remove(path, error);
-    fs::remove(path + ".sum", error);
-  };
-  if (config_.keep_checkpoint_max > 0) {
-    while (static_cast<int64_t>(saved_.size()) > config_.keep_checkpoint_max) {
-      remove(saved_.front().first);
-      saved_.erase(saved_.begin());
-    }
-  } else if (config_.keep_checkpoint_per_n_minutes > 0 && saved_.size() > 2) {
-    // Thin out: the newest always stays; of the others, one per interval.
-    const double interval = 60.0 * static_cast<double>(config_.keep_checkpoint_per_n_minutes);
-    const size_t candidate = saved_.size() - 2;
-    if (saved_[candidate].second - saved_[candidate - 1].second < interval) {
-      remove(saved_[candidate].first);
-      saved_.erase(saved_.begin() + static_cast<std::ptrdiff_t>(candidate));
-    }
+  if (saved_.empty()) return;
+  std::vector<double> ages;  // in minutes; of files of earlier processes too much to be told
+  for (const auto& [path, time] : saved_) ages.push_back((now_seconds() - time) / 60);
+  ages.pop_back();
+  const std::vector<size_t> superfluous = checkpoints_to_remove(ages, {config_.keep_checkpoint_max, config_.keep_checkpoint_per_n_minutes});
+  for (auto i = superfluous.rbegin(); i != superfluous.rend(); ++i) {
+    remove_checkpoint(saved_[*i].first);
+    saved_.erase(saved_.begin() + static_cast<std::ptrdiff_t>(*i));
   }
 }
 

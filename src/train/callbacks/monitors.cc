@@ -8,6 +8,7 @@
 
 #include "sindri/core/error.h"
 #include "sindri/train/callback.h"
+#include "sindri/train/patience.h"
 
 namespace sindri::train {
 
@@ -82,14 +83,13 @@ void EarlyStopping::epoch_end(TrainState& s) {
     }
     value = it->second;
   }
-  const bool better = !seen_ || (larger_ ? value > best_ + min_delta_ : value < best_ - min_delta_);
+  Patience rule{.larger_is_better = larger_, .min_delta = min_delta_, .patience = patience_, .wait = waited_};
+  if (seen_) rule.best = best_;
+  rule.see(value);
   seen_ = true;
-  if (better) {
-    best_ = value;
-    waited_ = 0;
-    return;
-  }
-  if (++waited_ >= patience_) s.request_stop();
+  best_ = rule.best;
+  waited_ = rule.wait;
+  if (rule.exhausted()) s.request_stop();
 }
 
 EvalCallback::EvalCallback(std::function<MetricValues()> evaluate, int64_t every) : evaluate_(std::move(evaluate)), every_(every) {

@@ -1,35 +1,25 @@
 """Saves checkpoints while training."""
 import os
-import re
 import stat
 import time
 from typing import Any, Dict, List, Optional, Union
 
 from sindri import _checkparam as validator
 from sindri import _compile
+from sindri import _core
 from sindri import context
 from sindri import log as logger
 from sindri._files import open_for_writing
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.nn.cell import Cell
-from sindri.train import _cipher, serialization
-from sindri.train._utils import _make_directory
+from sindri.train import serialization
+from sindri.train._utils import _make_directory, _shows
 from sindri.train.callback._callback import Callback, RunContext, _set_cur_net
 
 _INFO_KEYS = ('epoch_num', 'step_num', 'random_op')
 _BREAKPOINT = '_breakpoint.ckpt'
-
-
-def _free_prefix(directory: str, prefix: str) -> str:
-    """`prefix`, or with `_1`, `_2`, … when the folder holds checkpoints that start so."""
-    highest = 0
-    pattern = re.compile(re.escape(prefix) + r'(?:_(\d+))?-.*\.ckpt$')
-    for name in os.listdir(directory):
-        match = pattern.match(name)
-        if match and not name.endswith(_BREAKPOINT):
-            highest = max(highest, int(match.group(1) or 0) + 1)
-    return f'{prefix}_{highest}' if highest else prefix
+_free_prefix = _core.free_checkpoint_prefix
 
 
 class CheckpointConfig:
@@ -68,121 +58,62 @@ class CheckpointConfig:
         if not self._keep_checkpoint_max and not self._keep_checkpoint_per_n_minutes:
             self._keep_checkpoint_max = 1
         self._integrated_save = validator.check_bool(integrated_save, 'integrated_save', place)
-        if not isinstance(async_save, (bool, str)):
-            raise TypeError(f"{place}: 'async_save' must be a bool or a str, got {type(async_save).__name__}")
+        self._async_save = validator.check_value_type('async_save', async_save, [bool, str], place)
         if isinstance(async_save, str):
             validator.check_string(async_save, ['thread', 'process'], 'async_save', place)
-        self._async_save = async_save
         self._exception_save = validator.check_bool(exception_save, 'exception_save', place)
         self._crc_check = validator.check_bool(crc_check, 'crc_check', place)
         self._training_state = validator.check_bool(training_state, 'training_state', place)
         self._remove_redundancy = validator.check_bool(remove_redundancy, 'remove_redundancy', place)
-        if saved_network is not None:
-            if not isinstance(saved_network, Cell):
-                raise TypeError(f"{place}: 'saved_network' must be None or a Cell, got {type(saved_network).__name__}")
-        self._saved_network = saved_network
+        self._saved_network = validator.check_value_type('saved_network', saved_network, [Cell, None], place)
         self._append_dict = self._read_append_info(append_info)
-        _cipher.check_key(enc_key, enc_mode, 'enc_key', 'enc_mode', place)
+        _core.check_key(enc_key, enc_mode, place, 'enc_key', 'enc_mode')
         self._enc_key, self._enc_mode = enc_key, enc_mode
-        validator.check_string(format, ['ckpt'], 'format', place)
-        self._format = format
+        self._format = validator.check_string(format, ['ckpt'], 'format', place)
 
     @staticmethod
     def _read_append_info(append_info: Optional[list]) -> Dict[str, Any]:
-        if append_info is None or append_info == []:
-            return {}
         place = "CheckpointConfig: 'append_info'"
-        if not isinstance(append_info, list):
-            raise TypeError(f'{place} must be a list, got {type(append_info).__name__}')
-        dicts = [item for item in append_info if isinstance(item, dict)]
-        if len(dicts) > 1:
-            raise TypeError(f'{place} may hold one dict, got {len(dicts)}')
+        validator.check_value_type('append_info', append_info, [list, None], 'CheckpointConfig')
         out: Dict[str, Any] = {}
-        for item in append_info:
+        given = None
+        for item in append_info or []:
             if isinstance(item, dict):
+                if given is not None:
+                    raise TypeError(f'{place} may hold one dict')
+                given = item
                 for key, value in item.items():
-                    if not isinstance(key, str) or not isinstance(value, (int, float, bool, str, Parameter, Tensor)):
-                        raise TypeError(f'{place}: the dict must map str to int, float, bool, str, Tensor or Parameter, '
-                                        f'got {key!r}: {type(value).__name__}')
+                    validator.check_value_type('each name in append_info', key, str, 'CheckpointConfig')
+                    validator.check_value_type(f'append_info[{key!r}]', value, [int, float, bool, str, Parameter, Tensor], 'CheckpointConfig')
                 out.update(item)
-            elif not isinstance(item, str):
-                raise TypeError(f'{place} must hold str or dict, got {type(item).__name__}')
-            elif item not in _INFO_KEYS:
+            elif validator.check_value_type('each of append_info', item, str, 'CheckpointConfig') not in _INFO_KEYS:
                 raise ValueError(f'{place}: {item!r} is none of {", ".join(_INFO_KEYS)}')
             else:
                 out.setdefault(item, 0)
         return out
 
-    @property
-    def save_checkpoint_steps(self) -> Optional[int]:
-        """Steps between two files."""
-        return self._save_checkpoint_steps
-
-    @property
-    def save_checkpoint_seconds(self) -> Optional[int]:
-        """Seconds between two files."""
-        return self._save_checkpoint_seconds
-
-    @property
-    def keep_checkpoint_max(self) -> Optional[int]:
-        """Files kept."""
-        return self._keep_checkpoint_max
-
-    @property
-    def keep_checkpoint_per_n_minutes(self) -> Optional[int]:
-        """One file is kept per so many minutes."""
-        return self._keep_checkpoint_per_n_minutes
-
-    @property
-    def integrated_save(self) -> bool:
-        """Stored only."""
-        return self._integrated_save
-
-    @property
-    def async_save(self) -> Union[bool, str]:
-        """Whether files are written in a thread."""
-        return self._async_save
-
-    @property
-    def saved_network(self) -> Any:
-        """The Cell to save, or None."""
-        return self._saved_network
-
-    @property
-    def enc_key(self) -> Optional[bytes]:
-        """The key that files are encrypted with, or None."""
-        return self._enc_key
-
-    @property
-    def enc_mode(self) -> str:
-        """How files are encrypted."""
-        return self._enc_mode
-
-    @property
-    def crc_check(self) -> bool:
-        """Stored only: files always carry checksums."""
-        return self._crc_check
-
-    @property
-    def format(self) -> str:
-        """'ckpt'."""
-        return self._format
+    save_checkpoint_steps = _shows('_save_checkpoint_steps', 'Steps between two files.')
+    save_checkpoint_seconds = _shows('_save_checkpoint_seconds', 'Seconds between two files.')
+    keep_checkpoint_max = _shows('_keep_checkpoint_max', 'Files kept.')
+    keep_checkpoint_per_n_minutes = _shows('_keep_checkpoint_per_n_minutes', 'One file is kept per so many minutes.')
+    integrated_save = _shows('_integrated_save', 'Stored only.')
+    async_save = _shows('_async_save', 'Whether files are written in a thread.')
+    saved_network = _shows('_saved_network', 'The Cell to save, or None.')
+    enc_key = _shows('_enc_key', 'The key that files are encrypted with, or None.')
+    enc_mode = _shows('_enc_mode', 'How files are encrypted.')
+    crc_check = _shows('_crc_check', 'Stored only: files always carry checksums.')
+    format = _shows('_format', "'ckpt'.")
+    append_dict = _shows('_append_dict', 'What goes into the file besides parameters: names with their starting values.')
 
     @property
     def map_param_inc(self) -> bool:
         """False: there are no hash-table parameters."""
         return False
 
-    @property
-    def append_dict(self) -> Dict[str, Any]:
-        """What goes into the file besides parameters: names with their starting values."""
-        return self._append_dict
-
     def get_checkpoint_policy(self) -> Dict[str, Any]:
         """Steps, seconds, number and minutes as a dict."""
-        return {'save_checkpoint_steps': self._save_checkpoint_steps, 'save_checkpoint_seconds': self._save_checkpoint_seconds,
-                'keep_checkpoint_max': self._keep_checkpoint_max, 'keep_checkpoint_per_n_minutes': self._keep_checkpoint_per_n_minutes,
-                'saved_network': self._saved_network}
+        names = ('save_checkpoint_steps', 'save_checkpoint_seconds', 'keep_checkpoint_max', 'keep_checkpoint_per_n_minutes', 'saved_network')
+        return {name: getattr(self, name) for name in names}
 
 
 class CheckpointManager:
@@ -191,10 +122,7 @@ class CheckpointManager:
     def __init__(self) -> None:
         self._files: List[str] = []
 
-    @property
-    def ckpoint_filelist(self) -> List[str]:
-        """Paths found by the last update."""
-        return self._files
+    ckpoint_filelist = _shows('_files', 'Paths found by the last update.')
 
     @property
     def ckpoint_num(self) -> int:
@@ -202,20 +130,12 @@ class CheckpointManager:
         return len(self._files)
 
     def update_ckpoint_filelist(self, directory: str, prefix: str) -> None:
-        """Lists `<prefix>-*.ckpt`, oldest modification first."""
-        names = [n for n in os.listdir(directory) if n.startswith(prefix + '-') and n.endswith('.ckpt') and not n.endswith(_BREAKPOINT)]
-        paths = [os.path.join(directory, n) for n in names]
-        self._files = sorted(paths, key=_age_key)
+        """Lists `<prefix>-<epoch>_<step>.ckpt`, oldest modification first."""
+        self._files = _core.checkpoint_files(directory, prefix)
 
     def remove_ckpoint_file(self, path: str) -> None:
         """Deletes one file; a file that someone else deleted is no error."""
-        try:
-            os.chmod(path, stat.S_IWRITE)
-            os.remove(path)
-        except FileNotFoundError:
-            pass
-        except OSError as e:
-            logger.warning('cannot delete the checkpoint %s: %s', path, e)
+        _core.remove_checkpoint(path)
         if path in self._files:
             self._files.remove(path)
 
@@ -231,14 +151,6 @@ class CheckpointManager:
             self.remove_ckpoint_file(path)
 
 
-def _age_key(path: str) -> Any:
-    try:
-        # Equal times happen on coarse clocks; then the numbers in the name decide.
-        return os.stat(path).st_mtime_ns, [int(n) for n in re.findall(r'\d+', os.path.basename(path))]
-    except FileNotFoundError:
-        return 0, []
-
-
 class ModelCheckpoint(Callback):
     """Saves `<prefix>-<epoch>_<step in epoch>.ckpt` into `directory` (created with mode 0700; None: the working folder) as `config` says, and
     once more at the end of training. When the folder already holds files of the prefix, it becomes `<prefix>_1`, `_2`, …. In graph mode
@@ -249,31 +161,20 @@ class ModelCheckpoint(Callback):
         super().__init__()
         if not isinstance(prefix, str) or not prefix or '/' in prefix:
             raise ValueError(f"ModelCheckpoint: 'prefix' must be a str without '/', got {prefix!r}")
-        if config is not None and not isinstance(config, CheckpointConfig):
-            raise TypeError(f"ModelCheckpoint: 'config' must be a CheckpointConfig, got {type(config).__name__}")
+        validator.check_value_type('config', config, [CheckpointConfig, None], 'ModelCheckpoint')
         self._directory = _make_directory(directory, 'directory') if directory is not None else os.getcwd()
         self._config = config if config is not None else CheckpointConfig()
         self._prefix = _free_prefix(self._directory, prefix)
         self._user_prefix = prefix
-        self._manager = CheckpointManager()
         self._latest_ckpt_file_name = ''
         self._last_time = time.time()
-        self._last_time_for_keep = time.time()
         self._last_triggered_step = 0
         self._graph_saved = False
-        self._append_dict = dict(self._config.append_dict)
-        self._append_epoch_num = self._append_dict.get('epoch_num', 0)
-        self._append_step_num = self._append_dict.get('step_num', 0)
+        self._append_dict = self._config.append_dict
         self._params: Any = None  # the callback parameters, while training runs
 
-    @property
-    def latest_ckpt_file_name(self) -> str:
-        """Path of the file written last, '' before the first."""
-        return self._latest_ckpt_file_name
-
-    @property
-    def _get_save_checkpoint_steps(self) -> Optional[int]:
-        return self._config.save_checkpoint_steps
+    latest_ckpt_file_name = _shows('_latest_ckpt_file_name', "Path of the file written last, '' before the first.")
+    _get_save_checkpoint_steps = _shows('_config.save_checkpoint_steps', 'Steps between two files.')
 
     def on_train_begin(self, run_context: RunContext) -> None:
         self._params = run_context.original_args()
@@ -333,42 +234,27 @@ class ModelCheckpoint(Callback):
         step_in_epoch = (p.cur_step_num - 1) % int(p.batch_num) + 1
         name = f'{self._prefix}-{p.cur_epoch_num}_{step_in_epoch}{suffix}'
         append = dict(self._append_dict)
-        if 'epoch_num' in append:
-            append['epoch_num'] = self._append_epoch_num + p.cur_epoch_num
-        if 'step_num' in append:
-            append['step_num'] = self._append_step_num + p.cur_step_num
-        network = self._config.saved_network if self._config.saved_network is not None else p.train_network
+        for key, count in (('epoch_num', p.cur_epoch_num), ('step_num', p.cur_step_num)):  # added to what a resumed training began with
+            if key in append:
+                append[key] += count
+        step, config = p.cur_step_num, self._config
+        network = config.saved_network if config.saved_network is not None else p.train_network
         _set_cur_net(network)
         path = os.path.join(self._directory, name)
-        step, before = p.cur_step_num, self._last_time_for_keep
 
         def written() -> None:  # with async_save in the thread that writes
             self._latest_ckpt_file_name = path
             p.last_save_ckpt_step, p.latest_ckpt_file = step, path
-            if suffix == '.ckpt':
-                self._remove_old(path, before)
+            if suffix == '.ckpt':  # what is not kept goes, now that the newest file is whole on disk
+                _core.rotate_checkpoints(self._directory, self._prefix, path, config.keep_checkpoint_max or 0, config.keep_checkpoint_per_n_minutes or 0)
 
         pairs = serialization.entries_of(network) + list(append.items())
         state = vars(p).get('_training_state')
-        if self._config._training_state and self._config.saved_network is None and state is not None:
+        if config._training_state and config.saved_network is None and state is not None:
             pairs += state()
-        serialization.write_entries(pairs, path, self._config.async_save, self._config.enc_key, self._config.enc_mode, written=written)
-        self._last_time = self._last_time_for_keep = time.time()
+        serialization.write_entries(pairs, path, config.async_save, config.enc_key, config.enc_mode, written=written)
+        self._last_time = time.time()
         self._last_triggered_step = step
-
-    def _remove_old(self, newest: str, last_time: float) -> None:
-        """Deletes what the configuration does not keep, now that the newest file is whole on disk."""
-        manager, most = self._manager, self._config.keep_checkpoint_max
-        manager.update_ckpoint_filelist(self._directory, self._prefix)
-        if newest in manager.ckpoint_filelist:
-            manager.ckpoint_filelist.remove(newest)
-        if most:
-            while manager.ckpoint_num > most - 1:
-                manager.remove_oldest_ckpoint_file()
-        elif self._config.keep_checkpoint_per_n_minutes:
-            minutes, now = self._config.keep_checkpoint_per_n_minutes, time.time()
-            if now - last_time < minutes * 60:
-                manager.keep_one_ckpoint_per_minutes(minutes, now)
 
     def _save_graph(self, network: Any) -> None:
         path = os.path.join(self._directory, f'{self._prefix}-graph.meta')

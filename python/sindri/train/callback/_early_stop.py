@@ -20,12 +20,10 @@ class EarlyStopping(_Watch):
         self.restore_best_weights = validator.check_bool(restore_best_weights, 'restore_best_weights', 'EarlyStopping')
         self.stopped_epoch = 0
         self.best_weights_param_dict: Any = None
-        self._worst = self.best
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        self.wait = 0
+        super().on_train_begin(run_context)
         self.stopped_epoch = 0
-        self.best = self._worst
         self.best_weights_param_dict = None
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
@@ -33,27 +31,17 @@ class EarlyStopping(_Watch):
         value = self._current(p)
         if value is None:
             return
-        if self.restore_best_weights and self.best_weights_param_dict is None:
-            self._keep(p)
-        self.wait += 1
-        if self._improved(value):
-            self.best = value
-            if self.restore_best_weights:
-                self._keep(p)
-            if self.baseline is None or self._better(value - self.min_delta, self.baseline):
-                self.wait = 0
-        if self.wait >= self.patience and p.cur_epoch_num > 0 and self.wait > 0:
+        better = self._rule.see(value)
+        if self.restore_best_weights and (better or self.best_weights_param_dict is None):
+            self.best_weights_param_dict = {q.name: Tensor(q) for q in p.train_network.get_parameters()}
+        if self._rule.exhausted():
             self.stopped_epoch = p.cur_epoch_num
             run_context.request_stop()
-            if self.restore_best_weights and self.best_weights_param_dict is not None:
-                for parameter in p.train_network.get_parameters():
-                    if parameter.name in self.best_weights_param_dict:
-                        parameter.set_data(self.best_weights_param_dict[parameter.name])
+            for parameter in p.train_network.get_parameters() if self.restore_best_weights else ():
+                if parameter.name in self.best_weights_param_dict:
+                    parameter.set_data(self.best_weights_param_dict[parameter.name])
 
     def on_train_end(self, run_context: RunContext) -> None:
         if self.stopped_epoch > 0 and self.verbose:
             print(f'Epoch {self.stopped_epoch}: early stopping', flush=True)
             logger.info('early stopping after epoch %d, best %s %s', self.stopped_epoch, self.monitor, self.best)
-
-    def _keep(self, p: Any) -> None:
-        self.best_weights_param_dict = {q.name: Tensor(q) for q in p.train_network.get_parameters()}

@@ -32,8 +32,8 @@ class History(Callback):
         metrics = p.get('metrics') or {}
         outputs = p.net_outputs
         if isinstance(outputs, (tuple, list)):
-            first = outputs[0]
-            outputs = first if isinstance(first, Tensor) and first.size == 1 else [o.asnumpy() for o in outputs if isinstance(o, Tensor)]
+            one = isinstance(outputs[0], Tensor) and outputs[0].size == 1
+            outputs = outputs[0] if one else [o.asnumpy() for o in outputs if isinstance(o, Tensor)]
         if isinstance(outputs, Tensor):
             outputs = float(np.mean(outputs.asnumpy())) if outputs.size == 1 else outputs.asnumpy()
         for key, value in {'net_output': outputs, **metrics}.items():

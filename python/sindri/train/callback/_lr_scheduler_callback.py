@@ -2,11 +2,9 @@
 import math
 from typing import Callable
 
-import numpy as np
-
 from sindri import log as logger
-from sindri.common.tensor import Tensor
 from sindri.train.callback._callback import Callback, RunContext
+from sindri.train.callback._monitored import _Rate
 
 
 class LearningRateScheduler(Callback):
@@ -23,16 +21,12 @@ class LearningRateScheduler(Callback):
         p = run_context.original_args()
         if p.get('mode') == 'eval':
             return
-        optimizer = p.get('optimizer') or getattr(p.train_network, 'optimizer', None)
-        if optimizer is None:
-            raise ValueError('LearningRateScheduler: the training network has no optimizer')
-        if getattr(optimizer, 'dynamic_lr', False) or getattr(optimizer, 'is_group_lr', False):
+        rate = _Rate(p, 'LearningRateScheduler')
+        if not rate.constant:
             logger.warning_once('LearningRateScheduler: the learning rate follows a schedule or differs by group, and is left alone')
             return
-        rate = optimizer.learning_rate
-        old = float(rate.asnumpy())
+        old = rate.get()
         new = self.learning_rate_function(old, p.cur_step_num)
         if not math.isclose(old, new, rel_tol=1e-10):
-            rate.set_data(Tensor(np.array(new, np.float32)))
+            rate.set(new)
             logger.info('At step %s, learning_rate change to %s', p.cur_step_num, new)
-

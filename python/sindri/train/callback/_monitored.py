@@ -1,14 +1,14 @@
-"""What EarlyStopping and ReduceLROnPlateau share: a watched number and which way is better."""
+"""What callbacks that watch a number or set the learning rate share."""
 from typing import Any, Optional
 
 import numpy as np
 
 from sindri import _checkparam as validator
+from sindri import _core
 from sindri import log as logger
 from sindri.common.tensor import Tensor
-from sindri.train.callback._callback import Callback
-
-_MODES = ['auto', 'min', 'max']
+from sindri.train._utils import _shows
+from sindri.train.callback._callback import Callback, RunContext
 
 
 class _Watch(Callback):
@@ -19,34 +19,54 @@ class _Watch(Callback):
         place = type(self).__name__
         self.monitor = validator.check_value_type('monitor', monitor, str, place)
         validator.check_value_type('min_delta', min_delta, [float, int], place)
-        validator.check_non_negative_float(float(min_delta), 'min_delta', place)
+        self.min_delta = validator.check_non_negative_float(float(min_delta), 'min_delta', place)
         self.patience = validator.check_non_negative_int(patience, 'patience', place)
         self.verbose = validator.check_bool(verbose, 'verbose', place)
-        self.mode = validator.check_string(mode, _MODES, 'mode', place)
-        more = mode == 'max' or (mode == 'auto' and ('acc' in monitor))
-        self._better = np.greater if more else np.less
-        self.min_delta = abs(float(min_delta)) * (1 if more else -1)
-        self.wait = 0
-        self.best: Any = -np.inf if more else np.inf
+        self.mode = validator.check_string(mode, ['auto', 'min', 'max'], 'mode', place)
+        self.baseline: Optional[float] = None
+        self._begin()
+
+    wait = _shows('_rule.wait', 'Epochs without a better number.')
+    best = _shows('_rule.best', 'The best number so far.')
+    cooldown_counter = _shows('_rule.cooldown', 'Epochs that are not counted any more.')
+
+    def _begin(self) -> None:
+        more = self.mode == 'max' or self.mode == 'auto' and 'acc' in self.monitor
+        self._rule = _core.Patience(more, self.min_delta, self.patience, self.baseline)
+
+    def on_train_begin(self, run_context: RunContext) -> None:
+        self._begin()
 
     def _current(self, p: Any) -> Optional[float]:
         """The watched number, None with a warning when there is none yet."""
-        found: Any = None
-        if self.monitor == 'loss':
-            found = p.get('net_outputs')
-            found = found[0] if isinstance(found, (tuple, list)) else found
-        else:
-            found = (p.get('eval_results') or {}).get(self.monitor)
+        results = p.get('eval_results') or {}
+        found = p.get('net_outputs') if self.monitor == 'loss' else results.get(self.monitor)
+        if self.monitor == 'loss' and isinstance(found, (tuple, list)):
+            found = found[0]
         if found is None:
             logger.warning("%s: there is no '%s' yet | it watches 'loss', or what Model.fit evaluates: %s", type(self).__name__, self.monitor,
-                           ', '.join(sorted((p.get('eval_results') or {}))) or 'nothing so far')
+                           ', '.join(sorted(results)) or 'nothing so far')
             return None
-        if isinstance(found, Tensor):
-            found = found.asnumpy()
-        value = np.asarray(found)
+        value = np.asarray(found.asnumpy() if isinstance(found, Tensor) else found)
         if value.size != 1:
             raise ValueError(f"{type(self).__name__}: '{self.monitor}' must be one number, got shape {value.shape}")
         return float(value.reshape(-1)[0])
 
-    def _improved(self, value: float) -> bool:
-        return bool(self._better(value - self.min_delta, self.best))
+
+class _Rate:
+    """The learning rate of the optimizer that a training works with. ValueError without an optimizer."""
+
+    def __init__(self, p: Any, place: str):
+        optimizer = p.get('optimizer') or getattr(p.train_network, 'optimizer', None)
+        if optimizer is None:
+            raise ValueError(f'{place}: the training network has no optimizer')
+        self._rate = optimizer.learning_rate
+        self.constant = not (getattr(optimizer, 'dynamic_lr', False) or getattr(optimizer, 'is_group_lr', False))
+
+    def get(self) -> float:
+        """Now; only where it is constant."""
+        return float(self._rate.asnumpy())
+
+    def set(self, rate: float) -> None:
+        """From the next step on."""
+        self._rate.set_data(Tensor(np.array(rate, np.float32)))

@@ -27,9 +27,7 @@ class OnRequestExit(Callback):
         self.sig = sig
         self.directory = _make_directory(directory, 'directory')
         self.file_name = validator.check_value_type('file_name', file_name, str, place)
-        if config_file is not None and not isinstance(config_file, str):
-            raise ValueError(f"{place}: 'config_file' must be a str, got {config_file!r}")
-        self.config_file = config_file
+        self.config_file = config_file if config_file is None else validator.check_isinstance('config_file', config_file, str)
         self.exit = False
         self._before: Any = None
 

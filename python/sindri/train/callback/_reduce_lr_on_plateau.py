@@ -1,13 +1,10 @@
 """Lowers the learning rate when nothing gets better."""
-from typing import Any
-
 import numpy as np
 
 from sindri import _checkparam as validator
 from sindri import log as logger
-from sindri.common.tensor import Tensor
 from sindri.train.callback._callback import RunContext
-from sindri.train.callback._monitored import _Watch
+from sindri.train.callback._monitored import _Rate, _Watch
 
 
 class ReduceLROnPlateau(_Watch):
@@ -21,44 +18,24 @@ class ReduceLROnPlateau(_Watch):
         self.cooldown = validator.check_non_negative_int(cooldown, 'cooldown', 'ReduceLROnPlateau')
         validator.check_value_type('min_lr', min_lr, [float, int], 'ReduceLROnPlateau')
         self.min_lr = validator.check_non_negative_float(float(min_lr), 'min_lr', 'ReduceLROnPlateau')
-        self.cooldown_counter = 0
-        self._worst = self.best
-
-    def on_train_begin(self, run_context: RunContext) -> None:
-        self.cooldown_counter = 0
-        self.wait = 0
-        self.best = self._worst
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
         p = run_context.original_args()
-        optimizer = p.get('optimizer') or getattr(p.train_network, 'optimizer', None)
-        if optimizer is None:
-            raise ValueError('ReduceLROnPlateau: the training network has no optimizer')
+        rate = _Rate(p, 'ReduceLROnPlateau')
         value = self._current(p)
         if value is None:
             return
-        if self.cooldown_counter > 0:
-            self.cooldown_counter -= 1
-            self.wait = 0
-        if self._improved(value):
-            self.best = value
-            self.wait = 0
-        elif self.cooldown_counter <= 0:
-            self.wait += 1
-            if self.wait >= self.patience:
-                self._lower(optimizer, p)
-
-    def _lower(self, optimizer: Any, p: Any) -> None:
-        if getattr(optimizer, 'dynamic_lr', False) or getattr(optimizer, 'is_group_lr', False):
+        self._rule.see(value)
+        if not self._rule.exhausted():
+            return
+        if not rate.constant:
             raise ValueError('ReduceLROnPlateau: the learning rate follows a schedule or differs by group | give the optimizer one float')
-        rate = optimizer.learning_rate
-        old = float(rate.asnumpy())
+        old = rate.get()
         if old <= np.float32(self.min_lr):
             return
         new = max(old * self.factor, self.min_lr)
-        rate.set_data(Tensor(np.array(new, np.float32)))
-        self.cooldown_counter = self.cooldown
-        self.wait = 0
+        rate.set(new)
+        self._rule.cooldown, self._rule.wait = self.cooldown, 0
         if self.verbose:
             print(f'Epoch {p.cur_epoch_num}: ReduceLROnPlateau reducing learning rate to {new}.', flush=True)
             logger.info('epoch %d: learning rate %g -> %g', p.cur_epoch_num, old, new)

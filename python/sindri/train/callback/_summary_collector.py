@@ -3,8 +3,6 @@ import os
 import re
 from typing import Any, Dict, Optional
 
-import numpy as np
-
 from sindri import _checkparam as validator
 from sindri import log as logger
 from sindri.common import dtype as mstype
@@ -16,6 +14,7 @@ from sindri.train.summary.summary_record import SummaryRecord
 
 _DEFAULTS: Dict[str, Any] = {'collect_metric': True, 'collect_graph': True, 'collect_train_lineage': True, 'collect_eval_lineage': True,
                              'collect_input_data': True, 'collect_dataset_graph': True, 'collect_landscape': None, 'histogram_regular': None}
+_KINDS = {'collect_landscape': [dict, None], 'histogram_regular': [str, None]}  # the others are bools
 _FIRST_PARAMETERS = 5  # recorded when no regular expression chooses
 _TENSOR_STEPS = 20  # TensorSummary values are large: about so many in a training unless a frequency is given
 
@@ -42,50 +41,32 @@ class SummaryCollector(Callback):
         validator.check_bool(keep_default_action, 'keep_default_action', place)
         self._specified = self._read_specified(collect_specified_data, keep_default_action)
         self._custom = self._read_custom(custom_lineage_data)
-        if collect_tensor_freq is not None:
-            validator.check_positive_int(collect_tensor_freq, 'collect_tensor_freq', place)
-        self._tensor_freq = collect_tensor_freq
+        self._tensor_freq = None if collect_tensor_freq is None else validator.check_positive_int(collect_tensor_freq, 'collect_tensor_freq', place)
         self._summary_dir = _make_directory(summary_dir, 'summary_dir')
         self._max_file_size, self._export_options = max_file_size, export_options
         self._record: Any = None
         self._custom_done = False
-        self._dataset_done = False
         self._chosen: Any = None
         landscape = self._specified['collect_landscape']
         self._landscape = _landscape.Landscape(landscape, self._summary_dir) if landscape else None
 
     @staticmethod
     def _read_specified(given: Optional[dict], keep: bool) -> Dict[str, Any]:
-        place = "SummaryCollector: 'collect_specified_data'"
         out = {k: (v if keep or not isinstance(v, bool) else False) for k, v in _DEFAULTS.items()}
         if not keep:
             out['histogram_regular'] = False
-        if given is None:
-            return out
-        if not isinstance(given, dict):
-            raise TypeError(f'{place} must be a dict, got {type(given).__name__}')
-        for key, value in given.items():
-            if key not in _DEFAULTS:
-                raise ValueError(f'{place}: unknown key {key!r} | known are {", ".join(_DEFAULTS)}')
-            if key == 'collect_landscape':
-                validator.check_value_type(key, value, [dict, type(None)], 'SummaryCollector')
-                value = _landscape.check(value) if value else None
-            if key == 'histogram_regular':
-                validator.check_value_type(key, value, [str, type(None)], 'SummaryCollector')
-            elif isinstance(_DEFAULTS[key], bool):
-                validator.check_value_type(key, value, bool, 'SummaryCollector')
-            out[key] = value
+        for key, value in validator.check_value_type('collect_specified_data', {} if given is None else given, dict, 'SummaryCollector').items():
+            validator.check_string(key, list(_DEFAULTS), 'each key of collect_specified_data', 'SummaryCollector')
+            validator.check_value_type(key, value, _KINDS.get(key, bool), 'SummaryCollector')
+            out[key] = _landscape.check(value) if key == 'collect_landscape' and value else value
         return out
 
     @staticmethod
     def _read_custom(data: Optional[dict]) -> Dict[str, Any]:
-        if data is None:
-            return {}
-        validator.check_value_type('custom_lineage_data', data, dict, 'SummaryCollector')
-        for key, value in data.items():
+        for key, value in validator.check_value_type('custom_lineage_data', {} if data is None else data, dict, 'SummaryCollector').items():
             validator.check_value_type('key of custom_lineage_data', key, str, 'SummaryCollector')
             validator.check_value_type(f'custom_lineage_data[{key!r}]', value, [int, float, str], 'SummaryCollector')
-        return data
+        return data or {}
 
     def __enter__(self) -> 'SummaryCollector':
         self._record = SummaryRecord(self._summary_dir, max_file_size=self._max_file_size, export_options=self._export_options)
@@ -98,8 +79,6 @@ class SummaryCollector(Callback):
 
     def begin(self, run_context: RunContext) -> None:
         p = run_context.original_args()
-        if p.mode not in ('train', 'eval'):
-            raise ValueError(f"SummaryCollector: mode must be 'train' or 'eval', got {p.mode!r}")
         self._record.set_mode(p.mode)
 
     def on_eval_end(self, run_context: RunContext) -> None:
@@ -180,11 +159,10 @@ class SummaryCollector(Callback):
         optimizer = p.get('optimizer') or getattr(p.train_network, 'optimizer', None)
         backbone = getattr(p.train_network, 'network', p.train_network)
         backbone = getattr(backbone, '_backbone', backbone)
-        rate: Optional[float] = None
-        if optimizer is not None and isinstance(getattr(optimizer, 'learning_rate', None), Tensor):
-            rate = float(np.asarray(optimizer.learning_rate.asnumpy()).reshape(-1)[0])
+        rate = getattr(optimizer, 'learning_rate', None)
         loss = _loss_number(p.net_outputs)
-        info = {'optimizer': type(optimizer).__name__ if optimizer is not None else None, 'learning_rate': rate,
+        info = {'optimizer': type(optimizer).__name__ if optimizer is not None else None,
+                'learning_rate': float(rate.asnumpy().reshape(-1)[0]) if isinstance(rate, Tensor) else None,
                 'loss_function': type(p.loss_fn).__name__ if p.get('loss_fn') is not None else '', 'epoch': p.epoch_num,
                 'parallel_mode': p.get('parallel_mode') or 'stand_alone', 'device_num': p.get('device_number') or 1,
                 'batch_size': p.train_dataset.get_batch_size() if hasattr(p.train_dataset, 'get_batch_size') else 0,

@@ -1,12 +1,14 @@
-"""Recording of values into event files."""
+"""Recording of values into event files, whose form is the engine's (`_core.events`)."""
+import json
 import os
 import threading
 import time
-from typing import Any, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
 from sindri import _checkparam as validator
+from sindri import _core
 from sindri import log as logger
 from sindri._files import open_for_writing
 from sindri.common import dtype as mstype
@@ -14,16 +16,18 @@ from sindri.common.tensor import Tensor
 from sindri.nn.cell import Cell
 from sindri.ops.operations import _summary_store
 from sindri.train._utils import _make_directory
-from sindri.train.summary import _events
 
 __all__ = ['SummaryRecord']
 
-_SUMMARY_PLUGINS = ('scalar', 'tensor', 'image', 'histogram')
-_MESSAGE_PLUGINS = ('explainer', 'landscape')
-_PLUGINS = _SUMMARY_PLUGINS + ('graph', 'train_lineage', 'eval_lineage', 'custom_lineage_data', 'dataset_graph') + _MESSAGE_PLUGINS
-_KINDS = {'[:Scalar]': 'scalar', '[:Tensor]': 'tensor', '[:Image]': 'image', '[:Histogram]': 'histogram'}
+_ARRAYS = ('scalar', 'tensor', 'image', 'histogram')
+_MESSAGES = ('explainer', 'landscape')
+_LINEAGE = ('train_lineage', 'eval_lineage', 'custom_lineage_data', 'dataset_graph')
+_PLUGINS = (*_ARRAYS, 'graph', *_LINEAGE, *_MESSAGES)
+_KINDS = {f'[:{kind.capitalize()}]': kind for kind in _ARRAYS}  # how summary ops mark what they hand over
 _live: Optional['SummaryRecord'] = None
 _lock = threading.Lock()
+_events = _core.events
+_Value = Tuple[str, str, Any]  # plugin, name, value
 
 
 class SummaryRecord:
@@ -64,7 +68,7 @@ class SummaryRecord:
         limit = None if max_file_size is None else int(max_file_size * (1 << 30))
         self._events = _events.EventFile(self.full_folder, file_prefix, file_suffix, True, limit)
         self._lineage = _events.EventFile(self.full_folder, file_prefix, '_lineage', False, limit)
-        self._pool: List[Tuple[str, str, Any]] = []
+        self._pool: List[_Value] = []
         self._mode = 'train'
         self._graph_done = False
         self._closed = False
@@ -72,15 +76,11 @@ class SummaryRecord:
 
     @staticmethod
     def _read_export(options: Optional[dict]) -> Optional[str]:
-        if options is None:
-            return None
-        validator.check_value_type('export_options', options, dict, 'SummaryRecord')
-        for key in options:
-            if key != 'tensor_format':
-                raise ValueError(f"SummaryRecord: 'export_options' has the unknown key {key!r} | known is 'tensor_format'")
-        if options.get('tensor_format') not in ('npy', None):
-            raise ValueError(f"SummaryRecord: 'tensor_format' must be 'npy', got {options['tensor_format']!r}")
-        return options.get('tensor_format')
+        validator.check_value_type('export_options', options, [dict, type(None)], 'SummaryRecord')
+        for key, value in (options or {}).items():
+            if key != 'tensor_format' or value not in ('npy', None):
+                raise ValueError(f"SummaryRecord: 'export_options' may say {{'tensor_format': 'npy'}}, got {key!r}: {value!r}")
+        return (options or {}).get('tensor_format')
 
     def __enter__(self) -> 'SummaryRecord':
         if self._closed:
@@ -92,45 +92,38 @@ class SummaryRecord:
 
     def set_mode(self, mode: str) -> None:
         """'train' or 'eval': in eval mode `record` writes only values given to add_value. ValueError otherwise."""
-        if mode not in ('train', 'eval'):
-            raise ValueError(f"SummaryRecord.set_mode: 'mode' must be 'train' or 'eval', got {mode!r}")
-        self._mode = mode
+        self._mode = validator.check_string(mode, ['train', 'eval'], 'mode', 'SummaryRecord.set_mode')
 
     def add_value(self, plugin: str, name: str, value: Any) -> None:
         """Keeps a value for the next record. plugin: 'scalar', 'tensor', 'image' ([N, C, H, W]), 'histogram', 'graph' (a Cell), 'train_lineage',
         'eval_lineage', 'custom_lineage_data', 'dataset_graph' (dicts), 'explainer', 'landscape' (protobuf messages Explain and LossLandscape, or
         their bytes). ValueError, TypeError."""
+        place = 'SummaryRecord.add_value'
         if plugin not in _PLUGINS:
-            raise ValueError(f"SummaryRecord.add_value: 'plugin' must be one of {', '.join(_PLUGINS)}, got {plugin!r}")
+            raise ValueError(f"{place}: 'plugin' must be one of {', '.join(_PLUGINS)}, got {plugin!r}")
         if not isinstance(name, str) or not name:
-            raise ValueError(f"SummaryRecord.add_value: 'name' must be a non-empty str, got {name!r}")
-        if plugin in _SUMMARY_PLUGINS:
-            if not isinstance(value, (Tensor, np.ndarray, int, float)):
-                raise TypeError(f"SummaryRecord.add_value: the value of '{name}' must be a Tensor, got {type(value).__name__}")
-            array = np.array(value.asnumpy() if isinstance(value, Tensor) else value)
-            if plugin == 'scalar' and array.size != 1:
-                raise ValueError(f"SummaryRecord.add_value: the scalar '{name}' has shape {array.shape}")
+            raise ValueError(f"{place}: 'name' must be a non-empty str, got {name!r}")
+        if plugin in _ARRAYS:
+            validator.check_value_type(f"value of '{name}'", value, [Tensor, np.ndarray, int, float, bool], place)
+            value = np.array(value.asnumpy() if isinstance(value, Tensor) else value)
+            if plugin == 'scalar' and value.size != 1:
+                raise ValueError(f"{place}: the scalar '{name}' has shape {value.shape}")
             if plugin == 'image':
-                _events.image_value(name, array)  # checks
+                _events.value(plugin, name, value)  # checks
             self._pool = [v for v in self._pool if v[:2] != (plugin, name)]
-            value = array
-        elif plugin == 'graph':
-            if not hasattr(value, 'cells_and_names'):
-                raise TypeError("SummaryRecord.add_value: the value of plugin 'graph' must be a Cell")
-        elif plugin in _MESSAGE_PLUGINS:
+        elif plugin in _MESSAGES:
             value = value if isinstance(value, bytes) else getattr(value, 'SerializeToString', lambda: None)()
             if value is None:
-                raise TypeError(f"SummaryRecord.add_value: the value of plugin '{plugin}' must be a protobuf message or its bytes")
-        elif not isinstance(value, dict):
-            raise TypeError(f"SummaryRecord.add_value: the value of plugin '{plugin}' must be a dict, got {type(value).__name__}")
+                raise TypeError(f"{place}: the value of plugin '{plugin}' must be a protobuf message or its bytes")
+        else:
+            validator.check_value_type(f"value of plugin '{plugin}'", value, Cell if plugin == 'graph' else dict, place)
         self._pool.append((plugin, name, value))
 
     def record(self, step: int, train_network: Any = None, plugin_filter: Any = None) -> bool:
         """Writes everything kept, as of `step`; True when something could be written. plugin_filter(plugin) chooses. TypeError: step."""
         if self._closed:
             raise ValueError('SummaryRecord.record: it is closed')
-        if not isinstance(step, int) or isinstance(step, bool):
-            raise TypeError(f"SummaryRecord.record: 'step' must be int, got {type(step).__name__}")
+        validator.check_value_type('step', step, int, 'SummaryRecord.record')
         pool, self._pool = self._pool, []
         network = train_network if train_network is not None else self._network
         if network is not None and not self._graph_done and not any(v[0] == 'graph' for v in pool) and self._mode == 'train':
@@ -140,30 +133,26 @@ class SummaryRecord:
         if plugin_filter is not None:
             pool = [v for v in pool if plugin_filter(v[0])]
         try:
-            wrote = self._write(step, pool)
+            return self._write(step, pool)
         except OSError as e:
             if self._raise:
                 raise RuntimeError(f'SummaryRecord.record: {e}') from e
             logger.error('SummaryRecord: step %d is not recorded: %s', step, e)
             return False
-        self.flush()
-        return wrote
 
-    def _write(self, step: int, pool: List[Tuple[str, str, Any]]) -> bool:
-        values = [v for v in pool if v[0] in _SUMMARY_PLUGINS or v[0] == 'landscape']
+    def _write(self, step: int, pool: List[_Value]) -> bool:
         good = True
         for plugin, _, value in pool:
             if plugin == 'graph':
                 self._graph_done = True
-                good &= self._events.write(4, _events.graph(value))
+                good &= self._events.write(plugin, _graph(value))
             elif plugin == 'explainer':
-                good &= self._events.write(6, value, step)
-            elif plugin in _events.LINEAGE_FIELDS:
-                encode = {'train_lineage': _events.train_lineage, 'eval_lineage': _events.eval_lineage, 'dataset_graph': _events.dataset_graph,
-                          'custom_lineage_data': _events.user_lineage}[plugin]
-                good &= self._lineage.write(_events.LINEAGE_FIELDS[plugin], encode(value))
+                good &= self._events.write(plugin, value, step)
+            elif plugin in _LINEAGE:
+                good &= self._lineage.write(plugin, _events.lineage(plugin, _facts(plugin, value)))
+        values = [v for v in pool if v[0] in _ARRAYS or v[0] == 'landscape']
         if values:
-            good &= self._events.write(5, _events.summary(values), step)
+            good &= self._events.write('summary', _events.summary([_events.value(*v) for v in values]), step)
             if self._export == 'npy':
                 self._save_npy(step, [v for v in values if v[0] == 'tensor'])
         if not good:
@@ -172,7 +161,7 @@ class SummaryRecord:
             logger.warning_once("SummaryRecord: the file reached 'max_file_size'; nothing more is recorded")
         return good and bool(pool)
 
-    def _save_npy(self, step: int, values: List[Tuple[str, str, Any]]) -> None:
+    def _save_npy(self, step: int, values: List[_Value]) -> None:
         folder = os.path.join(self._export_dir, 'tensor')
         for _, tag, array in values:
             os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -180,9 +169,7 @@ class SummaryRecord:
                 np.save(f, array)
 
     def flush(self) -> None:
-        """Hands everything written to the system."""
-        self._events.flush()
-        self._lineage.flush()
+        """Nothing to do: what is recorded has been handed to the system."""
 
     def close(self) -> None:
         """Ends the files; another SummaryRecord may be made then."""
@@ -200,7 +187,19 @@ class SummaryRecord:
             self.close()
 
 
-def _from_ops() -> List[Tuple[str, str, Any]]:
+def _graph(network: Cell) -> bytes:
+    cells = [(name, type(cell).__name__) for name, cell in network.cells_and_names()]
+    return _events.graph(cells, [(p.name, str(p.dtype).lower(), p.shape) for p in network.get_parameters()])
+
+
+def _facts(plugin: str, info: Dict[str, Any]) -> Dict[str, Any]:
+    """The facts of a lineage: metrics are one text."""
+    if plugin != 'eval_lineage':
+        return info
+    return {**info, 'metrics': json.dumps(info.get('metrics', {}), default=lambda v: np.asarray(v).tolist())}
+
+
+def _from_ops() -> List[_Value]:
     """What summary ops in the network handed over since the last call."""
     out = []
     for name, value in _summary_store.take():
