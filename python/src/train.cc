@@ -7,6 +7,7 @@
 #include "sindri/train/checkpoint_files.h"
 #include "sindri/train/checkpoint_fit.h"
 #include "sindri/train/cipher.h"
+#include "sindri/train/monitor_text.h"
 #include "sindri/train/patience.h"
 #include "sindri/train/training_state.h"
 
@@ -168,6 +169,9 @@ void bind_train(py::module_& m) {
         return py::make_tuple(s.position, values_of(s.values));
       },
       py::arg("path"), py::arg("params"), "(position, {name: value}) of a training's checkpoint; of a folder the newest good one.");
+  m.def("loss_line", &train::loss_line, py::arg("epoch"), py::arg("step"), py::arg("loss"), "What LossMonitor prints.");
+  m.def("epoch_time_line", &train::epoch_time_line, py::arg("mode"), py::arg("milliseconds"), py::arg("steps"), py::arg("outside_steps") = py::none(),
+        "What TimeMonitor prints.");
   py::class_<train::Patience>(m, "Patience", "When a watched number counts as no longer getting better (include/sindri/train/patience.h).")
       .def(py::init([](bool larger_is_better, double min_delta, int64_t patience, std::optional<double> baseline) {
              return train::Patience{.larger_is_better = larger_is_better, .min_delta = min_delta, .patience = patience, .baseline = baseline};

@@ -69,7 +69,7 @@ with tempfile.TemporaryDirectory() as folder:
         record.record(1)
     made = messages(glob.glob(folder + '/*_MS')[0])
 cases = [{'plugin': plugin, 'tag': tag, 'type': dtype, 'value': [repr(float(v)) for v in np.ravel(np.array(array, dtype))],
-'message': made[tag].hex()} for plugin, arrays in VALUES.items() for tag, (array, dtype) in arrays.items() if tag in made]
+          'message': made[tag].hex()} for plugin, arrays in VALUES.items() for tag, (array, dtype) in arrays.items() if tag in made]
 with open(sys.argv[1], 'w', encoding='utf-8') as f:
     json.dump({'mindspore': ms.__version__, 'cases': cases}, f, indent=1)
     f.write('\n')

@@ -1,12 +1,10 @@
 """How a training loop gets its batches, and how a loop of many steps is run by one call ("sinking")."""
-import json
 import math
 from typing import Any, Iterator, List, Tuple
 
 from sindri import _checkparam as validator
 from sindri import context
-from sindri.common.tensor import Tensor
-from sindri.dataset.engine.iterators import open_reader
+from sindri.dataset.engine.iterators import go_on_at, position_text
 
 __all__ = ['DatasetHelper', 'connect_network_with_dataset']
 
@@ -17,6 +15,13 @@ def check_dataset(dataset: Any, name: str = 'dataset') -> Any:
         raise TypeError(f"'{name}' must be a dataset of sindri.dataset, got {type(dataset).__name__} | "
                         "wrap your own source in dataset.GeneratorDataset(source, column_names=[…])")
     return dataset
+
+
+def check_sink_size(sink_size: Any, place: str) -> None:
+    """TypeError or ValueError unless it is -1, for a pass, or a number of steps."""
+    validator.check_is_int(sink_size, 'sink_size', place)
+    if sink_size < -1 or sink_size == 0:
+        raise ValueError(f"{place}: 'sink_size' must be -1 or positive, got {sink_size}")
 
 
 class _Batches:
@@ -37,56 +42,27 @@ class _Batches:
         self._start = (state, batches, num_epochs)
 
     def state(self) -> str:
-        """Where the source stands, as text; '' where it cannot say. A pipeline that runs partly in Python goes on at the place in the pass, with the
-        seed it had."""
-        if not hasattr(self._source, 'state_dict'):
-            return ''
-        try:
-            return json.dumps(self._source.state_dict())
-        except NotImplementedError:
-            reader = self._source._reader
-            return json.dumps({'python': True, 'seed': reader.seed, 'epoch': reader.epoch, 'batches': self.given})
+        """Where the source stands, as text; '' where it cannot say."""
+        return position_text(self._source, self.given)
 
-    def _open(self, num_epochs: int) -> Any:
+    def _next_pass(self, num_epochs: int) -> Any:
+        """The source, at the begin of its next pass or where it goes on. num_epochs -1: epochs have a length of their own, across passes."""
         start, self._start, self.given = self._start, None, 0
-        if start is None:
-            return self._dataset.create_tuple_iterator(num_epochs=num_epochs, do_copy=False)
-        text, done, total = start
-        in_passes = num_epochs > 0  # an epoch is a pass; else epochs have a length of their own, and the data goes on across passes
-        source = self._dataset.create_tuple_iterator(num_epochs=total if in_passes else num_epochs, do_copy=False)
-        state = json.loads(text) if text else {'python': False, 'batches': done}
-        if text and not state.get('python'):
-            source.load_state_dict(state)
-            source._at_end = in_passes and done == 0  # saved behind the last batch of a pass, it stands there still
-            self.given = done
-            return source
-        behind_a_pass = in_passes and done == 0
-        if text:
-            epoch = state['epoch'] + (1 if behind_a_pass else 0)
-            source._reader.close()
-            source._reader = open_reader(self._dataset, total - epoch if in_passes else num_epochs, epoch, state['seed'])
-        self.given = 0 if behind_a_pass else state['batches']
-        for _ in range(self.given):
-            next(source)
-        return source
+        if start is not None:
+            self._source, self.given = go_on_at(self._dataset, *start, num_epochs > 0)
+        elif self._source is None:
+            self._source = self._dataset.create_tuple_iterator(num_epochs=num_epochs, do_copy=False)
+        return self._source
 
     def one_pass(self) -> Iterator[Tuple[Any, ...]]:
-        if self._source is None:
-            self._source = self._open(self._epoch_num)
-        else:
-            self.given = 0
-        for row in self._source:
+        for row in self._next_pass(self._epoch_num):
             self.given += 1
             yield tuple(row)
 
     def next_batch(self) -> Tuple[Any, ...]:
         for _ in range(2):
             if self._pass is None:
-                if self._source is None:
-                    self._source = self._open(-1)
-                else:
-                    self.given = 0
-                self._pass = iter(self._source)
+                self._pass = iter(self._next_pass(-1))
             try:
                 row = tuple(next(self._pass))
                 self.given += 1
@@ -117,9 +93,7 @@ class DatasetHelper:
     def __init__(self, dataset: Any, dataset_sink_mode: bool = True, sink_size: int = -1, epoch_num: int = 1):
         check_dataset(dataset)
         validator.check_bool(dataset_sink_mode, 'dataset_sink_mode', 'DatasetHelper')
-        validator.check_is_int(sink_size, 'sink_size', 'DatasetHelper')
-        if sink_size < -1 or sink_size == 0:
-            raise ValueError(f"DatasetHelper: 'sink_size' must be -1 or positive, got {sink_size}")
+        check_sink_size(sink_size, 'DatasetHelper')
         self.dataset = dataset
         self._sinks = dataset_sink_mode
         self._in_chunks = sinks_in_chunks()
@@ -146,9 +120,7 @@ class DatasetHelper:
 
     def sink_size(self) -> int:
         """Steps per chunk; 1 when not sinking."""
-        if not self.runs_chunks:
-            return 1
-        return self._chunk()
+        return self._chunk() if self.runs_chunks else 1
 
     def _chunk(self) -> int:
         if self._loop is not None:
@@ -174,25 +146,20 @@ class DatasetHelper:
         """Types and shapes of the columns of a batch."""
         return self.dataset.output_types(), self.dataset.output_shapes()
 
-    def get_data_info(self) -> Tuple[List[Any], List[Any]]:
-        """As types_shapes; read from the batches at hand, which do not change their shapes while a pass runs."""
-        return self.types_shapes()
-
-    def stop_send(self) -> None:
-        """Drops the batches that were read ahead."""
-        self.iter.release()
+    get_data_info = types_shapes
 
     def release(self) -> None:
-        """Drops the iterator; the next `iter()` starts a new one."""
+        """Drops the iterator and what it has read ahead; the next `iter()` starts a new one."""
         self.iter.release()
+
+    stop_send = release
 
     def continue_send(self) -> None:
         """Nothing to do: batches are produced when they are asked for."""
 
     def dynamic_min_max_shapes(self) -> Tuple[List[Any], List[Any]]:
         """Smallest and largest shapes of the columns: the same, shapes are taken from each batch."""
-        shapes = self.dataset.output_shapes()
-        return shapes, shapes
+        return self.dataset.output_shapes(), self.dataset.output_shapes()
 
 
 class _SunkNetwork:
@@ -232,8 +199,3 @@ def connect_network_with_dataset(network: Any, dataset_helper: DatasetHelper) ->
     if not dataset_helper._sinks:
         raise RuntimeError('connect_network_with_dataset: the helper does not sink | make it with DatasetHelper(dataset, dataset_sink_mode=True)')
     return _SunkNetwork(network, dataset_helper) if dataset_helper.runs_chunks else network
-
-
-def to_tensors(row: Any) -> Tuple[Any, ...]:
-    """A batch as a tuple of Tensors."""
-    return tuple(x if isinstance(x, Tensor) else Tensor(x) for x in row)

@@ -13,7 +13,7 @@ from sindri.context import ParallelMode  # noqa: F401  scripts of MindSpore 1 im
 from sindri.train._interrupt import Interrupt
 from sindri.train._utils import _shows
 from sindri.train.callback._callback import Callback, RunContext, _CallbackManager, _defined_old_hooks, _InternalCallbackParam, _list_of
-from sindri.train.dataset_helper import DatasetHelper, _SunkNetwork, check_dataset, connect_network_with_dataset, sinks_in_chunks
+from sindri.train.dataset_helper import DatasetHelper, _SunkNetwork, check_dataset, check_sink_size, connect_network_with_dataset, sinks_in_chunks
 from sindri.train.loss_scale_manager import LossScaleManager
 from sindri.train.metrics import Loss, get_metrics
 
@@ -63,6 +63,8 @@ class Model:
         if not self._loss_scale_manager_set and optimizer is not None:
             from sindri import amp
             self._loss_scale_manager = amp._level_manager(amp_level)
+        self._parallel_mode = context.get_auto_parallel_context('parallel_mode')
+        self._device_number = context.get_auto_parallel_context('device_num')
         self._position: Any = None  # to go on from
         self._steps_before = self._epoch_began_at = 0
         self._metric_fns: Dict[str, Any] = {}
@@ -170,13 +172,11 @@ class Model:
         if not self._metric_fns:
             raise ValueError("Model.fit: the Model has no metrics | give Model(metrics=…)")
         check_dataset(valid_dataset, 'valid_dataset')
-        if isinstance(valid_frequency, int) and not isinstance(valid_frequency, bool):
-            validator.check_positive_int(valid_frequency, 'valid_frequency', 'Model.fit')
-            due = range(valid_frequency, 10 ** 12, valid_frequency)
-        elif isinstance(valid_frequency, (list, tuple)):
-            due = validator.check_positive_int_sequence(valid_frequency, 'valid_frequency', 'Model.fit')
+        due: Any = validator.check_value_type('valid_frequency', valid_frequency, [int, list, tuple], 'Model.fit')
+        if isinstance(due, int):
+            due = range(validator.check_positive_int(due, 'valid_frequency', 'Model.fit'), epoch + 1 if isinstance(epoch, int) else 1, due)
         else:
-            raise TypeError(f"Model.fit: 'valid_frequency' must be an int or a list of epochs, got {type(valid_frequency).__name__}")
+            validator.check_positive_int_sequence(due, 'valid_frequency', 'Model.fit')
         self._run_training(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch, (valid_dataset, due))
 
     def _check_training(self, epoch: Any, dataset: Any, sink: Any, sink_size: Any, initial_epoch: Any) -> int:
@@ -185,9 +185,7 @@ class Model:
         if validator.check_non_negative_int(initial_epoch, 'initial_epoch', 'Model.train') >= epoch:
             raise ValueError(f"Model.train: 'initial_epoch' must be below 'epoch', got {initial_epoch} and {epoch}")
         validator.check_bool(sink, 'dataset_sink_mode', 'Model.train')
-        validator.check_is_int(sink_size, 'sink_size', 'Model.train')
-        if sink_size < -1 or sink_size == 0:
-            raise ValueError(f"Model.train: 'sink_size' must be -1 or positive, got {sink_size}")
+        check_sink_size(sink_size, 'Model.train')
         check_dataset(dataset, 'train_dataset')
         size = dataset.get_dataset_size()
         if size == 0:
@@ -206,8 +204,7 @@ class Model:
     def _parameters(self, callbacks: List[Callback], **own: Any) -> _InternalCallbackParam:
         """What callbacks see, in training and in evaluation."""
         return _InternalCallbackParam(loss_fn=self._loss_fn, optimizer=self._optimizer, list_callback=callbacks,
-                                      parallel_mode=context.get_auto_parallel_context('parallel_mode'),
-                                      device_number=context.get_auto_parallel_context('device_num'), **own)
+                                      parallel_mode=self._parallel_mode, device_number=self._device_number, **own)
 
     def _run_training(self, epoch: int, dataset: Any, callbacks: Any, sink: bool, sink_size: int, initial_epoch: int, validation: Any) -> None:
         size = self._check_training(epoch, dataset, sink, sink_size, initial_epoch)

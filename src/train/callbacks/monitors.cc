@@ -2,12 +2,15 @@
 // people read it.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <iostream>
 
 #include "sindri/core/error.h"
 #include "sindri/train/callback.h"
+#include "sindri/train/monitor_text.h"
 #include "sindri/train/patience.h"
 
 namespace sindri::train {
@@ -16,13 +19,22 @@ namespace {
 
 double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// A float32 as Python prints it after conversion to a double: shortest text that reads back as that double.
+}  // namespace
+
 std::string python_float(double v) {
   std::string s = fmt::format("{}", v);
   return s.find_first_of(".einf") == std::string::npos ? s + ".0" : s;
 }
 
-}  // namespace
+std::string loss_line(int64_t epoch, int64_t step, const std::string& loss) { return fmt::format("epoch: {} step: {}, loss is {}", epoch, step, loss); }
+
+std::string epoch_time_line(const std::string& mode, double milliseconds, int64_t steps, std::optional<double> outside_steps) {
+  std::string capital = mode;
+  if (!capital.empty()) capital[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(capital[0])));
+  const auto n = static_cast<double>(steps);
+  const std::string line = fmt::format("{} epoch time: {:5.3f} ms, per step time: {:5.3f} ms", capital, milliseconds, milliseconds / n);
+  return outside_steps ? line + fmt::format(" (data time: {:5.3f} ms)", std::max(*outside_steps, 0.0) / n) : line;
+}
 
 LossMonitor::LossMonitor(int64_t per_print_times, std::ostream* out) : per_print_times_(per_print_times), out_(out != nullptr ? out : &std::cout) {
   if (per_print_times < 0) throw ValueError(fmt::format("LossMonitor: per_print_times must not be negative, got {}", per_print_times));
@@ -39,7 +51,7 @@ void LossMonitor::step_end(TrainState& s) {
   if (s.cur_step_num <= last_print_) last_print_ = 0;  // a new training with the same callback
   if (per_print_times_ == 0 || s.cur_step_num - last_print_ < per_print_times_) return;
   last_print_ = s.cur_step_num;
-  *out_ << fmt::format("epoch: {} step: {}, loss is {}\n", s.cur_epoch_num, s.step_in_epoch(), python_float(loss)) << std::flush;
+  *out_ << loss_line(s.cur_epoch_num, s.step_in_epoch(), python_float(loss)) << std::endl;
 }
 
 void LossMonitor::epoch_end(TrainState& s) {
@@ -58,10 +70,7 @@ void TimeMonitor::epoch_begin(TrainState&) { start_ = now_seconds(); }
 void TimeMonitor::epoch_end(TrainState& s) {
   const int64_t steps = s.batch_num > 0 ? s.batch_num : data_size_;
   if (steps <= 0) throw ValueError("TimeMonitor: neither the dataset nor data_size says how many steps an epoch has");
-  const double ms = (now_seconds() - start_) * 1e3;
-  std::string mode = s.mode;
-  if (!mode.empty()) mode[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(mode[0])));
-  *out_ << fmt::format("{} epoch time: {:5.3f} ms, per step time: {:5.3f} ms\n", mode, ms, ms / static_cast<double>(steps)) << std::flush;
+  *out_ << epoch_time_line(s.mode, (now_seconds() - start_) * 1e3, steps) << std::endl;
 }
 
 EarlyStopping::EarlyStopping(std::string monitor, int64_t patience, double min_delta, bool larger_is_better)

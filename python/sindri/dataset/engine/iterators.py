@@ -11,7 +11,7 @@ import json
 import os
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, Dict, Generator, Iterator as Iterates, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, Generator, Iterator as Iterates, List, Optional, Tuple
 
 import numpy as np
 
@@ -266,6 +266,38 @@ def open_reader(dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed:
         if dataset._skips_all():
             return EmptyReader(dataset, num_epochs, start_epoch, seed)
         raise
+
+
+def position_text(iterator: Any, given: int) -> str:
+    """Where an iterator stands behind `given` rows of a pass, for go_on_at; '' where it cannot say. A pipeline that runs partly in Python goes on at the
+    place in the pass, with the seed it had."""
+    if not hasattr(iterator, "state_dict"):
+        return ""
+    try:
+        return json.dumps(iterator.state_dict())
+    except NotImplementedError:
+        reader = iterator._reader
+        return json.dumps({"python": True, "seed": reader.seed, "epoch": reader.epoch, "batches": given})
+
+
+def go_on_at(dataset: Any, position: str, done: int, num_epochs: int, in_passes: bool) -> Tuple[Any, int]:
+    """An iterator whose next row is the one behind `position`, without one that behind `done` rows of the first pass, and how many rows of its pass
+    it has given. num_epochs: those of the whole training; in_passes: they are passes, else the data goes on across them."""
+    iterator = dataset.create_tuple_iterator(num_epochs=num_epochs if in_passes else -1, do_copy=False)
+    state = json.loads(position) if position else {"python": False, "batches": done}
+    behind_a_pass = in_passes and done == 0  # saved behind the last row of a pass, it stands there still
+    if position and not state.get("python"):
+        iterator.load_state_dict(state)
+        iterator._at_end = behind_a_pass
+        return iterator, done
+    if position:
+        epoch = state["epoch"] + (1 if behind_a_pass else 0)
+        iterator._reader.close()
+        iterator._reader = open_reader(dataset, num_epochs - epoch if in_passes else -1, epoch, state["seed"])
+    given = 0 if behind_a_pass else state["batches"]
+    for _ in range(given):
+        next(iterator)
+    return iterator, given
 
 
 class Iterator:

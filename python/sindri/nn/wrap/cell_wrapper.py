@@ -10,7 +10,7 @@ from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter, ParameterTuple
 from sindri.common.tensor import Tensor
-from sindri._check import check_bool, check_int, fail
+from sindri._check import check_bool, check_int, check_type, fail
 from sindri.nn.cell import Cell, cast_tensors
 from sindri.nn.layer.basic import Identity
 from sindri.nn.wrap.grad_reducer import DistributedGradReducer, device_count
@@ -22,19 +22,13 @@ __all__ = ["ForwardValueAndGrad", "TrainOneStepCell", "WithLossCell", "WithGradC
 _ops = _core.ops
 
 
-def _check_cell(who: str, name: str, value: Any) -> Any:
-    if not isinstance(value, Cell):
-        fail(TypeError, f"{who}: {name} must be a Cell, got {value!r} of type {type(value).__name__}")
-    return value
-
-
 class WithLossCell(Cell):
     """(data, label) -> loss_fn(backbone(data), label). Parameters keep the backbone's names. Raises TypeError for what is no Cell."""
 
     def __init__(self, backbone: Cell, loss_fn: Cell) -> None:
         super().__init__(auto_prefix=False)
-        self._backbone = _check_cell("WithLossCell", "backbone", backbone)
-        self._loss_fn = _check_cell("WithLossCell", "loss_fn", loss_fn)
+        self._backbone = check_type("WithLossCell", "backbone", backbone, Cell)
+        self._loss_fn = check_type("WithLossCell", "loss_fn", loss_fn, Cell)
 
     def construct(self, data: Any, label: Any) -> Any:
         return self._loss_fn(self._backbone(data), label)
@@ -50,8 +44,8 @@ class WithEvalCell(Cell):
 
     def __init__(self, network: Cell, loss_fn: Cell, add_cast_fp32: bool = False) -> None:
         super().__init__(auto_prefix=False)
-        self._network = _check_cell("WithEvalCell", "network", network)
-        self._loss_fn = _check_cell("WithEvalCell", "loss_fn", loss_fn)
+        self._network = check_type("WithEvalCell", "network", network, Cell)
+        self._loss_fn = check_type("WithEvalCell", "loss_fn", loss_fn, Cell)
         self.add_cast_fp32 = check_bool("WithEvalCell", "add_cast_fp32", add_cast_fp32)
 
     def construct(self, data: Any, label: Any) -> Tuple[Any, Any, Any]:
@@ -67,7 +61,7 @@ class WithGradCell(Cell):
 
     def __init__(self, network: Cell, loss_fn: Optional[Cell] = None, sens: Any = None) -> None:
         super().__init__(auto_prefix=False)
-        self.network, self.loss_fn, self.sens = _check_cell("WithGradCell", "network", network), loss_fn, sens
+        self.network, self.loss_fn, self.sens = check_type("WithGradCell", "network", network, Cell), loss_fn, sens
         self.weights = ParameterTuple(network.trainable_params())
         self.grad = GradOperation(get_by_list=True, sens_param=sens is not None)
         self.network_with_loss = network if loss_fn is None else WithLossCell(network, loss_fn)
@@ -87,12 +81,10 @@ class ForwardValueAndGrad(Cell):
     def __init__(self, network: Any, weights: Any = None, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False) -> None:
         super().__init__(auto_prefix=False)
         who = "ForwardValueAndGrad"
-        if not isinstance(network, (Cell, FunctionType, MethodType)):
-            fail(TypeError, f"{who}: network must be a Cell or a function, got {type(network).__name__}")
+        check_type(who, "network", network, (Cell, FunctionType, MethodType))
         check_bool(who, "get_all", get_all)
-        check_bool(who, "get_by_list", get_by_list)
-        if get_by_list and not isinstance(weights, (tuple, list)):
-            fail(TypeError, f"{who}: with get_by_list, weights must be a ParameterTuple, got {type(weights).__name__}")
+        if check_bool(who, "get_by_list", get_by_list):
+            check_type(who, "weights", weights, (tuple, list))
         self.network, self.weights = network, weights
         if isinstance(network, Cell):
             network.set_grad()
@@ -168,9 +160,9 @@ class TrainOneStepCell(Cell):
     def __init__(self, network: Cell, optimizer: Cell, sens: Optional[float] = None, return_grad: bool = False) -> None:
         super().__init__(auto_prefix=False)
         who = self.cls_name
-        self.network = _check_cell(who, "network", network)
+        self.network = check_type(who, "network", network, Cell)
         self.network.set_grad()
-        self.optimizer = _check_cell(who, "optimizer", optimizer)
+        self.optimizer = check_type(who, "optimizer", optimizer, Cell)
         if not hasattr(optimizer, "parameters"):
             fail(TypeError, f"{who}: optimizer must be an Optimizer, got {type(optimizer).__name__}")
         self.weights = optimizer.parameters
@@ -216,7 +208,7 @@ class _VirtualDatasetCell(Cell):
 
     def __init__(self, backbone: Cell) -> None:
         super().__init__(auto_prefix=False)
-        self._backbone = _check_cell(self.cls_name, "backbone", backbone)
+        self._backbone = check_type(self.cls_name, "backbone", backbone, Cell)
 
     def construct(self, *inputs: Any) -> Any:
         return self._backbone(*inputs)
@@ -234,9 +226,7 @@ class ParameterUpdate(Cell):
 
     def __init__(self, param: Parameter) -> None:
         super().__init__(auto_prefix=False)
-        if not isinstance(param, Parameter):
-            fail(TypeError, f"ParameterUpdate: param must be a Parameter, got {type(param).__name__}")
-        self._param = param
+        self._param = check_type("ParameterUpdate", "param", param, Parameter)
 
     def construct(self, x: Tensor) -> Tensor:
         self._param.assign(x)
@@ -248,8 +238,9 @@ class _InParts(Cell):
 
     def __init__(self, network: Cell, parts: int, name: str) -> None:
         super().__init__(auto_prefix=False)
-        self.network = _check_cell(self.cls_name, "network", network)
+        self.network = check_type(self.cls_name, "network", network, Cell)
         self._parts = check_int(self.cls_name, name, parts, 1)
+        setattr(self, name, parts)
 
     def construct(self, *inputs: Any) -> Any:
         total = None
@@ -278,7 +269,6 @@ class PipelineCell(_InParts):
     def __init__(self, network: Cell, micro_size: int, stage_config: Optional[Dict[str, int]] = None,
                  segment_config: Optional[Dict[str, int]] = None) -> None:
         super().__init__(network, micro_size, "micro_size")
-        self.micro_size = micro_size
         for attribute, config in (("pipeline_stage", stage_config), ("pipeline_segment", segment_config)):
             cells = dict(network.cells_and_names())
             for name, value in (config or {}).items():
@@ -296,7 +286,6 @@ class GradAccumulationCell(_InParts):
 
     def __init__(self, network: Cell, micro_size: int) -> None:
         super().__init__(network, micro_size, "micro_size")
-        self.micro_size = micro_size
 
 
 class MicroBatchInterleaved(_InParts):
@@ -304,7 +293,6 @@ class MicroBatchInterleaved(_InParts):
 
     def __init__(self, network: Cell, interleave_num: int = 2) -> None:
         super().__init__(network, interleave_num, "interleave_num")
-        self.interleave_num = interleave_num
 
 
 class _BroadCastCell(Cell):

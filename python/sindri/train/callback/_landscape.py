@@ -11,35 +11,29 @@ from sindri import log as logger
 from sindri.train import serialization
 
 _KEYS = ('landscape_size', 'unit', 'num_samples', 'create_landscape', 'intervals')
-_PLACE = "SummaryCollector: 'collect_landscape'"
 
 
 def check(given: Dict[str, Any]) -> Dict[str, Any]:
     """The settings with their defaults. ValueError, TypeError."""
+    place = 'SummaryCollector'
     for key in given:
-        if key not in _KEYS:
-            raise ValueError(f"{_PLACE}: unknown key {key!r} | known are {', '.join(_KEYS)}")
+        validator.check_string(key, list(_KEYS), "each key of 'collect_landscape'", place)
     out = {'landscape_size': 40, 'unit': 'step', 'num_samples': 2048, 'create_landscape': {'train': True, 'result': True}, **given}
-    validator.check_value_type('landscape_size', out['landscape_size'], int, 'SummaryCollector')
-    if not 3 <= out['landscape_size'] <= 256:
-        raise ValueError(f"{_PLACE}: 'landscape_size' must be from 3 to 256, got {out['landscape_size']}")
-    validator.check_positive_int(out['num_samples'], 'num_samples', 'SummaryCollector')
-    if out['unit'] not in ('step', 'epoch'):
-        raise ValueError(f"{_PLACE}: 'unit' must be 'step' or 'epoch', got {out['unit']!r}")
-    validator.check_value_type('create_landscape', out['create_landscape'], dict, 'SummaryCollector')
-    for key, value in out['create_landscape'].items():
-        if key not in ('train', 'result'):
-            raise ValueError(f"{_PLACE}: 'create_landscape' may have 'train' and 'result', got {key!r}")
-        validator.check_value_type(key, value, bool, 'SummaryCollector')
-    validator.check_value_type('intervals', out.get('intervals'), list, 'SummaryCollector')
+    validator.check_int_range(out['landscape_size'], 3, 256, validator.INC_BOTH, 'landscape_size', place)
+    validator.check_positive_int(out['num_samples'], 'num_samples', place)
+    validator.check_string(out['unit'], ['step', 'epoch'], 'unit', place)
+    for key, value in validator.check_value_type('create_landscape', out['create_landscape'], dict, place).items():
+        validator.check_string(key, ['train', 'result'], "each key of 'create_landscape'", place)
+        validator.check_bool(value, key, place)
+    validator.check_value_type('intervals', out.get('intervals'), list, place)
     if not out['intervals']:
-        raise ValueError(f"{_PLACE}: 'intervals' is empty | give lists of at least three numbers of steps or epochs")
+        raise ValueError(f"{place}: 'intervals' is empty | give lists of at least three numbers of steps or epochs")
     for interval in out['intervals']:
-        validator.check_value_type('each of intervals', interval, list, 'SummaryCollector')
+        validator.check_value_type('each of intervals', interval, list, place)
         if len(interval) < 3:
-            raise ValueError(f"{_PLACE}: each of 'intervals' must have at least three numbers, got {interval}")
+            raise ValueError(f"{place}: each of 'intervals' must have at least three numbers, got {interval}")
         for number in interval:
-            validator.check_positive_int(number, 'each number of intervals', 'SummaryCollector')
+            validator.check_positive_int(number, 'each number of intervals', place)
     return out
 
 

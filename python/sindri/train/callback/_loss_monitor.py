@@ -1,7 +1,8 @@
 """Prints the loss."""
 import math
 
-from sindri import _checkparam as validator
+from sindri import _core
+from sindri._check import is_int
 from sindri.train.callback._callback import Callback, RunContext, _loss_number
 
 
@@ -11,9 +12,9 @@ class LossMonitor(Callback):
     ValueError. ValueError unless per_print_times is an int of at least 0."""
 
     def __init__(self, per_print_times: int = 1):
-        if not isinstance(per_print_times, int) or isinstance(per_print_times, bool) or per_print_times < 0:
+        if not is_int(per_print_times) or per_print_times < 0:
             raise ValueError(f"LossMonitor: 'per_print_times' must be an int of at least 0, got {per_print_times!r}")
-        self._per_print_times = validator.check_non_negative_int(per_print_times, 'per_print_times', 'LossMonitor')
+        self._per_print_times = per_print_times
         self._last_print_time = 0
 
     def on_train_begin(self, run_context: RunContext) -> None:
@@ -34,7 +35,7 @@ class LossMonitor(Callback):
                              'lower the learning rate, check the data for NaN, or set a loss_scale_manager that drops such steps')
         if self._per_print_times != 0 and p.cur_step_num - self._last_print_time >= self._per_print_times:
             self._last_print_time = p.cur_step_num
-            print(f'epoch: {epoch} step: {step}, loss is {loss}', flush=True)
+            print(_core.loss_line(epoch, step, str(loss)), flush=True)
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
         p = run_context.original_args()

@@ -3,6 +3,7 @@ import time
 from typing import Optional
 
 from sindri import _checkparam as validator
+from sindri import _core
 from sindri.train.callback._callback import Callback, RunContext
 
 
@@ -12,11 +13,8 @@ class TimeMonitor(Callback):
     step that was spent outside steps (waiting for data, callbacks). ValueError, TypeError for a bad data_size."""
 
     def __init__(self, data_size: Optional[int] = None, data_time: bool = False):
-        if data_size is not None:
-            validator.check_positive_int(data_size, 'data_size', 'TimeMonitor')
-        validator.check_bool(data_time, 'data_time', 'TimeMonitor')
-        self.data_size = data_size
-        self.data_time = data_time
+        self.data_size = None if data_size is None else validator.check_positive_int(data_size, 'data_size', 'TimeMonitor')
+        self.data_time = validator.check_bool(data_time, 'data_time', 'TimeMonitor')
         self.epoch_time = time.time()
         self._outer = self._outer_inside = 0.0  # of the training epoch around an evaluation
         self._inside = 0.0
@@ -45,13 +43,8 @@ class TimeMonitor(Callback):
     def epoch_end(self, run_context: RunContext) -> None:
         whole = (time.time() - self.epoch_time) * 1000
         p = run_context.original_args()
-        steps = self.data_size
         batch_num = p.get('batch_num')
-        if isinstance(batch_num, int) and batch_num > 0:
-            steps = batch_num
-        steps = validator.check_positive_int(steps, 'data_size', 'TimeMonitor')
-        mode = str(p.get('mode', 'train')).capitalize()
-        line = f'{mode} epoch time: {whole:5.3f} ms, per step time: {whole / steps:5.3f} ms'
-        if self.data_time:
-            line += f' (data time: {max(whole - self._inside * 1000, 0.0) / steps:5.3f} ms)'
-        print(line, flush=True)
+        steps = batch_num if isinstance(batch_num, int) and batch_num > 0 else self.data_size
+        validator.check_positive_int(steps, 'data_size', 'TimeMonitor')
+        outside = whole - self._inside * 1000 if self.data_time else None
+        print(_core.epoch_time_line(str(p.get('mode', 'train')), whole, steps, outside), flush=True)
