@@ -30,7 +30,7 @@ py::object value_of(const CheckpointEntry& e) {
   return e.kind == CheckpointEntry::kText ? py::object(py::str(e.data)) : py::object(py::bytes(e.data));
 }
 
-std::string save(const py::list& entries, const std::string& path, bool compat_mindspore1, const std::optional<std::string>& key, const std::string& mode,
+std::string save(const py::list& entries, const std::string& path, bool compat_mindspore1, const std::optional<py::bytes>& key, const std::string& mode,
                  int64_t block_bytes) {
   std::vector<CheckpointEntry> list;
   for (const py::handle h : entries) {
@@ -42,16 +42,17 @@ std::string save(const py::list& entries, const std::string& path, bool compat_m
   train::SaveOptions options;
   options.compat_mindspore1 = compat_mindspore1;
   options.block_bytes = block_bytes;
-  if (key) options.seal = [&](std::string_view block) { return train::seal_block(block, *key, mode); };
+  if (key) options.seal = [secret = std::string(*key), mode](std::string_view block) { return train::seal_block(block, secret, mode); };
   const py::gil_scoped_release release;
   return train::save_checkpoint(list, path, options);
 }
 
-py::list load(const std::string& path, const std::optional<std::string>& key, const std::string& mode) {
+py::list load(const std::string& path, const std::optional<py::bytes>& key, const std::string& mode) {
+  const std::string secret = key ? std::string(*key) : "";
   train::LoadedCheckpoint c;
   {
     const py::gil_scoped_release release;
-    c = key ? train::load_sealed_checkpoint(path, *key, mode) : train::load_checkpoint(path);
+    c = key ? train::load_sealed_checkpoint(path, secret, mode) : train::load_checkpoint(path);
   }
   py::list out;
   for (const CheckpointEntry& e : c.entries) {
@@ -147,7 +148,9 @@ void bind_train(py::module_& m) {
         "where the file has them.");
   m.def(
       "seal_block",
-      [](const py::bytes& block, const std::string& key, const std::string& mode) { return py::bytes(train::seal_block(std::string(block), key, mode)); },
+      [](const py::bytes& block, const py::bytes& key, const std::string& mode) {
+        return py::bytes(train::seal_block(std::string(block), std::string(key), mode));
+      },
       py::arg("block"), py::arg("key"), py::arg("mode"), "One encrypted block of a file.");
   m.def("check_key", &check_key, py::arg("key"), py::arg("mode"), py::arg("who"), py::arg("key_name"), py::arg("mode_name"),
         "ValueError unless the mode is known and the key None or bytes of a size that fits it.");
@@ -183,6 +186,7 @@ void bind_train(py::module_& m) {
       .def("see", &train::Patience::see, py::arg("value"), "True when the number is better than all before it.")
       .def("exhausted", &train::Patience::exhausted);
   m.def("checkpoint_files", &train::checkpoint_files, py::arg("folder"), py::arg("prefix"), "Paths of a prefix's checkpoints, oldest first.");
+  m.def("checkpoint_due", &train::checkpoint_due, py::arg("every_steps"), py::arg("every_seconds"), py::arg("steps_since"), py::arg("seconds_since"));
   m.def("free_checkpoint_prefix", &train::free_checkpoint_prefix, py::arg("folder"), py::arg("prefix"));
   m.def("remove_checkpoint", &train::remove_checkpoint, py::arg("path"));
   m.def(

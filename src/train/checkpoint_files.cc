@@ -79,6 +79,11 @@ void remove_checkpoint(const std::string& path) {
   fs::remove(path + ".sum", error);
 }
 
+bool checkpoint_due(int64_t every_steps, int64_t every_seconds, int64_t steps_since, double seconds_since) {
+  if (every_steps > 0) return steps_since >= every_steps;
+  return every_seconds > 0 && seconds_since > static_cast<double>(every_seconds);
+}
+
 std::vector<size_t> checkpoints_to_remove(const std::vector<double>& ages, const CheckpointsKept& kept) {
   std::vector<size_t> out;
   if (kept.keep_max > 0) {

@@ -92,7 +92,7 @@ ReadState read_training_state(const std::string& given, std::vector<WantedParam>
   if (path.empty()) throw CheckpointError("there is no checkpoint in the folder", given, "name a folder that a training has saved in");
   const LoadedCheckpoint file = load_checkpoint(path);
   if (file.find(kPositionEntry) == nullptr || file.find(kRngEntry) == nullptr)
-    throw CheckpointError("the checkpoint holds weights but no training state", path, "start a new training from its weights");
+    throw CheckpointError("the checkpoint holds weights but no training state", path, "begin a new training with its weights (sindri train --checkpoint)");
   ReadState out{.position = position_of(file), .values = {}};
   // A table of rates has one entry per step: one of another length belongs to another number of epochs, and the optimizer keeps its own.
   std::erase_if(wanted, [&](const WantedParam& w) {

@@ -356,7 +356,7 @@ def test_learning_rate_schedule(mode, optimizer):
 def test_all_of_them_in_one_training(mode):
     """Own parts side by side, with a loss scale and a checkpoint on the way."""
     net = Linear()
-    model = train.Model(net, Huber('mean'), Sign(net.trainable_params(), Halving(0.02, 12)), metrics={'within': Within(1.0)},
+    model = train.Model(net, Huber('mean'), Sign(net.trainable_params(), Halving(0.05, 36)), metrics={'within': Within(1.0)},
                         loss_scale_manager=train.DynamicLossScaleManager(2 ** 10, 2, 1000))
     before = model.eval(data())['within']
     watch = Watch(content=0.0)

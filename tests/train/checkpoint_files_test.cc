@@ -60,6 +60,14 @@ TEST(CheckpointFiles, FreePrefixIsBehindTheHighestNumber) {
   EXPECT_EQ(free_checkpoint_prefix(folder.path(), "net"), "net_8");
 }
 
+TEST(CheckpointFiles, AreDueByStepsElseBySeconds) {
+  EXPECT_TRUE(checkpoint_due(4, 0, 4, 0));
+  EXPECT_FALSE(checkpoint_due(4, 1, 3, 99)) << "steps override seconds";
+  EXPECT_TRUE(checkpoint_due(0, 3, 1, 3.5));
+  EXPECT_FALSE(checkpoint_due(0, 3, 99, 3));
+  EXPECT_FALSE(checkpoint_due(0, 0, 99, 99));
+}
+
 TEST(CheckpointFiles, RotationKeepsTheNewestAndSoManyBeforeIt) {
   EXPECT_THAT(checkpoints_to_remove({9, 5, 1}, {.keep_max = 3}), ElementsAre(0u));
   EXPECT_THAT(checkpoints_to_remove({9, 5, 1}, {.keep_max = 1}), ElementsAre(0u, 1u, 2u));

@@ -24,6 +24,9 @@ SINDRI_API std::string free_checkpoint_prefix(const std::string& folder, const s
 /// Removes a checkpoint, and the .sum file beside it; one that somebody else has removed is no error, another failure is a warning.
 SINDRI_API void remove_checkpoint(const std::string& path);
 
+/// Whether a checkpoint is due so long after the last: every_steps > 0 overrides every_seconds; both 0: never.
+SINDRI_API bool checkpoint_due(int64_t every_steps, int64_t every_seconds, int64_t steps_since, double seconds_since);
+
 /// Which of a prefix's files are kept: keep_max > 0 overrides keep_per_n_minutes; both 0: all.
 struct CheckpointsKept {
   int64_t keep_max = 0, keep_per_n_minutes = 0;

@@ -13,7 +13,7 @@ __all__ = ['_exec_datagraph', '_get_types_and_shapes', '_construct_tensor_list',
            '_make_directory']
 
 
-def _shows(attribute: str, doc: str) -> property:
+def _shows(attribute: str, doc: str) -> Any:
     """A property that reads an attribute."""
     return property(attrgetter(attribute), doc=doc)
 

@@ -39,7 +39,7 @@ class _Batches:
     def go_on_from(self, state: str, batches: int, num_epochs: int) -> None:
         """The next batch is the one behind `state`, which state() gave; without one, the one behind `batches` of the first pass. num_epochs: of the
         whole training."""
-        self._start = (state, batches, num_epochs)
+        self._start = {'position': state, 'done': batches, 'num_epochs': num_epochs}
 
     def state(self) -> str:
         """Where the source stands, as text; '' where it cannot say."""
@@ -49,7 +49,7 @@ class _Batches:
         """The source, at the begin of its next pass or where it goes on. num_epochs -1: epochs have a length of their own, across passes."""
         start, self._start, self.given = self._start, None, 0
         if start is not None:
-            self._source, self.given = go_on_at(self._dataset, *start, num_epochs > 0)
+            self._source, self.given = go_on_at(self._dataset, in_passes=num_epochs > 0, **start)
         elif self._source is None:
             self._source = self._dataset.create_tuple_iterator(num_epochs=num_epochs, do_copy=False)
         return self._source

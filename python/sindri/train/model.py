@@ -174,7 +174,7 @@ class Model:
         check_dataset(valid_dataset, 'valid_dataset')
         due: Any = validator.check_value_type('valid_frequency', valid_frequency, [int, list, tuple], 'Model.fit')
         if isinstance(due, int):
-            due = range(validator.check_positive_int(due, 'valid_frequency', 'Model.fit'), epoch + 1 if isinstance(epoch, int) else 1, due)
+            due = range(validator.check_positive_int(due, 'valid_frequency', 'Model.fit'), 10 ** 12, due)
         else:
             validator.check_positive_int_sequence(due, 'valid_frequency', 'Model.fit')
         self._run_training(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch, (valid_dataset, due))
@@ -201,7 +201,7 @@ class Model:
             logger.warning("Model.train: 'sink_size' has no effect without dataset_sink_mode=True")
         return size
 
-    def _parameters(self, callbacks: List[Callback], **own: Any) -> _InternalCallbackParam:
+    def _parameters(self, callbacks: List[Callback], **own: Any) -> Any:
         """What callbacks see, in training and in evaluation."""
         return _InternalCallbackParam(loss_fn=self._loss_fn, optimizer=self._optimizer, list_callback=callbacks,
                                       parallel_mode=self._parallel_mode, device_number=self._device_number, **own)

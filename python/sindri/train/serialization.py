@@ -70,7 +70,7 @@ def entries_of(save_obj: Any) -> List[Tuple[str, Any]]:
     if isinstance(save_obj, dict):
         return list(save_obj.items())
     if not isinstance(save_obj, (list, tuple)) or not all(isinstance(item, dict) and {'name', 'data'} <= item.keys() for item in save_obj):
-        raise TypeError(f"save_checkpoint: 'save_obj' must be a Cell, a list of {{'name': …, 'data': …}} or a dict, got {save_obj!r}")
+        raise TypeError(f"save_checkpoint: 'save_obj' must be a Cell, a list of {{'name': …, 'data': …}} or a dict, got {type(save_obj).__name__}")
     return [(item['name'], item['data']) for item in save_obj]
 
 

@@ -78,10 +78,7 @@ void ModelCheckpoint::begin(TrainState& s) {
 }
 
 void ModelCheckpoint::step_end(TrainState& s) {
-  const bool by_steps = config_.save_checkpoint_steps > 0 && s.cur_step_num - last_step_ >= config_.save_checkpoint_steps;
-  const bool by_time = config_.save_checkpoint_steps == 0 && config_.save_checkpoint_seconds > 0 &&
-      now_seconds() - last_time_ >= static_cast<double>(config_.save_checkpoint_seconds);
-  if (by_steps || by_time) save(s);
+  if (checkpoint_due(config_.save_checkpoint_steps, config_.save_checkpoint_seconds, s.cur_step_num - last_step_, now_seconds() - last_time_)) save(s);
 }
 
 void ModelCheckpoint::end(TrainState& s) { save(s); }

@@ -109,8 +109,7 @@ class _InternalCallbackParam(dict):
         except KeyError:
             raise AttributeError(f"the callback parameters have no '{name}' | known are {', '.join(sorted(map(str, self)))}") from None
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        self[name] = value
+    __setattr__ = dict.__setitem__
 
     def __delattr__(self, name: str) -> None:
         try:
@@ -199,14 +198,11 @@ class _CallbackManager(Callback):
         if first is not None and err[0] is None:
             raise first
 
-    def _call(self, hook: str, run_context: RunContext) -> None:
-        for c in self._callbacks:
-            getattr(c, hook)(run_context)
-
 
 def _forward(hook: str) -> Any:
     def call(self: _CallbackManager, run_context: RunContext) -> None:
-        self._call(hook, run_context)
+        for c in self._callbacks:
+            getattr(c, hook)(run_context)
     call.__name__ = hook
     return call
 

@@ -192,7 +192,9 @@ class ModelCheckpoint(Callback):
         p = run_context.original_args()
         if not self._graph_saved and context.get_context('mode') == context.GRAPH_MODE:
             self._save_graph(p.train_network)
-        if self._is_due(p):
+        config = self._config
+        if _core.checkpoint_due(config.save_checkpoint_steps or 0, config.save_checkpoint_seconds or 0, p.cur_step_num - self._last_triggered_step,
+                                time.time() - self._last_time):
             self._save(p)
 
     def end(self, run_context: RunContext) -> None:
@@ -220,13 +222,6 @@ class ModelCheckpoint(Callback):
             logger.warning('training ended with %s: saved %s', kind.__name__, self._latest_ckpt_file_name)
         except Exception as e:  # the error that ended training is the one to report
             logger.error('training ended with %s, and the checkpoint of the last step could not be saved: %s', kind.__name__, e)
-
-    def _is_due(self, p: Any) -> bool:
-        if self._config.save_checkpoint_steps:
-            return p.cur_step_num >= self._last_triggered_step + self._config.save_checkpoint_steps
-        if self._config.save_checkpoint_seconds:
-            return time.time() - self._last_time > self._config.save_checkpoint_seconds
-        return False
 
     def _save(self, p: Any, suffix: str = '.ckpt') -> None:
         if p.cur_step_num == self._last_triggered_step and suffix == '.ckpt':

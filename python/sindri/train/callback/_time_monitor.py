@@ -45,6 +45,6 @@ class TimeMonitor(Callback):
         p = run_context.original_args()
         batch_num = p.get('batch_num')
         steps = batch_num if isinstance(batch_num, int) and batch_num > 0 else self.data_size
-        validator.check_positive_int(steps, 'data_size', 'TimeMonitor')
+        steps = validator.check_positive_int(steps, 'data_size', 'TimeMonitor')
         outside = whole - self._inside * 1000 if self.data_time else None
         print(_core.epoch_time_line(str(p.get('mode', 'train')), whole, steps, outside), flush=True)

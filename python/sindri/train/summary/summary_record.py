@@ -46,25 +46,17 @@ class SummaryRecord:
             validator.check_value_type(name, value, str, place)
             if '/' in value and name != 'log_dir':
                 raise ValueError(f"{place}: '{name}' must not contain '/', got {value!r}")
-        if network is not None:
-            validator.check_value_type('network', network, Cell, place)
-        if max_file_size is not None:
-            validator.check_value_type('max_file_size', max_file_size, [int, float], place)
-            if max_file_size <= 0:
-                raise ValueError(f"{place}: 'max_file_size' must be above 0, got {max_file_size}")
+        self._network = validator.check_value_type('network', network, [Cell, None], place)
+        validator.check_value_type('max_file_size', max_file_size, [int, float, None], place)
+        if max_file_size is not None and max_file_size <= 0:
+            raise ValueError(f"{place}: 'max_file_size' must be above 0, got {max_file_size}")
         self._raise = validator.check_bool(raise_exception, 'raise_exception', place)
         self._export = self._read_export(export_options)
+        self.log_dir = self.full_folder = _make_directory(log_dir, 'log_dir')
         with _lock:
             if _live is not None:
                 raise RuntimeError(f"{place}: another one is live | close it, or use it in a with statement")
             _live = self
-        try:
-            self.full_folder = _make_directory(log_dir, 'log_dir')
-        except BaseException:
-            _live = None
-            raise
-        self.log_dir = self.full_folder
-        self._network = network
         limit = None if max_file_size is None else int(max_file_size * (1 << 30))
         self._events = _events.EventFile(self.full_folder, file_prefix, file_suffix, True, limit)
         self._lineage = _events.EventFile(self.full_folder, file_prefix, '_lineage', False, limit)
@@ -76,7 +68,7 @@ class SummaryRecord:
 
     @staticmethod
     def _read_export(options: Optional[dict]) -> Optional[str]:
-        validator.check_value_type('export_options', options, [dict, type(None)], 'SummaryRecord')
+        validator.check_value_type('export_options', options, [dict, None], 'SummaryRecord')
         for key, value in (options or {}).items():
             if key != 'tensor_format' or value not in ('npy', None):
                 raise ValueError(f"SummaryRecord: 'export_options' may say {{'tensor_format': 'npy'}}, got {key!r}: {value!r}")
