@@ -1,6 +1,5 @@
 """Functions that training loops of older samples import."""
 import os
-from operator import attrgetter
 from typing import Any, List, Tuple
 
 import numpy as np
@@ -11,11 +10,6 @@ from sindri.parallel._utils import _to_full_shapes, _to_full_tensor, _to_tensor
 
 __all__ = ['_exec_datagraph', '_get_types_and_shapes', '_construct_tensor_list', '_to_tensor', '_to_full_tensor', '_to_full_shapes',
            '_make_directory']
-
-
-def _shows(attribute: str, doc: str) -> Any:
-    """A property that reads an attribute."""
-    return property(attrgetter(attribute), doc=doc)
 
 
 def _get_types_and_shapes(dataset: Any) -> Tuple[List[Any], List[Any]]:

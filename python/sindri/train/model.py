@@ -11,7 +11,6 @@ from sindri.boost import AutoBoost, averaged_weights
 from sindri.common.tensor import Tensor
 from sindri.context import ParallelMode  # noqa: F401  scripts of MindSpore 1 import it from here
 from sindri.train._interrupt import Interrupt
-from sindri.train._utils import _shows
 from sindri.train.callback._callback import Callback, RunContext, _CallbackManager, _defined_old_hooks, _InternalCallbackParam, _list_of
 from sindri.train.dataset_helper import DatasetHelper, _SunkNetwork, check_dataset, check_sink_size, connect_network_with_dataset, sinks_in_chunks
 from sindri.train.loss_scale_manager import LossScaleManager
@@ -127,9 +126,21 @@ class Model:
 
     # --- properties -----------------------------------------------------------------------------------------------------------
 
-    train_network = _shows('_train_network', 'The Cell that performs one training step.')
-    predict_network = _shows('_predict_network', 'The network itself.')
-    eval_network = _shows('_eval_network', 'The Cell that evaluates one batch, or None without metrics.')
+    @property
+    def train_network(self) -> Any:
+        """The Cell that performs one training step."""
+        return self._train_network
+
+    @property
+    def predict_network(self) -> Any:
+        """The network itself."""
+        return self._predict_network
+
+    @property
+    def eval_network(self) -> Any:
+        """The Cell that evaluates one batch, or None without metrics."""
+        return self._eval_network
+
 
     # --- modes ----------------------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.nn.cell import Cell
 from sindri.train import serialization
-from sindri.train._utils import _make_directory, _shows
+from sindri.train._utils import _make_directory
 from sindri.train.callback._callback import Callback, RunContext, _set_cur_net
 
 _INFO_KEYS = ('epoch_num', 'step_num', 'random_op')
@@ -92,18 +92,65 @@ class CheckpointConfig:
                 out.setdefault(item, 0)
         return out
 
-    save_checkpoint_steps = _shows('_save_checkpoint_steps', 'Steps between two files.')
-    save_checkpoint_seconds = _shows('_save_checkpoint_seconds', 'Seconds between two files.')
-    keep_checkpoint_max = _shows('_keep_checkpoint_max', 'Files kept.')
-    keep_checkpoint_per_n_minutes = _shows('_keep_checkpoint_per_n_minutes', 'One file is kept per so many minutes.')
-    integrated_save = _shows('_integrated_save', 'Stored only.')
-    async_save = _shows('_async_save', 'Whether files are written in a thread.')
-    saved_network = _shows('_saved_network', 'The Cell to save, or None.')
-    enc_key = _shows('_enc_key', 'The key that files are encrypted with, or None.')
-    enc_mode = _shows('_enc_mode', 'How files are encrypted.')
-    crc_check = _shows('_crc_check', 'Stored only: files always carry checksums.')
-    format = _shows('_format', "'ckpt'.")
-    append_dict = _shows('_append_dict', 'What goes into the file besides parameters: names with their starting values.')
+    @property
+    def save_checkpoint_steps(self) -> Optional[int]:
+        """Steps between two files."""
+        return self._save_checkpoint_steps
+
+    @property
+    def save_checkpoint_seconds(self) -> Optional[int]:
+        """Seconds between two files."""
+        return self._save_checkpoint_seconds
+
+    @property
+    def keep_checkpoint_max(self) -> Optional[int]:
+        """Files kept."""
+        return self._keep_checkpoint_max
+
+    @property
+    def keep_checkpoint_per_n_minutes(self) -> Optional[int]:
+        """One file is kept per so many minutes."""
+        return self._keep_checkpoint_per_n_minutes
+
+    @property
+    def integrated_save(self) -> bool:
+        """Stored only."""
+        return self._integrated_save
+
+    @property
+    def async_save(self) -> Union[bool, str]:
+        """Whether files are written in a thread."""
+        return self._async_save
+
+    @property
+    def saved_network(self) -> Any:
+        """The Cell to save, or None."""
+        return self._saved_network
+
+    @property
+    def enc_key(self) -> Optional[bytes]:
+        """The key that files are encrypted with, or None."""
+        return self._enc_key
+
+    @property
+    def enc_mode(self) -> str:
+        """How files are encrypted."""
+        return self._enc_mode
+
+    @property
+    def crc_check(self) -> bool:
+        """Stored only: files always carry checksums."""
+        return self._crc_check
+
+    @property
+    def format(self) -> str:
+        """'ckpt'."""
+        return self._format
+
+    @property
+    def append_dict(self) -> Dict[str, Any]:
+        """What goes into the file besides parameters: names with their starting values."""
+        return self._append_dict
 
     @property
     def map_param_inc(self) -> bool:
@@ -122,7 +169,10 @@ class CheckpointManager:
     def __init__(self) -> None:
         self._files: List[str] = []
 
-    ckpoint_filelist = _shows('_files', 'Paths found by the last update.')
+    @property
+    def ckpoint_filelist(self) -> List[str]:
+        """Paths found by the last update."""
+        return self._files
 
     @property
     def ckpoint_num(self) -> int:
@@ -173,8 +223,15 @@ class ModelCheckpoint(Callback):
         self._append_dict = self._config.append_dict
         self._params: Any = None  # the callback parameters, while training runs
 
-    latest_ckpt_file_name = _shows('_latest_ckpt_file_name', "Path of the file written last, '' before the first.")
-    _get_save_checkpoint_steps = _shows('_config.save_checkpoint_steps', 'Steps between two files.')
+    @property
+    def latest_ckpt_file_name(self) -> str:
+        """Path of the file written last, '' before the first."""
+        return self._latest_ckpt_file_name
+
+    @property
+    def _get_save_checkpoint_steps(self) -> Optional[int]:
+        """Steps between two files."""
+        return self._config.save_checkpoint_steps
 
     def on_train_begin(self, run_context: RunContext) -> None:
         self._params = run_context.original_args()

@@ -7,7 +7,6 @@ from sindri import _checkparam as validator
 from sindri import _core
 from sindri import log as logger
 from sindri.common.tensor import Tensor
-from sindri.train._utils import _shows
 from sindri.train.callback._callback import Callback, RunContext
 
 
@@ -26,9 +25,20 @@ class _Watch(Callback):
         self.baseline: Optional[float] = None
         self._begin()
 
-    wait = _shows('_rule.wait', 'Epochs without a better number.')
-    best = _shows('_rule.best', 'The best number so far.')
-    cooldown_counter = _shows('_rule.cooldown', 'Epochs that are not counted any more.')
+    @property
+    def wait(self) -> int:
+        """Epochs without a better number."""
+        return self._rule.wait
+
+    @property
+    def best(self) -> float:
+        """The best number so far."""
+        return self._rule.best
+
+    @property
+    def cooldown_counter(self) -> int:
+        """Epochs that are not counted any more."""
+        return self._rule.cooldown
 
     def _begin(self) -> None:
         more = self.mode == 'max' or self.mode == 'auto' and 'acc' in self.monitor
