@@ -78,12 +78,6 @@ LAZY = {
     ("tools/compare.py", "importlib"): "the version of torch, where it is there",
     # Circles still to be settled.
     ("amp.py", "sindri.train.loss_scale_manager"): "",
-    ("train/model.py", "sindri.amp"): "",
-    ("train/model.py", "sindri.common.not_yet"): "",
-    ("train/model.py", "sindri.nn"): "",
-    ("train/model.py", "sindri.nn.cell"): "",
-    ("train/model.py", "sindri.nn.optim.optimizer"): "",
-    ("train/model.py", "sindri.train._function_cell"): "",
 }
 # Modules that import each other at the top -> why.
 CIRCLES = {

@@ -4,12 +4,18 @@ from typing import Any, Dict, List, Optional
 
 import numpy as np
 
+from sindri import amp
 from sindri import _checkparam as validator
 from sindri import _core, context
 from sindri import log as logger
+from sindri import nn
 from sindri.boost import AutoBoost, averaged_weights
+from sindri.common.not_yet import not_yet
 from sindri.common.tensor import Tensor
 from sindri.context import ParallelMode  # noqa: F401  scripts of MindSpore 1 import it from here
+from sindri.nn.cell import Cell
+from sindri.nn.optim.optimizer import Optimizer
+from sindri.train._function_cell import FunctionCell
 from sindri.train._interrupt import Interrupt
 from sindri.train.callback._callback import Callback, RunContext, _CallbackManager, _defined_old_hooks, _InternalCallbackParam, _list_of
 from sindri.train.dataset_helper import DatasetHelper, _SunkNetwork, check_dataset, check_sink_size, connect_network_with_dataset, sinks_in_chunks
@@ -60,7 +66,6 @@ class Model:
         if self._loss_scale_manager is not None and optimizer is None:
             raise ValueError("Model: 'loss_scale_manager' needs an 'optimizer' | a training cell of your own scales its loss itself")
         if not self._loss_scale_manager_set and optimizer is not None:
-            from sindri import amp
             self._loss_scale_manager = amp._level_manager(amp_level)
         self._parallel_mode = context.get_auto_parallel_context('parallel_mode')
         self._device_number = context.get_auto_parallel_context('device_num')
@@ -87,17 +92,14 @@ class Model:
         validator.check_value_type('boost_config_dict', kwargs.get('boost_config_dict') or {}, dict, 'Model')
 
     def _check_networks(self) -> None:
-        from sindri.nn.cell import Cell
         validator.check_value_type('network', self._network, Cell, 'Model')
         for name, value in (('loss_fn', self._loss_fn), ('optimizer', self._optimizer)):
             if value is not None and not callable(value):
                 raise TypeError(f"Model: '{name}' must be a Cell or a function, got {type(value).__name__}")
         if self._loss_fn is not None and not isinstance(self._loss_fn, Cell):
-            from sindri.train._function_cell import FunctionCell
             self._loss_fn = FunctionCell(self._loss_fn)
 
     def _build_train_network(self) -> Any:
-        from sindri import amp, nn
         if self._optimizer is None:
             return self._network if self._loss_fn is None else nn.WithLossCell(self._network, self._loss_fn)
         config: Dict[str, Any] = {}
@@ -109,7 +111,6 @@ class Model:
                                        boost=self._boost, **config)
 
     def _build_eval_network(self, metrics: Any, eval_network: Any, eval_indexes: Optional[List[int]]) -> None:
-        from sindri import nn
         self._metric_fns = get_metrics(metrics) or {} if metrics is not None else {}
         if not self._metric_fns:
             return
@@ -352,7 +353,6 @@ class Model:
 
     def _selects_variants(self) -> bool:
         """Whether the optimizer's steps differ: it is told the number of each."""
-        from sindri.nn.optim.optimizer import Optimizer
         return isinstance(self._optimizer, Optimizer) and type(self._optimizer).variant is not Optimizer.variant
 
     def _select_variant(self, step: int) -> None:
@@ -515,7 +515,6 @@ class Model:
         mode = context.get_auto_parallel_context('parallel_mode')
         if mode not in ('semi_auto_parallel', 'auto_parallel'):
             raise RuntimeError(f"Model.{name}: parallel_mode must be 'semi_auto_parallel' or 'auto_parallel', got '{mode}'")
-        from sindri.common.not_yet import not_yet
         not_yet(f'Model.{name}', 'distributed')
 
 
