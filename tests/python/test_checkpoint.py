@@ -487,3 +487,10 @@ def test_a_refused_load_changes_nothing():
     for p, old in zip(net.get_parameters(), before):
         np.testing.assert_array_equal(p.asnumpy(), old)
     np.testing.assert_array_equal(ms._core.rng_state().asnumpy(), state)
+
+
+def test_rotation_leaves_files_of_a_longer_prefix(tmp_path):
+    """'net-large' begins like 'net-', and is another training's."""
+    train_with(CheckpointConfig(save_checkpoint_steps=6), tmp_path, 1, prefix='net-large')
+    train_with(CheckpointConfig(save_checkpoint_steps=2, keep_checkpoint_max=1), tmp_path, 1)
+    assert names(tmp_path) == ['net-1_6.ckpt', 'net-large-1_6.ckpt']
