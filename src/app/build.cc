@@ -10,7 +10,7 @@
 #include "sindri/core/log.h"
 #include "sindri/core/nearest.h"
 #include "sindri/models/models.h"
-#include "sindri/nn/loss.h"
+#include "sindri/nn/registry.h"
 #include "sindri/optim/registry.h"
 
 namespace sindri::app {
@@ -59,11 +59,24 @@ nn::CellPtr make_network(const train::Settings& s, int64_t num_classes) {
   return models::create(net_name(s), {.num_classes = class_count(s, num_classes), .variant = s.get_string("model.variant")});
 }
 
-nn::CellPtr make_loss(const train::Settings& s, int64_t num_classes) {
-  const double smoothing = s.get_float("loss.label_smoothing");
-  if (smoothing > 0)
-    return nn::CrossEntropySmooth::make({.sparse = true, .reduction = "mean", .smooth_factor = smoothing, .num_classes = class_count(s, num_classes)});
-  return nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"});
+nn::CellPtr make_loss(const train::Settings& s) {
+  const std::string& name = s.get_string("loss.name");
+  nn::LossRule rule = nn::losses().find(name).make(s.chosen("loss.name"));
+  if (rule.labels == nn::LossLabels::kOneHot) rule = nn::of_class_numbers(std::move(rule));
+  return std::make_shared<nn::RuleLoss>(name, "mean", std::move(rule));
+}
+
+std::map<std::string, nn::MetricPtr> make_metrics(const train::Settings& s, int64_t num_classes) {
+  std::map<std::string, nn::MetricPtr> out = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}};
+  if (num_classes > 5) out["top_5_accuracy"] = nn::make_metric("top_5_accuracy");
+  for (const std::string& name : nn::metrics().offered()) {
+    const std::string section = "metrics." + name + ".";
+    if (!s.get_bool(section + "enabled")) continue;
+    std::map<std::string, SettingValue> settings;
+    for (const SettingSpec& spec : nn::metrics().info(name).settings) settings[spec.name] = s.get(section + spec.name);
+    out[name] = nn::metrics().make(name, settings);
+  }
+  return out;
 }
 
 constexpr int64_t kMostRates = 100'000'000;

@@ -1,11 +1,13 @@
 // Network, loss, learning rate and optimizer from settings.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "sindri/amp/amp.h"
 #include "sindri/nn/cell.h"
+#include "sindri/nn/metric.h"
 #include "sindri/optim/optimizer.h"
 #include "sindri/train/loss_scale.h"
 #include "sindri/train/settings.h"
@@ -22,7 +24,10 @@ int64_t class_count(const train::Settings& s, int64_t data_classes);
 void check_unused_classes(const train::Settings& s, int64_t data_classes);
 /// num_classes: of the data; model.num_classes overrides it.
 nn::CellPtr make_network(const train::Settings& s, int64_t num_classes);
-nn::CellPtr make_loss(const train::Settings& s, int64_t num_classes);
+/// Takes class numbers, also where the loss named has them one-hot.
+nn::CellPtr make_loss(const train::Settings& s);
+/// What evaluation measures of so many classes: accuracy, loss, top_5_accuracy where there are more than 5 classes, and what settings name.
+std::map<std::string, nn::MetricPtr> make_metrics(const train::Settings& s, int64_t num_classes);
 /// One rate per update of the whole training, where each takes `steps_per_update` steps; a single one when it never changes.
 std::vector<float> learning_rates(const train::Settings& s, int64_t steps_per_epoch, int64_t steps_per_update = 1);
 std::shared_ptr<optim::Optimizer> make_optimizer(const train::Settings& s, nn::Cell& network, const std::vector<float>& rates);

@@ -184,11 +184,10 @@ void build(Session* s) {
   s->rates = learning_rates(set, s->steps_per_epoch, s->steps_per_update);
   s->optimizer = make_optimizer(set, *s->network, s->rates);
   train::ModelOptions options;
-  options.metrics = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}};
+  options.metrics = make_metrics(set, class_count(set, s->data.num_classes));
   // Only the picture shows it; that of many classes could not be read, and its memory is their number squared.
   if (const int64_t classes = class_count(set, s->data.num_classes); classes <= 100)
     options.metrics["confusion_matrix"] = s->confusion = std::make_shared<nn::ConfusionMatrix>(classes);
-  if (class_count(set, s->data.num_classes) > 5) options.metrics["top_5_accuracy"] = nn::make_metric("top_5_accuracy");
   options.loss_scale = set.get_float("optimizer.loss_scale");
   options.amp = amp_options(set);
   options.loss_scale_manager = make_loss_scale(set);
@@ -198,7 +197,7 @@ void build(Session* s) {
   options.eval_weights = set.get_string("train.eval_weights");
   options.nan_policy = set.get_string("train.nan_policy") == "skip" ? train::NanPolicy::kSkip : train::NanPolicy::kStop;
   check_image_size(*s);
-  s->model = std::make_unique<train::Model>(s->network, make_loss(set, s->data.num_classes), s->optimizer, options);
+  s->model = std::make_unique<train::Model>(s->network, make_loss(set), s->optimizer, options);
 }
 
 // What differs between the classes of weights and of data, in words; empty when nothing does, or when one side has no names.
@@ -711,10 +710,9 @@ train::MetricValues evaluate(const Settings& settings, const std::string& checkp
   check_classes(load_weights(checkpoint, *network, settings.get_string("train.eval_weights")), data.folder_names, checkpoint);
   set_mode(settings.get_string("train.mode") == "graph" ? Mode::kGraph : Mode::kPynative);
   train::ModelOptions options;
-  options.metrics = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}};
-  if (class_count(settings, data.num_classes) > 5) options.metrics["top_5_accuracy"] = nn::make_metric("top_5_accuracy");
+  options.metrics = make_metrics(settings, class_count(settings, data.num_classes));
   options.amp = amp_options(settings);
-  train::Model model(network, make_loss(settings, data.num_classes), nullptr, options);
+  train::Model model(network, make_loss(settings), nullptr, options);
   return model.eval(data.eval, on_corrupt_in_eval(settings), settings.get_int("data.max_corrupt"));
 }
 

@@ -183,6 +183,12 @@ std::vector<std::string> RegistryBase::names() const {
   return out;
 }
 
+std::vector<std::string> RegistryBase::offered() const {
+  std::vector<std::string> out = names();
+  std::erase_if(out, [&](const std::string& name) { return info(name).code_only; });
+  return out;
+}
+
 bool RegistryBase::has(const std::string& name) const {
   return std::any_of(infos_.begin(), infos_.end(), [&](const Registered& r) { return r.name == name; });
 }
@@ -238,7 +244,7 @@ std::vector<SettingSpec> RegistryBase::rows(const std::string& section, const st
     list->push_back({text, {whose}});
   };
   std::vector<Row> rows;
-  for (const std::string& name : names()) {
+  for (const std::string& name : offered()) {
     for (const SettingSpec& s : info(name).settings) {
       auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return std::string(r.spec.name) == s.name; });
       if (row == rows.end()) {
@@ -270,7 +276,7 @@ std::vector<SettingSpec> RegistryBase::rows(const std::string& section, const st
 
 std::vector<SettingSpec> RegistryBase::switched_rows(const std::string& section) const {
   std::vector<SettingSpec> out;
-  for (const std::string& name : names()) {
+  for (const std::string& name : offered()) {
     const Registered& thing = info(name);
     out.push_back({.name = kept(fmt::format("{}.{}.enabled", section, name)), .type = SettingType::kBool, .fallback = "false", .doc = kept(thing.doc)});
     for (SettingSpec spec : thing.settings) {

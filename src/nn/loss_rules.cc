@@ -21,7 +21,7 @@ Tensor one_minus(const Tensor& y) { return 1.0 - (is_floating(y.dtype()) ? y : o
 
 Tensor distance(const Tensor& a, const Tensor& b) { return ops::abs(ops::sub(a, b)); }
 
-const auto& kL1 = losses().add({.name = "l1", .doc = "|logits - labels|", .make = [](const SettingValues&) -> LossRule {
+const auto& kL1 = losses().add({.name = "l1", .doc = "absolute value of logits - labels", .make = [](const SettingValues&) -> LossRule {
                                   return {.terms = [](Tensors t) { return distance(t[0], t[1]); }};
                                 }});
 
@@ -31,7 +31,7 @@ const auto& kMse = losses().add({.name = "mse", .doc = "(logits - labels)²", .m
 
 const auto& kSmoothL1 =
     losses().add({.name = "smooth_l1",
-                  .doc = "0.5·d²/beta where d = |logits - labels| is below beta, d - 0.5·beta elsewhere",
+                  .doc = "0.5·d²/beta where d, the absolute value of logits - labels, is below beta, d - 0.5·beta elsewhere",
                   .settings = {number_setting("beta", "1", "where the square ends", kAboveZero)},
                   .make = [](const SettingValues& v) {
                     const double beta = v.get_float("beta");
@@ -42,7 +42,7 @@ const auto& kSmoothL1 =
                   }});
 
 const auto& kHuber = losses().add({.name = "huber",
-                                   .doc = "0.5·d² where d = |logits - labels| is at most delta, delta·(d - 0.5·delta) elsewhere",
+                                   .doc = "0.5·d² where d, the absolute value of logits - labels, is at most delta, delta·(d - 0.5·delta) elsewhere",
                                    .settings = {number_setting("delta", "1", "where the square ends", kAboveZero)},
                                    .make = [](const SettingValues& v) -> LossRule {
                                      const double delta = v.get_float("delta");
@@ -53,12 +53,12 @@ const auto& kHuber = losses().add({.name = "huber",
                                      }};
                                    }});
 
-const auto& kSoftMargin = losses().add({.name = "soft_margin", .doc = "log(1 + e^(-labels·logits)), labels of -1 and 1", .make = [](const SettingValues&) {
-                                          LossRule rule =
-                                              like("SoftMarginLoss", [](const Tensor& x, const Tensor& y) { return ops::softplus(ops::neg(ops::mul(y, x))); });
-                                          rule.labels = LossLabels::kOther;
-                                          return rule;
-                                        }});
+const auto& kSoftMargin =
+    losses().add({.name = "soft_margin", .doc = "log(1 + e^(-labels·logits)), labels of -1 and 1", .code_only = true, .make = [](const SettingValues&) {
+                    LossRule rule = like("SoftMarginLoss", [](const Tensor& x, const Tensor& y) { return ops::softplus(ops::neg(ops::mul(y, x))); });
+                    rule.labels = LossLabels::kOther;
+                    return rule;
+                  }});
 
 // MindSpore takes logarithms of p + 1e-12: 27.63 for a certain mistake (PyTorch: 100). In half types that is 0.
 Tensor binary_cross_entropy(Tensors t) {
@@ -78,6 +78,7 @@ Tensor binary_cross_entropy(Tensors t) {
 const auto& kBce = losses().add(
     {.name = "binary_cross_entropy",
      .doc = "-(labels·log(p) + (1 - labels)·log(1 - p))·weight of probabilities p",
+     .code_only = true,
      .make = [](const SettingValues&) -> LossRule { return {.labels = LossLabels::kOther, .optional = {"weight"}, .terms = binary_cross_entropy}; }});
 
 // -log σ(x) = softplus(-x) and -log(1 - σ(x)) = x + softplus(-x).
@@ -113,23 +114,26 @@ const auto& kMultilabelSoftMargin = losses().add({.name = "multilabel_soft_margi
                                                             }};
                                                   }});
 
-const auto& kKlDiv = losses().add(
-    {.name = "kl_div", .doc = "labels·(log(labels) - logits), logits being log probabilities, 0 where labels are 0", .make = [](const SettingValues&) {
-       LossRule rule = like("KLDivLoss", [](const Tensor& x, const Tensor& y) {
-         const Tensor positive = ops::greater(y, ops::scalar_like(y, 0));
-         const Tensor own = ops::mul(y, ops::log(ops::where(positive, y, ops::scalar_like(y, 1))));
-         const Tensor entropy = ops::where(positive, own, ops::scalar_like(own, 0));
-         return ops::sub(entropy, ops::mul(y, x));
-       });
-       rule.labels = LossLabels::kOther;
-       return rule;
-     }});
+const auto& kKlDiv = losses().add({.name = "kl_div",
+                                   .doc = "labels·(log(labels) - logits), logits being log probabilities, 0 where labels are 0",
+                                   .code_only = true,
+                                   .make = [](const SettingValues&) {
+                                     LossRule rule = like("KLDivLoss", [](const Tensor& x, const Tensor& y) {
+                                       const Tensor positive = ops::greater(y, ops::scalar_like(y, 0));
+                                       const Tensor own = ops::mul(y, ops::log(ops::where(positive, y, ops::scalar_like(y, 1))));
+                                       const Tensor entropy = ops::where(positive, own, ops::scalar_like(own, 0));
+                                       return ops::sub(entropy, ops::mul(y, x));
+                                     });
+                                     rule.labels = LossLabels::kOther;
+                                     return rule;
+                                   }});
 
 const auto& kPoisson = losses().add(
     {.name = "poisson_nll",
      .doc = "exp(input) - target·input, or without log_input input - target·log(input + eps)",
      .settings = {bool_setting("log_input", "true", "the input is the logarithm of the rate"),
                   bool_setting("full", "false", "with Stirling's term for targets above 1"), number_setting("eps", "1e-8", "keeps the logarithm finite")},
+     .code_only = true,
      .make = [](const SettingValues& v) -> LossRule {
        const bool log_input = v.get_bool("log_input"), full = v.get_bool("full");
        return {.labels = LossLabels::kOther, .inputs = {"input", "target"}, .terms = [log_input, full, eps = v.get_float("eps")](Tensors t) {
@@ -147,6 +151,7 @@ const auto& kGaussian = losses().add(
     {.name = "gaussian_nll",
      .doc = "0.5·(log(v) + (logits - labels)²/v) with v = max(var, eps), eps without gradient",
      .settings = {bool_setting("full", "false", "plus 0.5·log(2π)"), number_setting("eps", "1e-6", "least variance", kAboveZero)},
+     .code_only = true,
      .make = [](const SettingValues& v) -> LossRule {
        return {.labels = LossLabels::kOther, .inputs = {"logits", "labels", "var"}, .terms = [full = v.get_bool("full"), eps = v.get_float("eps")](Tensors t) {
                  const Tensor var = ops::add(t[2], ops::stop_gradient(ops::sub(maximum(t[2], eps), t[2])));
@@ -159,6 +164,7 @@ const auto& kCosine =
     losses().add({.name = "cosine_embedding",
                   .doc = "1 - cos where labels are 1, max(cos - margin, 0) where they are -1; cos is that of the rows of two tensors [N, D]",
                   .settings = {number_setting("margin", "0", "what the cosine of rows apart may be")},
+                  .code_only = true,
                   .make = [](const SettingValues& v) -> LossRule {
                     return {.labels = LossLabels::kOther, .inputs = {"logits_x1", "logits_x2", "labels"}, .terms = [margin = v.get_float("margin")](Tensors t) {
                               check_same_shape("CosineEmbeddingLoss", t[0], t[1]);
@@ -174,6 +180,7 @@ const auto& kRanking =
     losses().add({.name = "margin_ranking",
                   .doc = "max(0, -target·(input1 - input2) + margin), target 1 or -1",
                   .settings = {number_setting("margin", "0", "by how much the larger is to be larger")},
+                  .code_only = true,
                   .make = [](const SettingValues& v) -> LossRule {
                     return {.labels = LossLabels::kOther, .inputs = {"input1", "input2", "target"}, .terms = [margin = v.get_float("margin")](Tensors t) {
                               return maximum(ops::add(ops::neg(ops::mul(t[2], ops::sub(t[0], t[1]))), margin), 0);
@@ -183,6 +190,7 @@ const auto& kRanking =
 const auto& kHinge = losses().add({.name = "hinge_embedding",
                                    .doc = "logits where labels are 1, max(0, margin - logits) where they are -1",
                                    .settings = {number_setting("margin", "1", "the least distance of what is apart")},
+                                   .code_only = true,
                                    .make = [](const SettingValues& v) -> LossRule {
                                      return {.labels = LossLabels::kOther, .terms = [margin = v.get_float("margin")](Tensors t) {
                                                const Tensor hinge = maximum(margin - t[0], 0), zeros = ops::zeros_like(t[0]);
@@ -198,11 +206,12 @@ Tensor p_distance(const Tensor& a, const Tensor& b, double p, double eps) {
 
 const auto& kTriplet =
     losses().add({.name = "triplet_margin",
-                  .doc = "max(0, |x - positive| - |x - negative| + margin) in the p-norm",
+                  .doc = "max(0, d(x, positive) - d(x, negative) + margin), d being the p-norm of the difference",
                   .settings = {{.name = "p", .type = SettingType::kFloat, .fallback = "2", .doc = "order of the norm", .min = 1e-30},
                                bool_setting("swap", "false", "the nearer of x and positive to negative counts"),
                                number_setting("eps", "1e-6", "added to differences"),
                                number_setting("margin", "1", "how much farther the negative is to be")},
+                  .code_only = true,
                   .make = [](const SettingValues& v) -> LossRule {
                     return {.labels = LossLabels::kOther,
                             .inputs = {"x", "positive", "negative"},

@@ -141,12 +141,16 @@ Tensor nll(Tensors t, int64_t ignore_index, const std::string& reduction) {
   return ops::cast(ops::div(ops::sum(wide(loss)), ops::sum(wide(weights))), rows.dtype());
 }
 
-const auto& kNll = losses().add(
-    {.name = "nll", .doc = "-logits at the label, logits being log probabilities", .settings = {kIgnored}, .make = [](const SettingValues& v) -> LossRule {
-       return {.labels = LossLabels::kClasses, .optional = {"weight"}, .reduced = [ignored = v.get_int("ignore_index")](Tensors t, const std::string& how) {
-                 return nll(t, ignored, how);
-               }};
-     }});
+const auto& kNll =
+    losses().add({.name = "nll",
+                  .doc = "-logits at the label, logits being log probabilities",
+                  .settings = {kIgnored},
+                  .code_only = true,
+                  .make = [](const SettingValues& v) -> LossRule {
+                    return {.labels = LossLabels::kClasses,
+                            .optional = {"weight"},
+                            .reduced = [ignored = v.get_int("ignore_index")](Tensors t, const std::string& how) { return nll(t, ignored, how); }};
+                  }});
 
 // logits [N, C, d...], labels [N, 1, d...] of classes or one-hot [N, C, d...] -> the mean over the places of each sample.
 Tensor focal(Tensors t, double gamma) {
@@ -214,6 +218,7 @@ const auto& kDice = losses().add(
     {.name = "dice",
      .doc = "1 - 2·sum(logits·label)/(sum(logits²) + sum(label²) + smooth)",
      .settings = {number_setting("smooth", "1e-5", "keeps the divisor from 0", kAboveZero)},
+     .code_only = true,
      .make = [](const SettingValues& v) -> LossRule {
        return {.labels = LossLabels::kOther, .inputs = {"logits", "label"}, .reduced = [smooth = v.get_float("smooth")](Tensors t, const std::string&) {
                  check_same_shape("DiceLoss", t[0], t[1]);
@@ -239,6 +244,7 @@ const auto& kMultiClassDice =
     losses().add({.name = "multi_class_dice",
                   .doc = "mean of dice over the classes (axis 1) but ignore_index, times weights [C, ...]",
                   .settings = {int_setting("ignore_index", "-1", "a class that is left out; -1: none")},
+                  .code_only = true,
                   .make = [](const SettingValues& v) -> LossRule {
                     return {.labels = LossLabels::kOther,
                             .inputs = {"logits", "label"},

@@ -416,37 +416,33 @@ std::vector<std::string> metric_names() { return metrics().names(); }
 
 namespace {
 
-const SettingSpec kEvalType = {.name = "eval_type",
-                               .type = SettingType::kString,
-                               .fallback = "classification",
-                               .doc = "one class per sample, or several, as zeros and ones",
-                               .choices = "classification|multilabel"};
-
 const char* const kNoLabel = "-9223372036854775808";
 
-template <class T> MetricPtr of_eval_type(const SettingValues& v) { return std::make_shared<T>(v.get_string("eval_type")); }
+template <class T> MetricPtr multilabel(const SettingValues&) { return std::make_shared<T>("multilabel"); }
 template <class T> MetricPtr plain(const SettingValues&) { return std::make_shared<T>(); }
 template <int64_t k> MetricPtr top(const SettingValues&) { return std::make_shared<TopKCategoricalAccuracy>(k); }
 
 const bool kAdded = [] {
   Registry<MakeMetric>& all = metrics();
-  for (const char* name : {"accuracy", "acc"})
-    all.add({.name = name, .doc = "right answers over samples", .settings = {kEvalType}, .make = of_eval_type<Accuracy>});
-  all.add(
-      {.name = "precision", .doc = "right ones among the predictions of a class, mean over classes", .settings = {kEvalType}, .make = of_eval_type<Precision>});
-  all.add({.name = "recall", .doc = "samples of a class that were found, mean over classes", .settings = {kEvalType}, .make = of_eval_type<Recall>});
-  all.add({.name = "F1", .doc = "harmonic mean of precision and recall, mean over classes", .make = plain<Fbeta>});
+  for (const char* name : {"accuracy", "acc"}) all.add({.name = name, .doc = "right answers over samples", .code_only = true, .make = plain<Accuracy>});
+  all.add({.name = "precision", .doc = "right ones among the predictions of a class, mean over classes", .make = plain<Precision>});
+  all.add({.name = "recall", .doc = "samples of a class that were found, mean over classes", .make = plain<Recall>});
+  // Of zeros and ones, several to a sample.
+  all.add({.name = "multilabel_accuracy", .doc = "samples that are right throughout, over samples", .code_only = true, .make = multilabel<Accuracy>});
+  all.add({.name = "multilabel_precision", .doc = "right ones among the ones predicted, by sample", .code_only = true, .make = multilabel<Precision>});
+  all.add({.name = "multilabel_recall", .doc = "ones that were found, by sample", .code_only = true, .make = multilabel<Recall>});
+  all.add({.name = "F1", .doc = "harmonic mean of precision and recall, mean over classes", .code_only = true, .make = plain<Fbeta>});
   all.add({.name = "fbeta",
            .doc = "weighted harmonic mean of precision and recall, mean over classes",
            .settings = {{.name = "beta", .type = SettingType::kFloat, .fallback = "1", .doc = "how much more recall counts than precision", .min = 1e-30}},
            .make = [](const SettingValues& v) -> MetricPtr { return std::make_shared<Fbeta>(v.get_float("beta")); }});
-  all.add({.name = "loss", .doc = "mean of the losses of the batches", .make = plain<Loss>});
+  all.add({.name = "loss", .doc = "mean of the losses of the batches", .code_only = true, .make = plain<Loss>});
   all.add({.name = "topk",
            .doc = "samples whose class is among the k largest scores, over samples",
            .settings = {{.name = "k", .type = SettingType::kInt, .fallback = "5", .doc = "how many scores may be the class's", .min = 1, .max = 1e9}},
            .make = [](const SettingValues& v) -> MetricPtr { return std::make_shared<TopKCategoricalAccuracy>(v.get_int("k")); }});
-  all.add({.name = "top_1_accuracy", .doc = "topk with k = 1", .make = top<1>});
-  all.add({.name = "top_5_accuracy", .doc = "topk with k = 5", .make = top<5>});
+  all.add({.name = "top_1_accuracy", .doc = "topk with k = 1", .code_only = true, .make = top<1>});
+  all.add({.name = "top_5_accuracy", .doc = "topk with k = 5", .code_only = true, .make = top<5>});
   all.add({.name = "confusion_matrix",
            .doc = "samples by class and prediction; as one number, the share on the diagonal",
            .settings = {{.name = "num_classes", .type = SettingType::kInt, .fallback = "0", .doc = "0: as many as the first scores have", .min = 0, .max = 1e6},
@@ -456,15 +452,17 @@ const bool kAdded = [] {
                          .doc = "what the counts are divided by: nothing, the row's sum, the column's, that of all",
                          .choices = "no_norm|target|prediction|all"},
                         {.name = "threshold", .type = SettingType::kFloat, .fallback = "0.5", .doc = "scores of class 1 from here on count as class 1"}},
+           .code_only = true,
            .make = [](const SettingValues& v) -> MetricPtr {
              return std::make_shared<ConfusionMatrix>(v.get_int("num_classes"), v.get_string("normalize"), v.get_float("threshold"));
            }});
-  all.add({.name = "mae", .doc = "sum of the absolute errors over samples", .make = plain<MAE>});
-  all.add({.name = "mse", .doc = "sum of the squared errors over samples", .make = plain<MSE>});
+  all.add({.name = "mae", .doc = "sum of the absolute errors over samples", .code_only = true, .make = plain<MAE>});
+  all.add({.name = "mse", .doc = "sum of the squared errors over samples", .code_only = true, .make = plain<MSE>});
   all.add(
       {.name = "perplexity",
        .doc = "exp of the mean of -log of the label's probability",
        .settings = {{.name = "ignore_label", .type = SettingType::kInt, .fallback = kNoLabel, .doc = "samples with this label count nothing; by default none"}},
+       .code_only = true,
        .make = [](const SettingValues& v) -> MetricPtr {
          const int64_t ignored = v.get_int("ignore_label");
          return std::make_shared<Perplexity>(ignored == std::numeric_limits<int64_t>::min() ? std::nullopt : std::optional<int64_t>(ignored));

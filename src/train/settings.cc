@@ -50,6 +50,12 @@ std::vector<std::string> section_names() {
 // All but the last part of a name.
 std::string section_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
 
+// The switch of what is on or off beside others, that a setting belongs to; empty for others.
+std::string switch_of(const std::string& name) {
+  if (!name.starts_with("boost.") && !name.starts_with("metrics.")) return "";
+  return section_of(name) + ".enabled";
+}
+
 // The setting that another program's name stands for, or that is meant by the same key in another section; empty when there is none.
 std::string known_elsewhere(const std::string& name, const std::vector<std::string>& all) {
   static const std::map<std::string, std::string> meant = {{"lr", "lr.max"},
@@ -234,10 +240,10 @@ void Settings::validate_precision() const {
   if (scales) fail("optimizer.loss_scale", fmt::format("gradients would be divided by it and by the scale of loss_scale.type {}", type), "set one of the two");
 }
 
-void Settings::validate_boosts() const {
+void Settings::validate_switched() const {
   for (const SettingSpec& spec : schema()) {
     const std::string name = spec.name;
-    if (!name.starts_with("boost.") || get_bool(section_of(name) + ".enabled") || value_text(name) == spec.fallback) continue;
+    if (switch_of(name).empty() || get_bool(switch_of(name)) || value_text(name) == spec.fallback) continue;
     fail(spec.name, fmt::format("{} is off", section_of(name)), fmt::format("set {}.enabled=true, or leave it out", section_of(name)));
   }
   in_order(make_boosts(*this));  // what excludes what
@@ -292,7 +298,7 @@ void Settings::validate() const {
          "give both or neither, one value per channel");
   }
   validate_precision();
-  validate_boosts();
+  validate_switched();
   if (get_int("train.sink_size") == 0) fail("train.sink_size", "0 steps per call", "use -1 for a whole epoch, or a positive number");
   const std::string& prefix = get_string("checkpoint.prefix");
   if (prefix.find('/') != std::string::npos) fail("checkpoint.prefix", "a prefix holds no '/'", "set train.run_dir for the folder");
@@ -410,7 +416,7 @@ std::string Settings::yaml(bool with_origins) const {
 // The settings of an algorithm that is off say nothing of the training.
 bool Settings::counts(const SettingSpec& spec) const {
   const std::string name = spec.name;
-  return spec.changes_result && applies(spec) && (!name.starts_with("boost.") || get_bool(section_of(name) + ".enabled"));
+  return spec.changes_result && applies(spec) && (switch_of(name).empty() || get_bool(switch_of(name)));
 }
 
 std::string Settings::hash() const {

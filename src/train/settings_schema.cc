@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "sindri/core/error.h"
+#include "sindri/nn/registry.h"
 #include "sindri/optim/registry.h"
 #include "sindri/train/boost.h"
 #include "sindri/train/settings.h"
@@ -23,6 +24,7 @@ struct Chooser {
 constexpr Chooser kChoosers[] = {
     {"optimizer.name", []() -> const RegistryBase& { return optim::optimizers(); }},
     {"lr.schedule", []() -> const RegistryBase& { return optim::schedules(); }},
+    {"loss.name", []() -> const RegistryBase& { return nn::losses(); }},
 };
 
 std::vector<SettingSpec> fixed_rows() {
@@ -200,8 +202,10 @@ std::vector<SettingSpec> fixed_rows() {
       {.name = "lr.max", .type = kFloat, .fallback = "0.1", .doc = "after the warm-up; the rate itself when constant", .min = 0, .max = 1000},
       {.name = "lr.warmup_epochs", .type = kFloat, .fallback = "0", .doc = "linear rise from lr.init to lr.max", .min = 0, .max = 1e6, .unit = "epochs"},
 
-      {.name = "loss.name", .type = kString, .fallback = "softmax_cross_entropy", .doc = "what is minimised", .choices = "softmax_cross_entropy"},
-      {.name = "loss.label_smoothing", .type = kFloat, .fallback = "0", .doc = "share of the target spread over all classes", .min = 0, .max = 0.999},
+      {.name = "loss.name",
+       .type = kString,
+       .fallback = "softmax_cross_entropy",
+       .doc = "what is minimised, see below; losses of values see the labels one-hot"},
 
       {.name = "checkpoint.save_every_steps",
        .type = kInt,
@@ -258,11 +262,14 @@ std::vector<SettingSpec> all_rows() {
     const std::string setting = chooser.setting, section = setting.substr(0, setting.find('.'));
     const RegistryBase& registry = chooser.registry();
     for (SettingSpec& spec : out)
-      if (spec.name == setting) spec.choices = names.emplace_back(fmt::format("{}", fmt::join(registry.names(), "|"))).c_str();
+      if (spec.name == setting) spec.choices = names.emplace_back(fmt::format("{}", fmt::join(registry.offered(), "|"))).c_str();
     const auto last = std::find_if(out.rbegin(), out.rend(), [&](const SettingSpec& s) { return std::string(s.name).starts_with(section + "."); });
     const std::vector<SettingSpec> own = registry.rows(section, setting);
     out.insert(last.base(), own.begin(), own.end());
   }
+  std::vector<SettingSpec> measured = nn::metrics().switched_rows("metrics");
+  for (SettingSpec& spec : measured) spec.changes_result = false;
+  out.insert(out.end(), measured.begin(), measured.end());
   const std::vector<SettingSpec> algorithms = boosts().switched_rows("boost");
   out.insert(out.end(), algorithms.begin(), algorithms.end());
   return out;
@@ -274,7 +281,7 @@ std::vector<SettingSpec> all_rows() {
 const std::vector<SettingSpec>& Settings::schema() {
   static std::mutex mutex;
   static std::deque<std::pair<size_t, std::vector<SettingSpec>>>& tables = *new std::deque<std::pair<size_t, std::vector<SettingSpec>>>();
-  size_t things = boosts().size();
+  size_t things = boosts().size() + nn::metrics().size();
   for (const Chooser& chooser : kChoosers) things += chooser.registry().size();
   const std::lock_guard lock(mutex);
   if (tables.empty() || tables.back().first != things) tables.emplace_back(things, all_rows());
@@ -326,7 +333,7 @@ std::string Settings::schema_markdown() {
       const std::string setting = chooser.setting;
       if (setting.substr(0, setting.find('.')) != of) continue;
       out += fmt::format("\n| `{}` | is | its settings |\n| --- | --- | --- |\n", setting);
-      for (const std::string& name : chooser.registry().names()) {
+      for (const std::string& name : chooser.registry().offered()) {
         const Registered& thing = chooser.registry().info(name);
         std::string keys;
         for (const SettingSpec& s : thing.settings) keys += fmt::format("{}{}", keys.empty() ? "" : ", ", s.name);

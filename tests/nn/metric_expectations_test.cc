@@ -41,7 +41,9 @@ std::map<std::string, SettingValue> settings(const json& given) {
 }
 
 std::vector<double> result(const json& c) {
-  const MetricPtr metric = metrics().make(c["metric"], settings(c["settings"]));
+  std::map<std::string, SettingValue> given = settings(c["settings"]);
+  const bool multilabel = given.erase("eval_type") > 0;  // MindSpore's argument is another name here
+  const MetricPtr metric = metrics().make((multilabel ? "multilabel_" : "") + c["metric"].get<std::string>(), given);
   metric->allow_other_labels();
   for (const json& update : c["updates"]) {
     if (update.is_null()) {

@@ -31,6 +31,7 @@ namespace sindri {
 struct SINDRI_API Registered {
   std::string name, doc;
   std::vector<SettingSpec> settings;
+  bool code_only = false;  ///< settings files do not offer it
 
   const SettingSpec* find(const std::string& setting) const;  ///< null where it is not declared
 };
@@ -45,11 +46,13 @@ class SINDRI_API RegistryBase {
   const char* kind() const { return kind_; }
   /// Sorted.
   std::vector<std::string> names() const;
+  /// Those that settings files offer, sorted.
+  std::vector<std::string> offered() const;
   bool has(const std::string& name) const;
   /// Throws ValueError with the nearest names.
   const Registered& info(const std::string& name) const;
   size_t size() const { return infos_.size(); }
-  /// The settings of all as rows "section.key", each key once, with the widest of the ranges; `chooser` is the setting that names the
+  /// The settings of all that settings files offer as rows "section.key", each key once, with the widest of the ranges; `chooser` is the setting that names the
   /// thing. Throws ValueError where two things declare a key with different types.
   std::vector<SettingSpec> rows(const std::string& section, const std::string& chooser) const;
   /// For things that are used beside each other: rows "section.thing.key" of each, led by its switch "section.thing.enabled".
@@ -72,6 +75,7 @@ template <class Make, class Facts = NoFacts> class Registry final : public Regis
   struct Entry {
     std::string name, doc;
     std::vector<SettingSpec> settings = {};
+    bool code_only = false;
     Facts facts = {};
     std::function<Make> make = nullptr;
   };
@@ -80,7 +84,7 @@ template <class Make, class Facts = NoFacts> class Registry final : public Regis
   /// Throws ValueError for a name that is taken or badly written, of the thing (letters, digits, '_') or of a setting (lower case, not "enabled"),
   /// for a default that does not fit its setting, and without `make`.
   const Entry& add(Entry e) {
-    add_info({e.name, e.doc, e.settings}, e.make != nullptr);
+    add_info({e.name, e.doc, e.settings, e.code_only}, e.make != nullptr);
     return entries_.emplace_back(std::move(e));
   }
   /// Throws ValueError with the nearest names.

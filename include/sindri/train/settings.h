@@ -96,7 +96,7 @@ class SINDRI_API Settings {
   std::string yaml(bool with_origins) const;
   [[noreturn]] void fail(const char* name, const std::string& message, const std::string& fix) const;
   void validate_precision() const;
-  void validate_boosts() const;
+  void validate_switched() const;
   bool counts(const SettingSpec& spec) const;
   void validate_chosen() const;
   bool applies(const SettingSpec& spec) const;

@@ -8,4 +8,4 @@ class Accuracy(CountedMetric, EvaluationBase):
 
     def __init__(self, eval_type: str = 'classification'):
         super().__init__(eval_type)
-        self._count_by('accuracy', eval_type=eval_type)
+        self._count_by(self._rule('accuracy'))

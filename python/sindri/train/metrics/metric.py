@@ -95,6 +95,10 @@ class EvaluationBase(Metric):
             raise TypeError(f"{type(self).__name__}: 'eval_type' must be 'classification' or 'multilabel', got {eval_type!r}")
         self._type = eval_type
 
+    def _rule(self, name: str) -> str:
+        """The name of what the C++ library counts by."""
+        return name if self._type == 'classification' else 'multilabel_' + name
+
 
 class CountedMetric(Metric):
     """A metric that the C++ library counts (include/sindri/nn/metric.h). Its counts are attributes by MindSpore's names: `_correct_num`,

@@ -7,7 +7,7 @@ class Precision(PerClassMetric, EvaluationBase):
 
     def __init__(self, eval_type: str = 'classification'):
         super().__init__(eval_type)
-        self._count_by('precision', eval_type=eval_type)
+        self._count_by(self._rule('precision'))
 
 
 class Recall(PerClassMetric, EvaluationBase):
@@ -15,4 +15,4 @@ class Recall(PerClassMetric, EvaluationBase):
 
     def __init__(self, eval_type: str = 'classification'):
         super().__init__(eval_type)
-        self._count_by('recall', eval_type=eval_type)
+        self._count_by(self._rule('recall'))
