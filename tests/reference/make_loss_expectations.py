@@ -1,7 +1,7 @@
 """Writes tests/nn/expectations/losses.json with MindSpore (recorded with 2.10.0, CPU) from the cases of tests/python/loss_cases.py; the tests of both
 languages read it: python tests/reference/make_loss_expectations.py
 
-What MindSpore's CPU build lacks (soft margin, triplets) is computed of its documented formula in float64, gradients by central differences."""
+What MindSpore's CPU build lacks (soft margin, multilabel margin, triplets) is computed of its documented formula in float64, gradients by central differences."""
 import json
 import os
 import sys
@@ -24,7 +24,16 @@ def triplet_margin(x, positive, negative, margin, p=2, swap=False, eps=1e-6):
     return np.maximum(distance(x, positive) - (np.minimum(far, distance(positive, negative)) if swap else far) + margin, 0)
 
 
-FORMULAS = {"soft_margin": soft_margin, "triplet_margin": triplet_margin}
+def multilabel_margin(x, target):
+    rows = []
+    for scores, classes in zip(np.atleast_2d(x), np.atleast_2d(target)):
+        named = [int(c) for c in classes[:list(classes).index(-1) if -1 in classes else len(classes)]]
+        others = [c for c in range(len(scores)) if c not in named]
+        rows.append(sum(max(0, 1 - (scores[y] - scores[i])) for y in named for i in others) / len(scores))
+    return np.array(rows) if np.ndim(x) == 2 else rows[0]
+
+
+FORMULAS = {"multilabel_margin": multilabel_margin, "soft_margin": soft_margin, "triplet_margin": triplet_margin}
 
 
 def by_formula(case):
@@ -44,7 +53,7 @@ def by_formula(case):
                 ends.append(loss(*moved).sum())
             grad[at] = (ends[0] - ends[1]) / (2 * step)
         grads.append(loss_cases.described(grad))
-    return {"loss": loss_cases.described(loss(*inputs)), "grads": grads}
+    return {"loss": loss_cases.described(np.asarray(loss(*inputs))), "grads": grads}
 
 
 ms.set_context(mode=ms.PYNATIVE_MODE)

@@ -14,7 +14,7 @@ from sindri.nn.layer.activation import get_activation
 __all__ = ["LossBase", "L1Loss", "MSELoss", "RMSELoss", "MAELoss", "SmoothL1Loss", "SoftMarginLoss", "HuberLoss", "SoftmaxCrossEntropyWithLogits",
            "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "NLLLoss", "KLDivLoss", "CosineEmbeddingLoss", "MarginRankingLoss",
            "HingeEmbeddingLoss", "DiceLoss", "MultiClassDiceLoss", "FocalLoss",
-           "PoissonNLLLoss", "GaussianNLLLoss", "MultiMarginLoss", "MultiLabelSoftMarginLoss", "TripletMarginLoss",
+           "PoissonNLLLoss", "GaussianNLLLoss", "MultiMarginLoss", "MultiLabelSoftMarginLoss", "MultilabelMarginLoss", "TripletMarginLoss",
            "TripletMarginWithDistanceLoss"]
 
 _ops, _rule = _core.ops, _core.loss_rule
@@ -379,6 +379,16 @@ class MultiLabelSoftMarginLoss(LossBase):
 
     def construct(self, x: Tensor, target: Tensor) -> Tensor:
         return self.get_loss(self._terms(x, target, self.weight))
+
+
+class MultilabelMarginLoss(LossBase):
+    """sum over the classes y of a sample and all others i of max(0, 1 - (x[y] - x[i])), divided by C: x [N, C] or [C], target of x's shape, class
+    numbers up to the first -1."""
+
+    _terms = _rule("multilabel_margin")
+
+    def construct(self, x: Tensor, target: Tensor) -> Tensor:
+        return self.get_loss(self._terms(x, target))
 
 
 class TripletMarginLoss(LossBase):
