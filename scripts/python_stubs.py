@@ -4,7 +4,7 @@
     PYTHONPATH=python python scripts/python_stubs.py            writes python/sindri/**/*.pyi
     PYTHONPATH=python python scripts/python_stubs.py --check    changes nothing; fails when a stub is missing or out of date
 
-Three kinds of modules get a stub: the extension (from pybind11's signatures and the methods that Python code attaches to its classes), the
+Three kinds of modules get a stub: the extension (but for its ops; from pybind11's signatures and the methods that Python code attaches to its classes), the
 modules of sindri.ops (functions and primitives made from tables), and packages that only gather names. All other modules are annotated.
 `python -m mypy.stubtest sindri` compares the result with the running package (tests/python/test_types.py).
 """
@@ -36,6 +36,9 @@ sindri.dataset.vision.c_transforms sindri.dataset.vision.py_transforms sindri.da
 # Modules that give another module's object.
 SAME = {"sindri.dtype": "sindri.common.dtype"}
 
+# Its stub is written with its bindings, at every build (scripts/op_bindings.py).
+BUILT = "sindri._core.ops"
+
 # Modules with members made in a loop.
 LOOPS = ["sindri.parallel._auto_parallel_context"]
 
@@ -48,7 +51,7 @@ RESULTS = {
     "NativeCell.parameters": "list[tuple[str, Parameter]]", "from_dlpack": "Tensor", "recompute": "tuple[Tensor, ...]", "run_op": "tuple[Tensor, ...]",
     "load_checkpoint": "list[tuple[str, Any]]", "custom_gradient": "tuple[Tensor, ...]", "Tape.backward": "tuple[tuple[Tensor, ...], tuple[Tensor, ...]]",
     "Tape.backward_with_uses": "tuple[tuple[Tensor, ...], tuple[tuple[Any, ...], ...]]", "param_use_input": "Tensor | None",
-    "ops.split": "tuple[Tensor, ...]", "CompiledFn.info": "dict[str, Any]", "describe_op": "dict[str, Any]",
+    "CompiledFn.info": "dict[str, Any]", "describe_op": "dict[str, Any]",
 }
 # A Tensor instead of the bool that `object` promises; an update in place instead of Tensor's new value.
 NOT_COMPARED = {"Tensor.__eq__": "[override]", "Tensor.__ne__": "[override]",
@@ -526,7 +529,7 @@ def stubs() -> dict[str, str]:
     global signatures
     import sindri
     from sindri import _signatures as signatures
-    out = {path_of(sys.modules[name]): stub.text() for name, stub in native_module(sindri._core).items()}
+    out = {path_of(sys.modules[name]): stub.text() for name, stub in native_module(sindri._core).items() if name != BUILT}
     for name in ("sindri.ops.function", "sindri.ops.operations", "sindri.numpy"):
         package = importlib.import_module(name)
         for file in sorted(os.listdir(os.path.dirname(package.__file__))):
@@ -548,10 +551,10 @@ def main() -> int:
     arguments.add_argument("--check", action="store_true", help="change nothing; fail when a stub is missing or out of date")
     check = arguments.parse_args().check
     stale = []
-    wanted = stubs()
+    wanted, built = stubs(), os.path.normpath(path_of(sys.modules[BUILT]))
     for folder, _, files in os.walk(PACKAGE):
         for path in (os.path.normpath(os.path.join(folder, f)) for f in files if f.endswith(".pyi")):
-            if path not in wanted:
+            if path not in wanted and path != built:
                 stale.append(os.path.relpath(path))
                 if not check:
                     os.remove(path)

@@ -189,7 +189,6 @@ void bind_tensor_types(py::module_& m);
 void bind_tensor(py::module_& m);
 void bind_parameter();
 void bind_ops(py::module_& m);
-void bind_nn_ops(py::module_& m);
 void bind_engine(py::module_& m);
 void bind_dataset(py::module_& m);
 void bind_summary(py::module_& m);

@@ -26,7 +26,6 @@ PYBIND11_MODULE(_core, m) {
   bind_tensor(m);
   bind_parameter();
   bind_ops(m);
-  bind_nn_ops(m);
   bind_engine(m);
   bind_dataset(m);
   bind_summary(m);

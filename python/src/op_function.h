@@ -222,4 +222,25 @@ template <class F, class... Args> void def_op(py::module_& m, const char* name, 
   def_documented_op(m, name, op_doc(name), f, args...);
 }
 
+using BinaryOp = Tensor (*)(const Tensor&, const Tensor&);
+/// Both as tensors; one of them may be a number, which keeps its value beside a type that does not hold it where `compared`.
+inline std::pair<Tensor, Tensor> binary_operands(py::handle a, py::handle b, bool compared = false) {
+  const auto beside = compared ? &number_compared : &number_beside;
+  const NumberKind kind_a = number_kind(a), kind_b = number_kind(b);
+  if (kind_a != NumberKind::kNone && kind_b == NumberKind::kNone) {
+    const Tensor y = to_tensor(b);
+    return {beside(y, a, kind_a), y};
+  }
+  const Tensor x = to_tensor(a);
+  return {x, kind_b != NumberKind::kNone ? beside(x, b, kind_b) : to_tensor(b)};
+}
+/// An elementwise op of two operands, of which one may be a number.
+template <BinaryOp F, bool compared> Tensor binary_op(py::handle a, py::handle b) {
+  const auto [x, y] = binary_operands(a, b, compared);
+  return without_lock(x.numel() + y.numel(), [&, &x = x, &y = y] { return F(x, y); });
+}
+/// All functions of include/sindri/ops without a special form; made at build time by scripts/op_bindings.py.
+void bind_declared_ops(py::module_& m);
+void bind_clip(py::module_& m);
+
 }  // namespace sindri::python

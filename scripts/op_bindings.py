@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""Writes the functions of sindri._core.ops from what declares the ops: the public headers include/sindri/ops/*.h.
+
+usage: op_bindings.py INCLUDE_DIR OUT.cc OUT.pyi        (the build of the extension runs it)
+
+Every `SINDRI_API` function that gives tensors becomes a function of the same name with the same argument names and defaults; a struct of attributes
+gives an argument per field. An only operand `x` is called `input` and two operands `a, b` of an elementwise op `input, other`, as MindSpore does.
+The documentation is the op's record, or the comment at the declaration where a function is made of several ops. WRITTEN lists the special forms,
+which stand in python/src/ops.cc and clip.cc.
+"""
+import pathlib
+import re
+import sys
+
+# Functions written by hand, with their signatures for type checkers.
+WRITTEN = {
+    "where": "(cond: TensorLike, a: Any, b: Any) -> Tensor",
+    "cast": "(x: TensorLike, dtype: DTypeLike) -> Tensor",
+    "scalar_like": "(x: TensorLike, value: Any) -> Any",
+    "clip_by_axes_norm": "(x: TensorLike, clip_norm: Any, axes: Sequence[int]) -> Tensor",
+    "clip_by_global_norm": "(xs: Sequence[TensorLike], clip_norm: Any, norm: TensorLike | None = None) -> tuple[Tensor, ...]",
+    "clip_by_total_norm": "(xs: Sequence[TensorLike], max_norm: float, norm: TensorLike) -> tuple[Tensor, ...]",
+    "global_norm": "(xs: Sequence[TensorLike]) -> Tensor",
+    "total_norm": "(xs: Sequence[TensorLike], p: float) -> Tensor",
+}
+# A number beside a tensor keeps its value where the tensor's type does not hold it: comparisons, and quotients, which are fractions.
+COMPARED = {"div", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
+
+PYTHON_TYPES = {"Tensor": "TensorLike", "std::vector<Tensor>": "Sequence[TensorLike]", "Shape": "int | Sequence[int]", "int64_t": "int", "double": "float",
+                "bool": "bool", "DType": "DTypeLike", "std::string": "str", "std::vector<int64_t>": "Sequence[int]", "Axes": "Sequence[int]"}
+
+
+class Argument:
+    """An argument of a C++ function: its type without const and &, its name, its default in C++ ('' for none)."""
+
+    def __init__(self, text):
+        declared, _, self.default = (part.strip() for part in text.partition("="))
+        found = re.fullmatch(r"(?:const )?([\w:<>]+)(&?) (\w+)", declared)
+        if found is None:
+            raise ValueError(f"{text!r} is no argument that can be bound | op_bindings.py | bind it in python/src/ops.cc and list it in WRITTEN")
+        self.type, self.name = found[1], found[3]
+        self.passed = f"const {found[1]}&" if found[2] else found[1]
+
+
+class Function:
+    """A declared function."""
+
+    def __init__(self, header, result, name, arguments, doc):
+        self.header, self.result, self.name, self.arguments, self.doc = header, result, name, arguments, doc
+
+
+def split_arguments(text):
+    """The parts between commas outside of brackets."""
+    parts, depth, start = [], 0, 0
+    for i, c in enumerate(text + ","):
+        depth += (c in "<{(") - (c in ">})")
+        if c == "," and depth == 0:
+            parts.append(text[start:i].strip())
+            start = i + 1
+    return [p for p in parts if p]
+
+
+def comment_of(lines, first, last):
+    """What the comment in front of a declaration, or behind it in its line, says."""
+    behind = lines[last].partition("///<")[2].strip()
+    if behind:
+        return behind
+    above = []
+    while first > 0 and lines[first - 1].startswith("/// "):
+        first -= 1
+        above.insert(0, lines[first][4:].strip())
+    return " ".join(above)
+
+
+def structs(text):
+    """Plain structs of a header: name -> [(type, field, default)]."""
+    out = {}
+    for found in re.finditer(r"^struct (\w+) \{\n(.*?)^\};", text, re.M | re.S):
+        out[found[1]] = re.findall(r"^  ([\w:<>]+) (\w+)(?: = ([^;]+))?;", found[2], re.M)
+    return out
+
+
+def declarations(path):
+    """(functions that give tensors, structs) of a header."""
+    text = path.read_text()
+    lines, known, out, i = text.split("\n"), structs(text), [], 0
+    while i < len(lines):
+        first = i
+        if lines[i].startswith("SINDRI_API "):
+            while ");" not in lines[i]:
+                i += 1
+            whole = " ".join(line.partition("///<")[0].strip() for line in lines[first:i + 1])
+            found = re.fullmatch(r"SINDRI_API ([\w:<>, ]+) (\w+)\((.*)\);", whole)
+            if found is not None and "Tensor" in found[1] + "".join(t for t, *_ in known.get(found[1], [])):
+                out.append(Function(path.name, found[1], found[2], [Argument(a) for a in split_arguments(found[3])], comment_of(lines, first, i)))
+        i += 1
+    return out, known
+
+
+def names_of(f):
+    """The arguments' names in Python."""
+    names, operands = [a.name for a in f.arguments], [a for a in f.arguments if a.type == "Tensor"]
+    if names == ["x"]:
+        return ["input"]
+    if is_binary(f) and len(operands) == 2:
+        return ["input", "other"]
+    return names
+
+
+def is_binary(f):
+    return f.header == "elementwise.h" and [a.name for a in f.arguments] == ["a", "b"]
+
+
+def cpp_default(kind, text):
+    """The default as a C++ expression of the argument's own type."""
+    if text == "{}":
+        return {"Tensor": "py::none()"}.get(kind, f"{'ops::' if kind == 'Axes' else ''}{kind}{{}}")
+    if text.startswith("{"):
+        return f"{kind}{text}"
+    return f"double({text})" if kind == "double" else f"std::string({text})" if kind == "std::string" else text
+
+
+def python_default(kind, text):
+    """The default as it stands in a stub."""
+    if text == "{}" and kind == "Tensor":
+        return "None"
+    if text in ("true", "false"):
+        return text.capitalize()
+    if kind == "double":
+        return repr(float(text))
+    return text.replace('"', "'") if kind in ("int64_t", "std::string") else "..."
+
+
+def flat_arguments(f, known):
+    """[(type, how it is passed, Python name, default)], the fields of attribute structs in place of these, and the C++ arguments that pass them on."""
+    rows, passed = [], []
+    for a, name in zip(f.arguments, names_of(f)):
+        if a.type in known:
+            fields = known[a.type]
+            rows += [(t, f"const {t}&" if ":" in t else t, field, default) for t, field, default in fields]
+            passed.append(f"ops::{a.type}{{{', '.join(f'.{field} = {field}' for _, field, _ in fields)}}}")
+        else:
+            rows.append((a.type, a.passed.replace("Axes", "ops::Axes"), name, a.default))
+            passed.append(name)
+    return rows, passed
+
+
+def binding(f, known):
+    """The C++ that binds a function."""
+    rows, passed = flat_arguments(f, known)
+    args = "".join(f', py::arg("{name}")' + (f" = {cpp_default(kind, default)}" if default else "") for kind, _, name, default in rows)
+    head = f'into, "{f.name}", declared_doc("{f.name}", R"({f.doc})"), '
+    if is_binary(f):
+        compared = "true" if f.name in COMPARED else "false"
+        return f"  def_documented_op({head}&binary_op<static_cast<BinaryOp>(&ops::{f.name}), {compared}>{args});"
+    call = f"ops::{f.name}({', '.join(passed)})"
+    parameters = ", ".join(f"{how} {name}" for _, how, name, _ in rows)
+    if f.result == "Tensor" and passed == [row[2] for row in rows]:  # a plain pointer: functions of one signature share their code
+        types = ", ".join(how for _, how, *_ in rows)
+        return f"  def_documented_op({head}static_cast<Tensor (*)({types})>(&ops::{f.name}){args});"
+    if f.result == "Tensor":
+        return f"  def_documented_op({head}[]({parameters}) {{ return {call}; }}{args});"
+    if f.result == "std::vector<Tensor>":
+        return f"  def_documented_op({head}[]({parameters}) {{ return TensorTuple{{{call}}}; }}{args});"
+    if f.result in known:
+        members = ", ".join(f"out.{field}" for _, field, _ in known[f.result])
+        return f"  def_documented_op({head}[]({parameters}) {{ const auto out = {call}; return TensorTuple{{{{{members}}}}}; }}{args});"
+    return (f'  into.def("{f.name}", []({parameters}) {{ return {call}; }}{args}, py::call_guard<ReleaseForLongCall>(), '
+            f'declared_doc("{f.name}", R"({f.doc})").c_str());')
+
+
+def stub(f, known):
+    """The line of the stub."""
+    if is_binary(f):
+        return f"def {f.name}(input: Any, other: Any) -> Tensor: ..."
+    args = []
+    for kind, _, name, default in flat_arguments(f, known)[0]:
+        optional = " | None" if kind == "Tensor" and default else ""
+        args.append(f"{name}: {PYTHON_TYPES[kind]}{optional}" + (f" = {python_default(kind, default)}" if default else ""))
+    count = len(re.findall("Tensor", f.result)) if f.result.startswith(("std::pair", "std::tuple")) else len(known.get(f.result, ()))
+    result = f"tuple[{', '.join(['Tensor'] * count)}]" if count else "tuple[Tensor, ...]" if f.result == "std::vector<Tensor>" else "Tensor"
+    return f"def {f.name}({', '.join(args)}) -> {result}: ..."
+
+
+CPP_HEAD = """// _core.ops: made by scripts/op_bindings.py of the headers below; do not edit.
+#include "python/src/op_function.h"
+{includes}
+namespace sindri::python {{
+
+namespace {{
+// The op's record, or what the declaration says where there is none of that name.
+std::string declared_doc(const char* name, const char* declared) {{
+  const std::string text = op_doc(name);
+  return text.empty() ? declared : text;
+}}
+}}  // namespace
+
+void bind_declared_ops(py::module_& into) {{
+"""
+PYI_HEAD = '''"""The functions of include/sindri/ops: eager, recorded by a tape, or traced, as the scopes in force say.
+
+Written by scripts/op_bindings.py at every build; do not edit."""
+
+from collections.abc import Sequence
+from typing import Any
+from sindri._core import Tensor, _DTypeLike as DTypeLike, _TensorLike as TensorLike
+
+'''
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    folder, source, types = (pathlib.Path(a) for a in sys.argv[1:])
+    known, functions, headers = {}, [], sorted((folder / "sindri" / "ops").glob("*.h"))
+    for header in headers:
+        found, own = declarations(header)
+        known.update(own)
+        functions += [f for f in found if f.name not in WRITTEN]
+    includes = "".join(f'#include "sindri/ops/{h.name}"\n' for h in headers)
+    lines = [f"def {name}{signature}: ..." for name, signature in WRITTEN.items()] + [stub(f, known) for f in functions]
+    code = CPP_HEAD.format(includes=includes) + "\n".join(binding(f, known) for f in functions) + "\n}\n\n}  // namespace sindri::python\n"
+    for path, text in ((source, code), (types, PYI_HEAD + "\n".join(sorted(lines)) + "\n")):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
