@@ -76,8 +76,6 @@ LAZY = {
     ("train/callback/_landscape.py", "sindri.tools._safetensors"): "as above",
     ("tools/cli.py", "runpy"): "for `compare record` alone",
     ("tools/compare.py", "importlib"): "the version of torch, where it is there",
-    # Circles still to be settled.
-    ("amp.py", "sindri.train.loss_scale_manager"): "",
 }
 # Modules that import each other at the top -> why.
 CIRCLES = {

@@ -85,7 +85,7 @@ if [[ $with_python -eq 1 ]]; then
   python=$(bash scripts/python_env.sh)
   quick_args=()
   if [[ $quick -eq 1 ]]; then quick_args=(-m "not slow"); fi
-  env -u GTEST_OUTPUT PYTHONPATH=python "$python" -m pytest tests/python -q -p no:cacheprovider -n "$jobs" --dist loadfile --junitxml="$results/python.xml" "${quick_args[@]}" || ctest_ok=0
+  env -u GTEST_OUTPUT PYTHONPATH=python "$python" -m pytest tests/python -q --in-tree -p no:cacheprovider -n "$jobs" --dist loadfile --junitxml="$results/python.xml" "${quick_args[@]}" || ctest_ok=0
 fi
 
 if [[ -z $only && $fast -eq 0 && -x build/$preset/tests/ops_tests ]]; then

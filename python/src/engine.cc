@@ -6,6 +6,7 @@
 
 #include "python/src/tensor_object.h"
 #include "sindri/amp/amp.h"
+#include "sindri/amp/policy.h"
 #include "sindri/autograd/grad.h"
 #include "sindri/core/context.h"
 #include "sindri/core/host_memory.h"
@@ -474,6 +475,21 @@ void bind_amp(py::module_& m) {
       .def_property_readonly("active", &amp::Options::active)
       .def(
           "check", [](const amp::Options& o, const std::vector<std::string>& cell_classes) { amp::check(o, cell_classes); }, py::arg("cell_classes"));
+  using amp::NamedPolicy;
+  py::class_<NamedPolicy>(m, "AmpPolicy", "A named policy of mixed precision (include/sindri/amp/policy.h).")
+      .def_readonly("name", &NamedPolicy::name)
+      .def_readonly("half_cells", &NamedPolicy::half_cells)
+      .def_readonly("float_cells", &NamedPolicy::float_cells)
+      .def_property_readonly("casts_ops", [](const NamedPolicy& p) { return p.casts == amp::Casts::kOps; })
+      .def_property_readonly("casts_batchnorm", &NamedPolicy::casts_batchnorm)
+      .def_property_readonly("casts_all", &NamedPolicy::casts_all)
+      .def_property_readonly("keeps_batchnorm", [](const NamedPolicy& p) { return p.casts_batchnorm() && p.keeps_batchnorm; })
+      .def("brings_loss_scale", &NamedPolicy::brings_loss_scale, py::arg("half"))
+      .def("options", &NamedPolicy::options, py::arg("half"), py::arg("keep_batchnorm_fp32") = py::none());
+  m.def(
+      "amp_policy", [](const std::string& name, const std::string& target) { return amp::find_policy(name, amp::Casts::kCells, target); }, py::arg("name"),
+      py::arg("device_target") = "CPU", "The policy of a name, in which 'O1' to 'O3' are those of MindSpore, which mark Cells.");
+  m.def("default_half", &amp::default_half, py::arg("device_target"), "The half type where the user names none.");
   bind_scope<AmpScopePy>(m, "AmpScope", "Casts the ops inside `with`, as the options say.").def(py::init<amp::Options>(), py::arg("options"));
   bind_scope<FullPrecisionPy>(m, "FullPrecisionScope", "Nothing is cast inside `with`.").def(py::init<>());
   bind_scope<CellScopePy>(m, "CellScope", "What a Cell adds while it is constructed.")

@@ -5,6 +5,7 @@
 #include "python/src/settings.h"
 #include "sindri/boost/grad_accumulation.h"
 #include "sindri/ops/elementwise.h"
+#include "sindri/train/amp.h"
 #include "sindri/train/boost.h"
 #include "sindri/train/loss_scale.h"
 #include "sindri/train/train_step.h"
@@ -259,6 +260,13 @@ void bind_train_step(py::module_& m) {
       },
       py::arg("scale"), py::arg("current"), py::arg("last_overflow"), py::arg("overflows"), py::arg("overflow"), py::arg("increase"), py::arg("decrease"),
       py::arg("window"), "The four after a step, by the rule of DynamicLossScaleManager.");
+  m.def(
+      "check_loss_scales",
+      [](const std::string& manager, double scale, bool drops, const std::string& optimizer, double own) {
+        train::check_loss_scales(manager, scale, drops, optimizer, own, true);
+      },
+      py::arg("manager"), py::arg("scale"), py::arg("drops"), py::arg("optimizer"), py::arg("own"),
+      "That gradients are divided once by what the loss is multiplied by; ValueError otherwise.");
   m.def("boost_algorithms", &registered, "{name: (doc, {setting: (default, doc)})} of the registered training algorithms.");
 }
 

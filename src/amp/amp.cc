@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "sindri/amp/policy.h"
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
 #include "src/amp/amp_trace.h"
@@ -51,6 +52,8 @@ bool contains(const std::vector<std::string>& list, const std::string& name) { r
 
 void check_name(const char* list, const std::string& name, const std::vector<std::string>& cell_classes) {
   if (contains(cell_classes, name)) return;
+  for (const NamedPolicy& p : policies())  // a list of one's own may start from theirs, whatever the network has of it
+    if (contains(p.half_cells, name) || contains(p.float_cells, name)) return;
   std::vector<std::string> known = cell_classes;
   for (const OpDef* op : all_ops()) {
     if (op->name == name) return;
@@ -67,12 +70,7 @@ const char* level_name(Level level) {
   return kNames[static_cast<size_t>(level)];
 }
 
-Level parse_level(const std::string& text) {
-  for (const Level level : {Level::kO0, Level::kO1, Level::kO2, Level::kO3}) {
-    if (text == level_name(level)) return level;
-  }
-  throw ValueError(fmt::format("amp_level '{}' is not known", text), "", "use O0, O1, O2 or O3");
-}
+Level parse_level(const std::string& text) { return find_policy(text, Casts::kOps).options(DType::kBFloat16).level; }
 
 DType parse_half(const std::string& text) {
   if (text == "bf16" || text == "bfloat16") return DType::kBFloat16;

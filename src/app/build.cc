@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sindri/amp/policy.h"
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
 #include "sindri/core/nearest.h"
@@ -111,18 +112,16 @@ std::shared_ptr<optim::Optimizer> make_optimizer(const train::Settings& s, nn::C
 }
 
 amp::Options amp_options(const train::Settings& s) {
-  amp::Options o{.level = amp::parse_level(s.get_string("train.amp_level")), .dtype = amp::parse_half(s.get_string("train.amp_dtype"))};
-  if (const std::string& keep = s.get_string("train.keep_batchnorm_fp32"); keep != "auto") o.keep_batchnorm_fp32 = keep == "true";
-  return o;
+  const std::string keep = s.get_string("train.keep_batchnorm_fp32");
+  return amp::find_policy(s.get_string("train.amp_level"), amp::Casts::kOps)
+      .options(amp::parse_half(s.get_string("train.amp_dtype")), keep == "auto" ? std::nullopt : std::optional<bool>(keep == "true"));
 }
 
 std::shared_ptr<train::LossScaleManager> make_loss_scale(const train::Settings& s) {
   const std::string& type = s.get_string("loss_scale.type");
   const double init = s.get_float("loss_scale.init");
   if (type == "fixed") return std::make_shared<train::FixedLossScaleManager>(init == 0 ? 128 : init);
-  const amp::Options o = amp_options(s);
-  const bool by_default = type == "auto" && o.level == amp::Level::kO2 && o.dtype == DType::kFloat16 && s.get_float("optimizer.loss_scale") == 1;
-  if (type != "dynamic" && !by_default) return nullptr;
+  if (type != "dynamic" && !train::scales_by_default(s)) return nullptr;
   return std::make_shared<train::DynamicLossScaleManager>(init == 0 ? 0x1p24 : init, s.get_float("loss_scale.factor"), s.get_int("loss_scale.window"));
 }
 

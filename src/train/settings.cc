@@ -11,6 +11,7 @@
 #include <fstream>
 #include <set>
 
+#include "sindri/amp/policy.h"
 #include "sindri/core/error.h"
 #include "sindri/optim/registry.h"
 #include "sindri/train/boost.h"
@@ -220,13 +221,20 @@ void Settings::fail(const char* name, const std::string& message, const std::str
   throw SettingsError(fmt::format("{}: {}", name, message), fmt::format("{} from {}", name, origin(name)), fix);
 }
 
+bool scales_by_default(const Settings& s) {
+  const amp::NamedPolicy& policy = amp::find_policy(s.get_string("train.amp_level"), amp::Casts::kOps);
+  return s.get_string("loss_scale.type") == "auto" && policy.brings_loss_scale(amp::parse_half(s.get_string("train.amp_dtype"))) &&
+      s.get_float("optimizer.loss_scale") == 1;
+}
+
 // Mixed precision and loss scale: no setting may be there for nothing.
 void Settings::validate_precision() const {
-  const std::string &level = get_string("train.amp_level"), &half = get_string("train.amp_dtype"), &type = get_string("loss_scale.type");
-  if (level == "O0" && half != "bf16") fail("train.amp_dtype", "nothing is cast at train.amp_level O0", "set train.amp_level");
-  if (level <= "O1" && get_string("train.keep_batchnorm_fp32") == "false")
+  const std::string level = get_string("train.amp_level"), half = get_string("train.amp_dtype"), type = get_string("loss_scale.type");
+  const amp::NamedPolicy& policy = amp::find_policy(level, amp::Casts::kOps);
+  if (policy.casts == amp::Casts::kNone && half != "bf16") fail("train.amp_dtype", "nothing is cast at train.amp_level O0", "set train.amp_level");
+  if (!policy.casts_batchnorm() && get_string("train.keep_batchnorm_fp32") == "false")
     fail("train.keep_batchnorm_fp32", fmt::format("batch norm runs in float32 at train.amp_level {}", level), "leave it out, or use O2 or O3");
-  const bool dynamic = type == "dynamic" || (type == "auto" && level == "O2" && half == "f16" && get_float("optimizer.loss_scale") == 1);
+  const bool dynamic = type == "dynamic" || scales_by_default(*this);
   const bool scales = dynamic || type == "fixed";
   if (!scales && get_float("loss_scale.init") != 0)
     fail("loss_scale.init", fmt::format("there is no loss scale with loss_scale.type {}", type), "use fixed or dynamic");

@@ -5,6 +5,7 @@
 #include <deque>
 #include <mutex>
 
+#include "sindri/amp/policy.h"
 #include "sindri/core/error.h"
 #include "sindri/nn/registry.h"
 #include "sindri/optim/registry.h"
@@ -26,6 +27,11 @@ constexpr Chooser kChoosers[] = {
     {"lr.schedule", []() -> const RegistryBase& { return optim::schedules(); }},
     {"loss.name", []() -> const RegistryBase& { return nn::losses(); }},
 };
+
+const std::string& amp_levels() {
+  static const std::string& names = *new std::string(amp::policy_names(amp::Casts::kOps));
+  return names;
+}
 
 std::vector<SettingSpec> fixed_rows() {
   using enum SettingType;
@@ -138,8 +144,9 @@ std::vector<SettingSpec> fixed_rows() {
       {.name = "train.amp_level",
        .type = kString,
        .fallback = "O0",
-       .doc = "mixed precision: O0 none; O1 convolutions and matrix products in half; O2 all but softmax, losses and batch norm's parameters; O3 those too",
-       .choices = "O0|O1|O2|O3"},
+       .doc = "mixed precision: O0 none; O1 convolutions and matrix products in half; O2 all but softmax, losses and batch norm's parameters; O3 those too; "
+              "ops_O1 … are their full names",
+       .choices = amp_levels().c_str()},
       {.name = "train.amp_dtype", .type = kString, .fallback = "bf16", .doc = "the half type of amp_level", .choices = "bf16|f16"},
       {.name = "train.keep_batchnorm_fp32",
        .type = kString,

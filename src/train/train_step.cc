@@ -11,6 +11,7 @@
 #include "sindri/ops/random.h"
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
+#include "sindri/train/amp.h"
 
 namespace sindri::train {
 
@@ -100,16 +101,8 @@ void check_options(nn::Cell& net, const optim::Optimizer& optimizer, const Train
   amp::check(o.amp, classes);
   if (o.loss_scale_manager == nullptr) return;
   if (o.loss_scale != 1) throw ValueError(fmt::format("loss_scale is {} beside a loss scale manager", o.loss_scale), "", "leave loss_scale at 1");
-  const double own = optimizer.base_options().loss_scale;
-  if (!o.loss_scale_manager->get_drop_overflow_update()) {
-    if (const double scale = o.loss_scale_manager->get_loss_scale(); own != scale)
-      throw ValueError(
-          fmt::format("without drop_overflow_update the optimizer divides by the loss scale: the manager's is {}, {}'s {}", scale, optimizer.name(), own), "",
-          "give both the same loss_scale");
-  } else if (own != 1) {
-    throw ValueError(fmt::format("gradients would be divided twice: by the loss scale manager's scale, and by {}'s loss_scale {}", optimizer.name(), own), "",
-                     "leave the optimizer's loss_scale at 1");
-  }
+  const bool drops = o.loss_scale_manager->get_drop_overflow_update();
+  check_loss_scales("the manager", drops ? 1 : o.loss_scale_manager->get_loss_scale(), drops, optimizer.name(), optimizer.base_options().loss_scale);
 }
 
 // The opposite of what the guard found, as it stands there or by one op.

@@ -10,6 +10,11 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # started in the backgrou
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_addoption(parser):
+    """--in-tree: a test that needs this tree's library, its sources or a compiler fails where it finds none, instead of being skipped."""
+    parser.addoption("--in-tree", action="store_true", help="fail where the library of this tree, its sources or a compiler are missing; scripts/test.sh says so")
+
+
 def pytest_configure(config):
     """Names the mark, which pytest warns about otherwise."""
     config.addinivalue_line("markers", "slow: left out by scripts/test.sh --quick and --fast")
@@ -30,6 +35,12 @@ def mode(request):
     """Runs a test in both modes."""
     ms.set_context(mode=ms.GRAPH_MODE if request.param == "graph" else ms.PYNATIVE_MODE)
     return request.param
+
+
+@pytest.fixture
+def missing(request):
+    """What to call, with the reason, where something is missing that a build of this tree has."""
+    return pytest.fail if request.config.getoption("--in-tree") else pytest.skip
 
 
 @pytest.fixture

@@ -76,8 +76,8 @@ def test_auto_boost_reads_the_schema():
     (ValueError, "did you mean 'grad_accumulation'", ('O1', {'grad_acumulation': {}})),
     (ValueError, "did you mean 'average'", ('O1', {'boost': {'mode': 'manual', 'averag': True}})),
     (ValueError, "the key of 'grad_accumulation' 'steps'", ('O1', {'grad_accumulation': {'steps': 2}})),
-    (ValueError, "common's key", ('O1', {'common': {'devices': 8}})),
-    (TypeError, 'must be a dict', ('O1', [1])),
+    (ValueError, "the key of 'common' 'devices'", ('O1', {'common': {'devices': 8}})),
+    (TypeError, 'must be dict', ('O1', [1])),
     (TypeError, 'must be a bool', ('O1', {'boost': {'mode': 'manual', 'less_bn': 1}})),
 ])
 def test_auto_boost_refuses(kind, text, bad):

@@ -43,10 +43,10 @@ def library():
 
 
 @pytest.mark.slow
-def test_a_library_of_ones_own(tmp_path):
+def test_a_library_of_ones_own(tmp_path, missing):
     compiler, sindri = shutil.which('c++'), library()
     if compiler is None or sindri is None or not os.path.exists(EXAMPLE):
-        pytest.skip('no compiler, no shared library, or no sources here')
+        missing(f'compiler: {compiler}, shared library: {sindri}, example: {EXAMPLE}')
     lib = str(tmp_path / 'liblookahead.so')
     subprocess.run([compiler, '-std=c++20', '-O1', '-shared', '-fPIC', '-I', os.path.join(ROOT, 'include'), EXAMPLE, sindri, '-o', lib], check=True)
     done = subprocess.run([sys.executable, '-c', SCRIPT, lib], capture_output=True, text=True, check=False)

@@ -108,6 +108,7 @@ def types(net):
 
 LEVELS = {"O1": lambda net: amp.auto_mixed_precision(net, "O1"), "O2": lambda net: amp.auto_mixed_precision(net, "O2"),
           "O3": lambda net: amp.auto_mixed_precision(net, "O3"), "auto": lambda net: amp.auto_mixed_precision(net, "auto"),
+          "ops": lambda net: amp.auto_mixed_precision(net, "ops_O3"),
           "white": lambda net: amp.custom_mixed_precision(net, white_list=[nn.Conv2d]),
           "black": lambda net: amp.custom_mixed_precision(net, black_list=[nn.Dense]),
           "build": lambda net: amp.build_train_network(net, opt(net), sparse_loss(), "O2", loss_scale_manager=None)}
@@ -187,6 +188,30 @@ def test_auto_runs_products_in_half_and_norms_in_float32(mode):
     out = net(ms.Tensor(X))
     seen = net.__dict__["_cell_seen"]
     assert (seen["conv"], seen["norm"], seen["fc"], out.dtype) == (F16, F32, F32, F32)  # the bias is float32
+
+
+@pytest.mark.parametrize("short, full", [("O0", "O0"), ("O1", "cells_O1"), ("O2", "cells_O2"), ("O3", "cells_O3"), ("auto", "ops_O1")])
+def test_a_full_name_means_what_its_short_one_does(short, full, mode):
+    by_short, by_full = amp.auto_mixed_precision(make(), short), amp.auto_mixed_precision(make(), full)
+    assert types(by_short) == types(by_full)
+    np.testing.assert_array_equal(by_short(ms.Tensor(X)).asnumpy(), by_full(ms.Tensor(X)).asnumpy())
+
+
+def test_levels_of_settings_files_cast_op_by_op(mode):
+    net = amp.auto_mixed_precision(make(), "ops_O2")
+    want = dict(conv=F16, bn=F16, relu=F16, flatten=F16, norm=F32, fc=F16, out=F32)
+    assert types(net) == want and net.conv._to_float is None and not net.bn._mixed
+    for dtype, cell_type in ((None, nn.TrainOneStepCell), (F16, nn.TrainOneStepWithLossScaleCell), (F32, nn.TrainOneStepWithLossScaleCell)):
+        built = make()
+        named = {} if dtype is None else {"cast_model_type": dtype}
+        cell = amp.build_train_network(built, opt(built), sparse_loss(), "ops_O2", **named)
+        assert type(cell) is cell_type and types(built)["conv"] == (dtype or ms.bfloat16) and types(built)["norm"] == F32
+        cell(ms.Tensor(X), ms.Tensor(LABEL))
+    keeps = make()
+    amp.build_train_network(keeps, opt(keeps), sparse_loss(), "ops_O3", keep_batchnorm_fp32=True)
+    alike = make()
+    amp.build_train_network(alike, opt(alike), sparse_loss(), "ops_O2", loss_scale_manager=None)
+    np.testing.assert_array_equal(keeps(ms.Tensor(X)).asnumpy(), alike(ms.Tensor(X)).asnumpy())
 
 
 def test_bfloat16():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sindri as ms
-from sindri import _core, nn, ops
+from sindri import _core, amp, nn, ops
 from sindri.dataset import transforms, vision
 
 ROWS, BATCH, EPOCHS = 40, 4, 5
@@ -128,8 +128,7 @@ def by_script(folder, level):
     data = data.map([vision.Normalize(mean, std), vision.HWC2CHW()], 'image').map(transforms.TypeCast(ms.int32), 'label').batch(BATCH, drop_remainder=True)
     net = ResNet20()
     ms.load_param_into_net(net, ms.load_checkpoint(str(folder / 'start.ckpt')), strict_load=True)
-    if level != 'O0':
-        net.set_amp(_core.AmpOptions(level=level, dtype=ms.bfloat16))
+    amp.auto_mixed_precision(net, level if level == 'O0' else f'ops_{level}', ms.bfloat16)  # settings files cast op by op
     with_loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean'))
     optimizer = Clipped(groups(net), rates(), 0.9)
     model = ms.Model(with_loss, optimizer=optimizer, loss_scale_manager=ms.DynamicLossScaleManager(1024, 2, 3), boost_level='O1', boost_config_dict=BOOST)

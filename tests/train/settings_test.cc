@@ -52,7 +52,7 @@ TEST(Settings, RefusesBadFiles) {
       {"lr:\n  max: .inf\n", ErrorCode::kSettings, "expected a number", "dir/test.yaml:2:3", ""},
       {"lr:\n  max: nan\n", ErrorCode::kSettings, "expected a number", "dir/test.yaml:2:3", ""},
       {"lr:\n  schedule: cosin\n", ErrorCode::kSettings, "got 'cosin'", "dir/test.yaml:2:3", "did you mean 'cosine'?"},
-      {"train:\n  amp_level: O4\n", ErrorCode::kSettings, "expected O0, O1, O2, O3, got 'O4'", "dir/test.yaml:2:3", ""},
+      {"train:\n  amp_level: O4\n", ErrorCode::kSettings, "expected O0, O1, O2, O3, ops_O1, ops_O2, ops_O3, got 'O4'", "dir/test.yaml:2:3", ""},
       {"data:\n  mean: [0.5, x]\n", ErrorCode::kSettings, "data.mean: expected a number, got 'x'", "dir/test.yaml:2:3", ""},
       {"data:\n  mean: [[0.5]]\n", ErrorCode::kSettings, "list inside a list", "dir/test.yaml:2", ""},
       {"data:\n  mean: [{a: 1}]\n", ErrorCode::kSettings, "mapping inside a list", "dir/test.yaml:2", ""},

@@ -105,6 +105,8 @@ class SINDRI_API Settings {
   std::map<std::string, Slot> slots_;
 };
 
+/// Whether loss_scale.type auto is a dynamic scale: that of the amp level with its half type, unless optimizer.loss_scale is a scale already.
+SINDRI_API bool scales_by_default(const Settings& settings);
 /// The training algorithms that the settings switch on (boost.<name>.enabled), in the order of their names.
 SINDRI_API std::vector<BoostAlgorithmPtr> make_boosts(const Settings& settings);
 /// A line for every registered algorithm: those that are active in their order, with what they wrap and their settings, and why each of the

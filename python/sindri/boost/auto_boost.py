@@ -1,16 +1,16 @@
 """What boost_level and boost_config_dict of a Model ask for, as a list of training algorithms with their settings."""
 from __future__ import annotations
 
-import difflib
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, Iterable, List, Tuple
 
 from sindri import _core
 from sindri import log as logger
+from sindri._check import check_bool, check_choice, check_type, fail, nearest
 from sindri.common.not_yet import not_yet
 
 __all__ = ["AutoBoost"]
 
-_LEVELS: Dict[str, Tuple[str, ...]] = {"O0": (), "O1": ("less_bn", "grad_freeze"), "O2": ("less_bn", "grad_freeze", "adasum")}
+BOOST_LEVELS: Dict[str, Tuple[str, ...]] = {"O0": (), "O1": ("less_bn", "grad_freeze"), "O2": ("less_bn", "grad_freeze", "adasum")}
 _MODES = ("auto", "manual", "enable_all", "disable_all")
 # MindSpore's algorithms with the keys of their sections; what of them is registered is there.
 _SECTIONS: Dict[str, Tuple[str, ...]] = {
@@ -22,12 +22,13 @@ _SECTIONS: Dict[str, Tuple[str, ...]] = {
     "loss_scale_group": (),
 }
 _COMMON = ("device_number", "device_num", "gradient_split_groups")
-_ALIASES = {("grad_accumulation", "grad_accumulation_step"): "step"}
+_ALIASES = {"grad_accumulation_step": "step"}
 
 
-def _unknown(what: str, name: Any, known: Any) -> None:
-    near = difflib.get_close_matches(str(name), sorted(known), 1)
-    raise ValueError(f"AutoBoost: {what} '{name}' is not known | " + (f"did you mean '{near[0]}'?" if near else f"known are {', '.join(sorted(known))}"))
+def _check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
+    for name in names:
+        if name not in known:
+            fail(ValueError, f"{what} '{name}' is not known", "AutoBoost", nearest(name, known) or f"known are {', '.join(sorted(known))}")
 
 
 class AutoBoost:
@@ -41,63 +42,34 @@ class AutoBoost:
     """
 
     def __init__(self, level: str = "O0", boost_config_dict: Any = "") -> None:
-        if level not in _LEVELS:
-            raise ValueError(f"AutoBoost: 'level' must be O0, O1 or O2, got {level!r}")
         config = {} if boost_config_dict in (None, "") else boost_config_dict
-        if not isinstance(config, dict):
-            raise TypeError(f"AutoBoost: 'boost_config_dict' must be a dict, got {type(config).__name__}")
-        self.level, self.boost_config = level, config
-        self._registered = _core.boost_algorithms()
+        self.level = check_choice("AutoBoost", "'level'", level, tuple(BOOST_LEVELS))
+        self.boost_config = check_type("AutoBoost", "'boost_config_dict'", config, dict)
         self.algorithms: List[Tuple[str, Dict[str, Any]]] = []
+        if level == "O0" and config:
+            logger.warning("AutoBoost: 'boost_config_dict' has no effect at boost_level 'O0' | give 'O1' or 'O2'")
         if level == "O0":
-            if config:
-                logger.warning("AutoBoost: 'boost_config_dict' has no effect at boost_level 'O0' | give 'O1' or 'O2'")
             return
-        self._check_sections(config)
-        for name in self._switched_on(config.get("boost", {})):
-            if name not in self._registered:
-                not_yet(f"boost algorithm '{name}'", "boost")
-            self.algorithms.append((name, self._settings_of(name, config.get(name, {}))))
-
-    def _names(self) -> Any:
-        return set(_SECTIONS) | set(self._registered)
-
-    def _check_sections(self, config: Dict[str, Any]) -> None:
+        registered = _core.boost_algorithms()
+        keys: Dict[str, Tuple[str, ...]] = {name: (*_SECTIONS.get(name, ()), *registered.get(name, ("", ()))[1]) for name in {**_SECTIONS, **registered}}
+        switches = sorted(keys)
+        keys.update(boost=("mode", *switches), common=_COMMON)
+        _check_known("the section", config, keys)
         for section, values in config.items():
-            if section not in {"boost", "common"} | self._names():
-                _unknown("the section", section, {"boost", "common"} | self._names())
-            if not isinstance(values, dict):
-                raise TypeError(f"AutoBoost: the section '{section}' must be a dict, got {type(values).__name__}")
-        for key in config.get("common", {}):
-            if key not in _COMMON:
-                _unknown("common's key", key, _COMMON)
-        for name in self._names() & set(config):
-            known = set(_SECTIONS.get(name, ())) | set(self._registered.get(name, ("", {}))[1])
-            for key in config[name]:
-                if key not in known:
-                    _unknown(f"the key of '{name}'", key, known)
+            _check_known(f"the key of '{section}'", check_type("AutoBoost", f"the section '{section}'", values, dict), keys[section])
+        for name in self._switched_on(config.get("boost", {}), switches):
+            if name not in registered:
+                not_yet(f"boost algorithm '{name}'", "boost")
+            self.algorithms.append((name, {_ALIASES.get(key, key): value for key, value in config.get(name, {}).items()}))
 
-    def _switched_on(self, boost: Dict[str, Any]) -> List[str]:
-        mode = boost.get("mode", "auto")
-        if mode not in _MODES:
-            raise ValueError(f"AutoBoost: 'mode' must be one of {', '.join(_MODES)}, got {mode!r}")
-        on = {name: name in _LEVELS[self.level] for name in sorted(self._names())}
-        for name, value in boost.items():
-            if name == "mode":
-                continue
-            if name not in on:
-                _unknown("the algorithm", name, on)
-            if not isinstance(value, bool):
-                raise TypeError(f"AutoBoost: 'boost.{name}' must be a bool, got {value!r}")
-            if mode == "manual":
-                on[name] = value
+    def _switched_on(self, boost: Dict[str, Any], names: List[str]) -> List[str]:
+        mode = check_choice("AutoBoost", "'mode'", boost.get("mode", "auto"), _MODES)
+        chosen = {name: value for name, value in boost.items() if name != "mode"}
+        for name, value in chosen.items():
+            check_bool("AutoBoost", f"'boost.{name}'", value)
         if mode in ("enable_all", "disable_all"):
-            on = {name: mode == "enable_all" and name in _SECTIONS for name in on}
-        return [name for name, value in on.items() if value]
-
-    @staticmethod
-    def _settings_of(name: str, section: Dict[str, Any]) -> Dict[str, Any]:
-        return {_ALIASES.get((name, key), key): value for key, value in section.items()}
+            return sorted(_SECTIONS) if mode == "enable_all" else []
+        return [name for name in names if (chosen.get(name) if mode == "manual" and name in chosen else name in BOOST_LEVELS[self.level])]
 
     def network_auto_process_train(self, network: Any, optimizer: Any) -> Tuple[Any, Any]:
         """The network and the optimizer to train with: those given, algorithms work on the training step."""

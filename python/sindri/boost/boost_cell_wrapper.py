@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from sindri import _core
+from sindri._check import check_type
 from sindri._compile import clock
 from sindri.boost.auto_boost import AutoBoost
 from sindri.common.parameter import ParameterTuple
@@ -17,8 +18,8 @@ __all__ = ["BoostTrainOneStepCell", "BoostTrainOneStepWithLossScaleCell", "avera
 
 
 def _moving_averages(network: Cell) -> List[Tuple[Any, float]]:
-    norms = [cell for _, cell in network.cells_and_names() if isinstance(cell, _BatchNorm)]
-    return [(p, float(norm.momentum)) for norm in norms for p in (norm.moving_mean, norm.moving_variance)]
+    return [(p, float(cell.momentum)) for _, cell in network.cells_and_names() if isinstance(cell, _BatchNorm)
+            for p in (cell.moving_mean, cell.moving_variance)]
 
 
 class _Boosted(TrainOneStepCell):
@@ -27,17 +28,16 @@ class _Boosted(TrainOneStepCell):
     A step has several graphs (one that collects gradients, one that updates): `_boost_variant` is an attribute, so that each is traced by itself.
     """
 
-    _unread_by_graphs = TrainOneStepCell._unread_by_graphs | {"_cell_boost_step", "_cell_boost_epoch"}
+    _unread_by_graphs = TrainOneStepCell._unread_by_graphs | {"_cell_boost_step"}
 
     def _attach(self, boost: Optional[AutoBoost]) -> None:
-        if boost is not None and not isinstance(boost, AutoBoost):
-            raise TypeError(f"{self.cls_name}: 'boost' must be an AutoBoost, got {type(boost).__name__}")
+        check_type(self.cls_name, "'boost'", boost, (AutoBoost, type(None)))
         self._boost_step = _core.TrainStep(self._stages.guarded)
         self._boost_step.apply(boost.algorithms if boost is not None else [], list(self.weights),
                                [(p.name, p) for p in self.network.get_parameters()], _moving_averages(self.network))
         self._boost_state = ParameterTuple(self._boost_step.state())
         self._boost_variant = 0
-        self.__dict__.update(_cell_boost_step=None, _cell_boost_epoch=0)
+        self.__dict__["_cell_boost_step"] = None
 
     @property
     def boost_algorithms(self) -> List[str]:
