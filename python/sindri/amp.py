@@ -186,6 +186,11 @@ def _policy(level: str) -> Any:
     return _core.amp_policy(level, context.get_context("device_target"))
 
 
+def _casts_all(level: str) -> bool:
+    """Whether a level is about more than listed Cells, so that a loss must be given float32. Raises ValueError for one that is not known."""
+    return bool(_policy(level).casts_all)
+
+
 def _half_of_target() -> Any:
     return _core.default_half(context.get_context("device_target"))
 
@@ -244,7 +249,8 @@ def build_train_network(network: Cell, optimizer: Cell, loss_fn: Optional[Cell] 
         network = _WithLossCell(network, loss_fn) if in_float32 else WithLossCell(network, loss_fn)
     manager = kwargs["loss_scale_manager"] if "loss_scale_manager" in kwargs else _level_manager(level, kwargs.get("cast_model_type"))
     update_cell = manager.get_update_cell() if manager is not None else None
-    scale, own = manager.get_loss_scale() if manager is not None else None, getattr(optimizer, "loss_scale", None)
+    scale: Any = manager.get_loss_scale() if manager is not None else None
+    own: Any = getattr(optimizer, "loss_scale", None)
     if manager is not None and is_number(own) and (scale is not None or update_cell is not None):
         _core.check_loss_scales(type(manager).__name__, 1 if update_cell is not None else scale, update_cell is not None, type(optimizer).__name__, own)
     more = (boost,) if boost.algorithms else ()

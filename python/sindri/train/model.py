@@ -24,7 +24,6 @@ from sindri.train.metrics import Loss, get_metrics
 
 __all__ = ['Model']
 
-_AMP_LEVELS = ('O0', 'O1', 'O2', 'O3', 'auto')
 _BOOST_LEVELS = ('O0', 'O1', 'O2')
 _KWARGS = ('loss_scale_manager', 'keep_batchnorm_fp32', 'boost_config_dict', 'acc_level', 'eval_weights')
 # 1.x scripts rely on sinking by default, 2.x scripts on not sinking.
@@ -39,7 +38,7 @@ class Model:
 
     network, loss_fn and optimizer are joined into one training Cell: without optimizer the network must be that Cell itself, without loss_fn its
     output is the loss. metrics: a dict name -> Metric, or a set or list of registered names. eval_network takes a batch and gives outputs of
-    which eval_indexes names (loss, prediction, label); without it network and loss_fn are used. amp_level 'O0' to 'O3' or 'auto': see
+    which eval_indexes names (loss, prediction, label); without it network and loss_fn are used. amp_level 'O0' to 'O3', 'auto' or a full name: see
     sindri.amp; half is bfloat16 on a CPU target, else float16, and O2 in float16 gets a DynamicLossScaleManager unless one is given.
     boost_level and boost_config_dict: see boost.AutoBoost. Keywords: loss_scale_manager, keep_batchnorm_fp32, boost_config_dict, acc_level (older
     name of boost_level), eval_weights ('trained', or the training algorithm whose weights eval() and fit() evaluate with, e.g. 'average').
@@ -54,7 +53,7 @@ class Model:
         self._amp_level = amp_level
         self._check_kwargs(kwargs)
         self._check_networks()
-        validator.check_string(amp_level, _AMP_LEVELS, 'amp_level', 'Model')
+        self._loss_in_float32 = amp._casts_all(amp_level)  # ValueError for a level that is not known
         self._boost_level = validator.check_string(kwargs.get('acc_level', boost_level), _BOOST_LEVELS, 'boost_level', 'Model')
         self._boost = AutoBoost(self._boost_level, kwargs.get('boost_config_dict', ''))
         if self._boost.algorithms and optimizer is None:
@@ -122,7 +121,7 @@ class Model:
             return
         if self._loss_fn is None:
             raise ValueError("Model: with 'metrics' either 'loss_fn' or 'eval_network' is needed")
-        self._eval_network = nn.WithEvalCell(self._network, self._loss_fn, self._amp_level in ('O2', 'O3', 'auto'))
+        self._eval_network = nn.WithEvalCell(self._network, self._loss_fn, self._loss_in_float32)
         self._eval_indexes = [0, 1, 2]
 
     # --- properties -----------------------------------------------------------------------------------------------------------
