@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "sindri/boost/grad_accumulation.h"
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/rng.h"
@@ -129,6 +130,28 @@ TEST_P(GradAccumulation, ASecondTrainingGoesOnInTheGroup) {
   const std::vector<double> at_once = a.train(2, 0, "", "", false);
   b.train(1, 0, "", "", false);
   EXPECT_EQ(b.train_again(), at_once);
+}
+
+// By itself, where only the counter knows the place in the group.
+TEST(CollectGradients, TheCounterSaysWhichStepIsTheLast) {
+  Parameter sum(Tensor::zeros({2}), "sum", false), count(Tensor::scalar(0, DType::kInt32), "count", false);
+  const auto step = [&](double a, double b) {
+    Gradients g;
+    g.of_params = {Tensor::from_values({2}, {a, b})};
+    return boost::collect_gradients({&sum}, count, 2, std::move(g));
+  };
+  for (int group = 0; group < 2; ++group) {
+    EXPECT_FALSE(step(2, 6).has_value());
+    EXPECT_EQ(sum.stored().to_vector<double>(), (std::vector<double>{1, 3}));
+    EXPECT_EQ(count.stored().item(), 1);
+    const std::optional<Gradients> due = step(4, -6);
+    ASSERT_TRUE(due.has_value());
+    EXPECT_EQ(due->of_params[0].to_vector<double>(), (std::vector<double>{3, 0}));
+    EXPECT_FALSE(due->skip.defined());
+    EXPECT_EQ(sum.stored().to_vector<double>(), (std::vector<double>{0, 0}));
+    EXPECT_EQ(count.stored().item(), 0);
+  }
+  EXPECT_THROW(boost::collect_gradients({}, count, 2, {.of_params = {Tensor::zeros({2})}}), ValueError);
 }
 
 TEST(GradAccumulationSettings, Checks) {

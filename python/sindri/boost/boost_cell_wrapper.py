@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from sindri import _core
-from sindri._check import check_type
+from sindri._check import check_type, fail
 from sindri._compile import clock
 from sindri.boost.auto_boost import AutoBoost
 from sindri.common.parameter import ParameterTuple
@@ -56,8 +56,7 @@ class _Boosted(TrainOneStepCell):
         if not self.boost_algorithms:
             return super().__call__(*args, **kwargs)
         if _core.is_tracing_graph():
-            raise RuntimeError(f"{self.cls_name}: a training cell with {', '.join(self.boost_algorithms)} has several graphs, and is called inside of another "
-                               "one | call it by itself")
+            fail(RuntimeError, f"with {', '.join(self.boost_algorithms)} it has several graphs, this is inside one", self.cls_name, "call it by itself")
         if self.__dict__["_cell_boost_step"] is None:
             self.boost_event("begin", 0, 0)
         step = self.__dict__["_cell_boost_step"]
