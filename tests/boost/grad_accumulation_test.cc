@@ -151,7 +151,9 @@ TEST(CollectGradients, TheCounterSaysWhichStepIsTheLast) {
     EXPECT_EQ(sum.stored().to_vector<double>(), (std::vector<double>{0, 0}));
     EXPECT_EQ(count.stored().item(), 0);
   }
-  EXPECT_THROW(boost::collect_gradients({}, count, 2, {.of_params = {Tensor::zeros({2})}}), ValueError);
+  Gradients one_too_many;
+  one_too_many.of_params = {Tensor::zeros({2})};
+  EXPECT_THROW(boost::collect_gradients({}, count, 2, one_too_many), ValueError);
 }
 
 TEST(GradAccumulationSettings, Checks) {
