@@ -170,7 +170,7 @@ const OpDef& kConv2d = register_op({
            "as in MindSpore's Conv2D and PyTorch. pad: top, bottom, left, right. An infinity in w (or in dy, for the gradients) gives infinity or NaN where it "
            "meets padding, as the kernel at work multiplies its zeros or leaves them out. ShapeError when channels, groups or sizes do not fit.",
     .attrs = attrs_type<ops::Conv2dAttrs>(),
-    .traits = {.amp = AmpClass::kLower, .layout = LayoutRule::kChannelsLastPreferred, .layout_weights = kWeightInput1},
+    .traits = {.amp = AmpClass::kLower, .layout = LayoutRule::kChannelsLastPreferred, .layout_weights = kWeightInput1, .role = OpRole::kConv2d},
     .infer = infer_forward,
     .vjp = vjp_forward,
     .flops = [](const Attrs&, Span<const TensorMeta> in, Span<const TensorMeta> out) { return flops(out[0].shape, in[1].shape); },

@@ -51,7 +51,8 @@ const OpDef& kBiasAct = register_op({
                .layout = LayoutRule::kChannelsLastPreferred,
                .saves_in = kSavesNone,
                .layout_weights = 1u << 1,
-               .may_overwrite = [](const Attrs&, size_t, size_t, size_t in) { return in == 3; }},
+               .may_overwrite = [](const Attrs&, size_t, size_t, size_t in) { return in == 3; },
+               .role = OpRole::kConv2dBiasAct},
     .infer = infer_bias_act,
     // The convolution, and bias, residual and relu where they are there.
     .flops = [](const Attrs& attrs, Span<const TensorMeta> in, Span<const TensorMeta> out) -> int64_t {
@@ -65,7 +66,7 @@ const OpDef& kFold = register_op({
     .doc = "w [O, C/groups, KH, KW], gamma, beta, mean, var [O] -> w·s, beta - mean·s with s = gamma·rsqrt(var + eps) per output channel: a convolution with "
            "them equals batch_norm_infer behind the convolution with w. Made by the graph compiler; not differentiable.",
     .attrs = attrs_type<FoldBatchNormAttrs>(),
-    .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone},
+    .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone, .role = OpRole::kFoldBatchNorm},
     .infer = infer_fold,
 });
 

@@ -48,15 +48,26 @@ std::vector<TensorMeta> infer_binary(const char* op, Domain domain, Span<const T
   return {result_meta(broadcast_shapes(in[0].shape, in[1].shape, op), domain, in[0])};
 }
 
-constexpr OpTraits unary_traits(Domain domain, Saves saved) {
+// The lists of ops have no place for what these few are to the graph.
+constexpr OpRole role_of(std::string_view op) {
+  return op == "add" ? OpRole::kAdd : op == "relu" ? OpRole::kRelu : op == "relu_grad" ? OpRole::kReluGrad : OpRole::kNone;
+}
+
+constexpr OpTraits unary_traits(std::string_view op, Domain domain, Saves saved) {
   return {.layout = LayoutRule::kAgnostic,
           .saves_in = saved == kSavesX ? saves(0) : kSavesNone,
           .saves_out = saved == kSavesY ? saves(0) : kSavesNone,
           .inplace_input = domain == kPredicate ? -1 : 0,
-          .elementwise = true};
+          .elementwise = true,
+          .role = role_of(op)};
 }
-constexpr OpTraits binary_traits(Domain domain, uint32_t in, uint32_t out) {
-  return {.layout = LayoutRule::kAgnostic, .saves_in = in, .saves_out = out, .inplace_input = domain == kPredicate ? -1 : 0, .elementwise = true};
+constexpr OpTraits binary_traits(std::string_view op, Domain domain, uint32_t in, uint32_t out) {
+  return {.layout = LayoutRule::kAgnostic,
+          .saves_in = in,
+          .saves_out = out,
+          .inplace_input = domain == kPredicate ? -1 : 0,
+          .elementwise = true,
+          .role = role_of(op)};
 }
 
 // Integers become float32 for ops of floating results.
@@ -117,7 +128,7 @@ Tensor silu_curvature(const Tensor& x) {
       .name = #op,                                                                                                       \
       .doc = text,                                                                                                       \
       .attrs = attrs_type<AttrsT>(),                                                                                     \
-      .traits = unary_traits(domain, saved),                                                                             \
+      .traits = unary_traits(#op, domain, saved),                                                                             \
       .infer = [](const Attrs&, Span<const TensorMeta> in) { return infer_unary(#op, domain, in); },                     \
       .vjp = (saved) == kNoGradient ? nullptr : +[](const VjpContext& c) -> std::vector<Tensor> {                        \
         [[maybe_unused]] const auto [p0, p1] = numbers_of(c.attrs);                                                      \
@@ -136,7 +147,7 @@ Tensor silu_curvature(const Tensor& x) {
       .name = #op,                                                                                                       \
       .doc = text,                                                                                                       \
       .attrs = attrs_type<AttrsT>(),                                                                                     \
-      .traits = binary_traits(domain, in_mask, out_mask),                                                                \
+      .traits = binary_traits(#op, domain, in_mask, out_mask),                                                                \
       .infer = [](const Attrs&, Span<const TensorMeta> in) { return infer_binary(#op, domain, in); },                    \
       .vjp = rule,                                                                                                       \
       .expr = #expression,                                                                                               \

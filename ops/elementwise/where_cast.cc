@@ -53,7 +53,7 @@ const OpDef& kCast = register_op({
     .doc = "Conversion of the element type. Floats round to nearest even; float to integer truncates, NaN gives 0 and values out of range "
            "saturate at 64 bits and wrap below; to bool: != 0.",
     .attrs = attrs_type<CastAttrs>(),
-    .traits = {.layout = LayoutRule::kAgnostic, .saves_in = kSavesNone, .elementwise = true, .rearranges = true},
+    .traits = {.layout = LayoutRule::kAgnostic, .saves_in = kSavesNone, .elementwise = true, .rearranges = true, .role = OpRole::kCast},
     .infer = infer_cast,
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
       if (!is_floating(c.in[0].dtype())) return {Tensor()};
@@ -68,7 +68,7 @@ namespace ops {
 
 Tensor where(const Tensor& cond, const Tensor& a, const Tensor& b) {
   const DType t = promote_types(a.dtype(), b.dtype());
-  return bind1(kWhere, {}, {cond, cast(a, t), cast(b, t)});
+  return bind_one(kWhere, {}, {cond, cast(a, t), cast(b, t)});
 }
 
 Tensor cast(const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : bind_one(kCast, recent_attrs(CastAttrs{dtype}), {&x}); }

@@ -26,7 +26,7 @@ const OpDef& kToLayout = register_op({
     .name = "to_layout",
     .doc = "The same logical tensor stored in another physical order (contiguous or channels_last).",
     .attrs = attrs_type<ToLayoutAttrs>(),
-    .traits = {.layout = LayoutRule::kAsInferred, .saves_in = kSavesNone, .rearranges = true},
+    .traits = {.layout = LayoutRule::kAsInferred, .saves_in = kSavesNone, .rearranges = true, .role = OpRole::kToLayout},
     .infer = infer,
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {c.dout[0]}; },
 });

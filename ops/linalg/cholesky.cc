@@ -72,7 +72,7 @@ const OpDef& kSolve = register_op({
 
 Tensor ops::cholesky(const Tensor& a) { return bind_one(kCholesky, Attrs(), {&a}); }
 Tensor ops::triangular_solve(const Tensor& a, const Tensor& b, bool lower, bool transpose, bool unit_diagonal) {
-  return bind1(kSolve, Attrs::of(TriangularSolveAttrs{lower, transpose, unit_diagonal}), {a, b});
+  return bind_one(kSolve, Attrs::of(TriangularSolveAttrs{lower, transpose, unit_diagonal}), {a, b});
 }
 
 }  // namespace sindri

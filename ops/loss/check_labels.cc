@@ -36,7 +36,7 @@ const bool kReference = register_kernel({.op = "check_labels", .name = "referenc
 }  // namespace
 
 Tensor check_labels(const Tensor& labels, int64_t classes, int64_t ignore_index) {
-  return bind1(kCheckLabels, Attrs::of(CheckLabelsAttrs{classes, ignore_index}), {labels});
+  return bind_one(kCheckLabels, Attrs::of(CheckLabelsAttrs{classes, ignore_index}), {labels});
 }
 
 }  // namespace sindri::ops

@@ -58,6 +58,6 @@ const bool kReference = register_kernel({.op = "check_probabilities", .name = "r
 
 }  // namespace
 
-Tensor check_probabilities(const Tensor& x) { return bind1(kCheckProbabilities, {}, {x}); }
+Tensor check_probabilities(const Tensor& x) { return bind_one(kCheckProbabilities, {}, {x}); }
 
 }  // namespace sindri::ops

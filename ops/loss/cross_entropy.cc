@@ -106,7 +106,7 @@ const OpDef& kSparseGrad = register_op({
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
       const Tensor &a = c.dout[0], &dloss = c.in[0], &logits = c.in[1], &labels = c.in[2];
       std::vector<Tensor> d(3);
-      if (c.needs[0]) d[0] = sum(a * bind1(kSparseGrad, c.attrs, {ones_like(dloss), logits, labels}), {1});
+      if (c.needs[0]) d[0] = sum(a * bind_one(kSparseGrad, c.attrs, {ones_like(dloss), logits, labels}), {1});
       if (c.needs[1]) {
         const Tensor kept =
             cast(not_equal(labels, scalar_like(labels, static_cast<double>(c.attrs.as<SparseCrossEntropyAttrs>().ignore_index))), dloss.dtype());
@@ -139,7 +139,7 @@ const OpDef& kDenseGrad = register_op({
       const Tensor &a = c.dout[0], &dloss = c.in[0], &logits = c.in[1];
       const Tensor q = cast(c.in[2], logits.dtype());
       std::vector<Tensor> d(3);
-      if (c.needs[0]) d[0] = sum(a * bind1(kDenseGrad, c.attrs, {ones_like(dloss), logits, c.in[2]}), {1});
+      if (c.needs[0]) d[0] = sum(a * bind_one(kDenseGrad, c.attrs, {ones_like(dloss), logits, c.in[2]}), {1});
       if (c.needs[1]) d[1] = through_softmax(a, logits, dloss * sum(q, {1}));
       return d;
     },

@@ -36,7 +36,7 @@ std::vector<TensorMeta> infer_grad(const char* op, const Attrs& attrs, Span<cons
   return {in[0]};
 }
 
-Tensor bind_softmax(const OpDef& op, int64_t axis, std::initializer_list<Tensor> in) { return bind1(op, Attrs::of(SoftmaxAttrs{axis}), in); }
+Tensor bind_softmax(const OpDef& op, int64_t axis, std::initializer_list<Tensor> in) { return bind_one(op, Attrs::of(SoftmaxAttrs{axis}), in); }
 Tensor sum_axis(const Tensor& t, const Attrs& attrs) { return t.rank() == 0 ? t : sum(t, {attrs.as<SoftmaxAttrs>().axis}, true); }
 
 // dx = y·(dy - sum(dy·y)); its derivative with cotangent a: by dy, y·(a - sum(a·y)); by y, a·(dy - sum(dy·y)) - dy·sum(a·y).
@@ -49,7 +49,7 @@ const OpDef& kSoftmaxGrad = register_op({
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
       const Tensor &a = c.dout[0], &dy = c.in[0], &y = c.in[1];
       std::vector<Tensor> d(2);
-      if (c.needs[0]) d[0] = bind1(find_op("softmax_grad"), c.attrs, {a, y});
+      if (c.needs[0]) d[0] = bind_one(find_op("softmax_grad"), c.attrs, {a, y});
       if (c.needs[1]) d[1] = a * (dy - sum_axis(dy * y, c.attrs)) - dy * sum_axis(a * y, c.attrs);
       return d;
     },

@@ -49,7 +49,7 @@ const OpDef& kRelu = register_op({
     .doc = "x [N, C, ...], gamma [C], beta [C] and perhaps residual as x -> y as x, mean [C], var [C]: y = relu(batch_norm_train(x) + residual), with each "
            "step rounded to the type of x. Made by the graph compiler; not differentiable.",
     .attrs = attrs_type<BatchNormAttrs>(),
-    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone},
+    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .role = OpRole::kBatchNormRelu},
     .infer = infer_relu,
 });
 
@@ -59,7 +59,11 @@ const OpDef& kReluGrad = register_op({
            "gradient g of the residual: g = relu_grad(dy + dy2), dx = batch_norm_grad(g). Without `residual`, where relu let values through is computed from "
            "x again. Made by the graph compiler; not differentiable.",
     .attrs = attrs_type<BatchNormReluGradAttrs>(),
-    .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .may_overwrite = grad_may_overwrite},
+    .traits = {.amp = AmpClass::kFp32,
+               .layout = LayoutRule::kFollowInput0,
+               .saves_in = kSavesNone,
+               .may_overwrite = grad_may_overwrite,
+               .role = OpRole::kBatchNormReluGrad},
     .infer = infer_relu_grad,
 });
 

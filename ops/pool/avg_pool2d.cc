@@ -85,12 +85,12 @@ const OpDef& kAdaptiveGrad = register_op({
 });
 
 Tensor avg_grad(const Tensor& dy, const Pool2dAttrs& a, const Shape& x) { return bind_one(kAvgGrad, recent_attrs(with_input_size(a, x)), {&dy}); }
-Tensor adaptive_grad(const Tensor& dy, const Shape& x) { return bind1(kAdaptiveGrad, Attrs::of(AdaptivePool2dGradAttrs{x[2], x[3]}), {dy}); }
+Tensor adaptive_grad(const Tensor& dy, const Shape& x) { return bind_one(kAdaptiveGrad, Attrs::of(AdaptivePool2dGradAttrs{x[2], x[3]}), {dy}); }
 
 }  // namespace
 
 Tensor avg_pool2d(const Tensor& x, const Pool2dAttrs& attrs) { return bind_one(kAvg, recent_attrs(attrs), {&x}); }
-Tensor adaptive_avg_pool2d(const Tensor& x, int64_t oh, int64_t ow) { return bind1(kAdaptive, Attrs::of(AdaptivePool2dAttrs{oh, ow}), {x}); }
+Tensor adaptive_avg_pool2d(const Tensor& x, int64_t oh, int64_t ow) { return bind_one(kAdaptive, Attrs::of(AdaptivePool2dAttrs{oh, ow}), {x}); }
 Tensor global_avg_pool2d(const Tensor& x) { return adaptive_avg_pool2d(x, 1, 1); }
 
 }  // namespace sindri::ops

@@ -26,7 +26,7 @@ std::vector<TensorMeta> infer(const char* op, const Attrs& attrs, Span<const Ten
 // The mask does not depend on what it is applied to: dy, and in turn its gradient, meet the mask x met.
 std::vector<Tensor> vjp(const VjpContext& c) {
   if (!c.needs[0]) return {Tensor{}, Tensor{}};
-  return {bind1(find_op("dropout_grad"), c.attrs, {c.dout[0], c.in[1]}), Tensor{}};
+  return {bind_one(find_op("dropout_grad"), c.attrs, {c.dout[0], c.in[1]}), Tensor{}};
 }
 
 constexpr OpTraits kTraits = {.layout = LayoutRule::kFollowInput0, .saves_in = saves(1), .inplace_input = 0, .random = true};
@@ -53,7 +53,7 @@ const OpDef& kDropoutGrad = register_op({
 
 Tensor ops::dropout(const Tensor& x, double keep_prob) {
   const Tensor key = rng_state().value();  // before the instance is taken: a new seed restarts the count
-  return bind1(kDropout, Attrs::of(DropoutAttrs{keep_prob, next_instance()}), {x, key});
+  return bind_one(kDropout, Attrs::of(DropoutAttrs{keep_prob, next_instance()}), {x, key});
 }
 
 }  // namespace sindri

@@ -110,23 +110,23 @@ namespace ops {
 
 Tensor random_uniform(const Shape& shape, double low, double high, DType dtype) {
   const Tensor key = rng_state().value();  // before the instance is taken: a new seed restarts the count
-  return bind1(kUniform, Attrs::of(UniformAttrs{shape, low, high, dtype, next_instance()}), {key});
+  return bind_one(kUniform, Attrs::of(UniformAttrs{shape, low, high, dtype, next_instance()}), {key});
 }
 Tensor random_normal(const Shape& shape, double mean, double stddev, DType dtype) {
   const Tensor key = rng_state().value();
-  return bind1(kNormal, Attrs::of(NormalAttrs{shape, mean, stddev, dtype, next_instance()}), {key});
+  return bind_one(kNormal, Attrs::of(NormalAttrs{shape, mean, stddev, dtype, next_instance()}), {key});
 }
 Tensor random_truncated_normal(const Shape& shape, double mean, double stddev, DType dtype) {
   const Tensor key = rng_state().value();
-  return bind1(kTruncatedNormal, Attrs::of(NormalAttrs{shape, mean, stddev, dtype, next_instance()}), {key});
+  return bind_one(kTruncatedNormal, Attrs::of(NormalAttrs{shape, mean, stddev, dtype, next_instance()}), {key});
 }
 Tensor random_bernoulli(const Shape& shape, double p, DType dtype) {
   const Tensor key = rng_state().value();
-  return bind1(kBernoulli, Attrs::of(BernoulliAttrs{shape, p, dtype, next_instance()}), {key});
+  return bind_one(kBernoulli, Attrs::of(BernoulliAttrs{shape, p, dtype, next_instance()}), {key});
 }
 Tensor random_permutation(int64_t n) {
   const Tensor key = rng_state().value();
-  return bind1(kPermutation, Attrs::of(PermutationAttrs{n, next_instance()}), {key});
+  return bind_one(kPermutation, Attrs::of(PermutationAttrs{n, next_instance()}), {key});
 }
 
 }  // namespace ops

@@ -115,8 +115,8 @@ Tensor as_floating(const Tensor& x) { return is_floating(x.dtype()) ? x : ops::c
 
 namespace ops {
 
-Tensor norm(const Tensor& x, double p, const Axes& axes, bool keep_dims) { return bind1(kNorm, Attrs::of(NormAttrs{p, axes, keep_dims}), {as_floating(x)}); }
-Tensor logsumexp(const Tensor& x, const Axes& axes, bool keep_dims) { return bind1(kLogsumexp, Attrs::of(ReduceAttrs{axes, keep_dims}), {as_floating(x)}); }
+Tensor norm(const Tensor& x, double p, const Axes& axes, bool keep_dims) { return bind_one(kNorm, Attrs::of(NormAttrs{p, axes, keep_dims}), {as_floating(x)}); }
+Tensor logsumexp(const Tensor& x, const Axes& axes, bool keep_dims) { return bind_one(kLogsumexp, Attrs::of(ReduceAttrs{axes, keep_dims}), {as_floating(x)}); }
 Tensor prod(const Tensor& x, const Axes& axes, bool keep_dims) { return bind_one(kProd, recent_attrs(ReduceAttrs{axes, keep_dims}), {&x}); }
 
 }  // namespace ops

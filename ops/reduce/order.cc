@@ -99,7 +99,7 @@ const OpDef& kTopkGrad = register_op({
 });
 
 Tensor topk_grad(const Tensor& dy, const Tensor& indices, int64_t size, int64_t axis) {
-  return bind1(kTopkGrad, Attrs::of(TopkGradAttrs{size, axis}), {dy, indices});
+  return bind_one(kTopkGrad, Attrs::of(TopkGradAttrs{size, axis}), {dy, indices});
 }
 
 std::vector<TensorMeta> infer_cumsum(const Attrs& attrs, Span<const TensorMeta> in) {
@@ -119,7 +119,7 @@ const OpDef& kCumsum = register_op({
     .infer = infer_cumsum,
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
       const auto& a = c.attrs.as<CumsumAttrs>();
-      return {bind1(find_op("cumsum"), Attrs::of(CumsumAttrs{a.axis, !a.reverse}), {c.dout[0]})};
+      return {bind_one(find_op("cumsum"), Attrs::of(CumsumAttrs{a.axis, !a.reverse}), {c.dout[0]})};
     },
 });
 
@@ -129,7 +129,7 @@ namespace ops {
 
 Tensor argmax(const Tensor& x, int64_t axis, bool keep_dims) { return bind_one(kArgmax, recent_attrs(AxisAttrs{axis, keep_dims}), {&x}); }
 Tensor argmin(const Tensor& x, int64_t axis, bool keep_dims) { return bind_one(kArgmin, recent_attrs(AxisAttrs{axis, keep_dims}), {&x}); }
-Tensor cumsum(const Tensor& x, int64_t axis) { return bind1(kCumsum, Attrs::of(CumsumAttrs{axis, false}), {x}); }
+Tensor cumsum(const Tensor& x, int64_t axis) { return bind_one(kCumsum, Attrs::of(CumsumAttrs{axis, false}), {x}); }
 std::pair<Tensor, Tensor> topk(const Tensor& x, int64_t k, int64_t axis, bool largest) {
   const std::vector<Tensor> out = bind(kTopk, Attrs::of(TopkAttrs{k, axis, largest}), {x});
   return {out[0], out[1]};

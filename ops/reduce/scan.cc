@@ -46,7 +46,7 @@ Tensor visited_before(const Tensor& t, int64_t axis, bool reverse, double first)
   return ops::pad(ops::slice(t, begin, end), pads, first);
 }
 
-Tensor linear_scan(const Tensor& a, const Tensor& b, const LinearScanAttrs& attrs) { return bind1(find_op("linear_scan"), Attrs::of(attrs), {a, b}); }
+Tensor linear_scan(const Tensor& a, const Tensor& b, const LinearScanAttrs& attrs) { return bind_one(find_op("linear_scan"), Attrs::of(attrs), {a, b}); }
 
 // With h_i = a_i·h_{i-1} + b_i, L's gradient with respect to b is s_i = dh_i + a_{i+1}·s_{i+1}: the same recurrence from the other end, with
 // the coefficients one place later; and dL/da_i = s_i·h_{i-1}. Nothing is divided by, so zeros need no case of their own.
@@ -82,7 +82,7 @@ const OpDef& kLinearScan = register_op({
 
 namespace ops {
 
-Tensor cumprod(const Tensor& x, int64_t axis) { return bind1(kCumprod, Attrs::of(CumprodAttrs{axis, false}), {x}); }
+Tensor cumprod(const Tensor& x, int64_t axis) { return bind_one(kCumprod, Attrs::of(CumprodAttrs{axis, false}), {x}); }
 
 }  // namespace ops
 }  // namespace sindri

@@ -56,7 +56,7 @@ const OpDef& kEmbeddingGrad = register_op({
     },
 });
 
-Tensor embedding_grad(const Tensor& dy, const Tensor& ids, int64_t rows) { return bind1(kEmbeddingGrad, Attrs::of(EmbeddingGradAttrs{rows}), {dy, ids}); }
+Tensor embedding_grad(const Tensor& dy, const Tensor& ids, int64_t rows) { return bind_one(kEmbeddingGrad, Attrs::of(EmbeddingGradAttrs{rows}), {dy, ids}); }
 
 }  // namespace
 

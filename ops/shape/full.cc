@@ -55,10 +55,10 @@ const OpDef& kArange = register_op({
 
 namespace ops {
 
-Tensor full(const Shape& shape, double value, DType dtype) { return bind_one(kFull, recent_attrs(FullAttrs{shape, value, dtype}), {}); }
+Tensor full(const Shape& shape, double value, DType dtype) { return bind_one(kFull, recent_attrs(FullAttrs{shape, value, dtype})); }
 Tensor zeros_like(const Tensor& x) { return full(x.shape(), 0, x.dtype()); }
 Tensor ones_like(const Tensor& x) { return full(x.shape(), 1, x.dtype()); }
-Tensor arange(double start, double stop, double step, DType dtype) { return bind1(kArange, Attrs::of(ArangeAttrs{start, stop, step, dtype}), {}); }
+Tensor arange(double start, double stop, double step, DType dtype) { return bind_one(kArange, Attrs::of(ArangeAttrs{start, stop, step, dtype})); }
 
 }  // namespace ops
 }  // namespace sindri

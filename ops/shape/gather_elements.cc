@@ -66,7 +66,7 @@ const OpDef& kGatherElementsGrad = register_op({
 });
 
 Tensor gather_elements_grad(const Tensor& dy, const Tensor& indices, const Shape& shape, int64_t axis) {
-  return bind1(kGatherElementsGrad, Attrs::of(GatherElementsGradAttrs{shape, axis}), {dy, indices});
+  return bind_one(kGatherElementsGrad, Attrs::of(GatherElementsGradAttrs{shape, axis}), {dy, indices});
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ const OpDef& kOneHot = register_op({
 }  // namespace
 
 Tensor ops::one_hot(const Tensor& indices, int64_t depth, double on, double off, DType dtype) {
-  return bind1(kOneHot, Attrs::of(OneHotAttrs{depth, on, off, dtype}), {indices});
+  return bind_one(kOneHot, Attrs::of(OneHotAttrs{depth, on, off, dtype}), {indices});
 }
 
 }  // namespace sindri

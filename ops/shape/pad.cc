@@ -55,7 +55,7 @@ const OpDef& kPadGrad = register_op({
 
 Tensor pad_grad(const Tensor& dy, const Shape& shape, const PadAttrs& a) {
   const PadSpec spec = resolve_pad("pad", shape, a.pads, a.mode);
-  if (spec.mode != PadMode::kConstant) return bind1(kPadGrad, Attrs::of(PadGradAttrs{shape, a.pads, a.mode}), {dy});
+  if (spec.mode != PadMode::kConstant) return bind_one(kPadGrad, Attrs::of(PadGradAttrs{shape, a.pads, a.mode}), {dy});
   std::vector<int64_t> end = spec.before.vec();
   for (int d = 0; d < shape.rank(); ++d) end[static_cast<size_t>(d)] += shape[d];
   return ops::slice(dy, spec.before.vec(), end);
@@ -64,7 +64,7 @@ Tensor pad_grad(const Tensor& dy, const Shape& shape, const PadAttrs& a) {
 }  // namespace
 
 Tensor ops::pad(const Tensor& x, const std::vector<int64_t>& pads, double value, const std::string& mode) {
-  return bind1(kPad, Attrs::of(PadAttrs{pads, value, mode}), {x});
+  return bind_one(kPad, Attrs::of(PadAttrs{pads, value, mode}), {x});
 }
 
 }  // namespace sindri

@@ -41,7 +41,7 @@ const OpDef& kReshape = register_op({
     .name = "reshape",
     .doc = "The same elements in row-major order under another shape; one dimension may be -1. Throws ShapeError when the counts differ.",
     .attrs = attrs_type<ShapeAttrs>(),
-    .traits = {.layout = LayoutRule::kContiguousOnly, .saves_in = kSavesNone, .inplace_input = 0, .rearranges = true},
+    .traits = {.layout = LayoutRule::kContiguousOnly, .saves_in = kSavesNone, .inplace_input = 0, .rearranges = true, .role = OpRole::kReshape},
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) -> std::vector<TensorMeta> {
       check_arity("reshape", in, 1);
       return {{resolve_reshape(in[0].shape, attrs.as<ShapeAttrs>().shape), in[0].dtype, Layout::kContiguous, in[0].device}};

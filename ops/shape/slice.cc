@@ -51,7 +51,7 @@ const OpDef& kSliceGrad = register_op({
 });
 
 Tensor slice_grad(const Tensor& dy, const Shape& shape, const SliceAttrs& a) {
-  return bind1(kSliceGrad, Attrs::of(SliceGradAttrs{shape, a.begin, a.end, a.stride}), {dy});
+  return bind_one(kSliceGrad, Attrs::of(SliceGradAttrs{shape, a.begin, a.end, a.stride}), {dy});
 }
 
 }  // namespace

@@ -168,8 +168,8 @@ void hold_type(const Tensor& t) {
 
 Tensor cast_floating(const Tensor& t, DType dtype) {
   if (!is_floating(t.dtype()) || t.dtype() == DType::kFloat64 || t.dtype() == dtype) return t;
-  static const OpDef& op = find_op("cast");
-  return bind1(op, op.attrs.make({{"dtype", dtype}}), {t});
+  static const OpDef& op = op_of(OpRole::kCast);
+  return bind_one(op, op.attrs.make({{"dtype", dtype}}), {t});
 }
 
 }  // namespace sindri::amp

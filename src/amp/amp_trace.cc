@@ -25,10 +25,7 @@ bool castable(const Tensor& t) { return is_floating(t.dtype()) && t.dtype() != D
 bool contains(const std::vector<std::string>& list, std::string_view name) { return std::find(list.begin(), list.end(), name) != list.end(); }
 
 // These say themselves what type they give, or move bytes only.
-bool keeps_types(const OpDef& op) {
-  const std::string_view name = op.name;
-  return name == "cast" || name == "to_layout";
-}
+bool keeps_types(const OpDef& op) { return op.traits.role == OpRole::kCast || op.traits.role == OpRole::kToLayout; }
 
 // The one type of all castable inputs, float32 where they differ.
 DType widest(Span<const Tensor> in) {
@@ -42,7 +39,7 @@ DType widest(Span<const Tensor> in) {
 }
 
 const OpDef& cast_op() {
-  static const OpDef& op = find_op("cast");
+  static const OpDef& op = op_of(OpRole::kCast);
   return op;
 }
 

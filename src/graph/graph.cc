@@ -45,7 +45,7 @@ NodeId Graph::append(const OpDef& op, Attrs attrs, Span<const ValueId> in, std::
   std::vector<ValueId> operands(in.begin(), in.end());
   for (size_t i = 0; i < operands.size(); ++i) {
     if (given[i].layout == wanted[i].layout) continue;
-    static const OpDef& to_layout = find_op("to_layout");
+    static const OpDef& to_layout = op_of(OpRole::kToLayout);
     const NodeId n = append(to_layout, to_layout.attrs.make({{"layout", std::string(layout_name(wanted[i].layout))}}), {&operands[i], 1}, scope, before);
     operands[i] = node(n).out[0];
   }

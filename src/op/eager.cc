@@ -43,8 +43,7 @@ struct Pointers {
 
 // reshape is the one op whose result has the bytes of its input: it shares them. Ops never write to storage that others hold.
 bool is_view(const OpDef& op, const OpPlan& plan, const Tensor& in) {
-  static const OpDef& reshape = find_op("reshape");
-  return &op == &reshape && in.layout() == plan.in[0].layout && forced_kernel() == nullptr;
+  return op.traits.role == OpRole::kReshape && in.layout() == plan.in[0].layout && forced_kernel() == nullptr;
 }
 
 template <class Inputs> std::shared_ptr<const OpPlan> plan_of(const OpDef& op, const Attrs& attrs, const Inputs& in) {
@@ -115,7 +114,7 @@ EagerTrace& eager_trace() {
 
 Tensor convert_layout(const Tensor& t, Layout layout) {
   if (t.layout() == layout) return t;
-  static const OpDef& op = find_op("to_layout");
+  static const OpDef& op = op_of(OpRole::kToLayout);
   static const Attrs to_channels_last = op.attrs.make({{"layout", std::string(layout_name(Layout::kChannelsLast))}});
   static const Attrs to_contiguous = op.attrs.make({{"layout", std::string(layout_name(Layout::kContiguous))}});
   return run_eager(op, layout == Layout::kChannelsLast ? to_channels_last : to_contiguous, {&t, 1})[0];

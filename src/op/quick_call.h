@@ -11,7 +11,7 @@
 namespace sindri {
 
 /// The first output of bind(). Where nothing records or traces, an op with one output goes to its kernel without lists being made.
-Tensor bind_one(const OpDef& op, const Attrs& attrs, std::initializer_list<const Tensor*> in);
+Tensor bind_one(const OpDef& op, const Attrs& attrs, std::initializer_list<const Tensor*> in = {});
 
 /// Attrs::of(value), which makes names, values and hash anew: here once for a value that was asked for lately on this thread.
 template <class T> Attrs recent_attrs(const T& value) {

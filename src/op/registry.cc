@@ -48,6 +48,11 @@ const OpDef& register_op(OpDef def) {
     std::fprintf(stderr, "sindri: op '%s' is registered twice\n", def.name);
     std::abort();
   }
+  const OpRole role = def.traits.role;
+  if (role != OpRole::kNone && std::count_if(ops().begin(), ops().end(), [&](const auto& entry) { return entry.second.traits.role == role; }) > 1) {
+    std::fprintf(stderr, "sindri: op '%s' has the role of another\n", def.name);
+    std::abort();
+  }
   return it->second;
 }
 
@@ -65,6 +70,12 @@ const OpDef& find_op(const std::string& name) {
   std::vector<std::string> names;
   for (const auto& [n, d] : ops()) names.push_back(n);
   throw ValueError(fmt::format("no op is named '{}'", name), "", did_you_mean(name, names));
+}
+
+const OpDef& op_of(OpRole role) {
+  const auto it = std::find_if(ops().begin(), ops().end(), [&](const auto& entry) { return entry.second.traits.role == role; });
+  if (it == ops().end()) throw InternalError(fmt::format("no op has role {}", static_cast<int>(role)));
+  return it->second;
 }
 
 std::vector<const OpDef*> all_ops() {

@@ -75,7 +75,7 @@ inline std::vector<Tensor> bind(const OpDef& op, Attrs attrs, std::initializer_l
   return bind(op, std::move(attrs), Span<const Tensor>(in.begin(), in.size()));
 }
 /// For ops with one output.
-inline Tensor bind1(const OpDef& op, Attrs attrs, std::initializer_list<Tensor> in) { return bind(op, std::move(attrs), in)[0]; }
+inline Tensor bind_one(const OpDef& op, Attrs attrs, std::initializer_list<Tensor> in) { return bind(op, std::move(attrs), in)[0]; }
 
 /// The interpreter on top of this thread's stack (the eager one when nothing is pushed).
 SINDRI_API Trace& current_trace();

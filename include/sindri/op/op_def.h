@@ -41,6 +41,28 @@ inline constexpr uint32_t kSavesNone = 0, kSavesAll = ~0u;
 /// Bit i stands for input or output i: `saves_in = saves(0, 2)`.
 template <class... I> constexpr uint32_t saves(I... i) { return ((1u << i) | ... | 0u); }
 
+/// What an op is to the rewrites of the engine, which look for roles, not for names: eager mode's views and layouts, mixed precision's casts, and the
+/// patterns that src/graph/passes fuse and what they fuse them to. No two ops have one role.
+enum class OpRole : uint8_t {
+  kNone,
+  kReshape,  ///< the bytes of input 0 under another shape
+  kCast,  ///< to the type of the attribute `dtype`
+  kToLayout,  ///< to the layout of the attribute `layout`
+  kAdd,
+  kRelu,
+  kReluGrad,
+  kConv2d,
+  kConv2dBiasAct,  ///< a convolution, its bias, an addend and relu
+  kFoldBatchNorm,  ///< a convolution's weight and bias with an evaluated batch norm's
+  kBatchNormTrain,
+  kBatchNormInfer,
+  kBatchNormGrad,
+  kBatchNormRelu,  ///< batch norm, an addend and relu
+  kBatchNormReluGrad,
+  kElementwiseCluster,  ///< a program of elementwise ops
+  kGroupUpdate,  ///< one kind of optimizer update for many parameters
+};
+
 struct OpTraits {
   AmpClass amp = AmpClass::kFollow;
   uint32_t amp_wide = 0;  ///< kMixed: inputs that stay float32 (parameters and statistics)
@@ -62,6 +84,7 @@ struct OpTraits {
   bool rearranges = false;
   bool random = false;  ///< reads the RNG key input; never merged by CSE across different `instance`
   bool host_effect = false;  ///< must not be removed or constant-folded
+  OpRole role = OpRole::kNone;
 };
 
 struct OpDef {
@@ -89,6 +112,8 @@ SINDRI_API int64_t count_flops(const OpDef& op, const Attrs& attrs, Span<const T
 SINDRI_API const OpDef& register_op(OpDef def);
 /// Throws ValueError, with the nearest names, when there is no such op.
 SINDRI_API const OpDef& find_op(const std::string& name);
+/// The op of a role. Throws InternalError when none is registered.
+SINDRI_API const OpDef& op_of(OpRole role);
 /// Every op, sorted by name.
 SINDRI_API std::vector<const OpDef*> all_ops();
 

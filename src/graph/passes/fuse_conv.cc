@@ -23,7 +23,7 @@ class FuseConv final : public Pass {
   bool run(Graph& g, const PassContext&) override {
     bool changed = false;
     for (NodeId n : std::vector<NodeId>(g.order())) {
-      if (is(g, n, "conv2d")) changed |= fuse(g, n);
+      if (is(g, n, OpRole::kConv2d)) changed |= fuse(g, n);
     }
     return changed;
   }
@@ -37,7 +37,7 @@ class FuseConv final : public Pass {
     bool relu = false;
   };
 
-  static bool is(const Graph& g, NodeId n, std::string_view op) { return n != kNoId && g.node(n).op != nullptr && op == g.node(n).op->name; }
+  static bool is(const Graph& g, NodeId n, OpRole role) { return n != kNoId && g.node(n).op != nullptr && g.node(n).op->traits.role == role; }
   static NodeId only_user(const Graph& g, ValueId v) { return !g.leaves(v) && g.value(v).users.size() == 1 ? g.value(v).users[0] : kNoId; }
   static DType wide(DType t) { return t == DType::kFloat64 ? t : DType::kFloat32; }
 
@@ -45,12 +45,12 @@ class FuseConv final : public Pass {
     Chain chain{{conv}, g.node(conv).out[0]};
     const NodeId next = only_user(g, chain.end);
     ValueId bias = kNoId;
-    const bool norm = is(g, next, "batch_norm_infer") && g.node(next).in[0] == chain.end && stats_are_wide(g, next);
+    const bool norm = is(g, next, OpRole::kBatchNormInfer) && g.node(next).in[0] == chain.end && stats_are_wide(g, next);
     if (!norm) bias = bias_of(g, next, chain.end);
     if (!norm && bias == kNoId) return false;
     extend(g, next, &chain);
     take_residual(g, &chain);
-    if (const NodeId relu = only_user(g, chain.end); is(g, relu, "relu")) {
+    if (const NodeId relu = only_user(g, chain.end); is(g, relu, OpRole::kRelu)) {
       extend(g, relu, &chain);
       chain.relu = true;
     }
@@ -58,7 +58,7 @@ class FuseConv final : public Pass {
     ValueId w = g.node(conv).in[1];
     if (norm) fold(g, next, before, &w, &bias);
 
-    static const OpDef& op = find_op("conv2d_bias_act");
+    static const OpDef& op = op_of(OpRole::kConv2dBiasAct);
     AttrFields attrs = g.node(conv).attrs.fields();
     attrs.push_back({"relu", chain.relu});
     std::vector<ValueId> in = {g.node(conv).in[0], w, bias};
@@ -81,11 +81,11 @@ class FuseConv final : public Pass {
 
   // b of add(y, reshape(b, [1, O, 1, 1])), in the type the fused op takes.
   static ValueId bias_of(const Graph& g, NodeId add, ValueId y) {
-    if (!is(g, add, "add")) return kNoId;
+    if (!is(g, add, OpRole::kAdd)) return kNoId;
     const auto& in = g.node(add).in;
     const ValueId other = in[0] == y ? in[1] : in[0];
     const NodeId reshape = g.value(other).producer;
-    if (in[0] == in[1] || !is(g, reshape, "reshape")) return kNoId;
+    if (in[0] == in[1] || !is(g, reshape, OpRole::kReshape)) return kNoId;
     const ValueId b = g.node(reshape).in[0];
     const TensorMeta &ym = g.value(y).meta, &bm = g.value(b).meta;
     const int64_t channels = ym.shape[1];
@@ -94,7 +94,7 @@ class FuseConv final : public Pass {
 
   static void take_residual(const Graph& g, Chain* chain) {
     const NodeId add = only_user(g, chain->end);
-    if (!is(g, add, "add")) return;
+    if (!is(g, add, OpRole::kAdd)) return;
     const auto& in = g.node(add).in;
     const ValueId other = in[0] == chain->end ? in[1] : in[0];
     if (other == chain->end || !(g.value(other).meta == g.value(chain->end).meta)) return;
@@ -104,10 +104,10 @@ class FuseConv final : public Pass {
 
   // A weight that was cast to half is folded before the cast, so that it is rounded once.
   static void fold(Graph& g, NodeId norm, NodeId before, ValueId* w, ValueId* bias) {
-    static const OpDef &op = find_op("fold_batch_norm"), &cast = find_op("cast");
+    static const OpDef &op = op_of(OpRole::kFoldBatchNorm), &cast = op_of(OpRole::kCast);
     const NodeId producer = g.value(*w).producer;
     const DType dtype = g.value(*w).meta.dtype;
-    if (is(g, producer, "cast") && g.value(g.node(producer).in[0]).meta.dtype == wide(dtype)) *w = g.node(producer).in[0];
+    if (is(g, producer, OpRole::kCast) && g.value(g.node(producer).in[0]).meta.dtype == wide(dtype)) *w = g.node(producer).in[0];
     const auto& n = g.node(norm).in;
     const NodeId folded =
         g.append(op, op.attrs.make(g.node(norm).attrs.fields()), std::vector<ValueId>{*w, n[1], n[2], n[3], n[4]}, g.node(norm).scope, before);

@@ -187,7 +187,7 @@ class FuseElementwise final : public Pass {
       out.push_back(n.out[0]);
     }
     if (!out.empty()) {  // else nothing reads the cluster, which is there when dead code is not taken out before
-      static const OpDef& op = find_op("elementwise_cluster");
+      static const OpDef& op = op_of(OpRole::kElementwiseCluster);
       const NodeId last = c.nodes.back();
       const NodeId fused = g.append(op, op.attrs.make({{"program", program + "out " + results}}), inputs, g.node(last).scope, last);
       for (size_t k = 0; k < out.size(); ++k) g.replace_uses(out[k], g.node(fused).out[k]);

@@ -22,16 +22,16 @@ class FuseNormAct final : public Pass {
   bool run(Graph& g, const PassContext&) override {
     bool changed = false;
     for (NodeId n : std::vector<NodeId>(g.order())) {
-      if (is(g, n, "relu")) changed |= fuse_forward(g, n);
+      if (is(g, n, OpRole::kRelu)) changed |= fuse_forward(g, n);
     }
     for (NodeId n : std::vector<NodeId>(g.order())) {
-      if (is(g, n, "relu_grad")) changed |= fuse_gradient(g, n);
+      if (is(g, n, OpRole::kReluGrad)) changed |= fuse_gradient(g, n);
     }
     return changed;
   }
 
  private:
-  static bool is(const Graph& g, NodeId n, std::string_view op) { return n != kNoId && g.node(n).op != nullptr && op == g.node(n).op->name; }
+  static bool is(const Graph& g, NodeId n, OpRole role) { return n != kNoId && g.node(n).op != nullptr && g.node(n).op->traits.role == role; }
   static bool only_user(const Graph& g, ValueId v, NodeId n) { return !g.leaves(v) && g.value(v).users == std::vector<NodeId>{n}; }
   static size_t position(const Graph& g, NodeId n) { return static_cast<size_t>(std::find(g.order().begin(), g.order().end(), n) - g.order().begin()); }
   // Whether v is there when node n runs.
@@ -40,7 +40,7 @@ class FuseNormAct final : public Pass {
   // The batch norm whose y is v, when nothing but `user` reads y and the op's fused form can stand where it stands.
   static NodeId norm_of(const Graph& g, ValueId v, NodeId user) {
     const NodeId n = g.value(v).producer;
-    return is(g, n, "batch_norm_train") && g.node(n).out[0] == v && only_user(g, v, user) ? n : kNoId;
+    return is(g, n, OpRole::kBatchNormTrain) && g.node(n).out[0] == v && only_user(g, v, user) ? n : kNoId;
   }
 
   static bool fuse_forward(Graph& g, NodeId relu) {
@@ -49,7 +49,7 @@ class FuseNormAct final : public Pass {
     ValueId residual = kNoId;
     if (norm == kNoId) {
       add = g.value(s).producer;
-      if (!is(g, add, "add") || !only_user(g, s, relu)) return false;
+      if (!is(g, add, OpRole::kAdd) || !only_user(g, s, relu)) return false;
       for (size_t i : {0u, 1u}) {
         const ValueId y = g.node(add).in[i], other = g.node(add).in[1 - i];
         const NodeId candidate = norm_of(g, y, add);
@@ -59,7 +59,7 @@ class FuseNormAct final : public Pass {
       }
       if (norm == kNoId) return false;
     }
-    static const OpDef& op = find_op("batch_norm_relu");
+    static const OpDef& op = op_of(OpRole::kBatchNormRelu);
     std::vector<ValueId> in = g.node(norm).in;
     if (residual != kNoId) in.push_back(residual);
     // In the place of the norm: its statistics may be read before the relu.
@@ -77,7 +77,7 @@ class FuseNormAct final : public Pass {
     const Graph::Node& f = g.node(forward);
     for (NodeId n : g.value(value).users) {
       const Graph::Node& b = g.node(n);
-      if (is(g, n, "batch_norm_grad") && b.in == std::vector<ValueId>{value, f.in[0], f.in[1], f.out[1], f.out[2]} && b.attrs.fields() == f.attrs.fields())
+      if (is(g, n, OpRole::kBatchNormGrad) && b.in == std::vector<ValueId>{value, f.in[0], f.in[1], f.out[1], f.out[2]} && b.attrs.fields() == f.attrs.fields())
         return n;
     }
     return kNoId;
@@ -86,7 +86,7 @@ class FuseNormAct final : public Pass {
   static bool fuse_gradient(Graph& g, NodeId relu_grad) {
     const ValueId r = g.node(relu_grad).in[1], masked = g.node(relu_grad).out[0];
     const NodeId forward = g.value(r).producer;
-    if (!is(g, forward, "batch_norm_relu") || g.node(forward).out[0] != r) return false;
+    if (!is(g, forward, OpRole::kBatchNormRelu) || g.node(forward).out[0] != r) return false;
     const NodeId norm_grad = gradient_of(g, masked, forward);
     if (norm_grad == kNoId || g.leaves(masked)) return false;
     const bool residual = g.node(forward).in.size() > 3;
@@ -94,7 +94,7 @@ class FuseNormAct final : public Pass {
     const NodeId add = sum_before(g, relu_grad);
     if (!residual && add == kNoId && !only_user(g, masked, norm_grad)) return false;
 
-    static const OpDef& op = find_op("batch_norm_relu_grad");
+    static const OpDef& op = op_of(OpRole::kBatchNormReluGrad);
     const Graph::Node f = g.node(forward);
     const ValueId dy = add != kNoId ? g.node(add).in[0] : g.node(relu_grad).in[0];
     std::vector<ValueId> in = {dy, f.in[0], f.in[1], f.in[2], f.out[1], f.out[2]};
@@ -116,7 +116,7 @@ class FuseNormAct final : public Pass {
   static NodeId sum_before(const Graph& g, NodeId relu_grad) {
     const ValueId d = g.node(relu_grad).in[0];
     const NodeId add = g.value(d).producer;
-    if (!is(g, add, "add") || !only_user(g, d, relu_grad)) return kNoId;
+    if (!is(g, add, OpRole::kAdd) || !only_user(g, d, relu_grad)) return kNoId;
     const auto& meta = g.value(d).meta;
     return g.value(g.node(add).in[0]).meta == meta && g.value(g.node(add).in[1]).meta == meta ? add : kNoId;
   }

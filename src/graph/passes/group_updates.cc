@@ -95,7 +95,7 @@ class GroupUpdates final : public Pass {
       out.insert(out.end(), g.node(n).out.begin(), g.node(n).out.end());
     }
     in.insert(in.end(), first.in.begin() + own, first.in.end());
-    static const OpDef& op = find_op("group_update");
+    static const OpDef& op = op_of(OpRole::kGroupUpdate);
     const std::string attrs = first.attrs.text();
     const std::string update = fmt::format("{}{}{}", first.op->name, attrs.empty() ? "" : " ", attrs);
     const NodeId group = g.append(op, op.attrs.make({{"update", update}, {"tensors", static_cast<int64_t>(members.size())}}), in, last.scope, members.back());

@@ -26,7 +26,7 @@ class SimplifyLayout final : public Pass {
   }
 
  private:
-  static bool is_to_layout(const Graph& g, NodeId n) { return n != kNoId && std::string_view(g.node(n).op->name) == "to_layout"; }
+  static bool is_to_layout(const Graph& g, NodeId n) { return n != kNoId && g.node(n).op->traits.role == OpRole::kToLayout; }
 
   // A value that holds what the conversion gives: its input, or the input of the conversion before it.
   static ValueId equal_value(const Graph& g, NodeId n) {
