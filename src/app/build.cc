@@ -16,7 +16,7 @@
 
 namespace sindri::app {
 
-std::string net_name(const train::Settings& s) {
+std::string net_name(const Settings& s) {
   const std::string& name = s.get_string("model.name");
   if (name.empty()) {
     std::string known;
@@ -29,13 +29,13 @@ std::string net_name(const train::Settings& s) {
   return name;
 }
 
-Shape image_shape(const train::Settings& s) {
+Shape image_shape(const Settings& s) {
   Shape shape = models::input_shape(net_name(s));
   if (const int64_t side = s.get_int("data.image_size"); side > 0) shape[1] = shape[2] = side;
   return shape;
 }
 
-int64_t class_count(const train::Settings& s, int64_t data_classes) {
+int64_t class_count(const Settings& s, int64_t data_classes) {
   const int64_t wanted = s.get_int("model.num_classes");
   if (wanted > 0 && data_classes > wanted)
     throw SettingsError(fmt::format("model.num_classes is {}, the data has {} classes", wanted, data_classes),
@@ -43,7 +43,7 @@ int64_t class_count(const train::Settings& s, int64_t data_classes) {
   return wanted > 0 ? wanted : data_classes;
 }
 
-void check_unused_classes(const train::Settings& s, int64_t data_classes) {
+void check_unused_classes(const Settings& s, int64_t data_classes) {
   // Heads of the largest public label sets (21,841 of ImageNet) are loaded and trained on little data; what is above is taken for a mistake.
   constexpr int64_t kMost = 100'000;
   const int64_t wanted = s.get_int("model.num_classes");
@@ -56,18 +56,18 @@ void check_unused_classes(const train::Settings& s, int64_t data_classes) {
   log::warn("train", found + "most of the last layer's memory and time is for nothing");
 }
 
-nn::CellPtr make_network(const train::Settings& s, int64_t num_classes) {
+nn::CellPtr make_network(const Settings& s, int64_t num_classes) {
   return models::create(net_name(s), {.num_classes = class_count(s, num_classes), .variant = s.get_string("model.variant")});
 }
 
-nn::CellPtr make_loss(const train::Settings& s) {
+nn::CellPtr make_loss(const Settings& s) {
   const std::string& name = s.get_string("loss.name");
   nn::LossRule rule = nn::losses().find(name).make(s.chosen("loss.name"));
   if (rule.labels == nn::LossLabels::kOneHot) rule = nn::of_class_numbers(std::move(rule));
   return std::make_shared<nn::RuleLoss>(name, "mean", std::move(rule));
 }
 
-std::map<std::string, nn::MetricPtr> make_metrics(const train::Settings& s, int64_t num_classes) {
+std::map<std::string, nn::MetricPtr> make_metrics(const Settings& s, int64_t num_classes) {
   std::map<std::string, nn::MetricPtr> out = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}};
   if (num_classes > 5) out["top_5_accuracy"] = nn::make_metric("top_5_accuracy");
   for (const std::string& name : nn::metrics().offered()) {
@@ -83,7 +83,7 @@ std::map<std::string, nn::MetricPtr> make_metrics(const train::Settings& s, int6
 constexpr int64_t kMostRates = 100'000'000;
 
 // The course is one over epochs: collecting the gradients of several steps leaves fewer, wider places on it.
-std::vector<float> learning_rates(const train::Settings& s, int64_t steps_per_epoch, int64_t steps_per_update) {
+std::vector<float> learning_rates(const Settings& s, int64_t steps_per_epoch, int64_t steps_per_update) {
   const double top = s.get_float("lr.max");
   const double per_epoch = static_cast<double>(steps_per_epoch) / static_cast<double>(steps_per_update);
   const auto warmup = static_cast<int64_t>(std::llround(s.get_float("lr.warmup_epochs") * per_epoch));
@@ -104,24 +104,24 @@ std::vector<float> learning_rates(const train::Settings& s, int64_t steps_per_ep
   return rates;
 }
 
-std::shared_ptr<optim::Optimizer> make_optimizer(const train::Settings& s, nn::Cell& network, const std::vector<float>& rates) {
+std::shared_ptr<optim::Optimizer> make_optimizer(const Settings& s, nn::Cell& network, const std::vector<float>& rates) {
   const optim::LearningRate lr = rates.size() == 1 ? optim::LearningRate(static_cast<double>(rates[0])) : optim::LearningRate(rates);
   const optim::OptimizerOptions options = {
       .learning_rate = lr, .weight_decay = s.get_float("optimizer.weight_decay"), .grad_clip = {.global_norm = s.get_float("optimizer.clip_global_norm")}};
   return optim::optimizers().find(s.get_string("optimizer.name")).make(network.trainable_params(), options, s.chosen("optimizer.name"));
 }
 
-amp::Options amp_options(const train::Settings& s) {
+amp::Options amp_options(const Settings& s) {
   const std::string keep = s.get_string("train.keep_batchnorm_fp32");
   return amp::find_policy(s.get_string("train.amp_level"), amp::Casts::kOps)
       .options(amp::parse_half(s.get_string("train.amp_dtype")), keep == "auto" ? std::nullopt : std::optional<bool>(keep == "true"));
 }
 
-std::shared_ptr<train::LossScaleManager> make_loss_scale(const train::Settings& s) {
+std::shared_ptr<train::LossScaleManager> make_loss_scale(const Settings& s) {
   const std::string& type = s.get_string("loss_scale.type");
   const double init = s.get_float("loss_scale.init");
   if (type == "fixed") return std::make_shared<train::FixedLossScaleManager>(init == 0 ? 128 : init);
-  if (type != "dynamic" && !train::scales_by_default(s)) return nullptr;
+  if (type != "dynamic" && !scales_by_default(s)) return nullptr;
   return std::make_shared<train::DynamicLossScaleManager>(init == 0 ? 0x1p24 : init, s.get_float("loss_scale.factor"), s.get_int("loss_scale.window"));
 }
 

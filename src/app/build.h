@@ -6,34 +6,34 @@
 #include <vector>
 
 #include "sindri/amp/amp.h"
+#include "sindri/app/settings.h"
 #include "sindri/nn/cell.h"
 #include "sindri/nn/metric.h"
 #include "sindri/optim/optimizer.h"
 #include "sindri/train/loss_scale.h"
-#include "sindri/train/settings.h"
 
 namespace sindri::app {
 
 /// Name of the net; throws SettingsError when model.name is not set or unknown.
-std::string net_name(const train::Settings& s);
+std::string net_name(const Settings& s);
 /// [C, H, W] the net sees: its own, or data.image_size.
-Shape image_shape(const train::Settings& s);
+Shape image_shape(const Settings& s);
 /// Classes the net tells apart: model.num_classes, else those of the data. Throws SettingsError when the data has more.
-int64_t class_count(const train::Settings& s, int64_t data_classes);
+int64_t class_count(const Settings& s, int64_t data_classes);
 /// Warns where the last layer is a hundred times as wide as the data asks for; throws SettingsError where it is beyond any purpose.
-void check_unused_classes(const train::Settings& s, int64_t data_classes);
+void check_unused_classes(const Settings& s, int64_t data_classes);
 /// num_classes: of the data; model.num_classes overrides it.
-nn::CellPtr make_network(const train::Settings& s, int64_t num_classes);
+nn::CellPtr make_network(const Settings& s, int64_t num_classes);
 /// Takes class numbers, also where the loss named has them one-hot.
-nn::CellPtr make_loss(const train::Settings& s);
+nn::CellPtr make_loss(const Settings& s);
 /// What evaluation measures of so many classes: accuracy, loss, top_5_accuracy where there are more than 5 classes, and what settings name.
-std::map<std::string, nn::MetricPtr> make_metrics(const train::Settings& s, int64_t num_classes);
+std::map<std::string, nn::MetricPtr> make_metrics(const Settings& s, int64_t num_classes);
 /// One rate per update of the whole training, where each takes `steps_per_update` steps; a single one when it never changes.
-std::vector<float> learning_rates(const train::Settings& s, int64_t steps_per_epoch, int64_t steps_per_update = 1);
-std::shared_ptr<optim::Optimizer> make_optimizer(const train::Settings& s, nn::Cell& network, const std::vector<float>& rates);
+std::vector<float> learning_rates(const Settings& s, int64_t steps_per_epoch, int64_t steps_per_update = 1);
+std::shared_ptr<optim::Optimizer> make_optimizer(const Settings& s, nn::Cell& network, const std::vector<float>& rates);
 
-amp::Options amp_options(const train::Settings& s);
+amp::Options amp_options(const Settings& s);
 /// Null for none.
-std::shared_ptr<train::LossScaleManager> make_loss_scale(const train::Settings& s);
+std::shared_ptr<train::LossScaleManager> make_loss_scale(const Settings& s);
 
 }  // namespace sindri::app

@@ -39,7 +39,7 @@ struct Source {
   bool encoded = false;  // images are file bytes
 };
 
-Source open_source(const train::Settings& s, const std::string& usage) {
+Source open_source(const Settings& s, const std::string& usage) {
   const std::string& path = s.get_string("data.path");
   std::string kind = s.get_string("data.kind");
   const bool training = usage == "train";
@@ -67,7 +67,7 @@ Source open_source(const train::Settings& s, const std::string& usage) {
   return {data, "mnist", false};
 }
 
-Normalization normalization_of(const train::Settings& s, const std::string& kind, int64_t channels, int64_t side) {
+Normalization normalization_of(const Settings& s, const std::string& kind, int64_t channels, int64_t side) {
   Normalization n = known_normalization(kind, side);
   if (!s.get_floats("data.mean").empty()) n.mean = s.get_floats("data.mean");
   if (!s.get_floats("data.std").empty()) n.std = s.get_floats("data.std");
@@ -96,7 +96,7 @@ Transform grayscale() {
   });
 }
 
-void check_channels(const train::Settings& s, const std::string& kind, const Shape& image) {
+void check_channels(const Settings& s, const std::string& kind, const Shape& image) {
   const int64_t channels = kind == "digits" || kind == "mnist" || kind == "fashion_mnist" ? 1 : 3;
   if (channels == image[0]) return;
   throw SettingsError(
@@ -104,7 +104,7 @@ void check_channels(const train::Settings& s, const std::string& kind, const Sha
       "model.name, from " + s.origin("model.name"), "choose a net for these images; `sindri summary` lists the nets with their inputs");
 }
 
-std::vector<Transform> image_chain(const train::Settings& s, const std::string& kind, bool encoded, const Shape& image, bool training) {
+std::vector<Transform> image_chain(const Settings& s, const std::string& kind, bool encoded, const Shape& image, bool training) {
   const int64_t side = image[1];
   const bool augment = training && s.get_bool("data.augment") && kind != "digits" && kind != "mnist" && kind != "fashion_mnist";
   std::vector<Transform> chain;
@@ -133,7 +133,7 @@ std::vector<Transform> image_chain(const train::Settings& s, const std::string& 
   return chain;
 }
 
-Dataset::Ptr finish(const train::Settings& s, const Source& source, const Shape& image, bool training) {
+Dataset::Ptr finish(const Settings& s, const Source& source, const Shape& image, bool training) {
   check_channels(s, source.kind, image);
   const int workers = static_cast<int>(s.get_int("data.workers"));
   Dataset::Ptr d =
@@ -169,7 +169,7 @@ std::vector<std::string> names_of(const Dataset& d, int64_t classes) {
 
 }  // namespace
 
-Data open_data(const train::Settings& s, const Shape& image_shape, bool with_train) {
+Data open_data(const Settings& s, const Shape& image_shape, bool with_train) {
   Data out;
   const Source eval = open_source(s, "eval");
   out.num_classes = eval.data->num_classes().value_or(0);
@@ -224,7 +224,7 @@ std::vector<std::string> image_files(const std::vector<std::string>& paths) {
   return files;
 }
 
-std::shared_ptr<Dataset> open_images(const train::Settings& s, const Shape& image_shape, const std::vector<std::string>& files) {
+std::shared_ptr<Dataset> open_images(const Settings& s, const Shape& image_shape, const std::vector<std::string>& files) {
   const std::string& kind = s.get_string("data.kind");
   dataset::GeneratorDataset::Options options;
   options.column_names = {"image"};

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "sindri/app/settings.h"
 #include "sindri/dataset/dataset.h"
-#include "sindri/train/settings.h"
 
 namespace sindri::app {
 
@@ -19,11 +19,11 @@ struct Data {
 };
 
 /// Opens what `settings` name; image_shape is [C, H, W] of the net. train stays null when only evaluation is asked for.
-Data open_data(const train::Settings& settings, const Shape& image_shape, bool with_train);
+Data open_data(const Settings& settings, const Shape& image_shape, bool with_train);
 /// Image files named on the command line: a folder stands for the images that lie in it, by name. Throws DataError where there are none.
 std::vector<std::string> image_files(const std::vector<std::string>& paths);
 
 /// The evaluation transforms for single image files, batch 1.
-std::shared_ptr<dataset::Dataset> open_images(const train::Settings& settings, const Shape& image_shape, const std::vector<std::string>& files);
+std::shared_ptr<dataset::Dataset> open_images(const Settings& settings, const Shape& image_shape, const std::vector<std::string>& files);
 
 }  // namespace sindri::app

@@ -36,7 +36,7 @@ std::string net_list() {
 
 }  // namespace
 
-std::string summary(const std::string& named, const train::Settings& settings, bool all_cells) {
+std::string summary(const std::string& named, const Settings& settings, bool all_cells) {
   const std::string net = named.empty() ? settings.get_string("model.name") : named;
   if (net.empty()) return net_list();
   Shape input;

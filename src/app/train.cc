@@ -14,6 +14,9 @@
 #include <optional>
 
 #include "sindri/app/app.h"
+#include "sindri/app/picture.h"
+#include "sindri/app/progress.h"
+#include "sindri/app/run_folder.h"
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
@@ -24,9 +27,6 @@
 #include "sindri/ops/random.h"
 #include "sindri/train/checkpoint.h"
 #include "sindri/train/model.h"
-#include "sindri/train/picture.h"
-#include "sindri/train/progress.h"
-#include "sindri/train/run_folder.h"
 #include "sindri/train/training_state.h"
 #include "sindri/version.h"
 #include "src/app/build.h"
@@ -39,7 +39,6 @@ namespace sindri::app {
 namespace {
 
 namespace fs = std::filesystem;
-using train::Settings;
 using train::TrainState;
 
 double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -114,16 +113,16 @@ struct Session {
   std::shared_ptr<optim::Optimizer> optimizer;
   std::shared_ptr<nn::ConfusionMatrix> confusion;
   std::unique_ptr<train::Model> model;
-  std::unique_ptr<train::RunFolder> folder;
-  std::unique_ptr<train::Progress> progress;
+  std::unique_ptr<RunFolder> folder;
+  std::unique_ptr<Progress> progress;
   std::shared_ptr<train::ModelCheckpoint> checkpoint;
   std::vector<float> rates;  // of each update
   int64_t steps_per_epoch = 0, steps_per_update = 1;
   train::TrainOptions options;
   std::string resumed_from;  // checkpoint file
   bool same_settings = true;  // as those it was trained with
-  train::LossHash loss_hash;
-  train::RunPicture picture;
+  LossHash loss_hash;
+  RunPicture picture;
   TrainReport report;
   train::MetricValues metrics;  // of the last evaluation
   int64_t evaluations = 0, epoch = 0;
@@ -133,7 +132,7 @@ struct Session {
   int64_t measured_told = 0;  // measured kernels that the log tells of
   bool diverged = false;
   double step_seconds = 0;
-  train::EventValues last_row;  // of metrics.csv
+  EventValues last_row;  // of metrics.csv
   std::vector<double> step_losses;  // at most kPlottedSteps
 
   double rate_at(int64_t step) const {
@@ -179,7 +178,7 @@ void build(Session* s) {
   // Sunk with a size of its own, an epoch is that many steps, wherever a pass over the data ends.
   const bool sized = set.get_bool("train.sink_mode") && set.get_int("train.sink_size") > 0;
   s->steps_per_epoch = sized ? set.get_int("train.sink_size") : s->data.train->get_dataset_size();
-  const std::vector<train::BoostAlgorithmPtr> algorithms = train::make_boosts(set);
+  const std::vector<train::BoostAlgorithmPtr> algorithms = make_boosts(set);
   for (const train::BoostAlgorithmPtr& a : algorithms) s->steps_per_update *= a->steps_per_update();
   s->rates = learning_rates(set, s->steps_per_epoch, s->steps_per_update);
   s->optimizer = make_optimizer(set, *s->network, s->rates);
@@ -337,7 +336,7 @@ void tell_of_measured_kernels(Session* s) {
 // Opens the run folder for writing, at the step the training begins with.
 void start_folder(Session* s) {
   const train::TrainOptions& o = s->options;
-  std::optional<train::ResumePoint> point;
+  std::optional<ResumePoint> point;
   if (s->request.resume)
     point = {.step = s->steps_done, .epochs = o.initial_epoch - (o.epoch_not_ended ? 1 : 0), .within_epoch = o.epoch_not_ended || o.initial_step > 0};
   // An evaluation that only the end of a training asked for is done again, or not at all where the training goes on.
@@ -348,7 +347,7 @@ void start_folder(Session* s) {
   resolved.set("train.run_dir=" + s->folder->path());  // a numbered folder too: this file alone is enough to resume
   s->folder->write_settings(resolved);
   s->folder->write_environment(s->request.command_line);
-  for (const train::EventValues& values : s->folder->epoch_rows()) {
+  for (const EventValues& values : s->folder->epoch_rows()) {
     const std::map<std::string, double> row(values.begin(), values.end());
     const auto value = [&](const char* name) { return row.contains(name) ? row.at(name) : NAN; };
     s->picture.loss[0].values.push_back(value("train_loss"));
@@ -403,7 +402,7 @@ class Recorder final : public train::Callback {
                        {"throughput/samples_per_sec", static_cast<double>(samples) / std::max(seconds, 1e-9)},
                        {"time/data_wait", state.data_wait_seconds}});
     s_->folder->scalar("train/loss", state.cur_step_num, loss);
-    train::StepProgress p{
+    StepProgress p{
         .epoch = state.cur_epoch_num, .step = state.step_in_epoch(), .steps = steps, .samples = samples, .seconds = seconds, .loss = loss, .lr = rate};
     if (const auto it = state.metrics.find("accuracy"); it != state.metrics.end()) {
       p.metric = "accuracy";
@@ -458,7 +457,7 @@ class Recorder final : public train::Callback {
     const double rate = epoch_seconds_ > 0 ? static_cast<double>(timed_samples_) / epoch_seconds_ : 0;
     const bool evaluated = s_->evaluations > evaluations_;
     evaluations_ = s_->evaluations;
-    train::EventValues row = {{"train_loss", mean_loss}, {"throughput/samples_per_sec", rate}};
+    EventValues row = {{"train_loss", mean_loss}, {"throughput/samples_per_sec", rate}};
     const int64_t most = s_->options.max_steps, last = most > 0 ? std::min(state.epoch_num, (most + state.batch_num - 1) / state.batch_num) : state.epoch_num;
     std::string line = fmt::format("epoch {}/{}: loss {:.4f}", state.cur_epoch_num, last, mean_loss);
     if (evaluated) {
@@ -499,7 +498,7 @@ void open_folder(Session* s) {
   const std::string& dir = set.get_string("train.run_dir");
   if (s->request.resume && dir.empty() && s->request.checkpoint.empty())
     throw SettingsError("--resume needs the run folder to continue", "command line", "--set train.run_dir=DIR, or --checkpoint FILE");
-  s->folder = std::make_unique<train::RunFolder>(dir, net_name(set));
+  s->folder = std::make_unique<RunFolder>(dir, net_name(set));
   if (s->request.resume) set_kernel_choices(s->folder->recorded_kernel_choices());
   if (s->folder->continued() && !s->request.resume)
     throw IoError(ErrorCode::kRunFolderBusy, fmt::format("{} holds an earlier run", s->folder->path()), s->folder->path(),
@@ -511,15 +510,15 @@ void make_progress(Session* s) {
   const int64_t every = set.get_int("train.eval_interval"), saves = set.get_int("checkpoint.save_every_epochs");
   const int64_t all = set.get_int("train.epochs") * s->steps_per_epoch, most = set.get_int("train.max_steps");
   const int64_t total = most > 0 ? std::min(all, most) : all;
-  s->progress = std::make_unique<train::Progress>(train::ProgressOptions{.epochs = set.get_int("train.epochs"),
-                                                                         .steps_per_epoch = s->steps_per_epoch,
-                                                                         .max_steps = most,
-                                                                         .evals_per_epoch = every > 0 ? 1.0 / static_cast<double>(every) : 0,
-                                                                         .saves_per_epoch = saves > 0 ? 1.0 / static_cast<double>(saves) : 0,
-                                                                         .eval_at_end = every == 0 || total % (every * s->steps_per_epoch) != 0,
-                                                                         .eval_steps = s->data.eval->get_dataset_size(),
-                                                                         .quiet = s->request.quiet,
-                                                                         .log_every = set.get_int("log.every")});
+  s->progress = std::make_unique<Progress>(ProgressOptions{.epochs = set.get_int("train.epochs"),
+                                                           .steps_per_epoch = s->steps_per_epoch,
+                                                           .max_steps = most,
+                                                           .evals_per_epoch = every > 0 ? 1.0 / static_cast<double>(every) : 0,
+                                                           .saves_per_epoch = saves > 0 ? 1.0 / static_cast<double>(saves) : 0,
+                                                           .eval_at_end = every == 0 || total % (every * s->steps_per_epoch) != 0,
+                                                           .eval_steps = s->data.eval->get_dataset_size(),
+                                                           .quiet = s->request.quiet,
+                                                           .log_every = set.get_int("log.every")});
 }
 
 std::vector<train::CallbackPtr> make_callbacks(Session* s) {
@@ -588,13 +587,13 @@ void finish(Session* s) {
   for (auto i = static_cast<int64_t>(s->picture.class_names.size()); i < n; ++i) s->picture.class_names.push_back(std::to_string(i));
   if (s->picture.loss[0].values.size() == 1 && s->step_losses.size() > 1) {
     s->picture.unit = "step";
-    for (train::Curve* curve : {&s->picture.loss[1], &s->picture.accuracy[0]}) {  // what was measured behind the last step
+    for (Curve* curve : {&s->picture.loss[1], &s->picture.accuracy[0]}) {  // what was measured behind the last step
       curve->values.insert(curve->values.begin(), s->step_losses.size() - 1, NAN);
     }
     s->picture.loss[0].values = s->step_losses;
   }
   r.picture = s->folder->file("report.png");
-  if (s->folder->started()) train::write_picture(s->picture, r.picture);
+  if (s->folder->started()) write_picture(s->picture, r.picture);
   check_saved(*s);
   for (const auto& [name, value] : r.metrics) s->progress->print(fmt::format("{}: {:.4f}", name, value));
   s->progress->print(
@@ -642,7 +641,7 @@ TrainReport dry_run(Session* s) {
     text += fmt::format("memory for intermediate values: {:.1f} MB ({:.1f} MB without reuse)\n", static_cast<double>(info.arena_bytes) * 1e-6,
                         static_cast<double>(info.unplanned_bytes) * 1e-6);
   }
-  text += fmt::format("estimated time for {} epochs of {} steps: {}\n", s->settings.get_int("train.epochs"), s->steps_per_epoch, train::duration_text(total));
+  text += fmt::format("estimated time for {} epochs of {} steps: {}\n", s->settings.get_int("train.epochs"), s->steps_per_epoch, duration_text(total));
   std::fputs(text.c_str(), stdout);
   return {};
 }

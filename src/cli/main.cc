@@ -11,18 +11,18 @@
 #include <new>
 
 #include "sindri/app/app.h"
+#include "sindri/app/error_report.h"
+#include "sindri/app/settings.h"
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
 #include "sindri/train/boost.h"
-#include "sindri/train/error_report.h"
-#include "sindri/train/settings.h"
 #include "sindri/train/training_state.h"
 #include "src/cli/measure_verbs.h"
 #include "src/cli/process.h"
 
 namespace {
 
-using sindri::train::Settings;
+using sindri::app::Settings;
 
 // What several verbs share.
 struct Common {
@@ -170,7 +170,7 @@ struct Program {
       return 0;
     }
     const Settings s = read_settings(common);
-    print_out(common.print_config ? s.print() : sindri::train::explain_boosts(s));
+    print_out(common.print_config ? s.print() : sindri::app::explain_boosts(s));
     return 0;
   }
 
@@ -263,7 +263,7 @@ sindri::Error& at_command(sindri::Error& e, const std::string& line) {
 
 int fail(const sindri::Error& e) {
   std::fflush(stdout);
-  print_err(sindri::train::format_error_report(e) + "\n");
+  print_err(sindri::app::format_error_report(e) + "\n");
   return e.exit_code();
 }
 

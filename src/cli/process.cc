@@ -11,8 +11,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "sindri/app/error_report.h"
 #include "sindri/core/error.h"
-#include "sindri/train/error_report.h"
 
 namespace {
 
@@ -53,6 +53,6 @@ int finish_output(int code) {
   const sindri::IoError e(
       fmt::format("cannot write to the standard output{}{}", g_output_error != 0 ? ": " : "", g_output_error != 0 ? std::strerror(g_output_error) : ""),
       "standard output", "make room where it goes, or send it elsewhere; what was asked for is done, but for its last lines");
-  print_err(sindri::train::format_error_report(e) + "\n");
+  print_err(sindri::app::format_error_report(e) + "\n");
   return e.exit_code();
 }

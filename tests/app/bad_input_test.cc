@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "sindri/app/run_folder.h"
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/dataset/dataset.h"
@@ -21,7 +22,6 @@
 #include "sindri/optim/momentum.h"
 #include "sindri/train/checkpoint.h"
 #include "sindri/train/model.h"
-#include "sindri/train/run_folder.h"
 #include "tests/app/program.h"
 #include "tests/train/checkpoint_util.h"
 
@@ -359,7 +359,7 @@ TEST(RunFolderTrouble, NotWritable) {
 
 TEST(RunFolderTrouble, InUseByAnotherProcess) {
   const TempFolder temp;
-  const train::RunFolder mine(temp.file("run"), "digits");
+  const app::RunFolder mine(temp.file("run"), "digits");
   expect_error(run(digits(temp.file("run"))), 5, "E5003", {temp.file("run"), "another process"});
   expect_error(run(digits(temp.file("run"), {"--resume"})), 5, "E5003", {temp.file("run"), "another process"});
 }

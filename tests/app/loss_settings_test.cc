@@ -43,7 +43,7 @@ const auto& kOwnMetric = nn::metrics().add({
 });
 
 TrainReport train_digits(const std::string& folder, const std::vector<std::string>& more) {
-  train::Settings settings;
+  app::Settings settings;
   settings.load_yaml(SINDRI_SOURCE_DIR "/configs/digits.yaml");
   settings.set("data.path=" SINDRI_SOURCE_DIR "/dataset/digits");
   settings.set("train.run_dir=" + folder);
@@ -83,7 +83,7 @@ TEST(LossSettings, OwnLossAndMetricWithSettings) {
 
 TEST(LossSettings, WhatDoesNotFitIsRefused) {
   for (const char* wrong : {"loss.name=triplet_margin", "loss.name=hubber", "loss.delta=2", "metrics.topk.k=3", "loss.label_smoothing=1.5"}) {
-    train::Settings settings;
+    app::Settings settings;
     settings.load_yaml(SINDRI_SOURCE_DIR "/configs/digits.yaml");
     EXPECT_THROW(
         {

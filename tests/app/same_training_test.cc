@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "sindri/app/app.h"
+#include "sindri/app/run_folder.h"
 #include "sindri/core/context.h"
 #include "sindri/core/rng.h"
 #include "sindri/dataset/transforms.h"
@@ -19,7 +20,6 @@
 #include "sindri/optim/momentum.h"
 #include "sindri/train/checkpoint.h"
 #include "sindri/train/model.h"
-#include "sindri/train/run_folder.h"
 #include "tests/train/temp_folder.h"
 
 namespace sindri {
@@ -59,7 +59,7 @@ class SameTraining : public testing::TestWithParam<Case> {
   };
 
   Outcome by_settings() {
-    train::Settings s;
+    app::Settings s;
     s.load_yaml_text(R"(
 model: {name: resnet20}
 data: {kind: cifar10, augment: false, workers: 1}
@@ -121,7 +121,7 @@ boost:
     o.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(1024, 2, 3);
     o.algorithms = {train::boosts().make("average", {{"decay", 0.9}}), train::boosts().make("grad_accumulation", {{"step", 4}})};
     train::Model model(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer, o);
-    train::LossHash hash;
+    app::LossHash hash;
     int64_t steps = 0;
     const auto note = std::make_shared<train::LambdaCallback>([&](train::TrainState& state) {
       for (const float l : state.losses) hash.add(l);

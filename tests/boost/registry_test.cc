@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sindri/app/settings.h"
 #include "sindri/core/error.h"
-#include "sindri/train/settings.h"
 
 namespace sindri {
 namespace {
@@ -80,17 +80,17 @@ TEST(Boost, RegistryRefusesWhatCannotBeNamed) {
 }
 
 TEST(Boost, SettingsSwitchThemOn) {
-  train::Settings s;
-  EXPECT_TRUE(train::make_boosts(s).empty());
+  app::Settings s;
+  EXPECT_TRUE(app::make_boosts(s).empty());
   const std::string before = s.hash();
   s.load_yaml_text("boost:\n  grad_accumulation:\n    enabled: true\n    step: 4\n  average:\n    enabled: true\n    kind: swa\n", "a.yaml");
   s.validate();
-  const auto made = train::make_boosts(s);
+  const auto made = app::make_boosts(s);
   ASSERT_EQ(made.size(), 2u);
   EXPECT_EQ(made[0]->name(), "average");
   EXPECT_EQ(made[1]->steps_per_update(), 4);
   EXPECT_NE(s.hash(), before);
-  train::Settings again;
+  app::Settings again;
   again.load_yaml_text(s.to_yaml(), "b.yaml");
   EXPECT_EQ(again.to_yaml(), s.to_yaml());
   EXPECT_EQ(again.hash(), s.hash());
@@ -100,14 +100,14 @@ TEST(Boost, SettingsSwitchThemOn) {
 }
 
 TEST(Boost, NoSettingIsThereForNothing) {
-  train::Settings s;
+  app::Settings s;
   s.set("boost.grad_accumulation.step=4");
   EXPECT_THAT(message_of([&] { s.validate(); }), HasSubstr("boost.grad_accumulation is off"));
-  train::Settings both;
+  app::Settings both;
   both.set("boost.test_b.enabled=true");
   both.set("boost.test_x.enabled=true");
   EXPECT_THAT(message_of([&] { both.validate(); }), HasSubstr("exclude each other"));
-  train::Settings weights;
+  app::Settings weights;
   weights.set("train.eval_weights=avrage");
   EXPECT_THAT(message_of([&] { weights.validate(); }), HasSubstr("did you mean 'average'?"));
   EXPECT_THAT(message_of([&] { weights.load_yaml_text("boost:\n  avrage:\n    enabled: true\n", "a.yaml"); }), HasSubstr("a.yaml:2:3"));
@@ -115,10 +115,10 @@ TEST(Boost, NoSettingIsThereForNothing) {
 }
 
 TEST(Boost, ExplainSaysWhichAreActiveAndWhyOthersAreNot) {
-  train::Settings s;
-  EXPECT_THAT(train::explain_boosts(s), HasSubstr("no training algorithm is active"));
+  app::Settings s;
+  EXPECT_THAT(app::explain_boosts(s), HasSubstr("no training algorithm is active"));
   s.load_yaml_text("boost:\n  grad_accumulation:\n    enabled: true\n  test_b:\n    enabled: true\n  test_a:\n    enabled: true\n", "a.yaml");
-  const std::string text = train::explain_boosts(s);
+  const std::string text = app::explain_boosts(s);
   EXPECT_THAT(text, HasSubstr("1. test_a: of this test"));
   EXPECT_THAT(text, HasSubstr("2. test_b: of this test"));
   EXPECT_THAT(text, HasSubstr("not active: step is 1"));

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <functional>
 
+#include "sindri/app/settings.h"
 #include "sindri/models/models.h"
-#include "sindri/train/settings.h"
 #include "source_dir.h"
 #include "src/app/build.h"
 
@@ -21,7 +21,7 @@ TEST(Configs, EachOneBuilds) {
     if (entry.path().extension() != ".yaml") continue;
     ++files;
     SCOPED_TRACE(entry.path().filename().string());
-    train::Settings s;
+    app::Settings s;
     ASSERT_NO_THROW(s.load_yaml(entry.path().string()));
     ASSERT_NO_THROW(s.validate());
     const std::string name = app::net_name(s);
@@ -42,7 +42,7 @@ TEST(Configs, EachOneBuilds) {
 // A setting is a search by name, which costs more than the arithmetic: none per update.
 TEST(Configs, RatesOfManyUpdatesCostTheirArithmetic) {
   using Clock = std::chrono::steady_clock;
-  train::Settings s;
+  app::Settings s;
   for (const char* set : {"model.name=digits", "lr.schedule=cosine", "train.epochs=100000"}) s.set(set);
   const auto best = [](const std::function<void()>& f) {
     double seconds = 1e9;

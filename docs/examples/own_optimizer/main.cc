@@ -58,7 +58,7 @@ const auto& kInverseRoot = optim::schedules().add({
 }  // namespace
 
 int main(int argc, char** argv) try {
-  train::Settings settings;
+  app::Settings settings;
   if (argc > 1) settings.load_yaml(argv[1]);
   settings.set("optimizer.name=" + kSignum.name);
   settings.set("lr.schedule=" + kInverseRoot.name);

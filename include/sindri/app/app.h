@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "sindri/app/settings.h"
 #include "sindri/export.h"
 #include "sindri/train/callback.h"
-#include "sindri/train/settings.h"
 
 namespace sindri::app {
 
@@ -31,10 +31,10 @@ struct TrainReport {
 
 /// Trains as the settings say and leaves a run folder (quality: config.resolved.yaml, env.json, repro.json, metrics.jsonl,
 /// metrics.csv, log.txt, checkpoints/, TensorBoard events, report.png). SIGINT, SIGTERM and SIGHUP finish the step, save and return.
-SINDRI_API TrainReport train(const train::Settings& settings, const TrainRequest& request);
+SINDRI_API TrainReport train(const Settings& settings, const TrainRequest& request);
 
 /// Metrics of a checkpoint on the evaluation data.
-SINDRI_API train::MetricValues evaluate(const train::Settings& settings, const std::string& checkpoint);
+SINDRI_API train::MetricValues evaluate(const Settings& settings, const std::string& checkpoint);
 
 /// One classified image.
 struct Prediction {
@@ -42,10 +42,10 @@ struct Prediction {
   std::vector<std::pair<std::string, double>> classes;  ///< names and probabilities, best first
 };
 /// The `top` most probable classes of each image file.
-SINDRI_API std::vector<Prediction> predict(const train::Settings& settings, const std::string& checkpoint, const std::vector<std::string>& images, int top = 5);
+SINDRI_API std::vector<Prediction> predict(const Settings& settings, const std::string& checkpoint, const std::vector<std::string>& images, int top = 5);
 
 /// Table of cells with output shapes and parameters, and the totals. Without a name: of the settings' net, else the list of all nets.
-SINDRI_API std::string summary(const std::string& net, const train::Settings& settings, bool all_cells = false);
+SINDRI_API std::string summary(const std::string& net, const Settings& settings, bool all_cells = false);
 
 /// One line per op with its kernels, in the order in which they are asked, or all that the registry knows of one op. Throws ValueError for
 /// an unknown name.

@@ -4,10 +4,10 @@
 #include <map>
 #include <set>
 
+#include "sindri/app/settings.h"
 #include "sindri/train/boost.h"
-#include "sindri/train/settings.h"
 
-namespace sindri::train {
+namespace sindri::app {
 
 namespace {
 
@@ -20,13 +20,13 @@ std::string settings_text(const Settings& settings, const Registered& info) {
 
 }  // namespace
 
-std::vector<BoostAlgorithmPtr> make_boosts(const Settings& settings) {
-  std::vector<BoostAlgorithmPtr> out;
-  for (const std::string& name : boosts().names()) {
+std::vector<train::BoostAlgorithmPtr> make_boosts(const Settings& settings) {
+  std::vector<train::BoostAlgorithmPtr> out;
+  for (const std::string& name : train::boosts().names()) {
     if (!settings.get_bool(fmt::format("boost.{}.enabled", name))) continue;
     std::map<std::string, SettingValue> given;
-    for (const SettingSpec& spec : boosts().info(name).settings) given[spec.name] = settings.get(fmt::format("boost.{}.{}", name, spec.name));
-    out.push_back(boosts().make(name, given));
+    for (const SettingSpec& spec : train::boosts().info(name).settings) given[spec.name] = settings.get(fmt::format("boost.{}.{}", name, spec.name));
+    out.push_back(train::boosts().make(name, given));
   }
   return out;
 }
@@ -35,23 +35,23 @@ std::string explain_boosts(const Settings& settings) {
   std::string out;
   std::set<std::string> active;
   std::map<std::string, std::string> idle;
-  for (const BoostAlgorithmPtr& a : in_order(make_boosts(settings))) {
+  for (const train::BoostAlgorithmPtr& a : train::in_order(make_boosts(settings))) {
     if (std::string why = a->idle(); !why.empty()) {
       idle[a->name()] = std::move(why);
       continue;
     }
     active.insert(a->name());
-    const Registered& info = boosts().info(a->name());
+    const Registered& info = train::boosts().info(a->name());
     out += fmt::format("{}. {}: {}\n   {}\n", active.size(), info.name, info.doc, settings_text(settings, info));
   }
   if (active.empty()) out += "no training algorithm is active\n";
-  for (const std::string& name : boosts().names()) {
+  for (const std::string& name : train::boosts().names()) {
     if (active.contains(name)) continue;
     const std::string why =
         idle.contains(name) ? idle[name] : fmt::format("boost.{}.enabled is false ({})", name, settings.origin(fmt::format("boost.{}.enabled", name)));
-    out += fmt::format("-  {}: {}\n   not active: {}\n", name, boosts().info(name).doc, why);
+    out += fmt::format("-  {}: {}\n   not active: {}\n", name, train::boosts().info(name).doc, why);
   }
   return out;
 }
 
-}  // namespace sindri::train
+}  // namespace sindri::app

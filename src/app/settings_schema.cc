@@ -6,13 +6,13 @@
 #include <mutex>
 
 #include "sindri/amp/policy.h"
+#include "sindri/app/settings.h"
 #include "sindri/core/error.h"
 #include "sindri/nn/registry.h"
 #include "sindri/optim/registry.h"
 #include "sindri/train/boost.h"
-#include "sindri/train/settings.h"
 
-namespace sindri::train {
+namespace sindri::app {
 
 namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -277,7 +277,7 @@ std::vector<SettingSpec> all_rows() {
   std::vector<SettingSpec> measured = nn::metrics().switched_rows("metrics");
   for (SettingSpec& spec : measured) spec.changes_result = false;
   out.insert(out.end(), measured.begin(), measured.end());
-  const std::vector<SettingSpec> algorithms = boosts().switched_rows("boost");
+  const std::vector<SettingSpec> algorithms = train::boosts().switched_rows("boost");
   out.insert(out.end(), algorithms.begin(), algorithms.end());
   return out;
 }
@@ -288,7 +288,7 @@ std::vector<SettingSpec> all_rows() {
 const std::vector<SettingSpec>& Settings::schema() {
   static std::mutex mutex;
   static std::deque<std::pair<size_t, std::vector<SettingSpec>>>& tables = *new std::deque<std::pair<size_t, std::vector<SettingSpec>>>();
-  size_t things = boosts().size() + nn::metrics().size();
+  size_t things = train::boosts().size() + nn::metrics().size();
   for (const Chooser& chooser : kChoosers) things += chooser.registry().size();
   const std::lock_guard lock(mutex);
   if (tables.empty() || tables.back().first != things) tables.emplace_back(things, all_rows());
@@ -330,7 +330,7 @@ std::string allowed(const SettingSpec& spec) {
 std::string Settings::schema_markdown() {
   std::string out =
       "# Settings\n\n"
-      "Made from the table in `src/train/settings_schema.cc` and from what registered things declare: the test `Settings.DocumentationIsUpToDate` compares the "
+      "Made from the table in `src/app/settings_schema.cc` and from what registered things declare: the test `Settings.DocumentationIsUpToDate` compares the "
       "two and writes a fresh copy.\n\n"
       "A value comes from the YAML file (`--config`), then from the environment (`train.epochs` is `SINDRI_TRAIN__EPOCHS`), then from\n"
       "`--set train.epochs=3`; later wins. `--print-config` shows each value and where it came from.\n";
@@ -362,4 +362,4 @@ std::string Settings::schema_markdown() {
   return out;
 }
 
-}  // namespace sindri::train
+}  // namespace sindri::app

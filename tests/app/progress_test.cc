@@ -1,5 +1,5 @@
 // Progress line: in a real pseudo-terminal at several widths, piped, quiet, and its estimate of the remaining time. Error layout.
-#include "sindri/train/progress.h"
+#include "sindri/app/progress.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 #include <cstdlib>
 #include <optional>
 
+#include "sindri/app/error_report.h"
 #include "sindri/core/error.h"
-#include "sindri/train/error_report.h"
 
-namespace sindri::train {
+namespace sindri::app {
 namespace {
 
 // Sets a variable (or removes it) for the life of the object.
@@ -263,4 +263,4 @@ TEST(ErrorReport, OtherExceptions) {
 }
 
 }  // namespace
-}  // namespace sindri::train
+}  // namespace sindri::app

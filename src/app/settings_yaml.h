@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace sindri::train {
+namespace sindri::app {
 
 /// A value of the file, or the head of a mapping (which comes before what it holds).
 struct YamlItem {
@@ -19,4 +19,4 @@ struct YamlItem {
 /// All of `text`, in order. `origin` names the file in errors. Throws SettingsError (see Settings::load_yaml).
 std::vector<YamlItem> parse_settings_yaml(const std::string& text, const std::string& origin);
 
-}  // namespace sindri::train
+}  // namespace sindri::app

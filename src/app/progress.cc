@@ -1,5 +1,5 @@
 // See progress.h.
-#include "sindri/train/progress.h"
+#include "sindri/app/progress.h"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -12,7 +12,7 @@
 #include <cstring>
 #include <vector>
 
-namespace sindri::train {
+namespace sindri::app {
 
 namespace {
 
@@ -228,4 +228,4 @@ void Progress::phase(const std::string& what) {
   last_draw_ = now();
 }
 
-}  // namespace sindri::train
+}  // namespace sindri::app

@@ -13,7 +13,7 @@
 #include "sindri/export.h"
 #include "sindri/train/boost.h"
 
-namespace sindri::train {
+namespace sindri::app {
 
 using sindri::SettingSpec;
 using sindri::SettingType;
@@ -108,9 +108,9 @@ class SINDRI_API Settings {
 /// Whether loss_scale.type auto is a dynamic scale: that of the amp level with its half type, unless optimizer.loss_scale is a scale already.
 SINDRI_API bool scales_by_default(const Settings& settings);
 /// The training algorithms that the settings switch on (boost.<name>.enabled), in the order of their names.
-SINDRI_API std::vector<BoostAlgorithmPtr> make_boosts(const Settings& settings);
+SINDRI_API std::vector<train::BoostAlgorithmPtr> make_boosts(const Settings& settings);
 /// A line for every registered algorithm: those that are active in their order, with what they wrap and their settings, and why each of the
 /// others is not.
 SINDRI_API std::string explain_boosts(const Settings& settings);
 
-}  // namespace sindri::train
+}  // namespace sindri::app

@@ -1,11 +1,11 @@
 // See error_report.h.
-#include "sindri/train/error_report.h"
+#include "sindri/app/error_report.h"
 
 #include <fmt/format.h>
 
 #include <new>
 
-namespace sindri::train {
+namespace sindri::app {
 
 namespace {
 
@@ -46,4 +46,4 @@ int exit_code_of(const std::exception& e) {
   return dynamic_cast<const std::bad_alloc*>(&e) != nullptr ? 5 : 1;
 }
 
-}  // namespace sindri::train
+}  // namespace sindri::app

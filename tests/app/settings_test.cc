@@ -4,12 +4,12 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "sindri/app/settings.h"
 #include "sindri/core/error.h"
-#include "sindri/train/settings.h"
 #include "source_dir.h"
 #include "tests/train/temp_folder.h"
 
-namespace sindri::train::settings_test {
+namespace sindri::app::settings_test {
 namespace {
 
 // The error that reading `yaml` gives.
@@ -274,4 +274,4 @@ TEST(Settings, DocumentationIsUpToDate) {
 }
 
 }  // namespace
-}  // namespace sindri::train::settings_test
+}  // namespace sindri::app::settings_test

@@ -1,5 +1,5 @@
 // Run folder: its files and what is in them, the lock, folders that cannot be used, TensorBoard framing.
-#include "sindri/train/run_folder.h"
+#include "sindri/app/run_folder.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@
 #include "tests/train/checkpoint_util.h"
 #include "tests/train/temp_folder.h"
 
-namespace sindri::train {
+namespace sindri::app {
 namespace {
 
 using nlohmann::json;
@@ -70,7 +70,7 @@ TEST(RunFolder, HoldsEverythingARunLeavesBehind) {
   Settings back;
   back.load_yaml(path + "/config.resolved.yaml");
   EXPECT_EQ(back.hash(), settings.hash());
-  const json env = json::parse(read_all(path + "/env.json")), repro = json::parse(read_all(path + "/repro.json"));
+  const json env = json::parse(train::read_all(path + "/env.json")), repro = json::parse(train::read_all(path + "/repro.json"));
   EXPECT_TRUE(env.contains("cpu_isa") && env.contains("threads") && env.contains("variables"));
   EXPECT_EQ(repro["seeds"]["global"], 42);
   EXPECT_EQ(repro["settings_hash"], settings.hash());
@@ -141,7 +141,7 @@ TEST(RunFolder, LeavesNoTraceUnlessItIsStarted) {
   std::ofstream(temp.file("mine/metrics.jsonl")) << "{\"event\":\"half";
   { const RunFolder run(temp.file("mine"), "net"); }
   EXPECT_THAT(names_in(temp.path()), ElementsAre("mine", "mine/metrics.jsonl"));
-  EXPECT_EQ(read_all(temp.file("mine/metrics.jsonl")), "{\"event\":\"half");
+  EXPECT_EQ(train::read_all(temp.file("mine/metrics.jsonl")), "{\"event\":\"half");
 }
 
 // What a process did behind the checkpoint that its successor goes on from is done again, so it must not be there twice.
@@ -168,7 +168,7 @@ TEST(RunFolder, GoesOnBehindThePointOfResuming) {
     int64_t files = 0;
     for (const std::string& name : names_in(temp.file("r"))) files += name.starts_with("events.") ? 1 : 0;
     out.push_back(std::to_string(files) + " event file");
-    read_event_files(temp.file("r"), [&](const std::string& tag, int64_t step) {
+    train::read_event_files(temp.file("r"), [&](const std::string& tag, int64_t step) {
       out.push_back(tag + std::to_string(step));
       return true;
     });
@@ -226,7 +226,7 @@ TEST(RunFolder, WritesThatFailAreTriedAgain) {
   for (size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(json::parse(lines[i])["step"], i + 1);
   EXPECT_EQ(lines_of(run.file("metrics.csv")).size(), 2u);
   int64_t points = 0;
-  read_event_files(run.path(), [&](const std::string&, int64_t) { return ++points > 0; });
+  train::read_event_files(run.path(), [&](const std::string&, int64_t) { return ++points > 0; });
   EXPECT_EQ(points, 59);
 }
 
@@ -324,34 +324,34 @@ TEST(LossHash, SeesEveryBitAndTheOrder) {
 }
 
 TEST(EventFile, ChecksumsAndFrames) {
-  EXPECT_EQ(crc32c("123456789"), 0xe3069283u);  // the check value of CRC-32C
-  EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);  // RFC 3720, B.4
-  const std::string frame = tfrecord_frame("abc");
+  EXPECT_EQ(train::crc32c("123456789"), 0xe3069283u);  // the check value of CRC-32C
+  EXPECT_EQ(train::crc32c(std::string(32, '\0')), 0x8a9136aau);  // RFC 3720, B.4
+  const std::string frame = train::tfrecord_frame("abc");
   ASSERT_EQ(frame.size(), 8u + 4 + 3 + 4);
   uint64_t length = 0;
   uint32_t length_crc = 0, data_crc = 0;
   std::memcpy(&length, frame.data(), 8), std::memcpy(&length_crc, frame.data() + 8, 4), std::memcpy(&data_crc, frame.data() + 15, 4);
   EXPECT_EQ(length, 3u);
-  EXPECT_EQ(length_crc, masked_crc32c(frame.substr(0, 8)));
-  EXPECT_EQ(data_crc, masked_crc32c("abc"));
+  EXPECT_EQ(length_crc, train::masked_crc32c(frame.substr(0, 8)));
+  EXPECT_EQ(data_crc, train::masked_crc32c("abc"));
 }
 
 TEST(EventFile, HoldsVersionAndScalars) {
   const TempFolder temp;
   std::string path;
   {
-    EventFile events(temp.path()), second(temp.path());
+    train::EventFile events(temp.path()), second(temp.path());
     path = events.path();
     EXPECT_NE(path, second.path());
     events.scalar("train/loss", 300, 0.5);
   }
-  const std::string bytes = read_all(path);
+  const std::string bytes = train::read_all(path);
   std::vector<std::string> records;
   for (size_t at = 0; at < bytes.size();) {
     uint64_t n = 0;
     std::memcpy(&n, bytes.data() + at, 8);
     records.push_back(bytes.substr(at + 12, n));
-    EXPECT_EQ(bytes.substr(at, n + 16), tfrecord_frame(records.back()));
+    EXPECT_EQ(bytes.substr(at, n + 16), train::tfrecord_frame(records.back()));
     at += n + 16;
   }
   ASSERT_EQ(records.size(), 2u);
@@ -363,4 +363,4 @@ TEST(EventFile, HoldsVersionAndScalars) {
 }
 
 }  // namespace
-}  // namespace sindri::train
+}  // namespace sindri::app

@@ -1,5 +1,5 @@
-// See sindri/train/picture.h. Drawn with cairo: two charts on the left, the matrix on the right.
-#include "sindri/train/picture.h"
+// See sindri/app/picture.h. Drawn with cairo: two charts on the left, the matrix on the right.
+#include "sindri/app/picture.h"
 
 #include <cairo.h>
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 #include "sindri/core/error.h"
 #include "src/train/atomic_file.h"
 
-namespace sindri::train {
+namespace sindri::app {
 
 namespace {
 
@@ -244,7 +244,7 @@ void write_picture(const RunPicture& p, const std::string& path) {
   draw_chart(c, {kMargin, top, charts, height}, "Loss", p.unit, p.loss, false);
   draw_chart(c, {kMargin, top + height, charts, height}, "Accuracy", p.unit, p.accuracy, true);
   if (n > 0) draw_confusion(c, {kMargin + charts + 24, top, kWidth - 2 * kMargin - charts - 24, kHeight - top - 10}, p);
-  write_file_atomically(path, c.png(), "picture");
+  train::write_file_atomically(path, c.png(), "picture");
 }
 
-}  // namespace sindri::train
+}  // namespace sindri::app

@@ -9,7 +9,7 @@
 
 #include "sindri/export.h"
 
-namespace sindri::train {
+namespace sindri::app {
 
 /// What is known after a step, or after several in sink mode.
 struct StepProgress {
@@ -79,4 +79,4 @@ class SINDRI_API Progress {
 /// "1h02m", "3m12s", "45s".
 SINDRI_API std::string duration_text(double seconds);
 
-}  // namespace sindri::train
+}  // namespace sindri::app

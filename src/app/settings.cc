@@ -1,5 +1,5 @@
 // Values of the settings table: reading them from text with checks, and printing them back.
-#include "sindri/train/settings.h"
+#include "sindri/app/settings.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -15,11 +15,11 @@
 #include "sindri/core/error.h"
 #include "sindri/optim/registry.h"
 #include "sindri/train/boost.h"
+#include "src/app/settings_yaml.h"
 #include "src/core/nearest.h"
 #include "src/train/atomic_file.h"
-#include "src/train/settings_yaml.h"
 
-namespace sindri::train {
+namespace sindri::app {
 
 // Where a value comes from and how it was written.
 struct Settings::Source {
@@ -168,7 +168,7 @@ void Settings::load_yaml(const std::string& path) {
     throw SettingsError("the settings file does not exist", path,
                         "check the path; configs/ of the sources, or share/sindri/configs of an installation, holds examples");
   if (stat(path.c_str(), &file) == 0 && !S_ISREG(file.st_mode)) throw SettingsError("the settings file is not a regular file", path, "check the path");
-  load_yaml_text(read_small_file(path, (1 << 20) + 1, "settings file"), path);
+  load_yaml_text(train::read_small_file(path, (1 << 20) + 1, "settings file"), path);
 }
 
 void Settings::load_yaml_text(const std::string& text, const std::string& origin) {
@@ -254,9 +254,9 @@ void Settings::validate_switched() const {
     if (switch_of(name).empty() || get_bool(switch_of(name)) || value_text(name) == spec.fallback) continue;
     fail(spec.name, fmt::format("{} is off", section_of(name)), fmt::format("set {}.enabled=true, or leave it out", section_of(name)));
   }
-  in_order(make_boosts(*this));  // what excludes what
-  if (const std::string& weights = get_string("train.eval_weights"); weights != "trained" && !boosts().has(weights)) {
-    std::vector<std::string> known = boosts().names();
+  train::in_order(make_boosts(*this));  // what excludes what
+  if (const std::string& weights = get_string("train.eval_weights"); weights != "trained" && !train::boosts().has(weights)) {
+    std::vector<std::string> known = train::boosts().names();
     known.insert(known.begin(), "trained");
     fail("train.eval_weights", fmt::format("expected trained or a training algorithm, got '{}'", weights), did_you_mean(weights, known));
   }
@@ -435,4 +435,4 @@ std::string Settings::hash() const {
   return fmt::format("{:016x}", XXH64(text_of_all.data(), text_of_all.size(), 0));
 }
 
-}  // namespace sindri::train
+}  // namespace sindri::app

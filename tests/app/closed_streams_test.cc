@@ -8,16 +8,16 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "sindri/app/run_folder.h"
 #include "sindri/core/log.h"
 #include "sindri/op/timeline.h"
-#include "sindri/train/run_folder.h"
 #include "src/core/descriptor.h"
 #include "src/train/atomic_file.h"
 #include "src/train/output_file.h"
 #include "tests/train/checkpoint_util.h"
 #include "tests/train/temp_folder.h"
 
-namespace sindri::train {
+namespace sindri::app {
 namespace {
 
 constexpr const char* kLine = "a line for the standard error stream";
@@ -41,8 +41,8 @@ int log_while_saving(const char*) {
 
 void write_everything(const std::string& folder) {
   const auto look = [] { log_while_saving(""); };
-  save_checkpoint(sample_entries(), folder + "/c");
-  OutputFile file(folder + "/out.json", "JSON file");
+  train::save_checkpoint(train::sample_entries(), folder + "/c");
+  train::OutputFile file(folder + "/out.json", "JSON file");
   look();
   file.write("{}\n");
   RunFolder run(folder + "/run", "net");
@@ -66,7 +66,7 @@ TEST(ClosedStreams, NoFileTakesTheirPlace) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     for (int fd = 0; fd <= 2; ++fd) close(fd);
-    atomic_file_fault = log_while_saving;
+    train::atomic_file_fault = log_while_saving;
     saves_seen = 0;
     all_free = true;
     try {
@@ -78,12 +78,12 @@ TEST(ClosedStreams, NoFileTakesTheirPlace) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0) << "2: nothing was saved, 3: a file had the number of a stream, 4: a file could not be written";
-  EXPECT_EQ(read_all(without.file("c.ckpt")), read_all(with.file("c.ckpt")));
+  EXPECT_EQ(train::read_all(without.file("c.ckpt")), train::read_all(with.file("c.ckpt")));
   size_t files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(without.path())) {
     if (!entry.is_regular_file()) continue;
     ++files;
-    EXPECT_EQ(read_all(entry.path().string()).find(kLine), std::string::npos) << entry.path();
+    EXPECT_EQ(train::read_all(entry.path().string()).find(kLine), std::string::npos) << entry.path();
   }
   EXPECT_GE(files, 7u);
 }
@@ -112,4 +112,4 @@ TEST(ClosedStreams, OnlyOneIsClosed) {
 }
 
 }  // namespace
-}  // namespace sindri::train
+}  // namespace sindri::app

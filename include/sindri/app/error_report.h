@@ -6,7 +6,7 @@
 #include "sindri/core/error.h"
 #include "sindri/export.h"
 
-namespace sindri::train {
+namespace sindri::app {
 
 /// The parts of an error on lines of their own, without a newline at the end:
 ///
@@ -21,4 +21,4 @@ SINDRI_API std::string format_error_report(const std::exception& e);
 /// Exit code of the program for any exception.
 SINDRI_API int exit_code_of(const std::exception& e);
 
-}  // namespace sindri::train
+}  // namespace sindri::app

@@ -1,5 +1,5 @@
 // The picture of a run: size, colours where they belong, odd inputs.
-#include "sindri/train/picture.h"
+#include "sindri/app/picture.h"
 
 #include <cairo.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "tests/train/checkpoint_util.h"
 #include "tests/train/temp_folder.h"
 
-namespace sindri::train {
+namespace sindri::app {
 namespace {
 
 struct Pixels {
@@ -54,7 +54,7 @@ TEST(Picture, AValueAloneIsSeenAmongManySteps) {
   write_picture(p, folder.file("without.png"));
   p.loss[1].values.back() = 2;
   write_picture(p, folder.file("with.png"));
-  EXPECT_NE(read_all(folder.file("with.png")), read_all(folder.file("without.png")));
+  EXPECT_NE(train::read_all(folder.file("with.png")), train::read_all(folder.file("without.png")));
 }
 
 TEST(Picture, RightIsBlueAndWrongIsRed) {
@@ -102,4 +102,4 @@ TEST(Picture, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace sindri::train
+}  // namespace sindri::app

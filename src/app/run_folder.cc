@@ -1,5 +1,5 @@
 // See run_folder.h.
-#include "sindri/train/run_folder.h"
+#include "sindri/app/run_folder.h"
 
 #include <fcntl.h>
 #include <fmt/chrono.h>
@@ -27,7 +27,7 @@
 #include "src/train/atomic_file.h"
 #include "src/train/event_file.h"
 
-namespace sindri::train {
+namespace sindri::app {
 
 namespace {
 
@@ -85,8 +85,8 @@ struct RunFolder::Impl {
   std::string made_lock;  // the lock file, when it was not there before
   std::vector<std::string> made_folders;  // that were not there before, outermost first
   bool started = false;
-  std::unique_ptr<AppendFile> metrics, log;
-  std::unique_ptr<EventFile> events;
+  std::unique_ptr<train::AppendFile> metrics, log;
+  std::unique_ptr<train::EventFile> events;
   std::vector<std::string> columns;  // of metrics.csv, without epoch
   std::vector<std::pair<std::string, std::map<std::string, std::string>>> rows;  // (epoch, values) of this process and those read back
   std::map<std::string, std::string> unwritten;  // path -> content that could not be written
@@ -110,7 +110,7 @@ struct RunFolder::Impl {
 // All folders of `path`, remembering which are new.
 void RunFolder::Impl::make_folders(const std::string& path) {
   std::vector<std::string> missing;
-  for (fs::path p = path; !p.empty() && !file_exists(p.string(), "run folder"); p = p.parent_path()) missing.push_back(p.string());
+  for (fs::path p = path; !p.empty() && !train::file_exists(p.string(), "run folder"); p = p.parent_path()) missing.push_back(p.string());
   std::error_code error;
   fs::create_directories(path, error);
   if (error) folder_error("create", path, error.value());
@@ -141,7 +141,7 @@ void RunFolder::Impl::leave_no_trace() noexcept {
 
 void RunFolder::Impl::replace_file(const std::string& path, std::string content) {
   try {
-    write_file_atomically(path, content, fs::path(path).filename().string());
+    train::write_file_atomically(path, content, fs::path(path).filename().string());
     unwritten.erase(path);
   } catch (const IoError& e) {
     if (!unwritten.contains(path)) log::warn("train", fmt::format("{}; the training goes on, and this is tried again", e.what()));
@@ -151,8 +151,8 @@ void RunFolder::Impl::replace_file(const std::string& path, std::string content)
 
 // A continued run keeps its earlier rows.
 void RunFolder::Impl::read_csv(const std::string& path) {
-  if (!file_exists(path, "metrics.csv")) return;
-  const std::string text = read_small_file(path, int64_t{64} << 20, "metrics.csv");
+  if (!train::file_exists(path, "metrics.csv")) return;
+  const std::string text = train::read_small_file(path, int64_t{64} << 20, "metrics.csv");
   bool header = true;
   for (size_t start = 0; start < text.size();) {
     const size_t end = std::min(text.find('\n', start), text.size());
@@ -228,25 +228,25 @@ bool is_before(const ResumePoint& point, std::string_view line) {
 void RunFolder::start(const std::optional<ResumePoint>& point) {
   if (impl_->started) throw InternalError("the run folder is in use already", path_);
   // Whatever may refuse comes before the first write.
-  EarlierEvents earlier;
+  train::EarlierEvents earlier;
   if (point) {
-    earlier = read_event_files(path_, [&](const std::string& tag, int64_t step) {
+    earlier = train::read_event_files(path_, [&](const std::string& tag, int64_t step) {
       return step < point->step || (step == point->step && ((!point->within_epoch && point->evaluated) || !tag.starts_with("eval/")));
     });
   }
-  impl_->metrics = std::make_unique<AppendFile>(file("metrics.jsonl"), "metrics file");
-  impl_->log = std::make_unique<AppendFile>(file("log.txt"), "log file");
+  impl_->metrics = std::make_unique<train::AppendFile>(file("metrics.jsonl"), "metrics file");
+  impl_->log = std::make_unique<train::AppendFile>(file("log.txt"), "log file");
   impl_->started = true;
   std::error_code error;
   fs::create_directories(checkpoints(), error);
   if (error) folder_error("write to", checkpoints(), error.value());
-  remove_leftovers(path_);
-  remove_leftovers(checkpoints());
+  train::remove_leftovers(path_);
+  train::remove_leftovers(checkpoints());
   // A process that was killed where a line crosses a page has left its first part, to which the next line must not be joined.
-  impl_->events = std::make_unique<EventFile>(path_, earlier);
-  for (AppendFile* f : {impl_->metrics.get(), impl_->log.get()}) {
+  impl_->events = std::make_unique<train::EventFile>(path_, earlier);
+  for (train::AppendFile* f : {impl_->metrics.get(), impl_->log.get()}) {
     const bool cut = point && f == impl_->metrics.get();
-    f->truncate(end_of_last_line(f->fd(), f->path(), "file of the run", [&](std::string_view line) { return !cut || is_before(*point, line); }));
+    f->truncate(train::end_of_last_line(f->fd(), f->path(), "file of the run", [&](std::string_view line) { return !cut || is_before(*point, line); }));
   }
   if (point) {
     const auto later = [&](const auto& row) { return std::atoll(row.first.c_str()) > point->epochs; };
@@ -290,7 +290,7 @@ std::vector<EventValues> RunFolder::epoch_rows() const {
   return out;
 }
 
-void RunFolder::write_settings(const Settings& settings) { write_file_atomically(file("config.resolved.yaml"), settings.to_yaml(), "settings file"); }
+void RunFolder::write_settings(const Settings& settings) { train::write_file_atomically(file("config.resolved.yaml"), settings.to_yaml(), "settings file"); }
 
 void RunFolder::write_environment(const std::string& command_line) {
   utsname u{};
@@ -309,7 +309,7 @@ void RunFolder::write_environment(const std::string& command_line) {
     if (v.starts_with("SINDRI_") || v.starts_with("OMP_")) variables[v.substr(0, v.find('='))] = v.substr(v.find('=') + 1);
   }
   j["variables"] = variables;
-  write_file_atomically(file("env.json"), j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n", "env.json");
+  train::write_file_atomically(file("env.json"), j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n", "env.json");
 }
 
 void RunFolder::write_repro(const ReproInfo& info, const Settings& settings) {
@@ -334,8 +334,8 @@ void RunFolder::write_repro(const ReproInfo& info, const Settings& settings) {
 }
 
 std::map<std::string, std::string> RunFolder::recorded_kernel_choices() const {
-  if (!file_exists(file("repro.json"), "repro.json")) return {};
-  const std::string text = read_small_file(file("repro.json"), int64_t{64} << 20, "repro.json");
+  if (!train::file_exists(file("repro.json"), "repro.json")) return {};
+  const std::string text = train::read_small_file(file("repro.json"), int64_t{64} << 20, "repro.json");
   try {
     const nlohmann::json j = nlohmann::json::parse(text);
     const auto compare = [&](const char* what, const nlohmann::json& now) {
@@ -390,4 +390,4 @@ void LossHash::add(float loss) { state_ = XXH64(&loss, sizeof loss, state_); }
 void LossHash::restore(const std::string& hex) { state_ = std::strtoull(hex.c_str(), nullptr, 16); }
 std::string LossHash::hex() const { return fmt::format("{:016x}", state_); }
 
-}  // namespace sindri::train
+}  // namespace sindri::app

@@ -1,6 +1,6 @@
 // See settings_yaml.h. Uses yaml-cpp's events rather than its tree: the tree keeps the first of two equal keys silently, resolves
 // aliases and forgets tags; events show all of them, and our own stack bounds the depth.
-#include "src/train/settings_yaml.h"
+#include "src/app/settings_yaml.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -12,7 +12,7 @@
 #include "sindri/core/error.h"
 #include "src/core/utf8.h"
 
-namespace sindri::train {
+namespace sindri::app {
 
 namespace {
 
@@ -182,4 +182,4 @@ std::vector<YamlItem> parse_settings_yaml(const std::string& text, const std::st
   return std::move(reader.items);
 }
 
-}  // namespace sindri::train
+}  // namespace sindri::app

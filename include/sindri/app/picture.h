@@ -7,7 +7,7 @@
 
 #include "sindri/export.h"
 
-namespace sindri::train {
+namespace sindri::app {
 
 /// One value per epoch, or step; NaN leaves a gap (an epoch without evaluation).
 struct Curve {
@@ -28,4 +28,4 @@ struct RunPicture {
 /// names that do not fit it, IoError when the file cannot be written.
 SINDRI_API void write_picture(const RunPicture& picture, const std::string& path);
 
-}  // namespace sindri::train
+}  // namespace sindri::app

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "sindri/app/settings.h"
 #include "sindri/export.h"
-#include "sindri/train/settings.h"
 
-namespace sindri::train {
+namespace sindri::app {
 
 /// Names and numbers of one event or row, in the order they are written.
 using EventValues = std::vector<std::pair<std::string, double>>;
@@ -103,4 +103,4 @@ class SINDRI_API LossHash {
   uint64_t state_ = 0;
 };
 
-}  // namespace sindri::train
+}  // namespace sindri::app
