@@ -15,5 +15,5 @@ from sindri.ops.functional import control_depend
 from sindri.ops.primitive import constexpr as _primexpr  # noqa: F401
 
 __all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "constexpr", "prim_arg_register", "prim_attr_register", "GradOperation",
-           "HyperMap", "Map",
-           "MultitypeFuncGraph", "add_flags", "grad", "jacfwd", "jacrev", "value_and_grad", "vmap", "control_depend", *function.PUBLIC, *operations.__all__]
+           "HyperMap", "Map", "MultitypeFuncGraph", "add_flags", "get_grad", "grad", "jacfwd", "jacrev", "jvp", "value_and_grad", "vjp", "vmap",
+           "control_depend", "tail", "zip_operation", *function.PUBLIC, *operations.__all__]

@@ -12,6 +12,6 @@ from sindri.ops.operations.random_ops import *  # noqa: F401,F403
 from sindri.ops.operations import _thor_ops, array_ops, comm_ops, debug_ops, math_ops, nn_ops, other_ops, random_ops
 
 # What MindSpore has under another name or lists nowhere: no part of `from mindspore.ops.operations import *`.
-_NOT_LISTED = frozenset(_thor_ops.__all__) | {"AllSwap", "IsInstance", "IsSubClass", "Lamb", "LeakyReLU", "Load", "Norm", "SameTypeShape", "SiLU", "Unsqueeze"}
-__all__ = [name for module in (array_ops, comm_ops, debug_ops, math_ops, nn_ops, other_ops, random_ops) for name in module.__all__
+_NOT_LISTED = frozenset(_thor_ops.__all__) - {"Im2Col"} | {"AllSwap", "IsInstance", "IsSubClass", "Lamb", "LeakyReLU", "Load", "Norm", "SameTypeShape", "SiLU", "Unsqueeze"}
+__all__ = [name for module in (_thor_ops, array_ops, comm_ops, debug_ops, math_ops, nn_ops, other_ops, random_ops) for name in module.__all__
            if name not in _NOT_LISTED]

@@ -21,7 +21,7 @@ from sindri.ops.operations import (
 )
 
 __all__ = [
-    "Cast", "DType", "Shape", "DynamicShape", "TensorShape", "Rank", "Size", "Reshape", "Flatten", "ExpandDims", "Squeeze", "Transpose",
+    "Im2Col", "Cast", "DType", "Shape", "DynamicShape", "TensorShape", "Rank", "Size", "Reshape", "Flatten", "ExpandDims", "Squeeze", "Transpose",
     "BroadcastTo", "Identity", "IdentityN", "Zeros", "Ones", "ZerosLike", "OnesLike", "Fill", "Fills", "Eye", "Range", "BartlettWindow",
     "BlackmanWindow", "HammingWindow", "LinSpace", "LogSpace", "Meshgrid", "ScalarToTensor", "ScalarToArray", "ScalarCast", "TupleToArray",
     "TrilIndices", "TriuIndices", "Concat", "Stack", "Pack", "ParallelConcat", "Unstack", "Unpack", "Split", "SplitV", "Slice", "StridedSlice",
