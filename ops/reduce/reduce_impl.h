@@ -24,6 +24,10 @@ struct NormAttrs {
   bool keep_dims = false;
   SINDRI_ATTRS(NormAttrs, p, axes, keep_dims)
 };
+struct SearchsortedAttrs {
+  bool right = false;
+  SINDRI_ATTRS(SearchsortedAttrs, right)
+};
 struct CumsumAttrs {
   int64_t axis = -1;
   bool reverse = false;  // sums from the end; the gradient of either direction is the other

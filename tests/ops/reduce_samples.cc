@@ -140,6 +140,15 @@ const bool kAlongAxis = along_axis();
 
 Arg places(Shape shape, std::vector<double> values) { return {.shape = shape, .dtype = DType::kInt64, .values = std::move(values)}; }
 const bool kTopkGradients = add_samples({
+    {.op = "searchsorted", .name = "vector", .args = {{.shape = {5}, .values = {-1.5, -0.5, -0.5, 0.25, 1.5}}, {{3, 4}}}, .gradient = false, .torch = false},
+    {.op = "searchsorted",
+     .name = "right",
+     .attrs = {{"right", true}},
+     .args = {{.shape = {3}, .values = {-1, 0, 1}}, {.shape = {4}, .values = {-1, 0, 1, 2}}},
+     .gradient = false,
+     .torch = false},
+    {.op = "searchsorted", .name = "rows", .args = {{.shape = {2, 3}, .values = {-1, 0, 1, 0, 1, 2}}, {{2, 4}}}, .gradient = false, .torch = false},
+    {.op = "searchsorted", .name = "nothing", .args = {{{0}}, {{2}}}, .gradient = false, .torch = false},
     {"topk_grad", "last", {{"size", int64_t{5}}}, {{{2, 2}}, places({2, 2}, {4, 0, 1, 3})}},
     {"topk_grad", "first", {{"size", int64_t{3}}, {"axis", int64_t{0}}}, {{{2, 3}}, places({2, 3}, {0, 1, 2, 2, 0, 1})}},
     {"topk_grad", "middle", {{"size", int64_t{4}}, {"axis", int64_t{1}}}, {{{1, 2, 2}}, places({1, 2, 2}, {3, 1, 0, 2})}},

@@ -25,6 +25,10 @@ SINDRI_API Tensor argmax(const Tensor& x, int64_t axis = -1, bool keep_dims = fa
 SINDRI_API Tensor argmin(const Tensor& x, int64_t axis = -1, bool keep_dims = false);  ///< as argmax, with the smallest
 /// The k largest (or smallest) along `axis`, sorted: values and int64 indices; equal values keep the lower index first.
 SINDRI_API std::pair<Tensor, Tensor> topk(const Tensor& x, int64_t k, int64_t axis = -1, bool largest = true);
+/// How many elements along the last dimension of `sorted` (ascending) lie below each value, or with `right` do not lie above it: the place before
+/// which it belongs (int64, the shape of values). sorted [n] and any values, or [..., n] and values [..., m]; types promote. NaN is never above or
+/// below. Throws ShapeError for other shapes (torch.searchsorted).
+SINDRI_API Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right = false);
 /// p-norm over axes (p = 1, 2 or infinity as a double). Gradient 0 at 0 for p = 2.
 SINDRI_API Tensor norm(const Tensor& x, double p = 2.0, const Axes& axes = {}, bool keep_dims = false);
 SINDRI_API Tensor logsumexp(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);  ///< log(sum(e^x)), without overflow

@@ -167,16 +167,14 @@ def searchsorted(sorted_sequence: Tensor, values: Tensor, *, out_int32: bool = F
     if sorter is not None:
         fail(ValueError, "sorter is not supported", "ops.searchsorted", "sort the sequence first")
     right = right if side is None else check_choice("ops.searchsorted", "side", side, ("left", "right")) == "right"
-    sequence = sorted_sequence if len(sorted_sequence.shape) == 1 else core.expand_dims(sorted_sequence, -2)
-    hits = (core.less_equal if right else core.less)(sequence, core.expand_dims(values, -1))
-    return core.cast(core.sum(core.cast(hits, mstype.int64), [-1]), mstype.int32 if out_int32 else mstype.int64)
+    places = core.searchsorted(sorted_sequence, values, right)
+    return core.cast(places, mstype.int32) if out_int32 else places
 
 
 def bucketize(input: Tensor, boundaries: Sequence[float], *, right: bool = False) -> Tensor:
     """Number of the boundaries (ascending) that lie below each element (right: at or below), int32."""
     edges = core.cast(Tensor(np.asarray(boundaries, np.float64)), input.dtype if is_float(input.dtype) else mstype.float64)
-    hits = (core.less_equal if right else core.less)(edges, core.expand_dims(input, -1))
-    return core.cast(core.sum(core.cast(hits, mstype.int32), [-1]), mstype.int32)
+    return core.cast(core.searchsorted(edges, input, right), mstype.int32)
 
 
 def intopk(x1: Tensor, x2: Tensor, k: int) -> Tensor:
