@@ -57,6 +57,7 @@ namespace {
 
 Optimizer& checked(const std::shared_ptr<Optimizer>& optimizer) {
   if (optimizer == nullptr) throw ValueError("LARS: the optimizer is null");
+  if (dynamic_cast<const LARS*>(optimizer.get()) != nullptr) throw ValueError("LARS: the optimizer is a LARS already", "", "wrap it once");
   return *optimizer;
 }
 
@@ -93,9 +94,11 @@ TensorList LARS::rescale(const TensorList& grads, const Tensor& inv_scale) {
   inner_->check_gradients(grads);
   const TensorList rates = use_clip_ ? inner_->get_lr() : TensorList{Tensor()}, dynamic = inner_->group_decays();
   const double scale = 1 / inner_->base_options().loss_scale;
-  TensorList out;
-  for (size_t i = 0; i < grads.size(); ++i) {
-    const Tensor g = unscaled(grads[i], scale, inv_scale), param = inner_->parameters()[i]->value();
+  TensorList ready = grads, out;
+  for (Tensor& g : ready) g = unscaled(g, scale, inv_scale);
+  ready = inner_->clipped(std::move(ready));
+  for (size_t i = 0; i < ready.size(); ++i) {
+    const Tensor &g = ready[i], param = inner_->parameters()[i]->value();
     Tensor decay = inner_->decays(i) ? dynamic[inner_->impl_->group_of[i]] : Tensor();
     if (const double number = decay.defined() ? 0 : inner_->weight_decay(i); number != 0) decay = ops::full({}, number, param.dtype());
     out.push_back(filtered_[i] ? lars_gradient(param, g, decay, rates[rates.size() == 1 ? 0 : i], coefficient_, epsilon_) : g);

@@ -312,16 +312,12 @@ TensorList Optimizer::get_lr() {
 
 Tensor Optimizer::update_number() const { return ops::add(ops::cast(ops::reshape(global_step_->value(), Shape{}), impl_->scalar), 1.0); }
 
-// Unscaled and clipped gradients when clipping is on; else as they came, and update() unscales them.
-TensorList Optimizer::clipped(const TensorList& grads, const Tensor& inv_scale) const {
+TensorList Optimizer::clipped(TensorList unscaled) const {
   const GradClip& clip = impl_->options.grad_clip;
-  if (clip.global_norm == 0 && clip.value == 0) return grads;
-  TensorList out = grads;
-  for (Tensor& g : out) g = unscaled(g, impl_->handed_over ? 1 : 1 / impl_->options.loss_scale, inv_scale);
-  if (clip.global_norm > 0) out = clip_by_global_norm(out, clip.global_norm);
+  if (clip.global_norm > 0) unscaled = clip_by_global_norm(unscaled, clip.global_norm);
   if (clip.value > 0)
-    for (Tensor& g : out) g = clip_by_value(g, -clip.value, clip.value);
-  return out;
+    for (Tensor& g : unscaled) g = clip_by_value(g, -clip.value, clip.value);
+  return unscaled;
 }
 
 void Optimizer::check_gradients(const TensorList& grads) const {
@@ -368,8 +364,13 @@ void Updates::set_delta(size_t i, const Tensor& delta) {
 // Leaves to the rule what it can do in its one pass: scaling and decay, unless something stands between them and it.
 std::vector<Optimizer::Prepared> Optimizer::prepare(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip) {
   const GradClip& clip = impl_->options.grad_clip;
-  const bool is_unscaled = impl_->handed_over || clip.global_norm != 0 || clip.value != 0;
-  const TensorList given = clipped(grads, inv_scale), dynamic = group_decays();
+  const bool clips = !impl_->handed_over && (clip.global_norm != 0 || clip.value != 0), is_unscaled = impl_->handed_over || clips;
+  TensorList given = grads;
+  if (clips) {
+    for (Tensor& g : given) g = unscaled(g, 1 / impl_->options.loss_scale, inv_scale);
+    given = clipped(std::move(given));
+  }
+  const TensorList dynamic = group_decays();
   std::vector<Prepared> out;
   out.reserve(params_.size());
   for (size_t i = 0; i < params_.size(); ++i) {
@@ -400,6 +401,7 @@ std::vector<Optimizer::Prepared> Optimizer::prepare(const TensorList& grads, con
 
 // rates: one per parameter.
 void Optimizer::update_all(const std::vector<Prepared>& prepared, const TensorList& rates, const Tensor& skip, bool advance, const Emit& emit) {
+  if (impl_->state_of.empty()) throw InternalError(fmt::format("{}: init_state was not called by the constructor", name_));
   TensorList shared_before;
   for (const auto& s : impl_->shared) shared_before.push_back(s->value());
   begin_update();
@@ -423,12 +425,11 @@ void Optimizer::update_all(const std::vector<Prepared>& prepared, const TensorLi
 
 void Optimizer::run(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip, const Emit& emit) {
   check_gradients(grads);
-  if (impl_->state_of.empty()) throw InternalError(fmt::format("{}: init_state was not called by the constructor", name_));
   const std::vector<Prepared> prepared = prepare(grads, inv_scale, skip);
   const TensorList by_group = group_rates();
   TensorList rates;
   for (size_t g : impl_->group_of) rates.push_back(by_group[impl_->groups[g].rate]);
-  update_all(prepared, rates, skip, impl_->counts_every_update || dynamic(), emit);
+  update_all(prepared, rates, skip, impl_->counts_every_update || needs_step_count() || dynamic(), emit);
 }
 
 void Optimizer::apply_rule(const TensorList& grads, const TensorList& rates, const TensorList& decays, const Tensor& skip, bool advance) {

@@ -57,7 +57,7 @@ struct Optimizer::Impl {
   DType scalar = DType::kFloat32;
   bool grouped = false, group_lr = false;
   bool counts_every_update = true;
-  bool handed_over = false;  // decay and unscaling are done before gradients come here
+  bool handed_over = false;  // unscaling, clipping and decay are done before gradients come here
   std::vector<Rate> rates;  // [0] is the optimizer's own
   std::vector<Group> groups;
   std::vector<size_t> group_of;  // per parameter, in update order

@@ -62,6 +62,10 @@ std::vector<float> list(const char* who, const char* rule, double learning_rate,
 
 }  // namespace
 
+LearningRate::LearningRate(std::vector<float> per_step) : per_step_(std::move(per_step)) {
+  if (per_step_.empty()) throw ValueError("a table of learning rates must hold at least one number");
+}
+
 double LearningRateSchedule::rate(int64_t step) const { return construct(Tensor::scalar(static_cast<double>(step), DType::kInt32)).item(); }
 
 std::vector<double> rates_of(const LearningRateSchedule& schedule, int64_t total_step, int64_t step_per_epoch, const char* who) {

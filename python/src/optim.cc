@@ -183,6 +183,7 @@ void bind_optim(py::module_& m) {
       .def("shared", &PyOptimizer::shared)
       .def("rates", &PyOptimizer::rates)
       .def_property_readonly("global_step", &PyOptimizer::global_step)
+      .def_property_readonly("needs_step_count", [](PyOptimizer& o) { return o.get().needs_step_count(); })
       .def_property_readonly("decays_gradient", [](PyOptimizer& o) { return o.get().decays_gradient(); })
       .def(
           "count_every_update", [](PyOptimizer& o, bool on) { o.get().count_every_update(on); }, py::arg("on"));

@@ -267,6 +267,101 @@ TEST(Lars, TakesDecayAndScaleOverFromWhatItWraps) {
   EXPECT_THROW(LARS(inner, {.coefficient = -1}), ValueError);
 }
 
+// Clipping comes after division by the loss scale and before decay and rescaling.
+TEST(Lars, ClipsWhatItHasUnscaled) {
+  Net net;
+  const double wd = 0.25, largest = 0.75;
+  const auto inner = std::make_shared<Momentum>(
+      net.all(), MomentumOptions{.learning_rate = 0.5, .momentum = 0, .weight_decay = wd, .loss_scale = 4, .grad_clip = {.global_norm = largest}});
+  LARS opt(inner, {.epsilon = 0.01, .coefficient = 0.125});
+  std::vector<Vec> want = {net.weight.stored().to_vector<double>(), net.gamma.stored().to_vector<double>()};
+  for (int t = 1; t <= 20; ++t) {
+    const TensorList grads = net.grads(t, net.all());
+    std::vector<Vec> g = {grads[0].to_vector<double>(), grads[1].to_vector<double>()};
+    double all = 0;
+    for (const Vec& one : g)
+      for (const double x : one) all += x / 4 * x / 4 / 4;  // inv_scale of 0.5 beside the optimizer's 1/4
+    const double clip = std::min(1.0, largest / std::sqrt(all));
+    for (size_t k = 0; k < g.size(); ++k) {
+      const double decay = k == 0 ? wd : 0;  // gamma does not decay
+      double p_norm = 0, g_norm = 0;
+      for (double& x : g[k]) x *= 0.125 * clip, g_norm += x * x;
+      for (const double x : want[k]) p_norm += x * x;
+      p_norm = std::sqrt(p_norm), g_norm = std::sqrt(g_norm);
+      const double factor = 0.125 * p_norm / (g_norm + decay * p_norm + 0.01);
+      for (size_t i = 0; i < g[k].size(); ++i) want[k][i] -= 0.5 * factor * (g[k][i] + decay * want[k][i]);
+    }
+    opt.apply(grads, Tensor::full({}, 0.5, DType::kFloat64));
+  }
+  for (size_t k = 0; k < want.size(); ++k) {
+    const Vec got = opt.parameters()[k]->stored().to_vector<double>();
+    for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[k][i], 1e-12) << k << " " << i;
+  }
+}
+
+// A Momentum with what second-order optimizers have.
+class WithHooks final : public Optimizer {
+ public:
+  WithHooks(Params params, const OptimizerOptions& o) : Optimizer("WithHooks", std::move(params), o) {
+    shared_state("power", 1);
+    init_state();
+  }
+  bool wants_uses() const override { return true; }
+  Gradients precondition(Gradients g) override {
+    for (Tensor& t : g.of_params) t = ops::mul(t, 2.0);
+    return g;
+  }
+  int variant(int64_t step) const override { return static_cast<int>(step % 3); }
+
+ protected:
+  std::vector<Slot> slots() const override { return {{.prefix = "slot"}}; }
+  Tensor update(const Parameter& p, const Tensor& grad, const Tensor& lr, double, const UpdateControl&, const std::vector<Parameter*>&) override {
+    return ops::sub(p.value(), ops::mul(grad, lr));
+  }
+};
+
+TEST(Lars, IsTheWrappedOptimizerButForTheGradients) {
+  Net net;
+  const auto inner = std::make_shared<WithHooks>(net.all(), OptimizerOptions{.learning_rate = std::vector<float>{0.5f, 0.25f}, .weight_decay = 0.125});
+  LARS opt(inner, {});
+  EXPECT_TRUE(opt.wants_uses());
+  EXPECT_EQ(opt.variant(5), 2);
+  Gradients g;
+  g.of_params = {Tensor::scalar(3.0)};
+  EXPECT_EQ(opt.precondition(g).of_params[0].item(), 6);
+  EXPECT_TRUE(opt.dynamic());
+  EXPECT_EQ(opt.weight_decay(0), 0.125);
+  EXPECT_EQ(opt.weight_decay(1), 0) << "gamma";
+  EXPECT_EQ(opt.rate_slot(0), inner->rate_slot(0));
+  EXPECT_EQ(opt.state_of(1), inner->state_of(1));
+  EXPECT_EQ(opt.shared_states(), inner->shared_states());
+  EXPECT_EQ(opt.base_options().learning_rate.per_step().size(), 2u);
+  const Vec before = net.weight.stored().to_vector<double>();
+  const TensorList grads = net.grads(1, net.all());
+  opt.apply_rule(grads, {Tensor::full({}, 0.5, DType::kFloat64)});
+  for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(net.weight.stored().to_vector<double>()[i], before[i] - 0.5 * grads[0].to_vector<double>()[i], 1e-15);
+  EXPECT_THROW(LARS(std::make_shared<LARS>(inner, LARSOptions{}), {}), ValueError);
+  // Which updates are counted, too.
+  Net fixed;
+  const auto plain = std::make_shared<Momentum>(fixed.all(), MomentumOptions{.learning_rate = 0.5});
+  LARS counting(plain, {});
+  counting.count_every_update(false);
+  counting.apply(grads);
+  EXPECT_EQ(plain->global_step().stored().to_vector<int32_t>(), std::vector<int32_t>{0});
+}
+
+// The corrections of its moments come from global_step, which a fixed rate would leave alone.
+TEST(LambRule, CountsEveryUpdateOfItsOwnAccord) {
+  Net counted, not_asked;
+  Lamb a(counted.all(), {.learning_rate = 0.1}), b(not_asked.all(), {.learning_rate = 0.1});
+  b.count_every_update(false);
+  for (int t = 1; t <= 3; ++t) a.apply(counted.grads(t, counted.all())), b.apply(counted.grads(t, counted.all()));
+  EXPECT_EQ(b.global_step().stored().to_vector<int32_t>(), std::vector<int32_t>{3});
+  EXPECT_EQ(counted.weight.stored().to_vector<double>(), not_asked.weight.stored().to_vector<double>());
+}
+
+TEST(Rates, AnEmptyTableIsRefused) { EXPECT_THROW(LearningRate(std::vector<float>{}), ValueError); }
+
 TEST(Skipping, LeavesEverythingOfEveryOptimizer) {
   for (const std::string& name : optimizers().names()) {
     Net skipping(DType::kFloat32), plain(DType::kFloat32);

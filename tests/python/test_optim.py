@@ -515,3 +515,24 @@ def test_an_optimizer_in_berts_manner(mode, decay_type, grouped):
     for a, b in zip(ours.get_parameters(), theirs.get_parameters()):
         assert a.name == b.name
         np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), 1e-4, 1e-5, err_msg=a.name)  # 1 - beta2 is a float32 there
+
+
+def test_lamb_counts_its_steps_in_both_eras(mode, monkeypatch):
+    """Its bias corrections come from global_step, also with a fixed rate, with parts that a script replaced, and inside LARS."""
+
+    def weights(era, make):
+        monkeypatch.setenv("SINDRI_MINDSPORE_ERA", era)
+        opt = make(nn.Lamb(params(), learning_rate=0.1))
+        for t in range(3):
+            step(opt, t)
+        assert opt.global_step.asnumpy() == 3
+        return {p.name: p.asnumpy() for p in opt.parameters}
+
+    def staged(opt):
+        opt.decay_flags = opt.decay_flags
+        return opt
+
+    for make in (lambda opt: opt, staged, nn.LARS):
+        first, second = weights("1", make), weights("2", make)
+        for name in SHAPES:
+            np.testing.assert_array_equal(first[name], second[name])

@@ -1,6 +1,8 @@
 // Lamb, and LARS around another optimizer: steps whose length goes with the norm of the parameter.
 #pragma once
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "sindri/optim/optimizer.h"
 
@@ -22,6 +24,7 @@ class SINDRI_API Lamb final : public Optimizer {
   /// Throws ValueError for betas outside (0, 1) or eps <= 0, and as Optimizer.
   Lamb(Params params, const Options& o);
   bool decays_gradient() const override { return false; }
+  bool needs_step_count() const override { return true; }
 
  protected:
   std::vector<Slot> slots() const override { return {{.prefix = "lamb_m"}, {.prefix = "lamb_v"}}; }
@@ -48,18 +51,35 @@ struct LARSOptions {
 /// min(factor/lr, 1). weight_decay: a scalar; undefined: none.
 SINDRI_API Tensor lars_gradient(const Tensor& param, const Tensor& grad, const Tensor& weight_decay, const Tensor& lr, double coefficient, double epsilon);
 
-/// Rescales the gradients of another optimizer with lars_gradient. Weight decay and division by the loss scale are taken over from that optimizer, which no longer does them; parameters
-/// that lars_filter leaves out get the unscaled gradient without decay. parameters(), rates and state are those of the wrapped one.
+/// Rescales the gradients of another optimizer with lars_gradient. Division by the loss scale, clipping (in that order) and weight decay are
+/// taken over from that optimizer, which no longer does them; parameters that lars_filter leaves out get the unscaled and clipped gradient
+/// without decay. parameters(), rates, decays, state, rule and what it does with the gradients of a step are those of the wrapped one.
 class SINDRI_API LARS final : public Optimizer {
  public:
   using Options = LARSOptions;
-  /// Throws ValueError for a null optimizer, a negative epsilon or coefficient, and use_clip with rates that depend on the step per group.
+  /// Throws ValueError for a null optimizer or one that is a LARS, a negative epsilon or coefficient, and use_clip with rates that depend on the step per group.
   LARS(std::shared_ptr<Optimizer> optimizer, const Options& o);
   std::vector<Parameter*> state() override { return inner_->state(); }
   Parameter& global_step() override { return inner_->global_step(); }
   TensorList get_lr() override { return inner_->get_lr(); }
   bool dynamic_lr() const override { return inner_->dynamic_lr(); }
   void set_lr(double lr) override { inner_->set_lr(lr); }
+  bool dynamic() const override { return inner_->dynamic(); }
+  double weight_decay(size_t i) const override { return inner_->weight_decay(i); }
+  bool decays_gradient() const override { return inner_->decays_gradient(); }
+  bool needs_step_count() const override { return inner_->needs_step_count(); }
+  void count_every_update(bool on) override { inner_->count_every_update(on); }
+  const OptimizerOptions& base_options() const override { return inner_->base_options(); }
+  const std::vector<Parameter*>& state_of(size_t i) const override { return inner_->state_of(i); }
+  std::vector<Parameter*> shared_states() const override { return inner_->shared_states(); }
+  Parameter* rate_slot(size_t i) const override { return inner_->rate_slot(i); }
+  /// The wrapped optimizer's rule: the gradients are rescaled already.
+  void apply_rule(const TensorList& grads, const TensorList& rates, const TensorList& decays = {}, const Tensor& skip = {}, bool advance = true) override {
+    inner_->apply_rule(grads, rates, decays, skip, advance);
+  }
+  bool wants_uses() const override { return inner_->wants_uses(); }
+  Gradients precondition(Gradients g) override { return inner_->precondition(std::move(g)); }
+  int variant(int64_t step) const override { return inner_->variant(step); }
   Optimizer& wrapped() { return *inner_; }
   /// What the wrapped optimizer gets of these gradients. Throws as apply.
   TensorList rescale(const TensorList& grads, const Tensor& inv_scale = {});

@@ -29,6 +29,7 @@ struct GradClip {
   double value = 0;  ///< largest absolute value of an element
 };
 
+/// What every optimizer takes. Groups may have a rate and a decay of their own.
 struct OptimizerOptions {
   LearningRate learning_rate = 0.1;
   WeightDecay weight_decay = 0;  ///< without groups it skips parameters whose names contain "beta" or "gamma", as MindSpore does
@@ -71,6 +72,8 @@ struct SINDRI_API Updates {
   void set_delta(size_t i, const Tensor& delta);
 };
 
+/// Parameters, groups, rates, decays and state around the rule for one tensor, which a derived class gives (slots, update). A step is
+/// apply(gradients).
 class SINDRI_API Optimizer {
  public:
   /// Throws ValueError for a negative rate or decay, tables of rates of different lengths, loss_scale <= 0, no, null, unnamed or
@@ -83,8 +86,8 @@ class SINDRI_API Optimizer {
   const std::string& name() const { return name_; }
   /// In update order.
   const std::vector<Parameter*>& parameters() const { return params_; }
-  /// Updates every parameter: grads in the order of parameters(). Reads rates and decays at global_step, then advances it. All of it goes through ops, so it can be traced. Throws ValueError when the count differs, ShapeError for a
-  /// gradient of another shape.
+  /// Updates every parameter: grads in the order of parameters(). Reads rates and decays at global_step, then advances it. All of it goes
+  /// through ops, so it can be traced. Throws ValueError when the count differs, ShapeError for a gradient of another shape.
   /// Under a loss scale, `inv_scale` (float scalar) multiplies every gradient; where `skip` (bool scalar) is true, parameters and
   /// all state stay as they are, without the host being asked.
   /// The same as assign_updates(compute_updates(...)), with each new value assigned as soon as it is there.
@@ -96,30 +99,33 @@ class SINDRI_API Optimizer {
   /// The rule alone, for gradients that are unscaled, decayed and centralised already. rates: scalars, one or one per parameter. decays:
   /// for rules that decay by themselves, scalars likewise, undefined where none applies; empty: their own. Advances global_step when
   /// `advance`. Throws as apply, and ValueError for another number of rates or decays.
-  void apply_rule(const TensorList& grads, const TensorList& rates, const TensorList& decays = {}, const Tensor& skip = {}, bool advance = true);
+  virtual void apply_rule(const TensorList& grads, const TensorList& rates, const TensorList& decays = {}, const Tensor& skip = {}, bool advance = true);
   /// The learning rate(s) of the current step, scalars: one, or one per parameter with group rates.
   virtual TensorList get_lr();
   /// True when the rate depends on global_step.
   virtual bool dynamic_lr() const;
   /// True when the rate or a weight decay does.
-  bool dynamic() const;
+  virtual bool dynamic() const;
   /// A fixed rate may be changed between steps without a new graph; throws ValueError when the rate is dynamic or per group.
   virtual void set_lr(double lr);
   /// Weight decay of parameters()[i], the beta/gamma rule applied. Throws ValueError where it depends on the step.
-  double weight_decay(size_t i) const;
+  virtual double weight_decay(size_t i) const;
   /// Whether weight decay is part of the gradient (so that centralisation sees it) or of the update rule.
   virtual bool decays_gradient() const { return true; }
-  /// global_step counts every update, as in MindSpore 2; false: only those with a rate or decay that depends on it, as in MindSpore 1.
-  void count_every_update(bool on);
-  const OptimizerOptions& base_options() const;
+  /// Whether the rule reads global_step (a bias correction), which then counts every update whatever count_every_update says.
+  virtual bool needs_step_count() const { return false; }
+  /// global_step counts every update, as in MindSpore 2; false: only those with a rate or decay that depends on it, as in MindSpore 1,
+  /// and those of rules that need the count.
+  virtual void count_every_update(bool on);
+  virtual const OptimizerOptions& base_options() const;
   /// All state that a checkpoint must carry, named as MindSpore names it ("moments.<param>", "global_step", "learning_rate", …).
   virtual std::vector<Parameter*> state();
   /// The states of parameters()[i], as the rule gets them ("moment1.<param>", "moment2.<param>").
-  const std::vector<Parameter*>& state_of(size_t i) const;
+  virtual const std::vector<Parameter*>& state_of(size_t i) const;
   /// Scalar states that all parameters share ("beta1_power").
-  std::vector<Parameter*> shared_states() const;
+  virtual std::vector<Parameter*> shared_states() const;
   /// What holds the rate of parameters()[i], a number or a table of rates; null where it is a schedule.
-  Parameter* rate_slot(size_t i) const;
+  virtual Parameter* rate_slot(size_t i) const;
   virtual Parameter& global_step() { return *global_step_; }
 
   /// True: a training step keeps the uses of parameters() and hands them to precondition (Gradients::uses). Asked when the step is made.
@@ -188,7 +194,7 @@ class SINDRI_API Optimizer {
   bool decays(size_t i) const;
   TensorList group_rates();
   TensorList group_decays();
-  TensorList clipped(const TensorList& grads, const Tensor& inv_scale) const;
+  TensorList clipped(TensorList unscaled) const;
   std::vector<Prepared> prepare(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip);
   void update_all(const std::vector<Prepared>& prepared, const TensorList& rates, const Tensor& skip, bool advance, const Emit& emit);
   std::unique_ptr<Impl> impl_;

@@ -31,7 +31,8 @@ class SINDRI_API LearningRateSchedule {
 class SINDRI_API LearningRate {
  public:
   LearningRate(double constant = 0.1) : constant_(constant) {}  // NOLINT(google-explicit-constructor)
-  LearningRate(std::vector<float> per_step) : per_step_(std::move(per_step)) {}  // NOLINT
+  /// One rate per step. Throws ValueError for an empty table.
+  LearningRate(std::vector<float> per_step);  // NOLINT(google-explicit-constructor)
   template <class T> LearningRate(std::shared_ptr<T> schedule) : schedule_(std::move(schedule)) {}  // NOLINT
   bool dynamic() const { return !per_step_.empty() || schedule_ != nullptr; }
   double constant() const { return constant_; }

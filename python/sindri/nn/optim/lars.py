@@ -63,7 +63,7 @@ class LARS(Optimizer):
         for p, g, lr, decay, flag in zip(self.parameters, gradients, rates, self._decays(), self.lars_flag):
             scaled.append(_core.lars_gradient(p, g, decay, lr, self._coefficient, self._epsilon) if flag else g)
         result = self.opt(tuple(scaled))
-        if context.era() == 1 and self.dynamic_weight_decay and not self.opt.dynamic_lr:
+        if context.era() == 1 and self.dynamic_weight_decay and not (self.opt.dynamic_lr or self.opt.__dict__["_cell_native"].needs_step_count):
             self._advance()
         return result
 

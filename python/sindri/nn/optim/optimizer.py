@@ -533,7 +533,8 @@ class Optimizer(Cell):
     def _rates(self) -> Tuple[Tensor, ...]:
         """get_lr as one rate per parameter."""
         lr = self.get_lr()
-        self.__dict__["_cell_rate_read"] = context.era() == 2  # there global_step counts updates with a fixed rate too
+        counts = context.era() == 2 or self.__dict__["_cell_native"].needs_step_count
+        self.__dict__["_cell_rate_read"] = counts  # global_step counts updates with a fixed rate too
         return lr if isinstance(lr, tuple) else (lr,) * self.param_length
 
     def _has_controls(self) -> bool:
