@@ -31,7 +31,6 @@ TensorList tensors_among(py::handle sequence) {
   return out;
 }
 
-py::object or_none(const Tensor& t) { return t.defined() ? to_python(t) : py::object(py::none()); }
 Tensor or_undefined(const py::object& o) { return o.is_none() ? Tensor() : to_tensor(o); }
 
 /// A TrainStep whose stages are methods of the object that run() is given: gradients() -> (loss, gradients, inverse scale or None),
@@ -210,7 +209,8 @@ void bind_train_step(py::module_& m) {
       .def("apply", &PyTrainStep::apply, py::arg("algorithms"), py::arg("parameters"), py::arg("network_state"), py::arg("moving_averages"),
            "Makes the algorithms, [(name, {setting: value})], and lets them wrap the stages.")
       .def("run", &PyTrainStep::run, py::arg("inputs"), py::arg("stages"),
-           "One step: calls gradients(), reduce(), guard() and update() of `stages`. Returns (loss, finite or None).")
+           "One step: calls gradients(), reduce(), guard() and update() of `stages`. Returns (loss, finite: False where the step was left out, None "
+           "where steps are not guarded).")
       .def("event", &PyTrainStep::event, py::arg("name"), py::arg("step"), py::arg("steps_per_epoch"), py::arg("open_data"), py::arg("stages"),
            "Tells the algorithms of an event of the training loop.")
       .def(

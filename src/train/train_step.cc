@@ -119,7 +119,7 @@ StepResult end_collected(const TrainStep::Restore& restore, const Tensor& loss, 
 
 StepResult run_stages(TrainStep& step, const Batch& batch) {
   const bool guarded = static_cast<bool>(step.guard);
-  const TrainStep::Restore restore = guarded && step.snapshot ? step.snapshot() : nullptr;
+  TrainStep::Restore restore = guarded && step.snapshot ? step.snapshot() : nullptr;
   auto [loss, grads] = step.gradients(step, batch);
   if (step.collect) {
     const Verdict verdict = guarded ? step.guard(grads, loss, false) : Verdict{};
@@ -138,12 +138,16 @@ StepResult run_stages(TrainStep& step, const Batch& batch) {
     }
     grads.skip = verdict.skip;
     if (restore) restore(grads.skip);
+    restore = nullptr;  // while the update runs, only what needs them holds old values
   }
   grads = step.transform_gradients(std::move(grads));
+  const Tensor skip = grads.skip;
   step.update(step, grads);
-  if (step.after_apply) step.after_apply(step, verdict.skip);
-  if (guarded && step.adapt) step.adapt(finite_of(verdict));
-  return {loss, verdict.finite};
+  if (step.after_apply) step.after_apply(step, skip);
+  if (!guarded) return {loss};
+  const Tensor finite = finite_of(verdict);
+  if (step.adapt) step.adapt(finite);
+  return {loss, finite};
 }
 
 TrainStep make_train_step(nn::Cell& net, optim::Optimizer& optimizer, const TrainStepOptions& options) {
@@ -221,8 +225,7 @@ StepRunner::StepRunner(TrainStep& step, CompileOptions options) : step_(step) {
   const auto run = [this](Span<const Tensor> in, int variant) -> TensorList {
     step_.set_variant(variant);
     const StepResult r = step_.run(step_, Batch(in.begin(), in.end()));
-    reports_finite_ = r.finite.defined();
-    return reports_finite_ ? TensorList{r.loss, r.finite} : TensorList{r.loss};
+    return r.finite.defined() ? TensorList{r.loss, r.finite} : TensorList{r.loss};
   };
   compiled_ = CompiledFn(run, std::move(options));
 }
@@ -234,7 +237,7 @@ StepResult StepRunner::operator()(const TrainStep::Batch& batch, int64_t step_in
     return step_.run(step_, batch);
   }
   const TensorList out = compiled_(batch, variant);
-  return {out[0], reports_finite_ ? out[1] : Tensor()};
+  return {out[0], out.size() > 1 ? out[1] : Tensor()};  // one variant may report and another not
 }
 
 }  // namespace sindri::train

@@ -112,5 +112,66 @@ TEST_P(TrainStepModes, ChoicesOfAStepMakeItsGraph) {
   EXPECT_THROW(t.step.add_choice(1, nullptr), ValueError);
 }
 
+// A guard that says only `skip`; what the stages hand on is what the others see and what is reported.
+TEST_P(TrainStepModes, AGuardThatOnlySaysSkipIsReported) {
+  Training t;
+  const Tensor skips = Tensor::full({}, 1, DType::kBool);
+  Tensor seen;
+  t.step.guard = [&](const Gradients&, const Tensor&, bool) { return train::Verdict{skips}; };
+  t.step.after_apply = [&](TrainStep&, const Tensor& skip) { seen = skip; };
+  train::StepRunner run(t.step);
+  const std::vector<double> before = t.weights();
+  const train::StepResult r = run(batch(4), 0);
+  ASSERT_TRUE(r.finite.defined());
+  EXPECT_EQ(r.finite.item(), 0);
+  EXPECT_EQ(t.weights(), before);
+  EXPECT_TRUE(seen.defined());
+}
+
+TEST_P(TrainStepModes, AfterApplyGetsTheSkipOfTheGradients) {
+  Training t;
+  Tensor handed, seen;
+  t.step.transform_gradients = [&](Gradients g) {
+    g.skip = handed = ops::logical_not(ops::full({}, 0, DType::kBool));
+    return g;
+  };
+  t.step.after_apply = [&](TrainStep&, const Tensor& skip) { seen = skip; };
+  train::StepRunner run(t.step);
+  const std::vector<double> before = t.weights();
+  run(batch(4), 0);
+  EXPECT_EQ(t.weights(), before);
+  ASSERT_TRUE(seen.defined());
+  EXPECT_EQ(seen.id(), handed.id());
+}
+
+// One graph reports whether it took effect, another never leaves a step out.
+TEST_P(TrainStepModes, VariantsMayDifferInWhatTheyReport) {
+  Training t;
+  t.step.add_choice(2, [](const TrainStep&, int64_t step) { return static_cast<int>(step % 2); });
+  t.step.run = [](TrainStep& step, const TrainStep::Batch& b) -> train::StepResult {
+    const Tensor loss = ops::cast(step.forward(b), DType::kFloat32);
+    if (step.chosen(0) == 0) return {loss};
+    return {loss, ops::full({}, 1, DType::kBool)};
+  };
+  train::StepRunner run(t.step);
+  for (int64_t i = 0; i < 5; ++i) EXPECT_EQ(run(batch(4), i).finite.defined(), i % 2 == 1) << i;
+}
+
+// What would be restored is held no longer than it may be needed.
+TEST_P(TrainStepModes, OldValuesAreLetGoBeforeTheUpdate) {
+  Training t({.skip_nonfinite = true});
+  std::weak_ptr<int> old;
+  t.step.snapshot = [&old]() -> TrainStep::Restore {
+    const auto held = std::make_shared<int>(0);
+    old = held;
+    return [held](const Tensor&) {};
+  };
+  bool held_at_update = true;
+  t.step.update = [&](TrainStep&, const Gradients&) { held_at_update = !old.expired(); };
+  train::StepRunner run(t.step);
+  run(batch(4), 0);
+  EXPECT_FALSE(held_at_update);
+}
+
 }  // namespace
 }  // namespace sindri

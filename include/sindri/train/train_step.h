@@ -148,7 +148,6 @@ class SINDRI_API StepRunner {
  private:
   TrainStep& step_;
   CompiledFn compiled_;
-  bool reports_finite_ = false;  // as traced
 };
 
 }  // namespace sindri::train
