@@ -12,7 +12,17 @@ namespace {
 /// A metric by its name in nn::metrics(), counting what NumPy arrays and Tensors hold.
 class PyMetric {
  public:
-  PyMetric(const std::string& name, const py::kwargs& settings) : metric_(nn::metrics().make(name, settings_of(settings))) { metric_->allow_other_labels(); }
+  PyMetric(std::string name, py::dict settings)
+      : name_(std::move(name)), settings_(std::move(settings)), metric_(nn::metrics().make(name_, settings_of(settings_))) {
+    metric_->allow_other_labels();
+  }
+  // As pickle and copy want it: name, settings, counts.
+  py::tuple saved() const { return py::make_tuple(name_, settings_, metric_->saved()); }
+  static std::unique_ptr<PyMetric> from_saved(const py::tuple& state) {
+    auto metric = std::make_unique<PyMetric>(py::cast<std::string>(state[0]), py::cast<py::dict>(state[1]));
+    metric->metric_->restore(py::cast<std::vector<double>>(state[2]));
+    return metric;
+  }
   void update(const py::args& inputs) {
     std::vector<Tensor> in;
     for (const py::handle h : inputs) in.push_back(to_tensor(h));
@@ -31,6 +41,8 @@ class PyMetric {
   std::map<std::string, std::vector<double>> counts() const { return metric_->counts(); }
 
  private:
+  std::string name_;
+  py::dict settings_;
   nn::MetricPtr metric_;
 };
 
@@ -38,7 +50,7 @@ class PyMetric {
 /// loss reduces in its own way; what is left out behind the inputs is undefined or at its default.
 class LossFunction {
  public:
-  explicit LossFunction(const Registry<nn::MakeLoss>::Entry& entry) : entry_(entry), given_(entry.settings.size()) { settle(); }
+  explicit LossFunction(const Registry<nn::MakeLoss>::Entry& entry) : entry_(entry), given_(entry.settings.size()), rule_(rule_of(given_)) {}
 
   static PyObject* call(PyObject* self, PyObject* const* args, size_t nargs, PyObject* keywords) {
     auto* const body = static_cast<LossFunction*>(reinterpret_cast<OpFunction*>(self)->body);
@@ -70,8 +82,10 @@ class LossFunction {
     bool same = true;
     for (size_t i = 0; i < given_.size(); ++i) same = same && given_[i].ptr() == setting(i);
     if (!same) {
-      for (size_t i = 0; i < given_.size(); ++i) given_[i] = py::reinterpret_borrow<py::object>(setting(i));
-      settle();
+      std::vector<py::object> given(given_.size());
+      for (size_t i = 0; i < given.size(); ++i) given[i] = py::reinterpret_borrow<py::object>(setting(i));
+      auto made = rule_of(given);  // may refuse the settings: then the last rule stays with its own
+      given_.swap(given), rule_ = std::move(made);
     }
     const std::shared_ptr<const nn::LossRule> rule = rule_;  // another thread may settle meanwhile
     if (rule->terms) return op_result(without_lock(elements, [&] { return rule->terms(in); }));
@@ -79,16 +93,15 @@ class LossFunction {
     return op_result(without_lock(elements, [&] { return rule->reduced(in, how); }));
   }
 
-  // The rule with the settings that were given last.
-  void settle() {
+  std::shared_ptr<const nn::LossRule> rule_of(const std::vector<py::object>& given) const {
     std::map<std::string, SettingValue> values;
-    for (size_t i = 0; i < given_.size(); ++i)
-      if (given_[i]) values[entry_.settings[i].name] = setting_of(given_[i]);
-    rule_ = std::make_shared<const nn::LossRule>(entry_.make(SettingValues(entry_.name, entry_.settings, values)));
+    for (size_t i = 0; i < given.size(); ++i)
+      if (given[i]) values[entry_.settings[i].name] = setting_of(given[i]);
+    return std::make_shared<const nn::LossRule>(entry_.make(SettingValues(entry_.name, entry_.settings, values)));
   }
 
   const Registry<nn::MakeLoss>::Entry& entry_;
-  std::vector<py::object> given_;
+  std::vector<py::object> given_;  // what rule_ was made of
   std::shared_ptr<const nn::LossRule> rule_;
 };
 
@@ -112,7 +125,8 @@ void bind_nn_rules(py::module_& m) {
       [](const Tensor& x, const Tensor& weights, double factor, const std::string& reduction) { return nn::reduce_loss(x, weights, factor, reduction); },
       py::arg("x"), py::arg("weights") = py::none(), py::arg("factor") = 1.0, py::arg("reduction") = "mean");
   py::class_<PyMetric>(m, "Metric", "A metric of the C++ library by its name.")
-      .def(py::init<const std::string&, const py::kwargs&>(), py::arg("name"))
+      .def(py::init([](const std::string& name, const py::kwargs& settings) { return std::make_unique<PyMetric>(name, settings); }), py::arg("name"))
+      .def(py::pickle([](const PyMetric& m) { return m.saved(); }, &PyMetric::from_saved))
       .def("update", &PyMetric::update, "Adds a batch of Tensors or arrays.")
       .def("clear", &PyMetric::clear)
       .def("eval", &PyMetric::eval, "All numbers of the result.")

@@ -174,6 +174,24 @@ void Accuracy::add(const std::vector<Tensor>& in) {
   total_ += predicted.positions;
 }
 
+void CountArchive::throw_wrong_size() { throw ValueError("these are not the counts of such a metric", "Metric.restore", "restore what saved() gave"); }
+
+void Metric::archive(CountArchive&) {
+  throw ValueError("this metric does not say what it counts, so that it cannot be copied", "Metric.archive", "override archive in its class");
+}
+
+std::vector<double> Metric::saved() const {
+  CountArchive counts;
+  const_cast<Metric*>(this)->archive(counts);  // going out, it only reads
+  return counts.values();
+}
+
+void Metric::restore(std::vector<double> saved) {
+  CountArchive counts(std::move(saved));
+  archive(counts);
+  counts.check_end();
+}
+
 std::vector<double> Accuracy::eval() const {
   check_total("Accuracy", total_);
   return {static_cast<double>(correct_) / static_cast<double>(total_)};

@@ -1,6 +1,8 @@
 """Metrics beside what MindSpore 2.10.0 gave for the same inputs (expectations/metrics.json)."""
+import copy
 import json
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -132,3 +134,32 @@ def test_occlusion_sensitivity():
     metric = train.OcclusionSensitivity(margin=1, n_batch=2, b_box=[1, 2])
     metric.update(Net(), np.array([[0.1, 0.2, 0.3, 0.4]], np.float32), np.array(1, np.int32))
     np.testing.assert_allclose(metric.eval(), [0.3, 0.5], rtol=1e-5)
+
+
+@pytest.mark.parametrize('again', [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))], ids=['deepcopy', 'pickle'])
+@pytest.mark.parametrize('make', [
+    lambda: train.Accuracy('classification'), lambda: train.Precision('multilabel'), lambda: train.Recall('classification'),
+    lambda: train.Fbeta(0.5), lambda: train.F1(), lambda: train.TopKCategoricalAccuracy(2), lambda: train.ConfusionMatrix(3), lambda: train.Perplexity(),
+    lambda: train.MAE(), lambda: train.MSE(), lambda: train.Loss()
+], ids=['accuracy', 'precision', 'recall', 'fbeta', 'f1', 'topk', 'confusion', 'perplexity', 'mae', 'mse', 'loss'])
+def test_a_copy_counts_on_by_itself(make, again):
+    scores = np.array([[0.2, 0.5, 0.3], [0.7, 0.2, 0.1], [0.1, 0.4, 0.5]])
+    metric = make()
+    if isinstance(metric, train.Loss):
+        batches = [(Tensor(0.25),), (Tensor(0.75),)]
+    elif isinstance(metric, (train.MAE, train.MSE)):
+        batches = [(scores, scores[::-1].copy()), (scores, scores * 2)]
+    elif getattr(metric, '_type', '') == 'multilabel':
+        batches = [((scores > 0.3) * 1, (scores > 0.15) * 1), ((scores > 0.45) * 1, (scores > 0.25) * 1)]
+    else:
+        batches = [(scores, np.array([1, 0, 0])), (scores, np.array([2, 0, 2]))]
+    metric.update(*batches[0])
+    of_one = metric.eval()
+    copied = again(metric)
+    metric.update(*batches[1])
+    np.testing.assert_array_equal(copied.eval(), of_one)
+    copied.update(*batches[1])
+    np.testing.assert_array_equal(copied.eval(), metric.eval())
+    copied.clear()
+    copied.update(*batches[0])
+    np.testing.assert_array_equal(copied.eval(), of_one)

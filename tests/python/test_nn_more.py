@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sindri as ms
-from sindri import Tensor, nn, ops
+from sindri import Tensor, _core, nn, ops
 
 IMAGE = np.arange(36.0, dtype=np.float32).reshape(1, 6, 6)
 
@@ -186,3 +186,18 @@ def test_default_initial_values_train_as_in_mindspore(name):
     found = compare_training.run(ms, seeds=range(2), names=[name])[name]
     lowest, mean = TRAINED[name]
     assert min(found) > lowest - (mean - lowest), (found, lowest, mean)
+
+
+def test_numbers_too_small_for_a_loss_are_refused_when_it_is_made():
+    for make in (lambda: nn.GaussianNLLLoss(eps=1e-40), lambda: nn.SmoothL1Loss(beta=1e-40), lambda: nn.HuberLoss(delta=0.0), lambda: nn.DiceLoss(smooth=0.0)):
+        with pytest.raises(ValueError, match="at least 1e-30"):
+            make()
+
+
+def test_settings_that_were_refused_are_refused_again():
+    rule, x = _core.loss_rule("gaussian_nll"), ms.Tensor(np.ones(3, np.float32))
+    before = rule(x, x, x).asnumpy()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="eps"):
+            rule(x, x, x, False, -1.0)
+    np.testing.assert_array_equal(rule(x, x, x).asnumpy(), before)

@@ -8,12 +8,51 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sindri/core/tensor.h"
 #include "sindri/export.h"
 
 namespace sindri::nn {
+
+/// Counts on their way out of a metric, or into one.
+class CountArchive {
+ public:
+  CountArchive() = default;
+  /// Into one: what went out of a metric of the same settings.
+  explicit CountArchive(std::vector<double> values) : values_(std::move(values)), reading_(true) {}
+  template <class T>
+  requires std::is_arithmetic_v<T> CountArchive& operator()(T& count) {
+    if (reading_) count = static_cast<T>(next());
+    else values_.push_back(static_cast<double>(count));
+    return *this;
+  }
+  CountArchive& operator()(std::vector<int64_t>& counts) {
+    auto size = static_cast<int64_t>(counts.size());
+    (*this)(size);
+    if (reading_ && (size < 0 || static_cast<size_t>(size) > values_.size() - at_)) throw_wrong_size();
+    counts.resize(static_cast<size_t>(size));
+    for (int64_t& c : counts) (*this)(c);
+    return *this;
+  }
+  const std::vector<double>& values() const { return values_; }
+  /// Throws ValueError unless all of it was read.
+  void check_end() const {
+    if (reading_ && at_ != values_.size()) throw_wrong_size();
+  }
+
+ private:
+  double next() {
+    if (at_ >= values_.size()) throw_wrong_size();
+    return values_[at_++];
+  }
+  [[noreturn]] SINDRI_API static void throw_wrong_size();
+  std::vector<double> values_;
+  size_t at_ = 0;
+  bool reading_ = false;
+};
 
 /// clear() before an evaluation, update() per batch, eval() at its end.
 class SINDRI_API Metric {
@@ -34,6 +73,10 @@ class SINDRI_API Metric {
   virtual bool empty() const { return false; }
   /// What eval() is made of, by the names MindSpore gives it: "correct_num", "total_num", ….
   virtual std::map<std::string, std::vector<double>> counts() const { return {}; }
+  /// All that was counted since clear(), for a copy of the metric. Throws ValueError where the metric does not say (archive).
+  std::vector<double> saved() const;
+  /// The counts of saved(), of a metric with the same settings. Throws ValueError for other counts.
+  void restore(std::vector<double> saved);
   /// Which of the values given to update() to use, in this order; empty: all as they come.
   Metric& set_indexes(std::vector<size_t> indexes);
   /// A label that is no class counts as a wrong answer, as in MindSpore, instead of being an error; of the metrics that count right answers.
@@ -41,6 +84,8 @@ class SINDRI_API Metric {
 
  protected:
   virtual void add(const std::vector<Tensor>& inputs) = 0;
+  /// Hands each of its counts to `counts`, for saved() and restore().
+  virtual void archive(CountArchive& counts);
   /// Labels may be what no class is.
   bool other_labels_ = false;
 
@@ -69,6 +114,7 @@ class SINDRI_API Accuracy final : public Metric {
 
  protected:
   void add(const std::vector<Tensor>& inputs) override;
+  void archive(CountArchive& counts) override { counts(correct_)(total_)(classes_); }
 
  private:
   bool multilabel_;
@@ -86,6 +132,7 @@ class SINDRI_API ClassCounts : public Metric {
  protected:
   explicit ClassCounts(const char* name, const std::string& eval_type);
   void add(const std::vector<Tensor>& inputs) override;
+  void archive(CountArchive& counts) override { counts(classes_)(true_positives_)(predicted_)(actual_); }
   /// of_hits·hits / (of_predicted·predicted + of_actual·actual) each; 0 where the divisor is. Throws ValueError before any update.
   std::vector<double> rate(double of_hits, double of_predicted, double of_actual) const;
   const char* name_;
@@ -130,6 +177,7 @@ class SINDRI_API Loss final : public Metric {
 
  protected:
   void add(const std::vector<Tensor>& inputs) override;
+  void archive(CountArchive& counts) override { counts(sum_)(count_); }
 
  private:
   double sum_ = 0;
@@ -148,6 +196,7 @@ class SINDRI_API TopKCategoricalAccuracy final : public Metric {
 
  protected:
   void add(const std::vector<Tensor>& inputs) override;
+  void archive(CountArchive& counts) override { counts(correct_)(total_); }
 
  private:
   int64_t k_, correct_ = 0, total_ = 0;
@@ -169,6 +218,7 @@ class SINDRI_API ConfusionMatrix final : public Metric {
 
  protected:
   void add(const std::vector<Tensor>& inputs) override;
+  void archive(CountArchive& counts) override { counts(classes_)(counted_)(counts_); }
 
  private:
   int64_t wanted_classes_, classes_;
@@ -191,6 +241,7 @@ class SINDRI_API ErrorMetric : public Metric {
  protected:
   ErrorMetric(const char* name, bool squared) : name_(name), squared_(squared) {}
   void add(const std::vector<Tensor>& inputs) override;
+  void archive(CountArchive& counts) override { counts(sum_)(samples_); }
 
  private:
   const char* name_;
@@ -220,6 +271,7 @@ class SINDRI_API Perplexity final : public Metric {
 
  protected:
   void add(const std::vector<Tensor>& inputs) override;
+  void archive(CountArchive& counts) override { counts(sum_)(count_); }
 
  private:
   std::optional<int64_t> ignore_label_;

@@ -18,6 +18,7 @@ __all__ = ["LossBase", "L1Loss", "MSELoss", "RMSELoss", "MAELoss", "SmoothL1Loss
            "TripletMarginWithDistanceLoss"]
 
 _ops, _rule = _core.ops, _core.loss_rule
+ABOVE_ZERO = 1e-30  # of numbers that must be above 0: the bound of the library's rules
 
 
 def _reduce_mean(x: Tensor, axis: Any = ()) -> Tensor:
@@ -97,7 +98,7 @@ class SmoothL1Loss(LossBase):
 
     def __init__(self, beta: float = 1.0, reduction: str = "none") -> None:
         super().__init__(reduction)
-        self.beta = check_float("SmoothL1Loss", "beta", beta, above=0)
+        self.beta = check_float("SmoothL1Loss", "beta", beta, least=ABOVE_ZERO)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         return self.get_loss(self._terms(logits, labels, self.beta))
@@ -110,7 +111,7 @@ class HuberLoss(LossBase):
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction)
-        self.delta = check_float("HuberLoss", "delta", delta, above=0)
+        self.delta = check_float("HuberLoss", "delta", delta, least=ABOVE_ZERO)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         return self.get_loss(self._terms(logits, labels, self.delta))
@@ -283,7 +284,7 @@ class DiceLoss(LossBase):
 
     def __init__(self, smooth: float = 1e-5) -> None:
         super().__init__()
-        self.smooth = check_float("DiceLoss", "smooth", smooth, above=0)
+        self.smooth = check_float("DiceLoss", "smooth", smooth, least=ABOVE_ZERO)
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
         return self._loss(logits, label, self.smooth)
@@ -347,7 +348,7 @@ class GaussianNLLLoss(LossBase):
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(reduction)
-        self.full, self.eps = check_bool("GaussianNLLLoss", "full", full), check_float("GaussianNLLLoss", "eps", eps, above=0)
+        self.full, self.eps = check_bool("GaussianNLLLoss", "full", full), check_float("GaussianNLLLoss", "eps", eps, least=ABOVE_ZERO)
 
     def construct(self, logits: Tensor, labels: Tensor, var: Tensor) -> Tensor:
         return self.get_loss(self._terms(logits, labels, var, self.full, self.eps))
