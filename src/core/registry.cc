@@ -22,6 +22,7 @@ std::string_view trimmed(std::string_view s) {
 }
 
 template <class T> bool read_number(std::string_view text, T* v) {
+  if (text.starts_with("+-")) return false;
   if (text.starts_with('+')) text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *v);
   return error == std::errc{} && end == text.data() + text.size() && !text.empty();

@@ -122,12 +122,15 @@ TEST(Registry, ThingsMayHaveFactsAndSwitches) {
 TEST(Settings, TextIsReadInOneWay) {
   const SettingSpec whole{.name = "n", .type = SettingType::kInt, .fallback = "1", .doc = "", .min = 0, .max = 10};
   EXPECT_EQ(std::get<int64_t>(parse_setting(whole, "+3")), 3);
-  for (const char* bad : {"03", "3.0", "", "11", "-1", "x"}) EXPECT_THROW(parse_setting(whole, bad), ValueError) << bad;
+  for (const char* bad : {"03", "3.0", "", "11", "-1", "x", "+-5", "-+5", "++5"}) EXPECT_THROW(parse_setting(whole, bad), ValueError) << bad;
   const SettingSpec list{.name = "l", .type = SettingType::kIntList, .fallback = "[]", .doc = ""};
   EXPECT_EQ(std::get<std::vector<double>>(parse_setting(list, "[1, 2]")), (std::vector<double>{1, 2}));
   EXPECT_TRUE(std::get<std::vector<double>>(parse_setting(list, "")).empty());
   for (const char* bad : {"[1,]", "1.5", "[a]", ","}) EXPECT_THROW(parse_setting(list, bad), ValueError) << bad;
   EXPECT_THROW(check_setting(list, std::vector<double>{1.5}), ValueError);
+  const SettingSpec number{.name = "x", .type = SettingType::kFloat, .fallback = "1", .doc = ""};
+  EXPECT_EQ(std::get<double>(parse_setting(number, "+0.5")), 0.5);
+  for (const char* bad : {"+-0.5", "1e-400", "1e400", "inf", "nan"}) EXPECT_THROW(parse_setting(number, bad), ValueError) << bad;
   const SettingSpec choice{.name = "c", .type = SettingType::kString, .fallback = "", .doc = "", .choices = "one|two"};
   EXPECT_EQ(std::get<std::string>(parse_setting(choice, "two")), "two");
   EXPECT_EQ(std::get<std::string>(parse_setting(choice, "")), "") << "a default may be empty";
