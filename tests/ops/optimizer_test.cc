@@ -212,6 +212,16 @@ TEST(OptimizerUpdate, BadArguments) {
   EXPECT_THROW(ops::lamb_direction(p, p, p, p, one, one, 0.9, 0.999, -1), ValueError);
 }
 
+// m/(1 - 0.9) = sqrt(v/(1 - 0.999)) = 1e-8, as large as the eps.
+TEST(LambDirection, TheDefaultsOfTheFunctionAreThoseOfTheOp) {
+  const Tensor zero = Tensor::full({1}, 0, DType::kFloat64), grad = Tensor::full({1}, 1e-8, DType::kFloat64);
+  const Tensor power1 = Tensor::full({}, 0.9, DType::kFloat64), power2 = Tensor::full({}, 0.999, DType::kFloat64);
+  EXPECT_NEAR(ops::lamb_direction(zero, zero, zero, grad, power1, power2)[0].item(), 0.5, 1e-9);
+  const OpDef& op = find_op("lamb_direction");
+  const std::vector<Tensor> in = {zero, zero, zero, grad, power1, power2};
+  EXPECT_NEAR(sindri::bind(op, op.attrs.make({}), Span<const Tensor>(in))[0].item(), 0.5, 1e-9);
+}
+
 TEST(GroupUpdate, BadArguments) {
   const Tensor p = Tensor::full({4}, 1), lr = scalar(0.1, DType::kFloat32);
   const OpDef& op = find_op("group_update");

@@ -60,7 +60,7 @@ SINDRI_API std::vector<Tensor> amsgrad_update(const Tensor& param, const Tensor&
                                               double weight_decay = 0, double grad_scale = 1, const Tensor& inv_scale = {}, const Tensor& skip = {});
 /// m/(1-b1^t)/(sqrt(v/(1-b2^t)) + eps) + weight_decay·p, which Lamb scales by |p|/|direction| (MindSpore nn.Lamb). -> {direction, m, v}
 SINDRI_API std::vector<Tensor> lamb_direction(const Tensor& param, const Tensor& m, const Tensor& v, const Tensor& grad, const Tensor& beta1_power,
-                                              const Tensor& beta2_power, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-6, double weight_decay = 0,
+                                              const Tensor& beta2_power, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-8, double weight_decay = 0,
                                               double grad_scale = 1, const Tensor& inv_scale = {}, const Tensor& skip = {});
 
 }  // namespace sindri::ops
