@@ -229,6 +229,15 @@ const char* kept(std::string text) {
   return all.emplace_back(std::move(text)).c_str();
 }
 
+// The choices of both; where one takes any text, so do the two.
+const char* either(const SettingSpec& a, const SettingSpec& b) {
+  if (a.choices[0] == '\0' || b.choices[0] == '\0') return "";
+  std::vector<std::string> all = choices_of(a);
+  for (const std::string& choice : choices_of(b))
+    if (std::find(all.begin(), all.end(), choice) == all.end()) all.push_back(choice);
+  return kept(fmt::format("{}", fmt::join(all, "|")));
+}
+
 }  // namespace
 
 std::vector<SettingSpec> RegistryBase::rows(const std::string& section, const std::string& chooser) const {
@@ -253,6 +262,10 @@ std::vector<SettingSpec> RegistryBase::rows(const std::string& section, const st
         row = rows.end() - 1;
       }
       if (row->spec.type != s.type) throw ValueError(fmt::format("two of kind {} declare the setting '{}' with different types", kind_, s.name));
+      if (std::string_view(row->spec.unit) != s.unit)
+        throw ValueError(fmt::format("two of kind {} declare the setting '{}' in different units", kind_, s.name), "", "give one another name");
+      row->spec.choices = either(row->spec, s);
+      row->spec.changes_result = row->spec.changes_result || s.changes_result;
       row->spec.min = std::min(row->spec.min, s.min);
       row->spec.max = std::max(row->spec.max, s.max);
       note(&row->docs, s.doc, name);

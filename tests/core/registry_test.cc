@@ -98,6 +98,27 @@ TEST(Registry, RowsNameWhoseTheyAreWhereTheyDiffer) {
   EXPECT_THAT(message_of([&] { mixed.rows("part", "part.name"); }), HasSubstr("different types"));
 }
 
+// A row stands for the settings of all things: what one of them allows, it allows.
+TEST(Registry, RowsAllowWhatAnyOfTheThingsAllows) {
+  const auto make = [](double x, const SettingValues&) { return x; };
+  Registry<Make> all("thing");
+  SettingSpec way{.name = "way", .type = SettingType::kString, .fallback = "up", .doc = "", .choices = "up|down", .changes_result = false};
+  SettingSpec text = way;
+  text.name = "text";
+  all.add({.name = "a", .doc = "", .settings = {way, text}, .make = make});
+  way.choices = "up|left", way.changes_result = true, text.choices = "";
+  all.add({.name = "b", .doc = "", .settings = {way, text}, .make = make});
+  const std::vector<SettingSpec> rows = all.rows("part", "part.name");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_STREQ(rows[0].choices, "up|down|left");
+  EXPECT_TRUE(rows[0].changes_result);
+  EXPECT_STREQ(rows[1].choices, "") << "b takes any text";
+  EXPECT_FALSE(rows[1].changes_result);
+  way.unit = "steps";
+  all.add({.name = "c", .doc = "", .settings = {way}, .make = make});
+  EXPECT_THAT(message_of([&] { all.rows("part", "part.name"); }), HasSubstr("'way' in different units"));
+}
+
 struct Colour {
   int shade = 0;
 };

@@ -52,8 +52,8 @@ class SINDRI_API RegistryBase {
   /// Throws ValueError with the nearest names.
   const Registered& info(const std::string& name) const;
   size_t size() const { return infos_.size(); }
-  /// The settings of all that settings files offer as rows "section.key", each key once, with the widest of the ranges; `chooser` is the setting that names the
-  /// thing. Throws ValueError where two things declare a key with different types.
+  /// The settings of all that settings files offer as rows "section.key", each key once, with the widest of ranges and choices; `chooser` is the setting that names the
+  /// thing. Throws ValueError where two things declare a key with different types or units.
   std::vector<SettingSpec> rows(const std::string& section, const std::string& chooser) const;
   /// For things that are used beside each other: rows "section.thing.key" of each, led by its switch "section.thing.enabled".
   std::vector<SettingSpec> switched_rows(const std::string& section) const;
