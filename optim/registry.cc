@@ -6,12 +6,12 @@
 namespace sindri::optim {
 
 Registry<MakeOptimizer>& optimizers() {
-  static Registry<MakeOptimizer> all("optimizer");
+  static Registry<MakeOptimizer>& all = *new Registry<MakeOptimizer>("optimizer");  // filled before main, by any library
   return all;
 }
 
 Registry<MakeSchedule>& schedules() {
-  static Registry<MakeSchedule> all("schedule");
+  static Registry<MakeSchedule>& all = *new Registry<MakeSchedule>("schedule");  // likewise
   return all;
 }
 

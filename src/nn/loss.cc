@@ -81,7 +81,7 @@ LossRule of_class_numbers(LossRule rule) {
 }
 
 Registry<MakeLoss>& losses() {
-  static Registry<MakeLoss> all("loss");
+  static Registry<MakeLoss>& all = *new Registry<MakeLoss>("loss");  // filled before main, by any library
   return all;
 }
 

@@ -425,7 +425,7 @@ std::vector<double> Perplexity::eval() const {
 // By name.
 
 Registry<MakeMetric>& metrics() {
-  static Registry<MakeMetric> all("metric");
+  static Registry<MakeMetric>& all = *new Registry<MakeMetric>("metric");  // filled before main, by any library
   return all;
 }
 
