@@ -26,6 +26,18 @@ struct Options {
   int64_t bn_batches = 0;
 };
 
+// The training draws on as if nothing had been drawn meanwhile.
+class RandomScope {
+ public:
+  RandomScope() = default;
+  ~RandomScope() { ops::set_rng_instance(instance_); }
+  RandomScope(const RandomScope&) = delete;
+  RandomScope& operator=(const RandomScope&) = delete;
+
+ private:
+  int64_t instance_ = ops::rng_instance();
+};
+
 class Average final : public train::BoostAlgorithm {
  public:
   explicit Average(const Options& options) : o_(options) {}
@@ -63,7 +75,9 @@ class Average final : public train::BoostAlgorithm {
         for (const Pair& pair : averages_) pair.average->store(pair.of->stored().clone());
       }
     }
-    if (event == train::Event::kEpochEnd || event == train::Event::kEnd) recalibrate(s);
+    // Behind the last step of an epoch or a training already: what callbacks save there holds them.
+    const bool last = event == train::Event::kStepEnd && (s.epoch_complete || s.stop);
+    if (last || event == train::Event::kEpochEnd || event == train::Event::kEnd) recalibrate(s);
   }
 
   std::vector<Parameter*> state() override {
@@ -126,12 +140,11 @@ class Average final : public train::BoostAlgorithm {
   // Batch norm's statistics under the averaged weights: the mean over batches of what each leaves of its own (Izmailov et al. 2018, 3.2).
   void recalibrate(train::TrainState& s) {
     if (moving_.empty() || count_.stored().item() == 0 || recalibrated_at_ == s.cur_step_num || !s.open_data) return;
-    recalibrated_at_ = s.cur_step_num;
-    const int64_t instance = ops::rng_instance();
     TensorList sums;
     for (const Moving& m : moving_) sums.push_back(Tensor::zeros(m.average->shape(), m.average->dtype()));
     int64_t batches = 0;
     {
+      const RandomScope random;
       const train::OtherWeights averaged(*this);
       const auto next = s.open_data();
       TensorList batch;
@@ -143,7 +156,7 @@ class Average final : public train::BoostAlgorithm {
           sums[i] = ops::add(sums[i], ops::div(moving_[i].of.parameter->value(), 1 - moving_[i].of.momentum));
       }
     }
-    ops::set_rng_instance(instance);
+    recalibrated_at_ = s.cur_step_num;
     for (size_t i = 0; batches > 0 && i < moving_.size(); ++i) moving_[i].average->store(ops::div(sums[i], static_cast<double>(batches)));
   }
 
@@ -188,6 +201,7 @@ const auto& kAverage = train::boosts().add(
                    .min = 0,
                    .max = 1e9,
                    .unit = "batches"}},
+     .facts = {.keeps_weights = true},
      .make = make});
 
 }  // namespace

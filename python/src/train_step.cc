@@ -77,7 +77,7 @@ class PyTrainStep {
   }
 
   // What of TrainState there is in Python; open_data() gives an iterator of batches.
-  void event(const std::string& name, int64_t step, int64_t steps_per_epoch, const py::object& open_data, const py::object& stages) {
+  void event(const std::string& name, int64_t step, int64_t steps_per_epoch, bool epoch_complete, const py::object& open_data, const py::object& stages) {
     static const std::map<std::string, train::Event> events = {{"begin", train::Event::kBegin},          {"epoch_begin", train::Event::kEpochBegin},
                                                                {"step_begin", train::Event::kStepBegin}, {"step_end", train::Event::kStepEnd},
                                                                {"epoch_end", train::Event::kEpochEnd},   {"end", train::Event::kEnd}};
@@ -87,6 +87,7 @@ class PyTrainStep {
     train::TrainState state;
     state.cur_step_num = step;
     state.batch_num = steps_per_epoch;
+    state.epoch_complete = epoch_complete;
     state.algorithms = algorithms_;
     if (!open_data.is_none()) {
       state.open_data = [&open_data] {
@@ -211,8 +212,8 @@ void bind_train_step(py::module_& m) {
       .def("run", &PyTrainStep::run, py::arg("inputs"), py::arg("stages"),
            "One step: calls gradients(), reduce(), guard() and update() of `stages`. Returns (loss, finite: False where the step was left out, None "
            "where steps are not guarded).")
-      .def("event", &PyTrainStep::event, py::arg("name"), py::arg("step"), py::arg("steps_per_epoch"), py::arg("open_data"), py::arg("stages"),
-           "Tells the algorithms of an event of the training loop.")
+      .def("event", &PyTrainStep::event, py::arg("name"), py::arg("step"), py::arg("steps_per_epoch"), py::arg("epoch_complete"), py::arg("open_data"),
+           py::arg("stages"), "Tells the algorithms of an event of the training loop.")
       .def(
           "variant_at", [](PyTrainStep& s, int64_t step) { return s.step().variant_at(step); }, py::arg("step"),
           "The number of the graph that the step of this number uses, counted from 0.")
@@ -227,6 +228,7 @@ void bind_train_step(py::module_& m) {
       .def(
           "other_weights",
           [](PyTrainStep& s, const std::string& name) {
+            train::check_keeps_weights(name);
             return PyOtherWeights{s.algorithm(name), nullptr};
           },
           py::arg("algorithm"), "While entered, the network has the other weights of that algorithm.");

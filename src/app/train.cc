@@ -179,7 +179,7 @@ void build(Session* s) {
   const bool sized = set.get_bool("train.sink_mode") && set.get_int("train.sink_size") > 0;
   s->steps_per_epoch = sized ? set.get_int("train.sink_size") : s->data.train->get_dataset_size();
   const std::vector<train::BoostAlgorithmPtr> algorithms = make_boosts(set);
-  for (const train::BoostAlgorithmPtr& a : algorithms) s->steps_per_update *= a->steps_per_update();
+  s->steps_per_update = train::steps_per_update(algorithms);
   s->rates = learning_rates(set, s->steps_per_epoch, s->steps_per_update);
   s->optimizer = make_optimizer(set, *s->network, s->rates);
   train::ModelOptions options;
@@ -627,17 +627,25 @@ TrainReport dry_run(Session* s) {
   nn::Cell& net = *s->network;
   net.set_train(true);
   train::StepRunner run(s->model->train_step());
-  double first = 0, second = 0;
-  for (double* seconds : {&first, &second}) {
-    const double start = now_seconds();
-    (void)run(batch, 0).loss.item();
-    *seconds = now_seconds() - start;
+  // One that only collects gradients and one that updates: each is a graph of its own. The first run of each compiles it.
+  const int64_t group = s->steps_per_update;
+  double first = 0, mean = 0;
+  ExecutableInfo info;
+  for (const bool compiled : {false, true}) {
+    for (const int64_t step : group > 1 ? std::vector<int64_t>{0, group - 1} : std::vector<int64_t>{0}) {
+      const double start = now_seconds();
+      (void)run(batch, step).loss.item();
+      const double seconds = now_seconds() - start;
+      if (!compiled) first += seconds;
+      else mean += seconds * static_cast<double>(step == 0 && group > 1 ? group - 1 : 1) / static_cast<double>(group);
+      const ExecutableInfo own = run.compiled().info();
+      if (own.arena_bytes > info.arena_bytes) info = own;
+    }
   }
-  const double total = second * static_cast<double>(s->steps_per_epoch * s->settings.get_int("train.epochs"));
+  const double total = mean * static_cast<double>(s->steps_per_epoch * s->settings.get_int("train.epochs"));
   std::string text = fmt::format("data: {}\nnet: {}, {} parameters\nfirst step: {:.2f} s, further steps: {:.3f} s\n", s->data.description,
-                                 net_name(s->settings), net.num_parameters(), first, second);
+                                 net_name(s->settings), net.num_parameters(), first, mean);
   if (context().mode == Mode::kGraph) {
-    const ExecutableInfo info = run.compiled().info();
     text += fmt::format("memory for intermediate values: {:.1f} MB ({:.1f} MB without reuse)\n", static_cast<double>(info.arena_bytes) * 1e-6,
                         static_cast<double>(info.unplanned_bytes) * 1e-6);
   }

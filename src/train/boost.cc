@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sindri/core/error.h"
+#include "sindri/core/nearest.h"
 
 namespace sindri::train {
 
@@ -42,6 +43,20 @@ Registry<MakeBoost, BoostFacts>& boosts() {
   return all;
 }
 
+void check_keeps_weights(const std::string& name) {
+  if (facts_of(name).keeps_weights) return;
+  std::vector<std::string> keepers = boosts().names();
+  std::erase_if(keepers, [](const std::string& n) { return !facts_of(n).keeps_weights; });
+  keepers.insert(keepers.begin(), "trained");
+  throw ValueError(fmt::format("no training algorithm named '{}' keeps weights", name), "boost", did_you_mean(name, keepers));
+}
+
+int64_t steps_per_update(const std::vector<BoostAlgorithmPtr>& algorithms) {
+  int64_t steps = 1;
+  for (const BoostAlgorithmPtr& a : algorithms) steps *= a->idle().empty() ? a->steps_per_update() : 1;
+  return steps;
+}
+
 std::vector<BoostAlgorithmPtr> in_order(const std::vector<BoostAlgorithmPtr>& algorithms) {
   check_neighbours(algorithms);
   std::vector<BoostAlgorithmPtr> rest = algorithms, out;
@@ -65,16 +80,18 @@ std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext&
   std::vector<BoostAlgorithmPtr> applied;
   for (const BoostAlgorithmPtr& a : in_order(algorithms)) {
     if (!a->idle().empty()) continue;
-    if (std::exchange(a->applied_, true))
+    if (a->applied_)
       throw ValueError(fmt::format("the training algorithm {} is part of another training step", a->name()), "boost", "make one for every Model");
     a->apply(step, context);
-    step.steps_per_update *= a->steps_per_update();
+    a->applied_ = true;  // one that refused may be given to another step
     applied.push_back(a);
   }
+  step.steps_per_update *= steps_per_update(applied);
   return applied;
 }
 
-OtherWeights::OtherWeights(BoostAlgorithm& algorithm) {
+// Delegates, so that the destructor gives back what was exchanged when a later one fails.
+OtherWeights::OtherWeights(BoostAlgorithm& algorithm) : OtherWeights() {
   for (const auto& [parameter, other] : algorithm.other_weights()) {
     before_.emplace_back(parameter, parameter->stored());
     parameter->store(other->stored().clone());

@@ -96,7 +96,9 @@ Model::Model(nn::CellPtr network, nn::CellPtr loss, std::shared_ptr<optim::Optim
   } else if (!options_.algorithms.empty()) {
     throw ValueError("training algorithms need an optimizer", "ModelOptions::algorithms");
   }
-  if (options_.eval_weights != "trained" && algorithm(options_.eval_weights) == nullptr)
+  if (options_.eval_weights == "trained") return;
+  check_keeps_weights(options_.eval_weights);
+  if (algorithm(options_.eval_weights) == nullptr)
     throw ValueError(fmt::format("eval_weights is '{}', and no training algorithm of that name is in force", options_.eval_weights),
                      "ModelOptions::eval_weights", "switch it on, or evaluate with \"trained\"");
 }
@@ -141,24 +143,40 @@ void check_skipped(const TrainState& s, double bound, const std::string& where) 
   check(s.nonfinite_steps, s.cur_step_num, "this training");
 }
 
+// The steps of one update.
+struct Group {
+  int64_t steps = 1;
+  bool bad_loss = false;  // of one of those so far
+};
+
 // Stops before anything that was trained on garbage is saved; callbacks of this step do not run. `left_out`: the step has found
-// something that is not finite itself, and changed nothing.
-void check_finite(double loss, bool left_out, TrainState& s, const ModelOptions& options) {
+// something that is not finite itself, and changed nothing. With accumulation that is known at the end of a group, for all of its steps.
+void check_finite(double loss, bool left_out, Group& group, TrainState& s, const ModelOptions& options) {
   const bool scaled = s.loss_scale_manager != nullptr && s.loss_scale_manager->get_drop_overflow_update();
-  if (left_out) ++(scaled ? s.overflow_steps : s.skipped_steps);
-  if (std::isfinite(loss) && (scaled || !left_out)) return;  // a scale that is too large for a step is part of its working
+  group.bad_loss = group.bad_loss || !std::isfinite(loss);
+  const bool mends = scaled && !group.bad_loss;  // a scale that is too large for a step is part of its working
+  if (left_out) {
+    (scaled ? s.overflow_steps : s.skipped_steps) += group.steps;
+    group.bad_loss = false;
+  }
+  if (std::isfinite(loss) && (!left_out || mends)) return;
   const int64_t first = (s.step_in_epoch() - 1) * s.batch_size;
   const std::string where =
       fmt::format("epoch {}, step {} (samples {} to {} of the epoch)", s.cur_epoch_num, s.step_in_epoch(), first, first + s.batch_size - 1);
-  ++s.nonfinite_steps;
-  ++s.nonfinite_in_epoch;
+  if (left_out || group.steps == 1) {
+    s.nonfinite_steps += group.steps;
+    s.nonfinite_in_epoch += std::min(group.steps, s.step_in_epoch());  // a group may have begun in the epoch before
+  }
+  const std::string what = group.steps == 1 ? "the step is" : fmt::format("the {} steps of its update are", group.steps);
   if (std::isfinite(loss)) {
-    log::warn("train", fmt::format("a gradient is not finite at {}: the step is left out", where));
+    log::warn("train",
+              fmt::format("{} not finite {} {}: {} left out", group.steps == 1 ? "a gradient is" : "a loss or gradient was",
+                          group.steps == 1 ? "at" : "in the update that ends at", where, what));
     return check_skipped(s, options.max_skipped, where);
   }
   const char* value = std::isnan(loss) ? "NaN" : loss > 0 ? "infinite" : "-infinite";  // a NaN's sign means nothing
   if (options.nan_policy == NanPolicy::kSkip) {
-    log::warn("train", fmt::format("the loss is {} at {}: the step is left out", value, where));
+    log::warn("train", fmt::format("the loss is {} at {}: {} left out", value, where, what));
     return check_skipped(s, options.max_skipped, where);
   }
   throw NonFiniteError(fmt::format("the loss is {}", value), where,
@@ -247,6 +265,7 @@ std::unique_ptr<dataset::Iterator> Model::open_at(const Loop& loop, const datase
 void Model::run_epochs(Loop& loop) {
   TrainState& s = loop.state;
   std::vector<Tensor> batch;
+  Group group{.steps = step_.steps_per_update};
   const int64_t limit = loop.options.max_steps > 0 ? loop.options.max_steps : INT64_MAX;
   if (loop.options.epoch_not_ended) {
     s.steps_before_epoch = s.cur_step_num - s.batch_num;
@@ -279,7 +298,7 @@ void Model::run_epochs(Loop& loop) {
         const StepResult result = (*runner_)(batch, s.cur_step_num - 1);
         s.net_outputs = result.loss;
         const double loss = result.loss.item();
-        check_finite(loss, result.finite.defined() && result.finite.item() == 0, s, options_);
+        check_finite(loss, result.finite.defined() && result.finite.item() == 0, group, s, options_);
         s.losses.push_back(static_cast<float>(loss));
         if (loop.options.stop_requested && loop.options.stop_requested()) {
           ++ran;

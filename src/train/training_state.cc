@@ -10,6 +10,7 @@
 
 #include "sindri/core/error.h"
 #include "sindri/ops/random.h"
+#include "sindri/train/boost.h"
 #include "sindri/train/checkpoint.h"
 #include "sindri/train/checkpoint_fit.h"
 
@@ -137,6 +138,7 @@ std::vector<std::string> class_names_of(const LoadedCheckpoint& checkpoint) {
 
 LoadedCheckpoint with_weights(LoadedCheckpoint file, const std::string& which) {
   if (which == "trained") return file;
+  check_keeps_weights(which);
   const std::string prefix = which + ".";
   std::set<std::string> replaced;
   for (const CheckpointEntry& e : file.entries) {

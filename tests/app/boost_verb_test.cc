@@ -83,6 +83,9 @@ TEST(BoostVerb, EvaluatesAndExportsEitherWeights) {
   EXPECT_GT(std::abs(loss_of("\n" + own) - loss_of("\n" + averaged)), 1e-3);
   const std::string plain = folder.file("plain.ckpt");
   run_ok({"boost", "weights", "--checkpoint", checkpoint, "--output", plain});
+  for (const char* other : {"moments", "grad_accumulation"})
+    expect_error(run({"boost", "weights", "--checkpoint", checkpoint, "--weights", other, "--output", folder.file("x.ckpt")}), 2, "E2003",
+                 {other, "keeps weights"});
   EXPECT_EQ(run_ok({"eval", "--config", "configs/digits.yaml", "--set", "train.batch_size=128", "--checkpoint", plain}), averaged);
   expect_error(run({"boost", "weights", "--checkpoint", plain, "--output", folder.file("x.ckpt")}), 4, "E4001", {"holds no weights", "average"});
 }

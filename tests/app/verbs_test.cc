@@ -123,6 +123,20 @@ TEST(Verbs, DryRunWritesNothing) {
   }
 }
 
+// The memory is that of the larger of the two graphs: of small batches the one that updates.
+TEST(Verbs, DryRunSeesTheStepThatUpdates) {
+  const auto memory = [](const std::string& step) {
+    const std::string text = run_ok({"train", "--config", "configs/digits.yaml", "--dry-run", "--set", "train.batch_size=2", "--set", "optimizer.name=lamb",
+                                     "--set", "boost.grad_accumulation.enabled=true", "--set", "boost.grad_accumulation.step=" + step});
+    const std::string label = "memory for intermediate values: ";
+    const size_t at = text.find(label);
+    return at == std::string::npos ? 0 : std::stod(text.substr(at + label.size()));
+  };
+  const double plain = memory("1");
+  EXPECT_GT(plain, 0);
+  EXPECT_GE(memory("4"), plain);
+}
+
 TEST(Verbs, TrainLeavesARunFolderAndEvalAgrees) {
   const TempFolder temp;
   const std::string out = run_ok({"train", "--config", "configs/digits.yaml", "--set", "train.epochs=2", "--set", "train.run_dir=" + temp.file("run")});

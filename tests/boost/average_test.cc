@@ -114,6 +114,16 @@ TEST_P(Average, GoesOnFromAnyStep) {
   }
 }
 
+TEST_P(Average, OnlyItsWeightsAreEvaluatedWith) {
+  test::ModelRun r;
+  const auto net = nn::Dense::make({.in_channels = 2, .out_channels = 3});
+  train::ModelOptions o;
+  o.algorithms = {train::boosts().make("grad_accumulation", {{"step", 2}})};
+  o.eval_weights = "grad_accumulation";
+  const auto optimizer = std::make_shared<optim::Momentum>(net->trainable_params(), optim::MomentumOptions{});
+  EXPECT_THROW(train::Model(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer, o), ValueError);
+}
+
 TEST_P(Average, EvaluatesAndSavesEitherWeights) {
   const TempFolder folder;
   test::ModelRun r;
@@ -136,6 +146,11 @@ TEST_P(Average, EvaluatesAndSavesEitherWeights) {
   train::load_weights(plain, *from_plain);
   EXPECT_EQ(test::values_of(from_plain->get_parameters()), test::values_of(averages));
   EXPECT_THROW(train::load_weights(plain, *from_plain, "average"), CheckpointError) << "it holds no others";
+  // A prefix alone makes no weights: of these the file has entries.
+  for (const char* other : {"moments", "grad_accumulation"}) {
+    EXPECT_THROW(train::load_weights(file, *from_plain, other), ValueError) << other;
+    EXPECT_THROW(train::export_weights(file, other, folder.file("x.ckpt")), ValueError) << other;
+  }
   EXPECT_THROW(train::export_weights(file, "trained", folder.file("x.ckpt")), ValueError);
 
   const auto loss_of = [&](const nn::CellPtr& net, const std::string& weights, const std::vector<train::BoostAlgorithmPtr>& algorithms) {
@@ -165,17 +180,67 @@ TEST_P(Average, EvaluatesAndSavesEitherWeights) {
   EXPECT_THROW(loss_of(from_plain, "average", {}), ValueError);
 }
 
+// Dense and batch norm, with statistics measured over three batches.
+struct Measured {
+  Measured() {
+    set_seed(5);
+    ops::reset_rng(5);
+    dense = nn::Dense::make({.in_channels = 2, .out_channels = 3});
+    norm = nn::BatchNorm1d::make({.num_features = 3});
+    net = nn::SequentialCell::make({dense, norm});
+    optimizer = std::make_shared<optim::Momentum>(net->trainable_params(), optim::MomentumOptions{.learning_rate = 0.5});
+    train::ModelOptions o;
+    o.algorithms = {train::boosts().make("average", {{"kind", "swa"}, {"bn_batches", 3}})};
+    model = std::make_unique<train::Model>(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer, o);
+  }
+  std::shared_ptr<nn::Dense> dense;
+  std::shared_ptr<nn::BatchNorm1d> norm;
+  nn::CellPtr net;
+  std::shared_ptr<optim::Optimizer> optimizer;
+  std::unique_ptr<train::Model> model;
+};
+
+// Whether it is an interval of its own that ends with the last step, the epoch or the whole training.
+TEST_P(Average, FilesHoldTheStatisticsOfTheirWeights) {
+  for (const int64_t stop : {0, 8}) {  // five steps an epoch
+    Measured m;
+    const TempFolder folder;
+    const auto saves = std::make_shared<train::ModelCheckpoint>("net", folder.path(), train::CheckpointConfig{.save_checkpoint_steps = stop == 0 ? 5 : 4});
+    train::TrainOptions options{.dataset_sink_mode = false};
+    options.max_steps = stop;
+    m.model->train(2, test::ModelRun::rows(false), {saves}, options);
+    const auto fresh = nn::SequentialCell::make({nn::Dense::make({.in_channels = 2, .out_channels = 3}), nn::BatchNorm1d::make({.num_features = 3})});
+    train::load_weights(saves->latest_ckpt_file_name(), *fresh, "average");
+    const train::OtherWeights averaged(*m.model->algorithm("average"));
+    EXPECT_EQ(test::values_of(fresh->get_parameters()), test::values_of(m.net->get_parameters())) << stop;
+  }
+}
+
+TEST_P(Average, MeasuringThatFailsLeavesTheTrainingAsItWas) {
+  Measured m;
+  m.model->train(1, test::ModelRun::rows(false), {}, {.dataset_sink_mode = false});
+  const std::vector<double> before = test::values_of(m.net->get_parameters());
+  const int64_t instance = ops::rng_instance();
+  train::TrainState state;
+  state.cur_step_num = 6;
+  state.open_data = [] {
+    return [given = 0](TensorList* batch) mutable {
+      if (given++ == 1) throw DataError("the second batch cannot be read");
+      *batch = {Tensor::zeros({2, 2}), Tensor::zeros({2}, DType::kInt32)};
+      return true;
+    };
+  };
+  EXPECT_THROW(m.model->algorithm("average")->on_event(train::Event::kEnd, state), DataError);
+  EXPECT_EQ(test::values_of(m.net->get_parameters()), before);
+  EXPECT_EQ(ops::rng_instance(), instance);
+}
+
 // The statistics of the averaged weights are those of the batches they are measured over.
 TEST_P(Average, BatchNormIsMeasuredAnew) {
-  set_seed(5);
-  ops::reset_rng(5);
-  const auto dense = nn::Dense::make({.in_channels = 2, .out_channels = 3});
-  const auto norm = nn::BatchNorm1d::make({.num_features = 3});
-  const auto net = nn::SequentialCell::make({dense, norm});
-  const auto optimizer = std::make_shared<optim::Momentum>(net->trainable_params(), optim::MomentumOptions{.learning_rate = 0.5});
-  train::ModelOptions o;
-  o.algorithms = {train::boosts().make("average", {{"kind", "swa"}, {"bn_batches", 3}})};
-  train::Model model(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer, o);
+  Measured training;
+  train::Model& model = *training.model;
+  const auto& dense = training.dense;
+  const auto& norm = training.norm;
   const auto data = test::ModelRun::rows(false);
   const Tensor rng = ops::rng_state().stored().clone();
   model.train(2, data, {}, {.dataset_sink_mode = false});

@@ -132,6 +132,46 @@ TEST_P(GradAccumulation, ASecondTrainingGoesOnInTheGroup) {
   EXPECT_EQ(b.train_again(), at_once);
 }
 
+// 24 steps of one row each in groups of four; where `bad` says so, a row is infinite. Returns the counts at the end.
+train::StepCounts counts_of(bool scaled, const std::function<bool(int64_t row)>& bad) {
+  struct AtTheEnd final : train::Callback {
+    void end(train::TrainState& s) override { counts = s.counts(); }
+    train::StepCounts counts;
+  };
+  dataset::GeneratorDataset::Options rows;
+  rows.column_names = {"x", "label"};
+  rows.size = 24;
+  rows.shuffle = false;
+  rows.row = [&](int64_t i) {
+    return dataset::GeneratorDataset::Row{Tensor::from_values({2}, {bad(i) ? HUGE_VAL : 0.5, 1}, DType::kFloat32),
+                                          Tensor::scalar(static_cast<double>(i % 3), DType::kInt32)};
+  };
+  ops::reset_rng(7);
+  const auto net = nn::Dense::make({.in_channels = 2, .out_channels = 3});
+  train::ModelOptions o;
+  o.nan_policy = train::NanPolicy::kSkip;
+  if (scaled) o.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(256, 2, 1000);
+  o.algorithms = {train::boosts().make("grad_accumulation", {{"step", 4}})};
+  const auto optimizer = std::make_shared<optim::Momentum>(net->trainable_params(), optim::MomentumOptions{.learning_rate = 0.1});
+  train::Model model(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer, o);
+  const auto at_the_end = std::make_shared<AtTheEnd>();
+  model.train(1, dataset::GeneratorDataset::make(rows)->batch(1), {at_the_end}, {.dataset_sink_mode = false});
+  return at_the_end->counts;
+}
+
+// A group that is left out is four steps that were, whichever of them was to blame.
+TEST_P(GradAccumulation, StepsOfAGroupThatIsLeftOutAllCount) {
+  for (const bool scaled : {false, true}) {
+    SCOPED_TRACE(scaled);
+    for (const int64_t place : {1, 3}) EXPECT_THROW(counts_of(scaled, [&](int64_t row) { return row % 4 == place; }), NonFiniteError) << place;
+    const train::StepCounts half = counts_of(scaled, [](int64_t row) { return row % 8 >= 5; });
+    EXPECT_EQ(half.nonfinite, 12) << "each second group, no more than max_skipped lets pass";
+    EXPECT_EQ(half.nonfinite_in_epoch, 12);
+    EXPECT_EQ(scaled ? half.overflow : half.skipped, 12);
+    EXPECT_EQ(scaled ? half.skipped : half.overflow, 0);
+  }
+}
+
 // By itself, where only the counter knows the place in the group.
 TEST(CollectGradients, TheCounterSaysWhichStepIsTheLast) {
   Parameter sum(Tensor::zeros({2}), "sum", false), count(Tensor::scalar(0, DType::kInt32), "count", false);

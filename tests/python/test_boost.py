@@ -90,6 +90,8 @@ def test_settings_are_checked():
         make_model(config(grad_accumulation={'grad_accumulation_step': 0}))
     with pytest.raises(ValueError, match='eval_weights'):
         make_model(ACCUMULATE, eval_weights='average')
+    with pytest.raises(ValueError, match="'grad_accumulation' keeps weights"):
+        make_model(ACCUMULATE, eval_weights='grad_accumulation')
 
 
 def test_accumulation_updates_with_the_mean(mode):
@@ -172,13 +174,25 @@ def test_batch_norm_is_measured_for_the_average(mode):
         np.testing.assert_allclose(net.bn.moving_variance.asnumpy(), np.mean([r.var(axis=0, ddof=1) for r in rows], axis=0), rtol=1e-4, atol=1e-5)
 
 
+def test_files_hold_the_statistics_of_the_average(mode, tmp_path):
+    model = make_model(config(average={'bn_batches': 3, 'decay': 0.5}))
+    saves = ms.ModelCheckpoint('net', str(tmp_path), ms.CheckpointConfig(save_checkpoint_steps=6))  # the steps of an epoch
+    model.train(2, data(), callbacks=saves, dataset_sink_mode=False)
+    file, cell = ms.load_checkpoint(str(tmp_path / 'net-2_6.ckpt')), model.train_network.parameters_dict()
+    averages = [name for name in cell if name.startswith('average.')]
+    assert any('mean' in name for name in averages)
+    for name in averages:
+        np.testing.assert_array_equal(file[name].asnumpy(), cell[name].asnumpy(), err_msg=name)
+
+
 def test_refusals(mode):
     model = make_model()
     with pytest.raises(ValueError, match='no training algorithms'), boost.averaged_weights(model.train_network):
         pass
     accumulating = make_model(ACCUMULATE).train_network
-    with pytest.raises(ValueError, match='average'), boost.averaged_weights(accumulating):
-        pass
+    for name in ('average', 'grad_accumulation'):
+        with pytest.raises(ValueError, match=name), boost.averaged_weights(accumulating, name):
+            pass
     with pytest.raises(TypeError, match='AutoBoost'):
         boost.BoostTrainOneStepCell(Net(), nn.Momentum(Net().trainable_params(), 0.1, 0.9), boost='O1')
 

@@ -74,15 +74,21 @@ using BoostAlgorithmPtr = std::shared_ptr<BoostAlgorithm>;
 struct BoostFacts {
   std::vector<std::string> excludes = {};  ///< those it cannot be used beside
   std::vector<std::string> precedes = {};  ///< those that must be applied after it, so that they wrap it
+  /// Whether it has other_weights(); its state holds them under "<its name>.<parameter>", and eval_weights may name it.
+  bool keeps_weights = false;
 };
 using MakeBoost = BoostAlgorithmPtr(const SettingValues& settings);
 
 /// The training algorithms by name. Settings files have each as the section boost.<name>, so its name is in lower case.
 SINDRI_API Registry<MakeBoost, BoostFacts>& boosts();
+/// Throws ValueError where no algorithm that keeps weights (BoostFacts) is registered under that name, with those that are.
+SINDRI_API void check_keeps_weights(const std::string& name);
 
 /// The algorithms in the order in which they are applied: as given, but each behind those that must precede it. Throws ValueError for a null
 /// one, two of one name, two of which one excludes the other, and orders that contradict each other.
 SINDRI_API std::vector<BoostAlgorithmPtr> in_order(const std::vector<BoostAlgorithmPtr>& algorithms);
+/// Steps whose gradients go into one update; idle algorithms collect none.
+SINDRI_API int64_t steps_per_update(const std::vector<BoostAlgorithmPtr>& algorithms);
 /// Orders them and applies those that are not idle. Returns the ones applied. Throws ValueError as in_order, and for one that is part of another
 /// step.
 SINDRI_API std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext& context, const std::vector<BoostAlgorithmPtr>& algorithms);
@@ -95,6 +101,7 @@ class SINDRI_API OtherWeights {
   OtherWeights& operator=(const OtherWeights&) = delete;
 
  private:
+  OtherWeights() = default;
   std::vector<std::pair<Parameter*, Tensor>> before_;
 };
 

@@ -41,7 +41,8 @@ SINDRI_API void save_training_state(const std::string& path, nn::Cell& network, 
 SINDRI_API TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer,
                                              LossScaleManager* loss_scale_manager = nullptr, const std::vector<Parameter*>& algorithm_state = {});
 /// The entries of a checkpoint with other weights in place of the trained ones: those that the training algorithm `which` keeps under
-/// "which.<parameter>"; as it is for "trained". Throws CheckpointError where it has none.
+/// "which.<parameter>"; as it is for "trained". Throws CheckpointError where it has none, ValueError for an algorithm that
+/// keeps no weights (check_keeps_weights).
 SINDRI_API LoadedCheckpoint with_weights(LoadedCheckpoint file, const std::string& which);
 /// Loads the network's parameters only (strict); optimizer entries in the file are ignored. `which`: see with_weights. Returns the names of
 /// the classes the network was trained to tell apart, by label; empty where the file has none.

@@ -74,13 +74,13 @@ class _Boosted(TrainOneStepCell):
         self._boost_step.run(inputs, stages)
         return stages
 
-    def boost_event(self, name: str, step: int, steps_per_epoch: int, open_data: Any = None) -> None:
+    def boost_event(self, name: str, step: int, steps_per_epoch: int, open_data: Any = None, epoch_complete: bool = False) -> None:
         """Tells the algorithms of an event of the training loop ('begin', 'epoch_begin', 'step_begin', 'step_end', 'epoch_end', 'end'), `step` steps
         into the training. Model does; a loop of one's own calls it at least at the end of epochs and of the training, if algorithms with
-        bn_batches are to measure: open_data() gives an iterator over the training data."""
+        bn_batches are to measure: open_data() gives an iterator over the training data. epoch_complete: this step_end is the epoch's last."""
         if name == "begin":
             self.__dict__["_cell_boost_step"] = step
-        self._boost_step.event(name, step, steps_per_epoch, open_data, self._stages(self, ()))
+        self._boost_step.event(name, step, steps_per_epoch, epoch_complete, open_data, self._stages(self, ()))
 
 
 class BoostTrainOneStepCell(_Boosted):

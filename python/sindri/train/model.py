@@ -72,9 +72,11 @@ class Model:
         self._steps_before = self._epoch_began_at = 0
         self._metric_fns: Dict[str, Any] = {}
         self._train_network = self._build_train_network()
-        if self._eval_weights != 'trained' and self._eval_weights not in getattr(self._train_network, 'boost_algorithms', ()):
-            raise ValueError(f"Model: 'eval_weights' is {self._eval_weights!r}, and no training algorithm of that name is in force | switch it on in "
-                             "boost_config_dict, or give 'trained'")
+        if self._eval_weights != 'trained':
+            if self._eval_weights not in getattr(self._train_network, 'boost_algorithms', ()):
+                raise ValueError(f"Model: 'eval_weights' is {self._eval_weights!r}, and no training algorithm of that name is in force | switch it on in "
+                                 "boost_config_dict, or give 'trained'")
+            self._train_network._boost_step.other_weights(self._eval_weights)  # ValueError where it keeps none
         self._eval_network: Any = None
         self._eval_indexes: Optional[List[int]] = None
         self._build_eval_network(metrics, eval_network, eval_indexes)
@@ -319,7 +321,8 @@ class Model:
         if tell is None:
             return
         dataset, per_epoch = p.train_dataset, int(p.batch_num)
-        tell(event, self._steps_before + p.cur_step_num, per_epoch, lambda: dataset.create_tuple_iterator(num_epochs=1, do_copy=False))
+        tell(event, self._steps_before + p.cur_step_num, per_epoch, lambda: dataset.create_tuple_iterator(num_epochs=1, do_copy=False),
+             p.cur_step_num - self._epoch_began_at >= per_epoch)
 
     def _one_step(self, p: Any, network: Any, batch: Any, helper: DatasetHelper, hooks: _CallbackManager, run_context: RunContext,
                   interrupt: Interrupt) -> None:
@@ -346,6 +349,7 @@ class Model:
         p._step_done()
         if interrupt.noted and p.cur_step_num - before < helper.sink_size():
             interrupt.check()
+        self._tell('step_end', p)
         hooks.on_train_step_end(run_context)
         if interrupt.noted and p.cur_step_num - self._epoch_began_at < int(p.batch_num):
             interrupt.check()  # before the next batch is read: what is saved now stands where the data does
