@@ -138,6 +138,9 @@ std::string yaml_text(const std::string& s) {
   return out + "\"";
 }
 
+// By value: a default may be written in several ways.
+bool differs_from_default(const Settings& s, const SettingSpec& spec) { return s.get(spec.name) != parse_setting(spec, spec.fallback); }
+
 }  // namespace
 
 Settings::Settings() {
@@ -241,7 +244,7 @@ void Settings::validate_precision() const {
   if (dynamic && get_float("loss_scale.init") != 0 && get_float("loss_scale.init") < 1)
     fail("loss_scale.init", "a dynamic loss scale is at least 1", "raise it");
   for (const char* name : {"loss_scale.factor", "loss_scale.window"}) {
-    if (!dynamic && text(*find_spec(name)) != find_spec(name)->fallback)
+    if (!dynamic && differs_from_default(*this, *find_spec(name)))
       fail(name, fmt::format("only a dynamic loss scale uses it, loss_scale.type is {}", type), "set loss_scale.type=dynamic");
   }
   if (get_float("optimizer.loss_scale") == 1) return;
@@ -251,15 +254,15 @@ void Settings::validate_precision() const {
 void Settings::validate_switched() const {
   for (const SettingSpec& spec : schema()) {
     const std::string name = spec.name;
-    if (switch_of(name).empty() || get_bool(switch_of(name)) || value_text(name) == spec.fallback) continue;
+    if (switch_of(name).empty() || get_bool(switch_of(name)) || !differs_from_default(*this, spec)) continue;
     fail(spec.name, fmt::format("{} is off", section_of(name)), fmt::format("set {}.enabled=true, or leave it out", section_of(name)));
   }
   train::in_order(make_boosts(*this));  // what excludes what
-  if (const std::string& weights = get_string("train.eval_weights"); weights != "trained" && !train::boosts().has(weights)) {
-    std::vector<std::string> known = train::boosts().names();
-    known.insert(known.begin(), "trained");
-    fail("train.eval_weights", fmt::format("expected trained or a training algorithm, got '{}'", weights), did_you_mean(weights, known));
-  }
+  const std::string weights = get_string("train.eval_weights");
+  if (weights == "trained") return;
+  try {
+    train::check_keeps_weights(weights);
+  } catch (const ValueError& e) { fail("train.eval_weights", e.message(), e.fix()); }
 }
 
 // What was given must belong to the thing that is chosen; values that equal a default are left alone, as a file of all settings has them.
@@ -330,10 +333,11 @@ Settings::Value Settings::own_default(const SettingSpec& spec) const {
   return parse_setting(*own, own->fallback);
 }
 
+// What was registered after these settings were made has no slot: its default holds.
 Settings::Value Settings::current(const SettingSpec& spec) const {
   const auto slot = slots_.find(spec.name);
-  const bool given = slot != slots_.end() && !slot->second.own_default;
-  return given ? slot->second.value : spec.chosen_by[0] != '\0' ? own_default(spec) : slots_.at(spec.name).value;
+  if (slot != slots_.end() && !slot->second.own_default) return slot->second.value;
+  return spec.chosen_by[0] != '\0' ? own_default(spec) : parse_setting(spec, spec.fallback);
 }
 
 SettingValues Settings::chosen(const std::string& chooser) const {
@@ -381,9 +385,10 @@ std::string Settings::value_text(const std::string& name) const {
 }
 
 const std::string& Settings::origin(const std::string& name) const {
+  static const std::string kDefault = "default";
   const auto it = slots_.find(name);
-  if (it == slots_.end()) throw InternalError("the program asks for an unknown setting " + name);
-  return it->second.origin;
+  if (it == slots_.end() && find_spec(name) == nullptr) throw InternalError("the program asks for an unknown setting " + name);
+  return it == slots_.end() ? kDefault : it->second.origin;
 }
 
 std::string Settings::text(const SettingSpec& spec) const { return text(spec, current(spec)); }

@@ -35,6 +35,14 @@ const bool kEntered = [] {
   enter("test_x", {}, {});
   enter("test_round_1", {}, {"test_round_2"});
   enter("test_round_2", {}, {"test_round_1"});
+  const auto spec = [](const char* name, SettingType type, const char* fallback) {
+    return SettingSpec{.name = name, .type = type, .fallback = fallback, .doc = ""};
+  };
+  train::boosts().add({.name = "test_texts",
+                       .doc = "defaults that are not written as they are printed",
+                       .settings = {spec("one", SettingType::kFloat, "1.0"), spec("small", SettingType::kFloat, "1e-8"),
+                                    spec("list", SettingType::kIntList, "[1,2]"), spec("flag", SettingType::kBool, "True")},
+                       .make = [](const SettingValues&) { return std::make_shared<Named>("test_texts"); }});
   return true;
 }();
 
@@ -112,6 +120,82 @@ TEST(Boost, NoSettingIsThereForNothing) {
   EXPECT_THAT(message_of([&] { weights.validate(); }), HasSubstr("did you mean 'average'?"));
   EXPECT_THAT(message_of([&] { weights.load_yaml_text("boost:\n  avrage:\n    enabled: true\n", "a.yaml"); }), HasSubstr("a.yaml:2:3"));
   EXPECT_THAT(message_of([&] { weights.load_yaml_text("boost:\n  average: true\n", "a.yaml"); }), HasSubstr("boost.average is a section"));
+}
+
+// A default may be written in several ways: what counts is the value.
+TEST(Boost, DefaultsOfWhatIsOffAreLeftAlone) {
+  app::Settings s;
+  s.validate();
+  s.set("boost.test_texts.one=1");
+  s.validate();
+  s.load_yaml_text(s.to_yaml(), "all.yaml");
+  s.validate();
+  s.set("boost.test_texts.list=[1, 3]");
+  EXPECT_THAT(message_of([&] { s.validate(); }), HasSubstr("boost.test_texts is off"));
+}
+
+// Only what an algorithm says to be weights may stand in for the trained ones: not sums of gradients, not moments of the optimizer.
+TEST(Boost, OnlyWeightsAreEvaluatedWith) {
+  for (const char* name : {"grad_accumulation", "moments", "test_a"}) {
+    app::Settings s;
+    s.set(std::string("train.eval_weights=") + name);
+    EXPECT_THAT(message_of([&] { s.validate(); }), HasSubstr(std::string("no training algorithm named '") + name + "' keeps weights"));
+  }
+  app::Settings s;
+  s.set("train.eval_weights=average");
+  s.validate();
+}
+
+// Registered by a library that was loaded after the settings were made.
+TEST(Boost, SettingsMadeBeforeAnAlgorithmHaveItsDefaults) {
+  app::Settings s;
+  if (!train::boosts().has("test_late")) {
+    train::boosts().add({.name = "test_late",
+                         .doc = "",
+                         .settings = {{.name = "count", .type = SettingType::kInt, .fallback = "3", .doc = ""}},
+                         .make = [](const SettingValues&) { return std::make_shared<Named>("test_late"); }});
+    EXPECT_FALSE(s.get_bool("boost.test_late.enabled"));
+    EXPECT_EQ(s.get_int("boost.test_late.count"), 3);
+    EXPECT_EQ(s.origin("boost.test_late.count"), "default");
+    s.validate();
+    EXPECT_EQ(s.to_yaml(), app::Settings().to_yaml());
+    EXPECT_THAT(app::explain_boosts(s), HasSubstr("boost.test_late.enabled is false (default)"));
+  }
+  EXPECT_THROW(s.origin("boost.test_never.enabled"), InternalError);
+}
+
+TEST(Boost, IdleAlgorithmsCollectNothing) {
+  struct Collects final : train::BoostAlgorithm {
+    explicit Collects(std::string n, int64_t steps, std::string why = "") : own(std::move(n)), steps_(steps), why_(std::move(why)) {}
+    std::string name() const override { return own; }
+    std::string idle() const override { return why_; }
+    int64_t steps_per_update() const override { return steps_; }
+    void apply(train::TrainStep&, const train::BuildContext&) override {}
+    std::string own;
+    int64_t steps_;
+    std::string why_;
+  };
+  const std::vector<BoostAlgorithmPtr> all = {std::make_shared<Collects>("twos", 2), std::make_shared<Collects>("idle", 5, "as it is set"),
+                                              std::make_shared<Collects>("threes", 3)};
+  EXPECT_EQ(train::steps_per_update(all), 6);
+  train::TrainStep step;
+  train::apply_boosts(step, {}, all);
+  EXPECT_EQ(step.steps_per_update, 6);
+}
+
+TEST(Boost, AnAlgorithmThatRefusedMayBeGivenToAnotherStep) {
+  struct Refuses final : train::BoostAlgorithm {
+    std::string name() const override { return "refuses"; }
+    void apply(train::TrainStep&, const train::BuildContext& context) override {
+      if (context.parameters.empty()) throw ValueError("nothing is trained");
+    }
+  };
+  const std::vector<BoostAlgorithmPtr> one = {std::make_shared<Refuses>()};
+  train::TrainStep first, second, third;
+  EXPECT_THROW(train::apply_boosts(first, {}, one), ValueError);
+  Parameter p(Tensor::zeros({1}), "p");
+  EXPECT_EQ(train::apply_boosts(second, {.parameters = {&p}}, one).size(), 1u);
+  EXPECT_THAT(message_of([&] { train::apply_boosts(third, {.parameters = {&p}}, one); }), HasSubstr("part of another training step"));
 }
 
 TEST(Boost, ExplainSaysWhichAreActiveAndWhyOthersAreNot) {
