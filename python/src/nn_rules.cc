@@ -126,7 +126,7 @@ void bind_nn_rules(py::module_& m) {
       py::arg("x"), py::arg("weights") = py::none(), py::arg("factor") = 1.0, py::arg("reduction") = "mean");
   py::class_<PyMetric>(m, "Metric", "A metric of the C++ library by its name.")
       .def(py::init([](const std::string& name, const py::kwargs& settings) { return std::make_unique<PyMetric>(name, settings); }), py::arg("name"))
-      .def(py::pickle([](const PyMetric& m) { return m.saved(); }, &PyMetric::from_saved))
+      .def(py::pickle([](const PyMetric& metric) { return metric.saved(); }, &PyMetric::from_saved))
       .def("update", &PyMetric::update, "Adds a batch of Tensors or arrays.")
       .def("clear", &PyMetric::clear)
       .def("eval", &PyMetric::eval, "All numbers of the result.")
