@@ -289,3 +289,14 @@ def test_the_loss_scale_cell_of_the_scripts_equals_the_shared_stages(mode):
     for a, b in zip(cell.weights, shared.weights):
         np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-5, atol=1e-7)
     assert float(cell.scale_sense.asnumpy()) == float(shared.scale_sense.asnumpy()) == 128
+
+
+def test_adaptive_clip_holds_all_but_the_excepted():
+    """A share of 1e-9 of the weights leaves every clipped parameter where it was."""
+    model = make_model(config(adaptive_clip={'clipping': 1e-9, 'except': 'head'}), amp_level='O0')
+    before = values(model.train_network.network)
+    model.train(1, data(), dataset_sink_mode=False)
+    after = values(model.train_network.network)
+    moved = {name for name in before if not np.allclose(before[name], after[name], rtol=0, atol=1e-2)}
+    assert any('head' in name for name in moved)
+    assert not [name for name in moved if 'dense' in name]
