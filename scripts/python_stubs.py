@@ -225,13 +225,16 @@ def native_signature(stub: Stub, doc: str, full_name: str, method: bool) -> tupl
     if method:
         out, items = ["self"], items[1:]
     for key, kind, default in items:
+        if key == "/":
+            out.append(key)
+            continue
         if key.startswith("*"):
             out.append(f"{key}: Any")
             continue
         if re.fullmatch(r"arg\d+", key):
             unnamed, key = True, "other" if ELEMENTWISE.fullmatch(name) else key
         out.append(f"{key}: {native_type(stub, kind, False, default)}" + (f" = {default if is_literal(default) else '...'}" if default else ""))
-    if unnamed:
+    if unnamed and "/" not in out:
         out.insert(next((i for i, o in enumerate(out) if o.startswith("*")), len(out)), "/")
     text = RESULTS.get(full_name) or native_type(stub, result, True)
     if full_name.startswith("Tensor.") and ELEMENTWISE.fullmatch(name):
