@@ -10,6 +10,7 @@ import pytest
 
 import sindri as ms
 from sindri import nn, ops
+from sindri.train import dataset_helper
 
 CONFIG = {'boost': {'mode': 'manual', 'less_bn': False, 'grad_freeze': False, 'grad_accumulation': True, 'average': True},
           'grad_accumulation': {'grad_accumulation_step': 3}, 'average': {'decay': 0.9}}
@@ -84,6 +85,56 @@ def test_any_step(mode, tmp_path, kind):
         assert first + rest == whole, f'stopped after step {stop}'
         for name, value in weights.items():
             np.testing.assert_array_equal(after[name], value, err_msg=f'{name}, stopped after step {stop}')
+
+
+class Break(ms.Callback):
+    """Ends the training behind a step, by Ctrl-C or by an error."""
+
+    def __init__(self, at, how):
+        super().__init__()
+        self.at, self.how = at, how
+
+    def on_train_step_end(self, run_context):
+        if run_context.original_args().cur_step_num == self.at:
+            if self.how == 'ctrl-c':
+                os.kill(os.getpid(), signal.SIGINT)
+            else:
+                raise OSError('mine')
+
+
+@pytest.mark.parametrize('how', ['ctrl-c', 'error'])
+@pytest.mark.parametrize('kind', ['native', 'python'])
+def test_broken_off(mode, tmp_path, kind, how):
+    whole, weights = run(kind=kind)
+    config = {'save_checkpoint_steps': 1000, 'exception_save': how == 'error'}
+    for at in (2, STEPS, STEPS + 1, 2 * STEPS - 1, 2 * STEPS):
+        folder, seen = tmp_path / str(at), Losses()
+        saving = ms.ModelCheckpoint('net', str(folder), ms.CheckpointConfig(**config))
+        with pytest.raises(KeyboardInterrupt if how == 'ctrl-c' else OSError):
+            make_model().train(EPOCHS, data(kind), [seen, saving, Break(at, how)], dataset_sink_mode=False)
+        assert len(seen.losses) == at
+        rest, after = run(resume=saving.latest_ckpt_file_name, kind=kind)
+        assert seen.losses + rest == whole, f'broken off behind step {at}'
+        for name, value in weights.items():
+            np.testing.assert_array_equal(after[name], value, err_msg=f'{name}, broken off behind step {at}')
+
+
+def test_ctrl_c_while_a_batch_is_awaited(mode, tmp_path, monkeypatch):
+    whole, _ = run()
+    plain = dataset_helper._Batches.one_pass
+
+    def pressed(self):
+        for row in plain(self):
+            if self.given == 3 and seen.losses and seen.losses[-1][0] == 2:
+                os.kill(os.getpid(), signal.SIGINT)
+            yield row
+    monkeypatch.setattr(dataset_helper._Batches, 'one_pass', pressed)
+    seen, saving = Losses(), ms.ModelCheckpoint('net', str(tmp_path), ms.CheckpointConfig(save_checkpoint_steps=1000))
+    with pytest.raises(KeyboardInterrupt):
+        make_model().train(EPOCHS, data(), [seen, saving], dataset_sink_mode=False)
+    monkeypatch.undo()
+    rest, _ = run(resume=saving.latest_ckpt_file_name)
+    assert seen.losses + rest == whole
 
 
 @pytest.mark.parametrize('kind', ['native', 'python'])

@@ -239,11 +239,13 @@ class Model:
         self._epoch_began_at = p.cur_step_num - position.step_in_epoch
         vars(p)['_training_state'] = lambda: self._training_state(p, helper)
         # The interrupt is entered first and left last: a second Ctrl-C while callbacks save is raised at once.
-        with Interrupt() as interrupt, _CallbackManager(callbacks) as hooks:
+        with Interrupt() as interrupt:
             try:
-                self._train_loop(p, helper, hooks, interrupt, initial_epoch, validation)
-            finally:
+                with _CallbackManager(callbacks) as hooks:
+                    self._train_loop(p, helper, hooks, interrupt, initial_epoch, validation)
+            finally:  # behind the callbacks' exits, which save where the data stands
                 helper.release()
+                del vars(p)['_training_state']
 
     def _train_loop(self, p: Any, helper: DatasetHelper, hooks: _CallbackManager, interrupt: Interrupt, initial_epoch: int, validation: Any) -> None:
         run_context = RunContext(p)
@@ -278,6 +280,8 @@ class Model:
                 p.metrics = {}  # of this epoch only
             if run_context.get_stop_requested():
                 break
+            if p.cur_epoch_num < p.epoch_num:
+                interrupt.check()  # before the next epoch reads its first batch
         self._tell('end', p)
         hooks.on_train_end(run_context)
         interrupt.check()
@@ -295,7 +299,7 @@ class Model:
         """What a checkpoint of this moment holds beside Parameters."""
         done = p.cur_step_num - self._epoch_began_at
         if not helper.counts_passes and helper.iter.given != done:
-            return []  # Ctrl-C behind the last step of an epoch: a batch of the next one is read already
+            return []  # the step that failed has read its batch
         complete = done >= int(p.batch_num)
         position = _core.TrainPosition(p.cur_epoch_num - (0 if complete else 1), 0 if complete else done, self._steps_before + p.cur_step_num,
                                        helper.iter.state())
@@ -326,8 +330,7 @@ class Model:
 
     def _one_step(self, p: Any, network: Any, batch: Any, helper: DatasetHelper, hooks: _CallbackManager, run_context: RunContext,
                   interrupt: Interrupt) -> None:
-        """A step, or a chunk of them."""
-        interrupt.check()
+        """A step, or a chunk of them. Ctrl-C while its batch was awaited ends the training behind it: the data does not go back."""
         before = p.cur_step_num
         p.cur_step_num = before + helper.sink_size()
         p.train_dataset_element = batch
