@@ -9,8 +9,9 @@
 
 namespace sindri {
 
-/// One of `alternatives` (at least one; all accept the query). `make` makes a kernel to time.
-const KernelDef* choose_kernel(const KernelQuery& q, const std::vector<const KernelDef*>& alternatives,
-                               const std::function<std::shared_ptr<Kernel>(const KernelDef&)>& make);
+using MakeKernel = std::function<std::shared_ptr<Kernel>(const KernelDef&, const KernelQuery&)>;
+
+/// One of `alternatives` (at least one; all accept the query). `make` makes a kernel to time, for this query or one of fewer samples.
+const KernelDef* choose_kernel(const KernelQuery& q, const std::vector<const KernelDef*>& alternatives, const MakeKernel& make);
 
 }  // namespace sindri

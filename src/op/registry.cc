@@ -130,15 +130,15 @@ std::shared_ptr<Kernel> make_kernel(const KernelQuery& q, const KernelDef** chos
   if (alternatives.empty())
     throw DeviceError(fmt::format("{}: no kernel can compute it", q.op.name), fmt::format("inputs {}", list_metas(q.in)),
                       reasons.empty() ? "no kernel is registered" : reasons);
-  const auto make = [&](const KernelDef& k) -> std::shared_ptr<Kernel> {
-    if (k.simple != nullptr) return std::make_shared<SimpleKernel>(k.simple, q);
-    return k.make(q);
+  const MakeKernel make = [](const KernelDef& k, const KernelQuery& query) -> std::shared_ptr<Kernel> {
+    if (k.simple != nullptr) return std::make_shared<SimpleKernel>(k.simple, query);
+    return k.make(query);
   };
   const KernelDef* k = choose_kernel(q, alternatives, make);
   if (log::enabled(log::Level::kDebug, "dispatch"))
     log::debug("dispatch", fmt::format("{}{} ({}) -> {}{}", q.op.name, q.attrs.text(), list_metas(q.in), k->name, reasons.empty() ? "" : " [" + reasons + "]"));
   if (chosen != nullptr) *chosen = k;
-  return make(*k);
+  return make(*k, q);
 }
 
 ForceKernel::ForceKernel(const char* name) : previous_(t_forced) { t_forced = name; }

@@ -46,6 +46,36 @@ const bool kQuick = [] {
   return true;
 }();
 
+// As a convolution, with 10^8 operations a sample; "b" is the faster.
+std::atomic<int64_t> most_samples{0};
+const OpDef& kSampleOp = register_op({.name = "test_samples",
+                                      .doc = "x -> x",
+                                      .traits = {.layout = LayoutRule::kChannelsLastPreferred, .layout_weights = 1u << 1},
+                                      .infer = infer_same,
+                                      .flops = [](const Attrs&, Span<const TensorMeta> in, Span<const TensorMeta>) { return in[0].shape[0] * 100'000'000; }});
+void note_samples(const KernelQuery& q) {
+  EXPECT_EQ(q.in[0].shape[0], q.out[0].shape[0]);
+  EXPECT_EQ(q.in[1].shape[0], 640);  // a weight
+  most_samples = std::max<int64_t>(most_samples, q.in[0].shape[0]);
+}
+const bool kSamples = [] {
+  register_kernel({.op = "test_samples", .name = "a", .priority = 5, .simple = [](const KernelQuery& q, Span<const Buffer>, Span<const Buffer>) {
+                     note_samples(q);
+                     std::this_thread::sleep_for(std::chrono::milliseconds(3 * q.in[0].shape[0]));
+                   }});
+  register_kernel({.op = "test_samples", .name = "b", .priority = 5, .simple = [](const KernelQuery& q, Span<const Buffer>, Span<const Buffer>) {
+                     note_samples(q);
+                     std::this_thread::sleep_for(std::chrono::milliseconds(q.in[0].shape[0]));
+                   }});
+  // Takes whole batches only.
+  register_kernel({.op = "test_samples",
+                   .name = "c",
+                   .priority = 5,
+                   .reject = [](const KernelQuery& q) -> std::string { return q.in[0].shape[0] == 64 ? "" : "another batch"; },
+                   .simple = [](const KernelQuery& q, Span<const Buffer>, Span<const Buffer>) { note_samples(q); }});
+  return true;
+}();
+
 class KernelChoice : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -76,6 +106,25 @@ class KernelChoice : public ::testing::Test {
   const fs::path dir_ = temp_.file("cache");
   bool tuning_ = true;
 };
+
+// Where a call is long and its samples are alike, a few of them decide.
+TEST_F(KernelChoice, FewSamplesDecide) {
+  const auto choose_for = [](int64_t samples) {
+    const TensorMeta x{{samples, 1, 1, 1}, DType::kFloat32, Layout::kChannelsLast, {}}, w{{640, 1, 1, 1}, DType::kFloat32, Layout::kContiguous, {}};
+    const std::array in{x, w};
+    const KernelDef* chosen = nullptr;
+    most_samples = 0;
+    make_kernel({kSampleOp, {}, in, {&x, 1}}, &chosen);
+    return std::string(chosen->name);
+  };
+  EXPECT_EQ(choose_for(200), "b");
+  EXPECT_GE(most_samples, 8);
+  EXPECT_LE(most_samples, 8 + num_threads());
+  EXPECT_EQ(choose_for(5), "b");  // less work than that: all of them
+  EXPECT_EQ(most_samples, 5);
+  EXPECT_EQ(choose_for(64), "c");  // a kernel that would not take few
+  EXPECT_EQ(most_samples, 64);
+}
 
 TEST_F(KernelChoice, TheFastestIsMeasuredOnce) {
   EXPECT_EQ(choose(101), "b_fast");
