@@ -18,10 +18,16 @@ class PyStepFunction final : public optim::LearningRateSchedule {
  public:
   explicit PyStepFunction(py::object cell) : cell_(std::move(cell)) {}
   ~PyStepFunction() override {
+    if (Py_IsInitialized() == 0) {  // the process is ending
+      cell_.release();
+      return;
+    }
     const py::gil_scoped_acquire acquire;
     cell_ = {};
   }
   void set_step(PyObject* step) { step_ = step; }
+  const py::object& cell() const { return cell_; }
+  void forget_cell() { const py::object last = std::exchange(cell_, py::none()); }
   Tensor construct(const Tensor&) const override {
     const py::gil_scoped_acquire acquire;
     return to_tensor(cell_(py::handle(step_)));
@@ -77,12 +83,12 @@ class PyOptimizer {
   void apply(const py::iterable& gradients, const Tensor& inv_scale, const Tensor& skip) {
     const TensorList grads = tensors(gradients);
     keep();
-    optimizer_->apply(grads, inv_scale, skip);
+    without_lock(elements(grads), [&] { optimizer_->apply(grads, inv_scale, skip); });
   }
   void apply_rule(const py::iterable& gradients, const py::iterable& rates, const py::iterable& decays, const Tensor& skip, bool advance) {
-    const TensorList grads = tensors(gradients), lr = tensors(rates);
+    const TensorList grads = tensors(gradients), lr = tensors(rates), decay = tensors(decays);
     keep();
-    optimizer_->apply_rule(grads, lr, tensors(decays), skip, advance);
+    without_lock(elements(grads), [&] { optimizer_->apply_rule(grads, lr, decay, skip, advance); });
   }
   /// Of the parameters in update order: which of those given, in the order given.
   std::vector<size_t> order() const {
@@ -116,16 +122,43 @@ class PyOptimizer {
   py::object global_step() const { return global_step_; }
   Optimizer& get() { return *optimizer_; }
 
+  // A Cell of the step may reach what holds this: Python's collector must see that, or neither is ever freed.
+  static void collectable(PyHeapTypeObject* heap_type) {
+    PyTypeObject* const type = &heap_type->ht_type;
+    type->tp_flags |= Py_TPFLAGS_HAVE_GC;
+    type->tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
+      Py_VISIT(Py_TYPE(self));
+      const PyOptimizer* const mine = of(self);
+      if (mine == nullptr) return 0;
+      for (const auto& f : mine->functions_) Py_VISIT(f->cell().ptr());
+      return 0;
+    };
+    type->tp_clear = [](PyObject* self) {
+      if (const PyOptimizer* const mine = of(self))
+        for (const auto& f : mine->functions_) f->forget_cell();
+      return 0;
+    };
+  }
+
  private:
+  // Null while Python is still making it.
+  static PyOptimizer* of(PyObject* self) {
+    const auto v = reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
+    return v.holder_constructed() ? v.value_ptr<PyOptimizer>() : nullptr;
+  }
+  static int64_t elements(const TensorList& list) {
+    int64_t sum = 0;
+    for (const Tensor& t : list) sum += t.defined() ? t.numel() : 0;
+    return sum;
+  }
   static TensorList tensors(const py::iterable& list) {
     TensorList out;
     for (const py::handle h : list) out.push_back(h.is_none() ? Tensor() : to_tensor(h));
     return out;
   }
   std::shared_ptr<PyStepFunction> function_of(const py::object& cell) {
-    for (size_t i = 0; i < functions_.size(); ++i)
-      if (cells_[i].is(cell)) return functions_[i];  // groups that share a Cell share its result
-    cells_.push_back(cell);
+    for (const auto& f : functions_)
+      if (f->cell().is(cell)) return f;  // groups that share a Cell share its result
     return functions_.emplace_back(std::make_shared<PyStepFunction>(cell));
   }
   LearningRate rate_of(const py::object& rate) {
@@ -160,7 +193,6 @@ class PyOptimizer {
   }
 
   std::vector<std::shared_ptr<Parameter>> given_, kept_;
-  std::vector<py::object> cells_;
   std::vector<std::shared_ptr<PyStepFunction>> functions_;
   std::shared_ptr<Optimizer> optimizer_;
   py::object global_step_;
@@ -169,7 +201,7 @@ class PyOptimizer {
 }  // namespace
 
 void bind_optim(py::module_& m) {
-  py::class_<PyOptimizer>(m, "Optimizer", "An optimizer of the C++ library.")
+  py::class_<PyOptimizer>(m, "Optimizer", py::custom_type_setup(&PyOptimizer::collectable), "An optimizer of the C++ library.")
       .def(py::init<const std::string&, const std::string&, const py::list&, bool, const py::object&, const py::object&, const py::object&, double,
                     const py::dict&>(),
            py::arg("rule"), py::arg("name"), py::arg("groups"), py::arg("grouped"), py::arg("order"), py::arg("rate"), py::arg("decay"), py::arg("loss_scale"),
@@ -203,7 +235,7 @@ void bind_optim(py::module_& m) {
           py::arg("total_step"), py::arg("step_per_epoch"), py::arg("who"), "One rate per step, an epoch being one step of the schedule.");
   m.def("piecewise_constant_rates", &optim::piecewise_constant_rates, py::arg("milestone"), py::arg("learning_rates"));
   m.def("lars_gradient", &optim::lars_gradient, py::arg("param"), py::arg("grad"), py::arg("weight_decay") = py::none(), py::arg("lr") = py::none(),
-        py::arg("coefficient") = 0.001, py::arg("epsilon") = 1e-5,
+        py::arg("coefficient") = 0.001, py::arg("epsilon") = 1e-5, py::call_guard<ReleaseForLongCall>(),
         "The gradient that LARS gives the optimizer it wraps; weight_decay and lr are scalars or None.");
 }
 

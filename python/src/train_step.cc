@@ -190,7 +190,10 @@ py::object collect_gradients(const py::iterable& sums, const py::handle& count, 
   for (const py::handle p : sums) slots.push_back(slot_of(p).get());
   Gradients g;
   g.of_params = tensors_of(gradients);
-  const std::optional<Gradients> due = boost::collect_gradients(slots, *slot_of(count), steps, std::move(g));
+  Parameter& counter = *slot_of(count);
+  int64_t elements = 0;
+  for (const Tensor& t : g.of_params) elements += t.numel();
+  const std::optional<Gradients> due = without_lock(elements, [&] { return boost::collect_gradients(slots, counter, steps, std::move(g)); });
   return due ? py::object(py::make_tuple(to_python_tuple(due->of_params), or_none(due->skip))) : py::object(py::none());
 }
 
@@ -231,7 +234,7 @@ void bind_train_step(py::module_& m) {
             train::check_keeps_weights(name);
             return PyOtherWeights{s.algorithm(name), nullptr};
           },
-          py::arg("algorithm"), "While entered, the network has the other weights of that algorithm.");
+          py::arg("algorithm"), py::keep_alive<0, 1>(), "While entered, the network has the other weights of that algorithm.");
   m.def("collect_gradients", &collect_gradients, py::arg("sums"), py::arg("count"), py::arg("steps"), py::arg("gradients"),
         "One step of gradient accumulation: (sums, skip or None) where an update is due, else None.");
   m.def(

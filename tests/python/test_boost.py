@@ -1,4 +1,6 @@
 """Training algorithms from Python: what boost_config_dict asks for, accumulation and averages in Model, and the training cells."""
+import sys
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,15 @@ def make_model(boost_config=None, seed=5, **kwargs):
 
 def values(cell):
     return {p.name: p.asnumpy().copy() for p in cell.get_parameters()}
+
+
+def test_other_weights_keep_the_step():
+    step = make_model(config(average={})).train_network._boost_step
+    before = sys.getrefcount(step)
+    scope = step.other_weights('average')
+    assert sys.getrefcount(step) == before + 1
+    with scope:
+        pass
 
 
 def test_auto_boost_reads_the_schema():

@@ -1,4 +1,7 @@
 """Optimizers: formulas MindSpore's CPU build lacks, groups, learning rates, parts that subclasses call, state, errors."""
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -313,6 +316,52 @@ def test_what_a_script_gives_anew_counts(mode):
         np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), 1e-6, 1e-7)
     with pytest.raises(AttributeError, match="beta1 is fixed"):
         nn.Adam(params()).beta1 = 0.5
+
+
+def test_numbers_that_the_rule_has_taken():
+    for make, names in ((nn.Adam, ("beta1", "eps", "use_nesterov")), (nn.AdamWeightDecay, ("beta1", "eps")), (nn.RMSProp, ("decay", "momentum", "epsilon")),
+                        (nn.FTRL, ("lr", "l1", "lr_power")), (nn.Rprop, ("etaplus", "step_size_min")), (nn.Adagrad, ("update_slots",))):
+        opt = make(params())
+        for name in names:
+            with pytest.raises(AttributeError, match=f"{name} is fixed"):
+                setattr(opt, name, 0.25)
+
+
+def test_attributes_of_a_subclass_are_its_own():
+    class Named(nn.Adam):
+        def __init__(self, given):
+            super().__init__(given, 0.1)
+            self.decay, self.rho = 0.5, "mine"
+
+    opt = Named(params())
+    opt.decay, opt.momentum = 0.25, [1]
+    assert (opt.decay, opt.rho, opt.momentum) == (0.25, "mine", [1])
+    with pytest.raises(AttributeError, match="beta2 is fixed"):
+        opt.beta2 = 0.5
+
+
+class Decay(nn.Cell):
+    """A decay that knows the network, which knows the optimizer."""
+
+    def __init__(self, owner):
+        super().__init__()
+        self.__dict__["owner"] = owner
+
+    def construct(self, step):
+        return ms.Tensor(0.01, ms.float32)
+
+
+def test_an_optimizer_goes_with_what_its_decay_knows():
+    class Owner:
+        pass
+
+    owner = Owner()
+    owner.opt = nn.Adam(params(), 0.1, weight_decay=Decay(owner))
+    step(owner.opt, 0)
+    gone = weakref.ref(owner)
+    del owner
+    gc.collect()
+    assert gone() is None
 
 
 class OwnOfLaterVersions(Own):

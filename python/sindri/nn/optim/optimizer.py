@@ -138,9 +138,9 @@ class Optimizer(Cell):
     _PARTS = ("flatten_gradients", "decay_weight", "gradients_centralization", "scale_grad", "_grad_sparse_indices_deduplicate", "get_weight_decay", "get_lr")
     _SHARED = frozenset((*_PARTS, "learning_rate", "group_lr", "dynamic_lr", "weight_decay", "decay_flags", "exec_weight_decay", "loss_scale", "need_scale",
                          "reciprocal_scale", "grad_centralization", "grad_centralization_flags"))
-    # Numbers of the rules, which the library has taken.
+    # Numbers of the rules, which the library takes when an optimizer is made. What a subclass calls so without the rule knowing it is its own.
     _FIXED = frozenset(("beta1", "beta2", "eps", "use_nesterov", "nesterov", "use_amsgrad", "dampening", "update_slots", "rho", "epsilon", "decay", "centered",
-                        "l1", "l2", "lr_power"))
+                        "l1", "l2", "lr_power", "lr", "momentum", "etaminus", "etaplus", "step_size_min", "step_size_max"))
 
     def __init__(self, learning_rate: Any, parameters: Any, weight_decay: Any = 0.0, loss_scale: float = 1.0) -> None:
         self._build("", learning_rate, parameters, weight_decay, loss_scale)
@@ -148,7 +148,7 @@ class Optimizer(Cell):
     def __setattr__(self, name: str, value: Any) -> None:
         state = self.__dict__
         if state.get("_cell_made"):
-            taken = name in self._FIXED and state["_cell_rule"] and type(self).construct is NativeOptimizer.construct
+            taken = name in state["_cell_taken"] and type(self).construct is NativeOptimizer.construct
             if taken and not (is_number(value) and name in state and value == state[name]):
                 fail(AttributeError, f"{self.cls_name}: {name} is fixed when the optimizer is made", "make another optimizer")
             if name in self._SHARED and not (name == "learning_rate" and isinstance(state.get(name), Parameter) and not isinstance(value, Parameter)):
@@ -161,7 +161,7 @@ class Optimizer(Cell):
         state = self.__dict__
         state["_cell_advanced"] = state["_cell_rate_read"] = state["_cell_made"] = state["_cell_staged"] = False
         state["_cell_skip"] = state["_cell_inv_scale"] = None
-        state["_cell_rule"] = rule
+        state["_cell_rule"], state["_cell_taken"] = rule, self._FIXED & state.keys()
         parameters = self._parameters_base_check(parameters, "parameters")
         if not (all(isinstance(p, Parameter) for p in parameters) or all(isinstance(p, dict) for p in parameters)):
             fail(TypeError, f"{self.cls_name}: parameters must be Parameters or dicts that each hold a group, got "
@@ -341,6 +341,7 @@ class Optimizer(Cell):
         """As attributes of shape [1], because optimizers derived from this one read them so; the rule has the numbers."""
         for name, value in numbers.items():
             self.__dict__[name] = Tensor(np.array([value], np.float32))
+        self.__dict__["_cell_taken"] |= numbers.keys()
 
     # Properties.
 
