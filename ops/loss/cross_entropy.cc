@@ -130,9 +130,9 @@ const OpDef& kSparse = register_op({
 
 const OpDef& kDenseGrad = register_op({
     .name = "softmax_cross_entropy_dense_grad",
-    .doc =
-        "dloss [N], logits and labels [N, C] -> dlogits = dloss·(softmax·sum(labels) - labels) of softmax_cross_entropy_dense. Not differentiable in labels.",
-    .attrs = attrs_type<NoAttrs>(),
+    .doc = "dloss [N], logits and labels [N, C] -> dlogits = dloss·(softmax·sum(labels) - labels) of softmax_cross_entropy_dense. Differentiable in labels "
+           "where labels_grad says so.",
+    .attrs = attrs_type<DenseCrossEntropyAttrs>(),
     .traits = {.amp = AmpClass::kFp32},
     .infer = infer_dense_grad,
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
@@ -141,18 +141,24 @@ const OpDef& kDenseGrad = register_op({
       std::vector<Tensor> d(3);
       if (c.needs[0]) d[0] = sum(a * bind_one(kDenseGrad, c.attrs, {ones_like(dloss), logits, c.in[2]}), {1});
       if (c.needs[1]) d[1] = through_softmax(a, logits, dloss * sum(q, {1}));
+      if (c.needs[2] && c.attrs.as<DenseCrossEntropyAttrs>().labels_grad)
+        d[2] = cast(as_column(dloss) * (sum(a * softmax(logits, 1), {1}, true) - a), c.in[2].dtype());
       return d;
     },
 });
 
 const OpDef& kDense = register_op({
     .name = "softmax_cross_entropy_dense",
-    .doc = "logits [N, C], labels [N, C] of probabilities -> loss [N]. Not differentiable in labels.",
-    .attrs = attrs_type<NoAttrs>(),
+    .doc = "logits [N, C], labels [N, C] of probabilities -> loss [N]. Differentiable in labels where labels_grad says so; MindSpore's "
+           "SoftmaxCrossEntropyWithLogits is not.",
+    .attrs = attrs_type<DenseCrossEntropyAttrs>(),
     .traits = {.amp = AmpClass::kFp32},
     .infer = infer_dense,
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
-      return {bind_one(kDenseGrad, c.attrs, {&c.dout[0], &c.in[0], &c.in[1]}), Tensor()};
+      std::vector<Tensor> d(2);
+      if (c.needs[0]) d[0] = bind_one(kDenseGrad, c.attrs, {&c.dout[0], &c.in[0], &c.in[1]});
+      if (c.needs[1] && c.attrs.as<DenseCrossEntropyAttrs>().labels_grad) d[1] = cast(-as_column(c.dout[0]) * log_softmax(c.in[0], 1), c.in[1].dtype());
+      return d;
     },
 });
 
@@ -161,6 +167,8 @@ const OpDef& kDense = register_op({
 Tensor softmax_cross_entropy_sparse(const Tensor& logits, const Tensor& labels, double label_smoothing, int64_t ignore_index) {
   return bind_one(kSparse, recent_attrs(SparseCrossEntropyAttrs{label_smoothing, ignore_index}), {&logits, &labels});
 }
-Tensor softmax_cross_entropy_dense(const Tensor& logits, const Tensor& labels) { return bind_one(kDense, Attrs(), {&logits, &labels}); }
+Tensor softmax_cross_entropy_dense(const Tensor& logits, const Tensor& labels, bool labels_grad) {
+  return bind_one(kDense, recent_attrs(DenseCrossEntropyAttrs{labels_grad}), {&logits, &labels});
+}
 
 }  // namespace sindri::ops

@@ -18,6 +18,11 @@ struct SparseCrossEntropyAttrs {
   SINDRI_ATTRS(SparseCrossEntropyAttrs, label_smoothing, ignore_index)
 };
 
+struct DenseCrossEntropyAttrs {
+  bool labels_grad = false;
+  SINDRI_ATTRS(DenseCrossEntropyAttrs, labels_grad)
+};
+
 struct CheckLabelsAttrs {
   int64_t classes = 1;
   int64_t ignore_index = -100;

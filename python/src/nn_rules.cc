@@ -1,6 +1,8 @@
 // The losses and metrics of the C++ library: what Python's classes stand on. Python holds argument forms, MindSpore's attributes and hooks.
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "python/src/op_function.h"
 #include "python/src/settings.h"
 #include "sindri/nn/registry.h"
@@ -46,41 +48,47 @@ class PyMetric {
   nn::MetricPtr metric_;
 };
 
-/// The body of a callable that computes a registered loss: f(inputs…, optional tensors…, settings…, reduction) by position, the last where the
-/// loss reduces in its own way; what is left out behind the inputs is undefined or at its default.
+/// The body of a callable that computes a registered loss: f(inputs…, optional tensors…, settings…, reduction) by position; what is left out
+/// behind the inputs is undefined or at its default. Without a reduction a loss that reduces in its own way gives the mean, another its terms.
 class LossFunction {
  public:
-  explicit LossFunction(const Registry<nn::MakeLoss>::Entry& entry) : entry_(entry), given_(entry.settings.size()), rule_(rule_of(given_)) {}
+  /// where: what errors name, as "ops.kl_div"; empty: nothing.
+  LossFunction(const Registry<nn::MakeLoss>::Entry& entry, std::string where)
+      : entry_(entry), where_(std::move(where)), given_(entry.settings.size()), rule_(rule_of(given_)) {}
 
   static PyObject* call(PyObject* self, PyObject* const* args, size_t nargs, PyObject* keywords) {
     auto* const body = static_cast<LossFunction*>(reinterpret_cast<OpFunction*>(self)->body);
     return guarded([&]() -> PyObject* {
-      if (keywords != nullptr && PyTuple_GET_SIZE(keywords) > 0) throw py::type_error(body->entry_.name + " takes its arguments by position");
-      return body->run({args, static_cast<size_t>(PyVectorcall_NARGS(nargs))});
+      if (keywords != nullptr && PyTuple_GET_SIZE(keywords) > 0) body->fail("takes its arguments by position");
+      try {
+        return body->run({args, static_cast<size_t>(PyVectorcall_NARGS(nargs))});
+      } catch (Error& e) {
+        if (!body->where_.empty()) e.add_where(body->where_);
+        throw;
+      }
     });
   }
 
  private:
   PyObject* run(Span<PyObject* const> args) {
     const size_t inputs = rule_->inputs.size(), tensors = inputs + rule_->optional.size();
-    const size_t reduction = tensors + given_.size(), most = reduction + (rule_->reduced ? 1 : 0);
-    if (args.size() < inputs || args.size() > most)
-      throw py::type_error(fmt::format("{} takes {} to {} arguments, got {}", entry_.name, inputs, most, args.size()));
+    const size_t reduction = tensors + given_.size(), most = reduction + 1;
+    if (args.size() < inputs || args.size() > most) fail(fmt::format("takes {} to {} arguments, got {}", inputs, most, args.size()));
     std::vector<Tensor> in(tensors);
     int64_t elements = 0;
     for (size_t i = 0; i < std::min(tensors, args.size()); ++i) {
       if (args[i] == Py_None && i >= inputs) continue;
       PyTensor* const t = tensor_of(args[i]);
       if (t == nullptr)
-        throw py::type_error(fmt::format("{}: {} must be a Tensor, got {} of type {}", entry_.name, i < inputs ? rule_->inputs[i] : rule_->optional[i - inputs],
-                                         std::string(py::repr(args[i])), Py_TYPE(args[i])->tp_name));
+        fail(fmt::format("{} must be a Tensor, got {} of type {}", i < inputs ? rule_->inputs[i] : rule_->optional[i - inputs], std::string(py::repr(args[i])),
+                         Py_TYPE(args[i])->tp_name));
       in[i] = t->value();
       elements += in[i].numel();
     }
     // What is left out is null: the default.
     const auto setting = [&](size_t i) { return tensors + i < args.size() ? args[tensors + i] : nullptr; };
     bool same = true;
-    for (size_t i = 0; i < given_.size(); ++i) same = same && given_[i].ptr() == setting(i);
+    for (size_t i = 0; i < given_.size(); ++i) same = same && alike(given_[i].ptr(), setting(i));
     if (!same) {
       std::vector<py::object> given(given_.size());
       for (size_t i = 0; i < given.size(); ++i) given[i] = py::reinterpret_borrow<py::object>(setting(i));
@@ -88,9 +96,20 @@ class LossFunction {
       given_.swap(given), rule_ = std::move(made);
     }
     const std::shared_ptr<const nn::LossRule> rule = rule_;  // another thread may settle meanwhile
-    if (rule->terms) return op_result(without_lock(elements, [&] { return rule->terms(in); }));
-    const std::string how = args.size() > reduction ? py::cast<std::string>(py::handle(args[reduction])) : "mean";
-    return op_result(without_lock(elements, [&] { return rule->reduced(in, how); }));
+    if (args.size() <= reduction) return op_result(without_lock(elements, [&] { return rule->terms ? rule->terms(in) : rule->reduced(in, "mean"); }));
+    if (!PyUnicode_Check(args[reduction])) fail("reduction must be a str, got " + std::string(py::repr(args[reduction])));
+    const std::string how = py::cast<std::string>(py::handle(args[reduction]));
+    if (rule->reduced) nn::check_reduction(entry_.name, how);
+    return op_result(without_lock(elements, [&] { return rule->terms ? nn::reduce_loss(rule->terms(in), how) : rule->reduced(in, how); }));
+  }
+
+  [[noreturn]] void fail(const std::string& message) const { throw py::type_error(entry_.name + ": " + message + (where_.empty() ? "" : " | " + where_)); }
+
+  // Whether a setting means what the last one did. Null: the default.
+  static bool alike(PyObject* a, PyObject* b) {
+    if (a == b) return true;
+    if (a == nullptr || b == nullptr || !PyFloat_CheckExact(a) || !PyFloat_CheckExact(b)) return false;
+    return std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(a)) == std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(b));
   }
 
   std::shared_ptr<const nn::LossRule> rule_of(const std::vector<py::object>& given) const {
@@ -101,27 +120,28 @@ class LossFunction {
   }
 
   const Registry<nn::MakeLoss>::Entry& entry_;
+  std::string where_;
   std::vector<py::object> given_;  // what rule_ was made of
   std::shared_ptr<const nn::LossRule> rule_;
 };
 
-py::object loss_rule(const py::module_& m, const std::string& name) {
+py::object loss_rule(const py::module_& m, const std::string& name, std::string where) {
   const auto& entry = nn::losses().find(name);
   const auto other = [](const py::args&, const py::kwargs&) -> py::object { throw py::type_error("losses are called by position"); };
   py::module_ scope = m;
   return make_op_function(scope, entry.name.c_str(), py::cpp_function(other, py::name(entry.name.c_str()), py::scope(m), entry.doc.c_str()),
-                          &LossFunction::call, new LossFunction(entry));  // as functions, they stay for the life of the process
+                          &LossFunction::call, new LossFunction(entry, std::move(where)));  // as functions, they stay for the life of the process
 }
 
 }  // namespace
 
 void bind_nn_rules(py::module_& m) {
   m.def(
-      "loss_rule", [m](const std::string& name) { return loss_rule(m, name); }, py::arg("name"),
-      "The function of a registered loss: its inputs, tensors that may be None, then its settings, all by position; terms to be reduced, or the loss "
-      "itself where it reduces by weight.");
+      "loss_rule", [m](const std::string& name, std::string where) { return loss_rule(m, name, std::move(where)); }, py::arg("name"), py::arg("where") = "",
+      "The function of a registered loss: its inputs, tensors that may be None, its settings and the reduction, all by position. Without a reduction: "
+      "terms to be reduced, or the mean where the loss reduces by weight. Errors name `where`.");
   def_documented_op(
-      m, "reduce_loss", "weights·factor·x, reduced over all dimensions: 'mean', 'sum' or 'none'; half types in float32.",
+      m, "reduce_loss", "weights·factor·x, reduced over all dimensions: 'mean', 'sum', 'none' or 'batchmean'; half types in float32.",
       [](const Tensor& x, const Tensor& weights, double factor, const std::string& reduction) { return nn::reduce_loss(x, weights, factor, reduction); },
       py::arg("x"), py::arg("weights") = py::none(), py::arg("factor") = 1.0, py::arg("reduction") = "mean");
   py::class_<PyMetric>(m, "Metric", "A metric of the C++ library by its name.")

@@ -24,9 +24,13 @@ Value in_float32(const Value& v) {
 
 }  // namespace
 
+void check_reduction(const std::string& who, const std::string& reduction) {
+  if (reduction != "mean" && reduction != "sum" && reduction != "none")
+    throw ValueError(fmt::format("{}: reduction '{}' is not known", who, reduction), "", did_you_mean(reduction, {"mean", "sum", "none"}));
+}
+
 LossBase::LossBase(std::string class_name, std::string reduction) : Cell(std::move(class_name)), reduction_(std::move(reduction)) {
-  if (reduction_ != "mean" && reduction_ != "sum" && reduction_ != "none")
-    throw ValueError(fmt::format("{}: reduction '{}' is not known", this->class_name(), reduction_), "", did_you_mean(reduction_, {"mean", "sum", "none"}));
+  check_reduction(this->class_name(), reduction_);
 }
 
 Value LossBase::construct_values(Span<const Value> in) {
@@ -45,6 +49,8 @@ Tensor reduce_loss(const Tensor& x, const Tensor& weights, double factor, const 
   if (factor != 1) y = ops::mul(y, factor);
   if (reduction == "mean") y = ops::mean(y);
   else if (reduction == "sum") y = ops::sum(y);
+  else if (reduction == "batchmean") y = ops::div(ops::sum(y), static_cast<double>(x.dim(0)));
+  else check_reduction("reduce_loss", reduction);
   return y.dtype() == dtype ? y : ops::cast(y, dtype);
 }
 

@@ -29,17 +29,18 @@ const auto& kMse = losses().add({.name = "mse", .doc = "(logits - labels)²", .m
                                    return {.terms = [](Tensors t) { return ops::square(ops::sub(t[0], t[1])); }};
                                  }});
 
-const auto& kSmoothL1 =
-    losses().add({.name = "smooth_l1",
-                  .doc = "0.5·d²/beta where d, the absolute value of logits - labels, is below beta, d - 0.5·beta elsewhere",
-                  .settings = {number_setting("beta", "1", "where the square ends", kAboveZero)},
-                  .make = [](const SettingValues& v) {
-                    const double beta = v.get_float("beta");
-                    return like("SmoothL1Loss", [beta](const Tensor& x, const Tensor& y) {
-                      const Tensor d = distance(x, y);
-                      return ops::where(ops::less(d, ops::scalar_like(d, beta)), ops::mul(ops::square(d), 0.5 / beta), ops::sub(d, 0.5 * beta));
-                    });
-                  }});
+const auto& kSmoothL1 = losses().add({.name = "smooth_l1",
+                                      .doc = "0.5·d²/beta where d, the absolute value of logits - labels, is below beta, d - 0.5·beta elsewhere",
+                                      .settings = {number_setting("beta", "1", "where the square ends; 0: d itself", 0)},
+                                      .make = [](const SettingValues& v) {
+                                        const double beta = v.get_float("beta");
+                                        return like("SmoothL1Loss", [beta](const Tensor& x, const Tensor& y) {
+                                          const Tensor d = distance(x, y);
+                                          if (beta == 0) return d;
+                                          const Tensor small = minimum(d, beta);  // its square, and 1 for each above: no branch squares an infinite d
+                                          return ops::add(ops::div(ops::square(small), 2.0 * beta), ops::sub(d, small));
+                                        });
+                                      }});
 
 const auto& kHuber = losses().add({.name = "huber",
                                    .doc = "0.5·d² where d, the absolute value of logits - labels, is at most delta, delta·(d - 0.5·delta) elsewhere",
@@ -47,9 +48,8 @@ const auto& kHuber = losses().add({.name = "huber",
                                    .make = [](const SettingValues& v) -> LossRule {
                                      const double delta = v.get_float("delta");
                                      return {.terms = [delta](Tensors t) {
-                                       const Tensor d = distance(t[0], t[1]);
-                                       const Tensor far = ops::mul(ops::sub(d, 0.5 * delta), delta);
-                                       return ops::where(ops::less_equal(d, ops::scalar_like(d, delta)), ops::mul(ops::square(d), 0.5), far);
+                                       const Tensor d = distance(t[0], t[1]), small = minimum(d, delta);  // as for smooth_l1
+                                       return ops::add(ops::mul(ops::square(small), 0.5), ops::mul(ops::sub(d, small), delta));
                                      }};
                                    }});
 
@@ -81,35 +81,30 @@ const auto& kBce = losses().add(
      .code_only = true,
      .make = [](const SettingValues&) -> LossRule { return {.labels = LossLabels::kOther, .optional = {"weight"}, .terms = binary_cross_entropy}; }});
 
-// -log σ(x) = softplus(-x) and -log(1 - σ(x)) = x + softplus(-x).
-Tensor binary_cross_entropy_with_logits(Tensors t) {
-  check_same_shape("BCEWithLogitsLoss", t[0], t[1]);
-  Tensor x = t[0], y = t[1];
+// -log σ(x) = softplus(-x) and -log(1 - σ(x)) = x + softplus(-x), so that y parts share the softplus: PyTorch's form.
+Tensor binary_cross_entropy_with_logits(const char* who, Tensor x, Tensor y, const Tensor& weight, const Tensor& pos_weight) {
+  check_same_shape(who, x, y);
   to_common_type(&x, &y);
-  const Tensor tail = ops::softplus(ops::neg(x));
-  const Tensor negative = ops::mul(one_minus(y), ops::add(x, tail));
-  Tensor positive = ops::mul(y, tail);
-  if (t[3].defined()) positive = ops::mul(positive, t[3]);
-  const Tensor loss = ops::add(positive, negative);
-  return t[2].defined() ? ops::mul(loss, t[2]) : loss;
+  Tensor tail = ops::softplus(ops::neg(x));
+  if (pos_weight.defined()) tail = ops::mul(ops::add(ops::mul(ops::sub(pos_weight, 1.0), y), 1.0), tail);
+  const Tensor loss = ops::add(ops::mul(one_minus(y), x), tail);
+  return weight.defined() ? ops::mul(loss, weight) : loss;
 }
 
 const auto& kBceLogits = losses().add({.name = "binary_cross_entropy_with_logits",
                                        .doc = "binary cross entropy of sigmoid(logits), one decision per class, without overflow",
                                        .make = [](const SettingValues&) -> LossRule {
-                                         return {.optional = {"weight", "pos_weight"}, .terms = binary_cross_entropy_with_logits};
+                                         return {.optional = {"weight", "pos_weight"}, .terms = [](Tensors t) {
+                                                   return binary_cross_entropy_with_logits("BCEWithLogitsLoss", t[0], t[1], t[2], t[3]);
+                                                 }};
                                        }});
 
 const auto& kMultilabelSoftMargin = losses().add({.name = "multilabel_soft_margin",
                                                   .doc = "mean over the classes of the binary cross entropy of sigmoid(x), times weight",
                                                   .make = [](const SettingValues&) -> LossRule {
                                                     return {.inputs = {"x", "target"}, .optional = {"weight"}, .terms = [](Tensors t) {
-                                                              check_same_shape("MultiLabelSoftMarginLoss", t[0], t[1]);
-                                                              Tensor x = t[0], y = t[1];
-                                                              to_common_type(&x, &y);
-                                                              const Tensor stay = ops::softplus(ops::neg(x));  // -log σ(x)
-                                                              Tensor loss = ops::add(ops::mul(one_minus(y), x), stay);
-                                                              if (t[2].defined()) loss = ops::mul(loss, t[2]);
+                                                              const Tensor loss =
+                                                                  binary_cross_entropy_with_logits("MultiLabelSoftMarginLoss", t[0], t[1], t[2], {});
                                                               return ops::mean(loss, {-1});
                                                             }};
                                                   }});
@@ -120,9 +115,8 @@ const auto& kKlDiv = losses().add({.name = "kl_div",
                                    .make = [](const SettingValues&) {
                                      LossRule rule = like("KLDivLoss", [](const Tensor& x, const Tensor& y) {
                                        const Tensor positive = ops::greater(y, ops::scalar_like(y, 0));
-                                       const Tensor own = ops::mul(y, ops::log(ops::where(positive, y, ops::scalar_like(y, 1))));
-                                       const Tensor entropy = ops::where(positive, own, ops::scalar_like(own, 0));
-                                       return ops::sub(entropy, ops::mul(y, x));
+                                       const Tensor log_y = ops::log(ops::where(positive, y, ops::scalar_like(y, 1)));
+                                       return ops::where(positive, ops::mul(y, ops::sub(log_y, x)), ops::scalar_like(x, 0));
                                      });
                                      rule.labels = LossLabels::kOther;
                                      return rule;
@@ -170,9 +164,12 @@ const auto& kCosine =
                               check_same_shape("CosineEmbeddingLoss", t[0], t[1]);
                               Tensor a = t[0], b = t[1];
                               to_common_type(&a, &b);
-                              const Tensor cos = ops::div(ops::sum(ops::mul(a, b), {1}), ops::mul(ops::norm(a, 2.0, {1}), ops::norm(b, 2.0, {1})));
-                              const Tensor zeros = ops::zeros_like(cos);
-                              return ops::add(where_equal(t[2], 1, 1.0 - cos, zeros), where_equal(t[2], -1, maximum(ops::sub(cos, margin), 0), zeros));
+                              const int64_t axis = a.rank() > 1 ? 1 : 0;  // [D] is one row
+                              // Rows of zeros have no direction: their cosine is 0.
+                              const Tensor lengths = maximum(ops::mul(ops::norm(a, 2.0, {axis}), ops::norm(b, 2.0, {axis})), 1e-16);
+                              const Tensor cos = ops::div(ops::sum(ops::mul(a, b), {axis}), lengths), zero = ops::scalar_like(cos, 0);
+                              const Tensor apart = ops::maximum(margin == 0 ? cos : ops::sub(cos, margin), zero);
+                              return where_equal(t[2], 1, 1.0 - cos, where_equal(t[2], -1, apart, zero));
                             }};
                   }});
 
@@ -183,7 +180,10 @@ const auto& kRanking =
                   .code_only = true,
                   .make = [](const SettingValues& v) -> LossRule {
                     return {.labels = LossLabels::kOther, .inputs = {"input1", "input2", "target"}, .terms = [margin = v.get_float("margin")](Tensors t) {
-                              return maximum(ops::add(ops::neg(ops::mul(t[2], ops::sub(t[0], t[1]))), margin), 0);
+                              Tensor terms = ops::mul(t[2], ops::sub(t[1], t[0]));
+                              if (margin != 0) terms = ops::add(terms, margin);
+                              const Tensor zero = ops::scalar_like(terms, 0);
+                              return ops::where(ops::less(terms, zero), zero, terms);  // equal inputs, at the edge, are moved apart
                             }};
                   }});
 
@@ -193,8 +193,8 @@ const auto& kHinge = losses().add({.name = "hinge_embedding",
                                    .code_only = true,
                                    .make = [](const SettingValues& v) -> LossRule {
                                      return {.labels = LossLabels::kOther, .terms = [margin = v.get_float("margin")](Tensors t) {
-                                               const Tensor hinge = maximum(margin - t[0], 0), zeros = ops::zeros_like(t[0]);
-                                               return ops::add(where_equal(t[1], 1, t[0], zeros), where_equal(t[1], -1, hinge, zeros));
+                                               const Tensor zero = ops::scalar_like(t[0], 0), hinge = ops::maximum(margin - t[0], zero);
+                                               return where_equal(t[1], 1, t[0], where_equal(t[1], -1, hinge, zero));
                                              }};
                                    }});
 

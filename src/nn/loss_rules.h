@@ -15,7 +15,8 @@ using Tensors = Span<const Tensor>;
 
 inline void check_same_shape(const char* who, const Tensor& logits, const Tensor& labels) {
   if (logits.shape() != labels.shape())
-    throw ShapeError(fmt::format("{}: logits {} and labels {} must have one shape", who, logits.meta().str(), labels.meta().str()));
+    throw ShapeError(fmt::format("{}: expected one shape, got {} and {}", who, logits.meta().str(), labels.meta().str()), "",
+                     "reshape or broadcast one of them first");
 }
 
 /// Both in the type that holds both when they are of two floating ones: what is computed of the narrower alone would lose its digits.
@@ -31,13 +32,12 @@ inline Tensor wide(const Tensor& x) { return is_half(x.dtype()) ? ops::cast(x, D
 
 /// [N, C, d...] -> [N·d..., C], so that each row is one distribution.
 Tensor classes_last(const Tensor& x);
-/// weight [C] at each of the labels [R].
-Tensor row_weights(const Tensor& weight, const Tensor& labels, int64_t classes, DType dtype);
 
+inline Tensor minimum(const Tensor& x, double most) { return ops::minimum(x, ops::scalar_like(x, most)); }
 inline Tensor maximum(const Tensor& x, double least) { return ops::maximum(x, ops::scalar_like(x, least)); }
-/// a where x is the number, 0 elsewhere.
-inline Tensor where_equal(const Tensor& x, double number, const Tensor& a, const Tensor& zeros) {
-  return ops::where(ops::equal(x, ops::scalar_like(x, number)), a, zeros);
+/// a where x is the number, b elsewhere.
+inline Tensor where_equal(const Tensor& x, double number, const Tensor& a, const Tensor& b) {
+  return ops::where(ops::equal(x, ops::scalar_like(x, number)), a, b);
 }
 
 inline SettingSpec number_setting(const char* name, const char* fallback, const char* doc, double min = -std::numeric_limits<double>::infinity()) {

@@ -14,10 +14,6 @@ Tensor classes_last(const Tensor& x) {
   return ops::reshape(ops::transpose(x, perm), {-1, x.dim(1)});
 }
 
-Tensor row_weights(const Tensor& weight, const Tensor& labels, int64_t classes, DType dtype) {
-  return ops::sum(ops::mul(ops::one_hot(labels, classes, 1, 0, dtype), ops::cast(weight, dtype)), {1});
-}
-
 namespace {
 
 const SettingSpec kIgnored = int_setting("ignore_index", "-100", "rows with this label count nothing");
@@ -28,6 +24,83 @@ void check_class_weight(const char* who, const Tensor& weight, const Tensor& log
   if (weight.dim(0) != logits.dim(1))
     throw ShapeError(fmt::format("{}: weight has {} classes, the logits {} have {}", who, weight.dim(0), logits.meta().str(), logits.dim(1)));
 }
+
+// [R] of int32 or int64.
+Tensor flat_labels(const Tensor& labels) {
+  const Tensor flat = ops::reshape(labels, {-1});
+  return flat.dtype() == DType::kInt32 || flat.dtype() == DType::kInt64 ? flat : ops::cast(flat, DType::kInt32);
+}
+
+// What is left of the shape of the logits [N, C, d...] for labels and losses: [N, d...].
+Shape places_of(const char* who, const Tensor& logits, const Tensor& labels) {
+  if (logits.rank() < 2) throw ShapeError(fmt::format("{}: logits must be [N, C], [N, C, d...] or [C], got {}", who, logits.meta().str()));
+  Shape places = logits.shape();
+  places.erase(1);
+  if (labels.shape() != places && !is_floating(labels.dtype()))
+    throw ShapeError(fmt::format("{}: labels must be {} for logits {}, got {}", who, places.str(), logits.meta().str(), labels.meta().str()));
+  return places;
+}
+
+// The sum of the losses divided by the sum of what they weigh.
+Tensor weighted_mean(const Tensor& loss, const Tensor& weights) {
+  const Tensor rows = wide(loss);
+  return ops::cast(ops::div(ops::sum(rows), ops::sum(ops::cast(weights, rows.dtype()))), loss.dtype());
+}
+
+// f(logits [1, C], labels [1], reduction) of one sample: logits [C], labels [].
+template <class F> Tensor of_one_sample(const F& f, const Tensor& logits, const Tensor& labels, const std::string& reduction) {
+  const Tensor y = f(ops::expand_dims(logits, 0), ops::expand_dims(labels, 0));
+  return reduction == "none" ? ops::reshape(y, {}) : y;
+}
+
+// ---- negative log likelihood
+
+struct NegativeLogLikelihood {
+  int64_t ignore_index;
+  double smoothing;
+
+  // Log probabilities [R, C] and labels [R], which may be ignore_index -> the losses, or their reduction. Labels pick their entries by index; the
+  // rows of ignored ones are left out, not weighted by 0, which would make NaN of an entry of -inf.
+  Tensor operator()(const Tensor& rows, const Tensor& labels, const Tensor& weight, const Shape& places, const std::string& reduction) const {
+    const int64_t C = rows.dim(1);
+    const Tensor flat = ops::check_labels(labels, C, ignore_index), counted = ops::not_equal(flat, ops::scalar_like(flat, static_cast<double>(ignore_index)));
+    const Tensor safe = ops::where(counted, flat, ops::scalar_like(flat, 0)), scale = weight.defined() ? ops::cast(weight, rows.dtype()) : Tensor();
+    const Tensor own_scale = weight.defined() ? ops::gather(scale, safe, 0) : Tensor();
+    Tensor loss = ops::neg(ops::squeeze(ops::gather_elements(rows, ops::expand_dims(safe, 1), 1), 1));
+    if (weight.defined()) loss = ops::mul(loss, own_scale);
+    if (smoothing != 0) {
+      const Tensor all = ops::neg(ops::sum(wide(weight.defined() ? ops::mul(rows, scale) : rows), {1}));
+      loss = ops::add(ops::mul(loss, 1 - smoothing), ops::cast(ops::mul(all, smoothing / static_cast<double>(C)), loss.dtype()));
+    }
+    loss = ops::where(counted, loss, ops::scalar_like(loss, 0));
+    if (reduction == "none") return ops::reshape(loss, places);
+    if (reduction == "sum") return ops::sum(loss);
+    const Tensor ones = ops::cast(counted, wide(rows).dtype());
+    return weighted_mean(loss, weight.defined() ? ops::mul(ones, ops::cast(own_scale, ones.dtype())) : ones);
+  }
+};
+
+Tensor nll(Tensors t, const NegativeLogLikelihood& rule, const std::string& reduction) {
+  const auto of_batch = [&](const Tensor& logits, const Tensor& labels) {
+    const Shape places = places_of("NLLLoss", logits, labels);
+    check_class_weight("NLLLoss", t[2], logits);
+    return rule(classes_last(logits), flat_labels(labels), t[2], places, reduction);
+  };
+  return t[0].rank() == 1 ? of_one_sample(of_batch, t[0], t[1], reduction) : of_batch(t[0], t[1]);
+}
+
+const SettingSpec kSmoothing = {
+    .name = "label_smoothing", .type = SettingType::kFloat, .fallback = "0", .doc = "share of the target spread over all classes", .min = 0, .max = 1};
+
+const auto& kNll = losses().add(
+    {.name = "nll",
+     .doc = "-logits at the label, logits being log probabilities",
+     .settings = {kIgnored, kSmoothing},
+     .code_only = true,
+     .make = [](const SettingValues& v) -> LossRule {
+       const NegativeLogLikelihood rule{v.get_int("ignore_index"), v.get_float("label_smoothing")};
+       return {.labels = LossLabels::kClasses, .optional = {"weight"}, .reduced = [rule](Tensors t, const std::string& how) { return nll(t, rule, how); }};
+     }});
 
 // ---- softmax cross entropy of rows [N, C]
 
@@ -61,96 +134,45 @@ const auto& kSoftmaxCrossEntropyDense =
 
 struct CrossEntropy {
   static constexpr const char* kWho = "CrossEntropyLoss";
-  int64_t ignore_index;
-  double smoothing;
+  NegativeLogLikelihood likelihood;
 
   Tensor operator()(Tensors t, const std::string& reduction) const {
-    if (t[0].rank() != 1) return of_batch(t[0], t[1], t[2], reduction);
-    const Tensor y = of_batch(ops::expand_dims(t[0], 0), ops::expand_dims(t[1], 0), t[2], reduction);  // one sample without a batch dimension
-    return reduction == "none" ? ops::reshape(y, {}) : y;
+    const auto of = [&](const Tensor& logits, const Tensor& labels) { return of_batch(logits, labels, t[2], reduction); };
+    return t[0].rank() == 1 ? of_one_sample(of, t[0], t[1], reduction) : of(t[0], t[1]);
   }
 
   Tensor of_batch(const Tensor& logits, const Tensor& labels, const Tensor& weight, const std::string& reduction) const {
-    if (logits.rank() < 2) throw ShapeError(fmt::format("{}: logits must be [N, C] or [N, C, d...], got {}", kWho, logits.meta().str()));
+    const Shape places = places_of(kWho, logits, labels);
     check_class_weight(kWho, weight, logits);
-    Shape spatial = logits.shape();
-    spatial.erase(1);
     if (is_floating(labels.dtype())) {
       check_same_shape(kWho, logits, labels);
       const Tensor rows = of_probabilities(classes_last(logits), classes_last(labels), weight);
-      return reduction == "none" ? ops::reshape(rows, spatial) : reduce_loss(rows, reduction);
+      return reduction == "none" ? ops::reshape(rows, places) : reduce_loss(rows, reduction);
     }
-    if (labels.shape() != spatial)
-      throw ShapeError(fmt::format("{}: labels must be {} for logits {}, got {}", kWho, spatial.str(), logits.meta().str(), labels.meta().str()));
-    const Tensor flat = ops::reshape(labels, {-1});
-    const Tensor own = of_indices(classes_last(logits), flat, weight);
-    if (reduction == "none") return ops::reshape(own, spatial);
-    if (reduction == "sum") return ops::sum(own);
-    const Tensor rows = wide(own);
-    Tensor counted = ops::cast(ops::not_equal(flat, ops::scalar_like(flat, static_cast<double>(ignore_index))), rows.dtype());
-    if (weight.defined()) counted = ops::mul(row_weights(weight, flat, logits.dim(1), rows.dtype()), counted);
-    return ops::cast(ops::div(ops::sum(rows), ops::sum(counted)), own.dtype());
-  }
-
-  Tensor of_indices(const Tensor& logits, const Tensor& labels, const Tensor& weight) const {
-    if (!weight.defined()) return ops::softmax_cross_entropy_sparse(logits, labels, smoothing, ignore_index);
-    const int64_t C = logits.dim(1);
-    const double s = smoothing, off = s / static_cast<double>(C);
-    const Tensor logp = ops::log_softmax(logits, 1);
-    const Tensor known = ops::check_labels(labels, C, ignore_index);
-    const Tensor q = ops::mul(ops::one_hot(known, C, 1 - s + off, off, logp.dtype()), ops::cast(weight, logp.dtype()));
-    const Tensor counted = ops::cast(ops::not_equal(known, ops::scalar_like(known, static_cast<double>(ignore_index))), logp.dtype());
-    return ops::neg(ops::mul(ops::sum(ops::mul(q, logp), {1}), counted));
+    const Tensor flat = flat_labels(labels), rows = classes_last(logits);
+    if (weight.defined()) return likelihood(ops::log_softmax(rows, 1), flat, weight, places, reduction);
+    const Tensor loss = ops::softmax_cross_entropy_sparse(rows, flat, likelihood.smoothing, likelihood.ignore_index);
+    if (reduction == "none") return ops::reshape(loss, places);
+    if (reduction == "sum") return ops::sum(loss);
+    return weighted_mean(loss, ops::not_equal(flat, ops::scalar_like(flat, static_cast<double>(likelihood.ignore_index))));
   }
 
   Tensor of_probabilities(const Tensor& logits, const Tensor& labels, const Tensor& weight) const {
-    Tensor q = smoothing == 0 ? labels : ops::add(ops::mul(labels, 1 - smoothing), smoothing / static_cast<double>(logits.dim(1)));
-    if (!weight.defined()) return ops::softmax_cross_entropy_dense(logits, q);
+    const double s = likelihood.smoothing;
+    Tensor q = s == 0 ? labels : ops::add(ops::mul(labels, 1 - s), s / static_cast<double>(logits.dim(1)));
+    if (!weight.defined()) return ops::softmax_cross_entropy_dense(logits, q, true);
     q = ops::mul(q, ops::cast(weight, q.dtype()));
     return ops::neg(ops::sum(ops::mul(q, ops::log_softmax(logits, 1)), {1}));
   }
 };
 
-const auto& kCrossEntropy = losses().add(
-    {.name = "cross_entropy",
-     .doc = "-log softmax(logits) at the label, as PyTorch has it",
-     .settings =
-         {kIgnored,
-          {.name = "label_smoothing", .type = SettingType::kFloat, .fallback = "0", .doc = "share of the target spread over all classes", .min = 0, .max = 1}},
-     .make = [](const SettingValues& v) -> LossRule {
-       return {.labels = LossLabels::kClasses, .optional = {"weight"}, .reduced = CrossEntropy{v.get_int("ignore_index"), v.get_float("label_smoothing")}};
-     }});
-
-Tensor nll(Tensors t, int64_t ignore_index, const std::string& reduction) {
-  const Tensor& logits = t[0];
-  Shape spatial = logits.shape();
-  if (logits.rank() >= 2) spatial.erase(1);
-  if (logits.rank() < 2 || t[1].shape() != spatial)
-    throw ShapeError(fmt::format("NLLLoss: logits must be [N, C, d...] and labels [N, d...], got {} and {}", logits.meta().str(), t[1].meta().str()));
-  check_class_weight("NLLLoss", t[2], logits);
-  const Tensor rows = classes_last(logits);
-  const int64_t C = rows.dim(1);
-  const Tensor flat = ops::check_labels(ops::reshape(t[1], {-1}), C, ignore_index);
-  const Tensor counted = ops::cast(ops::not_equal(flat, ops::scalar_like(flat, static_cast<double>(ignore_index))), rows.dtype());
-  const Tensor weights = t[2].defined() ? ops::mul(row_weights(t[2], flat, C, rows.dtype()), counted) : counted;
-  // Picked by comparison, not by index: an ignored label may lie outside the classes.
-  const Tensor picked = ops::sum(ops::where(ops::one_hot(flat, C, 1, 0, DType::kBool), rows, ops::zeros_like(rows)), {1});
-  const Tensor loss = ops::neg(ops::mul(picked, weights));
-  if (reduction == "none") return ops::reshape(loss, spatial);
-  if (reduction == "sum") return ops::sum(loss);
-  return ops::cast(ops::div(ops::sum(wide(loss)), ops::sum(wide(weights))), rows.dtype());
-}
-
-const auto& kNll =
-    losses().add({.name = "nll",
-                  .doc = "-logits at the label, logits being log probabilities",
-                  .settings = {kIgnored},
-                  .code_only = true,
-                  .make = [](const SettingValues& v) -> LossRule {
-                    return {.labels = LossLabels::kClasses,
-                            .optional = {"weight"},
-                            .reduced = [ignored = v.get_int("ignore_index")](Tensors t, const std::string& how) { return nll(t, ignored, how); }};
-                  }});
+const auto& kCrossEntropy = losses().add({.name = "cross_entropy",
+                                          .doc = "-log softmax(logits) at the label, as PyTorch has it",
+                                          .settings = {kIgnored, kSmoothing},
+                                          .make = [](const SettingValues& v) -> LossRule {
+                                            const NegativeLogLikelihood likelihood{v.get_int("ignore_index"), v.get_float("label_smoothing")};
+                                            return {.labels = LossLabels::kClasses, .optional = {"weight"}, .reduced = CrossEntropy{likelihood}};
+                                          }});
 
 // logits [N, C, d...], labels [N, 1, d...] of classes or one-hot [N, C, d...] -> the mean over the places of each sample.
 Tensor focal(Tensors t, double gamma) {
@@ -159,8 +181,10 @@ Tensor focal(Tensors t, double gamma) {
     throw ShapeError(fmt::format("FocalLoss: labels must be [N, 1, d...] or [N, C, d...] for logits {}, got {}", logits.meta().str(), t[1].meta().str()));
   check_class_weight("FocalLoss", t[2], logits);
   const int64_t N = logits.dim(0), C = logits.dim(1);
-  Tensor logp = ops::reshape(ops::log_softmax(logits, 1), {N, C, -1});  // [N, C, S]
-  const Tensor labels = ops::reshape(t[1], {N, t[1].dim(1), -1});
+  int64_t S = 1;  // places; counted, since a batch may be empty
+  for (int64_t d = 2; d < logits.rank(); ++d) S *= logits.dim(d);
+  Tensor logp = ops::reshape(ops::log_softmax(logits, 1), {N, C, S});
+  const Tensor labels = ops::reshape(t[1], {N, t[1].dim(1), S});
   Tensor weight = t[2].defined() ? ops::reshape(ops::cast(t[2], logp.dtype()), {1, C, 1}) : Tensor();
   const bool sparse = labels.dim(1) == 1;
   if (sparse) {
@@ -195,9 +219,7 @@ const auto& kMultiMargin = losses().add({.name = "multi_margin",
                                                      if (t[0].rank() != 2)
                                                        throw ShapeError(fmt::format("MultiMarginLoss: x must be [N, C], got {}", t[0].meta().str()));
                                                      const int64_t C = t[0].dim(1);
-                                                     const bool known = t[1].dtype() == DType::kInt32 || t[1].dtype() == DType::kInt64;
-                                                     const Tensor flat = ops::reshape(t[1], {-1});
-                                                     const Tensor target = ops::ravel_indices({known ? flat : ops::cast(flat, DType::kInt32)}, {C}, false, {1});
+                                                     const Tensor target = ops::ravel_indices({flat_labels(t[1])}, {C}, false, {1});
                                                      const Tensor own = ops::gather_elements(t[0], ops::expand_dims(target, 1), 1);
                                                      Tensor terms = ops::relu(ops::add(ops::sub(t[0], own), margin));
                                                      if (p != 1) terms = ops::pow(terms, p);

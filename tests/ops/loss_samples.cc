@@ -116,6 +116,10 @@ std::vector<Sample> dense_samples() {
     s.push_back({.op = "softmax_cross_entropy_dense", .name = c.name, .args = {logits, labels}, .no_gradient = {1}});
     s.push_back({.op = "softmax_cross_entropy_dense_grad", .name = c.name, .args = {{{c.rows}}, logits, labels}, .no_gradient = {2}});
   }
+  const Arg logits = {{5, 7}, -4, 4}, labels = {{5, 7}, 0, 1};
+  const AttrFields both = {{"labels_grad", true}};
+  s.push_back({"softmax_cross_entropy_dense", "labels_grad", both, {logits, labels}});
+  s.push_back({"softmax_cross_entropy_dense_grad", "labels_grad", both, {{{5}}, logits, labels}});
   return s;
 }
 

@@ -10,7 +10,9 @@
 
 namespace sindri::nn {
 
-/// x reduced over all dimensions: "mean", "sum", or "none". Half types, which hold neither the sum nor the number of many elements, are
+/// Throws ValueError unless the reduction is "mean", "sum" or "none"; `who` is named.
+SINDRI_API void check_reduction(const std::string& who, const std::string& reduction);
+/// x reduced over all dimensions: "mean", "sum", "none", or "batchmean", the sum divided by the first dimension. Half types, which hold neither the sum nor the number of many elements, are
 /// reduced in float32 and come back in their own; so do integers.
 SINDRI_API Tensor reduce_loss(const Tensor& x, const std::string& reduction);
 /// weights·x reduced so; weights broadcast, undefined: ones; `factor` multiplies, too.

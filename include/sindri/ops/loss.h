@@ -11,8 +11,8 @@ SINDRI_API Tensor log_softmax(const Tensor& x, int64_t axis = -1);  ///< log(sof
 /// label plus s/C everywhere with label_smoothing s (PyTorch's CrossEntropyLoss). Rows labelled ignore_index give 0.
 /// Throws DataError (label out of range) naming the row and the value.
 SINDRI_API Tensor softmax_cross_entropy_sparse(const Tensor& logits, const Tensor& labels, double label_smoothing = 0, int64_t ignore_index = -100);
-/// As above for labels [N, C] of probabilities (not differentiable in labels).
-SINDRI_API Tensor softmax_cross_entropy_dense(const Tensor& logits, const Tensor& labels);
+/// As above for labels [N, C] of probabilities. labels_grad: labels have a gradient, too, -log softmax(logits).
+SINDRI_API Tensor softmax_cross_entropy_dense(const Tensor& logits, const Tensor& labels, bool labels_grad = false);
 /// The labels as they are, int32 or int64. Throws DataError (label out of range) for one that is neither in [0, classes) nor ignore_index.
 SINDRI_API Tensor check_labels(const Tensor& labels, int64_t classes, int64_t ignore_index = -100);
 /// Floating x as it is. Throws ValueError for an element outside [0, 1]; NaN passes. The gradient passes, too.

@@ -154,12 +154,6 @@ def perm_moving(rank: int, source: Sequence[int], target: Sequence[int]) -> list
     return perm
 
 
-def reduced(loss: Tensor, reduction: str, where: str) -> Tensor:
-    """The mean, the sum or the elements themselves ('none')."""
-    check_choice(where, "reduction", reduction, ("none", "mean", "sum"))
-    return loss if reduction == "none" else core.mean(loss) if reduction == "mean" else core.sum(loss)
-
-
 def exported(namespace: dict) -> list:
     """`__all__` of a module of functions: what it defines and what it takes from the engine, not what it imports."""
     own = (namespace["__name__"], "sindri._core.ops")

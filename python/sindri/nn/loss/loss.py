@@ -185,7 +185,7 @@ class NLLLoss(LossBase):
         self.ignore_index = check_int("NLLLoss", "ignore_index", ignore_index)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        return self._loss(logits, labels, self.weight, self.ignore_index, self.reduction)
+        return self._loss(logits, labels, self.weight, self.ignore_index, 0.0, self.reduction)
 
 
 class BCELoss(LossBase):
@@ -234,8 +234,8 @@ class KLDivLoss(LossBase):
         self.reduction = reduction
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        loss = self.get_loss(self._terms(logits, labels))
-        return _ops.div(loss, float(logits.shape[0])) if self.reduction == "batchmean" else loss
+        terms = self._terms(logits, labels)
+        return _core.reduce_loss(terms, None, 1.0, "batchmean") if self.reduction == "batchmean" else self.get_loss(terms)
 
 
 class CosineEmbeddingLoss(LossBase):

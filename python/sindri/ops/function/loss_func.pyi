@@ -1,4 +1,4 @@
-"""Loss functions of sindri.ops. `reduction` is 'mean', 'sum' or 'none'; another name raises ValueError.
+"""Loss functions of sindri.ops: MindSpore's arguments of the C++ library's rules (include/sindri/nn/registry.h), which have the arithmetic of the
 
 Written by scripts/python_stubs.py; do not edit."""
 
@@ -9,7 +9,7 @@ __all__ = [
     "cross_entropy", "nll_loss", "softmax_cross_entropy_pair", "sparse_softmax_cross_entropy", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss",
     "l2_half", "binary_cross_entropy", "binary_cross_entropy_with_logits", "sigmoid_cross_entropy", "kl_div", "cosine_embedding_loss",
     "margin_ranking_loss", "hinge_embedding_loss", "soft_margin_loss", "gaussian_nll_loss", "triplet_margin_loss", "multilabel_soft_margin_loss",
-    "multi_margin_loss",
+    "multilabel_margin_loss", "multi_margin_loss",
 ]
 
 def cross_entropy(
@@ -41,6 +41,7 @@ def triplet_margin_loss(
     reduction: str = 'mean',
 ) -> Tensor: ...
 def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = 'mean') -> Tensor: ...
+def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = 'mean') -> Tensor: ...
 def multi_margin_loss(
     input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, reduction: str = 'mean',
 ) -> Tensor: ...
