@@ -11,6 +11,14 @@
 
 namespace sindri::optim {
 
+namespace {
+
+void check_forms(const std::string& who, bool amsgrad, bool nesterov) {
+  if (amsgrad && nesterov) throw ValueError(fmt::format("{}: use_amsgrad does not go with use_nesterov", who), "amsgrad");
+}
+
+}  // namespace
+
 Adam::Adam(std::string name, Params params, const Options& o, const Shape& power_shape)
     : Optimizer(std::move(name), std::move(params), shared_options(o)),
       beta1_(o.beta1),
@@ -19,7 +27,7 @@ Adam::Adam(std::string name, Params params, const Options& o, const Shape& power
       nesterov_(o.use_nesterov),
       amsgrad_(o.use_amsgrad) {
   check_betas(this->name(), beta1_, beta2_, eps_);
-  if (amsgrad_ && nesterov_) throw ValueError(fmt::format("{}: use_amsgrad does not go with use_nesterov", this->name()));
+  check_forms(this->name(), amsgrad_, nesterov_);
   beta1_power_ = &shared_state("beta1_power", 1, power_shape);
   beta2_power_ = &shared_state("beta2_power", 1, power_shape);
   init_state();
@@ -89,9 +97,10 @@ const auto& kAdam = optimizers().add({
         {beta1_setting(),
          beta2_setting(),
          eps_setting("1e-08"),
-         {.name = "nesterov", .type = SettingType::kBool, .fallback = "false", .doc = "Nesterov's form: the step looks ahead along the velocity"},
+         nesterov_setting(""),
          {.name = "amsgrad", .type = SettingType::kBool, .fallback = "false", .doc = "the largest second moment so far in the root (Reddi et al. 2018)"},
          loss_scale_setting()},
+    .check = [](const SettingValues& v) { check_forms("Adam", v.get_bool("amsgrad"), v.get_bool("nesterov")); },
     .make = make_from_settings<Adam,
                                [](auto& o, const SettingValues& v) {
                                  o.use_nesterov = v.get_bool("nesterov");
@@ -102,11 +111,7 @@ const auto& kAdam = optimizers().add({
 const auto& kLazyAdam = optimizers().add({
     .name = "lazy_adam",
     .doc = "Adam; gradients hold every row of a table, so that none is left out",
-    .settings = {beta1_setting(),
-                 beta2_setting(),
-                 eps_setting("1e-08"),
-                 {.name = "nesterov", .type = SettingType::kBool, .fallback = "false", .doc = "Nesterov's form: the step looks ahead along the velocity"},
-                 loss_scale_setting()},
+    .settings = {beta1_setting(), beta2_setting(), eps_setting("1e-08"), nesterov_setting(""), loss_scale_setting()},
     .make = make_from_settings<LazyAdam, [](auto& o, const SettingValues& v) { o.use_nesterov = v.get_bool("nesterov"); }>,
 });
 

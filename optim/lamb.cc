@@ -126,8 +126,8 @@ const auto& kLamb = optimizers().add({
 const auto& kLars = optimizers().add({
     .name = "lars",
     .doc = "momentum whose gradients are as long as the weights (You et al. 2017)",
-    .settings = {{.name = "momentum", .type = SettingType::kFloat, .fallback = "0.9", .doc = "how much of the velocity stays", .min = 0, .max = 1e6},
-                 {.name = "nesterov", .type = SettingType::kBool, .fallback = "false", .doc = "Nesterov's form: the step looks ahead along the velocity"},
+    .settings = {momentum_setting("0.9"),
+                 nesterov_setting("momentum"),
                  {.name = "coefficient", .type = SettingType::kFloat, .fallback = "0.001", .doc = "ratio of the lengths of step and weights", .min = 0},
                  {.name = "epsilon", .type = SettingType::kFloat, .fallback = "1e-05", .doc = "keeps the divisor from 0", .min = 0},
                  {.name = "use_clip", .type = SettingType::kBool, .fallback = "false", .doc = "steps at most as long as without rescaling"},

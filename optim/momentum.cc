@@ -28,9 +28,7 @@ namespace {
 const auto& kMomentum = optimizers().add({
     .name = "momentum",
     .doc = "v = momentum·v + g; p -= lr·v (Polyak 1964)",
-    .settings = {{.name = "momentum", .type = SettingType::kFloat, .fallback = "0.9", .doc = "how much of the velocity stays", .min = 0, .max = 1e6},
-                 {.name = "nesterov", .type = SettingType::kBool, .fallback = "false", .doc = "Nesterov's form: the step looks ahead along the velocity"},
-                 loss_scale_setting()},
+    .settings = {momentum_setting("0.9"), nesterov_setting("momentum"), loss_scale_setting()},
     .make = make_from_settings<Momentum,
                                [](auto& o, const SettingValues& v) {
                                  o.momentum = v.get_float("momentum");

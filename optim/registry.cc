@@ -59,4 +59,12 @@ SettingSpec eps_setting(const char* fallback) {
   return {.name = "eps", .type = SettingType::kFloat, .fallback = fallback, .doc = "keeps the divisor from 0", .min = 1e-30, .max = 1e6};
 }
 
+SettingSpec momentum_setting(const char* fallback) {
+  return {.name = "momentum", .type = SettingType::kFloat, .fallback = fallback, .doc = "how much of the velocity stays", .min = 0, .max = 1e6};
+}
+SettingSpec nesterov_setting(const char* needs) {
+  return {
+      .name = "nesterov", .type = SettingType::kBool, .fallback = "false", .doc = "Nesterov's form: the step looks ahead along the velocity", .needs = needs};
+}
+
 }  // namespace sindri::optim

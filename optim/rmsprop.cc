@@ -41,7 +41,7 @@ const auto& kRmsProp = optimizers().add({
     .name = "rmsprop",
     .doc = "p -= lr·g/sqrt(mean of squares) (Tieleman and Hinton 2012)",
     .settings = {{.name = "decay", .type = SettingType::kFloat, .fallback = "0.9", .doc = "how much of the mean of squares stays", .min = 0},
-                 {.name = "momentum", .type = SettingType::kFloat, .fallback = "0", .doc = "how much of the velocity stays", .min = 0, .max = 1e6},
+                 momentum_setting("0"),
                  {.name = "epsilon", .type = SettingType::kFloat, .fallback = "1e-10", .doc = "below the root", .min = 1e-30},
                  {.name = "centered", .type = SettingType::kBool, .fallback = "false", .doc = "the variance in the root (Graves 2013)"},
                  loss_scale_setting()},

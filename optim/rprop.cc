@@ -19,13 +19,17 @@ struct RpropOptions {
   GradClip grad_clip = {};
 };
 
+void check_range(double shortest, double longest) {
+  if (!(shortest <= longest)) throw ValueError(fmt::format("Rprop: step_min {} is above step_max {}", shortest, longest), "step_min");
+}
+
 // s *= eta_plus where g has the sign of the gradient before, eta_minus (and g = 0, for this step and the next) where it has the other, within
 // [step_min, step_max]; p -= sign(g)·s. State: prev.<param> (g), step_size.<param> (s; 0 before the first step).
 class Rprop final : public Optimizer {
  public:
   using Options = RpropOptions;
   Rprop(Params params, const Options& o) : Optimizer("Rprop", std::move(params), shared_options(o)), o_(o) {
-    if (!(o.step_min <= o.step_max)) throw ValueError(fmt::format("Rprop: step_min {} is above step_max {}", o.step_min, o.step_max));
+    check_range(o.step_min, o.step_max);
     init_state();
   }
 
@@ -59,6 +63,7 @@ const auto& kRprop = optimizers().add({
                  {.name = "step_min", .type = SettingType::kFloat, .fallback = "1e-06", .doc = "shortest step", .min = 0},
                  {.name = "step_max", .type = SettingType::kFloat, .fallback = "50", .doc = "longest step", .min = 0},
                  loss_scale_setting()},
+    .check = [](const SettingValues& v) { check_range(v.get_float("step_min"), v.get_float("step_max")); },
     .make = make_from_settings<Rprop,
                                [](auto& o, const SettingValues& v) {
                                  o.eta_minus = v.get_float("eta_minus");

@@ -10,12 +10,21 @@
 
 namespace sindri::optim {
 
+namespace {
+
+// The step looks ahead along the velocity as it would be with the whole gradient.
+void check_nesterov(bool nesterov, double momentum, double dampening) {
+  if (nesterov && (momentum == 0 || dampening != 0))
+    throw ValueError(fmt::format("SGD: nesterov needs a momentum above 0 and dampening 0, got {} and {}", momentum, dampening), "nesterov");
+}
+
+}  // namespace
+
 SGD::SGD(Params params, const Options& o)
     : Optimizer("SGD", std::move(params), shared_options(o)), momentum_(o.momentum), dampening_(o.dampening), nesterov_(o.nesterov), decay_all_(o.decay_all) {
   if (!(momentum_ >= 0)) throw ValueError(fmt::format("SGD: momentum must not be negative, got {}", momentum_));
   if (!(dampening_ >= 0)) throw ValueError(fmt::format("SGD: dampening must not be negative, got {}", dampening_));
-  if (nesterov_ && (momentum_ == 0 || dampening_ != 0))
-    throw ValueError(fmt::format("SGD: nesterov needs a momentum above 0 and dampening 0, got {} and {}", momentum_, dampening_));
+  check_nesterov(nesterov_, momentum_, dampening_);
   init_state();
 }
 
@@ -31,11 +40,12 @@ namespace {
 const auto& kSgd = optimizers().add({
     .name = "sgd",
     .doc = "PyTorch's SGD: the first gradient is the first velocity",
-    .settings = {{.name = "momentum", .type = SettingType::kFloat, .fallback = "0.9", .doc = "how much of the velocity stays", .min = 0, .max = 1e6},
+    .settings = {momentum_setting("0.9"),
                  {.name = "dampening", .type = SettingType::kFloat, .fallback = "0", .doc = "what the gradient lacks on its way into the velocity", .min = 0},
-                 {.name = "nesterov", .type = SettingType::kBool, .fallback = "false", .doc = "Nesterov's form: the step looks ahead along the velocity"},
+                 nesterov_setting(""),
                  {.name = "decay_all", .type = SettingType::kBool, .fallback = "false", .doc = "weight decay of batch norm's gamma and beta too"},
                  loss_scale_setting()},
+    .check = [](const SettingValues& v) { check_nesterov(v.get_bool("nesterov"), v.get_float("momentum"), v.get_float("dampening")); },
     .make = make_from_settings<SGD,
                                [](auto& o, const SettingValues& v) {
                                  o.momentum = v.get_float("momentum");

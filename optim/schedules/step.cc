@@ -31,12 +31,16 @@ const auto& kStep = schedules().add({
                   .max = 1e6,
                   .unit = "epochs"},
                  {.name = "gamma", .type = SettingType::kFloat, .fallback = "0.1", .doc = "factor at a milestone", .min = 1e-6, .max = 1}},
+    .check =
+        [](const SettingValues& v) {
+          const std::vector<double>& at = v.get_list("milestones");
+          if (at.empty()) throw ValueError("step: milestones needs at least one epoch", "milestones", "for example [30, 60, 80]");
+          if (std::adjacent_find(at.begin(), at.end(), std::greater_equal<>()) != at.end())
+            throw ValueError("step: milestones must rise", "milestones", "sort them");
+        },
     .make =
         [](const Course& c, const SettingValues& v) {
           Step s{.learning_rate = c.learning_rate, .gamma = v.get_float("gamma"), .at = v.get_list("milestones")};
-          if (s.at.empty()) throw ValueError("step: milestones needs at least one epoch", "", "for example [30, 60, 80]");
-          if (std::adjacent_find(s.at.begin(), s.at.end(), std::greater_equal<>()) != s.at.end())
-            throw ValueError("step: milestones must rise", "", "sort them");
           for (double& epoch : s.at) epoch = epoch * c.steps_per_epoch - static_cast<double>(c.warmup_steps);
           return schedule_of(std::move(s));
         },

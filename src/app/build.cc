@@ -71,11 +71,8 @@ std::map<std::string, nn::MetricPtr> make_metrics(const Settings& s, int64_t num
   std::map<std::string, nn::MetricPtr> out = {{"accuracy", nn::make_metric("accuracy")}, {"loss", nn::make_metric("loss")}};
   if (num_classes > 5) out["top_5_accuracy"] = nn::make_metric("top_5_accuracy");
   for (const std::string& name : nn::metrics().offered()) {
-    const std::string section = "metrics." + name + ".";
-    if (!s.get_bool(section + "enabled")) continue;
-    std::map<std::string, SettingValue> settings;
-    for (const SettingSpec& spec : nn::metrics().info(name).settings) settings[spec.name] = s.get(section + spec.name);
-    out[name] = nn::metrics().make(name, settings);
+    const std::string section = "metrics." + name;
+    if (s.get_bool(section + ".enabled")) out[name] = nn::metrics().make(name, s.switched(section, nn::metrics()));
   }
   return out;
 }

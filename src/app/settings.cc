@@ -13,6 +13,7 @@
 
 #include "sindri/amp/policy.h"
 #include "sindri/core/error.h"
+#include "sindri/nn/registry.h"
 #include "sindri/optim/registry.h"
 #include "sindri/train/boost.h"
 #include "src/app/settings_yaml.h"
@@ -138,6 +139,15 @@ std::string yaml_text(const std::string& s) {
   return out + "\"";
 }
 
+// 0, off or empty.
+bool is_nothing(const SettingValue& v) {
+  if (const std::string* s = std::get_if<std::string>(&v)) return s->empty();
+  if (const std::vector<double>* list = std::get_if<std::vector<double>>(&v)) return list->empty();
+  if (const bool* b = std::get_if<bool>(&v)) return !*b;
+  const double* d = std::get_if<double>(&v);
+  return d != nullptr ? *d == 0 : std::get<int64_t>(v) == 0;
+}
+
 // By value: a default may be written in several ways.
 bool differs_from_default(const Settings& s, const SettingSpec& spec) { return s.get(spec.name) != parse_setting(spec, spec.fallback); }
 
@@ -257,6 +267,12 @@ void Settings::validate_switched() const {
     if (switch_of(name).empty() || get_bool(switch_of(name)) || !differs_from_default(*this, spec)) continue;
     fail(spec.name, fmt::format("{} is off", section_of(name)), fmt::format("set {}.enabled=true, or leave it out", section_of(name)));
   }
+  for (const auto& [section, registry] : {std::pair<std::string, const RegistryBase*>{"boost", &train::boosts()}, {"metrics", &nn::metrics()}}) {
+    for (const std::string& name : registry->offered()) {
+      const std::string own = section + "." + name;
+      if (get_bool(own + ".enabled")) check_thing(own + ".enabled", own, registry->info(name), [&] { registry->values(name, switched(own, *registry)); });
+    }
+  }
   train::in_order(make_boosts(*this));  // what excludes what
   const std::string weights = get_string("train.eval_weights");
   if (weights == "trained") return;
@@ -273,6 +289,7 @@ void Settings::validate_chosen() const {
     choosers.insert(spec.chosen_by);
     const auto slot = slots_.find(spec.name);
     if (slot == slots_.end() || slot->second.own_default || applies(spec)) continue;
+    if (get_string(spec.chosen_by).empty()) continue;  // nothing is chosen yet
     const RegistryBase& registry = registry_of(spec.chosen_by);
     std::vector<std::string> whose;
     bool is_default = false;
@@ -286,22 +303,40 @@ void Settings::validate_chosen() const {
       fail(spec.name, fmt::format("{} has no such setting", get_string(spec.chosen_by)), fmt::format("leave it out, or use {}", fmt::join(whose, ", ")));
   }
   for (const std::string& chooser : choosers) {
-    try {
-      chosen(chooser);
-    } catch (const ValueError& e) { fail(chooser.c_str(), e.message(), "see docs/settings.md for the ranges"); }
+    if (const Registered* thing = chosen_thing(chooser); thing != nullptr) check_thing(chooser, section_of(chooser), *thing, [&] { chosen(chooser); });
   }
+}
+
+// What a thing asks of its settings together. `chooser` is blamed where the thing does not say which of them is wrong; `section` holds them.
+void Settings::check_thing(const std::string& chooser, const std::string& section, const Registered& thing, const std::function<void()>& make_values) const {
+  try {
+    make_values();
+  } catch (const ValueError& e) {
+    const std::string own = thing.name + ".", key = e.where().starts_with(own) ? e.where().substr(own.size()) : "";
+    const std::string at_fault = key.empty() ? chooser : section + "." + key;
+    fail(at_fault.c_str(), e.message(), e.fix().empty() ? "see docs/settings.md" : e.fix());
+  }
+  for (const SettingSpec& spec : thing.settings) {
+    const std::string name = section + "." + spec.name, needed = section + "." + spec.needs;
+    if (spec.needs[0] == '\0' || get(name) == parse_setting(spec, spec.fallback) || !is_nothing(get(needed))) continue;
+    fail(name.c_str(), fmt::format("does nothing while {} is {}", needed, value_text(needed)), fmt::format("set {}, or leave it out", needed));
+  }
+}
+
+// Null where the chooser names none: it is empty, or chooses by itself ("auto").
+const Registered* Settings::chosen_thing(const std::string& chooser) const {
+  const RegistryBase& registry = registry_of(chooser);
+  const std::string name = get_string(chooser);
+  return registry.has(name) ? &registry.info(name) : nullptr;
 }
 
 void Settings::validate() const {
   validate_chosen();
-  if (get_bool("optimizer.nesterov") && registry_of("optimizer.name").info(get_string("optimizer.name")).find("momentum") != nullptr &&
-      get_float("optimizer.momentum") == 0)
-    fail("optimizer.nesterov", "Nesterov needs a momentum above 0", "set optimizer.momentum");
   if (get_float("lr.warmup_epochs") > static_cast<double>(get_int("train.epochs"))) {
     fail("lr.warmup_epochs", fmt::format("{} epochs of warm-up do not fit into {} epochs", get_float("lr.warmup_epochs"), get_int("train.epochs")),
          "lower it or raise train.epochs");
   }
-  try {  // what a schedule asks of its settings together
+  try {  // what a schedule asks of its settings and the rate together
     optim::schedules().find(get_string("lr.schedule")).make({.learning_rate = get_float("lr.max"), .steps = 1}, chosen("lr.schedule"));
   } catch (const ValueError& e) { fail("lr.schedule", e.message(), e.fix().empty() ? "see docs/settings.md" : e.fix()); }
   if (get_floats("data.mean").size() != get_floats("data.std").size()) {
@@ -320,14 +355,16 @@ void Settings::validate() const {
 bool Settings::applies(const SettingSpec& spec) const {
   if (spec.chosen_by[0] == '\0') return true;
   const std::string name = spec.name;
-  return registry_of(spec.chosen_by).info(get_string(spec.chosen_by)).find(name.substr(name.find('.') + 1)) != nullptr;
+  const Registered* thing = chosen_thing(spec.chosen_by);
+  return thing != nullptr && thing->find(name.substr(name.find('.') + 1)) != nullptr;
 }
 
 // That of the thing chosen; where it has no such setting, that of another, which stands for "nothing was set".
 Settings::Value Settings::own_default(const SettingSpec& spec) const {
   const std::string name = spec.name, key = name.substr(name.find('.') + 1);
   const RegistryBase& registry = registry_of(spec.chosen_by);
-  const SettingSpec* own = registry.info(get_string(spec.chosen_by)).find(key);
+  const Registered* thing = chosen_thing(spec.chosen_by);
+  const SettingSpec* own = thing == nullptr ? nullptr : thing->find(key);
   for (const std::string& other : registry.names())
     if (own == nullptr) own = registry.info(other).find(key);
   return parse_setting(*own, own->fallback);
@@ -341,14 +378,21 @@ Settings::Value Settings::current(const SettingSpec& spec) const {
 }
 
 SettingValues Settings::chosen(const std::string& chooser) const {
-  const Registered& thing = registry_of(chooser).info(get_string(chooser));
+  const RegistryBase& registry = registry_of(chooser);
+  const Registered& thing = registry.info(get_string(chooser));
   const std::string section = chooser.substr(0, chooser.find('.') + 1);
   std::map<std::string, SettingValue> given;
   for (const SettingSpec& own : thing.settings) {
     const auto slot = slots_.find(section + own.name);
     if (slot != slots_.end() && !slot->second.own_default) given[own.name] = slot->second.value;
   }
-  return SettingValues(thing.name, thing.settings, given);
+  return registry.values(thing.name, given);
+}
+
+std::map<std::string, SettingValue> Settings::switched(const std::string& section, const RegistryBase& registry) const {
+  std::map<std::string, SettingValue> out;
+  for (const SettingSpec& own : registry.info(section.substr(section.rfind('.') + 1)).settings) out[own.name] = get(section + "." + own.name);
+  return out;
 }
 
 Settings::Value Settings::value(const std::string& name, SettingType type) const {

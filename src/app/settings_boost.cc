@@ -24,9 +24,7 @@ std::vector<train::BoostAlgorithmPtr> make_boosts(const Settings& settings) {
   std::vector<train::BoostAlgorithmPtr> out;
   for (const std::string& name : train::boosts().names()) {
     if (!settings.get_bool(fmt::format("boost.{}.enabled", name))) continue;
-    std::map<std::string, SettingValue> given;
-    for (const SettingSpec& spec : train::boosts().info(name).settings) given[spec.name] = settings.get(fmt::format("boost.{}.{}", name, spec.name));
-    out.push_back(train::boosts().make(name, given));
+    out.push_back(train::boosts().make(name, settings.switched("boost." + name, train::boosts())));
   }
   return out;
 }

@@ -202,6 +202,16 @@ size_t RegistryBase::index(const std::string& name) const {
 
 const Registered& RegistryBase::info(const std::string& name) const { return infos_[index(name)]; }
 
+SettingValues RegistryBase::values(const std::string& name, const std::map<std::string, SettingValue>& given) const {
+  const Registered& thing = info(name);
+  SettingValues out(name, thing.settings, given);
+  if (thing.check == nullptr) return out;
+  try {
+    thing.check(out);
+  } catch (const ValueError& e) { throw ValueError(e.message(), e.where().empty() ? name : name + "." + e.where(), e.fix()); }
+  return out;
+}
+
 void RegistryBase::add_info(Registered info, bool can_be_made) {
   constexpr const char *kLower = "abcdefghijklmnopqrstuvwxyz0123456789_", *kLetters = "abcdefghijklmnopqrstuvwxyz0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ";
   if (info.name.empty()) throw ValueError(fmt::format("something of kind {} is registered without a name", kind_));
@@ -214,6 +224,10 @@ void RegistryBase::add_info(Registered info, bool can_be_made) {
     if (key.empty() || key.find_first_not_of(kLower) != std::string::npos || key == "enabled")
       throw ValueError(fmt::format("'{}' is no name of a setting of {} '{}'", key, kind_, info.name), "",
                        "use lower-case letters, digits and '_', and not 'enabled'");
+  }
+  for (const SettingSpec& spec : info.settings) {
+    if (spec.needs[0] != '\0' && info.find(spec.needs) == nullptr)
+      throw ValueError(fmt::format("{} '{}' has no setting '{}', which '{}' needs", kind_, info.name, spec.needs, spec.name));
   }
   SettingValues(info.name, info.settings);  // defaults that do not fit their own ranges show here
   infos_.push_back(std::move(info));

@@ -172,12 +172,19 @@ TEST(Settings, RulesBetweenSettings) {
       EXPECT_FALSE(e.fix().empty());
     }
   };
-  refused({"optimizer.nesterov=true", "optimizer.momentum=0"}, "momentum above 0");
+  refused({"optimizer.nesterov=true", "optimizer.momentum=0"},
+          "optimizer.nesterov: does nothing while optimizer.momentum is 0 | optimizer.nesterov from --set | set optimizer.momentum");
+  refused({"optimizer.name=lars", "optimizer.nesterov=true", "optimizer.momentum=0"}, "does nothing while optimizer.momentum is 0");
+  refused({"optimizer.name=sgd", "optimizer.nesterov=true", "optimizer.momentum=0"}, "momentum above 0");
+  refused({"optimizer.name=sgd", "optimizer.nesterov=true", "optimizer.dampening=0.1"}, "optimizer.nesterov from --set");
+  refused({"optimizer.name=adam", "optimizer.nesterov=true", "optimizer.amsgrad=true"}, "optimizer.amsgrad from --set");
+  refused({"optimizer.name=rprop", "optimizer.step_min=2", "optimizer.step_max=1"}, "step_min 2 is above step_max 1");
   refused({"optimizer.nesterov=true", "optimizer.name=adamax"}, "adamax has no such setting");
   refused({"optimizer.rho=0.5"}, "momentum has no such setting");
   refused({"optimizer.loss_scale=8", "optimizer.name=adam_weight_decay"}, "adam_weight_decay has no such setting");
   refused({"lr.warmup_epochs=11"}, "do not fit");
   refused({"lr.schedule=step"}, "at least one epoch");
+  refused({"lr.schedule=step"}, "lr.milestones");
   refused({"lr.schedule=step", "lr.milestones=20,10"}, "must rise");
   refused({"lr.milestones=10,20"}, "constant has no such setting");
   refused({"data.mean=0.5"}, "data.mean has 1 values");

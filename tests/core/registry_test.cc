@@ -119,6 +119,31 @@ TEST(Registry, RowsAllowWhatAnyOfTheThingsAllows) {
   EXPECT_THAT(message_of([&] { all.rows("part", "part.name"); }), HasSubstr("'way' in different units"));
 }
 
+// A rule over several settings is the thing's own: every way to its values runs it.
+TEST(Registry, AThingMayCheckItsSettingsTogether) {
+  Registry<Make> all("thing");
+  const auto number = [](const char* name, const char* needs) {
+    return SettingSpec{.name = name, .type = SettingType::kFloat, .fallback = "1", .doc = "", .needs = needs};
+  };
+  const Registry<Make>::Entry range{.name = "range",
+                                    .doc = "",
+                                    .settings = {number("low", ""), number("high", "low")},
+                                    .check =
+                                        [](const SettingValues& v) {
+                                          if (v.get_float("low") > v.get_float("high")) throw ValueError("low is above high", "low", "lower it");
+                                        },
+                                    .make = [](double x, const SettingValues& v) { return x * v.get_float("high"); }};
+  all.add(range);
+  EXPECT_EQ(all.make("range", {{"high", 2.0}}, 3.0), 6);
+  EXPECT_EQ(all.values("range", {{"high", 2.0}}).get_float("high"), 2);
+  EXPECT_EQ(message_of([&] { all.make("range", {{"low", 2.0}}, 1.0); }), "low is above high | range.low | lower it");
+  EXPECT_EQ(message_of([&] { all.values("range", {{"low", 2.0}}); }), "low is above high | range.low | lower it");
+  Registry<Make>::Entry wrong = range;
+  wrong.name = "wrong";
+  wrong.settings = {number("low", "high")};
+  EXPECT_THAT(message_of([&] { all.add(wrong); }), HasSubstr("thing 'wrong' has no setting 'high', which 'low' needs"));
+}
+
 struct Colour {
   int shade = 0;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -65,8 +66,10 @@ class SINDRI_API Settings {
   /// The value as set() takes it.
   std::string value_text(const std::string& name) const;
   /// The settings of the thing that `chooser` names ("optimizer.name"), those that were not given at its own defaults. Throws ValueError as
-  /// SettingValues.
+  /// RegistryBase::values.
   SettingValues chosen(const std::string& chooser) const;
+  /// The settings of a thing that is switched on beside others, in `section` ("boost.average"), whose last part is its name.
+  std::map<std::string, SettingValue> switched(const std::string& section, const RegistryBase& registry) const;
 
   /// "default", "digits.yaml:3:11", "SINDRI_TRAIN__EPOCHS" or "--set".
   const std::string& origin(const std::string& name) const;
@@ -99,6 +102,8 @@ class SINDRI_API Settings {
   void validate_switched() const;
   bool counts(const SettingSpec& spec) const;
   void validate_chosen() const;
+  void check_thing(const std::string& chooser, const std::string& section, const Registered& thing, const std::function<void()>& make_values) const;
+  const Registered* chosen_thing(const std::string& chooser) const;
   bool applies(const SettingSpec& spec) const;
   Value own_default(const SettingSpec& spec) const;
   Value current(const SettingSpec& spec) const;

@@ -32,6 +32,8 @@ struct SINDRI_API Registered {
   std::string name, doc;
   std::vector<SettingSpec> settings;
   bool code_only = false;  ///< settings files do not offer it
+  /// A rule over several settings: throws ValueError, whose `where` is the name of the setting at fault.
+  std::function<void(const SettingValues&)> check = nullptr;
 
   const SettingSpec* find(const std::string& setting) const;  ///< null where it is not declared
 };
@@ -51,6 +53,9 @@ class SINDRI_API RegistryBase {
   bool has(const std::string& name) const;
   /// Throws ValueError with the nearest names.
   const Registered& info(const std::string& name) const;
+  /// The thing's settings, those that were given and the others' defaults, in agreement with each other. Throws ValueError as SettingValues,
+  /// and where the thing's check does; `where` is "thing.setting" then.
+  SettingValues values(const std::string& name, const std::map<std::string, SettingValue>& given) const;
   size_t size() const { return infos_.size(); }
   /// The settings of all that settings files offer as rows "section.key", each key once, with the widest of ranges and choices; `chooser` is the setting that names the
   /// thing. Throws ValueError where two things declare a key with different types or units.
@@ -76,24 +81,25 @@ template <class Make, class Facts = NoFacts> class Registry final : public Regis
     std::string name, doc;
     std::vector<SettingSpec> settings = {};
     bool code_only = false;
+    std::function<void(const SettingValues&)> check = nullptr;  ///< see Registered
     Facts facts = {};
     std::function<Make> make = nullptr;
   };
   using RegistryBase::RegistryBase;
 
   /// Throws ValueError for a name that is taken or badly written, of the thing (letters, digits, '_') or of a setting (lower case, not "enabled"),
-  /// for a default that does not fit its setting, and without `make`.
+  /// for a default that does not fit its setting, for `needs` that is not declared, and without `make`.
   const Entry& add(Entry e) {
-    add_info({e.name, e.doc, e.settings, e.code_only}, e.make != nullptr);
+    add_info({e.name, e.doc, e.settings, e.code_only, e.check}, e.make != nullptr);
     return entries_.emplace_back(std::move(e));
   }
   /// Throws ValueError with the nearest names.
   const Entry& find(const std::string& name) const { return entries_[index(name)]; }
   /// Makes the thing of that name from its own arguments and the settings given, the others being at their defaults. Throws ValueError
-  /// as SettingValues.
+  /// as values().
   template <class... Args> auto make(const std::string& name, const std::map<std::string, SettingValue>& settings, Args&&... args) const {
     const Entry& e = find(name);
-    return e.make(std::forward<Args>(args)..., SettingValues(e.name, e.settings, settings));
+    return e.make(std::forward<Args>(args)..., values(name, settings));
   }
 
  private:

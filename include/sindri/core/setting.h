@@ -28,6 +28,9 @@ struct SettingSpec {
   bool changes_result = true;  ///< false: says where files go or how often something is written; trained weights do not depend on it
   /// The setting that chooses whose this is ("optimizer.name"); its default is that of the chosen one. Empty: of no one thing.
   const char* chosen_by = "";
+  /// Of a registered thing: another of its settings, without which this one does nothing. Settings files that set this one while that is 0
+  /// are refused; code may.
+  const char* needs = "";
 };
 
 /// Lists hold doubles, whole numbers among them too.

@@ -39,7 +39,10 @@ SINDRI_API SettingSpec end_setting();
 SINDRI_API SettingSpec loss_scale_setting();
 SINDRI_API SettingSpec beta1_setting();
 SINDRI_API SettingSpec beta2_setting();
-/// `fallback` must live as long as the program.
+/// `fallback` must live as long as the program, here and below.
 SINDRI_API SettingSpec eps_setting(const char* fallback);
+SINDRI_API SettingSpec momentum_setting(const char* fallback);
+/// `needs`: see SettingSpec; "momentum" where the velocity is scaled by one.
+SINDRI_API SettingSpec nesterov_setting(const char* needs);
 
 }  // namespace sindri::optim
