@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include "sindri/core/error.h"
-#include "sindri/core/nearest.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/pool.h"
 #include "sindri/ops/shape.h"
@@ -189,55 +187,63 @@ ResNetSpec cifar(std::vector<int64_t> layers, std::vector<int64_t> widths) {
   return {.block = Block::kBasic, .stem = Stem::kCifar, .layers = std::move(layers), .widths = std::move(widths)};
 }
 
-// The variant decides on padding and eps, and on how weights start unless options say so: MindSpore's scripts use Xavier and a
+// The variant decides on padding and eps, and on how weights start unless settings say so: MindSpore's scripts use Xavier and a
 // truncated normal, torchvision He (fan_out) and PyTorch's layer default.
-ResNetStyle style_of(const std::string& name, const ModelOptions& o, const std::string& default_variant) {
-  const std::string variant = o.variant.empty() ? default_variant : o.variant;
-  if (variant != "mindspore" && variant != "torchvision")
-    throw ValueError(name + ": variant '" + variant + "' is not known", "", did_you_mean(variant, {"mindspore", "torchvision"}));
-  const bool torch = variant == "torchvision";
+ResNetStyle style_of(const SettingValues& v, bool torch) {
+  const std::string &conv_init = v.get_string("conv_init"), &dense_init = v.get_string("dense_init");
   ResNetStyle s;
   s.same_padding = !torch;
   s.eps = torch ? 1e-5 : 1e-4;
-  s.zero_init_residual = o.zero_init_residual;
-  s.conv_init = init_or(o.conv_init, torch ? nn::Init(nn::HeNormal(0, "fan_out", "relu")) : nn::Init("xavier_uniform"));
-  s.dense_init = init_or(o.dense_init, torch ? nn::Init(nn::HeUniform(std::sqrt(5.0))) : nn::Init("truncatednormal"));
-  s.torch_dense_bias = o.dense_init == "torch" || (o.dense_init.empty() && torch);
+  s.zero_init_residual = v.get_bool("zero_init_residual");
+  s.conv_init = init_or(conv_init, torch ? nn::Init(nn::HeNormal(0, "fan_out", "relu")) : nn::Init("xavier_uniform"));
+  s.dense_init = init_or(dense_init, torch ? nn::Init(nn::HeUniform(std::sqrt(5.0))) : nn::Init("truncatednormal"));
+  s.torch_dense_bias = dense_init == "torch" || (dense_init.empty() && torch);
   return s;
 }
 
-ResNetSpec spec_of(const std::string& name, const ModelOptions& o) {
-  if (name == "resnet18") return imagenet(Block::kBasic, {2, 2, 2, 2});
-  if (name == "resnet34") return imagenet(Block::kBasic, {3, 4, 6, 3});
-  if (name == "resnet50") return imagenet(Block::kBottleneck, {3, 4, 6, 3});
-  if (name == "resnet101") return imagenet(Block::kBottleneck, {3, 4, 23, 3});
-  if (name == "resnet152") return imagenet(Block::kBottleneck, {3, 8, 36, 3});
-  if (name == "seresnet50") return imagenet(Block::kBottleneck, {3, 4, 6, 3}, o.variant == "torchvision" ? Squeeze::kAll : Squeeze::kZoo);
-  if (name == "resnet18_cifar") return cifar({2, 2, 2, 2}, {64, 128, 256, 512});
-  if (name == "resnet20") return cifar({3, 3, 3}, {16, 32, 64});
-  if (name == "resnet32") return cifar({5, 5, 5}, {16, 32, 64});
-  return cifar({9, 9, 9}, {16, 32, 64});  // resnet56
+// `published_as`: the variant that an empty one stands for.
+void add(const char* name, const char* doc, const NetworkFacts& facts, const std::string& published_as, ResNetSpec (*spec)(bool torch)) {
+  networks().add({
+      .name = name,
+      .doc = doc,
+      .settings = {variant_setting("mindspore|torchvision"),
+                   conv_init_setting(),
+                   dense_init_setting(),
+                   {.name = "zero_init_residual",
+                    .type = SettingType::kBool,
+                    .fallback = "false",
+                    .doc = "the last batch norm of every block starts with gamma 0, so that blocks start as the identity"}},
+      .check = check_inits,
+      .facts = facts,
+      .make = [=](const NetworkSize& size, const SettingValues& v) -> nn::CellPtr {
+        const std::string& given = v.get_string("variant");
+        const bool torch = (given.empty() ? published_as : given) == "torchvision";
+        return std::make_shared<ResNet>(spec(torch), style_of(v, torch), size.in_channels, size.num_classes);
+      },
+  });
+}
+void add_imagenet(const char* name, const char* doc, ResNetSpec (*spec)(bool torch)) {
+  add(name, doc, {.input = {3, 224, 224}, .num_classes = 1000}, "mindspore", spec);
+}
+void add_cifar(const char* name, const char* doc, ResNetSpec (*spec)(bool torch)) {
+  add(name, doc, {.input = {3, 32, 32}, .num_classes = 10}, "torchvision", spec);
 }
 
-nn::CellPtr make_imagenet(const std::string& name, const ModelOptions& o) {
-  return std::make_shared<ResNet>(spec_of(name, o), style_of(name, o, "mindspore"), o.in_channels, o.num_classes);
-}
-nn::CellPtr make_cifar(const std::string& name, const ModelOptions& o) {
-  return std::make_shared<ResNet>(spec_of(name, o), style_of(name, o, "torchvision"), o.in_channels, o.num_classes);
-}
-
-const bool kRegistered = register_models({
-    {"resnet18", {3, 224, 224}, 1000, make_imagenet},
-    {"resnet34", {3, 224, 224}, 1000, make_imagenet},
-    {"resnet50", {3, 224, 224}, 1000, make_imagenet},
-    {"resnet101", {3, 224, 224}, 1000, make_imagenet},
-    {"resnet152", {3, 224, 224}, 1000, make_imagenet},
-    {"seresnet50", {3, 224, 224}, 1000, make_imagenet},
-    {"resnet18_cifar", {3, 32, 32}, 10, make_cifar},
-    {"resnet20", {3, 32, 32}, 10, make_cifar},
-    {"resnet32", {3, 32, 32}, 10, make_cifar},
-    {"resnet56", {3, 32, 32}, 10, make_cifar},
-});
+const bool kRegistered = [] {
+  add_imagenet("resnet18", "residual network of basic blocks (He et al. 2016)", [](bool) { return imagenet(Block::kBasic, {2, 2, 2, 2}); });
+  add_imagenet("resnet34", "residual network of basic blocks (He et al. 2016)", [](bool) { return imagenet(Block::kBasic, {3, 4, 6, 3}); });
+  add_imagenet("resnet50", "residual network of bottlenecks (He et al. 2016)", [](bool) { return imagenet(Block::kBottleneck, {3, 4, 6, 3}); });
+  add_imagenet("resnet101", "residual network of bottlenecks (He et al. 2016)", [](bool) { return imagenet(Block::kBottleneck, {3, 4, 23, 3}); });
+  add_imagenet("resnet152", "residual network of bottlenecks (He et al. 2016)", [](bool) { return imagenet(Block::kBottleneck, {3, 8, 36, 3}); });
+  add_imagenet("seresnet50", "ResNet-50 with squeeze-and-excitation (Hu et al. 2018)", [](bool torch) {
+    return imagenet(Block::kBottleneck, {3, 4, 6, 3}, torch ? Squeeze::kAll : Squeeze::kZoo);
+  });
+  add_cifar("resnet18_cifar", "ResNet-18 for small images, with one 3x3 convolution in front", [](bool) { return cifar({2, 2, 2, 2}, {64, 128, 256, 512}); });
+  add_cifar("resnet20", "narrow residual network for small images (He et al. 2016)", [](bool) { return cifar({3, 3, 3}, {16, 32, 64}); });
+  add_cifar("resnet32", "narrow residual network for small images (He et al. 2016)", [](bool) { return cifar({5, 5, 5}, {16, 32, 64}); });
+  add_cifar("resnet56", "narrow residual network for small images (He et al. 2016)", [](bool) { return cifar({9, 9, 9}, {16, 32, 64}); });
+  return true;
+}();
 
 }  // namespace
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "models/registry.h"
+#include "models/common.h"
 #include "sindri/nn/nn.h"
 
 namespace sindri::models {

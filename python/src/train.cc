@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "python/src/casters.h"
+#include "python/src/settings.h"
 #include "sindri/models/models.h"
 #include "sindri/train/checkpoint.h"
 #include "sindri/train/checkpoint_files.h"
@@ -205,17 +206,18 @@ void bind_train(py::module_& m) {
   m.def(
       "create_network",
       [](const std::string& name, int64_t num_classes, int64_t in_channels, const std::string& variant, const std::string& conv_init,
-         const std::string& dense_init, bool zero_init_residual) {
+         const std::string& dense_init, bool zero_init_residual, const py::dict& settings) {
         return std::make_unique<PyNativeCell>(models::create(name,
                                                              {.num_classes = num_classes,
                                                               .in_channels = in_channels,
                                                               .variant = variant,
                                                               .conv_init = conv_init,
                                                               .dense_init = dense_init,
-                                                              .zero_init_residual = zero_init_residual}));
+                                                              .zero_init_residual = zero_init_residual,
+                                                              .settings = settings_of(settings)}));
       },
       py::arg("name"), py::arg("num_classes") = 0, py::arg("in_channels") = 0, py::arg("variant") = "", py::arg("conv_init") = "", py::arg("dense_init") = "",
-      py::arg("zero_init_residual") = false);
+      py::arg("zero_init_residual") = false, py::arg("settings") = py::dict());
   m.def("network_names", &models::names);
 }
 

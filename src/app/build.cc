@@ -9,7 +9,6 @@
 #include "sindri/amp/policy.h"
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
-#include "sindri/core/nearest.h"
 #include "sindri/models/models.h"
 #include "sindri/nn/registry.h"
 #include "sindri/optim/registry.h"
@@ -18,14 +17,9 @@ namespace sindri::app {
 
 std::string net_name(const Settings& s) {
   const std::string& name = s.get_string("model.name");
-  if (name.empty()) {
-    std::string known;
-    for (const std::string& n : models::names()) known += (known.empty() ? "" : ", ") + n;
-    throw SettingsError("model.name is not set", "settings", "--set model.name=NET with NET one of: " + known);
-  }
-  const std::vector<std::string> known = models::names();
-  if (std::find(known.begin(), known.end(), name) == known.end())
-    throw SettingsError(fmt::format("model.name: no net is named '{}'", name), "model.name, from " + s.origin("model.name"), did_you_mean(name, known));
+  if (name.empty())
+    throw SettingsError("model.name is not set", "settings",
+                        fmt::format("--set model.name=NET with NET one of: {}", fmt::join(models::networks().offered(), ", ")));
   return name;
 }
 
@@ -57,7 +51,7 @@ void check_unused_classes(const Settings& s, int64_t data_classes) {
 }
 
 nn::CellPtr make_network(const Settings& s, int64_t num_classes) {
-  return models::create(net_name(s), {.num_classes = class_count(s, num_classes), .variant = s.get_string("model.variant")});
+  return models::create(net_name(s), {.num_classes = class_count(s, num_classes)}, s.chosen("model.name"));
 }
 
 nn::CellPtr make_loss(const Settings& s) {

@@ -14,7 +14,7 @@
 
 namespace sindri::app {
 
-/// Name of the net; throws SettingsError when model.name is not set or unknown.
+/// Name of the net; throws SettingsError when model.name is not set.
 std::string net_name(const Settings& s);
 /// [C, H, W] the net sees: its own, or data.image_size.
 Shape image_shape(const Settings& s);

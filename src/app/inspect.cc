@@ -30,7 +30,8 @@ std::string with_commas(int64_t n) {
 
 std::string net_list() {
   std::string out = "Nets (sindri summary NET):\n";
-  for (const std::string& n : models::names()) out += fmt::format("  {:<16} input {}\n", n, models::input_shape(n).str());
+  for (const std::string& n : models::names())
+    out += fmt::format("  {:<16} input {:<14} {}\n", n, models::input_shape(n).str(), models::networks().info(n).doc);
   return out;
 }
 
@@ -47,9 +48,10 @@ std::string summary(const std::string& named, const Settings& settings, bool all
     throw;
   }
   if (const int64_t side = settings.get_int("data.image_size"); side > 0) input[1] = input[2] = side;
-  const int64_t classes = settings.get_int("model.num_classes");
-  const nn::CellPtr model = classes > 0 ? models::create(net, {.num_classes = classes, .variant = settings.get_string("model.variant")})
-                                        : models::create(net, {.variant = settings.get_string("model.variant")});
+  Settings chosen = settings;
+  chosen.set("model.name=" + net);
+  chosen.validate();  // what was set may belong to another net
+  const nn::CellPtr model = models::create(net, {.num_classes = settings.get_int("model.num_classes")}, chosen.chosen("model.name"));
 
   std::map<const nn::Cell*, std::string> shapes;
   {

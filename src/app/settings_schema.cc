@@ -8,6 +8,7 @@
 #include "sindri/amp/policy.h"
 #include "sindri/app/settings.h"
 #include "sindri/core/error.h"
+#include "sindri/models/registry.h"
 #include "sindri/nn/registry.h"
 #include "sindri/optim/registry.h"
 #include "sindri/train/boost.h"
@@ -23,6 +24,7 @@ struct Chooser {
   const RegistryBase& (*registry)();
 };
 constexpr Chooser kChoosers[] = {
+    {"model.name", []() -> const RegistryBase& { return models::networks(); }},
     {"optimizer.name", []() -> const RegistryBase& { return optim::optimizers(); }},
     {"lr.schedule", []() -> const RegistryBase& { return optim::schedules(); }},
     {"loss.name", []() -> const RegistryBase& { return nn::losses(); }},
@@ -36,13 +38,8 @@ const std::string& amp_levels() {
 std::vector<SettingSpec> fixed_rows() {
   using enum SettingType;
   return {
-      {.name = "model.name", .type = kString, .fallback = "", .doc = "net by name, e.g. lenet, resnet18, resnet20; `sindri summary` lists them"},
+      {.name = "model.name", .type = kString, .fallback = "", .doc = "the net, see below; `sindri summary` lists them with the images they were designed for"},
       {.name = "model.num_classes", .type = kInt, .fallback = "0", .doc = "width of the last layer; 0: as many as the data has", .min = 0, .max = 1e6},
-      {.name = "model.variant",
-       .type = kString,
-       .fallback = "",
-       .doc = "padding and batch-norm epsilon of ResNets as in that library; empty: as the net was published",
-       .choices = "mindspore|torchvision"},
 
       {.name = "data.path", .type = kString, .fallback = "", .doc = "folder (or, for digits, file) with the data"},
       {.name = "data.kind",
@@ -272,6 +269,10 @@ std::vector<SettingSpec> all_rows() {
       if (spec.name == setting) spec.choices = names.emplace_back(fmt::format("{}", fmt::join(registry.offered(), "|"))).c_str();
     const auto last = std::find_if(out.rbegin(), out.rend(), [&](const SettingSpec& s) { return std::string(s.name).starts_with(section + "."); });
     const std::vector<SettingSpec> own = registry.rows(section, setting);
+    for (const SettingSpec& spec : own) {
+      if (std::any_of(out.begin(), out.end(), [&](const SettingSpec& s) { return std::string_view(s.name) == spec.name; }))
+        throw ValueError(fmt::format("a {} declares the setting '{}', which all of them have", registry.kind(), spec.name), setting, "give it another name");
+    }
     out.insert(last.base(), own.begin(), own.end());
   }
   std::vector<SettingSpec> measured = nn::metrics().switched_rows("metrics");

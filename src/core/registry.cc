@@ -268,7 +268,8 @@ std::vector<SettingSpec> RegistryBase::rows(const std::string& section, const st
     list->push_back({text, {whose}});
   };
   std::vector<Row> rows;
-  for (const std::string& name : offered()) {
+  const std::vector<std::string> things = offered();
+  for (const std::string& name : things) {
     for (const SettingSpec& s : info(name).settings) {
       auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return std::string(r.spec.name) == s.name; });
       if (row == rows.end()) {
@@ -289,7 +290,10 @@ std::vector<SettingSpec> RegistryBase::rows(const std::string& section, const st
   std::vector<SettingSpec> out;
   for (Row& r : rows) {
     std::string doc, fallback;
-    for (const auto& [text, whose] : r.docs) doc += fmt::format("{}{} ({})", doc.empty() ? "" : "; ", text, fmt::join(whose, ", "));
+    for (const auto& [text, whose] : r.docs) {
+      doc += fmt::format("{}{}", doc.empty() ? "" : "; ", text);
+      if (whose.size() < things.size() || things.size() == 1) doc += fmt::format(" ({})", fmt::join(whose, ", "));
+    }
     for (const auto& [text, whose] : r.fallbacks)
       fallback += r.fallbacks.size() == 1 ? text : fmt::format("{}{} ({})", fallback.empty() ? "" : ", ", text, fmt::join(whose, ", "));
     SettingSpec s = r.spec;

@@ -32,7 +32,11 @@ void check_range(const char* flag, int64_t given, int64_t low, int64_t high) {
 }
 
 // ResNets in the form the peers build too: explicit padding k/2, batch norm eps 1e-5.
-nn::CellPtr make_net(const std::string& name) { return models::create(name, {.variant = name.find("resnet") != std::string::npos ? "torchvision" : ""}); }
+nn::CellPtr make_net(const std::string& name) {
+  const SettingSpec* variant = models::networks().info(name).find("variant");
+  const bool torch = variant != nullptr && std::string_view(variant->choices).find("torchvision") != std::string_view::npos;
+  return models::create(name, {.variant = torch ? "torchvision" : ""});
+}
 
 }  // namespace
 

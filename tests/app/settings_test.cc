@@ -197,7 +197,29 @@ TEST(Settings, RulesBetweenSettings) {
   refused({"loss_scale.type=dynamic", "optimizer.loss_scale=128"}, "divided by it and by the scale");
   refused({"checkpoint.prefix=a/b"}, "no '/'");
   refused({"checkpoint.prefix=long", std::string("checkpoint.prefix=" + std::string(300, 'x')).c_str()}, "at most 180 bytes, this one 300");
+  refused({"model.name=mlp", "model.conv_init=zeros"}, "mlp has no such setting");
+  refused({"model.name=lenet", "model.variant=torchvision"}, "lenet.variant: expected mindspore");
+  refused({"model.name=resnet20", "model.dense_init=xavier"}, "model.dense_init from --set");
   Settings().validate();
+}
+
+// A net's settings are its own; before one is chosen, any net's may be set.
+TEST(Settings, ANetsOwnSettings) {
+  Settings s;
+  s.set("model.variant=torchvision");
+  s.validate();
+  EXPECT_EQ(s.to_yaml().find("zero_init_residual"), std::string::npos);
+  s.set("model.name=resnet20");
+  s.set("model.zero_init_residual=true");
+  s.validate();
+  const SettingValues chosen = s.chosen("model.name");
+  EXPECT_EQ(chosen.get_string("variant"), "torchvision");
+  EXPECT_TRUE(chosen.get_bool("zero_init_residual"));
+  EXPECT_EQ(chosen.get_string("conv_init"), "");
+  Settings back;
+  back.load_yaml_text(s.to_yaml(), "again.yaml");
+  EXPECT_EQ(back.hash(), s.hash());
+  EXPECT_THROW(s.set("model.name=resnet21"), SettingsError);
 }
 
 // Rows that registered things declare: the default is that of the one chosen, and a file of all settings holds only what it has.
@@ -226,7 +248,7 @@ TEST(Settings, AnOptimizersOwnDefaults) {
 
 TEST(Settings, PrintedYamlReadsBack) {
   Settings s;
-  for (const char* v : {"model.name=true", "data.path=/a b/\"c\"\\d", "lr.max=0.1000000000000000055", "data.mean=[0.1,-2e-7]", "data.std=[1,2]",
+  for (const char* v : {"train.run_dir=true", "data.path=/a b/\"c\"\\d", "lr.max=0.1000000000000000055", "data.mean=[0.1,-2e-7]", "data.std=[1,2]",
                         "checkpoint.prefix=- x: y # z", "lr.end=1e-300"}) {
     s.set(v);
   }

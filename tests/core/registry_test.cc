@@ -90,6 +90,7 @@ TEST(Registry, RowsNameWhoseTheyAreWhereTheyDiffer) {
   EXPECT_EQ(rows[0].min, -1);
   EXPECT_EQ(rows[0].max, 10);
   EXPECT_STREQ(rows[0].chosen_by, "part.name");
+  EXPECT_STREQ(rows[1].doc, "where (shift)");
   EXPECT_STREQ(rows[2].fallback, "false");
   const auto make = [](double x, const SettingValues&) { return x; };
   Registry<Make> mixed("thing");
@@ -102,7 +103,7 @@ TEST(Registry, RowsNameWhoseTheyAreWhereTheyDiffer) {
 TEST(Registry, RowsAllowWhatAnyOfTheThingsAllows) {
   const auto make = [](double x, const SettingValues&) { return x; };
   Registry<Make> all("thing");
-  SettingSpec way{.name = "way", .type = SettingType::kString, .fallback = "up", .doc = "", .choices = "up|down", .changes_result = false};
+  SettingSpec way{.name = "way", .type = SettingType::kString, .fallback = "up", .doc = "whither", .choices = "up|down", .changes_result = false};
   SettingSpec text = way;
   text.name = "text";
   all.add({.name = "a", .doc = "", .settings = {way, text}, .make = make});
@@ -111,6 +112,7 @@ TEST(Registry, RowsAllowWhatAnyOfTheThingsAllows) {
   const std::vector<SettingSpec> rows = all.rows("part", "part.name");
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_STREQ(rows[0].choices, "up|down|left");
+  EXPECT_STREQ(rows[0].doc, "whither") << "all have it";
   EXPECT_TRUE(rows[0].changes_result);
   EXPECT_STREQ(rows[1].choices, "") << "b takes any text";
   EXPECT_FALSE(rows[1].changes_result);

@@ -119,5 +119,37 @@ TEST(Models, Refusals) {
   EXPECT_EQ(default_num_classes("resnet50"), 1000);
 }
 
+// What a network has no use for it does not declare, and so refuses by name.
+TEST(Models, OptionsAreSettingsThatNetworksDeclare) {
+  const auto message = [](const std::string& name, const ModelOptions& o) -> std::string {
+    try {
+      create(name, o);
+    } catch (const ValueError& e) { return e.what(); }
+    return "no ValueError";
+  };
+  EXPECT_THAT(message("mlp", {.conv_init = "zeros"}), ::testing::HasSubstr("mlp has no setting 'conv_init'"));
+  EXPECT_THAT(message("digits", {.zero_init_residual = true}), ::testing::HasSubstr("digits has no setting 'zero_init_residual'"));
+  EXPECT_THAT(message("lenet", {.variant = "torchvision"}), ::testing::HasSubstr("lenet.variant: expected mindspore, got 'torchvision'"));
+  EXPECT_THAT(message("resnet20", {.dense_init = "xavier"}), ::testing::HasSubstr("initializer 'xavier' is not known | resnet20.dense_init"));
+  EXPECT_THAT(message("resnet20", {.settings = {{"depth", int64_t{3}}}}), ::testing::HasSubstr("resnet20 has no setting 'depth'"));
+  const auto first_gamma = [](const ModelOptions& o) {
+    for (const auto& [name, p] : create("resnet20", o)->parameters_and_names())
+      if (name.ends_with("bn2d.gamma")) return p->stored().to_vector<double>()[0];
+    return -1.0;
+  };
+  EXPECT_EQ(first_gamma({.settings = {{"zero_init_residual", true}}}), 0);
+  EXPECT_EQ(first_gamma({}), 1);
+}
+
+TEST(Models, EveryNetworkTellsWhatItIs) {
+  for (const std::string& name : networks().names()) {
+    const auto& network = networks().find(name);
+    EXPECT_FALSE(network.doc.empty()) << name;
+    EXPECT_EQ(network.facts.input.rank(), 3u) << name;
+    EXPECT_GT(network.facts.num_classes, 1) << name;
+    EXPECT_NE(networks().info(name).find("dense_init"), nullptr) << name;
+  }
+}
+
 }  // namespace
 }  // namespace sindri::models

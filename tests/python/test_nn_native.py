@@ -52,6 +52,17 @@ def pair(name, cls):
     return native, ours
 
 
+def test_settings_are_those_the_network_declares():
+    net = ms.models.create("resnet20", zero_init_residual=True)
+    assert not any(p.asnumpy().any() for p in net.get_parameters() if p.name.endswith("bn2d.gamma"))
+    with pytest.raises(ValueError, match="mlp has no setting 'conv_init'"):
+        ms.models.create("mlp", conv_init="zeros")
+    with pytest.raises(ValueError, match="resnet20 has no setting 'depth'"):
+        ms.models.create("resnet20", depth=3)
+    with pytest.raises(ValueError, match="did you mean 'lenet'"):
+        ms.models.create("lenett")
+
+
 @pytest.mark.parametrize("name, cls", [("lenet", LeNet), ("digits", Digits)])
 def test_same_names_and_initial_bits(name, cls):
     native, ours = pair(name, cls)

@@ -57,7 +57,7 @@ class SINDRI_API RegistryBase {
   /// and where the thing's check does; `where` is "thing.setting" then.
   SettingValues values(const std::string& name, const std::map<std::string, SettingValue>& given) const;
   size_t size() const { return infos_.size(); }
-  /// The settings of all that settings files offer as rows "section.key", each key once, with the widest of ranges and choices; `chooser` is the setting that names the
+  /// The settings of all that settings files offer as rows "section.key", each key once, with the widest of ranges and choices, and whose it is where some do not have it; `chooser` is the setting that names the
   /// thing. Throws ValueError where two things declare a key with different types or units.
   std::vector<SettingSpec> rows(const std::string& section, const std::string& chooser) const;
   /// For things that are used beside each other: rows "section.thing.key" of each, led by its switch "section.thing.enabled".
