@@ -26,7 +26,7 @@ class AdaptiveClip final : public train::BoostAlgorithm {
   std::string name() const override { return "adaptive_clip"; }
 
   void apply(train::TrainStep& step, const train::BuildContext& context) override {
-    parameters_ = context.parameters;
+    parameters_ = context.parameters, loss_scale_ = context.loss_scale;
     step.transform_gradients = [this, inner = step.transform_gradients](Gradients g) {
       for (size_t i = 0; i < parameters_.size(); ++i) {
         if (!left_out(*parameters_[i])) g.of_params[i] = clipped(g.of_params[i], parameters_[i]->value(), g.inv_scale);
@@ -40,13 +40,15 @@ class AdaptiveClip final : public train::BoostAlgorithm {
 
   // g·min(1, clipping·max(‖w‖, eps) / ‖g‖) per unit. A gradient that is still multiplied by the loss scale has a norm as many times larger.
   Tensor clipped(const Tensor& g, const Tensor& w, const Tensor& inv_scale) const {
-    const Tensor norm = inv_scale.defined() ? ops::mul(unit_norm(g), ops::cast(inv_scale, g.dtype())) : unit_norm(g);
+    Tensor norm = unit_norm(g);
+    if (inv_scale.defined()) norm = ops::mul(norm, ops::cast(inv_scale, g.dtype()));
+    if (loss_scale_ != 1) norm = ops::div(norm, loss_scale_);
     const Tensor of_weights = ops::cast(unit_norm(w), g.dtype());
     const Tensor most = ops::mul(ops::maximum(of_weights, ops::scalar_like(of_weights, eps_)), clipping_);
     return ops::where(ops::greater(norm, most), ops::mul(g, ops::div(most, norm)), g);
   }
 
-  double clipping_, eps_;
+  double clipping_, eps_, loss_scale_ = 1;
   std::string except_;
   std::vector<Parameter*> parameters_;
 };

@@ -115,7 +115,7 @@ class LossFunction {
   std::shared_ptr<const nn::LossRule> rule_of(const std::vector<py::object>& given) const {
     std::map<std::string, SettingValue> values;
     for (size_t i = 0; i < given.size(); ++i)
-      if (given[i]) values[entry_.settings[i].name] = setting_of(given[i]);
+      if (given[i]) values[entry_.settings[i].name] = setting_of(given[i], entry_.settings[i].name);
     return std::make_shared<const nn::LossRule>(entry_.make(SettingValues(entry_.name, entry_.settings, values)));
   }
 

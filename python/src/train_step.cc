@@ -55,9 +55,10 @@ class PyTrainStep {
   }
 
   void apply(const std::vector<std::pair<std::string, py::dict>>& chosen, const py::iterable& parameters,
-             const std::vector<std::pair<std::string, py::object>>& network_state, const std::vector<std::pair<py::object, double>>& moving_averages) {
+             const std::vector<std::pair<std::string, py::object>>& network_state, const std::vector<std::pair<py::object, double>>& moving_averages,
+             double loss_scale) {
     if (!algorithms_.empty()) throw ValueError("the algorithms of a training step are chosen once", "TrainStep.apply");
-    train::BuildContext context;
+    train::BuildContext context{.loss_scale = loss_scale};
     const auto slot = [this](py::handle p) {
       kept_.push_back(slot_of(p));
       return kept_.back().get();
@@ -211,7 +212,7 @@ void bind_train_step(py::module_& m) {
   py::class_<PyTrainStep>(m, "TrainStep", "The stages of a training step (include/sindri/train/train_step.h), with algorithms around them.")
       .def(py::init<bool>(), py::arg("guarded"))
       .def("apply", &PyTrainStep::apply, py::arg("algorithms"), py::arg("parameters"), py::arg("network_state"), py::arg("moving_averages"),
-           "Makes the algorithms, [(name, {setting: value})], and lets them wrap the stages.")
+           py::arg("loss_scale") = 1.0, "Makes the algorithms, [(name, {setting: value})], and lets them wrap the stages.")
       .def("run", &PyTrainStep::run, py::arg("inputs"), py::arg("stages"),
            "One step: calls gradients(), reduce(), guard() and update() of `stages`. Returns (loss, finite: False where the step was left out, None "
            "where steps are not guarded).")

@@ -13,8 +13,10 @@ namespace {
 
 std::string settings_text(const Settings& settings, const Registered& info) {
   std::string out;
-  for (const SettingSpec& spec : info.settings)
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", spec.name, settings.value_text(fmt::format("boost.{}.{}", info.name, spec.name)));
+  for (const SettingSpec& spec : info.settings) {
+    const std::string value = settings.value_text(fmt::format("boost.{}.{}", info.name, spec.name));
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", spec.name, value.empty() ? "(empty)" : value);
+  }
   return out;
 }
 

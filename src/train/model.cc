@@ -88,7 +88,8 @@ Model::Model(nn::CellPtr network, nn::CellPtr loss, std::shared_ptr<optim::Optim
                                 .network_state = network_->parameters_and_names(),
                                 .moving_averages = moving_averages(*network_),
                                 .network = network_.get(),
-                                .optimizer = optimizer_.get()},
+                                .optimizer = optimizer_.get(),
+                                .loss_scale = optimizer_->base_options().loss_scale},
                                options_.algorithms);
     CompileOptions compile_options = options_.compile;
     compile_options.name = "train_step";

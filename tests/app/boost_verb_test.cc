@@ -65,6 +65,7 @@ TEST(BoostVerb, ExplainsAndRefuses) {
   EXPECT_THAT(text, HasSubstr("1. grad_accumulation: one update"));
   EXPECT_THAT(text, HasSubstr("   step 4\n"));
   EXPECT_THAT(text, HasSubstr("not active: boost.average.enabled is false (default)"));
+  EXPECT_THAT(run_ok({"boost", "explain", "--set", "boost.adaptive_clip.enabled=true"}), HasSubstr("except (empty)\n"));
   expect_error(run({"boost", "explain", "--set", "boost.grad_accumulation.step=4"}), 2, "E2010", {"boost.grad_accumulation is off"});
   expect_error(run({"boost", "explain", "--set", "boost.grad_acumulation.step=4"}), 2, "E2011", {"did you mean"});
   const Result missing = run({"boost", "explain"}, {.environment = {{"SINDRI_LIBRARIES", "/nowhere/lib.so"}}});

@@ -70,6 +70,9 @@ TEST_P(AdaptiveClip, SeesGradientsWithoutTheLossScale) {
     weights.push_back(test::values_of(t.optimizer->parameters()));
   }
   EXPECT_EQ(weights[0], weights[1]);
+  BoostedTraining t({clip(0.05)}, {.loss_scale = 1024});  // which the optimizer divides by
+  for (int i = 0; i < 3; ++i) t.run(test::small_batch(6, i));
+  EXPECT_EQ(weights[0], test::values_of(t.optimizer->parameters()));
 }
 
 TEST_P(AdaptiveClip, LeavesOutWhatOverflows) {

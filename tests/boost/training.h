@@ -49,10 +49,11 @@ struct BoostedTraining {
   explicit BoostedTraining(const std::vector<train::BoostAlgorithmPtr>& algorithms, const train::TrainStepOptions& options = {}) {
     ops::reset_rng(3);
     net = small_net_with_loss();
-    optimizer = std::make_unique<optim::Momentum>(net->trainable_params(), optim::MomentumOptions{.learning_rate = 0.05, .weight_decay = 1e-3});
+    optimizer = std::make_unique<optim::Momentum>(net->trainable_params(),
+                                                  optim::MomentumOptions{.learning_rate = 0.05, .weight_decay = 1e-3, .loss_scale = options.loss_scale});
     step = train::make_train_step(*net, *optimizer, options);
     train::BuildContext context{.parameters = optimizer->parameters(), .network_state = net->parameters_and_names()};
-    context.network = net.get(), context.optimizer = optimizer.get();
+    context.network = net.get(), context.optimizer = optimizer.get(), context.loss_scale = options.loss_scale;
     applied = train::apply_boosts(step, context, algorithms);
     new_runner();
   }

@@ -99,6 +99,12 @@ def test_auto_boost_refuses(kind, text, bad):
 def test_settings_are_checked():
     with pytest.raises(ValueError, match='grad_accumulation.step: expected 1 to 65536, got 0'):
         make_model(config(grad_accumulation={'grad_accumulation_step': 0}))
+    with pytest.raises(TypeError, match='the setting decay must be .* got None of type NoneType'):
+        make_model(config(average={'decay': None}))
+    with pytest.raises(ValueError, match="'grad_accumulation_step' and 'step', which are one setting"):
+        make_model(config(grad_accumulation={'grad_accumulation_step': 2, 'step': 3}))
+    given = {'every': np.int64(2), 'decay': np.float32(0.5), 'warmup': np.bool_(False)}
+    assert make_model(config(average=given)).train_network.boost_algorithms == ['average']
     with pytest.raises(ValueError, match='eval_weights'):
         make_model(ACCUMULATE, eval_weights='average')
     with pytest.raises(ValueError, match="'grad_accumulation' keeps weights"):
@@ -311,3 +317,21 @@ def test_adaptive_clip_holds_all_but_the_excepted():
     moved = {name for name in before if not np.allclose(before[name], after[name], rtol=0, atol=1e-2)}
     assert any('head' in name for name in moved)
     assert not [name for name in moved if 'dense' in name]
+
+
+def test_adaptive_clip_sees_gradients_without_the_loss_scale():
+    """A scale that is a power of two changes nothing but exponents, whoever divides by it."""
+    def trained(optimizer_scale=1.0, **kwargs):
+        ms.set_seed(5)
+        net = Net()
+        optimizer = nn.Momentum(net.trainable_params(), 0.1, 0.9, loss_scale=optimizer_scale)
+        model = ms.Model(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean'), optimizer, boost_level='O1',
+                         boost_config_dict=config(adaptive_clip={'clipping': 0.05}), **kwargs)
+        model.train(1, data(), dataset_sink_mode=False)
+        return values(net)
+
+    plain = trained()
+    for scaled in (trained(loss_scale_manager=ms.FixedLossScaleManager(1024.0)),
+                   trained(1024.0, loss_scale_manager=ms.FixedLossScaleManager(1024.0, drop_overflow_update=False))):
+        for name, value in plain.items():
+            np.testing.assert_array_equal(scaled[name], value, err_msg=name)

@@ -31,6 +31,7 @@ struct BuildContext {
   std::vector<MovingAverage> moving_averages = {};
   nn::Cell* network = nullptr;  ///< null where the network is defined in Python
   optim::Optimizer* optimizer = nullptr;  ///< likewise
+  double loss_scale = 1;  ///< by which the optimizer divides gradients, beside their inv_scale: in stages they are so many times too large
 };
 
 /// Names and values of columns.

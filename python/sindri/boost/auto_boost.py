@@ -60,7 +60,11 @@ class AutoBoost:
         for name in self._switched_on(config.get("boost", {}), switches):
             if name not in registered:
                 not_yet(f"boost algorithm '{name}'", "boost")
-            self.algorithms.append((name, {_ALIASES.get(key, key): value for key, value in config.get(name, {}).items()}))
+            settings = config.get(name, {})
+            for key, setting in _ALIASES.items():
+                if key in settings and setting in settings:
+                    fail(ValueError, f"the section '{name}' has '{key}' and '{setting}', which are one setting", "AutoBoost", "leave one of them out")
+            self.algorithms.append((name, {_ALIASES.get(key, key): value for key, value in settings.items()}))
 
     def _switched_on(self, boost: Dict[str, Any], names: List[str]) -> List[str]:
         mode = check_choice("AutoBoost", "'mode'", boost.get("mode", "auto"), _MODES)

@@ -34,7 +34,8 @@ class _Boosted(TrainOneStepCell):
         check_type(self.cls_name, "'boost'", boost, (AutoBoost, type(None)))
         self._boost_step = _core.TrainStep(self._stages.guarded)
         self._boost_step.apply(boost.algorithms if boost is not None else [], list(self.weights),
-                               [(p.name, p) for p in self.network.get_parameters()], _moving_averages(self.network))
+                               [(p.name, p) for p in self.network.get_parameters()], _moving_averages(self.network),
+                               float(getattr(self.optimizer, "loss_scale", 1.0)))
         self._boost_state = ParameterTuple(self._boost_step.state())
         self._boost_variant = 0
         self.__dict__["_cell_boost_step"] = None
