@@ -144,6 +144,7 @@ void bind_nn_rules(py::module_& m) {
       m, "reduce_loss", "weights·factor·x, reduced over all dimensions: 'mean', 'sum', 'none' or 'batchmean'; half types in float32.",
       [](const Tensor& x, const Tensor& weights, double factor, const std::string& reduction) { return nn::reduce_loss(x, weights, factor, reduction); },
       py::arg("x"), py::arg("weights") = py::none(), py::arg("factor") = 1.0, py::arg("reduction") = "mean");
+  m.def("auc", &nn::auc, py::arg("x"), py::arg("y"), py::arg("reorder") = false, "The area under the points (x, y).");
   py::class_<PyMetric>(m, "Metric", "A metric of the C++ library by its name.")
       .def(py::init([](const std::string& name, const py::kwargs& settings) { return std::make_unique<PyMetric>(name, settings); }), py::arg("name"))
       .def(py::pickle([](const PyMetric& metric) { return metric.saved(); }, &PyMetric::from_saved))

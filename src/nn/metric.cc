@@ -11,6 +11,7 @@
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
 #include "sindri/nn/registry.h"
+#include "src/nn/metric_checks.h"
 
 namespace sindri::nn {
 
@@ -91,10 +92,6 @@ Classified classify(const char* who, const std::vector<Tensor>& in, bool other) 
   return c;
 }
 
-void check_inputs(const char* who, const std::vector<Tensor>& in, size_t count) {
-  if (in.size() != count) throw ValueError(fmt::format("{}: update takes {} tensor{}, got {}", who, count, count == 1 ? "" : "s", in.size()));
-}
-
 bool parse_eval_type(const char* who, const std::string& eval_type) {
   if (eval_type != "classification" && eval_type != "multilabel")
     throw ValueError(fmt::format("{}: eval_type '{}' is not known", who, eval_type), "", "use classification or multilabel");
@@ -121,9 +118,7 @@ void check_classes(const char* who, int64_t now, int64_t* classes) {
   *classes = now;
 }
 
-void check_total(const char* who, int64_t total) {
-  if (total == 0) throw ValueError(fmt::format("{}: there are no samples to evaluate", who), "", "call update first");
-}
+void check_total(const char* who, int64_t total) { check_counted(who, total != 0); }
 
 double ratio(double a, double b) { return b == 0 ? 0 : a / b; }
 
@@ -131,6 +126,14 @@ std::vector<double> doubles(const std::vector<int64_t>& v) { return {v.begin(), 
 std::vector<double> one(int64_t v) { return {static_cast<double>(v)}; }
 
 }  // namespace
+
+void check_inputs(const char* who, const std::vector<Tensor>& in, size_t count) {
+  if (in.size() != count) throw ValueError(fmt::format("{}: update takes {} tensor{}, got {}", who, count, count == 1 ? "" : "s", in.size()));
+}
+
+void check_counted(const char* who, bool counted) {
+  if (!counted) throw ValueError(fmt::format("{}: there are no samples to evaluate", who), "", "call update first");
+}
 
 void Metric::update(const std::vector<Tensor>& inputs) {
   if (indexes_.empty()) return add(inputs);

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "sindri/core/error.h"
+#include "sindri/nn/registry.h"
 
 namespace sindri::nn::metric_test {
 namespace {
@@ -122,6 +123,51 @@ TEST(Metric, NanIsNotRight) {
   TopKCategoricalAccuracy all(3);
   all.update({scores({nan, 1, 2}, 3), ints({0})});
   EXPECT_DOUBLE_EQ(all.value(), 1) << "it is last, which of as many as there are is among them";
+}
+
+TEST(Metric, RocAucOverBatches) {
+  const MetricPtr m = make_metric("roc_auc");
+  EXPECT_THROW(m->value(), ValueError);
+  m->update({scores({0.1, 0.9, 0.8, 0.2}, 2), ints({1, 0})});
+  EXPECT_DOUBLE_EQ(m->value(), 1);
+  m->update({scores({0.3, 0.7, 0.6, 0.4}, 2), ints({0, 1})});  // class 1: 0.9 and 0.4 against 0.2 and 0.7, 3 of 4 pairs in order
+  EXPECT_DOUBLE_EQ(m->value(), 0.75);
+  const MetricPtr other = make_metric("roc_auc");
+  other->restore(m->saved());
+  EXPECT_DOUBLE_EQ(other->value(), 0.75);
+  EXPECT_THROW(m->update({kScores, kLabels}), ShapeError) << "another number of classes";
+  m->clear();
+  m->update({kScores, ints({1, 0, 0, 2})});
+  EXPECT_DOUBLE_EQ(m->value(), (3.5 / 4 + 1 + 1) / 3) << "of equal scores, one half is right";
+  m->clear();
+  m->update({kScores, ints({1, 1, 1, 1})});
+  EXPECT_THROW(m->value(), ValueError) << "no class with samples of both kinds";
+}
+
+TEST(Metric, AreaUnderPoints) {
+  EXPECT_DOUBLE_EQ(auc({0, 1, 3}, {0, 2, 2}), 5);
+  EXPECT_DOUBLE_EQ(auc({3, 1, 0}, {2, 2, 0}), 5);
+  EXPECT_DOUBLE_EQ(auc({1, 0, 3}, {2, 0, 2}, true), 5);
+  EXPECT_THROW(auc({1, 0, 3}, {2, 0, 2}), ValueError);
+  EXPECT_THROW(auc({1}, {2}), ValueError);
+  EXPECT_THROW(auc({1, 2}, {2}), ValueError);
+}
+
+TEST(Metric, MasksThatAreNotThere) {
+  const MetricPtr far = metrics().make("hausdorff_distance", {{"percentile", 62.5}});
+  far->update({ints({0, 1, 1}), ints({0, 0, 0}), Tensor::scalar(1)});
+  EXPECT_TRUE(std::isinf(far->value()));
+  EXPECT_THROW(far->update({ints({0, 1}), ints({0, 0}), Tensor::scalar(7)}), ValueError);
+  const Tensor nowhere = Tensor::full({3}, 0, DType::kBool);
+  far->update({nowhere, nowhere, Tensor::scalar(0)});  // bool masks are masks themselves
+  EXPECT_TRUE(std::isinf(far->value()));
+}
+
+TEST(Metric, RatesThatDoNotBecomeOne) {
+  const MetricPtr m = metrics().make("confusion_matrix_metric", {{"calculation_method", true}, {"decrease", std::string("mean_batch")}});
+  const Tensor masks = Tensor::from_values({1, 2, 2}, {0, 1, 1, 0}, DType::kInt32);
+  EXPECT_THROW(m->update({masks, masks}), ValueError);
+  EXPECT_THROW(metrics().make("confusion_matrix_metric", {{"metric_name", std::string("sense")}}), ValueError);
 }
 
 TEST(Metric, RegistryAndErrors) {

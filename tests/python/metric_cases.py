@@ -191,7 +191,80 @@ def counted_cases():
         matrix('scores of class 1', 2, [np.array([.2, .7, .5, .4]), np.array([0, 1, 0, 1])], threshold=0.45)
         matrix('places', 3, [places, place_label])
         matrix('no samples', 3)
+    return out + mask_cases(rng) + curve_cases(rng)
+
+
+def mask_cases(rng):
+    """Of masks and one-hot decisions."""
+    hot = lambda *shape: np.moveaxis(np.eye(3, dtype=np.int32)[rng.randint(0, 3, shape)], -1, 1)
+    here, there = (hot(2, 4, 4), hot(2, 4, 4)), (hot(3, 4, 4), hot(3, 4, 4))
+    none = np.zeros((2, 3, 4), np.int32)
+    some = none.copy()
+    some[:, 0] = 1
+    out = []
+    rates = ('sensitivity', 'tnr', 'precision', 'npv', 'fnr', 'fall_out', 'fdr', 'for', 'pt', 'threat_score', 'acc', 'ba', 'f1', 'mcc', 'fm', 'bm', 'mk')
+    for name in rates:
+        for per_sample in (False, True):
+            settings = {'metric_name': name, 'calculation_method': per_sample}
+            out.append((f'rate {name}{" per sample" * per_sample}', 'ConfusionMatrixMetric', 'confusion_matrix_metric', settings, [here, None, there, here]))
+    rate = lambda name, settings, *updates: out.append((f'rate: {name}', 'ConfusionMatrixMetric', 'confusion_matrix_metric', settings, list(updates)))
+    rate('without class 0', {'skip_channel': False, 'metric_name': 'f1'}, here, there)
+    rate('one class', {'skip_channel': False}, [hot(4, 5)[:, :1], hot(4, 5)[:, :1]])
+    rate('of classes', {'metric_name': 'ppv'}, [hot(6), hot(6)])
+    rate('of classes, per sample', {'calculation_method': True}, [hot(6), hot(6)])
+    rate('of nothing there', {'calculation_method': True}, [some, none])
+    rate('sum', {'calculation_method': True, 'decrease': 'sum'}, here, there)
+    rate('no samples', {'calculation_method': True})
+    rate('other shapes', {}, [here[0], there[1]])
+    rate('not whole', {}, [here[0], here[1] / 2])
+    p, t = rng.rand(4, 3, 2).astype(np.float32), (rng.rand(4, 3, 2) > .5).astype(np.float64)
+    for smooth in (1e-5, 0.5):
+        out.append((f'dice {smooth}', 'Dice', 'dice', {'smooth': smooth}, [[p, t], None, [p, t], [p[:2], t[:2]]]))
+    out += [('dice: other shapes', 'Dice', 'dice', {}, [[p, t[:2]]]), ('dice: no samples', 'Dice', 'dice', {}, [])]
+    flat, cube = rng.randint(0, 3, (2, 7, 9)), rng.randint(0, 2, (2, 4, 5, 3))
+    line = np.zeros((2, 5, 6), int)
+    line[0, 2, 1:4] = line[1, 2, 3:6] = 1
+    one, box = np.array(1), {}
+    for norm in ('euclidean', 'chessboard', 'taxicab'):
+        for cls, rule, settings in (('HausdorffDistance', 'hausdorff_distance', {}), ('HausdorffDistance', 'hausdorff_distance', {'percentile': 62.5}),
+                                    ('HausdorffDistance', 'hausdorff_distance', {'directed': True}), ('HausdorffDistance', 'hausdorff_distance', {'crop': False}),
+                                    ('MeanSurfaceDistance', 'mean_surface_distance', {}), ('MeanSurfaceDistance', 'mean_surface_distance', {'symmetric': True}),
+                                    ('RootMeanSquareDistance', 'root_mean_square_distance', {}),
+                                    ('RootMeanSquareDistance', 'root_mean_square_distance', {'symmetric': True})):
+            for what, (a, b) in (('plane', flat), ('space', cube), ('lines', line), ('of nothing', (line[0], line[0] * 0))):
+                if what == 'of nothing' and 'percentile' in settings:
+                    continue  # MindSpore's is no number, ours infinity
+                name = f'{rule} {norm}, {what}' + ''.join(f', {k} {v}' for k, v in settings.items())
+                out.append((name, cls, rule, {'distance_metric': norm, **settings}, [[b, a, one], [a, b, one]]))
+    for cls, rule in (('HausdorffDistance', 'hausdorff_distance'), ('MeanSurfaceDistance', 'mean_surface_distance')):
+        out += [(f'{rule}: no such label', cls, rule, box, [[flat[0], flat[1], np.array(9)]]), (f'{rule}: other shapes', cls, rule, box, [[flat[0], flat[1, 1:], one]]),
+                (f'{rule}: nothing', cls, rule, box, []), (f'{rule}: without label', cls, rule, box, [[flat[0], flat[1]]])]
     return out
+
+
+def curve_cases(rng):
+    """Of the receiver operating characteristic."""
+    score, truth = rng.rand(12), rng.randint(0, 2, 12)
+    truth[:2] = 0, 1
+    many, label = rng.rand(4, 4), np.array([2, 0, 3, 1])  # where there are not as many samples as classes, MindSpore mixes them up
+    out = []
+    roc = lambda name, settings, *updates: out.append((f'roc: {name}', 'ROC', 'roc', settings, list(updates)))
+    roc('two classes', {}, [score, truth])
+    roc('after clear', {}, [score, truth], None, [score[:7], truth[:7]])
+    roc('ties', {}, [np.round(score, 1), truth])
+    roc('of a label', {'pos_label': 2}, [np.array([3., 1., 4., 2.]), np.array([0, 1, 2, 3])])
+    roc('of classes', {'class_num': 4}, [many, label])
+    roc('of places', {}, [score.reshape(3, 4), truth.reshape(3, 4)])
+    roc('no positives', {}, [score, truth * 0])
+    roc('no negatives', {}, [score, truth * 0 + 1])
+    roc('other classes', {'class_num': 3}, [many, label])
+    roc('a label of classes', {'class_num': 4, 'pos_label': 1}, [many, label])
+    roc('no samples', {})
+    return out
+
+
+def _flat(value):
+    return [x for v in value for x in _flat(v)] if isinstance(value, list) else [value]
 
 
 def _stored(array):
@@ -207,9 +280,9 @@ def counted_results(T):
             metric = getattr(T, cls)(**settings)
             metric.clear()
             for u in updates:
-                metric.clear() if u is None else metric.update(*[np.array(a) for a in u])
+                metric.clear() if u is None else metric.update(*[a.item() if np.ndim(a) == 0 and len(u) == 3 else np.array(a) for a in u])
             want = _plain(metric.eval(average=True) if name.endswith('mean') else metric.eval())
-            want = [x if np.isfinite(x) else str(x) for x in np.asarray(want).reshape(-1).tolist()]
+            want = [x if np.isfinite(x) else str(x) for x in _flat(want)]
         except Exception as e:
             want = builtin_name(e)
         out.append({'name': name, 'class': cls, 'metric': rule, 'settings': settings,

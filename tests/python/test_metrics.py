@@ -35,13 +35,40 @@ def test_value(name):
 
 def test_counted():
     results = {c['name']: c['want'] for c in metric_cases.counted_results(train)}
-    assert sorted(results) == sorted(c['name'] for c in COUNTED) and len(COUNTED) > 150
+    assert sorted(results) == sorted(c['name'] for c in COUNTED) and len(COUNTED) > 300
     for case in COUNTED:
         want, got = case['want'], results[case['name']]
         if isinstance(want, str) or isinstance(got, str):
             assert got == want, case['name']
         else:
             np.testing.assert_allclose([float(x) for x in got], [float(x) for x in want], 2e-6, 1e-12, err_msg=case['name'])
+
+
+def test_rates_and_distances_that_are_refused():
+    masks = np.eye(3, dtype=int)[np.array([[[0, 1], [2, 0]]])].transpose(0, 3, 1, 2)
+    for decrease in ('mean_batch', 'sum_channel', 'none'):
+        metric = train.ConfusionMatrixMetric(True, 'tpr', True, decrease)
+        if decrease == 'sum_channel':
+            metric.update(masks, masks)  # one sample: one sum
+            assert metric.eval() == 3
+            continue
+        with pytest.raises(ValueError, match=decrease):
+            metric.update(masks, masks)
+    with pytest.raises(NotImplementedError, match='tpr'):
+        train.ConfusionMatrixMetric(True, 'no such rate')
+    metric = train.HausdorffDistance()
+    with pytest.raises(TypeError, match='label must be int or float'):
+        metric.update(masks, masks, np.array([1]))
+    with pytest.raises(RuntimeError, match='no samples'):
+        metric.eval()
+    with pytest.raises(ValueError, match='percentile'):
+        train.HausdorffDistance(percentile=101.0)
+    x = np.array([0.2, 0.4, 0.6])
+    assert [a.tolist() for a in train.ROC()(x, np.array([0, 1, 1]))] == [[0, 0, 0, 1], [0, 0.5, 1, 1], [1.6, 0.6, 0.4, 0.2]]
+    last = train.ROC()
+    last.update(x, np.array([0, 1, 0]))
+    last.update(x, np.array([0, 1, 1]))  # the last batch counts
+    np.testing.assert_equal(last.eval(), train.ROC()(x, np.array([0, 1, 1])))
 
 
 def test_counts_and_hooks():
@@ -140,14 +167,18 @@ def test_occlusion_sensitivity():
 @pytest.mark.parametrize('make', [
     lambda: train.Accuracy('classification'), lambda: train.Precision('multilabel'), lambda: train.Recall('classification'),
     lambda: train.Fbeta(0.5), lambda: train.F1(), lambda: train.TopKCategoricalAccuracy(2), lambda: train.ConfusionMatrix(3), lambda: train.Perplexity(),
-    lambda: train.MAE(), lambda: train.MSE(), lambda: train.Loss()
-], ids=['accuracy', 'precision', 'recall', 'fbeta', 'f1', 'topk', 'confusion', 'perplexity', 'mae', 'mse', 'loss'])
+    lambda: train.MAE(), lambda: train.MSE(), lambda: train.Loss(), lambda: train.Dice(), lambda: train.ROC(3), lambda: train.HausdorffDistance()
+], ids=['accuracy', 'precision', 'recall', 'fbeta', 'f1', 'topk', 'confusion', 'perplexity', 'mae', 'mse', 'loss', 'dice', 'roc', 'hausdorff'])
 def test_a_copy_counts_on_by_itself(make, again):
     scores = np.array([[0.2, 0.5, 0.3], [0.7, 0.2, 0.1], [0.1, 0.4, 0.5]])
     metric = make()
     if isinstance(metric, train.Loss):
         batches = [(Tensor(0.25),), (Tensor(0.75),)]
-    elif isinstance(metric, (train.MAE, train.MSE)):
+    elif isinstance(metric, train.HausdorffDistance):
+        batches = [(scores > 0.3, scores > 0.15, 1), (scores > 0.45, scores > 0.15, 1)]
+    elif isinstance(metric, train.ROC):
+        batches = [(scores, np.array([1, 0, 2])), (scores, np.array([2, 1, 0]))]
+    elif isinstance(metric, (train.MAE, train.MSE, train.Dice)):
         batches = [(scores, scores[::-1].copy()), (scores, scores * 2)]
     elif getattr(metric, '_type', '') == 'multilabel':
         batches = [((scores > 0.3) * 1, (scores > 0.15) * 1), ((scores > 0.45) * 1, (scores > 0.25) * 1)]
@@ -157,9 +188,9 @@ def test_a_copy_counts_on_by_itself(make, again):
     of_one = metric.eval()
     copied = again(metric)
     metric.update(*batches[1])
-    np.testing.assert_array_equal(copied.eval(), of_one)
+    np.testing.assert_equal(copied.eval(), of_one)
     copied.update(*batches[1])
-    np.testing.assert_array_equal(copied.eval(), metric.eval())
+    np.testing.assert_equal(copied.eval(), metric.eval())
     copied.clear()
     copied.update(*batches[0])
-    np.testing.assert_array_equal(copied.eval(), of_one)
+    np.testing.assert_equal(copied.eval(), of_one)

@@ -29,12 +29,12 @@ class CountArchive {
     else values_.push_back(static_cast<double>(count));
     return *this;
   }
-  CountArchive& operator()(std::vector<int64_t>& counts) {
+  template <class T> CountArchive& operator()(std::vector<T>& counts) {
     auto size = static_cast<int64_t>(counts.size());
     (*this)(size);
     if (reading_ && (size < 0 || static_cast<size_t>(size) > values_.size() - at_)) throw_wrong_size();
     counts.resize(static_cast<size_t>(size));
-    for (int64_t& c : counts) (*this)(c);
+    for (T& c : counts) (*this)(c);
     return *this;
   }
   const std::vector<double>& values() const { return values_; }
@@ -100,6 +100,10 @@ using MetricPtr = std::shared_ptr<Metric>;
 SINDRI_API MetricPtr make_metric(const std::string& name);
 /// Names make_metric knows, sorted.
 SINDRI_API std::vector<std::string> metric_names();
+
+/// Area under the points (x, y) by the trapezoidal rule; x rises or falls throughout, or is sorted with `reorder`. Throws ValueError for other x,
+/// for different lengths and fewer than two points.
+SINDRI_API double auc(std::vector<double> x, std::vector<double> y, bool reorder = false);
 
 /// Right answers over samples. "classification": class scores. "multilabel": predictions and labels [N, C] or [N, C, d...] of 0 and 1; a
 /// sample is right when it is so for all classes. The number of classes may not change between batches.

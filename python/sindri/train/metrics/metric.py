@@ -144,14 +144,3 @@ class PerClassMetric(CountedMetric):
         self._check_counted()
         validator.check_value_type('average', average, [bool], type(self).__name__)
         return self._counter.value() if average else np.array(self._counter.eval())
-
-
-def binary_curve(score: np.ndarray, truth: np.ndarray, positive: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """False positives, true positives and thresholds, one entry per distinct score from high to low."""
-    if score.ndim > truth.ndim:
-        score = score[:, 0]
-    order = np.argsort(-score)
-    score, hit = score[order], (truth[order] == positive).astype(np.int64)
-    last = np.append(np.nonzero(np.diff(score))[0], len(score) - 1)  # last position of each distinct score
-    tps = np.cumsum(hit)[last]
-    return last + 1 - tps, tps, score[last]
