@@ -12,4 +12,4 @@ def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> float:
     for name, a in (('x', x), ('y', y)):
         if not (a.ndim == 1 or a.ndim == 2 and a.shape[1] == 1):
             raise ValueError(f"auc: '{name}' must have shape [N] or [N, 1], got {a.shape}")
-    return _core.auc(x.reshape(-1), y.reshape(-1), reorder)
+    return _core.auc(x.reshape(-1).tolist(), y.reshape(-1).tolist(), reorder)
