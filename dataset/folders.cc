@@ -7,6 +7,7 @@
 
 #include "dataset/source.h"
 #include "dataset/sources/byte_files.h"
+#include "sindri/dataset/registry.h"
 
 namespace sindri::dataset {
 
@@ -71,6 +72,16 @@ constexpr const char* kBinaryFolders[] = {"cifar-10-batches-bin", "cifar-100-bin
 const char* FoundData::kind_name() const {
   static constexpr const char* kNames[] = {"image folder", "CIFAR-10 binary", "CIFAR-100 binary", "MNIST idx"};
   return kNames[static_cast<int>(kind)];
+}
+
+const char* kind_of(const FoundData& found) {
+  static constexpr const char* kNames[] = {"imagefolder", "cifar10", "cifar100", "mnist"};
+  return kNames[static_cast<int>(found.kind)];
+}
+
+Registry<MakeData, KindFacts>& kinds() {
+  static Registry<MakeData, KindFacts>& all = *new Registry<MakeData, KindFacts>("kind of data");  // filled before main, by any library
+  return all;
 }
 
 FoundData find_data(const std::string& root, const std::string& usage) {

@@ -7,12 +7,13 @@
 
 #include "dataset/node.h"
 #include "dataset/sources/byte_files.h"
+#include "sindri/dataset/registry.h"
 
 namespace sindri::dataset {
 
 namespace {
 
-constexpr int64_t kPixels = 32 * 32;
+constexpr int64_t kSide = 32, kPixels = kSide * kSide;
 
 class CifarSource : public Source {
  public:
@@ -164,5 +165,29 @@ Dataset::Ptr make_cifar(Cifar10Dataset::Options o, bool hundred) {
 
 Dataset::Ptr Cifar10Dataset::make(Options o) { return make_cifar(std::move(o), false); }
 Dataset::Ptr Cifar100Dataset::make(Options o) { return make_cifar(std::move(o), true); }
+
+namespace {
+
+KindFacts cifar_facts() { return {.channels = 3, .side = kSide, .mean = {0.4914, 0.4822, 0.4465}, .std = {0.2470, 0.2435, 0.2616}}; }
+
+const auto& kCifar10 = kinds().add({
+    .name = "cifar10",
+    .doc = "photographs of 10 classes, 32x32: the binary form",
+    .facts = cifar_facts(),
+    .make = [](const DataPart& p,
+               const SettingValues&) { return Cifar10Dataset::make({.dataset_dir = p.path, .usage = p.train ? "train" : "test", .shuffle = p.shuffle}); },
+});
+const auto& kCifar100 = kinds().add({
+    .name = "cifar100",
+    .doc = "photographs of 100 classes, 32x32: the binary form, its fine labels",
+    .facts = cifar_facts(),
+    .make =
+        [](const DataPart& p, const SettingValues&) {
+          const auto data = Cifar100Dataset::make({.dataset_dir = p.path, .usage = p.train ? "train" : "test", .shuffle = p.shuffle});
+          return data->project({"image", "fine_label"})->rename({"fine_label"}, {"label"});
+        },
+});
+
+}  // namespace
 
 }  // namespace sindri::dataset

@@ -12,6 +12,7 @@
 
 #include "dataset/node.h"
 #include "dataset/sources/byte_files.h"
+#include "sindri/dataset/registry.h"
 
 namespace sindri::dataset {
 
@@ -149,5 +150,17 @@ Dataset::Ptr DigitsDataset::make(Options o) {
   const int workers = o.num_parallel_workers;
   return make_source(std::make_shared<DigitsSource>(std::move(o)), std::move(order), workers);
 }
+
+namespace {
+
+const auto& kDigits = kinds().add({
+    .name = "digits",
+    .doc = "the 1,797 handwritten digits that come with Sindri, 8x8, grey: a CSV file, without data.path the installed one; not augmented",
+    .facts = {.channels = 1, .side = kSide, .largest = kMaxPixel, .mean = {0}, .std = {1}, .augment = false, .needs_path = false},
+    .make = [](const DataPart& p,
+               const SettingValues&) { return DigitsDataset::make({.dataset_file = p.path, .usage = p.train ? "train" : "test", .shuffle = p.shuffle}); },
+});
+
+}  // namespace
 
 }  // namespace sindri::dataset

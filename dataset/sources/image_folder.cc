@@ -13,6 +13,7 @@
 #include "dataset/node.h"
 #include "dataset/transforms/vision_ops.h"
 #include "sindri/core/log.h"
+#include "sindri/dataset/registry.h"
 #include "src/core/nearest.h"
 
 namespace sindri::dataset {
@@ -209,5 +210,23 @@ Dataset::Ptr ImageFolderDataset::make(Options o) {
   const int workers = o.num_parallel_workers;
   return make_source(std::make_shared<ImageFolderSource>(std::move(o)), std::move(order), workers);
 }
+
+namespace {
+
+const auto& kImageFolder = kinds().add({
+    .name = "imagefolder",
+    .doc = "image files in a folder per class, below train and val (or ilsvrc, validation, eval, test, …)",
+    .facts = {.encoded = true},
+    .make =
+        [](const DataPart& p, const SettingValues&) {
+          const FoundData found = find_data(p.path, p.train ? "train" : "eval");
+          if (found.kind != FoundData::Kind::kImageFolder)
+            throw DataError(ErrorCode::kDataMissing, fmt::format("data.kind is imagefolder, but {} holds {}", found.dir, found.kind_name()), p.path,
+                            "set data.kind: auto");
+          return open_data(found, p.shuffle);
+        },
+});
+
+}  // namespace
 
 }  // namespace sindri::dataset

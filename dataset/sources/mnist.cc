@@ -6,6 +6,7 @@
 
 #include "dataset/node.h"
 #include "dataset/sources/byte_files.h"
+#include "sindri/dataset/registry.h"
 
 namespace sindri::dataset {
 
@@ -152,5 +153,23 @@ Dataset::Ptr make_mnist(MnistDataset::Options o, const char* who) {
 
 Dataset::Ptr MnistDataset::make(Options o) { return make_mnist(std::move(o), "MnistDataset"); }
 Dataset::Ptr FashionMnistDataset::make(Options o) { return make_mnist(std::move(o), "FashionMnistDataset"); }
+
+namespace {
+
+const auto& kMnist = kinds().add({
+    .name = "mnist",
+    .doc = "handwritten digits, 28x28, grey: idx files; not augmented",
+    .facts = {.channels = 1, .side = kSide, .mean = {0.1307}, .std = {0.3081}, .augment = false},
+    .make = [](const DataPart& p,
+               const SettingValues&) { return MnistDataset::make({.dataset_dir = p.path, .usage = p.train ? "train" : "test", .shuffle = p.shuffle}); },
+});
+const auto& kFashionMnist = kinds().add({
+    .name = "fashion_mnist",
+    .doc = "articles of clothing, 28x28, grey: idx files as those of mnist; not augmented",
+    .facts = {.channels = 1, .side = kSide, .mean = {0.2860}, .std = {0.3530}, .augment = false},
+    .make = kMnist.make,
+});
+
+}  // namespace
 
 }  // namespace sindri::dataset

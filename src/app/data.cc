@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "sindri/core/error.h"
+#include "sindri/dataset/registry.h"
 #include "sindri/dataset/transforms.h"
 #include "sindri/dataset/vision.h"
 #include "src/train/atomic_file.h"
@@ -15,8 +16,10 @@ namespace sindri::app {
 
 namespace {
 
+using dataset::DataPart;
 using dataset::Dataset;
 using dataset::FoundData;
+using dataset::KindFacts;
 using dataset::Transform;
 namespace vision = dataset::vision;
 
@@ -24,51 +27,40 @@ struct Normalization {
   std::vector<double> mean, std;
 };  // per channel, pixels scaled to 0..1
 
-// Of the data sets themselves; ImageNet's for photographs.
-Normalization known_normalization(const std::string& kind, int64_t side) {
-  if (kind == "digits") return {{0.0}, {1.0}};
-  if (kind == "mnist") return {{0.1307}, {0.3081}};
-  if (kind == "fashion_mnist") return {{0.2860}, {0.3530}};
-  if (kind == "cifar10" || kind == "cifar100" || side <= 64) return {{0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616}};
-  return {{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}};
+// Of the data set itself; of photographs CIFAR-10's where the net sees small ones, else ImageNet's.
+Normalization known_normalization(const KindFacts& facts, int64_t side) {
+  if (facts.mean.empty() != facts.std.empty()) throw ValueError("a kind of data tells a mean or a std alone", "dataset::KindFacts", "give both or neither");
+  if (!facts.mean.empty()) return {facts.mean, facts.std};
+  if (side > 64) return {{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}};
+  const KindFacts& small = dataset::kinds().find("cifar10").facts;
+  return {small.mean, small.std};
 }
 
 struct Source {
   Dataset::Ptr data;
   std::string kind;
-  bool encoded = false;  // images are file bytes
+  KindFacts facts;
 };
 
-Source open_source(const Settings& s, const std::string& usage) {
-  const std::string& path = s.get_string("data.path");
-  std::string kind = s.get_string("data.kind");
-  const bool training = usage == "train";
-  const std::string part = training ? "train" : "test";
-  if (path.empty() && kind != "digits")
+Source open_source(const Settings& s, bool train) {
+  const std::string path = s.get_string("data.path"), kind = s.get_string("data.kind");
+  const bool found_by_look = kind == "auto";
+  if (path.empty() && (found_by_look || dataset::kinds().find(kind).facts.needs_path))
     throw SettingsError("data.path is not set", "settings", "--set data.path=DIR, a folder with the training and evaluation data");
-  if (kind == "digits") return {dataset::DigitsDataset::make({.dataset_file = path, .usage = part, .shuffle = training}), kind, false};
-  if (kind == "cifar10") return {dataset::Cifar10Dataset::make({.dataset_dir = path, .usage = part, .shuffle = training}), kind, false};
-  if (kind == "cifar100") {
-    const auto d = dataset::Cifar100Dataset::make({.dataset_dir = path, .usage = part, .shuffle = training});
-    return {d->project({"image", "fine_label"})->rename({"fine_label"}, {"label"}), kind, false};
+  DataPart part{.path = path, .train = train, .shuffle = train};
+  if (!found_by_look) {
+    const auto& entry = dataset::kinds().find(kind);
+    return {entry.make(part, s.chosen("data.kind")), kind, entry.facts};
   }
-  if (kind == "mnist" || kind == "fashion_mnist") return {dataset::MnistDataset::make({.dataset_dir = path, .usage = part, .shuffle = training}), kind, false};
-  const FoundData found = dataset::find_data(path, training ? "train" : "eval");
-  if (kind == "imagefolder" && found.kind != FoundData::Kind::kImageFolder)
-    throw DataError(ErrorCode::kDataMissing, fmt::format("data.kind is imagefolder, but {} holds {}", found.dir, found.kind_name()), path,
-                    "set data.kind: auto");
-  Dataset::Ptr data = dataset::open_data(found, training);
-  switch (found.kind) {
-    case FoundData::Kind::kImageFolder: return {data, "imagefolder", true};
-    case FoundData::Kind::kCifar10: return {data, "cifar10", false};
-    case FoundData::Kind::kCifar100: return {data->project({"image", "fine_label"})->rename({"fine_label"}, {"label"}), "cifar100", false};
-    case FoundData::Kind::kMnist: break;
-  }
-  return {data, "mnist", false};
+  const FoundData found = dataset::find_data(path, train ? "train" : "eval");
+  const auto& entry = dataset::kinds().find(dataset::kind_of(found));
+  if (found.kind == FoundData::Kind::kImageFolder) return {dataset::open_data(found, part.shuffle), entry.name, entry.facts};  // the kind would look again
+  part.path = found.dir;
+  return {dataset::kinds().make(entry.name, {}, part), entry.name, entry.facts};
 }
 
-Normalization normalization_of(const Settings& s, const std::string& kind, int64_t channels, int64_t side) {
-  Normalization n = known_normalization(kind, side);
+Normalization normalization_of(const Settings& s, const KindFacts& facts, int64_t channels, int64_t side) {
+  Normalization n = known_normalization(facts, side);
   if (!s.get_floats("data.mean").empty()) n.mean = s.get_floats("data.mean");
   if (!s.get_floats("data.std").empty()) n.std = s.get_floats("data.std");
   for (const auto* v : {&n.mean, &n.std}) {
@@ -76,13 +68,6 @@ Normalization normalization_of(const Settings& s, const std::string& kind, int64
       throw SettingsError(fmt::format("data.mean and data.std need 1 or {} values, got {}", channels, v->size()), s.origin("data.mean"));
   }
   return n;
-}
-
-// Height and width of the images in the data set's own files; 0: they differ.
-int64_t native_side(const std::string& kind) {
-  if (kind == "cifar10" || kind == "cifar100") return 32;
-  if (kind == "mnist" || kind == "fashion_mnist") return 28;
-  return kind == "digits" ? 8 : 0;
 }
 
 // [H, W, 3] -> [H, W, 1] with the weights of ITU-R BT.601, for nets of one channel.
@@ -96,17 +81,17 @@ Transform grayscale() {
   });
 }
 
-void check_channels(const Settings& s, const std::string& kind, const Shape& image) {
-  const int64_t channels = kind == "digits" || kind == "mnist" || kind == "fashion_mnist" ? 1 : 3;
+void check_channels(const Settings& s, const Source& source, const Shape& image) {
+  const int64_t channels = source.facts.channels;
   if (channels == image[0]) return;
-  throw SettingsError(
-      fmt::format("{} takes images of {} channel{}, the data ({}) has {}", s.get_string("model.name"), image[0], image[0] == 1 ? "" : "s", kind, channels),
-      "model.name, from " + s.origin("model.name"), "choose a net for these images; `sindri summary` lists the nets with their inputs");
+  throw SettingsError(fmt::format("{} takes images of {} channel{}, the data ({}) has {}", s.get_string("model.name"), image[0], image[0] == 1 ? "" : "s",
+                                  source.kind, channels),
+                      "model.name, from " + s.origin("model.name"), "choose a net for these images; `sindri summary` lists the nets with their inputs");
 }
 
-std::vector<Transform> image_chain(const Settings& s, const std::string& kind, bool encoded, const Shape& image, bool training) {
+std::vector<Transform> image_chain(const Settings& s, const KindFacts& facts, const Shape& image, bool training) {
   const int64_t side = image[1];
-  const bool augment = training && s.get_bool("data.augment") && kind != "digits" && kind != "mnist" && kind != "fashion_mnist";
+  const bool encoded = facts.encoded, augment = training && s.get_bool("data.augment") && facts.augment;
   std::vector<Transform> chain;
   if (side > 64 && augment && encoded) {
     chain.push_back(vision::RandomCropDecodeResize(vision::Size(side, side)));
@@ -118,26 +103,24 @@ std::vector<Transform> image_chain(const Settings& s, const std::string& kind, b
       else chain.push_back(vision::CenterCrop(vision::Size(side, side)));
     } else {
       // Small data sets mostly have the net's size already; an image of another size is brought to it first.
-      if (encoded || side != native_side(kind)) chain.push_back(vision::Resize(vision::Size(side, side)));
+      if (encoded || side != facts.side) chain.push_back(vision::Resize(vision::Size(side, side)));
       if (augment) chain.push_back(vision::RandomCrop(vision::Size(side, side), {.padding = {4}}));
     }
   }
   if (augment) chain.push_back(vision::RandomHorizontalFlip(0.5));
   if (encoded && image[0] == 1) chain.push_back(grayscale());
-  const double unit = kind == "digits" && !encoded ? 16 : 255;  // the largest pixel value
-  Normalization n = normalization_of(s, kind, image[0], side);
-  for (double& v : n.mean) v *= unit;
-  for (double& v : n.std) v *= unit;
+  Normalization n = normalization_of(s, facts, image[0], side);
+  for (double& v : n.mean) v *= facts.largest;
+  for (double& v : n.std) v *= facts.largest;
   chain.push_back(vision::Normalize(n.mean, n.std));
   chain.push_back(vision::HWC2CHW());
   return chain;
 }
 
 Dataset::Ptr finish(const Settings& s, const Source& source, const Shape& image, bool training) {
-  check_channels(s, source.kind, image);
+  check_channels(s, source, image);
   const int workers = static_cast<int>(s.get_int("data.workers"));
-  Dataset::Ptr d =
-      source.data->map(image_chain(s, source.kind, source.encoded, image, training), {.input_columns = {"image"}, .num_parallel_workers = workers});
+  Dataset::Ptr d = source.data->map(image_chain(s, source.facts, image, training), {.input_columns = {"image"}, .num_parallel_workers = workers});
   d = d->map({dataset::transforms::TypeCast(DType::kInt32)}, {.input_columns = {"label"}, .num_parallel_workers = workers});
   // Training drops the short last batch, so that a step has one signature; evaluation must see every sample.
   return d->batch(s.get_int("train.batch_size"), {.drop_remainder = training, .num_parallel_workers = workers});
@@ -158,6 +141,8 @@ void check_same_classes(const Dataset& train, const Dataset& eval, const std::st
                   "both need the same class folders");
 }
 
+int64_t classes_of(const Source& source) { return source.data->num_classes().value_or(source.facts.num_classes); }
+
 std::vector<std::string> names_of(const Dataset& d, int64_t classes) {
   std::vector<std::string> names(static_cast<size_t>(classes));
   for (size_t i = 0; i < names.size(); ++i) names[i] = std::to_string(i);
@@ -171,15 +156,15 @@ std::vector<std::string> names_of(const Dataset& d, int64_t classes) {
 
 Data open_data(const Settings& s, const Shape& image_shape, bool with_train) {
   Data out;
-  const Source eval = open_source(s, "eval");
-  out.num_classes = eval.data->num_classes().value_or(0);
+  const Source eval = open_source(s, false);
+  out.num_classes = classes_of(eval);
   out.class_names = names_of(*eval.data, out.num_classes);
   if (!eval.data->get_class_indexing().empty()) out.folder_names = out.class_names;
   out.description = fmt::format("{}, {} evaluation samples", eval.kind, eval.data->get_dataset_size());
   out.eval = finish(s, eval, image_shape, false);
   if (!with_train) return out;
-  const Source train = open_source(s, "train");
-  const int64_t train_classes = train.data->num_classes().value_or(0);
+  const Source train = open_source(s, true);
+  const int64_t train_classes = classes_of(train);
   if (train_classes != out.num_classes) {
     throw DataError(fmt::format("the training data has {} classes, the evaluation data {}", train_classes, out.num_classes), s.get_string("data.path"),
                     "both need the same class folders");
@@ -225,15 +210,17 @@ std::vector<std::string> image_files(const std::vector<std::string>& paths) {
 }
 
 std::shared_ptr<Dataset> open_images(const Settings& s, const Shape& image_shape, const std::vector<std::string>& files) {
-  const std::string& kind = s.get_string("data.kind");
+  const std::string kind = s.get_string("data.kind"), likely = image_shape[0] == 1 ? "mnist" : "imagefolder";
+  KindFacts facts = dataset::kinds().find(kind == "auto" ? likely : kind).facts;
+  facts.encoded = true;
+  facts.largest = 255;
   dataset::GeneratorDataset::Options options;
   options.column_names = {"image"};
   options.size = static_cast<int64_t>(files.size());
   options.row = [files](int64_t i) { return dataset::GeneratorDataset::Row{file_bytes(files[static_cast<size_t>(i)])}; };
   options.shuffle = false;
   const auto d = dataset::GeneratorDataset::make(options);
-  const std::string likely = image_shape[0] == 1 ? "mnist" : "imagefolder";
-  return d->map(image_chain(s, kind == "auto" ? likely : kind, true, image_shape, false), {.input_columns = {"image"}})->batch(1);
+  return d->map(image_chain(s, facts, image_shape, false), {.input_columns = {"image"}})->batch(1);
 }
 
 }  // namespace sindri::app

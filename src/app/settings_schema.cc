@@ -8,6 +8,7 @@
 #include "sindri/amp/policy.h"
 #include "sindri/app/settings.h"
 #include "sindri/core/error.h"
+#include "sindri/dataset/registry.h"
 #include "sindri/models/registry.h"
 #include "sindri/nn/registry.h"
 #include "sindri/optim/registry.h"
@@ -25,6 +26,7 @@ struct Chooser {
 };
 constexpr Chooser kChoosers[] = {
     {"model.name", []() -> const RegistryBase& { return models::networks(); }},
+    {"data.kind", []() -> const RegistryBase& { return dataset::kinds(); }},
     {"optimizer.name", []() -> const RegistryBase& { return optim::optimizers(); }},
     {"lr.schedule", []() -> const RegistryBase& { return optim::schedules(); }},
     {"loss.name", []() -> const RegistryBase& { return nn::losses(); }},
@@ -42,11 +44,7 @@ std::vector<SettingSpec> fixed_rows() {
       {.name = "model.num_classes", .type = kInt, .fallback = "0", .doc = "width of the last layer; 0: as many as the data has", .min = 0, .max = 1e6},
 
       {.name = "data.path", .type = kString, .fallback = "", .doc = "folder (or, for digits, file) with the data"},
-      {.name = "data.kind",
-       .type = kString,
-       .fallback = "auto",
-       .doc = "format; auto looks at what the folder holds",
-       .choices = "auto|imagefolder|cifar10|cifar100|mnist|fashion_mnist|digits"},
+      {.name = "data.kind", .type = kString, .fallback = "auto", .doc = "what the data is, see below; auto looks at what the folder holds"},
       {.name = "data.workers",
        .type = kInt,
        .fallback = "0",
@@ -62,7 +60,7 @@ std::vector<SettingSpec> fixed_rows() {
        .min = 0,
        .max = 4096,
        .unit = "pixels"},
-      {.name = "data.augment", .type = kBool, .fallback = "true", .doc = "random crop and flip of training images; digits and mnist have none"},
+      {.name = "data.augment", .type = kBool, .fallback = "true", .doc = "random crop and flip of training images, but for kinds that say otherwise"},
       {.name = "data.mean",
        .type = kFloatList,
        .fallback = "[]",
@@ -265,8 +263,12 @@ std::vector<SettingSpec> all_rows() {
   for (const Chooser& chooser : kChoosers) {
     const std::string setting = chooser.setting, section = setting.substr(0, setting.find('.'));
     const RegistryBase& registry = chooser.registry();
-    for (SettingSpec& spec : out)
-      if (spec.name == setting) spec.choices = names.emplace_back(fmt::format("{}", fmt::join(registry.offered(), "|"))).c_str();
+    for (SettingSpec& spec : out) {
+      if (spec.name != setting) continue;
+      std::vector<std::string> choices = registry.offered();
+      if (spec.fallback[0] != '\0' && !registry.has(spec.fallback)) choices.insert(choices.begin(), spec.fallback);  // "auto"
+      spec.choices = names.emplace_back(fmt::format("{}", fmt::join(choices, "|"))).c_str();
+    }
     const auto last = std::find_if(out.rbegin(), out.rend(), [&](const SettingSpec& s) { return std::string(s.name).starts_with(section + "."); });
     const std::vector<SettingSpec> own = registry.rows(section, setting);
     for (const SettingSpec& spec : own) {
