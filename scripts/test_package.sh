@@ -39,6 +39,15 @@ run cmake -S "$temp/own" -B "$temp/own_build" -DCMAKE_PREFIX_PATH="$temp/prefix"
 run cmake --build "$temp/own_build"
 (cd "$temp" && run "$temp/own_build/own_optimizer" "$temp/prefix/share/sindri/configs/digits.yaml" train.epochs=2 optimizer.momentum=0.9 lr.max=0.001 \
   train.run_dir=own_run && grep -q "name: signum" own_run/config.resolved.yaml && grep -q "schedule: inverse_root" own_run/config.resolved.yaml)
+# A network and a kind of data of a library outside the tree, which the installed program trains from their settings file.
+cp -r docs/examples/own_data "$temp/own_data"
+lines=$(cat "$temp"/own_data/* | wc -l)
+[[ $lines -le 100 ]] || { echo "error: docs/examples/own_data has $lines lines, the bar is 100" >&2; exit 1; }
+run cmake -S "$temp/own_data" -B "$temp/own_data_build" -DCMAKE_PREFIX_PATH="$temp/prefix" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" \
+  >"$temp/configure.log" || { cat "$temp/configure.log"; exit 1; }
+run cmake --build "$temp/own_data_build"
+(cd "$temp" && SINDRI_LIBRARIES=$temp/own_data_build/libown_data.so run "$temp/prefix/bin/sindri" train --config "$temp/own_data/bars.yaml" --quiet \
+  --set train.run_dir=bars_run && grep -q "kind: bars" bars_run/config.resolved.yaml && grep -q "kernel: 5" bars_run/config.resolved.yaml)
 # The installed program finds its library beside it, and tells the same version as the package.
 version=$("$temp/prefix/bin/sindri" version)
 grep -rqF "set(PACKAGE_VERSION \"${version#sindri }\")" "$temp/prefix" --include=SindriConfigVersion.cmake ||

@@ -37,7 +37,7 @@ def mode(request):
     return request.param
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def missing(request):
     """What to call, with the reason, where something is missing that a build of this tree has."""
     return pytest.fail if request.config.getoption("--in-tree") else pytest.skip

@@ -1,14 +1,11 @@
 """A training algorithm of a library outside the tree, docs/examples/boost_lookahead, from Python and from a settings file."""
 import os
-import re
-import shutil
 import subprocess
 import sys
 
+import own_library
 import pytest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-EXAMPLE = os.path.join(ROOT, 'docs', 'examples', 'boost_lookahead', 'lookahead.cc')
 SCRIPT = '''
 import ctypes, sys
 import numpy as np
@@ -35,20 +32,9 @@ print('lookahead works')
 '''
 
 
-def library():
-    """The libsindri this process has loaded."""
-    with open('/proc/self/maps', encoding='utf-8') as f:
-        found = re.findall(r'(/\S*/libsindri\.so\S*)', f.read())
-    return found[0] if found else None
-
-
 @pytest.mark.slow
 def test_a_library_of_ones_own(tmp_path, missing):
-    compiler, sindri = shutil.which('c++'), library()
-    if compiler is None or sindri is None or not os.path.exists(EXAMPLE):
-        missing(f'compiler: {compiler}, shared library: {sindri}, example: {EXAMPLE}')
-    lib = str(tmp_path / 'liblookahead.so')
-    subprocess.run([compiler, '-std=c++20', '-O1', '-shared', '-fPIC', '-I', os.path.join(ROOT, 'include'), EXAMPLE, sindri, '-o', lib], check=True)
+    lib = own_library.build('boost_lookahead/lookahead.cc', str(tmp_path), missing)
     done = subprocess.run([sys.executable, '-c', SCRIPT, lib], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and 'lookahead works' in done.stdout, done.stderr
     told = subprocess.run([sys.executable, '-m', 'sindri', 'boost', 'explain', '--set', 'boost.lookahead.enabled=true'], capture_output=True, text=True,
