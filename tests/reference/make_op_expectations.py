@@ -100,6 +100,16 @@ def pooled(kind):
     return f
 
 
+def ctc_loss(t, a):
+    """The gradient by log_probs themselves: PyTorch's has exp(log_probs) added, what a log_softmax before it takes out again."""
+    y, targets, steps, lengths = t[0], *(v.long() for v in t[1:])
+    if (targets == a["blank"]).any():
+        raise ValueError("the gradient that PyTorch gives a label that is the blank is not that of its loss")
+    loss, plain = (F.ctc_loss(y, targets, steps, lengths, a["blank"], "none", zero) for zero in (a["zero_infinity"], False))
+    counted = (torch.arange(y.shape[0])[:, None] < steps) & torch.isfinite(plain)
+    return loss - torch.where(counted, (y.exp() - y.exp().detach()).sum(2), torch.zeros((), dtype=y.dtype)).sum(0)
+
+
 def cross_entropy_sparse(t, a):
     return F.cross_entropy(t[0], t[1].long(), reduction="none", label_smoothing=a["label_smoothing"], ignore_index=a["ignore_index"])
 
@@ -168,6 +178,7 @@ OPS.update({
     "layer_norm": layer_norm, "max_pool2d": pooled("max"), "avg_pool2d": pooled("avg"),
     "adaptive_avg_pool2d": lambda t, a: F.adaptive_avg_pool2d(t[0], (a["oh"], a["ow"])), "global_avg_pool2d": lambda t, a: t[0].mean((2, 3), keepdim=True),
     "softmax": lambda t, a: F.softmax(t[0], a["axis"]), "log_softmax": lambda t, a: F.log_softmax(t[0], a["axis"]),
+    "ctc_loss": ctc_loss,
     "softmax_cross_entropy_sparse": cross_entropy_sparse,
     "softmax_cross_entropy_dense": lambda t, a: -(t[1] * F.log_softmax(t[0], 1)).sum(1),
     "reshape": lambda t, a: t[0].reshape(a["shape"]), "transpose": lambda t, a: t[0].permute(a["perm"]), "concat": lambda t, a: torch.cat(t, a["axis"]),

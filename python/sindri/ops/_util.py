@@ -127,6 +127,11 @@ def as_tensor(value: Any, like: Optional[Tensor] = None) -> Tensor:
     return Tensor(value)
 
 
+def as_lengths(value: Any) -> Tensor:
+    """A tensor of integers, or one of a tuple of them."""
+    return value if isinstance(value, Tensor) else Tensor(value, mstype.int64)
+
+
 def floating(x: Any) -> Tensor:
     """x, or x as float32 when it holds integers."""
     x = as_tensor(x)

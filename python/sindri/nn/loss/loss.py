@@ -10,12 +10,13 @@ from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.nn.cell import Cell
 from sindri.nn.layer.activation import get_activation
+from sindri.ops._util import as_lengths
 
 __all__ = ["LossBase", "L1Loss", "MSELoss", "RMSELoss", "MAELoss", "SmoothL1Loss", "SoftMarginLoss", "HuberLoss", "SoftmaxCrossEntropyWithLogits",
            "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "NLLLoss", "KLDivLoss", "CosineEmbeddingLoss", "MarginRankingLoss",
            "HingeEmbeddingLoss", "DiceLoss", "MultiClassDiceLoss", "FocalLoss",
            "PoissonNLLLoss", "GaussianNLLLoss", "MultiMarginLoss", "MultiLabelSoftMarginLoss", "MultilabelMarginLoss", "TripletMarginLoss",
-           "TripletMarginWithDistanceLoss"]
+           "TripletMarginWithDistanceLoss", "CTCLoss"]
 
 _ops, _rule = _core.ops, _core.loss_rule
 ABOVE_ZERO = 1e-30  # of numbers that must be above 0: the bound of the library's rules
@@ -429,3 +430,19 @@ class TripletMarginWithDistanceLoss(LossBase):
         if self.swap:
             far = _ops.minimum(far, self._distance(positive, negative))
         return self.get_loss(_ops.maximum(_ops.add(_ops.sub(self._distance(x, positive), far), self.margin), 0.0))
+
+
+class CTCLoss(LossBase):
+    """The negative log likelihood of label sequences with any repeats and blanks (Graves et al. 2006): log_probs [T, N, C], targets [N, S] or one after
+    the other, lengths of each sample's steps and labels; or one sample's log_probs [T, C] and targets [S]. The mean divides each sample's loss by its
+    number of labels first. zero_infinity: 0, without gradient, where the steps are too few. The gradient is that by log_probs as they are.
+    """
+
+    _loss = _rule("ctc")
+
+    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
+        super().__init__(reduction)
+        self.blank, self.zero_infinity = check_int("CTCLoss", "blank", blank), check_bool("CTCLoss", "zero_infinity", zero_infinity)
+
+    def construct(self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any) -> Tensor:
+        return self._loss(log_probs, targets, as_lengths(input_lengths), as_lengths(target_lengths), self.blank, self.zero_infinity, self.reduction)

@@ -6,7 +6,7 @@ from typing import Optional, Union
 
 from sindri import _core
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, core, exported, wide
+from sindri.ops._util import Tensor, as_lengths, core, exported, wide
 
 _rule = _core.loss_rule
 _cross_entropy = _rule("cross_entropy", "ops.cross_entropy")
@@ -28,6 +28,7 @@ _triplet_margin = _rule("triplet_margin", "ops.triplet_margin_loss")
 _multilabel_soft_margin = _rule("multilabel_soft_margin", "ops.multilabel_soft_margin_loss")
 _multilabel_margin = _rule("multilabel_margin", "ops.multilabel_margin_loss")
 _multi_margin = _rule("multi_margin", "ops.multi_margin_loss")
+_ctc = _rule("ctc", "ops.ctc_loss")
 
 
 def cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor] = None, ignore_index: int = -100, reduction: str = "mean",
@@ -155,6 +156,16 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
                       reduction: str = "mean") -> Tensor:
     """The sum over the other classes of max(0, margin - x[y] + x[c])^p, times weight[y], divided by the number of classes."""
     return _multi_margin(input, target, weight, p, margin, reduction)
+
+
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Union[Tensor, tuple], target_lengths: Union[Tensor, tuple], blank: int = 0,
+             reduction: str = "mean", zero_infinity: bool = False) -> tuple:
+    """(the negative log likelihood of targets [n, s] under log_probs [t, n, c] with any repeats and blanks, log alpha [n, t, 2s + 1]): Graves et al. 2006.
+    'mean' divides each sample's by its target length first. zero_infinity: 0, without gradient, where the steps are too few. The gradient is that by
+    log_probs as they are. Raises ValueError for shapes and a blank that do not fit, RuntimeError for lengths and labels out of range."""
+    steps, lengths = as_lengths(input_lengths), as_lengths(target_lengths)
+    log_alpha = core.ctc_log_alpha(log_probs, targets, steps, lengths, blank)
+    return _ctc(log_probs, targets, steps, lengths, blank, zero_infinity, reduction), log_alpha
 
 
 __all__ = exported(globals())
