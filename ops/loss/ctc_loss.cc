@@ -25,8 +25,8 @@ void check_batch(const char* op, const Attrs& attrs, Span<const TensorMeta> in) 
   if (blank < 0 || blank >= C) throw ValueError(fmt::format("{}: blank must be a class in [0, {}), got {}", op, C, blank));
   check_integers(op, in[1], "targets");
   if (in[1].shape.rank() != 1 && (in[1].shape.rank() != 2 || in[1].shape[0] != N))
-    throw ShapeError(fmt::format("{}: targets must be [N, S] or, one after the other, [sum of target_lengths] for log_probs {}, got {}", op, in[0].str(),
-                                 in[1].str()));
+    throw ShapeError(
+        fmt::format("{}: targets must be [N, S] or, one after the other, [sum of target_lengths] for log_probs {}, got {}", op, in[0].str(), in[1].str()));
   for (const size_t i : {2, 3}) {
     const char* which = i == 2 ? "input_lengths" : "target_lengths";
     check_integers(op, in[i], which);

@@ -126,8 +126,7 @@ void reference_alpha(const KernelQuery& q, Span<const Buffer> in, Span<const Buf
   for (size_t n = 0; n < samples.size(); ++n) {
     Table alpha = alphas(samples[n], {in[0], static_cast<int64_t>(n)});
     for (int64_t t = 0; t < samples[n].steps; ++t)
-      for (size_t s = 0; s < alpha.states; ++s)
-        store_element(out[0], (static_cast<int64_t>(n) * T + t) * width + static_cast<int64_t>(s), alpha.row(t)[s]);
+      for (size_t s = 0; s < alpha.states; ++s) store_element(out[0], (static_cast<int64_t>(n) * T + t) * width + static_cast<int64_t>(s), alpha.row(t)[s]);
   }
 }
 

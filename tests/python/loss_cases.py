@@ -1,10 +1,20 @@
 """Cases of the losses as data, which the tests of both languages read (tests/nn/expectations/losses.json, made by
-tests/reference/make_loss_expectations.py). Beside each class of MindSpore stands the rule's name in C++ (nn::losses())."""
+tests/reference/make_loss_expectations.py). Beside each class of MindSpore stands the rule's name in C++ (nn::losses()); FUNCTIONS has the functions."""
+import functools
+
 import numpy as np
 
 from nn_cases import data
 
 REDUCTIONS = ("mean", "sum", "none")
+# The function of mindspore.ops of a rule.
+FUNCTIONS = {
+    "l1": "l1_loss", "mse": "mse_loss", "smooth_l1": "smooth_l1_loss", "huber": "huber_loss", "soft_margin": "soft_margin_loss",
+    "cross_entropy": "cross_entropy", "nll": "nll_loss", "binary_cross_entropy": "binary_cross_entropy", "kl_div": "kl_div",
+    "binary_cross_entropy_with_logits": "binary_cross_entropy_with_logits", "multilabel_soft_margin": "multilabel_soft_margin_loss",
+    "cosine_embedding": "cosine_embedding_loss", "margin_ranking": "margin_ranking_loss", "hinge_embedding": "hinge_embedding_loss",
+    "gaussian_nll": "gaussian_nll_loss", "multi_margin": "multi_margin_loss", "multilabel_margin": "multilabel_margin_loss",
+    "triplet_margin": "triplet_margin_loss", "ctc": "ctc_loss"}
 
 
 def cases():
@@ -41,7 +51,11 @@ def cases():
         add(f"cross entropy {smoothing} ignored", "CrossEntropyLoss", "cross_entropy", [x, classes], {**given, "ignore_index": 2}, {"weight": weight})
     add("cross entropy places", "CrossEntropyLoss", "cross_entropy", [places, place_classes])
     add("cross entropy of probabilities", "CrossEntropyLoss", "cross_entropy", [x, share])
+    add("cross entropy of probabilities, smoothed", "CrossEntropyLoss", "cross_entropy", [x, share], {"label_smoothing": 0.2})
+    add("cross entropy of probabilities, weight", "CrossEntropyLoss", "cross_entropy", [x, share], None, {"weight": weight})
+    add("cross entropy of one sample", "CrossEntropyLoss", "cross_entropy", [x[0], classes[1]])
     add("nll", "NLLLoss", "nll", [x, classes])
+    add("nll places", "NLLLoss", "nll", [places, place_classes], None, {"weight": weight})
     add("nll weight", "NLLLoss", "nll", [x, classes], {"ignore_index": 4}, {"weight": weight})
     add("bce", "BCELoss", "binary_cross_entropy", [p, q])
     add("bce weight", "BCELoss", "binary_cross_entropy", [p, q], None, {"weight": np.abs(y)})
@@ -50,6 +64,7 @@ def cases():
     add("multilabel soft margin", "MultiLabelSoftMarginLoss", "multilabel_soft_margin", [x, (signs > 0).astype(np.float32)])
     add("multilabel soft margin weight", "MultiLabelSoftMarginLoss", "multilabel_soft_margin", [x, (signs > 0).astype(np.float32)], None, {"weight": weight})
     add("kl", "KLDivLoss", "kl_div", [data((4, 5), 3, -3.0, -0.1), q])
+    add("kl of zeros", "KLDivLoss", "kl_div", [data((4, 5), 3, -3.0, -0.1), np.maximum(y, 0)])
     add("cosine", "CosineEmbeddingLoss", "cosine_embedding", [x, y, np.array([1, -1, 1, -1], np.int32)], {"margin": -0.2}, grads=(0, 1))
     add("ranking", "MarginRankingLoss", "margin_ranking", [x, y, signs], {"margin": 0.3}, grads=(0, 1))
     add("hinge", "HingeEmbeddingLoss", "hinge_embedding", [x, signs], {"margin": 0.8})
@@ -70,22 +85,50 @@ def cases():
     add("dice", "DiceLoss", "dice", [p, q], {"smooth": 1e-3}, reductions=(None,))
     add("multi class dice", "MultiClassDiceLoss", "multi_class_dice", [p, q], {"ignore_index": 1}, grads=(0,),
         arguments={"ignore_indiex": 1, "activation": None}, reductions=(None,))
-    return out
+    scores = data((7, 3, 5), 3, -2, 2).astype(np.float64)
+    log_probs = (scores - np.log(np.exp(scores).sum(2, keepdims=True))).astype(np.float32)
+    labels, steps, lengths = np.array([[1, 2, 2], [3, 1, 4], [4, 1, 1]], np.int32), np.array([7, 5, 6], np.int32), np.array([3, 2, 1], np.int32)
+    add("ctc", "CTCLoss", "ctc", [log_probs, labels, steps, lengths])
+    add("ctc blank", "CTCLoss", "ctc", [log_probs, (labels + 4) % 5, steps, np.array([3, 0, 2], np.int32)], {"blank": 2})
+    return out + [in_float64(c) for c in out if c["reduction"] in ("mean", None) and c["rule"] != "focal"] + empties(out)  # nobody's focal loss is of float64
+
+
+def in_float64(case):
+    """With inputs and optional tensors of float64 where they are of float32."""
+    def wide(array):
+        return array.astype(np.float64) if array.dtype == np.float32 else array
+    return {**case, "name": case["name"] + " float64", "inputs": [wide(a) for a in case["inputs"]],
+            "optional": {k: wide(a) for k, a in case["optional"].items()}}
+
+
+def empties(all_cases):
+    """The first case of each rule that reduces samples, without any: the sum and the elements themselves."""
+    first = {}
+    for case in all_cases:
+        first.setdefault(case["rule"], case["name"].rpartition(" ")[0])
+    return [{**case, "name": case["name"] + " of nothing", "inputs": [a[:0] for a in case["inputs"]]} for case in all_cases
+            if case["rule"] != "ctc" and case["reduction"] in ("sum", "none") and case["name"] == f"{first[case['rule']]} {case['reduction']}"]
 
 
 def described(array):
     """Type, shape and values as text has them."""
-    return {"dtype": str(array.dtype), "shape": list(array.shape), "values": [float(f"{float(v):.9g}") for v in np.asarray(array).ravel()]}
+    digits = 17 if array.dtype == np.float64 else 9
+    return {"dtype": str(array.dtype), "shape": list(array.shape), "values": [float(f"{float(v):.{digits}g}") for v in np.asarray(array).ravel()]}
 
 
-def run(ms, case):
-    """The loss, and the gradients of its sum; `ms` is the module mindspore or sindri."""
+def run(ms, case, as_function=False):
+    """The loss, and the gradients of its sum; `ms` is the module mindspore or sindri. as_function: by the function, not the class."""
     arguments = {k: v for k, v in case["settings"].items() if not (k == "ignore_index" and "ignore_indiex" in case["arguments"])}
     arguments.update(case["arguments"])
     arguments.update({k: ms.Tensor(v) for k, v in case["optional"].items()})
     if case["reduction"] is not None:
         arguments["reduction"] = case["reduction"]
-    loss, inputs = getattr(ms.nn, case["class"])(**arguments), [ms.Tensor(a) for a in case["inputs"]]
+    inputs = [ms.Tensor(a) for a in case["inputs"]]
+    if as_function:
+        whole = functools.partial(getattr(ms.ops, FUNCTIONS[case["rule"]]), **arguments)
+        loss = (lambda *a: whole(*a)[0]) if case["rule"] == "ctc" else whole
+    else:
+        loss = getattr(ms.nn, case["class"])(**arguments)
     grads = ms.grad(lambda *a: loss(*a).sum(), tuple(case["by"]))(*inputs)
     return {"loss": described(loss(*inputs).asnumpy()), "grads": [described(g.asnumpy()) for g in (grads if isinstance(grads, tuple) else (grads,))]}
 

@@ -683,6 +683,16 @@ def soft_margin_loss(x, y, reduction="mean"):
     return _loss(softplus(-_values(x) * _values(y)), reduction, floating(promote(x, y)))
 
 
+@form("multilabel_margin_loss")
+def multilabel_margin_loss(x, y, reduction="mean"):
+    """Classes of a row end at the first negative number; each is compared with every class the row does not name."""
+    out = np.zeros(len(x.v))
+    for row, (scores, named) in enumerate(zip(x.v, y.v)):
+        own = [int(c) for c in named[:np.argmax(np.append(named, -1) < 0)]]
+        out[row] = sum(max(0, 1 - (scores[c] - scores[i])) for c in own for i in range(len(scores)) if i not in own) / len(scores)
+    return _loss(out, reduction, x.kind)
+
+
 @form("triplet_margin_loss")
 def triplet_margin_loss(a, p, n, margin=1.0, norm=2, reduction="mean"):
     def distance(x, y):

@@ -308,15 +308,6 @@ def triplet(a, p, n, margin):
     return np.maximum(np.sqrt(np.square(a - p + 1e-6).sum(-1)) - np.sqrt(np.square(a - n + 1e-6).sum(-1)) + margin, 0)
 
 
-def multilabel_margin(x, y):
-    """Classes of a row end at the first negative number; each is compared with every class the row does not name."""
-    out = np.zeros(len(x))
-    for row, (scores, named) in enumerate(zip(x, y)):
-        own = [int(c) for c in named[:np.argmax(np.append(named, -1) < 0)]]
-        out[row] = sum(max(0, 1 - (scores[c] - scores[i])) for c in own for i in range(len(scores)) if i not in own) / len(scores)
-    return out
-
-
 def cross_entropy(x, y):
     return logsumexp(x, 1, False) - x[np.arange(len(y)), y]
 
@@ -364,7 +355,8 @@ NN = dict(
     ELU=lambda alpha=None: "ELU" if alpha is None else Net(lambda x: FUNCTIONS["elu"](x, alpha)), MatInverse=lambda: Net(FUNCTIONS["inverse"]),
     Roll=lambda shift, axis: Net(lambda x: FUNCTIONS["roll"](x, shift, axis)), ResizeBilinear=lambda: Net(None), SequentialCell=Chain,
     ReLU=lambda: "ReLU", Tanh=lambda: "Tanh", BCELoss=_loss(bce), KLDivLoss=_loss(kl_div), CosineEmbeddingLoss=_loss(cosine_embedding),
-    MarginRankingLoss=_loss(margin_ranking), MultilabelMarginLoss=_loss(multilabel_margin), TripletMarginLoss=_loss(triplet), CrossEntropyLoss=_loss(cross_entropy),
+    MultilabelMarginLoss=lambda reduction="mean": lambda x, y: FUNCTIONS["multilabel_margin_loss"](x, y, reduction), MarginRankingLoss=_loss(margin_ranking),
+    TripletMarginLoss=_loss(triplet), CrossEntropyLoss=_loss(cross_entropy),
     SoftmaxCrossEntropyWithLogits=lambda sparse: _loss(cross_entropy)("none"), SoftMarginLoss=_loss(lambda x, y: softplus(-x * y)), Lamb=lamb,
     Momentum=momentum, LARS=lars)
 

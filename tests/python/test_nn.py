@@ -586,13 +586,58 @@ def test_every_loss_is_stored():
     assert [c["name"] for c in LOSSES] == [c["name"] for c in loss_cases.cases()]
 
 
-@pytest.mark.parametrize("case", loss_cases.cases(), ids=lambda c: c["name"])
-def test_loss_and_gradients(case, mode):
+def compare_loss(case, got):
     want = next(c for c in LOSSES if c["name"] == case["name"])
-    got = loss_cases.run(ms, case)
+    tolerance = (1e-9, 1e-12) if case["inputs"][0].dtype == np.float64 else (2e-5, 2e-6)
     for ours, theirs in zip([got["loss"], *got["grads"]], [want["loss"], *want["grads"]]):
         assert ours["shape"] == theirs["shape"]
-        np.testing.assert_allclose(ours["values"], theirs["values"], 2e-5, 2e-6)
+        np.testing.assert_allclose(ours["values"], theirs["values"], *tolerance)
+
+
+@pytest.mark.parametrize("case", loss_cases.cases(), ids=lambda c: c["name"])
+def test_loss_and_gradients(case, mode):
+    compare_loss(case, loss_cases.run(ms, case))
+
+
+@pytest.mark.parametrize("case", [c for c in loss_cases.cases() if c["rule"] in loss_cases.FUNCTIONS], ids=lambda c: c["name"])
+def test_loss_function_and_gradients(case, mode):
+    compare_loss(case, loss_cases.run(ms, case, as_function=True))
+
+
+def test_ctc_loss_in_its_forms(mode):
+    case = next(c for c in loss_cases.cases() if c["name"] == "ctc none")
+    y, targets, steps, lengths = (ms.Tensor(a) for a in case["inputs"])
+    whole, log_alpha = ms.ops.ctc_loss(y, targets, steps, lengths, reduction="none")
+    joined = ms.Tensor(np.array([1, 2, 2, 3, 1, 4], np.int64))  # without what fills the rows up
+    loss = ms.nn.CTCLoss(reduction="none")
+    np.testing.assert_array_equal(loss(y, joined, (7, 5, 6), (3, 2, 1)).asnumpy(), whole.asnumpy())
+    assert log_alpha.shape == (3, 7, 7) and np.isneginf(log_alpha.asnumpy()[1, 5:]).all() and np.isneginf(log_alpha.asnumpy()[2, :, 3:]).all()
+    ends = [np.logaddexp(*log_alpha.asnumpy()[n, t - 1, 2 * k - 1:2 * k + 1]) for n, (t, k) in enumerate(((7, 3), (5, 2), (6, 1)))]
+    np.testing.assert_allclose(-np.array(ends), whole.asnumpy(), 1e-6)
+    for one in (loss(y[:, 1], targets[1], ms.Tensor(5), ms.Tensor(2)), loss(y[:, 1], targets[1], ms.Tensor([5]), (2,))):
+        assert one.shape == () and float(one) == float(whole[1])
+
+
+def test_ctc_loss_of_too_few_steps(mode):
+    y = ms.ops.log_softmax(ms.Tensor(nn_cases.data((3, 2, 4), 3, -2, 2)), 2)
+    given = ms.Tensor([[1, 1], [1, 2]], ms.int32), (2, 3), (2, 2)  # a repeated label takes three steps
+    assert np.isinf(ms.nn.CTCLoss(reduction="none")(y, *given).asnumpy()).tolist() == [True, False]
+    loss = ms.nn.CTCLoss(reduction="none", zero_infinity=True)
+    grad = ms.grad(lambda x: loss(x, *given).sum())(y).asnumpy()
+    assert float(loss(y, *given)[0]) == 0 and (grad[:, 0] == 0).all() and np.isfinite(grad).all() and (grad[:, 1] != 0).any()
+
+
+@pytest.mark.parametrize("error, match, change", [
+    (ValueError, "blank must be a class", {"blank": 4}), (RuntimeError, "input length 4 is outside .0, 3.", {"steps": (4, 3)}),
+    (RuntimeError, "target length 3 is outside .0, 2.", {"lengths": (3, 1)}), (RuntimeError, "label 4 is outside .0, 4.", {"targets": [[1, 4], [1, 2]]}),
+    (RuntimeError, "label -1 is outside", {"targets": [[-1, 1], [1, 2]]}), (TypeError, "int32 or int64", {"targets": [[1.0, 2.0], [1.0, 2.0]]}),
+    (ValueError, "target_lengths must be .2.", {"lengths": (1,)}), (ValueError, "targets must be", {"targets": [[1, 2]]}),
+    (RuntimeError, "target length 2 is outside .0, 1.", {"targets": [1, 2, 3]}), (ValueError, "reduction", {"reduction": "avg"})])
+def test_ctc_loss_refuses(error, match, change):
+    given = {"targets": [[1, 2], [3, 1]], "steps": (3, 3), "lengths": (2, 2), "blank": 0, "reduction": "none", **change}
+    with pytest.raises(error, match=match):
+        loss = ms.nn.CTCLoss(given["blank"], given["reduction"])
+        loss(ms.Tensor(nn_cases.data((3, 2, 4), 3, -3, -1)), ms.Tensor(given["targets"]), given["steps"], given["lengths"])
 
 
 def test_losses_of_ones_own_reduce_and_weigh(mode):

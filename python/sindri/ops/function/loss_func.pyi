@@ -9,7 +9,7 @@ __all__ = [
     "cross_entropy", "nll_loss", "softmax_cross_entropy_pair", "sparse_softmax_cross_entropy", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss",
     "l2_half", "binary_cross_entropy", "binary_cross_entropy_with_logits", "sigmoid_cross_entropy", "kl_div", "cosine_embedding_loss",
     "margin_ranking_loss", "hinge_embedding_loss", "soft_margin_loss", "gaussian_nll_loss", "triplet_margin_loss", "multilabel_soft_margin_loss",
-    "multilabel_margin_loss", "multi_margin_loss",
+    "multilabel_margin_loss", "multi_margin_loss", "ctc_loss",
 ]
 
 def cross_entropy(
@@ -45,3 +45,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = 'mean
 def multi_margin_loss(
     input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, reduction: str = 'mean',
 ) -> Tensor: ...
+def ctc_loss(
+    log_probs: Tensor, targets: Tensor, input_lengths: Tensor | tuple[Any, ...], target_lengths: Tensor | tuple[Any, ...], blank: int = 0,
+    reduction: str = 'mean', zero_infinity: bool = False,
+) -> tuple[Any, ...]: ...
