@@ -34,7 +34,8 @@ TensorList tensors_among(py::handle sequence) {
 Tensor or_undefined(const py::object& o) { return o.is_none() ? Tensor() : to_tensor(o); }
 
 /// A TrainStep whose stages are methods of the object that run() is given: gradients() -> (loss, gradients, inverse scale or None),
-/// reduce(gradients, inverse) -> the two, guard(gradients, decides) -> skip, update(gradients, inverse, skip). Nothing of Python is kept.
+/// reduce(gradients, inverse) -> the two, guard(gradients, decides) -> skip, written() -> Parameters that forward may write to,
+/// update(gradients, inverse, skip). Nothing of Python is kept.
 class PyTrainStep {
  public:
   explicit PyTrainStep(bool guarded) {
@@ -49,6 +50,12 @@ class PyTrainStep {
     step_.transform_gradients = [](Gradients g) { return g; };
     step_.update = [](train::TrainStep&, const Gradients& g) { stage("update")(to_python_tuple(g.of_params), or_none(g.inv_scale), or_none(g.skip)); };
     if (!guarded) return;
+    step_.snapshot = [] {
+      std::vector<std::shared_ptr<Parameter>> slots;
+      std::vector<Parameter*> parameters;
+      for (const py::handle p : stage("written")()) slots.push_back(slot_of(p)), parameters.push_back(slots.back().get());
+      return [slots = std::move(slots), restore = train::keep_values(parameters)](const Tensor& skip) { restore(skip); };
+    };
     step_.guard = [](const Gradients& g, const Tensor&, bool decides) {
       return train::Verdict{to_tensor(stage("guard")(to_python_tuple(g.of_params), decides))};
     };

@@ -74,25 +74,6 @@ std::pair<Tensor, Gradients> gradients_in_parts(const TrainStep& step, const Bat
   return sum;
 }
 
-// What the forward pass writes to the network (moving averages), as it was before: brought back where a step is left out. The
-// choice is made by ops, so that a compiled step does not ask the host. The optimizer guards what it writes by itself.
-class NetworkState {
- public:
-  explicit NetworkState(nn::Cell& net) : parameters_(net.get_parameters()) {
-    for (Parameter* p : parameters_) before_.push_back(p->value());
-  }
-  void restore_where(const Tensor& skip) const {
-    for (size_t i = 0; i < parameters_.size(); ++i) {
-      const Tensor after = parameters_[i]->value();
-      if (after.id() != before_[i].id()) parameters_[i]->assign(ops::where(skip, before_[i], after));
-    }
-  }
-
- private:
-  std::vector<Parameter*> parameters_;
-  TensorList before_;
-};
-
 void check_options(nn::Cell& net, const optim::Optimizer& optimizer, const TrainStepOptions& o) {
   if (!(o.loss_scale > 0)) throw ValueError(fmt::format("loss_scale must be positive, got {}", o.loss_scale));
   if (o.micro_batches < 1) throw ValueError(fmt::format("micro_batches must be at least 1, got {}", o.micro_batches));
@@ -116,6 +97,19 @@ StepResult end_collected(const TrainStep::Restore& restore, const Tensor& loss, 
 }
 
 }  // namespace
+
+// What the forward pass writes to the network (moving averages), as it was before: brought back where a step is left out. The
+// choice is made by ops, so that a compiled step does not ask the host. The optimizer guards what it writes by itself.
+TrainStep::Restore keep_values(const std::vector<Parameter*>& parameters) {
+  TensorList before;
+  for (const Parameter* p : parameters) before.push_back(p->value());
+  return [parameters, before = std::move(before)](const Tensor& skip) {
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      const Tensor after = parameters[i]->value();
+      if (after.id() != before[i].id()) parameters[i]->assign(ops::where(skip, before[i], after));
+    }
+  };
+}
 
 StepResult run_stages(TrainStep& step, const Batch& batch) {
   const bool guarded = static_cast<bool>(step.guard);
@@ -188,7 +182,7 @@ TrainStep make_train_step(nn::Cell& net, optim::Optimizer& optimizer, const Trai
       const Tensor finite = ops::all_finite(watched);
       return Verdict{ops::logical_not(finite), finite};
     };
-    s.snapshot = [&net]() -> TrainStep::Restore { return [state = std::make_shared<NetworkState>(net)](const Tensor& skip) { state->restore_where(skip); }; };
+    s.snapshot = [&net] { return keep_values(net.get_parameters()); };
     if (drops) s.adapt = [manager](const Tensor& finite) { manager->update(finite); };
   }
   s.run = [manager](TrainStep& step, const Batch& batch) -> StepResult {

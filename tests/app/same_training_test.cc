@@ -1,6 +1,7 @@
 // One training, told to C++ by hand and to `sindri train` by settings: accumulation, averages, clipping, decay by groups, a schedule, a dynamic loss
 // scale, at two levels of precision and in both modes. All losses and the averages must have the same bits. tests/python/test_same_training.py
 // does the same from Python.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,6 +44,9 @@ void write_cifar(const std::string& path, int64_t rows) {
 struct Case {
   Mode mode;
   std::string level;
+  DType half = DType::kBFloat16;
+  int64_t scale = 1024;  // of the loss, to begin with
+  std::string name() const { return level + (half == DType::kFloat16 ? "Float16" : "") + (mode == Mode::kGraph ? "Graph" : "Pynative"); }
 };
 
 class SameTraining : public testing::TestWithParam<Case> {
@@ -55,6 +59,7 @@ class SameTraining : public testing::TestWithParam<Case> {
 
   struct Outcome {
     std::string losses;  // hash of their bits
+    double scale = 0;  // of the loss, in the end
     std::vector<float> averages;
   };
 
@@ -65,7 +70,7 @@ model: {name: resnet20}
 data: {kind: cifar10, augment: false, workers: 1}
 train: {epochs: 5, batch_size: 4, seed: 3, eval_interval: 0, eval_weights: average}
 optimizer: {name: momentum, momentum: 0.9, weight_decay: 0.0001, clip_global_norm: 1.5}
-loss_scale: {type: dynamic, init: 1024, window: 3}
+loss_scale: {type: dynamic, window: 3}
 lr: {schedule: cosine, max: 0.05, warmup_epochs: 1}
 boost:
   grad_accumulation: {enabled: true, step: 4}
@@ -75,6 +80,8 @@ boost:
     s.set("data.path=" + folder_.path());
     s.set("train.run_dir=" + folder_.file("run"));
     s.set("train.amp_level=" + GetParam().level);
+    s.set(std::string("train.amp_dtype=") + (GetParam().half == DType::kFloat16 ? "f16" : "bf16"));
+    s.set(fmt::format("loss_scale.init={}", GetParam().scale));
     s.set(std::string("train.mode=") + (GetParam().mode == Mode::kGraph ? "graph" : "pynative"));
     s.validate();
     app::TrainRequest request;
@@ -83,6 +90,7 @@ boost:
     Outcome out;
     out.losses = nlohmann::json::parse(std::ifstream(folder_.file("run/repro.json"))).at("loss_bits_hash");
     for (const train::CheckpointEntry& e : train::load_checkpoint(r.checkpoint).entries) {
+      if (e.name == "scale_sense") out.scale = e.tensor.item();
       if (!e.name.starts_with("average.")) continue;
       for (const float v : e.tensor.to_vector<float>()) out.averages.push_back(v);
     }
@@ -117,8 +125,8 @@ boost:
         std::make_shared<optim::Momentum>(std::vector<optim::ParamGroup>{decayed, others, order},
                                           optim::MomentumOptions{.learning_rate = rates, .momentum = 0.9, .grad_clip = {.global_norm = 1.5}});
     train::ModelOptions o;
-    o.amp = {.level = amp::parse_level(GetParam().level)};
-    o.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(1024, 2, 3);
+    o.amp = {.level = amp::parse_level(GetParam().level), .dtype = GetParam().half};
+    o.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(GetParam().scale, 2, 3);
     o.algorithms = {train::boosts().make("average", {{"decay", 0.9}}), train::boosts().make("grad_accumulation", {{"step", 4}})};
     train::Model model(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer, o);
     app::LossHash hash;
@@ -129,8 +137,7 @@ boost:
     });
     model.train(kEpochs, data, {note}, {.dataset_sink_mode = false});
     EXPECT_EQ(steps, kEpochs * kRows / kBatch);
-    EXPECT_EQ(model.loss_scale_manager()->get_loss_scale(), 1024 * 16) << "twelve updates, one factor for every three";
-    Outcome out{hash.hex(), {}};
+    Outcome out{hash.hex(), model.loss_scale_manager()->get_loss_scale(), {}};
     for (const auto& [of, average] : model.algorithm("average")->other_weights()) {
       for (const float v : average->stored().to_vector<float>()) out.averages.push_back(v);
     }
@@ -143,13 +150,17 @@ boost:
 TEST_P(SameTraining, BySettingsAndByHandBitForBit) {
   const Outcome a = by_settings(), b = by_hand();
   EXPECT_EQ(a.losses, b.losses);
+  EXPECT_EQ(a.scale, b.scale);
+  if (GetParam().half == DType::kFloat16) EXPECT_LT(b.scale, static_cast<double>(GetParam().scale)) << "gradients overflow and updates are left out";
+  else EXPECT_EQ(b.scale, 1024 * 16) << "twelve updates, one factor for every three";
   ASSERT_GT(a.averages.size(), 100000u);
   EXPECT_EQ(a.averages, b.averages);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, SameTraining,
-                         testing::Values(Case{Mode::kGraph, "O0"}, Case{Mode::kPynative, "O0"}, Case{Mode::kGraph, "O2"}, Case{Mode::kPynative, "O2"}),
-                         [](const testing::TestParamInfo<Case>& c) { return c.param.level + (c.param.mode == Mode::kGraph ? "Graph" : "Pynative"); });
+                         testing::Values(Case{Mode::kGraph, "O0"}, Case{Mode::kPynative, "O0"}, Case{Mode::kGraph, "O2"}, Case{Mode::kPynative, "O2"},
+                                         Case{Mode::kGraph, "O2", DType::kFloat16, 1 << 22}, Case{Mode::kPynative, "O2", DType::kFloat16, 1 << 22}),
+                         [](const testing::TestParamInfo<Case>& c) { return c.param.name(); });
 
 }  // namespace
 }  // namespace sindri

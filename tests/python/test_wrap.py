@@ -129,6 +129,32 @@ def test_dynamic_loss_scale(mode, optimizer):
     assert {"scale_sense", "current_iterator_step", "last_overflow_iterator_step"} <= names
 
 
+def test_a_step_that_is_left_out_leaves_moving_averages(mode):
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.dense, self.norm = nn.Dense(3, 4, weight_init='ones'), nn.BatchNorm1d(4)
+            self.calls = ms.Parameter(ms.Tensor(0, ms.int32), name='calls', requires_grad=False)
+
+        def construct(self, x):
+            self.calls += 1
+            return self.norm(self.dense(x)).sum()
+
+    net = Net()
+    step = nn.TrainOneStepWithLossScaleCell(net, nn.SGD(net.trainable_params(), 0.1), nn.DynamicLossScaleUpdateCell(4, 2, 100))
+    step.set_train()
+    x = np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32)
+    assert not step(ms.Tensor(x))[1]
+    kept = {p.name: p.asnumpy().copy() for p in net.get_parameters()}
+    assert kept['calls'] == 1 and kept['norm.moving_mean'].any()
+    x[0, 0] = np.inf  # the forward pass itself gives infinite activations
+    assert step(ms.Tensor(x))[1]
+    for p in net.get_parameters():
+        np.testing.assert_array_equal(p.asnumpy(), kept[p.name], err_msg=p.name)
+    x[0, 0] = 1
+    assert not step(ms.Tensor(x))[1] and net.calls.asnumpy() == 2 and np.isfinite(net.norm.moving_mean.asnumpy()).all()
+
+
 def test_scale_does_not_fall_below_1_nor_grow_out_of_range(mode):
     scale = ms.Parameter(ms.Tensor(1.5, ms.float32), name="s")
     cell = nn.DynamicLossScaleUpdateCell(1.5, 4, 1)

@@ -118,6 +118,9 @@ struct SINDRI_API TrainStep {
   std::vector<Choice> choices_;
 };
 
+/// A snapshot of these: brings back the values of now where `skip` is true, by ops, of those that were assigned meanwhile.
+SINDRI_API TrainStep::Restore keep_values(const std::vector<Parameter*>& parameters);
+
 /// Calls the stages of a step in their order, but `run`.
 SINDRI_API StepResult run_stages(TrainStep& step, const TrainStep::Batch& batch);
 

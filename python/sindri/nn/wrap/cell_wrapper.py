@@ -156,6 +156,7 @@ class TrainOneStepCell(Cell):
     """
 
     _stages: Any = Stages
+    _unread_by_graphs = Cell._unread_by_graphs | {"_cell_written"}  # of the cells under a loss scale
 
     def __init__(self, network: Cell, optimizer: Cell, sens: Optional[float] = None, return_grad: bool = False) -> None:
         super().__init__(auto_prefix=False)

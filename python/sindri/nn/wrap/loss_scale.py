@@ -107,6 +107,10 @@ class ScaledStages(Stages):
             self.grads = cell.grad(cell.network, cell.weights)(*self.inputs, seed)
         return self.loss, self.grads, _core.inverse_scale(scale, self.grads)
 
+    def written(self) -> Tuple[Parameter, ...]:
+        """What the network's forward pass may write to (moving averages): as it was, where the step is left out."""
+        return self.cell.__dict__["_cell_written"]
+
     def reduce(self, grads: Tuple[Tensor, ...], inverse: Any) -> Tuple[Tuple[Tensor, ...], Any]:
         controls = getattr(self.cell.optimizer, "_has_controls", None)
         if controls is not None and controls() and not self.cell.reducer_flag:  # the update op divides
@@ -138,7 +142,8 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
     def __init__(self, network: Cell, optimizer: Cell, scale_sense: Union[Cell, Tensor, float]) -> None:
         super().__init__(network, optimizer, sens=1.0)
-        who = self.cls_name
+        who, trained = self.cls_name, set(map(id, self.weights))
+        self.__dict__["_cell_written"] = tuple(p for p in network.get_parameters() if id(p) not in trained)
         self.hyper_map, self.less_equal, self.allreduce, self.base = HyperMap(), _ops.less_equal, AllReduce(), Tensor(1, mstype.float32)
         self.is_distributed = self.parallel_mode != context.ParallelMode.STAND_ALONE
         self.gpu_target = context.get_context("device_target") == "GPU"
