@@ -31,9 +31,11 @@ struct Normalization {
 Normalization known_normalization(const KindFacts& facts, int64_t side) {
   if (facts.mean.empty() != facts.std.empty()) throw ValueError("a kind of data tells a mean or a std alone", "dataset::KindFacts", "give both or neither");
   if (!facts.mean.empty()) return {facts.mean, facts.std};
-  if (side > 64) return {{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}};
   const KindFacts& small = dataset::kinds().find("cifar10").facts;
-  return {small.mean, small.std};
+  const Normalization of_rgb = side > 64 ? Normalization{{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}} : Normalization{small.mean, small.std};
+  if (facts.channels == 3) return of_rgb;
+  const auto middle = [](const std::vector<double>& v) { return std::vector<double>{(v[0] + v[1] + v[2]) / 3}; };
+  return {middle(of_rgb.mean), middle(of_rgb.std)};
 }
 
 struct Source {

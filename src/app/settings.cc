@@ -13,7 +13,6 @@
 
 #include "sindri/amp/policy.h"
 #include "sindri/core/error.h"
-#include "sindri/nn/registry.h"
 #include "sindri/optim/registry.h"
 #include "sindri/train/boost.h"
 #include "src/app/settings_yaml.h"
@@ -54,8 +53,7 @@ std::string section_of(const std::string& name) { return name.substr(0, name.rfi
 
 // The switch of what is on or off beside others, that a setting belongs to; empty for others.
 std::string switch_of(const std::string& name) {
-  if (!name.starts_with("boost.") && !name.starts_with("metrics.")) return "";
-  return section_of(name) + ".enabled";
+  return Settings::switched_registry(name.substr(0, name.find('.'))) != nullptr ? section_of(name) + ".enabled" : "";
 }
 
 // The setting that another program's name stands for, or that is meant by the same key in another section; empty when there is none.
@@ -267,11 +265,12 @@ void Settings::validate_switched() const {
     if (switch_of(name).empty() || get_bool(switch_of(name)) || !differs_from_default(*this, spec)) continue;
     fail(spec.name, fmt::format("{} is off", section_of(name)), fmt::format("set {}.enabled=true, or leave it out", section_of(name)));
   }
-  for (const auto& [section, registry] : {std::pair<std::string, const RegistryBase*>{"boost", &train::boosts()}, {"metrics", &nn::metrics()}}) {
-    for (const std::string& name : registry->offered()) {
-      const std::string own = section + "." + name;
-      if (get_bool(own + ".enabled")) check_thing(own + ".enabled", own, registry->info(name), [&] { registry->values(name, switched(own, *registry)); });
-    }
+  for (const SettingSpec& spec : schema()) {
+    const std::string name = spec.name, own = section_of(name);
+    if (name != switch_of(name) || !get_bool(name)) continue;
+    const RegistryBase& registry = *switched_registry(own.substr(0, own.find('.')));
+    const Registered& thing = registry.info(own.substr(own.find('.') + 1));
+    check_thing(name, own, thing, [&] { registry.values(thing.name, switched(own, registry)); });
   }
   train::in_order(make_boosts(*this));  // what excludes what
   const std::string weights = get_string("train.eval_weights");
@@ -312,9 +311,15 @@ void Settings::check_thing(const std::string& chooser, const std::string& sectio
   try {
     make_values();
   } catch (const ValueError& e) {
-    const std::string own = thing.name + ".", key = e.where().starts_with(own) ? e.where().substr(own.size()) : "";
-    const std::string at_fault = key.empty() ? chooser : section + "." + key;
-    fail(at_fault.c_str(), e.message(), e.fix().empty() ? "see docs/settings.md" : e.fix());
+    // Its check names the setting in `where`, a value that is refused alone in front of the message.
+    const std::string own = thing.name + ".", fix = e.fix().empty() ? "see docs/settings.md" : e.fix();
+    std::string at_fault = chooser, message = e.message();
+    if (e.where().starts_with(own)) at_fault = section + "." + e.where().substr(own.size());
+    if (const size_t colon = message.find(':'); message.starts_with(own) && colon != std::string::npos) {
+      at_fault = section + "." + message.substr(own.size(), colon - own.size());
+      message = thing.name + message.substr(colon);
+    }
+    fail(at_fault.c_str(), message, fix);
   }
   for (const SettingSpec& spec : thing.settings) {
     const std::string name = section + "." + spec.name, needed = section + "." + spec.needs;

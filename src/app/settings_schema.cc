@@ -32,6 +32,17 @@ constexpr Chooser kChoosers[] = {
     {"loss.name", []() -> const RegistryBase& { return nn::losses(); }},
 };
 
+// Sections of registered things that are used beside each other, each with a switch.
+struct Switched {
+  const char* section;
+  const RegistryBase& (*registry)();
+  bool changes_result;
+};
+constexpr Switched kSwitched[] = {
+    {"metrics", []() -> const RegistryBase& { return nn::metrics(); }, false},
+    {"boost", []() -> const RegistryBase& { return train::boosts(); }, true},
+};
+
 const std::string& amp_levels() {
   static const std::string& names = *new std::string(amp::policy_names(amp::Casts::kOps));
   return names;
@@ -273,15 +284,16 @@ std::vector<SettingSpec> all_rows() {
     const std::vector<SettingSpec> own = registry.rows(section, setting);
     for (const SettingSpec& spec : own) {
       if (std::any_of(out.begin(), out.end(), [&](const SettingSpec& s) { return std::string_view(s.name) == spec.name; }))
-        throw ValueError(fmt::format("a {} declares the setting '{}', which all of them have", registry.kind(), spec.name), setting, "give it another name");
+        throw ValueError(fmt::format("one of kind {} declares the setting '{}', which all of them have", registry.kind(), spec.name), setting, "give it another name");
     }
     out.insert(last.base(), own.begin(), own.end());
   }
-  std::vector<SettingSpec> measured = nn::metrics().switched_rows("metrics");
-  for (SettingSpec& spec : measured) spec.changes_result = false;
-  out.insert(out.end(), measured.begin(), measured.end());
-  const std::vector<SettingSpec> algorithms = train::boosts().switched_rows("boost");
-  out.insert(out.end(), algorithms.begin(), algorithms.end());
+  for (const Switched& s : kSwitched) {
+    for (SettingSpec& spec : s.registry().switched_rows(s.section)) {
+      spec.changes_result = spec.changes_result && s.changes_result;
+      out.push_back(spec);
+    }
+  }
   return out;
 }
 
@@ -291,8 +303,9 @@ std::vector<SettingSpec> all_rows() {
 const std::vector<SettingSpec>& Settings::schema() {
   static std::mutex mutex;
   static std::deque<std::pair<size_t, std::vector<SettingSpec>>>& tables = *new std::deque<std::pair<size_t, std::vector<SettingSpec>>>();
-  size_t things = train::boosts().size() + nn::metrics().size();
+  size_t things = 0;
   for (const Chooser& chooser : kChoosers) things += chooser.registry().size();
+  for (const Switched& s : kSwitched) things += s.registry().size();
   const std::lock_guard lock(mutex);
   if (tables.empty() || tables.back().first != things) tables.emplace_back(things, all_rows());
   return tables.back().second;
@@ -302,6 +315,12 @@ const RegistryBase& Settings::registry_of(const std::string& chooser) {
   for (const Chooser& c : kChoosers)
     if (chooser == c.setting) return c.registry();
   throw InternalError("the setting " + chooser + " chooses nothing that is registered");
+}
+
+const RegistryBase* Settings::switched_registry(const std::string& section) {
+  for (const Switched& s : kSwitched)
+    if (section == s.section) return &s.registry();
+  return nullptr;
 }
 
 namespace {

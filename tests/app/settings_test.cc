@@ -198,7 +198,8 @@ TEST(Settings, RulesBetweenSettings) {
   refused({"checkpoint.prefix=a/b"}, "no '/'");
   refused({"checkpoint.prefix=long", std::string("checkpoint.prefix=" + std::string(300, 'x')).c_str()}, "at most 180 bytes, this one 300");
   refused({"model.name=mlp", "model.conv_init=zeros"}, "mlp has no such setting");
-  refused({"model.name=lenet", "model.variant=torchvision"}, "lenet.variant: expected mindspore");
+  refused({"model.name=lenet", "model.variant=torchvision"}, "model.variant: lenet: expected mindspore, got 'torchvision' | model.variant from --set");
+  refused({"optimizer.name=rmsprop", "optimizer.epsilon=0"}, "optimizer.epsilon: rmsprop: expected 1e-30");
   refused({"model.name=resnet20", "model.dense_init=xavier"}, "model.dense_init from --set");
   Settings().validate();
 }

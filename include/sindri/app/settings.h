@@ -40,6 +40,8 @@ class SINDRI_API Settings {
   static const std::vector<SettingSpec>& schema();
   /// The registry that a setting chooses from ("optimizer.name"). Throws InternalError for another setting.
   static const RegistryBase& registry_of(const std::string& chooser);
+  /// The registry whose things a section ("boost") switches on beside each other; null for other sections.
+  static const RegistryBase* switched_registry(const std::string& section);
 
   /// Reads a file: at most 1 MB, depth 64, UTF-8; no anchors, aliases, tags or duplicate keys. Throws IoError when it cannot be read.
   void load_yaml(const std::string& path);

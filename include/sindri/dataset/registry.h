@@ -28,7 +28,7 @@ struct KindFacts {
   int64_t side = 0;  ///< height and width of every image; 0: they differ
   int64_t num_classes = 0;  ///< where Dataset::num_classes does not tell; 0: not known
   double largest = 255;  ///< the largest pixel value
-  std::vector<double> mean = {}, std = {};  ///< of pixels scaled to 0..1, one number or one per channel; empty: as for photographs of the net's size
+  std::vector<double> mean = {}, std = {};  ///< of pixels scaled to 0..1, one number or one per channel; empty: as photographs of the net's size have
   bool augment = true;  ///< a crop or a flip of an image is an image of its class
   bool encoded = false;  ///< images are the bytes of image files
   bool needs_path = true;  ///< false: an empty path stands for a place of its own
