@@ -312,14 +312,14 @@ void Settings::check_thing(const std::string& chooser, const std::string& sectio
     make_values();
   } catch (const ValueError& e) {
     // Its check names the setting in `where`, a value that is refused alone in front of the message.
-    const std::string own = thing.name + ".", fix = e.fix().empty() ? "see docs/settings.md" : e.fix();
     std::string at_fault = chooser, message = e.message();
-    if (e.where().starts_with(own)) at_fault = section + "." + e.where().substr(own.size());
-    if (const size_t colon = message.find(':'); message.starts_with(own) && colon != std::string::npos) {
-      at_fault = section + "." + message.substr(own.size(), colon - own.size());
-      message = thing.name + message.substr(colon);
+    for (const SettingSpec& spec : thing.settings) {
+      const std::string own = thing.name + "." + spec.name;
+      const bool alone = message.starts_with(own + ":");
+      if (alone) message = thing.name + message.substr(own.size());
+      if (alone || e.where() == own) at_fault = section + "." + spec.name;
     }
-    fail(at_fault.c_str(), message, fix);
+    fail(at_fault.c_str(), message, e.fix().empty() ? "see docs/settings.md" : e.fix());
   }
   for (const SettingSpec& spec : thing.settings) {
     const std::string name = section + "." + spec.name, needed = section + "." + spec.needs;

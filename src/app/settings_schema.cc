@@ -284,7 +284,8 @@ std::vector<SettingSpec> all_rows() {
     const std::vector<SettingSpec> own = registry.rows(section, setting);
     for (const SettingSpec& spec : own) {
       if (std::any_of(out.begin(), out.end(), [&](const SettingSpec& s) { return std::string_view(s.name) == spec.name; }))
-        throw ValueError(fmt::format("one of kind {} declares the setting '{}', which all of them have", registry.kind(), spec.name), setting, "give it another name");
+        throw ValueError(fmt::format("one of kind {} declares the setting '{}', which all of them have", registry.kind(), spec.name), setting,
+                         "give it another name");
     }
     out.insert(last.base(), own.begin(), own.end());
   }
