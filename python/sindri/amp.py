@@ -146,7 +146,7 @@ def auto_mixed_precision(network: Cell, amp_level: str = "O0", dtype: Any = msty
     Raises TypeError for what is no Cell, ValueError for an unknown level and a type that is not half.
     """
     _check_network("auto_mixed_precision", network, dtype)
-    policy = _core.amp_policy(amp_level)
+    policy = _core.amp_policy(check_type("auto_mixed_precision", "amp_level", amp_level, str))
     if policy.name == "O0":
         _take_back(network)
     else:
@@ -183,7 +183,7 @@ class _WithLossCell(WithLossCell):
 
 def _policy(level: str) -> Any:
     """What a level means to Model and build_train_network: 'auto' is another one on each device target."""
-    return _core.amp_policy(level, context.get_context("device_target"))
+    return _core.amp_policy(check_type("Model", "amp_level", level, str), context.get_context("device_target"))
 
 
 def _casts_all(level: str) -> bool:
@@ -208,6 +208,7 @@ def _check_build_arguments(network: Any, optimizer: Any, level: Any, boost_level
         check_choice(who, "the argument", name, ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager", "boost"))
     if kwargs.get("cast_model_type", mstype.float32) not in (*_HALF, mstype.float32):
         fail(TypeError, f"cast_model_type must be float16, bfloat16 or float32, got {kwargs['cast_model_type']}", who)
+    check_type(who, "boost", kwargs.get("boost"), (AutoBoost, type(None)))
     check_type(who, "keep_batchnorm_fp32", kwargs.get("keep_batchnorm_fp32"), (bool, type(None)))
     if not isinstance(optimizer, Cell) or not hasattr(optimizer, "parameters"):
         fail(TypeError, f"optimizer must be an Optimizer, got {optimizer!r}", who)

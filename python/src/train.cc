@@ -168,11 +168,17 @@ void bind_train(py::module_& m) {
       py::arg("position"), "What a checkpoint of a training holds beside Parameters.");
   m.def(
       "load_training_state",
-      [](const std::string& path, const WantedParams& params) {
-        const train::ReadState s = train::read_training_state(path, wanted_of(params), true);
+      [](const std::string& path, const WantedParams& params, const std::optional<py::bytes>& key, const std::string& mode) {
+        const std::string secret = key ? std::string(*key) : "";
+        train::ReadState s;
+        {
+          const py::gil_scoped_release release;
+          s = train::read_training_state(path, wanted_of(params), true, secret, mode);
+        }
         return py::make_tuple(s.position, values_of(s.values));
       },
-      py::arg("path"), py::arg("params"), "(position, {name: value}) of a training's checkpoint; of a folder the newest good one.");
+      py::arg("path"), py::arg("params"), py::arg("key") = py::none(), py::arg("mode") = "AES-GCM",
+      "(position, {name: value}) of a training's checkpoint; of a folder the newest good one.");
   m.def("loss_line", &train::loss_line, py::arg("epoch"), py::arg("step"), py::arg("loss"), "What LossMonitor prints.");
   m.def("epoch_time_line", &train::epoch_time_line, py::arg("mode"), py::arg("milliseconds"), py::arg("steps"), py::arg("outside_steps") = py::none(),
         "What TimeMonitor prints.");
@@ -196,7 +202,9 @@ void bind_train(py::module_& m) {
         train::rotate_checkpoints(folder, prefix, newest, {keep_max, minutes});
       },
       py::arg("folder"), py::arg("prefix"), py::arg("newest"), py::arg("keep_max"), py::arg("keep_per_n_minutes"));
-  m.def("find_newest_checkpoint", &train::find_newest_checkpoint, py::arg("folder"), py::arg("prefix") = "");
+  m.def(
+      "find_newest_checkpoint", [](const std::string& folder, const std::string& prefix) { return train::find_newest_checkpoint(folder, prefix); },
+      py::arg("folder"), py::arg("prefix") = "");
   py::class_<PyNativeCell>(m, "NativeCell", "A network of the C++ library.")
       .def("__call__", &PyNativeCell::call)
       .def("parameters", &PyNativeCell::parameters, "[(name, Parameter)] in definition order.")

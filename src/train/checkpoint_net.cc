@@ -14,6 +14,7 @@
 #include "sindri/core/log.h"
 #include "sindri/train/checkpoint.h"
 #include "sindri/train/checkpoint_fit.h"
+#include "sindri/train/cipher.h"
 #include "src/core/nearest.h"
 #include "src/train/atomic_file.h"
 
@@ -201,12 +202,12 @@ std::vector<Candidate> list_candidates(const std::string& folder, const std::str
 
 }  // namespace
 
-std::string find_newest_checkpoint(const std::string& folder, const std::string& prefix) {
+std::string find_newest_checkpoint(const std::string& folder, const std::string& prefix, const std::string& dec_key, const std::string& dec_mode) {
   std::string unverified, damage;
   const std::vector<Candidate> candidates = list_candidates(folder, prefix);
   for (const Candidate& c : candidates) {
     try {
-      if (load_checkpoint(c.path).verified) return c.path;
+      if ((dec_key.empty() ? load_checkpoint(c.path) : load_sealed_checkpoint(c.path, dec_key, dec_mode)).verified) return c.path;
       if (unverified.empty()) unverified = c.path;
     } catch (const CheckpointError& e) {
       // Anything else, a file that cannot be opened or read most of all, says nothing about the file: it may be the good one.

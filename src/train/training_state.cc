@@ -13,6 +13,7 @@
 #include "sindri/train/boost.h"
 #include "sindri/train/checkpoint.h"
 #include "sindri/train/checkpoint_fit.h"
+#include "sindri/train/cipher.h"
 
 namespace sindri::train {
 
@@ -87,11 +88,12 @@ TrainPosition position_of(const LoadedCheckpoint& file) {
 
 }  // namespace
 
-ReadState read_training_state(const std::string& given, std::vector<WantedParam> wanted, bool others_allowed) {
+ReadState read_training_state(const std::string& given, std::vector<WantedParam> wanted, bool others_allowed, const std::string& dec_key,
+                              const std::string& dec_mode) {
   const bool is_folder = std::filesystem::is_directory(given);
-  const std::string path = is_folder ? find_newest_checkpoint(given) : given;
+  const std::string path = is_folder ? find_newest_checkpoint(given, "", dec_key, dec_mode) : given;
   if (path.empty()) throw CheckpointError("there is no checkpoint in the folder", given, "name a folder that a training has saved in");
-  const LoadedCheckpoint file = load_checkpoint(path);
+  const LoadedCheckpoint file = dec_key.empty() ? load_checkpoint(path) : load_sealed_checkpoint(path, dec_key, dec_mode);
   if (file.find(kPositionEntry) == nullptr || file.find(kRngEntry) == nullptr)
     throw CheckpointError("the checkpoint holds weights but no training state", path, "begin a new training with its weights (sindri train --checkpoint)");
   ReadState out{.position = position_of(file), .values = {}};

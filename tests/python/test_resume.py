@@ -216,3 +216,22 @@ def test_refusals(tmp_path):
     whole.load_training_state(str(tmp_path / 'a'))
     with pytest.raises(ValueError, match="'initial_epoch'"):
         whole.train(EPOCHS, data(), initial_epoch=2, dataset_sink_mode=False)
+
+
+def test_encrypted(tmp_path):
+    whole, _ = run()
+    key = b'0123456789abcdef'
+    model, seen = make_model(), Losses(most=STEPS + 2)
+    config = ms.CheckpointConfig(save_checkpoint_steps=1, enc_key=key, enc_mode='AES-CBC')
+    model.train(EPOCHS, data(), [seen, ms.ModelCheckpoint('net', str(tmp_path), config)], dataset_sink_mode=False)
+    after = make_model()
+    with pytest.raises(ValueError, match='encrypted'):
+        after.load_training_state(str(tmp_path))
+    with pytest.raises(ValueError, match='decrypted'):
+        after.load_training_state(str(tmp_path), b'f' * 16, 'AES-CBC')
+    with pytest.raises(ValueError, match="'dec_key' of AES-CBC"):
+        after.load_training_state(str(tmp_path), b'f', 'AES-CBC')
+    assert after.load_training_state(str(tmp_path), key, 'AES-CBC').step == STEPS + 2
+    rest = Losses()
+    after.train(EPOCHS, data(), rest, dataset_sink_mode=False)
+    assert seen.losses + rest.losses == whole

@@ -98,7 +98,8 @@ SINDRI_API std::string checkpoint_file_name(const std::string& prefix, int64_t e
 /// Path of the checkpoint with the highest epoch and step in `folder` that verifies, among files named PREFIX-EPOCH_STEP.ckpt (any
 /// prefix when empty); files without integrity data count only when none verifies. Damaged ones are skipped with a warning. Empty when
 /// there is no file of that name. Throws CheckpointError(kCheckpointCorrupt) when all are damaged, and IoError when one that is newer than
-/// the newest good one cannot be read: a training that went on without it would overwrite it.
-SINDRI_API std::string find_newest_checkpoint(const std::string& folder, const std::string& prefix = "");
+/// the newest good one cannot be read: a training that went on without it would overwrite it. dec_key and dec_mode: of encrypted files (cipher.h).
+SINDRI_API std::string find_newest_checkpoint(const std::string& folder, const std::string& prefix = "", const std::string& dec_key = "",
+                                              const std::string& dec_mode = "AES-GCM");
 
 }  // namespace sindri::train

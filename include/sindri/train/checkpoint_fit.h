@@ -36,7 +36,9 @@ struct ReadState {
   std::vector<std::pair<std::string, Tensor>> values;
 };
 /// Reads a training's checkpoint; of a folder the newest good one. Errors as load_training_state has them; with others_allowed the file may hold
-/// more than the training wants. A table of learning rates of another length is left out.
-SINDRI_API ReadState read_training_state(const std::string& path, std::vector<WantedParam> wanted, bool others_allowed);
+/// more than the training wants. A table of learning rates of another length is left out. dec_key and dec_mode: of an encrypted file (cipher.h); no key:
+/// it is none.
+SINDRI_API ReadState read_training_state(const std::string& path, std::vector<WantedParam> wanted, bool others_allowed, const std::string& dec_key = "",
+                                         const std::string& dec_mode = "AES-GCM");
 
 }  // namespace sindri::train

@@ -305,15 +305,17 @@ class Model:
                                        helper.iter.state())
         return _core.training_state_entries(position)
 
-    def load_training_state(self, path: str) -> Any:
+    def load_training_state(self, path: str, dec_key: Optional[bytes] = None, dec_mode: str = 'AES-GCM') -> Any:
         """Loads what ModelCheckpoint saved, so that the next train() or fit() goes on from there, in the middle of an epoch too, with the bits of a
         training that was never broken off: parameters, optimizer, loss scale, training algorithms, random state and the place in the data. `path` is a
         file, or a folder whose newest good checkpoint is taken. The Model and the data set must be made as they were, and train() is given the
-        epochs of the whole training. Returns the position (epoch, step_in_epoch, step). ValueError: no such file, another training's, no state in it."""
+        epochs of the whole training. dec_key and dec_mode: those of CheckpointConfig. Returns the position (epoch, step_in_epoch, step). ValueError: no such
+        file, another training's, no state in it, another key."""
         if self._optimizer is None:
             raise ValueError("Model.load_training_state: the Model has no optimizer")
+        _core.check_key(dec_key, dec_mode, 'Model.load_training_state', 'dec_key', 'dec_mode')
         params = {p.name: p for p in self._train_network.get_parameters()}
-        self._position, values = _core.load_training_state(path, [(name, p.dtype, p.shape) for name, p in params.items()])
+        self._position, values = _core.load_training_state(path, [(name, p.dtype, p.shape) for name, p in params.items()], dec_key, dec_mode)
         _core.set_rng_state(values.pop('sindri.rng_state'))
         for name, value in values.items():
             params[name].set_data(value)
