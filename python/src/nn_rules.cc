@@ -48,6 +48,24 @@ class PyMetric {
   nn::MetricPtr metric_;
 };
 
+// What str() makes of the words of a sequence, whatever they are.
+std::vector<std::string> words_of(py::handle sequence) {
+  std::vector<std::string> out;
+  for (const py::handle word : sequence) out.push_back(py::str(word));
+  return out;
+}
+
+void update_bleu(nn::BleuScore& score, const py::iterable& candidates, const py::iterable& references) {
+  std::vector<std::vector<std::string>> texts;
+  std::vector<std::vector<std::vector<std::string>>> lists;
+  for (const py::handle text : candidates) texts.push_back(words_of(text));
+  for (const py::handle list : references) {
+    lists.emplace_back();
+    for (const py::handle text : list) lists.back().push_back(words_of(text));
+  }
+  score.update(texts, lists);
+}
+
 /// The body of a callable that computes a registered loss: f(inputs…, optional tensors…, settings…, reduction) by position; what is left out
 /// behind the inputs is undefined or at its default. Without a reduction a loss that reduces in its own way gives the mean, another its terms.
 class LossFunction {
@@ -144,6 +162,27 @@ void bind_nn_rules(py::module_& m) {
       m, "reduce_loss", "weights·factor·x, reduced over all dimensions: 'mean', 'sum', 'none' or 'batchmean'; half types in float32.",
       [](const Tensor& x, const Tensor& weights, double factor, const std::string& reduction) { return nn::reduce_loss(x, weights, factor, reduction); },
       py::arg("x"), py::arg("weights") = py::none(), py::arg("factor") = 1.0, py::arg("reduction") = "mean");
+  py::class_<nn::BleuScore>(m, "BleuScore", "BLEU over the candidates and references of updates.")
+      .def(py::init<int64_t, bool>(), py::arg("n_gram"), py::arg("smooth"))
+      .def(py::pickle(
+          [](const nn::BleuScore& score) {
+            nn::CountArchive counts;
+            nn::BleuScore copy = score;
+            copy.archive(counts);
+            return py::make_tuple(score.counts()["numerator"].size(), score.smooth(), counts.values());
+          },
+          [](const py::tuple& state) {
+            nn::BleuScore score(py::cast<int64_t>(state[0]), py::cast<bool>(state[1]));
+            nn::CountArchive counts(py::cast<std::vector<double>>(state[2]));
+            score.archive(counts);
+            counts.check_end();
+            return score;
+          }))
+      .def("update", &update_bleu, py::arg("candidates"), py::arg("references"))
+      .def("counts", &nn::BleuScore::counts)
+      .def("clear", &nn::BleuScore::clear)
+      .def("value", &nn::BleuScore::eval)
+      .def_property_readonly("empty", &nn::BleuScore::empty, "Whether nothing was counted since clear().");
   m.def("auc", &nn::auc, py::arg("x"), py::arg("y"), py::arg("reorder") = false, "The area under the points (x, y).");
   py::class_<PyMetric>(m, "Metric", "A metric of the C++ library by its name.")
       .def(py::init([](const std::string& name, const py::kwargs& settings) { return std::make_unique<PyMetric>(name, settings); }), py::arg("name"))

@@ -170,6 +170,20 @@ TEST(Metric, RatesThatDoNotBecomeOne) {
   EXPECT_THROW(metrics().make("confusion_matrix_metric", {{"metric_name", std::string("sense")}}), ValueError);
 }
 
+TEST(Metric, Bleu) {
+  const BleuScore::Words cat = {"the", "cat", "sat", "on", "the", "mat"};
+  BleuScore m(2);
+  EXPECT_THROW(m.eval(), ValueError);
+  m.update({{"the", "the", "cat"}}, {{cat, {"the", "mat"}}});  // "the" twice in a reference; "the the" never: 3 of 3, 1 of 2; a reference of 2 words is nearest
+  EXPECT_DOUBLE_EQ(m.eval(), std::sqrt(1.0 * 0.5));
+  m.clear();
+  m.update({{"the", "cat"}}, {{cat}});
+  EXPECT_DOUBLE_EQ(m.eval(), std::exp(1 - 6.0 / 2));
+  EXPECT_THROW(m.update({cat}, {}), ValueError);
+  EXPECT_THROW(m.update({cat}, {{}}), ValueError);
+  EXPECT_THROW(BleuScore(5), ValueError);
+}
+
 TEST(Metric, RegistryAndErrors) {
   for (const std::string& name : metric_names()) EXPECT_NE(make_metric(name), nullptr) << name;
   try {

@@ -167,13 +167,15 @@ def test_occlusion_sensitivity():
 @pytest.mark.parametrize('make', [
     lambda: train.Accuracy('classification'), lambda: train.Precision('multilabel'), lambda: train.Recall('classification'),
     lambda: train.Fbeta(0.5), lambda: train.F1(), lambda: train.TopKCategoricalAccuracy(2), lambda: train.ConfusionMatrix(3), lambda: train.Perplexity(),
-    lambda: train.MAE(), lambda: train.MSE(), lambda: train.Loss(), lambda: train.Dice(), lambda: train.ROC(3), lambda: train.HausdorffDistance()
-], ids=['accuracy', 'precision', 'recall', 'fbeta', 'f1', 'topk', 'confusion', 'perplexity', 'mae', 'mse', 'loss', 'dice', 'roc', 'hausdorff'])
+    lambda: train.MAE(), lambda: train.MSE(), lambda: train.Loss(), lambda: train.Dice(), lambda: train.ROC(3), lambda: train.HausdorffDistance(), lambda: train.BleuScore(2, True)
+], ids=['accuracy', 'precision', 'recall', 'fbeta', 'f1', 'topk', 'confusion', 'perplexity', 'mae', 'mse', 'loss', 'dice', 'roc', 'hausdorff', 'bleu'])
 def test_a_copy_counts_on_by_itself(make, again):
     scores = np.array([[0.2, 0.5, 0.3], [0.7, 0.2, 0.1], [0.1, 0.4, 0.5]])
     metric = make()
     if isinstance(metric, train.Loss):
         batches = [(Tensor(0.25),), (Tensor(0.75),)]
+    elif isinstance(metric, train.BleuScore):
+        batches = [([['a', 'b', 'c']], [[['a', 'b'], ['a', 'c', 'b', 'c']]]), ([[1, 2, 4]], [[[1, 2, 3]]])]
     elif isinstance(metric, train.HausdorffDistance):
         batches = [(scores > 0.3, scores > 0.15, 1), (scores > 0.45, scores > 0.15, 1)]
     elif isinstance(metric, train.ROC):

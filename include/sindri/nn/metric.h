@@ -283,4 +283,28 @@ class SINDRI_API Perplexity final : public Metric {
   int64_t count_ = 0;
 };
 
+/// BLEU of translations: uniform weights over 1 … n_gram grams, a brevity penalty; `smooth` adds one to hits and counts. Of texts, not of tensors.
+class SINDRI_API BleuScore final {
+ public:
+  using Words = std::vector<std::string>;
+  /// Throws ValueError unless n_gram is 1 to 4.
+  explicit BleuScore(int64_t n_gram = 4, bool smooth = false);
+  void clear();
+  /// Each candidate with its references. Throws ValueError for lists of different lengths and a candidate without references.
+  void update(const std::vector<Words>& candidates, const std::vector<std::vector<Words>>& references);
+  /// 0 when some length of gram never hit. Throws ValueError before any update.
+  double eval() const;
+  bool empty() const { return !updated_; }
+  bool smooth() const { return smooth_; }
+  /// Hits ("numerator") and grams ("denominator") by length of gram.
+  std::map<std::string, std::vector<double>> counts() const;
+  /// Hands each of its counts to `counts`, as a Metric does.
+  void archive(CountArchive& counts) { counts(updated_)(length_)(reference_length_)(hits_)(counts_); }
+
+ private:
+  bool smooth_, updated_ = false;
+  int64_t length_ = 0, reference_length_ = 0;
+  std::vector<int64_t> hits_, counts_;  // by length of gram
+};
+
 }  // namespace sindri::nn

@@ -105,6 +105,7 @@ class CountedMetric(Metric):
     `_total_num`, `_true_positives`, …; to count otherwise, override clear, update and eval together."""
 
     _takes = 'prediction, truth'
+    _counter: Any
 
     def _count_by(self, rule: str, **settings: Any) -> None:
         self._counter = _core.Metric(rule, **settings)
