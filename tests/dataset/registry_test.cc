@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "source_dir.h"
 #include "tests/dataset/helpers.h"
 
 namespace sindri::registered_kinds {
@@ -42,7 +43,8 @@ TEST(DataKinds, TellWhatTheirRowsAre) {
     EXPECT_EQ(kind.facts.mean.size(), kind.facts.std.size()) << name;
     EXPECT_TRUE(kind.facts.mean.size() <= 1 || kind.facts.mean.size() == static_cast<size_t>(kind.facts.channels)) << name;
     for (const bool train : {true, false}) {
-      const Dataset::Ptr data = kinds().make(name, {}, DataPart{.path = kind.facts.needs_path ? dir / name : "", .train = train});
+      const Dataset::Ptr data =
+          kinds().make(name, {}, DataPart{.path = kind.facts.needs_path ? dir / name : SINDRI_SOURCE_DIR "/dataset/digits", .train = train});
       const auto columns = data->columns();
       ASSERT_EQ(columns.size(), 2u) << name;
       EXPECT_EQ(columns[0].name, "image");
