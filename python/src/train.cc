@@ -190,6 +190,17 @@ void bind_train(py::module_& m) {
       .def_readwrite("wait", &train::Patience::wait)
       .def_readwrite("cooldown", &train::Patience::cooldown)
       .def_readonly("best", &train::Patience::best)
+      .def(py::pickle(
+          [](const train::Patience& p) { return py::make_tuple(p.larger_is_better, p.min_delta, p.patience, p.baseline, p.wait, p.cooldown, p.best); },
+          [](const py::tuple& t) {
+            return train::Patience{.larger_is_better = py::cast<bool>(t[0]),
+                                   .min_delta = py::cast<double>(t[1]),
+                                   .patience = py::cast<int64_t>(t[2]),
+                                   .baseline = py::cast<std::optional<double>>(t[3]),
+                                   .wait = py::cast<int64_t>(t[4]),
+                                   .cooldown = py::cast<int64_t>(t[5]),
+                                   .best = py::cast<double>(t[6])};
+          }))
       .def("see", &train::Patience::see, py::arg("value"), "True when the number is better than all before it.")
       .def("exhausted", &train::Patience::exhausted);
   m.def("checkpoint_files", &train::checkpoint_files, py::arg("folder"), py::arg("prefix"), "Paths of a prefix's checkpoints, oldest first.");

@@ -1,7 +1,9 @@
 """Callbacks: what they print, when they act, what they refuse; event files; the profiler."""
+import copy
 import glob
 import json
 import os
+import pickle
 import signal
 import struct
 
@@ -57,6 +59,32 @@ def test_contexts_are_left_also_after_an_error():
     with pytest.raises(ValueError, match='stop here'):
         model.train(1, train_cases.dataset(ds), callbacks=[Mine('a'), LambdaCallback(on_train_step_end=fail), Mine('b')])
     assert left == [('b', ValueError), ('a', ValueError)]
+
+
+def test_an_error_beside_another_is_logged(capfd):
+    class Broken(Callback):
+        def __exit__(self, *err):
+            raise OSError('not closed')
+
+    def fail(run_context):
+        raise ValueError('stop here')
+    model, _ = train_cases.model(ms, nn, train)
+    with pytest.raises(ValueError, match='stop here'):
+        model.train(1, train_cases.dataset(ds), callbacks=[Broken(), LambdaCallback(on_train_step_end=fail)])
+    assert 'Broken.__exit__ raised OSError: not closed' in capfd.readouterr().err
+    with pytest.raises(OSError, match='not closed'):
+        model.train(1, train_cases.dataset(ds), callbacks=[Broken()])
+    assert 'Broken' not in capfd.readouterr().err
+
+
+def test_watching_callbacks_can_be_copied():
+    for watch in (EarlyStopping('mine', patience=2, baseline=0.5), ReduceLROnPlateau('mine', patience=2)):
+        for value in (0.4, 0.5):
+            watch._rule.see(value)
+        for other in (copy.deepcopy(watch), pickle.loads(pickle.dumps(watch))):
+            assert (other.patience, other.wait, other.best) == (watch.patience, watch.wait, watch.best) == (2, 1, 0.4)
+            other._rule.see(0.6)
+            assert other._rule.exhausted() and not watch._rule.exhausted()
 
 
 # --- lines -------------------------------------------------------------------------------------------------------------------------

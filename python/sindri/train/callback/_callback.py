@@ -191,9 +191,12 @@ class _CallbackManager(Callback):
     def __exit__(self, *err: Any) -> None:
         first: Optional[BaseException] = None
         while self._entered:
+            callback = self._entered.pop()
             try:
-                self._entered.pop().__exit__(*err)
+                callback.__exit__(*err)
             except BaseException as e:  # every context is left, then the first error goes on
+                if first is not None or err[0] is not None:
+                    logger.error('%s.__exit__ raised %s: %s, beside the error that goes on', type(callback).__name__, type(e).__name__, e)
                 first = first or e
         if first is not None and err[0] is None:
             raise first
