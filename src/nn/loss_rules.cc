@@ -29,6 +29,11 @@ const auto& kMse = losses().add({.name = "mse", .doc = "(logits - labels)²", .m
                                    return {.terms = [](Tensors t) { return ops::square(ops::sub(t[0], t[1])); }};
                                  }});
 
+const auto& kRmse =
+    losses().add({.name = "rmse", .doc = "root of the mean of (logits - labels)²", .make = [](const SettingValues&) -> LossRule {
+                    return {.reduced = [](Tensors t, const std::string&) { return ops::sqrt(reduce_loss(ops::square(ops::sub(t[0], t[1])), "mean")); }};
+                  }});
+
 const auto& kSmoothL1 = losses().add({.name = "smooth_l1",
                                       .doc = "0.5·d²/beta where d, the absolute value of logits - labels, is below beta, d - 0.5·beta elsewhere",
                                       .settings = {number_setting("beta", "1", "where the square ends; 0: d itself", 0)},
@@ -111,9 +116,11 @@ const auto& kMultilabelSoftMargin = losses().add({.name = "multilabel_soft_margi
 
 const auto& kKlDiv = losses().add({.name = "kl_div",
                                    .doc = "labels·(log(labels) - logits), logits being log probabilities, 0 where labels are 0",
+                                   .settings = {bool_setting("log_target", "false", "labels are log probabilities, too")},
                                    .code_only = true,
-                                   .make = [](const SettingValues&) {
-                                     LossRule rule = like("KLDivLoss", [](const Tensor& x, const Tensor& y) {
+                                   .make = [](const SettingValues& v) {
+                                     LossRule rule = like("KLDivLoss", [logs = v.get_bool("log_target")](const Tensor& x, const Tensor& y) {
+                                       if (logs) return ops::mul(ops::exp(y), ops::sub(y, x));
                                        const Tensor positive = ops::greater(y, ops::scalar_like(y, 0));
                                        const Tensor log_y = ops::log(ops::where(positive, y, ops::scalar_like(y, 1)));
                                        return ops::where(positive, ops::mul(y, ops::sub(log_y, x)), ops::scalar_like(x, 0));

@@ -36,6 +36,7 @@ def cases():
     add("l1", "L1Loss", "l1", [x, y], grads=(0, 1))
     add("l1 of equals", "L1Loss", "l1", [x, np.where(signs > 0, x, y)])
     add("mse", "MSELoss", "mse", [x, y], grads=(0, 1))
+    add("rmse", "RMSELoss", "rmse", [x, y], grads=(0, 1), reductions=(None,))
     add("mse broadcast", "MSELoss", "mse", [x, y[0]], grads=(0, 1), reductions=("mean",))
     for beta in (1.0, 0.3):
         add(f"smooth l1 {beta}", "SmoothL1Loss", "smooth_l1", [x, y], {"beta": beta}, grads=(0, 1))

@@ -22,7 +22,7 @@ TORCH = {"l1": F.l1_loss, "mse": F.mse_loss, "smooth_l1": F.smooth_l1_loss, "hub
          "binary_cross_entropy": F.binary_cross_entropy, "binary_cross_entropy_with_logits": F.binary_cross_entropy_with_logits,
          "multilabel_soft_margin": F.multilabel_soft_margin_loss, "cosine_embedding": F.cosine_embedding_loss, "margin_ranking": F.margin_ranking_loss,
          "hinge_embedding": F.hinge_embedding_loss, "poisson_nll": F.poisson_nll_loss, "gaussian_nll": F.gaussian_nll_loss,
-         "multi_margin": F.multi_margin_loss, "ctc": F.ctc_loss}
+         "multi_margin": F.multi_margin_loss, "ctc": F.ctc_loss, "rmse": lambda x, y, reduction: F.mse_loss(x, y).sqrt()}
 
 
 def in_torch(case):

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+from sindri import _core
 from sindri import ops as _ops_
 from sindri.common import dtype as _types
 from sindri.common.tensor import Tensor
@@ -10,6 +11,7 @@ from sindri.mint import softmax
 from sindri.ops import (elu, fold, grid_sample, hardshrink, hardsigmoid, hardswish, hardtanh, mish, pixel_shuffle, prelu, relu,
                         relu6, selu, sigmoid, silu, softplus, softshrink, tanh, unfold)
 
+_kl_div = _core.loss_rule("kl_div", "mint.nn.functional.kl_div")
 _SAME = """softmax elu fold grid_sample hardshrink hardsigmoid hardswish hardtanh mish pixel_shuffle prelu relu relu6 selu sigmoid
 silu softplus softshrink tanh unfold"""
 
@@ -80,6 +82,37 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor] = None
                   label_smoothing: float = 0.0) -> Tensor:
     """Cross entropy of logits and labels or probabilities."""
     return _ops_.cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
+
+
+def nll_loss(input: Tensor, target: Tensor, weight: Optional[Tensor] = None, ignore_index: int = -100, reduction: str = "mean") -> Tensor:
+    """Negative log likelihood of log probabilities and labels."""
+    return _ops_.nll_loss(input, target, weight, ignore_index, reduction)
+
+
+def binary_cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor] = None, reduction: str = "mean") -> Tensor:
+    """Binary cross entropy of probabilities."""
+    return _ops_.binary_cross_entropy(input, target, weight, reduction)
+
+
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Optional[Tensor] = None, reduction: str = "mean",
+                                     pos_weight: Optional[Tensor] = None) -> Tensor:
+    """Binary cross entropy of sigmoid(input)."""
+    return _ops_.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
+
+
+def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: bool = False) -> Tensor:
+    """target * (log(target) - input), input log probabilities; log_target: target is the logarithm, too. reduction 'batchmean': the sum over the first size."""
+    return _kl_div(input, target, log_target, reduction)
+
+
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean") -> Tensor:
+    """1 - cos for target 1, max(0, cos - margin) for target -1."""
+    return _ops_.cosine_embedding_loss(input1, input2, target, margin, reduction)
+
+
+def soft_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    """log(1 + exp(-target * input))."""
+    return _ops_.soft_margin_loss(input, target, reduction)
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:

@@ -82,14 +82,16 @@ class MSELoss(LossBase):
         return self.get_loss(self._terms(logits, labels))
 
 
-class RMSELoss(MSELoss):
+class RMSELoss(LossBase):
     """Square root of the mean of (logits - labels)²."""
+
+    _loss = _rule("rmse")
 
     def __init__(self) -> None:
         super().__init__()
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
-        return _ops.sqrt(super().construct(logits, label))
+        return self._loss(logits, label)
 
 
 class SmoothL1Loss(LossBase):

@@ -105,7 +105,7 @@ def sigmoid_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
 def kl_div(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
     """labels·(log(labels) - logits), logits log-probabilities, 0 where labels are 0. reduction 'batchmean' divides the sum by the first dimension."""
-    return _kl_div(logits, labels, reduction)
+    return _kl_div(logits, labels, False, reduction)
 
 
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean") -> Tensor:
