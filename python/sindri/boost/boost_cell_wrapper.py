@@ -72,7 +72,7 @@ class _Boosted(TrainOneStepCell):
     def _run_stages(self, inputs: Tuple[Any, ...]) -> Any:
         stages = self._stages(self, inputs)
         self._boost_step.set_variant(self._boost_variant)
-        self._boost_step.run(inputs, stages)
+        stages.loss, _ = self._boost_step.run(inputs, stages)  # an algorithm may have asked for gradients more than once
         return stages
 
     def boost_event(self, name: str, step: int, steps_per_epoch: int, open_data: Any = None, epoch_complete: bool = False) -> None:
