@@ -1,6 +1,6 @@
-// One training, told to C++ by hand and to `sindri train` by settings: accumulation, averages, clipping, decay by groups, a schedule, a dynamic loss
-// scale, at two levels of precision and in both modes. All losses and the averages must have the same bits. tests/python/test_same_training.py
-// does the same from Python.
+// One training, told to C++ by hand and to `sindri train` by settings: accumulation, averages, sharpness-aware minimisation, clipping, decay by groups,
+// a schedule, a dynamic loss scale, at two levels of precision and in both modes. All losses and the averages must have the same bits.
+// tests/python/test_same_training.py does the same from Python.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -75,6 +75,7 @@ lr: {schedule: cosine, max: 0.05, warmup_epochs: 1}
 boost:
   grad_accumulation: {enabled: true, step: 4}
   average: {enabled: true, decay: 0.9}
+  sam: {enabled: true, rho: 0.02}
 )",
                      "same.yaml");
     s.set("data.path=" + folder_.path());
@@ -127,7 +128,8 @@ boost:
     train::ModelOptions o;
     o.amp = {.level = amp::parse_level(GetParam().level), .dtype = GetParam().half};
     o.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(GetParam().scale, 2, 3);
-    o.algorithms = {train::boosts().make("average", {{"decay", 0.9}}), train::boosts().make("grad_accumulation", {{"step", 4}})};
+    o.algorithms = {train::boosts().make("average", {{"decay", 0.9}}), train::boosts().make("grad_accumulation", {{"step", 4}}),
+                    train::boosts().make("sam", {{"rho", 0.02}})};
     train::Model model(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer, o);
     app::LossHash hash;
     int64_t steps = 0;

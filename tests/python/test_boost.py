@@ -335,3 +335,40 @@ def test_adaptive_clip_sees_gradients_without_the_loss_scale():
                    trained(1024.0, loss_scale_manager=ms.FixedLossScaleManager(1024.0, drop_overflow_update=False))):
         for name, value in plain.items():
             np.testing.assert_array_equal(scaled[name], value, err_msg=name)
+
+
+def test_sam_takes_its_gradients_where_the_first_lead(mode):
+    """Against the same step by hand: the loss and batch norm's averages are those of the first pass."""
+    cell = make_model(config(sam={'rho': 0.3})).train_network.set_train()
+    by_hand = make_model().train_network.set_train()
+    for batch in batches()[:3]:
+        loss = cell(*batch)
+        np.testing.assert_allclose(loss.asnumpy(), by_hand.network(*batch).asnumpy(), rtol=1e-5)
+        before = values(by_hand.network)
+        gradients = by_hand.grad_no_sens(by_hand.network, by_hand.weights)
+        first = [g.asnumpy() for g in gradients(*batch)]
+        norm = np.sqrt(sum(float((g.astype(np.float64) ** 2).sum()) for g in first))
+        for p, g in zip(by_hand.weights, first):
+            p.set_data(ms.Tensor(before[p.name] + np.float32(0.3 / norm) * g))
+        second = gradients(*batch)
+        for p in by_hand.network.get_parameters():
+            p.set_data(ms.Tensor(before[p.name]))
+        by_hand.optimizer(second)
+        for name, value in values(by_hand.network).items():
+            np.testing.assert_allclose(cell.network.parameters_dict()[name].asnumpy(), value, rtol=1e-4, atol=1e-6, err_msg=name)
+
+
+def test_sam_below_rounding_changes_nothing(mode):
+    """Weights, averages of batch norm, what dropout draws, losses: what the second pass might leave behind."""
+    results = []
+    for rho in (0.0, 1e-30):
+        ms.set_seed(5)
+        net = nn.WithLossCell(nn.SequentialCell(Net(), nn.Dropout(p=0.5)), nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean'))
+        cell = boost.BoostTrainOneStepWithLossScaleCell(net, nn.Momentum(net.trainable_params(), 0.1, 0.9), nn.DynamicLossScaleUpdateCell(64.0, 2, 3),
+                                                        boost.AutoBoost('O1', config(sam={'rho': rho}))).set_train()
+        assert cell.boost_algorithms == (['sam'] if rho else [])
+        losses = [float(cell(*batch)[0].asnumpy()) for batch in batches()]
+        results.append((losses, values(cell)))
+    assert results[0][0] == results[1][0]
+    for name, value in results[0][1].items():
+        np.testing.assert_array_equal(value, results[1][1][name], err_msg=name)

@@ -12,8 +12,8 @@ import sindri as ms
 from sindri import nn, ops
 from sindri.train import dataset_helper
 
-CONFIG = {'boost': {'mode': 'manual', 'less_bn': False, 'grad_freeze': False, 'grad_accumulation': True, 'average': True},
-          'grad_accumulation': {'grad_accumulation_step': 3}, 'average': {'decay': 0.9}}
+CONFIG = {'boost': {'mode': 'manual', 'less_bn': False, 'grad_freeze': False, 'grad_accumulation': True, 'average': True, 'sam': True},
+          'grad_accumulation': {'grad_accumulation_step': 3}, 'average': {'decay': 0.9}, 'sam': {'rho': 0.1}}
 EPOCHS, ROWS, BATCH = 3, 20, 4
 STEPS = ROWS // BATCH
 

@@ -25,9 +25,10 @@ lr: {schedule: cosine, max: 0.05, warmup_epochs: 1}
 boost:
   grad_accumulation: {enabled: true, step: 4}
   average: {enabled: true, decay: 0.9}
+  sam: {enabled: true, rho: 0.02}
 """
-BOOST = {'boost': {'mode': 'manual', 'less_bn': False, 'grad_freeze': False, 'grad_accumulation': True, 'average': True},
-         'grad_accumulation': {'grad_accumulation_step': 4}, 'average': {'decay': 0.9}}
+BOOST = {'boost': {'mode': 'manual', 'less_bn': False, 'grad_freeze': False, 'grad_accumulation': True, 'average': True, 'sam': True},
+         'grad_accumulation': {'grad_accumulation_step': 4}, 'average': {'decay': 0.9}, 'sam': {'rho': 0.02}}
 
 
 def conv(cin, cout, kernel, stride=1):
