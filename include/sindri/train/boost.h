@@ -90,8 +90,8 @@ SINDRI_API void check_keeps_weights(const std::string& name);
 SINDRI_API std::vector<BoostAlgorithmPtr> in_order(const std::vector<BoostAlgorithmPtr>& algorithms);
 /// Steps whose gradients go into one update; idle algorithms collect none.
 SINDRI_API int64_t steps_per_update(const std::vector<BoostAlgorithmPtr>& algorithms);
-/// Orders them and applies those that are not idle. Returns the ones applied. Throws ValueError as in_order, and for one that is part of another
-/// step.
+/// Orders them and applies those that are not idle. Returns the ones applied, to be kept as long as the step is used: its stages refer to them.
+/// Throws ValueError as in_order, and for one that is part of another step.
 SINDRI_API std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext& context, const std::vector<BoostAlgorithmPtr>& algorithms);
 /// While it lives, the network has the other weights of an algorithm (BoostAlgorithm::other_weights).
 class SINDRI_API OtherWeights {

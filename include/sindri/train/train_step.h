@@ -69,6 +69,10 @@ struct Verdict {
 /// scaled by. Where none of the three parts of `update` is wrapped, each parameter is
 /// written as soon as its new value is there.
 ///
+/// `gradients` may be wrapped by one that calls it more than once, at other values of the parameters. That one gives back what the further passes wrote,
+/// sets the number of the next random op back (ops::set_rng_instance) where they must draw the same, and returns the loss to report. The guard sees
+/// the gradients that it returns and no others; a `skip` set there is lost where `collect` makes new ones.
+///
 /// In GRAPH_MODE `run` is traced once per variant and replayed; in PYNATIVE_MODE it is called. A variant is what the host knows of a
 /// step before it runs: choices of stages (add_choice, chosen), and the optimizer's own (`variant`).
 struct SINDRI_API TrainStep {
