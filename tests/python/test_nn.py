@@ -608,6 +608,7 @@ def test_ctc_loss_in_its_forms(mode):
     case = next(c for c in loss_cases.cases() if c["name"] == "ctc none")
     y, targets, steps, lengths = (ms.Tensor(a) for a in case["inputs"])
     whole, log_alpha = ms.ops.ctc_loss(y, targets, steps, lengths, reduction="none")
+    np.testing.assert_array_equal(ms.ops.operations.CTCLossV2()(y, targets, steps, lengths)[0].asnumpy(), whole.asnumpy())
     joined = ms.Tensor(np.array([1, 2, 2, 3, 1, 4], np.int64))  # without what fills the rows up
     loss = ms.nn.CTCLoss(reduction="none")
     np.testing.assert_array_equal(loss(y, joined, (7, 5, 6), (3, 2, 1)).asnumpy(), whole.asnumpy())
@@ -616,6 +617,13 @@ def test_ctc_loss_in_its_forms(mode):
     np.testing.assert_allclose(-np.array(ends), whole.asnumpy(), 1e-6)
     for one in (loss(y[:, 1], targets[1], ms.Tensor(5), ms.Tensor(2)), loss(y[:, 1], targets[1], ms.Tensor([5]), (2,))):
         assert one.shape == () and float(one) == float(whole[1])
+
+
+def test_triplet_margin_primitive_is_the_function(mode):
+    x, y, z = (ms.Tensor(nn_cases.data((4, 5), seed, -2, 2)) for seed in (3, 4, 5))
+    got = ms.ops.operations.TripletMarginLoss(3, True, reduction="none")(x, y, z, ms.Tensor(3.7))
+    assert got.shape == (4,)
+    np.testing.assert_array_equal(got.asnumpy(), ms.ops.triplet_margin_loss(x, y, z, 3.7, 3, swap=True, reduction="none").asnumpy())
 
 
 def test_ctc_loss_of_too_few_steps(mode):

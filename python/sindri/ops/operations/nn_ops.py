@@ -195,6 +195,11 @@ MultiMarginLoss = primitive("MultiMarginLoss",
                             like(L.multi_margin_loss, lambda x, target, weight=None, **kw: L.multi_margin_loss(x, target, weight=weight, **kw)), p=1,
                             margin=1.0, reduction="mean")
 
+TripletMarginLoss = primitive("TripletMarginLoss",
+                              like(L.triplet_margin_loss, lambda x, positive, negative, margin, **kw: L.triplet_margin_loss(x, positive, negative, margin, **kw)),
+                              p=2, swap=False, eps=1e-6, reduction="mean")
+CTCLossV2 = primitive("CTCLossV2", L.ctc_loss, blank=0, reduction="none", zero_infinity=False)
+
 
 def _nll(logits: Tensor, labels: Tensor, weight: Tensor, reduction: str, ignore_index: int) -> tuple:
     """(nll_loss, the sum of the weights that counted)."""

@@ -12,8 +12,9 @@ __all__ = [
     "Conv2DTranspose", "Conv2DBackpropInput", "DepthwiseConv2dNative", "Conv3D", "MaxPool3D", "AvgPool3D", "MaxPool", "AvgPool", "MaxPoolWithArgmax",
     "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool2D", "BatchNorm", "LayerNorm", "RmsNorm", "L2Normalize", "LRN", "Dropout", "Dropout2D",
     "Dropout3D", "L2Loss", "SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits", "SigmoidCrossEntropyWithLogits",
-    "BCEWithLogitsLoss", "BinaryCrossEntropy", "KLDivLoss", "SmoothL1Loss", "SoftMarginLoss", "MultiMarginLoss", "NLLLoss", "ApplyMomentum",
-    "FusedWeightScaleApplyMomentum", "SGD", "Adam", "AdamWeightDecay", "Lamb", "ApplyAdagrad", "ApplyRMSProp", "ApplyGradientDescent", "LSTM",
+    "BCEWithLogitsLoss", "BinaryCrossEntropy", "KLDivLoss", "SmoothL1Loss", "SoftMarginLoss", "MultiMarginLoss", "TripletMarginLoss", "CTCLossV2",
+    "NLLLoss", "ApplyMomentum", "FusedWeightScaleApplyMomentum", "SGD", "Adam", "AdamWeightDecay", "Lamb", "ApplyAdagrad", "ApplyRMSProp",
+    "ApplyGradientDescent", "LSTM",
 ]
 
 
@@ -272,6 +273,16 @@ class SoftMarginLoss(Primitive):
 class MultiMarginLoss(Primitive):
     def __init__(self, p: int = 1, margin: float = 1.0, reduction: str = 'mean') -> None: ...
     def __call__(self, x: Any, target: Any, weight: Any = None, **kw: Any) -> Any: ...
+
+class TripletMarginLoss(Primitive):
+    def __init__(self, p: int = 2, swap: bool = False, eps: float = 1e-06, reduction: str = 'mean') -> None: ...
+    def __call__(self, x: Any, positive: Any, negative: Any, margin: Any, **kw: Any) -> Any: ...
+
+class CTCLossV2(Primitive):
+    def __init__(self, blank: int = 0, reduction: str = 'none', zero_infinity: bool = False) -> None: ...
+    def __call__(
+        self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor | tuple[Any, ...], target_lengths: Tensor | tuple[Any, ...],
+    ) -> tuple[Any, ...]: ...
 
 class NLLLoss(Primitive):
     def __init__(self, reduction: str = 'mean', ignore_index: int = -100) -> None: ...
