@@ -67,3 +67,22 @@ def test_norm_is_that_of_vectors_also_over_two_dimensions(p, dim):
     np.testing.assert_allclose(got.asnumpy(), want, 1e-5)
     np.testing.assert_allclose(mint.norm(ms.Tensor(x), p, dim).asnumpy(), np.squeeze(want, dim), 1e-5)
     np.testing.assert_allclose(mint.norm(ms.Tensor(x[0]), "nuc").asnumpy(), np.linalg.norm(x[0], "nuc"), 1e-5)
+
+
+@pytest.mark.parametrize("loss, function", [
+    (mint.nn.L1Loss("sum"), lambda: F.l1_loss(X, X * 2, "sum")), (mint.nn.MSELoss(), lambda: F.mse_loss(X, X * 2)),
+    (mint.nn.SmoothL1Loss("none", 3.0), lambda: ms.ops.smooth_l1_loss(X, X * 2, 3.0, "none")), (mint.nn.SoftMarginLoss(), lambda: F.soft_margin_loss(X, X * 2)),
+    (mint.nn.BCEWithLogitsLoss(X, "sum", V), lambda: F.binary_cross_entropy_with_logits(X, X * 2, X, "sum", V)),
+    (mint.nn.KLDivLoss("batchmean", True), lambda: F.kl_div(X, X * 2, "batchmean", True)), (mint.nn.CrossEntropyLoss(V, label_smoothing=0.5), lambda: F.cross_entropy(X, X * 2, V, label_smoothing=0.5))])
+def test_losses_are_their_functions(loss, function):
+    got, want = loss(X, X * 2).asnumpy(), function().asnumpy()
+    assert got.shape == want.shape and got.tobytes() == want.tobytes()
+
+
+def test_losses_of_other_inputs():
+    classes, rows = Tensor([2, 0]), Tensor(np.eye(2, 3, dtype=np.float32))
+    assert float(mint.nn.NLLLoss(V, 2, "sum")(X, classes)) == -21 and mint.nn.CrossEntropyLoss(reduction="none")(X, classes).shape == (2,)
+    np.testing.assert_allclose(mint.nn.BCELoss(V, "sum")(X / 10, X / 10).asnumpy(), F.binary_cross_entropy(X / 10, X / 10, V, "sum").asnumpy())
+    np.testing.assert_allclose(mint.nn.CosineEmbeddingLoss(0.5, "none")(rows, rows, Tensor([1, -1])).asnumpy(), [0, 0.5], atol=1e-6)
+    with pytest.raises(ValueError, match="reduction"):
+        mint.nn.MSELoss("avg")(X, X)
