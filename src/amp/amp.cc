@@ -70,7 +70,12 @@ const char* level_name(Level level) {
   return kNames[static_cast<size_t>(level)];
 }
 
-Level parse_level(const std::string& text) { return find_policy(text, Casts::kOps).options(DType::kBFloat16).level; }
+Level parse_level(const std::string& text) {
+  const NamedPolicy& policy = find_policy(text, Casts::kOps);
+  if (policy.casts == Casts::kCells)
+    throw ValueError(fmt::format("the amp level {} marks Cells, which a Level cannot say", policy.name), "", "use find_policy(name, …).options(half)");
+  return policy.level;
+}
 
 DType parse_half(const std::string& text) {
   if (text == "bf16" || text == "bfloat16") return DType::kBFloat16;
@@ -92,9 +97,19 @@ void check(const Options& o, const std::vector<std::string>& cell_classes) {
   for (const std::string& name : o.black_list) check_name("black_list", name, cell_classes);
 }
 
+namespace {
+
+// Of what runs in no Cell that the options name.
+Policy policy_of(const Options& o) {
+  if (!o.active()) return {};
+  if (!o.by_cells) return {.kind = Policy::Kind::kLevel, .options = &o};
+  return o.level <= Level::kO1 ? Policy{.kind = Policy::Kind::kMarked} : Policy{.kind = Policy::Kind::kUniform, .dtype = o.dtype};
+}
+
+}  // namespace
+
 struct AmpScope::State {
-  explicit State(const Options& o)
-      : options(o), installed({.kind = o.active() ? Policy::Kind::kLevel : Policy::Kind::kOff, .options = &options}, o.active() ? &options : nullptr) {}
+  explicit State(const Options& o) : options(o), installed(policy_of(options), o.active() ? &options : nullptr) {}
   Options options;
   Installed installed;
 };
@@ -112,19 +127,36 @@ FullPrecisionScope::FullPrecisionScope() {
 FullPrecisionScope::~FullPrecisionScope() = default;
 
 struct CellScope::State {
-  explicit State(DType dtype) : installed({.kind = Policy::Kind::kUniform, .dtype = dtype}, t_trace != nullptr ? t_trace->level : nullptr) {}
+  explicit State(const Policy& policy, std::optional<DType> gives = {}) : installed(policy, t_trace != nullptr ? t_trace->level : nullptr), output(gives) {}
   Installed installed;
+  std::optional<DType> output;
 };
 CellScope::CellScope(const std::string& cell_class, std::optional<DType> to_float) {
+  const auto in_type = [](DType dtype) { return Policy{.kind = Policy::Kind::kUniform, .dtype = dtype}; };
   if (to_float.has_value()) {
-    state_ = std::make_unique<State>(*to_float);
+    state_ = std::make_unique<State>(in_type(*to_float));
     return;
   }
   if (t_trace == nullptr || t_trace->level == nullptr || t_trace->policy.kind == Policy::Kind::kOff) return;
   const Options& o = *t_trace->level;
-  if (contains(o.black_list, cell_class)) state_ = std::make_unique<State>(DType::kFloat32);
-  else if (contains(o.white_list, cell_class)) state_ = std::make_unique<State>(o.dtype);
+  const bool black = contains(o.black_list, cell_class), white = !black && contains(o.white_list, cell_class);
+  if (!black && !white) return;
+  Policy policy = in_type(black ? DType::kFloat32 : o.dtype);
+  if (!o.by_cells) {
+    state_ = std::make_unique<State>(policy);
+    return;
+  }
+  if (t_trace->policy.listed) return;
+  policy.listed = true;
+  if (black && cell_class.starts_with("BatchNorm")) {  // the op itself computes in float32 between half activations
+    policy.dtype = o.dtype;
+    policy.mixed = true;
+    state_ = std::make_unique<State>(policy);
+  } else {
+    state_ = std::make_unique<State>(policy, black ? o.dtype : DType::kFloat32);
+  }
 }
+std::optional<DType> CellScope::output() const { return state_ != nullptr ? state_->output : std::nullopt; }
 CellScope::~CellScope() = default;
 
 namespace {

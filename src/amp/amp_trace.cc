@@ -8,6 +8,8 @@
 // Under to_float every op runs in the Cell's type, but for those that read what the user has cast: they run at the widest input, and what they
 // give is held in its type likewise.
 //
+// A level that marks Cells (Options::by_cells) is to_float for those that its lists name, or for all others; ops outside of marked Cells are left alone.
+//
 // keep_batchnorm_fp32 moves kMixed between the last two rows. Lists and to_float come before the table. Integers, bool and
 // float64 are never touched; ops without a gradient rule (comparisons, argmax) stay at the widest input, so that what they decide
 // does not depend on the level.
@@ -52,7 +54,8 @@ const Attrs& cast_attrs(DType dtype) {
 }  // namespace
 
 AmpTrace::Rule AmpTrace::rule_for(const OpDef& op) const {
-  if (policy.kind == Policy::Kind::kOff || keeps_types(op)) return {};
+  if (policy.kind == Policy::Kind::kOff || policy.kind == Policy::Kind::kMarked || keeps_types(op)) return {};
+  if (policy.mixed && op.traits.amp == AmpClass::kMixed) return {Target::kMixed, policy.dtype};
   const bool follows = op.traits.amp == AmpClass::kFollow;
   if (policy.kind == Policy::Kind::kUniform) return follows && op.vjp == nullptr ? Rule{Target::kWidest} : Rule{Target::kOne, policy.dtype};
   const Options& o = *policy.options;

@@ -12,10 +12,12 @@ namespace sindri::amp {
 
 /// What the trace does with the ops that pass now.
 struct Policy {
-  enum class Kind : uint8_t { kOff, kLevel, kUniform };
+  enum class Kind : uint8_t { kOff, kLevel, kUniform, kMarked };  ///< kMarked: nothing is cast but in Cells that lists name
   Kind kind = Kind::kOff;
   const Options* options = nullptr;  ///< kLevel: level and lists
   DType dtype = DType::kFloat32;  ///< kUniform: the type of every op
+  bool mixed = false;  ///< kUniform: batch norm keeps its parameters in float32
+  bool listed = false;  ///< inside a Cell that a level marks by its class
 };
 
 class AmpTrace final : public Trace {

@@ -60,17 +60,19 @@ std::string policy_names(Casts short_names) {
   std::string out = "O0|O1|O2|O3";
   if (short_names == Casts::kCells) out += "|auto";
   for (const NamedPolicy& p : policies())
-    if (p.casts == Casts::kOps || (p.casts == Casts::kCells && short_names == Casts::kCells)) out += "|" + p.name;
+    if (p.casts != Casts::kNone) out += "|" + p.name;
   return out;
 }
 
 DType default_half(const std::string& device_target) { return device_target == "CPU" ? DType::kBFloat16 : DType::kFloat16; }
 
 Options NamedPolicy::options(DType half, std::optional<bool> keep_batchnorm_fp32) const {
-  if (casts == Casts::kCells)
-    throw ValueError(fmt::format("the amp level {} marks Cells of networks that are defined in Python", name), "",
-                     fmt::format("use ops_{}, which casts where ops are bound", level_name(level)));
-  return {.level = level, .dtype = half, .keep_batchnorm_fp32 = keep_batchnorm_fp32};
+  Options o{.level = level, .dtype = half, .keep_batchnorm_fp32 = keep_batchnorm_fp32};
+  if (casts != Casts::kCells) return o;
+  o.by_cells = true;
+  o.white_list = half_cells;
+  if (casts_batchnorm() && keep_batchnorm_fp32.value_or(keeps_batchnorm)) o.black_list = find_policy("cells_O2", Casts::kCells).float_cells;
+  return o;
 }
 
 }  // namespace sindri::amp

@@ -91,7 +91,10 @@ Value Cell::run(Span<const Value> in) {
     const auto construct = [&](Span<const Value> args) {
       return has_bprop() ? call_with_bprop(args) : recompute_ ? call_recomputed(args) : construct_values(args);
     };
-    if (!to_float_.has_value()) return construct(in);
+    if (!to_float_.has_value()) {
+      Value out = construct(in);
+      return scope.output().has_value() ? cast_value(out, *scope.output()) : out;
+    }
     std::vector<Value> cast;
     for (const Value& v : in) cast.push_back(cast_value(v, *to_float_));
     return construct(cast);

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sindri/amp/amp.h"
+#include "sindri/amp/policy.h"
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/ops/elementwise.h"
@@ -18,6 +18,7 @@ namespace {
 using amp::Level;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 const std::string kF32 = "float32", kBf16 = "bfloat16", kF16 = "float16";
 
@@ -69,6 +70,55 @@ TEST(Casting, InputsOfEveryOpAtEveryLevel) {
     EXPECT_THAT(ran.of("softmax_cross_entropy_sparse"), ElementsAre(kF32));
     EXPECT_THAT(ran.of("mean"), ElementsAre(kF32));
   }
+}
+
+// Of levels that mark Cells: a Cell runs in one type with all that is in it, and what the network gives is float32.
+TEST(Casting, InputsOfEveryOpInMarkedCells) {
+  const std::string mixed = kBf16 + " " + kF32 + " " + kF32;
+  const auto policy = [](const char* name, std::optional<bool> keep = {}) { return amp::find_policy(name, amp::Casts::kOps).options(DType::kBFloat16, keep); };
+  const std::vector<Expected> levels = {
+      {policy("cells_O1"), kBf16, types(kF32, 3), kF32, kF32, kBf16, kBf16},
+      {policy("cells_O2"), kBf16, mixed, kBf16, kBf16, kBf16, kBf16},
+      {policy("cells_O2", false), kBf16, types(kBf16, 3), kBf16, kBf16, kBf16, kBf16},
+      {policy("cells_O3"), kBf16, types(kBf16, 3), kBf16, kBf16, kBf16, kBf16},
+      {policy("cells_O3", true), kBf16, mixed, kBf16, kBf16, kBf16, kBf16},
+  };
+  for (size_t i = 0; i < levels.size(); ++i) {
+    const Expected& e = levels[i];
+    SCOPED_TRACE(i);
+    const test::OpRecorder ran = forward_at(e.options);
+    EXPECT_THAT(ran.of("conv2d"), ElementsAre(types(e.conv, 2)));
+    EXPECT_THAT(ran.of("batch_norm_train"), ElementsAre(e.norm));
+    EXPECT_THAT(ran.of("relu"), ElementsAre(e.relu));
+    EXPECT_THAT(ran.of("max_pool2d"), ElementsAre(e.pool));
+    EXPECT_THAT(ran.of("matmul"), ElementsAre(types(e.matmul, 2)));
+    EXPECT_THAT(ran.of("add"), ElementsAre(types(e.bias, 2), types(kF32, 2)));
+    EXPECT_THAT(ran.of("softmax_cross_entropy_sparse"), ElementsAre(kF32));
+  }
+}
+
+// Layer norm runs in float32 between half activations; softmax, which op by op is float32, in the type of its Cell; of Cells that lie in each other
+// the outermost counts, and to_float goes before.
+TEST(Casting, MarkedCellsInEachOther) {
+  const auto dense = [] { return nn::Dense::make({.in_channels = 4, .out_channels = 4, .weight_init = "he_uniform", .has_bias = false}); };
+  const auto run = [](const nn::CellPtr& net, const char* level) {
+    train::auto_mixed_precision(net, level);
+    DType given = DType::kBool;
+    const test::OpRecorder ran = test::record([&] { given = (*net)(Tensor::full({2, 4}, 0.5)).dtype(); });
+    EXPECT_EQ(given, DType::kFloat32);
+    return ran;
+  };
+  for (const char* level : {"cells_O2", "cells_O3"}) {
+    const test::OpRecorder ran = run(nn::SequentialCell::make(dense(), nn::LayerNorm::make({.normalized_shape = {4}}), nn::Softmax::make(), dense()), level);
+    const std::string norm = level == std::string("cells_O2") ? kF32 : kBf16;
+    EXPECT_THAT(ran.of("layer_norm"), ElementsAre(types(norm, 3)));
+    EXPECT_THAT(ran.of("softmax"), ElementsAre(kBf16));
+    EXPECT_THAT(ran.of("matmul"), ElementsAre(types(kBf16, 2)));
+  }
+  const nn::CellPtr own = dense();
+  own->to_float(DType::kFloat32);
+  EXPECT_THAT(run(nn::SequentialCell::make(own, dense()), "cells_O1").of("matmul"), UnorderedElementsAre(types(kF32, 2), types(kBf16, 2)));
+  EXPECT_THAT(run(nn::SequentialCell::make(own, dense()), "cells_O3").of("matmul"), UnorderedElementsAre(types(kF32, 2), types(kBf16, 2)));
 }
 
 TEST(Casting, EvaluationReadsMovingStatisticsInFloat32) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "sindri/amp/policy.h"
 #include "sindri/app/app.h"
 #include "sindri/app/run_folder.h"
 #include "sindri/core/context.h"
@@ -126,7 +127,7 @@ boost:
         std::make_shared<optim::Momentum>(std::vector<optim::ParamGroup>{decayed, others, order},
                                           optim::MomentumOptions{.learning_rate = rates, .momentum = 0.9, .grad_clip = {.global_norm = 1.5}});
     train::ModelOptions o;
-    o.amp = {.level = amp::parse_level(GetParam().level), .dtype = GetParam().half};
+    o.amp = amp::find_policy(GetParam().level, amp::Casts::kOps).options(GetParam().half);
     o.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(GetParam().scale, 2, 3);
     o.algorithms = {train::boosts().make("average", {{"decay", 0.9}}), train::boosts().make("grad_accumulation", {{"step", 4}}),
                     train::boosts().make("sam", {{"rho", 0.02}})};
@@ -161,7 +162,9 @@ TEST_P(SameTraining, BySettingsAndByHandBitForBit) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, SameTraining,
                          testing::Values(Case{Mode::kGraph, "O0"}, Case{Mode::kPynative, "O0"}, Case{Mode::kGraph, "O2"}, Case{Mode::kPynative, "O2"},
-                                         Case{Mode::kGraph, "O2", DType::kFloat16, 1 << 22}, Case{Mode::kPynative, "O2", DType::kFloat16, 1 << 22}),
+                                         Case{Mode::kGraph, "O2", DType::kFloat16, 1 << 22}, Case{Mode::kPynative, "O2", DType::kFloat16, 1 << 22},
+                                         Case{Mode::kGraph, "cells_O1"}, Case{Mode::kGraph, "cells_O2"}, Case{Mode::kPynative, "cells_O2"},
+                                         Case{Mode::kGraph, "cells_O3"}),
                          [](const testing::TestParamInfo<Case>& c) { return c.param.name(); });
 
 }  // namespace

@@ -93,7 +93,8 @@ def run_process(command):
 
 
 # Level, half type and first loss scale. In float16 that scale is too large: gradients overflow and updates are left out.
-CASES = {'O0': ('O0', 'bf16', 1024), 'O2': ('O2', 'bf16', 1024), 'O2 float16': ('O2', 'f16', 2 ** 22)}
+CASES = {'O0': ('O0', 'bf16', 1024), 'O2': ('O2', 'bf16', 1024), 'O2 float16': ('O2', 'f16', 2 ** 22),
+         'cells_O1': ('cells_O1', 'bf16', 1024), 'cells_O2': ('cells_O2', 'bf16', 1024), 'cells_O3': ('cells_O3', 'bf16', 1024)}
 
 
 def by_settings(folder, case, run_mode):
@@ -135,7 +136,8 @@ def by_script(folder, case):
     data = data.map([vision.Normalize(mean, std), vision.HWC2CHW()], 'image').map(transforms.TypeCast(ms.int32), 'label').batch(BATCH, drop_remainder=True)
     net = ResNet20()
     ms.load_param_into_net(net, ms.load_checkpoint(str(folder / 'start.ckpt')), strict_load=True)
-    amp.auto_mixed_precision(net, level if level == 'O0' else f'ops_{level}', ms.float16 if half == 'f16' else ms.bfloat16)  # settings files cast op by op
+    level = 'ops_O2' if level == 'O2' else level  # as settings files mean it
+    amp.auto_mixed_precision(net, level, ms.float16 if half == 'f16' else ms.bfloat16)
     with_loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean'))
     optimizer = Clipped(groups(net), rates(), 0.9)
     model = ms.Model(with_loss, optimizer=optimizer, loss_scale_manager=ms.DynamicLossScaleManager(scale, 2, 3), boost_level='O1', boost_config_dict=BOOST)

@@ -22,7 +22,7 @@ namespace sindri::amp {
 /// beside float32 parameters and statistics. kO3: batch norm's parameters too.
 enum class Level : uint8_t { kO0, kO1, kO2, kO3 };
 
-/// "O0" … "O3". parse_level throws ValueError for other text.
+/// "O0" … "O3". parse_level throws ValueError for other text, and for levels that mark Cells: find_policy (policy.h) has their options.
 SINDRI_API const char* level_name(Level level);
 SINDRI_API Level parse_level(const std::string& text);
 /// "bf16", "bfloat16", "f16" or "float16". Throws ValueError for other text.
@@ -35,6 +35,10 @@ struct Options {
   /// Names of ops ("matmul") or classes of Cells ("Dense") that run in half (white) or in float32 (black) whatever the level says. A
   /// Cell's entry covers all that runs inside it; the innermost Cell named holds. At O0 only the white list has a meaning.
   std::vector<std::string> white_list = {}, black_list = {};
+  /// The level marks Cells, as MindSpore's do: what runs in a marked Cell has one type, whatever the op. At O1 those are the Cells of the white
+  /// list, whose outputs are float32 again; from O2 on all but those of the black list, which run in float32 between half activations. Both lists
+  /// hold classes of Cells, and of Cells that lie in each other the outermost one counts. policy.h has them as "cells_O1" … "cells_O3".
+  bool by_cells = false;
 
   bool active() const { return level != Level::kO0 || !white_list.empty(); }
   bool keeps_batchnorm() const { return keep_batchnorm_fp32.value_or(level != Level::kO3); }
@@ -77,6 +81,8 @@ class SINDRI_API CellScope {
   ~CellScope();
   CellScope(const CellScope&) = delete;
   CellScope& operator=(const CellScope&) = delete;
+  /// The type that the Cell's floating outputs are to be given, where a level that marks Cells says so.
+  std::optional<DType> output() const;
 
  private:
   struct State;

@@ -31,7 +31,7 @@ struct SINDRI_API NamedPolicy {
   bool casts_all() const { return casts == Casts::kOps || casts_batchnorm(); }  ///< not the listed Cells alone: a loss must be given float32
   /// Whether a DynamicLossScaleManager of default settings goes with it: bfloat16 has the range of float32, so its gradients do not vanish.
   bool brings_loss_scale(DType half) const { return scales_loss && half != DType::kBFloat16; }
-  /// For AmpScope and Cells. Throws ValueError for a policy that marks Cells, which networks of C++ have no marks for.
+  /// For AmpScope and Cells.
   Options options(DType half, std::optional<bool> keep_batchnorm_fp32 = {}) const;
 };
 
