@@ -9,7 +9,7 @@
 #include "ops/linalg/matrix.h"
 #include "sindri/core/error.h"
 
-namespace sindri {
+namespace sindri::cholesky_kernels {
 namespace {
 
 using namespace linalg;
@@ -124,4 +124,4 @@ const bool kSolveReference =
     register_kernel({.op = "triangular_solve", .name = "reference", .priority = kReferencePriority, .simple = triangular_solve<false>});
 
 }  // namespace
-}  // namespace sindri
+}  // namespace sindri::cholesky_kernels

@@ -10,7 +10,7 @@
 #include "ops/linalg/matrix.h"
 #include "sindri/core/error.h"
 
-namespace sindri {
+namespace sindri::eigh_kernels {
 namespace {
 
 using namespace linalg;
@@ -107,4 +107,4 @@ const bool kEigh = register_kernel({.op = "eigh", .name = "eigen", .simple = run
 const bool kReference = register_kernel({.op = "eigh", .name = "reference", .priority = kReferencePriority, .simple = run<false>});
 
 }  // namespace
-}  // namespace sindri
+}  // namespace sindri::eigh_kernels

@@ -9,7 +9,7 @@
 #include "ops/linalg/matrix.h"
 #include "sindri/core/error.h"
 
-namespace sindri {
+namespace sindri::inverse_kernels {
 namespace {
 
 using namespace linalg;
@@ -75,4 +75,4 @@ const bool kInverse = register_kernel({.op = "inverse", .name = "eigen", .simple
 const bool kReference = register_kernel({.op = "inverse", .name = "reference", .priority = kReferencePriority, .simple = run<false>});
 
 }  // namespace
-}  // namespace sindri
+}  // namespace sindri::inverse_kernels

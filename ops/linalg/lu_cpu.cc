@@ -8,7 +8,7 @@
 #include "ops/linalg/eigen.h"
 #include "ops/linalg/matrix.h"
 
-namespace sindri {
+namespace sindri::lu_kernels {
 namespace {
 
 using namespace linalg;
@@ -80,4 +80,4 @@ const bool kLu = register_kernel({.op = "lu", .name = "eigen", .simple = run<tru
 const bool kReference = register_kernel({.op = "lu", .name = "reference", .priority = kReferencePriority, .simple = run<false>});
 
 }  // namespace
-}  // namespace sindri
+}  // namespace sindri::lu_kernels

@@ -18,11 +18,11 @@ template <> struct Compute<double> { using type = double; };
 
 constexpr int64_t kBlock = 64;  // channels whose running values stay in registers
 
-// Visits the channels of one position. BODY sees c0 and n, SHORT sees c0 and kLanes: blocks of 64 channels, then SHORT for
+// Visits the channels of one position. BODY sees c0 and n, SHORT sees c0 and kLanes: blocks of 64 channels, then, where USE_SHORT, SHORT for
 // one vector, since loops this short leave gcc's vectoriser without anything to do. The last SHORT may reach beyond the channels as long as it
 // stays within `room` elements from the position's first: what it reads there it ignores, and what it writes there belongs to the
 // position that the same loop computes next.
-#define SINDRI_FOR_BLOCKS(A, channels, room, SHORT, BODY) \
+#define SINDRI_FOR_BLOCKS(A, USE_SHORT, channels, room, SHORT, BODY) \
   { \
     int64_t c0 = 0; \
     for (; c0 + kBlock <= (channels); c0 += kBlock) { \
@@ -30,20 +30,27 @@ constexpr int64_t kBlock = 64;  // channels whose running values stay in registe
       BODY \
     } \
     while (c0 < (channels)) { \
-      if (kHalf<A> != 0 && (channels)-c0 <= kHalf<A> && c0 + kHalf<A> <= (room)) { \
-        constexpr int kLanes = kHalf<A> != 0 ? kHalf<A> : kFull<A>; \
-        SHORT; \
-        c0 += kLanes; \
-      } else if (c0 + kFull<A> <= (room)) { \
-        constexpr int kLanes = kFull<A>; \
-        SHORT; \
-        c0 += kLanes; \
-      } else { \
-        const int64_t n = (channels)-c0; \
-        BODY break; \
+      if constexpr (USE_SHORT) { \
+        if (kHalf<A> != 0 && (channels)-c0 <= kHalf<A> && c0 + kHalf<A> <= (room)) { \
+          constexpr int kLanes = kHalf<A> != 0 ? kHalf<A> : kFull<A>; \
+          SHORT; \
+          c0 += kLanes; \
+          continue; \
+        } \
+        if (c0 + kFull<A> <= (room)) { \
+          constexpr int kLanes = kFull<A>; \
+          SHORT; \
+          c0 += kLanes; \
+          continue; \
+        } \
       } \
+      const int64_t n = (channels)-c0; \
+      BODY break; \
     } \
   }
+
+// Places in windows of more than 256, which are rare: without vectors of their own, whose code would take as long to compile as all others'.
+template <class I> constexpr bool kVectors = sizeof(I) == 1;
 
 // Lanes of the widest registers, and of half of them where the instruction set has such.
 #if defined(__AVX512F__)
@@ -166,12 +173,14 @@ template <class T, class I> SINDRI_SIMD_INLINE void max_row(const PoolImage& p, 
   using A = typename Compute<T>::type;
   const int64_t C = p.channels;
   int64_t first = 0;
-  if (p.separate && kHalf<A> != 0 && C <= kHalf<A>) first = max_row_of_vectors < kHalf<A> != 0 ? kHalf<A> : kFull < A >> (p, x, oh, y, argmax);
-  else if (p.separate && C <= kFull<A>) first = max_row_of_vectors<kFull<A>>(p, x, oh, y, argmax);
+  if constexpr (kVectors<I>) {
+    if (p.separate && kHalf<A> != 0 && C <= kHalf<A>) first = max_row_of_vectors < kHalf<A> != 0 ? kHalf<A> : kFull < A >> (p, x, oh, y, argmax);
+    else if (p.separate && C <= kFull<A>) first = max_row_of_vectors<kFull<A>>(p, x, oh, y, argmax);
+  }
   for (int64_t ow = first; ow < p.cols.out; ++ow) {
     const Window window = window_of(p, oh, ow);
     const int64_t room = smaller((p.cols.out - ow) * C, room_in_x(p, window.h1, window.w1));
-    SINDRI_FOR_BLOCKS(A, C, room, (max_lanes<kLanes>(p, window, x + c0, y + ow * C + c0, argmax + ow * C + c0)), {
+    SINDRI_FOR_BLOCKS(A, kVectors<I>, C, room, (max_lanes<kLanes>(p, window, x + c0, y + ow * C + c0, argmax + ow * C + c0)), {
       A best[kBlock];
       int32_t place[kBlock];
       for (int64_t c = 0; c < n; ++c) {
@@ -261,8 +270,10 @@ SINDRI_SIMD_INLINE void max_grad_separate(const PoolImage& p, const T* __restric
     for (int64_t i = from * C; i < width * C; ++i) narrow(static_cast<A>(0), &row[i]);
   }
   int64_t first = 0;
-  if (kHalf<A> != 0 && C <= kHalf<A>) first = max_grad_of_vectors < kHalf<A> != 0 ? kHalf<A> : kFull < A >> (p, dy, argmax, oh, dx);
-  else if (C <= kFull<A>) first = max_grad_of_vectors<kFull<A>>(p, dy, argmax, oh, dx);
+  if constexpr (kVectors<I>) {
+    if (kHalf<A> != 0 && C <= kHalf<A>) first = max_grad_of_vectors < kHalf<A> != 0 ? kHalf<A> : kFull < A >> (p, dy, argmax, oh, dx);
+    else if (C <= kFull<A>) first = max_grad_of_vectors<kFull<A>>(p, dy, argmax, oh, dx);
+  }
   for (int64_t ow = first; ow < outs; ++ow) {
     const T* g = dy + (oh * outs + ow) * C;
     const I* place = argmax + (oh * outs + ow) * C;
@@ -281,7 +292,7 @@ SINDRI_SIMD_INLINE void max_grad_row(const PoolImage& p, const T* __restrict dy,
   const int64_t C = p.channels;
   for (int64_t w = 0; w < p.cols.in; ++w) {
     const int64_t room = smaller((p.cols.in - w) * C, room_in_y(p, p.rows.to[h], p.cols.to[w]));
-    SINDRI_FOR_BLOCKS(A, C, room, (max_grad_lanes<kLanes>(p, dy + c0, argmax + c0, h, w, dx + w * C + c0)), {
+    SINDRI_FOR_BLOCKS(A, kVectors<I>, C, room, (max_grad_lanes<kLanes>(p, dy + c0, argmax + c0, h, w, dx + w * C + c0)), {
       A sum[kBlock];
       for (int64_t c = 0; c < n; ++c) sum[c] = 0;
       for (int64_t oh = p.rows.from[h]; oh < p.rows.to[h]; ++oh)
@@ -313,7 +324,7 @@ template <class T> SINDRI_SIMD_INLINE void avg_row(const PoolImage& p, const T* 
   for (int64_t ow = 0; ow < p.cols.out; ++ow) {
     const A divisor = static_cast<A>(p.rows.divisor[oh] * p.cols.divisor[ow]);
     const int64_t room = smaller((p.cols.out - ow) * C, room_in_x(p, p.rows.end[oh], p.cols.end[ow]));
-    SINDRI_FOR_BLOCKS(A, C, room, (avg_lanes<kLanes>(p, x + c0, oh, ow, y + ow * C + c0)), {
+    SINDRI_FOR_BLOCKS(A, true, C, room, (avg_lanes<kLanes>(p, x + c0, oh, ow, y + ow * C + c0)), {
       A sum[kBlock];
       for (int64_t c = 0; c < n; ++c) sum[c] = 0;
       for (int64_t h = p.rows.begin[oh]; h < p.rows.end[oh]; ++h) {
@@ -347,7 +358,7 @@ template <class T> SINDRI_SIMD_INLINE void avg_grad_row(const PoolImage& p, cons
   const int64_t C = p.channels;
   for (int64_t w = 0; w < p.cols.in; ++w) {
     const int64_t room = smaller((p.cols.in - w) * C, room_in_y(p, p.rows.to[h], p.cols.to[w]));
-    SINDRI_FOR_BLOCKS(A, C, room, (avg_grad_lanes<kLanes>(p, dy + c0, h, w, dx + w * C + c0)), {
+    SINDRI_FOR_BLOCKS(A, true, C, room, (avg_grad_lanes<kLanes>(p, dy + c0, h, w, dx + w * C + c0)), {
       A sum[kBlock];
       for (int64_t c = 0; c < n; ++c) sum[c] = 0;
       for (int64_t oh = p.rows.from[h]; oh < p.rows.to[h]; ++oh)

@@ -1,7 +1,7 @@
 // Which of several fast kernels serves a shape: measured once, kept on disk, recorded so that a run can be repeated bit by bit.
 //
-// Kernels of an op with equal priority are alternatives. Where more than one accepts a query they are timed on the spot and the
-// fastest is used from then on, in this process and (through the cache file) in later ones. Results of alternatives may differ in
+// Kernels of an op with equal priority are alternatives. Where more than one accepts a query they are timed on the spot, a convolution's on a few of
+// its samples, and the fastest is used from then on, in this process and (through the cache file) in later ones. Results of alternatives may differ in
 // the last bits, so the choices of a training go to repro.json and are restored on resume; SINDRI_KERNEL_CHOICES=FILE takes those of any
 // repro.json. Where nothing is measured (SINDRI_TUNE=0, or no memory to measure with) the first alternative by name is used, in strict mode always.
 #pragma once
