@@ -60,8 +60,7 @@ class Roc final : public Metric {
     double sum = 0;
     int64_t taken = 0;
     for (int64_t c = 0; c < curves(); ++c) {
-      const auto hits = std::count(truth_.begin(), truth_.end(), label_of(c));
-      if (hits == 0 || hits == static_cast<ptrdiff_t>(truth_.size())) continue;
+      if (!has_curve(c)) continue;
       const Curve one = curve(c);
       sum += auc(one.fpr, one.tpr);
       ++taken;
@@ -69,9 +68,11 @@ class Roc final : public Metric {
     if (taken == 0) throw ValueError("ROC: no class has both positive and negative samples");
     return sum / static_cast<double>(taken);
   }
+  /// The parts of the curves that there are.
   std::map<std::string, std::vector<double>> counts() const override {
     std::map<std::string, std::vector<double>> out;
     for (int64_t c = 0; c < classes_; ++c) {
+      if (!has_curve(c)) continue;
       Curve one = curve(c);
       out[fmt::format("fpr_{}", c)] = std::move(one.fpr);
       out[fmt::format("tpr_{}", c)] = std::move(one.tpr);
@@ -109,6 +110,11 @@ class Roc final : public Metric {
     return classes_;
   }
   double label_of(int64_t c) const { return static_cast<double>(classes_ > 1 ? c : positive_ == kNoLabel ? 1 : positive_); }
+
+  bool has_curve(int64_t c) const {
+    const auto hits = std::count(truth_.begin(), truth_.end(), label_of(c));
+    return hits > 0 && hits < static_cast<ptrdiff_t>(truth_.size());
+  }
 
   // One point for each distinct score, from high to low, and (0, 0) with a threshold above all of them before.
   Curve curve(int64_t c) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -130,8 +131,9 @@ double percentile(std::vector<double> v, double percent) {
 // Of the latest update, as in MindSpore.
 class SurfaceDistance final : public Metric {
  public:
-  using OfBoth = double (*)(const std::vector<double>& there, const std::vector<double>& back, const SettingValues&);
-  /// both: what becomes of the distances from the prediction's surface to the label's and back.
+  using Distances = std::function<std::vector<double>()>;
+  using OfBoth = double (*)(const Distances& there, const Distances& back, const SettingValues&);
+  /// both: what becomes of the distances from the prediction's surface to the label's and back, which are found when they are asked for.
   SurfaceDistance(const char* who, const SettingValues& settings, bool crops, OfBoth both) : who_(who), settings_(settings), crops_(crops), both_(both) {
     const std::string& name = settings.get_string("distance_metric");
     norm_ = name == "euclidean" ? Norm::kEuclidean : name == "chessboard" ? Norm::kChessboard : Norm::kTaxicab;
@@ -142,7 +144,7 @@ class SurfaceDistance final : public Metric {
   std::vector<double> eval() const override {
     check_counted(who_, updated_);
     const auto axes = static_cast<size_t>(axes_);
-    return {both_(distances(predicted_, actual_, axes, norm_), distances(actual_, predicted_, axes, norm_), settings_)};
+    return {both_([&] { return distances(predicted_, actual_, axes, norm_); }, [&] { return distances(actual_, predicted_, axes, norm_); }, settings_)};
   }
 
  protected:
@@ -181,20 +183,28 @@ class SurfaceDistance final : public Metric {
 
 constexpr double kFar = std::numeric_limits<double>::infinity();  // of a surface that is not there
 
-double hausdorff(const std::vector<double>& there, const std::vector<double>& back, const SettingValues& v) {
+using Distances = SurfaceDistance::Distances;
+
+double hausdorff(const Distances& there, const Distances& back, const SettingValues& v) {
   const auto largest = [&](const std::vector<double>& d) { return d.empty() ? kFar : percentile(d, v.get_float("percentile")); };
-  return v.get_bool("directed") ? largest(there) : std::max(largest(there), largest(back));
+  return v.get_bool("directed") ? largest(there()) : std::max(largest(there()), largest(back()));
 }
 
-double mean_distance(const std::vector<double>& there, const std::vector<double>& back, const SettingValues& v) {
-  if (there.empty() || (v.get_bool("symmetric") && back.empty())) return kFar;
-  return v.get_bool("symmetric") ? (mean(there) + mean(back)) / 2 : mean(there);
+// f of the one direction, or the mean of both.
+template <class F> double of_directions(const Distances& there, const Distances& back, bool both, F&& f) {
+  const std::vector<double> a = there(), b = both ? back() : a;
+  if (a.empty() || b.empty()) return kFar;
+  return both ? (f(a) + f(b)) / 2 : f(a);
+}
+
+double mean_distance(const Distances& there, const Distances& back, const SettingValues& v) {
+  return of_directions(there, back, v.get_bool("symmetric"), mean);
 }
 
 // Without the root unless symmetric: so it is in MindSpore.
-double root_mean_square(const std::vector<double>& there, const std::vector<double>& back, const SettingValues& v) {
-  if (there.empty() || (v.get_bool("symmetric") && back.empty())) return kFar;
-  return v.get_bool("symmetric") ? std::sqrt((mean_square(there) + mean_square(back)) / 2) : mean_square(there);
+double root_mean_square(const Distances& there, const Distances& back, const SettingValues& v) {
+  const double square = of_directions(there, back, v.get_bool("symmetric"), mean_square);
+  return v.get_bool("symmetric") ? std::sqrt(square) : square;
 }
 
 const bool kAdded = [] {

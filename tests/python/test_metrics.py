@@ -65,6 +65,11 @@ def test_rates_and_distances_that_are_refused():
         train.HausdorffDistance(percentile=101.0)
     x = np.array([0.2, 0.4, 0.6])
     assert [a.tolist() for a in train.ROC()(x, np.array([0, 1, 1]))] == [[0, 0, 0, 1], [0, 0.5, 1, 1], [1.6, 0.6, 0.4, 0.2]]
+    one_sided = train.ROC()  # has no curve; its attributes can be asked for, and it can be copied, all the same
+    one_sided.update(x, np.array([0, 0, 0]))
+    assert not hasattr(copy.deepcopy(one_sided), '_nothing')
+    with pytest.raises(ValueError, match='no sample is positive'):
+        one_sided.eval()
     last = train.ROC()
     last.update(x, np.array([0, 1, 0]))
     last.update(x, np.array([0, 1, 1]))  # the last batch counts

@@ -112,8 +112,9 @@ class CountedMetric(Metric):
         self.clear()
 
     def __getattr__(self, name: str) -> Any:
-        counts = self.__dict__['_counter'].counts() if '_counter' in self.__dict__ else {}
-        if not name.startswith('_') or name[1:] not in counts:
+        counted = name.startswith('_') and not name.startswith('__') and '_counter' in self.__dict__
+        counts = self.__dict__['_counter'].counts() if counted else {}
+        if name[1:] not in counts:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         values = counts[name[1:]]
         return values[0] if len(values) == 1 else np.array(values)

@@ -31,6 +31,8 @@ class ROC(CountedMetric):
         """Three arrays, or three lists of arrays; RuntimeError before update, ValueError where a class has no samples, or all."""
         self._check_counted()
         counts = self._counter.counts()
+        if len(counts) < 3 * (self.class_num or 1):
+            self._counter.eval()  # says of what there is no curve
         kinds: Dict[str, Any] = {'fpr': np.float64, 'tpr': np.float64, 'thresholds': self._dtype}
         parts = [[np.array(counts[f'{part}_{c}'], kind) for c in range(len(counts) // 3)] for part, kind in kinds.items()]
         return tuple(part if self.class_num not in (None, 1) else part[0] for part in parts)
