@@ -190,7 +190,7 @@ class OneDnnConv final : public Kernel {
   }
   int64_t workspace_bytes() const override { return workspace_; }
   int64_t prepared_bytes(size_t in) const override { return in == 1 && takes_weight() ? bytes(part_.weight) : 0; }
-  void prepare(size_t, const Buffer& from, void* to) const override {
+  void prepare(ExecContext&, size_t, const Buffer& from, void* to) const override {
     const onednn::ThreadScope threads(threads_);
     run_reorder(part_, part_.weight_plain, from.data, part_.weight, to);
   }

@@ -53,7 +53,7 @@ class TiledConvKernel final : public Kernel {
   }
   int64_t workspace_bytes() const override { return workspace_; }
   int64_t prepared_bytes(size_t in) const override { return in == 1 && direction_ != Direction::kWeightGrad ? g_.weight_numel() * kFloat : 0; }
-  void prepare(size_t, const Buffer& from, void* to) const override { pack(from.as<const float>(), static_cast<float*>(to)); }
+  void prepare(ExecContext&, size_t, const Buffer& from, void* to) const override { pack(from.as<const float>(), static_cast<float*>(to)); }
 
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
     float* weight = static_cast<float*>(workspace_at(ctx.workspace, weight_at_));

@@ -108,7 +108,7 @@ class WinogradConv final : public Kernel {
       : input_grad_(conv::direction_of(q) == Direction::kInputGrad), relu_(conv::relu_of(q)), p_(problem_of(conv::direction_of(q), conv::geometry_of(q))) {}
   int64_t workspace_bytes() const override { return weight_floats() * static_cast<int64_t>(sizeof(float)); }
   int64_t prepared_bytes(size_t in) const override { return in == 1 ? workspace_bytes() : 0; }
-  void prepare(size_t, const Buffer& from, void* to) const override {
+  void prepare(ExecContext&, size_t, const Buffer& from, void* to) const override {
     // Weight [O, C, 3, 3] as lines c and columns o of the product; the roles change for the input's gradient.
     const int64_t c_stride = input_grad_ ? p_.o * 9 : 9, o_stride = input_grad_ ? 9 : p_.c * 9;
     parallel_for(p_.c, std::max<int64_t>(1, 4096 / p_.o), [&](int64_t begin, int64_t end) {
@@ -119,7 +119,7 @@ class WinogradConv final : public Kernel {
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
     const void* u = in[1].prepared;
     if (u == nullptr) {
-      prepare(1, in[1], ctx.workspace);
+      prepare(ctx, 1, in[1], ctx.workspace);
       u = ctx.workspace;
     }
     const Operands operands{in[0].as<const float>(), static_cast<const float*>(u), out[0].as<float>(), in.size() > 2 ? in[2].as<const float>() : nullptr,

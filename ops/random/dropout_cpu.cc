@@ -19,7 +19,7 @@ template <class T> T kept(T x, double scale) {
 
 void run_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const auto& a = q.attrs.as<DropoutAttrs>();
-  const Stream stream(in[1].as<int64_t>(), a.instance);
+  const RandomStream stream(in[1].as<int64_t>(), a.instance);
   const int32_t threshold = threshold24(a.keep_prob);
   const int64_t each = samples_of(q.in[0].shape).each;
   dispatch_dtype(q.in[0].dtype, [&]<class T>() {
@@ -63,7 +63,7 @@ void run_blocked(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer>
   const auto& a = q.attrs.as<DropoutAttrs>();
   const TensorMeta& m = q.in[0];
   if (m.numel() == 0) return;
-  const Stream stream(in[1].as<int64_t>(), a.instance);
+  const RandomStream stream(in[1].as<int64_t>(), a.instance);
   const int32_t threshold = threshold24(a.keep_prob);
   const double scale = 1 / a.keep_prob;
   const Samples s = samples_of(m.shape);

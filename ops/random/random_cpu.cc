@@ -35,7 +35,7 @@ template <class T> double unit(const uint32_t* words, int64_t i) {
 
 // fill_stretches for samples of few blocks (tensors of one dimension: of one element): made side by side, as blocks of one sample are elsewhere.
 // What their last blocks hold beyond the samples is computed and dropped.
-template <class T, class F> void fill_small_samples(const Samples& s, const Stream& stream, T* y, F&& f) {
+template <class T, class F> void fill_small_samples(const Samples& s, const RandomStream& stream, T* y, F&& f) {
   const int64_t per_block = 4 / kWords<T>, blocks = (s.each + per_block - 1) / per_block, padded = blocks * per_block, group = kStretch / padded;
   parallel_for((s.count + group - 1) / group, 4, [&](int64_t begin, int64_t end) {
     alignas(64) uint32_t words[2 * kStretch];
@@ -58,7 +58,7 @@ template <class T, class F> void fill_small_samples(const Samples& s, const Stre
 }
 
 // Calls f(y, words, n) for stretches of every sample: n elements at y, whose words start at `words`.
-template <class T, class F> void fill_stretches(const KernelQuery& q, const Stream& stream, T* y, F&& f) {
+template <class T, class F> void fill_stretches(const KernelQuery& q, const RandomStream& stream, T* y, F&& f) {
   const Samples s = samples_of(q.out[0].shape);
   if (s.count * s.each == 0) return;
   if (s.each <= 32) return fill_small_samples(s, stream, y, f);
@@ -75,7 +75,7 @@ template <class T, class F> void fill_stretches(const KernelQuery& q, const Stre
 }
 
 // Calls f(i, block, k) for every element: its place k among the elements of its block.
-template <class T, class F> void for_each_drawn(const KernelQuery& q, const Stream& stream, F&& f) {
+template <class T, class F> void for_each_drawn(const KernelQuery& q, const RandomStream& stream, F&& f) {
   const Samples s = samples_of(q.out[0].shape);
   const int64_t per_block = 4 / kWords<T>;
   for (int64_t i = 0; i < q.out[0].numel(); ++i) {
@@ -87,7 +87,7 @@ template <class T, class F> void for_each_drawn(const KernelQuery& q, const Stre
 void uniform_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const auto& a = q.attrs.as<UniformAttrs>();
   dispatch_dtype(a.dtype, [&]<class T>() {
-    for_each_drawn<T>(q, Stream(in[0].as<int64_t>(), a.instance), [&](int64_t i, const std::array<uint32_t, 4>& block, int64_t k) {
+    for_each_drawn<T>(q, RandomStream(in[0].as<int64_t>(), a.instance), [&](int64_t i, const std::array<uint32_t, 4>& block, int64_t k) {
       out[0].as<T>()[i] = converted<T>(a.low + (a.high - a.low) * unit<T>(block.data(), k));
     });
   });
@@ -96,7 +96,7 @@ void uniform_reference(const KernelQuery& q, Span<const Buffer> in, Span<const B
 void uniform_blocked(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const auto& a = q.attrs.as<UniformAttrs>();
   dispatch_dtype(a.dtype, [&]<class T>() {
-    fill_stretches<T>(q, Stream(in[0].as<int64_t>(), a.instance), out[0].as<T>(), [&](T* y, const uint32_t* words, int64_t n) {
+    fill_stretches<T>(q, RandomStream(in[0].as<int64_t>(), a.instance), out[0].as<T>(), [&](T* y, const uint32_t* words, int64_t n) {
       for (int64_t i = 0; i < n; ++i) y[i] = converted<T>(a.low + (a.high - a.low) * unit<T>(words, i));
     });
   });
@@ -106,7 +106,7 @@ void bernoulli_reference(const KernelQuery& q, Span<const Buffer> in, Span<const
   const auto& a = q.attrs.as<BernoulliAttrs>();
   const int32_t threshold = threshold24(a.p);
   dispatch_dtype(a.dtype, [&]<class T>() {
-    for_each_drawn<float>(q, Stream(in[0].as<int64_t>(), a.instance), [&](int64_t i, const std::array<uint32_t, 4>& block, int64_t k) {
+    for_each_drawn<float>(q, RandomStream(in[0].as<int64_t>(), a.instance), [&](int64_t i, const std::array<uint32_t, 4>& block, int64_t k) {
       out[0].as<T>()[i] = converted<T>(static_cast<int32_t>(block[static_cast<size_t>(k)] >> 8) < threshold ? 1 : 0);
     });
   });
@@ -132,7 +132,7 @@ template <class T> double normal_of(const std::array<uint32_t, 4>& block, int64_
 void normal_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const auto& a = q.attrs.as<NormalAttrs>();
   dispatch_dtype(a.dtype, [&]<class T>() {
-    for_each_drawn<T>(q, Stream(in[0].as<int64_t>(), a.instance), [&](int64_t i, const std::array<uint32_t, 4>& block, int64_t k) {
+    for_each_drawn<T>(q, RandomStream(in[0].as<int64_t>(), a.instance), [&](int64_t i, const std::array<uint32_t, 4>& block, int64_t k) {
       out[0].as<T>()[i] = converted<T>(a.mean + a.stddev * normal_of<T>(block, k));
     });
   });
@@ -147,7 +147,7 @@ template <class T> void standard_normal(const uint32_t* words, double* z, int64_
 void normal_blocked(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const auto& a = q.attrs.as<NormalAttrs>();
   dispatch_dtype(a.dtype, [&]<class T>() {
-    fill_stretches<T>(q, Stream(in[0].as<int64_t>(), a.instance), out[0].as<T>(), [&](T* y, const uint32_t* words, int64_t n) {
+    fill_stretches<T>(q, RandomStream(in[0].as<int64_t>(), a.instance), out[0].as<T>(), [&](T* y, const uint32_t* words, int64_t n) {
       double z[kStretch];
       standard_normal<T>(words, z, (n + 1) / 2 * 2);
       for (int64_t i = 0; i < n; ++i) y[i] = converted<T>(a.mean + a.stddev * z[i]);
@@ -157,7 +157,7 @@ void normal_blocked(const KernelQuery& q, Span<const Buffer> in, Span<const Buff
 
 // Element e of a sample has blocks of its own, one per attempt; the first of a block's four numbers (float64: two) inside ±2 counts.
 // All of a block's are outside with probability 4e-6 (2e-3), so 100 attempts always suffice in practice; the mean is their limit.
-template <class T> double truncated(const Stream& stream, int64_t sample, int64_t e) {
+template <class T> double truncated(const RandomStream& stream, int64_t sample, int64_t e) {
   for (uint32_t attempt = 0; attempt < 100; ++attempt) {
     const auto block = stream.block(sample, static_cast<uint32_t>(e), 1 + attempt);
     double z[4];
@@ -172,7 +172,7 @@ template <class T> double truncated(const Stream& stream, int64_t sample, int64_
 
 template <bool kParallel> void truncated_normal(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const auto& a = q.attrs.as<NormalAttrs>();
-  const Stream stream(in[0].as<int64_t>(), a.instance);
+  const RandomStream stream(in[0].as<int64_t>(), a.instance);
   const int64_t each = samples_of(a.shape).each, n = q.out[0].numel();
   dispatch_dtype(a.dtype, [&]<class T>() {
     parallel_for(n, kParallel ? 2048 : n, [&](int64_t begin, int64_t end) {
@@ -184,7 +184,7 @@ template <bool kParallel> void truncated_normal(const KernelQuery& q, Span<const
 // Fisher and Yates: position i swaps with one of 0 … i. Draws do not depend on the sample offset: ranks agree on the order.
 void permutation_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const auto& a = q.attrs.as<PermutationAttrs>();
-  const Stream stream(in[0].as<int64_t>(), a.instance);
+  const RandomStream stream(in[0].as<int64_t>(), a.instance);
   PhiloxSequence draws(static_cast<uint64_t>(stream.key[1]) << 32 | stream.key[0], 0, static_cast<uint32_t>(stream.step),
                        static_cast<uint32_t>(stream.step >> 32));
   int64_t* y = out[0].as<int64_t>();

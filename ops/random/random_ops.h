@@ -54,12 +54,12 @@ inline constexpr int kCounterBits = 44, kPartBits = 20;
 inline constexpr int64_t kPartMask = (int64_t{1} << kPartBits) - 1;
 
 /// Where the numbers of one op call come from.
-struct Stream {
+struct RandomStream {
   std::array<uint32_t, 2> key;
   uint64_t step, offset;
 
   /// `state` is the key tensor: seed, step, sample offset.
-  Stream(const int64_t* state, int64_t instance) : step(static_cast<uint64_t>(state[1])), offset(static_cast<uint64_t>(state[2])) {
+  RandomStream(const int64_t* state, int64_t instance) : step(static_cast<uint64_t>(state[1])), offset(static_cast<uint64_t>(state[2])) {
     const uint64_t first = step >> kCounterBits | offset >> kCounterBits << kPartBits;
     step &= (uint64_t{1} << kCounterBits) - 1;
     offset &= (uint64_t{1} << kCounterBits) - 1;

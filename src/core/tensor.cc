@@ -37,9 +37,13 @@ HostAllocator*& allocator_slot() {
 void set_host_allocator(HostAllocator* allocator) { allocator_slot() = allocator; }
 HostAllocator& host_allocator() { return *allocator_slot(); }
 
-Storage::Storage(int64_t bytes) : bytes_(bytes), owned_(true) { data_ = bytes > 0 ? host_allocator().allocate(bytes) : nullptr; }
+Storage::Storage(int64_t bytes, Device device) : bytes_(bytes), device_(device), owned_(true) {
+  if (bytes > 0) data_ = device.is_cpu() ? host_allocator().allocate(bytes) : device_memory().allocate(device, bytes);
+}
 Storage::~Storage() {
-  if (owned_ && data_ != nullptr) host_allocator().release(data_, bytes_);
+  if (!owned_ || data_ == nullptr) return;
+  if (device_.is_cpu()) host_allocator().release(data_, bytes_);
+  else device_memory().release(device_, data_, bytes_);
 }
 
 uint64_t TensorImpl::next_id() {
@@ -50,7 +54,7 @@ uint64_t TensorImpl::next_id() {
 std::string TensorMeta::str() const {
   std::string s = std::string(dtype_short_name(dtype)) + shape.str();
   if (layout != Layout::kContiguous) s += std::string(":") + layout_name(layout);
-  if (device.kind != Device::kCpu) s += "@" + device.str();
+  if (!device.is_cpu()) s += "@" + device.str();
   return s;
 }
 
@@ -102,14 +106,20 @@ Tensor Tensor::empty(const TensorMeta& meta) {
   const int64_t count = meta.numel(), size = static_cast<int64_t>(dtype_size(meta.dtype));
   if (count > kMostBytes || count * size > kMostBytes)
     throw DeviceError(ErrorCode::kMemory, fmt::format("a tensor {} is larger than any memory", meta.str()), "", "check the shape");
-  return make_tensor(meta, std::make_shared<Storage>(count * size));
+  return make_tensor(meta, std::make_shared<Storage>(count * size, meta.device));
 }
 Tensor Tensor::empty(const Shape& shape, DType dtype, Layout layout) { return empty(TensorMeta{shape, dtype, layout, {}}); }
+
+// Made on the host, and handed out from where tensors are made now.
+static Tensor placed(Tensor host) {
+  const Device device = creation_device();
+  return device.is_cpu() ? host : host.to(device);
+}
 
 Tensor Tensor::zeros(const Shape& shape, DType dtype) {
   Tensor t = empty(shape, dtype);
   if (t.nbytes() > 0) std::memset(t.mutable_raw_data(), 0, static_cast<size_t>(t.nbytes()));
-  return t;
+  return placed(std::move(t));
 }
 
 namespace {
@@ -127,7 +137,7 @@ Tensor Tensor::full(const Shape& shape, double value, DType dtype) {
     const T v = convert_to<T>(value);
     for (int64_t i = 0, n = t.numel(); i < n; ++i) p[i] = v;
   });
-  return t;
+  return placed(std::move(t));
 }
 
 Tensor Tensor::from_values(const Shape& shape, const std::vector<double>& values, DType dtype) {
@@ -137,13 +147,13 @@ Tensor Tensor::from_values(const Shape& shape, const std::vector<double>& values
     T* p = t.mutable_data<T>();
     for (size_t i = 0; i < values.size(); ++i) p[i] = convert_to<T>(values[i]);
   });
-  return t;
+  return placed(std::move(t));
 }
 
 Tensor Tensor::from_data(const Shape& shape, DType dtype, const void* data) {
   Tensor t = empty(shape, dtype);
   if (t.nbytes() > 0) std::memcpy(t.mutable_raw_data(), data, static_cast<size_t>(t.nbytes()));
-  return t;
+  return placed(std::move(t));
 }
 
 void Tensor::check_count(const Shape& shape, size_t count) {
@@ -172,6 +182,8 @@ const void* Tensor::raw_data() const {
                        "use ops (ops::where for conditions), or run in PYNATIVE_MODE");
     throw InternalError("the gradient rule reads a tensor its op does not save", "", "declare it in saves_in / saves_out");
   }
+  if (!impl_->meta.device.is_cpu())
+    throw DeviceError(fmt::format("the memory of {} cannot be read by the host", impl_->meta.str()), "", "copy it: to_vector(), item(), or to(Device{})");
   return impl_->storage->data();
 }
 std::shared_ptr<void> Tensor::writable_view() const {
@@ -191,29 +203,96 @@ double Tensor::item() const {
   return v;
 }
 
-void Tensor::copy_converted(void* out, DType t) const {
-  const void* src = raw_data();
-  dispatch_dtype(t, [&]<class To>() {
-    dispatch_dtype(dtype(), [&]<class From>() {
-      const From* p = static_cast<const From*>(src);
-      To* q = static_cast<To*>(out);
-      for_each_element(meta(), [&](int64_t i, int64_t j) {
-        if constexpr (std::is_same_v<To, From>) q[i] = p[j];
-        else if constexpr (std::is_integral_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) q[i] = static_cast<To>(p[j]);
-        else q[i] = convert_to<To>(static_cast<double>(p[j]));
-      });
+namespace {
+
+// What the host reads of a tensor on another device.
+DeviceMemory::Read read_of(const Tensor& t, Tensor* host) {
+  TensorMeta meta = t.meta();
+  meta.device = {};
+  *host = Tensor::empty(meta);
+  return {host->mutable_raw_data(), t.impl()->storage->data(), t.meta().device, t.nbytes()};
+}
+
+void check_stored(const Tensor& t) {
+  if (!t.has_data()) (void)t.raw_data();  // says why
+}
+
+template <class To> void convert_elements(const Tensor& t, To* q) {
+  dispatch_dtype(t.dtype(), [&]<class From>() {
+    const From* p = t.data<From>();
+    for_each_element(t.meta(), [&](int64_t i, int64_t j) {
+      if constexpr (std::is_same_v<To, From>) q[i] = p[j];
+      else if constexpr (std::is_integral_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) q[i] = static_cast<To>(p[j]);
+      else q[i] = convert_to<To>(static_cast<double>(p[j]));
     });
   });
 }
 
+}  // namespace
+
+Tensor Tensor::to(Device device) const {
+  if (meta().device == device) return *this;
+  check_stored(*this);
+  if (device.is_cpu()) {
+    Tensor host;
+    const DeviceMemory::Read read = read_of(*this, &host);
+    if (read.bytes > 0) device_memory().read({&read, 1}, "to(cpu)");
+    return host;
+  }
+  TensorMeta m = meta();
+  m.device = device;
+  device_memory().check(device);
+  const Tensor t = empty(m);
+  if (nbytes() == 0) return t;
+  if (meta().device.is_cpu()) device_memory().write(device, t.impl_->storage->data(), raw_data(), nbytes());
+  else device_memory().copy(device, t.impl_->storage->data(), meta().device, impl_->storage->data(), nbytes());
+  return t;
+}
+
+std::vector<Tensor> to_host(std::span<const Tensor> tensors, const char* what) {
+  std::vector<Tensor> out(tensors.begin(), tensors.end());
+  std::vector<DeviceMemory::Read> reads;
+  for (Tensor& t : out) {
+    if (!t.defined() || t.meta().device.is_cpu()) continue;
+    check_stored(t);
+    Tensor host;
+    const DeviceMemory::Read read = read_of(t, &host);
+    if (read.bytes > 0) reads.push_back(read);
+    t = std::move(host);  // the caller's handle keeps what is read
+  }
+  if (!reads.empty()) device_memory().read(reads, what);
+  return out;
+}
+
+std::vector<double> read_values(std::span<const Tensor> tensors, const char* what) {
+  std::vector<double> out;
+  for (const Tensor& t : to_host(tensors, what)) {
+    const size_t first = out.size();
+    out.resize(first + static_cast<size_t>(t.numel()));
+    convert_elements(t, out.data() + first);
+  }
+  return out;
+}
+
+void Tensor::copy_converted(void* out, DType t) const {
+  check_stored(*this);
+  const auto convert = [&](const Tensor& host) { dispatch_dtype(t, [&]<class To>() { convert_elements(host, static_cast<To*>(out)); }); };
+  if (meta().device.is_cpu()) convert(*this);
+  else convert(to_host({this, 1})[0]);
+}
+
 Tensor Tensor::clone() const {
+  check_stored(*this);
   Tensor t = empty(meta());
-  if (nbytes() > 0) std::memcpy(t.mutable_raw_data(), raw_data(), static_cast<size_t>(nbytes()));
+  if (nbytes() == 0) return t;
+  if (meta().device.is_cpu()) std::memcpy(t.mutable_raw_data(), raw_data(), static_cast<size_t>(nbytes()));
+  else device_memory().copy(meta().device, t.impl_->storage->data(), meta().device, impl_->storage->data(), nbytes());
   return t;
 }
 
 Tensor Tensor::contiguous() const {
   if (layout() == Layout::kContiguous) return *this;
+  if (!meta().device.is_cpu()) return to({}).contiguous().to(meta().device);
   Tensor t = empty(shape(), dtype());
   const char* src = static_cast<const char*>(raw_data());
   char* dst = static_cast<char*>(t.mutable_raw_data());
@@ -225,7 +304,7 @@ Tensor Tensor::contiguous() const {
 Tensor Tensor::view(const Shape& s) const {
   if (s.numel() != numel()) throw ShapeError(fmt::format("cannot view {} as {}: element counts differ", meta().str(), s.str()));
   if (layout() != Layout::kContiguous) throw ValueError(fmt::format("cannot view {}: layout is not contiguous", meta().str()));
-  raw_data();
+  check_stored(*this);
   TensorMeta m = meta();
   m.shape = s;
   return make_tensor(m, impl_->storage);

@@ -6,22 +6,25 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "sindri/core/tensor.h"
 
 namespace sindri {
 
-/// Aligned bytes from the current allocator; freed with the last handle.
+/// Aligned bytes of a device; freed with the last handle.
 class Storage {
  public:
-  explicit Storage(int64_t bytes);
+  explicit Storage(int64_t bytes, Device device = {});
   /// Wraps memory owned by `keep_alive` (a slice of an arena).
   Storage(void* data, int64_t bytes, std::shared_ptr<void> keep_alive) : data_(data), bytes_(bytes), owner_(std::move(keep_alive)) {}
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
+  /// An address of the device: only kernels and copies of that device may follow it.
   void* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
+  Device device() const { return device_; }
   /// False for a wrapper: others may hold the same memory through an owner of their own.
   bool owned() const { return owned_; }
 
@@ -40,6 +43,7 @@ class Storage {
  private:
   void* data_ = nullptr;
   int64_t bytes_ = 0;
+  Device device_;
   bool owned_ = false;
   std::shared_ptr<void> owner_;
   std::atomic<int32_t> views_{0};
@@ -78,6 +82,53 @@ class HostAllocator {
 };
 void set_host_allocator(HostAllocator* allocator);
 HostAllocator& host_allocator();
+
+/// What tensors ask of the device layer: memory that is not the host's. Work on it is ordered by the current stream of its device.
+class DeviceMemory {
+ public:
+  struct Read {
+    void* to;  ///< host memory
+    const void* from;
+    Device device;  ///< of `from`
+    int64_t bytes;
+  };
+  virtual ~DeviceMemory() = default;
+  virtual std::string name(Device device) = 0;
+  /// Throws DeviceError when there is no such device.
+  virtual void check(Device device) = 0;
+  virtual void* allocate(Device device, int64_t bytes) = 0;  ///< 256-byte aligned; throws DeviceError(kMemory)
+  virtual void release(Device device, void* p, int64_t bytes) noexcept = 0;
+  /// Host memory has been read when it returns; the device gets the bytes in the order of its stream.
+  virtual void write(Device device, void* to, const void* from, int64_t bytes) = 0;
+  /// Waits once for all of them. `what` names the wait in the timeline.
+  virtual void read(std::span<const Read> reads, const char* what) = 0;
+  /// Between memories of devices other than the CPU, one or two of them. Does not wait.
+  virtual void copy(Device to_device, void* to, Device from_device, const void* from, int64_t bytes) = 0;
+};
+void set_device_memory(DeviceMemory* memory);
+DeviceMemory& device_memory();
+
+/// Where a tensor that is made from values is put: current_device(), but the host while a HostTensors lives on this thread. A graph that is
+/// traced takes such tensors as constants, and puts them on its device itself.
+Device creation_device();
+class HostTensors {
+ public:
+  HostTensors();
+  ~HostTensors();
+  HostTensors(const HostTensors&) = delete;
+  HostTensors& operator=(const HostTensors&) = delete;
+  /// As if there were none, for its life.
+  class Suspend {
+   public:
+    Suspend();
+    ~Suspend();
+    Suspend(const Suspend&) = delete;
+    Suspend& operator=(const Suspend&) = delete;
+
+   private:
+    int depth_;
+  };
+};
 
 Tensor make_tensor(const TensorMeta& meta, std::shared_ptr<Storage> storage);
 Tensor make_symbolic(const TensorMeta& meta, const void* graph, int32_t value);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -18,6 +19,7 @@ using Sizes = std::multiset<int64_t, std::greater<>>;  // largest first
 
 class Pool {
  public:
+  explicit Pool(Device device) : device_(device) {}
   void add_claim(int64_t bytes) {
     const std::lock_guard lock(mutex_);
     claims_.insert(bytes);
@@ -48,7 +50,7 @@ class Pool {
       }
     }
     small.reset();
-    Arena fresh = std::make_unique<Storage>(bytes);
+    Arena fresh = std::make_unique<Storage>(bytes, device_);
     const std::lock_guard lock(mutex_);
     arenas_.insert(bytes);
     free_.reserve(arenas_.size());  // giving back must not fail
@@ -95,23 +97,31 @@ class Pool {
     return nullptr;
   }
 
+  const Device device_;
   std::mutex mutex_;
   const AtFork at_fork_{mutex_, AtFork::kArenas};
   std::vector<Arena> free_;  // smallest first
   Sizes arenas_, claims_;
 };
 
-Pool& pool() {
-  static Pool* const p = new Pool;  // outlives static executables
+// They outlive static executables.
+Pool& pool(Device device) {
+  static Pool* const cpu = new Pool(Device{});
+  if (device.is_cpu()) return *cpu;
+  static std::mutex mutex;
+  static auto* const others = new std::map<std::pair<int, int>, std::unique_ptr<Pool>>;
+  const std::lock_guard lock(mutex);
+  auto& p = (*others)[{device.kind, device.index}];
+  if (p == nullptr) p = std::make_unique<Pool>(device);
   return *p;
 }
 
 }  // namespace
 
-ArenaClaim::ArenaClaim(int64_t bytes) : bytes_(bytes) { pool().add_claim(bytes_); }
-ArenaClaim::~ArenaClaim() { pool().remove_claim(bytes_); }
-ArenaClaim::Lease::Lease(const ArenaClaim& claim) : storage_(pool().take(claim.bytes_)) {}
-ArenaClaim::Lease::~Lease() { pool().give_back(std::move(storage_)); }
-ArenaStats arena_stats() { return pool().stats(); }
+ArenaClaim::ArenaClaim(int64_t bytes, Device device) : bytes_(bytes), device_(device) { pool(device_).add_claim(bytes_); }
+ArenaClaim::~ArenaClaim() { pool(device_).remove_claim(bytes_); }
+ArenaClaim::Lease::Lease(const ArenaClaim& claim) : storage_(pool(claim.device_).take(claim.bytes_)), device_(claim.device_) {}
+ArenaClaim::Lease::~Lease() { pool(device_).give_back(std::move(storage_)); }
+ArenaStats arena_stats(Device device) { return pool(device).stats(); }
 
 }  // namespace sindri

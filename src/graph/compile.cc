@@ -74,6 +74,7 @@ CompiledFn compile(TensorFn fn, CompileOptions opts) {
 }
 
 std::unique_ptr<Executable> CompiledFn::Impl::compile_graph(Graph graph, ExecutableInfo* info) {
+  const HostTensors constants;
   const auto start = std::chrono::steady_clock::now();
   const auto traced = static_cast<int64_t>(graph.order().size());
   run_passes(graph, default_passes(), pass_context(opts));
@@ -113,7 +114,7 @@ TensorList CompiledFn::Impl::run(Span<const Tensor> in, int variant, int64_t* pa
   Entry fresh;
   if (known == nullptr) {
     fresh.signature = std::move(wanted);
-    fresh.tree = std::make_unique<SegmentTree>(opts.name, opts.drop_garbage);
+    fresh.tree = std::make_unique<SegmentTree>(opts.name, fresh.signature.device, opts.drop_garbage);
   }
   Entry& e = known != nullptr ? *known : fresh;
   const auto call = [&](Span<const Tensor> x) {

@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "sindri/core/error.h"
+#include "sindri/op/observer.h"
 
 namespace sindri {
 
@@ -20,41 +22,100 @@ namespace {
 // Index in physical order of the first element that is not finite, or -1.
 int64_t first_non_finite(const Buffer& b) {
   if (!is_floating(b.meta->dtype)) return -1;
+  const void* data = b.data;
+  std::vector<char> copy;
+  if (!b.meta->device.is_cpu() && b.meta->nbytes() > 0) {
+    copy.resize(static_cast<size_t>(b.meta->nbytes()));
+    const DeviceMemory::Read read{copy.data(), b.data, b.meta->device, b.meta->nbytes()};
+    device_memory().read({&read, 1}, "check of finite values");
+    data = copy.data();
+  }
   return dispatch_dtype(b.meta->dtype, [&]<class T>() -> int64_t {
-    const T* p = b.as<const T>();
+    const T* p = static_cast<const T*>(data);
     for (int64_t i = 0, n = b.meta->numel(); i < n; ++i)
       if (!std::isfinite(static_cast<double>(p[i]))) return i;
     return -1;
   });
 }
 
+// Another stream of the thread waits for the work that went before on the device's compute lane, and the lane for the stream's, around a run.
+class OnComputeLane {
+ public:
+  explicit OnComputeLane(Stream* lane) : lane_(lane), from_(lane != nullptr ? &current_stream(lane->device()) : nullptr) {
+    if (from_ == lane_) return;
+    lane_->wait(from_->record());
+    scope_.emplace(*lane_);
+  }
+  ~OnComputeLane() = default;
+  OnComputeLane(const OnComputeLane&) = delete;
+  OnComputeLane& operator=(const OnComputeLane&) = delete;
+  /// Behind a run that went well.
+  void leave(Span<const Tensor> in, Span<const Tensor> out) {
+    if (from_ == lane_) return;
+    for (const Tensor& t : in) use_on(t, *lane_);
+    for (const Tensor& t : out) use_on(t, *from_);
+    from_->wait(lane_->record());
+  }
+
+ private:
+  Stream *lane_, *from_;
+  std::optional<StreamScope> scope_;
+};
+
 }  // namespace
 
-Executable::Executable(Graph graph, bool check_finite) : graph_(std::move(graph)), plan_(plan_memory(graph_)), check_finite_(check_finite) {
+Executable::Executable(Graph graph, bool check_finite)
+    : graph_(std::move(graph)), device_(graph_.device()), plan_(plan_memory(graph_)), check_finite_(check_finite) {
   for (const StateBinding& b : graph_.states()) {
     if (b.param == nullptr) throw ValueError("state '" + b.name + "' has no parameter", "graph " + graph_.name, "give parse_graph the parameters");
   }
   steady_.resize(plan_.steady.size());
   for (ValueId v : plan_.steady) steady_kept_.push_back(graph_.leaves(v));
+  place_constants();
   const std::vector<bool> steady = steady_nodes(graph_);
-  for (NodeId n : graph_.order()) add_instruction(n, steady[static_cast<size_t>(n)]);
-  for (const auto* program : {&steady_program_, &instructions_})
-    for (const Instruction& i : *program) workspace_bytes_ = std::max(workspace_bytes_, i.plan->workspace);
-  arena_ = std::make_unique<ArenaClaim>(std::max(kArenaAlign, workspace_offset() + workspace_bytes_));
+  for (size_t i = 0; i < graph_.order().size(); ++i) {
+    const NodeId n = graph_.order()[i];
+    add_instruction(n, steady[static_cast<size_t>(n)], plan_.lanes[i]);
+  }
+  for (int l = 0; l < kLanes && !device_.is_cpu(); ++l) lanes_[static_cast<size_t>(l)] = &device_stream(device_, static_cast<Lane>(l));
+  for (const int64_t bytes : workspace_of_lane()) workspace_bytes_ += bytes;
+  arena_ = std::make_unique<ArenaClaim>(std::max(kArenaAlign, plan_.arena_bytes + workspace_bytes_), device_);
   old_.resize(graph_.states().size());
   fresh_.resize(plan_.fresh.size());
 }
 
-void Executable::add_instruction(NodeId n, bool steady) {
+std::array<int64_t, kLanes> Executable::workspace_of_lane() const {
+  std::array<int64_t, kLanes> bytes{};
+  for (const auto* program : {&steady_program_, &instructions_}) {
+    for (const Instruction& i : *program) {
+      int64_t& most = bytes[device_.is_cpu() ? 0 : static_cast<size_t>(i.step.lane)];  // the CPU has one lane
+      most = std::max(most, (i.plan->workspace + kArenaAlign - 1) / kArenaAlign * kArenaAlign);
+    }
+  }
+  return bytes;
+}
+
+void Executable::place_constants() {
+  if (device_.is_cpu()) return;
+  constants_.resize(graph_.num_values());
+  for (ValueId v : graph_.constants()) {
+    const Tensor& t = graph_.value(v).constant;
+    auto& at = constants_[static_cast<size_t>(v)] = std::make_unique<Storage>(t.nbytes(), device_);
+    if (t.nbytes() > 0) device_memory().write(device_, at->data(), t.raw_data(), t.nbytes());
+  }
+}
+
+void Executable::add_instruction(NodeId n, bool steady, LaneStep step) {
   const Graph::Node& node = graph_.node(n);
   std::vector<TensorMeta> metas;
   for (ValueId v : node.in) metas.push_back(graph_.value(v).meta);
-  Instruction ins{n, plan_op(*node.op, node.attrs, metas), buffers_.size(), buffers_.size() + node.in.size(), &node.scope};
+  Instruction ins{n, plan_op(*node.op, node.attrs, metas, device_), buffers_.size(), buffers_.size() + node.in.size(), &node.scope, step};
   const auto add = [&](ValueId v, const TensorMeta* meta) {
     const Location& at = plan_.at[static_cast<size_t>(v)];
     void* data = nullptr;
     if (at.place == Place::kArena) arena_patches_.push_back({buffers_.size(), at.offset});
-    else if (at.place == Place::kConstant) data = const_cast<void*>(graph_.value(v).constant.raw_data());
+    else if (at.place == Place::kConstant)
+      data = device_.is_cpu() ? const_cast<void*>(graph_.value(v).constant.raw_data()) : constants_[static_cast<size_t>(v)]->data();
     else patches_.push_back({buffers_.size(), at.place, at.index});
     buffers_.push_back({data, meta});
   };
@@ -74,7 +135,7 @@ void Executable::prepare_operand(size_t operand) {
       (at.place == Place::kState && graph_.states()[static_cast<size_t>(at.index)].written == kNoId);
   const int64_t bytes = fixed ? ins.plan->kernel->prepared_bytes(operand) : 0;
   if (bytes > 0) {
-    prepared_.push_back({instructions_.size() - 1, operand, std::make_unique<Storage>(bytes)});
+    prepared_.push_back({instructions_.size() - 1, operand, std::make_unique<Storage>(bytes, device_)});
     buffers_[ins.first_in + operand].prepared = prepared_.back().memory->data();
   } else if (at.place == Place::kSteady) {
     steady_kept_[static_cast<size_t>(at.index)] = true;
@@ -89,14 +150,72 @@ std::vector<Tensor> Executable::run(Span<const Tensor> in) {
       std::fill(e.fresh_.begin(), e.fresh_.end(), Tensor());
     }
   } const release{*this};
+  OnComputeLane here(lanes_[0]);
   const ArenaClaim::Lease lease(*arena_);
   place_arena(lease.data());
   prepare_states();
   for (size_t i = 0; i < fresh_.size(); ++i) fresh_[i] = Tensor::empty(graph_.value(plan_.fresh[i]).meta);
   if (states_changed()) refresh_steady();
   patch_buffers(in);
-  run_instructions(instructions_);
-  return finish(in);
+  run_main(in);
+  std::vector<Tensor> out = finish(in);
+  here.leave(in, out);
+  return out;
+}
+
+// Not where someone looks at single instructions. The first run is a plain one: it brings libraries up, which recording does not allow.
+bool Executable::can_record() const { return !device_.is_cpu() && lanes_[0]->records() && runs_ > 0 && !check_finite_ && kernel_observer() == nullptr; }
+
+void Executable::run_main(Span<const Tensor> in) {
+  const bool record = can_record();
+  if (record) copy_through_slots(in, false);
+  if (!record) {
+    run_instructions(instructions_);
+    ++runs_;
+    return;
+  }
+  const bool same = recording_ != nullptr &&
+      std::equal(buffers_.begin(), buffers_.end(), recorded_at_.begin(), recorded_at_.end(), [](const Buffer& b, const void* at) { return b.data == at; });
+  if (!same) {
+    recording_.reset();
+    lanes_[0]->begin_recording();
+    try {
+      run_instructions(instructions_);
+    } catch (...) {
+      (void)lanes_[0]->end_recording();
+      throw;
+    }
+    recording_ = lanes_[0]->end_recording();
+    recorded_at_.clear();
+    for (const Buffer& b : buffers_) recorded_at_.push_back(b.data);
+    ++recordings_;
+  }
+  lanes_[0]->replay(*recording_);
+  ++replays_;
+  copy_through_slots(in, true);
+}
+
+// In front of a recorded run its inputs go to their slots, and buffers of inputs and results point there; behind it results come from theirs.
+void Executable::copy_through_slots(Span<const Tensor> in, bool results) {
+  const auto copy = [&](void* to, const void* from, int64_t bytes) {
+    if (bytes > 0) lanes_[0]->copy(to, from, bytes, CopyKind::kWithin);
+  };
+  if (results) {
+    for (size_t i = 0; i < fresh_.size(); ++i) copy(fresh_[i].impl()->storage->data(), result_slots_[i]->data(), fresh_[i].nbytes());
+    return;
+  }
+  input_slots_.resize(in.size());
+  result_slots_.resize(fresh_.size());
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (input_slots_[i] == nullptr) input_slots_[i] = std::make_unique<Storage>(in[i].nbytes(), device_);
+    copy(input_slots_[i]->data(), in[i].impl()->storage->data(), in[i].nbytes());
+  }
+  for (size_t i = 0; i < fresh_.size(); ++i)
+    if (result_slots_[i] == nullptr) result_slots_[i] = std::make_unique<Storage>(fresh_[i].nbytes(), device_);
+  for (const Patch& p : patches_) {
+    if (p.place == Place::kInput) buffers_[p.buffer].data = input_slots_[static_cast<size_t>(p.index)]->data();
+    else if (p.place == Place::kFresh) buffers_[p.buffer].data = result_slots_[static_cast<size_t>(p.index)]->data();
+  }
 }
 
 // A Parameter renews the identity of its value whenever it may have changed, but for writes past the library (NumPy's views of a value).
@@ -122,13 +241,14 @@ bool Executable::states_changed() {
 void Executable::refresh_steady() {
   try {
     for (size_t i = 0; i < steady_.size(); ++i) {
-      if (steady_[i] == nullptr) steady_[i] = std::make_unique<Storage>(graph_.value(plan_.steady[i]).meta.nbytes());
+      if (steady_[i] == nullptr) steady_[i] = std::make_unique<Storage>(graph_.value(plan_.steady[i]).meta.nbytes(), device_);
     }
     patch_buffers({});
     run_instructions(steady_program_);
     for (const Prepared& p : prepared_) {
       const Instruction& ins = instructions_[p.instruction];
-      ins.plan->kernel->prepare(p.operand, buffers_[ins.first_in + p.operand], p.memory->data());
+      ExecContext ctx{workspace_[0], lanes_[0]};
+      ins.plan->kernel->prepare(ctx, p.operand, buffers_[ins.first_in + p.operand], p.memory->data());
     }
   } catch (...) {
     seen_.clear();  // the next run tries again
@@ -167,7 +287,12 @@ void Executable::make_exclusive(size_t state) {
 void Executable::place_arena(void* arena) {
   if (arena == arena_at_) return;
   arena_at_ = arena;
-  workspace_ = static_cast<char*>(arena) + workspace_offset();
+  char* at = static_cast<char*>(arena) + plan_.arena_bytes;  // a multiple of kArenaAlign, as all blocks are
+  const std::array<int64_t, kLanes> bytes = workspace_of_lane();
+  for (size_t l = 0; l < bytes.size(); ++l) {
+    workspace_[l] = at;
+    at += bytes[l];
+  }
   for (const ArenaPatch& p : arena_patches_) buffers_[p.buffer].data = static_cast<char*>(arena) + p.offset;
 }
 
@@ -177,9 +302,9 @@ void Executable::patch_buffers(Span<const Tensor> in) {
     const auto i = static_cast<size_t>(p.index);
     void* data = nullptr;
     if (p.place == Place::kSteady) data = steady_[i] != nullptr ? steady_[i]->data() : nullptr;
-    else if (p.place == Place::kState) data = const_cast<void*>(graph_.states()[i].param->stored().raw_data());
-    else if (p.place == Place::kFresh) data = const_cast<void*>(fresh_[i].raw_data());
-    else if (i < in.size()) data = const_cast<void*>(in[i].raw_data());
+    else if (p.place == Place::kState) data = graph_.states()[i].param->stored().impl()->storage->data();
+    else if (p.place == Place::kFresh) data = fresh_[i].impl()->storage->data();
+    else if (i < in.size()) data = in[i].impl()->storage->data();
     buffers_[p.buffer].data = data;
   }
 }
@@ -189,7 +314,9 @@ void Executable::run_instructions(const std::vector<Instruction>& program) {
     const Span<const Buffer> in(buffers_.data() + ins.first_in, ins.plan->in.size()), out(buffers_.data() + ins.first_out, ins.plan->out.size());
     try {
       const Graph::Node& node = graph_.node(ins.node);
-      run_observed(*node.op, node.attrs, ins.scope, *ins.plan, in, out, workspace_);
+      const auto lane = device_.is_cpu() ? 0 : static_cast<size_t>(ins.step.lane);
+      if (lane != 0 || ins.step.joins != 0) enter_lane(ins.step);
+      run_observed(*node.op, node.attrs, ins.scope, *ins.plan, in, out, {workspace_[lane], lanes_[lane]});
     } catch (Error& e) {
       e.add_where(fmt::format("{} in compiled function '{}'", graph_.node(ins.node).op->name, graph_.name));
       if (!ins.scope->empty()) e.add_where("in " + *ins.scope);
@@ -197,6 +324,15 @@ void Executable::run_instructions(const std::vector<Instruction>& program) {
     }
     if (check_finite_) check_outputs(ins);
   }
+  if (&program == &instructions_) enter_lane(plan_.lanes.back());
+}
+
+// What an instruction waits for, or the end of the program.
+void Executable::enter_lane(const LaneStep& step) {
+  if (device_.is_cpu()) return;
+  for (size_t l = 0; l < lanes_.size(); ++l)
+    if ((step.joins >> l & 1) != 0) lanes_[0]->wait(lanes_[l]->record());
+  if (step.lane != Lane::kCompute) lanes_[static_cast<size_t>(step.lane)]->wait(lanes_[0]->record());
 }
 
 void Executable::check_outputs(const Instruction& ins) const {
@@ -220,10 +356,13 @@ Tensor Executable::result(ValueId v, Span<const Tensor> in) const {
   switch (at.place) {
     case Place::kFresh: return fresh_[i];
     case Place::kInput: return in[i].clone();
-    case Place::kConstant: return graph_.value(v).constant.clone();
+    case Place::kConstant: return device_.is_cpu() ? graph_.value(v).constant.clone() : graph_.value(v).constant.to(device_);
     case Place::kSteady: {
       const Tensor copy = Tensor::empty(graph_.value(v).meta);
-      std::memcpy(const_cast<void*>(copy.raw_data()), steady_[i]->data(), static_cast<size_t>(copy.nbytes()));
+      void* const to = copy.impl()->storage->data();
+      if (copy.nbytes() == 0) return copy;
+      if (device_.is_cpu()) std::memcpy(to, steady_[i]->data(), static_cast<size_t>(copy.nbytes()));
+      else device_memory().copy(device_, to, device_, steady_[i]->data(), copy.nbytes());
       return copy;
     }
     case Place::kState: return plan_.donated[i] ? graph_.states()[i].param->stored() : old_[i];

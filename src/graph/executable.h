@@ -1,12 +1,18 @@
 // Executable: a planned graph as a flat list of instructions. Kernels and the places of values in the arena are fixed when it is
 // made; a run borrows an arena, patches in the addresses of inputs, states and outputs and calls the kernels in order. What follows from states that the
 // graph does not write (steady_nodes) is computed, and brought into the kernels' own form, only when one of them changed.
+//
+// On an asynchronous device a run puts its kernels on the device's streams and returns. Where the device can record work, the main program is
+// recorded in its second run and replayed from then on, as long as the addresses stay: inputs are copied into, results out of slots that the
+// executable keeps; states stay in their Parameters' storage; the arena is nearly always the one it had. Other addresses are recorded anew.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "sindri/device/device.h"
 #include "sindri/graph/graph.h"
 #include "src/core/tensor_impl.h"
 #include "src/graph/arena_pool.h"
@@ -28,6 +34,9 @@ class Executable {
   const Graph& graph() const { return graph_; }
   const MemoryPlan& plan() const { return plan_; }
   int64_t workspace_bytes() const { return workspace_bytes_; }
+  /// How often the main program was recorded, and how often it ran from a recording.
+  int64_t recordings() const { return recordings_; }
+  int64_t replays() const { return replays_; }
   /// Kept between runs: results of the steady program, and operands in their kernels' own form.
   int64_t steady_bytes() const;
   /// One line per instruction: kernel, operands with their places, bytes.
@@ -39,6 +48,7 @@ class Executable {
     std::shared_ptr<const OpPlan> plan;
     size_t first_in, first_out;  // into buffers_
     const std::string* scope;
+    LaneStep step;
   };
   struct Patch {
     size_t buffer;
@@ -57,8 +67,10 @@ class Executable {
     int64_t offset;
   };
 
-  int64_t workspace_offset() const { return plan_.arena_bytes; }  // a multiple of kArenaAlign, as all blocks are
-  void add_instruction(NodeId n, bool steady);
+  // One workspace per lane, behind the values.
+  std::array<int64_t, kLanes> workspace_of_lane() const;
+  void add_instruction(NodeId n, bool steady, LaneStep step);
+  void place_constants();
   void prepare_operand(size_t operand);
   bool states_changed();
   void refresh_steady();
@@ -67,12 +79,17 @@ class Executable {
   void place_arena(void* arena);
   void patch_buffers(Span<const Tensor> in);
   void run_instructions(const std::vector<Instruction>& program);
+  void enter_lane(const LaneStep& step);
+  bool can_record() const;
+  void run_main(Span<const Tensor> in);
+  void copy_through_slots(Span<const Tensor> in, bool results);
   void check_outputs(const Instruction& ins) const;
   std::vector<Tensor> finish(Span<const Tensor> in);
   Tensor result(ValueId v, Span<const Tensor> in) const;
   std::string place_text(ValueId v) const;
 
   Graph graph_;
+  const Device device_;
   MemoryPlan plan_;
   bool check_finite_;
   std::vector<Instruction> steady_program_, instructions_;
@@ -86,7 +103,14 @@ class Executable {
   int64_t workspace_bytes_ = 0;
   std::unique_ptr<ArenaClaim> arena_;  // values, and behind them the workspace
   void* arena_at_ = nullptr;  // where the buffers point to
-  void* workspace_ = nullptr;  // there
+  std::array<void*, kLanes> workspace_{};  // there
+  std::vector<std::unique_ptr<Storage>> constants_;  // on other devices than the CPU: by constant, what buffers point to
+  std::array<Stream*, kLanes> lanes_{};  // null on the CPU
+  // Of devices that record work.
+  std::vector<std::unique_ptr<Storage>> input_slots_, result_slots_;
+  std::unique_ptr<Recording> recording_;
+  std::vector<void*> recorded_at_;  // buffers' addresses then
+  int64_t runs_ = 0, recordings_ = 0, replays_ = 0;
   std::vector<Tensor> old_;  // by state, during a run: the value on entry of states that are not donated
   std::vector<Tensor> fresh_;  // during a run
 };

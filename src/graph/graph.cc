@@ -19,11 +19,17 @@ ValueId Graph::add_value(const TensorMeta& meta, Kind kind) {
 }
 
 ValueId Graph::add_input(const TensorMeta& meta) {
+  if (meta.device != device_)
+    throw DeviceError(fmt::format("input {} is on {}, the others of '{}' on {}", inputs_.size(), meta.device.str(), name, device_.str()), "",
+                      "bring them to one device with Tensor::to");
   inputs_.push_back(add_value(meta, Kind::kInput));
   return inputs_.back();
 }
 
 ValueId Graph::add_state(Parameter* param, std::string state_name, const TensorMeta& meta) {
+  if (meta.device != device_)
+    throw DeviceError(fmt::format("parameter '{}' is on {}, what '{}' is called with on {}", state_name, meta.device.str(), name, device_.str()), "",
+                      "bring the arguments to the parameter's device with Tensor::to, or make the net where the device is current");
   const ValueId v = add_value(meta, Kind::kState);
   states_.push_back({param, std::move(state_name), v, kNoId});
   return v;
@@ -31,8 +37,10 @@ ValueId Graph::add_state(Parameter* param, std::string state_name, const TensorM
 
 ValueId Graph::add_constant(const Tensor& value) {
   if (!value.has_data()) throw InternalError("a graph constant needs data");
-  const ValueId v = add_value(value.meta(), Kind::kConstant);
-  values_.back().constant = value;
+  TensorMeta meta = value.meta();
+  meta.device = device_;
+  const ValueId v = add_value(meta, Kind::kConstant);
+  values_.back().constant = value.to({});
   constants_.push_back(v);
   return v;
 }
@@ -40,7 +48,7 @@ ValueId Graph::add_constant(const Tensor& value) {
 NodeId Graph::append(const OpDef& op, Attrs attrs, Span<const ValueId> in, std::string scope, NodeId before) {
   std::vector<TensorMeta> given, wanted, out;
   for (ValueId v : in) given.push_back(value(v).meta);
-  infer_with_layout(op, attrs, given, &wanted, &out);
+  infer_with_layout(op, attrs, given, &wanted, &out, device_);
 
   std::vector<ValueId> operands(in.begin(), in.end());
   for (size_t i = 0; i < operands.size(); ++i) {

@@ -3,9 +3,14 @@
 // A block is a maximal chain of values that hand one slice on in place; it lives from its first definition to the last use of
 // its last value. Blocks are placed largest first, each in the tightest gap among those whose lives overlap its own; this
 // order wastes little because the activations of a network are few and large, and the small ones fill the gaps.
+//
+// What another lane than the compute lane reads or writes stays in its place until the compute lane has waited for that lane: "is last used at"
+// means that point then.
 #include "src/graph/memory_plan.h"
 
 #include <algorithm>
+#include <array>
+#include <unordered_map>
 
 namespace sindri {
 
@@ -24,6 +29,7 @@ class Planner {
 
   MemoryPlan run() {
     plan_.at.resize(g_.num_values());
+    plan_.lanes = plan_lanes(g_);
     plan_.donated.assign(g_.states().size(), false);
     place_boundary();
     place_steady();
@@ -65,10 +71,28 @@ class Planner {
       if (static_cast<size_t>(n) >= position_.size()) position_.resize(static_cast<size_t>(n) + 1, -1);
       position_[static_cast<size_t>(n)] = static_cast<int32_t>(i);
       for (ValueId v : g_.node(n).in) last_use_[static_cast<size_t>(v)] = static_cast<int32_t>(i);
+      if (plan_.lanes[i].lane == Lane::kCompute) continue;
+      const int32_t until = joined_at(i);
+      for (const auto* values : {&g_.node(n).in, &g_.node(n).out})
+        for (ValueId v : *values) beside_.emplace(v, Beside{static_cast<int32_t>(i), until});
     }
     for (ValueId v : g_.outputs()) kept_[static_cast<size_t>(v)] = true;
     for (const StateBinding& b : g_.states())
       if (b.written != kNoId) kept_[static_cast<size_t>(b.written)] = true;
+  }
+
+  // Where the compute lane first waits for what stands at place i on another lane.
+  int32_t joined_at(size_t i) const {
+    size_t j = i + 1;
+    while ((plan_.lanes[j].joins >> static_cast<int>(plan_.lanes[i].lane) & 1) == 0) ++j;
+    return static_cast<int32_t>(j);
+  }
+  // Until when other lanes may be at a value, but for the node at `except`; -1: they are not.
+  int32_t busy_until(ValueId v, int32_t except) const {
+    int32_t until = -1;
+    for (auto [at, end] = beside_.equal_range(v); at != end; ++at)
+      if (at->second.at != except) until = std::max(until, at->second.until);
+    return until;
   }
 
   bool may_overwrite(const Graph::Node& n, size_t k, size_t i) const {
@@ -85,7 +109,7 @@ class Planner {
     if (kept_[static_cast<size_t>(b.read)] || !(value(b.read).meta == value(b.written).meta)) return;
     const NodeId producer = value(b.written).producer;
     const int32_t made = position_[static_cast<size_t>(producer)], last = last_use_[static_cast<size_t>(b.read)];
-    if (last > made) return;
+    if (last > made || busy_until(b.read, made) > made) return;
     if (last == made) {
       const Graph::Node& n = g_.node(producer);
       const auto k = static_cast<size_t>(std::find(n.out.begin(), n.out.end(), b.written) - n.out.begin());
@@ -119,7 +143,7 @@ class Planner {
         ++plan_.inplace;
       }
       block_of_[static_cast<size_t>(v)] = b;
-      blocks_[static_cast<size_t>(b)].end = std::max(i, last_use_[static_cast<size_t>(v)]);
+      blocks_[static_cast<size_t>(b)].end = std::max({i, last_use_[static_cast<size_t>(v)], busy_until(v, -1), blocks_[static_cast<size_t>(b)].end});
       at(v).place = Place::kArena;
     }
   }
@@ -129,7 +153,8 @@ class Planner {
     const auto usable = [&](size_t operand) {
       const auto v = static_cast<size_t>(n.in[operand]);
       const int32_t b = block_of_[v];
-      return b != kNoId && last_use_[v] == i && may_overwrite(n, k, operand) && std::find(taken.begin(), taken.end(), b) == taken.end();
+      return b != kNoId && last_use_[v] == i && busy_until(n.in[operand], i) <= i && may_overwrite(n, k, operand) &&
+          std::find(taken.begin(), taken.end(), b) == taken.end();
     };
     const int named = n.op->traits.inplace_input;
     if (k == 0 && named >= 0 && static_cast<size_t>(named) < n.in.size() && usable(static_cast<size_t>(named)))
@@ -172,8 +197,13 @@ class Planner {
     b->offset = best >= 0 ? best : end;
   }
 
+  struct Beside {
+    int32_t at, until;
+  };
+
   const Graph& g_;
   MemoryPlan plan_;
+  std::unordered_multimap<ValueId, Beside> beside_;  // uses by other lanes than the compute lane
   std::vector<int32_t> position_;  // by node: place in the program order
   std::vector<int32_t> last_use_;  // by value; -1: never read by a node
   std::vector<bool> kept_;  // by value: read when the run ends
@@ -182,6 +212,34 @@ class Planner {
 };
 
 }  // namespace
+
+std::vector<LaneStep> plan_lanes(const Graph& graph) {
+  const std::vector<bool> steady = steady_nodes(graph);
+  std::vector<LaneStep> steps(graph.order().size() + 1);
+  std::array<uint8_t, kLanes> pending{};  // by lane: something stands there that was not waited for
+  std::vector<Lane> made_on(graph.num_values(), Lane::kCompute);
+  std::vector<bool> joined(graph.num_values(), true);
+  for (size_t i = 0; i < graph.order().size(); ++i) {
+    const Graph::Node& n = graph.node(graph.order()[i]);
+    LaneStep& step = steps[i];
+    if (!steady[static_cast<size_t>(graph.order()[i])]) step.lane = n.op->traits.lane;
+    for (ValueId v : n.in) {
+      const Lane from = made_on[static_cast<size_t>(v)];
+      if (from != Lane::kCompute && from != step.lane && !joined[static_cast<size_t>(v)]) step.joins |= static_cast<uint8_t>(1u << static_cast<int>(from));
+    }
+    for (size_t v = 0; step.joins != 0 && v < joined.size(); ++v)
+      if ((step.joins >> static_cast<int>(made_on[v]) & 1) != 0) joined[v] = true;
+    if (step.lane == Lane::kCompute) continue;
+    pending[static_cast<size_t>(step.lane)] = 1;
+    for (ValueId v : n.out) {
+      made_on[static_cast<size_t>(v)] = step.lane;
+      joined[static_cast<size_t>(v)] = false;
+    }
+  }
+  for (int l = 0; l < kLanes; ++l)
+    if (pending[static_cast<size_t>(l)] != 0) steps.back().joins |= static_cast<uint8_t>(1u << l);
+  return steps;
+}
 
 bool output_may_overwrite(const OpDef& op, const Attrs& attrs, size_t num_inputs, size_t num_outputs, size_t k, const TensorMeta& out, size_t i,
                           const TensorMeta& in) {

@@ -18,7 +18,17 @@ struct Location {
   int32_t index = kNoId;  // kInput, kState, kFresh, kSteady: which
 };
 
+/// What orders the lanes of a program (Lane). Work of one lane runs in order; a lane's work starts behind what stands before it on the compute lane, and
+/// goes on beside what follows there, up to the point where the compute lane waits for it.
+struct LaneStep {
+  Lane lane = Lane::kCompute;
+  uint8_t joins = 0;  // bit l: the compute lane waits here for lane l
+};
+/// By place in the program order, and one more for its end, where all lanes are waited for.
+std::vector<LaneStep> plan_lanes(const Graph& graph);
+
 struct MemoryPlan {
+  std::vector<LaneStep> lanes;
   std::vector<Location> at;  // by value id
   std::vector<ValueId> fresh;  // value of each kFresh index
   std::vector<ValueId> steady;  // value of each kSteady index

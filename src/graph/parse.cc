@@ -8,6 +8,7 @@
 #include <map>
 
 #include "sindri/core/error.h"
+#include "sindri/device/device.h"
 #include "sindri/graph/graph.h"
 #include "src/op/text_reader.h"
 
@@ -22,7 +23,8 @@ class Parser : private TextReader {
 
   Graph run() {
     expect_word("graph");
-    graph_.name = string();
+    const std::string name = string();
+    graph_ = Graph(name, try_word("on") ? find_device(string()) : Device{});
     expect("{");
     while (!try_word("return")) statement();
     std::vector<ValueId> outputs;
@@ -69,6 +71,11 @@ class Parser : private TextReader {
     return m;
   }
 
+  TensorMeta here(TensorMeta m) const {
+    m.device = graph_.device();
+    return m;
+  }
+
   // ----- statements -----
   void statement() {
     if (try_word("state")) {  // state %1 <- %9
@@ -88,7 +95,7 @@ class Parser : private TextReader {
     const std::string what = word();
     if (what == "input" || what == "state" || what == "constant") {
       if (numbers.size() != 1) fail(what + " defines one value");
-      if (what == "input") define(numbers[0], (expect(":"), graph_.add_input(meta())));
+      if (what == "input") define(numbers[0], (expect(":"), graph_.add_input(here(meta()))));
       else if (what == "state") define(numbers[0], state());
       else define(numbers[0], (expect(":"), graph_.add_constant(constant(meta()))));
     } else {
@@ -99,7 +106,7 @@ class Parser : private TextReader {
   ValueId state() {
     const std::string name = string();
     expect(":");
-    const TensorMeta m = meta();
+    const TensorMeta m = here(meta());
     const size_t i = graph_.states().size();
     if (params_.empty()) return graph_.add_state(nullptr, name, m);
     if (i >= params_.size()) fail(fmt::format("{} parameters given, the graph has more states", params_.size()));
@@ -180,7 +187,7 @@ class Parser : private TextReader {
     const std::vector<ValueId>& out = graph_.node(n).out;
     if (out.size() != numbers.size() || out.size() != metas.size()) fail(fmt::format("{} has {} outputs", op_name, out.size()));
     for (size_t k = 0; k < out.size(); ++k) {
-      if (!(graph_.value(out[k]).meta == metas[k]))
+      if (!(graph_.value(out[k]).meta == here(metas[k])))
         fail(fmt::format("output {} of {} is {}, the text says {}", k, op_name, graph_.value(out[k]).meta.str(), metas[k].str()));
       define(numbers[k], out[k]);
     }

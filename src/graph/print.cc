@@ -57,7 +57,7 @@ class Printer {
   Printer(const Graph& g, std::vector<Tensor>* pool) : g_(g), pool_(pool), number_(g.num_values(), kNoId) {}
 
   std::string run() {
-    std::string s = fmt::format("graph {} {{\n", quoted(g_.name));
+    std::string s = fmt::format("graph {}{} {{\n", quoted(g_.name), g_.device().is_cpu() ? "" : " on " + quoted(g_.device().str()));
     for (ValueId v : g_.inputs()) s += fmt::format("  {} = input : {}\n", define(v), meta(v));
     for (const StateBinding& b : g_.states()) s += fmt::format("  {} = state {} : {}\n", define(b.read), quoted(b.name), meta(b.read));
     for (ValueId v : g_.constants()) s += constant(v);
@@ -76,7 +76,11 @@ class Printer {
     number_[static_cast<size_t>(v)] = next_++;
     return name(v);
   }
-  std::string meta(ValueId v) const { return g_.value(v).meta.str(); }
+  std::string meta(ValueId v) const {
+    TensorMeta m = g_.value(v).meta;
+    m.device = {};  // the graph's
+    return m.str();
+  }
 
   std::string constant(ValueId v) {
     const Tensor& t = g_.value(v).constant;

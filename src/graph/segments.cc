@@ -52,7 +52,13 @@ class PathTrace {
   };
 
   PathTrace(SegmentTree* tree, const SegmentTree::Compile& compile, std::vector<Step> done, TensorList env, std::vector<Signature::State>* states)
-      : tree_(tree), compile_(compile), done_(std::move(done)), env_(std::move(env)), states_(states), graph_(new Graph(tree->name_)), trace_(graph_.get()) {}
+      : tree_(tree),
+        compile_(compile),
+        done_(std::move(done)),
+        env_(std::move(env)),
+        states_(states),
+        graph_(new Graph(tree->name_, tree->device_)),
+        trace_(graph_.get()) {}
 
   TensorList run(const TensorFn& fn, Span<const Tensor> in, int64_t number, int64_t* path) {
     only_compile_ = path == nullptr;
@@ -181,7 +187,7 @@ class PathTrace {
 
   void next_graph(Span<const GraphTrace::Crossing> crossings) {
     old_.push_back(std::move(graph_));  // its address stays taken as long as values may name it
-    graph_ = std::make_unique<Graph>(tree_->name_);
+    graph_ = std::make_unique<Graph>(tree_->name_, tree_->device_);
     trace_.go_on(graph_.get(), crossings);
   }
 

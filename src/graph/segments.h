@@ -33,7 +33,8 @@ class SegmentTree {
  public:
   using Compile = std::function<std::unique_ptr<Executable>(Graph)>;
 
-  SegmentTree(std::string name, std::function<void()> drop_garbage) : name_(std::move(name)), drop_garbage_(std::move(drop_garbage)) {}
+  SegmentTree(std::string name, Device device, std::function<void()> drop_garbage)
+      : name_(std::move(name)), device_(device), drop_garbage_(std::move(drop_garbage)) {}
   /// Runs the path that the values take. Where it has not been taken before, `fn` is called, its new segments go through `compile`, and the
   /// states it met are added to `states`. `path` becomes the number `trace` of the call that made the path, or -1 if it was not kept. Without
   /// `path` (for an empty tree) nothing runs, and the trace ends at the first condition.
@@ -44,6 +45,7 @@ class SegmentTree {
  private:
   friend class PathTrace;
   std::string name_;
+  Device device_;  // of its graphs
   std::function<void()> drop_garbage_;  // CompileOptions
   std::unique_ptr<Segment> root_;
   size_t size_ = 0;

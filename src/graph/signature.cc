@@ -7,6 +7,7 @@
 
 #include "sindri/core/context.h"
 #include "sindri/op/kernel.h"
+#include "src/graph/trace.h"
 
 namespace sindri {
 
@@ -60,6 +61,8 @@ std::string changes(const std::vector<Signature>& all) {
         all, "parameter '" + p->name() + "'", [i](const Signature& s) -> const TensorMeta& { return s.states[i].meta; }, &out);
   }
   note_change(
+      all, "device", [](const Signature& s) { return s.device.str(); }, &out);
+  note_change(
       all, "variant", [](const Signature& s) { return std::to_string(s.variant); }, &out);
   note_change(
       all, "threads", [](const Signature& s) { return std::to_string(s.threads); }, &out);
@@ -71,13 +74,14 @@ std::string changes(const std::vector<Signature>& all) {
 }  // namespace
 
 bool Signature::matches(const Signature& call) const {
-  return inputs == call.inputs && variant == call.variant && strict == call.strict && threads == call.threads && forced_kernel == call.forced_kernel &&
-      std::all_of(states.begin(), states.end(), [](const State& s) { return s.param->meta() == s.meta; });
+  return inputs == call.inputs && device == call.device && variant == call.variant && strict == call.strict && threads == call.threads &&
+      forced_kernel == call.forced_kernel && std::all_of(states.begin(), states.end(), [](const State& s) { return s.param->meta() == s.meta; });
 }
 
 Signature make_signature(Span<const Tensor> in, int variant) {
   Signature s;
   for (const Tensor& t : in) s.inputs.push_back(t.meta());
+  s.device = device_of_inputs(s.inputs);
   s.variant = variant;
   s.strict = strict_mode();
   s.threads = num_threads();

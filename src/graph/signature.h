@@ -16,6 +16,7 @@ struct Signature {
     TensorMeta meta;
   };
   std::vector<TensorMeta> inputs;
+  Device device;  // theirs; without any, the current one
   int variant = 0;
   bool strict = false;  // kernels and their partitions depend on these three
   int threads = 1;

@@ -167,8 +167,10 @@ bool GraphTrace::held_beside(Span<const Tensor> own) const {
   });
 }
 
+Device device_of_inputs(Span<const TensorMeta> inputs) { return inputs.empty() ? current_device() : inputs[0].device; }
+
 Graph trace_function(const std::string& name, const TensorFn& fn, Span<const TensorMeta> inputs) {
-  Graph graph(name);
+  Graph graph(name, device_of_inputs(inputs));
   GraphTrace trace(&graph);
   const TraceScope scope(trace);
   const TracingGraphScope tracing;

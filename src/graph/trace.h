@@ -71,5 +71,7 @@ class GraphTrace final : public Trace, private SymbolKeeper {
 
 /// Traces fn on symbolic tensors of the given metas. Errors of the function pass through.
 Graph trace_function(const std::string& name, const TensorFn& fn, Span<const TensorMeta> inputs);
+/// The device of a graph with these inputs; without any, the current one.
+Device device_of_inputs(Span<const TensorMeta> inputs);
 
 }  // namespace sindri

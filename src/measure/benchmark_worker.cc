@@ -73,13 +73,14 @@ class MatrixWork final : public KernelObserver {
     // 0.5 in float32 and bfloat16, a normal number in float16: denormals or NaN could change a kernel's speed.
     for (int64_t bytes : slot) memory_.push_back(Tensor::full({bytes / 4 + 1}, 0.501953125));
     workspace_ = Tensor::empty({workspace + 1}, DType::kUInt8);
+    ExecContext context{workspace_.mutable_raw_data()};
     for (Call& c : calls_) {
       for (size_t i = 0; i < c.in.size(); ++i) c.buffers.push_back({memory_[i].mutable_raw_data(), &c.in[i]});
       for (size_t i = 0; i < c.out.size(); ++i) c.buffers.push_back({memory_[c.in.size() + i].mutable_raw_data(), &c.out[i]});
       for (size_t i = 0; i < c.in.size(); ++i) {
         if ((c.prepared >> i & 1u) == 0) continue;
         prepared_.push_back(Tensor::empty({c.kernel->prepared_bytes(i)}, DType::kUInt8));
-        c.kernel->prepare(i, c.buffers[i], prepared_.back().mutable_raw_data());
+        c.kernel->prepare(context, i, c.buffers[i], prepared_.back().mutable_raw_data());
         c.buffers[i].prepared = prepared_.back().raw_data();
       }
     }

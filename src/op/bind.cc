@@ -105,8 +105,9 @@ Tensor Parameter::value() const {
   return top.read(const_cast<Parameter&>(*this), top.below_);
 }
 
-Parameter::Parameter(const Tensor& init, std::string name, bool grad) : requires_grad(grad), stored_(make_alias(init)), name_(std::move(name)) {}
-void Parameter::store(const Tensor& v) { stored_ = make_alias(v); }
+Parameter::Parameter(const Tensor& init, std::string name, bool grad)
+    : requires_grad(grad), stored_(make_alias(init.has_data() ? init.to(current_device()) : init)), name_(std::move(name)) {}
+void Parameter::store(const Tensor& v) { stored_ = make_alias(v.has_data() ? v.to(stored_.device()) : v); }
 
 void Parameter::assign(const Tensor& v) {
   if (v.shape() != shape()) throw ShapeError(fmt::format("parameter '{}' has shape {}, assigned {}", name_, shape().str(), v.shape().str()));

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "sindri/core/error.h"
+#include "sindri/device/device.h"
 #include "sindri/op/parameter.h"
 #include "src/core/tensor_impl.h"
 #include "src/op/plan.h"
@@ -54,6 +55,7 @@ template <class Inputs> std::shared_ptr<const OpPlan> plan_of(const OpDef& op, c
 
 // Writes plan.out.size() results.
 template <class Inputs> void run_eager(const OpDef& op, const Attrs& attrs, const Inputs& in, const OpPlan& plan, Tensor* results) {
+  const Device device = plan.out.empty() ? Device{} : plan.out[0].device;
   if (in.size() > 0 && is_view(op, plan, in[0])) {
     results[0] = in[0].view(plan.out[0].shape);
     return;
@@ -74,8 +76,9 @@ template <class Inputs> void run_eager(const OpDef& op, const Attrs& attrs, cons
     results[k] = Tensor::empty(plan.out[k]);
     operands[in.size() + k] = {results[k].impl()->storage->data(), &plan.out[k]};
   }
-  const Storage workspace(plan.workspace);
-  run_observed(op, attrs, nullptr, plan, operands.span(0, in.size()), operands.span(in.size(), outputs), workspace.data());
+  const Storage workspace(plan.workspace, device);
+  Stream* const stream = device.is_cpu() ? nullptr : &current_stream(device);
+  run_observed(op, attrs, nullptr, plan, operands.span(0, in.size()), operands.span(in.size(), outputs), {workspace.data(), stream});
 }
 
 std::vector<Tensor> run_eager(const OpDef& op, const Attrs& attrs, Span<const Tensor> in) {

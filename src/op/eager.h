@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sindri/op/bind.h"
+#include "src/core/tensor_impl.h"
 
 namespace sindri {
 
@@ -15,11 +16,15 @@ EagerTrace& eager_trace();
 /// The first output of EagerTrace::apply.
 Tensor run_eager_one(const OpDef& op, const Attrs& attrs, Span<const Tensor* const> in);
 
-/// Set by the graph tracer while it is on the stack, so that is_tracing_graph() needs no knowledge of graphs.
+/// Set by the graph tracer while it is on the stack, so that is_tracing_graph() needs no knowledge of graphs. Tensors made from values meanwhile are
+/// constants, which stay on the host until the graph puts them on its device.
 class TracingGraphScope {
  public:
   TracingGraphScope();
   ~TracingGraphScope();
+
+ private:
+  HostTensors constants_;
 };
 
 /// Takes all interpreters off this thread for its life: what runs inside is eager, and not part of what is traced.
@@ -33,6 +38,7 @@ class SuspendTraces {
  private:
   Trace* top_;
   int depth_;
+  HostTensors::Suspend constants_;
 };
 
 }  // namespace sindri

@@ -30,6 +30,7 @@
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
 #include "sindri/core/long_wait.h"
+#include "sindri/device/device.h"
 #include "sindri/op/kernel_choice.h"
 #include "sindri/version.h"
 #include "src/core/descriptor.h"
@@ -222,7 +223,7 @@ class CacheLock {
 // Buffers to time kernels on. Ones: no kernel is slower on them than on data (zeros and denormals can mislead).
 class Trial {
  public:
-  explicit Trial(const KernelQuery& q) {
+  explicit Trial(const KernelQuery& q) : device_(q.device()), stream_(device_.is_cpu() ? nullptr : &current_stream(device_)) {
     for (const TensorMeta& m : q.in) add(m, &in_);
     for (const TensorMeta& m : q.out) add(m, &out_);
   }
@@ -231,8 +232,8 @@ class Trial {
   std::vector<double> seconds(const std::vector<std::shared_ptr<Kernel>>& list) {
     int64_t workspace_bytes = 0;
     for (const auto& k : list) workspace_bytes = std::max(workspace_bytes, k->workspace_bytes());
-    const Storage workspace(workspace_bytes);
-    ExecContext context{workspace.data()};
+    const Storage workspace(workspace_bytes, device_);
+    ExecContext context{workspace.data(), stream_};
     std::vector<double> warm(list.size(), 0), best(list.size(), 1e30);
     const auto out_of_race = [](const std::vector<double>& times, size_t k) { return times[k] > 3 * *std::min_element(times.begin(), times.end()); };
     double total = 0;
@@ -241,6 +242,7 @@ class Trial {
         if (i >= 0 && (out_of_race(warm, k) || (i > 0 && out_of_race(best, k)))) continue;
         const auto start = std::chrono::steady_clock::now();
         list[k]->run(context, in_, out_);
+        if (stream_ != nullptr) stream_->synchronize();
         const double t = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         if (i < 0) warm[k] = t;
         else best[k] = std::min(best[k], t), total += t;
@@ -254,15 +256,19 @@ class Trial {
   static constexpr double kEnough = 0.002;  // seconds a kernel; reached at once by all but small calls
 
   void add(const TensorMeta& m, std::vector<Buffer>* to) {
-    memory_.push_back(std::make_unique<Storage>(m.nbytes()));
-    void* data = memory_.back()->data();
+    memory_.push_back(std::make_unique<Storage>(m.nbytes(), device_));
+    const Storage host(device_.is_cpu() ? 0 : m.nbytes());
+    void* const data = device_.is_cpu() ? memory_.back()->data() : host.data();
     if (is_floating(m.dtype)) {
       dispatch_dtype(m.dtype, [&]<class T>() { std::fill_n(static_cast<T*>(data), m.numel(), static_cast<T>(1.0f)); });
     } else {
       std::memset(data, 0, static_cast<size_t>(m.nbytes()));
     }
-    to->push_back({data, &m});
+    if (host.bytes() > 0) device_memory().write(device_, memory_.back()->data(), data, m.nbytes());
+    to->push_back({memory_.back()->data(), &m});
   }
+  const Device device_;
+  Stream* const stream_;
   std::vector<std::unique_ptr<Storage>> memory_;
   std::vector<Buffer> in_, out_;
 };

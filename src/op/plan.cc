@@ -6,8 +6,12 @@
 #include <mutex>
 #include <unordered_set>
 
+#include <fmt/format.h>
+
 #include "sindri/core/context.h"
+#include "sindri/core/error.h"
 #include "sindri/core/rng.h"
+#include "sindri/device/backend.h"
 #include "sindri/op/bind.h"
 #include "sindri/op/observer.h"
 #include "src/core/fork.h"
@@ -22,12 +26,14 @@ struct Key {
   const OpDef* op;
   Attrs attrs;
   std::vector<TensorMeta> in;
+  Device device;  // of a call without operands
   std::string forced;
   bool strict;
   int threads;
   size_t hash;
   bool operator==(const Key& o) const {
-    return hash == o.hash && op == o.op && strict == o.strict && threads == o.threads && forced == o.forced && attrs == o.attrs && in == o.in;
+    return hash == o.hash && op == o.op && strict == o.strict && threads == o.threads && device == o.device && forced == o.forced && attrs == o.attrs &&
+        in == o.in;
   }
 };
 
@@ -56,6 +62,7 @@ template <class MetaOf> struct Call {
   const Attrs& attrs;
   size_t count;
   MetaOf meta;
+  Device device = {};  // looked at where there are no operands
   const char* forced = forced_kernel();
   bool strict = strict_mode();
   int threads = num_threads();
@@ -67,20 +74,21 @@ template <class MetaOf> struct Call {
     add(attrs.hash());
     for (size_t i = 0; i < count; ++i) {
       const TensorMeta& m = meta(i);
-      add(static_cast<uint64_t>(m.dtype) * 16 + static_cast<uint64_t>(m.layout));
+      add(static_cast<uint64_t>(m.dtype) * 16 + static_cast<uint64_t>(m.layout) + (static_cast<uint64_t>(m.device.kind) << 8) +
+          (static_cast<uint64_t>(m.device.index) << 16));
       for (int64_t d : m.shape) add(static_cast<uint64_t>(d));
     }
     return hash_combine(h, static_cast<uint64_t>(strict) + static_cast<uint64_t>(threads) * 2);
   }
   bool is(const Key& k) const {
-    if (k.op != &op || k.strict != strict || k.threads != threads || k.in.size() != count) return false;
+    if (k.op != &op || k.strict != strict || k.threads != threads || k.in.size() != count || k.device != device) return false;
     if (forced == nullptr ? !k.forced.empty() : k.forced != forced) return false;
     for (size_t i = 0; i < count; ++i)
       if (k.in[i] != meta(i)) return false;
     return k.attrs == attrs;
   }
   Key key(size_t hash) const {
-    Key k{&op, attrs, {}, forced != nullptr ? forced : "", strict, threads, hash};
+    Key k{&op, attrs, {}, device, forced != nullptr ? forced : "", strict, threads, hash};
     for (size_t i = 0; i < count; ++i) k.in.push_back(meta(i));
     return k;
   }
@@ -92,10 +100,18 @@ constexpr size_t kMaxPlans = 768;
 
 }  // namespace
 
-void infer_with_layout(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> given, std::vector<TensorMeta>* in, std::vector<TensorMeta>* out) {
+void infer_with_layout(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> given, std::vector<TensorMeta>* in, std::vector<TensorMeta>* out,
+                       Device device) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i].device != given[0].device)
+      throw DeviceError(fmt::format("{}: input 0 is on {}, input {} on {}", op.name, given[0].device.str(), i, given[i].device.str()), "",
+                        "bring them to one device with Tensor::to");
+  }
   *out = op.infer(attrs, given);
   in->assign(given.begin(), given.end());
   apply_layout_rule(op, in, out);
+  if (!given.empty()) device = given[0].device;
+  for (TensorMeta& m : *out) m.device = device;
 }
 
 namespace {
@@ -103,7 +119,7 @@ namespace {
 EntryPtr make_entry(Key key) {
   auto e = std::make_shared<Entry>(Entry{std::move(key), {}, 0});
   OpPlan& plan = e->plan;
-  infer_with_layout(*e->key.op, e->key.attrs, e->key.in, &plan.in, &plan.out);
+  infer_with_layout(*e->key.op, e->key.attrs, e->key.in, &plan.in, &plan.out, e->key.device);
   plan.kernel = make_kernel({*e->key.op, e->key.attrs, plan.in, plan.out}, &plan.kernel_def, forced_kernel());
   plan.workspace = plan.kernel->workspace_bytes();
   return e;
@@ -147,31 +163,29 @@ template <class MetaOf> std::shared_ptr<const OpPlan> find_plan(const Call<MetaO
 
 }  // namespace
 
-std::shared_ptr<const OpPlan> plan_op(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> given) {
+std::shared_ptr<const OpPlan> plan_op(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> given, Device device) {
   const auto meta = [given](size_t i) -> const TensorMeta& { return given[i]; };
-  return find_plan(Call<decltype(meta)>{op, attrs, given.size(), meta});
+  return find_plan(Call<decltype(meta)>{op, attrs, given.size(), meta, given.empty() ? device : Device{}});
 }
 std::shared_ptr<const OpPlan> plan_call(const OpDef& op, const Attrs& attrs, Span<const Tensor> in) {
   const auto meta = [in](size_t i) -> const TensorMeta& { return in[i].impl()->meta; };
-  return find_plan(Call<decltype(meta)>{op, attrs, in.size(), meta});
+  return find_plan(Call<decltype(meta)>{op, attrs, in.size(), meta, in.empty() ? current_device() : Device{}});
 }
 std::shared_ptr<const OpPlan> plan_call(const OpDef& op, const Attrs& attrs, Span<const Tensor* const> in) {
   const auto meta = [in](size_t i) -> const TensorMeta& { return in[i]->impl()->meta; };
-  return find_plan(Call<decltype(meta)>{op, attrs, in.size(), meta});
+  return find_plan(Call<decltype(meta)>{op, attrs, in.size(), meta, in.empty() ? current_device() : Device{}});
 }
 
-void run_plan(const OpPlan& plan, Span<const Buffer> in, Span<const Buffer> out, void* workspace) {
-  ExecContext ctx{workspace};
-  plan.kernel->run(ctx, in, out);
-}
-
+// The time of a kernel is that of its work, not of putting it on a stream.
 void run_observed(const OpDef& op, const Attrs& attrs, const std::string* scope, const OpPlan& plan, Span<const Buffer> in, Span<const Buffer> out,
-                  void* workspace) {
+                  ExecContext ctx) {
   KernelObserver* const observer = kernel_observer();
-  if (observer == nullptr) return run_plan(plan, in, out, workspace);
+  if (observer == nullptr) return run_plan(plan, in, out, ctx);
   const std::string here = scope != nullptr ? *scope : current_scope();
+  if (ctx.stream != nullptr) ctx.stream->synchronize();
   const auto begin = std::chrono::steady_clock::now();
-  run_plan(plan, in, out, workspace);
+  run_plan(plan, in, out, ctx);
+  if (ctx.stream != nullptr) ctx.stream->synchronize();
   uint32_t prepared = 0;
   for (size_t i = 0; i < in.size() && i < 32; ++i) prepared |= in[i].prepared != nullptr ? 1u << i : 0u;
   observer->on_kernel({op, attrs, plan.kernel_def->name, plan.in, plan.out, prepared, here, begin, std::chrono::steady_clock::now()});

@@ -19,18 +19,20 @@ struct OpPlan {
   int64_t workspace = 0;
 };
 
-/// infer + layout rule, without choosing a kernel.
-void infer_with_layout(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> given, std::vector<TensorMeta>* in, std::vector<TensorMeta>* out);
+/// infer + layout rule, without choosing a kernel. Results are on the operands' device; `device` is that of ops without operands. Throws DeviceError
+/// for operands on two devices.
+void infer_with_layout(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> given, std::vector<TensorMeta>* in, std::vector<TensorMeta>* out,
+                       Device device = {});
 /// The whole plan, from the cache when it has one.
-std::shared_ptr<const OpPlan> plan_op(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> given);
-/// The same for a call on these tensors.
+std::shared_ptr<const OpPlan> plan_op(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> given, Device device = {});
+/// The same for a call on these tensors; without any, on the current device.
 std::shared_ptr<const OpPlan> plan_call(const OpDef& op, const Attrs& attrs, Span<const Tensor> in);
 std::shared_ptr<const OpPlan> plan_call(const OpDef& op, const Attrs& attrs, Span<const Tensor* const> in);
-/// Runs a plan on buffers of exactly its metas.
-void run_plan(const OpPlan& plan, Span<const Buffer> in, Span<const Buffer> out, void* workspace);
-/// run_plan, reported to the KernelObserver in force. `scope` null: the current one.
+/// Runs a plan on buffers of exactly its metas, or puts it on the context's stream.
+inline void run_plan(const OpPlan& plan, Span<const Buffer> in, Span<const Buffer> out, ExecContext ctx) { plan.kernel->run(ctx, in, out); }
+/// run_plan, reported to the KernelObserver in force, for whom the host waits for the stream. `scope` null: the current one.
 void run_observed(const OpDef& op, const Attrs& attrs, const std::string* scope, const OpPlan& plan, Span<const Buffer> in, Span<const Buffer> out,
-                  void* workspace);
+                  ExecContext ctx);
 /// A copy of t in another layout; t itself when it has it.
 Tensor convert_layout(const Tensor& t, Layout layout);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <list>
 #include <map>
 
 #include "sindri/core/error.h"
@@ -20,14 +21,15 @@ std::map<std::string, OpDef>& ops() {
   static std::map<std::string, OpDef> table;
   return table;
 }
-std::map<std::string, std::vector<KernelDef>>& kernels() {
-  static std::map<std::string, std::vector<KernelDef>> table;
+// Lists, so that a backend may keep what it found: addresses stay.
+std::map<std::string, std::list<KernelDef>>& kernels() {
+  static std::map<std::string, std::list<KernelDef>> table;
   return table;
 }
 
 // Looked up without inserting: several threads plan ops at once.
-const std::vector<KernelDef>& kernel_list(const std::string& op) {
-  static const std::vector<KernelDef> none;
+const std::list<KernelDef>& kernel_list(const std::string& op) {
+  static const std::list<KernelDef> none;
   const auto it = kernels().find(op);
   return it == kernels().end() ? none : it->second;
 }
@@ -91,9 +93,10 @@ bool register_kernel(KernelDef def) {
   return true;
 }
 
-std::vector<const KernelDef*> kernels_of(const std::string& op) {
+std::vector<const KernelDef*> kernels_of(const std::string& op, Device::Kind device) {
   std::vector<const KernelDef*> out;
-  for (const KernelDef& k : kernel_list(op)) out.push_back(&k);
+  for (const KernelDef& k : kernel_list(op))
+    if (k.device == device) out.push_back(&k);
   return out;
 }
 
@@ -117,22 +120,22 @@ class SimpleKernel : public Kernel {
 
 std::shared_ptr<Kernel> make_kernel(const KernelQuery& q, const KernelDef** chosen, const char* only) {
   std::string reasons;
-  const std::vector<KernelDef>& list = kernel_list(q.op.name);
-  const bool has_only = only != nullptr && std::any_of(list.begin(), list.end(), [&](const KernelDef& k) { return std::string_view(k.name) == only; });
+  const std::vector<const KernelDef*> list = kernels_of(q.op.name, q.device().kind);
+  const bool has_only = only != nullptr && std::any_of(list.begin(), list.end(), [&](const KernelDef* k) { return std::string_view(k->name) == only; });
   std::vector<const KernelDef*> alternatives;  // of equal priority
-  for (const KernelDef& k : list) {
-    if (has_only && std::string_view(k.name) != only) continue;
-    if (!alternatives.empty() && k.priority < alternatives[0]->priority) break;
-    const std::string why = k.reject != nullptr ? k.reject(q) : "";
-    if (why.empty()) alternatives.push_back(&k);
-    else reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", k.name, why);
+  for (const KernelDef* k : list) {
+    if (has_only && std::string_view(k->name) != only) continue;
+    if (!alternatives.empty() && k->priority < alternatives[0]->priority) break;
+    const std::string why = k->reject != nullptr ? k->reject({q.op, q.attrs, q.in, q.out, k}) : "";
+    if (why.empty()) alternatives.push_back(k);
+    else reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", k->name, why);
   }
   if (alternatives.empty())
-    throw DeviceError(fmt::format("{}: no kernel can compute it", q.op.name), fmt::format("inputs {}", list_metas(q.in)),
-                      reasons.empty() ? "no kernel is registered" : reasons);
+    throw DeviceError(fmt::format("{}: no kernel can compute it on {}", q.op.name, q.device().str()), fmt::format("inputs {}", list_metas(q.in)),
+                      reasons.empty() ? "no kernel is registered for this device" : reasons);
   const MakeKernel make = [](const KernelDef& k, const KernelQuery& query) -> std::shared_ptr<Kernel> {
     if (k.simple != nullptr) return std::make_shared<SimpleKernel>(k.simple, query);
-    return k.make(query);
+    return k.make({query.op, query.attrs, query.in, query.out, &k});
   };
   const KernelDef* k = choose_kernel(q, alternatives, make);
   if (log::enabled(log::Level::kDebug, "dispatch"))

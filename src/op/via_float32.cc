@@ -28,11 +28,11 @@ class ViaFloat32 final : public Kernel {
   }
   int64_t workspace_bytes() const override { return workspace_; }
   int64_t prepared_bytes(size_t in) const override { return kernel_->prepared_bytes(in); }
-  void prepare(size_t in, const Buffer& from, void* to) const override {
-    if (in_at_[in] == kInPlace) return kernel_->prepare(in, from, to);
+  void prepare(ExecContext& ctx, size_t in, const Buffer& from, void* to) const override {
+    if (in_at_[in] == kInPlace) return kernel_->prepare(ctx, in, from, to);
     std::vector<float> wide(static_cast<size_t>(in_[in].numel()));
     half_to_float(half_, from.data, wide.data(), in_[in].numel());
-    kernel_->prepare(in, {wide.data(), &in_[in]}, to);
+    kernel_->prepare(ctx, in, {wide.data(), &in_[in]}, to);
   }
 
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
@@ -43,7 +43,7 @@ class ViaFloat32 final : public Kernel {
       if (!as_it_is) half_to_float(half_, in[i].data, wide_in[i].as<float>(), in_[i].numel());
     }
     for (size_t i = 0; i < out.size(); ++i) wide_out.push_back({out_at_[i] == kInPlace ? out[i].data : workspace_at(ctx.workspace, out_at_[i]), &out_[i]});
-    ExecContext inner{workspace_at(ctx.workspace, kernel_at_)};
+    ExecContext inner{workspace_at(ctx.workspace, kernel_at_), ctx.stream};
     kernel_->run(inner, wide_in, wide_out);
     for (size_t i = 0; i < out.size(); ++i) {
       if (out_at_[i] != kInPlace) float_to_half(half_, wide_out[i].as<float>(), out[i].data, out_[i].numel());

@@ -41,7 +41,7 @@ Tolerance tolerance_of(DType t) {
 
 ::testing::AssertionResult same_bits(const Tensor& a, const Tensor& b) {
   if (a.shape() != b.shape() || a.dtype() != b.dtype()) return ::testing::AssertionFailure() << a.meta().str() << " against " << b.meta().str();
-  const Tensor x = a.contiguous(), y = b.contiguous();
+  const Tensor x = a.to({}).contiguous(), y = b.to({}).contiguous();
   const size_t size = dtype_size(a.dtype());
   const char *p = static_cast<const char*>(x.raw_data()), *q = static_cast<const char*>(y.raw_data());
   for (size_t i = 0, n = static_cast<size_t>(a.numel()); i < n; ++i) {

@@ -1,14 +1,18 @@
 // ops_tests: runs the tests; --op-table prints every op with its number of samples and kernels; --dump-samples prints the
-// samples as JSON for tests/reference/make_op_expectations.py.
+// samples as JSON for tests/reference/make_op_expectations.py. With SINDRI_TEST_DEVICE=sim everything that is not put elsewhere lies on the
+// simulated accelerator (tests/device), whose work pauses at random from SINDRI_TEST_SEED.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "sindri/op/kernel.h"
+#include "sindri/op/kernel_choice.h"
 #include "sindri/op/op_def.h"
+#include "tests/device/simulator.h"
 #include "tests/ops/samples.h"
 
 namespace {
@@ -65,6 +69,12 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "--dump-samples") == 0) {
     dump_samples();
     return 0;
+  }
+  if (const char* device = std::getenv("SINDRI_TEST_DEVICE"); device != nullptr && std::strcmp(device, "sim") == 0) {
+    const char* seed = std::getenv("SINDRI_TEST_SEED");
+    sindri::sim::Simulator::get().set_delays(seed != nullptr ? std::strtoull(seed, nullptr, 10) : 1, 100, 0.1);
+    sindri::set_kernel_tuning(false);
+    sindri::set_current_device(sindri::sim::kDevice);
   }
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

@@ -167,7 +167,7 @@ TEST(OptimizerUpdate, InPlace) {
       std::vector<Buffer> ins, outs;
       for (size_t i = 0; i < memory.size(); ++i) ins.push_back({memory[i].mutable_raw_data(), &plan->in[i]});
       for (size_t i = 0; i < plan->out.size(); ++i) outs.push_back({memory[i].mutable_raw_data(), &plan->out[i]});
-      run_plan(*plan, ins, outs, nullptr);
+      run_plan(*plan, ins, outs, {});
       for (size_t i = 0; i < outs.size(); ++i)
         EXPECT_TRUE(test::same_bits(memory[i], expected[i])) << s.op << "/" << s.name << ", kernel " << k->name << ", output " << i;
       ++checked;

@@ -92,8 +92,10 @@ double central_difference(const Sample& s, const TensorList& in, int arg, int64_
   for (int k = 0; k < 2; ++k) {
     TensorList moved = in;
     Tensor& t = moved[static_cast<size_t>(arg)];
-    t = t.clone();
+    const Device device = t.device();
+    t = device.is_cpu() ? t.clone() : t.to({});
     t.mutable_data<double>()[at] += k == 0 ? step : -step;
+    t = t.to(device);
     side[k] = weighted_sum(s, moved);
   }
   return (side[0] - side[1]) / (2 * step);
@@ -124,7 +126,7 @@ TEST_P(OpSuite, InferAgreesWithRunAndRepeats) {
   const OpDef& op = find_op(s.op);
   std::vector<TensorMeta> metas, planned_in, planned_out;
   for (const Tensor& t : in) metas.push_back(t.meta());
-  infer_with_layout(op, op.attrs.make(s.attrs), metas, &planned_in, &planned_out);
+  infer_with_layout(op, op.attrs.make(s.attrs), metas, &planned_in, &planned_out, current_device());
   const TensorList a = run(s, in), b = run(s, in);
   ASSERT_EQ(a.size(), planned_out.size());
   for (size_t i = 0; i < a.size(); ++i) {

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -34,9 +35,11 @@ class SINDRI_API Tensor {
  public:
   Tensor() = default;  ///< undefined; defined() is false
 
-  /// Uninitialised memory.
+  /// Uninitialised memory of the host, for the caller to fill.
   static Tensor empty(const Shape& shape, DType dtype = DType::kFloat32, Layout layout = Layout::kContiguous);
+  /// Uninitialised memory of the device that the meta names.
   static Tensor empty(const TensorMeta& meta);
+  // Those that make tensors from values put them on current_device().
   static Tensor zeros(const Shape& shape, DType dtype = DType::kFloat32);
   /// Every element `value`, converted to dtype.
   static Tensor full(const Shape& shape, double value, DType dtype = DType::kFloat32);
@@ -61,12 +64,14 @@ class SINDRI_API Tensor {
   int64_t dim(int64_t axis) const { return meta().shape.dim(axis); }
   int64_t numel() const { return meta().shape.numel(); }
   int64_t nbytes() const { return meta().nbytes(); }
+  Device device() const { return meta().device; }
 
   /// True for a value inside a graph that is being traced: it has a meta but no data.
   bool is_symbolic() const;
   /// False also for records that kept only the meta of an unsaved tensor.
   bool has_data() const;
-  /// Host memory in physical order. Throws DTypeError when T is not the dtype, ValueError when symbolic.
+  /// Host memory in physical order. Throws DTypeError when T is not the dtype, ValueError when symbolic, DeviceError for a tensor on another device:
+  /// read that by item(), to_vector() or to(Device{}), which wait for the work that makes it.
   template <class T> const T* data() const {
     check_type(dtype_of<T>);
     return static_cast<const T*>(raw_data());
@@ -90,9 +95,12 @@ class SINDRI_API Tensor {
     copy_converted(out.data(), dtype_of<T>);
     return out;
   }
-  /// A copy with memory of its own, same layout.
+  /// The same value on another device, itself where it is there already. To the host it waits for what makes the value; from the host the
+  /// value has been read when it returns. Not recorded for gradients. Throws DeviceError when there is no such device, ValueError when symbolic.
+  Tensor to(Device device) const;
+  /// A copy with memory of its own, same device and layout.
   Tensor clone() const;
-  /// The same logical values stored row-major (itself when it already is). Host-side: not recorded for gradients.
+  /// The same logical values stored row-major (itself when it already is), by way of the host. Not recorded for gradients.
   Tensor contiguous() const;
   /// The same memory under another shape of equal numel. Throws ShapeError; the layout must be contiguous. Not recorded.
   Tensor view(const Shape& shape) const;
@@ -112,5 +120,10 @@ class SINDRI_API Tensor {
   void copy_converted(void* out, DType t) const;
   std::shared_ptr<TensorImpl> impl_;
 };
+
+/// The tensors on the host; those on other devices are read together, in one wait, which the timeline shows as `what`. Undefined ones stay so.
+SINDRI_API std::vector<Tensor> to_host(std::span<const Tensor> tensors, const char* what = "read");
+/// All elements of all of them, one after the other, in one wait.
+SINDRI_API std::vector<double> read_values(std::span<const Tensor> tensors, const char* what = "read");
 
 }  // namespace sindri

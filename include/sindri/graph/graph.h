@@ -44,7 +44,7 @@ class SINDRI_API Graph {
     Kind kind = Kind::kErased;
     NodeId producer = kNoId;  ///< for kResult
     std::vector<NodeId> users;  ///< nodes reading it, one entry per operand (x·x lists its node twice)
-    Tensor constant;  ///< for kConstant
+    Tensor constant;  ///< for kConstant; on the host, whatever the graph's device
   };
   struct Node {
     const OpDef* op = nullptr;  ///< null once erased
@@ -53,11 +53,14 @@ class SINDRI_API Graph {
     std::string scope;  ///< path of the Cell that made it
   };
 
-  explicit Graph(std::string graph_name = "fn") : name(std::move(graph_name)) {}
+  /// All values of a graph are on one device.
+  explicit Graph(std::string graph_name = "fn", Device device = {}) : name(std::move(graph_name)), device_(device) {}
+  Device device() const { return device_; }
 
   ValueId add_input(const TensorMeta& meta);
   /// One per Parameter; `param` may be null (tests, parsed text).
   ValueId add_state(Parameter* param, std::string state_name, const TensorMeta& meta);
+  /// Throws DeviceError for an input or a state that is on another device than the graph.
   ValueId add_constant(const Tensor& value);
 
   /// Adds a node in front of `before` (kNoId: at the end) and returns its id. Output metas come from infer and the layout rule;
@@ -92,6 +95,7 @@ class SINDRI_API Graph {
 
  private:
   friend class GraphVerifier;
+  Device device_;
   ValueId add_value(const TensorMeta& meta, Kind kind);
   std::vector<Node> nodes_;
   std::vector<Value> values_;

@@ -13,9 +13,12 @@
 
 namespace sindri {
 
+class Stream;
+struct KernelDef;
+
 /// Memory of one operand, in the layout its meta states.
 struct Buffer {
-  void* data = nullptr;
+  void* data = nullptr;  ///< an address of the kernel's device
   const TensorMeta* meta = nullptr;
   const void* prepared = nullptr;  ///< this operand as Kernel::prepare left it, or null; data may be null then
   template <class T> T* as() const { return static_cast<T*>(data); }
@@ -25,10 +28,16 @@ struct KernelQuery {
   const OpDef& op;
   const Attrs& attrs;
   Span<const TensorMeta> in, out;
+  const KernelDef* def = nullptr;  ///< the kernel that is asked, while it is
+  /// Where the operands are, and the results go.
+  Device device() const { return !in.empty() ? in[0].device : !out.empty() ? out[0].device : Device{}; }
 };
 
 struct ExecContext {
-  void* workspace = nullptr;  ///< Kernel::workspace_bytes() bytes, 64-byte aligned, contents undefined
+  void* workspace = nullptr;  ///< Kernel::workspace_bytes() bytes of the device, 64-byte aligned, contents undefined
+  /// The queue that a kernel of an asynchronous device puts its work on (a backend's own class, with its library handles); null on the CPU,
+  /// whose kernels have done their work when run() returns.
+  Stream* stream = nullptr;
 };
 
 /// Made once per query and cached: owns descriptors, plans, packed sizes. run() may be called from several threads at once.
@@ -42,7 +51,7 @@ class Kernel {
     (void)in;
     return 0;
   }
-  virtual void prepare(size_t in, const Buffer& from, void* to) const { (void)in, (void)from, (void)to; }
+  virtual void prepare(ExecContext& ctx, size_t in, const Buffer& from, void* to) const { (void)ctx, (void)in, (void)from, (void)to; }
   virtual void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) = 0;
 };
 
@@ -58,13 +67,14 @@ struct KernelDef {
   /// Instead of make, for kernels without a plan.
   SimpleKernelFn simple = nullptr;
   Device::Kind device = Device::kCpu;
+  const void* data = nullptr;  ///< the author's own: reject and make find it in KernelQuery::def
 };
 inline constexpr int kReferencePriority = -100;
 
 /// Adds a kernel at start-up: `const bool kReg = register_kernel({.op = "relu", .name = "reference", …});`.
 SINDRI_API bool register_kernel(KernelDef def);
-/// The kernels of an op, by priority.
-SINDRI_API std::vector<const KernelDef*> kernels_of(const std::string& op);
+/// The kernels of an op for a kind of device, by priority.
+SINDRI_API std::vector<const KernelDef*> kernels_of(const std::string& op, Device::Kind device = Device::kCpu);
 
 /// Picks and makes (or finds in the cache) the kernel for a query. `only` restricts the choice to one kernel name.
 /// Throws DeviceError listing every kernel's reason when none can run.

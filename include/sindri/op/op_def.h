@@ -83,6 +83,7 @@ struct OpTraits {
   /// parameter (ParamUse::path).
   bool rearranges = false;
   bool random = false;  ///< reads the RNG key input; never merged by CSE across different `instance`
+  Lane lane = Lane::kCompute;  ///< the queue of an asynchronous device it runs on in a graph, beside the kernels of the others
   bool host_effect = false;  ///< must not be removed or constant-folded
   OpRole role = OpRole::kNone;
 };

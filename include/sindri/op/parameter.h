@@ -12,6 +12,7 @@ namespace sindri {
 /// A named state slot (MindSpore: mindspore.Parameter). Not copyable: identity matters to optimizers and graphs.
 class SINDRI_API Parameter {
  public:
+  /// Lies on current_device(), and stays there.
   Parameter(const Tensor& init, std::string name, bool requires_grad = true);
   Parameter(const Parameter&) = delete;
   Parameter& operator=(const Parameter&) = delete;
@@ -31,7 +32,7 @@ class SINDRI_API Parameter {
 
   // For the base interpreters and executables: the tensor held now, whatever is being traced.
   const Tensor& stored() const { return stored_; }
-  void store(const Tensor& v);  // keeps a handle with an identity of its own, so that two slots never share one
+  void store(const Tensor& v);  // keeps a handle with an identity of its own, so that two slots never share one, on the slot's device
 
  private:
   Tensor stored_;

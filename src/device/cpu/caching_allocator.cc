@@ -2,7 +2,6 @@
 // more in page faults than in arithmetic. Bounded: in use and cached together stay near the peak that was in use.
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdlib>
 #include <mutex>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "sindri/core/host_memory.h"
 #include "src/core/fork.h"
 #include "src/core/tensor_impl.h"
+#include "src/device/size_class.h"
 
 namespace sindri {
 
@@ -23,25 +23,6 @@ namespace {
 constexpr int64_t kHugeBlock = 4 << 20;  // from here on blocks ask for huge pages
 constexpr size_t kHugePage = 2u << 20;
 constexpr int64_t kSlack = 64 << 20;  // kept beyond the peak, for sizes that come and go
-
-// Powers of two below 4 KiB, then steps of 1/8 of the next lower power of two: at most 12 % waste. Classes are numbered without gaps.
-constexpr int kSmallest = 6, kSteps = 12;  // 64 bytes; from 4 KiB on eight classes per power of two
-struct SizeClass {
-  size_t index;
-  int64_t bytes;
-};
-SizeClass size_class(int64_t bytes) {
-  const auto rest = static_cast<uint64_t>(std::max<int64_t>(bytes, 1) - 1);  // so that a power of two is in the class it ends
-  const int log = std::bit_width(rest);  // 2^log >= bytes > 2^(log - 1)
-  if (log <= kSteps) {
-    const int power = std::max(log, kSmallest);
-    return {static_cast<size_t>(power - kSmallest), int64_t{1} << power};
-  }
-  const int shift = log - 1 - 3;
-  const auto step = static_cast<int64_t>(rest >> shift) + 1;  // 9 … 16 eighths of the lower power
-  return {static_cast<size_t>(kSteps - kSmallest + 1 + (log - 1 - kSteps) * 8 + step - 9), step << shift};
-}
-constexpr size_t kClasses = static_cast<size_t>(kSteps - kSmallest + 1 + (63 - kSteps) * 8);
 
 void* fresh_block(int64_t size) {
   if (size < kHugeBlock) return std::aligned_alloc(64, static_cast<size_t>(size));
@@ -133,7 +114,7 @@ class CachingAllocator final : public HostAllocator {
 
   std::mutex mutex_;
   const AtFork at_fork_{mutex_, AtFork::kMemory};
-  std::array<FreeList, kClasses> free_;
+  std::array<FreeList, SizeClass::kCount> free_;
   uint64_t clock_ = 0;
   HostMemoryStats stats_;
 };

@@ -45,7 +45,7 @@ class FoldConstants final : public Pass {
   static std::vector<Tensor> evaluate(const Graph& g, NodeId id) {
     const Graph::Node& n = g.node(id);
     std::vector<TensorMeta> metas;
-    for (ValueId v : n.in) metas.push_back(g.value(v).meta);
+    for (ValueId v : n.in) metas.push_back(g.value(v).constant.meta());  // on the host, by its kernels
     try {
       const auto plan = plan_op(*n.op, n.attrs, metas);
       std::vector<Tensor> results;
@@ -56,7 +56,7 @@ class FoldConstants final : public Pass {
         out.push_back({results.back().mutable_raw_data(), &m});
       }
       const Storage workspace(plan->workspace);
-      run_plan(*plan, in, out, workspace.data());
+      run_plan(*plan, in, out, {workspace.data()});
       return results;
     } catch (Error& e) {
       e.add_where(std::string(n.op->name) + " on constants" + (n.scope.empty() ? "" : " | in " + n.scope));

@@ -1,0 +1,69 @@
+// Devices of this process: which there are, their memory, their queues, and where the host waits for them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sindri/core/tensor.h"
+#include "sindri/device/backend.h"
+#include "sindri/export.h"
+
+namespace sindri {
+
+struct DeviceListing {
+  Device device;
+  std::string target;  ///< "CPU", "GPU", …
+  DeviceInfo info;
+};
+/// Every device there is, the CPU first.
+SINDRI_API std::vector<DeviceListing> devices();
+/// The device of a target's name and a number, or of a device's own name ("cpu", "cuda:1"; the target may be in small letters). Throws
+/// DeviceError saying what was found and how to get what is missing.
+SINDRI_API Device find_device(const std::string& target, int index = 0);
+
+struct DeviceMemoryStats {
+  int64_t in_use = 0;  ///< bytes handed out now
+  int64_t peak = 0;  ///< largest in_use so far
+  int64_t cached = 0;  ///< freed blocks kept for reuse
+  int64_t limit = 0;  ///< in_use and cached together stay below; 0: none but the device's own
+};
+/// Of the CPU: host_memory_stats().
+SINDRI_API DeviceMemoryStats device_memory_stats(Device device);
+/// Throws ValueError for a negative limit and for the CPU, which has none.
+SINDRI_API void set_device_memory_limit(Device device, int64_t bytes);
+/// Gives the kept blocks back to the device.
+SINDRI_API void release_cached_device_memory(Device device);
+
+/// The device's queue for a kind of work. Throws DeviceError for the CPU, which has no queues.
+SINDRI_API Stream& device_stream(Device device, Lane lane);
+/// Where this thread's ops on the device go: the compute lane, unless a StreamScope names another stream.
+SINDRI_API Stream& current_stream(Device device);
+class SINDRI_API StreamScope {
+ public:
+  explicit StreamScope(Stream& stream);
+  ~StreamScope();
+  StreamScope(const StreamScope&) = delete;
+  StreamScope& operator=(const StreamScope&) = delete;
+
+ private:
+  Stream* previous_;
+};
+/// Tells the allocator that work of `stream`, which did not make the tensor, uses it: its memory is not given away before that work is done.
+SINDRI_API void use_on(const Tensor& t, Stream& stream);
+
+/// The host waits for everything that was put on the device; nothing to do for the CPU. Throws what failed.
+SINDRI_API void synchronize(Device device);
+/// How often host threads have waited for a device in this process: reads, synchronize, and waits for memory.
+SINDRI_API int64_t host_waits();
+
+/// Hears of each host wait, on the thread that waited. Must not throw.
+class SINDRI_API WaitObserver {
+ public:
+  virtual ~WaitObserver();
+  virtual void on_wait(const char* what, int64_t begin_ns, int64_t end_ns) = 0;  ///< by std::chrono::steady_clock
+};
+/// Null: none. Returns the one before.
+SINDRI_API WaitObserver* set_wait_observer(WaitObserver* observer);
+
+}  // namespace sindri

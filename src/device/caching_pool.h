@@ -1,0 +1,82 @@
+// Memory of one device. Freed blocks are kept by stream and size and handed out again.
+//
+// A block is freed by the host while work that uses it may still wait in a stream. Its next holder gets it for work of the same stream, which
+// runs behind that, so nobody waits. Where other streams used the block too (use), an event on each of them has to be done first.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "sindri/device/device.h"
+#include "src/device/size_class.h"
+
+namespace sindri {
+
+class CachingPool {
+ public:
+  CachingPool(Device device, Backend& backend) : device_(device), backend_(backend) {}
+  /// For work of `stream`. Throws DeviceError(kMemory) when neither the limit nor the device has room, kept blocks given back.
+  void* allocate(int64_t bytes, Stream& stream);
+  void release(void* p) noexcept;
+  void use(void* p, Stream& stream);
+  void trim();
+  void set_limit(int64_t bytes);
+  DeviceMemoryStats stats();
+
+ private:
+  struct Block {
+    int64_t bytes;
+    Stream* home;
+    std::set<Stream*> users;  // beside home
+  };
+  struct Waiting {
+    void* p;
+    int64_t bytes;
+    Stream* home;
+    std::vector<std::shared_ptr<Event>> events;
+  };
+  using Key = std::pair<Stream*, int64_t>;
+
+  void* take_cached(const Key& key);
+  void collect_waiting();
+  void release_cached(std::unique_lock<std::mutex>& lock);
+  bool fits(int64_t bytes) const { return stats_.limit == 0 || stats_.in_use + stats_.cached + bytes <= stats_.limit; }
+  void hand_out(void* p, int64_t bytes, Stream& stream);
+
+  const Device device_;
+  Backend& backend_;
+  std::mutex mutex_;
+  std::unordered_map<void*, Block> live_;
+  std::map<Key, std::vector<void*>> free_;
+  std::vector<Waiting> waiting_;
+  DeviceMemoryStats stats_;
+};
+
+/// Host memory for copies: a block is used again once the copy it served is done.
+class PinnedPool {
+ public:
+  explicit PinnedPool(Backend& backend) : backend_(backend) {}
+  struct Block {
+    void* data = nullptr;
+    SizeClass size{};
+  };
+  Block take(int64_t bytes);
+  /// `used`: behind the last copy that reads or writes it; null when none is under way.
+  void give_back(Block block, std::shared_ptr<Event> used);
+
+ private:
+  struct Kept {
+    Block block;
+    std::shared_ptr<Event> used;
+  };
+  Backend& backend_;
+  std::mutex mutex_;
+  std::array<std::vector<Kept>, SizeClass::kCount> kept_;
+};
+
+}  // namespace sindri

@@ -1,0 +1,301 @@
+// The table of backends, and the device layer that tensors see (DeviceMemory).
+#include "sindri/device/device.h"
+
+#include <fmt/format.h>
+#include <sys/sysinfo.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "sindri/core/context.h"
+#include "sindri/core/error.h"
+#include "sindri/core/host_memory.h"
+#include "src/core/tensor_impl.h"
+#include "src/device/caching_pool.h"
+
+namespace sindri {
+
+Event::~Event() = default;
+Recording::~Recording() = default;
+Stream::~Stream() = default;
+Backend::~Backend() = default;
+WaitObserver::~WaitObserver() = default;
+void Stream::begin_recording() { throw InternalError(device().str() + " cannot record work"); }
+std::unique_ptr<Recording> Stream::end_recording() { throw InternalError(device().str() + " cannot record work"); }
+void Stream::replay(Recording&) { throw InternalError(device().str() + " cannot record work"); }
+
+const char* lane_name(Lane lane) {
+  static constexpr std::array<const char*, kLanes> kNames = {"compute", "comm", "copy"};
+  return kNames[static_cast<size_t>(lane)];
+}
+
+namespace {
+
+std::atomic<int64_t> g_host_waits{0};
+std::atomic<WaitObserver*> g_wait_observer{nullptr};
+thread_local Stream* t_stream = nullptr;
+
+template <class F> void host_wait(const char* what, F&& wait) {
+  const auto now = [] { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
+  ++g_host_waits;
+  WaitObserver* const observer = g_wait_observer.load(std::memory_order_acquire);
+  const int64_t begin = observer != nullptr ? now() : 0;
+  wait();
+  if (observer != nullptr) observer->on_wait(what, begin, now());
+}
+
+// A device in use: its memory, its streams as they are asked for.
+class OpenDevice {
+ public:
+  OpenDevice(Device device, Backend& backend) : device_(device), backend_(backend), memory(device, backend) {}
+  Stream& stream(Lane lane) {
+    const std::lock_guard lock(mutex_);
+    auto& s = streams_[static_cast<size_t>(lane)];
+    if (s == nullptr) s = backend_.make_stream(device_, lane);
+    return *s;
+  }
+  void synchronize() {
+    for (int l = 0; l < kLanes; ++l) {
+      Stream* s = nullptr;
+      {
+        const std::lock_guard lock(mutex_);
+        s = streams_[static_cast<size_t>(l)].get();
+      }
+      if (s != nullptr) s->synchronize();
+    }
+  }
+
+ private:
+  const Device device_;
+  Backend& backend_;
+  std::mutex mutex_;
+  std::array<std::unique_ptr<Stream>, kLanes> streams_;
+
+ public:
+  CachingPool memory;
+};
+
+class Devices final : public DeviceMemory {
+ public:
+  void add(Device::Kind kind, std::unique_ptr<Backend> backend) {
+    const std::lock_guard lock(mutex_);
+    if (kind == Device::kCpu || !backends_.emplace(kind, Kind{std::move(backend), nullptr, {}}).second)
+      throw InternalError(fmt::format("device kind {} has a backend already", static_cast<int>(kind)));
+    Kind& k = backends_.at(kind);
+    k.pinned = std::make_unique<PinnedPool>(*k.backend);
+  }
+  std::vector<std::pair<Device::Kind, Backend*>> backends() {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::pair<Device::Kind, Backend*>> all;
+    for (auto& [kind, k] : backends_) all.emplace_back(kind, k.backend.get());
+    return all;
+  }
+
+  // A device that is there, opened on first use and never closed: streams and blocks are referred to by address.
+  OpenDevice& open(Device device) {
+    const std::lock_guard lock(mutex_);
+    Kind& k = find(device);
+    auto& d = k.open[device.index];
+    if (d == nullptr) d = std::make_unique<OpenDevice>(device, *k.backend);
+    return *d;
+  }
+
+  std::string name(Device device) override {
+    const std::lock_guard lock(mutex_);
+    const auto at = backends_.find(device.kind);
+    const std::string kind = at != backends_.end() ? at->second.backend->name() : device.kind == Device::kCuda ? "cuda" : "other";
+    return fmt::format("{}:{}", kind, device.index);
+  }
+  void check(Device device) override { (void)open(device); }
+  void* allocate(Device device, int64_t bytes) override { return open(device).memory.allocate(bytes, current_stream(device)); }
+  void release(Device device, void* p, int64_t) noexcept override { open(device).memory.release(p); }
+
+  void write(Device device, void* to, const void* from, int64_t bytes) override {
+    Stream& s = current_stream(device);
+    PinnedPool& pinned = pool(device);
+    for (int64_t at = 0; at < bytes; at += kLargestPiece) {
+      const int64_t n = std::min(bytes - at, kLargestPiece);
+      const PinnedPool::Block block = pinned.take(n);
+      std::memcpy(block.data, static_cast<const char*>(from) + at, static_cast<size_t>(n));
+      s.copy(static_cast<char*>(to) + at, block.data, n, CopyKind::kToDevice);
+      pinned.give_back(block, s.record());
+    }
+  }
+
+  void read(std::span<const Read> reads, const char* what) override {
+    std::vector<Piece> pieces;
+    int64_t bytes = 0;
+    for (const Read& r : reads) {
+      for (int64_t at = 0; at < r.bytes; at += kLargestPiece) {
+        const int64_t n = std::min(r.bytes - at, kLargestPiece);
+        if (bytes + n > kReadAtOnce) fetch(&pieces, what), bytes = 0;
+        pieces.push_back({static_cast<char*>(r.to) + at, static_cast<const char*>(r.from) + at, r.device, n, {}});
+        bytes += n;
+      }
+    }
+    fetch(&pieces, what);
+  }
+
+  void copy(Device to_device, void* to, Device from_device, const void* from, int64_t bytes) override {
+    if (to_device == from_device) return current_stream(to_device).copy(to, from, bytes, CopyKind::kWithin);
+    // By way of the host, piece by piece; the streams wait for each other where they are of one kind.
+    Stream &source = current_stream(from_device), &target = current_stream(to_device);
+    PinnedPool& pinned = pool(from_device);
+    for (int64_t at = 0; at < bytes; at += kLargestPiece) {
+      const int64_t n = std::min(bytes - at, kLargestPiece);
+      const PinnedPool::Block block = pinned.take(n);
+      source.copy(block.data, static_cast<const char*>(from) + at, n, CopyKind::kToHost);
+      if (to_device.kind == from_device.kind) target.wait(source.record());
+      else host_wait("copy between devices", [&] { source.synchronize(); });
+      target.copy(static_cast<char*>(to) + at, block.data, n, CopyKind::kToDevice);
+      pinned.give_back(block, target.record());
+    }
+  }
+
+  static constexpr int64_t kLargestPiece = 16 << 20, kReadAtOnce = 64 << 20;  // pinned memory is scarce
+
+ private:
+  struct Kind {
+    std::unique_ptr<Backend> backend;
+    std::unique_ptr<PinnedPool> pinned;
+    std::map<int, std::unique_ptr<OpenDevice>> open;
+  };
+  struct Piece {
+    char* to;
+    const char* from;
+    Device device;
+    int64_t bytes;
+    PinnedPool::Block block;
+  };
+
+  // Under the mutex.
+  Kind& find(Device device) {
+    const auto at = backends_.find(device.kind);
+    const int count = at != backends_.end() ? at->second.backend->count() : 0;
+    if (device.index >= 0 && device.index < count) return at->second;
+    std::string found = "cpu";
+    for (auto& [kind, k] : backends_) {
+      for (int i = 0; i < k.backend->count(); ++i) found += fmt::format(", {}:{}", k.backend->name(), i);
+    }
+    const std::string kind = at != backends_.end() ? at->second.backend->name() : device.kind == Device::kCuda ? "cuda" : "other";
+    throw DeviceError(fmt::format("there is no device {}:{}", kind, device.index), "", "found: " + found);
+  }
+  PinnedPool& pool(Device device) {
+    const std::lock_guard lock(mutex_);
+    return *find(device).pinned;
+  }
+
+  // All copies are under way before the first wait; one wait where they are of one device.
+  void fetch(std::vector<Piece>* pieces, const char* what) {
+    std::map<Stream*, std::shared_ptr<Event>> streams;
+    for (Piece& p : *pieces) {
+      Stream& s = current_stream(p.device);
+      p.block = pool(p.device).take(p.bytes);
+      s.copy(p.block.data, p.from, p.bytes, CopyKind::kToHost);
+      streams[&s] = nullptr;
+    }
+    for (auto& [s, event] : streams) event = s->record();
+    for (auto& [s, event] : streams) host_wait(what, [e = event.get()] { e->synchronize(); });
+    for (Piece& p : *pieces) {
+      std::memcpy(p.to, p.block.data, static_cast<size_t>(p.bytes));
+      pool(p.device).give_back(p.block, nullptr);
+    }
+    pieces->clear();
+  }
+
+  std::mutex mutex_;
+  std::map<Device::Kind, Kind> backends_;
+};
+
+Devices& table() {
+  static Devices* const d = new Devices;  // outlives static tensors
+  return *d;
+}
+const bool kInstalled = [] {
+  set_device_memory(&table());
+  return true;
+}();
+
+int64_t host_memory_bytes() {
+  struct sysinfo s {};
+  return sysinfo(&s) == 0 ? static_cast<int64_t>(s.totalram) * s.mem_unit : 0;
+}
+
+std::string lower(std::string s) {
+  for (char& c : s) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return s;
+}
+
+}  // namespace
+
+void register_backend(Device::Kind kind, std::unique_ptr<Backend> backend) { table().add(kind, std::move(backend)); }
+
+std::vector<DeviceListing> devices() {
+  std::vector<DeviceListing> all = {{Device{}, "CPU", {fmt::format("CPU, {}", cpu_isa_name(cpu_isa())), host_memory_bytes()}}};
+  for (const auto& [kind, backend] : table().backends()) {
+    for (int i = 0; i < backend->count(); ++i) all.push_back({{kind, i}, backend->target(), backend->info(i)});
+  }
+  return all;
+}
+
+Device find_device(const std::string& target, int index) {
+  std::string name = lower(target);
+  if (const size_t colon = name.find(':'); colon != std::string::npos) {
+    const std::string number = name.substr(colon + 1);
+    if (number.empty() || number.size() > 4 || number.find_first_not_of("0123456789") != std::string::npos)
+      throw DeviceError(fmt::format("'{}' is not the name of a device", target), "", "write it as cpu, cuda:0, …");
+    index = std::stoi(number);
+    name.resize(colon);
+  }
+  std::string found;
+  for (const DeviceListing& d : devices()) {
+    const std::string own = d.device.str().substr(0, d.device.str().find(':'));
+    if ((lower(d.target) == name || own == name) && (d.device.is_cpu() || d.device.index == index)) return d.device;
+    found += fmt::format("{}{} ({}, device_target {})", found.empty() ? "" : "; ", d.device.str(), d.info.name, d.target);
+  }
+  const char* how = name == "gpu" || name == "cuda" ? "this build has no CUDA backend: run on the CPU (device_target CPU)" : "name one of those that were found";
+  throw DeviceError(fmt::format("there is no device {} {}", target, index), "", fmt::format("found: {} | {}", found, how));
+}
+
+DeviceMemoryStats device_memory_stats(Device device) {
+  if (!device.is_cpu()) return table().open(device).memory.stats();
+  const HostMemoryStats s = host_memory_stats();
+  return {s.in_use, s.peak, s.cached, 0};
+}
+void set_device_memory_limit(Device device, int64_t bytes) {
+  if (bytes < 0) throw ValueError(fmt::format("a limit of {} bytes on {}'s memory", bytes, device.str()), "", "use 0 for none");
+  if (device.is_cpu()) throw ValueError("the CPU's memory has no limit of its own", "", "limit the process (ulimit -v, cgroups)");
+  table().open(device).memory.set_limit(bytes);
+}
+void release_cached_device_memory(Device device) {
+  if (device.is_cpu()) release_cached_host_memory();
+  else table().open(device).memory.trim();
+}
+
+Stream& device_stream(Device device, Lane lane) { return table().open(device).stream(lane); }
+Stream& current_stream(Device device) {
+  if (t_stream != nullptr && t_stream->device() == device) return *t_stream;
+  return device_stream(device, Lane::kCompute);
+}
+StreamScope::StreamScope(Stream& stream) : previous_(t_stream) { t_stream = &stream; }
+StreamScope::~StreamScope() { t_stream = previous_; }
+
+void use_on(const Tensor& t, Stream& stream) {
+  if (t.defined() && t.has_data() && t.impl()->storage->data() != nullptr && t.device() == stream.device())
+    table().open(t.device()).memory.use(t.impl()->storage->data(), stream);
+}
+
+void synchronize(Device device) {
+  if (device.is_cpu()) return;
+  OpenDevice& d = table().open(device);
+  host_wait("synchronize", [&] { d.synchronize(); });
+}
+
+int64_t host_waits() { return g_host_waits; }
+WaitObserver* set_wait_observer(WaitObserver* observer) { return g_wait_observer.exchange(observer); }
+
+}  // namespace sindri

@@ -1,0 +1,400 @@
+// See simulator.h. Streams, events, recordings; memory; kernels.
+#include "tests/device/simulator.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <thread>
+
+#include "sindri/core/error.h"
+#include "sindri/op/kernel.h"
+#include "sindri/op/op_def.h"
+
+namespace sindri::sim {
+
+namespace {
+
+thread_local const char* t_last_op = "none";
+char *g_fence = nullptr, *g_fence_end = nullptr;
+struct sigaction g_previous;
+
+// Says which op the thread put on a stream last, and leaves the rest to whoever was there before.
+void on_fault(int signal, siginfo_t* info, void*) {
+  const char* const at = static_cast<const char*>(info->si_addr);
+  if (at >= g_fence && at < g_fence_end) {
+    const auto say = [](const char* text) { (void)!write(STDERR_FILENO, text, strlen(text)); };
+    say("the host touched memory of a device; the last op this thread ran there: ");
+    say(t_last_op);
+    say("\n");
+  }
+  sigaction(signal, &g_previous, nullptr);  // the instruction runs again, and ends the process
+}
+
+}  // namespace
+
+class SimEvent final : public Event {
+ public:
+  SimEvent(Board& board, Simulator& sim) : board_(board), sim_(sim) {}
+  bool done() override {
+    const std::lock_guard lock(mutex_);
+    return done_;
+  }
+  void synchronize() override {
+    if (!sim_.drop_this_wait()) wait();
+    take_error();
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    reached_.wait(lock, [&] { return done_; });
+  }
+  void set() {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+    reached_.notify_all();
+  }
+  void take_error() {
+    const std::lock_guard lock(board_.mutex);
+    if (board_.error == nullptr) return;
+    const std::exception_ptr error = board_.lost ? board_.error : std::exchange(board_.error, nullptr);
+    std::rethrow_exception(error);
+  }
+
+ private:
+  Board& board_;
+  Simulator& sim_;
+  std::mutex mutex_;
+  std::condition_variable reached_;
+  bool done_ = false;
+};
+
+// One thing a stream does: run something, reach an event, or wait for one.
+struct Work {
+  std::string what;
+  std::function<void()> run;
+  std::shared_ptr<SimEvent> reach, wait;
+};
+
+struct SimRecording final : Recording {
+  struct Item {
+    SimStream* stream;
+    Work work;
+  };
+  std::vector<Item> items;
+};
+static thread_local SimRecording* t_recording = nullptr;
+
+class SimStream final : public Stream {
+ public:
+  SimStream(Device device, Lane lane, Simulator& sim) : Stream(device, lane), sim_(sim), thread_([this] { loop(); }) {}
+  ~SimStream() override {
+    put_now({"end", nullptr, nullptr, nullptr});
+    thread_.join();
+  }
+
+  void run(std::string what, std::function<void()> f) {
+    throw_if_lost();
+    put({std::move(what), std::move(f), nullptr, nullptr});
+  }
+  std::shared_ptr<Event> record() override {
+    throw_if_lost();
+    auto event = std::make_shared<SimEvent>(board(), sim_);
+    put({"event", nullptr, event, nullptr});
+    return event;
+  }
+  void wait(const std::shared_ptr<Event>& event) override {
+    throw_if_lost();
+    if (!sim_.drop_this_wait()) put({"wait", nullptr, nullptr, std::static_pointer_cast<SimEvent>(event)});
+  }
+  void copy(void* to, const void* from, int64_t bytes, CopyKind kind) override {
+    void* const target = kind == CopyKind::kToHost ? to : sim_.inside(to, "copy");
+    const void* const source = kind == CopyKind::kToDevice ? from : sim_.inside(from, "copy");
+    run(fmt::format("copy of {} bytes", bytes), [=, this] {
+      if (sim_.copy_fails()) throw DeviceError(fmt::format("a copy of {} bytes failed", bytes), device().str(), "look for hardware errors in the system's log");
+      std::memmove(target, source, static_cast<size_t>(bytes));
+    });
+  }
+  void synchronize() override { record()->synchronize(); }
+
+  bool records() const override { return true; }
+  void begin_recording() override {
+    if (t_recording != nullptr) throw InternalError("a recording is under way");
+    t_recording = new SimRecording;
+  }
+  std::unique_ptr<Recording> end_recording() override { return std::unique_ptr<Recording>(std::exchange(t_recording, nullptr)); }
+  void replay(Recording& recording) override {
+    throw_if_lost();
+    std::map<SimEvent*, std::shared_ptr<SimEvent>> events;  // each replay reaches events of its own
+    for (const SimRecording::Item& i : static_cast<SimRecording&>(recording).items) {
+      Work w = i.work;
+      if (w.reach != nullptr) w.reach = events[i.work.reach.get()] = std::make_shared<SimEvent>(board(), sim_);
+      if (w.wait != nullptr) {
+        if (!events.contains(w.wait.get())) throw InternalError("a recording waits for an event from outside of it");
+        w.wait = events[w.wait.get()];
+      }
+      i.stream->put_now(std::move(w));
+    }
+  }
+
+ private:
+  Board& board() { return sim_.board(device().index); }
+  void throw_if_lost() {
+    Board& b = board();
+    const std::lock_guard lock(b.mutex);
+    if (b.lost) std::rethrow_exception(b.error);
+  }
+  void put(Work w) {
+    if (w.run != nullptr) sim_.count_work(device().index);
+    if (t_recording != nullptr) t_recording->items.push_back({this, std::move(w)});
+    else put_now(std::move(w));
+  }
+  void put_now(Work w) {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(w));
+    more_.notify_one();
+  }
+
+  void loop() {
+    for (;;) {
+      Work w;
+      {
+        std::unique_lock lock(mutex_);
+        more_.wait(lock, [&] { return !queue_.empty(); });
+        w = std::move(queue_.front());
+        queue_.pop_front();
+      }
+      if (w.what == "end") return;
+      sim_.pause(lane());
+      if (w.wait != nullptr) w.wait->wait();
+      if (w.run != nullptr && !board().broken()) run_one(w);
+      w.run = nullptr;  // what it holds is gone before somebody hears that it is done
+      if (w.reach != nullptr) w.reach->set();
+    }
+  }
+
+  void run_one(const Work& w) {
+    std::exception_ptr error;
+    try {
+      w.run();
+    } catch (Error& e) {
+      e.add_where(fmt::format("{} on {}", w.what, device().str()));
+      error = std::current_exception();
+    } catch (...) { error = std::current_exception(); }
+    if (error == nullptr) return;
+    const std::lock_guard lock(board().mutex);
+    if (board().error == nullptr) board().error = error;
+  }
+
+  Simulator& sim_;
+  std::mutex mutex_;
+  std::condition_variable more_;
+  std::deque<Work> queue_;
+  std::thread thread_;
+};
+
+// ----- kernels: the CPU's, put on the stream, at the addresses inside -----
+
+namespace {
+
+std::vector<TensorMeta> on_host(Span<const TensorMeta> metas) {
+  std::vector<TensorMeta> out(metas.begin(), metas.end());
+  for (TensorMeta& m : out) m.device = {};
+  return out;
+}
+
+class SimKernel final : public Kernel {
+ public:
+  SimKernel(const KernelQuery& q, const char* name) : name_(q.op.name), share_(std::make_shared<Shared>()) {
+    share_->in = on_host(q.in);
+    share_->out = on_host(q.out);
+    share_->attrs = q.attrs;
+    share_->kernel = select_kernel({q.op, share_->attrs, share_->in, share_->out}, name);
+  }
+  int64_t workspace_bytes() const override { return share_->kernel->workspace_bytes(); }
+  int64_t prepared_bytes(size_t in) const override { return share_->kernel->prepared_bytes(in); }
+
+  void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
+    const std::vector<Buffer> i = inside(in, share_->in), o = inside(out, share_->out);
+    void* const workspace = workspace_of(ctx);
+    put(ctx, [=, s = share_] {
+      ExecContext own{workspace};
+      s->kernel->run(own, i, o);
+    });
+  }
+  void prepare(ExecContext& ctx, size_t in, const Buffer& from, void* to) const override {
+    const Buffer source{Simulator::get().inside(from.data, name_), &share_->in[in]};
+    void *const target = Simulator::get().inside(to, name_), *const workspace = workspace_of(ctx);
+    put(ctx, [=, s = share_] {
+      ExecContext own{workspace};
+      s->kernel->prepare(own, in, source, target);
+    });
+  }
+
+ private:
+  // Work that waits in a stream keeps it: the plan of a call may be gone by then.
+  struct Shared {
+    std::vector<TensorMeta> in, out;
+    Attrs attrs;
+    std::shared_ptr<Kernel> kernel;
+  };
+  void* workspace_of(const ExecContext& ctx) const {
+    return share_->kernel->workspace_bytes() > 0 ? Simulator::get().inside(ctx.workspace, name_) : nullptr;
+  }
+  std::vector<Buffer> inside(Span<const Buffer> buffers, const std::vector<TensorMeta>& metas) const {
+    std::vector<Buffer> out;
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      void* const data = buffers[i].data != nullptr ? Simulator::get().inside(buffers[i].data, name_) : nullptr;
+      const void* const prepared = buffers[i].prepared != nullptr ? Simulator::get().inside(buffers[i].prepared, name_) : nullptr;
+      out.push_back({data, &metas[i], prepared});
+    }
+    return out;
+  }
+  void put(ExecContext& ctx, std::function<void()> f) const {
+    t_last_op = name_;
+    static_cast<SimStream*>(ctx.stream)->run(name_, std::move(f));
+  }
+  const char* name_;
+  std::shared_ptr<Shared> share_;
+};
+
+const KernelDef& cpu_kernel(const KernelQuery& q) { return *static_cast<const KernelDef*>(q.def->data); }
+
+std::string reject(const KernelQuery& q) {
+  const KernelDef& cpu = cpu_kernel(q);
+  const std::vector<TensorMeta> in = on_host(q.in), out = on_host(q.out);
+  return cpu.reject != nullptr ? cpu.reject({q.op, q.attrs, in, out, &cpu}) : "";
+}
+
+std::unique_ptr<Kernel> make(const KernelQuery& q) { return std::make_unique<SimKernel>(q, cpu_kernel(q).name); }
+
+}  // namespace
+
+// ----- the device -----
+
+Simulator& Simulator::get() {
+  static Simulator* const sim = [] {
+    auto made = std::unique_ptr<Simulator>(new Simulator);
+    Simulator* const s = made.get();
+    register_backend(Device::kOther, std::move(made));
+    for (const OpDef* op : all_ops()) {
+      for (const KernelDef* k : kernels_of(op->name)) {
+        register_kernel(
+            {.op = op->name, .name = k->name, .priority = k->priority, .reject = reject, .make = make, .device = Device::kOther, .data = k});
+      }
+    }
+    return s;
+  }();
+  return *sim;
+}
+
+Simulator::Simulator() {
+  const size_t bytes = static_cast<size_t>(kMemory) * kDevices;
+  fence_ = static_cast<char*>(mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  shadow_ = static_cast<char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  if (fence_ == MAP_FAILED || shadow_ == MAP_FAILED) throw DeviceError("no address space for a simulated device");
+  for (auto& gaps : free_) gaps = {{0, kMemory}};
+  g_fence = fence_;
+  g_fence_end = fence_ + bytes;
+  struct sigaction action {};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &action, &g_previous);
+}
+Simulator::~Simulator() = default;  // lives as long as the process
+
+DeviceInfo Simulator::info(int index) { return {fmt::format("simulated accelerator {}", index), kMemory}; }
+
+void* Simulator::allocate(int index, int64_t bytes) {
+  if (counted_down(&fail_allocation_)) return nullptr;
+  bytes = (bytes + 255) / 256 * 256;
+  const std::lock_guard lock(mutex_);
+  auto& gaps = free_[static_cast<size_t>(index)];
+  for (auto gap = gaps.begin(); gap != gaps.end(); ++gap) {
+    const auto [at, size] = *gap;
+    if (size < bytes) continue;
+    gaps.erase(gap);
+    if (size > bytes) gaps[at + bytes] = size - bytes;
+    std::memset(shadow_ + index * kMemory + at, 0xff, static_cast<size_t>(bytes));  // NaN in every floating type
+    return fence_ + index * kMemory + at;
+  }
+  return nullptr;
+}
+
+void Simulator::release(int index, void* p, int64_t bytes) noexcept {
+  bytes = (bytes + 255) / 256 * 256;
+  int64_t at = static_cast<char*>(p) - fence_ - index * kMemory;
+  const std::lock_guard lock(mutex_);
+  auto& gaps = free_[static_cast<size_t>(index)];
+  madvise(shadow_ + index * kMemory + at, static_cast<size_t>(bytes), MADV_DONTNEED);
+  const auto next = gaps.lower_bound(at);
+  if (next != gaps.end() && next->first == at + bytes) bytes += next->second, gaps.erase(next);
+  const auto after = gaps.lower_bound(at);
+  if (after != gaps.begin() && std::prev(after)->first + std::prev(after)->second == at) {
+    std::prev(after)->second += bytes;
+    return;
+  }
+  gaps[at] = bytes;
+}
+
+void* Simulator::allocate_pinned(int64_t bytes) { return std::aligned_alloc(64, static_cast<size_t>((bytes + 63) / 64 * 64)); }
+void Simulator::release_pinned(void* p, int64_t) noexcept { std::free(p); }
+std::unique_ptr<Stream> Simulator::make_stream(Device device, Lane lane) { return std::make_unique<SimStream>(device, lane, *this); }
+
+bool Simulator::is_inside(const void* address) const {
+  const char* const at = static_cast<const char*>(address);
+  return at >= fence_ && at < fence_ + kMemory * kDevices;
+}
+void* Simulator::inside(const void* address, const char* who) const {
+  if (!is_inside(address)) throw DeviceError(fmt::format("{} on a device was given memory of the host", who));
+  return shadow_ + (static_cast<const char*>(address) - fence_);
+}
+
+void Simulator::set_delays(uint64_t seed, int longest, double share) {
+  const std::lock_guard lock(mutex_);
+  random_.seed(seed);
+  longest_ = longest;
+  share_ = share;
+}
+
+void Simulator::pause(Lane lane) {
+  int microseconds = lane_delay_[static_cast<size_t>(lane)];
+  {
+    const std::lock_guard lock(mutex_);
+    if (longest_ > 0 && std::uniform_real_distribution<>(0, 1)(random_) < share_) microseconds += std::uniform_int_distribution<>(1, longest_)(random_);
+  }
+  if (microseconds > 0) std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+}
+
+bool Simulator::counted_down(std::atomic<int64_t>* n) { return *n > 0 && n->fetch_sub(1) == 1; }
+bool Simulator::drop_this_wait() {
+  ++waits_;
+  return counted_down(&drop_wait_);
+}
+
+void Simulator::count_work(int index) {
+  ++work_;
+  if (!counted_down(&lose_[static_cast<size_t>(index)])) return;
+  Board& b = board(index);
+  const std::lock_guard lock(b.mutex);
+  b.lost = true;
+  b.error = std::make_exception_ptr(DeviceError(fmt::format("device sim:{} is lost", index), "", "restart the program; what was saved before is whole"));
+}
+void Simulator::lose(int index, int64_t n) { lose_[static_cast<size_t>(index)] = n; }
+
+void Simulator::repair() {
+  for (Board& b : boards_) {
+    const std::lock_guard lock(b.mutex);
+    b.lost = false;
+    b.error = nullptr;
+  }
+  for (auto& n : lose_) n = 0;
+  fail_allocation_ = fail_copy_ = drop_wait_ = 0;
+}
+
+}  // namespace sindri::sim

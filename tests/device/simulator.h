@@ -1,0 +1,106 @@
+// A simulated accelerator: what a backend promises, with as little of its own as possible, and hostile where a promise leaves room.
+//
+//   - Device addresses lie in pages that nobody may touch. Kernels and copies see the same bytes at another address, which only they know. A host
+//     thread that follows a device address is stopped there and then, with the op it last put on a stream.
+//   - Each stream is a thread that runs its work in order, with random pauses. Whoever forgets to wait computes with old numbers.
+//   - Memory has a limit, and what is handed out is full of NaN.
+//   - Faults: an allocation, a copy, a kernel that fails, a device that is lost. Waits can be left out, to see that somebody notices.
+//
+// Its kernels are the CPU's, by name and priority. It uses public headers only, as a backend of another library would.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sindri/device/device.h"
+
+namespace sindri::sim {
+
+inline constexpr Device kDevice{Device::kOther, 0}, kSecond{Device::kOther, 1};
+
+class SimStream;
+
+/// The state the streams of one device share.
+struct Board {
+  std::mutex mutex;
+  std::exception_ptr error;  // of the first work that failed since someone waited
+  std::string failed;  // what that was
+  bool lost = false;
+  bool broken() {
+    const std::lock_guard lock(mutex);
+    return lost || error != nullptr;
+  }
+};
+
+class Simulator final : public Backend {
+ public:
+  /// The one of this process, registered with a kernel for each of the CPU's at the first call.
+  static Simulator& get();
+  ~Simulator() override;
+
+  // ----- what tests set -----
+  /// Pauses of up to `longest` microseconds in front of a share of all work, from this seed; 0: none.
+  void set_delays(uint64_t seed, int longest, double share = 0.25);
+  /// A pause in front of all work of a lane.
+  void set_lane_delay(Lane lane, int microseconds) { lane_delay_[static_cast<size_t>(lane)] = microseconds; }
+  /// The n-th from now on fails, 1 for the next; 0: none. Once.
+  void fail_allocation(int64_t n) { fail_allocation_ = n; }
+  void fail_copy(int64_t n) { fail_copy_ = n; }
+  /// The device is lost at the n-th piece of work from now on.
+  void lose(int index, int64_t n);
+  /// As after the machine was started anew.
+  void repair();
+  /// Leaves out the n-th wait from now on, 1 for the next: of a stream for an event, or of the host.
+  void drop_wait(int64_t n) { drop_wait_ = n; }
+  int64_t waits() const { return waits_; }  ///< of streams for events and of the host, so far
+  int64_t work() const { return work_; }  ///< kernels and copies put on streams, so far
+
+  // ----- Backend -----
+  const char* name() const override { return "sim"; }
+  const char* target() const override { return "SIM"; }
+  int count() override { return kDevices; }
+  DeviceInfo info(int index) override;
+  void* allocate(int index, int64_t bytes) override;
+  void release(int index, void* p, int64_t bytes) noexcept override;
+  void* allocate_pinned(int64_t bytes) override;
+  void release_pinned(void* p, int64_t bytes) noexcept override;
+  std::unique_ptr<Stream> make_stream(Device device, Lane lane) override;
+
+  // ----- for its streams and kernels -----
+  static constexpr int kDevices = 2;
+  static constexpr int64_t kMemory = int64_t{2} << 30;
+  /// What is at a device address, for work that runs on the device. Throws DeviceError for an address of the host.
+  void* inside(const void* address, const char* who) const;
+  bool is_inside(const void* address) const;
+  Board& board(int index) { return boards_[static_cast<size_t>(index)]; }
+  void pause(Lane lane);
+  bool drop_this_wait();
+  bool copy_fails() { return counted_down(&fail_copy_); }
+  void count_work(int index);
+
+ private:
+  Simulator();
+  static bool counted_down(std::atomic<int64_t>* n);
+  char* fence_ = nullptr;  // device addresses
+  char* shadow_ = nullptr;  // the same bytes
+  std::mutex mutex_;
+  std::array<std::map<int64_t, int64_t>, kDevices> free_;  // by device: offset -> bytes of each gap
+  std::array<Board, kDevices> boards_;
+  std::array<std::atomic<int>, kLanes> lane_delay_{};
+  std::array<std::atomic<int64_t>, kDevices> lose_{};
+  std::atomic<int64_t> fail_allocation_{0}, fail_copy_{0}, drop_wait_{0}, waits_{0}, work_{0};
+  std::mt19937_64 random_;
+  int longest_ = 0;
+  double share_ = 0;
+};
+
+}  // namespace sindri::sim
