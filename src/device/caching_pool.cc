@@ -50,8 +50,8 @@ void* CachingPool::allocate(int64_t bytes, Stream& stream) {
   if (p == nullptr) {
     const std::string limit = stats_.limit > 0 ? fmt::format(", limit {}", stats_.limit) : "";
     throw DeviceError(ErrorCode::kMemory,
-                      fmt::format("cannot allocate {} bytes on {} ({} in use, peak {}{}, the device has {})", size, device_.str(), stats_.in_use,
-                                  stats_.peak, limit, backend_.info(device_.index).memory),
+                      fmt::format("cannot allocate {} bytes on {} ({} in use, peak {}{}, the device has {})", size, device_.str(), stats_.in_use, stats_.peak,
+                                  limit, backend_.info(device_.index).memory),
                       "", "reduce the batch size or the net, collect gradients over several smaller batches, or use mixed precision");
   }
   hand_out(p, size, stream);

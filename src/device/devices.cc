@@ -257,7 +257,8 @@ Device find_device(const std::string& target, int index) {
     if ((lower(d.target) == name || own == name) && (d.device.is_cpu() || d.device.index == index)) return d.device;
     found += fmt::format("{}{} ({}, device_target {})", found.empty() ? "" : "; ", d.device.str(), d.info.name, d.target);
   }
-  const char* how = name == "gpu" || name == "cuda" ? "this build has no CUDA backend: run on the CPU (device_target CPU)" : "name one of those that were found";
+  const char* how =
+      name == "gpu" || name == "cuda" ? "this build has no CUDA backend: run on the CPU (device_target CPU)" : "name one of those that were found";
   throw DeviceError(fmt::format("there is no device {} {}", target, index), "", fmt::format("found: {} | {}", found, how));
 }
 

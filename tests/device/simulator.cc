@@ -243,9 +243,7 @@ class SimKernel final : public Kernel {
     Attrs attrs;
     std::shared_ptr<Kernel> kernel;
   };
-  void* workspace_of(const ExecContext& ctx) const {
-    return share_->kernel->workspace_bytes() > 0 ? Simulator::get().inside(ctx.workspace, name_) : nullptr;
-  }
+  void* workspace_of(const ExecContext& ctx) const { return share_->kernel->workspace_bytes() > 0 ? Simulator::get().inside(ctx.workspace, name_) : nullptr; }
   std::vector<Buffer> inside(Span<const Buffer> buffers, const std::vector<TensorMeta>& metas) const {
     std::vector<Buffer> out;
     for (size_t i = 0; i < buffers.size(); ++i) {
@@ -284,8 +282,7 @@ Simulator& Simulator::get() {
     register_backend(Device::kOther, std::move(made));
     for (const OpDef* op : all_ops()) {
       for (const KernelDef* k : kernels_of(op->name)) {
-        register_kernel(
-            {.op = op->name, .name = k->name, .priority = k->priority, .reject = reject, .make = make, .device = Device::kOther, .data = k});
+        register_kernel({.op = op->name, .name = k->name, .priority = k->priority, .reject = reject, .make = make, .device = Device::kOther, .data = k});
       }
     }
     return s;

@@ -1,0 +1,264 @@
+// Tensors, memory and streams on a device that is not the CPU: the simulated one.
+#include "sindri/device/device.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sindri/core/context.h"
+#include "sindri/core/error.h"
+#include "sindri/core/host_memory.h"
+#include "sindri/op/observer.h"
+#include "sindri/op/parameter.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/ops/matmul.h"
+#include "sindri/ops/reduce.h"
+#include "src/core/tensor_impl.h"
+#include "src/op/plan.h"
+#include "tests/device/simulator.h"
+
+namespace sindri::test {
+namespace {
+
+using sim::kDevice;
+using sim::kSecond;
+using sim::Simulator;
+using ::testing::HasSubstr;
+
+class OnDevice : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    simulator.repair();
+    simulator.set_delays(7, 200);
+  }
+  void TearDown() override {
+    simulator.repair();
+    simulator.set_delays(0, 0);
+    for (Lane l : {Lane::kCompute, Lane::kComm, Lane::kCopy}) simulator.set_lane_delay(l, 0);
+    set_device_memory_limit(kDevice, 0);
+  }
+  Simulator& simulator = Simulator::get();
+};
+
+template <class F> std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) { return e.what(); }
+  return "nothing was thrown";
+}
+
+TEST_F(OnDevice, ValuesComeBackAsTheyWent) {
+  const Tensor host = Tensor::from_values({2, 3}, {1, -2, 3.5, 4, 5, 6});
+  const Tensor there = host.to(kDevice);
+  EXPECT_EQ(there.device(), kDevice);
+  EXPECT_EQ(there.meta().str(), "f32[2, 3]@sim:0");
+  EXPECT_EQ(there.to_vector<double>(), host.to_vector<double>());
+  EXPECT_EQ(there.clone().to_vector<double>(), host.to_vector<double>());
+  EXPECT_EQ(there.view({6}).to_vector<double>(), host.to_vector<double>());
+  EXPECT_EQ(there.to(kSecond).to({}).to_vector<double>(), host.to_vector<double>());
+  EXPECT_EQ(there.to(kDevice).id(), there.id()) << "nothing to do";
+  EXPECT_EQ(Tensor::zeros({0, 4}).to(kDevice).to({}).shape(), (Shape{0, 4}));
+  EXPECT_EQ(there.str(), host.str());
+}
+
+TEST_F(OnDevice, LargeTensorsTravelInPieces) {
+  std::vector<float> v(12'000'000);
+  for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(i % 100003);
+  const Tensor there = Tensor::from_vector({static_cast<int64_t>(v.size())}, v).to(kDevice);
+  EXPECT_TRUE(there.to(kSecond).to_vector<float>() == v);
+}
+
+TEST_F(OnDevice, OpsRunWhereTheirOperandsAre) {
+  const Tensor a = Tensor::from_values({2, 2}, {1, 2, 3, 4}).to(kDevice), b = Tensor::from_values({2, 2}, {0, 1, 1, 0}).to(kDevice);
+  const Tensor c = ops::matmul(ops::add(a, b), b);
+  EXPECT_EQ(c.device(), kDevice);
+  EXPECT_EQ(c.to_vector<double>(), (std::vector<double>{3, 1, 4, 4}));
+}
+
+TEST_F(OnDevice, OperandsOnTwoDevicesAreNamed) {
+  const Tensor a = Tensor::zeros({2}), b = a.to(kDevice), c = a.to(kSecond);
+  EXPECT_THAT(message_of([&] { (void)ops::add(a, b); }), HasSubstr("add: input 0 is on cpu, input 1 on sim:0"));
+  EXPECT_THAT(message_of([&] { (void)ops::add(b, c); }), HasSubstr("input 0 is on sim:0, input 1 on sim:1"));
+}
+
+TEST_F(OnDevice, WhatIsNotThereIsSaid) {
+  EXPECT_THAT(message_of([&] { (void)Tensor::zeros({2}).to({Device::kOther, 5}); }), HasSubstr("there is no device sim:5 | found: cpu, sim:0, sim:1"));
+  EXPECT_THAT(message_of([&] { (void)Tensor::zeros({2}).to({Device::kCuda, 0}); }), HasSubstr("there is no device cuda:0"));
+  EXPECT_THAT(message_of([&] { (void)find_device("GPU"); }), HasSubstr("there is no device GPU 0"));
+  EXPECT_THAT(message_of([&] { (void)find_device("GPU"); }), HasSubstr("this build has no CUDA backend"));
+  EXPECT_EQ(find_device("sim:1"), kSecond);
+  EXPECT_EQ(find_device("SIM", 1), kSecond);
+  EXPECT_EQ(find_device("CPU", 3), Device{});
+}
+
+TEST_F(OnDevice, TheHostMayNotReadItsMemory) {
+  const Tensor t = Tensor::zeros({4}).to(kDevice);
+  EXPECT_THAT(message_of([&] { (void)t.data<float>(); }), HasSubstr("the memory of f32[4]@sim:0 cannot be read by the host"));
+}
+
+using OnDeviceDeathTest = OnDevice;
+TEST_F(OnDeviceDeathTest, FollowingADeviceAddressNamesTheOp) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        const Tensor t = ops::relu(Tensor::zeros({4}).to(kDevice));
+        volatile float v = *static_cast<const float*>(t.impl()->storage->data());
+        (void)v;
+      },
+      "the host touched memory of a device; the last op this thread ran there: relu");
+}
+
+TEST_F(OnDevice, TheCurrentDeviceTakesWhatIsMadeFromValues) {
+  const DeviceScope here(kDevice);
+  EXPECT_EQ(Tensor::zeros({2}).device(), kDevice);
+  EXPECT_EQ(Tensor::scalar(3).device(), kDevice);
+  EXPECT_EQ(Tensor::empty(Shape{2}).device(), Device{}) << "memory for the host to fill";
+  const Parameter p(Tensor::empty(TensorMeta{{2}, DType::kFloat32, Layout::kContiguous, {}}), "p");
+  EXPECT_EQ(p.meta().device, kDevice);
+  {
+    const DeviceScope other(Device{});
+    EXPECT_EQ(Tensor::zeros({2}).device(), Device{});
+  }
+  EXPECT_EQ(current_device(), kDevice);
+}
+
+TEST_F(OnDevice, AParameterStaysWhereItIs) {
+  std::unique_ptr<Parameter> p;
+  {
+    const DeviceScope here(kDevice);
+    p = std::make_unique<Parameter>(Tensor::zeros({2}), "p");
+  }
+  p->assign(Tensor::from_values({2}, {1, 2}));
+  EXPECT_EQ(p->stored().device(), kDevice);
+  EXPECT_EQ(p->stored().to_vector<double>(), (std::vector<double>{1, 2}));
+}
+
+TEST_F(OnDevice, ManyReadsAreOneWait) {
+  std::vector<Tensor> losses;
+  for (int i = 0; i < 20; ++i) losses.push_back(ops::add(Tensor::scalar(i).to(kDevice), Tensor::scalar(1).to(kDevice)));
+  losses.push_back(Tensor::scalar(7));  // on the host
+  const int64_t before = host_waits();
+  const std::vector<double> v = read_values(losses);
+  EXPECT_EQ(host_waits() - before, 1);
+  for (size_t i = 0; i < 20; ++i) EXPECT_EQ(v[i], static_cast<double>(i) + 1);
+  EXPECT_EQ(v[20], 7);
+}
+
+TEST_F(OnDevice, TheTimelineShowsWaits) {
+  struct Waits : WaitObserver {
+    std::vector<std::string> names;
+    void on_wait(const char* what, int64_t begin, int64_t end) override {
+      EXPECT_LE(begin, end);
+      names.push_back(what);
+    }
+  } waits;
+  WaitObserver* const previous = set_wait_observer(&waits);
+  const Tensor t = Tensor::zeros({2}).to(kDevice);
+  (void)t.to_vector<float>();
+  (void)t.to({});
+  synchronize(kDevice);
+  set_wait_observer(previous);
+  EXPECT_THAT(waits.names, ::testing::ElementsAre("read", "to(cpu)", "synchronize"));
+}
+
+TEST_F(OnDevice, AKernelIsTimedByItsWork) {
+  simulator.set_delays(1, 0);
+  simulator.set_lane_delay(Lane::kCompute, 3000);
+  struct Times : KernelObserver {
+    double seconds = 0;
+    void on_kernel(const KernelEvent& e) override { seconds += std::chrono::duration<double>(e.end - e.begin).count(); }
+  } times;
+  const Tensor t = Tensor::zeros({2}).to(kDevice);
+  {
+    const ObserveKernels observe(times);
+    (void)ops::relu(t);
+  }
+  EXPECT_GT(times.seconds, 0.003);
+}
+
+// ----- memory -----
+
+TEST_F(OnDevice, AFreedBlockServesTheSameStreamAtOnce) {
+  const auto address = [] { return Tensor::zeros({1000}).to(kDevice).impl()->storage->data(); };
+  EXPECT_EQ(address(), address());
+  const DeviceMemoryStats s = device_memory_stats(kDevice);
+  EXPECT_GT(s.cached, 0);
+  EXPECT_GE(s.peak, s.in_use);
+}
+
+// The copy lane gets a block of the compute lane only behind an event.
+TEST_F(OnDevice, ABlockInUseElsewhereWaits) {
+  Stream& copies = device_stream(kDevice, Lane::kCopy);
+  simulator.set_delays(1, 0);
+  simulator.set_lane_delay(Lane::kCopy, 30000);
+  Tensor t = Tensor::from_values({777}, std::vector<double>(777, 3)).to(kDevice);
+  const Tensor twice = [&] {
+    copies.wait(current_stream(kDevice).record());
+    const StreamScope scope(copies);
+    return ops::add(t, t);  // runs late
+  }();
+  use_on(t, copies);
+  const void* const at = t.impl()->storage->data();
+  t = Tensor();
+  const Tensor next = Tensor::from_values({777}, std::vector<double>(777, 5)).to(kDevice);
+  EXPECT_NE(next.impl()->storage->data(), at);
+  current_stream(kDevice).wait(copies.record());
+  EXPECT_EQ(twice.to_vector<double>(), std::vector<double>(777, 6));
+  const Tensor later = Tensor::zeros({777}).to(kDevice);
+  EXPECT_EQ(later.impl()->storage->data(), at);
+}
+
+TEST_F(OnDevice, ALimitIsKeptAndSaid) {
+  release_cached_device_memory(kDevice);
+  const int64_t used = device_memory_stats(kDevice).in_use;
+  set_device_memory_limit(kDevice, used + (3 << 20));
+  const Tensor first = Tensor::empty(TensorMeta{{1 << 18}, DType::kFloat32, Layout::kContiguous, kDevice});
+  const std::string what = message_of([] { (void)Tensor::empty(TensorMeta{{1 << 20}, DType::kFloat32, Layout::kContiguous, kDevice}); });
+  EXPECT_THAT(what, HasSubstr("cannot allocate 4194304 bytes on sim:0"));
+  EXPECT_THAT(what, HasSubstr("limit"));
+  EXPECT_THAT(what, HasSubstr("reduce the batch size"));
+  try {
+    (void)Tensor::empty(TensorMeta{{1 << 20}, DType::kFloat32, Layout::kContiguous, kDevice});
+  } catch (const DeviceError& e) { EXPECT_EQ(e.exit_code(), 5); }
+  // What others freed goes back to the device before a request fails.
+  { const Tensor gone = Tensor::empty(TensorMeta{{1 << 18}, DType::kFloat32, Layout::kContiguous, kDevice}); }
+  EXPECT_NO_THROW((void)Tensor::empty(TensorMeta{{400'000}, DType::kFloat32, Layout::kContiguous, kDevice}));
+  EXPECT_THROW(set_device_memory_limit(kDevice, -1), ValueError);
+  EXPECT_THROW(set_device_memory_limit(Device{}, 1), ValueError);
+}
+
+TEST_F(OnDevice, AFailedAllocationIsTriedAgainOnce) {
+  release_cached_device_memory(kDevice);
+  simulator.fail_allocation(1);
+  EXPECT_NO_THROW((void)Tensor::zeros({4096}).to(kDevice));
+  EXPECT_EQ(Tensor::scalar(2).to(kDevice).item(), 2) << "and all goes on";
+}
+
+// ----- faults -----
+
+TEST_F(OnDevice, WorkThatFailsIsToldWhereTheHostWaits) {
+  simulator.fail_copy(1);
+  const Tensor t = Tensor::scalar(1).to(kDevice);
+  EXPECT_THAT(message_of([&] { (void)t.item(); }), HasSubstr("a copy of 4 bytes failed | sim:0"));
+  EXPECT_EQ(Tensor::scalar(2).to(kDevice).item(), 2);
+}
+
+TEST_F(OnDevice, ALostDeviceSaysSoEveryTime) {
+  const Tensor t = Tensor::scalar(1).to(kDevice);
+  simulator.lose(0, 1);
+  EXPECT_THAT(message_of([&] { (void)ops::relu(t).item(); }), HasSubstr("device sim:0 is lost"));
+  EXPECT_THAT(message_of([&] { (void)t.item(); }), HasSubstr("device sim:0 is lost"));
+  EXPECT_THAT(message_of([&] { (void)Tensor::scalar(1).to(kDevice); }), HasSubstr("device sim:0 is lost"));
+  EXPECT_EQ(Tensor::scalar(2).to(kSecond).item(), 2) << "the other is there";
+}
+
+TEST_F(OnDevice, AForgottenWaitGivesOtherNumbers) {
+  simulator.set_delays(1, 0);
+  simulator.set_lane_delay(Lane::kCompute, 20000);
+  const Tensor t = ops::add(Tensor::scalar(1).to(kDevice), Tensor::scalar(1).to(kDevice));
+  simulator.drop_wait(1);
+  EXPECT_NE(t.item(), 2);
+  EXPECT_EQ(t.item(), 2);
+}
+
+}  // namespace
+}  // namespace sindri::test
