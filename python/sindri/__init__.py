@@ -37,7 +37,7 @@ from sindri.common import dtype
 from sindri.common.generator import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from sindri.context import *
 from sindri import context
-from sindri.context import ParallelMode
+from sindri.context import ParallelMode, get_current_device
 from sindri import nn, ops
 from sindri.ops import grad, value_and_grad, vmap
 from sindri.ops.composite.grad import get_grad, jvp, vjp

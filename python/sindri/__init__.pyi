@@ -41,7 +41,7 @@ from sindri.context import (
     COMPATIBLE as COMPATIBLE, LAX as LAX,
 )
 from sindri import context as context
-from sindri.context import ParallelMode as ParallelMode
+from sindri.context import ParallelMode as ParallelMode, get_current_device as get_current_device
 from sindri import nn as nn, ops as ops
 from sindri.ops import grad as grad, value_and_grad as value_and_grad, vmap as vmap
 from sindri.ops.composite.grad import get_grad as get_grad, jvp as jvp, vjp as vjp
@@ -90,17 +90,18 @@ __all__ = [
     "jit", "jit_class", "lazy_inline", "ms_function", "ms_memory_recycle", "mutable", "COOTensor", "CSRTensor", "RowTensor", "get_rng_state",
     "initial_seed", "manual_seed", "seed", "set_rng_state", "GRAPH_MODE", "PYNATIVE_MODE", "set_context", "get_context", "set_auto_parallel_context",
     "get_auto_parallel_context", "reset_auto_parallel_context", "ParallelMode", "set_ps_context", "get_ps_context", "set_device",
-    "set_offload_context", "STRICT", "COMPATIBLE", "LAX", "grad", "value_and_grad", "Model", "DatasetHelper", "connect_network_with_dataset",
-    "build_train_network", "data_sink", "LossScaleManager", "FixedLossScaleManager", "DynamicLossScaleManager", "SummaryRecord", "ConvertModelUtils",
-    "ConvertNetUtils", "rank_list_for_transform", "transform_checkpoint_by_rank", "transform_checkpoints", "merge_pipeline_strategys",
-    "sync_pipeline_shared_parameters", "save_checkpoint", "load_checkpoint", "load_param_into_net", "export", "load", "async_ckpt_thread_status",
-    "load_checkpoint_async", "load_distributed_checkpoint", "merge_sliced_parameter", "build_searched_strategy", "restore_group_info_list",
-    "obfuscate_model", "export_split_mindir", "Callback", "LossMonitor", "TimeMonitor", "ModelCheckpoint", "SummaryCollector", "CheckpointConfig",
-    "RunContext", "LearningRateScheduler", "History", "LambdaCallback", "ReduceLROnPlateau", "EarlyStopping", "OnRequestExit", "BackupAndRestore",
-    "names", "get_metric_fn", "Accuracy", "MAE", "MSE", "Metric", "rearrange_inputs", "Precision", "HausdorffDistance", "Recall", "Fbeta",
-    "BleuScore", "CosineSimilarity", "OcclusionSensitivity", "F1", "Dice", "ROC", "auc", "TopKCategoricalAccuracy", "Top1CategoricalAccuracy",
-    "Top5CategoricalAccuracy", "Loss", "MeanSurfaceDistance", "RootMeanSquareDistance", "Perplexity", "ConfusionMatrix", "ConfusionMatrixMetric",
-    "get_level", "get_log_config", "Layout", "get_algo_parameters", "reset_algo_parameters", "set_algo_parameters", "shard", "Profiler", "run_check",
+    "set_offload_context", "STRICT", "COMPATIBLE", "LAX", "get_current_device", "grad", "value_and_grad", "Model", "DatasetHelper",
+    "connect_network_with_dataset", "build_train_network", "data_sink", "LossScaleManager", "FixedLossScaleManager", "DynamicLossScaleManager",
+    "SummaryRecord", "ConvertModelUtils", "ConvertNetUtils", "rank_list_for_transform", "transform_checkpoint_by_rank", "transform_checkpoints",
+    "merge_pipeline_strategys", "sync_pipeline_shared_parameters", "save_checkpoint", "load_checkpoint", "load_param_into_net", "export", "load",
+    "async_ckpt_thread_status", "load_checkpoint_async", "load_distributed_checkpoint", "merge_sliced_parameter", "build_searched_strategy",
+    "restore_group_info_list", "obfuscate_model", "export_split_mindir", "Callback", "LossMonitor", "TimeMonitor", "ModelCheckpoint",
+    "SummaryCollector", "CheckpointConfig", "RunContext", "LearningRateScheduler", "History", "LambdaCallback", "ReduceLROnPlateau", "EarlyStopping",
+    "OnRequestExit", "BackupAndRestore", "names", "get_metric_fn", "Accuracy", "MAE", "MSE", "Metric", "rearrange_inputs", "Precision",
+    "HausdorffDistance", "Recall", "Fbeta", "BleuScore", "CosineSimilarity", "OcclusionSensitivity", "F1", "Dice", "ROC", "auc",
+    "TopKCategoricalAccuracy", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy", "Loss", "MeanSurfaceDistance", "RootMeanSquareDistance",
+    "Perplexity", "ConfusionMatrix", "ConfusionMatrixMetric", "get_level", "get_log_config", "Layout", "get_algo_parameters",
+    "reset_algo_parameters", "set_algo_parameters", "shard", "Profiler", "run_check",
 ]
 
 __version__: str

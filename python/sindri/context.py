@@ -13,7 +13,6 @@ __all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "set_context", "get_context", "set_aut
 
 GRAPH_MODE, PYNATIVE_MODE = 0, 1
 STRICT, COMPATIBLE, LAX = 0, 1, 2  # values of the key jit_syntax_level
-_TARGETS = ("Ascend", "GPU", "CPU", "Davinci")
 
 
 def era() -> int:
@@ -38,10 +37,10 @@ class ParallelMode:
 MODE_LIST = ParallelMode.MODE_LIST
 
 # Keys that act on the engine, and keys that are stored: hints to MindSpore's back ends with nothing to steer here (docs/guide/python.md).
-_ACTING = {"mode": 1, "device_target": "CPU", "save_graphs": False, "save_graphs_path": ".", "runtime_num_threads": 0, "deterministic": "OFF"}
+_ACTING = {"mode": 1, "device_target": "CPU", "device_id": 0, "max_device_memory": "1024GB", "save_graphs": False, "save_graphs_path": ".", "runtime_num_threads": 0, "deterministic": "OFF"}
 _STORED = {
-    "device_id": 0, "enable_graph_kernel": False, "graph_kernel_flags": "", "reserve_class_name_in_scope": True, "enable_auto_mixed_precision": False,
-    "enable_reduce_precision": True, "max_call_depth": 1000, "max_device_memory": "1024GB", "mempool_block_size": "1GB", "variable_memory_max_size": "0GB",
+    "enable_graph_kernel": False, "graph_kernel_flags": "", "reserve_class_name_in_scope": True, "enable_auto_mixed_precision": False,
+    "enable_reduce_precision": True, "max_call_depth": 1000, "mempool_block_size": "1GB", "variable_memory_max_size": "0GB",
     "check_bprop": False, "grad_for_scalar": False, "enable_sparse": False, "print_file_path": "", "env_config_path": "", "enable_dump": False,
     "save_dump_path": ".", "enable_compile_cache": False, "compile_cache_path": "./", "load_compile_cache": False, "save_compile_cache": False,
     "inter_op_parallel_num": 0, "memory_optimize_level": "O0", "memory_offload": "OFF", "ascend_config": {}, "gpu_config": {}, "jit_syntax_level": 2,
@@ -53,6 +52,7 @@ _TYPES: dict[str, Any] = {"mode": int, "device_target": str, "save_graphs": (boo
           "deterministic": str, "enable_graph_kernel": bool, "graph_kernel_flags": str, "max_call_depth": int, "max_device_memory": str,
           "reserve_class_name_in_scope": bool, "enable_reduce_precision": bool, "check_bprop": bool, "grad_for_scalar": bool, "enable_sparse": bool}
 _values: dict[str, Any] = {**_ACTING, **_STORED}
+_ENGINES = {"mode": _core.get_mode, "device_target": _core.get_device_target, "device_id": _core.get_device_id}  # C++ can set them, too
 
 
 def _fail(key: Any, message: Any) -> None:
@@ -60,16 +60,19 @@ def _fail(key: Any, message: Any) -> None:
 
 
 def set_context(**kwargs: Any) -> None:
-    """Sets context keys (contract section 4). `device_target` is kept as asked for also where there is no such device: then the CPU computes.
+    """Sets context keys (contract section 4). `device_target` and `device_id` choose the device that computes. 'Ascend' and 'GPU' are kept as asked
+    for also where there is no such device: then the CPU computes, and the first time a warning says so (SINDRI_STRICT_TARGET=1: an error).
 
-    mode, device_target, save_graphs, save_graphs_path, runtime_num_threads and deterministic act; the other keys are stored and can be read
-    back. Raises ValueError for an unknown key or a value out of range, TypeError for a value of another type.
+    mode, device_target, device_id, max_device_memory (a limit, of other devices than the CPU), save_graphs, save_graphs_path, runtime_num_threads
+    and deterministic act; the other keys are stored and can be read back. Raises ValueError for an unknown key or a value out of range, TypeError for
+    a value of another type, DeviceError for a device that is not there.
     """
     for key, value in kwargs.items():
         if key not in _values:
             raise ValueError(f"unknown context key '{key}' | set_context | keys are: {', '.join(sorted(_values))}")
         if key in _TYPES and (not isinstance(value, _TYPES[key]) or isinstance(value, bool) and _TYPES[key] is int):
             raise TypeError(f"expected {_TYPES[key]}, got {value!r} | set_context({key}=…)")
+    for key, value in kwargs.items():
         _check_and_act(key, value, kwargs)
         _values[key] = value
 
@@ -79,12 +82,11 @@ def _check_and_act(key: Any, value: Any, kwargs: Any) -> None:
         if value not in (GRAPH_MODE, PYNATIVE_MODE):
             _fail(key, f"mode must be GRAPH_MODE (0) or PYNATIVE_MODE (1), got {value}")
         _core.set_mode(value)
-    elif key == "device_target":
-        if value not in _TARGETS:
-            _fail(key, f"device_target must be one of {', '.join(_TARGETS)}, got {value!r}")
-    elif key == "device_id":
-        if not 0 <= value <= 4095:
-            _fail(key, f"device_id must be from 0 to 4095, got {value}")
+    elif key in ("device_target", "device_id"):
+        _core.set_device_target(kwargs.get("device_target", get_context("device_target")), kwargs.get("device_id", get_context("device_id")))
+        _limit_memory(_values["max_device_memory"])
+    elif key == "max_device_memory":
+        _limit_memory(value)
     elif key == "save_graphs":
         if value not in (False, True, 0, 1, 2, 3):
             _fail(key, f"save_graphs must be a bool or 0 to 3, got {value}")
@@ -104,16 +106,48 @@ def _check_and_act(key: Any, value: Any, kwargs: Any) -> None:
         _fail(key, f"max_call_depth must be positive, got {value}")
 
 
+def _limit_memory(size: str) -> None:
+    """max_device_memory, such as '3.5GB', for the device in use. The host's memory has no limit of this kind."""
+    number = size[:-2] if size.endswith("GB") else ""
+    if not number.replace(".", "", 1).isdecimal() or float(number) <= 0:
+        _fail("max_device_memory", f"max_device_memory must be a positive number with 'GB' behind it, such as '3.5GB', got {size!r}")
+    if _core.current_device() != "cpu":
+        _core.set_device_memory_limit(0 if size == _ACTING["max_device_memory"] else int(float(number) * 2**30))
+
+
 def get_context(attr_key: str) -> Any:
     """The value of a context key. Raises ValueError for an unknown one."""
     if attr_key not in _values:
         raise ValueError(f"unknown context key '{attr_key}' | get_context | keys are: {', '.join(sorted(_values))}")
-    return _core.get_mode() if attr_key == "mode" else _values[attr_key]
+    return _ENGINES[attr_key]() if attr_key in _ENGINES else _values[attr_key]
 
 
 def set_device(device_target: Any, device_id: Any = None) -> None:
-    """device_target and device_id of set_context, as MindSpore 2.5 spells it. Raises ValueError for an unknown target."""
-    set_context(device_target=device_target, **({} if device_id is None else {"device_id": device_id}))
+    """device_target and device_id (0 if it is left out) of set_context, as MindSpore 2.5 spells it. Raises ValueError for an unknown target."""
+    if device_target == "Davinci":
+        _fail("device_target", "set_device does not know the old name 'Davinci'; it is 'Ascend'")
+    set_context(device_target=device_target, device_id=0 if device_id is None else device_id)
+
+
+class DeviceInfo(tuple):
+    """(device_target, device_id) as they were asked for."""
+
+    __slots__ = ()
+
+    @property
+    def device_target(self) -> str:
+        """'CPU', 'GPU', 'Ascend' or a backend's name."""
+        return self[0]
+
+    @property
+    def device_id(self) -> int:
+        """0, 1, …"""
+        return self[1]
+
+
+def get_current_device() -> DeviceInfo:
+    """The target and the number that were asked for; where the CPU computes in their place, `sindri._core.target_substitution()` says so."""
+    return DeviceInfo((get_context("device_target"), get_context("device_id")))
 
 
 _PARALLEL_DEFAULTS: dict[str, Any] = {

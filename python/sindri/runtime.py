@@ -55,7 +55,7 @@ def launch_blocking() -> None:
 
 def empty_cache() -> None:
     """Gives memory that was freed and is kept for reuse back to the system."""
-    _core.release_cached_host_memory()
+    _core.release_cached_device_memory()
 
 
 _memory: dict = {}

@@ -9,9 +9,9 @@
 #include "sindri/amp/policy.h"
 #include "sindri/autograd/grad.h"
 #include "sindri/core/context.h"
-#include "sindri/core/host_memory.h"
 #include "sindri/core/log.h"
 #include "sindri/core/rng.h"
+#include "sindri/device/device.h"
 #include "sindri/graph/compile.h"
 #include "sindri/nn/initializer.h"
 #include "sindri/nn/recompute.h"
@@ -239,8 +239,6 @@ void bind_gradients(py::module_& m) {
       },
       py::arg("f"), py::arg("inputs"), py::arg("vjp"),
       "f(inputs) -> outputs with the gradient rule vjp(inputs, outputs, douts) -> dinputs (None: no gradient).");
-  m.def("release_cached_host_memory", &release_cached_host_memory, py::call_guard<py::gil_scoped_release>(),
-        "Gives freed blocks that are kept for reuse back to the system.");
   m.def(
       "fresh_leaf", [](PyTensor& t) { return to_python(fresh_leaf(t.value())); }, py::arg("tensor"),
       "The tensor as a value of its own, whose gradient is not that of other uses of the tensor.");
@@ -515,11 +513,53 @@ PyObject* call_in_scope(PyObject*, PyObject* const* args, Py_ssize_t count) {
   });
 }
 
+// Devices are numbers 0, 1, … of a target; functions without one mean the current device.
+void bind_devices(py::module_& m) {
+  using Release = py::call_guard<py::gil_scoped_release>;
+  m.def(
+      "set_device_target", [](const std::string& target, int id) { set_device_target(target, id); }, py::arg("target"), py::arg("id") = 0,
+      "Makes that device the current one, or the CPU where GPU or Ascend are not there.");
+  m.def("get_device_target", [] { return context().device_target; });
+  m.def("get_device_id", [] { return context().device_id; });
+  m.def("device_targets", &device_targets, "The names that set_device_target takes.");
+  m.def("target_substitution", &target_substitution, "The line that says that the CPU computes in place of the target; empty where it does not.");
+  m.def(
+      "current_device", [] { return current_device().str(); }, "Its own name: 'cpu', 'cuda:0'.");
+  m.def(
+      "devices",
+      [] {
+        py::list all;
+        for (const DeviceListing& d : devices()) all.append(py::make_tuple(d.device.str(), d.target, d.info.name, d.info.memory, d.info.free));
+        return all;
+      },
+      "Tuples (own name, target, hardware, bytes of memory, bytes that are free), the CPU first.");
+  m.def(
+      "device_memory_stats",
+      [] {
+        const DeviceMemoryStats s = device_memory_stats(current_device());
+        py::dict d;
+        d["in_use"] = s.in_use;
+        d["peak"] = s.peak;
+        d["cached"] = s.cached;
+        d["limit"] = s.limit;
+        d["peak_reserved"] = s.peak_reserved;
+        return d;
+      },
+      "Bytes of the current device's memory: in_use, peak, cached, limit, peak_reserved.");
+  m.def("reset_device_memory_peaks", [] { reset_device_memory_peaks(current_device()); });
+  m.def(
+      "set_device_memory_limit", [](int64_t bytes) { set_device_memory_limit(current_device(), bytes); }, py::arg("bytes"));
+  m.def(
+      "release_cached_device_memory", [] { release_cached_device_memory(current_device()); }, Release(),
+      "Gives freed blocks that are kept for reuse back to the device or the system.");
+  m.def(
+      "synchronize", [] { synchronize(current_device()); }, Release(), "Waits for all work that was put on the current device.");
+}
+
 void bind_context(py::module_& m) {
+  bind_devices(m);
   m.def("set_mode", [](int mode) { set_mode(mode == 0 ? Mode::kGraph : Mode::kPynative); });
   m.def("get_mode", [] { return context().mode == Mode::kGraph ? 0 : 1; });
-  m.def("set_device_target", &set_device_target);
-  m.def("get_device_target", [] { return context().device_target; });
   m.def("set_save_graphs", &set_save_graphs, py::arg("on"), py::arg("path") = ".");
   m.def("set_strict", &set_strict);
   m.def("strict_mode", &strict_mode);

@@ -13,15 +13,16 @@
 
 #include "sindri/core/error.h"
 #include "sindri/core/rng.h"
+#include "src/core/mutable_context.h"
 
 namespace sindri {
-
-namespace {
 
 Context& mutable_context() {
   static Context c;
   return c;
 }
+
+namespace {
 
 int env_int(const char* name) {
   const char* v = std::getenv(name);
@@ -89,11 +90,6 @@ std::atomic<int64_t> g_seed_generation{0};
 
 const Context& context() { return mutable_context(); }
 void set_mode(Mode mode) { mutable_context().mode = mode; }
-void set_device_target(const std::string& target) {
-  if (target != "CPU" && target != "GPU" && target != "Ascend")
-    throw ValueError(fmt::format("device_target '{}' is not known", target), "", "use CPU, GPU or Ascend");
-  mutable_context().device_target = target;
-}
 void set_save_graphs(bool on, const std::string& path) {
   mutable_context().save_graphs = on;
   mutable_context().save_graphs_path = path;

@@ -16,6 +16,7 @@ void CachingPool::hand_out(void* p, int64_t bytes, Stream& stream) {
   live_.emplace(p, Block{bytes, &stream, {}});
   stats_.in_use += bytes;
   stats_.peak = std::max(stats_.peak, stats_.in_use);
+  stats_.peak_reserved = std::max(stats_.peak_reserved, stats_.in_use + stats_.cached);
 }
 
 void* CachingPool::take_cached(const Key& key) {
@@ -107,6 +108,12 @@ void CachingPool::trim() {
 void CachingPool::set_limit(int64_t bytes) {
   const std::lock_guard lock(mutex_);
   stats_.limit = bytes;
+}
+
+void CachingPool::reset_peaks() {
+  const std::lock_guard lock(mutex_);
+  stats_.peak = stats_.in_use;
+  stats_.peak_reserved = stats_.in_use + stats_.cached;
 }
 
 DeviceMemoryStats CachingPool::stats() {

@@ -2,14 +2,16 @@
 #include "sindri/device/device.h"
 
 #include <fmt/format.h>
-#include <sys/sysinfo.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
@@ -220,14 +222,14 @@ const bool kInstalled = [] {
   return true;
 }();
 
-int64_t host_memory_bytes() {
-  struct sysinfo s {};
-  return sysinfo(&s) == 0 ? static_cast<int64_t>(s.totalram) * s.mem_unit : 0;
-}
-
-std::string lower(std::string s) {
-  for (char& c : s) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return s;
+// A number of /proc/meminfo, in bytes. MemAvailable counts what the system would give up, such as cached files.
+int64_t host_memory(const std::string& name) {
+  std::ifstream f("/proc/meminfo");
+  std::string key, unit;
+  for (int64_t kib = 0; f >> key >> kib; std::getline(f, unit)) {
+    if (key == name + ":") return kib * 1024;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -235,37 +237,45 @@ std::string lower(std::string s) {
 void register_backend(Device::Kind kind, std::unique_ptr<Backend> backend) { table().add(kind, std::move(backend)); }
 
 std::vector<DeviceListing> devices() {
-  std::vector<DeviceListing> all = {{Device{}, "CPU", {fmt::format("CPU, {}", cpu_isa_name(cpu_isa())), host_memory_bytes()}}};
+  std::vector<DeviceListing> all = {{Device{}, "CPU", {fmt::format("CPU, {}", cpu_isa_name(cpu_isa())), host_memory("MemTotal"), host_memory("MemAvailable")}}};
   for (const auto& [kind, backend] : table().backends()) {
     for (int i = 0; i < backend->count(); ++i) all.push_back({{kind, i}, backend->target(), backend->info(i)});
   }
   return all;
 }
 
-Device find_device(const std::string& target, int index) {
-  std::string name = lower(target);
-  if (const size_t colon = name.find(':'); colon != std::string::npos) {
-    const std::string number = name.substr(colon + 1);
-    if (number.empty() || number.size() > 4 || number.find_first_not_of("0123456789") != std::string::npos)
-      throw DeviceError(fmt::format("'{}' is not the name of a device", target), "", "write it as cpu, cuda:0, …");
-    index = std::stoi(number);
-    name.resize(colon);
+std::vector<MissingPart> missing_parts() {
+  std::vector<MissingPart> all;
+  std::set<std::string> known;
+  for (const auto& [kind, backend] : table().backends()) {
+    std::vector<MissingPart> parts = backend->missing();
+    if (parts.empty() && backend->count() == 0)
+      parts = {{backend->target(), fmt::format("backend {} finds no device", backend->name()), "look for its driver"}};
+    known.insert(backend->target());
+    all.insert(all.end(), parts.begin(), parts.end());
   }
-  std::string found;
-  for (const DeviceListing& d : devices()) {
-    const std::string own = d.device.str().substr(0, d.device.str().find(':'));
-    if ((lower(d.target) == name || own == name) && (d.device.is_cpu() || d.device.index == index)) return d.device;
-    found += fmt::format("{}{} ({}, device_target {})", found.empty() ? "" : "; ", d.device.str(), d.info.name, d.target);
+  if (!known.contains("GPU")) all.push_back({"GPU", "this build has no CUDA backend", "use the CPU (device_target CPU)"});
+  if (!known.contains("Ascend")) all.push_back({"Ascend", "there is no backend for Ascend", "use the CPU (device_target CPU)"});
+  return all;
+}
+
+std::vector<std::string> device_targets() {
+  std::vector<std::string> names = {"CPU", "GPU", "Ascend", "Davinci"};
+  for (const auto& [kind, backend] : table().backends()) {
+    for (const char* name : {backend->target(), backend->name()})
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
   }
-  const char* how =
-      name == "gpu" || name == "cuda" ? "this build has no CUDA backend: run on the CPU (device_target CPU)" : "name one of those that were found";
-  throw DeviceError(fmt::format("there is no device {} {}", target, index), "", fmt::format("found: {} | {}", found, how));
+  return names;
 }
 
 DeviceMemoryStats device_memory_stats(Device device) {
   if (!device.is_cpu()) return table().open(device).memory.stats();
   const HostMemoryStats s = host_memory_stats();
-  return {s.in_use, s.peak, s.cached, 0};
+  return {.in_use = s.in_use, .peak = s.peak, .cached = s.cached, .limit = 0, .peak_reserved = s.peak_reserved};
+}
+void reset_device_memory_peaks(Device device) {
+  if (device.is_cpu()) reset_host_memory_peaks();
+  else table().open(device).memory.reset_peaks();
 }
 void set_device_memory_limit(Device device, int64_t bytes) {
   if (bytes < 0) throw ValueError(fmt::format("a limit of {} bytes on {}'s memory", bytes, device.str()), "", "use 0 for none");

@@ -140,7 +140,6 @@ TEST(Rng, BelowIsUniform) {
 }
 
 TEST(Context, ChecksArguments) {
-  EXPECT_THROW(set_device_target("TPU"), ValueError);
   EXPECT_THROW(set_num_threads(0), ValueError);
   EXPECT_THROW(set_seed(-1), ValueError);
 }

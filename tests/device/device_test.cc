@@ -90,6 +90,58 @@ TEST_F(OnDevice, WhatIsNotThereIsSaid) {
   EXPECT_EQ(find_device("CPU", 3), Device{});
 }
 
+TEST_F(OnDevice, ATargetIsChosenByItsName) {
+  EXPECT_EQ(set_device_target("sim"), kDevice);
+  EXPECT_EQ(current_device(), kDevice);
+  EXPECT_EQ(set_device_target("SIM", 1), kSecond);
+  EXPECT_EQ(current_device(), kSecond);
+  EXPECT_EQ(context().device_target, "SIM");
+  EXPECT_EQ(context().device_id, 1);
+  EXPECT_EQ(Tensor::zeros({2}).device(), kSecond);
+  EXPECT_EQ(target_substitution(), "");
+  EXPECT_THAT(message_of([] { (void)set_device_target("sim", 2); }), HasSubstr("there is no device sim 2 | found: cpu"));
+  EXPECT_THAT(message_of([] { (void)set_device_target("Sim"); }), HasSubstr("CPU, GPU, Ascend, Davinci, SIM, sim, got 'Sim' | did you mean 'SIM'"));
+  EXPECT_THAT(message_of([] { (void)set_device_target("CPU", 4096); }), HasSubstr("device_id must be from 0 to 4095"));
+  EXPECT_EQ(current_device(), kSecond) << "what fails changes nothing";
+  EXPECT_EQ(set_device_target("CPU", 3), Device{});
+  EXPECT_EQ(current_device(), Device{});
+}
+
+// One line in a process, however often targets are named that are not there.
+TEST_F(OnDevice, TheCpuComputesForTargetsOfOtherMachines) {
+  ::testing::internal::CaptureStderr();
+  for (const char* target : {"GPU", "Ascend", "Davinci", "GPU"}) EXPECT_EQ(set_device_target(target, 7), Device{});
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1) << log;
+  EXPECT_THAT(log, HasSubstr("device_target GPU: this build has no CUDA backend (found: cpu (CPU"));
+  EXPECT_THAT(log, HasSubstr("the CPU computes"));
+  EXPECT_EQ(context().device_target, "GPU");
+  EXPECT_THAT(target_substitution(), HasSubstr("device_target GPU: this build has no CUDA backend"));
+  (void)set_device_target("Davinci");
+  EXPECT_EQ(context().device_target, "Ascend");
+  setenv("SINDRI_STRICT_TARGET", "1", 1);
+  EXPECT_THAT(message_of([] { (void)set_device_target("GPU"); }), HasSubstr("there is no device GPU 0 | found: cpu"));
+  EXPECT_EQ(context().device_target, "Ascend");
+  unsetenv("SINDRI_STRICT_TARGET");
+  (void)set_device_target("CPU");
+  EXPECT_EQ(target_substitution(), "");
+}
+
+TEST_F(OnDevice, DevicesAndWhatIsMissingAreListed) {
+  const std::vector<DeviceListing> all = devices();
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].target, "CPU");
+  EXPECT_GT(all[0].info.memory, all[0].info.free);
+  EXPECT_GT(all[0].info.free, 0);
+  EXPECT_EQ(all[2].device, kSecond);
+  EXPECT_EQ(all[1].info.memory, Simulator::kMemory);
+  const Tensor t = Tensor::zeros({1 << 20}).to(kDevice);
+  EXPECT_LE(devices()[1].info.free, Simulator::kMemory - (4 << 20));
+  std::vector<std::string> targets;
+  for (const MissingPart& part : missing_parts()) targets.push_back(part.target);
+  EXPECT_THAT(targets, ::testing::ElementsAre("GPU", "Ascend"));
+}
+
 TEST_F(OnDevice, TheHostMayNotReadItsMemory) {
   const Tensor t = Tensor::zeros({4}).to(kDevice);
   EXPECT_THAT(message_of([&] { (void)t.data<float>(); }), HasSubstr("the memory of f32[4]@sim:0 cannot be read by the host"));
@@ -224,6 +276,22 @@ TEST_F(OnDevice, ALimitIsKeptAndSaid) {
   EXPECT_NO_THROW((void)Tensor::empty(TensorMeta{{400'000}, DType::kFloat32, Layout::kContiguous, kDevice}));
   EXPECT_THROW(set_device_memory_limit(kDevice, -1), ValueError);
   EXPECT_THROW(set_device_memory_limit(Device{}, 1), ValueError);
+}
+
+TEST_F(OnDevice, PeaksBeginAnew) {
+  for (const Device device : {kDevice, Device{}}) {
+    const int64_t used = device_memory_stats(device).in_use;
+    { const Tensor large = Tensor::empty(TensorMeta{{8 << 20}, DType::kFloat32, Layout::kContiguous, device}); }
+    EXPECT_GE(device_memory_stats(device).peak, used + (32 << 20));
+    release_cached_device_memory(device);
+    reset_device_memory_peaks(device);
+    const DeviceMemoryStats s = device_memory_stats(device);
+    EXPECT_EQ(s.peak, s.in_use);
+    EXPECT_EQ(s.peak_reserved, s.in_use + s.cached);
+    EXPECT_LT(s.peak_reserved, used + (32 << 20));
+    { const Tensor again = Tensor::empty(TensorMeta{{8 << 20}, DType::kFloat32, Layout::kContiguous, device}); }
+    EXPECT_GE(device_memory_stats(device).peak_reserved, used + (32 << 20));
+  }
 }
 
 TEST_F(OnDevice, AFailedAllocationIsTriedAgainOnce) {

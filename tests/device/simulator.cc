@@ -290,7 +290,7 @@ Simulator& Simulator::get() {
   return *sim;
 }
 
-Simulator::Simulator() {
+Simulator::Simulator() : present_(std::getenv("SINDRI_TEST_NO_SIMULATED_DEVICE") == nullptr) {
   const size_t bytes = static_cast<size_t>(kMemory) * kDevices;
   fence_ = static_cast<char*>(mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   shadow_ = static_cast<char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
@@ -305,7 +305,17 @@ Simulator::Simulator() {
 }
 Simulator::~Simulator() = default;  // lives as long as the process
 
-DeviceInfo Simulator::info(int index) { return {fmt::format("simulated accelerator {}", index), kMemory}; }
+std::vector<MissingPart> Simulator::missing() {
+  if (present_) return {};
+  return {{target(), "the simulated accelerator was told to be missing", "unset SINDRI_TEST_NO_SIMULATED_DEVICE"}};
+}
+
+DeviceInfo Simulator::info(int index) {
+  int64_t free = 0;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [at, size] : free_[static_cast<size_t>(index)]) free += size;
+  return {fmt::format("simulated accelerator {}", index), kMemory, free};
+}
 
 void* Simulator::allocate(int index, int64_t bytes) {
   if (counted_down(&fail_allocation_)) return nullptr;

@@ -67,7 +67,8 @@ class Simulator final : public Backend {
   // ----- Backend -----
   const char* name() const override { return "sim"; }
   const char* target() const override { return "SIM"; }
-  int count() override { return kDevices; }
+  int count() override { return present_ ? kDevices : 0; }
+  std::vector<MissingPart> missing() override;
   DeviceInfo info(int index) override;
   void* allocate(int index, int64_t bytes) override;
   void release(int index, void* p, int64_t bytes) noexcept override;
@@ -99,6 +100,7 @@ class Simulator final : public Backend {
   std::array<std::atomic<int64_t>, kDevices> lose_{};
   std::atomic<int64_t> fail_allocation_{0}, fail_copy_{0}, drop_wait_{0}, waits_{0}, work_{0};
   std::mt19937_64 random_;
+  bool present_ = true;
   int longest_ = 0;
   double share_ = 0;
 };

@@ -24,10 +24,10 @@ def pytest_configure(config):
 def _same_start():
     """Every test starts with one seed, eager, and leaves the context as it was."""
     ms.set_seed(1)
-    ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU")
+    ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU", device_id=0)
     ms.reset_auto_parallel_context()
     yield
-    ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU")
+    ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU", device_id=0)
 
 
 @pytest.fixture(params=["graph", "pynative"])

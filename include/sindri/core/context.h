@@ -14,7 +14,8 @@ inline constexpr Mode PYNATIVE_MODE = Mode::kPynative;
 
 struct Context {
   Mode mode = Mode::kGraph;
-  std::string device_target = "CPU";  ///< "CPU", "GPU" or "Ascend"; kept as asked for
+  std::string device_target = "CPU";  ///< kept as asked for (set_device_target, sindri/device/device.h), whatever device computes
+  int device_id = 0;
   bool save_graphs = false;  ///< write each compiled graph as text to save_graphs_path
   std::string save_graphs_path = ".";
 };
@@ -22,8 +23,6 @@ struct Context {
 /// The settings in force. Read freely; change through the setters so that values are checked.
 SINDRI_API const Context& context();
 SINDRI_API void set_mode(Mode mode);
-/// Throws ValueError unless target is CPU, GPU or Ascend. Only CPU has kernels in this build; others raise at first use.
-SINDRI_API void set_device_target(const std::string& target);
 SINDRI_API void set_save_graphs(bool on, const std::string& path = ".");
 
 /// Strict mode (SINDRI_STRICT=1 or set_strict): the same bits for any number of threads; some kernels are slower.

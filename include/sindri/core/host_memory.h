@@ -10,8 +10,11 @@ struct HostMemoryStats {
   int64_t in_use = 0;  ///< bytes handed out now
   int64_t peak = 0;  ///< largest in_use so far
   int64_t cached = 0;  ///< freed blocks kept for reuse
+  int64_t peak_reserved = 0;  ///< largest in_use and cached together so far
 };
 SINDRI_API HostMemoryStats host_memory_stats();
+/// Both peaks begin anew at what there is now.
+SINDRI_API void reset_host_memory_peaks();
 /// Gives the kept blocks back to the system.
 SINDRI_API void release_cached_host_memory();
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sindri/core/device.h"
 #include "sindri/export.h"
@@ -72,6 +73,14 @@ class SINDRI_API Stream {
 struct DeviceInfo {
   std::string name;  ///< of the hardware, for people
   int64_t memory = 0;  ///< bytes in all
+  int64_t free = 0;  ///< bytes that no program has taken
+};
+
+/// Something that is not there, and how to get it: a driver, a library, a whole backend.
+struct MissingPart {
+  std::string target;  ///< whose it is: "GPU"
+  std::string what;  ///< "there is no driver for CUDA"
+  std::string fix;
 };
 
 /// One kind of device. Calls come from any thread.
@@ -85,6 +94,8 @@ class SINDRI_API Backend {
   /// Devices there are; 0 where the driver or the hardware is missing.
   virtual int count() = 0;
   virtual DeviceInfo info(int index) = 0;
+  /// Why count() is 0, and what its devices do without. `sindri doctor` and errors about devices tell of it.
+  virtual std::vector<MissingPart> missing() { return {}; }
   /// 256-byte aligned memory of the device; null when there is none left.
   virtual void* allocate(int index, int64_t bytes) = 0;
   virtual void release(int index, void* p, int64_t bytes) noexcept = 0;

@@ -21,15 +21,30 @@ SINDRI_API std::vector<DeviceListing> devices();
 /// The device of a target's name and a number, or of a device's own name ("cpu", "cuda:1"; the target may be in small letters). Throws
 /// DeviceError saying what was found and how to get what is missing.
 SINDRI_API Device find_device(const std::string& target, int index = 0);
+/// What backends lack, and MindSpore's targets that have no backend.
+SINDRI_API std::vector<MissingPart> missing_parts();
+
+/// The names that set_device_target takes: MindSpore's (CPU, GPU, Ascend, Davinci), and targets and names of backends.
+SINDRI_API std::vector<std::string> device_targets();
+/// What a script asks for (MindSpore: set_context(device_target=…, device_id=…)): makes that device the current one, and returns it. context()
+/// keeps target and id as they were given, but for Davinci, which is Ascend. Where no device of GPU or Ascend is there, the CPU computes: scripts
+/// name them everywhere. The first time in a process a warning says so; with SINDRI_STRICT_TARGET=1 it is the error of find_device. Throws ValueError
+/// for another name (capitals count) or an id outside 0 … 4095, DeviceError for an id that is not among the devices of a target that has some.
+SINDRI_API Device set_device_target(const std::string& target, int id = 0);
+/// Where the CPU computes in place of the device_target that was asked for: a line that says so, for records of a run. Empty otherwise.
+SINDRI_API std::string target_substitution();
 
 struct DeviceMemoryStats {
   int64_t in_use = 0;  ///< bytes handed out now
   int64_t peak = 0;  ///< largest in_use so far
   int64_t cached = 0;  ///< freed blocks kept for reuse
   int64_t limit = 0;  ///< in_use and cached together stay below; 0: none but the device's own
+  int64_t peak_reserved = 0;  ///< largest in_use and cached together so far
 };
 /// Of the CPU: host_memory_stats().
 SINDRI_API DeviceMemoryStats device_memory_stats(Device device);
+/// Both peaks begin anew at what there is now.
+SINDRI_API void reset_device_memory_peaks(Device device);
 /// Throws ValueError for a negative limit and for the CPU, which has none.
 SINDRI_API void set_device_memory_limit(Device device, int64_t bytes);
 /// Gives the kept blocks back to the device.

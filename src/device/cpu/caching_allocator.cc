@@ -51,6 +51,7 @@ class CachingAllocator final : public HostAllocator {
     const std::lock_guard lock(mutex_);
     if (p != nullptr) {
       count(size);  // not before: a request that fails must not raise the peak that bounds the cache
+      stats_.peak_reserved = std::max(stats_.peak_reserved, stats_.in_use + stats_.cached);
       return p;
     }
     throw DeviceError(ErrorCode::kMemory, fmt::format("cannot allocate {} bytes of host memory ({} in use)", bytes, stats_.in_use), "",
@@ -67,7 +68,7 @@ class CachingAllocator final : public HostAllocator {
     list.last_use = ++clock_;
     stats_.cached += size;
     // What the program needed once it may need again; beyond that the sizes unused for longest go back to the system.
-    while (stats_.in_use + stats_.cached > stats_.peak + kSlack) evict_oldest();
+    while (stats_.in_use + stats_.cached > most_ + kSlack) evict_oldest();
   }
 
   void trim() {
@@ -80,6 +81,12 @@ class CachingAllocator final : public HostAllocator {
     return stats_;
   }
 
+  void reset_peaks() {
+    const std::lock_guard lock(mutex_);
+    stats_.peak = stats_.in_use;
+    stats_.peak_reserved = stats_.in_use + stats_.cached;
+  }
+
  private:
   struct FreeList {
     std::vector<void*> blocks;
@@ -90,6 +97,7 @@ class CachingAllocator final : public HostAllocator {
   void count(int64_t size) {
     stats_.in_use += size;
     stats_.peak = std::max(stats_.peak, stats_.in_use);
+    most_ = std::max(most_, stats_.in_use);
   }
 
   void* take_cached(size_t index, int64_t size) {
@@ -117,6 +125,7 @@ class CachingAllocator final : public HostAllocator {
   std::array<FreeList, SizeClass::kCount> free_;
   uint64_t clock_ = 0;
   HostMemoryStats stats_;
+  int64_t most_ = 0;  // largest in_use ever: it bounds what is kept, whoever begins the peaks anew
 };
 
 CachingAllocator& instance() {
@@ -133,6 +142,7 @@ const bool kInstalled = [] {
 }  // namespace
 
 HostMemoryStats host_memory_stats() { return instance().stats(); }
+void reset_host_memory_peaks() { instance().reset_peaks(); }
 void release_cached_host_memory() {
   instance().trim();
 #ifdef __GLIBC__

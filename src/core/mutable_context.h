@@ -1,0 +1,10 @@
+// The settings in force, for the functions that check and set them.
+#pragma once
+
+#include "sindri/core/context.h"
+
+namespace sindri {
+
+Context& mutable_context();
+
+}  // namespace sindri
