@@ -63,6 +63,8 @@ LAYERS = {
     "train": TRAINING | {"nn.metrics", "dataset", "tools.convert", "tools._safetensors", "ops"},
     "profiler": BASE | {"mstx", "train"},
     "runtime": OPS,
+    "hal": {"_core", "runtime"},
+    "device_context": {"hal"},
     "tools": OPS | {"tools._errors", "tools._names", "tools._safetensors", "tools.convert"},
     "__main__": {"tools"},
     "sindri:": None,  # gathers everything

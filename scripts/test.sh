@@ -53,7 +53,7 @@ with_python=0
 if [[ $preset == release && ( -z $only || ,$only, == *,python,* ) ]]; then with_python=1; fi
 targets=()
 for name in "${names[@]}"; do
-  if [[ $name == python ]]; then targets+=(sindri_core sindri_program); else targets+=("${name}_tests"); fi
+  if [[ $name == python ]]; then targets+=(sindri_core sindri_program sindri_sim); else targets+=("${name}_tests"); fi
 done
 # Program, tests and the extension module in one go, so that every object is compiled once.
 build_args=("$preset")

@@ -46,8 +46,9 @@ from sindri import nn as nn, ops as ops
 from sindri.ops import grad as grad, value_and_grad as value_and_grad, vmap as vmap
 from sindri.ops.composite.grad import get_grad as get_grad, jvp as jvp, vjp as vjp
 from sindri import (
-    amp as amp, autograd as autograd, boost as boost, communication as communication, dataset as dataset, log as log, mindrecord as mindrecord,
-    mint as mint, models as models, mstx as mstx, numpy as numpy, parallel as parallel, profiler as profiler, runtime as runtime, train as train,
+    amp as amp, autograd as autograd, boost as boost, communication as communication, dataset as dataset, device_context as device_context,
+    hal as hal, log as log, mindrecord as mindrecord, mint as mint, models as models, mstx as mstx, numpy as numpy, parallel as parallel,
+    profiler as profiler, runtime as runtime, train as train,
 )
 from sindri import _checkparam as _checkparam
 from sindri.train import (
@@ -80,6 +81,7 @@ from sindri.parallel import (
 )
 from sindri.profiler import DynamicProfilerMonitor as DynamicProfilerMonitor, Profiler as Profiler
 from sindri.common.not_yet import NotYetError as NotYetError
+from sindri.hal import device_count as device_count
 from sindri.runtime import run_check as run_check
 
 __all__ = [

@@ -513,7 +513,9 @@ PyObject* call_in_scope(PyObject*, PyObject* const* args, Py_ssize_t count) {
   });
 }
 
-// Devices are numbers 0, 1, … of a target; functions without one mean the current device.
+// A device by its own name ("sim:0"); empty: the current one.
+Device device_of(const std::string& name) { return name.empty() ? current_device() : find_device(name); }
+
 void bind_devices(py::module_& m) {
   using Release = py::call_guard<py::gil_scoped_release>;
   m.def(
@@ -535,8 +537,8 @@ void bind_devices(py::module_& m) {
       "Tuples (own name, target, hardware, bytes of memory, bytes that are free), the CPU first.");
   m.def(
       "device_memory_stats",
-      [] {
-        const DeviceMemoryStats s = device_memory_stats(current_device());
+      [](const std::string& device) {
+        const DeviceMemoryStats s = device_memory_stats(device_of(device));
         py::dict d;
         d["in_use"] = s.in_use;
         d["peak"] = s.peak;
@@ -545,8 +547,13 @@ void bind_devices(py::module_& m) {
         d["peak_reserved"] = s.peak_reserved;
         return d;
       },
-      "Bytes of the current device's memory: in_use, peak, cached, limit, peak_reserved.");
-  m.def("reset_device_memory_peaks", [] { reset_device_memory_peaks(current_device()); });
+      py::arg("device") = "", "Bytes of a device's memory: in_use, peak, cached, limit, peak_reserved.");
+  m.def(
+      "reset_device_memory_peaks",
+      [](const std::string& device, bool in_use, bool reserved) { reset_device_memory_peaks(device_of(device), in_use, reserved); }, py::arg("device") = "",
+      py::arg("in_use") = true, py::arg("reserved") = true, "Peaks begin anew at what there is now.");
+  m.def(
+      "is_idle", [] { return current_device().is_cpu() || current_stream(current_device()).record()->done(); }, "Whether all work is done; does not wait.");
   m.def(
       "set_device_memory_limit", [](int64_t bytes) { set_device_memory_limit(current_device(), bytes); }, py::arg("bytes"));
   m.def(

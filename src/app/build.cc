@@ -9,11 +9,31 @@
 #include "sindri/amp/policy.h"
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
+#include "sindri/device/device.h"
 #include "sindri/models/models.h"
 #include "sindri/nn/registry.h"
 #include "sindri/optim/registry.h"
 
 namespace sindri::app {
+
+Device device_of(const Settings& s) {
+  const std::string target = s.get_string("device_target");
+  const auto id = static_cast<int>(s.get_int("device_id"));
+  const auto refuse = [&s](const std::string& message, const std::string& fix) {
+    throw SettingsError("device_id: " + message, "device_id from " + s.origin("device_id"), fix);
+  };
+  if (target.empty()) {
+    if (id != 0) refuse("there is no device_target that it belongs to", "set device_target, or leave device_id out");
+    return current_device();
+  }
+  if (target.find(':') != std::string::npos && id != 0) refuse(fmt::format("the number stands in device_target ({}) already", target), "leave one of them out");
+  try {
+    return find_device(target, id);
+  } catch (DeviceError& e) {
+    e.add_where("device_target from " + s.origin("device_target"));
+    throw;
+  }
+}
 
 std::string net_name(const Settings& s) {
   const std::string& name = s.get_string("model.name");

@@ -7,6 +7,7 @@
 
 #include "sindri/amp/amp.h"
 #include "sindri/app/settings.h"
+#include "sindri/core/device.h"
 #include "sindri/nn/cell.h"
 #include "sindri/nn/metric.h"
 #include "sindri/optim/optimizer.h"
@@ -14,6 +15,8 @@
 
 namespace sindri::app {
 
+/// The device of device_target and device_id; without a target the current one. Throws DeviceError when it is not there.
+Device device_of(const Settings& s);
 /// Name of the net; throws SettingsError when model.name is not set.
 std::string net_name(const Settings& s);
 /// [C, H, W] the net sees: its own, or data.image_size.

@@ -8,6 +8,7 @@
 #include "sindri/app/app.h"
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
+#include "sindri/device/device.h"
 #include "sindri/models/models.h"
 #include "sindri/op/op_def.h"
 #include "sindri/version.h"
@@ -26,6 +27,19 @@ std::string with_commas(int64_t n) {
     s += digits[i];
   }
   return s;
+}
+
+// What is there, and what is missing and how to get it.
+std::string device_lines() {
+  const auto gib = [](int64_t bytes) { return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (int64_t{1} << 30)); };
+  std::string out;
+  for (const DeviceListing& d : devices()) {
+    const int64_t limit = device_memory_stats(d.device).limit;
+    out += fmt::format("device {}: {}; device_target {}, device_id {}; memory {}, free {}, limit {}\n", d.device.str(), d.info.name, d.target, d.device.index,
+                       gib(d.info.memory), gib(d.info.free), limit > 0 ? gib(limit) : "none");
+  }
+  for (const MissingPart& part : missing_parts()) out += fmt::format("missing for {}: {}; {}\n", part.target, part.what, part.fix);
+  return out;
 }
 
 std::string net_list() {
@@ -86,7 +100,8 @@ std::string doctor() {
   out += fmt::format("instruction set in use: {}\n", cpu_isa_name(cpu_isa()));
   out += fmt::format("memory: {:.1f} GiB\n", memory_gib());
   out += fmt::format("strict mode: {}\n", strict_mode() ? "on" : "off (SINDRI_STRICT=1 turns it on)");
-  out += "cuda: not built in\nmpi: not built in\npython: not built in\n";
+  out += device_lines();
+  out += "mpi: not built in\npython: not built in\n";
   out += fmt::format("ops: {}\n", all_ops().size());
   return out;
 }

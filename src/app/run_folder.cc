@@ -22,6 +22,7 @@
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
+#include "sindri/device/device.h"
 #include "src/core/descriptor.h"
 #include "src/train/append_file.h"
 #include "src/train/atomic_file.h"
@@ -299,7 +300,16 @@ void RunFolder::write_environment(const std::string& command_line) {
                     {"host", u.nodename},       {"kernel", u.release},
                     {"machine", u.machine},     {"compiler", __VERSION__},
                     {"build", build_flags()},   {"cpu_isa", cpu_isa_name(cpu_isa())},
-                    {"threads", num_threads()}, {"device_target", context().device_target}};
+                    {"threads", num_threads()}, {"device", current_device().str()}};
+  for (const DeviceListing& d : devices()) {
+    if (d.device != current_device()) continue;
+    j["device_name"] = d.info.name;
+    j["device_target"] = d.target;
+  }
+  if (const std::string line = target_substitution(); !line.empty()) {
+    j["device_target"] = context().device_target;
+    j["device_note"] = line;
+  }
   if (!command_line.empty()) j["command"] = command_line;
   ordered_json variables = ordered_json::object();
   std::vector<std::string> sorted;
@@ -321,6 +331,7 @@ void RunFolder::write_repro(const ReproInfo& info, const Settings& settings) {
       {"build", build_flags()},
       {"compiler", __VERSION__},
       {"cpu_isa", cpu_isa_name(cpu_isa())},
+      {"device", current_device().str()},
       {"threads", num_threads()},
       {"strict", strict_mode()},
       {"world_size", info.world_size},

@@ -68,6 +68,7 @@ std::string known_elsewhere(const std::string& name, const std::vector<std::stri
                                                            {"wd", "optimizer.weight_decay"},
                                                            {"betas", "optimizer.beta1"},
                                                            {"epsilon", "optimizer.eps"},
+                                                           {"device", "device_target"},
                                                            {"clip_grad", "optimizer.clip_global_norm"},
                                                            {"num_epochs", "train.epochs"},
                                                            {"max_epochs", "train.epochs"},
@@ -212,20 +213,20 @@ void Settings::load_environment(const std::vector<std::string>& variables) {
     if (equals == std::string::npos || !v.starts_with("SINDRI_")) continue;
     const std::string variable = v.substr(0, equals);
     std::string name = variable.substr(7);
-    if (name.find("__") == std::string::npos) continue;  // SINDRI_LOG and the like
-    for (size_t dot = 0; (dot = name.find("__", dot)) != std::string::npos;) name.replace(dot, 2, ".");
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (name.find("__") == std::string::npos && find_spec(name) == nullptr) continue;  // SINDRI_LOG and the like
+    for (size_t dot = 0; (dot = name.find("__", dot)) != std::string::npos;) name.replace(dot, 2, ".");
     assign(name, {.origin = variable, .where = "environment variable " + variable, .values = {v.substr(equals + 1)}});
   }
 }
 
-void Settings::set(const std::string& assignment) {
-  const std::string where = "--set " + assignment;
+void Settings::set(const std::string& assignment, const std::string& flag) {
+  const std::string where = fmt::format("{} {}", flag, flag == "--set" ? assignment : assignment.substr(assignment.find('=') + 1));
   const size_t equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) {
     throw SettingsError(fmt::format("expected section.key=value, got '{}'", assignment), where, "for example --set train.epochs=3");
   }
-  assign(trimmed(assignment.substr(0, equals)), {.origin = "--set", .where = where, .values = {assignment.substr(equals + 1)}});
+  assign(trimmed(assignment.substr(0, equals)), {.origin = flag, .where = where, .values = {assignment.substr(equals + 1)}});
 }
 
 void Settings::fail(const char* name, const std::string& message, const std::string& fix) const {

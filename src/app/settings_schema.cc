@@ -51,6 +51,14 @@ const std::string& amp_levels() {
 std::vector<SettingSpec> fixed_rows() {
   using enum SettingType;
   return {
+      {.name = "device_target",
+       .type = kString,
+       .fallback = "",
+       .doc = "the device that computes: CPU, GPU, or another that `sindri doctor` lists (also gpu, cuda:1); one that is not there is an error; empty: the "
+              "CPU, in a program of one's own its current device",
+       .changes_result = false},
+      {.name = "device_id", .type = kInt, .fallback = "0", .doc = "which of the target's devices", .min = 0, .max = 4095, .changes_result = false},
+
       {.name = "model.name", .type = kString, .fallback = "", .doc = "the net, see below; `sindri summary` lists them with the images they were designed for"},
       {.name = "model.num_classes", .type = kInt, .fallback = "0", .doc = "width of the last layer; 0: as many as the data has", .min = 0, .max = 1e6},
 
@@ -372,7 +380,7 @@ std::string Settings::schema_markdown() {
     }
   };
   for (const SettingSpec& spec : schema()) {
-    const std::string name = spec.name, head = name.substr(0, name.find('.'));
+    const std::string name = spec.name, head = name.find('.') == std::string::npos ? "outside of sections" : name.substr(0, name.find('.'));
     if (head != section) {
       things(section);
       section = head;

@@ -657,6 +657,7 @@ TrainReport dry_run(Session* s) {
 }  // namespace
 
 TrainReport train(const Settings& settings, const TrainRequest& request) {
+  const DeviceScope device(device_of(settings));
   Session s(settings, request);
   std::optional<SignalGuard> guard;  // from the start: reading a large data set takes a while
   if (!request.dry_run) guard.emplace();
@@ -673,6 +674,7 @@ TrainReport train(const Settings& settings, const TrainRequest& request) {
   open_folder(&s);
   make_progress(&s);
   s.progress->print(fmt::format("{}: {} parameters; {}", net_name(settings), s.network->num_parameters(), s.data.description));
+  if (const Device d = current_device(); !d.is_cpu()) s.progress->print("device: " + d.str());
   s.progress->print("run folder: " + s.folder->path());
   s.picture.title = fmt::format("{} on {}", net_name(settings), s.data.description);
   s.picture.loss = {{"training", {}}, {"evaluation", {}}};
@@ -712,6 +714,7 @@ TrainReport train(const Settings& settings, const TrainRequest& request) {
 }
 
 train::MetricValues evaluate(const Settings& settings, const std::string& checkpoint) {
+  const DeviceScope device(device_of(settings));
   const Data data = open_data(settings, image_shape(settings), false);
   const nn::CellPtr network = make_network(settings, data.num_classes);
   check_classes(load_weights(checkpoint, *network, settings.get_string("train.eval_weights")), data.folder_names, checkpoint);
@@ -724,6 +727,7 @@ train::MetricValues evaluate(const Settings& settings, const std::string& checkp
 }
 
 std::vector<Prediction> predict(const Settings& settings, const std::string& checkpoint, const std::vector<std::string>& images, int top) {
+  const DeviceScope device(device_of(settings));
   const Shape image = image_shape(settings);
   const train::LoadedCheckpoint weights = train::with_weights(train::load_checkpoint(checkpoint), settings.get_string("train.eval_weights"));
   std::vector<std::string> names = train::class_names_of(weights);

@@ -26,7 +26,7 @@ using sindri::app::Settings;
 
 // What several verbs share.
 struct Common {
-  std::string config;
+  std::string config, device, device_id;
   std::vector<std::string> sets;
   bool print_config = false;
 };
@@ -40,6 +40,14 @@ void add_settings_flags(CLI::App* verb, Common* c) {
   verb->add_flag("--print-config", c->print_config, "print every setting and where its value comes from, then stop")->group("Settings");
 }
 
+// Of the verbs that compute.
+void add_device_flags(CLI::App* verb, Common* c) {
+  verb->add_option("--device", c->device, "device that computes: cpu, gpu, or another that sindri doctor lists (cuda:1); default: device_target, or the CPU")
+      ->type_name("NAME")
+      ->group("Device");
+  verb->add_option("--device-id", c->device_id, "which of them, from 0")->type_name("N")->group("Device");
+}
+
 // YAML file (else the one the checkpoint was trained with), then environment, then --set.
 Settings read_settings(const Common& c, const std::string& fallback_file = "") {
   Settings s;
@@ -47,6 +55,11 @@ Settings read_settings(const Common& c, const std::string& fallback_file = "") {
   if (!file.empty()) s.load_yaml(file);
   s.load_environment();
   for (const std::string& assignment : c.sets) s.set(assignment);
+  if (!c.device.empty()) {
+    s.set("device_target=" + c.device, "--device");
+    if (c.device_id.empty() && !s.is_default("device_id")) s.set("device_id=0", "--device");  // the file's number is of the file's target
+  }
+  if (!c.device_id.empty()) s.set("device_id=" + c.device_id, "--device-id");
   s.validate();
   return s;
 }
@@ -106,7 +119,9 @@ struct Program {
     ops_verb->add_option("op", op, "all that is known of this op")->type_name("OP");
     ops_verb->add_flag("--markdown", ops_doc, "print the table of docs/ops.md");
     doctor_verb = app.add_subcommand(
-        "doctor", "Print what this machine offers and how the library was built\n\nExamples:\n  sindri doctor\n  SINDRI_CPU_ISA=avx2 sindri doctor\n");
+        "doctor",
+        "Print what this machine offers (processor, devices with their memory), what is missing and how to get it, and how the library was built\n\n"
+        "Examples:\n  sindri doctor\n  SINDRI_CPU_ISA=avx2 sindri doctor\n");
     version_verb = app.add_subcommand("version", "Print the version\n\nExamples:\n  sindri version\n  sindri version | head -1\n");
   }
 
@@ -119,6 +134,7 @@ struct Program {
     train_verb->add_option("--checkpoint", train.checkpoint, "start from these weights (with --resume: continue from this file)")
         ->type_name("FILE")
         ->group("Start");
+    add_device_flags(train_verb, &common);
     CLI::Option* resume = train_verb->add_flag("--resume", train.resume, "continue from the newest good checkpoint of train.run_dir")->group("Start");
     train_verb->add_flag("--dry-run", train.dry_run, "open the data, build the net, run two steps, print memory and time; write nothing")
         ->group("Output")
@@ -134,6 +150,7 @@ struct Program {
     eval_verb->add_option("--checkpoint", checkpoint, "file to evaluate; settings come from its run folder unless --config is given")
         ->type_name("FILE")
         ->required();
+    add_device_flags(eval_verb, &common);
     add_settings_flags(eval_verb, &common);
   }
 
@@ -143,6 +160,7 @@ struct Program {
     predict_verb->add_option("--checkpoint", checkpoint, "weights; settings come from its run folder unless --config is given")->type_name("FILE")->required();
     predict_verb->add_option("images", images, "image files")->type_name("IMAGE...")->required();
     predict_verb->add_option("--top", top, "classes to print for each image")->type_name("N")->check(CLI::Range(1, 1000))->capture_default_str();
+    add_device_flags(predict_verb, &common);
     add_settings_flags(predict_verb, &common);
   }
 

@@ -198,6 +198,7 @@ uint64_t Tensor::id() const { return impl_ ? impl_->id : 0; }
 
 double Tensor::item() const {
   if (numel() != 1) throw ValueError(fmt::format("item() needs one element, the tensor has shape {}", shape().str()));
+  if (defined() && !meta().device.is_cpu() && has_data()) return read_values({this, 1}, "item")[0];
   double v = 0;
   copy_converted(&v, DType::kFloat64);
   return v;

@@ -110,10 +110,10 @@ void CachingPool::set_limit(int64_t bytes) {
   stats_.limit = bytes;
 }
 
-void CachingPool::reset_peaks() {
+void CachingPool::reset_peaks(bool in_use, bool reserved) {
   const std::lock_guard lock(mutex_);
-  stats_.peak = stats_.in_use;
-  stats_.peak_reserved = stats_.in_use + stats_.cached;
+  if (in_use) stats_.peak = stats_.in_use;
+  if (reserved) stats_.peak_reserved = stats_.in_use + stats_.cached;
 }
 
 DeviceMemoryStats CachingPool::stats() {

@@ -26,7 +26,7 @@ class CachingPool {
   void use(void* p, Stream& stream);
   void trim();
   void set_limit(int64_t bytes);
-  void reset_peaks();
+  void reset_peaks(bool in_use, bool reserved);
   DeviceMemoryStats stats();
 
  private:

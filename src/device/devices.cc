@@ -273,9 +273,9 @@ DeviceMemoryStats device_memory_stats(Device device) {
   const HostMemoryStats s = host_memory_stats();
   return {.in_use = s.in_use, .peak = s.peak, .cached = s.cached, .limit = 0, .peak_reserved = s.peak_reserved};
 }
-void reset_device_memory_peaks(Device device) {
-  if (device.is_cpu()) reset_host_memory_peaks();
-  else table().open(device).memory.reset_peaks();
+void reset_device_memory_peaks(Device device, bool in_use, bool reserved) {
+  if (device.is_cpu()) reset_host_memory_peaks(in_use, reserved);
+  else table().open(device).memory.reset_peaks(in_use, reserved);
 }
 void set_device_memory_limit(Device device, int64_t bytes) {
   if (bytes < 0) throw ValueError(fmt::format("a limit of {} bytes on {}'s memory", bytes, device.str()), "", "use 0 for none");

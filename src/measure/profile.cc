@@ -46,10 +46,23 @@ struct Cost {
   }
 };
 
-// Adds up kernel runs by (op, kernel, Cell, operands); passes them on to a timeline.
+// Waits of the host for a device, by what waited.
+struct Wait {
+  int64_t calls = 0;
+  double seconds = 0;
+};
+
+// Adds up kernel runs by (op, kernel, Cell, operands), and waits; passes them on to a timeline.
 class Recorder final : public KernelObserver {
  public:
   explicit Recorder(Timeline* timeline) : timeline_(timeline) {}
+
+  void on_wait(const char* what, Clock::time_point begin, Clock::time_point end) override {
+    if (timeline_ != nullptr) timeline_->on_wait(what, begin, end);
+    Wait& w = waits_[what];
+    ++w.calls;
+    w.seconds += seconds_between(begin, end);
+  }
 
   void on_kernel(const KernelEvent& e) override {
     if (timeline_ != nullptr) timeline_->on_kernel(e);
@@ -74,17 +87,20 @@ class Recorder final : public KernelObserver {
   }
 
   std::vector<Cost> take() { return std::move(instructions_); }
+  std::map<std::string, Wait> take_waits() { return std::move(waits_); }
   double kernel_seconds() const { return kernel_seconds_; }
 
  private:
   Timeline* timeline_;
   std::map<std::string, size_t> index_;
   std::vector<Cost> instructions_;
+  std::map<std::string, Wait> waits_;
   double kernel_seconds_ = 0;
 };
 
 struct Measured {
   std::vector<Cost> instructions, ops;  // slowest first
+  std::map<std::string, Wait> waits;  // none on the CPU
   double step_seconds = 0;  // mean of the observed steps
   double plain_seconds = 0;  // a step without observing
   double kernel_seconds = 0, matrix_seconds = 0;  // a step's share
@@ -141,6 +157,7 @@ Measured measure(const ProfileRequest& q) {
   if (!q.trace_file.empty()) timeline.write(q.trace_file);
   m.kernel_seconds = recorder.kernel_seconds() / q.steps;
   m.instructions = recorder.take();
+  m.waits = recorder.take_waits();
   if (step.compiled()) m.memory = step.compiled().memory_report();
   m.limits = measure_limits(num_threads(), q.workload.precision);
   apply_limits(&m.instructions, m.limits);
@@ -306,6 +323,9 @@ std::string json_text(const ProfileRequest& q, const Measured& m) {
                     {"outside_matrix_share", 1 - m.matrix_seconds / m.step_seconds}};
   j["ops"] = ordered_json::array();
   for (const Cost& c : m.ops) j["ops"].push_back(cost_record(c, m, false));
+  j["waits"] = ordered_json::array();
+  for (const auto& [what, w] : m.waits)
+    j["waits"].push_back({{"what", what}, {"calls", static_cast<double>(w.calls) / m.steps}, {"ms", w.seconds / m.steps * 1e3}});
   j["instructions"] = ordered_json::array();
   for (const Cost& c : m.instructions) j["instructions"].push_back(cost_record(c, m, true));
   if (m.memory.instructions > 0) j["memory"] = memory_record(m.memory);
@@ -318,6 +338,9 @@ std::string header(const ProfileRequest& q, const Measured& m) {
                               cpu_isa_name(cpu_isa()), cpu_model());
   t += fmt::format("step {:.3f} ms (mean of {}, observed; {:.3f} ms without), kernels {:.3f} ms, outside convolutions and matmuls {:.1f} %\n",
                    m.step_seconds * 1e3, m.steps, m.plain_seconds * 1e3, m.kernel_seconds * 1e3, 100 * (1 - m.matrix_seconds / m.step_seconds));
+  for (const auto& [what, waits] : m.waits)
+    t += fmt::format("the host waits {:.4g} times a step for the device: {}, {:.3f} ms\n", static_cast<double>(waits.calls) / m.steps, what,
+                     waits.seconds / m.steps * 1e3);
   t += fmt::format("limits measured here: matmul {:.0f} GFLOP/s, copy", m.limits.flops_per_second * 1e-9);
   for (const CopySpeed& c : m.limits.copy)
     t += fmt::format(" {} {:.0f}", c.bytes >= 1 << 20 ? fmt::format("{}M", c.bytes >> 20) : fmt::format("{}K", c.bytes >> 10), c.bytes_per_second * 1e-9);

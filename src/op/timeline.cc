@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "sindri/core/error.h"
+#include "sindri/op/bind.h"
 #include "src/core/descriptor.h"
 
 namespace sindri {
@@ -53,6 +54,10 @@ void Timeline::on_kernel(const KernelEvent& e) {
   for (const TensorMeta& m : e.out) out += (out.empty() ? "" : ", ") + m.str();
   impl_->add({{"name", e.op.name}, {"cat", "kernel"}, {"args", {{"kernel", e.kernel}, {"cell", e.scope}, {"in", in}, {"out", out}, {"attrs", e.attrs.text()}}}},
              e.begin, e.end);
+}
+
+void Timeline::on_wait(const char* what, Clock::time_point begin, Clock::time_point end) {
+  impl_->add({{"name", fmt::format("wait: {}", what)}, {"cat", "wait"}, {"args", {{"cell", current_scope()}}}}, begin, end);
 }
 
 void Timeline::add_span(const std::string& name, Clock::time_point begin, Clock::time_point end) { impl_->add({{"name", name}, {"cat", "span"}}, begin, end); }

@@ -1,14 +1,21 @@
 // Tensors, memory and streams on a device that is not the CPU: the simulated one.
 #include "sindri/device/device.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/host_memory.h"
 #include "sindri/op/observer.h"
 #include "sindri/op/parameter.h"
+#include "sindri/op/timeline.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/matmul.h"
 #include "sindri/ops/reduce.h"
@@ -210,6 +217,49 @@ TEST_F(OnDevice, TheTimelineShowsWaits) {
   synchronize(kDevice);
   set_wait_observer(previous);
   EXPECT_THAT(waits.names, ::testing::ElementsAre("read", "to(cpu)", "synchronize"));
+}
+
+// By what waited; a host that computes alone waits for nobody, and so does one that puts work on a device and goes on.
+TEST_F(OnDevice, ATimelineHasASpanForEachWait) {
+  struct Waits : WaitObserver {
+    int count = 0;
+    void on_wait(const char*, int64_t, int64_t) override { ++count; }
+  } others;
+  WaitObserver* const previous = set_wait_observer(&others);
+  Timeline timeline;
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / fmt::format("sindri-waits-{}.json", getpid());
+  {
+    const ObserveKernels observe(timeline);
+    (void)ops::relu(Tensor::from_values({2}, {-1, 2})).to_vector<float>();
+    EXPECT_EQ(timeline.events(), 1) << "a kernel of the CPU";
+    simulator.set_lane_delay(Lane::kCopy, 0);
+    const Tensor t = Tensor::scalar(1).to(kDevice);
+    EXPECT_EQ(timeline.events(), 1) << "the host goes on";
+    simulator.set_lane_delay(Lane::kCompute, 2000);
+    (void)t.item();
+    simulator.set_lane_delay(Lane::kCompute, 0);
+    (void)t.to_vector<float>();
+    (void)t.to({});
+    (void)read_values({&t, 1}, "loss");
+    synchronize(kDevice);
+    (void)t.to(kSecond).to(Device{});
+  }
+  (void)Tensor::scalar(3).to(kDevice).item();  // nobody observes
+  EXPECT_EQ(others.count, 7) << "who heard of waits before still does";
+  EXPECT_EQ(set_wait_observer(previous), &others);
+  timeline.write(file.string());
+  const nlohmann::json events = nlohmann::json::parse(std::ifstream(file))["traceEvents"];
+  std::filesystem::remove(file);
+  std::vector<std::string> names;
+  double longest = 0;
+  for (const nlohmann::json& e : events) {
+    if (e["cat"] != "wait") continue;
+    names.push_back(e["name"]);
+    longest = std::max(longest, e["dur"].get<double>());
+    EXPECT_EQ(e["ph"], "X");
+  }
+  EXPECT_THAT(names, ::testing::ElementsAre("wait: item", "wait: read", "wait: to(cpu)", "wait: loss", "wait: synchronize", "wait: to(cpu)"));
+  EXPECT_GT(longest, 1500) << "microseconds";
 }
 
 TEST_F(OnDevice, AKernelIsTimedByItsWork) {

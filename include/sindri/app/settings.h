@@ -29,7 +29,7 @@ using sindri::SettingValue;
 ///   s.validate();
 ///
 /// In the environment "train.epochs" is SINDRI_TRAIN__EPOCHS: upper case, dots as "__". Variables without "__" are not
-/// settings (SINDRI_LOG, SINDRI_NUM_THREADS, …). Errors are SettingsError with kSettings, kUnknownSetting or kDuplicateSetting;
+/// settings (SINDRI_LOG, SINDRI_NUM_THREADS, …), but for SINDRI_DEVICE_TARGET and SINDRI_DEVICE_ID. Errors are SettingsError with kSettings, kUnknownSetting or kDuplicateSetting;
 /// `where` is file:line:column, the variable, or the --set argument.
 class SINDRI_API Settings {
  public:
@@ -51,8 +51,8 @@ class SINDRI_API Settings {
   void load_environment();
   /// The same for "NAME=value" strings.
   void load_environment(const std::vector<std::string>& variables);
-  /// One "section.key=value", as --set takes it.
-  void set(const std::string& assignment);
+  /// One "section.key=value", as --set takes it; `flag` is named where it came from.
+  void set(const std::string& assignment, const std::string& flag = "--set");
   /// Rules between settings (Nesterov needs a momentum, warm-up fits into the epochs, what is set belongs to the optimizer chosen, …).
   void validate() const;
 

@@ -13,8 +13,8 @@ struct HostMemoryStats {
   int64_t peak_reserved = 0;  ///< largest in_use and cached together so far
 };
 SINDRI_API HostMemoryStats host_memory_stats();
-/// Both peaks begin anew at what there is now.
-SINDRI_API void reset_host_memory_peaks();
+/// Peaks begin anew at what there is now: that of in_use, that of in_use and cached together.
+SINDRI_API void reset_host_memory_peaks(bool in_use = true, bool reserved = true);
 /// Gives the kept blocks back to the system.
 SINDRI_API void release_cached_host_memory();
 

@@ -43,8 +43,8 @@ struct DeviceMemoryStats {
 };
 /// Of the CPU: host_memory_stats().
 SINDRI_API DeviceMemoryStats device_memory_stats(Device device);
-/// Both peaks begin anew at what there is now.
-SINDRI_API void reset_device_memory_peaks(Device device);
+/// Peaks begin anew at what there is now: that of in_use, that of in_use and cached together.
+SINDRI_API void reset_device_memory_peaks(Device device, bool in_use = true, bool reserved = true);
 /// Throws ValueError for a negative limit and for the CPU, which has none.
 SINDRI_API void set_device_memory_limit(Device device, int64_t bytes);
 /// Gives the kept blocks back to the device.

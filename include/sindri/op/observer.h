@@ -25,6 +25,9 @@ class SINDRI_API KernelObserver {
   virtual ~KernelObserver() = default;
   /// Called behind each kernel, on the thread that ran it; several threads may call at once. Must not throw.
   virtual void on_kernel(const KernelEvent& event) = 0;
+  /// Called behind each wait of the host for a device, on the thread that waited: "item", "synchronize" (sindri/device/device.h, WaitObserver). Never
+  /// on the CPU, whose work is done when a call returns. While kernels are observed each of them runs alone, so waits find little left. Must not throw.
+  virtual void on_wait(const char* /*what*/, std::chrono::steady_clock::time_point /*begin*/, std::chrono::steady_clock::time_point /*end*/) {}
 };
 
 /// The observer in force in this process, or null. SINDRI_TIMELINE=FILE puts a Timeline in force from the start.

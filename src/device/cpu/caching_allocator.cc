@@ -81,10 +81,10 @@ class CachingAllocator final : public HostAllocator {
     return stats_;
   }
 
-  void reset_peaks() {
+  void reset_peaks(bool in_use, bool reserved) {
     const std::lock_guard lock(mutex_);
-    stats_.peak = stats_.in_use;
-    stats_.peak_reserved = stats_.in_use + stats_.cached;
+    if (in_use) stats_.peak = stats_.in_use;
+    if (reserved) stats_.peak_reserved = stats_.in_use + stats_.cached;
   }
 
  private:
@@ -142,7 +142,7 @@ const bool kInstalled = [] {
 }  // namespace
 
 HostMemoryStats host_memory_stats() { return instance().stats(); }
-void reset_host_memory_peaks() { instance().reset_peaks(); }
+void reset_host_memory_peaks(bool in_use, bool reserved) { instance().reset_peaks(in_use, reserved); }
 void release_cached_host_memory() {
   instance().trim();
 #ifdef __GLIBC__
