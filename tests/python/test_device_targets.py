@@ -136,6 +136,23 @@ print(_core.device_memory_stats()['limit'], repr(r.current_stream()))
                                 "simulated accelerator 1 2147483648 CPU None", "1073741824 Stream(device_name=sim, id=0)"] and err == ""
 
 
+def test_a_profile_shows_what_the_host_waited_for(simulator, tmp_path):
+    out, _ = run(f"""
+import json
+p = ms.Profiler(output_path={str(tmp_path)!r})
+x = ms.ops.add(ms.Tensor([1.0]), ms.Tensor([2.0]))
+ms.set_context(device_target='sim')
+y = ms.ops.add(ms.Tensor([1.0]), ms.Tensor([2.0]))
+ms.runtime.synchronize()
+p.analyse()
+folder = {str(tmp_path)!r} + '/profiler/ASCEND_PROFILER_OUTPUT/'
+events = json.load(open(folder + 'trace_view.json'))['traceEvents']
+print([(e['name'], e['dur'] >= 0) for e in events if e['cat'] == 'wait'])
+print('wait' in open(folder + 'op_statistic.csv').read())
+""", simulator)
+    assert out.splitlines() == ["[('wait: synchronize', True)]", "False"]
+
+
 def test_memory_of_the_cpu_is_counted():
     r, h = ms.runtime, ms.hal
     r.reset_peak_memory_stats()

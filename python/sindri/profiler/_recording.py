@@ -51,7 +51,7 @@ def statistics(trace_path: str) -> List[Dict[str, Any]]:
     events = data['traceEvents'] if isinstance(data, dict) else data
     table: Dict[str, List[float]] = {}
     for e in events:
-        if e.get('ph') == 'X':
+        if e.get('ph') == 'X' and e.get('cat') != 'wait':  # the host waits while kernels run
             table.setdefault(e['name'], []).append(float(e['dur']))
     total = sum(sum(v) for v in table.values()) or 1.0
     rows = [{'op': name, 'count': len(v), 'total_us': round(sum(v), 3), 'mean_us': round(sum(v) / len(v), 3), 'min_us': round(min(v), 3),
