@@ -2,6 +2,7 @@
 #include "sindri/core/runtime.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,9 +77,9 @@ dataset::Dataset::Ptr noise(const Shape& image) {
 // Everything a training leaves, as numbers and as text.
 struct Outcome {
   std::vector<float> values;  // the losses of all steps, then the weights
-  std::string choices;  // of kernels
+  std::string text;  // the settings each step found, the choices of kernels
   bool operator==(const Outcome& o) const {  // by their bits
-    return values.size() == o.values.size() && std::memcmp(values.data(), o.values.data(), values.size() * sizeof(float)) == 0 && choices == o.choices;
+    return values.size() == o.values.size() && std::memcmp(values.data(), o.values.data(), values.size() * sizeof(float)) == 0 && text == o.text;
   }
 };
 
@@ -94,15 +95,17 @@ Outcome run(const Training& t) {
   else optimizer = std::make_shared<optim::Momentum>(net->trainable_params(), optim::MomentumOptions{.learning_rate = 0.05});
   train::Model model(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer, {.amp = t.amp});
   Outcome out;
-  const auto record =
-      std::make_shared<train::LambdaCallback>([&](train::TrainState& s) { out.values.insert(out.values.end(), s.losses.begin(), s.losses.end()); });
+  const auto record = std::make_shared<train::LambdaCallback>([&](train::TrainState& state) {
+    out.values.insert(out.values.end(), state.losses.begin(), state.losses.end());
+    out.text += fmt::format("mode {}, strict {}, {} threads, seed {}\n", static_cast<int>(context().mode), strict_mode(), num_threads(), get_seed());
+  });
   model.train(kEpochs, noise(t.image), {record}, {.dataset_sink_mode = t.sink});
   EXPECT_EQ(out.values.size(), static_cast<size_t>(kEpochs * kSteps)) << t.name;
   for (Parameter* p : net->get_parameters()) {
     for (const float v : p->stored().to_vector<float>()) out.values.push_back(v);
   }
   for (const int64_t v : ops::rng_state().stored().to_vector<int64_t>()) out.values.push_back(static_cast<float>(v));
-  for (const auto& [query, kernel] : kernel_choices()) out.choices += query + " " + kernel + "\n";
+  for (const auto& [query, kernel] : kernel_choices()) out.text += query + " " + kernel + "\n";
   return out;
 }
 
@@ -111,7 +114,7 @@ void write(const Outcome& o, const std::string& file) {
   const size_t n = o.values.size();
   f.write(reinterpret_cast<const char*>(&n), sizeof n);
   f.write(reinterpret_cast<const char*>(o.values.data()), static_cast<std::streamsize>(n * sizeof(float)));
-  f << o.choices;
+  f << o.text;
 }
 Outcome read(const std::string& file) {
   std::ifstream f(file, std::ios::binary);
@@ -120,7 +123,7 @@ Outcome read(const std::string& file) {
   if (!f.read(reinterpret_cast<char*>(&n), sizeof n)) throw std::runtime_error("the training of a process of its own left nothing in " + file);
   o.values.resize(n);
   f.read(reinterpret_cast<char*>(o.values.data()), static_cast<std::streamsize>(n * sizeof(float)));
-  o.choices.assign(std::istreambuf_iterator<char>(f), {});
+  o.text.assign(std::istreambuf_iterator<char>(f), {});
   return o;
 }
 
@@ -153,7 +156,7 @@ Outcome in_a_process(size_t which, const std::string& file) {
 void expect_same(const Outcome& got, const Outcome& alone, const char* name, const std::string& when) {
   if (got == alone) return;
   ASSERT_EQ(got.values.size(), alone.values.size()) << name << " " << when;
-  EXPECT_EQ(got.choices, alone.choices) << name << " " << when;
+  EXPECT_EQ(got.text, alone.text) << name << " " << when;
   const auto differ = [](float a, float b) { return std::memcmp(&a, &b, sizeof a) != 0; };
   for (size_t i = 0; i < got.values.size(); ++i) {
     if (differ(got.values[i], alone.values[i])) {
@@ -196,6 +199,25 @@ TEST(Runtimes, FourSideBySideGiveTheBitsOfFourProcesses) {
     for (std::thread& t : threads) t.join();
     for (size_t i = 0; i < kTrainings.size(); ++i) expect_same(together[i], alone[i], kTrainings[i].name, "beside others");
   }
+}
+
+// A random transform that is called by hand draws by its place among those of its runtime.
+TEST(Runtimes, TransformsCalledByHandCountForThemselves) {
+  std::vector<uint8_t> pixels(64 * 64);
+  for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i % 251);
+  const Tensor image = Tensor::from_vector<uint8_t>({64, 64, 1}, pixels);
+  const auto crops = [&] {
+    const RuntimeScope scope((Runtime()));
+    set_seed(9);
+    std::vector<uint8_t> all;
+    for (int i = 0; i < 2; ++i) {
+      for (const uint8_t p : dataset::vision::RandomCrop(8)(image).to_vector<uint8_t>()) all.push_back(p);
+    }
+    return all;
+  };
+  const std::vector<uint8_t> first = crops();
+  EXPECT_FALSE(std::equal(first.begin(), first.begin() + 64, first.begin() + 64));
+  EXPECT_EQ(crops(), first);
 }
 
 // Whatever a worker of the data pipeline calls works in the runtime of the training that reads it.
