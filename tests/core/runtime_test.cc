@@ -14,6 +14,7 @@
 #include "sindri/core/context.h"
 #include "sindri/core/log.h"
 #include "sindri/core/rng.h"
+#include "sindri/graph/compile.h"
 #include "sindri/nn/initializer.h"
 #include "sindri/op/observer.h"
 #include "sindri/ops/elementwise.h"
@@ -198,6 +199,24 @@ TEST(Runtime, RandomOpsAndInitializersCountForThemselves) {
   ops::reset_rng(5, 17);
   const RuntimeScope other(b);
   EXPECT_EQ(ops::rng_state().stored().to_vector<int64_t>()[1], 0);
+}
+
+// An executable reads the random state of the runtime it was compiled in, so another runtime needs one of its own.
+TEST(Runtime, ACompiledFunctionServesSeveral) {
+  CompiledFn f = compile([](Span<const Tensor> in) -> TensorList { return {in[0] + ops::random_uniform({4})}; }, {.name = "draws"});
+  const Tensor zero = Tensor::scalar(0);
+  const auto draw = [&](const Runtime& r) {
+    const RuntimeScope scope(r);
+    if (!seed_is_set()) set_seed(5);
+    std::vector<float> v = f({&zero, 1})[0].to_vector<float>();
+    ops::end_rng_step();
+    return v;
+  };
+  const Runtime a, b;
+  const std::vector<float> first = draw(a), second = draw(a);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(draw(b), first);
+  EXPECT_EQ(draw(b), second);
 }
 
 class CountKernels final : public KernelObserver {

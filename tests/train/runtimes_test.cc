@@ -43,19 +43,27 @@ struct Training {
 
 nn::CellPtr mlp() {
   return nn::SequentialCell::make(nn::Flatten::make(), nn::Dense::make({.in_channels = 64, .out_channels = 48}), nn::ReLU::make(),
-                                  nn::Dense::make({.in_channels = 48, .out_channels = 10}));
+                                  nn::Dropout::make({.keep_prob = 0.8}), nn::Dense::make({.in_channels = 48, .out_channels = 10}));
 }
-nn::CellPtr with_dropout() {
+nn::CellPtr convolution() {
   return nn::SequentialCell::make(nn::Conv2d::make({.in_channels = 3, .out_channels = 16, .kernel_size = 3}), nn::ReLU::make(),
                                   nn::Dropout::make({.keep_prob = 0.7}), nn::Flatten::make(), nn::Dense::make({.in_channels = 1024, .out_channels = 32}),
                                   nn::ReLU::make(), nn::Dropout::make({.keep_prob = 0.5}), nn::Dense::make({.in_channels = 32, .out_channels = 10}));
 }
+nn::CellPtr lenet() { return models::create("lenet"); }
+nn::CellPtr resnet() { return models::create("resnet20"); }
 
-const std::array<Training, 4> kTrainings = {{
-    {"mlp", mlp, {8, 8, 1}, 3, Mode::kGraph, 1, false, true},
-    {"lenet", [] { return models::create("lenet"); }, {32, 32, 1}, 5, Mode::kPynative, 2, true, false},
-    {"resnet20", [] { return models::create("resnet20"); }, {8, 8, 3}, 7, Mode::kGraph, 1, false, false},
-    {"dropout", with_dropout, {8, 8, 3}, 11, Mode::kPynative, 3, false, false, {.level = amp::Level::kO2, .dtype = DType::kFloat16}},
+// Neighbours differ in everything; the second four have each net in the other mode.
+const amp::Options kHalf = {.level = amp::Level::kO2, .dtype = DType::kFloat16};  // with a dynamic loss scale
+const std::array<std::array<Training, 4>, 2> kTrainings = {{
+    {{{"mlp, graph", mlp, {8, 8, 1}, 3, Mode::kGraph, 1, false, true},
+      {"lenet, pynative", lenet, {32, 32, 1}, 5, Mode::kPynative, 2, true, false},
+      {"resnet20, graph", resnet, {8, 8, 3}, 7, Mode::kGraph, 1, false, false},
+      {"half, pynative", convolution, {8, 8, 3}, 11, Mode::kPynative, 3, false, false, kHalf}}},
+    {{{"mlp, pynative", mlp, {8, 8, 1}, 11, Mode::kPynative, 3, true, false},
+      {"lenet, graph", lenet, {32, 32, 1}, 3, Mode::kGraph, 1, false, true},
+      {"resnet20, pynative", resnet, {8, 8, 3}, 5, Mode::kPynative, 2, false, false},
+      {"half, graph", convolution, {8, 8, 3}, 7, Mode::kGraph, 1, true, true, kHalf}}},
 }};
 constexpr int64_t kBatch = 8, kSteps = 10, kEpochs = 2;
 
@@ -130,15 +138,16 @@ Outcome read(const std::string& file) {
 constexpr const char *kWhich = "SINDRI_TEST_TRAINING", *kFile = "SINDRI_TEST_OUTCOME";
 
 // This program once more, which trains one of them and ends.
-Outcome in_a_process(size_t which, const std::string& file) {
-  std::vector<std::string> variables = {std::string(kWhich) + "=" + std::to_string(which), std::string(kFile) + "=" + file};
+Outcome in_a_process(const Training& t, const std::string& file) {
+  std::vector<std::string> variables = {std::string(kWhich) + "=" + t.name, std::string(kFile) + "=" + file};
   for (char** e = environ; *e != nullptr; ++e) {
     if (std::strncmp(*e, "GTEST_", 6) != 0) variables.emplace_back(*e);  // neither its results nor its share of the cases
   }
   std::vector<char*> environment;
   for (std::string& v : variables) environment.push_back(v.data());
   environment.push_back(nullptr);
-  std::string program = std::filesystem::read_symlink("/proc/self/exe").string(), filter = "--gtest_filter=Runtimes.FourSideBySideGiveTheBitsOfFourProcesses";
+  std::string program = std::filesystem::read_symlink("/proc/self/exe").string(),
+              filter = "--gtest_filter=*Runtimes.FourSideBySideGiveTheBitsOfFourProcesses/0";
   char* const arguments[] = {program.data(), filter.data(), nullptr};
   const pid_t child = fork();
   if (child == 0) {
@@ -148,7 +157,7 @@ Outcome in_a_process(size_t which, const std::string& file) {
   }
   int status = 0;
   waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0) << kTrainings[which].name;
+  EXPECT_EQ(status, 0) << t.name;
   return read(file);
 }
 
@@ -167,42 +176,50 @@ void expect_same(const Outcome& got, const Outcome& alone, const char* name, con
   }
 }
 
-TEST(Runtimes, FourSideBySideGiveTheBitsOfFourProcesses) {
+class Runtimes : public testing::TestWithParam<size_t> {};
+
+TEST_P(Runtimes, FourSideBySideGiveTheBitsOfFourProcesses) {
   if (const char* which = std::getenv(kWhich)) {
-    write(run(kTrainings.at(static_cast<size_t>(std::atoi(which)))), std::getenv(kFile));
+    for (const auto& four : kTrainings) {
+      for (const Training& t : four)
+        if (std::string(t.name) == which) write(run(t), std::getenv(kFile));
+    }
     return;
   }
+  const std::array<Training, 4>& four = kTrainings.at(GetParam());
   const TempFolder folder;
   std::vector<Outcome> alone;
-  for (size_t i = 0; i < kTrainings.size(); ++i) alone.push_back(in_a_process(i, folder.file(std::to_string(i))));
+  for (const Training& t : four) alone.push_back(in_a_process(t, folder.file(t.name)));
 
   // In turn on this thread: what a thread keeps between runtimes must not show either.
-  for (size_t i = kTrainings.size(); i-- > 0;) {
-    const RuntimeScope scope((Runtime(kTrainings[i].name)));
-    expect_same(run(kTrainings[i]), alone[i], kTrainings[i].name, "behind others on one thread");
+  for (size_t i = four.size(); i-- > 0;) {
+    const RuntimeScope scope((Runtime(four[i].name)));
+    expect_same(run(four[i]), alone[i], four[i].name, "behind others on one thread");
   }
 
   constexpr int kRepetitions = 4;
   for (int repetition = 0; repetition < kRepetitions; ++repetition) {
-    std::vector<Outcome> together(kTrainings.size());
+    std::vector<Outcome> together(four.size());
     std::vector<std::thread> threads;
-    std::barrier start(static_cast<std::ptrdiff_t>(kTrainings.size()));
-    for (size_t i = 0; i < kTrainings.size(); ++i) {
+    std::barrier start(static_cast<std::ptrdiff_t>(four.size()));
+    for (size_t i = 0; i < four.size(); ++i) {
       threads.emplace_back([&, i] {
-        const RuntimeScope scope((Runtime(kTrainings[i].name)));
+        const RuntimeScope scope((Runtime(four[i].name)));
         start.arrive_and_wait();
         try {
-          together[i] = run(kTrainings[i]);
-        } catch (const std::exception& e) { ADD_FAILURE() << kTrainings[i].name << ": " << e.what(); }
+          together[i] = run(four[i]);
+        } catch (const std::exception& e) { ADD_FAILURE() << four[i].name << ": " << e.what(); }
       });
     }
     for (std::thread& t : threads) t.join();
-    for (size_t i = 0; i < kTrainings.size(); ++i) expect_same(together[i], alone[i], kTrainings[i].name, "beside others");
+    for (size_t i = 0; i < four.size(); ++i) expect_same(together[i], alone[i], four[i].name, "beside others");
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(Fours, Runtimes, testing::Values(0, 1));
+
 // A random transform that is called by hand draws by its place among those of its runtime.
-TEST(Runtimes, TransformsCalledByHandCountForThemselves) {
+TEST(RuntimeOfTheData, TransformsCalledByHandCountForThemselves) {
   std::vector<uint8_t> pixels(64 * 64);
   for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i % 251);
   const Tensor image = Tensor::from_vector<uint8_t>({64, 64, 1}, pixels);
@@ -221,7 +238,7 @@ TEST(Runtimes, TransformsCalledByHandCountForThemselves) {
 }
 
 // Whatever a worker of the data pipeline calls works in the runtime of the training that reads it.
-TEST(Runtimes, WorkersOfThePipelineInheritTheReadersRuntime) {
+TEST(RuntimeOfTheData, WorkersOfThePipelineInheritTheReadersRuntime) {
   std::mutex mutex;
   std::set<std::string> seen;
   dataset::GeneratorDataset::Options o;
