@@ -20,6 +20,7 @@
 #include "sindri/dataset/dataset.h"
 #include "sindri/dataset/transforms.h"
 #include "sindri/dataset/vision.h"
+#include "sindri/device/device.h"
 
 namespace sindri::python {
 
@@ -497,6 +498,7 @@ class PyIterator {
       throw py::error_already_set();
     }
     if (!more) return py::none();
+    if (!numpy) columns = copy_ahead(columns, current_device());
     py::list out(columns.size());
     for (size_t i = 0; i < columns.size(); ++i) out[i] = numpy ? py::object(to_numpy(columns[i])) : to_python(std::move(columns[i]));
     return out;

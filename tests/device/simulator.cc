@@ -41,13 +41,17 @@ void on_fault(int signal, siginfo_t* info, void*) {
 
 class SimEvent final : public Event {
  public:
-  SimEvent(Board& board, Simulator& sim) : board_(board), sim_(sim) {}
+  SimEvent(Board& board, Lane lane, Simulator& sim) : board_(board), lane_(lane), sim_(sim) {}
+  Lane lane() const { return lane_; }
   bool done() override {
-    const std::lock_guard lock(mutex_);
-    return done_;
+    {
+      const std::lock_guard lock(mutex_);
+      if (done_) return true;
+    }
+    return sim_.drop_this_wait(fmt::format("asks for {}", lane_name(lane_)));
   }
   void synchronize() override {
-    if (!sim_.drop_this_wait()) wait();
+    if (!sim_.drop_this_wait(fmt::format("host for {}", lane_name(lane_)))) wait();
     take_error();
   }
   void wait() {
@@ -68,6 +72,7 @@ class SimEvent final : public Event {
 
  private:
   Board& board_;
+  const Lane lane_;
   Simulator& sim_;
   std::mutex mutex_;
   std::condition_variable reached_;
@@ -104,13 +109,14 @@ class SimStream final : public Stream {
   }
   std::shared_ptr<Event> record() override {
     throw_if_lost();
-    auto event = std::make_shared<SimEvent>(board(), sim_);
+    auto event = std::make_shared<SimEvent>(board(), lane(), sim_);
     put({"event", nullptr, event, nullptr});
     return event;
   }
   void wait(const std::shared_ptr<Event>& event) override {
     throw_if_lost();
-    if (!sim_.drop_this_wait()) put({"wait", nullptr, nullptr, std::static_pointer_cast<SimEvent>(event)});
+    auto other = std::static_pointer_cast<SimEvent>(event);
+    if (!sim_.drop_this_wait(fmt::format("{} for {}", lane_name(lane()), lane_name(other->lane())))) put({"wait", nullptr, nullptr, std::move(other)});
   }
   void copy(void* to, const void* from, int64_t bytes, CopyKind kind) override {
     void* const target = kind == CopyKind::kToHost ? to : sim_.inside(to, "copy");
@@ -133,7 +139,7 @@ class SimStream final : public Stream {
     std::map<SimEvent*, std::shared_ptr<SimEvent>> events;  // each replay reaches events of its own
     for (const SimRecording::Item& i : static_cast<SimRecording&>(recording).items) {
       Work w = i.work;
-      if (w.reach != nullptr) w.reach = events[i.work.reach.get()] = std::make_shared<SimEvent>(board(), sim_);
+      if (w.reach != nullptr) w.reach = events[i.work.reach.get()] = std::make_shared<SimEvent>(board(), i.work.reach->lane(), sim_);
       if (w.wait != nullptr) {
         if (!events.contains(w.wait.get())) throw InternalError("a recording waits for an event from outside of it");
         w.wait = events[w.wait.get()];
@@ -379,9 +385,21 @@ void Simulator::pause(Lane lane) {
 }
 
 bool Simulator::counted_down(std::atomic<int64_t>* n) { return *n > 0 && n->fetch_sub(1) == 1; }
-bool Simulator::drop_this_wait() {
-  ++waits_;
-  return counted_down(&drop_wait_);
+bool Simulator::drop_this_wait(const std::string& kind) {
+  const bool asks = kind.starts_with("asks");
+  if (!asks) ++waits_;
+  const std::lock_guard lock(mutex_);
+  ++kinds_[kind];
+  return drop_wait_ > 0 && (drop_kind_ == kind || (drop_kind_.empty() && !asks)) && --drop_wait_ == 0;
+}
+void Simulator::drop_wait(int64_t n, const std::string& kind) {
+  const std::lock_guard lock(mutex_);
+  drop_wait_ = n;
+  drop_kind_ = kind;
+}
+std::map<std::string, int64_t> Simulator::take_waits() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(kinds_, {});
 }
 
 void Simulator::count_work(int index) {
@@ -401,7 +419,8 @@ void Simulator::repair() {
     b.error = nullptr;
   }
   for (auto& n : lose_) n = 0;
-  fail_allocation_ = fail_copy_ = drop_wait_ = 0;
+  fail_allocation_ = fail_copy_ = 0;
+  drop_wait(0);
 }
 
 }  // namespace sindri::sim

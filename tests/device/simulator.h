@@ -59,9 +59,12 @@ class Simulator final : public Backend {
   void lose(int index, int64_t n);
   /// As after the machine was started anew.
   void repair();
-  /// Leaves out the n-th wait from now on, 1 for the next: of a stream for an event, or of the host.
-  void drop_wait(int64_t n) { drop_wait_ = n; }
+  /// Leaves out the n-th wait of a kind from now on, 1 for the next: "compute for copy" (a stream for an event of another lane), "host for compute",
+  /// "asks for copy" (somebody asks whether an event is reached, and is told too early that it is); "": of whichever kind, but for the last.
+  void drop_wait(int64_t n, const std::string& kind = "");
   int64_t waits() const { return waits_; }  ///< of streams for events and of the host, so far
+  /// How often each kind was there since the last call.
+  std::map<std::string, int64_t> take_waits();
   int64_t work() const { return work_; }  ///< kernels and copies put on streams, so far
 
   // ----- Backend -----
@@ -84,7 +87,7 @@ class Simulator final : public Backend {
   bool is_inside(const void* address) const;
   Board& board(int index) { return boards_[static_cast<size_t>(index)]; }
   void pause(Lane lane);
-  bool drop_this_wait();
+  bool drop_this_wait(const std::string& kind);
   bool copy_fails() { return counted_down(&fail_copy_); }
   void count_work(int index);
 
@@ -98,7 +101,10 @@ class Simulator final : public Backend {
   std::array<Board, kDevices> boards_;
   std::array<std::atomic<int>, kLanes> lane_delay_{};
   std::array<std::atomic<int64_t>, kDevices> lose_{};
-  std::atomic<int64_t> fail_allocation_{0}, fail_copy_{0}, drop_wait_{0}, waits_{0}, work_{0};
+  std::atomic<int64_t> fail_allocation_{0}, fail_copy_{0}, waits_{0}, work_{0};
+  int64_t drop_wait_ = 0;  // under the mutex, with what follows
+  std::string drop_kind_;
+  std::map<std::string, int64_t> kinds_;
   std::mt19937_64 random_;
   bool present_ = true;
   int longest_ = 0;
