@@ -121,8 +121,10 @@ class SimStream final : public Stream {
   void copy(void* to, const void* from, int64_t bytes, CopyKind kind) override {
     void* const target = kind == CopyKind::kToHost ? to : sim_.inside(to, "copy");
     const void* const source = kind == CopyKind::kToDevice ? from : sim_.inside(from, "copy");
+    if (kind != CopyKind::kWithin) sim_.check_pinned(kind == CopyKind::kToHost ? to : from, bytes);
+    if (kind == CopyKind::kToHost) sim_.count_read(device().index);
     run(fmt::format("copy of {} bytes", bytes), [=, this] {
-      if (sim_.copy_fails()) throw DeviceError(fmt::format("a copy of {} bytes failed", bytes), device().str(), "look for hardware errors in the system's log");
+      if (sim_.copy_fails()) throw DeviceError(ErrorCode::kDeviceFailed, fmt::format("a copy of {} bytes failed", bytes), device().str(), "look for hardware errors in the system's log");
       std::memmove(target, source, static_cast<size_t>(bytes));
     });
   }
@@ -144,6 +146,7 @@ class SimStream final : public Stream {
         if (!events.contains(w.wait.get())) throw InternalError("a recording waits for an event from outside of it");
         w.wait = events[w.wait.get()];
       }
+      if (w.run != nullptr) sim_.count_work(i.stream->device().index, w.what);
       i.stream->put_now(std::move(w));
     }
   }
@@ -156,7 +159,7 @@ class SimStream final : public Stream {
     if (b.lost) std::rethrow_exception(b.error);
   }
   void put(Work w) {
-    if (w.run != nullptr) sim_.count_work(device().index);
+    if (w.run != nullptr) sim_.count_work(device().index, w.what);
     if (t_recording != nullptr) t_recording->items.push_back({this, std::move(w)});
     else put_now(std::move(w));
   }
@@ -178,7 +181,10 @@ class SimStream final : public Stream {
       if (w.what == "end") return;
       sim_.pause(lane());
       if (w.wait != nullptr) w.wait->wait();
-      if (w.run != nullptr && !board().broken()) run_one(w);
+      if (w.run != nullptr && !board().broken() && sim_.begin_work()) {
+        run_one(w);
+        sim_.end_work(w.what);
+      }
       w.run = nullptr;  // what it holds is gone before somebody hears that it is done
       if (w.reach != nullptr) w.reach->set();
     }
@@ -326,6 +332,7 @@ DeviceInfo Simulator::info(int index) {
 void* Simulator::allocate(int index, int64_t bytes) {
   if (counted_down(&fail_allocation_)) return nullptr;
   bytes = (bytes + 255) / 256 * 256;
+  if (exhausted_[static_cast<size_t>(index)]) return nullptr;
   const std::lock_guard lock(mutex_);
   auto& gaps = free_[static_cast<size_t>(index)];
   for (auto gap = gaps.begin(); gap != gaps.end(); ++gap) {
@@ -355,8 +362,26 @@ void Simulator::release(int index, void* p, int64_t bytes) noexcept {
   gaps[at] = bytes;
 }
 
-void* Simulator::allocate_pinned(int64_t bytes) { return std::aligned_alloc(64, static_cast<size_t>((bytes + 63) / 64 * 64)); }
-void Simulator::release_pinned(void* p, int64_t) noexcept { std::free(p); }
+void* Simulator::allocate_pinned(int64_t bytes) {
+  void* const p = std::aligned_alloc(64, static_cast<size_t>((bytes + 63) / 64 * 64));
+  const std::lock_guard lock(mutex_);
+  if (p != nullptr) pinned_[static_cast<const char*>(p)] = bytes;
+  return p;
+}
+void Simulator::release_pinned(void* p, int64_t) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    pinned_.erase(static_cast<const char*>(p));
+  }
+  std::free(p);
+}
+void Simulator::check_pinned(const void* p, int64_t bytes) {
+  const char* const at = static_cast<const char*>(p);
+  const std::lock_guard lock(mutex_);
+  const auto behind = pinned_.upper_bound(at);
+  if (behind == pinned_.begin() || at + bytes > std::prev(behind)->first + std::prev(behind)->second)
+    throw DeviceError(fmt::format("a copy of {} bytes was given memory of the host that is not pinned", bytes));
+}
 std::unique_ptr<Stream> Simulator::make_stream(Device device, Lane lane) { return std::make_unique<SimStream>(device, lane, *this); }
 
 bool Simulator::is_inside(const void* address) const {
@@ -402,13 +427,34 @@ std::map<std::string, int64_t> Simulator::take_waits() {
   return std::exchange(kinds_, {});
 }
 
-void Simulator::count_work(int index) {
+// Kernels are the CPU's, whose libraries take down what they have made when the process ends, in the reverse order of its making: each time something
+// has run that never ran before, the end of the streams is put in front of that.
+bool Simulator::begin_work() {
+  ++running_;
+  if (!ended_) return true;
+  --running_;
+  return false;
+}
+void Simulator::end_work(const std::string& what) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ran_.insert(what).second) std::atexit([] { get().end(); });
+  }
+  --running_;
+}
+void Simulator::end() {
+  ended_ = true;
+  while (running_ != 0) std::this_thread::yield();
+}
+
+void Simulator::count_work(int index, const std::string& what) {
   ++work_;
+  if (counted_down(&exhaust_[static_cast<size_t>(index)])) exhausted_[static_cast<size_t>(index)] = true;
   if (!counted_down(&lose_[static_cast<size_t>(index)])) return;
   Board& b = board(index);
   const std::lock_guard lock(b.mutex);
   b.lost = true;
-  b.error = std::make_exception_ptr(DeviceError(fmt::format("device sim:{} is lost", index), "", "restart the program; what was saved before is whole"));
+  b.error = std::make_exception_ptr(DeviceError(ErrorCode::kDeviceFailed, fmt::format("device sim:{} is lost", index), "at " + what, "restart the program; what was saved before is whole"));
 }
 void Simulator::lose(int index, int64_t n) { lose_[static_cast<size_t>(index)] = n; }
 
@@ -419,6 +465,9 @@ void Simulator::repair() {
     b.error = nullptr;
   }
   for (auto& n : lose_) n = 0;
+  for (auto* counts : {&lose_read_, &exhaust_})
+    for (auto& n : *counts) n = 0;
+  for (auto& e : exhausted_) e = false;
   fail_allocation_ = fail_copy_ = 0;
   drop_wait(0);
 }

@@ -260,8 +260,7 @@ TEST(Conv2dSecondDerivative, AgreesWithDifferencesOfTheGradient) {
       double side[2];
       for (int s = 0; s < 2; ++s) {
         TensorList moved = at;
-        moved[k] = at[k].clone();
-        moved[k].mutable_data<double>()[i] += s == 0 ? 1e-6 : -1e-6;
+        moved[k] = nudged(moved[k], i, s == 0 ? 1e-6 : -1e-6);
         side[s] = value(moved);
       }
       const double numeric = (side[0] - side[1]) / 2e-6;
@@ -288,8 +287,9 @@ TEST(Conv2dSpecialValues, StayInTheirWindow) {
 
 // The same for the gradient of the input, where a kernel row of 3 * 5 elements ends within a vector.
 TEST(Conv2dSpecialValues, AnInfiniteGradientStaysInItsWindow) {
-  Tensor dy = Tensor::zeros({1, 4, 3, 9}, DType::kFloat32);
-  dy.mutable_data<float>()[4] = std::numeric_limits<float>::infinity();  // channel 0, row 0, column 4
+  std::vector<float> gradient(4 * 3 * 9);
+  gradient[4] = std::numeric_limits<float>::infinity();  // channel 0, row 0, column 4
+  const Tensor dy = Tensor::from_vector({1, 4, 3, 9}, gradient);
   const Tensor w = Tensor::full({4, 3, 2, 5}, 1.0, DType::kFloat32);
   const std::vector<double> dx = ops::conv2d_input_grad(dy, w, {1, 3, 4, 13}, {}).to_vector<double>();
   for (size_t i = 0; i < dx.size(); ++i) {

@@ -92,10 +92,7 @@ double central_difference(const Sample& s, const TensorList& in, int arg, int64_
   for (int k = 0; k < 2; ++k) {
     TensorList moved = in;
     Tensor& t = moved[static_cast<size_t>(arg)];
-    const Device device = t.device();
-    t = device.is_cpu() ? t.clone() : t.to({});
-    t.mutable_data<double>()[at] += k == 0 ? step : -step;
-    t = t.to(device);
+    t = nudged(t, at, k == 0 ? step : -step);
     side[k] = weighted_sum(s, moved);
   }
   return (side[0] - side[1]) / (2 * step);
@@ -192,6 +189,41 @@ TEST_P(OpSuite, GraphEqualsEager) {
   for (size_t i = 0; i < eager.size(); ++i) {
     EXPECT_TRUE(same_bits(once[i], eager[i])) << "first call";
     EXPECT_TRUE(same_bits(again[i], eager[i])) << "second call";
+  }
+}
+
+// What a device computes has the bits of the CPU: eagerly, and compiled with every pass, where the first call runs plainly, the second is recorded,
+// and those behind it are the recording run again. Forward and back in one function, so that passes have a graph to work on.
+TEST_P(OpSuite, ADeviceGivesTheBitsOfTheCpu) {
+  if (current_device().is_cpu()) return;  // main.cc chooses
+  const Sample& s = sample();
+  const bool back = s.gradient && find_op(s.op).vjp != nullptr && !differentiable_inputs(s).empty();
+  const TensorFn both = [&](Span<const Tensor> x) {
+    const TensorList in(x.begin(), x.end());
+    TensorList out = run(s, in);
+    if (!back) return out;
+    for (const Tensor& g : gradient(s, in)) out.push_back(g);
+    return out;
+  };
+  const auto expect_same = [](const TensorList& actual, const TensorList& expected, const std::string& what) {
+    ASSERT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_FALSE(actual[i].device().is_cpu()) << what;
+      EXPECT_TRUE(same_bits(actual[i], expected[i])) << what << ", result " << i;
+    }
+  };
+  for (DType t : float_types(s)) {
+    TensorList eager, compiled;
+    {
+      const DeviceScope host(Device{});
+      const TensorList in = make_inputs(s, t);
+      eager = both(in);
+      compiled = compile(both)(in);
+    }
+    const TensorList in = make_inputs(s, t);
+    expect_same(both(in), eager, fmt::format("{}, eager", dtype_name(t)));
+    CompiledFn f = compile(both);
+    for (int call = 1; call <= 4; ++call) expect_same(f(in), compiled, fmt::format("{}, compiled, call {}", dtype_name(t), call));
   }
 }
 
