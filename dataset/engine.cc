@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "sindri/core/log.h"
+#include "sindri/core/runtime.h"
 #include "src/core/tensor_impl.h"
 
 namespace sindri::dataset {
@@ -99,7 +100,7 @@ Engine::~Engine() { stop(); }
 // With fewer threads than wanted it goes on more slowly; without any it could only wait for ever.
 void Engine::start() {
   try {
-    for (int i = 0; i < num_workers_; ++i) threads_.emplace_back([this] { work(); });
+    for (int i = 0; i < num_workers_; ++i) threads_.emplace_back(in_this_runtime([this] { work(); }));
   } catch (const std::system_error& e) {
     if (threads_.empty())
       throw DeviceError(ErrorCode::kMemory, fmt::format("the data pipeline cannot start a thread: {}", e.what()), "limits of this process",

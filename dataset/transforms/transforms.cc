@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "dataset/transforms/vision_ops.h"
+#include "sindri/core/runtime.h"
 #include "sindri/dataset/dataset.h"
 
 namespace sindri::dataset {
@@ -149,11 +150,14 @@ void TypeCastOp::run(RowCall& call) const {
   });
 }
 
+namespace {
+constinit RuntimeSlot<std::atomic<uint32_t>> places;
+}  // namespace
+
 struct Transform::Calls {
   /// Place among the random transforms called by hand so far, taken at the first call: no two of them draw the same numbers.
   uint32_t place() {
-    static std::atomic<uint32_t> places{0};
-    std::call_once(placed, [this] { place_ = places.fetch_add(1); });
+    std::call_once(placed, [this] { place_ = places.get().fetch_add(1); });
     return place_;
   }
   std::atomic<int64_t> count{0};

@@ -5,6 +5,7 @@
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/rng.h"
+#include "sindri/core/runtime.h"
 #include "sindri/core/tensor.h"
 #include "sindri/dataset/dataset.h"
 #include "sindri/dataset/transforms.h"

@@ -1,13 +1,17 @@
 // The key of the random ops: a Parameter, so that compiled steps read and write it like any other state.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
+#include <utility>
+#include <vector>
 
 #include "ops/random/random_ops.h"
 #include "ops/random/state.h"
 #include "sindri/core/device.h"
 #include "sindri/core/error.h"
 #include "sindri/core/rng.h"
+#include "sindri/core/runtime.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/random.h"
@@ -17,21 +21,31 @@ namespace sindri {
 
 namespace {
 
-std::atomic<int64_t> g_instance{0};
-// A graph's ops are numbered apart: a call by another thread while it is traced must not give two of them one number for good.
-thread_local int64_t t_traced_instance = 0;
-std::atomic<int64_t> g_seedings{0};
-std::atomic<int64_t> g_seed_taken{-1};  // the global seed the state was last made from; -1: none
+int64_t seed_now() { return seed_is_set() ? get_seed() : -1; }
+
+struct Numbers {
+  std::atomic<int64_t> instance{0}, seedings{0};
+};
+constinit RuntimeSlot<Numbers> numbers_slot;
+Numbers& numbers() { return numbers_slot.get(); }
+
+// A graph's ops are numbered apart: a call by another thread while it is traced must not give two of them one number for good. Of each thread,
+// and, where one thread works in several runtimes, of each of these.
+int64_t& traced_instance() {
+  thread_local std::vector<std::pair<uint64_t, int64_t>> of_runtimes;
+  const uint64_t id = Runtime::current().id();
+  const auto at = std::find_if(of_runtimes.begin(), of_runtimes.end(), [id](const auto& r) { return r.first == id; });
+  return at != of_runtimes.end() ? at->second : of_runtimes.emplace_back(id, 0).second;
+}
 
 Tensor key_tensor(int64_t seed, int64_t step, int64_t sample_offset) { return Tensor::from_vector<int64_t>({3}, {seed, step, sample_offset}); }
 
-Parameter& slot() {
-  static Parameter state = [] {
-    g_seed_taken = seed_is_set() ? get_seed() : -1;
-    return Parameter(key_tensor(get_seed(), 0, 0), "rng_state", false);
-  }();
-  return state;
-}
+struct Key {
+  std::atomic<int64_t> seed_taken{seed_now()};  // the global seed the state was last made from; -1: none
+  Parameter state{key_tensor(get_seed(), 0, 0), "rng_state", false};
+};
+constinit RuntimeSlot<Key> key_slot;
+Parameter& slot() { return key_slot.get().state; }
 
 // Where the part that runs begins. Of what the state holds now, which another thread may have changed: at the end it is whole in any case.
 void set_first_instance(int64_t first) {
@@ -51,15 +65,15 @@ void set_first_instance(int64_t first) {
 
 }  // namespace
 
-int64_t random_ops::next_instance() { return is_tracing_graph() ? t_traced_instance++ : g_instance.fetch_add(1); }
+int64_t random_ops::next_instance() { return is_tracing_graph() ? traced_instance()++ : numbers().instance.fetch_add(1); }
 
 Parameter& ops::rng_state() {
-  Parameter& state = slot();
+  auto& [seed_taken, state] = key_slot.get();
   // A set_seed since then starts the numbers again.
-  if (seed_is_set() && get_seed() != g_seed_taken) {
-    g_seed_taken = get_seed();
-    g_instance = 0;
-    ++g_seedings;
+  if (seed_is_set() && get_seed() != seed_taken) {
+    seed_taken = get_seed();
+    numbers().instance = 0;
+    ++numbers().seedings;
     state.store(key_tensor(get_seed(), 0, state.stored().to_vector<int64_t>()[2]));
   }
   state.move_to(current_device());  // it goes where the numbers are drawn
@@ -69,9 +83,9 @@ Parameter& ops::rng_state() {
 void ops::reset_rng(int64_t seed, int64_t step, int64_t sample_offset) {
   if (step < 0 || sample_offset < 0) throw ValueError(fmt::format("reset_rng: step {} and sample offset {} must not be negative", step, sample_offset));
   slot().store(key_tensor(seed, step, sample_offset));
-  g_seed_taken = seed_is_set() ? get_seed() : -1;
-  g_instance = 0;
-  ++g_seedings;
+  key_slot.get().seed_taken = seed_now();
+  numbers().instance = 0;
+  ++numbers().seedings;
 }
 
 void ops::begin_rng_step() {
@@ -79,16 +93,16 @@ void ops::begin_rng_step() {
   set_rng_instance(0);
 }
 
-int64_t ops::rng_instance() { return is_tracing_graph() ? t_traced_instance : g_instance.load(); }
+int64_t ops::rng_instance() { return is_tracing_graph() ? traced_instance() : numbers().instance.load(); }
 void ops::set_rng_instance(int64_t next) {
-  if (is_tracing_graph()) t_traced_instance = next;
-  else g_instance = next;
+  if (is_tracing_graph()) traced_instance() = next;
+  else numbers().instance = next;
 }
 
 ops::RngPart::RngPart() {
   rng_state();
-  first_ = g_instance;
-  seedings_ = g_seedings;
+  first_ = numbers().instance;
+  seedings_ = numbers().seedings;
   set_first_instance(first_);
 }
 
@@ -98,7 +112,7 @@ void ops::RngPart::end(int64_t drawn) {
   if (ended_) return;
   ended_ = true;
   set_first_instance(0);
-  if (g_seedings == seedings_) g_instance = first_ + drawn;
+  if (numbers().seedings == seedings_) numbers().instance = first_ + drawn;
 }
 
 void ops::end_rng_step() {

@@ -9,6 +9,7 @@
 #include "sindri/amp/policy.h"
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
+#include "sindri/core/runtime.h"
 #include "src/amp/amp_trace.h"
 
 namespace sindri::amp {
@@ -189,13 +190,16 @@ std::function<std::shared_ptr<void>()> capture() {
 bool is_casting() { return t_trace != nullptr && t_trace->policy.kind != Policy::Kind::kOff; }
 
 namespace {
-std::atomic<bool> casts_hold = true;
+struct CastsHold {
+  std::atomic<bool> on{true};
+};
+constinit RuntimeSlot<CastsHold> casts_hold;
 }  // namespace
 
-void set_casts_hold(bool on) { casts_hold = on; }
+void set_casts_hold(bool on) { casts_hold.get().on = on; }
 
 void hold_type(const Tensor& t) {
-  if (t_trace != nullptr && casts_hold && is_floating(t.dtype()) && t.dtype() != DType::kFloat64) t_trace->hold(t);
+  if (t_trace != nullptr && casts_hold.get().on && is_floating(t.dtype()) && t.dtype() != DType::kFloat64) t_trace->hold(t);
 }
 
 Tensor cast_floating(const Tensor& t, DType dtype) {

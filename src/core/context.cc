@@ -1,26 +1,28 @@
-// Process-wide settings and what the machine offers.
+// Settings of the current runtime, and what the machine offers.
 #include "sindri/core/context.h"
 
 #include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <string_view>
+#include <type_traits>
 
 #include "sindri/core/error.h"
 #include "sindri/core/rng.h"
 #include "src/core/mutable_context.h"
+#include "src/core/runtime_state.h"
 
 namespace sindri {
 
-Context& mutable_context() {
-  static Context c;
-  return c;
-}
+namespace {
+constinit RuntimeSlot<Context> context_slot;
+}  // namespace
+
+Context& mutable_context() { return context_slot.get(); }
 
 namespace {
 
@@ -50,21 +52,26 @@ int usable_cores() {
   return std::max(1, std::min(affinity, cgroup_cores()));
 }
 
-std::atomic<int>& thread_slot() {
-  static std::atomic<int> n = [] {
+// What counts where a runtime has set nothing.
+int threads_of_environment() {
+  static const int n = [] {
     if (const int v = env_int("SINDRI_NUM_THREADS")) return v;
     if (const int v = env_int("OMP_NUM_THREADS")) return v;
     return usable_cores();
   }();
   return n;
 }
-
-std::atomic<bool>& strict_slot() {
-  static std::atomic<bool> on = [] {
+bool strict_by_environment() {
+  static const bool on = [] {
     const char* v = std::getenv("SINDRI_STRICT");
     return v != nullptr && std::string_view(v) != "" && std::string_view(v) != "0";
   }();
   return on;
+}
+
+// Kept, as it is asked for at every op, unless another thread has set something meanwhile.
+template <class T> T take_default(std::atomic<T>& setting, T unset, std::type_identity_t<T> value) {
+  return setting.compare_exchange_strong(unset, value) ? value : unset;
 }
 
 CpuIsa detect_isa() {
@@ -83,9 +90,6 @@ CpuIsa detect_isa() {
   throw SettingsError(fmt::format("SINDRI_CPU_ISA={} is not known", env), "environment", "use scalar, avx2, avx512 or avx512_bf16");
 }
 
-std::atomic<int64_t> g_seed{0};
-std::atomic<int64_t> g_seed_generation{0};
-
 }  // namespace
 
 const Context& context() { return mutable_context(); }
@@ -95,12 +99,18 @@ void set_save_graphs(bool on, const std::string& path) {
   mutable_context().save_graphs_path = path;
 }
 
-bool strict_mode() { return strict_slot().load(std::memory_order_relaxed); }
-void set_strict(bool on) { strict_slot().store(on); }
-int num_threads() { return thread_slot().load(std::memory_order_relaxed); }
+bool strict_mode() {
+  const int8_t on = t_place.runtime->strict.load(std::memory_order_relaxed);
+  return on >= 0 ? on != 0 : take_default(t_place.runtime->strict, on, strict_by_environment() ? 1 : 0) != 0;
+}
+void set_strict(bool on) { t_place.runtime->strict = on ? 1 : 0; }
+int num_threads() {
+  const int n = t_place.runtime->threads.load(std::memory_order_relaxed);
+  return n > 0 ? n : take_default(t_place.runtime->threads, n, threads_of_environment());
+}
 void set_num_threads(int n) {
   if (n < 1 || n > 1024) throw ValueError(fmt::format("the number of threads must be from 1 to 1024, got {}", n));
-  thread_slot().store(n);
+  t_place.runtime->threads = n;
 }
 
 CpuIsa cpu_isa() {
@@ -114,11 +124,11 @@ const char* cpu_isa_name(CpuIsa isa) {
 
 void set_seed(int64_t seed) {
   if (seed < 0 || seed > 0xffffffffLL) throw ValueError(fmt::format("the seed must be from 0 to 2^32 - 1, got {}", seed));
-  g_seed = seed;
-  ++g_seed_generation;
+  t_place.runtime->seed = seed;
+  ++t_place.runtime->seed_generation;
 }
-int64_t get_seed() { return g_seed; }
-bool seed_is_set() { return g_seed_generation > 0; }
-int64_t seed_generation() { return g_seed_generation; }
+int64_t get_seed() { return t_place.runtime->seed; }
+bool seed_is_set() { return seed_generation() > 0; }
+int64_t seed_generation() { return t_place.runtime->seed_generation; }
 
 }  // namespace sindri

@@ -4,17 +4,15 @@
 #include <atomic>
 
 #include "sindri/core/error.h"
+#include "src/core/runtime_state.h"
 #include "src/core/tensor_impl.h"
 
 namespace sindri {
 
 namespace {
 
-thread_local const Device* t_scope = nullptr;
 thread_local int t_host_tensors = 0;
 std::atomic<DeviceMemory*> g_memory{nullptr};
-// A Device as one word: threads read it while another sets it.
-std::atomic<uint64_t> g_current{0};
 
 }  // namespace
 
@@ -28,21 +26,21 @@ DeviceMemory& device_memory() {
 std::string Device::str() const { return kind == kCpu ? "cpu" : device_memory().name(*this); }
 
 Device current_device() {
-  if (t_scope != nullptr) return *t_scope;
-  const uint64_t packed = g_current.load(std::memory_order_relaxed);
+  if (t_place.device != nullptr) return *t_place.device;
+  const uint64_t packed = t_place.runtime->device.load(std::memory_order_relaxed);
   return {static_cast<Device::Kind>(packed & 0xff), static_cast<int>(packed >> 8)};
 }
 
 void set_current_device(Device device) {
   if (!device.is_cpu()) device_memory().check(device);
-  g_current = static_cast<uint64_t>(device.kind) | static_cast<uint64_t>(device.index) << 8;
+  t_place.runtime->device = static_cast<uint64_t>(device.kind) | static_cast<uint64_t>(device.index) << 8;
 }
 
-DeviceScope::DeviceScope(Device device) : device_(device), previous_(t_scope) {
+DeviceScope::DeviceScope(Device device) : device_(device), previous_(t_place.device) {
   if (!device.is_cpu()) device_memory().check(device);
-  t_scope = &device_;
+  t_place.device = &device_;
 }
-DeviceScope::~DeviceScope() { t_scope = previous_; }
+DeviceScope::~DeviceScope() { t_place.device = previous_; }
 
 HostTensors::HostTensors() { ++t_host_tensors; }
 HostTensors::~HostTensors() { --t_host_tensors; }

@@ -2,6 +2,7 @@
 // would outlive the library when it is unloaded.
 #include "sindri/core/log.h"
 #include "src/core/fork.h"
+#include "src/core/runtime_state.h"
 
 #include <sys/time.h>
 #include <cstdio>
@@ -69,8 +70,11 @@ void write(Level level, const char* topic, const std::string& message) {
   localtime_r(&tv.tv_sec, &t);
   char stamp[32];
   std::strftime(stamp, sizeof stamp, "%H:%M:%S", &t);
+  const std::string* const name = t_place.runtime->name.get();
+  const std::string who = name != nullptr ? "[" + *name + "] " : "";
   const std::lock_guard lock(mutex);
-  std::fprintf(stderr, "[%s.%03ld] [%s] [%s] %s\n", stamp, static_cast<long>(tv.tv_usec / 1000), kNames[static_cast<int>(level)], topic, message.c_str());
+  std::fprintf(stderr, "[%s.%03ld] [%s] %s[%s] %s\n", stamp, static_cast<long>(tv.tv_usec / 1000), kNames[static_cast<int>(level)], who.c_str(), topic,
+               message.c_str());
 }
 
 }  // namespace sindri::log

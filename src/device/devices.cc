@@ -16,6 +16,7 @@
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/host_memory.h"
+#include "sindri/core/runtime.h"
 #include "src/core/tensor_impl.h"
 #include "src/device/caching_pool.h"
 
@@ -37,13 +38,13 @@ const char* lane_name(Lane lane) {
 
 namespace {
 
-std::atomic<int64_t> g_host_waits{0};
+constinit RuntimeSlot<std::atomic<int64_t>> waits;
 std::atomic<WaitObserver*> g_wait_observer{nullptr};
 thread_local Stream* t_stream = nullptr;
 
 template <class F> void host_wait(const char* what, F&& wait) {
   const auto now = [] { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
-  ++g_host_waits;
+  ++waits.get();
   WaitObserver* const observer = g_wait_observer.load(std::memory_order_acquire);
   const int64_t begin = observer != nullptr ? now() : 0;
   wait();
@@ -388,7 +389,7 @@ void synchronize(Device device) {
   host_wait("synchronize", [&] { d.synchronize(); });
 }
 
-int64_t host_waits() { return g_host_waits; }
+int64_t host_waits() { return waits.get(); }
 WaitObserver* set_wait_observer(WaitObserver* observer) { return g_wait_observer.exchange(observer); }
 
 }  // namespace sindri

@@ -7,6 +7,7 @@
 
 #include "sindri/core/context.h"
 #include "sindri/op/kernel.h"
+#include "src/core/runtime_state.h"
 #include "src/graph/trace.h"
 
 namespace sindri {
@@ -65,6 +66,8 @@ std::string changes(const std::vector<Signature>& all) {
   note_change(
       all, "variant", [](const Signature& s) { return std::to_string(s.variant); }, &out);
   note_change(
+      all, "runtime", [](const Signature& s) { return std::to_string(s.runtime); }, &out);
+  note_change(
       all, "threads", [](const Signature& s) { return std::to_string(s.threads); }, &out);
   note_change(
       all, "strict mode", [](const Signature& s) { return std::string(s.strict ? "on" : "off"); }, &out);
@@ -75,7 +78,8 @@ std::string changes(const std::vector<Signature>& all) {
 
 bool Signature::matches(const Signature& call) const {
   return inputs == call.inputs && device == call.device && variant == call.variant && strict == call.strict && threads == call.threads &&
-      forced_kernel == call.forced_kernel && std::all_of(states.begin(), states.end(), [](const State& s) { return s.param->meta() == s.meta; });
+      runtime == call.runtime && forced_kernel == call.forced_kernel &&
+      std::all_of(states.begin(), states.end(), [](const State& s) { return s.param->meta() == s.meta; });
 }
 
 Signature make_signature(Span<const Tensor> in, int variant) {
@@ -85,6 +89,7 @@ Signature make_signature(Span<const Tensor> in, int variant) {
   s.variant = variant;
   s.strict = strict_mode();
   s.threads = num_threads();
+  s.runtime = current_runtime_id();
   s.forced_kernel = forced_kernel() != nullptr ? forced_kernel() : "";
   return s;
 }

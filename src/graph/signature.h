@@ -20,6 +20,7 @@ struct Signature {
   int variant = 0;
   bool strict = false;  // kernels and their partitions depend on these three
   int threads = 1;
+  uint64_t runtime = 0;  // whose choices of kernels and random state it holds
   std::string forced_kernel;
   std::vector<State> states;  // known once the function was traced
 

@@ -10,9 +10,11 @@
 #include <mutex>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
+#include "sindri/core/runtime.h"
 #include "src/core/fork.h"
 
 namespace sindri::nn {
@@ -187,19 +189,22 @@ const std::vector<Alias>& aliases() {
   return table;
 }
 
-// Draw number since set_seed: two networks built one after the other differ, the same one built after the same set_seed does not.
-uint64_t next_draw() {
-  static std::mutex mutex;
-  static const AtFork at_fork(mutex, AtFork::kSettings);
-  static int64_t generation = 0;
-  static uint64_t count = 0;
-  const std::lock_guard lock(mutex);
-  if (generation != seed_generation()) {
-    generation = seed_generation();
-    count = 0;
+// Draws since set_seed: two networks built one after the other differ, the same one built after the same set_seed does not.
+class Draws {
+ public:
+  uint64_t next() {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(generation_, seed_generation()) != seed_generation()) count_ = 0;
+    return count_++;
   }
-  return count++;
-}
+
+ private:
+  std::mutex mutex_;
+  const AtFork at_fork_{mutex_, AtFork::kSettings};
+  int64_t generation_ = 0;
+  uint64_t count_ = 0;
+};
+constinit RuntimeSlot<Draws> draws;
 
 constexpr uint64_t kInitializerStream = 0x696e6974;  // keeps these draws apart from other users of the seed
 
@@ -234,7 +239,7 @@ Tensor initializer(const Init& init, const Shape& shape, DType dtype) {
       throw ShapeError(fmt::format("initializer: a tensor of shape {} is given for a parameter of shape {}", t.shape().str(), shape.str()));
     return t.dtype() == dtype ? t.clone() : Tensor::from_values(shape, t.to_vector<double>(), dtype);
   }
-  PhiloxSequence rng(hash_combine(hash_combine(kInitializerStream, static_cast<uint64_t>(get_seed())), next_draw()), 0, 0, 0);
+  PhiloxSequence rng(hash_combine(hash_combine(kInitializerStream, static_cast<uint64_t>(get_seed())), draws.get().next()), 0, 0, 0);
   return Tensor::from_values(shape, init.initializer()->values(shape, rng), dtype);
 }
 

@@ -30,6 +30,7 @@
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
 #include "sindri/core/long_wait.h"
+#include "sindri/core/runtime.h"
 #include "sindri/device/device.h"
 #include "sindri/op/kernel_choice.h"
 #include "sindri/version.h"
@@ -115,10 +116,8 @@ struct Used {
   uint64_t last = 0;
 };
 
-struct State {
-  const KernelChoices pinned = pinned_choices();  // may throw
-  std::mutex mutex;  // of what follows
-  const AtFork at_fork{mutex, AtFork::kKernelChoices};
+// What a runtime was given and has chosen; under the mutex of State.
+struct Choices {
   bool tuning = [] {
     const char* v = std::getenv("SINDRI_TUNE");
     return v == nullptr || std::string_view(v) != "0";
@@ -126,15 +125,24 @@ struct State {
   KernelChoices given;
   std::map<std::string, Used> used;
   uint64_t clock = 0;
-  Measurements cached;
-  bool told_of_missing = false;
-  std::string cache_file;  // that was read
-  size_t added = 0;  // to it
 
   void use(const std::string& key, const KernelDef& k, const char* from) {
     used[key] = {k.name, from, ++clock};
     bound(&used, kMostUsed, [](const Used& u) { return u.last; });
   }
+};
+constinit RuntimeSlot<Choices> choices_slot;
+Choices& choices_here() { return choices_slot.get(); }
+
+// Of the process, as are its environment and its cache file: what one runtime has measured others find.
+struct State {
+  const KernelChoices pinned = pinned_choices();  // may throw
+  std::mutex mutex;  // of what follows, and of each runtime's Choices
+  const AtFork at_fork{mutex, AtFork::kKernelChoices};
+  Measurements cached;
+  bool told_of_missing = false;
+  std::string cache_file;  // that was read
+  size_t added = 0;  // to it
 
   // What the cache file says of a query, if it was measured among the same kernels.
   const KernelDef* measured(const std::string& key, const std::vector<const KernelDef*>& alternatives) const {
@@ -328,29 +336,31 @@ const KernelDef* measure(const KernelQuery& q, const std::string& key, const std
 
 bool kernel_tuning() {
   const std::lock_guard lock(state().mutex);
-  return state().tuning && !strict_mode();
+  return choices_here().tuning && !strict_mode();
 }
 void set_kernel_tuning(bool on) {
   const std::lock_guard lock(state().mutex);
-  state().tuning = on;
+  choices_here().tuning = on;
 }
 KernelChoices kernel_choices() {
   const std::lock_guard lock(state().mutex);
   KernelChoices all;
-  for (const auto& [key, u] : state().used) all[key] = u.kernel;
-  all.insert(state().given.begin(), state().given.end());  // a resumed run that ends early keeps what it has not come to
+  const Choices& c = choices_here();
+  for (const auto& [key, u] : c.used) all[key] = u.kernel;
+  all.insert(c.given.begin(), c.given.end());  // a resumed run that ends early keeps what it has not come to
   return all;
 }
 std::map<std::string, std::string> kernel_choice_origins() {
   const std::lock_guard lock(state().mutex);
   std::map<std::string, std::string> all;
-  for (const auto& [key, u] : state().used) all[key] = u.from;
-  for (const auto& [key, kernel] : state().given) all.try_emplace(key, kRecorded);
+  const Choices& c = choices_here();
+  for (const auto& [key, u] : c.used) all[key] = u.from;
+  for (const auto& [key, kernel] : c.given) all.try_emplace(key, kRecorded);
   return all;
 }
 void set_kernel_choices(const KernelChoices& choices) {
   const std::lock_guard lock(state().mutex);
-  state().given = choices;
+  choices_here().given = choices;
 }
 
 std::string kernel_cache_file() {
@@ -375,9 +385,10 @@ const KernelDef* known_kernel(State& s, const std::string& key, const std::strin
     if (k == nullptr) log::warn("dispatch", fmt::format("{}: the recorded kernel '{}' is not there; bits may differ from the recorded run", key, it->second));
     return k;
   };
+  Choices& c = choices_here();
   const char* from = kRecorded;
-  const KernelDef* k = in(s.given);
-  if (const auto it = s.used.find(key); k == nullptr && it != s.used.end()) {
+  const KernelDef* k = in(c.given);
+  if (const auto it = c.used.find(key); k == nullptr && it != c.used.end()) {
     k = find(alternatives, it->second.kernel);
     from = it->second.from;
   }
@@ -387,17 +398,17 @@ const KernelDef* known_kernel(State& s, const std::string& key, const std::strin
   }
   if (k == nullptr && !s.pinned.empty() && !s.pinned.contains(key) && !std::exchange(s.told_of_missing, true))
     log::warn("dispatch", fmt::format("SINDRI_KERNEL_CHOICES has no choice for {}; bits may differ from the recorded run", key));
-  if (k == nullptr && s.tuning && !file.empty()) {
+  if (k == nullptr && c.tuning && !file.empty()) {
     if (s.cache_file != file || (!s.cached.contains(key) && s.added < kMostAdded)) s.cached = read_cache(file);
     if (std::exchange(s.cache_file, file) != file) s.added = 0;
     k = s.measured(key, alternatives);
     from = kCached;
   }
-  if (k == nullptr && !s.tuning) {
+  if (k == nullptr && !c.tuning) {
     k = first_by_name(alternatives);
     from = kFixed;
   }
-  if (k != nullptr) s.use(key, *k, from);
+  if (k != nullptr) c.use(key, *k, from);
   return k;
 }
 
@@ -430,7 +441,7 @@ const KernelDef* measure_and_keep(State& s, const KernelQuery& q, const std::str
       ++s.added;
     }
   }
-  s.use(key, *k, from);
+  choices_here().use(key, *k, from);
   return k;
 }
 

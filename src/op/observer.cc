@@ -1,4 +1,4 @@
-// The observer in force. A plain pointer: interpreters look at it before every kernel, so looking must cost nothing.
+// The observer in force in each runtime. A plain pointer: interpreters look at it before every kernel, so looking must cost nothing.
 #include "sindri/op/observer.h"
 
 #include <atomic>
@@ -7,12 +7,44 @@
 
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
+#include "sindri/core/runtime.h"
 #include "sindri/device/device.h"
 #include "sindri/op/timeline.h"
 
 namespace sindri {
 
 namespace {
+
+// Hands waits on to the observer of kernels, and to whoever heard of them before it.
+class WaitRelay final : public WaitObserver {
+ public:
+  void on_wait(const char* what, int64_t begin_ns, int64_t end_ns) override {
+    const auto point = [](int64_t ns) { return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(ns)); };
+    if (KernelObserver* const observer = kernel_observer()) observer->on_wait(what, point(begin_ns), point(end_ns));
+    if (WaitObserver* const other = before_.load(std::memory_order_acquire)) other->on_wait(what, begin_ns, end_ns);
+  }
+  // There while any runtime observes kernels: without it a wait takes no times.
+  void add_observer() {
+    const std::lock_guard lock(mutex_);
+    if (observers_++ == 0) before_ = set_wait_observer(this);
+  }
+  void remove_observer() {
+    const std::lock_guard lock(mutex_);
+    if (--observers_ > 0) return;
+    WaitObserver* const last = set_wait_observer(before_.exchange(nullptr));
+    if (last != this) set_wait_observer(last);  // one that came later stays
+  }
+
+ private:
+  std::mutex mutex_;
+  int observers_ = 0;
+  std::atomic<WaitObserver*> before_{nullptr};
+};
+
+WaitRelay& relay() {
+  static WaitRelay* const r = new WaitRelay;  // devices hear of it until the process ends
+  return *r;
+}
 
 // The timeline of SINDRI_TIMELINE, written when the process ends.
 class ProcessTimeline {
@@ -21,6 +53,7 @@ class ProcessTimeline {
     if (const char* path = std::getenv("SINDRI_TIMELINE"); path != nullptr && *path != 0) {
       path_ = path;
       timeline_ = std::make_unique<Timeline>();
+      relay().add_observer();
     }
   }
   ~ProcessTimeline();
@@ -31,51 +64,19 @@ class ProcessTimeline {
   std::unique_ptr<Timeline> timeline_;
 };
 
-std::atomic<KernelObserver*>& in_force();
-
-// Hands waits on to the observer of kernels, and to whoever heard of them before it.
-class WaitRelay final : public WaitObserver {
- public:
-  void on_wait(const char* what, int64_t begin_ns, int64_t end_ns) override {
-    const auto point = [](int64_t ns) { return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(ns)); };
-    if (KernelObserver* const observer = in_force().load(std::memory_order_acquire)) observer->on_wait(what, point(begin_ns), point(end_ns));
-    if (WaitObserver* const other = before_.load(std::memory_order_acquire)) other->on_wait(what, begin_ns, end_ns);
-  }
-  // There while kernels are observed: without it a wait takes no times.
-  void follow(const KernelObserver* observer) {
-    const std::lock_guard lock(mutex_);
-    if ((observer != nullptr) == installed_) return;
-    installed_ = !installed_;
-    if (installed_) {
-      before_ = set_wait_observer(this);
-      return;
-    }
-    WaitObserver* const last = set_wait_observer(before_.exchange(nullptr));
-    if (last != this) set_wait_observer(last);  // one that came later stays
-  }
-
- private:
-  std::mutex mutex_;
-  bool installed_ = false;
-  std::atomic<WaitObserver*> before_{nullptr};
-};
-
-WaitRelay& relay() {
-  static WaitRelay* const r = new WaitRelay;  // devices hear of it until the process ends
-  return *r;
-}
-
-std::atomic<KernelObserver*>& in_force() {
+Timeline* process_timeline() {
   static ProcessTimeline process;
-  static std::atomic<KernelObserver*> observer{process.timeline()};
-  static const bool followed = (relay().follow(process.timeline()), true);
-  (void)followed;
-  return observer;
+  return process.timeline();
 }
+
+struct InForce {
+  std::atomic<KernelObserver*> observer{process_timeline()};
+};
+constinit RuntimeSlot<InForce> in_force;
 
 ProcessTimeline::~ProcessTimeline() {
   if (timeline_ == nullptr) return;
-  relay().follow(nullptr);
+  relay().remove_observer();
   try {
     timeline_->write(path_);
     if (timeline_->dropped() > 0)
@@ -86,12 +87,14 @@ ProcessTimeline::~ProcessTimeline() {
 
 }  // namespace
 
-KernelObserver* kernel_observer() { return in_force().load(std::memory_order_acquire); }
+KernelObserver* kernel_observer() { return in_force.get().observer.load(std::memory_order_acquire); }
 
-ObserveKernels::ObserveKernels(KernelObserver& observer) : previous_(in_force().exchange(&observer, std::memory_order_acq_rel)) { relay().follow(&observer); }
+ObserveKernels::ObserveKernels(KernelObserver& observer) : previous_(in_force.get().observer.exchange(&observer, std::memory_order_acq_rel)) {
+  relay().add_observer();
+}
 ObserveKernels::~ObserveKernels() {
-  in_force().store(previous_, std::memory_order_release);
-  relay().follow(previous_);
+  in_force.get().observer.store(previous_, std::memory_order_release);
+  relay().remove_observer();
 }
 
 }  // namespace sindri

@@ -15,6 +15,7 @@
 #include "sindri/op/bind.h"
 #include "sindri/op/observer.h"
 #include "src/core/fork.h"
+#include "src/core/runtime_state.h"
 #include "src/core/tensor_impl.h"
 #include "src/op/layout_rule.h"
 
@@ -30,10 +31,11 @@ struct Key {
   std::string forced;
   bool strict;
   int threads;
+  uint64_t runtime;  // whose choices of kernels the plan keeps
   size_t hash;
   bool operator==(const Key& o) const {
-    return hash == o.hash && op == o.op && strict == o.strict && threads == o.threads && device == o.device && forced == o.forced && attrs == o.attrs &&
-        in == o.in;
+    return hash == o.hash && op == o.op && strict == o.strict && threads == o.threads && runtime == o.runtime && device == o.device && forced == o.forced &&
+        attrs == o.attrs && in == o.in;
   }
 };
 
@@ -66,6 +68,7 @@ template <class MetaOf> struct Call {
   const char* forced = forced_kernel();
   bool strict = strict_mode();
   int threads = num_threads();
+  uint64_t runtime = current_runtime_id();
 
   // One multiplication per number, all of them mixed at the end: hashing is a good part of what a small op costs.
   size_t hash() const {
@@ -78,17 +81,17 @@ template <class MetaOf> struct Call {
           (static_cast<uint64_t>(m.device.index) << 16));
       for (int64_t d : m.shape) add(static_cast<uint64_t>(d));
     }
-    return hash_combine(h, static_cast<uint64_t>(strict) + static_cast<uint64_t>(threads) * 2);
+    return hash_combine(h, static_cast<uint64_t>(strict) + static_cast<uint64_t>(threads) * 2 + (runtime << 16));
   }
   bool is(const Key& k) const {
-    if (k.op != &op || k.strict != strict || k.threads != threads || k.in.size() != count || k.device != device) return false;
+    if (k.op != &op || k.strict != strict || k.threads != threads || k.runtime != runtime || k.in.size() != count || k.device != device) return false;
     if (forced == nullptr ? !k.forced.empty() : k.forced != forced) return false;
     for (size_t i = 0; i < count; ++i)
       if (k.in[i] != meta(i)) return false;
     return k.attrs == attrs;
   }
   Key key(size_t hash) const {
-    Key k{&op, attrs, {}, device, forced != nullptr ? forced : "", strict, threads, hash};
+    Key k{&op, attrs, {}, device, forced != nullptr ? forced : "", strict, threads, runtime, hash};
     for (size_t i = 0; i < count; ++i) k.in.push_back(meta(i));
     return k;
   }
@@ -125,12 +128,17 @@ EntryPtr make_entry(Key key) {
   return e;
 }
 
-// The table all threads share.
+// The table that all threads of a runtime share: a runtime's plans go with it, and one with many shapes leaves others theirs.
+struct Table {
+  std::mutex mutex;
+  const AtFork at_fork{mutex, AtFork::kPlans};
+  std::unordered_set<EntryPtr, HashOfEntry, SameKey> cache;
+  uint64_t clock = 0;
+};
+constinit RuntimeSlot<Table> table;
+
 EntryPtr find_or_make(Key key) {
-  static std::mutex mutex;
-  static const AtFork at_fork(mutex, AtFork::kPlans);
-  static std::unordered_set<EntryPtr, HashOfEntry, SameKey> cache;
-  static uint64_t clock = 0;
+  auto& [mutex, at_fork, cache, clock] = table.get();
   {
     const std::lock_guard lock(mutex);
     const auto it = cache.find(key);

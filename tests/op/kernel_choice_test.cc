@@ -14,9 +14,11 @@
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
+#include "sindri/core/runtime.h"
 #include "sindri/op/kernel.h"
 #include "sindri/op/kernel_choice.h"
 #include "src/core/tensor_impl.h"
+#include "src/op/plan.h"
 #include "tests/train/temp_folder.h"
 
 namespace sindri {
@@ -300,6 +302,40 @@ TEST_F(KernelChoice, AFolderThatCannotBeWrittenOnlyCostsTime) {
   std::ofstream(temp_.file("file")) << "x";
   setenv("SINDRI_CACHE_DIR", temp_.file("file").c_str(), 1);
   EXPECT_EQ(choose(110), "b_fast");
+}
+
+// Two trainings side by side may have been given different kernels for one shape, and plans made for one must not serve the other.
+TEST_F(KernelChoice, EachRuntimeHasChoicesAndPlansOfItsOwn) {
+  set_kernel_tuning(false);
+  EXPECT_EQ(choose(130), "a_slow");
+  const std::string query = key(130);
+  const Tensor x = Tensor::zeros({130});
+  const auto planned = [&] { return std::string(plan_op(kOp, {}, {&x.meta(), 1}, {})->kernel_def->name); };
+  EXPECT_EQ(planned(), "a_slow");
+  {
+    const RuntimeScope scope((Runtime()));
+    EXPECT_TRUE(kernel_choices().empty());
+    set_kernel_choices({{query, "b_fast"}});
+    EXPECT_EQ(choose(130), "b_fast");
+    EXPECT_EQ(planned(), "b_fast");
+    EXPECT_EQ(kernel_choice_origins().at(query), "recorded");
+    set_kernel_tuning(true);
+  }
+  EXPECT_FALSE(kernel_tuning());
+  EXPECT_EQ(planned(), "a_slow");
+  EXPECT_EQ(kernel_choices().at(query), "a_slow");
+}
+
+// What one has measured another finds in the cache file, as another process would.
+TEST_F(KernelChoice, RuntimesShareWhatWasMeasured) {
+  EXPECT_EQ(choose(131), "b_fast");
+  const std::string query = key(131);
+  const int runs = slow_runs;
+  const RuntimeScope scope((Runtime()));
+  set_kernel_tuning(true);
+  EXPECT_EQ(choose(131), "b_fast");
+  EXPECT_EQ(slow_runs, runs);
+  EXPECT_EQ(kernel_choice_origins().at(query), "cache file");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "sindri/nn/dense.h"
 #include "sindri/nn/loss.h"
 #include "sindri/ops/elementwise.h"
+#include "sindri/ops/shape.h"
 #include "sindri/optim/momentum.h"
 
 namespace sindri {

@@ -1,4 +1,5 @@
-// Process-wide settings that MindSpore keeps in `context`: execution mode, device target, graph dumps, strictness, threads.
+// Settings that MindSpore keeps in `context`: execution mode, device target, graph dumps, strictness, threads. They are those of the current
+// runtime (sindri/core/runtime.h): of the process, unless a RuntimeScope says otherwise.
 #pragma once
 
 #include <string>

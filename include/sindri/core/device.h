@@ -23,7 +23,7 @@ enum class Lane : uint8_t { kCompute, kComm, kCopy };
 inline constexpr int kLanes = 3;
 
 /// The device that functions which make tensors from values (Tensor::zeros, full, from_data, …) and Parameters put them on, and that ops without
-/// inputs run on: that of the innermost DeviceScope on this thread, else the one set_current_device named.
+/// inputs run on: that of the innermost DeviceScope on this thread, else the one set_current_device named in this runtime.
 SINDRI_API Device current_device();
 /// Throws DeviceError when there is no such device, saying what was found.
 SINDRI_API void set_current_device(Device device);

@@ -13,7 +13,7 @@ enum class Level { kDebug, kInfo, kWarn, kError, kOff };
 SINDRI_API bool enabled(Level level, const char* topic);
 /// The first part of SINDRI_LOG that names no level; empty when all do.
 SINDRI_API std::string unknown_level();
-/// Writes "[time] [level] [topic] message" to stderr. Thread-safe; never throws.
+/// Writes "[time] [level] [topic] message" to stderr, in a runtime with a name "[time] [level] [name] [topic] message". Thread-safe; never throws.
 SINDRI_API void write(Level level, const char* topic, const std::string& message);
 inline void debug(const char* topic, const std::string& m) { write(Level::kDebug, topic, m); }
 inline void info(const char* topic, const std::string& m) { write(Level::kInfo, topic, m); }

@@ -74,7 +74,7 @@ class PhiloxSequence {
   Philox4 block_{};
 };
 
-/// Global seed (MindSpore: mindspore.set_seed). Initializers, dropout and data pipelines without a seed of their own use it.
+/// Global seed (MindSpore: mindspore.set_seed), one for each runtime (sindri/core/runtime.h). Initializers, dropout and data pipelines without a seed of their own use it.
 /// Throws ValueError for a seed outside [0, 2^32 - 1].
 SINDRI_API void set_seed(int64_t seed);
 /// The seed in use, 0 until set_seed is called.

@@ -91,7 +91,7 @@ class SINDRI_API PendingValues {
 
 /// The host waits for everything that was put on the device; nothing to do for the CPU. Throws what failed.
 SINDRI_API void synchronize(Device device);
-/// How often host threads have waited for a device in this process: reads, synchronize, and waits for memory.
+/// How often host threads have waited for a device in this runtime: reads, synchronize, and waits for memory.
 SINDRI_API int64_t host_waits();
 
 /// Hears of each host wait, on the thread that waited. Must not throw.

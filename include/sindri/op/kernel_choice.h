@@ -1,9 +1,10 @@
 // Which of several fast kernels serves a shape: measured once, kept on disk, recorded so that a run can be repeated bit by bit.
 //
 // Kernels of an op with equal priority are alternatives. Where more than one accepts a query they are timed on the spot, a convolution's on a few of
-// its samples, and the fastest is used from then on, in this process and (through the cache file) in later ones. Results of alternatives may differ in
-// the last bits, so the choices of a training go to repro.json and are restored on resume; SINDRI_KERNEL_CHOICES=FILE takes those of any
-// repro.json. Where nothing is measured (SINDRI_TUNE=0, or no memory to measure with) the first alternative by name is used, in strict mode always.
+// its samples, and the fastest is used from then on, in this runtime (sindri/core/runtime.h) and, through the cache file, elsewhere and later. Results
+// of alternatives may differ in the last bits, so the choices of a training go to repro.json and are restored on resume; SINDRI_KERNEL_CHOICES=FILE
+// takes those of any repro.json. Where nothing is measured (SINDRI_TUNE=0, or no memory to measure with) the first alternative by name is used, in
+// strict mode always.
 #pragma once
 #include <map>
 #include <string>
@@ -18,7 +19,7 @@ using KernelChoices = std::map<std::string, std::string>;
 /// Whether alternatives are measured: SINDRI_TUNE=0 or set_kernel_tuning(false) turns it off, strict mode too.
 SINDRI_API bool kernel_tuning();
 SINDRI_API void set_kernel_tuning(bool on);
-/// The choices this process has made, measured or not, the 1024 it used last, and those it has been given.
+/// The choices this runtime has made, measured or not, the 1024 it used last, and those it has been given.
 SINDRI_API KernelChoices kernel_choices();
 /// Where each of kernel_choices() comes from: "measured" (by this process: another run may measure otherwise), "cache file" (measured earlier),
 /// "recorded" (given, or of SINDRI_KERNEL_CHOICES) or "fixed" (the first by name).

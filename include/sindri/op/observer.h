@@ -30,10 +30,10 @@ class SINDRI_API KernelObserver {
   virtual void on_wait(const char* /*what*/, std::chrono::steady_clock::time_point /*begin*/, std::chrono::steady_clock::time_point /*end*/) {}
 };
 
-/// The observer in force in this process, or null. SINDRI_TIMELINE=FILE puts a Timeline in force from the start.
+/// The observer in force in this runtime (sindri/core/runtime.h), or null. SINDRI_TIMELINE=FILE puts a Timeline in force from the start, in all of them.
 SINDRI_API KernelObserver* kernel_observer();
 
-/// Puts an observer in force for the life of the scope (in place of the one before, which then returns). Scopes must nest.
+/// Puts an observer in force in this runtime for the life of the scope (in place of the one before, which then returns). Scopes must nest.
 class SINDRI_API ObserveKernels {
  public:
   explicit ObserveKernels(KernelObserver& observer);

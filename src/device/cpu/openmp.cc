@@ -18,6 +18,7 @@
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
+#include "src/core/runtime_state.h"
 
 namespace sindri::openmp {
 
@@ -59,6 +60,7 @@ class Deputy {
   void run(const std::function<void()>& f) {
     std::unique_lock lock(mutex_);
     task_ = &f;
+    place_ = t_place;
     changed_.notify_one();
     done_.wait(lock, [&] { return task_ == nullptr; });
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -70,6 +72,7 @@ class Deputy {
     while (true) {
       changed_.wait(lock, [&] { return task_ != nullptr; });
       try {
+        const WorkFor scope(place_);
         (*task_)();
       } catch (...) { error_ = std::current_exception(); }
       task_ = nullptr;
@@ -80,6 +83,7 @@ class Deputy {
   std::mutex mutex_;
   std::condition_variable changed_, done_;
   const std::function<void()>* task_ = nullptr;
+  ThreadPlace place_{};  // the caller's
   std::exception_ptr error_;
 };
 

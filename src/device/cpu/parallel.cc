@@ -6,6 +6,8 @@
 #include <exception>
 #include <mutex>
 
+#include "src/core/runtime_state.h"
+
 #ifdef SINDRI_PLAIN_THREADS
 #include <thread>
 #include <vector>
@@ -57,20 +59,26 @@ void parallel_tasks(int64_t tasks, const std::function<void(int64_t)>& body) {
     return;
   }
   FirstError error;
+  const ThreadPlace place = t_place;  // the team's threads worked for others before
 #ifdef SINDRI_PLAIN_THREADS
   std::atomic<int64_t> next{0};
   std::vector<std::thread> pool;
   for (int t = 0; t < threads; ++t) {
     pool.emplace_back([&] {
       t_inside = true;
+      const WorkFor scope(place);
       for (int64_t i; (i = next.fetch_add(1)) < tasks;) error.guard([&] { body(i); });
     });
   }
   for (std::thread& t : pool) t.join();
 #else
   openmp::run([&] {
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int64_t i = 0; i < tasks; ++i) error.guard([&] { body(i); });
+#pragma omp parallel num_threads(threads)
+    {
+      const WorkFor scope(place);
+#pragma omp for schedule(static, 1) nowait
+      for (int64_t i = 0; i < tasks; ++i) error.guard([&] { body(i); });
+    }
   });
 #endif
   error.rethrow();
