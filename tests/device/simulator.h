@@ -1,7 +1,9 @@
 // A simulated accelerator: what a backend promises, with as little of its own as possible, and hostile where a promise leaves room.
 //
 //   - Device addresses lie in pages that nobody may touch. Kernels and copies see the same bytes at another address, which only they know. A host
-//     thread that follows a device address is stopped there and then, with the op it last put on a stream.
+//     thread that follows a device address is stopped there and then, with the op it last put on a stream. (Memory protection keys would leave
+//     the page open to whichever threads hold the key, the helpers of a kernel's parallel loops among them, which serve the host's own loops in
+//     between; with two addresses no thread has to be trusted, and no processor has to have keys.)
 //   - Each stream is a thread that runs its work in order, with random pauses. Whoever forgets to wait computes with old numbers.
 //   - Memory has a limit, and what is handed out is full of NaN. Copies to and from the host take pinned memory only, until they are done.
 //   - Faults: an allocation that fails, memory that is all taken from some moment on, a copy that fails, a device that is lost. Waits can be left
