@@ -35,8 +35,9 @@ struct ThreadPlace {
   const Device* device;  // of the innermost DeviceScope within the runtime's scope; null: none
 };
 
-/// Read several times by every op, hence the model without a call; a shared library has room for it, as 16 bytes fit what the loader keeps free.
-extern constinit thread_local ThreadPlace t_place __attribute__((tls_model("initial-exec")));
+/// Read several times by every op. Not of the initial-exec model, which would save a call: the library's thread-local memory as a whole would have to fit
+/// what the loader keeps free, and a program that loads the library late (Python) could not.
+extern constinit thread_local ThreadPlace t_place;
 
 inline uint64_t current_runtime_id() { return t_place.runtime->id; }
 

@@ -54,6 +54,7 @@ dataset::Dataset::Ptr batches(int64_t count, int64_t bad = -1) {
   dataset::GeneratorDataset::Options o;
   o.column_names = {"x", "label"};
   o.size = count * kBatch;
+  o.shuffle = false;
   o.row = [bad](int64_t i) {
     std::vector<double> x(kInputs);
     for (size_t j = 0; j < x.size(); ++j) x[j] = std::sin(static_cast<double>(i) * 1.7 + static_cast<double>(j));
@@ -89,7 +90,7 @@ struct Training {
   Mode mode = Mode::kGraph;
   bool sink = true, on_comm = false;
   bool quiet = false;  // where wrong numbers are what is looked for
-  int64_t steps = 20, epochs = 1, bad = -1;
+  int64_t steps = 20, epochs = 1, bad = -1, seed = 3;
   train::NanPolicy nan_policy = train::NanPolicy::kStop;
   std::vector<train::CallbackPtr> callbacks = {};
 };
@@ -109,8 +110,8 @@ struct Outcome {
 Outcome run(const Training& t) {
   const DeviceScope device(t.device);
   set_mode(t.mode);
-  set_seed(3);
-  ops::reset_rng(3);
+  set_seed(t.seed);
+  ops::reset_rng(t.seed);
   const auto net = nn::SequentialCell::make({nn::Dense::make({.in_channels = kInputs, .out_channels = 16}), nn::ReLU::make(),
                                              nn::Dropout::make({.p = 0.25}), nn::Dense::make({.in_channels = 16, .out_channels = kClasses})});
   const auto optimizer = std::make_shared<optim::Momentum>(net->trainable_params(), optim::MomentumOptions{.learning_rate = 0.1, .momentum = 0.9});
@@ -245,7 +246,7 @@ TEST_F(DeviceTraining, AStepThatIsNotFiniteIsNamedAndNothingBehindItIsSaved) {
         EXPECT_LE(std::atoi(f.path().filename().c_str() + strlen("net-1_")), 6) << f.path();
         ++files;
       }
-      EXPECT_EQ(files, sink ? 0 : 3);
+      EXPECT_EQ(files, sink && mode == Mode::kGraph ? 0 : 3) << "a sunk graph saves behind its chunk";
       std::filesystem::remove_all(folder);
     }
   }
@@ -293,8 +294,10 @@ TEST_F(DeviceTraining, EvaluationWaitsOnceForManyBatches) {
 // One of them less gives other numbers, or an error: the tests above would see it. A busy machine may be as slow as the lane is told to be, so
 // there are a few tries.
 template <class F> bool is_seen(F&& differs) {
-  for (int i = 0; i < 5; ++i)
+  for (int i = 0; i < 5; ++i) {
+    release_cached_device_memory(kDevice);  // a block that is handed out again would hold what the last call has made
     if (differs()) return true;
+  }
   return false;
 }
 
@@ -313,6 +316,8 @@ TEST_P(LeftOut, IsSeenInATraining) {
   const Place& p = GetParam();
   simulator.set_delays(0, 0);
   const Training t{.mode = p.mode, .on_comm = true, .quiet = true};
+  Training other = t;
+  other.seed = 4;
   const Outcome right = run(t);
   ASSERT_EQ(right.error, "");
   simulator.set_lane_delay(p.slow, 500);
@@ -321,6 +326,7 @@ TEST_P(LeftOut, IsSeenInATraining) {
   const std::map<std::string, int64_t> waits = simulator.take_waits();
   ASSERT_GE(waits.at(p.kind), p.n);
   EXPECT_TRUE(is_seen([&] {
+    (void)run(other);  // memory and pinned blocks hold numbers of another training
     simulator.drop_wait(p.n, p.kind);
     const Outcome wrong = run(t);
     synchronize_quietly();
@@ -407,21 +413,22 @@ TEST_F(DeviceTraining, ACompiledFunctionIsEnteredAndLeftBehindWaits) {
   simulator.set_lane_delay(Lane::kCopy, 5000);
   CompiledFn twice = compile([](Span<const Tensor> in) -> TensorList { return {ops::add(in[0], in[0])}; });
   Stream& mine = device_stream(kDevice, Lane::kCopy);
-  const auto call = [&] {
+  double last = 0;
+  const auto wrong = [&] {
     const StreamScope scope(mine);
-    const Tensor three = ops::add(Tensor::scalar(1).to(kDevice), Tensor::scalar(2).to(kDevice));
-    return ops::add(twice({&three, 1})[0], three).item();
+    const Tensor sum = ops::add(Tensor::scalar(++last).to(kDevice), Tensor::scalar(2).to(kDevice));
+    return ops::add(twice({&sum, 1})[0], sum).item() != 3 * (last + 2);
   };
-  EXPECT_EQ(call(), 9);
+  EXPECT_FALSE(wrong());
   EXPECT_TRUE(is_seen([&] {
     simulator.drop_wait(1, "compute for copy");
-    return call() != 9;
+    return wrong();
   }));
   simulator.set_lane_delay(Lane::kCopy, 0);
   simulator.set_lane_delay(Lane::kCompute, 5000);
   EXPECT_TRUE(is_seen([&] {
     simulator.drop_wait(1, "copy for compute");
-    return call() != 9;
+    return wrong();
   }));
 }
 
