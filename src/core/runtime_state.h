@@ -35,8 +35,9 @@ struct ThreadPlace {
   const Device* device;  // of the innermost DeviceScope within the runtime's scope; null: none
 };
 
-/// Read several times by every op, hence the model without a call; a shared library has room for it, as 16 bytes fit what the loader keeps free.
-extern constinit thread_local ThreadPlace t_place __attribute__((tls_model("initial-exec")));
+/// Read several times by every op. The initial-exec model would spare a call, but puts all thread-local memory of the library (32 kB) where the loader
+/// keeps less than 2 kB free for what is loaded late, as Python loads it.
+extern constinit thread_local ThreadPlace t_place;
 
 inline uint64_t current_runtime_id() { return t_place.runtime->id; }
 
