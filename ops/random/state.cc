@@ -106,7 +106,11 @@ ops::RngPart::RngPart() {
   set_first_instance(first_);
 }
 
-ops::RngPart::~RngPart() { end(0); }
+ops::RngPart::~RngPart() {
+  try {
+    end(0);
+  } catch (const DeviceError&) {}  // the device is lost or out of memory, and so is the key; whoever uses it next hears of that
+}
 
 void ops::RngPart::end(int64_t drawn) {
   if (ended_) return;

@@ -35,8 +35,8 @@ struct ThreadPlace {
   const Device* device;  // of the innermost DeviceScope within the runtime's scope; null: none
 };
 
-/// Read several times by every op. Not of the initial-exec model, which would save a call: the library's thread-local memory as a whole would have to fit
-/// what the loader keeps free, and a program that loads the library late (Python) could not.
+/// Read several times by every op. The initial-exec model would spare a call, but puts all thread-local memory of the library (32 kB) where the loader
+/// keeps less than 2 kB free for what is loaded late, as Python loads it.
 extern constinit thread_local ThreadPlace t_place;
 
 inline uint64_t current_runtime_id() { return t_place.runtime->id; }
