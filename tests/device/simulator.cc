@@ -110,7 +110,8 @@ class SimStream final : public Stream {
   std::shared_ptr<Event> record() override {
     throw_if_lost();
     auto event = std::make_shared<SimEvent>(board(), lane(), sim_);
-    put({"event", nullptr, event, nullptr});
+    if (t_recording == nullptr && idle()) event->set();  // nothing is before it
+    else put({"event", nullptr, event, nullptr});
     return event;
   }
   void wait(const std::shared_ptr<Event>& event) override {
@@ -168,13 +169,19 @@ class SimStream final : public Stream {
     queue_.push_back(std::move(w));
     more_.notify_one();
   }
+  bool idle() {
+    const std::lock_guard lock(mutex_);
+    return queue_.empty() && !busy_;
+  }
 
   void loop() {
     for (;;) {
       Work w;
       {
         std::unique_lock lock(mutex_);
+        busy_ = false;
         more_.wait(lock, [&] { return !queue_.empty(); });
+        busy_ = true;
         w = std::move(queue_.front());
         queue_.pop_front();
       }
@@ -207,6 +214,7 @@ class SimStream final : public Stream {
   std::mutex mutex_;
   std::condition_variable more_;
   std::deque<Work> queue_;
+  bool busy_ = false;
   std::thread thread_;
 };
 

@@ -1,5 +1,5 @@
 """A training on a device: how often the host waits for it. On the simulated accelerator, in a process of its own."""
-from test_device_targets import run, simulator  # noqa: F401
+from simulated import run
 
 TRAINING = """
 import numpy as np
