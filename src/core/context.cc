@@ -69,8 +69,7 @@ bool strict_by_environment() {
   return on;
 }
 
-// Kept, as it is asked for at every op, unless another thread has set something meanwhile.
-template <class T> T take_default(std::atomic<T>& setting, T unset, std::type_identity_t<T> value) {
+template <class T> T take_default(std::atomic<T>& setting, std::type_identity_t<T> unset, std::type_identity_t<T> value) {
   return setting.compare_exchange_strong(unset, value) ? value : unset;
 }
 
@@ -99,15 +98,12 @@ void set_save_graphs(bool on, const std::string& path) {
   mutable_context().save_graphs_path = path;
 }
 
-bool strict_mode() {
-  const int8_t on = t_place.runtime->strict.load(std::memory_order_relaxed);
-  return on >= 0 ? on != 0 : take_default(t_place.runtime->strict, on, strict_by_environment() ? 1 : 0) != 0;
-}
+int RuntimeState::default_threads() { return take_default(threads, 0, threads_of_environment()); }
+bool RuntimeState::default_strict() { return take_default(strict, -1, strict_by_environment() ? 1 : 0) != 0; }
+
+bool strict_mode() { return t_place.runtime->is_strict(); }
 void set_strict(bool on) { t_place.runtime->strict = on ? 1 : 0; }
-int num_threads() {
-  const int n = t_place.runtime->threads.load(std::memory_order_relaxed);
-  return n > 0 ? n : take_default(t_place.runtime->threads, n, threads_of_environment());
-}
+int num_threads() { return t_place.runtime->num_threads(); }
 void set_num_threads(int n) {
   if (n < 1 || n > 1024) throw ValueError(fmt::format("the number of threads must be from 1 to 1024, got {}", n));
   t_place.runtime->threads = n;

@@ -21,6 +21,18 @@ struct RuntimeState : std::enable_shared_from_this<RuntimeState> {
   RuntimeState(const RuntimeState&) = delete;
   RuntimeState& operator=(const RuntimeState&) = delete;
 
+  int num_threads() {
+    const int n = threads.load(std::memory_order_relaxed);
+    return n > 0 ? n : default_threads();
+  }
+  bool is_strict() {
+    const int8_t on = strict.load(std::memory_order_relaxed);
+    return on >= 0 ? on != 0 : default_strict();
+  }
+  // As the environment says; kept, unless another thread has set something meanwhile. In context.cc.
+  int default_threads();
+  bool default_strict();
+
   std::atomic<int> threads{0};  // 0: not set, as the environment says
   std::atomic<int8_t> strict{-1};  // -1: not set
   std::atomic<uint64_t> device{0};  // a Device as one word: threads read it while another sets it
@@ -35,11 +47,9 @@ struct ThreadPlace {
   const Device* device;  // of the innermost DeviceScope within the runtime's scope; null: none
 };
 
-/// Read several times by every op. The initial-exec model would spare a call, but puts all thread-local memory of the library (32 kB) where the loader
-/// keeps less than 2 kB free for what is loaded late, as Python loads it.
-extern constinit thread_local ThreadPlace t_place;
-
-inline uint64_t current_runtime_id() { return t_place.runtime->id; }
+/// Hidden: what else of the library a function reads of its thread is then found by one call. (None would be needed in the initial-exec model, but all of
+/// a library's thread-local storage must then fit what the loader keeps free for programs that load it late, as Python does, and ours does not.)
+extern constinit thread_local ThreadPlace t_place __attribute__((visibility("hidden")));
 
 /// For threads of a team that work for one that waits for them, whose place they take; its scopes live on meanwhile.
 class WorkFor {

@@ -87,9 +87,10 @@ Signature make_signature(Span<const Tensor> in, int variant) {
   for (const Tensor& t : in) s.inputs.push_back(t.meta());
   s.device = device_of_inputs(s.inputs);
   s.variant = variant;
-  s.strict = strict_mode();
-  s.threads = num_threads();
-  s.runtime = current_runtime_id();
+  RuntimeState& here = *t_place.runtime;
+  s.strict = here.is_strict();
+  s.threads = here.num_threads();
+  s.runtime = here.id;
   s.forced_kernel = forced_kernel() != nullptr ? forced_kernel() : "";
   return s;
 }

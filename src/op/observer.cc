@@ -15,6 +15,9 @@ namespace sindri {
 
 namespace {
 
+// In all runtimes, the process's timeline included.
+std::atomic<int> g_observers{0};
+
 // Hands waits on to the observer of kernels, and to whoever heard of them before it.
 class WaitRelay final : public WaitObserver {
  public:
@@ -26,18 +29,17 @@ class WaitRelay final : public WaitObserver {
   // There while any runtime observes kernels: without it a wait takes no times.
   void add_observer() {
     const std::lock_guard lock(mutex_);
-    if (observers_++ == 0) before_ = set_wait_observer(this);
+    if (g_observers++ == 0) before_ = set_wait_observer(this);
   }
   void remove_observer() {
     const std::lock_guard lock(mutex_);
-    if (--observers_ > 0) return;
+    if (--g_observers > 0) return;
     WaitObserver* const last = set_wait_observer(before_.exchange(nullptr));
     if (last != this) set_wait_observer(last);  // one that came later stays
   }
 
  private:
   std::mutex mutex_;
-  int observers_ = 0;
   std::atomic<WaitObserver*> before_{nullptr};
 };
 
@@ -87,7 +89,11 @@ ProcessTimeline::~ProcessTimeline() {
 
 }  // namespace
 
-KernelObserver* kernel_observer() { return in_force.get().observer.load(std::memory_order_acquire); }
+KernelObserver* kernel_observer() {
+  static const bool begun = (process_timeline(), true);
+  (void)begun;
+  return g_observers.load(std::memory_order_acquire) == 0 ? nullptr : in_force.get().observer.load(std::memory_order_acquire);
+}
 
 ObserveKernels::ObserveKernels(KernelObserver& observer) : previous_(in_force.get().observer.exchange(&observer, std::memory_order_acq_rel)) {
   relay().add_observer();

@@ -66,9 +66,10 @@ template <class MetaOf> struct Call {
   MetaOf meta;
   Device device = {};  // looked at where there are no operands
   const char* forced = forced_kernel();
-  bool strict = strict_mode();
-  int threads = num_threads();
-  uint64_t runtime = current_runtime_id();
+  RuntimeState& here = *t_place.runtime;
+  bool strict = here.is_strict();
+  int threads = here.num_threads();
+  uint64_t runtime = here.id;
 
   // One multiplication per number, all of them mixed at the end: hashing is a good part of what a small op costs.
   size_t hash() const {
