@@ -11,19 +11,20 @@ constexpr int kSumRows = 16;
 
 // sum and square (+)= those of `rows` rows at x.
 template <class T, int rows> SINDRI_SIMD_INLINE void add_stats(const T* x, int64_t channels, const double* shift, double* sum, double* square) {
-  for_each_lanes<T>(channels, [&](int64_t c, auto lanes) __attribute__((always_inline)) {
-    using V = decltype(lanes);
-    const V k = from_double<T, V>(shift + c);
-    V s{}, q{};
+  for_each_lanes<T>(
+      channels, [&](int64_t c, auto lanes) __attribute__((always_inline)) {
+        using V = decltype(lanes);
+        const V k = from_double<T, V>(shift + c);
+        V s{}, q{};
 #pragma GCC unroll 4
-    for (int r = 0; r < rows; ++r) {
-      const V d = read<V>(x + r * channels + c) - k;
-      s += d;
-      q += d * d;
-    }
-    add_to_double(sum + c, s);
-    add_to_double(square + c, q);
-  });
+        for (int r = 0; r < rows; ++r) {
+          const V d = read<V>(x + r * channels + c) - k;
+          s += d;
+          q += d * d;
+        }
+        add_to_double(sum + c, s);
+        add_to_double(square + c, q);
+      });
 }
 
 template <class T> SINDRI_SIMD_INLINE void stats_rows(const T* x, int64_t rows, int64_t channels, const double* shift, double* sum, double* square) {
@@ -68,24 +69,25 @@ SINDRI_SIMD_INLINE void add_grad_sums(const BnGrad& a, int64_t r, int64_t channe
   using A = typename Computed<T>::One;
   const GradOperands<T> p(a, r * channels);
   const A *mean = static_cast<const A*>(a.mean), *scale = static_cast<const A*>(a.scale), *beta = static_cast<const A*>(a.beta);
-  for_each_lanes<T>(channels, [&](int64_t c, auto lanes) __attribute__((always_inline)) {
-    using V = decltype(lanes);
-    const V m = read<V>(mean + c);
-    const V f = kMask == BnMask::kInput ? read<V>(scale + c) : V{};
-    const V b = kMask == BnMask::kInput ? read<V>(beta + c) : V{};
-    V s{}, d{};
+  for_each_lanes<T>(
+      channels, [&](int64_t c, auto lanes) __attribute__((always_inline)) {
+        using V = decltype(lanes);
+        const V m = read<V>(mean + c);
+        const V f = kMask == BnMask::kInput ? read<V>(scale + c) : V{};
+        const V b = kMask == BnMask::kInput ? read<V>(beta + c) : V{};
+        V s{}, d{};
 #pragma GCC unroll 4
-    for (int i = 0; i < rows; ++i) {
-      const int64_t j = i * channels + c;
-      const V centred = read<V>(p.x + j) - m;
-      const V g = gradient_one<T, kMask, kSum>(p.dy + j, p.dy2 + j, centred, p.y + j, f, b);
-      s += g;
-      d += g * centred;
-      if (kStore) write(p.g + j, g);
-    }
-    add_to_double(sum + c, s);
-    add_to_double(dot + c, d);
-  });
+        for (int i = 0; i < rows; ++i) {
+          const int64_t j = i * channels + c;
+          const V centred = read<V>(p.x + j) - m;
+          const V g = gradient_one<T, kMask, kSum>(p.dy + j, p.dy2 + j, centred, p.y + j, f, b);
+          s += g;
+          d += g * centred;
+          if (kStore) write(p.g + j, g);
+        }
+        add_to_double(sum + c, s);
+        add_to_double(dot + c, d);
+      });
 }
 
 template <class T, BnMask kMask, bool kSum, bool kStore>
@@ -160,10 +162,11 @@ template <class T, bool kRelu, bool kResidual> SINDRI_SIMD_INLINE void apply_row
     const T* x = static_cast<const T*>(a.x) + r * channels;
     const T* residual = kResidual ? static_cast<const T*>(a.residual) + r * channels : x;
     T* y = static_cast<T*>(a.y) + r * channels;
-    for_each_lanes<T>(channels, [&](int64_t c, auto lanes) __attribute__((always_inline)) {
-      using V = decltype(lanes);
-      apply_one<T, kRelu, kResidual, V>(x + c, residual + c, y + c, read<V>(mean + c), read<V>(scale + c), read<V>(beta + c));
-    });
+    for_each_lanes<T>(
+        channels, [&](int64_t c, auto lanes) __attribute__((always_inline)) {
+          using V = decltype(lanes);
+          apply_one<T, kRelu, kResidual, V>(x + c, residual + c, y + c, read<V>(mean + c), read<V>(scale + c), read<V>(beta + c));
+        });
   }
 }
 
@@ -186,19 +189,20 @@ SINDRI_SIMD_INLINE void grad_few(const BnGrad& g, T* dx, int64_t r, int64_t chan
   const T* dy = static_cast<const T*>(g.dy) + r * channels;
   const T* x = static_cast<const T*>(g.x) + r * channels;
   T* o = dx + r * channels;
-  for_each_lanes<T>(channels, [&](int64_t c, auto lanes) __attribute__((always_inline)) {
-    using V = decltype(lanes);
-    const V m = read<V>(mean + c), av = read<V>(a + c), bv = read<V>(b + c), kv = read<V>(k + c);
-    const V f = kMask == BnMask::kInput ? read<V>(scale + c) : V{};
-    const V t = kMask == BnMask::kInput ? read<V>(beta + c) : V{};
+  for_each_lanes<T>(
+      channels, [&](int64_t c, auto lanes) __attribute__((always_inline)) {
+        using V = decltype(lanes);
+        const V m = read<V>(mean + c), av = read<V>(a + c), bv = read<V>(b + c), kv = read<V>(k + c);
+        const V f = kMask == BnMask::kInput ? read<V>(scale + c) : V{};
+        const V t = kMask == BnMask::kInput ? read<V>(beta + c) : V{};
 #pragma GCC unroll 4
-    for (int i = 0; i < rows; ++i) {
-      const int64_t j = i * channels + c;
-      const V centred = read<V>(x + j) - m;
-      const V h = gradient_one<T, kMask, false>(dy + j, dy + j, centred, dy + j, f, t);
-      write(o + j, (h * av - centred * bv) - kv);
-    }
-  });
+        for (int i = 0; i < rows; ++i) {
+          const int64_t j = i * channels + c;
+          const V centred = read<V>(x + j) - m;
+          const V h = gradient_one<T, kMask, false>(dy + j, dy + j, centred, dy + j, f, t);
+          write(o + j, (h * av - centred * bv) - kv);
+        }
+      });
 }
 
 template <class T, BnMask kMask>
@@ -279,9 +283,7 @@ void bn_apply_run(const BnApply& a, int64_t n) { SINDRI_BN_APPLY(apply_run, n) }
   } else { \
     SINDRI_EACH_TYPE(a.type, (FUNCTION<T, BnMask::kOutput, true, true>(a, __VA_ARGS__))) \
   }
-void bn_grad_sums_rows(const BnGrad& a, int64_t rows, int64_t channels, double* sum, double* dot) {
-  SINDRI_BN_SUMS(grad_sums_rows, rows, channels, sum, dot)
-}
+void bn_grad_sums_rows(const BnGrad& a, int64_t rows, int64_t channels, double* sum, double* dot) { SINDRI_BN_SUMS(grad_sums_rows, rows, channels, sum, dot) }
 void bn_grad_sums_run(const BnGrad& a, int64_t n, double shift, double* sum, double* dot) { SINDRI_BN_SUMS(grad_sums_run, n, shift, sum, dot) }
 
 void bn_grad_rows(const BnGrad& g, void* dx, int64_t rows, int64_t channels, const void* a, const void* b, const void* c) {

@@ -44,8 +44,7 @@ void limit_instruction_set(std::map<std::string, std::string>* environment) {
   environment->insert({{"ONEDNN_MAX_CPU_ISA", library}, {"DNNL_MAX_CPU_ISA", library}});
   if (cpu_isa() >= CpuIsa::kAvx512) return;
   const bool avx2 = cpu_isa() == CpuIsa::kAvx2;
-  environment->insert({{"ATEN_CPU_CAPABILITY", avx2 ? "avx2" : "default"},
-                       {"MKL_ENABLE_INSTRUCTIONS", avx2 ? "AVX2" : "SSE4_2"}});
+  environment->insert({{"ATEN_CPU_CAPABILITY", avx2 ? "avx2" : "default"}, {"MKL_ENABLE_INSTRUCTIONS", avx2 ? "AVX2" : "SSE4_2"}});
 }
 
 }  // namespace

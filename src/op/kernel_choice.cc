@@ -220,6 +220,8 @@ class CacheLock {
   int fd_ = -1;
 };
 
+constexpr double kNotTimed = 1e30;  // seconds of a kernel that was out of the race before its first turn
+
 // Buffers to time kernels on. Ones: no kernel is slower on them than on data (zeros and denormals can mislead).
 class Trial {
  public:
@@ -235,7 +237,7 @@ class Trial {
     for (const auto& k : list) workspace_bytes = std::max(workspace_bytes, k->workspace_bytes());
     const Storage workspace(workspace_bytes, device_);
     ExecContext context{workspace.data(), stream_};
-    std::vector<double> warm(list.size(), 0), best(list.size(), 1e30);
+    std::vector<double> warm(list.size(), 0), best(list.size(), kNotTimed);
     const auto behind = [](const std::vector<double>& times, size_t k, double factor) {
       return times[k] > factor * *std::min_element(times.begin(), times.end());
     };
@@ -332,7 +334,10 @@ const KernelDef* measure(const KernelQuery& q, const std::string& key, const std
   for (const KernelDef* k : alternatives) list.push_back(make(*k, trial));
   const std::vector<double> seconds = Trial(trial).seconds(list);
   std::string text;
-  for (size_t i = 0; i < list.size(); ++i) text += fmt::format("{}{} {:.1f} us", text.empty() ? "" : ", ", alternatives[i]->name, seconds[i] * 1e6);
+  for (size_t i = 0; i < list.size(); ++i) {
+    const std::string time = seconds[i] < kNotTimed ? fmt::format("{:.1f} us", seconds[i] * 1e6) : "out at once";
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", alternatives[i]->name, time);
+  }
   log::info("dispatch", fmt::format("measured {}: {}", key, text));
   return alternatives[static_cast<size_t>(std::min_element(seconds.begin(), seconds.end()) - seconds.begin())];
 }
