@@ -425,6 +425,19 @@ void bind_tensor(py::module_& m) {
         return !copy.is_none() && py::cast<bool>(copy) ? a.attr("copy")() : a;
       },
       py::arg("dtype") = py::none(), py::arg("copy") = py::none());
+  m.def(
+      "arrays_of",
+      [](const std::vector<Tensor>& tensors) {
+        std::vector<Tensor> host;
+        {
+          const py::gil_scoped_release release;
+          host = to_host(tensors, "asnumpy");
+        }
+        py::list out;
+        for (const Tensor& t : host) out.append(to_numpy(t));
+        return out;
+      },
+      py::arg("tensors"), "What asnumpy() gives of each. Where several are on a device, it is waited for once.");
   c.def_static(
       "from_numpy",
       [](const py::object& a) {

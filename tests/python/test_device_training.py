@@ -177,6 +177,28 @@ tell(lambda: cpu + ms.Tensor(np.ones(6, np.float32)))
     assert len(lines) == 12
 
 
+def test_a_loss_that_is_no_number_is_named_with_its_step(simulator):
+    out, _ = run("""
+ms.set_context(device_target='sim')
+x = np.ones((40, 3), np.float32)
+x[28] = np.nan  # in the eighth batch of four
+net = nn.Dense(3, 2)
+for every in (1, 5, 0):
+    for p in net.trainable_params():
+        p.set_data(ms.Tensor(np.full(p.shape, 0.5, np.float32)))
+    model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.01))
+    data = ms.dataset.NumpySlicesDataset({'x': x, 'y': np.zeros((40, 2), np.float32)}, shuffle=False).batch(4)
+    try:
+        model.train(1, data, ms.LossMonitor(every), dataset_sink_mode=False)
+    except ValueError as e:
+        print(e)
+""", simulator)
+    lines = out.splitlines()
+    errors = [line for line in lines if "Invalid loss" in line]
+    assert len(errors) == 3 and all(line.startswith("epoch: 1 step: 8. Invalid loss") for line in errors)
+    assert [line.split(",")[0] for line in lines if ", loss is" in line] == [f"epoch: 1 step: {k}" for k in (1, 2, 3, 4, 5, 6, 7, 5)]
+
+
 # What a device was doing when it failed is lost, what was saved is not: the training goes on from there, on either device, with the bits of an
 # unbroken one.
 FAULTY = '''
