@@ -39,12 +39,16 @@ function(sindri_add_test name)
     # a namespace of its own.
     set_target_properties(${name}_tests PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
   endif()
-  set(environment "SINDRI_PROGRAM=$<IF:$<TARGET_EXISTS:sindri_program>,$<PATH:ABSOLUTE_PATH,NORMALIZE,${CMAKE_BINARY_DIR}/sindri,/>,>")
-  # In SHARDS parts that run side by side, each through a script that goes on behind a case that crashes.
+  # In SHARDS parts that run side by side.
   foreach(shard RANGE 1 ${arg_SHARDS})
-    set(test ${name}.${shard})
     math(EXPR index "${shard} - 1")
-    add_test(NAME ${test} COMMAND python3 ${PROJECT_SOURCE_DIR}/scripts/run_cases.py $<TARGET_FILE:${name}_tests>)
-    set_tests_properties(${test} PROPERTIES ENVIRONMENT "${environment};GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index}")
+    sindri_add_run(${name} ${name}.${shard} "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index}")
   endforeach()
+endfunction()
+
+# A run of a test program with an environment, through a script that goes on behind a case that crashes: sindri_add_run(PROGRAM NAME.PART ENVIRONMENT)
+function(sindri_add_run name test environment)
+  set(program "SINDRI_PROGRAM=$<IF:$<TARGET_EXISTS:sindri_program>,$<PATH:ABSOLUTE_PATH,NORMALIZE,${CMAKE_BINARY_DIR}/sindri,/>,>")
+  add_test(NAME ${test} COMMAND python3 ${PROJECT_SOURCE_DIR}/scripts/run_cases.py --results ${test} $<TARGET_FILE:${name}_tests>)
+  set_tests_properties(${test} PROPERTIES ENVIRONMENT "${program};${environment}")
 endfunction()

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "sindri/core/device.h"
 #include "sindri/core/log.h"
 #include "sindri/core/runtime.h"
 #include "src/core/tensor_impl.h"
@@ -100,7 +101,11 @@ Engine::~Engine() { stop(); }
 // With fewer threads than wanted it goes on more slowly; without any it could only wait for ever.
 void Engine::start() {
   try {
-    for (int i = 0; i < num_workers_; ++i) threads_.emplace_back(in_this_runtime([this] { work(); }));
+    const auto on_host = [this] {
+      const DeviceScope host(Device{});  // rows are made by the host, whatever device trains with them
+      work();
+    };
+    for (int i = 0; i < num_workers_; ++i) threads_.emplace_back(in_this_runtime(on_host));
   } catch (const std::system_error& e) {
     if (threads_.empty())
       throw DeviceError(ErrorCode::kMemory, fmt::format("the data pipeline cannot start a thread: {}", e.what()), "limits of this process",

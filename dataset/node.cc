@@ -8,12 +8,16 @@
 #include <set>
 
 #include "dataset/order.h"
+#include "sindri/core/device.h"
 #include "src/core/nearest.h"
 
 namespace sindri::dataset {
 
 Source& opened_source(Node& node) {
-  std::call_once(node.opened, [&] { node.source->open(); });
+  std::call_once(node.opened, [&] {
+    const DeviceScope host(Device{});
+    node.source->open();
+  });
   return *node.source;
 }
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs a GoogleTest program so that a crash in one case does not cost the others' results.
 
-usage: run_cases.py PROGRAM [ARGUMENT...]
+usage: run_cases.py [--results NAME] PROGRAM [ARGUMENT...]
        run_cases.py --self-test
 
 A program that dies is started again with the cases it had not come to. What it had finished, and the case it died in as a failure, is written
-as XML into the folder of GTEST_OUTPUT (xml:FOLDER/), beside what the last start writes itself. The exit code is 0 when every case passed.
+as XML into the folder of GTEST_OUTPUT (xml:FOLDER/), beside what the last start writes itself; NAME, the program's name without it, begins the names
+of these files: parts of a program run at the same time. The exit code is 0 when every case passed.
 """
 import os
 import pathlib
@@ -62,11 +63,11 @@ def write_xml(path, results, crashed, why):
     ET.ElementTree(root).write(path)
 
 
-def main(program, arguments, env):
+def main(name, program, arguments, env):
     output = env.get("GTEST_OUTPUT", "")
     folder = pathlib.Path(output[len("xml:"):]) if output.startswith("xml:") and output.endswith("/") else None
-    if folder is not None and "GTEST_SHARD_INDEX" in env:  # shards run at the same time and would choose one name
-        env = {**env, "GTEST_OUTPUT": f"xml:{folder / pathlib.Path(program).name}.shard{env['GTEST_SHARD_INDEX']}.xml"}
+    if folder is not None:
+        env = {**env, "GTEST_OUTPUT": f"xml:{folder / name}.xml"}
     ok, done, command = True, set(), [program, *arguments]
     with tempfile.TemporaryDirectory() as temporary:
         for crash in range(MOST_CRASHES):
@@ -74,10 +75,10 @@ def main(program, arguments, env):
             if running is None:
                 return 0 if ok and code == 0 else max(code, 1)
             ok = False
-            name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-            print(f"{running}: the program ended in this case ({name}); the rest is run without it", flush=True)
+            end = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+            print(f"{running}: the program ended in this case ({end}); the rest is run without it", flush=True)
             if folder is not None:
-                write_xml(folder / f"{pathlib.Path(program).name}.crash{crash + 1}.{os.getpid()}.xml", results, running, f"the program ended: {name}")
+                write_xml(folder / f"{name}.crash{crash + 1}.{os.getpid()}.xml", results, running, f"the program ended: {end}")
             if crash == 0:
                 planned = cases(program, arguments, env)
             done |= {*results, running}
@@ -103,7 +104,7 @@ for case in cases:
     if case == "A.two":
         os.kill(os.getpid(), signal.SIGFPE)
     print("[  FAILED  ]" if case == "B.one" else "[       OK ]", case, "(0 ms)", flush=True)
-open(os.environ["GTEST_OUTPUT"][4:] + "fake_tests.xml", "w").write("<a>" + "".join(f'<testcase classname="c" name="{c}" status="run">' + (
+open(os.environ["GTEST_OUTPUT"][4:], "w").write("<a>" + "".join(f'<testcase classname="c" name="{c}" status="run">' + (
     '<failure/>' if c == "B.one" else "") + "</testcase>" for c in cases) + "</a>")
 sys.exit("B.one" in cases)
 """
@@ -116,13 +117,17 @@ def self_test():
         fake = pathlib.Path(folder) / "fake_tests"
         fake.write_text(FAKE)
         fake.chmod(0o755)
-        code = main(str(fake), [], {**os.environ, "GTEST_OUTPUT": f"xml:{folder}/"})
+        code = main("fake.1", str(fake), [], {**os.environ, "GTEST_OUTPUT": f"xml:{folder}/"})
         passed, failed, skipped, notes, seen = count_tests.count(pathlib.Path(folder))
     got = (code, passed, failed, skipped, sorted(notes), seen)
-    wanted = (1, 2, 2, 0, ["FAILED fake_tests: A.two", "FAILED fake_tests: c.B.one"], {"fake_tests"})
+    wanted = (1, 2, 2, 0, ["FAILED fake.1: A.two", "FAILED fake.1: c.B.one"], {"fake.1"})
     print("self-test:", "ok" if got == wanted else f"expected {wanted}, got {got}")
     return 0 if got == wanted else 1
 
 
 if __name__ == "__main__":
-    sys.exit(self_test() if sys.argv[1:] == ["--self-test"] else main(sys.argv[1], sys.argv[2:], dict(os.environ)))
+    if sys.argv[1:] == ["--self-test"]:
+        sys.exit(self_test())
+    named = sys.argv[1] == "--results"
+    started = sys.argv[3:] if named else sys.argv[1:]
+    sys.exit(main(sys.argv[2] if named else pathlib.Path(started[0]).name, started[0], started[1:], dict(os.environ)))

@@ -24,7 +24,7 @@ class SlicesSource : public Source {
         throw ShapeError(
             fmt::format("NumpySlicesDataset: column '{}' has {} rows, column '{}' has {}", name, t.dim(0), columns_[0].first, columns_[0].second.dim(0)));
       }
-      t = t.contiguous();
+      t = t.to({}).contiguous();
       Shape row = t.shape();
       row.erase(0);
       shapes_.push_back(row);

@@ -171,6 +171,7 @@ Transform::Transform(std::shared_ptr<const RowOp> op) : op_(std::move(op)), call
 std::string Transform::str() const { return op_->str(); }
 
 Tensor Transform::operator()(const Tensor& input) const {
+  const DeviceScope host(Device{});
   ColumnInfo info{"input", input.dtype(), input.shape()};
   if (op_->num_outputs() != 1) throw ValueError(fmt::format("{} has {} outputs and cannot be called on one tensor", op_->str(), op_->num_outputs()));
   op_->infer(std::span<const ColumnInfo>(&info, 1));

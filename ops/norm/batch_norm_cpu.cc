@@ -1,10 +1,11 @@
 // Batch normalisation on the CPU: vectorised over channels where they are contiguous, else along each channel's plane.
 //
-// Memory traffic is the cost: the training form reads x twice and writes y once, the gradient reads dy and x twice and writes
-// dx once. The forms with relu (and residual) move no more than that, one more reading of each further operand, and where the
-// gradient is that of a sum or of a residual, one writing and reading of g in place of the second readings. Statistics take one pass: sums of d and d² with d = x - shift, the shift being the channel's first value, which
-// keeps var = mean(d²) - mean(d)² from cancelling. Sums are double, over pieces whose size depends on the shape only and
-// that are added in order, so the bits do not depend on the number of threads.
+// Memory traffic is the cost: the training form reads x twice and writes y once, the gradient reads dy and x twice and writes dx once. The forms with
+// relu (and residual) move no more than that, one more reading of each further operand, and where the gradient is that of a sum or of a residual, one
+// writing and reading of g in place of the second readings. Statistics take one pass: sums of d and d² with d = x - shift, the shift being the
+// channel's first value, which keeps var = mean(d²) - mean(d)² from cancelling. Sums are double, of a few rows each (added up in what x is computed
+// in) where channels are contiguous, over pieces whose size depends on the shape only and that are added in order, so the bits do not depend on the
+// number of threads.
 #include <algorithm>
 #include <cmath>
 
@@ -235,7 +236,7 @@ class GradKernel : public BatchNormKernel {
       });
     } else {
       pieces_.for_rows([&](int64_t p, int64_t row, int64_t rows) {
-        SINDRI_SIMD_CALL(bn_grad_sums_rows)(operands(w, o, row * v.c, 0), rows, v.c, w.shift(), w.partial(0, p), w.partial(1, p));
+        SINDRI_SIMD_CALL(bn_grad_sums_rows)(operands(w, o, row * v.c, 0), rows, v.c, w.partial(0, p), w.partial(1, p));
       });
     }
     w.add_up();

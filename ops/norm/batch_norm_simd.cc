@@ -1,65 +1,53 @@
 // See batch_norm_simd.h.
 #include "ops/norm/batch_norm_simd.h"
 
-#include "src/device/cpu/simd_math.h"
+#include "src/device/cpu/simd_lanes.h"
 
 namespace sindri::SINDRI_SIMD_NS {
 namespace {
 
-using simd_math::Bf16;
-using simd_math::F16;
-using simd_math::narrow;
-using simd_math::widen;
+// Sums over a few rows are added up in what x is computed in, those of all rows in double: converting every element took longer than reading it.
+constexpr int kSumRows = 16;
 
-// What elements of T are computed in.
-template <class T> struct Compute { using type = float; };
-template <> struct Compute<double> { using type = double; };
+// sum and square (+)= those of `rows` rows at x.
+template <class T, int rows> SINDRI_SIMD_INLINE void add_stats(const T* x, int64_t channels, const double* shift, double* sum, double* square) {
+  for_each_lanes<T>(
+      channels, [&](int64_t c, auto lanes) __attribute__((always_inline)) {
+        using V = decltype(lanes);
+        const V k = from_double<T, V>(shift + c);
+        V s{}, q{};
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; ++r) {
+          const V d = read<V>(x + r * channels + c) - k;
+          s += d;
+          q += d * d;
+        }
+        add_to_double(sum + c, s);
+        add_to_double(square + c, q);
+      });
+}
 
-// Four rows at a time, so that the accumulators are read and written once for four rows of x.
-template <class T> SINDRI_SIMD_INLINE void stats_rows(const T* __restrict x, int64_t rows, int64_t channels, const double* __restrict shift,
-                                                      double* __restrict sum, double* __restrict square) {
+template <class T> SINDRI_SIMD_INLINE void stats_rows(const T* x, int64_t rows, int64_t channels, const double* shift, double* sum, double* square) {
   for (int64_t c = 0; c < channels; ++c) sum[c] = square[c] = 0;
   int64_t r = 0;
-  for (; r + 4 <= rows; r += 4) {
-    const T* __restrict p = x + r * channels;
-#pragma omp simd
-    for (int64_t c = 0; c < channels; ++c) {
-      const double k = shift[c];
-      const double d0 = widen(p[c]) - k, d1 = widen(p[c + channels]) - k, d2 = widen(p[c + 2 * channels]) - k, d3 = widen(p[c + 3 * channels]) - k;
-      sum[c] += (d0 + d1) + (d2 + d3);
-      square[c] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3);
-    }
-  }
-  for (; r < rows; ++r) {
-    const T* __restrict p = x + r * channels;
-#pragma omp simd
-    for (int64_t c = 0; c < channels; ++c) {
-      const double d = widen(p[c]) - shift[c];
-      sum[c] += d;
-      square[c] += d * d;
-    }
-  }
+  for (; r + kSumRows <= rows; r += kSumRows) add_stats<T, kSumRows>(x + r * channels, channels, shift, sum, square);
+  for (; r < rows; ++r) add_stats<T, 1>(x + r * channels, channels, shift, sum, square);
 }
 
-template <class T> SINDRI_SIMD_INLINE typename Compute<T>::type rounded(typename Compute<T>::type v) {
-  T t;
-  narrow(v, &t);
-  return widen(t);
+// As if each step were rounded to T: only what rounds to zero lies between a comparison of rounded numbers and one of numbers.
+template <class T, bool kRelu, bool kResidual, class V> SINDRI_SIMD_INLINE void apply_one(const T* x, const T* residual, T* y, V mean, V scale, V beta) {
+  V v = (read<V>(x) - mean) * scale + beta;
+  if (kResidual) v = rounded<T>(v) + read<V>(residual);
+  if (kRelu) v = v < -kRoundsToZero<T> ? V{} : v;  // NaN passes, as in the op relu
+  write(y, v);
 }
 
-template <class T, bool kRelu, bool kResidual, class A> SINDRI_SIMD_INLINE void apply_one(T x, T residual, T* y, A mean, A scale, A beta) {
-  A v = (widen(x) - mean) * scale + beta;
-  if (kResidual) v = rounded<T>(v) + widen(residual);
-  if (kRelu) v = rounded<T>(v) < 0 ? 0 : v;  // NaN passes, as in the op relu
-  narrow(v, y);
-}
-
-// The gradient behind relu: b <= 0 ? 0 : dy, as in the op relu_grad.
-template <class T, BnMask kMask, bool kSum, class A> SINDRI_SIMD_INLINE A gradient_one(T dy, T dy2, T x, T y, A mean, A scale, A beta) {
-  A g = widen(dy);
-  if (kSum) g = rounded<T>(g + widen(dy2));
-  if (kMask == BnMask::kInput) g = rounded<T>((widen(x) - mean) * scale + beta) <= 0 ? 0 : g;
-  if (kMask == BnMask::kOutput) g = widen(y) <= 0 ? 0 : g;
+// The gradient behind relu: b <= 0 ? 0 : dy, as in the op relu_grad. centred: x - mean.
+template <class T, BnMask kMask, bool kSum, class V> SINDRI_SIMD_INLINE V gradient_one(const T* dy, const T* dy2, V centred, const T* y, V scale, V beta) {
+  V g = read<V>(dy);
+  if (kSum) g = rounded<T>(g + read<V>(dy2));
+  if (kMask == BnMask::kInput) g = centred * scale + beta <= kRoundsToZero<T> ? V{} : g;
+  if (kMask == BnMask::kOutput) g = read<V>(y) <= 0 ? V{} : g;
   return g;
 }
 
@@ -75,40 +63,39 @@ template <class T> struct GradOperands {
         g(a.g != nullptr ? static_cast<T*>(a.g) + offset : nullptr) {}
 };
 
-template <class T, BnMask kMask, bool kSum, bool kStore> SINDRI_SIMD_INLINE void grad_sums_rows(const BnGrad& a, int64_t rows, int64_t channels,
-                                                                                                const double* __restrict shift, double* __restrict sum,
-                                                                                                double* __restrict dot) {
-  using A = typename Compute<T>::type;
-  const A* __restrict mean = static_cast<const A*>(a.mean);
-  const A* __restrict scale = static_cast<const A*>(a.scale);
-  const A* __restrict beta = static_cast<const A*>(a.beta);
+// sum and dot (+)= those of `rows` rows from row r on.
+template <class T, BnMask kMask, bool kSum, bool kStore, int rows>
+SINDRI_SIMD_INLINE void add_grad_sums(const BnGrad& a, int64_t r, int64_t channels, double* sum, double* dot) {
+  using A = typename Computed<T>::One;
+  const GradOperands<T> p(a, r * channels);
+  const A *mean = static_cast<const A*>(a.mean), *scale = static_cast<const A*>(a.scale), *beta = static_cast<const A*>(a.beta);
+  for_each_lanes<T>(
+      channels, [&](int64_t c, auto lanes) __attribute__((always_inline)) {
+        using V = decltype(lanes);
+        const V m = read<V>(mean + c);
+        const V f = kMask == BnMask::kInput ? read<V>(scale + c) : V{};
+        const V b = kMask == BnMask::kInput ? read<V>(beta + c) : V{};
+        V s{}, d{};
+#pragma GCC unroll 4
+        for (int i = 0; i < rows; ++i) {
+          const int64_t j = i * channels + c;
+          const V centred = read<V>(p.x + j) - m;
+          const V g = gradient_one<T, kMask, kSum>(p.dy + j, p.dy2 + j, centred, p.y + j, f, b);
+          s += g;
+          d += g * centred;
+          if (kStore) write(p.g + j, g);
+        }
+        add_to_double(sum + c, s);
+        add_to_double(dot + c, d);
+      });
+}
+
+template <class T, BnMask kMask, bool kSum, bool kStore>
+SINDRI_SIMD_INLINE void grad_sums_rows(const BnGrad& a, int64_t rows, int64_t channels, double* sum, double* dot) {
   for (int64_t c = 0; c < channels; ++c) sum[c] = dot[c] = 0;
   int64_t r = 0;
-  for (; r + 2 <= rows; r += 2) {
-    const GradOperands<T> p(a, r * channels);
-#pragma omp simd
-    for (int64_t c = 0; c < channels; ++c) {
-      const int64_t d = c + channels;
-      const A h0 = gradient_one<T, kMask, kSum, A>(p.dy[c], p.dy2[c], p.x[c], p.y[c], mean[c], scale[c], beta[c]);
-      const A h1 = gradient_one<T, kMask, kSum, A>(p.dy[d], p.dy2[d], p.x[d], p.y[d], mean[c], scale[c], beta[c]);
-      const double g0 = h0, g1 = h1;
-      sum[c] += g0 + g1;
-      dot[c] += g0 * (widen(p.x[c]) - shift[c]) + g1 * (widen(p.x[d]) - shift[c]);
-      if (kStore) narrow(h0, &p.g[c]);
-      if (kStore) narrow(h1, &p.g[d]);
-    }
-  }
-  for (; r < rows; ++r) {
-    const GradOperands<T> p(a, r * channels);
-#pragma omp simd
-    for (int64_t c = 0; c < channels; ++c) {
-      const A h0 = gradient_one<T, kMask, kSum, A>(p.dy[c], p.dy2[c], p.x[c], p.y[c], mean[c], scale[c], beta[c]);
-      const double g0 = h0;
-      sum[c] += g0;
-      dot[c] += g0 * (widen(p.x[c]) - shift[c]);
-      if (kStore) narrow(h0, &p.g[c]);
-    }
-  }
+  for (; r + kSumRows <= rows; r += kSumRows) add_grad_sums<T, kMask, kSum, kStore, kSumRows>(a, r, channels, sum, dot);
+  for (; r < rows; ++r) add_grad_sums<T, kMask, kSum, kStore, 1>(a, r, channels, sum, dot);
 }
 
 // Sums of a run go to kLanes accumulators, added up pairwise: the same bits on every instruction set.
@@ -142,7 +129,7 @@ template <class T> SINDRI_SIMD_INLINE void stats_run(const T* __restrict x, int6
 
 template <class T, BnMask kMask, bool kSum, bool kStore>
 SINDRI_SIMD_INLINE void grad_sums_run(const BnGrad& a, int64_t n, double shift, double* sum, double* dot) {
-  using A = typename Compute<T>::type;
+  using A = typename Computed<T>::One;
   const A mean = kMask == BnMask::kInput ? *static_cast<const A*>(a.mean) : A(), scale = kMask == BnMask::kInput ? *static_cast<const A*>(a.scale) : A(),
           beta = kMask == BnMask::kInput ? *static_cast<const A*>(a.beta) : A();
   const GradOperands<T> p(a, 0);
@@ -151,14 +138,14 @@ SINDRI_SIMD_INLINE void grad_sums_run(const BnGrad& a, int64_t n, double shift, 
   for (; i + kLanes <= n; i += kLanes)
     for (int64_t l = 0; l < kLanes; ++l) {
       const int64_t j = i + l;
-      const A h = gradient_one<T, kMask, kSum, A>(p.dy[j], p.dy2[j], p.x[j], p.y[j], mean, scale, beta);
+      const A h = gradient_one<T, kMask, kSum>(&p.dy[j], &p.dy2[j], widen(p.x[j]) - mean, &p.y[j], scale, beta);
       const double g = h;
       s[l] += g;
       d[l] += g * (widen(p.x[j]) - shift);
       if (kStore) narrow(h, &p.g[j]);
     }
   for (int64_t l = 0; i < n; ++i, ++l) {
-    const A h = gradient_one<T, kMask, kSum, A>(p.dy[i], p.dy2[i], p.x[i], p.y[i], mean, scale, beta);
+    const A h = gradient_one<T, kMask, kSum>(&p.dy[i], &p.dy2[i], widen(p.x[i]) - mean, &p.y[i], scale, beta);
     const double g = h;
     s[l] += g;
     d[l] += g * (widen(p.x[i]) - shift);
@@ -169,53 +156,65 @@ SINDRI_SIMD_INLINE void grad_sums_run(const BnGrad& a, int64_t n, double shift, 
 }
 
 template <class T, bool kRelu, bool kResidual> SINDRI_SIMD_INLINE void apply_rows(const BnApply& a, int64_t rows, int64_t channels) {
-  using A = typename Compute<T>::type;
-  const A* __restrict mean = static_cast<const A*>(a.mean);
-  const A* __restrict scale = static_cast<const A*>(a.scale);
-  const A* __restrict beta = static_cast<const A*>(a.beta);
+  using A = typename Computed<T>::One;
+  const A *mean = static_cast<const A*>(a.mean), *scale = static_cast<const A*>(a.scale), *beta = static_cast<const A*>(a.beta);
   for (int64_t r = 0; r < rows; ++r) {
     const T* x = static_cast<const T*>(a.x) + r * channels;
     const T* residual = kResidual ? static_cast<const T*>(a.residual) + r * channels : x;
     T* y = static_cast<T*>(a.y) + r * channels;
-#pragma omp simd
-    for (int64_t c = 0; c < channels; ++c) apply_one<T, kRelu, kResidual, A>(x[c], residual[c], &y[c], mean[c], scale[c], beta[c]);
+    for_each_lanes<T>(
+        channels, [&](int64_t c, auto lanes) __attribute__((always_inline)) {
+          using V = decltype(lanes);
+          apply_one<T, kRelu, kResidual, V>(x + c, residual + c, y + c, read<V>(mean + c), read<V>(scale + c), read<V>(beta + c));
+        });
   }
 }
 
 template <class T, bool kRelu, bool kResidual> SINDRI_SIMD_INLINE void apply_run(const BnApply& a, int64_t n) {
-  using A = typename Compute<T>::type;
+  using A = typename Computed<T>::One;
   const A mean = *static_cast<const A*>(a.mean), scale = *static_cast<const A*>(a.scale), beta = *static_cast<const A*>(a.beta);
   const T* x = static_cast<const T*>(a.x);
   const T* residual = kResidual ? static_cast<const T*>(a.residual) : x;
   T* y = static_cast<T*>(a.y);
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) apply_one<T, kRelu, kResidual, A>(x[i], residual[i], &y[i], mean, scale, beta);
+  for (int64_t i = 0; i < n; ++i) apply_one<T, kRelu, kResidual, A>(&x[i], &residual[i], &y[i], mean, scale, beta);
 }
 
 // dx may be the memory of dy: element i is read before it is written.
+template <class T, BnMask kMask, int rows>
+SINDRI_SIMD_INLINE void grad_few(const BnGrad& g, T* dx, int64_t r, int64_t channels, const void* a_v, const void* b_v, const void* k_v) {
+  using A = typename Computed<T>::One;
+  const A *mean = static_cast<const A*>(g.mean), *scale = static_cast<const A*>(g.scale), *beta = static_cast<const A*>(g.beta);
+  const A *a = static_cast<const A*>(a_v), *b = static_cast<const A*>(b_v), *k = static_cast<const A*>(k_v);
+  const T* dy = static_cast<const T*>(g.dy) + r * channels;
+  const T* x = static_cast<const T*>(g.x) + r * channels;
+  T* o = dx + r * channels;
+  for_each_lanes<T>(
+      channels, [&](int64_t c, auto lanes) __attribute__((always_inline)) {
+        using V = decltype(lanes);
+        const V m = read<V>(mean + c), av = read<V>(a + c), bv = read<V>(b + c), kv = read<V>(k + c);
+        const V f = kMask == BnMask::kInput ? read<V>(scale + c) : V{};
+        const V t = kMask == BnMask::kInput ? read<V>(beta + c) : V{};
+#pragma GCC unroll 4
+        for (int i = 0; i < rows; ++i) {
+          const int64_t j = i * channels + c;
+          const V centred = read<V>(x + j) - m;
+          const V h = gradient_one<T, kMask, false>(dy + j, dy + j, centred, dy + j, f, t);
+          write(o + j, (h * av - centred * bv) - kv);
+        }
+      });
+}
+
 template <class T, BnMask kMask>
-SINDRI_SIMD_INLINE void grad_rows(const BnGrad& g, void* dx, int64_t rows, int64_t channels, const void* a_v, const void* b_v, const void* k_v) {
-  using A = typename Compute<T>::type;
-  const A* __restrict mean = static_cast<const A*>(g.mean);
-  const A* __restrict scale = static_cast<const A*>(g.scale);
-  const A* __restrict beta = static_cast<const A*>(g.beta);
-  const A* __restrict a = static_cast<const A*>(a_v);
-  const A* __restrict b = static_cast<const A*>(b_v);
-  const A* __restrict k = static_cast<const A*>(k_v);
-  for (int64_t r = 0; r < rows; ++r) {
-    const T* dy = static_cast<const T*>(g.dy) + r * channels;
-    const T* x = static_cast<const T*>(g.x) + r * channels;
-    T* o = static_cast<T*>(dx) + r * channels;
-#pragma omp simd
-    for (int64_t c = 0; c < channels; ++c) {
-      const A h = gradient_one<T, kMask, false, A>(dy[c], dy[c], x[c], dy[c], mean[c], scale[c], beta[c]);
-      narrow((h * a[c] - (widen(x[c]) - mean[c]) * b[c]) - k[c], &o[c]);
-    }
-  }
+SINDRI_SIMD_INLINE void grad_rows(const BnGrad& g, void* dx, int64_t rows, int64_t channels, const void* a, const void* b, const void* k) {
+  constexpr int kFew = 4;  // rows that share six coefficients in registers
+  int64_t r = 0;
+  for (; r + kFew <= rows; r += kFew) grad_few<T, kMask, kFew>(g, static_cast<T*>(dx), r, channels, a, b, k);
+  for (; r < rows; ++r) grad_few<T, kMask, 1>(g, static_cast<T*>(dx), r, channels, a, b, k);
 }
 
 template <class T, BnMask kMask> SINDRI_SIMD_INLINE void grad_run(const BnGrad& g, void* dx, int64_t n, const void* a_v, const void* b_v, const void* k_v) {
-  using A = typename Compute<T>::type;
+  using A = typename Computed<T>::One;
   const A mean = *static_cast<const A*>(g.mean), scale = *static_cast<const A*>(g.scale), beta = *static_cast<const A*>(g.beta);
   const A a = *static_cast<const A*>(a_v), b = *static_cast<const A*>(b_v), k = *static_cast<const A*>(k_v);
   const T* dy = static_cast<const T*>(g.dy);
@@ -223,8 +222,8 @@ template <class T, BnMask kMask> SINDRI_SIMD_INLINE void grad_run(const BnGrad& 
   T* o = static_cast<T*>(dx);
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
-    const A h = gradient_one<T, kMask, false, A>(dy[i], dy[i], x[i], dy[i], mean, scale, beta);
-    narrow((h * a - (widen(x[i]) - mean) * b) - k, &o[i]);
+    const A centred = widen(x[i]) - mean, h = gradient_one<T, kMask, false>(&dy[i], &dy[i], centred, &dy[i], scale, beta);
+    narrow((h * a - centred * b) - k, &o[i]);
   }
 }
 
@@ -284,9 +283,7 @@ void bn_apply_run(const BnApply& a, int64_t n) { SINDRI_BN_APPLY(apply_run, n) }
   } else { \
     SINDRI_EACH_TYPE(a.type, (FUNCTION<T, BnMask::kOutput, true, true>(a, __VA_ARGS__))) \
   }
-void bn_grad_sums_rows(const BnGrad& a, int64_t rows, int64_t channels, const double* shift, double* sum, double* dot) {
-  SINDRI_BN_SUMS(grad_sums_rows, rows, channels, shift, sum, dot)
-}
+void bn_grad_sums_rows(const BnGrad& a, int64_t rows, int64_t channels, double* sum, double* dot) { SINDRI_BN_SUMS(grad_sums_rows, rows, channels, sum, dot) }
 void bn_grad_sums_run(const BnGrad& a, int64_t n, double shift, double* sum, double* dot) { SINDRI_BN_SUMS(grad_sums_run, n, shift, sum, dot) }
 
 void bn_grad_rows(const BnGrad& g, void* dx, int64_t rows, int64_t channels, const void* a, const void* b, const void* c) {

@@ -8,6 +8,7 @@
 
 #include "ops/random/random_ops.h"
 #include "ops/random/state.h"
+#include "sindri/core/device.h"
 #include "sindri/core/error.h"
 #include "sindri/core/rng.h"
 #include "sindri/core/runtime.h"
@@ -50,9 +51,15 @@ Parameter& slot() { return key_slot.get().state; }
 void set_first_instance(int64_t first) {
   constexpr int64_t kCounter = (int64_t{1} << random_ops::kCounterBits) - 1;
   const Tensor key = slot().stored();
+  const auto bits = [](int64_t part) { return (part & random_ops::kPartMask) << random_ops::kCounterBits; };
+  const int64_t of_step = bits(first), of_offset = bits(first >> random_ops::kPartBits);
+  if (!key.device().is_cpu()) {  // by ops: the host does not wait for the key
+    const DeviceScope there(key.device());
+    slot().store(ops::bitwise_or(ops::bitwise_and(key, key_tensor(-1, kCounter, kCounter)), key_tensor(0, of_step, of_offset)));
+    return;
+  }
   const auto* const k = key.data<int64_t>();
-  const auto with = [](int64_t counter, int64_t bits) { return (counter & kCounter) | (bits & random_ops::kPartMask) << random_ops::kCounterBits; };
-  const int64_t step = with(k[1], first), offset = with(k[2], first >> random_ops::kPartBits);
+  const int64_t step = (k[1] & kCounter) | of_step, offset = (k[2] & kCounter) | of_offset;
   if (step != k[1] || offset != k[2]) slot().store(key_tensor(k[0], step, offset));
 }
 
@@ -67,8 +74,9 @@ Parameter& ops::rng_state() {
     seed_taken = get_seed();
     numbers().instance = 0;
     ++numbers().seedings;
-    state.store(key_tensor(get_seed(), 0, state.stored().data<int64_t>()[2]));
+    state.store(key_tensor(get_seed(), 0, state.stored().to_vector<int64_t>()[2]));
   }
+  state.move_to(current_device());  // it goes where the numbers are drawn
   return state;
 }
 
@@ -98,7 +106,11 @@ ops::RngPart::RngPart() {
   set_first_instance(first_);
 }
 
-ops::RngPart::~RngPart() { end(0); }
+ops::RngPart::~RngPart() {
+  try {
+    end(0);
+  } catch (const DeviceError&) {}  // the device is lost or out of memory, and so is the key; whoever uses it next hears of that
+}
 
 void ops::RngPart::end(int64_t drawn) {
   if (ended_) return;

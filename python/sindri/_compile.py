@@ -653,11 +653,13 @@ def run_eagerly(fn: Any, args: Any, kwargs: Any, apart: bool = False) -> Any:
         local.apart = True
     else:
         local.depth += 1
-    _core.begin_step()
     try:
-        return fn(*args, **kwargs)
+        _core.begin_step()  # may fail, as a device does, and so may its end
+        try:
+            return fn(*args, **kwargs)
+        finally:
+            _core.end_step()
     finally:
-        _core.end_step()
         if apart:
             local.apart = False
         else:

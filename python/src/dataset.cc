@@ -20,6 +20,7 @@
 #include "sindri/dataset/dataset.h"
 #include "sindri/dataset/transforms.h"
 #include "sindri/dataset/vision.h"
+#include "sindri/device/device.h"
 
 namespace sindri::python {
 
@@ -138,14 +139,16 @@ void translate(std::exception_ptr p) {
 
 // Rows between Python and C++.
 
+// On the host, where rows are made.
 Tensor value_to_tensor(py::handle value, const std::string& who, size_t k) {
-  if (PyTensor* t = tensor_of(value)) return t->value();
+  if (PyTensor* t = tensor_of(value)) return t->value().to({});
   const py::array a(py::reinterpret_borrow<py::object>(value));  // raises what NumPy, or the value's own __array__, does
   const char kind = a.dtype().kind();
   if (kind == 'U' || kind == 'S' || kind == 'O') {
     throw DTypeError(fmt::format("value {} is {}, expected numbers", k, kind == 'O' ? "an array of Python objects" : "text"), who,
                      "text columns need a source or transform that says so: yield text from the first row on, or use the transforms of dataset.text");
   }
+  const DeviceScope host(Device{});
   return from_numpy(a, false);
 }
 
@@ -261,6 +264,7 @@ void bind_transforms(py::module_& m) {
     Tensor out;
     {
       const py::gil_scoped_release release;
+      const DeviceScope host(Device{});
       out = f(in);
     }
     return to_numpy(out);
@@ -381,6 +385,7 @@ void bind_sources(py::module_& m) {
   });
   m.def("numpy_slices", [](const std::vector<std::pair<std::string, py::array>>& columns, const Common& c) {
     data::NumpySlicesDataset::Options o;
+    const DeviceScope host(Device{});
     for (const auto& [name, a] : columns) {
       // Memory is shared where the element type exists; others are widened, which copies.
       const py::dtype d = a.dtype();
@@ -497,6 +502,7 @@ class PyIterator {
       throw py::error_already_set();
     }
     if (!more) return py::none();
+    if (!numpy) columns = copy_ahead(columns, current_device());
     py::list out(columns.size());
     for (size_t i = 0; i < columns.size(); ++i) out[i] = numpy ? py::object(to_numpy(columns[i])) : to_python(std::move(columns[i]));
     return out;

@@ -336,8 +336,13 @@ py::tuple shape_tuple(const Shape& s) {
   return out;
 }
 
-py::array to_numpy(const Tensor& t) {
-  need_value(t, "the values");
+py::array to_numpy(const Tensor& value) {
+  need_value(value, "the values");
+  Tensor t = value;
+  if (!t.device().is_cpu()) {
+    const py::gil_scoped_release release;  // while the device works
+    t = to_host({&value, 1}, "asnumpy")[0];
+  }
   const py::dtype d = numpy_dtype(t.dtype());
   auto* keep = new std::shared_ptr<void>(t.writable_view());
   const py::capsule owner(keep, [](void* p) { delete static_cast<std::shared_ptr<void>*>(p); });
@@ -410,7 +415,8 @@ void bind_tensor(py::module_& m) {
       "set_part_maker", [](py::object f) { part_maker() = std::move(f); }, "The function that makes a view of a value of its base.");
   c.def("_leave", &leave, "Ends the relation to the tensor this is a view of, and of views to this tensor.");
   c.def(
-      "asnumpy", [](PyTensor& t) { return to_numpy(t.value()); }, "NumPy view of the values, without a copy; writes to it change the tensor.");
+      "asnumpy", [](PyTensor& t) { return to_numpy(t.value()); }, "NumPy view of the values, without a copy; writes to it change the tensor. Of a tensor on another device than the CPU: a copy, once all work is "
+      "done that the values depend on.");
   c.def(
       "__array__",
       [](PyTensor& t, const py::object& dtype, const py::object& copy) -> py::object {
@@ -419,14 +425,28 @@ void bind_tensor(py::module_& m) {
         return !copy.is_none() && py::cast<bool>(copy) ? a.attr("copy")() : a;
       },
       py::arg("dtype") = py::none(), py::arg("copy") = py::none());
+  m.def(
+      "arrays_of",
+      [](const std::vector<Tensor>& tensors) {
+        std::vector<Tensor> host;
+        {
+          const py::gil_scoped_release release;
+          host = to_host(tensors, "asnumpy");
+        }
+        py::list out;
+        for (const Tensor& t : host) out.append(to_numpy(t));
+        return out;
+      },
+      py::arg("tensors"), "What asnumpy() gives of each. Where several are on a device, it is waited for once.");
   c.def_static(
       "from_numpy",
       [](const py::object& a) {
         if (!py::isinstance<py::array>(a))
           throw DTypeError(fmt::format("expected a NumPy array, got {}", py::cast<std::string>(py::str(py::type::of(a)))), "Tensor.from_numpy");
-        return from_numpy(py::reinterpret_borrow<py::array>(a), true);
+        return from_numpy(py::reinterpret_borrow<py::array>(a), true).to(current_device());
       },
-      "A Tensor over the memory of a contiguous array: writes to the array are visible in the Tensor.");
+      "A Tensor over the memory of a contiguous array: writes to the array are visible in the Tensor. A copy where another device than the CPU is the current "
+      "one.");
   c.def("item", [](PyTensor& t) { return item_of(t); });
   c.def(
       "astype",

@@ -88,6 +88,12 @@ double Progress::now() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+bool Progress::due(double t, int64_t steps) const {
+  if (redraws_) return t - last_draw_ >= kRedrawSeconds;
+  return options_.log_every > 0 ? steps >= options_.log_every : t - last_plain_ >= kPlainSeconds;
+}
+bool Progress::due(int64_t unseen) const { return due(now(), steps_since_plain_ + unseen); }
+
 void Progress::step(const StepProgress& s) {
   last_ = s;
   const int64_t steps = std::max<int64_t>(s.steps, 1);
@@ -103,14 +109,12 @@ void Progress::step(const StepProgress& s) {
   }
   steps_seen_ += steps;
   steps_since_plain_ += steps;
+  if (!due(t, steps_since_plain_)) return;
   if (redraws_) {
-    if (t - last_draw_ < kRedrawSeconds) return;
     last_draw_ = t;
     draw(compose(terminal_columns(options_.out)));
     return;
   }
-  const bool due = options_.log_every > 0 ? steps_since_plain_ >= options_.log_every : t - last_plain_ >= kPlainSeconds;
-  if (!due) return;
   last_plain_ = t;
   steps_since_plain_ = 0;
   std::fprintf(options_.out, "%s\n", compose(0).c_str());

@@ -21,6 +21,7 @@
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
 #include "sindri/core/rng.h"
+#include "sindri/device/device.h"
 #include "sindri/models/models.h"
 #include "sindri/nn/metric.h"
 #include "sindri/op/kernel_choice.h"
@@ -366,49 +367,56 @@ class Recorder final : public train::Callback {
 
   // Everything that may refuse to train has been asked by now: this is the first write.
   void begin(TrainState& state) override {
-    s_->steps_done = last_step_ = state.cur_step_num;
+    s_->steps_done = state.cur_step_num;
     s_->epoch = state.cur_epoch_num;
     start_folder(s_);
     if (!state.record.empty()) restore(state.record);
   }
-  void step_end(TrainState& state) override {
-    const int64_t steps = state.cur_step_num - last_step_, samples = steps * state.batch_size;
-    s_->steps_done = last_step_ = state.cur_step_num;
-    s_->epoch = state.cur_epoch_num;
-    const float loss = state.losses.back();
-    if (!repro_written_) {  // the kernels are chosen by now; a run that is killed is resumed with them
-      write_repro(s_);
-      tell_of_measured_kernels(s_);
-    }
-    repro_written_ = true;
-    const double seconds = state.last_step_seconds * static_cast<double>(steps), rate = s_->rate_at(state.cur_step_num - 1);
+  void steps_known(TrainState& state, const train::KnownSteps& known) override {
+    const auto steps = static_cast<int64_t>(known.losses.size());
+    const int64_t samples = steps * state.batch_size;
+    const float loss = known.losses.back();
+    const double seconds = known.seconds * static_cast<double>(steps), rate = s_->rate_at(known.step - 1);
     if (s_->step_losses.size() < kPlottedSteps) s_->step_losses.push_back(loss);
-    for (const float l : state.losses) {
+    for (const float l : known.losses) {
       s_->loss_hash.add(l);
       if (!std::isfinite(l)) continue;  // train.nan_policy: skip leaves the others out
       epoch_loss_ += static_cast<double>(l);
       ++epoch_steps_;
     }
-    warn_of_divergence(state);
+    warn_of_divergence(known);
     s_->samples_trained += samples;
     s_->step_seconds += seconds;
     epoch_samples_ += samples;
     timed_samples_ += samples;
     epoch_seconds_ += seconds;
     state.record = record();
-    s_->folder->event("step", state.cur_epoch_num, state.cur_step_num,
+    s_->folder->event("step", known.epoch, known.step,
                       {{"loss", loss},
                        {"lr", rate},
                        {"throughput/samples_per_sec", static_cast<double>(samples) / std::max(seconds, 1e-9)},
-                       {"time/data_wait", state.data_wait_seconds}});
-    s_->folder->scalar("train/loss", state.cur_step_num, loss);
+                       {"time/data_wait", known.data_wait_seconds}});
+    s_->folder->scalar("train/loss", known.step, loss);
     StepProgress p{
-        .epoch = state.cur_epoch_num, .step = state.step_in_epoch(), .steps = steps, .samples = samples, .seconds = seconds, .loss = loss, .lr = rate};
+        .epoch = known.epoch, .step = known.step_in_epoch, .steps = steps, .samples = samples, .seconds = seconds, .loss = loss, .lr = rate};
     if (const auto it = state.metrics.find("accuracy"); it != state.metrics.end()) {
       p.metric = "accuracy";
       p.metric_value = it->second;
     }
     s_->progress->step(p);
+  }
+  void step_end(TrainState& state) override {
+    s_->steps_done = state.cur_step_num;
+    s_->epoch = state.cur_epoch_num;
+    if (!repro_written_) {  // the kernels are chosen by now; a run that is killed is resumed with them
+      write_repro(s_);
+      tell_of_measured_kernels(s_);
+    }
+    repro_written_ = true;
+    // What is shown is at most one refresh old.
+    if (state.known_step == state.cur_step_num || !s_->progress->due(state.cur_step_num - state.known_step)) return;
+    if (state.known_step == shown_step_) state.settle();
+    shown_step_ = state.known_step;
   }
 
   void epoch_end(TrainState& state) override {
@@ -442,15 +450,15 @@ class Recorder final : public train::Callback {
     }
   }
   // A net that knows nothing has a loss near ln(classes); one far above has run away, though every number is finite still.
-  void warn_of_divergence(const TrainState& state) {
+  void warn_of_divergence(const train::KnownSteps& known) {
     const double guess = std::log(static_cast<double>(std::max<int64_t>(2, class_count(s_->settings, s_->data.num_classes))));
     const double bound = 100 * std::max(1.0, guess);
-    const auto worst = std::max_element(state.losses.begin(), state.losses.end());
+    const auto worst = std::max_element(known.losses.begin(), known.losses.end());
     if (s_->diverged || !(*worst > bound)) return;
     s_->diverged = true;
     log::warn("train",
               fmt::format("the training diverges: the loss is {:.3g} at epoch {}, step {}, a net that only guesses has {:.3g}; lower lr.max or clip gradients",
-                          *worst, state.cur_epoch_num, state.step_in_epoch(), guess));
+                          *worst, known.epoch, known.step_in_epoch, guess));
   }
   void write_epoch(TrainState& state) {
     const double mean_loss = epoch_steps_ > 0 ? epoch_loss_ / static_cast<double>(epoch_steps_) : NAN;
@@ -487,7 +495,8 @@ class Recorder final : public train::Callback {
   }
 
   Session* s_;
-  int64_t last_step_ = 0, epoch_steps_ = 0, epoch_samples_ = 0, evaluations_ = 0;
+  int64_t epoch_steps_ = 0, epoch_samples_ = 0, evaluations_ = 0;
+  int64_t shown_step_ = -1;  // the last known one when progress was due before
   int64_t timed_samples_ = 0;  // of the epoch, trained by this process
   double epoch_loss_ = 0, epoch_seconds_ = 0;
   bool repro_written_ = false;
@@ -624,6 +633,7 @@ TrainReport dry_run(Session* s) {
   const auto it = s->data.train->create_iterator({.num_epochs = 1});
   TensorList batch;
   it->next(&batch);
+  batch = copy_ahead(batch, current_device());
   nn::Cell& net = *s->network;
   net.set_train(true);
   train::StepRunner run(s->model->train_step());

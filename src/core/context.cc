@@ -1,8 +1,11 @@
 // Settings of the current runtime, and what the machine offers.
 #include "sindri/core/context.h"
 
+#include <cpuid.h>
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -73,7 +76,28 @@ template <class T> T take_default(std::atomic<T>& setting, std::type_identity_t<
   return setting.compare_exchange_strong(unset, value) ? value : unset;
 }
 
+// The processor multiplies tiles of bfloat16 and the operating system lets this process use their registers: it keeps them (8 KB a thread) only for
+// processes that ask.
+bool tiles_allowed() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  constexpr unsigned kTile = 1u << 24, kBfloat16 = 1u << 22;  // of leaf 7
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || (edx & kTile) == 0 || (edx & kBfloat16) == 0) return false;
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+// The most that SINDRI_CPU_ISA lets kernels use.
+CpuIsa isa_cap() {
+  const char* env = std::getenv("SINDRI_CPU_ISA");
+  if (env == nullptr || *env == 0) return CpuIsa::kAvx512Amx;
+  for (CpuIsa isa : {CpuIsa::kScalar, CpuIsa::kAvx2, CpuIsa::kAvx512, CpuIsa::kAvx512Bf16, CpuIsa::kAvx512Amx}) {
+    if (std::string_view(env) == cpu_isa_name(isa)) return isa;
+  }
+  throw SettingsError(fmt::format("SINDRI_CPU_ISA={} is not known", env), "environment", "use scalar, avx2, avx512, avx512_bf16 or avx512_amx");
+}
+
 CpuIsa detect_isa() {
+  const CpuIsa cap = isa_cap();
   __builtin_cpu_init();
   CpuIsa best = CpuIsa::kScalar;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) best = CpuIsa::kAvx2;
@@ -81,12 +105,8 @@ CpuIsa detect_isa() {
       __builtin_cpu_supports("avx512dq"))
     best = CpuIsa::kAvx512;
   if (best == CpuIsa::kAvx512 && __builtin_cpu_supports("avx512bf16")) best = CpuIsa::kAvx512Bf16;
-  const char* env = std::getenv("SINDRI_CPU_ISA");
-  if (env == nullptr || *env == 0) return best;
-  for (CpuIsa isa : {CpuIsa::kScalar, CpuIsa::kAvx2, CpuIsa::kAvx512, CpuIsa::kAvx512Bf16}) {
-    if (std::string_view(env) == cpu_isa_name(isa)) return std::min(isa, best);
-  }
-  throw SettingsError(fmt::format("SINDRI_CPU_ISA={} is not known", env), "environment", "use scalar, avx2, avx512 or avx512_bf16");
+  if (best == CpuIsa::kAvx512Bf16 && cap > best && tiles_allowed()) best = CpuIsa::kAvx512Amx;  // asked for only where it is used
+  return std::min(cap, best);
 }
 
 }  // namespace
@@ -114,7 +134,7 @@ CpuIsa cpu_isa() {
   return isa;
 }
 const char* cpu_isa_name(CpuIsa isa) {
-  static constexpr const char* kNames[] = {"scalar", "avx2", "avx512", "avx512_bf16"};
+  static constexpr const char* kNames[] = {"scalar", "avx2", "avx512", "avx512_bf16", "avx512_amx"};
   return kNames[static_cast<int>(isa)];
 }
 

@@ -119,13 +119,13 @@ class Devices final : public DeviceMemory {
 
   void write(Device device, void* to, const void* from, int64_t bytes) override {
     Stream& s = current_stream(device);
-    PinnedPool& pinned = pool(device);
+    PinnedPool& blocks = pinned(device);
     for (int64_t at = 0; at < bytes; at += kLargestPiece) {
       const int64_t n = std::min(bytes - at, kLargestPiece);
-      const PinnedPool::Block block = pinned.take(n);
+      const PinnedPool::Block block = blocks.take(n);
       std::memcpy(block.data, static_cast<const char*>(from) + at, static_cast<size_t>(n));
       s.copy(static_cast<char*>(to) + at, block.data, n, CopyKind::kToDevice);
-      pinned.give_back(block, s.record());
+      blocks.give_back(block, s.record());
     }
   }
 
@@ -147,16 +147,21 @@ class Devices final : public DeviceMemory {
     if (to_device == from_device) return current_stream(to_device).copy(to, from, bytes, CopyKind::kWithin);
     // By way of the host, piece by piece; the streams wait for each other where they are of one kind.
     Stream &source = current_stream(from_device), &target = current_stream(to_device);
-    PinnedPool& pinned = pool(from_device);
+    PinnedPool& blocks = pinned(from_device);
     for (int64_t at = 0; at < bytes; at += kLargestPiece) {
       const int64_t n = std::min(bytes - at, kLargestPiece);
-      const PinnedPool::Block block = pinned.take(n);
+      const PinnedPool::Block block = blocks.take(n);
       source.copy(block.data, static_cast<const char*>(from) + at, n, CopyKind::kToHost);
       if (to_device.kind == from_device.kind) target.wait(source.record());
       else host_wait("copy between devices", [&] { source.synchronize(); });
       target.copy(static_cast<char*>(to) + at, block.data, n, CopyKind::kToDevice);
-      pinned.give_back(block, target.record());
+      blocks.give_back(block, target.record());
     }
+  }
+
+  PinnedPool& pinned(Device device) {
+    const std::lock_guard lock(mutex_);
+    return *find(device).pinned;
   }
 
   static constexpr int64_t kLargestPiece = 16 << 20, kReadAtOnce = 64 << 20;  // pinned memory is scarce
@@ -187,17 +192,12 @@ class Devices final : public DeviceMemory {
     const std::string kind = at != backends_.end() ? at->second.backend->name() : device.kind == Device::kCuda ? "cuda" : "other";
     throw DeviceError(fmt::format("there is no device {}:{}", kind, device.index), "", "found: " + found);
   }
-  PinnedPool& pool(Device device) {
-    const std::lock_guard lock(mutex_);
-    return *find(device).pinned;
-  }
-
   // All copies are under way before the first wait; one wait where they are of one device.
   void fetch(std::vector<Piece>* pieces, const char* what) {
     std::map<Stream*, std::shared_ptr<Event>> streams;
     for (Piece& p : *pieces) {
       Stream& s = current_stream(p.device);
-      p.block = pool(p.device).take(p.bytes);
+      p.block = pinned(p.device).take(p.bytes);
       s.copy(p.block.data, p.from, p.bytes, CopyKind::kToHost);
       streams[&s] = nullptr;
     }
@@ -205,7 +205,7 @@ class Devices final : public DeviceMemory {
     for (auto& [s, event] : streams) host_wait(what, [e = event.get()] { e->synchronize(); });
     for (Piece& p : *pieces) {
       std::memcpy(p.to, p.block.data, static_cast<size_t>(p.bytes));
-      pool(p.device).give_back(p.block, nullptr);
+      pinned(p.device).give_back(p.block, nullptr);
     }
     pieces->clear();
   }
@@ -299,6 +299,88 @@ StreamScope::~StreamScope() { t_stream = previous_; }
 void use_on(const Tensor& t, Stream& stream) {
   if (t.defined() && t.has_data() && t.impl()->storage->data() != nullptr && t.device() == stream.device())
     table().open(t.device()).memory.use(t.impl()->storage->data(), stream);
+}
+
+std::vector<Tensor> copy_ahead(std::span<const Tensor> tensors, Device device) {
+  std::vector<Tensor> out(tensors.begin(), tensors.end());
+  const auto travels = [&](const Tensor& t) { return t.defined() && t.device() != device; };
+  if (std::none_of(out.begin(), out.end(), travels)) return out;
+  if (device.is_cpu()) return to_host(tensors);
+  Stream &copies = device_stream(device, Lane::kCopy), &here = current_stream(device);
+  std::vector<size_t> moved;
+  {
+    const StreamScope scope(copies);
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (!travels(out[i])) continue;
+      out[i] = out[i].to(device);
+      moved.push_back(i);
+    }
+  }
+  if (&copies == &here) return out;
+  here.wait(copies.record());
+  for (const size_t i : moved) use_on(out[i], here);
+  return out;
+}
+
+// Of each tensor the host's copy, or where it will be.
+struct PendingValues::Pieces {
+  struct Piece {
+    Tensor host;  // filled by get()
+    PinnedPool* pool = nullptr;
+    PinnedPool::Block block;
+    Stream* stream = nullptr;
+  };
+  std::vector<Piece> list;
+  std::map<Stream*, std::shared_ptr<Event>> behind;  // by stream, the last of its copies
+  bool fetched = false;
+
+  void add(const Tensor& t) {
+    if (!t.has_data()) (void)t.raw_data();  // says why
+    Piece& p = list.emplace_back();
+    p.host = t;
+    if (t.device().is_cpu()) return;
+    TensorMeta meta = t.meta();
+    meta.device = {};
+    p.host = Tensor::empty(meta);
+    if (t.nbytes() == 0) return;
+    p.block = table().pinned(t.device()).take(t.nbytes());
+    p.pool = &table().pinned(t.device());
+    p.stream = &current_stream(t.device());
+    p.stream->copy(p.block.data, t.impl()->storage->data(), t.nbytes(), CopyKind::kToHost);
+    behind[p.stream] = nullptr;
+  }
+  bool done() const {
+    return fetched || std::all_of(behind.begin(), behind.end(), [](const auto& b) { return b.second->done(); });
+  }
+  ~Pieces() {
+    for (Piece& p : list)
+      if (p.pool != nullptr) p.pool->give_back(p.block, fetched ? nullptr : behind[p.stream]);
+  }
+};
+
+PendingValues::PendingValues(std::span<const Tensor> tensors) : pieces_(std::make_shared<Pieces>()) {
+  for (const Tensor& t : tensors)
+    if (t.defined()) pieces_->add(t);
+  for (auto& [stream, event] : pieces_->behind) event = stream->record();
+}
+
+bool PendingValues::done() const { return pieces_ == nullptr || pieces_->done(); }
+
+std::vector<double> PendingValues::get(const char* what) const {
+  std::vector<double> all;
+  if (pieces_ == nullptr) return all;
+  const auto finish = [&] {
+    for (const auto& [stream, event] : pieces_->behind) event->synchronize();  // also where it is done: it throws what failed
+  };
+  if (pieces_->done()) finish();
+  else host_wait(what, finish);
+  for (Pieces::Piece& p : pieces_->list) {
+    if (p.pool != nullptr && !pieces_->fetched) std::memcpy(p.host.mutable_raw_data(), p.block.data, static_cast<size_t>(p.host.nbytes()));
+    const std::vector<double> values = p.host.to_vector<double>();
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  pieces_->fetched = true;
+  return all;
 }
 
 void synchronize(Device device) {

@@ -332,7 +332,7 @@ void Executable::enter_lane(const LaneStep& step) {
   if (device_.is_cpu()) return;
   for (size_t l = 0; l < lanes_.size(); ++l)
     if ((step.joins >> l & 1) != 0) lanes_[0]->wait(lanes_[l]->record());
-  if (step.lane != Lane::kCompute) lanes_[static_cast<size_t>(step.lane)]->wait(lanes_[0]->record());
+  if (step.forks) lanes_[static_cast<size_t>(step.lane)]->wait(lanes_[0]->record());
 }
 
 void Executable::check_outputs(const Instruction& ins) const {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <unordered_map>
 
 namespace sindri {
@@ -216,7 +217,9 @@ class Planner {
 std::vector<LaneStep> plan_lanes(const Graph& graph) {
   const std::vector<bool> steady = steady_nodes(graph);
   std::vector<LaneStep> steps(graph.order().size() + 1);
-  std::array<uint8_t, kLanes> pending{};  // by lane: something stands there that was not waited for
+  std::array<bool, kLanes> pending{};  // by lane: something stands there that was not waited for
+  std::array<bool, kLanes> behind{};  // by lane: the compute lane has gone on since the lane waited for it
+  behind.fill(true);
   std::vector<Lane> made_on(graph.num_values(), Lane::kCompute);
   std::vector<bool> joined(graph.num_values(), true);
   for (size_t i = 0; i < graph.order().size(); ++i) {
@@ -229,15 +232,19 @@ std::vector<LaneStep> plan_lanes(const Graph& graph) {
     }
     for (size_t v = 0; step.joins != 0 && v < joined.size(); ++v)
       if ((step.joins >> static_cast<int>(made_on[v]) & 1) != 0) joined[v] = true;
+    for (size_t l = 0; l < kLanes; ++l) pending[l] = pending[l] && (step.joins >> l & 1) == 0;
+    if (step.joins != 0 || (step.lane == Lane::kCompute && !steady[static_cast<size_t>(graph.order()[i])])) behind.fill(true);
     if (step.lane == Lane::kCompute) continue;
-    pending[static_cast<size_t>(step.lane)] = 1;
+    const auto lane = static_cast<size_t>(step.lane);
+    step.forks = std::exchange(behind[lane], false);
+    pending[lane] = true;
     for (ValueId v : n.out) {
       made_on[static_cast<size_t>(v)] = step.lane;
       joined[static_cast<size_t>(v)] = false;
     }
   }
   for (int l = 0; l < kLanes; ++l)
-    if (pending[static_cast<size_t>(l)] != 0) steps.back().joins |= static_cast<uint8_t>(1u << l);
+    if (pending[static_cast<size_t>(l)]) steps.back().joins |= static_cast<uint8_t>(1u << l);
   return steps;
 }
 

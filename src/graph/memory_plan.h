@@ -23,6 +23,7 @@ struct Location {
 struct LaneStep {
   Lane lane = Lane::kCompute;
   uint8_t joins = 0;  // bit l: the compute lane waits here for lane l
+  bool forks = false;  // the step's lane, another one, waits here for the compute lane, which has gone on since it last did
 };
 /// By place in the program order, and one more for its end, where all lanes are waited for.
 std::vector<LaneStep> plan_lanes(const Graph& graph);

@@ -38,12 +38,13 @@ std::pair<std::string, std::string> python_of(const std::string& framework) {
 
 // A lower instruction set asked for by SINDRI_CPU_ISA holds for the libraries under the peers, too.
 void limit_instruction_set(std::map<std::string, std::string>* environment) {
-  if (variable("SINDRI_CPU_ISA").empty() || cpu_isa() >= CpuIsa::kAvx512) return;
+  if (variable("SINDRI_CPU_ISA").empty() || cpu_isa() == CpuIsa::kAvx512Amx) return;
+  static constexpr const char* kOneDnn[] = {"SSE41", "AVX2", "AVX512_CORE_VNNI", "AVX512_CORE_BF16"};
+  const std::string library = kOneDnn[static_cast<int>(cpu_isa())];
+  environment->insert({{"ONEDNN_MAX_CPU_ISA", library}, {"DNNL_MAX_CPU_ISA", library}});
+  if (cpu_isa() >= CpuIsa::kAvx512) return;
   const bool avx2 = cpu_isa() == CpuIsa::kAvx2;
-  environment->insert({{"ONEDNN_MAX_CPU_ISA", avx2 ? "AVX2" : "SSE41"},
-                       {"DNNL_MAX_CPU_ISA", avx2 ? "AVX2" : "SSE41"},
-                       {"ATEN_CPU_CAPABILITY", avx2 ? "avx2" : "default"},
-                       {"MKL_ENABLE_INSTRUCTIONS", avx2 ? "AVX2" : "SSE4_2"}});
+  environment->insert({{"ATEN_CPU_CAPABILITY", avx2 ? "avx2" : "default"}, {"MKL_ENABLE_INSTRUCTIONS", avx2 ? "AVX2" : "SSE4_2"}});
 }
 
 }  // namespace

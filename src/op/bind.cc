@@ -107,6 +107,9 @@ Tensor Parameter::value() const {
 
 Parameter::Parameter(const Tensor& init, std::string name, bool grad)
     : requires_grad(grad), stored_(make_alias(init.has_data() ? init.to(current_device()) : init)), name_(std::move(name)) {}
+void Parameter::move_to(Device device) {
+  if (stored_.device() != device) stored_ = make_alias(stored_.to(device));
+}
 void Parameter::store(const Tensor& v) { stored_ = make_alias(v.has_data() ? v.to(stored_.device()) : v); }
 
 void Parameter::assign(const Tensor& v) {

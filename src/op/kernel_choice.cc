@@ -228,6 +228,8 @@ class CacheLock {
   int fd_ = -1;
 };
 
+constexpr double kNotTimed = 1e30;  // seconds of a kernel that was out of the race before its first turn
+
 // Buffers to time kernels on. Ones: no kernel is slower on them than on data (zeros and denormals can mislead).
 class Trial {
  public:
@@ -235,19 +237,31 @@ class Trial {
     for (const TensorMeta& m : q.in) add(m, &in_);
     for (const TensorMeta& m : q.out) add(m, &out_);
   }
-  // Best time of each kernel. They take turns, so that a moment in which the machine is busy does not decide between them; one that took three
-  // times as long as another in a turn of its own, the first that warms up included, is out.
+  // Best time of each kernel. They take turns, so that a moment in which the machine is busy does not decide between them. Out is one that took three
+  // times as long as another in a turn of its own, the first that warms up included, or 1.3 times in that and in those behind it; once one alone is
+  // left, all is known.
   std::vector<double> seconds(const std::vector<std::shared_ptr<Kernel>>& list) {
     int64_t workspace_bytes = 0;
     for (const auto& k : list) workspace_bytes = std::max(workspace_bytes, k->workspace_bytes());
     const Storage workspace(workspace_bytes, device_);
     ExecContext context{workspace.data(), stream_};
-    std::vector<double> warm(list.size(), 0), best(list.size(), 1e30);
-    const auto out_of_race = [](const std::vector<double>& times, size_t k) { return times[k] > 3 * *std::min_element(times.begin(), times.end()); };
+    std::vector<double> warm(list.size(), 0), best(list.size(), kNotTimed);
+    const auto behind = [](const std::vector<double>& times, size_t k, double factor) {
+      return times[k] > factor * *std::min_element(times.begin(), times.end());
+    };
+    const auto in_race = [&](size_t k, int turn) {
+      if (turn < 0) return true;
+      if (behind(warm, k, kFar)) return false;
+      return turn == 0 || (!behind(best, k, kFar) && !(behind(warm, k, kClear) && behind(best, k, kClear)));
+    };
     double total = 0;
     for (int i = -1; i < kMostRuns && (i < kFewestRuns || total < kEnough * static_cast<double>(list.size())); ++i) {
+      std::vector<size_t> racing;
       for (size_t k = 0; k < list.size(); ++k) {
-        if (i >= 0 && (out_of_race(warm, k) || (i > 0 && out_of_race(best, k)))) continue;
+        if (in_race(k, i)) racing.push_back(k);
+      }
+      if (i > 0 && racing.size() == 1) break;
+      for (const size_t k : racing) {
         const auto start = std::chrono::steady_clock::now();
         list[k]->run(context, in_, out_);
         if (stream_ != nullptr) stream_->synchronize();
@@ -261,6 +275,7 @@ class Trial {
 
  private:
   static constexpr int kFewestRuns = 2, kMostRuns = 50;
+  static constexpr double kFar = 3, kClear = 1.3;
   static constexpr double kEnough = 0.002;  // seconds a kernel; reached at once by all but small calls
 
   void add(const TensorMeta& m, std::vector<Buffer>* to) {
@@ -327,7 +342,10 @@ const KernelDef* measure(const KernelQuery& q, const std::string& key, const std
   for (const KernelDef* k : alternatives) list.push_back(make(*k, trial));
   const std::vector<double> seconds = Trial(trial).seconds(list);
   std::string text;
-  for (size_t i = 0; i < list.size(); ++i) text += fmt::format("{}{} {:.1f} us", text.empty() ? "" : ", ", alternatives[i]->name, seconds[i] * 1e6);
+  for (size_t i = 0; i < list.size(); ++i) {
+    const std::string time = seconds[i] < kNotTimed ? fmt::format("{:.1f} us", seconds[i] * 1e6) : "out at once";
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", alternatives[i]->name, time);
+  }
   log::info("dispatch", fmt::format("measured {}: {}", key, text));
   return alternatives[static_cast<size_t>(std::min_element(seconds.begin(), seconds.end()) - seconds.begin())];
 }

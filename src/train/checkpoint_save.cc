@@ -161,6 +161,17 @@ class Writer {
   uLong crc_ = crc32_z(0, nullptr, 0);
 };
 
+// What lies on devices comes over in one wait.
+std::vector<CheckpointEntry> on_host(const std::vector<CheckpointEntry>& entries) {
+  std::vector<Tensor> tensors;
+  for (const CheckpointEntry& e : entries) tensors.push_back(e.kind == CheckpointEntry::kTensor && e.tensor.has_data() ? e.tensor : Tensor());
+  const std::vector<Tensor> host = to_host(tensors, "checkpoint");
+  std::vector<CheckpointEntry> out = entries;
+  for (size_t i = 0; i < out.size(); ++i)
+    if (host[i].defined()) out[i].tensor = host[i];
+  return out;
+}
+
 std::string integrity_of(const std::vector<CheckpointEntry>& entries) {
   ckpt::Integrity sums;
   for (const CheckpointEntry& entry : entries) {
@@ -184,13 +195,14 @@ void write_sum_file(const std::string& path, const std::string& sums, bool keep_
 
 }  // namespace
 
-std::string save_checkpoint(const std::vector<CheckpointEntry>& entries, const std::string& requested, const SaveOptions& options) {
+std::string save_checkpoint(const std::vector<CheckpointEntry>& given, const std::string& requested, const SaveOptions& options) {
   const std::string path = requested.ends_with(".ckpt") ? requested : requested + ".ckpt";
   for (const auto& [name, bytes] : {std::pair{"slice_bytes", options.slice_bytes}, std::pair{"block_bytes", options.block_bytes}})
     if (bytes <= 0) throw ValueError(fmt::format("save_checkpoint: {} is {}, must be positive", name, bytes));
   if (options.seal && options.compat_mindspore1)
     throw ValueError("save_checkpoint: seal beside compat_mindspore1: the .sum file would describe the content in plain", "", "leave one of them out");
-  check_names(entries);
+  check_names(given);
+  const std::vector<CheckpointEntry> entries = on_host(given);  // before the file is begun: a device may fail
   const std::string sums = integrity_of(entries);
   AtomicFile file(path, "checkpoint");
   Writer writer(file, options);

@@ -9,16 +9,20 @@
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
-#include "sindri/core/log.h"
+#include "sindri/device/device.h"
 #include "sindri/nn/loss.h"
 #include "sindri/nn/norm.h"
 #include "sindri/ops/random.h"
+#include "src/train/step_log.h"
 
 namespace sindri::train {
 
 namespace {
 
 double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// Where the network is trained and applied. Host tensors travel ahead of the work that reads them.
+TensorList on_device(const TensorList& tensors) { return copy_ahead(tensors, current_device()); }
 
 Tensor first_tensor(const nn::Value& v) {
   const std::vector<Tensor> t = v.flatten();
@@ -41,9 +45,19 @@ std::vector<BuildContext::MovingAverage> moving_averages(nn::Cell& network) {
 
 // State of one call of train().
 struct Model::Loop {
+  Loop(const std::vector<CallbackPtr>& cbs, const TrainOptions& opts, const ModelOptions& model, int64_t steps_per_update)
+      : callbacks(cbs), options(opts), log(state, model, steps_per_update, [this](const KnownSteps& known) {
+          for (const CallbackPtr& c : callbacks) c->steps_known(state, known);
+        }) {
+    state.settle = [this] { log.settle(); };
+  }
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
   TrainState state;
   const std::vector<CallbackPtr>& callbacks;
   const TrainOptions& options;
+  StepLog log;
   std::unique_ptr<dataset::Iterator> data;
   bool sink = false;
   int64_t chunk = 1;  // steps between callbacks
@@ -54,12 +68,13 @@ struct Model::Loop {
     for (const BoostAlgorithmPtr& a : state.algorithms) a->on_event(event, state);
     for (const CallbackPtr& c : callbacks) (*c.*hook)(state);
   }
-  // The next batch; starts a new pass of the data where `endless` says that epochs are not passes.
-  bool fetch(std::vector<Tensor>* batch) {
+  // The next batch, on its way to the device; starts a new pass of the data where `endless` says that epochs are not passes. Adds to `waited`.
+  bool fetch(std::vector<Tensor>* batch, double* waited) {
     const double start = now_seconds();
     bool got = data->next(batch);
     if (!got && endless && data->next_epoch()) got = data->next(batch);
-    state.data_wait_seconds += now_seconds() - start;
+    *waited += now_seconds() - start;
+    if (got) *batch = on_device(*batch);
     return got;
   }
 };
@@ -132,56 +147,10 @@ void check_columns(const std::vector<Tensor>& batch, bool has_loss) {
                      "use project({\"image\", \"label\"})");
 }
 
-// A training that leaves out most of its steps has failed, however finite the rest is.
-void check_skipped(const TrainState& s, double bound, const std::string& where) {
-  constexpr int64_t kLeast = 10;  // a few at the start of a training are nothing
-  const auto check = [&](int64_t skipped, int64_t steps, const char* of) {
-    if (skipped < kLeast || static_cast<double>(skipped) <= bound * static_cast<double>(steps)) return;
-    throw NonFiniteError(fmt::format("{} of the {} steps of {} were left out because their loss or a gradient was not finite", skipped, steps, of), where,
-                         "lower the learning rate or clip gradients; train.max_skipped is the share that is let pass; checkpoints saved before are good");
-  };
-  check(s.nonfinite_in_epoch, s.step_in_epoch(), "this epoch");
-  check(s.nonfinite_steps, s.cur_step_num, "this training");
-}
-
-// The steps of one update.
-struct Group {
-  int64_t steps = 1;
-  bool bad_loss = false;  // of one of those so far
-};
-
-// Stops before anything that was trained on garbage is saved; callbacks of this step do not run. `left_out`: the step has found
-// something that is not finite itself, and changed nothing. With accumulation that is known at the end of a group, for all of its steps.
-void check_finite(double loss, bool left_out, Group& group, TrainState& s, const ModelOptions& options) {
-  const bool scaled = s.loss_scale_manager != nullptr && s.loss_scale_manager->get_drop_overflow_update();
-  group.bad_loss = group.bad_loss || !std::isfinite(loss);
-  const bool mends = scaled && !group.bad_loss;  // a scale that is too large for a step is part of its working
-  if (left_out) {
-    (scaled ? s.overflow_steps : s.skipped_steps) += group.steps;
-    group.bad_loss = false;
-  }
-  if (std::isfinite(loss) && (!left_out || mends)) return;
-  const int64_t first = (s.step_in_epoch() - 1) * s.batch_size;
-  const std::string where =
-      fmt::format("epoch {}, step {} (samples {} to {} of the epoch)", s.cur_epoch_num, s.step_in_epoch(), first, first + s.batch_size - 1);
-  if (left_out || group.steps == 1) {
-    s.nonfinite_steps += group.steps;
-    s.nonfinite_in_epoch += std::min(group.steps, s.step_in_epoch());  // a group may have begun in the epoch before
-  }
-  const std::string what = group.steps == 1 ? "the step is" : fmt::format("the {} steps of its update are", group.steps);
-  if (std::isfinite(loss)) {
-    log::warn("train",
-              fmt::format("{} not finite {} {}: {} left out", group.steps == 1 ? "a gradient is" : "a loss or gradient was",
-                          group.steps == 1 ? "at" : "in the update that ends at", where, what));
-    return check_skipped(s, options.max_skipped, where);
-  }
-  const char* value = std::isnan(loss) ? "NaN" : loss > 0 ? "infinite" : "-infinite";  // a NaN's sign means nothing
-  if (options.nan_policy == NanPolicy::kSkip) {
-    log::warn("train", fmt::format("the loss is {} at {}: {} left out", value, where, what));
-    return check_skipped(s, options.max_skipped, where);
-  }
-  throw NonFiniteError(fmt::format("the loss is {}", value), where,
-                       "lower the learning rate or clip gradients; SINDRI_CHECK_FINITE=1 names the first op that gave it; checkpoints saved before are good");
+int64_t bytes_of(const TensorList& batch) {
+  int64_t bytes = 0;
+  for (const Tensor& t : batch) bytes += t.nbytes();
+  return bytes;
 }
 
 }  // namespace
@@ -196,7 +165,7 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   const bool sink = options.dataset_sink_mode;
   if (size < 0 && !(sink && options.sink_size > 0)) throw ValueError("the dataset repeats without end", "", "set sink_size, or give repeat() a count");
 
-  Loop loop{.state = {}, .callbacks = callbacks, .options = options, .data = nullptr};
+  Loop loop(callbacks, options, options_, step_.steps_per_update);
   TrainState& s = loop.state;
   s.network = network_.get();
   s.train_network = net_with_loss_.get();
@@ -206,7 +175,11 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   s.train_dataset = data.get();
   s.open_data = [data] {
     const std::shared_ptr<dataset::Iterator> it = data->create_iterator({.num_epochs = 1, .on_corrupt = dataset::OnCorrupt::kSkip});
-    return [it](std::vector<Tensor>* batch) { return it->next(batch); };
+    return [it](std::vector<Tensor>* batch) {
+      if (!it->next(batch)) return false;
+      *batch = on_device(*batch);
+      return true;
+    };
   };
   s.epoch_num = epochs;
   s.batch_size = data->get_batch_size();
@@ -232,7 +205,16 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
 
   net_with_loss_->set_train(true);
   loop.notify(Event::kBegin, &Callback::begin);
-  run_epochs(loop);
+  try {
+    run_epochs(loop);
+    loop.log.settle();
+  } catch (...) {
+    // What was trained before something else failed is told of.
+    try {
+      loop.log.settle();
+    } catch (const Error&) {}  // the first error is the one that counts
+    throw;
+  }
   loop.notify(Event::kEnd, &Callback::end);
 }
 
@@ -266,7 +248,6 @@ std::unique_ptr<dataset::Iterator> Model::open_at(const Loop& loop, const datase
 void Model::run_epochs(Loop& loop) {
   TrainState& s = loop.state;
   std::vector<Tensor> batch;
-  Group group{.steps = step_.steps_per_update};
   const int64_t limit = loop.options.max_steps > 0 ? loop.options.max_steps : INT64_MAX;
   if (loop.options.epoch_not_ended) {
     s.steps_before_epoch = s.cur_step_num - s.batch_num;
@@ -283,12 +264,11 @@ void Model::run_epochs(Loop& loop) {
     loop.notify(Event::kEpochBegin, &Callback::epoch_begin);
     while (done < s.batch_num && !s.stop) {
       const int64_t steps = std::min({loop.chunk - done % loop.chunk, s.batch_num - done, limit - s.cur_step_num});
-      const double start = now_seconds();
       int64_t ran = 0;
-      s.data_wait_seconds = 0;
-      s.losses.clear();
+      double waited = 0;
+      loop.log.begin_unit();
       for (; ran < steps; ++ran) {
-        if (!loop.fetch(&batch)) break;  // fewer rows than counted (dropped ones): the epoch ends here
+        if (!loop.fetch(&batch, &waited)) break;  // fewer rows than counted (dropped ones): the epoch ends here
         check_columns(batch, loss_ != nullptr);
         if (ran == 0) {
           ++s.cur_step_num;
@@ -298,25 +278,24 @@ void Model::run_epochs(Loop& loop) {
         }
         const StepResult result = (*runner_)(batch, s.cur_step_num - 1);
         s.net_outputs = result.loss;
-        const double loss = result.loss.item();
-        check_finite(loss, result.finite.defined() && result.finite.item() == 0, group, s, options_);
-        s.losses.push_back(static_cast<float>(loss));
+        loop.log.add(result, bytes_of(batch));
         if (loop.options.stop_requested && loop.options.stop_requested()) {
           ++ran;
           s.request_stop();
           break;
         }
       }
+      if (ran > 0 && loop.chunk > 1) loop.log.settle();
+      loop.log.end_unit(waited);
       if (ran == 0) break;
       done += ran;
       s.epoch_complete = done == s.batch_num;
       if (s.cur_step_num >= limit) s.request_stop();
-      s.last_step_seconds = (now_seconds() - start) / static_cast<double>(ran);
-      s.data_wait_seconds /= static_cast<double>(ran);
       s.dataset_state = loop.data->state_dict();
       loop.notify(Event::kStepEnd, &Callback::step_end);
     }
     if (s.stop && done < s.batch_num) break;  // stopped inside the epoch: it has not ended
+    loop.log.settle();
     s.epoch_complete = true;
     loop.notify(Event::kEpochEnd, &Callback::epoch_end);
     if (!loop.endless && epoch < s.epoch_num) loop.data->next_epoch();
@@ -349,6 +328,47 @@ TensorList Model::run_eval(const TensorList& batch) {
   return eval_fn_(batch);
 }
 
+namespace {
+
+// What metrics are to see. Values of a device come to the host together, for as many batches as are no burden to the device's memory.
+class Judged {
+ public:
+  explicit Judged(const std::map<std::string, std::shared_ptr<nn::Metric>>& metrics) : metrics_(metrics) {
+    for (const auto& [name, metric] : metrics) (metric->uses_loss() ? losses_ : outputs_) = true;
+  }
+  /// `out`: {output} or {output, loss}.
+  void add(const TensorList& out, const Tensor& labels) {
+    if (losses_ && out.size() < 2) throw ValueError("metric 'loss' needs a Model with a loss function");
+    seen_.push_back(outputs_ ? out[0] : Tensor());
+    seen_.push_back(losses_ ? out[1] : Tensor());
+    labels_.push_back(labels);
+    bytes_ += outputs_ ? out[0].nbytes() : 0;
+    if (out[0].device().is_cpu() || bytes_ > kMostBytes || labels_.size() == kMostBatches) update();
+  }
+  void update() {
+    const TensorList host = to_host(seen_, "metrics");
+    for (size_t i = 0; i < labels_.size(); ++i) {
+      for (const auto& [name, metric] : metrics_) {
+        if (metric->uses_loss()) metric->update({host[2 * i + 1]});
+        else metric->update({host[2 * i], labels_[i]});
+      }
+    }
+    seen_.clear();
+    labels_.clear();
+    bytes_ = 0;
+  }
+
+ private:
+  static constexpr int64_t kMostBytes = 64 << 20;
+  static constexpr size_t kMostBatches = 256;
+  const std::map<std::string, std::shared_ptr<nn::Metric>>& metrics_;
+  bool outputs_ = false, losses_ = false;
+  TensorList seen_, labels_;  // two of seen_ for one of labels_
+  int64_t bytes_ = 0;
+};
+
+}  // namespace
+
 MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset::OnCorrupt on_corrupt, int64_t max_corrupt) {
   if (options_.metrics.empty()) throw ValueError("Model::eval needs metrics", "", "give ModelOptions::metrics, for example {\"accuracy\", …}");
   if (!data) throw ValueError("Model::eval needs a dataset");
@@ -360,18 +380,12 @@ MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset:
   for (auto& [name, metric] : options_.metrics) metric->clear();
   const auto it = data->create_iterator({.num_epochs = 1, .on_corrupt = on_corrupt, .max_corrupt = max_corrupt});
   std::vector<Tensor> batch;
+  Judged judged(options_.metrics);
   while (it->next(&batch)) {
     if (batch.size() < 2) throw ValueError(fmt::format("evaluation needs two columns (data, label), the dataset has {}", batch.size()));
-    const TensorList out = run_eval(batch);
-    for (auto& [name, metric] : options_.metrics) {
-      if (metric->uses_loss()) {
-        if (out.size() < 2) throw ValueError("metric 'loss' needs a Model with a loss function");
-        metric->update({out[1]});
-      } else {
-        metric->update({out[0], batch[1]});
-      }
-    }
+    judged.add(run_eval(on_device(batch)), batch[1]);
   }
+  judged.update();
   net_with_loss_->set_train(was_training);
   MetricValues values;
   for (auto& [name, metric] : options_.metrics) values[name] = metric->value();
@@ -386,7 +400,8 @@ Tensor Model::predict(const Tensor& x) {
     compile_options.name = "predict";
     predict_fn_ = CompiledFn([this](Span<const Tensor> in, int) -> TensorList { return {run_network(in[0])}; }, compile_options);
   }
-  const Tensor out = context().mode == Mode::kGraph ? predict_fn_({&x, 1})[0] : run_network(x);
+  const TensorList in = on_device({x});
+  const Tensor out = context().mode == Mode::kGraph ? predict_fn_(in)[0] : run_network(in[0]);
   network_->set_train(was_training);
   return out;
 }

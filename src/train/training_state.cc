@@ -47,14 +47,14 @@ std::vector<CheckpointEntry> training_state_entries(const TrainPosition& positio
                             {"class_names", position.class_names},
                             {"counts", {position.counts.skipped, position.counts.overflow, position.counts.nonfinite, position.counts.nonfinite_in_epoch}},
                             {"record", position.record}};
-  return {CheckpointEntry::of(kRngEntry, ops::rng_state().stored().contiguous()), CheckpointEntry::text(kPositionEntry, j.dump())};
+  return {CheckpointEntry::of(kRngEntry, ops::rng_state().stored()), CheckpointEntry::text(kPositionEntry, j.dump())};
 }
 
 void save_training_state(const std::string& path, nn::Cell& network, optim::Optimizer* optimizer, const TrainPosition& position,
                          const SaveStateOptions& options) {
   std::vector<CheckpointEntry> entries;
   for (const auto& [name, p] : all_state(network, options.save_optimizer ? optimizer : nullptr, options.loss_scale_manager, options.algorithm_state))
-    entries.push_back(CheckpointEntry::of(name, p->stored().contiguous()));
+    entries.push_back(CheckpointEntry::of(name, p->stored()));
   entries.push_back(CheckpointEntry::number("epoch_num", position.step_in_epoch > 0 ? position.epoch + 1 : position.epoch));
   entries.push_back(CheckpointEntry::number("step_num", position.step));
   for (CheckpointEntry& e : training_state_entries(position)) {

@@ -18,13 +18,6 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// The program with two simulated devices.
-RunOptions simulated(std::map<std::string, std::string> more = {}) {
-  const std::string library = (std::filesystem::absolute(program_path()).parent_path() / "tests" / "libsindri_sim.so").string();
-  more.insert({{"LD_PRELOAD", library}, {"SINDRI_SIM", "seed=1,delay=20"}});
-  return {.environment = std::move(more)};
-}
-
 std::vector<std::string> small_training(const std::string& run_dir, std::vector<std::string> more = {}) {
   std::vector<std::string> words = {"train", "--quiet", "--config", "configs/digits.yaml", "--set", "train.max_steps=3", "--set", "train.run_dir=" + run_dir};
   words.insert(words.end(), more.begin(), more.end());
@@ -41,7 +34,7 @@ TEST(Devices, DoctorListsDevicesAndWhatIsMissing) {
   EXPECT_THAT(plain.out, HasSubstr("missing for Ascend: there is no backend for Ascend; "));
   const Result with = run({"doctor"}, simulated());
   EXPECT_THAT(with.out, HasSubstr("device sim:1: simulated accelerator 1; device_target SIM, device_id 1; memory 2.0 GiB, free 2.0 GiB, limit none\n"));
-  const Result told = run({"doctor"}, simulated({{"SINDRI_TEST_NO_SIMULATED_DEVICE", "1"}}));
+  const Result told = run({"doctor"}, simulated("delay=20", {{"SINDRI_TEST_NO_SIMULATED_DEVICE", "1"}}));
   EXPECT_THAT(told.out, HasSubstr("missing for SIM: the simulated accelerator was told to be missing; unset SINDRI_TEST_NO_SIMULATED_DEVICE\n"));
   EXPECT_THAT(told.out, Not(HasSubstr("device sim:")));
 }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -133,6 +134,12 @@ Result run(std::vector<std::string> arguments, const RunOptions& options) {
   return p.wait();
 }
 
+RunOptions simulated(const std::string& settings, std::map<std::string, std::string> more_environment) {
+  const std::string library = (fs::absolute(program_path()).parent_path() / "tests" / "libsindri_sim.so").string();
+  more_environment.insert({{"LD_PRELOAD", library}, {"SINDRI_SIM", settings}});
+  return {.environment = std::move(more_environment)};
+}
+
 void expect_error(const Result& r, int code, const std::string& number, const std::vector<std::string>& pieces) {
   SCOPED_TRACE("repeat: " + r.command + "\nstdout:\n" + r.out + "\nstderr:\n" + r.err);
   EXPECT_EQ(r.code, code);
@@ -188,6 +195,25 @@ size_t expect_good_checkpoints(const std::string& run_dir) {
   const std::vector<std::string> files = checkpoints(run_dir);
   for (const std::string& path : files) EXPECT_TRUE(train::load_checkpoint(path).verified) << path;
   return files.size();
+}
+
+void expect_same_end(const std::string& run_dir, const std::string& other_run_dir) {
+  const train::LoadedCheckpoint a = train::load_checkpoint(checkpoints(run_dir).back()), b = train::load_checkpoint(checkpoints(other_run_dir).back());
+  const auto text = [](const train::CheckpointEntry& entry) {
+    if (entry.name != "sindri.position") return entry.data;
+    nlohmann::json j = nlohmann::json::parse(entry.data);
+    j.erase("record");
+    return j.dump();
+  };
+  ASSERT_EQ(a.entries.size(), b.entries.size());
+  for (size_t i = 0; i < a.entries.size(); ++i) {
+    const train::CheckpointEntry &x = a.entries[i], &y = b.entries[i];
+    EXPECT_EQ(x.name, y.name);
+    EXPECT_EQ(text(x), text(y)) << x.name;
+    if (x.kind != train::CheckpointEntry::kTensor) continue;
+    ASSERT_EQ(x.tensor.nbytes(), y.tensor.nbytes()) << x.name;
+    EXPECT_EQ(std::memcmp(x.tensor.raw_data(), y.tensor.raw_data(), static_cast<size_t>(x.tensor.nbytes())), 0) << x.name;
+  }
 }
 
 void make_jpeg_data(const std::string& dir, int classes, int train_per_class, int test_per_class, int side) {

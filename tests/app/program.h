@@ -56,6 +56,9 @@ class Program {
 
 Result run(std::vector<std::string> arguments, const RunOptions& options = {});
 
+/// The program finds two simulated accelerators (tests/device/simulator.h), set up as tests/preload/simulator.cc says.
+RunOptions simulated(const std::string& settings = "seed=1,delay=20", std::map<std::string, std::string> more_environment = {});
+
 /// Exit code, "error[Ennnn]", "where:", "fix:" and the given pieces of text on stderr; the command is shown when one is missing.
 void expect_error(const Result& r, int code, const std::string& number, const std::vector<std::string>& pieces);
 
@@ -74,6 +77,10 @@ int64_t event_count(const std::string& run_dir);
 std::vector<std::string> checkpoints(const std::string& run_dir);
 /// Fails unless every checkpoint of the run loads and verifies; returns how many there are.
 size_t expect_good_checkpoints(const std::string& run_dir);
+
+/// The last checkpoints of two runs hold the same entries with the same bits; of where the training stands, all but the sums of the epoch: a run that
+/// went on from a step that is no multiple of the interval may save its last step before the epoch ends them, the whole run behind that.
+void expect_same_end(const std::string& run_dir, const std::string& other_run_dir);
 
 /// DIR/train and DIR/test with class folders of small JPEG files that a net can tell apart.
 void make_jpeg_data(const std::string& dir, int classes = 3, int train_per_class = 16, int test_per_class = 4, int side = 32);

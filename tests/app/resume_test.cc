@@ -35,6 +35,7 @@ struct Task {
   bool jpeg;  // ResNet-20 on augmented JPEG files; else the digits
   const char* extra;  // one more setting
   int64_t steps;  // of the whole run
+  bool device = false;  // what is interrupted runs on the simulated accelerator; the whole run on the CPU
 };
 void PrintTo(const Task& t, std::ostream* out) { *out << t.name; }
 
@@ -47,7 +48,7 @@ class Resume : public testing::TestWithParam<Task> {
     random_.seed(test_seed());
     if (GetParam().jpeg) make_jpeg_data(temp_.file("data"));
     if (std::string(GetParam().name) == "CorruptJpegSkipped") std::filesystem::resize_file(temp_.file("data/train/class_2/107.jpg"), 100);
-    const Result r = run(command("whole"));
+    const Result r = run(command("whole"), strict());
     ASSERT_EQ(r.code, 0) << r.command << "\n" << r.err;
     whole_ = step_losses(temp_.file("whole"));
     ASSERT_EQ(whole_.rbegin()->first, GetParam().steps);
@@ -71,6 +72,15 @@ class Resume : public testing::TestWithParam<Task> {
     return {"train", "--quiet", "--config", temp_.file(run_name) + "/config.resolved.yaml", "--resume"};
   }
 
+  std::vector<std::string> interrupted(const std::string& run_name) const {
+    std::vector<std::string> a = command(run_name);
+    if (GetParam().device) a.insert(a.end(), {"--device", "sim"});
+    return a;
+  }
+  // Chosen by time, kernels of a device and of the CPU might differ.
+  RunOptions strict() const { return GetParam().device ? RunOptions{.environment = {{"SINDRI_STRICT", "1"}}} : RunOptions{}; }
+  RunOptions where() const { return GetParam().device ? simulated("seed=1,delay=50", {{"SINDRI_STRICT", "1"}}) : RunOptions{}; }
+
   int64_t random_step() { return std::uniform_int_distribution<int64_t>(1, GetParam().steps * 3 / 4)(random_); }
 
   // Every step of the interrupted run has the losses of the whole one, repeated steps included, and the last checkpoints hold the same bits.
@@ -85,26 +95,7 @@ class Resume : public testing::TestWithParam<Task> {
       for (const std::string& loss : it->second) EXPECT_EQ(loss, losses[0]) << "step " << step;
     }
     EXPECT_EQ(parts.rbegin()->first, GetParam().steps);
-    const train::LoadedCheckpoint a = train::load_checkpoint(checkpoints(temp_.file("whole")).back()),
-                                  b = train::load_checkpoint(checkpoints(temp_.file(run_name)).back());
-    ASSERT_EQ(a.entries.size(), b.entries.size());
-    for (size_t i = 0; i < a.entries.size(); ++i) {
-      const train::CheckpointEntry &x = a.entries[i], &y = b.entries[i];
-      EXPECT_EQ(x.name, y.name);
-      EXPECT_EQ(position(x), position(y)) << x.name;
-      if (x.kind != train::CheckpointEntry::kTensor) continue;
-      ASSERT_EQ(x.tensor.nbytes(), y.tensor.nbytes()) << x.name;
-      EXPECT_EQ(std::memcmp(x.tensor.raw_data(), y.tensor.raw_data(), static_cast<size_t>(x.tensor.nbytes())), 0) << x.name;
-    }
-  }
-
-  // Text of an entry; of where the training stands, without the sums of the epoch: a run that went on from a step that is no multiple of the interval
-  // may save its last step before the epoch ends them, the whole run behind that.
-  static std::string position(const train::CheckpointEntry& entry) {
-    if (entry.name != "sindri.position") return entry.data;
-    nlohmann::json j = nlohmann::json::parse(entry.data);
-    j.erase("record");
-    return j.dump();
+    expect_same_end(temp_.file(run_name), temp_.file("whole"));
   }
 
   // metrics.csv, metrics.jsonl and repro.json without times, and the points of the one TensorBoard file.
@@ -126,7 +117,7 @@ class Resume : public testing::TestWithParam<Task> {
       out.push_back(j.dump());
     }
     nlohmann::json j = nlohmann::json::parse(repro);
-    j.erase("kernel_choices_from");  // measured there, recorded here
+    for (const char* name : {"kernel_choices_from", "device"}) j.erase(name);  // measured there, recorded here
     out.push_back(j.dump());
     const train::EarlierEvents points = train::read_event_files(temp_.file(run_name), [&](const std::string& tag, int64_t step) {
       out.push_back(tag + " " + std::to_string(step));
@@ -147,7 +138,7 @@ TEST_P(Resume, AfterSigterm) {
   int64_t stop = random_step();
   for (int attempt = 0;; ++attempt, stop = 1 + stop / 2) {
     const std::string name = "stopped" + std::to_string(attempt);
-    Program p(command(name));
+    Program p(interrupted(name), where());
     p.wait_until([&] { return last_step(temp_.file(name)) >= stop; });
     p.signal(SIGTERM);
     const Result r = p.wait();
@@ -165,7 +156,7 @@ TEST_P(Resume, AfterSigterm) {
     EXPECT_EQ(suggested[0], program_path());
     suggested.erase(suggested.begin());
     const int64_t stopped_at = last_step(temp_.file(name));
-    const Result again = run(suggested);
+    const Result again = run(suggested, where());
     EXPECT_EQ(again.code, 0) << again.command << "\n" << again.err;
     EXPECT_NE(again.out.find("resuming from "), std::string::npos) << again.out;
     EXPECT_EQ(again.err.find("settings differ"), std::string::npos) << again.err;
@@ -182,7 +173,7 @@ TEST_P(Resume, AfterKill) {
   for (int round = 0; round < 3; ++round) {
     const int64_t events = event_count(temp_.file("killed")) + std::uniform_int_distribution<int64_t>(1, GetParam().steps / 3)(random_);
     const auto delay = std::chrono::microseconds(std::uniform_int_distribution<int>(0, 20'000)(random_));
-    Program p(round == 0 ? command("killed") : resume("killed"));
+    Program p(round == 0 ? interrupted("killed") : resume("killed"), where());
     p.wait_until([&] { return event_count(temp_.file("killed")) >= events; });
     // Anywhere within or between steps and in the middle of a save: that is the point of this wait.
     for (const auto end = std::chrono::steady_clock::now() + delay; std::chrono::steady_clock::now() < end && p.running();) continue;
@@ -195,7 +186,7 @@ TEST_P(Resume, AfterKill) {
     expect_good_checkpoints(temp_.file("killed"));
   }
   std::cout << kills << " kills\n";
-  if (r.code != 0) r = run(resume("killed"));
+  if (r.code != 0) r = run(resume("killed"), where());
   EXPECT_EQ(r.code, 0) << r.command << "\n" << r.err;
   expect_same_as_whole("killed");
   EXPECT_EQ(records("killed"), records("whole"));
@@ -204,7 +195,9 @@ TEST_P(Resume, AfterKill) {
 INSTANTIATE_TEST_SUITE_P(Tasks, Resume,
                          testing::Values(Task{"Digits", false, "train.seed=3", 88}, Task{"DigitsPynative", false, "train.mode=pynative", 88},
                                          Task{"AugmentedJpeg", true, "data.workers=2", 24},
-                                         Task{"CorruptJpegSkipped", true, "data.on_corrupt=skip", 20}),  // 47 good images: epochs of 5 steps
+                                         Task{"CorruptJpegSkipped", true, "data.on_corrupt=skip", 20},  // 47 good images: epochs of 5 steps
+                                         Task{"DigitsOnDevice", false, "train.seed=4", 88, true},
+                                         Task{"DigitsPynativeOnDevice", false, "train.mode=pynative", 88, true}),
                          [](const auto& task) { return task.param.name; });
 
 // Without train.run_dir the run goes to runs/NET-NNN; the command it suggests finds it again.

@@ -135,7 +135,7 @@ boost:
     app::LossHash hash;
     int64_t steps = 0;
     const auto note = std::make_shared<train::LambdaCallback>([&](train::TrainState& state) {
-      for (const float l : state.losses) hash.add(l);
+      hash.add(static_cast<float>(state.loss()));
       steps = state.cur_step_num;
     });
     model.train(kEpochs, data, {note}, {.dataset_sink_mode = false});

@@ -9,7 +9,7 @@ least; medians and quartiles stand beside it and say how quiet the machine was. 
 machine does not resolve it: --instructions counts, with valgrind, those of a step (one thread, kernels fixed, the difference of two lengths of
 training), which depend on nothing else.
 
-Cases: NAME/graph and NAME/pynative are `sindri benchmark` (ms a step), NAME/compile its time to trace and compile (ms), py/… are Python: eager ops
+Cases: NAME/graph and NAME/pynative are `sindri benchmark` (ms a step), NAME/infer inference (ms a batch of one), NAME/compile its time to trace and compile (ms), py/… are Python: eager ops
 (us a call, eager_cost.py's), LeNet steps in both modes (us).
 """
 import argparse
@@ -25,7 +25,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 
 STEPS = {  # net: (batch, modes)
-    "mlp": (64, ("graph", "pynative")), "lenet": (32, ("graph", "pynative")), "resnet20": (32, ("graph",)), "resnet50": (2, ("graph",)),
+    "mlp": (64, ("graph", "pynative")), "lenet": (32, ("graph", "pynative")), "resnet20": (32, ("graph",)), "resnet18_cifar": (8, ("graph",)),
+    "resnet50": (2, ("graph",)),
 }
 EAGER = ("add", "matmul", "relu", "lenet_step")
 
@@ -39,11 +40,11 @@ def run(tree, command, **env):
     return done.stdout
 
 
-def benchmark(tree, net, batch, mode, seconds):
+def benchmark(tree, net, batch, mode, seconds, task="train"):
     """The run's record of a `sindri benchmark` with one block."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "out.json"
-        run(tree, [tree / "build/release/sindri", "benchmark", net, "--batch", str(batch), "--mode", mode, "--rounds", "1", "--seconds", str(seconds),
+        run(tree, [tree / "build/release/sindri", "benchmark", net, "--batch", str(batch), "--mode", mode, "--task", task, "--rounds", "1", "--seconds", str(seconds),
                    "--json", out, "--quiet"])
         return json.loads(out.read_text())["runs"][0]
 
@@ -74,6 +75,7 @@ def all_cases(seconds):
     for net, (batch, modes) in STEPS.items():
         for mode in modes:
             cases[f"{net}/{mode}"] = lambda t, n=net, b=batch, m=mode: benchmark(t, n, b, m, seconds)["ms_per_step"]
+    cases["resnet50/infer"] = lambda t: benchmark(t, "resnet50", 1, "graph", seconds, "infer")["ms_per_step"]
     for net in ("resnet50", "resnet152"):
         cases[f"{net}/compile"] = lambda t, n=net: 1e3 * benchmark(t, n, 1, "graph", 0.01)["compile_s"]
     for case in EAGER:

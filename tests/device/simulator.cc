@@ -41,13 +41,17 @@ void on_fault(int signal, siginfo_t* info, void*) {
 
 class SimEvent final : public Event {
  public:
-  SimEvent(Board& board, Simulator& sim) : board_(board), sim_(sim) {}
+  SimEvent(Board& board, Lane lane, Simulator& sim) : board_(board), lane_(lane), sim_(sim) {}
+  Lane lane() const { return lane_; }
   bool done() override {
-    const std::lock_guard lock(mutex_);
-    return done_;
+    {
+      const std::lock_guard lock(mutex_);
+      if (done_) return true;
+    }
+    return sim_.drop_this_wait(fmt::format("asks for {}", lane_name(lane_)));
   }
   void synchronize() override {
-    if (!sim_.drop_this_wait()) wait();
+    if (!sim_.drop_this_wait(fmt::format("host for {}", lane_name(lane_)))) wait();
     take_error();
   }
   void wait() {
@@ -68,6 +72,7 @@ class SimEvent final : public Event {
 
  private:
   Board& board_;
+  const Lane lane_;
   Simulator& sim_;
   std::mutex mutex_;
   std::condition_variable reached_;
@@ -104,19 +109,23 @@ class SimStream final : public Stream {
   }
   std::shared_ptr<Event> record() override {
     throw_if_lost();
-    auto event = std::make_shared<SimEvent>(board(), sim_);
-    put({"event", nullptr, event, nullptr});
+    auto event = std::make_shared<SimEvent>(board(), lane(), sim_);
+    if (t_recording == nullptr && idle()) event->set();  // nothing is before it
+    else put({"event", nullptr, event, nullptr});
     return event;
   }
   void wait(const std::shared_ptr<Event>& event) override {
     throw_if_lost();
-    if (!sim_.drop_this_wait()) put({"wait", nullptr, nullptr, std::static_pointer_cast<SimEvent>(event)});
+    auto other = std::static_pointer_cast<SimEvent>(event);
+    if (!sim_.drop_this_wait(fmt::format("{} for {}", lane_name(lane()), lane_name(other->lane())))) put({"wait", nullptr, nullptr, std::move(other)});
   }
   void copy(void* to, const void* from, int64_t bytes, CopyKind kind) override {
     void* const target = kind == CopyKind::kToHost ? to : sim_.inside(to, "copy");
     const void* const source = kind == CopyKind::kToDevice ? from : sim_.inside(from, "copy");
+    if (kind != CopyKind::kWithin) sim_.check_pinned(kind == CopyKind::kToHost ? to : from, bytes);
+    if (kind == CopyKind::kToHost) sim_.count_read(device().index);
     run(fmt::format("copy of {} bytes", bytes), [=, this] {
-      if (sim_.copy_fails()) throw DeviceError(fmt::format("a copy of {} bytes failed", bytes), device().str(), "look for hardware errors in the system's log");
+      if (sim_.copy_fails()) throw DeviceError(ErrorCode::kDeviceFailed, fmt::format("a copy of {} bytes failed", bytes), device().str(), "look for hardware errors in the system's log");
       std::memmove(target, source, static_cast<size_t>(bytes));
     });
   }
@@ -133,11 +142,12 @@ class SimStream final : public Stream {
     std::map<SimEvent*, std::shared_ptr<SimEvent>> events;  // each replay reaches events of its own
     for (const SimRecording::Item& i : static_cast<SimRecording&>(recording).items) {
       Work w = i.work;
-      if (w.reach != nullptr) w.reach = events[i.work.reach.get()] = std::make_shared<SimEvent>(board(), sim_);
+      if (w.reach != nullptr) w.reach = events[i.work.reach.get()] = std::make_shared<SimEvent>(board(), i.work.reach->lane(), sim_);
       if (w.wait != nullptr) {
         if (!events.contains(w.wait.get())) throw InternalError("a recording waits for an event from outside of it");
         w.wait = events[w.wait.get()];
       }
+      if (w.run != nullptr) sim_.count_work(i.stream->device().index, w.what);
       i.stream->put_now(std::move(w));
     }
   }
@@ -150,7 +160,7 @@ class SimStream final : public Stream {
     if (b.lost) std::rethrow_exception(b.error);
   }
   void put(Work w) {
-    if (w.run != nullptr) sim_.count_work(device().index);
+    if (w.run != nullptr) sim_.count_work(device().index, w.what);
     if (t_recording != nullptr) t_recording->items.push_back({this, std::move(w)});
     else put_now(std::move(w));
   }
@@ -159,20 +169,29 @@ class SimStream final : public Stream {
     queue_.push_back(std::move(w));
     more_.notify_one();
   }
+  bool idle() {
+    const std::lock_guard lock(mutex_);
+    return queue_.empty() && !busy_;
+  }
 
   void loop() {
     for (;;) {
       Work w;
       {
         std::unique_lock lock(mutex_);
+        busy_ = false;
         more_.wait(lock, [&] { return !queue_.empty(); });
+        busy_ = true;
         w = std::move(queue_.front());
         queue_.pop_front();
       }
       if (w.what == "end") return;
       sim_.pause(lane());
       if (w.wait != nullptr) w.wait->wait();
-      if (w.run != nullptr && !board().broken()) run_one(w);
+      if (w.run != nullptr && !board().broken() && sim_.begin_work()) {
+        run_one(w);
+        sim_.end_work(w.what);
+      }
       w.run = nullptr;  // what it holds is gone before somebody hears that it is done
       if (w.reach != nullptr) w.reach->set();
     }
@@ -195,6 +214,7 @@ class SimStream final : public Stream {
   std::mutex mutex_;
   std::condition_variable more_;
   std::deque<Work> queue_;
+  bool busy_ = false;
   std::thread thread_;
 };
 
@@ -320,6 +340,7 @@ DeviceInfo Simulator::info(int index) {
 void* Simulator::allocate(int index, int64_t bytes) {
   if (counted_down(&fail_allocation_)) return nullptr;
   bytes = (bytes + 255) / 256 * 256;
+  if (exhausted_[static_cast<size_t>(index)]) return nullptr;
   const std::lock_guard lock(mutex_);
   auto& gaps = free_[static_cast<size_t>(index)];
   for (auto gap = gaps.begin(); gap != gaps.end(); ++gap) {
@@ -349,8 +370,26 @@ void Simulator::release(int index, void* p, int64_t bytes) noexcept {
   gaps[at] = bytes;
 }
 
-void* Simulator::allocate_pinned(int64_t bytes) { return std::aligned_alloc(64, static_cast<size_t>((bytes + 63) / 64 * 64)); }
-void Simulator::release_pinned(void* p, int64_t) noexcept { std::free(p); }
+void* Simulator::allocate_pinned(int64_t bytes) {
+  void* const p = std::aligned_alloc(64, static_cast<size_t>((bytes + 63) / 64 * 64));
+  const std::lock_guard lock(mutex_);
+  if (p != nullptr) pinned_[static_cast<const char*>(p)] = bytes;
+  return p;
+}
+void Simulator::release_pinned(void* p, int64_t) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    pinned_.erase(static_cast<const char*>(p));
+  }
+  std::free(p);
+}
+void Simulator::check_pinned(const void* p, int64_t bytes) {
+  const char* const at = static_cast<const char*>(p);
+  const std::lock_guard lock(mutex_);
+  const auto behind = pinned_.upper_bound(at);
+  if (behind == pinned_.begin() || at + bytes > std::prev(behind)->first + std::prev(behind)->second)
+    throw DeviceError(fmt::format("a copy of {} bytes was given memory of the host that is not pinned", bytes));
+}
 std::unique_ptr<Stream> Simulator::make_stream(Device device, Lane lane) { return std::make_unique<SimStream>(device, lane, *this); }
 
 bool Simulator::is_inside(const void* address) const {
@@ -379,18 +418,51 @@ void Simulator::pause(Lane lane) {
 }
 
 bool Simulator::counted_down(std::atomic<int64_t>* n) { return *n > 0 && n->fetch_sub(1) == 1; }
-bool Simulator::drop_this_wait() {
-  ++waits_;
-  return counted_down(&drop_wait_);
+bool Simulator::drop_this_wait(const std::string& kind) {
+  const bool asks = kind.starts_with("asks");
+  if (!asks) ++waits_;
+  const std::lock_guard lock(mutex_);
+  ++kinds_[kind];
+  return drop_wait_ > 0 && (drop_kind_ == kind || (drop_kind_.empty() && !asks)) && --drop_wait_ == 0;
+}
+void Simulator::drop_wait(int64_t n, const std::string& kind) {
+  const std::lock_guard lock(mutex_);
+  drop_wait_ = n;
+  drop_kind_ = kind;
+}
+std::map<std::string, int64_t> Simulator::take_waits() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(kinds_, {});
 }
 
-void Simulator::count_work(int index) {
+// Kernels are the CPU's, whose libraries take down what they have made when the process ends, in the reverse order of its making: each time something
+// has run that never ran before, the end of the streams is put in front of that.
+bool Simulator::begin_work() {
+  ++running_;
+  if (!ended_) return true;
+  --running_;
+  return false;
+}
+void Simulator::end_work(const std::string& what) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ran_.insert(what).second) std::atexit([] { get().end(); });
+  }
+  --running_;
+}
+void Simulator::end() {
+  ended_ = true;
+  while (running_ != 0) std::this_thread::yield();
+}
+
+void Simulator::count_work(int index, const std::string& what) {
   ++work_;
+  if (counted_down(&exhaust_[static_cast<size_t>(index)])) exhausted_[static_cast<size_t>(index)] = true;
   if (!counted_down(&lose_[static_cast<size_t>(index)])) return;
   Board& b = board(index);
   const std::lock_guard lock(b.mutex);
   b.lost = true;
-  b.error = std::make_exception_ptr(DeviceError(fmt::format("device sim:{} is lost", index), "", "restart the program; what was saved before is whole"));
+  b.error = std::make_exception_ptr(DeviceError(ErrorCode::kDeviceFailed, fmt::format("device sim:{} is lost", index), "at " + what, "restart the program; what was saved before is whole"));
 }
 void Simulator::lose(int index, int64_t n) { lose_[static_cast<size_t>(index)] = n; }
 
@@ -401,7 +473,11 @@ void Simulator::repair() {
     b.error = nullptr;
   }
   for (auto& n : lose_) n = 0;
-  fail_allocation_ = fail_copy_ = drop_wait_ = 0;
+  for (auto* counts : {&lose_read_, &exhaust_})
+    for (auto& n : *counts) n = 0;
+  for (auto& e : exhausted_) e = false;
+  fail_allocation_ = fail_copy_ = 0;
+  drop_wait(0);
 }
 
 }  // namespace sindri::sim

@@ -1,10 +1,13 @@
 // A simulated accelerator: what a backend promises, with as little of its own as possible, and hostile where a promise leaves room.
 //
 //   - Device addresses lie in pages that nobody may touch. Kernels and copies see the same bytes at another address, which only they know. A host
-//     thread that follows a device address is stopped there and then, with the op it last put on a stream.
+//     thread that follows a device address is stopped there and then, with the op it last put on a stream. (Memory protection keys would leave
+//     the page open to whichever threads hold the key, the helpers of a kernel's parallel loops among them, which serve the host's own loops in
+//     between; with two addresses no thread has to be trusted, and no processor has to have keys.)
 //   - Each stream is a thread that runs its work in order, with random pauses. Whoever forgets to wait computes with old numbers.
-//   - Memory has a limit, and what is handed out is full of NaN.
-//   - Faults: an allocation, a copy, a kernel that fails, a device that is lost. Waits can be left out, to see that somebody notices.
+//   - Memory has a limit, and what is handed out is full of NaN. Copies to and from the host take pinned memory only, until they are done.
+//   - Faults: an allocation that fails, memory that is all taken from some moment on, a copy that fails, a device that is lost. Waits can be left
+//     out, to see that somebody notices.
 //
 // Its kernels are the CPU's, by name and priority. It uses public headers only, as a backend of another library would.
 #pragma once
@@ -57,11 +60,18 @@ class Simulator final : public Backend {
   void fail_copy(int64_t n) { fail_copy_ = n; }
   /// The device is lost at the n-th piece of work from now on.
   void lose(int index, int64_t n);
+  /// It is lost at the n-th copy to the host from now on.
+  void lose_at_read(int index, int64_t n) { lose_read_[static_cast<size_t>(index)] = n; }
+  /// Another program takes what is left of the memory at the n-th piece of work from now on.
+  void exhaust(int index, int64_t n) { exhaust_[static_cast<size_t>(index)] = n; }
   /// As after the machine was started anew.
   void repair();
-  /// Leaves out the n-th wait from now on, 1 for the next: of a stream for an event, or of the host.
-  void drop_wait(int64_t n) { drop_wait_ = n; }
+  /// Leaves out the n-th wait of a kind from now on, 1 for the next: "compute for copy" (a stream for an event of another lane), "host for compute",
+  /// "asks for copy" (somebody asks whether an event is reached, and is told too early that it is); "": of whichever kind, but for the last.
+  void drop_wait(int64_t n, const std::string& kind = "");
   int64_t waits() const { return waits_; }  ///< of streams for events and of the host, so far
+  /// How often each kind was there since the last call.
+  std::map<std::string, int64_t> take_waits();
   int64_t work() const { return work_; }  ///< kernels and copies put on streams, so far
 
   // ----- Backend -----
@@ -84,9 +94,17 @@ class Simulator final : public Backend {
   bool is_inside(const void* address) const;
   Board& board(int index) { return boards_[static_cast<size_t>(index)]; }
   void pause(Lane lane);
-  bool drop_this_wait();
+  bool drop_this_wait(const std::string& kind);
+  void count_read(int index) {
+    if (counted_down(&lose_read_[static_cast<size_t>(index)])) lose(index, 1);
+  }
   bool copy_fails() { return counted_down(&fail_copy_); }
-  void count_work(int index);
+  void count_work(int index, const std::string& what);
+  /// Work runs between these two. False where the process is ending: what still waits is dropped, as a device drops it.
+  bool begin_work();
+  void end_work(const std::string& what);
+  /// Throws DeviceError where host memory of a copy is not of allocate_pinned.
+  void check_pinned(const void* p, int64_t bytes);
 
  private:
   Simulator();
@@ -97,10 +115,19 @@ class Simulator final : public Backend {
   std::array<std::map<int64_t, int64_t>, kDevices> free_;  // by device: offset -> bytes of each gap
   std::array<Board, kDevices> boards_;
   std::array<std::atomic<int>, kLanes> lane_delay_{};
-  std::array<std::atomic<int64_t>, kDevices> lose_{};
-  std::atomic<int64_t> fail_allocation_{0}, fail_copy_{0}, drop_wait_{0}, waits_{0}, work_{0};
+  std::array<std::atomic<int64_t>, kDevices> lose_{}, lose_read_{}, exhaust_{};
+  std::array<std::atomic<bool>, kDevices> exhausted_{};
+  std::map<const char*, int64_t> pinned_;  // blocks of host memory: address -> bytes
+  std::atomic<int64_t> fail_allocation_{0}, fail_copy_{0}, waits_{0}, work_{0};
+  int64_t drop_wait_ = 0;  // under the mutex, with what follows
+  std::string drop_kind_;
+  std::map<std::string, int64_t> kinds_;
   std::mt19937_64 random_;
+  void end();
   bool present_ = true;
+  std::atomic<bool> ended_{false};
+  std::atomic<int> running_{0};
+  std::set<std::string> ran_;
   int longest_ = 0;
   double share_ = 0;
 };

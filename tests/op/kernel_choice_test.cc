@@ -78,6 +78,21 @@ const bool kSamples = [] {
   return true;
 }();
 
+// "a" takes two and a half times as long as "b": too little to be out at once.
+std::atomic<int> behind_runs{0}, ahead_runs{0};
+const OpDef& kClearOp = register_op({.name = "test_clear", .doc = "x -> x", .infer = infer_same});
+const bool kClear = [] {
+  register_kernel({.op = "test_clear", .name = "a", .priority = 5, .simple = [](const KernelQuery&, Span<const Buffer>, Span<const Buffer>) {
+                     ++behind_runs;
+                     std::this_thread::sleep_for(std::chrono::milliseconds(50));
+                   }});
+  register_kernel({.op = "test_clear", .name = "b", .priority = 5, .simple = [](const KernelQuery&, Span<const Buffer>, Span<const Buffer>) {
+                     ++ahead_runs;
+                     std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                   }});
+  return true;
+}();
+
 class KernelChoice : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -108,6 +123,17 @@ class KernelChoice : public ::testing::Test {
   const fs::path dir_ = temp_.file("cache");
   bool tuning_ = true;
 };
+
+// What was far behind when it warmed up and in the turn after that has lost.
+TEST_F(KernelChoice, MeasuringEndsWhenItIsClear) {
+  const TensorMeta m = Tensor::zeros({3}).meta();
+  const Attrs attrs;
+  const KernelDef* chosen = nullptr;
+  make_kernel({kClearOp, attrs, {&m, 1}, {&m, 1}}, &chosen);
+  EXPECT_STREQ(chosen->name, "b");
+  EXPECT_LE(behind_runs, 2);
+  EXPECT_LE(ahead_runs, 2);
+}
 
 // Where a call is long and its samples are alike, a few of them decide.
 TEST_F(KernelChoice, FewSamplesDecide) {

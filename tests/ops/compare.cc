@@ -39,6 +39,12 @@ Tolerance tolerance_of(DType t) {
                                                       actual.meta().str(), at, a[at], e[at], worst);
 }
 
+Tensor nudged(const Tensor& t, int64_t i, double by) {
+  Tensor moved = t.device().is_cpu() ? t.clone() : t.to({});
+  moved.mutable_data<double>()[i] += by;
+  return moved.to(t.device());
+}
+
 ::testing::AssertionResult same_bits(const Tensor& a, const Tensor& b) {
   if (a.shape() != b.shape() || a.dtype() != b.dtype()) return ::testing::AssertionFailure() << a.meta().str() << " against " << b.meta().str();
   const Tensor x = a.to({}).contiguous(), y = b.to({}).contiguous();

@@ -1,16 +1,21 @@
 // conv2d beyond the common suite: refused arguments, second derivatives, special values.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "sindri/autograd/grad.h"
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/op/kernel.h"
 #include "sindri/ops/conv.h"
+#include "sindri/ops/elementwise.h"
+#include "src/device/cpu/bfloat16_rate.h"
+#include "src/device/cpu/onednn.h"
 #include "tests/ops/compare.h"
 #include "tests/ops/samples.h"
 
@@ -34,6 +39,13 @@ template <class E, class F> std::string message_of(F&& f) {
 }
 template <class E> std::string conv_error(const Shape& x, const Shape& w, const ops::Conv2dAttrs& a = {}) {
   return message_of<E>([&] { ops::conv2d(Tensor::zeros(x), Tensor::zeros(w), a); });
+}
+
+TEST(Conv2dKernels, Bfloat16IsWidenedWhereItsInstructionsAreSlow) {
+  if (cpu_isa() != CpuIsa::kAvx512Bf16) EXPECT_FALSE(bfloat16_slower_than_float32()) << cpu_isa_name(cpu_isa());
+  const bool direct = cpu_isa() >= CpuIsa::kAvx512Bf16 && !bfloat16_slower_than_float32();
+  EXPECT_EQ(onednn::unavailable(DType::kBFloat16).empty(), direct) << onednn::unavailable(DType::kBFloat16);
+  EXPECT_EQ(onednn::unavailable(DType::kFloat32), "");
 }
 
 // The columns of so many pixels are made in parts: whole images, the weight gradient added up over them.
@@ -78,6 +90,30 @@ TEST(Conv2dKernels, WeightGradientsInPiecesAgree) {
     EXPECT_EQ(result(c.kernel).to_vector<float>(), one.to_vector<float>()) << "bits depend on the number of threads";
     set_num_threads(threads);
   }
+}
+
+// The same in bfloat16 with tiles: channels and pixels that fill none of the last ones.
+TEST(Conv2dKernels, WeightGradientsInTilesAgree) {
+  if (cpu_isa() < CpuIsa::kAvx512Amx) GTEST_SKIP() << "no tiles on " << cpu_isa_name(cpu_isa());
+  for (const int64_t stride : {1, 2})
+    for (const auto& [c, o] : {std::pair<int64_t, int64_t>{33, 49}, {64, 32}, {16, 90}}) {
+      SCOPED_TRACE(fmt::format("{} to {} channels, stride {}", c, o, stride));
+      const Shape w_shape = {o, c, 1, 1};
+      const ops::Conv2dAttrs attrs{.stride = {stride, stride}};
+      const Tensor x = input({4, c, 50 * stride, 51 * stride}, 27, DType::kBFloat16), dy = input({4, o, 50, 51}, 28, DType::kBFloat16);
+      const auto tiles = [&](int threads) {
+        set_num_threads(threads);
+        const ForceKernel force("pointwise_tiles");
+        return ops::conv2d_weight_grad(dy, x, w_shape, attrs);
+      };
+      const int threads = num_threads();
+      const Tensor one = tiles(1), three = tiles(3);
+      set_num_threads(threads);
+      EXPECT_TRUE(same_bits(three, one)) << "bits depend on the number of threads";
+      const ForceKernel force("im2col");
+      const Tensor expected = ops::conv2d_weight_grad(ops::cast(dy, DType::kFloat32), ops::cast(x, DType::kFloat32), w_shape, attrs);
+      EXPECT_TRUE(close(ops::cast(one, DType::kFloat32), expected, {1.0 / 256, 1e-6 * std::sqrt(4.0 * 50 * 51)}));
+    }
 }
 
 // Fewer images than threads: the channels of one are shared out. Blocks of channels do not divide evenly among 2, 3 or 5.
@@ -260,8 +296,7 @@ TEST(Conv2dSecondDerivative, AgreesWithDifferencesOfTheGradient) {
       double side[2];
       for (int s = 0; s < 2; ++s) {
         TensorList moved = at;
-        moved[k] = at[k].clone();
-        moved[k].mutable_data<double>()[i] += s == 0 ? 1e-6 : -1e-6;
+        moved[k] = nudged(moved[k], i, s == 0 ? 1e-6 : -1e-6);
         side[s] = value(moved);
       }
       const double numeric = (side[0] - side[1]) / 2e-6;
@@ -288,8 +323,9 @@ TEST(Conv2dSpecialValues, StayInTheirWindow) {
 
 // The same for the gradient of the input, where a kernel row of 3 * 5 elements ends within a vector.
 TEST(Conv2dSpecialValues, AnInfiniteGradientStaysInItsWindow) {
-  Tensor dy = Tensor::zeros({1, 4, 3, 9}, DType::kFloat32);
-  dy.mutable_data<float>()[4] = std::numeric_limits<float>::infinity();  // channel 0, row 0, column 4
+  std::vector<float> gradient(4 * 3 * 9);
+  gradient[4] = std::numeric_limits<float>::infinity();  // channel 0, row 0, column 4
+  const Tensor dy = Tensor::from_vector({1, 4, 3, 9}, gradient);
   const Tensor w = Tensor::full({4, 3, 2, 5}, 1.0, DType::kFloat32);
   const std::vector<double> dx = ops::conv2d_input_grad(dy, w, {1, 3, 4, 13}, {}).to_vector<double>();
   for (size_t i = 0; i < dx.size(); ++i) {

@@ -28,7 +28,7 @@ struct Call {
   Call(const Sample& s, DType t) : op(&find_op(s.op)), attrs(op->attrs.make(s.attrs)), in(make_inputs(s, t)) {
     std::vector<TensorMeta> given;
     for (const Tensor& x : in) given.push_back(x.meta());
-    infer_with_layout(*op, attrs, given, &in_metas, &out_metas);
+    infer_with_layout(*op, attrs, given, &in_metas, &out_metas, current_device());
     for (size_t i = 0; i < in.size(); ++i) in[i] = convert_layout(in[i], in_metas[i].layout);
   }
 
@@ -51,10 +51,11 @@ struct Call {
       y.push_back(out);
     }
     std::vector<Buffer> ins, outs;
-    for (size_t i = 0; i < x.size(); ++i) ins.push_back({x[i].mutable_raw_data(), &in_metas[i]});
-    for (size_t k = 0; k < y.size(); ++k) outs.push_back({y[k].mutable_raw_data(), &out_metas[k]});
-    const Storage workspace(kernel.workspace_bytes());
-    ExecContext context{workspace.data()};
+    for (size_t i = 0; i < x.size(); ++i) ins.push_back({x[i].impl()->storage->data(), &in_metas[i]});
+    for (size_t k = 0; k < y.size(); ++k) outs.push_back({y[k].impl()->storage->data(), &out_metas[k]});
+    const Device device = current_device();
+    const Storage workspace(kernel.workspace_bytes(), device);
+    ExecContext context{workspace.data(), device.is_cpu() ? nullptr : &current_stream(device)};
     kernel.run(context, ins, outs);
     return y;
   }

@@ -42,7 +42,7 @@ Tensor separated(const std::string& name, int64_t n) {
 }
 std::string message_of(const std::function<void()>& f) {
   try {
-    f();
+    finish(f);
   } catch (const ValueError& e) { return e.what(); }
   return "no ValueError";
 }
@@ -78,10 +78,8 @@ void check_symmetric_gradient(const Function& f, const Tensor& a) {
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j <= i; ++j) {
       const auto moved = [&](double by) {
-        Tensor t = a.clone();
-        t.mutable_data<double>()[i * n + j] += by;
-        if (i != j) t.mutable_data<double>()[j * n + i] += by;
-        return weighted(f, t);
+        const Tensor t = nudged(a, i * n + j, by);
+        return weighted(f, i != j ? nudged(t, j * n + i, by) : t);
       };
       const double numeric = (moved(step) - moved(-step)) / (2 * step);
       const double lower = g[static_cast<size_t>(i * n + j)], upper = g[static_cast<size_t>(j * n + i)];
@@ -97,8 +95,7 @@ TEST(Cholesky, FactorsAndIgnoresTheUpperTriangle) {
   const Tensor a = separated("factors", 9);
   const Tensor l = ops::cholesky(a);
   EXPECT_TRUE(close(ops::batch_matmul(l, l, false, true), a, {1e-12, 1e-12}));
-  Tensor spoiled = a.clone();
-  spoiled.mutable_data<double>()[1] = 99;  // row 0, column 1
+  const Tensor spoiled = nudged(a, 1, 99);  // row 0, column 1
   for (const char* kernel : {"eigen", "reference"}) {
     const ForceKernel force(kernel);
     EXPECT_TRUE(close(ops::cholesky(spoiled), l, {1e-12, 1e-12})) << kernel;

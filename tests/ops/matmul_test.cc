@@ -138,9 +138,8 @@ TEST(MatmulSecondDerivative, AgreesWithDifferences) {
       return total;
     };
     for (size_t k = 0; k < analytic.size(); ++k) {
-      Tensor up = b.clone(), down = b.clone();
-      up.mutable_data<double>()[k] += 1e-6;
-      down.mutable_data<double>()[k] -= 1e-6;
+      const auto at_k = static_cast<int64_t>(k);
+      const Tensor up = nudged(b, at_k, 1e-6), down = nudged(b, at_k, -1e-6);
       EXPECT_NEAR(analytic[k], (value(up) - value(down)) / 2e-6, 1e-7) << "ta " << ta << " tb " << tb;
     }
   }

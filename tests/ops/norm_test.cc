@@ -44,8 +44,7 @@ void expect_second_derivative(const Forward& f, const TensorList& in) {
       double side[2];
       for (int s = 0; s < 2; ++s) {
         TensorList moved = in;
-        moved[k] = moved[k].clone();
-        moved[k].mutable_data<double>()[i] += s == 0 ? 1e-6 : -1e-6;
+        moved[k] = test::nudged(moved[k], i, s == 0 ? 1e-6 : -1e-6);
         side[s] = l(moved)[0].item();
       }
       const double numeric = (side[0] - side[1]) / 2e-6;

@@ -165,9 +165,10 @@ TEST(OptimizerUpdate, InPlace) {
       }
       const auto plan = plan_op(op, attrs, metas);
       std::vector<Buffer> ins, outs;
-      for (size_t i = 0; i < memory.size(); ++i) ins.push_back({memory[i].mutable_raw_data(), &plan->in[i]});
-      for (size_t i = 0; i < plan->out.size(); ++i) outs.push_back({memory[i].mutable_raw_data(), &plan->out[i]});
-      run_plan(*plan, ins, outs, {});
+      for (size_t i = 0; i < memory.size(); ++i) ins.push_back({memory[i].impl()->storage->data(), &plan->in[i]});
+      for (size_t i = 0; i < plan->out.size(); ++i) outs.push_back({memory[i].impl()->storage->data(), &plan->out[i]});
+      const Device device = current_device();
+      run_plan(*plan, ins, outs, {nullptr, device.is_cpu() ? nullptr : &current_stream(device)});
       for (size_t i = 0; i < outs.size(); ++i)
         EXPECT_TRUE(test::same_bits(memory[i], expected[i])) << s.op << "/" << s.name << ", kernel " << k->name << ", output " << i;
       ++checked;

@@ -235,7 +235,7 @@ TEST_F(Random, CompiledStepsDrawWhatEagerStepsDraw) {
     EXPECT_FALSE(same_bits(out[0], out[1])) << "two instances in one step";
   }
   EXPECT_FALSE(same_bits(eager[0][0], eager[1][0])) << "two steps";
-  EXPECT_EQ(ops::rng_state().stored().data<int64_t>()[1], 6);
+  EXPECT_EQ(ops::rng_state().stored().to_vector<int64_t>()[1], 6);
 }
 
 // One graph stands for the part at whichever instances of a step it begins.
@@ -285,7 +285,7 @@ TEST_F(Random, APartThatThrowsOrSeedsLeavesTheStepInOrder) {
 
 TEST_F(Random, SetSeedReachesTheState) {
   set_seed(99);
-  EXPECT_EQ(ops::rng_state().stored().data<int64_t>()[0], 99);
+  EXPECT_EQ(ops::rng_state().stored().to_vector<int64_t>()[0], 99);
   set_seed(98);
   const Tensor a = ops::random_uniform({8});
   ops::reset_rng(98);

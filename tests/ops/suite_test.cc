@@ -37,9 +37,10 @@ std::vector<int> differentiable_inputs(const Sample& s) {
 }
 
 // Fixed weights in [-1, 1) that turn outputs into one number.
+double weight_at(const Sample& s, int output, size_t i) { return 2 * unit_value(s.op + "/" + s.name, 100 + output, static_cast<int64_t>(i)) - 1; }
 Tensor weight_like(const Sample& s, const Tensor& t, int output) {
   std::vector<double> w(static_cast<size_t>(t.numel()));
-  for (size_t i = 0; i < w.size(); ++i) w[i] = 2 * unit_value(s.op + "/" + s.name, 100 + output, static_cast<int64_t>(i)) - 1;
+  for (size_t i = 0; i < w.size(); ++i) w[i] = weight_at(s, output, i);
   return Tensor::from_values(t.shape(), w, t.dtype());
 }
 TensorList seeds_for(const Sample& s, const TensorList& out) {
@@ -48,13 +49,13 @@ TensorList seeds_for(const Sample& s, const TensorList& out) {
   return seeds;
 }
 
-double weighted_sum(const Sample& s, const TensorList& in) {
-  const TensorList out = run(s, in);
+// The one number, of results on the host.
+double weighted_sum(const Sample& s, Span<const Tensor> out) {
   double total = 0;
   for (size_t o = 0; o < out.size(); ++o) {
     if (!is_floating(out[o].dtype())) continue;
-    const std::vector<double> v = out[o].to_vector<double>(), w = weight_like(s, out[o], static_cast<int>(o)).to_vector<double>();
-    for (size_t i = 0; i < v.size(); ++i) total += v[i] * w[i];
+    const std::vector<double> v = out[o].to_vector<double>();
+    for (size_t i = 0; i < v.size(); ++i) total += v[i] * weight_at(s, static_cast<int>(o), i);
   }
   return total;
 }
@@ -86,19 +87,26 @@ std::vector<int64_t> positions(int64_t n, int64_t limit) {
   return p;
 }
 
-double central_difference(const Sample& s, const TensorList& in, int arg, int64_t at) {
+// Difference quotients of the weighted sum at these elements of an input. What a device computes comes over at once.
+std::vector<double> central_differences(const Sample& s, const TensorList& in, int arg, const std::vector<int64_t>& elements) {
   const double step = 1e-6;
-  double side[2];
-  for (int k = 0; k < 2; ++k) {
-    TensorList moved = in;
-    Tensor& t = moved[static_cast<size_t>(arg)];
-    const Device device = t.device();
-    t = device.is_cpu() ? t.clone() : t.to({});
-    t.mutable_data<double>()[at] += k == 0 ? step : -step;
-    t = t.to(device);
-    side[k] = weighted_sum(s, moved);
+  const Tensor at = in[static_cast<size_t>(arg)].to({});
+  TensorList results;
+  for (const int64_t i : elements) {
+    for (const double by : {step, -step}) {
+      TensorList moved = in;
+      moved[static_cast<size_t>(arg)] = nudged(at, i, by).to(in[static_cast<size_t>(arg)].device());
+      for (const Tensor& t : run(s, moved)) results.push_back(t);
+    }
   }
-  return (side[0] - side[1]) / (2 * step);
+  results = to_host(results);
+  const size_t count = elements.empty() ? 0 : results.size() / (2 * elements.size());
+  std::vector<double> out;
+  for (size_t k = 0; k < elements.size(); ++k) {
+    const Span<const Tensor> up(results.data() + 2 * k * count, count), down(results.data() + (2 * k + 1) * count, count);
+    out.push_back((weighted_sum(s, up) - weighted_sum(s, down)) / (2 * step));
+  }
+  return out;
 }
 
 Tolerance scaled(const Sample& s, DType t) {
@@ -173,8 +181,11 @@ TEST_P(OpSuite, GradientIsNumericallyRight) {
     ASSERT_EQ(g[k].shape(), x.shape());
     ASSERT_EQ(g[k].dtype(), x.dtype());
     const std::vector<double> analytic = g[k].to_vector<double>();
-    for (int64_t at : positions(x.numel(), 40)) {
-      const double numeric = central_difference(s, in, args[k], at), value = analytic[static_cast<size_t>(at)];
+    const std::vector<int64_t> elements = positions(x.numel(), 40);
+    const std::vector<double> differences = central_differences(s, in, args[k], elements);
+    for (size_t e = 0; e < elements.size(); ++e) {
+      const int64_t at = elements[e];
+      const double numeric = differences[e], value = analytic[static_cast<size_t>(at)];
       // The difference quotient itself carries about 1e-9 of rounding per unit of the sum.
       const double bound = s.tolerance * (1e-7 + 1e-5 * std::max(std::abs(numeric), std::abs(value)));
       ASSERT_NEAR(value, numeric, std::max(bound, 1e-7)) << "input " << args[k] << ", element " << at;
@@ -192,6 +203,41 @@ TEST_P(OpSuite, GraphEqualsEager) {
   for (size_t i = 0; i < eager.size(); ++i) {
     EXPECT_TRUE(same_bits(once[i], eager[i])) << "first call";
     EXPECT_TRUE(same_bits(again[i], eager[i])) << "second call";
+  }
+}
+
+// What a device computes has the bits of the CPU: eagerly, and compiled with every pass, where the first call runs plainly, the second is recorded,
+// and those behind it are the recording run again. Forward and back in one function, so that passes have a graph to work on.
+TEST_P(OpSuite, ADeviceGivesTheBitsOfTheCpu) {
+  if (current_device().is_cpu()) return;  // main.cc chooses
+  const Sample& s = sample();
+  const bool back = s.gradient && find_op(s.op).vjp != nullptr && !differentiable_inputs(s).empty();
+  const TensorFn both = [&](Span<const Tensor> x) {
+    const TensorList in(x.begin(), x.end());
+    TensorList out = run(s, in);
+    if (!back) return out;
+    for (const Tensor& g : gradient(s, in)) out.push_back(g);
+    return out;
+  };
+  const auto expect_same = [](const TensorList& actual, const TensorList& expected, const std::string& what) {
+    ASSERT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_FALSE(actual[i].device().is_cpu()) << what;
+      EXPECT_TRUE(same_bits(actual[i], expected[i])) << what << ", result " << i;
+    }
+  };
+  for (DType t : float_types(s)) {
+    TensorList eager, compiled;
+    {
+      const DeviceScope host(Device{});
+      const TensorList in = make_inputs(s, t);
+      eager = both(in);
+      compiled = compile(both)(in);
+    }
+    const TensorList in = make_inputs(s, t);
+    expect_same(both(in), eager, fmt::format("{}, eager", dtype_name(t)));
+    CompiledFn f = compile(both);
+    for (int call = 1; call <= 4; ++call) expect_same(f(in), compiled, fmt::format("{}, compiled, call {}", dtype_name(t), call));
   }
 }
 

@@ -4,9 +4,12 @@
 //   seed, delay, share     random pauses of up to `delay` microseconds in front of a share of all work
 //   compute, comm, copy    a pause in front of all work of a lane, in microseconds
 //   lose, fail_copy, fail_allocation, drop_wait      the n-th from now on
+//   lose_read              lost at the n-th copy to the host
+//   exhaust                from the n-th piece of work on there is no memory left
 //   limit                  bytes of device memory
 //   repair                 as after the machine was started anew
 //   current                1: everything that is not put elsewhere lies there
+//   count                  1: at the end of the program stderr says how much work there was
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -53,10 +56,13 @@ void set(const std::string& text) {
       {"comm", [&](double v) { s.set_lane_delay(Lane::kComm, static_cast<int>(v)); }},
       {"copy", [&](double v) { s.set_lane_delay(Lane::kCopy, static_cast<int>(v)); }},
       {"lose", [&](double v) { s.lose(0, static_cast<int64_t>(v)); }},
+      {"lose_read", [&](double v) { s.lose_at_read(0, static_cast<int64_t>(v)); }},
+      {"exhaust", [&](double v) { s.exhaust(0, static_cast<int64_t>(v)); }},
       {"fail_copy", [&](double v) { s.fail_copy(static_cast<int64_t>(v)); }},
       {"fail_allocation", [&](double v) { s.fail_allocation(static_cast<int64_t>(v)); }},
       {"drop_wait", [&](double v) { s.drop_wait(static_cast<int64_t>(v)); }},
       {"limit", [&](double v) { sindri::set_device_memory_limit(kDevice, static_cast<int64_t>(v)); }},
+      {"count", [&](double) { std::atexit([] { fprintf(stderr, "work of the simulated accelerator: %lld\n", static_cast<long long>(Simulator::get().work())); }); }},
       {"current", [&](double v) { sindri::set_current_device(v != 0 ? kDevice : sindri::Device{}); }},
   };
   for (const auto& [name, value] : given) {

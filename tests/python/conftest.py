@@ -4,6 +4,7 @@ import signal
 import numpy as np
 import pytest
 
+import simulated
 import sindri as ms
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # started in the background by a shell: tests press Ctrl-C all the same
@@ -41,6 +42,15 @@ def mode(request):
 def missing(request):
     """What to call, with the reason, where something is missing that a build of this tree has."""
     return pytest.fail if request.config.getoption("--in-tree") else pytest.skip
+
+
+@pytest.fixture(scope="session")
+def simulator(missing):
+    """The library of the simulated accelerator."""
+    path, why = simulated.find_library()
+    if path is None:
+        missing(why)
+    return path
 
 
 @pytest.fixture

@@ -1,38 +1,11 @@
 """Targets, devices and their memory, with the simulated accelerator (tests/device/simulator.h) in processes of their own, for there they are told of
 what is not there, too."""
-import os
 import re
-import subprocess
-import sys
 
 import pytest
 
 import mindspore as ms
-
-START = 'import ctypes, os, sys\nimport mindspore as ms\nfrom sindri import _core\nctypes.CDLL(os.environ["SIMULATOR"])\n'
-
-
-@pytest.fixture(scope="module")
-def simulator(missing):
-    """The library, as it lies beside the one that this process has loaded."""
-    with open("/proc/self/maps", encoding="utf-8") as f:
-        folders = re.findall(r"(/\S*/)libsindri\.so", f.read())
-    path = os.path.join(folders[0], "tests", "libsindri_sim.so") if folders else ""
-    if not os.path.exists(path):
-        missing(f"the simulated device is not built: {path or 'no shared library'} | scripts/build.sh release sindri_sim")
-    return path
-
-
-def run(script, simulator=None, **environment):
-    """stdout and stderr of a script, which must end well."""
-    env = {**os.environ, **environment}
-    if simulator is not None:
-        env.update(SIMULATOR=simulator, SINDRI_SIM="delay=50,seed=3")
-        script = START + script
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, env=env)
-    assert done.returncode == 0, done.stderr
-    return done.stdout, done.stderr
-
+from simulated import run
 
 def test_a_backends_device_is_named_and_used(simulator):
     out, err = run("""

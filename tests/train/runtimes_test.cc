@@ -103,11 +103,15 @@ Outcome run(const Training& t) {
   else optimizer = std::make_shared<optim::Momentum>(net->trainable_params(), optim::MomentumOptions{.learning_rate = 0.05});
   train::Model model(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer, {.amp = t.amp});
   Outcome out;
-  const auto record = std::make_shared<train::LambdaCallback>([&](train::TrainState& state) {
-    out.values.insert(out.values.end(), state.losses.begin(), state.losses.end());
-    out.text += fmt::format("mode {}, strict {}, {} threads, seed {}\n", static_cast<int>(context().mode), strict_mode(), num_threads(), get_seed());
-  });
-  model.train(kEpochs, noise(t.image), {record}, {.dataset_sink_mode = t.sink});
+  struct Record : train::Callback {
+    explicit Record(Outcome* o) : out(o) {}
+    void steps_known(train::TrainState&, const train::KnownSteps& known) override {
+      out->values.insert(out->values.end(), known.losses.begin(), known.losses.end());
+      out->text += fmt::format("mode {}, strict {}, {} threads, seed {}\n", static_cast<int>(context().mode), strict_mode(), num_threads(), get_seed());
+    }
+    Outcome* out;
+  };
+  model.train(kEpochs, noise(t.image), {std::make_shared<Record>(&out)}, {.dataset_sink_mode = t.sink});
   EXPECT_EQ(out.values.size(), static_cast<size_t>(kEpochs * kSteps)) << t.name;
   for (Parameter* p : net->get_parameters()) {
     for (const float v : p->stored().to_vector<float>()) out.values.push_back(v);

@@ -46,6 +46,8 @@ class SINDRI_API Progress {
   Progress& operator=(const Progress&) = delete;
 
   void step(const StepProgress& s);
+  /// Whether a step would be shown now; `unseen`: steps that were run and that step() has not been told of.
+  bool due(int64_t unseen) const;
   /// A line that stays: an epoch's result, a saved checkpoint, a warning. On a terminal it is folded between words.
   void print(const std::string& line);
   /// A line to copy, never folded: "resume with: " and the command.
@@ -67,6 +69,7 @@ class SINDRI_API Progress {
   void draw(const std::string& line);
   void clear();
   double now() const;
+  bool due(double t, int64_t steps) const;
   ProgressOptions options_;
   bool redraws_ = false, color_ = false, drawn_ = false;
   double last_draw_ = -1e9, last_plain_ = 0, eval_seconds_ = -1, save_seconds_ = 0;

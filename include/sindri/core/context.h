@@ -35,8 +35,9 @@ SINDRI_API void set_strict(bool on);
 SINDRI_API int num_threads();
 SINDRI_API void set_num_threads(int n);
 
-/// Instruction set kernels are chosen for: the best the CPU has, capped by SINDRI_CPU_ISA=scalar|avx2|avx512|avx512_bf16.
-enum class CpuIsa { kScalar = 0, kAvx2 = 1, kAvx512 = 2, kAvx512Bf16 = 3 };
+/// Instruction set kernels are chosen for: the best the CPU has, capped by SINDRI_CPU_ISA=scalar|avx2|avx512|avx512_bf16|avx512_amx. The last
+/// has tiles (AMX) with bfloat16 products, and the kernel lets this process use them.
+enum class CpuIsa { kScalar = 0, kAvx2 = 1, kAvx512 = 2, kAvx512Bf16 = 3, kAvx512Amx = 4 };
 SINDRI_API CpuIsa cpu_isa();
 SINDRI_API const char* cpu_isa_name(CpuIsa isa);
 

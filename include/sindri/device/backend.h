@@ -39,7 +39,8 @@ class SINDRI_API Recording {
 enum class CopyKind : uint8_t { kToDevice, kToHost, kWithin };
 
 /// An in-order queue of work. Backends derive theirs and keep in it what belongs to one queue (library handles); kernels of the backend get
-/// it in ExecContext::stream. Calls come from any thread. Each throws DeviceError when earlier work failed or the device is lost.
+/// it in ExecContext::stream. Calls come from any thread. Each throws DeviceError (kDeviceFailed) when earlier work failed or the device is lost; kernels
+/// that find something wrong with their operands throw what they throw on the CPU, and the host hears of it at its next wait.
 class SINDRI_API Stream {
  public:
   Stream(Device device, Lane lane) : device_(device), lane_(lane) {}

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -66,6 +68,26 @@ class SINDRI_API StreamScope {
 };
 /// Tells the allocator that work of `stream`, which did not make the tensor, uses it: its memory is not given away before that work is done.
 SINDRI_API void use_on(const Tensor& t, Stream& stream);
+
+/// The tensors on `device`; those that are there already, and undefined ones, stay as they are. Host tensors travel on the copy lane through pinned
+/// memory, beside what the current stream is busy with: its later work waits for them, the host does not. They have been read when this returns.
+SINDRI_API std::vector<Tensor> copy_ahead(std::span<const Tensor> tensors, Device device);
+
+/// Numbers on their way to the host, as they are behind the work that was put on their tensors' streams before.
+class SINDRI_API PendingValues {
+ public:
+  PendingValues() = default;  ///< of no tensor
+  /// Undefined tensors have no elements.
+  explicit PendingValues(std::span<const Tensor> tensors);
+  /// Whether get() would not wait.
+  bool done() const;
+  /// All elements, one tensor after the other. The timeline shows a wait as `what`. Throws what the work failed with.
+  std::vector<double> get(const char* what = "read") const;
+
+ private:
+  struct Pieces;
+  std::shared_ptr<Pieces> pieces_;
+};
 
 /// The host waits for everything that was put on the device; nothing to do for the CPU. Throws what failed.
 SINDRI_API void synchronize(Device device);

@@ -12,7 +12,7 @@ namespace sindri {
 /// A named state slot (MindSpore: mindspore.Parameter). Not copyable: identity matters to optimizers and graphs.
 class SINDRI_API Parameter {
  public:
-  /// Lies on current_device(), and stays there.
+  /// Lies on current_device(), and stays there until move_to.
   Parameter(const Tensor& init, std::string name, bool requires_grad = true);
   Parameter(const Parameter&) = delete;
   Parameter& operator=(const Parameter&) = delete;
@@ -24,6 +24,8 @@ class SINDRI_API Parameter {
   /// Replaces the value; recorded as a state write while a graph is traced. Throws ShapeError or DTypeError when v's
   /// shape or dtype differ from the slot's.
   void assign(const Tensor& v);
+  /// Takes the value to another device. Compiled functions that use the slot compile anew.
+  void move_to(Device device);
   const TensorMeta& meta() const { return stored_.meta(); }
   const Shape& shape() const { return stored_.shape(); }
   DType dtype() const { return stored_.dtype(); }

@@ -7,12 +7,18 @@
 //       step_begin; run; step_end          -> request_stop() ends after this step
 //     epoch_end
 //   end
+//
+// On an asynchronous device the host runs ahead: at step_end the step has been given to the device, and its loss may not be known. steps_known
+// tells of losses once they have reached the host, in order, each step once: on the CPU just before step_end, elsewhere as they come in, and
+// at the latest before epoch_end, end, and whatever asks for them (TrainState::settle).
 #pragma once
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +45,16 @@ struct StepCounts {
   int64_t nonfinite_in_epoch = 0;  ///< of these, those of the current epoch
 };
 
+/// A step, or sunk a chunk of them, whose losses have reached the host.
+struct KnownSteps {
+  int64_t epoch = 0;  ///< from 1
+  int64_t step = 0;  ///< TrainState::cur_step_num of the last of them
+  int64_t step_in_epoch = 0;  ///< of the last of them, from 1
+  std::span<const float> losses;  ///< one per step
+  double seconds = 0;  ///< wall time per step, data included
+  double data_wait_seconds = 0;  ///< of which spent waiting for data
+};
+
 /// What callbacks see (MindSpore: run_context.original_args(), section "Fields of the callback parameters").
 struct SINDRI_API TrainState {
   std::string mode = "train";  ///< "train" or "eval"
@@ -56,21 +72,27 @@ struct SINDRI_API TrainState {
   int64_t steps_before_epoch = 0;  ///< cur_step_num when this epoch began
   bool epoch_complete = false;  ///< no further step belongs to this epoch: all are done, or the data ended early (bad samples left out)
   bool dataset_sink_mode = false;
-  Tensor net_outputs;  ///< loss of the last step
+  Tensor net_outputs;  ///< loss of the last step, on the device
+  /// Waits until the losses of all steps so far are known and steps_known has told of them. Throws NonFiniteError, naming the step, where the training must
+  /// not go on; what saves the state of a training settles first. Null outside of Model::train.
+  std::function<void()> settle = nullptr;
+  /// Of the last step, on the host: settles first.
+  double loss();
   MetricValues metrics;  ///< of the last evaluation in this run, empty before
   int64_t skipped_steps = 0;  ///< steps left out because their loss or a gradient was not finite (NanPolicy::kSkip)
   int64_t overflow_steps = 0;  ///< steps left out by the loss scale, because a gradient overflowed
   int64_t nonfinite_steps = 0, nonfinite_in_epoch = 0;  ///< see StepCounts
   LossScaleManager* loss_scale_manager = nullptr;  ///< null without one; get_loss_scale() is the scale of the next step
   std::vector<std::shared_ptr<BoostAlgorithm>> algorithms = {};  ///< those applied to the step, in their order; they see events before callbacks
-  double last_step_seconds = 0;  ///< wall time of the last step (sunk: per step of the chunk), data included
+  double last_step_seconds = 0;  ///< KnownSteps::seconds of the last that are known
   double data_wait_seconds = 0;  ///< of which spent waiting for data
   std::string data_stats;  ///< one line on the data pipeline, set at the end
   std::string settings_hash;  ///< of the settings in force, kept in checkpoints
   std::string data_fingerprint;  ///< of the data, likewise
   std::vector<std::string> class_names;  ///< by label, likewise
   std::string record;  ///< what a callback needs to go on where the training is resumed, likewise; callbacks before ModelCheckpoint set it
-  std::vector<float> losses;  ///< of the steps since the last step_end
+  int64_t known_step = 0;  ///< cur_step_num of the last step whose loss is known
+  std::optional<double> last_loss;  ///< of that step; unset outside of Model::train
   std::string dataset_state;  ///< position of the data iterator after this step, for checkpoints
 
   /// Position of the current step in its epoch, from 1.
@@ -87,14 +109,15 @@ class SINDRI_API Callback {
   virtual void begin(TrainState&) {}
   virtual void epoch_begin(TrainState&) {}
   virtual void step_begin(TrainState&) {}
+  virtual void steps_known(TrainState&, const KnownSteps&) {}
   virtual void step_end(TrainState&) {}
   virtual void epoch_end(TrainState&) {}
   virtual void end(TrainState&) {}
 };
 using CallbackPtr = std::shared_ptr<Callback>;
 
-/// Prints "epoch: 1 step: 625, loss is 2.302585" whenever at least per_print_times steps passed since the last line. Throws
-/// NonFiniteError when the loss is NaN or infinite, unless NanPolicy::kSkip left the step out (MindSpore: LossMonitor).
+/// Prints "epoch: 1 step: 625, loss is 2.302585" whenever at least per_print_times steps passed since the last line; only then it asks for the loss.
+/// Throws NonFiniteError when a known loss is NaN or infinite, unless NanPolicy::kSkip left the step out (MindSpore: LossMonitor).
 class SINDRI_API LossMonitor : public Callback {
  public:
   explicit LossMonitor(int64_t per_print_times = 1, std::ostream* out = nullptr);

@@ -7,6 +7,7 @@
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
+#include "src/device/cpu/bfloat16_rate.h"
 
 #ifndef SINDRI_PLAIN_THREADS
 #include <omp.h>
@@ -26,7 +27,8 @@ void limit_isa() {
     case CpuIsa::kScalar: dnnl::set_max_cpu_isa(dnnl::cpu_isa::sse41); return;
     case CpuIsa::kAvx2: dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx2); return;
     case CpuIsa::kAvx512: dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_vnni); return;
-    case CpuIsa::kAvx512Bf16: return;
+    case CpuIsa::kAvx512Bf16: dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_bf16); return;
+    case CpuIsa::kAvx512Amx: return;
   }
 }
 
@@ -53,9 +55,9 @@ std::string unavailable([[maybe_unused]] DType dtype) {
   if (dtype == DType::kFloat32) return "";
   if (dtype != DType::kBFloat16) return fmt::format("oneDNN has no CPU kernels for {}", dtype_name(dtype));
   // On plain AVX-512 it emulates the instructions: measured 2.6 times as slow as widening to float32 (1 core, 3x3 convolution, matmul).
-  return cpu_isa() >= CpuIsa::kAvx512Bf16
-      ? ""
-      : fmt::format("oneDNN has bfloat16 instructions on avx512_bf16 only, instruction set in use: {}", cpu_isa_name(cpu_isa()));
+  if (cpu_isa() < CpuIsa::kAvx512Bf16)
+    return fmt::format("oneDNN has bfloat16 instructions on avx512_bf16 and above only, instruction set in use: {}", cpu_isa_name(cpu_isa()));
+  return bfloat16_slower_than_float32() ? "this processor's bfloat16 instructions are slower than widening to float32" : "";
 #endif
 }
 

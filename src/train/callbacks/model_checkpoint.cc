@@ -85,6 +85,7 @@ void ModelCheckpoint::end(TrainState& s) { save(s); }
 
 std::string ModelCheckpoint::save(TrainState& s) {
   if (s.cur_step_num == last_step_) return "";  // saved already, or nothing trained since the file it was resumed from
+  if (s.settle) s.settle();  // nothing that was trained on garbage is saved, and the counts are those of all steps
   const int64_t in_epoch = s.step_in_epoch();
   const std::string path = (fs::path(directory_) / checkpoint_file_name(prefix_, s.cur_epoch_num, in_epoch)).string();
   last_step_ = s.cur_step_num;

@@ -36,20 +36,27 @@ std::string epoch_time_line(const std::string& mode, double milliseconds, int64_
   return outside_steps ? line + fmt::format(" (data time: {:5.3f} ms)", std::max(*outside_steps, 0.0) / n) : line;
 }
 
+double TrainState::loss() {
+  if (settle) settle();
+  return last_loss ? *last_loss : net_outputs.item();
+}
+
 LossMonitor::LossMonitor(int64_t per_print_times, std::ostream* out) : per_print_times_(per_print_times), out_(out != nullptr ? out : &std::cout) {
   if (per_print_times < 0) throw ValueError(fmt::format("LossMonitor: per_print_times must not be negative, got {}", per_print_times));
 }
 
 void LossMonitor::step_end(TrainState& s) {
-  const double loss = s.net_outputs.item();
+  if (s.cur_step_num <= last_print_) last_print_ = 0;  // a new training with the same callback
+  const bool prints = per_print_times_ != 0 && s.cur_step_num - last_print_ >= per_print_times_;
+  if (!prints && s.settle && s.known_step != s.cur_step_num) return;  // Model looks at every loss
+  const double loss = s.loss();
   const bool left_out = s.skipped_steps + s.overflow_steps != skipped_;  // NanPolicy::kSkip has dealt with it
   skipped_ = s.skipped_steps + s.overflow_steps;
   if (!std::isfinite(loss) && !left_out) {
     throw NonFiniteError(fmt::format("the loss is {}", loss), fmt::format("epoch {}, step {}", s.cur_epoch_num, s.step_in_epoch()),
                          "lower the learning rate or clip gradients; SINDRI_CHECK_FINITE=1 names the first op that gave it");
   }
-  if (s.cur_step_num <= last_print_) last_print_ = 0;  // a new training with the same callback
-  if (per_print_times_ == 0 || s.cur_step_num - last_print_ < per_print_times_) return;
+  if (!prints) return;
   last_print_ = s.cur_step_num;
   *out_ << loss_line(s.cur_epoch_num, s.step_in_epoch(), python_float(loss)) << std::endl;
 }
@@ -82,7 +89,7 @@ EarlyStopping::EarlyStopping(std::string monitor, int64_t patience, double min_d
 void EarlyStopping::epoch_end(TrainState& s) {
   double value = 0;
   if (monitor_ == "loss" && !s.metrics.contains("loss")) {
-    value = s.net_outputs.item();
+    value = s.loss();
   } else {
     const auto it = s.metrics.find(monitor_);
     if (it == s.metrics.end()) {

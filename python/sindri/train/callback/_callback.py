@@ -9,6 +9,7 @@
 """
 from typing import Any, List, Optional
 
+from sindri import _core
 from sindri import log as logger
 from sindri.common.tensor import Tensor
 
@@ -217,10 +218,14 @@ del _hook
 
 def _loss_number(net_outputs: Any) -> Any:
     """The loss as a Python float when it is one number (first of several outputs, mean of a vector), else the outputs themselves."""
-    loss = net_outputs
-    if isinstance(loss, (tuple, list)) and loss and isinstance(loss[0], Tensor):
-        loss = loss[0]
-    if isinstance(loss, Tensor):
-        values = loss.asnumpy()
-        return float(values.mean()) if values.size else loss
-    return loss
+    return _loss_numbers([net_outputs])[0]
+
+
+def _loss_numbers(of_steps: List[Any]) -> List[Any]:
+    """The same of several steps' outputs. A device is waited for once."""
+    losses = [o[0] if isinstance(o, (tuple, list)) and o and isinstance(o[0], Tensor) else o for o in of_steps]
+    at = [i for i, loss in enumerate(losses) if isinstance(loss, Tensor)]
+    for i, values in zip(at, _core.arrays_of([losses[i] for i in at])):
+        if values.size:
+            losses[i] = float(values.mean())
+    return losses

@@ -1,0 +1,139 @@
+// See step_log.h.
+#include "src/train/step_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+
+#include "sindri/core/error.h"
+#include "sindri/core/log.h"
+
+namespace sindri::train {
+
+namespace {
+
+// How far the host may be ahead: batches wait in the device's memory and in pinned memory, and a step that is not finite is found that much later.
+constexpr size_t kStepsAhead = 64, kFewAhead = 2;
+constexpr int64_t kBytesAhead = 256 << 20;
+
+double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+}  // namespace
+
+void StepLog::begin_unit() { units_.emplace_back().begin = now_seconds(); }
+
+void StepLog::add(const StepResult& result, int64_t batch_bytes) {
+  const std::array<Tensor, 2> both = {result.loss, result.finite};
+  steps_.push_back({state_.cur_epoch_num, state_.cur_step_num, state_.step_in_epoch(), batch_bytes, result.finite.defined(), PendingValues(both)});
+  ++units_.back().steps;
+  bytes_ahead_ += batch_bytes;
+  take_known();
+  while (steps_.size() > kStepsAhead || (bytes_ahead_ > kBytesAhead && steps_.size() > kFewAhead)) look_at_oldest("the host is ahead");
+}
+
+void StepLog::end_unit(double data_wait_seconds) {
+  Unit& unit = units_.back();
+  unit.ended = true;
+  unit.data_wait_seconds = data_wait_seconds;
+  if (unit.steps == 0) units_.pop_back();
+  deliver_known();
+}
+
+void StepLog::take_known() {
+  while (!steps_.empty() && steps_.front().values.done()) look_at_oldest("loss");
+}
+
+void StepLog::settle() {
+  if (steps_.empty()) return;
+  try {
+    (void)steps_.back().values.get("losses");  // behind all others
+  } catch (...) {
+    steps_.clear();
+    throw;
+  }
+  take_known();
+}
+
+void StepLog::look_at_oldest(const char* what) {
+  const Step step = std::move(steps_.front());
+  steps_.pop_front();
+  bytes_ahead_ -= step.batch_bytes;
+  try {
+    const std::vector<double> values = step.values.get(what);
+    check_finite(step, values[0], step.has_finite && values[1] == 0);
+    Unit& unit = *std::find_if(units_.begin(), units_.end(), [](const Unit& u) { return static_cast<int64_t>(u.losses.size()) < u.steps; });
+    unit.losses.push_back(static_cast<float>(values[0]));
+    unit.epoch = step.epoch, unit.number = step.number, unit.in_epoch = step.in_epoch;
+  } catch (...) {
+    steps_.clear();  // what came behind was trained on it
+    throw;
+  }
+  deliver_known();
+}
+
+// A unit took from its begin, or from when the one before was known, to now: the host's own time says nothing where it runs ahead.
+void StepLog::deliver_known() {
+  while (!units_.empty() && units_.front().ended && static_cast<int64_t>(units_.front().losses.size()) == units_.front().steps) {
+    const Unit unit = std::move(units_.front());
+    units_.pop_front();
+    const auto steps = static_cast<double>(unit.steps);
+    const double now = now_seconds();
+    state_.last_step_seconds = (now - std::max(unit.begin, delivered_at_)) / steps;
+    state_.data_wait_seconds = unit.data_wait_seconds / steps;
+    delivered_at_ = now;
+    state_.known_step = unit.number;
+    state_.last_loss = unit.losses.back();
+    deliver_({unit.epoch, unit.number, unit.in_epoch, unit.losses, state_.last_step_seconds, state_.data_wait_seconds});
+  }
+}
+
+// Stops before anything that was trained on garbage is saved. `left_out`: the step has found something that is not finite itself, and changed
+// nothing. With accumulation that is known at the end of a group, for all of its steps.
+void StepLog::check_finite(const Step& step, double loss, bool left_out) {
+  TrainState& s = state_;
+  const bool scaled = s.loss_scale_manager != nullptr && s.loss_scale_manager->get_drop_overflow_update();
+  group_.bad_loss = group_.bad_loss || !std::isfinite(loss);
+  const bool mends = scaled && !group_.bad_loss;  // a scale that is too large for a step is part of its working
+  if (left_out) {
+    (scaled ? s.overflow_steps : s.skipped_steps) += group_.steps;
+    group_.bad_loss = false;
+  }
+  if (std::isfinite(loss) && (!left_out || mends)) return;
+  const int64_t first = (step.in_epoch - 1) * s.batch_size;
+  const std::string where = fmt::format("epoch {}, step {} (samples {} to {} of the epoch)", step.epoch, step.in_epoch, first, first + s.batch_size - 1);
+  if (left_out || group_.steps == 1) {
+    s.nonfinite_steps += group_.steps;
+    s.nonfinite_in_epoch += std::min(group_.steps, step.in_epoch);  // a group may have begun in the epoch before
+  }
+  const std::string what = group_.steps == 1 ? "the step is" : fmt::format("the {} steps of its update are", group_.steps);
+  if (std::isfinite(loss)) {
+    log::warn("train",
+              fmt::format("{} not finite {} {}: {} left out", group_.steps == 1 ? "a gradient is" : "a loss or gradient was",
+                          group_.steps == 1 ? "at" : "in the update that ends at", where, what));
+    return check_skipped(step, where);
+  }
+  const char* value = std::isnan(loss) ? "NaN" : loss > 0 ? "infinite" : "-infinite";  // a NaN's sign means nothing
+  if (options_.nan_policy == NanPolicy::kSkip) {
+    log::warn("train", fmt::format("the loss is {} at {}: {} left out", value, where, what));
+    return check_skipped(step, where);
+  }
+  throw NonFiniteError(fmt::format("the loss is {}", value), where,
+                       "lower the learning rate or clip gradients; SINDRI_CHECK_FINITE=1 names the first op that gave it; checkpoints saved before are good");
+}
+
+// A training that leaves out most of its steps has failed, however finite the rest is.
+void StepLog::check_skipped(const Step& step, const std::string& where) const {
+  constexpr int64_t kLeast = 10;  // a few at the start of a training are nothing
+  const auto check = [&](int64_t skipped, int64_t steps, const char* of) {
+    if (skipped < kLeast || static_cast<double>(skipped) <= options_.max_skipped * static_cast<double>(steps)) return;
+    throw NonFiniteError(fmt::format("{} of the {} steps of {} were left out because their loss or a gradient was not finite", skipped, steps, of), where,
+                         "lower the learning rate or clip gradients; train.max_skipped is the share that is let pass; checkpoints saved before are good");
+  };
+  check(state_.nonfinite_in_epoch, step.in_epoch, "this epoch");
+  check(state_.nonfinite_steps, step.number, "this training");
+}
+
+}  // namespace sindri::train
