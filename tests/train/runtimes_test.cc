@@ -107,7 +107,9 @@ Outcome run(const Training& t) {
     explicit Record(Outcome* o) : out(o) {}
     void steps_known(train::TrainState&, const train::KnownSteps& known) override {
       out->values.insert(out->values.end(), known.losses.begin(), known.losses.end());
-      out->text += fmt::format("mode {}, strict {}, {} threads, seed {}\n", static_cast<int>(context().mode), strict_mode(), num_threads(), get_seed());
+      const std::string settings =
+          fmt::format("mode {}, strict {}, {} threads, seed {}\n", static_cast<int>(context().mode), strict_mode(), num_threads(), get_seed());
+      if (!out->text.ends_with(settings)) out->text += settings;  // once, however many steps become known together
     }
     Outcome* out;
   };
