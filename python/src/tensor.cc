@@ -415,7 +415,8 @@ void bind_tensor(py::module_& m) {
       "set_part_maker", [](py::object f) { part_maker() = std::move(f); }, "The function that makes a view of a value of its base.");
   c.def("_leave", &leave, "Ends the relation to the tensor this is a view of, and of views to this tensor.");
   c.def(
-      "asnumpy", [](PyTensor& t) { return to_numpy(t.value()); }, "NumPy view of the values, without a copy; writes to it change the tensor. Of a tensor on another device than the CPU: a copy, once all work is "
+      "asnumpy", [](PyTensor& t) { return to_numpy(t.value()); },
+      "NumPy view of the values, without a copy; writes to it change the tensor. Of a tensor on another device than the CPU: a copy, once all work is "
       "done that the values depend on.");
   c.def(
       "__array__",

@@ -192,21 +192,29 @@ class Devices final : public DeviceMemory {
     const std::string kind = at != backends_.end() ? at->second.backend->name() : device.kind == Device::kCuda ? "cuda" : "other";
     throw DeviceError(fmt::format("there is no device {}:{}", kind, device.index), "", "found: " + found);
   }
-  // All copies are under way before the first wait; one wait where they are of one device.
+  // All copies are under way before the first wait; one wait where they are of one device. Where something fails, blocks go back behind what may
+  // still be copied into them.
   void fetch(std::vector<Piece>* pieces, const char* what) {
     std::map<Stream*, std::shared_ptr<Event>> streams;
-    for (Piece& p : *pieces) {
-      Stream& s = current_stream(p.device);
-      p.block = pinned(p.device).take(p.bytes);
-      s.copy(p.block.data, p.from, p.bytes, CopyKind::kToHost);
-      streams[&s] = nullptr;
+    const auto give_back = [&](bool finished) {
+      for (const Piece& p : *pieces)
+        if (p.block.data != nullptr) pinned(p.device).give_back(p.block, finished ? nullptr : streams[&current_stream(p.device)]);
+    };
+    try {
+      for (Piece& p : *pieces) {
+        Stream& s = current_stream(p.device);
+        p.block = pinned(p.device).take(p.bytes);
+        s.copy(p.block.data, p.from, p.bytes, CopyKind::kToHost);
+        streams[&s] = nullptr;
+      }
+      for (auto& [s, event] : streams) event = s->record();
+      for (auto& [s, event] : streams) host_wait(what, [e = event.get()] { e->synchronize(); });
+    } catch (...) {
+      give_back(false);
+      throw;
     }
-    for (auto& [s, event] : streams) event = s->record();
-    for (auto& [s, event] : streams) host_wait(what, [e = event.get()] { e->synchronize(); });
-    for (Piece& p : *pieces) {
-      std::memcpy(p.to, p.block.data, static_cast<size_t>(p.bytes));
-      pinned(p.device).give_back(p.block, nullptr);
-    }
+    for (const Piece& p : *pieces) std::memcpy(p.to, p.block.data, static_cast<size_t>(p.bytes));
+    give_back(true);
     pieces->clear();
   }
 

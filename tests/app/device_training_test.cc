@@ -124,8 +124,8 @@ TEST_F(DeviceTraining, EvaluationAndPredictionsAreThoseOfTheCpu) {
   const std::string checkpoint = checkpoints(whole()).back();
   const std::string picture = temp_->file("one.png");
   ASSERT_TRUE(cv::imwrite(picture, cv::Mat(8, 8, CV_8UC1, cv::Scalar(90))));
-  for (std::vector<std::string> a : {std::vector<std::string>{"eval", "--checkpoint", checkpoint},
-                                     std::vector<std::string>{"predict", "--checkpoint", checkpoint, "--top", "3", picture}}) {
+  for (std::vector<std::string> a :
+       {std::vector<std::string>{"eval", "--checkpoint", checkpoint}, std::vector<std::string>{"predict", "--checkpoint", checkpoint, "--top", "3", picture}}) {
     const Result on_cpu = run_ok(a, cpu());
     a.insert(a.end(), {"--device", "sim"});
     const Result on_device = run_ok(a, device());
@@ -173,6 +173,26 @@ TEST_F(DeviceTraining, NoMemoryLater) {
   EXPECT_GE(expect_good_checkpoints(run_dir), 1u);
   expect_good_folder(run_dir);
   expect_resumable(run_dir);
+}
+
+// An allocation that fails while freed blocks are kept is tried again without them, and nobody hears of it.
+TEST_F(DeviceTraining, AnAllocationThatFailsOnceIsTriedAgain) {
+  for (const char* mode : {"graph", "pynative"}) {
+    for (const char* n : {"3", "60"}) {
+      const std::string run_dir = temp_->file(std::string("allocation-") + mode + n);
+      run_ok(training(run_dir, on_device(mode)), device(std::string(",fail_allocation=") + n));
+      expect_same_training(run_dir, mode);
+    }
+  }
+}
+
+TEST_F(DeviceTraining, NoMemoryInTheFirstStep) {
+  const std::string run_dir = temp_->file("exhausted-early");
+  const Result r = run(training(run_dir, on_device("pynative")), device(",exhaust=80"));
+  expect_error(r, 5, "E5002", {"bytes on sim:0", "reduce the batch size"});
+  if (!fs::exists(run_dir)) return;
+  expect_good_folder(run_dir);
+  expect_resumable(run_dir, "pynative");
 }
 
 // ----- a device that fails -----

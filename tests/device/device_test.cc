@@ -18,6 +18,7 @@
 #include "sindri/op/timeline.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/matmul.h"
+#include "sindri/ops/random.h"
 #include "sindri/ops/reduce.h"
 #include "src/core/tensor_impl.h"
 #include "src/op/plan.h"
@@ -277,6 +278,52 @@ TEST_F(OnDevice, AKernelIsTimedByItsWork) {
   EXPECT_GT(times.seconds, 0.003);
 }
 
+// ----- random numbers -----
+
+TEST_F(OnDevice, TheRandomKeyGoesWhereNumbersAreDrawn) {
+  const auto draw = [](Device device) {
+    const DeviceScope here(device);
+    const Tensor t = ops::random_uniform({8});
+    EXPECT_EQ(t.device(), device);
+    EXPECT_EQ(ops::rng_state().stored().device(), device);
+    return t.to_vector<double>();
+  };
+  ops::reset_rng(5);
+  const std::vector<std::vector<double>> moving = {draw({}), draw(kDevice), draw(kSecond), draw({})};
+  ops::reset_rng(5);
+  for (const std::vector<double>& numbers : moving) EXPECT_EQ(draw({}), numbers);
+}
+
+// What a compiled part of a step draws depends on the key, which is not waited for.
+TEST_F(OnDevice, APartOfAStepBeginsWithoutAWait) {
+  const DeviceScope here(kDevice);
+  ops::reset_rng(17, 9, 4);
+  ops::set_rng_instance((int64_t{1} << 33) + 7);
+  (void)ops::rng_state();
+  const int64_t before = host_waits();
+  std::vector<double> drawn;
+  {
+    ops::RngPart part;
+    EXPECT_EQ(host_waits(), before);
+    drawn = ops::rng_state().stored().to_vector<double>();
+    part.end(2);
+  }
+  EXPECT_NE(drawn, (std::vector<double>{17, 9, 4})) << "it says where the part begins";
+  EXPECT_EQ(ops::rng_state().stored().to_vector<double>(), (std::vector<double>{17, 9, 4}));
+  simulator.lose(0, 1);
+  EXPECT_THROW((void)ops::random_uniform({8}).to_vector<float>(), DeviceError);
+  simulator.repair();
+  const auto lost_meanwhile = [&] {
+    const ops::RngPart part;
+    simulator.lose(0, 1);
+    (void)ops::relu(Tensor::zeros({2}));
+  };
+  EXPECT_THROW(lost_meanwhile(), DeviceError) << "and the end of the part adds nothing to that";
+  simulator.repair();
+  ops::reset_rng(1);
+  ops::set_rng_instance(0);
+}
+
 // ----- memory -----
 
 TEST_F(OnDevice, AFreedBlockServesTheSameStreamAtOnce) {
@@ -344,6 +391,15 @@ TEST_F(OnDevice, PeaksBeginAnew) {
   }
 }
 
+// What is given back takes nothing of its neighbours with it.
+TEST_F(OnDevice, SmallBlocksAreApart) {
+  std::vector<Tensor> kept, gone;
+  for (int i = 0; i < 64; ++i) (i % 3 == 0 ? kept : gone).push_back(Tensor::full({8}, i + 1).to(kDevice));
+  gone.clear();
+  release_cached_device_memory(kDevice);
+  for (size_t i = 0; i < kept.size(); ++i) EXPECT_EQ(kept[i].to_vector<double>(), std::vector<double>(8, 3 * static_cast<double>(i) + 1));
+}
+
 TEST_F(OnDevice, AFailedAllocationIsTriedAgainOnce) {
   release_cached_device_memory(kDevice);
   simulator.fail_allocation(1);
@@ -358,6 +414,20 @@ TEST_F(OnDevice, WorkThatFailsIsToldWhereTheHostWaits) {
   const Tensor t = Tensor::scalar(1).to(kDevice);
   EXPECT_THAT(message_of([&] { (void)t.item(); }), HasSubstr("a copy of 4 bytes failed | sim:0"));
   EXPECT_EQ(Tensor::scalar(2).to(kDevice).item(), 2);
+}
+
+// Host memory for copies is scarce: what a read that failed had of it serves the next.
+TEST_F(OnDevice, AFailedReadKeepsNoPinnedMemory) {
+  const Tensor t = Tensor::zeros({1 << 18}).to(kDevice);
+  (void)t.to_vector<float>();
+  const int64_t before = simulator.pinned_bytes();
+  for (int i = 0; i < 20; ++i) {
+    synchronize(kDevice);
+    simulator.fail_copy(1);
+    EXPECT_THROW((void)t.to_vector<float>(), DeviceError);
+  }
+  EXPECT_EQ(t.to_vector<float>(), std::vector<float>(1 << 18));
+  EXPECT_LE(simulator.pinned_bytes(), before + (4 << 20)) << "one block more, where the last was not free yet";
 }
 
 TEST_F(OnDevice, ALostDeviceSaysSoEveryTime) {

@@ -125,7 +125,9 @@ class SimStream final : public Stream {
     if (kind != CopyKind::kWithin) sim_.check_pinned(kind == CopyKind::kToHost ? to : from, bytes);
     if (kind == CopyKind::kToHost) sim_.count_read(device().index);
     run(fmt::format("copy of {} bytes", bytes), [=, this] {
-      if (sim_.copy_fails()) throw DeviceError(ErrorCode::kDeviceFailed, fmt::format("a copy of {} bytes failed", bytes), device().str(), "look for hardware errors in the system's log");
+      if (sim_.copy_fails())
+        throw DeviceError(ErrorCode::kDeviceFailed, fmt::format("a copy of {} bytes failed", bytes), device().str(),
+                          "look for hardware errors in the system's log");
       std::memmove(target, source, static_cast<size_t>(bytes));
     });
   }
@@ -359,7 +361,9 @@ void Simulator::release(int index, void* p, int64_t bytes) noexcept {
   int64_t at = static_cast<char*>(p) - fence_ - index * kMemory;
   const std::lock_guard lock(mutex_);
   auto& gaps = free_[static_cast<size_t>(index)];
-  madvise(shadow_ + index * kMemory + at, static_cast<size_t>(bytes), MADV_DONTNEED);
+  constexpr int64_t kPage = 4096;  // those that are free as a whole; neighbours have the others
+  const int64_t first = (at + kPage - 1) / kPage * kPage, last = (at + bytes) / kPage * kPage;
+  if (first < last) madvise(shadow_ + index * kMemory + first, static_cast<size_t>(last - first), MADV_DONTNEED);
   const auto next = gaps.lower_bound(at);
   if (next != gaps.end() && next->first == at + bytes) bytes += next->second, gaps.erase(next);
   const auto after = gaps.lower_bound(at);
@@ -382,6 +386,12 @@ void Simulator::release_pinned(void* p, int64_t) noexcept {
     pinned_.erase(static_cast<const char*>(p));
   }
   std::free(p);
+}
+int64_t Simulator::pinned_bytes() {
+  const std::lock_guard lock(mutex_);
+  int64_t bytes = 0;
+  for (const auto& [at, size] : pinned_) bytes += size;
+  return bytes;
 }
 void Simulator::check_pinned(const void* p, int64_t bytes) {
   const char* const at = static_cast<const char*>(p);
@@ -462,7 +472,8 @@ void Simulator::count_work(int index, const std::string& what) {
   Board& b = board(index);
   const std::lock_guard lock(b.mutex);
   b.lost = true;
-  b.error = std::make_exception_ptr(DeviceError(ErrorCode::kDeviceFailed, fmt::format("device sim:{} is lost", index), "at " + what, "restart the program; what was saved before is whole"));
+  b.error = std::make_exception_ptr(
+      DeviceError(ErrorCode::kDeviceFailed, fmt::format("device sim:{} is lost", index), "at " + what, "restart the program; what was saved before is whole"));
 }
 void Simulator::lose(int index, int64_t n) { lose_[static_cast<size_t>(index)] = n; }
 

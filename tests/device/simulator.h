@@ -72,6 +72,7 @@ class Simulator final : public Backend {
   int64_t waits() const { return waits_; }  ///< of streams for events and of the host, so far
   /// How often each kind was there since the last call.
   std::map<std::string, int64_t> take_waits();
+  int64_t pinned_bytes();  ///< of host memory handed out
   int64_t work() const { return work_; }  ///< kernels and copies put on streams, so far
 
   // ----- Backend -----

@@ -62,7 +62,8 @@ void set(const std::string& text) {
       {"fail_allocation", [&](double v) { s.fail_allocation(static_cast<int64_t>(v)); }},
       {"drop_wait", [&](double v) { s.drop_wait(static_cast<int64_t>(v)); }},
       {"limit", [&](double v) { sindri::set_device_memory_limit(kDevice, static_cast<int64_t>(v)); }},
-      {"count", [&](double) { std::atexit([] { fprintf(stderr, "work of the simulated accelerator: %lld\n", static_cast<long long>(Simulator::get().work())); }); }},
+      {"count",
+       [&](double) { std::atexit([] { fprintf(stderr, "work of the simulated accelerator: %lld\n", static_cast<long long>(Simulator::get().work())); }); }},
       {"current", [&](double v) { sindri::set_current_device(v != 0 ? kDevice : sindri::Device{}); }},
   };
   for (const auto& [name, value] : given) {
