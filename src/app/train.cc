@@ -397,8 +397,7 @@ class Recorder final : public train::Callback {
                        {"throughput/samples_per_sec", static_cast<double>(samples) / std::max(seconds, 1e-9)},
                        {"time/data_wait", known.data_wait_seconds}});
     s_->folder->scalar("train/loss", known.step, loss);
-    StepProgress p{
-        .epoch = known.epoch, .step = known.step_in_epoch, .steps = steps, .samples = samples, .seconds = seconds, .loss = loss, .lr = rate};
+    StepProgress p{.epoch = known.epoch, .step = known.step_in_epoch, .steps = steps, .samples = samples, .seconds = seconds, .loss = loss, .lr = rate};
     if (const auto it = state.metrics.find("accuracy"); it != state.metrics.end()) {
       p.metric = "accuracy";
       p.metric_value = it->second;

@@ -10,8 +10,8 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 #include <unordered_map>
+#include <utility>
 
 namespace sindri {
 

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "sindri/core/error.h"
+#include "sindri/core/runtime.h"
 #include "sindri/op/kernel.h"
 #include "sindri/op/op_def.h"
 
@@ -105,7 +106,7 @@ class SimStream final : public Stream {
 
   void run(std::string what, std::function<void()> f) {
     throw_if_lost();
-    put({std::move(what), std::move(f), nullptr, nullptr});
+    put({std::move(what), in_this_runtime(std::move(f)), nullptr, nullptr});  // with the threads and choices of who puts it there
   }
   std::shared_ptr<Event> record() override {
     throw_if_lost();

@@ -112,8 +112,8 @@ Outcome run(const Training& t) {
   set_mode(t.mode);
   set_seed(t.seed);
   ops::reset_rng(t.seed);
-  const auto net = nn::SequentialCell::make({nn::Dense::make({.in_channels = kInputs, .out_channels = 16}), nn::ReLU::make(),
-                                             nn::Dropout::make({.p = 0.25}), nn::Dense::make({.in_channels = 16, .out_channels = kClasses})});
+  const auto net = nn::SequentialCell::make({nn::Dense::make({.in_channels = kInputs, .out_channels = 16}), nn::ReLU::make(), nn::Dropout::make({.p = 0.25}),
+                                             nn::Dense::make({.in_channels = 16, .out_channels = kClasses})});
   const auto optimizer = std::make_shared<optim::Momentum>(net->trainable_params(), optim::MomentumOptions{.learning_rate = 0.1, .momentum = 0.9});
   train::ModelOptions options;
   options.nan_policy = t.nan_policy;
@@ -257,7 +257,8 @@ TEST_F(DeviceTraining, AStepThatIsLeftOutIsLeftOut) {
     Training t{.sink = sink, .steps = 12, .bad = 6, .nan_policy = train::NanPolicy::kSkip};
     ::testing::internal::CaptureStderr();
     const Outcome there = run(t);
-    EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("the loss is NaN at epoch 1, step 7 (samples 24 to 27 of the epoch): the step is left out"));
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+                HasSubstr("the loss is NaN at epoch 1, step 7 (samples 24 to 27 of the epoch): the step is left out"));
     t.device = {};
     ::testing::internal::CaptureStderr();
     const Outcome here = run(t);
@@ -334,19 +335,18 @@ TEST_P(LeftOut, IsSeenInATraining) {
   }));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Places, LeftOut,
-    ::testing::Values(Place{"compute for copy", 1, Lane::kCopy, Mode::kGraph, "TheFirstBatch"},
-                      Place{"compute for copy", 2, Lane::kCopy, Mode::kGraph, "ABatchOfTheRecordedStep"},
-                      Place{"compute for copy", 20, Lane::kCopy, Mode::kGraph, "TheLastBatch"},
-                      Place{"compute for copy", 7, Lane::kCopy, Mode::kPynative, "ABatchOpByOp"},
-                      Place{"host for compute", 1, Lane::kCompute, Mode::kGraph, "TheLosses"},
-                      Place{"host for compute", 1, Lane::kCompute, Mode::kPynative, "TheLossesOpByOp"},
-                      Place{"comm for compute", 1, Lane::kCompute, Mode::kGraph, "WhatIsSent"},
-                      Place{"comm for compute", 2, Lane::kCompute, Mode::kGraph, "WhatIsSentInTheRecording"},
-                      Place{"compute for comm", 1, Lane::kComm, Mode::kGraph, "WhatIsReceived"},
-                      Place{"compute for comm", 2, Lane::kComm, Mode::kGraph, "WhatIsReceivedInTheRecording"}),
-    [](const auto& place) { return std::string(place.param.name); });
+INSTANTIATE_TEST_SUITE_P(Places, LeftOut,
+                         ::testing::Values(Place{"compute for copy", 1, Lane::kCopy, Mode::kGraph, "TheFirstBatch"},
+                                           Place{"compute for copy", 2, Lane::kCopy, Mode::kGraph, "ABatchOfTheRecordedStep"},
+                                           Place{"compute for copy", 20, Lane::kCopy, Mode::kGraph, "TheLastBatch"},
+                                           Place{"compute for copy", 7, Lane::kCopy, Mode::kPynative, "ABatchOpByOp"},
+                                           Place{"host for compute", 1, Lane::kCompute, Mode::kGraph, "TheLosses"},
+                                           Place{"host for compute", 1, Lane::kCompute, Mode::kPynative, "TheLossesOpByOp"},
+                                           Place{"comm for compute", 1, Lane::kCompute, Mode::kGraph, "WhatIsSent"},
+                                           Place{"comm for compute", 2, Lane::kCompute, Mode::kGraph, "WhatIsSentInTheRecording"},
+                                           Place{"compute for comm", 1, Lane::kComm, Mode::kGraph, "WhatIsReceived"},
+                                           Place{"compute for comm", 2, Lane::kComm, Mode::kGraph, "WhatIsReceivedInTheRecording"}),
+                         [](const auto& place) { return std::string(place.param.name); });
 
 // Of no common size, so that no block of another test serves it.
 Tensor odd_tensor(double value, int64_t n) { return Tensor::full({n}, value); }
