@@ -71,3 +71,21 @@ for target in ('CPU', 'sim'):
 """, simulator, SINDRI_TUNE="0")
     on_cpu, on_device = out.splitlines()
     assert on_cpu == on_device
+
+
+def test_nothing_is_saved_that_was_trained_on_garbage(simulator, tmp_path):
+    """A loss that is not finite is found late on a device, and before the next checkpoint."""
+    out, _ = run(TRAINING + f"""
+rows = [(np.full(8, np.nan if i // 4 == 6 else 0.5, np.float32), np.int32(i % 4)) for i in range(48)]
+for target in ('CPU', 'sim'):
+    ms.set_context(device_target=target, mode=ms.GRAPH_MODE)
+    net = Net()
+    model = train.Model(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean'), nn.Momentum(net.trainable_params(), 0.1, 0.9))
+    saves = train.ModelCheckpoint(target, {str(tmp_path)!r}, train.CheckpointConfig(save_checkpoint_steps=4))
+    try:
+        model.train(1, dataset.GeneratorDataset(rows, ['x', 'label'], shuffle=False).batch(4), callbacks=[train.LossMonitor(0), saves],
+                    dataset_sink_mode=False)
+    except ValueError as e:
+        print(str(e).partition('.')[0], sorted(f for f in os.listdir({str(tmp_path)!r}) if f.startswith(target) and f.endswith('.ckpt')))
+""", simulator)
+    assert out.splitlines() == ["epoch: 1 step: 7 ['CPU-1_4.ckpt']", "epoch: 1 step: 7 ['sim-1_4.ckpt']"]

@@ -126,6 +126,14 @@ class _InternalCallbackParam(dict):
         """(epoch, step) of the last finished step; step 0 before the first."""
         return vars(self).get('_done', (1, 0))
 
+    def _look_before_saves(self, look: Any) -> None:
+        """`look` is called before anything of the training is saved: what a device has computed may be garbage that nobody has seen yet."""
+        vars(self).setdefault('_looks', []).append(look)
+
+    def _look(self) -> None:
+        for look in vars(self).get('_looks', ()):
+            look()
+
 
 class RunContext:
     """What hooks get: the callback parameters and a way to stop. TypeError unless `original_args` is a dict."""

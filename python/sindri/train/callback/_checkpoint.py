@@ -283,6 +283,7 @@ class ModelCheckpoint(Callback):
     def _save(self, p: Any, suffix: str = '.ckpt') -> None:
         if p.cur_step_num == self._last_triggered_step and suffix == '.ckpt':
             return  # just saved
+        p._look()
         step_in_epoch = (p.cur_step_num - 1) % int(p.batch_num) + 1
         name = f'{self._prefix}-{p.cur_epoch_num}_{step_in_epoch}{suffix}'
         append = dict(self._append_dict)

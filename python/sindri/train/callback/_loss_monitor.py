@@ -4,14 +4,14 @@ from typing import Any, List, Tuple
 
 from sindri import _core
 from sindri._check import is_int
-from sindri.train.callback._callback import Callback, RunContext, _loss_numbers
+from sindri.train.callback._callback import Callback, RunContext, _InternalCallbackParam, _loss_numbers
 
 
 class LossMonitor(Callback):
     """Prints `epoch: 1 step: 625, loss is 2.302585` whenever at least `per_print_times` steps passed since the last line (0: never), the step
     counted within the epoch; in `Model.fit` also `Eval result: epoch 1, metrics: {…}`. A loss that is NaN or infinite ends training with
     ValueError: on the CPU at once, on other devices, which would have to be waited for, with the next line and at the latest at the end of an epoch or
-    behind 100 steps. ValueError unless per_print_times is an int of at least 0."""
+    behind 100 steps, and before a ModelCheckpoint saves. ValueError unless per_print_times is an int of at least 0."""
 
     _MOST_AHEAD = 100
 
@@ -26,6 +26,9 @@ class LossMonitor(Callback):
         # Steps count from 1 anew in each training; an object may serve several.
         self._last_print_time = 0
         self._unseen.clear()
+        p = run_context.original_args()
+        if isinstance(p, _InternalCallbackParam):  # of a loop of this library
+            p._look_before_saves(self._look)
         super().on_train_begin(run_context)
 
     def on_eval_step_end(self, run_context: RunContext) -> None:
