@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -98,12 +99,17 @@ static thread_local SimRecording* t_recording = nullptr;
 
 class SimStream final : public Stream {
  public:
-  SimStream(Device device, Lane lane, Simulator& sim) : Stream(device, lane), sim_(sim), thread_([this] { loop(); }) {}
+  SimStream(Device device, Lane lane, Simulator& sim) : Stream(device, lane), sim_(sim), thread_([this] { loop(); }) { sim_.note_stream(this, true); }
   ~SimStream() override {
+    sim_.note_stream(this, false);
     put_now({"end", nullptr, nullptr, nullptr});
     thread_.join();
   }
 
+  bool idle() {
+    const std::lock_guard lock(mutex_);
+    return queue_.empty() && !busy_;
+  }
   void run(std::string what, std::function<void()> f) {
     throw_if_lost();
     put({std::move(what), in_this_runtime(std::move(f)), nullptr, nullptr});  // with the threads and choices of who puts it there
@@ -171,10 +177,6 @@ class SimStream final : public Stream {
     const std::lock_guard lock(mutex_);
     queue_.push_back(std::move(w));
     more_.notify_one();
-  }
-  bool idle() {
-    const std::lock_guard lock(mutex_);
-    return queue_.empty() && !busy_;
   }
 
   void loop() {
@@ -478,7 +480,18 @@ void Simulator::count_work(int index, const std::string& what) {
 }
 void Simulator::lose(int index, int64_t n) { lose_[static_cast<size_t>(index)] = n; }
 
+void Simulator::note_stream(SimStream* stream, bool lives) {
+  const std::lock_guard lock(mutex_);
+  if (lives) streams_.insert(stream);
+  else streams_.erase(stream);
+}
+
 void Simulator::repair() {
+  const auto idle = [this] {
+    const std::lock_guard lock(mutex_);
+    return std::all_of(streams_.begin(), streams_.end(), [](SimStream* s) { return s->idle(); });
+  };
+  while (!idle()) std::this_thread::yield();
   for (Board& b : boards_) {
     const std::lock_guard lock(b.mutex);
     b.lost = false;

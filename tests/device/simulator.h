@@ -64,7 +64,7 @@ class Simulator final : public Backend {
   void lose_at_read(int index, int64_t n) { lose_read_[static_cast<size_t>(index)] = n; }
   /// Another program takes what is left of the memory at the n-th piece of work from now on.
   void exhaust(int index, int64_t n) { exhaust_[static_cast<size_t>(index)] = n; }
-  /// As after the machine was started anew.
+  /// As after the machine was started anew: what waited is dropped, nothing of it runs later.
   void repair();
   /// Leaves out the n-th wait of a kind from now on, 1 for the next: "compute for copy" (a stream for an event of another lane), "host for compute",
   /// "asks for copy" (somebody asks whether an event is reached, and is told too early that it is); "": of whichever kind, but for the last.
@@ -96,6 +96,7 @@ class Simulator final : public Backend {
   Board& board(int index) { return boards_[static_cast<size_t>(index)]; }
   void pause(Lane lane);
   bool drop_this_wait(const std::string& kind);
+  void note_stream(SimStream* stream, bool lives);
   void count_read(int index) {
     if (counted_down(&lose_read_[static_cast<size_t>(index)])) lose(index, 1);
   }
@@ -129,6 +130,7 @@ class Simulator final : public Backend {
   std::atomic<bool> ended_{false};
   std::atomic<int> running_{0};
   std::set<std::string> ran_;
+  std::set<SimStream*> streams_;  // under the mutex
   int longest_ = 0;
   double share_ = 0;
 };
