@@ -335,8 +335,7 @@ class FewSamples {
 
 const KernelDef* measure(const KernelQuery& q, const std::string& key, const std::vector<const KernelDef*>& alternatives, const MakeKernel& make) {
   const FewSamples few(q);
-  const bool all_take_few =
-      std::all_of(alternatives.begin(), alternatives.end(), [&](const KernelDef* k) { return k->reject == nullptr || k->reject(few.query()).empty(); });
+  const bool all_take_few = std::all_of(alternatives.begin(), alternatives.end(), [&](const KernelDef* k) { return rejection(*k, few.query()).empty(); });
   const KernelQuery& trial = all_take_few ? few.query() : q;
   std::vector<std::shared_ptr<Kernel>> list;
   for (const KernelDef* k : alternatives) list.push_back(make(*k, trial));

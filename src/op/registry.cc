@@ -126,7 +126,7 @@ std::shared_ptr<Kernel> make_kernel(const KernelQuery& q, const KernelDef** chos
   for (const KernelDef* k : list) {
     if (has_only && std::string_view(k->name) != only) continue;
     if (!alternatives.empty() && k->priority < alternatives[0]->priority) break;
-    const std::string why = k->reject != nullptr ? k->reject({q.op, q.attrs, q.in, q.out, k}) : "";
+    const std::string why = rejection(*k, q);
     if (why.empty()) alternatives.push_back(k);
     else reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", k->name, why);
   }

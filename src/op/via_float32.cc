@@ -5,6 +5,7 @@
 
 #include "src/device/cpu/half_convert.h"
 #include "src/device/cpu/workspace.h"
+#include "src/op/kernel_choice.h"
 
 namespace sindri {
 
@@ -69,7 +70,7 @@ std::string reject_via_float32(const KernelQuery& q) {
   std::string reasons;
   for (const KernelDef* k : kernels_of(q.op.name)) {
     if (k->priority <= 0) break;  // these take half types themselves
-    const std::string why = k->reject != nullptr ? k->reject(wide) : "";
+    const std::string why = rejection(*k, wide);
     if (why.empty()) return "";
     reasons += (reasons.empty() ? "" : "; ") + std::string(k->name) + ": " + why;
   }

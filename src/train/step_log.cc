@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
@@ -31,7 +32,10 @@ void StepLog::add(const StepResult& result, int64_t batch_bytes) {
   ++units_.back().steps;
   bytes_ahead_ += batch_bytes;
   take_known();
-  while (steps_.size() > kStepsAhead || (bytes_ahead_ > kBytesAhead && steps_.size() > kFewAhead)) look_at_oldest("the host is ahead");
+  while (steps_.size() > kStepsAhead || (bytes_ahead_ > kBytesAhead && steps_.size() > kFewAhead)) {
+    look_at_oldest("the host is ahead");
+    take_known();
+  }
 }
 
 void StepLog::end_unit(double data_wait_seconds) {
@@ -44,6 +48,7 @@ void StepLog::end_unit(double data_wait_seconds) {
 
 void StepLog::take_known() {
   while (!steps_.empty() && steps_.front().values.done()) look_at_oldest("loss");
+  deliver_known();
 }
 
 void StepLog::settle() {
@@ -69,24 +74,28 @@ void StepLog::look_at_oldest(const char* what) {
     unit.epoch = step.epoch, unit.number = step.number, unit.in_epoch = step.in_epoch;
   } catch (...) {
     steps_.clear();  // what came behind was trained on it
+    deliver_known();
     throw;
   }
-  deliver_known();
 }
 
-// A unit took from its begin, or from when the one before was known, to now: the host's own time says nothing where it runs ahead.
+// What has become known together took equal times, from the begin of the first, or from when something was known before, to now: the host's own time
+// says nothing where it runs ahead.
 void StepLog::deliver_known() {
-  while (!units_.empty() && units_.front().ended && static_cast<int64_t>(units_.front().losses.size()) == units_.front().steps) {
-    const Unit unit = std::move(units_.front());
-    units_.pop_front();
-    const auto steps = static_cast<double>(unit.steps);
-    const double now = now_seconds();
-    state_.last_step_seconds = (now - std::max(unit.begin, delivered_at_)) / steps;
-    state_.data_wait_seconds = unit.data_wait_seconds / steps;
-    delivered_at_ = now;
-    state_.known_step = unit.number;
-    state_.last_loss = unit.losses.back();
-    deliver_({unit.epoch, unit.number, unit.in_epoch, unit.losses, state_.last_step_seconds, state_.data_wait_seconds});
+  const auto known = std::find_if(units_.begin(), units_.end(), [](const Unit& u) { return !u.ended || static_cast<int64_t>(u.losses.size()) < u.steps; });
+  if (known == units_.begin()) return;
+  const std::vector<Unit> units(std::make_move_iterator(units_.begin()), std::make_move_iterator(known));
+  units_.erase(units_.begin(), known);
+  int64_t steps = 0;
+  for (const Unit& u : units) steps += u.steps;
+  const double now = now_seconds();
+  state_.last_step_seconds = (now - std::max(units[0].begin, delivered_at_)) / static_cast<double>(steps);
+  delivered_at_ = now;
+  for (const Unit& u : units) {
+    state_.data_wait_seconds = u.data_wait_seconds / static_cast<double>(u.steps);
+    state_.known_step = u.number;
+    state_.last_loss = u.losses.back();
+    deliver_({u.epoch, u.number, u.in_epoch, u.losses, state_.last_step_seconds, state_.data_wait_seconds});
   }
 }
 

@@ -13,9 +13,12 @@
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/host_memory.h"
+#include "sindri/core/runtime.h"
+#include "sindri/op/kernel_choice.h"
 #include "sindri/op/observer.h"
 #include "sindri/op/parameter.h"
 #include "sindri/op/timeline.h"
+#include "sindri/ops/conv.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/matmul.h"
 #include "sindri/ops/random.h"
@@ -276,6 +279,29 @@ TEST_F(OnDevice, AKernelIsTimedByItsWork) {
     (void)ops::relu(t);
   }
   EXPECT_GT(times.seconds, 0.003);
+}
+
+// Those of a device are asked for a few samples and timed there, as those of the CPU are.
+TEST_F(OnDevice, AKernelIsChosenByTime) {
+  const std::filesystem::path cache = std::filesystem::temp_directory_path() / fmt::format("sindri-kernels-{}", getpid());
+  const char* const before = std::getenv("SINDRI_CACHE_DIR");
+  const std::string kept = before != nullptr ? before : "";
+  setenv("SINDRI_CACHE_DIR", cache.c_str(), 1);
+  const Tensor x = Tensor::full({16, 32, 20, 20}, 0.5), w = Tensor::full({48, 32, 3, 3}, 0.25);
+  const ops::Conv2dAttrs attrs{.pad = {1, 1, 1, 1}};
+  {
+    const RuntimeScope scope(Runtime("choosing"));
+    set_kernel_tuning(true);
+    const Tensor there = ops::conv2d(x.to(kDevice), w.to(kDevice), attrs);
+    const std::map<std::string, std::string> origins = kernel_choice_origins();
+    EXPECT_TRUE(std::any_of(origins.begin(), origins.end(), [](const auto& o) { return o.first.find("conv2d") == 0 && o.second == "measured"; }))
+        << ::testing::PrintToString(origins);
+    const std::vector<double> a = there.to_vector<double>(), b = ops::conv2d(x, w, attrs).to_vector<double>();
+    for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-3);
+  }
+  if (before != nullptr) setenv("SINDRI_CACHE_DIR", kept.c_str(), 1);
+  else unsetenv("SINDRI_CACHE_DIR");
+  std::filesystem::remove_all(cache);
 }
 
 // ----- random numbers -----

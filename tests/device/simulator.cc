@@ -45,20 +45,18 @@ class SimEvent final : public Event {
  public:
   SimEvent(Board& board, Lane lane, Simulator& sim) : board_(board), lane_(lane), sim_(sim) {}
   Lane lane() const { return lane_; }
-  bool done() override {
-    {
-      const std::lock_guard lock(mutex_);
-      if (done_) return true;
-    }
-    return sim_.drop_this_wait(fmt::format("asks for {}", lane_name(lane_)));
-  }
+  bool done() override { return is_reached() || sim_.drop_this_wait(fmt::format("asks for {}", lane_name(lane_))); }
   void synchronize() override {
-    if (!sim_.drop_this_wait(fmt::format("host for {}", lane_name(lane_)))) wait();
+    if (!is_reached() && !sim_.drop_this_wait(fmt::format("host for {}", lane_name(lane_)))) wait();
     take_error();
   }
   void wait() {
     std::unique_lock lock(mutex_);
     reached_.wait(lock, [&] { return done_; });
+  }
+  bool is_reached() {
+    const std::lock_guard lock(mutex_);
+    return done_;
   }
   void set() {
     const std::lock_guard lock(mutex_);

@@ -73,6 +73,7 @@ struct Heard : train::Callback {
     EXPECT_EQ(s.known_step, known.step);
     EXPECT_GT(known.seconds, 0);
     units.push_back(static_cast<int64_t>(known.losses.size()));
+    seconds.push_back(known.seconds);
   }
   void step_end(train::TrainState& s) override {
     waits.push_back(host_waits() - waits_before);
@@ -81,6 +82,7 @@ struct Heard : train::Callback {
   void epoch_end(train::TrainState& s) override { EXPECT_TRUE(quiet || s.known_step == s.cur_step_num) << "an epoch ends with all that is known of it"; }
   bool quiet = false;
   std::vector<float> losses;
+  std::vector<double> seconds;
   std::vector<int64_t> units, waits, behind;
   int64_t waits_before = 0;
 };
@@ -214,8 +216,10 @@ TEST_F(DeviceTraining, ALossThatIsAskedForIsOfItsStep) {
     std::vector<double> asked;
   };
   const auto asks = std::make_shared<Asks>();
+  simulator.set_lane_delay(Lane::kCompute, 300);
   const Outcome o = run({.sink = false, .callbacks = {asks}});
   ASSERT_EQ(asks->asked.size(), 4u);
+  EXPECT_GT(*std::min_element(o.heard->seconds.begin(), o.heard->seconds.end()), 0.001) << "steps that become known together share the time";
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(asks->asked[i], static_cast<double>(o.heard->losses[5 * i + 4]));
 }
 
