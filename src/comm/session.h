@@ -1,0 +1,68 @@
+// What all communicators of a process share: who it is, how it hears that the job has ended, and the log of calls.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "sindri/comm/communicator.h"
+#include "sindri/core/error.h"
+
+namespace sindri::comm {
+
+/// Who this process is (docs/guide/distributed.md, "Who am I").
+struct Identity {
+  int rank = 0, size = 1;
+  int local_rank = 0, local_size = 1;
+  std::string host, address;  ///< of the rendezvous: address is "host:port", empty where the backend needs none
+  std::string source = "none";  ///< "SINDRI_*", "rank table FILE", "torchrun", "Open MPI", "Slurm", …
+  int device = -1;  ///< DEVICE_ID; -1: local_rank
+};
+
+struct CallRecord {
+  int64_t number = 0;
+  const char* kind = "";
+  std::string what;
+  int index = 0;
+  int64_t bytes = 0;
+  double entered = 0, left = 0;  ///< seconds since the epoch; left 0 while it runs
+};
+
+/// Shared by the threads that communicate, the watch thread, and whoever writes the call log. `mutex` serialises calls.
+struct Session {
+  Identity identity;
+  Options options;
+  std::vector<int> host_of;  ///< by world rank: index of its host
+  std::mutex mutex;
+
+  /// Why no call may go on: set once, by a call that failed or by the watch; waits poll it. Null: nothing happened.
+  std::shared_ptr<const CommError> failure() const;
+  /// The first one counts. Returns whether this was it.
+  bool fail(const CommError& error);
+  bool failed() const { return failed_.load(std::memory_order_acquire); }
+  /// Throws failure(), if there is one.
+  void check() const;
+  /// Called (on the failing thread) when fail() succeeds: tells the watch, wakes waits of the backend.
+  void on_failure(std::function<void(const CommError&)> f);
+
+  CallRecord& enter(const char* kind, const Call& call, int64_t bytes);  ///< under mutex
+  void leave(CallRecord& record);
+  std::vector<CallRecord> calls() const;  ///< the last 1024
+  std::atomic<int64_t> call_number{0};
+  std::atomic<int64_t> step{0};  ///< of the training, for heartbeats and messages
+  std::atomic<const char*> phase{""};  ///< "data", "forward", …, a literal
+
+ private:
+  mutable std::mutex guard_;
+  std::atomic<bool> failed_{false};
+  std::shared_ptr<const CommError> failure_;
+  std::vector<std::function<void(const CommError&)>> listeners_;
+  std::vector<CallRecord> ring_;
+};
+
+}  // namespace sindri::comm
