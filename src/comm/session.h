@@ -22,6 +22,9 @@ struct Identity {
   std::string host, address;  ///< of the rendezvous: address is "host:port", empty where the backend needs none
   std::string source = "none";  ///< "SINDRI_*", "rank table FILE", "torchrun", "Open MPI", "Slurm", …
   int device = -1;  ///< DEVICE_ID; -1: local_rank
+  bool scheduler = false;  ///< MS_ROLE=MS_SCHED: keeps the store and is no rank
+  bool keeps_store = false;  ///< this process listens at the address: rank 0, or the scheduler
+  std::string seed;  ///< what the ranks have in common where no token was given (job_token())
 };
 
 struct CallRecord {
@@ -31,6 +34,8 @@ struct CallRecord {
   int index = 0;
   int64_t bytes = 0;
   double entered = 0, left = 0;  ///< seconds since the epoch; left 0 while it runs
+  std::string group = "world";  ///< name of the communicator
+  std::vector<int> members;  ///< its world ranks; empty: all
 };
 
 /// Shared by the threads that communicate, the watch thread, and whoever writes the call log. `mutex` serialises calls.
@@ -47,6 +52,8 @@ struct Session {
   bool failed() const { return failed_.load(std::memory_order_acquire); }
   /// Throws failure(), if there is one.
   void check() const;
+  /// Set by the watch before the first call: what is behind an error that a backend met (Watch::judge), for the argument of fail().
+  std::function<CommError(const CommError&)> judge;
   /// Called (on the failing thread) when fail() succeeds: tells the watch, wakes waits of the backend.
   void on_failure(std::function<void(const CommError&)> f);
 
