@@ -17,6 +17,7 @@
 #include "sindri/core/nearest.h"
 #include "sindri/train/boost.h"
 #include "sindri/train/training_state.h"
+#include "src/cli/comm_verbs.h"
 #include "src/cli/measure_verbs.h"
 #include "src/cli/plan_verb.h"
 #include "src/cli/process.h"
@@ -94,6 +95,7 @@ struct Program {
   int top = 5;
   bool all_cells = false, settings_doc = false, ops_doc = false;
   MeasureVerbs measure;
+  CommVerbs comm;
   PlanVerb plan;
   std::string weights = "average", output;
   CLI::App *boost_verb, *explain_verb, *weights_verb;
@@ -116,6 +118,7 @@ struct Program {
     summary_verb->add_flag("--all", all_cells, "every cell, not only the outer two levels");
     add_settings_flags(summary_verb, &common);
     measure.add_to(&app);
+    comm.add_to(&app);
     plan.add_to(&app);
     add_boost();
     ops_verb = app.add_subcommand("ops", "List the operators and their kernels\n\nExamples:\n  sindri ops\n  sindri ops conv2d\n");
@@ -321,6 +324,7 @@ int main(int argc, char** argv) {
     if (!program.version_verb->parsed()) sindri::app::check_environment();
     sindri::app::load_libraries();
     return finish_output(program.measure.parsed()           ? program.measure.run(line)
+                             : program.comm.parsed()        ? program.comm.run()
                              : program.plan.parsed()        ? program.plan.run()
                              : program.train_verb->parsed() ? program.run_train(line)
                              : program.boost_verb->parsed() ? program.run_boost()

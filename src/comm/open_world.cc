@@ -3,12 +3,14 @@
 
 #include "sindri/core/error.h"
 #include "src/comm/backends.h"
+#include "src/comm/mpi.h"
 
 namespace sindri::comm {
 
 std::shared_ptr<Communicator> open_world(const Options& options) {
+  if (options.backend == "mpi" || (options.backend == "auto" && launched_by_mpi())) return open_mpi(options);
   if (options.backend == "auto" || options.backend == "single") return open_single(options);
-  throw SettingsError(fmt::format("dist.backend '{}' is not there", options.backend), "comm::init", "use auto or single");
+  throw SettingsError(fmt::format("dist.backend '{}' is not there", options.backend), "comm::init", "use auto, mpi or single");
 }
 
 }  // namespace sindri::comm
