@@ -39,6 +39,12 @@ struct Found {
   bool complete() const { return present() && lacks.empty(); }
 };
 
+Found found(const char* source) {
+  Found f;
+  f.source = source;
+  return f;
+}
+
 class Reader {
  public:
   Reader(const Environment& environment, Found* found) : environment_(environment), found_(found) {}
@@ -120,7 +126,7 @@ void check_address(const std::string& address, const std::string& variable) {
 }
 
 Found from_sindri(const Environment& e, bool by_mpi) {
-  Found f{.source = "SINDRI_*"};
+  Found f = found("SINDRI_*");
   Reader r(e, &f);
   r.rank_and_size("SINDRI_RANK", "SINDRI_WORLD_SIZE");
   if (!f.present()) return f;
@@ -177,7 +183,7 @@ Found from_table(const Environment& e, const Options& options) {
 }
 
 Found from_torchrun(const Environment& e, bool by_mpi) {
-  Found f{.source = "RANK, WORLD_SIZE (torchrun)"};
+  Found f = found("RANK, WORLD_SIZE (torchrun)");
   Reader r(e, &f);
   r.rank_and_size("RANK", "WORLD_SIZE");
   if (!f.present()) return f;
@@ -191,7 +197,7 @@ Found from_torchrun(const Environment& e, bool by_mpi) {
 }
 
 Found from_open_mpi(const Environment& e, const std::string& backend) {
-  Found f{.source = "Open MPI"};
+  Found f = found("Open MPI");
   Reader r(e, &f);
   r.rank_and_size("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
   if (!f.present()) return f;
@@ -238,7 +244,7 @@ int tasks_of_node(const std::string& text, int index) {
 }
 
 Found from_slurm(const Environment& e, const std::string& backend) {
-  Found f{.source = "Slurm"};
+  Found f = found("Slurm");
   Reader r(e, &f);
   if (r.text("SLURM_PROCID").empty()) return f;  // an allocation without srun: nobody was launched as one of several
   r.rank_and_size("SLURM_PROCID", "SLURM_NTASKS");
@@ -261,7 +267,7 @@ Found from_slurm(const Environment& e, const std::string& backend) {
 }
 
 Found from_rank_id(const Environment& e) {
-  Found f{.source = "RANK_ID, RANK_SIZE"};
+  Found f = found("RANK_ID, RANK_SIZE");
   Reader r(e, &f);
   r.rank_and_size("RANK_ID", "RANK_SIZE");
   const std::string host = r.text("MASTER_ADDR");
@@ -271,7 +277,7 @@ Found from_rank_id(const Environment& e) {
 }
 
 Found from_scheduler(const Environment& e) {
-  Found f{.source = "MS_ROLE"};
+  Found f = found("MS_ROLE");
   Reader r(e, &f);
   const std::string role = r.noted("MS_ROLE");
   if (role.empty()) return f;
@@ -406,11 +412,11 @@ Identity find_identity(const Environment& environment, const Options& options) {
   if (table.present() && !table.complete() && table.size != first->size)
     throw SettingsError(fmt::format("{} has {} ranks, but {}", table.source, table.size, described(*first)), "the environment",
                         "start as many processes as the table has devices, or unset RANK_TABLE_FILE");
-  Identity found = identity_of(*first);
-  found.host = name;
+  Identity identity = identity_of(*first);
+  identity.host = name;
   Found ignored;
-  if (found.device == kUnknown) found.device = Reader(environment, &ignored).number("DEVICE_ID", 0, kMostRanks).value_or(kUnknown);
-  return found;
+  if (identity.device == kUnknown) identity.device = Reader(environment, &ignored).number("DEVICE_ID", 0, kMostRanks).value_or(kUnknown);
+  return identity;
 }
 
 std::string job_token(const Environment& environment, const Options& options, const Identity& identity) {

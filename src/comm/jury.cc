@@ -98,7 +98,10 @@ void Jury::reported(int rank, const CommError& error, double now) {
   Strength strength = kSaid;
   if (error.code() == ErrorCode::kPeerLost || error.code() == ErrorCode::kCommLibrary) strength = kBroken;
   if (error.code() == ErrorCode::kCommTimeout) strength = kWaitedThere;
-  add(now, strength, rank, error.code(), fmt::format("{}: {}", name(rank), error.message()), error.where(), error.fix());
+  // "rank 2 ends the job: …" gets its host; of other texts it is said who they are from.
+  const std::string self = fmt::format("rank {} ", rank);
+  const std::string text = error.message().starts_with(self) ? name(rank) + error.message().substr(self.size() - 1) : name(rank) + ": " + error.message();
+  add(now, strength, rank, error.code(), text, error.where(), error.fix());
 }
 
 void Jury::told(int rank, const std::string& how, double now) {
