@@ -49,6 +49,11 @@ void start_guard(const CommError& error) {
   }).detach();
 }
 
+std::optional<CallRecord> last_call(const Session& session) {
+  std::vector<CallRecord> all = session.calls();
+  return all.empty() ? std::nullopt : std::optional(std::move(all.back()));
+}
+
 StoreConfig config_of(const Identity& identity, const Options& options) {
   StoreConfig c;
   c.address = identity.address;
@@ -105,7 +110,7 @@ Pulse Watch::Core::pulse() {
   }
   p.step = s->step;
   p.phase = s->phase.load();
-  const std::optional<CallRecord> last = s->last_call();
+  const std::optional<CallRecord> last = last_call(*s);
   if (!last) return p;
   p.call = last->number;
   p.inside = last->left == 0;
@@ -122,7 +127,7 @@ void Watch::Core::verdict(const CommError& error) {
   told = true;
   if (s == nullptr || closed) return;
   std::string where = s->where();
-  const std::optional<CallRecord> last = s->last_call();
+  const std::optional<CallRecord> last = last_call(*s);
   if (last && last->left == 0) where += fmt::format("; this rank, {}, waited {:.1f} s", s->identity.rank, std::max(0.0, wall_seconds() - last->entered));
   if (!error.where().empty()) where += (where.empty() ? "" : "; ") + error.where();
   s->fail(CommError(error.code(), error.message(), where, error.fix()));
