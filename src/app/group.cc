@@ -26,7 +26,8 @@ std::string shared_settings(const Settings& s) {
   std::string out;
   for (const SettingSpec& spec : Settings::schema()) {
     const std::string name = spec.name;
-    if (name == "device_id" || name == "data.workers" || name == "data.path" || name == "train.run_dir" || name == "dist.rank_table" || name == "dist.interface" || name == "dist.job_id")
+    if (name == "device_id" || name == "data.workers" || name == "data.path" || name == "train.run_dir" || name == "dist.rank_table" ||
+        name == "dist.interface" || name == "dist.job_id")
       continue;
     out += fmt::format("{}: {}\n", name, s.value_text(name));
   }

@@ -36,6 +36,7 @@ class Group {
   int any_signal(int mine) const;
   /// Tells the others why this rank ends, so that none of them waits for it. An error that all ranks have met is told in vain.
   void tell(const std::exception& e) const noexcept;
+
  private:
   comm::Communicator* world_ = nullptr;
 };

@@ -74,7 +74,12 @@ void build(Session* s) {
   ops::reset_rng(set.get_int("train.seed"));
   s->image = image_shape(set);
   look_at_start(s);
-  s->data = open_data(set, s->image, true, s->parts);
+  Parts parts = s->parts;
+  if (const std::string why = s->group.several() ? why_not_in_parts(set, make_metrics(set, 2)) : ""; !why.empty()) {
+    if (s->group.first()) log::warn("train", fmt::format("every rank evaluates all of the data: {}", why));
+    parts.rank = 0, parts.ranks = 1;
+  }
+  s->data = open_data(set, s->image, true, parts);
   check_unused_classes(set, s->data.num_classes);
   s->network = make_network(set, s->data.num_classes);
   // Sunk with a size of its own, an epoch is that many steps, wherever a pass over the data ends.

@@ -38,6 +38,11 @@ struct CallRecord {
   std::vector<int> members;  ///< its world ranks; empty: all
 };
 
+/// "89.4 MB"
+std::string bytes_text(int64_t bytes);
+/// all_reduce "gradient bucket 1" (89.4 MB)
+std::string call_text(const char* kind, const std::string& what, int index, int64_t bytes);
+
 /// Shared by the threads that communicate, the watch thread, and whoever writes the call log. `mutex` serialises calls.
 struct Session {
   Identity identity;
@@ -56,19 +61,26 @@ struct Session {
   std::function<CommError(const CommError&)> judge;
   /// Called (on the failing thread) when fail() succeeds: tells the watch, wakes waits of the backend.
   void on_failure(std::function<void(const CommError&)> f);
+  /// Called by close(), the last one first: says farewell to the store, closes the transport.
+  void on_close(std::function<void()> f);
+  /// The orderly end, once; nothing communicates any more.
+  void close();
 
   CallRecord& enter(const char* kind, const Call& call, int64_t bytes);  ///< under mutex
   void leave(CallRecord& record);
-  std::vector<CallRecord> calls() const;  ///< the last 1024
+  std::vector<CallRecord> calls() const;  ///< the last 1024, the oldest first
+  /// "step 1203, call 4812 all_reduce "gradient bucket 1" (89.4 MB)": the call that runs or ran last; empty before the first.
+  std::string where() const;
   std::atomic<int64_t> call_number{0};
   std::atomic<int64_t> step{0};  ///< of the training, for heartbeats and messages
   std::atomic<const char*> phase{""};  ///< "data", "forward", …, a literal
 
  private:
-  mutable std::mutex guard_;
+  mutable std::mutex guard_;  // of all below
   std::atomic<bool> failed_{false};
   std::shared_ptr<const CommError> failure_;
   std::vector<std::function<void(const CommError&)>> listeners_;
+  std::vector<std::function<void()>> closers_;
   std::vector<CallRecord> ring_;
 };
 
