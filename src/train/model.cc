@@ -36,7 +36,7 @@ std::vector<BuildContext::MovingAverage> moving_averages(nn::Cell& network) {
   for (const auto& [path, cell] : network.cells_and_names()) {
     if (auto* norm = dynamic_cast<nn::BatchNorm*>(cell)) {
       out.push_back({&norm->moving_mean(), norm->options().momentum});
-      out.push_back({&norm->moving_variance(), norm->options().momentum});
+      out.push_back({&norm->moving_variance(), norm->options().momentum, &norm->moving_mean()});
     }
   }
   return out;

@@ -105,7 +105,7 @@ class SINDRI_API DataParallel {
   friend SINDRI_API std::shared_ptr<DataParallel> apply_data_parallel(TrainStep&, const BuildContext&, const DataParallelOptions&, comm::Communicator&);
   DataParallel();
   struct State;
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;  // the stages hold it, too
 };
 
 /// Makes a step the data-parallel one: behind the algorithms (apply_boosts), so that each virtual rank runs what they make of `gradients`. Throws
