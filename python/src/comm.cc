@@ -6,6 +6,7 @@
 #include "sindri/app/dist.h"
 #include "sindri/comm/communicator.h"
 #include "sindri/ops/comm.h"
+#include "sindri/ops/random.h"
 #include "sindri/train/data_parallel.h"
 
 namespace sindri::python {
@@ -18,6 +19,79 @@ app::Settings environment_settings() {
   s.validate();
   return s;
 }
+
+// What training steps of this process are told beside their own arguments; since init.
+train::DataParallelOptions& step_options() {
+  static train::DataParallelOptions o;
+  return o;
+}
+
+// A process of Python is one virtual rank. What its random ops draw is that rank's: the key counts samples from there on.
+int64_t own_sample_offset() { return train::sample_offset(comm::world().rank()); }
+
+void place_random_numbers() {
+  const std::vector<int64_t> key = ops::rng_state().stored().to_vector<int64_t>();
+  ops::rng_state().store(Tensor::from_vector<int64_t>({3}, {key.at(0), key.at(1), own_sample_offset()}));
+}
+
+void join() {
+  const app::Settings s = environment_settings();
+  const train::DataParallelOptions o = app::data_parallel_options(s);
+  {
+    const py::gil_scoped_release release;
+    comm::init(app::comm_options(s));
+  }
+  if (const int size = comm::world().size(); o.virtual_ranks != 0 && o.virtual_ranks != size)
+    throw CommError(ErrorCode::kLayout, fmt::format("dist.virtual_ranks is {}, and there are {} processes, each of which is one", o.virtual_ranks, size),
+                    "SINDRI_DIST_VIRTUAL_RANKS", "unset it, or start as many processes");
+  step_options() = o;
+  place_random_numbers();
+}
+
+train::DataParallelOptions options_of(bool mean, const std::optional<std::vector<int64_t>>& fusion, double bucket_mb) {
+  train::DataParallelOptions o = step_options();
+  o.gradients_mean = mean;
+  if (fusion || bucket_mb > 0) o.all_reduce_fusion_config = fusion;
+  if (bucket_mb > 0) o.bucket_mb = bucket_mb;
+  return o;
+}
+
+/// What ranks do together between steps. The step itself reduces in its stage `reduce`, by reduce_gradients.
+class PyDataParallel {
+ public:
+  PyDataParallel(const py::iterable& parameters, const std::vector<std::pair<std::string, py::object>>& network_state, bool mean,
+                 const std::optional<std::vector<int64_t>>& fusion, double bucket_mb, bool parameter_broadcast) {
+    train::BuildContext context;
+    for (const py::handle p : parameters) context.parameters.push_back(slot(p));
+    for (const auto& [name, p] : network_state) context.network_state.emplace_back(name, slot(p));
+    train::DataParallelOptions o = options_of(mean, fusion, bucket_mb);
+    o.parameter_broadcast = o.parameter_broadcast && parameter_broadcast;
+    train::TrainStep unused;  // Python's stages do what it would
+    state_ = train::apply_data_parallel(unused, context, o, comm::world());
+  }
+  void begin(const std::vector<std::string>& lines, const py::iterable& state) {
+    std::vector<Parameter*> more;
+    for (const py::handle p : state) more.push_back(slot(p));
+    const py::gil_scoped_release release;
+    state_->begin(lines, more);
+    place_random_numbers();
+  }
+  void check_replicas() { state_->check_replicas(); }
+  void after_step(int64_t step) { state_->after_step(step); }
+  std::vector<std::tuple<int64_t, int64_t, int64_t>> buckets() const {
+    std::vector<std::tuple<int64_t, int64_t, int64_t>> out;
+    for (const train::GradientBucket& b : state_->buckets()) out.emplace_back(b.first, b.last, b.bytes);
+    return out;
+  }
+
+ private:
+  Parameter* slot(py::handle p) {
+    kept_.push_back(slot_of(p));
+    return kept_.back().get();
+  }
+  std::vector<std::shared_ptr<Parameter>> kept_;
+  std::shared_ptr<train::DataParallel> state_;
+};
 
 // The world ranks of each host's processes, by world rank: known to all since init.
 std::vector<int> hosts_of_world() {
@@ -94,13 +168,7 @@ void bind_ops_of_ranks(py::module_& into) {
 }
 
 void bind_world(py::module_& m) {
-  m.def(
-      "init",
-      [] {
-        const app::Settings s = environment_settings();
-        unlocked([&] { comm::init(app::comm_options(s)); });
-      },
-      "Joins the group that this process was started in, with the settings SINDRI_DIST_….");
+  m.def("init", &join, "Joins the group that this process was started in, with the settings SINDRI_DIST_….");
   m.def("finalize", &comm::finalize, py::call_guard<py::gil_scoped_release>());
   m.def("initialized", &comm::initialized);
   m.def("backend", [] { return std::string(comm::world().backend()); });
@@ -143,15 +211,25 @@ void bind_comm(py::module_& m) {
   bind_host_calls(c);
   c.def(
       "reduce_gradients",
-      [](py::handle gradients, bool mean, const std::optional<std::vector<int64_t>>& fusion, const std::string& group) {
+      [](py::handle gradients, bool mean, const std::optional<std::vector<int64_t>>& fusion, double bucket_mb, const std::string& group) {
         const TensorList g = list_of(gradients);
-        train::DataParallelOptions o;
-        o.gradients_mean = mean;
-        o.all_reduce_fusion_config = fusion;
+        const train::DataParallelOptions o = options_of(mean, fusion, bucket_mb);
         return to_python_tuple(unlocked([&] { return train::reduce_gradients(g, o, comm::find_group(group)); }));
       },
-      py::arg("gradients"), py::arg("mean"), py::arg("fusion"), py::arg("group") = "world",
-      "The ranks' gradients put together, a bucket a call. fusion None: buckets by size.");
+      py::arg("gradients"), py::arg("mean"), py::arg("fusion") = py::none(), py::arg("bucket_mb") = 0.0, py::arg("group") = "world",
+      "The ranks' gradients put together, a bucket a call. fusion: the last gradient of each bucket; None: the settings'.");
+  c.def("place_random_numbers", &place_random_numbers, py::call_guard<py::gil_scoped_release>(),
+        "The random ops draw this rank's numbers, whatever rank's state they were given.");
+  py::class_<PyDataParallel>(c, "DataParallel", "What the ranks of a data-parallel training do together between steps (include/sindri/train/data_parallel.h).")
+      .def(py::init<const py::iterable&, const std::vector<std::pair<std::string, py::object>>&, bool, const std::optional<std::vector<int64_t>>&, double, bool>(),
+           py::arg("parameters"), py::arg("network_state"), py::arg("mean"), py::arg("fusion"), py::arg("bucket_mb"), py::arg("parameter_broadcast"))
+      .def("begin", &PyDataParallel::begin, py::arg("lines"), py::arg("state"),
+           "Before the first step: CommError unless all ranks were given the same; then all have rank 0's parameters and state.")
+      .def("check_replicas", &PyDataParallel::check_replicas, py::call_guard<py::gil_scoped_release>(),
+           "CommError naming the ranks whose parameters differ from the others'.")
+      .def("after_step", &PyDataParallel::after_step, py::arg("step"), py::call_guard<py::gil_scoped_release>(),
+           "check_replicas() every dist.replica_check_steps steps.")
+      .def_property_readonly("buckets", &PyDataParallel::buckets, "[(first, last, bytes)] in the order of reduction.");
   // Ranks that are threads, for tests: their world is that of the thread that asks.
   c.def(
       "run_ranks",
