@@ -26,6 +26,7 @@ ReduceOp comm_ops::parse_reduce_op(const char* op, const std::string& name) {
 namespace {
 
 using namespace comm_ops;
+using TensorList = std::vector<Tensor>;
 
 int64_t size_of(const std::string& group) { return comm::find_group(group).size(); }
 
@@ -181,14 +182,14 @@ const OpDef& kAllToAll = register_op({
 namespace ops {
 
 std::vector<Tensor> all_reduce(const std::vector<Tensor>& xs, const AllReduceAttrs& a) {
-  return bind(kAllReduce, Attrs::of(AllReduceNodeAttrs{a.op, a.group, a.what, a.index, a.scale, a.wire}), xs);
+  return sindri::bind(kAllReduce, Attrs::of(AllReduceNodeAttrs{a.op, a.group, a.what, a.index, a.scale, a.wire}), Span<const Tensor>(xs));
 }
 Tensor all_gather(const Tensor& x, const std::string& group) { return bind_one(kAllGather, Attrs::of(GroupAttrs{group}), {x}); }
 Tensor reduce_scatter(const Tensor& x, const std::string& op, const std::string& group) {
   return bind_one(kReduceScatter, Attrs::of(ReduceScatterAttrs{op, group}), {x});
 }
 std::vector<Tensor> broadcast(const std::vector<Tensor>& xs, int64_t root, const std::string& group) {
-  return bind(kBroadcast, Attrs::of(BroadcastAttrs{root, group}), xs);
+  return sindri::bind(kBroadcast, Attrs::of(BroadcastAttrs{root, group}), Span<const Tensor>(xs));
 }
 Tensor all_to_all(const Tensor& x, const std::string& group) { return bind_one(kAllToAll, Attrs::of(GroupAttrs{group}), {x}); }
 
