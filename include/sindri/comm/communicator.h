@@ -133,6 +133,7 @@ class SINDRI_API Communicator {
   virtual std::shared_ptr<Communicator> do_group(const std::vector<int>& ranks, const std::string& name) = 0;
 
  private:
+  friend class NcclCommunicator;  // whose calls of host memory are another communicator's
   template <class F> void run(const char* kind, DType dtype, int64_t count, const Call& call, F body);
   std::shared_ptr<Session> session_;
   std::string name_;
