@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "sindri/comm/communicator.h"
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/device/device.h"
@@ -200,6 +201,8 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   loop.chunk = sink && context().mode == Mode::kGraph ? s.batch_num : 1;
   s.cur_step_num = options.initial_total >= 0 ? options.initial_total : options.initial_epoch * s.batch_num + options.initial_step;
 
+  s.global_batch = s.batch_size;
+  s.global_samples = options.initial_samples >= 0 ? options.initial_samples : s.cur_step_num * s.global_batch;
   s.steps_before_epoch = s.cur_step_num - options.initial_step;
   if (options.initial_epoch < epochs && (options.max_steps <= 0 || s.cur_step_num < options.max_steps)) loop.data = open_at(loop, *data, size);
 
@@ -217,6 +220,16 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   }
   loop.notify(Event::kEnd, &Callback::end);
 }
+
+namespace {
+
+// The other ranks have steps left, and none of them can be made without this one.
+[[noreturn]] void throw_data_ended(const TrainState& s, int64_t done) {
+  throw CommError(ErrorCode::kRankData, fmt::format("the data of rank {} ended after {} of the {} steps of an epoch", s.ranks->rank(), done, s.batch_num),
+                  fmt::format("epoch {}", s.cur_epoch_num), "repair the samples that were left out, or use data.on_corrupt: replace");
+}
+
+}  // namespace
 
 // The data at the step the training begins with.
 std::unique_ptr<dataset::Iterator> Model::open_at(const Loop& loop, const dataset::Dataset& data, int64_t size) {
@@ -268,7 +281,10 @@ void Model::run_epochs(Loop& loop) {
       double waited = 0;
       loop.log.begin_unit();
       for (; ran < steps; ++ran) {
-        if (!loop.fetch(&batch, &waited)) break;  // fewer rows than counted (dropped ones): the epoch ends here
+        if (!loop.fetch(&batch, &waited)) {
+          if (s.ranks != nullptr) throw_data_ended(s, done + ran);
+          break;  // fewer rows than counted (dropped ones): the epoch ends here
+        }
         check_columns(batch, loss_ != nullptr);
         if (ran == 0) {
           ++s.cur_step_num;
@@ -278,6 +294,7 @@ void Model::run_epochs(Loop& loop) {
         }
         const StepResult result = (*runner_)(batch, s.cur_step_num - 1);
         s.net_outputs = result.loss;
+        s.global_samples += s.global_batch;
         loop.log.add(result, bytes_of(batch));
         if (loop.options.stop_requested && loop.options.stop_requested()) {
           ++ran;
@@ -369,7 +386,37 @@ class Judged {
 
 }  // namespace
 
-MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset::OnCorrupt on_corrupt, int64_t max_corrupt) {
+namespace {
+
+// What the ranks have counted, added up in their order on each of them.
+void add_over_ranks(const std::map<std::string, std::shared_ptr<nn::Metric>>& metrics, comm::Communicator& ranks) {
+  std::vector<double> mine;
+  for (const auto& [name, metric] : metrics) {
+    const std::vector<double> counts = metric->saved();
+    mine.push_back(static_cast<double>(counts.size()));
+    mine.insert(mine.end(), counts.begin(), counts.end());
+  }
+  const auto size = static_cast<int64_t>(mine.size());
+  std::vector<int64_t> sizes(static_cast<size_t>(ranks.size()));
+  ranks.all_gather(&size, sizes.data(), 1, DType::kInt64, {"metrics"});
+  int64_t total = 0;
+  for (const int64_t n : sizes) total += n;
+  std::vector<double> all(static_cast<size_t>(total));
+  ranks.all_gather_v(mine.data(), all.data(), sizes, DType::kFloat64, {"metrics"});
+  for (const auto& [name, metric] : metrics) metric->clear();
+  auto at = all.begin();
+  for (int r = 0; r < ranks.size(); ++r) {
+    for (const auto& [name, metric] : metrics) {
+      const auto end = at + 1 + static_cast<std::ptrdiff_t>(*at);
+      metric->add_saved({at + 1, end});
+      at = end;
+    }
+  }
+}
+
+}  // namespace
+
+MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset::OnCorrupt on_corrupt, int64_t max_corrupt, comm::Communicator* ranks) {
   if (options_.metrics.empty()) throw ValueError("Model::eval needs metrics", "", "give ModelOptions::metrics, for example {\"accuracy\", …}");
   if (!data) throw ValueError("Model::eval needs a dataset");
   if (data->get_dataset_size() < 0) throw ValueError("the dataset repeats without end", "", "give repeat() a count");
@@ -387,6 +434,7 @@ MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset:
   }
   judged.update();
   net_with_loss_->set_train(was_training);
+  if (ranks != nullptr && ranks->size() > 1) add_over_ranks(options_.metrics, *ranks);
   MetricValues values;
   for (auto& [name, metric] : options_.metrics) values[name] = metric->value();
   return values;
