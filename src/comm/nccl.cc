@@ -178,6 +178,7 @@ class NcclCommunicator final : public Communicator {
     });
   }
   void do_barrier() override { host_->do_barrier(); }
+  bool takes_streams() const override { return true; }
   std::shared_ptr<Communicator> do_group(const std::vector<int>& ranks, const std::string& name) override {
     return make_nccl(host_->do_group(ranks, name), device_);
   }

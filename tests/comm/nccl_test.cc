@@ -399,6 +399,39 @@ TEST_F(Nccl, AfterAnErrorNothingGoesOn) {
   EXPECT_EQ(fake().count("AllReduce"), 1);
 }
 
+TEST_F(Nccl, TheWorldOfAProcess) {
+  const RuntimeScope scope(Runtime("alone"));
+  Options options;
+  options.backend = "nccl";
+  Communicator& world = comm::init(options);
+  EXPECT_STREQ(world.backend(), "nccl");
+  EXPECT_EQ(current_device(), gpu(0));
+  EXPECT_EQ(&comm::init(options), &world);
+  std::vector<float> in = {1, 2}, out(2);
+  world.all_reduce(in.data(), out.data(), 2, DType::kFloat32, ReduceOp::kMean, {"", 0, &stream_of(0)});
+  stream_of(0).synchronize();
+  EXPECT_EQ(out, in);
+  EXPECT_EQ(fake().count("AllReduce"), 1);
+  comm::finalize();
+  EXPECT_EQ(fake().count("CommDestroy"), 1);
+}
+
+TEST_F(Nccl, OtherBackendsAndStreams) {
+  comm::run_ranks(2, [](int rank) {
+    float x = 1;
+    try {
+      comm::world().all_reduce(&x, &x, 1, DType::kFloat32, ReduceOp::kSum, {"", 0, &stream_of(rank)});
+      ADD_FAILURE() << "threads cannot reach a GPU's memory";
+    } catch (const DeviceError& e) { EXPECT_NE(std::string(e.what()).find("dist.backend=nccl"), std::string::npos) << e.what(); }
+  });
+  // A world of one rank copies where the memory is.
+  const RuntimeScope scope(Runtime("alone"));
+  std::vector<float> in = {3, 4}, out(2);
+  comm::world().all_gather(in.data(), out.data(), 2, DType::kFloat32, {"", 0, &stream_of(0)});
+  stream_of(0).synchronize();
+  EXPECT_EQ(out, in);
+}
+
 TEST_F(Nccl, WhoGetsIt) {
   Options options;
   const auto wants = [&](const char* backend, int size) {

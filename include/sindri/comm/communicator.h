@@ -131,6 +131,8 @@ class SINDRI_API Communicator {
   /// Either side may be absent (rank -1).
   virtual void do_send_recv(const void* out, int64_t out_bytes, int to, void* in, int64_t in_bytes, int from, Stream* stream) = 0;
   virtual void do_barrier() = 0;
+  /// Whether calls may have a stream.
+  virtual bool takes_streams() const { return false; }
   virtual std::shared_ptr<Communicator> do_group(const std::vector<int>& ranks, const std::string& name) = 0;
 
  private:
