@@ -23,6 +23,10 @@ find_package(ZLIB REQUIRED)
 if(SINDRI_GLOO_PLUGIN)
   find_package(Gloo REQUIRED)
 endif()
+if(SINDRI_MPI_PLUGIN)
+  enable_language(C)  # FindMPI looks for the C library with the C compiler
+  find_package(MPI REQUIRED COMPONENTS C)
+endif()
 
 add_library(sindri_private_dependencies INTERFACE)
 target_include_directories(sindri_private_dependencies SYSTEM INTERFACE ${SINDRI_OPENCV_INCLUDE} ${SINDRI_DNNL_INCLUDE} ${SINDRI_XXHASH_INCLUDE} ${EIGEN3_INCLUDE_DIR}
