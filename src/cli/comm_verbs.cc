@@ -78,6 +78,5 @@ int CommVerbs::run() {
       if (!out.flush()) throw sindri::IoError(fmt::format("{} cannot be written", json_file_), "--json");
     }
   }
-  sindri::comm::finalize();
   return 0;
 }
