@@ -72,7 +72,7 @@ class Reader {
   void lacks(const std::string& what) { found_->lacks += (found_->lacks.empty() ? "" : ", ") + what; }
   // Rank and size, which every source has.
   void rank_and_size(const std::string& rank, const std::string& size) {
-    const std::optional<int> n = number(size, 1, kMostRanks), r = number(rank, 0, kMostRanks - 1);
+    const std::optional<int> r = number(rank, 0, kMostRanks - 1), n = number(size, 1, kMostRanks);
     if (n) found_->size = *n;
     if (r) found_->rank = *r;
     if (!found_->present()) return;

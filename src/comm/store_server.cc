@@ -112,6 +112,7 @@ void StoreServer::State::refuse(Connection& c, const std::string& reason) {
   note_refusal(fmt::format("refused a connection from {} to {}: {}", c.from, config.address, reason));
   c.out += make_line({"REFUSED", reason});
   c.closing = true;
+  c.since = now_seconds();
 }
 
 void StoreServer::State::accept_all() {
@@ -126,7 +127,7 @@ void StoreServer::State::accept_all() {
     c.from = join_address(host, port);
     c.socket = std::move(s);
     c.since = now_seconds();
-    const auto strangers = std::count_if(connections.begin(), connections.end(), [](const Connection& o) { return !o.greeted; });
+    const auto strangers = std::count_if(connections.begin(), connections.end(), [](const Connection& o) { return !o.greeted && !o.closing; });
     if (static_cast<size_t>(strangers) > kMostStrangers) {
       const std::string line = make_line({"REFUSED", "busy"});
       note_refusal(fmt::format("refused a connection from {} to {}: {} others have not greeted yet", c.from, config.address, kMostStrangers));
@@ -318,7 +319,7 @@ void StoreServer::State::flush(Connection& c) {
   if (c.socket.open() && c.closing) {
     shutdown(c.socket.get(), SHUT_WR);
     // The other side reads what it was told before it sees the end; a reset would take that from it.
-    if (now_seconds() - c.since > 2 * kGreetingTime || c.greeted) c.socket.reset();
+    if (now_seconds() - c.since > 1 || c.greeted) c.socket.reset();
   }
 }
 
