@@ -9,6 +9,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "sindri/device/backend.h"
 #include "src/comm/algorithms.h"
 #include "src/comm/session.h"
 
@@ -87,6 +88,9 @@ void Communicator::check_rank(const char* kind, const char* argument, int rank) 
 template <class F> void Communicator::run(const char* kind, DType dtype, int64_t count, const Call& call, F body) {
   const std::lock_guard lock(session_->mutex);
   session_->check();
+  if (call.stream != nullptr && !takes_streams())
+    throw DeviceError(fmt::format("{} of memory on {}: the backend {} reaches the host's only", kind, call.stream->device().str(), backend()), name_,
+                      "use dist.backend=nccl, which GPUs need");
   CallRecord& record = session_->enter(kind, call, bytes_of(count, dtype));
   try {
     body();
