@@ -35,7 +35,8 @@ const std::vector<std::string>& known_variables() {
       "SINDRI_MINDSPORE_ERA", "SINDRI_PROGRAM",      "SINDRI_DISABLE_PASSES", "SINDRI_DUMP_GRAPH",   "SINDRI_VERIFY_GRAPH",
       "SINDRI_KERNEL",        "SINDRI_DATA_PLAN",    "SINDRI_KERNEL_CHOICES", "SINDRI_LIBRARIES",    "SINDRI_STRICT_TARGET",
       "SINDRI_DEVICE_TARGET", "SINDRI_DEVICE_ID",    "SINDRI_RANK",           "SINDRI_WORLD_SIZE",   "SINDRI_LOCAL_RANK",
-      "SINDRI_LOCAL_SIZE",    "SINDRI_MASTER",       "SINDRI_MASTER_PORT",    "SINDRI_JOB_TOKEN",    "SINDRI_RESTARTS"};
+      "SINDRI_LOCAL_SIZE",    "SINDRI_MASTER",       "SINDRI_MASTER_PORT",    "SINDRI_JOB_TOKEN",    "SINDRI_RESTARTS",
+      "SINDRI_NCCL_LIBRARY"};
   return names;
 }
 
@@ -54,7 +55,8 @@ std::string nearest_variable(const std::string& name) {
 void check_names() {
   for (char** p = environ; p != nullptr && *p != nullptr; ++p) {
     const std::string v = *p, name = v.substr(0, v.find('='));
-    if (!name.starts_with("SINDRI_") || name.find("__") != std::string::npos || of_the_tests(name)) continue;  // SINDRI_TRAIN__EPOCHS is a setting
+    if (!name.starts_with("SINDRI_") || name.find("__") != std::string::npos || name.starts_with("SINDRI_DIST_") || of_the_tests(name))
+      continue;  // SINDRI_TRAIN__EPOCHS and SINDRI_DIST_BACKEND are settings
     const std::vector<std::string>& known = known_variables();
     if (std::find(known.begin(), known.end(), name) == known.end())
       log::warn("settings", fmt::format("the environment variable {} is not known and has no effect; {}", name, nearest_variable(name)));

@@ -12,7 +12,13 @@ namespace sindri::comm {
 /// out = in[0] ⊕ in[1] ⊕ …, element by element, along the fixed tree: neighbours first (0+1, 2+3, …; the last stays alone where the number is odd),
 /// then neighbours of those, and so on. The tree over n·m leaves is the tree over m of trees over n where n is a power of two, which is why the
 /// layout of ranks on hosts does not change bits. 16-bit floats are widened first and rounded once at the end. `out` may be any of `in`. kMean sums.
+/// Bools: kSum and kMax are "or", kProd and kMin are "and". Integers wrap around.
 void reduce_tree(std::span<const void* const> in, void* out, int64_t count, DType dtype, ReduceOp op);
+/// The same with one rounding of what is stored: `in_dtype` or `out_dtype` may be float32 where the other is a half, and `factor` (not for integers)
+/// multiplies the sum before it is rounded, so that a mean of halves does not overflow.
+void reduce_tree(std::span<const void* const> in, DType in_dtype, void* out, DType out_dtype, int64_t count, ReduceOp op, double factor);
+/// What sums of this type are formed in: float32 for 16-bit floats.
+DType sum_dtype(DType dtype);
 /// values *= factor, for kMean; rounds once.
 void scale(void* values, int64_t count, DType dtype, double factor);
 

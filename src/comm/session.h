@@ -22,6 +22,9 @@ struct Identity {
   std::string host, address;  ///< of the rendezvous: address is "host:port", empty where the backend needs none
   std::string source = "none";  ///< "SINDRI_*", "rank table FILE", "torchrun", "Open MPI", "Slurm", …
   int device = -1;  ///< DEVICE_ID; -1: local_rank
+  bool scheduler = false;  ///< MS_ROLE=MS_SCHED: keeps the store and is no rank
+  bool keeps_store = false;  ///< this process listens at the address: rank 0, or the scheduler
+  std::string seed;  ///< what the ranks have in common where no token was given (job_token())
 };
 
 struct CallRecord {
@@ -31,7 +34,14 @@ struct CallRecord {
   int index = 0;
   int64_t bytes = 0;
   double entered = 0, left = 0;  ///< seconds since the epoch; left 0 while it runs
+  std::string group = "world";  ///< name of the communicator
+  std::vector<int> members;  ///< its world ranks; empty: all
 };
+
+/// "89.4 MB"
+std::string bytes_text(int64_t bytes);
+/// all_reduce "gradient bucket 1" (89.4 MB)
+std::string call_text(const char* kind, const std::string& what, int index, int64_t bytes);
 
 /// Shared by the threads that communicate, the watch thread, and whoever writes the call log. `mutex` serialises calls.
 struct Session {
@@ -47,21 +57,30 @@ struct Session {
   bool failed() const { return failed_.load(std::memory_order_acquire); }
   /// Throws failure(), if there is one.
   void check() const;
+  /// Set by the watch before the first call: what is behind an error that a backend met (Watch::judge), for the argument of fail().
+  std::function<CommError(const CommError&)> judge;
   /// Called (on the failing thread) when fail() succeeds: tells the watch, wakes waits of the backend.
   void on_failure(std::function<void(const CommError&)> f);
+  /// Called by close(), the last one first: says farewell to the store, closes the transport.
+  void on_close(std::function<void()> f);
+  /// The orderly end, once; nothing communicates any more.
+  void close();
 
   CallRecord& enter(const char* kind, const Call& call, int64_t bytes);  ///< under mutex
   void leave(CallRecord& record);
-  std::vector<CallRecord> calls() const;  ///< the last 1024
+  std::vector<CallRecord> calls() const;  ///< the last 1024, the oldest first
+  /// "step 1203, call 4812 all_reduce "gradient bucket 1" (89.4 MB)": the call that runs or ran last; empty before the first.
+  std::string where() const;
   std::atomic<int64_t> call_number{0};
   std::atomic<int64_t> step{0};  ///< of the training, for heartbeats and messages
   std::atomic<const char*> phase{""};  ///< "data", "forward", …, a literal
 
  private:
-  mutable std::mutex guard_;
+  mutable std::mutex guard_;  // of all below
   std::atomic<bool> failed_{false};
   std::shared_ptr<const CommError> failure_;
   std::vector<std::function<void(const CommError&)>> listeners_;
+  std::vector<std::function<void()>> closers_;
   std::vector<CallRecord> ring_;
 };
 

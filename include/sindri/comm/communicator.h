@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sindri/core/dtype.h"
+#include "sindri/core/error.h"
 #include "sindri/export.h"
 
 namespace sindri {
@@ -77,7 +78,7 @@ class SINDRI_API Communicator {
   const std::vector<int>& members() const { return members_; }
   /// "single", "threads", "mpi", "gloo", "nccl".
   virtual const char* backend() const = 0;
-  /// Of the process, among those of its host; hosts are numbered by their first rank.
+  /// Among the members: those of this process's host; hosts are numbered by their first rank.
   int local_rank() const;
   int local_size() const;
   int host_index() const;
@@ -130,14 +131,19 @@ class SINDRI_API Communicator {
   /// Either side may be absent (rank -1).
   virtual void do_send_recv(const void* out, int64_t out_bytes, int to, void* in, int64_t in_bytes, int from, Stream* stream) = 0;
   virtual void do_barrier() = 0;
+  /// Whether calls may have a stream.
+  virtual bool takes_streams() const { return false; }
   virtual std::shared_ptr<Communicator> do_group(const std::vector<int>& ranks, const std::string& name) = 0;
 
  private:
+  friend class NcclCommunicator;  // whose calls of host memory are another communicator's
   template <class F> void run(const char* kind, DType dtype, int64_t count, const Call& call, F body);
+  void check_rank(const char* kind, const char* argument, int rank) const;
   std::shared_ptr<Session> session_;
   std::string name_;
   std::vector<int> members_;
   int rank_;
+  int splits_ = 0;
 };
 
 /// Joins the group that this process was started in, and makes its world the runtime's. A second call with the same options does nothing; with others
@@ -156,11 +162,11 @@ SINDRI_API Communicator& find_group(const std::string& name);
 SINDRI_API Communicator& create_group(const std::string& name, std::span<const int> ranks);
 SINDRI_API void destroy_group(const std::string& name);
 
-/// Ends the job because of this rank: the others' calls throw `code`, naming it and the reason. For errors that only one rank meets (data, disk).
-SINDRI_API void abort(const std::string& reason);
+/// Ends the job because of this rank: all ranks' calls throw `code`, naming it and the reason. For errors that only one rank meets (data, disk).
+SINDRI_API void abort(const std::string& reason, ErrorCode code = ErrorCode::kRankData);
 
 /// `f(rank)` as ranks that are threads of this process, each in a runtime of its own with a world of `size`: for tests and single machines. Rethrows the
-/// first rank's error. `local_size`: ranks of a host, for layouts; 0: one host.
+/// error that was there first; a rank that ends early or throws ends the calls that wait for it. `local_size`: ranks of a host, for layouts; 0: one host.
 SINDRI_API void run_ranks(int size, const std::function<void(int rank)>& f, int local_size = 0, const Options& options = {});
 
 }  // namespace comm

@@ -1,0 +1,35 @@
+// Collective calls between ranks as ops (sindri/comm/communicator.h): traced, differentiated and planned as any other op. All members of a group
+// run the same ones in the same order. In graphs they run on the communication lane, beside the ops that do not read their results. In a world of
+// one rank they give what one member would get. `group`: "world", or what comm::create_group made.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sindri/core/tensor.h"
+#include "sindri/export.h"
+
+namespace sindri::ops {
+
+/// What all_reduce does beside adding up.
+struct AllReduceAttrs {
+  std::string op = "sum";  ///< sum, mean, max, min, prod
+  std::string group = "world";
+  std::string what = "all_reduce";  ///< what the call is for, in errors and call logs
+  int64_t index = 0;  ///< which of these, likewise
+  double scale = 1;  ///< float sums are multiplied by this, once: behind the sum, or before it where it is formed in 16 bits
+  std::string wire = "";  ///< float32 sums: bfloat16 or float16 is what travels; empty: the tensors' own type
+};
+/// The elements of all ranks put together; several tensors of one type are one call. The gradient of sum and mean is all_reduce of the outputs', that
+/// of max and min goes to where the value came from, prod has none. Throws ValueError for unknown names, DTypeError for types that differ.
+SINDRI_API std::vector<Tensor> all_reduce(const std::vector<Tensor>& xs, const AllReduceAttrs& attrs = {});
+/// The tensors of all ranks one behind the other along the first dimension, by rank: [n, …] -> [size·n, …].
+SINDRI_API Tensor all_gather(const Tensor& x, const std::string& group = "world");
+/// This rank's part, along the first dimension, of the tensors put together: [size·n, …] -> [n, …]. `op` as all_reduce's; the gradient of sum and
+/// mean is all_gather, others have none. Throws ShapeError where the first dimension is no multiple of the group's size.
+SINDRI_API Tensor reduce_scatter(const Tensor& x, const std::string& op = "sum", const std::string& group = "world");
+/// The tensors of rank `root` of the group, on every rank. The gradient is the sum of all ranks' on the root, and zero elsewhere.
+SINDRI_API std::vector<Tensor> broadcast(const std::vector<Tensor>& xs, int64_t root = 0, const std::string& group = "world");
+/// Part r of x along the first dimension, of `size` equal ones, goes to rank r, and is replaced by that rank's part for this one.
+SINDRI_API Tensor all_to_all(const Tensor& x, const std::string& group = "world");
+
+}  // namespace sindri::ops

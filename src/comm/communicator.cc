@@ -1,0 +1,238 @@
+// The calls of Communicator as users make them: arguments are checked, calls numbered and kept, and an error of one ends all.
+#include "sindri/comm/communicator.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+
+#include "sindri/device/backend.h"
+#include "src/comm/algorithms.h"
+#include "src/comm/session.h"
+
+namespace sindri {
+
+const char* reduce_op_name(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kSum: return "sum";
+    case ReduceOp::kMean: return "mean";
+    case ReduceOp::kMax: return "max";
+    case ReduceOp::kMin: return "min";
+    default: return "prod";
+  }
+}
+
+namespace comm {
+
+namespace {
+
+int64_t bytes_of(int64_t count, DType dtype) { return count * static_cast<int64_t>(dtype_size(dtype)); }
+
+void check_count(const char* kind, int64_t count) {
+  if (count < 0) throw ValueError(fmt::format("{} of {} elements", kind, count), "comm", "give a count of 0 or more");
+}
+
+void check_memory(const char* kind, const void* memory, int64_t count) {
+  check_count(kind, count);
+  if (memory == nullptr && count > 0) throw ValueError(fmt::format("{} of {} elements at a null pointer", kind, count), "comm");
+}
+
+void check_op(const char* kind, DType dtype, ReduceOp op) {
+  if (op == ReduceOp::kMean && !is_floating(dtype))
+    throw ValueError(fmt::format("{}: the mean of {}", kind, dtype_name(dtype)), "comm", "reduce with kSum, or cast to a floating type first");
+}
+
+}  // namespace
+
+Communicator::Communicator(std::shared_ptr<Session> session, std::string name, std::vector<int> members, int rank)
+    : session_(std::move(session)), name_(std::move(name)), members_(std::move(members)), rank_(rank) {}
+Communicator::~Communicator() = default;
+
+namespace {
+int host_of(const Session& session, int world_rank) { return session.host_of.empty() ? 0 : session.host_of[static_cast<size_t>(world_rank)]; }
+}  // namespace
+
+int Communicator::local_rank() const {
+  const int host = host_of(*session_, members_[static_cast<size_t>(rank_)]);
+  return static_cast<int>(std::count_if(members_.begin(), members_.begin() + rank_, [&](int m) { return host_of(*session_, m) == host; }));
+}
+int Communicator::local_size() const {
+  const int host = host_of(*session_, members_[static_cast<size_t>(rank_)]);
+  return static_cast<int>(std::count_if(members_.begin(), members_.end(), [&](int m) { return host_of(*session_, m) == host; }));
+}
+int Communicator::host_index() const {
+  std::vector<int> hosts;
+  for (const int m : members_) {
+    const int host = host_of(*session_, m);
+    if (host == host_of(*session_, members_[static_cast<size_t>(rank_)])) break;
+    if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(host);
+  }
+  return static_cast<int>(hosts.size());
+}
+int Communicator::host_count() const {
+  std::vector<int> hosts;
+  for (const int m : members_) hosts.push_back(host_of(*session_, m));
+  std::sort(hosts.begin(), hosts.end());
+  return static_cast<int>(std::unique(hosts.begin(), hosts.end()) - hosts.begin());
+}
+
+void Communicator::check_rank(const char* kind, const char* argument, int rank) const {
+  if (rank < 0 || rank >= size())
+    throw ValueError(fmt::format("{}: '{}' is rank {}, and '{}' has {}", kind, argument, rank, name_, size()), "comm", fmt::format("give 0 to {}", size() - 1));
+}
+
+// The first error that anybody found is what all calls throw: with the place of this rank's call where it has none of its own.
+template <class F> void Communicator::run(const char* kind, DType dtype, int64_t count, const Call& call, F body) {
+  const std::lock_guard lock(session_->mutex);
+  session_->check();
+  if (call.stream != nullptr && !takes_streams())
+    throw DeviceError(fmt::format("{} of memory on {}: the backend {} reaches the host's only", kind, call.stream->device().str(), backend()), name_,
+                      "use dist.backend=nccl, which GPUs need");
+  CallRecord& record = session_->enter(kind, call, bytes_of(count, dtype));
+  try {
+    body();
+  } catch (const CommError& error) {
+    CommError first = error;
+    if (first.where().empty()) first.add_where(session_->where());
+    session_->fail(first);
+    session_->leave(record);
+    session_->check();
+  }
+  session_->leave(record);
+}
+
+void Communicator::all_reduce(const void* in, void* out, int64_t count, DType dtype, ReduceOp op, const Call& call) {
+  const Piece piece{in, out, count};
+  all_reduce(std::span(&piece, 1), dtype, op, call);
+}
+void Communicator::all_reduce(std::span<const Piece> pieces, DType dtype, ReduceOp op, const Call& call) {
+  check_op("all_reduce", dtype, op);
+  int64_t count = 0;
+  for (const Piece& p : pieces) {
+    check_memory("all_reduce", p.in, p.count);
+    check_memory("all_reduce", p.out, p.count);
+    count += p.count;
+  }
+  run("all_reduce", dtype, count, call, [&] { do_all_reduce(pieces, dtype, op, call.stream); });
+}
+void Communicator::reduce(const void* in, void* out, int64_t count, DType dtype, ReduceOp op, int root, const Call& call) {
+  check_op("reduce", dtype, op);
+  check_rank("reduce", "root", root);
+  check_memory("reduce", in, count);
+  if (root == rank_) check_memory("reduce", out, count);
+  run("reduce", dtype, count, call, [&] { do_reduce(in, out, count, dtype, op, root, call.stream); });
+}
+void Communicator::broadcast(void* data, int64_t count, DType dtype, int root, const Call& call) {
+  check_rank("broadcast", "root", root);
+  check_memory("broadcast", data, count);
+  run("broadcast", dtype, count, call, [&] { do_broadcast(data, bytes_of(count, dtype), root, call.stream); });
+}
+void Communicator::all_gather(const void* in, void* out, int64_t count, DType dtype, const Call& call) {
+  check_memory("all_gather", in, count);
+  check_memory("all_gather", out, count);
+  const std::vector<int64_t> bytes(static_cast<size_t>(size()), bytes_of(count, dtype));
+  run("all_gather", dtype, count, call, [&] { do_all_gather_v(in, out, bytes, call.stream); });
+}
+void Communicator::all_gather_v(const void* in, void* out, std::span<const int64_t> counts, DType dtype, const Call& call) {
+  if (counts.size() != static_cast<size_t>(size()))
+    throw ValueError(fmt::format("all_gather_v: {} counts, and '{}' has {} ranks", counts.size(), name_, size()), "comm", "give one for each rank");
+  std::vector<int64_t> bytes;
+  for (const int64_t count : counts) {
+    check_count("all_gather_v", count);
+    bytes.push_back(bytes_of(count, dtype));
+  }
+  const int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+  check_memory("all_gather_v", in, counts[static_cast<size_t>(rank_)]);
+  check_memory("all_gather_v", out, total);
+  run("all_gather_v", dtype, total, call, [&] { do_all_gather_v(in, out, bytes, call.stream); });
+}
+void Communicator::reduce_scatter(const void* in, void* out, int64_t count, DType dtype, ReduceOp op, const Call& call) {
+  check_op("reduce_scatter", dtype, op);
+  check_memory("reduce_scatter", in, count);
+  check_memory("reduce_scatter", out, count);
+  run("reduce_scatter", dtype, count, call, [&] { do_reduce_scatter(in, out, count, dtype, op, call.stream); });
+}
+void Communicator::all_to_all(const void* in, void* out, int64_t count, DType dtype, const Call& call) {
+  check_memory("all_to_all", in, count);
+  check_memory("all_to_all", out, count);
+  run("all_to_all", dtype, count, call, [&] { do_all_to_all(in, out, bytes_of(count, dtype), call.stream); });
+}
+void Communicator::send(const void* data, int64_t count, DType dtype, int to, const Call& call) {
+  check_rank("send", "to", to);
+  check_memory("send", data, count);
+  run("send", dtype, count, call, [&] { do_send_recv(data, bytes_of(count, dtype), to, nullptr, 0, -1, call.stream); });
+}
+void Communicator::recv(void* data, int64_t count, DType dtype, int from, const Call& call) {
+  check_rank("recv", "from", from);
+  check_memory("recv", data, count);
+  run("recv", dtype, count, call, [&] { do_send_recv(nullptr, 0, -1, data, bytes_of(count, dtype), from, call.stream); });
+}
+void Communicator::send_recv(const void* out, int64_t out_count, int to, void* in, int64_t in_count, int from, DType dtype, const Call& call) {
+  check_rank("send_recv", "to", to);
+  check_rank("send_recv", "from", from);
+  check_memory("send_recv", out, out_count);
+  check_memory("send_recv", in, in_count);
+  run("send_recv", dtype, out_count, call, [&] { do_send_recv(out, bytes_of(out_count, dtype), to, in, bytes_of(in_count, dtype), from, call.stream); });
+}
+void Communicator::barrier(const Call& call) {
+  run("barrier", DType::kUInt8, 0, call, [&] { do_barrier(); });
+}
+
+std::vector<std::string> Communicator::all_gather_text(const std::string& text, const Call& call) {
+  const auto length = static_cast<int64_t>(text.size());
+  std::vector<int64_t> lengths(static_cast<size_t>(size()));
+  all_gather(&length, lengths.data(), 1, DType::kInt64, call);
+  std::string all(static_cast<size_t>(std::accumulate(lengths.begin(), lengths.end(), int64_t{0})), '\0');
+  all_gather_v(text.data(), all.data(), lengths, DType::kUInt8, call);
+  std::vector<std::string> result;
+  size_t begin = 0;
+  for (const int64_t n : lengths) {
+    result.push_back(all.substr(begin, static_cast<size_t>(n)));
+    begin += static_cast<size_t>(n);
+  }
+  return result;
+}
+
+std::shared_ptr<void> Communicator::flat_buffer(int64_t bytes) {
+  check_count("flat_buffer", bytes);
+  const auto rounded = static_cast<size_t>((std::max<int64_t>(bytes, 1) + 63) / 64 * 64);
+  void* const memory = std::aligned_alloc(64, rounded);
+  if (memory == nullptr) throw IoError(ErrorCode::kMemory, fmt::format("no memory for a flat buffer of {}", bytes_text(bytes)), "comm");
+  std::memset(memory, 0, rounded);
+  return {memory, [](void* p) { std::free(p); }};
+}
+
+std::shared_ptr<Communicator> Communicator::group(std::span<const int> ranks, const std::string& name) {
+  std::vector<int> sorted(ranks.begin(), ranks.end());
+  for (const int r : sorted) check_rank("group", name.c_str(), r);
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    throw ValueError(fmt::format("group '{}' of ranks {}: one is there twice", name, fmt::join(ranks, ", ")), "comm");
+  if (!std::binary_search(sorted.begin(), sorted.end(), rank_))
+    throw ValueError(fmt::format("group '{}' of ranks {} is made by rank {}, which is none of them", name, fmt::join(ranks, ", "), rank_), "comm",
+                     "let the members alone make it");
+  std::shared_ptr<Communicator> made;
+  run("group", DType::kInt32, static_cast<int64_t>(ranks.size()), {name.c_str()}, [&] { made = do_group({ranks.begin(), ranks.end()}, name); });
+  return made;
+}
+
+std::shared_ptr<Communicator> Communicator::split(int color, int key) {
+  const int mine[2] = {color, key};
+  std::vector<int> all(2 * static_cast<size_t>(size()));
+  all_gather(mine, all.data(), 2, DType::kInt32, {"split"});
+  const int number = ++splits_;
+  if (color < 0) return nullptr;
+  std::vector<int> ranks;
+  for (int r = 0; r < size(); ++r)
+    if (all[2 * static_cast<size_t>(r)] == color) ranks.push_back(r);
+  std::stable_sort(ranks.begin(), ranks.end(), [&](int a, int b) { return all[2 * static_cast<size_t>(a) + 1] < all[2 * static_cast<size_t>(b) + 1]; });
+  return group(ranks, fmt::format("{}/split {} color {}", name_, number, color));
+}
+
+void Communicator::check() const { session_->check(); }
+
+}  // namespace comm
+}  // namespace sindri
