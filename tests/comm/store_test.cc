@@ -6,9 +6,12 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <thread>
 
 #include "src/comm/socket.h"
@@ -180,8 +183,7 @@ TEST(Store, MissingRanksAreListedOnAll) {
   config.options.init_timeout = 1;
   Job job(4, config);
   auto zero = connect(job.config, 0), two = connect(job.config, 2);
-  for (auto& client : {zero, two})
-    EXPECT_THAT(error_of([&] { client->join(); }), HasSubstr("E7006 ranks 1, 3 of 4 ranks did not come within 1 s"));
+  for (auto& client : {zero, two}) EXPECT_THAT(error_of([&] { client->join(); }), HasSubstr("E7006 ranks 1, 3 of 4 ranks did not come within 1 s"));
 }
 
 TEST(Store, NobodyListens) {
@@ -355,6 +357,31 @@ TEST(BadHosts, AddressOfAnotherHost) {
   EXPECT_THAT(error_of([&] { serve(config); }), HasSubstr("E7006 rank 0 is to listen at 192.0.2.1:29560, which is not an address of this host"));
 }
 
+// A host without any way to the others says so soon, and does not wait for init_timeout.
+TEST(BadHosts, NoRoute) {
+  const std::string file = ::testing::TempDir() + "no_route_" + std::to_string(getpid());
+  const pid_t pid = fork();
+  if (pid == 0) {
+    alarm(30);
+    if (unshare(CLONE_NEWNET) != 0) _exit(77);
+    StoreConfig config = config_for(2);
+    config.address = "10.1.2.3:29560";
+    config.options.init_timeout = 60;
+    std::ofstream(file) << error_of([&] { connect(config, 1); });
+    _exit(0);
+  }
+  const double began = now_seconds();
+  int status = 0;
+  ASSERT_EQ(waitpid(pid, &status, 0), pid);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "no network namespaces";
+  EXPECT_LE(now_seconds() - began, 10);
+  std::ifstream in(file);
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_THAT(text, HasSubstr("E7006 rank 1 could not join rank 0 at 10.1.2.3:29560"));
+  EXPECT_THAT(text, HasSubstr("Network is unreachable"));
+  unlink(file.c_str());
+}
+
 TEST(BadHosts, PortIsFreeForTheNextJob) {
   StoreConfig config = config_for(2);
   for (int i = 0; i < 3; ++i) {
@@ -377,8 +404,7 @@ TEST(Pairs, FailuresOfAllRanksAreOneTable) {
   const auto run = [&](const std::vector<std::vector<PairFailure>>& failures) {
     std::vector<std::string> texts(3);
     std::vector<std::thread> threads;
-    for (size_t r = 0; r < 3; ++r)
-      threads.emplace_back([&, r] { texts[r] = error_of([&] { agree_on_pairs(*ranks[r], failures[r], 3, 5); }); });
+    for (size_t r = 0; r < 3; ++r) threads.emplace_back([&, r] { texts[r] = error_of([&] { agree_on_pairs(*ranks[r], failures[r], 3, 5); }); });
     for (std::thread& t : threads) t.join();
     return texts;
   };

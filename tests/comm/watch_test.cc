@@ -66,6 +66,11 @@ void run_rank() {
       std::exit(3);
     }
     if (step == 6 && mine && mode == "early") return;
+    if (step == 2 && mine && mode == "fork" && fork() == 0) {  // a worker that outlives the rank
+      alarm(10);
+      pause();
+      _exit(0);
+    }
     try {
       call(*session, store, step);
     } catch (const Error&) {
@@ -108,8 +113,9 @@ class Job {
     for (int r = scheduler ? -1 : 0; r < size; ++r) {
       std::vector<std::string> environment = {"SINDRI_TEST_WATCH=" + mode, "SINDRI_COMM_LOG_DIR=" + folder, "PATH=/usr/bin:/bin"};
       if (scheduler) {
-        environment.insert(environment.end(), {"MS_WORKER_NUM=" + std::to_string(size), "MS_SCHED_HOST=127.0.0.1", "MS_SCHED_PORT=" + std::to_string(port),
-                                               std::string("MS_ROLE=") + (r < 0 ? "MS_SCHED" : "MS_WORKER"), "MS_NODE_ID=" + std::to_string(std::max(r, 0))});
+        environment.insert(environment.end(),
+                           {"MS_WORKER_NUM=" + std::to_string(size), "MS_SCHED_HOST=127.0.0.1", "MS_SCHED_PORT=" + std::to_string(port),
+                            std::string("MS_ROLE=") + (r < 0 ? "MS_SCHED" : "MS_WORKER"), "MS_NODE_ID=" + std::to_string(std::max(r, 0))});
       } else {
         environment.insert(environment.end(), {"SINDRI_RANK=" + std::to_string(r), "SINDRI_WORLD_SIZE=" + std::to_string(size), "SINDRI_MASTER=" + address});
       }
@@ -288,6 +294,15 @@ TEST(WatchProcesses, ARankThatHangsInItsOwnCodeIsEnded) {
   EXPECT_EQ(job.code(1), 7);
   EXPECT_THAT(job.error(1), HasSubstr("error[E7001] the process goes on 5 s after this, and is ended: rank 2 ("));
   EXPECT_EQ(job.code(0), 7);
+}
+
+// A worker process of the dead rank must not keep its connection alive.
+TEST(WatchProcesses, KilledRankWithAChild) {
+  Job job(3, "fork");
+  ASSERT_TRUE(job.reach(3));
+  job.send(1, SIGKILL);
+  EXPECT_LE(job.wait_others(-2, 10), 2.0);
+  EXPECT_THAT(job.error(0), HasSubstr("error[E7001] rank 1 ("));
 }
 
 TEST(WatchProcesses, ARanksOwnErrorIsTheVerdict) {
