@@ -223,6 +223,16 @@ Dataset::Ptr Dataset::concat(const Ptr& other) {
   return wrap(std::move(node));
 }
 
+Dataset::Ptr shard(const Dataset::Ptr& data, const ShardSpec& spec) {
+  if (spec.num_shards < 1 || spec.count < 1 || spec.first < 0 || spec.first + spec.count > spec.num_shards)
+    throw ValueError(fmt::format("shard: shards {} to {} of {} are not there", spec.first, spec.first + spec.count - 1, spec.num_shards));
+  if (spec.block < 1) throw ValueError(fmt::format("shard: block must be at least 1, got {}", spec.block));
+  if (!spec.pad && spec.count > 1) throw ValueError("shard: several shards without padding are of different lengths", "", "use one, or pad");
+  auto node = consume(data, Node::Kind::kShard, "shard");
+  node->shard = spec;
+  return wrap(std::move(node));
+}
+
 namespace {
 [[noreturn]] void raise_empty(Node& node) {
   if (node.kind == Node::Kind::kBatch) {

@@ -39,6 +39,9 @@ int64_t node_rows(Node& node) {
       return least;
     }
     case Node::Kind::kConcat: return n[0] < 0 || n[1] < 0 ? -1 : n[0] + n[1];
+    case Node::Kind::kShard:
+      if (rows < 0) throw ValueError("shard: its input has no end", "", "put repeat() behind shard()");
+      return shard_size(node.shard, rows);
     default: return rows;
   }
 }
@@ -62,7 +65,7 @@ void check_unique(const std::vector<ColumnInfo>& columns, const std::string& who
 }
 
 const char* kind_name(Node::Kind k) {
-  static constexpr const char* kNames[] = {"Source", "Map", "Batch", "Shuffle", "Repeat", "Skip", "Take", "Rename", "Project", "Zip", "Concat"};
+  static constexpr const char* kNames[] = {"Source", "Map", "Batch", "Shuffle", "Repeat", "Skip", "Take", "Rename", "Project", "Zip", "Concat", "Shard"};
   return kNames[static_cast<int>(k)];
 }
 
@@ -185,6 +188,11 @@ std::vector<ColumnInfo> node_columns(Node& node) {
   return columns;
 }
 
+int64_t rows_of_all_shards(const Node& node, int64_t rows) {
+  if (node.kind == Node::Kind::kShard) return rows / node.shard.count * node.shard.num_shards;
+  return node.inputs.empty() ? rows : rows_of_all_shards(*node.inputs[0], rows);
+}
+
 std::string node_str(const Node& node) {
   switch (node.kind) {
     case Node::Kind::kSource: return fmt::format("{}, {}", node.source->str(), node.order.str());
@@ -198,6 +206,9 @@ std::string node_str(const Node& node) {
     case Node::Kind::kProject: return fmt::format("{}({} -> {})", kind_name(node.kind), fmt::join(node.in_names, ", "), fmt::join(node.out_names, ", "));
     case Node::Kind::kZip:
     case Node::Kind::kConcat: return kind_name(node.kind);
+    case Node::Kind::kShard:
+      return fmt::format("Shard({} of {} from {}, block={}, pad={})", node.shard.count, node.shard.num_shards, node.shard.first, node.shard.block,
+                         node.shard.pad);
     default: return fmt::format("{}({})", kind_name(node.kind), node.count);
   }
 }

@@ -9,6 +9,7 @@
 
 #include "dataset/source.h"
 #include "sindri/dataset/dataset.h"
+#include "sindri/dataset/shard.h"
 
 namespace sindri::dataset {
 
@@ -20,7 +21,7 @@ struct OrderSpec {
 };
 
 struct Node {
-  enum class Kind { kSource, kMap, kBatch, kShuffle, kRepeat, kSkip, kTake, kRename, kProject, kZip, kConcat };
+  enum class Kind { kSource, kMap, kBatch, kShuffle, kRepeat, kSkip, kTake, kRename, kProject, kZip, kConcat, kShard };
   Kind kind = Kind::kSource;
   std::vector<std::shared_ptr<Node>> inputs;
   std::string consumer;  // what uses this node; a second use is an error
@@ -32,6 +33,7 @@ struct Node {
   std::vector<std::string> in_names, out_names;  // kMap, kRename, kProject
   int64_t count = 0;  // batch size, buffer size, repeats (-1: endless), rows to skip or take
   bool drop_remainder = false;
+  ShardSpec shard;  // kShard
   int workers = 0;  // asked for; 0: default
 };
 
@@ -45,6 +47,8 @@ Source& opened_source(Node& node);
 /// Rows (batches, behind a batch) per epoch; -1 endless. Does not raise for 0.
 int64_t node_rows(Node& node);
 std::vector<ColumnInfo> node_columns(Node& node);
+/// Rows of all shards that stand behind one row of this node: 1 where nothing below it is sharded.
+int64_t rows_of_all_shards(const Node& node, int64_t rows);
 /// "Map(image: Decode(), Resize(...))", for messages and the fingerprint.
 std::string node_str(const Node& node);
 int column_index(const std::vector<ColumnInfo>& columns, const std::string& name, const std::string& who);

@@ -78,6 +78,23 @@ int64_t order_padding(const OrderSpec& spec, int64_t rows) {
   return s.num_shards * ceil_div(rows, s.num_shards) - rows;
 }
 
+int64_t shard_size(const ShardSpec& spec, int64_t rows) {
+  if (spec.pad) return spec.count * ceil_div(rows, spec.num_shards);
+  return rows / spec.num_shards + (spec.first < rows % spec.num_shards ? 1 : 0);
+}
+
+// Row `at` of the part of shard `part`; parts of a block each, one of each shard after the other, but for the last round, whose parts are what is left.
+int64_t shard_row(const ShardSpec& spec, int64_t rows, int64_t i) {
+  int64_t part = 0, at = i;
+  if (spec.count > 1) {
+    const int64_t each = ceil_div(rows, spec.num_shards), round = i / (spec.count * spec.block), within = i % (spec.count * spec.block);
+    const int64_t length = std::min(spec.block, each - round * spec.block);
+    part = within / length;
+    at = round * spec.block + within % length;
+  }
+  return (spec.first + part + at * spec.num_shards) % rows;
+}
+
 PassOrder::PassOrder(const OrderSpec& spec, int64_t rows, int64_t seed, uint64_t pass) : size_(order_size(spec, rows)), rows_(rows) {
   const Sampler& s = spec.sampler;
   switch (s.kind) {

@@ -27,8 +27,9 @@ class Compiler {
 
  private:
   std::vector<int> visit(Node& node, std::vector<IndexOp> path, Program& p) {
+    if (node.kind == Node::Kind::kShard) return shard(node, std::move(path), p);
     const uint32_t number = next_number_++;
-    plan_.tree.push_back(node_str(node));
+    plan_.tree.push_back(tree_str(node));
     plan_.workers = std::max(plan_.workers, node.workers);
     switch (node.kind) {
       case Node::Kind::kSource: return source(node, std::move(path), p);
@@ -59,6 +60,29 @@ class Compiler {
       default: path.push_back({node.kind, node.count, node_rows(*node.inputs[0]), number, -1});
     }
     return visit(*node.inputs[0], std::move(path), p);
+  }
+
+  // It has neither a number nor a place in the tree's text: random draws and states are those of the pipeline without it.
+  std::vector<int> shard(Node& node, std::vector<IndexOp> path, Program& p) {
+    Node& in = *node.inputs[0];
+    const int64_t rows = node_rows(in), sources = next_source_;
+    const bool sequential = plan_.has_sequential;
+    plan_.has_sequential = false;
+    if (node.shard.pad) plan_.rows_padded += node.shard.num_shards * ((rows + node.shard.num_shards - 1) / node.shard.num_shards) - rows;
+    plan_.sharded |= node.shard.num_shards > node.shard.count;
+    plan_.several_shards |= node.shard.count > 1;
+    path.push_back({.kind = node.kind, .rows = rows, .shard = node.shard});
+    std::vector<int> regs = visit(in, std::move(path), p);
+    if (plan_.has_sequential && next_source_ > sources)
+      throw ValueError("shard: the rows of a sequential source can only be read one after the other", node_str(node), "use a random-access source");
+    plan_.has_sequential = sequential;
+    return regs;
+  }
+
+  // A batch is described by the rows that all shards together give to it.
+  static std::string tree_str(const Node& node) {
+    if (node.kind != Node::Kind::kBatch) return node_str(node);
+    return fmt::format("Batch({}, drop_remainder={})", rows_of_all_shards(node, node.count), node.drop_remainder);
   }
 
   std::vector<int> add_leaf(std::unique_ptr<Leaf> leaf, size_t columns, Program& p) {
@@ -246,6 +270,7 @@ class Compiler {
 }  // namespace
 
 bool may_be_empty(const Node& node) {
+  if (node.kind == Node::Kind::kShard && !node.shard.pad) return true;
   if (node.kind == Node::Kind::kSource)
     return node.order.sampler.kind == Sampler::Kind::kDistributed && (!node.order.sampler.pad || node.order.sampler.offset >= 0);
   return std::any_of(node.inputs.begin(), node.inputs.end(), [](const auto& in) { return may_be_empty(*in); });
@@ -253,6 +278,7 @@ bool may_be_empty(const Node& node) {
 
 bool is_sharded(const Node& node) {
   if (node.kind == Node::Kind::kSource) return node.order.sharded();
+  if (node.kind == Node::Kind::kShard && node.shard.num_shards > node.shard.count) return true;
   return std::any_of(node.inputs.begin(), node.inputs.end(), [](const auto& in) { return is_sharded(*in); });
 }
 

@@ -29,6 +29,7 @@ struct IndexOp {
   int64_t rows = 0;  // rows of its input per pass
   uint32_t number = 0;  // of the node, for the shuffle stream
   int cache = -1;  // kShuffle: index of its PassCache
+  ShardSpec shard = {};  // kShard
 };
 
 /// Rows of a sequential source. Workers call read_to() one after another, in the order of the batches, and take() whenever they come to
@@ -121,6 +122,7 @@ struct Plan {
   OnCorrupt on_corrupt = OnCorrupt::kFail;
   int64_t max_corrupt = 0;
   bool sharded = false;
+  bool several_shards = false;  // of one pipeline, read at once
   int workers = 1;  // asked for by the nodes
   int64_t rows_padded = 0;
   std::vector<std::unique_ptr<PassCache<PassOrder>>> orders;

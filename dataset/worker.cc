@@ -115,6 +115,7 @@ void Worker::resolve(const Leaf& leaf, uint64_t* pass, int64_t* index) {
   for (const IndexOp& op : leaf.path) {
     switch (op.kind) {
       case Node::Kind::kSkip: *index += op.count; break;
+      case Node::Kind::kShard: *index = shard_row(op.shard, op.rows, *index); break;
       case Node::Kind::kRepeat:
         // An endless repeat has one pass of its own, of which every row is a pass of its input further on.
         *pass = (op.count < 0 ? 0 : *pass * static_cast<uint64_t>(op.count)) + static_cast<uint64_t>(*index / op.rows);

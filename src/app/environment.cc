@@ -53,7 +53,8 @@ std::string nearest_variable(const std::string& name) {
 void check_names() {
   for (char** p = environ; p != nullptr && *p != nullptr; ++p) {
     const std::string v = *p, name = v.substr(0, v.find('='));
-    if (!name.starts_with("SINDRI_") || name.find("__") != std::string::npos || of_the_tests(name)) continue;  // SINDRI_TRAIN__EPOCHS is a setting
+    if (!name.starts_with("SINDRI_") || name.find("__") != std::string::npos || name.starts_with("SINDRI_DIST_") || of_the_tests(name))
+      continue;  // SINDRI_TRAIN__EPOCHS and SINDRI_DIST_BACKEND are settings
     const std::vector<std::string>& known = known_variables();
     if (std::find(known.begin(), known.end(), name) == known.end())
       log::warn("settings", fmt::format("the environment variable {} is not known and has no effect; {}", name, nearest_variable(name)));

@@ -15,6 +15,7 @@
 #include "sindri/core/error.h"
 #include "sindri/optim/registry.h"
 #include "sindri/train/boost.h"
+#include "src/app/settings_dist.h"
 #include "src/app/settings_yaml.h"
 #include "src/core/nearest.h"
 #include "src/train/atomic_file.h"
@@ -214,7 +215,9 @@ void Settings::load_environment(const std::vector<std::string>& variables) {
     const std::string variable = v.substr(0, equals);
     std::string name = variable.substr(7);
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (name.find("__") == std::string::npos && find_spec(name) == nullptr) continue;  // SINDRI_LOG and the like
+    if (name.starts_with("dist_test_")) continue;  // of the tests (comm_options)
+    if (name.starts_with("dist_") && !name.starts_with("dist__")) name.replace(0, 5, "dist.");
+    else if (name.find("__") == std::string::npos && find_spec(name) == nullptr) continue;  // SINDRI_LOG and the like
     for (size_t dot = 0; (dot = name.find("__", dot)) != std::string::npos;) name.replace(dot, 2, ".");
     assign(name, {.origin = variable, .where = "environment variable " + variable, .values = {v.substr(equals + 1)}});
   }
@@ -351,6 +354,7 @@ void Settings::validate() const {
   }
   validate_precision();
   validate_switched();
+  validate_dist(*this, [this](const char* name, const std::string& message, const std::string& fix) { fail(name, message, fix); });
   if (get_int("train.sink_size") == 0) fail("train.sink_size", "0 steps per call", "use -1 for a whole epoch, or a positive number");
   const std::string& prefix = get_string("checkpoint.prefix");
   if (prefix.find('/') != std::string::npos) fail("checkpoint.prefix", "a prefix holds no '/'", "set train.run_dir for the folder");
@@ -485,6 +489,8 @@ bool Settings::counts(const SettingSpec& spec) const {
 std::string Settings::hash() const {
   std::string text_of_all;
   for (const SettingSpec& spec : schema()) {
+    // Of several ranks: what is as always is not named, as in trainings from before there were any.
+    if (std::string_view(spec.name).starts_with("dist.") && !differs_from_default(*this, spec)) continue;
     if (counts(spec)) text_of_all += fmt::format("{}: {}\n", spec.name, text(spec));
   }
   return fmt::format("{:016x}", XXH64(text_of_all.data(), text_of_all.size(), 0));

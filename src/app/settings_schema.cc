@@ -13,6 +13,7 @@
 #include "sindri/nn/registry.h"
 #include "sindri/optim/registry.h"
 #include "sindri/train/boost.h"
+#include "src/app/settings_dist.h"
 
 namespace sindri::app {
 
@@ -120,7 +121,7 @@ std::vector<SettingSpec> fixed_rows() {
        .max = 1e12,
        .unit = "steps",
        .changes_result = false},
-      {.name = "train.batch_size", .type = kInt, .fallback = "32", .doc = "samples per step", .min = 1, .max = 65536, .unit = "samples"},
+      {.name = "train.batch_size", .type = kInt, .fallback = "32", .doc = "samples per step; of each virtual rank where there are several (dist.virtual_ranks)", .min = 1, .max = 65536, .unit = "samples"},
       {.name = "train.micro_batches",
        .type = kInt,
        .fallback = "1",
@@ -279,6 +280,7 @@ std::vector<SettingSpec> fixed_rows() {
 std::vector<SettingSpec> all_rows() {
   static std::deque<std::string>& names = *new std::deque<std::string>();  // the tables point to them
   std::vector<SettingSpec> out = fixed_rows();
+  for (const SettingSpec& spec : dist_rows()) out.push_back(spec);
   for (const Chooser& chooser : kChoosers) {
     const std::string setting = chooser.setting, section = setting.substr(0, setting.find('.'));
     const RegistryBase& registry = chooser.registry();
@@ -363,7 +365,8 @@ std::string Settings::schema_markdown() {
       "# Settings\n\n"
       "Made from the table in `src/app/settings_schema.cc` and from what registered things declare: the test `Settings.DocumentationIsUpToDate` compares the "
       "two and writes a fresh copy.\n\n"
-      "A value comes from the YAML file (`--config`), then from the environment (`train.epochs` is `SINDRI_TRAIN__EPOCHS`), then from\n"
+      "A value comes from the YAML file (`--config`), then from the environment (`train.epochs` is `SINDRI_TRAIN__EPOCHS`; `dist.backend` also\n"
+      "`SINDRI_DIST_BACKEND`), then from\n"
       "`--set train.epochs=3`; later wins. `--print-config` shows each value and where it came from.\n";
   std::string section;
   const auto things = [&out](const std::string& of) {

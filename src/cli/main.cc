@@ -18,6 +18,7 @@
 #include "sindri/train/boost.h"
 #include "sindri/train/training_state.h"
 #include "src/cli/measure_verbs.h"
+#include "src/cli/plan_verb.h"
 #include "src/cli/process.h"
 
 namespace {
@@ -93,6 +94,7 @@ struct Program {
   int top = 5;
   bool all_cells = false, settings_doc = false, ops_doc = false;
   MeasureVerbs measure;
+  PlanVerb plan;
   std::string weights = "average", output;
   CLI::App *boost_verb, *explain_verb, *weights_verb;
   CLI::App *train_verb, *eval_verb, *predict_verb, *summary_verb, *ops_verb, *doctor_verb, *version_verb;
@@ -114,6 +116,7 @@ struct Program {
     summary_verb->add_flag("--all", all_cells, "every cell, not only the outer two levels");
     add_settings_flags(summary_verb, &common);
     measure.add_to(&app);
+    plan.add_to(&app);
     add_boost();
     ops_verb = app.add_subcommand("ops", "List the operators and their kernels\n\nExamples:\n  sindri ops\n  sindri ops conv2d\n");
     ops_verb->add_option("op", op, "all that is known of this op")->type_name("OP");
@@ -318,6 +321,7 @@ int main(int argc, char** argv) {
     if (!program.version_verb->parsed()) sindri::app::check_environment();
     sindri::app::load_libraries();
     return finish_output(program.measure.parsed()           ? program.measure.run(line)
+                             : program.plan.parsed()        ? program.plan.run()
                              : program.train_verb->parsed() ? program.run_train(line)
                              : program.boost_verb->parsed() ? program.run_boost()
                                                             : program.run_other());

@@ -195,6 +195,13 @@ void Metric::restore(std::vector<double> saved) {
   counts.check_end();
 }
 
+void Metric::add_saved(std::vector<double> saved) {
+  if (!adds_up()) throw ValueError("the counts of this metric do not add up", "Metric.add_saved", "evaluate all of the data with one metric");
+  CountArchive counts(std::move(saved), CountArchive::Into::kAdd);
+  archive(counts);
+  counts.check_end();
+}
+
 std::vector<double> Accuracy::eval() const {
   check_total("Accuracy", total_);
   return {static_cast<double>(correct_) / static_cast<double>(total_)};

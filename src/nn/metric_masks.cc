@@ -23,6 +23,7 @@ class Dice final : public Metric {
   void clear() override { sum_ = 0, samples_ = 0; }
   bool empty() const override { return samples_ == 0; }
   bool scores_classes() const override { return false; }
+  bool adds_up() const override { return true; }
   std::vector<double> eval() const override {
     check_counted("Dice", samples_ > 0);
     return {sum_ / static_cast<double>(samples_)};

@@ -114,6 +114,7 @@ class ConfusionRate final : public Metric {
     check_counted(kWho, rates_ > 0);
     return {rate_sum_ / rates_};
   }
+  bool adds_up() const override { return true; }
 
  protected:
   void add(const std::vector<Tensor>& in) override {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "sindri/comm/communicator.h"
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/device/device.h"
@@ -62,6 +63,7 @@ struct Model::Loop {
   std::unique_ptr<dataset::Iterator> data;
   bool sink = false;
   int64_t chunk = 1;  // steps between callbacks
+  bool compiled = false;  // a step was
   bool stopping = false;  // several ranks: this one has asked for the end
   bool endless = false;  // sink_size counts the steps of an epoch, data runs on across passes
 
@@ -206,12 +208,18 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   loop.chunk = sink && context().mode == Mode::kGraph ? s.batch_num : 1;
   s.cur_step_num = options.initial_total >= 0 ? options.initial_total : options.initial_epoch * s.batch_num + options.initial_step;
 
+  s.global_batch = s.batch_size * (parallel_ ? parallel_->communicator().size() : 1);
+  s.global_samples = options.initial_samples >= 0 ? options.initial_samples : s.cur_step_num * s.global_batch;
   s.steps_before_epoch = s.cur_step_num - options.initial_step;
   if (options.initial_epoch < epochs && (options.max_steps <= 0 || s.cur_step_num < options.max_steps)) loop.data = open_at(loop, *data, size);
 
   net_with_loss_->set_train(true);
   begin_parallel(loop);
   loop.notify(Event::kBegin, &Callback::begin);
+  // What the other ranks have added up in a group of accumulated steps is in no checkpoint.
+  if (s.ranks != nullptr && step_.steps_per_update > 1 && s.cur_step_num > 0 && !step_.updates(s.cur_step_num - 1))
+    throw CommError(ErrorCode::kLayout, fmt::format("step {} lies within a group of {} steps of one update", s.cur_step_num, step_.steps_per_update),
+                    "first step", "go on from a checkpoint at the end of a group: save every so many steps, or a multiple");
   try {
     run_epochs(loop);
     loop.log.settle();
@@ -224,6 +232,16 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   }
   loop.notify(Event::kEnd, &Callback::end);
 }
+
+namespace {
+
+// The other ranks have steps left, and none of them can be made without this one.
+[[noreturn]] void throw_data_ended(const TrainState& s, int64_t done) {
+  throw CommError(ErrorCode::kRankData, fmt::format("the data of rank {} ended after {} of the {} steps of an epoch", s.ranks->rank(), done, s.batch_num),
+                  fmt::format("epoch {}", s.cur_epoch_num), "repair the samples that were left out, or use data.on_corrupt: replace");
+}
+
+}  // namespace
 
 // The data at the step the training begins with.
 std::unique_ptr<dataset::Iterator> Model::open_at(const Loop& loop, const dataset::Dataset& data, int64_t size) {
@@ -253,17 +271,20 @@ std::unique_ptr<dataset::Iterator> Model::open_at(const Loop& loop, const datase
 }
 
 // Ranks compare what they were given, and take over rank 0's state.
-void Model::begin_parallel(const Loop& loop) {
+void Model::begin_parallel(Loop& loop) {
   if (!parallel_ || !parallel_->active()) return;
-  const TrainState& s = loop.state;
+  TrainState& s = loop.state;
   const int64_t start = s.cur_step_num;
+  if (parallel_->communicator().size() > 1) s.ranks = &parallel_->communicator();
+  s.merge_ranks = [this] { parallel_->merge(); };
+  s.virtual_ranks = parallel_->virtual_ranks();
   std::vector<std::string> names;
   for (const BoostAlgorithmPtr& a : algorithms_) names.push_back(a->name());
   PlanLines lines = {
       fmt::format("mode: {}", context().mode == Mode::kGraph ? "graph" : "eager"),
       fmt::format("epochs: {}", s.epoch_num),
       fmt::format("steps per epoch: {}", s.batch_num),
-      fmt::format("batch size of all ranks: {}", s.batch_size * parallel_->communicator().size()),
+      fmt::format("batch size of all ranks: {}", s.global_batch),
       fmt::format("first step: {} of {} (epoch {}, step {})", start, loop.options.max_steps, loop.options.initial_epoch, loop.options.initial_step),
       fmt::format("steps per chunk: {}", loop.chunk),
       fmt::format("micro batches: {}", options_.micro_batches),
@@ -286,8 +307,11 @@ bool Model::run_step(Loop& loop, const TensorList& batch) {
   TrainState& s = loop.state;
   const bool several = parallel_ && parallel_->active();
   if (several && loop.options.stop_requested && loop.options.stop_requested()) parallel_->request_stop();
+  if (several && !loop.compiled) parallel_->share_kernel_choices([&] { runner_->prepare(batch, s.cur_step_num - 1); });
+  loop.compiled = true;
   const StepResult result = (*runner_)(batch, s.cur_step_num - 1);
   s.net_outputs = result.loss;
+  s.global_samples += s.global_batch;
   loop.log.add(result, bytes_of(batch));
   if (!several) return loop.options.stop_requested && loop.options.stop_requested();
   parallel_->after_step(s.cur_step_num);
@@ -305,14 +329,6 @@ void Model::share_stop(Loop& loop, bool epoch_ended) {
     parallel_->request_stop();
     s.stop = false;
   }
-}
-
-// The others have begun a step that this rank cannot take part in.
-void Model::fail_without_data(const Loop& loop) const {
-  const TrainState& s = loop.state;
-  const std::string what = fmt::format("the data of rank {} ended behind step {} of {} of the epoch", parallel_->communicator().rank(), s.step_in_epoch(), s.batch_num);
-  comm::abort(what);
-  throw CommError(ErrorCode::kRankData, what, fmt::format("epoch {}", s.cur_epoch_num), "look for samples that were left out as corrupt on this rank");
 }
 
 void Model::run_epochs(Loop& loop) {
@@ -339,7 +355,7 @@ void Model::run_epochs(Loop& loop) {
       loop.log.begin_unit();
       for (; ran < steps; ++ran) {
         if (!loop.fetch(&batch, &waited)) {
-          if (parallel_ && parallel_->communicator().size() > 1) fail_without_data(loop);
+          if (s.ranks != nullptr) throw_data_ended(s, done + ran);
           break;  // fewer rows than counted (dropped ones): the epoch ends here
         }
         check_columns(batch, loss_ != nullptr);
@@ -442,7 +458,37 @@ class Judged {
 
 }  // namespace
 
-MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset::OnCorrupt on_corrupt, int64_t max_corrupt) {
+namespace {
+
+// What the ranks have counted, added up in their order on each of them.
+void add_over_ranks(const std::map<std::string, std::shared_ptr<nn::Metric>>& metrics, comm::Communicator& ranks) {
+  std::vector<double> mine;
+  for (const auto& [name, metric] : metrics) {
+    const std::vector<double> counts = metric->saved();
+    mine.push_back(static_cast<double>(counts.size()));
+    mine.insert(mine.end(), counts.begin(), counts.end());
+  }
+  const auto size = static_cast<int64_t>(mine.size());
+  std::vector<int64_t> sizes(static_cast<size_t>(ranks.size()));
+  ranks.all_gather(&size, sizes.data(), 1, DType::kInt64, {"metrics"});
+  int64_t total = 0;
+  for (const int64_t n : sizes) total += n;
+  std::vector<double> all(static_cast<size_t>(total));
+  ranks.all_gather_v(mine.data(), all.data(), sizes, DType::kFloat64, {"metrics"});
+  for (const auto& [name, metric] : metrics) metric->clear();
+  auto at = all.begin();
+  for (int r = 0; r < ranks.size(); ++r) {
+    for (const auto& [name, metric] : metrics) {
+      const auto end = at + 1 + static_cast<std::ptrdiff_t>(*at);
+      metric->add_saved({at + 1, end});
+      at = end;
+    }
+  }
+}
+
+}  // namespace
+
+MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset::OnCorrupt on_corrupt, int64_t max_corrupt, comm::Communicator* ranks) {
   if (options_.metrics.empty()) throw ValueError("Model::eval needs metrics", "", "give ModelOptions::metrics, for example {\"accuracy\", …}");
   if (!data) throw ValueError("Model::eval needs a dataset");
   if (data->get_dataset_size() < 0) throw ValueError("the dataset repeats without end", "", "give repeat() a count");
@@ -461,6 +507,7 @@ MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset:
   }
   judged.update();
   net_with_loss_->set_train(was_training);
+  if (ranks != nullptr && ranks->size() > 1) add_over_ranks(options_.metrics, *ranks);
   MetricValues values;
   for (auto& [name, metric] : options_.metrics) values[name] = metric->value();
   return values;

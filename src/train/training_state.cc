@@ -46,7 +46,11 @@ std::vector<CheckpointEntry> training_state_entries(const TrainPosition& positio
                             {"data_fingerprint", position.data_fingerprint},
                             {"class_names", position.class_names},
                             {"counts", {position.counts.skipped, position.counts.overflow, position.counts.nonfinite, position.counts.nonfinite_in_epoch}},
-                            {"record", position.record}};
+                            {"record", position.record},
+                            {"samples", position.samples},
+                            {"global_batch", position.global_batch},
+                            {"virtual_ranks", position.virtual_ranks},
+                            {"ranks", position.ranks}};
   return {CheckpointEntry::of(kRngEntry, ops::rng_state().stored()), CheckpointEntry::text(kPositionEntry, j.dump())};
 }
 
@@ -63,9 +67,9 @@ void save_training_state(const std::string& path, nn::Cell& network, optim::Opti
   save_checkpoint(entries, path, {.compat_mindspore1 = options.mindspore1});
 }
 
-namespace {
-
 TrainPosition position_of(const LoadedCheckpoint& file) {
+  if (file.find(kPositionEntry) == nullptr || file.find(kRngEntry) == nullptr)
+    throw CheckpointError("the checkpoint holds weights but no training state", file.path, "begin a new training with its weights (sindri train --checkpoint)");
   try {
     const nlohmann::json j = nlohmann::json::parse(file.text(kPositionEntry));
     if (j.at("version").get<int>() != 1)
@@ -78,7 +82,11 @@ TrainPosition position_of(const LoadedCheckpoint& file) {
                        .data_fingerprint = j.value("data_fingerprint", ""),  // this and what follows came later
                        .class_names = j.value("class_names", std::vector<std::string>()),
                        .counts = {},
-                       .record = j.value("record", "")};
+                       .record = j.value("record", ""),
+                       .samples = j.value("samples", int64_t{0}),
+                       .global_batch = j.value("global_batch", int64_t{0}),
+                       .virtual_ranks = j.value("virtual_ranks", int64_t{0}),
+                       .ranks = j.value("ranks", int64_t{0})};
     if (const auto counts = j.value("counts", std::vector<int64_t>()); counts.size() == 4) p.counts = {counts[0], counts[1], counts[2], counts[3]};
     return p;
   } catch (const nlohmann::json::exception& e) {
@@ -86,16 +94,9 @@ TrainPosition position_of(const LoadedCheckpoint& file) {
   }
 }
 
-}  // namespace
+namespace {
 
-ReadState read_training_state(const std::string& given, std::vector<WantedParam> wanted, bool others_allowed, const std::string& dec_key,
-                              const std::string& dec_mode) {
-  const bool is_folder = std::filesystem::is_directory(given);
-  const std::string path = is_folder ? find_newest_checkpoint(given, "", dec_key, dec_mode) : given;
-  if (path.empty()) throw CheckpointError("there is no checkpoint in the folder", given, "name a folder that a training has saved in");
-  const LoadedCheckpoint file = dec_key.empty() ? load_checkpoint(path) : load_sealed_checkpoint(path, dec_key, dec_mode);
-  if (file.find(kPositionEntry) == nullptr || file.find(kRngEntry) == nullptr)
-    throw CheckpointError("the checkpoint holds weights but no training state", path, "begin a new training with its weights (sindri train --checkpoint)");
+ReadState fit_training_state(const LoadedCheckpoint& file, std::vector<WantedParam> wanted, bool others_allowed) {
   ReadState out{.position = position_of(file), .values = {}};
   // A table of rates has one entry per step: one of another length belongs to another number of epochs, and the optimizer keeps its own.
   std::erase_if(wanted, [&](const WantedParam& w) {
@@ -108,14 +109,31 @@ ReadState read_training_state(const std::string& given, std::vector<WantedParam>
   if (!r.missing.empty() || !r.mismatched.empty() || (!r.unexpected.empty() && !others_allowed)) {
     const std::string what =
         r.missing.empty() ? "the checkpoint does not fit the training" : fmt::format("the checkpoint lacks {} of the training's parameters", r.missing.size());
-    throw CheckpointError(ErrorCode::kCheckpointMismatch, fmt::format("{}: {}", what, r.table()), path,
+    throw CheckpointError(ErrorCode::kCheckpointMismatch, fmt::format("{}: {}", what, r.table()), file.path,
                           "make the network, its optimizer, loss scale and training algorithms as they were");
   }
   out.values = std::move(fit.values);
   return out;
 }
 
+}  // namespace
+
+ReadState read_training_state(const std::string& given, std::vector<WantedParam> wanted, bool others_allowed, const std::string& dec_key,
+                              const std::string& dec_mode) {
+  const bool is_folder = std::filesystem::is_directory(given);
+  const std::string path = is_folder ? find_newest_checkpoint(given, "", dec_key, dec_mode) : given;
+  if (path.empty()) throw CheckpointError("there is no checkpoint in the folder", given, "name a folder that a training has saved in");
+  return fit_training_state(dec_key.empty() ? load_checkpoint(path) : load_sealed_checkpoint(path, dec_key, dec_mode), std::move(wanted), others_allowed);
+}
+
 TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer, LossScaleManager* loss_scale_manager,
+                                  const std::vector<Parameter*>& algorithm_state) {
+  const std::string file = std::filesystem::is_directory(path) ? find_newest_checkpoint(path) : path;
+  if (file.empty()) throw CheckpointError("there is no checkpoint in the folder", path, "name a folder that a training has saved in");
+  return load_training_state(load_checkpoint(file), network, optimizer, loss_scale_manager, algorithm_state);
+}
+
+TrainPosition load_training_state(const LoadedCheckpoint& file, nn::Cell& network, optim::Optimizer& optimizer, LossScaleManager* loss_scale_manager,
                                   const std::vector<Parameter*>& algorithm_state) {
   std::map<std::string, Parameter*> by_name;
   std::vector<WantedParam> wanted;
@@ -124,7 +142,7 @@ TrainPosition load_training_state(const std::string& path, nn::Cell& network, op
     by_name[name] = p;
   }
   by_name[kRngEntry] = &ops::rng_state();
-  const ReadState state = read_training_state(path, std::move(wanted), false);
+  const ReadState state = fit_training_state(file, std::move(wanted), false);
   for (const auto& [name, value] : state.values) by_name.at(name)->assign(value);
   return state.position;
 }

@@ -144,6 +144,38 @@ TEST(Metric, RocAucOverBatches) {
   EXPECT_THROW(m->value(), ValueError) << "no class with samples of both kinds";
 }
 
+// What ranks have counted of their parts of the data is put together so; a part may be empty.
+TEST(Metric, CountsOfPartsAddUpToThoseOfAll) {
+  const std::vector<std::pair<Tensor, Tensor>> batches = {
+      {scores({0.1, 0.7, 0.2, 0.5, 0.3, 0.2}, 3), ints({1, 2})}, {scores({0.2, 0.2, 0.6, 0.9, 0.05, 0.05}, 3), ints({2, 1})}, {scores({0.1, 0.8, 0.1}, 3), ints({1})}};
+  for (const char* name : {"accuracy", "precision", "recall", "F1", "top_1_accuracy", "confusion_matrix", "loss", "perplexity"}) {
+    const auto update = [&](Metric& m, size_t i) {
+      if (m.uses_loss()) m.update({Tensor::scalar(0.25 + static_cast<double>(i))});
+      else m.update({batches[i].first, batches[i].second});
+    };
+    const MetricPtr all = make_metric(name), sum = make_metric(name), nothing = make_metric(name);
+    ASSERT_TRUE(all->adds_up()) << name;
+    for (size_t i = 0; i < batches.size(); ++i) update(*all, i);
+    sum->add_saved(nothing->saved());
+    EXPECT_TRUE(sum->empty()) << name;
+    for (const std::vector<size_t>& part : {std::vector<size_t>{1}, {}, {2, 0}}) {
+      const MetricPtr m = make_metric(name);
+      for (const size_t i : part) update(*m, i);
+      sum->add_saved(m->saved());
+    }
+    EXPECT_EQ(sum->saved(), all->saved()) << name;
+    EXPECT_EQ(sum->eval(), all->eval()) << name;
+  }
+  const MetricPtr area = make_metric("roc_auc");
+  EXPECT_FALSE(area->adds_up()) << "it keeps every sample";
+  EXPECT_THROW(area->add_saved(area->saved()), ValueError);
+  EXPECT_FALSE(Precision("multilabel").adds_up()) << "it counts per sample, one after the other";
+  Accuracy two, three;
+  two.update({scores({1, 0}, 2), ints({0})});
+  three.update({scores({1, 0, 0}, 3), ints({0})});
+  EXPECT_THROW(two.add_saved(three.saved()), ValueError) << "another number of classes";
+}
+
 TEST(Metric, AreaUnderPoints) {
   EXPECT_DOUBLE_EQ(auc({0, 1, 3}, {0, 2, 2}), 5);
   EXPECT_DOUBLE_EQ(auc({3, 1, 0}, {2, 2, 0}), 5);

@@ -28,8 +28,8 @@ using sindri::SettingValue;
 ///   s.set("train.epochs=3");
 ///   s.validate();
 ///
-/// In the environment "train.epochs" is SINDRI_TRAIN__EPOCHS: upper case, dots as "__". Variables without "__" are not
-/// settings (SINDRI_LOG, SINDRI_NUM_THREADS, …), but for SINDRI_DEVICE_TARGET and SINDRI_DEVICE_ID. Errors are SettingsError with kSettings, kUnknownSetting or kDuplicateSetting;
+/// In the environment "train.epochs" is SINDRI_TRAIN__EPOCHS: upper case, dots as "__"; "dist.backend" is SINDRI_DIST_BACKEND too. Other variables without
+/// "__" are not settings (SINDRI_LOG, SINDRI_NUM_THREADS, …), but for SINDRI_DEVICE_TARGET and SINDRI_DEVICE_ID. Errors are SettingsError with kSettings, kUnknownSetting or kDuplicateSetting;
 /// `where` is file:line:column, the variable, or the --set argument.
 class SINDRI_API Settings {
  public:

@@ -20,21 +20,34 @@ namespace sindri::nn {
 /// Counts on their way out of a metric, or into one.
 class CountArchive {
  public:
+  enum class Into { kReplace, kAdd };
   CountArchive() = default;
-  /// Into one: what went out of a metric of the same settings.
-  explicit CountArchive(std::vector<double> values) : values_(std::move(values)), reading_(true) {}
+  /// Into one: what went out of a metric of the same settings, instead of its counts or on top of them.
+  explicit CountArchive(std::vector<double> values, Into into = Into::kReplace)
+      : values_(std::move(values)), reading_(true), adding_(into == Into::kAdd) {}
   template <class T>
   requires std::is_arithmetic_v<T> CountArchive& operator()(T& count) {
-    if (reading_) count = static_cast<T>(next());
+    if (adding_) count = static_cast<T>(count + static_cast<T>(next()));
+    else if (reading_) count = static_cast<T>(next());
     else values_.push_back(static_cast<double>(count));
     return *this;
   }
   template <class T> CountArchive& operator()(std::vector<T>& counts) {
     auto size = static_cast<int64_t>(counts.size());
-    (*this)(size);
-    if (reading_ && (size < 0 || static_cast<size_t>(size) > values_.size() - at_)) throw_wrong_size();
+    same(size);
+    if (reading_ && (size < 0 || static_cast<size_t>(size) > values_.size())) throw_wrong_size();
+    const bool absent = adding_ && values_[at_ - 1] == 0;  // the other side has counted nothing
     counts.resize(static_cast<size_t>(size));
+    if (absent) return *this;
     for (T& c : counts) (*this)(c);
+    return *this;
+  }
+  /// What is not a count but is known once something was counted, such as the number of classes: the same on both sides, or 0.
+  template <class T> CountArchive& same(T& number) {
+    if (!adding_) return (*this)(number);
+    const auto other = static_cast<T>(next());
+    if (number != 0 && other != 0 && number != other) throw_wrong_size();
+    if (number == 0) number = other;
     return *this;
   }
   const std::vector<double>& values() const { return values_; }
@@ -51,7 +64,7 @@ class CountArchive {
   [[noreturn]] SINDRI_API static void throw_wrong_size();
   std::vector<double> values_;
   size_t at_ = 0;
-  bool reading_ = false;
+  bool reading_ = false, adding_ = false;
 };
 
 /// clear() before an evaluation, update() per batch, eval() at its end.
@@ -77,6 +90,10 @@ class SINDRI_API Metric {
   std::vector<double> saved() const;
   /// The counts of saved(), of a metric with the same settings. Throws ValueError for other counts.
   void restore(std::vector<double> saved);
+  /// Whether its counts over parts of the data add up to those over all of it (add_saved); metrics that keep every sample, or do not say, do not.
+  virtual bool adds_up() const { return false; }
+  /// Adds the counts of saved(), of a metric with the same settings that has seen other data. Throws ValueError for other counts and unless adds_up().
+  void add_saved(std::vector<double> saved);
   /// Which of the values given to update() to use, in this order; empty: all as they come.
   Metric& set_indexes(std::vector<size_t> indexes);
   /// A label that is no class counts as a wrong answer, as in MindSpore, instead of being an error; of the metrics that count right answers.
@@ -114,11 +131,12 @@ class SINDRI_API Accuracy final : public Metric {
   void clear() override { correct_ = total_ = classes_ = 0; }
   std::vector<double> eval() const override;
   bool empty() const override { return total_ == 0; }
+  bool adds_up() const override { return true; }
   std::map<std::string, std::vector<double>> counts() const override;
 
  protected:
   void add(const std::vector<Tensor>& inputs) override;
-  void archive(CountArchive& counts) override { counts(correct_)(total_)(classes_); }
+  void archive(CountArchive& counts) override { counts(correct_)(total_).same(classes_); }
 
  private:
   bool multilabel_;
@@ -131,12 +149,13 @@ class SINDRI_API ClassCounts : public Metric {
  public:
   void clear() override;
   bool empty() const override { return classes_ == 0; }
+  bool adds_up() const override { return !multilabel_; }
   std::map<std::string, std::vector<double>> counts() const override;
 
  protected:
   explicit ClassCounts(const char* name, const std::string& eval_type);
   void add(const std::vector<Tensor>& inputs) override;
-  void archive(CountArchive& counts) override { counts(classes_)(true_positives_)(predicted_)(actual_); }
+  void archive(CountArchive& counts) override { counts.same(classes_)(true_positives_)(predicted_)(actual_); }
   /// of_hits·hits / (of_predicted·predicted + of_actual·actual) each; 0 where the divisor is. Throws ValueError before any update.
   std::vector<double> rate(double of_hits, double of_predicted, double of_actual) const;
   const char* name_;
@@ -177,6 +196,7 @@ class SINDRI_API Loss final : public Metric {
   std::vector<double> eval() const override;
   bool uses_loss() const override { return true; }
   bool empty() const override { return count_ == 0; }
+  bool adds_up() const override { return true; }
   std::map<std::string, std::vector<double>> counts() const override;
 
  protected:
@@ -196,6 +216,7 @@ class SINDRI_API TopKCategoricalAccuracy final : public Metric {
   void clear() override { correct_ = total_ = 0; }
   std::vector<double> eval() const override;
   bool empty() const override { return total_ == 0; }
+  bool adds_up() const override { return true; }
   std::map<std::string, std::vector<double>> counts() const override;
 
  protected:
@@ -216,13 +237,14 @@ class SINDRI_API ConfusionMatrix final : public Metric {
   std::vector<double> eval() const override;
   double value() const override;
   bool empty() const override { return !counted_; }
+  bool adds_up() const override { return true; }
   std::map<std::string, std::vector<double>> counts() const override;
   int64_t num_classes() const { return classes_; }
   int64_t count(int64_t label, int64_t prediction) const;
 
  protected:
   void add(const std::vector<Tensor>& inputs) override;
-  void archive(CountArchive& counts) override { counts(classes_)(counted_)(counts_); }
+  void archive(CountArchive& counts) override { counts.same(classes_)(counted_)(counts_); }
 
  private:
   int64_t wanted_classes_, classes_;
@@ -240,6 +262,7 @@ class SINDRI_API ErrorMetric : public Metric {
   std::vector<double> eval() const override;
   bool scores_classes() const override { return false; }
   bool empty() const override { return samples_ == 0; }
+  bool adds_up() const override { return true; }
   std::map<std::string, std::vector<double>> counts() const override;
 
  protected:
@@ -271,6 +294,7 @@ class SINDRI_API Perplexity final : public Metric {
   std::vector<double> eval() const override;
   bool scores_classes() const override { return false; }
   bool empty() const override { return count_ == 0; }
+  bool adds_up() const override { return true; }
   std::map<std::string, std::vector<double>> counts() const override;
 
  protected:

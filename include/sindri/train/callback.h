@@ -30,6 +30,9 @@
 namespace sindri::dataset {
 class Dataset;
 }
+namespace sindri::comm {
+class Communicator;
+}
 
 namespace sindri::train {
 
@@ -95,6 +98,14 @@ struct SINDRI_API TrainState {
   std::optional<double> last_loss;  ///< of that step; unset outside of Model::train
   std::string dataset_state;  ///< position of the data iterator after this step, for checkpoints
 
+  // With several ranks. Callbacks are called on all of them, in the same order; what only one is to do, such as writing a file, rank 0 does.
+
+  comm::Communicator* ranks = nullptr;  ///< those that train together; null where there is one
+  std::function<void()> merge_ranks = nullptr;  ///< collective: what a checkpoint must hold of all ranks, put together on each; null for nothing
+  int64_t virtual_ranks = 1;  ///< parts of the global batch (DataParallelOptions)
+  int64_t global_batch = 0;  ///< samples that all ranks together have in a step; 0: batch_size
+  int64_t global_samples = 0;  ///< trained on in all, up to the last step
+
   /// Position of the current step in its epoch, from 1.
   int64_t step_in_epoch() const { return cur_step_num - steps_before_epoch; }
   StepCounts counts() const { return {skipped_steps, overflow_steps, nonfinite_steps, nonfinite_in_epoch}; }
@@ -156,6 +167,7 @@ struct CheckpointConfig {
 
 /// Saves PREFIX-EPOCH_STEP.ckpt (STEP within the epoch) during and at the end of training, then removes the oldest beyond
 /// keep_checkpoint_max. If the folder already holds files of the prefix, PREFIX_1, PREFIX_2, … is used, unless it is resuming.
+/// The link "latest" beside them names the last one. With several ranks all enter, rank 0 writes, and every rank knows what came of it.
 class SINDRI_API ModelCheckpoint : public Callback {
  public:
   /// Throws ValueError for a prefix with '/', or when no condition to save is set.
@@ -170,6 +182,8 @@ class SINDRI_API ModelCheckpoint : public Callback {
   const std::string& last_error() const { return last_error_; }
 
  private:
+  void prepare(const TrainState& s);
+  void write(const TrainState& s, const std::string& path) const;
   void rotate();
   std::string prefix_, directory_, latest_, last_error_;
   CheckpointConfig config_;

@@ -47,6 +47,7 @@ struct TrainOptions {
   int64_t initial_epoch = 0;  ///< epochs already done (resuming)
   int64_t initial_step = 0;  ///< steps already done in the epoch after those
   int64_t initial_total = -1;  ///< steps already done in all; -1: initial_epoch full epochs and initial_step
+  int64_t initial_samples = -1;  ///< samples already trained on by all ranks; -1: those steps of as many samples as now
   int64_t max_steps = 0;  ///< the training ends when this many steps are done in all, those of earlier runs included; 0: no limit
   std::string dataset_state = "";  ///< position of the data iterator, as TrainState::dataset_state gave it
   dataset::OnCorrupt on_corrupt = dataset::OnCorrupt::kFail;
@@ -76,7 +77,10 @@ class SINDRI_API Model {
   /// options out of range; NonFiniteError when the loss of a step is not finite.
   void train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data, const std::vector<CallbackPtr>& callbacks = {}, const TrainOptions& options = {});
   /// Values of every metric over one pass of the data, in inference mode. Throws ValueError without metrics or data.
-  MetricValues eval(const std::shared_ptr<dataset::Dataset>& data, dataset::OnCorrupt on_corrupt = dataset::OnCorrupt::kFail, int64_t max_corrupt = -1);
+  /// `ranks`: each of them has a part of the data, which may be empty; what metrics have counted of them is added up, so that all have the values of
+  /// the whole. Collective then; ValueError where a metric's counts do not add up (nn::Metric::adds_up).
+  MetricValues eval(const std::shared_ptr<dataset::Dataset>& data, dataset::OnCorrupt on_corrupt = dataset::OnCorrupt::kFail, int64_t max_corrupt = -1,
+                    comm::Communicator* ranks = nullptr);
   /// Output of the network in inference mode.
   Tensor predict(const Tensor& x);
   nn::Cell& network() { return *network_; }
@@ -99,10 +103,9 @@ class SINDRI_API Model {
  private:
   struct Loop;
   std::unique_ptr<dataset::Iterator> open_at(const Loop& loop, const dataset::Dataset& data, int64_t size);
-  void begin_parallel(const Loop& loop);
+  void begin_parallel(Loop& loop);
   bool run_step(Loop& loop, const TensorList& batch);
   void share_stop(Loop& loop, bool epoch_ended);
-  [[noreturn]] void fail_without_data(const Loop& loop) const;
   void run_epochs(Loop& loop);
   TensorList run_eval(const TensorList& batch);
   Tensor run_network(const Tensor& x);

@@ -23,6 +23,10 @@ struct TrainPosition {
   std::vector<std::string> class_names = {};  ///< by label; empty when unknown
   StepCounts counts = {};
   std::string record = {};  ///< see TrainState::record
+  int64_t samples = 0;  ///< trained on in all, by all ranks; 0 when unknown, as are those below
+  int64_t global_batch = 0;  ///< samples of a step, of all ranks
+  int64_t virtual_ranks = 0;  ///< parts of the global batch
+  int64_t ranks = 0;  ///< that there were when it was saved
 };
 
 /// What save_training_state leaves out, and for whom it writes.
@@ -40,6 +44,11 @@ SINDRI_API void save_training_state(const std::string& path, nn::Cell& network, 
 /// rates may have another length (training goes on for more epochs than planned): then the optimizer keeps its own.
 SINDRI_API TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer,
                                              LossScaleManager* loss_scale_manager = nullptr, const std::vector<Parameter*>& algorithm_state = {});
+/// The same, of a file that is loaded.
+SINDRI_API TrainPosition load_training_state(const LoadedCheckpoint& file, nn::Cell& network, optim::Optimizer& optimizer,
+                                             LossScaleManager* loss_scale_manager = nullptr, const std::vector<Parameter*>& algorithm_state = {});
+/// Where it was made. Throws CheckpointError for a file without a training's state.
+SINDRI_API TrainPosition position_of(const LoadedCheckpoint& file);
 /// The entries of a checkpoint with other weights in place of the trained ones: those that the training algorithm `which` keeps under
 /// "which.<parameter>"; as it is for "trained". Throws CheckpointError where it has none, ValueError for an algorithm that
 /// keeps no weights (check_keeps_weights).

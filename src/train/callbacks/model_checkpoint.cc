@@ -1,5 +1,5 @@
 // ModelCheckpoint: when to save, under which name, and which older files to remove. A file is removed only after its successor
-// is safely on disk.
+// is safely on disk. With several ranks rank 0 does all of it, and the others learn what came of it.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "sindri/comm/communicator.h"
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
 #include "sindri/train/boost.h"
@@ -17,6 +18,7 @@
 #include "sindri/train/checkpoint_files.h"
 #include "sindri/train/training_state.h"
 #include "src/train/atomic_file.h"
+#include "src/train/first_rank.h"
 
 namespace sindri::train {
 
@@ -34,6 +36,23 @@ void set_aside(const std::string& path) {
   log::warn("checkpoint", fmt::format("{} is of a later step than the training goes on from: it is kept as {}", path, to));
 }
 
+bool first(const TrainState& s) { return s.ranks == nullptr || s.ranks->rank() == 0; }
+
+// On rank 0; what it throws is thrown everywhere.
+std::string on_first(const TrainState& s, const char* what, const std::function<std::string()>& f) {
+  return s.ranks == nullptr ? f() : from_first_rank(*s.ranks, what, f);
+}
+
+// FOLDER/latest -> NAME, replaced in one step. Some file systems have no links: then there is none.
+void point_latest(const fs::path& path) {
+  const fs::path link = path.parent_path() / "latest", next = path.parent_path() / fmt::format("latest.tmp.{}", getpid());
+  std::error_code error;
+  fs::remove(next, error);
+  fs::create_symlink(path.filename(), next, error);
+  if (!error) fs::rename(next, link, error);
+  if (error) fs::remove(next, error);
+}
+
 }  // namespace
 
 ModelCheckpoint::ModelCheckpoint(std::string prefix, std::string directory, CheckpointConfig config, bool resuming)
@@ -46,12 +65,19 @@ ModelCheckpoint::ModelCheckpoint(std::string prefix, std::string directory, Chec
       config_.keep_checkpoint_per_n_minutes == 0)
     throw ValueError("ModelCheckpoint: all four conditions are 0", "", "set save_checkpoint_steps or save_checkpoint_seconds");
   if (directory_.empty()) directory_ = ".";
-  if (!resuming) prefix_ = free_checkpoint_prefix(directory_, prefix_);
+  if (!resuming && comm::world().rank() == 0) prefix_ = free_checkpoint_prefix(directory_, prefix_);
 }
 
 void ModelCheckpoint::begin(TrainState& s) {
   last_step_ = s.cur_step_num;
   last_time_ = now_seconds();
+  on_first(s, "checkpoint folder", [&] {
+    prepare(s);
+    return "";
+  });
+}
+
+void ModelCheckpoint::prepare(const TrainState& s) {
   std::error_code error;
   fs::create_directories(directory_, error);
   if (error) throw IoError(fmt::format("cannot create the checkpoint folder: {}", error.message()), directory_, "choose a folder you may write to");
@@ -78,7 +104,11 @@ void ModelCheckpoint::begin(TrainState& s) {
 }
 
 void ModelCheckpoint::step_end(TrainState& s) {
-  if (checkpoint_due(config_.save_checkpoint_steps, config_.save_checkpoint_seconds, s.cur_step_num - last_step_, now_seconds() - last_time_)) save(s);
+  bool due = checkpoint_due(config_.save_checkpoint_steps, config_.save_checkpoint_seconds, s.cur_step_num - last_step_, now_seconds() - last_time_);
+  // Clocks differ: rank 0's counts.
+  if (s.ranks != nullptr && config_.save_checkpoint_steps == 0 && config_.save_checkpoint_seconds > 0)
+    due = s.ranks->all_gather_text(due ? "1" : "", {"checkpoint due"})[0] == "1";
+  if (due) save(s);
 }
 
 void ModelCheckpoint::end(TrainState& s) { save(s); }
@@ -86,38 +116,54 @@ void ModelCheckpoint::end(TrainState& s) { save(s); }
 std::string ModelCheckpoint::save(TrainState& s) {
   if (s.cur_step_num == last_step_) return "";  // saved already, or nothing trained since the file it was resumed from
   if (s.settle) s.settle();  // nothing that was trained on garbage is saved, and the counts are those of all steps
-  const int64_t in_epoch = s.step_in_epoch();
-  const std::string path = (fs::path(directory_) / checkpoint_file_name(prefix_, s.cur_epoch_num, in_epoch)).string();
+  // Not on other ranks: the prefix is rank 0's.
+  const std::string path = (fs::path(directory_) / checkpoint_file_name(prefix_, s.cur_epoch_num, s.step_in_epoch())).string();
   last_step_ = s.cur_step_num;
   last_time_ = now_seconds();
+  if (s.merge_ranks) s.merge_ranks();
+  // A write that fails is told of, not thrown: the training is worth more than this copy, the previous file is untouched, and the next interval tries
+  // again.
+  const std::string outcome = on_first(s, "checkpoint", [&]() -> std::string {
+    try {
+      write(s, path);
+    } catch (const IoError& e) { return std::string("-") + e.what(); }
+    return "+" + path;
+  });
+  if (outcome.starts_with('-')) {
+    last_error_ = outcome.substr(1);
+    log::error("checkpoint", fmt::format("not saved: {}", last_error_));
+    return "";
+  }
+  last_error_.clear();
+  latest_ = outcome.substr(1);
+  if (!first(s)) return latest_;
+  point_latest(path);
+  std::erase_if(saved_, [&](const auto& f) { return f.first == path; });
+  saved_.emplace_back(path, now_seconds());
+  rotate();
+  return path;
+}
+
+void ModelCheckpoint::write(const TrainState& s, const std::string& path) const {
   const bool complete = s.epoch_complete;
   const TrainPosition position{.epoch = complete ? s.cur_epoch_num : s.cur_epoch_num - 1,
-                               .step_in_epoch = complete ? 0 : in_epoch,
+                               .step_in_epoch = complete ? 0 : s.step_in_epoch(),
                                .step = s.cur_step_num,
                                .dataset_state = s.dataset_state,
                                .settings_hash = s.settings_hash,
                                .data_fingerprint = s.data_fingerprint,
                                .class_names = s.class_names,
                                .counts = s.counts(),
-                               .record = s.record};
-  try {
-    std::vector<Parameter*> algorithm_state;
-    for (const auto& a : s.algorithms) {
-      for (Parameter* p : a->state()) algorithm_state.push_back(p);
-    }
-    save_training_state(path, *s.network, s.optimizer, position, {config_.save_optimizer, config_.mindspore1, s.loss_scale_manager, algorithm_state});
-  } catch (const IoError& e) {
-    // The previous file is untouched; the training is worth more than this copy, and the next interval tries again.
-    log::error("checkpoint", fmt::format("not saved: {}", e.what()));
-    last_error_ = e.what();
-    return "";
+                               .record = s.record,
+                               .samples = s.global_samples,
+                               .global_batch = s.global_batch > 0 ? s.global_batch : s.batch_size,
+                               .virtual_ranks = s.virtual_ranks,
+                               .ranks = s.ranks == nullptr ? 1 : s.ranks->size()};
+  std::vector<Parameter*> algorithm_state;
+  for (const auto& a : s.algorithms) {
+    for (Parameter* p : a->state()) algorithm_state.push_back(p);
   }
-  last_error_.clear();
-  latest_ = path;
-  std::erase_if(saved_, [&](const auto& f) { return f.first == path; });
-  saved_.emplace_back(path, now_seconds());
-  rotate();
-  return path;
+  save_training_state(path, *s.network, s.optimizer, position, {config_.save_optimizer, config_.mindspore1, s.loss_scale_manager, algorithm_state});
 }
 
 void ModelCheckpoint::rotate() {

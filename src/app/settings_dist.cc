@@ -1,0 +1,216 @@
+// See settings_dist.h.
+#include "src/app/settings_dist.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+namespace sindri::app {
+
+namespace {
+
+using enum SettingType;
+
+// Joining and watching: no result depends on it.
+std::vector<SettingSpec> group_rows() {
+  return {
+      {.name = "dist.backend",
+       .type = kString,
+       .fallback = "auto",
+       .doc = "what carries values between ranks; auto: nccl on GPUs, else mpi under an MPI launcher, else gloo, else single",
+       .choices = "auto|single|mpi|gloo|nccl",
+       .changes_result = false},
+      {.name = "dist.rank_table",
+       .type = kString,
+       .fallback = "",
+       .doc = "rank table (hccl.json); empty: what the environment says (RANK_TABLE_FILE, SINDRI_RANK, mpirun, ...)",
+       .changes_result = false},
+      {.name = "dist.interface",
+       .type = kString,
+       .fallback = "",
+       .doc = "network interface by name or subnet; empty: the one that routes to rank 0",
+       .changes_result = false},
+      {.name = "dist.job_id", .type = kString, .fallback = "", .doc = "processes with another one cannot join; empty: rank 0 makes one", .changes_result = false},
+      {.name = "dist.init_timeout",
+       .type = kFloat,
+       .fallback = "120",
+       .doc = "until all ranks have come together",
+       .min = 0.1,
+       .max = 86400,
+       .unit = "seconds",
+       .changes_result = false},
+      {.name = "dist.op_warn",
+       .type = kFloat,
+       .fallback = "30",
+       .doc = "a call that waits so long is warned of, with the ranks that are missing",
+       .min = 0.1,
+       .max = 86400,
+       .unit = "seconds",
+       .changes_result = false},
+      {.name = "dist.op_timeout",
+       .type = kFloat,
+       .fallback = "600",
+       .doc = "a call that waits so long ends the job",
+       .min = 0.1,
+       .max = 604800,
+       .unit = "seconds",
+       .changes_result = false},
+      {.name = "dist.heartbeat",
+       .type = kFloat,
+       .fallback = "1",
+       .doc = "between a rank's signs of life",
+       .min = 0.05,
+       .max = 3600,
+       .unit = "seconds",
+       .changes_result = false},
+      {.name = "dist.lost_after",
+       .type = kFloat,
+       .fallback = "8",
+       .doc = "without a sign of life a rank counts as lost",
+       .min = 0.1,
+       .max = 86400,
+       .unit = "seconds",
+       .changes_result = false},
+      {.name = "dist.check",
+       .type = kBool,
+       .fallback = "false",
+       .doc = "compare every call's kind, size and result between ranks: slow, for finding a fault",
+       .changes_result = false},
+  };
+}
+
+// What the step and the run do with several ranks.
+std::vector<SettingSpec> training_rows() {
+  return {
+      {.name = "dist.parallel_mode",
+       .type = kString,
+       .fallback = "data_parallel",
+       .doc = "data_parallel: ranks share the batches of one training; stand_alone: each trains by itself"},
+      {.name = "dist.virtual_ranks",
+       .type = kInt,
+       .fallback = "0",
+       .doc = "parts that the global batch is made of, each of train.batch_size samples; a rank computes its share of them one after the other, and the "
+              "result does not depend on how many ranks there are; 0: as many as ranks at the start of the training, a resumed one goes on with its number",
+       .min = 0,
+       .max = 65536,
+       .changes_result = false},
+      {.name = "dist.strict_order",
+       .type = kBool,
+       .fallback = "true",
+       .doc = "sums along one fixed tree over virtual ranks: the same bits on any number of ranks and hosts; false: any order that is fixed for a layout"},
+      {.name = "dist.gradients_mean", .type = kBool, .fallback = "true", .doc = "gradients are the mean over virtual ranks; false: their sum"},
+      {.name = "dist.all_reduce_fusion_config",
+       .type = kIntList,
+       .fallback = "[-1]",
+       .doc = "last parameter of each bucket of gradients but the last one; empty: one bucket; -1 alone: by size",
+       .min = -1,
+       .max = 1e9,
+       .changes_result = false},
+      {.name = "dist.bucket_mb",
+       .type = kFloat,
+       .fallback = "0",
+       .doc = "size of buckets that are made by size; 0: 25 with nccl, 4 within a host, 8 between hosts",
+       .min = 0,
+       .max = 65536,
+       .unit = "MiB",
+       .changes_result = false},
+      {.name = "dist.grad_compression",
+       .type = kString,
+       .fallback = "none",
+       .doc = "type in which gradients travel between ranks; not where ranks share memory",
+       .choices = "none|bf16|fp16"},
+      {.name = "dist.overlap",
+       .type = kBool,
+       .fallback = "true",
+       .doc = "a bucket is reduced as soon as backward has its last gradient; false: behind the backward pass, the same bits",
+       .changes_result = false},
+      {.name = "dist.replica_check_steps",
+       .type = kInt,
+       .fallback = "1000",
+       .doc = "between comparisons of the ranks' parameters; 0: only where a checkpoint is saved",
+       .min = 0,
+       .max = 1e12,
+       .unit = "steps",
+       .changes_result = false},
+      {.name = "dist.parameter_broadcast",
+       .type = kBool,
+       .fallback = "true",
+       .doc = "all ranks begin with rank 0's parameters and state",
+       .changes_result = false},
+      {.name = "dist.bn_sync",
+       .type = kString,
+       .fallback = "off",
+       .doc = "batch norm's statistics: off: of each virtual rank's batch; train: of the global batch",
+       .choices = "off|train"},
+      {.name = "dist.bn_merge",
+       .type = kString,
+       .fallback = "mean",
+       .doc = "batch norm's moving averages in evaluation and checkpoints: of all virtual ranks put together, or those of the first",
+       .choices = "mean|rank0"},
+      {.name = "dist.loss_scope",
+       .type = kString,
+       .fallback = "global",
+       .doc = "the loss that is printed and recorded: of the global batch, or of each rank's own part of it",
+       .choices = "global|local",
+       .changes_result = false},
+      {.name = "dist.load_local",
+       .type = kBool,
+       .fallback = "false",
+       .doc = "every rank reads the checkpoint by itself, and what they read is compared; false: rank 0 reads it and hands it on",
+       .changes_result = false},
+      {.name = "dist.stop_file",
+       .type = kString,
+       .fallback = "",
+       .doc = "once this file exists, the training stops as after SIGTERM; removing it is left to whoever made it",
+       .changes_result = false},
+      {.name = "dist.term_grace",
+       .type = kFloat,
+       .fallback = "30",
+       .doc = "after SIGTERM a rank waits so long for the end of a step; then it ends without saving",
+       .min = 0.1,
+       .max = 86400,
+       .unit = "seconds",
+       .changes_result = false},
+  };
+}
+
+}  // namespace
+
+std::vector<SettingSpec> dist_rows() {
+  std::vector<SettingSpec> rows = group_rows();
+  for (const SettingSpec& spec : training_rows()) rows.push_back(spec);
+  return rows;
+}
+
+void validate_dist(const Settings& s, const std::function<void(const char*, const std::string&, const std::string&)>& fail) {
+  if (const std::string mode = s.get_string("dist.parallel_mode"); mode != "data_parallel" && mode != "stand_alone")
+    fail("dist.parallel_mode", fmt::format("'{}' is not supported", mode), "use data_parallel or stand_alone");
+  if (s.get_float("dist.heartbeat") >= s.get_float("dist.lost_after"))
+    fail("dist.lost_after", "a rank would count as lost between two of its signs of life", "make it several times dist.heartbeat");
+  if (s.get_float("dist.op_warn") > s.get_float("dist.op_timeout")) fail("dist.op_warn", "it is longer than dist.op_timeout", "lower it");
+  const std::vector<int64_t> fusion = s.get_ints("dist.all_reduce_fusion_config");
+  for (size_t i = 0; i < fusion.size(); ++i) {
+    if (fusion[i] == -1 && fusion.size() == 1) break;
+    if (fusion[i] < 1 || (i > 0 && fusion[i] <= fusion[i - 1]))
+      fail("dist.all_reduce_fusion_config", fmt::format("[{}]={}: must be greater than {}", i, fusion[i], i == 0 ? 0 : fusion[i - 1]), "list rising numbers");
+  }
+}
+
+comm::Options comm_options(const Settings& s) {
+  comm::Options o;
+  o.backend = s.get_string("dist.backend");
+  o.rank_table = s.get_string("dist.rank_table");
+  o.interface = s.get_string("dist.interface");
+  o.job_id = s.get_string("dist.job_id");
+  o.init_timeout = s.get_float("dist.init_timeout");
+  o.op_warn = s.get_float("dist.op_warn");
+  o.op_timeout = s.get_float("dist.op_timeout");
+  o.heartbeat = s.get_float("dist.heartbeat");
+  o.lost_after = s.get_float("dist.lost_after");
+  o.check = s.get_bool("dist.check");
+  o.strict_order = s.get_bool("dist.strict_order");
+  if (const char* delay = std::getenv("SINDRI_DIST_TEST_DELAY_US"); delay != nullptr) o.test_delay_us = std::atof(delay);
+  return o;
+}
+
+}  // namespace sindri::app
