@@ -26,7 +26,7 @@ constexpr int kOffsetBits = 28;  // samples of one virtual rank; 2^15 of them fi
 
 Tensor key_of(const Tensor& key, int64_t virtual_rank) {
   if (virtual_rank == 0) return key;
-  return ops::add(key, Tensor::from_vector<int64_t>({3}, {0, 0, virtual_rank << kOffsetBits}).to(key.device()));
+  return ops::add(key, Tensor::from_vector<int64_t>({3}, {0, 0, sample_offset(virtual_rank)}).to(key.device()));
 }
 
 // Sums of lists along the fixed tree, as they come: two of one level become one of the next, so log2(count) + 1 lists are held.
@@ -53,6 +53,8 @@ class TreeSum {
 };
 
 }  // namespace
+
+int64_t sample_offset(int64_t virtual_rank) { return virtual_rank << kOffsetBits; }
 
 DataParallel::DataParallel() = default;
 DataParallel::~DataParallel() = default;

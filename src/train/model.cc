@@ -208,7 +208,13 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   loop.chunk = sink && context().mode == Mode::kGraph ? s.batch_num : 1;
   s.cur_step_num = options.initial_total >= 0 ? options.initial_total : options.initial_epoch * s.batch_num + options.initial_step;
 
-  s.global_batch = s.batch_size * (parallel_ ? parallel_->communicator().size() : 1);
+  s.global_batch = s.batch_size;
+  if (parallel_ && parallel_->active()) {
+    if (parallel_->communicator().size() > 1) s.ranks = &parallel_->communicator();
+    s.virtual_ranks = parallel_->virtual_ranks();
+    s.global_batch = s.batch_size * parallel_->communicator().size();
+    s.merge_ranks = [this] { parallel_->merge(); };
+  }
   s.global_samples = options.initial_samples >= 0 ? options.initial_samples : s.cur_step_num * s.global_batch;
   s.steps_before_epoch = s.cur_step_num - options.initial_step;
   if (options.initial_epoch < epochs && (options.max_steps <= 0 || s.cur_step_num < options.max_steps)) loop.data = open_at(loop, *data, size);
@@ -232,16 +238,6 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   }
   loop.notify(Event::kEnd, &Callback::end);
 }
-
-namespace {
-
-// The other ranks have steps left, and none of them can be made without this one.
-[[noreturn]] void throw_data_ended(const TrainState& s, int64_t done) {
-  throw CommError(ErrorCode::kRankData, fmt::format("the data of rank {} ended after {} of the {} steps of an epoch", s.ranks->rank(), done, s.batch_num),
-                  fmt::format("epoch {}", s.cur_epoch_num), "repair the samples that were left out, or use data.on_corrupt: replace");
-}
-
-}  // namespace
 
 // The data at the step the training begins with.
 std::unique_ptr<dataset::Iterator> Model::open_at(const Loop& loop, const dataset::Dataset& data, int64_t size) {
@@ -275,9 +271,6 @@ void Model::begin_parallel(Loop& loop) {
   if (!parallel_ || !parallel_->active()) return;
   TrainState& s = loop.state;
   const int64_t start = s.cur_step_num;
-  if (parallel_->communicator().size() > 1) s.ranks = &parallel_->communicator();
-  s.merge_ranks = [this] { parallel_->merge(); };
-  s.virtual_ranks = parallel_->virtual_ranks();
   std::vector<std::string> names;
   for (const BoostAlgorithmPtr& a : algorithms_) names.push_back(a->name());
   PlanLines lines = {
@@ -331,6 +324,15 @@ void Model::share_stop(Loop& loop, bool epoch_ended) {
   }
 }
 
+// The others have begun a step that this rank cannot take part in.
+void Model::fail_without_data(const Loop& loop) const {
+  const TrainState& s = loop.state;
+  const std::string what = fmt::format("the data of rank {} ended behind step {} of {} of the epoch", parallel_->communicator().rank(), s.step_in_epoch(), s.batch_num);
+  comm::abort(what);
+  throw CommError(ErrorCode::kRankData, what, fmt::format("epoch {}", s.cur_epoch_num),
+                  "repair the samples that were left out as corrupt on this rank, or use data.on_corrupt: replace");
+}
+
 void Model::run_epochs(Loop& loop) {
   TrainState& s = loop.state;
   std::vector<Tensor> batch;
@@ -355,7 +357,7 @@ void Model::run_epochs(Loop& loop) {
       loop.log.begin_unit();
       for (; ran < steps; ++ran) {
         if (!loop.fetch(&batch, &waited)) {
-          if (s.ranks != nullptr) throw_data_ended(s, done + ran);
+          if (s.ranks != nullptr) fail_without_data(loop);
           break;  // fewer rows than counted (dropped ones): the epoch ends here
         }
         check_columns(batch, loss_ != nullptr);
