@@ -217,4 +217,20 @@ comm::Options comm_options(const Settings& s) {
   return o;
 }
 
+train::DataParallelOptions data_parallel_options(const Settings& s, int64_t virtual_ranks) {
+  train::DataParallelOptions o;
+  o.virtual_ranks = virtual_ranks;
+  o.gradients_mean = s.get_bool("dist.gradients_mean");
+  if (const std::vector<int64_t> fusion = s.get_ints("dist.all_reduce_fusion_config"); fusion != std::vector<int64_t>{-1}) o.all_reduce_fusion_config = fusion;
+  o.bucket_mb = s.get_float("dist.bucket_mb");
+  o.grad_compression = s.get_string("dist.grad_compression");
+  o.overlap = s.get_bool("dist.overlap");
+  o.strict_order = s.get_bool("dist.strict_order");
+  o.replica_check_steps = s.get_int("dist.replica_check_steps");
+  o.parameter_broadcast = s.get_bool("dist.parameter_broadcast");
+  o.bn_sync = s.get_string("dist.bn_sync");
+  o.bn_merge = s.get_string("dist.bn_merge");
+  return o;
+}
+
 }  // namespace sindri::app
