@@ -217,9 +217,9 @@ comm::Options comm_options(const Settings& s) {
   return o;
 }
 
-train::DataParallelOptions data_parallel_options(const Settings& s, int64_t virtual_ranks) {
+train::DataParallelOptions data_parallel_options(const Settings& s) {
   train::DataParallelOptions o;
-  o.virtual_ranks = virtual_ranks;
+  o.virtual_ranks = s.get_int("dist.virtual_ranks");
   o.gradients_mean = s.get_bool("dist.gradients_mean");
   if (const std::vector<int64_t> fusion = s.get_ints("dist.all_reduce_fusion_config"); fusion != std::vector<int64_t>{-1}) o.all_reduce_fusion_config = fusion;
   o.bucket_mb = s.get_float("dist.bucket_mb");

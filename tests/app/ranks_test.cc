@@ -182,7 +182,9 @@ TEST_F(Ranks, OtherSettingsAndWhatDoesNotFitAreRefusedOnAll) {
       train(digits(all), {});
     });
   };
-  EXPECT_EQ(codes([](int rank) { return Sets{"dist.strict_order=false", rank == 2 ? "lr.max=0.1" : "lr.max=0.2"}; }),
+  EXPECT_EQ(codes([](int rank) {
+              return Sets{"dist.strict_order=false", rank == 2 ? "lr.max=0.1" : "lr.max=0.2"};
+            }),
             std::vector<ErrorCode>(3, ErrorCode::kCommMismatch));
   EXPECT_EQ(codes([](int) { return Sets{"dist.strict_order=false", "dist.virtual_ranks=4"}; }), std::vector<ErrorCode>(3, ErrorCode::kLayout));
   std::filesystem::create_directories(temp_.file("run"));

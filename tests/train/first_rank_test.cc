@@ -109,9 +109,7 @@ TEST(FirstRank, ACheckpointReachesAllWithItsBits) {
       if (b.kind != CheckpointEntry::kTensor) continue;
       ASSERT_EQ(a.tensor.shape(), b.tensor.shape());
       ASSERT_EQ(a.tensor.dtype(), b.tensor.dtype());
-      if (b.tensor.nbytes() > 0) {
-        EXPECT_EQ(std::memcmp(a.tensor.raw_data(), b.tensor.raw_data(), static_cast<size_t>(b.tensor.nbytes())), 0);
-      }
+      if (b.tensor.nbytes() > 0) { EXPECT_EQ(std::memcmp(a.tensor.raw_data(), b.tensor.raw_data(), static_cast<size_t>(b.tensor.nbytes())), 0); }
     }
     ++right;
   });
