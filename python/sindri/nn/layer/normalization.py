@@ -170,18 +170,18 @@ class SyncBatchNorm(_BatchNorm):
         batch = self.training if self.use_batch_statistics is None else self.use_batch_statistics
         if not batch or self._sync_group is None:
             return super()._normalize_channels(x)
-        return self._normalize_over_ranks(x)
+        return self._normalize_over_ranks(x, self._sync_group)
 
-    def _normalize_over_ranks(self, x: Tensor) -> Tensor:
+    def _normalize_over_ranks(self, x: Tensor, group: str) -> Tensor:
         """Sums travel twice: for the mean, then for the squares around it. Their gradients are sums over ranks, too, so that of x sees all ranks' losses."""
         axes = tuple(i for i in range(len(x.shape)) if i != 1)
         channels = (1, self.num_features) + (1,) * (len(x.shape) - 2)
         full = _ops.cast(x, mstype.float32)
         mine = _ops.full((self.num_features,), x.size // self.num_features, mstype.float32)
-        total, count = _ops.all_reduce((_ops.sum(full, axes), mine), group=self._sync_group, what="SyncBatchNorm mean")
+        total, count = _ops.all_reduce((_ops.sum(full, axes), mine), group=group, what="SyncBatchNorm mean")
         mean = _ops.div(total, count)
         centred = _ops.sub(full, _ops.reshape(mean, channels))
-        squares = _ops.all_reduce((_ops.sum(_mul(centred, centred), axes),), group=self._sync_group, what="SyncBatchNorm variance")[0]
+        squares = _ops.all_reduce((_ops.sum(_mul(centred, centred), axes),), group=group, what="SyncBatchNorm variance")[0]
         var = _ops.div(squares, count)
         scale = _mul(_ops.rsqrt(_add(var, self.eps)), self.gamma)
         y = _add(_mul(centred, _ops.reshape(scale, channels)), _ops.reshape(self.beta, channels))
