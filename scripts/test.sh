@@ -5,7 +5,7 @@
 # whole nets (app, measure, models), and ops_sim. Everything runs before a change is done.
 # --asan: the same under AddressSanitizer, UBSan and LeakSanitizer (preset asan); --tsan: under ThreadSanitizer (preset tsan, needs clang++ and
 # its runtime); --quick: leaves out tests with Slow in their names, and two of the three seeds of ops_sim; --only: some test programs, e.g.
-# core,train (python: the Python package's tests; ops_sim: the op suite on the simulated accelerator); --no-deps: assumes the packages are
+# core,train (python: the Python package's tests; ops_sim: the op suite on the simulated accelerator; lab: several hosts on this machine); --no-deps: assumes the packages are
 # installed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -56,6 +56,7 @@ targets=()
 for name in "${names[@]}"; do
   case $name in
     python) targets+=(sindri_core sindri_program sindri_sim) ;;
+    lab) targets+=(sindri_program) ;;
     *) targets+=("${name%_sim}_tests") ;;
   esac
 done
@@ -87,7 +88,7 @@ if [[ ${#left_out[@]} -gt 0 ]]; then ctest_args+=(-E "^($(IFS='|'; echo "${left_
 if [[ -n $only ]]; then ctest_args+=(-R "^(${only//,/|})\\."); fi
 step "tests ($preset)"
 ctest_ok=1
-if [[ $only != python ]]; then ctest "${ctest_args[@]}" || ctest_ok=0; fi
+if [[ $only != python && $only != lab ]]; then ctest "${ctest_args[@]}" || ctest_ok=0; fi
 
 # The Python package, from the build tree, in an environment of its own. pytest writes JUnit results beside GoogleTest's.
 if [[ $with_python -eq 1 ]]; then
@@ -96,6 +97,13 @@ if [[ $with_python -eq 1 ]]; then
   quick_args=()
   if [[ $quick -eq 1 ]]; then quick_args=(-m "not slow"); fi
   env -u GTEST_OUTPUT PYTHONPATH=python "$python" -m pytest tests/python -q --in-tree -p no:cacheprovider -n "$jobs" --dist loadfile --junitxml="$results/python.xml" "${quick_args[@]}" || ctest_ok=0
+fi
+
+# Hosts that are network namespaces (tests/lab): real programs, one case at a time, as they measure times. Skipped without root.
+if [[ $preset == release && $fast -eq 0 && ( -z $only || ,$only, == *,lab,* ) ]]; then
+  step "lab"
+  python=$(bash scripts/python_env.sh)
+  env -u GTEST_OUTPUT "$python" -m pytest tests/lab -q -p no:cacheprovider --junitxml="$results/lab.xml" || ctest_ok=0
 fi
 
 if [[ -z $only && $fast -eq 0 && -x build/$preset/tests/ops_tests ]]; then
@@ -113,7 +121,7 @@ passed=$((passed + cases_passed))
 failed=$((failed + cases_failed))
 if [[ $ctest_ok -eq 0 && $failed -eq 0 ]]; then failed=1; fi
 step "done"
-if [[ $fast -eq 1 ]]; then echo "left out by --fast: app, measure, models, ops_sim, slow cases, the installed package"; fi
+if [[ $fast -eq 1 ]]; then echo "left out by --fast: app, measure, models, ops_sim, lab, slow cases, the installed package"; fi
 if [[ $cases_skipped -gt 0 ]]; then echo "$cases_skipped skipped (reasons above)"; fi
 echo "$passed passed, $failed failed"
 [[ $failed -eq 0 ]]

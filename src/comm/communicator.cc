@@ -9,6 +9,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "sindri/device/backend.h"
 #include "src/comm/algorithms.h"
 #include "src/comm/session.h"
 
@@ -87,13 +88,16 @@ void Communicator::check_rank(const char* kind, const char* argument, int rank) 
 template <class F> void Communicator::run(const char* kind, DType dtype, int64_t count, const Call& call, F body) {
   const std::lock_guard lock(session_->mutex);
   session_->check();
-  CallRecord& record = session_->enter(kind, call, bytes_of(count, dtype));
+  if (call.stream != nullptr && !takes_streams())
+    throw DeviceError(fmt::format("{} of memory on {}: the backend {} reaches the host's only", kind, call.stream->device().str(), backend()), name_,
+                      "use dist.backend=nccl, which GPUs need");
+  CallRecord& record = session_->enter(kind, call, bytes_of(count, dtype), name_, members_.size() < session_->host_of.size() ? members_ : std::vector<int>());
   try {
     body();
   } catch (const CommError& error) {
     CommError first = error;
     if (first.where().empty()) first.add_where(session_->where());
-    session_->fail(first);
+    if (!session_->failed()) session_->fail(session_->judge ? session_->judge(first) : first);
     session_->leave(record);
     session_->check();
   }

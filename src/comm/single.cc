@@ -1,14 +1,18 @@
 // The world of one rank: every call does what it does for one member, which is to copy or nothing at all.
 #include <cstring>
 
+#include "sindri/device/backend.h"
 #include "src/comm/backends.h"
 
 namespace sindri::comm {
 
 namespace {
 
-void copy(const void* in, void* out, int64_t bytes) {
-  if (in != out && bytes > 0) std::memmove(out, in, static_cast<size_t>(bytes));
+// Without a stream memory is the host's.
+void copy(const void* in, void* out, int64_t bytes, Stream* stream) {
+  if (in == out || bytes == 0) return;
+  if (stream != nullptr) stream->copy(out, in, bytes, CopyKind::kWithin);
+  else std::memmove(out, in, static_cast<size_t>(bytes));
 }
 
 class Single final : public Communicator {
@@ -17,25 +21,26 @@ class Single final : public Communicator {
   const char* backend() const override { return "single"; }
 
  protected:
-  void do_all_reduce(std::span<const Piece> pieces, DType dtype, ReduceOp, Stream*) override {
-    for (const Piece& p : pieces) copy(p.in, p.out, p.count * static_cast<int64_t>(dtype_size(dtype)));
+  void do_all_reduce(std::span<const Piece> pieces, DType dtype, ReduceOp, Stream* stream) override {
+    for (const Piece& p : pieces) copy(p.in, p.out, p.count * static_cast<int64_t>(dtype_size(dtype)), stream);
   }
-  void do_reduce(const void* in, void* out, int64_t count, DType dtype, ReduceOp, int, Stream*) override {
-    copy(in, out, count * static_cast<int64_t>(dtype_size(dtype)));
+  void do_reduce(const void* in, void* out, int64_t count, DType dtype, ReduceOp, int, Stream* stream) override {
+    copy(in, out, count * static_cast<int64_t>(dtype_size(dtype)), stream);
   }
   void do_broadcast(void*, int64_t, int, Stream*) override {}
-  void do_all_gather_v(const void* in, void* out, std::span<const int64_t> bytes, Stream*) override { copy(in, out, bytes[0]); }
-  void do_reduce_scatter(const void* in, void* out, int64_t count, DType dtype, ReduceOp, Stream*) override {
-    copy(in, out, count * static_cast<int64_t>(dtype_size(dtype)));
+  void do_all_gather_v(const void* in, void* out, std::span<const int64_t> bytes, Stream* stream) override { copy(in, out, bytes[0], stream); }
+  void do_reduce_scatter(const void* in, void* out, int64_t count, DType dtype, ReduceOp, Stream* stream) override {
+    copy(in, out, count * static_cast<int64_t>(dtype_size(dtype)), stream);
   }
-  void do_all_to_all(const void* in, void* out, int64_t bytes, Stream*) override { copy(in, out, bytes); }
+  void do_all_to_all(const void* in, void* out, int64_t bytes, Stream* stream) override { copy(in, out, bytes, stream); }
   // To itself: only both at once can be done.
-  void do_send_recv(const void* out, int64_t out_bytes, int to, void* in, int64_t in_bytes, int from, Stream*) override {
+  void do_send_recv(const void* out, int64_t out_bytes, int to, void* in, int64_t in_bytes, int from, Stream* stream) override {
     if (to < 0 || from < 0) throw CommError(ErrorCode::kCommMismatch, "rank 0 waits for itself", "", "send to itself with send_recv");
     if (out_bytes != in_bytes) throw CommError(ErrorCode::kCommMismatch, "rank 0 sends itself another number of bytes than it receives");
-    copy(out, in, out_bytes);
+    copy(out, in, out_bytes, stream);
   }
   void do_barrier() override {}
+  bool takes_streams() const override { return true; }
   std::shared_ptr<Communicator> do_group(const std::vector<int>&, const std::string& name) override { return std::make_shared<Single>(session(), name); }
 };
 

@@ -114,6 +114,10 @@ class Devices final : public DeviceMemory {
     return fmt::format("{}:{}", kind, device.index);
   }
   void check(Device device) override { (void)open(device); }
+  void make_current(Device device) {
+    const std::lock_guard lock(mutex_);
+    find(device).backend->make_current(device.index);
+  }
   void* allocate(Device device, int64_t bytes) override { return open(device).memory.allocate(bytes, current_stream(device)); }
   void release(Device device, void* p, int64_t) noexcept override { open(device).memory.release(p); }
 
@@ -301,6 +305,7 @@ Stream& current_stream(Device device) {
   if (t_stream != nullptr && t_stream->device() == device) return *t_stream;
   return device_stream(device, Lane::kCompute);
 }
+void make_current_for_libraries(Device device) { table().make_current(device); }
 StreamScope::StreamScope(Stream& stream) : previous_(t_stream) { t_stream = &stream; }
 StreamScope::~StreamScope() { t_stream = previous_; }
 

@@ -144,6 +144,7 @@ class SimStream final : public Stream {
     t_recording = new SimRecording;
   }
   std::unique_ptr<Recording> end_recording() override { return std::unique_ptr<Recording>(std::exchange(t_recording, nullptr)); }
+  bool recording() const override { return t_recording != nullptr; }
   void replay(Recording& recording) override {
     throw_if_lost();
     std::map<SimEvent*, std::shared_ptr<SimEvent>> events;  // each replay reaches events of its own

@@ -1,7 +1,8 @@
 // Samples of the collective ops, in a world of one rank: what they do between several is tested in tests/dist.
 #include "tests/ops/samples.h"
 
-namespace sindri::test {
+namespace sindri::comm_samples {
+using namespace sindri::test;
 namespace {
 
 std::vector<Sample> all() {
@@ -34,4 +35,4 @@ std::vector<Sample> all() {
 const bool kSamples = add_samples(all());
 
 }  // namespace
-}  // namespace sindri::test
+}  // namespace sindri::comm_samples

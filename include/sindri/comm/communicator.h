@@ -131,9 +131,12 @@ class SINDRI_API Communicator {
   /// Either side may be absent (rank -1).
   virtual void do_send_recv(const void* out, int64_t out_bytes, int to, void* in, int64_t in_bytes, int from, Stream* stream) = 0;
   virtual void do_barrier() = 0;
+  /// Whether calls may have a stream.
+  virtual bool takes_streams() const { return false; }
   virtual std::shared_ptr<Communicator> do_group(const std::vector<int>& ranks, const std::string& name) = 0;
 
  private:
+  friend class NcclCommunicator;  // whose calls of host memory are another communicator's
   template <class F> void run(const char* kind, DType dtype, int64_t count, const Call& call, F body);
   void check_rank(const char* kind, const char* argument, int rank) const;
   std::shared_ptr<Session> session_;

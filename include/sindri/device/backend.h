@@ -57,6 +57,8 @@ class SINDRI_API Stream {
   virtual void copy(void* to, const void* from, int64_t bytes, CopyKind kind) = 0;
   /// The host waits for all that was put here.
   virtual void synchronize() = 0;
+  /// What libraries of the device know this queue by (CUDA: its cudaStream_t). Null where there is none: no library can be given work for it.
+  virtual void* native_handle() { return nullptr; }
 
   /// Whether begin_recording works.
   virtual bool records() const { return false; }
@@ -65,6 +67,8 @@ class SINDRI_API Stream {
   virtual void begin_recording();
   virtual std::unique_ptr<Recording> end_recording();
   virtual void replay(Recording& recording);
+  /// Whether what this thread puts here now is noted, not run. An event of now tells nothing then.
+  virtual bool recording() const { return false; }
 
  private:
   Device device_;
@@ -104,6 +108,8 @@ class SINDRI_API Backend {
   virtual void* allocate_pinned(int64_t bytes) = 0;
   virtual void release_pinned(void* p, int64_t bytes) noexcept = 0;
   virtual std::unique_ptr<Stream> make_stream(Device device, Lane lane) = 0;
+  /// For libraries that work on the thread's current device (CUDA: cudaSetDevice). Nothing to do where there is no such thing.
+  virtual void make_current(int index) { (void)index; }
 };
 
 /// At start-up, before any other thread uses devices. Throws InternalError when the kind has a backend.

@@ -56,6 +56,8 @@ SINDRI_API void release_cached_device_memory(Device device);
 SINDRI_API Stream& device_stream(Device device, Lane lane);
 /// Where this thread's ops on the device go: the compute lane, unless a StreamScope names another stream.
 SINDRI_API Stream& current_stream(Device device);
+/// Makes a device the one that its libraries work on, on this thread (Backend::make_current).
+SINDRI_API void make_current_for_libraries(Device device);
 class SINDRI_API StreamScope {
  public:
   explicit StreamScope(Stream& stream);
