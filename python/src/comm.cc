@@ -222,7 +222,8 @@ void bind_comm(py::module_& m) {
   c.def("place_random_numbers", &place_random_numbers, py::call_guard<py::gil_scoped_release>(),
         "The random ops draw this rank's numbers, whatever rank's state they were given.");
   py::class_<PyDataParallel>(c, "DataParallel", "What the ranks of a data-parallel training do together between steps (include/sindri/train/data_parallel.h).")
-      .def(py::init<const py::iterable&, const std::vector<std::pair<std::string, py::object>>&, bool, const std::optional<std::vector<int64_t>>&, double, bool>(),
+      .def(py::init<const py::iterable&, const std::vector<std::pair<std::string, py::object>>&, bool, const std::optional<std::vector<int64_t>>&, double,
+                    bool>(),
            py::arg("parameters"), py::arg("network_state"), py::arg("mean"), py::arg("fusion"), py::arg("bucket_mb"), py::arg("parameter_broadcast"))
       .def("begin", &PyDataParallel::begin, py::arg("lines"), py::arg("state"),
            "Before the first step: CommError unless all ranks were given the same; then all have rank 0's parameters and state.")
