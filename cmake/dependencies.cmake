@@ -20,6 +20,10 @@ find_path(SINDRI_DNNL_INCLUDE dnnl.hpp REQUIRED)
 find_library(SINDRI_XXHASH_LIBRARY xxhash REQUIRED)
 find_path(SINDRI_XXHASH_INCLUDE xxhash.h REQUIRED)
 find_package(ZLIB REQUIRED)
+if(SINDRI_MPI_PLUGIN)
+  enable_language(C)  # FindMPI looks for the C library with the C compiler
+  find_package(MPI REQUIRED COMPONENTS C)
+endif()
 
 add_library(sindri_private_dependencies INTERFACE)
 target_include_directories(sindri_private_dependencies SYSTEM INTERFACE ${SINDRI_OPENCV_INCLUDE} ${SINDRI_DNNL_INCLUDE} ${SINDRI_XXHASH_INCLUDE} ${EIGEN3_INCLUDE_DIR}

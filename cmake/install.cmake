@@ -2,6 +2,9 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 install(TARGETS sindri EXPORT SindriTargets)
+if(TARGET sindri_mpi)
+  install(TARGETS sindri_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})  # beside libsindri, where it is looked for
+endif()
 if(TARGET sindri_program)
   set_target_properties(sindri_program PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS sindri_program RUNTIME)

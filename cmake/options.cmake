@@ -2,7 +2,7 @@
 option(SINDRI_BUILD_TESTS "Build tests and benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(SINDRI_WERROR "Warnings are errors" OFF)
 set(SINDRI_CUDA OFF CACHE STRING "CUDA kernels: OFF, or AUTO to use a toolkit that is found (kernels come with the GPU milestone)")
-set(SINDRI_MPI OFF CACHE STRING "MPI communicator: OFF, or AUTO to use an MPI that is found (comes with the data-parallel milestone)")
+option(SINDRI_MPI_PLUGIN "Build libsindri_mpi, which the mpi backend needs (OFF where no MPI is installed)" ON)
 option(SINDRI_PYTHON "Build the Python extension module (needs Python 3.9 and pybind11 3.0; pip install ./python sets it)" OFF)
 set(SINDRI_SANITIZE "" CACHE STRING "address: ASan+UBSan; thread: TSan with plain threads in place of OpenMP")
 
@@ -23,11 +23,9 @@ if(SINDRI_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     CCACHE_SLOPPINESS=pch_defines,time_macros ${SINDRI_CCACHE})
 endif()
 
-foreach(option CUDA MPI)
-  if(NOT SINDRI_${option} STREQUAL "OFF" AND NOT SINDRI_${option} STREQUAL "AUTO")
-    message(FATAL_ERROR "SINDRI_${option}=${SINDRI_${option}}: use OFF or AUTO; this version has no ${option} part yet, so it cannot be required")
-  endif()
-endforeach()
+if(NOT SINDRI_CUDA STREQUAL "OFF" AND NOT SINDRI_CUDA STREQUAL "AUTO")
+  message(FATAL_ERROR "SINDRI_CUDA=${SINDRI_CUDA}: use OFF or AUTO; this version has no CUDA part yet, so it cannot be required")
+endif()
 
 add_library(sindri_settings INTERFACE)
 target_compile_options(sindri_settings INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -ffp-contract=off -fvisibility=hidden -fvisibility-inlines-hidden

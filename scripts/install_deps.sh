@@ -14,6 +14,7 @@ build_packages=(
   libcairo2-dev                                                                          # pictures (brings a font)
   libgtest-dev libgmock-dev libbenchmark-dev python3                                     # tests
   python3-dev python3-venv                                                               # Python package
+  libopenmpi-dev openmpi-bin                                                             # mpi backend
   iproute2                                                                               # tests of several hosts
 )
 format_packages=(clang-format clang-tidy shellcheck)

@@ -6,7 +6,7 @@ usage: op_bindings.py INCLUDE_DIR OUT.cc OUT.pyi        (the build of the extens
 Every `SINDRI_API` function that gives tensors becomes a function of the same name with the same argument names and defaults; a struct of attributes
 gives an argument per field. An only operand `x` is called `input` and two operands `a, b` of an elementwise op `input, other`, as MindSpore does.
 The documentation is the op's record, or the comment at the declaration where a function is made of several ops. WRITTEN lists the special forms,
-which stand in python/src/ops.cc and clip.cc.
+which stand in python/src/ops.cc, clip.cc and comm.cc.
 """
 import pathlib
 import re
@@ -22,6 +22,13 @@ WRITTEN = {
     "clip_by_total_norm": "(xs: Sequence[TensorLike], max_norm: float, norm: TensorLike) -> tuple[Tensor, ...]",
     "global_norm": "(xs: Sequence[TensorLike]) -> Tensor",
     "total_norm": "(xs: Sequence[TensorLike], p: float) -> Tensor",
+    # Of python/src/comm.cc: they wait for other ranks, without the interpreter lock however small they are.
+    "all_reduce": "(xs: Sequence[TensorLike], op: str = 'sum', group: str = 'world', what: str = 'all_reduce', index: int = 0, scale: float = 1.0, "
+                  "wire: str = '') -> tuple[Tensor, ...]",
+    "all_gather": "(x: TensorLike, group: str = 'world') -> Tensor",
+    "reduce_scatter": "(x: TensorLike, op: str = 'sum', group: str = 'world') -> Tensor",
+    "broadcast": "(xs: Sequence[TensorLike], root: int = 0, group: str = 'world') -> tuple[Tensor, ...]",
+    "all_to_all": "(x: TensorLike, group: str = 'world') -> Tensor",
 }
 # A number beside a tensor keeps its value where the tensor's type does not hold it: comparisons, and quotients, which are fractions.
 COMPARED = {"div", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}

@@ -26,9 +26,12 @@ class GradAccumulation final : public train::BoostAlgorithm {
 
   void apply(train::TrainStep& step, const train::BuildContext& context) override {
     if (step.collect) throw ValueError("another training algorithm collects gradients already", kName, "switch one of the two off");
-    for (const Parameter* p : context.parameters) {
-      const DType dtype = p->dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
-      sums_.push_back(std::make_unique<Parameter>(Tensor::zeros(p->shape(), dtype), fmt::format("{}.{}", kName, p->name()), false));
+    for (int64_t list = 0; list < context.gradient_lists; ++list) {  // sums over ranks are formed of each virtual rank's mean
+      for (const Parameter* p : context.parameters) {
+        const DType dtype = p->dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+        const std::string of_list = list == 0 ? "" : fmt::format("#{}", list);
+        sums_.push_back(std::make_unique<Parameter>(Tensor::zeros(p->shape(), dtype), fmt::format("{}.{}{}", kName, p->name(), of_list), false));
+      }
     }
     step.updates_at = [this](int64_t s) { return (s + ahead_) % steps_ == steps_ - 1; };
     const size_t last = step.add_choice(2, [](const train::TrainStep& self, int64_t s) { return self.updates(s) ? 1 : 0; });

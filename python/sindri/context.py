@@ -162,19 +162,36 @@ _PARALLEL_DEFAULTS: dict[str, Any] = {
     "strategy_ckpt_config": {"load_file": "", "save_file": "", "only_trainable_params": True}, "pipeline_config": {},
 }
 _parallel = dict(_PARALLEL_DEFAULTS)
+_given: set[str] = set()  # keys that the script has set: where it has not, some follow the world
+_SUPPORTED = (ParallelMode.STAND_ALONE, ParallelMode.DATA_PARALLEL)
+_world = {"device_num": 1, "global_rank": 0}
+
+
+def _joined(size: int, rank: int) -> None:
+    """communication.init() and release(): what device_num and global_rank are, unless the script says."""
+    _world.update(device_num=size, global_rank=rank)
 
 
 def set_auto_parallel_context(**kwargs: Any) -> None:
-    """Settings of parallel runs (contract section 4): stored, read by the wrappers. Raises ValueError for an unknown key or value, RuntimeError for a misused parallel optimizer."""
+    """Settings of parallel runs (contract section 4), read by the wrappers.
+
+    parallel_mode is 'stand_alone' or 'data_parallel'. all_reduce_fusion_config holds the last gradient of each bucket that is reduced by one call, but of
+    the last one; where neither it nor comm_fusion is set, buckets go by size. parameter_broadcast reads False, as MindSpore's, until it is set, and
+    ranks begin with rank 0's parameters all the same; set to False they begin with their own. Raises ValueError for an unknown key or value and for what
+    is not supported, TypeError.
+    """
     for key, value in kwargs.items():
         if key not in _parallel:
             raise ValueError(f"unknown key '{key}' | set_auto_parallel_context | keys are: {', '.join(sorted(_parallel))}")
         if key == "parallel_mode" and value not in MODE_LIST:
             raise ValueError(f"parallel_mode must be one of {', '.join(MODE_LIST)}, got {value!r} | set_auto_parallel_context")
-        if (key == "parallel_mode" and value in ("semi_auto_parallel", "auto_parallel") or key == "pipeline_stages" and value != 1
-                and isinstance(value, int) and value > 0):
+        if key == "parallel_mode" and value not in _SUPPORTED or key == "pipeline_stages" and isinstance(value, int) and value > 1:
             # Stored, they would train one process on its own where the script means a split network.
-            not_yet(f"set_auto_parallel_context({key}={value!r})", "distributed")
+            raise ValueError(f"{key} {value!r} is not supported | set_auto_parallel_context | parallel_mode is 'stand_alone' or 'data_parallel'")
+        if key == "all_reduce_fusion_config":
+            _check_fusion(value)
+        if key == "comm_fusion":
+            _check_comm_fusion(value)
         if key in ("search_mode", "auto_parallel_search_mode") and value not in ("dynamic_programming", "recursive_programming", "sharding_propagation"):
             raise ValueError(f"unknown search mode {value!r} | set_auto_parallel_context")
         if key in ("device_num", "pipeline_stages", "grad_accumulation_step") and (not isinstance(value, int) or value < 1):
@@ -185,18 +202,61 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             raise TypeError(f"{key} must be a bool, got {value!r} | set_auto_parallel_context")
         if isinstance(_PARALLEL_DEFAULTS[key], dict):
             value = {**_parallel[key], **value}
-        _parallel[key] = value
+        _parallel[key] = list(value) if key == "all_reduce_fusion_config" else value
+        _given.add(key)
+
+
+def _check_fusion(value: Any, key: str = "all_reduce_fusion_config") -> None:
+    """TypeError or ValueError for what is no rising list of gradients; the last of them is looked at when there is a network."""
+    if not isinstance(value, (list, tuple)) or any(not isinstance(v, int) or isinstance(v, bool) for v in value):
+        raise TypeError(f"{key} must be a list of ints, got {value!r} | set_auto_parallel_context")
+    for i, v in enumerate(value):
+        least = value[i - 1] if i else 0
+        if v <= least:
+            raise ValueError(f"{key}[{i}]={v}: must be greater than {least} | set_auto_parallel_context | list the last gradient of each bucket, rising")
+
+
+def _check_comm_fusion(value: Any) -> None:
+    if value is None:
+        return
+    if not isinstance(value, dict) or set(value) - {"allreduce"} or not isinstance(value.get("allreduce", {}), dict):
+        raise ValueError(f"comm_fusion must be {{'allreduce': {{'mode': …, 'config': …}}}}, got {value!r} | set_auto_parallel_context")
+    how = value.get("allreduce", {"mode": "auto"})
+    mode, config = how.get("mode"), how.get("config")
+    if mode == "index":
+        _check_fusion(config, "comm_fusion['allreduce']['config']")
+    elif mode == "size":
+        if not isinstance(config, (int, float)) or isinstance(config, bool) or config <= 0:
+            raise ValueError(f"comm_fusion['allreduce']['config'] must be a size in MB above 0, got {config!r} | set_auto_parallel_context")
+    elif mode != "auto":
+        raise ValueError(f"comm_fusion['allreduce']['mode'] must be 'auto', 'size' or 'index', got {mode!r} | set_auto_parallel_context")
+
+
+def _fusion() -> tuple[Any, float]:
+    """(last gradients of the buckets or None, size of automatic buckets in MB or 0) as the settings have them."""
+    how = (_parallel["comm_fusion"] or {}).get("allreduce", {"mode": "auto"})
+    if how["mode"] == "size":
+        return None, float(how["config"])
+    if how["mode"] == "index":
+        return list(how["config"]), 0.0
+    return (list(_parallel["all_reduce_fusion_config"]) if "all_reduce_fusion_config" in _given else None), 0.0
+
+
+def _broadcasts_parameters() -> bool:
+    """Whether ranks begin with rank 0's parameters."""
+    return "parameter_broadcast" not in _given or bool(_parallel["parameter_broadcast"])
 
 
 def get_auto_parallel_context(attr_key: str) -> Any:
     """The value of a key of parallel runs. Raises ValueError for an unknown one."""
     if attr_key not in _parallel:
         raise ValueError(f"unknown key '{attr_key}' | get_auto_parallel_context")
-    return _parallel[attr_key]
+    return _world[attr_key] if attr_key in _world and attr_key not in _given else _parallel[attr_key]
 
 
 def reset_auto_parallel_context() -> None:
     """Sets every key of parallel runs back to its default."""
+    _given.clear()
     _parallel.clear()
     _parallel.update(_PARALLEL_DEFAULTS)
 
@@ -211,7 +271,7 @@ def set_ps_context(**kwargs: Any) -> None:
         if key not in _ps:
             raise ValueError(f"unknown key '{key}' | set_ps_context")
         if key == "enable_ps" and value:
-            not_yet("set_ps_context(enable_ps=True)", "distributed")
+            not_yet("set_ps_context(enable_ps=True)", "model-parallel")
         _ps[key] = value
 
 

@@ -196,6 +196,7 @@ void bind_train(py::module_& m);
 void bind_train_step(py::module_& m);
 void bind_optim(py::module_& m);
 void bind_nn_rules(py::module_& m);
+void bind_comm(py::module_& m);
 
 }  // namespace sindri::python
 

@@ -575,7 +575,7 @@ void bind_context(py::module_& m) {
   m.def("cpu_isa", [] { return cpu_isa_name(cpu_isa()); });
   m.def("set_seed", &set_seed);
   m.def("get_seed", [] { return seed_is_set() ? py::object(py::int_(get_seed())) : py::object(py::none()); });
-  m.def("reset_rng", &ops::reset_rng, py::arg("seed"), py::arg("step") = 0, py::arg("sample_offset") = 0);
+  m.def("reset_rng", &ops::reset_rng, py::arg("seed"), py::arg("step") = 0, py::arg("sample_offset") = 0);  // a rank's: comm.place_random_numbers
   m.def(
       "rng_state", [] { return ops::rng_state().stored(); }, "The key of the random ops: seed, step, sample offset.");
   m.def("set_rng_state", [](const Tensor& t) { ops::rng_state().assign(t.clone()); });

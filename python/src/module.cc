@@ -33,4 +33,5 @@ PYBIND11_MODULE(_core, m) {
   bind_train_step(m);
   bind_optim(m);
   bind_nn_rules(m);
+  bind_comm(m);
 }

@@ -8,6 +8,7 @@
 
 #include "sindri/core/error.h"
 #include "sindri/dataset/registry.h"
+#include "sindri/dataset/shard.h"
 #include "sindri/dataset/transforms.h"
 #include "sindri/dataset/vision.h"
 #include "src/train/atomic_file.h"
@@ -119,13 +120,20 @@ std::vector<Transform> image_chain(const Settings& s, const KindFacts& facts, co
   return chain;
 }
 
-Dataset::Ptr finish(const Settings& s, const Source& source, const Shape& image, bool training) {
+Dataset::Ptr finish(const Settings& s, const Source& source, const Shape& image, bool training, const Parts& parts) {
   check_channels(s, source, image);
   const int workers = static_cast<int>(s.get_int("data.workers"));
-  Dataset::Ptr d = source.data->map(image_chain(s, source.facts, image, training), {.input_columns = {"image"}, .num_parallel_workers = workers});
+  const int64_t batch = s.get_int("train.batch_size");
+  Dataset::Ptr d = source.data;
+  if (training && parts.virtual_ranks > 1)
+    d = dataset::shard(d, {.num_shards = parts.virtual_ranks, .first = parts.first, .count = parts.count, .block = batch});
+  d = d->map(image_chain(s, source.facts, image, training), {.input_columns = {"image"}, .num_parallel_workers = workers});
   d = d->map({dataset::transforms::TypeCast(DType::kInt32)}, {.input_columns = {"label"}, .num_parallel_workers = workers});
   // Training drops the short last batch, so that a step has one signature; evaluation must see every sample.
-  return d->batch(s.get_int("train.batch_size"), {.drop_remainder = training, .num_parallel_workers = workers});
+  d = d->batch(training ? batch * parts.count : batch, {.drop_remainder = training, .num_parallel_workers = workers});
+  // Whole batches: each is what it would be without parts, so that means of batches stay what they are.
+  if (!training && parts.ranks > 1) d = dataset::shard(d, {.num_shards = parts.ranks, .first = parts.rank, .pad = false});
+  return d;
 }
 
 Tensor file_bytes(const std::string& path) {
@@ -156,14 +164,15 @@ std::vector<std::string> names_of(const Dataset& d, int64_t classes) {
 
 }  // namespace
 
-Data open_data(const Settings& s, const Shape& image_shape, bool with_train) {
+Data open_data(const Settings& s, const Shape& image_shape, bool with_train, const Parts& parts) {
   Data out;
   const Source eval = open_source(s, false);
   out.num_classes = classes_of(eval);
   out.class_names = names_of(*eval.data, out.num_classes);
   if (!eval.data->get_class_indexing().empty()) out.folder_names = out.class_names;
   out.description = fmt::format("{}, {} evaluation samples", eval.kind, eval.data->get_dataset_size());
-  out.eval = finish(s, eval, image_shape, false);
+  out.eval = finish(s, eval, image_shape, false, parts);
+  out.eval_in_parts = parts.ranks > 1;
   if (!with_train) return out;
   const Source train = open_source(s, true);
   const int64_t train_classes = classes_of(train);
@@ -171,15 +180,18 @@ Data open_data(const Settings& s, const Shape& image_shape, bool with_train) {
     throw DataError(fmt::format("the training data has {} classes, the evaluation data {}", train_classes, out.num_classes), s.get_string("data.path"),
                     "both need the same class folders");
   }
-  if (const int64_t rows = train.data->get_dataset_size(), batch = s.get_int("train.batch_size"); rows > 0 && rows < batch) {
-    throw DataError(ErrorCode::kDataEmpty, fmt::format("{} training samples do not fill one batch of {}", rows, batch),
-                    "train.batch_size, from " + s.origin("train.batch_size"), fmt::format("--set train.batch_size={}, or less", rows));
+  if (const int64_t rows = train.data->get_dataset_size(), batch = s.get_int("train.batch_size"), v = parts.virtual_ranks, each = (rows + v - 1) / v;
+      rows > 0 && each < batch) {
+    throw DataError(ErrorCode::kDataEmpty,
+                    v == 1 ? fmt::format("{} training samples do not fill one batch of {}", rows, batch)
+                           : fmt::format("{} training samples do not fill one batch of {} for each of {} virtual ranks", rows, batch, v),
+                    "train.batch_size, from " + s.origin("train.batch_size"), fmt::format("--set train.batch_size={}, or less", each));
   }
   out.description = fmt::format("{}, {} training and {} evaluation samples", train.kind, train.data->get_dataset_size(), eval.data->get_dataset_size());
   check_same_classes(*train.data, *eval.data, s.get_string("data.path"));
   const bool contents = s.get_string("data.fingerprint") == "contents";
   out.fingerprint = train.data->fingerprint(contents) + ", evaluation " + eval.data->fingerprint(contents);
-  out.train = finish(s, train, image_shape, true);
+  out.train = finish(s, train, image_shape, true, parts);
   return out;
 }
 

@@ -6,6 +6,7 @@
 
 #include "sindri/app/settings.h"
 #include "sindri/dataset/dataset.h"
+#include "src/app/group.h"
 
 namespace sindri::app {
 
@@ -15,11 +16,13 @@ struct Data {
   std::vector<std::string> folder_names;  // the same, empty where the data has no names
   std::string fingerprint;  // of the files, "sizes:HEX times:HEX" or "contents:HEX"; only with training data
   int64_t num_classes = 0;
+  bool eval_in_parts = false;  // eval is this rank's batches only
   std::string description;  // "imagefolder, 50000 training and 10000 evaluation samples"
 };
 
 /// Opens what `settings` name; image_shape is [C, H, W] of the net. train stays null when only evaluation is asked for.
-Data open_data(const Settings& settings, const Shape& image_shape, bool with_train);
+/// `parts`: this rank's share of a step and, where it is one of several, its batches of an evaluation.
+Data open_data(const Settings& settings, const Shape& image_shape, bool with_train, const Parts& parts = {});
 /// Image files named on the command line: a folder stands for the images that lie in it, by name. Throws DataError where there are none.
 std::vector<std::string> image_files(const std::vector<std::string>& paths);
 

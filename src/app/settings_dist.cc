@@ -30,7 +30,11 @@ std::vector<SettingSpec> group_rows() {
        .fallback = "",
        .doc = "network interface by name or subnet; empty: the one that routes to rank 0",
        .changes_result = false},
-      {.name = "dist.job_id", .type = kString, .fallback = "", .doc = "processes with another one cannot join; empty: rank 0 makes one", .changes_result = false},
+      {.name = "dist.job_id",
+       .type = kString,
+       .fallback = "",
+       .doc = "processes with another one cannot join; empty: rank 0 makes one",
+       .changes_result = false},
       {.name = "dist.init_timeout",
        .type = kFloat,
        .fallback = "120",
@@ -210,6 +214,22 @@ comm::Options comm_options(const Settings& s) {
   o.check = s.get_bool("dist.check");
   o.strict_order = s.get_bool("dist.strict_order");
   if (const char* delay = std::getenv("SINDRI_DIST_TEST_DELAY_US"); delay != nullptr) o.test_delay_us = std::atof(delay);
+  return o;
+}
+
+train::DataParallelOptions data_parallel_options(const Settings& s) {
+  train::DataParallelOptions o;
+  o.virtual_ranks = s.get_int("dist.virtual_ranks");
+  o.gradients_mean = s.get_bool("dist.gradients_mean");
+  if (const std::vector<int64_t> fusion = s.get_ints("dist.all_reduce_fusion_config"); fusion != std::vector<int64_t>{-1}) o.all_reduce_fusion_config = fusion;
+  o.bucket_mb = s.get_float("dist.bucket_mb");
+  o.grad_compression = s.get_string("dist.grad_compression");
+  o.overlap = s.get_bool("dist.overlap");
+  o.strict_order = s.get_bool("dist.strict_order");
+  o.replica_check_steps = s.get_int("dist.replica_check_steps");
+  o.parameter_broadcast = s.get_bool("dist.parameter_broadcast");
+  o.bn_sync = s.get_string("dist.bn_sync");
+  o.bn_merge = s.get_string("dist.bn_merge");
   return o;
 }
 

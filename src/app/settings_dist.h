@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "sindri/app/dist.h"
 #include "sindri/app/settings.h"
-#include "sindri/comm/communicator.h"
 
 namespace sindri::app {
 
@@ -13,7 +13,5 @@ namespace sindri::app {
 std::vector<SettingSpec> dist_rows();
 /// Rules between them and the others. `fail(setting, message, fix)` throws.
 void validate_dist(const Settings& s, const std::function<void(const char*, const std::string&, const std::string&)>& fail);
-/// What comm::init wants.
-comm::Options comm_options(const Settings& s);
 
 }  // namespace sindri::app

@@ -13,6 +13,7 @@
 #include "sindri/app/app.h"
 #include "sindri/app/error_report.h"
 #include "sindri/app/settings.h"
+#include "sindri/comm/communicator.h"
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
 #include "sindri/train/boost.h"
@@ -139,6 +140,11 @@ struct Program {
         ->group("Start");
     add_device_flags(train_verb, &common);
     CLI::Option* resume = train_verb->add_flag("--resume", train.resume, "continue from the newest good checkpoint of train.run_dir")->group("Start");
+    train_verb
+        ->add_flag("--allow-batch-change", train.allow_batch_change,
+                   "resume with another number of samples per step (ranks, batch size); learning rates are not adapted")
+        ->group("Start")
+        ->needs(resume);
     train_verb->add_flag("--dry-run", train.dry_run, "open the data, build the net, run two steps, print memory and time; write nothing")
         ->group("Output")
         ->excludes(resume);
@@ -234,7 +240,9 @@ struct Program {
     if (summary_verb->parsed()) {
       print_out(sindri::app::summary(net, s, all_cells));
     } else if (eval_verb->parsed()) {
-      for (const auto& [name, value] : sindri::app::evaluate(s, checkpoint)) print_out(fmt::format("{}: {:.6g}\n", name, value));
+      const sindri::train::MetricValues values = sindri::app::evaluate(s, checkpoint);
+      if (sindri::comm::world().rank() != 0) return 0;  // one of them is enough
+      for (const auto& [name, value] : values) print_out(fmt::format("{}: {:.6g}\n", name, value));
     } else {
       for (const sindri::app::Prediction& p : sindri::app::predict(s, checkpoint, images, top)) {
         print_out(p.file + "\n");
@@ -320,11 +328,13 @@ int main(int argc, char** argv) {
     const std::string line = command_line(argc, argv);
     if (!program.version_verb->parsed()) sindri::app::check_environment();
     sindri::app::load_libraries();
-    return finish_output(program.measure.parsed()           ? program.measure.run(line)
-                             : program.plan.parsed()        ? program.plan.run()
-                             : program.train_verb->parsed() ? program.run_train(line)
-                             : program.boost_verb->parsed() ? program.run_boost()
-                                                            : program.run_other());
+    const int code = program.measure.parsed() ? program.measure.run(line)
+        : program.plan.parsed()               ? program.plan.run()
+        : program.train_verb->parsed()        ? program.run_train(line)
+        : program.boost_verb->parsed()        ? program.run_boost()
+                                              : program.run_other();
+    sindri::comm::finalize();
+    return finish_output(code);
   } catch (sindri::Error& e) { return fail(at_command(e, command_line(argc, argv))); } catch (const std::bad_alloc&) {
     return fail(sindri::DeviceError(sindri::ErrorCode::kMemory, "out of memory", command_line(argc, argv),
                                     "reduce train.batch_size, raise a limit of memory (ulimit -v), or close other programs"));

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "sindri/comm/trace.h"
 #include "src/comm/session.h"
 #include "src/comm/store.h"
 
@@ -35,17 +36,14 @@ class Watch {
   const Meeting& meeting() const { return meeting_; }
 
  private:
+  struct Core;
   std::shared_ptr<Session> session_;
   Meeting meeting_;
+  std::shared_ptr<Core> core_;  // also of callbacks that outlive this
 };
-
-/// From now on a process whose job has failed ends with code 7 five seconds after the verdict, whatever its code is doing. For programs: a library does
-/// not end processes.
-SINDRI_API void arm_exit_guard();
 
 /// The call log of this rank as comm_<rank>.json; its path. In SINDRI_COMM_LOG_DIR, else where set_call_log_folder() says, else in a folder
 /// sindri-comm-<job id> of the system's temporary folder: never where the program happened to be started. Empty when it cannot be written.
-std::string write_call_log(const Session& session, const std::string& state);
-SINDRI_API void set_call_log_folder(const std::string& folder);
+std::string write_call_log(const Session& session, const std::string& job_id);
 
 }  // namespace sindri::comm

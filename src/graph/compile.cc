@@ -35,6 +35,7 @@ PassList default_passes() {
   passes.push_back(make_fuse_elementwise());
   passes.push_back(make_group_updates());
   passes.push_back(make_dce());
+  passes.push_back(make_hoist_comm());  // last, when it is settled where everything else stands
   return passes;
 }
 

@@ -11,9 +11,11 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "sindri/core/error.h"
 #include "sindri/op/observer.h"
+#include "src/graph/host_lane.h"
 
 namespace sindri {
 
@@ -88,7 +90,7 @@ std::array<int64_t, kLanes> Executable::workspace_of_lane() const {
   std::array<int64_t, kLanes> bytes{};
   for (const auto* program : {&steady_program_, &instructions_}) {
     for (const Instruction& i : *program) {
-      int64_t& most = bytes[device_.is_cpu() ? 0 : static_cast<size_t>(i.step.lane)];  // the CPU has one lane
+      int64_t& most = bytes[static_cast<size_t>(i.step.lane)];
       most = std::max(most, (i.plan->workspace + kArenaAlign - 1) / kArenaAlign * kArenaAlign);
     }
   }
@@ -310,26 +312,61 @@ void Executable::patch_buffers(Span<const Tensor> in) {
 }
 
 void Executable::run_instructions(const std::vector<Instruction>& program) {
-  for (const Instruction& ins : program) {
-    const Span<const Buffer> in(buffers_.data() + ins.first_in, ins.plan->in.size()), out(buffers_.data() + ins.first_out, ins.plan->out.size());
-    try {
-      const Graph::Node& node = graph_.node(ins.node);
-      const auto lane = device_.is_cpu() ? 0 : static_cast<size_t>(ins.step.lane);
-      if (lane != 0 || ins.step.joins != 0) enter_lane(ins.step);
-      run_observed(*node.op, node.attrs, ins.scope, *ins.plan, in, out, {workspace_[lane], lanes_[lane]});
-    } catch (Error& e) {
-      e.add_where(fmt::format("{} in compiled function '{}'", graph_.node(ins.node).op->name, graph_.name));
-      if (!ins.scope->empty()) e.add_where("in " + *ins.scope);
-      throw;
+  try {
+    for (const Instruction& ins : program) {
+      if (ins.step.lane != Lane::kCompute || ins.step.joins != 0) enter_lane(ins.step);
+      if (device_.is_cpu() && ins.step.lane == Lane::kComm && !check_finite_) {
+        post_to_lane(ins);
+        continue;
+      }
+      run_one(ins);
+      if (check_finite_) check_outputs(ins);
     }
-    if (check_finite_) check_outputs(ins);
+    if (&program == &instructions_) enter_lane(plan_.lanes.back());
+  } catch (...) {
+    if (on_lane_ != 0) HostLane::of_runtime().wait(std::exchange(on_lane_, 0));  // it is at memory of this run; the first error is the one that counts
+    lane_error_ = nullptr;
+    throw;
   }
-  if (&program == &instructions_) enter_lane(plan_.lanes.back());
+}
+
+void Executable::run_one(const Instruction& ins) const {
+  const Span<const Buffer> in(buffers_.data() + ins.first_in, ins.plan->in.size()), out(buffers_.data() + ins.first_out, ins.plan->out.size());
+  try {
+    const Graph::Node& node = graph_.node(ins.node);
+    const auto lane = static_cast<size_t>(ins.step.lane);
+    run_observed(*node.op, node.attrs, ins.scope, *ins.plan, in, out, {workspace_[lane], lanes_[lane]});
+  } catch (Error& e) {
+    e.add_where(fmt::format("{} in compiled function '{}'", graph_.node(ins.node).op->name, graph_.name));
+    if (!ins.scope->empty()) e.add_where("in " + *ins.scope);
+    throw;
+  }
+}
+
+// Behind an error nothing of this run is begun there.
+void Executable::post_to_lane(const Instruction& ins) {
+  on_lane_ = HostLane::of_runtime().post([this, &ins] {
+    if (lane_error_ != nullptr) return;
+    try {
+      run_one(ins);
+    } catch (...) {
+      lane_error_ = std::current_exception();
+    }
+  });
+}
+
+void Executable::wait_for_lane() {
+  if (on_lane_ == 0) return;
+  HostLane::of_runtime().wait(std::exchange(on_lane_, 0));
+  if (lane_error_ != nullptr) std::rethrow_exception(std::exchange(lane_error_, nullptr));
 }
 
 // What an instruction waits for, or the end of the program.
 void Executable::enter_lane(const LaneStep& step) {
-  if (device_.is_cpu()) return;
+  if (device_.is_cpu()) {  // work is put on a lane behind what it waits for
+    if ((step.joins >> static_cast<int>(Lane::kComm) & 1) != 0) wait_for_lane();
+    return;
+  }
   for (size_t l = 0; l < lanes_.size(); ++l)
     if ((step.joins >> l & 1) != 0) lanes_[0]->wait(lanes_[l]->record());
   if (step.forks) lanes_[static_cast<size_t>(step.lane)]->wait(lanes_[0]->record());

@@ -2,12 +2,15 @@
 // made; a run borrows an arena, patches in the addresses of inputs, states and outputs and calls the kernels in order. What follows from states that the
 // graph does not write (steady_nodes) is computed, and brought into the kernels' own form, only when one of them changed.
 //
+// On the CPU, what belongs to the communication lane (collective ops) runs on a thread of its own (host_lane.h), up to where its results are read.
 // On an asynchronous device a run puts its kernels on the device's streams and returns. Where the device can record work, the main program is
 // recorded in its second run and replayed from then on, as long as the addresses stay: inputs are copied into, results out of slots that the
 // executable keeps; states stay in their Parameters' storage; the arena is nearly always the one it had. Other addresses are recorded anew.
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -79,6 +82,9 @@ class Executable {
   void place_arena(void* arena);
   void patch_buffers(Span<const Tensor> in);
   void run_instructions(const std::vector<Instruction>& program);
+  void run_one(const Instruction& ins) const;
+  void post_to_lane(const Instruction& ins);
+  void wait_for_lane();
   void enter_lane(const LaneStep& step);
   bool can_record() const;
   void run_main(Span<const Tensor> in);
@@ -106,6 +112,8 @@ class Executable {
   std::array<void*, kLanes> workspace_{};  // there
   std::vector<std::unique_ptr<Storage>> constants_;  // on other devices than the CPU: by constant, what buffers point to
   std::array<Stream*, kLanes> lanes_{};  // null on the CPU
+  uint64_t on_lane_ = 0;  // CPU: the last work of this run on the communication lane; 0: none that was not waited for
+  std::exception_ptr lane_error_;  // what stopped it there, of the lane's thread until it is waited for
   // Of devices that record work.
   std::vector<std::unique_ptr<Storage>> input_slots_, result_slots_;
   std::unique_ptr<Recording> recording_;

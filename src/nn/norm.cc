@@ -4,11 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "sindri/amp/amp.h"
+#include "sindri/comm/communicator.h"
 #include "sindri/core/error.h"
+#include "sindri/ops/comm.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/norm.h"
+#include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
 
 namespace sindri::nn {
@@ -35,21 +39,46 @@ Tensor BatchNorm::construct(const Tensor& x) {
     throw ShapeError(fmt::format("{}: num_features is {}, the input {} has {} channels", class_name(), options_.num_features, x.meta().str(), x.dim(1)));
   if (!options_.use_batch_statistics.value_or(training()))
     return ops::batch_norm_infer(x, gamma_->value(), beta_->value(), moving_mean_->value(), moving_variance_->value(), options_.eps);
+  if (!sync_group_.empty() && comm::find_group(sync_group_).size() > 1) return over_group(x);
   const ops::BatchNormOut out = ops::batch_norm_train(x, gamma_->value(), beta_->value(), options_.eps);
-  update_moving(out.mean, out.var, x.numel() / std::max<int64_t>(1, options_.num_features));
-  return out.y;
+  const int64_t count = x.numel() / std::max<int64_t>(1, options_.num_features);
+  if (count > 0) update_moving(out.mean, out.var, static_cast<double>(count) / static_cast<double>(std::max<int64_t>(1, count - 1)));
+  return out.y;  // an empty batch has no statistics
 }
 
-void BatchNorm::update_moving(const Tensor& mean, const Tensor& var, int64_t count) {
-  if (count == 0) return;  // an empty batch has no statistics
+// Two calls, since the sum of squares about the mean, unlike that about zero, loses no digits: counts and sums, then squares. Gradients follow by the
+// ops' own rules, so what other ranks' losses owe to this batch through the statistics comes back as well.
+Tensor BatchNorm::over_group(const Tensor& input) {
+  const amp::FullPrecisionScope full_precision;
+  const Tensor x = is_half(input.dtype()) ? ops::cast(input, DType::kFloat32) : input;
+  std::vector<int64_t> axes, per_channel(static_cast<size_t>(x.rank()), 1);
+  for (int d = 0; d < x.rank(); ++d)
+    if (d != 1) axes.push_back(d);
+  per_channel[1] = options_.num_features;
+  const auto spread = [&](const Tensor& of_channels) { return ops::reshape(ops::cast(of_channels, x.dtype()), Shape(per_channel)); };
+  const auto reduce = [&](const std::vector<Tensor>& xs) { return ops::all_reduce(xs, {.group = sync_group_, .what = "batch norm"}); };
+  const double rows = static_cast<double>(x.numel()) / static_cast<double>(options_.num_features);
+  const std::vector<Tensor> sums = reduce({ops::full({1}, rows, x.dtype()), ops::sum(x, axes)});
+  const Tensor count = sums[0], mean = ops::div(sums[1], count), centred = ops::sub(x, spread(mean));
+  const Tensor var = ops::div(reduce({ops::sum(ops::mul(centred, centred), axes)})[0], count);
+  const Tensor scale = ops::mul(ops::rsqrt(ops::add(var, options_.eps)), ops::cast(gamma_->value(), x.dtype()));
+  const Tensor y = ops::add(ops::mul(centred, spread(scale)), spread(beta_->value()));
+  const Tensor one = ops::full({1}, 1, x.dtype());
+  update_moving(mean, var, ops::div(count, ops::maximum(one, ops::sub(count, one))));
+  return input.dtype() == y.dtype() ? y : ops::cast(y, input.dtype());
+}
+
+// `unbias`: count / (count - 1).
+template <class Factor> void BatchNorm::update_moving(const Tensor& mean, const Tensor& var, const Factor& unbias) {
   const amp::FullPrecisionScope float32;  // a mean moves by less than a half type can tell
-  const double keep = options_.momentum, unbias = static_cast<double>(count) / static_cast<double>(std::max<int64_t>(1, count - 1));
-  const auto blend = [&](Parameter& p, const Tensor& batch, double factor) {
-    const Tensor v = ops::add(ops::mul(p.value(), keep), ops::mul(batch, (1 - keep) * factor));
+  const double keep = options_.momentum;
+  const auto blend = [&](Parameter& p, const Tensor& batch) {
+    const Tensor v = ops::add(ops::mul(p.value(), keep), batch);
     p.assign(v.dtype() == p.dtype() ? v : ops::cast(v, p.dtype()));
   };
-  blend(*moving_mean_, mean, 1);
-  blend(*moving_variance_, var, unbias);
+  blend(*moving_mean_, ops::mul(mean, 1 - keep));
+  if constexpr (std::is_same_v<Factor, double>) blend(*moving_variance_, ops::mul(var, (1 - keep) * unbias));
+  else blend(*moving_variance_, ops::mul(ops::mul(var, unbias), 1 - keep));
 }
 
 std::string BatchNorm::describe() const {

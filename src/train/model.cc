@@ -2,6 +2,7 @@
 #include "sindri/train/model.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -36,7 +37,7 @@ std::vector<BuildContext::MovingAverage> moving_averages(nn::Cell& network) {
   for (const auto& [path, cell] : network.cells_and_names()) {
     if (auto* norm = dynamic_cast<nn::BatchNorm*>(cell)) {
       out.push_back({&norm->moving_mean(), norm->options().momentum});
-      out.push_back({&norm->moving_variance(), norm->options().momentum});
+      out.push_back({&norm->moving_variance(), norm->options().momentum, &norm->moving_mean()});
     }
   }
   return out;
@@ -62,6 +63,7 @@ struct Model::Loop {
   std::unique_ptr<dataset::Iterator> data;
   bool sink = false;
   int64_t chunk = 1;  // steps between callbacks
+  bool stopping = false;  // several ranks: this one has asked for the end
   bool endless = false;  // sink_size counts the steps of an epoch, data runs on across passes
 
   // The algorithms first: what callbacks save is what they have made of it.
@@ -99,19 +101,23 @@ Model::Model(nn::CellPtr network, nn::CellPtr loss, std::shared_ptr<optim::Optim
                              .micro_batches = options_.micro_batches,
                              .amp = options_.amp,
                              .loss_scale_manager = loss_scale_manager_});
-    algorithms_ = apply_boosts(step_,
-                               {.parameters = optimizer_->parameters(),
-                                .network_state = network_->parameters_and_names(),
-                                .moving_averages = moving_averages(*network_),
-                                .network = network_.get(),
-                                .optimizer = optimizer_.get(),
-                                .loss_scale = optimizer_->base_options().loss_scale},
-                               options_.algorithms);
+    BuildContext context = {.parameters = optimizer_->parameters(),
+                            .network_state = network_->parameters_and_names(),
+                            .moving_averages = moving_averages(*network_),
+                            .network = network_.get(),
+                            .optimizer = optimizer_.get(),
+                            .loss_scale = optimizer_->base_options().loss_scale};
+    if (options_.data_parallel) context.gradient_lists = virtual_ranks(*options_.data_parallel, comm::world()) / comm::world().size();
+    algorithms_ = apply_boosts(step_, context, options_.algorithms);
+    if (options_.data_parallel) parallel_ = apply_data_parallel(step_, context, *options_.data_parallel, comm::world());
     CompileOptions compile_options = options_.compile;
     compile_options.name = "train_step";
+    if (parallel_ && !options_.data_parallel->overlap) compile_options.disable_passes.emplace_back("hoist_comm");
     runner_ = std::make_unique<StepRunner>(step_, compile_options);
   } else if (!options_.algorithms.empty()) {
     throw ValueError("training algorithms need an optimizer", "ModelOptions::algorithms");
+  } else if (options_.data_parallel) {
+    throw ValueError("data-parallel training needs an optimizer", "ModelOptions::data_parallel");
   }
   if (options_.eval_weights == "trained") return;
   check_keeps_weights(options_.eval_weights);
@@ -202,11 +208,18 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   s.cur_step_num = options.initial_total >= 0 ? options.initial_total : options.initial_epoch * s.batch_num + options.initial_step;
 
   s.global_batch = s.batch_size;
+  if (parallel_ && parallel_->active()) {
+    if (parallel_->communicator().size() > 1) s.ranks = &parallel_->communicator();
+    s.virtual_ranks = parallel_->virtual_ranks();
+    s.global_batch = s.batch_size * parallel_->communicator().size();
+    s.merge_ranks = [this] { parallel_->merge(); };
+  }
   s.global_samples = options.initial_samples >= 0 ? options.initial_samples : s.cur_step_num * s.global_batch;
   s.steps_before_epoch = s.cur_step_num - options.initial_step;
   if (options.initial_epoch < epochs && (options.max_steps <= 0 || s.cur_step_num < options.max_steps)) loop.data = open_at(loop, *data, size);
 
   net_with_loss_->set_train(true);
+  begin_parallel(loop);
   loop.notify(Event::kBegin, &Callback::begin);
   try {
     run_epochs(loop);
@@ -220,16 +233,6 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   }
   loop.notify(Event::kEnd, &Callback::end);
 }
-
-namespace {
-
-// The other ranks have steps left, and none of them can be made without this one.
-[[noreturn]] void throw_data_ended(const TrainState& s, int64_t done) {
-  throw CommError(ErrorCode::kRankData, fmt::format("the data of rank {} ended after {} of the {} steps of an epoch", s.ranks->rank(), done, s.batch_num),
-                  fmt::format("epoch {}", s.cur_epoch_num), "repair the samples that were left out, or use data.on_corrupt: replace");
-}
-
-}  // namespace
 
 // The data at the step the training begins with.
 std::unique_ptr<dataset::Iterator> Model::open_at(const Loop& loop, const dataset::Dataset& data, int64_t size) {
@@ -258,6 +261,71 @@ std::unique_ptr<dataset::Iterator> Model::open_at(const Loop& loop, const datase
   return it;
 }
 
+// Ranks compare what they were given, and take over rank 0's state.
+void Model::begin_parallel(const Loop& loop) {
+  if (!parallel_ || !parallel_->active()) return;
+  const TrainState& s = loop.state;
+  const int64_t start = s.cur_step_num;
+  std::vector<std::string> names;
+  for (const BoostAlgorithmPtr& a : algorithms_) names.push_back(a->name());
+  PlanLines lines = {
+      fmt::format("mode: {}", context().mode == Mode::kGraph ? "graph" : "eager"),
+      fmt::format("epochs: {}", s.epoch_num),
+      fmt::format("steps per epoch: {}", s.batch_num),
+      fmt::format("batch size of all ranks: {}", s.batch_size * parallel_->communicator().size()),
+      fmt::format("first step: {} of {} (epoch {}, step {})", start, loop.options.max_steps, loop.options.initial_epoch, loop.options.initial_step),
+      fmt::format("steps per chunk: {}", loop.chunk),
+      fmt::format("micro batches: {}", options_.micro_batches),
+      fmt::format("mixed precision: {} {}", static_cast<int>(options_.amp.level), dtype_name(options_.amp.dtype)),
+      fmt::format("loss scale: {} {}", options_.loss_scale, loss_scale_manager_ != nullptr),
+      fmt::format("not finite: {} {}", options_.nan_policy == NanPolicy::kSkip ? "skip" : "stop", options_.max_skipped),
+      fmt::format("optimizer: {}", optimizer_->name()),
+      fmt::format("algorithms: {}", fmt::join(names, ", ")),
+  };
+  lines.insert(lines.end(), loop.options.plan.begin(), loop.options.plan.end());
+  std::vector<Parameter*> state = optimizer_->state();
+  if (loss_scale_manager_)
+    for (Parameter* p : loss_scale_manager_->state()) state.push_back(p);
+  for (Parameter* p : algorithm_state()) state.push_back(p);
+  parallel_->begin(lines, state);
+}
+
+// Whether the training ends behind this step.
+bool Model::run_step(Loop& loop, const TensorList& batch) {
+  TrainState& s = loop.state;
+  const bool several = parallel_ && parallel_->active();
+  if (several && loop.options.stop_requested && loop.options.stop_requested()) parallel_->request_stop();
+  const StepResult result = (*runner_)(batch, s.cur_step_num - 1);
+  s.net_outputs = result.loss;
+  s.global_samples += s.global_batch;
+  loop.log.add(result, bytes_of(batch));
+  if (!several) return loop.options.stop_requested && loop.options.stop_requested();
+  parallel_->after_step(s.cur_step_num);
+  return parallel_->stop_agreed();
+}
+
+// What a callback of one rank wants, all must do: at the end of an epoch they agree at once, else the next step takes it to them.
+void Model::share_stop(Loop& loop, bool epoch_ended) {
+  TrainState& s = loop.state;
+  if (!parallel_ || !parallel_->active()) return;
+  loop.stopping = loop.stopping || s.stop;
+  if (epoch_ended) {
+    s.stop = parallel_->any(loop.stopping, "end of the training");
+  } else if (s.stop) {
+    parallel_->request_stop();
+    s.stop = false;
+  }
+}
+
+// The others have begun a step that this rank cannot take part in.
+void Model::fail_without_data(const Loop& loop) const {
+  const TrainState& s = loop.state;
+  const std::string what = fmt::format("the data of rank {} ended behind step {} of {} of the epoch", parallel_->communicator().rank(), s.step_in_epoch(), s.batch_num);
+  comm::abort(what);
+  throw CommError(ErrorCode::kRankData, what, fmt::format("epoch {}", s.cur_epoch_num),
+                  "repair the samples that were left out as corrupt on this rank, or use data.on_corrupt: replace");
+}
+
 void Model::run_epochs(Loop& loop) {
   TrainState& s = loop.state;
   std::vector<Tensor> batch;
@@ -282,7 +350,7 @@ void Model::run_epochs(Loop& loop) {
       loop.log.begin_unit();
       for (; ran < steps; ++ran) {
         if (!loop.fetch(&batch, &waited)) {
-          if (s.ranks != nullptr) throw_data_ended(s, done + ran);
+          if (s.ranks != nullptr) fail_without_data(loop);
           break;  // fewer rows than counted (dropped ones): the epoch ends here
         }
         check_columns(batch, loss_ != nullptr);
@@ -292,11 +360,7 @@ void Model::run_epochs(Loop& loop) {
         } else {
           ++s.cur_step_num;
         }
-        const StepResult result = (*runner_)(batch, s.cur_step_num - 1);
-        s.net_outputs = result.loss;
-        s.global_samples += s.global_batch;
-        loop.log.add(result, bytes_of(batch));
-        if (loop.options.stop_requested && loop.options.stop_requested()) {
+        if (run_step(loop, batch)) {
           ++ran;
           s.request_stop();
           break;
@@ -309,12 +373,15 @@ void Model::run_epochs(Loop& loop) {
       s.epoch_complete = done == s.batch_num;
       if (s.cur_step_num >= limit) s.request_stop();
       s.dataset_state = loop.data->state_dict();
+      const bool agreed = s.stop;
       loop.notify(Event::kStepEnd, &Callback::step_end);
+      if (!agreed) share_stop(loop, false);
     }
     if (s.stop && done < s.batch_num) break;  // stopped inside the epoch: it has not ended
     loop.log.settle();
     s.epoch_complete = true;
     loop.notify(Event::kEpochEnd, &Callback::epoch_end);
+    share_stop(loop, true);
     if (!loop.endless && epoch < s.epoch_num) loop.data->next_epoch();
   }
   if (loop.data) s.data_stats = loop.data->stats().str();
@@ -420,6 +487,7 @@ MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset:
   if (options_.metrics.empty()) throw ValueError("Model::eval needs metrics", "", "give ModelOptions::metrics, for example {\"accuracy\", …}");
   if (!data) throw ValueError("Model::eval needs a dataset");
   if (data->get_dataset_size() < 0) throw ValueError("the dataset repeats without end", "", "give repeat() a count");
+  if (parallel_) parallel_->merge_moving_averages();
   const bool was_training = net_with_loss_->training();
   std::optional<OtherWeights> other;
   if (options_.eval_weights != "trained") other.emplace(*algorithm(options_.eval_weights));

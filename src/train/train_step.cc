@@ -12,6 +12,7 @@
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
 #include "sindri/train/amp.h"
+#include "src/train/batch_parts.h"
 
 namespace sindri::train {
 
@@ -35,14 +36,15 @@ std::pair<Tensor, Gradients> loss_and_gradients(const TrainStep& step, const Bat
   return {loss, std::move(g)};
 }
 
-// Rows [part·n/parts, (part + 1)·n/parts) of every column.
-Batch part_of(const Batch& batch, int64_t part, int64_t parts) {
+}  // namespace
+
+Batch part_of(const Batch& batch, int64_t part, int64_t parts, const char* setting) {
   Batch out;
   for (const Tensor& column : batch) {
     const int64_t rows = column.rank() > 0 ? column.shape()[0] : 0;
     if (rows == 0 || rows % parts != 0)
-      throw ShapeError(fmt::format("a column of the batch is {}, which cannot be cut into {} equal parts", column.meta().str(), parts), "micro_batches",
-                       "choose a batch size that is a multiple of micro_batches, and drop the remainder");
+      throw ShapeError(fmt::format("a column of the batch is {}, which cannot be cut into {} equal parts", column.meta().str(), parts), setting,
+                       fmt::format("choose a batch size that is a multiple of {}, and drop the remainder", setting));
     std::vector<int64_t> begin(static_cast<size_t>(column.rank()), 0), end(column.shape().begin(), column.shape().end());
     begin[0] = part * (rows / parts), end[0] = begin[0] + rows / parts;
     out.push_back(ops::slice(column, begin, end));
@@ -50,13 +52,15 @@ Batch part_of(const Batch& batch, int64_t part, int64_t parts) {
   return out;
 }
 
+namespace {
+
 // The mean over parts: ((g₀ + g₁) + g₂ + …)/parts.
 std::pair<Tensor, Gradients> gradients_in_parts(const TrainStep& step, const Batch& batch, const std::vector<Parameter*>& params, const Tensor& loss_scale,
                                                 int64_t parts) {
   std::pair<Tensor, Gradients> sum;
   auto& [loss, grads] = sum;
   for (int64_t i = 0; i < parts; ++i) {
-    auto [part_loss, part] = loss_and_gradients(step, part_of(batch, i, parts), params, loss_scale);
+    auto [part_loss, part] = loss_and_gradients(step, part_of(batch, i, parts, "micro_batches"), params, loss_scale);
     if (i == 0) {
       loss = part_loss, grads = std::move(part);
       continue;
@@ -116,12 +120,14 @@ StepResult run_stages(TrainStep& step, const Batch& batch) {
   TrainStep::Restore restore = guarded && step.snapshot ? step.snapshot() : nullptr;
   auto [loss, grads] = step.gradients(step, batch);
   if (step.collect) {
+    if (step.reduce_loss) loss = step.reduce_loss(loss);
     const Verdict verdict = guarded ? step.guard(grads, loss, false) : Verdict{};
     std::optional<Gradients> due = step.collect(step, std::move(grads), guarded ? finite_of(verdict) : Tensor());
     if (!due) return end_collected(restore, loss, verdict);
     grads = std::move(*due);
   }
   grads = step.reduce_gradients(std::move(grads));
+  if (step.reduce_loss && !step.collect) loss = step.reduce_loss(loss);
   Verdict verdict;
   if (guarded) {
     const Tensor left_out = grads.skip;

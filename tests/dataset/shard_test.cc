@@ -81,7 +81,8 @@ Dataset::Ptr digits(const ShardSpec& spec, int64_t batch, bool drop = true) {
   Dataset::Ptr d = NumpySlicesDataset::make({.columns = {{"image", Tensor::from_data({67, 24, 24, 3}, DType::kUInt8, pixels.data())},
                                                          {"label", Tensor::from_data({67}, DType::kInt32, numbers.data())}}});
   if (spec.num_shards > 1) d = shard(d, spec);
-  d = d->map({vision::RandomCrop(20, {.padding = {2}}), vision::RandomHorizontalFlip(), vision::Normalize({9, 8, 7}, {50, 60, 70})}, {.input_columns = {"image"}});
+  d = d->map({vision::RandomCrop(20, {.padding = {2}}), vision::RandomHorizontalFlip(), vision::Normalize({9, 8, 7}, {50, 60, 70})},
+             {.input_columns = {"image"}});
   return d->batch(batch, {.drop_remainder = drop});
 }
 

@@ -146,8 +146,9 @@ TEST(Metric, RocAucOverBatches) {
 
 // What ranks have counted of their parts of the data is put together so; a part may be empty.
 TEST(Metric, CountsOfPartsAddUpToThoseOfAll) {
-  const std::vector<std::pair<Tensor, Tensor>> batches = {
-      {scores({0.1, 0.7, 0.2, 0.5, 0.3, 0.2}, 3), ints({1, 2})}, {scores({0.2, 0.2, 0.6, 0.9, 0.05, 0.05}, 3), ints({2, 1})}, {scores({0.1, 0.8, 0.1}, 3), ints({1})}};
+  const std::vector<std::pair<Tensor, Tensor>> batches = {{scores({0.1, 0.7, 0.2, 0.5, 0.3, 0.2}, 3), ints({1, 2})},
+                                                          {scores({0.2, 0.2, 0.6, 0.9, 0.05, 0.05}, 3), ints({2, 1})},
+                                                          {scores({0.1, 0.8, 0.1}, 3), ints({1})}};
   for (const char* name : {"accuracy", "precision", "recall", "F1", "top_1_accuracy", "confusion_matrix", "loss", "perplexity"}) {
     const auto update = [&](Metric& m, size_t i) {
       if (m.uses_loss()) m.update({Tensor::scalar(0.25 + static_cast<double>(i))});

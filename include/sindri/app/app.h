@@ -16,6 +16,7 @@ struct TrainRequest {
   std::string command_line;  ///< recorded in env.json
   bool resume = false;  ///< continue from the newest good checkpoint of train.run_dir
   std::string checkpoint;  ///< start from these weights (strict), or resume from this file when `resume`
+  bool allow_batch_change = false;  ///< resume with another number of samples per step: the position in the data is kept by samples
   bool dry_run = false;  ///< open the data, build the net, run two steps, report memory and time, write nothing
   bool quiet = false;  ///< plain lines instead of a live progress line
 };
@@ -30,10 +31,11 @@ struct TrainReport {
 };
 
 /// Trains as the settings say and leaves a run folder (quality: config.resolved.yaml, env.json, repro.json, metrics.jsonl,
-/// metrics.csv, log.txt, checkpoints/, TensorBoard events, report.png). SIGINT, SIGTERM and SIGHUP finish the step, save and return.
+/// metrics.csv, log.txt, checkpoints/, TensorBoard events, report.png). SIGINT, SIGTERM, SIGUSR1 and SIGHUP finish the step, save, write resume.json and
+/// return. A process that is one of several (settings dist.*) is joined with the others (comm::init): all return the same report, rank 0 writes the folder.
 SINDRI_API TrainReport train(const Settings& settings, const TrainRequest& request);
 
-/// Metrics of a checkpoint on the evaluation data.
+/// Metrics of a checkpoint on the evaluation data; of several ranks, each of which takes a part of it, all have those of the whole.
 SINDRI_API train::MetricValues evaluate(const Settings& settings, const std::string& checkpoint);
 
 /// One classified image.

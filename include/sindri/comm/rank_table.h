@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sindri/core/error.h"
@@ -60,22 +61,22 @@ inline constexpr int kMaxTableRanks = 4096;
 /// Reads and checks the text of a table; `file` is its name in messages. Looks at the text only: the same on every machine. Never throws for what the
 /// text holds.
 SINDRI_API RankTableCheck check_rank_table(const std::string& text, const std::string& file);
-/// The same for a file. Throws IoError when it cannot be read.
+/// The same for a file. Throws SettingsError (E2010) when it cannot be read.
 SINDRI_API RankTableCheck check_rank_table_file(const std::string& file);
 /// What only this machine can tell: names that it cannot resolve (RT10), and that none of the addresses is its own (RT13). Warnings.
 SINDRI_API std::vector<RankTableProblem> check_rank_table_here(const RankTable& table);
-/// Throws SettingsError with the code of the first error and a line for every one; logs warnings and notes. IoError when the file cannot be read.
+/// Throws SettingsError with the code of the first error and a line for every one; logs warnings and notes. E2010 when the file cannot be read.
 SINDRI_API RankTable read_rank_table(const std::string& file);
 /// The one error for several problems (warnings are left out). There must be an error among them.
 SINDRI_API SettingsError rank_table_error(const std::string& file, const std::vector<RankTableProblem>& problems);
 
 /// What is said beside a table of this process; what is absent is not compared.
 struct RankClaims {
-  std::optional<int64_t> rank_id;  ///< RANK_ID
-  std::optional<int64_t> rank_size;  ///< RANK_SIZE: ranks of the job
-  std::optional<int64_t> device_id;  ///< DEVICE_ID
-  std::optional<int64_t> device_num;  ///< DEVICE_NUM: ranks of this server
-  std::optional<int64_t> server_id;  ///< SERVER_ID: index of this server in the table
+  std::optional<int64_t> rank_id = {};  ///< RANK_ID
+  std::optional<int64_t> rank_size = {};  ///< RANK_SIZE: ranks of the job
+  std::optional<int64_t> device_id = {};  ///< DEVICE_ID
+  std::optional<int64_t> device_num = {};  ///< DEVICE_NUM: ranks of this server
+  std::optional<int64_t> server_id = {};  ///< SERVER_ID: index of this server in the table
   /// Whether they say which rank this is: RANK_ID, or SERVER_ID with DEVICE_ID.
   bool complete() const { return rank_id.has_value() || (server_id.has_value() && device_id.has_value()); }
 };

@@ -70,6 +70,8 @@ class SINDRI_API Graph {
   void replace_uses(ValueId from, ValueId to);
   /// Removes a node whose results nothing reads.
   void erase(NodeId n);
+  /// Gives the nodes another program order, of the same ones. The caller sees to it that every value is made before it is read.
+  void reorder(std::vector<NodeId> order) { order_ = std::move(order); }
   /// Removes a constant or a state that nothing reads or writes.
   void erase_unused(ValueId v);
 

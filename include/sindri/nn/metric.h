@@ -23,8 +23,7 @@ class CountArchive {
   enum class Into { kReplace, kAdd };
   CountArchive() = default;
   /// Into one: what went out of a metric of the same settings, instead of its counts or on top of them.
-  explicit CountArchive(std::vector<double> values, Into into = Into::kReplace)
-      : values_(std::move(values)), reading_(true), adding_(into == Into::kAdd) {}
+  explicit CountArchive(std::vector<double> values, Into into = Into::kReplace) : values_(std::move(values)), reading_(true), adding_(into == Into::kAdd) {}
   template <class T>
   requires std::is_arithmetic_v<T> CountArchive& operator()(T& count) {
     if (adding_) count = static_cast<T>(count + static_cast<T>(next()));

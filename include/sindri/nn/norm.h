@@ -31,6 +31,10 @@ class SINDRI_API BatchNorm : public Cell {
   Tensor construct(const Tensor& x) override;
   std::string describe() const override;
   const Options& options() const { return options_; }
+  /// A group of ranks (sindri/comm/communicator.h) whose batches are one for the statistics, each by its size, and for the gradient; empty: this
+  /// rank's batch alone. All members run the layer at the same time.
+  void set_sync_group(std::string group) { sync_group_ = std::move(group); }
+  const std::string& sync_group() const { return sync_group_; }
   Parameter& gamma() { return *gamma_; }
   Parameter& beta() { return *beta_; }
   Parameter& moving_mean() { return *moving_mean_; }
@@ -40,8 +44,10 @@ class SINDRI_API BatchNorm : public Cell {
   BatchNorm(std::string class_name, int min_rank, int max_rank, Options o);
 
  private:
-  void update_moving(const Tensor& mean, const Tensor& var, int64_t count);
+  Tensor over_group(const Tensor& x);
+  template <class Factor> void update_moving(const Tensor& mean, const Tensor& var, const Factor& unbias);
   Options options_;
+  std::string sync_group_;
   int min_rank_, max_rank_;
   Parameter *gamma_, *beta_, *moving_mean_, *moving_variance_;
 };

@@ -27,10 +27,14 @@ struct BuildContext {
   struct MovingAverage {
     Parameter* parameter;
     double momentum;
+    Parameter* mean = nullptr;  ///< of a variance: the moving mean beside it
   };
   std::vector<MovingAverage> moving_averages = {};
   nn::Cell* network = nullptr;  ///< null where the network is defined in Python
   optim::Optimizer* optimizer = nullptr;  ///< likewise
+  /// Between `gradients` and `reduce_gradients` of a step that collects (TrainStep::collect), gradients are so many lists of the parameters' ones, one
+  /// behind the other: a list for each virtual rank of this process (data_parallel.h).
+  int64_t gradient_lists = 1;
   double loss_scale = 1;  ///< by which the optimizer divides gradients, beside their inv_scale: in stages they are so many times too large
 };
 

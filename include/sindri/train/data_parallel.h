@@ -55,6 +55,9 @@ SINDRI_API void check_data_parallel(const DataParallelOptions& options);
 /// parameter; the mean is over all virtual ranks. What DistributedGradReducer does.
 SINDRI_API TensorList reduce_gradients(const TensorList& gradients, const DataParallelOptions& options, comm::Communicator& communicator);
 
+/// Where the random numbers of a virtual rank begin: the third member of the key of ops::rng_state(), which counts samples of the global batch.
+SINDRI_API int64_t sample_offset(int64_t virtual_rank);
+
 /// What a run's ranks must agree in before the first step, beside what the step itself knows: lines "name: value".
 using PlanLines = std::vector<std::string>;
 
@@ -105,7 +108,7 @@ class SINDRI_API DataParallel {
   friend SINDRI_API std::shared_ptr<DataParallel> apply_data_parallel(TrainStep&, const BuildContext&, const DataParallelOptions&, comm::Communicator&);
   DataParallel();
   struct State;
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;  // the stages hold it, too
 };
 
 /// Makes a step the data-parallel one: behind the algorithms (apply_boosts), so that each virtual rank runs what they make of `gradients`. Throws

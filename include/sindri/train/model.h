@@ -12,6 +12,7 @@
 #include "sindri/optim/optimizer.h"
 #include "sindri/train/boost.h"
 #include "sindri/train/callback.h"
+#include "sindri/train/data_parallel.h"
 #include "sindri/train/train_step.h"
 
 namespace sindri::train {
@@ -32,6 +33,9 @@ struct ModelOptions {
   int64_t micro_batches = 1;  ///< see TrainStepOptions
   /// eval() runs with these weights: "trained", or the name of an algorithm that has others (BoostAlgorithm::other_weights).
   std::string eval_weights = "trained";
+  /// The ranks of comm::world() train together, each with its own part of the data: set on all of them. A batch of the data set holds those of
+  /// this rank's virtual ranks one behind the other. train() and eval() are then calls that all ranks make.
+  std::optional<DataParallelOptions> data_parallel = {};
   std::vector<BoostAlgorithmPtr> algorithms = {};  ///< what changes the training step (boost.h); each of one Model only
   CompileOptions compile = {};
 };
@@ -54,7 +58,11 @@ struct TrainOptions {
   std::string settings_hash = "";  ///< kept in checkpoints
   std::string data_fingerprint = "";  ///< kept in checkpoints
   std::vector<std::string> class_names = {};  ///< kept in checkpoints
-  std::function<bool()> stop_requested = nullptr;  ///< asked after every step, also inside a chunk; true ends the training there
+  /// Asked after every step, also inside a chunk; true ends the training there. Of several ranks it is asked before every step, and true on one ends
+  /// the training of all behind that step.
+  std::function<bool()> stop_requested = nullptr;
+  /// Several ranks: what else must be the same on all before the training begins, as lines "name: value".
+  std::vector<std::string> plan = {};
 };
 
 /// A network with what trains and judges it. One training at a time; callbacks see its state (callback.h).
@@ -79,6 +87,8 @@ class SINDRI_API Model {
   TrainStep& train_step() { return step_; }
   /// Those of ModelOptions::algorithms that are in force, in their order.
   const std::vector<BoostAlgorithmPtr>& algorithms() const { return algorithms_; }
+  /// Null without ModelOptions::data_parallel.
+  DataParallel* data_parallel() const { return parallel_.get(); }
   /// The one of that name; null where it is not in force.
   BoostAlgorithm* algorithm(const std::string& name) const;
   /// All their state, for load_training_state.
@@ -93,6 +103,10 @@ class SINDRI_API Model {
  private:
   struct Loop;
   std::unique_ptr<dataset::Iterator> open_at(const Loop& loop, const dataset::Dataset& data, int64_t size);
+  void begin_parallel(const Loop& loop);
+  bool run_step(Loop& loop, const TensorList& batch);
+  void share_stop(Loop& loop, bool epoch_ended);
+  [[noreturn]] void fail_without_data(const Loop& loop) const;
   void run_epochs(Loop& loop);
   TensorList run_eval(const TensorList& batch);
   Tensor run_network(const Tensor& x);
@@ -102,6 +116,7 @@ class SINDRI_API Model {
   std::shared_ptr<LossScaleManager> loss_scale_manager_;
   TrainStep step_;
   std::vector<BoostAlgorithmPtr> algorithms_;
+  std::shared_ptr<DataParallel> parallel_;
   std::unique_ptr<StepRunner> runner_;
   CompiledFn eval_fn_, predict_fn_;
 };

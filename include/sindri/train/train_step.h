@@ -54,6 +54,7 @@ struct Verdict {
 ///   loss, grads = gradients(batch)        // forward on a tape (casts of mixed precision above it), loss scale, backward; uses on request
 ///   grads       = collect(grads)          // null: hands on every step's; without a value the step ends here, without an update
 ///   grads       = reduce_gradients(grads) // mean over ranks; identity on one
+///   loss        = reduce_loss(loss)       // null: as it is; where gradients are collected, before that
 ///   grads.skip  = guard(grads, loss)      // guarded steps: whether something is not finite, under a loss scale or skip_nonfinite
 ///   restore(grads.skip)
 ///   grads       = transform_gradients(grads)  // natural gradient; clipping and centralisation are the optimizer's
@@ -84,6 +85,7 @@ struct SINDRI_API TrainStep {
   /// `finite`: whether this step's loss and gradients are; undefined where steps are never left out.
   std::function<std::optional<Gradients>(TrainStep&, Gradients, const Tensor& finite)> collect;
   std::function<Gradients(Gradients)> reduce_gradients;
+  std::function<Tensor(const Tensor& loss)> reduce_loss;  ///< null: the loss is this process's own
   /// `decides`: this is the look that the update depends on, not one at gradients that are collected. Null: steps are never left out.
   std::function<Verdict(const Gradients&, const Tensor& loss, bool decides)> guard;
   std::function<Gradients(Gradients)> transform_gradients;

@@ -21,6 +21,7 @@ def set_seed(seed: int) -> None:
     global _times_seeded
     _core.set_seed(seed)
     _core.reset_rng(seed)
+    _core.comm.place_random_numbers()
     _times_seeded += 1
     _np.random.seed(seed % (1 << 32))
 

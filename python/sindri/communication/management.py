@@ -1,17 +1,23 @@
-"""Joining and asking the process group. So far it is a group of one: a launch with more processes raises NotYetError at `init`."""
-import json
+"""Joining and asking the process group, and its groups (include/sindri/comm/communicator.h)."""
+import atexit
 import os
-from typing import Dict, List, Optional, Tuple
+import sys
+from types import TracebackType
+from typing import Any, Dict, List, Optional, Type
 
 from sindri import context
-from sindri._core import CommError
-from sindri.common.not_yet import not_yet
+from sindri._core import CommError, SettingsError
+from sindri._core import comm as _comm
 
 HCCL_WORLD_COMM_GROUP = 'hccl_world_group'
 NCCL_WORLD_COMM_GROUP = 'nccl_world_group'
 MCCL_WORLD_COMM_GROUP = 'mccl_world_group'
 _WORLDS = (HCCL_WORLD_COMM_GROUP, NCCL_WORLD_COMM_GROUP, MCCL_WORLD_COMM_GROUP)
 _BACKEND_OF = {'Ascend': 'hccl', 'GPU': 'nccl', 'CPU': 'mccl'}
+# A process has been started as a rank where one of these is set; SINDRI_DIST_BACKEND=single says that it is one alone.
+_LAUNCHED = ('SINDRI_RANK', 'RANK_TABLE_FILE', 'MINDSPORE_HCCL_CONFIG_PATH', 'RANK', 'OMPI_COMM_WORLD_SIZE', 'PMIX_RANK', 'PMI_SIZE', 'SLURM_PROCID',
+             'RANK_SIZE', 'MS_ROLE')
+EXIT_CODE = 7  # of a process whose job has failed
 
 __all__ = ['GlobalComm', 'init', 'release', 'get_rank', 'get_group_size', 'get_world_rank_from_group_rank', 'get_group_rank_from_world_rank',
            'create_group', 'get_comm_name', 'HCCL_WORLD_COMM_GROUP', 'NCCL_WORLD_COMM_GROUP', 'MCCL_WORLD_COMM_GROUP', 'get_local_rank',
@@ -28,42 +34,16 @@ class GlobalComm:
 
 
 _groups: Dict[str, List[int]] = {}
-
-
-def _launched() -> Optional[Tuple[int, int]]:
-    """(rank, size) by the variables of a launcher; None when there are none. RuntimeError when they contradict themselves."""
-    env = os.environ
-
-    def number(name: str, default: Optional[str] = None) -> int:
-        text = env.get(name, default)
-        if text is None:
-            raise CommError(f'communication.init: environment variable {name} is not set | start the script with msrun, mpirun or a rank table')
-        try:
-            return int(text)
-        except ValueError:
-            raise CommError(f'communication.init: environment variable {name} must be a number, got {text!r}') from None
-    if 'OMPI_COMM_WORLD_SIZE' in env:
-        return number('OMPI_COMM_WORLD_RANK'), number('OMPI_COMM_WORLD_SIZE')
-    if 'MS_ROLE' in env:
-        workers = number('MS_WORKER_NUM')
-        return (number('MS_NODE_ID', '0') if env.get('MS_NODE_ID', '0').isdigit() else 0), workers
-    table = env.get('RANK_TABLE_FILE') or env.get('MINDSPORE_HCCL_CONFIG_PATH')
-    if table:
-        try:
-            with open(table, encoding='utf-8') as f:
-                size = sum(len(server['device']) for server in json.load(f)['server_list'])
-        except (OSError, ValueError, KeyError, TypeError) as e:
-            raise CommError(f"communication.init: cannot read the rank table '{table}': {e}") from e
-        return number('RANK_ID'), size
-    if 'RANK_SIZE' in env:
-        return number('RANK_ID', '0'), number('RANK_SIZE')
-    return None
+_hosts: List[int] = [0]  # the host of each world rank, by number
+_hooked = False
 
 
 def init(backend_name: Optional[str] = None) -> None:
-    """Joins the process group: of a rank table (RANK_TABLE_FILE, RANK_ID), a scheduler (MS_ROLE, MS_WORKER_NUM), MPI (OMPI_COMM_WORLD_…), or
-    RANK_ID and RANK_SIZE. Backends 'hccl' (Ascend), 'nccl' (GPU), 'mccl' (CPU); None takes the target's. Calling it again is harmless.
-    More than one process raises NotYetError. RuntimeError: backend does not fit the target, nothing launched; TypeError."""
+    """Joins the process group: of SINDRI_RANK …, a rank table (RANK_TABLE_FILE, RANK_ID), torchrun's RANK …, MPI (OMPI_COMM_WORLD_…), Slurm, RANK_ID and
+    RANK_SIZE, or a scheduler (MS_ROLE, MS_WORKER_NUM), with the settings SINDRI_DIST_… (docs/settings.md). Backends 'hccl' (Ascend), 'nccl' (GPU), 'mccl'
+    (CPU) say for which target; None takes the target's. Calling it again is harmless. With MS_ROLE=MS_SCHED it returns when the workers have ended,
+    and the process ends. From here on an exception that ends this process ends the others, too, with exit code 7.
+    CommError (a RuntimeError): backend does not fit the target, nothing launched, a setting out of range, the others do not come; TypeError."""
     if backend_name is not None and not isinstance(backend_name, str):
         raise TypeError(f"communication.init: 'backend_name' must be a str, got {type(backend_name).__name__}")
     if GlobalComm.INITED:
@@ -75,47 +55,99 @@ def init(backend_name: Optional[str] = None) -> None:
         raise CommError(f"communication.init: 'backend_name' must be one of hccl, nccl, mccl, got {backend_name!r}")
     if backend != fitting:
         raise CommError(f"communication.init: backend '{backend}' does not fit device_target '{target}' | use '{fitting}', or leave it out")
-    found = _launched()
-    if found is None:
-        raise CommError('communication.init: this process was not launched as part of a group | no OMPI_COMM_WORLD_SIZE, MS_ROLE, '
-                           'RANK_TABLE_FILE or RANK_SIZE is set | start it with mpirun, or set RANK_ID=0 RANK_SIZE=1 for a group of one')
-    rank, size = found
-    if not 0 <= rank < size:
-        raise CommError(f'communication.init: rank {rank} is not within a group of {size}')
-    if size > 1:
-        not_yet(f'communication.init with {size} processes', 'distributed')
+    if not any(os.environ.get(name) for name in _LAUNCHED) and os.environ.get('SINDRI_DIST_BACKEND') != 'single':
+        raise CommError('communication.init: this process was not launched as part of a group | no SINDRI_RANK, RANK_TABLE_FILE, OMPI_COMM_WORLD_SIZE, '
+                        'MS_ROLE or RANK_SIZE is set | start it with sindri run, mpirun or a rank table, or set RANK_ID=0 RANK_SIZE=1 for a group of one')
+    try:
+        _comm.init()
+    except SettingsError as e:  # of the environment; MindSpore raises RuntimeError
+        error = CommError(str(e))
+        error.code, error.message, error.where, error.fix = e.code, e.message, e.where, e.fix
+        raise error from e
+    _enter(backend)
+    _end_together()
+
+
+def _enter(backend: str) -> None:
+    """Takes over what there is to know of the world."""
+    _hosts[:] = _comm.hosts()
+    size, rank = len(_hosts), _comm.rank()
+    context._joined(size, rank)
     GlobalComm.BACKEND = backend
     GlobalComm.WORLD_COMM_GROUP = f'{backend}_world_group'
     GlobalComm.INITED = True
-    context.set_auto_parallel_context(device_num=1, global_rank=0)
 
 
 def release() -> None:
-    """Leaves the process group and forgets all groups."""
+    """Leaves the process group, when all ranks have come here, and forgets all groups."""
     _groups.clear()
-    GlobalComm.INITED = False
+    _hosts[:] = [0]
+    if GlobalComm.INITED:
+        GlobalComm.INITED = False
+        _comm.finalize()
+        context._joined(1, 0)
+
+
+def _end_together() -> None:
+    """The process's end becomes the group's: an orderly one waits for the others, an exception is told to them."""
+    global _hooked
+    if _hooked:
+        return
+    _hooked = True
+    atexit.register(release)
+    before = sys.excepthook
+
+    def hook(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
+        before(kind, error, trace)
+        if not GlobalComm.INITED:
+            return
+        if not issubclass(kind, CommError):
+            _comm.abort(f'{kind.__name__}: {error}')
+            return
+        raise SystemExit(EXIT_CODE)  # the interpreter ends in order, with that code
+
+    sys.excepthook = hook
 
 
 def _ranks(group: str, where: str) -> List[int]:
+    """World ranks of a group's members."""
     if not isinstance(group, str):
         raise TypeError(f"communication.{where}: 'group' must be a str, got {type(group).__name__}")
     if not GlobalComm.INITED:
         raise CommError(f'communication.{where}: there is no process group | call communication.init() first')
     if group in _WORLDS:  # any spelling means the current world: functions have the hccl name as default
-        return [0]
+        return list(range(len(_hosts)))
     if group not in _groups:
         raise ValueError(f"communication.{where}: there is no group '{group}' | known are {', '.join([GlobalComm.WORLD_COMM_GROUP, *_groups])}")
     return _groups[group]
 
 
+def _own_place(group: str, where: str, among: Optional[List[int]] = None) -> int:
+    ranks = _ranks(group, where) if among is None else among
+    rank = _comm.rank()
+    if rank not in ranks:
+        raise ValueError(f"communication.{where}: rank {rank} is not in '{group}' | its ranks are {ranks}")
+    return ranks.index(rank)
+
+
+def _on_this_host(group: str, where: str) -> List[int]:
+    own = _hosts[_comm.rank()]
+    return [r for r in _ranks(group, where) if _hosts[r] == own]
+
+
+def _name_of(group: str) -> str:
+    """The engine's name of a group."""
+    return 'world' if group in _WORLDS else group
+
+
 def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """This process's number in the group. RuntimeError before init; TypeError; ValueError: unknown group."""
-    return _ranks(group, 'get_rank').index(0)
+    """This process's number in the group. RuntimeError before init; TypeError; ValueError: unknown group, or not in it."""
+    return _own_place(group, 'get_rank')
 
 
 def get_local_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """This process's number among those of this machine."""
-    return _ranks(group, 'get_local_rank').index(0)
+    """This process's number among the group's of this machine."""
+    return _own_place(group, 'get_local_rank', _on_this_host(group, 'get_local_rank'))
 
 
 def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
@@ -125,7 +157,7 @@ def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
 
 def get_local_rank_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     """Number of the group's processes on this machine."""
-    return len(_ranks(group, 'get_local_rank_size'))
+    return len(_on_this_host(group, 'get_local_rank_size'))
 
 
 def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
@@ -157,17 +189,24 @@ def get_comm_name(group: str = GlobalComm.WORLD_COMM_GROUP) -> str:
     return GlobalComm.WORLD_COMM_GROUP if group in _WORLDS else group
 
 
-def create_group(group: str, rank_ids: List[int], options: Optional[dict] = None) -> None:
-    """Makes a group of the given world ranks. ValueError: duplicate or unknown ranks; TypeError; RuntimeError before init."""
-    _ranks(GlobalComm.WORLD_COMM_GROUP, 'create_group')
+def create_group(group: str, rank_ids: List[int], options: Optional[Dict[str, Any]] = None) -> None:
+    """Makes a group of the given world ranks, which all call this at the same time; on other ranks it notes who is in it. options, of other backends,
+    must be None. ValueError: duplicate or unknown ranks, a name in use; TypeError; RuntimeError before init."""
+    size = len(_ranks(GlobalComm.WORLD_COMM_GROUP, 'create_group'))
     if not isinstance(group, str) or not group:
         raise TypeError(f"communication.create_group: 'group' must be a non-empty str, got {group!r}")
     if not isinstance(rank_ids, list) or not rank_ids:
         raise TypeError(f"communication.create_group: 'rank_ids' must be a non-empty list, got {rank_ids!r}")
+    if options is not None:
+        raise ValueError(f"communication.create_group: 'options' are for backends that are not here, got {options!r} | leave it out")
     if len(set(rank_ids)) != len(rank_ids):
         raise ValueError(f"communication.create_group: 'rank_ids' {rank_ids} has duplicates")
-    if any(not isinstance(r, int) or r < 0 or r > 0 for r in rank_ids):
-        raise ValueError(f"communication.create_group: the world has rank 0 only, got {rank_ids}")
+    if any(not isinstance(r, int) or not 0 <= r < size for r in rank_ids):
+        raise ValueError(f"communication.create_group: 'rank_ids' must be from 0 to {size - 1}, got {rank_ids}")
+    if group in _WORLDS or group in _groups or group == 'world':
+        raise ValueError(f"communication.create_group: there is a group '{group}' already | destroy_group it first, or choose another name")
+    if _comm.rank() in rank_ids:
+        _comm.create_group(group, rank_ids)
     _groups[group] = list(rank_ids)
 
 
@@ -175,5 +214,6 @@ def destroy_group(group: str) -> None:
     """Forgets a group. ValueError for the world group."""
     if isinstance(group, str) and group in _WORLDS:
         raise ValueError('communication.destroy_group: the world group cannot be destroyed | use release()')
-    _ranks(group, 'destroy_group')
+    if _comm.rank() in _ranks(group, 'destroy_group'):
+        _comm.destroy_group(group)
     del _groups[group]

@@ -523,7 +523,7 @@ class Model:
         mode = context.get_auto_parallel_context('parallel_mode')
         if mode not in ('semi_auto_parallel', 'auto_parallel'):
             raise RuntimeError(f"Model.{name}: parallel_mode must be 'semi_auto_parallel' or 'auto_parallel', got '{mode}'")
-        not_yet(f'Model.{name}', 'distributed')
+        not_yet(f'Model.{name}', 'model-parallel')
 
 
 class _Hooks(_CallbackManager):

@@ -19,6 +19,8 @@ std::unique_ptr<Pass> make_fuse_conv();
 std::unique_ptr<Pass> make_fuse_elementwise();
 /// Optimizer updates with equal attributes and scalars as one node of many parameters.
 std::unique_ptr<Pass> make_group_updates();
+/// Communication begins as early as its operands allow.
+std::unique_ptr<Pass> make_hoist_comm();
 /// Drops what no output, state or host effect needs.
 std::unique_ptr<Pass> make_dce();
 

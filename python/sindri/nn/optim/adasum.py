@@ -14,7 +14,7 @@ class AdaSumByDeltaWeightWrapCell(Cell):
 
     def __init__(self, optimizer: Any) -> None:
         super().__init__(auto_prefix=False)
-        not_yet("nn.AdaSumByDeltaWeightWrapCell", "distributed")
+        not_yet("nn.AdaSumByDeltaWeightWrapCell", "boost")
 
 
 class AdaSumByGradWrapCell(Cell):
@@ -22,4 +22,4 @@ class AdaSumByGradWrapCell(Cell):
 
     def __init__(self, optimizer: Any) -> None:
         super().__init__(auto_prefix=False)
-        not_yet("nn.AdaSumByGradWrapCell", "distributed")
+        not_yet("nn.AdaSumByGradWrapCell", "boost")

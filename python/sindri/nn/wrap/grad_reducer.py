@@ -1,14 +1,13 @@
 """Reduction of gradients over ranks."""
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple
+from typing import Any, List, Optional, Sequence, Tuple
 
 from sindri import _core, context
 from sindri.common import dtype as mstype
-from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
-from sindri.communication.management import GlobalComm, get_group_size
+from sindri.communication.management import GlobalComm, _name_of, get_group_size
 from sindri._check import fail, is_int
 from sindri.nn.cell import Cell
 
@@ -17,28 +16,27 @@ __all__ = ["DistributedGradReducer", "PipelineGradReducer"]
 _ops = _core.ops
 
 
-def _group_size() -> int:
-    """Ranks in the world: 1 before communication is set up."""
-    try:
-        return get_group_size()
-    except RuntimeError:
-        return 1
+def _group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
+    """Ranks of a group: 1 before communication is set up."""
+    return get_group_size(group) if GlobalComm.INITED else 1
 
 
 def device_count(who: str) -> int:
     """device_num of the auto-parallel context. Raises RuntimeError where communication was set up for another number of processes."""
     wanted, ranks = context.get_auto_parallel_context("device_num"), _group_size()
-    if GlobalComm.INITED and wanted not in (1, ranks):
+    if GlobalComm.INITED and wanted != ranks:
         fail(RuntimeError, f"{who}: device_num is {wanted}, the group has {ranks} process(es)", "leave device_num out, or start that many processes")
     return wanted
 
 
 class DistributedGradReducer(Cell):
-    """Called with a tuple of gradients: sums each over the ranks in float32, and with mean divides by degree.
+    """Called with a tuple of gradients: sums each over the ranks of group, and with mean divides by degree.
 
-    mean None follows gradients_mean of the auto-parallel context; degree None is the number of ranks. fusion_type groups the transfers and is stored.
-    Raises ValueError unless degree is an int above 0, RuntimeError for a degree above 1 before communication.init(), NotYetError with several
-    ranks.
+    16-bit gradients are added up in float32. mean None follows gradients_mean of the auto-parallel context; degree None is the number of ranks. Gradients
+    travel in buckets, those of the auto-parallel context (all_reduce_fusion_config, comm_fusion) when it is made, else by size; fusion_type, which
+    groups them in MindSpore, is stored. On a number of ranks that is a power of two, sums are formed along one tree whatever the layout; for others
+    SINDRI_DIST_STRICT_ORDER=0 must allow another order. Raises ValueError unless degree is an int above 0, RuntimeError for a degree above 1 before
+    communication.init().
     """
 
     def __init__(self, parameters: Sequence[Parameter], mean: Optional[bool] = None, degree: Optional[int] = None, fusion_type: int = 1,
@@ -46,9 +44,7 @@ class DistributedGradReducer(Cell):
         super().__init__(auto_prefix=False)
         if degree is not None and (not is_int(degree) or degree <= 0):
             fail(ValueError, f"DistributedGradReducer: degree must be an int above 0, got {degree!r}")
-        ranks = _group_size()
-        if ranks > 1:
-            not_yet("nn.DistributedGradReducer over several ranks", "distributed")
+        ranks = _group_size(group)
         if degree is not None and degree > 1 and not GlobalComm.INITED:
             # There is no sum over ranks: the mean would be that of one rank, divided by all.
             fail(RuntimeError, f"DistributedGradReducer: degree is {degree}, but communication is not set up",
@@ -58,24 +54,37 @@ class DistributedGradReducer(Cell):
         self.degree = Tensor(1.0 / self._degree, mstype.float32)
         self.fusion_type, self.group = fusion_type, group
         self.allreduce_filter = tuple(p.layerwise_parallel is False for p in parameters)
+        self._reduces = ranks > 1
+        self._even = self._degree == ranks  # the mean over ranks is the one that is asked for
+        self._fusion, self._bucket_mb = context._fusion()
 
     def construct(self, grads: Tuple[Tensor, ...]) -> Tuple[Tensor, ...]:
-        if not self.mean or self._degree == 1:
+        if self._reduces:
+            grads = self._sum(grads)
+        if not self.mean or self._degree == 1 or self._reduces and self._even:
             return grads
         factor = 1.0 / self._degree
         return tuple(_ops.mul(g, factor) if reduces else g for g, reduces in zip(grads, self.allreduce_filter))
 
+    def _sum(self, grads: Tuple[Tensor, ...]) -> Tuple[Tensor, ...]:
+        """Over ranks, and their mean where that is what is asked for."""
+        out: List[Tensor] = list(grads)
+        which = [i for i, reduces in enumerate(self.allreduce_filter) if reduces]
+        reduced = _core.comm.reduce_gradients([grads[i] for i in which], self.mean and self._even, self._fusion, self._bucket_mb, _name_of(self.group))
+        for i, g in zip(which, reduced):
+            out[i] = g
+        return tuple(out)
+
 
 class PipelineGradReducer(Cell):
-    """Called with a tuple of gradients: divides each by scale_sense (on one rank there is nothing to reduce). opt_shard is stored."""
+    """Called with a tuple of gradients: divides each by scale_sense, behind the reduction over ranks where there are several. opt_shard is stored."""
 
     def __init__(self, parameters: Any, scale_sense: float = 1.0, opt_shard: Optional[bool] = None) -> None:
         super().__init__(auto_prefix=False)
-        if _group_size() > 1:
-            not_yet("nn.PipelineGradReducer over several ranks", "distributed")
         self.scale_sense = Parameter(Tensor(scale_sense, mstype.float32), name="scale_sense")
         self.opt_shard = opt_shard
+        self.grad_reducer = DistributedGradReducer(parameters)
 
     def construct(self, grads: Tuple[Tensor, ...]) -> Tuple[Tensor, ...]:
         inverse = _ops.reciprocal(self.scale_sense)
-        return tuple(_ops.mul(g, _ops.cast(inverse, g.dtype)) for g in grads)
+        return tuple(_ops.mul(g, _ops.cast(inverse, g.dtype)) for g in self.grad_reducer(grads))

@@ -1,5 +1,5 @@
-"""Collective primitives. The process group is one rank so far, where each of them is what it is for a world of one: mostly the identity.
-A group of more ranks raises NotYetError when the primitive is called."""
+"""Collective primitives. In a group of one rank each is what it is for one: mostly the identity. All ranks of a group make the same calls in the
+same order; the engine's ops (include/sindri/ops/comm.h) are behind them, in both modes."""
 from __future__ import annotations
 
 import inspect
@@ -7,7 +7,10 @@ from typing import Any, Callable, Optional
 
 from sindri._check import check_choice, fail, is_int
 from sindri.common.not_yet import not_yet
-from sindri.communication.management import GlobalComm, get_group_size
+from sindri import _core
+from sindri._core import TracedValueError
+from sindri._core import comm as _comm
+from sindri.communication.management import GlobalComm, _name_of, get_group_size
 from sindri.ops._util import Tensor, core
 from sindri.ops.primitive import REQUIRED, Primitive, primitive
 
@@ -31,7 +34,7 @@ _OPS = (ReduceOp.SUM, ReduceOp.MAX, ReduceOp.MIN, ReduceOp.PROD)
 
 
 class _Collective(Primitive):
-    """Base of the collectives: checks `op`, `group` and ranks when it is made, and the size of the group when it is called."""
+    """Base of the collectives: checks `op`, `group` and ranks when it is made; `_alone` is what it does in a group of one, `_among` in a larger one."""
 
     def __init_subclass__(cls):
         made = cls.__init__
@@ -49,24 +52,26 @@ class _Collective(Primitive):
             for key in ("root_rank", "dest_rank", "src_rank"):
                 if hasattr(self, key) and not is_int(getattr(self, key)):
                     fail(TypeError, f"{key}: expected an int, got {getattr(self, key)!r}", where)
-            self.rank_size = 1
+            self.rank_size = self._size()
 
         __init__.__signature__ = inspect.signature(made)
         cls.__init__ = __init__
 
+    def _size(self) -> int:
+        return get_group_size(getattr(self, "group", _WORLD)) if GlobalComm.INITED else 1
+
     def __call__(self, *args: Any) -> Any:
-        group = getattr(self, "group", _WORLD)
-        if GlobalComm.INITED and get_group_size(group) > 1:
-            not_yet(f"ops.{self.name} in a group of {get_group_size(group)} ranks", "distributed")
-        return type(self)._alone(self, *args)
+        if self._size() == 1:
+            return type(self)._alone(self, *args)
+        return type(self)._among(self, _name_of(getattr(self, "group", _WORLD)), *args)
 
 
-def _collective(name: str, alone: Callable, doc: str, /, **attrs) -> type:
+def _collective(name: str, alone: Callable, among: Callable, doc: str, /, **attrs) -> type:
     made = primitive(name, lambda *args, **kwargs: None, (), ("group", "op", "group_back", "root_rank", "dest_rank", "src_rank"), _Collective,
                      **attrs)
-    body = {"__doc__": doc + "\n\nRaises TypeError, ValueError for op and group; NotYetError in a group of more than one rank.",
+    body = {"__doc__": doc + "\n\nRaises TypeError, ValueError for op, group and ranks; CommError where the other ranks do not come.",
             "__module__": __name__,
-            "_alone": staticmethod(alone), "__call__": _Collective.__call__}
+            "_alone": staticmethod(alone), "_among": staticmethod(among), "__call__": _Collective.__call__}
     return type(name, (made,), body)
 
 
@@ -76,16 +81,28 @@ def _same(self: Primitive, x: Any) -> Any:
     return x
 
 
-def _same_all(self: Primitive, xs: Any) -> tuple:
+def _tensors(self: Primitive, xs: Any) -> tuple:
     if not isinstance(xs, (tuple, list)):
         fail(TypeError, f"expected a tuple of tensors, got {type(xs).__name__}", f"ops.{self.name}", "call it as op((x,))")
-    _own_rank(self, self.root_rank)
     return tuple(xs)
+
+
+def _same_all(self: Primitive, xs: Any) -> tuple:
+    xs = _tensors(self, xs)
+    _own_rank(self, self.root_rank)
+    return xs
 
 
 def _own_rank(self: Primitive, rank: int) -> None:
     if rank != 0:
         fail(ValueError, f"rank {rank} is not in a group of one", f"ops.{self.name}")
+
+
+def _known_rank(self: Primitive, key: str) -> int:
+    rank, size = getattr(self, key), self._size()
+    if not 0 <= rank < size:
+        fail(ValueError, f"{key}: rank {rank} is not in '{self.group}' of {size} ranks", f"ops.{self.name}")
+    return rank
 
 
 def _rooted(key: str) -> Callable:
@@ -95,36 +112,130 @@ def _rooted(key: str) -> Callable:
     return alone
 
 
+def _all_reduce(self: Primitive, group: str, x: Any) -> Any:
+    return core.all_reduce((_same(self, x),), op=self.op, group=group, what=f"ops.{self.name}")[0]
+
+
+def _broadcast(self: Primitive, group: str, xs: Any) -> tuple:
+    return core.broadcast(_tensors(self, xs), _known_rank(self, "root_rank"), group)
+
+
+def _on_dest(self: Primitive, group: str, value: Any) -> Any:
+    """The value on rank dest_rank, one zero elsewhere, as MindSpore's. It has no gradient: that of the others would be missing."""
+    own = _comm.members(group).index(_comm.rank()) == _known_rank(self, "dest_rank")
+    return core.stop_gradient(value) if own else core.full((1,), 0, value.dtype)
+
+
+def _reduce(self: Primitive, group: str, x: Any) -> Any:
+    _known_rank(self, "dest_rank")
+    return _on_dest(self, group, _all_reduce(self, group, x))
+
+
+def _gather(self: Primitive, group: str, x: Any) -> Any:
+    _known_rank(self, "dest_rank")
+    return _on_dest(self, group, core.all_gather(_same(self, x), group))
+
+
+def _scatter(self: Primitive, group: str, x: Any) -> Any:
+    size = self._size()
+    if not _same(self, x).shape or x.shape[0] % size:
+        fail(ValueError, f"the first dimension of {tuple(x.shape)} must divide by the group's {size} ranks", f"ops.{self.name}")
+    whole = core.broadcast((x,), _known_rank(self, "src_rank"), group)[0]
+    part, rank = x.shape[0] // size, _comm.members(group).index(_comm.rank())
+    begin, end = [0] * len(x.shape), list(x.shape)
+    begin[0], end[0] = rank * part, (rank + 1) * part
+    return core.slice(whole, begin, end)
+
+
+def _barrier(self: Primitive, group: str) -> None:
+    if _core.is_tracing_graph() and not _core.leave_graph("ops.Barrier"):
+        raise TracedValueError("ops.Barrier is no part of a graph: the host waits")
+    _comm.barrier(group)
+
+
 def _all_to_all(self: Primitive, x: Tensor) -> Tensor:
     if self.split_count != 1:
         fail(ValueError, f"split_count is {self.split_count}, the group has one rank", "ops.AlltoAll")
     return _same(self, x)
 
 
-def _needs_others(self: Primitive, *args: Any) -> Any:
-    return not_yet(f"ops.{self.name}", "distributed")
+def _exchange(self: Primitive, group: str, x: Tensor) -> Tensor:
+    n, rank, where = self._size(), len(_same(self, x).shape), "ops.AlltoAll"
+    if self.split_count != n:
+        fail(ValueError, f"split_count is {self.split_count}, the group has {n} ranks", where)
+    split, concat = self.split_dim, self.concat_dim
+    for key, axis in (("split_dim", split), ("concat_dim", concat)):
+        if not is_int(axis) or not -rank <= axis < rank:
+            fail(ValueError, f"{key}: {axis!r} is no dimension of {tuple(x.shape)}", where)
+    split, concat = split % rank, concat % rank
+    if x.shape[split] % n:
+        fail(ValueError, f"dimension {split} of {tuple(x.shape)} must divide by split_count {n}", where)
+    # [.., n·s, ..] -> [n, .., s, ..]: part r goes to rank r, and what comes from rank r is part r of the result along concat_dim.
+    shape = list(x.shape)
+    parts = core.reshape(x, (*shape[:split], n, shape[split] // n, *shape[split + 1:]))
+    order = (split, *(i for i in range(rank + 1) if i != split))
+    parts = core.all_to_all(core.transpose(parts, order), group)
+    shape[split] //= n
+    to = list(range(1, rank + 1))
+    to.insert(concat, 0)
+    shape[concat] *= n
+    return core.reshape(core.transpose(parts, tuple(to)), tuple(shape))
 
 
-AllReduce = _collective("AllReduce", _same, "The values of all ranks combined by op, on every rank. Differentiable.", op=ReduceOp.SUM, group=_WORLD)
-AllGather = _collective("AllGather", _same, "The tensors of all ranks one behind the other along the first dimension.", group=_WORLD)
-ReduceScatter = _collective("ReduceScatter", _same,
-                            "The values of all ranks combined by op, of which each rank gets its piece of the first dimension.",
+def _host_only(self: Primitive, x: Any = None) -> None:
+    traced = _core.is_tracing_graph() or isinstance(x, Tensor) and x.is_symbolic
+    if traced and not _core.leave_graph(f"ops.{self.name}"):
+        raise TracedValueError(f"ops.{self.name} is no part of a graph: the host waits")
+
+
+def _send(self: Primitive, group: str, x: Any) -> Any:
+    _host_only(self, _same(self, x))
+    _comm.send(x, _known_rank(self, "dest_rank"), self.sr_tag, group)
+    return x
+
+
+def _receive(self: Primitive, group: str) -> Any:
+    _host_only(self)
+    return _comm.recv(tuple(self.shape), self.dtype, _known_rank(self, "src_rank"), self.sr_tag, group)
+
+
+def _alone_with(self: Primitive, *args: Any) -> Any:
+    fail(ValueError, "the group has one rank, which sends nothing to itself", f"ops.{self.name}")
+
+
+def _not_there(self: Primitive, *args: Any) -> Any:
+    return not_yet(f"ops.{self.name}", "model-parallel")
+
+
+AllReduce = _collective("AllReduce", _same, _all_reduce, "The values of all ranks combined by op, on every rank. Differentiable, but for products.",
+                        op=ReduceOp.SUM, group=_WORLD)
+AllGather = _collective("AllGather", _same, lambda self, group, x: core.all_gather(_same(self, x), group),
+                        "The tensors of all ranks one behind the other along the first dimension. Differentiable.", group=_WORLD)
+ReduceScatter = _collective("ReduceScatter", _same, lambda self, group, x: core.reduce_scatter(_same(self, x), self.op, group),
+                            "The values of all ranks combined by op, of which each rank gets its piece of the first dimension. Sums are differentiable.",
                             op=ReduceOp.SUM, group=_WORLD)
-Broadcast = _collective("Broadcast", _same_all, "A tuple of tensors as rank root_rank has them, on every rank.", root_rank=REQUIRED, group=_WORLD)
-Reduce = _collective("Reduce", _rooted("dest_rank"), "The values of all ranks combined by op, on rank dest_rank.", dest_rank=REQUIRED,
+Broadcast = _collective("Broadcast", _same_all, _broadcast, "A tuple of tensors as rank root_rank has them, on every rank. Differentiable.",
+                        root_rank=REQUIRED, group=_WORLD)
+Reduce = _collective("Reduce", _rooted("dest_rank"), _reduce,
+                     "The values of all ranks combined by op, on rank dest_rank; one zero on the others. It has no gradient.", dest_rank=REQUIRED,
                      op=ReduceOp.SUM, group=_WORLD)
-CollectiveScatter = _collective("CollectiveScatter", _rooted("src_rank"), "Each rank's piece of the first dimension of rank src_rank's tensor.",
+CollectiveScatter = _collective("CollectiveScatter", _rooted("src_rank"), _scatter,
+                                "Each rank's piece of the first dimension of rank src_rank's tensor; the others' only gives the shape. Differentiable.",
                                 src_rank=0, group=_WORLD)
-CollectiveGather = _collective("CollectiveGather", _rooted("dest_rank"), "The tensors of all ranks one behind the other, on rank dest_rank.",
+CollectiveGather = _collective("CollectiveGather", _rooted("dest_rank"), _gather,
+                               "The tensors of all ranks one behind the other, on rank dest_rank; one zero on the others. It has no gradient.",
                                dest_rank=REQUIRED, group=_WORLD)
-Barrier = _collective("Barrier", lambda self: None, "Waits until every rank has come here.", group=_WORLD)
-Send = _collective("Send", _needs_others, "Sends a tensor to another rank.", sr_tag=REQUIRED, dest_rank=REQUIRED, group=_WORLD, group_back=_WORLD)
-Receive = _collective("Receive", _needs_others, "Receives a tensor from another rank.", sr_tag=REQUIRED, src_rank=REQUIRED, shape=REQUIRED,
-                      dtype=REQUIRED, group=_WORLD, group_back=_WORLD)
-AlltoAll = _collective("AlltoAll", _all_to_all, "Piece i of split_dim goes to rank i; what arrives is joined along concat_dim.", split_count=REQUIRED,
-                       split_dim=REQUIRED, concat_dim=REQUIRED, group=_WORLD)
-AllSwap = _AllSwap = _collective("_AllSwap", _needs_others, "Exchanges pieces of differing sizes between all ranks.", group=_WORLD)
-NeighborExchange = _collective("NeighborExchange", _needs_others, "Exchanges tensors with the ranks named.", send_rank_ids=REQUIRED,
+Barrier = _collective("Barrier", lambda self: None, _barrier, "Waits until every rank has come here. Not part of graphs.", group=_WORLD)
+Send = _collective("Send", _alone_with, _send, "Sends a tensor to rank dest_rank of the group, which receives it with the same sr_tag, in the order of "
+                   "sending; gives the tensor back. Not part of graphs, and without a gradient.", sr_tag=REQUIRED, dest_rank=REQUIRED, group=_WORLD,
+                   group_back=_WORLD)
+Receive = _collective("Receive", _alone_with, _receive, "The tensor, of that shape and type, that rank src_rank of the group sends with the same sr_tag. Not "
+                      "part of graphs, and without a gradient.", sr_tag=REQUIRED, src_rank=REQUIRED, shape=REQUIRED, dtype=REQUIRED, group=_WORLD,
+                      group_back=_WORLD)
+AlltoAll = _collective("AlltoAll", _all_to_all, _exchange, "Piece i of split_dim goes to rank i; what arrives is joined along concat_dim. Differentiable.",
+                       split_count=REQUIRED, split_dim=REQUIRED, concat_dim=REQUIRED, group=_WORLD)
+AllSwap = _AllSwap = _collective("_AllSwap", _not_there, _not_there, "Exchanges pieces of differing sizes between all ranks.", group=_WORLD)
+NeighborExchange = _collective("NeighborExchange", _not_there, _not_there, "Exchanges tensors with the ranks named.", send_rank_ids=REQUIRED,
                                recv_rank_ids=REQUIRED, recv_shapes=REQUIRED, send_shapes=REQUIRED, recv_type=REQUIRED, group=_WORLD)
 
 
@@ -144,7 +255,7 @@ def _virtual_div(x: Any, divisor: Optional[float] = None) -> Any:
 
 def _mirror(x: Any, group: Optional[str] = None, dev_num: Optional[int] = None, mean_flag: Optional[bool] = None) -> Any:
     """x; the gradient is all-reduced over dev_num devices. Raises NotYetError for more than one."""
-    return x if dev_num in (None, 1) else not_yet(f"ops._MirrorOperator over {dev_num} devices", "distributed")
+    return x if dev_num in (None, 1) else not_yet(f"ops._MirrorOperator over {dev_num} devices", "model-parallel")
 
 
 _VirtualDataset = primitive("_VirtualDataset", _inputs)

@@ -1,0 +1,105 @@
+// Kernels of the collective ops on the CPU: they find the current runtime's group and call it. They run on one thread beside those that compute, so
+// what they do to numbers themselves they do without a team of their own.
+#include <cstring>
+
+#include "ops/comm/comm_ops.h"
+#include "sindri/core/error.h"
+#include "sindri/op/kernel.h"
+#include "src/comm/algorithms.h"
+
+namespace sindri {
+namespace {
+
+using namespace comm_ops;
+
+template <class Half> void narrow(const float* from, void* to, int64_t n, float factor) {
+  auto* const out = static_cast<Half*>(to);
+  for (int64_t i = 0; i < n; ++i) out[i] = Half(from[i] * factor);
+}
+template <class Half> void widen(const void* from, float* to, int64_t n) {
+  const auto* const in = static_cast<const Half*>(from);
+  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(in[i]);
+}
+
+int64_t elements_of(Span<const TensorMeta> metas) {
+  int64_t n = 0;
+  for (const TensorMeta& m : metas) n += m.numel();
+  return n;
+}
+
+class AllReduce final : public Kernel {
+ public:
+  explicit AllReduce(const KernelQuery& q)
+      : attrs_(q.attrs.as<AllReduceNodeAttrs>()), op_(parse_reduce_op("all_reduce", attrs_.op)), dtype_(q.in[0].dtype), count_(elements_of(q.in)) {
+    if (!attrs_.wire.empty()) wire_ = parse_dtype(attrs_.wire);
+  }
+  int64_t workspace_bytes() const override { return wire_ == dtype_ ? 0 : count_ * static_cast<int64_t>(dtype_size(wire_)); }
+
+  void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
+    comm::Communicator& group = comm::find_group(attrs_.group);
+    const comm::Call call{attrs_.what.c_str(), static_cast<int>(attrs_.index)};
+    if (workspace_bytes() > 0) return run_narrow(group, call, ctx.workspace, in, out);
+    std::vector<comm::Piece> pieces;
+    for (size_t k = 0; k < in.size(); ++k) pieces.push_back({in[k].data, out[k].data, in[k].meta->numel()});
+    group.all_reduce(pieces, dtype_, op_, call);
+    if (attrs_.scale == 1) return;
+    for (const Buffer& b : out) comm::scale(b.data, b.meta->numel(), dtype_, attrs_.scale);
+  }
+
+ private:
+  // Each rank multiplies first, so that the sum stays in the range of 16 bits.
+  void run_narrow(comm::Communicator& group, const comm::Call& call, void* wire, Span<const Buffer> in, Span<const Buffer> out) const {
+    const double share = op_ == ReduceOp::kMean ? attrs_.scale / group.size() : attrs_.scale;
+    auto* at = static_cast<char*>(wire);
+    const auto each = [&](Span<const Buffer> buffers, auto f) {
+      at = static_cast<char*>(wire);
+      for (const Buffer& b : buffers) {
+        f(b.as<float>(), b.meta->numel());
+        at += b.meta->numel() * static_cast<int64_t>(dtype_size(wire_));
+      }
+    };
+    const bool brain = wire_ == DType::kBFloat16;
+    each(in, [&](const float* x, int64_t n) { (brain ? narrow<bfloat16> : narrow<float16>)(x, at, n, static_cast<float>(share)); });
+    group.all_reduce(wire, wire, count_, wire_, ReduceOp::kSum, call);
+    each(out, [&](float* x, int64_t n) { (brain ? widen<bfloat16> : widen<float16>)(at, x, n); });
+  }
+
+  AllReduceNodeAttrs attrs_;
+  ReduceOp op_;
+  DType dtype_, wire_ = dtype_;
+  int64_t count_;
+};
+
+void all_gather(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  comm::find_group(q.attrs.as<GroupAttrs>().group).all_gather(in[0].data, out[0].data, in[0].meta->numel(), in[0].meta->dtype, {"all_gather op"});
+}
+void reduce_scatter(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  const auto& a = q.attrs.as<ReduceScatterAttrs>();
+  comm::find_group(a.group).reduce_scatter(in[0].data, out[0].data, out[0].meta->numel(), in[0].meta->dtype, parse_reduce_op("reduce_scatter", a.op),
+                                           {"reduce_scatter op"});
+}
+void broadcast(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  const auto& a = q.attrs.as<BroadcastAttrs>();
+  comm::Communicator& group = comm::find_group(a.group);
+  for (size_t k = 0; k < in.size(); ++k) {
+    if (out[k].data != in[k].data && in[k].meta->nbytes() > 0 && group.rank() == a.root)
+      std::memcpy(out[k].data, in[k].data, static_cast<size_t>(in[k].meta->nbytes()));
+    group.broadcast(out[k].data, out[k].meta->numel(), out[k].meta->dtype, static_cast<int>(a.root), {"broadcast op", static_cast<int>(k)});
+  }
+}
+void all_to_all(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  comm::Communicator& group = comm::find_group(q.attrs.as<GroupAttrs>().group);
+  group.all_to_all(in[0].data, out[0].data, in[0].meta->numel() / group.size(), in[0].meta->dtype, {"all_to_all op"});
+}
+
+// The only ones there are; the op suite calls the lowest of an op "reference".
+const bool kAllReduce = register_kernel({.op = "all_reduce", .name = "reference", .priority = kReferencePriority, .make = [](const KernelQuery& q) {
+                                           return std::unique_ptr<Kernel>(std::make_unique<AllReduce>(q));
+                                         }});
+const bool kAllGather = register_kernel({.op = "all_gather", .name = "reference", .priority = kReferencePriority, .simple = all_gather});
+const bool kReduceScatter = register_kernel({.op = "reduce_scatter", .name = "reference", .priority = kReferencePriority, .simple = reduce_scatter});
+const bool kBroadcast = register_kernel({.op = "broadcast", .name = "reference", .priority = kReferencePriority, .simple = broadcast});
+const bool kAllToAll = register_kernel({.op = "all_to_all", .name = "reference", .priority = kReferencePriority, .simple = all_to_all});
+
+}  // namespace
+}  // namespace sindri

@@ -1,0 +1,260 @@
+// What a training leaves while it runs: the run folder's files and the progress on the terminal, by rank 0; a log of their own by the others.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "sindri/core/log.h"
+#include "sindri/op/kernel_choice.h"
+#include "src/app/build.h"
+#include "src/app/session.h"
+#include "src/core/revision.h"
+
+namespace sindri::app {
+
+using train::TrainState;
+
+void write_repro(Session* s) {
+  s->folder->write_repro({.seeds = {{"train", s->settings.get_int("train.seed")}},
+                          .revision = revision(),
+                          .world_size = s->group.size(),
+                          .data_fingerprint = s->data.fingerprint,
+                          .loss_bits_hash = s->loss_hash.hex(),
+                          .kernel_choices = kernel_choices(),
+                          .kernel_choice_origins = kernel_choice_origins()},
+                         s->settings);
+}
+
+// A busy machine may measure otherwise next time, and the last bits of the results with it: who compares runs must know. Behind the first step,
+// and at the end when evaluation measured more.
+void tell_of_measured_kernels(Session* s) {
+  const std::map<std::string, std::string> origins = kernel_choice_origins();
+  const auto measured = std::count_if(origins.begin(), origins.end(), [](const auto& o) { return o.second == "measured"; });
+  if (measured <= s->measured_told) return;
+  s->measured_told = measured;
+  const std::string line = fmt::format(
+      "{} of {} kernel choices were measured in this run (kernel_choices_from in repro.json); measured once more they may be others, and last "
+      "bits differ. The same again: SINDRI_KERNEL_CHOICES={}; none measured: SINDRI_TUNE=0 or SINDRI_STRICT=1",
+      measured, origins.size(), shell_word(s->folder->file("repro.json")));
+  s->folder->log(line);
+  s->progress->print(line);
+}
+
+namespace {
+
+// Opens the run folder for writing, at the step the training begins with.
+void start_folder(Session* s) {
+  const train::TrainOptions& o = s->options;
+  std::optional<ResumePoint> point;
+  if (s->request.resume)
+    point = {.step = s->steps_done, .epochs = o.initial_epoch - (o.epoch_not_ended ? 1 : 0), .within_epoch = o.epoch_not_ended || o.initial_step > 0};
+  // An evaluation that only the end of a training asked for is done again, or not at all where the training goes on.
+  const int64_t every = s->settings.get_int("train.eval_interval");
+  if (point) point->evaluated = every > 0 && (point->epochs % every == 0 || point->epochs == s->settings.get_int("train.epochs"));
+  s->folder->start(point);
+  std::error_code error;
+  std::filesystem::remove(s->folder->file("resume.json"), error);  // of the stop that this run goes on from
+  Settings resolved = s->settings;
+  resolved.set("train.run_dir=" + s->folder->path());  // a numbered folder too: this file alone is enough to resume
+  for (const char* of_the_job : {"dist.rank_table", "dist.job_id", "dist.interface"}) resolved.set(fmt::format("{}=", of_the_job));
+  s->folder->write_settings(resolved);
+  s->folder->write_environment(s->request.command_line);
+  for (const EventValues& values : s->folder->epoch_rows()) {
+    const std::map<std::string, double> row(values.begin(), values.end());
+    const auto value = [&](const char* name) { return row.contains(name) ? row.at(name) : NAN; };
+    s->picture.loss[0].values.push_back(value("train_loss"));
+    s->picture.loss[1].values.push_back(value("eval_loss"));
+    s->picture.accuracy[0].values.push_back(value("eval_accuracy"));
+    if (!point || point->within_epoch || value("epoch") != static_cast<double>(point->epochs)) continue;
+    s->last_row.assign(values.begin() + 1, values.end());
+    if (row.contains("eval_loss")) s->recorded_at = point->step;
+  }
+}
+
+// Writes what each step and epoch came to, to the terminal and to the run folder.
+class Recorder final : public train::Callback {
+ public:
+  explicit Recorder(Session* s) : s_(s) {}
+
+  // Everything that may refuse to train has been asked by now: this is the first write.
+  void begin(TrainState& state) override {
+    s_->steps_done = state.cur_step_num;
+    s_->epoch = state.cur_epoch_num;
+    start_folder(s_);
+    if (!state.record.empty()) restore(state.record);
+  }
+  void steps_known(TrainState& state, const train::KnownSteps& known) override {
+    const auto steps = static_cast<int64_t>(known.losses.size());
+    const int64_t samples = steps * state.global_batch;
+    const float loss = known.losses.back();
+    const double seconds = known.seconds * static_cast<double>(steps), rate = s_->rate_at(known.step - 1);
+    if (s_->step_losses.size() < kPlottedSteps) s_->step_losses.push_back(loss);
+    for (const float l : known.losses) {
+      s_->loss_hash.add(l);
+      if (!std::isfinite(l)) continue;  // train.nan_policy: skip leaves the others out
+      epoch_loss_ += static_cast<double>(l);
+      ++epoch_steps_;
+    }
+    warn_of_divergence(known);
+    s_->samples_trained += samples;
+    s_->step_seconds += seconds;
+    epoch_samples_ += samples;
+    timed_samples_ += samples;
+    epoch_seconds_ += seconds;
+    state.record = record();
+    s_->folder->event("step", known.epoch, known.step,
+                      {{"loss", loss},
+                       {"lr", rate},
+                       {"throughput/samples_per_sec", static_cast<double>(samples) / std::max(seconds, 1e-9)},
+                       {"time/data_wait", known.data_wait_seconds}});
+    s_->folder->scalar("train/loss", known.step, loss);
+    StepProgress p{.epoch = known.epoch, .step = known.step_in_epoch, .steps = steps, .samples = samples, .seconds = seconds, .loss = loss, .lr = rate};
+    if (const auto it = state.metrics.find("accuracy"); it != state.metrics.end()) {
+      p.metric = "accuracy";
+      p.metric_value = it->second;
+    }
+    s_->progress->step(p);
+  }
+  void step_end(TrainState& state) override {
+    s_->steps_done = state.cur_step_num;
+    s_->epoch = state.cur_epoch_num;
+    if (!repro_written_) {  // the kernels are chosen by now; a run that is killed is resumed with them
+      write_repro(s_);
+      tell_of_measured_kernels(s_);
+    }
+    repro_written_ = true;
+    // What is shown is at most one refresh old.
+    if (state.known_step == state.cur_step_num || !s_->progress->due(state.cur_step_num - state.known_step)) return;
+    if (state.known_step == shown_step_) state.settle();
+    shown_step_ = state.known_step;
+  }
+
+  void epoch_end(TrainState& state) override {
+    write_epoch(state);
+    epoch_loss_ = 0;
+    epoch_steps_ = epoch_samples_ = 0;
+    state.record = record();
+  }
+  // A training that stops within an epoch has a row for the part it did; resuming replaces it.
+  void end(TrainState& state) override {
+    if (epoch_samples_ > 0) write_epoch(state);
+    if (!state.data_stats.empty()) s_->folder->log("data: " + state.data_stats);
+    if (state.skipped_steps > 0) s_->progress->print(fmt::format("{} steps were left out: their loss or a gradient was not finite", state.skipped_steps));
+    if (state.overflow_steps > 0) s_->progress->print(fmt::format("{} steps were left out by the loss scale", state.overflow_steps));
+  }
+
+ private:
+  // What the row of the epoch and the hash of all losses need, where the training is resumed. No times: checkpoints of equal trainings are equal.
+  std::string record() const {
+    return nlohmann::json({{"loss_hash", s_->loss_hash.hex()}, {"loss", epoch_loss_}, {"steps", epoch_steps_}, {"samples", epoch_samples_}}).dump();
+  }
+  void restore(const std::string& text) {
+    try {
+      const nlohmann::json j = nlohmann::json::parse(text);
+      s_->loss_hash.restore(j.at("loss_hash"));
+      epoch_loss_ = j.at("loss");
+      epoch_steps_ = j.at("steps");
+      epoch_samples_ = j.at("samples");
+    } catch (const nlohmann::json::exception& e) {
+      log::warn("train", fmt::format("{} does not say what the epoch came to so far: {}", s_->resumed_from, e.what()));
+    }
+  }
+  // A net that knows nothing has a loss near ln(classes); one far above has run away, though every number is finite still.
+  void warn_of_divergence(const train::KnownSteps& known) {
+    const double guess = std::log(static_cast<double>(std::max<int64_t>(2, class_count(s_->settings, s_->data.num_classes))));
+    const double bound = 100 * std::max(1.0, guess);
+    const auto worst = std::max_element(known.losses.begin(), known.losses.end());
+    if (s_->diverged || !(*worst > bound)) return;
+    s_->diverged = true;
+    log::warn("train",
+              fmt::format("the training diverges: the loss is {:.3g} at epoch {}, step {}, a net that only guesses has {:.3g}; lower lr.max or clip gradients",
+                          *worst, known.epoch, known.step_in_epoch, guess));
+  }
+  void write_epoch(TrainState& state) {
+    const double mean_loss = epoch_steps_ > 0 ? epoch_loss_ / static_cast<double>(epoch_steps_) : NAN;
+    const double rate = epoch_seconds_ > 0 ? static_cast<double>(timed_samples_) / epoch_seconds_ : 0;
+    const bool evaluated = s_->evaluations > evaluations_;
+    evaluations_ = s_->evaluations;
+    EventValues row = {{"train_loss", mean_loss}, {"throughput/samples_per_sec", rate}};
+    const int64_t most = s_->options.max_steps, last = most > 0 ? std::min(state.epoch_num, (most + state.batch_num - 1) / state.batch_num) : state.epoch_num;
+    std::string line = fmt::format("epoch {}/{}: loss {:.4f}", state.cur_epoch_num, last, mean_loss);
+    if (evaluated) {
+      for (const auto& [name, value] : state.metrics) {
+        row.emplace_back("eval_" + name, value);
+        s_->folder->scalar("eval/" + name, state.cur_step_num, value);
+      }
+      line += fmt::format(", eval loss {:.4f}, accuracy {:.4f}", state.metrics.at("loss"), state.metrics.at("accuracy"));
+    }
+    if (state.loss_scale_manager != nullptr) row.emplace_back("loss_scale", state.loss_scale_manager->get_loss_scale());
+    if (state.overflow_steps > 0) row.emplace_back("overflow_steps", static_cast<double>(state.overflow_steps));
+    for (const train::BoostAlgorithmPtr& a : state.algorithms) {
+      for (const auto& [name, value] : a->columns(state)) row.emplace_back(name, value);
+    }
+    if (state.skipped_steps > 0) row.emplace_back("skipped_steps", static_cast<double>(state.skipped_steps));
+    line += fmt::format(", {:.0f} samples/s", rate);
+    s_->folder->event("epoch", state.cur_epoch_num, state.cur_step_num, row);
+    s_->folder->epoch_row(state.cur_epoch_num, row);
+    s_->last_row = row;
+    s_->folder->log(line);
+    s_->progress->print(line);
+    s_->picture.loss[0].values.push_back(mean_loss);
+    s_->picture.loss[1].values.push_back(evaluated ? state.metrics.at("loss") : NAN);
+    s_->picture.accuracy[0].values.push_back(evaluated ? state.metrics.at("accuracy") : NAN);
+    epoch_seconds_ = 0;
+    timed_samples_ = 0;
+  }
+
+  Session* s_;
+  int64_t epoch_steps_ = 0, epoch_samples_ = 0, evaluations_ = 0;
+  int64_t shown_step_ = -1;  // the last known one when progress was due before
+  int64_t timed_samples_ = 0;  // of the epoch, trained by this process
+  double epoch_loss_ = 0, epoch_seconds_ = 0;
+  bool repro_written_ = false;
+};
+
+// On ranks other than 0.
+class RankRecorder final : public train::Callback {
+ public:
+  explicit RankRecorder(Session* s) : s_(s) {}
+  void begin(TrainState& state) override { follow(state); }
+  void steps_known(TrainState& state, const train::KnownSteps& known) override {
+    const auto steps = static_cast<int64_t>(known.losses.size());
+    s_->samples_trained += steps * state.global_batch;
+    s_->step_seconds += known.seconds * static_cast<double>(steps);
+    for (const float l : known.losses) s_->loss_hash.add(l);
+    last_loss_ = known.losses.back();
+    seconds_ += known.seconds * static_cast<double>(steps);
+    waited_ += known.data_wait_seconds * static_cast<double>(steps);
+  }
+  void step_end(TrainState& state) override { follow(state); }
+  void epoch_end(TrainState& state) override { tell(state); }
+  void end(TrainState& state) override {
+    if (!state.epoch_complete) tell(state);
+    if (!state.data_stats.empty()) s_->say("data: " + state.data_stats);
+  }
+
+ private:
+  void follow(const TrainState& state) {
+    s_->steps_done = state.cur_step_num;
+    s_->epoch = state.cur_epoch_num;
+  }
+  void tell(const TrainState& state) {
+    s_->say(fmt::format("epoch {}, step {}: loss {:.4f}, {:.1f} s in steps, {:.1f} s of them waiting for data", state.cur_epoch_num, state.step_in_epoch(),
+                        last_loss_, seconds_, waited_));
+    seconds_ = waited_ = 0;
+  }
+  Session* s_;
+  float last_loss_ = NAN;
+  double seconds_ = 0, waited_ = 0;
+};
+
+}  // namespace
+
+train::CallbackPtr make_recorder(Session* s) {
+  if (s->group.first()) return std::make_shared<Recorder>(s);
+  return std::make_shared<RankRecorder>(s);
+}
+
+}  // namespace sindri::app

@@ -1,0 +1,100 @@
+// A training in the making: what its parts (train.cc, start.cc, recorder.cc) share. Not for other verbs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sindri/app/app.h"
+#include "sindri/app/picture.h"
+#include "sindri/app/progress.h"
+#include "sindri/app/run_folder.h"
+#include "sindri/nn/metric.h"
+#include "sindri/train/checkpoint.h"
+#include "sindri/train/model.h"
+#include "sindri/train/training_state.h"
+#include "src/app/data.h"
+#include "src/app/group.h"
+
+namespace sindri::app {
+
+/// A run within one epoch has no other curve than that of its first steps.
+constexpr size_t kPlottedSteps = 10000;
+
+/// Everything a run is made of. Folder and progress are rank 0's; the other ranks have a log of their own.
+struct Session {
+  Session(const Settings& set, const TrainRequest& req, Group& ranks) : settings(set), request(req), group(ranks) {}
+  const Settings& settings;
+  const TrainRequest& request;
+  Group& group;
+  Parts parts;
+  Shape image;
+  Data data;
+  nn::CellPtr network;
+  std::shared_ptr<optim::Optimizer> optimizer;
+  std::shared_ptr<nn::ConfusionMatrix> confusion;
+  std::unique_ptr<train::Model> model;
+  std::unique_ptr<RunFolder> folder;  // of rank 0 only
+  std::unique_ptr<Progress> progress;  // of rank 0 only
+  std::unique_ptr<RankLog> rank_log;  // of the others
+  std::string run_dir;
+  std::shared_ptr<train::ModelCheckpoint> checkpoint;
+  std::vector<float> rates;  // of each update
+  int64_t steps_per_epoch = 0, steps_per_update = 1;
+  train::TrainOptions options;
+  std::optional<train::LoadedCheckpoint> start_file;  // of the weights or the training to begin with; on rank 0 until it is handed on
+  std::string resumed_from;  // checkpoint file
+  bool same_settings = true;  // as those it was trained with
+  LossHash loss_hash;
+  RunPicture picture;
+  TrainReport report;
+  train::MetricValues metrics;  // of the last evaluation
+  int64_t evaluations = 0, epoch = 0;
+  int64_t steps_done = 0, evaluated_at = -1;  // in all; how many they were at the last evaluation
+  int64_t recorded_at = -1;  // how many they were at an evaluation that the run folder holds from an earlier process
+  int64_t samples_trained = 0;
+  int64_t measured_told = 0;  // measured kernels that the log tells of
+  bool diverged = false;
+  double step_seconds = 0;
+  EventValues last_row;  // of metrics.csv
+  std::vector<double> step_losses;  // at most kPlottedSteps
+
+  double rate_at(int64_t step) const;
+  /// A line for whoever watches: on rank 0 on the terminal, on the others in their log.
+  void say(const std::string& line);
+  /// Samples of a step, of all ranks.
+  int64_t global_batch() const { return parts.virtual_ranks * settings.get_int("train.batch_size"); }
+};
+
+// start.cc
+
+/// Looks at the checkpoint that a resumed training goes on from for what has to be known before anything is built: how many virtual ranks it has.
+void look_at_start(Session* s);
+/// Opens the run folder on rank 0; all know its path.
+void open_folder(Session* s);
+/// Weights to start from, or the whole state of a training to continue.
+void load_start(Session* s);
+
+// recorder.cc
+
+/// Writes what each step and epoch came to, to the terminal and to the run folder.
+train::CallbackPtr make_recorder(Session* s);
+void write_repro(Session* s);
+void tell_of_measured_kernels(Session* s);
+
+// evaluate.cc
+
+void require_checkpoint(const std::string& path);
+/// Returns the names of the classes. What the program can do about a checkpoint of another net is to take the other net: its errors say so.
+std::vector<std::string> load_weights(const train::LoadedCheckpoint& file, nn::Cell& network);
+/// What differs between the classes of weights and of data, in words; empty when nothing does, or when one side has no names.
+std::string class_difference(const std::vector<std::string>& weights, const std::vector<std::string>& data);
+void check_classes(const std::vector<std::string>& weights, const std::vector<std::string>& data, const std::string& checkpoint);
+dataset::OnCorrupt on_corrupt(const Settings& s);
+/// The metrics of the evaluation data, on every rank. Each has seen its part of the data only where the metrics allow that.
+train::MetricValues evaluate_with(train::Model& model, const Data& data, const Settings& settings, const Group& group);
+/// Whether the ranks can each take a part of the evaluation data; why not otherwise.
+std::string why_not_in_parts(const Settings& settings, const std::map<std::string, nn::MetricPtr>& metrics);
+
+}  // namespace sindri::app

@@ -1,0 +1,201 @@
+// Where a training begins: its run folder, and the checkpoint that it takes its weights or its whole state from.
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sindri/core/error.h"
+#include "sindri/core/log.h"
+#include "sindri/op/kernel_choice.h"
+#include "src/app/build.h"
+#include "src/app/session.h"
+#include "src/train/atomic_file.h"
+#include "src/train/first_rank.h"
+
+namespace sindri::app {
+
+namespace {
+
+// Other files end a resume; only their times having changed may be the work of a copy.
+void check_fingerprint(const std::string& before, const std::string& now, const Session& s) {
+  if (before.empty() || before == now) return;
+  const auto kind = [](const std::string& text) { return text.substr(0, text.find(':')); };
+  const auto without_times = [](std::string text) {
+    for (size_t at = 0; (at = text.find(" times:")) != std::string::npos;) text.erase(at, 7 + 16);
+    return text;
+  };
+  if (kind(before) != kind(now)) {
+    log::warn("train", "data.fingerprint is another than before: whether the data is the same is not known");
+  } else if (without_times(before) != without_times(now)) {
+    throw DataError(fmt::format("the data is not what the training began with: its fingerprint was {} and is {} now", before, now), s.data.description,
+                    "bring the files back as they were; to go on with other data, start a new run from these weights: --checkpoint FILE without --resume");
+  } else {
+    log::warn("train",
+              "the files of the data have other times than when the training began; if they were changed, the result will not be that of an uninterrupted run");
+  }
+}
+
+// The checkpoint to go on from; empty where no step was saved yet.
+std::string find_start(const Session& s) {
+  if (!s.request.checkpoint.empty()) return s.request.checkpoint;
+  const std::string run = s.run_dir.empty() ? s.settings.get_string("train.run_dir") : s.run_dir, folder = run + "/checkpoints";
+  return !run.empty() && train::file_exists(folder, "checkpoint folder") ? train::find_newest_checkpoint(folder) : "";
+}
+
+// Whether the last epoch has steps whose row was not written when the Recorder made this record.
+bool epoch_is_open(const std::string& record) {
+  const nlohmann::json j = nlohmann::json::parse(record, nullptr, false);
+  return j.is_object() && j.contains("samples") && j["samples"].is_number_integer() && j["samples"].get<int64_t>() > 0;
+}
+
+// Reads the checkpoint, unless look_at_start has. Its path; empty where there is nothing to begin with.
+std::string read_start(Session* s) {
+  if (s->start_file) return s->start_file->path;
+  if (!s->request.checkpoint.empty()) require_checkpoint(s->request.checkpoint);
+  const std::string path = find_start(*s);
+  if (!path.empty()) s->start_file = train::load_checkpoint(path);
+  return path;
+}
+
+std::string contents_hash(const train::LoadedCheckpoint& file) {
+  uint64_t hash = 0;
+  for (const train::CheckpointEntry& e : file.entries) {
+    hash = XXH64(e.name.data(), e.name.size(), hash);
+    hash = XXH64(e.data.data(), e.data.size(), hash);
+    if (e.kind != train::CheckpointEntry::kTensor) continue;
+    const Tensor t = e.tensor.contiguous();
+    hash = XXH64(t.raw_data(), static_cast<size_t>(t.nbytes()), hash);
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+// On every rank: rank 0 says which file it is, and reads it for all, or with dist.load_local each for itself.
+std::string read_start_on_all(Session* s) {
+  const Group& group = s->group;
+  if (!group.several()) return read_start(s);
+  const bool local = s->settings.get_bool("dist.load_local");
+  const std::string path = group.from_first("checkpoint to begin with", [&] { return read_start(s); });
+  if (path.empty()) return path;
+  if (local) {
+    if (!s->start_file || !group.first()) s->start_file = train::load_checkpoint(path);
+    train::check_same_on_all(*group.world(), "checkpoints", "contents: " + contents_hash(*s->start_file));
+  } else {
+    if (!s->start_file) s->start_file.emplace();
+    train::broadcast_checkpoint(*group.world(), &*s->start_file);
+  }
+  return path;
+}
+
+// The same samples in every step as before, so that the steps go on as if nothing had happened; else the position is kept by samples.
+void place_by_samples(Session* s, const train::TrainPosition& p) {
+  const int64_t now = s->global_batch(), before = p.global_batch;
+  if (before == 0 || before == now) return;
+  if (!s->request.allow_batch_change) {
+    const int64_t batch = s->settings.get_int("train.batch_size");
+    std::string fix = "--allow-batch-change, and mind the learning rate; or as before: ";
+    if (before % batch == 0 && before / batch % s->parts.ranks == 0) fix += fmt::format("--set dist.virtual_ranks={}", before / batch);
+    else if (before % s->parts.virtual_ranks == 0) fix += fmt::format("--set train.batch_size={}", before / s->parts.virtual_ranks);
+    else fix += fmt::format("as many ranks as divide {} samples", before);
+    throw SettingsError(fmt::format("the global batch was {} samples and is {} now ({} virtual ranks of {})", before, now, s->parts.virtual_ranks, batch),
+                        "train.batch_size, dist.virtual_ranks and the number of ranks", fix);
+  }
+  train::TrainOptions& o = s->options;
+  const int64_t seen = p.step_in_epoch * before, steps = (seen + now - 1) / now;
+  o.dataset_state.clear();
+  o.initial_step = steps;
+  if (steps >= s->steps_per_epoch) {
+    ++o.initial_epoch;
+    o.initial_step = 0;
+  }
+  o.initial_total = o.initial_epoch * s->steps_per_epoch + o.initial_step;
+  const int64_t passed = steps * now - seen;
+  s->say(fmt::format("the global batch was {} samples and is {} now: the epoch goes on behind its sample {}{}", before, now, steps * now,
+                     passed == 0 ? "" : fmt::format("; {} samples are passed over, so that a step begins there", passed)));
+}
+
+void resume(Session* s, const std::string& path) {
+  // What the settings say holds, also where it is kept beside the state that changes from step to step.
+  std::vector<std::pair<Parameter*, Tensor>> from_settings;
+  for (Parameter* state : s->optimizer->state()) {
+    if (state->name() == "learning_rate" || state->name() == "momentum") from_settings.emplace_back(state, state->stored());
+  }
+  const train::TrainPosition p =
+      train::load_training_state(*s->start_file, *s->network, *s->optimizer, s->model->loss_scale_manager().get(), s->model->algorithm_state());
+  for (const auto& [state, value] : from_settings) state->store(value);
+  check_classes(p.class_names, s->data.folder_names, path);
+  check_fingerprint(p.data_fingerprint, s->data.fingerprint, *s);
+  s->same_settings = p.settings_hash.empty() || p.settings_hash == s->settings.hash();
+  if (!s->same_settings && s->group.first())
+    log::warn("train", fmt::format("the settings differ from those {} was trained with; the result will not be that of an uninterrupted run", path));
+  train::TrainOptions& o = s->options;
+  o.initial_epoch = p.epoch;
+  o.initial_step = p.step_in_epoch;
+  o.initial_total = p.step;
+  if (p.global_batch > 0) o.initial_samples = p.samples;
+  o.dataset_state = p.dataset_state;
+  o.initial_counts = p.counts;
+  o.record = p.record;
+  place_by_samples(s, p);
+  o.epoch_not_ended = o.initial_epoch > 0 && o.initial_step == 0 && epoch_is_open(p.record);
+  s->resumed_from = path;
+  s->say(fmt::format("resuming from {} (epoch {}, step {} of the epoch)", path, o.initial_epoch + 1, o.initial_step));
+  if (p.ranks > 0 && p.ranks != s->parts.ranks) s->say(fmt::format("it was saved by {} ranks, there are {} now", p.ranks, s->parts.ranks));
+}
+
+}  // namespace
+
+// What is wrong with the file is said by load_start, once everything else is known to be right.
+void look_at_start(Session* s) {
+  int64_t wanted = s->settings.get_int("dist.virtual_ranks");
+  if (s->request.resume && wanted == 0) {
+    const std::string saved = s->group.from_first("virtual ranks", [&]() -> std::string {
+      try {
+        return read_start(s).empty() ? "0" : std::to_string(train::position_of(*s->start_file).virtual_ranks);
+      } catch (const Error&) { return "0"; }
+    });
+    // A number that the ranks cannot share is another training, which load_start looks at.
+    if (const int64_t v = std::stoll(saved); v % s->group.size() == 0) wanted = v;
+  }
+  s->parts = parts_of(s->group, wanted);
+}
+
+void open_folder(Session* s) {
+  const Settings& set = s->settings;
+  const std::string& dir = set.get_string("train.run_dir");
+  if (s->request.resume && dir.empty() && s->request.checkpoint.empty())
+    throw SettingsError("--resume needs the run folder to continue", "command line", "--set train.run_dir=DIR, or --checkpoint FILE");
+  const std::string made = s->group.from_first("run folder", [&] {
+    s->folder = std::make_unique<RunFolder>(dir, net_name(set));
+    nlohmann::json j = {{"path", s->folder->path()}, {"kernels", nlohmann::json::object()}};
+    if (s->request.resume) j["kernels"] = s->folder->recorded_kernel_choices();
+    if (s->folder->continued() && !s->request.resume)
+      throw IoError(ErrorCode::kRunFolderBusy, fmt::format("{} holds an earlier run", s->folder->path()), s->folder->path(),
+                    "continue it with --resume, or choose another train.run_dir");
+    return j.dump();
+  });
+  const nlohmann::json j = nlohmann::json::parse(made);
+  s->run_dir = j.at("path");
+  if (s->request.resume) set_kernel_choices(j.at("kernels").get<std::map<std::string, std::string>>());
+  if (!s->group.first()) s->rank_log = std::make_unique<RankLog>(s->group, s->run_dir);
+}
+
+void load_start(Session* s) {
+  const TrainRequest& r = s->request;
+  s->options.class_names = s->data.folder_names;
+  s->options.data_fingerprint = s->data.fingerprint;
+  if (!r.resume && r.checkpoint.empty()) return;
+  const std::string path = read_start_on_all(s);
+  if (path.empty()) {
+    s->say("no checkpoint to resume from yet: starting from the beginning");
+    return;
+  }
+  if (r.resume) {
+    resume(s, path);
+  } else {
+    const std::string difference = class_difference(load_weights(*s->start_file, *s->network), s->data.folder_names);
+    if (!difference.empty() && s->group.first()) log::warn("train", fmt::format("{}: {}", path, difference));
+  }
+  s->start_file.reset();
+}
+
+}  // namespace sindri::app

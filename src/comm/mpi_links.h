@@ -1,0 +1,47 @@
+// Messages between ranks by MPI, driven by looks that end: no call waits inside the library.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "src/comm/algorithms.h"
+#include "src/comm/mpi_table.h"
+#include "src/comm/session.h"
+
+namespace sindri::comm {
+
+/// Messages that were started together.
+class MpiBatch {
+ public:
+  bool empty() const { return requests_.empty(); }
+
+ private:
+  friend class MpiLinks;
+  std::vector<MpiHandle> requests_;
+  std::vector<int> peers_;  // world ranks, by request
+  int open_ = 0;
+};
+
+/// Between the members of one communicator, which have a tag of their own in the job's one MPI communicator.
+class MpiLinks final : public Links {
+ public:
+  /// `members`: world ranks.
+  MpiLinks(Session& session, MpiHandle world, std::vector<int> members, int rank, int tag);
+  void exchange(std::span<const Message> sends, std::span<const Message> receives) override;
+
+  /// Starts messages, in pieces of at most 4 MB; both sides start theirs in the same order. The memory stays until wait().
+  void start(std::span<const Message> sends, std::span<const Message> receives, MpiBatch* batch);
+  /// Until all of the batch have arrived: those that were sent, too, so that nothing is left for the library to do while the program computes.
+  void wait(MpiBatch* batch);
+
+ private:
+  void post(const Message& m, bool send, MpiBatch* batch);
+  Session& session_;
+  MpiHandle world_;
+  std::vector<int> members_;
+  int rank_, tag_;
+};
+
+}  // namespace sindri::comm

@@ -1,0 +1,38 @@
+// The communication lane of the CPU: one thread for each runtime that does, in order, what graphs put on it, so that ranks exchange gradients while this
+// thread computes more of them. Started when something is put there first; a program without collective ops never has one.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace sindri {
+
+class HostLane {
+ public:
+  /// That of the current runtime.
+  static HostLane& of_runtime();
+  HostLane() = default;
+  ~HostLane();
+  HostLane(const HostLane&) = delete;
+  HostLane& operator=(const HostLane&) = delete;
+
+  /// Puts work, which must not throw, behind what is there. It runs in the runtime that is current now. Returns its number.
+  uint64_t post(std::function<void()> work);
+  /// Until the work of that number is done.
+  void wait(uint64_t number);
+
+ private:
+  void serve();
+  std::mutex mutex_;
+  std::condition_variable work_came_, work_done_;
+  std::deque<std::function<void()>> waiting_;
+  uint64_t posted_ = 0, done_ = 0;
+  bool closing_ = false;
+  std::thread thread_;
+};
+
+}  // namespace sindri

@@ -1,0 +1,62 @@
+// What the stages of a data-parallel step and the calls between steps share.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sindri/comm/communicator.h"
+#include "sindri/device/device.h"
+#include "sindri/op/parameter.h"
+#include "sindri/train/data_parallel.h"
+
+namespace sindri::train {
+
+struct DataParallel::State {
+  // A Parameter that forward writes (a moving average), and the values of it that the further virtual ranks of this process have.
+  struct Local {
+    Parameter* own;
+    std::vector<std::unique_ptr<Parameter>> others = {};
+    bool written = false;  // forward was seen to write it
+  };
+
+  State(const BuildContext& context, const DataParallelOptions& options, comm::Communicator& communicator);
+  int64_t ranks() const { return comm.size(); }
+  int64_t per_rank() const { return total / ranks(); }
+  int64_t first() const { return comm.rank() * per_rank(); }
+
+  // Stages (data_parallel.cc).
+  using GradientsStage = std::function<std::pair<Tensor, Gradients>(TrainStep&, const TrainStep::Batch&)>;
+  std::pair<Tensor, Gradients> gradients(const GradientsStage& inner, TrainStep& step, const TrainStep::Batch& batch);
+  Gradients reduce(Gradients g);
+  Tensor reduce_loss(const Tensor& sum);
+  Tensor any_rank(const Tensor& flag) const;
+  void take_back_others(const Tensor& skip);
+
+  // Between steps (replicas.cc).
+  void compare_plans(const PlanLines& lines) const;
+  void broadcast(const std::vector<Parameter*>& parameters) const;
+  void give_to_others();
+  void merge_one(Parameter* mean, Parameter* variance);
+
+  DataParallelOptions options;
+  comm::Communicator& comm;
+  int64_t total;  // virtual ranks of all ranks
+  std::vector<Parameter*> parameters;
+  std::vector<std::pair<std::string, Parameter*>> network_state;
+  std::vector<BuildContext::MovingAverage> averages;
+  std::vector<GradientBucket> buckets;
+  std::vector<Local> locals;  // what of the network is not trained
+  std::vector<std::pair<Parameter*, Tensor>> others_before;  // of guarded steps, while one runs
+  bool guarded = false, collects = false;
+  Parameter stop_request{Tensor::scalar(0), "stop_request", false}, stop_agreed{Tensor::scalar(0), "stop_agreed", false};
+  PendingValues last_stop;  // of devices: of the step before
+};
+
+/// What travels between ranks: "", "bfloat16" or "float16".
+std::string wire_type(const DataParallelOptions& options, const comm::Communicator& communicator);
+TensorList reduce_in_buckets(TensorList gradients, const std::vector<GradientBucket>& buckets, const DataParallelOptions& options, int64_t total,
+                             const comm::Communicator& communicator);
+
+}  // namespace sindri::train

@@ -1,0 +1,203 @@
+// Ranks begin alike, stay alike, and agree between steps: plans, broadcasts, hashes, moving averages.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "sindri/core/error.h"
+#include "sindri/ops/random.h"
+#include "src/train/data_parallel_state.h"
+
+namespace sindri::train {
+
+namespace {
+
+uint64_t hash_of(const Parameter& p) {
+  const Tensor t = p.stored().to(Device{});
+  return XXH3_64bits(t.raw_data(), static_cast<size_t>(t.nbytes()));
+}
+
+std::vector<uint64_t> gather(comm::Communicator& c, const std::vector<uint64_t>& mine, const char* what) {
+  std::vector<uint64_t> all(mine.size() * static_cast<size_t>(c.size()));
+  c.all_gather(mine.data(), all.data(), static_cast<int64_t>(mine.size()), DType::kInt64, {what});
+  return all;
+}
+
+bool all_equal(const std::vector<uint64_t>& v) { return std::all_of(v.begin(), v.end(), [&](uint64_t x) { return x == v[0]; }); }
+
+std::string ranks_text(const std::vector<int>& ranks) { return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", ")); }
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+// "steps per epoch: 100 on ranks 0, 2; steps per epoch: 99 on rank 1", of the first line that differs.
+std::string first_difference(const std::vector<std::string>& plans) {
+  std::vector<std::vector<std::string>> lines;
+  for (const std::string& p : plans) lines.push_back(lines_of(p));
+  for (size_t i = 0;; ++i) {
+    std::vector<std::pair<std::string, std::vector<int>>> who;  // in order of the first rank that has it
+    for (size_t r = 0; r < lines.size(); ++r) {
+      const std::string line = i < lines[r].size() ? lines[r][i] : "nothing more";
+      const auto same = std::find_if(who.begin(), who.end(), [&](const auto& w) { return w.first == line; });
+      if (same != who.end()) same->second.push_back(static_cast<int>(r));
+      else who.push_back({line, {static_cast<int>(r)}});
+    }
+    if (who.size() == 1) continue;  // there is a difference somewhere
+    std::string text;
+    for (const auto& [line, ranks] : who) text += fmt::format("{}\"{}\" on {}", text.empty() ? "" : ", ", line, ranks_text(ranks));
+    return text;
+  }
+}
+
+}  // namespace
+
+void DataParallel::State::compare_plans(const PlanLines& lines) const {
+  std::string text;
+  for (const std::string& l : lines) text += l + "\n";
+  const std::vector<uint64_t> hashes = gather(comm, {XXH3_64bits(text.data(), text.size())}, "plan check");
+  if (all_equal(hashes)) return;
+  const std::vector<std::string> plans = comm.all_gather_text(text, {"plans that differ"});
+  throw CommError(ErrorCode::kCommMismatch, "the ranks were not given the same training: " + first_difference(plans), "before the first step",
+                  "start all ranks with the same program, settings and data");
+}
+
+void DataParallel::State::broadcast(const std::vector<Parameter*>& list) const {
+  std::set<const Parameter*> done;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (!done.insert(list[i]).second) continue;
+    const bool on_host = list[i]->stored().device().is_cpu();
+    Tensor t = on_host ? list[i]->stored().clone() : list[i]->stored().to(Device{});
+    comm.broadcast(t.mutable_raw_data(), t.numel(), t.dtype(), 0, {"parameter broadcast", static_cast<int>(i)});
+    if (comm.rank() != 0) list[i]->store(t);
+  }
+}
+
+// The network's values, to all virtual ranks of this process.
+void DataParallel::State::give_to_others() {
+  for (const Local& l : locals)
+    for (const auto& other : l.others) other->store(l.own->stored().clone());
+}
+
+void DataParallel::begin(const PlanLines& more, const std::vector<Parameter*>& training_state) {
+  State& s = *state_;
+  if (!active()) return;
+  s.stop_request.store(Tensor::scalar(0));
+  s.stop_agreed.store(Tensor::scalar(0));
+  s.last_stop = {};
+  if (s.ranks() > 1) {
+    std::vector<Parameter*> all = s.parameters;
+    for (const auto& [path, p] : s.network_state) all.push_back(p);
+    all.insert(all.end(), training_state.begin(), training_state.end());
+    all.push_back(&ops::rng_state());
+    PlanLines lines = plan(more);
+    for (size_t i = s.parameters.size(); i < all.size(); ++i) lines.push_back(fmt::format("state: {} {}", all[i]->name(), all[i]->meta().str()));
+    s.compare_plans(lines);
+    if (s.options.parameter_broadcast) s.broadcast(all);
+  }
+  s.give_to_others();
+}
+
+void DataParallel::check_replicas() {
+  const State& s = *state_;
+  if (s.ranks() == 1) return;
+  std::vector<uint64_t> mine;
+  for (const Parameter* p : s.parameters) mine.push_back(hash_of(*p));
+  const std::vector<uint64_t> whole = gather(s.comm, {XXH3_64bits(mine.data(), mine.size() * sizeof(uint64_t))}, "replica check");
+  if (all_equal(whole)) return;
+  std::map<uint64_t, int> votes;
+  for (const uint64_t h : whole) ++votes[h];
+  // What most have; of two as many, the one of the lower rank.
+  const uint64_t usual = *std::max_element(whole.begin(), whole.end(), [&](uint64_t a, uint64_t b) { return votes[a] < votes[b]; });
+  std::vector<int> odd;
+  for (size_t r = 0; r < whole.size(); ++r)
+    if (whole[r] != usual) odd.push_back(static_cast<int>(r));
+  const auto reference = std::find(whole.begin(), whole.end(), usual) - whole.begin();
+  const std::vector<uint64_t> each = gather(s.comm, mine, "replicas that differ");
+  size_t first = mine.size();
+  for (const int r : odd)
+    for (size_t i = 0; i < first; ++i)
+      if (each[static_cast<size_t>(r) * mine.size() + i] != each[static_cast<size_t>(reference) * mine.size() + i]) first = i;
+  throw CommError(ErrorCode::kReplicas,
+                  fmt::format("the weights of {} differ from those of rank {}: the first is '{}' (parameter {} of {})", ranks_text(odd), reference,
+                              s.parameters[first]->name(), first, mine.size()),
+                  "replica check", "something wrote to weights on one rank only, or its memory fails; continue from a checkpoint");
+}
+
+void DataParallel::after_step(int64_t step) {
+  const int64_t every = state_->options.replica_check_steps;
+  if (every > 0 && step % every == 0) check_replicas();
+}
+
+// Mean of means; variance of the mixture: mean(var) + mean(mean²) - mean(mean)². In float64 along the tree over virtual ranks.
+void DataParallel::State::merge_one(Parameter* mean, Parameter* variance) {
+  const auto of_virtual = [&](const Parameter* p, int64_t j) {
+    const auto l = std::find_if(locals.begin(), locals.end(), [&](const Local& x) { return x.own == p; });
+    const bool own = j == 0 || l == locals.end() || l->others.empty();
+    return (own ? p->stored() : l->others[static_cast<size_t>(j - 1)]->stored()).to_vector<double>();
+  };
+  const auto n = static_cast<size_t>(mean->shape().numel());
+  std::vector<std::vector<double>> leaves;  // mean, mean², variance
+  for (int64_t j = 0; j < per_rank(); ++j) {
+    const std::vector<double> m = of_virtual(mean, j);
+    leaves.push_back(m);
+    for (size_t i = 0; i < n; ++i) leaves.back().push_back(m[i] * m[i]);
+    if (variance == nullptr) continue;
+    const std::vector<double> v = of_virtual(variance, j);
+    leaves.back().insert(leaves.back().end(), v.begin(), v.end());
+  }
+  for (size_t width = 1; width < leaves.size(); width *= 2)
+    for (size_t j = 0; j + width < leaves.size(); j += 2 * width)
+      for (size_t i = 0; i < leaves[j].size(); ++i) leaves[j][i] += leaves[j + width][i];
+  std::vector<double>& sums = leaves[0];
+  comm.all_reduce(sums.data(), sums.data(), static_cast<int64_t>(sums.size()), DType::kFloat64, ReduceOp::kSum, {"moving averages"});
+  for (double& x : sums) x *= 1.0 / static_cast<double>(total);
+  std::vector<double> m(sums.begin(), sums.begin() + static_cast<ptrdiff_t>(n)), v;
+  mean->store(Tensor::from_values(mean->shape(), m, mean->dtype()));
+  if (variance == nullptr) return;
+  for (size_t i = 0; i < n; ++i) v.push_back(std::max(0.0, sums[2 * n + i] + sums[n + i] - m[i] * m[i]));
+  variance->store(Tensor::from_values(variance->shape(), v, variance->dtype()));
+}
+
+void DataParallel::merge_moving_averages() {
+  State& s = *state_;
+  if (!active()) return;
+  std::set<const Parameter*> merged;
+  std::vector<Parameter*> copied;
+  if (s.options.bn_merge == "mean") {
+    for (const BuildContext::MovingAverage& a : s.averages) {
+      if (a.mean == nullptr) continue;
+      s.merge_one(a.mean, a.parameter);
+      merged.insert({a.mean, a.parameter});
+    }
+    for (const BuildContext::MovingAverage& a : s.averages)
+      if (merged.insert(a.parameter).second) s.merge_one(a.parameter, nullptr);
+  }
+  for (const State::Local& l : s.locals)  // of other kinds of state nothing is known: virtual rank 0's
+    if (l.written && !merged.contains(l.own)) copied.push_back(l.own);
+  if (s.ranks() > 1) s.broadcast(copied);
+  s.give_to_others();
+}
+
+void DataParallel::merge() {
+  merge_moving_averages();
+  check_replicas();
+}
+
+bool DataParallel::any(bool flag, const char* what) {
+  int32_t value = flag ? 1 : 0;
+  state_->comm.all_reduce(&value, &value, 1, DType::kInt32, ReduceOp::kMax, {what});
+  return value != 0;
+}
+
+}  // namespace sindri::train
