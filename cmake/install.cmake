@@ -2,6 +2,9 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 install(TARGETS sindri EXPORT SindriTargets)
+if(TARGET sindri_gloo)
+  install(TARGETS sindri_gloo LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})  # beside libsindri, where it is looked for
+endif()
 if(TARGET sindri_mpi)
   install(TARGETS sindri_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})  # beside libsindri, where it is looked for
 endif()

@@ -2,6 +2,7 @@
 option(SINDRI_BUILD_TESTS "Build tests and benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(SINDRI_WERROR "Warnings are errors" OFF)
 set(SINDRI_CUDA OFF CACHE STRING "CUDA kernels: OFF, or AUTO to use a toolkit that is found (kernels come with the GPU milestone)")
+option(SINDRI_GLOO_PLUGIN "Build libsindri_gloo, which the gloo backend needs (OFF where no Gloo is installed)" ON)
 option(SINDRI_MPI_PLUGIN "Build libsindri_mpi, which the mpi backend needs (OFF where no MPI is installed)" ON)
 option(SINDRI_PYTHON "Build the Python extension module (needs Python 3.9 and pybind11 3.0; pip install ./python sets it)" OFF)
 set(SINDRI_SANITIZE "" CACHE STRING "address: ASan+UBSan; thread: TSan with plain threads in place of OpenMP")

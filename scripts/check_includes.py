@@ -38,7 +38,7 @@ LAYERS = {
 }
 
 ROOT_LAYERS = ("ops", "optim", "models", "boost", "dataset", "python")
-DEVICE_LIBRARY = re.compile(r"^(dnnl\w*\.h(pp)?|oneapi/dnnl/.*|cudnn\w*\.h|cublas\w*\.h|cuda\w*\.h|nvrtc\.h|mpi\.h|nccl\.h)$")
+DEVICE_LIBRARY = re.compile(r"^(dnnl\w*\.h(pp)?|oneapi/dnnl/.*|cudnn\w*\.h|cublas\w*\.h|cuda\w*\.h|nvrtc\.h|mpi\.h|nccl\.h|gloo/.*)$")
 STANDARD_HEADER = re.compile(r"^[a-z0-9_]+$")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 

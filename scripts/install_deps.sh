@@ -12,6 +12,7 @@ build_packages=(
   libprotobuf-dev protobuf-compiler libxxhash-dev zlib1g-dev                             # checkpoints
   libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev                             # settings, program, text
   libcairo2-dev                                                                          # pictures (brings a font)
+  libgloo-dev                                                                            # gloo backend
   libgtest-dev libgmock-dev libbenchmark-dev python3                                     # tests
   python3-dev python3-venv                                                               # Python package
   libopenmpi-dev openmpi-bin                                                             # mpi backend

@@ -91,13 +91,13 @@ template <class F> void Communicator::run(const char* kind, DType dtype, int64_t
   if (call.stream != nullptr && !takes_streams())
     throw DeviceError(fmt::format("{} of memory on {}: the backend {} reaches the host's only", kind, call.stream->device().str(), backend()), name_,
                       "use dist.backend=nccl, which GPUs need");
-  CallRecord& record = session_->enter(kind, call, bytes_of(count, dtype));
+  CallRecord& record = session_->enter(kind, call, bytes_of(count, dtype), name_, members_.size() < session_->host_of.size() ? members_ : std::vector<int>());
   try {
     body();
   } catch (const CommError& error) {
     CommError first = error;
     if (first.where().empty()) first.add_where(session_->where());
-    session_->fail(first);
+    if (!session_->failed()) session_->fail(session_->judge ? session_->judge(first) : first);
     session_->leave(record);
     session_->check();
   }

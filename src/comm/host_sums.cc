@@ -34,6 +34,7 @@ struct HostSums::Job {
 
 HostSums::HostSums(MpiLinks& links, SharedWindow* window, std::vector<int> peers, int host, int64_t chunk)
     : links_(links), window_(window), peers_(std::move(peers)), host_(host), chunk_(chunk), chunks_(3) {}
+HostSums::~HostSums() = default;
 
 void HostSums::produce(const Job& job, int64_t k, Chunk* c) {
   const int ranks = window_ != nullptr ? window_->size() : 1, local = window_ != nullptr ? window_->local() : 0;

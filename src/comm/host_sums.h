@@ -16,6 +16,7 @@ class HostSums {
  public:
   /// `peers`: the members that have this rank's local index, by host. `window` is null where a host has one rank.
   HostSums(MpiLinks& links, SharedWindow* window, std::vector<int> peers, int host, int64_t chunk);
+  ~HostSums();
 
   /// `flat`: as in SharedWindow::all_reduce().
   void all_reduce(const CallCard& card, std::span<const Piece> pieces, std::span<std::byte* const> flat, double factor);

@@ -74,7 +74,7 @@ void Session::close() {
   std::for_each(closers.rbegin(), closers.rend(), [](const std::function<void()>& f) { f(); });
 }
 
-CallRecord& Session::enter(const char* kind, const Call& call, int64_t bytes) {
+CallRecord& Session::enter(const char* kind, const Call& call, int64_t bytes, const std::string& group, const std::vector<int>& members) {
   const int64_t number = call_number.load(std::memory_order_relaxed) + 1;
   const std::lock_guard lock(guard_);
   if (ring_.empty()) ring_.resize(kCallsKept);  // never moves afterwards
@@ -84,6 +84,8 @@ CallRecord& Session::enter(const char* kind, const Call& call, int64_t bytes) {
   record.what = call.what;
   record.index = call.index;
   record.bytes = bytes;
+  record.group = group;
+  record.members = members;
   record.entered = now();
   record.left = 0;
   call_number.store(number, std::memory_order_release);

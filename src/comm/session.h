@@ -66,7 +66,8 @@ struct Session {
   /// The orderly end, once; nothing communicates any more.
   void close();
 
-  CallRecord& enter(const char* kind, const Call& call, int64_t bytes);  ///< under mutex
+  /// Under mutex. `members`: world ranks, empty for all.
+  CallRecord& enter(const char* kind, const Call& call, int64_t bytes, const std::string& group = "world", const std::vector<int>& members = {});
   void leave(CallRecord& record);
   std::vector<CallRecord> calls() const;  ///< the last 1024, the oldest first
   /// "step 1203, call 4812 all_reduce "gradient bucket 1" (89.4 MB)": the call that runs or ran last; empty before the first.

@@ -42,7 +42,7 @@ uint64_t pid_space() {
   return n > 0 ? std::hash<std::string>{}(std::string(text.data(), static_cast<size_t>(n))) : 0;
 }
 
-void copy(void* to, const void* from, int64_t bytes) {
+void copy_bytes(void* to, const void* from, int64_t bytes) {
   if (bytes > 0 && to != from) std::memmove(to, from, static_cast<size_t>(bytes));
 }
 
@@ -238,7 +238,7 @@ void SharedWindow::all_reduce(const CallCard& card, std::span<const Piece> piece
 void SharedWindow::reduce(const CallCard& card, const void* in, void* out, int64_t count, DType dtype, ReduceOp op, double factor, int root) {
   const int64_t element = size_of(dtype), total = count * element, turns = std::max<int64_t>((total + buffer_ - 1) / buffer_, 1);
   const auto bytes_of = [&](int64_t k) { return std::min(buffer_, total - k * buffer_); };
-  copy(stage(local_), in, bytes_of(0));
+  copy_bytes(stage(local_), in, bytes_of(0));
   enter(card);
   std::vector<const void*> rows(parts_.size());
   for (int64_t k = 0; k < turns; ++k, next_turn()) {
@@ -246,12 +246,12 @@ void SharedWindow::reduce(const CallCard& card, const void* in, void* out, int64
     const Part mine = part_of(n, element, size(), local_);
     for (int r = 0; r < size(); ++r) rows[static_cast<size_t>(r)] = stage(r) + mine.begin * element;
     reduce_tree(rows, dtype, stage(local_) + mine.begin * element, dtype, mine.count(), op, factor);
-    if (k + 1 < turns) copy(stage(local_, 1), at(in, (k + 1) * buffer_), bytes_of(k + 1));
+    if (k + 1 < turns) copy_bytes(stage(local_, 1), at(in, (k + 1) * buffer_), bytes_of(k + 1));
     barrier();
     if (local_ != root) continue;
     for (int r = 0; r < size(); ++r) {
       const Part part = part_of(n, element, size(), r);
-      copy(at(out, k * buffer_ + part.begin * element), stage(r) + part.begin * element, part.count() * element);
+      copy_bytes(at(out, k * buffer_ + part.begin * element), stage(r) + part.begin * element, part.count() * element);
     }
   }
 }
@@ -259,35 +259,35 @@ void SharedWindow::reduce(const CallCard& card, const void* in, void* out, int64
 void SharedWindow::broadcast(const CallCard& card, void* data, int64_t bytes, int root) {
   for (int64_t begin = 0; begin == 0 || begin < bytes; begin += buffer_, next_turn()) {
     const int64_t n = std::min(buffer_, bytes - begin);
-    if (local_ == root) copy(stage(root), at(data, begin), n);
+    if (local_ == root) copy_bytes(stage(root), at(data, begin), n);
     if (begin == 0)
       enter(card);
     else
       barrier();
-    if (local_ != root) copy(at(data, begin), stage(root), n);
+    if (local_ != root) copy_bytes(at(data, begin), stage(root), n);
   }
 }
 
 void SharedWindow::all_gather_v(const CallCard& card, const void* in, void* out, std::span<const int64_t> bytes) {
   const int64_t longest = *std::max_element(bytes.begin(), bytes.end());
   const auto bytes_of = [&](int r, int64_t begin) { return std::clamp<int64_t>(bytes[static_cast<size_t>(r)] - begin, 0, buffer_); };
-  copy(stage(local_), in, bytes_of(local_, 0));
+  copy_bytes(stage(local_), in, bytes_of(local_, 0));
   for (int64_t begin = 0; begin == 0 || begin < longest; begin += buffer_, next_turn()) {
     if (begin == 0)
       enter(card);
     else
       barrier();
     // Before what `out` holds changes: `in` may be a part of it.
-    if (const int64_t n = bytes_of(local_, begin + buffer_); n > 0) copy(stage(local_, 1), at(in, begin + buffer_), n);
+    if (const int64_t n = bytes_of(local_, begin + buffer_); n > 0) copy_bytes(stage(local_, 1), at(in, begin + buffer_), n);
     int64_t before = 0;
-    for (int r = 0; r < size(); before += bytes[static_cast<size_t>(r++)]) copy(at(out, before + begin), stage(r), bytes_of(r, begin));
+    for (int r = 0; r < size(); before += bytes[static_cast<size_t>(r++)]) copy_bytes(at(out, before + begin), stage(r), bytes_of(r, begin));
   }
 }
 
 void SharedWindow::reduce_scatter(const CallCard& card, const void* in, void* out, int64_t count, DType dtype, ReduceOp op, double factor) {
   const int64_t element = size_of(dtype), room = buffer_ / size() / kLine * kLine, total = count * element;  // room: of a part, in a staging buffer
   const auto copy_in = [&](int64_t begin, std::byte* to) {
-    for (int r = 0; r < size(); ++r) copy(to + r * room, at(in, r * total + begin), std::min(room, total - begin));
+    for (int r = 0; r < size(); ++r) copy_bytes(to + r * room, at(in, r * total + begin), std::min(room, total - begin));
   };
   std::vector<const void*> rows(parts_.size());
   copy_in(0, stage(local_));
@@ -305,7 +305,7 @@ void SharedWindow::reduce_scatter(const CallCard& card, const void* in, void* ou
 void SharedWindow::all_to_all(const CallCard& card, const void* in, void* out, int64_t bytes) {
   const int64_t room = buffer_ / size() / kLine * kLine;
   const auto copy_in = [&](int64_t begin, std::byte* to) {
-    for (int r = 0; r < size(); ++r) copy(to + r * room, at(in, r * bytes + begin), std::min(room, bytes - begin));
+    for (int r = 0; r < size(); ++r) copy_bytes(to + r * room, at(in, r * bytes + begin), std::min(room, bytes - begin));
   };
   copy_in(0, stage(local_));
   for (int64_t begin = 0; begin == 0 || begin < bytes; begin += room, next_turn()) {
@@ -314,7 +314,7 @@ void SharedWindow::all_to_all(const CallCard& card, const void* in, void* out, i
     else
       barrier();
     if (begin + room < bytes) copy_in(begin + room, stage(local_, 1));
-    for (int r = 0; r < size(); ++r) copy(at(out, r * bytes + begin), stage(r) + local_ * room, std::min(room, bytes - begin));
+    for (int r = 0; r < size(); ++r) copy_bytes(at(out, r * bytes + begin), stage(r) + local_ * room, std::min(room, bytes - begin));
   }
 }
 

@@ -1,0 +1,73 @@
+// The connections of this process to all other ranks by Gloo, with proof on each that the other side belongs to the job, and messages over them that end
+// when the session fails. All communicators of the process share them.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "src/comm/gloo_table.h"
+#include "src/comm/session.h"
+#include "src/comm/store.h"
+
+namespace sindri::comm {
+
+/// How the ranks find each other: what the rendezvous store gives.
+struct GlooConfig {
+  std::string address;  ///< numeric, of this host: where the others reach it
+  std::string token;  ///< of the job: each side of a connection proves that it knows it
+  std::function<void(const std::string& key, const std::string& value)> set;
+  std::function<std::string(const std::string& key)> get;  ///< waits; throws kRendezvous at its time limit
+  /// Called by all ranks with what this one could not reach; throws on all when any has something. Null: each throws for itself.
+  std::function<void(const std::vector<PairFailure>&)> agree;
+};
+
+class GlooConnections {
+ public:
+  /// Connects to all ranks of the session's world. Throws CommError kRendezvous (who could not be reached, who is a stranger), kCommLibrary.
+  GlooConnections(std::shared_ptr<Session> session, const GlooConfig& config);
+  ~GlooConnections();
+  GlooConnections(const GlooConnections&) = delete;
+  GlooConnections& operator=(const GlooConnections&) = delete;
+
+  struct Transfer {
+    int peer;  ///< world rank
+    void* data;
+    int64_t bytes;
+    uint64_t slot;
+    bool send;
+  };
+  /// All of them at once, and `work` meanwhile. `first` is called when the first `leading` of them, which are receives, are done. Throws CommError: the
+  /// session's failure, kPeerLost, kCommTimeout.
+  void exchange(std::span<const Transfer> transfers, size_t leading, const std::function<void()>& first, const std::function<bool()>& work);
+  /// Whether the rank is on another host than this one.
+  bool far(int world_rank) const;
+
+ private:
+  struct Active;
+  void connect_all(const GlooConfig& config);
+  void prove(const GlooConfig& config);
+  void watch();
+  [[noreturn]] void lost(int peer, const char* said) const;
+  void wait_for(Active& active, size_t index);
+
+  std::shared_ptr<Session> session_;
+  const GlooTable& gloo_;
+  GlooMesh* mesh_ = nullptr;
+  std::vector<std::string> addresses_;  // by rank
+
+  std::mutex mutex_;  // of all below
+  std::condition_variable changed_;
+  Active* active_ = nullptr;  // the session's calls come one at a time
+  bool ending_ = false;
+  bool proven_ = false;
+  std::thread watcher_;  // ends waits that take too long
+};
+
+}  // namespace sindri::comm
