@@ -11,11 +11,10 @@
 namespace sindri::comm {
 
 /// The world of this process as the options and the environment say. Backends are chosen here and nowhere else (open_world.cc).
-/// In a process that keeps the store and is no rank (MS_ROLE=MS_SCHED) it does that, and ends the process when the workers have ended.
 std::shared_ptr<Communicator> open_world(const Options& options);
 
 /// A world of one rank.
-std::shared_ptr<Communicator> open_single(const Options& options, const Identity& identity = {});
+std::shared_ptr<Communicator> open_single(const Options& options);
 
 /// What the ranks of run_ranks share.
 class ThreadsWorld {

@@ -46,10 +46,9 @@ class Single final : public Communicator {
 
 }  // namespace
 
-std::shared_ptr<Communicator> open_single(const Options& options, const Identity& identity) {
+std::shared_ptr<Communicator> open_single(const Options& options) {
   auto session = std::make_shared<Session>();
   session->options = options;
-  session->identity = identity;
   session->host_of = {0};
   return std::make_shared<Single>(std::move(session), "world");
 }
