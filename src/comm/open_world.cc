@@ -89,7 +89,9 @@ std::shared_ptr<Communicator> open_with_mpi(Identity identity, const Options& op
   const std::shared_ptr<Session> session = make_session(std::move(identity), options);
   std::shared_ptr<Communicator> world = open_mpi_world(session);
   if (world->size() == 1) return world;
-  StoreConfig config{.size = world->size(), .options = options};
+  StoreConfig config;
+  config.size = world->size();
+  config.options = options;
   Meeting meeting;
   std::string told;
   if (world->rank() == 0) {
