@@ -251,8 +251,7 @@ void Threads::arrive_and_wait(const std::string& call, bool give_up) {
   };
   try {
     wait(lock, call, done, missing);
-  } catch (...) {  // under the lock: as if it had never come
-    m.present[me] = false;
+  } catch (...) {  // under the lock: the meeting never comes about; another that gives up now does not miss this rank
     --m.arrived;
     throw;
   }
