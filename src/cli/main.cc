@@ -14,10 +14,12 @@
 #include "sindri/app/error_report.h"
 #include "sindri/app/settings.h"
 #include "sindri/comm/communicator.h"
+#include "sindri/comm/trace.h"
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
 #include "sindri/train/boost.h"
 #include "sindri/train/training_state.h"
+#include "src/cli/comm_verbs.h"
 #include "src/cli/launch_verbs.h"
 #include "src/cli/measure_verbs.h"
 #include "src/cli/plan_verb.h"
@@ -97,6 +99,7 @@ struct Program {
   bool all_cells = false, settings_doc = false, ops_doc = false;
   MeasureVerbs measure;
   LaunchVerbs launch;
+  CommVerbs comm;
   PlanVerb plan;
   std::string weights = "average", output;
   CLI::App *boost_verb, *explain_verb, *weights_verb;
@@ -120,6 +123,7 @@ struct Program {
     add_settings_flags(summary_verb, &common);
     measure.add_to(&app);
     launch.add_to(&app);
+    comm.add_to(&app);
     plan.add_to(&app);
     add_boost();
     ops_verb = app.add_subcommand("ops", "List the operators and their kernels\n\nExamples:\n  sindri ops\n  sindri ops conv2d\n");
@@ -312,6 +316,7 @@ void limit_spinning(char** argv) {
 
 int main(int argc, char** argv) {
   prepare_process();
+  sindri::comm::arm_exit_guard();
   limit_spinning(argv);
   Program program;
   program.program_name = argv[0];
@@ -338,6 +343,7 @@ int main(int argc, char** argv) {
     const int code = program.measure.parsed() ? program.measure.run(line)
         : program.plan.parsed()               ? program.plan.run()
         : program.launch.parsed()             ? program.launch.run()
+        : program.comm.parsed()               ? program.comm.run()
         : program.train_verb->parsed()        ? program.run_train(line)
         : program.boost_verb->parsed()        ? program.run_boost()
                                               : program.run_other();
