@@ -53,7 +53,7 @@ struct Entry {
 };
 
 struct RankLog {
-  std::string host, file;
+  std::string host, file, job;
   int64_t pid = 0, step = 0;
   std::string phase, failure;
   int64_t total = 0;  // calls entered
@@ -73,6 +73,7 @@ void read_log(const std::filesystem::path& file, TraceLogs* logs) {
     RankLog r;
     r.file = file.filename().string();
     r.host = j.at("host").get<std::string>();
+    r.job = j.at("job").get<std::string>();
     r.pid = j.at("pid").get<int64_t>();
     r.step = j.at("step").get<int64_t>();
     r.phase = j.at("phase").get<std::string>();
@@ -145,6 +146,25 @@ std::optional<Gap> first_gap(const TraceLogs& logs, const std::string& group, co
   return {};
 }
 
+// A folder may hold logs of earlier jobs: those of other jobs than the file written last are left out.
+void keep_newest_job(const std::vector<std::filesystem::path>& files, TraceLogs* logs) {
+  std::error_code ignored;
+  std::filesystem::file_time_type newest = std::filesystem::file_time_type::min();
+  std::string job;
+  for (const auto& [rank, log] : logs->ranks) {
+    const auto file = std::find_if(files.begin(), files.end(), [&name = log.file](const std::filesystem::path& f) { return f.filename() == name; });
+    const auto time = std::filesystem::last_write_time(*file, ignored);
+    if (time < newest) continue;
+    newest = time;
+    job = log.job;
+  }
+  std::erase_if(logs->ranks, [&](const auto& entry) {
+    if (entry.second.job == job) return false;
+    logs->notes.push_back(fmt::format("{} is of another job and is left out", entry.second.file));
+    return true;
+  });
+}
+
 Json json_of(const CallRecord& r, const std::string& text) {
   return {{"number", r.number}, {"call", text},         {"group", r.group}, {"members", r.members},
           {"bytes", r.bytes},   {"entered", r.entered}, {"left", r.left},   {"state", r.left > 0 ? "done" : "running"}};
@@ -194,6 +214,7 @@ std::string trace_report(const std::string& folder) {
     throw IoError(fmt::format("the folder '{}' cannot be read: {}", folder, problem.message()), "comm-trace", "name the folder with comm_<rank>.json");
   std::sort(files.begin(), files.end());
   for (const auto& file : files) read_log(file, &logs);
+  keep_newest_job(files, &logs);
   if (logs.ranks.empty())
     throw IoError(fmt::format("no call log (comm_<rank>.json) in '{}'", folder), "comm-trace",
                   "ranks write them to SINDRI_COMM_LOG_DIR when a job fails, or on SIGUSR2");
