@@ -90,6 +90,5 @@ int CommVerbs::run_bench() {
       if (!out.flush()) throw sindri::IoError(fmt::format("{} cannot be written", json_file_), "--json");
     }
   }
-  sindri::comm::finalize();
   return 0;
 }

@@ -14,8 +14,6 @@ namespace sindri::comm {
 /// Throws CommError: kCommLibrary, kRendezvous where the identity in the session (source not "none") is another.
 std::shared_ptr<Communicator> open_mpi_world(const std::shared_ptr<Session>& session);
 
-/// With a session of its own.
-std::shared_ptr<Communicator> open_mpi(const Options& options);
 /// Whether an MPI launcher started this process: mpirun, or one that speaks PMI (srun --mpi=pmix).
 bool launched_by_mpi();
 
