@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -55,6 +56,7 @@ struct Entry {
 struct RankLog {
   std::string host, file, job;
   int64_t pid = 0, step = 0;
+  double written = 0;  // seconds since the epoch
   std::string phase, failure;
   int64_t total = 0;  // calls entered
   std::vector<Entry> calls;
@@ -74,6 +76,7 @@ void read_log(const std::filesystem::path& file, TraceLogs* logs) {
     r.file = file.filename().string();
     r.host = j.at("host").get<std::string>();
     r.job = j.at("job").get<std::string>();
+    r.written = j.at("written").get<double>();
     r.pid = j.at("pid").get<int64_t>();
     r.step = j.at("step").get<int64_t>();
     r.phase = j.at("phase").get<std::string>();
@@ -146,18 +149,12 @@ std::optional<Gap> first_gap(const TraceLogs& logs, const std::string& group, co
   return {};
 }
 
-// A folder may hold logs of earlier jobs: those of other jobs than the file written last are left out.
-void keep_newest_job(const std::vector<std::filesystem::path>& files, TraceLogs* logs) {
-  std::error_code ignored;
-  std::filesystem::file_time_type newest = std::filesystem::file_time_type::min();
-  std::string job;
-  for (const auto& [rank, log] : logs->ranks) {
-    const auto file = std::find_if(files.begin(), files.end(), [&name = log.file](const std::filesystem::path& f) { return f.filename() == name; });
-    const auto time = std::filesystem::last_write_time(*file, ignored);
-    if (time < newest) continue;
-    newest = time;
-    job = log.job;
-  }
+// A folder may hold logs of earlier jobs: those of other jobs than the log written last are left out.
+void keep_newest_job(TraceLogs* logs) {
+  const auto newest =
+      std::max_element(logs->ranks.begin(), logs->ranks.end(), [](const auto& a, const auto& b) { return a.second.written < b.second.written; });
+  if (newest == logs->ranks.end()) return;
+  const std::string job = newest->second.job;
   std::erase_if(logs->ranks, [&](const auto& entry) {
     if (entry.second.job == job) return false;
     logs->notes.push_back(fmt::format("{} is of another job and is left out", entry.second.file));
@@ -189,6 +186,7 @@ std::string write_call_log(const Session& session, const std::string& job_id) {
             {"host", host},
             {"pid", getpid()},
             {"job", job_id},
+            {"written", std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()},
             {"step", session.step.load()},
             {"phase", session.phase.load()},
             {"failure", failure == nullptr ? "" : failure->what()},
@@ -214,7 +212,7 @@ std::string trace_report(const std::string& folder) {
     throw IoError(fmt::format("the folder '{}' cannot be read: {}", folder, problem.message()), "comm-trace", "name the folder with comm_<rank>.json");
   std::sort(files.begin(), files.end());
   for (const auto& file : files) read_log(file, &logs);
-  keep_newest_job(files, &logs);
+  keep_newest_job(&logs);
   if (logs.ranks.empty())
     throw IoError(fmt::format("no call log (comm_<rank>.json) in '{}'", folder), "comm-trace",
                   "ranks write them to SINDRI_COMM_LOG_DIR when a job fails, or on SIGUSR2");

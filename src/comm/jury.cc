@@ -120,7 +120,8 @@ void Jury::told(int rank, const std::string& how, double now) {
 void Jury::slept(int rank, double seconds, double now) {
   for (Member& m : members_) m.heard = now;
   began_ += seconds;
-  if (seconds < config_.options.lost_after) return;
+  // The others gave it up lost_after behind its last sign of life, which was before the stop.
+  if (seconds < config_.options.lost_after - 2 * config_.options.heartbeat) return;
   const std::string who = rank < 0 ? config_.keeper : name(rank);
   add(now, kSaid, rank, ErrorCode::kPeerLost, fmt::format("{} did not run for {:.0f} s: it was stopped", who, seconds), rank < 0 ? "" : last_seen(rank),
       kResume);

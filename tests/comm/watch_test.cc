@@ -412,7 +412,8 @@ TEST(Trace, GroupsDifferencesAndDamagedLogs) {
   later.identity.rank = 1;
   later.identity.size = 3;
   write_call_log(later, "another job");
-  EXPECT_THAT(trace_report(folder), HasSubstr("call logs of 1 of 3 ranks\ncomm_0.json is of another job and is left out"));
+  EXPECT_THAT(trace_report(folder), HasSubstr("call logs of 1 of 3 ranks\ncomm_0.json is of another job and is left out\ncomm_2.json is of another job"));
+  write(1, {{"a", "world"}, {"c", "world"}}, false);
   std::ofstream(folder + "/comm_1.json") << "{\"rank\": 1";
   EXPECT_THAT(trace_report(folder), HasSubstr("comm_1.json is not a whole call log"));
   EXPECT_THAT(trace_report(folder), HasSubstr("no log of rank 1"));
