@@ -56,7 +56,7 @@ TEST_F(Ranks, EvaluateAllOfTheDataTogether) {
   train_on(1, {"train.epochs=1"});
   const std::string file = checkpoints(temp_.file("run")).back();
   train::MetricValues plain;
-  for (const std::string metric : {"metrics.F1.enabled=true", "metrics.roc_auc.enabled=true"}) {  // counts add up; every sample is kept
+  for (const std::string metric : {"metrics.fbeta.enabled=true", "metrics.roc_auc.enabled=true"}) {  // counts add up; every sample is kept
     SCOPED_TRACE(metric);
     for (const int ranks : {1, 2, 3, 16}) {  // 12 batches: some ranks have none
       std::mutex mutex;
@@ -75,13 +75,13 @@ TEST_F(Ranks, EvaluateAllOfTheDataTogether) {
 
 // 16 virtual ranks all along: from 16 ranks to 8 within an epoch, and back to 16.
 TEST_F(Ranks, GoOnOnAnotherNumberOfRanks) {
-  const Sets sets = {"dist.virtual_ranks=16", "train.batch_size=4", "checkpoint.save_every_steps=5"};
+  const Sets sets = {"dist.virtual_ranks=16", "train.batch_size=4", "checkpoint.save_every_steps=9"};
   train_on(1, sets);
   const auto whole = step_losses(temp_.file("run"));
   ASSERT_EQ(whole.size(), 44u) << "22 steps of 64 samples";
   std::filesystem::rename(temp_.file("run"), temp_.file("whole"));
   const auto until = [&](const char* steps) {
-    Sets more = {"train.batch_size=4", "checkpoint.save_every_steps=5"};
+    Sets more = {"train.batch_size=4", "checkpoint.save_every_steps=9"};
     more.push_back(std::string("train.max_steps=") + steps);
     return more;
   };
