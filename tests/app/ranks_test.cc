@@ -2,6 +2,8 @@
 // ranks_process_test.cc does it with processes.
 #include <gtest/gtest.h>
 
+#include <signal.h>
+
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -33,7 +35,12 @@ Settings digits(const Sets& sets) {
 class Ranks : public testing::Test {
  protected:
   void SetUp() override { setenv("SINDRI_STRICT", "1", 1); }
-  void TearDown() override { unsetenv("SINDRI_STRICT"); }
+  void TearDown() override {
+    unsetenv("SINDRI_STRICT");
+    struct sigaction now {};
+    sigaction(SIGTERM, nullptr, &now);
+    EXPECT_EQ(now.sa_handler, SIG_DFL) << "what the ranks' trainings did with signals is undone";
+  }
 
   // What each rank's training returned.
   std::vector<TrainReport> train_on(int ranks, Sets sets, bool resume = false, bool allow_batch_change = false) {
