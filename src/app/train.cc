@@ -31,6 +31,11 @@ double Session::rate_at(int64_t step) const {
   return rates[static_cast<size_t>(std::clamp<int64_t>(step / steps_per_update, 0, static_cast<int64_t>(rates.size()) - 1))];
 }
 
+double Session::shown_loss(const train::KnownSteps& known) const {
+  const train::DataParallel* const parallel = model->data_parallel();
+  return parallel != nullptr && parallel->options().local_loss ? parallel->local_loss() : static_cast<double>(known.losses.back());
+}
+
 void Session::say(const std::string& line) {
   if (progress) progress->print(line);
   if (rank_log) rank_log->line(line);
@@ -151,6 +156,7 @@ std::vector<train::CallbackPtr> make_callbacks(Session* s) {
   const std::string prefix = set.get_string("checkpoint.prefix").empty() ? net_name(set) : set.get_string("checkpoint.prefix");
   s->checkpoint = std::make_shared<train::ModelCheckpoint>(prefix, s->run_dir + "/checkpoints", config, s->request.resume);
   list.push_back(make_recorder(s));
+  if (s->group.several()) list.push_back(make_rank_times(s));
   list.push_back(s->checkpoint);
   if (const int64_t every = set.get_int("checkpoint.save_every_epochs"); every > 0) {
     list.push_back(std::make_shared<train::LambdaCallback>(nullptr, [s, every](TrainState& state) {

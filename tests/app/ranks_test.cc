@@ -4,15 +4,18 @@
 
 #include <signal.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "sindri/app/app.h"
 #include "sindri/comm/communicator.h"
 #include "sindri/core/error.h"
 #include "sindri/core/runtime.h"
+#include "sindri/dataset/registry.h"
 #include "sindri/op/kernel_choice.h"
 #include "source_dir.h"
 #include "tests/app/program.h"
@@ -21,6 +24,26 @@ namespace sindri::app {
 namespace {
 
 using Sets = std::vector<std::string>;
+
+// Small images, which take rank 1 some milliseconds each.
+const auto& kSlowOnRankOne = dataset::kinds().add({
+    .name = "ranks_test_slow",
+    .doc = "of a test",
+    .settings = {},
+    .facts = {.channels = 1, .side = 8, .num_classes = 10, .largest = 16, .augment = false, .needs_path = false},
+    .make = [](const dataset::DataPart& part, const SettingValues&) -> dataset::Dataset::Ptr {
+      dataset::GeneratorDataset::Options o;
+      o.row = [](int64_t i) -> dataset::GeneratorDataset::Row {
+        if (comm::world().rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(4));
+        return {Tensor::from_vector<uint8_t>({8, 8, 1}, std::vector<uint8_t>(64, static_cast<uint8_t>(i % 10))),
+                Tensor::from_vector<int32_t>({}, {static_cast<int32_t>(i % 10)})};
+      };
+      o.size = part.train ? 480 : 16;
+      o.column_names = {"image", "label"};
+      o.shuffle = part.shuffle;
+      return dataset::GeneratorDataset::make(o);
+    },
+});
 
 Settings digits(const Sets& sets) {
   Settings s;
@@ -146,6 +169,46 @@ TEST_F(Ranks, AllStopWhereOneIsAskedTo) {
   std::filesystem::remove(stop);
   train_on(2, {"train.batch_size=8", "dist.virtual_ranks=4"}, true);
   EXPECT_FALSE(std::filesystem::exists(temp_.file("run/resume.json"))) << "the next start removes it";
+}
+
+TEST_F(Ranks, EachMayReadTheCheckpointByItself) {
+  train_on(2, {"train.batch_size=16", "train.max_steps=3"});
+  train_on(2, {"train.batch_size=16", "train.max_steps=6", "dist.load_local=true"}, true);
+  EXPECT_EQ(last_step(temp_.file("run")), 6);
+}
+
+TEST_F(Ranks, LossesOfTheirOwnAndTimesAreRecorded) {
+  const Sets sets = {"train.batch_size=8", "train.max_steps=21", "dist.log_steps=5"};
+  train_on(4, sets);
+  const auto global = step_losses(temp_.file("run"));
+  std::ifstream in(temp_.file("run/log.txt"));
+  const std::string log((std::istreambuf_iterator<char>(in)), {});
+  for (const char* step : {"step 10,", "step 15,", "step 20,"}) EXPECT_NE(log.find(std::string("up to ") + step), std::string::npos) << log;
+  std::filesystem::remove_all(temp_.file("run"));
+  Sets local = sets;
+  local.emplace_back("dist.loss_scope=local");
+  train_on(4, local);
+  const auto own = step_losses(temp_.file("run"));
+  ASSERT_EQ(own.size(), global.size());
+  EXPECT_NE(own, global);
+  EXPECT_NEAR(std::stod(own.at(1)[0]), std::stod(global.at(1)[0]), 0.5) << "of a quarter of the same batch";
+}
+
+// A rank that sleeps is named, and nothing else happens to the training.
+TEST_F(Ranks, ASlowOneIsNamed) {
+  testing::internal::CaptureStderr();
+  std::vector<TrainReport> reports(3);
+  comm::run_ranks(3, [&](int rank) {
+    Settings s = digits({"data.path=", "data.kind=ranks_test_slow", "dist.strict_order=false", "train.batch_size=4", "train.max_steps=30", "dist.log_steps=5",
+                         "train.run_dir=" + temp_.file("run")});
+    TrainRequest request;
+    request.quiet = true;
+    reports[static_cast<size_t>(rank)] = train(s, request);
+  });
+  const std::string err = testing::internal::GetCapturedStderr();
+  EXPECT_NE(err.find("rank 1 is slower than the others"), std::string::npos) << err;
+  EXPECT_NE(err.find("mostly waiting for data"), std::string::npos) << err;
+  EXPECT_EQ(reports[2].stopped_by_signal, 0);
 }
 
 // Codes of the errors that ranks end with.
