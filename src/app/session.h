@@ -71,6 +71,8 @@ struct Session {
 
 // start.cc
 
+/// A data set's fingerprint (Dataset::fingerprint) of names and sizes only.
+std::string without_times(std::string fingerprint);
 /// Looks at the checkpoint that a resumed training goes on from for what has to be known before anything is built: how many virtual ranks it has.
 void look_at_start(Session* s);
 /// Opens the run folder on rank 0; all know its path.

@@ -330,6 +330,11 @@ class Stop {
   double next_look_ = 0;
 };
 
+void tell_of_error(Session* s, const Error& e) {
+  if (s->folder && s->folder->started()) s->folder->log(std::string("error: ") + e.what());
+  if (s->rank_log) s->rank_log->line(std::string("error: ") + e.what());
+}
+
 void run_steps(Session* s, Stop* stop) {
   const Settings& settings = s->settings;
   train::TrainOptions& o = s->options;
@@ -339,6 +344,7 @@ void run_steps(Session* s, Stop* stop) {
   o.max_corrupt = settings.get_int("data.max_corrupt");
   o.max_steps = settings.get_int("train.max_steps");
   o.settings_hash = settings.hash();
+  if (s->group.several()) o.plan = {"data: " + without_times(s->data.fingerprint)};  // which differ between copies
   o.stop_requested = [stop] { return stop->asked(); };
   try {
     const int64_t epochs = settings.get_int("train.epochs");
@@ -348,9 +354,13 @@ void run_steps(Session* s, Stop* stop) {
     if (done) s->say("all steps are trained already; raise train.epochs or train.max_steps to go on");
     s->steps_done = std::max<int64_t>(0, o.initial_total);
     if (!done || s->same_settings) s->model->train(epochs, s->data.train, make_callbacks(s), o);
+  } catch (const CommError& e) {
+    tell_of_error(s, e);
+    const std::string saved = s->checkpoint ? s->checkpoint->latest_ckpt_file_name() : "";
+    throw CommError(e.code(), e.message(), e.where(),
+                    saved.empty() ? e.fix() : fmt::format("{}; the last checkpoint is {}: {}", e.fix(), saved, resume_command(*s)));
   } catch (const Error& e) {
-    if (s->folder && s->folder->started()) s->folder->log(std::string("error: ") + e.what());
-    if (s->rank_log) s->rank_log->line(std::string("error: ") + e.what());
+    tell_of_error(s, e);
     if (s->steps_done == std::max<int64_t>(0, o.initial_total)) name_image_size(*s, e);
     throw;
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -41,7 +42,8 @@ class RankProcesses : public testing::Test {
     GTEST_SKIP() << "no libsindri_gloo.so beside " << program_path() << ": it is built where Gloo is installed";
   }
   // Starts all ranks of a job. They go with this object.
-  void start(int ranks, const std::vector<std::string>& arguments, const std::map<std::string, std::string>& more = {}) {
+  void start(int ranks, const std::vector<std::string>& arguments, const std::map<std::string, std::string>& more = {},
+             const std::function<void()>& in_child = nullptr) {
     const std::string master = fmt::format("127.0.0.1:{}", free_port());
     programs_.clear();
     for (int r = 0; r < ranks; ++r) {
@@ -55,7 +57,7 @@ class RankProcesses : public testing::Test {
                                                         {"SINDRI_NUM_THREADS", "1"},
                                                         {"SINDRI_DATA__WORKERS", "1"}};
       for (const auto& [name, value] : more) environment[name] = value;
-      programs_.push_back(std::make_unique<Program>(arguments, RunOptions{.environment = environment}));
+      programs_.push_back(std::make_unique<Program>(arguments, RunOptions{.environment = environment, .in_child = in_child}));
     }
   }
   std::vector<Result> wait() {
@@ -150,14 +152,32 @@ TEST_F(RankProcesses, ARankWhoseDataFailsKeepsItsExitCode) {
 }
 
 TEST_F(RankProcesses, OneThatIsKilledTakesTheOthersWithIt) {
-  start(3, train({"train.batch_size=4", "train.epochs=500", "train.eval_interval=0", "dist.strict_order=false"}));
+  start(3, train({"train.batch_size=4", "train.epochs=500", "train.eval_interval=0", "dist.strict_order=false", "checkpoint.save_every_steps=2"}));
   ASSERT_TRUE(programs_[0]->wait_until([&] { return std::filesystem::exists(run_dir() + "/metrics.jsonl") && last_step(run_dir()) >= 3; }));
   programs_[1]->signal(SIGKILL);
   const std::vector<Result> results = wait();
   for (const int r : {0, 2}) {
     EXPECT_EQ(results[static_cast<size_t>(r)].code, 7) << results[static_cast<size_t>(r)].err;
     EXPECT_NE(results[static_cast<size_t>(r)].err.find("rank 1"), std::string::npos) << results[static_cast<size_t>(r)].err;
+    EXPECT_NE(results[static_cast<size_t>(r)].err.find("config.resolved.yaml --resume"), std::string::npos) << "how to go on\n"
+                                                                                                            << results[static_cast<size_t>(r)].err;
   }
+}
+
+// A disk that takes no checkpoint disturbs no step; the end says on every rank what is missing.
+TEST_F(RankProcesses, AFailedSaveIsKnownOnAll) {
+  const std::vector<std::string> sets = {"train.batch_size=16", "train.epochs=2", "checkpoint.save_every_steps=20"};
+  start(2, train(sets), {}, [] {
+    const rlimit both = {64 << 10, 64 << 10};
+    setrlimit(RLIMIT_FSIZE, &both);
+  });
+  for (const Result& r : wait()) {
+    EXPECT_EQ(r.code, 5) << r.command << "\n" << r.err;
+    EXPECT_NE(r.err.find("the last checkpoint was not saved"), std::string::npos) << r.err;
+    EXPECT_NE(r.err.find("not saved: "), r.err.rfind("not saved: ")) << "tried again at the next interval\n" << r.err;
+  }
+  EXPECT_EQ(last_step(run_dir()), 88);
+  EXPECT_TRUE(checkpoints(run_dir()).empty());
 }
 
 // A step that takes longer than dist.term_grace: no checkpoint, the same code.

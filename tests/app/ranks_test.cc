@@ -194,6 +194,28 @@ TEST_F(Ranks, LossesOfTheirOwnAndTimesAreRecorded) {
   EXPECT_NEAR(std::stod(own.at(1)[0]), std::stod(global.at(1)[0]), 0.5) << "of a quarter of the same batch";
 }
 
+// Which samples are left out depends on the shard, so each evaluates all of the data.
+TEST_F(Ranks, LeaveOutDamagedSamples) {
+  make_jpeg_data(temp_.file("data"), 3, 16, 4);
+  for (const char* file : {"data/train/class_1/105.jpg", "data/test/class_2/101.jpg"}) {
+    ASSERT_TRUE(std::filesystem::exists(temp_.file(file))) << file;
+    std::filesystem::resize_file(temp_.file(file), 50);
+  }
+  std::vector<TrainReport> reports(2);
+  comm::run_ranks(2, [&](int rank) {
+    Settings s;
+    for (const std::string& set : Sets{"model.name=resnet20", "train.batch_size=4", "train.epochs=2", "data.workers=1", "data.path=" + temp_.file("data"),
+                                       "data.on_corrupt=skip", "data.max_corrupt=5", "train.run_dir=" + temp_.file("run")})
+      s.set(set);
+    TrainRequest request;
+    request.quiet = true;
+    reports[static_cast<size_t>(rank)] = train(s, request);
+  });
+  EXPECT_EQ(last_step(temp_.file("run")), 12) << "a shard that leaves out one goes on at its start";
+  EXPECT_EQ(reports[0].metrics, reports[1].metrics);
+  EXPECT_EQ(reports[0].metrics.count("accuracy"), 1u);
+}
+
 // A rank that sleeps is named, and nothing else happens to the training.
 TEST_F(Ranks, ASlowOneIsNamed) {
   testing::internal::CaptureStderr();
