@@ -31,11 +31,11 @@ int64_t parse_size(const std::string& text) {
 
 }  // namespace
 
-void CommVerbs::add_to(CLI::App* app) {
+CLI::App* CommVerbs::add_to(CLI::App* app) {
   bench_ = app->add_subcommand("comm-bench",
                                "Time collective calls between the ranks of a job, and store what a message costs for sindri plan\n\nExamples:\n"
                                "  mpirun -np 2 --bind-to none sindri comm-bench --ops all_reduce --compare library\n"
-                               "  mpirun -np 8 --oversubscribe --bind-to none sindri comm-bench --sizes 1k,1M,100M --json bench.json\n");
+                               "  sindri run -n 4 -- sindri comm-bench --sizes 1k,1M,100M --json bench.json\n");
   bench_->add_option("--sizes", sizes_, "bytes of a call, as 64, 32k, 1M, 1Mi (default: 8 bytes to 100 MB)")
       ->type_name("LIST")
       ->delimiter(',')
@@ -51,20 +51,18 @@ void CommVerbs::add_to(CLI::App* app) {
   bench_->add_option("--rounds", request_.rounds, "times of each call (default: what fits into half a second, 5 to 200)")
       ->type_name("N")
       ->check(CLI::Range(1, 100000));
-  bench_->add_option("--backend", backend_, "mpi, gloo, nccl or auto")->type_name("NAME")->capture_default_str();
   bench_->add_flag("--no-store", keep_, "leave the constants of sindri plan as they are");
   bench_->add_option("--json", json_file_, "write the results as JSON")->type_name("FILE")->group("Output");
+  return bench_;
 }
 
-int CommVerbs::run() {
+int CommVerbs::run(const sindri::comm::Options& options) {
   if (!sizes_.empty()) {
     request_.sizes.clear();
     for (const std::string& s : sizes_) request_.sizes.push_back(parse_size(s));
   }
   request_.compare_library = !compare_.empty();
   request_.store = !keep_;
-  sindri::comm::Options options;
-  options.backend = backend_;
   sindri::comm::Communicator& world = sindri::comm::init(options);
   if (request_.compare_library && world.backend() != std::string("mpi"))
     throw sindri::Error(sindri::ErrorCode::kUsage, fmt::format("--compare library: backend '{}' has no library call to compare with", world.backend()), "",

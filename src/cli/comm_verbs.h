@@ -9,15 +9,16 @@
 
 class CommVerbs {
  public:
-  void add_to(CLI::App* app);
+  /// Returns the verb, which has the flags of settings beside its own.
+  CLI::App* add_to(CLI::App* app);
   bool parsed() const { return bench_->parsed(); }
   /// Returns the exit code.
-  int run();
+  int run(const sindri::comm::Options& options);
 
  private:
   CLI::App* bench_ = nullptr;
   sindri::comm::BenchmarkRequest request_;
   std::vector<std::string> sizes_, compare_;
-  std::string backend_ = "auto", json_file_;
+  std::string json_file_;
   bool keep_ = false;
 };

@@ -11,6 +11,7 @@
 #include <new>
 
 #include "sindri/app/app.h"
+#include "sindri/app/dist.h"
 #include "sindri/app/error_report.h"
 #include "sindri/app/settings.h"
 #include "sindri/comm/communicator.h"
@@ -19,6 +20,7 @@
 #include "sindri/train/boost.h"
 #include "sindri/train/training_state.h"
 #include "src/cli/comm_verbs.h"
+#include "src/cli/launch_verbs.h"
 #include "src/cli/measure_verbs.h"
 #include "src/cli/plan_verb.h"
 #include "src/cli/process.h"
@@ -97,6 +99,7 @@ struct Program {
   bool all_cells = false, settings_doc = false, ops_doc = false;
   MeasureVerbs measure;
   CommVerbs comm;
+  LaunchVerbs launch;
   PlanVerb plan;
   std::string weights = "average", output;
   CLI::App *boost_verb, *explain_verb, *weights_verb;
@@ -119,7 +122,8 @@ struct Program {
     summary_verb->add_flag("--all", all_cells, "every cell, not only the outer two levels");
     add_settings_flags(summary_verb, &common);
     measure.add_to(&app);
-    comm.add_to(&app);
+    add_settings_flags(comm.add_to(&app), &common);
+    launch.add_to(&app);
     plan.add_to(&app);
     add_boost();
     ops_verb = app.add_subcommand("ops", "List the operators and their kernels\n\nExamples:\n  sindri ops\n  sindri ops conv2d\n");
@@ -317,7 +321,11 @@ int main(int argc, char** argv) {
   program.program_name = argv[0];
   try {
     check_verb(program, argc, argv);
-    program.app.parse(argc, argv);
+    std::vector<std::string> before(argv, argv + argc);  // of "--", behind which another program's arguments stand
+    program.launch.take_command(&before);
+    std::vector<const char*> words;
+    for (const std::string& word : before) words.push_back(word.c_str());
+    program.app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::CallForHelp&) {
     print_out(program.app.help());
     return finish_output(0);
@@ -332,8 +340,9 @@ int main(int argc, char** argv) {
     if (!program.version_verb->parsed()) sindri::app::check_environment();
     sindri::app::load_libraries();
     const int code = program.measure.parsed() ? program.measure.run(line)
-        : program.comm.parsed()               ? program.comm.run()
+        : program.comm.parsed()               ? program.comm.run(sindri::app::comm_options(read_settings(program.common)))
         : program.plan.parsed()               ? program.plan.run()
+        : program.launch.parsed()             ? program.launch.run()
         : program.train_verb->parsed()        ? program.run_train(line)
         : program.boost_verb->parsed()        ? program.run_boost()
                                               : program.run_other();
