@@ -214,7 +214,7 @@ std::shared_ptr<void> Mpi::flat_buffer(int64_t bytes) {
     return {flat->parts[static_cast<size_t>(window_->local())], [flat](void*) { flat->used = false; }};
   } catch (CommError& error) {
     error.add_where(fmt::format("flat_buffer of {} bytes", bytes));
-    session()->fail(error);
+    if (!session()->failed()) session()->fail(session()->judge ? session()->judge(error) : error);
     session()->check();
     throw;
   }
