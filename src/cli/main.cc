@@ -98,8 +98,8 @@ struct Program {
   int top = 5;
   bool all_cells = false, settings_doc = false, ops_doc = false;
   MeasureVerbs measure;
-  CommVerbs comm;
   LaunchVerbs launch;
+  CommVerbs comm;
   PlanVerb plan;
   std::string weights = "average", output;
   CLI::App *boost_verb, *explain_verb, *weights_verb;
@@ -122,8 +122,8 @@ struct Program {
     summary_verb->add_flag("--all", all_cells, "every cell, not only the outer two levels");
     add_settings_flags(summary_verb, &common);
     measure.add_to(&app);
-    add_settings_flags(comm.add_to(&app), &common);
     launch.add_to(&app);
+    add_settings_flags(comm.add_to(&app), &common);
     plan.add_to(&app);
     add_boost();
     ops_verb = app.add_subcommand("ops", "List the operators and their kernels\n\nExamples:\n  sindri ops\n  sindri ops conv2d\n");
@@ -276,12 +276,18 @@ void check_verb(const Program& p, int argc, char** argv) {
 sindri::Error usage_error(const Program& p, const CLI::ParseError& e, int argc, char** argv) {
   std::string fix = "see sindri --help, or sindri VERB --help";
   if (const auto verbs = p.app.get_subcommands(); !verbs.empty()) {
-    fix = fmt::format("see sindri {} --help", verbs[0]->get_name());
-    std::vector<std::string> flags;
-    for (const CLI::Option* o : verbs[0]->get_options()) {
-      for (const std::string& name : o->get_lnames()) flags.push_back("--" + name);
+    const CLI::App* verb = verbs[0];
+    std::string name = verb->get_name();
+    while (!verb->get_subcommands().empty()) {  // sindri ranktable merge
+      verb = verb->get_subcommands()[0];
+      name += " " + verb->get_name();
     }
-    for (int i = 2; i < argc; ++i) {
+    fix = fmt::format("see sindri {} --help", name);
+    std::vector<std::string> flags;
+    for (const CLI::Option* o : verb->get_options()) {
+      for (const std::string& flag : o->get_lnames()) flags.push_back("--" + flag);
+    }
+    for (int i = 2; i < argc && std::string(argv[i]) != "--"; ++i) {  // behind it stand another program's
       const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
       const bool unknown = word.starts_with("--") && std::find(flags.begin(), flags.end(), word) == flags.end();
       if (const std::string near = unknown ? sindri::did_you_mean(word, flags) : ""; !near.empty())

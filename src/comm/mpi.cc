@@ -370,6 +370,11 @@ std::shared_ptr<Communicator> open_mpi_world(const std::shared_ptr<Session>& ses
   return std::make_shared<Mpi>(session, "world", std::move(members), j.rank);
 }
 
+bool launched_by_mpi() {
+  const auto there = [](const char* name) { return std::getenv(name) != nullptr; };
+  return there("OMPI_COMM_WORLD_SIZE") || there("PMIX_RANK") || there("PMI_RANK");
+}
+
 std::string mpi_broadcast_text(const std::string& text) {
   int64_t length = static_cast<int64_t>(text.size());
   check_mpi(mpi_library().broadcast(job().world, &length, sizeof length, 0), "MPI_Bcast");

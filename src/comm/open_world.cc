@@ -23,11 +23,6 @@ namespace sindri::comm {
 
 namespace {
 
-bool launched_by_mpi() {
-  const auto there = [](const char* name) { return std::getenv(name) != nullptr; };
-  return there("OMPI_COMM_WORLD_SIZE") || there("PMIX_RANK") || there("PMI_RANK");
-}
-
 // Where other hosts reach this one, when nothing says so: the source address of the default route, else the first address that is not loopback.
 std::string reachable_address() {
   std::string found = default_route_address();
@@ -81,7 +76,12 @@ std::shared_ptr<Communicator> open_with_gloo(Identity identity, const Options& o
   const std::shared_ptr<Session> session = make_session(std::move(identity), options);
   session->host_of = hosts_of(meeting.peers);
   start_watch(session, std::move(meeting));
-  return open_gloo(session, config);
+  try {
+    return open_gloo(session, config);
+  } catch (...) {
+    session->close();
+    throw;
+  }
 }
 
 // Rank 0 keeps a store where the system has a free port, and MPI tells the others where.
