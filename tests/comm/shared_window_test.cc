@@ -9,7 +9,7 @@
 namespace sindri::comm::shared_window_test {
 namespace {
 
-constexpr SharedWindow::Staging kSmall{256, 3};
+constexpr SharedWindow::Staging kSmall{512, 3};
 
 struct Host {
   std::vector<std::vector<std::byte>> memory;
