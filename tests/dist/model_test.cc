@@ -206,6 +206,67 @@ TEST(ModelOnRanks, ALossThatIsNotFiniteEndsAll) {
   EXPECT_EQ(ended, 4);
 }
 
+// A loss scale falls and grows on all ranks alike, whichever of them overflows.
+TEST(ModelOnRanks, AnOverflowOfOneRankIsOneOfAll) {
+  std::vector<std::shared_ptr<train::DynamicLossScaleManager>> managers(4);
+  ModelJob job;
+  job.sink = false;
+  job.change = [&](train::ModelOptions& o, int rank) {
+    managers[static_cast<size_t>(rank)] = std::make_shared<train::DynamicLossScaleManager>(1024, 2, 3);
+    o.loss_scale_manager = managers[static_cast<size_t>(rank)];
+  };
+  std::atomic<int> overflows = 0;
+  job.callback = [&](int rank) -> train::CallbackPtr {
+    const auto watch = [&overflows, rank](train::TrainState& s) {
+      // Between two steps rank 1 alone spoils its batch norm's input: for one step, which changes nothing, as it is left out.
+      Parameter& shift = *s.network->get_parameters()[2];
+      static thread_local Tensor good;
+      if (rank == 1 && s.cur_step_num == 4) {
+        good = shift.stored();
+        shift.store(Tensor::full({8}, 3e38));
+      }
+      if (rank == 1 && s.cur_step_num == 5) shift.store(std::exchange(good, Tensor()));
+      if (s.cur_step_num == 12) overflows += static_cast<int>(s.overflow_steps);
+    };
+    return std::make_shared<train::LambdaCallback>(watch);
+  };
+  job.change = [inner = job.change](train::ModelOptions& o, int rank) {
+    inner(o, rank);
+    o.data_parallel->replica_check_steps = 0;
+    o.nan_policy = train::NanPolicy::kSkip;
+  };
+  const std::vector<Trained> all = run_models(4, job);
+  EXPECT_EQ(overflows, 4);
+  for (const auto& m : managers) EXPECT_EQ(m->get_loss_scale(), managers[0]->get_loss_scale());
+  for (const Trained& t : all) EXPECT_EQ(t.state, all[0].state);
+}
+
+// More than the allowed share is left out: the same error everywhere.
+TEST(ModelOnRanks, TooManyStepsLeftOutEndAll) {
+  ModelJob job;
+  job.epochs = 6;
+  std::atomic<int> ended = 0;
+  job.change = [](train::ModelOptions& o, int) {
+    o.nan_policy = train::NanPolicy::kSkip;
+    o.data_parallel->replica_check_steps = 0;
+  };
+  comm::run_ranks(2, [&](int rank) {
+    ModelJob mine = job;
+    mine.callback = [](int r) -> train::CallbackPtr {
+      return std::make_shared<train::LambdaCallback>(nullptr, [r](train::TrainState& s) {
+        if (r == 1 && s.cur_step_num == 4) s.network->get_parameters()[2]->store(Tensor::full({8}, HUGE_VAL));
+      });
+    };
+    try {
+      (void)run_model(mine, rank);
+    } catch (const NonFiniteError& e) {
+      EXPECT_NE(std::string(e.what()).find("10 of the 14 steps of this training"), std::string::npos) << e.what();
+      ++ended;
+    }
+  });
+  EXPECT_EQ(ended, 2);
+}
+
 // Ranks whose batches have their statistics in common are like one rank with all of them: output, gradient, moving averages; uneven batches, too.
 TEST(ModelOnRanks, BatchNormOfAllRanks) {
   const TensorList batch = small_batch(8, 3);
