@@ -15,6 +15,7 @@
 #include "sindri/nn/loss.h"
 #include "sindri/nn/norm.h"
 #include "sindri/ops/random.h"
+#include "src/comm/session.h"
 #include "src/train/step_log.h"
 
 namespace sindri::train {
@@ -72,9 +73,16 @@ struct Model::Loop {
     for (const BoostAlgorithmPtr& a : state.algorithms) a->on_event(event, state);
     for (const CallbackPtr& c : callbacks) (*c.*hook)(state);
   }
+  // Where this rank is, for those that wait for it.
+  void say(int64_t step, const char* phase) const {
+    if (state.ranks == nullptr) return;
+    state.ranks->session()->step = step;
+    state.ranks->session()->phase = phase;
+  }
   // The next batch, on its way to the device; starts a new pass of the data where `endless` says that epochs are not passes. Adds to `waited`.
   bool fetch(std::vector<Tensor>* batch, double* waited) {
     const double start = now_seconds();
+    say(state.cur_step_num + 1, "data");
     bool got = data->next(batch);
     if (!got && endless && data->next_epoch()) got = data->next(batch);
     *waited += now_seconds() - start;
@@ -300,9 +308,11 @@ bool Model::run_step(Loop& loop, const TensorList& batch) {
   TrainState& s = loop.state;
   const bool several = parallel_ && parallel_->active();
   if (several && loop.options.stop_requested && loop.options.stop_requested()) parallel_->request_stop();
+  loop.say(s.cur_step_num, "step");
   if (several && !loop.compiled) parallel_->share_kernel_choices([&] { runner_->prepare(batch, s.cur_step_num - 1); });
   loop.compiled = true;
   const StepResult result = (*runner_)(batch, s.cur_step_num - 1);
+  loop.say(s.cur_step_num, "callbacks");
   s.net_outputs = result.loss;
   s.global_samples += s.global_batch;
   loop.log.add(result, bytes_of(batch));
