@@ -39,8 +39,7 @@ void check_rows(const char* op, const TensorMeta& x) {
 }
 void check_parts(const char* op, const TensorMeta& x, int64_t size) {
   check_rows(op, x);
-  if (x.shape[0] % size != 0)
-    throw ShapeError(fmt::format("{}: the first dimension of {} is no multiple of the group's {} ranks", op, x.str(), size));
+  if (x.shape[0] % size != 0) throw ShapeError(fmt::format("{}: the first dimension of {} is no multiple of the group's {} ranks", op, x.str(), size));
 }
 // Means and scales of whole numbers would round in silence.
 void check_floats(const char* op, ReduceOp reduce, bool more, DType dtype) {
@@ -77,7 +76,8 @@ std::vector<Tensor> all_reduce_vjp(const VjpContext& c) {
   const ReduceOp reduce = parse_reduce_op("all_reduce", a.op);
   if (reduce == ReduceOp::kProd) throw ValueError("all_reduce of products has no gradient", "", "use sum, mean, max or min");
   const bool sums = reduce == ReduceOp::kSum || reduce == ReduceOp::kMean;
-  TensorList d = ops::all_reduce(all_douts(c), {.op = sums ? a.op : "sum", .group = a.group, .what = a.what, .index = a.index, .scale = a.scale, .wire = a.wire});
+  TensorList d =
+      ops::all_reduce(all_douts(c), {.op = sums ? a.op : "sum", .group = a.group, .what = a.what, .index = a.index, .scale = a.scale, .wire = a.wire});
   for (size_t i = 0; i < d.size() && !sums; ++i) d[i] = ops::mul(d[i], ops::cast(ops::equal(c.in[i], c.out[i]), d[i].dtype()));
   return d;
 }

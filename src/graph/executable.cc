@@ -361,9 +361,7 @@ void Executable::post_to_lane(const Instruction& ins) {
     if (lane_error_ != nullptr) return;
     try {
       run_one(ins);
-    } catch (...) {
-      lane_error_ = std::current_exception();
-    }
+    } catch (...) { lane_error_ = std::current_exception(); }
   });
 }
 

@@ -66,7 +66,11 @@ int64_t DataParallel::first_virtual_rank() const { return state_->first(); }
 const std::vector<GradientBucket>& DataParallel::buckets() const { return state_->buckets; }
 
 DataParallel::State::State(const BuildContext& context, const DataParallelOptions& o, comm::Communicator& c)
-    : options(o), comm(c), total(train::virtual_ranks(o, c)), parameters(context.parameters), network_state(context.network_state),
+    : options(o),
+      comm(c),
+      total(train::virtual_ranks(o, c)),
+      parameters(context.parameters),
+      network_state(context.network_state),
       averages(context.moving_averages) {
   std::vector<TensorMeta> metas;
   for (const Parameter* p : parameters) metas.push_back(p->meta());
@@ -244,7 +248,8 @@ std::shared_ptr<DataParallel> apply_data_parallel(TrainStep& step, const BuildCo
   s->guarded = static_cast<bool>(step.guard);
   s->collects = static_cast<bool>(step.collect);
   if (s->collects && context.gradient_lists != s->per_rank())
-    throw InternalError(fmt::format("gradients were to be collected for {} virtual ranks, there are {}", context.gradient_lists, s->per_rank()), "apply_data_parallel");
+    throw InternalError(fmt::format("gradients were to be collected for {} virtual ranks, there are {}", context.gradient_lists, s->per_rank()),
+                        "apply_data_parallel");
   step.gradients = [s, inner = step.gradients](TrainStep& self, const TrainStep::Batch& batch) { return s->gradients(inner, self, batch); };
   step.reduce_gradients = [s, inner = step.reduce_gradients](Gradients g) { return s->reduce(inner(std::move(g))); };
   step.reduce_loss = [s](const Tensor& sum) { return s->reduce_loss(sum); };

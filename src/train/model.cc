@@ -337,7 +337,8 @@ void Model::share_stop(Loop& loop, bool epoch_ended) {
 // The others have begun a step that this rank cannot take part in.
 void Model::fail_without_data(const Loop& loop) const {
   const TrainState& s = loop.state;
-  const std::string what = fmt::format("the data of rank {} ended behind step {} of {} of the epoch", parallel_->communicator().rank(), s.step_in_epoch(), s.batch_num);
+  const std::string what =
+      fmt::format("the data of rank {} ended behind step {} of {} of the epoch", parallel_->communicator().rank(), s.step_in_epoch(), s.batch_num);
   comm::abort(what);
   throw CommError(ErrorCode::kRankData, what, fmt::format("epoch {}", s.cur_epoch_num),
                   "repair the samples that were left out as corrupt on this rank, or use data.on_corrupt: replace");

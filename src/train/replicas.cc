@@ -30,7 +30,9 @@ std::vector<uint64_t> gather(comm::Communicator& c, const std::vector<uint64_t>&
   return all;
 }
 
-bool all_equal(const std::vector<uint64_t>& v) { return std::all_of(v.begin(), v.end(), [&](uint64_t x) { return x == v[0]; }); }
+bool all_equal(const std::vector<uint64_t>& v) {
+  return std::all_of(v.begin(), v.end(), [&](uint64_t x) { return x == v[0]; });
+}
 
 std::string ranks_text(const std::vector<int>& ranks) { return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", ")); }
 

@@ -58,7 +58,8 @@ int bench(const std::string& name, int64_t batch, const std::string& mode, doubl
   const double first = now() - start;
   (void)run(data, 1).loss.item();
   std::vector<double> times;
-  for (const double begin = now(); (parallel ? parallel->any(times.size() < 5 || now() - begin < budget, "bench") : times.size() < 5 || now() - begin < budget);) {
+  for (const double begin = now();
+       (parallel ? parallel->any(times.size() < 5 || now() - begin < budget, "bench") : times.size() < 5 || now() - begin < budget);) {
     start = now();
     (void)run(data, 2).loss.item();
     times.push_back(now() - start);
