@@ -137,7 +137,8 @@ bool kth_on_kth(const Attrs&, size_t, size_t out, size_t in) { return out == in;
 const OpDef& kAllReduce = register_op({
     .name = "all_reduce",
     .doc = "Tensors of one type, of any shapes, put together element by element over the ranks of `group` in one call: sum, mean, max, min or prod (`op`). "
-           "`scale` multiplies sums once; with `wire` float32 travels in that 16-bit type, scaled before it. `what` and `index` name the call in errors.",
+           "`scale` multiplies sums once; with `wire` float32 travels in that 16-bit type, scaled before it. `what` and `index` name the call in errors. "
+           "`watch` notes whether this rank's own tensors are finite.",
     .attrs = attrs_type<AllReduceNodeAttrs>(),
     .traits = {.saves_out = kSavesAll, .may_overwrite = kth_on_kth, .lane = Lane::kComm, .host_effect = true},
     .infer = infer_all_reduce,
@@ -182,7 +183,7 @@ const OpDef& kAllToAll = register_op({
 namespace ops {
 
 std::vector<Tensor> all_reduce(const std::vector<Tensor>& xs, const AllReduceAttrs& a) {
-  return sindri::bind(kAllReduce, Attrs::of(AllReduceNodeAttrs{a.op, a.group, a.what, a.index, a.scale, a.wire}), Span<const Tensor>(xs));
+  return sindri::bind(kAllReduce, Attrs::of(AllReduceNodeAttrs{a.op, a.group, a.what, a.index, a.scale, a.wire, a.watch}), Span<const Tensor>(xs));
 }
 Tensor all_gather(const Tensor& x, const std::string& group) { return bind_one(kAllGather, Attrs::of(GroupAttrs{group}), {x}); }
 Tensor reduce_scatter(const Tensor& x, const std::string& op, const std::string& group) {

@@ -51,6 +51,8 @@ struct DataParallel::State {
   std::vector<std::pair<Parameter*, Tensor>> others_before;  // of guarded steps, while one runs
   bool guarded = false, collects = false;
   Parameter stop_request{Tensor::scalar(0), "stop_request", false}, stop_agreed{Tensor::scalar(0), "stop_agreed", false};
+  int64_t bad_step = 0;  // the first of those in a row whose gradients were not finite here; 0: the last ones were
+  std::string bad_parameter;
   PendingValues last_stop;  // of devices: of the step before
 };
 

@@ -315,9 +315,15 @@ bool Model::run_step(Loop& loop, const TensorList& batch) {
   loop.say(s.cur_step_num, "callbacks");
   s.net_outputs = result.loss;
   s.global_samples += s.global_batch;
-  loop.log.add(result, bytes_of(batch));
+  if (several) parallel_->after_step(s.cur_step_num);
+  try {
+    loop.log.add(result, bytes_of(batch));
+  } catch (NonFiniteError& e) {  // of what all have: all are here, unless the host runs ahead
+    if (s.ranks != nullptr && result.loss.device().is_cpu())
+      if (const std::string ranks = parallel_->nonfinite_ranks(); !ranks.empty()) e.add_where("gradients were not finite first on " + ranks);
+    throw;
+  }
   if (!several) return loop.options.stop_requested && loop.options.stop_requested();
-  parallel_->after_step(s.cur_step_num);
   return parallel_->stop_agreed();
 }
 

@@ -241,6 +241,48 @@ TEST(ModelOnRanks, AnOverflowOfOneRankIsOneOfAll) {
   for (const Trained& t : all) EXPECT_EQ(t.state, all[0].state);
 }
 
+// From the next step on every rank's are: the error names the one that began.
+TEST(ModelOnRanks, TheRankWhoseGradientsWereFirstNotFinite) {
+  std::atomic<int> ended = 0;
+  comm::run_ranks(4, [&](int rank) {
+    ModelJob job;
+    job.sink = false;
+    job.change = [](train::ModelOptions& o, int r) {
+      if (r != 2) return;
+      // A gradient that is not finite beside a loss that is: an algorithm of this rank spoils one.
+      class Spoil final : public train::BoostAlgorithm {
+       public:
+        std::string name() const override { return "spoil"; }
+        void apply(train::TrainStep& step, const train::BuildContext&) override {
+          const size_t now = step.add_choice(2, [](const train::TrainStep&, int64_t s) { return s == 4 ? 1 : 0; });
+          step.gradients = [now, inner = step.gradients](train::TrainStep& self, const train::TrainStep::Batch& b) {
+            auto result = inner(self, b);
+            if (self.chosen(now) == 1) result.second.of_params[3] = ops::mul(result.second.of_params[3], HUGE_VAL);
+            return result;
+          };
+        }
+      };
+      o.algorithms = {std::make_shared<Spoil>()};
+    };
+    job.change = [inner = job.change](train::ModelOptions& o, int r) {
+      inner(o, r);
+      class Nothing final : public train::BoostAlgorithm {
+       public:
+        std::string name() const override { return "spoil"; }
+        void apply(train::TrainStep&, const train::BuildContext&) override {}
+      };
+      if (r != 2) o.algorithms = {std::make_shared<Nothing>()};
+    };
+    try {
+      (void)run_model(job, rank);
+    } catch (const NonFiniteError& e) {
+      EXPECT_NE(std::string(e.what()).find("not finite first on rank 2 (of '5.weight', at step 5)"), std::string::npos) << e.what();
+      ++ended;
+    }
+  });
+  EXPECT_EQ(ended, 4);
+}
+
 // More than the allowed share is left out: the same error everywhere.
 TEST(ModelOnRanks, TooManyStepsLeftOutEndAll) {
   ModelJob job;
