@@ -389,7 +389,7 @@ TEST_F(Training, SigtermToOneRankStopsAllAndSaves) {
 }
 
 TEST_F(Training, GoesOnFromItsCheckpointWhenARankIsKilled) {
-  Program p = start({"-n", "3", "--max-restarts", "1"}, 12);
+  Program p = start({"-n", "4", "--max-restarts", "1"}, 12);
   ASSERT_TRUE(p.wait_until([&] { return is_training(2); }));
   kill(rank(1), SIGKILL);
   const Result r = p.wait(60);
@@ -402,7 +402,7 @@ TEST_F(Training, GoesOnFromItsCheckpointWhenARankIsKilled) {
 }
 
 TEST_F(Training, ARankKilledEndsAllWithItsCode) {
-  Program p = start({"-n", "3"}, 100000);
+  Program p = start({"-n", "4"}, 100000);
   ASSERT_TRUE(p.wait_until([&] { return is_training(0); }));
   kill(rank(1), SIGKILL);
   const double start = now();
@@ -415,12 +415,14 @@ TEST_F(Training, ARankKilledEndsAllWithItsCode) {
 }
 
 TEST_F(Training, BadDataOfOneRankIsTheJobsCode) {
-  // Rank 1 finds another folder than the others: the launcher gives each its own by the working directory.
-  const Result r =
-      run({"run", "-n", "3", "--work-dir", "d{rank}", "--log-file", "log.txt", "--", "sindri", "train", "--config",
-           std::string(SINDRI_SOURCE_DIR) + "/configs/resnet20_cifar10.yaml", "--set", "data.path=nowhere", "--set", "train.run_dir=" + temp_.file("run")},
-          options());
+  // A relative path that leads to data in one rank's folder only.
+  make_jpeg_data(temp_.file("d0/data"));
+  std::vector<std::string> words = {"run", "-n", "2", "--work-dir", "d{rank}", "--log-file", "log.txt"};
+  for (const std::string& word : training("resnet20_cifar10.yaml", temp_.file("run"), 1)) words.push_back(word);
+  words.insert(words.end(), {"--set", "data.path=data"});
+  const Result r = run(words, options());
   EXPECT_EQ(r.code, 3) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("the job ends with 3 because of rank 1"));
   EXPECT_FALSE(exists("run"));
   expect_nothing_left();
 }
