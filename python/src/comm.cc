@@ -6,6 +6,7 @@
 #include "python/src/op_function.h"
 #include "sindri/app/dist.h"
 #include "sindri/comm/communicator.h"
+#include "sindri/comm/trace.h"
 #include "sindri/ops/comm.h"
 #include "sindri/ops/random.h"
 #include "sindri/train/data_parallel.h"
@@ -185,6 +186,7 @@ void bind_world(py::module_& m) {
       py::call_guard<py::gil_scoped_release>());
   m.def("destroy_group", &comm::destroy_group, py::arg("name"), py::call_guard<py::gil_scoped_release>());
   m.def("check", [] { comm::world().check(); });
+  m.def("arm_exit_guard", &comm::arm_exit_guard, "From now on the process ends five seconds after its job has failed, whatever it is doing.");
   m.def(
       "abort", [](const std::string& reason) { comm::abort(reason); }, py::arg("reason"), py::call_guard<py::gil_scoped_release>(),
       "Ends the job because of this rank: the others' calls raise CommError.");
