@@ -56,7 +56,7 @@ targets=()
 for name in "${names[@]}"; do
   case $name in
     python) targets+=(sindri_core sindri_program sindri_sim) ;;
-    lab) targets+=(sindri_program) ;;
+    lab) targets+=(sindri_program lab_net overlap_bench) ;;
     *) targets+=("${name%_sim}_tests") ;;
   esac
 done

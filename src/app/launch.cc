@@ -99,7 +99,7 @@ int launch(const LaunchRequest& request) {
                              .append_logs = attempt > 0,
                              .says_why = true,
                              .first_stop_as = 0,
-                             .ends_with_parent = false};
+                             .ends_with_parent = request.with_parent};
     const JobEnd end = plan.engine == "local" ? run_rank_processes(plan, options) : run_external(plan, options);
     const int code = code_of(end);
     if (end.cause < 0 || end.timed_out || end.stop_signal != 0) return code;

@@ -143,7 +143,11 @@ class Job {
 void Job::hold_signals() {
   sigset_t mask;
   sigemptyset(&mask);
-  for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD}) sigaddset(&mask, s);
+  for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD}) {
+    struct sigaction now {};
+    sigaction(s, nullptr, &now);
+    if (s == SIGCHLD || now.sa_handler != SIG_IGN) sigaddset(&mask, s);  // nohup's wish, and that of shells for what runs in the background
+  }
   sigprocmask(SIG_BLOCK, &mask, &old_mask_);
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;

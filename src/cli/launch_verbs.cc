@@ -57,6 +57,7 @@ void LaunchVerbs::add_run(CLI::App* app) {
       ->envname("SINDRI_DIST_TERM_GRACE")
       ->capture_default_str()
       ->group("Failures");
+  run_->add_flag("--with-parent", request_.with_parent, "kill the ranks once the process that started this one is gone")->group("Failures");
   run_->add_flag("--dry-run", request_.dry_run, "print the commands and environments, start nothing")->group("Failures");
   run_->add_flag("--inside", inside_, "")->group("");  // what mpirun and srun start in the place of a rank
 }

@@ -23,11 +23,6 @@ namespace sindri::comm {
 
 namespace {
 
-bool launched_by_mpi() {
-  const auto there = [](const char* name) { return std::getenv(name) != nullptr; };
-  return there("OMPI_COMM_WORLD_SIZE") || there("PMIX_RANK") || there("PMI_RANK");
-}
-
 // Where other hosts reach this one, when nothing says so: the source address of the default route, else the first address that is not loopback.
 std::string reachable_address() {
   std::string found = default_route_address();

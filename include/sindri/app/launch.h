@@ -24,6 +24,7 @@ struct LaunchRequest {
   int max_restarts = 0;
   double timeout = 0;  ///< seconds; 0: none
   double term_grace = 30;  ///< seconds from a signal until ranks are killed
+  bool with_parent = false;  ///< kill the ranks once the process that started this one is gone
   bool dry_run = false;  ///< print what would be done
   std::vector<std::string> command;  ///< program and arguments
   std::string launcher;  ///< path of the `sindri` program, for ranks that are it and ranks behind mpirun
