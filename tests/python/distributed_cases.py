@@ -242,6 +242,47 @@ def ranks_begin_with_rank_0s_values(rank, size):
         assert np.array_equal(net.weight.asnumpy(), before) == (broadcast or rank == 0)
 
 
+class Scaled(nn.Cell):
+    """w·x; its gradient is x."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = ms.Parameter(Tensor(np.ones(3, np.float32)), name='w')
+
+    def construct(self, x):
+        return (self.w * x).sum()
+
+
+@case
+def ranks_agree_on_overflow(rank, size):
+    ms.set_auto_parallel_context(parallel_mode='data_parallel', gradients_mean=True)
+    net = Scaled()
+    step = nn.TrainOneStepWithLossScaleCell(net, nn.SGD(net.trainable_params(), 1.0), nn.DynamicLossScaleUpdateCell(8.0, 2, 100)).set_train()
+    bad = np.float32([1, np.inf, 1]) if rank == 3 else np.ones(3, np.float32)
+    _, overflow, _ = step(Tensor(bad))
+    assert bool(overflow.asnumpy()) and step.scale_sense.asnumpy() == 4 and net.w.asnumpy().tolist() == [1, 1, 1]
+    _, overflow, _ = step(Tensor(np.full(3, rank, np.float32)))
+    assert not bool(overflow.asnumpy()) and net.w.asnumpy().tolist() == [1 - 1.5] * 3
+
+
+@case
+def ranks_collect_the_same_steps(rank, size):
+    """Under gradient accumulation a step that overflows on one rank is left out on all."""
+    ms.set_auto_parallel_context(parallel_mode='data_parallel', gradients_mean=True)
+    net = Scaled()
+    config = {'boost': {'mode': 'manual', 'less_bn': False, 'grad_freeze': False, 'grad_accumulation': True}, 'grad_accumulation': {'grad_accumulation_step': 2}}
+    rows = np.ones((4, 3), np.float32) * (rank + 1)
+    if rank == 1:
+        rows[1] = np.inf
+    data = ms.dataset.NumpySlicesDataset((rows,), shuffle=False)
+    model = ms.Model(net, optimizer=nn.SGD(net.trainable_params(), 1.0), loss_scale_manager=ms.DynamicLossScaleManager(4.0, 2, 100), boost_level='O1',
+                     boost_config_dict=config)
+    model.train(1, data, dataset_sink_mode=False)
+    weight = net.w.asnumpy()
+    np.testing.assert_array_equal(ops.AllGather()(Tensor(weight)).asnumpy().reshape(size, 3), np.tile(weight, (size, 1)))
+    assert np.isfinite(weight).all() and (weight < 1).all()
+
+
 def main(folder):
     init()
     rank, size = get_rank(), get_group_size()

@@ -33,8 +33,11 @@ def by_settings(tmp_path_factory):
     ms.save_checkpoint(ResNet20(), str(folder / 'start.ckpt'))
     (folder / 'same.yaml').write_text(SETTINGS, encoding='utf-8')
     run = folder / 'run'
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setenv('SINDRI_NUM_THREADS', '1')  # as the ranks: sums within a kernel depend on it
     run_process([sys.executable, '-m', 'sindri', 'train', '--quiet', '--config', str(folder / 'same.yaml'), '--checkpoint', str(folder / 'start.ckpt'),
                  '--set', f'data.path={folder}', '--set', f'train.run_dir={run}'])
+    monkeypatch.undo()
     events = [json.loads(line) for line in (run / 'metrics.jsonl').read_text(encoding='utf-8').splitlines()]
     found = ms.load_checkpoint(_core.find_newest_checkpoint(str(run / 'checkpoints')))
     return folder, {n: p.asnumpy() for n, p in found.items()}, np.array([e['loss'] for e in events if e['event'] == 'step'], np.float32)
