@@ -267,20 +267,19 @@ def ranks_agree_on_overflow(rank, size):
 
 @case
 def ranks_collect_the_same_steps(rank, size):
-    """Under gradient accumulation a step that overflows on one rank is left out on all."""
+    """Under gradient accumulation an update with a step that overflowed on one rank is left out on all."""
     ms.set_auto_parallel_context(parallel_mode='data_parallel', gradients_mean=True)
     net = Scaled()
     config = {'boost': {'mode': 'manual', 'less_bn': False, 'grad_freeze': False, 'grad_accumulation': True}, 'grad_accumulation': {'grad_accumulation_step': 2}}
     rows = np.ones((4, 3), np.float32) * (rank + 1)
+    rows[1] *= 10
     if rank == 1:
         rows[1] = np.inf
     data = ms.dataset.NumpySlicesDataset((rows,), shuffle=False)
     model = ms.Model(net, optimizer=nn.SGD(net.trainable_params(), 1.0), loss_scale_manager=ms.DynamicLossScaleManager(4.0, 2, 100), boost_level='O1',
                      boost_config_dict=config)
     model.train(1, data, dataset_sink_mode=False)
-    weight = net.w.asnumpy()
-    np.testing.assert_array_equal(ops.AllGather()(Tensor(weight)).asnumpy().reshape(size, 3), np.tile(weight, (size, 1)))
-    assert np.isfinite(weight).all() and (weight < 1).all()
+    assert net.w.asnumpy().tolist() == [1 - 2.5] * 3  # the first update is left out on every rank
 
 
 def main(folder):
