@@ -162,6 +162,15 @@ def reducers_in_buckets(rank, size):
                 np.testing.assert_array_equal(got.asnumpy(), np.full(shapes[i], 2.0 ** -i * total * share, np.float32))
     ms.set_auto_parallel_context(all_reduce_fusion_config=[2, 9])
     assert 'all_reduce_fusion_config[1]=9' in raises(ValueError, lambda: nn.DistributedGradReducer(params)(tuple(map(Tensor, grads))))
+    old = ms.parallel._auto_parallel_context.auto_parallel_context()
+    old.set_all_reduce_fusion_split_indices([1, 7])
+    assert '[1]=7' in raises(ValueError, lambda: nn.DistributedGradReducer(params)(tuple(map(Tensor, grads))))
+    ms.reset_auto_parallel_context()
+    create_group('low', [0, 1])
+    old.set_all_reduce_fusion_split_indices([3, 5], 'lowsum1')
+    if rank < 2:
+        assert '[1]=5' in raises(ValueError, lambda: nn.DistributedGradReducer(params, group='low')(tuple(map(Tensor, grads))))
+    destroy_group('low')
     ms.reset_auto_parallel_context()
     params[1].layerwise_parallel = True
     ms.set_auto_parallel_context(comm_fusion={'allreduce': {'mode': 'size', 'config': 1}}, gradients_mean=True)

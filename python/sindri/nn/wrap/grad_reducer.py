@@ -56,7 +56,7 @@ class DistributedGradReducer(Cell):
         self.allreduce_filter = tuple(p.layerwise_parallel is False for p in parameters)
         self._reduces = ranks > 1
         self._even = self._degree == ranks  # the mean over ranks is the one that is asked for
-        self._fusion, self._bucket_mb = context._fusion()
+        self._fusion, self._bucket_mb = context._fusion(group)
 
     def construct(self, grads: Tuple[Tensor, ...]) -> Tuple[Tensor, ...]:
         if self._reduces:
