@@ -227,18 +227,18 @@ class IteratorImpl : public Iterator {
     nlohmann::json j = {{"format", kStateFormat}, {"seed", p.seed},
                         {"tree", p.tree},         {"listing", fmt::format("{:016x}", p.listing)},
                         {"size", p.items},        {"on_corrupt", kPolicies[static_cast<int>(p.on_corrupt)]}};
-    if (p.sharded) j["sharded"] = true;
+    if (p.in_shards) j["in_shards"] = true;
     return j;
   }
 
   void check_fingerprint(const nlohmann::json& j) const {
     const nlohmann::json mine = fingerprint();
-    const bool shards = mine.contains("sharded") || j.contains("sharded");
+    const bool shards = mine.contains("in_shards") || j.contains("in_shards");
     if (shards && engine_->plan().on_corrupt == OnCorrupt::kSkip)
       log::warn("data", "on_corrupt = skip: where shards go on that left out bad rows before is known of the first only; the others may repeat some rows");
     for (const auto& [name, value] : mine.items()) {
       // Shards may be one batch longer than all rows in one piece; how many there are is not asked.
-      if (name == "sharded" || (name == "size" && shards)) continue;
+      if (name == "in_shards" || (name == "size" && shards)) continue;
       if (j.contains(name) && j[name] == value) continue;
       const std::string theirs = j.contains(name) ? j[name].dump() : "nothing";
       throw DataError(fmt::format("the data state belongs to another pipeline: '{}' was {} when it was saved and is {} now", name, theirs, value.dump()),

@@ -70,6 +70,7 @@ class Compiler {
     plan_.has_sequential = false;
     if (node.shard.pad) plan_.rows_padded += node.shard.num_shards * ((rows + node.shard.num_shards - 1) / node.shard.num_shards) - rows;
     plan_.sharded |= node.shard.num_shards > node.shard.count;
+    plan_.in_shards |= node.shard.num_shards > 1;
     plan_.several_shards |= node.shard.count > 1;
     path.push_back({.kind = node.kind, .rows = rows, .shard = node.shard});
     std::vector<int> regs = visit(in, std::move(path), p);

@@ -122,6 +122,7 @@ struct Plan {
   OnCorrupt on_corrupt = OnCorrupt::kFail;
   int64_t max_corrupt = 0;
   bool sharded = false;
+  bool in_shards = false;  // rows are dealt to shards, even if all of them are read here
   bool several_shards = false;  // of one pipeline, read at once
   int workers = 1;  // asked for by the nodes
   int64_t rows_padded = 0;

@@ -32,7 +32,7 @@ LAYERS = {
     "models": (BELOW_NN | {"nn", "optim", "train", "dataset"}, set()),
     "dataset": ({"core", "device"}, {"core", "device"}),  # "did you mean" and the instruction-set dispatch of its own loops
     "measure": (BELOW_NN | {"nn", "optim", "train", "models"}, {"core", "train"}),
-    "app": (BELOW_NN | {"nn", "optim", "train", "dataset", "models"}, {"core", "device", "train"}),  # starts the kernels' threads early
+    "app": (BELOW_NN | {"nn", "optim", "train", "dataset", "models"}, {"core", "device", "comm", "train"}),  # starts the kernels' threads early; addresses of this host
     "python": (BELOW_NN | {"nn", "optim", "train", "boost", "dataset", "models", "app"}, set()),
     "cli": (BELOW_NN | {"nn", "optim", "train", "dataset", "models", "app"}, {"core", "train", "measure"}),
 }

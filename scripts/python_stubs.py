@@ -51,7 +51,7 @@ RESULTS = {
     "NativeCell.parameters": "list[tuple[str, Parameter]]", "from_dlpack": "Tensor", "recompute": "tuple[Tensor, ...]", "run_op": "tuple[Tensor, ...]",
     "load_checkpoint": "list[tuple[str, Any]]", "custom_gradient": "tuple[Tensor, ...]", "Tape.backward": "tuple[tuple[Tensor, ...], tuple[Tensor, ...]]",
     "Tape.backward_with_uses": "tuple[tuple[Tensor, ...], tuple[tuple[Any, ...], ...]]", "param_use_input": "Tensor | None",
-    "CompiledFn.info": "dict[str, Any]", "describe_op": "dict[str, Any]",
+    "reduce_gradients": "tuple[Tensor, ...]", "CompiledFn.info": "dict[str, Any]", "describe_op": "dict[str, Any]",
 }
 # A Tensor instead of the bool that `object` promises; an update in place instead of Tensor's new value.
 NOT_COMPARED = {"Tensor.__eq__": "[override]", "Tensor.__ne__": "[override]",

@@ -271,7 +271,7 @@ def set_ps_context(**kwargs: Any) -> None:
         if key not in _ps:
             raise ValueError(f"unknown key '{key}' | set_ps_context")
         if key == "enable_ps" and value:
-            not_yet("set_ps_context(enable_ps=True)", "model-parallel")
+            not_yet("set_ps_context(enable_ps=True)", "model parallel")
         _ps[key] = value
 
 

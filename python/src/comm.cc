@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "python/src/casters.h"
+#include "python/src/op_function.h"
 #include "sindri/app/dist.h"
 #include "sindri/comm/communicator.h"
 #include "sindri/ops/comm.h"
@@ -147,24 +148,24 @@ void bind_ops_of_ranks(py::module_& into) {
         return to_python_tuple(unlocked([&] { return ops::all_reduce(in, {op, group, what, index, scale, wire}); }));
       },
       py::arg("xs"), py::arg("op") = "sum", py::arg("group") = "world", py::arg("what") = "all_reduce", py::arg("index") = 0, py::arg("scale") = 1.0,
-      py::arg("wire") = "", "The elements of all ranks put together; several tensors of one type are one call.");
+      py::arg("wire") = "", op_doc("all_reduce").c_str());
   into.def(
       "all_gather", [](const Tensor& x, const std::string& group) { return to_python(unlocked([&] { return ops::all_gather(x, group); })); }, py::arg("x"),
-      py::arg("group") = "world", "The tensors of all ranks one behind the other along the first dimension.");
+      py::arg("group") = "world", op_doc("all_gather").c_str());
   into.def(
       "reduce_scatter",
       [](const Tensor& x, const std::string& op, const std::string& group) { return to_python(unlocked([&] { return ops::reduce_scatter(x, op, group); })); },
-      py::arg("x"), py::arg("op") = "sum", py::arg("group") = "world", "This rank's part, along the first dimension, of the tensors put together.");
+      py::arg("x"), py::arg("op") = "sum", py::arg("group") = "world", op_doc("reduce_scatter").c_str());
   into.def(
       "broadcast",
       [](py::handle xs, int64_t root, const std::string& group) {
         const std::vector<Tensor> in = list_of(xs);
         return to_python_tuple(unlocked([&] { return ops::broadcast(in, root, group); }));
       },
-      py::arg("xs"), py::arg("root") = 0, py::arg("group") = "world", "The tensors of rank `root` of the group, on every rank.");
+      py::arg("xs"), py::arg("root") = 0, py::arg("group") = "world", op_doc("broadcast").c_str());
   into.def(
       "all_to_all", [](const Tensor& x, const std::string& group) { return to_python(unlocked([&] { return ops::all_to_all(x, group); })); }, py::arg("x"),
-      py::arg("group") = "world", "Part r of x along the first dimension goes to rank r, and is replaced by that rank's part for this one.");
+      py::arg("group") = "world", op_doc("all_to_all").c_str());
 }
 
 void bind_world(py::module_& m) {
@@ -221,7 +222,8 @@ void bind_comm(py::module_& m) {
   c.def("place_random_numbers", &place_random_numbers, py::call_guard<py::gil_scoped_release>(),
         "The random ops draw this rank's numbers, whatever rank's state they were given.");
   py::class_<PyDataParallel>(c, "DataParallel", "What the ranks of a data-parallel training do together between steps (include/sindri/train/data_parallel.h).")
-      .def(py::init<const py::iterable&, const std::vector<std::pair<std::string, py::object>>&, bool, const std::optional<std::vector<int64_t>>&, double, bool>(),
+      .def(py::init<const py::iterable&, const std::vector<std::pair<std::string, py::object>>&, bool, const std::optional<std::vector<int64_t>>&, double,
+                    bool>(),
            py::arg("parameters"), py::arg("network_state"), py::arg("mean"), py::arg("fusion"), py::arg("bucket_mb"), py::arg("parameter_broadcast"))
       .def("begin", &PyDataParallel::begin, py::arg("lines"), py::arg("state"),
            "Before the first step: CommError unless all ranks were given the same; then all have rank 0's parameters and state.")

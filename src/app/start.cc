@@ -89,7 +89,8 @@ std::string read_start_on_all(Session* s) {
 // The same samples in every step as before, so that the steps go on as if nothing had happened; else the position is kept by samples.
 void place_by_samples(Session* s, const train::TrainPosition& p) {
   const int64_t now = s->global_batch(), before = p.global_batch;
-  if (before == 0 || before == now) return;
+  const bool done = p.epoch >= s->settings.get_int("train.epochs");  // there is no step left to differ
+  if (before == 0 || before == now || done) return;
   if (!s->request.allow_batch_change) {
     const int64_t batch = s->settings.get_int("train.batch_size");
     std::string fix = "--allow-batch-change, and mind the learning rate; or as before: ";

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "sindri/app/app.h"
+#include "sindri/app/dist.h"
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
@@ -102,6 +103,10 @@ void build(Session* s) {
   options.algorithms = algorithms;
   options.eval_weights = set.get_string("train.eval_weights");
   options.nan_policy = set.get_string("train.nan_policy") == "skip" ? train::NanPolicy::kSkip : train::NanPolicy::kStop;
+  if (s->group.several() || s->parts.virtual_ranks > 1) {
+    options.data_parallel = data_parallel_options(set);
+    options.data_parallel->virtual_ranks = s->parts.virtual_ranks;
+  }
   check_image_size(*s);
   s->model = std::make_unique<train::Model>(s->network, make_loss(set), s->optimizer, options);
 }
@@ -291,25 +296,19 @@ TrainReport dry_run(Session* s) {
   return {};
 }
 
-// A stop that some rank was asked for, on all of them after the same step.
+// Whether this rank was asked to stop. The step takes it to the others.
 class Stop {
  public:
   explicit Stop(Session* s) : s_(s), file_(s->settings.get_string("dist.stop_file")) {}
 
-  bool after_step() {
+  bool asked() {
     look_at_file();
-    int number = SignalGuard::received();
-    if (s_->group.several()) number = s_->group.any_signal(number);
-    if (number == 0) return false;
-    SignalGuard::disarm();
-    number_ = number;
-    return true;
+    return SignalGuard::received() != 0;
   }
-  /// Behind the last step: the signal that ended the training, or came too late for that. 0: none.
-  int number() {
-    if (number_ == 0) number_ = s_->group.any_signal(SignalGuard::received());
+  /// Behind the last step, on all ranks: the signal that ended the training, or came too late for that. 0: none.
+  int number() const {
     SignalGuard::disarm();
-    return number_;
+    return s_->group.any_signal(SignalGuard::received());
   }
 
  private:
@@ -323,7 +322,6 @@ class Stop {
   Session* s_;
   std::string file_;
   double next_look_ = 0;
-  int number_ = 0;
 };
 
 void run_steps(Session* s, Stop* stop) {
@@ -335,7 +333,7 @@ void run_steps(Session* s, Stop* stop) {
   o.max_corrupt = settings.get_int("data.max_corrupt");
   o.max_steps = settings.get_int("train.max_steps");
   o.settings_hash = settings.hash();
-  o.stop_requested = [stop] { return stop->after_step(); };
+  o.stop_requested = [stop] { return stop->asked(); };
   try {
     const int64_t epochs = settings.get_int("train.epochs");
     // A run that a signal stopped behind its last step is resumed like any other: what is left is the evaluation. With other settings than
@@ -387,7 +385,7 @@ TrainReport train_in(const Settings& settings, const TrainRequest& request, Grou
   Stop stop(&s);
   run_steps(&s, &stop);
   s.report.train_seconds = now_seconds() - start;
-  s.report.stopped_by_signal = stop.number();  // once: a signal may come at any time
+  s.report.stopped_by_signal = stop.number();
   if (s.report.stopped_by_signal == 0 && s.evaluated_at != s.steps_done) final_eval(&s);
   s.report.metrics = s.metrics;
   finish(&s);

@@ -18,6 +18,8 @@
 #include "sindri/core/nearest.h"
 #include "sindri/train/boost.h"
 #include "sindri/train/training_state.h"
+#include "src/cli/comm_verbs.h"
+#include "src/cli/launch_verbs.h"
 #include "src/cli/measure_verbs.h"
 #include "src/cli/plan_verb.h"
 #include "src/cli/process.h"
@@ -95,6 +97,8 @@ struct Program {
   int top = 5;
   bool all_cells = false, settings_doc = false, ops_doc = false;
   MeasureVerbs measure;
+  LaunchVerbs launch;
+  CommVerbs comm;
   PlanVerb plan;
   std::string weights = "average", output;
   CLI::App *boost_verb, *explain_verb, *weights_verb;
@@ -117,6 +121,8 @@ struct Program {
     summary_verb->add_flag("--all", all_cells, "every cell, not only the outer two levels");
     add_settings_flags(summary_verb, &common);
     measure.add_to(&app);
+    launch.add_to(&app);
+    comm.add_to(&app);
     plan.add_to(&app);
     add_boost();
     ops_verb = app.add_subcommand("ops", "List the operators and their kernels\n\nExamples:\n  sindri ops\n  sindri ops conv2d\n");
@@ -269,12 +275,18 @@ void check_verb(const Program& p, int argc, char** argv) {
 sindri::Error usage_error(const Program& p, const CLI::ParseError& e, int argc, char** argv) {
   std::string fix = "see sindri --help, or sindri VERB --help";
   if (const auto verbs = p.app.get_subcommands(); !verbs.empty()) {
-    fix = fmt::format("see sindri {} --help", verbs[0]->get_name());
-    std::vector<std::string> flags;
-    for (const CLI::Option* o : verbs[0]->get_options()) {
-      for (const std::string& name : o->get_lnames()) flags.push_back("--" + name);
+    const CLI::App* verb = verbs[0];
+    std::string name = verb->get_name();
+    while (!verb->get_subcommands().empty()) {  // sindri ranktable merge
+      verb = verb->get_subcommands()[0];
+      name += " " + verb->get_name();
     }
-    for (int i = 2; i < argc; ++i) {
+    fix = fmt::format("see sindri {} --help", name);
+    std::vector<std::string> flags;
+    for (const CLI::Option* o : verb->get_options()) {
+      for (const std::string& flag : o->get_lnames()) flags.push_back("--" + flag);
+    }
+    for (int i = 2; i < argc && std::string(argv[i]) != "--"; ++i) {  // behind it stand another program's
       const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
       const bool unknown = word.starts_with("--") && std::find(flags.begin(), flags.end(), word) == flags.end();
       if (const std::string near = unknown ? sindri::did_you_mean(word, flags) : ""; !near.empty())
@@ -314,7 +326,11 @@ int main(int argc, char** argv) {
   program.program_name = argv[0];
   try {
     check_verb(program, argc, argv);
-    program.app.parse(argc, argv);
+    std::vector<std::string> before(argv, argv + argc);  // of "--", behind which another program's arguments stand
+    program.launch.take_command(&before);
+    std::vector<const char*> words;
+    for (const std::string& word : before) words.push_back(word.c_str());
+    program.app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::CallForHelp&) {
     print_out(program.app.help());
     return finish_output(0);
@@ -329,7 +345,9 @@ int main(int argc, char** argv) {
     if (!program.version_verb->parsed()) sindri::app::check_environment();
     sindri::app::load_libraries();
     const int code = program.measure.parsed() ? program.measure.run(line)
+        : program.comm.parsed()               ? program.comm.run()
         : program.plan.parsed()               ? program.plan.run()
+        : program.launch.parsed()             ? program.launch.run()
         : program.train_verb->parsed()        ? program.run_train(line)
         : program.boost_verb->parsed()        ? program.run_boost()
                                               : program.run_other();

@@ -31,7 +31,6 @@ void PlanVerb::add_to(CLI::App* app) {
                              ->group("Layout");
   verb_->add_flag("--measured", r.measured, "constants of the links that sindri comm-bench measured")->group("Layout")->excludes(network);
   CLI::Option* bucket = verb_->add_option("--bucket-mb", r.bucket_mb, "size of automatic buckets")->type_name("MB")->capture_default_str()->group("Buckets");
-  verb_->add_option("--first-bucket-mb", r.first_bucket_mb, "size of the first of them")->type_name("MB")->capture_default_str()->group("Buckets");
   fusion_ = verb_->add_option("--fusion", r.fusion, "all_reduce_fusion_config: the last gradient of each bucket")
                 ->type_name("N[,N...]")
                 ->delimiter(',')

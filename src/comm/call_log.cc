@@ -134,7 +134,8 @@ std::optional<Gap> first_gap(const TraceLogs& logs, const std::string& group, co
     const auto& [first_rank, first] = *row.begin();
     for (const auto& [r, e] : row)
       if (e->text != first->text)
-        return Gap{static_cast<double>(first->number), fmt::format("call {} of '{}' differs: rank {} made {}, rank {} made {}", first->number, group, first_rank, first->text, r, e->text)};
+        return Gap{static_cast<double>(first->number),
+                   fmt::format("call {} of '{}' differs: rank {} made {}, rank {} made {}", first->number, group, first_rank, first->text, r, e->text)};
     if (absent.empty()) continue;
     std::vector<std::string> lines = {fmt::format("the first call that some rank did not enter: call {} {} of '{}'", first->number, first->text, group)};
     for (const auto& [r, e] : row) lines.push_back(fmt::format("  entered by rank {}{}", r, e->done ? "" : ", which waits in it"));
@@ -145,8 +146,8 @@ std::optional<Gap> first_gap(const TraceLogs& logs, const std::string& group, co
 }
 
 Json json_of(const CallRecord& r, const std::string& text) {
-  return {{"number", r.number}, {"call", text},          {"group", r.group},  {"members", r.members},
-          {"bytes", r.bytes},   {"entered", r.entered}, {"left", r.left}, {"state", r.left > 0 ? "done" : "running"}};
+  return {{"number", r.number}, {"call", text},         {"group", r.group}, {"members", r.members},
+          {"bytes", r.bytes},   {"entered", r.entered}, {"left", r.left},   {"state", r.left > 0 ? "done" : "running"}};
 }
 
 }  // namespace
@@ -189,7 +190,8 @@ std::string trace_report(const std::string& folder) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("comm_") && name.ends_with(".json")) files.push_back(entry.path());
   }
-  if (problem) throw IoError(fmt::format("the folder '{}' cannot be read: {}", folder, problem.message()), "comm-trace", "name the folder with comm_<rank>.json");
+  if (problem)
+    throw IoError(fmt::format("the folder '{}' cannot be read: {}", folder, problem.message()), "comm-trace", "name the folder with comm_<rank>.json");
   std::sort(files.begin(), files.end());
   for (const auto& file : files) read_log(file, &logs);
   if (logs.ranks.empty())
@@ -214,7 +216,8 @@ std::string trace_report(const std::string& folder) {
   if (!absent.empty()) lines.push_back(fmt::format("no log of rank {}: it died, or its folder is on another host", fmt::join(absent, ", ")));
   std::set<std::string> failures;
   for (const auto& [r, log] : logs.ranks)
-    if (!log.failure.empty() && failures.insert(log.failure).second && failures.size() <= 3) lines.push_back(fmt::format("rank {} ended with: {}", r, log.failure));
+    if (!log.failure.empty() && failures.insert(log.failure).second && failures.size() <= 3)
+      lines.push_back(fmt::format("rank {} ended with: {}", r, log.failure));
   return fmt::format("{}\n", fmt::join(lines, "\n"));
 }
 

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -123,8 +124,23 @@ bool is_own_address(const std::string& text) {
 
 std::string default_route_address() {
   // Of the blocks for documentation (RFC 5737, RFC 3849): only a default route leads there.
-  const std::string v4 = source_address(AF_INET, "192.0.2.1");
-  return !v4.empty() ? v4 : source_address(AF_INET6, "2001:db8::1");
+  std::string found = source_address(AF_INET, "192.0.2.1");
+  if (found.empty()) found = source_address(AF_INET6, "2001:db8::1");
+  if (!found.empty()) return found;
+  // A host of a closed network has no such route; its one address is still no guess.
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return "";
+  int count = 0;
+  for (const ifaddrs* p = list; p != nullptr; p = p->ifa_next) {
+    const std::string bytes = bytes_of(p->ifa_addr);
+    if (bytes.size() != 4 || bytes[0] == 127 || (p->ifa_flags & IFF_UP) == 0) continue;
+    char text[INET_ADDRSTRLEN] = "";
+    inet_ntop(AF_INET, bytes.data(), text, sizeof text);
+    found = text;
+    ++count;
+  }
+  freeifaddrs(list);
+  return count == 1 ? found : "";
 }
 
 }  // namespace sindri::comm

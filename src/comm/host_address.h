@@ -15,7 +15,8 @@ std::string canonical_address(const std::string& text);
 bool resolves(const std::string& name);
 /// Whether an interface of this machine has this address, or one that the name stands for. All of 127.0.0.0/8 is here.
 bool is_own_address(const std::string& text);
-/// The source address the kernel takes for the default route, without sending anything; empty where there is no route but loopback.
+/// The source address the kernel takes for the default route, without sending anything; without such a route the only IPv4 address beside loopback. Empty
+/// where there is none, or none to prefer.
 std::string default_route_address();
 
 }  // namespace sindri::comm

@@ -72,7 +72,7 @@ class Reader {
   void lacks(const std::string& what) { found_->lacks += (found_->lacks.empty() ? "" : ", ") + what; }
   // Rank and size, which every source has.
   void rank_and_size(const std::string& rank, const std::string& size) {
-    const std::optional<int> n = number(size, 1, kMostRanks), r = number(rank, 0, kMostRanks - 1);
+    const std::optional<int> r = number(rank, 0, kMostRanks - 1), n = number(size, 1, kMostRanks);
     if (n) found_->size = *n;
     if (r) found_->rank = *r;
     if (!found_->present()) return;
@@ -89,8 +89,8 @@ class Reader {
   }
   void check_local(const std::string& rank, const std::string& size) const {
     if (found_->local_size > 0 && found_->local_rank >= found_->local_size)
-      throw SettingsError(fmt::format("{} is {}, but {} is {}: ranks are counted from 0", rank, found_->local_rank, size, found_->local_size), "the environment",
-                          "unset both: without them ranks are counted by the names of their hosts");
+      throw SettingsError(fmt::format("{} is {}, but {} is {}: ranks are counted from 0", rank, found_->local_rank, size, found_->local_size),
+                          "the environment", "unset both: without them ranks are counted by the names of their hosts");
   }
   std::string port(const std::string& first = "") const {
     for (const std::string& name : {first, std::string("SINDRI_MASTER_PORT")}) {
@@ -345,7 +345,8 @@ void guard(const std::vector<Found>& all) {
     if (several == nullptr && f.size > 1) several = &f;
   }
   if (several == nullptr) return;
-  const bool only_address = several->rank != kUnknown && (several->lacks == "an address" || several->lacks == "MASTER_ADDR" || several->lacks == "SINDRI_MASTER");
+  const bool only_address =
+      several->rank != kUnknown && (several->lacks == "an address" || several->lacks == "MASTER_ADDR" || several->lacks == "SINDRI_MASTER");
   const std::string problem = only_address ? "no rendezvous address found" : several->lacks + " not found";
   throw CommError(ErrorCode::kLaunchedAlone,
                   fmt::format("launched as {} of {} by {} but {}", several->rank == kUnknown ? 1 : several->rank + 1, several->size, several->source, problem),
@@ -391,8 +392,12 @@ Identity find_identity(const Environment& environment, const Options& options) {
     return alone;
   }
   const bool by_mpi = options.backend == "mpi";
-  const std::vector<Found> all = {from_sindri(environment, by_mpi),          from_table(environment, options),          from_torchrun(environment, by_mpi),
-                                  from_open_mpi(environment, options.backend), from_slurm(environment, options.backend), from_scheduler(environment),
+  const std::vector<Found> all = {from_sindri(environment, by_mpi),
+                                  from_table(environment, options),
+                                  from_torchrun(environment, by_mpi),
+                                  from_open_mpi(environment, options.backend),
+                                  from_slurm(environment, options.backend),
+                                  from_scheduler(environment),
                                   from_rank_id(environment)};
   const Found* first = nullptr;
   for (const Found& f : all) {

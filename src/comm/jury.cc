@@ -120,7 +120,8 @@ void Jury::slept(int rank, double seconds, double now) {
   began_ += seconds;
   if (seconds < config_.options.lost_after) return;
   const std::string who = rank < 0 ? config_.keeper : name(rank);
-  add(now, kSaid, rank, ErrorCode::kPeerLost, fmt::format("{} did not run for {:.0f} s: it was stopped", who, seconds), rank < 0 ? "" : last_seen(rank), kResume);
+  add(now, kSaid, rank, ErrorCode::kPeerLost, fmt::format("{} did not run for {:.0f} s: it was stopped", who, seconds), rank < 0 ? "" : last_seen(rank),
+      kResume);
 }
 
 void Jury::tick(double now, const std::function<bool(int)>& answers) {
@@ -185,6 +186,8 @@ std::vector<int> Jury::not_in(int rank, bool* someone_left) const {
 }
 
 void Jury::tick_calls(double now) {
+  if (now - looked_ < 0.5) return;  // every waiting rank is compared with all others
+  looked_ = now;
   bool anybody = false;
   for (int r = 0; r < config_.size; ++r) {
     const Member& m = at(r);

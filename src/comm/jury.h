@@ -77,7 +77,7 @@ class Jury {
   CommError compose(const Evidence& best) const;
 
   StoreConfig config_;
-  double began_;
+  double began_, looked_ = -1;
   std::vector<Member> members_;
   std::vector<Evidence> evidence_;
   std::set<std::string> warned_;

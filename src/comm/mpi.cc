@@ -125,7 +125,7 @@ class Mpi final : public Communicator {
   std::unique_ptr<MpiLinks> links_;
   MpiHandle host_comm_;
   std::unique_ptr<SharedWindow> window_;  // null where this host has no other member
-  std::unique_ptr<HostSums> sums_;  // of regular layouts on several hosts
+  std::unique_ptr<HostSums> sums_;  // on several hosts, where the layout lets sums be formed by host
   std::vector<std::shared_ptr<FlatBuffer>> flats_;
   std::map<std::string, int> groups_;  // times a group was made
 };
@@ -133,21 +133,15 @@ class Mpi final : public Communicator {
 Mpi::Mpi(std::shared_ptr<Session> s, std::string name, std::vector<int> members, int rank) : Communicator(std::move(s), std::move(name), std::move(members), rank) {
   const std::vector<int>& host_of = session()->host_of;
   const auto host = [&](int member) { return host_of[static_cast<size_t>(this->members()[static_cast<size_t>(member)])]; };
-  std::vector<int> peers;  // members with this rank's index in their hosts, by host
-  bool regular = true;
+  std::vector<int> hosts;
   for (int m = 0; m < size(); ++m) {
+    hosts.push_back(host(m));
     if (host(m) == host(rank)) local_.push_back(this->members()[static_cast<size_t>(m)]);
   }
+  layout_ = layout_of(hosts, rank, session()->options.strict_order);
   const auto each = static_cast<int>(local_.size());
-  for (int m = 0; m < size(); ++m) {
-    regular = regular && size() % each == 0 && host(m) == host(m / each * each) && (m < each || m % each != 0 || host(m) != host(m - 1));
-    if (m % each == rank % each) peers.push_back(m);
-  }
-  std::vector<int> firsts;
-  for (int m = 0; m < size() && regular; m += each) firsts.push_back(host(m));
-  std::sort(firsts.begin(), firsts.end());
-  regular = regular && std::adjacent_find(firsts.begin(), firsts.end()) == firsts.end() && std::has_single_bit(static_cast<unsigned>(each));
-  layout_ = {rank, size(), regular ? each : 1};
+  std::sort(hosts.begin(), hosts.end());
+  const bool alone = std::adjacent_find(hosts.begin(), hosts.end()) == hosts.end();  // every member on a host of its own
 
   std::string key = this->name();
   for (const int m : this->members()) key += fmt::format(",{}", m);
@@ -157,9 +151,12 @@ Mpi::Mpi(std::shared_ptr<Session> s, std::string name, std::vector<int> members,
   const int tag = is_world ? kWorldTag : kWorldTag + 1 + static_cast<int>(hash_of(key) % static_cast<uint64_t>(limit - kWorldTag - 1));
   links_ = std::make_unique<MpiLinks>(*session(), job().world, this->members(), rank, tag);
   if (size() == 1) return;
-  if (!is_world) barrier_by_links(*links_, {rank, size(), 1});  // all are there, and alive, before the library waits for them
+  if (!is_world) barrier_by_links(*links_, layout_);  // all are there, and alive, before the library waits for them
   if (each > 1) open_window(key);
-  if (regular && each < size()) sums_ = std::make_unique<HostSums>(*links_, window_.get(), peers, rank / each, kSeveralHosts.buffer);
+  if (!alone && layout_.local_size == 1) return;
+  std::vector<int> peers;  // members with this rank's index in their hosts
+  for (int m = rank % each; m < size(); m += each) peers.push_back(m);
+  sums_ = std::make_unique<HostSums>(*links_, window_.get(), std::move(peers), rank / each, kSeveralHosts.buffer);
 }
 
 void Mpi::open_window(const std::string& key) {
@@ -237,16 +234,19 @@ Mpi::Place Mpi::place_of(std::span<const Piece> pieces) const {
 
 void Mpi::do_all_reduce(std::span<const Piece> pieces, DType dtype, ReduceOp op, Stream*) {
   const int64_t count = std::accumulate(pieces.begin(), pieces.end(), int64_t{0}, [](int64_t n, const Piece& p) { return n + p.count; });
-  if (sums_ != nullptr || one_host()) {
+  // A few bytes between ranks that each have a host: in one exchange.
+  const bool small = window_ == nullptr && count * size_of(dtype) <= 2048;
+  if ((sums_ != nullptr && !small) || one_host()) {
     const Place place = window_ != nullptr ? place_of(pieces) : Place{};
     const CallCard card{CallCard::kAllReduce, static_cast<int32_t>(dtype), static_cast<int32_t>(op), 0, count, place.hash};
     const std::span<std::byte* const> flat = place.flat != nullptr ? std::span<std::byte* const>(place.flat->parts) : std::span<std::byte* const>{};
     return sums_ != nullptr ? sums_->all_reduce(card, pieces, flat, factor(op)) : window_->all_reduce(card, pieces, flat, factor(op));
   }
+  if (pieces.size() == 1) return all_reduce_by_links(*links_, layout_, pieces[0].in, pieces[0].out, count, dtype, op);
   const PieceList list(pieces, size_of(dtype));
   std::vector<std::byte> all(static_cast<size_t>(list.bytes()));
   list.copy_in(0, list.bytes(), all.data());
-  if (size() > 1) all_reduce_by_links(*links_, layout_, all.data(), count, dtype, op);
+  all_reduce_by_links(*links_, layout_, all.data(), count, dtype, op);
   list.copy_out(0, list.bytes(), all.data());
 }
 
@@ -359,6 +359,11 @@ std::shared_ptr<Communicator> open_mpi_world(const std::shared_ptr<Session>& ses
   std::vector<int> members(static_cast<size_t>(j.size));
   std::iota(members.begin(), members.end(), 0);
   return std::make_shared<Mpi>(session, "world", std::move(members), j.rank);
+}
+
+bool launched_by_mpi() {
+  const auto there = [](const char* name) { return std::getenv(name) != nullptr; };
+  return there("OMPI_COMM_WORLD_SIZE") || there("PMIX_RANK") || there("PMI_RANK");
 }
 
 std::string mpi_broadcast_text(const std::string& text) {

@@ -14,6 +14,9 @@ namespace sindri::comm {
 /// Throws CommError: kCommLibrary, kRendezvous where the identity in the session (source not "none") is another.
 std::shared_ptr<Communicator> open_mpi_world(const std::shared_ptr<Session>& session);
 
+/// Whether an MPI launcher started this process: mpirun, or one that speaks PMI (srun --mpi=pmix).
+bool launched_by_mpi();
+
 /// `text` of world rank 0, on all; before any other call of the session, for what ranks need to know to meet elsewhere (the store's address).
 std::string mpi_broadcast_text(const std::string& text);
 

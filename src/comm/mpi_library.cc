@@ -1,56 +1,26 @@
 // See mpi_library.h.
 #include "src/comm/mpi_library.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <array>
-#include <filesystem>
-#include <string>
-#include <vector>
 
 #include "sindri/core/error.h"
+#include "src/comm/plugin.h"
 
 namespace sindri::comm {
 
 namespace {
 
-constexpr const char* kFile = "libsindri_mpi.so";
-
-// Folders that may hold it: that of the file this code is in (libsindri, or a program that has it linked in), and the one above (programs of a build
-// tree's folders).
-std::vector<std::string> folders() {
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&check_mpi), &info) == 0 || info.dli_fname == nullptr) return {};
-  std::error_code error;
-  std::filesystem::path file = std::filesystem::canonical(info.dli_fname, error);
-  if (error) file = std::filesystem::canonical("/proc/self/exe", error);
-  if (error) return {};
-  return {file.parent_path().string(), file.parent_path().parent_path().string()};
-}
-
 const MpiTable* open_table() {
-  std::string said;
-  const std::vector<std::string> places = folders();
-  for (const std::string& folder : places) {
-    const std::string path = folder + "/" + kFile;
-    if (!std::filesystem::exists(path)) continue;
-    // Global: Open MPI's components look for its symbols there. Never closed: it keeps threads and handlers of its own.
-    void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-    if (library == nullptr) {
-      const char* const text = dlerror();
-      said = text != nullptr ? text : path;
-      continue;
-    }
-    const auto function = reinterpret_cast<MpiTableFunction>(dlsym(library, kMpiTableSymbol));
-    const MpiTable* const table = function != nullptr ? function() : nullptr;
-    if (table != nullptr && table->version == MpiTable::kVersion) return table;
-    said = fmt::format("{} is of another version of Sindri", path);
-  }
-  if (said.empty()) said = fmt::format("{} is not in {}", kFile, fmt::join(places, " or "));
-  throw CommError(ErrorCode::kCommLibrary, "the mpi backend cannot be used: " + said, "comm::init",
-                  "install the MPI library it was built with (Debian: libopenmpi3), build with SINDRI_MPI_PLUGIN=ON, or choose dist.backend=gloo");
+  // Global: Open MPI's components look for its symbols there.
+  const auto function = reinterpret_cast<MpiTableFunction>(
+      open_plugin("libsindri_mpi.so", kMpiTableSymbol, true,
+                  "install the MPI library it was built with (Debian: libopenmpi3), build with SINDRI_MPI_PLUGIN=ON, or choose dist.backend=gloo"));
+  const MpiTable* const table = function();
+  if (table->version != MpiTable::kVersion)
+    throw CommError(ErrorCode::kCommLibrary, "libsindri_mpi.so is of another version of Sindri", "comm::init", "build or install both together");
+  return table;
 }
 
 }  // namespace

@@ -272,9 +272,8 @@ std::string address_of_interface(const std::string& interface) {
     const socklen_t length = i->ifa_addr->sa_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
     std::memcpy(&a, i->ifa_addr, length);
     const std::string text = text_of(a, length).first;
-    const bool wanted = slash == std::string::npos
-                            ? interface == i->ifa_name
-                            : same_prefix(i->ifa_addr, interface.substr(0, slash), std::atoi(interface.c_str() + slash + 1));
+    const bool wanted =
+        slash == std::string::npos ? interface == i->ifa_name : same_prefix(i->ifa_addr, interface.substr(0, slash), std::atoi(interface.c_str() + slash + 1));
     if (wanted && text.find('%') == std::string::npos) return text;
     if (text.find('%') == std::string::npos) there.push_back(fmt::format("{} ({})", i->ifa_name, text));
   }

@@ -123,8 +123,7 @@ void StoreClient::State::line(const std::string& text) {
     changed.notify_all();
   } else if (f[0] == "READY") {
     const std::lock_guard lock(mutex);
-    for (size_t i = 1; i + 2 < f.size(); i += 3)
-      peers.push_back({static_cast<int>(peers.size()), f[i], f[i + 1], field_number(f[i + 2]).value_or(0)});
+    for (size_t i = 1; i + 2 < f.size(); i += 3) peers.push_back({static_cast<int>(peers.size()), f[i], f[i + 1], field_number(f[i + 2]).value_or(0)});
     changed.notify_all();
   } else if (f[0] == "VERDICT") {
     give(error_of(f));
@@ -161,8 +160,8 @@ void StoreClient::State::send_beat(double now) {
   Pulse p;
   p.phase = "start";
   if (f) p = f();
-  const std::string text = make_line({"HB", std::to_string(p.step), p.phase, std::to_string(p.call), p.inside ? "1" : "0", fmt::format("{:.3f}", p.waited), p.text,
-                                      p.group, fmt::format("{}", fmt::join(p.members, ","))});
+  const std::string text = make_line({"HB", std::to_string(p.step), p.phase, std::to_string(p.call), p.inside ? "1" : "0", fmt::format("{:.3f}", p.waited),
+                                      p.text, p.group, fmt::format("{}", fmt::join(p.members, ","))});
   const std::lock_guard lock(mutex);
   out += text;
 }
@@ -272,8 +271,8 @@ std::vector<Peer> StoreClient::join() {
     state_->changed.wait_for(lock, std::chrono::duration<double>(limit), [&] { return !state_->peers.empty() || state_->verdict != nullptr; });
     if (state_->verdict != nullptr) throw CommError(*state_->verdict);
     if (state_->peers.empty())
-      throw CommError(ErrorCode::kRendezvous, fmt::format("rank {} waited {:g} s for the others", state_->rank, limit), "the store at " + state_->config.address,
-                      "see the log of " + state_->config.keeper);
+      throw CommError(ErrorCode::kRendezvous, fmt::format("rank {} waited {:g} s for the others", state_->rank, limit),
+                      "the store at " + state_->config.address, "see the log of " + state_->config.keeper);
     peers = state_->peers;
   });
   return peers;

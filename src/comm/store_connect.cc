@@ -81,8 +81,9 @@ Try attempt(const StoreConfig& config, const std::string& rank, const std::strin
 // How long a reason may stand before it counts: no route stays, and a job before this one may still be ending at the port.
 double patience(const Try& t, double init_timeout) {
   if (t.final) return std::min(init_timeout, 5.0);
-  const bool no_way = t.reason == std::strerror(ENETUNREACH) || t.reason == std::strerror(EHOSTUNREACH) || t.reason.find("cannot be resolved") != std::string::npos;
-  return no_way ? std::min(init_timeout, 8.0) : init_timeout;
+  const bool no_way =
+      t.reason == std::strerror(ENETUNREACH) || t.reason == std::strerror(EHOSTUNREACH) || t.reason.find("cannot be resolved") != std::string::npos;
+  return no_way ? std::min(init_timeout, 5.0) : init_timeout;
 }
 
 }  // namespace
@@ -106,11 +107,12 @@ StoreLink open_link(const StoreConfig& config, const std::string& rank) {
       log::debug("comm", fmt::format("rank {} cannot reach {} at {} yet: {}", rank, config.keeper, config.address, reason));
     }
     if (now - since >= patience(t, config.options.init_timeout) || now - began >= config.options.init_timeout)
-      throw CommError(ErrorCode::kRendezvous,
-                      fmt::format("rank {} could not join {} at {} within {:.0f} s: {}", rank == "-1" ? "of this process" : rank, config.keeper, config.address,
-                                  now - began, reason),
-                      fmt::format("{} tries{}", tries, source.empty() ? "" : " from " + source),
-                      fmt::format("see whether {} runs and its log; all ranks need the same SINDRI_MASTER (or table) and token, and a way to that host", config.keeper));
+      throw CommError(
+          ErrorCode::kRendezvous,
+          fmt::format("rank {} could not join {} at {} within {:.0f} s: {}", rank == "-1" ? "of this process" : rank, config.keeper, config.address,
+                      now - began, reason),
+          fmt::format("{} tries{}", tries, source.empty() ? "" : " from " + source),
+          fmt::format("see whether {} runs and its log; all ranks need the same SINDRI_MASTER (or table) and token, and a way to that host", config.keeper));
     std::this_thread::sleep_for(std::chrono::duration<double>(pause));
   }
 }
@@ -139,8 +141,9 @@ void agree_on_pairs(StoreClient& client, const std::vector<PairFailure>& failure
   }
   if (rows.empty()) return;
   if (client.rank() == 0)
-    log::error("comm", fmt::format("pairs of ranks that could not reach each other:\n{:>6} {:>6}  {:<24} {:<24} {}\n{}", "rank", "peer", "address", "from", "reason",
-                                   fmt::join(rows, "\n")));
+    log::error("comm",
+               fmt::format("pairs of ranks that could not reach each other:\n{:>6} {:>6}  {:<24} {:<24} {}\n{}", "rank", "peer", "address", "from", "reason",
+                           fmt::join(rows, "\n")));
   const size_t shown = std::min<size_t>(3, short_rows.size());
   throw CommError(ErrorCode::kRendezvous, fmt::format("{} pairs of ranks could not reach each other", rows.size()),
                   fmt::format("{}{}", fmt::join(short_rows.begin(), short_rows.begin() + static_cast<std::ptrdiff_t>(shown), "; "),

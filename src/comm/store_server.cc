@@ -112,6 +112,7 @@ void StoreServer::State::refuse(Connection& c, const std::string& reason) {
   note_refusal(fmt::format("refused a connection from {} to {}: {}", c.from, config.address, reason));
   c.out += make_line({"REFUSED", reason});
   c.closing = true;
+  c.since = now_seconds();
 }
 
 void StoreServer::State::accept_all() {
@@ -126,7 +127,7 @@ void StoreServer::State::accept_all() {
     c.from = join_address(host, port);
     c.socket = std::move(s);
     c.since = now_seconds();
-    const auto strangers = std::count_if(connections.begin(), connections.end(), [](const Connection& o) { return !o.greeted; });
+    const auto strangers = std::count_if(connections.begin(), connections.end(), [](const Connection& o) { return !o.greeted && !o.closing; });
     if (static_cast<size_t>(strangers) > kMostStrangers) {
       const std::string line = make_line({"REFUSED", "busy"});
       note_refusal(fmt::format("refused a connection from {} to {}: {} others have not greeted yet", c.from, config.address, kMostStrangers));
@@ -318,7 +319,7 @@ void StoreServer::State::flush(Connection& c) {
   if (c.socket.open() && c.closing) {
     shutdown(c.socket.get(), SHUT_WR);
     // The other side reads what it was told before it sees the end; a reset would take that from it.
-    if (now_seconds() - c.since > 2 * kGreetingTime || c.greeted) c.socket.reset();
+    if (now_seconds() - c.since > 1 || c.greeted) c.socket.reset();
   }
 }
 
@@ -409,7 +410,7 @@ StoreServer::~StoreServer() {
 
 int StoreServer::port() const { return local_end(state_->listener.get()).second; }
 
-std::string StoreServer::address() const { return join_address(split_address(state_->config.address).first, port()); }
+std::string StoreServer::address() const { return state_->config.address; }
 
 std::shared_ptr<const CommError> StoreServer::wait_end() {
   std::unique_lock lock(state_->mutex);
@@ -419,8 +420,8 @@ std::shared_ptr<const CommError> StoreServer::wait_end() {
 
 std::unique_ptr<StoreServer> serve(const StoreConfig& config) {
   const auto [host, port] = split_address(config.address);
-  auto state = std::make_unique<StoreServer::State>(config);
-  const std::optional<SocketProblem> problem = listen_at(host, port, &state->listener);
+  Socket listener;
+  const std::optional<SocketProblem> problem = listen_at(host, port, &listener);
   if (problem && problem->number == EADDRINUSE) {
     const std::string owner = port_owner(port);
     throw CommError(ErrorCode::kRendezvous,
@@ -433,11 +434,14 @@ std::unique_ptr<StoreServer> serve(const StoreConfig& config) {
   if (problem)
     throw CommError(ErrorCode::kRendezvous, fmt::format("{} cannot listen at {}: {}", config.keeper, config.address, problem->text), "",
                     "set SINDRI_MASTER to host:port of rank 0");
+  StoreConfig found = config;
+  found.address = join_address(host, local_end(listener.get()).second);
+  auto state = std::make_unique<StoreServer::State>(found);
+  state->listener = std::move(listener);
   state->wake = Socket(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   state->job_id = config.options.job_id.empty() ? random_text() : config.options.job_id;
-  auto server = std::make_unique<StoreServer>(std::move(state));
-  log::info("comm", fmt::format("{} keeps the store at {} for {} ranks", config.keeper, server->address(), config.size));
-  return server;
+  log::info("comm", fmt::format("{} keeps the store at {} for {} ranks", config.keeper, found.address, config.size));
+  return std::make_unique<StoreServer>(std::move(state));
 }
 
 }  // namespace sindri::comm

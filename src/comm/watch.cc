@@ -41,7 +41,8 @@ void take_log_signal() {
 void start_guard(const CommError& error) {
   static std::atomic<bool> started{false};
   if (!g_guard || started.exchange(true)) return;
-  const std::string text = fmt::format("error[E{}] the process goes on {} s after this, and is ended: {}\n", static_cast<int>(error.code()), kGuardTime, error.what());
+  const std::string text =
+      fmt::format("error[E{}] the process goes on {} s after this, and is ended: {}\n", static_cast<int>(error.code()), kGuardTime, error.what());
   std::thread([text] {
     std::this_thread::sleep_for(std::chrono::seconds(kGuardTime));
     (void)!write(STDERR_FILENO, text.data(), text.size());
@@ -95,6 +96,7 @@ struct Watch::Core {
   std::atomic<bool> closed{false};
 
   Pulse pulse();
+  static CommError seen_from_here(const Session& s, const CommError& error);
   void verdict(const CommError& error);
   void failed(const CommError& error);
   CommError judge(const CommError& seen);
@@ -121,16 +123,20 @@ Pulse Watch::Core::pulse() {
   return p;
 }
 
+// The verdict with this rank's place before what the server knows.
+CommError Watch::Core::seen_from_here(const Session& s, const CommError& error) {
+  std::string where = s.where();
+  const std::optional<CallRecord> last = last_call(s);
+  if (last && last->left == 0) where += fmt::format("; this rank, {}, waited {:.1f} s", s.identity.rank, std::max(0.0, wall_seconds() - last->entered));
+  if (!error.where().empty()) where += (where.empty() ? "" : "; ") + error.where();
+  return CommError(error.code(), error.message(), where, error.fix());
+}
+
 // On the client's thread.
 void Watch::Core::verdict(const CommError& error) {
   const std::shared_ptr<Session> s = session.lock();
   told = true;
-  if (s == nullptr || closed) return;
-  std::string where = s->where();
-  const std::optional<CallRecord> last = last_call(*s);
-  if (last && last->left == 0) where += fmt::format("; this rank, {}, waited {:.1f} s", s->identity.rank, std::max(0.0, wall_seconds() - last->entered));
-  if (!error.where().empty()) where += (where.empty() ? "" : "; ") + error.where();
-  s->fail(CommError(error.code(), error.message(), where, error.fix()));
+  if (s != nullptr && !closed) s->fail(seen_from_here(*s, error));
 }
 
 // On the thread that found the error: the others hear of it before this process may end.
@@ -145,12 +151,11 @@ void Watch::Core::failed(const CommError& error) {
 }
 
 CommError Watch::Core::judge(const CommError& seen) {
-  if (const std::shared_ptr<Session> s = session.lock()) {
-    if (const std::shared_ptr<const CommError> already = s->failure()) return *already;
-  }
+  const std::shared_ptr<Session> s = session.lock();
+  if (s != nullptr && s->failed()) return *s->failure();
   if (!told.exchange(true)) client->report(seen);
   const std::shared_ptr<const CommError> verdict = client->verdict(kVerdictTime);
-  return verdict != nullptr ? *verdict : seen;
+  return verdict != nullptr && s != nullptr ? seen_from_here(*s, *verdict) : seen;
 }
 
 Watch::Watch(std::shared_ptr<Session> session, Meeting meeting) : session_(std::move(session)), meeting_(std::move(meeting)), core_(std::make_shared<Core>()) {

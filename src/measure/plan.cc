@@ -12,40 +12,38 @@
 #include "sindri/core/error.h"
 #include "sindri/models/models.h"
 #include "sindri/op/kernel_choice.h"
+#include "sindri/train/data_parallel.h"
 #include "sindri/train/scaling.h"
 
 namespace sindri::measure {
 
 namespace {
 
-using train::GradientRange;
+using Buckets = std::vector<train::GradientBucket>;
 
 constexpr double kMb = 1e6;
 constexpr double kResNet50Rate = 2470;  // images a second of the cards in the published runs
 
-struct Gradients {
-  std::vector<int64_t> bytes;  // as they travel
-  int64_t elements = 0;
-};
-
 // What all lines of a plan share.
 struct Plan {
   const PlanRequest& request;
-  Gradients gradients;
-  std::vector<GradientRange> buckets;
+  std::vector<TensorMeta> gradients;
+  Buckets buckets;
   train::ClusterModel cluster;
   bool measured_between = false;  // the rate between hosts comes from a measurement
 
-  std::vector<double> bucket_bytes(const std::vector<GradientRange>& of) const {
-    std::vector<double> sums;
-    for (const GradientRange& b : of) {
-      double s = 0;
-      for (int i = b.first; i <= b.last; ++i) s += static_cast<double>(gradients.bytes[static_cast<size_t>(i)]);
-      sums.push_back(s);
-    }
-    return sums;
+  int64_t elements() const {
+    int64_t n = 0;
+    for (const TensorMeta& g : gradients) n += g.shape.numel();
+    return n;
   }
-  train::StepPrediction predict(const std::vector<GradientRange>& of, int64_t batch, int ranks, double network) const {
+  // As they travel.
+  std::vector<double> bucket_bytes(const Buckets& of) const {
+    std::vector<double> out;
+    for (const train::GradientBucket& b : of) out.push_back(static_cast<double>(b.bytes) * (request.compression == "none" ? 1 : 0.5));
+    return out;
+  }
+  train::StepPrediction predict(const Buckets& of, int64_t batch, int ranks, double network) const {
     train::StepModel step = train::StepModel::of_rate(static_cast<double>(batch), request.rate);
     if (request.net == "resnet50") step.completion = train::resnet50_completion();
     train::ClusterModel c = cluster;
@@ -59,25 +57,18 @@ template <class T> T positive_plan_value(T value, const char* flag) {
   return value;
 }
 
-Gradients gradients_of(const PlanRequest& r) {
-  const int64_t element = r.compression == "none" ? 4 : 2;
-  if (r.compression != "none" && r.compression != "bf16" && r.compression != "fp16")
-    throw ValueError(fmt::format("--compression must be none, bf16 or fp16, got '{}'", r.compression), "sindri plan");
+std::vector<TensorMeta> gradients_of(const PlanRequest& r) {
   const nn::CellPtr net = models::create(r.net, {.num_classes = r.num_classes});
-  Gradients g;
-  for (const Parameter* p : net->trainable_params()) {
-    g.bytes.push_back(p->shape().numel() * element);
-    g.elements += p->shape().numel();
-  }
-  return g;
+  std::vector<TensorMeta> out;
+  for (const Parameter* p : net->trainable_params()) out.push_back(p->meta());
+  return out;
 }
 
-std::vector<GradientRange> buckets_of(const PlanRequest& r, const Gradients& g) {
-  const int n = static_cast<int>(g.bytes.size());
-  if (!r.fusion_given)
-    return train::size_buckets(g.bytes, std::llround(positive_plan_value(r.first_bucket_mb, "--first-bucket-mb") * kMb),
-                               std::llround(positive_plan_value(r.bucket_mb, "--bucket-mb") * kMb));
-  return train::fused_buckets(n, r.fusion);
+Buckets buckets_of(const PlanRequest& r, const std::vector<TensorMeta>& gradients, double mb) {
+  train::DataParallelOptions o;
+  o.bucket_mb = mb * kMb / (1 << 20);
+  if (r.fusion_given) o.all_reduce_fusion_config = r.fusion;
+  return train::gradient_buckets(gradients, o, comm::world());
 }
 
 // {"a_i", "b_i", "a_e", "b_e"}: seconds a message and bytes a second, inside a host and between hosts.
@@ -100,8 +91,8 @@ void read_measured(Plan* p) {
 
 std::string bucket_table(const Plan& p) {
   const PlanRequest& r = p.request;
-  std::string out = fmt::format("{}: {} gradients, {} elements, {:.1f} MB a step{}\n", r.net, p.gradients.bytes.size(), p.gradients.elements,
-                                static_cast<double>(p.gradients.elements) * (r.compression == "none" ? 4e-6 : 2e-6),
+  std::string out = fmt::format("{}: {} gradients, {} elements, {:.1f} MB a step{}\n", r.net, p.gradients.size(), p.elements(),
+                                static_cast<double>(p.elements()) * (r.compression == "none" ? 4e-6 : 2e-6),
                                 r.compression == "none" ? "" : fmt::format(" as {} (between hosts; shared memory takes float32)", r.compression));
   const std::vector<double> bytes = p.bucket_bytes(p.buckets);
   if (r.rate <= 0) {
@@ -146,11 +137,12 @@ std::string scale_table(const Plan& p) {
 
 // The largest bucket size whose predicted step is not 1 % longer than that of a smaller one.
 std::string suggestion(const Plan& p) {
-  const PlanRequest& r = p.request;
-  std::vector<GradientRange> best;
+  PlanRequest r = p.request;
+  r.fusion_given = false;
+  Buckets best;
   double best_mb = 0, best_seconds = 0;
   for (const double mb : {1024.0, 128.0, 64.0, 32.0, 25.0, 16.0, 8.0, 4.0, 2.0, 1.0}) {
-    const auto buckets = train::size_buckets(p.gradients.bytes, std::llround(std::min(mb, r.first_bucket_mb) * kMb), std::llround(mb * kMb));
+    const Buckets buckets = buckets_of(r, p.gradients, mb);
     const double t = p.predict(buckets, r.batches[0], r.ranks[0], r.network[0]).seconds;
     if (best.empty() || t < best_seconds * 0.99) {
       best = buckets;
@@ -158,7 +150,7 @@ std::string suggestion(const Plan& p) {
       best_seconds = t;
     }
   }
-  std::vector<int> last;
+  std::vector<int64_t> last;
   for (auto b = best.rbegin(); b != best.rend(); ++b) last.push_back(b->last);
   return fmt::format("\nall_reduce_fusion_config: [{}]\n{} buckets of up to {:g} MB; predicted step {:.2f} ms\n", fmt::join(last, ", "), best.size(), best_mb,
                      1e3 * best_seconds);
@@ -171,6 +163,9 @@ std::string plan(const PlanRequest& given) {
   if (r.batches.empty()) r.batches = r.scale ? std::vector<int64_t>{256, 32} : std::vector<int64_t>{256};
   if (r.ranks.empty()) r.ranks = r.scale ? std::vector<int>{16, 64, 256, 1024, 4096} : std::vector<int>{16};
   if (r.network.empty()) r.network = r.scale ? std::vector<double>{25, 100} : std::vector<double>{25};
+  if (r.compression != "none" && r.compression != "bf16" && r.compression != "fp16")
+    throw ValueError(fmt::format("--compression must be none, bf16 or fp16, got '{}'", r.compression), "sindri plan");
+  positive_plan_value(r.bucket_mb, "--bucket-mb");
   for (const int64_t b : r.batches) positive_plan_value(b, "--batch");
   for (const int n : r.ranks) positive_plan_value(n, "--ranks");
   for (const double n : r.network) positive_plan_value(n, "--network");
@@ -181,7 +176,7 @@ std::string plan(const PlanRequest& given) {
     throw ValueError(fmt::format("{} needs the samples a second of one rank", r.scale ? "--scale" : "--suggest-fusion"), "sindri plan",
                      fmt::format("add --rate N; sindri benchmark {} prints it", r.net));
   Plan p = {.request = r, .gradients = gradients_of(r), .buckets = {}, .cluster = {}};
-  p.buckets = buckets_of(r, p.gradients);
+  p.buckets = buckets_of(r, p.gradients, r.bucket_mb);
   p.cluster.ranks_per_host = r.ranks_per_host;
   if (r.measured) read_measured(&p);
   std::string out = bucket_table(p);

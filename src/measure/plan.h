@@ -15,8 +15,8 @@ struct PlanRequest {
   std::vector<double> network = {};  // Gbit/s of a host's card, of which 0.8 arrive; empty: 25, with `scale` 100 as well
   double rate = 0;  // samples a second of one rank; 0: of the published ResNet-50 runs, and unknown for other nets
   int ranks_per_host = 8;
-  double bucket_mb = 25, first_bucket_mb = 1;
-  std::vector<int> fusion = {};  // all_reduce_fusion_config instead: last gradients of the buckets
+  double bucket_mb = 25;  // of 10^6 bytes
+  std::vector<int64_t> fusion = {};  // all_reduce_fusion_config instead: last gradients of the buckets
   bool fusion_given = false;
   std::string compression = "none";  // type on the wire: none, bf16 or fp16
   bool scale = false;  // the table over numbers of ranks

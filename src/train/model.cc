@@ -63,6 +63,7 @@ struct Model::Loop {
   std::unique_ptr<dataset::Iterator> data;
   bool sink = false;
   int64_t chunk = 1;  // steps between callbacks
+  bool compiled = false;  // a step was
   bool stopping = false;  // several ranks: this one has asked for the end
   bool endless = false;  // sink_size counts the steps of an epoch, data runs on across passes
 
@@ -221,6 +222,10 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   net_with_loss_->set_train(true);
   begin_parallel(loop);
   loop.notify(Event::kBegin, &Callback::begin);
+  // What the other ranks have added up in a group of accumulated steps is in no checkpoint.
+  if (s.ranks != nullptr && step_.steps_per_update > 1 && s.cur_step_num > 0 && !step_.updates(s.cur_step_num - 1))
+    throw CommError(ErrorCode::kLayout, fmt::format("step {} lies within a group of {} steps of one update", s.cur_step_num, step_.steps_per_update),
+                    "first step", "go on from a checkpoint at the end of a group: save every so many steps, or a multiple");
   try {
     run_epochs(loop);
     loop.log.settle();
@@ -262,9 +267,9 @@ std::unique_ptr<dataset::Iterator> Model::open_at(const Loop& loop, const datase
 }
 
 // Ranks compare what they were given, and take over rank 0's state.
-void Model::begin_parallel(const Loop& loop) {
+void Model::begin_parallel(Loop& loop) {
   if (!parallel_ || !parallel_->active()) return;
-  const TrainState& s = loop.state;
+  TrainState& s = loop.state;
   const int64_t start = s.cur_step_num;
   std::vector<std::string> names;
   for (const BoostAlgorithmPtr& a : algorithms_) names.push_back(a->name());
@@ -272,7 +277,7 @@ void Model::begin_parallel(const Loop& loop) {
       fmt::format("mode: {}", context().mode == Mode::kGraph ? "graph" : "eager"),
       fmt::format("epochs: {}", s.epoch_num),
       fmt::format("steps per epoch: {}", s.batch_num),
-      fmt::format("batch size of all ranks: {}", s.batch_size * parallel_->communicator().size()),
+      fmt::format("batch size of all ranks: {}", s.global_batch),
       fmt::format("first step: {} of {} (epoch {}, step {})", start, loop.options.max_steps, loop.options.initial_epoch, loop.options.initial_step),
       fmt::format("steps per chunk: {}", loop.chunk),
       fmt::format("micro batches: {}", options_.micro_batches),
@@ -295,6 +300,8 @@ bool Model::run_step(Loop& loop, const TensorList& batch) {
   TrainState& s = loop.state;
   const bool several = parallel_ && parallel_->active();
   if (several && loop.options.stop_requested && loop.options.stop_requested()) parallel_->request_stop();
+  if (several && !loop.compiled) parallel_->share_kernel_choices([&] { runner_->prepare(batch, s.cur_step_num - 1); });
+  loop.compiled = true;
   const StepResult result = (*runner_)(batch, s.cur_step_num - 1);
   s.net_outputs = result.loss;
   s.global_samples += s.global_batch;

@@ -7,10 +7,13 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "sindri/core/error.h"
+#include "sindri/op/kernel_choice.h"
 #include "sindri/ops/random.h"
 #include "src/train/data_parallel_state.h"
+#include "src/train/first_rank.h"
 
 namespace sindri::train {
 
@@ -31,35 +34,6 @@ bool all_equal(const std::vector<uint64_t>& v) { return std::all_of(v.begin(), v
 
 std::string ranks_text(const std::vector<int>& ranks) { return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", ")); }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = text.find('\n', at);
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
-
-// "steps per epoch: 100 on ranks 0, 2; steps per epoch: 99 on rank 1", of the first line that differs.
-std::string first_difference(const std::vector<std::string>& plans) {
-  std::vector<std::vector<std::string>> lines;
-  for (const std::string& p : plans) lines.push_back(lines_of(p));
-  for (size_t i = 0;; ++i) {
-    std::vector<std::pair<std::string, std::vector<int>>> who;  // in order of the first rank that has it
-    for (size_t r = 0; r < lines.size(); ++r) {
-      const std::string line = i < lines[r].size() ? lines[r][i] : "nothing more";
-      const auto same = std::find_if(who.begin(), who.end(), [&](const auto& w) { return w.first == line; });
-      if (same != who.end()) same->second.push_back(static_cast<int>(r));
-      else who.push_back({line, {static_cast<int>(r)}});
-    }
-    if (who.size() == 1) continue;  // there is a difference somewhere
-    std::string text;
-    for (const auto& [line, ranks] : who) text += fmt::format("{}\"{}\" on {}", text.empty() ? "" : ", ", line, ranks_text(ranks));
-    return text;
-  }
-}
-
 }  // namespace
 
 void DataParallel::State::compare_plans(const PlanLines& lines) const {
@@ -67,9 +41,7 @@ void DataParallel::State::compare_plans(const PlanLines& lines) const {
   for (const std::string& l : lines) text += l + "\n";
   const std::vector<uint64_t> hashes = gather(comm, {XXH3_64bits(text.data(), text.size())}, "plan check");
   if (all_equal(hashes)) return;
-  const std::vector<std::string> plans = comm.all_gather_text(text, {"plans that differ"});
-  throw CommError(ErrorCode::kCommMismatch, "the ranks were not given the same training: " + first_difference(plans), "before the first step",
-                  "start all ranks with the same program, settings and data");
+  check_same_on_all(comm, "plans", text);  // says which
 }
 
 void DataParallel::State::broadcast(const std::vector<Parameter*>& list) const {
@@ -106,6 +78,23 @@ void DataParallel::begin(const PlanLines& more, const std::vector<Parameter*>& t
     if (s.options.parameter_broadcast) s.broadcast(all);
   }
   s.give_to_others();
+}
+
+void DataParallel::share_kernel_choices(const std::function<void()>& compile) {
+  comm::Communicator& c = state_->comm;
+  if (c.size() == 1) return;
+  const std::string text = from_first_rank(c, "kernel choices", [&] {
+    compile();
+    std::string all;
+    for (const auto& [query, kernel] : kernel_choices()) all += fmt::format("{}\n{}\n", query, kernel);
+    return all;
+  });
+  if (c.rank() == 0) return;
+  KernelChoices choices;
+  std::istringstream lines(text);
+  for (std::string query, kernel; std::getline(lines, query) && std::getline(lines, kernel);) choices[query] = kernel;
+  set_kernel_choices(choices);
+  compile();
 }
 
 void DataParallel::check_replicas() {

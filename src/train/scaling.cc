@@ -49,37 +49,6 @@ const std::vector<std::pair<double, double>>& resnet50_completion() {
   return curve;
 }
 
-std::vector<GradientRange> size_buckets(std::span<const int64_t> bytes, int64_t first_bytes, int64_t bucket_bytes) {
-  std::vector<GradientRange> buckets;
-  int64_t filled = 0;
-  for (int i = static_cast<int>(bytes.size()) - 1; i >= 0; --i) {
-    const int64_t limit = buckets.size() <= 1 ? first_bytes : bucket_bytes;
-    if (buckets.empty() || filled + bytes[static_cast<size_t>(i)] > limit) {
-      buckets.push_back({i, i});
-      filled = 0;
-    }
-    buckets.back().first = i;
-    filled += bytes[static_cast<size_t>(i)];
-  }
-  return buckets;
-}
-
-std::vector<GradientRange> fused_buckets(int n, std::span<const int> last) {
-  std::vector<GradientRange> buckets;
-  int first = 0;
-  for (size_t i = 0; i < last.size(); ++i) {
-    const int lowest = i == 0 ? 0 : last[i - 1];
-    if (last[i] <= lowest || last[i] >= n)
-      throw ValueError(
-          fmt::format("all_reduce_fusion_config[{}]={}: must be greater than {} and less than {} (the network has {} gradients)", i, last[i], lowest, n, n));
-    buckets.push_back({first, last[i]});
-    first = last[i] + 1;
-  }
-  if (first < n) buckets.push_back({first, n - 1});
-  std::reverse(buckets.begin(), buckets.end());
-  return buckets;
-}
-
 double all_reduce_seconds(double bytes, int ranks, const ClusterModel& cluster) {
   const double g = std::min(ranks, cluster.ranks_per_host);
   const int hosts = (ranks + cluster.ranks_per_host - 1) / cluster.ranks_per_host;

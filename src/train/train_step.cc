@@ -230,6 +230,10 @@ StepRunner::StepRunner(TrainStep& step, CompileOptions options) : step_(step) {
   compiled_ = CompiledFn(run, std::move(options));
 }
 
+void StepRunner::prepare(const TrainStep::Batch& batch, int64_t step_index) {
+  if (context().mode == Mode::kGraph) compiled_.prepare(batch, step_.variant_at(step_index));
+}
+
 StepResult StepRunner::operator()(const TrainStep::Batch& batch, int64_t step_index) {
   const int variant = step_.variant_at(step_index);
   if (context().mode == Mode::kPynative) {

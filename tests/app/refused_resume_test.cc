@@ -117,7 +117,7 @@ TEST_F(RefusedResume, OtherSettings) {
   expect_refused("part", 4, "E4003", {"train.max_steps=0", "model.name=lenet"});
   expect_refused("part", 4, "E4003", {"train.max_steps=0", "optimizer.name=adam"});
   expect_refused("part", 3, "E3001", {"train.max_steps=0", "train.seed=7"});
-  expect_refused("part", 3, "E3001", {"train.max_steps=0", "train.batch_size=16"});
+  expect_refused("part", 2, "E2010", {"train.max_steps=0", "train.batch_size=16"});
   expect_refused("whole", 4, "E4003", {"model.name=lenet"});
   // Nothing is left to train: it is evaluated with these settings, but stays a run with its own.
   for (const char* set : {"train.batch_size=16", "train.seed=7"}) {

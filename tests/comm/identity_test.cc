@@ -78,7 +78,8 @@ TEST(Identity, RankTable) {
   EXPECT_EQ(i.device, 1);
   EXPECT_EQ(i.address, "10.0.0.1:29560");
   EXPECT_THAT(i.source, HasSubstr("rank table"));
-  i = find_identity({{"MINDSPORE_HCCL_CONFIG_PATH", table.file}, {"SERVER_ID", "0"}, {"DEVICE_NUM", "2"}, {"DEVICE_ID", "4"}, {"SINDRI_MASTER_PORT", "4001"}}, {});
+  i = find_identity({{"MINDSPORE_HCCL_CONFIG_PATH", table.file}, {"SERVER_ID", "0"}, {"DEVICE_NUM", "2"}, {"DEVICE_ID", "4"}, {"SINDRI_MASTER_PORT", "4001"}},
+                    {});
   EXPECT_EQ(i.rank, 0);
   EXPECT_TRUE(i.keeps_store);
   EXPECT_EQ(i.address, "10.0.0.1:4001");
@@ -91,7 +92,8 @@ TEST(Identity, RankTable) {
 }
 
 TEST(Identity, Torchrun) {
-  const Environment e = {{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}, {"MASTER_ADDR", "10.1.1.1"}, {"MASTER_PORT", "777"}};
+  const Environment e = {{"RANK", "1"},         {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}, {"MASTER_ADDR", "10.1.1.1"},
+                         {"MASTER_PORT", "777"}};
   const Identity i = find_identity(e, {});
   EXPECT_EQ(i.rank, 1);
   EXPECT_EQ(i.local_size, 2);
@@ -162,22 +164,32 @@ TEST(Identity, ScriptsWithoutTable) {
 
 TEST(Identity, FirstCompleteSourceWinsAndAgreeingOnesAreFine) {
   const Table table;
-  const Environment e = {{"SINDRI_RANK", "2"},  {"SINDRI_WORLD_SIZE", "4"},  {"SINDRI_MASTER", "127.0.0.1:5000"}, {"RANK_TABLE_FILE", table.file},
-                         {"RANK_ID", "2"},      {"RANK_SIZE", "4"},          {"DEVICE_ID", "0"},                  {"RANK", "1"},  // incomplete
-                         {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"},       {"SLURM_LOCALID", "0"},              {"SLURM_STEP_TASKS_PER_NODE", "1"}};
+  const Environment e = {{"SINDRI_RANK", "2"},
+                         {"SINDRI_WORLD_SIZE", "4"},
+                         {"SINDRI_MASTER", "127.0.0.1:5000"},
+                         {"RANK_TABLE_FILE", table.file},
+                         {"RANK_ID", "2"},
+                         {"RANK_SIZE", "4"},
+                         {"DEVICE_ID", "0"},
+                         {"RANK", "1"},  // incomplete
+                         {"SLURM_PROCID", "0"},
+                         {"SLURM_NTASKS", "1"},
+                         {"SLURM_LOCALID", "0"},
+                         {"SLURM_STEP_TASKS_PER_NODE", "1"}};
   EXPECT_EQ(find_identity(e, {}).source, "SINDRI_*");
 }
 
 TEST(Identity, SourcesThatDisagreeAreAnErrorThatPrintsBoth) {
-  const Environment e = {{"SINDRI_RANK", "2"}, {"SINDRI_WORLD_SIZE", "4"}, {"SINDRI_MASTER", "h:5000"}, {"RANK", "1"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "h"}, {"MASTER_PORT", "5000"}};
+  const Environment e = {{"SINDRI_RANK", "2"}, {"SINDRI_WORLD_SIZE", "4"}, {"SINDRI_MASTER", "h:5000"}, {"RANK", "1"},
+                         {"WORLD_SIZE", "4"},  {"MASTER_ADDR", "h"},       {"MASTER_PORT", "5000"}};
   const std::string text = error_of(e);
   EXPECT_THAT(text, HasSubstr("E2010"));
   EXPECT_THAT(text, HasSubstr("SINDRI_* says rank 2 of 4 at h:5000 (SINDRI_RANK=2"));
   EXPECT_THAT(text, HasSubstr("torchrun) says rank 1 of 4 at h:5000"));
   const Environment size = {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"RANK_ID", "0"}, {"RANK_SIZE", "4"}};
   EXPECT_THAT(error_of(size), HasSubstr("Open MPI says rank 0 of 2"));
-  const Environment slurm = {{"SINDRI_RANK", "0"}, {"SINDRI_WORLD_SIZE", "2"}, {"SINDRI_MASTER", "h:5000"}, {"SLURM_PROCID", "1"},
-                             {"SLURM_NTASKS", "2"}, {"SLURM_LOCALID", "1"}, {"SLURM_STEP_TASKS_PER_NODE", "2"}};
+  const Environment slurm = {{"SINDRI_RANK", "0"},  {"SINDRI_WORLD_SIZE", "2"}, {"SINDRI_MASTER", "h:5000"},       {"SLURM_PROCID", "1"},
+                             {"SLURM_NTASKS", "2"}, {"SLURM_LOCALID", "1"},     {"SLURM_STEP_TASKS_PER_NODE", "2"}};
   EXPECT_THAT(error_of(slurm), HasSubstr("Slurm says rank 1 of 2"));
 }
 
@@ -189,8 +201,9 @@ TEST(Identity, EightRanksInTheTableAndFourStarted) {
 
 // mpirun and torchrun inside of srun: Slurm's numbers are those of the daemons it started.
 TEST(Identity, LaunchersUnderSlurmHideItsNumbers) {
-  const Environment e = {{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "2"},
-                         {"SLURM_LOCALID", "0"},        {"SLURM_STEP_TASKS_PER_NODE", "1(x2)"}, {"SLURM_STEP_NODELIST", "n[1-2]"}};
+  const Environment e = {
+      {"OMPI_COMM_WORLD_RANK", "3"},          {"OMPI_COMM_WORLD_SIZE", "4"},    {"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "2"}, {"SLURM_LOCALID", "0"},
+      {"SLURM_STEP_TASKS_PER_NODE", "1(x2)"}, {"SLURM_STEP_NODELIST", "n[1-2]"}};
   EXPECT_EQ(find_identity(e, {}).rank, 3);
 }
 

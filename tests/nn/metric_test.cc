@@ -164,8 +164,11 @@ TEST(Metric, CountsOfPartsAddUpToThoseOfAll) {
       for (const size_t i : part) update(*m, i);
       sum->add_saved(m->saved());
     }
-    EXPECT_EQ(sum->saved(), all->saved()) << name;
-    EXPECT_EQ(sum->eval(), all->eval()) << name;
+    const std::vector<double> counts = sum->saved(), expected = all->saved(), values = sum->eval(), expected_values = all->eval();
+    ASSERT_EQ(counts.size(), expected.size()) << name;
+    for (size_t i = 0; i < counts.size(); ++i) EXPECT_DOUBLE_EQ(counts[i], expected[i]) << name << ", count " << i;
+    ASSERT_EQ(values.size(), expected_values.size()) << name;
+    for (size_t i = 0; i < values.size(); ++i) EXPECT_DOUBLE_EQ(values[i], expected_values[i]) << name << ", value " << i;
   }
   const MetricPtr area = make_metric("roc_auc");
   EXPECT_FALSE(area->adds_up()) << "it keeps every sample";

@@ -563,7 +563,6 @@ dtype: ms.dtype is ms.common.dtype => True
 
 # name: what raises NotYetError
 NOT_YET = '''
-communication.init: ranks(ms, 8)
 nn.thor: nn.thor(two(nn), Tensor([0.1]), Tensor([0.1]), 0.9)
 nn.optim.THOR: nn.optim.THOR(two(nn), Tensor([0.1]), Tensor([0.1]), 0.9)
 nn.LSTM: nn.LSTM(3, 4)
@@ -1046,16 +1045,6 @@ def one_rank(ms):
         comm.release()
         ms.set_context(device_target='CPU')
         for name in ('RANK_ID', 'RANK_SIZE'):
-            del os.environ[name]
-
-
-def ranks(ms, size):
-    import os
-    os.environ.update(OMPI_COMM_WORLD_RANK='0', OMPI_COMM_WORLD_SIZE=str(size))
-    try:
-        ms.communication.init()
-    finally:
-        for name in ('OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_SIZE'):
             del os.environ[name]
 
 

@@ -518,7 +518,7 @@ def test_collectives_of_a_world_of_one():
     (lambda: P.AllReduce("avg"), ValueError), (lambda: P.Broadcast(), TypeError), (lambda: P.Broadcast("0"), TypeError),
     (lambda: P.Broadcast(1)((f(1),)), ValueError),
     (lambda: P.Broadcast(0)(f(1)), TypeError), (lambda: P.AllReduce()(3), TypeError), (lambda: P.AlltoAll(2, 0, 0)(f([1, 2])), ValueError),
-    (lambda: P.Send(0, 1)(f(1)), NotYetError), (lambda: P.Receive(0, 1, [1], ms.float32)(), NotYetError),
+    (lambda: P.Send(0, 1)(f(1)), ValueError), (lambda: P.Receive(0, 1, [1], ms.float32)(), ValueError),
     (lambda: comm_ops._MirrorOperator(dev_num=2)(f(1)), NotYetError)])
 def test_collective_errors(call, error):
     with pytest.raises(error, match=" | "):

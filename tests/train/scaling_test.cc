@@ -1,27 +1,30 @@
 // The scaling model against the table of published figures it was made for, and against sums done by hand.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <numeric>
 
 #include "sindri/core/error.h"
 #include "sindri/models/models.h"
+#include "sindri/train/data_parallel.h"
 #include "sindri/train/scaling.h"
 
 namespace sindri::train::scaling_test {
 namespace {
 
-std::vector<int64_t> resnet50_bytes(int64_t classes) {
-  std::vector<int64_t> bytes;
-  const nn::CellPtr net = models::create("resnet50", {.num_classes = classes});
-  for (const Parameter* p : net->trainable_params()) bytes.push_back(p->shape().numel() * 4);
-  return bytes;
+// Bytes of the buckets of 25 MB that gradients of these sizes make.
+std::vector<double> buckets_of(const std::vector<int64_t>& numbers, DType dtype) {
+  std::vector<TensorMeta> metas;
+  for (const int64_t n : numbers) metas.push_back({{n}, dtype});
+  DataParallelOptions o;
+  o.bucket_mb = 25e6 / (1 << 20);
+  std::vector<double> out;
+  for (const GradientBucket& b : gradient_buckets(metas, o, comm::world())) out.push_back(static_cast<double>(b.bytes));
+  return out;
 }
 
-std::vector<double> sums(const std::vector<int64_t>& bytes, const std::vector<GradientRange>& buckets) {
-  std::vector<double> out;
-  for (const GradientRange& b : buckets) out.push_back(static_cast<double>(std::accumulate(bytes.begin() + b.first, bytes.begin() + b.last + 1, int64_t{0})));
-  return out;
+std::vector<int64_t> resnet50_sizes(int64_t classes) {
+  std::vector<int64_t> sizes;
+  const nn::CellPtr net = models::create("resnet50", {.num_classes = classes});
+  for (const Parameter* p : net->trainable_params()) sizes.push_back(p->shape().numel());
+  return sizes;
 }
 
 struct Row {
@@ -33,9 +36,9 @@ TEST(Scaling, ResNet50RowsAreWithinOnePoint) {
   const std::vector<Row> rows = {{256, 25, {93, 89, 82, 81, 81}}, {256, 100, {96, 94, 94, 93, 93}}, {32, 100, {77, 51, 47, 46, 46}}};
   const std::vector<int> ranks = {16, 64, 256, 1024, 4096};
   for (const int64_t classes : {1001, 1000}) {
-    const std::vector<int64_t> bytes = resnet50_bytes(classes);
-    ASSERT_EQ(bytes.size(), 161u);
-    const std::vector<double> buckets = sums(bytes, size_buckets(bytes, 1'000'000, 25'000'000));
+    const std::vector<int64_t> sizes = resnet50_sizes(classes);
+    ASSERT_EQ(sizes.size(), 161u);
+    const std::vector<double> buckets = buckets_of(sizes, DType::kFloat32);
     EXPECT_EQ(buckets.size(), 6u);
     for (const Row& row : rows) {
       StepModel step = StepModel::of_rate(row.batch, 2470);
@@ -59,8 +62,7 @@ TEST(Scaling, BertLargeOnASlowNetworkIsWithinOnePoint) {
     numbers.insert(numbers.end(), {h, h, 4 * h * h, 4 * h, 4 * h * h, h, h, h});
   }
   numbers.insert(numbers.end(), {h * h, h, h * h, h, h, h, 30522, 2 * h, 2});
-  for (int64_t& n : numbers) n *= 2;
-  const std::vector<double> buckets = sums(numbers, size_buckets(numbers, 1'000'000, 25'000'000));
+  const std::vector<double> buckets = buckets_of(numbers, DType::kBFloat16);
   const std::vector<int> ranks = {64, 256, 1024, 4096};
   const std::vector<double> percent = {67, 61, 60, 60};
   for (size_t i = 0; i < ranks.size(); ++i)
@@ -92,28 +94,6 @@ TEST(Scaling, AStepByHand) {
   EXPECT_THROW(predict_step(buckets, 0, step, c), ValueError);
   EXPECT_THROW(predict_step(buckets, 2, step, {.rate_between = 0}), ValueError);
   EXPECT_THROW(predict_step(buckets, 2, {}, c), ValueError);
-}
-
-TEST(Scaling, BucketsBySizeFillFromTheLastGradient) {
-  const std::vector<int64_t> bytes = {5, 30, 10, 4, 3, 2, 1};
-  EXPECT_EQ(size_buckets(bytes, 3, 10), (std::vector<GradientRange>{{5, 6}, {3, 4}, {2, 2}, {1, 1}, {0, 0}}));
-  EXPECT_EQ(size_buckets(bytes, 1000, 1000), (std::vector<GradientRange>{{0, 6}}));
-  EXPECT_TRUE(size_buckets({}, 1, 1).empty());
-}
-
-TEST(Scaling, BucketsOfAFusionConfig) {
-  const auto buckets = [](std::vector<int> last) { return fused_buckets(161, last); };
-  EXPECT_EQ(buckets({85, 160}), (std::vector<GradientRange>{{86, 160}, {0, 85}}));
-  EXPECT_EQ(buckets({75, 155}), (std::vector<GradientRange>{{156, 160}, {76, 155}, {0, 75}}));
-  EXPECT_EQ(buckets({}), (std::vector<GradientRange>{{0, 160}}));
-  EXPECT_EQ(buckets({160}), (std::vector<GradientRange>{{0, 160}}));
-  for (const std::vector<int>& wrong : std::vector<std::vector<int>>{{0}, {-1}, {85, 85}, {161}}) EXPECT_THROW(buckets(wrong), ValueError);
-  try {
-    buckets({85, 200});
-    FAIL();
-  } catch (const ValueError& e) {
-    EXPECT_THAT(e.what(), testing::HasSubstr("all_reduce_fusion_config[1]=200: must be greater than 85 and less than 161 (the network has 161 gradients)"));
-  }
 }
 
 }  // namespace

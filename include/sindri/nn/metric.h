@@ -34,8 +34,8 @@ class CountArchive {
   template <class T> CountArchive& operator()(std::vector<T>& counts) {
     auto size = static_cast<int64_t>(counts.size());
     same(size);
-    if (reading_ && (size < 0 || static_cast<size_t>(size) > values_.size())) throw_wrong_size();
     const bool absent = adding_ && values_[at_ - 1] == 0;  // the other side has counted nothing
+    if (reading_ && !absent && (size < 0 || static_cast<size_t>(size) > values_.size() - at_)) throw_wrong_size();
     counts.resize(static_cast<size_t>(size));
     if (absent) return *this;
     for (T& c : counts) (*this)(c);

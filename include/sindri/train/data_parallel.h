@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -86,6 +87,9 @@ class SINDRI_API DataParallel {
   /// ranks rank 0's parameters, state of the network and `state` (optimizer, loss scale, algorithms, counters), and every virtual rank the network's
   /// moving averages.
   void begin(const PlanLines& more, const std::vector<Parameter*>& state);
+  /// The kernels that rank 0 measures as fastest while `compile` runs there become those of all ranks, which then run it: alternatives may differ in
+  /// the last bits.
+  void share_kernel_choices(const std::function<void()>& compile);
   /// Compares the parameters' hashes. CommError kReplicas names the ranks that differ from most, and the first parameter.
   void check_replicas();
   /// Every replica_check_steps: check_replicas(). `step` counts from 1.

@@ -103,10 +103,10 @@ class SINDRI_API Model {
  private:
   struct Loop;
   std::unique_ptr<dataset::Iterator> open_at(const Loop& loop, const dataset::Dataset& data, int64_t size);
-  void begin_parallel(const Loop& loop);
+  void begin_parallel(Loop& loop);
+  [[noreturn]] void fail_without_data(const Loop& loop) const;
   bool run_step(Loop& loop, const TensorList& batch);
   void share_stop(Loop& loop, bool epoch_ended);
-  [[noreturn]] void fail_without_data(const Loop& loop) const;
   void run_epochs(Loop& loop);
   TensorList run_eval(const TensorList& batch);
   Tensor run_network(const Tensor& x);

@@ -1,4 +1,5 @@
-// How long a data-parallel step takes on a number of ranks, from a few constants of the machines: what `sindri plan` prints.
+// How long a data-parallel step takes on a number of ranks, from a few constants of the machines: what `sindri plan` prints. The buckets are those of
+// data_parallel.h.
 //
 // Buckets of gradients are reduced behind the backward, one after the other, by the hierarchical all-reduce of hosts with g ranks each. With a the
 // seconds a message takes and b the bytes a second in one direction, _i inside a host and _e of a host's network card (M hosts):
@@ -41,11 +42,6 @@ struct StepModel {
 /// `completion` of ResNet-50, whose last layers hold most of the weights and little of the work.
 SINDRI_API const std::vector<std::pair<double, double>>& resnet50_completion();
 
-/// Gradients first … last (of the list of all, both inclusive) that are reduced by one call.
-struct GradientRange {
-  int first = 0, last = 0;
-  bool operator==(const GradientRange&) const = default;
-};
 struct BucketTimes {
   double bytes = 0;
   double ready = 0;  ///< r_k
@@ -58,14 +54,6 @@ struct StepPrediction {
   double hidden = 1;  ///< share of all reduction that runs beside the backward
   std::vector<BucketTimes> buckets;
 };
-
-/// Automatic buckets of gradients with these sizes, in completion order (the last gradient first): the first holds up to `first_bytes`, the others up
-/// to `bucket_bytes`, a larger gradient is one by itself.
-SINDRI_API std::vector<GradientRange> size_buckets(std::span<const int64_t> bytes, int64_t first_bytes, int64_t bucket_bytes);
-
-/// The buckets of an `all_reduce_fusion_config` for n gradients, in completion order: inclusive last indices, rising, each in 1 … n-1; what lies behind
-/// the last is one more. Throws ValueError with the entry that is wrong.
-SINDRI_API std::vector<GradientRange> fused_buckets(int n, std::span<const int> last);
 
 /// Seconds of one all-reduce of `bytes` over `ranks`, by (1). A last host may have fewer ranks.
 SINDRI_API double all_reduce_seconds(double bytes, int ranks, const ClusterModel& cluster);

@@ -152,6 +152,8 @@ class SINDRI_API StepRunner {
   /// `step` is kept by reference and must outlive the runner.
   explicit StepRunner(TrainStep& step, CompileOptions options = {});
   StepResult operator()(const TrainStep::Batch& batch, int64_t step_index);
+  /// GRAPH_MODE: compiles what that step needs, and runs nothing.
+  void prepare(const TrainStep::Batch& batch, int64_t step_index);
   const CompiledFn& compiled() const { return compiled_; }
 
  private:

@@ -20,14 +20,16 @@ from sindri.train.callback import Callback, CheckpointConfig, LossMonitor, Model
 METRICS = {"top_1_accuracy", "top_5_accuracy", "loss"}
 
 
-def set_up(config: Config) -> None:
-    """Seed, execution mode, and with `distribute` the process group."""
+def set_up(config: Config) -> str:
+    """Seed, execution mode, and with `distribute` the process group; returns the folder to write to, of which every rank has one of its own."""
     ms.set_seed(config.seed)
     ms.set_context(mode={"graph": ms.GRAPH_MODE, "pynative": ms.PYNATIVE_MODE}[config.mode], device_target="CPU")
     if config.distribute:
-        from sindri.communication import get_group_size, init
+        from sindri.communication import get_group_size, get_rank, init
         init()
         ms.set_auto_parallel_context(device_num=get_group_size(), parallel_mode=ms.ParallelMode.DATA_PARALLEL, gradients_mean=True)
+        return os.path.join(config.output, f"ckpt_{get_rank()}")
+    return str(config.output)
 
 
 def make_network(config: Config) -> nn.Cell:
@@ -95,7 +97,7 @@ class Evaluation(Callback):
 
 def train(config: Config) -> tuple[nn.Cell, dict[str, float]]:
     """One training by the settings; returns (network, results of the last evaluation)."""
-    set_up(config)
+    output = set_up(config)
     data = create_dataset(config.data_path, config.dataset, True, config.batch_size, config.image_size, config.workers, config.distribute)
     steps = data.get_dataset_size()
     net = make_network(config)
@@ -113,7 +115,7 @@ def train(config: Config) -> tuple[nn.Cell, dict[str, float]]:
 
     first_epoch, first_step = 0, 0
     if config.resume:
-        path = newest_checkpoint(config.output) if config.resume == "auto" else config.resume
+        path = newest_checkpoint(output) if config.resume == "auto" else config.resume
         first_epoch, first_step = resume(path, net, optimizer, steps)
         print(f"resumed from {path}: {first_epoch} of {config.epoch_size} epochs are done")
         if first_epoch >= config.epoch_size:
@@ -121,11 +123,11 @@ def train(config: Config) -> tuple[nn.Cell, dict[str, float]]:
 
     saving = CheckpointConfig(save_checkpoint_steps=config.save_checkpoint_epochs * steps, keep_checkpoint_max=config.keep_checkpoint_max,
                               append_info=[{"epoch_num": 0, "step_num": first_step}])
-    callbacks: list[Callback] = [TimeMonitor(steps), LossMonitor(config.print_steps), ModelCheckpoint(prefix=config.net, directory=config.output, config=saving)]
+    callbacks: list[Callback] = [TimeMonitor(steps), LossMonitor(config.print_steps), ModelCheckpoint(prefix=config.net, directory=output, config=saving)]
     evaluation = None
     if config.eval_interval:
         valid = create_dataset(config.data_path, config.dataset, False, config.batch_size, config.image_size, config.workers)
-        evaluation = Evaluation(model, net, valid, config.eval_interval, config.output)
+        evaluation = Evaluation(model, net, valid, config.eval_interval, output)
         callbacks.append(evaluation)
     model.train(config.epoch_size, data, callbacks=callbacks, dataset_sink_mode=config.sink, initial_epoch=first_epoch)
     return net, evaluation.results if evaluation else {}

@@ -10,7 +10,7 @@ from typing_extensions import Self, disjoint_base, final
 
 import numpy as np
 
-from sindri._core import dataset as dataset, events as events, init as init, ops as ops
+from sindri._core import comm as comm, dataset as dataset, events as events, init as init, ops as ops
 from sindri.common.hook_handle import HookHandle
 
 _TensorLike: typing.TypeAlias = Tensor | np.ndarray[Any, Any] | float

@@ -16,6 +16,7 @@ def manual_seed(seed: int) -> None:
     if seed < 0:
         raise ValueError(f"seed must not be negative, got {seed} | manual_seed")
     _core.reset_rng(seed)
+    _core.comm.place_random_numbers()
 
 
 def seed() -> int:
@@ -37,7 +38,7 @@ def get_rng_state() -> Tensor:
 
 
 def set_rng_state(state: Tensor) -> None:
-    """The random ops go on from here. Raises TypeError or ValueError for what get_rng_state did not give."""
+    """The random ops go on from here, each rank with its own numbers. Raises TypeError or ValueError for what get_rng_state did not give."""
     now = _core.rng_state()
     if not isinstance(state, Tensor):
         raise TypeError(f"state must be a Tensor, got {type(state).__name__} | set_rng_state")
@@ -45,3 +46,4 @@ def set_rng_state(state: Tensor) -> None:
         raise ValueError(f"expected {now.dtype} of shape {now.shape}, got {state.dtype} of shape {state.shape} | set_rng_state")
     _core.end_step()
     _core.set_rng_state(state)
+    _core.comm.place_random_numbers()

@@ -58,6 +58,7 @@ def init(backend_name: Optional[str] = None) -> None:
     if not any(os.environ.get(name) for name in _LAUNCHED) and os.environ.get('SINDRI_DIST_BACKEND') != 'single':
         raise CommError('communication.init: this process was not launched as part of a group | no SINDRI_RANK, RANK_TABLE_FILE, OMPI_COMM_WORLD_SIZE, '
                         'MS_ROLE or RANK_SIZE is set | start it with sindri run, mpirun or a rank table, or set RANK_ID=0 RANK_SIZE=1 for a group of one')
+    _end_together()
     try:
         _comm.init()
     except SettingsError as e:  # of the environment; MindSpore raises RuntimeError
@@ -65,7 +66,6 @@ def init(backend_name: Optional[str] = None) -> None:
         error.code, error.message, error.where, error.fix = e.code, e.message, e.where, e.fix
         raise error from e
     _enter(backend)
-    _end_together()
 
 
 def _enter(backend: str) -> None:
@@ -99,12 +99,10 @@ def _end_together() -> None:
 
     def hook(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
         before(kind, error, trace)
-        if not GlobalComm.INITED:
-            return
-        if not issubclass(kind, CommError):
+        if issubclass(kind, CommError):
+            raise SystemExit(EXIT_CODE)  # the interpreter ends in order, with that code
+        if GlobalComm.INITED:
             _comm.abort(f'{kind.__name__}: {error}')
-            return
-        raise SystemExit(EXIT_CODE)  # the interpreter ends in order, with that code
 
     sys.excepthook = hook
 

@@ -88,7 +88,7 @@ def _to_tensor(elem: Any, scaling_sens: Any = None) -> Any:
 def _to_full_tensor(elem: Any, global_device_num: int, global_rank: int, scaling_sens: Any = None) -> Any:
     """The batch of all ranks; with one rank it is the batch itself."""
     if global_device_num != 1:
-        not_yet('train._utils._to_full_tensor', 'model-parallel')
+        not_yet('train._utils._to_full_tensor', 'model parallel')
     row = elem if isinstance(elem, (tuple, list)) else (elem,)
     return _to_tensor(tuple(row), scaling_sens)
 

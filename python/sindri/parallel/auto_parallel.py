@@ -8,4 +8,4 @@ class AutoParallel:
     """Holds a network and how it is split over ranks. Not yet there: raises NotYetError."""
 
     def __init__(self, network: Any, parallel_mode: str = 'semi_auto'):
-        not_yet('parallel.auto_parallel.AutoParallel', 'model-parallel')
+        not_yet('parallel.auto_parallel.AutoParallel', 'model parallel')

@@ -13,5 +13,5 @@ def shard(fn: Callable, in_strategy: Any, out_strategy: Any = None, parameter_pl
     if not isinstance(in_strategy, tuple) or not isinstance(out_strategy, (tuple, type(None))):
         raise TypeError("shard: 'in_strategy' must be a tuple and 'out_strategy' a tuple or None")
     if context.get_auto_parallel_context('parallel_mode') in ('semi_auto_parallel', 'auto_parallel'):
-        not_yet('shard', 'model-parallel')
+        not_yet('shard', 'model parallel')
     return fn

@@ -12,6 +12,7 @@ from sindri import nn
 from sindri.boost import AutoBoost, averaged_weights
 from sindri.common.not_yet import not_yet
 from sindri.common.tensor import Tensor
+from sindri.communication.management import GlobalComm, get_group_size
 from sindri.context import ParallelMode  # noqa: F401  scripts of MindSpore 1 import it from here
 from sindri.nn.cell import Cell
 from sindri.nn.optim.optimizer import Optimizer
@@ -69,6 +70,7 @@ class Model:
         self._parallel_mode = context.get_auto_parallel_context('parallel_mode')
         self._device_number = context.get_auto_parallel_context('device_num')
         self._position: Any = None  # to go on from
+        self._together: Any = None  # of several ranks, in training
         self._steps_before = self._epoch_began_at = 0
         self._metric_fns: Dict[str, Any] = {}
         self._train_network = self._build_train_network()
@@ -256,6 +258,7 @@ class Model:
             if self._selects_variants():
                 network.before_step = lambda done: self._select_variant(p.cur_step_num - helper.sink_size() + done)
         self._to_training()
+        self._begin_together(p)
         self._copy_loss_scale()  # a checkpoint may have been loaded
         self._tell('begin', p)
         hooks.on_train_begin(run_context)
@@ -285,6 +288,22 @@ class Model:
         self._tell('end', p)
         hooks.on_train_end(run_context)
         interrupt.check()
+
+    def _begin_together(self, p: Any) -> None:
+        """With several ranks: all were given the same training, and begin with rank 0's values."""
+        self._together = None
+        if self._parallel_mode != ParallelMode.DATA_PARALLEL or not GlobalComm.INITED or get_group_size() == 1:
+            return
+        state = [(q.name, q) for q in self._train_network.get_parameters()]
+        reducer = getattr(self._train_network, 'grad_reducer', None)
+        mean = reducer.mean if isinstance(reducer, nn.DistributedGradReducer) else context.get_auto_parallel_context('gradients_mean')
+        weights = getattr(self._optimizer, 'parameters', None) or self._train_network.trainable_params()
+        fusion, bucket_mb = context._fusion()
+        self._together = _core.comm.DataParallel(list(weights), state, mean, fusion, bucket_mb, context._broadcasts_parameters())
+        lines = [f'{name}: {value}' for name, value in (
+            ('steps per epoch', p.batch_num), ('epochs', p.epoch_num), ('steps done', p.cur_step_num), ('amp_level', self._amp_level),
+            ('batch size', getattr(p.train_dataset, 'get_batch_size', lambda: None)()), ('loss scale manager', type(self._loss_scale_manager).__name__))]
+        self._together.begin(lines, [])
 
     @staticmethod
     def _initial_epoch(position: Any, epoch: int, initial_epoch: int) -> int:
@@ -317,6 +336,7 @@ class Model:
         params = {p.name: p for p in self._train_network.get_parameters()}
         self._position, values = _core.load_training_state(path, [(name, p.dtype, p.shape) for name, p in params.items()], dec_key, dec_mode)
         _core.set_rng_state(values.pop('sindri.rng_state'))
+        _core.comm.place_random_numbers()
         for name, value in values.items():
             params[name].set_data(value)
         return self._position
@@ -352,6 +372,9 @@ class Model:
             p.train_dataset_element = network.last_batch
         self._follow_loss_scale(p.net_outputs)
         p._step_done()
+        if self._together is not None:
+            for step in range(before + 1, p.cur_step_num + 1):
+                self._together.after_step(step)
         if interrupt.noted and p.cur_step_num - before < helper.sink_size():
             interrupt.check()
         self._tell('step_end', p)
@@ -523,7 +546,7 @@ class Model:
         mode = context.get_auto_parallel_context('parallel_mode')
         if mode not in ('semi_auto_parallel', 'auto_parallel'):
             raise RuntimeError(f"Model.{name}: parallel_mode must be 'semi_auto_parallel' or 'auto_parallel', got '{mode}'")
-        not_yet(f'Model.{name}', 'model-parallel')
+        not_yet(f'Model.{name}', 'model parallel')
 
 
 class _Hooks(_CallbackManager):

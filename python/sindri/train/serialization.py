@@ -407,19 +407,19 @@ def parse_print(print_file_name: str) -> list:
 def load_distributed_checkpoint(network: Any, checkpoint_filenames: Any = None, predict_strategy: Any = None, train_strategy_filename: Any = None,
                                 strict_load: bool = False, dec_key: Any = None, dec_mode: str = 'AES-GCM', **kwargs: Any) -> None:
     """Not yet there: raises NotYetError."""
-    not_yet('load_distributed_checkpoint', 'model-parallel')
+    not_yet('load_distributed_checkpoint', 'model parallel')
 
 
 def merge_sliced_parameter(sliced_parameters: Any, strategy: Any = None) -> Any:
     """Not yet there: raises NotYetError."""
-    not_yet('merge_sliced_parameter', 'model-parallel')
+    not_yet('merge_sliced_parameter', 'model parallel')
 
 
 def build_searched_strategy(strategy_filename: str) -> Any:
     """Not yet there: raises NotYetError."""
-    not_yet('build_searched_strategy', 'model-parallel')
+    not_yet('build_searched_strategy', 'model parallel')
 
 
 def restore_group_info_list(group_info_file_name: str) -> Any:
     """Not yet there: raises NotYetError."""
-    not_yet('restore_group_info_list', 'model-parallel')
+    not_yet('restore_group_info_list', 'model parallel')

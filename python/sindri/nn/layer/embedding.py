@@ -73,7 +73,7 @@ class EmbeddingLookup(Cell):
         super().__init__()
         who = "EmbeddingLookup"
         if check_int(who, "vocab_cache_size", vocab_cache_size, 0):
-            not_yet("nn.EmbeddingLookup(vocab_cache_size=…)", "model-parallel")
+            not_yet("nn.EmbeddingLookup(vocab_cache_size=…)", "model parallel")
         self.vocab_cache_size = vocab_cache_size
         self.vocab_size, self.embedding_size = check_int(who, "vocab_size", vocab_size, 1), check_int(who, "embedding_size", embedding_size, 1)
         self.target = check_choice(who, "target", target, ("CPU", "DEVICE"))

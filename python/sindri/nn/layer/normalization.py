@@ -9,7 +9,7 @@ from sindri.common import dtype as mstype
 from sindri.common.initializer import initializer
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
-from sindri.communication import GlobalComm, get_group_size
+from sindri.communication import GlobalComm, create_group, get_group_size, get_rank
 from sindri._check import check_bool, check_float, check_int, fail, is_int
 from sindri.nn.cell import Cell
 from sindri.nn.layer.basic import Init
@@ -76,23 +76,24 @@ class _BatchNorm(Cell):
         if not batch:
             return _ops.batch_norm_infer(x, self.gamma, self.beta, self.moving_mean, self.moving_variance, self.eps)
         y, mean, var = _ops.batch_norm_train(x, self.gamma, self.beta, self.eps)
-        self._update_moving(mean, var, x.size // self.num_features)
+        count = x.size // self.num_features
+        if count > 0:  # an empty batch has no statistics
+            self._update_moving(mean, var, count / max(1, count - 1))
         return y
 
-    def _update_moving(self, mean: Tensor, var: Tensor, count: int) -> None:
-        if count == 0:
-            return  # an empty batch has no statistics
+    def _update_moving(self, mean: Tensor, var: Tensor, factor: float) -> None:
+        """factor: by which the variance is the unbiased one."""
         if _core.is_casting():
             with _core.FullPrecisionScope():  # a mean moves by less than a half type can tell
-                self._blend(mean, var, count)
+                self._blend(mean, var, factor)
         else:
-            self._blend(mean, var, count)
+            self._blend(mean, var, factor)
 
-    def _blend(self, mean: Tensor, var: Tensor, count: int) -> None:
+    def _blend(self, mean: Tensor, var: Tensor, factor: float) -> None:
         keep = self.momentum
         moving, variance = self.moving_mean, self.moving_variance
         moving.assign(_add(_mul(moving, keep), _mul(mean, 1 - keep)))
-        variance.assign(_add(_mul(variance, keep), _mul(var, (1 - keep) * (count / max(1, count - 1)))))
+        variance.assign(_add(_mul(variance, keep), _mul(var, (1 - keep) * factor)))
 
     def extend_repr(self) -> str:
         return (f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, gamma={self.gamma}, beta={self.beta}, "
@@ -139,7 +140,9 @@ class BatchNorm3d(Cell):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation of [N, C] or [N, C, H, W] over the ranks of process_groups; on one rank, which any group has, as BatchNorm2d.
+    """Batch normalisation of [N, C] or [N, C, H, W] over the ranks of a group: mean and variance are those of all its ranks' batches, which may differ in
+    size. process_groups None: one group of all ranks; else lists of ranks, of which each rank uses the one it is in, and a rank in none its own batch. All ranks
+    make the layer at the same time. A group of one rank is BatchNorm2d.
 
     Raises TypeError unless process_groups is None or a list of lists of ranks, ValueError for ranks that are not there or named twice.
     """
@@ -161,6 +164,47 @@ class SyncBatchNorm(_BatchNorm):
         if any(not 0 <= r < count for r in ranks):
             fail(ValueError, f"SyncBatchNorm: process_groups must hold ranks in [0, {count}), got {process_groups!r}")
         self.process_groups = process_groups
+        self._sync_group = _sync_group(process_groups, count)
+
+    def _normalize_channels(self, x: Tensor) -> Tensor:
+        batch = self.training if self.use_batch_statistics is None else self.use_batch_statistics
+        if not batch or self._sync_group is None:
+            return super()._normalize_channels(x)
+        return self._normalize_over_ranks(x, self._sync_group)
+
+    def _normalize_over_ranks(self, x: Tensor, group: str) -> Tensor:
+        """Sums travel twice: for the mean, then for the squares around it. Their gradients are sums over ranks, too, so that of x sees all ranks' losses."""
+        axes = tuple(i for i in range(len(x.shape)) if i != 1)
+        channels = (1, self.num_features) + (1,) * (len(x.shape) - 2)
+        full = _ops.cast(x, mstype.float32)
+        mine = _ops.full((self.num_features,), x.size // self.num_features, mstype.float32)
+        total, count = _ops.all_reduce((_ops.sum(full, axes), mine), group=group, what="SyncBatchNorm mean")
+        mean = _ops.div(total, count)
+        centred = _ops.sub(full, _ops.reshape(mean, channels))
+        squares = _ops.all_reduce((_ops.sum(_mul(centred, centred), axes),), group=group, what="SyncBatchNorm variance")[0]
+        var = _ops.div(squares, count)
+        scale = _mul(_ops.rsqrt(_add(var, self.eps)), self.gamma)
+        y = _add(_mul(centred, _ops.reshape(scale, channels)), _ops.reshape(self.beta, channels))
+        unbiased = _mul(var, _ops.div(count, _ops.maximum(_ops.sub(count, 1.0), 1.0)))
+        self._update_moving(_ops.stop_gradient(mean), _ops.stop_gradient(unbiased), 1.0)
+        return _ops.cast(y, x.dtype)
+
+
+def _sync_group(process_groups: Optional[Sequence[Sequence[int]]], count: int) -> Optional[str]:
+    """The engine's name of the group that this rank's statistics are of; None where that is this rank alone."""
+    if count == 1:
+        return None
+    if process_groups is None:
+        return "world"
+    own = next((list(g) for g in process_groups if get_rank() in g), [])
+    if len(own) < 2:
+        return None
+    name = "sync_batch_norm_" + "_".join(map(str, own))
+    try:
+        get_group_size(name)
+    except ValueError:  # of the first layer with it
+        create_group(name, own)
+    return name
 
 
 class _InstanceNorm(Cell):

@@ -324,7 +324,7 @@ class Optimizer(Cell):
             if mode == "data_parallel":
                 if not self._support_parallel_optimizer:
                     fail(RuntimeError, f"{self.cls_name}: enable_parallel_optimizer goes with Lamb and AdamWeightDecay only")
-                not_yet("enable_parallel_optimizer", "model-parallel")
+                not_yet("enable_parallel_optimizer", "model parallel")
 
     def _states(self, slot: int) -> ParameterTuple:
         """The library's state of every parameter, in the order in which the rule declares its slots."""

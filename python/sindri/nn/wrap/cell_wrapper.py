@@ -297,11 +297,11 @@ class MicroBatchInterleaved(_InParts):
 
 
 class _BroadCastCell(Cell):
-    """Rank 0's parameters to all ranks; on one rank the values as they are."""
+    """Rank 0's parameters, on every rank; on one rank the values as they are."""
 
     def __init__(self, params: Any) -> None:
         super().__init__()
         self.params = tuple(params)
 
     def construct(self) -> Tuple[Tensor, ...]:
-        return tuple(p.value() for p in self.params)
+        return tuple(_ops.broadcast((p.value(),))[0] for p in self.params)

@@ -204,7 +204,7 @@ def _alone_with(self: Primitive, *args: Any) -> Any:
 
 
 def _not_there(self: Primitive, *args: Any) -> Any:
-    return not_yet(f"ops.{self.name}", "model-parallel")
+    return not_yet(f"ops.{self.name}", "model parallel")
 
 
 AllReduce = _collective("AllReduce", _same, _all_reduce, "The values of all ranks combined by op, on every rank. Differentiable, but for products.",
@@ -255,7 +255,7 @@ def _virtual_div(x: Any, divisor: Optional[float] = None) -> Any:
 
 def _mirror(x: Any, group: Optional[str] = None, dev_num: Optional[int] = None, mean_flag: Optional[bool] = None) -> Any:
     """x; the gradient is all-reduced over dev_num devices. Raises NotYetError for more than one."""
-    return x if dev_num in (None, 1) else not_yet(f"ops._MirrorOperator over {dev_num} devices", "model-parallel")
+    return x if dev_num in (None, 1) else not_yet(f"ops._MirrorOperator over {dev_num} devices", "model parallel")
 
 
 _VirtualDataset = primitive("_VirtualDataset", _inputs)

@@ -1,4 +1,4 @@
-"""Collective primitives. The process group is one rank so far, where each of them is what it is for a world of one: mostly the identity.
+"""Collective primitives. In a group of one rank each is what it is for one: mostly the identity. All ranks of a group make the same calls in the
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -16,5 +16,5 @@ class Pipeline:
     """PipelineCell with stages given by a dict. Not yet there: raises NotYetError."""
 
     def __init__(self, network: Any, micro_size: int, stage_config: Any = None, segment_config: Any = None):
-        not_yet('parallel.nn.Pipeline', 'model-parallel')
+        not_yet('parallel.nn.Pipeline', 'model parallel')
 

@@ -1,0 +1,153 @@
+# shellcheck shell=bash disable=SC2034  # variables that the sourcing scripts use
+# What the launch scripts share; sourced, not run. They are thin: each says which ranks in which folders, and `sindri run` does the rest.
+#
+# Settings of all of them, from the environment:
+#   CONFIG_PATH        settings of the training where the argument is missing (default: configs/resnet50_imagenet.yaml)
+#   SINDRI_*           every setting of Sindri (docs/settings.md): SINDRI_TRAIN__EPOCHS=3
+#   SINDRI_PROGRAM     the sindri program (default: this tree's build, else the one in PATH)
+#   DRY_RUN=1          print what would be run, start nothing
+#   BACKGROUND=1       return at once; NAME.pid holds the process to send SIGTERM to, NAME.out what it prints
+#   MAX_RESTARTS=K     start the job again, from its newest checkpoint, behind a lost rank
+# A relative path is one from where the script is called. Exit code: the job's; 2 for wrong arguments.
+
+set -euo pipefail
+
+SCRIPTS_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+fail() {
+  echo "error: $*" >&2
+  exit 2
+}
+
+# usage TEXT: the arguments were wrong.
+usage() {
+  echo "usage: bash $(basename "$0") $*" >&2
+  exit 2
+}
+
+need_folder() { if [[ ! -d $2 ]]; then fail "$1=$2 is not a directory"; fi; }
+need_file() { if [[ ! -f $2 ]]; then fail "$1=$2 is not a file"; fi; }
+
+absolute() { realpath -m -- "$1"; }
+
+# take_third ARGUMENT: DEVICE_NUM where it is a number, else CONFIG_PATH, which has to exist. Sets device_num and config.
+take_third() {
+  if [[ ${1:-} =~ ^[0-9]+$ ]]; then device_num=$1; elif [[ -n ${1:-} ]]; then CONFIG_PATH=$1; fi
+  take_config "${CONFIG_PATH:-}"
+}
+
+# take_config FILE: sets config to it, or to the default.
+take_config() {
+  config=${1:-$SCRIPTS_DIR/../configs/resnet50_imagenet.yaml}
+  need_file CONFIG_PATH "$config"
+  config=$(absolute "$config")
+}
+
+# find_program: sets program.
+find_program() {
+  program=${SINDRI_PROGRAM:-}
+  if [[ -z $program && -x $SCRIPTS_DIR/../build/release/sindri ]]; then program=$SCRIPTS_DIR/../build/release/sindri; fi
+  if [[ -z $program ]]; then program=$(command -v sindri || true); fi
+  if [[ -z $program || ! -x $program ]]; then fail "SINDRI_PROGRAM=$program is not a program: build Sindri with scripts/build.sh, or install it"; fi
+  program=$(absolute "$program")
+}
+
+# fresh_folder NAME: makes room for a new run in NAME. What holds checkpoints is moved to NAME.<time>, never deleted; a folder that no launch
+# script made is left alone. Sets resume_ckpt anew where it lay in a folder that was moved.
+fresh_folder() {
+  local name=$1 moved
+  if [[ ! -e $name ]]; then return; fi
+  if [[ ! -d $name ]]; then fail "$name exists and is no folder"; fi
+  if [[ -z $(ls -A -- "$name") ]]; then return; fi
+  if ! compgen -G "$name/env*.log" >/dev/null; then fail "$name exists and is not of an earlier launch: start in another folder, or move it away"; fi
+  if [[ ${DRY_RUN:-0} == 1 ]]; then return; fi
+  if [[ -n $(find "$name" -name '*.ckpt' -print -quit) ]]; then
+    moved=$name.$(date +%Y%m%d-%H%M%S)
+    while [[ -e $moved ]]; do moved+=_; done
+    local from
+    from=$(absolute "$name")
+    mv -- "$name" "$moved"
+    echo "$name holds checkpoints: moved to $moved"
+    if [[ ${resume_ckpt:-} == "$from"/* ]]; then resume_ckpt=$(absolute "$moved")${resume_ckpt#"$from"}; fi
+  else
+    rm -rf -- "$name"
+  fi
+}
+
+# take_resume FILE: sets resume_ckpt, which may be empty.
+take_resume() {
+  resume_ckpt=""
+  if [[ -n ${1:-} ]]; then
+    need_file RESUME_CKPT "$1"
+    resume_ckpt=$(realpath -- "$1")
+  fi
+}
+
+# training RUN_DIR: sets words to the command of a training whose run folder is RUN_DIR.
+training() {
+  words=(sindri train --quiet --config "$config" --set "data.path=$data" --set "train.run_dir=$1")
+  if [[ -n ${resume_ckpt:-} ]]; then words+=(--checkpoint "$resume_ckpt" --resume); fi
+}
+
+# link_checkpoints FOLDER RUN_DIR: FOLDER/NAME.ckpt for every checkpoint of the run, where scripts for the reference models look for them.
+link_checkpoints() {
+  local file
+  for file in "$2"/checkpoints/*.ckpt; do
+    if [[ -e $file ]]; then ln -sf -- "$(realpath --relative-to "$1" -- "$file")" "$1/"; fi
+  done
+}
+
+# Ends with this script: signals are handed on, and its end is the job's.
+wait_for_job() {
+  local pid=$1 code last
+  trap 'kill -INT "$pid" 2>/dev/null || true' INT
+  trap 'kill -TERM "$pid" 2>/dev/null || true' TERM HUP
+  while :; do
+    wait "$pid" && code=0 || code=$?
+    kill -0 "$pid" 2>/dev/null || break
+  done
+  wait "$pid" 2>/dev/null && last=0 || last=$?  # where a signal came between the two
+  if [[ $last != 127 ]]; then code=$last; fi
+  trap - INT TERM HUP
+  return "$code"
+}
+
+# launch NAME AFTER... -- FLAGS...: sindri run FLAGS -- ${words[@]}, then the command AFTER, if there is one. NAME names the files of BACKGROUND=1.
+launch() {
+  local name=$1 code pid
+  shift
+  local after=()
+  while [[ $1 != -- ]]; do after+=("$1") && shift; done
+  shift
+  local line=("$program" run --bind core "$@")
+  if [[ ${MAX_RESTARTS:-0} != 0 ]]; then line+=(--max-restarts "$MAX_RESTARTS"); fi
+  if [[ ${DRY_RUN:-0} == 1 ]]; then line+=(--dry-run); fi
+  if [[ ${BACKGROUND:-0} != 1 ]]; then line+=(--with-parent); fi
+  line+=(-- "${words[@]}")
+  echo "+ ${line[*]@Q}" >&2
+  if [[ ${DRY_RUN:-0} == 1 ]]; then
+    "${line[@]}"
+    return
+  fi
+  if [[ ${BACKGROUND:-0} == 1 ]]; then
+    (
+      trap '' HUP
+      set -m  # the job gets signals of its own, not those of this terminal
+      "${line[@]}" &
+      echo $! >"$name.pid"
+      wait $! && code=0 || code=$?
+      if [[ ${#after[@]} -gt 0 ]]; then "${after[@]}"; fi
+      echo "exit code $code"
+    ) >"$name.out" 2>&1 </dev/null &
+    while [[ ! -s $name.pid ]] && kill -0 $! 2>/dev/null; do sleep 0.02; done
+    echo "started in the background: process $(cat "$name.pid"), output $name.out"
+    return
+  fi
+  set -m
+  "${line[@]}" &
+  pid=$!
+  set +m
+  wait_for_job "$pid" && code=0 || code=$?
+  if [[ ${#after[@]} -gt 0 ]]; then "${after[@]}"; fi
+  return "$code"
+}

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Trains with one rank, in the folder train/.
+#   bash run_standalone_train.sh DATASET_PATH [CONFIG_PATH] [RESUME_CKPT]
+# Settings from the environment: launch_lib.sh.
+source "$(dirname "${BASH_SOURCE[0]}")/launch_lib.sh"
+if [[ $# -lt 1 || $# -gt 3 ]]; then usage "DATASET_PATH [CONFIG_PATH] [RESUME_CKPT]"; fi
+need_folder DATASET_PATH "$1"
+data=$(absolute "$1")
+take_config "${2:-${CONFIG_PATH:-}}"
+take_resume "${3:-}"
+find_program
+fresh_folder train
+training "$PWD/train/run"
+launch train link_checkpoints train train/run -- -n 1 --work-dir train --log-file log.txt --env-file env.log

@@ -1,0 +1,142 @@
+// See launch.h. The engine local runs ranks itself; mpirun and srun are started like any program, and each of their ranks runs launch_inside.
+#include "sindri/app/launch.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "sindri/core/error.h"
+#include "src/app/rank_processes.h"
+#include "src/train/atomic_file.h"
+
+namespace sindri::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void say(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+
+std::string end_file(const std::string& log_dir, int rank) { return log_dir + fmt::format("/rank_{}.end", rank); }
+
+// mpirun's or srun's own process in the place of a rank: it is watched like one, and its ranks' ends are read from the log folder.
+JobEnd run_external(const LaunchPlan& plan, const JobOptions& options) {
+  std::error_code ignored;
+  fs::create_directories(plan.log_dir, ignored);
+  for (int r = 0; r < plan.size; ++r) fs::remove(end_file(plan.log_dir, r), ignored);
+  LaunchPlan outer = plan;
+  outer.ranks = {{.rank = 0,
+                  .local = 0,
+                  .device = 0,
+                  .directory = {},
+                  .log = plan.log_dir + "/" + plan.engine + ".log",
+                  .env_file = {},
+                  .environment = plan.environment,
+                  .cores = {}}};
+  JobOptions quiet = options;
+  quiet.says_why = false;
+  if (plan.engine == "mpi") quiet.first_stop_as = SIGUSR1;
+  JobEnd end = run_rank_processes(outer, quiet);
+  RankEnd engine = end.ranks.at(0);
+  end.ranks.clear();
+  for (int r = 0; r < plan.size; ++r) {
+    const std::string file = end_file(plan.log_dir, r);
+    if (!fs::exists(file, ignored)) continue;  // of another host without this folder, or killed before it could say
+    const auto j = nlohmann::json::parse(train::read_small_file(file, 1 << 16, "end of a rank"), nullptr, false);
+    fs::remove(file, ignored);
+    if (!j.is_object()) continue;
+    end.ranks.push_back({.rank = r,
+                         .pid = j.value("pid", -1),
+                         .host = j.value("host", ""),
+                         .log = j.value("log", ""),
+                         .ended = true,
+                         .killed_by_us = j.value("stopped", false),
+                         .code = j.value("code", 0),
+                         .signal = j.value("signal", 0),
+                         .when = j.value("when", 0.0),
+                         .log_start = j.value("log_start", int64_t{0})});
+  }
+  end.cause = root_cause(end.ranks);
+  if (engine.code != 0 && end.cause < 0) {  // nothing better is known than what the engine says
+    engine.log = outer.ranks[0].log;
+    end.ranks.push_back(engine);
+    end.cause = static_cast<int>(end.ranks.size()) - 1;
+  }
+  if (end.cause >= 0 && end.stop_signal == 0 && !end.timed_out) say(failure_text(end.ranks[static_cast<size_t>(end.cause)]));
+  return end;
+}
+
+int code_of(const JobEnd& end) {
+  if (end.timed_out) return 124;
+  if (end.cause < 0) return 0;
+  const RankEnd& cause = end.ranks[static_cast<size_t>(end.cause)];
+  if (end.stop_signal != 0 && (cause.killed_by_us || cause.signal != 0 || cause.code == 128 + SIGTERM)) return 128 + end.stop_signal;
+  return cause.code;
+}
+
+}  // namespace
+
+int launch(const LaunchRequest& request) {
+  for (int attempt = 0;; ++attempt) {
+    const LaunchPlan plan = plan_launch(request, attempt);
+    if (request.dry_run) {
+      std::fputs(describe(plan).c_str(), stdout);
+      return 0;
+    }
+    for (const std::string& note : plan.notes) say("sindri run: " + note + "\n");
+    const JobOptions options{.timeout = request.timeout,
+                             .term_grace = request.term_grace,
+                             .append_logs = attempt > 0,
+                             .says_why = true,
+                             .first_stop_as = 0,
+                             .ends_with_parent = request.with_parent};
+    const JobEnd end = plan.engine == "local" ? run_rank_processes(plan, options) : run_external(plan, options);
+    const int code = code_of(end);
+    if (end.cause < 0 || end.timed_out || end.stop_signal != 0) return code;
+    const RankEnd& cause = end.ranks[static_cast<size_t>(end.cause)];
+    if (plan.engine == "local" && end.told != end.cause) say(failure_text(cause));  // the first to end was not the one to blame
+    const bool restart = attempt < request.max_restarts && worth_restarting(cause);
+    say(fmt::format("sindri run: the job ends with {} because of rank {} ({})\n", code, cause.rank, cause.log));
+    if (!restart) return code;
+    say(fmt::format("sindri run: restart {} of {}\n", attempt + 1, request.max_restarts));
+  }
+}
+
+int launch_inside(const LaunchRequest& request) {
+  const LaunchPlan plan = plan_inside(request);
+  const JobEnd end = run_rank_processes(plan,
+                                        {.timeout = 0,
+                                         .term_grace = request.term_grace,
+                                         .append_logs = !std::string(std::getenv("SINDRI_RESTARTS") != nullptr ? std::getenv("SINDRI_RESTARTS") : "").empty(),
+                                         .says_why = false,
+                                         .first_stop_as = 0,
+                                         .ends_with_parent = true});
+  const RankEnd& r = end.ranks.at(0);
+  const nlohmann::json j = {{"pid", r.pid},
+                            {"host", r.host},
+                            {"log", r.log},
+                            {"code", r.code},
+                            {"signal", r.signal},
+                            {"when", r.when},
+                            {"log_start", r.log_start},
+                            {"stopped", r.code != 0 && (r.killed_by_us || end.stop_signal != 0)}};
+  // Beside the log of the launch, which may be a folder that only this host has: then the launcher goes by what mpirun says.
+  std::error_code ignored;
+  fs::create_directories(plan.log_dir, ignored);
+  train::write_file_atomically(end_file(plan.log_dir, r.rank), j.dump(), "end of a rank");
+  // mpirun takes the first code it hears and kills the others: the rank that is the cause of a 7 shall be first.
+  if (r.code == 7 && end.stop_signal == 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+  return end.stop_signal != 0 && r.killed_by_us ? 128 + end.stop_signal : r.code;
+}
+
+}  // namespace sindri::app

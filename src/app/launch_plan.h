@@ -1,0 +1,43 @@
+// What a launch comes to, before anything starts: which ranks, with which environment, where, by which engine.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sindri/app/launch.h"
+
+namespace sindri::app {
+
+/// A rank that this launcher starts as its child.
+struct PlannedRank {
+  int rank = 0, local = 0, device = 0;
+  std::string directory;  ///< absolute, or empty: the launcher's
+  std::string log, env_file;  ///< absolute, or env_file empty
+  std::map<std::string, std::string> environment;  ///< set for it
+  std::vector<int> cores;  ///< empty: all of the launcher's
+};
+
+struct LaunchPlan {
+  std::string engine;  ///< local, mpi, slurm
+  int size = 1;
+  std::vector<PlannedRank> ranks;  ///< engine local: those of this host
+  std::vector<std::string> command;  ///< of every rank (local), or the whole mpirun or srun line
+  std::map<std::string, std::string> environment;  ///< of that line
+  std::string log_dir;  ///< absolute
+  std::vector<std::string> notes;
+  bool shows_first = true;  ///< the output of this host's first rank goes to the terminal
+};
+
+/// Throws SettingsError. `attempt` counts restarts.
+LaunchPlan plan_launch(const LaunchRequest& request, int attempt);
+/// The plan of launch_inside: one rank, as Open MPI or Slurm numbers it.
+LaunchPlan plan_inside(const LaunchRequest& request);
+/// The commands and environments of --dry-run, secrets left out.
+std::string describe(const LaunchPlan& plan);
+
+/// Cores this process may use, in order.
+std::vector<int> usable_cores();
+std::string host_name();
+
+}  // namespace sindri::app

@@ -1,0 +1,82 @@
+// See comm_verbs.h.
+#include "src/cli/comm_verbs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "sindri/core/error.h"
+#include "src/cli/process.h"
+
+namespace {
+
+// "4096", "32k", "1M" (powers of ten), "1Mi" (powers of two).
+int64_t parse_size(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const std::string unit = end;
+  double scale = 0;
+  if (unit.empty()) scale = 1;
+  if (unit == "k") scale = 1e3;
+  if (unit == "M") scale = 1e6;
+  if (unit == "G") scale = 1e9;
+  if (unit == "Ki") scale = 1024;
+  if (unit == "Mi") scale = 1024.0 * 1024;
+  if (end == text.c_str() || scale == 0 || !(value * scale >= 4) || value * scale > 1e11)
+    throw sindri::Error(sindri::ErrorCode::kUsage, fmt::format("'{}' is no size", text), "--sizes", "give bytes from 4 on, as 64, 32k, 1M or 1Mi");
+  return static_cast<int64_t>(value * scale);
+}
+
+}  // namespace
+
+void CommVerbs::add_to(CLI::App* app) {
+  bench_ = app->add_subcommand("comm-bench",
+                               "Time collective calls between the ranks of a job, and store what a message costs for sindri plan\n\nExamples:\n"
+                               "  mpirun -np 2 --bind-to none sindri comm-bench --ops all_reduce --compare library\n"
+                               "  mpirun -np 8 --oversubscribe --bind-to none sindri comm-bench --sizes 1k,1M,100M --json bench.json\n");
+  bench_->add_option("--sizes", sizes_, "bytes of a call, as 64, 32k, 1M, 1Mi (default: 8 bytes to 100 MB)")
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  bench_->add_option("--ops", request_.ops, fmt::format("of {} (default: all)", fmt::join(sindri::comm::benchmark_ops(), ", ")))
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  bench_->add_option("--compare", compare_, "library: beside the MPI library's own calls, in turn (mpi backend)")
+      ->type_name("LIST")
+      ->check(CLI::IsMember({"library"}))
+      ->allow_extra_args(false);
+  bench_->add_option("--rounds", request_.rounds, "times of each call (default: what fits into half a second, 5 to 200)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100000));
+  bench_->add_option("--backend", backend_, "mpi, gloo, nccl or auto")->type_name("NAME")->capture_default_str();
+  bench_->add_flag("--no-store", keep_, "leave the constants of sindri plan as they are");
+  bench_->add_option("--json", json_file_, "write the results as JSON")->type_name("FILE")->group("Output");
+}
+
+int CommVerbs::run() {
+  if (!sizes_.empty()) {
+    request_.sizes.clear();
+    for (const std::string& s : sizes_) request_.sizes.push_back(parse_size(s));
+  }
+  request_.compare_library = !compare_.empty();
+  request_.store = !keep_;
+  sindri::comm::Options options;
+  options.backend = backend_;
+  sindri::comm::Communicator& world = sindri::comm::init(options);
+  if (request_.compare_library && world.backend() != std::string("mpi"))
+    throw sindri::Error(sindri::ErrorCode::kUsage, fmt::format("--compare library: backend '{}' has no library call to compare with", world.backend()), "",
+                        "start the job with mpirun");
+  const sindri::comm::BenchmarkReport report = sindri::comm::benchmark(world, request_);
+  if (world.rank() == 0) {
+    print_out(report.table);
+    if (!json_file_.empty()) {
+      std::ofstream out(json_file_);
+      out << report.json;
+      if (!out.flush()) throw sindri::IoError(fmt::format("{} cannot be written", json_file_), "--json");
+    }
+  }
+  return 0;
+}

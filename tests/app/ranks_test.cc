@@ -1,0 +1,196 @@
+// Training and evaluation on several ranks, as threads of this process: the same result on any number of them, one that fails takes the others with it.
+// ranks_process_test.cc does it with processes.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "sindri/app/app.h"
+#include "sindri/comm/communicator.h"
+#include "sindri/core/error.h"
+#include "sindri/core/runtime.h"
+#include "sindri/op/kernel_choice.h"
+#include "source_dir.h"
+#include "tests/app/program.h"
+
+namespace sindri::app {
+namespace {
+
+using Sets = std::vector<std::string>;
+
+Settings digits(const Sets& sets) {
+  Settings s;
+  s.load_yaml(std::string(SINDRI_SOURCE_DIR) + "/configs/digits.yaml");
+  for (const char* set : {"data.workers=1", "train.epochs=2", "checkpoint.prefix=net"}) s.set(set);
+  s.set(std::string("data.path=") + SINDRI_SOURCE_DIR + "/dataset/digits");
+  for (const std::string& set : sets) s.set(set);
+  s.validate();
+  return s;
+}
+
+class Ranks : public testing::Test {
+ protected:
+  void SetUp() override { setenv("SINDRI_STRICT", "1", 1); }
+  void TearDown() override { unsetenv("SINDRI_STRICT"); }
+
+  // What each rank's training returned.
+  std::vector<TrainReport> train_on(int ranks, Sets sets, bool resume = false, bool allow_batch_change = false) {
+    sets.push_back("train.run_dir=" + temp_.file("run"));
+    std::vector<TrainReport> reports(static_cast<size_t>(ranks));
+    comm::run_ranks(ranks, [&](int rank) {
+      TrainRequest request;
+      request.quiet = true;
+      request.resume = resume;
+      request.allow_batch_change = allow_batch_change;
+      reports[static_cast<size_t>(rank)] = train(digits(sets), request);
+    });
+    return reports;
+  }
+
+  TempFolder temp_;
+};
+
+TEST_F(Ranks, EvaluateAllOfTheDataTogether) {
+  train_on(1, {"train.epochs=1"});
+  const std::string file = checkpoints(temp_.file("run")).back();
+  train::MetricValues plain;
+  for (const std::string metric : {"metrics.F1.enabled=true", "metrics.roc_auc.enabled=true"}) {  // counts add up; every sample is kept
+    SCOPED_TRACE(metric);
+    for (const int ranks : {1, 2, 3, 16}) {  // 12 batches: some ranks have none
+      std::mutex mutex;
+      int same = 0;
+      comm::run_ranks(ranks, [&](int) {
+        const train::MetricValues values = evaluate(digits({metric}), file);
+        const std::lock_guard lock(mutex);
+        if (ranks == 1) plain = values;
+        same += values == plain ? 1 : 0;
+      });
+      EXPECT_EQ(same, ranks);
+    }
+    EXPECT_GE(plain.size(), 3u);
+  }
+}
+
+// 16 virtual ranks all along: from 16 ranks to 8 within an epoch, and back to 16.
+TEST_F(Ranks, GoOnOnAnotherNumberOfRanks) {
+  const Sets sets = {"dist.virtual_ranks=16", "train.batch_size=4", "checkpoint.save_every_steps=5"};
+  train_on(1, sets);
+  const auto whole = step_losses(temp_.file("run"));
+  ASSERT_EQ(whole.size(), 44u) << "22 steps of 64 samples";
+  std::filesystem::rename(temp_.file("run"), temp_.file("whole"));
+  const auto until = [&](const char* steps) {
+    Sets more = {"train.batch_size=4", "checkpoint.save_every_steps=5"};
+    more.push_back(std::string("train.max_steps=") + steps);
+    return more;
+  };
+  train_on(16, until("9"));  // dist.virtual_ranks is as many as ranks, and is kept
+  EXPECT_EQ(last_step(temp_.file("run")), 9);
+  train_on(8, until("27"), true);
+  const std::vector<TrainReport> reports = train_on(16, until("0"), true);
+  EXPECT_EQ(step_losses(temp_.file("run")), whole);
+  expect_same_end(temp_.file("run"), temp_.file("whole"));
+  for (const TrainReport& r : reports) {
+    EXPECT_EQ(r.checkpoint, reports[0].checkpoint);
+    EXPECT_EQ(r.metrics, reports[0].metrics);
+  }
+  for (int rank = 1; rank < 16; ++rank) EXPECT_TRUE(std::filesystem::exists(temp_.file("run/log_" + std::to_string(rank) + ".txt"))) << rank;
+  std::ifstream log(temp_.file("run/log_5.txt"));
+  std::string line;
+  ASSERT_TRUE(std::getline(log, line));
+  EXPECT_TRUE(line.starts_with("[5/16 ")) << line;
+}
+
+TEST_F(Ranks, AnotherGlobalBatchIsARequest) {
+  train_on(2, {"train.batch_size=16", "train.max_steps=10"});  // 44 steps of 32
+  try {
+    train_on(4, {"train.batch_size=16", "train.max_steps=0"}, true);  // 4 ranks cannot share 2 virtual ranks
+    ADD_FAILURE() << "accepted";
+  } catch (const SettingsError& e) { EXPECT_NE(e.message().find("the global batch was 32 samples and is 64 now"), std::string::npos) << e.what(); }
+  train_on(4, {"train.batch_size=8", "train.max_steps=11"}, true);  // the same 32 samples
+  EXPECT_EQ(last_step(temp_.file("run")), 11);
+  train_on(4, {"train.batch_size=16", "train.max_steps=0"}, true, true);  // 352 samples were seen: from step 6 of 22 on
+  std::ifstream in(temp_.file("run/metrics.jsonl"));
+  int64_t steps = 0;
+  for (std::string line; std::getline(in, line);) steps += nlohmann::json::parse(line)["event"] == "step" ? 1 : 0;
+  EXPECT_EQ(steps, 6 + 16 + 22) << "what was recorded of steps beyond the sixth is of another count";
+}
+
+TEST_F(Ranks, AllStopWhereOneIsAskedTo) {
+  const std::string stop = temp_.file("stop");
+  std::ofstream(stop) << "";
+  const std::vector<TrainReport> reports = train_on(4, {"dist.stop_file=" + stop, "train.batch_size=8"});
+  const int64_t step = last_step(temp_.file("run"));
+  EXPECT_LE(step, 2);
+  for (const TrainReport& r : reports) {
+    EXPECT_EQ(r.stopped_by_signal, SIGTERM);
+    EXPECT_EQ(r.checkpoint, reports[0].checkpoint);
+    EXPECT_EQ(r.resume_command, reports[0].resume_command);
+  }
+  std::ifstream in(temp_.file("run/resume.json"));
+  const nlohmann::json j = nlohmann::json::parse(in);
+  EXPECT_EQ(j["reason"], "SIGTERM");
+  EXPECT_EQ(j["step"], step);
+  EXPECT_EQ(j["checkpoint"], reports[0].checkpoint);
+  EXPECT_EQ(j["command"], reports[0].resume_command);
+  EXPECT_EQ(std::filesystem::read_symlink(temp_.file("run/checkpoints/latest")), std::filesystem::path(reports[0].checkpoint).filename());
+  std::filesystem::remove(stop);
+  train_on(2, {"train.batch_size=8", "dist.virtual_ranks=4"}, true);
+  EXPECT_FALSE(std::filesystem::exists(temp_.file("run/resume.json"))) << "the next start removes it";
+}
+
+// Codes of the errors that ranks end with.
+std::vector<ErrorCode> codes_of(int ranks, const std::function<void(int)>& f) {
+  std::vector<ErrorCode> codes(static_cast<size_t>(ranks), ErrorCode::kInternal);
+  try {
+    comm::run_ranks(ranks, [&](int rank) {
+      try {
+        f(rank);
+      } catch (const Error& e) {
+        codes[static_cast<size_t>(rank)] = e.code();
+        throw;
+      }
+    });
+  } catch (const Error&) {}
+  return codes;
+}
+
+TEST_F(Ranks, OneWhoseDataFailsTakesTheOthersWithIt) {
+  make_jpeg_data(temp_.file("data"), 3, 16, 4);
+  const std::string bad = temp_.file("data/train/class_1/105.jpg");
+  ASSERT_TRUE(std::filesystem::exists(bad));
+  std::filesystem::resize_file(bad, 50);
+  const auto codes = codes_of(4, [&](int) {
+    Settings s;
+    for (const std::string& set : Sets{"model.name=resnet20", "train.batch_size=2", "train.epochs=1", "data.workers=1", "data.path=" + temp_.file("data"),
+                                       "train.run_dir=" + temp_.file("run")})
+      s.set(set);
+    TrainRequest request;
+    request.quiet = true;
+    train(s, request);
+  });
+  EXPECT_EQ(std::count(codes.begin(), codes.end(), ErrorCode::kDataCorrupt), 1);
+  EXPECT_EQ(std::count(codes.begin(), codes.end(), ErrorCode::kRankData), 3);
+}
+
+TEST_F(Ranks, OtherSettingsAndWhatDoesNotFitAreRefusedOnAll) {
+  const auto codes = [&](const std::function<Sets(int)>& sets) {
+    return codes_of(3, [&](int rank) {
+      Sets all = sets(rank);
+      all.push_back("train.run_dir=" + temp_.file("run"));
+      train(digits(all), {});
+    });
+  };
+  EXPECT_EQ(codes([](int rank) {
+              return Sets{"dist.strict_order=false", rank == 2 ? "lr.max=0.1" : "lr.max=0.2"};
+            }),
+            std::vector<ErrorCode>(3, ErrorCode::kCommMismatch));
+  EXPECT_EQ(codes([](int) { return Sets{"dist.strict_order=false", "dist.virtual_ranks=4"}; }), std::vector<ErrorCode>(3, ErrorCode::kLayout));
+  std::filesystem::create_directories(temp_.file("run"));
+  std::ofstream(temp_.file("run/metrics.jsonl")) << "{}\n";
+  EXPECT_EQ(codes([](int) { return Sets{"dist.strict_order=false"}; }), std::vector<ErrorCode>(3, ErrorCode::kRunFolderBusy)) << "an earlier run";
+}
+
+}  // namespace
+}  // namespace sindri::app

@@ -1,0 +1,111 @@
+"""Several ranks, each a Python process: the world, groups, collectives and their gradients, layers and training over ranks, and how a job ends."""
+import json
+import os
+import textwrap
+
+import pytest
+
+import distributed_cases
+import ranks
+
+SIZE = 4
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+@pytest.fixture(scope='module')
+def found(tmp_path_factory):
+    """What the cases came to: rank -> {case: ''} or a traceback. All run in one job, since starting one takes longer than they do."""
+    folder = tmp_path_factory.mktemp('ranks')
+    ended = ranks.run(os.path.join(HERE, 'distributed_cases.py'), [folder], SIZE)
+    results = {}
+    for rank in range(SIZE):
+        path = folder / f'{rank}.json'
+        results[rank] = json.loads(path.read_text()) if path.exists() else {}
+    return ended, results
+
+
+def test_all_ranks_end_well(found):
+    ended, _ = found
+    assert [e.code for e in ended] == [0] * SIZE, ranks.text(ended)
+
+
+@pytest.mark.parametrize('name', distributed_cases.CASES)
+def test_case(found, name, mode):
+    ended, results = found
+    for rank in range(SIZE):
+        result = results[rank].get(f'{name}[{mode}]', 'it did not get there: ' + ranks.text(ended))
+        assert result == '', f'rank {rank}: {result}'
+
+
+def script(tmp_path, text):
+    path = tmp_path / 'script.py'
+    path.write_text(textwrap.dedent(text))
+    return str(path)
+
+
+def test_an_exception_on_one_rank_ends_all(tmp_path):
+    """The others are in a call that it never enters; they end with 7 and say whose fault it was."""
+    path = script(tmp_path, '''
+        import time
+        import sindri as ms
+        from sindri import Tensor, ops
+        from sindri.communication import get_rank, init
+        init()
+        for step in range(50):
+            if get_rank() == 1 and step == 3:
+                raise KeyError('a file of mine')
+            ops.AllReduce()(Tensor([1.0]))
+        time.sleep(60)
+        ''')
+    ended = ranks.run(path, [], 3, limit=40)
+    assert [e.code for e in ended] == [7, 1, 7], ranks.text(ended)
+    assert 'KeyError' in ended[1].out
+    for e in (ended[0], ended[2]):
+        assert 'rank 1' in e.out and 'a file of mine' in e.out, ranks.text(ended)
+
+
+def test_a_killed_rank_ends_all(tmp_path):
+    path = script(tmp_path, '''
+        import os, signal
+        from sindri import Tensor, ops
+        from sindri.communication import get_rank, init
+        init()
+        while True:
+            ops.AllReduce()(Tensor([1.0]))
+            if get_rank() == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+        ''')
+    ended = ranks.run(path, [], 2, limit=40)
+    assert [e.code for e in ended] == [-9, 7], ranks.text(ended)
+
+
+def test_a_rank_that_is_missing_is_named(tmp_path):
+    path = script(tmp_path, '''
+        import os, sys
+        from sindri.communication import init
+        if os.environ['RANK'] == '1':
+            sys.exit(0)
+        init()
+        ''')
+    ended = ranks.run(path, [], 2, limit=40, SINDRI_DIST_INIT_TIMEOUT=2)
+    assert ended[0].code == 7 and '1' in ended[0].out.splitlines()[-1] and 'CommError' in ended[0].out, ranks.text(ended)
+
+
+def test_three_ranks_need_another_order(tmp_path):
+    path = script(tmp_path, '''
+        import numpy as np, os
+        import sindri as ms
+        from sindri import Tensor, nn
+        from sindri.communication import get_rank, init, release
+        init()
+        reducer = nn.DistributedGradReducer([ms.Parameter(Tensor([0.0]), name='p')], mean=True)
+        try:
+            print('mean', reducer((Tensor([3.0 * get_rank()]),))[0].item())
+        except ms.CommError as e:
+            print(e)
+        release()
+        ''')
+    strict = ranks.run(path, [], 3, limit=40)
+    assert [e.code for e in strict] == [0] * 3 and all('strict_order=0' in e.out for e in strict), ranks.text(strict)
+    loose = ranks.run(path, [], 3, limit=40, SINDRI_DIST_STRICT_ORDER=0)
+    assert [e.out.strip() for e in loose] == ['mean 3.0'] * 3, ranks.text(loose)

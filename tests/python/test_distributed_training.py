@@ -1,0 +1,57 @@
+"""One training on four ranks, told to Python in three ways, and to `sindri train` on one rank with four virtual ones: the same weights, bit for bit."""
+import json
+import os
+import sys
+
+import numpy as np
+import pytest
+
+import ranks
+import sindri as ms
+from sindri import _core
+from distributed_training import BATCH, EPOCHS, RATE
+from test_same_training import ROWS, ResNet20, run_process, write_cifar
+
+SIZE = 4
+HERE = os.path.dirname(os.path.abspath(__file__))
+SETTINGS = f"""
+model: {{name: resnet20}}
+data: {{kind: cifar10, augment: false, workers: 1}}
+train: {{epochs: {EPOCHS}, batch_size: {BATCH}, seed: 3, eval_interval: 0}}
+optimizer: {{name: momentum, momentum: 0.9, weight_decay: 0.0001}}
+lr: {{schedule: constant, max: {RATE}}}
+dist: {{virtual_ranks: {SIZE}, bn_merge: rank0}}
+"""
+
+
+@pytest.fixture(scope='module')
+def by_settings(tmp_path_factory):
+    """(folder with the data and where trainings start, values by name, losses of steps)."""
+    folder = tmp_path_factory.mktemp('training')
+    write_cifar(folder)
+    ms.set_seed(7)
+    ms.save_checkpoint(ResNet20(), str(folder / 'start.ckpt'))
+    (folder / 'same.yaml').write_text(SETTINGS, encoding='utf-8')
+    run = folder / 'run'
+    run_process([sys.executable, '-m', 'sindri', 'train', '--quiet', '--config', str(folder / 'same.yaml'), '--checkpoint', str(folder / 'start.ckpt'),
+                 '--set', f'data.path={folder}', '--set', f'train.run_dir={run}'])
+    events = [json.loads(line) for line in (run / 'metrics.jsonl').read_text(encoding='utf-8').splitlines()]
+    found = ms.load_checkpoint(_core.find_newest_checkpoint(str(run / 'checkpoints')))
+    return folder, {n: p.asnumpy() for n, p in found.items()}, np.array([e['loss'] for e in events if e['event'] == 'step'], np.float32)
+
+
+@pytest.mark.parametrize('how', ['model', 'cell', 'own'])
+def test_the_same_weights_as_by_settings(by_settings, how, mode):
+    folder, values, losses = by_settings
+    ended = ranks.run(os.path.join(HERE, 'distributed_training.py'), [folder, how, mode], SIZE, SINDRI_DIST_REPLICA_CHECK_STEPS=1)
+    assert [e.code for e in ended] == [0] * SIZE, ranks.text(ended)
+    own = [np.load(folder / f'{how}_{mode}_{r}.npz') for r in range(SIZE)]
+    assert len(losses) == len(own[0]['losses']) == EPOCHS * ROWS // (BATCH * SIZE) == 10
+    # The mean along the tree over ranks, of the losses that each rank has of its own part.
+    by_rank = [rank['losses'] for rank in own]
+    np.testing.assert_array_equal(((by_rank[0] + by_rank[1]) + (by_rank[2] + by_rank[3])) * np.float32(1 / SIZE), losses)
+    for rank in range(SIZE):
+        names = [n for n in own[rank].files if n != 'losses']
+        assert len(names) == 2 * 65
+        for name in names:
+            np.testing.assert_array_equal(own[rank][name], values[name], err_msg=f'{name} of rank {rank}')

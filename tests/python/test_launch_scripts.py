@@ -1,0 +1,359 @@
+"""The launch scripts (scripts/run_*.sh) and the rank-table tools, with a training that is a few lines of shell; at the end with a real one."""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tarfile
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCRIPTS = ROOT / "scripts"
+PROGRAM = pathlib.Path(os.environ.get("SINDRI_PROGRAM") or ROOT / "build" / "release" / "sindri")
+LIMIT = 60  # seconds for any one script
+
+pytestmark = pytest.mark.skipif(not os.access(PROGRAM, os.X_OK), reason="the sindri program is not built")
+
+# Stands for the program: what starts ranks is real, what they run is not.
+FAKE = r"""#!/usr/bin/env bash
+case $1 in
+  run)
+    words=()
+    last=
+    for word; do
+      if [[ $last == -- && $word == sindri ]]; then word=$0; fi
+      words+=("$word")
+      last=$word
+    done
+    exec PROGRAM "${words[@]}" ;;
+  train)
+    echo "rank $SINDRI_RANK of $SINDRI_WORLD_SIZE in $PWD: $*"
+    for word; do if [[ $word == train.run_dir=* ]]; then run=${word#train.run_dir=}; fi; done
+    if [[ $SINDRI_RANK == 0 ]]; then mkdir -p "$run/checkpoints" && echo weights >"$run/checkpoints/net-1_2.ckpt"; fi
+    code=FAKE_CODE_$SINDRI_RANK
+    if [[ -n ${FAKE_SLEEP:-} ]]; then trap 'exit 143' TERM; trap 'exit 130' INT; : >"ready_$SINDRI_RANK"; while :; do sleep 0.05; done; fi
+    if [[ ${!code:-0} == 7 ]]; then sleep 0.3; fi
+    exit "${!code:-0}" ;;
+  eval) echo "evaluating $*"; echo "loss: 0.51"; echo "accuracy: 0.75"; exit "${FAKE_CODE_0:-0}" ;;
+  *) exec PROGRAM "$@" ;;
+esac
+"""
+
+
+def clean_environment(**more):
+    names = ("RANK_", "DEVICE_", "SERVER_ID", "MINDSPORE_HCCL", "OMPI_", "SLURM_", "CONFIG_PATH", "GTEST_")
+    env = {k: v for k, v in os.environ.items() if not k.startswith(names) and "__" not in k}
+    env.update({k: str(v) for k, v in more.items()})
+    return env
+
+
+class Place:
+    """A folder with data, a configuration and a table, in which scripts are called."""
+
+    def __init__(self, path):
+        self.path = path
+        self.data = path / "data set"
+        self.data.mkdir()
+        self.config = path / "net.yaml"
+        self.config.write_text("model:\n  name: resnet20\n")
+        self.fake = path / "fake_sindri"
+        self.fake.write_text(FAKE.replace("PROGRAM", str(PROGRAM)))
+        self.fake.chmod(0o755)
+
+    def table(self, ranks, servers=1, name="table.json"):
+        hosts = ["127.0.0.1", *(f"10.99.0.{i}" for i in range(1, servers))]
+        each = ranks // servers
+        doc = {
+            "version": "1.0",
+            "server_count": str(servers),
+            "status": "completed",
+            "server_list": [
+                {"server_id": h, "device": [{"device_id": str(d), "device_ip": h, "rank_id": str(s * each + d)} for d in range(each)], "host_nic_ip": "reserve"}
+                for s, h in enumerate(hosts)
+            ],
+        }
+        (self.path / name).write_text(json.dumps(doc))
+        return name
+
+    def command(self, script, *arguments):
+        return ["bash", str(SCRIPTS / script), *map(str, arguments)]
+
+    def run(self, script, *arguments, program=None, **environment):
+        env = clean_environment(SINDRI_PROGRAM=program or self.fake, **environment)
+        return subprocess.run(self.command(script, *arguments), cwd=self.path, env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
+
+    def read(self, name):
+        return (self.path / name).read_text()
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path)
+
+
+def refused(result, message):
+    assert result.returncode == 2, result.stderr
+    assert message in result.stderr, result.stderr
+
+
+SCRIPTS_AND_FIRST = {
+    "run_standalone_train.sh": ["data set"],
+    "run_distribute_train.sh": ["table.json", "data set"],
+    "run_distribute_train_gpu.sh": ["data set"],
+    "run_node1.sh": ["data set"],
+    "run_node2.sh": ["data set"],
+    "run_eval.sh": ["data set", "a.ckpt"],
+    "run_eval_gpu.sh": ["data set", "a.ckpt"],
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS_AND_FIRST)
+def test_wrong_arguments_and_missing_files(place, script):
+    refused(place.run(script), f"usage: bash {script} ")
+    refused(place.run(script, *["x"] * 6), f"usage: bash {script} ")
+    place.table(16, servers=2, name="rank_table_16pcs.json")
+    place.table(2)
+    (place.path / "a.ckpt").write_text("weights")
+    right = SCRIPTS_AND_FIRST[script]
+    at = right.index("data set")
+    refused(place.run(script, *right[:at], "/no/data", *right[at + 1 :]), "error: DATASET_PATH=/no/data is not a directory\n")
+    refused(place.run(script, *right, "/no/config.yaml"), "error: CONFIG_PATH=/no/config.yaml is not a file\n")
+    if right[0] == "table.json":
+        refused(place.run(script, "/no/table.json", *right[1:]), "error: RANK_TABLE_FILE=/no/table.json is not a file\n")
+    if right[-1] == "a.ckpt":
+        refused(place.run(script, "data set", "/no/b.ckpt"), "error: CHECKPOINT_PATH=/no/b.ckpt is not a file\n")
+    refused(place.run(script, *right, CONFIG_PATH="/no/other.yaml"), "error: CONFIG_PATH=/no/other.yaml is not a file\n")
+    assert sorted(p.name for p in place.path.iterdir()) == ["a.ckpt", "data set", "fake_sindri", "net.yaml", "rank_table_16pcs.json", "table.json"]
+
+
+def test_a_table_that_is_not_there_for_nodes(place):
+    refused(place.run("run_node1.sh", "data set", "net.yaml"), "rank_table_16pcs.json is not a file")
+
+
+def test_standalone(place):
+    r = place.run("run_standalone_train.sh", "data set", "net.yaml")
+    assert r.returncode == 0, r.stderr
+    line = f"rank 0 of 1 in {place.path}/train: train --quiet --config {place.config} --set data.path={place.data} --set train.run_dir={place.path}/train/run\n"
+    assert r.stdout == line
+    assert place.read("train/log.txt") == line
+    assert "SINDRI_RANK=0\n" in place.read("train/env.log")
+    assert "SINDRI_JOB_TOKEN" not in place.read("train/env.log")
+    assert (place.path / "train/net-1_2.ckpt").read_text() == "weights\n", "the reference models' place of checkpoints"
+    assert r.stderr.startswith("+ "), "the command is printed"
+
+
+def test_distributed_ranks_have_folders_logs_and_environments(place):
+    r = place.run("run_distribute_train.sh", place.table(4), "data set", "net.yaml")
+    assert r.returncode == 0, r.stderr
+    for i in range(4):
+        assert place.read(f"train_parallel{i}/log.txt").startswith(f"rank {i} of 4 in {place.path}/train_parallel{i}: train ")
+        env = place.read(f"train_parallel{i}/env.log")
+        for line in (f"RANK_ID={i}", f"DEVICE_ID={i}", f"SINDRI_RANK={i}", "RANK_SIZE=4", f"RANK_TABLE_FILE={place.path}/table.json"):
+            assert f"{line}\n" in env
+    assert os.listdir(place.path / "train_parallel0/run/checkpoints") == ["net-1_2.ckpt"]
+    assert (place.path / "train_parallel0/net-1_2.ckpt").exists()
+    assert not (place.path / "train_parallel1/net-1_2.ckpt").exists()
+
+
+def test_the_third_argument_is_a_number_or_a_file(place):
+    place.table(4)
+    assert place.run("run_distribute_train.sh", "table.json", "data set", 4, CONFIG_PATH="net.yaml").returncode == 0
+    assert f"--config {place.config} " in place.read("train_parallel0/log.txt")
+    r = place.run("run_distribute_train.sh", "table.json", "data set", 2)
+    refused(r, "error[E2212] RT12 -n 2 but the table has 4 devices")
+    # Eight stand in the table, four are started.
+    place.table(8)
+    refused(place.run("run_distribute_train.sh", "table.json", "data set", 4), "RT12 -n 4 but the table has 8 devices")
+    refused(place.run("run_distribute_train.sh", "table.json", "data set", RANK_SIZE=4), "RT12 RANK_SIZE=4 but the table has 8 devices")
+    refused(place.run("run_distribute_train.sh", "table.json", "data set", DEVICE_NUM=4), "RT12 DEVICE_NUM=4 but the table has 8 devices")
+
+
+def test_a_wrong_table_is_refused_before_anything_is_moved(place):
+    place.table(2)
+    assert place.run("run_distribute_train.sh", "table.json", "data set", "net.yaml").returncode == 0
+    (place.path / "table.json").write_text('{"version": "2.0"}')
+    r = place.run("run_distribute_train.sh", "table.json", "data set", "net.yaml")
+    refused(r, "RT03 version \"2.0\" not supported")
+    assert (place.path / "train_parallel0/net-1_2.ckpt").exists()
+
+
+def test_the_default_settings_are_the_reference_models(place):
+    assert place.run("run_standalone_train.sh", "data set").returncode == 0
+    assert f"--config {ROOT}/configs/resnet50_imagenet.yaml " in place.read("train/log.txt")
+
+
+def test_resuming_from_a_checkpoint(place):
+    place.table(2)
+    assert place.run("run_distribute_train.sh", "table.json", "data set", "net.yaml").returncode == 0
+    # It lies in a folder that is moved away.
+    r = place.run("run_distribute_train.sh", "table.json", "data set", "net.yaml", "train_parallel0/net-1_2.ckpt")
+    assert r.returncode == 0, r.stderr
+    file = re.search(r"--checkpoint (\S+) --resume", place.read("train_parallel0/log.txt")).group(1)
+    assert pathlib.Path(file).read_text() == "weights\n"
+    assert re.match(rf"{re.escape(str(place.path))}/train_parallel0\.\d{{8}}-\d{{6}}_*/run/checkpoints/net-1_2.ckpt$", file)
+    refused(place.run("run_standalone_train.sh", "data set", "net.yaml", "/no/x.ckpt"), "error: RESUME_CKPT=/no/x.ckpt is not a file")
+
+
+def test_folders_with_checkpoints_are_moved_and_others_left(place):
+    for _ in range(3):
+        assert place.run("run_standalone_train.sh", "data set", "net.yaml").returncode == 0
+    kept = [p for p in place.path.iterdir() if p.name.startswith("train.")]
+    assert len(kept) == 2
+    assert all((p / "run/checkpoints/net-1_2.ckpt").exists() for p in kept)
+    for p in (place.path / "train").rglob("*.ckpt"):
+        p.unlink()
+    assert place.run("run_standalone_train.sh", "data set", "net.yaml").returncode == 0
+    assert len([p for p in place.path.iterdir() if p.name.startswith("train.")]) == 2, "nothing worth keeping: made anew"
+    # A data set's own train/ is nobody's to delete.
+    other = place.path / "elsewhere"
+    (other / "train/cats").mkdir(parents=True)
+    env = clean_environment(SINDRI_PROGRAM=place.fake)
+    r = subprocess.run(place.command("run_standalone_train.sh", ".", "../net.yaml"), cwd=other, env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
+    refused(r, "train exists and is not of an earlier launch")
+    assert (other / "train/cats").is_dir()
+
+
+def test_exit_code_is_that_of_the_job(place):
+    place.table(3)
+    assert place.run("run_distribute_train.sh", "table.json", "data set", "net.yaml", FAKE_CODE_1=3, FAKE_CODE_0=7, FAKE_CODE_2=7).returncode == 3
+    assert place.run("run_distribute_train.sh", "table.json", "data set", "net.yaml", FAKE_CODE_2=7).returncode == 7
+    assert place.run("run_standalone_train.sh", "data set", "net.yaml", FAKE_CODE_0=6).returncode == 6
+
+
+def test_gpu_ranks_share_a_folder(place):
+    r = place.run("run_distribute_train_gpu.sh", "data set", 3, CONFIG_PATH="net.yaml", RANK_TABLE_FILE="/no/table", RANK_SIZE=99)
+    assert r.returncode == 0, r.stderr
+    for i in range(3):
+        assert place.read(f"train_parallel/log_{i}.txt").startswith(f"rank {i} of 3 in {place.path}/train_parallel: ")
+        assert (place.path / f"train_parallel/ckpt_{i}/net-1_2.ckpt").exists()
+        assert "SINDRI_DEVICE_TARGET=GPU\n" in place.read(f"train_parallel/env_{i}.log")
+    refused(place.run("run_distribute_train_gpu.sh", "data set", 0), "error: DEVICE_NUM=0 is not a number from 1")
+
+
+def test_nodes_start_their_server_of_the_table(place):
+    place.table(4, servers=2, name="rank_table_16pcs.json")
+    r = place.run("run_node2.sh", "data set", "net.yaml")
+    assert r.returncode == 0, r.stderr
+    assert place.read("device1/train.log").startswith(f"rank 3 of 4 in {place.path}/device1: ")
+    assert "SERVER_ID=1\n" in place.read("device0/env.log")
+    r = place.run("run_node1.sh", "data set", "net.yaml")
+    assert r.returncode == 0, r.stderr
+    assert place.read("device1/train.log").startswith("rank 1 of 4 ")
+    assert "SINDRI_MASTER=127.0.0.1:29560\n" in place.read("device1/env.log")
+
+
+def test_eval_prints_the_result(place):
+    (place.path / "run/checkpoints").mkdir(parents=True)
+    (place.path / "run/checkpoints/net-1_2.ckpt").write_text("weights")
+    (place.path / "link.ckpt").symlink_to("run/checkpoints/net-1_2.ckpt")
+    r = place.run("run_eval.sh", "data set", "link.ckpt")
+    assert r.returncode == 0, r.stderr
+    assert r.stdout.endswith("\nresult: {'loss': 0.51, 'accuracy': 0.75} ckpt=link.ckpt\n")
+    assert f"--checkpoint {place.path}/run/checkpoints/net-1_2.ckpt --set data.path={place.data}\n" in place.read("eval/log.txt")
+    r = place.run("run_eval_gpu.sh", "data set", "link.ckpt", "net.yaml", FAKE_CODE_0=3)
+    assert r.returncode == 3
+    assert f"--config {place.config}\n" in place.read("eval/log.txt")
+    assert "SINDRI_DEVICE_TARGET=GPU\n" in place.read("eval/env.log")
+
+
+def test_dry_run_starts_and_moves_nothing(place):
+    place.table(2)
+    assert place.run("run_distribute_train.sh", "table.json", "data set", "net.yaml").returncode == 0
+    before = sorted(p.name for p in place.path.iterdir())
+    r = place.run("run_distribute_train.sh", "table.json", "data set", "net.yaml", DRY_RUN=1)
+    assert r.returncode == 0, r.stderr
+    assert sorted(p.name for p in place.path.iterdir()) == before
+    assert r.stdout.count("SINDRI_WORLD_SIZE=2 ") == 2
+    assert f"--set 'data.path={place.data}'" in r.stdout
+
+
+def processes_of(folder):
+    """Processes that work in the folder or below."""
+    found = []
+    for p in pathlib.Path("/proc").iterdir():
+        try:
+            if p.name.isdigit() and os.readlink(p / "cwd").startswith(str(folder)):
+                found.append(int(p.name))
+        except OSError:
+            pass
+    return found
+
+
+def wait_for(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.01)
+
+
+def test_background_returns_and_leaves_a_pid_file(place):
+    place.table(2)
+    r = place.run("run_distribute_train.sh", "table.json", "data set", "net.yaml", BACKGROUND=1, FAKE_SLEEP=1)
+    assert r.returncode == 0, r.stderr
+    pid = int(place.read("train_parallel.pid"))
+    wait_for(lambda: all((place.path / f"train_parallel{i}/ready_{i}").exists() for i in range(2)))
+    os.kill(pid, signal.SIGTERM)
+    wait_for(lambda: "exit code 143\n" in place.read("train_parallel.out"))
+    wait_for(lambda: not processes_of(place.path))
+    assert (place.path / "train_parallel0/net-1_2.ckpt").exists()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_signals_to_the_script_reach_the_ranks(place, number, code):
+    place.table(2)
+    env = clean_environment(SINDRI_PROGRAM=place.fake, FAKE_SLEEP=1)
+    p = subprocess.Popen(place.command("run_distribute_train.sh", "table.json", "data set", "net.yaml"), cwd=place.path, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: all((place.path / f"train_parallel{i}/ready_{i}").exists() for i in range(2)))
+        p.send_signal(number)
+        assert p.wait(timeout=LIMIT) == code
+        wait_for(lambda: not processes_of(place.path), 5)
+    finally:
+        p.kill()
+        p.wait()
+        for left in processes_of(place.path):
+            os.kill(left, signal.SIGKILL)
+
+
+def tool(name, *arguments, cwd):
+    env = clean_environment(SINDRI_PROGRAM=PROGRAM)
+    return subprocess.run(["python3", str(SCRIPTS / name), *arguments], cwd=cwd, env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
+
+
+def test_hccl_tools_and_merge(tmp_path):
+    r = tool("hccl_tools.py", "--device_num", "[0,8)", "--server_ip", "10.0.0.1", "--device_ips", ",".join(f"192.168.{i}.1" for i in range(8)), cwd=tmp_path)
+    assert r.returncode == 0, r.stderr
+    assert r.stdout.endswith("hccl_8p_01234567_10.0.0.1.json\n")
+    r = tool("hccl_tools.py", "--device_num=[0,4)", "--visible_devices=4,5,6,7", "--server_ip=10.0.0.2", cwd=tmp_path)
+    assert r.returncode == 0, r.stderr
+    second = json.loads((tmp_path / "hccl_4p_4567_10.0.0.2.json").read_text())
+    assert [d["device_id"] for d in second["server_list"][0]["device"]] == ["4", "5", "6", "7"]
+    r = tool("merge_hccl.py", "hccl_4p_4567_10.0.0.2.json", "hccl_8p_01234567_10.0.0.1.json", cwd=tmp_path)
+    assert r.returncode == 0, r.stderr
+    both = json.loads((tmp_path / "hccl_2s_12p.json").read_text())
+    assert both["server_count"] == "2"
+    assert [s["server_id"] for s in both["server_list"]] == ["10.0.0.2", "10.0.0.1"], "in the order of the arguments"
+    assert [d["rank_id"] for s in both["server_list"] for d in s["device"]] == [str(i) for i in range(12)]
+    refused(tool("hccl_tools.py", "--device_num", "[6,3)", cwd=tmp_path), 'device num "[6,3)": start must not exceed end')
+    refused(tool("merge_hccl.py", cwd=tmp_path), "usage: merge_hccl.py FILE...")
+    refused(tool("merge_hccl.py", "hccl_2s_12p.json", "hccl_2s_12p.json", cwd=tmp_path), "RT11 server_id 10.0.0.2 appears twice")
+
+
+def images(folder, per_class=16):
+    """CIFAR-10 pictures in class folders, from the shared data; None where that is not there."""
+    source = ROOT.parent / "shared" / "data" / "cifar10-images.tar.xz"
+    if not source.is_file():
+        return None
+    return source
+
+
+def test_shell_files_are_clean():
+    found = subprocess.run(["bash", "-c", "command -v shellcheck"], capture_output=True, check=False)
+    if found.returncode != 0:
+        pytest.skip("shellcheck is not installed")
+    files = [*sorted(SCRIPTS.glob("run_*.sh")), SCRIPTS / "launch_lib.sh"]
+    r = subprocess.run(["shellcheck", *map(str, files)], capture_output=True, text=True, check=False)
+    assert r.returncode == 0, r.stdout
