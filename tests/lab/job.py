@@ -118,14 +118,18 @@ class Job:
 
     def steps(self):
         """How many steps rank 0 has told of."""
-        numbers = re.findall(r"\bstep (\d+)", self.text(0))
-        return int(numbers[-1]) if numbers else 0
+        lines = re.findall(r"epoch (\d+)/\d+ +(\d+)/(\d+) +loss", self.text(0))
+        return (int(lines[-1][0]) - 1) * int(lines[-1][2]) + int(lines[-1][1]) if lines else 0
+
+    def running(self):
+        """Whether anything that was started for it still runs."""
+        return any(p.running() for p in ([self.launcher] if self.launcher else self.processes.values()))
 
     def wait_steps(self, n=1, limit=60):
         """Until it has trained for so many steps."""
         until = time.monotonic() + limit
         while self.steps() < n:
-            if not self.lab.pids():
+            if not self.running():
                 raise AssertionError(f"the job ended before step {n}:\n{self.texts()}")
             if time.monotonic() > until:
                 raise Hang(f"no step {n} within {limit} s:\n{self.texts()}")
@@ -135,8 +139,11 @@ class Job:
     def wait_end(self, limit, since=None, but=()):
         """Until nothing of it runs any more but the ranks of `but`; seconds from `since`. Raises Hang."""
         since = since or time.monotonic()
+        waiting = [self.pid(r) for r in but]
         while True:
-            left = {p: line for p, line in self.lab.pids().items() if p not in [self.pid(r) for r in but]}
+            starters = [p.pid for p in ([self.launcher] if self.launcher else self.processes.values()) if p.running()]
+            left = {**dict.fromkeys(starters, "started by the test"), **self.lab.pids()}
+            left = {p: line for p, line in left.items() if p not in waiting}
             took = time.monotonic() - since
             if not left:
                 return took
@@ -147,7 +154,7 @@ class Job:
     def codes(self):
         """Exit codes of what has ended: the launcher's, or each rank's."""
         ended = {"launcher": self.launcher} if self.launcher else self.processes
-        return {who: p.wait(2) for who, p in ended.items() if not p.running()}
+        return {who: p.wait(1) for who, p in ended.items() if not p.running()}
 
     def expect_codes(self, launcher, others, but=None):
         """The launcher's code, or each rank's, but for those of `but`."""
