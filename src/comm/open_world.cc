@@ -76,7 +76,12 @@ std::shared_ptr<Communicator> open_with_gloo(Identity identity, const Options& o
   const std::shared_ptr<Session> session = make_session(std::move(identity), options);
   session->host_of = hosts_of(meeting.peers);
   start_watch(session, std::move(meeting));
-  return open_gloo(session, config);
+  try {
+    return open_gloo(session, config);
+  } catch (...) {
+    session->close();
+    throw;
+  }
 }
 
 // Rank 0 keeps a store where the system has a free port, and MPI tells the others where.
