@@ -137,9 +137,21 @@ class Job:
         return self
 
     def wait_end(self, limit, since=None, but=()):
-        """Until nothing of it runs any more but the ranks of `but`; seconds from `since`. Raises Hang."""
+        """Until no rank runs any more but those of `but`; seconds from `since`. Raises Hang, also where the launcher is not done 5 s later."""
         since = since or time.monotonic()
         waiting = [self.pid(r) for r in but]
+        if self.layout == "mpi" and since:  # mpirun takes some seconds to notice
+            ranks = [self.pid(r) for r in range(self.ranks)]
+            while set(ranks) & set(self.lab.pids()):
+                if time.monotonic() - since > limit:
+                    raise Hang(f"after {limit} s there still run {self.lab.pids()}:\n{self.texts()}")
+                time.sleep(0.02)
+            took = time.monotonic() - since
+            self._wait_all(5, time.monotonic(), waiting)
+            return took
+        return self._wait_all(limit, since, waiting)
+
+    def _wait_all(self, limit, since, waiting):
         while True:
             starters = [p.pid for p in ([self.launcher] if self.launcher else self.processes.values()) if p.running()]
             left = {**dict.fromkeys(starters, "started by the test"), **self.lab.pids()}
