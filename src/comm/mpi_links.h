@@ -27,6 +27,8 @@ class MpiBatch {
 /// Between the members of one communicator, which have a tag of their own in the job's one MPI communicator.
 class MpiLinks final : public Links {
  public:
+  static constexpr int64_t kPiece = 256 << 10;  ///< bytes of the library's messages; larger ones are several
+
   /// `members`: world ranks.
   MpiLinks(Session& session, MpiHandle world, std::vector<int> members, int rank, int tag);
   void exchange(std::span<const Message> sends, std::span<const Message> receives) override;

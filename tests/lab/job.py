@@ -175,9 +175,9 @@ class Job:
             raise AssertionError(f"exit codes {self.codes()}, expected {want}:\n{self.texts()}")
 
     def expect_said(self, pattern, ranks):
-        """That each of the ranks has said what matches."""
+        """That each of the ranks has said what matches; one of them under mpirun, which ends the others as soon as one has ended."""
         silent = [r for r in ranks if not re.search(pattern, self.text(r), re.S)]
-        if silent:
+        if len(silent) == len(ranks) or (silent and self.layout != "mpi"):
             raise AssertionError(f"ranks {silent} said nothing like {pattern!r}:\n{self.texts()}")
 
 
