@@ -33,7 +33,7 @@ class MpiLinks final : public Links {
   MpiLinks(Session& session, MpiHandle world, std::vector<int> members, int rank, int tag);
   void exchange(std::span<const Message> sends, std::span<const Message> receives) override;
 
-  /// Starts messages, in pieces of at most 4 MB; both sides start theirs in the same order. The memory stays until wait().
+  /// Starts messages, in pieces of at most kPiece; both sides start theirs in the same order. The memory stays until wait().
   void start(std::span<const Message> sends, std::span<const Message> receives, MpiBatch* batch);
   /// Until all of the batch have arrived: those that were sent, too, so that nothing is left for the library to do while the program computes.
   void wait(MpiBatch* batch);
