@@ -62,7 +62,8 @@ def test_mpirun_16_ranks_on_2_hosts(one_rank):
         run_dir = lab.folder / "run"
         subnet = f"{SUBNET}.0/24"
         where = f"{lab.address(1)}:8,{lab.address(2)}:8"
-        job = lab.start(1, ["mpirun", "-np", 16, "--host", where, "--oversubscribe", "--bind-to", "none", "--allow-run-as-root", "--mca", "plm_rsh_agent", lab.nsrsh, "--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp", "--mca", "btl_tcp_links", 2,
+        job = lab.start(1, ["mpirun", "-np", 16, "--host", where, "--oversubscribe", "--bind-to", "none", "--allow-run-as-root",
+                            "--mca", "plm_rsh_agent", lab.nsrsh, "--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp", "--mca", "btl_tcp_links", 2,
                             "--mca", "btl_vader_single_copy_mechanism", "none", "--mca", "btl_tcp_if_include", subnet, "--mca", "oob_tcp_if_include", subnet,
                             *[w for name in SETTINGS for w in ("-x", name)],
                             PROGRAM, "train", "--quiet", "--config", ROOT / "configs/digits.yaml", "--set", f"data.path={DIGITS}",
