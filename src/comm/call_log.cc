@@ -228,7 +228,13 @@ std::string trace_report(const std::string& folder) {
     std::optional<Gap> gap = first_gap(logs, group, {members.begin(), members.end()});
     if (gap && (!first || gap->order < first->order)) first = gap;
   }
-  lines.push_back(first ? first->text : "every rank entered the same calls");
+  lines.push_back(first ? first->text : "these ranks entered the same calls");
+  if (!first) {
+    std::map<std::string, std::vector<int>> waiting;  // call, ranks
+    for (const auto& [r, log] : logs.ranks)
+      if (!log.calls.empty() && !log.calls.back().done) waiting[fmt::format("{} {}", log.calls.back().number, log.calls.back().text)].push_back(r);
+    for (const auto& [call, ranks] : waiting) lines.push_back(fmt::format("rank {} waited in call {}", fmt::join(ranks, ", "), call));
+  }
   std::vector<int> absent;
   for (int r = 0; r < logs.size; ++r)
     if (logs.ranks.count(r) == 0) absent.push_back(r);
