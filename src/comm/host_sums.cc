@@ -94,7 +94,8 @@ void HostSums::consume(const Job& job, Chunk* c) {
   if (job.staged) {
     const int64_t k = c->begin * job.element / job.chunk;
     const void* const row = from;
-    reduce_tree(std::span(&row, 1), job.sum, window_.stage(window_.local(), k) + (c->begin * job.element - k * job.chunk), job.dtype, c->count, job.op, job.factor);
+    reduce_tree(std::span(&row, 1), job.sum, window_.stage(window_.local(), k) + (c->begin * job.element - k * job.chunk), job.dtype, c->count, job.op,
+                job.factor);
     return;
   }
   job.list.each(c->begin * job.element, c->count * job.element, [&](const PieceList::Run& run, int64_t skip, int64_t bytes) {

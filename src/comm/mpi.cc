@@ -132,7 +132,8 @@ class Mpi final : public Communicator {
   std::map<std::string, int> groups_;  // times a group was made
 };
 
-Mpi::Mpi(std::shared_ptr<Session> s, std::string name, std::vector<int> members, int rank) : Communicator(std::move(s), std::move(name), std::move(members), rank) {
+Mpi::Mpi(std::shared_ptr<Session> s, std::string name, std::vector<int> members, int rank)
+    : Communicator(std::move(s), std::move(name), std::move(members), rank) {
   const std::vector<int>& host_of = session()->host_of;
   const auto host = [&](int member) { return host_of[static_cast<size_t>(this->members()[static_cast<size_t>(member)])]; };
   std::vector<int> hosts;
@@ -173,10 +174,8 @@ Mpi::Mpi(std::shared_ptr<Session> s, std::string name, std::vector<int> members,
 
 void Mpi::open_window(const std::string& key) {
   const auto each = static_cast<int>(local_.size());
-  if (name() == "world")
-    host_comm_ = job().host;
-  else
-    check_mpi(mpi_library().group(job().world, local_.data(), each, static_cast<int>(hash_of(key) % 30000), &host_comm_), "MPI_Comm_create_group");
+  if (name() == "world") host_comm_ = job().host;
+  else check_mpi(mpi_library().group(job().world, local_.data(), each, static_cast<int>(hash_of(key) % 30000), &host_comm_), "MPI_Comm_create_group");
   const SharedWindow::Staging& staging = each == size() ? kOneHost : kSeveralHosts;
   Window w = make_window(host_comm_, each, SharedWindow::part_bytes(staging));
   const auto local = static_cast<int>(std::find(local_.begin(), local_.end(), session()->identity.rank) - local_.begin());
@@ -311,7 +310,8 @@ void start_mpi() {
   MpiJob& j = job();
   const MpiTable& mpi = mpi_library();
   if (j.ended || mpi.finalized() != 0)
-    throw CommError(ErrorCode::kCommLibrary, "MPI has been finalized in this process, and cannot begin again", "comm::init", "call comm::init() once a process");
+    throw CommError(ErrorCode::kCommLibrary, "MPI has been finalized in this process, and cannot begin again", "comm::init",
+                    "call comm::init() once a process");
   int ours = 0, serialized = 0;
   check_mpi(mpi.init(&ours, &serialized), "MPI_Init_thread");
   if (serialized == 0)
@@ -355,8 +355,8 @@ std::shared_ptr<Communicator> open_mpi_world(const std::shared_ptr<Session>& ses
   const MpiJob& j = job();
   Identity& id = session->identity;
   if (id.source != "none" && (id.rank != j.rank || id.size != j.size))
-    throw CommError(ErrorCode::kRendezvous, fmt::format("{} says rank {} of {}, MPI says rank {} of {}", id.source, id.rank, id.size, j.rank, j.size), "comm::init",
-                    "unset the variables of the other launcher, or start the job with mpirun or srun --mpi=pmix");
+    throw CommError(ErrorCode::kRendezvous, fmt::format("{} says rank {} of {}, MPI says rank {} of {}", id.source, id.rank, id.size, j.rank, j.size),
+                    "comm::init", "unset the variables of the other launcher, or start the job with mpirun or srun --mpi=pmix");
   id.rank = j.rank;
   id.size = j.size;
   if (id.source == "none") id.source = "MPI";
@@ -384,7 +384,8 @@ std::string mpi_broadcast_text(const std::string& text) {
 }
 
 MpiPlainCalls::MpiPlainCalls(Communicator& world) : session_(*world.session()) {
-  if (std::string_view(world.backend()) != "mpi" || world.size() != job().size) throw ValueError("the library's own calls are there on an mpi world only", "comm");
+  if (std::string_view(world.backend()) != "mpi" || world.size() != job().size)
+    throw ValueError("the library's own calls are there on an mpi world only", "comm");
 }
 void MpiPlainCalls::all_reduce(float* data, int64_t count) {
   const std::lock_guard lock(session_.mutex);

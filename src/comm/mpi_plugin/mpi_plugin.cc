@@ -167,8 +167,7 @@ int test_some(int count, MpiHandle* requests, int* done) {
       if (const int error = statuses[static_cast<size_t>(i)].MPI_ERROR; error != MPI_SUCCESS && error != MPI_ERR_PENDING) code = error;
     }
   }
-  if (*done == MPI_UNDEFINED)
-    *done = -1;
+  if (*done == MPI_UNDEFINED) *done = -1;
   else if (*done > 0) {
     for (size_t i = 0; i < n; ++i) requests[i] = pack(list[i]);
   }
