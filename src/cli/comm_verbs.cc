@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "sindri/comm/trace.h"
 #include "sindri/core/error.h"
 #include "src/cli/process.h"
 
@@ -53,10 +54,21 @@ CLI::App* CommVerbs::add_to(CLI::App* app) {
       ->check(CLI::Range(1, 100000));
   bench_->add_flag("--no-store", keep_, "leave the constants of sindri plan as they are");
   bench_->add_option("--json", json_file_, "write the results as JSON")->type_name("FILE")->group("Output");
+  trace_ = app->add_subcommand("comm-trace",
+                               "Print the first collective call that some rank of a job did not enter, from the logs that its ranks left\n\nExamples:\n"
+                               "  sindri comm-trace runs/digits-001\n  SINDRI_COMM_LOG_DIR=/shared/logs sindri run -n 8 -- sindri train ...; sindri comm-trace "
+                               "/shared/logs\n");
+  trace_->add_option("folder", folder_, "folder with comm_<rank>.json of each rank")->type_name("DIR")->required();
   return bench_;
 }
 
 int CommVerbs::run(const sindri::comm::Options& options) {
+  if (bench_->parsed()) return run_bench(options);
+  print_out(sindri::comm::trace_report(folder_));
+  return 0;
+}
+
+int CommVerbs::run_bench(const sindri::comm::Options& options) {
   if (!sizes_.empty()) {
     request_.sizes.clear();
     for (const std::string& s : sizes_) request_.sizes.push_back(parse_size(s));

@@ -15,6 +15,7 @@
 #include "sindri/app/error_report.h"
 #include "sindri/app/settings.h"
 #include "sindri/comm/communicator.h"
+#include "sindri/comm/trace.h"
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
 #include "sindri/train/boost.h"
@@ -322,6 +323,7 @@ void limit_spinning(char** argv) {
 
 int main(int argc, char** argv) {
   prepare_process();
+  sindri::comm::arm_exit_guard();
   limit_spinning(argv);
   Program program;
   program.program_name = argv[0];
@@ -349,6 +351,7 @@ int main(int argc, char** argv) {
         : program.comm.parsed()               ? program.comm.run(sindri::app::comm_options(read_settings(program.common)))
         : program.plan.parsed()               ? program.plan.run()
         : program.launch.parsed()             ? program.launch.run()
+        : program.comm.parsed()               ? program.comm.run()
         : program.train_verb->parsed()        ? program.run_train(line)
         : program.boost_verb->parsed()        ? program.run_boost()
                                               : program.run_other();

@@ -66,7 +66,11 @@ int64_t DataParallel::first_virtual_rank() const { return state_->first(); }
 const std::vector<GradientBucket>& DataParallel::buckets() const { return state_->buckets; }
 
 DataParallel::State::State(const BuildContext& context, const DataParallelOptions& o, comm::Communicator& c)
-    : options(o), comm(c), total(train::virtual_ranks(o, c)), parameters(context.parameters), network_state(context.network_state),
+    : options(o),
+      comm(c),
+      total(train::virtual_ranks(o, c)),
+      parameters(context.parameters),
+      network_state(context.network_state),
       averages(context.moving_averages) {
   std::vector<TensorMeta> metas;
   for (const Parameter* p : parameters) metas.push_back(p->meta());
@@ -213,6 +217,7 @@ Gradients DataParallel::State::reduce(Gradients g) {
 
 // `sum`: over this process's virtual ranks. The stop flag travels along.
 Tensor DataParallel::State::reduce_loss(const Tensor& sum) {
+  if (options.local_loss) local_loss.assign(ops::cast(ops::mul(sum, 1.0 / static_cast<double>(per_rank())), DType::kFloat32));
   TensorList scalars = {sum, ops::cast(stop_request.value(), sum.dtype())};
   if (ranks() > 1) scalars = ops::all_reduce(scalars, {.group = comm.name(), .what = "step scalars"});
   stop_agreed.assign(ops::cast(scalars[1], DType::kFloat32));
@@ -244,7 +249,8 @@ std::shared_ptr<DataParallel> apply_data_parallel(TrainStep& step, const BuildCo
   s->guarded = static_cast<bool>(step.guard);
   s->collects = static_cast<bool>(step.collect);
   if (s->collects && context.gradient_lists != s->per_rank())
-    throw InternalError(fmt::format("gradients were to be collected for {} virtual ranks, there are {}", context.gradient_lists, s->per_rank()), "apply_data_parallel");
+    throw InternalError(fmt::format("gradients were to be collected for {} virtual ranks, there are {}", context.gradient_lists, s->per_rank()),
+                        "apply_data_parallel");
   step.gradients = [s, inner = step.gradients](TrainStep& self, const TrainStep::Batch& batch) { return s->gradients(inner, self, batch); };
   step.reduce_gradients = [s, inner = step.reduce_gradients](Gradients g) { return s->reduce(inner(std::move(g))); };
   step.reduce_loss = [s](const Tensor& sum) { return s->reduce_loss(sum); };
@@ -266,6 +272,8 @@ std::shared_ptr<DataParallel> apply_data_parallel(TrainStep& step, const BuildCo
 }
 
 void DataParallel::request_stop() { state_->stop_request.store(Tensor::scalar(1)); }
+
+double DataParallel::local_loss() const { return state_->local_loss.stored().item(); }
 
 bool DataParallel::stop_agreed() {
   State& s = *state_;

@@ -51,6 +51,7 @@ struct DataParallel::State {
   std::vector<std::pair<Parameter*, Tensor>> others_before;  // of guarded steps, while one runs
   bool guarded = false, collects = false;
   Parameter stop_request{Tensor::scalar(0), "stop_request", false}, stop_agreed{Tensor::scalar(0), "stop_agreed", false};
+  Parameter local_loss{Tensor::scalar(0), "local_loss", false};
   PendingValues last_stop;  // of devices: of the step before
 };
 
