@@ -28,7 +28,7 @@ namespace {
 
 // Staging buffers: of a host alone, small enough that what is copied in is still in the cache when it is summed; between hosts, enough for messages of
 // some 256 kB.
-constexpr SharedWindow::Staging kOneHost{1 << 20, 3}, kSeveralHosts{4 << 20, 5};
+constexpr SharedWindow::Staging kOneHost{1 << 20, 3}, kSeveralHosts{4 << 20, HostSums::kBuffers};
 constexpr int kWorldTag = 1;
 
 // The process's MPI, from the first world to the end of the process.
@@ -166,10 +166,10 @@ Mpi::Mpi(std::shared_ptr<Session> s, std::string name, std::vector<int> members,
     const auto place = static_cast<int>(me - leaders.begin());
     leaders_ = std::make_unique<MpiLinks>(*session(), job().world, std::move(leaders), place, tag);
   }
-  if (layout_.local_size == 1) return;
+  if (layout_.local_size == 1 && hosts_ < size()) return;
   std::vector<int> peers;  // members with this rank's index in their hosts
   for (int m = rank % each; m < size(); m += each) peers.push_back(m);
-  sums_ = std::make_unique<HostSums>(*links_, *window_, std::move(peers), rank / each, kSeveralHosts.buffer);
+  sums_ = std::make_unique<HostSums>(*links_, window_.get(), std::move(peers), rank / each, kSeveralHosts.buffer);
 }
 
 void Mpi::open_window(const std::string& key) {
@@ -245,8 +245,10 @@ Mpi::Place Mpi::place_of(std::span<const Piece> pieces) const {
 
 void Mpi::do_all_reduce(std::span<const Piece> pieces, DType dtype, ReduceOp op, Stream*) {
   const int64_t count = std::accumulate(pieces.begin(), pieces.end(), int64_t{0}, [](int64_t n, const Piece& p) { return n + p.count; });
-  if (sums_ != nullptr || one_host()) {
-    const Place place = place_of(pieces);
+  // A few bytes between ranks that each have a host: in one exchange, which all_reduce_by_links makes.
+  const bool small = window_ == nullptr && count * size_of(dtype) <= 2048;
+  if ((sums_ != nullptr && !small) || one_host()) {
+    const Place place = window_ != nullptr ? place_of(pieces) : Place{};
     const CallCard card{CallCard::kAllReduce, static_cast<int32_t>(dtype), static_cast<int32_t>(op), 0, count, place.hash};
     const std::span<std::byte* const> flat = place.flat != nullptr ? std::span<std::byte* const>(place.flat->parts) : std::span<std::byte* const>{};
     return sums_ != nullptr ? sums_->all_reduce(card, pieces, flat, factor(op)) : window_->all_reduce(card, pieces, flat, factor(op));
