@@ -44,8 +44,8 @@ struct Case {
   double bus = 1;
 };
 
-const std::array<const char*, 9> kOps = {"all_reduce", "all_reduce_elsewhere", "reduce", "broadcast", "all_gather", "reduce_scatter", "all_to_all", "send_recv",
-                                         "barrier"};
+const std::array<const char*, 9> kOps = {"all_reduce",     "all_reduce_elsewhere", "reduce",    "broadcast", "all_gather",
+                                         "reduce_scatter", "all_to_all",           "send_recv", "barrier"};
 
 // `n` elements in all; parts of each rank are n / size.
 Case make_case(const std::string& op, Communicator& c, Memory* m, int64_t n, MpiPlainCalls* plain) {
@@ -180,10 +180,11 @@ std::string size_text(int64_t bytes) {
 
 std::string table_of(Communicator& c, const BenchmarkReport& report) {
   const bool library = std::any_of(report.rows.begin(), report.rows.end(), [](const BenchmarkRow& r) { return r.library_seconds > 0; });
-  std::string text = fmt::format("{} ranks on {} host{}, backend {}; memcpy of {}: {:.2f} GB/s alone, {:.2f} GB/s each while all ranks copy\n", c.size(), c.host_count(),
-                                 c.host_count() > 1 ? "s" : "", c.backend(), size_text(report.copy_bytes),
-                                 report.copy_alone / 1e9, report.copy_together / 1e9);
-  text += fmt::format("{:<21} {:>9} {:>12} {:>14} {:>10}{}\n", "op", "size", "time", "algorithm", "bus", library ? fmt::format(" {:>12} {:>7}", "library", "ratio") : "");
+  std::string text =
+      fmt::format("{} ranks on {} host{}, backend {}; memcpy of {}: {:.2f} GB/s alone, {:.2f} GB/s each while all ranks copy\n", c.size(), c.host_count(),
+                  c.host_count() > 1 ? "s" : "", c.backend(), size_text(report.copy_bytes), report.copy_alone / 1e9, report.copy_together / 1e9);
+  text += fmt::format("{:<21} {:>9} {:>12} {:>14} {:>10}{}\n", "op", "size", "time", "algorithm", "bus",
+                      library ? fmt::format(" {:>12} {:>7}", "library", "ratio") : "");
   for (const BenchmarkRow& r : report.rows) {
     text += fmt::format("{:<21} {:>9} {:>9.1f} us {:>9.3f} GB/s {:>5.2f} GB/s", r.op, size_text(r.bytes), r.seconds * 1e6, r.algorithm / 1e9, r.bus / 1e9);
     if (r.library_seconds > 0) text += fmt::format(" {:>9.1f} us {:>6.2f}x", r.library_seconds * 1e6, r.library_seconds / r.seconds);

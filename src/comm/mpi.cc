@@ -28,7 +28,7 @@ namespace {
 
 // Staging buffers: of a host alone, small enough that what is copied in is still in the cache when it is summed; between hosts, enough for messages of
 // some 256 kB.
-constexpr SharedWindow::Staging kOneHost{1 << 20, 3}, kSeveralHosts{4 << 20, 5};
+constexpr SharedWindow::Staging kOneHost{1 << 20, 3}, kSeveralHosts{4 << 20, HostSums::kBuffers};
 constexpr int kWorldTag = 1;
 
 // The process's MPI, from the first world to the end of the process.
@@ -132,7 +132,8 @@ class Mpi final : public Communicator {
   std::map<std::string, int> groups_;  // times a group was made
 };
 
-Mpi::Mpi(std::shared_ptr<Session> s, std::string name, std::vector<int> members, int rank) : Communicator(std::move(s), std::move(name), std::move(members), rank) {
+Mpi::Mpi(std::shared_ptr<Session> s, std::string name, std::vector<int> members, int rank)
+    : Communicator(std::move(s), std::move(name), std::move(members), rank) {
   const std::vector<int>& host_of = session()->host_of;
   const auto host = [&](int member) { return host_of[static_cast<size_t>(this->members()[static_cast<size_t>(member)])]; };
   std::vector<int> hosts;
@@ -165,18 +166,16 @@ Mpi::Mpi(std::shared_ptr<Session> s, std::string name, std::vector<int> members,
     const auto place = static_cast<int>(me - leaders.begin());
     leaders_ = std::make_unique<MpiLinks>(*session(), job().world, std::move(leaders), place, tag);
   }
-  if (layout_.local_size == 1) return;
+  if (layout_.local_size == 1 && hosts_ < size()) return;
   std::vector<int> peers;  // members with this rank's index in their hosts
   for (int m = rank % each; m < size(); m += each) peers.push_back(m);
-  sums_ = std::make_unique<HostSums>(*links_, *window_, std::move(peers), rank / each, kSeveralHosts.buffer);
+  sums_ = std::make_unique<HostSums>(*links_, window_.get(), std::move(peers), rank / each, kSeveralHosts.buffer);
 }
 
 void Mpi::open_window(const std::string& key) {
   const auto each = static_cast<int>(local_.size());
-  if (name() == "world")
-    host_comm_ = job().host;
-  else
-    check_mpi(mpi_library().group(job().world, local_.data(), each, static_cast<int>(hash_of(key) % 30000), &host_comm_), "MPI_Comm_create_group");
+  if (name() == "world") host_comm_ = job().host;
+  else check_mpi(mpi_library().group(job().world, local_.data(), each, static_cast<int>(hash_of(key) % 30000), &host_comm_), "MPI_Comm_create_group");
   const SharedWindow::Staging& staging = each == size() ? kOneHost : kSeveralHosts;
   Window w = make_window(host_comm_, each, SharedWindow::part_bytes(staging));
   const auto local = static_cast<int>(std::find(local_.begin(), local_.end(), session()->identity.rank) - local_.begin());
@@ -246,8 +245,10 @@ Mpi::Place Mpi::place_of(std::span<const Piece> pieces) const {
 
 void Mpi::do_all_reduce(std::span<const Piece> pieces, DType dtype, ReduceOp op, Stream*) {
   const int64_t count = std::accumulate(pieces.begin(), pieces.end(), int64_t{0}, [](int64_t n, const Piece& p) { return n + p.count; });
-  if (sums_ != nullptr || one_host()) {
-    const Place place = place_of(pieces);
+  // A few bytes between ranks that each have a host: in one exchange, which all_reduce_by_links makes.
+  const bool small = window_ == nullptr && count * size_of(dtype) <= 2048;
+  if ((sums_ != nullptr && !small) || one_host()) {
+    const Place place = window_ != nullptr ? place_of(pieces) : Place{};
     const CallCard card{CallCard::kAllReduce, static_cast<int32_t>(dtype), static_cast<int32_t>(op), 0, count, place.hash};
     const std::span<std::byte* const> flat = place.flat != nullptr ? std::span<std::byte* const>(place.flat->parts) : std::span<std::byte* const>{};
     return sums_ != nullptr ? sums_->all_reduce(card, pieces, flat, factor(op)) : window_->all_reduce(card, pieces, flat, factor(op));
@@ -311,11 +312,13 @@ void start_mpi() {
   MpiJob& j = job();
   const MpiTable& mpi = mpi_library();
   if (j.ended || mpi.finalized() != 0)
-    throw CommError(ErrorCode::kCommLibrary, "MPI has been finalized in this process, and cannot begin again", "comm::init", "call comm::init() once a process");
+    throw CommError(ErrorCode::kCommLibrary, "MPI has been finalized in this process, and cannot begin again", "comm::init",
+                    "call comm::init() once a process");
   // Open MPI asks the receiver before it sends more than this at once, and on a link that is full in both directions the answer stands behind what the
   // other side sends: the link is idle half of the time. Our pieces fit, and their receives are posted. What the user has chosen stays.
   const std::string limit = std::to_string(MpiLinks::kPiece + 4096);
-  for (const char* name : {"OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_tcp_rndv_eager_limit", "OMPI_MCA_btl_tcp_max_send_size"}) setenv(name, limit.c_str(), 0);
+  for (const char* name : {"OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_tcp_rndv_eager_limit", "OMPI_MCA_btl_tcp_max_send_size"})
+    setenv(name, limit.c_str(), 0);
   int ours = 0, serialized = 0;
   check_mpi(mpi.init(&ours, &serialized), "MPI_Init_thread");
   if (serialized == 0)
@@ -359,8 +362,8 @@ std::shared_ptr<Communicator> open_mpi_world(const std::shared_ptr<Session>& ses
   const MpiJob& j = job();
   Identity& id = session->identity;
   if (id.source != "none" && (id.rank != j.rank || id.size != j.size))
-    throw CommError(ErrorCode::kRendezvous, fmt::format("{} says rank {} of {}, MPI says rank {} of {}", id.source, id.rank, id.size, j.rank, j.size), "comm::init",
-                    "unset the variables of the other launcher, or start the job with mpirun or srun --mpi=pmix");
+    throw CommError(ErrorCode::kRendezvous, fmt::format("{} says rank {} of {}, MPI says rank {} of {}", id.source, id.rank, id.size, j.rank, j.size),
+                    "comm::init", "unset the variables of the other launcher, or start the job with mpirun or srun --mpi=pmix");
   id.rank = j.rank;
   id.size = j.size;
   if (id.source == "none") id.source = "MPI";
@@ -388,7 +391,8 @@ std::string mpi_broadcast_text(const std::string& text) {
 }
 
 MpiPlainCalls::MpiPlainCalls(Communicator& world) : session_(*world.session()) {
-  if (std::string_view(world.backend()) != "mpi" || world.size() != job().size) throw ValueError("the library's own calls are there on an mpi world only", "comm");
+  if (std::string_view(world.backend()) != "mpi" || world.size() != job().size)
+    throw ValueError("the library's own calls are there on an mpi world only", "comm");
 }
 void MpiPlainCalls::all_reduce(float* data, int64_t count) {
   const std::lock_guard lock(session_.mutex);

@@ -29,10 +29,8 @@ void MpiLinks::post(const Message& m, bool send, MpiBatch* batch) {
     std::byte* const data = m.bytes > 0 ? static_cast<std::byte*>(m.data) + begin : nullptr;
     const int64_t n = std::min(kPiece, m.bytes - begin);
     MpiHandle request;
-    if (send)
-      check_mpi(mpi_library().isend(world_, data, n, peer, tag_, &request), "MPI_Issend");
-    else
-      check_mpi(mpi_library().irecv(world_, data, n, peer, tag_, &request), "MPI_Irecv");
+    if (send) check_mpi(mpi_library().isend(world_, data, n, peer, tag_, &request), "MPI_Issend");
+    else check_mpi(mpi_library().irecv(world_, data, n, peer, tag_, &request), "MPI_Irecv");
     batch->requests_.push_back(request);
     batch->peers_.push_back(peer);
     ++batch->open_;

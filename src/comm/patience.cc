@@ -42,10 +42,8 @@ Patience::Patience(Session& session, std::function<std::vector<int>()> missing)
 bool Patience::should_sleep() {
   const int spins = g_spins.load(std::memory_order_relaxed);
   if (looks_ >= spins + kYields) return true;
-  if (looks_++ < spins)
-    pause();
-  else
-    sched_yield();
+  if (looks_++ < spins) pause();
+  else sched_yield();
   return false;
 }
 

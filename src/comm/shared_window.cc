@@ -260,10 +260,8 @@ void SharedWindow::broadcast(const CallCard& card, void* data, int64_t bytes, in
   for (int64_t begin = 0; begin == 0 || begin < bytes; begin += buffer_, next_turn()) {
     const int64_t n = std::min(buffer_, bytes - begin);
     if (local_ == root) copy_bytes(stage(root), at(data, begin), n);
-    if (begin == 0)
-      enter(card);
-    else
-      barrier();
+    if (begin == 0) enter(card);
+    else barrier();
     if (local_ != root) copy_bytes(at(data, begin), stage(root), n);
   }
 }
@@ -273,10 +271,8 @@ void SharedWindow::all_gather_v(const CallCard& card, const void* in, void* out,
   const auto bytes_of = [&](int r, int64_t begin) { return std::clamp<int64_t>(bytes[static_cast<size_t>(r)] - begin, 0, buffer_); };
   copy_bytes(stage(local_), in, bytes_of(local_, 0));
   for (int64_t begin = 0; begin == 0 || begin < longest; begin += buffer_, next_turn()) {
-    if (begin == 0)
-      enter(card);
-    else
-      barrier();
+    if (begin == 0) enter(card);
+    else barrier();
     // Before what `out` holds changes: `in` may be a part of it.
     if (const int64_t n = bytes_of(local_, begin + buffer_); n > 0) copy_bytes(stage(local_, 1), at(in, begin + buffer_), n);
     int64_t before = 0;
@@ -298,10 +294,8 @@ void SharedWindow::reduce_scatter(const CallCard& card, const void* in, void* ou
   std::vector<const void*> rows(parts_.size());
   copy_in(0, stage(local_));
   for (int64_t begin = 0; begin == 0 || begin < total; begin += room, next_turn()) {
-    if (begin == 0)
-      enter(card);
-    else
-      barrier();
+    if (begin == 0) enter(card);
+    else barrier();
     if (begin + room < total) copy_in(begin + room, stage(local_, 1));
     for (int r = 0; r < size(); ++r) rows[static_cast<size_t>(r)] = stage(r) + local_ * room;
     reduce_tree(rows, dtype, at(out, begin), dtype, std::min(room, total - begin) / element, op, factor);
@@ -315,10 +309,8 @@ void SharedWindow::all_to_all(const CallCard& card, const void* in, void* out, i
   };
   copy_in(0, stage(local_));
   for (int64_t begin = 0; begin == 0 || begin < bytes; begin += room, next_turn()) {
-    if (begin == 0)
-      enter(card);
-    else
-      barrier();
+    if (begin == 0) enter(card);
+    else barrier();
     if (begin + room < bytes) copy_in(begin + room, stage(local_, 1));
     for (int r = 0; r < size(); ++r) copy_bytes(at(out, r * bytes + begin), stage(r) + local_ * room, std::min(room, bytes - begin));
   }
@@ -330,10 +322,8 @@ PieceList::PieceList(std::span<const Piece> pieces, int64_t element) {
     auto* const out = static_cast<std::byte*>(p.out);
     const int64_t bytes = p.count * element;
     if (bytes == 0) continue;
-    if (!runs_.empty() && runs_.back().in + runs_.back().bytes == in && runs_.back().out + runs_.back().bytes == out)
-      runs_.back().bytes += bytes;
-    else
-      runs_.push_back({in, out, bytes, bytes_});
+    if (!runs_.empty() && runs_.back().in + runs_.back().bytes == in && runs_.back().out + runs_.back().bytes == out) runs_.back().bytes += bytes;
+    else runs_.push_back({in, out, bytes, bytes_});
     bytes_ += bytes;
   }
 }

@@ -53,9 +53,34 @@ Job run_ranks_by_mpirun(int ranks, const std::string& cases, const Environment& 
   const std::string mark = "SINDRI_TEST_JOB=" + std::to_string(getpid()) + "." + std::to_string(++number) + ".";
   const std::string program = std::filesystem::canonical("/proc/self/exe");
   const std::string filter = "--gtest_filter=" + cases, output = folder.file("output"), number_of_ranks = std::to_string(ranks);
-  std::vector<std::string> words = {"mpirun", "-np", number_of_ranks, "--oversubscribe", "--allow-run-as-root", "--bind-to", "none", "--mca", "pml", "ob1", "--mca", "btl",
-                                    "self,vader,tcp", "--mca", "btl_tcp_links", "2", "--mca", "oob_tcp_keepalive_time", "3", "--mca", "oob_tcp_keepalive_intvl", "1",
-                                    "--mca", "oob_tcp_keepalive_probes", "3", program, "--gtest_also_run_disabled_tests", filter};
+  std::vector<std::string> words = {"mpirun",
+                                    "-np",
+                                    number_of_ranks,
+                                    "--oversubscribe",
+                                    "--allow-run-as-root",
+                                    "--bind-to",
+                                    "none",
+                                    "--mca",
+                                    "pml",
+                                    "ob1",
+                                    "--mca",
+                                    "btl",
+                                    "self,vader,tcp",
+                                    "--mca",
+                                    "btl_tcp_links",
+                                    "2",
+                                    "--mca",
+                                    "oob_tcp_keepalive_time",
+                                    "3",
+                                    "--mca",
+                                    "oob_tcp_keepalive_intvl",
+                                    "1",
+                                    "--mca",
+                                    "oob_tcp_keepalive_probes",
+                                    "3",
+                                    program,
+                                    "--gtest_also_run_disabled_tests",
+                                    filter};
   std::vector<char*> arguments;
   for (std::string& w : words) arguments.push_back(w.data());
   arguments.push_back(nullptr);
@@ -145,7 +170,8 @@ TEST_P(MpiLayout, AllCalls) {
   expect_passed(run_ranks_by_mpirun(layout.ranks, layout.ranks == 4 ? kAll : kCalls, environment), layout.ranks);
 }
 
-INSTANTIATE_TEST_SUITE_P(OneHost, MpiLayout, testing::Values(Layout{1, "", 1}, Layout{2, "", 1}, Layout{3, "", 1}, Layout{4, "", 1}, Layout{7, "", 1}, Layout{8, "", 1}),
+INSTANTIATE_TEST_SUITE_P(OneHost, MpiLayout,
+                         testing::Values(Layout{1, "", 1}, Layout{2, "", 1}, Layout{3, "", 1}, Layout{4, "", 1}, Layout{7, "", 1}, Layout{8, "", 1}),
                          [](const auto& layout) { return std::to_string(layout.param.ranks); });
 // Equal powers of two, one rank a host, other numbers, ranks that take turns.
 INSTANTIATE_TEST_SUITE_P(SeveralHosts, MpiLayout,

@@ -97,12 +97,11 @@ TEST(SharedWindow, DifferentCallsAreRefusedOnAllRanks) {
   Host host(3);
   const std::vector<std::string> errors = host.run([](SharedWindow& w) {
     int64_t x = 1;
-    if (w.local() == 2)
-      w.broadcast({CallCard::kBroadcast, 0, 0, 1, 8}, &x, 8, 1);
-    else
-      w.reduce({CallCard::kReduce, static_cast<int32_t>(DType::kInt64), 0, 0, 1}, &x, &x, 1, DType::kInt64, ReduceOp::kSum, 1, 0);
+    if (w.local() == 2) w.broadcast({CallCard::kBroadcast, 0, 0, 1, 8}, &x, 8, 1);
+    else w.reduce({CallCard::kReduce, static_cast<int32_t>(DType::kInt64), 0, 0, 1}, &x, &x, 1, DType::kInt64, ReduceOp::kSum, 1, 0);
   });
-  for (const std::string& e : errors) EXPECT_EQ(e, "7003 ranks make different calls: ranks 10 and 11 reduce (sum) of 1 int64 to 0; rank 12 broadcast of 8 bytes from 1");
+  for (const std::string& e : errors)
+    EXPECT_EQ(e, "7003 ranks make different calls: ranks 10 and 11 reduce (sum) of 1 int64 to 0; rank 12 broadcast of 8 bytes from 1");
 }
 
 TEST(SharedWindow, WaitsEnd) {
