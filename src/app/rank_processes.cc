@@ -18,7 +18,10 @@
 #include <cstring>
 #include <deque>
 #include <filesystem>
+#include <map>
+#include <thread>
 
+#include "sindri/comm/trace.h"
 #include "sindri/core/error.h"
 
 extern char** environ;
@@ -123,6 +126,7 @@ class Job {
   void take_signals();
   void pass_on(int signal);
   void reap();
+  void tell_job(size_t index);
   void on_failure(size_t index);
   void enforce_deadlines();
   void kill_group();
@@ -138,6 +142,7 @@ class Job {
   pid_t keeper_ = -1, launcher_ = getpid(), parent_ = getppid();
   Stream out_, err_;
   double kill_at_ = 0, timeout_at_ = 0;  // 0: never
+  std::vector<std::thread> tellers_;
 };
 
 void Job::hold_signals() {
@@ -273,6 +278,7 @@ Job::~Job() {
     }
   }
   if (keeper_ > 0) waitpid(keeper_, nullptr, 0);
+  for (std::thread& t : tellers_) t.join();
   if (keeper_pipe_ >= 0) close(keeper_pipe_);
   out_.close_source();
   err_.close_source();
@@ -374,8 +380,22 @@ void Job::reap() {
     if (r.signal != SIGKILL) r.killed_by_us = false;
     r.when = wall_now();
     if (i == 0) drain_shown();
-    if (r.failed()) on_failure(i);
+    if (r.failed()) {
+      tell_job(i);
+      on_failure(i);
+    }
   }
+}
+
+// The other ranks see that one is gone; how it ended only its parent knows. Beside the loop, which has more to do meanwhile.
+void Job::tell_job(size_t index) {
+  const RankEnd& r = end_.ranks[index];
+  if (r.code == 7 || r.killed_by_us || end_.stop_signal != 0 || end_.timed_out || all_ended()) return;
+  std::map<std::string, std::string> environment;
+  for (const std::string& v : environment_of(plan_.ranks[index])) environment.emplace(v.substr(0, v.find('=')), v.substr(v.find('=') + 1));
+  tellers_.emplace_back([environment = std::move(environment), how = r.signal != 0 ? fmt::format("signal {}", r.signal) : fmt::format("exit code {}", r.code)] {
+    comm::report_rank_end(environment, how);
+  });
 }
 
 void Job::enforce_deadlines() {

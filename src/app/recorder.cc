@@ -88,9 +88,9 @@ class Recorder final : public train::Callback {
   void steps_known(TrainState& state, const train::KnownSteps& known) override {
     const auto steps = static_cast<int64_t>(known.losses.size());
     const int64_t samples = steps * state.global_batch;
-    const float loss = known.losses.back();
+    const double loss = s_->shown_loss(known);
     const double seconds = known.seconds * static_cast<double>(steps), rate = s_->rate_at(known.step - 1);
-    if (s_->step_losses.size() < kPlottedSteps) s_->step_losses.push_back(loss);
+    if (s_->step_losses.size() < kPlottedSteps) s_->step_losses.push_back(known.losses.back());
     for (const float l : known.losses) {
       s_->loss_hash.add(l);
       if (!std::isfinite(l)) continue;  // train.nan_policy: skip leaves the others out
@@ -224,7 +224,7 @@ class RankRecorder final : public train::Callback {
     s_->samples_trained += steps * state.global_batch;
     s_->step_seconds += known.seconds * static_cast<double>(steps);
     for (const float l : known.losses) s_->loss_hash.add(l);
-    last_loss_ = known.losses.back();
+    last_loss_ = s_->shown_loss(known);
     seconds_ += known.seconds * static_cast<double>(steps);
     waited_ += known.data_wait_seconds * static_cast<double>(steps);
   }
@@ -246,7 +246,7 @@ class RankRecorder final : public train::Callback {
     seconds_ = waited_ = 0;
   }
   Session* s_;
-  float last_loss_ = NAN;
+  double last_loss_ = NAN;
   double seconds_ = 0, waited_ = 0;
 };
 

@@ -61,6 +61,8 @@ struct Session {
   std::vector<double> step_losses;  // at most kPlottedSteps
 
   double rate_at(int64_t step) const;
+  /// What is shown and recorded of steps that have become known (dist.loss_scope).
+  double shown_loss(const train::KnownSteps& known) const;
   /// A line for whoever watches: on rank 0 on the terminal, on the others in their log.
   void say(const std::string& line);
   /// Samples of a step, of all ranks.
@@ -69,6 +71,8 @@ struct Session {
 
 // start.cc
 
+/// A data set's fingerprint (Dataset::fingerprint) of names and sizes only.
+std::string without_times(std::string fingerprint);
 /// Looks at the checkpoint that a resumed training goes on from for what has to be known before anything is built: how many virtual ranks it has.
 void look_at_start(Session* s);
 /// Opens the run folder on rank 0; all know its path.
@@ -80,6 +84,8 @@ void load_start(Session* s);
 
 /// Writes what each step and epoch came to, to the terminal and to the run folder.
 train::CallbackPtr make_recorder(Session* s);
+/// Keeps the watch informed of where this rank is, and reports on how long each takes by itself (dist.log_steps).
+train::CallbackPtr make_rank_times(Session* s);
 void write_repro(Session* s);
 void tell_of_measured_kernels(Session* s);
 

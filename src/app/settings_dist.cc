@@ -154,8 +154,16 @@ std::vector<SettingSpec> training_rows() {
       {.name = "dist.loss_scope",
        .type = kString,
        .fallback = "global",
-       .doc = "the loss that is printed and recorded: of the global batch, or of each rank's own part of it",
+       .doc = "the loss of a step that a rank shows and records: of the global batch, or of its own part of it; sums over an epoch are of the global batch",
        .choices = "global|local",
+       .changes_result = false},
+      {.name = "dist.log_steps",
+       .type = kInt,
+       .fallback = "100",
+       .doc = "between reports on how long each rank takes by itself, in log.txt; a rank that is slower than the others in three of them is warned of; 0: none",
+       .min = 0,
+       .max = 1e9,
+       .unit = "steps",
        .changes_result = false},
       {.name = "dist.load_local",
        .type = kBool,
@@ -230,6 +238,7 @@ train::DataParallelOptions data_parallel_options(const Settings& s) {
   o.parameter_broadcast = s.get_bool("dist.parameter_broadcast");
   o.bn_sync = s.get_string("dist.bn_sync");
   o.bn_merge = s.get_string("dist.bn_merge");
+  o.local_loss = s.get_string("dist.loss_scope") == "local";
   return o;
 }
 

@@ -1,11 +1,15 @@
 // See signals.h. Handlers use only what is safe in them.
 #include "src/app/signals.h"
 
+#include <signal.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
+#include <mutex>
 
 namespace sindri::app {
 
@@ -13,6 +17,11 @@ namespace {
 
 std::atomic<int> g_signal{0};
 std::atomic<int> g_grace_ms{0};
+
+constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM};
+std::mutex g_mutex;  // of what follows
+int g_guards = 0;
+std::array<struct sigaction, kSignals.size()> g_old = {};  // before the first guard
 
 int code_of(int number) { return number == SIGUSR1 ? SIGTERM : number; }
 
@@ -40,6 +49,8 @@ void on_alarm(int) {
 }  // namespace
 
 SignalGuard::SignalGuard(double grace_seconds) {
+  const std::lock_guard lock(g_mutex);
+  if (g_guards++ > 0) return;
   g_signal = 0;
   g_grace_ms = static_cast<int>(std::lround(std::min(grace_seconds, 1e6) * 1000));
   for (size_t i = 0; i < kSignals.size(); ++i) {
@@ -48,15 +59,17 @@ SignalGuard::SignalGuard(double grace_seconds) {
     action.sa_flags = SA_RESTART;  // writes under way are not torn
     sigemptyset(&action.sa_mask);
     if (kSignals[i] == SIGALRM && g_grace_ms == 0) continue;
-    sigaction(kSignals[i], &action, &old_[i]);
-    if (kSignals[i] == SIGHUP && old_[i].sa_handler == SIG_IGN) sigaction(SIGHUP, &old_[i], nullptr);
+    sigaction(kSignals[i], &action, &g_old[i]);
+    if (kSignals[i] == SIGHUP && g_old[i].sa_handler == SIG_IGN) sigaction(SIGHUP, &g_old[i], nullptr);
   }
 }
 
 SignalGuard::~SignalGuard() {
+  const std::lock_guard lock(g_mutex);
+  if (--g_guards > 0) return;
   disarm();
   for (size_t i = 0; i < kSignals.size(); ++i) {
-    if (kSignals[i] != SIGALRM || g_grace_ms > 0) sigaction(kSignals[i], &old_[i], nullptr);
+    if (kSignals[i] != SIGALRM || g_grace_ms > 0) sigaction(kSignals[i], &g_old[i], nullptr);
   }
 }
 

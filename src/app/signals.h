@@ -1,14 +1,10 @@
 // What a signal does to a training: it ends behind a step, with everything saved.
 #pragma once
 
-#include <signal.h>
-
-#include <array>
-
 namespace sindri::app {
 
 /// While one lives, SIGINT, SIGTERM, SIGUSR1 and SIGHUP (the terminal was closed) set a flag that the loop reads after each step; a second SIGINT or
-/// SIGTERM ends the process at once. SIGHUP stays ignored where it was: nohup asks for that. One at a time.
+/// SIGTERM ends the process at once. SIGHUP stays ignored where it was: nohup asks for that. Several at a time, of ranks that are threads, are as one.
 class SignalGuard {
  public:
   /// grace_seconds > 0: unless disarm() is called so long after the first signal, the process ends with its code, without saving.
@@ -23,10 +19,6 @@ class SignalGuard {
   static void stop(int signal);
   /// The end is under way.
   static void disarm();
-
- private:
-  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM};
-  std::array<struct sigaction, kSignals.size()> old_ = {};
 };
 
 }  // namespace sindri::app

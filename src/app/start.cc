@@ -14,16 +14,17 @@
 
 namespace sindri::app {
 
+std::string without_times(std::string fingerprint) {
+  for (size_t at = 0; (at = fingerprint.find(" times:")) != std::string::npos;) fingerprint.erase(at, 7 + 16);
+  return fingerprint;
+}
+
 namespace {
 
 // Other files end a resume; only their times having changed may be the work of a copy.
 void check_fingerprint(const std::string& before, const std::string& now, const Session& s) {
   if (before.empty() || before == now) return;
   const auto kind = [](const std::string& text) { return text.substr(0, text.find(':')); };
-  const auto without_times = [](std::string text) {
-    for (size_t at = 0; (at = text.find(" times:")) != std::string::npos;) text.erase(at, 7 + 16);
-    return text;
-  };
   if (kind(before) != kind(now)) {
     log::warn("train", "data.fingerprint is another than before: whether the data is the same is not known");
   } else if (without_times(before) != without_times(now)) {

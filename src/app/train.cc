@@ -12,6 +12,7 @@
 
 #include "sindri/app/app.h"
 #include "sindri/app/dist.h"
+#include "sindri/comm/trace.h"
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
@@ -29,6 +30,11 @@ namespace sindri::app {
 
 double Session::rate_at(int64_t step) const {
   return rates[static_cast<size_t>(std::clamp<int64_t>(step / steps_per_update, 0, static_cast<int64_t>(rates.size()) - 1))];
+}
+
+double Session::shown_loss(const train::KnownSteps& known) const {
+  const train::DataParallel* const parallel = model->data_parallel();
+  return parallel != nullptr && parallel->options().local_loss ? parallel->local_loss() : static_cast<double>(known.losses.back());
 }
 
 void Session::say(const std::string& line) {
@@ -151,6 +157,7 @@ std::vector<train::CallbackPtr> make_callbacks(Session* s) {
   const std::string prefix = set.get_string("checkpoint.prefix").empty() ? net_name(set) : set.get_string("checkpoint.prefix");
   s->checkpoint = std::make_shared<train::ModelCheckpoint>(prefix, s->run_dir + "/checkpoints", config, s->request.resume);
   list.push_back(make_recorder(s));
+  if (s->group.several()) list.push_back(make_rank_times(s));
   list.push_back(s->checkpoint);
   if (const int64_t every = set.get_int("checkpoint.save_every_epochs"); every > 0) {
     list.push_back(std::make_shared<train::LambdaCallback>(nullptr, [s, every](TrainState& state) {
@@ -324,6 +331,11 @@ class Stop {
   double next_look_ = 0;
 };
 
+void tell_of_error(Session* s, const Error& e) {
+  if (s->folder && s->folder->started()) s->folder->log(std::string("error: ") + e.what());
+  if (s->rank_log) s->rank_log->line(std::string("error: ") + e.what());
+}
+
 void run_steps(Session* s, Stop* stop) {
   const Settings& settings = s->settings;
   train::TrainOptions& o = s->options;
@@ -333,6 +345,7 @@ void run_steps(Session* s, Stop* stop) {
   o.max_corrupt = settings.get_int("data.max_corrupt");
   o.max_steps = settings.get_int("train.max_steps");
   o.settings_hash = settings.hash();
+  if (s->group.several()) o.plan = {"data: " + without_times(s->data.fingerprint)};  // which differ between copies
   o.stop_requested = [stop] { return stop->asked(); };
   try {
     const int64_t epochs = settings.get_int("train.epochs");
@@ -342,9 +355,13 @@ void run_steps(Session* s, Stop* stop) {
     if (done) s->say("all steps are trained already; raise train.epochs or train.max_steps to go on");
     s->steps_done = std::max<int64_t>(0, o.initial_total);
     if (!done || s->same_settings) s->model->train(epochs, s->data.train, make_callbacks(s), o);
+  } catch (const CommError& e) {
+    tell_of_error(s, e);
+    const std::string saved = s->checkpoint ? s->checkpoint->latest_ckpt_file_name() : "";
+    throw CommError(e.code(), e.message(), e.where(),
+                    saved.empty() ? e.fix() : fmt::format("{}; the last checkpoint is {}: {}", e.fix(), saved, resume_command(*s)));
   } catch (const Error& e) {
-    if (s->folder && s->folder->started()) s->folder->log(std::string("error: ") + e.what());
-    if (s->rank_log) s->rank_log->line(std::string("error: ") + e.what());
+    tell_of_error(s, e);
     if (s->steps_done == std::max<int64_t>(0, o.initial_total)) name_image_size(*s, e);
     throw;
   }
@@ -378,6 +395,7 @@ TrainReport train_in(const Settings& settings, const TrainRequest& request, Grou
     return s.report;
   }
   open_folder(&s);
+  comm::set_call_log_folder(s.run_dir);
   make_progress(&s);
   introduce(&s);
   load_start(&s);

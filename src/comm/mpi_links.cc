@@ -63,6 +63,14 @@ void MpiLinks::start(std::span<const Message> sends, std::span<const Message> re
   }
 }
 
+bool MpiLinks::test(MpiBatch* batch) {
+  if (batch->open_ == 0) return false;
+  int done = 0;
+  check_mpi(mpi_library().test_some(static_cast<int>(batch->requests_.size()), batch->requests_.data(), &done), "MPI_Testsome");
+  batch->open_ = done < 0 ? 0 : batch->open_ - done;
+  return done > 0;
+}
+
 void MpiLinks::wait(MpiBatch* batch) {
   Patience patience(session_, [batch] {
     std::vector<int> ranks;
@@ -74,11 +82,7 @@ void MpiLinks::wait(MpiBatch* batch) {
     return ranks;
   });
   while (batch->open_ > 0) {
-    int done = 0;
-    check_mpi(mpi_library().test_some(static_cast<int>(batch->requests_.size()), batch->requests_.data(), &done), "MPI_Testsome");
-    if (done < 0) break;
-    batch->open_ -= done;
-    if (done > 0 || batch->open_ == 0 || !patience.should_sleep()) continue;
+    if (test(batch) || batch->open_ == 0 || !patience.should_sleep()) continue;
     std::this_thread::sleep_for(kNap);
     patience.look();
   }
@@ -88,6 +92,13 @@ void MpiLinks::wait(MpiBatch* batch) {
 void MpiLinks::exchange(std::span<const Message> sends, std::span<const Message> receives) {
   MpiBatch batch;
   start(sends, receives, &batch);
+  wait(&batch);
+}
+
+void MpiLinks::exchange_while(std::span<const Message> sends, std::span<const Message> receives, const std::function<bool()>& work) {
+  MpiBatch batch;
+  start(sends, receives, &batch);
+  while (work()) test(&batch);
   wait(&batch);
 }
 

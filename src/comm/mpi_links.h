@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -30,6 +31,7 @@ class MpiLinks final : public Links {
   /// `members`: world ranks.
   MpiLinks(Session& session, MpiHandle world, std::vector<int> members, int rank, int tag);
   void exchange(std::span<const Message> sends, std::span<const Message> receives) override;
+  void exchange_while(std::span<const Message> sends, std::span<const Message> receives, const std::function<bool()>& work) override;
 
   /// Starts messages, in pieces of at most 4 MB; both sides start theirs in the same order. The memory stays until wait().
   void start(std::span<const Message> sends, std::span<const Message> receives, MpiBatch* batch);
@@ -38,6 +40,8 @@ class MpiLinks final : public Links {
 
  private:
   void post(const Message& m, bool send, MpiBatch* batch);
+  /// A look, which drives the library. Whether something was done.
+  bool test(MpiBatch* batch);
   Session& session_;
   MpiHandle world_;
   std::vector<int> members_;

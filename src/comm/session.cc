@@ -95,6 +95,7 @@ CallRecord& Session::enter(const char* kind, const Call& call, int64_t bytes, co
 void Session::leave(CallRecord& record) {
   const std::lock_guard lock(guard_);
   record.left = now();
+  nanoseconds_in_calls += static_cast<int64_t>((record.left - record.entered) * 1e9);
 }
 
 std::vector<CallRecord> Session::calls() const {

@@ -73,6 +73,7 @@ struct Session {
   /// "step 1203, call 4812 all_reduce "gradient bucket 1" (89.4 MB)": the call that runs or ran last; empty before the first.
   std::string where() const;
   std::atomic<int64_t> call_number{0};
+  std::atomic<int64_t> nanoseconds_in_calls{0};  ///< of all so far
   std::atomic<int64_t> step{0};  ///< of the training, for heartbeats and messages
   std::atomic<const char*> phase{""};  ///< "data", "forward", …, a literal
 

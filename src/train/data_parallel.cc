@@ -218,6 +218,7 @@ Gradients DataParallel::State::reduce(Gradients g) {
 
 // `sum`: over this process's virtual ranks. The stop flag travels along.
 Tensor DataParallel::State::reduce_loss(const Tensor& sum) {
+  if (options.local_loss) local_loss.assign(ops::cast(ops::mul(sum, 1.0 / static_cast<double>(per_rank())), DType::kFloat32));
   TensorList scalars = {sum, ops::cast(stop_request.value(), sum.dtype())};
   if (ranks() > 1) scalars = ops::all_reduce(scalars, {.group = comm.name(), .what = "step scalars"});
   stop_agreed.assign(ops::cast(scalars[1], DType::kFloat32));
@@ -272,6 +273,8 @@ std::shared_ptr<DataParallel> apply_data_parallel(TrainStep& step, const BuildCo
 }
 
 void DataParallel::request_stop() { state_->stop_request.store(Tensor::scalar(1)); }
+
+double DataParallel::local_loss() const { return state_->local_loss.stored().item(); }
 
 bool DataParallel::stop_agreed() {
   State& s = *state_;

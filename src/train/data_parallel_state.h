@@ -53,6 +53,7 @@ struct DataParallel::State {
   Parameter stop_request{Tensor::scalar(0), "stop_request", false}, stop_agreed{Tensor::scalar(0), "stop_agreed", false};
   int64_t bad_step = 0;  // the first of those in a row whose gradients were not finite here; 0: the last ones were
   std::string bad_parameter;
+  Parameter local_loss{Tensor::scalar(0), "local_loss", false};
   PendingValues last_stop;  // of devices: of the step before
 };
 

@@ -78,7 +78,8 @@ std::vector<std::string> checkpoints(const std::string& run_dir);
 /// Fails unless every checkpoint of the run loads and verifies; returns how many there are.
 size_t expect_good_checkpoints(const std::string& run_dir);
 
-/// The last checkpoints of two runs hold the same entries with the same bits; of where the training stands, all but the sums of the epoch: a run that
+/// The last checkpoints of two runs hold the same entries with the same bits; of where the training stands, all but the number of ranks, which no result
+/// depends on, and the sums of the epoch: a run that
 /// went on from a step that is no multiple of the interval may save its last step before the epoch ends them, the whole run behind that.
 void expect_same_end(const std::string& run_dir, const std::string& other_run_dir);
 

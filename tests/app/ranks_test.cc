@@ -2,15 +2,20 @@
 // ranks_process_test.cc does it with processes.
 #include <gtest/gtest.h>
 
+#include <signal.h>
+
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "sindri/app/app.h"
 #include "sindri/comm/communicator.h"
 #include "sindri/core/error.h"
 #include "sindri/core/runtime.h"
+#include "sindri/dataset/registry.h"
 #include "sindri/op/kernel_choice.h"
 #include "source_dir.h"
 #include "tests/app/program.h"
@@ -19,6 +24,26 @@ namespace sindri::app {
 namespace {
 
 using Sets = std::vector<std::string>;
+
+// Small images, which take rank 1 some milliseconds each.
+const auto& kSlowOnRankOne = dataset::kinds().add({
+    .name = "ranks_test_slow",
+    .doc = "of a test",
+    .settings = {},
+    .facts = {.channels = 1, .side = 8, .num_classes = 10, .largest = 16, .augment = false, .needs_path = false},
+    .make = [](const dataset::DataPart& part, const SettingValues&) -> dataset::Dataset::Ptr {
+      dataset::GeneratorDataset::Options o;
+      o.row = [](int64_t i) -> dataset::GeneratorDataset::Row {
+        if (comm::world().rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(4));
+        return {Tensor::from_vector<uint8_t>({8, 8, 1}, std::vector<uint8_t>(64, static_cast<uint8_t>(i % 10))),
+                Tensor::from_vector<int32_t>({}, {static_cast<int32_t>(i % 10)})};
+      };
+      o.size = part.train ? 480 : 16;
+      o.column_names = {"image", "label"};
+      o.shuffle = part.shuffle;
+      return dataset::GeneratorDataset::make(o);
+    },
+});
 
 Settings digits(const Sets& sets) {
   Settings s;
@@ -33,7 +58,12 @@ Settings digits(const Sets& sets) {
 class Ranks : public testing::Test {
  protected:
   void SetUp() override { setenv("SINDRI_STRICT", "1", 1); }
-  void TearDown() override { unsetenv("SINDRI_STRICT"); }
+  void TearDown() override {
+    unsetenv("SINDRI_STRICT");
+    struct sigaction now {};
+    sigaction(SIGTERM, nullptr, &now);
+    EXPECT_EQ(now.sa_handler, SIG_DFL) << "what the ranks' trainings did with signals is undone";
+  }
 
   // What each rank's training returned.
   std::vector<TrainReport> train_on(int ranks, Sets sets, bool resume = false, bool allow_batch_change = false) {
@@ -56,7 +86,7 @@ TEST_F(Ranks, EvaluateAllOfTheDataTogether) {
   train_on(1, {"train.epochs=1"});
   const std::string file = checkpoints(temp_.file("run")).back();
   train::MetricValues plain;
-  for (const std::string metric : {"metrics.F1.enabled=true", "metrics.roc_auc.enabled=true"}) {  // counts add up; every sample is kept
+  for (const std::string metric : {"metrics.fbeta.enabled=true", "metrics.roc_auc.enabled=true"}) {  // counts add up; every sample is kept
     SCOPED_TRACE(metric);
     for (const int ranks : {1, 2, 3, 16}) {  // 12 batches: some ranks have none
       std::mutex mutex;
@@ -73,15 +103,16 @@ TEST_F(Ranks, EvaluateAllOfTheDataTogether) {
   }
 }
 
-// 16 virtual ranks all along: from 16 ranks to 8 within an epoch, and back to 16.
+// 16 virtual ranks all along: from 16 ranks to 8 within an epoch, and back to 16. Where a checkpoint is saved, moving averages of the virtual ranks become
+// one: so the whole training saves where the parts end.
 TEST_F(Ranks, GoOnOnAnotherNumberOfRanks) {
-  const Sets sets = {"dist.virtual_ranks=16", "train.batch_size=4", "checkpoint.save_every_steps=5"};
+  const Sets sets = {"dist.virtual_ranks=16", "train.batch_size=4", "checkpoint.save_every_steps=9", "checkpoint.save_every_epochs=0"};
   train_on(1, sets);
   const auto whole = step_losses(temp_.file("run"));
   ASSERT_EQ(whole.size(), 44u) << "22 steps of 64 samples";
   std::filesystem::rename(temp_.file("run"), temp_.file("whole"));
   const auto until = [&](const char* steps) {
-    Sets more = {"train.batch_size=4", "checkpoint.save_every_steps=5"};
+    Sets more = {"train.batch_size=4", "checkpoint.save_every_steps=9", "checkpoint.save_every_epochs=0"};
     more.push_back(std::string("train.max_steps=") + steps);
     return more;
   };
@@ -138,6 +169,68 @@ TEST_F(Ranks, AllStopWhereOneIsAskedTo) {
   std::filesystem::remove(stop);
   train_on(2, {"train.batch_size=8", "dist.virtual_ranks=4"}, true);
   EXPECT_FALSE(std::filesystem::exists(temp_.file("run/resume.json"))) << "the next start removes it";
+}
+
+TEST_F(Ranks, EachMayReadTheCheckpointByItself) {
+  train_on(2, {"train.batch_size=16", "train.max_steps=3"});
+  train_on(2, {"train.batch_size=16", "train.max_steps=6", "dist.load_local=true"}, true);
+  EXPECT_EQ(last_step(temp_.file("run")), 6);
+}
+
+TEST_F(Ranks, LossesOfTheirOwnAndTimesAreRecorded) {
+  const Sets sets = {"train.batch_size=8", "train.max_steps=21", "dist.log_steps=5"};
+  train_on(4, sets);
+  const auto global = step_losses(temp_.file("run"));
+  std::ifstream in(temp_.file("run/log.txt"));
+  const std::string log((std::istreambuf_iterator<char>(in)), {});
+  for (const char* step : {"step 10,", "step 15,", "step 20,"}) EXPECT_NE(log.find(std::string("up to ") + step), std::string::npos) << log;
+  std::filesystem::remove_all(temp_.file("run"));
+  Sets local = sets;
+  local.emplace_back("dist.loss_scope=local");
+  train_on(4, local);
+  const auto own = step_losses(temp_.file("run"));
+  ASSERT_EQ(own.size(), global.size());
+  EXPECT_NE(own, global);
+  EXPECT_NEAR(std::stod(own.at(1)[0]), std::stod(global.at(1)[0]), 0.5) << "of a quarter of the same batch";
+}
+
+// Which samples are left out depends on the shard, so each evaluates all of the data.
+TEST_F(Ranks, LeaveOutDamagedSamples) {
+  make_jpeg_data(temp_.file("data"), 3, 16, 4);
+  for (const char* file : {"data/train/class_1/105.jpg", "data/test/class_2/101.jpg"}) {
+    ASSERT_TRUE(std::filesystem::exists(temp_.file(file))) << file;
+    std::filesystem::resize_file(temp_.file(file), 50);
+  }
+  std::vector<TrainReport> reports(2);
+  comm::run_ranks(2, [&](int rank) {
+    Settings s;
+    for (const std::string& set : Sets{"model.name=resnet20", "train.batch_size=4", "train.epochs=2", "data.workers=1", "data.path=" + temp_.file("data"),
+                                       "data.on_corrupt=skip", "data.max_corrupt=5", "train.run_dir=" + temp_.file("run")})
+      s.set(set);
+    TrainRequest request;
+    request.quiet = true;
+    reports[static_cast<size_t>(rank)] = train(s, request);
+  });
+  EXPECT_EQ(last_step(temp_.file("run")), 12) << "a shard that leaves out one goes on at its start";
+  EXPECT_EQ(reports[0].metrics, reports[1].metrics);
+  EXPECT_EQ(reports[0].metrics.count("accuracy"), 1u);
+}
+
+// A rank that sleeps is named, and nothing else happens to the training.
+TEST_F(Ranks, ASlowOneIsNamed) {
+  testing::internal::CaptureStderr();
+  std::vector<TrainReport> reports(3);
+  comm::run_ranks(3, [&](int rank) {
+    Settings s = digits({"data.path=", "data.kind=ranks_test_slow", "dist.strict_order=false", "train.batch_size=4", "train.max_steps=30", "dist.log_steps=5",
+                         "train.run_dir=" + temp_.file("run")});
+    TrainRequest request;
+    request.quiet = true;
+    reports[static_cast<size_t>(rank)] = train(s, request);
+  });
+  const std::string err = testing::internal::GetCapturedStderr();
+  EXPECT_NE(err.find("rank 1 is slower than the others"), std::string::npos) << err;
+  EXPECT_NE(err.find("mostly waiting for data"), std::string::npos) << err;
+  EXPECT_EQ(reports[2].stopped_by_signal, 0);
 }
 
 // Codes of the errors that ranks end with.

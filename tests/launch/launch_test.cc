@@ -393,5 +393,25 @@ TEST_F(Launch, MpirunRanksHaveTimeToSave) {
   expect_nothing_left();
 }
 
+// What only the launcher knows, the signal, is in what the other ranks say.
+TEST_F(Launch, ASignalIsToldToTheOtherRanks) {
+  const std::string script = "[ $SINDRI_RANK = 1 ] && { (sleep 3; kill -9 $$) & }; exec " + program_path() +
+      " comm-bench --backend gloo --ops all_reduce --sizes 1k --rounds 100000 --no-store";
+  const Result r = job({"-n", "3"}, script, {{"SINDRI_COMM_LOG_DIR", temp_.path()}});
+  EXPECT_EQ(r.code, 137) << r.err;
+  for (const int rank : {0, 2}) {
+    EXPECT_THAT(log(rank), HasSubstr("error[E7001] rank 1 ("));
+    EXPECT_THAT(log(rank), HasSubstr(") died, signal 9\n"));
+  }
+  EXPECT_TRUE(left().empty());
+  const Result trace = run({"comm-trace", temp_.path()}, options());
+  EXPECT_EQ(trace.code, 0) << trace.err;
+  EXPECT_THAT(trace.out, HasSubstr("call logs of 2 of 3 ranks"));
+  EXPECT_THAT(trace.out, HasSubstr("no log of rank 1"));
+  const Result none = run({"comm-trace", temp_.path() + "/nothing"}, options());
+  EXPECT_EQ(none.code, 5);
+  EXPECT_THAT(none.err, HasSubstr("error[E5001] the folder"));
+}
+
 }  // namespace
 }  // namespace sindri::app::launch_test

@@ -35,6 +35,7 @@ struct DataParallelOptions {
   int64_t replica_check_steps = 1000;  ///< steps between comparisons of the parameters' hashes; 0: only with merge()
   bool parameter_broadcast = true;  ///< ranks begin with rank 0's parameters, moving averages and state of the training
   std::string bn_sync = "off";  ///< off, or train: batch norm's statistics are those of all ranks' batches
+  bool local_loss = false;  ///< DataParallel::local_loss() is asked for (dist.loss_scope local)
   std::string bn_merge = "mean";  ///< what evaluation and checkpoints have for moving averages: mean over virtual ranks, or rank0 (of virtual rank 0)
 };
 
@@ -109,6 +110,8 @@ class SINDRI_API DataParallel {
   void request_stop();
   /// Whether the last step that ran brought a request, of whichever rank: the same answer on all.
   bool stop_agreed();
+  /// With DataParallelOptions::local_loss: that of this rank's own part of the last step's batch; waits for it.
+  double local_loss() const;
 
  private:
   friend SINDRI_API std::shared_ptr<DataParallel> apply_data_parallel(TrainStep&, const BuildContext&, const DataParallelOptions&, comm::Communicator&);

@@ -1,0 +1,81 @@
+// How long each rank takes by itself. A step takes as long on all ranks, since they wait for each other in its collective calls: what tells them apart is
+// the time that they are not in calls. Where calls run beside the backward pass, that is less than the time of computing, for all ranks alike.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sindri/core/log.h"
+#include "src/app/session.h"
+#include "src/comm/session.h"
+
+namespace sindri::app {
+
+namespace {
+
+class RankTimes final : public train::Callback {
+ public:
+  explicit RankTimes(Session* s) : s_(s), comm_(*s->group.world()), every_(s->settings.get_int("dist.log_steps")), slow_(static_cast<size_t>(comm_.size())) {}
+
+  void step_begin(train::TrainState& state) override {
+    comm_.session()->step = state.cur_step_num;
+    comm_.session()->phase = "step";
+    at_begin_ = in_calls();
+  }
+  void steps_known(train::TrainState&, const train::KnownSteps& known) override {
+    const auto steps = static_cast<double>(known.losses.size());
+    if (std::exchange(first_, false)) return;  // it compiles
+    steps_ += steps;
+    seconds_ += known.seconds * steps;
+    waited_ += known.data_wait_seconds * steps;
+  }
+  void step_end(train::TrainState& state) override {
+    comm_.session()->phase = "data";
+    if (steps_ > 0) in_calls_ += in_calls() - at_begin_;
+    if (every_ == 0 || state.cur_step_num / every_ == reported_) return;
+    const bool due = reported_ >= 0;
+    reported_ = state.cur_step_num / every_;
+    if (due) report(state.cur_step_num);
+  }
+  void epoch_end(train::TrainState&) override { comm_.session()->phase = "end of an epoch"; }
+
+ private:
+  double in_calls() const { return static_cast<double>(comm_.session()->nanoseconds_in_calls.load()) * 1e-9; }
+
+  // Collective: all ranks count the same steps.
+  void report(int64_t step) {
+    const double n = std::max(1.0, steps_), mine[] = {std::max(0.0, seconds_ - in_calls_) / n, waited_ / n};
+    std::vector<double> all(2 * static_cast<size_t>(comm_.size()));
+    comm_.all_gather(mine, all.data(), 2, DType::kFloat64, {"times of ranks"});
+    steps_ = seconds_ = waited_ = in_calls_ = 0;
+    std::vector<double> own;
+    for (size_t r = 0; 2 * r < all.size(); ++r) own.push_back(all[2 * r]);
+    const auto slowest = static_cast<size_t>(std::max_element(own.begin(), own.end()) - own.begin());
+    std::vector<double> sorted = own;
+    std::sort(sorted.begin(), sorted.end());
+    const double median = sorted[sorted.size() / 2], share = all[2 * slowest + 1] / std::max(1e-9, own[slowest]);
+    const char* part = share > 0.5 ? "waiting for data" : "computing";
+    if (s_->group.first() && s_->folder->started())
+      s_->folder->log(fmt::format("up to step {}, ranks take by themselves {:.1f} to {:.1f} ms a step, median {:.1f}; rank {} the longest, mostly {}", step,
+                                  sorted.front() * 1e3, sorted.back() * 1e3, median * 1e3, slowest, part));
+    for (size_t r = 0; r < own.size(); ++r) {
+      slow_[r] = own[r] > 1.25 * median ? slow_[r] + 1 : 0;
+      if (slow_[r] == 3 && s_->group.first())
+        log::warn("comm",
+                  fmt::format("rank {} is slower than the others: by itself it takes {:.1f} ms a step, the median is {:.1f}; mostly {}", r, own[r] * 1e3,
+                              median * 1e3, all[2 * r + 1] > 0.5 * own[r] ? "waiting for data" : "computing"));
+    }
+  }
+  Session* s_;
+  comm::Communicator& comm_;
+  int64_t every_, reported_ = -1;
+  bool first_ = true;
+  double steps_ = 0, seconds_ = 0, waited_ = 0, at_begin_ = 0, in_calls_ = 0;
+  std::vector<int> slow_;  // reports in a row
+};
+
+}  // namespace
+
+train::CallbackPtr make_rank_times(Session* s) { return std::make_shared<RankTimes>(s); }
+
+}  // namespace sindri::app
