@@ -18,7 +18,10 @@
 #include <cstring>
 #include <deque>
 #include <filesystem>
+#include <map>
+#include <thread>
 
+#include "sindri/comm/trace.h"
 #include "sindri/core/error.h"
 
 extern char** environ;
@@ -123,6 +126,7 @@ class Job {
   void take_signals();
   void pass_on(int signal);
   void reap();
+  void tell_job(size_t index);
   void on_failure(size_t index);
   void enforce_deadlines();
   void kill_group();
@@ -138,6 +142,7 @@ class Job {
   pid_t keeper_ = -1, launcher_ = getpid(), parent_ = getppid();
   Stream out_, err_;
   double kill_at_ = 0, timeout_at_ = 0;  // 0: never
+  std::vector<std::thread> tellers_;
 };
 
 void Job::hold_signals() {
@@ -273,6 +278,7 @@ Job::~Job() {
     }
   }
   if (keeper_ > 0) waitpid(keeper_, nullptr, 0);
+  for (std::thread& t : tellers_) t.join();
   if (keeper_pipe_ >= 0) close(keeper_pipe_);
   out_.close_source();
   err_.close_source();
@@ -351,9 +357,11 @@ void Job::take_signals() {
 void Job::on_failure(size_t index) {
   RankEnd& r = end_.ranks[index];
   if (r.killed_by_us || end_.stop_signal != 0 || end_.timed_out) return;
-  const double until = steady_now() + kHearTime;
+  // A rank that somebody asked to stop has the others stop behind the same step; they may still be saving.
+  const bool orderly = was_stopped(r);
+  const double until = steady_now() + kHearTime + (orderly ? options_.term_grace : 0);
   if (kill_at_ == 0 || until < kill_at_) kill_at_ = until;
-  if (end_.told >= 0 || !options_.says_why) return;
+  if (orderly || end_.told >= 0 || !options_.says_why) return;
   end_.told = static_cast<int>(index);
   // What the shown rank said before comes first, as far as the terminal takes it.
   for (Stream* s : {&out_, &err_}) {
@@ -374,8 +382,22 @@ void Job::reap() {
     if (r.signal != SIGKILL) r.killed_by_us = false;
     r.when = wall_now();
     if (i == 0) drain_shown();
-    if (r.failed()) on_failure(i);
+    if (r.failed()) {
+      tell_job(i);
+      on_failure(i);
+    }
   }
+}
+
+// The other ranks see that one is gone; how it ended only its parent knows. Beside the loop, which has more to do meanwhile.
+void Job::tell_job(size_t index) {
+  const RankEnd& r = end_.ranks[index];
+  if (r.code == 7 || r.killed_by_us || end_.stop_signal != 0 || end_.timed_out || all_ended()) return;
+  std::map<std::string, std::string> environment;
+  for (const std::string& v : environment_of(plan_.ranks[index])) environment.emplace(v.substr(0, v.find('=')), v.substr(v.find('=') + 1));
+  tellers_.emplace_back([environment = std::move(environment), how = r.signal != 0 ? fmt::format("signal {}", r.signal) : fmt::format("exit code {}", r.code)] {
+    comm::report_rank_end(environment, how);
+  });
 }
 
 void Job::enforce_deadlines() {
@@ -477,10 +499,11 @@ std::string failure_text(const RankEnd& end) {
   return out;
 }
 
+bool was_stopped(const RankEnd& end) { return end.signal == 0 && (end.code == 128 + SIGHUP || end.code == 128 + SIGINT || end.code == 128 + SIGTERM); }
+
 bool worth_restarting(const RankEnd& end) {
   if (end.signal != 0) return true;
-  // A shell between us and the rank says 128 + s; 129, 130 and 143 are also what a training ends with that was asked to stop.
-  return end.code == 7 || (end.code > 128 && end.code <= 128 + 64 && end.code != 129 && end.code != 130 && end.code != 143);
+  return end.code == 7 || (end.code > 128 && end.code <= 128 + 64 && !was_stopped(end));  // a shell between us and the rank says 128 + s
 }
 
 }  // namespace sindri::app

@@ -12,6 +12,7 @@
 
 #include "sindri/app/app.h"
 #include "sindri/app/dist.h"
+#include "sindri/comm/trace.h"
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
@@ -394,6 +395,7 @@ TrainReport train_in(const Settings& settings, const TrainRequest& request, Grou
     return s.report;
   }
   open_folder(&s);
+  comm::set_call_log_folder(s.run_dir);
   make_progress(&s);
   introduce(&s);
   load_start(&s);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "sindri/comm/trace.h"
 #include "sindri/core/error.h"
 #include "src/cli/process.h"
 
@@ -31,11 +32,11 @@ int64_t parse_size(const std::string& text) {
 
 }  // namespace
 
-void CommVerbs::add_to(CLI::App* app) {
+CLI::App* CommVerbs::add_to(CLI::App* app) {
   bench_ = app->add_subcommand("comm-bench",
                                "Time collective calls between the ranks of a job, and store what a message costs for sindri plan\n\nExamples:\n"
                                "  mpirun -np 2 --bind-to none sindri comm-bench --ops all_reduce --compare library\n"
-                               "  mpirun -np 8 --oversubscribe --bind-to none sindri comm-bench --sizes 1k,1M,100M --json bench.json\n");
+                               "  sindri run -n 4 -- sindri comm-bench --sizes 1k,1M,100M --json bench.json\n");
   bench_->add_option("--sizes", sizes_, "bytes of a call, as 64, 32k, 1M, 1Mi (default: 8 bytes to 100 MB)")
       ->type_name("LIST")
       ->delimiter(',')
@@ -51,20 +52,29 @@ void CommVerbs::add_to(CLI::App* app) {
   bench_->add_option("--rounds", request_.rounds, "times of each call (default: what fits into half a second, 5 to 200)")
       ->type_name("N")
       ->check(CLI::Range(1, 100000));
-  bench_->add_option("--backend", backend_, "mpi, gloo, nccl or auto")->type_name("NAME")->capture_default_str();
   bench_->add_flag("--no-store", keep_, "leave the constants of sindri plan as they are");
   bench_->add_option("--json", json_file_, "write the results as JSON")->type_name("FILE")->group("Output");
+  trace_ = app->add_subcommand("comm-trace",
+                               "Print the first collective call that some rank of a job did not enter, from the logs that its ranks left\n\nExamples:\n"
+                               "  sindri comm-trace runs/digits-001\n  SINDRI_COMM_LOG_DIR=/shared/logs sindri run -n 8 -- sindri train ...; sindri comm-trace "
+                               "/shared/logs\n");
+  trace_->add_option("folder", folder_, "folder with comm_<rank>.json of each rank")->type_name("DIR")->required();
+  return bench_;
 }
 
-int CommVerbs::run() {
+int CommVerbs::run(const sindri::comm::Options& options) {
+  if (bench_->parsed()) return run_bench(options);
+  print_out(sindri::comm::trace_report(folder_));
+  return 0;
+}
+
+int CommVerbs::run_bench(const sindri::comm::Options& options) {
   if (!sizes_.empty()) {
     request_.sizes.clear();
     for (const std::string& s : sizes_) request_.sizes.push_back(parse_size(s));
   }
   request_.compare_library = !compare_.empty();
   request_.store = !keep_;
-  sindri::comm::Options options;
-  options.backend = backend_;
   sindri::comm::Communicator& world = sindri::comm::init(options);
   if (request_.compare_library && world.backend() != std::string("mpi"))
     throw sindri::Error(sindri::ErrorCode::kUsage, fmt::format("--compare library: backend '{}' has no library call to compare with", world.backend()), "",

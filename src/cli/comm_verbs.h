@@ -1,4 +1,4 @@
-// The verb comm-bench: its flags, and the call behind it.
+// The verbs comm-bench and comm-trace: their flags, and the calls behind them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,15 +9,18 @@
 
 class CommVerbs {
  public:
-  void add_to(CLI::App* app);
-  bool parsed() const { return bench_->parsed(); }
+  /// Returns comm-bench, which has the flags of settings beside its own.
+  CLI::App* add_to(CLI::App* app);
+  bool parsed() const { return bench_->parsed() || trace_->parsed(); }
   /// Returns the exit code.
-  int run();
+  int run(const sindri::comm::Options& options);
 
  private:
-  CLI::App* bench_ = nullptr;
+  int run_bench(const sindri::comm::Options& options);
+  CLI::App *bench_ = nullptr, *trace_ = nullptr;
   sindri::comm::BenchmarkRequest request_;
   std::vector<std::string> sizes_, compare_;
-  std::string backend_ = "auto", json_file_;
+  std::string json_file_;
   bool keep_ = false;
+  std::string folder_;
 };

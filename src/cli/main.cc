@@ -11,9 +11,11 @@
 #include <new>
 
 #include "sindri/app/app.h"
+#include "sindri/app/dist.h"
 #include "sindri/app/error_report.h"
 #include "sindri/app/settings.h"
 #include "sindri/comm/communicator.h"
+#include "sindri/comm/trace.h"
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
 #include "sindri/train/boost.h"
@@ -122,7 +124,7 @@ struct Program {
     add_settings_flags(summary_verb, &common);
     measure.add_to(&app);
     launch.add_to(&app);
-    comm.add_to(&app);
+    add_settings_flags(comm.add_to(&app), &common);
     plan.add_to(&app);
     add_boost();
     ops_verb = app.add_subcommand("ops", "List the operators and their kernels\n\nExamples:\n  sindri ops\n  sindri ops conv2d\n");
@@ -321,6 +323,7 @@ void limit_spinning(char** argv) {
 
 int main(int argc, char** argv) {
   prepare_process();
+  sindri::comm::arm_exit_guard();
   limit_spinning(argv);
   Program program;
   program.program_name = argv[0];
@@ -345,7 +348,7 @@ int main(int argc, char** argv) {
     if (!program.version_verb->parsed()) sindri::app::check_environment();
     sindri::app::load_libraries();
     const int code = program.measure.parsed() ? program.measure.run(line)
-        : program.comm.parsed()               ? program.comm.run()
+        : program.comm.parsed()               ? program.comm.run(sindri::app::comm_options(read_settings(program.common)))
         : program.plan.parsed()               ? program.plan.run()
         : program.launch.parsed()             ? program.launch.run()
         : program.train_verb->parsed()        ? program.run_train(line)

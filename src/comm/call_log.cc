@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -53,8 +54,9 @@ struct Entry {
 };
 
 struct RankLog {
-  std::string host, file;
+  std::string host, file, job;
   int64_t pid = 0, step = 0;
+  double written = 0;  // seconds since the epoch
   std::string phase, failure;
   int64_t total = 0;  // calls entered
   std::vector<Entry> calls;
@@ -73,6 +75,8 @@ void read_log(const std::filesystem::path& file, TraceLogs* logs) {
     RankLog r;
     r.file = file.filename().string();
     r.host = j.at("host").get<std::string>();
+    r.job = j.at("job").get<std::string>();
+    r.written = j.at("written").get<double>();
     r.pid = j.at("pid").get<int64_t>();
     r.step = j.at("step").get<int64_t>();
     r.phase = j.at("phase").get<std::string>();
@@ -145,6 +149,19 @@ std::optional<Gap> first_gap(const TraceLogs& logs, const std::string& group, co
   return {};
 }
 
+// A folder may hold logs of earlier jobs: those of other jobs than the log written last are left out.
+void keep_newest_job(TraceLogs* logs) {
+  const auto newest =
+      std::max_element(logs->ranks.begin(), logs->ranks.end(), [](const auto& a, const auto& b) { return a.second.written < b.second.written; });
+  if (newest == logs->ranks.end()) return;
+  const std::string job = newest->second.job;
+  std::erase_if(logs->ranks, [&](const auto& entry) {
+    if (entry.second.job == job) return false;
+    logs->notes.push_back(fmt::format("{} is of another job and is left out", entry.second.file));
+    return true;
+  });
+}
+
 Json json_of(const CallRecord& r, const std::string& text) {
   return {{"number", r.number}, {"call", text},         {"group", r.group}, {"members", r.members},
           {"bytes", r.bytes},   {"entered", r.entered}, {"left", r.left},   {"state", r.left > 0 ? "done" : "running"}};
@@ -169,6 +186,7 @@ std::string write_call_log(const Session& session, const std::string& job_id) {
             {"host", host},
             {"pid", getpid()},
             {"job", job_id},
+            {"written", std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()},
             {"step", session.step.load()},
             {"phase", session.phase.load()},
             {"failure", failure == nullptr ? "" : failure->what()},
@@ -194,6 +212,7 @@ std::string trace_report(const std::string& folder) {
     throw IoError(fmt::format("the folder '{}' cannot be read: {}", folder, problem.message()), "comm-trace", "name the folder with comm_<rank>.json");
   std::sort(files.begin(), files.end());
   for (const auto& file : files) read_log(file, &logs);
+  keep_newest_job(&logs);
   if (logs.ranks.empty())
     throw IoError(fmt::format("no call log (comm_<rank>.json) in '{}'", folder), "comm-trace",
                   "ranks write them to SINDRI_COMM_LOG_DIR when a job fails, or on SIGUSR2");

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
@@ -104,6 +106,39 @@ template <class F> void Communicator::run(const char* kind, DType dtype, int64_t
   session_->leave(record);
 }
 
+bool Communicator::checking() const { return session_->options.check && size() > 1; }
+
+// dist.check: what the ranks are about to do, before any of it is done.
+void Communicator::compare_calls(const std::string& text, const Call& call) {
+  std::array<char, 192> mine{};
+  std::strncpy(mine.data(), fmt::format("{} \"{} {}\", its {}th call", text, call.what, call.index, ++compared_).c_str(), mine.size() - 1);
+  const auto n = static_cast<size_t>(size());
+  std::vector<std::array<char, 192>> all(n);
+  const std::vector<int64_t> bytes(n, sizeof mine);
+  do_all_gather_v(&mine, all.data(), bytes, nullptr);
+  for (size_t r = 1; r < n; ++r)
+    if (all[r] != all[0])
+      throw CommError(ErrorCode::kCommMismatch,
+                      fmt::format("in '{}' rank {} calls {}, rank {} calls {}", name_, members_[0], all[0].data(), members_[r], all[r].data()),
+                      session_->where(), "let all ranks make the same calls in the same order");
+}
+
+// dist.check: what all ranks must have got alike. Results on a stream are not there yet.
+void Communicator::compare_results(const std::vector<std::pair<const void*, int64_t>>& parts, const Call& call) {
+  if (call.stream != nullptr) return;
+  uint64_t mine = 0;
+  for (const auto& [data, bytes] : parts) mine = XXH3_64bits_withSeed(data, static_cast<size_t>(bytes), mine);
+  std::vector<uint64_t> all(static_cast<size_t>(size()));
+  const std::vector<int64_t> sizes(all.size(), sizeof mine);
+  do_all_gather_v(&mine, all.data(), sizes, nullptr);
+  std::vector<int> others;
+  for (size_t r = 1; r < all.size(); ++r)
+    if (all[r] != all[0]) others.push_back(members_[r]);
+  if (!others.empty())
+    throw CommError(ErrorCode::kReplicas, fmt::format("in '{}' ranks {} got another result than rank {}", name_, fmt::join(others, ", "), members_[0]),
+                    session_->where(), "the memory or the network of one of them is at fault: run without these hosts");
+}
+
 void Communicator::all_reduce(const void* in, void* out, int64_t count, DType dtype, ReduceOp op, const Call& call) {
   const Piece piece{in, out, count};
   all_reduce(std::span(&piece, 1), dtype, op, call);
@@ -116,25 +151,43 @@ void Communicator::all_reduce(std::span<const Piece> pieces, DType dtype, Reduce
     check_memory("all_reduce", p.out, p.count);
     count += p.count;
   }
-  run("all_reduce", dtype, count, call, [&] { do_all_reduce(pieces, dtype, op, call.stream); });
+  run("all_reduce", dtype, count, call, [&] {
+    if (checking()) compare_calls(fmt::format("all_reduce {} of {} {}", reduce_op_name(op), count, dtype_name(dtype)), call);
+    do_all_reduce(pieces, dtype, op, call.stream);
+    if (!checking()) return;
+    std::vector<std::pair<const void*, int64_t>> parts;
+    for (const Piece& p : pieces) parts.emplace_back(p.out, bytes_of(p.count, dtype));
+    compare_results(parts, call);
+  });
 }
 void Communicator::reduce(const void* in, void* out, int64_t count, DType dtype, ReduceOp op, int root, const Call& call) {
   check_op("reduce", dtype, op);
   check_rank("reduce", "root", root);
   check_memory("reduce", in, count);
   if (root == rank_) check_memory("reduce", out, count);
-  run("reduce", dtype, count, call, [&] { do_reduce(in, out, count, dtype, op, root, call.stream); });
+  run("reduce", dtype, count, call, [&] {
+    if (checking()) compare_calls(fmt::format("reduce {} of {} {} to rank {}", reduce_op_name(op), count, dtype_name(dtype), root), call);
+    do_reduce(in, out, count, dtype, op, root, call.stream);
+  });
 }
 void Communicator::broadcast(void* data, int64_t count, DType dtype, int root, const Call& call) {
   check_rank("broadcast", "root", root);
   check_memory("broadcast", data, count);
-  run("broadcast", dtype, count, call, [&] { do_broadcast(data, bytes_of(count, dtype), root, call.stream); });
+  run("broadcast", dtype, count, call, [&] {
+    if (checking()) compare_calls(fmt::format("broadcast of {} {} from rank {}", count, dtype_name(dtype), root), call);
+    do_broadcast(data, bytes_of(count, dtype), root, call.stream);
+    if (checking()) compare_results({{data, bytes_of(count, dtype)}}, call);
+  });
 }
 void Communicator::all_gather(const void* in, void* out, int64_t count, DType dtype, const Call& call) {
   check_memory("all_gather", in, count);
   check_memory("all_gather", out, count);
   const std::vector<int64_t> bytes(static_cast<size_t>(size()), bytes_of(count, dtype));
-  run("all_gather", dtype, count, call, [&] { do_all_gather_v(in, out, bytes, call.stream); });
+  run("all_gather", dtype, count, call, [&] {
+    if (checking()) compare_calls(fmt::format("all_gather of {} {}", count, dtype_name(dtype)), call);
+    do_all_gather_v(in, out, bytes, call.stream);
+    if (checking()) compare_results({{out, bytes_of(count, dtype) * size()}}, call);
+  });
 }
 void Communicator::all_gather_v(const void* in, void* out, std::span<const int64_t> counts, DType dtype, const Call& call) {
   if (counts.size() != static_cast<size_t>(size()))
@@ -147,18 +200,28 @@ void Communicator::all_gather_v(const void* in, void* out, std::span<const int64
   const int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
   check_memory("all_gather_v", in, counts[static_cast<size_t>(rank_)]);
   check_memory("all_gather_v", out, total);
-  run("all_gather_v", dtype, total, call, [&] { do_all_gather_v(in, out, bytes, call.stream); });
+  run("all_gather_v", dtype, total, call, [&] {
+    if (checking()) compare_calls(fmt::format("all_gather_v of {} {}", fmt::join(counts, "+"), dtype_name(dtype)), call);
+    do_all_gather_v(in, out, bytes, call.stream);
+    if (checking()) compare_results({{out, bytes_of(total, dtype)}}, call);
+  });
 }
 void Communicator::reduce_scatter(const void* in, void* out, int64_t count, DType dtype, ReduceOp op, const Call& call) {
   check_op("reduce_scatter", dtype, op);
   check_memory("reduce_scatter", in, count);
   check_memory("reduce_scatter", out, count);
-  run("reduce_scatter", dtype, count, call, [&] { do_reduce_scatter(in, out, count, dtype, op, call.stream); });
+  run("reduce_scatter", dtype, count, call, [&] {
+    if (checking()) compare_calls(fmt::format("reduce_scatter {} of {} {}", reduce_op_name(op), count, dtype_name(dtype)), call);
+    do_reduce_scatter(in, out, count, dtype, op, call.stream);
+  });
 }
 void Communicator::all_to_all(const void* in, void* out, int64_t count, DType dtype, const Call& call) {
   check_memory("all_to_all", in, count);
   check_memory("all_to_all", out, count);
-  run("all_to_all", dtype, count, call, [&] { do_all_to_all(in, out, bytes_of(count, dtype), call.stream); });
+  run("all_to_all", dtype, count, call, [&] {
+    if (checking()) compare_calls(fmt::format("all_to_all of {} {}", count, dtype_name(dtype)), call);
+    do_all_to_all(in, out, bytes_of(count, dtype), call.stream);
+  });
 }
 void Communicator::send(const void* data, int64_t count, DType dtype, int to, const Call& call) {
   check_rank("send", "to", to);
@@ -178,7 +241,10 @@ void Communicator::send_recv(const void* out, int64_t out_count, int to, void* i
   run("send_recv", dtype, out_count, call, [&] { do_send_recv(out, bytes_of(out_count, dtype), to, in, bytes_of(in_count, dtype), from, call.stream); });
 }
 void Communicator::barrier(const Call& call) {
-  run("barrier", DType::kUInt8, 0, call, [&] { do_barrier(); });
+  run("barrier", DType::kUInt8, 0, call, [&] {
+    if (checking()) compare_calls("barrier", call);
+    do_barrier();
+  });
 }
 
 std::vector<std::string> Communicator::all_gather_text(const std::string& text, const Call& call) {

@@ -24,7 +24,7 @@ struct HostSums::Chunk {
 
 struct HostSums::Job {
   const PieceList& list;
-  std::span<std::byte* const> flat;  // empty: staged
+  std::span<std::byte* const> flat;  // where not staged
   DType dtype, sum;
   ReduceOp op;
   double factor;
@@ -32,12 +32,12 @@ struct HostSums::Job {
   bool staged;
 };
 
-HostSums::HostSums(MpiLinks& links, SharedWindow* window, std::vector<int> peers, int host, int64_t chunk)
+HostSums::HostSums(MpiLinks& links, SharedWindow& window, std::vector<int> peers, int host, int64_t chunk)
     : links_(links), window_(window), peers_(std::move(peers)), host_(host), chunk_(chunk), chunks_(3) {}
 HostSums::~HostSums() = default;
 
 void HostSums::produce(const Job& job, int64_t k, Chunk* c) {
-  const int ranks = window_ != nullptr ? window_->size() : 1, local = window_ != nullptr ? window_->local() : 0;
+  const int ranks = window_.size(), local = window_.local();
   const int64_t first = k * job.chunk / job.element, count = std::min(job.chunk, job.total - k * job.chunk) / job.element;
   const Part mine = part_of(count, job.element, ranks, local);
   c->begin = first + mine.begin;
@@ -45,13 +45,12 @@ void HostSums::produce(const Job& job, int64_t k, Chunk* c) {
   c->data.resize(static_cast<size_t>(c->count * size_of(job.sum)));
   std::vector<const void*> rows(static_cast<size_t>(ranks));
   if (job.staged) {
-    for (int r = 0; r < ranks; ++r) rows[static_cast<size_t>(r)] = window_->stage(r, k) + mine.begin * job.element;
+    for (int r = 0; r < ranks; ++r) rows[static_cast<size_t>(r)] = window_.stage(r, k) + mine.begin * job.element;
     reduce_tree(rows, job.dtype, c->data.data(), job.sum, c->count, job.op, 1);
   } else {
     std::byte* to = c->data.data();
     job.list.each(c->begin * job.element, c->count * job.element, [&](const PieceList::Run& run, int64_t skip, int64_t bytes) {
-      rows[0] = run.in + skip;
-      for (size_t r = 0; r < rows.size() && !job.flat.empty(); ++r) rows[r] = job.flat[r] + (run.out - job.flat[static_cast<size_t>(local)]) + skip;
+      for (size_t r = 0; r < rows.size(); ++r) rows[r] = job.flat[r] + (run.out - job.flat[static_cast<size_t>(local)]) + skip;
       reduce_tree(rows, job.dtype, to, job.sum, bytes / job.element, job.op, 1);
       to += bytes / job.element * size_of(job.sum);
     });
@@ -95,15 +94,14 @@ void HostSums::consume(const Job& job, Chunk* c) {
   if (job.staged) {
     const int64_t k = c->begin * job.element / job.chunk;
     const void* const row = from;
-    reduce_tree(std::span(&row, 1), job.sum, window_->stage(window_->local(), k) + (c->begin * job.element - k * job.chunk), job.dtype, c->count, job.op, job.factor);
+    reduce_tree(std::span(&row, 1), job.sum, window_.stage(window_.local(), k) + (c->begin * job.element - k * job.chunk), job.dtype, c->count, job.op, job.factor);
     return;
   }
-  const int local = window_ != nullptr ? window_->local() : 0;
   job.list.each(c->begin * job.element, c->count * job.element, [&](const PieceList::Run& run, int64_t skip, int64_t bytes) {
     const void* const row = from;
     reduce_tree(std::span(&row, 1), job.sum, run.out + skip, job.dtype, bytes / job.element, job.op, job.factor);
     for (size_t r = 0; r < job.flat.size(); ++r) {
-      std::byte* const to = job.flat[r] + (run.out - job.flat[static_cast<size_t>(local)]) + skip;
+      std::byte* const to = job.flat[r] + (run.out - job.flat[static_cast<size_t>(window_.local())]) + skip;
       if (to != run.out + skip) std::memcpy(to, run.out + skip, static_cast<size_t>(bytes));
     }
     from += bytes / job.element * size;
@@ -113,26 +111,25 @@ void HostSums::consume(const Job& job, Chunk* c) {
 void HostSums::all_reduce(const CallCard& card, std::span<const Piece> pieces, std::span<std::byte* const> flat, double factor) {
   const auto dtype = static_cast<DType>(card.dtype);
   const PieceList list(pieces, size_of(dtype));
-  const bool in_place = window_ == nullptr || SharedWindow::agree_on_place(window_->enter(card));
-  const Job job{list,  in_place && window_ != nullptr ? flat : std::span<std::byte* const>{}, dtype, sum_dtype(dtype), static_cast<ReduceOp>(card.op), factor, size_of(dtype),
-                list.bytes(), chunk_, !in_place};
+  const bool in_place = SharedWindow::agree_on_place(window_.enter(card));
+  const Job job{list, flat, dtype, sum_dtype(dtype), static_cast<ReduceOp>(card.op), factor, size_of(dtype), list.bytes(), chunk_, !in_place};
   const int64_t number = (job.total + job.chunk - 1) / job.chunk;
   const auto bytes_of = [&](int64_t k) { return std::min(job.chunk, job.total - k * job.chunk); };
   for (int64_t i = 0; number > 0 && i < number + 3; ++i) {
     if (job.staged) {
-      if (i < number) list.copy_in(i * job.chunk, bytes_of(i), window_->stage(window_->local(), i));
-      window_->barrier();
-      for (int r = 0; i >= 3 && r < window_->size(); ++r) {
-        const Part part = part_of(bytes_of(i - 3) / job.element, job.element, window_->size(), r);
-        list.copy_out((i - 3) * job.chunk + part.begin * job.element, part.count() * job.element, window_->stage(r, i - 3) + part.begin * job.element);
+      if (i < number) list.copy_in(i * job.chunk, bytes_of(i), window_.stage(window_.local(), i));
+      window_.barrier();
+      for (int r = 0; i >= 3 && r < window_.size(); ++r) {
+        const Part part = part_of(bytes_of(i - 3) / job.element, job.element, window_.size(), r);
+        list.copy_out((i - 3) * job.chunk + part.begin * job.element, part.count() * job.element, window_.stage(r, i - 3) + part.begin * job.element);
       }
     }
     if (i < number) produce(job, i, &chunks_[static_cast<size_t>(i % 3)]);
     if (i >= 1 && i - 1 < number) sum(job, &chunks_[static_cast<size_t>((i - 1) % 3)]);
     if (i >= 2 && i - 2 < number) consume(job, &chunks_[static_cast<size_t>((i - 2) % 3)]);
   }
-  if (job.staged) window_->next_turn(number);
-  if (in_place && window_ != nullptr) window_->barrier();
+  if (job.staged) window_.next_turn(number);
+  if (in_place) window_.barrier();
 }
 
 }  // namespace sindri::comm

@@ -14,8 +14,8 @@ namespace sindri::comm {
 
 class HostSums {
  public:
-  /// `peers`: the members that have this rank's local index, by host. `window` is null where a host has one rank.
-  HostSums(MpiLinks& links, SharedWindow* window, std::vector<int> peers, int host, int64_t chunk);
+  /// `peers`: the members that have this rank's local index, by host.
+  HostSums(MpiLinks& links, SharedWindow& window, std::vector<int> peers, int host, int64_t chunk);
   ~HostSums();
 
   /// `flat`: as in SharedWindow::all_reduce().
@@ -29,7 +29,7 @@ class HostSums {
   void consume(const Job& job, Chunk* chunk);
 
   MpiLinks& links_;
-  SharedWindow* window_;
+  SharedWindow& window_;
   std::vector<int> peers_;
   int host_;
   int64_t chunk_;  // bytes of all ranks of a host

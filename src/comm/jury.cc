@@ -96,11 +96,13 @@ void Jury::lost(int rank, int problem, double now) {
 
 void Jury::reported(int rank, const CommError& error, double now) {
   Strength strength = kSaid;
-  if (error.code() == ErrorCode::kPeerLost || error.code() == ErrorCode::kCommLibrary) strength = kBroken;
+  const bool own = error.message().starts_with(fmt::format("rank {} ends the job", rank));  // comm::abort()
+  if (!own && (error.code() == ErrorCode::kPeerLost || error.code() == ErrorCode::kCommLibrary)) strength = kBroken;
   if (error.code() == ErrorCode::kCommTimeout) strength = kWaitedThere;
   // "rank 2 ends the job: …" gets its host; of other texts it is said who they are from.
   const std::string self = fmt::format("rank {} ", rank);
-  const std::string text = error.message().starts_with(self) ? name(rank) + error.message().substr(self.size() - 1) : name(rank) + ": " + error.message();
+  std::string text = error.message().starts_with(self) ? name(rank) + error.message().substr(self.size() - 1) : name(rank) + ": " + error.message();
+  if (error.code() == ErrorCode::kRendezvous) text = error.message();  // of pairs, the same on all
   add(now, strength, rank, error.code(), text, error.where(), error.fix());
 }
 
@@ -118,7 +120,8 @@ void Jury::told(int rank, const std::string& how, double now) {
 void Jury::slept(int rank, double seconds, double now) {
   for (Member& m : members_) m.heard = now;
   began_ += seconds;
-  if (seconds < config_.options.lost_after) return;
+  // The others gave it up lost_after behind its last sign of life, which was before the stop.
+  if (seconds < config_.options.lost_after - 2 * config_.options.heartbeat) return;
   const std::string who = rank < 0 ? config_.keeper : name(rank);
   add(now, kSaid, rank, ErrorCode::kPeerLost, fmt::format("{} did not run for {:.0f} s: it was stopped", who, seconds), rank < 0 ? "" : last_seen(rank),
       kResume);

@@ -123,6 +123,8 @@ class Mpi final : public Communicator {
   std::vector<int> local_;  // world ranks of the members on this host
   Layout layout_;
   std::unique_ptr<MpiLinks> links_;
+  std::unique_ptr<MpiLinks> leaders_;  // between the first members of hosts; on those, where there are several
+  int hosts_ = 1;
   MpiHandle host_comm_;
   std::unique_ptr<SharedWindow> window_;  // null where this host has no other member
   std::unique_ptr<HostSums> sums_;  // on several hosts, where the layout lets sums be formed by host
@@ -140,8 +142,6 @@ Mpi::Mpi(std::shared_ptr<Session> s, std::string name, std::vector<int> members,
   }
   layout_ = layout_of(hosts, rank, session()->options.strict_order);
   const auto each = static_cast<int>(local_.size());
-  std::sort(hosts.begin(), hosts.end());
-  const bool alone = std::adjacent_find(hosts.begin(), hosts.end()) == hosts.end();  // every member on a host of its own
 
   std::string key = this->name();
   for (const int m : this->members()) key += fmt::format(",{}", m);
@@ -153,10 +153,22 @@ Mpi::Mpi(std::shared_ptr<Session> s, std::string name, std::vector<int> members,
   if (size() == 1) return;
   if (!is_world) barrier_by_links(*links_, layout_);  // all are there, and alive, before the library waits for them
   if (each > 1) open_window(key);
-  if (!alone && layout_.local_size == 1) return;
+  std::vector<int> leaders, seen;  // a host's first member
+  for (int m = 0; m < size(); ++m) {
+    if (std::find(seen.begin(), seen.end(), host(m)) != seen.end()) continue;
+    seen.push_back(host(m));
+    leaders.push_back(this->members()[static_cast<size_t>(m)]);
+  }
+  const auto me = std::find(leaders.begin(), leaders.end(), this->members()[static_cast<size_t>(rank)]);
+  hosts_ = static_cast<int>(leaders.size());
+  if (hosts_ > 1 && me != leaders.end()) {
+    const auto place = static_cast<int>(me - leaders.begin());
+    leaders_ = std::make_unique<MpiLinks>(*session(), job().world, std::move(leaders), place, tag);
+  }
+  if (layout_.local_size == 1) return;
   std::vector<int> peers;  // members with this rank's index in their hosts
   for (int m = rank % each; m < size(); m += each) peers.push_back(m);
-  sums_ = std::make_unique<HostSums>(*links_, window_.get(), std::move(peers), rank / each, kSeveralHosts.buffer);
+  sums_ = std::make_unique<HostSums>(*links_, *window_, std::move(peers), rank / each, kSeveralHosts.buffer);
 }
 
 void Mpi::open_window(const std::string& key) {
@@ -202,7 +214,7 @@ std::shared_ptr<void> Mpi::flat_buffer(int64_t bytes) {
     return {flat->parts[static_cast<size_t>(window_->local())], [flat](void*) { flat->used = false; }};
   } catch (CommError& error) {
     error.add_where(fmt::format("flat_buffer of {} bytes", bytes));
-    session()->fail(error);
+    if (!session()->failed()) session()->fail(session()->judge ? session()->judge(error) : error);
     session()->check();
     throw;
   }
@@ -234,10 +246,8 @@ Mpi::Place Mpi::place_of(std::span<const Piece> pieces) const {
 
 void Mpi::do_all_reduce(std::span<const Piece> pieces, DType dtype, ReduceOp op, Stream*) {
   const int64_t count = std::accumulate(pieces.begin(), pieces.end(), int64_t{0}, [](int64_t n, const Piece& p) { return n + p.count; });
-  // A few bytes between ranks that each have a host: in one exchange.
-  const bool small = window_ == nullptr && count * size_of(dtype) <= 2048;
-  if ((sums_ != nullptr && !small) || one_host()) {
-    const Place place = window_ != nullptr ? place_of(pieces) : Place{};
+  if (sums_ != nullptr || one_host()) {
+    const Place place = place_of(pieces);
     const CallCard card{CallCard::kAllReduce, static_cast<int32_t>(dtype), static_cast<int32_t>(op), 0, count, place.hash};
     const std::span<std::byte* const> flat = place.flat != nullptr ? std::span<std::byte* const>(place.flat->parts) : std::span<std::byte* const>{};
     return sums_ != nullptr ? sums_->all_reduce(card, pieces, flat, factor(op)) : window_->all_reduce(card, pieces, flat, factor(op));
@@ -284,10 +294,9 @@ void Mpi::do_send_recv(const void* out, int64_t out_bytes, int to, void* in, int
 }
 
 void Mpi::do_barrier() {
-  if (size() == 1) return;
   if (window_ != nullptr) window_->enter({CallCard::kBarrier});
-  if (one_host()) return;
-  barrier_by_links(*links_, layout_);
+  if (hosts_ == 1) return;
+  if (leaders_ != nullptr) barrier_by_links(*leaders_, {host_index(), hosts_, 1});
   if (window_ != nullptr) window_->barrier();
 }
 
@@ -303,6 +312,10 @@ void start_mpi() {
   const MpiTable& mpi = mpi_library();
   if (j.ended || mpi.finalized() != 0)
     throw CommError(ErrorCode::kCommLibrary, "MPI has been finalized in this process, and cannot begin again", "comm::init", "call comm::init() once a process");
+  // Open MPI asks the receiver before it sends more than this at once, and on a link that is full in both directions the answer stands behind what the
+  // other side sends: the link is idle half of the time. Our pieces fit, and their receives are posted. What the user has chosen stays.
+  const std::string limit = std::to_string(MpiLinks::kPiece + 4096);
+  for (const char* name : {"OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_tcp_rndv_eager_limit", "OMPI_MCA_btl_tcp_max_send_size"}) setenv(name, limit.c_str(), 0);
   int ours = 0, serialized = 0;
   check_mpi(mpi.init(&ours, &serialized), "MPI_Init_thread");
   if (serialized == 0)

@@ -15,7 +15,6 @@ namespace sindri::comm {
 
 namespace {
 
-constexpr int64_t kPiece = 4 << 20;
 // Between looks of a wait that sleeps: bytes that come in meanwhile must fit into the sockets' buffers (a gigabit link brings 6 kB in 50 us).
 constexpr std::chrono::microseconds kNap{50};
 
@@ -63,6 +62,14 @@ void MpiLinks::start(std::span<const Message> sends, std::span<const Message> re
   }
 }
 
+bool MpiLinks::test(MpiBatch* batch) {
+  if (batch->open_ == 0) return false;
+  int done = 0;
+  check_mpi(mpi_library().test_some(static_cast<int>(batch->requests_.size()), batch->requests_.data(), &done), "MPI_Testsome");
+  batch->open_ = done < 0 ? 0 : batch->open_ - done;
+  return done > 0;
+}
+
 void MpiLinks::wait(MpiBatch* batch) {
   Patience patience(session_, [batch] {
     std::vector<int> ranks;
@@ -74,11 +81,7 @@ void MpiLinks::wait(MpiBatch* batch) {
     return ranks;
   });
   while (batch->open_ > 0) {
-    int done = 0;
-    check_mpi(mpi_library().test_some(static_cast<int>(batch->requests_.size()), batch->requests_.data(), &done), "MPI_Testsome");
-    if (done < 0) break;
-    batch->open_ -= done;
-    if (done > 0 || batch->open_ == 0 || !patience.should_sleep()) continue;
+    if (test(batch) || batch->open_ == 0 || !patience.should_sleep()) continue;
     std::this_thread::sleep_for(kNap);
     patience.look();
   }
@@ -88,6 +91,13 @@ void MpiLinks::wait(MpiBatch* batch) {
 void MpiLinks::exchange(std::span<const Message> sends, std::span<const Message> receives) {
   MpiBatch batch;
   start(sends, receives, &batch);
+  wait(&batch);
+}
+
+void MpiLinks::exchange_while(std::span<const Message> sends, std::span<const Message> receives, const std::function<bool()>& work) {
+  MpiBatch batch;
+  start(sends, receives, &batch);
+  while (work()) test(&batch);
   wait(&batch);
 }
 

@@ -1,12 +1,8 @@
-// Which backend a process gets, and how its ranks meet: by the environment (identity.h), at the store (watch.h), then by the backend's own means.
-#include <arpa/inet.h>
+// Which backend a process gets, and how its ranks meet: the identity says who it is, MPI or the store brings the ranks together, the watch stays with
+// them until the end.
 #include <fmt/format.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
 
-#include <algorithm>
-#include <cstdlib>
+#include <map>
 
 #include "sindri/core/error.h"
 #include "src/comm/backends.h"
@@ -14,8 +10,8 @@
 #include "src/comm/host_address.h"
 #include "src/comm/identity.h"
 #include "src/comm/mpi.h"
+#include "src/comm/nccl.h"
 #include "src/comm/socket.h"
-#include "src/comm/store.h"
 #include "src/comm/token.h"
 #include "src/comm/watch.h"
 
@@ -23,107 +19,119 @@ namespace sindri::comm {
 
 namespace {
 
-// Where other hosts reach this one, when nothing says so: the source address of the default route, else the first address that is not loopback.
-std::string reachable_address() {
-  std::string found = default_route_address();
-  ifaddrs* all = nullptr;
-  if (!found.empty() || getifaddrs(&all) != 0) return found;
-  for (const ifaddrs* i = all; i != nullptr && found.empty(); i = i->ifa_next) {
-    if (i->ifa_addr == nullptr || i->ifa_addr->sa_family != AF_INET || (i->ifa_flags & IFF_LOOPBACK) != 0 || (i->ifa_flags & IFF_UP) == 0) continue;
-    char text[INET_ADDRSTRLEN] = {};
-    if (inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(i->ifa_addr)->sin_addr, text, sizeof text) != nullptr) found = text;
-  }
-  freeifaddrs(all);
-  return found;
+// Hosts are numbered by their first rank.
+std::vector<int> hosts_of(const std::vector<Peer>& peers) {
+  std::map<std::string, int> hosts;
+  std::vector<int> out;
+  for (const Peer& p : peers) out.push_back(hosts.try_emplace(p.host, static_cast<int>(hosts.size())).first->second);
+  return out;
 }
 
-std::shared_ptr<Session> make_session(Identity identity, const Options& options) {
-  auto session = std::make_shared<Session>();
-  session->identity = std::move(identity);
-  session->options = options;
-  return session;
-}
-
-// Signs of life from now on, until the session is closed.
+// The watch lives as long as the session is open: on_close() is its last owner.
 void start_watch(const std::shared_ptr<Session>& session, Meeting meeting) {
   auto watch = std::make_shared<Watch>(session, std::move(meeting));
   session->on_close([watch]() mutable { watch.reset(); });
 }
 
-// Hosts are numbered by their first rank.
-std::vector<int> hosts_of(const std::vector<Peer>& peers) {
-  std::vector<std::string> names;
-  std::vector<int> hosts;
-  for (const Peer& p : peers) {
-    const auto at = std::find(names.begin(), names.end(), p.host);
-    hosts.push_back(static_cast<int>(at - names.begin()));
-    if (at == names.end()) names.push_back(p.host);
-  }
-  return hosts;
-}
-
-std::shared_ptr<Communicator> open_with_gloo(Identity identity, const Options& options) {
-  Meeting meeting = meet(&identity, options);
-  const std::shared_ptr<StoreClient> client = meeting.client;
-  GlooConfig config;
-  config.address = options.interface.empty() ? client->own_address() : address_of_interface(options.interface);
-  config.token = job_token(process_environment(), options, identity);
-  config.set = [client](const std::string& key, const std::string& value) { client->set("gloo/" + key, value); };
-  config.get = [client](const std::string& key) { return client->get("gloo/" + key); };
-  config.agree = [client, size = identity.size, timeout = options.init_timeout](const std::vector<PairFailure>& failures) {
-    agree_on_pairs(*client, failures, size, timeout);
-  };
-  const std::shared_ptr<Session> session = make_session(std::move(identity), options);
-  session->host_of = hosts_of(meeting.peers);
-  start_watch(session, std::move(meeting));
+// What fails on one rank while the ranks come together is told to the others, which would wait for it.
+template <class F> std::shared_ptr<Communicator> opened(const std::shared_ptr<Session>& session, F open) {
   try {
-    return open_gloo(session, config);
-  } catch (...) {
+    return open();
+  } catch (const CommError& error) {
+    if (!session->failed()) session->fail(session->judge ? session->judge(error) : error);
+    const std::shared_ptr<const CommError> failure = session->failure();
     session->close();
-    throw;
+    throw CommError(*failure);
   }
 }
 
-// Rank 0 keeps a store where the system has a free port, and MPI tells the others where.
-std::shared_ptr<Communicator> open_with_mpi(Identity identity, const Options& options) {
-  const std::shared_ptr<Session> session = make_session(std::move(identity), options);
-  std::shared_ptr<Communicator> world = open_mpi_world(session);
-  if (world->size() == 1) return world;
-  StoreConfig config{.size = world->size(), .options = options};
-  Meeting meeting;
-  std::string told;
-  if (world->rank() == 0) {
-    std::string host = "127.0.0.1";
-    if (!options.interface.empty()) host = address_of_interface(options.interface);
-    else if (world->host_count() > 1) host = reachable_address();
-    config.address = join_address(host, 0);
-    config.token = random_text();
-    meeting.server = serve(config);
-    told = meeting.server->address() + " " + config.token;
-  }
-  told = mpi_broadcast_text(told);
-  config.address = told.substr(0, told.find(' '));
-  config.token = told.substr(told.find(' ') + 1);
-  meeting.client = connect(config, world->rank());
-  meeting.peers = meeting.client->join();
+std::shared_ptr<Communicator> open_by_store(const std::shared_ptr<Session>& session) {
+  const Options& options = session->options;
+  if (session->identity.address.empty())
+    throw CommError(ErrorCode::kRendezvous, fmt::format("{} says no address where ranks meet", session->identity.source), "comm::init",
+                    "set MASTER_ADDR, or dist.backend to mpi");
+  Meeting meeting = meet(&session->identity, options);
+  session->host_of = hosts_of(meeting.peers);
+  const std::shared_ptr<StoreClient> client = meeting.client;
+  const int size = session->identity.size;
+  GlooConfig config;
+  config.address = client->own_address();
+  config.token = job_token(process_environment(), options, session->identity);
+  config.set = [client](const std::string& key, const std::string& value) { client->set(key, value); };
+  config.get = [client](const std::string& key) { return client->get(key); };
+  config.agree = [client, size, &options](const std::vector<PairFailure>& failures) {
+    agree_on_pairs(*client, failures, size, 2 * options.init_timeout);  // who waits for a failing pair comes last
+  };
   start_watch(session, std::move(meeting));
+  return opened(session, [&] { return open_gloo(session, config); });
+}
+
+// Where rank 0 of an MPI job listens: on one host the loopback; else what leads to the others.
+std::string store_host(const Session& session) {
+  if (!session.options.interface.empty()) return address_of_interface(session.options.interface);
+  if (session.identity.local_size == session.identity.size) return "127.0.0.1";
+  const std::string address = session.identity.address;
+  if (!address.empty() && !is_loopback(split_address(address).first)) return split_address(address).first;
+  const std::string found = default_route_address();
+  if (found.empty())
+    throw CommError(ErrorCode::kRendezvous, "this host has several addresses and no default route: which one do the others reach?", "comm::init",
+                    "set dist.interface to the network between the hosts");
+  return found;
+}
+
+// MPI has no way to tell who is gone, so its ranks have a store as well: rank 0's, on a port that MPI makes known.
+Meeting meet_by_mpi(Session* session) {
+  Meeting m;
+  StoreConfig config;
+  config.size = session->identity.size;
+  config.options = session->options;
+  std::string line;  // address and token, or what went wrong
+  if (session->identity.rank == 0) {
+    const Environment environment = process_environment();
+    const auto given = environment.find("SINDRI_JOB_TOKEN");
+    config.token = given != environment.end() && !given->second.empty() ? given->second : random_text();
+    try {
+      config.address = join_address(store_host(*session), 0);
+      m.server = serve(config);
+      line = make_line({m.server->address(), config.token});
+    } catch (const Error& e) { line = make_line({"", e.what()}); }
+  }
+  line = mpi_broadcast_text(line);
+  line.pop_back();
+  const std::vector<std::string> fields = split_line(line).value_or(std::vector<std::string>(2));
+  if (fields[0].empty()) throw CommError(ErrorCode::kRendezvous, "rank 0 cannot keep the store: " + fields[1], "comm::init");
+  config.address = fields[0];
+  config.token = fields[1];
+  m.client = connect(config, session->identity.rank);
+  m.peers = m.client->join();
+  return m;
+}
+
+std::shared_ptr<Communicator> open_by_mpi(const std::shared_ptr<Session>& session) {
+  std::shared_ptr<Communicator> world = open_mpi_world(session);
+  if (world->size() > 1) start_watch(session, meet_by_mpi(session.get()));
   return world;
 }
 
 }  // namespace
 
 std::shared_ptr<Communicator> open_world(const Options& options) {
-  const std::string& backend = options.backend;
-  if (backend == "single") return open_single(options);
-  Identity identity = find_identity(process_environment(), options);
-  if (identity.scheduler) {  // it is no rank: it ends here, when the workers have
-    run_scheduler(identity, options);
-    std::exit(0);
+  const std::string& wanted = options.backend;
+  if (wanted != "auto" && wanted != "single" && wanted != "mpi" && wanted != "gloo" && wanted != "nccl")
+    throw SettingsError(fmt::format("dist.backend '{}' is not there", wanted), "comm::init", "use auto, single, mpi, gloo or nccl");
+  const auto session = std::make_shared<Session>();
+  session->options = options;
+  session->identity = find_identity(process_environment(), options);
+  if (session->identity.scheduler) {
+    run_scheduler(session->identity, options);
+    std::exit(0);  // this process is there for nothing else
   }
-  if (backend == "mpi" || (backend == "auto" && launched_by_mpi())) return open_with_mpi(std::move(identity), options);
-  if (backend == "gloo" || (backend == "auto" && identity.size > 1)) return open_with_gloo(std::move(identity), options);
-  if (backend == "auto") return open_single(options);
-  throw SettingsError(fmt::format("dist.backend '{}' is not there", backend), "comm::init", "use auto, single, mpi, gloo or nccl");
+  const bool by_mpi = wanted == "mpi" || ((wanted == "auto" || wanted == "nccl") && launched_by_mpi());
+  std::shared_ptr<Communicator> world;
+  if (by_mpi) world = open_by_mpi(session);
+  else world = session->identity.size == 1 ? open_single(options) : open_by_store(session);
+  if (!wants_nccl(options, world->size())) return world;
+  return opened(world->session(), [&] { return make_nccl(world, choose_gpu(session->identity)); });
 }
 
 }  // namespace sindri::comm

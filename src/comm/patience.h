@@ -19,7 +19,7 @@ class Patience {
   bool should_sleep();
   /// How long a sleep may be until look() wants to run again.
   static constexpr std::chrono::milliseconds nap() { return std::chrono::milliseconds(20); }
-  /// Throws the session's failure, or kCommTimeout after op_timeout; warns after op_warn. Called with every sleep.
+  /// Throws the session's failure, or kCommTimeout after op_timeout. Called with every sleep.
   void look();
 
  private:
@@ -27,7 +27,6 @@ class Patience {
   std::function<std::vector<int>()> missing_;
   std::chrono::steady_clock::time_point begin_;
   int looks_ = 0;
-  bool warned_ = false;
 };
 
 /// "rank 3", "ranks 1, 4 and 5".

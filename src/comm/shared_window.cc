@@ -284,8 +284,14 @@ void SharedWindow::all_gather_v(const CallCard& card, const void* in, void* out,
   }
 }
 
+int64_t SharedWindow::room_of_part() const {
+  const int64_t room = buffer_ / size() / kLine * kLine;
+  if (room == 0) throw CommError(ErrorCode::kLayout, fmt::format("{} ranks on one host: a staging buffer of {} bytes is too small", size(), buffer_));
+  return room;
+}
+
 void SharedWindow::reduce_scatter(const CallCard& card, const void* in, void* out, int64_t count, DType dtype, ReduceOp op, double factor) {
-  const int64_t element = size_of(dtype), room = buffer_ / size() / kLine * kLine, total = count * element;  // room: of a part, in a staging buffer
+  const int64_t element = size_of(dtype), room = room_of_part(), total = count * element;
   const auto copy_in = [&](int64_t begin, std::byte* to) {
     for (int r = 0; r < size(); ++r) copy_bytes(to + r * room, at(in, r * total + begin), std::min(room, total - begin));
   };
@@ -303,7 +309,7 @@ void SharedWindow::reduce_scatter(const CallCard& card, const void* in, void* ou
 }
 
 void SharedWindow::all_to_all(const CallCard& card, const void* in, void* out, int64_t bytes) {
-  const int64_t room = buffer_ / size() / kLine * kLine;
+  const int64_t room = room_of_part();
   const auto copy_in = [&](int64_t begin, std::byte* to) {
     for (int r = 0; r < size(); ++r) copy_bytes(to + r * room, at(in, r * bytes + begin), std::min(room, bytes - begin));
   };

@@ -80,6 +80,7 @@ class SharedWindow {
   void wait_generation(uint32_t generation);
   void check_lives();
   std::vector<int> missing(uint32_t generation) const;
+  int64_t room_of_part() const;  // bytes of a staging buffer for each of size() parts
   void all_reduce_in_place(const class PieceList& list, std::span<std::byte* const> flat, DType dtype, ReduceOp op, double factor);
   [[noreturn]] void mismatch(std::span<const CallCard* const> cards) const;
 

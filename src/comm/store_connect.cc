@@ -11,8 +11,10 @@
 #include <cstring>
 #include <thread>
 
+#include "sindri/comm/trace.h"
 #include "sindri/core/log.h"
 #include "sindri/core/long_wait.h"
+#include "src/comm/identity.h"
 #include "src/comm/socket.h"
 #include "src/comm/store.h"
 #include "src/comm/store_client.h"
@@ -47,9 +49,9 @@ std::string read_line(int fd, std::string* buffer, double end) {
 bool send_all(int fd, const std::string& text) { return send(fd, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()); }
 
 // The greeting's two sides: this one proves the token, and nothing is said to a server that does not.
-Try greet(const StoreConfig& config, const std::string& rank, StoreLink* link) {
+Try greet(const StoreConfig& config, const std::string& rank, double seconds, StoreLink* link) {
   const int fd = link->socket.get();
-  const double end = now_seconds() + kGreetingTime;
+  const double end = now_seconds() + seconds;
   const std::optional<std::vector<std::string>> hello = split_line(read_line(fd, &link->buffer, end));
   if (!hello) return {false, false, "no greeting from there"};
   if ((*hello)[0] == "REFUSED") return {false, false, hello->size() > 1 ? (*hello)[1] : ""};
@@ -70,12 +72,12 @@ Try greet(const StoreConfig& config, const std::string& rank, StoreLink* link) {
   return {true, true, ""};
 }
 
-Try attempt(const StoreConfig& config, const std::string& rank, const std::string& source, StoreLink* link) {
+Try attempt(const StoreConfig& config, const std::string& rank, const std::string& source, double seconds, StoreLink* link) {
   const auto [host, port] = split_address(config.address);
   link->buffer.clear();
-  if (const std::optional<SocketProblem> problem = connect_to(host, port, source, 3, &link->socket)) return {false, false, problem->text};
+  if (const std::optional<SocketProblem> problem = connect_to(host, port, source, std::min(3.0, seconds), &link->socket)) return {false, false, problem->text};
   watch_link(link->socket.get());
-  return greet(config, rank, link);
+  return greet(config, rank, seconds, link);
 }
 
 // How long a reason may stand before it counts: no route stays, and a job before this one may still be ending at the port.
@@ -96,7 +98,7 @@ StoreLink open_link(const StoreConfig& config, const std::string& rank) {
   int tries = 0;
   for (double pause = 0.02;; pause = std::min(0.5, 1.5 * pause)) {
     StoreLink link;
-    const Try t = attempt(config, rank, source, &link);
+    const Try t = attempt(config, rank, source, kGreetingTime, &link);
     ++tries;
     if (t.done) return link;
     if (t.final) pause = 1;  // each try is a line in the server's log
@@ -119,9 +121,22 @@ StoreLink open_link(const StoreConfig& config, const std::string& rank) {
 
 void report_end(const StoreConfig& config, int rank, const std::string& how) {
   StoreLink link;
-  if (!attempt(config, "launcher", "", &link).done) return;
+  if (!attempt(config, "launcher", "", 1, &link).done) return;
   send_all(link.socket.get(), make_line({"ENDED", std::to_string(rank), how}));
   read_line(link.socket.get(), &link.buffer, now_seconds() + 1);
+}
+
+void report_rank_end(const std::map<std::string, std::string>& environment, const std::string& how) {
+  try {
+    const Options options;
+    const Identity identity = find_identity(environment, options);
+    if (identity.size == 1 || identity.address.empty()) return;
+    StoreConfig config;
+    config.address = identity.address;
+    config.size = identity.size;
+    config.token = job_token(environment, options, identity);
+    report_end(config, identity.rank, how);
+  } catch (const Error& e) { log::debug("comm", fmt::format("the end of a rank could not be told: {}", e.what())); }
 }
 
 void agree_on_pairs(StoreClient& client, const std::vector<PairFailure>& failures, int size, double timeout) {

@@ -331,7 +331,10 @@ bool StoreServer::State::answers(int rank) {
 
 void StoreServer::State::give(const CommError& error) {
   tell_all(make_line(error_fields("VERDICT", error)));
-  for (Connection& c : connections) flush(c);
+  // The rank of this process last: it may end the process at once, and the others must have been told by then.
+  for (const bool own : {false, true})
+    for (Connection& c : connections)
+      if ((c.rank == 0 && config.keeper == "rank 0") == own) flush(c);
   const std::lock_guard lock(mutex);
   verdict = std::make_shared<CommError>(error);
   ended.notify_all();

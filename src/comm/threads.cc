@@ -353,11 +353,11 @@ class World final : public ThreadsWorld {
     return std::make_shared<Threads>(session, "world", members, rank, shared_, shared_->join("world", members));
   }
   void ended(int rank, const CommError* error) override {
+    if (error != nullptr) shared_->fail_all(*error);  // before it counts as ended, so that its error is what the others tell
     {
       const std::lock_guard lock(shared_->mutex);
       shared_->ended[static_cast<size_t>(rank)] = 1;
     }
-    if (error != nullptr) shared_->fail_all(*error);
     shared_->wake();
   }
 

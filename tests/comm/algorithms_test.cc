@@ -1,7 +1,9 @@
 // Collective calls by messages, over links that count them; and ranks as threads, by the same matrix.
 #include <gtest/gtest.h>
 
-#include <mutex>
+#include <atomic>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "src/comm/links_communicator.h"
@@ -49,25 +51,21 @@ TEST(CommAlgorithms, EveryCallOnEveryLayout) {
 TEST(CommAlgorithms, LargeBuffersInPieces) {
   for (const auto& [size, local] : std::vector<std::pair<int, int>>{{2, 1}, {3, 1}, {4, 2}}) {
     SCOPED_TRACE(testing::Message() << size << " ranks, " << local << " on a host");
-    const auto post = std::make_shared<Post>(size);
-    run_over(post, hosts_of(size, local), [&](Communicator& c) {
+    run_over(std::make_shared<Post>(size), hosts_of(size, local), [&](Communicator& c) {
       check_collectives(c, {DType::kFloat32, DType::kBFloat16}, {16385});
-      // 9 MB and a rest: slices of several pieces.
-      const int64_t count = 2359297;
-      std::vector<float> in(static_cast<size_t>(count)), out(in.size());
-      for (int64_t i = 0; i < count; ++i) in[static_cast<size_t>(i)] = static_cast<float>((i * 7919 + c.rank() * 104729) % 1000) / 999.0f;
-      c.all_reduce(in.data(), out.data(), count, DType::kFloat32, ReduceOp::kSum);
-      std::vector<float> rows(static_cast<size_t>(c.size()));
-      for (int64_t i = 0; i < count; i += 1009) {
-        std::vector<const void*> pointers;
-        for (int r = 0; r < c.size(); ++r) {
-          rows[static_cast<size_t>(r)] = static_cast<float>((i * 7919 + r * 104729) % 1000) / 999.0f;
-          pointers.push_back(&rows[static_cast<size_t>(r)]);
-        }
-        float expected = 0;
-        reduce_tree(pointers, &expected, 1, DType::kFloat32, ReduceOp::kSum);
-        ASSERT_EQ(out[static_cast<size_t>(i)], expected) << i;
-      }
+      check_large(c, {DType::kFloat32, DType::kFloat16}, (9 << 20) + 4);  // slices of several pieces
+    });
+  }
+}
+
+// 2x2 and 4x2 hosts, and every number of ranks each on its own.
+TEST(CommAlgorithms, WholeMatrixSlow) {
+  const std::vector<std::pair<int, int>> layouts = {{1, 1}, {2, 1}, {3, 1}, {4, 1}, {7, 1}, {8, 1}, {16, 1}, {4, 2}, {8, 2}, {8, 4}, {16, 8}};
+  for (const auto& [size, local] : layouts) {
+    SCOPED_TRACE(testing::Message() << size << " ranks, " << local << " on a host");
+    run_over(std::make_shared<Post>(size), hosts_of(size, local), [](Communicator& c) {
+      check_collectives(c, kTypes, {0, 1, 7, 1023, 16385});
+      check_large(c, kTypes, 5 << 20);
     });
   }
 }
@@ -111,23 +109,109 @@ TEST(CommAlgorithms, LayoutsThatCanGoByHost) {
   EXPECT_EQ(local_of({2, 2, 0, 0}, true), 2);
 }
 
+// A bit that flips on the way to rank 2: only a check finds it.
+class FlippingLinks final : public Links {
+ public:
+  explicit FlippingLinks(std::unique_ptr<Links> inner) : inner_(std::move(inner)) {}
+  void exchange(std::span<const Message> sends, std::span<const Message> receives) override {
+    inner_->exchange(sends, receives);
+    for (const Message& m : receives)
+      if (m.bytes == 4000) static_cast<char*>(m.data)[100] ^= 1;
+  }
+
+ private:
+  const std::unique_ptr<Links> inner_;
+};
+
+TEST(CommAlgorithms, CheckFindsResultsThatDiffer) {
+  for (const bool check : {false, true}) {
+    const auto post = std::make_shared<Post>(3);
+    std::atomic<int> told{0};
+    run_over(post, hosts_of(3, 1), [&](Communicator& plain) {
+      plain.session()->options.check = check;
+      const int rank = plain.rank();
+      const auto c = std::make_shared<LinksCommunicator>(plain.session(), "post", "checked", plain.members(), rank,
+                                                         [&](const std::vector<int>& m, int r, const std::string& name) -> std::unique_ptr<Links> {
+                                                           auto links = std::make_unique<ThreadLinks>(post, m, r, name);
+                                                           if (r != 2) return links;
+                                                           return std::make_unique<FlippingLinks>(std::move(links));
+                                                         });
+      std::vector<float> x(1000, static_cast<float>(rank));
+      c->all_reduce(x.data(), x.data(), 100, DType::kFloat32, ReduceOp::kSum);
+      try {
+        c->broadcast(x.data(), 1000, DType::kFloat32, 0, {"weights"});
+      } catch (const CommError& e) {
+        EXPECT_EQ(e.code(), ErrorCode::kReplicas);
+        EXPECT_NE(std::string(e.what()).find("ranks 2 got another result than rank 0"), std::string::npos) << e.what();
+        EXPECT_NE(std::string(e.what()).find("weights"), std::string::npos) << e.what();
+        ++told;
+      }
+    });
+    EXPECT_EQ(told, check ? 3 : 0);
+  }
+}
+
+TEST(CommAlgorithms, CheckFindsCallsThatDiffer) {
+  std::atomic<int> told{0};
+  run_over(std::make_shared<Post>(3), hosts_of(3, 1), [&](Communicator& c) {
+    c.session()->options.check = true;
+    check_collectives(c, {DType::kFloat32}, {7});
+    std::vector<float> x(8);
+    try {
+      c.all_reduce(x.data(), x.data(), 8, DType::kFloat32, ReduceOp::kSum, {"gradient bucket", c.rank() == 1 ? 2 : 1});
+    } catch (const CommError& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kCommMismatch);
+      EXPECT_NE(std::string(e.what()).find("rank 1 calls all_reduce sum of 8 float32 \"gradient bucket 2\""), std::string::npos) << e.what();
+      ++told;
+    }
+  });
+  EXPECT_EQ(told, 3);
+}
+
+TEST(CommAlgorithms, AMeanOfHalvesDoesNotOverflowBetweenHosts) {
+  run_over(std::make_shared<Post>(4), hosts_of(4, 2), [](Communicator& c) {
+    std::vector<float16> x(5000, 60000.0f);
+    c.all_reduce(x.data(), x.data(), 5000, DType::kFloat16, ReduceOp::kMean);
+    EXPECT_EQ(static_cast<float>(x[4999]), 60000.0f);
+    std::vector<float> y(5000, c.rank() == 3 ? std::numeric_limits<float>::quiet_NaN() : 1.0f);
+    c.all_reduce(y.data(), y.data(), 5000, DType::kFloat32, ReduceOp::kMax);
+    EXPECT_TRUE(std::isnan(y[0]) && std::isnan(y[4999]));
+  });
+}
+
+TEST(CommAlgorithms, CommunicatorsTakeTurns) {
+  for (const int size : {2, 5}) run_over(std::make_shared<Post>(size), hosts_of(size, 1), check_two_at_once);
+}
+
 TEST(CommAlgorithms, RandomCallsAndGroups) {
-  for (uint64_t seed = 0; seed < 12; ++seed) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
     const int size = 2 + static_cast<int>(seed % 7);
     SCOPED_TRACE(testing::Message() << "seed " << seed);
-    run_over(std::make_shared<Post>(size), hosts_of(size, seed % 2 == 0 ? 1 : 2), [&](Communicator& c) { check_random_calls(c, seed, 25); });
+    run_over(std::make_shared<Post>(size), hosts_of(size, seed % 2 == 0 ? 1 : 2), [&](Communicator& c) { check_random_calls(c, seed, 12); });
   }
 }
 
 TEST(CommThreadsMatrix, EveryCall) {
   for (const int size : {1, 2, 3, 4, 7, 8, 16}) run_ranks(size, [](int) { check_collectives(world(), kTypes, {0, 1, 7, 1023}); });
-  run_ranks(3, [](int) { check_collectives(world(), {DType::kFloat32, DType::kBool, DType::kUInt8, DType::kInt32}, {16385}); });
+  run_ranks(3, [](int) {
+    check_collectives(world(), {DType::kFloat32, DType::kBool, DType::kUInt8, DType::kInt32}, {16385});
+    check_large(world(), {DType::kFloat32}, 5 << 20);
+    check_two_at_once(world());
+  });
+}
+
+TEST(CommThreadsMatrix, WholeMatrixSlow) {
+  for (const int size : {1, 2, 3, 4, 7, 8, 16})
+    run_ranks(size, [](int) {
+      check_collectives(world(), kTypes, {0, 1, 7, 1023, 16385});
+      check_large(world(), kTypes, 5 << 20);
+    });
 }
 
 TEST(CommThreadsMatrix, RandomCallsAndGroups) {
-  for (uint64_t seed = 0; seed < 12; ++seed) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
-    run_ranks(2 + static_cast<int>(seed % 7), [&](int) { check_random_calls(world(), seed, 25); });
+    run_ranks(2 + static_cast<int>(seed % 7), [&](int) { check_random_calls(world(), seed, 12); });
   }
 }
 

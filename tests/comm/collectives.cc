@@ -5,10 +5,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <numeric>
 #include <random>
 #include <thread>
+#include <tuple>
 
 #include "src/comm/algorithms.h"
 
@@ -30,7 +33,20 @@ template <class T> T value_of(uint64_t salt, int rank, int64_t i) {
   else return static_cast<T>(static_cast<float>(n) / 997.0f);
 }
 
-Memory values(uint64_t salt, int rank, int64_t count, DType dtype) {
+// What all ranks compare with is computed once, by the first that asks.
+using Key = std::tuple<uint64_t, int, int64_t, DType, int>;
+template <class F> std::shared_ptr<const Memory> once(const Key& key, F make) {
+  static std::recursive_mutex mutex;
+  static std::map<Key, std::shared_ptr<const Memory>> made;
+  const std::lock_guard lock(mutex);
+  const auto it = made.find(key);
+  if (it != made.end()) return it->second;
+  auto memory = std::make_shared<const Memory>(make());
+  if (made.size() > 150) made.clear();
+  return made[key] = memory;
+}
+
+Memory make_values(uint64_t salt, int rank, int64_t count, DType dtype) {
   Memory memory(static_cast<size_t>(count) * dtype_size(dtype));
   dispatch_dtype(dtype, [&]<class T>() {
     for (int64_t i = 0; i < count; ++i) {
@@ -41,14 +57,22 @@ Memory values(uint64_t salt, int rank, int64_t count, DType dtype) {
   return memory;
 }
 
+Memory values(uint64_t salt, int rank, int64_t count, DType dtype) {
+  return *once({salt, rank, count, dtype, -1}, [&] { return make_values(salt, rank, count, dtype); });
+}
+
 Memory reduced(uint64_t salt, int size, int64_t count, DType dtype, ReduceOp op) {
-  std::vector<Memory> rows;
-  std::vector<const void*> pointers;
-  for (int r = 0; r < size; ++r) rows.push_back(values(salt, r, count, dtype));
-  for (const Memory& row : rows) pointers.push_back(row.data());
-  Memory out(static_cast<size_t>(count) * dtype_size(dtype));
-  reduce_tree(pointers, dtype, out.data(), dtype, count, op, op == ReduceOp::kMean ? 1.0 / size : 1.0);
-  return out;
+  return *once({salt, size, count, dtype, static_cast<int>(op)}, [&] {
+    std::vector<std::shared_ptr<const Memory>> rows;
+    std::vector<const void*> pointers;
+    for (int r = 0; r < size; ++r) {
+      rows.push_back(once({salt, r, count, dtype, -1}, [&] { return make_values(salt, r, count, dtype); }));
+      pointers.push_back(rows.back()->data());
+    }
+    Memory out(static_cast<size_t>(count) * dtype_size(dtype));
+    reduce_tree(pointers, dtype, out.data(), dtype, count, op, op == ReduceOp::kMean ? 1.0 / size : 1.0);
+    return out;
+  });
 }
 
 Memory part(const Memory& all, int index, size_t bytes) {
@@ -167,6 +191,55 @@ std::vector<int> hosts_of(int size, int local_size) {
   std::vector<int> hosts;
   for (int r = 0; r < size; ++r) hosts.push_back(r / local_size);
   return hosts;
+}
+
+void check_large(Communicator& c, const std::vector<DType>& dtypes, int64_t bytes) {
+  uint64_t salt = 1000;
+  for (const DType dtype : dtypes) {
+    const int64_t count = bytes / static_cast<int64_t>(dtype_size(dtype)), part_count = count / c.size();
+    const Case k{c, ++salt, count, dtype}, small{c, salt, part_count, dtype};
+    const Memory expected = reduced(salt, c.size(), count, dtype, ReduceOp::kSum);
+    Memory in = k.mine(count), out(k.bytes());
+    c.all_reduce(in.data(), out.data(), count, dtype, ReduceOp::kSum);
+    k.same("all_reduce", out, expected);
+    const int root = c.size() - 1;
+    c.reduce(in.data(), out.data(), count, dtype, ReduceOp::kSum, root);
+    if (c.rank() == root) k.same("reduce", out, expected);
+    out.resize(small.bytes());
+    c.reduce_scatter(in.data(), out.data(), part_count, dtype, ReduceOp::kSum);
+    small.same("reduce_scatter", out, part(expected, c.rank(), small.bytes()));
+    c.broadcast(in.data(), count, dtype, root);
+    k.same("broadcast", in, values(salt, root, count, dtype));
+    const Memory mine = small.mine(part_count);
+    Memory all(small.bytes() * static_cast<size_t>(c.size()));
+    c.all_gather(mine.data(), all.data(), part_count, dtype);
+    for (int r = 0; r < c.size(); ++r) small.same("all_gather", part(all, r, small.bytes()), values(salt, r, part_count, dtype));
+    in = k.mine(count);
+    c.all_to_all(in.data(), all.data(), part_count, dtype);
+    for (int r = 0; r < c.size(); ++r) small.same("all_to_all", part(all, r, small.bytes()), part(values(salt, r, count, dtype), c.rank(), small.bytes()));
+    const int next = (c.rank() + 1) % c.size(), previous = (c.rank() + c.size() - 1) % c.size();
+    out.resize(k.bytes());
+    c.send_recv(in.data(), count, next, out.data(), count, previous, dtype);
+    k.same("send_recv", out, values(salt, previous, count, dtype));
+  }
+}
+
+void check_two_at_once(Communicator& world) {
+  std::vector<int> forwards(static_cast<size_t>(world.size()));
+  std::iota(forwards.begin(), forwards.end(), 0);
+  const std::vector<int> backwards(forwards.rbegin(), forwards.rend());
+  const std::shared_ptr<Communicator> a = world.group(forwards, "a"), b = world.group(backwards, "b"), again = world.group(forwards, "a");
+  for (uint64_t i = 0; i < 20; ++i) {
+    for (const auto& c : {a, b, again}) {
+      const Case k{*c, i, 100 + static_cast<int64_t>(i) * 37, DType::kFloat32};
+      Memory in = k.mine(k.count), out(k.bytes());
+      // Who is through with one goes on with the next, while others are still in the first.
+      c->all_reduce(in.data(), out.data(), k.count, k.dtype, ReduceOp::kSum);
+      k.same("all_reduce", out, reduced(i, c->size(), k.count, k.dtype, ReduceOp::kSum));
+      c->broadcast(in.data(), k.count, k.dtype, static_cast<int>(i) % c->size());
+      k.same("broadcast", in, values(i, static_cast<int>(i) % c->size(), k.count, k.dtype));
+    }
+  }
 }
 
 void check_collectives(Communicator& c, const std::vector<DType>& dtypes, const std::vector<int64_t>& counts) {

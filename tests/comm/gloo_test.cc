@@ -90,16 +90,57 @@ TEST(CommGloo, EveryCall) {
 }
 
 TEST(CommGloo, LargeBuffers) {
-  for (const int size : {2, 3}) {
-    expect_none(run_gloo(hosts_of(size, 1), [](Communicator& c) { check_collectives(c, {DType::kFloat32, DType::kFloat16}, {16385}); }));
+  for (const auto& [size, local] : std::vector<std::pair<int, int>>{{2, 1}, {4, 2}}) {
+    expect_none(run_gloo(hosts_of(size, local), [](Communicator& c) {
+      check_collectives(c, {DType::kFloat32, DType::kFloat16}, {16385});
+      check_large(c, {DType::kFloat32, DType::kBFloat16}, 5 << 20);
+    }));
+  }
+}
+
+TEST(CommGloo, WholeMatrixSlow) {
+  const std::vector<std::pair<int, int>> layouts = {{1, 1}, {2, 2}, {3, 3}, {4, 4}, {7, 7}, {8, 8}, {16, 16}, {4, 2}, {8, 2}, {8, 4}};
+  for (const auto& [size, local] : layouts) {
+    SCOPED_TRACE(testing::Message() << size << " ranks, " << local << " on a host");
+    expect_none(run_gloo(hosts_of(size, local), [](Communicator& c) {
+      const std::vector<DType> types = {DType::kFloat32, DType::kFloat64, DType::kBFloat16, DType::kFloat16, DType::kInt64};
+      check_collectives(c, types, {0, 1, 7, 1023, 16385});
+      check_large(c, types, 5 << 20);
+    }));
+  }
+}
+
+TEST(CommGloo, CommunicatorsTakeTurns) { expect_none(run_gloo(hosts_of(3, 1), check_two_at_once)); }
+
+TEST(CommGloo, MessagesBetweenHostsAreDelayed) {
+  Options options = quick();
+  options.test_delay_us = 20000;
+  for (const int local : {1, 2}) {
+    const auto start = std::chrono::steady_clock::now();
+    expect_none(run_gloo(
+        hosts_of(2, local),
+        [](Communicator& c) {
+          for (int i = 0; i < 10; ++i) c.barrier();
+        },
+        options));
+    const auto took = std::chrono::steady_clock::now() - start;
+    if (local == 1) EXPECT_GE(took, std::chrono::milliseconds(200));
+    if (local == 2) EXPECT_LT(took, std::chrono::milliseconds(200));
   }
 }
 
 TEST(CommGloo, RandomCallsAndGroups) {
-  for (uint64_t seed = 0; seed < 6; ++seed) {
+  for (uint64_t seed = 0; seed < 25; ++seed) {
     const int size = 2 + static_cast<int>(seed % 4);
     SCOPED_TRACE(testing::Message() << "seed " << seed);
-    expect_none(run_gloo(hosts_of(size, 2 - static_cast<int>(seed % 2)), [&](Communicator& c) { check_random_calls(c, seed, 30); }));
+    expect_none(run_gloo(hosts_of(size, 2 - static_cast<int>(seed % 2)), [&](Communicator& c) { check_random_calls(c, seed, 12); }));
+  }
+}
+
+TEST(CommGloo, TwoHundredRandomSequencesSlow) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    expect_none(run_gloo(hosts_of(2 + static_cast<int>(seed % 7), 2), [&](Communicator& c) { check_random_calls(c, seed, 30); }));
   }
 }
 

@@ -116,7 +116,9 @@ TEST(CommProcesses, AKilledRankIsSaidByAll) {
   const std::vector<int> statuses = run_processes(3, "kill", 30);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8));
   EXPECT_TRUE(WIFSIGNALED(statuses[1]) && WTERMSIG(statuses[1]) == SIGKILL);
-  for (const int r : {0, 2}) EXPECT_TRUE(WIFEXITED(statuses[static_cast<size_t>(r)]) && WEXITSTATUS(statuses[static_cast<size_t>(r)]) == kSawRight) << r;
+  for (const int r : {0, 2})
+    EXPECT_TRUE(WIFEXITED(statuses[static_cast<size_t>(r)]) && WEXITSTATUS(statuses[static_cast<size_t>(r)]) == kSawRight)
+        << r << " status " << statuses[static_cast<size_t>(r)];
 }
 
 TEST(CommProcesses, AnAbortIsSaidByAll) {

@@ -36,8 +36,8 @@ template <class T, class V> void compare(DType dtype) {
   std::mt19937 random(7);
   std::uniform_int_distribution<int> number(-100, 100);
   for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kMax, ReduceOp::kMin, ReduceOp::kProd}) {
-    for (const int rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 33}) {
-      for (const int64_t count : {0, 1, 7, 5000}) {
+    for (const int rows : {1, 2, 3, 4, 5, 6, 7, 8, 16, 33}) {
+      for (const int64_t count : {0, 1, 7, 4099}) {
         std::vector<std::vector<T>> in(static_cast<size_t>(rows), std::vector<T>(static_cast<size_t>(count)));
         for (std::vector<T>& row : in)
           for (T& x : row) x = static_cast<T>(static_cast<V>(static_cast<V>(number(random)) / static_cast<V>(7)));

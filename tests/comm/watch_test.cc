@@ -408,6 +408,12 @@ TEST(Trace, GroupsDifferencesAndDamagedLogs) {
   write(1, {{"a", "world"}, {"x", "world"}}, false);
   write(2, {{"a", "world"}, {"b", "pair"}, {"c", "world"}}, false);
   EXPECT_THAT(trace_report(folder), HasSubstr("of 'world' differs: rank 0 made all_reduce \"c\" (4 bytes), rank 1 made all_reduce \"x\" (4 bytes)"));
+  Session later;
+  later.identity.rank = 1;
+  later.identity.size = 3;
+  write_call_log(later, "another job");
+  EXPECT_THAT(trace_report(folder), HasSubstr("call logs of 1 of 3 ranks\ncomm_0.json is of another job and is left out\ncomm_2.json is of another job"));
+  write(1, {{"a", "world"}, {"c", "world"}}, false);
   std::ofstream(folder + "/comm_1.json") << "{\"rank\": 1";
   EXPECT_THAT(trace_report(folder), HasSubstr("comm_1.json is not a whole call log"));
   EXPECT_THAT(trace_report(folder), HasSubstr("no log of rank 1"));

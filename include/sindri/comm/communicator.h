@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sindri/core/dtype.h"
@@ -139,11 +140,15 @@ class SINDRI_API Communicator {
   friend class NcclCommunicator;  // whose calls of host memory are another communicator's
   template <class F> void run(const char* kind, DType dtype, int64_t count, const Call& call, F body);
   void check_rank(const char* kind, const char* argument, int rank) const;
+  bool checking() const;
+  void compare_calls(const std::string& text, const Call& call);
+  void compare_results(const std::vector<std::pair<const void*, int64_t>>& parts, const Call& call);
   std::shared_ptr<Session> session_;
   std::string name_;
   std::vector<int> members_;
   int rank_;
   int splits_ = 0;
+  int64_t compared_ = 0;
 };
 
 /// Joins the group that this process was started in, and makes its world the runtime's. A second call with the same options does nothing; with others

@@ -1,6 +1,7 @@
-// What ranks leave behind when a job fails: comm_<rank>.json, the last calls of each.
+// What programs around a job's failure use: the ranks' call logs (comm_<rank>.json), the exit guard, and what a launcher knows of a rank's end.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "sindri/export.h"
@@ -14,5 +15,8 @@ SINDRI_API std::string trace_report(const std::string& folder);
 /// From now on a process whose job has failed ends with code 7 five seconds after the verdict, whatever its code is doing. For programs: a library does
 /// not end processes.
 SINDRI_API void arm_exit_guard();
+/// Tells the job of a rank, by the environment that it was started with, how it ended ("signal 9"): the others only see that its connections closed, and
+/// their verdict waits half a second for better. Takes up to two seconds, never throws; nothing happens where the job's store is gone.
+SINDRI_API void report_rank_end(const std::map<std::string, std::string>& environment, const std::string& how);
 
 }  // namespace sindri::comm
