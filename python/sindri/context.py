@@ -164,6 +164,7 @@ _PARALLEL_DEFAULTS: dict[str, Any] = {
 _parallel = dict(_PARALLEL_DEFAULTS)
 _given: set[str] = set()  # keys that the script has set: where it has not, some follow the world
 _SUPPORTED = (ParallelMode.STAND_ALONE, ParallelMode.DATA_PARALLEL)
+_split_indices: dict[str, list[int]] = {}  # fusion points by group, of auto_parallel_context().set_all_reduce_fusion_split_indices
 _world = {"device_num": 1, "global_rank": 0}
 
 
@@ -232,8 +233,11 @@ def _check_comm_fusion(value: Any) -> None:
         raise ValueError(f"comm_fusion['allreduce']['mode'] must be 'auto', 'size' or 'index', got {mode!r} | set_auto_parallel_context")
 
 
-def _fusion() -> tuple[Any, float]:
-    """(last gradients of the buckets or None, size of automatic buckets in MB or 0) as the settings have them."""
+def _fusion(group: str = "") -> tuple[Any, float]:
+    """(last gradients of the buckets or None, size of automatic buckets in MB or 0) as the settings have them, and the group's fusion points before them."""
+    for name in (group, f"{group}sum1"):  # MindSpore's name of a group's sums
+        if name in _split_indices:
+            return list(_split_indices[name]), 0.0
     how = (_parallel["comm_fusion"] or {}).get("allreduce", {"mode": "auto"})
     if how["mode"] == "size":
         return None, float(how["config"])
@@ -257,6 +261,7 @@ def get_auto_parallel_context(attr_key: str) -> Any:
 def reset_auto_parallel_context() -> None:
     """Sets every key of parallel runs back to its default."""
     _given.clear()
+    _split_indices.clear()
     _parallel.clear()
     _parallel.update(_PARALLEL_DEFAULTS)
 

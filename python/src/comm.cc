@@ -6,6 +6,8 @@
 #include "python/src/op_function.h"
 #include "sindri/app/dist.h"
 #include "sindri/comm/communicator.h"
+#include "sindri/comm/trace.h"
+#include "sindri/core/log.h"
 #include "sindri/ops/comm.h"
 #include "sindri/ops/random.h"
 #include "sindri/train/data_parallel.h"
@@ -35,6 +37,13 @@ void place_random_numbers() {
   ops::rng_state().store(Tensor::from_vector<int64_t>({3}, {key.at(0), key.at(1), own_sample_offset()}));
 }
 
+// Settings of `sindri train` that a script says otherwise, or that it does itself.
+void warn_of_others(const app::Settings& s) {
+  for (const char* name : {"dist.parallel_mode", "dist.gradients_mean", "dist.overlap", "dist.bn_merge", "dist.loss_scope", "dist.load_local", "dist.stop_file",
+                           "dist.term_grace"})
+    if (!s.is_default(name)) log::warn("comm", fmt::format("{} is a setting of sindri train; in a script it changes nothing", name));
+}
+
 void join() {
   const app::Settings s = environment_settings();
   const train::DataParallelOptions o = app::data_parallel_options(s);
@@ -45,6 +54,7 @@ void join() {
   if (const int size = comm::world().size(); o.virtual_ranks != 0 && o.virtual_ranks != size)
     throw CommError(ErrorCode::kLayout, fmt::format("dist.virtual_ranks is {}, and there are {} processes, each of which is one", o.virtual_ranks, size),
                     "SINDRI_DIST_VIRTUAL_RANKS", "unset it, or start as many processes");
+  if (comm::world().rank() == 0) warn_of_others(s);
   step_options() = o;
   place_random_numbers();
 }
@@ -185,6 +195,7 @@ void bind_world(py::module_& m) {
       py::call_guard<py::gil_scoped_release>());
   m.def("destroy_group", &comm::destroy_group, py::arg("name"), py::call_guard<py::gil_scoped_release>());
   m.def("check", [] { comm::world().check(); });
+  m.def("arm_exit_guard", &comm::arm_exit_guard, "From now on the process ends five seconds after its job has failed, whatever it is doing.");
   m.def(
       "abort", [](const std::string& reason) { comm::abort(reason); }, py::arg("reason"), py::call_guard<py::gil_scoped_release>(),
       "Ends the job because of this rank: the others' calls raise CommError.");

@@ -63,15 +63,17 @@ void LaunchVerbs::add_run(CLI::App* app) {
 }
 
 void LaunchVerbs::add_script(CLI::App* app) {
-  script_ = app->add_subcommand("launch-script",
-                                "Write a job for Slurm or Kubernetes\n\nExamples:\n"
-                                "  sindri launch-script slurm --nodes 2 --ranks-per-node 8 --run-dir runs/a -- sindri train --config c.yaml > job.sh\n"
-                                "  sindri launch-script mpijob --nodes 2 --image sindri:1 --volume-claim data -- sindri train --config /data/c.yaml\n");
+  script_ =
+      app->add_subcommand("launch-script",
+                          "Write a job for Slurm or Kubernetes\n\nExamples:\n"
+                          "  sindri launch-script slurm --nodes 2 --ranks-per-node 8 --run-dir runs/a -- sindri train --config configs/digits.yaml > job.sh\n"
+                          "  sindri launch-script mpijob --nodes 2 --image sindri:1 --volume-claim data -- sindri train --config /data/c.yaml\n");
   script_->require_subcommand(1);
-  slurm_ = script_->add_subcommand("slurm",
-                                   "An sbatch script that saves before its time is over and queues itself once more\n\nExamples:\n"
-                                   "  sindri launch-script slurm --nodes 2 --ranks-per-node 8 --run-dir runs/a -- sindri train --config c.yaml\n"
-                                   "  sindri launch-script slurm --run-dir runs/a --backend gloo --output job.sh -- sindri train --config c.yaml\n");
+  slurm_ =
+      script_->add_subcommand("slurm",
+                              "An sbatch script that saves before its time is over and queues itself once more\n\nExamples:\n"
+                              "  sindri launch-script slurm --nodes 2 --ranks-per-node 8 --run-dir runs/a -- sindri train --config configs/digits.yaml\n"
+                              "  sindri launch-script slurm --run-dir runs/a --backend gloo --output job.sh -- sindri train --config configs/digits.yaml\n");
   mpijob_ = script_->add_subcommand("mpijob",
                                     "An MPIJob (kubeflow.org/v2beta1): a launcher, workers, and a shared volume\n\nExamples:\n"
                                     "  sindri launch-script mpijob --nodes 2 --image sindri:1 --volume-claim data -- sindri train --config /data/c.yaml\n"

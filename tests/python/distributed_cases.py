@@ -162,6 +162,15 @@ def reducers_in_buckets(rank, size):
                 np.testing.assert_array_equal(got.asnumpy(), np.full(shapes[i], 2.0 ** -i * total * share, np.float32))
     ms.set_auto_parallel_context(all_reduce_fusion_config=[2, 9])
     assert 'all_reduce_fusion_config[1]=9' in raises(ValueError, lambda: nn.DistributedGradReducer(params)(tuple(map(Tensor, grads))))
+    old = ms.parallel._auto_parallel_context.auto_parallel_context()
+    old.set_all_reduce_fusion_split_indices([1, 7])
+    assert '[1]=7' in raises(ValueError, lambda: nn.DistributedGradReducer(params)(tuple(map(Tensor, grads))))
+    ms.reset_auto_parallel_context()
+    create_group('low', [0, 1])
+    old.set_all_reduce_fusion_split_indices([3, 5], 'lowsum1')
+    if rank < 2:
+        assert '[1]=5' in raises(ValueError, lambda: nn.DistributedGradReducer(params, group='low')(tuple(map(Tensor, grads))))
+    destroy_group('low')
     ms.reset_auto_parallel_context()
     params[1].layerwise_parallel = True
     ms.set_auto_parallel_context(comm_fusion={'allreduce': {'mode': 'size', 'config': 1}}, gradients_mean=True)
@@ -240,6 +249,46 @@ def ranks_begin_with_rank_0s_values(rank, size):
         model = ms.Model(net, nn.MSELoss(), nn.Momentum(net.trainable_params(), 0.0, 0.9))
         model.train(1, data, dataset_sink_mode=False)
         assert np.array_equal(net.weight.asnumpy(), before) == (broadcast or rank == 0)
+
+
+class Scaled(nn.Cell):
+    """w·x; its gradient is x."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = ms.Parameter(Tensor(np.ones(3, np.float32)), name='w')
+
+    def construct(self, x):
+        return (self.w * x).sum()
+
+
+@case
+def ranks_agree_on_overflow(rank, size):
+    ms.set_auto_parallel_context(parallel_mode='data_parallel', gradients_mean=True)
+    net = Scaled()
+    step = nn.TrainOneStepWithLossScaleCell(net, nn.SGD(net.trainable_params(), 1.0), nn.DynamicLossScaleUpdateCell(8.0, 2, 100)).set_train()
+    bad = np.float32([1, np.inf, 1]) if rank == 3 else np.ones(3, np.float32)
+    _, overflow, _ = step(Tensor(bad))
+    assert bool(overflow.asnumpy()) and step.scale_sense.asnumpy() == 4 and net.w.asnumpy().tolist() == [1, 1, 1]
+    _, overflow, _ = step(Tensor(np.full(3, rank, np.float32)))
+    assert not bool(overflow.asnumpy()) and net.w.asnumpy().tolist() == [1 - 1.5] * 3
+
+
+@case
+def ranks_collect_the_same_steps(rank, size):
+    """Under gradient accumulation an update with a step that overflowed on one rank is left out on all."""
+    ms.set_auto_parallel_context(parallel_mode='data_parallel', gradients_mean=True)
+    net = Scaled()
+    config = {'boost': {'mode': 'manual', 'less_bn': False, 'grad_freeze': False, 'grad_accumulation': True}, 'grad_accumulation': {'grad_accumulation_step': 2}}
+    rows = np.ones((4, 3), np.float32) * (rank + 1)
+    rows[1] *= 10
+    if rank == 1:
+        rows[1] = np.inf
+    data = ms.dataset.NumpySlicesDataset((rows,), shuffle=False)
+    model = ms.Model(net, optimizer=nn.SGD(net.trainable_params(), 1.0), loss_scale_manager=ms.DynamicLossScaleManager(4.0, 2, 100), boost_level='O1',
+                     boost_config_dict=config)
+    model.train(1, data, dataset_sink_mode=False)
+    assert net.w.asnumpy().tolist() == [1 - 2.5] * 3  # the first update is left out on every rank
 
 
 def main(folder):

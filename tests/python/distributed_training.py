@@ -42,8 +42,9 @@ def train(folder, how):
         step = nn.TrainOneStepCell(nn.WithLossCell(net, loss_fn), optimizer).set_train() if how == 'cell' else None
         reduce = nn.DistributedGradReducer(optimizer.parameters)
         gradients = ms.value_and_grad(lambda x, y: loss_fn(net(x), y), None, optimizer.parameters)
+        passes = data.create_tuple_iterator(num_epochs=EPOCHS)  # each pass has an order of its own
         for _ in range(EPOCHS):
-            for x, y in data.create_tuple_iterator(num_epochs=1):
+            for x, y in passes:
                 if step is not None:
                     losses.append(step(x, y).asnumpy()[()])
                     continue

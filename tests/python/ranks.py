@@ -65,6 +65,25 @@ def run(script, arguments, size, limit=LIMIT, **more):
     return ended
 
 
+def launch(command, limit=LIMIT, **more):
+    """A launcher of ranks (mpirun, sindri run), as run() does it with them: (exit code, what all printed)."""
+    env = {k: v for k, v in environment(0, 1, 0).items() if k not in _IDENTITIES and k != 'SINDRI_DIST_BACKEND'}
+    env.update({k: str(v) for k, v in more.items()})
+    with tempfile.TemporaryFile('w+') as log:
+        p = subprocess.Popen(list(map(str, command)), env=env, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            p.wait(limit)
+        except subprocess.TimeoutExpired:
+            p.terminate()  # it ends its ranks, which have sessions of their own
+            try:
+                p.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(p.pid, signal.SIGKILL)
+                p.wait()
+        log.seek(0)
+        return p.returncode, log.read()
+
+
 def text(ended):
     """All that the ranks printed, for messages of tests."""
     return '\n'.join(f'--- rank {i}, code {e.code}\n{e.out[-3000:]}' for i, e in enumerate(ended))

@@ -106,6 +106,18 @@ def test_three_ranks_need_another_order(tmp_path):
         release()
         ''')
     strict = ranks.run(path, [], 3, limit=40)
-    assert [e.code for e in strict] == [0] * 3 and all('strict_order=0' in e.out for e in strict), ranks.text(strict)
-    loose = ranks.run(path, [], 3, limit=40, SINDRI_DIST_STRICT_ORDER=0)
+    assert [e.code for e in strict] == [0] * 3 and all('strict_order' in e.out for e in strict), ranks.text(strict)
+    loose = ranks.run(path, [], 3, limit=40, SINDRI_DIST_STRICT_ORDER='false')
     assert [e.out.strip() for e in loose] == ['mean 3.0'] * 3, ranks.text(loose)
+
+
+def test_settings_that_a_script_cannot_have_are_told(tmp_path):
+    path = script(tmp_path, '''
+        from sindri.communication import init, release
+        init()
+        release()
+        ''')
+    ended = ranks.run(path, [], 2, limit=40, SINDRI_DIST_BN_MERGE='rank0')
+    assert [e.code for e in ended] == [0, 0] and 'dist.bn_merge' in ended[0].out and ended[1].out == '', ranks.text(ended)
+    ended = ranks.run(path, [], 2, limit=40, SINDRI_DIST_VIRTUAL_RANKS=4)
+    assert [e.code for e in ended] == [7, 7] and 'virtual_ranks is 4' in ended[0].out, ranks.text(ended)

@@ -1,6 +1,7 @@
 """One training on four ranks, told to Python in three ways, and to `sindri train` on one rank with four virtual ones: the same weights, bit for bit."""
 import json
 import os
+import shutil
 import sys
 
 import numpy as np
@@ -33,8 +34,11 @@ def by_settings(tmp_path_factory):
     ms.save_checkpoint(ResNet20(), str(folder / 'start.ckpt'))
     (folder / 'same.yaml').write_text(SETTINGS, encoding='utf-8')
     run = folder / 'run'
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setenv('SINDRI_NUM_THREADS', '1')  # as the ranks: sums within a kernel depend on it
     run_process([sys.executable, '-m', 'sindri', 'train', '--quiet', '--config', str(folder / 'same.yaml'), '--checkpoint', str(folder / 'start.ckpt'),
                  '--set', f'data.path={folder}', '--set', f'train.run_dir={run}'])
+    monkeypatch.undo()
     events = [json.loads(line) for line in (run / 'metrics.jsonl').read_text(encoding='utf-8').splitlines()]
     found = ms.load_checkpoint(_core.find_newest_checkpoint(str(run / 'checkpoints')))
     return folder, {n: p.asnumpy() for n, p in found.items()}, np.array([e['loss'] for e in events if e['event'] == 'step'], np.float32)
@@ -42,9 +46,45 @@ def by_settings(tmp_path_factory):
 
 @pytest.mark.parametrize('how', ['model', 'cell', 'own'])
 def test_the_same_weights_as_by_settings(by_settings, how, mode):
-    folder, values, losses = by_settings
+    folder = by_settings[0]
     ended = ranks.run(os.path.join(HERE, 'distributed_training.py'), [folder, how, mode], SIZE, SINDRI_DIST_REPLICA_CHECK_STEPS=1)
     assert [e.code for e in ended] == [0] * SIZE, ranks.text(ended)
+    check(by_settings, how, mode)
+
+
+def test_the_same_weights_by_mpirun(by_settings, missing):
+    mpirun = shutil.which('mpirun')
+    if mpirun is None:
+        missing('there is no mpirun')
+    folder = by_settings[0]
+    for f in folder.glob('*.npz'):
+        f.unlink()
+    options = ['--allow-run-as-root', '--oversubscribe', '--bind-to', 'none', '-np', SIZE]
+    code, out = ranks.launch([mpirun, *options, sys.executable, os.path.join(HERE, 'distributed_training.py'), folder, 'model', 'graph'])
+    assert code == 0, out
+    check(by_settings, 'model', 'graph')
+
+
+def test_the_resnet_example_on_two_ranks(by_settings, tmp_path):
+    """Each rank reads its part, and has a folder of its own; weights are the same."""
+    example = os.path.join(HERE, '..', '..', 'python', 'examples', 'resnet')
+    if not os.path.isdir(example):
+        pytest.skip('the examples are not beside the tests')
+    sets = {'distribute': 'true', 'epoch_size': 1, 'batch_size': 4, 'eval_interval': 0, 'output': tmp_path}
+    command = [sys.executable, '-m', 'sindri', 'run', '-n', 2, '--log-dir', tmp_path / 'logs', '--', sys.executable, os.path.join(example, 'train.py'),
+               '--config', os.path.join(example, 'config', 'resnet18_cifar10.yaml'), '--data-path', by_settings[0]]
+    code, out = ranks.launch(command + [part for k, v in sets.items() for part in ('--set', f'{k}={v}')])
+    assert code == 0, out
+    saved = [ms.load_checkpoint(str(tmp_path / f'ckpt_{r}' / 'resnet18-1_5.ckpt')) for r in range(2)]
+    trained = [n for n, p in saved[0].items() if 'moving' not in n and p.dtype == ms.float32]
+    assert len(trained) > 60
+    for name in trained:
+        np.testing.assert_array_equal(saved[0][name].asnumpy(), saved[1][name].asnumpy(), err_msg=name)
+
+
+def check(by_settings, how, mode):
+    """What the ranks wrote is what the training by settings came to."""
+    folder, values, losses = by_settings
     own = [np.load(folder / f'{how}_{mode}_{r}.npz') for r in range(SIZE)]
     assert len(losses) == len(own[0]['losses']) == EPOCHS * ROWS // (BATCH * SIZE) == 10
     # The mean along the tree over ranks, of the losses that each rank has of its own part.

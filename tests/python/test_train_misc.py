@@ -165,7 +165,8 @@ def test_process_group(monkeypatch, env, error):
 def test_a_rank_table_of_one(monkeypatch, tmp_path):
     from sindri import communication
     table = tmp_path / 'table.json'
-    table.write_text('{"version": "1.0", "server_count": "1", "server_list": [{"server_id": "10.1.1.1", "device": [{"device_id": "0", "rank_id": "0"}]}]}')
+    table.write_text('{"version": "1.0", "server_count": "1", "status": "completed", "server_list": '
+                     '[{"server_id": "127.0.0.1", "device": [{"device_id": "0", "device_ip": "127.0.0.1", "rank_id": "0"}]}]}')
     monkeypatch.setenv('RANK_TABLE_FILE', str(table))
     monkeypatch.setenv('RANK_ID', '0')
     try:

@@ -41,8 +41,9 @@ _hooked = False
 def init(backend_name: Optional[str] = None) -> None:
     """Joins the process group: of SINDRI_RANK …, a rank table (RANK_TABLE_FILE, RANK_ID), torchrun's RANK …, MPI (OMPI_COMM_WORLD_…), Slurm, RANK_ID and
     RANK_SIZE, or a scheduler (MS_ROLE, MS_WORKER_NUM), with the settings SINDRI_DIST_… (docs/settings.md). Backends 'hccl' (Ascend), 'nccl' (GPU), 'mccl'
-    (CPU) say for which target; None takes the target's. Calling it again is harmless. With MS_ROLE=MS_SCHED it returns when the workers have ended,
-    and the process ends. From here on an exception that ends this process ends the others, too, with exit code 7.
+    (CPU) say for which target; None takes the target's. Calling it again is harmless. A process with MS_ROLE=MS_SCHED does not come back from it: it ends
+    with the workers. From here on an exception that ends this process ends the others, too, with exit code 7, and
+    a process ends five seconds after its job has failed, whatever it is doing.
     CommError (a RuntimeError): backend does not fit the target, nothing launched, a setting out of range, the others do not come; TypeError."""
     if backend_name is not None and not isinstance(backend_name, str):
         raise TypeError(f"communication.init: 'backend_name' must be a str, got {type(backend_name).__name__}")
@@ -94,6 +95,7 @@ def _end_together() -> None:
     if _hooked:
         return
     _hooked = True
+    _comm.arm_exit_guard()
     atexit.register(release)
     before = sys.excepthook
 

@@ -9,10 +9,9 @@ _DEFAULT_GROUP = 'hccl_world_groupsum1'
 
 
 class _AutoParallelContext:
-    """Getters and setters over sindri.context's parallel settings, and the fusion points of gradients (stored, for the reducers to read)."""
+    """Getters and setters over sindri.context's parallel settings, and the fusion points of gradients."""
 
     def __init__(self) -> None:
-        self._split_indices: Dict[str, List[int]] = {}
         self._split_sizes: Dict[str, List[int]] = {}
 
     @staticmethod
@@ -29,12 +28,20 @@ class _AutoParallelContext:
         return list(values)
 
     def set_all_reduce_fusion_split_indices(self, indices: Any, group: str = '') -> None:
-        """Positions in the list of gradients at which a new fused all-reduce begins, per group. TypeError, ValueError: duplicates."""
-        self._split_indices[group or _DEFAULT_GROUP] = self._points(indices, 'indices', group)
+        """The last gradient of each fused all-reduce but the last one, of a group's gradients ('': of all ranks', which is all_reduce_fusion_config).
+        DistributedGradReducer reads it when it is made. TypeError, ValueError: not rising."""
+        points = self._points(indices, 'indices', group)
+        if group in ('', _DEFAULT_GROUP):
+            context.set_auto_parallel_context(all_reduce_fusion_config=points)
+        else:
+            context._check_fusion(points, 'set_all_reduce_fusion_split_indices')
+            context._split_indices[group] = points
 
     def get_all_reduce_fusion_split_indices(self, group: str = '') -> List[int]:
         """The positions of a group; empty when none were set."""
-        return list(self._split_indices.get(group or _DEFAULT_GROUP, []))
+        if group in ('', _DEFAULT_GROUP):
+            return list(context.get_auto_parallel_context('all_reduce_fusion_config'))
+        return list(context._split_indices.get(group, []))
 
     def set_all_reduce_fusion_split_sizes(self, sizes: Any, group: str = '') -> None:
         """Sizes of the fused all-reduces, per group."""
@@ -47,7 +54,6 @@ class _AutoParallelContext:
     def reset(self) -> None:
         """Back to the defaults."""
         context.reset_auto_parallel_context()
-        self._split_indices.clear()
         self._split_sizes.clear()
 
     def get_device_num_is_set(self) -> bool:

@@ -35,7 +35,7 @@ class DistributedGradReducer(Cell):
     16-bit gradients are added up in float32. mean None follows gradients_mean of the auto-parallel context; degree None is the number of ranks. Gradients
     travel in buckets, those of the auto-parallel context (all_reduce_fusion_config, comm_fusion) when it is made, else by size; fusion_type, which
     groups them in MindSpore, is stored. On a number of ranks that is a power of two, sums are formed along one tree whatever the layout; for others
-    SINDRI_DIST_STRICT_ORDER=0 must allow another order. Raises ValueError unless degree is an int above 0, RuntimeError for a degree above 1 before
+    SINDRI_DIST_STRICT_ORDER=false must allow another order. Raises ValueError unless degree is an int above 0, RuntimeError for a degree above 1 before
     communication.init().
     """
 
@@ -56,7 +56,7 @@ class DistributedGradReducer(Cell):
         self.allreduce_filter = tuple(p.layerwise_parallel is False for p in parameters)
         self._reduces = ranks > 1
         self._even = self._degree == ranks  # the mean over ranks is the one that is asked for
-        self._fusion, self._bucket_mb = context._fusion()
+        self._fusion, self._bucket_mb = context._fusion(group)
 
     def construct(self, grads: Tuple[Tensor, ...]) -> Tuple[Tensor, ...]:
         if self._reduces:
