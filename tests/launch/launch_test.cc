@@ -511,7 +511,7 @@ TEST_F(Launch, MpirunRanksHaveTimeToSave) {
 // What only the launcher knows, the signal, is in what the other ranks say.
 TEST_F(Launch, ASignalIsToldToTheOtherRanks) {
   const std::string script = "[ $SINDRI_RANK = 1 ] && { (sleep 3; kill -9 $$) & }; exec " + program_path() +
-      " comm-bench --backend gloo --ops all_reduce --sizes 1k --rounds 100000 --no-store";
+      " comm-bench --set dist.backend=gloo --ops all_reduce --sizes 1k --rounds 100000 --no-store";
   const Result r = job({"-n", "3"}, script, {{"SINDRI_COMM_LOG_DIR", temp_.path()}});
   EXPECT_EQ(r.code, 137) << r.err;
   for (const int rank : {0, 2}) {
