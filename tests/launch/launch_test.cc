@@ -419,7 +419,7 @@ TEST_F(Training, BadDataOfOneRankIsTheJobsCode) {
   make_jpeg_data(temp_.file("d0/data"));
   std::vector<std::string> words = {"run", "-n", "2", "--work-dir", "d{rank}", "--log-file", "log.txt"};
   for (const std::string& word : training("resnet20_cifar10.yaml", temp_.file("run"), 1)) words.push_back(word);
-  words.insert(words.end(), {"--set", "data.path=data"});
+  words.insert(words.end(), {"--set", "data.path=data", "--set", "train.batch_size=4"});
   const Result r = run(words, options());
   EXPECT_EQ(r.code, 3) << r.err;
   EXPECT_THAT(r.err, HasSubstr("the job ends with 3 because of rank 1"));
