@@ -351,7 +351,6 @@ int main(int argc, char** argv) {
         : program.comm.parsed()               ? program.comm.run(sindri::app::comm_options(read_settings(program.common)))
         : program.plan.parsed()               ? program.plan.run()
         : program.launch.parsed()             ? program.launch.run()
-        : program.comm.parsed()               ? program.comm.run()
         : program.train_verb->parsed()        ? program.run_train(line)
         : program.boost_verb->parsed()        ? program.run_boost()
                                               : program.run_other();
