@@ -27,7 +27,7 @@ LAYERS = {
     "graph": (BASE, BASE),
     "nn": (BELOW_NN, {"core", "op", "autograd"}),
     "optim": (BELOW_NN, {"core", "op"}),
-    "train": (BELOW_NN | {"nn", "optim", "dataset"}, {"core", "device", "op", "autograd"}),
+    "train": (BELOW_NN | {"nn", "optim", "dataset"}, {"core", "device", "comm", "op", "autograd"}),  # says which step it is at
     "boost": (BELOW_NN | {"nn", "optim", "train", "dataset"}, set()),
     "models": (BELOW_NN | {"nn", "optim", "train", "dataset"}, set()),
     "dataset": ({"core", "device"}, {"core", "device"}),  # "did you mean" and the instruction-set dispatch of its own loops

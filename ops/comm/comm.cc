@@ -39,8 +39,7 @@ void check_rows(const char* op, const TensorMeta& x) {
 }
 void check_parts(const char* op, const TensorMeta& x, int64_t size) {
   check_rows(op, x);
-  if (x.shape[0] % size != 0)
-    throw ShapeError(fmt::format("{}: the first dimension of {} is no multiple of the group's {} ranks", op, x.str(), size));
+  if (x.shape[0] % size != 0) throw ShapeError(fmt::format("{}: the first dimension of {} is no multiple of the group's {} ranks", op, x.str(), size));
 }
 // Means and scales of whole numbers would round in silence.
 void check_floats(const char* op, ReduceOp reduce, bool more, DType dtype) {
@@ -77,7 +76,8 @@ std::vector<Tensor> all_reduce_vjp(const VjpContext& c) {
   const ReduceOp reduce = parse_reduce_op("all_reduce", a.op);
   if (reduce == ReduceOp::kProd) throw ValueError("all_reduce of products has no gradient", "", "use sum, mean, max or min");
   const bool sums = reduce == ReduceOp::kSum || reduce == ReduceOp::kMean;
-  TensorList d = ops::all_reduce(all_douts(c), {.op = sums ? a.op : "sum", .group = a.group, .what = a.what, .index = a.index, .scale = a.scale, .wire = a.wire});
+  TensorList d =
+      ops::all_reduce(all_douts(c), {.op = sums ? a.op : "sum", .group = a.group, .what = a.what, .index = a.index, .scale = a.scale, .wire = a.wire});
   for (size_t i = 0; i < d.size() && !sums; ++i) d[i] = ops::mul(d[i], ops::cast(ops::equal(c.in[i], c.out[i]), d[i].dtype()));
   return d;
 }
@@ -137,7 +137,8 @@ bool kth_on_kth(const Attrs&, size_t, size_t out, size_t in) { return out == in;
 const OpDef& kAllReduce = register_op({
     .name = "all_reduce",
     .doc = "Tensors of one type, of any shapes, put together element by element over the ranks of `group` in one call: sum, mean, max, min or prod (`op`). "
-           "`scale` multiplies sums once; with `wire` float32 travels in that 16-bit type, scaled before it. `what` and `index` name the call in errors.",
+           "`scale` multiplies sums once; with `wire` float32 travels in that 16-bit type, scaled before it. `what` and `index` name the call in errors. "
+           "`watch` notes whether this rank's own tensors are finite.",
     .attrs = attrs_type<AllReduceNodeAttrs>(),
     .traits = {.saves_out = kSavesAll, .may_overwrite = kth_on_kth, .lane = Lane::kComm, .host_effect = true},
     .infer = infer_all_reduce,
@@ -182,7 +183,7 @@ const OpDef& kAllToAll = register_op({
 namespace ops {
 
 std::vector<Tensor> all_reduce(const std::vector<Tensor>& xs, const AllReduceAttrs& a) {
-  return sindri::bind(kAllReduce, Attrs::of(AllReduceNodeAttrs{a.op, a.group, a.what, a.index, a.scale, a.wire}), Span<const Tensor>(xs));
+  return sindri::bind(kAllReduce, Attrs::of(AllReduceNodeAttrs{a.op, a.group, a.what, a.index, a.scale, a.wire, a.watch}), Span<const Tensor>(xs));
 }
 Tensor all_gather(const Tensor& x, const std::string& group) { return bind_one(kAllGather, Attrs::of(GroupAttrs{group}), {x}); }
 Tensor reduce_scatter(const Tensor& x, const std::string& op, const std::string& group) {

@@ -1,10 +1,15 @@
 // Kernels of the collective ops on the CPU: they find the current runtime's group and call it. They run on one thread beside those that compute, so
 // what they do to numbers themselves they do without a team of their own.
+#include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <utility>
 
 #include "ops/comm/comm_ops.h"
 #include "sindri/core/error.h"
+#include "sindri/core/runtime.h"
 #include "sindri/op/kernel.h"
+#include "sindri/ops/comm.h"
 #include "src/comm/algorithms.h"
 
 namespace sindri {
@@ -19,6 +24,44 @@ template <class Half> void narrow(const float* from, void* to, int64_t n, float 
 template <class Half> void widen(const void* from, float* to, int64_t n) {
   const auto* const in = static_cast<const Half*>(from);
   for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(in[i]);
+}
+
+// Whether an exponent is all ones anywhere. Whole numbers, so that compilers compare many at once.
+template <class Bits, Bits exponent> bool has_nonfinite(const void* data, int64_t n) {
+  const auto* const p = static_cast<const Bits*>(data);
+  constexpr int64_t kPiece = 4096;
+  for (int64_t at = 0; at < n; at += kPiece) {
+    Bits bad = 0;
+    for (int64_t i = at, end = std::min(n, at + kPiece); i < end; ++i) bad |= static_cast<Bits>((p[i] & exponent) == exponent ? 1 : 0);
+    if (bad != 0) return true;
+  }
+  return false;
+}
+bool has_nonfinite(const Buffer& b) {
+  const int64_t n = b.meta->numel();
+  switch (b.meta->dtype) {
+    case DType::kFloat16: return has_nonfinite<uint16_t, 0x7c00>(b.data, n);
+    case DType::kBFloat16: return has_nonfinite<uint16_t, 0x7f80>(b.data, n);
+    case DType::kFloat32: return has_nonfinite<uint32_t, 0x7f800000>(b.data, n);
+    case DType::kFloat64: return has_nonfinite<uint64_t, 0x7ff0000000000000>(b.data, n);
+    default: return false;
+  }
+}
+
+struct Findings {
+  std::mutex mutex;
+  std::optional<ops::NonFiniteOperand> first;
+};
+constinit RuntimeSlot<Findings> findings;
+
+void watch(int64_t index, Span<const Buffer> in) {
+  for (size_t k = 0; k < in.size(); ++k) {
+    if (!has_nonfinite(in[k])) continue;
+    Findings& f = findings.get();
+    const std::lock_guard lock(f.mutex);
+    if (!f.first) f.first = {index, static_cast<int64_t>(k)};
+    return;
+  }
 }
 
 int64_t elements_of(Span<const TensorMeta> metas) {
@@ -38,6 +81,7 @@ class AllReduce final : public Kernel {
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
     comm::Communicator& group = comm::find_group(attrs_.group);
     const comm::Call call{attrs_.what.c_str(), static_cast<int>(attrs_.index)};
+    if (attrs_.watch) watch(attrs_.index, in);
     if (workspace_bytes() > 0) return run_narrow(group, call, ctx.workspace, in, out);
     std::vector<comm::Piece> pieces;
     for (size_t k = 0; k < in.size(); ++k) pieces.push_back({in[k].data, out[k].data, in[k].meta->numel()});
@@ -102,4 +146,11 @@ const bool kBroadcast = register_kernel({.op = "broadcast", .name = "reference",
 const bool kAllToAll = register_kernel({.op = "all_to_all", .name = "reference", .priority = kReferencePriority, .simple = all_to_all});
 
 }  // namespace
+
+std::optional<ops::NonFiniteOperand> ops::take_nonfinite_operand() {
+  Findings& f = findings.get();
+  const std::lock_guard lock(f.mutex);
+  return std::exchange(f.first, std::nullopt);
+}
+
 }  // namespace sindri

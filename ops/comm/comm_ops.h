@@ -13,7 +13,8 @@ struct AllReduceNodeAttrs {
   int64_t index = 0;
   double scale = 1;
   std::string wire = "";
-  SINDRI_ATTRS(AllReduceNodeAttrs, op, group, what, index, scale, wire)
+  bool watch = false;
+  SINDRI_ATTRS(AllReduceNodeAttrs, op, group, what, index, scale, wire, watch)
 };
 struct GroupAttrs {
   std::string group = "world";

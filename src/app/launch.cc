@@ -72,7 +72,8 @@ JobEnd run_external(const LaunchPlan& plan, const JobOptions& options) {
     end.ranks.push_back(engine);
     end.cause = static_cast<int>(end.ranks.size()) - 1;
   }
-  if (end.cause >= 0 && end.stop_signal == 0 && !end.timed_out) say(failure_text(end.ranks[static_cast<size_t>(end.cause)]));
+  if (end.cause >= 0 && end.stop_signal == 0 && !end.timed_out && !was_stopped(end.ranks[static_cast<size_t>(end.cause)]))
+    say(failure_text(end.ranks[static_cast<size_t>(end.cause)]));
   return end;
 }
 
@@ -104,6 +105,7 @@ int launch(const LaunchRequest& request) {
     const int code = code_of(end);
     if (end.cause < 0 || end.timed_out || end.stop_signal != 0) return code;
     const RankEnd& cause = end.ranks[static_cast<size_t>(end.cause)];
+    if (was_stopped(cause)) return code;
     if (plan.engine == "local" && end.told != end.cause) say(failure_text(cause));  // the first to end was not the one to blame
     const bool restart = attempt < request.max_restarts && worth_restarting(cause);
     say(fmt::format("sindri run: the job ends with {} because of rank {} ({})\n", code, cause.rank, cause.log));

@@ -357,9 +357,11 @@ void Job::take_signals() {
 void Job::on_failure(size_t index) {
   RankEnd& r = end_.ranks[index];
   if (r.killed_by_us || end_.stop_signal != 0 || end_.timed_out) return;
-  const double until = steady_now() + kHearTime;
+  // A rank that somebody asked to stop has the others stop behind the same step; they may still be saving.
+  const bool orderly = was_stopped(r);
+  const double until = steady_now() + kHearTime + (orderly ? options_.term_grace : 0);
   if (kill_at_ == 0 || until < kill_at_) kill_at_ = until;
-  if (end_.told >= 0 || !options_.says_why) return;
+  if (orderly || end_.told >= 0 || !options_.says_why) return;
   end_.told = static_cast<int>(index);
   // What the shown rank said before comes first, as far as the terminal takes it.
   for (Stream* s : {&out_, &err_}) {
@@ -497,10 +499,11 @@ std::string failure_text(const RankEnd& end) {
   return out;
 }
 
+bool was_stopped(const RankEnd& end) { return end.signal == 0 && (end.code == 128 + SIGHUP || end.code == 128 + SIGINT || end.code == 128 + SIGTERM); }
+
 bool worth_restarting(const RankEnd& end) {
   if (end.signal != 0) return true;
-  // A shell between us and the rank says 128 + s; 129, 130 and 143 are also what a training ends with that was asked to stop.
-  return end.code == 7 || (end.code > 128 && end.code <= 128 + 64 && end.code != 129 && end.code != 130 && end.code != 143);
+  return end.code == 7 || (end.code > 128 && end.code <= 128 + 64 && !was_stopped(end));  // a shell between us and the rank says 128 + s
 }
 
 }  // namespace sindri::app

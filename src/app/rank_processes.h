@@ -54,6 +54,8 @@ JobEnd run_rank_processes(const LaunchPlan& plan, const JobOptions& options);
 int root_cause(const std::vector<RankEnd>& ranks);
 /// "rank 3 (host, pid 41) ended with exit code 7" and the last 20 lines of its log.
 std::string failure_text(const RankEnd& end);
+/// Whether it ended as trainings do that a signal asked to stop: 129, 130, 143.
+bool was_stopped(const RankEnd& end);
 /// Whether another attempt may help: exit 7, or death by a signal.
 bool worth_restarting(const RankEnd& end);
 

@@ -13,7 +13,8 @@ namespace {
 
 constexpr int64_t kDirect = 2048;  // bytes up to which a reduction is one exchange of everything
 constexpr int64_t kTree = 65536;  // bytes up to which a broadcast goes along a tree
-constexpr int64_t kLargestPiece = 1 << 20, kSmallestPiece = 256 << 10;
+constexpr int64_t kLargestPiece = 4 << 20, kSmallestPiece = 1 << 20;
+constexpr int64_t kRound = 64 << 10;  // bytes of a message from which on members exchange in rounds
 constexpr int64_t kWork = 1 << 15;  // elements summed between two looks at messages
 
 using Bytes = std::unique_ptr<std::byte[]>;
@@ -106,45 +107,52 @@ class Pipeline {
     buffer_ = new_bytes(stride_ * others * std::min<int64_t>(2, pieces_));
   }
 
+  // In rounds, each member sends to one other and receives from one: large messages of many at a time to one host overrun what stands before its link,
+  // and what is lost there is sent again only after a while. Everything at once otherwise.
   void run() {
+    const int n = set_.size();
+    const bool rounds = n > 2 && stride_ >= kRound;
     for (int64_t k = 0; k < pieces_ + 2; ++k) {
-      Messages m;
-      if (k < pieces_) scatter(k, &m);
-      if (k >= 2 && gather_ != kNobody) collect(k - 2, &m);
-      if (k < 1 || k > pieces_) {
-        m.run(links_);
-        continue;
-      }
       int64_t done = 0;
-      m.run(links_, [&] { return sum(k - 1, &done); });
+      bool summing = k >= 1 && k <= pieces_;
+      const auto work = [&] { return summing && (summing = sum(k - 1, &done)); };
+      for (int r = 1; r < (rounds ? n : 2); ++r) {
+        const int to = rounds ? (set_.me + r) % n : kEverybody, from = rounds ? (set_.me - r + n) % n : kEverybody;
+        Messages m;
+        if (k < pieces_) scatter(k, to, from, &m);
+        if (k >= 2 && gather_ != kNobody) collect(k - 2, to, from, &m);
+        m.run(links_, work);
+      }
     }
   }
 
  private:
+  static bool takes_part(int j, int which) { return which == kEverybody || which == j; }
   // What arrives of piece k from member j.
   std::byte* arrived(int64_t k, int j) const {
     const int64_t others = set_.size() - 1, place = j < set_.me ? j : j - 1;
     return buffer_.get() + (k % 2 * others + place) * stride_;
   }
-  void scatter(int64_t k, Messages* m) const {
+  void scatter(int64_t k, int send_to, int receive_from, Messages* m) const {
     const int64_t size = size_of(r_.in_dtype);
     const auto [begin, end] = r_.piece(set_.me, k, pieces_);
     for (int j = 0; j < set_.size(); ++j) {
       if (j == set_.me) continue;
       const auto [from, to] = r_.piece(j, k, pieces_);
-      m->send(set_.ranks[static_cast<size_t>(j)], at(r_.in, from * size), (to - from) * size);
-      m->receive(set_.ranks[static_cast<size_t>(j)], arrived(k, j), (end - begin) * size);
+      if (takes_part(j, send_to)) m->send(set_.ranks[static_cast<size_t>(j)], at(r_.in, from * size), (to - from) * size);
+      if (takes_part(j, receive_from)) m->receive(set_.ranks[static_cast<size_t>(j)], arrived(k, j), (end - begin) * size);
     }
   }
-  void collect(int64_t k, Messages* m) const {
+  void collect(int64_t k, int send_to, int receive_from, Messages* m) const {
     const int64_t size = size_of(r_.out_dtype);
     const auto [begin, end] = r_.piece(set_.me, k, pieces_);
     for (int j = 0; j < set_.size(); ++j) {
       if (j == set_.me) continue;
       const auto [from, to] = r_.piece(j, k, pieces_);
       const int rank = set_.ranks[static_cast<size_t>(j)];
-      if (gather_ == kEverybody || gather_ == j) m->send(rank, at(own_, (begin - r_.bounds[static_cast<size_t>(set_.me)]) * size), (end - begin) * size);
-      if (gather_ == kEverybody || gather_ == set_.me) m->receive(rank, at(out_, from * size), (to - from) * size);
+      if (takes_part(j, send_to) && (gather_ == kEverybody || gather_ == j))
+        m->send(rank, at(own_, (begin - r_.bounds[static_cast<size_t>(set_.me)]) * size), (end - begin) * size);
+      if (takes_part(j, receive_from) && (gather_ == kEverybody || gather_ == set_.me)) m->receive(rank, at(out_, from * size), (to - from) * size);
     }
   }
   bool sum(int64_t k, int64_t* done) const {

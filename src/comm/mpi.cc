@@ -312,6 +312,10 @@ void start_mpi() {
   const MpiTable& mpi = mpi_library();
   if (j.ended || mpi.finalized() != 0)
     throw CommError(ErrorCode::kCommLibrary, "MPI has been finalized in this process, and cannot begin again", "comm::init", "call comm::init() once a process");
+  // Open MPI asks the receiver before it sends more than this at once, and on a link that is full in both directions the answer stands behind what the
+  // other side sends: the link is idle half of the time. Our pieces fit, and their receives are posted. What the user has chosen stays.
+  const std::string limit = std::to_string(MpiLinks::kPiece + 4096);
+  for (const char* name : {"OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_tcp_rndv_eager_limit", "OMPI_MCA_btl_tcp_max_send_size"}) setenv(name, limit.c_str(), 0);
   int ours = 0, serialized = 0;
   check_mpi(mpi.init(&ours, &serialized), "MPI_Init_thread");
   if (serialized == 0)

@@ -15,7 +15,6 @@ namespace sindri::comm {
 
 namespace {
 
-constexpr int64_t kPiece = 4 << 20;
 // Between looks of a wait that sleeps: bytes that come in meanwhile must fit into the sockets' buffers (a gigabit link brings 6 kB in 50 us).
 constexpr std::chrono::microseconds kNap{50};
 

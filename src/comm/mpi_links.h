@@ -28,12 +28,14 @@ class MpiBatch {
 /// Between the members of one communicator, which have a tag of their own in the job's one MPI communicator.
 class MpiLinks final : public Links {
  public:
+  static constexpr int64_t kPiece = 256 << 10;  ///< bytes of the library's messages; larger ones are several
+
   /// `members`: world ranks.
   MpiLinks(Session& session, MpiHandle world, std::vector<int> members, int rank, int tag);
   void exchange(std::span<const Message> sends, std::span<const Message> receives) override;
   void exchange_while(std::span<const Message> sends, std::span<const Message> receives, const std::function<bool()>& work) override;
 
-  /// Starts messages, in pieces of at most 4 MB; both sides start theirs in the same order. The memory stays until wait().
+  /// Starts messages, in pieces of at most kPiece; both sides start theirs in the same order. The memory stays until wait().
   void start(std::span<const Message> sends, std::span<const Message> receives, MpiBatch* batch);
   /// Until all of the batch have arrived: those that were sent, too, so that nothing is left for the library to do while the program computes.
   void wait(MpiBatch* batch);

@@ -116,6 +116,7 @@ void Executable::add_instruction(NodeId n, bool steady, LaneStep step) {
     const Location& at = plan_.at[static_cast<size_t>(v)];
     void* data = nullptr;
     if (at.place == Place::kArena) arena_patches_.push_back({buffers_.size(), at.offset});
+    else if (at.place == Place::kFlat) flat_patches_.push_back({buffers_.size(), at.offset});
     else if (at.place == Place::kConstant)
       data = device_.is_cpu() ? const_cast<void*>(graph_.value(v).constant.raw_data()) : constants_[static_cast<size_t>(v)]->data();
     else patches_.push_back({buffers_.size(), at.place, at.index});
@@ -155,6 +156,7 @@ std::vector<Tensor> Executable::run(Span<const Tensor> in) {
   OnComputeLane here(lanes_[0]);
   const ArenaClaim::Lease lease(*arena_);
   place_arena(lease.data());
+  place_flat();
   prepare_states();
   for (size_t i = 0; i < fresh_.size(); ++i) fresh_[i] = Tensor::empty(graph_.value(plan_.fresh[i]).meta);
   if (states_changed()) refresh_steady();
@@ -298,6 +300,16 @@ void Executable::place_arena(void* arena) {
   for (const ArenaPatch& p : arena_patches_) buffers_[p.buffer].data = static_cast<char*>(arena) + p.offset;
 }
 
+// At the first run: then all ranks are here, which take it together.
+void Executable::place_flat() {
+  if (plan_.flat_bytes == 0) return;
+  const Graph::Node& node = graph_.node(plan_.flat_node);
+  const std::shared_ptr<FlatMemory> before = flat_;
+  flat_memory_of(*node.op)->take(node.attrs, plan_.flat_bytes, &flat_);
+  if (flat_ == before) return;
+  for (const ArenaPatch& p : flat_patches_) buffers_[p.buffer].data = static_cast<char*>(flat_->data.get()) + p.offset;
+}
+
 // Without inputs (before the steady program, which reads none) their places stay as they are.
 void Executable::patch_buffers(Span<const Tensor> in) {
   for (const Patch& p : patches_) {
@@ -349,9 +361,7 @@ void Executable::post_to_lane(const Instruction& ins) {
     if (lane_error_ != nullptr) return;
     try {
       run_one(ins);
-    } catch (...) {
-      lane_error_ = std::current_exception();
-    }
+    } catch (...) { lane_error_ = std::current_exception(); }
   });
 }
 
@@ -428,6 +438,7 @@ std::string Executable::place_text(ValueId v) const {
   const Location& at = plan_.at[static_cast<size_t>(v)];
   switch (at.place) {
     case Place::kArena: return fmt::format("arena+{}", at.offset);
+    case Place::kFlat: return fmt::format("flat+{}", at.offset);
     case Place::kConstant: return "constant";
     case Place::kInput: return fmt::format("input {}", at.index);
     case Place::kState: return fmt::format("state \"{}\"", graph_.states()[static_cast<size_t>(at.index)].name);

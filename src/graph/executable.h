@@ -20,6 +20,7 @@
 #include "src/core/tensor_impl.h"
 #include "src/graph/arena_pool.h"
 #include "src/graph/memory_plan.h"
+#include "src/op/flat_memory.h"
 #include "src/op/plan.h"
 
 namespace sindri {
@@ -80,6 +81,7 @@ class Executable {
   void prepare_states();
   void make_exclusive(size_t state);
   void place_arena(void* arena);
+  void place_flat();
   void patch_buffers(Span<const Tensor> in);
   void run_instructions(const std::vector<Instruction>& program);
   void run_one(const Instruction& ins) const;
@@ -105,11 +107,12 @@ class Executable {
   std::vector<std::pair<uint64_t, uint64_t>> seen_;  // identities and versions of the unwritten states' values the steady program ran with
   std::vector<Buffer> buffers_;
   std::vector<Patch> patches_;
-  std::vector<ArenaPatch> arena_patches_;
+  std::vector<ArenaPatch> arena_patches_, flat_patches_;
   int64_t workspace_bytes_ = 0;
   std::unique_ptr<ArenaClaim> arena_;  // values, and behind them the workspace
   void* arena_at_ = nullptr;  // where the buffers point to
   std::array<void*, kLanes> workspace_{};  // there
+  std::shared_ptr<FlatMemory> flat_;
   std::vector<std::unique_ptr<Storage>> constants_;  // on other devices than the CPU: by constant, what buffers point to
   std::array<Stream*, kLanes> lanes_{};  // null on the CPU
   uint64_t on_lane_ = 0;  // CPU: the last work of this run on the communication lane; 0: none that was not waited for

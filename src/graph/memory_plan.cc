@@ -10,8 +10,11 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <unordered_map>
 #include <utility>
+
+#include "src/op/flat_memory.h"
 
 namespace sindri {
 
@@ -20,6 +23,7 @@ namespace {
 struct Block {
   int64_t bytes = 0, offset = 0;
   int32_t begin = 0, end = 0;  // positions in the program order, both inclusive
+  bool flat = false;
 };
 
 int64_t aligned(int64_t bytes) { return (bytes + kArenaAlign - 1) / kArenaAlign * kArenaAlign; }
@@ -40,6 +44,7 @@ class Planner {
     for (const StateBinding& b : g_.states())
       if (b.written != kNoId) make_fresh(b.written);
     for (size_t i = 0; i < g_.order().size(); ++i) assign_blocks(static_cast<int32_t>(i));
+    place_flat();
     place_blocks();
     return std::move(plan_);
   }
@@ -166,9 +171,32 @@ class Planner {
     return kNoId;
   }
 
+  // Operands of collective ops that have memory of their own lie there for all of their life, one behind the other in the order of the calls.
+  void place_flat() {
+    std::string key;
+    for (const NodeId n : g_.order()) {
+      const FlatMemorySource* source = g_.device().is_cpu() && g_.node(n).op->traits.lane == Lane::kComm ? flat_memory_of(*g_.node(n).op) : nullptr;
+      if (source == nullptr) continue;
+      const std::string mine = source->key(g_.node(n).attrs);
+      if (mine.empty() || (!key.empty() && mine != key)) continue;
+      key = mine;
+      if (plan_.flat_node == kNoId) plan_.flat_node = n;
+      for (const ValueId v : g_.node(n).in) {
+        const int32_t b = block_of_[static_cast<size_t>(v)];
+        if (b == kNoId || blocks_[static_cast<size_t>(b)].flat) continue;
+        blocks_[static_cast<size_t>(b)].flat = true;
+        blocks_[static_cast<size_t>(b)].offset = plan_.flat_bytes;
+        plan_.flat_bytes += blocks_[static_cast<size_t>(b)].bytes;
+      }
+    }
+    for (size_t v = 0; plan_.flat_bytes > 0 && v < block_of_.size(); ++v)
+      if (block_of_[v] != kNoId && blocks_[static_cast<size_t>(block_of_[v])].flat) plan_.at[v].place = Place::kFlat;
+  }
+
   void place_blocks() {
-    std::vector<size_t> by_size(blocks_.size());
-    for (size_t i = 0; i < by_size.size(); ++i) by_size[i] = i;
+    std::vector<size_t> by_size;
+    for (size_t i = 0; i < blocks_.size(); ++i)
+      if (!blocks_[i].flat) by_size.push_back(i);
     std::stable_sort(by_size.begin(), by_size.end(), [&](size_t a, size_t b) { return blocks_[a].bytes > blocks_[b].bytes; });
     std::vector<size_t> placed;  // by offset
     for (size_t i : by_size) {

@@ -9,12 +9,13 @@
 namespace sindri {
 
 /// kState: the storage of a Parameter, read, or written in place (donated). kFresh: a tensor allocated at each run, which leaves
-/// with the caller or a Parameter. kSteady: memory that keeps its contents from run to run. kNone: erased values.
-enum class Place : uint8_t { kNone, kArena, kConstant, kInput, kState, kFresh, kSteady };
+/// with the caller or a Parameter. kSteady: memory that keeps its contents from run to run. kFlat: memory that a communicator reduces without a copy
+/// (src/op/flat_memory.h). kNone: erased values.
+enum class Place : uint8_t { kNone, kArena, kConstant, kInput, kState, kFresh, kSteady, kFlat };
 
 struct Location {
   Place place = Place::kNone;
-  int64_t offset = 0;  // kArena: bytes
+  int64_t offset = 0;  // kArena, kFlat: bytes
   int32_t index = kNoId;  // kInput, kState, kFresh, kSteady: which
 };
 
@@ -35,6 +36,8 @@ struct MemoryPlan {
   std::vector<ValueId> steady;  // value of each kSteady index
   std::vector<bool> donated;  // by state: its written value is computed in its own storage
   int64_t arena_bytes = 0;  // with reuse
+  int64_t flat_bytes = 0;  // of kFlat, one place for each value that is reduced
+  NodeId flat_node = kNoId;  // the first of those that want it
   int64_t unplanned_bytes = 0;  // without
   int64_t inplace = 0;  // values that took over the slice of an input
 };

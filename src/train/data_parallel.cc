@@ -190,7 +190,8 @@ TensorList reduce_in_buckets(TensorList g, const std::vector<GradientBucket>& bu
                                                 .what = "gradient bucket",
                                                 .index = static_cast<int64_t>(b),
                                                 .scale = o.gradients_mean && !even ? 1.0 / static_cast<double>(total) : 1.0,
-                                                .wire = g[static_cast<size_t>(first)].dtype() == DType::kFloat32 ? wire : ""});
+                                                .wire = g[static_cast<size_t>(first)].dtype() == DType::kFloat32 ? wire : "",
+                                                .watch = true});
     std::copy(reduced.begin(), reduced.end(), g.begin() + first);
   }
   return g;

@@ -59,7 +59,8 @@ class Bucketing {
         last = begin - 1;
       }
       if (out.size() > before + 1)
-        log::info("train", fmt::format("all_reduce_fusion_config: gradients {} to {} are of several types and take {} reductions", first, ends[e], out.size() - before));
+        log::info("train",
+                  fmt::format("all_reduce_fusion_config: gradients {} to {} are of several types and take {} reductions", first, ends[e], out.size() - before));
     }
     return out;
   }
@@ -103,7 +104,8 @@ void check_data_parallel(const DataParallelOptions& o) {
     throw ValueError(fmt::format("virtual_ranks must be from 0 to {}, got {}", kMostVirtualRanks, o.virtual_ranks), "DataParallelOptions");
   if (!(o.bucket_mb >= 0 && o.bucket_mb <= 4096))
     throw ValueError(fmt::format("bucket_mb must be from 0 to 4096, got {}", o.bucket_mb), "DataParallelOptions", "0 chooses by the layout");
-  if (o.replica_check_steps < 0) throw ValueError(fmt::format("replica_check_steps must not be negative, got {}", o.replica_check_steps), "DataParallelOptions");
+  if (o.replica_check_steps < 0)
+    throw ValueError(fmt::format("replica_check_steps must not be negative, got {}", o.replica_check_steps), "DataParallelOptions");
   check_choice("grad_compression", o.grad_compression, {"none", "bf16", "fp16"});
   check_choice("bn_sync", o.bn_sync, {"off", "train"});
   check_choice("bn_merge", o.bn_merge, {"mean", "rank0"});
@@ -117,8 +119,8 @@ int64_t virtual_ranks(const DataParallelOptions& o, const comm::Communicator& c)
   if (o.strict_order && !power_of_two(total))
     throw CommError(ErrorCode::kLayout, fmt::format("strict order adds up along one tree, which needs a power of two: there are {} virtual ranks", total),
                     "dist.strict_order",
-                    fmt::format("set dist.strict_order=0 (results then depend on the layout), or start {} or {} ranks", std::bit_floor(static_cast<uint64_t>(total)),
-                                std::bit_ceil(static_cast<uint64_t>(total))));
+                    fmt::format("set dist.strict_order=0 (results then depend on the layout), or start {} or {} ranks",
+                                std::bit_floor(static_cast<uint64_t>(total)), std::bit_ceil(static_cast<uint64_t>(total))));
   return total;
 }
 
@@ -151,7 +153,8 @@ PlanLines DataParallel::plan(const PlanLines& more) const {
       fmt::format("batch norm: sync {}, merge {}", s.options.bn_sync, s.options.bn_merge),
   };
   lines.insert(lines.end(), more.begin(), more.end());
-  for (size_t i = 0; i < s.parameters.size(); ++i) lines.push_back(fmt::format("parameter {}: {} {}", i, s.parameters[i]->name(), s.parameters[i]->meta().str()));
+  for (size_t i = 0; i < s.parameters.size(); ++i)
+    lines.push_back(fmt::format("parameter {}: {} {}", i, s.parameters[i]->name(), s.parameters[i]->meta().str()));
   for (size_t b = 0; b < s.buckets.size(); ++b)
     lines.push_back(fmt::format("gradient bucket {}: {} to {}, {} bytes", b, s.buckets[b].first, s.buckets[b].last, s.buckets[b].bytes));
   return lines;

@@ -52,6 +52,8 @@ struct DataParallel::State {
   bool guarded = false, collects = false;
   Parameter stop_request{Tensor::scalar(0), "stop_request", false}, stop_agreed{Tensor::scalar(0), "stop_agreed", false};
   Parameter local_loss{Tensor::scalar(0), "local_loss", false};
+  int64_t bad_step = 0;  // the first of those in a row whose gradients were not finite here; 0: the last ones were
+  std::string bad_parameter;
   PendingValues last_stop;  // of devices: of the step before
 };
 

@@ -15,6 +15,7 @@
 #include "sindri/nn/loss.h"
 #include "sindri/nn/norm.h"
 #include "sindri/ops/random.h"
+#include "src/comm/session.h"
 #include "src/train/step_log.h"
 
 namespace sindri::train {
@@ -72,9 +73,16 @@ struct Model::Loop {
     for (const BoostAlgorithmPtr& a : state.algorithms) a->on_event(event, state);
     for (const CallbackPtr& c : callbacks) (*c.*hook)(state);
   }
+  // Where this rank is, for those that wait for it.
+  void say(int64_t step, const char* phase) const {
+    if (state.ranks == nullptr) return;
+    state.ranks->session()->step = step;
+    state.ranks->session()->phase = phase;
+  }
   // The next batch, on its way to the device; starts a new pass of the data where `endless` says that epochs are not passes. Adds to `waited`.
   bool fetch(std::vector<Tensor>* batch, double* waited) {
     const double start = now_seconds();
+    say(state.cur_step_num + 1, "data");
     bool got = data->next(batch);
     if (!got && endless && data->next_epoch()) got = data->next(batch);
     *waited += now_seconds() - start;
@@ -300,14 +308,22 @@ bool Model::run_step(Loop& loop, const TensorList& batch) {
   TrainState& s = loop.state;
   const bool several = parallel_ && parallel_->active();
   if (several && loop.options.stop_requested && loop.options.stop_requested()) parallel_->request_stop();
+  loop.say(s.cur_step_num, "step");
   if (several && !loop.compiled) parallel_->share_kernel_choices([&] { runner_->prepare(batch, s.cur_step_num - 1); });
   loop.compiled = true;
   const StepResult result = (*runner_)(batch, s.cur_step_num - 1);
+  loop.say(s.cur_step_num, "callbacks");
   s.net_outputs = result.loss;
   s.global_samples += s.global_batch;
-  loop.log.add(result, bytes_of(batch));
+  if (several) parallel_->after_step(s.cur_step_num);
+  try {
+    loop.log.add(result, bytes_of(batch));
+  } catch (NonFiniteError& e) {  // of what all have: all are here, unless the host runs ahead
+    if (s.ranks != nullptr && result.loss.device().is_cpu())
+      if (const std::string ranks = parallel_->nonfinite_ranks(); !ranks.empty()) e.add_where("gradients were not finite first on " + ranks);
+    throw;
+  }
   if (!several) return loop.options.stop_requested && loop.options.stop_requested();
-  parallel_->after_step(s.cur_step_num);
   return parallel_->stop_agreed();
 }
 
@@ -327,7 +343,8 @@ void Model::share_stop(Loop& loop, bool epoch_ended) {
 // The others have begun a step that this rank cannot take part in.
 void Model::fail_without_data(const Loop& loop) const {
   const TrainState& s = loop.state;
-  const std::string what = fmt::format("the data of rank {} ended behind step {} of {} of the epoch", parallel_->communicator().rank(), s.step_in_epoch(), s.batch_num);
+  const std::string what =
+      fmt::format("the data of rank {} ended behind step {} of {} of the epoch", parallel_->communicator().rank(), s.step_in_epoch(), s.batch_num);
   comm::abort(what);
   throw CommError(ErrorCode::kRankData, what, fmt::format("epoch {}", s.cur_epoch_num),
                   "repair the samples that were left out as corrupt on this rank, or use data.on_corrupt: replace");

@@ -11,6 +11,7 @@
 
 #include "sindri/core/error.h"
 #include "sindri/op/kernel_choice.h"
+#include "sindri/ops/comm.h"
 #include "sindri/ops/random.h"
 #include "src/train/data_parallel_state.h"
 #include "src/train/first_rank.h"
@@ -30,7 +31,9 @@ std::vector<uint64_t> gather(comm::Communicator& c, const std::vector<uint64_t>&
   return all;
 }
 
-bool all_equal(const std::vector<uint64_t>& v) { return std::all_of(v.begin(), v.end(), [&](uint64_t x) { return x == v[0]; }); }
+bool all_equal(const std::vector<uint64_t>& v) {
+  return std::all_of(v.begin(), v.end(), [&](uint64_t x) { return x == v[0]; });
+}
 
 std::string ranks_text(const std::vector<int>& ranks) { return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", ")); }
 
@@ -67,6 +70,8 @@ void DataParallel::begin(const PlanLines& more, const std::vector<Parameter*>& t
   s.stop_request.store(Tensor::scalar(0));
   s.stop_agreed.store(Tensor::scalar(0));
   s.last_stop = {};
+  s.bad_step = 0;
+  (void)ops::take_nonfinite_operand();
   if (s.ranks() > 1) {
     std::vector<Parameter*> all = s.parameters;
     for (const auto& [path, p] : s.network_state) all.push_back(p);
@@ -124,8 +129,33 @@ void DataParallel::check_replicas() {
 }
 
 void DataParallel::after_step(int64_t step) {
-  const int64_t every = state_->options.replica_check_steps;
+  State& s = *state_;
+  const auto found = ops::take_nonfinite_operand();
+  if (!found) s.bad_step = 0;
+  else if (s.bad_step == 0) {
+    s.bad_step = step;
+    s.bad_parameter = s.parameters[static_cast<size_t>(s.buckets[static_cast<size_t>(found->index)].first + found->tensor)]->name();
+  }
+  const int64_t every = s.options.replica_check_steps;
   if (every > 0 && step % every == 0) check_replicas();
+}
+
+// The ranks that were first: from the next step on the weights of all are spoilt.
+std::string DataParallel::nonfinite_ranks() {
+  const State& s = *state_;
+  const std::vector<std::string> all = s.comm.all_gather_text(s.bad_step == 0 ? "" : fmt::format("{} {}", s.bad_step, s.bad_parameter), {"ranks not finite"});
+  int64_t first = INT64_MAX;
+  std::string text;
+  for (size_t r = 0; r < all.size(); ++r) {
+    if (all[r].empty()) continue;
+    const size_t space = all[r].find(' ');
+    const int64_t step = std::stoll(all[r].substr(0, space));
+    if (step > first) continue;
+    if (step < first) text.clear();
+    first = step;
+    text += fmt::format("{}rank {} (of '{}', at step {})", text.empty() ? "" : ", ", r, all[r].substr(space + 1), step);
+  }
+  return text;
 }
 
 // Mean of means; variance of the mixture: mean(var) + mean(mean²) - mean(mean)². In float64 along the tree over virtual ranks.

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "tests/app/program.h"
 
@@ -109,6 +110,33 @@ TEST_F(RankProcesses, SigtermToOneOfEightStopsAllBehindTheSameStep) {
   for (const Result& r : wait()) EXPECT_EQ(r.code, 0) << r.command << "\n" << r.err;
   EXPECT_EQ(last_step(run_dir()), step + 3);
   EXPECT_FALSE(std::filesystem::exists(run_dir() + "/resume.json"));
+}
+
+// Batch systems send SIGUSR1 ahead of time, to one rank or to all; an interrupt has a code of its own.
+TEST_F(RankProcesses, OtherSignalsAndSignalsToAll) {
+  const std::vector<std::string> sets = {"train.batch_size=8", "train.epochs=500", "train.eval_interval=0"};
+  for (const auto& [number, to_all, code] : {std::tuple{SIGUSR1, false, 143}, {SIGINT, false, 130}, {SIGTERM, true, 143}}) {
+    SCOPED_TRACE(fmt::format("signal {}", number));
+    const int64_t before = std::filesystem::exists(run_dir()) ? last_step(run_dir()) : 0;
+    start(2, train(sets, before > 0));
+    ASSERT_TRUE(programs_[0]->wait_until([&] { return std::filesystem::exists(run_dir() + "/metrics.jsonl") && last_step(run_dir()) >= before + 3; }));
+    if (to_all) programs_[0]->signal(number);
+    programs_[1]->signal(number);
+    for (const Result& r : wait()) EXPECT_EQ(r.code, code) << r.command << "\n" << r.err;
+    std::ifstream in(run_dir() + "/resume.json");
+    EXPECT_EQ(nlohmann::json::parse(in)["step"], last_step(run_dir()));
+  }
+}
+
+TEST_F(RankProcesses, DryRunWritesNothing) {
+  std::vector<std::string> arguments = train({"train.batch_size=8"});
+  arguments.emplace_back("--dry-run");
+  start(2, arguments);
+  const std::vector<Result> results = wait();
+  for (const Result& r : results) EXPECT_EQ(r.code, 0) << r.command << "\n" << r.err;
+  EXPECT_NE(results[0].out.find("further steps"), std::string::npos) << results[0].out;
+  EXPECT_EQ(results[1].out, "");
+  EXPECT_FALSE(std::filesystem::exists(run_dir()));
 }
 
 TEST_F(RankProcesses, TheSameLossesAsOneRankAndEvaluatedTogether) {

@@ -82,11 +82,11 @@ int run(const Setup& setup) {
   comm::Communicator& world = comm::init({.init_timeout = 60});
   const auto step_of = [&](double scale) {
     return compile([&setup, scale](std::span<const Tensor> in) {
-      Tensor x = sindri::bind(kLayer, LayerAttrs{setup.forward * scale, 1}, std::vector<Tensor>{in[0]})[0];
+      Tensor x = sindri::bind(kLayer, Attrs::of(LayerAttrs{setup.forward * scale, 1}), std::vector<Tensor>{in[0]})[0];
       TensorList out = {x};
       for (size_t b = 0; b < setup.buckets.size(); ++b) {
         const LayerAttrs a{setup.compute * scale / static_cast<double>(setup.buckets.size()), static_cast<int64_t>(setup.buckets[b] * 1e6 / 4)};
-        const std::vector<Tensor> layer = sindri::bind(kLayer, a, std::vector<Tensor>{x});
+        const std::vector<Tensor> layer = sindri::bind(kLayer, Attrs::of(LayerAttrs(a)), std::vector<Tensor>{x});
         x = layer[0];
         out.push_back(ops::all_reduce({layer[1]}, {.what = "gradient bucket", .index = static_cast<int64_t>(b)})[0]);
       }

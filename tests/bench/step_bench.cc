@@ -1,4 +1,5 @@
-// step_bench NET BATCH [graph|pynative] [SECONDS]: median time of a training step on constant data, as one JSON line.
+// step_bench NET BATCH [graph|pynative] [SECONDS] [parallel|late]: median time of a training step on constant data, as one JSON line. `parallel`: as a
+// data-parallel step of the ranks it was started as (mpirun -np 2 step_bench …); `late`: reduced behind the backward pass.
 // The quick way to time one change; `sindri benchmark` compares with other frameworks.
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -9,12 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "sindri/comm/communicator.h"
 #include "sindri/core/context.h"
 #include "sindri/core/rng.h"
 #include "sindri/models/models.h"
 #include "sindri/nn/loss.h"
 #include "sindri/ops/random.h"
 #include "sindri/optim/momentum.h"
+#include "sindri/train/data_parallel.h"
 #include "sindri/train/train_step.h"
 
 using namespace sindri;
@@ -23,7 +26,8 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-int bench(const std::string& name, int64_t batch, const std::string& mode, double budget) {
+int bench(const std::string& name, int64_t batch, const std::string& mode, double budget, const std::string& ranks) {
+  if (!ranks.empty()) comm::init();
   set_seed(1);
   set_mode(mode == "pynative" ? Mode::kPynative : Mode::kGraph);
   const Shape image = models::input_shape(name);
@@ -33,7 +37,15 @@ int bench(const std::string& name, int64_t batch, const std::string& mode, doubl
   with_loss.set_train();
   optim::Momentum optimizer(net->trainable_params(), {.learning_rate = 0.01, .momentum = 0.9, .weight_decay = 1e-4});
   train::TrainStep step = train::make_train_step(with_loss, optimizer);
-  train::StepRunner run(step);
+  std::shared_ptr<train::DataParallel> parallel;
+  if (!ranks.empty()) {
+    const train::BuildContext context{.parameters = optimizer.parameters(), .network_state = with_loss.parameters_and_names()};
+    parallel = train::apply_data_parallel(step, context, {}, comm::world());
+    parallel->begin({}, optimizer.state());
+  }
+  CompileOptions compile;
+  if (ranks == "late") compile.disable_passes = {"hoist_comm"};
+  train::StepRunner run(step, compile);
 
   Shape shape = image;
   shape.insert(0, batch);
@@ -46,7 +58,8 @@ int bench(const std::string& name, int64_t batch, const std::string& mode, doubl
   const double first = now() - start;
   (void)run(data, 1).loss.item();
   std::vector<double> times;
-  for (const double begin = now(); times.size() < 5 || now() - begin < budget;) {
+  for (const double begin = now();
+       (parallel ? parallel->any(times.size() < 5 || now() - begin < budget, "bench") : times.size() < 5 || now() - begin < budget);) {
     start = now();
     (void)run(data, 2).loss.item();
     times.push_back(now() - start);
@@ -68,11 +81,11 @@ int bench(const std::string& name, int64_t batch, const std::string& mode, doubl
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    fmt::print(stderr, "usage: step_bench NET BATCH [graph|pynative] [SECONDS]\n");
+    fmt::print(stderr, "usage: step_bench NET BATCH [graph|pynative] [SECONDS] [parallel|late]\n");
     return 2;
   }
   try {
-    return bench(argv[1], std::atoll(argv[2]), argc > 3 ? argv[3] : "graph", argc > 4 ? std::atof(argv[4]) : 8);
+    return bench(argv[1], std::atoll(argv[2]), argc > 3 ? argv[3] : "graph", argc > 4 ? std::atof(argv[4]) : 8, argc > 5 ? argv[5] : "");
   } catch (const std::exception& e) {
     fmt::print(stderr, "{}\n", e.what());
     return 1;

@@ -114,9 +114,7 @@ TEST(CommOps, AnErrorOnTheLaneReachesTheCaller) {
       }
     });
     FAIL() << "the error was lost";
-  } catch (const CommError& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kCommMismatch);
-  }
+  } catch (const CommError& e) { EXPECT_EQ(e.code(), ErrorCode::kCommMismatch); }
   ASSERT_EQ(errors.size(), 2u);
   for (const std::string& e : errors) EXPECT_NE(e.find("all_reduce in compiled function 'odd'"), std::string::npos) << e;
 }

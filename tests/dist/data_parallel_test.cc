@@ -254,9 +254,7 @@ TEST(DataParallel, LayoutsThatCannotBe) {
     comm::run_ranks(ranks, [&](int) {
       try {
         (void)train::virtual_ranks({.virtual_ranks = total, .strict_order = strict}, comm::world());
-      } catch (const CommError& e) {
-        code = static_cast<int>(e.code());
-      }
+      } catch (const CommError& e) { code = static_cast<int>(e.code()); }
     });
     return code.load();
   };
@@ -278,9 +276,7 @@ std::string fusion_error(const std::vector<int64_t>& list, size_t parameters) {
   const std::vector<TensorMeta> metas(parameters, Tensor::zeros({4}).meta());
   try {
     (void)train::gradient_buckets(metas, {.all_reduce_fusion_config = list}, comm::world());
-  } catch (const ValueError& e) {
-    return e.message();
-  }
+  } catch (const ValueError& e) { return e.message(); }
   return "";
 }
 

@@ -206,6 +206,109 @@ TEST(ModelOnRanks, ALossThatIsNotFiniteEndsAll) {
   EXPECT_EQ(ended, 4);
 }
 
+// A loss scale falls and grows on all ranks alike, whichever of them overflows.
+TEST(ModelOnRanks, AnOverflowOfOneRankIsOneOfAll) {
+  std::vector<std::shared_ptr<train::DynamicLossScaleManager>> managers(4);
+  ModelJob job;
+  job.sink = false;
+  job.change = [&](train::ModelOptions& o, int rank) {
+    managers[static_cast<size_t>(rank)] = std::make_shared<train::DynamicLossScaleManager>(1024, 2, 3);
+    o.loss_scale_manager = managers[static_cast<size_t>(rank)];
+  };
+  std::atomic<int> overflows = 0;
+  job.callback = [&](int rank) -> train::CallbackPtr {
+    const auto watch = [&overflows, rank](train::TrainState& s) {
+      // Between two steps rank 1 alone spoils its batch norm's input: for one step, which changes nothing, as it is left out.
+      Parameter& shift = *s.network->get_parameters()[2];
+      static thread_local Tensor good;
+      if (rank == 1 && s.cur_step_num == 4) {
+        good = shift.stored();
+        shift.store(Tensor::full({8}, 3e38));
+      }
+      if (rank == 1 && s.cur_step_num == 5) shift.store(std::exchange(good, Tensor()));
+      if (s.cur_step_num == 12) overflows += static_cast<int>(s.overflow_steps);
+    };
+    return std::make_shared<train::LambdaCallback>(watch);
+  };
+  job.change = [inner = job.change](train::ModelOptions& o, int rank) {
+    inner(o, rank);
+    o.data_parallel->replica_check_steps = 0;
+    o.nan_policy = train::NanPolicy::kSkip;
+  };
+  const std::vector<Trained> all = run_models(4, job);
+  EXPECT_EQ(overflows, 4);
+  for (const auto& m : managers) EXPECT_EQ(m->get_loss_scale(), managers[0]->get_loss_scale());
+  for (const Trained& t : all) EXPECT_EQ(t.state, all[0].state);
+}
+
+// From the next step on every rank's are: the error names the one that began.
+TEST(ModelOnRanks, TheRankWhoseGradientsWereFirstNotFinite) {
+  std::atomic<int> ended = 0;
+  comm::run_ranks(4, [&](int rank) {
+    ModelJob job;
+    job.sink = false;
+    job.change = [](train::ModelOptions& o, int r) {
+      if (r != 2) return;
+      // A gradient that is not finite beside a loss that is: an algorithm of this rank spoils one.
+      class Spoil final : public train::BoostAlgorithm {
+       public:
+        std::string name() const override { return "spoil"; }
+        void apply(train::TrainStep& step, const train::BuildContext&) override {
+          const size_t now = step.add_choice(2, [](const train::TrainStep&, int64_t s) { return s == 4 ? 1 : 0; });
+          step.gradients = [now, inner = step.gradients](train::TrainStep& self, const train::TrainStep::Batch& b) {
+            auto result = inner(self, b);
+            if (self.chosen(now) == 1) result.second.of_params[3] = ops::mul(result.second.of_params[3], HUGE_VAL);
+            return result;
+          };
+        }
+      };
+      o.algorithms = {std::make_shared<Spoil>()};
+    };
+    job.change = [inner = job.change](train::ModelOptions& o, int r) {
+      inner(o, r);
+      class Nothing final : public train::BoostAlgorithm {
+       public:
+        std::string name() const override { return "spoil"; }
+        void apply(train::TrainStep&, const train::BuildContext&) override {}
+      };
+      if (r != 2) o.algorithms = {std::make_shared<Nothing>()};
+    };
+    try {
+      (void)run_model(job, rank);
+    } catch (const NonFiniteError& e) {
+      EXPECT_NE(std::string(e.what()).find("not finite first on rank 2 (of '5.weight', at step 5)"), std::string::npos) << e.what();
+      ++ended;
+    }
+  });
+  EXPECT_EQ(ended, 4);
+}
+
+// More than the allowed share is left out: the same error everywhere.
+TEST(ModelOnRanks, TooManyStepsLeftOutEndAll) {
+  ModelJob job;
+  job.epochs = 6;
+  std::atomic<int> ended = 0;
+  job.change = [](train::ModelOptions& o, int) {
+    o.nan_policy = train::NanPolicy::kSkip;
+    o.data_parallel->replica_check_steps = 0;
+  };
+  comm::run_ranks(2, [&](int rank) {
+    ModelJob mine = job;
+    mine.callback = [](int r) -> train::CallbackPtr {
+      return std::make_shared<train::LambdaCallback>(nullptr, [r](train::TrainState& s) {
+        if (r == 1 && s.cur_step_num == 4) s.network->get_parameters()[2]->store(Tensor::full({8}, HUGE_VAL));
+      });
+    };
+    try {
+      (void)run_model(mine, rank);
+    } catch (const NonFiniteError& e) {
+      EXPECT_NE(std::string(e.what()).find("10 of the 14 steps of this training"), std::string::npos) << e.what();
+      ++ended;
+    }
+  });
+  EXPECT_EQ(ended, 2);
+}
+
 // Ranks whose batches have their statistics in common are like one rank with all of them: output, gradient, moving averages; uneven batches, too.
 TEST(ModelOnRanks, BatchNormOfAllRanks) {
   const TensorList batch = small_batch(8, 3);

@@ -34,7 +34,8 @@ inline nn::CellPtr net_with_loss(bool norm = true, bool dropout = true) {
   if (dropout) cells.push_back(nn::Dropout::make({.keep_prob = 0.8}));
   cells.push_back(nn::Dense::make({.in_channels = 72, .out_channels = 16, .weight_init = "he_uniform"}));
   cells.push_back(nn::Dense::make({.in_channels = 16, .out_channels = 3, .weight_init = "he_uniform"}));
-  auto net = nn::WithLossCell::make(std::make_shared<nn::SequentialCell>(cells), nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}));
+  auto net =
+      nn::WithLossCell::make(std::make_shared<nn::SequentialCell>(cells), nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}));
   net->set_train(true);
   return net;
 }
@@ -82,8 +83,7 @@ inline Outcome train_rank(const Job& s, int rank) {
   train::TrainStep step = train::make_train_step(*net, *optimizer, s.step);
   train::BuildContext context{.parameters = optimizer->parameters(), .network_state = net->parameters_and_names()};
   for (const auto& [path, cell] : net->cells_and_names())
-    if (auto* bn = dynamic_cast<nn::BatchNorm*>(cell))
-      context.moving_averages = {{&bn->moving_mean(), 0.9}, {&bn->moving_variance(), 0.9, &bn->moving_mean()}};
+    if (auto* bn = dynamic_cast<nn::BatchNorm*>(cell)) context.moving_averages = {{&bn->moving_mean(), 0.9}, {&bn->moving_variance(), 0.9, &bn->moving_mean()}};
   context.network = net.get(), context.optimizer = optimizer.get();
   train::DataParallelOptions parallel = s.parallel;
   parallel.virtual_ranks = s.virtual_ranks;
@@ -118,7 +118,8 @@ inline Outcome train_rank(const Job& s, int rank) {
 /// Of every rank.
 inline std::vector<Outcome> train_all(const Job& s) {
   std::vector<Outcome> out(static_cast<size_t>(s.ranks));
-  comm::run_ranks(s.ranks, [&](int rank) { out[static_cast<size_t>(rank)] = train_rank(s, rank); }, s.local_size);
+  comm::run_ranks(
+      s.ranks, [&](int rank) { out[static_cast<size_t>(rank)] = train_rank(s, rank); }, s.local_size);
   return out;
 }
 

@@ -43,7 +43,7 @@ def unavailable():
     """Why there can be no hosts here; an empty string where there can."""
     if os.geteuid() != 0:
         return "no network namespaces: they need root"
-    for tool in ("ip", "tc", "unshare"):
+    for tool in ("ip", "tc", "unshare", "mount"):
         if shutil.which(tool) is None:
             return f"no network namespaces: the program {tool} is missing (packages iproute2, util-linux)"
     name = f"sl{os.getpid()}try"
@@ -82,9 +82,10 @@ def _remove_stale():
         if found and not os.path.exists(f"/proc/{found[2]}"):
             _kill_all(found[1])
             _run("ip", "netns", "del", found[1], check=False)
-    for folder in pathlib.Path("/dev/shm").glob("sl*x*h*"):
-        found = re.match(r"sl(\d+)x\d+h\d+$", folder.name)
+    for folder in pathlib.Path(tempfile.gettempdir()).glob("sindri-lab-sl*x*-*"):
+        found = re.match(r"sindri-lab-sl(\d+)x", folder.name)
         if found and not os.path.exists(f"/proc/{found[1]}"):
+            _run("umount", str(folder / "shm"), check=False)
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -171,9 +172,11 @@ class Lab:
 
     def __enter__(self):
         _remove_stale()
-        self._temporary = tempfile.TemporaryDirectory(prefix="sindri-lab-")
+        self._temporary = tempfile.TemporaryDirectory(prefix=f"sindri-lab-{self.prefix}-")
         self.folder = pathlib.Path(self._temporary.name)
         try:
+            (self.folder / "shm").mkdir()
+            _run("mount", "-t", "tmpfs", "sindri-lab", str(self.folder / "shm"))
             self._build()
         except BaseException:
             self.close()
@@ -213,7 +216,7 @@ class Lab:
 
     def shared_memory(self, host):
         """The folder that is the host's /dev/shm."""
-        return pathlib.Path("/dev/shm") / self.name(host)
+        return self.folder / "shm" / f"h{host}"
 
     def start(self, host, words, env=None, cwd=None, name=None):
         """Starts a program on a host, with `env` added to the environment."""
@@ -283,7 +286,6 @@ class Lab:
         for p in self.processes:
             with contextlib.suppress(Hang):
                 p.wait(5)
-        for h in range(1, self.hosts + 1):
-            shutil.rmtree(self.shared_memory(h), ignore_errors=True)
         if self._temporary:
+            _run("umount", str(self.folder / "shm"), check=False)
             self._temporary.cleanup()

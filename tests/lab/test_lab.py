@@ -21,6 +21,15 @@ import socket, sys, time
 n = int(sys.argv[2]); c = socket.create_connection((sys.argv[1], 29560)); t = time.time()
 c.sendall(b"x" * n); c.shutdown(1); c.recv(1); print("seconds", time.time() - t, flush=True)
 """
+SLEEPER = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from lab import Lab
+with Lab(1) as lab:
+    p = lab.start(1, ["sleep", "60"])
+    print(lab.prefix, p.pid, flush=True)
+    time.sleep(60)
+"""
 
 
 def test_rate_counters_and_partition():
@@ -74,8 +83,7 @@ def test_nothing_stays():
     assert lab.prefix not in _run("ip", "netns", "list")
     assert not lab.shared_memory(1).exists()
 
-    script = "import sys, time; sys.path.insert(0, sys.argv[1]); from lab import Lab\nwith Lab(1) as l:\n p = l.start(1, ['sleep', '60']); print(l.prefix, p.pid, flush=True); time.sleep(60)"
-    with subprocess.Popen([sys.executable, "-c", script, os.path.dirname(__file__)], stdout=subprocess.PIPE, text=True) as killed:
+    with subprocess.Popen([sys.executable, "-c", SLEEPER, os.path.dirname(__file__)], stdout=subprocess.PIPE, text=True) as killed:
         prefix, pid = killed.stdout.readline().split()
         killed.kill()
     assert prefix in _run("ip", "netns", "list") and os.path.exists(f"/proc/{pid}")

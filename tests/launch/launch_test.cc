@@ -340,6 +340,111 @@ TEST_F(Launch, BindsToCoresWhereThereAreEnough) {
   EXPECT_EQ(log(0), log(cores));
 }
 
+// --- with real trainings
+
+std::vector<std::string> training(const std::string& config, const std::string& run_dir, int epochs) {
+  return {"--",       "sindri",
+          "train",    "--quiet",
+          "--config", std::string(SINDRI_SOURCE_DIR) + "/configs/" + config,
+          "--set",    "train.epochs=" + std::to_string(epochs),
+          "--set",    "train.run_dir=" + run_dir};
+}
+
+class Training : public Launch {
+ protected:
+  Program start(std::vector<std::string> flags, int epochs) const {
+    flags.insert(flags.begin(), "run");
+    for (const std::string& word : training("digits.yaml", temp_.file("run"), epochs)) flags.push_back(word);
+    return Program(flags, options({{"SINDRI_TUNE", "0"}}));
+  }
+  // The process of a rank.
+  pid_t rank(int r) const {
+    for (const pid_t p : left()) {
+      if (read_text("/proc/" + std::to_string(p) + "/environ").find(std::string(1, '\0') + "SINDRI_RANK=" + std::to_string(r) + '\0') != std::string::npos)
+        return p;
+    }
+    ADD_FAILURE() << "no rank " << r;
+    return -1;
+  }
+  // Steps are being trained; `checkpoints`: and at least so many are saved.
+  bool is_training(size_t checkpoints) const {
+    if (!exists("run/metrics.jsonl") || last_step(temp_.file("run")) < 2) return false;
+    size_t n = 0;
+    for (const auto& entry : fs::directory_iterator(temp_.file("run/checkpoints"))) n += entry.path().extension() == ".ckpt" && !entry.is_symlink() ? 1 : 0;
+    return n >= checkpoints;
+  }
+};
+
+TEST_F(Training, SigtermToOneRankStopsAllAndSaves) {
+  Program p = start({"-n", "4"}, 100000);
+  ASSERT_TRUE(p.wait_until([&] { return is_training(0); }));
+  kill(rank(2), SIGTERM);
+  const Result r = p.wait(40);
+  EXPECT_EQ(r.code, 143) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("resume with: "));
+  EXPECT_TRUE(exists("run/resume.json"));
+  EXPECT_THAT(r.err, Not(HasSubstr("sindri run: "))) << "a stop is no failure";
+  EXPECT_GE(checkpoints(temp_.file("run")).size(), 1u);
+  expect_nothing_left();
+}
+
+TEST_F(Training, GoesOnFromItsCheckpointWhenARankIsKilled) {
+  Program p = start({"-n", "4", "--max-restarts", "1"}, 12);
+  ASSERT_TRUE(p.wait_until([&] { return is_training(2); }));
+  kill(rank(1), SIGKILL);
+  const Result r = p.wait(60);
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("was ended by signal 9 (Killed)"));
+  EXPECT_THAT(r.err, HasSubstr("restart 1 of 1"));
+  EXPECT_THAT(r.out, HasSubstr("resuming from "));
+  EXPECT_THAT(r.out, HasSubstr("epoch 12/12: "));
+  expect_nothing_left();
+}
+
+TEST_F(Training, ARankKilledEndsAllWithItsCode) {
+  Program p = start({"-n", "4"}, 100000);
+  ASSERT_TRUE(p.wait_until([&] { return is_training(0); }));
+  kill(rank(1), SIGKILL);
+  const double start = now();
+  const Result r = p.wait(40);
+  EXPECT_LE(now() - start, 8);
+  EXPECT_EQ(r.code, 137) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("sindri run: rank 1 ("));
+  EXPECT_THAT(log(2), HasSubstr("E7001")) << "the others say why they end";
+  expect_nothing_left();
+}
+
+TEST_F(Training, BadDataOfOneRankIsTheJobsCode) {
+  // A relative path that leads to data in one rank's folder only.
+  make_jpeg_data(temp_.file("d0/data"));
+  std::vector<std::string> words = {"run", "-n", "2", "--work-dir", "d{rank}", "--log-file", "log.txt"};
+  for (const std::string& word : training("resnet20_cifar10.yaml", temp_.file("run"), 1)) words.push_back(word);
+  words.insert(words.end(), {"--set", "data.path=data"});
+  const Result r = run(words, options());
+  EXPECT_EQ(r.code, 3) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("the job ends with 3 because of rank 1"));
+  EXPECT_FALSE(exists("run"));
+  expect_nothing_left();
+}
+
+TEST_F(Training, WrongLaunchesEndBeforeTheFirstStep) {
+  const auto train = [&](std::map<std::string, std::string> environment) {
+    std::vector<std::string> words = training("digits.yaml", temp_.file("run"), 1);
+    words.erase(words.begin(), words.begin() + 2);
+    return run(words, options(std::move(environment)));
+  };
+  const std::string eight = table(1, 8);
+  expect_error(train({{"RANK_TABLE_FILE", eight}, {"RANK_ID", "0"}, {"RANK_SIZE", "4"}}), 2, "E2212", {"RT12 RANK_SIZE=4 but the table has 8 devices"});
+  expect_error(train({{"RANK_TABLE_FILE", eight}, {"RANK_ID", "0"}, {"DEVICE_NUM", "4"}}), 2, "E2212", {"RT12 DEVICE_NUM=4 but the table has 8 devices"});
+  expect_error(train({{"RANK_TABLE_FILE", eight}, {"RANK_ID", "9"}}), 2, "E2213", {"RT13 RANK_ID=9 not in the table (0..7)"});
+  expect_error(train({{"RANK_TABLE_FILE", eight}, {"RANK_ID", "3"}, {"DEVICE_ID", "4"}}), 2, "E2214",
+               {"RT14 DEVICE_ID=4 does not belong to rank 3 (table: 7)"});
+  expect_error(train({{"RANK_TABLE_FILE", eight}}), 7, "E7008", {"RANK_ID"});
+  expect_error(train({{"RANK_TABLE_FILE", eight}, {"RANK_ID", "1"}, {"RANK", "2"}, {"WORLD_SIZE", "8"}, {"MASTER_ADDR", "127.0.0.1"}}), 2, "E2010",
+               {"RANK_ID=1", "RANK=2"});
+  EXPECT_FALSE(exists("run"));
+}
+
 // --- mpirun
 
 bool have_mpirun() { return std::system("command -v mpirun > /dev/null 2>&1") == 0; }
@@ -367,6 +472,16 @@ TEST_F(Launch, RunsRanksByMpirun) {
   EXPECT_THAT(r.err, HasSubstr("  | corrupt\n"));
   r = job({"-n", "2", "--engine", "mpi"}, "[ $OMPI_COMM_WORLD_RANK = 1 ] && kill -9 $$; sleep 60");
   EXPECT_EQ(r.code, 137) << r.err;
+  expect_nothing_left();
+}
+
+TEST_F(Training, TrainsByMpirun) {
+  if (!have_mpirun()) GTEST_SKIP() << "no mpirun";
+  Program p = start({"-n", "2", "--engine", "mpi"}, 1);
+  const Result r = p.wait(60);
+  EXPECT_EQ(r.code, 0) << r.err << r.out;
+  EXPECT_THAT(r.out, HasSubstr("2 ranks on 1 host (mpi)"));
+  EXPECT_EQ(checkpoints(temp_.file("run")).size(), 1u);
   expect_nothing_left();
 }
 

@@ -18,7 +18,10 @@ std::vector<Sample> all() {
   add({.op = "all_reduce", .name = "prod", .attrs = {{"op", std::string("prod")}}, .args = {{{3, 5}}}, .gradient = false});
   add({.op = "all_reduce", .name = "scaled", .attrs = {{"scale", 0.25}}, .args = {{{3, 5}}, {{7}}}});
   add({.op = "all_reduce", .name = "integers", .args = {{{9}, -20, 20, DType::kInt64, "integers"}}});
-  add({.op = "all_reduce", .name = "wire", .attrs = {{"wire", std::string("bfloat16")}}, .args = {{{33}, -2, 2, DType::kFloat32}, {{2}, -2, 2, DType::kFloat32}}});
+  add({.op = "all_reduce",
+       .name = "wire",
+       .attrs = {{"wire", std::string("bfloat16")}},
+       .args = {{{33}, -2, 2, DType::kFloat32}, {{2}, -2, 2, DType::kFloat32}}});
   add({.op = "all_gather", .name = "rows", .args = {{{4, 3}}}});
   add({.op = "all_gather", .name = "image", .args = {{{2, 3, 4, 5}}}});
   add({.op = "all_gather", .name = "size0", .args = {{{0, 3}}}});

@@ -2,10 +2,11 @@
 import json
 import os
 import pathlib
+import random
 import re
 import signal
+import socket
 import subprocess
-import tarfile
 import time
 
 import pytest
@@ -44,6 +45,7 @@ esac
 
 
 def clean_environment(**more):
+    """The tests' own, without what says which rank this is and without settings."""
     names = ("RANK_", "DEVICE_", "SERVER_ID", "MINDSPORE_HCCL", "OMPI_", "SLURM_", "CONFIG_PATH", "GTEST_")
     env = {k: v for k, v in os.environ.items() if not k.startswith(names) and "__" not in k}
     env.update({k: str(v) for k, v in more.items()})
@@ -342,12 +344,76 @@ def test_hccl_tools_and_merge(tmp_path):
     refused(tool("merge_hccl.py", "hccl_2s_12p.json", "hccl_2s_12p.json", cwd=tmp_path), "RT11 server_id 10.0.0.2 appears twice")
 
 
-def images(folder, per_class=16):
-    """CIFAR-10 pictures in class folders, from the shared data; None where that is not there."""
-    source = ROOT.parent / "shared" / "data" / "cifar10-images.tar.xz"
-    if not source.is_file():
-        return None
-    return source
+def cifar(folder, per_file=64):
+    """CIFAR-10's binary files with few pictures, whose colour is their class."""
+    rng = random.Random(3)
+    for name in (*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"):
+        rows = bytearray()
+        for i in range(per_file):
+            label = i % 10
+            rows += bytes([label]) + rng.randbytes(3072).translate(bytes(20 * label + b % 30 for b in range(256)))
+        (folder / name).write_bytes(rows)
+
+
+TRAINING = {"SINDRI_TRAIN__EPOCHS": 1, "SINDRI_TRAIN__BATCH_SIZE": 8, "SINDRI_LR__WARMUP_EPOCHS": 0, "SINDRI_TUNE": 0, "SINDRI_STRICT": 1}
+
+
+def losses(run_dir):
+    events = [json.loads(line) for line in (run_dir / "metrics.jsonl").read_text().splitlines()]
+    return [e["loss"] for e in events if e["event"] == "step"]
+
+
+def test_eight_ranks_train_and_evaluate(place):
+    """The commands of the reference models with a real training: 8 ranks from a table on this host, then the evaluation."""
+    cifar(place.data)
+    place.table(8)
+    config = ROOT / "configs/resnet20_cifar10.yaml"
+    r = place.run("run_distribute_train.sh", "table.json", "data set", config, program=PROGRAM, **TRAINING)
+    assert r.returncode == 0, r.stderr + r.stdout
+    for i in range(8):
+        assert (place.path / f"train_parallel{i}/log.txt").is_file()
+        assert f"RANK_ID={i}\n" in place.read(f"train_parallel{i}/env.log")
+    checkpoint = place.path / "train_parallel0/resnet20-1_5.ckpt"
+    assert checkpoint.is_file(), sorted(os.listdir(place.path / "train_parallel0"))
+    assert len(losses(place.path / "train_parallel0/run")) == 5, "320 pictures in global batches of 64"
+    r = place.run("run_eval.sh", "data set", "train_parallel0/resnet20-1_5.ckpt", program=PROGRAM, SINDRI_TUNE=0)
+    assert r.returncode == 0, r.stderr + r.stdout
+    assert re.search(r"^result: \{.*'accuracy': [0-9.e-]+.*\} ckpt=train_parallel0/resnet20-1_5.ckpt$", r.stdout, re.MULTILINE), r.stdout
+    # One rank with the eight's batches: the same bits.
+    r = place.run("run_standalone_train.sh", "data set", config, program=PROGRAM, SINDRI_DIST_VIRTUAL_RANKS=8, **TRAINING)
+    assert r.returncode == 0, r.stderr + r.stdout
+    assert losses(place.path / "train/run") == losses(place.path / "train_parallel0/run")
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def test_two_nodes_train_as_one(place):
+    """run_node1.sh and run_node2.sh beside each other, as two hosts with the loopback's addresses: the bits of one rank with their batches."""
+    cifar(place.data)
+    table = json.loads((place.path / place.table(4, servers=2)).read_text())
+    table["server_list"][1]["server_id"] = "127.0.0.2"
+    config = ROOT / "configs/resnet20_cifar10.yaml"
+    env = clean_environment(SINDRI_PROGRAM=PROGRAM, SINDRI_MASTER_PORT=free_port(), SINDRI_JOB_TOKEN="a secret of both", **TRAINING)
+    nodes = []
+    try:
+        for i in (1, 2):
+            folder = place.path / f"host{i}"
+            folder.mkdir()
+            (folder / "rank_table_16pcs.json").write_text(json.dumps(table))
+            nodes.append(subprocess.Popen(place.command(f"run_node{i}.sh", place.data, config), cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+        outputs = [p.communicate(timeout=LIMIT)[0] for p in nodes]
+        assert [p.returncode for p in nodes] == [0, 0], outputs
+    finally:
+        for p in nodes:
+            p.kill()
+    assert "4 ranks on " in (place.path / "host1/device0/train.log").read_text()
+    r = place.run("run_standalone_train.sh", "data set", config, program=PROGRAM, SINDRI_DIST_VIRTUAL_RANKS=4, **TRAINING)
+    assert r.returncode == 0, r.stderr + r.stdout
+    assert losses(place.path / "train/run") == losses(place.path / "host1/device0/run")
 
 
 def test_shell_files_are_clean():

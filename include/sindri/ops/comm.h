@@ -2,6 +2,8 @@
 // run the same ones in the same order. In graphs they run on the communication lane, beside the ops that do not read their results. In a world of
 // one rank they give what one member would get. `group`: "world", or what comm::create_group made.
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +20,17 @@ struct AllReduceAttrs {
   int64_t index = 0;  ///< which of these, likewise
   double scale = 1;  ///< float sums are multiplied by this, once: behind the sum, or before it where it is formed in 16 bits
   std::string wire = "";  ///< float32 sums: bfloat16 or float16 is what travels; empty: the tensors' own type
+  bool watch = false;  ///< looks whether this rank's own tensors are finite before they are not its own any more (take_nonfinite_operand)
 };
 /// The elements of all ranks put together; several tensors of one type are one call. The gradient of sum and mean is all_reduce of the outputs', that
 /// of max and min goes to where the value came from, prod has none. Throws ValueError for unknown names, DTypeError for types that differ.
 SINDRI_API std::vector<Tensor> all_reduce(const std::vector<Tensor>& xs, const AllReduceAttrs& attrs = {});
+/// What watched calls of this runtime have found since the last time this was asked: the first tensor that was not finite.
+struct NonFiniteOperand {
+  int64_t index;  ///< of the call (AllReduceAttrs)
+  int64_t tensor;  ///< of that call's
+};
+SINDRI_API std::optional<NonFiniteOperand> take_nonfinite_operand();
 /// The tensors of all ranks one behind the other along the first dimension, by rank: [n, …] -> [size·n, …].
 SINDRI_API Tensor all_gather(const Tensor& x, const std::string& group = "world");
 /// This rank's part, along the first dimension, of the tensors put together: [size·n, …] -> [n, …]. `op` as all_reduce's; the gradient of sum and

@@ -93,8 +93,10 @@ class SINDRI_API DataParallel {
   void share_kernel_choices(const std::function<void()>& compile);
   /// Compares the parameters' hashes. CommError kReplicas names the ranks that differ from most, and the first parameter.
   void check_replicas();
-  /// Every replica_check_steps: check_replicas(). `step` counts from 1.
+  /// Notes whether this rank's own gradients were finite; every replica_check_steps: check_replicas(). `step` counts from 1.
   void after_step(int64_t step);
+  /// Where gradients were first not finite, up to now: "rank 2 (of 'conv1.weight', at step 17)". Empty: nowhere.
+  std::string nonfinite_ranks();
   /// Gives the network, on every rank, the merged moving averages: before evaluation and before a checkpoint. Virtual ranks go on from there.
   void merge_moving_averages();
   /// merge_moving_averages() and check_replicas().

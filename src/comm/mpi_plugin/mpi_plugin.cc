@@ -153,9 +153,11 @@ int irecv(MpiHandle comm, void* data, int64_t bytes, int from, int tag, MpiHandl
   return code;
 }
 int test_some(int count, MpiHandle* requests, int* done) {
-  thread_local std::vector<MPI_Request> list;
-  thread_local std::vector<MPI_Status> statuses;
-  thread_local std::vector<int> indices;
+  // Kept between calls, which come one at a time; never destroyed, as the last barrier is at the exit of the process, behind the end of thread-local
+  // objects.
+  static std::vector<MPI_Request>& list = *new std::vector<MPI_Request>;
+  static std::vector<MPI_Status>& statuses = *new std::vector<MPI_Status>;
+  static std::vector<int>& indices = *new std::vector<int>;
   const auto n = static_cast<size_t>(count);
   list.resize(n);
   statuses.resize(n);
@@ -167,8 +169,7 @@ int test_some(int count, MpiHandle* requests, int* done) {
       if (const int error = statuses[static_cast<size_t>(i)].MPI_ERROR; error != MPI_SUCCESS && error != MPI_ERR_PENDING) code = error;
     }
   }
-  if (*done == MPI_UNDEFINED)
-    *done = -1;
+  if (*done == MPI_UNDEFINED) *done = -1;
   else if (*done > 0) {
     for (size_t i = 0; i < n; ++i) requests[i] = pack(list[i]);
   }

@@ -1,0 +1,57 @@
+"""Who does not belong to the job, at its rendezvous port: nobody but those who know its token get in, and it goes on without the others."""
+import sys
+import time
+
+from job import PORT, Job
+from lab import Lab
+
+GARBAGE = """
+import os, socket, sys, time
+kept = []
+for i in range(40):  # half of them say nothing and stay, some say nonsense
+    s = socket.create_connection((sys.argv[1], int(sys.argv[2])), 5)
+    if i % 2 == 0: s.sendall(os.urandom(3000) if i % 4 else b"GET / HTTP/1.1\\r\\n\\r\\n")
+    kept.append(s)
+print("there", flush=True)
+time.sleep(60)
+"""
+
+
+def test_garbage_and_half_open_connections():
+    """Forty connections of strangers, before the others come and while the job trains: it ends well."""
+    with Lab(2) as lab:
+        job = Job(lab, "hosts", settings=["train.max_steps=100"]).start(only_hosts=[1])
+        job.pid(0)
+        time.sleep(0.7)  # it listens
+        stranger = lab.start(2, [sys.executable, "-c", GARBAGE, lab.address(1), PORT])
+        stranger.wait_for("there", 10)
+        first = dict(job.processes)
+        job.start(only_hosts=[2])
+        job.processes.update(first)
+        for rank, p in job.processes.items():
+            assert p.wait(60) == 0, f"rank {rank}: {job.texts()}"
+        assert stranger.running()
+        lab.end_all()
+        lab.nothing_left()
+
+
+def test_wrong_token():
+    """A rank with another token is refused and says why; the job fails within init_timeout, and names who is missing."""
+    with Lab(2) as lab:
+        job = Job(lab, "hosts", settings=["dist.init_timeout=5"], before={3: "export SINDRI_JOB_TOKEN=another"}).start()
+        job.wait_end(9)
+        job.expect_codes(launcher=7, others=7)
+        job.expect_said(r"E7006.*(token|refused)", [3])
+        job.expect_said(r"E7006.*3", [0])
+        lab.nothing_left()
+
+
+def test_no_route():
+    """An address that nothing leads to: every rank says so within init_timeout."""
+    with Lab(2) as lab:
+        job = Job(lab, "hosts", settings=["dist.init_timeout=3"], before={r: "export MASTER_ADDR=10.99.0.1" for r in (2, 3)}).start()
+        job.wait_end(8)
+        job.expect_codes(launcher=7, others=7)
+        job.expect_said(rf"E7006.*10\.99\.0\.1:{PORT}", [2, 3])
+        job.expect_said(r"E7006.*2, 3", [0])
+        lab.nothing_left()

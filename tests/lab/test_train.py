@@ -1,0 +1,89 @@
+"""Trainings on several hosts with real programs: the launch scripts, mpirun, and the bits of one rank."""
+import json
+
+import pytest
+
+from lab import PROGRAM, ROOT, SUBNET, Lab
+
+DIGITS = ROOT / "dataset" / "digits"
+SETTINGS = {"SINDRI_LOG__EVERY": 1, "SINDRI_TUNE": 0, "SINDRI_TRAIN__MAX_STEPS": 10, "SINDRI_TRAIN__EPOCHS": 1, "SINDRI_TRAIN__BATCH_SIZE": 4,
+            "SINDRI_DATA__WORKERS": 1, "OMP_NUM_THREADS": 1, "SINDRI_PROGRAM": PROGRAM, "SINDRI_JOB_TOKEN": "of-the-lab"}
+
+
+def table(hosts, each):
+    """A rank table of version 1.0 (distributed.md 10.1)."""
+    servers = [{"server_id": f"{SUBNET}.{h + 1}", "host_nic_ip": "reserve",
+                "device": [{"device_id": str(d), "device_ip": f"{SUBNET}.{h + 1}", "rank_id": str(h * each + d)} for d in range(each)]} for h in range(hosts)]
+    return json.dumps({"version": "1.0", "server_count": str(hosts), "status": "completed", "server_list": servers})
+
+
+def losses(run_dir):
+    """Of every step and of the evaluation, as they were written: all digits of the numbers."""
+    with open(run_dir / "metrics.jsonl", encoding="utf-8") as f:
+        events = [json.loads(line) for line in f]
+    return [(e["step"], repr(e["loss"])) for e in events if e["event"] == "step"] + [repr(e.get("loss")) for e in events if e["event"] == "eval"]
+
+
+@pytest.fixture(scope="module")
+def one_rank(tmp_path_factory):
+    """The losses of one rank that computes all 16 virtual ranks."""
+    with Lab(1) as lab:
+        run_dir = tmp_path_factory.mktemp("one") / "run"
+        words = [PROGRAM, "train", "--quiet", "--config", ROOT / "configs/digits.yaml", "--set", f"data.path={DIGITS}", "--set", f"train.run_dir={run_dir}"]
+        done = lab.start(1, words, env={**SETTINGS, "SINDRI_DIST__VIRTUAL_RANKS": 16})
+        assert done.wait(60) == 0, done.text()
+        lab.nothing_left()
+    found = losses(run_dir)
+    assert len(found) >= 10
+    return found
+
+
+def test_node_scripts_16_ranks_on_2_hosts(one_rank):
+    """run_node1.sh and run_node2.sh, 8 ranks each, by a table: the losses of one rank, bit for bit."""
+    with Lab(2) as lab:
+        jobs = []
+        for h in (1, 2):
+            folder = lab.folder / f"node{h}"
+            folder.mkdir()
+            (folder / "rank_table_16pcs.json").write_text(table(2, 8), encoding="utf-8")
+            jobs.append(lab.start(h, ["bash", ROOT / f"scripts/run_node{h}.sh", DIGITS, ROOT / "configs/digits.yaml"], env=SETTINGS, cwd=folder))
+        for job in jobs:
+            assert job.wait(90) == 0, job.text()
+        assert losses(lab.folder / "node1/device0/run") == one_rank
+        for h in (1, 2):
+            for d in range(8):
+                assert (lab.folder / f"node{h}/device{d}/train.log").exists() and (lab.folder / f"node{h}/device{d}/env.log").exists()
+        lab.nothing_left()
+
+
+def test_mpirun_16_ranks_on_2_hosts(one_rank):
+    """The same by mpirun -np 16, whose ranks share memory in their hosts."""
+    with Lab(2) as lab:
+        run_dir = lab.folder / "run"
+        subnet = f"{SUBNET}.0/24"
+        where = f"{lab.address(1)}:8,{lab.address(2)}:8"
+        job = lab.start(1, ["mpirun", "-np", 16, "--host", where, "--oversubscribe", "--bind-to", "none", "--allow-run-as-root",
+                            "--mca", "plm_rsh_agent", lab.nsrsh, "--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp", "--mca", "btl_tcp_links", 2,
+                            "--mca", "btl_vader_single_copy_mechanism", "none", "--mca", "btl_tcp_if_include", subnet, "--mca", "oob_tcp_if_include", subnet,
+                            *[w for name in SETTINGS for w in ("-x", name)],
+                            PROGRAM, "train", "--quiet", "--config", ROOT / "configs/digits.yaml", "--set", f"data.path={DIGITS}",
+                            "--set", f"train.run_dir={run_dir}"], env=SETTINGS)
+        assert job.wait(90) == 0, job.text()
+        assert "16 ranks on 2 hosts (mpi)" in job.text()
+        assert losses(run_dir) == one_rank
+        lab.nothing_left()
+
+
+@pytest.mark.parametrize("hosts", [1, 4])
+def test_torchrun_style_ranks(one_rank, hosts):
+    """16 ranks started one by one on 1 and 4 hosts, by nothing but environment variables."""
+    with Lab(hosts) as lab:
+        run_dir, each = lab.folder / "run", 16 // hosts
+        words = [PROGRAM, "train", "--quiet", "--config", ROOT / "configs/digits.yaml", "--set", f"data.path={DIGITS}", "--set", f"train.run_dir={run_dir}"]
+        ranks = [lab.start(1 + r // each, words, env={**SETTINGS, "RANK": r, "WORLD_SIZE": 16, "LOCAL_RANK": r % each, "LOCAL_WORLD_SIZE": each,
+                                                      "MASTER_ADDR": lab.address(1), "MASTER_PORT": 29560}) for r in range(16)]
+        for p in ranks:
+            assert p.wait(90) == 0, p.text()
+        assert f"16 ranks on {hosts} host" in ranks[0].text()
+        assert losses(run_dir) == one_rank
+        lab.nothing_left()
