@@ -247,6 +247,7 @@ TEST_F(DeviceTraining, AStepThatIsNotFiniteIsNamedAndNothingBehindItIsSaved) {
       EXPECT_LE(o.heard->losses.size(), 6u);
       int64_t files = 0;
       for (const auto& f : std::filesystem::directory_iterator(folder)) {
+        if (f.is_symlink()) continue;  // latest
         EXPECT_LE(std::atoi(f.path().filename().c_str() + strlen("net-1_")), 6) << f.path();
         ++files;
       }
