@@ -119,7 +119,7 @@ int64_t virtual_ranks(const DataParallelOptions& o, const comm::Communicator& c)
   if (o.strict_order && !power_of_two(total))
     throw CommError(ErrorCode::kLayout, fmt::format("strict order adds up along one tree, which needs a power of two: there are {} virtual ranks", total),
                     "dist.strict_order",
-                    fmt::format("set dist.strict_order=0 (results then depend on the layout), or start {} or {} ranks",
+                    fmt::format("set dist.strict_order=false (results then depend on the layout), or start {} or {} ranks",
                                 std::bit_floor(static_cast<uint64_t>(total)), std::bit_ceil(static_cast<uint64_t>(total))));
   return total;
 }

@@ -181,7 +181,7 @@ TEST(ModelOnRanks, WhatRanksMustAgreeIn) {
   job.change = [](train::ModelOptions& o, int rank) { o.micro_batches = rank == 1 ? 2 : 1; };
   EXPECT_NE(error_of(4, job, ErrorCode::kCommMismatch).find("micro batches: 2 on rank 1"), std::string::npos);
   job.change = [](train::ModelOptions& o, int) { o.data_parallel->virtual_ranks = 6; };
-  EXPECT_NE(error_of(2, job, ErrorCode::kLayout).find("dist.strict_order=0"), std::string::npos);
+  EXPECT_NE(error_of(2, job, ErrorCode::kLayout).find("dist.strict_order=false"), std::string::npos);
 }
 
 // A number that is not finite ends the training of all at the same step, by the same error.

@@ -50,8 +50,9 @@ void misbehave(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> o
 
 const OpDef& kBack =
     register_op({.name = "lab_fault_grad", .doc = "dy -> dy, unless $LAB_FAULT says otherwise", .traits = {.host_effect = true}, .infer = same});
-const OpDef& kHere = register_op(
-    {.name = "lab_fault", .doc = "x -> x", .infer = same, .vjp = [](const VjpContext& c) { return sindri::bind(kBack, Attrs(), std::vector<Tensor>{c.dout[0]}); }});
+const OpDef& kHere = register_op({.name = "lab_fault", .doc = "x -> x", .infer = same, .vjp = [](const VjpContext& c) {
+                                    return sindri::bind(kBack, Attrs(), std::vector<Tensor>{c.dout[0]});
+                                  }});
 const bool kKernels = [] {
   register_kernel({.op = "lab_fault", .name = "copy", .simple = copy});
   return register_kernel({.op = "lab_fault_grad", .name = "misbehave", .simple = misbehave});
