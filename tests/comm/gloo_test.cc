@@ -115,18 +115,18 @@ TEST(CommGloo, CommunicatorsTakeTurns) { expect_none(run_gloo(hosts_of(3, 1), ch
 TEST(CommGloo, MessagesBetweenHostsAreDelayed) {
   Options options = quick();
   options.test_delay_us = 20000;
-  for (const int local : {1, 2}) {
+  const auto seconds = [&options](int local) {
     const auto start = std::chrono::steady_clock::now();
-    expect_none(run_gloo(
-        hosts_of(2, local),
-        [](Communicator& c) {
-          for (int i = 0; i < 10; ++i) c.barrier();
-        },
-        options));
-    const auto took = std::chrono::steady_clock::now() - start;
-    if (local == 1) EXPECT_GE(took, std::chrono::milliseconds(200));
-    if (local == 2) EXPECT_LT(took, std::chrono::milliseconds(200));
-  }
+    const auto barriers = [](Communicator& c) {
+      for (int i = 0; i < 10; ++i) c.barrier();
+    };
+    expect_none(run_gloo(hosts_of(2, local), barriers, options));
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  EXPECT_GE(seconds(1), 0.2);
+  double within_a_host = seconds(2);  // a busy machine may take its time
+  for (int i = 0; i < 20 && within_a_host >= 0.2; ++i) within_a_host = seconds(2);
+  EXPECT_LT(within_a_host, 0.2);
 }
 
 TEST(CommGloo, RandomCallsAndGroups) {

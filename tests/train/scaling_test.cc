@@ -12,7 +12,7 @@ namespace {
 // Bytes of the buckets of 25 MB that gradients of these sizes make.
 std::vector<double> buckets_of(const std::vector<int64_t>& numbers, DType dtype) {
   std::vector<TensorMeta> metas;
-  for (const int64_t n : numbers) metas.push_back({{n}, dtype});
+  for (const int64_t n : numbers) metas.push_back({Shape{n}, dtype, Layout::kContiguous, Device{}});
   DataParallelOptions o;
   o.bucket_mb = 25e6 / (1 << 20);
   std::vector<double> out;

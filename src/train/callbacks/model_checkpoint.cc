@@ -64,7 +64,7 @@ ModelCheckpoint::ModelCheckpoint(std::string prefix, std::string directory, Chec
   if (config_.save_checkpoint_steps == 0 && config_.save_checkpoint_seconds == 0 && config_.keep_checkpoint_max == 0 &&
       config_.keep_checkpoint_per_n_minutes == 0)
     throw ValueError("ModelCheckpoint: all four conditions are 0", "", "set save_checkpoint_steps or save_checkpoint_seconds");
-  if (directory_.empty()) directory_ = ".";
+  if (directory_.empty()) directory_.push_back('.');
   if (!resuming && comm::world().rank() == 0) prefix_ = free_checkpoint_prefix(directory_, prefix_);
 }
 
