@@ -132,6 +132,58 @@ std::vector<TensorMeta> infer_all_to_all(const Attrs& attrs, Span<const TensorMe
 }
 std::vector<Tensor> all_to_all_vjp(const VjpContext& c) { return {ops::all_to_all(c.dout[0], c.attrs.as<GroupAttrs>().group)}; }
 
+void check_partners(const char* what, const std::vector<int64_t>& ranks, const ExchangeAttrs& a) {
+  const int64_t size = size_of(a.group);
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i] < 0 || ranks[i] >= size)
+      throw ValueError(fmt::format("neighbor_exchange: {} {} is no rank of group '{}', which has {}", what, ranks[i], a.group, size));
+    if (std::find(ranks.begin(), ranks.begin() + static_cast<ptrdiff_t>(i), ranks[i]) != ranks.begin() + static_cast<ptrdiff_t>(i))
+      throw ValueError(fmt::format("neighbor_exchange: {} names rank {} twice", what, ranks[i]), "", "put the tensors together, or call it twice");
+  }
+}
+
+std::vector<TensorMeta> infer_neighbor_exchange(const Attrs& attrs, Span<const TensorMeta> in) {
+  const auto& a = attrs.as<ExchangeAttrs>();
+  if (in.size() != a.to.size()) throw ValueError(fmt::format("neighbor_exchange: {} tensors are given for {} ranks", in.size(), a.to.size()));
+  if (a.to.empty() && a.from.empty()) throw ValueError("neighbor_exchange: neither a rank to send to nor one to receive from is named");
+  check_partners("to", a.to, a);
+  check_partners("from", a.from, a);
+  const int64_t me = comm::find_group(a.group).rank();
+  if ((std::find(a.to.begin(), a.to.end(), me) == a.to.end()) != (std::find(a.from.begin(), a.from.end(), me) == a.from.end()))
+    throw ValueError(fmt::format("neighbor_exchange: rank {} would wait for itself", me), "", "name it in both lists, or in none");
+  for (const TensorMeta& m : in)
+    if (m.dtype != a.dtype) throw DTypeError(fmt::format("neighbor_exchange: {} is sent where messages are {}", m.str(), dtype_name(a.dtype)));
+  if (a.from.empty()) return {in[0]};
+  const std::vector<Shape> shapes = unpack_shapes(a.shapes);
+  if (shapes.size() != a.from.size())
+    throw ValueError(fmt::format("neighbor_exchange: {} shapes are given for {} ranks to receive from", shapes.size(), a.from.size()));
+  std::vector<TensorMeta> out;
+  for (const Shape& s : shapes) {
+    int64_t bytes = 0;
+    if (std::any_of(s.begin(), s.end(), [](int64_t d) { return d < 0; }) ||
+        __builtin_mul_overflow(s.numel(), static_cast<int64_t>(dtype_size(a.dtype)), &bytes))
+      throw ValueError(fmt::format("neighbor_exchange: there is no tensor of shape {}", s.str()));
+    TensorMeta m = in.empty() ? TensorMeta{s, a.dtype, Layout::kContiguous, {}} : in[0];
+    m.shape = s;
+    out.push_back(m);
+  }
+  return out;
+}
+std::vector<Tensor> neighbor_exchange_vjp(const VjpContext& c) {
+  const auto& a = c.attrs.as<ExchangeAttrs>();
+  TensorList back;
+  for (size_t i = 0; i < c.out.size(); ++i) back.push_back(c.dout[i].defined() ? c.dout[i] : ops::full(c.out[i].shape(), 0, c.out[i].dtype()));
+  std::vector<Shape> shapes;
+  for (const Tensor& t : c.in) shapes.push_back(t.shape());
+  if (!a.from.empty()) {
+    TensorList d = ops::neighbor_exchange(back, a.from, a.to, shapes, a.dtype, a.tag, a.group);
+    return a.to.empty() ? TensorList() : d;
+  }
+  TensorList d = ops::neighbor_exchange({}, {}, a.to, shapes, a.dtype, a.tag, a.group);
+  d[0] = ops::add(d[0], back[0]);
+  return d;
+}
+
 bool kth_on_kth(const Attrs&, size_t, size_t out, size_t in) { return out == in; }
 
 const OpDef& kAllReduce = register_op({
@@ -178,7 +230,38 @@ const OpDef& kAllToAll = register_op({
     .vjp = all_to_all_vjp,
 });
 
+const OpDef& kNeighborExchange = register_op({
+    .name = "neighbor_exchange",
+    .doc = "Messages between pairs of ranks of `group`, at once: operand i goes to rank `to`[i], result i comes from rank `from`[i]; without `from` the first "
+           "operand is given back. `shapes` has each result's number of dimensions and these. The gradient is the exchange the other way.",
+    .attrs = attrs_type<ExchangeAttrs>(),
+    .traits = {.saves_in = kSavesNone, .lane = Lane::kComm, .host_effect = true},
+    .infer = infer_neighbor_exchange,
+    .vjp = neighbor_exchange_vjp,
+});
+
 }  // namespace
+
+std::vector<int64_t> comm_ops::pack_shapes(const std::vector<Shape>& shapes) {
+  std::vector<int64_t> out;
+  for (const Shape& s : shapes) {
+    out.push_back(s.rank());
+    out.insert(out.end(), s.begin(), s.end());
+  }
+  return out;
+}
+
+std::vector<Shape> comm_ops::unpack_shapes(const std::vector<int64_t>& packed) {
+  std::vector<Shape> out;
+  for (size_t at = 0; at < packed.size();) {
+    const int64_t rank = packed[at++];
+    if (rank < 0 || rank > static_cast<int64_t>(packed.size() - at))
+      throw ValueError("neighbor_exchange: shapes are not each a number of dimensions and these");
+    out.emplace_back(std::vector<int64_t>(packed.begin() + static_cast<ptrdiff_t>(at), packed.begin() + static_cast<ptrdiff_t>(at) + rank));
+    at += static_cast<size_t>(rank);
+  }
+  return out;
+}
 
 namespace ops {
 
@@ -191,6 +274,17 @@ Tensor reduce_scatter(const Tensor& x, const std::string& op, const std::string&
 }
 std::vector<Tensor> broadcast(const std::vector<Tensor>& xs, int64_t root, const std::string& group) {
   return sindri::bind(kBroadcast, Attrs::of(BroadcastAttrs{root, group}), Span<const Tensor>(xs));
+}
+std::vector<Tensor> neighbor_exchange(const std::vector<Tensor>& xs, const std::vector<int64_t>& to, const std::vector<int64_t>& from,
+                                      const std::vector<Shape>& shapes, DType dtype, int64_t tag, const std::string& group) {
+  return sindri::bind(kNeighborExchange, Attrs::of(ExchangeAttrs{to, from, comm_ops::pack_shapes(shapes), dtype, tag, group}), Span<const Tensor>(xs));
+}
+Tensor send(const Tensor& x, int64_t to, int64_t tag, const std::string& group) { return neighbor_exchange({x}, {to}, {}, {}, x.dtype(), tag, group)[0]; }
+Tensor recv(const Shape& shape, DType dtype, int64_t from, int64_t tag, const std::string& group) {
+  return neighbor_exchange({}, {}, {from}, {shape}, dtype, tag, group)[0];
+}
+Tensor send_recv(const Tensor& x, int64_t to, int64_t from, int64_t tag, const std::string& group) {
+  return neighbor_exchange({x}, {to}, {from}, {x.shape()}, x.dtype(), tag, group)[0];
 }
 Tensor all_to_all(const Tensor& x, const std::string& group) { return bind_one(kAllToAll, Attrs::of(GroupAttrs{group}), {x}); }
 

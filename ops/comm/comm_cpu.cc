@@ -1,5 +1,7 @@
 // Kernels of the collective ops on the CPU: they find the current runtime's group and call it. They run on one thread beside those that compute, so
 // what they do to numbers themselves they do without a team of their own.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -11,6 +13,7 @@
 #include "sindri/op/kernel.h"
 #include "sindri/ops/comm.h"
 #include "src/comm/algorithms.h"
+#include "src/comm/session.h"
 
 namespace sindri {
 namespace {
@@ -136,6 +139,54 @@ void all_to_all(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> 
   group.all_to_all(in[0].data, out[0].data, in[0].meta->numel() / group.size(), in[0].meta->dtype, {"all_to_all op"});
 }
 
+// What goes before each message: its tag and size, so that two sides that mean different ones do not read each other's.
+struct Head {
+  int64_t tag, bytes;
+};
+
+void check_head(comm::Communicator& group, int from, const Head& got, const Head& wanted) {
+  if (got.tag == wanted.tag && got.bytes == wanted.bytes) return;
+  comm::Session& session = *group.session();
+  const CommError error(ErrorCode::kCommMismatch,
+                        fmt::format("rank {} of '{}' sent {} with tag {}, rank {} waits for {} with tag {}", from, group.name(), comm::bytes_text(got.bytes),
+                                    got.tag, group.rank(), comm::bytes_text(wanted.bytes), wanted.tag),
+                        session.where(), "messages between two ranks arrive in the order in which they are sent");
+  session.fail(error);  // the sender may have more to say
+  session.check();
+}
+
+// In round d each rank sends to the d-th after it and receives from the d-th before it: whoever waits in a round waits for one that is there or behind.
+void neighbor_exchange(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  const auto& a = q.attrs.as<ExchangeAttrs>();
+  comm::Communicator& group = comm::find_group(a.group);
+  const int size = group.size(), me = group.rank();
+  const auto at = [](const std::vector<int64_t>& ranks, int rank, Span<const Buffer> buffers) -> const Buffer* {
+    const auto found = std::find(ranks.begin(), ranks.end(), rank);
+    return found == ranks.end() ? nullptr : &buffers[static_cast<size_t>(found - ranks.begin())];
+  };
+  if (a.from.empty() && out[0].data != in[0].data && in[0].meta->nbytes() > 0) std::memcpy(out[0].data, in[0].data, static_cast<size_t>(in[0].meta->nbytes()));
+  const comm::Call head{"head of a message", static_cast<int>(a.tag)}, body{"message", static_cast<int>(a.tag)};
+  for (int d = 0; d < size; ++d) {
+    const int to = (me + d) % size, from = (me - d + size) % size;
+    const Buffer* const x = at(a.to, to, in);
+    const Buffer* const y = at(a.from, from, out);
+    const Head mine{a.tag, x != nullptr ? x->meta->nbytes() : 0}, wanted{a.tag, y != nullptr ? y->meta->nbytes() : 0};
+    Head theirs{};
+    if (x != nullptr && y != nullptr) {
+      group.send_recv(&mine, 2, to, &theirs, 2, from, DType::kInt64, head);
+      check_head(group, from, theirs, wanted);
+      group.send_recv(x->data, x->meta->numel(), to, y->data, y->meta->numel(), from, a.dtype, body);
+    } else if (x != nullptr) {
+      group.send(&mine, 2, DType::kInt64, to, head);
+      group.send(x->data, x->meta->numel(), a.dtype, to, body);
+    } else if (y != nullptr) {
+      group.recv(&theirs, 2, DType::kInt64, from, head);
+      check_head(group, from, theirs, wanted);
+      group.recv(y->data, y->meta->numel(), a.dtype, from, body);
+    }
+  }
+}
+
 // The only ones there are; the op suite calls the lowest of an op "reference".
 const bool kAllReduce = register_kernel({.op = "all_reduce", .name = "reference", .priority = kReferencePriority, .make = [](const KernelQuery& q) {
                                            return std::unique_ptr<Kernel>(std::make_unique<AllReduce>(q));
@@ -144,6 +195,7 @@ const bool kAllGather = register_kernel({.op = "all_gather", .name = "reference"
 const bool kReduceScatter = register_kernel({.op = "reduce_scatter", .name = "reference", .priority = kReferencePriority, .simple = reduce_scatter});
 const bool kBroadcast = register_kernel({.op = "broadcast", .name = "reference", .priority = kReferencePriority, .simple = broadcast});
 const bool kAllToAll = register_kernel({.op = "all_to_all", .name = "reference", .priority = kReferencePriority, .simple = all_to_all});
+const bool kNeighborExchange = register_kernel({.op = "neighbor_exchange", .name = "reference", .priority = kReferencePriority, .simple = neighbor_exchange});
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sindri/comm/communicator.h"
 #include "sindri/op/attrs.h"
@@ -30,7 +31,19 @@ struct BroadcastAttrs {
   SINDRI_ATTRS(BroadcastAttrs, root, group)
 };
 
+struct ExchangeAttrs {
+  std::vector<int64_t> to, from;  ///< ranks of the group; operand i goes to to[i], result i comes from from[i]
+  std::vector<int64_t> shapes;  ///< of the results, each as its rank and its dimensions (pack_shapes)
+  DType dtype = DType::kFloat32;
+  int64_t tag = 0;
+  std::string group = "world";
+  SINDRI_ATTRS(ExchangeAttrs, to, from, shapes, dtype, tag, group)
+};
+
 /// Throws ValueError, naming `op`, for another name than sum, mean, max, min, prod.
 ReduceOp parse_reduce_op(const char* op, const std::string& name);
+/// ExchangeAttrs::shapes. Throws ValueError for numbers that are no such list.
+std::vector<int64_t> pack_shapes(const std::vector<Shape>& shapes);
+std::vector<Shape> unpack_shapes(const std::vector<int64_t>& packed);
 
 }  // namespace sindri::comm_ops

@@ -112,33 +112,6 @@ std::vector<int> hosts_of_world() {
   return out;
 }
 
-// Tensors of a host call lie in the CPU's memory, whole.
-Tensor on_host(const Tensor& t) {
-  if (t.is_symbolic()) throw TracedValue("a traced tensor has no data to send");
-  return t.to(Device{}).contiguous();
-}
-
-void send(const Tensor& x, int to, int64_t tag, const std::string& group) {
-  const Tensor t = on_host(x);
-  comm::Communicator& c = comm::find_group(group);
-  const py::gil_scoped_release release;
-  c.send(&tag, 1, DType::kInt64, to, {"tag"});
-  c.send(t.raw_data(), t.numel(), t.dtype(), to, {"Send", static_cast<int>(tag)});
-}
-
-Tensor recv(const Shape& shape, DType dtype, int from, int64_t tag, const std::string& group) {
-  Tensor out = Tensor::empty(shape, dtype);
-  comm::Communicator& c = comm::find_group(group);
-  const py::gil_scoped_release release;
-  int64_t sent = 0;
-  c.recv(&sent, 1, DType::kInt64, from, {"tag"});
-  if (sent != tag)
-    throw CommError(ErrorCode::kCommMismatch, fmt::format("rank {} of '{}' sent a tensor with sr_tag {}, this rank waits for {}", from, group, sent, tag),
-                    "ops.Receive", "messages between two ranks arrive in the order in which they are sent");
-  c.recv(out.mutable_raw_data(), out.numel(), out.dtype(), from, {"Receive", static_cast<int>(tag)});
-  return out;
-}
-
 std::vector<Tensor> list_of(py::handle sequence) {
   std::vector<Tensor> out;
   for (const py::handle h : py::reinterpret_borrow<py::iterable>(sequence)) out.push_back(to_tensor(h));
@@ -176,6 +149,33 @@ void bind_ops_of_ranks(py::module_& into) {
   into.def(
       "all_to_all", [](const Tensor& x, const std::string& group) { return to_python(unlocked([&] { return ops::all_to_all(x, group); })); }, py::arg("x"),
       py::arg("group") = "world", op_doc("all_to_all").c_str());
+  into.def(
+      "neighbor_exchange",
+      [](py::handle xs, const std::vector<int64_t>& to, const std::vector<int64_t>& from, const std::vector<std::vector<int64_t>>& shapes, DType dtype,
+         int64_t tag, const std::string& group) {
+        const std::vector<Tensor> in = list_of(xs);
+        const std::vector<Shape> results(shapes.begin(), shapes.end());
+        return to_python_tuple(unlocked([&] { return ops::neighbor_exchange(in, to, from, results, dtype, tag, group); }));
+      },
+      py::arg("xs"), py::arg("to"), py::arg("source"), py::arg("shapes"), py::arg("dtype"), py::arg("tag") = 0, py::arg("group") = "world",
+      op_doc("neighbor_exchange").c_str());
+  into.def(
+      "send",
+      [](const Tensor& x, int64_t to, int64_t tag, const std::string& group) { return to_python(unlocked([&] { return ops::send(x, to, tag, group); })); },
+      py::arg("x"), py::arg("to"), py::arg("tag") = 0, py::arg("group") = "world", "To rank `to` of the group; gives x back.");
+  into.def(
+      "recv",
+      [](const Shape& shape, DType dtype, int64_t from, int64_t tag, const std::string& group) {
+        return to_python(unlocked([&] { return ops::recv(shape, dtype, from, tag, group); }));
+      },
+      py::arg("shape"), py::arg("dtype"), py::arg("source"), py::arg("tag") = 0, py::arg("group") = "world", "What rank `source` of the group sends next.");
+  into.def(
+      "send_recv",
+      [](const Tensor& x, int64_t to, int64_t from, int64_t tag, const std::string& group) {
+        return to_python(unlocked([&] { return ops::send_recv(x, to, from, tag, group); }));
+      },
+      py::arg("x"), py::arg("to"), py::arg("source"), py::arg("tag") = 0, py::arg("group") = "world",
+      "x goes to rank `to` of the group, a tensor like it comes from rank `source`, at once.");
 }
 
 void bind_world(py::module_& m) {
@@ -196,6 +196,9 @@ void bind_world(py::module_& m) {
   m.def("destroy_group", &comm::destroy_group, py::arg("name"), py::call_guard<py::gil_scoped_release>());
   m.def("check", [] { comm::world().check(); });
   m.def("arm_exit_guard", &comm::arm_exit_guard, "From now on the process ends five seconds after its job has failed, whatever it is doing.");
+  m.def("fail_at_exit", &comm::fail_at_exit, "The process, which is ending, ends with 7 where it would have ended with 0.");
+  m.def(
+      "leave_code", [](int code) { comm::leave_code(static_cast<ErrorCode>(code)); }, py::arg("code"), "Tells sindri run by which error this process ends.");
   m.def(
       "abort", [](const std::string& reason) { comm::abort(reason); }, py::arg("reason"), py::call_guard<py::gil_scoped_release>(),
       "Ends the job because of this rank: the others' calls raise CommError.");
@@ -209,8 +212,6 @@ void bind_host_calls(py::module_& m) {
       "all_gather_text",
       [](const std::string& text, const std::string& what, const std::string& group) { return comm::find_group(group).all_gather_text(text, {what.c_str()}); },
       py::arg("text"), py::arg("what"), py::arg("group") = "world", py::call_guard<py::gil_scoped_release>(), "The texts of all ranks, by rank.");
-  m.def("send", &send, py::arg("x"), py::arg("to"), py::arg("tag"), py::arg("group") = "world");
-  m.def("recv", &recv, py::arg("shape"), py::arg("dtype"), py::arg("source"), py::arg("tag"), py::arg("group") = "world");
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ JobEnd run_external(const LaunchPlan& plan, const JobOptions& options) {
                   .directory = {},
                   .log = plan.log_dir + "/" + plan.engine + ".log",
                   .env_file = {},
+                  .result = {},
                   .environment = plan.environment,
                   .cores = {}}};
   JobOptions quiet = options;
@@ -63,6 +64,7 @@ JobEnd run_external(const LaunchPlan& plan, const JobOptions& options) {
                          .killed_by_us = j.value("stopped", false),
                          .code = j.value("code", 0),
                          .signal = j.value("signal", 0),
+                         .error = j.value("error", 0),
                          .when = j.value("when", 0.0),
                          .log_start = j.value("log_start", int64_t{0})});
   }
@@ -107,9 +109,10 @@ int launch(const LaunchRequest& request) {
     const RankEnd& cause = end.ranks[static_cast<size_t>(end.cause)];
     if (was_stopped(cause)) return code;
     if (plan.engine == "local" && end.told != end.cause) say(failure_text(cause));  // the first to end was not the one to blame
-    const bool restart = attempt < request.max_restarts && worth_restarting(cause);
     say(fmt::format("sindri run: the job ends with {} because of rank {} ({})\n", code, cause.rank, cause.log));
-    if (!restart) return code;
+    if (attempt >= request.max_restarts) return code;
+    if (would_come_again(cause)) say(fmt::format("sindri run: not restarted: E{} would come again\n", cause.error));
+    if (!worth_restarting(cause)) return code;
     say(fmt::format("sindri run: restart {} of {}\n", attempt + 1, request.max_restarts));
   }
 }
@@ -124,14 +127,9 @@ int launch_inside(const LaunchRequest& request) {
                                          .first_stop_as = 0,
                                          .ends_with_parent = true});
   const RankEnd& r = end.ranks.at(0);
-  const nlohmann::json j = {{"pid", r.pid},
-                            {"host", r.host},
-                            {"log", r.log},
-                            {"code", r.code},
-                            {"signal", r.signal},
-                            {"when", r.when},
-                            {"log_start", r.log_start},
-                            {"stopped", r.code != 0 && (r.killed_by_us || end.stop_signal != 0)}};
+  const nlohmann::json j = {{"pid", r.pid},   {"host", r.host},           {"log", r.log},
+                            {"code", r.code}, {"signal", r.signal},       {"error", r.error},
+                            {"when", r.when}, {"log_start", r.log_start}, {"stopped", r.code != 0 && (r.killed_by_us || end.stop_signal != 0)}};
   // Beside the log of the launch, which may be a folder that only this host has: then the launcher goes by what mpirun says.
   std::error_code ignored;
   fs::create_directories(plan.log_dir, ignored);

@@ -49,6 +49,9 @@ std::string filled(std::string pattern, const PlannedRank& r) {
   for (const auto& [name, value] : names) {
     for (size_t at; (at = pattern.find(name)) != std::string::npos;) pattern.replace(at, name.size(), std::to_string(value));
   }
+  const size_t open = pattern.find('{'), close = pattern.find('}', open);
+  if (open != std::string::npos && close != std::string::npos)
+    throw refuse(fmt::format("{} stands for nothing", pattern.substr(open, close - open + 1)), pattern, "write {rank}, {local} or {device}");
   return pattern;
 }
 
@@ -207,7 +210,8 @@ void plan_local(const LaunchRequest& r, const std::string& table_file, LaunchPla
   const bool bind = r.bind == "core" && static_cast<int>(cores.size()) >= here;
   if (r.bind == "core" && !bind) plan->notes.push_back(fmt::format("{} ranks on {} cores: ranks are not bound to cores", here, cores.size()));
   for (const comm::RankPlace& p : share.places) {
-    PlannedRank rank{.rank = p.rank, .local = p.local_rank, .device = p.device_id, .directory = {}, .log = {}, .env_file = {}, .environment = {}, .cores = {}};
+    PlannedRank rank{
+        .rank = p.rank, .local = p.local_rank, .device = p.device_id, .directory = {}, .log = {}, .env_file = {}, .result = {}, .environment = {}, .cores = {}};
     rank.environment = {{"SINDRI_RANK", std::to_string(p.rank)},
                         {"SINDRI_WORLD_SIZE", std::to_string(p.size)},
                         {"SINDRI_LOCAL_RANK", std::to_string(p.local_rank)},
@@ -236,6 +240,8 @@ void place_files(const LaunchRequest& r, LaunchPlan* plan) {
     rank.log = r.log_file.empty() ? (fs::path(plan->log_dir) / fmt::format("rank_{}.log", rank.rank)).string()
                                   : (base / filled(r.log_file, rank)).lexically_normal().string();
     if (!r.env_file.empty()) rank.env_file = (base / filled(r.env_file, rank)).lexically_normal().string();
+    rank.result = rank.log + ".code";
+    rank.environment["SINDRI_RESULT_FILE"] = rank.result;
   }
   for (size_t a = 0; a < plan->ranks.size(); ++a) {
     for (size_t b = a + 1; b < plan->ranks.size(); ++b) {
@@ -305,7 +311,7 @@ void plan_mpi(const LaunchRequest& r, LaunchPlan* plan) {
   const auto add = [&](std::initializer_list<std::string> words) { line.insert(line.end(), words); };
   if (!r.hosts.empty()) add({"--host", r.hosts});
   add({"--oversubscribe", "--bind-to", r.bind == "core" ? "core" : "none"});
-  add({"--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp", "--mca", "btl_tcp_links", "2"});
+  add({"--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp"});
   add({"--mca", "oob_tcp_keepalive_time", "3", "--mca", "oob_tcp_keepalive_intvl", "1", "--mca", "oob_tcp_keepalive_probes", "3"});
   if (geteuid() == 0) add({"--allow-run-as-root"});
   if (!r.interface.empty()) add({"--mca", "btl_tcp_if_include", r.interface, "--mca", "oob_tcp_if_include", r.interface});
@@ -416,7 +422,7 @@ LaunchPlan plan_inside(const LaunchRequest& r) {
   plan.size = *size;
   plan.command = command_of(r, 0);
   plan.log_dir = r.log_dir;
-  PlannedRank p{.rank = *rank, .local = *local, .device = *local, .directory = {}, .log = {}, .env_file = {}, .environment = {}, .cores = {}};
+  PlannedRank p{.rank = *rank, .local = *local, .device = *local, .directory = {}, .log = {}, .env_file = {}, .result = {}, .environment = {}, .cores = {}};
   const int here = mpi ? whole_number(variable("OMPI_COMM_WORLD_LOCAL_SIZE")).value_or(1) : whole_number(variable("SLURM_STEP_TASKS_PER_NODE")).value_or(1);
   if (variable("OMP_NUM_THREADS").empty()) p.environment["OMP_NUM_THREADS"] = threads_for(usable_cores().size(), std::max(1, here));
   plan.ranks.push_back(std::move(p));

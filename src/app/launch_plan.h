@@ -14,6 +14,7 @@ struct PlannedRank {
   int rank = 0, local = 0, device = 0;
   std::string directory;  ///< absolute, or empty: the launcher's
   std::string log, env_file;  ///< absolute, or env_file empty
+  std::string result;  ///< where the program leaves the code of its error (comm::leave_code); absolute
   std::map<std::string, std::string> environment;  ///< set for it
   std::vector<int> cores;  ///< empty: all of the launcher's
 };

@@ -82,7 +82,9 @@ std::string slurm_script(const ScriptRequest& r) {
     const size_t folder = w.find('\1');  // stands for the variable, which has to stay outside of quotes for words
     line += " " + (folder == std::string::npos ? shell_word(w) : w.substr(0, folder) + "\"$RUN_DIR\"");
   }
-  return out + line + "\nstatus=$?\n[ -f \"$RUN_DIR/resume.json\" ] && scontrol requeue \"$SLURM_JOB_ID\"\nexit \"$status\"\n";
+  // One that an earlier start left would queue a job that fails before its first step for ever.
+  return out + "rm -f \"$RUN_DIR/resume.json\"\n" + line +
+      "\nstatus=$?\n[ -f \"$RUN_DIR/resume.json\" ] && scontrol requeue \"$SLURM_JOB_ID\"\nexit \"$status\"\n";
 }
 
 std::string mpijob(const ScriptRequest& r) {
@@ -93,8 +95,7 @@ std::string mpijob(const ScriptRequest& r) {
   if (!r.mount.starts_with("/")) throw refuse(fmt::format("mount {} is no absolute path", r.mount), "--mount", "write a path such as /data");
   const int ranks = r.nodes * r.ranks_per_node;
   std::vector<std::string> line = {"mpirun", "-np", std::to_string(ranks), "--oversubscribe", "--bind-to", "none"};
-  for (const char* parameter :
-       {"pml ob1", "btl self,vader,tcp", "btl_tcp_links 2", "oob_tcp_keepalive_time 3", "oob_tcp_keepalive_intvl 1", "oob_tcp_keepalive_probes 3"}) {
+  for (const char* parameter : {"pml ob1", "btl self,vader,tcp", "oob_tcp_keepalive_time 3", "oob_tcp_keepalive_intvl 1", "oob_tcp_keepalive_probes 3"}) {
     const std::string p = parameter;
     line.insert(line.end(), {"--mca", p.substr(0, p.find(' ')), p.substr(p.find(' ') + 1)});
   }

@@ -18,6 +18,7 @@
 #include <cstring>
 #include <deque>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <thread>
 
@@ -107,6 +108,16 @@ void write_env_file(const std::string& path, std::vector<std::string> environmen
   close(fd);
 }
 
+// What the program left there, if it did (comm::leave_code).
+int take_code(const std::string& file) {
+  if (file.empty()) return 0;
+  int code = 0;
+  std::ifstream(file) >> code;
+  std::error_code ignored;
+  fs::remove(file, ignored);
+  return code;
+}
+
 class Job {
  public:
   Job(const LaunchPlan& plan, const JobOptions& options) : plan_(plan), options_(options) {}
@@ -131,6 +142,7 @@ class Job {
   void enforce_deadlines();
   void kill_group();
   bool all_ended() const;
+  bool only_stopped_are_left() const;
 
   const LaunchPlan& plan_;
   JobOptions options_;
@@ -220,6 +232,8 @@ void Job::start(const PlannedRank& rank, bool shown) {
     if (error)
       throw IoError(fmt::format("cannot make the folder of rank {}: {}", rank.rank, error.message()), rank.directory, "start in a folder you may write to");
   }
+  std::error_code ignored;
+  if (!rank.result.empty()) fs::remove(rank.result, ignored);
   std::vector<std::string> words = plan_.command, environment = environment_of(rank);
   if (!rank.env_file.empty()) write_env_file(rank.env_file, environment);
   const std::vector<char*> argv = pointers(words), envp = pointers(environment);
@@ -381,6 +395,7 @@ void Job::reap() {
     r.code = WIFSIGNALED(status) ? 128 + r.signal : WEXITSTATUS(status);
     if (r.signal != SIGKILL) r.killed_by_us = false;
     r.when = wall_now();
+    r.error = take_code(plan_.ranks[i].result);
     if (i == 0) drain_shown();
     if (r.failed()) {
       tell_job(i);
@@ -410,6 +425,7 @@ void Job::enforce_deadlines() {
     pass_on(SIGTERM);
     if (kill_at_ == 0) kill_at_ = now + options_.term_grace + kHearTime;
   }
+  if (kill_at_ > now && end_.stop_signal == 0 && only_stopped_are_left()) kill_at_ = now;  // they hear of nothing
   if (kill_at_ > 0 && now >= kill_at_) {
     kill_at_ = now + 1;  // again, should a process have been born meanwhile
     std::string left;
@@ -420,6 +436,16 @@ void Job::enforce_deadlines() {
       say(fmt::format("sindri run: rank{} {} did not end: killed\n", left.find(',') == std::string::npos ? "" : "s", left));
     kill_group();
   }
+}
+
+bool Job::only_stopped_are_left() const {
+  return std::all_of(end_.ranks.begin(), end_.ranks.end(), [](const RankEnd& r) {
+    if (r.ended) return true;
+    std::ifstream in(fmt::format("/proc/{}/stat", r.pid));  // pid (name) state …
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const size_t at = text.rfind(") ");
+    return at != std::string::npos && text.substr(at + 2, 1) == "T";
+  });
 }
 
 bool Job::all_ended() const {
@@ -501,8 +527,15 @@ std::string failure_text(const RankEnd& end) {
 
 bool was_stopped(const RankEnd& end) { return end.signal == 0 && (end.code == 128 + SIGHUP || end.code == 128 + SIGINT || end.code == 128 + SIGTERM); }
 
+bool would_come_again(const RankEnd& end) {
+  if (end.code != 7) return false;
+  const auto is = [&](ErrorCode code) { return end.error == static_cast<int>(code); };
+  return is(ErrorCode::kCommMismatch) || is(ErrorCode::kRankData) || is(ErrorCode::kLaunchedAlone) || is(ErrorCode::kLayout);
+}
+
 bool worth_restarting(const RankEnd& end) {
   if (end.signal != 0) return true;
+  if (would_come_again(end)) return false;
   return end.code == 7 || (end.code > 128 && end.code <= 128 + 64 && !was_stopped(end));  // a shell between us and the rank says 128 + s
 }
 

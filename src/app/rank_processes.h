@@ -23,6 +23,7 @@ struct RankEnd {
   bool ended = false, killed_by_us = false;
   int code = 0;  ///< exit code; of a signal 128 + its number
   int signal = 0;  ///< 0: it ended by itself
+  int error = 0;  ///< code of the error that it ended by (7003), where it said so
   double when = 0;  ///< seconds since the epoch
   int64_t log_start = 0;  ///< byte of the log where this attempt begins
   bool failed() const { return ended && code != 0; }
@@ -56,7 +57,10 @@ int root_cause(const std::vector<RankEnd>& ranks);
 std::string failure_text(const RankEnd& end);
 /// Whether it ended as trainings do that a signal asked to stop: 129, 130, 143.
 bool was_stopped(const RankEnd& end);
-/// Whether another attempt may help: exit 7, or death by a signal.
+/// Whether another attempt may help: exit 7, or death by a signal; not where would_come_again.
 bool worth_restarting(const RankEnd& end);
+/// An error of how the job was started, or of a rank that ended by an error of its own elsewhere: ranks that do not do the same, a rank's data, launched
+/// alone, not possible in this layout.
+bool would_come_again(const RankEnd& end);
 
 }  // namespace sindri::app

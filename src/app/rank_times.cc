@@ -1,11 +1,13 @@
 // How long each rank takes by itself. A step takes as long on all ranks, since they wait for each other in its collective calls: what tells them apart is
-// the time that they are not in calls. Where calls run beside the backward pass, that is less than the time of computing, for all ranks alike.
+// the time in which the training's thread does not wait, neither in a call of its own nor for the lane, on which calls run beside the backward pass.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "sindri/core/log.h"
+#include "sindri/graph/lane_wait.h"
 #include "src/app/session.h"
 #include "src/comm/session.h"
 
@@ -20,7 +22,8 @@ class RankTimes final : public train::Callback {
   void step_begin(train::TrainState& state) override {
     comm_.session()->step = state.cur_step_num;
     comm_.session()->phase = "step";
-    at_begin_ = in_calls();
+    comm_.session()->trainer = std::this_thread::get_id();
+    at_begin_ = waited_for_ranks();
   }
   void steps_known(train::TrainState&, const train::KnownSteps& known) override {
     const auto steps = static_cast<double>(known.losses.size());
@@ -31,7 +34,7 @@ class RankTimes final : public train::Callback {
   }
   void step_end(train::TrainState& state) override {
     comm_.session()->phase = "data";
-    if (steps_ > 0) in_calls_ += in_calls() - at_begin_;
+    if (steps_ > 0) for_ranks_ += waited_for_ranks() - at_begin_;
     if (every_ == 0 || state.cur_step_num / every_ == reported_) return;
     const bool due = reported_ >= 0;
     reported_ = state.cur_step_num / every_;
@@ -40,20 +43,21 @@ class RankTimes final : public train::Callback {
   void epoch_end(train::TrainState&) override { comm_.session()->phase = "end of an epoch"; }
 
  private:
-  double in_calls() const { return static_cast<double>(comm_.session()->nanoseconds_in_calls.load()) * 1e-9; }
+  double waited_for_ranks() const { return static_cast<double>(comm_.session()->nanoseconds_trainer_in_calls.load()) * 1e-9 + seconds_waited_for_lane(); }
 
   // Collective: all ranks count the same steps.
   void report(int64_t step) {
-    const double n = std::max(1.0, steps_), mine[] = {std::max(0.0, seconds_ - in_calls_) / n, waited_ / n};
+    const double n = std::max(1.0, steps_), mine[] = {std::max(0.0, seconds_ - for_ranks_) / n, waited_ / n};
     std::vector<double> all(2 * static_cast<size_t>(comm_.size()));
     comm_.all_gather(mine, all.data(), 2, DType::kFloat64, {"times of ranks"});
-    steps_ = seconds_ = waited_ = in_calls_ = 0;
+    steps_ = seconds_ = waited_ = for_ranks_ = 0;
     std::vector<double> own;
     for (size_t r = 0; 2 * r < all.size(); ++r) own.push_back(all[2 * r]);
     const auto slowest = static_cast<size_t>(std::max_element(own.begin(), own.end()) - own.begin());
     std::vector<double> sorted = own;
     std::sort(sorted.begin(), sorted.end());
-    const double median = sorted[sorted.size() / 2], share = all[2 * slowest + 1] / std::max(1e-9, own[slowest]);
+    // Of two ranks the mean: the slower one would else be its own measure.
+    const double median = (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2, share = all[2 * slowest + 1] / std::max(1e-9, own[slowest]);
     const char* part = share > 0.5 ? "waiting for data" : "computing";
     if (s_->group.first() && s_->folder->started())
       s_->folder->log(fmt::format("up to step {}, ranks take by themselves {:.1f} to {:.1f} ms a step, median {:.1f}; rank {} the longest, mostly {}", step,
@@ -70,7 +74,7 @@ class RankTimes final : public train::Callback {
   comm::Communicator& comm_;
   int64_t every_, reported_ = -1;
   bool first_ = true;
-  double steps_ = 0, seconds_ = 0, waited_ = 0, at_begin_ = 0, in_calls_ = 0;
+  double steps_ = 0, seconds_ = 0, waited_ = 0, at_begin_ = 0, for_ranks_ = 0;
   std::vector<int> slow_;  // reports in a row
 };
 

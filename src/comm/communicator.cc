@@ -86,6 +86,15 @@ void Communicator::check_rank(const char* kind, const char* argument, int rank) 
     throw ValueError(fmt::format("{}: '{}' is rank {}, and '{}' has {}", kind, argument, rank, name_, size()), "comm", fmt::format("give 0 to {}", size() - 1));
 }
 
+// A message to oneself is sent and received by one call: nobody else would.
+void Communicator::check_itself(int to, int64_t out_bytes, int from, int64_t in_bytes) const {
+  if ((to == rank_) != (from == rank_))
+    throw CommError(ErrorCode::kCommMismatch, fmt::format("rank {} waits for itself", rank_), "", "send to itself with send_recv");
+  if (to == rank_ && out_bytes != in_bytes)
+    throw CommError(ErrorCode::kCommMismatch, fmt::format("rank {} sends itself {} bytes, and receives {}", rank_, out_bytes, in_bytes), "",
+                    "send as much as is received");
+}
+
 // The first error that anybody found is what all calls throw: with the place of this rank's call where it has none of its own.
 template <class F> void Communicator::run(const char* kind, DType dtype, int64_t count, const Call& call, F body) {
   const std::lock_guard lock(session_->mutex);
@@ -102,6 +111,14 @@ template <class F> void Communicator::run(const char* kind, DType dtype, int64_t
     if (!session_->failed()) session_->fail(session_->judge ? session_->judge(first) : first);
     session_->leave(record);
     session_->check();
+  } catch (const Error&) {  // refused before anything was begun, as on all ranks
+    session_->leave(record);
+    throw;
+  } catch (const std::exception& error) {  // memory that only this rank lacks: the others wait for it
+    session_->fail(
+        CommError(ErrorCode::kCommLibrary, fmt::format("rank {} ends the job: {}: {}", session_->identity.rank, kind, error.what()), session_->where()));
+    session_->leave(record);
+    throw;
   }
   session_->leave(record);
 }
@@ -111,7 +128,7 @@ bool Communicator::checking() const { return session_->options.check && size() >
 // dist.check: what the ranks are about to do, before any of it is done.
 void Communicator::compare_calls(const std::string& text, const Call& call) {
   std::array<char, 192> mine{};
-  std::strncpy(mine.data(), fmt::format("{} \"{} {}\", its {}th call", text, call.what, call.index, ++compared_).c_str(), mine.size() - 1);
+  std::strncpy(mine.data(), fmt::format("{} \"{} {}\" as its call {}", text, call.what, call.index, ++compared_).c_str(), mine.size() - 1);
   const auto n = static_cast<size_t>(size());
   std::vector<std::array<char, 192>> all(n);
   const std::vector<int64_t> bytes(n, sizeof mine);
@@ -226,11 +243,13 @@ void Communicator::all_to_all(const void* in, void* out, int64_t count, DType dt
 void Communicator::send(const void* data, int64_t count, DType dtype, int to, const Call& call) {
   check_rank("send", "to", to);
   check_memory("send", data, count);
+  check_itself(to, 0, -1, 0);
   run("send", dtype, count, call, [&] { do_send_recv(data, bytes_of(count, dtype), to, nullptr, 0, -1, call.stream); });
 }
 void Communicator::recv(void* data, int64_t count, DType dtype, int from, const Call& call) {
   check_rank("recv", "from", from);
   check_memory("recv", data, count);
+  check_itself(-1, 0, from, 0);
   run("recv", dtype, count, call, [&] { do_send_recv(nullptr, 0, -1, data, bytes_of(count, dtype), from, call.stream); });
 }
 void Communicator::send_recv(const void* out, int64_t out_count, int to, void* in, int64_t in_count, int from, DType dtype, const Call& call) {
@@ -238,6 +257,7 @@ void Communicator::send_recv(const void* out, int64_t out_count, int to, void* i
   check_rank("send_recv", "from", from);
   check_memory("send_recv", out, out_count);
   check_memory("send_recv", in, in_count);
+  check_itself(to, bytes_of(out_count, dtype), from, bytes_of(in_count, dtype));
   run("send_recv", dtype, out_count, call, [&] { do_send_recv(out, bytes_of(out_count, dtype), to, in, bytes_of(in_count, dtype), from, call.stream); });
 }
 void Communicator::barrier(const Call& call) {

@@ -115,7 +115,9 @@ class GlooLinks final : public Links {
   }
   void compare(int peer, const Note& mine, const Note& theirs) const {
     if (mine == theirs) return;
-    const auto text = [](const Note& n) { return fmt::format("{} (its {}th)", std::string(n.text.data(), strnlen(n.text.data(), n.text.size())), n.number); };
+    const auto text = [](const Note& n) {
+      return fmt::format("{} (its call {})", std::string(n.text.data(), strnlen(n.text.data(), n.text.size())), n.number);
+    };
     throw CommError(ErrorCode::kCommMismatch,
                     fmt::format("in '{}' rank {} calls {}, rank {} calls {}", name_, world_rank(rank_), text(mine), world_rank(peer), text(theirs)),
                     session_.where(), "let all ranks make the same calls in the same order");

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <fstream>
 #include <vector>
 
 namespace sindri::comm {
@@ -83,6 +84,17 @@ std::string source_address(int family, const char* to) {
 }
 
 }  // namespace
+
+std::string machine_id() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  char space[64] = "";
+  const ssize_t n = readlink("/proc/self/ns/net", space, sizeof space - 1);
+  if (!boot.empty() && n > 0) return boot + " " + std::string(space, static_cast<size_t>(n));
+  char name[256] = "";  // no /proc, as in a chroot: the name is what is left
+  gethostname(name, sizeof name - 1);
+  return name;
+}
 
 bool is_numeric_address(const std::string& text) {
   in6_addr space;

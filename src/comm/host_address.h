@@ -5,6 +5,9 @@
 
 namespace sindri::comm {
 
+/// The same text in processes that reach each other without a network: the kernel's boot and the network namespace, so that neither containers of one
+/// name nor two names of one host mislead.
+std::string machine_id();
 /// IPv4 or IPv6 in numbers.
 bool is_numeric_address(const std::string& text);
 /// Letters, digits, hyphens and dots as host names have them, the last part not all digits ("10.0.0.300" is none).

@@ -1,27 +1,36 @@
-// See host_sums.h. The bytes are cut into chunks, and each chunk into the slices of the host's ranks, whose parts go to the hosts: part j of the slice to
-// host j, which sums the hosts' parts along the tree and sends the sum back to all. Several chunks are under way at a time, so that summing and storing, and
-// the handshakes of large messages behind full queues, overlap with the wire: of chunk k the parts are sent in iteration k, summed and sent back in k+2,
-// stored in k+4. What is cut how depends on the number of
-// bytes alone, so that hosts understand each other whether their pieces lie in a flat buffer or are staged.
+// See host_sums.h. The bytes are cut into chunks, and each chunk into the slices of the host's ranks, which the hosts reduce in steps. A step is one message
+// to a host and one from a host; what a rank does next waits for it. Several chunks are under way at a time, in an order that is the same everywhere, so
+// that summing and storing overlap with the wire and a host that is late does not leave it idle. What is cut how depends on the number of bytes alone, so
+// that hosts understand each other whether their pieces lie in a flat buffer or are staged.
+//
+// Where the hosts are a power of two, a slice is halved (R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective Communication Operations in
+// MPICH", 2005, section 4.4): hosts that differ in the lowest bit of their number exchange halves and sum the half they keep, then those that differ in the
+// next bit exchange quarters, and so on, which is the fixed tree; the sums come back the same way. Both of a pair give and get alike at the same time:
+// nothing collides before a link. Else part j of the slice goes to host j, which sums along the tree and sends the sum back to all, in rounds: in round r
+// host h sends to h+r and receives from h-r. Everything at once, with all hosts sending to all, gave 70 % of eight links of 100 Mbit/s, as those that have
+// sent what they may wait for those whose turn to send comes late; rounds gave 80 %, halving 91 % (docs/benchmarks.md).
 //
 // Staged, with seven buffers: A(i) is the barrier of iteration i, behind which chunk i can be read and chunk i-5 is stored everywhere. What chunk i-5 left is
 // copied out between A(i) and A(i+1); the next to write its buffer is the copying in of chunk i+2, behind A(i+1).
 #include "src/comm/host_sums.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <utility>
 
 namespace sindri::comm {
 
 namespace {
-constexpr int kDepth = 5, kSum = 2, kStore = 4, kCopyOut = 5;  // iterations behind the sending
+constexpr int kDepth = 5, kCopyOut = 5;  // chunks under way, and iterations behind that of produce()
 int64_t size_of(DType dtype) { return static_cast<int64_t>(dtype_size(dtype)); }
+
 }  // namespace
 
 struct HostSums::Chunk {
-  std::vector<std::byte> data, got;  // this rank's slice in the type of sums; parts of the other hosts
-  MpiBatch scattered, gathered;
+  std::vector<std::byte> data, got;  // this rank's slice in the type of sums; parts of all hosts, but for this one's
   int64_t begin = 0, count = 0;  // the slice, in elements of the whole
+  MpiBatch messages;
 };
 
 struct HostSums::Job {
@@ -35,7 +44,12 @@ struct HostSums::Job {
 };
 
 HostSums::HostSums(MpiLinks& links, SharedWindow* window, std::vector<int> peers, int host, int64_t chunk)
-    : links_(links), window_(window), peers_(std::move(peers)), host_(host), chunk_(chunk), chunks_(kDepth) {}
+    : links_(links), window_(window), peers_(std::move(peers)), host_(host), chunk_(chunk), chunks_(kDepth) {
+  const auto hosts = static_cast<unsigned>(peers_.size());
+  halving_ = std::has_single_bit(hosts);
+  half_steps_ = halving_ ? std::countr_zero(hosts) : static_cast<int>(hosts) - 1;
+  steps_each_ = half_steps_ / 2 + 1;
+}
 HostSums::~HostSums() = default;
 
 void HostSums::produce(const Job& job, int64_t k, Chunk* c) {
@@ -58,40 +72,74 @@ void HostSums::produce(const Job& job, int64_t k, Chunk* c) {
       to += bytes / job.element * size_of(job.sum);
     });
   }
-  const int hosts = static_cast<int>(peers_.size());
-  const int64_t size = size_of(job.sum), own = part_of(c->count, size, hosts, host_).count() * size;
-  c->got.resize(static_cast<size_t>(own * hosts));
-  std::vector<Links::Message> sends, receives;
-  for (int h = 0; h < hosts; ++h) {
-    if (h == host_) continue;
-    const Part part = part_of(c->count, size, hosts, h);
-    if (part.count() > 0) sends.push_back({peers_[static_cast<size_t>(h)], c->data.data() + part.begin * size, part.count() * size});
-    if (own > 0) receives.push_back({peers_[static_cast<size_t>(h)], c->got.data() + h * own, own});
-  }
-  links_.start(sends, receives, &c->scattered);
+  const int64_t hosts = static_cast<int64_t>(peers_.size()), part = part_of(c->count, size_of(job.sum), static_cast<int>(hosts), host_).count();
+  c->got.resize(static_cast<size_t>((halving_ ? (c->count + 1) / 2 : part * hosts) * size_of(job.sum)));
 }
 
-void HostSums::sum(const Job& job, Chunk* c) {
-  links_.wait(&c->scattered);
+// Elements of the chunk's slice that this host still sums before halving step `step`, and the half that it keeps in it; the others' are the rest.
+Part HostSums::halves(const Chunk& c, int step) const {
+  Part part{0, c.count};
+  for (int s = 0; s < step; ++s) {
+    const int64_t middle = part.begin + part.count() / 2;
+    (host_ >> s & 1 ? part.begin : part.end) = middle;
+  }
+  return part;
+}
+
+// Step 0 <= s < half_steps_ towards the sums, the others from them.
+void HostSums::begin(const Job& job, int step, Chunk* c) {
+  const int hosts = static_cast<int>(peers_.size());
+  const bool up = step < half_steps_;
+  const int64_t size = size_of(job.sum);
+  std::byte* const data = c->data.data();
+  Links::Message send{}, receive{};
+  const auto set = [&](Links::Message* m, int host, std::byte* at, int64_t count) { *m = {peers_[static_cast<size_t>(host)], at, count * size}; };
+  if (halving_) {
+    const int s = up ? step : 2 * half_steps_ - 1 - step, other = host_ ^ (1 << s);
+    const Part whole = halves(*c, s), mine = halves(*c, s + 1);
+    const Part theirs = mine.begin == whole.begin ? Part{mine.end, whole.end} : Part{whole.begin, mine.begin};
+    if (up) {
+      set(&send, other, data + theirs.begin * size, theirs.count());
+      set(&receive, other, c->got.data(), mine.count());
+    } else {
+      set(&send, other, data + mine.begin * size, mine.count());
+      set(&receive, other, data + theirs.begin * size, theirs.count());
+    }
+  } else {
+    const int r = step % half_steps_ + 1, to = (host_ + r) % hosts, from = (host_ - r + hosts) % hosts;
+    const Part mine = part_of(c->count, size, hosts, host_);
+    if (up) {
+      const Part part = part_of(c->count, size, hosts, to);
+      set(&send, to, data + part.begin * size, part.count());
+      set(&receive, from, c->got.data() + from * mine.count() * size, mine.count());
+    } else {
+      const Part part = part_of(c->count, size, hosts, from);
+      set(&send, to, data + mine.begin * size, mine.count());
+      set(&receive, from, data + part.begin * size, part.count());
+    }
+  }
+  links_.start(std::span(&send, send.bytes > 0 ? 1U : 0U), std::span(&receive, receive.bytes > 0 ? 1U : 0U), &c->messages);
+}
+
+// What has arrived is summed.
+void HostSums::end(const Job& job, int step, Chunk* c) {
+  links_.wait(&c->messages);
   const int hosts = static_cast<int>(peers_.size());
   const int64_t size = size_of(job.sum);
-  const Part own = part_of(c->count, size, hosts, host_);
-  std::byte* const mine = c->data.data() + own.begin * size;
+  if (halving_ ? step >= half_steps_ : step != half_steps_ - 1) return;
+  const Part mine = halving_ ? halves(*c, step + 1) : part_of(c->count, size, hosts, host_);
+  std::byte* const own = c->data.data() + mine.begin * size;
   std::vector<const void*> rows;
-  for (int h = 0; h < hosts; ++h) rows.push_back(h == host_ ? mine : c->got.data() + h * own.count() * size);
-  reduce_tree(rows, job.sum, mine, job.sum, own.count(), job.op, 1);
-  std::vector<Links::Message> sends, receives;
-  for (int h = 0; h < hosts; ++h) {
-    if (h == host_) continue;
-    const Part part = part_of(c->count, size, hosts, h);
-    if (own.count() > 0) sends.push_back({peers_[static_cast<size_t>(h)], mine, own.count() * size});
-    if (part.count() > 0) receives.push_back({peers_[static_cast<size_t>(h)], c->data.data() + part.begin * size, part.count() * size});
+  if (halving_) {
+    rows = {own, c->got.data()};
+    if (host_ >> step & 1) std::swap(rows[0], rows[1]);
+  } else {
+    for (int h = 0; h < hosts; ++h) rows.push_back(h == host_ ? own : c->got.data() + h * mine.count() * size);
   }
-  links_.start(sends, receives, &c->gathered);
+  reduce_tree(rows, job.sum, own, job.sum, mine.count(), job.op, 1);
 }
 
 void HostSums::consume(const Job& job, Chunk* c) {
-  links_.wait(&c->gathered);
   const std::byte* from = c->data.data();
   const int64_t size = size_of(job.sum);
   if (job.staged) {
@@ -129,10 +177,19 @@ void HostSums::all_reduce(const CallCard& card, std::span<const Piece> pieces, s
         list.copy_out(out * job.chunk + part.begin * job.element, part.count() * job.element, window_->stage(r, out) + part.begin * job.element);
       }
     }
-    const auto chunk = [&](int64_t k) { return &chunks_[static_cast<size_t>(k % kDepth)]; };
-    if (i < number) produce(job, i, chunk(i));
-    if (i >= kSum && i - kSum < number) sum(job, chunk(i - kSum));
-    if (i >= kStore && i - kStore < number) consume(job, chunk(i - kStore));
+    const auto chunk = [&](int64_t k) { return k >= 0 && k < number ? &chunks_[static_cast<size_t>(k % kDepth)] : nullptr; };
+    // Chunk i-a has made its first a·steps_each_ steps but for the end of the last of them.
+    if (Chunk* const c = chunk(i)) produce(job, i, c);
+    for (int part = 0; part < steps_each_; ++part) {
+      for (int age = kDepth - 1; age >= 0; --age) {
+        const int step = age * steps_each_ + part;
+        Chunk* const c = chunk(i - age);
+        if (c == nullptr || step > 2 * half_steps_) continue;
+        if (step > 0) end(job, step - 1, c);
+        if (step < 2 * half_steps_) begin(job, step, c);
+        else consume(job, c);
+      }
+    }
   }
   if (job.staged) window_->next_turn(number);
   if (in_place && window_ != nullptr) window_->barrier();

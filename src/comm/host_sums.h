@@ -27,14 +27,19 @@ class HostSums {
   struct Chunk;
   struct Job;
   void produce(const Job& job, int64_t k, Chunk* chunk);
-  void sum(const Job& job, Chunk* chunk);
+  void begin(const Job& job, int step, Chunk* chunk);
+  void end(const Job& job, int step, Chunk* chunk);
   void consume(const Job& job, Chunk* chunk);
+  Part halves(const Chunk& chunk, int step) const;
 
   MpiLinks& links_;
   SharedWindow* window_;
   std::vector<int> peers_;
   int host_;
   int64_t chunk_;  // bytes of all ranks of a host
+  bool halving_;
+  int half_steps_;  // to the sums, and as many from them
+  int steps_each_;  // of a chunk in an iteration
   std::vector<Chunk> chunks_;
 };
 

@@ -166,7 +166,7 @@ Found from_table(const Environment& e, const Options& options) {
   f.size = table.size();
   f.seen += fmt::format(" ({} ranks)", f.size);
   const RankClaims claims = claims_of(&r);
-  f.fix = "set RANK_ID, or SERVER_ID with DEVICE_ID, for each process";
+  f.fix = "set RANK_ID, or SERVER_ID with DEVICE_ID, for each process, or start them with sindri run --rank-table";
   if (!claims.complete()) {
     r.lacks("RANK_ID");
     return f;
@@ -335,6 +335,10 @@ bool hidden(const Found& slurm, const std::vector<Found>& all) {
                       "unset the variables of one of them");
 }
 
+// Whether the source says that this process is one of several: by their number, or by a rank that one alone would not have. Nobody sets Sindri's own
+// variables, or a role, for anything else.
+bool says_several(const Found& f) { return f.size > 1 || f.rank > 0 || (f.size == 0 && (f.source == "SINDRI_*" || f.source == "MS_ROLE")); }
+
 // Launched as one of several, and nothing complete says which and where the others are.
 void guard(const std::vector<Found>& all) {
   std::vector<std::string> seen;
@@ -342,15 +346,17 @@ void guard(const std::vector<Found>& all) {
   for (const Found& f : all) {
     if (!f.present()) continue;
     seen.push_back(fmt::format("{}: {} ({} missing)", f.source, f.seen, f.lacks));
-    if (several == nullptr && f.size > 1) several = &f;
+    if (several == nullptr && says_several(f)) several = &f;
   }
   if (several == nullptr) return;
   const bool only_address =
       several->rank != kUnknown && (several->lacks == "an address" || several->lacks == "MASTER_ADDR" || several->lacks == "SINDRI_MASTER");
   const std::string problem = only_address ? "no rendezvous address found" : several->lacks + " not found";
-  throw CommError(ErrorCode::kLaunchedAlone,
-                  fmt::format("launched as {} of {} by {} but {}", several->rank == kUnknown ? 1 : several->rank + 1, several->size, several->source, problem),
-                  fmt::format("{}", fmt::join(seen, "; ")), several->fix);
+  const bool one_number = several->size == 0;
+  std::string which = fmt::format("as {} of {}", several->rank == kUnknown ? 1 : several->rank + 1, several->size);
+  if (one_number) which = several->rank == kUnknown ? "as one of several" : fmt::format("as rank {}", several->rank);
+  throw CommError(ErrorCode::kLaunchedAlone, fmt::format("launched {} by {} but {}", which, several->source, problem), fmt::format("{}", fmt::join(seen, "; ")),
+                  one_number ? fmt::format("set {} as well, or unset what is set of these", several->lacks) : several->fix);
 }
 
 Identity identity_of(const Found& f) {

@@ -8,11 +8,12 @@
 #include <cstring>
 #include <utility>
 
+#include "src/comm/store_wire.h"
+
 namespace sindri::comm {
 
 namespace {
 
-constexpr double kBetterEvidence = 0.5;  // seconds to wait for it (distributed.md 12.2 gives the number)
 constexpr double kEndedEarly = 5;  // seconds a rank waits for one that has said BYE, before that is an error
 
 const char* kResume = "continue from the last checkpoint with --resume";

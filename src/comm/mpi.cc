@@ -352,7 +352,7 @@ void end_mpi(Session& session) {
   // MPI_Finalize waits for all ranks. Once one is gone, what the library holds ends with the process.
   if (session.failed()) return;
   j.ended = true;
-  check_mpi(mpi_library().finalize(), "MPI_Finalize");
+  finalize_mpi(session.options.init_timeout);
 }
 
 }  // namespace

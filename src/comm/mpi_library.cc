@@ -7,6 +7,7 @@
 
 #include "sindri/core/error.h"
 #include "src/comm/plugin.h"
+#include "src/comm/watch.h"
 
 namespace sindri::comm {
 
@@ -28,6 +29,12 @@ const MpiTable* open_table() {
 const MpiTable& mpi_library() {
   static const MpiTable* const table = open_table();
   return *table;
+}
+
+void finalize_mpi(double seconds) {
+  run_with_deadline(seconds,
+                    fmt::format("MPI_Finalize has waited {:.4g} s for the other ranks: one of them, or the link to it, was lost behind the last call", seconds),
+                    [] { check_mpi(mpi_library().finalize(), "MPI_Finalize"); });
 }
 
 void check_mpi(int code, const char* what) {

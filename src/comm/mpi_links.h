@@ -16,8 +16,6 @@ namespace sindri::comm {
 /// Messages that were started together.
 class MpiBatch {
  public:
-  bool empty() const { return requests_.empty(); }
-
  private:
   friend class MpiLinks;
   std::vector<MpiHandle> requests_;

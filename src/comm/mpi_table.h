@@ -14,7 +14,7 @@ struct MpiHandle {
 
 /// Every function that returns an int gives MPI's error code, 0 for success. Byte counts are 64-bit here; messages are at most INT_MAX bytes.
 struct MpiTable {
-  static constexpr int kVersion = 1;
+  static constexpr int kVersion = 2;
   int version;
 
   const char* (*library)();  ///< "Open MPI v4.1.4, …", one line
@@ -35,11 +35,9 @@ struct MpiTable {
   /// Called by the members only; `ranks` of `comm`.
   int (*group)(MpiHandle comm, const int* ranks, int count, int tag, MpiHandle* out);
   int (*size)(MpiHandle comm, int* rank, int* size);
-  int (*free)(MpiHandle* comm);
 
   /// Memory that all ranks of `comm` see: `bytes` of each, in `bases` by rank. Collective.
   int (*window)(MpiHandle comm, int64_t bytes, MpiHandle* window, void** bases);
-  int (*window_free)(MpiHandle* window);
 
   /// MPI_Issend: ends when the other side has the message. An MPI_Isend that has ended may still have bytes to push, which nobody would do while the
   /// program computes.

@@ -194,6 +194,7 @@ class NcclCommunicator final : public Communicator {
   };
 
   CommError library_error(const std::string& doing, nccl::Result result) {
+    const std::lock_guard lock(mutex_);  // the watch may abort it
     const char* const last = result == nccl::kSuccess || api_.GetLastError == nullptr ? nullptr : api_.GetLastError(comm_);
     std::string text = fmt::format("NCCL {}: {}: {}", nccl::version_text(api_.version), doing, api_.GetErrorString(result));
     if (last != nullptr && *last != '\0') text += fmt::format(" ({})", last);

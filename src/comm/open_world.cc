@@ -23,7 +23,7 @@ namespace {
 std::vector<int> hosts_of(const std::vector<Peer>& peers) {
   std::map<std::string, int> hosts;
   std::vector<int> out;
-  for (const Peer& p : peers) out.push_back(hosts.try_emplace(p.host, static_cast<int>(hosts.size())).first->second);
+  for (const Peer& p : peers) out.push_back(hosts.try_emplace(p.machine, static_cast<int>(hosts.size())).first->second);
   return out;
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/comm/socket.h"
+
 namespace sindri::comm {
 
 namespace {
@@ -87,6 +89,7 @@ CallRecord& Session::enter(const char* kind, const Call& call, int64_t bytes, co
   record.group = group;
   record.members = members;
   record.entered = now();
+  record.began = now_seconds();
   record.left = 0;
   call_number.store(number, std::memory_order_release);
   return record;
@@ -95,7 +98,9 @@ CallRecord& Session::enter(const char* kind, const Call& call, int64_t bytes, co
 void Session::leave(CallRecord& record) {
   const std::lock_guard lock(guard_);
   record.left = now();
-  nanoseconds_in_calls += static_cast<int64_t>((record.left - record.entered) * 1e9);
+  const auto took = static_cast<int64_t>((now_seconds() - record.began) * 1e9);
+  nanoseconds_in_calls += took;
+  if (trainer.load() == std::this_thread::get_id()) nanoseconds_trainer_in_calls += took;
 }
 
 std::vector<CallRecord> Session::calls() const {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sindri/comm/communicator.h"
@@ -34,6 +35,7 @@ struct CallRecord {
   int index = 0;
   int64_t bytes = 0;
   double entered = 0, left = 0;  ///< seconds since the epoch; left 0 while it runs
+  double began = 0;  ///< when it was entered by now_seconds(), for durations: the other clock may be set meanwhile
   std::string group = "world";  ///< name of the communicator
   std::vector<int> members;  ///< its world ranks; empty: all
 };
@@ -74,6 +76,8 @@ struct Session {
   std::string where() const;
   std::atomic<int64_t> call_number{0};
   std::atomic<int64_t> nanoseconds_in_calls{0};  ///< of all so far
+  std::atomic<std::thread::id> trainer{};  ///< the thread whose steps are timed, if any
+  std::atomic<int64_t> nanoseconds_trainer_in_calls{0};  ///< of the calls that it made itself
   std::atomic<int64_t> step{0};  ///< of the training, for heartbeats and messages
   std::atomic<const char*> phase{""};  ///< "data", "forward", …, a literal
 

@@ -105,7 +105,9 @@ void StoreClient::State::ended(int problem) {
   if (!died) return give(lost_contact(std::strerror(problem)));
   std::string who = config.keeper;
   {
-    const std::lock_guard lock(mutex);
+    // As long as the server waits when another rank dies: mpirun's exit code is that of the process it heard of first, and that has to be the keeper.
+    std::unique_lock lock(mutex);
+    changed.wait_for(lock, std::chrono::duration<double>(kBetterEvidence), [&] { return leaving; });
     if (config.keeper == "rank 0" && !peers.empty()) who = fmt::format("rank 0 ({}, pid {})", peers[0].host, peers[0].pid);
   }
   give(CommError(ErrorCode::kPeerLost, fmt::format("{} died: it closed its connection to rank {}", who, rank), "the store at " + config.address,
@@ -123,7 +125,8 @@ void StoreClient::State::line(const std::string& text) {
     changed.notify_all();
   } else if (f[0] == "READY") {
     const std::lock_guard lock(mutex);
-    for (size_t i = 1; i + 2 < f.size(); i += 3) peers.push_back({static_cast<int>(peers.size()), f[i], f[i + 1], field_number(f[i + 2]).value_or(0)});
+    for (size_t i = 1; i + 3 < f.size(); i += 4)
+      peers.push_back({static_cast<int>(peers.size()), f[i], f[i + 1], field_number(f[i + 2]).value_or(0), f[i + 3]});
     changed.notify_all();
   } else if (f[0] == "VERDICT") {
     give(error_of(f));
@@ -231,8 +234,9 @@ std::string StoreClient::State::ask(const std::vector<std::string>& command, dou
       return;
     }
     if (verdict != nullptr) throw CommError(*verdict);
+    const bool left = leaving;
     lock.unlock();
-    if (leaving) throw CommError(ErrorCode::kComm, fmt::format("rank {} has left the job's store", rank));
+    if (left) throw CommError(ErrorCode::kComm, fmt::format("rank {} has left the job's store", rank));
     post(make_line({"FORGET", std::to_string(id)}));
     throw CommError(ErrorCode::kRendezvous, fmt::format("rank {} waited {:g} s for {}", rank, limit, what), "the store at " + config.address,
                     "see the logs of the other ranks: one did not get as far");

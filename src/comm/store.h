@@ -3,7 +3,7 @@
 //
 // Lines of text, fields separated by blanks and percent-encoded. A connection begins with
 //   server: SINDRI-STORE <protocol> <nonce>
-//   client: HELLO <protocol> <version> <byte order> <job id> <rank> <size> <host> <pid> <nonce> <proof>
+//   client: HELLO <protocol> <version> <byte order> <job id> <rank> <size> <host> <pid> <nonce> <machine> <proof>
 //   server: WELCOME <rank> <job id> <proof>   or   REFUSED <reason>
 // where proofs are HMACs of both nonces and what was said, by the job's token. Then: SET id key value · GET id key (waits) · ADD id key n ·
 // HB step phase call state … · ABORT … · BYE; answers OK id [value]; READY … when all ranks are there; WARN, VERDICT … from the server.
@@ -34,9 +34,10 @@ struct StoreConfig {
 /// A process of the job as it introduced itself.
 struct Peer {
   int rank = 0;
-  std::string host;  ///< its name
+  std::string host;  ///< its name, for messages
   std::string address;  ///< that its connection came from, numeric, without a port
   int64_t pid = 0;
+  std::string machine = {};  ///< machine_id(): the same for processes of one host
 };
 
 /// What a rank is doing, for the detectors.

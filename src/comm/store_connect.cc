@@ -94,14 +94,17 @@ StoreLink open_link(const StoreConfig& config, const std::string& rank) {
   const std::string source = config.options.interface.empty() ? "" : address_of_interface(config.options.interface);
   const double began = now_seconds();
   double since = began;
-  std::string reason;
+  std::string reason, refusal;  // refusal: what the server said, which counts also when it has ended since
   int tries = 0;
   for (double pause = 0.02;; pause = std::min(0.5, 1.5 * pause)) {
     StoreLink link;
     const Try t = attempt(config, rank, source, kGreetingTime, &link);
     ++tries;
     if (t.done) return link;
-    if (t.final) pause = 1;  // each try is a line in the server's log
+    if (t.final) {
+      pause = 1;  // each try is a line in the server's log
+      refusal = t.reason;
+    }
     const double now = now_seconds();
     if (t.reason != reason) {
       reason = t.reason;
@@ -112,7 +115,7 @@ StoreLink open_link(const StoreConfig& config, const std::string& rank) {
       throw CommError(
           ErrorCode::kRendezvous,
           fmt::format("rank {} could not join {} at {} within {:.0f} s: {}", rank == "-1" ? "of this process" : rank, config.keeper, config.address,
-                      now - began, reason),
+                      now - began, refusal.empty() || refusal == reason ? reason : fmt::format("{}; and behind that: {}", refusal, reason)),
           fmt::format("{} tries{}", tries, source.empty() ? "" : " from " + source),
           fmt::format("see whether {} runs and its log; all ranks need the same SINDRI_MASTER (or table) and token, and a way to that host", config.keeper));
     std::this_thread::sleep_for(std::chrono::duration<double>(pause));

@@ -146,7 +146,7 @@ void StoreServer::State::greet(Connection& c, const std::string& line) {
   std::vector<std::string> hello = *fields;
   if (hello.size() < 2 || hello[1] != kStoreProtocol)
     return refuse(c, fmt::format("another version of the store's protocol: {}, this is {}", hello.size() < 2 ? "none" : printable(hello[1]), kStoreProtocol));
-  if (hello.size() != 11) return refuse(c, "its greeting is malformed");
+  if (hello.size() != 12) return refuse(c, "its greeting is malformed");
   const std::string proof = hello.back();
   hello.pop_back();
   welcome(c, hello, proof);
@@ -184,7 +184,7 @@ void StoreServer::State::welcome(Connection& c, const std::vector<std::string>& 
   c.out += make_line({"WELCOME", std::to_string(rank), job_id, server_proof(config, c.nonce, hello[9], std::to_string(rank), job_id)});
   if (rank == kObserver) return;
   const auto [host, port] = remote_end(c.socket.get());
-  jury.joined({rank, hello[7], host, field_number(hello[8]).value_or(0)}, now_seconds());
+  jury.joined({rank, hello[7], host, field_number(hello[8]).value_or(0), hello[10]}, now_seconds());
   const std::string here = local_end(c.socket.get()).first;
   if (!is_loopback(here) && (reach.empty() || here != host)) reach = here;
   log::info("comm", fmt::format("rank {} ({}, pid {}) came from {}", rank, printable(hello[7]), printable(hello[8]), c.from));
@@ -198,7 +198,7 @@ void StoreServer::State::announce() {
     const Peer& p = jury.peer(r);
     // Who came over the loopback is on this host: the others reach it where they reach this.
     const std::string address = is_loopback(p.address) && !reach.empty() ? reach : p.address;
-    line.insert(line.end(), {p.host, address, std::to_string(p.pid)});
+    line.insert(line.end(), {p.host, address, std::to_string(p.pid), p.machine});
   }
   tell_all(make_line(line));
 }

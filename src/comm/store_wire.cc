@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "sindri/version.h"
+#include "src/comm/host_address.h"
 #include "src/comm/socket.h"
 #include "src/comm/token.h"
 
@@ -29,7 +30,8 @@ std::vector<std::string> hello_fields(const StoreConfig& config, const std::stri
           std::to_string(config.size),
           host,
           std::to_string(getpid()),
-          nonce};
+          nonce,
+          machine_id()};
 }
 
 std::string client_proof(const StoreConfig& config, const std::string& server_nonce, const std::vector<std::string>& hello) {

@@ -11,13 +11,15 @@
 
 namespace sindri::comm {
 
-inline constexpr const char* kStoreProtocol = "1";
+inline constexpr const char* kStoreProtocol = "2";
 /// Longest line of a connection that has not proven anything yet, and of one that has.
 inline constexpr size_t kMostGreeting = 4096, kMostLine = size_t{64} << 20;
 /// Seconds for the whole greeting.
 inline constexpr double kGreetingTime = 5;
 /// Seconds between looks at clocks.
 inline constexpr double kTick = 0.05;
+/// Seconds from the first sign that a rank is lost to the verdict, for better evidence (distributed.md 12.2).
+inline constexpr double kBetterEvidence = 0.5;
 
 /// "little" or "big".
 const char* byte_order();

@@ -1,7 +1,9 @@
 // Who has died, is lost, or is stuck: signs of life over the store's connections, and one verdict for all ranks.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "sindri/comm/trace.h"
@@ -17,7 +19,7 @@ struct Meeting {
   std::vector<Peer> peers;  ///< by rank
 };
 /// Keeps the store where the identity says so, connects to it, and waits for all ranks. Writes identity.rank where it was to come by arrival, and local
-/// ranks where the source did not say, from hosts' names. Throws CommError kRendezvous.
+/// ranks where the source did not say, from machine_id(). Throws CommError kRendezvous.
 Meeting meet(Identity* identity, const Options& options);
 /// The process with MS_ROLE=MS_SCHED: keeps the store until the workers have ended. Throws the verdict when the job failed.
 void run_scheduler(const Identity& identity, const Options& options);
@@ -41,6 +43,10 @@ class Watch {
   Meeting meeting_;
   std::shared_ptr<Core> core_;  // also of callbacks that outlive this
 };
+
+/// Calls f, which cannot be told to give up. Where it still runs after `seconds`, a process with an exit guard prints `text` and ends with code 7; another
+/// one is warned with it, once, and goes on waiting.
+void run_with_deadline(double seconds, const std::string& text, const std::function<void()>& f);
 
 /// The call log of this rank as comm_<rank>.json; its path. In SINDRI_COMM_LOG_DIR, else where set_call_log_folder() says, else in a folder
 /// sindri-comm-<job id> of the system's temporary folder: never where the program happened to be started. Empty when it cannot be written.

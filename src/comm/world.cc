@@ -44,16 +44,6 @@ void check_options(const Options& o) {
   if (!(o.test_delay_us >= 0)) throw SettingsError(fmt::format("dist.test_delay_us is {}", o.test_delay_us), "comm::init", "give microseconds, 0 or more");
 }
 
-// NCCL stands on another backend, the one that is found without it.
-std::shared_ptr<Communicator> open_whole(const Options& options) {
-  Options of_host = options;
-  if (options.backend == "nccl") of_host.backend = "auto";
-  std::shared_ptr<Communicator> world = open_world(of_host);
-  if (!wants_nccl(options, world->size())) return world;
-  const Device device = choose_gpu(world->session()->identity);
-  return make_nccl(std::move(world), device);
-}
-
 // A process that ends without finalize(): others may still wait for this one's farewell. An error has been told when it came up.
 void at_exit() {
   try {
@@ -73,7 +63,7 @@ Communicator& init(const Options& options) {
                      "call it once, or finalize() before");
   }
   check_options(options);
-  r.world = open_whole(options);
+  r.world = open_world(options);
   r.options = options;
   if (Runtime::current() == Runtime::process()) {
     static const int registered = std::atexit(at_exit);

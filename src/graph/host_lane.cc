@@ -1,9 +1,11 @@
 // See host_lane.h.
 #include "src/graph/host_lane.h"
 
+#include <chrono>
 #include <utility>
 
 #include "sindri/core/runtime.h"
+#include "sindri/graph/lane_wait.h"
 
 namespace sindri {
 
@@ -12,6 +14,8 @@ constinit RuntimeSlot<HostLane> lanes;
 }  // namespace
 
 HostLane& HostLane::of_runtime() { return lanes.get(); }
+
+double seconds_waited_for_lane() { return HostLane::of_runtime().seconds_waited(); }
 
 HostLane::~HostLane() {
   {
@@ -37,7 +41,10 @@ uint64_t HostLane::post(std::function<void()> work) {
 
 void HostLane::wait(uint64_t number) {
   std::unique_lock lock(mutex_);
+  if (done_ >= number) return;
+  const auto begin = std::chrono::steady_clock::now();
   work_done_.wait(lock, [&] { return done_ >= number; });
+  waited_ += std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
 }
 
 void HostLane::serve() {

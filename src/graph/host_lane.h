@@ -2,6 +2,7 @@
 // thread computes more of them. Started when something is put there first; a program without collective ops never has one.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -24,6 +25,8 @@ class HostLane {
   uint64_t post(std::function<void()> work);
   /// Until the work of that number is done.
   void wait(uint64_t number);
+  /// What waits took in all so far, of those that had to.
+  double seconds_waited() const { return static_cast<double>(waited_.load()) * 1e-9; }
 
  private:
   void serve();
@@ -31,6 +34,7 @@ class HostLane {
   std::condition_variable work_came_, work_done_;
   std::deque<std::function<void()>> waiting_;
   uint64_t posted_ = 0, done_ = 0;
+  std::atomic<int64_t> waited_{0};  // nanoseconds
   bool closing_ = false;
   std::thread thread_;
 };

@@ -5,13 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "sindri/comm/benchmark.h"
 #include "sindri/core/error.h"
 #include "sindri/models/models.h"
-#include "sindri/op/kernel_choice.h"
 #include "sindri/train/data_parallel.h"
 #include "sindri/train/scaling.h"
 
@@ -73,9 +72,11 @@ Buckets buckets_of(const PlanRequest& r, const std::vector<TensorMeta>& gradient
 
 // {"a_i", "b_i", "a_e", "b_e"}: seconds a message and bytes a second, inside a host and between hosts.
 void read_measured(Plan* p) {
-  const std::filesystem::path file = std::filesystem::path(kernel_cache_file()).parent_path() / "comm_constants.json";
+  const std::string file = comm::constants_file();
   std::ifstream in(file);
-  if (!in) throw SettingsError("there are no measured constants", file.string(), "run sindri comm-bench on this layout first, or leave --measured out");
+  if (!in)
+    throw SettingsError("there are no measured constants", file.empty() ? "no HOME, XDG_CACHE_HOME or SINDRI_CACHE_DIR" : file,
+                        "run sindri comm-bench on this layout first, or leave --measured out");
   try {
     const nlohmann::json j = nlohmann::json::parse(in);
     p->cluster.latency_inside = j.at("a_i").get<double>();
@@ -85,7 +86,7 @@ void read_measured(Plan* p) {
     p->cluster.rate_between = j.at("b_e").get<double>();
     p->measured_between = true;
   } catch (const nlohmann::json::exception& e) {
-    throw SettingsError(fmt::format("cannot read the measured constants: {}", e.what()), file.string(), "run sindri comm-bench again");
+    throw SettingsError(fmt::format("cannot read the measured constants: {}", e.what()), file, "run sindri comm-bench again");
   }
 }
 

@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <xxhash.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "sindri/core/error.h"
@@ -139,6 +142,19 @@ void check_same_on_all(comm::Communicator& world, const char* what, const std::s
     throw CommError(ErrorCode::kCommMismatch, fmt::format("the {} differ between ranks: {}", what, text), "before the first step",
                     "give all ranks the same settings, program and data");
   }
+}
+
+void check_same_graph(comm::Communicator& world, const std::string& text) {
+  if (world.size() == 1) return;
+  std::string same;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string key = "constant : i64[3] = ";
+    if (const size_t at = line.find(key); at != std::string::npos) line.resize(at + key.size());
+    same += line.substr(std::min(line.find_first_not_of(' '), line.size())) + "\n";
+  }
+  const std::vector<std::string> hashes = world.all_gather_text(fmt::format("{:x}", XXH3_64bits(same.data(), same.size())), {"graph check"});
+  if (std::any_of(hashes.begin(), hashes.end(), [&](const std::string& h) { return h != hashes[0]; })) check_same_on_all(world, "graphs", same);
 }
 
 namespace {

@@ -14,6 +14,9 @@ namespace sindri::train {
 SINDRI_API std::string from_first_rank(comm::Communicator& world, const char* what, const std::function<std::string()>& f, double seconds = 5);
 /// Throws CommError(kCommMismatch) on every rank unless all give the same text, "name: value" a line: with the first line that differs and who has which.
 SINDRI_API void check_same_on_all(comm::Communicator& world, const char* what, const std::string& lines);
+/// Throws CommError(kCommMismatch) on every rank unless all have traced the same graph (its text): with the first line that differs and who has which.
+/// Where a rank's random numbers begin, a constant that is added to the key, may differ. Collective.
+SINDRI_API void check_same_graph(comm::Communicator& world, const std::string& text);
 /// Gives every rank the entries that rank 0 has. Collective.
 SINDRI_API void broadcast_checkpoint(comm::Communicator& world, LoadedCheckpoint* file);
 

@@ -134,7 +134,11 @@ void DataParallel::after_step(int64_t step) {
   if (!found) s.bad_step = 0;
   else if (s.bad_step == 0) {
     s.bad_step = step;
-    s.bad_parameter = s.parameters[static_cast<size_t>(s.buckets[static_cast<size_t>(found->index)].first + found->tensor)]->name();
+    // A call that is watched need not be of these buckets: a program may reduce other gradients, too.
+    const auto bucket = static_cast<size_t>(found->index);
+    const bool known = bucket < s.buckets.size() && s.buckets[bucket].first + found->tensor <= s.buckets[bucket].last;
+    s.bad_parameter = known ? s.parameters[static_cast<size_t>(s.buckets[bucket].first + found->tensor)]->name()
+                            : fmt::format("tensor {} of reduction {}", found->tensor, found->index);
   }
   const int64_t every = s.options.replica_check_steps;
   if (every > 0 && step % every == 0) check_replicas();

@@ -242,7 +242,20 @@ void check_two_at_once(Communicator& world) {
   }
 }
 
+// A message to oneself has both its sides in one call; an error of the one rank, after which all go on.
+void check_messages_to_itself(Communicator& c) {
+  const float in[2] = {1, 2};
+  float out[2] = {};
+  EXPECT_THROW(c.send(in, 1, DType::kFloat32, c.rank()), CommError);
+  EXPECT_THROW(c.recv(out, 1, DType::kFloat32, c.rank()), CommError);
+  EXPECT_THROW(c.send_recv(in, 2, c.rank(), out, 1, c.rank(), DType::kFloat32), CommError);
+  if (c.size() > 1) { EXPECT_THROW(c.send_recv(in, 2, c.rank(), out, 2, (c.rank() + 1) % c.size(), DType::kFloat32), CommError); }
+  c.send_recv(in, 2, c.rank(), out, 2, c.rank(), DType::kFloat32);
+  EXPECT_EQ(out[1], 2);
+}
+
 void check_collectives(Communicator& c, const std::vector<DType>& dtypes, const std::vector<int64_t>& counts) {
+  check_messages_to_itself(c);
   uint64_t salt = 1;
   for (const DType dtype : dtypes) {
     for (const int64_t count : counts) {

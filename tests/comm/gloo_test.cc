@@ -89,6 +89,15 @@ TEST(CommGloo, EveryCall) {
   }
 }
 
+TEST(CommGloo, OverIPv6) {
+  expect_none(run_gloo(
+      hosts_of(3, 1),
+      [](Communicator& c) {
+        check_collectives(c, {DType::kFloat32}, {0, 1023});
+      },
+      quick(), [](int, Rank* rank) { rank->config.address = "::1"; }));
+}
+
 TEST(CommGloo, LargeBuffers) {
   for (const auto& [size, local] : std::vector<std::pair<int, int>>{{2, 1}, {4, 2}}) {
     expect_none(run_gloo(hosts_of(size, local), [](Communicator& c) {
@@ -151,8 +160,8 @@ TEST(CommGloo, DifferentCallsAreSaid) {
     c.all_reduce(x.data(), x.data(), c.rank() == 1 ? 7 : 8, DType::kFloat32, ReduceOp::kSum, {"gradient bucket", 1});
   });
   // One of them sees it first, and the other may see it, or the end of the connection.
-  const bool first = errors[0].find("7003 in 'world' rank 0 calls all_reduce sum of 8 float32 (its 2th), rank 1 calls all_reduce sum of 7 float32") == 0;
-  const bool second = errors[1].find("7003 in 'world' rank 1 calls all_reduce sum of 7 float32 (its 2th), rank 0 calls all_reduce sum of 8 float32") == 0;
+  const bool first = errors[0].find("7003 in 'world' rank 0 calls all_reduce sum of 8 float32 (its call 2), rank 1 calls all_reduce sum of 7 float32") == 0;
+  const bool second = errors[1].find("7003 in 'world' rank 1 calls all_reduce sum of 7 float32 (its call 2), rank 0 calls all_reduce sum of 8 float32") == 0;
   EXPECT_TRUE(first || second) << errors[0] << "\n" << errors[1];
   EXPECT_NE(errors[0], "");
   EXPECT_NE(errors[1], "");

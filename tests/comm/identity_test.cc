@@ -216,6 +216,12 @@ TEST(Identity, LaunchedAsOneOfSeveralButAlone) {
   EXPECT_THAT(error_of({{"RANK", "1"}, {"WORLD_SIZE", "2"}}), HasSubstr("E7008 launched as 2 of 2 by RANK, WORLD_SIZE (torchrun)"));
   EXPECT_THAT(error_of({{"SINDRI_RANK", "1"}, {"SINDRI_WORLD_SIZE", "2"}}), HasSubstr("E7008"));
   EXPECT_THAT(error_of({{"RANK_SIZE", "2"}}), HasSubstr("RANK_ID not found"));
+  // A rank without a number of ranks is one of several, unless it is the first.
+  EXPECT_THAT(error_of({{"SINDRI_RANK", "1"}}), HasSubstr("E7008 launched as rank 1 by SINDRI_* but SINDRI_WORLD_SIZE not found"));
+  EXPECT_THAT(error_of({{"SINDRI_RANK", "0"}, {"SINDRI_MASTER", "h:1"}}), HasSubstr("E7008 launched as rank 0 by SINDRI_*"));
+  EXPECT_THAT(error_of({{"RANK_ID", "3"}}), HasSubstr("E7008 launched as rank 3 by RANK_ID, RANK_SIZE but RANK_SIZE not found"));
+  EXPECT_THAT(error_of({{"MS_ROLE", "MS_WORKER"}}), HasSubstr("E7008 launched as one of several by MS_ROLE but MS_WORKER_NUM"));
+  EXPECT_EQ(find_identity({{"RANK", "0"}}, {}).size, 1);
   // Incomplete ones beside it are named.
   EXPECT_THAT(error_of({{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MS_ROLE", "MS_WORKER"}}), HasSubstr("MS_ROLE: MS_ROLE=MS_WORKER"));
   // One that was asked for by name is not.

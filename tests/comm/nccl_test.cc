@@ -9,17 +9,22 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <numeric>
 #include <optional>
+#include <thread>
 
 #include "sindri/comm/communicator.h"
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/runtime.h"
 #include "src/comm/algorithms.h"
+#include "src/comm/identity.h"
 #include "src/comm/nccl.h"
 #include "src/comm/nccl_api.h"
 #include "src/comm/session.h"
+#include "src/comm/socket.h"
+#include "src/comm/watch.h"
 #include "tests/comm/test_gpu.h"
 
 namespace sindri::nccl_test {
@@ -430,6 +435,36 @@ TEST_F(Nccl, OtherBackendsAndStreams) {
   comm::world().all_gather(in.data(), out.data(), 2, DType::kFloat32, {"", 0, &stream_of(0)});
   stream_of(0).synchronize();
   EXPECT_EQ(out, in);
+}
+
+// comm::init() itself, of ranks that meet through a scheduler: each has one communicator of NCCL over the host's.
+TEST_F(Nccl, InitMakesOneForEachRank) {
+  comm::Socket free;
+  ASSERT_FALSE(comm::listen_at("127.0.0.1", 0, &free));
+  const std::string port = std::to_string(comm::local_end(free.get()).second);
+  free.reset();
+  const std::map<std::string, std::string> variables = {
+      {"MS_ROLE", "MS_WORKER"}, {"MS_WORKER_NUM", "2"}, {"MS_SCHED_HOST", "127.0.0.1"}, {"MS_SCHED_PORT", port}, {"SINDRI_JOB_TOKEN", "nccl test"}};
+  for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+  comm::Environment scheduler(variables.begin(), variables.end());
+  scheduler["MS_ROLE"] = "MS_SCHED";
+  std::thread store([&] { comm::run_scheduler(comm::find_identity(scheduler, {}), {}); });
+  std::vector<std::thread> ranks;
+  for (int r = 0; r < 2; ++r)
+    ranks.emplace_back([&] {
+      const RuntimeScope scope(Runtime("rank"));
+      set_current_device(gpu(0));  // of the kind that wants NCCL
+      Communicator& w = comm::init();
+      EXPECT_STREQ(w.backend(), "nccl");
+      EXPECT_EQ(current_device(), gpu(w.rank()));
+      w.barrier();
+      EXPECT_EQ(fake().count("live") - live_, 2);
+      w.barrier();
+      comm::finalize();
+    });
+  for (std::thread& t : ranks) t.join();
+  store.join();
+  for (const auto& [name, value] : variables) unsetenv(name.c_str());
 }
 
 TEST_F(Nccl, WhoGetsIt) {

@@ -12,12 +12,17 @@
 namespace sindri::comm {
 namespace {
 
+// Integers wrap around, which C++ promises of unsigned ones only.
 template <class V> V combine(V a, V b, ReduceOp op) {
+  const auto raw = [](V x) {
+    if constexpr (std::is_integral_v<V> && !std::is_same_v<V, bool>) return static_cast<std::make_unsigned_t<V>>(x);
+    else return x;
+  };
   switch (op) {
     case ReduceOp::kMax: return a > b || a != a ? a : b;
     case ReduceOp::kMin: return a < b || a != a ? a : b;
-    case ReduceOp::kProd: return static_cast<V>(a * b);
-    default: return static_cast<V>(a + b);
+    case ReduceOp::kProd: return static_cast<V>(raw(a) * raw(b));
+    default: return static_cast<V>(raw(a) + raw(b));
   }
 }
 

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <thread>
 
+#include "src/comm/host_address.h"
 #include "src/comm/socket.h"
 #include "src/comm/store_wire.h"
 #include "src/comm/token.h"
@@ -159,6 +160,47 @@ TEST(Store, ManyThreadsOfOneRank) {
   EXPECT_EQ(ranks[0]->add("n", 0), 400);
 }
 
+// Hosts are told apart by the machine, whatever it calls itself.
+TEST(Store, MachinesAreNotTheirNames) {
+  EXPECT_FALSE(machine_id().empty());
+  EXPECT_EQ(machine_id(), machine_id());
+  Job job(3);
+  const auto rank0 = connect(job.config, 0);
+  std::vector<std::unique_ptr<Stranger>> others;
+  const auto join = [&](const char* rank, const std::string& name, const std::string& machine) {
+    others.push_back(std::make_unique<Stranger>(job.config.address));
+    const std::string nonce = others.back()->nonce();
+    std::vector<std::string> hello = hello_fields(job.config, rank, "abc");
+    const std::string own_name = hello[7];
+    hello[7] = name.empty() ? own_name : name;
+    if (!machine.empty()) hello[10] = machine;
+    hello.push_back(client_proof(job.config, nonce, hello));
+    others.back()->say(make_line(hello));
+    EXPECT_THAT(others.back()->line(), HasSubstr("WELCOME"));
+  };
+  join("1", "", "another boot net:[1]");  // of the same name
+  join("2", "a second name", "");
+  const std::vector<Peer> peers = rank0->join();
+  ASSERT_EQ(peers.size(), 3u);
+  EXPECT_EQ(peers[0].host, peers[1].host);
+  EXPECT_NE(peers[0].machine, peers[1].machine);
+  EXPECT_EQ(peers[2].host, "a second name");
+  EXPECT_EQ(peers[0].machine, peers[2].machine);
+}
+
+TEST(Store, OverIPv6) {
+  StoreConfig config = config_for(2);
+  config.address = "[::1]:0";
+  Job job(2, config);
+  EXPECT_THAT(job.config.address, testing::StartsWith("[::1]:"));
+  auto ranks = job.all();
+  ranks[1]->set("k", "v");
+  EXPECT_EQ(ranks[0]->get("k"), "v");
+  EXPECT_EQ(ranks[1]->own_address(), "::1");
+  Stranger stranger(job.config.address);
+  EXPECT_THAT(stranger.line(), HasSubstr("SINDRI-STORE"));
+}
+
 TEST(Store, RanksByArrival) {
   Job job(3);
   std::vector<std::shared_ptr<StoreClient>> ranks = {connect(job.config, -1), connect(job.config, 1), connect(job.config, -1)};
@@ -230,7 +272,7 @@ TEST(BadHosts, GarbageIsRefusedAndDoesNotHarm) {
   binary.say(std::string("\x16\x03\x01\x00\xff\n", 6));
   endless.say(std::string(20000, 'a'));
   for (Stranger* s : {&http, &binary, &endless}) {
-    EXPECT_THAT(s->line(), HasSubstr("SINDRI-STORE 1 "));
+    EXPECT_THAT(s->line(), HasSubstr("SINDRI-STORE 2 "));
     EXPECT_THAT(s->line(), HasSubstr("REFUSED"));
     s->socket.reset();
   }
@@ -271,7 +313,7 @@ TEST(BadHosts, WrongTokenVersionByteOrderJobSizeAndRank) {
     Job job(2, config);
     const std::string token = job.config.token;
     EXPECT_THAT(greet_with(job.config, {}, "a guess"), HasSubstr("REFUSED wrong token"));
-    EXPECT_THAT(greet_with(job.config, {{1, "2"}}, token), HasSubstr("REFUSED another version of the store's protocol: 2, this is 1"));
+    EXPECT_THAT(greet_with(job.config, {{1, "1"}}, token), HasSubstr("REFUSED another version of the store's protocol: 1, this is 2"));
     EXPECT_THAT(greet_with(job.config, {{2, "0.0.7"}}, token), HasSubstr("REFUSED it runs version 0.0.7 of Sindri"));
     EXPECT_THAT(greet_with(job.config, {{3, "big"}}, token), HasSubstr("REFUSED its byte order is big"));
     EXPECT_THAT(greet_with(job.config, {{4, job_tag("night-6")}}, token), HasSubstr("REFUSED it belongs to another job"));
@@ -311,11 +353,27 @@ TEST(BadHosts, ARankWithTheWrongTokenIsToldSo) {
   EXPECT_THAT(text, HasSubstr("refused: wrong token"));
 }
 
+// The server gives up on the rank that it refuses, so its last tries meet nobody: the reason is still the refusal.
+TEST(BadHosts, ARefusalIsToldThoughTheServerHasEnded) {
+  auto job = std::make_unique<Job>(2);
+  StoreConfig wrong = job->config;
+  wrong.token = "a guess";
+  wrong.options.init_timeout = 1.5;
+  std::thread end([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    job.reset();
+  });
+  const std::string text = error_of([&] { connect(wrong, 1); });
+  end.join();
+  EXPECT_THAT(text, HasSubstr("refused: wrong token"));
+  EXPECT_THAT(text, HasSubstr("and behind that: Connection refused"));
+}
+
 // A server that only pretends learns neither the token nor anything else.
 TEST(BadHosts, AServerMustProveTheTokenToo) {
   const std::vector<std::pair<std::string, std::string>> lies = {{"SSH-2.0-OpenSSH\n", "no store of Sindri"},
                                                                  {"SINDRI-STORE 9 nonce\n", "another version of the store's protocol: 9"},
-                                                                 {"SINDRI-STORE 1 nonce\n", "does not know this job's token"}};
+                                                                 {"SINDRI-STORE 2 nonce\n", "does not know this job's token"}};
   for (const auto& [greeting, reason] : lies) {
     Socket listener;
     ASSERT_FALSE(listen_at("127.0.0.1", 0, &listener));
@@ -323,12 +381,12 @@ TEST(BadHosts, AServerMustProveTheTokenToo) {
     config.address = join_address("127.0.0.1", local_end(listener.get()).second);
     config.options.init_timeout = 1e-6;
     std::string heard;
-    std::thread liar([&] {
+    std::thread liar([&, &said = greeting] {  // clang captures no structured bindings
       pollfd p{listener.get(), POLLIN, 0};
       if (poll(&p, 1, 3000) <= 0) return;
       Socket s(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
       const std::string welcome = "WELCOME 1 id " + std::string(64, '0') + "\n";
-      (void)!send(s.get(), greeting.data(), greeting.size(), MSG_NOSIGNAL);
+      (void)!send(s.get(), said.data(), said.size(), MSG_NOSIGNAL);
       char block[1000];
       for (ssize_t n = 0; (n = recv(s.get(), block, sizeof block, 0)) > 0;) {
         heard.append(block, static_cast<size_t>(n));
@@ -431,6 +489,25 @@ TEST(Verdict, DeathOfAConnectionReachesAll) {
     EXPECT_THAT(verdict->message(), HasSubstr("ends the job: no more samples"));
   }
   EXPECT_THAT(error_of([&] { ranks[0]->get("k"); }), HasSubstr("E7005"));
+}
+
+// Of another build, say: what it asks for is not known, so the job cannot go on.
+TEST(Verdict, ALineThatTheStoreDoesNotKnowEndsTheJob) {
+  Job job(2);
+  const auto rank0 = connect(job.config, 0);
+  Stranger rank1(job.config.address);
+  const std::string nonce = rank1.nonce();
+  std::vector<std::string> hello = hello_fields(job.config, "1", "abc");
+  hello.push_back(client_proof(job.config, nonce, hello));
+  rank1.say(make_line(hello));
+  EXPECT_THAT(rank1.line(), HasSubstr("WELCOME"));
+  rank0->join();
+  rank1.say(make_line({"DANCE", "now"}));
+  const auto verdict = rank0->verdict(3);
+  ASSERT_NE(verdict, nullptr);
+  EXPECT_EQ(verdict->code(), ErrorCode::kComm);
+  EXPECT_THAT(verdict->message(), HasSubstr("a line that the store does not know: 'DANCE"));
+  EXPECT_THAT(error_of([&] { rank0->get("k"); }), HasSubstr("E7000"));
 }
 
 TEST(Verdict, TheLaunchersReport) {

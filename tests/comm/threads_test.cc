@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -223,6 +224,52 @@ TEST(CommThreads, MessagesBetweenTwo) {
     if (rank == 0) world().send(values, 2, DType::kInt64, 1);
     else world().recv(values, 1, DType::kInt64, 0);
   });
+}
+
+// A rank that has no memory left for its part of a call.
+class OutOfMemory final : public Communicator {
+ public:
+  explicit OutOfMemory(const Communicator& like) : Communicator(like.session(), "out of memory", like.members(), like.rank()) {}
+  const char* backend() const override { return "out of memory"; }
+
+ protected:
+  void do_all_reduce(std::span<const Piece>, DType, ReduceOp, Stream*) override { throw std::bad_alloc(); }
+  void do_reduce(const void*, void*, int64_t, DType, ReduceOp, int, Stream*) override { throw std::bad_alloc(); }
+  void do_broadcast(void*, int64_t, int, Stream*) override { throw std::bad_alloc(); }
+  void do_all_gather_v(const void*, void*, std::span<const int64_t>, Stream*) override { throw ValueError("of a kind that is not there"); }
+  void do_reduce_scatter(const void*, void*, int64_t, DType, ReduceOp, Stream*) override { throw std::bad_alloc(); }
+  void do_all_to_all(const void*, void*, int64_t, Stream*) override { throw std::bad_alloc(); }
+  void do_send_recv(const void*, int64_t, int, void*, int64_t, int, Stream*) override { throw std::bad_alloc(); }
+  void do_barrier() override { throw std::bad_alloc(); }
+  std::shared_ptr<Communicator> do_group(const std::vector<int>&, const std::string&) override { throw std::bad_alloc(); }
+};
+
+// An error that is no CommError ends the call, too: for all where one rank cannot do its part, for nobody where the arguments could not be right.
+TEST(CommThreads, ARankWithoutMemoryIsNotWaitedFor) {
+  Options options;
+  options.op_timeout = 20;
+  const auto begin = std::chrono::steady_clock::now();
+  run_ranks(
+      2,
+      [](int rank) {
+        Communicator& w = world();
+        OutOfMemory broken(w);
+        const auto ended = [&] { return w.session()->calls().back().left > 0; };
+        std::vector<float> values(2);
+        EXPECT_THROW(broken.all_gather(values.data(), values.data(), 1, DType::kFloat32), ValueError);
+        EXPECT_TRUE(ended()) << "nobody waits in it";
+        w.barrier();
+        if (rank == 0) {
+          EXPECT_THROW(broken.barrier(), std::bad_alloc);
+          EXPECT_TRUE(ended());
+        }
+        try {
+          w.barrier();
+          ADD_FAILURE() << "rank " << rank;
+        } catch (const CommError& e) { EXPECT_NE(e.message().find("rank 0 ends the job: barrier: "), std::string::npos) << e.message(); }
+      },
+      0, options);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 TEST(CommThreads, FlatBuffersAreAlignedAndZero) {

@@ -10,6 +10,7 @@
 #include "sindri/ops/comm.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/reduce.h"
+#include "sindri/ops/shape.h"
 
 namespace sindri {
 namespace {
@@ -62,6 +63,81 @@ TEST(CommOps, Broadcast) {
 TEST(CommOps, AllToAll) {
   const auto f = [](Span<const Tensor> in) -> TensorList { return {ops::all_to_all(in[0])}; };
   expect_values(f, {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}, {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}, {{1, 4, 7}, {2, 5, 8}, {3, 6, 9}}, {{1, 4, 7}, {2, 5, 8}, {3, 6, 9}});
+}
+
+// Around the ring: the value comes from the rank before, the gradient from the one behind.
+TEST(CommOps, NeighborExchangeAroundARing) {
+  const auto f = [](Span<const Tensor> in) -> TensorList {
+    const int me = comm::world().rank();
+    return {ops::send_recv(in[0], (me + 1) % kRanks, (me + kRanks - 1) % kRanks)};
+  };
+  expect_values(f, {{1, 2}, {10, 20}, {100, 200}}, {{1, 2}, {3, 4}, {5, 6}}, {{100, 200}, {1, 2}, {10, 20}}, {{3, 4}, {5, 6}, {1, 2}});
+}
+
+// Every pair in both directions at once, and a part that stays, with lists in different orders.
+TEST(CommOps, NeighborExchangeOfAll) {
+  const auto f = [](Span<const Tensor> in) -> TensorList {
+    const int me = comm::world().rank();
+    std::vector<int64_t> to = {0, 1, 2}, from = {2, 0, 1};
+    if (me == 1) std::swap(to[0], to[2]);
+    TensorList xs;
+    for (const int64_t t : to) xs.push_back(ops::mul(in[0], static_cast<double>(t + 1)));
+    const TensorList ys = ops::neighbor_exchange(xs, to, from, std::vector<Shape>(3, in[0].shape()), DType::kFloat32);
+    return {ops::concat(ys, 0)};
+  };
+  const std::vector<double> ones(3, 1);
+  expect_values(f, {{1}, {10}, {100}}, {{1, 2, 3}, {10, 20, 30}, {100, 200, 300}}, {{100, 1, 10}, {200, 2, 20}, {300, 3, 30}},
+                {{2 + 2 * 20 + 3 * 200}, {3 + 2 * 30 + 3 * 300}, {1 + 2 * 10 + 3 * 100}});
+}
+
+// A chain of three stages: rank 0 sends to 1, that to 2, whose loss it is. What is asked for on each is the gradient of its own number; the messages of the
+// backward pass go on their own, also from ranks whose received tensor depends on nothing that a gradient is asked of.
+TEST(CommOps, SendAndRecvCarryGradientsThroughStages) {
+  comm::run_ranks(kRanks, [](int rank) {
+    const TensorFn stage = [rank](Span<const Tensor> in) -> TensorList {
+      Tensor x = in[0];
+      if (rank > 0) x = ops::mul(x, ops::recv({2}, DType::kFloat32, rank - 1, 7));
+      if (rank == kRanks - 1) return {ops::sum(x)};
+      return {ops::mul(ops::sum(ops::send(x, rank + 1, 7)), 0.0)};  // the loss is another rank's
+    };
+    const TensorFn both = [&](Span<const Tensor> in) -> TensorList {
+      auto [out, g] = value_and_grad(stage, in, {0}, {});
+      return {out[0], g.of_inputs[0]};
+    };
+    const std::vector<std::vector<double>> x = {{1, 2}, {3, 4}, {5, 6}}, dx = {{3 * 5, 4 * 6}, {1 * 5, 2 * 6}, {1 * 3, 2 * 4}};
+    const auto r = static_cast<size_t>(rank);
+    const TensorList in = {of(x[r])};
+    CompiledFn compiled = compile(both);
+    for (const TensorList& out : {both(in), compiled(in), compiled(in)}) {
+      EXPECT_EQ(out[0].item(), rank == 2 ? 1 * 3 * 5 + 2 * 4 * 6 : 0);
+      EXPECT_EQ(out[1].to_vector<double>(), dx[r]) << "rank " << rank;
+    }
+  });
+}
+
+TEST(CommOps, MessagesThatDoNotMatch) {
+  for (const bool tag : {true, false}) {
+    std::mutex mutex;
+    std::vector<std::string> errors;
+    const auto job = [&](int rank) {
+      try {
+        if (rank == 0) (void)ops::send(of({1, 2}), 1, 3);
+        else (void)ops::recv({tag ? 2 : 5}, DType::kFloat32, 0, tag ? 4 : 3);
+        comm::world().barrier();
+      } catch (const CommError& e) {
+        const std::lock_guard lock(mutex);
+        errors.emplace_back(e.what());
+        EXPECT_EQ(e.code(), ErrorCode::kCommMismatch);
+        throw;
+      }
+    };
+    EXPECT_THROW(comm::run_ranks(2, job), CommError);
+    ASSERT_EQ(errors.size(), 2u);
+    for (const std::string& e : errors)
+      EXPECT_NE(e.find(tag ? "rank 0 of 'world' sent 8 bytes with tag 3, rank 1 waits for 8 bytes with tag 4" : "rank 1 waits for 20 bytes with tag 3"),
+                std::string::npos)
+          << e;
+  }
 }
 
 TEST(CommOps, AWireOfSixteenBits) {
@@ -130,6 +206,12 @@ TEST(CommOps, Refused) {
   EXPECT_THROW(ops::all_gather(Tensor::scalar(1)), ShapeError);
   EXPECT_THROW(ops::broadcast({x}, 1), ValueError);
   comm::run_ranks(2, [&](int) { EXPECT_THROW(ops::reduce_scatter(of({1, 2, 3})), ShapeError); });
+  EXPECT_THROW(ops::send(x, 0), ValueError) << "nobody receives it";
+  EXPECT_THROW(ops::recv({3}, DType::kFloat32, 1), ValueError);
+  EXPECT_THROW(ops::neighbor_exchange({}, {}, {}, {}, DType::kFloat32), ValueError);
+  EXPECT_THROW(ops::neighbor_exchange({x, x}, {0, 0}, {0}, std::vector<Shape>{Shape{3}}, DType::kFloat32), ValueError);
+  EXPECT_THROW(ops::neighbor_exchange({x}, {0}, {0}, std::vector<Shape>{Shape{3}}, DType::kInt32), DTypeError);
+  EXPECT_THROW(ops::neighbor_exchange({x}, {0}, {0}, {}, DType::kFloat32), ValueError);
 }
 
 }  // namespace

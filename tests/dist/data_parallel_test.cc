@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sindri/core/error.h"
+#include "sindri/ops/comm.h"
 #include "tests/dist/training.h"
 
 namespace sindri::dist_test {
@@ -70,6 +71,17 @@ TEST(DataParallel, BucketsOverlapAndHostsDoNotChangeBits) {
     hosts.local_size = local;
     expect_same(train_all(hosts)[1], plain, std::to_string(4 / local) + " hosts");
   }
+}
+
+// A program may watch reductions of its own, which are none of the step's buckets.
+TEST(DataParallel, WatchedCallsBesideTheBuckets) {
+  Job s;
+  s.ranks = 2, s.steps = 3;
+  s.between = [](const std::vector<Parameter*>&, int, int64_t) {
+    const Tensor bad = Tensor::from_vector<float>({1}, {INFINITY});
+    ops::all_reduce({bad}, {.what = "beside", .index = 1000000000, .watch = true});
+  };
+  EXPECT_TRUE(std::isfinite(train_all(s)[0].losses.back()));
 }
 
 TEST(DataParallel, LikeOneLargeBatch) {

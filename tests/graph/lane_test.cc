@@ -14,6 +14,7 @@
 #include "sindri/op/bind.h"
 #include "sindri/op/kernel.h"
 #include "sindri/op/op_def.h"
+#include "src/graph/host_lane.h"
 #include "src/op/flat_memory.h"
 #include "tests/graph/test_ops.h"
 
@@ -115,6 +116,18 @@ TEST_F(HostLaneTest, RunsBesideWhatFollows) {
     EXPECT_EQ(id, board().threads[0]);  // one thread
   }
   for (const uint64_t id : board().runtimes) EXPECT_EQ(id, Runtime::current().id());
+}
+
+// What a lane does beside the program costs it nothing; what it must wait for does.
+TEST_F(HostLaneTest, OnlyWaitsAreCounted) {
+  HostLane lane;
+  const auto sleep = [](int ms) { return [ms] { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }; };
+  const uint64_t first = lane.post(sleep(40));
+  sleep(120)();
+  lane.wait(first);
+  EXPECT_LT(lane.seconds_waited(), 0.03);
+  lane.wait(lane.post(sleep(60)));
+  EXPECT_GE(lane.seconds_waited(), 0.055);
 }
 
 TEST_F(HostLaneTest, InTheOrderOfTheProgram) {

@@ -67,7 +67,7 @@ class Job:
             subnet = f"{self.lab.address(0)}/24"
             self.launcher = self.lab.start(
                 1, ["mpirun", "-np", self.ranks, "--host", hosts, "--oversubscribe", "--bind-to", "none", "--allow-run-as-root", "--tag-output",
-                    "--mca", "plm_rsh_agent", self.lab.nsrsh, "--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp", "--mca", "btl_tcp_links", "2",
+                    "--mca", "plm_rsh_agent", self.lab.nsrsh, "--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp",
                     "--mca", "oob_tcp_keepalive_time", "3", "--mca", "oob_tcp_keepalive_intvl", "1", "--mca", "oob_tcp_keepalive_probes", "3",
                     "--mca", "btl_tcp_if_include", subnet, "--mca", "oob_tcp_if_include", subnet, "--mca", "btl_vader_single_copy_mechanism", "none",
                     self.wrapper], cwd=self.folder, name="mpirun")

@@ -151,10 +151,11 @@ def wait_until(condition, limit, what, process=None):
 
 
 class Lab:
-    """`hosts` hosts; `rate` and `burst` as tc takes them, None for links that are as fast as the machine."""
+    """`hosts` hosts; `rate` and `burst` as tc takes them, None for links that are as fast as the machine. `congestion`: TCP's congestion control on
+    every host, whatever the machine that runs this has chosen for its own; reno is in every kernel and allowed in every namespace."""
 
-    def __init__(self, hosts, rate=None, burst="32kb"):
-        self.hosts, self.rate, self.burst = hosts, rate, burst
+    def __init__(self, hosts, rate=None, burst="32kb", congestion="reno"):
+        self.hosts, self.rate, self.burst, self.congestion = hosts, rate, burst, congestion
         self.prefix = f"sl{os.getpid()}x{next(_numbers)}"
         self.switch = self.prefix + "sw"
         self.folder = None
@@ -197,6 +198,7 @@ class Lab:
             _run("ip", "-n", ns, "addr", "add", f"{self.address(h)}/24", "dev", "eth0")
             _run("ip", "-n", ns, "link", "set", "lo", "up")
             _run("ip", "-n", ns, "link", "set", "eth0", "up")
+            _run("ip", "netns", "exec", ns, "sysctl", "-q", "-w", f"net.ipv4.tcp_congestion_control={self.congestion}")
             _run("ip", "-n", self.switch, "link", "set", f"p{h}", "master", "br0", "up")
             for where, device in ((ns, "eth0"), (self.switch, f"p{h}")):
                 if self.rate:

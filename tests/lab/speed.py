@@ -41,15 +41,15 @@ def traffic(lab, host):
     return sent["bytes"], sent["packets"]
 
 
-def measure(backend, hosts, rate, buckets, compute, forward, steps):
+def measure(backend, hosts, rate, buckets, compute, forward, steps, congestion):
     """Runs the bench: a dict of what was measured, as ratios to what there should be."""
     words = [BENCH, "--buckets", ",".join(map(str, buckets)), "--compute", compute, "--forward", forward, "--steps", steps]
-    with Lab(hosts, rate=rate) as lab:
+    with Lab(hosts, rate=rate, congestion=congestion) as lab:
         if backend == "mpi":
             subnet = f"{SUBNET}.0/24"
             where = ",".join(f"{lab.address(h)}:1" for h in range(1, hosts + 1))
             first = lab.start(1, ["mpirun", "-np", hosts, "--host", where, "--bind-to", "none", "--allow-run-as-root", "--mca", "plm_rsh_agent", lab.nsrsh,
-                                  "--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp", "--mca", "btl_tcp_links", 2, "--mca", "btl_tcp_if_include", subnet,
+                                  "--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp", "--mca", "btl_tcp_if_include", subnet,
                                   "--mca", "oob_tcp_if_include", subnet, *words])
             jobs = [first]
         else:
@@ -91,6 +91,7 @@ def main():
     parser.add_argument("--compute", type=float, default=1.0)
     parser.add_argument("--forward", type=float, default=0.2)
     parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--congestion", default="reno", help="TCP's congestion control on the hosts")
     options = parser.parse_args()
     if reason := lab_module.unavailable():
         print(f"skipped: {reason}")
@@ -98,7 +99,8 @@ def main():
     wrong = 0
     for backend in options.backends.split(","):
         for hosts in map(int, options.hosts.split(",")):
-            r = measure(backend, hosts, options.rate, [float(b) for b in options.buckets.split(",")], options.compute, options.forward, options.steps)
+            r = measure(backend, hosts, options.rate, [float(b) for b in options.buckets.split(",")], options.compute, options.forward, options.steps,
+                        options.congestion)
             bad = missed(r)
             wrong += len(bad)
             print(f"{backend:5} {hosts} hosts, {options.rate}: {r['rate']:.1%} of the link; payload {r['least payload']:.3f} .. {r['payload']:.3f}, interface "

@@ -1,9 +1,11 @@
 """Who does not belong to the job, at its rendezvous port: nobody but those who know its token get in, and it goes on without the others."""
+import os
+import re
 import sys
 import time
 
 from job import PORT, Job
-from lab import Lab
+from lab import PROGRAM, ROOT, Lab
 
 GARBAGE = """
 import os, socket, sys, time
@@ -54,4 +56,41 @@ def test_no_route():
         job.expect_codes(launcher=7, others=7)
         job.expect_said(rf"E7006.*10\.99\.0\.1:{PORT}", [2, 3])
         job.expect_said(r"E7006.*2, 3", [0])
+        lab.nothing_left()
+
+
+def test_another_graph():
+    """A rank that trains another net: told on all ranks before step 1, with the line in which the two differ and who has which."""
+    with Lab(2) as lab:
+        job = Job(lab, "hosts", before={2: 'extra="--set model.name=digits"'}).start()
+        job.wait_end(10)
+        job.expect_codes(launcher=7, others=7)
+        print(job.texts());job.expect_said(r"E7003.*\b2\b.*digits", range(4))
+        assert job.steps() == 0, job.texts()
+        lab.nothing_left()
+
+
+VERSION = re.search(r'SINDRI_VERSION_STRING "(\d+\.\d)(\.\d+)"', (ROOT / "include/sindri/version.h").read_text(encoding="utf-8"))
+OTHER = VERSION[1][:-1] + str((int(VERSION[1][-1]) + 1) % 10)
+
+
+def of_another_version(folder):
+    """A folder with the library as of another version: the number's bytes are changed where they stand, also those inside of instructions."""
+    build = PROGRAM.parent
+    library = (build / "libsindri.so").resolve().read_bytes()
+    folder.mkdir()
+    (folder / os.readlink(build / "libsindri.so")).write_bytes(library.replace(f"{VERSION[1]}.".encode(), f"{OTHER}.".encode()))
+    return folder
+
+
+def test_another_version():
+    """A real program of another version, with the right token: it is refused and says why, the others go on waiting and name it as missing."""
+    with Lab(2) as lab:
+        other = of_another_version(lab.folder / "other")
+        job = Job(lab, "hosts", settings=["dist.init_timeout=5"], before={3: f"export LD_LIBRARY_PATH={other}"}).start()
+        job.wait_end(9)
+        job.expect_codes(launcher=7, others=7)
+        job.expect_said(rf"E7006.*it runs version {OTHER}{VERSION[2]} of Sindri, this is {VERSION[1]}{VERSION[2]}", [3])
+        job.expect_said(r"E7006.*\b3\b", [0, 1, 2])
+        assert job.steps() == 0, job.texts()
         lab.nothing_left()

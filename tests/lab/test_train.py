@@ -63,7 +63,7 @@ def test_mpirun_16_ranks_on_2_hosts(one_rank):
         subnet = f"{SUBNET}.0/24"
         where = f"{lab.address(1)}:8,{lab.address(2)}:8"
         job = lab.start(1, ["mpirun", "-np", 16, "--host", where, "--oversubscribe", "--bind-to", "none", "--allow-run-as-root",
-                            "--mca", "plm_rsh_agent", lab.nsrsh, "--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp", "--mca", "btl_tcp_links", 2,
+                            "--mca", "plm_rsh_agent", lab.nsrsh, "--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp",
                             "--mca", "btl_vader_single_copy_mechanism", "none", "--mca", "btl_tcp_if_include", subnet, "--mca", "oob_tcp_if_include", subnet,
                             *[w for name in SETTINGS for w in ("-x", name)],
                             PROGRAM, "train", "--quiet", "--config", ROOT / "configs/digits.yaml", "--set", f"data.path={DIGITS}",
@@ -87,3 +87,41 @@ def test_torchrun_style_ranks(one_rank, hosts):
         assert f"16 ranks on {hosts} host" in ranks[0].text()
         assert losses(run_dir) == one_rank
         lab.nothing_left()
+
+
+def test_16_then_8_then_16_ranks(tmp_path):
+    """16 virtual ranks on 16 ranks by `sindri run`, then within the epoch on 8 by mpirun on two hosts, then on 16 of two hosts: the losses of one rank that
+    was never interrupted, bit for bit, and so the same samples. It saves where they end, as moving averages of virtual ranks become one there."""
+    settings = {**SETTINGS, "SINDRI_CHECKPOINT__SAVE_EVERY_STEPS": 5, "SINDRI_CHECKPOINT__SAVE_EVERY_EPOCHS": 0, "SINDRI_DIST__VIRTUAL_RANKS": 16}
+    words = [PROGRAM, "train", "--quiet", "--config", ROOT / "configs/digits.yaml", "--set", f"data.path={DIGITS}"]
+    with Lab(2) as lab:
+        one, several = tmp_path / "one", tmp_path / "several"
+        done = lab.start(1, [*words, "--set", f"train.run_dir={one}"], env={**settings, "SINDRI_TRAIN__MAX_STEPS": 15})
+        assert done.wait(60) == 0, done.text()
+
+        env = {**settings, "SINDRI_TRAIN__MAX_STEPS": 5}
+        job = lab.start(1, [PROGRAM, "run", "-n", 16, "--engine", "local", "--log-dir", tmp_path / "logs", "--", *words, "--set", f"train.run_dir={several}"],
+                        env=env)
+        assert job.wait(60) == 0, job.text()
+        assert "16 ranks on 1 host (gloo), 16 virtual ranks" in job.text()
+
+        env["SINDRI_TRAIN__MAX_STEPS"] = 10
+        words += ["--set", f"train.run_dir={several}", "--resume"]
+        subnet = f"{SUBNET}.0/24"
+        job = lab.start(1, ["mpirun", "-np", 8, "--host", f"{lab.address(1)}:4,{lab.address(2)}:4", "--oversubscribe", "--bind-to", "none", "--allow-run-as-root",
+                            "--mca", "plm_rsh_agent", lab.nsrsh, "--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp", "--mca", "btl_tcp_links", 2,
+                            "--mca", "btl_vader_single_copy_mechanism", "none", "--mca", "btl_tcp_if_include", subnet, "--mca", "oob_tcp_if_include", subnet,
+                            *[w for name in env for w in ("-x", name)], *words], env=env)
+        assert job.wait(60) == 0, job.text()
+        assert "8 ranks on 2 hosts (mpi), 16 virtual ranks" in job.text()
+
+        env["SINDRI_TRAIN__MAX_STEPS"] = 15
+        ranks = [lab.start(1 + r // 8, words, env={**env, "RANK": r, "WORLD_SIZE": 16, "LOCAL_RANK": r % 8, "LOCAL_WORLD_SIZE": 8,
+                                                   "MASTER_ADDR": lab.address(1), "MASTER_PORT": 29560}) for r in range(16)]
+        for p in ranks:
+            assert p.wait(60) == 0, p.text()
+        assert "16 ranks on 2 hosts (gloo), 16 virtual ranks" in ranks[0].text()
+        lab.nothing_left()
+    want = losses(one)
+    assert [step for step, *_ in want if isinstance(step, int)] == list(range(1, 16))
+    assert losses(several) == want

@@ -165,6 +165,16 @@ TEST_F(Launch, ExitCodeIsTheCauses) {
   expect_nothing_left();
 }
 
+// A rank that is stopped hears of no failure: once it alone is left, it is killed.
+TEST_F(Launch, KillsAtOnceWhoIsStopped) {
+  const double start = now();
+  const Result r = job({"-n", "3"}, "[ $SINDRI_RANK = 1 ] && kill -STOP $$; sleep 0.5; exit 7");
+  EXPECT_EQ(r.code, 7);
+  EXPECT_LE(now() - start, 4);
+  EXPECT_THAT(r.err, HasSubstr("rank 1 did not end: killed"));
+  expect_nothing_left();
+}
+
 TEST_F(Launch, KillsTheOthersFiveSecondsBehindAFailure) {
   const double start = now();
   const Result r = job({"-n", "3"}, "[ $SINDRI_RANK = 1 ] && exit 3; trap '' TERM INT; while :; do sleep 60; done");
@@ -236,6 +246,34 @@ TEST_F(Launch, RestartsBehindSevenAndSignals) {
   }
 }
 
+TEST_F(Launch, DoesNotRestartWhatWouldComeAgain) {
+  for (const char* code : {"7003", "7005", "7008", "7009"}) {
+    const Result once = job({"-n", "2", "--max-restarts", "3"}, std::string("echo once; echo ") + code + " > $SINDRI_RESULT_FILE; exit 7");
+    EXPECT_EQ(once.code, 7);
+    EXPECT_EQ(log(1), "once\n") << code;
+    EXPECT_THAT(once.err, HasSubstr(std::string("not restarted: E") + code + " would come again"));
+    EXPECT_FALSE(exists("rank_logs/rank_0.log.code"));
+  }
+  for (const char* code : {"7001", "7002", "7006", "what"}) {
+    const Result again =
+        job({"-n", "1", "--max-restarts", "1"}, std::string("[ -n \"$SINDRI_RESTARTS\" ] && exit 0; echo ") + code + " > $SINDRI_RESULT_FILE; exit 7");
+    EXPECT_EQ(again.code, 0) << code << again.err;
+  }
+  // The code is of the attempt that left it, and of exit code 7 only.
+  const std::string script = "case ${SINDRI_RESTARTS-0} in 0) echo 7003 > $SINDRI_RESULT_FILE; kill -9 $$;; 1) exit 7;; *) exit 0;; esac";
+  EXPECT_EQ(job({"-n", "1", "--max-restarts", "2"}, script).code, 0);
+}
+
+TEST_F(Launch, TheProgramSaysWhatWouldComeAgain) {
+  const Result r = run({"run", "-n", "2", "--max-restarts", "2", "--", "sh", "-c",
+                        "echo start; exec " + program_path() + " train --set dist.backend=gloo --set train.epochs=$((SINDRI_RANK + 1))"},
+                       options());
+  if (r.err.find("libsindri_gloo") != std::string::npos) GTEST_SKIP() << "no libsindri_gloo.so beside the program: it is built where Gloo is installed";
+  EXPECT_EQ(r.code, 7) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("not restarted: E7003 would come again"));
+  EXPECT_THAT(r.err, Not(HasSubstr("restart 1")));
+}
+
 TEST_F(Launch, ARestartedTrainingResumes) {
   Result r = run({"run", "-n", "1", "--max-restarts", "1", "--", "sindri", "train"}, options());
   expect_error(r, 2, "E2020", {"--max-restarts needs a run folder with a name", "train.run_dir"});
@@ -280,6 +318,12 @@ TEST_F(Launch, StartsTheShareOfATable) {
   EXPECT_EQ(second.out, log(2)) << "the first rank of the host is shown";
 }
 
+TEST_F(Launch, ServersMayHaveIPv6Addresses) {
+  const Result r = job({"--rank-table", table(2, 1, "::1")}, "echo $SINDRI_MASTER", {{"SERVER_ID", "0"}});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.out, "[::1]:29560\n");
+}
+
 TEST_F(Launch, RefusesOtherNumbersThanTheTables) {
   const std::string four = table(1, 4);
   expect_error(job({"-n", "8", "--rank-table", four}, "true"), 2, "E2212", {"RT12 -n 8 but the table has 4 devices", four});
@@ -308,6 +352,8 @@ TEST_F(Launch, RefusesBadRequests) {
   refused({"-n", "2"}, "E2020", "no program to run");
   refused({"-n", "2", "--", "no-such-program"}, "E2020", "cannot start no-such-program: No such file or directory");
   refused({"-n", "0", "--", "true"}, "E2020", "-n");
+  refused({"-n", "2", "sindri", "train", "--config", "a.yaml"}, "E2020", "the program to run stands behind --");
+  refused({"-n", "2", "--work-dir", "part{rnk}", "--", "true"}, "E2020", "{rnk} stands for nothing");
   refused({"-n", "2", "--engine", "ray", "--", "true"}, "E2020", "--engine");
   refused({"-n", "2", "--engine", "slurm", "--", "true"}, "E2020", "not inside a Slurm allocation");
   refused({"-n", "2", "--engine", "local", "--hosts", "a:2", "--", "true"}, "E2020", "this host only");
@@ -324,7 +370,8 @@ TEST_F(Launch, DryRunPrintsTheCommandsAndStartsNothing) {
   EXPECT_EQ(r.code, 0);
   EXPECT_THAT(r.out, HasSubstr("# rank 1 of 2, log "));
   EXPECT_THAT(r.out, HasSubstr("/d1 && "));
-  EXPECT_THAT(r.out, HasSubstr("SINDRI_RANK=1 SINDRI_WORLD_SIZE=2 sh -c 'echo $SINDRI_RANK > ran'\n"));
+  EXPECT_THAT(r.out, HasSubstr("/d1/log.txt.code SINDRI_WORLD_SIZE=2 sh -c 'echo $SINDRI_RANK > ran'\n"));
+  EXPECT_THAT(r.out, HasSubstr(" SINDRI_RANK=1 SINDRI_RESULT_FILE=/"));
   EXPECT_THAT(r.out, HasSubstr("SINDRI_JOB_TOKEN=(secret)"));
   EXPECT_FALSE(exists("d0"));
   EXPECT_FALSE(exists("rank_logs"));
@@ -453,7 +500,7 @@ TEST_F(Launch, MpirunLine) {
   if (!have_mpirun()) GTEST_SKIP() << "no mpirun";
   const Result r = job({"--hosts", "a:4,b:4", "--interface", "10.0.0.0/24", "--dry-run"}, "true");
   EXPECT_EQ(r.code, 0) << r.err;
-  for (const char* part : {"mpirun -np 8 --host a:4,b:4 --oversubscribe --bind-to none --mca pml ob1 --mca btl self,vader,tcp --mca btl_tcp_links 2 ",
+  for (const char* part : {"mpirun -np 8 --host a:4,b:4 --oversubscribe --bind-to none --mca pml ob1 --mca btl self,vader,tcp ",
                            "--mca oob_tcp_keepalive_time 3 --mca oob_tcp_keepalive_intvl 1 --mca oob_tcp_keepalive_probes 3 ",
                            "--mca btl_tcp_if_include 10.0.0.0/24 --mca oob_tcp_if_include 10.0.0.0/24 ", "-x SINDRI_JOB_TOKEN"})
     EXPECT_THAT(r.out, HasSubstr(part));

@@ -136,22 +136,27 @@ TEST_F(Tools, SlurmScript) {
   for (const char* line : {"#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=8\n", "#SBATCH --requeue\n", "#SBATCH --signal=TERM@120\n",
                            "#SBATCH --open-mode=append\n", "RUN_DIR='runs/a b'\n",
                            "\nsrun --kill-on-bad-exit=1 --mpi=pmix sindri train --config 'my net.yaml' --resume --set train.run_dir=\"$RUN_DIR\"\nstatus=$?\n",
-                           "[ -f \"$RUN_DIR/resume.json\" ] && scontrol requeue \"$SLURM_JOB_ID\"\n"})
+                           "rm -f \"$RUN_DIR/resume.json\"\nsrun ", "[ -f \"$RUN_DIR/resume.json\" ] && scontrol requeue \"$SLURM_JOB_ID\"\n"})
     EXPECT_THAT(r.out, HasSubstr(line));
   EXPECT_THAT(script({"slurm", "--run-dir", "a", "--backend", "gloo", "--", "train.sh"}).out, HasSubstr("--mpi=none train.sh\n"));
   // It runs: with srun and scontrol that say what they were given.
   fs::create_directories(temp_.file("bin"));
   for (const char* name : {"srun", "scontrol"}) {
-    write(std::string("bin/") + name, std::string("#!/bin/sh\necho ") + name + " \"$@\" >> calls\n[ " + name + " = scontrol ] || exit 143\n");
+    write(std::string("bin/") + name, std::string("#!/bin/sh\necho ") + name + " \"$@\" >> calls\n");
     fs::permissions(temp_.file(std::string("bin/") + name), fs::perms::owner_all);
   }
   write("job.sh", r.out);
   fs::create_directories(temp_.file("runs/a b"));
-  write("runs/a b/resume.json", "{}");
-  const std::string run_it = "cd " + temp_.path() + " && PATH=" + temp_.file("bin") + ":$PATH SLURM_JOB_ID=77 bash job.sh";
-  EXPECT_EQ(WEXITSTATUS(std::system(run_it.c_str())), 143);
-  EXPECT_EQ(read_text(temp_.file("calls")),
-            "srun --kill-on-bad-exit=1 --mpi=pmix sindri train --config my net.yaml --resume --set train.run_dir=runs/a b\nscontrol requeue 77\n");
+  const auto is_run = [&](const std::string& srun, int code) {
+    write("bin/srun", "#!/bin/sh\necho srun \"$@\" >> calls\n" + srun);
+    fs::remove(temp_.file("calls"));
+    const std::string run_it = "cd " + temp_.path() + " && PATH=" + temp_.file("bin") + ":$PATH SLURM_JOB_ID=77 bash job.sh";
+    EXPECT_EQ(WEXITSTATUS(std::system(run_it.c_str())), code);
+    return read_text(temp_.file("calls"));
+  };
+  const std::string started = "srun --kill-on-bad-exit=1 --mpi=pmix sindri train --config my net.yaml --resume --set train.run_dir=runs/a b\n";
+  EXPECT_EQ(is_run("echo {} > 'runs/a b/resume.json'; exit 143\n", 143), started + "scontrol requeue 77\n");
+  EXPECT_EQ(is_run("exit 3\n", 3), started) << "resume.json of the start before is no reason to queue again";
   expect_error(script({"slurm", "--", "sindri", "train"}), 2, "E2020", {"the run folder is missing"});
   expect_error(script({"slurm", "--run-dir", "a"}), 2, "E2020", {"no program to run"});
   expect_error(script({"slurm", "--run-dir", "a", "--backend", "ucx", "--", "x"}), 2, "E2020", {"backend ucx is not mpi or gloo"});

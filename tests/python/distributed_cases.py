@@ -131,6 +131,36 @@ def messages(rank, size):
 
 
 @case
+def messages_with_gradients(rank, size):
+    """Stages on four ranks, each of which multiplies by its own number; then a ring."""
+    class Stage(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = ms.Parameter(Tensor(of_rank(rank) + 1), name='w')
+            self.receive = ops.Receive(2, rank - 1, [4, 2], ms.float32) if rank else None
+            self.send = ops.Send(2, rank + 1) if rank + 1 < size else None
+
+        def construct(self, scale):
+            x = self.w if self.receive is None else self.w * self.receive()
+            return (x * scale).sum() if self.send is None else (self.send(x) * 0).sum()
+
+    net, all_w = Stage(), [of_rank(r) + 1 for r in range(size)]
+    loss, grads = ms.value_and_grad(net, None, net.trainable_params())(Tensor(2.0))
+    grads = grads if isinstance(grads, (tuple, list)) else (grads,)
+    others = np.prod([w for r, w in enumerate(all_w) if r != rank], 0)
+    np.testing.assert_allclose(grads[0].asnumpy(), 2 * others, rtol=1e-6)
+    np.testing.assert_allclose(loss.item(), 2 * np.prod(all_w, 0).sum() if rank == size - 1 else 0, rtol=1e-6)
+
+    after, before = (rank + 1) % size, (rank - 1) % size
+    around = ops.NeighborExchange([after], [before], [(4, 2)], [(4, 2)], ms.float32)
+    x = Tensor(of_rank(rank))
+    np.testing.assert_array_equal(Calls(around)((x,))[0].asnumpy(), of_rank(before))
+    got = ms.grad(lambda t: (around((t,))[0] * float(rank + 1)).sum())(x).asnumpy()
+    np.testing.assert_array_equal(got, np.full((4, 2), after + 1))
+    raises(ValueError, lambda: around((x, x)))
+
+
+@case
 def wrong_calls(rank, size):
     x = Tensor(of_rank(rank))
     raises(ValueError, lambda: ops.Broadcast(4)((x,)))

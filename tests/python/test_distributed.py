@@ -91,6 +91,37 @@ def test_a_rank_that_is_missing_is_named(tmp_path):
     assert ended[0].code == 7 and '1' in ended[0].out.splitlines()[-1] and 'CommError' in ended[0].out, ranks.text(ended)
 
 
+@pytest.mark.parametrize('code', [0, 3])
+def test_a_rank_that_leaves_early(tmp_path, code):
+    """By sys.exit() in the middle of a training: no exception, and no end that the others know of. Its own code stays, unless that is 0."""
+    path = script(tmp_path, f"""
+        import sys
+        from sindri import Tensor, ops
+        from sindri.communication import get_rank, init
+        init()
+        for step in range(50):
+            if get_rank() == 1 and step == 3:
+                sys.exit({code})
+            ops.AllReduce()(Tensor([1.0]))
+        """)
+    ended = ranks.run(path, [], 3, limit=20)
+    assert [e.code for e in ended] == [7, code or 7, 7], ranks.text(ended)
+    assert all('rank 1 calls barrier' in e.out for e in ended) and 'this rank ended' in ended[1].out, ranks.text(ended)
+
+
+def test_a_rank_tells_the_launcher_its_error(tmp_path):
+    """Which sindri run asks before it starts a job again."""
+    path = script(tmp_path, """
+        from sindri import Tensor, ops
+        from sindri.communication import get_rank, init
+        init()
+        ops.AllReduce()(Tensor([1.0])) if get_rank() == 0 else ops.AllGather()(Tensor([1.0, 2.0]))
+        """)
+    ended = ranks.run(path, [], 2, limit=40, SINDRI_RESULT_FILE=tmp_path / '{rank}.code', SINDRI_DIST_CHECK='true')
+    assert [e.code for e in ended] == [7, 7], ranks.text(ended)
+    assert [(tmp_path / f'{r}.code').read_text() for r in (0, 1)] == ['7003\n'] * 2, ranks.text(ended)
+
+
 def test_three_ranks_need_another_order(tmp_path):
     path = script(tmp_path, '''
         import numpy as np, os

@@ -10,6 +10,7 @@
 
 namespace sindri::comm {
 
+/// What `sindri comm-bench` measures.
 struct BenchmarkRequest {
   std::vector<int64_t> sizes = {8, 1 << 10, 32 << 10, 1 << 20, 16 << 20, 100'000'000};  ///< bytes
   std::vector<std::string> ops = {};  ///< of benchmark_ops(); empty: all
@@ -33,6 +34,7 @@ struct LinkConstants {
   double a_e = 0, b_e = 0;  ///< a host's network, shared by its ranks
 };
 
+/// What it measured.
 struct BenchmarkReport {
   std::vector<BenchmarkRow> rows;
   LinkConstants constants;

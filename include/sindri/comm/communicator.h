@@ -102,7 +102,7 @@ class SINDRI_API Communicator {
   void all_to_all(const void* in, void* out, int64_t count, DType dtype, const Call& call = {});
   void send(const void* data, int64_t count, DType dtype, int to, const Call& call = {});
   void recv(void* data, int64_t count, DType dtype, int from, const Call& call = {});
-  /// Both at once: cannot wait for each other.
+  /// Both at once: cannot wait for each other. The one way of a rank to send to itself; send() and recv() throw CommError kCommMismatch then.
   void send_recv(const void* out, int64_t out_count, int to, void* in, int64_t in_count, int from, DType dtype, const Call& call = {});
   void barrier(const Call& call = {});
   /// The texts of all ranks, by rank, on every rank.
@@ -140,6 +140,7 @@ class SINDRI_API Communicator {
   friend class NcclCommunicator;  // whose calls of host memory are another communicator's
   template <class F> void run(const char* kind, DType dtype, int64_t count, const Call& call, F body);
   void check_rank(const char* kind, const char* argument, int rank) const;
+  void check_itself(int to, int64_t out_bytes, int from, int64_t in_bytes) const;
   bool checking() const;
   void compare_calls(const std::string& text, const Call& call);
   void compare_results(const std::vector<std::pair<const void*, int64_t>>& parts, const Call& call);

@@ -41,4 +41,19 @@ SINDRI_API std::vector<Tensor> broadcast(const std::vector<Tensor>& xs, int64_t 
 /// Part r of x along the first dimension, of `size` equal ones, goes to rank r, and is replaced by that rank's part for this one.
 SINDRI_API Tensor all_to_all(const Tensor& x, const std::string& group = "world");
 
+/// Messages between pairs of ranks, all at once: xs[i] goes to rank to[i] of the group, result i, of shapes[i] and the type `dtype`, comes from rank from[i],
+/// whose message has the same tag and size. Both sides name each other; no two ranks wait for each other, whatever the order of the lists. Where `from` is
+/// empty the result is xs[0] as it was. The gradients travel back: those of the results to where they came from, and those of xs come from where these went,
+/// with that of the tensor that is given back added. So the loss of every rank concerned must depend on what its call returned, or the others wait.
+/// Throws ValueError for ranks that are not there or named twice, or no ranks at all, DTypeError for tensors of another type than `dtype`; CommError
+/// (kCommMismatch) where tag or size are not what the other side sent.
+SINDRI_API std::vector<Tensor> neighbor_exchange(const std::vector<Tensor>& xs, const std::vector<int64_t>& to, const std::vector<int64_t>& from,
+                                                 const std::vector<Shape>& shapes, DType dtype, int64_t tag = 0, const std::string& group = "world");
+/// To rank `to`, which calls recv with the same tag; gives x back, through which its gradient comes.
+SINDRI_API Tensor send(const Tensor& x, int64_t to, int64_t tag = 0, const std::string& group = "world");
+/// What rank `from` sends next, which must be of this shape, type and tag. The gradient goes there.
+SINDRI_API Tensor recv(const Shape& shape, DType dtype, int64_t from, int64_t tag = 0, const std::string& group = "world");
+/// Both at once: x to rank `to`, a tensor of x's shape and type from rank `from`.
+SINDRI_API Tensor send_recv(const Tensor& x, int64_t to, int64_t from, int64_t tag = 0, const std::string& group = "world");
+
 }  // namespace sindri::ops

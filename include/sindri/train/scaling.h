@@ -42,12 +42,14 @@ struct StepModel {
 /// `completion` of ResNet-50, whose last layers hold most of the weights and little of the work.
 SINDRI_API const std::vector<std::pair<double, double>>& resnet50_completion();
 
+/// How long the gradients of one bucket take to compute and to reduce.
 struct BucketTimes {
   double bytes = 0;
   double ready = 0;  ///< r_k
   double start = 0, end = 0;  ///< of its reduction, seconds from the step's start
   double hidden = 0;  ///< share of it that runs beside the backward
 };
+/// What a step is predicted to take.
 struct StepPrediction {
   double seconds = 0, alone = 0;  ///< T(N), T(1)
   double efficiency = 1;  ///< T(1)/T(N)

@@ -89,6 +89,16 @@ def release() -> None:
         context._joined(1, 0)
 
 
+def _release_at_exit() -> None:
+    """A rank that ends while the others have calls to make spoils the job, and must not end as if all was well."""
+    try:
+        release()
+    except CommError as error:
+        print(f'error[E{error.code}] this rank ended, and the others had not: {error}', file=sys.stderr)
+        _comm.leave_code(error.code)
+        _comm.fail_at_exit()
+
+
 def _end_together() -> None:
     """The process's end becomes the group's: an orderly one waits for the others, an exception is told to them."""
     global _hooked
@@ -96,12 +106,13 @@ def _end_together() -> None:
         return
     _hooked = True
     _comm.arm_exit_guard()
-    atexit.register(release)
+    atexit.register(_release_at_exit)
     before = sys.excepthook
 
     def hook(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
         before(kind, error, trace)
-        if issubclass(kind, CommError):
+        if isinstance(error, CommError):
+            _comm.leave_code(error.code)
             raise SystemExit(EXIT_CODE)  # the interpreter ends in order, with that code
         if GlobalComm.INITED:
             _comm.abort(f'{kind.__name__}: {error}')

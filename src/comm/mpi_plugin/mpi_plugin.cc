@@ -111,12 +111,6 @@ int group(MpiHandle comm, const int* ranks, int count, int tag, MpiHandle* out) 
   MPI_Group_free(&some);
   return give(code, part, out);
 }
-int comm_free(MpiHandle* comm) {
-  MPI_Comm c = comm_of(*comm);
-  const int code = MPI_Comm_free(&c);
-  *comm = pack(c);
-  return code;
-}
 
 int window(MpiHandle comm, int64_t bytes, MpiHandle* out, void** bases) {
   void* mine = nullptr;
@@ -131,12 +125,6 @@ int window(MpiHandle comm, int64_t bytes, MpiHandle* out, void** bases) {
     int unit = 0;
     code = MPI_Win_shared_query(win, r, &length, &unit, &bases[r]);
   }
-  return code;
-}
-int window_free(MpiHandle* h) {
-  MPI_Win win = unpack<MPI_Win>(*h);
-  const int code = MPI_Win_free(&win);
-  *h = pack(win);
   return code;
 }
 
@@ -219,9 +207,7 @@ extern "C" __attribute__((visibility("default"))) const MpiTable* sindri_mpi_tab
       .split = split,
       .group = group,
       .size = comm_size,
-      .free = comm_free,
       .window = window,
-      .window_free = window_free,
       .isend = isend,
       .irecv = irecv,
       .test_some = test_some,

@@ -182,21 +182,25 @@ def _exchange(self: Primitive, group: str, x: Tensor) -> Tensor:
     return core.reshape(core.transpose(parts, tuple(to)), tuple(shape))
 
 
-def _host_only(self: Primitive, x: Any = None) -> None:
-    traced = _core.is_tracing_graph() or isinstance(x, Tensor) and x.is_symbolic
-    if traced and not _core.leave_graph(f"ops.{self.name}"):
-        raise TracedValueError(f"ops.{self.name} is no part of a graph: the host waits")
-
-
 def _send(self: Primitive, group: str, x: Any) -> Any:
-    _host_only(self, _same(self, x))
-    _comm.send(x, _known_rank(self, "dest_rank"), self.sr_tag, group)
-    return x
+    return core.send(_same(self, x), _known_rank(self, "dest_rank"), self.sr_tag, group)
 
 
-def _receive(self: Primitive, group: str) -> Any:
-    _host_only(self)
-    return _comm.recv(tuple(self.shape), self.dtype, _known_rank(self, "src_rank"), self.sr_tag, group)
+def _receive(self: Primitive, group: str, x: Any = None) -> Any:
+    return core.recv(tuple(self.shape), self.dtype, _known_rank(self, "src_rank"), self.sr_tag, group)
+
+
+def _neighbors(self: Primitive, xs: Any) -> tuple:
+    return _exchange_with(self, "world", xs)
+
+
+def _exchange_with(self: Primitive, group: str, xs: Any) -> tuple:
+    where, xs = "ops.NeighborExchange", _tensors(self, xs)
+    if [tuple(x.shape) for x in xs] != [tuple(s) for s in self.send_shapes]:
+        fail(ValueError, f"send_shapes are {self.send_shapes}, the tensors' {[tuple(x.shape) for x in xs]}", where)
+    shapes = tuple(tuple(s) for s in self.recv_shapes)
+    made = core.neighbor_exchange(xs, tuple(self.send_rank_ids), tuple(self.recv_rank_ids), shapes, self.recv_type, 0, group)
+    return made if shapes else ()
 
 
 def _alone_with(self: Primitive, *args: Any) -> Any:
@@ -227,16 +231,18 @@ CollectiveGather = _collective("CollectiveGather", _rooted("dest_rank"), _gather
                                dest_rank=REQUIRED, group=_WORLD)
 Barrier = _collective("Barrier", lambda self: None, _barrier, "Waits until every rank has come here. Not part of graphs.", group=_WORLD)
 Send = _collective("Send", _alone_with, _send, "Sends a tensor to rank dest_rank of the group, which receives it with the same sr_tag, in the order of "
-                   "sending; gives the tensor back. Not part of graphs, and without a gradient.", sr_tag=REQUIRED, dest_rank=REQUIRED, group=_WORLD,
-                   group_back=_WORLD)
-Receive = _collective("Receive", _alone_with, _receive, "The tensor, of that shape and type, that rank src_rank of the group sends with the same sr_tag. Not "
-                      "part of graphs, and without a gradient.", sr_tag=REQUIRED, src_rank=REQUIRED, shape=REQUIRED, dtype=REQUIRED, group=_WORLD,
-                      group_back=_WORLD)
+                   "sending; gives the tensor back. The gradient of what it gives back, and that which the receiver sends, are added: the loss must depend "
+                   "on it.", sr_tag=REQUIRED, dest_rank=REQUIRED, group=_WORLD, group_back=_WORLD)
+Receive = _collective("Receive", _alone_with, _receive, "The tensor, of that shape and type, that rank src_rank of the group sends with the same sr_tag. Its "
+                      "gradient goes back to the sender. A tensor that it is called with is not read.", sr_tag=REQUIRED, src_rank=REQUIRED, shape=REQUIRED,
+                      dtype=REQUIRED, group=_WORLD, group_back=_WORLD)
 AlltoAll = _collective("AlltoAll", _all_to_all, _exchange, "Piece i of split_dim goes to rank i; what arrives is joined along concat_dim. Differentiable.",
                        split_count=REQUIRED, split_dim=REQUIRED, concat_dim=REQUIRED, group=_WORLD)
 AllSwap = _AllSwap = _collective("_AllSwap", _not_there, _not_there, "Exchanges pieces of differing sizes between all ranks.", group=_WORLD)
-NeighborExchange = _collective("NeighborExchange", _not_there, _not_there, "Exchanges tensors with the ranks named.", send_rank_ids=REQUIRED,
-                               recv_rank_ids=REQUIRED, recv_shapes=REQUIRED, send_shapes=REQUIRED, recv_type=REQUIRED, group=_WORLD)
+NeighborExchange = _collective("NeighborExchange", _neighbors, _exchange_with,
+                               "Sends tensor i of a tuple to rank send_rank_ids[i], and gives those that come from recv_rank_ids, all at once. Differentiable "
+                               "where something is received.", send_rank_ids=REQUIRED, recv_rank_ids=REQUIRED, recv_shapes=REQUIRED, send_shapes=REQUIRED,
+                               recv_type=REQUIRED, group=_WORLD)
 
 
 # --- operators that auto-parallel inserts: the identity on one rank ---------------------------------------------------------------------
