@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <csetjmp>
 #include <cstddef>
 #include <cstdio>
@@ -13,6 +14,8 @@
 #include <jerror.h>
 #include <jpeglib.h>  // needs <cstdio> and <cstddef> before it
 
+#include "dataset/codec/jpeg_entropy.h"
+#include "dataset/codec/jpeg_segments.h"
 #include "sindri/dataset/dataset.h"
 
 namespace sindri::dataset {
@@ -54,15 +57,63 @@ struct JpegDecoder::State {
   jpeg_decompress_struct info{};
   ErrorManager error{};
   std::vector<uint8_t> cmyk_row;
+  // The file that open() saw, its size, and its segments where it has such.
+  const uint8_t* data = nullptr;
+  size_t bytes = 0;
+  bool seekable = false;
+  JpegSegments segments;
+  JpegEntropy entropy;
 };
 
 namespace {
 
+// The codes that files without tables of their own mean (frames of Motion JPEG).
+struct UsualCodes {
+  std::array<JHUFF_TBL, 2> dc{}, ac{};
+  UsualCodes() {
+    jpeg_compress_struct info{};
+    jpeg_error_mgr errors{};
+    info.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&info);
+    info.in_color_space = JCS_RGB;
+    info.input_components = 3;
+    jpeg_set_defaults(&info);
+    for (size_t i = 0; i < 2; ++i) {
+      dc[i] = *info.dc_huff_tbl_ptrs[i];
+      ac[i] = *info.ac_huff_tbl_ptrs[i];
+    }
+    jpeg_destroy_compress(&info);
+  }
+};
+
+// The library keeps tables from one file to the next, which would lend them to a file whose own are damaged: codes become the usual ones, or none,
+// steps of quantisation those that has_steps() refuses.
+void forget_tables(jpeg_decompress_struct* info) {
+  static const UsualCodes usual;
+  for (size_t i = 0; i < NUM_HUFF_TBLS; ++i) {
+    if (JHUFF_TBL* const t = info->dc_huff_tbl_ptrs[i]; t != nullptr) *t = i < 2 ? usual.dc[i] : JHUFF_TBL{};
+    if (JHUFF_TBL* const t = info->ac_huff_tbl_ptrs[i]; t != nullptr) *t = i < 2 ? usual.ac[i] : JHUFF_TBL{};
+  }
+  for (JQUANT_TBL* const t : info->quant_tbl_ptrs) {
+    if (t != nullptr) t->quantval[0] = 0;
+  }
+}
+
+bool has_steps(const jpeg_decompress_struct& info) {
+  for (int i = 0; i < info.num_components; ++i) {
+    const int at = info.comp_info[i].quant_tbl_no;
+    if (at < 0 || at >= NUM_QUANT_TBLS || info.quant_tbl_ptrs[at] == nullptr || info.quant_tbl_ptrs[at]->quantval[0] == 0) return false;
+  }
+  return true;
+}
+
 bool read_header(jpeg_decompress_struct* info, ErrorManager* error, const uint8_t* data, size_t bytes) {
   if (setjmp(error->jump) != 0) return false;
   jpeg_abort_decompress(info);
+  forget_tables(info);
   jpeg_mem_src(info, data, bytes);
   jpeg_read_header(info, TRUE);
+  if (!info->progressive_mode && jpeg_has_multiple_scans(info) == 0 && !has_steps(*info)) ERREXIT1(info, JERR_NO_QUANT_TABLE, 0);
   return true;
 }
 
@@ -77,13 +128,17 @@ void cmyk_to_rgb(const uint8_t* in, uint8_t* out, int64_t width, bool inverted) 
   }
 }
 
-bool read_rows(jpeg_decompress_struct* info, ErrorManager* error, uint8_t* rgb, uint8_t* cmyk_row) {
-  if (setjmp(error->jump) != 0) return false;
+// part: where the data of the scan are, if not behind its header.
+bool read_rows(JpegDecoder::State* state, const JpegSegments::Part* part, uint8_t* rgb, uint8_t* cmyk_row) {
+  if (setjmp(state->error.jump) != 0) return false;
+  jpeg_decompress_struct* const info = &state->info;
   const bool cmyk = cmyk_row != nullptr;
   info->out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
   info->dct_method = JDCT_ISLOW;
   info->do_fancy_upsampling = TRUE;
   jpeg_start_decompress(info);
+  if (part == nullptr) state->entropy.take_over(info);
+  else if (!state->entropy.take_over(info, part->segments)) ERREXIT(info, JERR_CANT_SUSPEND);
   const size_t stride = static_cast<size_t>(info->output_width) * 3;
   while (info->output_scanline < info->output_height) {
     const JDIMENSION y = info->output_scanline;
@@ -104,12 +159,14 @@ bool read_rows(jpeg_decompress_struct* info, ErrorManager* error, uint8_t* rgb, 
 
 // Columns of the box were rounded to whole iMCUs already, so jpeg_crop_scanline changes neither left nor width. The skip begins at row 0,
 // an iMCU boundary, and ends on one.
-bool read_box(jpeg_decompress_struct* info, ErrorManager* error, const JpegDecoder::Box* box, uint8_t* rgb) {
-  if (setjmp(error->jump) != 0) return false;
+bool read_box(JpegDecoder::State* state, const JpegDecoder::Box* box, uint8_t* rgb) {
+  if (setjmp(state->error.jump) != 0) return false;
+  jpeg_decompress_struct* const info = &state->info;
   info->out_color_space = JCS_RGB;
   info->dct_method = JDCT_ISLOW;
   info->do_fancy_upsampling = TRUE;
   jpeg_start_decompress(info);
+  state->entropy.take_over(info);
   JDIMENSION left = static_cast<JDIMENSION>(box->left), width = static_cast<JDIMENSION>(box->width);
   if (box->left > 0 || box->width < info->output_width) jpeg_crop_scanline(info, &left, &width);
   if (left != box->left || width != box->width) ERREXIT(info, JERR_WIDTH_OVERFLOW);
@@ -134,6 +191,7 @@ JpegDecoder::JpegDecoder() : state_(std::make_unique<State>()) {
   state_->error.base.output_message = output_message;
   if (setjmp(state_->error.jump) != 0) throw InternalError(fmt::format("libjpeg cannot start: {}", state_->error.message));
   jpeg_create_decompress(&state_->info);
+  state_->info.client_data = &state_->entropy;
 }
 
 JpegDecoder::~JpegDecoder() { jpeg_destroy_decompress(&state_->info); }
@@ -143,6 +201,9 @@ ImageSize JpegDecoder::open(const uint8_t* data, int64_t bytes) {
   if (!read_header(&state_->info, &state_->error, data, static_cast<size_t>(bytes)))
     throw BadSample(fmt::format("damaged JPEG: {}", state_->error.message), "", "replace the file, or set data.on_corrupt: replace");
   const ImageSize size{state_->info.image_height, state_->info.image_width};
+  state_->data = data;
+  state_->bytes = static_cast<size_t>(bytes);
+  state_->seekable = false;
   if (size.height * size.width > kMaxPixels)
     throw BadSample(fmt::format("the image has {} x {} pixels, the limit is 64 million", size.width, size.height), "", "make the picture smaller");
   return size;
@@ -151,7 +212,7 @@ ImageSize JpegDecoder::open(const uint8_t* data, int64_t bytes) {
 void JpegDecoder::decode(uint8_t* rgb, int64_t* warnings) {
   const bool cmyk = state_->info.num_components == 4;
   if (cmyk) state_->cmyk_row.resize(static_cast<size_t>(state_->info.image_width) * 4);
-  if (!read_rows(&state_->info, &state_->error, rgb, cmyk ? state_->cmyk_row.data() : nullptr))
+  if (!read_rows(state_.get(), nullptr, rgb, cmyk ? state_->cmyk_row.data() : nullptr))
     throw BadSample(fmt::format("damaged JPEG: {}", state_->error.message), "", "replace the file, or set data.on_corrupt: replace");
   *warnings += state_->error.harmless;
 }
@@ -159,6 +220,18 @@ void JpegDecoder::decode(uint8_t* rgb, int64_t* warnings) {
 JpegDecoder::Box JpegDecoder::window_box(int64_t top, int64_t left, int64_t height, int64_t width) const {
   const jpeg_decompress_struct& info = state_->info;
   if (info.progressive_mode || info.arith_code || (info.num_components != 1 && info.num_components != 3)) return {};
+  state_->seekable = info.restart_interval > 0 && JpegEntropy::serves(&state_->info) && state_->segments.find(state_->data, state_->bytes);
+  if (state_->seekable) {
+    // Whole segments, with the same margin on all sides.
+    const JpegSegments& s = state_->segments;
+    const int64_t down = s.mcu_height(), across = s.segment_width();
+    Box b;
+    b.top = std::max<int64_t>(0, top / down - 1) * down;
+    b.left = std::max<int64_t>(0, left - s.mcu_width()) / across * across;
+    b.height = std::min<int64_t>(info.image_height, ((top + height + down - 1) / down + 1) * down) - b.top;
+    b.width = std::min<int64_t>(info.image_width, (left + width + s.mcu_width() + across - 1) / across * across) - b.left;
+    return b;
+  }
   const int64_t w = info.image_width, mcu_h = info.max_v_samp_factor * DCTSIZE, mcu_w = info.max_h_samp_factor * DCTSIZE;
   // Smoothed chroma at the window's edge needs its neighbours: one iMCU row above, one iMCU column on each side. Below, the library
   // itself reads on as far as it must.
@@ -171,7 +244,14 @@ JpegDecoder::Box JpegDecoder::window_box(int64_t top, int64_t left, int64_t heig
 }
 
 void JpegDecoder::decode_window(const Box& box, uint8_t* rgb, int64_t* warnings) {
-  if (!read_box(&state_->info, &state_->error, &box, rgb))
+  if (state_->seekable) {
+    const JpegSegments::Part part = state_->segments.part(box.top, box.left, box.top + box.height, box.left + box.width);
+    if (!read_header(&state_->info, &state_->error, part.header.data(), part.header.size()) || !read_rows(state_.get(), &part, rgb, nullptr))
+      throw BadSample(fmt::format("damaged JPEG: {}", state_->error.message), "", "replace the file, or set data.on_corrupt: replace");
+    *warnings += state_->error.harmless;
+    return;
+  }
+  if (!read_box(state_.get(), &box, rgb))
     throw BadSample(fmt::format("damaged JPEG: {}", state_->error.message), "", "replace the file, or set data.on_corrupt: replace");
   *warnings += state_->error.harmless;
 }

@@ -35,8 +35,9 @@ class JpegDecoder {
   /// Decodes the box that window_box() gave into RGB rows of box.width * 3 bytes, and stops there.
   void decode_window(const Box& box, uint8_t* rgb, int64_t* warnings);
 
- private:
   struct State;
+
+ private:
   std::unique_ptr<State> state_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "dataset/node.h"
 #include "dataset/sources/byte_files.h"
+#include "dataset/transforms/tail_simd.h"
 #include "sindri/dataset/registry.h"
 
 namespace sindri::dataset {
@@ -50,12 +51,7 @@ class CifarSource : public Source {
     const auto [file, row] = locate(row_id);
     const uint8_t* record = files_[file]->data() + row * record_bytes();
     uint8_t* image = scratch.arena.allocate(3 * kPixels);
-    const uint8_t* planes = record + labels_;
-    for (int64_t i = 0; i < kPixels; ++i) {
-      image[3 * i] = planes[i];
-      image[3 * i + 1] = planes[kPixels + i];
-      image[3 * i + 2] = planes[2 * kPixels + i];
-    }
+    SINDRI_SIMD_CALL(tail_join)(record + labels_, kPixels, kPixels, image);
     out[0] = {image, DType::kUInt8, {32, 32, 3}};
     for (int64_t k = 0; k < labels_; ++k) out[static_cast<size_t>(k) + 1] = label_value(scratch, record[k]);
   }

@@ -1,5 +1,4 @@
 // The 8x8 handwritten digits (dataset/digits/README.md): a CSV file, packed or not, of 64 pixels 0..16 and a label per line.
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <xxhash.h>
@@ -13,6 +12,7 @@
 #include "dataset/node.h"
 #include "dataset/sources/byte_files.h"
 #include "sindri/dataset/registry.h"
+#include "src/core/installation.h"
 
 namespace sindri::dataset {
 
@@ -23,22 +23,9 @@ constexpr int kMaxPixel = 16, kClasses = 10;
 constexpr int64_t kTestEvery = 5;  // lines 5, 10, 15, … are the test set
 constexpr int64_t kMaxText = int64_t{64} << 20;  // the real file has 264,712 bytes; a small packed file must not grow without bound
 
-// In the folder where the sources are built, else in the installation, or the sources, that this library belongs to.
 std::string default_file() {
-  const std::string here = "dataset/digits/digits.csv.gz";
-  struct stat info {};
-  Dl_info library{};
-  if (stat(here.c_str(), &info) == 0 || dladdr(reinterpret_cast<const void*>(&default_file), &library) == 0 || library.dli_fname == nullptr) return here;
-  std::string folder = library.dli_fname;
-  const size_t slash = folder.rfind('/');
-  folder = slash == std::string::npos ? "." : folder.substr(0, slash);
-  for (const char* up : {"/..", "/../.."}) {
-    for (const char* inside : {"/share/sindri/digits/digits.csv.gz", "/dataset/digits/digits.csv.gz"}) {
-      const std::string file = folder + up + inside;
-      if (stat(file.c_str(), &info) == 0) return file;
-    }
-  }
-  return here;
+  const std::string here = "dataset/digits/digits.csv.gz", found = find_installed(here, "digits/digits.csv.gz");
+  return found.empty() ? here : found;
 }
 
 class DigitsSource : public Source {

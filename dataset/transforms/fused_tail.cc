@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "dataset/transforms/pixels_simd.h"
 #include "dataset/transforms/tail_simd.h"
 #include "dataset/transforms/vision_ops.h"
 
@@ -96,47 +97,84 @@ class FusedTailOp : public RowOp {
     for (const auto& [op, number] : flips_) flip ^= op->flips(draws(call, number));
     const int64_t c = d.channels, plane = w.height * w.width;
     uint8_t* out = call.output(0, to_, chw_ ? Shape{c, w.height, w.width} : Shape{w.height, w.width, c});
+    if (!chw_) return write_pixels(call, d, w, flip, out);
     const int64_t size = static_cast<int64_t>(dtype_size(to_));
-    // One row of the window as byte planes, and one plane of it as floats where the output is not float planes.
-    uint8_t* const planes = call.scratch.arena.allocate(c * w.width);
-    float* const row = reinterpret_cast<float*>(call.scratch.arena.allocate(w.width * 4));
+    // Some rows of the window as byte planes, and of one plane as floats where the output is not float planes.
+    const int64_t n = tail_rows(w.height, c * w.width);
+    uint8_t* const planes = call.scratch.arena.allocate(n * c * w.width);
+    uint8_t* const laid = flip ? call.scratch.arena.allocate(n * c * w.width) : planes;
+    float* const floats = to_ == DType::kFloat32 ? nullptr : reinterpret_cast<float*>(call.scratch.arena.allocate(n * w.width * 4));
     const auto arithmetic = SINDRI_SIMD_CALL(tail_arithmetic_row);
-    for (int64_t y = 0; y < w.height; ++y) {
-      load_row(in, d, w, y, flip, planes);
+    for (int64_t y = 0; y < w.height; y += n) {
+      const int64_t rows = std::min(n, w.height - y), part = rows * w.width;
+      load_rows(call.inputs[0], d, {w.top + y, w.left, rows, w.width}, laid, planes);
       for (int64_t k = 0; k < c; ++k) {
-        if (chw_ && to_ == DType::kFloat32) {
-          arithmetic(planes + k * w.width, w.width, f_, k, reinterpret_cast<float*>(out) + k * plane + y * w.width);
-          continue;
-        }
-        arithmetic(planes + k * w.width, w.width, f_, k, row);
-        const int64_t first = chw_ ? k * plane + y * w.width : y * w.width * c + k;
-        store_row(row, w.width, chw_ ? 1 : c, out + first * size);
+        uint8_t* const to = out + (k * plane + y * w.width) * size;
+        arithmetic(planes + k * part, part, f_, k, floats == nullptr ? reinterpret_cast<float*>(to) : floats);
+        if (floats != nullptr) store_row(floats, part, to);
       }
     }
   }
 
-  // Row y of the window, mirrored if asked, as c byte planes; fill value outside the image.
-  void load_row(const Value& in, const ImageDims& d, const Window& w, int64_t y, bool flip, uint8_t* planes) const {
-    const int64_t sy = w.top + y;
+  // Channels last: rows as they lie, the whole image in one go where nothing is cut off or turned round.
+  void write_pixels(RowCall& call, const ImageDims& d, const Window& w, bool flip, uint8_t* out) const {
+    const Value& in = call.inputs[0];
+    const int64_t c = d.channels, size = static_cast<int64_t>(dtype_size(to_));
+    const bool whole = !flip && to_ == DType::kFloat32 && w.top == 0 && w.left == 0 && w.height == d.height && w.width == d.width;
+    const int64_t rows = whole ? 1 : w.height, n = whole ? in.shape.numel() : w.width * c;
+    uint8_t* const bytes = whole ? nullptr : call.scratch.arena.allocate(n);
+    float* const floats = to_ == DType::kFloat32 ? nullptr : reinterpret_cast<float*>(call.scratch.arena.allocate(n * 4));
+    const auto arithmetic = SINDRI_SIMD_CALL(tail_interleaved);
+    for (int64_t y = 0; y < rows; ++y) {
+      const uint8_t* const from = whole ? in.data : pixel_row(in, d, w, y, flip, bytes);
+      arithmetic(from, n, c, f_, floats == nullptr ? reinterpret_cast<float*>(out) + y * n : floats);
+      if (floats != nullptr) store_row(floats, n, out + y * n * size);
+    }
+  }
+
+  // Row y of the window, mirrored if asked: in the image where it can stay there, else made in `memory`.
+  const uint8_t* pixel_row(const Value& in, const ImageDims& d, const Window& w, int64_t y, bool flip, uint8_t* memory) const {
+    const int64_t sy = w.top + y, c = d.channels;
     const int64_t x0 = sy < 0 || sy >= d.height ? w.width : std::clamp<int64_t>(-w.left, 0, w.width);
     const int64_t x1 = x0 == w.width ? w.width : std::clamp<int64_t>(d.width - w.left, x0, w.width);
+    const uint8_t* const inside = x1 <= x0 ? nullptr : in.data + (sy * d.width + w.left + x0) * c;
+    if (x0 == 0 && x1 == w.width && !flip) return inside;
     if (x0 > 0 || x1 < w.width) {
-      for (int64_t k = 0; k < d.channels; ++k) {
-        const auto& fill = crop_->fill;
-        std::memset(planes + k * w.width, static_cast<int>(fill[fill.size() == 1 ? 0 : static_cast<size_t>(k)]), static_cast<size_t>(w.width));
-      }
+      const auto& fill = crop_->fill;
+      for (int64_t i = 0; i < w.width * c; ++i) memory[i] = static_cast<uint8_t>(fill[fill.size() == 1 ? 0 : static_cast<size_t>(i % c)]);
     }
-    if (x1 <= x0) return;
-    const int64_t first = flip ? w.width - x1 : x0;
-    SINDRI_SIMD_CALL(tail_split_row)(in.data + (sy * d.width + w.left + x0) * d.channels, x1 - x0, d.channels, flip, planes + first, w.width);
+    if (inside == nullptr) return memory;
+    uint8_t* const to = memory + (flip ? w.width - x1 : x0) * c;
+    if (flip) SINDRI_SIMD_CALL(pixels_reverse)(inside, x1 - x0, c, to);
+    else std::memcpy(to, inside, static_cast<size_t>((x1 - x0) * c));
+    return memory;
   }
 
-  void store_row(const float* row, int64_t n, int64_t stride, uint8_t* out) const {
+  // The window as c byte planes; fill value outside the image. Mirrored where `laid` is memory of its own: there the rows are laid in reverse order, then
+  // each plane is turned round as a whole, for rows of few pixels by themselves would not fill vectors.
+  void load_rows(const Value& in, const ImageDims& d, const Window& w, uint8_t* laid, uint8_t* planes) const {
+    const bool flip = laid != planes;
+    const int64_t y0 = std::clamp<int64_t>(-w.top, 0, w.height), y1 = std::clamp<int64_t>(d.height - w.top, y0, w.height);
+    const int64_t x0 = std::clamp<int64_t>(-w.left, 0, w.width), x1 = std::clamp<int64_t>(d.width - w.left, x0, w.width);
+    const int64_t plane = w.height * w.width, c = d.channels;
+    if (x0 > 0 || x1 < w.width || y0 > 0 || y1 < w.height) {
+      const auto& fill = crop_->fill;
+      for (int64_t k = 0; k < c; ++k)
+        std::memset(laid + k * plane, static_cast<int>(fill[fill.size() == 1 ? 0 : static_cast<size_t>(k)]), static_cast<size_t>(plane));
+    }
+    if (y1 > y0 && x1 > x0) {
+      const uint8_t* const from = in.data + ((w.top + y0) * d.width + w.left + x0) * c;
+      uint8_t* const to = laid + (flip ? w.height - 1 - y0 : y0) * w.width + x0;
+      SINDRI_SIMD_CALL(tail_split)(from, d.width * c, y1 - y0, x1 - x0, c, to, flip ? -w.width : w.width, plane);
+    }
+    for (int64_t k = 0; flip && k < c; ++k) SINDRI_SIMD_CALL(pixels_reverse)(laid + k * plane, plane, 1, planes + k * plane);
+  }
+
+  void store_row(const float* row, int64_t n, uint8_t* out) const {
     auto store = [&](auto* y) {
-      for (int64_t i = 0; i < n; ++i) y[i * stride] = row[i];
+      for (int64_t i = 0; i < n; ++i) y[i] = row[i];
     };
-    if (to_ == DType::kFloat32) store(reinterpret_cast<float*>(out));
-    else if (to_ == DType::kFloat16) store(reinterpret_cast<float16*>(out));
+    if (to_ == DType::kFloat16) store(reinterpret_cast<float16*>(out));
     else store(reinterpret_cast<bfloat16*>(out));
   }
 
@@ -180,7 +218,9 @@ Fused fuse_ops(std::span<const FusePart> parts) {
     arithmetic |= *p == kRescale || *p == kNormalize || *p == kCast;
     if (arithmetic) useful = n + 1;  // without arithmetic the result would stay uint8
   }
-  if (useful < 2) return {};
+  // One alone gains from the loops over bytes, too, but a TypeCast, which may be of a label.
+  const bool alone = useful == 1 && (*tail_part(*parts[0].op) == kRescale || *tail_part(*parts[0].op) == kNormalize);
+  if (useful < 2 && !alone) return {};
   return {std::make_shared<FusedTailOp>(parts.first(useful)), useful, parts[0].number};
 }
 

@@ -1,13 +1,13 @@
-// cv::resize on memory of ours, and the decoders of formats other than JPEG.
+// cv::resize on memory of ours, and which decoder reads a file.
 #include "dataset/transforms/resize.h"
 
 #include <fmt/format.h>
 
 #include <cstring>
 #include <opencv2/core.hpp>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
+#include "dataset/codec/decode.h"
 #include "dataset/codec/image_header.h"
 #include "dataset/codec/jpeg.h"
 
@@ -67,23 +67,17 @@ Value decode_other(const Value& bytes, Scratch& scratch) {
   if (header->size.height < 1 || header->size.width < 1 || header->size.height > kMaxPixels / header->size.width)
     throw BadSample(fmt::format("the {} image has {} x {} pixels, the limit is 64 million", header->format, header->size.width, header->size.height), "",
                     "make the picture smaller");
-  single_threaded_opencv();
-  try {
-    const cv::Mat file(1, static_cast<int>(bytes.nbytes()), CV_8U, const_cast<uint8_t*>(bytes.data));
-    const cv::Mat bgr = cv::imdecode(file, cv::IMREAD_COLOR | cv::IMREAD_IGNORE_ORIENTATION);
-    if (bgr.empty())
-      throw BadSample(fmt::format("the {} image cannot be decoded: it is damaged, or of a kind OpenCV does not read", header->format), "",
-                      "replace the file, or set data.on_corrupt: replace");
-    if (bgr.type() != CV_8UC3) throw InternalError(fmt::format("cv::imdecode gave type {}", bgr.type()));
-    Value v{nullptr, DType::kUInt8, {bgr.rows, bgr.cols, 3}};
+  using Decoder = void (*)(const uint8_t*, int64_t, ImageSize, uint8_t*);
+  static constexpr std::pair<std::string_view, Decoder> kDecoders[] = {{"PNG", decode_png}, {"BMP", decode_bmp}, {"TIFF", decode_tiff}, {"WebP", decode_webp}};
+  for (const auto& [format, decode] : kDecoders) {
+    if (format != header->format) continue;
+    Value v{nullptr, DType::kUInt8, {header->size.height, header->size.width, 3}};
     uint8_t* out = scratch.arena.allocate(v.nbytes());
-    cv::Mat rgb(bgr.rows, bgr.cols, CV_8UC3, out);
-    cv::cvtColor(bgr, rgb, cv::COLOR_BGR2RGB);
+    decode(bytes.data, bytes.nbytes(), header->size, out);
     v.data = out;
     return v;
-  } catch (const cv::Exception& e) {
-    throw BadSample(fmt::format("the {} image cannot be decoded: {}", header->format, e.what()), "", "replace the file, or set data.on_corrupt: replace");
   }
+  throw InternalError(fmt::format("no decoder of {} images", header->format));
 }
 
 }  // namespace

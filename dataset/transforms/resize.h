@@ -1,10 +1,15 @@
 // Resizing through OpenCV, which calls into one thread.
 #pragma once
 
+#include <utility>
+
 #include "dataset/transforms/vision_ops.h"
 
 namespace sindri::dataset {
 
+inline constexpr int64_t kMaxResizedSide = 65536;
+/// (height, width) when the shorter edge becomes `edge`.
+std::pair<int64_t, int64_t> size_by_short_edge(int64_t height, int64_t width, int64_t edge, vision::LongEdge long_edge);
 const char* inter_name(vision::Inter i);
 /// Resizes a window that lies inside the image call.inputs[0] to output 0, [height, width(, C)].
 void resize_window(RowCall& call, const ImageDims& d, const Window& window, int64_t height, int64_t width, vision::Inter inter);

@@ -1,6 +1,7 @@
-// The inner loops of the fused tail: one row of uint8 pixels to float planes or pixels.
+// The inner loops of the fused tail: uint8 pixels to float planes or pixels.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "src/device/cpu/simd.h"
@@ -15,9 +16,16 @@ struct TailArithmetic {
   float scale[3], bias[3];
 };
 
+/// Rows of a picture of `height` rows with `bytes` each that are taken at once: as many as stay in the first-level cache between two loops.
+inline int64_t tail_rows(int64_t height, int64_t bytes) { return std::clamp<int64_t>(16384 / bytes, 1, height); }
+
 }  // namespace sindri::dataset
 
-// split_row: [width] pixels of c channels at src -> c byte planes `plane` apart, mirrored when flip.
-// arithmetic_row: n bytes of channel c -> floats.
-SINDRI_SIMD_DECLARE(void tail_split_row(const uint8_t* src, int64_t width, int64_t channels, bool flip, uint8_t* planes, int64_t plane);
-                    void tail_arithmetic_row(const uint8_t* x, int64_t n, const ::sindri::dataset::TailArithmetic& f, int64_t channel, float* y);)
+// split: a rectangle of `rows` x `width` pixels of c (1 or 3) channels, whose rows begin `stride` bytes apart -> c byte planes `plane` apart with rows
+// `pitch` apart. join: three planes of n bytes, `plane` apart -> n pixels.
+// arithmetic_row: n bytes of channel c -> floats. interleaved: n bytes of whole pixels of 1 or 3 channels -> as many floats.
+SINDRI_SIMD_DECLARE(void tail_split(const uint8_t* src, int64_t stride, int64_t rows, int64_t width, int64_t channels, uint8_t* planes, int64_t pitch,
+                                    int64_t plane);
+                    void tail_join(const uint8_t* planes, int64_t plane, int64_t n, uint8_t* pixels);
+                    void tail_arithmetic_row(const uint8_t* x, int64_t n, const ::sindri::dataset::TailArithmetic& f, int64_t channel, float* y);
+                    void tail_interleaved(const uint8_t* x, int64_t n, int64_t channels, const ::sindri::dataset::TailArithmetic& f, float* y);)

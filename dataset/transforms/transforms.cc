@@ -170,23 +170,66 @@ struct Transform::Calls {
 Transform::Transform(std::shared_ptr<const RowOp> op) : op_(std::move(op)), calls_(std::make_shared<Calls>()) {}
 std::string Transform::str() const { return op_->str(); }
 
-Tensor Transform::operator()(const Tensor& input) const {
+bool Transform::random() const { return op_->random(); }
+std::pair<int, int> Transform::columns() const { return {op_->num_inputs(), op_->num_outputs()}; }
+
+namespace {
+
+/// Results lie in tensors from the start where their shapes are known ahead, else in scratch.
+std::vector<Tensor> apply_op(const RowOp& op, const std::vector<Tensor>& inputs, const DrawKey& key) {
   const DeviceScope host(Device{});
-  ColumnInfo info{"input", input.dtype(), input.shape()};
+  const size_t outputs = static_cast<size_t>(op.num_outputs());
+  if (op.num_inputs() != 0 && inputs.size() != static_cast<size_t>(op.num_inputs()))
+    throw ValueError(fmt::format("{} takes {} values, it is given {}", op.str(), op.num_inputs(), inputs.size()));
+  std::vector<ColumnInfo> infos;
+  std::vector<Tensor> dense;
+  std::vector<Value> in, out(outputs);
+  for (const Tensor& t : inputs) {
+    infos.push_back({"input", t.dtype(), t.shape()});
+    dense.push_back(t.contiguous());
+    in.push_back({static_cast<const uint8_t*>(dense.back().raw_data()), t.dtype(), t.shape()});
+  }
+  const std::vector<ColumnInfo> known = op.infer(infos);
+  thread_local int t_depth = 0;  // an operation may call functions that come here again
+  thread_local Scratch t_scratch;
+  std::unique_ptr<Scratch> inner;
+  if (t_depth > 0) inner = std::make_unique<Scratch>();
+  Scratch& scratch = inner ? *inner : t_scratch;
+  struct Depth {
+    int& d;
+    explicit Depth(int& n) : d(++n) {}
+    ~Depth() { --d; }
+  } depth(t_depth);
+  scratch.arena.reset();
+  scratch.tensors.clear();
+  std::vector<Tensor> results(outputs);
+  std::vector<Slot> slots(outputs);
+  for (size_t k = 0; k < outputs; ++k) {
+    if (!known[k].fully_known()) continue;
+    results[k] = Tensor::empty(known[k].shape, known[k].dtype);
+    slots[k] = {static_cast<uint8_t*>(results[k].mutable_raw_data()), known[k].dtype, known[k].shape};
+  }
+  RowCall call(scratch, key, in, out, slots);
+  op.run(call);
+  for (size_t k = 0; k < outputs; ++k) {
+    if (slots[k].data == nullptr) results[k] = Tensor::from_data(out[k].shape, out[k].dtype, out[k].data);
+  }
+  scratch.tensors.clear();
+  return results;
+}
+
+}  // namespace
+
+std::vector<Tensor> Transform::apply(const std::vector<Tensor>& inputs, uint64_t key) const { return apply_op(*op_, inputs, {key, 0, 0, 0}); }
+
+Tensor Transform::operator()(const Tensor& input) const {
   if (op_->num_outputs() != 1) throw ValueError(fmt::format("{} has {} outputs and cannot be called on one tensor", op_->str(), op_->num_outputs()));
-  op_->infer(std::span<const ColumnInfo>(&info, 1));
-  Scratch scratch;
-  const Tensor dense = input.contiguous();
-  const Value in{static_cast<const uint8_t*>(dense.raw_data()), dense.dtype(), dense.shape()};
-  Value out;
   DrawKey key{seed_key(get_seed()), 0, 0, 0};
   if (op_->random()) {
     key.op = calls_->place();
     key.position = calls_->count.fetch_add(1);
   }
-  RowCall call(scratch, key, std::span<const Value>(&in, 1), std::span<Value>(&out, 1), {});
-  op_->run(call);
-  return Tensor::from_data(out.shape, out.dtype, out.data);
+  return apply_op(*op_, {input}, key)[0];
 }
 
 namespace transforms {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "dataset/transforms/pixels_simd.h"
 #include "dataset/transforms/resize.h"
 #include "dataset/transforms/vision_ops.h"
 
@@ -32,45 +33,15 @@ void check_image(const ColumnInfo& c, const char* who) {
                      c.shape.rank() == 1 ? "put Decode before it" : "put it before HWC2CHW and before batch()");
 }
 
+std::pair<int64_t, int64_t> size_by_short_edge(int64_t height, int64_t width, int64_t edge, vision::LongEdge long_edge) {
+  const float exact = static_cast<float>(std::max(height, width)) / static_cast<float>(std::min(height, width)) * static_cast<float>(edge);
+  // Not above what is refused anyway: a larger number has no place in 64 bits.
+  const float bounded = std::min(exact, static_cast<float>(4 * kMaxResizedSide));
+  const int64_t longer = long_edge == vision::LongEdge::kRound ? std::lround(bounded) : static_cast<int64_t>(bounded);
+  return height <= width ? std::pair(edge, longer) : std::pair(longer, edge);
+}
+
 namespace {
-
-// Where a border takes its pixel from; -1: the fill value.
-int64_t border_index(int64_t i, int64_t n, vision::Border border) {
-  if (i >= 0 && i < n) return i;
-  if (border == vision::Border::kConstant) return -1;
-  if (border == vision::Border::kEdge) return std::clamp<int64_t>(i, 0, n - 1);
-  if (n == 1) return 0;
-  const int64_t period = border == vision::Border::kReflect ? 2 * (n - 1) : 2 * n;  // reflect: the edge pixel is not repeated
-  int64_t m = i % period;
-  if (m < 0) m += period;
-  return m < n ? m : border == vision::Border::kReflect ? period - m : period - 1 - m;
-}
-
-template <class T> void copy_window(const T* src, const ImageDims& d, const Window& w, vision::Border border, const std::vector<int64_t>& fill, T* dst) {
-  const int64_t c = d.channels;
-  // Columns [inside0, inside1) of the window lie in the image and are copied as one run.
-  const int64_t inside0 = std::clamp<int64_t>(-w.left, 0, w.width), inside1 = std::clamp<int64_t>(d.width - w.left, inside0, w.width);
-  for (int64_t y = 0; y < w.height; ++y) {
-    const int64_t sy = border_index(w.top + y, d.height, border);
-    T* row = dst + y * w.width * c;
-    auto outside = [&](int64_t from, int64_t to) {
-      for (int64_t x = from; x < to; ++x) {
-        const int64_t sx = sy < 0 ? -1 : border_index(w.left + x, d.width, border);
-        for (int64_t k = 0; k < c; ++k) {
-          row[x * c + k] = sx < 0 ? static_cast<T>(fill[fill.size() == 1 ? 0 : static_cast<size_t>(k)]) : src[(sy * d.width + sx) * c + k];
-        }
-      }
-    };
-    if (sy < 0) {
-      outside(0, w.width);
-      continue;
-    }
-    outside(0, inside0);
-    if (inside1 > inside0)
-      std::memcpy(row + inside0 * c, src + (sy * d.width + w.left + inside0) * c, static_cast<size_t>((inside1 - inside0) * c) * sizeof(T));
-    outside(inside1, w.width);
-  }
-}
 
 std::string size_str(const vision::Size& s) { return s.width < 0 ? fmt::format("{}", s.height) : fmt::format("({}, {})", s.height, s.width); }
 
@@ -192,15 +163,10 @@ class ResizeOp : public RowOp {
   }
 
  private:
-  static constexpr int64_t kMaxSide = 65536, kMaxPixels = 64'000'000;
+  static constexpr int64_t kMaxSide = kMaxResizedSide, kMaxPixels = 64'000'000;
   std::pair<int64_t, int64_t> resized(int64_t h, int64_t w) const {
     if (size_.width > 0) return {size_.height, size_.width};
-    const int64_t s = size_.height;
-    const float exact = static_cast<float>(std::max(h, w)) / static_cast<float>(std::min(h, w)) * static_cast<float>(s);
-    // Not above what run() refuses anyway: a larger number has no place in 64 bits.
-    const float bounded = std::min(exact, static_cast<float>(4 * kMaxSide));
-    const int64_t longer = long_edge_ == vision::LongEdge::kRound ? std::lround(bounded) : static_cast<int64_t>(bounded);
-    return h <= w ? std::pair(s, longer) : std::pair(longer, s);
+    return size_by_short_edge(h, w, size_.height, long_edge_);
   }
   vision::Size size_;
   vision::Inter inter_;
@@ -252,6 +218,8 @@ class RandomResizedCropOp : public RowOp {
     inner.inputs = std::span<const Value>(&part.pixels, 1);
     resize_window(inner, {part.pixels.shape[0], part.pixels.shape[1], 3}, w, size_.height, size_.width, o_.interpolation);
   }
+  bool decodes() const { return decodes_; }
+  Window window(const ImageDims& d, PhiloxSequence draws) const { return crop_box(d, draws); }
   std::shared_ptr<const RowOp> decoding() const { return decodes_ ? nullptr : std::make_shared<RandomResizedCropOp>(size_, o_, true); }
 
  private:
@@ -306,8 +274,15 @@ std::shared_ptr<const RowOp> fuse_decode_crop(const RowOp& decode, const RowOp& 
   return resized_crop->decoding();
 }
 
+std::function<Window(const ImageDims&, PhiloxSequence)> window_of(const RowOp& crop) {
+  if (const auto* c = dynamic_cast<const CropOp*>(&crop)) return [c](const ImageDims& d, PhiloxSequence draws) { return c->window(d, draws); };
+  const auto* r = dynamic_cast<const RandomResizedCropOp*>(&crop);
+  if (r == nullptr || r->decodes()) return {};
+  return [r](const ImageDims& d, PhiloxSequence draws) { return r->window(d, draws); };
+}
+
 std::vector<ColumnInfo> CropOp::infer(std::span<const ColumnInfo> in) const {
-  check_image(in[0], "crop");
+  check_any_image(in[0], "crop");
   ColumnInfo c = in[0];
   if (c.rank_known) c.shape = with_size(c, height, width);
   return {c};
@@ -315,32 +290,30 @@ std::vector<ColumnInfo> CropOp::infer(std::span<const ColumnInfo> in) const {
 
 void CropOp::run(RowCall& call) const {
   const Value& in = call.inputs[0];
-  const ImageDims d = image_dims(in, "crop");
+  const ImageDims d = any_image(in, "crop");
+  if (fill.size() > 1 && d.channels > static_cast<int64_t>(fill.size()))
+    throw BadSample(fmt::format("crop: the image {} has more channels than the fill value", value_str(in)));
   const Window w = window(d, call.draws());
   Shape shape = in.shape;
   shape[0] = height;
   shape[1] = width;
   uint8_t* out = call.output(0, in.dtype, shape);
-  if (in.dtype == DType::kUInt8) copy_window(in.data, d, w, border, fill, out);
-  else copy_window(reinterpret_cast<const float*>(in.data), d, w, border, fill, reinterpret_cast<float*>(out));
+  copy_window(in, d, w, border, fill, out);
 }
 
 std::string FlipOp::str() const { return random_ ? fmt::format("RandomHorizontalFlip(prob={})", prob) : "HorizontalFlip()"; }
 std::vector<ColumnInfo> FlipOp::infer(std::span<const ColumnInfo> in) const {
-  check_image(in[0], "RandomHorizontalFlip");
+  check_any_image(in[0], "RandomHorizontalFlip");
   return {in[0]};
 }
 void FlipOp::run(RowCall& call) const {
   const Value& in = call.inputs[0];
-  const ImageDims d = image_dims(in, "RandomHorizontalFlip");
+  const ImageDims d = any_image(in, "RandomHorizontalFlip");
   if (!flips(call.draws())) return call.forward(0, in);
   uint8_t* out = call.output(0, in.dtype, in.shape);
-  const size_t pixel = static_cast<size_t>(d.channels) * dtype_size(in.dtype);
-  for (int64_t y = 0; y < d.height; ++y) {
-    const uint8_t* src = in.data + static_cast<size_t>(y * d.width) * pixel;
-    uint8_t* dst = out + static_cast<size_t>((y + 1) * d.width) * pixel;
-    for (int64_t x = 0; x < d.width; ++x) std::memcpy(dst -= pixel, src + static_cast<size_t>(x) * pixel, pixel);
-  }
+  const int64_t pixel = d.channels * static_cast<int64_t>(dtype_size(in.dtype)), row = d.width * pixel;
+  const auto reverse = SINDRI_SIMD_CALL(pixels_reverse);
+  for (int64_t y = 0; y < d.height; ++y) reverse(in.data + y * row, d.width, pixel, out + y * row);
 }
 
 std::string RescaleOp::str() const { return fmt::format("Rescale({}, {})", scale, bias); }
@@ -402,11 +375,13 @@ void NormalizeOp::run(RowCall& call) const {
   if (scale.size() > 1 && channels != static_cast<int64_t>(scale.size()))
     throw BadSample(fmt::format("Normalize: the image {} has {} channels, the mean has {} values", value_str(in), channels, scale.size()));
   float* out = reinterpret_cast<float*>(call.output(0, DType::kFloat32, in.shape));
-  const int64_t n = in.shape.numel(), plane = channels == 0 ? 0 : n / channels;
+  const int64_t plane = channels == 0 ? 0 : in.shape.numel() / channels;
   auto normalize = [&](const auto* x) {
-    for (int64_t i = 0; i < n; ++i) {
-      const size_t c = scale.size() == 1 ? 0 : static_cast<size_t>(hwc ? i % channels : i / plane);
-      out[i] = static_cast<float>(x[i]) * scale[c] + bias[c];
+    const bool one = scale.size() == 1;
+    for (int64_t k = 0; k < channels; ++k) {
+      const float a = scale[one ? 0 : static_cast<size_t>(k)], b = bias[one ? 0 : static_cast<size_t>(k)];
+      const int64_t first = hwc ? k : k * plane, step = hwc ? channels : 1;
+      for (int64_t i = 0; i < plane; ++i) out[first + i * step] = static_cast<float>(x[first + i * step]) * a + b;
     }
   };
   if (in.dtype == DType::kUInt8) normalize(in.data);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,10 +43,17 @@ ImageDims image_dims(const Value& v, const char* who);
 /// The same for what is known ahead; throws ValueError when no row could be an image of uint8 or float32.
 void check_image(const ColumnInfo& c, const char* who);
 
+/// The same for operations that only move pixels: any element type, any number of channels.
+ImageDims any_image(const Value& v, const std::string& who);
+void check_any_image(const ColumnInfo& c, const std::string& who);
+
 /// A window into an image, possibly reaching over its edges, where `fill` stands.
 struct Window {
   int64_t top, left, height, width;
 };
+
+/// Copies a window of an image of any element type; `fill` has one number, or one for each channel.
+void copy_window(const Value& in, const ImageDims& d, const Window& w, vision::Border border, const std::vector<int64_t>& fill, uint8_t* out);
 
 class CropOp : public RowOp {  // RandomCrop and CenterCrop: what comes out is a window of the input
  public:
@@ -56,6 +64,9 @@ class CropOp : public RowOp {  // RandomCrop and CenterCrop: what comes out is a
   std::vector<int64_t> fill = {0};
   int64_t height = 0, width = 0;
 };
+
+/// Which window of an image a crop takes for these draws; empty for what is no crop.
+std::function<Window(const ImageDims&, PhiloxSequence)> window_of(const RowOp& crop);
 
 class FlipOp : public RowOp {
  public:

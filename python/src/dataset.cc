@@ -17,12 +17,35 @@
 #include <vector>
 
 #include "python/src/casters.h"
+#include "python/src/dataset_values.h"
 #include "sindri/dataset/dataset.h"
 #include "sindri/dataset/transforms.h"
 #include "sindri/dataset/vision.h"
 #include "sindri/device/device.h"
 
 namespace sindri::python {
+
+dataset::vision::Size size_of(const std::vector<int64_t>& s) {
+  if (s.size() == 1) return dataset::vision::Size(s[0]);
+  if (s.size() == 2) return dataset::vision::Size(s[0], s[1]);
+  throw ValueError(fmt::format("size has {} numbers, expected one or two", s.size()), "", "give an edge, or (height, width)");
+}
+
+dataset::vision::Inter inter_of(const std::string& name) {
+  if (name == "NEAREST") return dataset::vision::Inter::kNearest;
+  if (name == "LINEAR") return dataset::vision::Inter::kLinear;
+  if (name == "CUBIC") return dataset::vision::Inter::kCubic;
+  if (name == "AREA") return dataset::vision::Inter::kArea;
+  throw ValueError(fmt::format("interpolation {} is not known", name), "", "use NEAREST, LINEAR, CUBIC or AREA");
+}
+
+dataset::vision::Border border_of(const std::string& name) {
+  if (name == "constant") return dataset::vision::Border::kConstant;
+  if (name == "edge") return dataset::vision::Border::kEdge;
+  if (name == "reflect") return dataset::vision::Border::kReflect;
+  if (name == "symmetric") return dataset::vision::Border::kSymmetric;
+  throw ValueError(fmt::format("padding mode {} is not known", name), "", "use constant, edge, reflect or symmetric");
+}
 
 namespace {
 
@@ -191,44 +214,48 @@ Transform python_function(const std::string& name, py::object callable, int num_
                                     num_outputs);
 }
 
-data::vision::Size to_size(const std::vector<int64_t>& s) {
-  if (s.size() == 1) return data::vision::Size(s[0]);
-  if (s.size() == 2) return data::vision::Size(s[0], s[1]);
-  throw ValueError(fmt::format("size has {} numbers, expected one or two", s.size()), "", "give an edge, or (height, width)");
-}
-
-data::vision::Inter to_inter(const std::string& name) {
-  if (name == "NEAREST") return data::vision::Inter::kNearest;
-  if (name == "LINEAR") return data::vision::Inter::kLinear;
-  if (name == "CUBIC") return data::vision::Inter::kCubic;
-  if (name == "AREA") return data::vision::Inter::kArea;
-  throw ValueError(fmt::format("interpolation {} is not known", name), "", "use NEAREST, LINEAR, CUBIC or AREA");
-}
-
-data::vision::Border to_border(const std::string& name) {
-  if (name == "constant") return data::vision::Border::kConstant;
-  if (name == "edge") return data::vision::Border::kEdge;
-  if (name == "reflect") return data::vision::Border::kReflect;
-  if (name == "symmetric") return data::vision::Border::kSymmetric;
-  throw ValueError(fmt::format("padding mode {} is not known", name), "", "use constant, edge, reflect or symmetric");
-}
-
 data::vision::RandomResizedCropOptions crop_options(std::array<double, 2> scale, std::array<double, 2> ratio, const std::string& inter, int attempts) {
   data::vision::RandomResizedCropOptions o;
   o.scale = scale;
   o.ratio = ratio;
-  o.interpolation = to_inter(inter);
+  o.interpolation = inter_of(inter);
   o.max_attempts = attempts;
   return o;
+}
+
+/// Arrays that need not be converted are read where they are: the caller holds them meanwhile.
+Tensor value_for_a_call(py::handle value, const std::string& who, size_t k) {
+  if (py::isinstance<py::array>(value)) {
+    const auto a = py::reinterpret_borrow<py::array>(value);
+    const char kind = a.dtype().kind();
+    const bool known = (kind == 'u' && a.itemsize() == 1) || (kind == 'f' && a.itemsize() >= 4 && a.itemsize() <= 8);
+    if (known && a.size() > 0 && (a.flags() & py::array::c_style) != 0 && memory_can_be_shared(a)) {
+      const DeviceScope host(Device{});
+      return from_numpy(a, true);
+    }
+  }
+  return value_to_tensor(value, who, k);
+}
+
+py::tuple apply_transform(const Transform& t, const py::sequence& values, uint64_t key) {
+  std::vector<Tensor> in;
+  for (size_t k = 0; k < values.size(); ++k) in.push_back(value_for_a_call(values[k], t.str(), k));
+  std::vector<Tensor> out;
+  {
+    const py::gil_scoped_release release;
+    out = t.apply(in, key);
+  }
+  return arrays(out);
 }
 
 void bind_transforms(py::module_& m) {
   py::class_<Transform>(m, "Transform", "One operation on a row.")
       .def("__str__", &Transform::str)
+      .def_property_readonly("columns", &Transform::columns, "How many values it takes (0: any number) and gives.")
       .def(
           "__call__",
           [](const Transform& t, const py::object& input) {
-            const Tensor in = value_to_tensor(input, t.str(), 0);
+            const Tensor in = value_for_a_call(input, t.str(), 0);
             Tensor out;
             {
               const py::gil_scoped_release release;
@@ -236,48 +263,30 @@ void bind_transforms(py::module_& m) {
             }
             return to_numpy(out);
           },
-          py::arg("input"), "Applies it to one array.");
+          py::arg("input"), "Applies it to one array.")
+      .def("apply", &apply_transform, py::arg("values"), py::arg("key"), "The results for one row's values; a random one draws from the key alone.");
   namespace v = data::vision;
   using I64s = std::vector<int64_t>;
   using Pair = std::array<double, 2>;
   m.def("decode", [] { return Transform(v::Decode()); });
   m.def("resize", [](const I64s& size, const std::string& inter, bool round_long_edge) {
-    return Transform(v::Resize(to_size(size), to_inter(inter), round_long_edge ? v::LongEdge::kRound : v::LongEdge::kCut));
+    return Transform(v::Resize(size_of(size), inter_of(inter), round_long_edge ? v::LongEdge::kRound : v::LongEdge::kCut));
   });
-  m.def("center_crop", [](const I64s& size) { return Transform(v::CenterCrop(to_size(size))); });
+  m.def("center_crop", [](const I64s& size) { return Transform(v::CenterCrop(size_of(size))); });
   m.def("random_crop", [](const I64s& size, const I64s& padding, bool pad_if_needed, const I64s& fill_value, const std::string& mode) {
-    return Transform(v::RandomCrop(to_size(size), {padding, pad_if_needed, fill_value, to_border(mode)}));
+    return Transform(v::RandomCrop(size_of(size), {padding, pad_if_needed, fill_value, border_of(mode)}));
   });
   m.def("random_resized_crop", [](const I64s& size, Pair scale, Pair ratio, const std::string& inter, int attempts) {
-    return Transform(v::RandomResizedCrop(to_size(size), crop_options(scale, ratio, inter, attempts)));
+    return Transform(v::RandomResizedCrop(size_of(size), crop_options(scale, ratio, inter, attempts)));
   });
   m.def("random_crop_decode_resize", [](const I64s& size, Pair scale, Pair ratio, const std::string& inter, int attempts) {
-    return Transform(v::RandomCropDecodeResize(to_size(size), crop_options(scale, ratio, inter, attempts)));
+    return Transform(v::RandomCropDecodeResize(size_of(size), crop_options(scale, ratio, inter, attempts)));
   });
   m.def("random_horizontal_flip", [](double prob) { return Transform(v::RandomHorizontalFlip(prob)); });
   m.def("horizontal_flip", [] { return Transform(v::HorizontalFlip()); });
   m.def("rescale", [](double rescale, double shift) { return Transform(v::Rescale(rescale, shift)); });
   m.def("normalize", [](const std::vector<double>& mean, const std::vector<double>& std, bool is_hwc) { return Transform(v::Normalize(mean, std, is_hwc)); });
   m.def("hwc2chw", [] { return Transform(v::HWC2CHW()); });
-  const auto on_image = [](const py::object& image, auto&& f) {
-    const Tensor in = value_to_tensor(image, "image", 0);
-    Tensor out;
-    {
-      const py::gil_scoped_release release;
-      const DeviceScope host(Device{});
-      out = f(in);
-    }
-    return to_numpy(out);
-  };
-  m.def("warp",
-        [on_image](const py::object& image, const std::vector<double>& matrix, const I64s& size, const std::string& inter, const std::vector<double>& fill) {
-          return on_image(image, [&](const Tensor& in) { return v::warp(in, matrix, to_size(size), to_inter(inter), fill); });
-        });
-  m.def("gaussian_blur", [on_image](const py::object& image, const I64s& kernel, double sigma_x, double sigma_y) {
-    return on_image(image, [&](const Tensor& in) { return v::gaussian_blur(in, to_size(kernel), sigma_x, sigma_y); });
-  });
-  m.def("turn_hue",
-        [on_image](const py::object& image, double circles) { return on_image(image, [&](const Tensor& in) { return v::turn_hue(in, circles); }); });
   m.def("type_cast", [](DType dtype) { return Transform(data::transforms::TypeCast(dtype)); });
   m.def("one_hot", [](int64_t classes, double rate) { return Transform(data::transforms::OneHot(classes, rate)); });
   m.def("function", &python_function, py::arg("name"), py::arg("callable"), py::arg("num_outputs") = 1, py::arg("keyed") = false,
@@ -674,6 +683,7 @@ void bind_dataset(py::module_& m) {
   DatasetClass pipeline(d, "Dataset", "A pipeline up to some operation.");  // first, so that signatures can name it
   bind_sources(d);
   bind_transforms(d);
+  bind_dataset_vision(d);
   bind_pipeline(d, pipeline);
 }
 

@@ -7,12 +7,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <opencv2/imgcodecs.hpp>
+#include <opencv2/core.hpp>
 #include <string>
 #include <vector>
 
 #include "sindri/dataset/dataset.h"
 #include "sindri/dataset/vision.h"
+#include "tests/dataset/encode_image.h"
 
 namespace sindri::dataset {
 
@@ -58,12 +59,6 @@ inline cv::Mat picture(int height, int width, int seed, int channels = 3) {
     }
   }
   return m;
-}
-
-inline std::vector<uint8_t> encoded(const cv::Mat& m, const std::string& suffix = ".jpg") {
-  std::vector<uint8_t> bytes;
-  cv::imencode(suffix, m, bytes);
-  return bytes;
 }
 
 /// dir/class_k/NNN.jpg, `per_class` pictures each.

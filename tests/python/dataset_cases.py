@@ -1,8 +1,53 @@
 """Cases of the transforms, shared by the test and by the run that recorded its expectations (tests/reference/make_dataset_expectations.py)."""
 import os
 import tempfile
+import zlib
 
 import numpy as np
+
+PICTURES = """
+V.AdjustBrightness(0.7)
+V.AdjustBrightness(1.37)
+V.AdjustContrast(0.45)
+V.AdjustContrast(1.63)
+V.AdjustSaturation(0.3)
+V.AdjustSaturation(1.9)
+V.AdjustHue(0.13)
+V.AdjustHue(0.41)
+V.AdjustSharpness(0.2)
+V.AdjustSharpness(2.3)
+V.AdjustGamma(0.6, 1.2)
+V.Invert()
+V.Posterize(3)
+V.Solarize((40, 170))
+V.Equalize()
+V.AutoContrast()
+V.AutoContrast(7.0, [0, 9])
+V.ConvertColor(V.ConvertMode.COLOR_RGB2GRAY)
+V.Rotate(33)
+V.Rotate(-12, V.Inter.BILINEAR)
+V.Rotate(70, V.Inter.BICUBIC, expand=True, fill_value=7)
+V.Rotate(10, center=(5, 9))
+V.Affine(21, (0.1, -0.2), 1.2, (4, 9))
+V.Affine(-8, (0, 0.1), 0.8, 11, V.Inter.BILINEAR)
+V.GaussianBlur(3)
+V.GaussianBlur((5, 3), 1.7)
+V.GaussianBlur((7, 9), (0.8, 2.5))
+V.Perspective([[0, 0], [82, 0], [82, 60], [0, 60]], [[3, 4], [77, 2], [80, 55], [2, 60]])
+V.Resize((40, 50))
+V.Resize((100, 90), V.Inter.BICUBIC)
+V.Resize((31, 47), V.Inter.AREA)
+V.Resize((31, 47), V.Inter.NEAREST)
+V.Resize(44)
+V.ResizedCrop(3, 4, 50, 60, (40, 40))
+V.HorizontalFlip()
+V.VerticalFlip()
+V.Pad((3, 4, 5, 6), 0, V.Border.REFLECT)
+V.Pad((3, 4, 5, 6), 0, V.Border.SYMMETRIC)
+V.PadToSize((80, 90), None, (1, 2, 3))
+V.CenterCrop((50, 95))
+V.ToTensor()
+""".strip().splitlines()
 
 
 def _plain(value):
@@ -152,6 +197,45 @@ def results(vision, transforms, text, dtype):
     run("RandomColorAdjust hue", lambda: V.RandomColorAdjust(hue=(0.2, 0.2))(image))
     run("RandomColorAdjust -1", lambda: V.RandomColorAdjust(brightness=-1))
     run("RandomErasing 0", lambda: V.RandomErasing(0.0)(planes.astype(np.float32)))
+
+    # Copies: MindSpore writes into the boxes that it is given.
+    boxes = np.array([[1, 2, 3, 4, 1], [0, 0, 12, 9, 7], [5, 1, 6, 7, 2]], np.float32)
+    run("RandomHorizontalFlipWithBBox 1", lambda: V.RandomHorizontalFlipWithBBox(1.0)(large, boxes.copy()))
+    run("RandomHorizontalFlipWithBBox 0", lambda: V.RandomHorizontalFlipWithBBox(0.0)(large, boxes.copy()))
+    run("RandomVerticalFlipWithBBox 1", lambda: V.RandomVerticalFlipWithBBox(1.0)(large, boxes.copy()))
+    run("ResizeWithBBox", lambda: V.ResizeWithBBox((6, 18))(large, boxes.copy()))
+    run("ResizeWithBBox edge", lambda: V.ResizeWithBBox(18)(large, boxes.copy()))
+    run("RandomCropWithBBox whole", lambda: V.RandomCropWithBBox((9, 12))(large, boxes.copy()))
+    run("RandomResizedCropWithBBox whole", lambda: V.RandomResizedCropWithBBox((18, 24), (1, 1), (4 / 3, 4 / 3))(large, boxes.copy()))
+    run("BoundingBoxAugment 1", lambda: V.BoundingBoxAugment(V.RandomHorizontalFlip(1.0), 1.0)(large, boxes[:1].copy()))
+    run("BBox outside", lambda: V.RandomHorizontalFlipWithBBox(1.0)(large, np.array([[10, 2, 5, 4]], np.float32)))
+    run("BBox of 3", lambda: V.RandomHorizontalFlipWithBBox(1.0)(large, np.array([[1, 2, 5]], np.float32)))
+    run("FlipWithBBox 2", lambda: V.RandomHorizontalFlipWithBBox(2.0))
+    unit = (large / 255).astype(np.float64)
+    run("RgbToHsv", lambda: V.RgbToHsv(is_hwc=True)(unit))
+    run("RgbToHsv planes", lambda: V.RgbToHsv()(np.ascontiguousarray(unit.transpose(2, 0, 1))))
+    run("HsvToRgb", lambda: V.HsvToRgb(is_hwc=True)(unit))
+    run("LinearTransformation", lambda: V.LinearTransformation(np.arange(16.).reshape(4, 4), np.arange(4.))(np.ones((1, 2, 2))))
+    run("RandomLighting 0", lambda: V.RandomLighting(0.0)(image))
+    run("RandAugment of no operation", lambda: V.RandAugment(num_ops=0)(large))
+    run("RandAugment magnitude", lambda: V.RandAugment(magnitude=31))
+    run("RandAugment bins", lambda: V.RandAugment(num_magnitude_bins=1))
+    run("RandAugment of a plane", lambda: V.RandAugment()(plane))
+    run("TrivialAugmentWide bins", lambda: V.TrivialAugmentWide(1))
+    run("AutoAugment policy", lambda: V.AutoAugment("imagenet"))
+    run("RandomResize", lambda: list(V.RandomResize((5, 7))(large).shape))
+
+    # Whole results of a larger picture, by their checksum.
+    y, x = np.mgrid[0:61, 0:83]
+    waves = np.stack([np.sin(x / 9 + y / 17), np.cos(y / 7 - x / 31), np.sin(x * y / 900)], axis=-1)
+    photo = np.clip(128 + 100 * waves + (np.arange(61 * 83 * 3) * 7919 % 41 - 20).reshape(61, 83, 3), 0, 255).astype(np.uint8)
+
+    def checksum(value):
+        array = np.ascontiguousarray(value)
+        return [*array.shape, str(array.dtype), zlib.crc32(array.tobytes())]
+
+    for text_of_it in PICTURES:
+        run(f"picture {text_of_it}", lambda t=text_of_it: checksum(eval(t, {"V": V})(photo)))
 
     run("OneHot", lambda: T.OneHot(4)(np.array(2)))
     run("OneHot of several", lambda: T.OneHot(4)(np.array([2, 0], np.int32)))

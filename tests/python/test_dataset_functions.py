@@ -181,7 +181,8 @@ def test_functions_get_and_give_arrays():
     assert seen[0] == (np.ndarray, np.dtype("int32"), (2,), True)
     assert [row[0].tolist() for row in rows] == [[1, 0], [3, 2], [5, 4]] and rows[2][1] == 1.0
     results = iter([True, 5, 2.5, ms.Tensor([1.5]), [1, 2], np.float16(3)])
-    kinds = [row[0].dtype for row in numbers(6).map(lambda x: next(results), "x").create_tuple_iterator(num_epochs=1, output_numpy=True)]
+    one_by_one = numbers(6).map(lambda x: next(results), "x", num_parallel_workers=1)  # a list iterator is asked by one thread
+    kinds = [row[0].dtype for row in one_by_one.create_tuple_iterator(num_epochs=1, output_numpy=True)]
     assert [str(kind) for kind in kinds] == ["bool", "int64", "float64", "float32", "int64", "float16"]
 
 

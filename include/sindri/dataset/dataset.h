@@ -228,6 +228,7 @@ class SINDRI_API Dataset : public std::enable_shared_from_this<Dataset> {
 
 /// root/class/file; columns image (uint8 file bytes, or [H, W, 3] with decode) and label (int32). Classes are sorted by byte value.
 struct SINDRI_API ImageFolderDataset {
+  /// Folder, order, shard and decoding.
   struct Options {
     std::string dataset_dir = {};
     SINDRI_DATASET_SOURCE_OPTIONS
@@ -244,6 +245,7 @@ struct SINDRI_API ImageFolderDataset {
 
 /// data_batch_*.bin and test_batch.bin: image uint8 [32, 32, 3], label int32. usage: "train", "test" or "all" (also "").
 struct SINDRI_API Cifar10Dataset {
+  /// Folder of the binary files, part, order and shard.
   struct Options {
     std::string dataset_dir = {};
     std::string usage = {};
@@ -270,6 +272,7 @@ struct SINDRI_API FashionMnistDataset {
 /// The 1,797 handwritten digits of dataset/digits: image uint8 [8, 8, 1] with values 0 to 16, label int32. Every fifth sample is the
 /// test set. dataset_file: the CSV file, packed or not, or its folder; empty: dataset/digits/digits.csv.gz.
 struct SINDRI_API DigitsDataset {
+  /// File, part, order and shard.
   struct Options {
     std::string dataset_file = {};
     std::string usage = {};  ///< "train", "test" or "all" (also "")
@@ -280,6 +283,7 @@ struct SINDRI_API DigitsDataset {
 
 /// Tensors in memory, sliced along dimension 0. Nothing is copied.
 struct SINDRI_API NumpySlicesDataset {
+  /// Names of the columns, order and shard.
   struct Options {
     std::vector<std::pair<std::string, Tensor>> columns = {};
     SINDRI_DATASET_SOURCE_OPTIONS
@@ -291,6 +295,7 @@ struct SINDRI_API NumpySlicesDataset {
 /// row and returns false at the end; it takes no sampler, shuffle or shards, and is counted by one extra pass unless `size` is given.
 struct SINDRI_API GeneratorDataset {
   using Row = std::vector<Tensor>;
+  /// Columns, number of rows, order and shard.
   struct Options {
     std::function<Row(int64_t)> row = {};
     /// Instead of row: it is also told the pass over the source, from 0.

@@ -23,6 +23,7 @@ struct DataPart {
   bool shuffle = false;
 };
 
+/// What is known of a kind of data before it is read: channels, size and statistics of its images.
 struct KindFacts {
   int64_t channels = 3;
   int64_t side = 0;  ///< height and width of every image; 0: they differ

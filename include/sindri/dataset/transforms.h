@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sindri/core/rng.h"
@@ -23,6 +24,11 @@ class SINDRI_API Transform {
   /// Applies it to one tensor. A random transform then draws from a stream of its own: keyed by set_seed(), its place among the random
   /// transforms called by hand in this process, and its calls so far.
   Tensor operator()(const Tensor& input) const;
+  /// Applies it to the values of one row, one tensor for each of its outputs; a random one draws from `key` alone.
+  std::vector<Tensor> apply(const std::vector<Tensor>& inputs, uint64_t key) const;
+  bool random() const;
+  /// How many values it takes (0: any number) and gives.
+  std::pair<int, int> columns() const;
   /// "Resize(size=256, interpolation=LINEAR)".
   std::string str() const;
   const std::shared_ptr<const RowOp>& op() const { return op_; }

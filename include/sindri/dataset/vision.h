@@ -47,6 +47,7 @@ class SINDRI_API CenterCrop : public Transform {
   explicit CenterCrop(Size size);
 };
 
+/// Of RandomCrop: padding and fill.
 struct RandomCropOptions {
   /// {all}, {left and right, top and bottom} or {left, top, right, bottom}.
   std::vector<int64_t> padding = {};
@@ -61,6 +62,7 @@ class SINDRI_API RandomCrop : public Transform {
   explicit RandomCrop(Size size, RandomCropOptions options = {});
 };
 
+/// Of RandomResizedCrop and RandomCropDecodeResize: area, aspect and interpolation.
 struct RandomResizedCropOptions {
   std::array<double, 2> scale = {0.08, 1.0};
   std::array<double, 2> ratio = {3.0 / 4.0, 4.0 / 3.0};
@@ -83,6 +85,7 @@ class SINDRI_API RandomHorizontalFlip : public Transform {
  public:
   explicit RandomHorizontalFlip(double prob = 0.5);
 };
+/// Mirrors left and right.
 class SINDRI_API HorizontalFlip : public Transform {
  public:
   HorizontalFlip();
@@ -106,15 +109,5 @@ class SINDRI_API HWC2CHW : public Transform {
  public:
   HWC2CHW();
 };
-
-// Functions on one image, [H, W] or [H, W, C] with up to 4 channels, by OpenCV. They throw DTypeError, ShapeError or ValueError.
-
-/// The pixel at (x, y) comes to matrix * (x, y, 1): 6 numbers, row by row, for an affine map, 9 for a perspective one. What lies outside the image is
-/// `fill`: one number, or three.
-SINDRI_API Tensor warp(const Tensor& image, const std::vector<double>& matrix, Size size, Inter interpolation, const std::vector<double>& fill);
-/// Blurs with a Gaussian kernel of odd sizes. A sigma of 0 goes by the size: ((n - 1) / 2 - 1) * 0.3 + 0.8.
-SINDRI_API Tensor gaussian_blur(const Tensor& image, Size kernel, double sigma_x, double sigma_y);
-/// Turns the hue of a uint8 [H, W, 3] image by a part of a circle; hue is a byte in between.
-SINDRI_API Tensor turn_hue(const Tensor& image, double circles);
 
 }  // namespace sindri::dataset::vision

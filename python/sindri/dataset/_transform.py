@@ -21,6 +21,7 @@ from sindri.common import seed as common_seed
 from sindri.dataset.core import config
 
 __all__ = ["RowScope", "TensorOperation", "NativeOperation", "PyOperation", "UserFunction", "Chain", "add_note", "as_operations", "compile_operations",
+           "core_chain",
            "generator", "is_pil", "numpy_type", "random_key", "to_pil"]
 
 
@@ -201,15 +202,19 @@ class TensorOperation:
         return type(self).__name__
 
     def _eager_rng(self) -> np.random.Generator:
-        """Random numbers of one call by hand: those of the row that a pipeline is making in this thread; else from a stream of this object's."""
+        """Random numbers of one call by hand."""
+        return generator(self._eager_key())
+
+    def _eager_key(self) -> int:
+        """The key of one call by hand: of the row that a pipeline is making in this thread; else from a stream of this object's."""
         if _row.key is not None:
             _row.calls += 1
-            return generator(random_key(_row.key, _row.calls))
+            return random_key(_row.key, _row.calls)
         seeding = _streams.seeding()
         stream = self.__dict__.get("_stream")
         if stream is None or stream[0] != seeding:
             stream = self._stream = seeding, _streams.open(seeding), itertools.count()
-        return generator(random_key(stream[1], next(stream[2])))
+        return random_key(stream[1], next(stream[2]))
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -236,11 +241,11 @@ def _make_again(kind: Type[TensorOperation], args: tuple, kwargs: Dict[str, Any]
 
 
 class NativeOperation(TensorOperation):
-    """A transform of the C++ pipeline. Called on an array (or an image of Pillow, which gives one) it is applied at once.
-
-    Random ones have a second form in NumPy, `_drawn(rng, value)`, for wherever the rows are in Python's hands: it takes its random numbers from
-    outside.
+    """A transform of the C++ pipeline. Called on arrays (or an image of Pillow, which gives one) it is applied at once, without the interpreter
+    lock; a random one then draws from a number that is drawn from the generator of the row, or of the object.
     """
+
+    _columns = 1
 
     def __init__(self, transform: Any):
         self._transform = transform
@@ -251,15 +256,21 @@ class NativeOperation(TensorOperation):
     def _name(self) -> str:
         return str(self._transform)
 
-    def _call(self, rng: Optional[np.random.Generator], values: Sequence[Any]) -> Any:
-        if len(values) != 1:
-            fail(ArgumentError, f"{self._name()} takes 1 column, it is given {len(values)}", type(self).__name__, "map each column on its own")
-        value = values[0]
-        apply = (lambda v: self._drawn(self._eager_rng() if rng is None else rng, v)) if self._random else self._transform
-        return to_pil(type(self).__name__, apply(np.asarray(value))) if is_pil(value) else apply(value)
+    def _key(self, rng: Optional[np.random.Generator]) -> int:
+        """What one call draws from."""
+        if not self._random:
+            return 0
+        return self._eager_key() if rng is None else int(rng.integers(1 << 63))
 
-    def _drawn(self, rng: np.random.Generator, value: Any) -> np.ndarray:
-        raise NotImplementedError
+    def _call(self, rng: Optional[np.random.Generator], values: Sequence[Any]) -> Any:
+        if len(values) != self._columns:
+            fail(ArgumentError, f"{self._name()} takes {self._columns} column{'s' if self._columns > 1 else ''}, it is given {len(values)}",
+                 type(self).__name__, "map each column on its own" if self._columns == 1 else "")
+        pillow = is_pil(values[0])
+        results = self._transform.apply([np.asarray(values[0]), *values[1:]] if pillow else values, self._key(rng))
+        if pillow:
+            return to_pil(type(self).__name__, results[0])
+        return results[0] if len(results) == 1 else results
 
     def __call__(self, *values: Any) -> Any:
         if len(values) == 1 and isinstance(values[0], (str, bytes)):
@@ -355,8 +366,14 @@ def as_operations(who: str, operations: Any) -> List[TensorOperation]:
     return out
 
 
-def compile_operations(operations: Sequence[TensorOperation], num_outputs: int) -> Optional[List[Any]]:
-    """The C++ transforms that do the same; None when the rows must stay in Python."""
+def core_chain(operations: Sequence[TensorOperation]) -> Optional[List[Any]]:
+    """The C++ transforms of a chain of one column; None where one of them needs Python, or where an image of Pillow is made."""
+    chain = [None if op._objects or op._makes_pil else op._core_transform() for op in operations]
+    return chain if all(t is not None and t.columns == (1, 1) for t in chain) else None
+
+
+def compile_operations(operations: Sequence[TensorOperation], num_outputs: int, wrap: Callable[["Chain"], Any] = lambda chain: chain) -> Optional[List[Any]]:
+    """The C++ transforms that do the same; None when the rows must stay in Python. wrap: what runs a chain in Python."""
     if any(op._objects for op in operations):
         return None
     out: List[Any] = []
@@ -365,7 +382,7 @@ def compile_operations(operations: Sequence[TensorOperation], num_outputs: int) 
 
     def flush(results: int) -> None:
         if group:
-            chain = Chain(group, results)
+            chain = wrap(Chain(group, results))
             out.append(_core.dataset.function(chain.name, chain, results, chain.keyed))
             group.clear()
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from sindri import _core
 from sindri._check import ArgumentError, check_bool, check_int32, check_names, fail
-from sindri.dataset._transform import Chain, add_note, as_operations, compile_operations, generator, random_key
+from sindri.dataset._processes import ProcessChain
+from sindri.dataset._transform import Chain, UserFunction, add_note, as_operations, compile_operations, generator, random_key
+from sindri.dataset.core import config
 from sindri.dataset.engine import samplers
 from sindri.dataset.engine._sources import MappableDataset
 from sindri.dataset.engine._values import storable
@@ -64,7 +66,7 @@ class MapDataset(Dataset):
         self.input_columns = check_names("map", "input_columns", input_columns)
         self.output_columns = check_names("map", "output_columns", output_columns)
         self.column_order = check_names("map", "column_order", column_order)
-        check_bool("map", "python_multiprocessing", python_multiprocessing)
+        self.python_multiprocessing = check_bool("map", "python_multiprocessing", python_multiprocessing)
         if callbacks:
             fail(NotImplementedError, "callbacks are not supported", "map", "leave callbacks out")
         super().__init__([child], num_parallel_workers, cache)
@@ -76,13 +78,18 @@ class MapDataset(Dataset):
     def _build(self, child: Any) -> Optional[Any]:
         columns = list(child.get_col_names())
         inputs, outputs, others = self._mapped_columns(columns)
-        transforms = compile_operations(self.operations, len(outputs))
+        transforms = compile_operations(self.operations, len(outputs), self._in_processes)
         if transforms is None:
             return None
         handle = child.map(transforms, [columns[i] for i in inputs], outputs, self._workers())
         if len(inputs) != len(outputs):
             handle = handle.project([*outputs, *(columns[i] for i in others)])
         return project(self, handle, self.column_order)
+
+    def _in_processes(self, chain: Chain) -> Any:
+        """What runs a chain of Python operations: worker processes where they are asked for and it is not the transforms' own."""
+        own = not any(isinstance(op, UserFunction) for op in chain.operations)
+        return chain if own or not self.python_multiprocessing else ProcessChain(chain, self._workers() or config.get_num_parallel_workers())
 
     def _columns(self, *inputs: List[str]) -> List[str]:
         columns = inputs[0]
@@ -92,9 +99,9 @@ class MapDataset(Dataset):
         columns = self.children[0].get_col_names()
         inputs, outputs, others = self._mapped_columns(columns)
         after = after_map(columns, inputs, outputs, others)
-        chain = Chain(self.operations, len(outputs))
+        chain = self._in_processes(Chain(self.operations, len(outputs)))
         for index, row in enumerate(run.rows(self.children[0], epoch)):
-            key = random_key(run.seed, epoch, index, len(chain.operations)) if chain.keyed else 0
+            key = random_key(run.seed, epoch, index, len(self.operations)) if chain.keyed else 0
             try:
                 made = [storable(value, chain.name) for value in chain.run(key, [row[i] for i in inputs])]
             except Exception as e:

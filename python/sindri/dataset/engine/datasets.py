@@ -338,7 +338,8 @@ class Dataset:
         """Applies transforms and Python functions in order to the input columns (the first, without) of every row, or batch behind batch().
 
         A function gets one array per column and gives one value or a tuple; one with a parameter `rng` gets a numpy.random.Generator for the row.
-        Functions run in worker threads. python_multiprocessing, max_rowsize and offload are hints that change nothing.
+        Functions run in worker threads, of which only one at a time is in Python; python_multiprocessing=True gives each worker a process of its own, a
+        copy of this one (fork), where random and numpy.random are seeded by the row. max_rowsize and offload are hints that change nothing.
         Raises TypeError or ValueError; while reading what the function raises, with a note that names the row.
         """
         if is_int(column_order):  # 2.x has num_parallel_workers at this place

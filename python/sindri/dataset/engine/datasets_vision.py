@@ -131,7 +131,7 @@ def _packed_digits() -> str:
     looked for.
     """
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    for path in (os.path.join(package, "data"), os.path.join(package, "..", "..", "dataset", "digits")):
+    for path in (os.path.join(package, "share", "sindri", "digits"), os.path.join(package, "..", "..", "dataset", "digits")):
         file = os.path.join(path, "digits.csv.gz")
         if os.path.exists(file):
             return file

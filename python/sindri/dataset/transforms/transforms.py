@@ -1,5 +1,5 @@
-"""Transforms that are not about images (MindSpore: mindspore.dataset.transforms). TypeCast and OneHot run in C++ inside pipelines, the others are
-NumPy.
+"""Transforms that are not about images (MindSpore: mindspore.dataset.transforms). TypeCast, OneHot, and the random choices among
+transforms that do so, run in C++ inside pipelines, the others are NumPy.
 """
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from sindri import _core
 from sindri._check import ArgumentError, check_float, check_int32, enumeration, fail, is_int, is_number
 from sindri.dataset._transform import NativeOperation, PyOperation, TensorOperation, as_operations, numpy_type
-from sindri.dataset.vision._mixing import apply_all
+from sindri.dataset.vision._mixing import apply_all, core_chains
 
 __all__ = ["Compose", "Concatenate", "Duplicate", "Fill", "Mask", "OneHot", "PadEnd", "RandomApply", "RandomChoice", "RandomOrder", "Relational",
            "Slice", "TypeCast", "Unique"]
@@ -228,6 +228,14 @@ class _Choice(PyOperation):
         self._objects = any(op._objects for group in self.operations for op in group)
         self._makes_pil = any(op._makes_pil for group in self.operations for op in group)
 
+    def _core_transform(self) -> Optional[Any]:
+        chains = core_chains(self.operations)
+        return None if chains is None else self._made_of(chains)
+
+    def _made_of(self, chains: List[List[Any]]) -> Any:
+        """The C++ transform."""
+        raise NotImplementedError
+
 
 class RandomApply(_Choice):
     """All transforms one after another with probability prob, else none. Raises TypeError or ValueError."""
@@ -235,6 +243,9 @@ class RandomApply(_Choice):
     def __init__(self, transforms: List[Any], prob: float = 0.5):
         super().__init__(transforms)
         self.prob = check_float("RandomApply", "prob", prob, 0.0, 1.0)
+
+    def _made_of(self, chains: List[List[Any]]) -> Any:
+        return _core.dataset.random_apply([transform for chain in chains for transform in chain], self.prob)
 
     def _run(self, rng: Any, *values: Any) -> Any:
         if rng.random() < self.prob:
@@ -246,12 +257,18 @@ class RandomApply(_Choice):
 class RandomChoice(_Choice):
     """One of the transforms. Raises TypeError or ValueError."""
 
+    def _made_of(self, chains: List[List[Any]]) -> Any:
+        return _core.dataset.random_choice(chains)
+
     def _run(self, rng: Any, *values: Any) -> Any:
         return _single(apply_all(self.operations[int(rng.integers(len(self.operations)))], rng, values))
 
 
 class RandomOrder(_Choice):
     """All transforms in random order. Raises TypeError or ValueError."""
+
+    def _made_of(self, chains: List[List[Any]]) -> Any:
+        return _core.dataset.random_order(chains)
 
     def _run(self, rng: Any, *values: Any) -> Any:
         for i in rng.permutation(len(self.operations)):

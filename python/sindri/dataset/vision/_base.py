@@ -1,4 +1,4 @@
-"""What the image transforms have in common: checks of their arguments, and the bases of those in NumPy."""
+"""What the image transforms have in common: checks of their arguments, and the base of those from image to image."""
 from __future__ import annotations
 
 from typing import Any, List, Optional, Sequence, Tuple
@@ -7,7 +7,7 @@ import numpy as np
 
 from sindri import _core
 from sindri._check import ArgumentError, check_float, check_int32, enumeration, fail, is_int, pair_of_numbers
-from sindri.dataset._transform import PyOperation, is_pil, to_pil
+from sindri.dataset._transform import NativeOperation, is_pil, to_pil
 from sindri.dataset.vision.utils import Inter
 
 FLOAT_MAX_INTEGER = 16777216  # MindSpore's bound of the numbers of image transforms
@@ -65,39 +65,44 @@ def image_of(who: str, value: Any, channels: Sequence[int] = ()) -> np.ndarray:
     return array
 
 
-class ImageOperation(PyOperation):
-    """A transform in NumPy from image to image: an image of Pillow gives one."""
+class PixelOperation(NativeOperation):
+    """A C++ transform from image to image: an image of Pillow gives one, by Pillow's own arithmetic where that differs."""
 
     _channels: Sequence[int] = ()
+    _bytes = False  # uint8 only
 
-    def _on_pillow(self, image: Any, rng: Any) -> Any:
+    def _of_nothing(self, who: str, array: np.ndarray) -> np.ndarray:
+        """What an image without pixels gives."""
+        fail(ArgumentError, f"an image with pixels is expected, got shape {list(array.shape)}", who)
+
+    def _on_pillow(self, image: Any) -> Any:
         """What Pillow itself gives for an image of its own; None: as for an array."""
         return None
 
-    def _run(self, rng: Any, *values: Any) -> Any:
+    def _call(self, rng: Any, values: Sequence[Any]) -> Any:
         who = type(self).__name__
         if len(values) != 1:
             fail(ArgumentError, f"1 column is expected, got {len(values)}", who, "map each column on its own")
-        made = self._on_pillow(values[0], rng) if is_pil(values[0]) else None
+        pillow = is_pil(values[0])
+        made = self._on_pillow(values[0]) if pillow else None
         if made is not None:
             return made
-        out = self._pixels(image_of(who, values[0], self._channels), rng)
-        return to_pil(who, np.ascontiguousarray(out)) if is_pil(values[0]) else out
+        array = image_of(who, values[0], self._channels)
+        if self._bytes and array.dtype != np.uint8:
+            fail(_core.DTypeError, f"a uint8 image is expected, got {array.dtype}", who)
+        if not array.size:
+            return self._of_nothing(who, array)
+        result = self._transform.apply([array], self._key(rng))[0]
+        return to_pil(who, result) if pillow else result
 
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        raise NotImplementedError
 
+class ByteOperation(PixelOperation):
+    """The same for uint8 images only; one without pixels stays as it is."""
 
-class ByteImageOperation(ImageOperation):
-    """The same for uint8 images only."""
+    _bytes = True
 
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        if image.dtype != np.uint8:
-            fail(_core.DTypeError, f"a uint8 image is expected, got {image.dtype}", type(self).__name__)
-        return self._bytes(image, rng)
-
-    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        raise NotImplementedError
+    def _of_nothing(self, who: str, array: np.ndarray) -> np.ndarray:
+        return array
 
 
 def center_of(who: str, center: Any) -> Optional[Tuple[float, float]]:

@@ -1,51 +1,27 @@
-"""Image transforms that turn, shear and warp, by OpenCV, and those that cut several parts."""
+"""Image transforms that turn, shear and warp, and those that cut several parts. All in C++."""
 from __future__ import annotations
 
-import math
 from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from sindri import _core
 from sindri._check import ArgumentError, check_bool, check_float, enumeration, fail, is_number, pair_of_numbers, size_2d
-from sindri.dataset._transform import PyOperation, is_pil, to_pil
-from sindri.dataset.vision._base import FLOAT_MAX_INTEGER, ImageOperation, center_of, fill_of, image_of, native_inter, probability
+from sindri.dataset._transform import NativeOperation, PyOperation, is_pil, to_pil
+from sindri.dataset.vision._base import FLOAT_MAX_INTEGER, PixelOperation, center_of, fill_of, image_of, native_inter, probability
 from sindri.dataset.vision.utils import Inter
 
 __all__ = ["Affine", "FiveCrop", "Perspective", "RandomAffine", "RandomPerspective", "RandomRotation", "Rotate", "TenCrop"]
 
 
-def _warp(image: np.ndarray, matrix: Sequence[float], size: Tuple[int, int], inter: str, fill: Sequence[int]) -> np.ndarray:
-    if not image.size:
-        fail(ArgumentError, f"an image with pixels is expected, got shape {list(image.shape)}")
-    return _core.dataset.warp(np.ascontiguousarray(image), list(matrix), list(size), inter, list(fill))
-
-
-def _rotated(image: np.ndarray, degrees: float, inter: str, expand: bool, center: Optional[Sequence[float]], fill: Sequence[int]) -> np.ndarray:
-    """Turned counterclockwise around `center` (x, y), the middle without. expand: the result holds the whole turned image."""
-    height, width = image.shape[:2]
-    angle = math.radians(degrees)
-    cos, sin = math.cos(angle), math.sin(angle)
-    x, y = ((width - 1) / 2, (height - 1) / 2) if center is None else center
-    matrix = [cos, sin, (1 - cos) * x - sin * y, -sin, cos, sin * x + (1 - cos) * y]
-    if expand:
-        out_width, out_height = abs(width * cos) + abs(height * sin), abs(width * sin) + abs(height * cos)
-        matrix[2] += (out_width - width) / 2
-        matrix[5] += (out_height - height) / 2
-        width, height = int(out_width + 0.5), int(out_height + 0.5)
-    return _warp(image, matrix, (height, width), inter, fill)
-
-
-class _Rotation(ImageOperation):
+class _Rotation(PixelOperation):
     """Base of the rotations."""
 
-    def _set(self, who: str, resample: Any, expand: Any, center: Any, fill_value: Any) -> None:
+    def _set(self, who: str, degrees: Tuple[float, float], resample: Any, expand: Any, center: Any, fill_value: Any) -> None:
         enumeration(who, "resample", resample, Inter)
-        self.resample, self.inter, self.expand = resample, native_inter(who, resample), check_bool(who, "expand", expand)
+        self.degrees, self.resample, self.expand = degrees, resample, check_bool(who, "expand", expand)
         self.center, self.fill_value = center_of(who, center), fill_of(who, fill_value)
-
-    def _turn(self, image: np.ndarray, degrees: float) -> np.ndarray:
-        return _rotated(image, degrees, self.inter, self.expand, self.center, self.fill_value)
+        NativeOperation.__init__(self, _core.dataset.rotate(degrees, native_inter(who, resample), self.expand, self.center or (), self.fill_value))
 
 
 class Rotate(_Rotation):
@@ -55,11 +31,8 @@ class Rotate(_Rotation):
     """
 
     def __init__(self, degrees: float, resample: Inter = Inter.NEAREST, expand: bool = False, center: Any = None, fill_value: Any = 0):
-        self.degrees = check_float("Rotate", "degrees", degrees, -FLOAT_MAX_INTEGER, FLOAT_MAX_INTEGER)
-        self._set("Rotate", resample, expand, center, fill_value)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return self._turn(image, self.degrees)
+        angle = check_float("Rotate", "degrees", degrees, -FLOAT_MAX_INTEGER, FLOAT_MAX_INTEGER)
+        self._set("Rotate", (angle, angle), resample, expand, center, fill_value)
 
 
 class RandomRotation(_Rotation):
@@ -70,28 +43,15 @@ class RandomRotation(_Rotation):
     def __init__(self, degrees: Any, resample: Inter = Inter.NEAREST, expand: bool = False, center: Any = None, fill_value: Any = 0):
         who = "RandomRotation"
         most = check_float(who, "degrees", degrees, 0, FLOAT_MAX_INTEGER) if is_number(degrees) else FLOAT_MAX_INTEGER
-        self.degrees = (-most, most) if is_number(degrees) else pair_of_numbers(who, "degrees", degrees, -most, most)
-        self._set(who, resample, expand, center, fill_value)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return self._turn(image, rng.uniform(*self.degrees))
+        angles = (-most, most) if is_number(degrees) else pair_of_numbers(who, "degrees", degrees, -most, most)
+        self._set(who, angles, resample, expand, center, fill_value)
 
 
-def _affine(image: np.ndarray, degrees: float, translate: Sequence[float], scale: float, shear: Sequence[float], inter: str,
-            fill: Sequence[int]) -> np.ndarray:
-    """Around the middle: sheared, scaled and turned clockwise, then moved by parts of the width and the height."""
-    height, width = image.shape[:2]
-    x, y = (width - 1) / 2, (height - 1) / 2
-    turn, shear_x, shear_y = (math.radians(v) for v in (degrees, *shear))
-    a = scale * math.cos(turn - shear_y) / math.cos(shear_y)
-    b = scale * (-math.cos(turn - shear_y) * math.tan(shear_x) / math.cos(shear_y) - math.sin(turn))
-    c = scale * math.sin(turn - shear_y) / math.cos(shear_y)
-    d = scale * (-math.sin(turn - shear_y) * math.tan(shear_x) / math.cos(shear_y) + math.cos(turn))
-    matrix = [a, b, x + translate[0] * width - a * x - b * y, c, d, y + translate[1] * height - c * x - d * y]
-    return _warp(image, matrix, (height, width), inter, fill)
+def _same(value: float) -> Tuple[float, float]:
+    return value, value
 
 
-class Affine(ImageOperation):
+class Affine(PixelOperation):
     """Turns clockwise by degrees, moves by translate (parts of width and height, -1 to 1), scales, and shears by degrees (x, or x and y).
 
     Raises TypeError or ValueError.
@@ -105,10 +65,9 @@ class Affine(ImageOperation):
         if self.scale == 0:
             fail(ValueError, "scale must be positive, got 0", who)
         self.shear = (check_float(who, "shear", shear), 0.0) if is_number(shear) else pair_of_numbers(who, "shear", shear, ordered=False)
-        self.inter, self.fill_value = native_inter(who, enumeration(who, "resample", resample, Inter)), fill_of(who, fill_value)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _affine(image, self.degrees, self.translate, self.scale, self.shear, self.inter, self.fill_value)
+        inter, fill = native_inter(who, enumeration(who, "resample", resample, Inter)), fill_of(who, fill_value)
+        super().__init__(_core.dataset.affine(_same(self.degrees), [_same(v) for v in self.translate], _same(self.scale), [_same(v) for v in self.shear],
+                                              inter, fill))
 
 
 def _ranges(who: str, name: str, value: Any, least: Optional[float], most: Optional[float]) -> List[Tuple[float, float]]:
@@ -118,7 +77,7 @@ def _ranges(who: str, name: str, value: Any, least: Optional[float], most: Optio
     return [pair_of_numbers(who, name, part, least, most) for part in (value[:2], value[2:] or (0, 0))]
 
 
-class RandomAffine(ImageOperation):
+class RandomAffine(PixelOperation):
     """Affine by uniform draws: degrees from (low, high), or (-d, d) for one number; translate (x low, x high) or with (y low, y high) behind, in parts
     of width and height; scale from (low, high); shear as translate, in degrees, or (-s, s) for one number. Raises TypeError or ValueError.
     """
@@ -137,12 +96,8 @@ class RandomAffine(ImageOperation):
             bound = check_float(who, "shear", shear, 0)
             shear = (-bound, bound)
         self.shear = [(0.0, 0.0)] * 2 if shear is None else _ranges(who, "shear", shear, None, None)
-        self.inter, self.fill_value = native_inter(who, enumeration(who, "resample", resample, Inter)), fill_of(who, fill_value)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        degrees, scale = rng.uniform(*self.degrees), rng.uniform(*self.scale)
-        translate, shear = [rng.uniform(*bounds) for bounds in self.translate], [rng.uniform(*bounds) for bounds in self.shear]
-        return _affine(image, degrees, translate, scale, shear, self.inter, self.fill_value)
+        inter, fill = native_inter(who, enumeration(who, "resample", resample, Inter)), fill_of(who, fill_value)
+        super().__init__(_core.dataset.affine(self.degrees, self.translate, self.scale, self.shear, inter, fill))
 
 
 def _points(who: str, name: str, points: Any) -> np.ndarray:
@@ -152,30 +107,28 @@ def _points(who: str, name: str, points: Any) -> np.ndarray:
     return np.asarray([[check_float(who, name, v) for v in point] for point in points])
 
 
-def _perspective(who: str, image: np.ndarray, start: np.ndarray, end: np.ndarray, inter: str) -> np.ndarray:
+def _perspective(who: str, start: np.ndarray, end: np.ndarray) -> List[float]:
+    """The matrix [3, 3] that leads from four points to four others."""
     rows = []
     for (x, y), (u, v) in zip(start, end):
         rows.append([x, y, 1, 0, 0, 0, -x * u, -y * u])
         rows.append([0, 0, 0, x, y, 1, -x * v, -y * v])
     try:
-        matrix = np.linalg.solve(np.asarray(rows, np.float64), end.ravel())
+        return [*np.linalg.solve(np.asarray(rows, np.float64), end.ravel()).tolist(), 1.0]
     except np.linalg.LinAlgError:
         fail(ValueError, f"no perspective leads from {start.tolist()} to {end.tolist()}", who, "three of the points must not lie on a line")
-    return _warp(image, [*matrix.tolist(), 1.0], (image.shape[0], image.shape[1]), inter, [0])
 
 
-class Perspective(ImageOperation):
+class Perspective(PixelOperation):
     """The perspective that brings four points (x, y), the corners from the top left clockwise, to four others. Raises TypeError or ValueError."""
 
     def __init__(self, start_points: Any, end_points: Any, interpolation: Inter = Inter.BILINEAR):
-        self.start, self.end = _points("Perspective", "start_points", start_points), _points("Perspective", "end_points", end_points)
-        self.inter = native_inter("Perspective", interpolation)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _perspective("Perspective", image, self.start, self.end, self.inter)
+        who = "Perspective"
+        matrix = _perspective(who, _points(who, "start_points", start_points), _points(who, "end_points", end_points))
+        super().__init__(_core.dataset.warp(matrix, native_inter(who, interpolation), [0]))
 
 
-class RandomPerspective(ImageOperation):
+class RandomPerspective(PixelOperation):
     """With probability prob: each corner moved inwards by up to distortion_scale of half the image. Raises TypeError or ValueError."""
 
     _random = True
@@ -183,17 +136,7 @@ class RandomPerspective(ImageOperation):
     def __init__(self, distortion_scale: float = 0.5, prob: float = 0.5, interpolation: Inter = Inter.BICUBIC):
         who = "RandomPerspective"
         self.distortion_scale, self.prob = check_float(who, "distortion_scale", distortion_scale, 0.0, 1.0), probability(who, prob)
-        self.inter = native_inter(who, interpolation)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        if rng.random() >= self.prob:
-            return image
-        height, width = image.shape[:2]
-        start = np.asarray([[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]], np.float64)
-        inwards = np.asarray([[1, 1], [-1, 1], [-1, -1], [1, -1]])
-        most = [int(self.distortion_scale * (edge // 2)) for edge in (width, height)]
-        moved = np.stack([rng.integers(0, edge + 1, 4) for edge in most], axis=1)
-        return _perspective("RandomPerspective", image, start, start + inwards * moved, self.inter)
+        super().__init__(_core.dataset.random_perspective(self.distortion_scale, self.prob, native_inter(who, interpolation)))
 
 
 class FiveCrop(PyOperation):
@@ -203,6 +146,9 @@ class FiveCrop(PyOperation):
 
     def __init__(self, size: Any):
         self.size = size_2d(type(self).__name__, size)
+
+    def _core_transform(self) -> Any:
+        return _core.dataset.corner_crops(self.size, False, False)
 
     def _parts(self, image: np.ndarray) -> List[np.ndarray]:
         height, width = self.size[0], self.size[-1]
@@ -224,6 +170,9 @@ class TenCrop(FiveCrop):
     def __init__(self, size: Any, use_vertical_flip: bool = False):
         super().__init__(size)
         self.use_vertical_flip = check_bool("TenCrop", "use_vertical_flip", use_vertical_flip)
+
+    def _core_transform(self) -> Any:
+        return _core.dataset.corner_crops(self.size, True, self.use_vertical_flip)
 
     def _parts(self, image: np.ndarray) -> List[np.ndarray]:
         return super()._parts(image) + super()._parts(image[::-1] if self.use_vertical_flip else image[:, ::-1])

@@ -1,12 +1,13 @@
-"""Image transforms that mix the images of a batch, or choose among transforms. All in NumPy."""
+"""Image transforms that mix the images of a batch, in C++, or choose among transforms, in C++ where all of those are."""
 from __future__ import annotations
 
-from typing import Any, List, Sequence, Tuple
+from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from sindri import _core
 from sindri._check import ArgumentError, check_float, check_int32, enumeration, fail
-from sindri.dataset._transform import PyOperation, TensorOperation, as_operations
+from sindri.dataset._transform import NativeOperation, PyOperation, TensorOperation, as_operations, core_chain
 from sindri.dataset.vision import _pixels
 from sindri.dataset.vision._base import probability
 from sindri.dataset.vision.utils import ImageBatchFormat
@@ -26,35 +27,35 @@ def _batch(who: str, values: Sequence[Any]) -> Tuple[np.ndarray, np.ndarray]:
     return images, labels
 
 
-class MixUpBatch(PyOperation):
+class _Mixing(NativeOperation):
+    """Base of the two."""
+
+    _random = True
+    _columns = 2
+
+    def _call(self, rng: Any, values: Sequence[Any]) -> Any:
+        return super()._call(rng, _batch(type(self).__name__, values))
+
+
+class MixUpBatch(_Mixing):
     """After batch(): images and one-hot labels mixed with those of a permutation of the batch, by one weight from Beta(alpha, alpha). Labels become
     float32.
 
     uint8 images are rounded: put it behind Normalize. Raises TypeError or ValueError.
     """
 
-    _random = True
-
     def __init__(self, alpha: float = 1.0):
         self.alpha = check_float("MixUpBatch", "alpha", alpha, 0)
         if self.alpha == 0:
             fail(ValueError, "alpha must be positive, got 0", "MixUpBatch")
-
-    def _run(self, rng: Any, *values: Any) -> Tuple[np.ndarray, np.ndarray]:
-        images, labels = _batch("MixUpBatch", values)
-        weight, other = rng.beta(self.alpha, self.alpha), rng.permutation(len(images))
-        mixed = weight * images.astype(np.float64) + (1 - weight) * images[other]
-        targets = weight * labels.astype(np.float64) + (1 - weight) * labels[other]
-        return _pixels.to_dtype(mixed, images.dtype), targets.astype(np.float32)
+        super().__init__(_core.dataset.mix_up_batch(self.alpha))
 
 
-class CutMixBatch(PyOperation):
+class CutMixBatch(_Mixing):
     """After batch(): with probability prob per image, a box of another image of the batch; labels are mixed by the area of the box, as float32.
 
     The box has (1 - w) of height and width for w from Beta(alpha, alpha), around a uniform place. Raises TypeError or ValueError.
     """
-
-    _random = True
 
     def __init__(self, image_batch_format: ImageBatchFormat, alpha: float = 1.0, prob: float = 1.0):
         self.format = enumeration("CutMixBatch", "image_batch_format", image_batch_format, ImageBatchFormat)
@@ -62,23 +63,7 @@ class CutMixBatch(PyOperation):
         if self.alpha == 0:
             fail(ValueError, "alpha must be positive, got 0", "CutMixBatch")
         self.prob = probability("CutMixBatch", prob)
-
-    def _run(self, rng: Any, *values: Any) -> Tuple[np.ndarray, np.ndarray]:
-        images, labels = _batch("CutMixBatch", values)
-        source = images if self.format == ImageBatchFormat.NHWC else images.transpose(0, 2, 3, 1)
-        out, targets = source.copy(), labels.astype(np.float32)
-        height, width = source.shape[1:3]
-        other = rng.permutation(len(source))
-        for i in range(len(source)):
-            if rng.random() >= self.prob:
-                continue
-            side = 1 - rng.beta(self.alpha, self.alpha)
-            y, x, h, w = int(rng.integers(height)), int(rng.integers(width)), int(height * side), int(width * side)
-            top, left, bottom, right = max(0, y - h // 2), max(0, x - w // 2), min(height, y - h // 2 + h), min(width, x - w // 2 + w)
-            out[i, top:bottom, left:right] = source[other[i], top:bottom, left:right]
-            share = (bottom - top) * (right - left) / (height * width)
-            targets[i] = (1 - share) * labels[i] + share * labels[other[i]]
-        return out if self.format == ImageBatchFormat.NHWC else np.ascontiguousarray(out.transpose(0, 3, 1, 2)), targets
+        super().__init__(_core.dataset.cut_mix_batch(self.format == ImageBatchFormat.NHWC, self.alpha, self.prob))
 
 
 # Choices among transforms.
@@ -94,6 +79,10 @@ class UniformAugment(PyOperation):
         self.num_ops = check_int32("UniformAugment", "num_ops", num_ops, 1)
         if self.num_ops > len(self.transforms):
             fail(ValueError, f"num_ops={num_ops} is more than the {len(self.transforms)} transforms", "UniformAugment")
+
+    def _core_transform(self) -> Optional[Any]:
+        chains = core_chains(self.transforms)
+        return None if chains is None else _core.dataset.uniform_augment(chains, self.num_ops)
 
     def _run(self, rng: Any, *values: Any) -> Any:
         for i in rng.choice(len(self.transforms), self.num_ops, replace=False):
@@ -117,11 +106,28 @@ class RandomSelectSubpolicy(PyOperation):
                 fail(TypeError, f"a sub-policy must hold tuples (transform, probability), got {sub!r}", who)
             self.policy.append([(as_operations(who, op), probability(who, prob)) for op, prob in sub])
 
+    def _core_transform(self) -> Optional[Any]:
+        policy: Any = [[(core_chain(operations), prob) for operations, prob in sub] for sub in self.policy]
+        if any(chain is None for sub in policy for chain, _ in sub):
+            return None
+        return _core.dataset.random_select_subpolicy(policy)
+
     def _run(self, rng: Any, *values: Any) -> Any:
         for operations, prob in self.policy[int(rng.integers(len(self.policy)))]:
             if rng.random() < prob:
                 values = apply_all(operations, rng, values)
         return values if len(values) > 1 else values[0]
+
+
+def core_chains(groups: Sequence[Sequence[TensorOperation]]) -> Optional[List[List[Any]]]:
+    """The C++ transforms of each group; None where one of them needs Python."""
+    chains = []
+    for group in groups:
+        chain = core_chain(group)
+        if chain is None:
+            return None
+        chains.append(chain)
+    return chains
 
 
 def apply_all(operations: Sequence[TensorOperation], rng: Any, values: Sequence[Any]) -> Tuple[Any, ...]:

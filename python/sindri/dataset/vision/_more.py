@@ -2,22 +2,21 @@
 from __future__ import annotations
 
 import os
-from typing import Any, List, Sequence
+from typing import Any, List, Sequence, Tuple
 
 import numpy as np
 
 from sindri import _core
-from sindri._check import ArgumentError, check_bool, check_float, check_int32, enumeration, fail, is_int, is_number
-from sindri.dataset._transform import is_pil
+from sindri._check import ArgumentError, check_bool, check_float, check_int32, fail, is_int, is_number
+from sindri.dataset._transform import PyOperation, is_pil
 from sindri.dataset.vision import _pixels
-from sindri.dataset.vision._base import ByteImageOperation, ImageOperation, image_of, probability
-from sindri.dataset.vision.utils import ConvertMode
+from sindri.dataset.vision._base import PixelOperation, image_of
 
-__all__ = ["AdjustGamma", "ConvertColor", "Erase", "GaussianBlur", "RandomAdjustSharpness", "RandomAutoContrast", "RandomEqualize",
-           "get_image_num_channels", "get_image_size", "read_file", "write_file"]
+__all__ = ["Erase", "GaussianBlur", "HsvToRgb", "LinearTransformation", "MixUp", "RgbToHsv", "get_image_num_channels", "get_image_size", "read_file",
+           "write_file"]
 
 
-class GaussianBlur(ImageOperation):
+class GaussianBlur(PixelOperation):
     """Blurs with a Gaussian kernel; kernel_size an odd number or (width, height), sigma a number, (x, y), or by the size of the kernel.
 
     Raises TypeError or ValueError.
@@ -36,13 +35,12 @@ class GaussianBlur(ImageOperation):
         if not isinstance(sigmas, (list, tuple)) or len(sigmas) not in (1, 2):
             fail(TypeError, f"sigma must be a number or a tuple of 2, got {sigma!r}", who)
         self.sigma = [check_float(who, "sigma", v, 0) for v in sigmas]
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _core.dataset.gaussian_blur(np.ascontiguousarray(image), [self.kernel[-1], self.kernel[0]], self.sigma[0], self.sigma[-1])
+        super().__init__(_core.dataset.gaussian_blur([self.kernel[-1], self.kernel[0]], self.sigma[0], self.sigma[-1]))
 
 
-class Erase(ImageOperation):
-    """Fills a rectangle of an image [H, W, C] with value, a number or one per channel. inplace: in the array that is given.
+class Erase(PixelOperation):
+    """Fills a rectangle of an image [H, W, C] with value, a number or one per channel. inplace: in the array that is given, where it is called by
+    hand.
 
     Raises TypeError or ValueError; RuntimeError beyond the image.
     """
@@ -57,97 +55,110 @@ class Erase(ImageOperation):
         if len(self.value) not in (1, 3):
             fail(TypeError, f"value must be a number or a tuple of 3, got {value!r}", who)
         self.inplace = check_bool(who, "inplace", inplace)
+        super().__init__(_core.dataset.erase(self.box, self.value))
 
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        top, left, height, width = self.box
-        if top + height > image.shape[0] or left + width > image.shape[1]:
-            fail(ArgumentError, f"the rectangle of {height} x {width} at ({top}, {left}) is beyond the image {list(image.shape)}", "Erase")
-        out = image if self.inplace and image.flags.writeable else image.copy()
-        out[top:top + height, left:left + width] = self.value[0] if image.ndim == 2 or len(self.value) == 1 else self.value
+    def _call(self, rng: Any, values: Sequence[Any]) -> Any:
+        out = super()._call(rng, values)
+        if self.inplace and isinstance(values[0], np.ndarray) and values[0].flags.writeable:
+            values[0][...] = out
+            return values[0]
         return out
 
 
-def _grey(image: np.ndarray, order: Sequence[int]) -> np.ndarray:
-    """OpenCV's grey of uint8 channels, in whole numbers of 1 / 2^15; for floats the exact weights."""
-    red, green, blue = (image[:, :, c] for c in order)
-    if image.dtype == np.uint8:
-        total = red.astype(np.int32) * 9798 + green.astype(np.int32) * 19235 + blue.astype(np.int32) * 3735
-        return ((total + (1 << 14)) >> 15).astype(np.uint8)
-    return (red * 0.299 + green * 0.587 + blue * 0.114).astype(image.dtype)
+class _HsvConversion(PyOperation):
+    """Base of the conversions between RGB and HSV, all numbers from 0 to 1, of an image or a batch. NumPy, in float64."""
+
+    def __init__(self, is_hwc: bool = False):
+        self.is_hwc = check_bool(type(self).__name__, "is_hwc", is_hwc)
+
+    def _run(self, rng: Any, *values: Any) -> np.ndarray:
+        images = np.asarray(values[0])
+        axis = -1 if self.is_hwc else -3
+        if images.ndim not in (3, 4) or images.shape[axis] != 3:
+            fail(ArgumentError, f"an image or a batch of images of 3 channels is expected, got shape {list(images.shape)}", type(self).__name__,
+                 "is_hwc says whether the channels come last")
+        parts = np.moveaxis(images.astype(np.float64), axis, 0)
+        return np.ascontiguousarray(np.moveaxis(np.stack(self._converted(*parts)), 0, axis))
+
+    def _converted(self, *parts: np.ndarray) -> List[np.ndarray]:
+        raise NotImplementedError
 
 
-class ConvertColor(ImageOperation):
-    """Other channels, or another order of them: convert_mode is one of ConvertMode. An added alpha channel is opaque (255). Raises TypeError."""
+class RgbToHsv(_HsvConversion):
+    """RGB from 0 to 1 -> hue, saturation, value from 0 to 1, of [C, H, W] or [N, C, H, W], with is_hwc [H, W, C] or [N, H, W, C].
 
-    def __init__(self, convert_mode: ConvertMode):
-        self.convert_mode = enumeration("ConvertColor", "convert_mode", convert_mode, ConvertMode)
+    Raises TypeError; ArgumentError (a ValueError) for other shapes.
+    """
 
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        source, target = self.convert_mode.name[len("COLOR_"):].split("2")
-        channels = 1 if image.ndim == 2 else image.shape[2]
-        wanted = 1 if source == "GRAY" else len(source)
-        if channels != wanted:
-            fail(ArgumentError, f"{self.convert_mode.name} takes {wanted} channels, got shape {list(image.shape)}", "ConvertColor")
-        if source == "GRAY":
-            planes = {c: image.reshape(image.shape[:2]) for c in "RGB"}
+    def _converted(self, *parts: np.ndarray) -> List[np.ndarray]:
+        r, g, b = parts
+        high = np.maximum(np.maximum(r, g), b)
+        span = high - np.minimum(np.minimum(r, g), b)
+        safe, top = np.where(span == 0, 1, span), np.where(high == 0, 1, high)
+        red, green, blue = (high - r) / safe, (high - g) / safe, (high - b) / safe
+        sector = np.where(r == high, blue - green, np.where(g == high, 2 + red - blue, 4 + green - red))
+        return [np.where(span == 0, 0, sector / 6 % 1), span / top, high]
+
+
+class HsvToRgb(_HsvConversion):
+    """Hue, saturation and value from 0 to 1 -> RGB from 0 to 1. Otherwise as RgbToHsv."""
+
+    def _converted(self, *parts: np.ndarray) -> List[np.ndarray]:
+        h, s, v = parts
+        sector = np.floor(h * 6).astype(np.int64)
+        f = h * 6 - sector
+        p, q, t = v * (1 - s), v * (1 - s * f), v * (1 - s * (1 - f))
+        place = sector % 6
+        return [np.choose(place, choice) for choice in ([v, q, p, p, t, v], [t, v, v, q, p, p], [p, p, t, v, v, q])]
+
+
+class LinearTransformation(PyOperation):
+    """(the flattened image - mean_vector) times transformation_matrix [D, D], in the image's shape. Raises TypeError or ValueError."""
+
+    def __init__(self, transformation_matrix: np.ndarray, mean_vector: np.ndarray):
+        who = "LinearTransformation"
+        for name, value in (("transformation_matrix", transformation_matrix), ("mean_vector", mean_vector)):
+            if not isinstance(value, np.ndarray):
+                fail(TypeError, f"{name} must be an array of NumPy, got {value!r}", who)
+        if transformation_matrix.ndim != 2 or len({*transformation_matrix.shape, *mean_vector.shape}) != 1 or mean_vector.ndim != 1:
+            fail(ValueError, f"a matrix [D, D] and a vector [D] are expected, got {list(transformation_matrix.shape)} and {list(mean_vector.shape)}", who)
+        self.transformation_matrix, self.mean_vector = transformation_matrix, mean_vector
+
+    def _run(self, rng: Any, *values: Any) -> np.ndarray:
+        image = np.asarray(values[0])
+        if image.size != self.mean_vector.size:
+            fail(ArgumentError, f"an image of {self.mean_vector.size} numbers is expected, got shape {list(image.shape)}", "LinearTransformation")
+        return ((image.reshape(1, -1) - self.mean_vector) @ self.transformation_matrix).reshape(image.shape)
+
+
+class MixUp(PyOperation):
+    """Images and one-hot labels of a batch mixed with those of the next row, by weights from Beta(alpha, alpha); is_single=False: with what the call
+    before gave, which is for one worker only. float64. Raises TypeError or ValueError.
+    """
+
+    _random = True
+
+    def __init__(self, batch_size: int, alpha: float, is_single: bool = True):
+        self.batch_size = check_int32("MixUp", "batch_size", batch_size, 1)
+        self.alpha = check_float("MixUp", "alpha", alpha, above=0)
+        self.is_single = check_bool("MixUp", "is_single", is_single)
+        self._before: Any = None
+
+    def _run(self, rng: Any, *values: Any) -> Tuple[np.ndarray, np.ndarray]:
+        if len(values) != 2:
+            fail(ArgumentError, f"two columns are expected, images and one-hot labels, got {len(values)}", "MixUp")
+        images, labels = np.asarray(values[0]), np.asarray(values[1])
+        if len(images) != self.batch_size or len(labels) != self.batch_size:
+            fail(ArgumentError, f"a batch of {self.batch_size} is expected, got {list(images.shape)} and {list(labels.shape)}", "MixUp")
+        weights = rng.beta(self.alpha, self.alpha, self.batch_size)
+        if self.is_single:
+            others = np.roll(images, -1, axis=0), np.roll(labels, -1, axis=0)
         else:
-            planes = {c: image[:, :, i] for i, c in enumerate(source)}
-        if target == "GRAY":
-            return _grey(image, [source.index(c) for c in "RGB"])
-        # MindSpore has BGR2RGBA and its like put alpha behind the colours, as everywhere.
-        opaque = np.full(image.shape[:2], 255, image.dtype)
-        return np.stack([planes.get(c, opaque) for c in target], axis=2)
-
-
-class AdjustGamma(ImageOperation):
-    """gain * x^gamma on values from 0 to 1, cut to that range; for floats (gain * x)^gamma, as MindSpore has it. Raises TypeError or ValueError."""
-
-    def __init__(self, gamma: float, gain: float = 1):
-        self.gamma, self.gain = check_float("AdjustGamma", "gamma", gamma, 0), check_float("AdjustGamma", "gain", gain)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        if image.dtype == np.uint8:
-            levels = (256 - 1e-3) * self.gain * np.power(np.arange(256) / 255.0, self.gamma)
-            return np.clip(levels, 0, 255).astype(np.uint8)[image]
-        return np.clip(np.power(image * self.gain, self.gamma), 0, 1).astype(image.dtype)
-
-
-class RandomAdjustSharpness(ImageOperation):
-    """AdjustSharpness(degree) with probability prob. Raises TypeError or ValueError."""
-
-    _random = True
-
-    def __init__(self, degree: float, prob: float = 0.5):
-        self.degree, self.prob = check_float("RandomAdjustSharpness", "degree", degree, 0), probability("RandomAdjustSharpness", prob)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _pixels.adjust_sharpness(image, self.degree) if rng.random() < self.prob else image
-
-
-class RandomAutoContrast(ByteImageOperation):
-    """AutoContrast with probability prob. Raises TypeError or ValueError."""
-
-    _random = True
-
-    def __init__(self, cutoff: float = 0.0, ignore: Any = None, prob: float = 0.5):
-        who = "RandomAutoContrast"
-        self.cutoff, self.prob = check_float(who, "cutoff", cutoff, 0, 50), probability(who, prob)
-        self.ignore = [check_int32(who, "ignore", v, 0, 255) for v in ([] if ignore is None else _pixels.flat_list(ignore))]
-
-    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _pixels.auto_contrast(image, self.cutoff, self.ignore) if rng.random() < self.prob else image
-
-
-class RandomEqualize(ByteImageOperation):
-    """Equalize with probability prob. Raises TypeError or ValueError."""
-
-    _random = True
-
-    def __init__(self, prob: float = 0.5):
-        self.prob = probability("RandomEqualize", prob)
-
-    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _pixels.equalize(image) if rng.random() < self.prob else image
+            others = self._before or (images, labels)
+        mixed = tuple(part * w + other * (1 - w) for part, other, w in
+                      ((part, other, weights.reshape(-1, *[1] * (part.ndim - 1))) for part, other in zip((images, labels), others)))
+        self._before = None if self.is_single else mixed
+        return mixed[0], mixed[1]
 
 
 def get_image_size(image: Any) -> List[int]:

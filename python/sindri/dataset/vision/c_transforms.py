@@ -5,9 +5,9 @@ from typing import List
 
 from sindri.dataset.vision import transforms as _transforms
 from sindri.dataset.vision.transforms import *
-from sindri.dataset.vision.utils import Border, ConvertMode, ImageBatchFormat, Inter, SliceMode
+from sindri.dataset.vision.utils import AutoAugmentPolicy, Border, ConvertMode, ImageBatchFormat, Inter, SliceMode
 
-__all__ = [*_transforms.__all__, "Border", "ConvertMode", "ImageBatchFormat", "Inter", "SliceMode"]
+__all__ = [*_transforms.__all__, "AutoAugmentPolicy", "Border", "ConvertMode", "ImageBatchFormat", "Inter", "SliceMode"]
 
 
 def _old_sides(padding: List[int]) -> List[int]:

@@ -8,9 +8,9 @@ from typing import Sequence
 from sindri.dataset.vision import transforms as _transforms
 from sindri.dataset.vision.c_transforms import Pad, RandomCrop
 from sindri.dataset.vision.transforms import *
-from sindri.dataset.vision.utils import Border, ConvertMode, ImageBatchFormat, Inter, SliceMode
+from sindri.dataset.vision.utils import AutoAugmentPolicy, Border, ConvertMode, ImageBatchFormat, Inter, SliceMode
 
-__all__ = [*_transforms.__all__, "Border", "ConvertMode", "ImageBatchFormat", "Inter", "SliceMode"]
+__all__ = [*_transforms.__all__, "AutoAugmentPolicy", "Border", "ConvertMode", "ImageBatchFormat", "Inter", "SliceMode"]
 
 
 class Decode(_transforms.Decode):  # type: ignore[no-redef]

@@ -1,6 +1,6 @@
 """Image transforms (MindSpore: mindspore.dataset.vision). Images are uint8 or float32 arrays [H, W, C] or [H, W], or images of Pillow, unless said.
 
-Decode, Resize, the crops, HorizontalFlip, Rescale, Normalize and HWC2CHW run in C++ inside pipelines; the others are NumPy.
+All but ToPIL, ToNumpy and the conversions of whole batches in _numpy.py run in C++, in pipelines and when they are called on an array.
 """
 from __future__ import annotations
 
@@ -13,26 +13,29 @@ from sindri import _core, context
 from sindri._check import ArgumentError, check_bool, check_float, check_int32, enumeration, fail, is_int, is_number, pair_of_numbers, size_2d
 from sindri.dataset._transform import NativeOperation, PyOperation, is_pil, numpy_type, to_pil
 from sindri.dataset.vision import _pillow, _pixels
-from sindri.dataset.vision._base import (FLOAT_MAX_INTEGER, NATIVE_INTER, ByteImageOperation, ImageOperation, fill_of, image_of, native_inter, padding_of,
-                                          pillow_filter,
-                                         probability, sides)
+from sindri.dataset.vision._base import (FLOAT_MAX_INTEGER, NATIVE_INTER, ByteOperation, PixelOperation, fill_of, image_of, native_inter, padding_of,
+                                          pillow_filter, probability, sides)
+from sindri.dataset.vision._boxes import *
+from sindri.dataset.vision._colour import *
 from sindri.dataset.vision._geometry import *
 from sindri.dataset.vision._mixing import *
 from sindri.dataset.vision._more import *
+from sindri.dataset.vision._policies import *
 from sindri.dataset.vision.utils import Border, Inter, SliceMode
 
-__all__ = ["AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "AdjustSharpness", "Affine", "AutoContrast",
-           "CenterCrop", "ConvertColor", "Crop", "CutMixBatch", "CutOut", "Decode", "Equalize", "Erase", "FiveCrop", "GaussianBlur", "Grayscale",
-           "HWC2CHW", "HorizontalFlip", "Invert", "MixUpBatch", "Normalize", "NormalizePad", "Pad", "PadToSize", "Perspective", "Posterize",
-           "RandomAdjustSharpness", "RandomAffine", "RandomAutoContrast", "RandomColor", "RandomColorAdjust", "RandomCrop", "RandomCropDecodeResize",
-           "RandomEqualize", "RandomErasing", "RandomGrayscale", "RandomHorizontalFlip", "RandomInvert", "RandomPerspective", "RandomPosterize",
-           "RandomResizedCrop", "RandomRotation", "RandomSelectSubpolicy", "RandomSharpness", "RandomSolarize", "RandomVerticalFlip", "Rescale",
-           "Resize", "ResizedCrop", "Rotate", "SlicePatches", "Solarize", "TenCrop", "ToNumpy", "ToPIL", "ToTensor", "ToType", "UniformAugment",
-           "VerticalFlip", "get_image_num_channels", "get_image_size", "read_file", "write_file"]
+__all__ = ["AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "AdjustSharpness", "Affine", "AutoAugment",
+           "AutoContrast", "BoundingBoxAugment", "CenterCrop", "ConvertColor", "Crop", "CutMixBatch", "CutOut", "Decode", "Equalize", "Erase",
+           "FiveCrop", "GaussianBlur", "Grayscale", "HWC2CHW", "HorizontalFlip", "HsvToRgb", "Invert", "LinearTransformation", "MixUp", "MixUpBatch",
+           "Normalize", "NormalizePad", "Pad", "PadToSize", "Perspective", "Posterize", "RandAugment", "RandomAdjustSharpness", "RandomAffine",
+           "RandomAutoContrast", "RandomColor", "RandomColorAdjust", "RandomCrop", "RandomCropDecodeResize", "RandomCropWithBBox", "RandomEqualize",
+           "RandomErasing", "RandomGrayscale", "RandomHorizontalFlip", "RandomHorizontalFlipWithBBox", "RandomInvert", "RandomLighting",
+           "RandomPerspective", "RandomPosterize", "RandomResize", "RandomResizeWithBBox", "RandomResizedCrop", "RandomResizedCropWithBBox",
+           "RandomRotation", "RandomSelectSubpolicy", "RandomSharpness", "RandomSolarize", "RandomVerticalFlip", "RandomVerticalFlipWithBBox",
+           "Rescale", "Resize", "ResizeWithBBox", "ResizedCrop", "RgbToHsv", "Rotate", "SlicePatches", "Solarize", "TenCrop", "ToNumpy", "ToPIL",
+           "ToTensor", "ToType", "TrivialAugmentWide", "UniformAugment", "VerticalFlip", "get_image_num_channels", "get_image_size", "read_file",
+           "write_file"]
 
 _RATIO = (3.0 / 4.0, 4.0 / 3.0)
-
-# C++.
 
 
 class Decode(NativeOperation):
@@ -69,8 +72,15 @@ class Resize(NativeOperation):
         self.size = size_2d("Resize", size)
         self.interpolation = enumeration("Resize", "interpolation", interpolation, Inter)
         self._rounds = context.era() == 1
-        native = NATIVE_INTER.get(interpolation)
-        super().__init__(None if native is None else _core.dataset.resize(self.size, native, self._rounds))
+        super().__init__(self._made())
+
+    def _made(self) -> Any:
+        native = NATIVE_INTER.get(self.interpolation)
+        if native is not None:
+            return _core.dataset.resize(self.size, native, self._rounds)
+        if self.interpolation in (Inter.PILCUBIC, Inter.PILLINEAR):
+            return _core.dataset.pillow_resize(self.size, self.interpolation == Inter.PILCUBIC, self._rounds)
+        return None
 
     def _name(self) -> str:
         return super()._name() if self._transform is not None else f"Resize({self.size}, {self.interpolation.name})"
@@ -97,13 +107,10 @@ class Resize(NativeOperation):
         if is_pil(value):
             height, width = self._pillow_target(value.height, value.width)
             return value.resize((width, height), pillow_filter(self.interpolation))
-        if self._transform is not None:
-            return super()._call(rng, values)
-        if self.interpolation == Inter.ANTIALIAS:
+        if self._transform is None:
             fail(TypeError, f"ANTIALIAS needs an image of Pillow, got {type(value).__name__}", "Resize",
                  "put ToPIL() or Decode(to_pil=True) before it, or use PILLINEAR")
-        image = image_of("Resize", value)
-        return _pixels.pillow_resize(image, self._target(*image.shape[:2]), self.interpolation == Inter.PILCUBIC)
+        return super()._call(rng, values)
 
 
 class CenterCrop(NativeOperation):
@@ -144,21 +151,6 @@ class RandomCrop(NativeOperation):
     def _sides_of(padding: List[int]) -> List[int]:
         return padding
 
-    def _drawn(self, rng: np.random.Generator, value: Any) -> np.ndarray:
-        image = image_of("RandomCrop", value)
-        left, top, right, bottom = sides(self.padding or [0])
-        height, width = self.size[0], self.size[-1]
-        if self.pad_if_needed:
-            more_y, more_x = max(0, height - image.shape[0] - top - bottom), max(0, width - image.shape[1] - left - right)
-            left, top, right, bottom = left + more_x, top + more_y, right + more_x, bottom + more_y
-        if left + top + right + bottom:
-            image = _pixels.pad(image, (left, top, right, bottom), self.fill_value, self.padding_mode.value)
-        if height > image.shape[0] or width > image.shape[1]:
-            fail(_core.dataset.BadSample, f"the crop of {height} x {width} does not fit into the padded image {list(image.shape)}", "RandomCrop",
-                 "resize first, or set padding or pad_if_needed")
-        y, x = int(rng.integers(image.shape[0] - height + 1)), int(rng.integers(image.shape[1] - width + 1))
-        return image[y:y + height, x:x + width]
-
 
 class RandomResizedCrop(NativeOperation):
     """A random area (scale: its share) and aspect (ratio), resized to size. On an image of Pillow with Pillow's filters.
@@ -182,18 +174,13 @@ class RandomResizedCrop(NativeOperation):
 
     def _call(self, rng: Any, values: Sequence[Any]) -> Any:
         if not is_pil(values[0]):
+            if not np.size(values[0]):
+                fail(ArgumentError, f"an image with pixels is expected, got shape {list(np.shape(values[0]))}", type(self).__name__)
             return super()._call(rng, values)
         image = values[0]
         left, top, width, height = self._box(image.width, image.height, self._eager_rng() if rng is None else rng)
         size = (self.size[-1], self.size[0])
         return image.resize(size, pillow_filter(self.interpolation), box=(left, top, left + width, top + height))
-
-    def _drawn(self, rng: np.random.Generator, value: Any) -> np.ndarray:
-        image = image_of(type(self).__name__, value)
-        if not image.size:
-            fail(ArgumentError, f"an image with pixels is expected, got shape {list(image.shape)}", type(self).__name__)
-        left, top, width, height = self._box(image.shape[1], image.shape[0], rng)
-        return Resize((self.size[0], self.size[-1]), self.interpolation)(np.ascontiguousarray(image[top:top + height, left:left + width]))
 
     def _box(self, width: int, height: int, rng: np.random.Generator) -> Tuple[int, int, int, int]:
         for _ in range(self.max_attempts):
@@ -212,8 +199,9 @@ class RandomCropDecodeResize(RandomResizedCrop):
 
     _make: Any = staticmethod(_core.dataset.random_crop_decode_resize)
 
-    def _drawn(self, rng: np.random.Generator, value: Any) -> np.ndarray:
-        return super()._drawn(rng, Decode()(value))
+    def _call(self, rng: Any, values: Sequence[Any]) -> Any:
+        value = values[0]
+        return NativeOperation._call(self, rng, [np.frombuffer(value, np.uint8) if isinstance(value, (bytes, bytearray)) else value])
 
 
 class RandomHorizontalFlip(NativeOperation):
@@ -224,10 +212,6 @@ class RandomHorizontalFlip(NativeOperation):
     def __init__(self, prob: float = 0.5):
         self.prob = probability("RandomHorizontalFlip", prob)
         super().__init__(_core.dataset.random_horizontal_flip(self.prob))
-
-    def _drawn(self, rng: np.random.Generator, value: Any) -> np.ndarray:
-        image = image_of("RandomHorizontalFlip", value)
-        return image[:, ::-1] if rng.random() < self.prob else image
 
 
 class HorizontalFlip(NativeOperation):
@@ -275,10 +259,10 @@ class HWC2CHW(NativeOperation):
         super().__init__(_core.dataset.hwc2chw())
 
 
-# NumPy: types and layout.
+# Types and layout.
 
 
-class NormalizePad(PyOperation):
+class NormalizePad(NativeOperation):
     """Normalize, with a channel of zeros behind the others; dtype 'float32' or 'float16'. Raises TypeError or ValueError."""
 
     def __init__(self, mean: Sequence[float], std: Sequence[float], dtype: str = "float32", is_hwc: bool = True):
@@ -286,23 +270,14 @@ class NormalizePad(PyOperation):
         self.mean, self.std = _mean_std(who, mean, std)
         if dtype not in ("float32", "float16"):
             fail(ValueError, f"dtype must be 'float32' or 'float16', got {dtype!r}", who)
-        self.dtype = np.dtype(dtype)
         self.is_hwc = check_bool(who, "is_hwc", is_hwc)
+        super().__init__(_core.dataset.normalize_pad(self.mean, self.std, dtype, is_hwc))
 
-    def _run(self, rng: Any, *values: Any) -> np.ndarray:
+    def _call(self, rng: Any, values: Sequence[Any]) -> Any:
         image = np.asarray(values[0])
-        axis = 2 if self.is_hwc else 0
-        if image.ndim != 3 or image.shape[axis] != len(self.mean):
+        if image.ndim != 3 or image.shape[2 if self.is_hwc else 0] != len(self.mean):
             fail(ArgumentError, f"an image with {len(self.mean)} channels is expected, got shape {list(image.shape)}", "NormalizePad")
-        shape = [1, 1, 1]
-        shape[axis] = -1
-        std = np.asarray(self.std, np.float32).reshape(shape)
-        mean = np.asarray(self.mean, np.float32).reshape(shape)
-        grown = list(image.shape)
-        grown[axis] += 1
-        out = np.zeros(grown, self.dtype)
-        np.moveaxis(out, axis, 0)[:-1] = np.moveaxis((image.astype(np.float32) - mean) / std, axis, 0)
-        return out
+        return self._transform.apply([image], 0)[0]
 
 
 class ToTensor(PyOperation):
@@ -310,9 +285,16 @@ class ToTensor(PyOperation):
 
     def __init__(self, output_type: Any = np.float32):
         self.output_type = numpy_type("ToTensor", "output_type", output_type)
+        native = self.output_type.kind == "f" and self.output_type.itemsize <= 8
+        self._transform = _core.dataset.to_tensor(self.output_type.name) if native else None
+
+    def _core_transform(self) -> Any:
+        return self._transform
 
     def _run(self, rng: Any, *values: Any) -> np.ndarray:
         image = image_of("ToTensor", values[0])
+        if self._transform is not None:
+            return self._transform.apply([image], 0)[0]
         planes = image[None] if image.ndim == 2 else image.transpose(2, 0, 1)
         return (planes.astype(np.float32) * np.float32(1 / 255)).astype(self.output_type)
 
@@ -338,6 +320,12 @@ class ToType(PyOperation):
 
     def __init__(self, data_type: Any):
         self.data_type = numpy_type("ToType", "data_type", data_type)
+        # To whole numbers NumPy's conversion wraps where C++'s saturates.
+        native = self.data_type.kind == "f" and self.data_type.itemsize <= 8
+        self._transform = _core.dataset.type_cast(self.data_type.name) if native else None
+
+    def _core_transform(self) -> Any:
+        return self._transform
 
     def _run(self, rng: Any, *values: Any) -> np.ndarray:
         return np.asarray(values[0]).astype(self.data_type)
@@ -351,6 +339,9 @@ class SlicePatches(PyOperation):
         self.num_height, self.num_width = check_int32(who, "num_height", num_height, 1), check_int32(who, "num_width", num_width, 1)
         self.slice_mode = enumeration(who, "slice_mode", slice_mode, SliceMode)
         self.fill_value = check_int32(who, "fill_value", fill_value, 0, 255)
+
+    def _core_transform(self) -> Any:
+        return _core.dataset.slice_patches(self.num_height, self.num_width, self.slice_mode == SliceMode.DROP, self.fill_value)
 
     def _run(self, rng: Any, *values: Any) -> Any:
         image = image_of("SlicePatches", values[0])
@@ -367,45 +358,41 @@ class SlicePatches(PyOperation):
         return patches if len(patches) > 1 else patches[0]
 
 
-# NumPy: geometry.
+# Geometry.
 
 
-class VerticalFlip(ImageOperation):
+class VerticalFlip(PixelOperation):
     """Mirrors top and bottom."""
 
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return image[::-1]
+    def __init__(self) -> None:
+        super().__init__(_core.dataset.vertical_flip())
 
 
-class RandomVerticalFlip(ImageOperation):
+class RandomVerticalFlip(PixelOperation):
     """Mirrors top and bottom with probability prob. Raises TypeError or ValueError."""
 
     _random = True
 
     def __init__(self, prob: float = 0.5):
         self.prob = probability("RandomVerticalFlip", prob)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return image[::-1] if rng.random() < self.prob else image
+        super().__init__(_core.dataset.random_vertical_flip(self.prob))
 
 
-class Pad(ImageOperation):
+class Pad(PixelOperation):
     """Adds a border. padding as in RandomCrop. Raises TypeError or ValueError."""
 
     def __init__(self, padding: Any, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT):
         self.padding = sides(self._sides_of(padding_of("Pad", padding)))
         self.fill_value = fill_of("Pad", fill_value)
         self.padding_mode = enumeration("Pad", "padding_mode", padding_mode, Border)
+        super().__init__(_core.dataset.pad(self.padding, self.fill_value, padding_mode.value))
 
     @staticmethod
     def _sides_of(padding: List[int]) -> List[int]:
         return padding
 
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _pixels.pad(image, self.padding, self.fill_value, self.padding_mode.value)
 
-
-class PadToSize(ImageOperation):
+class PadToSize(PixelOperation):
     """Pads to [h, w]; offset (top, left) of the image, in the middle without. Raises TypeError or ValueError; RuntimeError for a larger image."""
 
     def __init__(self, size: Any, offset: Any = None, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT):
@@ -417,22 +404,11 @@ class PadToSize(ImageOperation):
         self.offset = [check_int32(who, "offset", v, 0) for v in places]
         self.fill_value = fill_of(who, fill_value)
         self.padding_mode = enumeration(who, "padding_mode", padding_mode, Border)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        more = self.size[0] - image.shape[0], self.size[-1] - image.shape[1]
-        top, left = (self.offset[0], self.offset[-1]) if self.offset else (more[0] // 2, more[1] // 2)
-        if top > more[0] or left > more[1]:
-            fail(ArgumentError, f"an image {list(image.shape)} at {[top, left]} does not fit into {[self.size[0], self.size[-1]]}", "PadToSize")
-        return _pixels.pad(image, (left, top, more[1] - left, more[0] - top), self.fill_value, self.padding_mode.value)
+        super().__init__(_core.dataset.pad_to_size(self.size, self.offset * 2 if len(self.offset) == 1 else self.offset, self.fill_value,
+                                                   padding_mode.value))
 
 
-def _cut(who: str, image: np.ndarray, top: int, left: int, height: int, width: int) -> np.ndarray:
-    if top + height > image.shape[0] or left + width > image.shape[1]:
-        fail(ArgumentError, f"the crop of {height} x {width} at ({top}, {left}) is beyond the image {list(image.shape)}", who)
-    return image[top:top + height, left:left + width]
-
-
-class Crop(ImageOperation):
+class Crop(PixelOperation):
     """[h, w] at coordinates (top, left). Raises TypeError or ValueError; RuntimeError beyond the image."""
 
     def __init__(self, coordinates: Any, size: Any):
@@ -440,13 +416,11 @@ class Crop(ImageOperation):
             fail(TypeError, f"coordinates must be (top, left), got {coordinates!r}", "Crop")
         self.top, self.left = (check_int32("Crop", "coordinates", v, 0) for v in coordinates)
         self.size = size_2d("Crop", size)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _cut("Crop", image, self.top, self.left, self.size[0], self.size[-1])
+        super().__init__(_core.dataset.crop(self.top, self.left, self.size))
 
 
-class ResizedCrop(PyOperation):
-    """Cuts [height, width] at (top, left), then resizes to size; an int makes a square.
+class ResizedCrop(PixelOperation):
+    """Cuts [height, width] at (top, left), then resizes to size; an int makes a square. On an image of Pillow with Pillow's filters.
 
     Raises TypeError or ValueError; RuntimeError beyond the image.
     """
@@ -456,281 +430,31 @@ class ResizedCrop(PyOperation):
         self.box = (check_int32(who, "top", top), check_int32(who, "left", left), check_int32(who, "height", height, 1),
                     check_int32(who, "width", width, 1))
         edges = size_2d(who, size)
-        self.resize = Resize((edges[0], edges[-1]), interpolation)
+        self.size = (edges[0], edges[-1])
+        self.interpolation = enumeration(who, "interpolation", interpolation, Inter)
+        super().__init__(_core.dataset.resized_crop(self.box, self.size, native_inter(who, interpolation)))
 
-    def _run(self, rng: Any, *values: Any) -> Any:
-        cut = np.ascontiguousarray(_cut("ResizedCrop", image_of("ResizedCrop", values[0]), *self.box))
-        return self.resize(to_pil("ResizedCrop", cut) if is_pil(values[0]) else cut)
-
-
-# NumPy: colour.
-
-
-class Invert(ImageOperation):
-    """255 - x, for floats too."""
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return 255 - image
+    def _on_pillow(self, image: Any) -> Any:
+        top, left, height, width = self.box
+        if top + height > image.height or left + width > image.width:
+            fail(ArgumentError, f"the crop of {height} x {width} at ({top}, {left}) is beyond the image of {image.height} x {image.width}", "ResizedCrop")
+        return image.crop((left, top, left + width, top + height)).resize((self.size[1], self.size[0]), pillow_filter(self.interpolation))
 
 
-class RandomInvert(ImageOperation):
-    """255 - x with probability prob. Raises TypeError or ValueError."""
+class RandomResize(PixelOperation):
+    """Resize by an interpolation that is drawn for each image. Raises TypeError or ValueError."""
 
     _random = True
 
-    def __init__(self, prob: float = 0.5):
-        self.prob = probability("RandomInvert", prob)
+    def __init__(self, size: Any):
+        self.size = size_2d("RandomResize", size)
+        super().__init__(_core.dataset.random_resize(self.size, context.era() == 1))
 
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return 255 - image if rng.random() < self.prob else image
 
+# Parts left out.
 
-class Grayscale(ImageOperation):
-    """0.299 R + 0.587 G + 0.114 B in num_output_channels (1 or 3) equal channels: [H, W, 1] or [H, W, 3]. Raises TypeError or ValueError."""
 
-    _channels = (3,)
-
-    def __init__(self, num_output_channels: int = 1):
-        if num_output_channels not in (1, 3):
-            fail(ValueError, f"num_output_channels must be 1 or 3, got {num_output_channels!r}", "Grayscale")
-        self.num_output_channels = num_output_channels
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return np.repeat(_pixels.grey(image)[:, :, None], self.num_output_channels, axis=2)
-
-
-class RandomGrayscale(ImageOperation):
-    """Grey, in as many equal channels as the image has, with probability prob. Raises TypeError or ValueError."""
-
-    _random = True
-    _channels = (1, 3)
-
-    def __init__(self, prob: float = 0.1):
-        self.prob = probability("RandomGrayscale", prob)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        if image.ndim == 2 or rng.random() >= self.prob:
-            return image
-        return np.repeat(_pixels.grey(image)[:, :, None], image.shape[2], axis=2)
-
-
-class AdjustBrightness(ImageOperation):
-    """x * brightness_factor. Raises TypeError or ValueError."""
-
-    def __init__(self, brightness_factor: float):
-        self.factor = check_float("AdjustBrightness", "brightness_factor", brightness_factor, 0)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _pixels.adjust_brightness(image, self.factor)
-
-    def _on_pillow(self, image: Any, rng: Any) -> Any:
-        return _pillow.enhanced("Brightness", image, self.factor)
-
-
-class AdjustContrast(ImageOperation):
-    """mean * (1 - f) + x * f, mean being that of the grey image. Raises TypeError or ValueError."""
-
-    _channels = (3,)
-
-    def __init__(self, contrast_factor: float):
-        self.factor = check_float("AdjustContrast", "contrast_factor", contrast_factor, 0)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _pixels.adjust_contrast(image, self.factor)
-
-    def _on_pillow(self, image: Any, rng: Any) -> Any:
-        return _pillow.enhanced("Contrast", image, self.factor)
-
-
-class AdjustSaturation(ImageOperation):
-    """grey * (1 - f) + x * f. Raises TypeError or ValueError."""
-
-    _channels = (3,)
-
-    def __init__(self, saturation_factor: float):
-        self.factor = check_float("AdjustSaturation", "saturation_factor", saturation_factor, 0)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _pixels.adjust_saturation(image, self.factor)
-
-    def _on_pillow(self, image: Any, rng: Any) -> Any:
-        return _pillow.enhanced("Color", image, self.factor)
-
-
-class AdjustHue(ImageOperation):
-    """Turns the hue by hue_factor of a circle, -0.5 to 0.5. Raises TypeError or ValueError."""
-
-    _channels = (3,)
-
-    def __init__(self, hue_factor: float):
-        self.factor = check_float("AdjustHue", "hue_factor", hue_factor, -0.5, 0.5)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _pixels.adjust_hue(image, self.factor)
-
-    def _on_pillow(self, image: Any, rng: Any) -> Any:
-        return _pillow.hue_turned(image, self.factor)
-
-
-class AdjustSharpness(ImageOperation):
-    """blurred + f * (x - blurred). Raises TypeError or ValueError."""
-
-    def __init__(self, sharpness_factor: float):
-        self.factor = check_float("AdjustSharpness", "sharpness_factor", sharpness_factor, 0)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _pixels.adjust_sharpness(image, self.factor)
-
-    def _on_pillow(self, image: Any, rng: Any) -> Any:
-        return _pillow.enhanced("Sharpness", image, self.factor)
-
-
-def _range(who: str, name: str, value: Any, neutral: float) -> Tuple[float, float]:
-    """(low, high) for a range or one number b: (max(0, 1 - b), 1 + b), around 0 for the hue (-b, b)."""
-    if is_number(value):
-        b = check_float(who, name, value, 0, 0.5 if neutral == 0 else None)
-        return (-b, b) if neutral == 0 else (max(0.0, 1 - b), 1 + b)
-    return pair_of_numbers(who, name, value, -0.5 if neutral == 0 else 0.0, 0.5 if neutral == 0 else None)
-
-
-class RandomColorAdjust(ImageOperation):
-    """Brightness, contrast, saturation and hue by uniform factors from their ranges, in random order; a range that changes nothing is left out.
-
-    A number b stands for (max(0, 1 - b), 1 + b), for the hue (-b, b). Raises TypeError or ValueError.
-    """
-
-    _random = True
-    _channels = (3,)
-
-    def __init__(self, brightness: Any = (1, 1), contrast: Any = (1, 1), saturation: Any = (1, 1), hue: Any = (0, 0)):
-        who = "RandomColorAdjust"
-        steps = ((_pixels.adjust_brightness, _range(who, "brightness", brightness, 1), 1),
-                 (_pixels.adjust_contrast, _range(who, "contrast", contrast, 1), 1),
-                 (_pixels.adjust_saturation, _range(who, "saturation", saturation, 1), 1), (_pixels.adjust_hue, _range(who, "hue", hue, 0), 0))
-        self.steps = [(f, bounds) for f, bounds, neutral in steps if bounds != (neutral, neutral)]
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        for i in rng.permutation(len(self.steps)):
-            f, bounds = self.steps[i]
-            image = f(image, rng.uniform(*bounds))
-        return image
-
-
-class RandomColor(ImageOperation):
-    """Saturation by a uniform factor from degrees. Raises TypeError or ValueError."""
-
-    _random = True
-    _channels = (3,)
-
-    def __init__(self, degrees: Any = (0.1, 1.9)):
-        self.degrees = pair_of_numbers("RandomColor", "degrees", degrees, 0)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _pixels.adjust_saturation(image, rng.uniform(*self.degrees))
-
-
-class RandomSharpness(ImageOperation):
-    """Sharpness by a uniform factor from degrees. Raises TypeError or ValueError."""
-
-    _random = True
-
-    def __init__(self, degrees: Any = (0.1, 1.9)):
-        self.degrees = pair_of_numbers("RandomSharpness", "degrees", degrees, 0)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _pixels.adjust_sharpness(image, rng.uniform(*self.degrees))
-
-
-def _posterized(image: np.ndarray, bits: int) -> np.ndarray:
-    return image & np.uint8(255 - ((1 << (8 - bits)) - 1))
-
-
-class Posterize(ByteImageOperation):
-    """Keeps the `bits` upper bits of each value. Raises TypeError or ValueError."""
-
-    def __init__(self, bits: int):
-        self.bits = check_int32("Posterize", "bits", bits, 0, 8)
-
-    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _posterized(image, self.bits)
-
-
-class RandomPosterize(ByteImageOperation):
-    """Posterize with a random number of bits from the range. Raises TypeError or ValueError."""
-
-    _random = True
-
-    def __init__(self, bits: Any = (8, 8)):
-        values = [bits, bits] if is_int(bits) else bits
-        if not isinstance(values, (list, tuple)) or len(values) != 2:
-            fail(TypeError, f"bits must be an int or a tuple of two, got {bits!r}", "RandomPosterize")
-        self.bits = [check_int32("RandomPosterize", "bits", v, 1, 8) for v in values]
-        if self.bits[0] > self.bits[1]:
-            fail(ValueError, f"bits must be (smallest, largest), got {bits}", "RandomPosterize")
-
-    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _posterized(image, int(rng.integers(self.bits[0], self.bits[1] + 1)))
-
-
-def _solarized(image: np.ndarray, low: float, high: float) -> np.ndarray:
-    return np.where((image >= low) & (image <= high), 255 - image, image)
-
-
-class Solarize(ImageOperation):
-    """Inverts the values from threshold (low, high), or from one number up. Raises TypeError or ValueError."""
-
-    def __init__(self, threshold: Any):
-        self.threshold = ((check_float("Solarize", "threshold", threshold, 0, 255), 255.0) if is_number(threshold)
-                          else pair_of_numbers("Solarize", "threshold", threshold, 0, 255))
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _solarized(image, *self.threshold)
-
-
-class RandomSolarize(ImageOperation):
-    """Inverts the values of a random part of the range threshold (low, high). Raises TypeError or ValueError."""
-
-    _random = True
-
-    def __init__(self, threshold: Any = (0, 255)):
-        self.threshold = pair_of_numbers("RandomSolarize", "threshold", threshold, 0, 255)
-
-    def _pixels(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        low, high = sorted(rng.integers(int(self.threshold[0]), int(self.threshold[1]) + 1, 2))
-        return _solarized(image, low, high) if low < high else _solarized(image, low, 255)
-
-
-class Equalize(ByteImageOperation):
-    """Spreads the histogram of each channel."""
-
-    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _pixels.equalize(image)
-
-    def _on_pillow(self, image: Any, rng: Any) -> Any:
-        return _pillow.equalized(image)
-
-
-class AutoContrast(ByteImageOperation):
-    """Stretches each channel to 0 ... 255, leaving out cutoff percent of the pixels at both ends and the levels in ignore.
-
-    Raises TypeError or ValueError.
-    """
-
-    def __init__(self, cutoff: float = 0.0, ignore: Any = None):
-        self.cutoff = check_float("AutoContrast", "cutoff", cutoff, 0, 50)
-        self.ignore = [check_int32("AutoContrast", "ignore", v, 0, 255) for v in ([] if ignore is None else _pixels.flat_list(ignore))]
-
-    def _bytes(self, image: np.ndarray, rng: Any) -> np.ndarray:
-        return _pixels.auto_contrast(image, self.cutoff, self.ignore)
-
-    def _on_pillow(self, image: Any, rng: Any) -> Any:
-        return _pillow.auto_contrast(image, self.cutoff, self.ignore)
-
-
-# NumPy: parts left out.
-
-
-class CutOut(PyOperation):
+class CutOut(NativeOperation):
     """Blackens num_patches squares of `length` pixels around uniform places; is_hwc=False: [C, H, W]. Raises TypeError or ValueError."""
 
     _random = True
@@ -738,22 +462,18 @@ class CutOut(PyOperation):
     def __init__(self, length: int, num_patches: int = 1, is_hwc: bool = True):
         self.length, self.num_patches = check_int32("CutOut", "length", length, 1), check_int32("CutOut", "num_patches", num_patches, 1)
         self.is_hwc = check_bool("CutOut", "is_hwc", is_hwc)
+        super().__init__(_core.dataset.cut_out(self.length, self.num_patches, self.is_hwc))
 
-    def _run(self, rng: Any, *values: Any) -> np.ndarray:
-        image = np.array(values[0])
+    def _call(self, rng: Any, values: Sequence[Any]) -> Any:
+        image = np.asarray(values[0])
         if image.ndim not in (2, 3) or not image.size:
             fail(ArgumentError, f"an image with pixels is expected, got shape {list(image.shape)}", "CutOut")
-        view = image if self.is_hwc else np.moveaxis(image, 0, -1)
-        height, width = view.shape[:2]
-        for _ in range(self.num_patches):
-            y, x = int(rng.integers(height)), int(rng.integers(width))
-            half = self.length // 2
-            view[max(0, y - half):y - half + self.length, max(0, x - half):x - half + self.length] = 0
-        return image
+        return super()._call(rng, values)
 
 
-class RandomErasing(PyOperation):
-    """Fills a random rectangle of an array [C, H, W] with probability prob. value: a number, one per channel, or 'random' for noise.
+class RandomErasing(NativeOperation):
+    """Fills a random rectangle of an array [C, H, W] with probability prob. value: a number, one per channel, or 'random' for noise. inplace: in the
+    array that is given, where it is called by hand.
 
     Raises TypeError or ValueError.
     """
@@ -768,29 +488,19 @@ class RandomErasing(PyOperation):
         self.ratio = pair_of_numbers(who, "ratio", ratio, 0.0, FLOAT_MAX_INTEGER)
         if self.ratio[0] <= 0:
             fail(ValueError, f"ratio must begin above 0, got {ratio}", who)
-        if value != "random":
-            value = [check_float(who, "value", v) for v in _pixels.flat_list(value)]
+        values = [] if value == "random" else [check_float(who, "value", v) for v in _pixels.flat_list(value)]
         self.value = value
         self.inplace = check_bool(who, "inplace", inplace)
         self.max_attempts = check_int32(who, "max_attempts", max_attempts, 1)
+        super().__init__(_core.dataset.random_erasing(self.prob, self.scale, self.ratio, values, self.max_attempts))
 
-    def _run(self, rng: Any, *values: Any) -> np.ndarray:
+    def _call(self, rng: Any, values: Sequence[Any]) -> Any:
         image = np.asarray(values[0])
         if image.ndim != 3:
             fail(ArgumentError, f"an array [C, H, W] is expected, got shape {list(image.shape)}", "RandomErasing",
                  "put ToTensor() or HWC2CHW() before it")
-        if rng.random() >= self.prob:
+        out = super()._call(rng, [image])
+        if self.inplace and image.flags.writeable:
+            image[...] = out
             return image
-        height, width = image.shape[1:]
-        for _ in range(self.max_attempts):
-            area = rng.uniform(*self.scale) * height * width
-            aspect = math.exp(rng.uniform(math.log(self.ratio[0]), math.log(self.ratio[1])))
-            h, w = int(round(math.sqrt(area * aspect))), int(round(math.sqrt(area / aspect)))
-            if 0 < h < height and 0 < w < width:
-                y, x = int(rng.integers(height - h + 1)), int(rng.integers(width - w + 1))
-                out = image if self.inplace else image.copy()
-                shape = (image.shape[0], h, w)
-                fill = rng.standard_normal(shape) if isinstance(self.value, str) else np.asarray(self.value).reshape(-1, 1, 1)
-                out[:, y:y + h, x:x + w] = np.broadcast_to(fill, shape)
-                return out
-        return image
+        return out

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from enum import Enum, IntEnum
 
-__all__ = ["Border", "ConvertMode", "ImageBatchFormat", "Inter", "SliceMode"]
+__all__ = ["AutoAugmentPolicy", "Border", "ConvertMode", "ImageBatchFormat", "Inter", "SliceMode"]
 
 
 class Inter(IntEnum):
@@ -19,6 +19,14 @@ class Inter(IntEnum):
     AREA = 4
     PILCUBIC = 5
     PILLINEAR = 6
+
+
+class AutoAugmentPolicy(str, Enum):
+    """The data set that a policy of AutoAugment was found for."""
+
+    IMAGENET = "imagenet"
+    CIFAR10 = "cifar10"
+    SVHN = "svhn"
 
 
 class Border(str, Enum):

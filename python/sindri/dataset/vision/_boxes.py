@@ -1,0 +1,114 @@
+"""Transforms of an image together with its bounding boxes, columns (image, boxes): boxes [N, 4 or more] of (x, y, width, height, ...) in pixels. Boxes of
+which a crop leaves nothing are dropped; where none is left, one box of zeros stands in. All in C++.
+"""
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+
+from sindri import _core, context
+from sindri._check import ArgumentError, check_bool, check_float, check_int32, enumeration, fail, pair_of_numbers, size_2d
+from sindri.dataset._transform import NativeOperation, TensorOperation, as_operations, core_chain
+from sindri.dataset.vision._base import FLOAT_MAX_INTEGER, fill_of, native_inter, padding_of, probability
+from sindri.dataset.vision.utils import Border, Inter
+
+__all__ = ["BoundingBoxAugment", "RandomCropWithBBox", "RandomHorizontalFlipWithBBox", "RandomResizeWithBBox", "RandomResizedCropWithBBox",
+           "RandomVerticalFlipWithBBox", "ResizeWithBBox"]
+
+
+class _BoxOperation(NativeOperation):
+    """Base of all."""
+
+    _columns = 2
+
+    def _call(self, rng: Any, values: Sequence[Any]) -> Any:
+        if len(values) == 2:
+            shape = np.shape(values[1])
+            if len(shape) != 2 or shape[1] < 4:
+                fail(ArgumentError, f"boxes [N, 4 or more] are expected, got shape {list(shape)}", type(self).__name__)
+        return super()._call(rng, values)
+
+
+class RandomHorizontalFlipWithBBox(_BoxOperation):
+    """Mirrors left and right with probability prob. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, prob: float = 0.5):
+        super().__init__(_core.dataset.flip_with_boxes(probability("RandomHorizontalFlipWithBBox", prob), False))
+
+
+class RandomVerticalFlipWithBBox(_BoxOperation):
+    """Mirrors top and bottom with probability prob. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, prob: float = 0.5):
+        super().__init__(_core.dataset.flip_with_boxes(probability("RandomVerticalFlipWithBBox", prob), True))
+
+
+class ResizeWithBBox(_BoxOperation):
+    """As Resize. Raises TypeError or ValueError."""
+
+    def __init__(self, size: Any, interpolation: Inter = Inter.LINEAR):
+        who = "ResizeWithBBox"
+        inter = native_inter(who, enumeration(who, "interpolation", interpolation, Inter))
+        super().__init__(_core.dataset.resize_with_boxes(_core.dataset.resize(size_2d(who, size), inter, context.era() == 1)))
+
+
+class RandomResizeWithBBox(_BoxOperation):
+    """As RandomResize. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, size: Any):
+        super().__init__(_core.dataset.resize_with_boxes(_core.dataset.random_resize(size_2d("RandomResizeWithBBox", size), context.era() == 1)))
+
+
+class RandomCropWithBBox(_BoxOperation):
+    """As RandomCrop. Raises TypeError or ValueError; RuntimeError for a crop that is larger than the image."""
+
+    _random = True
+
+    def __init__(self, size: Any, padding: Any = None, pad_if_needed: bool = False, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT):
+        who = "RandomCropWithBBox"
+        crop = _core.dataset.random_crop(size_2d(who, size), [] if padding is None else padding_of(who, padding),
+                                         check_bool(who, "pad_if_needed", pad_if_needed), fill_of(who, fill_value),
+                                         enumeration(who, "padding_mode", padding_mode, Border).value)
+        super().__init__(_core.dataset.crop_with_boxes(crop))
+
+
+class RandomResizedCropWithBBox(_BoxOperation):
+    """As RandomResizedCrop. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, size: Any, scale: Any = (0.08, 1.0), ratio: Any = (3.0 / 4.0, 4.0 / 3.0), interpolation: Inter = Inter.BILINEAR,
+                 max_attempts: int = 10):
+        who = "RandomResizedCropWithBBox"
+        shares = pair_of_numbers(who, "scale", scale, 0.0, FLOAT_MAX_INTEGER)
+        aspects = pair_of_numbers(who, "ratio", ratio, 0.0, FLOAT_MAX_INTEGER)
+        if shares[1] <= 0 or aspects[0] <= 0:
+            fail(ValueError, f"scale must end above 0 and ratio begin above 0, got {scale} and {ratio}", who)
+        crop = _core.dataset.random_resized_crop(size_2d(who, size), shares, aspects, native_inter(who, interpolation),
+                                                 check_int32(who, "max_attempts", max_attempts, 1))
+        super().__init__(_core.dataset.crop_with_boxes(crop))
+
+
+class BoundingBoxAugment(_BoxOperation):
+    """Applies a transform of dataset.vision, which must keep size and type, to the parts of the image in a `ratio` of the boxes, chosen at random.
+
+    Raises TypeError or ValueError.
+    """
+
+    _random = True
+
+    def __init__(self, transform: Any, ratio: float = 0.3):
+        who = "BoundingBoxAugment"
+        if not isinstance(transform, TensorOperation):
+            fail(TypeError, f"transform must be one of dataset.vision, got {transform!r}", who)
+        chain = core_chain(as_operations(who, transform))
+        if chain is None:
+            fail(ValueError, f"{transform._name()} is no transform of one column in C++", who, "use one of dataset.vision that takes and gives an array")
+        super().__init__(_core.dataset.bounding_box_augment(chain, check_float(who, "ratio", ratio, 0.0, 1.0)))

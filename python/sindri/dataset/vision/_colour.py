@@ -1,0 +1,295 @@
+"""Image transforms of colours and levels, all in C++."""
+from __future__ import annotations
+
+from typing import Any, List, Tuple
+
+from sindri import _core
+from sindri._check import check_float, check_int32, enumeration, fail, is_int, is_number, pair_of_numbers
+from sindri.dataset.vision import _pillow
+from sindri.dataset.vision._base import ByteOperation, PixelOperation, probability
+from sindri.dataset.vision._pixels import flat_list
+from sindri.dataset.vision.utils import ConvertMode
+
+__all__ = ["AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "AdjustSharpness", "AutoContrast", "ConvertColor",
+           "Equalize", "Grayscale", "Invert", "Posterize", "RandomAdjustSharpness", "RandomAutoContrast", "RandomColor", "RandomColorAdjust",
+           "RandomEqualize", "RandomGrayscale", "RandomInvert", "RandomLighting", "RandomPosterize", "RandomSharpness", "RandomSolarize", "Solarize"]
+
+
+class Invert(PixelOperation):
+    """255 - x, for floats too."""
+
+    def __init__(self) -> None:
+        super().__init__(_core.dataset.invert())
+
+
+class RandomInvert(PixelOperation):
+    """255 - x with probability prob. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, prob: float = 0.5):
+        self.prob = probability("RandomInvert", prob)
+        super().__init__(_core.dataset.random_invert(self.prob))
+
+
+class Grayscale(PixelOperation):
+    """0.299 R + 0.587 G + 0.114 B in num_output_channels (1 or 3) equal channels: [H, W, 1] or [H, W, 3]. Raises TypeError or ValueError."""
+
+    _channels = (3,)
+
+    def __init__(self, num_output_channels: int = 1):
+        if num_output_channels not in (1, 3):
+            fail(ValueError, f"num_output_channels must be 1 or 3, got {num_output_channels!r}", "Grayscale")
+        self.num_output_channels = num_output_channels
+        super().__init__(_core.dataset.grayscale(num_output_channels))
+
+
+class RandomGrayscale(PixelOperation):
+    """Grey, in as many equal channels as the image has, with probability prob. Raises TypeError or ValueError."""
+
+    _random = True
+    _channels = (1, 3)
+
+    def __init__(self, prob: float = 0.1):
+        self.prob = probability("RandomGrayscale", prob)
+        super().__init__(_core.dataset.random_grayscale(self.prob))
+
+
+class AdjustBrightness(PixelOperation):
+    """x * brightness_factor. Raises TypeError or ValueError."""
+
+    def __init__(self, brightness_factor: float):
+        self.factor = check_float("AdjustBrightness", "brightness_factor", brightness_factor, 0)
+        super().__init__(_core.dataset.adjust_brightness(self.factor))
+
+    def _on_pillow(self, image: Any) -> Any:
+        return _pillow.enhanced("Brightness", image, self.factor)
+
+
+class AdjustContrast(PixelOperation):
+    """mean * (1 - f) + x * f, mean being that of the grey image. Raises TypeError or ValueError."""
+
+    _channels = (3,)
+
+    def __init__(self, contrast_factor: float):
+        self.factor = check_float("AdjustContrast", "contrast_factor", contrast_factor, 0)
+        super().__init__(_core.dataset.adjust_contrast(self.factor))
+
+    def _on_pillow(self, image: Any) -> Any:
+        return _pillow.enhanced("Contrast", image, self.factor)
+
+
+class AdjustSaturation(PixelOperation):
+    """grey * (1 - f) + x * f. Raises TypeError or ValueError."""
+
+    _channels = (3,)
+
+    def __init__(self, saturation_factor: float):
+        self.factor = check_float("AdjustSaturation", "saturation_factor", saturation_factor, 0)
+        super().__init__(_core.dataset.adjust_saturation(self.factor))
+
+    def _on_pillow(self, image: Any) -> Any:
+        return _pillow.enhanced("Color", image, self.factor)
+
+
+class AdjustHue(PixelOperation):
+    """Turns the hue by hue_factor of a circle, -0.5 to 0.5. Raises TypeError or ValueError."""
+
+    _channels = (3,)
+
+    def __init__(self, hue_factor: float):
+        self.factor = check_float("AdjustHue", "hue_factor", hue_factor, -0.5, 0.5)
+        super().__init__(_core.dataset.adjust_hue(self.factor))
+
+    def _on_pillow(self, image: Any) -> Any:
+        return _pillow.hue_turned(image, self.factor)
+
+
+class AdjustSharpness(PixelOperation):
+    """blurred + f * (x - blurred). Raises TypeError or ValueError."""
+
+    def __init__(self, sharpness_factor: float):
+        self.factor = check_float("AdjustSharpness", "sharpness_factor", sharpness_factor, 0)
+        super().__init__(_core.dataset.adjust_sharpness(self.factor))
+
+    def _on_pillow(self, image: Any) -> Any:
+        return _pillow.enhanced("Sharpness", image, self.factor)
+
+
+class AdjustGamma(PixelOperation):
+    """gain * x^gamma on values from 0 to 1, cut to that range; for floats (gain * x)^gamma, as MindSpore has it. Raises TypeError or ValueError."""
+
+    def __init__(self, gamma: float, gain: float = 1):
+        self.gamma, self.gain = check_float("AdjustGamma", "gamma", gamma, 0), check_float("AdjustGamma", "gain", gain)
+        super().__init__(_core.dataset.adjust_gamma(self.gamma, self.gain))
+
+
+def _range(who: str, name: str, value: Any, neutral: float) -> Tuple[float, float]:
+    """(low, high) for a range or one number b: (max(0, 1 - b), 1 + b), around 0 for the hue (-b, b)."""
+    if is_number(value):
+        b = check_float(who, name, value, 0, 0.5 if neutral == 0 else None)
+        return (-b, b) if neutral == 0 else (max(0.0, 1 - b), 1 + b)
+    return pair_of_numbers(who, name, value, -0.5 if neutral == 0 else 0.0, 0.5 if neutral == 0 else None)
+
+
+class RandomColorAdjust(PixelOperation):
+    """Brightness, contrast, saturation and hue by uniform factors from their ranges, in random order; a range that changes nothing is left out.
+
+    A number b stands for (max(0, 1 - b), 1 + b), for the hue (-b, b). Raises TypeError or ValueError.
+    """
+
+    _random = True
+    _channels = (3,)
+
+    def __init__(self, brightness: Any = (1, 1), contrast: Any = (1, 1), saturation: Any = (1, 1), hue: Any = (0, 0)):
+        who = "RandomColorAdjust"
+        super().__init__(_core.dataset.random_color_adjust(_range(who, "brightness", brightness, 1), _range(who, "contrast", contrast, 1),
+                                                           _range(who, "saturation", saturation, 1), _range(who, "hue", hue, 0)))
+
+
+class RandomColor(PixelOperation):
+    """Saturation by a uniform factor from degrees. Raises TypeError or ValueError."""
+
+    _random = True
+    _channels = (3,)
+
+    def __init__(self, degrees: Any = (0.1, 1.9)):
+        self.degrees = pair_of_numbers("RandomColor", "degrees", degrees, 0)
+        super().__init__(_core.dataset.random_color(self.degrees))
+
+
+class RandomSharpness(PixelOperation):
+    """Sharpness by a uniform factor from degrees. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, degrees: Any = (0.1, 1.9)):
+        self.degrees = pair_of_numbers("RandomSharpness", "degrees", degrees, 0)
+        super().__init__(_core.dataset.random_sharpness(self.degrees))
+
+
+class RandomAdjustSharpness(PixelOperation):
+    """AdjustSharpness(degree) with probability prob. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, degree: float, prob: float = 0.5):
+        self.degree, self.prob = check_float("RandomAdjustSharpness", "degree", degree, 0), probability("RandomAdjustSharpness", prob)
+        super().__init__(_core.dataset.random_adjust_sharpness(self.degree, self.prob))
+
+
+class RandomLighting(PixelOperation):
+    """Adds one colour along the principal components of ImageNet's, each by a normal number of standard deviation alpha (AlexNet's).
+
+    Raises TypeError or ValueError.
+    """
+
+    _random = True
+    _channels = (3,)
+
+    def __init__(self, alpha: float = 0.05):
+        self.alpha = check_float("RandomLighting", "alpha", alpha, 0)
+        super().__init__(_core.dataset.random_lighting(self.alpha))
+
+
+class Posterize(ByteOperation):
+    """Keeps the `bits` upper bits of each value. Raises TypeError or ValueError."""
+
+    def __init__(self, bits: int):
+        self.bits = check_int32("Posterize", "bits", bits, 0, 8)
+        super().__init__(_core.dataset.posterize(self.bits))
+
+
+class RandomPosterize(ByteOperation):
+    """Posterize with a random number of bits from the range. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, bits: Any = (8, 8)):
+        values = [bits, bits] if is_int(bits) else bits
+        if not isinstance(values, (list, tuple)) or len(values) != 2:
+            fail(TypeError, f"bits must be an int or a tuple of two, got {bits!r}", "RandomPosterize")
+        self.bits = [check_int32("RandomPosterize", "bits", v, 1, 8) for v in values]
+        if self.bits[0] > self.bits[1]:
+            fail(ValueError, f"bits must be (smallest, largest), got {bits}", "RandomPosterize")
+        super().__init__(_core.dataset.random_posterize(*self.bits))
+
+
+class Solarize(PixelOperation):
+    """Inverts the values from threshold (low, high), or from one number up. Raises TypeError or ValueError."""
+
+    def __init__(self, threshold: Any):
+        self.threshold = ((check_float("Solarize", "threshold", threshold, 0, 255), 255.0) if is_number(threshold)
+                          else pair_of_numbers("Solarize", "threshold", threshold, 0, 255))
+        super().__init__(_core.dataset.solarize(self.threshold))
+
+
+class RandomSolarize(PixelOperation):
+    """Inverts the values of a random part of the range threshold (low, high). Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, threshold: Any = (0, 255)):
+        self.threshold = pair_of_numbers("RandomSolarize", "threshold", threshold, 0, 255)
+        super().__init__(_core.dataset.random_solarize(int(self.threshold[0]), int(self.threshold[1])))
+
+
+class Equalize(ByteOperation):
+    """Spreads the histogram of each channel."""
+
+    def __init__(self) -> None:
+        super().__init__(_core.dataset.equalize())
+
+    def _on_pillow(self, image: Any) -> Any:
+        return _pillow.equalized(image)
+
+
+class RandomEqualize(ByteOperation):
+    """Equalize with probability prob. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, prob: float = 0.5):
+        self.prob = probability("RandomEqualize", prob)
+        super().__init__(_core.dataset.random_equalize(self.prob))
+
+
+def _levels(who: str, ignore: Any) -> List[int]:
+    return [check_int32(who, "ignore", v, 0, 255) for v in ([] if ignore is None else flat_list(ignore))]
+
+
+class AutoContrast(ByteOperation):
+    """Stretches each channel to 0 ... 255, leaving out cutoff percent of the pixels at both ends and the levels in ignore.
+
+    Raises TypeError or ValueError.
+    """
+
+    def __init__(self, cutoff: float = 0.0, ignore: Any = None):
+        self.cutoff, self.ignore = check_float("AutoContrast", "cutoff", cutoff, 0, 50), _levels("AutoContrast", ignore)
+        super().__init__(_core.dataset.auto_contrast(self.cutoff, self.ignore))
+
+    def _on_pillow(self, image: Any) -> Any:
+        return _pillow.auto_contrast(image, self.cutoff, self.ignore)
+
+
+class RandomAutoContrast(ByteOperation):
+    """AutoContrast with probability prob. Raises TypeError or ValueError."""
+
+    _random = True
+
+    def __init__(self, cutoff: float = 0.0, ignore: Any = None, prob: float = 0.5):
+        who = "RandomAutoContrast"
+        self.cutoff, self.prob = check_float(who, "cutoff", cutoff, 0, 50), probability(who, prob)
+        self.ignore = _levels(who, ignore)
+        super().__init__(_core.dataset.random_auto_contrast(self.cutoff, self.ignore, self.prob))
+
+
+class ConvertColor(PixelOperation):
+    """Other channels, or another order of them: convert_mode is one of ConvertMode. An added alpha channel is opaque (255). Raises TypeError."""
+
+    def __init__(self, convert_mode: ConvertMode):
+        self.convert_mode = enumeration("ConvertColor", "convert_mode", convert_mode, ConvertMode)
+        # MindSpore has BGR2RGBA and its like put alpha behind the colours, as everywhere.
+        source, target = self.convert_mode.name[len("COLOR_"):].split("2")
+        self._channels = (1 if source == "GRAY" else len(source),)
+        super().__init__(_core.dataset.convert_color(source, target))
