@@ -54,8 +54,6 @@ DType scalar_dtype(const Params& params) {
   return any ? DType::kFloat64 : DType::kFloat32;
 }
 
-bool skips_decay(const std::string& name) { return name.find("beta") != std::string::npos || name.find("gamma") != std::string::npos; }
-
 // Gradient minus its mean over all dimensions but the first (Yong et al. 2020).
 Tensor centralize(const Tensor& grad) {
   if (grad.rank() < 2) return grad;
@@ -65,6 +63,8 @@ Tensor centralize(const Tensor& grad) {
 }
 
 }  // namespace
+
+bool skips_decay(const std::string& name) { return name.find("beta") != std::string::npos || name.find("gamma") != std::string::npos; }
 
 Tensor unscaled(Tensor grad, double scale, const Tensor& inv_scale) {
   if (scale != 1) grad = ops::mul(grad, scale);

@@ -11,6 +11,8 @@ namespace sindri::optim {
 
 /// A gradient times `scale` and, where it is defined, the scalar inv_scale.
 Tensor unscaled(Tensor grad, double scale, const Tensor& inv_scale);
+/// Whether a parameter of that name is left out of weight decay: those of normalisation, as MindSpore tells them.
+bool skips_decay(const std::string& name);
 /// Throws ValueError for betas outside (0, 1) or eps <= 0.
 void check_betas(const std::string& optimizer, double beta1, double beta2, double eps);
 

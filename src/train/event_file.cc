@@ -1,14 +1,17 @@
 // See event_file.h. Event { double wall_time = 1; int64 step = 2; string file_version = 3; Summary summary = 5; },
-// Summary { repeated Value { string tag = 1; float simple_value = 2; } value = 1; } (tensorflow/tensorflow: core/util/event.proto).
+// Summary { repeated Value { string tag = 1; float simple_value = 2; Image image = 4; HistogramProto histo = 5; TensorProto tensor = 8;
+// SummaryMetadata metadata = 9; } value = 1; } (tensorflow/tensorflow: core/util/event.proto, core/framework/summary.proto).
 #include "src/train/event_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <isa-l/crc.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -19,17 +22,10 @@
 namespace sindri::train {
 
 uint32_t crc32c(std::string_view data) {
-  static const std::array<uint32_t, 256> table = [] {
-    std::array<uint32_t, 256> t{};
-    for (uint32_t i = 0; i < 256; ++i) {
-      uint32_t c = i;
-      for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? 0x82f63b78u : 0);
-      t[i] = c;
-    }
-    return t;
-  }();
   uint32_t c = ~0u;
-  for (const char b : data) c = table[(c ^ static_cast<uint8_t>(b)) & 0xff] ^ (c >> 8);
+  // ISA-L takes lengths as int, and does not write to what it takes as non-const.
+  for (constexpr size_t kMost = size_t{1} << 30; !data.empty(); data.remove_prefix(std::min(data.size(), kMost)))
+    c = crc32_iscsi(reinterpret_cast<unsigned char*>(const_cast<char*>(data.data())), static_cast<int>(std::min(data.size(), kMost)), c);
   return ~c;
 }
 
@@ -168,15 +164,95 @@ EventFile::EventFile(const std::string& folder, const EarlierEvents& earlier) {
 
 void EventFile::write(const std::string& event) { file_->append(tfrecord_frame(event)); }
 
-void EventFile::scalar(const std::string& tag, int64_t step, double value) {
-  std::string v, summary, event;
-  wire::put_bytes(&v, 1, tag);
-  wire::put_float(&v, 2, static_cast<float>(value));
-  wire::put_bytes(&summary, 1, v);
+void EventFile::write_summary(int64_t step, const std::string& summary) {
+  std::string event;
   wire::put_double(&event, 1, wall_time());
   wire::put_int(&event, 2, step);
   wire::put_bytes(&event, 5, summary);
   write(event);
+}
+
+void EventFile::write_value(int64_t step, const std::string& value) {
+  std::string summary;
+  wire::put_bytes(&summary, 1, value);
+  write_summary(step, summary);
+}
+
+void EventFile::scalars(int64_t step, const std::vector<std::pair<std::string, double>>& values) {
+  std::string summary;
+  for (const auto& [tag, value] : values) {
+    std::string v;
+    wire::put_bytes(&v, 1, tag);
+    wire::put_float(&v, 2, static_cast<float>(value));
+    wire::put_bytes(&summary, 1, v);
+  }
+  write_summary(step, summary);
+}
+
+// HistogramProto { min = 1; max = 2; num = 3; sum = 4; sum_squares = 5; repeated double bucket_limit = 6, bucket = 7 [packed]; }
+void EventFile::histogram(const std::string& tag, int64_t step, const std::vector<double>& values) {
+  constexpr size_t kBins = 64;
+  double low = std::numeric_limits<double>::infinity(), high = -low, sum = 0, squares = 0;
+  int64_t count = 0;
+  for (const double x : values) {
+    if (!std::isfinite(x)) continue;
+    low = std::min(low, x);
+    high = std::max(high, x);
+    sum += x;
+    squares += x * x;
+    ++count;
+  }
+  if (count == 0) return;
+  const double width = (high > low ? high - low : std::max(std::abs(low), 1.0) * 1e-6) / kBins;
+  std::vector<double> buckets(kBins, 0.0);
+  for (const double x : values) {
+    if (std::isfinite(x)) buckets[std::min(static_cast<size_t>((x - low) / width), kBins - 1)] += 1;
+  }
+  std::string limits, counts, histogram, v;
+  for (size_t i = 0; i < kBins; ++i) {
+    const double limit = i + 1 == kBins ? std::max(high, low + width * kBins) : low + width * static_cast<double>(i + 1);
+    limits.append(reinterpret_cast<const char*>(&limit), sizeof limit);
+    counts.append(reinterpret_cast<const char*>(&buckets[i]), sizeof buckets[i]);
+  }
+  wire::put_double(&histogram, 1, low);
+  wire::put_double(&histogram, 2, high);
+  wire::put_double(&histogram, 3, static_cast<double>(count));
+  wire::put_double(&histogram, 4, sum);
+  wire::put_double(&histogram, 5, squares);
+  wire::put_bytes(&histogram, 6, limits);
+  wire::put_bytes(&histogram, 7, counts);
+  wire::put_bytes(&v, 1, tag);
+  wire::put_bytes(&v, 5, histogram);
+  write_value(step, v);
+}
+
+// Image { height = 1; width = 2; colorspace = 3; encoded_image_string = 4; }
+void EventFile::image(const std::string& tag, int64_t step, int64_t height, int64_t width, std::string_view png) {
+  std::string image, v;
+  wire::put_int(&image, 1, height);
+  wire::put_int(&image, 2, width);
+  wire::put_int(&image, 3, 3);  // RGB
+  wire::put_bytes(&image, 4, png);
+  wire::put_bytes(&v, 1, tag);
+  wire::put_bytes(&v, 4, image);
+  write_value(step, v);
+}
+
+// TensorProto { dtype = 1 (DT_STRING is 7); TensorShapeProto { Dim { size = 1; } dim = 2; } tensor_shape = 2; repeated bytes string_val = 8; },
+// SummaryMetadata { PluginData { plugin_name = 1; } plugin_data = 1; }
+void EventFile::text(const std::string& tag, int64_t step, std::string_view markdown) {
+  std::string dim, shape, tensor, plugin, metadata, v;
+  wire::put_int(&dim, 1, 1);
+  wire::put_bytes(&shape, 2, dim);
+  wire::put_int(&tensor, 1, 7);
+  wire::put_bytes(&tensor, 2, shape);
+  wire::put_bytes(&tensor, 8, markdown);
+  wire::put_bytes(&plugin, 1, "text");
+  wire::put_bytes(&metadata, 1, plugin);
+  wire::put_bytes(&v, 1, tag);
+  wire::put_bytes(&v, 8, tensor);
+  wire::put_bytes(&v, 9, metadata);
+  write_value(step, v);
 }
 
 }  // namespace sindri::train

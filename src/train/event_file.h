@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/train/append_file.h"
@@ -27,7 +28,7 @@ struct EarlierEvents {
   std::string frames;  ///< those to keep, in order, each (tag, step) once
   std::vector<std::string> files;  ///< that are read to their ends: the new file replaces them
 };
-/// Reads all event files of a folder; `keep` is asked for every scalar. Frames behind damage are not read, and the file is left as it is.
+/// Reads all event files of a folder; `keep` is asked for every event. Frames behind damage are not read, and the file is left as it is.
 /// Throws IoError.
 EarlierEvents read_event_files(const std::string& folder, const std::function<bool(const std::string& tag, int64_t step)>& keep);
 
@@ -36,12 +37,21 @@ class EventFile {
   /// Creates FOLDER/events.out.tfevents.SECONDS.HOST.PID that begins with what is kept of earlier ones, which it then removes. Throws IoError.
   explicit EventFile(const std::string& folder, const EarlierEvents& earlier = {});
   const std::string& path() const { return file_->path(); }
-  void scalar(const std::string& tag, int64_t step, double value);
+  void scalar(const std::string& tag, int64_t step, double value) { scalars(step, {{tag, value}}); }
+  /// Several in one event, which read_event_files knows by the first.
+  void scalars(int64_t step, const std::vector<std::pair<std::string, double>>& values);
+  /// The distribution of the values that are finite; nothing where none is.
+  void histogram(const std::string& tag, int64_t step, const std::vector<double>& values);
+  void image(const std::string& tag, int64_t step, int64_t height, int64_t width, std::string_view png);
+  /// Shown as Markdown.
+  void text(const std::string& tag, int64_t step, std::string_view markdown);
   /// See AppendFile.
   std::string missing() { return file_->missing(); }
 
  private:
   void write(const std::string& event);
+  void write_summary(int64_t step, const std::string& summary);
+  void write_value(int64_t step, const std::string& value);
   std::unique_ptr<AppendFile> file_;
 };
 

@@ -16,6 +16,7 @@
 #include "sindri/nn/norm.h"
 #include "sindri/ops/random.h"
 #include "src/comm/session.h"
+#include "src/train/first_rank.h"
 #include "src/train/step_log.h"
 
 namespace sindri::train {
@@ -36,7 +37,7 @@ Tensor first_tensor(const nn::Value& v) {
 std::vector<BuildContext::MovingAverage> moving_averages(nn::Cell& network) {
   std::vector<BuildContext::MovingAverage> out;
   for (const auto& [path, cell] : network.cells_and_names()) {
-    if (auto* norm = dynamic_cast<nn::BatchNorm*>(cell)) {
+    if (auto* norm = dynamic_cast<nn::BatchNorm*>(cell); norm != nullptr && norm->options().use_batch_statistics.value_or(true)) {  // others do not move
       out.push_back({&norm->moving_mean(), norm->options().momentum});
       out.push_back({&norm->moving_variance(), norm->options().momentum, &norm->moving_mean()});
     }
@@ -291,7 +292,7 @@ void Model::begin_parallel(Loop& loop) {
       fmt::format("micro batches: {}", options_.micro_batches),
       fmt::format("mixed precision: {} {}", static_cast<int>(options_.amp.level), dtype_name(options_.amp.dtype)),
       fmt::format("loss scale: {} {}", options_.loss_scale, loss_scale_manager_ != nullptr),
-      fmt::format("not finite: {} {}", options_.nan_policy == NanPolicy::kSkip ? "skip" : "stop", options_.max_skipped),
+      fmt::format("not finite: {} {} {}", options_.nan_policy == NanPolicy::kSkip ? "skip" : "stop", options_.max_skipped, options_.max_skips),
       fmt::format("optimizer: {}", optimizer_->name()),
       fmt::format("algorithms: {}", fmt::join(names, ", ")),
   };
@@ -309,7 +310,10 @@ bool Model::run_step(Loop& loop, const TensorList& batch) {
   const bool several = parallel_ && parallel_->active();
   if (several && loop.options.stop_requested && loop.options.stop_requested()) parallel_->request_stop();
   loop.say(s.cur_step_num, "step");
-  if (several && !loop.compiled) parallel_->share_kernel_choices([&] { runner_->prepare(batch, s.cur_step_num - 1); });
+  if (several && !loop.compiled) {
+    parallel_->share_kernel_choices([&] { runner_->prepare(batch, s.cur_step_num - 1); });
+    if (s.ranks != nullptr && context().mode == Mode::kGraph) check_same_graph(parallel_->communicator(), runner_->compiled().graph_text());
+  }
   loop.compiled = true;
   const StepResult result = (*runner_)(batch, s.cur_step_num - 1);
   loop.say(s.cur_step_num, "callbacks");

@@ -110,6 +110,7 @@ void StepLog::check_finite(const Step& step, double loss, bool left_out) {
     (scaled ? s.overflow_steps : s.skipped_steps) += group_.steps;
     group_.bad_loss = false;
   }
+  if (!mends || !left_out) count_in_row(step, left_out);
   if (std::isfinite(loss) && (!left_out || mends)) return;
   const int64_t first = (step.in_epoch - 1) * s.batch_size;
   const std::string where = fmt::format("epoch {}, step {} (samples {} to {} of the epoch)", step.epoch, step.in_epoch, first, first + s.batch_size - 1);
@@ -133,8 +134,17 @@ void StepLog::check_finite(const Step& step, double loss, bool left_out) {
                        "lower the learning rate or clip gradients; SINDRI_CHECK_FINITE=1 names the first op that gave it; checkpoints saved before are good");
 }
 
+// Whether the steps of a group count is known at its end.
+void StepLog::count_in_row(const Step& step, bool left_out) {
+  if (left_out) in_row_ += group_.steps;
+  else if (step.number % group_.steps == 0) in_row_ = 0;
+}
+
 // A training that leaves out most of its steps has failed, however finite the rest is.
 void StepLog::check_skipped(const Step& step, const std::string& where) const {
+  if (options_.max_skips > 0 && in_row_ > options_.max_skips)
+    throw NonFiniteError(fmt::format("{} steps in a row were left out because their loss or a gradient was not finite", in_row_), where,
+                         "lower the learning rate or clip gradients; dist.max_skips is how many are let pass; checkpoints saved before are good");
   constexpr int64_t kLeast = 10;  // a few at the start of a training are nothing
   const auto check = [&](int64_t skipped, int64_t steps, const char* of) {
     if (skipped < kLeast || static_cast<double>(skipped) <= options_.max_skipped * static_cast<double>(steps)) return;

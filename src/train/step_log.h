@@ -54,6 +54,7 @@ class StepLog {
   void deliver_known();
   void check_finite(const Step& step, double loss, bool left_out);
   void check_skipped(const Step& step, const std::string& where) const;
+  void count_in_row(const Step& step, bool left_out);
 
   TrainState& state_;
   const ModelOptions& options_;
@@ -61,7 +62,7 @@ class StepLog {
   Deliver deliver_;
   std::deque<Step> steps_;
   std::deque<Unit> units_;
-  int64_t bytes_ahead_ = 0;
+  int64_t bytes_ahead_ = 0, in_row_ = 0;  // steps left out since the last update that counted
   double delivered_at_ = 0;
 };
 

@@ -14,7 +14,7 @@ struct AdagradOptions {
   GradClip grad_clip = {};
 };
 
-/// a += g²; p -= lr·g/sqrt(a) (Duchi et al. 2011). State: accum.<param>.
+/// a += g²; p -= lr·g/sqrt(a) (Duchi et al. 2011). State: `accum.<param>`.
 class SINDRI_API Adagrad final : public Optimizer {
  public:
   using Options = AdagradOptions;
@@ -41,7 +41,7 @@ struct AdadeltaOptions {
 };
 
 /// a = rho·a + (1-rho)·g²; u = sqrt(d + epsilon)/sqrt(a + epsilon)·g; d = rho·d + (1-rho)·u²; p -= lr·u (Zeiler 2012).
-/// State: accum.<param> (a), accum_update.<param> (d).
+/// State: `accum.<param>` (a), `accum_update.<param>` (d).
 class SINDRI_API Adadelta final : public Optimizer {
  public:
   using Options = AdadeltaOptions;

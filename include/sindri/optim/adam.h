@@ -18,7 +18,7 @@ struct AdamOptions {
 };
 
 /// Adam with bias correction (Kingma & Ba 2015): p -= lr·sqrt(1 - beta2^t)/(1 - beta1^t)·m/(sqrt(v) + eps).
-/// State: moment1.<param>, moment2.<param>, with use_amsgrad vhat.<param>; beta1_power, beta2_power.
+/// State: `moment1.<param>`, `moment2.<param>`, with use_amsgrad `vhat.<param>`; beta1_power, beta2_power.
 class SINDRI_API Adam : public Optimizer {
  public:
   using Options = AdamOptions;
@@ -52,7 +52,7 @@ struct AdamWeightDecayOptions {
   GradClip grad_clip = {};
 };
 
-/// p -= lr·(m/(sqrt(v) + eps) + weight_decay·p), without bias correction. State: adam_m.<param>, adam_v.<param>.
+/// p -= lr·(m/(sqrt(v) + eps) + weight_decay·p), without bias correction. State: `adam_m.<param>`, `adam_v.<param>`.
 class SINDRI_API AdamWeightDecay final : public Optimizer {
  public:
   using Options = AdamWeightDecayOptions;
@@ -79,7 +79,7 @@ struct AdaMaxOptions {
 };
 
 /// v = max(beta2·v, |g|); p -= lr/(1 - beta1^t)·m/(v + eps) (Kingma & Ba 2015, algorithm 2).
-/// State: moment1.<param>, moment2.<param>, beta1_power.
+/// State: `moment1.<param>`, `moment2.<param>`, beta1_power.
 class SINDRI_API AdaMax final : public Optimizer {
  public:
   using Options = AdaMaxOptions;

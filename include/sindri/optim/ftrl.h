@@ -15,7 +15,7 @@ struct FTRLOptions {
 };
 
 /// Follow the regularised leader (McMahan et al. 2013): z += g - (n'^-lr_power - n^-lr_power)/lr·p with n' = n + g²; then p is 0 where
-/// |z| <= l1, else (sign(z)·l1 - z)/(n'^-lr_power/lr + 2·l2). State: moments.<param> (n, from initial_accum), linear.<param> (z).
+/// |z| <= l1, else (sign(z)·l1 - z)/(n'^-lr_power/lr + 2·l2). State: `moments.<param>` (n, from initial_accum), `linear.<param>` (z).
 class SINDRI_API FTRL final : public Optimizer {
  public:
   using Options = FTRLOptions;

@@ -17,7 +17,7 @@ struct LambOptions {
 };
 
 /// u = m̂/(sqrt(v̂) + eps) + weight_decay·p with Adam's moments and bias corrections; p -= lr·|p|/|u|·u, the ratio 1 where a norm is 0
-/// (You et al. 2020). State: lamb_m.<param>, lamb_v.<param>; the corrections come from global_step.
+/// (You et al. 2020). State: `lamb_m.<param>`, `lamb_v.<param>`; the corrections come from global_step.
 class SINDRI_API Lamb final : public Optimizer {
  public:
   using Options = LambOptions;

@@ -17,7 +17,7 @@ struct MomentumOptions {
 };
 
 /// v = momentum·v + g; p -= lr·v, with Nesterov p -= lr·(g + momentum·v) (Polyak 1964, Sutskever et al. 2013).
-/// State: moments.<param>, momentum. PyTorch's SGD with dampening 0.
+/// State: `moments.<param>`, momentum. PyTorch's SGD with dampening 0.
 class SINDRI_API Momentum final : public Optimizer {
  public:
   using Options = MomentumOptions;

@@ -118,9 +118,9 @@ class SINDRI_API Optimizer {
   /// and those of rules that need the count.
   virtual void count_every_update(bool on);
   virtual const OptimizerOptions& base_options() const;
-  /// All state that a checkpoint must carry, named as MindSpore names it ("moments.<param>", "global_step", "learning_rate", …).
+  /// All state that a checkpoint must carry, named as MindSpore names it (`moments.<param>`, "global_step", "learning_rate", …).
   virtual std::vector<Parameter*> state();
-  /// The states of parameters()[i], as the rule gets them ("moment1.<param>", "moment2.<param>").
+  /// The states of parameters()[i], as the rule gets them (`moment1.<param>`, `moment2.<param>`).
   virtual const std::vector<Parameter*>& state_of(size_t i) const;
   /// Scalar states that all parameters share ("beta1_power").
   virtual std::vector<Parameter*> shared_states() const;

@@ -15,8 +15,8 @@ struct RMSPropOptions {
 };
 
 /// s = decay·s + (1-decay)·g²; v = momentum·v + lr·g/sqrt(s + epsilon); p -= v (Tieleman & Hinton 2012). centered (Graves 2013):
-/// c = decay·c + (1-decay)·g, and s - c² stands for s in the root. State: mean_square.<param> (from 1), moment.<param>, centered
-/// mean_grad.<param>.
+/// c = decay·c + (1-decay)·g, and s - c² stands for s in the root. State: `mean_square.<param>` (from 1), `moment.<param>`, centered
+/// `mean_grad.<param>`.
 class SINDRI_API RMSProp final : public Optimizer {
  public:
   using Options = RMSPropOptions;

@@ -66,6 +66,7 @@ SINDRI_API std::vector<double> rates_of(const LearningRateSchedule& schedule, in
 // MindSpore's names, each for a schedule that is registered (registry.h) and documented in optim/schedules/. p = step/decay_steps, with
 // is_stair rounded down. Numbers out of range throw ValueError.
 
+/// A registered schedule, made by its name and settings.
 class SINDRI_API NamedSchedule : public LearningRateSchedule {
  public:
   Tensor construct(const Tensor& global_step) const final { return schedule_->construct(global_step); }

@@ -19,7 +19,7 @@ struct SGDOptions {
 };
 
 /// PyTorch's SGD: v = g on the first step, then momentum·v + (1 - dampening)·g; p -= lr·v (Nesterov: lr·(g + momentum·v)).
-/// State: accum.<param>, stat.<param> of the parameter's shape (1 before the first step with momentum, then 0).
+/// State: `accum.<param>`, `stat.<param>` of the parameter's shape (1 before the first step with momentum, then 0).
 class SINDRI_API SGD final : public Optimizer {
  public:
   using Options = SGDOptions;

@@ -79,12 +79,12 @@ using BoostAlgorithmPtr = std::shared_ptr<BoostAlgorithm>;
 struct BoostFacts {
   std::vector<std::string> excludes = {};  ///< those it cannot be used beside
   std::vector<std::string> precedes = {};  ///< those that must be applied after it, so that they wrap it
-  /// Whether it has other_weights(); its state holds them under "<its name>.<parameter>", and eval_weights may name it.
+  /// Whether it has other_weights(); its state holds them under `<its name>.<parameter>`, and eval_weights may name it.
   bool keeps_weights = false;
 };
 using MakeBoost = BoostAlgorithmPtr(const SettingValues& settings);
 
-/// The training algorithms by name. Settings files have each as the section boost.<name>, so its name is in lower case.
+/// The training algorithms by name. Settings files have each as the section `boost.<name>`, so its name is in lower case.
 SINDRI_API Registry<MakeBoost, BoostFacts>& boosts();
 /// Throws ValueError where no algorithm that keeps weights (BoostFacts) is registered under that name, with those that are.
 SINDRI_API void check_keeps_weights(const std::string& name);

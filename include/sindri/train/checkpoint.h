@@ -73,6 +73,7 @@ SINDRI_API LoadedCheckpoint load_checkpoint(const std::string& path, const std::
 
 /// What became of the names of a network and of a checkpoint.
 struct SINDRI_API LoadReport {
+  /// An entry whose shape or type does not fit its parameter.
   struct Mismatch {
     std::string name, expected, found;
   };

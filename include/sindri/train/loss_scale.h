@@ -42,6 +42,7 @@ struct SINDRI_API LossScaleCount {
   void next(bool overflow, double increase, double decrease, int64_t window);
 };
 
+/// The loss scale of a training, and how it adapts.
 class SINDRI_API LossScaleManager {
  public:
   LossScaleManager() = default;

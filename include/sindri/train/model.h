@@ -30,6 +30,8 @@ struct ModelOptions {
   NanPolicy nan_policy = NanPolicy::kStop;
   /// With kSkip: a larger share of steps left out, of the epoch or of the whole training, and at least 10 of them, ends the training; 1: never.
   double max_skipped = 0.5;
+  /// With kSkip: more steps than these left out one behind the other end the training, on all ranks; 0: never.
+  int64_t max_skips = 50;
   int64_t micro_batches = 1;  ///< see TrainStepOptions
   /// eval() runs with these weights: "trained", or the name of an algorithm that has others (BoostAlgorithm::other_weights).
   std::string eval_weights = "trained";

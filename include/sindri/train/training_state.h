@@ -49,8 +49,8 @@ SINDRI_API TrainPosition load_training_state(const LoadedCheckpoint& file, nn::C
                                              LossScaleManager* loss_scale_manager = nullptr, const std::vector<Parameter*>& algorithm_state = {});
 /// Where it was made. Throws CheckpointError for a file without a training's state.
 SINDRI_API TrainPosition position_of(const LoadedCheckpoint& file);
-/// The entries of a checkpoint with other weights in place of the trained ones: those that the training algorithm `which` keeps under
-/// "which.<parameter>"; as it is for "trained". Throws CheckpointError where it has none, ValueError for an algorithm that
+/// The entries of a checkpoint with other weights in place of the trained ones: those that the training algorithm `which` keeps under its
+/// own name, a dot and that of the parameter; as it is for "trained". Throws CheckpointError where it has none, ValueError for an algorithm that
 /// keeps no weights (check_keeps_weights).
 SINDRI_API LoadedCheckpoint with_weights(LoadedCheckpoint file, const std::string& which);
 /// Loads the network's parameters only (strict); optimizer entries in the file are ignored. `which`: see with_weights. Returns the names of

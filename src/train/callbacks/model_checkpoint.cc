@@ -12,13 +12,11 @@
 #include "sindri/comm/communicator.h"
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
-#include "sindri/train/boost.h"
 #include "sindri/train/callback.h"
 #include "sindri/train/checkpoint.h"
 #include "sindri/train/checkpoint_files.h"
-#include "sindri/train/training_state.h"
 #include "src/train/atomic_file.h"
-#include "src/train/first_rank.h"
+#include "src/train/save_state.h"
 
 namespace sindri::train {
 
@@ -37,11 +35,6 @@ void set_aside(const std::string& path) {
 }
 
 bool first(const TrainState& s) { return s.ranks == nullptr || s.ranks->rank() == 0; }
-
-// On rank 0; what it throws is thrown everywhere.
-std::string on_first(const TrainState& s, const char* what, const std::function<std::string()>& f) {
-  return s.ranks == nullptr ? f() : from_first_rank(*s.ranks, what, f);
-}
 
 // FOLDER/latest -> NAME, replaced in one step. Some file systems have no links: then there is none.
 void point_latest(const fs::path& path) {
@@ -71,7 +64,7 @@ ModelCheckpoint::ModelCheckpoint(std::string prefix, std::string directory, Chec
 void ModelCheckpoint::begin(TrainState& s) {
   last_step_ = s.cur_step_num;
   last_time_ = now_seconds();
-  on_first(s, "checkpoint folder", [&] {
+  on_first_rank(s, "checkpoint folder", [&] {
     prepare(s);
     return "";
   });
@@ -123,7 +116,7 @@ std::string ModelCheckpoint::save(TrainState& s) {
   if (s.merge_ranks) s.merge_ranks();
   // A write that fails is told of, not thrown: the training is worth more than this copy, the previous file is untouched, and the next interval tries
   // again.
-  const std::string outcome = on_first(s, "checkpoint", [&]() -> std::string {
+  const std::string outcome = on_first_rank(s, "checkpoint", [&]() -> std::string {
     try {
       write(s, path);
     } catch (const IoError& e) { return std::string("-") + e.what(); }
@@ -144,27 +137,7 @@ std::string ModelCheckpoint::save(TrainState& s) {
   return path;
 }
 
-void ModelCheckpoint::write(const TrainState& s, const std::string& path) const {
-  const bool complete = s.epoch_complete;
-  const TrainPosition position{.epoch = complete ? s.cur_epoch_num : s.cur_epoch_num - 1,
-                               .step_in_epoch = complete ? 0 : s.step_in_epoch(),
-                               .step = s.cur_step_num,
-                               .dataset_state = s.dataset_state,
-                               .settings_hash = s.settings_hash,
-                               .data_fingerprint = s.data_fingerprint,
-                               .class_names = s.class_names,
-                               .counts = s.counts(),
-                               .record = s.record,
-                               .samples = s.global_samples,
-                               .global_batch = s.global_batch > 0 ? s.global_batch : s.batch_size,
-                               .virtual_ranks = s.virtual_ranks,
-                               .ranks = s.ranks == nullptr ? 1 : s.ranks->size()};
-  std::vector<Parameter*> algorithm_state;
-  for (const auto& a : s.algorithms) {
-    for (Parameter* p : a->state()) algorithm_state.push_back(p);
-  }
-  save_training_state(path, *s.network, s.optimizer, position, {config_.save_optimizer, config_.mindspore1, s.loss_scale_manager, algorithm_state});
-}
+void ModelCheckpoint::write(const TrainState& s, const std::string& path) const { save_train_state(s, path, config_.save_optimizer, config_.mindspore1); }
 
 void ModelCheckpoint::rotate() {
   if (saved_.empty()) return;

@@ -1,0 +1,64 @@
+// See sindri/train/keep_best.h.
+#include "sindri/train/keep_best.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "sindri/core/error.h"
+#include "sindri/core/log.h"
+#include "sindri/core/nearest.h"
+#include "src/train/save_state.h"
+
+namespace sindri::train {
+
+KeepBest::KeepBest(BestOptions options)
+    : options_(std::move(options)), rule_{.larger_is_better = options_.larger_is_better, .min_delta = options_.min_delta, .patience = options_.patience} {
+  if (options_.metric.empty()) throw ValueError("KeepBest: no metric is named");
+  if (options_.patience < 0) throw ValueError(fmt::format("KeepBest: patience must not be negative, got {}", options_.patience));
+  if (!(options_.min_delta >= 0)) throw ValueError(fmt::format("KeepBest: min_delta must not be negative, got {}", options_.min_delta));
+  if (options_.every < 1) throw ValueError(fmt::format("KeepBest: every must be at least 1, got {}", options_.every));
+  for (const auto& [epoch, value] : options_.earlier) see(epoch, value);
+}
+
+// True for a new best.
+bool KeepBest::see(int64_t epoch, double value) {
+  const double worst = options_.larger_is_better ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  const bool better = rule_.see(std::isfinite(value) ? value : worst);
+  if (better) best_epoch_ = epoch;
+  return better;
+}
+
+void KeepBest::begin(TrainState& s) {
+  if (exhausted()) s.request_stop();
+}
+
+void KeepBest::epoch_end(TrainState& s) {
+  if (s.cur_epoch_num % options_.every != 0 && s.cur_epoch_num != s.epoch_num && !s.stop) return;  // nothing was evaluated
+  const auto it = s.metrics.find(options_.metric);
+  if (it == s.metrics.end()) {
+    std::vector<std::string> known;
+    for (const auto& [name, value] : s.metrics) known.push_back(name);
+    throw ValueError(fmt::format("KeepBest: no metric is named '{}'", options_.metric), "",
+                     known.empty() ? "put an EvalCallback before it" : did_you_mean(options_.metric, known));
+  }
+  if (see(s.cur_epoch_num, it->second) && !options_.file.empty()) save(s);
+  if (exhausted()) s.request_stop();
+}
+
+void KeepBest::save(TrainState& s) {
+  if (s.settle) s.settle();
+  if (s.merge_ranks) s.merge_ranks();
+  last_error_ = on_first_rank(s, "best checkpoint", [&]() -> std::string {
+    try {
+      std::error_code error;
+      std::filesystem::create_directories(std::filesystem::path(options_.file).parent_path(), error);
+      save_train_state(s, options_.file, options_.save_optimizer, options_.mindspore1);
+    } catch (const IoError& e) { return e.what(); }
+    return "";
+  });
+  if (!last_error_.empty()) log::error("checkpoint", fmt::format("the best one was not saved: {}", last_error_));
+}
+
+}  // namespace sindri::train

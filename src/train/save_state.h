@@ -1,0 +1,16 @@
+// A checkpoint of a training as its callbacks see it.
+#pragma once
+
+#include <string>
+
+#include "sindri/train/callback.h"
+
+namespace sindri::train {
+
+/// Writes all that the training needs to go on behind this step. Losses must be settled and ranks merged. Throws as save_training_state.
+void save_train_state(const TrainState& s, const std::string& path, bool save_optimizer, bool mindspore1);
+
+/// `f` on rank 0 alone, its text on every rank; what it throws is thrown everywhere.
+std::string on_first_rank(const TrainState& s, const char* what, const std::function<std::string()>& f);
+
+}  // namespace sindri::train
