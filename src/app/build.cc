@@ -12,6 +12,7 @@
 #include "sindri/device/device.h"
 #include "sindri/models/models.h"
 #include "sindri/nn/registry.h"
+#include "sindri/optim/groups.h"
 #include "sindri/optim/registry.h"
 
 namespace sindri::app {
@@ -119,7 +120,18 @@ std::shared_ptr<optim::Optimizer> make_optimizer(const Settings& s, nn::Cell& ne
   const optim::LearningRate lr = rates.size() == 1 ? optim::LearningRate(static_cast<double>(rates[0])) : optim::LearningRate(rates);
   const optim::OptimizerOptions options = {
       .learning_rate = lr, .weight_decay = s.get_float("optimizer.weight_decay"), .grad_clip = {.global_norm = s.get_float("optimizer.clip_global_norm")}};
-  return optim::optimizers().find(s.get_string("optimizer.name")).make(network.trainable_params(), options, s.chosen("optimizer.name"));
+  const auto& entry = optim::optimizers().find(s.get_string("optimizer.name"));
+  const SettingValues own = s.chosen("optimizer.name");
+  std::vector<optim::GroupRule> rules;
+  for (const std::string& text : s.get_texts("optimizer.groups")) rules.push_back(optim::parse_group_rule(text));
+  try {
+    // Those whose weight decay is of all parameters without groups, too.
+    const bool decay_all = entry.name == "ftrl" || (entry.name == "sgd" && own.get_bool("decay_all"));
+    return entry.make(optim::grouped_by_name(network.trainable_params(), rules, lr, options.weight_decay, decay_all), options, own);
+  } catch (const ValueError& e) {
+    if (rules.empty()) throw;
+    throw SettingsError(e.message(), "optimizer.groups, from " + s.origin("optimizer.groups"), e.fix());
+  }
 }
 
 amp::Options amp_options(const Settings& s) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "sindri/core/error.h"
 #include "sindri/dataset/registry.h"
@@ -138,7 +137,7 @@ Dataset::Ptr finish(const Settings& s, const Source& source, const Shape& image,
 
 Tensor file_bytes(const std::string& path) {
   const std::string bytes = train::read_small_file(path, int64_t{1} << 30, "image");
-  if (bytes.empty()) throw DataError(ErrorCode::kDataCorrupt, "the file is empty", path, "check the path");
+  if (bytes.empty()) throw dataset::BadSample("the file is empty", path, "check the path");
   return Tensor::from_data({static_cast<int64_t>(bytes.size())}, DType::kUInt8, bytes.data());
 }
 
@@ -195,46 +194,29 @@ Data open_data(const Settings& s, const Shape& image_shape, bool with_train, con
   return out;
 }
 
-std::vector<std::string> image_files(const std::vector<std::string>& paths) {
-  namespace fs = std::filesystem;
-  static constexpr const char* kSuffixes[] = {".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"};
-  std::vector<std::string> files;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    const fs::file_status status = fs::status(path, error);
-    if (!fs::exists(status)) throw DataError(ErrorCode::kDataMissing, fmt::format("{} does not exist", path), path, "check the path");
-    if (fs::is_regular_file(status)) {
-      files.push_back(path);
-      continue;
-    }
-    if (!fs::is_directory(status)) throw DataError(ErrorCode::kDataMissing, fmt::format("{} is neither a file nor a folder", path), path, "give image files");
-    std::vector<std::string> inside;
-    for (const auto& entry : fs::directory_iterator(path, error)) {
-      std::string suffix = entry.path().extension().string();
-      std::transform(suffix.begin(), suffix.end(), suffix.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-      const bool image = std::find(std::begin(kSuffixes), std::end(kSuffixes), suffix) != std::end(kSuffixes);
-      if (image && entry.is_regular_file(error)) inside.push_back(entry.path().string());
-    }
-    if (inside.empty())
-      throw DataError(ErrorCode::kDataEmpty, fmt::format("no images lie directly in {}", path), path, "images end in .jpg .jpeg .png .bmp .webp .tif or .tiff");
-    std::sort(inside.begin(), inside.end());
-    files.insert(files.end(), inside.begin(), inside.end());
-  }
-  return files;
-}
-
-std::shared_ptr<Dataset> open_images(const Settings& s, const Shape& image_shape, const std::vector<std::string>& files) {
+std::shared_ptr<Dataset> open_images(const Settings& s, const Shape& image_shape, const std::vector<ImageInput>& inputs) {
   const std::string kind = s.get_string("data.kind"), likely = image_shape[0] == 1 ? "mnist" : "imagefolder";
   KindFacts facts = dataset::kinds().find(kind == "auto" ? likely : kind).facts;
   facts.encoded = true;
   facts.largest = 255;
   dataset::GeneratorDataset::Options options;
-  options.column_names = {"image"};
-  options.size = static_cast<int64_t>(files.size());
-  options.row = [files](int64_t i) { return dataset::GeneratorDataset::Row{file_bytes(files[static_cast<size_t>(i)])}; };
+  options.column_names = {"image", "index"};
+  options.size = static_cast<int64_t>(inputs.size());
+  options.row = [](int64_t i) {
+    const Tensor index = Tensor::scalar(static_cast<double>(i), DType::kInt64);
+    return dataset::GeneratorDataset::Row{index, index};
+  };
+  // Not where rows are made: a file that cannot be used is a bad sample like any other (data.on_corrupt).
+  const Transform read = dataset::transforms::Function("read", [inputs](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+    const ImageInput& input = inputs[static_cast<size_t>(in[0].to_vector<int64_t>()[0])];
+    if (input.is_file()) return {file_bytes(input.name)};
+    return {Tensor::from_data({static_cast<int64_t>(input.bytes.size())}, DType::kUInt8, input.bytes.data())};
+  });
   options.shuffle = false;
   const auto d = dataset::GeneratorDataset::make(options);
-  return d->map(image_chain(s, facts, image_shape, false), {.input_columns = {"image"}})->batch(1);
+  std::vector<Transform> chain = image_chain(s, facts, image_shape, false);
+  chain.insert(chain.begin(), read);
+  return d->map(chain, {.input_columns = {"image"}})->batch(1);
 }
 
 }  // namespace sindri::app

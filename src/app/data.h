@@ -7,6 +7,7 @@
 #include "sindri/app/settings.h"
 #include "sindri/dataset/dataset.h"
 #include "src/app/group.h"
+#include "src/app/image_inputs.h"
 
 namespace sindri::app {
 
@@ -23,10 +24,7 @@ struct Data {
 /// Opens what `settings` name; image_shape is [C, H, W] of the net. train stays null when only evaluation is asked for.
 /// `parts`: this rank's share of a step and, where it is one of several, its batches of an evaluation.
 Data open_data(const Settings& settings, const Shape& image_shape, bool with_train, const Parts& parts = {});
-/// Image files named on the command line: a folder stands for the images that lie in it, by name. Throws DataError where there are none.
-std::vector<std::string> image_files(const std::vector<std::string>& paths);
-
-/// The evaluation transforms for single image files, batch 1.
-std::shared_ptr<dataset::Dataset> open_images(const Settings& settings, const Shape& image_shape, const std::vector<std::string>& files);
+/// The evaluation transforms for single images, batch 1: columns image and index, the place in `inputs`.
+std::shared_ptr<dataset::Dataset> open_images(const Settings& settings, const Shape& image_shape, const std::vector<ImageInput>& inputs);
 
 }  // namespace sindri::app

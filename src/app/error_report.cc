@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
+
+#include "src/core/text_width.h"
 
 namespace sindri::app {
 
@@ -26,19 +29,36 @@ std::string where_lines(std::string where) {
 
 }  // namespace
 
-std::string format_error_report(const Error& e) {
+namespace {
+
+std::string report(const Error& e) {
   std::string out = fmt::format("error[E{:04}] {}", static_cast<int>(e.code()), clean(e.message(), 2));
   if (!e.where().empty()) out += "\n  where: " + where_lines(e.where());
   if (!e.fix().empty()) out += "\n  fix: " + clean(e.fix(), 7);
   return out;
 }
 
-std::string format_error_report(const std::exception& e) {
-  if (const auto* known = dynamic_cast<const Error*>(&e)) return format_error_report(*known);
-  if (dynamic_cast<const std::bad_alloc*>(&e) != nullptr) {
-    return format_error_report(DeviceError(ErrorCode::kMemory, "out of memory", "", "reduce train.batch_size or close other programs"));
+std::string report_of_any(const std::exception& e) {
+  if (const auto* known = dynamic_cast<const Error*>(&e)) return report(*known);
+  if (dynamic_cast<const std::bad_alloc*>(&e) != nullptr)
+    return report(DeviceError(ErrorCode::kMemory, "out of memory", "", "reduce train.batch_size or close other programs"));
+  return report(InternalError(fmt::format("unexpected error: {}", e.what()), "", "please report it, with the command and the settings used"));
+}
+
+}  // namespace
+
+std::string format_error_report(const std::exception& e, size_t columns) {
+  const std::string whole = report_of_any(e);
+  if (columns == 0) return whole;
+  std::string out;
+  for (size_t start = 0; start <= whole.size();) {
+    const size_t end = std::min(whole.find('\n', start), whole.size());
+    const std::string line = whole.substr(start, end - start);
+    const size_t indent = line.starts_with("  where: ") ? 9 : line.starts_with("  fix: ") ? 7 : std::max<size_t>(2, line.find_first_not_of(' '));
+    out += (start > 0 ? "\n" : "") + fold_columns(line, columns, std::min(indent, columns / 2));
+    start = end + 1;
   }
-  return format_error_report(InternalError(fmt::format("unexpected error: {}", e.what()), "", "please report it, with the command and the settings used"));
+  return out;
 }
 
 int exit_code_of(const std::exception& e) {

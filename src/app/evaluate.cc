@@ -1,21 +1,25 @@
-// The verbs eval and predict, and what training shares with them: weights, classes, evaluation.
+// The verb eval, and what training and predict share with it: weights, classes, evaluation.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "sindri/app/app.h"
+#include "sindri/app/evaluation.h"
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
+#include "sindri/core/nearest.h"
 #include "sindri/device/device.h"
 #include "sindri/train/checkpoint.h"
+#include "sindri/train/fine_tune.h"
 #include "sindri/train/model.h"
 #include "sindri/train/training_state.h"
 #include "src/app/build.h"
 #include "src/app/data.h"
 #include "src/app/session.h"
+#include "src/core/installation.h"
 #include "src/train/atomic_file.h"
 #include "src/train/first_rank.h"
 
@@ -36,7 +40,7 @@ std::vector<std::string> load_weights(const train::LoadedCheckpoint& file, nn::C
     if (e.code() != ErrorCode::kCheckpointMismatch) throw;
     throw CheckpointError(e.code(), e.message(), e.where(),
                           "give the net and the number of classes it was trained with: --set model.name=NET --set model.num_classes=N; config.resolved.yaml in "
-                          "the checkpoint's run folder names both");
+                          "the checkpoint's run folder names both. To train another number of classes from these weights: --set train.init_from=FILE");
   }
 }
 
@@ -60,14 +64,9 @@ dataset::OnCorrupt on_corrupt(const Settings& s) {
   return policy == "skip" ? dataset::OnCorrupt::kSkip : policy == "replace" ? dataset::OnCorrupt::kReplace : dataset::OnCorrupt::kFail;
 }
 
-namespace {
-
-// A metric must not count one sample twice, so evaluation leaves out the bad samples that training replaces.
 dataset::OnCorrupt on_corrupt_in_eval(const Settings& s) {
   return on_corrupt(s) == dataset::OnCorrupt::kFail ? dataset::OnCorrupt::kFail : dataset::OnCorrupt::kSkip;
 }
-
-}  // namespace
 
 std::string why_not_in_parts(const Settings& settings, const std::map<std::string, nn::MetricPtr>& metrics) {
   if (on_corrupt(settings) != dataset::OnCorrupt::kFail) return "with data.on_corrupt other than fail, which samples are left out depends on the parts";
@@ -84,18 +83,21 @@ train::MetricValues evaluate_with(train::Model& model, const Data& data, const S
 
 namespace {
 
+constexpr int64_t kMostClasses = 4096;
+
 train::LoadedCheckpoint load_on_all(const std::string& path, const Group& group, bool each_by_itself) {
   train::LoadedCheckpoint file;
-  if (!group.several() || each_by_itself) return train::load_checkpoint(path);
+  if (!group.several() || each_by_itself) return train::load_weights_file(path);
   group.from_first("checkpoint", [&] {
-    file = train::load_checkpoint(path);
+    file = train::load_weights_file(path);
     return "";
   });
   train::broadcast_checkpoint(*group.world(), &file);
   return file;
 }
 
-train::MetricValues evaluate_in(const Settings& settings, const std::string& checkpoint, const Group& group) {
+// `by_class`: null for the metrics alone.
+train::MetricValues evaluate_in(const Settings& settings, const std::string& checkpoint, const Group& group, Evaluation* by_class) {
   const auto options_for = [&](int64_t classes) {
     train::ModelOptions options;
     options.metrics = make_metrics(settings, classes);
@@ -110,79 +112,55 @@ train::MetricValues evaluate_in(const Settings& settings, const std::string& che
   const Data data = open_data(settings, image_shape(settings), false, parts);
   const nn::CellPtr network = make_network(settings, data.num_classes);
   const train::LoadedCheckpoint file = load_on_all(checkpoint, group, settings.get_bool("dist.load_local"));
-  check_classes(load_weights(train::with_weights(file, settings.get_string("train.eval_weights")), *network), data.folder_names, checkpoint);
+  const std::vector<std::string> names = load_weights(train::with_weights(file, settings.get_string("train.eval_weights")), *network);
+  check_classes(names, data.folder_names, checkpoint);
   set_mode(settings.get_string("train.mode") == "graph" ? Mode::kGraph : Mode::kPynative);
-  train::Model model(network, make_loss(settings), nullptr, options_for(class_count(settings, data.num_classes)));
-  return evaluate_with(model, data, settings, group);
+  const int64_t classes = class_count(settings, data.num_classes);
+  train::ModelOptions options = options_for(classes);
+  const auto confusion = std::make_shared<nn::ConfusionMatrix>(by_class != nullptr ? classes : 2);
+  if (by_class != nullptr) {
+    if (classes > kMostClasses)
+      throw SettingsError(
+          fmt::format("a report of {} classes would have {} pairs of them, at most {} classes are reported", classes, classes * classes, kMostClasses),
+          "model.num_classes", "evaluate without the report by class");
+    options.metrics["confusion_matrix"] = confusion;
+  }
+  train::Model model(network, make_loss(settings), nullptr, options);
+  train::MetricValues values = evaluate_with(model, data, settings, group);
+  if (by_class == nullptr) return values;
+  values.erase("confusion_matrix");  // its one number is the accuracy again
+  by_class->checkpoint = checkpoint;
+  by_class->metrics = values;
+  std::vector<std::string> shown = names.empty() ? data.class_names : names;
+  for (auto i = static_cast<int64_t>(shown.size()); i < classes; ++i) shown.push_back(std::to_string(i));
+  shown.resize(static_cast<size_t>(classes));
+  for (int64_t i = 0; i < classes; ++i) {
+    std::vector<int64_t>& row = by_class->confusion.emplace_back();
+    for (int64_t j = 0; j < classes; ++j) row.push_back(confusion->count(i, j));
+    for (const int64_t v : row) by_class->samples += v;
+  }
+  by_class->classes = class_scores(by_class->confusion, shown);
+  return values;
 }
 
-}  // namespace
-
-train::MetricValues evaluate(const Settings& settings, const std::string& checkpoint) {
+train::MetricValues evaluate_or_tell(const Settings& settings, const std::string& checkpoint, Evaluation* by_class) {
   const DeviceScope device(device_of(settings));
   Group group(settings);
   try {
-    return evaluate_in(settings, checkpoint, group);
+    return evaluate_in(settings, checkpoint, group, by_class);
   } catch (const std::exception& e) {
     group.tell(e);
     throw;
   }
 }
 
-std::vector<Prediction> predict(const Settings& settings, const std::string& checkpoint, const std::vector<std::string>& images, int top) {
-  const DeviceScope device(device_of(settings));
-  const Shape image = image_shape(settings);
-  const train::LoadedCheckpoint weights = train::with_weights(train::load_checkpoint(checkpoint), settings.get_string("train.eval_weights"));
-  std::vector<std::string> names = train::class_names_of(weights);
-  int64_t classes = std::max(settings.get_int("model.num_classes"), static_cast<int64_t>(names.size()));
-  try {
-    const Data data = open_data(settings, image, false);
-    if (const std::string difference = class_difference(names, data.folder_names); !difference.empty())
-      log::warn("predict", difference + "; the names are those of the training");
-    if (names.empty()) {
-      names = data.class_names;
-      classes = std::max(classes, data.num_classes);
-    }
-  } catch (const Error& e) {
-    // The data need not be here to classify an image; its class names are then unknown.
-    if (classes == 0) throw SettingsError("the number of classes is not known without the data: " + e.message(), e.where(), "--set model.num_classes=N");
-  }
-  const nn::CellPtr network = make_network(settings, classes);
-  load_weights(weights, *network);
-  set_mode(settings.get_string("train.mode") == "graph" ? Mode::kGraph : Mode::kPynative);
-  train::ModelOptions options;
-  options.amp = amp_options(settings);
-  train::Model model(network, nullptr, nullptr, options);
-  const std::vector<std::string> files = image_files(images);
-  const auto it = open_images(settings, image, files)->create_iterator({.num_epochs = 1});
-  std::vector<Prediction> out;
-  std::vector<Tensor> batch;
-  const auto next = [&] {
-    try {
-      return it->next(&batch);
-    } catch (const DataError& e) {
-      if (e.code() != ErrorCode::kDataCorrupt) throw;
-      // The rows of this data set are the files.
-      throw DataError(e.code(), "not an image that can be read: " + e.message(), files[out.size()], "give files of JPEG, PNG, BMP, WebP or TIFF images");
-    }
-  };
-  for (size_t i = 0; next(); ++i) {
-    const std::vector<double> logits = model.predict(batch[0]).to_vector<double>();
-    const double largest = *std::max_element(logits.begin(), logits.end());
-    double total = 0;
-    std::vector<std::pair<double, size_t>> order;
-    for (size_t c = 0; c < logits.size(); ++c) {
-      order.emplace_back(-std::exp(logits[c] - largest), c);
-      total -= order.back().first;
-    }
-    std::sort(order.begin(), order.end());
-    Prediction p{files[i], {}};
-    for (size_t k = 0; k < order.size() && k < static_cast<size_t>(top); ++k) {
-      const size_t c = order[k].second;
-      p.classes.emplace_back(c < names.size() ? names[c] : std::to_string(c), -order[k].first / total);
-    }
-    out.push_back(std::move(p));
-  }
+}  // namespace
+
+train::MetricValues evaluate(const Settings& settings, const std::string& checkpoint) { return evaluate_or_tell(settings, checkpoint, nullptr); }
+
+Evaluation evaluate_classes(const Settings& settings, const std::string& checkpoint) {
+  Evaluation out;
+  evaluate_or_tell(settings, checkpoint, &out);
   return out;
 }
 
@@ -201,6 +179,23 @@ std::string settings_file_of(const std::string& checkpoint) {
     if (train::file_exists(file.string(), "settings file")) return file.string();
   }
   return "";
+}
+
+std::string named_settings_file(const std::string& name) {
+  const std::string folder = find_installed("configs", "configs"), file = (name == "quickstart" ? "digits" : name) + ".yaml";
+  std::vector<std::string> names{"quickstart"};
+  std::error_code error;  // no folder: no names
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().filename() == file) return entry.path().string();
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin() + 1, names.end());
+  if (name.find('/') != std::string::npos || name.ends_with(".yaml"))
+    throw SettingsError(fmt::format("'{}' is no name of installed settings", name), name, "a file is given with --config FILE");
+  if (folder.empty())
+    throw SettingsError(fmt::format("no settings named '{}': neither the sources nor an installation is found", name), name, "give a file with --config FILE");
+  const std::string near = did_you_mean(name, names);
+  throw SettingsError(fmt::format("no settings named '{}' in {}", name, folder), name, near.empty() ? fmt::format("one of: {}", fmt::join(names, ", ")) : near);
 }
 
 }  // namespace sindri::app

@@ -1,19 +1,19 @@
-// summary, doctor, version: what a net, a machine and a build are made of.
+// summary and version: what a net is made of. The machine is doctor.cc's.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
-#include <thread>
+#include <mutex>
+#include <nlohmann/json.hpp>
 
 #include "sindri/app/app.h"
-#include "sindri/core/context.h"
+#include "sindri/app/inspect.h"
 #include "sindri/core/error.h"
-#include "sindri/device/device.h"
 #include "sindri/models/models.h"
+#include "sindri/op/observer.h"
 #include "sindri/op/op_def.h"
 #include "sindri/version.h"
 #include "src/app/build.h"
-#include "src/core/machine.h"
 
 namespace sindri::app {
 
@@ -29,19 +29,6 @@ std::string with_commas(int64_t n) {
   return s;
 }
 
-// What is there, and what is missing and how to get it.
-std::string device_lines() {
-  const auto gib = [](int64_t bytes) { return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (int64_t{1} << 30)); };
-  std::string out;
-  for (const DeviceListing& d : devices()) {
-    const int64_t limit = device_memory_stats(d.device).limit;
-    out += fmt::format("device {}: {}; device_target {}, device_id {}; memory {}, free {}, limit {}\n", d.device.str(), d.info.name, d.target, d.device.index,
-                       gib(d.info.memory), gib(d.info.free), limit > 0 ? gib(limit) : "none");
-  }
-  for (const MissingPart& part : missing_parts()) out += fmt::format("missing for {}: {}; {}\n", part.target, part.what, part.fix);
-  return out;
-}
-
 std::string net_list() {
   std::string out = "Nets (sindri summary NET):\n";
   for (const std::string& n : models::names())
@@ -49,11 +36,36 @@ std::string net_list() {
   return out;
 }
 
+// Adds up what matrix work each Cell asks for.
+class MultiplyAdds final : public KernelObserver {
+ public:
+  void on_kernel(const KernelEvent& e) override {
+    if (e.op.traits.amp != AmpClass::kLower) return;
+    const int64_t operations = count_flops(e.op, e.attrs, e.in, e.out);
+    if (operations <= 0) return;
+    const std::lock_guard lock(mutex_);
+    of_scope_[e.scope] += operations / 2;
+  }
+  // Of the Cell and of those within. Scopes are "Net/layer1.0.conv1", the net's own "Net".
+  int64_t of(const std::string& cell) const {
+    int64_t n = 0;
+    for (const auto& [scope, count] : of_scope_) {
+      const size_t slash = scope.find('/');
+      const std::string name = slash == std::string::npos ? "" : scope.substr(slash + 1);
+      if (cell.empty() || name == cell || name.starts_with(cell + ".")) n += count;
+    }
+    return n;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, int64_t> of_scope_;
+};
+
 }  // namespace
 
-std::string summary(const std::string& named, const Settings& settings, bool all_cells) {
-  const std::string net = named.empty() ? settings.get_string("model.name") : named;
-  if (net.empty()) return net_list();
+NetSummary summarize(const std::string& net, const Settings& settings) {
+  NetSummary out{.net = net, .input = {}, .cells = {}};
   Shape input;
   try {
     input = models::input_shape(net);
@@ -66,43 +78,59 @@ std::string summary(const std::string& named, const Settings& settings, bool all
   chosen.set("model.name=" + net);
   chosen.validate();  // what was set may belong to another net
   const nn::CellPtr model = models::create(net, {.num_classes = settings.get_int("model.num_classes")}, chosen.chosen("model.name"));
+  model->set_train(false);
 
   std::map<const nn::Cell*, std::string> shapes;
+  MultiplyAdds work;
   {
-    const nn::CallObserver observer([&](const nn::Cell& cell, const nn::Value& out) {
-      const std::vector<Tensor> t = out.flatten();
+    const nn::CallObserver observer([&](const nn::Cell& cell, const nn::Value& value) {
+      const std::vector<Tensor> t = value.flatten();
       if (!t.empty()) shapes[&cell] = t[0].shape().str();
     });
+    const ObserveKernels scope(work);
     Shape batched = input;
     batched.insert(0, 1);
     (*model)(Tensor::zeros(batched));
   }
-
-  std::string out = fmt::format("{:<38} {:<18} {:>14}\n", "layer", "output", "parameters");
-  for (const auto& [name, cell] : model->cells_and_names()) {
-    const auto depth = name.empty() ? 0 : std::count(name.begin(), name.end(), '.') + 1;
-    if (!all_cells && depth > 2) continue;
-    out += fmt::format(
-        "{:<38} {:<18} {:>14}\n",
-        std::string(static_cast<size_t>(depth) * 2, ' ') + (name.empty() ? net : name.substr(name.rfind('.') + 1)) + " (" + cell->class_name() + ")",
-        shapes[cell], with_commas(cell->num_parameters()));
-  }
-  const int64_t trainable = model->num_parameters(), all = model->num_parameters(false);
-  out += fmt::format("\ninput: {}\nparameters: {} ({:.1f} MB as float32)\nbuffers: {}\n", input.str(), with_commas(trainable),
-                     static_cast<double>(trainable) * 4e-6, with_commas(all - trainable));
+  for (const auto& [name, cell] : model->cells_and_names())
+    out.cells.push_back(
+        {.name = name, .kind = cell->class_name(), .output = shapes[cell], .parameters = cell->num_parameters(), .multiply_adds = work.of(name)});
+  out.input = input.str();
+  out.parameters = model->num_parameters();
+  out.buffers = model->num_parameters(false) - out.parameters;
+  out.multiply_adds = work.of("");
   return out;
 }
 
-std::string doctor() {
-  std::string out = version_text();
-  out += fmt::format("cpu: {}\n", cpu_model());
-  out += fmt::format("cores: {} (threads used by kernels: {})\n", std::thread::hardware_concurrency(), num_threads());
-  out += fmt::format("instruction set in use: {}\n", cpu_isa_name(cpu_isa()));
-  out += fmt::format("memory: {:.1f} GiB\n", memory_gib());
-  out += fmt::format("strict mode: {}\n", strict_mode() ? "on" : "off (SINDRI_STRICT=1 turns it on)");
-  out += device_lines();
-  out += "mpi: not built in\npython: not built in\n";
-  out += fmt::format("ops: {}\n", all_ops().size());
+std::string summary_json(const NetSummary& s) {
+  using nlohmann::ordered_json;
+  ordered_json cells = ordered_json::array();
+  for (const CellSummary& c : s.cells)
+    cells.push_back({{"name", c.name}, {"class", c.kind}, {"output", c.output}, {"parameters", c.parameters}, {"multiply_adds", c.multiply_adds}});
+  const ordered_json j = {{"net", s.net},
+                          {"input", s.input},
+                          {"parameters", s.parameters},
+                          {"buffers", s.buffers},
+                          {"multiply_adds", s.multiply_adds},
+                          {"cells", std::move(cells)}};
+  return j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string summary(const std::string& named, const Settings& settings, bool all_cells) {
+  const std::string net = named.empty() ? settings.get_string("model.name") : named;
+  if (net.empty()) return net_list();
+  const NetSummary s = summarize(net, settings);
+  std::string out = fmt::format("{:<38} {:<18} {:>14} {:>16}\n", "layer", "output", "parameters", "multiply-adds");
+  for (const CellSummary& c : s.cells) {
+    const auto depth = c.name.empty() ? 0 : std::count(c.name.begin(), c.name.end(), '.') + 1;
+    if (!all_cells && depth > 2) continue;
+    out += fmt::format("{:<38} {:<18} {:>14} {:>16}\n",
+                       std::string(static_cast<size_t>(depth) * 2, ' ') + (c.name.empty() ? net : c.name.substr(c.name.rfind('.') + 1)) + " (" + c.kind + ")",
+                       c.output, with_commas(c.parameters), with_commas(c.multiply_adds));
+  }
+  out += fmt::format("\ninput: {}\nparameters: {} ({:.1f} MB as float32)\nbuffers: {}\nmultiply-adds: {} ({:.3g} G a sample, forward)\n", s.input,
+                     with_commas(s.parameters), static_cast<double>(s.parameters) * 4e-6, with_commas(s.buffers), with_commas(s.multiply_adds),
+                     static_cast<double>(s.multiply_adds) * 1e-9);
   return out;
 }
 

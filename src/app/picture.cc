@@ -3,6 +3,7 @@
 
 #include <cairo.h>
 #include <fmt/format.h>
+#include <fontconfig/fontconfig.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,7 @@
 #include <memory>
 
 #include "sindri/core/error.h"
+#include "src/core/installation.h"
 #include "src/train/atomic_file.h"
 
 namespace sindri::app {
@@ -27,9 +29,23 @@ struct Box {
 };
 enum class Align { kLeft, kCenter, kRight };
 
+// A package that carries its libraries carries a font too: a machine may have none. Elsewhere the machine's own are used.
+void use_own_font() {
+  static const bool done = [] {
+    const std::string regular = find_installed("", "fonts/DejaVuSans.ttf"), bold = find_installed("", "fonts/DejaVuSans-Bold.ttf");
+    if (regular.empty() || bold.empty()) return false;
+    FcConfig* const fonts = FcConfigCreate();
+    for (const std::string& file : {regular, bold}) FcConfigAppFontAddFile(fonts, reinterpret_cast<const FcChar8*>(file.c_str()));
+    FcConfigSetCurrent(fonts);
+    return true;
+  }();
+  (void)done;
+}
+
 class Canvas {
  public:
   Canvas(int width, int height) : surface_(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height)), cr_(cairo_create(surface_)) {
+    use_own_font();
     cairo_set_source_rgb(cr_, 1, 1, 1);
     cairo_paint(cr_);
     cairo_select_font_face(cr_, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
@@ -236,14 +252,18 @@ void write_picture(const RunPicture& p, const std::string& path) {
   }
   if (n > 0 && !p.class_names.empty() && p.class_names.size() != n)
     throw ValueError(fmt::format("write_picture: {} class names for {} classes", p.class_names.size(), n));
-  constexpr double kWidth = 1360, kHeight = 760, kMargin = 36;
-  const double charts = n > 0 ? 600 : kWidth - 2 * kMargin;
-  Canvas c(static_cast<int>(kWidth), static_cast<int>(kHeight));
-  c.text(fitted(c, p.title, 22, kWidth - 2 * kMargin), kMargin, 34, 22, Align::kLeft, kInk, true);
+  constexpr double kHeight = 760, kMargin = 36;
+  const bool has_curves = n == 0 || !p.loss.empty() || !p.accuracy.empty();  // an evaluation has a matrix only
+  const double width = has_curves ? 1360 : 820;
+  const double charts = !has_curves ? 0 : n > 0 ? 600 : width - 2 * kMargin;
+  Canvas c(static_cast<int>(width), static_cast<int>(kHeight));
+  c.text(fitted(c, p.title, 22, width - 2 * kMargin), kMargin, 34, 22, Align::kLeft, kInk, true);
   const double top = 72, height = (kHeight - top - 20) / 2;
-  draw_chart(c, {kMargin, top, charts, height}, "Loss", p.unit, p.loss, false);
-  draw_chart(c, {kMargin, top + height, charts, height}, "Accuracy", p.unit, p.accuracy, true);
-  if (n > 0) draw_confusion(c, {kMargin + charts + 24, top, kWidth - 2 * kMargin - charts - 24, kHeight - top - 10}, p);
+  if (has_curves) {
+    draw_chart(c, {kMargin, top, charts, height}, "Loss", p.unit, p.loss, false);
+    draw_chart(c, {kMargin, top + height, charts, height}, "Accuracy", p.unit, p.accuracy, true);
+  }
+  if (n > 0) draw_confusion(c, {kMargin + charts + 24, top, width - 2 * kMargin - charts - 24, kHeight - top - 10}, p);
   train::write_file_atomically(path, c.png(), "picture");
 }
 

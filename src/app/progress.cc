@@ -2,6 +2,7 @@
 #include "sindri/app/progress.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -10,16 +11,21 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <vector>
+
+#include "src/core/live_line.h"
+#include "src/core/text_width.h"
 
 namespace sindri::app {
 
 namespace {
 
 constexpr double kRedrawSeconds = 0.1;
-constexpr double kPlainSeconds = 10;
-constexpr size_t kMedianOf = 50;
+constexpr double kPlainSeconds = 10, kLaterPlainSeconds = 60;  // in the first epoch nobody knows yet how long one takes
+constexpr double kShortPhase = 0.5;  // seconds that need no word
+constexpr int64_t kRecentSteps = 50, kBlocks = 5;
+constexpr double kRecentSeconds = 3;  // of shorter steps more are looked at: what 50 of them take says little
 constexpr int64_t kWarmUpSteps = 2;  // tracing and first-touch memory make them slow
+constexpr size_t kTurns = 5;
 
 size_t terminal_columns(std::FILE* out) {
   winsize w{};
@@ -45,26 +51,75 @@ std::string bar_text(double share, size_t width) {
   return "[" + std::string(filled, '=') + (filled < width ? ">" + std::string(width - filled - 1, ' ') : "") + "]";
 }
 
-// Lines of at most `width` characters, broken at spaces; what follows the first is indented. A word that is longer stays whole.
-std::string folded(const std::string& text, size_t width) {
-  std::string out;
+// fold_columns() for a line that ends in a command of the shell: it goes on behind a backslash, so that it can be copied as it stands. Quoted words stay whole.
+std::string folded_command(const std::string& text, size_t width) {
+  std::string out, word;
   size_t used = 0;
-  for (size_t start = 0; start < text.size();) {
-    const size_t space = std::min(text.find(' ', start), text.size());
-    const std::string word = text.substr(start, space - start);
-    if (used > 0 && used + 1 + word.size() > width) {
-      out += "\n  " + word;
-      used = 2 + word.size();
+  bool quoted = false;
+  const auto put = [&] {
+    const size_t columns = text_columns(word);
+    if (used > 0 && used + 1 + columns + 2 > width) {  // two for the next backslash
+      out += " \\\n  " + word;
+      used = 2 + columns;
     } else {
-      out += (start > 0 ? " " : "") + word;
-      used += (start > 0 ? 1 : 0) + word.size();
+      out += (out.empty() ? "" : " ") + word;
+      used += (used > 0 ? 1 : 0) + columns;
     }
-    start = space + 1;
+    word.clear();
+  };
+  for (const char c : text) {
+    if (c == '\'') quoted = !quoted;
+    if (c == ' ' && !quoted) put();
+    else word += c;
   }
+  put();
   return out;
 }
 
 }  // namespace
+
+// The cursor rests at the line's beginning. So where a window that becomes narrower wraps the line, all of it lies at and below the cursor, and is
+// erased from there; that holds for terminals that leave it as it is, too.
+class Progress::Screen final : public LiveLine {
+ public:
+  explicit Screen(std::FILE* out) : out_(out) {
+    const std::lock_guard lock(terminal_mutex());
+    set_live_line(this);
+  }
+  ~Screen() override {
+    const std::lock_guard lock(terminal_mutex());
+    hide_line();
+    if (live_line() == this) set_live_line(nullptr);
+  }
+  void draw(const std::string& line) {
+    const std::lock_guard lock(terminal_mutex());
+    std::fprintf(out_, "\r%s\x1b[J\r", line.c_str());
+    std::fflush(out_);
+    drawn_ = true;
+  }
+  // A line that stays, with the live one below it again.
+  void write(const std::string& line, const std::string& live) {
+    const std::lock_guard lock(terminal_mutex());
+    std::fprintf(out_, "%s%s\n", drawn_ ? "\r\x1b[J" : "", line.c_str());
+    if (!live.empty()) std::fprintf(out_, "%s\r", live.c_str());
+    std::fflush(out_);
+    drawn_ = !live.empty();
+  }
+  void hide() {
+    const std::lock_guard lock(terminal_mutex());
+    hide_line();
+  }
+  void hide_line() noexcept override {
+    if (!drawn_) return;
+    std::fputs("\r\x1b[J", out_);
+    std::fflush(out_);
+    drawn_ = false;
+  }
+
+ private:
+  std::FILE* out_;
+  bool drawn_ = false;
+};
 
 std::string duration_text(double seconds) {
   const auto s = static_cast<int64_t>(std::llround(std::clamp(seconds, 0.0, 1e9)));
@@ -73,15 +128,24 @@ std::string duration_text(double seconds) {
   return fmt::format("{}s", s);
 }
 
+std::string epoch_text(const EpochProgress& e) {
+  std::vector<std::string> parts;
+  if (e.has_loss) parts.push_back(fmt::format("loss {:.4f}", e.loss));
+  for (const auto& [name, value] : e.metrics) parts.push_back(fmt::format("{} {:.4f}", name, value));
+  if (e.samples_per_second > 0) parts.push_back(fmt::format("{:.0f} samples/s", e.samples_per_second));
+  return fmt::format("epoch {}/{}{}{}", e.epoch, e.epochs, parts.empty() ? "" : ": ", fmt::join(parts, ", "));
+}
+
 Progress::Progress(ProgressOptions options) : options_(std::move(options)) {
   const char* term = std::getenv("TERM");
   const bool dumb = term == nullptr || std::strcmp(term, "dumb") == 0 || term[0] == '\0';
-  redraws_ = !options_.quiet && !dumb && isatty(fileno(options_.out)) == 1;
+  redraws_ = options_.out != nullptr && !options_.quiet && !dumb && isatty(fileno(options_.out)) == 1;
   color_ = redraws_ && !is_set("NO_COLOR");
+  if (redraws_) screen_ = std::make_unique<Screen>(options_.out);
   last_plain_ = now();
 }
 
-Progress::~Progress() { clear(); }
+Progress::~Progress() = default;
 
 double Progress::now() const {
   if (options_.clock) return options_.clock();
@@ -89,36 +153,55 @@ double Progress::now() const {
 }
 
 bool Progress::due(double t, int64_t steps) const {
-  if (redraws_) return t - last_draw_ >= kRedrawSeconds;
-  return options_.log_every > 0 ? steps >= options_.log_every : t - last_plain_ >= kPlainSeconds;
+  if (redraws_ || options_.out == nullptr) return t - last_draw_ >= kRedrawSeconds;
+  if (options_.log_every > 0) return steps >= options_.log_every;
+  return t - last_plain_ >= (last_.epoch > 1 && steps_seen_ > options_.steps_per_epoch ? kLaterPlainSeconds : kPlainSeconds);
 }
 bool Progress::due(int64_t unseen) const { return due(now(), steps_since_plain_ + unseen); }
 
-void Progress::step(const StepProgress& s) {
-  last_ = s;
+// Keeps what the remaining time is estimated from.
+void Progress::follow(const StepProgress& s, double t) {
   const int64_t steps = std::max<int64_t>(s.steps, 1);
-  const double t = now();
   // What callbacks take between two steps counts as well; evaluating and saving are counted apart.
   const double since_last = last_step_end_ >= 0 ? t - last_step_end_ - paused_ : 0;
+  const bool turned = steps_seen_ > 0 && s.epoch != last_.epoch;
   last_step_end_ = t;
   paused_ = 0;
-  // In sink mode one call covers many steps and only their mean is known.
-  if (steps_seen_ + steps > kWarmUpSteps) {
-    durations_.push_back(std::max(s.seconds, since_last) / static_cast<double>(steps));
-    if (durations_.size() > kMedianOf) durations_.pop_front();
-  }
   steps_seen_ += steps;
-  steps_since_plain_ += steps;
-  if (!due(t, steps_since_plain_)) return;
-  if (redraws_) {
-    last_draw_ = t;
-    draw(compose(terminal_columns(options_.out)));
-    return;
+  if (steps_seen_ - steps < kWarmUpSteps) return;
+  double seconds = std::max(s.seconds, since_last);
+  if (turned && recent_steps_ > 0) {
+    // The first step of an epoch waits for its beginning, which has a time of its own.
+    const double usual = step_seconds() * static_cast<double>(steps);
+    turns_.push_back(std::max(0.0, seconds - usual));
+    if (turns_.size() > kTurns) turns_.pop_front();
+    seconds = std::min(seconds, usual);
   }
-  last_plain_ = t;
+  recent_.emplace_back(seconds, steps);
+  recent_steps_ += steps;
+  recent_seconds_ += seconds;
+  while (recent_steps_ - recent_.front().second >= kRecentSteps && recent_seconds_ - recent_.front().first >= kRecentSeconds) {
+    recent_steps_ -= recent_.front().second;
+    recent_seconds_ -= recent_.front().first;
+    recent_.pop_front();
+  }
+}
+
+void Progress::step(const StepProgress& s) {
+  const double t = now();
+  follow(s, t);
+  last_ = s;
+  stepped_ = true;
+  steps_since_plain_ += std::max<int64_t>(s.steps, 1);
+  if (!due(t, steps_since_plain_)) return;
   steps_since_plain_ = 0;
-  std::fprintf(options_.out, "%s\n", compose(0).c_str());
-  std::fflush(options_.out);
+  if (redraws_) {
+    draw(compose(terminal_columns(options_.out), color_));
+  } else if (options_.out != nullptr) {
+    write(compose(0, false));
+  } else {
+    last_draw_ = t;
+  }
 }
 
 int64_t Progress::total_steps() const {
@@ -126,35 +209,68 @@ int64_t Progress::total_steps() const {
   return options_.max_steps > 0 ? std::min(all, options_.max_steps) : all;
 }
 
-double Progress::remaining() const {
-  if (durations_.empty()) return -1;
-  std::vector<double> sorted(durations_.begin(), durations_.end());
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  const auto steps_left = static_cast<double>(std::max<int64_t>(total_steps() - (last_.epoch - 1) * options_.steps_per_epoch - last_.step, 0));
-  const double epochs_left = steps_left / static_cast<double>(std::max<int64_t>(options_.steps_per_epoch, 1));
-  const double evaluation = eval_seconds_ >= 0 ? eval_seconds_ : static_cast<double>(options_.eval_steps) * *middle / 3;
-  return *middle * steps_left + epochs_left * (options_.evals_per_epoch * evaluation + options_.saves_per_epoch * save_seconds_) +
-      (options_.eval_at_end ? evaluation : 0);
+// The mean of the middle three of five means over equal parts of the last steps.
+double Progress::step_seconds() const {
+  const int64_t part = (recent_steps_ + kBlocks - 1) / kBlocks;
+  std::vector<double> means;
+  double seconds = 0;
+  int64_t steps = 0;
+  for (size_t i = recent_.size(); i-- > 0;) {  // from the last on, so that a part that is not full is the oldest
+    seconds += recent_[i].first;
+    steps += recent_[i].second;
+    if (steps < part && (i > 0 || !means.empty())) continue;
+    means.push_back(seconds / static_cast<double>(steps));
+    seconds = 0;
+    steps = 0;
+  }
+  std::sort(means.begin(), means.end());
+  const size_t dropped = means.size() >= 3 ? 1 : 0;
+  double sum = 0;
+  for (size_t i = dropped; i < means.size() - dropped; ++i) sum += means[i];
+  return sum / static_cast<double>(means.size() - 2 * dropped);
 }
 
-// The line for a window of that many columns (0: no limit, plain). Where not everything fits, names are cut short first; then parts are
-// dropped from the least important on. One column stays free because a character in the last one makes some terminals wrap.
-std::string Progress::compose(size_t columns) const {
+// The first evaluation also compiles, so its time is believed only up to what as many training steps would take.
+double Progress::eval_seconds(double step) const {
+  const double batches = static_cast<double>(options_.eval_steps) * step;
+  if (evaluations_ == 0) return batches / 3;
+  return evaluations_ == 1 && options_.eval_steps > 0 ? std::min(eval_seconds_, batches) : eval_seconds_;
+}
+
+double Progress::remaining() const {
+  if (recent_.empty()) return -1;
+  const double step = step_seconds();
+  const int64_t total = total_steps(), done = std::min(steps_done(), total), per_epoch = std::max<int64_t>(options_.steps_per_epoch, 1);
+  // Those behind the epoch that runs, or that ended with the last step, are still to come.
+  const auto left = [&](int64_t epochs) { return epochs > 0 ? total / per_epoch / epochs - (last_.epoch - 1) / epochs : 0; };
+  const int64_t evals = left(options_.eval_every) + (options_.eval_at_end && (options_.eval_every == 0 || total % (options_.eval_every * per_epoch) != 0));
+  const int64_t every = options_.save_every_steps, saves = left(options_.save_every) + (every > 0 ? total / every - done / every : 0);
+  double turn = 0;
+  for (const double t : turns_) turn += t / static_cast<double>(turns_.size());
+  const int64_t turns = (total - 1) / per_epoch - (last_.epoch - 1);
+  return step * static_cast<double>(total - done) + static_cast<double>(evals) * eval_seconds(step) + static_cast<double>(saves) * save_seconds_ +
+      static_cast<double>(std::max<int64_t>(turns, 0)) * turn;
+}
+
+// The line for a window of that many columns (0: no limit, plain). Where not everything fits, names are cut short first, and the bar with them; then parts
+// are dropped from the least important on. One column stays free because a character in the last one makes some terminals wrap.
+std::string Progress::compose(size_t columns, bool color) const {
   struct Part {
     std::string text, brief;
     int rank;  // 0: most important
   };
-  const int64_t epochs = (total_steps() + options_.steps_per_epoch - 1) / std::max<int64_t>(options_.steps_per_epoch, 1);
+  const int64_t per_epoch = std::max<int64_t>(options_.steps_per_epoch, 1), epochs = (total_steps() + per_epoch - 1) / per_epoch;
+  // The last epoch may be cut short.
+  const int64_t steps = std::max(last_.step, std::min(per_epoch, total_steps() - (last_.epoch - 1) * per_epoch));
   std::vector<Part> parts;
   const auto add = [&](int rank, const std::string& text, const std::string& brief = "") { parts.push_back({text, brief.empty() ? text : brief, rank}); };
   add(0, fmt::format("epoch {}/{}", last_.epoch, epochs));
-  add(1, fmt::format("{}/{}", last_.step, options_.steps_per_epoch));
-  add(2, fmt::format("loss {:.4f}", last_.loss));
+  add(1, fmt::format("{}/{}", last_.step, steps));
+  if (last_.has_loss) add(2, fmt::format("loss {:.4f}", last_.loss));
   if (!last_.metric.empty())
-    add(4, fmt::format("{} {:.4f}", last_.metric, last_.metric_value), fmt::format("{} {:.4f}", last_.metric.substr(0, 3), last_.metric_value));
-  add(6, fmt::format("lr {:.3g}", last_.lr));
-  if (last_.seconds > 0) {
+    add(4, fmt::format("{} {:.4f}", last_.metric, last_.metric_value), fmt::format("{} {:.4f}", fit_columns(last_.metric, 3), last_.metric_value));
+  if (last_.lr >= 0) add(6, fmt::format("lr {:.3g}", last_.lr));
+  if (last_.seconds > 0 && last_.samples > 0) {
     const std::string rate = rate_text(static_cast<double>(last_.samples) / last_.seconds);
     add(5, rate + " samples/s", rate + "/s");
   }
@@ -167,52 +283,70 @@ std::string Progress::compose(size_t columns) const {
     return s;
   };
   if (columns == 0) return join(6, false);
+  struct Form {
+    int highest;
+    bool brief;
+    size_t bar;  // at least so wide
+  };
+  constexpr Form kForms[] = {{6, false, 10}, {6, true, 6}, {5, true, 6}, {4, true, 0}, {3, true, 0}, {2, true, 0}, {1, true, 0}, {0, true, 0}};
+  constexpr size_t kBars[] = {24, 16, 10, 6}, kFrame = 3;  // brackets and a space
   const size_t room = columns - 1;
-  constexpr size_t kBar = 16, kShortBar = 10, kFrame = 3;  // brackets and a space
-  size_t bar = kBar;
-  std::string line = join(6, false);
-  if (line.size() + bar + kFrame > room) {
-    bar = kShortBar;
-    line = join(5, true);
-  }
-  if (line.size() + bar + kFrame > room) {
+  std::string line;
+  size_t bar = 0;
+  for (const Form& form : kForms) {
+    line = join(form.highest, form.brief);
+    const size_t used = text_columns(line);
     bar = 0;
-    for (int highest = 6; highest >= 0; --highest) {
-      line = join(highest, highest < 6);
-      if (line.size() <= room) break;
+    for (const size_t wide : kBars) {
+      if (wide <= (columns >= 160 ? 24 : 16) && used + wide + kFrame <= room) {
+        bar = wide;
+        break;
+      }
     }
+    if (form.bar == 0 ? used <= room : bar >= form.bar) break;
   }
-  line = line.substr(0, room);
+  line = fit_columns(line, room);
   if (bar == 0) return line;
-  const double share = static_cast<double>(last_.step) / static_cast<double>(std::max<int64_t>(options_.steps_per_epoch, 1));
+  const double share = static_cast<double>(last_.step) / static_cast<double>(steps);
   const std::string text = bar_text(share, bar);
-  return (color_ ? "\x1b[36m" + text + "\x1b[0m" : text) + " " + line;
+  return (color ? "\x1b[36m" + text + "\x1b[0m" : text) + " " + line;
 }
 
 void Progress::draw(const std::string& line) {
-  std::fprintf(options_.out, "\r%s\x1b[K", line.c_str());
-  std::fflush(options_.out);
-  drawn_ = true;
+  last_draw_ = now();
+  if (!held_) screen_->draw(line);
 }
 
-void Progress::clear() {
-  if (!drawn_) return;
-  std::fputs("\r\x1b[K", options_.out);
-  std::fflush(options_.out);
-  drawn_ = false;
+void Progress::hide() {
+  if (screen_) screen_->hide();
 }
 
-void Progress::print(const std::string& line) { print_command(redraws_ ? folded(line, terminal_columns(options_.out) - 1) : line); }
+void Progress::finish() {
+  stepped_ = false;
+  hide();
+}
 
-void Progress::print_command(const std::string& line) {
-  clear();
+void Progress::write(const std::string& line) {
+  if (options_.out == nullptr) return;
+  last_plain_ = now();
+  steps_since_plain_ = 0;
+  if (screen_) return screen_->write(line, stepped_ && !held_ ? compose(terminal_columns(options_.out), color_) : "");
   std::fprintf(options_.out, "%s\n", line.c_str());
   std::fflush(options_.out);
-  last_plain_ = now();
+}
+
+void Progress::print(const std::string& line) { write(redraws_ ? fold_columns(line, terminal_columns(options_.out) - 1) : line); }
+
+void Progress::print_command(const std::string& label, const std::string& command) {
+  const std::string whole = label + command;
+  const size_t width = redraws_ ? terminal_columns(options_.out) - 1 : 0;
+  // The label is no part of what is copied: where not all fits it has a line of its own.
+  write(!redraws_ || text_columns(whole) <= width ? whole : label.substr(0, label.find_last_not_of(' ') + 1) + "\n  " + folded_command(command, width - 2));
 }
 
 void Progress::eval_took(double seconds) {
   eval_seconds_ = seconds;
+  ++evaluations_;
   paused_ += seconds;
 }
 
@@ -222,14 +356,12 @@ void Progress::save_took(double seconds) {
 }
 
 void Progress::phase(const std::string& what) {
-  constexpr double kLong = 2;
   if (!redraws_) {
-    if (eval_seconds_ > kLong) print(what + " ...");
+    if (eval_seconds_ > kLaterPlainSeconds) print(what + " ...");
     return;
   }
-  const size_t columns = terminal_columns(options_.out);
-  draw((what + " ...").substr(0, columns - 1));
-  last_draw_ = now();
+  if (!recent_.empty() && eval_seconds(step_seconds()) < kShortPhase) return;
+  draw(fit_columns(what + " ...", terminal_columns(options_.out) - 1));
 }
 
 }  // namespace sindri::app

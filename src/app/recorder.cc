@@ -9,6 +9,7 @@
 #include "sindri/core/log.h"
 #include "sindri/op/kernel_choice.h"
 #include "src/app/build.h"
+#include "src/app/event_extras.h"
 #include "src/app/session.h"
 #include "src/core/revision.h"
 
@@ -28,18 +29,20 @@ void write_repro(Session* s) {
 }
 
 // A busy machine may measure otherwise next time, and the last bits of the results with it: who compares runs must know. Behind the first step,
-// and at the end when evaluation measured more.
+// and at the end when evaluation measured more (in the log alone).
 void tell_of_measured_kernels(Session* s) {
   const std::map<std::string, std::string> origins = kernel_choice_origins();
   const auto measured = std::count_if(origins.begin(), origins.end(), [](const auto& o) { return o.second == "measured"; });
   if (measured <= s->measured_told) return;
+  const bool first = s->measured_told == 0;
   s->measured_told = measured;
+  const std::string pin = "SINDRI_KERNEL_CHOICES=" + shell_word(s->folder->file("repro.json"));
   const std::string line = fmt::format(
       "{} of {} kernel choices were measured in this run (kernel_choices_from in repro.json); measured once more they may be others, and last "
-      "bits differ. The same again: SINDRI_KERNEL_CHOICES={}; none measured: SINDRI_TUNE=0 or SINDRI_STRICT=1",
-      measured, origins.size(), shell_word(s->folder->file("repro.json")));
+      "bits differ. The same again: {}; none measured: SINDRI_TUNE=0 or SINDRI_STRICT=1",
+      measured, origins.size(), pin);
   s->folder->log(line);
-  s->progress->print(line);
+  if (first) s->progress->print(fmt::format("kernels: measured for this processor; for the same bits in another run: {}", pin));
 }
 
 namespace {
@@ -83,6 +86,7 @@ class Recorder final : public train::Callback {
     s_->steps_done = state.cur_step_num;
     s_->epoch = state.cur_epoch_num;
     start_folder(s_);
+    if (!s_->request.resume) record_texts(s_);
     if (!state.record.empty()) restore(state.record);
   }
   void steps_known(TrainState& state, const train::KnownSteps& known) override {
@@ -109,7 +113,7 @@ class Recorder final : public train::Callback {
                        {"lr", rate},
                        {"throughput/samples_per_sec", static_cast<double>(samples) / std::max(seconds, 1e-9)},
                        {"time/data_wait", known.data_wait_seconds}});
-    s_->folder->scalar("train/loss", known.step, loss);
+    s_->folder->scalars(known.step, {{"train/loss", loss}, {"lr", rate}});
     StepProgress p{.epoch = known.epoch, .step = known.step_in_epoch, .steps = steps, .samples = samples, .seconds = seconds, .loss = loss, .lr = rate};
     if (const auto it = state.metrics.find("accuracy"); it != state.metrics.end()) {
       p.metric = "accuracy";
@@ -161,16 +165,29 @@ class Recorder final : public train::Callback {
       log::warn("train", fmt::format("{} does not say what the epoch came to so far: {}", s_->resumed_from, e.what()));
     }
   }
-  // A net that knows nothing has a loss near ln(classes); one far above has run away, though every number is finite still.
+  // A net that knows nothing has a loss near ln(classes); one far above, or above and rising over many steps, has run away, though every number is finite
+  // still.
   void warn_of_divergence(const train::KnownSteps& known) {
-    const double guess = std::log(static_cast<double>(std::max<int64_t>(2, class_count(s_->settings, s_->data.num_classes))));
-    const double bound = 100 * std::max(1.0, guess);
-    const auto worst = std::max_element(known.losses.begin(), known.losses.end());
-    if (s_->diverged || !(*worst > bound)) return;
+    constexpr double kSmoothing = 0.1;
+    constexpr int64_t kSettled = 20;
+    const double guess = std::max(1.0, std::log(static_cast<double>(std::max<int64_t>(2, class_count(s_->settings, s_->data.num_classes)))));
+    double worst = 0;
+    for (const float l : known.losses) {
+      if (!std::isfinite(l)) continue;
+      worst = std::max(worst, static_cast<double>(l));
+      smooth_loss_ = smoothed_ == 0 ? static_cast<double>(l) : smooth_loss_ + kSmoothing * (static_cast<double>(l) - smooth_loss_);
+      least_loss_ = smoothed_ == 0 ? smooth_loss_ : std::min(least_loss_, smooth_loss_);
+      ++smoothed_;
+    }
+    const bool rises = smoothed_ >= kSettled && smooth_loss_ > 4 * std::max(guess, least_loss_);
+    if (s_->diverged || (worst <= 100 * guess && !rises)) return;
     s_->diverged = true;
-    log::warn("train",
-              fmt::format("the training diverges: the loss is {:.3g} at epoch {}, step {}, a net that only guesses has {:.3g}; lower lr.max or clip gradients",
-                          *worst, known.epoch, known.step_in_epoch, guess));
+    const std::string line = fmt::format(
+        "the training diverges: the loss is {:.3g} at epoch {}, step {}, a net that only guesses has {:.3g}; lower lr.max, raise lr.warmup_epochs or set "
+        "optimizer.clip_global_norm",
+        rises ? smooth_loss_ : worst, known.epoch, known.step_in_epoch, guess);
+    s_->folder->log("warning: " + line);
+    log::warn("train", line);
   }
   void write_epoch(TrainState& state) {
     const double mean_loss = epoch_steps_ > 0 ? epoch_loss_ / static_cast<double>(epoch_steps_) : NAN;
@@ -178,14 +195,15 @@ class Recorder final : public train::Callback {
     const bool evaluated = s_->evaluations > evaluations_;
     evaluations_ = s_->evaluations;
     EventValues row = {{"train_loss", mean_loss}, {"throughput/samples_per_sec", rate}};
+    EpochProgress shown{.epoch = state.cur_epoch_num, .loss = mean_loss, .samples_per_second = rate};
     const int64_t most = s_->options.max_steps, last = most > 0 ? std::min(state.epoch_num, (most + state.batch_num - 1) / state.batch_num) : state.epoch_num;
-    std::string line = fmt::format("epoch {}/{}: loss {:.4f}", state.cur_epoch_num, last, mean_loss);
+    shown.epochs = last;
     if (evaluated) {
       for (const auto& [name, value] : state.metrics) {
         row.emplace_back("eval_" + name, value);
         s_->folder->scalar("eval/" + name, state.cur_step_num, value);
       }
-      line += fmt::format(", eval loss {:.4f}, accuracy {:.4f}", state.metrics.at("loss"), state.metrics.at("accuracy"));
+      shown.metrics = {{"eval loss", state.metrics.at("loss")}, {"accuracy", state.metrics.at("accuracy")}};
     }
     if (state.loss_scale_manager != nullptr) row.emplace_back("loss_scale", state.loss_scale_manager->get_loss_scale());
     if (state.overflow_steps > 0) row.emplace_back("overflow_steps", static_cast<double>(state.overflow_steps));
@@ -193,7 +211,11 @@ class Recorder final : public train::Callback {
       for (const auto& [name, value] : a->columns(state)) row.emplace_back(name, value);
     }
     if (state.skipped_steps > 0) row.emplace_back("skipped_steps", static_cast<double>(state.skipped_steps));
-    line += fmt::format(", {:.0f} samples/s", rate);
+    const std::string line = epoch_text(shown);
+    s_->folder->scalars(state.cur_step_num, {{"throughput/samples_per_sec", rate}, {"train/epoch_loss", mean_loss}});
+    if (const int64_t every = s_->settings.get_int("log.histograms"); every > 0 && state.epoch_complete && state.cur_epoch_num % every == 0)
+      record_histograms(s_);
+    if (state.epoch_complete && state.cur_epoch_num == 1) record_samples(s_);
     s_->folder->event("epoch", state.cur_epoch_num, state.cur_step_num, row);
     s_->folder->epoch_row(state.cur_epoch_num, row);
     s_->last_row = row;
@@ -211,6 +233,8 @@ class Recorder final : public train::Callback {
   int64_t shown_step_ = -1;  // the last known one when progress was due before
   int64_t timed_samples_ = 0;  // of the epoch, trained by this process
   double epoch_loss_ = 0, epoch_seconds_ = 0;
+  double smooth_loss_ = 0, least_loss_ = 0;
+  int64_t smoothed_ = 0;  // losses that smooth_loss_ has seen
   bool repro_written_ = false;
 };
 

@@ -51,14 +51,18 @@ ordered_json number(double v) {
 std::string now_text() { return fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::localtime(std::time(nullptr))); }
 double now_seconds() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-// runs/<name>-NNN: mkdir decides between two processes that want the same number.
-std::string create_numbered(const std::string& name) {
+// runs/<name>-NNN: mkdir decides between two processes that want the same number. The folders that are new, the last of them that one.
+std::vector<std::string> create_numbered(const std::string& name) {
+  std::vector<std::string> made;
   std::error_code error;
-  fs::create_directories("runs", error);
+  if (fs::create_directories("runs", error)) made.emplace_back("runs");
   if (error) folder_error("create", "runs", error.value());
   for (int n = 1; n < 100000; ++n) {
     const std::string path = fmt::format("runs/{}-{:03}", name, n);
-    if (mkdir(path.c_str(), 0755) == 0) return path;
+    if (mkdir(path.c_str(), 0755) == 0) {
+      made.push_back(path);
+      return made;
+    }
     if (errno != EEXIST) folder_error("create", path, errno);
   }
   throw IoError("all run numbers are taken", "runs/" + name + "-99999", "delete old runs or set train.run_dir");
@@ -195,8 +199,8 @@ std::string RunFolder::Impl::csv() const {
 
 RunFolder::RunFolder(const std::string& path, const std::string& name) : impl_(std::make_unique<Impl>()) {
   if (path.empty()) {
-    path_ = create_numbered(name);
-    impl_->made_folders = {path_};
+    impl_->made_folders = create_numbered(name);
+    path_ = impl_->made_folders.back();
   } else {
     path_ = path.size() > 1 && path.back() == '/' ? path.substr(0, path.size() - 1) : path;
     try {
@@ -232,7 +236,9 @@ void RunFolder::start(const std::optional<ResumePoint>& point) {
   train::EarlierEvents earlier;
   if (point) {
     earlier = train::read_event_files(path_, [&](const std::string& tag, int64_t step) {
-      return step < point->step || (step == point->step && ((!point->within_epoch && point->evaluated) || !tag.starts_with("eval/")));
+      if (tag == "report") return false;  // of a training that had ended there
+      if (step != point->step || tag == "train/loss") return step <= point->step;
+      return !point->within_epoch && (point->evaluated || !tag.starts_with("eval/"));  // of an epoch
     });
   }
   impl_->metrics = std::make_unique<train::AppendFile>(file("metrics.jsonl"), "metrics file");
@@ -268,6 +274,21 @@ void RunFolder::start(const std::optional<ResumePoint>& point) {
 }
 
 bool RunFolder::started() const { return impl_->started; }
+
+void RunFolder::discard() {
+  if (!impl_->started || impl_->made_folders.empty()) return;
+  const std::string events = impl_->events->path();
+  impl_->metrics.reset();
+  impl_->log.reset();
+  impl_->events.reset();
+  impl_->started = false;
+  for (const char* name : {"config.resolved.yaml", "env.json", "repro.json", "metrics.jsonl", "metrics.csv", "log.txt"}) unlink(file(name).c_str());
+  unlink(events.c_str());
+  rmdir(checkpoints().c_str());
+  impl_->leave_no_trace();
+  impl_->made_lock.clear();
+  impl_->made_folders.clear();
+}
 
 std::string RunFolder::missing() {
   if (!impl_->started) return "";
@@ -392,9 +413,26 @@ void RunFolder::log(const std::string& line) {
   impl_->log->append(now_text() + " " + line + "\n");
 }
 
-void RunFolder::scalar(const std::string& tag, int64_t step, double value) {
+void RunFolder::scalar(const std::string& tag, int64_t step, double value) { scalars(step, {{tag, value}}); }
+
+void RunFolder::scalars(int64_t step, const EventValues& values) {
   impl_->check_started(path_);
-  impl_->events->scalar(tag, step, value);
+  impl_->events->scalars(step, values);
+}
+
+void RunFolder::histogram(const std::string& tag, int64_t step, const std::vector<double>& values) {
+  impl_->check_started(path_);
+  impl_->events->histogram(tag, step, values);
+}
+
+void RunFolder::image(const std::string& tag, int64_t step, int64_t height, int64_t width, const std::string& png) {
+  impl_->check_started(path_);
+  impl_->events->image(tag, step, height, width, png);
+}
+
+void RunFolder::text(const std::string& tag, int64_t step, const std::string& markdown) {
+  impl_->check_started(path_);
+  impl_->events->text(tag, step, markdown);
 }
 
 void LossHash::add(float loss) { state_ = XXH64(&loss, sizeof loss, state_); }

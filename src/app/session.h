@@ -12,6 +12,8 @@
 #include "sindri/app/run_folder.h"
 #include "sindri/nn/metric.h"
 #include "sindri/train/checkpoint.h"
+#include "sindri/train/fine_tune.h"
+#include "sindri/train/keep_best.h"
 #include "sindri/train/model.h"
 #include "sindri/train/training_state.h"
 #include "src/app/data.h"
@@ -40,6 +42,9 @@ struct Session {
   std::unique_ptr<RankLog> rank_log;  // of the others
   std::string run_dir;
   std::shared_ptr<train::ModelCheckpoint> checkpoint;
+  std::shared_ptr<train::KeepBest> best;  // null where no metric is watched
+  train::FreezeReport frozen;
+  std::vector<std::string> start_notes;  // for the log, from before there was one
   std::vector<float> rates;  // of each update
   int64_t steps_per_epoch = 0, steps_per_update = 1;
   train::TrainOptions options;
@@ -98,6 +103,8 @@ std::vector<std::string> load_weights(const train::LoadedCheckpoint& file, nn::C
 std::string class_difference(const std::vector<std::string>& weights, const std::vector<std::string>& data);
 void check_classes(const std::vector<std::string>& weights, const std::vector<std::string>& data, const std::string& checkpoint);
 dataset::OnCorrupt on_corrupt(const Settings& s);
+/// A metric must not count one sample twice, so evaluation leaves out the bad samples that training replaces.
+dataset::OnCorrupt on_corrupt_in_eval(const Settings& s);
 /// The metrics of the evaluation data, on every rank. Each has seen its part of the data only where the metrics allow that.
 train::MetricValues evaluate_with(train::Model& model, const Data& data, const Settings& settings, const Group& group);
 /// Whether the ranks can each take a part of the evaluation data; why not otherwise.

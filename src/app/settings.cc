@@ -16,6 +16,7 @@
 #include "sindri/optim/registry.h"
 #include "sindri/train/boost.h"
 #include "src/app/settings_dist.h"
+#include "src/app/settings_tune.h"
 #include "src/app/settings_yaml.h"
 #include "src/core/nearest.h"
 #include "src/train/atomic_file.h"
@@ -85,7 +86,12 @@ std::string known_elsewhere(const std::string& name, const std::vector<std::stri
                                                            {"dir", "data.path"},
                                                            {"root", "data.path"},
                                                            {"resize", "data.image_size"},
-                                                           {"img_size", "data.image_size"}};
+                                                           {"img_size", "data.image_size"},
+                                                           {"pretrained", "train.init_from"},
+                                                           {"weights", "train.init_from"},
+                                                           {"param_groups", "optimizer.groups"},
+                                                           {"patience", "train.early_stop.patience"},
+                                                           {"early_stopping", "train.early_stop.metric"}};
   const std::string key = name.substr(name.rfind('.') + 1);
   if (const auto it = meant.find(key); it != meant.end()) return it->second;
   for (const std::string& known : all) {
@@ -163,14 +169,21 @@ Settings::Settings() {
 void Settings::assign(const std::string& name, const Source& source) {
   const SettingSpec* spec = find_spec(name);
   if (spec == nullptr) throw SettingsError(ErrorCode::kUnknownSetting, fmt::format("unknown setting {}", name), source.where, suggest(name));
-  const bool wants_list = spec->type == SettingType::kFloatList || spec->type == SettingType::kIntList;
+  const bool wants_list = spec->type == SettingType::kFloatList || spec->type == SettingType::kIntList || is_texts(*spec);
   if (source.is_list && !wants_list)
     throw SettingsError(fmt::format("{}: expected one value, got a list of {}", name, source.values.size()), source.where, "write the value alone");
   if (source.quoted && spec->type != SettingType::kString) {
     throw SettingsError(fmt::format("{}: expected a value without quotes, got \"{}\"", name, source.values[0]), source.where, "remove the quotes");
   }
+  if (is_texts(*spec) && source.is_list) {
+    for (const std::string& text : source.values) {
+      if (text.find(',') != std::string::npos || trimmed(text).empty())
+        throw SettingsError(fmt::format("{}: '{}' is empty or holds a comma", name, text), source.where, "write one text per element");
+    }
+  }
   try {
-    slots_[name] = {parse_setting(*spec, source.is_list ? fmt::format("{}", fmt::join(source.values, ",")) : source.values[0]), source.origin};
+    slots_[name] = {parse_setting(*spec, source.is_list ? fmt::format("{}", fmt::join(source.values, is_texts(*spec) ? ", " : ",")) : source.values[0]),
+                    source.origin};
   } catch (const ValueError& e) { throw SettingsError(e.message(), source.where, e.fix()); }
 }
 
@@ -354,6 +367,7 @@ void Settings::validate() const {
   }
   validate_precision();
   validate_switched();
+  validate_tuning(*this, [this](const char* name, const std::string& message, const std::string& fix) { fail(name, message, fix); });
   validate_dist(*this, [this](const char* name, const std::string& message, const std::string& fix) { fail(name, message, fix); });
   if (get_int("train.sink_size") == 0) fail("train.sink_size", "0 steps per call", "use -1 for a whole epoch, or a positive number");
   const std::string& prefix = get_string("checkpoint.prefix");
@@ -426,6 +440,15 @@ std::vector<int64_t> Settings::get_ints(const std::string& name) const {
   return out;
 }
 
+std::vector<std::string> Settings::get_texts(const std::string& name) const {
+  std::string all = trimmed(get_string(name));
+  if (all.size() >= 2 && all.front() == '[' && all.back() == ']') all = trimmed(all.substr(1, all.size() - 2));
+  std::vector<std::string> out;
+  if (all.empty()) return out;
+  for (const std::string& text : split(all, ',')) out.push_back(trimmed(text));
+  return out;
+}
+
 SettingValue Settings::get(const std::string& name) const {
   const SettingSpec* spec = find_spec(name);
   if (spec == nullptr) throw InternalError("the program asks for an unknown setting " + name);
@@ -489,8 +512,8 @@ bool Settings::counts(const SettingSpec& spec) const {
 std::string Settings::hash() const {
   std::string text_of_all;
   for (const SettingSpec& spec : schema()) {
-    // Of several ranks: what is as always is not named, as in trainings from before there were any.
-    if (std::string_view(spec.name).starts_with("dist.") && !differs_from_default(*this, spec)) continue;
+    // Of several ranks and of fine-tuning: what is as always is not named, as in trainings from before there were any.
+    if ((std::string_view(spec.name).starts_with("dist.") || is_of_tuning(spec)) && !differs_from_default(*this, spec)) continue;
     if (counts(spec)) text_of_all += fmt::format("{}: {}\n", spec.name, text(spec));
   }
   return fmt::format("{:016x}", XXH64(text_of_all.data(), text_of_all.size(), 0));

@@ -14,6 +14,7 @@
 #include "sindri/optim/registry.h"
 #include "sindri/train/boost.h"
 #include "src/app/settings_dist.h"
+#include "src/app/settings_tune.h"
 
 namespace sindri::app {
 
@@ -186,6 +187,66 @@ std::vector<SettingSpec> fixed_rows() {
        .min = 0,
        .max = 1},
 
+      {.name = "train.init_from",
+       .type = kString,
+       .fallback = "",
+       .doc = "weights to begin with: a checkpoint of Sindri or MindSpore (.ckpt), or .safetensors; a last layer of another number of classes begins anew; a "
+              "training that is resumed does not read it again"},
+      {.name = "train.init_match",
+       .type = kString,
+       .fallback = "head",
+       .doc = "what must fit between the weights and the net: all names and shapes; all but the last layer (head); any one parameter, the others keeping their "
+              "first values",
+       .choices = "all|head|any"},
+      {.name = "train.init_skip",
+       .type = kString,
+       .fallback = "",
+       .doc = "parts that are not taken from the weights: names of parameters or of what holds them, `*` for any text and `?` for one character",
+       .unit = kTexts},
+      {.name = "train.freeze",
+       .type = kString,
+       .fallback = "",
+       .doc = "parts that are not trained, named as in train.init_skip; `sindri summary NET --all` lists the parts of a net",
+       .unit = kTexts},
+      {.name = "train.frozen_bn",
+       .type = kString,
+       .fallback = "fixed",
+       .doc =
+           "what batch norm does in training where its gamma and beta are frozen: use its moving averages, which stay (fixed), or the batch's statistics, and "
+           "move them (batch)",
+       .choices = "fixed|batch"},
+      {.name = "train.early_stop.metric",
+       .type = kString,
+       .fallback = "",
+       .doc = "end the training where this metric of the evaluations gets no better: accuracy, loss, top_5_accuracy or one of metrics.*; empty: never",
+       .changes_result = false},
+      {.name = "train.early_stop.patience",
+       .type = kInt,
+       .fallback = "5",
+       .doc = "evaluations without a better value after which the training ends",
+       .min = 1,
+       .max = 1e6,
+       .unit = "evaluations",
+       .changes_result = false},
+      {.name = "train.early_stop.min_delta",
+       .type = kFloat,
+       .fallback = "0",
+       .doc = "what a better value must exceed the best one by",
+       .min = 0,
+       .max = 1e9,
+       .changes_result = false},
+      {.name = "train.early_stop.mode",
+       .type = kString,
+       .fallback = "auto",
+       .doc = "whether the largest or the smallest value is the best; auto: the smallest of loss, the largest of others",
+       .choices = "auto|max|min",
+       .changes_result = false},
+      {.name = "train.early_stop.restore_best",
+       .type = kBool,
+       .fallback = "true",
+       .doc = "end with the weights of the best evaluation, which checkpoints/best.ckpt keeps, also where the epochs run out first",
+       .changes_result = false},
+
       {.name = "optimizer.name", .type = kString, .fallback = "momentum", .doc = "update rule, see below"},
       {.name = "optimizer.weight_decay",
        .type = kFloat,
@@ -199,6 +260,12 @@ std::vector<SettingSpec> fixed_rows() {
        .doc = "gradients are scaled down so that their common L2 norm is at most this; 0: off",
        .min = 0,
        .max = 1e9},
+      {.name = "optimizer.groups",
+       .type = kString,
+       .fallback = "",
+       .doc = "rates and decays of parts, each as `PATTERN lr=FACTOR weight_decay=NUMBER` with one of the two or both; the pattern as in train.init_skip, the "
+              "factor times the learning rate; the first pattern that means a parameter holds for it",
+       .unit = kTexts},
 
       {.name = "loss_scale.type",
        .type = kString,
@@ -259,6 +326,12 @@ std::vector<SettingSpec> fixed_rows() {
        .max = 1e6,
        .unit = "files",
        .changes_result = false},
+      {.name = "checkpoint.keep_best",
+       .type = kString,
+       .fallback = "",
+       .doc = "keep the checkpoint of the evaluation with the best value of this metric as checkpoints/best.ckpt, beside the others; empty: of "
+              "train.early_stop.metric, where that is set and its best is restored",
+       .changes_result = false},
       {.name = "checkpoint.prefix",
        .type = kString,
        .fallback = "",
@@ -274,10 +347,18 @@ std::vector<SettingSpec> fixed_rows() {
       {.name = "log.every",
        .type = kInt,
        .fallback = "0",
-       .doc = "plain progress lines: one per so many steps; 0: one per 10 s",
+       .doc = "plain progress lines: one per so many steps; 0: one where none came for 10 s in the first epoch, for 60 s later",
        .min = 0,
        .max = 1e9,
        .unit = "steps",
+       .changes_result = false},
+      {.name = "log.histograms",
+       .type = kInt,
+       .fallback = "1",
+       .doc = "distributions of the weights in the TensorBoard event file, behind every so many epochs; 0: none",
+       .min = 0,
+       .max = 1e6,
+       .unit = "epochs",
        .changes_result = false},
   };
 }
@@ -354,6 +435,7 @@ const char* type_name(SettingType type) {
 }
 
 std::string allowed(const SettingSpec& spec) {
+  if (is_texts(spec)) return "list of texts";
   if (spec.choices[0] != '\0') {
     std::string s;
     for (const char* p = spec.choices; *p != '\0'; ++p) s += *p == '|' ? ", " : std::string(1, *p);
@@ -396,7 +478,7 @@ std::string Settings::schema_markdown() {
       out += fmt::format("\n## {}\n\n| setting | default | allowed | unit | meaning |\n| --- | --- | --- | --- | --- |\n", section);
     }
     const std::string fallback = spec.fallback[0] == '\0' ? "(empty)" : fmt::format("`{}`", spec.fallback);
-    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", name, fallback, allowed(spec), spec.unit, spec.doc);
+    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", name, fallback, allowed(spec), is_texts(spec) ? "" : spec.unit, spec.doc);
   }
   things(section);
   return out;

@@ -8,6 +8,7 @@
 #include "sindri/core/log.h"
 #include "sindri/op/kernel_choice.h"
 #include "src/app/build.h"
+#include "src/app/fine_tune.h"
 #include "src/app/session.h"
 #include "src/train/atomic_file.h"
 #include "src/train/first_rank.h"
@@ -54,7 +55,17 @@ std::string read_start(Session* s) {
   if (s->start_file) return s->start_file->path;
   if (!s->request.checkpoint.empty()) require_checkpoint(s->request.checkpoint);
   const std::string path = find_start(*s);
-  if (!path.empty()) s->start_file = train::load_checkpoint(path);
+  if (!path.empty()) s->start_file = train::load_weights_file(path);
+  return path;
+}
+
+// The weights of train.init_from.
+std::string read_init(Session* s) {
+  const std::string path = s->settings.get_string("train.init_from");
+  if (!train::file_exists(path, "weights"))
+    throw CheckpointError("the file of weights does not exist", path,
+                          fmt::format("check train.init_from, which is from {}", s->settings.origin("train.init_from")));
+  s->start_file = train::load_weights_file(path);
   return path;
 }
 
@@ -71,14 +82,14 @@ std::string contents_hash(const train::LoadedCheckpoint& file) {
 }
 
 // On every rank: rank 0 says which file it is, and reads it for all, or with dist.load_local each for itself.
-std::string read_start_on_all(Session* s) {
+std::string read_on_all(Session* s, std::string (*read)(Session*)) {
   const Group& group = s->group;
-  if (!group.several()) return read_start(s);
+  if (!group.several()) return read(s);
   const bool local = s->settings.get_bool("dist.load_local");
-  const std::string path = group.from_first("checkpoint to begin with", [&] { return read_start(s); });
+  const std::string path = group.from_first("checkpoint to begin with", [&] { return read(s); });
   if (path.empty()) return path;
   if (local) {
-    if (!s->start_file || !group.first()) s->start_file = train::load_checkpoint(path);
+    if (!s->start_file || !group.first()) s->start_file = train::load_weights_file(path);
     train::check_same_on_all(*group.world(), "checkpoints", "contents: " + contents_hash(*s->start_file));
   } else {
     if (!s->start_file) s->start_file.emplace();
@@ -119,7 +130,8 @@ void resume(Session* s, const std::string& path) {
   // What the settings say holds, also where it is kept beside the state that changes from step to step.
   std::vector<std::pair<Parameter*, Tensor>> from_settings;
   for (Parameter* state : s->optimizer->state()) {
-    if (state->name() == "learning_rate" || state->name() == "momentum") from_settings.emplace_back(state, state->stored());
+    // With optimizer.groups every group has a rate of its own, "learning_rate_group_1".
+    if (state->name().starts_with("learning_rate") || state->name() == "momentum") from_settings.emplace_back(state, state->stored());
   }
   const train::TrainPosition p =
       train::load_training_state(*s->start_file, *s->network, *s->optimizer, s->model->loss_scale_manager().get(), s->model->algorithm_state());
@@ -185,15 +197,19 @@ void load_start(Session* s) {
   const TrainRequest& r = s->request;
   s->options.class_names = s->data.folder_names;
   s->options.data_fingerprint = s->data.fingerprint;
-  if (!r.resume && r.checkpoint.empty()) return;
-  const std::string path = read_start_on_all(s);
-  if (path.empty()) {
-    s->say("no checkpoint to resume from yet: starting from the beginning");
-    return;
-  }
-  if (r.resume) {
+  const bool inits = !s->settings.get_string("train.init_from").empty();
+  if (inits && !r.resume && !r.checkpoint.empty())
+    throw SettingsError("two files of weights are named to begin with",
+                        fmt::format("--checkpoint {} and train.init_from, from {}", r.checkpoint, s->settings.origin("train.init_from")),
+                        "leave one of them out");
+  std::string path;
+  if (r.resume || !r.checkpoint.empty()) path = read_on_all(s, read_start);
+  if (r.resume && path.empty()) s->say("no checkpoint to resume from yet: starting from the beginning");
+  if (r.resume && !path.empty()) {
     resume(s, path);
-  } else {
+  } else if (inits) {
+    init_from(s, read_on_all(s, read_init));
+  } else if (!path.empty()) {
     const std::string difference = class_difference(load_weights(*s->start_file, *s->network), s->data.folder_names);
     if (!difference.empty() && s->group.first()) log::warn("train", fmt::format("{}: {}", path, difference));
   }

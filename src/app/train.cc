@@ -22,6 +22,9 @@
 #include "sindri/op/kernel_choice.h"
 #include "sindri/ops/random.h"
 #include "src/app/build.h"
+#include "src/app/event_extras.h"
+#include "src/app/fine_tune.h"
+#include "src/app/report_page.h"
 #include "src/app/session.h"
 #include "src/app/signals.h"
 #include "src/train/atomic_file.h"
@@ -89,6 +92,7 @@ void build(Session* s) {
   s->data = open_data(set, s->image, true, parts);
   check_unused_classes(set, s->data.num_classes);
   s->network = make_network(set, s->data.num_classes);
+  freeze_parts(s);
   // Sunk with a size of its own, an epoch is that many steps, wherever a pass over the data ends.
   const bool sized = set.get_bool("train.sink_mode") && set.get_int("train.sink_size") > 0;
   s->steps_per_epoch = sized ? set.get_int("train.sink_size") : s->data.train->get_dataset_size();
@@ -105,6 +109,7 @@ void build(Session* s) {
   options.amp = amp_options(set);
   options.loss_scale_manager = make_loss_scale(set);
   options.max_skipped = set.get_float("train.max_skipped");
+  options.max_skips = set.get_int("dist.max_skips");
   options.micro_batches = set.get_int("train.micro_batches");
   options.algorithms = algorithms;
   options.eval_weights = set.get_string("train.eval_weights");
@@ -131,19 +136,33 @@ train::MetricValues run_eval(Session* s) {
 void make_progress(Session* s) {
   if (!s->group.first()) return;
   const Settings& set = s->settings;
-  const int64_t every = set.get_int("train.eval_interval"), saves = set.get_int("checkpoint.save_every_epochs");
-  const int64_t all = set.get_int("train.epochs") * s->steps_per_epoch, most = set.get_int("train.max_steps");
-  const int64_t total = most > 0 ? std::min(all, most) : all;
   s->progress = std::make_unique<Progress>(ProgressOptions{.epochs = set.get_int("train.epochs"),
                                                            .steps_per_epoch = s->steps_per_epoch,
-                                                           .max_steps = most,
-                                                           .evals_per_epoch = every > 0 ? 1.0 / static_cast<double>(every) : 0,
-                                                           .saves_per_epoch = saves > 0 ? 1.0 / static_cast<double>(saves) : 0,
-                                                           .eval_at_end = every == 0 || total % (every * s->steps_per_epoch) != 0,
+                                                           .max_steps = set.get_int("train.max_steps"),
+                                                           .eval_every = set.get_int("train.eval_interval"),
+                                                           .save_every = set.get_int("checkpoint.save_every_epochs"),
+                                                           .save_every_steps = set.get_int("checkpoint.save_every_steps"),
+                                                           .eval_at_end = true,
                                                            .eval_steps = s->data.eval->get_dataset_size(),
                                                            .quiet = s->request.quiet,
                                                            .log_every = set.get_int("log.every")});
 }
+
+// Tells the progress how long saving within an epoch takes.
+class TimedCheckpoint final : public train::ModelCheckpoint {
+ public:
+  TimedCheckpoint(Session* s, const std::string& prefix, const train::CheckpointConfig& config)
+      : ModelCheckpoint(prefix, s->run_dir + "/checkpoints", config, s->request.resume), s_(s) {}
+  void step_end(TrainState& state) override {
+    const std::string before = latest_ckpt_file_name();
+    const double start = now_seconds();
+    ModelCheckpoint::step_end(state);
+    if (s_->progress && latest_ckpt_file_name() != before) s_->progress->save_took(now_seconds() - start);
+  }
+
+ private:
+  Session* s_;
+};
 
 std::vector<train::CallbackPtr> make_callbacks(Session* s) {
   const Settings& set = s->settings;
@@ -155,8 +174,9 @@ std::vector<train::CallbackPtr> make_callbacks(Session* s) {
   config.keep_checkpoint_max = set.get_int("checkpoint.keep_max");
   config.mindspore1 = set.get_string("checkpoint.compat") == "mindspore1";
   const std::string prefix = set.get_string("checkpoint.prefix").empty() ? net_name(set) : set.get_string("checkpoint.prefix");
-  s->checkpoint = std::make_shared<train::ModelCheckpoint>(prefix, s->run_dir + "/checkpoints", config, s->request.resume);
+  s->checkpoint = std::make_shared<TimedCheckpoint>(s, prefix, config);
   list.push_back(make_recorder(s));
+  add_tuning_callbacks(s, &list);
   if (s->group.several()) list.push_back(make_rank_times(s));
   list.push_back(s->checkpoint);
   if (const int64_t every = set.get_int("checkpoint.save_every_epochs"); every > 0) {
@@ -175,18 +195,22 @@ std::string resume_command(const Session& s) {
   return fmt::format("{} train --config {} --resume", shell_word(s.request.program), shell_word(s.run_dir + "/config.resolved.yaml"));
 }
 
-// A save that failed within the training is tried again at the next interval; behind the last one there is none.
+// A save that failed within the training is tried again at the next interval; behind the last one there is none. What weighs most comes first.
 void check_saved(const Session& s) {
+  if (s.checkpoint && !s.checkpoint->last_error().empty()) {
+    const std::string& last = s.checkpoint->latest_ckpt_file_name();
+    throw IoError("the last checkpoint was not saved: " + s.checkpoint->last_error(), s.run_dir + "/checkpoints",
+                  fmt::format("{}; then go on with: {}", last.empty() ? "make room or fix the permissions" : "the one before is " + last, resume_command(s)));
+  }
   s.group.from_first("records", [&] {
     if (const std::string missing = s.folder->missing(); !missing.empty())
       throw IoError("the training was not disturbed, but its records are not complete: cannot write " + missing, s.run_dir,
                     "make room or fix the permissions; then go on with: " + resume_command(s));
     return "";
   });
-  if (!s.checkpoint || s.checkpoint->last_error().empty()) return;
-  const std::string& last = s.checkpoint->latest_ckpt_file_name();
-  throw IoError("the last checkpoint was not saved: " + s.checkpoint->last_error(), s.run_dir + "/checkpoints",
-                fmt::format("{}; then go on with: {}", last.empty() ? "make room or fix the permissions" : "the one before is " + last, resume_command(s)));
+  if (s.best && !s.best->last_error().empty())
+    throw IoError("the best checkpoint was not saved: " + s.best->last_error(), s.run_dir + "/checkpoints",
+                  "make room or fix the permissions; the last one is there");
 }
 
 // Written last: where it is, all the rest is as it says. Not being able to write it is no reason to hide what was saved.
@@ -207,7 +231,7 @@ void finish_stopped(Session* s) {
   s->say(fmt::format("stopped by signal after saving {}", r.checkpoint));
   if (!s->group.first()) return;
   write_stop(*s);
-  s->progress->print_command("resume with: " + r.resume_command);
+  s->progress->print_command("resume with: ", r.resume_command);
 }
 
 // What only the end of a training can draw.
@@ -226,12 +250,21 @@ void finish_picture(Session* s) {
     }
     s->picture.loss[0].values = s->step_losses;
   }
-  if (s->folder->started()) write_picture(s->picture, s->report.picture);
+  if (!s->folder->started()) return;
+  write_picture(s->picture, s->report.picture);
+  record_picture(s);
+  try {
+    write_report_page(*s);
+    s->report.page = s->run_dir + "/report.html";
+  } catch (const IoError& e) {  // a page less is no reason to end otherwise than the training did
+    log::warn("app", fmt::format("no report: {}", e.what()));
+  }
 }
 
 void finish(Session* s) {
   TrainReport& r = s->report;
   const bool first = s->group.first();
+  if (first) s->progress->finish();
   if (first && s->folder->started()) {
     write_repro(s);
     tell_of_measured_kernels(s);
@@ -244,12 +277,21 @@ void finish(Session* s) {
   r.picture = s->run_dir + "/report.png";
   if (first) finish_picture(s);
   check_saved(*s);
+  if (const std::string best = best_text(*s); !best.empty()) {
+    s->say(best);
+    if (first && s->folder->started()) s->folder->log(best);
+  }
   for (const auto& [name, value] : r.metrics) s->say(fmt::format("{}: {:.4f}", name, value));
   s->say(fmt::format("trained {} samples in {:.1f} s ({:.0f} samples/s without evaluation)", s->samples_trained, r.train_seconds, r.samples_per_second));
   s->say("checkpoint: " + r.checkpoint);
+  if (!r.best_checkpoint.empty()) s->say("best:       " + r.best_checkpoint);
   s->say("metrics:    " + r.metrics_file);
   s->say("picture:    " + r.picture);
-  if (first) s->progress->print_command(fmt::format("next:       {} eval --checkpoint {}", shell_word(s->request.program), shell_word(r.checkpoint)));
+  if (!r.page.empty()) s->say("report:     " + r.page);
+  if (first)
+    s->progress->print_command(
+        "next:       ",
+        fmt::format("{} eval --checkpoint {}", shell_word(s->request.program), shell_word(r.best_checkpoint.empty() ? r.checkpoint : r.best_checkpoint)));
 }
 
 // Where the training ends is no end of an interval: what is measured there belongs to the row, the curves and the log all the same.
@@ -362,14 +404,21 @@ void run_steps(Session* s, Stop* stop) {
                     saved.empty() ? e.fix() : fmt::format("{}; the last checkpoint is {}: {}", e.fix(), saved, resume_command(*s)));
   } catch (const Error& e) {
     tell_of_error(s, e);
-    if (s->steps_done == std::max<int64_t>(0, o.initial_total)) name_image_size(*s, e);
+    const bool untrained = s->steps_done == std::max<int64_t>(0, o.initial_total);
+    // What failed to start leaves nothing behind; ranks' logs and numbers that are not finite tell of more than a start.
+    if (untrained && s->folder && !s->group.several() && e.exit_code() != 6) s->folder->discard();
+    if (untrained) name_image_size(*s, e);
     throw;
   }
 }
 
 void introduce(Session* s) {
   const Settings& settings = s->settings;
-  s->say(fmt::format("{}: {} parameters; {}", net_name(settings), s->network->num_parameters(), s->data.description));
+  s->say(fmt::format("{}: {} parameters; {}", net_name(settings), s->network->num_parameters() + s->frozen.elements, s->data.description));
+  if (const std::string frozen = frozen_text(*s); !frozen.empty()) {
+    s->say(frozen);
+    s->start_notes.push_back(frozen);
+  }
   if (const Device d = current_device(); !d.is_cpu()) s->say("device: " + d.str());
   if (s->parts.virtual_ranks > 1)
     s->say(fmt::format("{}, {} virtual ranks of {} samples: global batch {}", s->group.text(), s->parts.virtual_ranks, settings.get_int("train.batch_size"),
@@ -386,7 +435,7 @@ TrainReport train_in(const Settings& settings, const TrainRequest& request, Grou
   if (!request.dry_run) guard.emplace(group.several() ? settings.get_float("dist.term_grace") : 0);
   build(&s);
   if (request.dry_run) {
-    if (!request.checkpoint.empty()) load_weights(train::load_checkpoint(request.checkpoint), *s.network);
+    load_start(&s);
     return dry_run(&s);
   }
   if (const int number = group.any_signal(SignalGuard::received()); number != 0) {
@@ -405,6 +454,7 @@ TrainReport train_in(const Settings& settings, const TrainRequest& request, Grou
   s.report.train_seconds = now_seconds() - start;
   s.report.stopped_by_signal = stop.number();
   if (s.report.stopped_by_signal == 0 && s.evaluated_at != s.steps_done) final_eval(&s);
+  if (s.report.stopped_by_signal == 0 && restore_best(&s)) run_eval(&s);
   s.report.metrics = s.metrics;
   finish(&s);
   return s.report;

@@ -154,10 +154,13 @@ void accumulate(GradMap* grads, const Tensor& of, const Tensor& g) {
   if (!fresh) it->second = ops::add(it->second, g);
 }
 
+// Its values come from elsewhere, from another rank, say: and so the gradient must go there, whatever it is asked for here.
+bool is_source(const Record& r) { return r.op != nullptr && r.in.empty() && r.op->traits.host_effect && r.op->vjp != nullptr; }
+
 // The tensors the requested leaves can reach, so that no gradient is computed for the others.
 std::unordered_set<uint64_t> reachable(const std::vector<Record>& records, std::unordered_set<uint64_t> from) {
   for (const Record& r : records) {
-    const bool hit = std::any_of(r.in.begin(), r.in.end(), [&](const Tensor& t) { return from.contains(t.id()); });
+    const bool hit = is_source(r) || std::any_of(r.in.begin(), r.in.end(), [&](const Tensor& t) { return from.contains(t.id()); });
     if (!hit) continue;
     for (const Tensor& t : r.out)
       if (is_floating(t.dtype())) from.insert(t.id());
@@ -229,7 +232,7 @@ Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Spa
       any = any || g != grads.end();
     }
     if (!any) continue;
-    if (std::none_of(r.in.begin(), r.in.end(), [&](const Tensor& t) { return wanted.contains(t.id()); })) continue;
+    if (!is_source(r) && std::none_of(r.in.begin(), r.in.end(), [&](const Tensor& t) { return wanted.contains(t.id()); })) continue;
     if (uses.has_value() && r.kind == CustomFunction::Kind::kOpaque) uses->visit(r.op, r.attrs, r.in, dout[0], wanted);
     std::optional<NameScope> cell;  // nodes and profiles say which Cell they are the gradient of; other eager calls have no use for it
     if (r.scope != nullptr && (kernel_observer() != nullptr || is_tracing_graph())) cell.emplace(scope_path(r.scope));

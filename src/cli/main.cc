@@ -13,6 +13,7 @@
 #include "sindri/app/app.h"
 #include "sindri/app/dist.h"
 #include "sindri/app/error_report.h"
+#include "sindri/app/inspect.h"
 #include "sindri/app/settings.h"
 #include "sindri/comm/communicator.h"
 #include "sindri/comm/trace.h"
@@ -21,10 +22,13 @@
 #include "sindri/train/boost.h"
 #include "sindri/train/training_state.h"
 #include "src/cli/comm_verbs.h"
+#include "src/cli/judge_verbs.h"
 #include "src/cli/launch_verbs.h"
+#include "src/cli/manual_verbs.h"
 #include "src/cli/measure_verbs.h"
 #include "src/cli/plan_verb.h"
 #include "src/cli/process.h"
+#include "src/train/output_file.h"
 
 namespace {
 
@@ -93,18 +97,18 @@ struct Program {
       "resnet50\n\nEnvironment: SINDRI_NUM_THREADS, SINDRI_STRICT, SINDRI_TUNE, SINDRI_LOG and others, see docs/environment.md\n"};
   Common common;
   sindri::app::TrainRequest train;
-  std::string checkpoint, net, op;
-  std::vector<std::string> images;
+  std::string checkpoint, net, op, settings_name;
   std::string program_name = "sindri";  // as it was called
-  int top = 5;
   bool all_cells = false, settings_doc = false, ops_doc = false;
+  JudgeVerbs judge;
   MeasureVerbs measure;
   LaunchVerbs launch;
   CommVerbs comm;
   PlanVerb plan;
-  std::string weights = "average", output;
+  ManualVerbs manual;
+  std::string weights = "average", output, look_json;
   CLI::App *boost_verb, *explain_verb, *weights_verb;
-  CLI::App *train_verb, *eval_verb, *predict_verb, *summary_verb, *ops_verb, *doctor_verb, *version_verb;
+  CLI::App *train_verb, *summary_verb, *ops_verb, *doctor_verb, *version_verb;
 
   Program() {
     app.name("sindri");
@@ -114,13 +118,16 @@ struct Program {
     app.set_version_flag("--version", sindri::app::version_text(), "print the version");
     app.get_formatter()->column_width(34);
     add_train();
-    add_eval();
-    add_predict();
+    judge.add_to(&app, [this](CLI::App* verb) {
+      add_device_flags(verb, &common);
+      add_settings_flags(verb, &common);
+    });
     summary_verb = app.add_subcommand("summary",
-                                      "Print a net's layers, shapes and parameter counts\n\nExamples:\n  sindri summary resnet50\n  sindri summary resnet20 "
-                                      "--set model.num_classes=10 --all\n");
+                                      "Print a net's layers with shapes, parameters and multiply-adds\n\nExamples:\n  sindri summary resnet50\n"
+                                      "  sindri summary resnet20 --set model.num_classes=10 --all\n");
     summary_verb->add_option("net", net, "name of the net; without it model.name of the settings, or else the names are listed")->type_name("NET");
     summary_verb->add_flag("--all", all_cells, "every cell, not only the outer two levels");
+    add_json_flag(summary_verb, "every cell as JSON");
     add_settings_flags(summary_verb, &common);
     measure.add_to(&app);
     launch.add_to(&app);
@@ -130,19 +137,46 @@ struct Program {
     ops_verb = app.add_subcommand("ops", "List the operators and their kernels\n\nExamples:\n  sindri ops\n  sindri ops conv2d\n");
     ops_verb->add_option("op", op, "all that is known of this op")->type_name("OP");
     ops_verb->add_flag("--markdown", ops_doc, "print the table of docs/ops.md");
-    doctor_verb = app.add_subcommand(
-        "doctor",
-        "Print what this machine offers (processor, devices with their memory), what is missing and how to get it, and how the library was built\n\n"
-        "Examples:\n  sindri doctor\n  SINDRI_CPU_ISA=avx2 sindri doctor\n");
+    doctor_verb = app.add_subcommand("doctor",
+                                     "Judge what this machine offers a training: OK, WARN or FAIL, with what to do about it\n\n"
+                                     "Examples:\n  sindri doctor\n  sindri doctor --json -\n\nExit code: 0, or 5 when something fails.\n");
+    add_json_flag(doctor_verb, "the findings as JSON");
+    manual.add_to(&app);
     version_verb = app.add_subcommand("version", "Print the version\n\nExamples:\n  sindri version\n  sindri version | head -1\n");
   }
 
+  void add_json_flag(CLI::App* verb, const std::string& what) {
+    verb->add_option("--json", look_json, what + "; -: on the standard output, in place of the text")->type_name("FILE")->group("Output");
+  }
+
+  // What summary and doctor found: as JSON to a file beside the text, or in place of it.
+  void print_found(const std::string& text, const std::string& json) {
+    if (look_json != "-") print_out(text);
+    if (look_json == "-") print_out(json);
+    else if (!look_json.empty()) sindri::train::OutputFile(look_json, "JSON file").write(json);
+  }
+
+  int run_doctor() {
+    const sindri::app::DoctorReport r = sindri::app::examine();
+    print_found(sindri::app::doctor_text(r), sindri::app::doctor_json(r));
+    return r.verdict() == sindri::app::Finding::kFail ? 5 : 0;
+  }
+
+  void run_summary(const Settings& s) {
+    const std::string name = net.empty() ? s.get_string("model.name") : net;
+    if (name.empty() && !look_json.empty()) throw sindri::SettingsError("--json needs a net to look at", "command line", "name one: sindri summary lists them");
+    print_found(look_json == "-" ? "" : sindri::app::summary(net, s, all_cells),
+                look_json.empty() ? "" : sindri::app::summary_json(sindri::app::summarize(name, s)));
+  }
+
   void add_train() {
-    train_verb =
-        app.add_subcommand("train",
-                           "Train a net and leave a run folder with checkpoints, metrics and curves\n\nExamples:\n  sindri train --config configs/digits.yaml\n"
-                           "  sindri train --config configs/resnet20_cifar10.yaml --set data.path=DIR --set train.epochs=5\n");
+    train_verb = app.add_subcommand("train",
+                                    "Train a net and leave a run folder with checkpoints, metrics and curves\n\nExamples:\n  sindri train quickstart\n"
+                                    "  sindri train --config configs/resnet20_cifar10.yaml --set data.path=DIR --set train.epochs=5\n");
     add_settings_flags(train_verb, &common);
+    train_verb->add_option("name", settings_name, "settings that are installed, in place of --config: quickstart, or a file of configs/ without its .yaml")
+        ->type_name("NAME")
+        ->excludes("--config");
     train_verb->add_option("--checkpoint", train.checkpoint, "start from these weights (with --resume: continue from this file)")
         ->type_name("FILE")
         ->group("Start");
@@ -158,27 +192,6 @@ struct Program {
         ->excludes(resume);
     train_verb->add_flag("--quiet", train.quiet, "plain lines instead of a live progress line")->group("Output");
     train_verb->add_flag("--settings-doc", settings_doc, "print the table of settings as Markdown, then stop")->group("Output");
-  }
-
-  void add_eval() {
-    eval_verb = app.add_subcommand("eval",
-                                   "Evaluate a checkpoint\n\nExamples:\n  sindri eval --checkpoint runs/digits-001/checkpoints/digits-20_44.ckpt\n  sindri "
-                                   "eval --config configs/resnet20_cifar10.yaml --set data.path=DIR --checkpoint FILE\n");
-    eval_verb->add_option("--checkpoint", checkpoint, "file to evaluate; settings come from its run folder unless --config is given")
-        ->type_name("FILE")
-        ->required();
-    add_device_flags(eval_verb, &common);
-    add_settings_flags(eval_verb, &common);
-  }
-
-  void add_predict() {
-    predict_verb = app.add_subcommand(
-        "predict", "Classify images\n\nExamples:\n  sindri predict --checkpoint FILE photo.jpg\n  sindri predict --checkpoint FILE --top 1 *.png\n");
-    predict_verb->add_option("--checkpoint", checkpoint, "weights; settings come from its run folder unless --config is given")->type_name("FILE")->required();
-    predict_verb->add_option("images", images, "image files")->type_name("IMAGE...")->required();
-    predict_verb->add_option("--top", top, "classes to print for each image")->type_name("N")->check(CLI::Range(1, 1000))->capture_default_str();
-    add_device_flags(predict_verb, &common);
-    add_settings_flags(predict_verb, &common);
   }
 
   void add_boost() {
@@ -214,7 +227,7 @@ struct Program {
       print_out(Settings::schema_markdown());
       return 0;
     }
-    const Settings s = read_settings(common);
+    const Settings s = read_settings(common, settings_name.empty() ? "" : sindri::app::named_settings_file(settings_name));
     if (common.print_config) {
       print_out(s.print());
       return 0;
@@ -227,11 +240,7 @@ struct Program {
   }
 
   int run_other() {
-    const std::string from_run = checkpoint.empty() ? "" : sindri::app::settings_file_of(checkpoint);
-    if (doctor_verb->parsed()) {
-      print_out(sindri::app::doctor());
-      return 0;
-    }
+    if (doctor_verb->parsed()) return run_doctor();
     if (version_verb->parsed()) {
       print_out(sindri::app::version_text());
       return 0;
@@ -240,23 +249,10 @@ struct Program {
       print_out(ops_doc ? sindri::app::ops_markdown() : sindri::app::ops(op));
       return 0;
     }
-    const Settings s = read_settings(common, from_run);
-    if (common.print_config) {
-      print_out(s.print());
-      return 0;
-    }
-    if (summary_verb->parsed()) {
-      print_out(sindri::app::summary(net, s, all_cells));
-    } else if (eval_verb->parsed()) {
-      const sindri::train::MetricValues values = sindri::app::evaluate(s, checkpoint);
-      if (sindri::comm::world().rank() != 0) return 0;  // one of them is enough
-      for (const auto& [name, value] : values) print_out(fmt::format("{}: {:.6g}\n", name, value));
-    } else {
-      for (const sindri::app::Prediction& p : sindri::app::predict(s, checkpoint, images, top)) {
-        print_out(p.file + "\n");
-        for (const auto& [name, probability] : p.classes) print_out(fmt::format("  {:<24} {:6.2f} %\n", name, 100 * probability));
-      }
-    }
+    const Settings s = read_settings(common, judge.parsed() ? judge.settings_file() : "");
+    if (common.print_config) print_out(s.print());
+    else if (judge.parsed()) return judge.run(s);
+    else run_summary(s);
     return 0;
   }
 };
@@ -294,6 +290,10 @@ sindri::Error usage_error(const Program& p, const CLI::ParseError& e, int argc, 
       if (const std::string near = unknown ? sindri::did_you_mean(word, flags) : ""; !near.empty())
         return {sindri::ErrorCode::kUsage, fmt::format("unknown flag {}", word), command_line(argc, argv), near};
     }
+    const bool starts = verbs[0]->get_name() == "run" || verbs[0]->get_name() == "launch-script";
+    if (starts && dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr && std::find(argv, argv + argc, std::string("--")) == argv + argc)
+      return {sindri::ErrorCode::kUsage, "the program to run stands behind --, with its arguments", command_line(argc, argv),
+              fmt::format("sindri {} FLAGS -- PROGRAM ARGUMENTS; see sindri {} --help", name, name)};
   }
   return {sindri::ErrorCode::kUsage, e.what(), command_line(argc, argv), fix};
 }
@@ -306,7 +306,8 @@ sindri::Error& at_command(sindri::Error& e, const std::string& line) {
 
 int fail(const sindri::Error& e) {
   std::fflush(stdout);
-  print_err(sindri::app::format_error_report(e) + "\n");
+  print_error(e);
+  sindri::comm::leave_code(e.code());
   return e.exit_code();
 }
 
@@ -350,6 +351,7 @@ int main(int argc, char** argv) {
     const int code = program.measure.parsed() ? program.measure.run(line)
         : program.comm.parsed()               ? program.comm.run(sindri::app::comm_options(read_settings(program.common)))
         : program.plan.parsed()               ? program.plan.run()
+        : program.manual.parsed()             ? program.manual.run(program.app)
         : program.launch.parsed()             ? program.launch.run()
         : program.train_verb->parsed()        ? program.run_train(line)
         : program.boost_verb->parsed()        ? program.run_boost()

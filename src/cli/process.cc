@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -46,6 +47,12 @@ void print_out(std::string_view text) {
 
 void print_err(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
+void print_error(const sindri::Error& e) {
+  winsize w{};
+  const bool terminal = isatty(STDERR_FILENO) == 1 && ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0;
+  print_err(sindri::app::format_error_report(e, terminal && w.ws_col > 20 ? w.ws_col - 1u : 0) + "\n");
+}
+
 int finish_output(int code) {
   if (std::fflush(stdout) != 0 && g_output_error == 0) g_output_error = errno;
   const bool failed = g_output_error != 0 || std::ferror(stdout) != 0;
@@ -53,6 +60,6 @@ int finish_output(int code) {
   const sindri::IoError e(
       fmt::format("cannot write to the standard output{}{}", g_output_error != 0 ? ": " : "", g_output_error != 0 ? std::strerror(g_output_error) : ""),
       "standard output", "make room where it goes, or send it elsewhere; what was asked for is done, but for its last lines");
-  print_err(sindri::app::format_error_report(e) + "\n");
+  print_error(e);
   return e.exit_code();
 }

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "sindri/core/error.h"
+
 /// Before anything opens a file. Streams that were closed become /dev/null: a file that got their number would receive what is printed. A
 /// file that reaches the size limit (ulimit -f) makes its write fail, with an error that names it, instead of ending the process.
 void prepare_process();
@@ -14,6 +16,8 @@ void outlive_reader();
 /// Prints to the standard output; what fails is reported by finish_output.
 void print_out(std::string_view text);
 void print_err(std::string_view text);
+/// An error to stderr, folded between words where that is a terminal.
+void print_error(const sindri::Error& e);
 
 /// Exit code of the program: `code`, or that of an error which is reported when not all output could be written.
 int finish_output(int code);

@@ -1,7 +1,7 @@
 // Log filter (SINDRI_LOG) and writer. Written directly to stderr: a logger that allocates threads or globals of its own
 // would outlive the library when it is unloaded.
 #include "sindri/core/log.h"
-#include "src/core/fork.h"
+#include "src/core/live_line.h"
 #include "src/core/runtime_state.h"
 
 #include <sys/time.h>
@@ -61,8 +61,6 @@ bool enabled(Level level, const char* topic) {
 
 void write(Level level, const char* topic, const std::string& message) {
   if (!enabled(level, topic)) return;
-  static std::mutex mutex;
-  static const AtFork at_fork(mutex, AtFork::kLog);
   static constexpr const char* kNames[] = {"debug", "info", "warning", "error"};
   timeval tv{};
   gettimeofday(&tv, nullptr);
@@ -72,7 +70,8 @@ void write(Level level, const char* topic, const std::string& message) {
   std::strftime(stamp, sizeof stamp, "%H:%M:%S", &t);
   const std::string* const name = t_place.runtime->name.get();
   const std::string who = name != nullptr ? "[" + *name + "] " : "";
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(terminal_mutex());
+  if (LiveLine* const line = live_line()) line->hide_line();
   std::fprintf(stderr, "[%s.%03ld] [%s] %s[%s] %s\n", stamp, static_cast<long>(tv.tv_usec / 1000), kNames[static_cast<int>(level)], who.c_str(), topic,
                message.c_str());
 }

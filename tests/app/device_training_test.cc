@@ -8,11 +8,12 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <opencv2/imgcodecs.hpp>
+#include <opencv2/core.hpp>
 #include <random>
 
 #include "sindri/train/checkpoint.h"
 #include "tests/app/program.h"
+#include "tests/dataset/encode_image.h"
 
 namespace sindri::app::device_training_test {
 namespace {
@@ -123,7 +124,7 @@ TEST_F(DeviceTraining, CheckpointsMoveBetweenDevices) {
 TEST_F(DeviceTraining, EvaluationAndPredictionsAreThoseOfTheCpu) {
   const std::string checkpoint = checkpoints(whole()).back();
   const std::string picture = temp_->file("one.png");
-  ASSERT_TRUE(cv::imwrite(picture, cv::Mat(8, 8, CV_8UC1, cv::Scalar(90))));
+  dataset::write_image(picture, cv::Mat(8, 8, CV_8UC1, cv::Scalar(90)));
   for (std::vector<std::string> a :
        {std::vector<std::string>{"eval", "--checkpoint", checkpoint}, std::vector<std::string>{"predict", "--checkpoint", checkpoint, "--top", "3", picture}}) {
     const Result on_cpu = run_ok(a, cpu());

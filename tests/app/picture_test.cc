@@ -89,6 +89,15 @@ TEST(Picture, OddInputsAreDrawn) {
   for (const char* name : {"no matrix.png", "empty.png", "values.png", "hundred.png"}) EXPECT_EQ(Pixels(folder.file(name)).width(), 1360) << name;
 }
 
+TEST(Picture, AMatrixAloneHasThePageToItself) {
+  const TempFolder folder;
+  RunPicture p = sample(10);
+  p.loss.clear();
+  p.accuracy.clear();
+  write_picture(p, folder.file("matrix.png"));
+  EXPECT_EQ(Pixels(folder.file("matrix.png")).width(), 820);
+}
+
 TEST(Picture, RefusesWhatDoesNotFit) {
   const TempFolder folder;
   RunPicture p = sample(3);

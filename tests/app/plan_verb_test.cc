@@ -77,6 +77,11 @@ TEST(Plan, TakesMeasuredConstants) {
   EXPECT_THAT(slow.out, HasSubstr("the measured network"));
   std::ofstream(cache.path() + "/comm_constants.json") << R"({"a_i": 1e-6})";
   EXPECT_EQ(run(flags, here).code, 2);
+  // Without a cache folder nothing is read, whatever lies where the program was started.
+  std::ofstream(cache.path() + "/comm_constants.json") << R"({"a_i": 1e-6, "b_i": 1e10, "a_e": 1e-4, "b_e": 1e8})";
+  const Result nowhere = run(flags, {.environment = {{"SINDRI_CACHE_DIR", ""}, {"XDG_CACHE_HOME", ""}, {"HOME", ""}}, .directory = cache.path()});
+  EXPECT_EQ(nowhere.code, 2) << nowhere.out;
+  EXPECT_THAT(nowhere.err, HasSubstr("no HOME"));
 }
 
 TEST(Plan, RefusesWhatCannotBe) {

@@ -15,12 +15,13 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <opencv2/imgcodecs.hpp>
+#include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 #include <sstream>
 
 #include "sindri/app/app.h"
 #include "sindri/train/checkpoint.h"
+#include "tests/dataset/encode_image.h"
 
 namespace sindri::app {
 
@@ -230,7 +231,7 @@ void make_jpeg_data(const std::string& dir, int classes, int train_per_class, in
         // A square in the colour and size of the class, anywhere.
         const int size = side / 4 + c * side / 8, x = noise.uniform(0, side - size), y = noise.uniform(0, side - size);
         cv::rectangle(m, {x, y, size, size}, cv::Scalar(c % 3 == 0 ? 220 : 60, c % 3 == 1 ? 220 : 60, c % 3 == 2 ? 220 : 60), cv::FILLED);
-        if (!cv::imwrite(folder + "/" + std::to_string(100 + i) + ".jpg", m)) throw std::runtime_error("cannot write a JPEG to " + folder);
+        dataset::write_image(folder + "/" + std::to_string(100 + i) + ".jpg", m);
       }
     }
   }

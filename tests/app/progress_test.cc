@@ -10,9 +10,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <thread>
 
 #include "sindri/app/error_report.h"
 #include "sindri/core/error.h"
+#include "sindri/core/log.h"
+#include "src/core/text_width.h"
+#include "tests/app/screen.h"
 
 namespace sindri::app {
 namespace {
@@ -62,6 +66,12 @@ class Output {
     char buffer[65536];
     for (ssize_t n = 0; (n = read(reader_, buffer, sizeof buffer)) > 0;) text_.append(buffer, static_cast<size_t>(n));
     return text_;
+  }
+  void resize(int columns) const {
+    winsize size{};
+    size.ws_col = static_cast<unsigned short>(columns);
+    size.ws_row = 24;
+    EXPECT_EQ(ioctl(reader_, TIOCSWINSZ, &size), 0);
   }
   std::FILE* file = nullptr;
 
@@ -115,18 +125,22 @@ struct Script {
 
 TEST(Progress, NeverWrapsAndKeepsWhatMatters) {
   const Variable term("TERM", "xterm"), no_color("NO_COLOR", nullptr);
-  for (const int columns : {20, 40, 60, 80, 120, 200}) {
+  for (const int columns : {13, 20, 40, 60, 80, 81, 100, 120, 160, 200}) {
     Output out(columns);
     const std::string text = Script().run(&out, {}, 100, 0.2);
     const std::vector<std::string> lines = visible(text);
     ASSERT_GT(lines.size(), 50u);
     for (const std::string& l : lines) EXPECT_LT(l.size(), static_cast<size_t>(columns)) << l;
-    EXPECT_NE(lines[10].find("epoch 3/12"), std::string::npos) << lines[10];
+    EXPECT_NE(lines[10].find(columns < 20 ? "epoch 3/1" : "epoch 3/12"), std::string::npos) << lines[10];
     EXPECT_EQ(lines[10].find("loss 1.2346") != std::string::npos, columns >= 40) << lines[10];
     EXPECT_EQ(lines[10].find("640") != std::string::npos, columns >= 80) << lines[10];
     EXPECT_EQ(lines[10].starts_with("["), columns >= 80) << lines[10];
-    EXPECT_EQ(lines.back(), "epoch 3 done");
+    EXPECT_EQ(std::count(lines.begin(), lines.end(), "epoch 3 done"), 1);
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << "only the printed line moves on";
+    Screen screen(static_cast<size_t>(columns));
+    screen.write(text);
+    EXPECT_FALSE(screen.wrapped);
+    EXPECT_EQ(screen.rows, (std::vector<std::string>{"epoch 3 done", ""})) << "the live line is gone";
   }
 }
 
@@ -134,7 +148,7 @@ TEST(Progress, AllPartsInOrderWhenThereIsRoom) {
   const Variable term("TERM", "xterm"), no_color("NO_COLOR", "1");
   Output out(120);
   const std::vector<std::string> lines = visible(Script().run(&out, {}, 45, 0.2));
-  EXPECT_EQ(lines[lines.size() - 2], "[=>              ] epoch 3/12  45/450  loss 1.2346  accuracy 0.5125  lr 0.05  640 samples/s  ETA 14m51s");
+  EXPECT_EQ(lines[lines.size() - 3], "[=>              ] epoch 3/12  45/450  loss 1.2346  accuracy 0.5125  lr 0.05  640 samples/s  ETA 14m51s");
 }
 
 TEST(Progress, WhatStaysIsFoldedOnATerminalOnly) {
@@ -144,19 +158,135 @@ TEST(Progress, WhatStaysIsFoldedOnATerminalOnly) {
     Output out(columns);
     Progress p({.out = out.file});
     p.print(line);
-    p.print_command("next:       sindri eval --checkpoint a/rather/long/path/of/a/checkpoint.ckpt");
-    p.phase("evaluating");
+    p.print_command("next:       ", "sindri eval --checkpoint 'a rather/long/path of/a.ckpt' --top 1");
     std::string text = out.text();
     std::erase(text, '\r');
-    if (columns == 40) EXPECT_TRUE(text.starts_with("epoch 3/12: loss 1.2346, eval loss\n  1.2001, accuracy 0.5125, 640\n  samples/s\nnext:")) << text;
-    else EXPECT_TRUE(text.starts_with(line + "\nnext:")) << text;
-    EXPECT_NE(text.find("next:       sindri eval --checkpoint a/rather/long/path/of/a/checkpoint.ckpt\n"), std::string::npos) << "to be copied";
-    EXPECT_EQ(text.find("evaluating") != std::string::npos, columns > 0) << "a file needs no line for what takes no time";
-    if (columns > 0) continue;
-    p.eval_took(3);
-    p.phase("evaluating");
-    EXPECT_NE(out.text().find("evaluating ...\n"), std::string::npos) << "but for what does";
+    if (columns == 40)
+      EXPECT_EQ(text,
+                "epoch 3/12: loss 1.2346, eval loss\n  1.2001, accuracy 0.5125, 640\n  samples/s\n"
+                "next:\n  sindri eval --checkpoint \\\n  'a rather/long/path of/a.ckpt' \\\n  --top 1\n")
+          << "the command as the shell takes it";
+    else EXPECT_EQ(text, line + "\nnext:       sindri eval --checkpoint 'a rather/long/path of/a.ckpt' --top 1\n");
   }
+}
+
+// A word for what takes long; what does not would flicker, and in a file be in the way.
+TEST(Progress, PhasesAreNamedWhereTheyTakeLong) {
+  const Variable term("TERM", "xterm");
+  for (const int columns : {40, 0}) {
+    const bool terminal = columns > 0;
+    Output out(columns);
+    double time = 0;
+    Progress p({.epochs = 3, .steps_per_epoch = 10, .eval_every = 1, .eval_steps = 3, .out = out.file, .clock = [&] { return time; }});
+    const auto steps = [&](double seconds) {
+      for (int i = 1; i <= 10; ++i) {
+        time += seconds;
+        p.step({.epoch = 1, .step = i, .seconds = seconds});
+      }
+    };
+    const auto named = [&] {
+      const size_t before = out.text().size();
+      p.phase("evaluating");
+      return out.text().substr(before).find("evaluating ...") != std::string::npos;
+    };
+    EXPECT_EQ(named(), terminal) << "nobody knows yet how long it takes";
+    steps(0.01);
+    EXPECT_FALSE(named());
+    p.eval_took(3);
+    p.eval_took(3);
+    EXPECT_EQ(named(), terminal);
+    p.eval_took(70);
+    EXPECT_TRUE(named()) << "after a minute of silence a file gets a line, too";
+  }
+}
+
+TEST(Progress, WideCharactersCountTwice) {
+  EXPECT_EQ(text_columns("精度"), 4u);
+  EXPECT_EQ(text_columns("Größe"), 5u);
+  EXPECT_EQ(text_columns("e\xcc\x81"), 1u) << "a combining mark";
+  EXPECT_EQ(text_columns("\xff\xc3"), 2u) << "no UTF-8";
+  EXPECT_EQ(fit_columns("精度abc", 3), "精");
+  const Variable term("TERM", "xterm"), no_color("NO_COLOR", "1");
+  for (const int columns : {20, 40, 49, 50, 51, 80, 120}) {
+    Output out(columns);
+    Screen screen(static_cast<size_t>(columns));
+    {
+      double time = 0;
+      Progress p({.epochs = 2, .steps_per_epoch = 10, .out = out.file, .clock = [&] { return time; }});
+      for (int i = 1; i <= 10; ++i) {
+        time += 1;
+        p.step({.epoch = 1, .step = i, .samples = 5, .seconds = 1, .loss = 1, .lr = 0.1, .metric = "精度の平均", .metric_value = 0.5});
+      }
+      p.print("データ: 精度 精度 精度 精度 精度 精度 精度 精度 精度 精度");
+      screen.write(out.text());
+      EXPECT_FALSE(screen.wrapped) << columns;
+      EXPECT_EQ(screen.rows.back().find("精度の平均") != std::string::npos, columns >= 120) << screen.rows.back();
+      EXPECT_EQ(screen.rows.back().find("精 0.5") != std::string::npos, columns >= 50 && columns <= 80) << columns << screen.rows.back();
+    }
+  }
+}
+
+// A window that becomes narrower wraps the line that is there. What follows must leave nothing of it.
+TEST(Progress, ANarrowerWindowLeavesNoRest) {
+  const Variable term("TERM", "xterm"), no_color("NO_COLOR", "1");
+  for (const bool breaks_anew : {false, true}) {
+    Output out(120);
+    Screen screen(120);
+    double time = 0;
+    {
+      Progress p({.epochs = 2, .steps_per_epoch = 10, .out = out.file, .clock = [&] { return time; }});
+      const auto steps = [&](int64_t from, int64_t to) {
+        for (int64_t i = from; i <= to; ++i) {
+          time += 1;
+          p.step({.epoch = 1, .step = i, .samples = 5, .seconds = 1, .loss = 1, .lr = 0.1, .metric = "accuracy", .metric_value = 0.5});
+        }
+      };
+      p.print("before");
+      steps(1, 5);
+      const std::string wide = out.text();
+      screen.write(wide);
+      ASSERT_EQ(screen.rows.size(), 2u);
+      ASSERT_GT(screen.rows[1].size(), 60u);
+      out.resize(40);
+      if (breaks_anew) screen.narrow(40);
+      EXPECT_EQ(screen.rows.size(), breaks_anew ? 4u : 2u);
+      steps(6, 6);
+      screen.write(out.text().substr(wide.size()));
+      ASSERT_EQ(screen.rows.size(), 2u) << screen.rows.back();
+      EXPECT_EQ(screen.rows[0], "before");
+      EXPECT_TRUE(screen.rows[1].starts_with("epoch 1/2  6/10")) << screen.rows[1];
+      EXPECT_LT(screen.rows[1].size(), 40u);
+    }
+  }
+}
+
+// A warning of the library, from whatever thread, takes the line's place instead of running into it.
+TEST(Progress, LogLinesAreNotTorn) {
+  const Variable term("TERM", "xterm"), no_color("NO_COLOR", "1");
+  Output out(80);
+  const int kept = dup(STDERR_FILENO);
+  dup2(fileno(out.file), STDERR_FILENO);
+  {
+    double time = 0;
+    Progress p({.epochs = 1, .steps_per_epoch = 10, .out = out.file, .clock = [&] { return time; }});
+    for (int i = 1; i <= 3; ++i) {
+      time += 1;
+      p.step({.epoch = 1, .step = i, .seconds = 1});
+      std::thread([&] { log::warn("test", "a warning"); }).join();
+    }
+    p.hold(true);  // another's line is not ended
+    time += 1;
+    const std::string before = out.text();
+    p.step({.epoch = 1, .step = 4, .seconds = 1});
+    EXPECT_EQ(out.text(), before);
+  }
+  dup2(kept, STDERR_FILENO);
+  close(kept);
+  Screen screen(80);
+  screen.write(out.text());
+  ASSERT_EQ(screen.rows.size(), 4u);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(screen.rows[i].ends_with("] [warning] [test] a warning")) << screen.rows[i];
+  EXPECT_EQ(screen.rows[3], "");
 }
 
 TEST(Progress, AtMostTenRedrawsASecond) {
@@ -191,7 +321,7 @@ TEST(Progress, PlainWherePlainIsAskedFor) {
     EXPECT_EQ(text.find('\r'), std::string::npos);
     const std::vector<std::string> lines = visible(text);
     EXPECT_GE(lines.size(), 9u);
-    EXPECT_LE(lines.size(), 11u) << "one per 10 s and the printed one";
+    EXPECT_LE(lines.size(), 11u) << "one per 10 s and the printed one: it is the first epoch of this run";
     EXPECT_EQ(lines[0].substr(0, 10), "epoch 3/12") << lines[0];
   }
   const Variable term("TERM", "xterm");
@@ -199,42 +329,124 @@ TEST(Progress, PlainWherePlainIsAskedFor) {
   EXPECT_EQ(visible(Script().run(&out, {.log_every = 100}, 450, 0.001)).size(), 5u) << "four by steps and the printed one";
 }
 
-TEST(Progress, RemainingTimeIsTheMedianWithoutTheFirstSteps) {
+// One line an epoch, and a sign of life where an epoch takes more than a minute.
+TEST(Progress, AFileGetsALineAnEpoch) {
+  const Variable term("TERM", "xterm");
   Output out(0);
-  Progress p({.epochs = 2, .steps_per_epoch = 100, .evals_per_epoch = 1, .saves_per_epoch = 0.5, .out = out.file});
+  double time = 0;
+  Progress p({.epochs = 4, .steps_per_epoch = 100, .eval_every = 1, .eval_steps = 10, .out = out.file, .clock = [&] { return time; }});
+  const auto epoch = [&](int64_t number, double step_seconds) {
+    const size_t before = visible(out.text()).size();
+    for (int i = 1; i <= 100; ++i) {
+      time += step_seconds;
+      p.step({.epoch = number, .step = i, .seconds = step_seconds, .loss = 1});
+    }
+    p.phase("evaluating");
+    time += 5;
+    p.eval_took(5);
+    p.print(epoch_text({.epoch = number, .epochs = 4, .loss = 1, .metrics = {{"accuracy", 0.5}}, .samples_per_second = 10}));
+    return visible(out.text()).size() - before;
+  };
+  EXPECT_EQ(epoch(1, 0.3), 3u) << "30 s: two lines of steps while nobody knows how long it takes, without those at its end";
+  EXPECT_EQ(epoch(2, 0.3), 1u);
+  EXPECT_EQ(epoch(3, 0.5), 1u);
+  EXPECT_EQ(epoch(4, 1.5), 3u);
+  EXPECT_EQ(visible(out.text()).back(), "epoch 4/4: loss 1.0000, accuracy 0.5000, 10 samples/s");
+}
+
+TEST(Progress, RemainingTimeLeavesOutTheFirstStepsAndHiccups) {
+  Output out(0);
+  double time = 0;
+  Progress p({.epochs = 2, .steps_per_epoch = 100, .eval_every = 1, .save_every = 2, .out = out.file, .clock = [&] { return time; }});
+  const auto step = [&](int64_t epoch, int64_t number, double seconds) {
+    time += seconds;
+    p.step({.epoch = epoch, .step = number, .seconds = seconds});
+  };
   EXPECT_LT(p.remaining(), 0) << "unknown";
-  p.step({.epoch = 1, .step = 1, .seconds = 60});
-  p.step({.epoch = 1, .step = 2, .seconds = 30});
+  step(1, 1, 60);
+  step(1, 2, 30);
   EXPECT_LT(p.remaining(), 0) << "the first two steps say nothing";
-  for (int i = 3; i <= 40; ++i) p.step({.epoch = 1, .step = i, .seconds = i % 10 == 0 ? 5.0 : 0.5});
+  for (int i = 3; i <= 40; ++i) step(1, i, i == 10 || i == 12 ? 5.0 : 0.5);
   EXPECT_DOUBLE_EQ(p.remaining(), 160 * 0.5);
-  for (int i = 41; i <= 100; ++i) p.step({.epoch = 1, .step = i, .seconds = 0.25});
+  for (int i = 41; i <= 100; ++i) step(1, i, 0.25);
   EXPECT_DOUBLE_EQ(p.remaining(), 100 * 0.25) << "only the last 50 count";
+  time += 12;
   p.eval_took(8);
   p.save_took(4);
-  EXPECT_DOUBLE_EQ(p.remaining(), 100 * 0.25 + 8 + 2);
-  p.step({.epoch = 2, .step = 100, .seconds = 0.25});
-  EXPECT_DOUBLE_EQ(p.remaining(), 0);
+  step(2, 1, 0.25 + 3);
+  EXPECT_DOUBLE_EQ(p.remaining(), 99 * 0.25 + 8 + 4) << "the end of an epoch is no step";
+  step(2, 100, 0.25);
+  EXPECT_DOUBLE_EQ(p.remaining(), 8 + 4) << "what comes behind the last step";
+}
+
+// Data that is ready four batches at a time: three steps do not wait, the fourth waits for all.
+TEST(Progress, RemainingTimeOfStepsThatComeInBursts) {
+  Output out(0);
+  double time = 0;
+  Progress p({.epochs = 1, .steps_per_epoch = 1000, .out = out.file, .clock = [&] { return time; }});
+  for (int i = 1; i <= 100; ++i) {
+    const double seconds = i % 4 == 0 ? 0.37 : 0.01;
+    time += seconds;
+    p.step({.epoch = 1, .step = i, .seconds = seconds});
+  }
+  EXPECT_NEAR(p.remaining(), 900 * 0.1, 900 * 0.1 * 0.15);
 }
 
 TEST(Progress, RemainingTimeKnowsWhereTheRunEnds) {
   double time = 0;
   Output out(0);
-  Progress p({.epochs = 20, .steps_per_epoch = 44, .max_steps = 60, .evals_per_epoch = 1, .eval_at_end = true, .eval_steps = 6, .out = out.file, .clock = [&] {
-                return time;
-              }});
-  for (int i = 1; i <= 10; ++i) {
+  Progress p({.epochs = 20,
+              .steps_per_epoch = 44,
+              .max_steps = 60,
+              .eval_every = 1,
+              .save_every_steps = 30,
+              .eval_at_end = true,
+              .eval_steps = 6,
+              .out = out.file,
+              .clock = [&] { return time; }});
+  const auto step = [&](int64_t epoch, int64_t number) {
     time += 1.5;  // a step of 1 s, and half a second of callbacks
-    p.step({.epoch = 1, .step = i, .seconds = 1});
-  }
-  EXPECT_DOUBLE_EQ(p.remaining(), 50 * 1.5 + (50.0 / 44 + 1) * 6 * 1.5 / 3) << "an evaluation that was not measured yet is estimated";
+    p.step({.epoch = epoch, .step = number, .seconds = 1});
+  };
+  for (int i = 1; i <= 10; ++i) step(1, i);
+  EXPECT_DOUBLE_EQ(p.remaining(), 50 * 1.5 + 2 * 6 * 1.5 / 3) << "an evaluation that was not measured yet is estimated; one behind the epoch, one at the end";
+  for (int i = 11; i <= 44; ++i) step(1, i);
+  time += 40 + 2;
+  p.eval_took(40);
+  p.save_took(2);
+  EXPECT_DOUBLE_EQ(p.remaining(), 16 * 1.5 + 2 * 6 * 1.5 + 2) << "the first evaluation compiles, too";
   time += 4;
   p.eval_took(4);
-  time += 1.5;
-  p.step({.epoch = 2, .step = 1, .seconds = 1});
-  EXPECT_DOUBLE_EQ(p.remaining(), 15 * 1.5 + (15.0 / 44 + 1) * 4) << "evaluating is no part of a step";
-  p.step({.epoch = 2, .step = 16, .seconds = 1});
+  step(2, 1);
+  EXPECT_DOUBLE_EQ(p.remaining(), 15 * 1.5 + 4 + 2) << "evaluating is no part of a step";
+  step(2, 16);
   EXPECT_DOUBLE_EQ(p.remaining(), 4) << "the evaluation behind the last step is left";
+}
+
+// What 50 steps of a millisecond take says little: a busy moment is looked at beside those before it.
+TEST(Progress, RemainingTimeOfShortSteps) {
+  Output out(0);
+  double time = 0;
+  Progress p({.epochs = 1, .steps_per_epoch = 100000, .out = out.file, .clock = [&] { return time; }});
+  for (int i = 1; i <= 10000; ++i) {
+    const double seconds = i > 9940 ? 0.005 : 0.001;
+    time += seconds;
+    p.step({.epoch = 1, .step = i, .seconds = seconds});
+  }
+  EXPECT_NEAR(p.remaining(), 90000 * 0.001, 90000 * 0.001 * 0.02);
+}
+
+// Sunk, one call tells of many steps.
+TEST(Progress, RemainingTimeOfChunks) {
+  double time = 0;
+  Output out(0);
+  Progress p({.epochs = 4, .steps_per_epoch = 44, .out = out.file, .clock = [&] { return time; }});
+  for (int64_t epoch = 1; epoch <= 3; ++epoch) {
+    time += epoch == 1 ? 20 : 4.4;
+    p.step({.epoch = epoch, .step = 44, .steps = 44, .seconds = epoch == 1 ? 20 : 4.4});
+    if (epoch == 1) EXPECT_LT(p.remaining(), 0) << "it holds the steps that compile";
+    else EXPECT_NEAR(p.remaining(), static_cast<double>(4 - epoch) * 4.4, 1e-9);
+  }
 }
 
 TEST(Progress, Durations) {

@@ -1,5 +1,6 @@
 // Training and evaluation on several ranks, as threads of this process: the same result on any number of them, one that fails takes the others with it.
 // ranks_process_test.cc does it with processes.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -218,19 +219,21 @@ TEST_F(Ranks, LeaveOutDamagedSamples) {
 
 // A rank that sleeps is named, and nothing else happens to the training.
 TEST_F(Ranks, ASlowOneIsNamed) {
-  testing::internal::CaptureStderr();
-  std::vector<TrainReport> reports(3);
-  comm::run_ranks(3, [&](int rank) {
-    Settings s = digits({"data.path=", "data.kind=ranks_test_slow", "dist.strict_order=false", "train.batch_size=4", "train.max_steps=30", "dist.log_steps=5",
-                         "train.run_dir=" + temp_.file("run")});
-    TrainRequest request;
-    request.quiet = true;
-    reports[static_cast<size_t>(rank)] = train(s, request);
-  });
-  const std::string err = testing::internal::GetCapturedStderr();
-  EXPECT_NE(err.find("rank 1 is slower than the others"), std::string::npos) << err;
-  EXPECT_NE(err.find("mostly waiting for data"), std::string::npos) << err;
-  EXPECT_EQ(reports[2].stopped_by_signal, 0);
+  for (const int ranks : {2, 3}) {
+    testing::internal::CaptureStderr();
+    std::vector<TrainReport> reports(static_cast<size_t>(ranks));
+    comm::run_ranks(ranks, [&](int rank) {
+      Settings s = digits({"data.path=", "data.kind=ranks_test_slow", "dist.strict_order=false", "train.batch_size=4", "train.max_steps=30", "dist.log_steps=5",
+                           "train.run_dir=" + temp_.file(fmt::format("run{}", ranks))});
+      TrainRequest request;
+      request.quiet = true;
+      reports[static_cast<size_t>(rank)] = train(s, request);
+    });
+    const std::string err = testing::internal::GetCapturedStderr();
+    EXPECT_NE(err.find("rank 1 is slower than the others"), std::string::npos) << ranks << " ranks: " << err;
+    EXPECT_NE(err.find("mostly waiting for data"), std::string::npos) << err;
+    EXPECT_EQ(reports[1].stopped_by_signal, 0);
+  }
 }
 
 // Codes of the errors that ranks end with.

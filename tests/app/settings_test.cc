@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "sindri/app/dist.h"
 #include "sindri/app/settings.h"
 #include "sindri/core/error.h"
+#include "sindri/train/data_parallel.h"
 #include "tests/train/temp_folder.h"
 
 namespace sindri::app::settings_test {
@@ -280,6 +282,17 @@ TEST(Settings, SuggestsWhatOtherProgramsCallIt) {
       Settings().set(std::string(given) + "=1");
       ADD_FAILURE() << given;
     } catch (const SettingsError& e) { EXPECT_TRUE(e.fix().starts_with("did you mean '" + std::string(meant) + "'")) << given << ": " << e.fix(); }
+  }
+}
+
+// What the settings allow, the step takes.
+TEST(Settings, LargestNumbersOfDataParallelTrainingAreTaken) {
+  for (const SettingSpec& spec : Settings::schema()) {
+    const std::string name = spec.name;
+    if (name != "dist.virtual_ranks" && name != "dist.bucket_mb" && name != "dist.replica_check_steps") continue;
+    Settings s;
+    s.set(name + "=" + std::to_string(static_cast<int64_t>(spec.max)));
+    EXPECT_NO_THROW(train::check_data_parallel(data_parallel_options(s))) << name;
   }
 }
 

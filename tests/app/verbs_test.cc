@@ -7,12 +7,13 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <opencv2/imgcodecs.hpp>
+#include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 #include <sstream>
 
 #include "source_dir.h"
 #include "tests/app/program.h"
+#include "tests/dataset/encode_image.h"
 
 namespace sindri::app::verbs_test {
 namespace {
@@ -43,18 +44,69 @@ std::string value_of(const std::string& text, const std::string& label) {
 }
 
 TEST(Verbs, HelpIsShortAndStartsWithTwoExamples) {
-  for (const std::string verb : {"", "train", "eval", "predict", "summary", "benchmark", "profile", "plan", "boost", "ops", "doctor", "version"}) {
+  for (const std::string verb :
+       {"", "train", "eval", "predict", "summary", "benchmark", "profile", "plan", "boost", "ops", "doctor", "manual", "completion", "version"}) {
     const std::string text = run_ok(verb.empty() ? std::vector<std::string>{"--help"} : std::vector<std::string>{verb, "--help"});
     SCOPED_TRACE(text);
     const std::vector<std::string> lines = lines_of(text);
     EXPECT_LE(lines.size(), 60u);
     ASSERT_GE(lines.size(), 6u);
     EXPECT_EQ(lines[2], "Examples:");
-    EXPECT_TRUE(lines[3].starts_with("  sindri ") || lines[3].starts_with("  SINDRI_"));
+    EXPECT_TRUE(lines[3].starts_with("  sindri ") || lines[3].starts_with("  SINDRI_") || lines[3].starts_with("  source <(sindri "));
     EXPECT_THAT(lines[3], HasSubstr("sindri " + (verb.empty() ? "train" : verb)));
     EXPECT_THAT(lines[4], HasSubstr("sindri " + (verb.empty() ? "summary" : verb)));
     EXPECT_THAT(text, testing::Not(HasSubstr(fs::path(program_path()).parent_path().string()))) << "no path of this machine";
   }
+}
+
+// The pages hold what --help holds: every flag of every verb.
+TEST(Verbs, ManPagesAndCompletionKnowEveryFlag) {
+  const TempFolder temp;
+  run_ok({"manual", "--all", temp.file("")});
+  const std::string completion = run_ok({"completion"});
+  int verbs = 0;
+  for (const auto& entry : fs::directory_iterator(temp.file(""))) {
+    const std::string name = entry.path().stem().string();
+    if (!name.starts_with("sindri-")) continue;
+    ++verbs;
+    const std::string verb = name.substr(7), help = run_ok({verb, "--help"});
+    std::ifstream in(entry.path());
+    std::string page{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_EQ(page, run_ok({"manual", verb}));
+    for (const char* part : {".TH SINDRI\\-", ".SH NAME\n", ".SH SYNOPSIS\n", ".SH EXAMPLES\n", ".SH SEE ALSO\n"}) EXPECT_THAT(page, HasSubstr(part)) << name;
+    std::erase(page, '\\');  // \\- stands for -
+    EXPECT_THAT(completion, HasSubstr("    " + verb + ") words=\""));
+    for (const std::string& line : lines_of(help)) {
+      for (const std::string& word : words(line)) {
+        if (!line.starts_with("  -") || !word.starts_with("--")) continue;
+        const std::string flag = word.substr(0, word.find_first_of(",=:"));  // "--resume:RUN" takes a value or none
+        EXPECT_THAT(page, HasSubstr(flag)) << name;
+        EXPECT_THAT(completion, HasSubstr(flag)) << name;
+      }
+    }
+  }
+  EXPECT_GT(verbs, 12);
+  EXPECT_TRUE(fs::exists(temp.file("sindri.1")));
+  EXPECT_EQ(run({"manual", "trian"}).code, 2);
+  EXPECT_EQ(run({"manual", "--all", temp.file("absent")}).code, 5);
+}
+
+// Settings by name, from a folder that has neither the sources nor an installation's files.
+TEST(Verbs, SettingsByName) {
+  const TempFolder temp;
+  RunOptions elsewhere;
+  elsewhere.directory = temp.file("");
+  const Result named = run({"train", "quickstart", "--print-config"}, elsewhere);
+  EXPECT_EQ(named.code, 0) << named.err;
+  EXPECT_THAT(named.out, HasSubstr("kind: digits"));
+  EXPECT_THAT(run({"train", "resnet20_cifar10", "--print-config"}, elsewhere).out, HasSubstr("name: resnet20"));
+  const Result near = run({"train", "resnet20_cifar", "--print-config"}, elsewhere);
+  EXPECT_EQ(near.code, 2);
+  EXPECT_THAT(near.err, HasSubstr("did you mean 'resnet20_cifar10'"));
+  const Result file = run({"train", "configs/digits.yaml"});
+  EXPECT_EQ(file.code, 2);
+  EXPECT_THAT(file.err, HasSubstr("--config FILE"));
+  EXPECT_EQ(run({"train", "quickstart", "--config", "configs/digits.yaml"}).code, 2);
 }
 
 TEST(Verbs, OpsListsTheRegistry) {
@@ -91,13 +143,14 @@ TEST(Verbs, VersionAndDoctor) {
   EXPECT_THAT(run_ok({"version"}), testing::MatchesRegex("sindri [0-9]+\\.[0-9]+\\.[0-9]+\n"));
   EXPECT_EQ(run_ok({"--version"}), run_ok({"version"}));
   const std::string text = run_ok({"doctor"});
-  for (const char* label : {"sindri ", "cpu: ", "cores: ", "instruction set in use: ", "memory: ", "ops: "}) value_of(text, label);
+  for (const char* label : {"      sindri: ", "OK    cpu: ", " memory: ", "      ops: "}) EXPECT_THAT(text, HasSubstr(label));
   // No more than what is asked for, which may be more than there is.
-  const std::string best = value_of(text, "instruction set in use: ");
+  const std::string best = value_of(text, "OK    instruction set in use: ");
   bool above = false;
   for (const char* isa : {"scalar", "avx2", "avx512", "avx512_bf16", "avx512_amx"}) {
     const Result r = run({"doctor"}, {.environment = {{"SINDRI_CPU_ISA", isa}}});
-    EXPECT_EQ(value_of(r.out, "instruction set in use: "), above ? best : isa) << r.command << "\n" << r.err;
+    const std::string verdict = std::string(isa) == "scalar" ? "WARN  " : "OK    ";
+    EXPECT_EQ(value_of(r.out, verdict + "instruction set in use: "), above ? best : isa) << r.command << "\n" << r.err;
     above = above || best == isa;
   }
 }
@@ -148,9 +201,9 @@ TEST(Verbs, TrainLeavesARunFolderAndEvalAgrees) {
   const std::string out = run_ok({"train", "--config", "configs/digits.yaml", "--set", "train.epochs=2", "--set", "train.run_dir=" + temp.file("run")});
   EXPECT_EQ(out.find('\r'), std::string::npos) << "not a terminal: plain lines";
   EXPECT_EQ(out.find('\x1b'), std::string::npos);
-  for (const char* name : {"config.resolved.yaml", "env.json", "repro.json", "metrics.jsonl", "metrics.csv", "log.txt", "report.png"})
+  for (const char* name : {"config.resolved.yaml", "env.json", "repro.json", "metrics.jsonl", "metrics.csv", "log.txt", "report.png", "report.html"})
     EXPECT_GT(fs::file_size(temp.file("run") + "/" + name), 0u) << name;
-  for (const char* label : {"checkpoint: ", "metrics:", "picture:"}) EXPECT_TRUE(fs::exists(value_of(out, label))) << label;
+  for (const char* label : {"checkpoint: ", "metrics:", "picture:", "report:"}) EXPECT_TRUE(fs::exists(value_of(out, label))) << label;
   const auto env = nlohmann::json::parse(std::ifstream(temp.file("run/env.json")));
   EXPECT_THAT(env.at("command").get<std::string>(), HasSubstr("--set train.epochs=2"));
 
@@ -171,7 +224,7 @@ TEST(Verbs, TrainLeavesARunFolderAndEvalAgrees) {
   // A drawn one, white on black as the digits are.
   cv::Mat one(64, 64, CV_8UC3, cv::Scalar::all(0));
   cv::line(one, {34, 4}, {34, 60}, cv::Scalar::all(255), 12);
-  cv::imwrite(temp.file("one.png"), one);
+  dataset::write_image(temp.file("one.png"), one);
   const std::vector<std::string> predicted = lines_of(run_ok({"predict", "--checkpoint", value_of(out, "checkpoint: "), "--top", "3", temp.file("one.png")}));
   ASSERT_EQ(predicted.size(), 4u);
   EXPECT_EQ(predicted[0], temp.file("one.png"));

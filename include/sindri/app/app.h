@@ -15,7 +15,7 @@ struct TrainRequest {
   std::string program = "sindri";  ///< as it was called, for the commands a run suggests
   std::string command_line;  ///< recorded in env.json
   bool resume = false;  ///< continue from the newest good checkpoint of train.run_dir
-  std::string checkpoint;  ///< start from these weights (strict), or resume from this file when `resume`
+  std::string checkpoint;  ///< start from these weights, all of which must fit, or resume from this file when `resume`; see also train.init_from
   bool allow_batch_change = false;  ///< resume with another number of samples per step: the position in the data is kept by samples
   bool dry_run = false;  ///< open the data, build the net, run two steps, report memory and time, write nothing
   bool quiet = false;  ///< plain lines instead of a live progress line
@@ -24,6 +24,8 @@ struct TrainRequest {
 /// What a training left behind.
 struct TrainReport {
   std::string run_dir, checkpoint, metrics_file, picture;
+  std::string best_checkpoint;  ///< of the best evaluation, where it is kept (train.early_stop, checkpoint.keep_best)
+  std::string page;  ///< report.html; empty on other ranks than 0 and where nothing was trained
   train::MetricValues metrics;  ///< of the last evaluation
   double train_seconds = 0, samples_per_second = 0;
   int stopped_by_signal = 0;  ///< 0, or SIGINT, SIGTERM, SIGHUP; then run_dir is empty when nothing had begun
@@ -43,10 +45,13 @@ struct Prediction {
   std::string file;
   std::vector<std::pair<std::string, double>> classes;  ///< names and probabilities, best first
 };
-/// The `top` most probable classes of each image file.
-SINDRI_API std::vector<Prediction> predict(const Settings& settings, const std::string& checkpoint, const std::vector<std::string>& images, int top = 5);
+/// The `top` most probable classes of each image. `images`: files; folders, for the images that lie in them; patterns such as "photos/*.jpg"; "-" for an
+/// image on the standard input. A file that is no image is a DataError that names it, or with data.on_corrupt other than fail left out with a warning.
+/// `each` sees every prediction as soon as it is there.
+SINDRI_API std::vector<Prediction> predict(const Settings& settings, const std::string& checkpoint, const std::vector<std::string>& images, int top = 5,
+                                           const std::function<void(const Prediction&)>& each = nullptr);
 
-/// Table of cells with output shapes and parameters, and the totals. Without a name: of the settings' net, else the list of all nets.
+/// Table of cells with output shapes, parameters and multiply-adds, and the totals. Without a name: of the settings' net, else the list of all nets.
 SINDRI_API std::string summary(const std::string& net, const Settings& settings, bool all_cells = false);
 
 /// One line per op with its kernels, in the order in which they are asked, or all that the registry knows of one op. Throws ValueError for
@@ -55,7 +60,7 @@ SINDRI_API std::string ops(const std::string& name = "");
 /// docs/ops.md: the table of all ops with attributes, defaults, and what they compute.
 SINDRI_API std::string ops_markdown();
 
-/// What this machine offers and what the library was built with, one "name: value" a line.
+/// doctor_text(examine()), see inspect.h.
 SINDRI_API std::string doctor();
 /// What the program looks at before a verb: SINDRI_ variables with a value that means nothing (SettingsError) or a name that nothing reads
 /// (a warning), and a limit of address space that is too low for any work (DeviceError). Under such a limit it also starts the kernels'
@@ -71,6 +76,10 @@ SINDRI_API std::string version_text();
 /// The settings file (config.resolved.yaml) of the run folder that holds the checkpoint; empty when there is none. Throws
 /// CheckpointError when the checkpoint does not exist.
 SINDRI_API std::string settings_file_of(const std::string& checkpoint);
+
+/// The settings file that is installed (or stands in the sources) under a name: "quickstart", or a file of configs/ without its ".yaml". Throws
+/// SettingsError with the nearest name where there is none.
+SINDRI_API std::string named_settings_file(const std::string& name);
 
 /// `text` as one word of a shell command line: quoted where it must be.
 SINDRI_API std::string shell_word(const std::string& text);

@@ -1,6 +1,8 @@
 // How the program shows an exception on stderr.
 #pragma once
 
+#include <cstddef>
+#include <exception>
 #include <string>
 
 #include "sindri/core/error.h"
@@ -15,9 +17,9 @@ namespace sindri::app {
 ///     fix: re-create the shard, or set data.on_corrupt: skip
 ///
 /// Control characters, which may come from a file's content, are shown as '?'.
-SINDRI_API std::string format_error_report(const Error& e);
-/// The same for any exception: what is not an Error is an internal error, E1001 (std::bad_alloc is E5002).
-SINDRI_API std::string format_error_report(const std::exception& e);
+/// What is not an Error is an internal error, E1001 (std::bad_alloc is E5002).
+/// columns: lines are folded between words to be no wider; 0: they are not.
+SINDRI_API std::string format_error_report(const std::exception& e, size_t columns = 0);
 /// Exit code of the program for any exception.
 SINDRI_API int exit_code_of(const std::exception& e);
 

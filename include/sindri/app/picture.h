@@ -15,10 +15,11 @@ struct Curve {
   std::vector<double> values;
 };
 
+/// Curves and a confusion matrix, as report.png draws them.
 struct RunPicture {
   std::string title;
   std::string unit = "epoch";  ///< of the curves' values
-  std::vector<Curve> loss;
+  std::vector<Curve> loss;  ///< where accuracy is empty too, the matrix has the page to itself
   std::vector<Curve> accuracy;  ///< shares 0..1
   std::vector<std::vector<int64_t>> confusion;  ///< [true class][predicted class] counts, square; empty: left out
   std::vector<std::string> class_names;  ///< empty: 0, 1, 2, …

@@ -10,12 +10,13 @@
 
 namespace sindri::app {
 
+/// What `sindri ranktable generate` is asked for.
 struct GenerateRequest {
   std::string device_num;  ///< "[0,8)": logical devices, the end excluded
   std::string visible_devices;  ///< "4,5,6,7": the device behind each logical number; empty: the same numbers
   std::string server_ip;  ///< empty: the address of the default route
   std::string device_ips;  ///< "a,b,...", one a device; empty: those of `conf`, else the server's
-  std::string conf;  ///< file with lines address_<device>=<ip>
+  std::string conf;  ///< file with lines `address_<device>=<ip>`
   bool strict_groups = false;  ///< a range across device 4 has to be [0,8), as eight-card servers in two groups of four want it
 };
 

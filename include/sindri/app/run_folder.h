@@ -42,7 +42,7 @@ struct ResumePoint {
 ///   config.resolved.yaml  env.json  repro.json  metrics.jsonl  metrics.csv  log.txt  checkpoints/  events.out.tfevents.*
 class SINDRI_API RunFolder {
  public:
-  /// `path` empty: runs/<name>-001, or the next free number. A folder that exists is continued. What is in it
+  /// `path` empty: `runs/<name>-001`, or the next free number. A folder that exists is continued. What is in it
   /// stays untouched until start(); a folder that is not started leaves nothing behind.
   RunFolder(const std::string& path, const std::string& name);
   ~RunFolder();
@@ -60,6 +60,9 @@ class SINDRI_API RunFolder {
   void start(const std::optional<ResumePoint>& point = {});
 
   bool started() const;
+  /// For a training that failed before its first step: takes everything away that this object has written, the folder too where it made that and nothing else
+  /// lies in it. A folder that was there before stays as start() left it. Nothing may be written afterwards.
+  void discard();
 
   void write_settings(const Settings& settings);
   /// env.json: program, command line, machine, instruction set, threads, SINDRI_ and OMP_ variables.
@@ -77,8 +80,18 @@ class SINDRI_API RunFolder {
   void epoch_row(int64_t epoch, const EventValues& values);
   /// A line of log.txt, with the time before it.
   void log(const std::string& line);
-  /// A point of a TensorBoard curve.
+  // What TensorBoard shows.
+
+  /// A point of a curve.
   void scalar(const std::string& tag, int64_t step, double value);
+  /// Points of several curves at one step, as one event.
+  void scalars(int64_t step, const EventValues& values);
+  /// The distribution of those values that are finite.
+  void histogram(const std::string& tag, int64_t step, const std::vector<double>& values);
+  void image(const std::string& tag, int64_t step, int64_t height, int64_t width, const std::string& png);
+  /// Shown as Markdown.
+  void text(const std::string& tag, int64_t step, const std::string& markdown);
+
   /// Tries again what could not be written; the first file that still lacks something, with the reason. Empty when all is there.
   std::string missing();
   /// Rows of metrics.csv, those of earlier processes included; "epoch" comes first.

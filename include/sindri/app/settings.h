@@ -63,6 +63,9 @@ class SINDRI_API Settings {
   std::vector<double> get_floats(const std::string& name) const;
   std::vector<int64_t> get_ints(const std::string& name) const;
 
+  /// The texts of a list of them, such as names of parts ("train.freeze").
+  std::vector<std::string> get_texts(const std::string& name) const;
+
   SettingValue get(const std::string& name) const;  ///< of whatever type
 
   /// The value as set() takes it.
@@ -114,7 +117,7 @@ class SINDRI_API Settings {
 
 /// Whether loss_scale.type auto is a dynamic scale: that of the amp level with its half type, unless optimizer.loss_scale is a scale already.
 SINDRI_API bool scales_by_default(const Settings& settings);
-/// The training algorithms that the settings switch on (boost.<name>.enabled), in the order of their names.
+/// The training algorithms that the settings switch on (`boost.<name>.enabled`), in the order of their names.
 SINDRI_API std::vector<train::BoostAlgorithmPtr> make_boosts(const Settings& settings);
 /// A line for every registered algorithm: those that are active in their order, with what they wrap and their settings, and why each of the
 /// others is not.
