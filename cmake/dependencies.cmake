@@ -5,16 +5,20 @@ find_package(fmt REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
 find_package(yaml-cpp REQUIRED)
 find_package(nlohmann_json REQUIRED)
-find_package(Protobuf REQUIRED)
 find_package(JPEG REQUIRED)
+find_package(PNG REQUIRED)
+find_package(TIFF REQUIRED)
 find_package(CLI11 REQUIRED)
-# OpenCVConfig.cmake comes only with libopencv-dev, which brings all of OpenCV, VTK and Java: three libraries are found by name instead.
-foreach(module core imgproc imgcodecs)
+# OpenCVConfig.cmake comes only with libopencv-dev, which brings all of OpenCV, VTK and Java: two libraries are found by name instead. Its imgcodecs
+# is left out: it brings GDAL, MariaDB and LDAP, a hundred libraries, for what four of them do.
+foreach(module core imgproc)
   find_library(SINDRI_OPENCV_${module}_LIBRARY opencv_${module} REQUIRED)
 endforeach()
 find_path(SINDRI_OPENCV_INCLUDE opencv2/core.hpp PATH_SUFFIXES opencv4 REQUIRED)
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo)
+pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo fontconfig)
+pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp)
+pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 find_library(SINDRI_DNNL_LIBRARY dnnl REQUIRED)
 find_path(SINDRI_DNNL_INCLUDE dnnl.hpp REQUIRED)
 find_library(SINDRI_XXHASH_LIBRARY xxhash REQUIRED)
@@ -29,10 +33,9 @@ if(SINDRI_MPI_PLUGIN)
 endif()
 
 add_library(sindri_private_dependencies INTERFACE)
-target_include_directories(sindri_private_dependencies SYSTEM INTERFACE ${SINDRI_OPENCV_INCLUDE} ${SINDRI_DNNL_INCLUDE} ${SINDRI_XXHASH_INCLUDE} ${EIGEN3_INCLUDE_DIR}
-  ${Protobuf_INCLUDE_DIRS})
-target_link_libraries(sindri_private_dependencies INTERFACE Threads::Threads fmt::fmt yaml-cpp nlohmann_json::nlohmann_json protobuf::libprotobuf JPEG::JPEG CLI11::CLI11
-  ${SINDRI_OPENCV_core_LIBRARY} ${SINDRI_OPENCV_imgproc_LIBRARY} ${SINDRI_OPENCV_imgcodecs_LIBRARY} PkgConfig::CAIRO ${SINDRI_DNNL_LIBRARY} ${SINDRI_XXHASH_LIBRARY} ZLIB::ZLIB)
+target_include_directories(sindri_private_dependencies SYSTEM INTERFACE ${SINDRI_OPENCV_INCLUDE} ${SINDRI_DNNL_INCLUDE} ${SINDRI_XXHASH_INCLUDE} ${EIGEN3_INCLUDE_DIR})
+target_link_libraries(sindri_private_dependencies INTERFACE Threads::Threads fmt::fmt yaml-cpp nlohmann_json::nlohmann_json JPEG::JPEG PNG::PNG TIFF::TIFF PkgConfig::WEBP CLI11::CLI11
+  ${SINDRI_OPENCV_core_LIBRARY} ${SINDRI_OPENCV_imgproc_LIBRARY} PkgConfig::CAIRO PkgConfig::ISAL ${SINDRI_DNNL_LIBRARY} ${SINDRI_XXHASH_LIBRARY} ZLIB::ZLIB)
 if(NOT SINDRI_SANITIZE STREQUAL "thread")
   target_link_libraries(sindri_private_dependencies INTERFACE OpenMP::OpenMP_CXX)
 endif()

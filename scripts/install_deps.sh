@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that building and testing Sindri needs, and nothing else. Without arguments: everything.
-# --build-only leaves out the formatters. What is installed already is skipped; when nothing is missing the network is not touched.
+# --build-only leaves out formatters and checkers. What is installed already is skipped; when nothing is missing the network is not touched.
 set -euo pipefail
 
 usage() { echo "usage: scripts/install_deps.sh [--build-only | --list]"; }
@@ -8,17 +8,20 @@ usage() { echo "usage: scripts/install_deps.sh [--build-only | --list]"; }
 build_packages=(
   g++ cmake ninja-build ccache lld git pkg-config   # toolchain
   libdnnl-dev libeigen3-dev                         # CPU kernels
-  libopencv-core-dev libopencv-imgproc-dev libopencv-imgcodecs-dev libjpeg62-turbo-dev   # images
-  libprotobuf-dev protobuf-compiler libxxhash-dev zlib1g-dev                             # checkpoints
+  libopencv-core-dev libopencv-imgproc-dev                                               # images: resizing, warping, colours
+  libjpeg62-turbo-dev libpng-dev libwebp-dev libtiff-dev                                 # images: decoding
+  libxxhash-dev libisal-dev zlib1g-dev                                                   # checkpoints, event files
   libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev                             # settings, program, text
   libcairo2-dev                                                                          # pictures (brings a font)
   libgloo-dev                                                                            # gloo backend
   libgtest-dev libgmock-dev libbenchmark-dev python3                                     # tests
+  libprotobuf-dev protobuf-compiler                                                      # tests: judges the files written
+  patchelf dpkg-dev                                                                      # packages
   python3-dev python3-venv                                                               # Python package
   libopenmpi-dev openmpi-bin                                                             # mpi backend
   iproute2                                                                               # tests of several hosts
 )
-format_packages=(clang-format clang-tidy shellcheck)
+format_packages=(clang-format clang-tidy shellcheck lintian mmdebstrap)  # the last two: scripts/package/test_bare.sh
 
 packages=("${build_packages[@]}" "${format_packages[@]}")
 case "${1:-}" in

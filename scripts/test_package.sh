@@ -52,9 +52,54 @@ run cmake --build "$temp/own_data_build"
 version=$("$temp/prefix/bin/sindri" version)
 grep -rqF "set(PACKAGE_VERSION \"${version#sindri }\")" "$temp/prefix" --include=SindriConfigVersion.cmake ||
   { echo "error: the program says '$version', the package has another version" >&2; exit 1; }
+# For pkg-config, man and bash.
+pc=$(find "$temp/prefix" -name sindri.pc)
+pkg() { PKG_CONFIG_PATH=${pc%/*} pkg-config "$@" sindri; }
+[[ "sindri $(pkg --modversion)" == "$version" && -e $(pkg --variable=libdir)/libsindri.so && -e $(pkg --variable=includedir)/sindri/version.h ]] ||
+  { echo "error: $pc names another version, or folders without the library and its headers" >&2; exit 1; }
+for page in sindri sindri-train sindri-manual; do
+  : >"$temp/page.log"
+  if command -v man >/dev/null; then LC_ALL=C.UTF-8 man -l --warnings=all "$temp/prefix/share/man/man1/$page.1.gz" >/dev/null 2>"$temp/page.log"; fi
+  [[ -s $temp/prefix/share/man/man1/$page.1.gz && ! -s $temp/page.log ]] || { echo "error: the man page $page: $(cat "$temp/page.log")" >&2; exit 1; }
+done
+bash -n "$temp/prefix/share/bash-completion/completions/sindri"
+# shellcheck disable=SC2016  # for the inner shell
+[[ $(bash -c 'source "$1"; COMP_WORDS=(sindri train --pri) COMP_CWORD=2; _sindri; echo "${COMPREPLY[*]}"' _ "$temp/prefix/share/bash-completion/completions/sindri") == --print-config ]] ||
+  { echo "error: bash does not complete --pri" >&2; exit 1; }
 # From a folder without the sources: the settings and the digits are those of the installation.
 (cd "$temp" && SINDRI_LIBRARIES=$temp/boost-build/liblookahead.so run "$temp/prefix/bin/sindri" train --config "$temp/prefix/share/sindri/configs/digits.yaml" \
   --set train.max_steps=3 --set boost.lookahead.enabled=true --quiet >"$temp/digits.log") || { cat "$temp/digits.log"; exit 1; }
 (cd "$temp" && run "$temp/prefix/bin/sindri" train --config "$temp/prefix/share/sindri/configs/digits.yaml" --set train.max_steps=3 --quiet >"$temp/digits.log") ||
   { cat "$temp/digits.log"; exit 1; }
+(cd "$temp" && run "$temp/prefix/bin/sindri" train quickstart --set train.max_steps=3 --quiet >"$temp/digits.log") || { cat "$temp/digits.log"; exit 1; }
+# The wheel: its size, what it needs of the machine, and that it runs from where it is unpacked. On a machine without anything: scripts/package/test_bare.sh.
+if [[ -x build/venv/bin/python && $build_dir == build/release ]]; then
+  run bash scripts/package.sh wheel >"$temp/wheel.log" || { cat "$temp/wheel.log"; exit 1; }
+  wheel=$(find build/packages -name 'sindri-*.whl')
+  [[ $(stat -c %s "$wheel") -le 60000000 ]] || { echo "error: $wheel is larger than 60 MB" >&2; exit 1; }
+  run build/venv/bin/python -m pip install --quiet --no-index --no-deps --no-compile --target "$temp/site" "$wheel"
+  outside=$(find "$temp/site/sindri" \( -name '*.so*' -o -path '*/bin/sindri' \) ! -name libsindri_mpi.so -exec ldd {} + | grep -v "$temp/site/sindri/" |
+    awk '/=>/ { print $1 }' | sort -u | grep -vxE 'lib(c|m|dl|rt|pthread)\.so\.[0-9]+' || true)
+  [[ -z $outside ]] || { echo "error: the wheel needs $outside" >&2; exit 1; }
+  (cd "$temp" && PYTHONPATH=$temp/site run "$OLDPWD/build/venv/bin/python" "$OLDPWD/scripts/package/check_module.py") || exit 1
+  [[ $(PYTHONPATH=$temp/site build/venv/bin/python -m sindri --version) == "$version" ]] || { echo "error: the wheel's program has no or another version" >&2; exit 1; }
+  (cd "$temp" && PYTHONPATH=$temp/site run "$OLDPWD/build/venv/bin/python" -m sindri train quickstart --set train.max_steps=3 --quiet >"$temp/digits.log") ||
+    { cat "$temp/digits.log"; exit 1; }
+fi
+# The Debian packages, unpacked: what they depend on, and that program and example work with the library and what it carries.
+if command -v dpkg-shlibdeps >/dev/null && [[ $build_dir == build/release ]]; then
+  run bash scripts/package.sh deb >"$temp/deb.log" || { cat "$temp/deb.log"; exit 1; }
+  for package in build/packages/*.deb; do
+    ! dpkg-deb -f "$package" Depends | grep -oE 'libopencv[^ ,]*|libgl[x1][^ ,]*' || { echo "error: $package depends on the packages above" >&2; exit 1; }
+    dpkg-deb -x "$package" "$temp/debian"
+  done
+  library=$(find "$temp/debian/usr/lib" -name 'libsindri.so.*.*.*')
+  outside=$(ldd "$library" | grep -E "libopencv|libGLX" | grep -v " => ${library%/*}/sindri/" || true)
+  [[ -z $outside ]] || { echo "error: of the Debian package, $library does not use its own: $outside" >&2; exit 1; }
+  [[ $(LD_LIBRARY_PATH=${library%/*} "$temp/debian/usr/bin/sindri" --version) == "$version" ]] || { echo "error: Debian's program has no or another version" >&2; exit 1; }
+  run cmake -S "$temp/example" -B "$temp/debian-build" -DCMAKE_PREFIX_PATH="$temp/debian/usr" -DCMAKE_BUILD_TYPE=Release >"$temp/configure.log" ||
+    { cat "$temp/configure.log"; exit 1; }
+  run cmake --build "$temp/debian-build"
+  (cd "$temp" && run "$temp/debian-build/train_mlp" >"$temp/digits.log") || { cat "$temp/digits.log"; exit 1; }
+fi
 echo "package: $version, example built without warnings and trained"

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Packs what scripts/build.sh has built, into build/packages, and prints the packages' paths and sizes.
+#   scripts/package.sh wheel    a wheel of the Python package that carries its libraries: no compiler, no other Debian package is needed to run it
+#   scripts/package.sh deb      Debian packages: libsindriX.Y, libsindri-mpi, libsindri-dev, sindri
+# The wheel is of the Python that the extension module was built for (PYTHON=python3.12 scripts/python_env.sh chooses another). What is not built yet is built.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+usage() { sed -n '2,5s/^# \{0,1\}//p' "$0"; }
+
+out=$PWD/build/packages build_dir=build/release
+show() { du -k --apparent-size "$@" | awk '{ print $2, $1 " KiB" }'; }
+
+wheel() {
+  bash scripts/build.sh release --python sindri_core sindri_program
+  local staged=$out/staged
+  rm -rf "$staged" "$out"/*.whl
+  mkdir -p "$staged"
+  cmake --install "$build_dir" --prefix "$staged" --component python >/dev/null
+  # The package's Python files; compiled modules come from the build.
+  tar -C python --exclude=__pycache__ --exclude='*.so' --exclude=ops.pyi -cf - sindri | tar -C "$staged" -xf -
+  cmake --install "$build_dir" --prefix "$staged" --component python >/dev/null
+  python3 scripts/package/wheel.py "$staged" "$out"
+  rm -rf "$staged"
+  show "$out"/*.whl
+}
+
+deb() {
+  local libraries
+  libraries=lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+  # Where Debian has its libraries. It stays set: `cmake --install` to another prefix finds them there too.
+  grep -qs "^CMAKE_INSTALL_LIBDIR:[A-Z]*=$libraries$" "$build_dir/CMakeCache.txt" || cmake --preset release "-DCMAKE_INSTALL_LIBDIR=$libraries" >/dev/null
+  bash scripts/build.sh release sindri_program
+  mkdir -p "$out"
+  rm -f "$out"/*.deb
+  # Times in the packages are those of the last commit, so that the same sources give the same bytes.
+  local epoch
+  epoch=$(git log -1 --format=%ct 2>/dev/null || echo 1767225600)
+  SOURCE_DATE_EPOCH=$epoch cpack --config "$build_dir/CPackConfig.cmake" -B "$out" >"$out/cpack.log" 2>&1 ||
+    { cat "$out/cpack.log" >&2; exit 1; }
+  rm -rf "$out/_CPack_Packages"
+  # CPack has a script call ldconfig where a library is installed; the package's trigger does so once for many packages.
+  local file unpacked=$out/unpacked
+  for file in "$out"/*.deb; do
+    rm -rf "$unpacked"
+    dpkg-deb -R "$file" "$unpacked"
+    rm -f "$unpacked/DEBIAN/postinst" "$unpacked/DEBIAN/postrm"
+    sort -k 2 -o "$unpacked/DEBIAN/md5sums" "$unpacked/DEBIAN/md5sums"
+    find "$unpacked" -exec touch -h -d "@$epoch" {} +
+    SOURCE_DATE_EPOCH=$epoch dpkg-deb --root-owner-group -Zxz -b "$unpacked" "$file" >/dev/null
+  done
+  rm -rf "$unpacked"
+  show "$out"/*.deb
+}
+
+case "${1:-}" in
+  wheel) wheel ;;
+  deb) deb ;;
+  -h | --help) usage; exit 0 ;;
+  *) usage >&2; exit 2 ;;
+esac

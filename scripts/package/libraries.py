@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Copies of other packages' shared libraries, carried privately: by the wheel all (wheel.py), by the Debian package of the library three.
+
+  libraries.py LIBRARY FOLDER STEM...    in a Debian package being made: LIBRARY and what it needs of the libraries STEM... find those in FOLDER
+
+A copy's name has a hash of its content, so that it is never taken for the system's, nor the system's for it, and it is found by $ORIGIN.
+"""
+import hashlib
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+
+# The loader and glibc: all that a carrying package takes from the machine.
+LIBC = re.compile(r"(ld-linux-x86-64|libc|libm|libmvec|libdl|librt|libpthread|libresolv|libutil|libnsl|libanl)\.so\.\d+$")
+
+
+def run(*command: str) -> str:
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def needed(file: str) -> list[str]:
+    return run("patchelf", "--print-needed", file).split()
+
+
+def libraries_of(files: list[str]) -> dict[str, str]:
+    """Name to path of all that `files` need directly or not, but for glibc's and Sindri's own."""
+    found: dict[str, str] = {}
+    for file in files:
+        for name, path in re.findall(r"^\s*(\S+) => (.+?)(?: \(0x[0-9a-f]+\))?$", run("ldd", file), re.MULTILINE):
+            if LIBC.match(name) or name.startswith("libsindri"):
+                continue
+            if path == "not found":
+                raise SystemExit(f"error: {file} needs {name}, which this machine lacks | fix: scripts/install_deps.sh")
+            found[name] = os.path.realpath(path)
+    return found
+
+
+def package_of(path: str) -> tuple[str, str]:
+    """Debian's package of a file, and its version."""
+    # A path under /lib may be recorded under /usr/lib, or the other way round.
+    for candidate in (path, path.removeprefix("/usr"), "/usr" + path):
+        answer = subprocess.run(["dpkg", "-S", candidate], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        if answer.returncode == 0:
+            name = answer.stdout.split(": ")[0].split(",")[0]
+            return name.split(":")[0], run("dpkg-query", "-W", "-f=${Version}", name)
+    raise SystemExit(f"error: {path} is of no Debian package, so its licence is not known")
+
+
+def part_from_other_copies(file: str) -> None:
+    """Makes the symbols of `file` that a process has once (STB_GNU_UNIQUE) weak ones, which each library finds among its own dependencies.
+
+    Otherwise the carried libstdc++ shares the numbers of its locales' facets with the system's, once another module of the process has loaded that, while each
+    of the two counts them by itself: facets overwrite each other, and writing a number to a stream ends in a crash. OpenCV's caches are alike.
+    ELF-64, little-endian: section headers of 64 bytes, symbols of 24, whose fifth byte holds the binding in its upper half.
+    """
+    dynsym, symbol, unique, weak = 11, 24, 10, 2
+    with open(file, "r+b") as f:
+        image = bytearray(f.read())
+        if image[:6] != b"\x7fELF\x02\x01":
+            raise SystemExit(f"error: {file} is no 64-bit little-endian ELF file")
+        (sections,) = struct.unpack_from("<Q", image, 0x28)
+        size, count = struct.unpack_from("<HH", image, 0x3A)
+        for section in range(sections, sections + size * count, size):
+            (kind,) = struct.unpack_from("<I", image, section + 4)
+            if kind != dynsym:
+                continue
+            offset, length = struct.unpack_from("<QQ", image, section + 24)
+            for info in range(offset + 4, offset + length, symbol):
+                if image[info] >> 4 == unique:
+                    image[info] = weak << 4 | image[info] & 15
+        f.seek(0)
+        f.write(image)
+
+
+def carry(sources: dict[str, str], folder: str) -> dict[str, str]:
+    """Copies `sources` (name to path) into `folder`. Returns the names they have there."""
+    os.makedirs(folder, exist_ok=True)
+    names = {}
+    for name, path in sorted(sources.items()):
+        with open(path, "rb") as f:
+            digest = hashlib.sha256(f.read()).hexdigest()[:8]
+        stem, _, rest = name.partition(".so")
+        names[name] = f"{stem}-{digest}.so{rest}"
+        copy = os.path.join(folder, names[name])
+        shutil.copyfile(path, copy)
+        os.chmod(copy, 0o755)
+        part_from_other_copies(copy)
+        run("patchelf", "--set-soname", names[name], copy)
+    for name in names.values():
+        point(os.path.join(folder, name), names, "$ORIGIN")
+    return names
+
+
+def point(file: str, names: dict[str, str], rpath: str) -> None:
+    """Lets `file` need the carried libraries by their names there, and find them by `rpath`."""
+    # One kind of change a call: with several, patchelf 0.14 mixes up their strings.
+    run("patchelf", "--set-rpath", rpath, file)
+    change = [w for n in needed(file) if n in names for w in ("--replace-needed", n, names[n])]
+    if change:
+        run("patchelf", *change, file)
+        if left := [n for n in needed(file) if n in names]:
+            raise SystemExit(f"error: patchelf left {left} in {file}")
+
+
+def main() -> None:
+    if len(sys.argv) < 4:
+        raise SystemExit("usage: libraries.py LIBRARY FOLDER STEM...")
+    library, folder, stems = sys.argv[1], sys.argv[2], sys.argv[3:]
+    every = libraries_of([library])
+    sources = {n: p for n, p in every.items() if n.partition(".so")[0] in stems}
+    if missing := set(stems) - {n.partition(".so")[0] for n in sources}:
+        raise SystemExit(f"error: {library} does not need {', '.join(sorted(missing))} any more | fix: cmake/prepare_deb.cmake")
+    names = carry(sources, folder)
+    point(library, names, "$ORIGIN/" + os.path.relpath(folder, os.path.dirname(library)))
+    for name in names.values():
+        os.chmod(os.path.join(folder, name), 0o644)  # as Debian has them
+    for debian in sorted({package_of(p)[0] for p in sources.values()}):
+        print(debian)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+/* Stands for libjbig in the wheel. Debian's libtiff is linked to it for one compression of fax machines, and its licence, the GPL, is none for a
+ * package under Apache's. Reading such a picture fails as a damaged one does; nothing of Sindri writes them. Signatures as libtiff calls them. */
+#include <stddef.h>
+
+void jbg_dec_init(void* state) { (void)state; }
+int jbg_dec_in(void* state, unsigned char* data, size_t bytes, size_t* used) {
+  (void)state, (void)data, (void)bytes;
+  if (used != NULL) *used = 0;
+  return 0x40; /* of libjbig's codes one that says: not implemented */
+}
+unsigned char* jbg_dec_getimage(const void* state, int plane) {
+  (void)state, (void)plane;
+  return NULL;
+}
+unsigned long jbg_dec_getsize(const void* state) {
+  (void)state;
+  return 0;
+}
+void jbg_dec_free(void* state) { (void)state; }
+void jbg_enc_init(void* state, unsigned long x, unsigned long y, int planes, unsigned char** data, void (*out)(unsigned char*, size_t, void*), void* file) {
+  (void)state, (void)x, (void)y, (void)planes, (void)data, (void)out, (void)file;
+}
+void jbg_enc_out(void* state) { (void)state; }
+void jbg_enc_free(void* state) { (void)state; }
+int jbg_newlen(unsigned char* data, size_t bytes) {
+  (void)data, (void)bytes;
+  return 0;
+}
+const char* jbg_strerror(int code) {
+  (void)code;
+  return "JBIG pictures are not read by this package";
+}
