@@ -29,6 +29,11 @@ WRITTEN = {
     "reduce_scatter": "(x: TensorLike, op: str = 'sum', group: str = 'world') -> Tensor",
     "broadcast": "(xs: Sequence[TensorLike], root: int = 0, group: str = 'world') -> tuple[Tensor, ...]",
     "all_to_all": "(x: TensorLike, group: str = 'world') -> Tensor",
+    "neighbor_exchange": "(xs: Sequence[TensorLike], to: Sequence[int], source: Sequence[int], shapes: Sequence[Sequence[int]], dtype: DTypeLike, "
+                         "tag: int = 0, group: str = 'world') -> tuple[Tensor, ...]",
+    "send": "(x: TensorLike, to: int, tag: int = 0, group: str = 'world') -> Tensor",
+    "recv": "(shape: int | Sequence[int], dtype: DTypeLike, source: int, tag: int = 0, group: str = 'world') -> Tensor",
+    "send_recv": "(x: TensorLike, to: int, source: int, tag: int = 0, group: str = 'world') -> Tensor",
 }
 # A number beside a tensor keeps its value where the tensor's type does not hold it: comparisons, and quotients, which are fractions.
 COMPARED = {"div", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}

@@ -199,7 +199,9 @@ def native_type(stub: Stub, text: str, result: bool, default: str = "") -> str:
     text = text.replace("typing.SupportsFloat | typing.SupportsIndex", "float").replace("typing.SupportsInt | typing.SupportsIndex", "int")
     text = re.sub(r"collections\.abc\.(Callable)\b(?!\[)", r"Callable[..., Any]", text).replace("collections.abc.", "")
     text = re.sub(r"numpy\.ndarray(\[[^\]]*\])?", "np.ndarray[Any, Any]", text).replace("typing_extensions.CapsuleType", "Any").replace("types.CapsuleType", "Any")
-    text = re.sub(r'typing\.Annotated\[(.*?), "FixedSize\(\d+\)"\]', r"\1", text)
+    sized = re.compile(r'typing\.Annotated\[((?:(?!typing\.Annotated).)*?), "FixedSize\(\d+\)"\]')
+    while sized.search(text):  # the innermost first
+        text = sized.sub(r"\1", text)
     text = re.sub(r"\bobject\b", "Any", text)
     text = {"tuple": "tuple[Any, ...]", "list": "list[Any]", "dict": "dict[str, Any]", "Iterable": "Iterable[Any]"}.get(text, text)
     if not result:

@@ -1,6 +1,7 @@
 // sindri._core: the engine as Python sees it. Only the public headers under include/sindri are used here; what gives it MindSpore's
 // manners is Python code in python/sindri.
 #include "python/src/casters.h"
+#include "python/src/progress.h"
 #include "sindri/core/long_wait.h"
 #include "sindri/version.h"
 
@@ -29,6 +30,7 @@ PYBIND11_MODULE(_core, m) {
   bind_engine(m);
   bind_dataset(m);
   bind_summary(m);
+  bind_progress(m);
   bind_train(m);
   bind_train_step(m);
   bind_optim(m);

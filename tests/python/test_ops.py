@@ -512,6 +512,7 @@ def test_collectives_of_a_world_of_one():
     assert comm_ops._VirtualDataset()(x) is x and comm_ops._VirtualDataset()(x, x) == (x, x)
     assert ms.grad(comm_ops._VirtualDiv(divisor=4))(f([2.0])).item() == 0.25 and comm_ops._VirtualDiv(divisor=4)(f([2.0])).item() == 2
     assert P.Barrier()() is None
+    assert P.NeighborExchange([0], [0], [(2, 2)], [(2, 2)], ms.float32)((x,))[0].asnumpy().tolist() == [[1, 2], [3, 4]]
 
 
 @pytest.mark.parametrize("call, error", [

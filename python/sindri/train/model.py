@@ -19,6 +19,7 @@ from sindri.nn.optim.optimizer import Optimizer
 from sindri.train._function_cell import FunctionCell
 from sindri.train._interrupt import Interrupt
 from sindri.train.callback._callback import Callback, RunContext, _CallbackManager, _defined_old_hooks, _InternalCallbackParam, _list_of
+from sindri.train.callback._progress import _default_bar
 from sindri.train.dataset_helper import DatasetHelper, _SunkNetwork, check_dataset, check_sink_size, connect_network_with_dataset, sinks_in_chunks
 from sindri.train.loss_scale_manager import LossScaleManager
 from sindri.train.metrics import Loss, get_metrics
@@ -71,6 +72,7 @@ class Model:
         self._device_number = context.get_auto_parallel_context('device_num')
         self._position: Any = None  # to go on from
         self._together: Any = None  # of several ranks, in training
+        self._bar: Any = None  # that shows the training which runs
         self._steps_before = self._epoch_began_at = 0
         self._metric_fns: Dict[str, Any] = {}
         self._train_network = self._build_train_network()
@@ -166,7 +168,8 @@ class Model:
         dataset_sink_mode: in graph mode with a device_target other than 'CPU' a chunk (a pass, or sink_size steps) runs without coming back, and
         step callbacks are called once per chunk; on 'CPU' (era 2) and in PyNative mode they are called every step. initial_epoch counts the epochs from there to `epoch`. Ctrl-C finishes the running
         step, lets ModelCheckpoint save, and raises KeyboardInterrupt. ValueError: epoch, sink_size, empty dataset, not two columns with a
-        loss_fn; RuntimeError: the dataset sinks into another Model; TypeError."""
+        loss_fn; RuntimeError: the dataset sinks into another Model; TypeError. On a terminal and in a notebook a line shows how far it is:
+        train.callback.ProgressBar."""
         self._run_training(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch, None)
 
     def fit(self, epoch: int, train_dataset: Any, valid_dataset: Any = None, valid_frequency: Any = 1, callbacks: Any = None,
@@ -240,13 +243,19 @@ class Model:
         self._steps_before = 0 if position.step > 0 else initial_epoch * int(p.batch_num)
         self._epoch_began_at = p.cur_step_num - position.step_in_epoch
         vars(p)['_training_state'] = lambda: self._training_state(p, helper)
+        self._bar = _default_bar(callbacks)
+        if self._bar is not None and validation is not None:
+            due = validation[1]
+            self._bar._expect_evaluations(due.step if isinstance(due, range) else max(1, epoch // len(due)), validation[0].get_dataset_size())
+        shown = [] if self._bar is None or self._bar in callbacks else [self._bar]  # last: what the others print is there by then
         # The interrupt is entered first and left last: a second Ctrl-C while callbacks save is raised at once.
         with Interrupt() as interrupt:
             try:
-                with _CallbackManager(callbacks) as hooks:
+                with _CallbackManager(callbacks + shown) as hooks:
                     self._train_loop(p, helper, hooks, interrupt, initial_epoch, validation)
             finally:  # behind the callbacks' exits, which save where the data stands
                 helper.release()
+                self._bar = None
                 del vars(p)['_training_state']
 
     def _train_loop(self, p: Any, helper: DatasetHelper, hooks: _CallbackManager, interrupt: Interrupt, initial_epoch: int, validation: Any) -> None:
@@ -372,6 +381,8 @@ class Model:
             p.train_dataset_element = network.last_batch
         self._follow_loss_scale(p.net_outputs)
         p._step_done()
+        if self._bar is not None:
+            self._bar._step_computed()
         if self._together is not None:
             for step in range(before + 1, p.cur_step_num + 1):
                 self._together.after_step(step)
@@ -492,7 +503,11 @@ class Model:
     def _eval_in_fit(self, p: Any, dataset: Any, interrupt: Interrupt) -> None:
         """Evaluates within a training; the training's callback parameters get the results and are otherwise as before."""
         own = _InternalCallbackParam(p)
+        if self._bar is not None:
+            self._bar._evaluating()
         self._eval_loop(own, dataset, _Hooks(p.list_callback), interrupt)
+        if self._bar is not None:
+            self._bar._evaluated()
         p.metrics, p.eval_results, p.eval_network = own.metrics, own.eval_results, own.eval_network
 
     # --- prediction and the rest ------------------------------------------------------------------------------------------------
