@@ -1,0 +1,220 @@
+"""Every command and code block of README.md and docs/guide does what the page says.
+
+The fenced blocks of a page run in order in one folder that looks like the root of the sources; where a `text` block follows, it is the output. In it `…`
+stands for anything (alone on a line: for any lines), and numbers may be off by 5 %, as kernels differ between processors in the last bits. A first line
+`# NAME.yaml` (`# NAME.py`, `// NAME.cc`) is the name under which a block is kept for the blocks behind it. Comments before a block, unseen by readers:
+
+    <!-- given: CODE -->         what a reader has already: runs first, in the block's language (before YAML and console: in the shell)
+    <!-- not run: REASON -->     the block is for reading alone
+"""
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.slow  # left out by scripts/test.sh --quick and --fast
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "release"
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/guide/*.md"))]
+TIMEOUT = 120  # seconds a block
+# How many blocks of a page are not run; a new one needs a reason and a higher number here.
+MOST_NOT_RUN = {"README.md": 5, "docs/guide/fine_tuning.md": 4, "docs/guide/migration.md": 4, "docs/guide/mixed_precision.md": 2, "docs/guide/python.md": 1}
+
+
+@dataclasses.dataclass
+class Block:
+    """A fenced block. where: page:line; shown: the output that the page shows behind it, if any."""
+    where: str
+    language: str
+    code: str
+    given: str = ""
+    not_run: str = None
+    shown: str = None
+
+
+def blocks_of(page, text):
+    """The blocks of a page's text in order; an output is put to its block."""
+    found, comments, lines, i = [], {}, text.splitlines(), 0
+    follows = False  # nothing but empty lines since the last block
+    while i < len(lines):
+        line, start = lines[i], i
+        if mark := re.match(r"\s*<!-- (given|not run):\s?(.*)", line):
+            body = mark[2]
+            while "-->" not in lines[i]:
+                i += 1
+                body += "\n" + lines[i]
+            comments[mark[1]] = body.split("-->")[0].strip()
+        elif fence := re.match(r"( *)```+ *([\w+-]*)", line):
+            indent, language, body = len(fence[1]), fence[2], []
+            i += 1
+            while i < len(lines) and not re.match(r" *```+ *$", lines[i]):
+                body.append(lines[i][min(indent, len(lines[i]) - len(lines[i].lstrip())):])
+                i += 1
+            assert i < len(lines), f"{page}:{start + 1}: this block does not end"
+            code = "\n".join(body) + "\n"
+            if language == "text" and follows and not comments and found[-1].shown is None and found[-1].language != "text":
+                found[-1].shown = code
+            else:
+                found.append(Block(f"{page}:{start + 1}", language, code, comments.get("given", ""), comments.get("not run")))
+            follows, comments = True, {}
+        elif line.strip():
+            assert not comments, f"{page}:{start + 1}: {comments} is not right before a block"
+            follows = False
+        i += 1
+    return found
+
+
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def same_line(shown, line):
+    """Whether the line is as shown: … for any text, numbers within 5 %."""
+    pattern, wanted, end = "", [], 0
+    for part in re.finditer(rf"…|{NUMBER.pattern}", shown):
+        pattern += re.escape(shown[end:part.start()])
+        pattern += ".*?" if part[0] == "…" else rf"({NUMBER.pattern})"
+        wanted += [] if part[0] == "…" else [float(part[0])]
+        end = part.end()
+    found = re.fullmatch(pattern + re.escape(shown[end:]), line)
+    return bool(found) and all(abs(float(f) - w) <= 0.05 * abs(w) for f, w in zip(found.groups(), wanted))
+
+
+def same_output(shown, output):
+    """Whether the output is as shown, line by line; a line of … alone stands for any lines, also none."""
+    if not shown:
+        return not output
+    if shown[0].strip() == "…":
+        return any(same_output(shown[1:], output[i:]) for i in range(len(output) + 1))
+    return bool(output) and same_line(shown[0].rstrip(), output[0].rstrip()) and same_output(shown[1:], output[1:])
+
+
+class Page:
+    """A folder like the root of the sources, in which blocks run."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        for entry in ROOT.iterdir():
+            if entry.name not in (".git", "runs"):
+                (folder / entry.name).symlink_to(entry)
+        self.environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "PATH": f"{pathlib.Path(sys.executable).parent}:{BUILD}:{os.environ['PATH']}",
+                            "NO_COLOR": "1", "SINDRI_CACHE_DIR": str(folder / ".sindri-cache")}  # a reader's first commands find no cache
+
+    def call(self, arguments, where):
+        """Runs a command and gives its standard output."""
+        done = subprocess.run(arguments, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT)
+        assert done.returncode == 0, f"{where}: exit code {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+        return done.stdout
+
+    def shell(self, code, where):
+        return self.call(["bash", "-euo", "pipefail", "-c", code], where)
+
+    def keep(self, block, comment, ending):
+        """Writes the block to the file that its first line names, else to one of its own."""
+        named = re.match(rf"{comment} ([\w-]+\.{ending})\n", block.code)
+        path = self.folder / (named[1] if named else f"block.{ending}")
+        path.write_text(block.code)
+        return path
+
+    def run(self, block):
+        """Runs a block by its language and gives what it printed."""
+        run = {"bash": self.run_bash, "console": self.run_console, "python": self.run_python, "cpp": self.run_cpp, "yaml": self.run_yaml}.get(block.language)
+        assert run, f"{block.where}: a block of '{block.language}' cannot be run: name bash, console, python, cpp or yaml, put 'text' behind what prints it, or say why not"
+        return run(block)
+
+    def run_bash(self, block):
+        if block.given:
+            self.shell(block.given, f"{block.where} (given)")
+        return self.shell(block.code, block.where)
+
+    def run_console(self, block):
+        """Lines with `$ ` in front are commands, those behind them their output."""
+        if block.given:
+            self.shell(block.given, f"{block.where} (given)")
+        for part in re.split(r"^\$ ", block.code, flags=re.M)[1:]:
+            command, shown = part.split("\n", 1)
+            check(shown, self.shell(command, block.where), f"{block.where}: $ {command}")
+        return ""
+
+    def run_python(self, block):
+        path = self.keep(block, "#", "py")
+        if block.given:
+            path.write_text(f"{block.given}\n{block.code}")
+        return self.call([sys.executable, str(path)], block.where)
+
+    def run_cpp(self, block):
+        path = self.keep(block, "//", "cc")
+        if "int main(" not in block.code:
+            lines = block.code.splitlines()
+            includes = ["#include <sindri/sindri.h>", "#include <cstdio>", *(line for line in lines if line.startswith("#include"))]
+            body = [block.given, *(line for line in lines if not line.startswith("#include"))]
+            path.write_text("\n".join([*includes, "using namespace sindri;", "int main() {", *body, "}", ""]))
+        program = path.with_suffix("")
+        self.call([os.environ.get("CXX", "c++"), "-std=c++20", "-Wall", "-Wextra", "-Werror", str(path), f"-I{ROOT / 'include'}", f"-L{BUILD}", "-lsindri",
+                   f"-Wl,-rpath,{BUILD}", "-o", str(program)], block.where)
+        return self.call([str(program)], block.where)
+
+    def run_yaml(self, block):
+        if block.given:
+            self.shell(block.given, f"{block.where} (given)")
+        return self.call(["sindri", "train", "--config", str(self.keep(block, "#", "yaml")), "--print-config"], block.where) and ""
+
+
+def check(shown, output, where):
+    assert same_output(shown.splitlines(), output.splitlines()), f"{where}: the page shows\n{shown}\nbut it printed\n{output[-4000:]}"
+
+
+def name_of(page):
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_blocks_run_as_shown(page, tmp_path, missing):
+    if not (BUILD / "sindri").exists():
+        missing("build/release/sindri is not there: scripts/build.sh release sindri_program")
+    if shutil.which(os.environ.get("CXX", "c++")) is None:
+        missing("there is no C++ compiler")
+    place = Page(tmp_path)
+    for block in blocks_of(name_of(page), page.read_text(encoding="utf-8")):
+        if block.not_run is None:
+            output = place.run(block)
+            if block.shown is not None:
+                check(block.shown, output, block.where)
+
+
+def test_what_is_not_run_says_why():
+    left_out = {}
+    for page in PAGES:
+        for block in blocks_of(name_of(page), page.read_text(encoding="utf-8")):
+            if block.not_run is not None:
+                assert len(block.not_run.split()) >= 2, f"{block.where}: why is this block not run?"
+                left_out.setdefault(name_of(page), []).append(f"{block.where}: {block.not_run}")
+    for found in left_out.values():
+        print(*found, sep="\n")
+    assert {page: len(found) for page, found in left_out.items()} == MOST_NOT_RUN
+
+
+def test_a_wrong_page_is_noticed(tmp_path):
+    """What this test is worth: exit codes, outputs, unknown languages and stray markers."""
+    text = "```bash\necho 1.00 a\n```\n\n```text\n1.04 …\n```\n<!-- not run: two hosts -->\n```bash\nexit 1\n```\n```bash\nexit 3\n```\n"
+    good, left, bad = blocks_of("p.md", text)
+    place = Page(tmp_path)
+    check(good.shown, place.run(good), good.where)
+    for wrong in ("1.06 a", "1.00 b", "1.00 a\nmore", "…\n1.00 b", ""):
+        with pytest.raises(AssertionError, match="the page shows"):
+            check(wrong, place.run(good), good.where)
+    check("…\n1 …\n…", place.run(good), good.where)
+    assert left.not_run == "two hosts"
+    with pytest.raises(AssertionError, match="p.md:12: exit code 3"):
+        place.run(bad)
+    with pytest.raises(AssertionError, match="cannot be run"):
+        place.run(blocks_of("p.md", "```\nx\n```\n")[0])
+    with pytest.raises(AssertionError, match="is not right before a block"):
+        blocks_of("p.md", "<!-- not run: a b -->\nprose\n")
+    with pytest.raises(AssertionError, match="does not end"):
+        blocks_of("p.md", "```bash\n")

@@ -1,0 +1,27 @@
+"""README's picture is the one that scripts/scaling_picture.py draws from the program's model and the committed points."""
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = pathlib.Path(os.environ.get("SINDRI_PROGRAM") or ROOT / "build" / "release" / "sindri")
+
+
+def check(program):
+    """Of `scaling_picture.py --check`: exit code and output."""
+    r = subprocess.run([sys.executable, ROOT / "scripts/scaling_picture.py", "--check", "--program", program], check=False, stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, text=True, timeout=60)
+    return r.returncode, r.stdout
+
+
+@pytest.mark.skipif(not os.access(PROGRAM, os.X_OK), reason="the sindri program is not built")
+def test_the_picture_is_that_of_the_model(tmp_path):
+    assert check(PROGRAM) == (0, "the picture is up to date\n")
+    other = tmp_path / "sindri"  # another model: its percentages are other ones
+    other.write_text(f'#!/bin/sh\n"{PROGRAM}" "$@" | sed "s/95\\.7/94.7/"\n', encoding="utf-8")
+    other.chmod(0o755)
+    code, said = check(other)
+    assert code == 1 and "is not what would be drawn" in said
