@@ -28,6 +28,7 @@ SINDRI_API Level parse_level(const std::string& text);
 /// "bf16", "bfloat16", "f16" or "float16". Throws ValueError for other text.
 SINDRI_API DType parse_half(const std::string& text);
 
+/// How much of a network runs in half precision, and what stays out of it.
 struct Options {
   Level level = Level::kO0;
   DType dtype = DType::kBFloat16;  ///< the half type: bfloat16 or float16

@@ -16,6 +16,7 @@ enum class Casts : uint8_t {
   kCells,  ///< Cells run in a type with all that is in them, by their class, as MindSpore's levels do: "cells_O2". What Python means by "O2"
 };
 
+/// A precision policy with the name that settings files and Python know it by.
 struct SINDRI_API NamedPolicy {
   std::string name, doc;
   Casts casts = Casts::kNone;

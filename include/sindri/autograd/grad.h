@@ -40,6 +40,7 @@ struct SINDRI_API ParamUse {
   Tensor unscaled_output_grad() const;
 };
 
+/// What a backward pass gives: gradients, and the uses of parameters where those were asked for.
 struct Gradients {
   TensorList of_inputs;  ///< one per requested input; undefined never: zeros where the loss does not depend on it
   TensorList of_params;  ///< one per requested parameter, in the order asked for
@@ -53,6 +54,7 @@ struct Gradients {
   int variant = 0;  ///< which form of the step they come from (TrainStep::variant)
 };
 
+/// What a tape keeps beyond that which its gradient rules read.
 struct TapeOptions {
   bool uses = false;  ///< keep what ParamUse needs: all operands of ops that use a Parameter, beyond those the gradient rules read
 };

@@ -13,6 +13,7 @@ enum class Mode { kGraph = 0, kPynative = 1 };
 inline constexpr Mode GRAPH_MODE = Mode::kGraph;
 inline constexpr Mode PYNATIVE_MODE = Mode::kPynative;
 
+/// Settings of this runtime: mode, the device that was asked for, where graphs are written.
 struct Context {
   Mode mode = Mode::kGraph;
   std::string device_target = "CPU";  ///< kept as asked for (set_device_target, sindri/device/device.h), whatever device computes

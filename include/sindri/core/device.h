@@ -7,6 +7,7 @@
 
 namespace sindri {
 
+/// Where memory lies and kernels run: a kind and a number.
 struct SINDRI_API Device {
   /// kOther: a backend from outside the library (docs/design/devices.md), of which a process has at most one.
   enum Kind : uint8_t { kCpu, kCuda, kOther };

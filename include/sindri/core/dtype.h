@@ -82,7 +82,7 @@ template <> struct dtype_of_t<float> { static constexpr DType value = DType::kFl
 template <> struct dtype_of_t<double> { static constexpr DType value = DType::kFloat64; };
 template <class T> inline constexpr DType dtype_of = dtype_of_t<T>::value;
 
-/// Calls f.template operator()<T>() with the C++ type of `t`: `dispatch_dtype(t, [&]<class T>() { … })`.
+/// Calls `f.template operator()<T>()` with the C++ type of `t`: `dispatch_dtype(t, [&]<class T>() { … })`.
 template <class F> decltype(auto) dispatch_dtype(DType t, F&& f) {
   switch (t) {
     case DType::kBool: return f.template operator()<bool>();

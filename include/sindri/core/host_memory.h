@@ -6,6 +6,7 @@
 
 namespace sindri {
 
+/// Bytes of the host's memory that tensors hold.
 struct HostMemoryStats {
   int64_t in_use = 0;  ///< bytes handed out now
   int64_t peak = 0;  ///< largest in_use so far

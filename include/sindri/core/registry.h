@@ -75,8 +75,10 @@ class SINDRI_API RegistryBase {
 /// A kind of which nothing more is to be known.
 struct NoFacts {};
 
+/// Things by name, with their documentation and settings, to which each file adds its own at start-up.
 template <class Make, class Facts = NoFacts> class Registry final : public RegistryBase {
  public:
+  /// One registered thing.
   struct Entry {
     std::string name, doc;
     std::vector<SettingSpec> settings = {};

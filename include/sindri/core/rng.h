@@ -12,6 +12,7 @@
 
 namespace sindri {
 
+/// Four 32-bit random numbers of one counter.
 struct Philox4 {
   std::array<uint32_t, 4> v;
 };

@@ -31,6 +31,7 @@ struct SINDRI_API TensorMeta {
 
 struct TensorImpl;  // src/core/tensor_impl.h
 
+/// An array of one type on one device. Copies of a Tensor are the same array; ops give new ones.
 class SINDRI_API Tensor {
  public:
   Tensor() = default;  ///< undefined; defined() is false

@@ -75,6 +75,7 @@ class SINDRI_API Stream {
   Lane lane_;
 };
 
+/// What a backend says of one of its devices.
 struct DeviceInfo {
   std::string name;  ///< of the hardware, for people
   int64_t memory = 0;  ///< bytes in all

@@ -13,6 +13,7 @@
 
 namespace sindri {
 
+/// A kind of device on this machine, or why it is not there.
 struct DeviceListing {
   Device device;
   std::string target;  ///< "CPU", "GPU", …
@@ -36,6 +37,7 @@ SINDRI_API Device set_device_target(const std::string& target, int id = 0);
 /// Where the CPU computes in place of the device_target that was asked for: a line that says so, for records of a run. Empty otherwise.
 SINDRI_API std::string target_substitution();
 
+/// Bytes of a device's memory in use, kept and at the most.
 struct DeviceMemoryStats {
   int64_t in_use = 0;  ///< bytes handed out now
   int64_t peak = 0;  ///< largest in_use so far
@@ -58,6 +60,7 @@ SINDRI_API Stream& device_stream(Device device, Lane lane);
 SINDRI_API Stream& current_stream(Device device);
 /// Makes a device the one that its libraries work on, on this thread (Backend::make_current).
 SINDRI_API void make_current_for_libraries(Device device);
+/// While it lives, work of this thread goes to another stream of the device.
 class SINDRI_API StreamScope {
  public:
   explicit StreamScope(Stream& stream);

@@ -13,6 +13,7 @@
 
 namespace sindri {
 
+/// How a function is compiled.
 struct CompileOptions {
   std::string name = "fn";  ///< in dumps and messages
   /// Passes to leave out, by name ("all" for every one); SINDRI_DISABLE_PASSES=a,b adds to it.

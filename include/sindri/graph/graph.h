@@ -36,9 +36,11 @@ struct StateBinding {
   ValueId written = kNoId;  ///< kNoId: unchanged
 };
 
+/// A traced function: values and the ops that make them, in an order in which they can run.
 class SINDRI_API Graph {
  public:
   enum class Kind : uint8_t { kInput, kState, kConstant, kResult, kErased };
+  /// One tensor of the graph.
   struct Value {
     TensorMeta meta;
     Kind kind = Kind::kErased;
@@ -46,6 +48,7 @@ class SINDRI_API Graph {
     std::vector<NodeId> users;  ///< nodes reading it, one entry per operand (x·x lists its node twice)
     Tensor constant;  ///< for kConstant; on the host, whatever the graph's device
   };
+  /// One op of the graph.
   struct Node {
     const OpDef* op = nullptr;  ///< null once erased
     Attrs attrs;

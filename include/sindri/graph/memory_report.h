@@ -18,6 +18,7 @@ struct LiveValue {
   int64_t bytes = 0;  ///< its slice of the arena, alignment included
 };
 
+/// Where the memory of a compiled function goes.
 struct MemoryReport {
   int64_t arena_bytes = 0;  ///< live_bytes + gap_bytes
   int64_t live_bytes = 0;  ///< of the values alive at the peak

@@ -18,6 +18,7 @@ struct PassContext {
   std::vector<std::string> disabled = {};  ///< pass names to leave out; "all" for every one, "rounding" for those that do not keep bits
 };
 
+/// A rewrite of graphs, by name.
 class SINDRI_API Pass {
  public:
   virtual ~Pass() = default;

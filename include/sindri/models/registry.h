@@ -20,6 +20,7 @@ struct NetworkSize {
   int64_t in_channels = 0;  ///< of the images, at least 1
   int64_t num_classes = 0;  ///< at least 1
 };
+/// What is known of a network without making it: the images it was designed for, and its classes.
 struct NetworkFacts {
   Shape input = {};  ///< one image it was designed for, [C, H, W]
   int64_t num_classes = 0;  ///< unless told otherwise

@@ -60,6 +60,7 @@ class SINDRI_API GELU final : public Cell {
   bool approximate_;
 };
 
+/// Softmax over `axis` (MindSpore: nn.Softmax).
 class SINDRI_API Softmax final : public Cell {
  public:
   explicit Softmax(int64_t axis = -1) : Cell("Softmax"), axis_(axis) {}
@@ -71,6 +72,7 @@ class SINDRI_API Softmax final : public Cell {
   int64_t axis_;
 };
 
+/// Logarithm of the softmax over `axis` (MindSpore: nn.LogSoftmax).
 class SINDRI_API LogSoftmax final : public Cell {
  public:
   explicit LogSoftmax(int64_t axis = -1) : Cell("LogSoftmax"), axis_(axis) {}
@@ -86,6 +88,7 @@ class SINDRI_API LogSoftmax final : public Cell {
 /// an empty name. Throws ValueError with the nearest name otherwise.
 SINDRI_API CellPtr get_activation(const std::string& name);
 
+/// Of Dropout: what share of values becomes zero.
 struct DropoutOptions {
   double keep_prob = 0.5;  ///< in (0, 1]
   std::optional<double> p = std::nullopt;  ///< in [0, 1): the probability to drop; when given, keep_prob is 1 - p

@@ -41,6 +41,7 @@ class SINDRI_API CellList final : public Cell {
   CellPtr operator[](size_t i) const;
 };
 
+/// Of Flatten: the dimensions that become one.
 struct FlattenOptions {
   int64_t start_dim = 1, end_dim = -1;
 };

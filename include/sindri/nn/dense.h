@@ -8,6 +8,7 @@
 
 namespace sindri::nn {
 
+/// Of Dense: channels, initial values, bias and activation.
 struct DenseOptions {
   int64_t in_channels = 0;  ///< required
   int64_t out_channels = 0;  ///< required

@@ -9,6 +9,7 @@
 
 namespace sindri::nn {
 
+/// Of Embedding: size of the table, initial values and the row for padding.
 struct EmbeddingOptions {
   int64_t vocab_size = 0;  ///< required
   int64_t embedding_size = 0;  ///< required

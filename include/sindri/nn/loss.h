@@ -72,6 +72,7 @@ class SINDRI_API RuleLoss : public LossBase {
   std::vector<Tensor> optional_;
 };
 
+/// Of SoftmaxCrossEntropyWithLogits: form of the labels and reduction.
 struct SoftmaxCrossEntropyOptions {
   bool sparse = false;  ///< labels: class indices [N] int32/int64; else probabilities [N, C]
   std::string reduction = "none";
@@ -85,6 +86,7 @@ class SINDRI_API SoftmaxCrossEntropyWithLogits final : public RuleLoss {
   static std::shared_ptr<SoftmaxCrossEntropyWithLogits> make(Options o) { return std::make_shared<SoftmaxCrossEntropyWithLogits>(std::move(o)); }
 };
 
+/// Of CrossEntropySmooth: form of the labels, smoothing and classes.
 struct CrossEntropySmoothOptions {
   bool sparse = true;
   std::string reduction = "mean";
@@ -105,6 +107,7 @@ class SINDRI_API CrossEntropySmooth final : public RuleLoss {
   int64_t num_classes_;
 };
 
+/// Of CrossEntropyLoss: class weights, ignored labels, smoothing and reduction.
 struct CrossEntropyLossOptions {
   Tensor weight = {};  ///< [C] weight per class; undefined: ones
   int64_t ignore_index = -100;
@@ -121,6 +124,7 @@ class SINDRI_API CrossEntropyLoss final : public RuleLoss {
   static std::shared_ptr<CrossEntropyLoss> make(Options o = {}) { return std::make_shared<CrossEntropyLoss>(std::move(o)); }
 };
 
+/// Of losses that have nothing else to set.
 struct ReductionOptions {
   std::string reduction = "mean";
 };
@@ -141,6 +145,7 @@ class SINDRI_API L1Loss final : public RuleLoss {
   static std::shared_ptr<L1Loss> make(Options o = {}) { return std::make_shared<L1Loss>(std::move(o)); }
 };
 
+/// Of BCEWithLogitsLoss: weights and reduction.
 struct BCEWithLogitsLossOptions {
   std::string reduction = "mean";
   Tensor weight = {};  ///< factor per element, broadcast; undefined: ones

@@ -275,10 +275,12 @@ class SINDRI_API ErrorMetric : public Metric {
   double sum_ = 0;
   int64_t samples_ = 0;
 };
+/// Mean absolute error (MindSpore: train.MAE).
 class SINDRI_API MAE final : public ErrorMetric {
  public:
   MAE() : ErrorMetric("MAE", false) {}
 };
+/// Mean squared error (MindSpore: train.MSE).
 class SINDRI_API MSE final : public ErrorMetric {
  public:
   MSE() : ErrorMetric("MSE", true) {}

@@ -9,6 +9,7 @@
 
 namespace sindri::nn {
 
+/// Of batch norms: features, epsilon, momentum, initial values and which statistics are used.
 struct BatchNormOptions {
   int64_t num_features = 0;  ///< required
   double eps = 1e-5;
@@ -31,6 +32,8 @@ class SINDRI_API BatchNorm : public Cell {
   Tensor construct(const Tensor& x) override;
   std::string describe() const override;
   const Options& options() const { return options_; }
+  /// See BatchNormOptions. A graph that was traced before does not see it.
+  void use_batch_statistics(std::optional<bool> use) { options_.use_batch_statistics = use; }
   /// A group of ranks (sindri/comm/communicator.h) whose batches are one for the statistics, each by its size, and for the gradient; empty: this
   /// rank's batch alone. All members run the layer at the same time.
   void set_sync_group(std::string group) { sync_group_ = std::move(group); }
@@ -66,6 +69,7 @@ class SINDRI_API BatchNorm2d final : public BatchNorm {
   static std::shared_ptr<BatchNorm2d> make(Options o) { return std::make_shared<BatchNorm2d>(std::move(o)); }
 };
 
+/// Of LayerNorm: the shape that is normalised, epsilon and initial values.
 struct LayerNormOptions {
   Shape normalized_shape = {};  ///< required: shape of gamma and beta
   int64_t begin_norm_axis = -1;  ///< statistics run over the dimensions from here on

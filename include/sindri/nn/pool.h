@@ -8,6 +8,7 @@
 
 namespace sindri::nn {
 
+/// Of MaxPool2d: window, stride and padding.
 struct MaxPool2dOptions {
   Size2 kernel_size = 1;
   Size2 stride = 1;  ///< 1 unless given (PyTorch: the kernel size)
@@ -16,6 +17,7 @@ struct MaxPool2dOptions {
   bool ceil_mode = false;  ///< not with pad_mode "same"
 };
 
+/// The largest value in each window of [N, C, H, W] (MindSpore: nn.MaxPool2d).
 class SINDRI_API MaxPool2d final : public Cell {
  public:
   using Options = MaxPool2dOptions;
@@ -28,6 +30,7 @@ class SINDRI_API MaxPool2d final : public Cell {
   Options options_;
 };
 
+/// Of AvgPool2d: window, stride and padding.
 struct AvgPool2dOptions {
   Size2 kernel_size = 1;
   Size2 stride = 1;
@@ -37,6 +40,7 @@ struct AvgPool2dOptions {
   bool count_include_pad = true;  ///< with pad_mode "pad"; "same" never counts its padding
 };
 
+/// The mean of each window of [N, C, H, W] (MindSpore: nn.AvgPool2d).
 class SINDRI_API AvgPool2d final : public Cell {
  public:
   using Options = AvgPool2dOptions;
@@ -49,10 +53,12 @@ class SINDRI_API AvgPool2d final : public Cell {
   Options options_;
 };
 
+/// Of AdaptiveAvgPool2d: the size of the result.
 struct AdaptiveAvgPool2dOptions {
   Size2 output_size = 0;  ///< required
 };
 
+/// Means of windows that give [N, C, h, w] of any input (MindSpore: nn.AdaptiveAvgPool2d).
 class SINDRI_API AdaptiveAvgPool2d final : public Cell {
  public:
   using Options = AdaptiveAvgPool2dOptions;

@@ -9,6 +9,7 @@
 
 namespace sindri::nn {
 
+/// What Cells take and give: a tensor, a tuple, list or dict of values, or nothing.
 class SINDRI_API Value {
  public:
   enum class Kind { kNone, kTensor, kTuple, kList, kDict };

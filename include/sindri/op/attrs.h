@@ -26,6 +26,7 @@ namespace sindri {
 
 /// Value of one field. Field types: bool, int64_t, double, std::string, DType, Shape, std::vector<int64_t>, std::vector<double>.
 using AttrValue = std::variant<bool, int64_t, double, std::string, DType, Shape, std::vector<int64_t>, std::vector<double>>;
+/// A field of an op's attributes, with its name.
 struct AttrField {
   std::string name;
   AttrValue value;
@@ -77,6 +78,7 @@ class SINDRI_API Attrs {
   std::shared_ptr<const Box> box_;
 };
 
+/// The attributes of ops that have none.
 struct NoAttrs {
   AttrFields fields() const { return {}; }
   void set_fields(const AttrFields&) {}

@@ -86,6 +86,7 @@ SINDRI_API bool is_eager();
 
 /// Path of Cells being constructed, for messages and profiles: "ResNet/layer1.0.conv2". Empty outside any Cell.
 SINDRI_API std::string current_scope();
+/// While it lives, ops of this thread belong to that name inside the names around it.
 class SINDRI_API NameScope {
  public:
   explicit NameScope(std::string name);

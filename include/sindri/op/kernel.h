@@ -24,6 +24,7 @@ struct Buffer {
   template <class T> T* as() const { return static_cast<T*>(data); }
 };
 
+/// What a kernel is asked to serve: an op, its attributes, and the metas of its operands and results.
 struct KernelQuery {
   const OpDef& op;
   const Attrs& attrs;
@@ -33,6 +34,7 @@ struct KernelQuery {
   Device device() const { return !in.empty() ? in[0].device : !out.empty() ? out[0].device : Device{}; }
 };
 
+/// What a kernel may use while it runs, beside its operands.
 struct ExecContext {
   void* workspace = nullptr;  ///< Kernel::workspace_bytes() bytes of the device, 64-byte aligned, contents undefined
   /// The queue that a kernel of an asynchronous device puts its work on (a backend's own class, with its library handles); null on the CPU,
@@ -57,6 +59,7 @@ class Kernel {
 
 using SimpleKernelFn = void (*)(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out);
 
+/// A kernel as it is registered: what it serves, and how it is made.
 struct KernelDef {
   const char* op;
   const char* name;  ///< "onednn", "avx", "reference"

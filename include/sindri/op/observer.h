@@ -20,6 +20,7 @@ struct KernelEvent {
   std::chrono::steady_clock::time_point begin, end;
 };
 
+/// Told of every kernel that runs, while it is set.
 class SINDRI_API KernelObserver {
  public:
   virtual ~KernelObserver() = default;

@@ -63,6 +63,7 @@ enum class OpRole : uint8_t {
   kGroupUpdate,  ///< one kind of optimizer update for many parameters
 };
 
+/// What the engine has to know of an op beside its shapes and its gradient.
 struct OpTraits {
   AmpClass amp = AmpClass::kFollow;
   uint32_t amp_wide = 0;  ///< kMixed: inputs that stay float32 (parameters and statistics)
@@ -88,6 +89,7 @@ struct OpTraits {
   OpRole role = OpRole::kNone;
 };
 
+/// An op: name, documentation, attributes, traits, shape rule and gradient rule.
 struct OpDef {
   const char* name;  ///< unique, snake_case
   const char* doc;  ///< shapes, formula, errors, source

@@ -8,6 +8,7 @@
 
 namespace sindri::ops {
 
+/// Geometry of a convolution.
 struct Conv2dAttrs {
   std::vector<int64_t> stride = {1, 1};  ///< rows, columns
   std::vector<int64_t> pad = {0, 0, 0, 0};  ///< zeros added at top, bottom, left, right

@@ -7,6 +7,7 @@
 
 namespace sindri::ops {
 
+/// What batch norm gives: the normalised tensor, and the statistics that it used.
 struct BatchNormOut {
   Tensor y;  ///< as x
   Tensor mean;  ///< [C] float32 (float64 for float64 x), batch mean

@@ -8,6 +8,7 @@
 
 namespace sindri::ops {
 
+/// Geometry of a pooling window.
 struct Pool2dAttrs {
   std::vector<int64_t> kernel = {1, 1};
   std::vector<int64_t> stride = {1, 1};
