@@ -20,6 +20,7 @@ build_packages=(
   python3-dev python3-venv                                                               # Python package
   libopenmpi-dev openmpi-bin                                                             # mpi backend
   iproute2                                                                               # tests of several hosts
+  doxygen                                                                                # reference of the C++ library
 )
 format_packages=(clang-format clang-tidy shellcheck lintian mmdebstrap)  # the last two: scripts/package/test_bare.sh
 

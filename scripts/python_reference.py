@@ -3,8 +3,8 @@
 
 usage: PYTHONPATH=python python_reference.py FOLDER
 
-Public are the modules whose path has no part that begins with an underscore and that say by `__all__` what they hold. Fails where a page's link leads
-to no page or place, and where a public class or function of those modules has no docstring.
+Public are the modules whose path has no part that begins with an underscore and that say by `__all__` what they hold. Fails where a link leads to
+no page, class or function, and where a public class or function of those modules has no docstring.
 """
 import html.parser
 import importlib
@@ -58,14 +58,18 @@ class Links(html.parser.HTMLParser):
 
 
 def broken_links(folder):
+    """Links to a page, or to a class or function, that is not there. What is private has none: lists of inherited members name it all the same."""
     pages = {path.resolve(): Links(path.read_text()) for path in folder.rglob("*.html")}
     for path, page in pages.items():
         for target in page.targets:
-            if target and not target.startswith(("http:", "https:", "mailto:")):
-                file, _, place = target.partition("#")
-                to = (path.parent / file).resolve() if file else path
-                if to not in pages or (place and place not in pages[to].places):
-                    yield f"{path.relative_to(folder.resolve())}: {target}"
+            if not target or target.startswith(("http:", "https:", "mailto:")):
+                continue
+            file, _, place = target.partition("#")
+            if any(part.startswith("_") for part in [*pathlib.PurePosixPath(file).parts, *place.split(".")]):
+                continue
+            to = (path.parent / file).resolve() if file else path
+            if to not in pages or (place and place.split(".")[0] not in pages[to].places):
+                yield f"{path.relative_to(folder.resolve())}: {target}"
 
 
 def main():

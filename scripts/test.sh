@@ -113,6 +113,7 @@ fi
 
 if [[ -z $only && $fast -eq 0 && $preset == release ]]; then
   count "installed package" bash scripts/test_package.sh "build/$preset"
+  count "API references" bash scripts/api_reference.sh
 fi
 
 # A program that crashed wrote no results: it counts as one failure.
@@ -121,7 +122,7 @@ passed=$((passed + cases_passed))
 failed=$((failed + cases_failed))
 if [[ $ctest_ok -eq 0 && $failed -eq 0 ]]; then failed=1; fi
 step "done"
-if [[ $fast -eq 1 ]]; then echo "left out by --fast: app, launch, measure, models, ops_sim, lab, slow cases, the installed package"; fi
+if [[ $fast -eq 1 ]]; then echo "left out by --fast: app, launch, measure, models, ops_sim, lab, slow cases, the installed package, API references"; fi
 if [[ $cases_skipped -gt 0 ]]; then echo "$cases_skipped skipped (reasons above)"; fi
 echo "$passed passed, $failed failed"
 [[ $failed -eq 0 ]]

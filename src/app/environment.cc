@@ -36,7 +36,8 @@ const std::vector<std::string>& known_variables() {
       "SINDRI_KERNEL",        "SINDRI_DATA_PLAN",    "SINDRI_KERNEL_CHOICES", "SINDRI_LIBRARIES",    "SINDRI_STRICT_TARGET",
       "SINDRI_DEVICE_TARGET", "SINDRI_DEVICE_ID",    "SINDRI_RANK",           "SINDRI_WORLD_SIZE",   "SINDRI_LOCAL_RANK",
       "SINDRI_LOCAL_SIZE",    "SINDRI_MASTER",       "SINDRI_MASTER_PORT",    "SINDRI_JOB_TOKEN",    "SINDRI_COMM_LOG_DIR",
-      "SINDRI_RESTARTS",      "SINDRI_RESULT_FILE",  "SINDRI_NCCL_LIBRARY",   "SINDRI_PROGRESS"};
+      "SINDRI_RESTARTS",      "SINDRI_RESULT_FILE",  "SINDRI_NCCL_LIBRARY",   "SINDRI_PROGRESS",
+      "SINDRI_JPEG_ENTROPY"};
   return names;
 }
 
@@ -86,6 +87,8 @@ void check_values() {
   }
   if (const std::string plan = value_of("SINDRI_DATA_PLAN"); !plan.empty() && plan != "none")
     refuse("SINDRI_DATA_PLAN", "the only plan to choose is none", "use none, or leave it out");
+  if (const std::string decoder = value_of("SINDRI_JPEG_ENTROPY"); !decoder.empty() && decoder != "library")
+    refuse("SINDRI_JPEG_ENTROPY", "the only decoder to choose is library", "use library, or leave it out");
   (void)cpu_isa();  // these name their variable themselves
   (void)num_threads();
   (void)kernel_choices();

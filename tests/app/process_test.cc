@@ -178,6 +178,7 @@ TEST(Environment, ValuesAndNames) {
   expect_error(with("SINDRI_LOG", "foo"), 2, "E2010", {"'foo'", "SINDRI_LOG", "debug"});
   expect_error(with("SINDRI_LOG", "graph=loud"), 2, "E2010", {"'graph=loud'"});
   expect_error(with("SINDRI_KERNEL", "onednnn"), 2, "E2010", {"SINDRI_KERNEL", "did you mean 'onednn'"});
+  expect_error(with("SINDRI_JPEG_ENTROPY", "libjpeg"), 2, "E2010", {"SINDRI_JPEG_ENTROPY", "use library"});
   expect_error(run({"train", "--config", "configs/digits.yaml", "--dry-run"}, {.environment = {{"SINDRI_CPU_ISA", "foo"}}}), 2, "E2010",
                {"SINDRI_CPU_ISA=foo is not known\n  where: environment\n"});
   const std::pair<const char*, const char*> names[] = {
