@@ -24,7 +24,7 @@ from sindri.nn.cell import Cell
 from sindri.nn.layer.container import CellList
 from sindri.nn.learning_rate_schedule import LearningRateSchedule
 
-__all__ = ["Optimizer", "opt_init_args_register"]
+__all__ = ["Optimizer", "NativeOptimizer", "opt_init_args_register"]
 
 _ops = _core.ops
 _GROUP_KEYS = ("params", "lr", "weight_decay", "order_params", "grad_centralization")
