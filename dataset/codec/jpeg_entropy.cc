@@ -20,10 +20,10 @@ struct EntropyDecoder {
 };
 
 // Places of coefficients; damaged data may count beyond the last one, as far as two runs reach.
-constexpr int kOrder[64 + 32] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13,
-                                 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31,
-                                 39, 46, 53, 60, 61, 54, 47, 55, 62, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63,
-                                 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63};
+constexpr int kOrder[64 + 32] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48, 41, 34,
+                                 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+                                 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63, 63, 63, 63, 63, 63, 63, 63, 63,
+                                 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63};
 
 // An MCU takes at most 10 blocks of 64 coefficients of 16 + 15 bits: so many bytes it may read, also behind the last segment, before that is noticed.
 constexpr ptrdiff_t kMostOfAnMcu = 2560;
@@ -46,7 +46,8 @@ bool library_asked_for() {
 }  // namespace
 
 void JpegCodes::set(const JHUFF_TBL& table, bool ac) {
-  if (made_ && ac == ac_ && std::memcmp(table.bits, made_of_.bits, sizeof table.bits) == 0 && std::memcmp(table.huffval, made_of_.huffval, sizeof table.huffval) == 0)
+  if (made_ && ac == ac_ && std::memcmp(table.bits, made_of_.bits, sizeof table.bits) == 0 &&
+      std::memcmp(table.huffval, made_of_.huffval, sizeof table.huffval) == 0)
     return;
   made_of_ = table;
   ac_ = ac;

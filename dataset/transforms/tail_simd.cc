@@ -72,7 +72,7 @@ void tail_split(const uint8_t* src, int64_t stride, int64_t rows, int64_t width,
 }
 
 void tail_join(const uint8_t* planes, int64_t plane, int64_t n, uint8_t* __restrict pixels) {
-  const uint8_t *__restrict r = planes, *__restrict g = planes + plane, *__restrict b = planes + 2 * plane;
+  const uint8_t* __restrict r = planes, * __restrict g = planes + plane, * __restrict b = planes + 2 * plane;
 #ifdef __AVX2__
   const bool done = for_each_16(n, [&](int64_t x) {
     const __m128i p = load(r + x), q = load(g + x), s = load(b + x);

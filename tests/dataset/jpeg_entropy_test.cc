@@ -172,9 +172,7 @@ TEST(JpegEntropy, TakesDamageAsTheLibraryDoes) {
       EXPECT_TRUE(want || !got) << "the library refuses it: " << what << ", " << form.h << "x" << form.v << ", quality " << form.quality << ", restart "
                                 << form.restart;
       stricter += want && !got ? 1 : 0;
-      if (got && want) {
-        EXPECT_EQ(*got, *want) << what;
-      }
+      if (got && want) { EXPECT_EQ(*got, *want) << what; }
       ++(want ? whole : damaged);
     };
     const size_t step = std::max<size_t>(1, file.size() / 700);
