@@ -131,6 +131,7 @@ std::pair<Tensor, Gradients> DataParallel::State::gradients(const GradientsStage
       for (const Local& l : locals)
         if (l.written) l.others[static_cast<size_t>(j - 1)]->assign(l.own->value());
       all.uses.insert(all.uses.end(), g.uses.begin(), g.uses.end());
+      all.samples += g.samples;
       if (g.skip.defined()) all.skip = all.skip.defined() ? ops::logical_or(all.skip, g.skip) : g.skip;
     }
     TensorList of_params = std::move(g.of_params);

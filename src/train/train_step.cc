@@ -33,6 +33,7 @@ std::pair<Tensor, Gradients> loss_and_gradients(const TrainStep& step, const Bat
   Gradients g = tape.backward({loss}, {seed}, {}, params);
   for (ParamUse& use : g.uses) use.loss_scale = loss_scale;
   g.variant = step.current_variant;
+  g.samples = batch.empty() || batch[0].rank() == 0 ? 0 : batch[0].shape()[0];
   return {loss, std::move(g)};
 }
 
@@ -66,6 +67,7 @@ std::pair<Tensor, Gradients> gradients_in_parts(const TrainStep& step, const Bat
       continue;
     }
     loss = ops::add(loss, part_loss);
+    grads.samples += part.samples;
     for (size_t p = 0; p < part.of_params.size(); ++p) grads.of_params[p] = ops::add(grads.of_params[p], part.of_params[p]);
     grads.uses.insert(grads.uses.end(), part.uses.begin(), part.uses.end());
   }

@@ -135,6 +135,10 @@ TrainPosition load_training_state(const std::string& path, nn::Cell& network, op
 
 TrainPosition load_training_state(const LoadedCheckpoint& file, nn::Cell& network, optim::Optimizer& optimizer, LossScaleManager* loss_scale_manager,
                                   const std::vector<Parameter*>& algorithm_state) {
+  std::map<std::string, TensorMeta> stored;
+  for (const CheckpointEntry& e : file.entries)
+    if (e.kind == CheckpointEntry::kTensor) stored[e.name] = e.tensor.meta();
+  optimizer.expect_state(stored);
   std::map<std::string, Parameter*> by_name;
   std::vector<WantedParam> wanted;
   for (const auto& [name, p] : all_state(network, &optimizer, loss_scale_manager, algorithm_state)) {

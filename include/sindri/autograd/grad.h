@@ -52,6 +52,7 @@ struct Gradients {
   Tensor inv_scale;
   Tensor skip;  ///< bool scalar: true when the update must be left out; undefined: it never is
   int variant = 0;  ///< which form of the step they come from (TrainStep::variant)
+  int64_t samples = 0;  ///< rows of the batch whose mean loss this is; 0: not known
 };
 
 /// What a tape keeps beyond that which its gradient rules read.

@@ -1,6 +1,7 @@
 // Optimizer: groups, learning rates and weight decay around the rule for one tensor (MindSpore: nn.Optimizer).
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -120,6 +121,8 @@ class SINDRI_API Optimizer {
   virtual const OptimizerOptions& base_options() const;
   /// All state that a checkpoint must carry, named as MindSpore names it (`moments.<param>`, "global_step", "learning_rate", …).
   virtual std::vector<Parameter*> state();
+  /// Before state is read from a file: what the file holds, by name. An optimizer whose state begins with its first step makes it here.
+  virtual void expect_state(const std::map<std::string, TensorMeta>& stored) { (void)stored; }
   /// The states of parameters()[i], as the rule gets them (`moment1.<param>`, `moment2.<param>`).
   virtual const std::vector<Parameter*>& state_of(size_t i) const;
   /// Scalar states that all parameters share ("beta1_power").

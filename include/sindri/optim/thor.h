@@ -1,0 +1,85 @@
+// THOR: natural gradients from Kronecker-factored curvature, refreshed once in a while.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sindri/optim/optimizer.h"
+
+namespace sindri::optim {
+
+/// Options of Thor. The first twelve are MindSpore's nn.thor, with its defaults.
+struct ThorOptions {
+  LearningRate learning_rate = 0.1;
+  /// λ ≥ 0 by update: a number, a table with one entry per update of the training, or a schedule. Each factor gets the square root of it on its
+  /// diagonal (of λ/positions for convolutions) before it is inverted.
+  LearningRate damping = 0.03;
+  double momentum = 0.9;
+  WeightDecay weight_decay = 0;  ///< of every parameter that decay_filter takes, added behind the preconditioning
+  double loss_scale = 1;
+  /// How many items one rank's loss is the mean of (for a mean over tokens, tokens); 0: the samples of the batch.
+  int64_t batch_size = 0;
+  bool use_nesterov = false;
+  std::function<bool(const Parameter&)> decay_filter = {};  ///< which parameters decay; undefined: all
+  bool enable_clip_grad = false;  ///< each tensor's step before momentum has a norm of at most 1
+  int64_t frequency = 100;  ///< curvature is taken and inverted at updates 0, frequency, 2·frequency, …; 1: at each
+  int64_t block_size = 128;  ///< a factor keeps its diagonal blocks of this width; 0: the whole factor
+  /// How much of the running average of a factor stays at a refresh; 0: the factors of one batch alone. It begins with the first batch's.
+  double factor_decay = 0;
+  /// κ > 0: all preconditioned gradients are multiplied by min(1, sqrt(κ/(lr²·Σ<U, g>))) (KAISA's kl_clip); 0: off.
+  double kl_clip = 0;
+  /// {ω1, ω2}: a parameter's curvature is kept where the trace of its Fisher block changed by at most ω1 relative to the last one that was
+  /// taken, and for good once it changed by less than ω2 (THOR, AAAI 2021, "trace rule"); empty: never kept.
+  std::vector<double> trace_rule = {};
+  GradClip grad_clip = {};
+};
+
+/// THOR (Chen et al., AAAI 2021; MindSpore: nn.thor): for the weights of matrix products and convolutions and for embedding tables
+///
+///   U = G⁻¹·dW·A⁻¹,   A = E[aᵀa],  G = E[gᵀg]      a: what the weight meets, g: the gradient of one sample with respect to its result
+///
+/// with damped factors of one mini-batch that are reused for `frequency` updates; gamma and beta of layer norms by a diagonal rule; other parameters
+/// take their gradient. Behind that come weight decay, clipping and momentum: v = momentum·v + U; w -= lr·v. What a weight meets is read from the
+/// uses that the training step keeps (ParamUse), so that networks stay as they are.
+///
+/// State: `moments.<param>`, momentum; from the first refresh on matrix_a_inv.<param> and matrix_g_inv.<param> ([blocks, width, width]; an
+/// embedding's matrix_a_inv is a vector), thor_ready, with factor_decay matrix_a.<param>, matrix_g.<param>, and with trace_rule thor_trace.<param>.
+class SINDRI_API Thor final : public Optimizer {
+ public:
+  using Options = ThorOptions;
+  /// Throws ValueError for numbers out of range, and as Optimizer.
+  Thor(Params params, const Options& o);
+  ~Thor() override;
+
+  bool wants_uses() const override { return true; }
+  /// The natural gradients, and unscaled ones of everything else. Throws ValueError where the step gives no uses.
+  Gradients precondition(Gradients g) override;
+  /// 0: curvature is taken and inverted; 1: what is there is used. Throws ValueError behind the end of a table of dampings.
+  int variant(int64_t step) const override;
+  std::vector<Parameter*> state() override;
+  void expect_state(const std::map<std::string, TensorMeta>& stored) override;
+
+  /// Curvature of one parameter.
+  struct Curvature {
+    std::string param;
+    std::string kind;  ///< "matmul", "conv2d", "embedding"
+    int64_t a_dim = 0, g_dim = 0;  ///< widths of the factors
+    int64_t bytes = 0;  ///< of the inverses
+  };
+  /// What is preconditioned, in the order of parameters(); empty before the first refresh.
+  std::vector<Curvature> curvature() const;
+
+ protected:
+  std::vector<Slot> slots() const override { return {{.prefix = "moments"}}; }
+  bool filters_decay() const override { return false; }
+  Tensor update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                const std::vector<Parameter*>& state) override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> thor_;
+};
+
+}  // namespace sindri::optim

@@ -1,0 +1,60 @@
+// Attributes of the ops of this folder, and how a factor lies in blocks. Private to ops/curvature/.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sindri/op/attrs.h"
+#include "sindri/op/kernel.h"
+
+namespace sindri::curvature {
+
+struct GramAttrs {
+  int64_t block = 0;
+  SINDRI_ATTRS(GramAttrs, block)
+};
+struct Conv2dGramAttrs {
+  std::vector<int64_t> kernel = {1, 1};
+  std::vector<int64_t> stride = {1, 1};
+  std::vector<int64_t> pad = {0, 0, 0, 0};
+  std::vector<int64_t> dilation = {1, 1};
+  int64_t groups = 1;
+  int64_t block = 0;
+  SINDRI_ATTRS(Conv2dGramAttrs, kernel, stride, pad, dilation, groups, block)
+};
+struct DampedInverseAttrs {
+  int64_t d = 0;
+  SINDRI_ATTRS(DampedInverseAttrs, d)
+};
+struct BlockPreconditionAttrs {
+  int64_t groups = 1;
+  double scale = 1;
+  SINDRI_ATTRS(BlockPreconditionAttrs, groups, scale)
+};
+
+/// A factor of width d in blocks of width b.
+struct Blocks {
+  int64_t d = 0, b = 0;
+  /// `wanted` as an op is told it: 0, or more than d, for one block.
+  static Blocks of(int64_t d, int64_t wanted) { return {d, wanted == 0 ? d : std::min(wanted, d)}; }
+  int64_t count() const { return b == 0 ? 0 : (d + b - 1) / b; }
+  int64_t begin(int64_t i) const { return i * b; }
+  int64_t width(int64_t i) const { return std::min(b, d - i * b); }  ///< of block i without its padding
+};
+
+/// What rows a convolution sees: sizes of x, of the result, and of the window.
+struct Window {
+  int64_t n, c, h, w, oh, ow, kh, kw, stride_h, stride_w, pad_top, pad_left, dilation_h, dilation_w, groups;
+  int64_t rows() const { return n * oh * ow; }
+  int64_t channels() const { return c / groups; }  ///< of a group
+  int64_t d() const { return channels() * kh * kw; }
+  /// Whether rows are those of x itself, [n·h·w, c].
+  bool is_x() const { return kh == 1 && kw == 1 && oh == h && ow == w && stride_h == 1 && stride_w == 1 && pad_top == 0 && pad_left == 0; }
+};
+/// Throws ShapeError, ValueError for sizes that do not fit.
+Window window_of(const Conv2dGramAttrs& attrs, const TensorMeta& x);
+/// x [rows, d] as one.
+Window window_of_matrix(const TensorMeta& x);
+
+}  // namespace sindri::curvature

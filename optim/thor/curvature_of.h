@@ -1,0 +1,45 @@
+// What the uses of a Parameter say of its curvature. Private to optim/thor/.
+#pragma once
+#include <vector>
+
+#include "sindri/autograd/grad.h"
+
+namespace sindri::optim::thor {
+
+enum class Kind {
+  kPlain,  ///< no rule: its gradient is taken as it is
+  kMatrix,  ///< of a matrix product
+  kConv,
+  kEmbedding,
+  kNorm,  ///< gamma or beta of a layer norm
+};
+
+/// A parameter with the uses that one step made of it, all of one kind and size.
+struct Layer {
+  Parameter* param = nullptr;
+  Kind kind = Kind::kPlain;
+  std::vector<const ParamUse*> uses = {};
+  int64_t groups = 1;  ///< of a convolution; each has factors of its own
+  int64_t a_dim = 0;  ///< width of A (of one group); an embedding's number of rows
+  int64_t g_dim = 0;  ///< width of G (of one group)
+  int64_t positions = 1;  ///< how many output positions of a sample share a weight: hw of thor.md
+  bool transposed = false;  ///< a matrix that is stored [a_dim, g_dim]
+
+  bool factored() const { return kind == Kind::kMatrix || kind == Kind::kConv || kind == Kind::kEmbedding; }
+};
+
+/// params with their uses. One whose uses differ in kind or size (a table that is also a classifier's weight), or have no rule, is plain.
+std::vector<Layer> layers_of(const std::vector<Parameter*>& params, const std::vector<ParamUse>& uses);
+
+/// What a use gives the factors: sums over `rows` of products of rows, in diagonal blocks of width `block` (0: whole), [blocks, width, width],
+/// [groups·blocks, width, width] for convolutions. An embedding's a is how often each row was asked for.
+struct Moments {
+  Tensor a, g;  ///< g of the output's gradient as the tape has it, scaled by the loss scale and the mean over samples
+  int64_t rows = 0;
+};
+Moments moments_of(const Layer& layer, const ParamUse& use, int64_t block);
+
+/// scale·G⁻¹·grad·A⁻¹ in the parameter's shape and grad's type; with an embedding's a_inv, a vector, scale·diag(a_inv)·grad·G⁻¹.
+Tensor preconditioned(const Layer& layer, const Tensor& grad, const Tensor& a_inv, const Tensor& g_inv, double scale);
+
+}  // namespace sindri::optim::thor
