@@ -31,15 +31,19 @@ void check(bool ok, const char* what, const std::string& got, const char* fix) {
   if (!ok) throw ValueError(fmt::format("THOR: {}, got {}", what, got), "", fix);
 }
 
+void check_damping(const LearningRate& damping) {
+  check(damping.dynamic() || damping.constant() >= 0, "damping must not be negative", fmt::format("{}", damping.constant()), "0.03 is usual");
+  for (const float d : damping.per_step()) check(d >= 0, "damping must not be negative", fmt::format("{}", d), "every entry of the table is a damping");
+}
+
 void check_options(const ThorOptions& o) {
+  check_damping(o.damping);
   check(o.momentum >= 0, "momentum must not be negative", fmt::format("{}", o.momentum), "0.9 is usual");
   check(o.frequency >= 1, "frequency must be at least 1", fmt::format("{}", o.frequency), "give the number of updates between two refreshes of the curvature");
   check(o.batch_size >= 0, "batch_size must not be negative", fmt::format("{}", o.batch_size), "0 takes the samples of the batch");
   check(o.block_size >= 0, "block_size must not be negative", fmt::format("{}", o.block_size), "128 is usual, 0 keeps whole factors");
   check(o.factor_decay >= 0 && o.factor_decay < 1, "factor_decay must be in [0, 1)", fmt::format("{}", o.factor_decay), "0 takes the factors of one batch, 0.95 is KAISA's");
   check(o.kl_clip >= 0, "kl_clip must not be negative", fmt::format("{}", o.kl_clip), "0 turns it off, 0.001 is KAISA's");
-  check(o.damping.dynamic() || o.damping.constant() >= 0, "damping must not be negative", fmt::format("{}", o.damping.constant()), "0.03 is usual");
-  for (const float d : o.damping.per_step()) check(d >= 0, "damping must not be negative", fmt::format("{}", d), "every entry of the table is a damping");
   const auto& t = o.trace_rule;
   check(t.empty() || (t.size() == 2 && t[0] >= t[1] && t[1] >= 0), "trace_rule must be two numbers, the first at least as large as the second",
         fmt::format("[{}]", fmt::join(t, ", ")), "[0.01, 0] is the paper's THOR, [0.01, 0.001] its THOR_stop");
@@ -94,6 +98,11 @@ Thor::Thor(Params params, const Options& o) : Optimizer("THOR", with_filter(std:
 }
 
 Thor::~Thor() = default;
+
+void Thor::set_damping(const LearningRate& damping) {
+  check_damping(damping);
+  thor_->o.damping = damping;
+}
 
 // λ of this update. Behind a table's end its last value holds for who does not ask variant(), which refuses that.
 Tensor Thor::Impl::damping(const Tensor& global_step) const {
@@ -337,14 +346,23 @@ std::vector<Thor::Curvature> Thor::curvature() const {
 
 namespace {
 
+LearningRate damping_of(const SettingValues& v) {
+  const std::vector<double>& damping = v.get_list("damping");
+  if (damping.empty()) throw ValueError("damping is an empty list", "damping", "give one number, or one for each update");
+  if (damping.size() > 1) return std::vector<float>(damping.begin(), damping.end());
+  const double decay = v.get_float("damping_decay");
+  if (decay == 1) return damping[0];
+  return std::make_shared<ExponentialDecayLR>(damping[0], decay, v.get_int("damping_decay_steps"));
+}
+
 const auto& kThor = optimizers().add({
     .name = "thor",
     .doc = "natural gradients from Kronecker factors in blocks, with momentum (Chen et al. 2021)",
     .settings = {momentum_setting("0.9"),
                  nesterov_setting("momentum"),
-                 {.name = "damping", .type = SettingType::kFloat, .fallback = "0.03", .doc = "added to the curvature before it is inverted", .min = 0},
+                 {.name = "damping", .type = SettingType::kFloatList, .fallback = "0.03", .doc = "added to the curvature before it is inverted: one number, or one for each update", .min = 0},
                  {.name = "damping_decay", .type = SettingType::kFloat, .fallback = "1", .doc = "damping is multiplied by it every damping_decay_steps", .min = 1e-30, .max = 1},
-                 {.name = "damping_decay_steps", .type = SettingType::kFloat, .fallback = "1000", .doc = "steps of the damping's decay, which is smooth", .min = 1, .unit = "updates"},
+                 {.name = "damping_decay_steps", .type = SettingType::kInt, .fallback = "1000", .doc = "steps of the damping's decay, which is smooth", .min = 1, .unit = "updates"},
                  {.name = "frequency", .type = SettingType::kInt, .fallback = "100", .doc = "curvature is taken and inverted every so many updates", .min = 1, .unit = "updates"},
                  {.name = "batch_size", .type = SettingType::kInt, .fallback = "0", .doc = "items a rank's loss is the mean of; 0: the samples of its batch", .min = 0},
                  {.name = "block_size", .type = SettingType::kInt, .fallback = "128", .doc = "width of the diagonal blocks that are kept of a factor; 0: all of it", .min = 0},
@@ -357,9 +375,7 @@ const auto& kThor = optimizers().add({
                                [](auto& o, const SettingValues& v) {
                                  o.momentum = v.get_float("momentum");
                                  o.use_nesterov = v.get_bool("nesterov");
-                                 const double damping = v.get_float("damping"), decay = v.get_float("damping_decay");
-                                 if (decay == 1) o.damping = damping;
-                                 else o.damping = std::make_shared<ExponentialDecayLR>(damping, decay, static_cast<int64_t>(v.get_float("damping_decay_steps")));
+                                 o.damping = damping_of(v);
                                  o.frequency = v.get_int("frequency");
                                  o.batch_size = v.get_int("batch_size");
                                  o.block_size = v.get_int("block_size");

@@ -19,6 +19,7 @@
 #include "sindri/core/shape.h"
 #include "sindri/core/tensor.h"
 #include "sindri/op/attrs.h"
+#include "sindri/op/op_def.h"
 #include "sindri/op/parameter.h"
 
 namespace sindri::python {
@@ -131,6 +132,8 @@ Tensor number_beside(const Tensor& t, py::handle number, NumberKind kind);
 Tensor number_compared(const Tensor& t, py::handle number, NumberKind kind);
 /// Python objects by the fields' names; lists and shapes are tuples.
 py::dict attrs_dict(const Attrs& attrs);
+/// Attributes of an op from a dict, each in its field's own type.
+AttrFields to_fields(const OpDef& op, const py::dict& attrs);
 py::object to_python(Tensor t);
 py::object to_python(std::shared_ptr<Parameter> p);
 py::tuple to_python_tuple(const std::vector<Tensor>& ts);

@@ -27,23 +27,6 @@ AttrValue to_attr(py::handle h) {
   return to_dtype(h);
 }
 
-// A field's own type decides: a tuple may be a Shape or a list, an int a double.
-AttrFields to_fields(const OpDef& op, const py::dict& attrs) {
-  AttrFields fields;
-  const Attrs defaults = op.attrs.make({});
-  for (const auto& [key, value] : attrs) {
-    AttrField f{py::cast<std::string>(key), to_attr(value)};
-    for (const AttrField& d : defaults.fields()) {
-      if (d.name != f.name) continue;
-      if (std::holds_alternative<double>(d.value) && std::holds_alternative<int64_t>(f.value)) f.value = static_cast<double>(std::get<int64_t>(f.value));
-      if (std::holds_alternative<Shape>(d.value)) f.value = to_shape(value);
-      if (std::holds_alternative<std::vector<double>>(d.value)) f.value = py::cast<std::vector<double>>(value);
-    }
-    fields.push_back(std::move(f));
-  }
-  return fields;
-}
-
 py::object param_use_input(const std::string& name, const py::dict& attrs, const std::vector<Tensor>& operands, size_t operand) {
   ParamUse use;
   use.op = &find_op(name);
@@ -82,6 +65,23 @@ void bind_written(py::module_& m) {
 }
 
 }  // namespace
+
+// A field's own type decides: a tuple may be a Shape or a list, an int a double.
+AttrFields to_fields(const OpDef& op, const py::dict& attrs) {
+  AttrFields fields;
+  const Attrs defaults = op.attrs.make({});
+  for (const auto& [key, value] : attrs) {
+    AttrField f{py::cast<std::string>(key), to_attr(value)};
+    for (const AttrField& d : defaults.fields()) {
+      if (d.name != f.name) continue;
+      if (std::holds_alternative<double>(d.value) && std::holds_alternative<int64_t>(f.value)) f.value = static_cast<double>(std::get<int64_t>(f.value));
+      if (std::holds_alternative<Shape>(d.value)) f.value = to_shape(value);
+      if (std::holds_alternative<std::vector<double>>(d.value)) f.value = py::cast<std::vector<double>>(value);
+    }
+    fields.push_back(std::move(f));
+  }
+  return fields;
+}
 
 py::dict attrs_dict(const Attrs& attrs) {
   py::dict d;

@@ -2,7 +2,9 @@
 #include "python/src/casters.h"
 #include "python/src/settings.h"
 #include "sindri/optim/lamb.h"
+#include "sindri/op/op_def.h"
 #include "sindri/optim/registry.h"
+#include "sindri/optim/thor.h"
 
 namespace sindri::python {
 
@@ -89,6 +91,49 @@ class PyOptimizer {
     const TensorList grads = tensors(gradients), lr = tensors(rates), decay = tensors(decays);
     keep();
     without_lock(elements(grads), [&] { optimizer_->apply_rule(grads, lr, decay, skip, advance); });
+  }
+  /// What precondition makes of gradients and their uses (tuples of sindri.autograd.ParamUse), in the form `variant`; a skipped step keeps its state.
+  py::tuple precondition(const py::iterable& gradients, const py::iterable& uses, int variant, const Tensor& skip, int64_t samples) {
+    Gradients g;
+    g.of_params = tensors(gradients), g.skip = skip, g.variant = variant, g.samples = samples;
+    for (const py::handle h : uses) g.uses.push_back(param_use(py::reinterpret_borrow<py::tuple>(h)));
+    keep();
+    without_lock(elements(g.of_params), [&] { g = optimizer_->precondition(std::move(g)); });
+    return to_python_tuple(g.of_params);
+  }
+  int variant(int64_t step) const {
+    const py::gil_scoped_release release;
+    return optimizer_->variant(step);
+  }
+  /// State that was made since this was asked last: of optimizers whose state begins with their first step.
+  py::list new_states() {
+    py::list out;
+    for (Parameter* p : optimizer_->state()) {
+      const auto known = [p](const auto& k) { return k.get() == p; };
+      if (std::any_of(kept_.begin(), kept_.end(), known)) continue;
+      kept_.push_back(std::shared_ptr<Parameter>(optimizer_, p));
+      out.append(hand_out(p));
+    }
+    return out;
+  }
+  void expect_state(const std::map<std::string, std::pair<std::vector<int64_t>, DType>>& stored) {
+    std::map<std::string, TensorMeta> metas;
+    for (const auto& [name, meta] : stored) metas[name] = {Shape(meta.first), meta.second, Layout::kContiguous, Device{}};
+    optimizer_->expect_state(metas);
+  }
+  void set_damping(const py::object& damping) {
+    auto* const thor = dynamic_cast<optim::Thor*>(optimizer_.get());
+    if (thor == nullptr) throw InternalError(optimizer_->name() + " has no damping");
+    thor->set_damping(rate_of(damping));
+    for (const auto& f : functions_) f->set_step(global_step_.ptr());
+  }
+  /// (parameter, kind, width of A, width of G, bytes of the inverses) of what is preconditioned.
+  py::list curvature() const {
+    const auto* const thor = dynamic_cast<const optim::Thor*>(optimizer_.get());
+    py::list out;
+    if (thor != nullptr)
+      for (const auto& c : thor->curvature()) out.append(py::make_tuple(c.param, c.kind, c.a_dim, c.g_dim, c.bytes));
+    return out;
   }
   /// Of the parameters in update order: which of those given, in the order given.
   std::vector<size_t> order() const {
@@ -179,6 +224,24 @@ class PyOptimizer {
     }
     return out;
   }
+  // A sindri.autograd.ParamUse.
+  static ParamUse param_use(const py::tuple& use) {
+    ParamUse out{.param = slot_of(use[0]).get()};
+    if (const auto op = py::cast<std::string>(use[1]); !op.empty()) {
+      out.op = &find_op(op);
+      out.attrs = out.op->attrs.make(to_fields(*out.op, use[2]));
+    }
+    out.operand = py::cast<size_t>(use[3]);
+    for (const py::handle t : use[4]) out.operands.push_back(to_tensor(t));
+    for (const py::handle step : use[5]) {
+      const auto pair = py::reinterpret_borrow<py::tuple>(step);
+      const OpDef& op = find_op(py::cast<std::string>(pair[0]));
+      out.path.push_back({&op, op.attrs.make(to_fields(op, pair[1]))});
+    }
+    if (!use[6].is_none()) out.output_grad = to_tensor(use[6]);
+    if (!use[7].is_none()) out.loss_scale = to_tensor(use[7]);
+    return out;
+  }
   // State as a Parameter of Python's, which keeps the optimizer alive.
   py::object hand_out(Parameter* p) {
     p->requires_grad = true;  // as MindSpore's clones of parameters have it
@@ -210,6 +273,13 @@ void bind_optim(py::module_& m) {
            "Updates every parameter; where the bool `skip` is true all stays as it is.")
       .def("apply_rule", &PyOptimizer::apply_rule, py::arg("gradients"), py::arg("rates"), py::arg("decays") = py::tuple(), py::arg("skip") = py::none(),
            py::arg("advance") = true, "The rule alone, for gradients that are decayed, centralised and unscaled already.")
+      .def("precondition", &PyOptimizer::precondition, py::arg("gradients"), py::arg("uses"), py::arg("variant"), py::arg("skip") = py::none(),
+           py::arg("samples") = 0, "The gradients that apply gets, of those of a step and its uses (tuples of ParamUse).")
+      .def("variant", &PyOptimizer::variant, py::arg("step"), "Which form that step takes.")
+      .def("new_states", &PyOptimizer::new_states, "State that was made since this was asked last.")
+      .def("expect_state", &PyOptimizer::expect_state, py::arg("stored"), "What a file holds, (shape, type) by name, before state is read from it.")
+      .def("set_damping", &PyOptimizer::set_damping, py::arg("damping"), "THOR's: a number, a list or a Cell of the step.")
+      .def("curvature", &PyOptimizer::curvature, "THOR's: (parameter, kind, width of A, width of G, bytes of the inverses) of what is preconditioned.")
       .def("order", &PyOptimizer::order)
       .def("states", &PyOptimizer::states, py::arg("slot"))
       .def("shared", &PyOptimizer::shared)

@@ -60,6 +60,8 @@ class SINDRI_API Thor final : public Optimizer {
   int variant(int64_t step) const override;
   std::vector<Parameter*> state() override;
   void expect_state(const std::map<std::string, TensorMeta>& stored) override;
+  /// Another damping from the next step on. Throws ValueError for a negative one.
+  void set_damping(const LearningRate& damping);
 
   /// Curvature of one parameter.
   struct Curvature {

@@ -1,18 +1,152 @@
-"""THOR. It comes with the second-order part; until then calling it raises NotYetError."""
+"""THOR: natural gradients from Kronecker-factored curvature, refreshed once in a while."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable, Optional, Sequence, Tuple
 
-from sindri.common.not_yet import not_yet
+from sindri import _core
+from sindri._check import check_bool, check_float, fail, is_number
+from sindri.common import dtype as mstype
+from sindri.common.parameter import Parameter
+from sindri.common.tensor import Tensor
+from sindri.nn.cell import Cell
+from sindri.nn.learning_rate_schedule import LearningRateSchedule
+from sindri.nn.optim.optimizer import NativeOptimizer
 
 __all__ = ["thor", "THOR"]
 
 
+def _whole(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        fail(TypeError, f"thor: {name} must be an int, got {value!r}")
+    if value < least:
+        fail(ValueError, f"thor: {name} must be at least {least}, got {value}")
+    return int(value)
+
+
+class THOR(NativeOptimizer):
+    """U = G⁻¹·dW·A⁻¹ for the weights of matrix products, convolutions and embeddings, then weight decay and momentum (Chen et al., AAAI 2021; MindSpore:
+    nn.thor). The net stays as it is: what its weights meet is read from the step (sindri.autograd.ParamUse), so any Cell works, also one written by hand.
+
+    The arguments are those of `thor`. State: `moments.<param>`, `momentum`; from the first refresh on `matrix_a_inv.<param>`, `matrix_g_inv.<param>` and
+    `thor_ready`. A step that nobody gives a number (a TrainOneStepCell called without Model) refreshes, as in MindSpore; select_variant(step) gives one.
+    """
+
+    wants_uses = True
+    current_variant: Optional[int] = 0
+
+    def __init__(self, net: Any, learning_rate: Any, damping: Any, momentum: float, weight_decay: float = 0.0, loss_scale: float = 1.0, batch_size: int = 32,
+                 use_nesterov: bool = False, decay_filter: Optional[Callable[[Parameter], bool]] = None, split_indices: Optional[Sequence[int]] = None,
+                 enable_clip_grad: bool = False, frequency: int = 100, *, block_size: int = 128, factor_decay: float = 0.0, kl_clip: float = 0.0,
+                 trace_rule: Optional[Tuple[float, float]] = None) -> None:
+        if not isinstance(net, Cell):
+            fail(TypeError, f"thor: net must be a Cell, got {type(net).__name__}", "pass the network, not its parameters")
+        if decay_filter is not None and not callable(decay_filter):
+            fail(TypeError, f"thor: decay_filter must be a function of a Parameter, got {decay_filter!r}")
+        momentum = check_float("thor", "momentum", momentum, least=0)
+        weight_decay = check_float("thor", "weight_decay", weight_decay, least=0)
+        self.use_nesterov, self.enable_clip_grad = check_bool("thor", "use_nesterov", use_nesterov), check_bool("thor", "enable_clip_grad", enable_clip_grad)
+        self.frequency, batch_size = _whole("frequency", frequency, 1), _whole("batch_size", batch_size, 1)
+        params = list(net.trainable_params())
+        if not params:
+            fail(ValueError, "thor: the net has no parameters to train", "has everything requires_grad=False?")
+        self._build("thor", learning_rate, self._by_decay(params, decay_filter), weight_decay, loss_scale, momentum=momentum, nesterov=self.use_nesterov,
+                    frequency=self.frequency, batch_size=batch_size, clip_each=self.enable_clip_grad, block_size=_whole("block_size", block_size, 0),
+                    factor_decay=check_float("thor", "factor_decay", factor_decay, least=0), kl_clip=check_float("thor", "kl_clip", kl_clip, least=0),
+                    trace_rule=[float(v) for v in trace_rule or ()])
+        self.__dict__["_cell_native"].set_damping(self._damping(damping))
+        (self.momentum,) = self._shared_states()
+        self.params = self.parameters
+        self.moments = self._states(0)
+        self.split_indices = None if split_indices is None else list(split_indices)
+        self.thor = True
+
+    @staticmethod
+    def _by_decay(params: list, decay_filter: Optional[Callable[[Parameter], bool]]) -> list:
+        """Without a filter every parameter decays; groups leave the others as they are, in the order of the net."""
+        decayed = [p for p in params if decay_filter is None or decay_filter(p)]
+        others = [p for p in params if not any(p is d for d in decayed)]
+        groups: list = [{"params": decayed}] if decayed else []
+        if others:
+            groups.append({"params": others, "weight_decay": 0.0})
+        return groups + [{"order_params": params}]
+
+    def _damping(self, damping: Any) -> Any:
+        """A float, a list of them or a Cell of the step."""
+        if isinstance(damping, LearningRateSchedule):
+            return damping
+        if is_number(damping):
+            return check_float("thor", "damping", damping, least=0)
+        values = damping.asnumpy() if isinstance(damping, Tensor) else damping
+        try:
+            values = [float(v) for v in values] if getattr(values, "ndim", 1) else float(values)
+        except (TypeError, ValueError):
+            fail(TypeError, f"thor: damping must be a number, a Tensor, a list of numbers or a LearningRateSchedule, got {damping!r}")
+        if values == []:
+            fail(ValueError, "thor: damping must hold at least one number", "give one for each update of the training")
+        return values
+
+    def get_frequency(self) -> int:
+        """Updates from one refresh of the curvature to the next."""
+        return self.frequency
+
+    @property
+    def cov_step(self) -> Parameter:
+        """The number of updates so far, which the damping is of: global_step, under the name of MindSpore's scripts."""
+        return self.global_step
+
+    def curvature(self) -> list:
+        """(parameter, kind, width of A, width of G, bytes of the inverses) of everything preconditioned; empty before the first step."""
+        return self.__dict__["_cell_native"].curvature()
+
+    def variant(self, step: int) -> int:
+        """0: the step takes the curvature and inverts it, 1: it uses what is there."""
+        return self.__dict__["_cell_native"].variant(step)
+
+    def precondition(self, gradients: Tuple[Tensor, ...], uses: Any) -> Tuple[Tensor, ...]:
+        """The natural gradients, where a parameter has one."""
+        native = self.__dict__["_cell_native"]
+        out = native.precondition(tuple(gradients), tuple(tuple(use) for use in uses), self.current_variant, self.__dict__["_cell_skip"])
+        self._take_over(native.new_states())
+        return out
+
+    def _take_over(self, states: list) -> None:
+        for state in states:
+            self._params[state.name] = state
+
+    def _apply_unless(self, skip: Tensor, gradients: Tuple[Tensor, ...], inv_scale: Optional[Tensor] = None, uses: Any = None) -> None:
+        self.__dict__["_cell_skip"] = skip  # state that begins with this step must not take anything from it
+        try:
+            super()._apply_unless(skip, gradients, inv_scale, uses)
+        finally:
+            self.__dict__["_cell_skip"] = None
+
+
 def thor(net: Any, learning_rate: Any, damping: Any, momentum: float, weight_decay: float = 0.0, loss_scale: float = 1.0, batch_size: int = 32,
-         use_nesterov: bool = False, decay_filter: Any = None, split_indices: Any = None, enable_clip_grad: bool = False,
-         frequency: int = 100) -> Any:
-    """The second-order optimizer for a net."""
-    return not_yet("nn.thor", "THOR")
+         use_nesterov: bool = False, decay_filter: Optional[Callable[[Parameter], bool]] = None, split_indices: Optional[Sequence[int]] = None,
+         enable_clip_grad: bool = False, frequency: int = 100, *, block_size: int = 128, factor_decay: float = 0.0, kl_clip: float = 0.0,
+         trace_rule: Optional[Tuple[float, float]] = None) -> THOR:
+    """The second-order optimizer for a net (MindSpore: nn.thor).
 
+    Args:
+        net: a Cell; its trainable parameters are optimized. It is not changed.
+        learning_rate: a number, a Tensor (one, or one per update) or a LearningRateSchedule.
+        damping: added to the curvature before it is inverted: a number, a Tensor or list with one per update, or a LearningRateSchedule.
+        momentum: of the preconditioned gradients.
+        weight_decay: of every parameter that decay_filter takes (all without one), added behind the preconditioning.
+        loss_scale: the loss was multiplied by it; the same as the loss-scale manager's.
+        batch_size: how many items the loss is the mean of, on one rank.
+        use_nesterov: Nesterov's momentum.
+        decay_filter: function of a Parameter: whether it decays.
+        split_indices: stored; the factors of several ranks are exchanged in buckets of the library's own.
+        enable_clip_grad: each tensor's step before momentum has a norm of at most 1.
+        frequency: updates from one refresh of the curvature to the next, at least 1.
+        block_size: width of the diagonal blocks that are kept of a factor; 0: all of it.
+        factor_decay: how much of the factors' running average stays at a refresh.
+        kl_clip: largest length of a step in the metric of the curvature (KAISA's κ); 0: any.
+        trace_rule: (ω1, ω2): curvature whose trace changed by at most ω1 is kept, by less than ω2 for good.
 
-THOR = thor
+    Raises TypeError for wrong types, ValueError for numbers out of range, a net without trainable parameters, and, in the step that needs it, a damping
+    that is shorter than the training.
+    """
+    return THOR(net, learning_rate, damping, momentum, weight_decay, loss_scale, batch_size, use_nesterov, decay_filter, split_indices, enable_clip_grad, frequency,
+                block_size=block_size, factor_decay=factor_decay, kl_clip=kl_clip, trace_rule=trace_rule)
