@@ -22,7 +22,7 @@ struct Layer {
   int64_t groups = 1;  ///< of a convolution; each has factors of its own
   int64_t a_dim = 0;  ///< width of A (of one group); an embedding's number of rows
   int64_t g_dim = 0;  ///< width of G (of one group)
-  int64_t positions = 1;  ///< how many output positions of a sample share a weight: hw of thor.md
+  int64_t positions = 1;  ///< how many output positions of a sample share a weight
   bool transposed = false;  ///< a matrix that is stored [a_dim, g_dim]
 
   bool factored() const { return kind == Kind::kMatrix || kind == Kind::kConv || kind == Kind::kEmbedding; }

@@ -168,7 +168,7 @@ Tensor trace(const Tensor& blocks) {
 
 }  // namespace
 
-// Means over rows of the sums, G of the gradients of single samples: the tape's are 1/samples of them, times the loss scale (thor.md 5.1).
+// Means over rows of the sums, G of the gradients of single samples: the tape's are 1/samples of them, times the loss scale.
 std::pair<Tensor, Tensor> Thor::Impl::factors(const Layer& layer, Slots& s, const thor::Moments& sum, const Tensor& own_scale, double samples,
                                               const Tensor& skip) {
   const double rows = static_cast<double>(sum.rows);
@@ -187,7 +187,7 @@ std::pair<Tensor, Tensor> Thor::Impl::factors(const Layer& layer, Slots& s, cons
   return {averaged(*s.a, a), averaged(*s.g, g)};
 }
 
-// True where the inverse of before is kept (thor.md 2.4), by the trace of the whole block, A and G together.
+// True where the inverse of before is kept, by the trace of the whole block, A and G together.
 Tensor Thor::Impl::kept_by_trace(const Layer& layer, Slots& s, const Tensor& a, const Tensor& g, const Tensor& lambda, const Tensor& skip) const {
   const Tensor tr_a = layer.kind == Kind::kEmbedding ? ops::sum(a) : trace(a);
   const double width = static_cast<double>(layer.a_dim * layer.g_dim * layer.groups);
@@ -289,7 +289,7 @@ Gradients Thor::precondition(Gradients g) {
   return g;
 }
 
-// Momentum, after a clip of the tensor's own step where that is asked for (thor.md 7).
+// Momentum, after a clip of the tensor's own step where that is asked for.
 Tensor Thor::update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
                     const std::vector<Parameter*>& state) {
   const Tensor& momentum = thor_->momentum->value();

@@ -1,4 +1,4 @@
-// See data.h. The transform chains are the seeds' (create_dataset of the ResNet scripts) and the usual ones for small images.
+// See data.h. The transform chains are those of MindSpore's ResNet scripts (create_dataset) and the usual ones for small images.
 #include "src/app/data.h"
 
 #include <fmt/format.h>

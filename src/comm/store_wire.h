@@ -18,7 +18,7 @@ inline constexpr size_t kMostGreeting = 4096, kMostLine = size_t{64} << 20;
 inline constexpr double kGreetingTime = 5;
 /// Seconds between looks at clocks.
 inline constexpr double kTick = 0.05;
-/// Seconds from the first sign that a rank is lost to the verdict, for better evidence (distributed.md 12.2).
+/// Seconds from the first sign that a rank is lost to the verdict, for better evidence.
 inline constexpr double kBetterEvidence = 0.5;
 
 /// "little" or "big".

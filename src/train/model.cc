@@ -213,7 +213,7 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   s.cur_epoch_num = options.initial_epoch + (options.initial_step > 0 ? 1 : 0);
   loop.sink = sink;
   loop.endless = sink && options.sink_size > 0;
-  // Sunk graphs report once per chunk; eager mode reports every step (mindspore_api.md 13.2).
+  // Sunk graphs report once per chunk; eager mode reports every step, as in MindSpore.
   loop.chunk = sink && context().mode == Mode::kGraph ? s.batch_num : 1;
   s.cur_step_num = options.initial_total >= 0 ? options.initial_total : options.initial_epoch * s.batch_num + options.initial_step;
 

@@ -65,7 +65,7 @@ TEST_F(DISABLED_MpiRanks, Collectives) {
   check_collectives(world(), {kFloat64, kBFloat16, kFloat16, kInt64}, {0, 7, 1023});
 }
 
-// What distributed.md 14.2 asks for.
+// The collectives, with every type and layout.
 TEST_F(DISABLED_MpiRanks, WholeMatrix) {
   using enum DType;
   const std::vector<DType> types = {kFloat32, kFloat64, kBFloat16, kFloat16, kInt64};

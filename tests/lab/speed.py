@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Measures between shaped hosts what the specification promises (distributed.md 14.5, 15): the rate of an all-reduce against the link's, its payload against
-2(N-1)/N S, what the interfaces count, and a step whose computing sleeps against the scaling model.
+"""Measures between shaped hosts the rate of an all-reduce against the link's, its payload against 2(N-1)/N S, what the interfaces count, and a step whose computing sleeps against the scaling model.
 
 usage: speed.py [--hosts 2,4,8] [--rate 100mbit] [--backends gloo,mpi] [--buckets MB,...] [--compute S] [--steps N]
 

@@ -11,7 +11,7 @@ SETTINGS = {"SINDRI_LOG__EVERY": 1, "SINDRI_TUNE": 0, "SINDRI_TRAIN__MAX_STEPS":
 
 
 def table(hosts, each):
-    """A rank table of version 1.0 (distributed.md 10.1)."""
+    """A rank table of version 1.0."""
     servers = [{"server_id": f"{SUBNET}.{h + 1}", "host_nic_ip": "reserve",
                 "device": [{"device_id": str(d), "device_ip": f"{SUBNET}.{h + 1}", "rank_id": str(h * each + d)} for d in range(each)]} for h in range(hosts)]
     return json.dumps({"version": "1.0", "server_count": str(hosts), "status": "completed", "server_list": servers})

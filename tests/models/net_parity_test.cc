@@ -1,4 +1,4 @@
-// Whole nets against PyTorch (quality.md's rule for chaotic float32 training): float64 on reduced inputs to 1e-9, float32 by the
+// Whole nets against PyTorch (float32 training is chaotic): float64 on reduced inputs to 1e-9, float32 by the
 // error PyTorch itself makes, 100 (20) steps by the mean of the last 10 losses. Expectations: make_net_expectations.py.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

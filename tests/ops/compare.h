@@ -13,7 +13,7 @@ namespace sindri::test {
 struct Tolerance {
   double relative, absolute;
 };
-/// quality.md section 7: what a dtype allows against an exact result.
+/// What a dtype allows against an exact result.
 Tolerance tolerance_of(DType t);
 /// Fails with the first and the worst element that differ by more than relative·|expected| + absolute. NaN equals NaN, Inf its like.
 ::testing::AssertionResult close(const Tensor& actual, const Tensor& expected, Tolerance tol);
