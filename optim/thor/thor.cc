@@ -36,10 +36,14 @@ void check_damping(const LearningRate& damping) {
   for (const float d : damping.per_step()) check(d >= 0, "damping must not be negative", fmt::format("{}", d), "every entry of the table is a damping");
 }
 
+void check_frequency(int64_t frequency) {
+  check(frequency >= 1, "frequency must be at least 1", fmt::format("{}", frequency), "give the number of updates from one refresh of the curvature to the next");
+}
+
 void check_options(const ThorOptions& o) {
   check_damping(o.damping);
   check(o.momentum >= 0, "momentum must not be negative", fmt::format("{}", o.momentum), "0.9 is usual");
-  check(o.frequency >= 1, "frequency must be at least 1", fmt::format("{}", o.frequency), "give the number of updates between two refreshes of the curvature");
+  check_frequency(o.frequency);
   check(o.batch_size >= 0, "batch_size must not be negative", fmt::format("{}", o.batch_size), "0 takes the samples of the batch");
   check(o.block_size >= 0, "block_size must not be negative", fmt::format("{}", o.block_size), "128 is usual, 0 keeps whole factors");
   check(o.factor_decay >= 0 && o.factor_decay < 1, "factor_decay must be in [0, 1)", fmt::format("{}", o.factor_decay), "0 takes the factors of one batch, 0.95 is KAISA's");
@@ -102,6 +106,11 @@ Thor::~Thor() = default;
 void Thor::set_damping(const LearningRate& damping) {
   check_damping(damping);
   thor_->o.damping = damping;
+}
+
+void Thor::set_frequency(int64_t frequency) {
+  check_frequency(frequency);
+  thor_->o.frequency = frequency;
 }
 
 // λ of this update. Behind a table's end its last value holds for who does not ask variant(), which refuses that.
@@ -175,7 +184,8 @@ std::pair<Tensor, Tensor> Thor::Impl::factors(const Layer& layer, Slots& s, cons
   Tensor scale = layer.uses[0]->loss_scale.defined() ? layer.uses[0]->loss_scale : own_scale;
   scale = ops::cast(ops::reshape(scale, Shape{}), DType::kFloat32);
   const Tensor a = ops::mul(sum.a, layer.kind == Kind::kEmbedding ? 1 / samples : 1 / rows);
-  const Tensor g = ops::mul(ops::mul(sum.g, ops::square(ops::reciprocal(scale))), samples * samples / rows);
+  const Tensor unscale = ops::reciprocal(scale);  // twice: its square may be 0
+  const Tensor g = ops::mul(ops::mul(ops::mul(sum.g, unscale), unscale), samples * samples / rows);
   if (o.factor_decay == 0) return {a, g};
   const Tensor first = ops::equal(ops::slice(ready->value(), {0}, {1}), ops::full({1}, 0, DType::kFloat32));
   const auto averaged = [&](Parameter& kept, const Tensor& now) {

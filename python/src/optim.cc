@@ -127,6 +127,11 @@ class PyOptimizer {
     thor->set_damping(rate_of(damping));
     for (const auto& f : functions_) f->set_step(global_step_.ptr());
   }
+  void set_frequency(int64_t frequency) {
+    auto* const thor = dynamic_cast<optim::Thor*>(optimizer_.get());
+    if (thor == nullptr) throw InternalError(optimizer_->name() + " has no frequency");
+    thor->set_frequency(frequency);
+  }
   /// (parameter, kind, width of A, width of G, bytes of the inverses) of what is preconditioned.
   py::list curvature() const {
     const auto* const thor = dynamic_cast<const optim::Thor*>(optimizer_.get());
@@ -279,6 +284,7 @@ void bind_optim(py::module_& m) {
       .def("new_states", &PyOptimizer::new_states, "State that was made since this was asked last.")
       .def("expect_state", &PyOptimizer::expect_state, py::arg("stored"), "What a file holds, (shape, type) by name, before state is read from it.")
       .def("set_damping", &PyOptimizer::set_damping, py::arg("damping"), "THOR's: a number, a list or a Cell of the step.")
+      .def("set_frequency", &PyOptimizer::set_frequency, py::arg("frequency"), "THOR's updates from one refresh to the next.")
       .def("curvature", &PyOptimizer::curvature, "THOR's: (parameter, kind, width of A, width of G, bytes of the inverses) of what is preconditioned.")
       .def("order", &PyOptimizer::order)
       .def("states", &PyOptimizer::states, py::arg("slot"))

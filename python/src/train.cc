@@ -168,17 +168,25 @@ void bind_train(py::module_& m) {
       py::arg("position"), "What a checkpoint of a training holds beside Parameters.");
   m.def(
       "load_training_state",
-      [](const std::string& path, const WantedParams& params, const std::optional<py::bytes>& key, const std::string& mode) {
+      [](const std::string& path, const WantedParams& params, const std::optional<py::bytes>& key, const std::string& mode, const py::object& more) {
         const std::string secret = key ? std::string(*key) : "";
+        const auto ask = [&more](const std::vector<CheckpointEntry>& entries) {
+          const py::gil_scoped_acquire acquire;
+          py::dict held;
+          for (const CheckpointEntry& e : entries)
+            if (e.kind == CheckpointEntry::kTensor) held[e.name.c_str()] = py::make_tuple(py::tuple(py::cast(std::vector<int64_t>(e.tensor.shape().begin(), e.tensor.shape().end()))), e.tensor.dtype());
+          return wanted_of(py::cast<WantedParams>(more(held)));
+        };
         train::ReadState s;
         {
           const py::gil_scoped_release release;
-          s = train::read_training_state(path, wanted_of(params), true, secret, mode);
+          s = train::read_training_state(path, wanted_of(params), true, secret, mode, more.is_none() ? train::MoreWanted() : train::MoreWanted(ask));
         }
         return py::make_tuple(s.position, values_of(s.values));
       },
-      py::arg("path"), py::arg("params"), py::arg("key") = py::none(), py::arg("mode") = "AES-GCM",
-      "(position, {name: value}) of a training's checkpoint; of a folder the newest good one.");
+      py::arg("path"), py::arg("params"), py::arg("key") = py::none(), py::arg("mode") = "AES-GCM", py::arg("more") = py::none(),
+      "(position, {name: value}) of a training's checkpoint; of a folder the newest good one. more({name: (shape, type)} of what the file holds) gives "
+      "further params.");
   m.def("loss_line", &train::loss_line, py::arg("epoch"), py::arg("step"), py::arg("loss"), "What LossMonitor prints.");
   m.def("epoch_time_line", &train::epoch_time_line, py::arg("mode"), py::arg("milliseconds"), py::arg("steps"), py::arg("outside_steps") = py::none(),
         "What TimeMonitor prints.");

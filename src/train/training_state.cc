@@ -119,11 +119,14 @@ ReadState fit_training_state(const LoadedCheckpoint& file, std::vector<WantedPar
 }  // namespace
 
 ReadState read_training_state(const std::string& given, std::vector<WantedParam> wanted, bool others_allowed, const std::string& dec_key,
-                              const std::string& dec_mode) {
+                              const std::string& dec_mode, const MoreWanted& more) {
   const bool is_folder = std::filesystem::is_directory(given);
   const std::string path = is_folder ? find_newest_checkpoint(given, "", dec_key, dec_mode) : given;
   if (path.empty()) throw CheckpointError("there is no checkpoint in the folder", given, "name a folder that a training has saved in");
-  return fit_training_state(dec_key.empty() ? load_checkpoint(path) : load_sealed_checkpoint(path, dec_key, dec_mode), std::move(wanted), others_allowed);
+  const LoadedCheckpoint file = dec_key.empty() ? load_checkpoint(path) : load_sealed_checkpoint(path, dec_key, dec_mode);
+  if (more)
+    for (WantedParam& w : more(file.entries)) wanted.push_back(std::move(w));
+  return fit_training_state(file, std::move(wanted), others_allowed);
 }
 
 TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer, LossScaleManager* loss_scale_manager,

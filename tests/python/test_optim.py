@@ -486,7 +486,7 @@ WRONG = [
     (ValueError, "gradients", lambda: nn.Momentum(W(), 0.1, 0.9)(grads(0)[:2])),
     (ValueError, "shape", lambda: nn.Momentum(W(), 0.1, 0.9)((ms.Tensor([1.0]),) * 4)),
     (NotImplementedError, "construct", lambda: nn.Optimizer(0.1, W())(grads(0))),
-    (ms.NotYetError, "THOR", lambda: nn.thor(None, 0.1, 0.1, 0.9)),
+    (TypeError, "net must be a Cell", lambda: nn.thor(None, 0.1, 0.1, 0.9)),
 ]
 
 

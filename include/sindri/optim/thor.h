@@ -62,6 +62,8 @@ class SINDRI_API Thor final : public Optimizer {
   void expect_state(const std::map<std::string, TensorMeta>& stored) override;
   /// Another damping from the next step on. Throws ValueError for a negative one.
   void set_damping(const LearningRate& damping);
+  /// Another frequency from the next step on. Throws ValueError below 1.
+  void set_frequency(int64_t frequency);
 
   /// Curvature of one parameter.
   struct Curvature {

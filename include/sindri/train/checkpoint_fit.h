@@ -1,5 +1,6 @@
 // Which entries of a checkpoint fit which parameters: one rule for C++ networks and Python's.
 #pragma once
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,8 +38,9 @@ struct ReadState {
 };
 /// Reads a training's checkpoint; of a folder the newest good one. Errors as load_training_state has them; with others_allowed the file may hold
 /// more than the training wants. A table of learning rates of another length is left out. dec_key and dec_mode: of an encrypted file (cipher.h); no key:
-/// it is none.
+/// it is none. `more`: what is wanted beside, once it is known what the file holds (optim::Optimizer::expect_state).
+using MoreWanted = std::function<std::vector<WantedParam>(const std::vector<CheckpointEntry>& entries)>;
 SINDRI_API ReadState read_training_state(const std::string& path, std::vector<WantedParam> wanted, bool others_allowed, const std::string& dec_key = "",
-                                         const std::string& dec_mode = "AES-GCM");
+                                         const std::string& dec_mode = "AES-GCM", const MoreWanted& more = {});
 
 }  // namespace sindri::train

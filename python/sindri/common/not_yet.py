@@ -5,7 +5,7 @@ from typing import NoReturn
 
 __all__ = ["NotYetError", "not_yet", "PARTS"]
 
-PARTS = ("model parallel", "devices", "THOR", "boost", "BERT", "recurrent layers", "record files", "export")
+PARTS = ("model parallel", "devices", "boost", "BERT", "recurrent layers", "record files", "export")
 
 
 class NotYetError(NotImplementedError):

@@ -15,7 +15,7 @@ from sindri.common.tensor import Tensor
 from sindri.communication.management import GlobalComm, get_group_size
 from sindri.context import ParallelMode  # noqa: F401  scripts of MindSpore 1 import it from here
 from sindri.nn.cell import Cell
-from sindri.nn.optim.optimizer import Optimizer
+from sindri.nn.optim.optimizer import Optimizer, expect_state
 from sindri.train._function_cell import FunctionCell
 from sindri.train._interrupt import Interrupt
 from sindri.train.callback._callback import Callback, RunContext, _CallbackManager, _defined_old_hooks, _InternalCallbackParam, _list_of
@@ -343,7 +343,15 @@ class Model:
             raise ValueError("Model.load_training_state: the Model has no optimizer")
         _core.check_key(dec_key, dec_mode, 'Model.load_training_state', 'dec_key', 'dec_mode')
         params = {p.name: p for p in self._train_network.get_parameters()}
-        self._position, values = _core.load_training_state(path, [(name, p.dtype, p.shape) for name, p in params.items()], dec_key, dec_mode)
+
+        def more(held: dict) -> list:
+            """What an optimizer makes of its state once it knows what the file holds."""
+            expect_state(self._train_network, held)
+            new = {p.name: p for p in self._train_network.get_parameters() if p.name not in params}
+            params.update(new)
+            return [(name, p.dtype, p.shape) for name, p in new.items()]
+
+        self._position, values = _core.load_training_state(path, [(name, p.dtype, p.shape) for name, p in params.items()], dec_key, dec_mode, more)
         _core.set_rng_state(values.pop('sindri.rng_state'))
         _core.comm.place_random_numbers()
         for name, value in values.items():

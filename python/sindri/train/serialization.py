@@ -18,6 +18,7 @@ from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.nn.cell import Cell
+from sindri.nn.optim.optimizer import expect_state
 
 __all__ = ['save_checkpoint', 'load_checkpoint', 'load_param_into_net', 'export', 'load', 'async_ckpt_thread_status', 'load_checkpoint_async',
            'load_distributed_checkpoint', 'merge_sliced_parameter', 'build_searched_strategy', 'restore_group_info_list', 'parse_print',
@@ -344,6 +345,7 @@ def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: b
             raise TypeError(f"{place}: 'parameter_dict' must map str to Parameter, got {name!r}: {type(value).__name__}")
     random = parameter_dict.get(_RANDOM)
     values = {n: v for n, v in parameter_dict.items() if n != _RANDOM or not isinstance(v, bytes)}
+    expect_state(net, {name: (tuple(v.shape), v.dtype) for name, v in values.items() if isinstance(v, Tensor)})
     params = {p.name: p for p in net.get_parameters()}
     fitting, misfits, stripped = _core.fit_checkpoint([(n, p.dtype, p.shape) for n, p in params.items()], values, strict_load)
     if stripped:

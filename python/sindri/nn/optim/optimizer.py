@@ -100,6 +100,13 @@ class _AssignAdd:
         return parameter
 
 
+def expect_state(net: Cell, held: dict) -> None:
+    """Tells every optimizer in the net what a file holds that its parameters are about to be loaded from."""
+    for _, cell in net.cells_and_names():
+        if isinstance(cell, Optimizer):
+            cell.expect_state(held)
+
+
 def centralize(grad: Tensor) -> Tensor:
     """The gradient minus its mean over all dimensions but the first; as it is below rank 2."""
     rank = len(grad.shape)
@@ -368,6 +375,9 @@ class Optimizer(Cell):
         self._target = value
 
     # The parts of a step.
+
+    def expect_state(self, held: dict) -> None:
+        """Before parameters are loaded: what the file holds, (shape, type) by name. An optimizer whose state begins with its first step makes it here."""
 
     def precondition(self, gradients: Tuple[Tensor, ...], uses: Any) -> Tuple[Tensor, ...]:
         """The gradients that construct gets: as they are, unless a subclass makes others (a natural gradient) of them and of `uses`, a tuple of

@@ -36,7 +36,7 @@ class THOR(NativeOptimizer):
 
     def __init__(self, net: Any, learning_rate: Any, damping: Any, momentum: float, weight_decay: float = 0.0, loss_scale: float = 1.0, batch_size: int = 32,
                  use_nesterov: bool = False, decay_filter: Optional[Callable[[Parameter], bool]] = None, split_indices: Optional[Sequence[int]] = None,
-                 enable_clip_grad: bool = False, frequency: int = 100, *, block_size: int = 128, factor_decay: float = 0.0, kl_clip: float = 0.0,
+                 enable_clip_grad: bool = False, frequency: Optional[int] = None, *, block_size: int = 128, factor_decay: float = 0.0, kl_clip: float = 0.0,
                  trace_rule: Optional[Tuple[float, float]] = None) -> None:
         if not isinstance(net, Cell):
             fail(TypeError, f"thor: net must be a Cell, got {type(net).__name__}", "pass the network, not its parameters")
@@ -45,7 +45,8 @@ class THOR(NativeOptimizer):
         momentum = check_float("thor", "momentum", momentum, least=0)
         weight_decay = check_float("thor", "weight_decay", weight_decay, least=0)
         self.use_nesterov, self.enable_clip_grad = check_bool("thor", "use_nesterov", use_nesterov), check_bool("thor", "enable_clip_grad", enable_clip_grad)
-        self.frequency, batch_size = _whole("frequency", frequency, 1), _whole("batch_size", batch_size, 1)
+        self._frequency_given = frequency is not None
+        self.frequency, batch_size = 100 if frequency is None else _whole("frequency", frequency, 1), _whole("batch_size", batch_size, 1)
         params = list(net.trainable_params())
         if not params:
             fail(ValueError, "thor: the net has no parameters to train", "has everything requires_grad=False?")
@@ -89,6 +90,14 @@ class THOR(NativeOptimizer):
         """Updates from one refresh of the curvature to the next."""
         return self.frequency
 
+    def take_frequency(self, frequency: int) -> None:
+        """The frequency of a script that gives it to the model (MindSpore 1.2). Raises ValueError where the optimizer was given another."""
+        frequency = _whole("frequency", frequency, 1)
+        if self._frequency_given and frequency != self.frequency:
+            fail(ValueError, f"thor: the model's frequency is {frequency}, the optimizer was given {self.frequency}", "give it once")
+        self.frequency = frequency
+        self.__dict__["_cell_native"].set_frequency(frequency)
+
     @property
     def cov_step(self) -> Parameter:
         """The number of updates so far, which the damping is of: global_step, under the name of MindSpore's scripts."""
@@ -109,6 +118,11 @@ class THOR(NativeOptimizer):
         self._take_over(native.new_states())
         return out
 
+    def expect_state(self, held: dict) -> None:
+        native = self.__dict__["_cell_native"]
+        native.expect_state({name: (list(shape), dtype) for name, (shape, dtype) in held.items()})
+        self._take_over(native.new_states())
+
     def _take_over(self, states: list) -> None:
         for state in states:
             self._params[state.name] = state
@@ -123,7 +137,7 @@ class THOR(NativeOptimizer):
 
 def thor(net: Any, learning_rate: Any, damping: Any, momentum: float, weight_decay: float = 0.0, loss_scale: float = 1.0, batch_size: int = 32,
          use_nesterov: bool = False, decay_filter: Optional[Callable[[Parameter], bool]] = None, split_indices: Optional[Sequence[int]] = None,
-         enable_clip_grad: bool = False, frequency: int = 100, *, block_size: int = 128, factor_decay: float = 0.0, kl_clip: float = 0.0,
+         enable_clip_grad: bool = False, frequency: Optional[int] = None, *, block_size: int = 128, factor_decay: float = 0.0, kl_clip: float = 0.0,
          trace_rule: Optional[Tuple[float, float]] = None) -> THOR:
     """The second-order optimizer for a net (MindSpore: nn.thor).
 
@@ -139,7 +153,7 @@ def thor(net: Any, learning_rate: Any, damping: Any, momentum: float, weight_dec
         decay_filter: function of a Parameter: whether it decays.
         split_indices: stored; the factors of several ranks are exchanged in buckets of the library's own.
         enable_clip_grad: each tensor's step before momentum has a norm of at most 1.
-        frequency: updates from one refresh of the curvature to the next, at least 1.
+        frequency: updates from one refresh of the curvature to the next, at least 1; None: 100, or that of a ModelThor.
         block_size: width of the diagonal blocks that are kept of a factor; 0: all of it.
         factor_decay: how much of the factors' running average stays at a refresh.
         kl_clip: largest length of a step in the metric of the curvature (KAISA's κ); 0: any.

@@ -201,7 +201,7 @@ class GetNextSingleOp(Cell):
 
     def __init__(self, dataset_types: Any, dataset_shapes: Any, queue_name: str) -> None:
         super().__init__()
-        not_yet("nn.GetNextSingleOp", "THOR")
+        not_yet("nn.GetNextSingleOp", "devices")
 
 
 class _VirtualDatasetCell(Cell):

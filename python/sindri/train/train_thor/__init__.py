@@ -1,4 +1,4 @@
-"""Conversion of models to second-order training. The names are there; using them raises NotYetError until the THOR part comes."""
+"""Second-order training under MindSpore's names: any net and Model serve THOR as they are."""
 from sindri.train.train_thor.convert_utils import ConvertModelUtils, ConvertNetUtils
 from sindri.train.train_thor.model_thor import ModelThor
 

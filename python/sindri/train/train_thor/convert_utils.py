@@ -1,27 +1,38 @@
-"""Conversion of networks and models to THOR."""
-from typing import Any
+"""MindSpore's conversion of nets and models for THOR, for scripts that call it. Here nets and Models serve THOR as they are."""
+from __future__ import annotations
 
-from sindri.common.not_yet import not_yet
+from typing import Any, Optional
+
+from sindri._check import fail
+from sindri.nn.cell import Cell
+from sindri.nn.optim.thor import THOR
 
 
 class ConvertNetUtils:
-    """Replaces layers by THOR layers; raises NotYetError."""
-
-    def __init__(self) -> None:
-        not_yet('train.ConvertNetUtils', 'THOR')
+    """Tags a net as second-order. MindSpore replaces its Dense, Conv2d and Embedding by layers that take the curvature; nn.thor reads it from the step, so
+    the net's Cells and Parameters stay as they are."""
 
     def convert_to_thor_net(self, net: Any) -> None:
-        """Replaces Dense, Conv2d and Embedding in place."""
+        """Sets the flag `thor` on the net and its Cells. Raises TypeError for what is no Cell."""
+        if not isinstance(net, Cell):
+            fail(TypeError, f"convert_to_thor_net: a Cell is expected, got {type(net).__name__}")
+        net.add_flags_recursive(thor=True)
 
 
 class ConvertModelUtils:
-    """Turns a Model into one that alternates second-order and first-order steps. Constructing it works, converting raises NotYetError for a
-    THOR optimizer and gives the model back unchanged for any other."""
+    """Gives scripts the Model they ask for: any Model takes THOR's steps of both forms, with data sinking or without."""
 
     @staticmethod
-    def convert_to_thor_model(model: Any, network: Any, loss_fn: Any = None, optimizer: Any = None, metrics: Any = None, amp_level: str = 'O0',
-                              loss_scale_manager: Any = None, keep_batchnorm_fp32: bool = False, frequency: int = 834) -> Any:
-        """The model, unless the optimizer is THOR."""
-        if 'thor' in type(optimizer).__name__.lower():
-            not_yet('train.ConvertModelUtils.convert_to_thor_model', 'THOR')
-        return model
+    def convert_to_thor_model(model: Any, network: Any, loss_fn: Any = None, optimizer: Any = None, metrics: Any = None, amp_level: str = "O0",
+                              loss_scale_manager: Any = None, keep_batchnorm_fp32: bool = False, frequency: Optional[int] = None) -> Any:
+        """The model, where the optimizer is another. With THOR a ModelThor of the arguments; `frequency`, which MindSpore 1.2 has here, then holds
+        for the optimizer too. Raises ValueError for a frequency beside another one that the optimizer was given."""
+        if not isinstance(optimizer, THOR):
+            return model
+        from sindri.train.train_thor.model_thor import ModelThor
+        settings: dict = {"amp_level": amp_level}
+        if loss_scale_manager is not None:
+            settings["loss_scale_manager"] = loss_scale_manager
+        if amp_level != "O0":
+            settings["keep_batchnorm_fp32"] = keep_batchnorm_fp32
+        return ModelThor(network, loss_fn, optimizer, metrics, frequency=frequency, **settings)
