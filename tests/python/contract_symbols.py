@@ -559,12 +559,14 @@ profiler._ExperimentalConfig: ms.profiler._ExperimentalConfig().profiler_level.n
 mstx.mark: ms.mstx.mark('a') if hasattr(ms, 'mstx') else None, isinstance(ms.profiler.mstx.range_start('a'), int), ms.profiler.mstx.range_end(1) => [None, True, None]
 version: isinstance(ms.version.__version__, str), ms.__version__ => [True, '2.10.0']
 dtype: ms.dtype is ms.common.dtype => True
+nn.thor: type(nn.thor(two(nn), Tensor([0.1]), Tensor([0.1]), 0.9)).__name__, nn.thor(two(nn), 0.1, 0.1, 0.9, frequency=7).get_frequency() => ['THOR', 7]
+nn.optim.THOR: nn.optim.THOR(two(nn), Tensor([0.1]), Tensor([0.1]), 0.9).thor => True
+train.ConvertNetUtils: T.ConvertNetUtils().convert_to_thor_net(dense(nn)) => None
+train.train_thor.ModelThor: isinstance(T.train_thor.ModelThor(dense(nn)), T.Model) => True
 '''
 
 # name: what raises NotYetError
 NOT_YET = '''
-nn.thor: nn.thor(two(nn), Tensor([0.1]), Tensor([0.1]), 0.9)
-nn.optim.THOR: nn.optim.THOR(two(nn), Tensor([0.1]), Tensor([0.1]), 0.9)
 nn.LSTM: nn.LSTM(3, 4)
 nn.transformer.Transformer: nn.transformer.Transformer(hidden_size=4, batch_size=1, ffn_hidden_size=4, src_seq_length=2, tgt_seq_length=2)
 nn.transformer.AttentionMask: nn.transformer.AttentionMask(2)
@@ -579,8 +581,6 @@ dataset.CLUEDataset: ds.CLUEDataset('a.json')
 mindrecord.FileWriter: ms.mindrecord.FileWriter('a')
 mindrecord.FileReader: ms.mindrecord.FileReader('a')
 mindrecord.MindPage: ms.mindrecord.MindPage('a')
-train.ConvertNetUtils: T.ConvertNetUtils()
-train.train_thor.ModelThor: T.train_thor.ModelThor(dense(nn))
 train.Model.boost: T.Model(dense(nn), boost_level='O1', boost_config_dict={'boost': {'mode': 'auto'}})
 export: ms.export(dense(nn), M23, file_name='a', file_format='MINDIR')
 load: ms.load('a.mindir')

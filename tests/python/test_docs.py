@@ -42,7 +42,7 @@ def test_names_of_the_migration_tables_exist():
 
 
 @pytest.mark.parametrize("call", [
-    lambda: ms.nn.LSTM(2, 3), lambda: ms.nn.GRU(2, 3), lambda: ms.nn.DenseThor(2, 3), lambda: ms.mindrecord.FileWriter("a"),
+    lambda: ms.nn.LSTM(2, 3), lambda: ms.nn.GRU(2, 3), lambda: ms.mindrecord.FileWriter("a"),
     lambda: ms.dataset.TFRecordDataset("a"), lambda: ms.dataset.MindDataset("a"), lambda: ms.load("a.mindir"), lambda: ms.nn.GraphCell(None),
     lambda: ms.set_ps_context(enable_ps=True), lambda: ms.Model(ms.nn.ReLU(), boost_level="O1"), lambda: ms.boost.AutoBoost("O1"),
 ])
