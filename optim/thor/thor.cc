@@ -89,8 +89,11 @@ struct Thor::Impl {
 
   Tensor damping(const Tensor& global_step) const;
   Slots& slots_of(const Layer& layer, const thor::Moments& m);
-  Tensor refresh(const Layer& layer, const Tensor& lambda, const Tensor& own_scale, double samples, const Tensor& skip);
-  std::pair<Tensor, Tensor> factors(const Layer& layer, Slots& s, const thor::Moments& sum, const Tensor& own_scale, double samples, const Tensor& skip);
+  std::vector<thor::Moments> moments(const std::vector<Layer>& layers) const;
+  std::pair<Tensor, Tensor> means(const Layer& layer, const thor::Moments& sum, double samples) const;
+  Tensor averaged(Parameter& kept, const Tensor& now, const Tensor& skip) const;
+  Tensor refresh(const std::vector<Layer>& layers, const Tensor& lambda, double samples, const Gradients& step);
+  Tensor invert(const Layer& layer, Tensor a, Tensor g, const Tensor& lambda, const Tensor& skip);
   Tensor kept_by_trace(const Layer& layer, Slots& s, const Tensor& a, const Tensor& g, const Tensor& lambda, const Tensor& skip) const;
 };
 
@@ -178,23 +181,21 @@ Tensor trace(const Tensor& blocks) {
 }  // namespace
 
 // Means over rows of the sums, G of the gradients of single samples: the tape's are 1/samples of them, times the loss scale.
-std::pair<Tensor, Tensor> Thor::Impl::factors(const Layer& layer, Slots& s, const thor::Moments& sum, const Tensor& own_scale, double samples,
-                                              const Tensor& skip) {
+std::pair<Tensor, Tensor> Thor::Impl::means(const Layer& layer, const thor::Moments& sum, double samples) const {
   const double rows = static_cast<double>(sum.rows);
-  Tensor scale = layer.uses[0]->loss_scale.defined() ? layer.uses[0]->loss_scale : own_scale;
-  scale = ops::cast(ops::reshape(scale, Shape{}), DType::kFloat32);
+  const Tensor own = scalar(o.loss_scale), scale = layer.uses[0]->loss_scale.defined() ? layer.uses[0]->loss_scale : own;
+  const Tensor unscale = ops::reciprocal(ops::cast(ops::reshape(scale, Shape{}), DType::kFloat32));  // twice: its square may be 0
   const Tensor a = ops::mul(sum.a, layer.kind == Kind::kEmbedding ? 1 / samples : 1 / rows);
-  const Tensor unscale = ops::reciprocal(scale);  // twice: its square may be 0
-  const Tensor g = ops::mul(ops::mul(ops::mul(sum.g, unscale), unscale), samples * samples / rows);
-  if (o.factor_decay == 0) return {a, g};
+  return {a, ops::mul(ops::mul(ops::mul(sum.g, unscale), unscale), samples * samples / rows)};
+}
+
+// The running average, which begins with the first batch's factor.
+Tensor Thor::Impl::averaged(Parameter& kept, const Tensor& now, const Tensor& skip) const {
   const Tensor first = ops::equal(ops::slice(ready->value(), {0}, {1}), ops::full({1}, 0, DType::kFloat32));
-  const auto averaged = [&](Parameter& kept, const Tensor& now) {
-    const Tensor mixed = ops::add(ops::mul(kept.value(), o.factor_decay), ops::mul(now, 1 - o.factor_decay));
-    const Tensor next = ops::where(first, now, mixed);
-    kept.assign(unless(skip, kept.value(), ops::where(ops::all_finite({next}), next, kept.value())));
-    return next;
-  };
-  return {averaged(*s.a, a), averaged(*s.g, g)};
+  const Tensor mixed = ops::add(ops::mul(kept.value(), o.factor_decay), ops::mul(now, 1 - o.factor_decay));
+  const Tensor next = ops::where(first, now, mixed);
+  kept.assign(unless(skip, kept.value(), ops::where(ops::all_finite({next}), next, kept.value())));
+  return next;
 }
 
 // True where the inverse of before is kept, by the trace of the whole block, A and G together.
@@ -213,29 +214,58 @@ Tensor Thor::Impl::kept_by_trace(const Layer& layer, Slots& s, const Tensor& a, 
   return keep;
 }
 
-// Takes the curvature of a layer and inverts it. Gives how many of its factors could not be.
-Tensor Thor::Impl::refresh(const Layer& layer, const Tensor& lambda, const Tensor& own_scale, double samples, const Tensor& skip) {
-  thor::Moments sum;
-  for (const ParamUse* use : layer.uses) {
-    const thor::Moments m = moments_of(layer, *use, o.block_size);
-    sum.a = sum.a.defined() ? ops::add(sum.a, m.a) : m.a;
-    sum.g = sum.g.defined() ? ops::add(sum.g, m.g) : m.g;
-    sum.rows += m.rows;
+// The sums over all uses of each factored layer.
+std::vector<thor::Moments> Thor::Impl::moments(const std::vector<Layer>& layers) const {
+  std::vector<thor::Moments> out;
+  for (const Layer& layer : layers) {
+    thor::Moments& sum = out.emplace_back();
+    for (size_t i = 0; layer.factored() && i < layer.uses.size(); ++i) {
+      const thor::Moments m = moments_of(layer, *layer.uses[i], o.block_size);
+      sum.a = sum.a.defined() ? ops::add(sum.a, m.a) : m.a;
+      sum.g = sum.g.defined() ? ops::add(sum.g, m.g) : m.g;
+      sum.rows += m.rows;
+    }
   }
-  Slots& s = slots_of(layer, sum);
-  const auto [a, g] = factors(layer, s, sum, own_scale, samples, skip);
+  return out;
+}
+
+// Takes the curvature of every layer, the mean over ranks of it, and inverts it. Gives how many factors could not be inverted.
+Tensor Thor::Impl::refresh(const std::vector<Layer>& layers, const Tensor& lambda, double samples, const Gradients& step) {
+  const std::vector<thor::Moments> sums = moments(layers);
+  TensorList factors;  // A and G of each factored layer
+  for (size_t i = 0; i < layers.size(); ++i) {
+    if (!layers[i].factored()) continue;
+    slots_of(layers[i], sums[i]);
+    const auto [a, g] = means(layers[i], sums[i], samples);
+    factors.push_back(a), factors.push_back(g);
+  }
+  if (step.mean_over_ranks) factors = step.mean_over_ranks(std::move(factors));
+  Tensor bad_factors = scalar(0);
+  size_t at = 0;
+  for (const Layer& layer : layers) {
+    if (!layer.factored()) continue;
+    bad_factors = ops::add(bad_factors, invert(layer, factors[at], factors[at + 1], lambda, step.skip));
+    at += 2;
+  }
+  return bad_factors;
+}
+
+// The inverses of a layer's damped factors, or of their running averages.
+Tensor Thor::Impl::invert(const Layer& layer, Tensor a, Tensor g, const Tensor& lambda, const Tensor& skip) {
+  Slots& s = slots.at(layer.param);
+  if (o.factor_decay > 0) a = averaged(*s.a, a, skip), g = averaged(*s.g, g, skip);
   const Tensor keep = o.trace_rule.empty() ? skip : kept_by_trace(layer, s, a, g, lambda, skip);
   const Tensor held = skip.defined() && keep.id() != skip.id() ? ops::logical_or(skip, keep) : keep;
   const Tensor root = ops::sqrt(ops::div(lambda, static_cast<double>(layer.positions)));
   Tensor bad_factors = scalar(0);
-  const auto invert = [&](Parameter& kept, const Tensor& factor, int64_t dim) {
+  const auto one = [&](Parameter& kept, const Tensor& factor, int64_t dim) {
     const auto [inverse, bad] = ops::damped_inverse(factor, root, kept.value(), dim);
     kept.assign(unless(held, kept.value(), inverse));
     bad_factors = ops::add(bad_factors, bad);
   };
-  invert(*s.g_inv, g, layer.g_dim);
+  one(*s.g_inv, g, layer.g_dim);
   if (layer.kind != Kind::kEmbedding) {
-    invert(*s.a_inv, a, layer.a_dim);
+    one(*s.a_inv, a, layer.a_dim);
   } else {
     const Tensor inverse = ops::reciprocal(ops::add(a, root));
     s.a_inv->assign(unless(held, s.a_inv->value(), ops::where(ops::all_finite({inverse}), inverse, s.a_inv->value())));
@@ -256,11 +286,9 @@ Gradients Thor::precondition(Gradients g) {
   const double own = t.o.loss_scale;
   for (Tensor& grad : g.of_params) grad = unscaled(grad, 1, g.inv_scale);
   g.inv_scale = {};
-  const Tensor lambda = t.damping(global_step().value()), own_scale = scalar(own);
+  const Tensor lambda = t.damping(global_step().value());
   if (g.variant == kRefresh) {
-    Tensor failed = scalar(0);
-    for (const Layer& layer : layers)
-      if (layer.factored()) failed = ops::add(failed, t.refresh(layer, lambda, own_scale, samples, g.skip));
+    const Tensor failed = t.refresh(layers, lambda, samples, g);
     if (t.ready != nullptr) {
       const Tensor old = t.ready->value(), none = ops::equal(failed, scalar(0));
       const Tensor was = ops::reshape(ops::slice(old, {0}, {1}), Shape{}), count = ops::reshape(ops::slice(old, {1}, {2}), Shape{});

@@ -1,6 +1,7 @@
 // The optimizers of the C++ library: what Python's classes stand on. Python holds argument forms, MindSpore's attributes and hooks.
 #include "python/src/casters.h"
 #include "python/src/settings.h"
+#include "sindri/ops/comm.h"
 #include "sindri/optim/lamb.h"
 #include "sindri/op/op_def.h"
 #include "sindri/optim/registry.h"
@@ -93,9 +94,12 @@ class PyOptimizer {
     without_lock(elements(grads), [&] { optimizer_->apply_rule(grads, lr, decay, skip, advance); });
   }
   /// What precondition makes of gradients and their uses (tuples of sindri.autograd.ParamUse), in the form `variant`; a skipped step keeps its state.
-  py::tuple precondition(const py::iterable& gradients, const py::iterable& uses, int variant, const Tensor& skip, int64_t samples) {
+  /// group: of the ranks whose means are taken; empty: there is one rank.
+  py::tuple precondition(const py::iterable& gradients, const py::iterable& uses, int variant, const Tensor& skip, const std::string& group) {
     Gradients g;
-    g.of_params = tensors(gradients), g.skip = skip, g.variant = variant, g.samples = samples;
+    g.of_params = tensors(gradients), g.skip = skip, g.variant = variant;
+    if (!group.empty())
+      g.mean_over_ranks = [group](const TensorList& own) { return ops::all_reduce(own, {.op = "mean", .group = group, .what = "mean over ranks"}); };
     for (const py::handle h : uses) g.uses.push_back(param_use(py::reinterpret_borrow<py::tuple>(h)));
     keep();
     without_lock(elements(g.of_params), [&] { g = optimizer_->precondition(std::move(g)); });
@@ -279,7 +283,7 @@ void bind_optim(py::module_& m) {
       .def("apply_rule", &PyOptimizer::apply_rule, py::arg("gradients"), py::arg("rates"), py::arg("decays") = py::tuple(), py::arg("skip") = py::none(),
            py::arg("advance") = true, "The rule alone, for gradients that are decayed, centralised and unscaled already.")
       .def("precondition", &PyOptimizer::precondition, py::arg("gradients"), py::arg("uses"), py::arg("variant"), py::arg("skip") = py::none(),
-           py::arg("samples") = 0, "The gradients that apply gets, of those of a step and its uses (tuples of ParamUse).")
+           py::arg("group") = "", "The gradients that apply gets, of those of a step and its uses (tuples of ParamUse).")
       .def("variant", &PyOptimizer::variant, py::arg("step"), "Which form that step takes.")
       .def("new_states", &PyOptimizer::new_states, "State that was made since this was asked last.")
       .def("expect_state", &PyOptimizer::expect_state, py::arg("stored"), "What a file holds, (shape, type) by name, before state is read from it.")

@@ -214,6 +214,11 @@ Gradients DataParallel::State::reduce(Gradients g) {
   }
   g.of_params = reduce_in_buckets(std::move(g.of_params), buckets, options, total, comm);
   if (g.skip.defined()) g.skip = any_rank(g.skip);
+  if (ranks() > 1) {
+    g.mean_over_ranks = [group = comm.name()](const TensorList& own) {
+      return own.empty() ? own : ops::all_reduce(own, {.op = "mean", .group = group, .what = "mean over ranks"});
+    };
+  }
   return g;
 }
 

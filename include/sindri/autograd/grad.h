@@ -52,7 +52,9 @@ struct Gradients {
   Tensor inv_scale;
   Tensor skip;  ///< bool scalar: true when the update must be left out; undefined: it never is
   int variant = 0;  ///< which form of the step they come from (TrainStep::variant)
-  int64_t samples = 0;  ///< rows of the batch whose mean loss this is; 0: not known
+  int64_t samples = 0;  ///< rows of the batch whose mean loss this is, of this rank; 0: not known
+  /// The means over ranks of tensors that each rank has from its own samples, in one reduction; empty: there is one rank.
+  std::function<TensorList(TensorList)> mean_over_ranks = {};
 };
 
 /// What a tape keeps beyond that which its gradient rules read.

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 from typing import Any, Callable, Optional, Sequence, Tuple
 
-from sindri import _core
+from sindri import _core, context
 from sindri._check import check_bool, check_float, fail, is_number
-from sindri.common import dtype as mstype
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
+from sindri.communication.management import get_group_size
 from sindri.nn.cell import Cell
 from sindri.nn.learning_rate_schedule import LearningRateSchedule
 from sindri.nn.optim.optimizer import NativeOptimizer
@@ -114,9 +114,16 @@ class THOR(NativeOptimizer):
     def precondition(self, gradients: Tuple[Tensor, ...], uses: Any) -> Tuple[Tensor, ...]:
         """The natural gradients, where a parameter has one."""
         native = self.__dict__["_cell_native"]
-        out = native.precondition(tuple(gradients), tuple(tuple(use) for use in uses), self.current_variant, self.__dict__["_cell_skip"])
+        out = native.precondition(tuple(gradients), tuple(tuple(use) for use in uses), self.current_variant, self.__dict__["_cell_skip"],
+                                  self._group())
         self._take_over(native.new_states())
         return out
+
+    @staticmethod
+    def _group() -> str:
+        """The ranks over which factors are averaged, where gradients are."""
+        mode = context.get_auto_parallel_context("parallel_mode")
+        return "world" if mode in ("data_parallel", "hybrid_parallel") and get_group_size() > 1 else ""
 
     def expect_state(self, held: dict) -> None:
         native = self.__dict__["_cell_native"]
