@@ -75,7 +75,7 @@ Tensor wide(const Tensor& t) { return t.dtype() == DType::kFloat32 ? t : ops::ca
 
 }  // namespace
 
-std::vector<Layer> layers_of(const std::vector<Parameter*>& params, const std::vector<ParamUse>& uses) {
+std::vector<Layer> layers_of(const std::vector<Parameter*>& params, std::span<const ParamUse> uses) {
   std::vector<Layer> layers;
   std::unordered_map<const Parameter*, size_t> at;
   for (Parameter* p : params) {

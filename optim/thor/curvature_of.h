@@ -1,5 +1,6 @@
 // What the uses of a Parameter say of its curvature. Private to optim/thor/.
 #pragma once
+#include <span>
 #include <vector>
 
 #include "sindri/autograd/grad.h"
@@ -29,7 +30,7 @@ struct Layer {
 };
 
 /// params with their uses. One whose uses differ in kind or size (a table that is also a classifier's weight), or have no rule, is plain.
-std::vector<Layer> layers_of(const std::vector<Parameter*>& params, const std::vector<ParamUse>& uses);
+std::vector<Layer> layers_of(const std::vector<Parameter*>& params, std::span<const ParamUse> uses);
 
 /// What a use gives the factors: sums over `rows` of products of rows, in diagonal blocks of width `block` (0: whole), [blocks, width, width],
 /// [groups·blocks, width, width] for convolutions. An embedding's a is how often each row was asked for.

@@ -89,10 +89,10 @@ struct Thor::Impl {
 
   Tensor damping(const Tensor& global_step) const;
   Slots& slots_of(const Layer& layer, const thor::Moments& m);
-  std::vector<thor::Moments> moments(const std::vector<Layer>& layers) const;
-  std::pair<Tensor, Tensor> means(const Layer& layer, const thor::Moments& sum, double samples) const;
+  std::pair<Tensor, Tensor> means(const Layer& layer, const thor::Moments& sum, double samples, double parts) const;
   Tensor averaged(Parameter& kept, const Tensor& now, const Tensor& skip) const;
-  Tensor refresh(const std::vector<Layer>& layers, const Tensor& lambda, double samples, const Gradients& step);
+  TensorList factors(const std::vector<Layer>& layers, double samples, double parts);
+  Tensor refresh(const std::vector<std::vector<Layer>>& parts, const Tensor& lambda, double samples, const Gradients& step);
   Tensor invert(const Layer& layer, Tensor a, Tensor g, const Tensor& lambda, const Tensor& skip);
   Tensor kept_by_trace(const Layer& layer, Slots& s, const Tensor& a, const Tensor& g, const Tensor& lambda, const Tensor& skip) const;
 };
@@ -181,11 +181,12 @@ Tensor trace(const Tensor& blocks) {
 }  // namespace
 
 // Means over rows of the sums, G of the gradients of single samples: the tape's are 1/samples of them, times the loss scale.
-std::pair<Tensor, Tensor> Thor::Impl::means(const Layer& layer, const thor::Moments& sum, double samples) const {
+std::pair<Tensor, Tensor> Thor::Impl::means(const Layer& layer, const thor::Moments& sum, double samples, double parts) const {
   const double rows = static_cast<double>(sum.rows);
   const Tensor own = scalar(o.loss_scale), scale = layer.uses[0]->loss_scale.defined() ? layer.uses[0]->loss_scale : own;
   const Tensor unscale = ops::reciprocal(ops::cast(ops::reshape(scale, Shape{}), DType::kFloat32));  // twice: its square may be 0
-  const Tensor a = ops::mul(sum.a, layer.kind == Kind::kEmbedding ? 1 / samples : 1 / rows);
+  const double own_samples = samples / parts;
+  const Tensor a = ops::mul(sum.a, layer.kind == Kind::kEmbedding ? 1 / own_samples : 1 / rows);
   return {a, ops::mul(ops::mul(ops::mul(sum.g, unscale), unscale), samples * samples / rows)};
 }
 
@@ -214,37 +215,35 @@ Tensor Thor::Impl::kept_by_trace(const Layer& layer, Slots& s, const Tensor& a, 
   return keep;
 }
 
-// The sums over all uses of each factored layer.
-std::vector<thor::Moments> Thor::Impl::moments(const std::vector<Layer>& layers) const {
-  std::vector<thor::Moments> out;
+// A and G of each factored layer, from the uses of one of this rank's parts of the batch. samples: of all of them, which the tape's gradients are means over.
+TensorList Thor::Impl::factors(const std::vector<Layer>& layers, double samples, double parts) {
+  TensorList out;
   for (const Layer& layer : layers) {
-    thor::Moments& sum = out.emplace_back();
-    for (size_t i = 0; layer.factored() && i < layer.uses.size(); ++i) {
-      const thor::Moments m = moments_of(layer, *layer.uses[i], o.block_size);
+    if (!layer.factored()) continue;
+    thor::Moments sum;
+    for (const ParamUse* use : layer.uses) {
+      const thor::Moments m = moments_of(layer, *use, o.block_size);
       sum.a = sum.a.defined() ? ops::add(sum.a, m.a) : m.a;
       sum.g = sum.g.defined() ? ops::add(sum.g, m.g) : m.g;
       sum.rows += m.rows;
     }
+    slots_of(layer, sum);
+    const auto [a, g] = means(layer, sum, samples, parts);
+    out.push_back(a), out.push_back(g);
   }
   return out;
 }
 
-// Takes the curvature of every layer, the mean over ranks of it, and inverts it. Gives how many factors could not be inverted.
-Tensor Thor::Impl::refresh(const std::vector<Layer>& layers, const Tensor& lambda, double samples, const Gradients& step) {
-  const std::vector<thor::Moments> sums = moments(layers);
-  TensorList factors;  // A and G of each factored layer
-  for (size_t i = 0; i < layers.size(); ++i) {
-    if (!layers[i].factored()) continue;
-    slots_of(layers[i], sums[i]);
-    const auto [a, g] = means(layers[i], sums[i], samples);
-    factors.push_back(a), factors.push_back(g);
-  }
-  if (step.mean_over_ranks) factors = step.mean_over_ranks(std::move(factors));
+// Takes the curvature of every layer, the mean over all parts of the batch, and inverts it. Gives how many factors could not be inverted.
+Tensor Thor::Impl::refresh(const std::vector<std::vector<Layer>>& parts, const Tensor& lambda, double samples, const Gradients& step) {
+  std::vector<TensorList> lists;
+  for (const std::vector<Layer>& layers : parts) lists.push_back(factors(layers, samples, static_cast<double>(parts.size())));
+  const TensorList means = step.mean_over_parts ? step.mean_over_parts(lists) : lists[0];
   Tensor bad_factors = scalar(0);
   size_t at = 0;
-  for (const Layer& layer : layers) {
+  for (const Layer& layer : parts[0]) {
     if (!layer.factored()) continue;
-    bad_factors = ops::add(bad_factors, invert(layer, factors[at], factors[at + 1], lambda, step.skip));
+    bad_factors = ops::add(bad_factors, invert(layer, means[at], means[at + 1], lambda, step.skip));
     at += 2;
   }
   return bad_factors;
@@ -273,14 +272,30 @@ Tensor Thor::Impl::invert(const Layer& layer, Tensor a, Tensor g, const Tensor& 
   return bad_factors;
 }
 
+namespace {
+
+// The layers as each part of the batch uses them.
+std::vector<std::vector<Layer>> parts_of(const std::vector<Parameter*>& params, const Gradients& g) {
+  std::vector<std::vector<Layer>> out;
+  const size_t count = std::max<size_t>(1, g.parts.size());
+  for (size_t i = 0; i < count; ++i) {
+    const size_t begin = g.parts.empty() ? 0 : g.parts[i], end = i + 1 < count ? g.parts[i + 1] : g.uses.size();
+    out.push_back(thor::layers_of(params, std::span(g.uses).subspan(begin, end - begin)));
+  }
+  return out;
+}
+
+}  // namespace
+
 Gradients Thor::precondition(Gradients g) {
   Impl& t = *thor_;
-  const std::vector<Layer> layers = thor::layers_of(parameters(), g.uses);
+  const std::vector<std::vector<Layer>> parts = parts_of(parameters(), g);
+  const std::vector<Layer>& layers = parts[0];
   const bool any = std::any_of(layers.begin(), layers.end(), [](const Layer& l) { return l.kind != Kind::kPlain; });
   if (!any && !std::exchange(t.told_nothing, true))
     log::write(log::Level::kWarn, "optim", "THOR: no parameter belongs to a matrix product, convolution, embedding or layer norm: this is Momentum");
   if (!any) return g;
-  const double samples = static_cast<double>(t.o.batch_size > 0 ? t.o.batch_size : g.samples);
+  const double samples = static_cast<double>(t.o.batch_size > 0 ? t.o.batch_size * static_cast<int64_t>(parts.size()) : g.samples);
   if (samples == 0) throw ValueError("THOR: how many samples the loss is the mean of is not known", "batch_size", "give batch_size");
   // From here on gradients are free of every loss scale, but for the own one that apply divides by.
   const double own = t.o.loss_scale;
@@ -288,7 +303,7 @@ Gradients Thor::precondition(Gradients g) {
   g.inv_scale = {};
   const Tensor lambda = t.damping(global_step().value());
   if (g.variant == kRefresh) {
-    const Tensor failed = t.refresh(layers, lambda, samples, g);
+    const Tensor failed = t.refresh(parts, lambda, samples, g);
     if (t.ready != nullptr) {
       const Tensor old = t.ready->value(), none = ops::equal(failed, scalar(0));
       const Tensor was = ops::reshape(ops::slice(old, {0}, {1}), Shape{}), count = ops::reshape(ops::slice(old, {1}, {2}), Shape{});
@@ -306,7 +321,7 @@ Gradients Thor::precondition(Gradients g) {
       natural[i] = preconditioned(layer, grad, s.a_inv->value(), s.g_inv->value(), 1 / static_cast<double>(layer.positions));
     } else if (layer.kind == Kind::kNorm) {
       const Tensor plain = ops::mul(grad, 1 / own);
-      const Tensor below = ops::add(ops::mul(ops::square(plain), 1 / samples), ops::cast(ops::sqrt(lambda), grad.dtype()));
+      const Tensor below = ops::add(ops::mul(ops::square(plain), static_cast<double>(parts.size()) / samples), ops::cast(ops::sqrt(lambda), grad.dtype()));
       natural[i] = ops::div(grad, below);
     } else {
       continue;

@@ -99,7 +99,9 @@ class PyOptimizer {
     Gradients g;
     g.of_params = tensors(gradients), g.skip = skip, g.variant = variant;
     if (!group.empty())
-      g.mean_over_ranks = [group](const TensorList& own) { return ops::all_reduce(own, {.op = "mean", .group = group, .what = "mean over ranks"}); };
+      g.mean_over_parts = [group](const std::vector<TensorList>& own) {
+        return ops::all_reduce(own.at(0), {.op = "mean", .group = group, .what = "mean over parts"});
+      };
     for (const py::handle h : uses) g.uses.push_back(param_use(py::reinterpret_borrow<py::tuple>(h)));
     keep();
     without_lock(elements(g.of_params), [&] { g = optimizer_->precondition(std::move(g)); });

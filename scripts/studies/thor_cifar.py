@@ -157,21 +157,21 @@ def run(recipe, train, judge):
     return curve
 
 
+# Trials by optimizer and length of the schedule, equally many for both: (learning rate, weight decay), and (learning rate, damping at the start, weight decay).
+MOMENTUM_TRIALS = {12: [(lr, decay) for lr in (0.05, 0.1, 0.2, 0.4, 0.8) for decay in (5e-4, 1e-3)],
+                   10: [(lr, decay) for lr in (0.1, 0.2, 0.4, 0.8) for decay in (5e-4, 1e-3)]}
+THOR_TRIALS = {6: [(0.03, 0.03, 5e-4), (0.06, 0.03, 5e-4), (0.1, 0.03, 5e-4), (0.06, 0.1, 5e-4), (0.1, 0.1, 5e-4), (0.2, 0.1, 5e-4), (0.1, 0.3, 5e-4), (0.2, 0.3, 5e-4)],
+               9: [(0.2, 0.1, 5e-4), (0.3, 0.1, 5e-4), (0.2, 0.03, 5e-4), (0.2, 0.1, 1e-3), (0.4, 0.1, 5e-4), (0.3, 0.1, 1e-3), (0.1, 0.03, 5e-4), (0.3, 0.03, 5e-4), (0.4, 0.3, 5e-4),
+                   (0.2, 0.03, 1e-3)]}
+
+
 def grid():
-    """The trials: of each optimizer equally many for each length of schedule."""
-    out = []
-    for epochs in (12, 11, 10, 9, 8):
-        for lr in (0.05, 0.1, 0.2, 0.4):
-            for decay in (5e-4, 1e-3):
-                out.append({"optimizer": "momentum", "epochs": epochs, "lr": lr, "decay": decay, "warmup": 0.1})
-    for epochs in (9, 8, 7, 6, 5):
-        for lr, damping, decay in THOR_TRIALS:
-            out.append({"optimizer": "thor", "epochs": epochs, "lr": lr, "decay": decay, "warmup": 0.03, "damping": damping, "damping_end": 0.1, "frequency": 20})
-    return out
+    """The recipes of all trials."""
+    out = [{"optimizer": "momentum", "epochs": epochs, "lr": lr, "decay": decay, "warmup": 0.1} for epochs, trials in MOMENTUM_TRIALS.items() for lr, decay in trials]
+    return out + [{"optimizer": "thor", "epochs": epochs, "lr": lr, "decay": decay, "warmup": 0.03, "damping": damping, "damping_end": 0.1, "frequency": 20}
+                  for epochs, trials in THOR_TRIALS.items() for lr, damping, decay in trials]
 
 
-# (learning rate, damping at the start, weight decay)
-THOR_TRIALS = [(0.03, 0.03, 5e-4), (0.06, 0.03, 5e-4), (0.1, 0.03, 5e-4), (0.06, 0.1, 5e-4), (0.1, 0.1, 5e-4), (0.2, 0.1, 5e-4), (0.1, 0.3, 5e-4), (0.2, 0.3, 5e-4)]
 FINAL = []
 
 

@@ -127,6 +127,7 @@ std::pair<Tensor, Gradients> DataParallel::State::gradients(const GradientsStage
     auto [loss, g] = inner(step, per_rank() == 1 ? batch : part_of(batch, j, per_rank(), "dist.virtual_ranks"));
     if (is_half(loss.dtype())) loss = ops::cast(loss, DType::kFloat32);
     losses.add({loss});
+    if (total > 1) all.parts.push_back(j > 0 ? all.uses.size() : 0);
     if (j > 0) {
       for (const Local& l : locals)
         if (l.written) l.others[static_cast<size_t>(j - 1)]->assign(l.own->value());
@@ -146,6 +147,7 @@ std::pair<Tensor, Gradients> DataParallel::State::gradients(const GradientsStage
         }
       }
       values.take();
+      g.parts = std::move(all.parts);
       all = std::move(g);
       all.of_params.clear();
     }
@@ -214,9 +216,14 @@ Gradients DataParallel::State::reduce(Gradients g) {
   }
   g.of_params = reduce_in_buckets(std::move(g.of_params), buckets, options, total, comm);
   if (g.skip.defined()) g.skip = any_rank(g.skip);
-  if (ranks() > 1) {
-    g.mean_over_ranks = [group = comm.name()](const TensorList& own) {
-      return own.empty() ? own : ops::all_reduce(own, {.op = "mean", .group = group, .what = "mean over ranks"});
+  if (total > 1) {
+    g.mean_over_parts = [group = comm.name(), several = ranks() > 1, share = 1.0 / static_cast<double>(total)](const std::vector<TensorList>& parts) {
+      TreeSum sum;
+      for (const TensorList& part : parts) sum.add(part);
+      TensorList all = sum.take();
+      if (several && !all.empty()) return ops::all_reduce(all, {.group = group, .what = "mean over parts", .scale = share});
+      for (Tensor& t : all) t = ops::mul(t, share);
+      return all;
     };
   }
   return g;

@@ -44,6 +44,37 @@ TEST_P(Layouts, RanksAreLikeVirtualRanksOfOne) {
 INSTANTIATE_TEST_SUITE_P(DataParallel, Layouts,
                          ::testing::Combine(::testing::Values(2, 4, 8), ::testing::Bool(), ::testing::Values(Mode::kGraph, Mode::kPynative)));
 
+// Curvature is the mean over all virtual ranks, added up in the order of gradients; refreshes at steps 0, 3, 6, …
+TEST(DataParallel, SecondOrderStepsDoNotDependOnTheLayout) {
+  for (const int ranks : {1, 2, 4, 8}) {
+    for (const Mode mode : {Mode::kGraph, Mode::kPynative}) {
+      Job s;
+      s.ranks = ranks, s.virtual_ranks = 8, s.steps = 14, s.thor = true, s.mode = mode;
+      expect_like_one_rank(s, std::to_string(ranks) + " ranks");
+    }
+  }
+}
+
+// Eight virtual ranks of four rows and one batch of 32, without batch norm and dropout: the same curvature, and so the same training.
+TEST(DataParallel, SecondOrderStepsAreThoseOfOneLargeBatch) {
+  Job s;
+  s.ranks = 4, s.virtual_ranks = 8, s.steps = 10, s.thor = true, s.norm = false, s.dropout = false;
+  const Outcome several = train_all(s)[0];
+  s.rows = 32, s.ranks = 1, s.virtual_ranks = 1;
+  s.spoil = [](TensorList& b, int64_t step, int64_t) {
+    std::vector<TensorList> parts;
+    for (int64_t v = 0; v < 8; ++v) parts.push_back(small_batch(4, step * 1000 + v));
+    for (size_t c = 0; c < 2; ++c) {
+      TensorList column;
+      for (const TensorList& p : parts) column.push_back(p[c]);
+      b[c] = ops::concat(column, 0);
+    }
+  };
+  const Outcome one = train_all(s)[0];
+  ASSERT_EQ(one.losses.size(), several.losses.size());
+  for (size_t i = 0; i < one.losses.size(); ++i) EXPECT_NEAR(one.losses[i], several.losses[i], 2e-4 * std::abs(one.losses[i])) << i;
+}
+
 TEST(DataParallel, VirtualRanksInAnyMixture) {
   for (const int ranks : {2, 4}) {
     Job s;

@@ -53,8 +53,11 @@ struct Gradients {
   Tensor skip;  ///< bool scalar: true when the update must be left out; undefined: it never is
   int variant = 0;  ///< which form of the step they come from (TrainStep::variant)
   int64_t samples = 0;  ///< rows of the batch whose mean loss this is, of this rank; 0: not known
-  /// The means over ranks of tensors that each rank has from its own samples, in one reduction; empty: there is one rank.
-  std::function<TensorList(TensorList)> mean_over_ranks = {};
+  /// Where the batch is one of several parts (virtual ranks) whose losses are averaged: the index of the first of `uses` of each part that this rank has.
+  std::vector<size_t> parts = {};
+  /// Of tensors that belong to this rank's parts, a list each, the means over all parts of all ranks, added up in the order that gradients are, in
+  /// one reduction; empty: there is one part.
+  std::function<TensorList(const std::vector<TensorList>&)> mean_over_parts = {};
 };
 
 /// What a tape keeps beyond that which its gradient rules read.

@@ -19,7 +19,7 @@ struct ThorOptions {
   double momentum = 0.9;
   WeightDecay weight_decay = 0;  ///< of every parameter that decay_filter takes, added behind the preconditioning
   double loss_scale = 1;
-  /// How many items one rank's loss is the mean of (for a mean over tokens, tokens); 0: the samples of the batch.
+  /// How many items the loss of one rank (of one virtual rank) is the mean of, for a mean over tokens tokens; 0: the samples of the batch.
   int64_t batch_size = 0;
   bool use_nesterov = false;
   std::function<bool(const Parameter&)> decay_filter = {};  ///< which parameters decay; undefined: all
