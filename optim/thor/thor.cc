@@ -16,6 +16,7 @@
 #include "sindri/ops/optimizer.h"
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
+#include "sindri/optim/formula.h"
 #include "sindri/optim/registry.h"
 
 namespace sindri::optim {
@@ -399,13 +400,19 @@ std::vector<Thor::Curvature> Thor::curvature() const {
 
 namespace {
 
+/// λ·decay^((step + 1)/steps), as MindSpore's get_thor_damping counts.
+struct FallingDamping {
+  double damping, decay, steps;
+  template <class T> T operator()(const T& step) const { return formula::pow(decay, (step + 1.0) / steps) * damping; }
+};
+
 LearningRate damping_of(const SettingValues& v) {
   const std::vector<double>& damping = v.get_list("damping");
   if (damping.empty()) throw ValueError("damping is an empty list", "damping", "give one number, or one for each update");
   if (damping.size() > 1) return std::vector<float>(damping.begin(), damping.end());
   const double decay = v.get_float("damping_decay");
   if (decay == 1) return damping[0];
-  return std::make_shared<ExponentialDecayLR>(damping[0], decay, v.get_int("damping_decay_steps"));
+  return schedule_of(FallingDamping{damping[0], decay, static_cast<double>(v.get_int("damping_decay_steps"))});
 }
 
 const auto& kThor = optimizers().add({

@@ -363,6 +363,29 @@ TEST(Thor, TheTraceRuleKeepsAndFreezes) {
   EXPECT_EQ(step(10), second);
 }
 
+// The published schedules, 5004 steps an epoch.
+TEST(Thor, SchedulesOfTheResNetTrainings) {
+  const auto rate = [](double init, double power, double end, int64_t step) {
+    const Course course{.learning_rate = init, .steps = 5004 * 45, .steps_per_epoch = 5004};
+    return schedules().make("epoch_poly", {{"end_epoch", end}, {"power", power}, {"halve_at", Values{39, 40}}}, course)->rate(step);
+  };
+  const auto at = [](int64_t epoch) { return epoch * 5004 - 1; };  // the step that ends it
+  const auto near = [](double got, double want) { EXPECT_NEAR(got, want, 1e-6 * want); };
+  const std::pair<int64_t, double> ascend[] = {{0, 0.058029106},         {at(1), 0.053686909},  {at(10), 0.024706099},
+                                               {at(39) - 1, 2.5268528e-4}, {at(39), 1.2633528e-4}, {at(40), 4.6671914e-5}};
+  for (const auto& [step, want] : ascend) near(rate(0.05803, 4.0839, 53, step), want);
+  const std::pair<int64_t, double> gpu[] = {{0, 0.056718874}, {at(10), 0.018716276}, {at(40), 4.7720388e-6}};
+  for (const auto& [step, want] : gpu) near(rate(0.05672, 4.9687, 50, step), want);
+  // The damping of an optimizer by name: one update of a dense layer with it and with the number that it is at that step.
+  DenseCase c;
+  Parameter w(c.w.value(), "w2");
+  const auto made = optimizers().make("thor", {{"damping", Values{0.03}}, {"damping_decay", 0.50036}, {"damping_decay_steps", int64_t{50040}}, {"block_size", int64_t{0}}},
+                                      Params({&c.w}), OptimizerOptions{.learning_rate = 0.1});
+  Thor number({{&w}}, options(0.029999585));
+  Gradients other = gradients([&] { return ops::matmul(c.x, w.value(), false, true); }, c.dout, {&w}, 4);
+  expect_near(made->precondition(c.step()).of_params[0], number.precondition(other).of_params[0].to_vector<double>(), 1e-6);
+}
+
 TEST(Thor, RefusesWhatCannotBe) {
   Parameter w(drawn({3, 4}, 1), "w");
   const auto refuses = [&](const std::function<void(ThorOptions&)>& change, const char* text) {
