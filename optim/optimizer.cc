@@ -171,7 +171,7 @@ void Optimizer::init_state() {
     const Parameter& p = *params_[i];
     for (const Slot& s : slots()) {
       const Tensor init = Tensor::full(s.scalar ? Shape{} : p.shape(), s.init, p.dtype());
-      impl_->slots.push_back(std::make_unique<Parameter>(init, s.prefix + "." + p.name(), false));
+      impl_->slots.push_back(std::make_unique<Parameter>(init, s.prefix + s.joint + p.name(), false));
       impl_->state_of[i].push_back(impl_->slots.back().get());
     }
   }

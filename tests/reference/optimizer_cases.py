@@ -32,6 +32,8 @@ CLASSES = {
     "lamb": ("Lamb", {}),
     "lars": ("LARS", {"nesterov": "use_nesterov"}),
     "rprop": ("Rprop", {}),
+    "asgd": ("ASGD", {}),
+    "proximal_adagrad": ("ProximalAdagrad", {}),
 }
 TABLE = [round(0.05 / (1 + 0.1 * step), 4) for step in range(STEPS)]  # MindSpore reads no further than its end
 # No centralisation: MindSpore leaves shapes alone whose second dimension is no multiple of 16, and has the op for other devices only.
@@ -72,6 +74,10 @@ CASES = [
     dict(name="rprop_decay", optimizer="rprop", settings={"eta_minus": 0.3, "eta_plus": 1.5, "step_min": 0.01, "step_max": 0.2}, lr=0.05, weight_decay=0.1),
     dict(name="rprop_groups_table", optimizer="rprop", settings={"eta_minus": 0.5, "eta_plus": 1.2, "step_min": 1e-6, "step_max": 50.0}, lr=TABLE,
          groups={"fc.weight": {"lr": [0.5 * rate for rate in TABLE]}, "bn.gamma": {"weight_decay": 0.05}, "fc.bias": {}}),
+    dict(name="asgd", optimizer="asgd", settings={"lambd": 0.01, "alpha": 0.75, "t0": 20.0}, lr=0.05),
+    dict(name="asgd_decay", optimizer="asgd", settings={"lambd": 0.001, "alpha": 0.5, "t0": 1.0}, lr=0.1, weight_decay=0.1),
+    dict(name="proximal_adagrad", optimizer="proximal_adagrad", settings={"accum": 0.2, "l1": 0.02, "l2": 0.03}, lr=0.1),
+    dict(name="proximal_adagrad_decay", optimizer="proximal_adagrad", settings={"l1": 0.0, "l2": 0.1, "loss_scale": 4.0}, lr=0.05, weight_decay=0.05),
 ]
 
 

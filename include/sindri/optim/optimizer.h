@@ -149,6 +149,7 @@ class SINDRI_API Optimizer {
     std::string prefix;
     double init = 0;
     bool scalar = false;
+    const char* joint = ".";  ///< between prefix and the parameter's name
   };
   virtual std::vector<Slot> slots() const = 0;
   /// The rule for one tensor: returns the new value of `p` and writes that of `state`; the old ones where `control` says to skip.

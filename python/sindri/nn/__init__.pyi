@@ -39,9 +39,10 @@ from sindri.nn.layer import (
 from sindri.nn.learning_rate_schedule import *
 from sindri.nn.loss import *
 from sindri.nn.optim import (
-    Optimizer as Optimizer, Momentum as Momentum, SGD as SGD, Adam as Adam, AdamWeightDecay as AdamWeightDecay, LazyAdam as LazyAdam,
-    AdaMax as AdaMax, Lamb as Lamb, LARS as LARS, Adagrad as Adagrad, Adadelta as Adadelta, RMSProp as RMSProp, FTRL as FTRL, Rprop as Rprop,
-    AdaSumByDeltaWeightWrapCell as AdaSumByDeltaWeightWrapCell, AdaSumByGradWrapCell as AdaSumByGradWrapCell, THOR as THOR,
+    Optimizer as Optimizer, Momentum as Momentum, SGD as SGD, Adam as Adam, AdamOffload as AdamOffload, AdamWeightDecay as AdamWeightDecay,
+    LazyAdam as LazyAdam, AdaMax as AdaMax, Lamb as Lamb, LARS as LARS, Adagrad as Adagrad, Adadelta as Adadelta, ProximalAdagrad as ProximalAdagrad,
+    RMSProp as RMSProp, FTRL as FTRL, Rprop as Rprop, ASGD as ASGD, AdaSumByDeltaWeightWrapCell as AdaSumByDeltaWeightWrapCell,
+    AdaSumByGradWrapCell as AdaSumByGradWrapCell, THOR as THOR,
 )
 from sindri.nn.wrap import *
 from sindri.nn import utils as utils
@@ -77,13 +78,13 @@ __all__ = [
     "SoftmaxCrossEntropyWithLogits", "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "NLLLoss", "KLDivLoss", "CosineEmbeddingLoss",
     "MarginRankingLoss", "HingeEmbeddingLoss", "DiceLoss", "MultiClassDiceLoss", "FocalLoss", "PoissonNLLLoss", "GaussianNLLLoss", "MultiMarginLoss",
     "MultiLabelSoftMarginLoss", "MultilabelMarginLoss", "TripletMarginLoss", "TripletMarginWithDistanceLoss", "CTCLoss", "Optimizer", "Momentum",
-    "SGD", "Adam", "AdamWeightDecay", "LazyAdam", "AdaMax", "Lamb", "LARS", "Adagrad", "Adadelta", "RMSProp", "FTRL", "Rprop",
-    "AdaSumByDeltaWeightWrapCell", "AdaSumByGradWrapCell", "thor", "THOR", "ForwardValueAndGrad", "TrainOneStepCell", "WithLossCell", "WithGradCell",
-    "WithEvalCell", "GetNextSingleOp", "ParameterUpdate", "VirtualDatasetCellTriple", "GradAccumulationCell", "MicroBatchInterleaved",
-    "PipelineCell", "DistributedGradReducer", "PipelineGradReducer", "DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell",
-    "TrainOneStepWithLossScaleCell", "LearningRateSchedule", "ExponentialDecayLR", "NaturalExpDecayLR", "InverseDecayLR", "CosineDecayLR",
-    "PolynomialDecayLR", "WarmUpLR", "piecewise_constant_lr", "exponential_decay_lr", "natural_exp_decay_lr", "inverse_decay_lr", "cosine_decay_lr",
-    "polynomial_decay_lr", "warmup_lr", "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
+    "SGD", "Adam", "AdamOffload", "AdamWeightDecay", "LazyAdam", "AdaMax", "Lamb", "LARS", "Adagrad", "Adadelta", "ProximalAdagrad", "RMSProp",
+    "FTRL", "Rprop", "ASGD", "AdaSumByDeltaWeightWrapCell", "AdaSumByGradWrapCell", "thor", "THOR", "ForwardValueAndGrad", "TrainOneStepCell",
+    "WithLossCell", "WithGradCell", "WithEvalCell", "GetNextSingleOp", "ParameterUpdate", "VirtualDatasetCellTriple", "GradAccumulationCell",
+    "MicroBatchInterleaved", "PipelineCell", "DistributedGradReducer", "PipelineGradReducer", "DynamicLossScaleUpdateCell",
+    "FixedLossScaleUpdateCell", "TrainOneStepWithLossScaleCell", "LearningRateSchedule", "ExponentialDecayLR", "NaturalExpDecayLR", "InverseDecayLR",
+    "CosineDecayLR", "PolynomialDecayLR", "WarmUpLR", "piecewise_constant_lr", "exponential_decay_lr", "natural_exp_decay_lr", "inverse_decay_lr",
+    "cosine_decay_lr", "polynomial_decay_lr", "warmup_lr", "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
     "TransformerEncoderLayer", "names", "get_metric_fn", "Accuracy", "MAE", "MSE", "Metric", "rearrange_inputs", "Precision", "HausdorffDistance",
     "Recall", "Fbeta", "BleuScore", "OcclusionSensitivity", "F1", "Dice", "ROC", "auc", "TopKCategoricalAccuracy", "Top1CategoricalAccuracy",
     "Top5CategoricalAccuracy", "Loss", "MeanSurfaceDistance", "RootMeanSquareDistance", "Perplexity", "ConfusionMatrix", "ConfusionMatrixMetric",

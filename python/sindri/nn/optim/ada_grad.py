@@ -1,4 +1,4 @@
-"""Adagrad and Adadelta."""
+"""Adagrad, Adadelta and ProximalAdagrad."""
 from __future__ import annotations
 
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from sindri._check import check_bool, check_strict_float
 from sindri.nn.optim.optimizer import NativeOptimizer, opt_init_args_register
 
-__all__ = ["Adagrad", "Adadelta"]
+__all__ = ["Adagrad", "Adadelta", "ProximalAdagrad"]
 
 
 class Adagrad(NativeOptimizer):
@@ -38,3 +38,19 @@ class Adadelta(NativeOptimizer):
         self.epsilon = check_strict_float("Adadelta", "epsilon", epsilon, least=0)
         self._build("adadelta", learning_rate, params, weight_decay, loss_scale, rho=self.rho, epsilon=self.epsilon)
         self.accum, self.accum_update = self._states(0), self._states(1)
+
+
+class ProximalAdagrad(NativeOptimizer):
+    """a += g²; s = lr/sqrt(a); v = p - s·g; p = sign(v)·max(|v| - s·l1, 0)/(1 + s·l2), a starting at accum. State `accum.<param>`.
+
+    use_locking is stored only. Raises TypeError or ValueError for a negative accum, l1 or l2, and as Optimizer.
+    """
+
+    @opt_init_args_register
+    def __init__(self, params: Any, accum: float = 0.1, learning_rate: Any = 0.001, l1: float = 0.0, l2: float = 0.0, use_locking: bool = False,
+                 loss_scale: float = 1.0, weight_decay: Any = 0.0) -> None:
+        start = check_strict_float("ProximalAdagrad", "accum", accum, least=0)
+        self.l1, self.l2 = (check_strict_float("ProximalAdagrad", name, value, least=0) for name, value in (("l1", l1), ("l2", l2)))
+        self.use_locking = check_bool("ProximalAdagrad", "use_locking", use_locking)
+        self._build("proximal_adagrad", learning_rate, params, weight_decay, loss_scale, accum=start, l1=self.l1, l2=self.l2)
+        self.accum = self._states(0)

@@ -6,7 +6,7 @@ from typing import Any
 from sindri._check import check_bool, check_strict_float, fail
 from sindri.nn.optim.optimizer import NativeOptimizer, opt_init_args_register
 
-__all__ = ["Adam", "AdamWeightDecay", "LazyAdam", "AdaMax"]
+__all__ = ["Adam", "AdamOffload", "AdamWeightDecay", "LazyAdam", "AdaMax"]
 
 
 def check_betas(who: str, beta1: Any, beta2: Any, eps: Any) -> None:
@@ -45,6 +45,15 @@ class Adam(NativeOptimizer):
         self.moment1, self.moment2 = self._states(0), self._states(1)
         if self.use_amsgrad:
             self.vhat = self._states(2)
+
+
+class AdamOffload(Adam):
+    """Adam under the name of MindSpore's form that computes the update on the host: here a device does it. use_locking is stored only."""
+
+    @opt_init_args_register
+    def __init__(self, params: Any, learning_rate: Any = 1e-3, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, use_locking: bool = False,
+                 use_nesterov: bool = False, weight_decay: Any = 0.0, loss_scale: float = 1.0) -> None:
+        super().__init__(params, learning_rate, beta1, beta2, eps, use_locking, use_nesterov, weight_decay, loss_scale)
 
 
 class AdamWeightDecay(NativeOptimizer):

@@ -1,0 +1,56 @@
+// ProximalAdagrad (Duchi and Singer 2009): Adagrad with soft thresholding; composed of operators.
+#include "optim/optimizer_impl.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/ops/shape.h"
+
+namespace sindri::optim {
+
+namespace {
+
+struct ProximalAdagradOptions {
+  double accum = 0.1;  ///< what the sum of squares starts from
+  LearningRate learning_rate = 1e-3;
+  double l1 = 0, l2 = 0;
+  double loss_scale = 1;
+  WeightDecay weight_decay = 0;
+  GradClip grad_clip = {};
+};
+
+// a += g²; s = lr/sqrt(a); v = p - s·g; p = sign(v)·max(|v| - s·l1, 0)/(1 + s·l2). State: accum.<param>.
+class ProximalAdagrad final : public Optimizer {
+ public:
+  using Options = ProximalAdagradOptions;
+  ProximalAdagrad(Params params, const Options& o) : Optimizer("ProximalAdagrad", std::move(params), shared_options(o)), o_(o) { init_state(); }
+
+ protected:
+  std::vector<Slot> slots() const override { return {{.prefix = "accum", .init = o_.accum}}; }
+  Tensor update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
+                const std::vector<Parameter*>& state) override {
+    const Tensor g = whole_gradient(p, grad, weight_decay, control), sum = ops::add(state[0]->value(), ops::square(g));
+    const Tensor step = ops::mul(ops::rsqrt(sum), ops::cast(lr, p.dtype())), v = ops::sub(p.value(), ops::mul(step, g));
+    const Tensor shrunk = ops::maximum(ops::sub(ops::abs(v), ops::mul(step, o_.l1)), ops::full({}, 0, p.dtype()));
+    return unless_skipped(p, ops::div(ops::mul(ops::sign(v), shrunk), ops::add(ops::mul(step, o_.l2), 1.0)), state, {sum}, control);
+  }
+
+ private:
+  Options o_;
+};
+
+const auto& kProximalAdagrad = optimizers().add({
+    .name = "proximal_adagrad",
+    .doc = "Adagrad that sets small weights to 0 (Duchi and Singer 2009)",
+    .settings = {{.name = "accum", .type = SettingType::kFloat, .fallback = "0.1", .doc = "what the sum of squares starts from", .min = 0},
+                 {.name = "l1", .type = SettingType::kFloat, .fallback = "0", .doc = "below it weights are 0", .min = 0},
+                 {.name = "l2", .type = SettingType::kFloat, .fallback = "0", .doc = "pulls weights to 0", .min = 0},
+                 loss_scale_setting()},
+    .make = make_from_settings<ProximalAdagrad,
+                               [](auto& o, const SettingValues& v) {
+                                 o.accum = v.get_float("accum");
+                                 o.l1 = v.get_float("l1");
+                                 o.l2 = v.get_float("l2");
+                               }>,
+});
+
+}  // namespace
+
+}  // namespace sindri::optim
