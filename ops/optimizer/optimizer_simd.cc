@@ -70,6 +70,8 @@ template <class T, class G> SINDRI_SIMD_INLINE void adam_typed(const AdamScalars
 }
 
 template <class Rule, class T, class G> SINDRI_SIMD_INLINE void rule_loop(const double* k, int64_t n, const void* const* in, void* const* out) {
+  if constexpr (requires { typename Rule::Special; })
+    if (Rule::is_special(k)) return rule_loop<typename Rule::Special, T, G>(k, n, in, out);
   constexpr int kStates = Rule::kStates;
   const Rule rule(k);
   const T scale = static_cast<T>(k[0]), decay = static_cast<T>(k[1]);

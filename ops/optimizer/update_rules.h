@@ -90,13 +90,15 @@ template <class T> struct RmsPropCentered {
 
 /// n' = n + g²; z += g - (n'^q - n^q)/lr·p with q = -lr_power; p = 0 where |z| <= l1, else (sign(z)·l1 - z)/(n'^q/lr + 2·l2)
 /// (McMahan et al. 2013).
-template <class T> struct Ftrl {
+template <class T, bool kRoot> struct FtrlOf {
   static constexpr int kStates = 2;
   T lr, exponent, l1, l2;
-  bool root;
-  SINDRI_SIMD_MEMBER explicit Ftrl(const double* k)
-      : lr(static_cast<T>(k[2])), exponent(static_cast<T>(-k[3])), l1(static_cast<T>(k[4])), l2(static_cast<T>(k[5])), root(k[3] == -0.5) {}
-  SINDRI_SIMD_MEMBER T raised(T n) const { return root ? sqrt(n) : power(n, exponent); }
+  SINDRI_SIMD_MEMBER explicit FtrlOf(const double* k)
+      : lr(static_cast<T>(k[2])), exponent(static_cast<T>(-k[3])), l1(static_cast<T>(k[4])), l2(static_cast<T>(k[5])) {}
+  SINDRI_SIMD_MEMBER T raised(T n) const {
+    if constexpr (kRoot) return sqrt(n);
+    else return power(n, exponent);
+  }
   SINDRI_SIMD_MEMBER void operator()(T& p, T& n, T& z, T&, T g) const {
     const T sum = n + g * g, after = raised(sum);
     z = z + g - (after - raised(n)) / lr * p;
@@ -104,6 +106,13 @@ template <class T> struct Ftrl {
     const T step = ((z > 0 ? l1 : -l1) - z) / (after / lr + 2 * l2);
     p = abs(z) > l1 || z != z ? step : static_cast<T>(0);
   }
+};
+
+/// Special is the rule where is_special(numbers): a loop of its own, which vectors take.
+template <class T> struct Ftrl : FtrlOf<T, false> {
+  using Special = FtrlOf<T, true>;
+  using FtrlOf<T, false>::FtrlOf;
+  static bool is_special(const double* k) { return k[3] == -0.5; }
 };
 
 /// m = b1·m + (1-b1)·g; v = max(b2·v, |g|); p -= lr·m/(v + eps), lr divided by 1 - b1^t before (Kingma & Ba 2015, algorithm 2).
