@@ -28,6 +28,7 @@
 #include "src/cli/measure_verbs.h"
 #include "src/cli/plan_verb.h"
 #include "src/cli/process.h"
+#include "src/cli/report_verbs.h"
 #include "src/train/output_file.h"
 
 namespace {
@@ -101,6 +102,7 @@ struct Program {
   std::string program_name = "sindri";  // as it was called
   bool all_cells = false, settings_doc = false, ops_doc = false;
   JudgeVerbs judge;
+  ReportVerbs report;
   MeasureVerbs measure;
   LaunchVerbs launch;
   CommVerbs comm;
@@ -122,6 +124,7 @@ struct Program {
       add_device_flags(verb, &common);
       add_settings_flags(verb, &common);
     });
+    report.add_to(&app);
     summary_verb = app.add_subcommand("summary",
                                       "Print a net's layers with shapes, parameters and multiply-adds\n\nExamples:\n  sindri summary resnet50\n"
                                       "  sindri summary resnet20 --set model.num_classes=10 --all\n");
@@ -351,6 +354,7 @@ int main(int argc, char** argv) {
     const int code = program.measure.parsed() ? program.measure.run(line)
         : program.comm.parsed()               ? program.comm.run(sindri::app::comm_options(read_settings(program.common)))
         : program.plan.parsed()               ? program.plan.run()
+        : program.report.parsed()             ? program.report.run()
         : program.manual.parsed()             ? program.manual.run(program.app)
         : program.launch.parsed()             ? program.launch.run()
         : program.train_verb->parsed()        ? program.run_train(line)
