@@ -148,7 +148,7 @@ int Thor::variant(int64_t step) const {
   return due || !t.is_ready ? kRefresh : kReuse;
 }
 
-// The slots of a factored layer, identities at first: blocks of the factors' own form.
+// The slots of a factored layer, in the factors' own form; zeros until the first refresh fills them.
 Thor::Impl::Slots& Thor::Impl::slots_of(const Layer& layer, const thor::Moments& m) {
   Slots& s = slots[layer.param];
   s.kind = layer.kind, s.a_dim = layer.a_dim, s.g_dim = layer.g_dim;
@@ -318,7 +318,9 @@ Gradients Thor::precondition(Gradients g) {
     const Layer& layer = layers[i];
     const Tensor& grad = g.of_params[i];
     if (layer.factored()) {
-      const Impl::Slots& s = t.slots.at(layer.param);
+      const auto it = t.slots.find(layer.param);
+      if (it == t.slots.end() || it->second.a_inv == nullptr) continue;  // a path of the network that no refresh has seen yet: the gradient
+      const Impl::Slots& s = it->second;
       natural[i] = preconditioned(layer, grad, s.a_inv->value(), s.g_inv->value(), 1 / static_cast<double>(layer.positions));
     } else if (layer.kind == Kind::kNorm) {
       const Tensor plain = ops::mul(grad, 1 / own);

@@ -172,7 +172,9 @@ def grid():
                   for epochs, trials in THOR_TRIALS.items() for lr, damping, decay in trials]
 
 
-FINAL = []
+# The best recipes of the trials, and shorter schedules of them.
+FINAL = [{"optimizer": "momentum", "epochs": epochs, "lr": 0.4, "decay": 5e-4, "warmup": 0.1} for epochs in (12, 11, 10)]
+FINAL += [{"optimizer": "thor", "epochs": epochs, "lr": 0.3, "decay": 5e-4, "warmup": 0.03, "damping": 0.03, "damping_end": 0.1, "frequency": 20} for epochs in (8, 7, 6)]
 
 
 def key(recipe):

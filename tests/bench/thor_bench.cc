@@ -2,11 +2,15 @@
 // constant data in graph mode; medians and their ratios as one JSON line. IMAGE: another width and height of the pictures.
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -42,7 +46,7 @@ class Training {
     (void)(*run_)(data, step).loss.item();
     return now() - start;
   }
-  std::vector<Parameter*> params() { return net_->trainable_params(); }
+  std::vector<Parameter*> params() const { return net_->trainable_params(); }
 
  private:
   nn::CellPtr net_;
@@ -57,13 +61,33 @@ double median(std::vector<double> v) {
   return v[v.size() / 2];
 }
 
-int64_t peak_mb() {
+// Of a process that makes two steps, the first of which refreshes where it can.
+int64_t peak_mb(const std::function<void()>& steps) {
+  const pid_t child = fork();
+  if (child == 0) {
+    steps();
+    _exit(0);
+  }
+  int status = 0;
   rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
+  if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0) throw std::runtime_error("a process for the peak memory failed");
   return usage.ru_maxrss / 1024;
 }
 
-int bench(const std::string& name, int64_t batch, int rounds, int64_t block, int64_t width) {
+optim::ThorOptions thor_options(int64_t block) {
+  optim::ThorOptions o;
+  o.learning_rate = 0.0001, o.damping = 0.03, o.weight_decay = 1e-4, o.block_size = block;
+  o.frequency = 1'000'000;  // step 0 refreshes, others do not
+  return o;
+}
+
+struct Task {
+  std::string net;
+  int64_t classes;
+  TensorList data;
+};
+
+Task task_of(const std::string& name, int64_t batch, int64_t width) {
   set_seed(1);
   set_mode(Mode::kGraph);
   Shape shape = models::input_shape(name);
@@ -72,17 +96,31 @@ int bench(const std::string& name, int64_t batch, int rounds, int64_t block, int
   shape.insert(0, batch);
   std::vector<int32_t> labels(static_cast<size_t>(batch));
   for (size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<int32_t>(static_cast<int64_t>(i * 7) % classes);
-  const TensorList data = {ops::random_normal(shape), Tensor::from_vector<int32_t>({batch}, labels)};
+  return {name, classes, {ops::random_normal(shape), Tensor::from_vector<int32_t>({batch}, labels)}};
+}
 
-  constexpr int64_t kFrequency = 1'000'000;  // step 0 refreshes, others do not
-  Training plain(name, classes);
-  plain.use(std::make_shared<optim::Momentum>(plain.params(), optim::MomentumOptions{.learning_rate = 0.001, .weight_decay = 1e-4}));
+std::shared_ptr<optim::Optimizer> momentum_of(const Training& t) {
+  return std::make_shared<optim::Momentum>(t.params(), optim::MomentumOptions{.learning_rate = 0.001, .weight_decay = 1e-4});
+}
+
+int bench(const std::string& name, int64_t batch, int rounds, int64_t block, int64_t width) {
+  const int64_t momentum_mb = peak_mb([&] {
+    const Task task = task_of(name, batch, width);
+    Training t(name, task.classes);
+    t.use(momentum_of(t));
+    (void)t.time(task.data, 0), (void)t.time(task.data, 1);
+  });
+  const int64_t thor_mb = peak_mb([&] {
+    const Task task = task_of(name, batch, width);
+    Training t(name, task.classes);
+    t.use(std::make_shared<optim::Thor>(t.params(), thor_options(block)));
+    (void)t.time(task.data, 0), (void)t.time(task.data, 1);
+  });
+  const auto [net, classes, data] = task_of(name, batch, width);
+  Training plain(name, classes), second(name, classes);
+  plain.use(momentum_of(plain));
   (void)plain.time(data, 0);
-  const int64_t momentum_mb = peak_mb();
-  Training second(name, classes);
-  optim::ThorOptions o;
-  o.learning_rate = 0.0001, o.damping = 0.03, o.weight_decay = 1e-4, o.frequency = kFrequency, o.block_size = block;
-  const auto thor = std::make_shared<optim::Thor>(second.params(), o);
+  const auto thor = std::make_shared<optim::Thor>(second.params(), thor_options(block));
   second.use(thor);
   std::vector<double> momentum, ordinary, refresh;
   (void)second.time(data, 0), (void)second.time(data, 1);
@@ -97,9 +135,9 @@ int bench(const std::string& name, int64_t batch, int rounds, int64_t block, int
   fmt::print(
       "{{\"net\": \"{}\", \"batch\": {}, \"block\": {}, \"isa\": \"{}\", \"threads\": {}, \"momentum_ms\": {:.2f}, \"thor_ms\": {:.2f}, \"refresh_ms\": {:.2f}, "
       "\"thor_over_momentum\": {:.4f}, \"refresh_over_thor\": {:.4f}, \"mean_over_thor_at_834\": {:.4f}, \"layers\": {}, \"inverses_mb\": {:.1f}, "
-      "\"peak_mb_momentum\": {}, \"peak_mb_both\": {}}}\n",
+      "\"peak_mb_momentum\": {}, \"peak_mb_thor\": {}}}\n",
       name, batch, block, cpu_isa_name(cpu_isa()), num_threads(), m * 1e3, t * 1e3, r * 1e3, t / m, r / t, (833 * t + r) / 834 / t, thor->curvature().size(),
-      static_cast<double>(inverses) / 1e6, momentum_mb, peak_mb());
+      static_cast<double>(inverses) / 1e6, momentum_mb, thor_mb);
   return 0;
 }
 
