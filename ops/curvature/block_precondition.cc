@@ -16,8 +16,8 @@ void check_blocks(const TensorMeta& inverse, const char* which, int64_t groups, 
   const Shape& s = inverse.shape;
   const Blocks blocks = Blocks::of(d, s[2]);
   if (s[1] != s[2] || s[2] > d || s[0] != groups * blocks.count())
-    throw ShapeError(fmt::format("block_precondition: {} is {}, which are not the blocks of {} factors of width {} (gradient {})", which, inverse.str(), groups, d,
-                                 grad.str()));
+    throw ShapeError(fmt::format("block_precondition: {} is {}, which are not the blocks of {} factors of width {} (gradient {})", which, inverse.str(), groups,
+                                 d, grad.str()));
 }
 
 std::vector<TensorMeta> infer(const Attrs& attrs, Span<const TensorMeta> in) {
@@ -40,10 +40,8 @@ const OpDef& kBlockPrecondition = register_op({
     .attrs = attrs_type<BlockPreconditionAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone},
     .infer = infer,
-    .flops =
-        [](const Attrs&, Span<const TensorMeta> in, Span<const TensorMeta>) {
-          return 2 * in[0].numel() * (in[1].shape[2] + (in.size() == 3 ? in[2].shape[2] : 0));
-        },
+    .flops = [](const Attrs&, Span<const TensorMeta> in,
+                Span<const TensorMeta>) { return 2 * in[0].numel() * (in[1].shape[2] + (in.size() == 3 ? in[2].shape[2] : 0)); },
 });
 
 }  // namespace

@@ -48,7 +48,7 @@ template <class T> void run_reference(const Sizes& s, const T* grad, const T* a_
       double sum = s.has_g ? 0 : half[static_cast<size_t>(r * n + c)];
       for (int64_t k = 0; s.has_g && k < s.g.width(block); ++k)
         sum += static_cast<double>(g_inv[((group * s.g.count() + block) * s.g.b + at - begin) * s.g.b + k]) *
-               half[static_cast<size_t>((group * s.g.d + begin + k) * n + c)];
+            half[static_cast<size_t>((group * s.g.d + begin + k) * n + c)];
       u[r * n + c] = static_cast<T>(sum * s.scale);
     }
   }

@@ -28,7 +28,8 @@ std::vector<TensorMeta> infer(const Attrs& attrs, Span<const TensorMeta> in) {
 
 const OpDef& kDampedInverse = register_op({
     .name = "damped_inverse",
-    .doc = "blocks [k·ceil(d/b), b, b] of gram, damping (a scalar), previous as blocks -> (block + damping·I)^-1, exactly symmetric, zero beyond d; and a scalar, 1 "
+    .doc = "blocks [k·ceil(d/b), b, b] of gram, damping (a scalar), previous as blocks -> (block + damping·I)^-1, exactly symmetric, zero beyond d; and a "
+           "scalar, 1 "
            "where a block was not positive definite or not finite and all of previous is given instead, else 0. No gradient.",
     .attrs = attrs_type<DampedInverseAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone},

@@ -43,7 +43,21 @@ Window window_of(const Conv2dGramAttrs& a, const TensorMeta& x) {
 }
 
 Window window_of_matrix(const TensorMeta& x) {
-  return {.n = x.shape[0], .c = x.shape[1], .h = 1, .w = 1, .oh = 1, .ow = 1, .kh = 1, .kw = 1, .stride_h = 1, .stride_w = 1, .pad_top = 0, .pad_left = 0, .dilation_h = 1, .dilation_w = 1, .groups = 1};
+  return {.n = x.shape[0],
+          .c = x.shape[1],
+          .h = 1,
+          .w = 1,
+          .oh = 1,
+          .ow = 1,
+          .kh = 1,
+          .kw = 1,
+          .stride_h = 1,
+          .stride_w = 1,
+          .pad_top = 0,
+          .pad_left = 0,
+          .dilation_h = 1,
+          .dilation_w = 1,
+          .groups = 1};
 }
 
 }  // namespace curvature
@@ -85,10 +99,8 @@ const OpDef& kConv2dGram = register_op({
       const Window w = window_of(attrs.as<Conv2dGramAttrs>(), in[0]);
       return {blocks_meta("conv2d_gram", in[0], w.groups, w.d(), attrs.as<Conv2dGramAttrs>().block)};
     },
-    .flops =
-        [](const Attrs& attrs, Span<const TensorMeta> in, Span<const TensorMeta> out) {
-          return out[0].numel() * window_of(attrs.as<Conv2dGramAttrs>(), in[0]).rows() * 2;
-        },
+    .flops = [](const Attrs& attrs, Span<const TensorMeta> in,
+                Span<const TensorMeta> out) { return out[0].numel() * window_of(attrs.as<Conv2dGramAttrs>(), in[0]).rows() * 2; },
 });
 
 }  // namespace

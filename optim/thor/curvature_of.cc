@@ -52,8 +52,7 @@ Layer describe(const ParamUse& use) {
   const std::string_view op = use.op->name;
   if (op == "matmul" && use.operands[0].rank() == 2 && use.operands[1].rank() == 2) describe_matmul(use, &layer);
   else if (use.op->traits.role == OpRole::kConv2d && use.operand == 1) describe_conv(use, &layer);
-  else if (op == "embedding" && use.operand == 0)
-    layer.kind = Kind::kEmbedding, layer.a_dim = use.param->shape()[0], layer.g_dim = use.param->shape()[1];
+  else if (op == "embedding" && use.operand == 0) layer.kind = Kind::kEmbedding, layer.a_dim = use.param->shape()[0], layer.g_dim = use.param->shape()[1];
   else if (op == "layer_norm" && use.operand > 0) layer.kind = Kind::kNorm;
   const bool empty = layer.factored() && (use.output_grad.numel() == 0 || layer.a_dim == 0 || layer.g_dim == 0);
   return empty ? Layer{.param = use.param} : layer;

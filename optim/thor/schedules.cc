@@ -24,9 +24,15 @@ struct EpochPoly {
 const auto& kEpochPoly = schedules().add({
     .name = "epoch_poly",
     .doc = "lr.max * (1 - epoch/end_epoch)^power, counting the step that is made, halved at some epochs (THOR's ResNet trainings)",
-    .settings = {{.name = "end_epoch", .type = SettingType::kFloat, .fallback = "50", .doc = "epoch at which the rate would be 0", .min = 1e-6, .unit = "epochs"},
-                 {.name = "power", .type = SettingType::kFloat, .fallback = "2", .doc = "exponent", .min = 1e-300},
-                 {.name = "halve_at", .type = SettingType::kFloatList, .fallback = "[]", .doc = "epochs from which on the rate is halved, each once more", .min = 0, .unit = "epochs"}},
+    .settings =
+        {{.name = "end_epoch", .type = SettingType::kFloat, .fallback = "50", .doc = "epoch at which the rate would be 0", .min = 1e-6, .unit = "epochs"},
+         {.name = "power", .type = SettingType::kFloat, .fallback = "2", .doc = "exponent", .min = 1e-300},
+         {.name = "halve_at",
+          .type = SettingType::kFloatList,
+          .fallback = "[]",
+          .doc = "epochs from which on the rate is halved, each once more",
+          .min = 0,
+          .unit = "epochs"}},
     .make =
         [](const Course& c, const SettingValues& v) {
           return schedule_of(EpochPoly{.learning_rate = c.learning_rate,

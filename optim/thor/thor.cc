@@ -38,7 +38,8 @@ void check_damping(const LearningRate& damping) {
 }
 
 void check_frequency(int64_t frequency) {
-  check(frequency >= 1, "frequency must be at least 1", fmt::format("{}", frequency), "give the number of updates from one refresh of the curvature to the next");
+  check(frequency >= 1, "frequency must be at least 1", fmt::format("{}", frequency),
+        "give the number of updates from one refresh of the curvature to the next");
 }
 
 void check_options(const ThorOptions& o) {
@@ -47,7 +48,8 @@ void check_options(const ThorOptions& o) {
   check_frequency(o.frequency);
   check(o.batch_size >= 0, "batch_size must not be negative", fmt::format("{}", o.batch_size), "0 takes the samples of the batch");
   check(o.block_size >= 0, "block_size must not be negative", fmt::format("{}", o.block_size), "128 is usual, 0 keeps whole factors");
-  check(o.factor_decay >= 0 && o.factor_decay < 1, "factor_decay must be in [0, 1)", fmt::format("{}", o.factor_decay), "0 takes the factors of one batch, 0.95 is KAISA's");
+  check(o.factor_decay >= 0 && o.factor_decay < 1, "factor_decay must be in [0, 1)", fmt::format("{}", o.factor_decay),
+        "0 takes the factors of one batch, 0.95 is KAISA's");
   check(o.kl_clip >= 0, "kl_clip must not be negative", fmt::format("{}", o.kl_clip), "0 turns it off, 0.001 is KAISA's");
   const auto& t = o.trace_rule;
   check(t.empty() || (t.size() == 2 && t[0] >= t[1] && t[1] >= 0), "trace_rule must be two numbers, the first at least as large as the second",
@@ -119,7 +121,8 @@ void Thor::set_frequency(int64_t frequency) {
 
 // λ of this update. Behind a table's end its last value holds for who does not ask variant(), which refuses that.
 Tensor Thor::Impl::damping(const Tensor& global_step) const {
-  if (o.damping.schedule() != nullptr) return ops::cast(ops::reshape(o.damping.schedule()->construct(ops::reshape(global_step, Shape{})), Shape{}), DType::kFloat32);
+  if (o.damping.schedule() != nullptr)
+    return ops::cast(ops::reshape(o.damping.schedule()->construct(ops::reshape(global_step, Shape{})), Shape{}), DType::kFloat32);
   if (o.damping.per_step().empty()) return scalar(o.damping.constant());
   const auto n = static_cast<int64_t>(o.damping.per_step().size());
   const Tensor table = Tensor::from_values({n}, std::vector<double>(o.damping.per_step().begin(), o.damping.per_step().end()), DType::kFloat32);
@@ -350,8 +353,9 @@ Tensor Thor::update(const Parameter& p, const Tensor& grad, const Tensor& lr, do
                     const std::vector<Parameter*>& state) {
   const Tensor& momentum = thor_->momentum->value();
   if (!thor_->o.enable_clip_grad)
-    return assign_state(state, ops::momentum_update(p.value(), state[0]->value(), grad, lr, momentum, weight_decay, control.grad_scale, thor_->o.use_nesterov,
-                                                    control.inv_scale, control.skip));
+    return assign_state(state,
+                        ops::momentum_update(p.value(), state[0]->value(), grad, lr, momentum, weight_decay, control.grad_scale, thor_->o.use_nesterov,
+                                             control.inv_scale, control.skip));
   Tensor u = whole_gradient(p, grad, weight_decay, control);
   u = ops::div(u, ops::maximum(ops::norm(u), ops::full({}, 1, u.dtype())));
   return assign_state(state, ops::momentum_update(p.value(), state[0]->value(), u, lr, momentum, 0, 1, thor_->o.use_nesterov, {}, control.skip));
@@ -400,6 +404,18 @@ std::vector<Thor::Curvature> Thor::curvature() const {
   return out;
 }
 
+std::vector<std::string> Thor::report() const {
+  std::vector<Curvature> all = curvature();
+  if (all.empty()) return {};
+  int64_t bytes = 0;
+  for (const Curvature& c : all) bytes += c.bytes;
+  std::stable_sort(all.begin(), all.end(), [](const Curvature& a, const Curvature& b) { return a.bytes > b.bytes; });
+  std::string largest;
+  for (size_t i = 0; i < std::min<size_t>(3, all.size()); ++i)
+    largest += fmt::format("{}{} ({} x {}) {:.2f} MB", i == 0 ? "" : ", ", all[i].param, all[i].g_dim, all[i].a_dim, static_cast<double>(all[i].bytes) / 1e6);
+  return {fmt::format("curvature of {} parameters, {:.2f} MB of inverses; largest: {}", all.size(), static_cast<double>(bytes) / 1e6, largest)};
+}
+
 namespace {
 
 /// λ·decay^((step + 1)/steps), as MindSpore's get_thor_damping counts.
@@ -420,19 +436,51 @@ LearningRate damping_of(const SettingValues& v) {
 const auto& kThor = optimizers().add({
     .name = "thor",
     .doc = "natural gradients from Kronecker factors in blocks, with momentum (Chen et al. 2021)",
-    .settings = {momentum_setting("0.9"),
-                 nesterov_setting("momentum"),
-                 {.name = "damping", .type = SettingType::kFloatList, .fallback = "0.03", .doc = "added to the curvature before it is inverted: one number, or one for each update", .min = 0},
-                 {.name = "damping_decay", .type = SettingType::kFloat, .fallback = "1", .doc = "damping is multiplied by it every damping_decay_steps", .min = 1e-30, .max = 1},
-                 {.name = "damping_decay_steps", .type = SettingType::kInt, .fallback = "1000", .doc = "steps of the damping's decay, which is smooth", .min = 1, .unit = "updates"},
-                 {.name = "frequency", .type = SettingType::kInt, .fallback = "100", .doc = "curvature is taken and inverted every so many updates", .min = 1, .unit = "updates"},
-                 {.name = "batch_size", .type = SettingType::kInt, .fallback = "0", .doc = "items a rank's loss is the mean of; 0: the samples of its batch", .min = 0},
-                 {.name = "block_size", .type = SettingType::kInt, .fallback = "128", .doc = "width of the diagonal blocks that are kept of a factor; 0: all of it", .min = 0},
-                 {.name = "factor_decay", .type = SettingType::kFloat, .fallback = "0", .doc = "how much of the factors' running average stays at a refresh", .min = 0, .max = 0.999999},
-                 {.name = "kl_clip", .type = SettingType::kFloat, .fallback = "0", .doc = "largest length of a step in the metric of the curvature; 0: any", .min = 0},
-                 {.name = "trace_rule", .type = SettingType::kFloatList, .fallback = "[]", .doc = "two relative changes of the trace: up to the first curvature is kept, below the second for good"},
-                 {.name = "clip_each", .type = SettingType::kBool, .fallback = "false", .doc = "each tensor's step before momentum has a norm of at most 1"},
-                 loss_scale_setting()},
+    .settings =
+        {momentum_setting("0.9"),
+         nesterov_setting("momentum"),
+         {.name = "damping",
+          .type = SettingType::kFloatList,
+          .fallback = "0.03",
+          .doc = "added to the curvature before it is inverted: one number, or one for each update",
+          .min = 0},
+         {.name = "damping_decay",
+          .type = SettingType::kFloat,
+          .fallback = "1",
+          .doc = "damping is multiplied by it every damping_decay_steps",
+          .min = 1e-30,
+          .max = 1},
+         {.name = "damping_decay_steps",
+          .type = SettingType::kInt,
+          .fallback = "1000",
+          .doc = "steps of the damping's decay, which is smooth",
+          .min = 1,
+          .unit = "updates"},
+         {.name = "frequency",
+          .type = SettingType::kInt,
+          .fallback = "100",
+          .doc = "curvature is taken and inverted every so many updates",
+          .min = 1,
+          .unit = "updates"},
+         {.name = "batch_size", .type = SettingType::kInt, .fallback = "0", .doc = "items a rank's loss is the mean of; 0: the samples of its batch", .min = 0},
+         {.name = "block_size",
+          .type = SettingType::kInt,
+          .fallback = "128",
+          .doc = "width of the diagonal blocks that are kept of a factor; 0: all of it",
+          .min = 0},
+         {.name = "factor_decay",
+          .type = SettingType::kFloat,
+          .fallback = "0",
+          .doc = "how much of the factors' running average stays at a refresh",
+          .min = 0,
+          .max = 0.999999},
+         {.name = "kl_clip", .type = SettingType::kFloat, .fallback = "0", .doc = "largest length of a step in the metric of the curvature; 0: any", .min = 0},
+         {.name = "trace_rule",
+          .type = SettingType::kFloatList,
+          .fallback = "[]",
+          .doc = "two relative changes of the trace: up to the first curvature is kept, below the second for good"},
+         {.name = "clip_each", .type = SettingType::kBool, .fallback = "false", .doc = "each tensor's step before momentum has a norm of at most 1"},
+         loss_scale_setting()},
     .make = make_from_settings<Thor,
                                [](auto& o, const SettingValues& v) {
                                  o.momentum = v.get_float("momentum");

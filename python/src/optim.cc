@@ -1,9 +1,9 @@
 // The optimizers of the C++ library: what Python's classes stand on. Python holds argument forms, MindSpore's attributes and hooks.
 #include "python/src/casters.h"
 #include "python/src/settings.h"
+#include "sindri/op/op_def.h"
 #include "sindri/ops/comm.h"
 #include "sindri/optim/lamb.h"
-#include "sindri/op/op_def.h"
 #include "sindri/optim/registry.h"
 #include "sindri/optim/thor.h"
 

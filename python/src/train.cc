@@ -174,7 +174,9 @@ void bind_train(py::module_& m) {
           const py::gil_scoped_acquire acquire;
           py::dict held;
           for (const CheckpointEntry& e : entries)
-            if (e.kind == CheckpointEntry::kTensor) held[e.name.c_str()] = py::make_tuple(py::tuple(py::cast(std::vector<int64_t>(e.tensor.shape().begin(), e.tensor.shape().end()))), e.tensor.dtype());
+            if (e.kind == CheckpointEntry::kTensor)
+              held[e.name.c_str()] =
+                  py::make_tuple(py::tuple(py::cast(std::vector<int64_t>(e.tensor.shape().begin(), e.tensor.shape().end()))), e.tensor.dtype());
           return wanted_of(py::cast<WantedParams>(more(held)));
         };
         train::ReadState s;

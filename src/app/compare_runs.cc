@@ -105,7 +105,8 @@ RunHistory read_run_history(const std::string& folder) {
 
 RunComparison compare_runs(const std::vector<std::string>& folders, std::optional<double> loss, std::optional<double> accuracy) {
   if (folders.size() < 2) throw ValueError("one run has nothing to be compared with", "sindri report compare", "name two run folders or more");
-  RunComparison c{.runs = {}, .loss = loss.value_or(-std::numeric_limits<double>::infinity()), .accuracy = accuracy.value_or(std::numeric_limits<double>::infinity())};
+  RunComparison c{
+      .runs = {}, .loss = loss.value_or(-std::numeric_limits<double>::infinity()), .accuracy = accuracy.value_or(std::numeric_limits<double>::infinity())};
   for (const std::string& folder : folders) c.runs.push_back(read_run_history(folder));
   for (const RunHistory& run : c.runs) {
     if (!loss) c.loss = std::max(c.loss, run.train_loss.back());
@@ -113,8 +114,10 @@ RunComparison compare_runs(const std::vector<std::string>& folders, std::optiona
   }
   for (const RunHistory& run : c.runs) {
     RunGoal g{.final_loss = run.train_loss.back(), .best_accuracy = best(run.accuracy)};
-    if (const auto at = first_of(run.train_loss, [&](double v) { return v <= c.loss; })) g.epochs_to_loss = run.epochs[*at], g.seconds_to_loss = run.seconds[*at];
-    if (const auto at = first_of(run.accuracy, [&](double v) { return v >= c.accuracy; })) g.epochs_to_accuracy = run.epochs[*at], g.seconds_to_accuracy = run.seconds[*at];
+    if (const auto at = first_of(run.train_loss, [&](double v) { return v <= c.loss; }))
+      g.epochs_to_loss = run.epochs[*at], g.seconds_to_loss = run.seconds[*at];
+    if (const auto at = first_of(run.accuracy, [&](double v) { return v >= c.accuracy; }))
+      g.epochs_to_accuracy = run.epochs[*at], g.seconds_to_accuracy = run.seconds[*at];
     c.goals.push_back(g);
   }
   return c;
@@ -133,7 +136,8 @@ std::string comparison_text(const RunComparison& c) {
   for (size_t i = 0; i < c.runs.size(); ++i) {
     const RunHistory& run = c.runs[i];
     const RunGoal& g = c.goals[i];
-    out += fmt::format("{:<{}}  {:<17} {:>6} {:>10.4f} {:>18}", run.folder, width, run.optimizer, run.epochs.back(), g.final_loss, reached(g.epochs_to_loss, g.seconds_to_loss));
+    out += fmt::format("{:<{}}  {:<17} {:>6} {:>10.4f} {:>18}", run.folder, width, run.optimizer, run.epochs.back(), g.final_loss,
+                       reached(g.epochs_to_loss, g.seconds_to_loss));
     if (judged) out += fmt::format(" {:>9.4f} {:>22}", g.best_accuracy, reached(g.epochs_to_accuracy, g.seconds_to_accuracy));
     out += "\n";
   }
@@ -147,11 +151,20 @@ std::string comparison_json(const RunComparison& c) {
     const RunGoal& g = c.goals[i];
     json curve = json::array();
     for (size_t e = 0; e < run.epochs.size(); ++e)
-      curve.push_back({{"epoch", run.epochs[e]}, {"train_loss", or_null(run.train_loss[e])}, {"eval_accuracy", or_null(run.accuracy[e])},
-                       {"eval_loss", or_null(run.eval_loss[e])}, {"seconds", run.seconds[e]}});
-    runs.push_back({{"run", run.folder}, {"optimizer", run.optimizer}, {"last_loss", or_null(g.final_loss)}, {"best_accuracy", or_null(g.best_accuracy)},
-                    {"epochs_to_loss", or_null(g.epochs_to_loss)}, {"seconds_to_loss", or_null(g.seconds_to_loss)},
-                    {"epochs_to_accuracy", or_null(g.epochs_to_accuracy)}, {"seconds_to_accuracy", or_null(g.seconds_to_accuracy)}, {"epochs", curve}});
+      curve.push_back({{"epoch", run.epochs[e]},
+                       {"train_loss", or_null(run.train_loss[e])},
+                       {"eval_accuracy", or_null(run.accuracy[e])},
+                       {"eval_loss", or_null(run.eval_loss[e])},
+                       {"seconds", run.seconds[e]}});
+    runs.push_back({{"run", run.folder},
+                    {"optimizer", run.optimizer},
+                    {"last_loss", or_null(g.final_loss)},
+                    {"best_accuracy", or_null(g.best_accuracy)},
+                    {"epochs_to_loss", or_null(g.epochs_to_loss)},
+                    {"seconds_to_loss", or_null(g.seconds_to_loss)},
+                    {"epochs_to_accuracy", or_null(g.epochs_to_accuracy)},
+                    {"seconds_to_accuracy", or_null(g.seconds_to_accuracy)},
+                    {"epochs", curve}});
   }
   return json{{"loss", or_null(c.loss)}, {"accuracy", or_null(c.accuracy)}, {"runs", runs}}.dump(2) + "\n";
 }

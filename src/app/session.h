@@ -64,6 +64,7 @@ struct Session {
   double step_seconds = 0;
   EventValues last_row;  // of metrics.csv
   std::vector<double> step_losses;  // at most kPlottedSteps
+  std::vector<std::vector<float>> step_times;  // seconds, by the form of the step (optimizer_report.h)
 
   double rate_at(int64_t step) const;
   /// What is shown and recorded of steps that have become known (dist.loss_scope).

@@ -24,6 +24,7 @@
 #include "src/app/build.h"
 #include "src/app/event_extras.h"
 #include "src/app/fine_tune.h"
+#include "src/app/optimizer_report.h"
 #include "src/app/report_page.h"
 #include "src/app/session.h"
 #include "src/app/signals.h"
@@ -175,6 +176,7 @@ std::vector<train::CallbackPtr> make_callbacks(Session* s) {
   config.mindspore1 = set.get_string("checkpoint.compat") == "mindspore1";
   const std::string prefix = set.get_string("checkpoint.prefix").empty() ? net_name(set) : set.get_string("checkpoint.prefix");
   s->checkpoint = std::make_shared<TimedCheckpoint>(s, prefix, config);
+  if (auto forms = make_step_forms(s)) list.push_back(std::move(forms));
   list.push_back(make_recorder(s));
   add_tuning_callbacks(s, &list);
   if (s->group.several()) list.push_back(make_rank_times(s));
@@ -283,6 +285,10 @@ void finish(Session* s) {
   }
   for (const auto& [name, value] : r.metrics) s->say(fmt::format("{}: {:.4f}", name, value));
   s->say(fmt::format("trained {} samples in {:.1f} s ({:.0f} samples/s without evaluation)", s->samples_trained, r.train_seconds, r.samples_per_second));
+  for (const std::string& line : optimizer_lines(*s)) {
+    s->say(line);
+    if (first && s->folder->started()) s->folder->log(line);
+  }
   s->say("checkpoint: " + r.checkpoint);
   if (!r.best_checkpoint.empty()) s->say("best:       " + r.best_checkpoint);
   s->say("metrics:    " + r.metrics_file);

@@ -6,16 +6,20 @@
 #include "src/train/output_file.h"
 
 void ReportVerbs::add_to(CLI::App* app) {
-  report_ = app->add_subcommand("report", "Compare trainings by their run folders\n\nExamples:\n  sindri report compare runs/momentum runs/thor\n"
-                                          "  sindri report compare runs/* --accuracy 0.9 --picture curves.png\n");
+  report_ = app->add_subcommand("report",
+                                "Compare trainings by their run folders\n\nExamples:\n  sindri report compare runs/momentum runs/thor\n"
+                                "  sindri report compare runs/* --accuracy 0.9 --picture curves.png\n");
   report_->require_subcommand(1);
-  compare_ = report_->add_subcommand("compare", "Print epochs and seconds of each training to a loss and an accuracy\n\nExamples:\n  sindri report compare runs/momentum "
-                                                "runs/thor\n  sindri report compare runs/a runs/b --loss 0.1 --json -\n");
+  compare_ = report_->add_subcommand("compare",
+                                     "Print epochs and seconds of each training to a loss and an accuracy\n\nExamples:\n  sindri report compare runs/momentum "
+                                     "runs/thor\n  sindri report compare runs/a runs/b --loss 0.1 --json -\n");
   compare_->add_option("runs", runs_, "run folders, two or more")->type_name("RUN...")->required();
   compare_->add_option("--loss", loss_, "training loss to reach; default: the highest of the runs' last ones")->type_name("L");
   compare_->add_option("--accuracy", accuracy_, "accuracy to reach; default: the lowest of the runs' best ones")->type_name("A");
   compare_->add_option("--picture", picture_, "the curves as a PNG")->type_name("FILE")->group("Output");
-  compare_->add_option("--json", json_, "the table and all epochs as JSON; -: on the standard output, in place of the text")->type_name("FILE")->group("Output");
+  compare_->add_option("--json", json_, "the table and all epochs as JSON; -: on the standard output, in place of the text")
+      ->type_name("FILE")
+      ->group("Output");
 }
 
 int ReportVerbs::run() {

@@ -32,7 +32,8 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 /// A network with an optimizer, whose steps are timed by their number.
 class Training {
  public:
-  Training(const std::string& name, int64_t classes) : net_(models::create(name, {.num_classes = classes, .variant = name.starts_with("resnet") ? "torchvision" : ""})) {
+  Training(const std::string& name, int64_t classes)
+      : net_(models::create(name, {.num_classes = classes, .variant = name.starts_with("resnet") ? "torchvision" : ""})) {
     with_loss_ = std::make_unique<nn::WithLossCell>(net_, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}));
     with_loss_->set_train();
   }
@@ -133,7 +134,8 @@ int bench(const std::string& name, int64_t batch, int rounds, int64_t block, int
   for (const auto& c : thor->curvature()) inverses += c.bytes;
   const double m = median(momentum), t = median(ordinary), r = median(refresh);
   fmt::print(
-      "{{\"net\": \"{}\", \"batch\": {}, \"block\": {}, \"isa\": \"{}\", \"threads\": {}, \"momentum_ms\": {:.2f}, \"thor_ms\": {:.2f}, \"refresh_ms\": {:.2f}, "
+      "{{\"net\": \"{}\", \"batch\": {}, \"block\": {}, \"isa\": \"{}\", \"threads\": {}, \"momentum_ms\": {:.2f}, \"thor_ms\": {:.2f}, \"refresh_ms\": "
+      "{:.2f}, "
       "\"thor_over_momentum\": {:.4f}, \"refresh_over_thor\": {:.4f}, \"mean_over_thor_at_834\": {:.4f}, \"layers\": {}, \"inverses_mb\": {:.1f}, "
       "\"peak_mb_momentum\": {}, \"peak_mb_thor\": {}}}\n",
       name, batch, block, cpu_isa_name(cpu_isa()), num_threads(), m * 1e3, t * 1e3, r * 1e3, t / m, r / t, (833 * t + r) / 834 / t, thor->curvature().size(),

@@ -75,7 +75,8 @@ int main(int argc, char** argv) {
     for (int i = 0; i < rounds; ++i) together.push_back(grouped.time(grads)), apart.push_back(alone.time(grads)), eager.push_back(alone.time_eager(grads));
     const double t = median(together);
     fmt::print(
-        "{{\"optimizer\": \"{}\", \"parameters\": {}, \"elements\": {}, \"grouped_us\": {:.1f}, \"node_each_us\": {:.1f}, \"op_by_op_us\": {:.1f}, \"node_each_ratio\": "
+        "{{\"optimizer\": \"{}\", \"parameters\": {}, \"elements\": {}, \"grouped_us\": {:.1f}, \"node_each_us\": {:.1f}, \"op_by_op_us\": {:.1f}, "
+        "\"node_each_ratio\": "
         "{:.2f}, \"op_by_op_ratio\": {:.2f}}}\n",
         name, kParameters, elements, t * 1e6, median(apart) * 1e6, median(eager) * 1e6, median(apart) / t, median(eager) / t);
   }

@@ -87,7 +87,8 @@ TEST(Groups, WorkWithEveryOptimizer) {
     train(plain, {});
     train(same, {{.pattern = "*", .lr_factor = 1, .weight_decay = 0.1}});
     // thor decays every parameter, in groups those that all optimizers decay: of the others it is Momentum here, where nobody preconditions.
-    for (size_t i = 0; i < 3; i += name == "thor" ? 2 : 1) EXPECT_EQ(plain.all()[i]->stored().to_vector<double>(), same.all()[i]->stored().to_vector<double>()) << i;
+    for (size_t i = 0; i < 3; i += name == "thor" ? 2 : 1)
+      EXPECT_EQ(plain.all()[i]->stored().to_vector<double>(), same.all()[i]->stored().to_vector<double>()) << i;
     if (name == "ftrl") {  // its step is no multiple of the rate
       EXPECT_THROW(train(held, {{.pattern = "stem", .lr_factor = 0.5}}), ValueError);
       continue;

@@ -215,8 +215,7 @@ TEST(Thor, AConvolutionOverItsWholeInputIsADenseLayer) {
   const Tensor x = drawn({5, 2, 3, 3}, 1), dout = drawn({5, 4}, 2, 0.2), value = drawn({4, 18}, 3);
   Parameter w(value, "w"), k(ops::reshape(value, {4, 2, 3, 3}), "k");
   Thor dense({{&w}}, options(0.1, 18)), conv({{&k}}, options(0.1));
-  const Tensor a =
-      dense.precondition(gradients([&] { return ops::matmul(ops::reshape(x, {5, 18}), w.value(), false, true); }, dout, {&w}, 5)).of_params[0];
+  const Tensor a = dense.precondition(gradients([&] { return ops::matmul(ops::reshape(x, {5, 18}), w.value(), false, true); }, dout, {&w}, 5)).of_params[0];
   const Tensor b = conv.precondition(gradients([&] { return ops::conv2d(x, k.value()); }, ops::reshape(dout, {5, 4, 1, 1}), {&k}, 5)).of_params[0];
   expect_near(a, b.to_vector<double>(), 1e-4);
 }
@@ -247,9 +246,7 @@ TEST(Thor, UsesAreAddedUp) {
   Thor once({{&w}}, options(0.05)), twice({{&w}}, options(0.05));
   const auto part = [&](const Tensor& t, int64_t i) { return ops::slice(t, {3 * i, 0}, {3 * i + 3, t.shape()[1]}); };
   const Tensor whole = once.precondition(gradients([&] { return ops::matmul(x, w.value(), false, true); }, dout, {&w}, 6)).of_params[0];
-  const auto halves = [&] {
-    return ops::concat({ops::matmul(part(x, 0), w.value(), false, true), ops::matmul(part(x, 1), w.value(), false, true)}, 0);
-  };
+  const auto halves = [&] { return ops::concat({ops::matmul(part(x, 0), w.value(), false, true), ops::matmul(part(x, 1), w.value(), false, true)}, 0); };
   expect_near(twice.precondition(gradients(halves, dout, {&w}, 6)).of_params[0], whole.to_vector<double>(), 1e-5);
 }
 
@@ -371,7 +368,7 @@ TEST(Thor, SchedulesOfTheResNetTrainings) {
   };
   const auto at = [](int64_t epoch) { return epoch * 5004 - 1; };  // the step that ends it
   const auto near = [](double got, double want) { EXPECT_NEAR(got, want, 1e-6 * want); };
-  const std::pair<int64_t, double> ascend[] = {{0, 0.058029106},         {at(1), 0.053686909},  {at(10), 0.024706099},
+  const std::pair<int64_t, double> ascend[] = {{0, 0.058029106},           {at(1), 0.053686909},   {at(10), 0.024706099},
                                                {at(39) - 1, 2.5268528e-4}, {at(39), 1.2633528e-4}, {at(40), 4.6671914e-5}};
   for (const auto& [step, want] : ascend) near(rate(0.05803, 4.0839, 53, step), want);
   const std::pair<int64_t, double> gpu[] = {{0, 0.056718874}, {at(10), 0.018716276}, {at(40), 4.7720388e-6}};
@@ -379,8 +376,9 @@ TEST(Thor, SchedulesOfTheResNetTrainings) {
   // The damping of an optimizer by name: one update of a dense layer with it and with the number that it is at that step.
   DenseCase c;
   Parameter w(c.w.value(), "w2");
-  const auto made = optimizers().make("thor", {{"damping", Values{0.03}}, {"damping_decay", 0.50036}, {"damping_decay_steps", int64_t{50040}}, {"block_size", int64_t{0}}},
-                                      Params({&c.w}), OptimizerOptions{.learning_rate = 0.1});
+  const auto made =
+      optimizers().make("thor", {{"damping", Values{0.03}}, {"damping_decay", 0.50036}, {"damping_decay_steps", int64_t{50040}}, {"block_size", int64_t{0}}},
+                        Params({&c.w}), OptimizerOptions{.learning_rate = 0.1});
   Thor number({{&w}}, options(0.029999585));
   Gradients other = gradients([&] { return ops::matmul(c.x, w.value(), false, true); }, c.dout, {&w}, 4);
   expect_near(made->precondition(c.step()).of_params[0], number.precondition(other).of_params[0].to_vector<double>(), 1e-6);
@@ -395,9 +393,7 @@ TEST(Thor, RefusesWhatCannotBe) {
       Thor thor({{&w}}, o);
       thor.variant(3);
       ADD_FAILURE() << text;
-    } catch (const ValueError& e) {
-      EXPECT_THAT(e.what(), testing::HasSubstr(text));
-    }
+    } catch (const ValueError& e) { EXPECT_THAT(e.what(), testing::HasSubstr(text)); }
   };
   refuses([](ThorOptions& o) { o.momentum = -0.1; }, "momentum must not be negative");
   refuses([](ThorOptions& o) { o.frequency = 0; }, "frequency must be at least 1");

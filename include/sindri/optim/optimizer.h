@@ -142,6 +142,13 @@ class SINDRI_API Optimizer {
     (void)step;
     return 0;
   }
+  /// What the steps of a variant do, as in "5 steps that refresh"; empty of variant 0: all steps are alike.
+  virtual std::string variant_name(int variant) const {
+    (void)variant;
+    return "";
+  }
+  /// Lines that a training ends with: what the optimizer holds beside its moments.
+  virtual std::vector<std::string> report() const { return {}; }
 
  protected:
   /// State slots of one parameter, in the order update() receives them.

@@ -58,6 +58,9 @@ class SINDRI_API Thor final : public Optimizer {
   Gradients precondition(Gradients g) override;
   /// 0: curvature is taken and inverted; 1: what is there is used. Throws ValueError behind the end of a table of dampings.
   int variant(int64_t step) const override;
+  std::string variant_name(int variant) const override { return variant == 0 ? "refresh" : "reuse"; }
+  /// How many parameters are preconditioned, the memory of their inverses, and the layers that hold most of it.
+  std::vector<std::string> report() const override;
   std::vector<Parameter*> state() override;
   void expect_state(const std::map<std::string, TensorMeta>& stored) override;
   /// Another damping from the next step on. Throws ValueError for a negative one.
